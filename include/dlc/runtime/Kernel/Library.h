@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernel libraries: entries that a compiled program calls by name. An entry is
+// prepared once, when the program is loaded, and may then run from several
+// threads and several executions at once.
+
+#ifndef DLC_RUNTIME_KERNEL_LIBRARY_H
+#define DLC_RUNTIME_KERNEL_LIBRARY_H
+
+#include "dlc/runtime/Base/Attributes.h"
+#include "dlc/runtime/Base/Status.h"
+#include "dlc/runtime/Base/Tensor.h"
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace dlc::rt {
+
+/// A call as the program records it: static types, borrowed.
+struct KernelCall {
+  std::span<const TensorType> inputs; ///< DLC_INVALID_TYPE when absent.
+  std::span<const TensorType> outputs;
+  const Attributes &attributes;
+};
+
+/// An entry made ready for one call. Immutable: run() allocates nothing,
+/// throws nothing and may be called at the same time from several threads.
+class PreparedKernel {
+public:
+  virtual ~PreparedKernel() = default;
+  /// Size of the grid; tiles are independent.
+  virtual int64_t tiles() const = 0;
+  /// Computes tiles [begin, end). `arguments` are base addresses, inputs
+  /// before outputs, null for absent operands.
+  virtual void run(void *const *arguments, int64_t begin,
+                   int64_t end) const = 0;
+};
+
+/// One entry of a library.
+struct LibraryEntry {
+  std::string_view name; ///< "cpu.conv".
+  Status (*prepare)(const KernelCall &call,
+                    std::unique_ptr<PreparedKernel> &prepared);
+  /// Rearranges a constant operand at compile time. Null members when the
+  /// entry takes every operand as it is. The packed form depends only on the
+  /// call, never on the machine.
+  size_t (*packedBytes)(const KernelCall &call, size_t operand);
+  void (*pack)(const KernelCall &call, size_t operand, const void *source,
+               void *target);
+};
+
+/// The entry of that name among all libraries of this build, or null.
+const LibraryEntry *lookupLibraryEntry(std::string_view name);
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_KERNEL_LIBRARY_H

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The definition of every Graph operation in code: its shape rule and a slow,
+// obvious computation. The compiler asks the shape rule for result types and
+// runs the computation to fold constants and to check passes; the runtime runs
+// it for operations that have no faster kernel.
+
+#ifndef DLC_RUNTIME_KERNEL_REFERENCE_REFERENCE_H
+#define DLC_RUNTIME_KERNEL_REFERENCE_REFERENCE_H
+
+#include "dlc/runtime/Base/Attributes.h"
+#include "dlc/runtime/Base/Status.h"
+#include "dlc/runtime/Base/Tensor.h"
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace dlc::rt::ref {
+
+/// What is known of an operand before the run. An absent optional operand has
+/// type DLC_INVALID_TYPE.
+struct Operand {
+  TensorType type;
+  /// The value, row-major, when it is known; else null.
+  const void *data = nullptr;
+
+  bool isPresent() const { return type.type != DLC_INVALID_TYPE; }
+};
+
+/// The question a shape rule answers.
+class InferContext {
+public:
+  InferContext(std::span<const Operand> operands, const Attributes &attributes,
+               size_t resultCount)
+      : operands(operands), attributes(attributes), resultCount(resultCount) {}
+
+  size_t operandCount() const { return operands.size(); }
+  /// Operand `index`, or an absent operand past the end.
+  const Operand &operand(size_t index) const;
+  bool isPresent(size_t index) const { return operand(index).isPresent(); }
+  /// The value of an integer operand (i32 or i64; a scalar or a vector) as
+  /// int64_t, or nullopt while it is not known.
+  std::optional<std::vector<int64_t>> intsOf(size_t index) const;
+
+  const Attributes &attrs() const { return attributes; }
+  /// Number of results of the operation (for variadic results).
+  size_t results() const { return resultCount; }
+
+private:
+  std::span<const Operand> operands;
+  const Attributes &attributes;
+  size_t resultCount;
+};
+
+/// The operands and results of one computation.
+class ComputeContext {
+public:
+  /// Gives the memory for result `index` of the given shape; null when there
+  /// is none.
+  using Allocator = std::function<void *(size_t index,
+                                         std::span<const int64_t> shape)>;
+
+  ComputeContext(std::span<const TensorView> inputs,
+                 std::span<TensorView> outputs, const Attributes &attributes,
+                 const Allocator *allocator = nullptr)
+      : inputViews(inputs), outputViews(outputs), attributes(attributes),
+        allocator(allocator) {}
+
+  size_t inputCount() const { return inputViews.size(); }
+  size_t outputCount() const { return outputViews.size(); }
+  /// Input `index`; a view of DLC_INVALID_TYPE when absent.
+  const TensorView &input(size_t index) const;
+  bool isPresent(size_t index) const {
+    return input(index).type != DLC_INVALID_TYPE;
+  }
+  /// Output `index`, allocated with the shape that the shape rule gave. Only
+  /// operations whose result shape depends on data call allocate() first.
+  TensorView &output(size_t index) { return outputViews[index]; }
+  /// Sets the shape of a data-dependent result and gets memory for it.
+  /// `shape` must outlive the computation's use of the view only until the
+  /// call returns: the allocator keeps its own copy.
+  Status allocate(size_t index, std::span<const int64_t> shape);
+  /// The value of an integer input as int64_t; empty when absent.
+  std::vector<int64_t> intsOf(size_t index) const;
+
+  const Attributes &attrs() const { return attributes; }
+
+private:
+  std::span<const TensorView> inputViews;
+  std::span<TensorView> outputViews;
+  const Attributes &attributes;
+  const Allocator *allocator;
+};
+
+using InferFunction = Status (*)(const InferContext &context,
+                                 std::vector<TensorType> &results);
+using ComputeFunction = Status (*)(ComputeContext &context);
+
+/// One operation. Shape rules accept anything (unknown dimensions, unknown
+/// ranks, wrong types) and either answer or return a Status; computations may
+/// rely on what the shape rule checked, with every shape known.
+struct Operation {
+  std::string_view name; ///< Mnemonic without dialect: "conv", "add".
+  InferFunction infer;
+  ComputeFunction compute;
+};
+
+/// The operation of that name, or null.
+const Operation *lookup(std::string_view name);
+
+/// All operations, sorted by name.
+std::span<const Operation> operations();
+
+} // namespace dlc::rt::ref
+
+#endif // DLC_RUNTIME_KERNEL_REFERENCE_REFERENCE_H

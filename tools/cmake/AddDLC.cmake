@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# The build's vocabulary: one function per kind of target, so that flags,
+# include folders and link rules are written once.
+
+set(DLC_WARNINGS -Wall -Wextra -Wno-unused-parameter)
+
+# Flags of our own code; the runtime half uses nothing of LLVM's flags.
+add_library(dlc_flags INTERFACE)
+target_compile_options(dlc_flags INTERFACE ${DLC_WARNINGS})
+if(DLC_SANITIZE)
+  add_compile_options(-fsanitize=${DLC_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${DLC_SANITIZE})
+endif()
+
+# dlc_add_runtime_library(NAME SRC... [DEPENDS T...] [LINK LIB...])
+# A static library of the runtime half: plain C++20, no LLVM, no exceptions.
+function(dlc_add_runtime_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_compile_options(${name} PRIVATE -fno-exceptions -fvisibility=hidden
+                                         -fvisibility-inlines-hidden)
+  target_link_libraries(${name} PRIVATE dlc_flags PUBLIC ${ARG_LINK})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# dlc_add_library(NAME SRC... [DEPENDS T...] [LINK LIB...])
+# A static library of plain C++ outside the runtime (lib/Planning).
+function(dlc_add_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE dlc_flags PUBLIC ${ARG_LINK})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# dlc_add_compiler_library(NAME SRC... [DEPENDS T...] [LINK LIB...])
+# A static library of the compiler half, on MLIR: RTTI as LLVM was built, no
+# exceptions. MLIR itself comes from the one shared library.
+function(dlc_add_compiler_library name)
+  dlc_add_library(${name} ${ARGN})
+  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS}
+                                                   ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
+  target_compile_options(${name} PRIVATE -fno-exceptions)
+  target_link_libraries(${name} PUBLIC MLIR LLVM)
+  add_dependencies(${name} dlc_tablegen)
+endfunction()
+
+# dlc_add_test(NAME SRC... LINK LIB...)
+# A GoogleTest program that ctest runs.
+function(dlc_add_test name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE dlc_flags ${ARG_LINK}
+                                        GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# dlc_add_fuzzer(NAME SRC... LINK LIB...)
+# A libFuzzer program; without DLC_ENABLE_FUZZERS nothing is built.
+function(dlc_add_fuzzer name)
+  if(NOT DLC_ENABLE_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(${name} PRIVATE dlc_flags ${ARG_LINK})
+endfunction()
