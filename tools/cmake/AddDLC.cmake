@@ -72,3 +72,34 @@ function(dlc_add_fuzzer name)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   target_link_libraries(${name} PRIVATE dlc_flags ${ARG_LINK})
 endfunction()
+
+# All headers that mlir-tblgen writes.
+if(DLC_ENABLE_COMPILER AND NOT TARGET dlc_tablegen)
+  add_custom_target(dlc_tablegen)
+endif()
+
+# dlc_add_dialect_tablegen(DIALECT_TD_STEM OPS_TD_STEM NAME)
+# Generates <OPS>.{h,cpp}.inc and <DIALECT>.{h,cpp}.inc from <OPS>.td, which
+# includes the dialect's definition, and the dialect's reference in docs/.
+function(dlc_add_dialect_tablegen dialect ops name)
+  set(LLVM_TARGET_DEFINITIONS ${ops}.td)
+  set(flags -I${CMAKE_SOURCE_DIR}/include -I${MLIR_INCLUDE_DIRS})
+  mlir_tablegen(${ops}.h.inc -gen-op-decls -dialect=${name} ${flags})
+  mlir_tablegen(${ops}.cpp.inc -gen-op-defs -dialect=${name} ${flags})
+  mlir_tablegen(${dialect}.h.inc -gen-dialect-decls -dialect=${name} ${flags})
+  mlir_tablegen(${dialect}.cpp.inc -gen-dialect-defs -dialect=${name} ${flags})
+  mlir_tablegen(${dialect}.md -gen-dialect-doc -dialect=${name} ${flags})
+  add_public_tablegen_target(dlc_${name}_dialect_tablegen)
+  add_dependencies(dlc_tablegen dlc_${name}_dialect_tablegen)
+endfunction()
+
+# dlc_add_pass_tablegen(FOLDER)
+# Generates Passes.h.inc and Passes.md from this folder's Passes.td.
+function(dlc_add_pass_tablegen name)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  set(flags -I${CMAKE_SOURCE_DIR}/include -I${MLIR_INCLUDE_DIRS})
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${name} ${flags})
+  mlir_tablegen(Passes.md -gen-pass-doc ${flags})
+  add_public_tablegen_target(dlc_${name}_passes_tablegen)
+  add_dependencies(dlc_tablegen dlc_${name}_passes_tablegen)
+endfunction()

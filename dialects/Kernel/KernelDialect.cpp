@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/dialects/Kernel/KernelDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace dlc::kernel;
+
+#include "dlc/dialects/Kernel/KernelDialect.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "dlc/dialects/Kernel/KernelOps.cpp.inc"
+
+void KernelDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dlc/dialects/Kernel/KernelOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernel symbols
+//===----------------------------------------------------------------------===//
+
+static Type toTensor(Type type) {
+  if (auto memref = dyn_cast<MemRefType>(type))
+    return RankedTensorType::get(memref.getShape(), memref.getElementType());
+  return type;
+}
+
+FunctionType dlc::kernel::getCallType(Operation *symbol) {
+  if (auto library = dyn_cast_or_null<LibraryOp>(symbol))
+    return library.getFunctionType();
+  auto func = dyn_cast_or_null<FuncOp>(symbol);
+  if (!func)
+    return {};
+  if (!func.isDestinationStyle())
+    return func.getFunctionType();
+  SmallVector<Type> types =
+      llvm::map_to_vector(func.getArgumentTypes(), toTensor);
+  size_t inputs = types.size() - func.getOutputs().value_or(0);
+  ArrayRef<Type> all(types);
+  return FunctionType::get(func.getContext(), all.take_front(inputs),
+                           all.drop_front(inputs));
+}
+
+ArrayRef<int64_t> dlc::kernel::getInPlacePairs(Operation *symbol) {
+  std::optional<ArrayRef<int64_t>> pairs;
+  if (auto library = dyn_cast<LibraryOp>(symbol))
+    pairs = library.getInPlace();
+  else if (auto func = dyn_cast<FuncOp>(symbol))
+    pairs = func.getInPlace();
+  return pairs.value_or(ArrayRef<int64_t>());
+}
+
+/// Checks that `pairs` are (input, output) pairs of a kernel of that type.
+static LogicalResult verifyInPlace(Operation *op,
+                                   std::optional<ArrayRef<int64_t>> pairs,
+                                   FunctionType type) {
+  if (!pairs)
+    return success();
+  if (pairs->size() % 2)
+    return op->emitOpError("expected in-place pairs, got ")
+           << pairs->size() << " numbers";
+  for (size_t i = 0; i < pairs->size(); i += 2) {
+    int64_t input = (*pairs)[i], output = (*pairs)[i + 1];
+    if (input < 0 || input >= type.getNumInputs() || output < 0 ||
+        output >= type.getNumResults())
+      return op->emitOpError("expected an in-place pair within ")
+             << type.getNumInputs() << " inputs and " << type.getNumResults()
+             << " outputs, got (" << input << ", " << output << ")";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// FuncOp
+//===----------------------------------------------------------------------===//
+
+bool FuncOp::isDestinationStyle() { return getOutputs().has_value(); }
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(inputs, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+LogicalResult FuncOp::verify() {
+  auto isMemRef = [](Type type) { return isa<MemRefType>(type); };
+  bool any = llvm::any_of(getArgumentTypes(), isMemRef);
+  if (any && !llvm::all_of(getArgumentTypes(), isMemRef))
+    return emitOpError("expected all arguments to be memrefs or none");
+  if (any != isDestinationStyle())
+    return emitOpError("expected the number of outputs exactly when arguments "
+                       "are memrefs");
+  if (any) {
+    int64_t outputs = *getOutputs();
+    if (outputs < 1 || outputs > static_cast<int64_t>(getNumArguments()))
+      return emitOpError("expected 1 to ")
+             << getNumArguments() << " outputs, got " << outputs;
+    if (!getResultTypes().empty())
+      return emitOpError("expected no results in destination style, got ")
+             << getResultTypes().size();
+  }
+  return verifyInPlace(*this, getInPlace(), getCallType(*this));
+}
+
+//===----------------------------------------------------------------------===//
+// ReturnOp, LibraryOp, CallOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReturnOp::verify() {
+  auto func = cast<FuncOp>((*this)->getParentOp());
+  if (getOperandTypes() != TypeRange(func.getResultTypes()))
+    return emitOpError("expected the kernel's result types ")
+           << func.getResultTypes() << ", got " << getOperandTypes();
+  return success();
+}
+
+LogicalResult LibraryOp::verify() {
+  if (getWorkspace().value_or(0) < 0)
+    return emitOpError("expected a workspace of at least 0 bytes, got ")
+           << *getWorkspace();
+  return verifyInPlace(*this, getInPlace(), getFunctionType());
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
+  FunctionType type = getCallType(symbol);
+  if (!type)
+    return emitOpError("expected the name of a kernel, got ")
+           << getCalleeAttr();
+  if (type.getInputs() != getOperandTypes() ||
+      type.getResults() != getResultTypes()) {
+    InFlightDiagnostic diagnostic = emitOpError("expected the kernel's type ");
+    diagnostic << type;
+    diagnostic.attachNote(symbol->getLoc()) << "the kernel is here";
+    return diagnostic;
+  }
+  return success();
+}

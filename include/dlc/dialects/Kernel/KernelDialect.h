@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Kernel dialect and its operations.
+
+#ifndef DLC_DIALECTS_KERNEL_KERNELDIALECT_H
+#define DLC_DIALECTS_KERNEL_KERNELDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dlc/dialects/Kernel/KernelDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "dlc/dialects/Kernel/KernelOps.h.inc"
+
+namespace dlc::kernel {
+
+/// The function type of a kernel symbol in value semantics: what its calls
+/// take and give. Null when `symbol` is no kernel. For a kernel.func in
+/// destination style the memrefs are turned back into tensors.
+mlir::FunctionType getCallType(mlir::Operation *symbol);
+
+/// The (input, output) pairs of a kernel symbol that may share memory.
+llvm::ArrayRef<int64_t> getInPlacePairs(mlir::Operation *symbol);
+
+} // namespace dlc::kernel
+
+#endif // DLC_DIALECTS_KERNEL_KERNELDIALECT_H

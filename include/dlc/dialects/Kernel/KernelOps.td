@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations of the Kernel dialect.
+
+#ifndef DLC_DIALECTS_KERNEL_KERNELOPS_TD
+#define DLC_DIALECTS_KERNEL_KERNELOPS_TD
+
+include "dlc/dialects/Kernel/KernelDialect.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Kernel_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Kernel_Dialect, mnemonic, traits>;
+
+def FuncOp : Kernel_Op<"func", [
+    FunctionOpInterface, IsolatedFromAbove, AutomaticAllocationScope,
+    SingleBlock]> {
+  let summary = "A kernel whose body becomes machine code";
+  let description = [{
+    First form (value semantics): arguments and results are tensors, the body
+    holds Graph operations and ends in `kernel.return` of the results.
+
+    Second form (destination style, after `convert-kernel-to-linalg`):
+    arguments are memrefs, inputs before outputs, the last `outputs` of them
+    are written; the body holds linalg operations and returns nothing.
+    The leading `grid` parallel dimensions of every operation of the body are
+    the kernel's tiles; the runtime spreads them over its workers.
+
+    `inPlace` lists pairs (input, output): the output may overwrite the memory
+    of that input, because each element is read before it is written and never
+    again.
+
+    Constraints:
+    - (func_c1) either no argument is a memref or all are.
+    - (func_c2) in destination style there are no results and
+      0 < `outputs` <= number of arguments; otherwise `outputs` is absent.
+    - (func_c3) `inPlace` pairs are in range.
+
+    ```mlir
+    kernel.func @add_relu(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> attributes {inPlace = array<i64: 0, 0>} {
+      kernel.return %a : tensor<8x16xf32>
+    }
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name,
+    TypeAttrOf<FunctionType>:$function_type,
+    OptionalAttr<StrAttr>:$sym_visibility,
+    OptionalAttr<I64Attr>:$outputs,
+    OptionalAttr<DenseI64ArrayAttr>:$grid,
+    OptionalAttr<DenseI64ArrayAttr>:$inPlace,
+    OptionalAttr<DictArrayAttr>:$arg_attrs,
+    OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// FunctionOpInterface.
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// True once arguments are memrefs.
+    bool isDestinationStyle();
+  }];
+}
+
+def ReturnOp : Kernel_Op<"return", [
+    Pure, HasParent<"FuncOp">, ReturnLike, Terminator]> {
+  let summary = "Ends a kernel's body";
+  let description = [{
+    Returns the results of a kernel in value semantics; nothing in destination
+    style. Constraint (return_c1): operand types equal the kernel's result
+    types.
+
+    ```mlir
+    kernel.return %0 : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+  let hasVerifier = 1;
+}
+
+def LibraryOp : Kernel_Op<"library", [Symbol]> {
+  let summary = "A kernel that is one call into a kernel library";
+  let description = [{
+    `entry` names the library and its entry (`cpu.conv`), or the Reference
+    definition of a Graph operation (`reference.gather`), or `copy`, which
+    moves one tensor between devices or into an output. `config` holds the
+    entry's attributes. `workspace` is the number of bytes of scratch memory
+    that one launch needs, planned in the arena like any buffer. `note` says
+    why this kernel was chosen.
+
+    ```mlir
+    kernel.library @conv_relu "cpu.conv" {activation = "relu"} : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<1x4x8x8xf32>
+    kernel.library @gather "reference.gather" {axis = 0 : i64} workspace(256) note("no generated form") : (tensor<9xf32>, tensor<2xi64>) -> tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name,
+    StrAttr:$entry,
+    DictionaryAttr:$config,
+    TypeAttrOf<FunctionType>:$function_type,
+    OptionalAttr<I64Attr>:$workspace,
+    OptionalAttr<DenseI64ArrayAttr>:$inPlace,
+    OptionalAttr<StrAttr>:$note);
+  let assemblyFormat = [{
+    $sym_name $entry $config (`workspace` `(` $workspace^ `)`)?
+    (`inPlace` `(` $inPlace^ `)`)? (`note` `(` $note^ `)`)?
+    `:` $function_type attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def CallOp : Kernel_Op<"call", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Applies a kernel to tensors";
+  let description = [{
+    The kernel phase of a program: every computation is a call of a kernel.
+    Constraints:
+    - (call_c1) `callee` names a `kernel.func` in value semantics, or in
+      destination style, or a `kernel.library`.
+    - (call_c2) the call's types are the kernel's types.
+
+    ```mlir
+    %y = kernel.call @add_relu(%a, %b) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $callee `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)
+  }];
+}
+
+#endif // DLC_DIALECTS_KERNEL_KERNELOPS_TD
