@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/dialects/Plan/PlanDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace dlc::plan;
+
+/// Symbol names that are attributes of another kind print as @name too.
+static ParseResult parseSymbolName(OpAsmParser &parser, StringAttr &name) {
+  return parser.parseSymbolName(name);
+}
+static void printSymbolName(OpAsmPrinter &printer, Operation *,
+                            StringAttr name) {
+  printer.printSymbolName(name.getValue());
+}
+
+#include "dlc/dialects/Plan/PlanDialect.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "dlc/dialects/Plan/PlanOps.cpp.inc"
+
+void PlanDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dlc/dialects/Plan/PlanOps.cpp.inc"
+      >();
+}
+
+std::optional<int64_t> dlc::plan::getByteSize(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref || !memref.hasStaticShape())
+    return std::nullopt;
+  int64_t bytes = (memref.getElementTypeBitWidth() + 7) / 8;
+  for (int64_t dim : memref.getShape())
+    if (llvm::MulOverflow(bytes, dim, bytes))
+      return std::nullopt;
+  return bytes;
+}
+
+std::pair<Value, int64_t> dlc::plan::getBase(Value value) {
+  int64_t offset = 0;
+  while (auto view = value.getDefiningOp<ViewOp>()) {
+    offset += view.getOffset();
+    value = view.getSource();
+  }
+  return {value, offset};
+}
+
+/// Checks that `op`, one of the inputs or outputs, has the next number.
+template <typename OpTy>
+static LogicalResult verifyNumber(OpTy op, int64_t &next) {
+  if (static_cast<int64_t>(op.getIndex()) != next)
+    return op.emitOpError("expected number ")
+           << next << ", got " << op.getIndex();
+  ++next;
+  return success();
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  int64_t inputs = 0, outputs = 0;
+  llvm::StringMap<int64_t> arenaSizes;
+  for (Operation &op : getBody().front()) {
+    if (auto input = dyn_cast<InputOp>(op)) {
+      if (failed(verifyNumber(input, inputs)))
+        return failure();
+    } else if (auto output = dyn_cast<OutputOp>(op)) {
+      if (failed(verifyNumber(output, outputs)))
+        return failure();
+    } else if (auto arena = dyn_cast<ArenaOp>(op)) {
+      if (!arenaSizes.try_emplace(arena.getSymName(), arena.getSize()).second)
+        return arena.emitOpError("expected a new name, got ")
+               << arena.getSymNameAttr() << " again";
+    } else if (auto slice = dyn_cast<SliceOp>(op)) {
+      auto arena = arenaSizes.find(slice.getArena());
+      if (arena == arenaSizes.end())
+        return slice.emitOpError("expected an arena before it, got ")
+               << slice.getArenaAttr();
+      int64_t begin = slice.getOffset(), size = slice.getSize();
+      if (begin < 0 || size < 0 || begin > arena->second - size)
+        return slice.emitOpError("expected a range within ")
+               << arena->second << " bytes, got [" << begin << " for " << size
+               << "]";
+      if (getByteSize(slice.getType()).value_or(-1) > size)
+        return slice.emitOpError("expected at least the memory's size, got ")
+               << size << " bytes";
+    }
+  }
+  return success();
+}
+
+LogicalResult ArenaOp::verify() {
+  int64_t size = getSize(), bound = getLowerBound();
+  if (bound < 0 || bound > size)
+    return emitOpError("expected a lower bound from 0 to ")
+           << size << ", got " << bound;
+  return success();
+}
+
+LogicalResult ConstantOp::verify() {
+  auto memref = cast<BaseMemRefType>(getType());
+  ShapedType value = getValue().getShapedType();
+  if (!memref.hasRank() || memref.getShape() != value.getShape() ||
+      memref.getElementType() != value.getElementType())
+    return emitOpError("expected a value of the memory's type, got ") << value;
+  return success();
+}
+
+LogicalResult ViewOp::verify() {
+  auto source = cast<BaseMemRefType>(getSource().getType());
+  auto result = cast<BaseMemRefType>(getType());
+  if (source.getElementType() != result.getElementType())
+    return emitOpError("expected element type ")
+           << source.getElementType() << ", got " << result.getElementType();
+  if (getOffset() < 0)
+    return emitOpError("expected an offset of at least 0, got ") << getOffset();
+  std::optional<int64_t> have = getByteSize(source), want = getByteSize(result);
+  if (!have || !want)
+    return success();
+  if (*want > *have - static_cast<int64_t>(getOffset()) ||
+      (getOffset() == 0 && *want != *have))
+    return emitOpError("expected ")
+           << *want << " bytes, got " << *have << " at offset " << getOffset();
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom((*this)->getParentOp(), getKernelAttr()))
+    return emitOpError("expected the name of a kernel, got ")
+           << getKernelAttr();
+  return success();
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Plan dialect and its operations.
+
+#ifndef DLC_DIALECTS_PLAN_PLANDIALECT_H
+#define DLC_DIALECTS_PLAN_PLANDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dlc/dialects/Plan/PlanDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "dlc/dialects/Plan/PlanOps.h.inc"
+
+namespace dlc::plan {
+
+/// Bytes of a static memref with row-major layout, booleans one byte each;
+/// nullopt when the shape is not static or the size overflows.
+std::optional<int64_t> getByteSize(mlir::Type memref);
+
+/// The operation that owns the memory of `value`, through views, and the
+/// byte offset into it.
+std::pair<mlir::Value, int64_t> getBase(mlir::Value value);
+
+} // namespace dlc::plan
+
+#endif // DLC_DIALECTS_PLAN_PLANDIALECT_H

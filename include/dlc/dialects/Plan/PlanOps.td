@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations of the Plan dialect.
+
+#ifndef DLC_DIALECTS_PLAN_PLANOPS_TD
+#define DLC_DIALECTS_PLAN_PLANOPS_TD
+
+include "dlc/dialects/Plan/PlanDialect.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Plan_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Plan_Dialect, mnemonic, traits>;
+
+/// An operation that names memory inside a program.
+class Plan_ValueOp<string mnemonic, list<Trait> traits = []>
+    : Plan_Op<mnemonic, traits>;
+
+def ProgramOp : Plan_Op<"program", [
+    Symbol, IsolatedFromAbove, NoTerminator, SingleBlock,
+    NoRegionArguments]> {
+  let summary = "A program: memory and launches in execution order";
+  let description = [{
+    Constraints:
+    - (program_c1) inputs and outputs are numbered 0, 1, ... without gaps.
+    - (program_c2) arenas have distinct names.
+
+    ```mlir
+    plan.program @main {
+      plan.arena @cpu0 "cpu:0" size(64) lower_bound(64)
+      %x = plan.input 0 "x" : memref<4xf32>
+      %y = plan.output 0 "y" : memref<4xf32>
+      %t = plan.slice @cpu0[0 for 16] : memref<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+}
+
+def ArenaOp : Plan_Op<"arena", [HasParent<"ProgramOp">]> {
+  let summary = "One block of memory on a device";
+  let description = [{
+    Every static transient of the device lies in it at a fixed offset.
+    `lowerBound` is the peak of live bytes: no packing can be smaller.
+    Constraint (arena_c1): 0 <= lowerBound <= size.
+
+    ```mlir
+    plan.arena @cpu0 "cpu:0" size(4194304) lower_bound(4194304)
+    ```
+  }];
+  let arguments = (ins StrAttr:$sym_name, StrAttr:$device,
+                       I64Attr:$size, I64Attr:$lowerBound);
+  let assemblyFormat = [{
+    custom<SymbolName>($sym_name) $device `size` `(` $size `)`
+    `lower_bound` `(` $lowerBound `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def InputOp : Plan_ValueOp<"input", [HasParent<"ProgramOp">]> {
+  let summary = "Memory that the caller binds and the program reads";
+  let description = [{
+    ```mlir
+    %x = plan.input 0 "data" : memref<1x3x224x224xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$index, StrAttr:$name);
+  let results = (outs AnyMemRef:$memory);
+  let assemblyFormat = "$index $name attr-dict `:` type($memory)";
+}
+
+def OutputOp : Plan_ValueOp<"output", [HasParent<"ProgramOp">]> {
+  let summary = "Memory that the caller binds and the program writes";
+  let description = [{
+    ```mlir
+    %y = plan.output 0 "prob" : memref<1x1000xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$index, StrAttr:$name);
+  let results = (outs AnyMemRef:$memory);
+  let assemblyFormat = "$index $name attr-dict `:` type($memory)";
+}
+
+def ConstantOp : Plan_ValueOp<"constant", [HasParent<"ProgramOp">]> {
+  let summary = "Memory inside the artifact";
+  let description = [{
+    `offset` is its place in the artifact's constants section, assigned by
+    `plan-pack-arenas`. Constraint (constant_c1): the value has the memory's
+    shape and element type.
+
+    ```mlir
+    %w = plan.constant dense<1.0> : tensor<4xf32> : memref<4xf32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value, OptionalAttr<I64Attr>:$offset);
+  let results = (outs AnyMemRef:$memory);
+  let assemblyFormat = [{
+    $value (`at` `(` $offset^ `)`)? attr-dict `:` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
+def NoneOp : Plan_ValueOp<"none", [HasParent<"ProgramOp">, Pure]> {
+  let summary = "An absent optional operand";
+  let description = [{
+    ```mlir
+    %none = plan.none
+    ```
+  }];
+  let results = (outs NoneType:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def BufferOp : Plan_ValueOp<"buffer", [HasParent<"ProgramOp">]> {
+  let summary = "A transient that has no place yet";
+  let description = [{
+    `plan-pack-arenas` turns it into a `plan.slice` of its device's arena.
+
+    ```mlir
+    %t = plan.buffer "cpu:0" : memref<8x16xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$device);
+  let results = (outs AnyStaticShapeMemRef:$memory);
+  let assemblyFormat = "$device attr-dict `:` type($memory)";
+}
+
+def SliceOp : Plan_ValueOp<"slice", [HasParent<"ProgramOp">]> {
+  let summary = "A transient at its place in an arena";
+  let description = [{
+    Bytes [offset, offset + size) of the arena.
+    Constraint (slice_c1): the range lies in the arena and holds the memory.
+
+    ```mlir
+    %t = plan.slice @cpu0[0 for 512] : memref<8x16xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$arena, I64Attr:$offset, I64Attr:$size);
+  let results = (outs AnyStaticShapeMemRef:$memory);
+  let assemblyFormat = [{
+    custom<SymbolName>($arena) `[` $offset `for` $size `]` attr-dict `:`
+    type($memory)
+  }];
+}
+
+def PoolOp : Plan_ValueOp<"pool", [HasParent<"ProgramOp">]> {
+  let summary = "A transient whose shape is known only while running";
+  let description = [{
+    ```mlir
+    %n = plan.pool "cpu:0" : memref<2x?xi64>
+    ```
+    The rank may be unknown too (`memref<*xf32>`).
+  }];
+  let arguments = (ins StrAttr:$device);
+  let results = (outs AnyRankedOrUnrankedMemRef:$memory);
+  let assemblyFormat = "$device attr-dict `:` type($memory)";
+}
+
+def ViewOp : Plan_ValueOp<"view", [HasParent<"ProgramOp">, Pure]> {
+  let summary = "The same bytes under another shape";
+  let description = [{
+    Starts `offset` bytes into the source's memory. Constraint (view_c1): the
+    element types agree and, without an offset, so do the element counts.
+
+    ```mlir
+    %v = plan.view %t : memref<8x16xf32> to memref<128xf32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source,
+                       DefaultValuedAttr<I64Attr, "0">:$offset);
+  let results = (outs AnyMemRef:$memory);
+  let assemblyFormat = [{
+    $source (`+` $offset^)? attr-dict `:` type($source) `to` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
+def LaunchOp : Plan_Op<"launch", [
+    HasParent<"ProgramOp">, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs a kernel";
+  let description = [{
+    Arguments are the kernel's inputs, then its outputs; a workspace is the
+    last output. Constraints:
+    - (launch_c1) `kernel` names a kernel.
+    - (launch_c2) the numbers of reads and writes are the kernel's.
+
+    ```mlir
+    plan.launch @add reads(%a, %b : memref<4xf32>, memref<4xf32>) writes(%c : memref<4xf32>) stream(0)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel,
+                       Variadic<AnyType>:$reads, Variadic<AnyType>:$writes,
+                       DefaultValuedAttr<I64Attr, "0">:$stream);
+  let assemblyFormat = [{
+    $kernel `reads` `(` ($reads^ `:` type($reads))? `)`
+    `writes` `(` ($writes^ `:` type($writes))? `)`
+    `stream` `(` $stream `)` attr-dict
+  }];
+}
+
+#endif // DLC_DIALECTS_PLAN_PLANOPS_TD
