@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The version and the fixed header of compiled programs (.dlc files).
+ */
+
+#ifndef DLC_ABI_VERSION_H
+#define DLC_ABI_VERSION_H
+
+#include <stdint.h>
+
+/* The newest artifact version that this code reads and the one it writes.
+ * Bumped when an older reader would misread a file: a new storage class or
+ * kernel kind, a changed meaning. Fields that old readers may ignore are
+ * appended to the schema without a bump. */
+#define DLC_ARTIFACT_VERSION 1
+
+#define DLC_ARTIFACT_MAGIC "DLCPROG" /* and its terminating zero: 8 bytes */
+
+/* The alignment, in bytes, of the objects and of the constants section in a
+ * file, so that pages can be mapped in place. */
+#define DLC_ARTIFACT_PAGE 4096
+
+/* The first 64 bytes of a file; integers are little-endian. Offsets count
+ * bytes from the start of the file. */
+typedef struct DlcArtifactHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t header_size; /* 64 */
+  uint64_t file_size;
+  uint64_t plan_offset;
+  uint64_t plan_size;
+  uint64_t constants_offset;
+  uint64_t constants_size;
+  /* XXH64 of the plan, seeded with the XXH64 (seed 0) of this header with 0
+   * in this field. */
+  uint64_t checksum;
+} DlcArtifactHeader;
+
+#endif /* DLC_ABI_VERSION_H */
