@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The families of operations: one function each, defined at the end of the
+// family's file. Reference.cpp gathers them; nothing registers itself.
+
+#ifndef DLC_RUNTIME_KERNEL_REFERENCE_FAMILIES_H
+#define DLC_RUNTIME_KERNEL_REFERENCE_FAMILIES_H
+
+#include "dlc/runtime/Kernel/Reference/Reference.h"
+
+namespace dlc::rt::ref {
+
+std::span<const Operation> activationOperations();
+std::span<const Operation> binaryOperations();
+std::span<const Operation> comparisonOperations();
+std::span<const Operation> conversionOperations();
+std::span<const Operation> ternaryOperations();
+std::span<const Operation> unaryOperations();
+
+} // namespace dlc::rt::ref
+
+#endif // DLC_RUNTIME_KERNEL_REFERENCE_FAMILIES_H

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elementwise loops over operands that broadcast: runs of elements go through
+// small buffers in a wide type (see Element.h), so that an operation is one
+// function on doubles, int64_t or uint64_t. Nothing is allocated.
+
+#ifndef DLC_RUNTIME_KERNEL_REFERENCE_LOOP_H
+#define DLC_RUNTIME_KERNEL_REFERENCE_LOOP_H
+
+#include "Element.h"
+
+#include "dlc/runtime/Kernel/Reference/Reference.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace dlc::rt::ref {
+
+/// Reads `count` elements of `view`, `stride` apart from `offset` on, as T:
+/// double, int64_t or uint64_t.
+template <typename T>
+void loadRun(const TensorView &view, int64_t offset, int64_t stride,
+             int64_t count, T *values);
+
+/// Writes `count` elements from `offset` on, converting as `cast` does.
+template <typename T>
+void storeRun(const TensorView &view, int64_t offset, int64_t count,
+              const T *values);
+
+/// Walks a result of at most DLC_MAX_RANK dimensions together with N operands
+/// that broadcast to it. Dimensions that all of them traverse evenly are
+/// merged, so the common cases are one run.
+template <size_t N> class BroadcastLoop {
+public:
+  using Offsets = std::array<int64_t, N>;
+
+  BroadcastLoop(std::span<const int64_t> result,
+                const std::array<std::span<const int64_t>, N> &operands) {
+    Offsets step;
+    step.fill(1);
+    for (size_t fromEnd = 1; fromEnd <= result.size(); ++fromEnd) {
+      int64_t extent = result[result.size() - fromEnd];
+      empty |= extent == 0;
+      Offsets strides;
+      for (size_t k = 0; k < N; ++k) {
+        bool inside = fromEnd <= operands[k].size();
+        int64_t dim = inside ? operands[k][operands[k].size() - fromEnd] : 1;
+        strides[k] = dim == 1 ? 0 : step[k];
+        step[k] *= dim;
+      }
+      if (extent != 1)
+        addDimension(extent, strides);
+    }
+  }
+
+  /// Calls function(resultOffset, offsets, strides, count) for each run along
+  /// the innermost dimension, in row-major order.
+  template <typename F> void forEachRun(F &&function) const {
+    if (empty)
+      return;
+    if (rank == 0)
+      return function(int64_t(0), Offsets{}, Offsets{}, int64_t(1));
+    std::array<int64_t, DLC_MAX_RANK> index{};
+    Offsets offsets{};
+    for (int64_t at = 0;; at += extents[0]) {
+      function(at, offsets, strides[0], extents[0]);
+      size_t d = 1;
+      for (; d < rank; ++d) {
+        bool wraps = ++index[d] == extents[d];
+        for (size_t k = 0; k < N; ++k)
+          offsets[k] += strides[d][k] * (wraps ? 1 - extents[d] : 1);
+        if (!wraps)
+          break;
+        index[d] = 0;
+      }
+      if (d >= rank)
+        return;
+    }
+  }
+
+private:
+  /// Adds the next outer dimension, or widens the last one.
+  void addDimension(int64_t extent, const Offsets &dimStrides) {
+    bool merges = rank > 0;
+    for (size_t k = 0; merges && k < N; ++k)
+      merges = dimStrides[k] == strides[rank - 1][k] * extents[rank - 1];
+    if (merges) {
+      extents[rank - 1] *= extent;
+      return;
+    }
+    extents[rank] = extent;
+    strides[rank++] = dimStrides;
+  }
+
+  size_t rank = 0; ///< Innermost dimension first.
+  std::array<int64_t, DLC_MAX_RANK> extents{};
+  std::array<Offsets, DLC_MAX_RANK> strides{};
+  bool empty = false;
+};
+
+template <typename T, typename R, typename F, size_t... operand>
+void mapBlocks(ComputeContext &context, F &function,
+               std::index_sequence<operand...>) {
+  constexpr int64_t blockSize = 128;
+  constexpr size_t count = sizeof...(operand);
+  const TensorView &result = context.output(0);
+  BroadcastLoop<count> loop(result.shape, {context.input(operand).shape...});
+  T inputs[count][blockSize];
+  R outputs[blockSize];
+  loop.forEachRun([&](int64_t at, const auto &offsets, const auto &strides,
+                      int64_t length) {
+    for (int64_t begin = 0; begin < length; begin += blockSize) {
+      int64_t block = std::min(blockSize, length - begin);
+      (loadRun(context.input(operand),
+               offsets[operand] + begin * strides[operand], strides[operand],
+               block, inputs[operand]),
+       ...);
+      for (int64_t i = 0; i < block; ++i)
+        outputs[i] = function(inputs[operand][i]...);
+      storeRun(result, at + begin, block, outputs);
+    }
+  });
+}
+
+/// Computes result 0 from the first `count` inputs, read as T and broadcast:
+/// R function(T...), for each element.
+template <typename T, typename R, size_t count, typename F>
+void mapElements(ComputeContext &context, F function) {
+  mapBlocks<T, R>(context, function, std::make_index_sequence<count>());
+}
+
+} // namespace dlc::rt::ref
+
+#endif // DLC_RUNTIME_KERNEL_REFERENCE_LOOP_H
