@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Planning/Schedule/Schedule.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace dlc::planning::schedule;
+
+static constexpr uint32_t kNobody = UINT32_MAX;
+
+namespace {
+
+/// Who writes and who reads each buffer; each pair once.
+struct Uses {
+  explicit Uses(const Problem &problem);
+  std::vector<uint32_t> writer;                // buffer -> task or kNobody
+  std::vector<std::vector<uint32_t>> readers;  // buffer -> tasks
+  std::vector<std::vector<uint32_t>> taskReads; // task -> distinct buffers
+};
+
+/// List scheduling: repeatedly runs the ready task with the least growth of
+/// live bytes, the earliest of the given order among equals.
+class ListScheduler {
+public:
+  ListScheduler(const Problem &problem, const Uses &uses)
+      : problem(problem), uses(uses) {}
+  std::vector<uint32_t> forwards() const;
+  std::vector<uint32_t> backwards() const;
+
+private:
+  int64_t bytesOf(uint32_t buffer) const {
+    return uses.writer[buffer] == kNobody ? 0 : problem.bufferBytes[buffer];
+  }
+  const Problem &problem;
+  const Uses &uses;
+};
+
+} // namespace
+
+Uses::Uses(const Problem &problem)
+    : writer(problem.bufferBytes.size(), kNobody),
+      readers(problem.bufferBytes.size()), taskReads(problem.tasks.size()) {
+  for (uint32_t task = 0; task < problem.tasks.size(); ++task) {
+    for (uint32_t buffer : problem.tasks[task].writes)
+      writer[buffer] = task;
+    std::vector<uint32_t> &reads = taskReads[task];
+    reads = problem.tasks[task].reads;
+    std::sort(reads.begin(), reads.end());
+    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+    for (uint32_t buffer : reads)
+      readers[buffer].push_back(task);
+  }
+}
+
+int64_t
+dlc::planning::schedule::peakBytes(const Problem &problem,
+                                   const std::vector<uint32_t> &order) {
+  Uses uses(problem);
+  std::vector<size_t> left(problem.bufferBytes.size());
+  for (size_t i = 0; i < left.size(); ++i)
+    left[i] = uses.readers[i].size();
+  int64_t live = 0, peak = 0;
+  for (uint32_t task : order) {
+    for (uint32_t buffer : problem.tasks[task].writes)
+      live += problem.bufferBytes[buffer];
+    peak = std::max(peak, live);
+    for (uint32_t buffer : problem.tasks[task].writes)
+      if (left[buffer] == 0) // Nobody reads it: dead at once.
+        live -= problem.bufferBytes[buffer];
+    for (uint32_t buffer : uses.taskReads[task])
+      if (--left[buffer] == 0 && uses.writer[buffer] != kNobody)
+        live -= problem.bufferBytes[buffer];
+  }
+  return peak;
+}
+
+/// Index into `ready` of the smallest (growth, tie).
+template <typename GrowthFn, typename TieFn>
+static size_t pickReady(const std::vector<uint32_t> &ready, GrowthFn growth,
+                        TieFn tie) {
+  size_t best = 0;
+  int64_t bestGrowth = growth(ready[0]);
+  for (size_t i = 1; i < ready.size(); ++i) {
+    int64_t candidate = growth(ready[i]);
+    if (candidate < bestGrowth ||
+        (candidate == bestGrowth && tie(ready[i]) < tie(ready[best]))) {
+      best = i;
+      bestGrowth = candidate;
+    }
+  }
+  return best;
+}
+
+std::vector<uint32_t> ListScheduler::forwards() const {
+  size_t count = problem.tasks.size();
+  std::vector<size_t> waiting(count), left(problem.bufferBytes.size());
+  for (size_t i = 0; i < left.size(); ++i)
+    left[i] = uses.readers[i].size();
+  std::vector<uint32_t> ready, order;
+  for (uint32_t task = 0; task < count; ++task) {
+    for (uint32_t buffer : uses.taskReads[task])
+      waiting[task] += uses.writer[buffer] != kNobody;
+    if (waiting[task] == 0)
+      ready.push_back(task);
+  }
+  auto growth = [&](uint32_t task) {
+    int64_t bytes = 0;
+    for (uint32_t buffer : problem.tasks[task].writes)
+      bytes += left[buffer] ? problem.bufferBytes[buffer] : 0;
+    for (uint32_t buffer : uses.taskReads[task])
+      bytes -= left[buffer] == 1 ? bytesOf(buffer) : 0;
+    return bytes;
+  };
+  while (!ready.empty()) {
+    size_t at = pickReady(ready, growth, [](uint32_t task) { return task; });
+    uint32_t task = ready[at];
+    ready.erase(ready.begin() + at);
+    order.push_back(task);
+    for (uint32_t buffer : uses.taskReads[task])
+      --left[buffer];
+    for (uint32_t buffer : problem.tasks[task].writes)
+      for (uint32_t reader : uses.readers[buffer])
+        if (--waiting[reader] == 0)
+          ready.push_back(reader);
+  }
+  return order;
+}
+
+std::vector<uint32_t> ListScheduler::backwards() const {
+  // Time reversed, a buffer becomes live at its last reader and dies at its
+  // writer; a task is ready when all readers of its results have run.
+  size_t count = problem.tasks.size();
+  std::vector<size_t> waiting(count);
+  std::vector<bool> live(problem.bufferBytes.size());
+  std::vector<uint32_t> ready, order;
+  for (uint32_t task = 0; task < count; ++task) {
+    for (uint32_t buffer : problem.tasks[task].writes)
+      waiting[task] += uses.readers[buffer].size();
+    if (waiting[task] == 0)
+      ready.push_back(task);
+  }
+  auto growth = [&](uint32_t task) {
+    int64_t bytes = 0;
+    for (uint32_t buffer : uses.taskReads[task])
+      bytes += live[buffer] ? 0 : bytesOf(buffer);
+    for (uint32_t buffer : problem.tasks[task].writes)
+      bytes -= live[buffer] ? problem.bufferBytes[buffer] : 0;
+    return bytes;
+  };
+  auto latest = [&](uint32_t task) { return count - task; };
+  while (!ready.empty()) {
+    size_t at = pickReady(ready, growth, latest);
+    uint32_t task = ready[at];
+    ready.erase(ready.begin() + at);
+    order.push_back(task);
+    for (uint32_t buffer : problem.tasks[task].writes)
+      live[buffer] = false;
+    for (uint32_t buffer : uses.taskReads[task]) {
+      live[buffer] = true;
+      uint32_t writer = uses.writer[buffer];
+      if (writer != kNobody && --waiting[writer] == 0)
+        ready.push_back(writer);
+    }
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+Solution dlc::planning::schedule::solve(const Problem &problem) {
+  Solution best;
+  best.order.resize(problem.tasks.size());
+  std::iota(best.order.begin(), best.order.end(), 0);
+  best.peakBytes = peakBytes(problem, best.order);
+  best.how = "given order";
+
+  Uses uses(problem);
+  ListScheduler scheduler(problem, uses);
+  auto consider = [&](std::vector<uint32_t> order, const char *how) {
+    int64_t peak = peakBytes(problem, order);
+    if (order.size() == problem.tasks.size() && peak < best.peakBytes)
+      best = {std::move(order), peak, how};
+  };
+  consider(scheduler.forwards(), "forward list");
+  consider(scheduler.backwards(), "backward list");
+  return best;
+}
+
+std::optional<std::string>
+dlc::planning::schedule::validate(const Problem &problem,
+                                  const Solution &solution) {
+  size_t count = problem.tasks.size();
+  if (solution.order.size() != count)
+    return "expected " + std::to_string(count) + " steps, got " +
+           std::to_string(solution.order.size());
+  std::vector<size_t> stepOf(count, count);
+  for (size_t step = 0; step < count; ++step) {
+    uint32_t task = solution.order[step];
+    if (task >= count || stepOf[task] != count)
+      return "task " + std::to_string(task) + " at step " +
+             std::to_string(step) + " is unknown or runs twice";
+    stepOf[task] = step;
+  }
+  // Live ranges as intervals, summed per step: quadratic in the worst case and
+  // unlike the solver's bookkeeping on purpose.
+  std::vector<int64_t> change(count + 1, 0);
+  for (size_t buffer = 0; buffer < problem.bufferBytes.size(); ++buffer) {
+    size_t first = count, last = 0;
+    for (size_t task = 0; task < count; ++task)
+      if (std::ranges::count(problem.tasks[task].writes, buffer))
+        first = last = stepOf[task];
+    if (first == count)
+      continue;
+    for (size_t task = 0; task < count; ++task) {
+      if (!std::ranges::count(problem.tasks[task].reads, buffer))
+        continue;
+      if (stepOf[task] <= first)
+        return "buffer " + std::to_string(buffer) + " is read at step " +
+               std::to_string(stepOf[task]) + " but written at step " +
+               std::to_string(first);
+      last = std::max(last, stepOf[task]);
+    }
+    change[first] += problem.bufferBytes[buffer];
+    change[last + 1] -= problem.bufferBytes[buffer];
+  }
+  int64_t live = 0, peak = 0;
+  for (int64_t delta : change)
+    peak = std::max(peak, live += delta);
+  if (peak != solution.peakBytes)
+    return "expected a peak of " + std::to_string(peak) + " bytes, got " +
+           std::to_string(solution.peakBytes);
+  return std::nullopt;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Planning/Schedule/Schedule.h"
+
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+using namespace dlc::planning::schedule;
+
+/// The least peak over all legal orders; for tiny problems only.
+static int64_t bruteForce(const Problem &problem) {
+  std::vector<uint32_t> order(problem.tasks.size());
+  std::iota(order.begin(), order.end(), 0);
+  int64_t best = INT64_MAX;
+  do {
+    Solution candidate{order, peakBytes(problem, order), ""};
+    if (!validate(problem, candidate))
+      best = std::min(best, candidate.peakBytes);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return best;
+}
+
+/// Each task writes one buffer and reads up to two earlier ones.
+static Problem randomProblem(std::mt19937 &random, uint32_t tasks) {
+  Problem problem;
+  for (uint32_t i = 0; i < tasks; ++i) {
+    Task task;
+    task.writes = {i};
+    for (int reads = 0; i > 0 && reads < 2; ++reads)
+      if (random() % 4)
+        task.reads.push_back(random() % i);
+    problem.tasks.push_back(task);
+    problem.bufferBytes.push_back(64 * (1 + random() % 16));
+  }
+  return problem;
+}
+
+TEST(ScheduleTest, RunsTheBranchThatFreesFirst) {
+  // Two branches of a big and a small buffer, joined: finishing one branch
+  // before starting the other keeps one big buffer live instead of two.
+  Problem problem{{100, 100, 1, 1, 1},
+                  {{{}, {0}}, {{}, {1}}, {{0}, {2}}, {{1}, {3}}, {{2, 3}, {4}}}};
+  Solution solution = solve(problem);
+  EXPECT_EQ(solution.peakBytes, 102);
+  EXPECT_EQ(validate(problem, solution), std::nullopt);
+}
+
+TEST(ScheduleTest, OutsideBuffersCostNothing) {
+  Problem problem{{1000, 8}, {{{0}, {1}}}};
+  EXPECT_EQ(solve(problem).peakBytes, 8);
+}
+
+TEST(ScheduleTest, UnreadResultsDieAtOnce) {
+  Problem problem{{8, 8}, {{{}, {0}}, {{}, {1}}}};
+  EXPECT_EQ(solve(problem).peakBytes, 8);
+}
+
+TEST(ScheduleTest, EmptyProblem) {
+  EXPECT_EQ(validate({}, solve({})), std::nullopt);
+}
+
+TEST(ScheduleTest, NeverWorseThanGivenAndOftenOptimal) {
+  std::mt19937 random(1);
+  int optimal = 0;
+  for (int round = 0; round < 100; ++round) {
+    Problem problem = randomProblem(random, 7);
+    Solution solution = solve(problem);
+    ASSERT_EQ(validate(problem, solution), std::nullopt);
+    int64_t best = bruteForce(problem);
+    ASSERT_GE(solution.peakBytes, best);
+    optimal += solution.peakBytes == best;
+  }
+  EXPECT_GE(optimal, 70);
+}
+
+TEST(ScheduleTest, ValidatorFindsFaults) {
+  Problem problem{{4, 4}, {{{}, {0}}, {{0}, {1}}}};
+  Solution good = solve(problem);
+  Solution wrongPeak = good, swapped = good, twice = good, missing = good;
+  wrongPeak.peakBytes += 1;
+  std::swap(swapped.order[0], swapped.order[1]);
+  twice.order[1] = twice.order[0];
+  missing.order.pop_back();
+  EXPECT_EQ(validate(problem, good), std::nullopt);
+  for (const Solution &bad : {wrongPeak, swapped, twice, missing})
+    EXPECT_NE(validate(problem, bad), std::nullopt);
+}
