@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# The developer's verbs. `make run` and `make check` set the machine up first.
+
+PYTHON := .venv/bin/python
+BUILD := build
+JOBS ?= $(shell nproc)
+
+.PHONY: all build run check check-all asan tsan bench fuzz setup format clean
+
+all: build
+
+setup:
+	@tools/scripts/setup.sh
+
+build:
+	@command -v ninja >/dev/null && command -v clang++-22 >/dev/null || \
+	  { echo "missing tools: run 'make setup' first" >&2; exit 1; }
+	@[ -f $(BUILD)/build.ninja ] || cmake --preset release >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+
+# Compiles and runs a trained network on real data, then ResNet-50.
+run: setup
+	@$(MAKE) --no-print-directory build
+	@$(PYTHON) tools/scripts/run.py --dlc $(BUILD)/bin/dlc
+
+# Every test of the release build.
+check: setup
+	@$(MAKE) --no-print-directory build
+	@tools/scripts/check.sh $(BUILD)
+
+# The suite under AddressSanitizer and UBSan.
+asan: setup
+	@[ -f $(BUILD)/asan/build.ninja ] || cmake --preset asan >/dev/null
+	@cmake --build $(BUILD)/asan -j $(JOBS)
+	@tools/scripts/check.sh $(BUILD)/asan --sanitized
+
+# The runtime under ThreadSanitizer.
+tsan: setup
+	@[ -f $(BUILD)/tsan/build.ninja ] || cmake --preset tsan >/dev/null
+	@cmake --build $(BUILD)/tsan -j $(JOBS)
+	@ctest --test-dir $(BUILD)/tsan --output-on-failure
+
+# Fuzzes each target for FUZZ_SECONDS (default 600) on top of the seeds.
+fuzz: setup
+	@[ -f $(BUILD)/asan/build.ninja ] || cmake --preset asan >/dev/null
+	@cmake --build $(BUILD)/asan -j $(JOBS)
+	@tools/scripts/fuzz.sh $(BUILD)/asan $${FUZZ_SECONDS:-600}
+
+# DLC beside ONNX Runtime and OpenVINO in one run.
+bench: setup
+	@$(MAKE) --no-print-directory build
+	@tools/benchmarks/bench.sh $(BUILD)/bin/dlc
+
+format:
+	@git ls-files '*.cpp' '*.h' '*.c' | xargs clang-format-22 -i
+
+clean:
+	@rm -rf $(BUILD)
