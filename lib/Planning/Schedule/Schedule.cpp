@@ -201,27 +201,30 @@ dlc::planning::schedule::validate(const Problem &problem,
              std::to_string(step) + " is unknown or runs twice";
     stepOf[task] = step;
   }
-  // Live ranges as intervals, summed per step: quadratic in the worst case and
-  // unlike the solver's bookkeeping on purpose.
-  std::vector<int64_t> change(count + 1, 0);
-  for (size_t buffer = 0; buffer < problem.bufferBytes.size(); ++buffer) {
-    size_t first = count, last = 0;
-    for (size_t task = 0; task < count; ++task)
-      if (std::ranges::count(problem.tasks[task].writes, buffer))
-        first = last = stepOf[task];
-    if (first == count)
-      continue;
-    for (size_t task = 0; task < count; ++task) {
-      if (!std::ranges::count(problem.tasks[task].reads, buffer))
-        continue;
-      if (stepOf[task] <= first)
+  // Live ranges as intervals, summed per step: unlike the solver's bookkeeping
+  // on purpose.
+  size_t buffers = problem.bufferBytes.size();
+  std::vector<size_t> first(buffers, count), last(buffers, 0);
+  for (size_t task = 0; task < count; ++task)
+    for (uint32_t buffer : problem.tasks[task].writes)
+      first[buffer] = last[buffer] = stepOf[task];
+  for (size_t task = 0; task < count; ++task) {
+    for (uint32_t buffer : problem.tasks[task].reads) {
+      if (first[buffer] == count)
+        continue; // Lives outside.
+      if (stepOf[task] <= first[buffer])
         return "buffer " + std::to_string(buffer) + " is read at step " +
                std::to_string(stepOf[task]) + " but written at step " +
-               std::to_string(first);
-      last = std::max(last, stepOf[task]);
+               std::to_string(first[buffer]);
+      last[buffer] = std::max(last[buffer], stepOf[task]);
     }
-    change[first] += problem.bufferBytes[buffer];
-    change[last + 1] -= problem.bufferBytes[buffer];
+  }
+  std::vector<int64_t> change(count + 1, 0);
+  for (size_t buffer = 0; buffer < buffers; ++buffer) {
+    if (first[buffer] == count)
+      continue;
+    change[first[buffer]] += problem.bufferBytes[buffer];
+    change[last[buffer] + 1] -= problem.bufferBytes[buffer];
   }
   int64_t live = 0, peak = 0;
   for (int64_t delta : change)

@@ -69,7 +69,7 @@ def InputOp : Plan_ValueOp<"input", [HasParent<"ProgramOp">]> {
     ```
   }];
   let arguments = (ins I64Attr:$index, StrAttr:$name);
-  let results = (outs AnyMemRef:$memory);
+  let results = (outs AnyRankedOrUnrankedMemRef:$memory);
   let assemblyFormat = "$index $name attr-dict `:` type($memory)";
 }
 
@@ -81,7 +81,7 @@ def OutputOp : Plan_ValueOp<"output", [HasParent<"ProgramOp">]> {
     ```
   }];
   let arguments = (ins I64Attr:$index, StrAttr:$name);
-  let results = (outs AnyMemRef:$memory);
+  let results = (outs AnyRankedOrUnrankedMemRef:$memory);
   let assemblyFormat = "$index $name attr-dict `:` type($memory)";
 }
 
@@ -170,9 +170,9 @@ def ViewOp : Plan_ValueOp<"view", [HasParent<"ProgramOp">, Pure]> {
     %v = plan.view %t : memref<8x16xf32> to memref<128xf32>
     ```
   }];
-  let arguments = (ins AnyMemRef:$source,
+  let arguments = (ins AnyRankedOrUnrankedMemRef:$source,
                        DefaultValuedAttr<I64Attr, "0">:$offset);
-  let results = (outs AnyMemRef:$memory);
+  let results = (outs AnyRankedOrUnrankedMemRef:$memory);
   let assemblyFormat = [{
     $source (`+` $offset^)? attr-dict `:` type($source) `to` type($memory)
   }];

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Conversions between dialects: the only passes that see two of ours.
+
+#ifndef DLC_PASSES_CONVERSION_PASSES_TD
+#define DLC_PASSES_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertGraphToKernelPass
+    : Pass<"convert-graph-to-kernel", "::mlir::ModuleOp"> {
+  let summary = "Outline fused groups and single operations as kernels";
+  let description = [{
+    Requires: inferred types; groups as `graph.fusion`
+    (`graph-fuse-operators`), other operations stand alone.
+    Ensures: functions hold only `kernel.call`, `graph.constant`, `graph.none`
+    and views of static shape. Groups that Codegen accepts are `kernel.func`s
+    in value semantics, equal groups share one; operations with dynamic shapes
+    or without a generated form are `kernel.library` calls of their Reference
+    definition. Arguments that are constants at the call carry
+    `kernel.constant`.
+    Cost: linear in the operations; one hash of each group's text.
+
+    ```mlir
+    %1 = graph.relu %0 : tensor<8x16xf32>
+    ->
+    kernel.func @relu(%arg0: tensor<8x16xf32>) -> tensor<8x16xf32> {
+      %0 = graph.relu %arg0 : tensor<8x16xf32>
+      kernel.return %0 : tensor<8x16xf32>
+    }
+    %1 = kernel.call @relu(%0) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::dlc::kernel::KernelDialect"];
+}
+
+def ConvertKernelToCallPass
+    : Pass<"convert-kernel-to-call", "::mlir::ModuleOp"> {
+  let summary = "Replace kernels that a library computes by library calls";
+  let description = [{
+    Requires: `convert-graph-to-kernel`.
+    Ensures: each `kernel.func` whose body an entry of a kernel library covers
+    (legal, and modelled as faster than generated code) is a `kernel.library`;
+    constant operands that the entry wants packed are packed at its calls, once
+    per constant.
+    Cost: linear in the operations, plus packing the constants.
+
+    ```mlir
+    kernel.func @conv(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32> {kernel.constant}) -> tensor<1x4x8x8xf32> { ... }
+    ->
+    kernel.library @conv "cpu.conv" {packed_w = 1 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<112xf32>) -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::dlc::kernel::KernelDialect"];
+}
+
+def ConvertGraphToPlanPass
+    : Pass<"convert-graph-to-plan", "::mlir::ModuleOp"> {
+  let summary = "Turn functions of kernel calls into programs over memory";
+  let description = [{
+    Requires: `convert-graph-to-kernel`; every operation of a function is a
+    `kernel.call`, `graph.constant`, `graph.none` or a view of static shape.
+    Ensures: each function is a `plan.program` of the same name. Results are
+    written straight into the outputs where one launch produces them; results
+    that are inputs, constants, or the same value twice are copied. Values of
+    static shape are `plan.buffer`s, others come from the pool.
+    Cost: linear in the operations.
+
+    ```mlir
+    func.func @main(%x: tensor<4xf32> {graph.name = "x"}) -> (tensor<4xf32> {graph.name = "y"}) {
+      %0 = kernel.call @relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ->
+    plan.program @main {
+      %x = plan.input 0 "x" : memref<4xf32>
+      %y = plan.output 0 "y" : memref<4xf32>
+      plan.launch @relu reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) stream(0)
+    }
+    ```
+  }];
+  let dependentDialects = ["::dlc::kernel::KernelDialect",
+                           "::dlc::plan::PlanDialect"];
+}
+
+#endif // DLC_PASSES_CONVERSION_PASSES_TD

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// convert-graph-to-plan: from values to memory.
+
+#include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/passes/Conversion/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace dlc::conversion {
+#define GEN_PASS_DEF_CONVERTGRAPHTOPLANPASS
+#include "dlc/passes/Conversion/Passes.h.inc"
+} // namespace dlc::conversion
+
+using namespace mlir;
+using namespace dlc;
+
+/// The memory type of a tensor, in row-major order.
+static Type toMemory(Type type) {
+  if (auto ranked = dyn_cast<RankedTensorType>(type))
+    return MemRefType::get(ranked.getShape(), ranked.getElementType());
+  if (auto unranked = dyn_cast<UnrankedTensorType>(type))
+    return UnrankedMemRefType::get(unranked.getElementType(), Attribute());
+  return type;
+}
+
+static bool isStatic(Type memory) {
+  auto ranked = dyn_cast<MemRefType>(memory);
+  return ranked && ranked.hasStaticShape();
+}
+
+/// The value whose bytes `value` shows, through views.
+static Value viewedValue(Value value) {
+  while (auto view = value.getDefiningOp<graph::InPlaceOpInterface>()) {
+    if (!view.isView())
+      break;
+    value = view->getOperand(0);
+  }
+  return value;
+}
+
+namespace {
+
+/// Converts one function.
+class ProgramBuilder {
+public:
+  ProgramBuilder(func::FuncOp function, SymbolTable &symbols)
+      : function(function), symbols(symbols), builder(function.getContext()) {}
+  LogicalResult build();
+
+private:
+  std::string nameOf(DictionaryAttr attributes, StringRef prefix, unsigned i);
+  void buildInputs();
+  void buildOutputs();
+  LogicalResult buildOperation(Operation &op);
+  void buildCall(kernel::CallOp call);
+  void buildCopies();
+  FlatSymbolRefAttr getCopyKernel(Location loc, Type tensor);
+  static std::string deviceOf(Operation *op);
+
+  func::FuncOp function;
+  SymbolTable &symbols;
+  OpBuilder builder;
+  IRMapping memory;                 // tensor value -> memory
+  DenseMap<Value, Value> placed;    // call result -> output that it writes
+  SmallVector<std::pair<Value, plan::OutputOp>> copies; // tensor -> output
+};
+
+struct ConvertGraphToPlan
+    : public conversion::impl::ConvertGraphToPlanPassBase<ConvertGraphToPlan> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto function :
+         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (failed(ProgramBuilder(function, symbols).build()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+
+std::string ProgramBuilder::nameOf(DictionaryAttr attributes, StringRef prefix,
+                                   unsigned i) {
+  if (attributes)
+    if (auto name = attributes.getAs<StringAttr>(
+            graph::GraphDialect::kNameAttr))
+      return name.str();
+  return (prefix + Twine(i)).str();
+}
+
+std::string ProgramBuilder::deviceOf(Operation *op) {
+  if (auto device = op->getAttrOfType<StringAttr>("device"))
+    return device.str();
+  return "cpu:0";
+}
+
+void ProgramBuilder::buildInputs() {
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    std::string name = nameOf(function.getArgAttrDict(i), "input", i);
+    memory.map(argument, plan::InputOp::create(
+                             builder, argument.getLoc(),
+                             toMemory(argument.getType()), i, name));
+  }
+}
+
+void ProgramBuilder::buildOutputs() {
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (OpOperand &result : terminator->getOpOperands()) {
+    unsigned i = result.getOperandNumber();
+    std::string name = nameOf(function.getResultAttrDict(i), "output", i);
+    Value value = result.get(), base = viewedValue(value);
+    auto output = plan::OutputOp::create(builder, value.getLoc(),
+                                         toMemory(value.getType()), i, name);
+    // One launch can write the output itself unless it is not a launch's
+    // result or feeds another output already.
+    if (base.getDefiningOp<kernel::CallOp>() && !placed.contains(base))
+      placed[base] = output;
+    else
+      copies.push_back({value, output});
+  }
+}
+
+void ProgramBuilder::buildCall(kernel::CallOp call) {
+  SmallVector<Value> reads = llvm::map_to_vector(
+      call.getInputs(), [&](Value value) { return memory.lookup(value); });
+  SmallVector<Value> writes;
+  std::string device = deviceOf(call);
+  for (Value result : call.getResults()) {
+    Type type = toMemory(result.getType());
+    Value target;
+    if (Value output = placed.lookup(result)) {
+      target = output;
+      if (output.getType() != type)
+        target = plan::ViewOp::create(builder, call.getLoc(), type, output);
+    } else if (isStatic(type)) {
+      target = plan::BufferOp::create(builder, call.getLoc(), type, device);
+    } else {
+      target = plan::PoolOp::create(builder, call.getLoc(), type, device);
+    }
+    memory.map(result, target);
+    writes.push_back(target);
+  }
+  auto library = symbols.lookup<kernel::LibraryOp>(call.getCallee());
+  if (int64_t bytes = library ? library.getWorkspace().value_or(0) : 0) {
+    auto type = MemRefType::get({bytes}, builder.getI8Type());
+    writes.push_back(
+        plan::BufferOp::create(builder, call.getLoc(), type, device));
+  }
+  plan::LaunchOp::create(builder, call.getLoc(), call.getCalleeAttr(), reads,
+                         writes);
+}
+
+FlatSymbolRefAttr ProgramBuilder::getCopyKernel(Location loc, Type tensor) {
+  auto type = FunctionType::get(builder.getContext(), tensor, tensor);
+  for (auto library :
+       cast<ModuleOp>(symbols.getOp()).getOps<kernel::LibraryOp>())
+    if (library.getEntry() == "copy" && library.getFunctionType() == type)
+      return FlatSymbolRefAttr::get(library.getSymNameAttr());
+  OpBuilder detached(builder.getContext());
+  auto library = kernel::LibraryOp::create(
+      detached, loc, "copy", "copy", detached.getDictionaryAttr({}), type,
+      /*workspace=*/IntegerAttr(), /*inPlace=*/DenseI64ArrayAttr(),
+      /*note=*/StringAttr());
+  return FlatSymbolRefAttr::get(symbols.insert(library));
+}
+
+void ProgramBuilder::buildCopies() {
+  for (auto [value, output] : copies) {
+    FlatSymbolRefAttr kernel = getCopyKernel(value.getLoc(), value.getType());
+    plan::LaunchOp::create(builder, output.getLoc(), kernel,
+                           memory.lookup(value), output.getMemory());
+  }
+}
+
+LogicalResult ProgramBuilder::buildOperation(Operation &op) {
+  if (auto call = dyn_cast<kernel::CallOp>(op)) {
+    buildCall(call);
+    return success();
+  }
+  if (auto constant = dyn_cast<graph::ConstantOp>(op)) {
+    memory.map(constant.getResult(),
+               plan::ConstantOp::create(builder, op.getLoc(),
+                                        toMemory(constant.getType()),
+                                        cast<ElementsAttr>(constant.getValue()),
+                                        IntegerAttr()));
+    return success();
+  }
+  if (isa<graph::NoneOp>(op)) {
+    memory.map(op.getResult(0), plan::NoneOp::create(builder, op.getLoc()));
+    return success();
+  }
+  auto view = dyn_cast<graph::InPlaceOpInterface>(op);
+  Type type = op.getNumResults() ? toMemory(op.getResult(0).getType()) : Type();
+  if (view && view.isView() && isStatic(type)) {
+    Value source = memory.lookup(op.getOperand(0));
+    if (source.getType() != type)
+      source = plan::ViewOp::create(builder, op.getLoc(), type, source);
+    memory.map(op.getResult(0), source);
+    return success();
+  }
+  return op.emitOpError("expected a kernel call, a constant or a view");
+}
+
+LogicalResult ProgramBuilder::build() {
+  builder.setInsertionPoint(function);
+  auto program = plan::ProgramOp::create(builder, function.getLoc(),
+                                         function.getSymNameAttr());
+  Block *body = &program.getBody().emplaceBlock();
+  builder.setInsertionPointToStart(body);
+  buildInputs();
+  buildOutputs();
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (failed(buildOperation(op)))
+      return failure();
+  buildCopies();
+  symbols.remove(function);
+  function.erase();
+  symbols.insert(program);
+  return success();
+}
