@@ -76,8 +76,7 @@ static Status computeHardSwish(ComputeContext &context) {
 static Status computeHardSigmoid(ComputeContext &context) {
   double alpha = context.attrs().getFloat("alpha", 0.2f);
   double beta = context.attrs().getFloat("beta", 0.5f);
-  return map(context,
-             [=](double x) { return clampToUnit(alpha * x + beta); });
+  return map(context, [=](double x) { return clampToUnit(alpha * x + beta); });
 }
 
 static Status computeElu(ComputeContext &context) {

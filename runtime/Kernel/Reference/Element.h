@@ -47,26 +47,22 @@ template <DataType id, typename T, typename WideT> struct PlainElement {
 };
 
 template <DataType type> struct Element;
-template <>
-struct Element<DLC_I8> : PlainElement<DLC_I8, int8_t, int64_t> {};
+template <> struct Element<DLC_I8> : PlainElement<DLC_I8, int8_t, int64_t> {};
 template <>
 struct Element<DLC_I16> : PlainElement<DLC_I16, int16_t, int64_t> {};
 template <>
 struct Element<DLC_I32> : PlainElement<DLC_I32, int32_t, int64_t> {};
 template <>
 struct Element<DLC_I64> : PlainElement<DLC_I64, int64_t, int64_t> {};
-template <>
-struct Element<DLC_U8> : PlainElement<DLC_U8, uint8_t, uint64_t> {};
+template <> struct Element<DLC_U8> : PlainElement<DLC_U8, uint8_t, uint64_t> {};
 template <>
 struct Element<DLC_U16> : PlainElement<DLC_U16, uint16_t, uint64_t> {};
 template <>
 struct Element<DLC_U32> : PlainElement<DLC_U32, uint32_t, uint64_t> {};
 template <>
 struct Element<DLC_U64> : PlainElement<DLC_U64, uint64_t, uint64_t> {};
-template <>
-struct Element<DLC_F32> : PlainElement<DLC_F32, float, double> {};
-template <>
-struct Element<DLC_F64> : PlainElement<DLC_F64, double, double> {};
+template <> struct Element<DLC_F32> : PlainElement<DLC_F32, float, double> {};
+template <> struct Element<DLC_F64> : PlainElement<DLC_F64, double, double> {};
 
 /// Bytes other than 0 and 1 read as true: they must not become a C++ bool.
 template <> struct Element<DLC_BOOL> {
@@ -79,15 +75,28 @@ template <> struct Element<DLC_BOOL> {
   }
 };
 
-/// Integers go to the 16-bit floats through double: below 2^53 that is exact,
-/// and above no 16-bit tie is near enough to be missed but by round-to-odd.
+/// An integer as a double that rounds to the 16-bit floats as the integer
+/// itself would: the bits that double cannot hold leave an odd last bit.
+template <typename From> double toOddDouble(From value) {
+  if constexpr (std::is_integral_v<From>) {
+    uint64_t bits = static_cast<uint64_t>(value);
+    uint64_t magnitude = value < 0 ? 0 - bits : bits;
+    if (magnitude >> 53) {
+      uint64_t odd = magnitude >> 11 | ((magnitude & 0x7ff) != 0);
+      double result = static_cast<double>(odd) * 0x1p11;
+      return value < 0 ? -result : result;
+    }
+  }
+  return static_cast<double>(value);
+}
+
 template <> struct Element<DLC_F16> {
   static constexpr DataType type = DLC_F16;
   using Storage = uint16_t;
   using Wide = double;
   static Wide decode(uint16_t stored) { return floatFromHalf(stored); }
   template <typename From> static uint16_t encode(From value) {
-    return halfFromDouble(static_cast<double>(value));
+    return halfFromDouble(toOddDouble(value));
   }
 };
 
@@ -97,7 +106,7 @@ template <> struct Element<DLC_BF16> {
   using Wide = double;
   static Wide decode(uint16_t stored) { return floatFromBFloat16(stored); }
   template <typename From> static uint16_t encode(From value) {
-    return bfloat16FromDouble(static_cast<double>(value));
+    return bfloat16FromDouble(toOddDouble(value));
   }
 };
 
@@ -116,8 +125,9 @@ void storeElement(void *data, int64_t i, From value) {
 /// The type for sums and products: floats in double, integers modulo 2^64,
 /// which is right modulo any smaller power and never overflows.
 template <typename E>
-using Accumulator = std::conditional_t<
-    std::is_floating_point_v<typename E::Wide>, double, uint64_t>;
+using Accumulator =
+    std::conditional_t<std::is_floating_point_v<typename E::Wide>, double,
+                       uint64_t>;
 
 /// Calls `function(Element<type>())`, which returns a Status.
 template <typename F> Status dispatch(DataType type, F &&function) {

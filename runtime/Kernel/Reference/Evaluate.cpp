@@ -22,8 +22,8 @@ Status OwnedTensor::allocate(DataType type, std::span<const int64_t> shape,
                     *count, static_cast<int64_t>(sizeOf(type)), &bytes))
     return makeError(StatusCode::InvalidArgument,
                      "expected a static shape whose size fits 63 bits");
-  void *memory = ::operator new(static_cast<size_t>(bytes), alignment,
-                                std::nothrow);
+  void *memory =
+      ::operator new(static_cast<size_t>(bytes), alignment, std::nothrow);
   if (!memory)
     return makeError(StatusCode::OutOfMemory, "no memory for %lld bytes",
                      static_cast<long long>(bytes));

@@ -32,8 +32,7 @@ void ref::storeRun(const TensorView &view, int64_t offset, int64_t count,
 
 namespace dlc::rt::ref {
 template void loadRun(const TensorView &, int64_t, int64_t, int64_t, double *);
-template void loadRun(const TensorView &, int64_t, int64_t, int64_t,
-                      int64_t *);
+template void loadRun(const TensorView &, int64_t, int64_t, int64_t, int64_t *);
 template void loadRun(const TensorView &, int64_t, int64_t, int64_t,
                       uint64_t *);
 template void storeRun(const TensorView &, int64_t, int64_t, const double *);

@@ -18,12 +18,8 @@ using namespace dlc::rt::ref;
 using Family = std::span<const Operation> (*)();
 
 static constexpr Family families[] = {
-    activationOperations,
-    binaryOperations,
-    comparisonOperations,
-    conversionOperations,
-    ternaryOperations,
-    unaryOperations,
+    activationOperations, binaryOperations,  comparisonOperations,
+    conversionOperations, ternaryOperations, unaryOperations,
 };
 
 static bool isBefore(const Operation &a, const Operation &b) {

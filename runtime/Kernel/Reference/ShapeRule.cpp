@@ -80,8 +80,7 @@ Status ref::checkSameType(const InferContext &context, size_t a, size_t b) {
                      std::string(nameOf(second.type.type)).c_str());
 }
 
-Status ref::checkRank(const InferContext &context, size_t index,
-                      int64_t rank) {
+Status ref::checkRank(const InferContext &context, size_t index, int64_t rank) {
   const Operand &operand = context.operand(index);
   if (!operand.isPresent() || !operand.type.hasRank ||
       operand.type.rank() == rank)
@@ -116,8 +115,7 @@ Status ref::normalizeAxes(std::span<int64_t> axes, int64_t rank) {
   for (int64_t &axis : axes) {
     DLC_RETURN_IF_ERROR(normalizeAxis(axis, rank));
     if (seen >> axis & 1)
-      return DLC_INVALID("expected distinct axes, got %" PRId64 " twice",
-                         axis);
+      return DLC_INVALID("expected distinct axes, got %" PRId64 " twice", axis);
     seen |= 1u << axis;
   }
   return Status::ok();
@@ -129,8 +127,7 @@ bool ref::mergeDim(int64_t &dim, int64_t other) {
   return other < 0 || dim == other;
 }
 
-bool ref::mayHaveShape(const TensorType &type,
-                       std::span<const int64_t> shape) {
+bool ref::mayHaveShape(const TensorType &type, std::span<const int64_t> shape) {
   if (!type.hasRank)
     return true;
   if (type.shape.size() != shape.size())

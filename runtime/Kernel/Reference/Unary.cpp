@@ -100,14 +100,13 @@ DLC_FLOAT_FUNCTION(erfOf, std::erf(x))
 #undef DLC_FLOAT_FUNCTION
 
 static Status computeLogicalNot(ComputeContext &context) {
-  mapElements<uint64_t, uint64_t, 1>(
-      context, [](uint64_t x) -> uint64_t { return !x; });
+  mapElements<uint64_t, uint64_t, 1>(context,
+                                     [](uint64_t x) -> uint64_t { return !x; });
   return Status::ok();
 }
 
 static Status computeBitwiseNot(ComputeContext &context) {
-  mapElements<uint64_t, uint64_t, 1>(context,
-                                     [](uint64_t x) { return ~x; });
+  mapElements<uint64_t, uint64_t, 1>(context, [](uint64_t x) { return ~x; });
   return Status::ok();
 }
 

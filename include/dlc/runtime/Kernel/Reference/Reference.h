@@ -59,8 +59,8 @@ class ComputeContext {
 public:
   /// Gives the memory for result `index` of the given shape; null when there
   /// is none.
-  using Allocator = std::function<void *(size_t index,
-                                         std::span<const int64_t> shape)>;
+  using Allocator =
+      std::function<void *(size_t index, std::span<const int64_t> shape)>;
 
   ComputeContext(std::span<const TensorView> inputs,
                  std::span<TensorView> outputs, const Attributes &attributes,
@@ -78,9 +78,9 @@ public:
   /// Output `index`, allocated with the shape that the shape rule gave. Only
   /// operations whose result shape depends on data call allocate() first.
   TensorView &output(size_t index) { return outputViews[index]; }
-  /// Sets the shape of a data-dependent result and gets memory for it.
-  /// `shape` must outlive the computation's use of the view only until the
-  /// call returns: the allocator keeps its own copy.
+  /// Sets the shape of a data-dependent result and gets memory for it. The
+  /// view borrows `shape`; the allocator keeps a copy for whoever reads the
+  /// view after the computation.
   Status allocate(size_t index, std::span<const int64_t> shape);
   /// The value of an integer input as int64_t; empty when absent.
   std::vector<int64_t> intsOf(size_t index) const;
