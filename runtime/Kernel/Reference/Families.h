@@ -14,8 +14,11 @@ std::span<const Operation> activationOperations();
 std::span<const Operation> binaryOperations();
 std::span<const Operation> comparisonOperations();
 std::span<const Operation> conversionOperations();
+std::span<const Operation> movementOperations();
+std::span<const Operation> rearrangeOperations();
 std::span<const Operation> ternaryOperations();
 std::span<const Operation> unaryOperations();
+std::span<const Operation> viewOperations();
 
 } // namespace dlc::rt::ref
 

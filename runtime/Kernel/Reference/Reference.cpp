@@ -17,10 +17,20 @@ using namespace dlc::rt::ref;
 
 using Family = std::span<const Operation> (*)();
 
+// One line each, so that changes merge.
+// clang-format off
 static constexpr Family families[] = {
-    activationOperations, binaryOperations,  comparisonOperations,
-    conversionOperations, ternaryOperations, unaryOperations,
+    activationOperations,
+    binaryOperations,
+    comparisonOperations,
+    conversionOperations,
+    movementOperations,
+    rearrangeOperations,
+    ternaryOperations,
+    unaryOperations,
+    viewOperations,
 };
+// clang-format on
 
 static bool isBefore(const Operation &a, const Operation &b) {
   return a.name < b.name;
@@ -69,9 +79,12 @@ const Operand &InferContext::operand(size_t index) const {
 std::optional<std::vector<int64_t>> InferContext::intsOf(size_t index) const {
   const auto &[type, data] = operand(index);
   bool isInt = type.type == DLC_I64 || type.type == DLC_I32;
-  if (!data || !isInt || !type.isStatic() || type.rank() > 1)
+  if (!isInt || !type.isStatic() || type.rank() > 1)
     return std::nullopt;
-  return readInts(type.type, data, type.rank() == 0 ? 1 : type.shape[0]);
+  int64_t count = type.rank() == 0 ? 1 : type.shape[0];
+  if (!data && count > 0)
+    return std::nullopt; // the value of an empty vector is always known
+  return readInts(type.type, data, count);
 }
 
 const TensorView &ComputeContext::input(size_t index) const {
