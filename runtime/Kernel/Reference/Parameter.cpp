@@ -36,6 +36,16 @@ Status ref::readScalar(const InferContext &context, size_t index,
   return Status::ok();
 }
 
+Status ref::readType(const Attributes &attributes, std::string_view name,
+                     DataType fallback, DataType &type) {
+  int64_t value = attributes.getInt(name, fallback);
+  if (value <= DLC_INVALID_TYPE || value > DLC_F64)
+    return DLC_INVALID("expected %s to be an element type, got %" PRId64,
+                       std::string(name).c_str(), value);
+  type = static_cast<DataType>(value);
+  return Status::ok();
+}
+
 Status ref::checkOutputs(ComputeContext &context, InferFunction rule) {
   std::vector<Operand> operands;
   for (size_t i = 0; i < context.inputCount(); ++i) {

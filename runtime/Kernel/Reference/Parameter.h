@@ -27,6 +27,11 @@ Status readParameter(const InferContext &context, size_t index,
 Status readScalar(const InferContext &context, size_t index,
                   std::optional<int64_t> &value);
 
+/// Reads the element type that attribute `name` gives, or `fallback` without
+/// the attribute.
+Status readType(const Attributes &attributes, std::string_view name,
+                DataType fallback, DataType &type);
+
 /// Asks the shape rule once more, now that every value is known, and checks
 /// that the outputs have the shapes it gives. A program may have been planned
 /// before the values of its parameters were known; this keeps a computation

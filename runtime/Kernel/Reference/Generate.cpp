@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations that make a tensor from parameters: eye_like, one_hot, range.
+
+#include "Element.h"
+#include "Families.h"
+#include "Parameter.h"
+#include "ShapeRule.h"
+#include "Walk.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstring>
+
+using namespace dlc::rt;
+using namespace dlc::rt::ref;
+
+/// One value of `operand`, of whatever element type, as Wide; the operand must
+/// hold one value that is known.
+template <typename Wide>
+static Wide readValue(DataType type, const void *data) {
+  Wide value{};
+  Status status = dispatch(type, [&]<typename E>(E) {
+    value = convertTo<Wide>(loadElement<E>(data, 0));
+    return Status::ok();
+  });
+  return status.isOk() ? value : Wide{};
+}
+
+/// Checks that operand `index` holds one value as far as its shape is known.
+static Status checkOneValue(const InferContext &context, size_t index) {
+  const TensorType &type = context.operand(index).type;
+  bool isOne = !type.hasRank || type.shape.empty() ||
+               (type.rank() == 1 && (type.shape[0] < 0 || type.shape[0] == 1));
+  if (isOne)
+    return Status::ok();
+  return DLC_INVALID("operand %zu: expected one value, got %s", index,
+                     toString(type).c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// eye_like
+//===----------------------------------------------------------------------===//
+
+static Status inferEyeLike(const InferContext &context,
+                           std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
+  DLC_RETURN_IF_ERROR(checkRank(context, 0, 2));
+  const TensorType &x = context.operand(0).type;
+  TensorType result = x.hasRank ? x : TensorType{x.type, {-1, -1}};
+  DLC_RETURN_IF_ERROR(readType(context.attrs(), "dtype", x.type, result.type));
+  return addResult(results, std::move(result));
+}
+
+static Status computeEyeLike(ComputeContext &context) {
+  TensorView &y = context.output(0);
+  int64_t k = context.attrs().getInt("k", 0);
+  if (y.bytes())
+    std::memset(y.data, 0, y.bytes());
+  return dispatch(y.type, [&]<typename E>(E) {
+    for (int64_t i = 0; i < y.shape[0]; ++i) {
+      int64_t j;
+      if (!__builtin_add_overflow(i, k, &j) && j >= 0 && j < y.shape[1])
+        storeElement<E>(y.data, i * y.shape[1] + j, int64_t(1));
+    }
+    return Status::ok();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// one_hot
+//===----------------------------------------------------------------------===//
+
+static Status checkOneHot(const InferContext &context) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 3));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, numericTypes));
+  DLC_RETURN_IF_ERROR(checkType(context, 1, numericTypes));
+  DLC_RETURN_IF_ERROR(checkOneValue(context, 1));
+  static constexpr int64_t pair[] = {2};
+  const TensorType &values = context.operand(2).type;
+  if (!mayHaveShape(values, pair))
+    return DLC_INVALID("operand 2: expected a vector of 2 values, got %s",
+                       toString(values).c_str());
+  return Status::ok();
+}
+
+static Status inferOneHot(const InferContext &context,
+                          std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOneHot(context));
+  const TensorType &indices = context.operand(0).type;
+  const Operand &depth = context.operand(1);
+  DataType type = context.operand(2).type.type;
+  int64_t extent = kUnknownDim;
+  if (depth.data && depth.type.isStatic()) {
+    extent = readValue<int64_t>(depth.type.type, depth.data);
+    if (extent < 1)
+      return DLC_INVALID("expected a depth of at least 1, got %" PRId64,
+                         extent);
+  }
+  if (!indices.hasRank)
+    return addResult(results, unrankedOf(type));
+  int64_t axis = context.attrs().getInt("axis", -1);
+  DLC_RETURN_IF_ERROR(normalizeAxis(axis, indices.rank() + 1));
+  TensorType result{type, indices.shape};
+  result.shape.insert(result.shape.begin() + axis, extent);
+  return addResult(results, std::move(result));
+}
+
+/// The position in [0, depth) that an index marks, or -1.
+template <typename Wide> static int64_t hotPosition(Wide value, int64_t depth) {
+  // Above 2^63 an unsigned index would wrap to a valid negative one.
+  if (std::is_same_v<Wide, uint64_t> && value > Wide(INT64_MAX))
+    return -1;
+  int64_t index = convertTo<int64_t>(value);
+  if (index < 0)
+    index += depth;
+  return index >= 0 && index < depth ? index : -1;
+}
+
+static Status computeOneHot(ComputeContext &context) {
+  DLC_RETURN_IF_ERROR(checkOutputs(context, inferOneHot));
+  const TensorView &indices = context.input(0), &values = context.input(2);
+  TensorView &y = context.output(0);
+  int64_t axis = context.attrs().getInt("axis", -1);
+  DLC_RETURN_IF_ERROR(normalizeAxis(axis, y.rank()));
+  size_t size = sizeOf(y.type);
+  fillElements(y.data, y.size(), values.data, size);
+  int64_t depth = y.shape[axis];
+  int64_t inner = extentOf(y.shape, axis + 1, y.shape.size());
+  return dispatch(indices.type, [&]<typename E>(E) {
+    for (int64_t i = 0; i < indices.size(); ++i) {
+      int64_t hot = hotPosition(loadElement<E>(indices.data, i), depth);
+      if (hot >= 0)
+        std::memcpy(y.as<char>() +
+                        ((i / inner * depth + hot) * inner + i % inner) * size,
+                    values.as<char>() + size, size);
+    }
+    return Status::ok();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// range
+//===----------------------------------------------------------------------===//
+
+/// ceil((limit - start) / delta), at least 0; nullopt when it has no value.
+template <typename Wide>
+static std::optional<int64_t> rangeLength(Wide start, Wide limit, Wide delta) {
+  if constexpr (std::is_floating_point_v<Wide>) {
+    double length = std::ceil((limit - start) / delta);
+    if (!(length < 0x1p62)) // NaN too
+      return std::nullopt;
+    return length > 0 ? static_cast<int64_t>(length) : 0;
+  } else {
+    __int128 distance = static_cast<__int128>(limit) - start, step = delta;
+    if (step < 0) {
+      distance = -distance;
+      step = -step;
+    }
+    __int128 length = distance > 0 ? (distance - 1) / step + 1 : 0;
+    return length <= INT64_MAX ? std::optional(static_cast<int64_t>(length))
+                               : std::nullopt;
+  }
+}
+
+template <typename Wide>
+static Status inferRangeOf(const InferContext &context, int64_t &length) {
+  Wide values[3];
+  for (size_t i = 0; i < 3; ++i) {
+    const Operand &operand = context.operand(i);
+    values[i] = readValue<Wide>(operand.type.type, operand.data);
+  }
+  if (values[2] == Wide(0))
+    return DLC_INVALID("expected a delta other than 0");
+  std::optional<int64_t> count = rangeLength(values[0], values[1], values[2]);
+  if (!count)
+    return DLC_INVALID("expected finite bounds, got %g, %g and %g",
+                       static_cast<double>(values[0]),
+                       static_cast<double>(values[1]),
+                       static_cast<double>(values[2]));
+  length = *count;
+  return Status::ok();
+}
+
+static Status inferRange(const InferContext &context,
+                         std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 3));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, numericTypes));
+  bool isKnown = true;
+  for (size_t i = 0; i < 3; ++i) {
+    DLC_RETURN_IF_ERROR(checkSameType(context, 0, i));
+    DLC_RETURN_IF_ERROR(checkOneValue(context, i));
+    isKnown &= context.operand(i).data && context.operand(i).type.isStatic();
+  }
+  DataType type = context.operand(0).type.type;
+  int64_t length = kUnknownDim;
+  if (isKnown)
+    DLC_RETURN_IF_ERROR(dispatchWide(type, [&]<typename Wide>(Wide) {
+      return inferRangeOf<Wide>(context, length);
+    }));
+  return addResult(results, {type, {length}});
+}
+
+static Status computeRange(ComputeContext &context) {
+  DLC_RETURN_IF_ERROR(checkOutputs(context, inferRange));
+  TensorView &y = context.output(0);
+  return dispatch(y.type, [&]<typename E>(E) {
+    using Sum = Accumulator<E>;
+    Sum start = Sum(loadElement<E>(context.input(0).data, 0));
+    Sum delta = Sum(loadElement<E>(context.input(2).data, 0));
+    for (int64_t i = 0; i < y.size(); ++i)
+      storeElement<E>(y.data, i, start + Sum(i) * delta);
+    return Status::ok();
+  });
+}
+
+std::span<const Operation> ref::generateOperations() {
+  static constexpr Operation table[] = {
+      {"eye_like", inferEyeLike, computeEyeLike},
+      {"one_hot", inferOneHot, computeOneHot},
+      {"range", inferRange, computeRange},
+  };
+  return table;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "TestText.h"
+
+#include <gtest/gtest.h>
+
+using namespace dlc::rt;
+using namespace dlc::rt::ref::test;
+
+TEST(Generate, EyeLike) {
+  Arg x = iota(DLC_F32, {2, 3});
+  EXPECT_EQ(evaluated("eye_like", {x}), "2x3xf32 1 0 0 0 1 0");
+  EXPECT_EQ(evaluated("eye_like", {x}, {{"k", 1}, {"dtype", DLC_BOOL}}),
+            "2x3xbool 0 1 0 0 0 1");
+  EXPECT_EQ(evaluated("eye_like", {x}, {{"k", -1}, {"dtype", DLC_F16}}),
+            "2x3xf16 0 0 0 1 0 0");
+  EXPECT_EQ(evaluated("eye_like", {x}, {{"k", INT64_MAX}}),
+            "2x3xf32 0 0 0 0 0 0");
+  EXPECT_EQ(evaluated("eye_like", {f32({0, 2}, {})}), "0x2xf32");
+  EXPECT_EQ(shapesOf("eye_like", {anyRank(DLC_F32)}, {{"dtype", DLC_I8}}),
+            "?x?xi8");
+  EXPECT_EQ(shapesOf("eye_like", {f32({1}, {1})}),
+            "error: operand 0: expected rank 2, got 1");
+  EXPECT_EQ(shapesOf("eye_like", {x}, {{"dtype", 99}}),
+            "error: expected dtype to be an element type, got 99");
+}
+
+TEST(Generate, OneHot) {
+  Arg values = f32({2}, {0, 5});
+  EXPECT_EQ(evaluated("one_hot", {ints({1, -1, 3}), scalar(3), values}),
+            "3x3xf32 0 5 0 0 0 5 0 0 0");
+  EXPECT_EQ(
+      evaluated("one_hot", {ints({1, 0}), ints({3}), values}, {{"axis", 0}}),
+      "3x2xf32 0 5 5 0 0 0");
+  EXPECT_EQ(evaluated("one_hot", {f32({1}, {1.75}), f32({}, {2}),
+                                  tensor(DLC_I8, {2}, {-1, 1})}),
+            "1x2xi8 -1 1");
+  EXPECT_EQ(evaluated("one_hot", {scalar(0), scalar(2), values}), "2xf32 5 0");
+  EXPECT_EQ(evaluated("one_hot", {ints({}), scalar(2), values}), "0x2xf32");
+  // 2^64 - 1 is no index, and not -1.
+  Arg huge = TestTensor{DLC_U64, {1}, std::vector<unsigned char>(8, 0xff)};
+  EXPECT_EQ(evaluated("one_hot", {huge, scalar(2), values}), "1x2xf32 0 0");
+  EXPECT_EQ(evaluated("one_hot", {f32({1}, {kNaN}), scalar(2), values}),
+            "1x2xf32 5 0");
+}
+
+TEST(Generate, OneHotInfersWhatItCan) {
+  Arg values = unknown(DLC_F32, {2});
+  EXPECT_EQ(shapesOf("one_hot",
+                     {unknown(DLC_I64, {-1, 4}), unknown(DLC_I64, {}), values},
+                     {{"axis", 1}}),
+            "?x?x4xf32");
+  EXPECT_EQ(shapesOf("one_hot", {anyRank(DLC_I64), scalar(3), values}),
+            "*xf32");
+  EXPECT_EQ(shapesOf("one_hot", {ints({0}), scalar(0), values}),
+            "error: expected a depth of at least 1, got 0");
+  EXPECT_EQ(shapesOf("one_hot", {ints({0}), ints({1, 2}), values}),
+            "error: operand 1: expected one value, got 2xi64");
+  EXPECT_EQ(shapesOf("one_hot", {ints({0}), scalar(2), f32({1}, {1})}),
+            "error: operand 2: expected a vector of 2 values, got 1xf32");
+  EXPECT_EQ(shapesOf("one_hot", {ints({0}), scalar(2), values}, {{"axis", 2}}),
+            "error: expected an axis in [-2, 2), got 2");
+  EXPECT_EQ(computed("one_hot", {ints({0}), scalar(3), f32({2}, {0, 1})}, {},
+                     {{DLC_F32, {1, 2}}}),
+            "error: result 0: expected 1x3xf32, got memory for 1x2xf32");
+}
+
+static std::string range(double start, double limit, double delta,
+                         DataType type = DLC_F32) {
+  return evaluated("range",
+                   {tensor(type, {}, {start}), tensor(type, {}, {limit}),
+                    tensor(type, {}, {delta})});
+}
+
+TEST(Generate, Range) {
+  EXPECT_EQ(range(1, 6, 2), "3xf32 1 3 5");
+  EXPECT_EQ(range(10, 4, -2), "3xf32 10 8 6");
+  EXPECT_EQ(range(0, 1, 0.25), "4xf32 0 0.25 0.5 0.75");
+  EXPECT_EQ(range(3, 3, 1), "0xf32");
+  EXPECT_EQ(range(0, 5, -1, DLC_I32), "0xi32");
+  EXPECT_EQ(range(-128, 127, 127, DLC_I8), "3xi8 -128 -1 126");
+  EXPECT_EQ(range(2, 0, -1, DLC_I64), "2xi64 2 1");
+  EXPECT_EQ(range(0, 3, 1, DLC_BF16), "3xbf16 0 1 2");
+  EXPECT_EQ(evaluated("range", {scalar(INT64_MIN), scalar(INT64_MAX),
+                                scalar(INT64_MAX)}),
+            "3xi64 -9223372036854775808 -1 9223372036854775806");
+}
+
+TEST(Generate, RangeRejects) {
+  EXPECT_EQ(range(0, 1, 0), "error: range: expected a delta other than 0");
+  EXPECT_EQ(range(0, kInf, 1),
+            "error: range: expected finite bounds, got 0, inf and 1");
+  EXPECT_EQ(range(kNaN, 1, 1),
+            "error: range: expected finite bounds, got nan, 1 and 1");
+  EXPECT_EQ(shapesOf("range", {scalar(0), unknown(DLC_I64, {}), scalar(1)}),
+            "?xi64");
+  EXPECT_EQ(shapesOf("range", {scalar(0), f32({}, {1}), scalar(1)}),
+            "error: operand 1: expected i64 as operand 0, got f32");
+  EXPECT_EQ(
+      shapesOf("range", {scalar(INT64_MIN), scalar(INT64_MAX), scalar(1)}),
+      "error: expected finite bounds, got -9.22337e+18, 9.22337e+18 "
+      "and 1");
+  EXPECT_EQ(shapesOf("range", {scalar(0), ints({1, 2}), scalar(1)}),
+            "error: operand 1: expected one value, got 2xi64");
+}
