@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace dlc::rt {
@@ -37,9 +38,17 @@ public:
                    int64_t end) const = 0;
 };
 
-/// One entry of a library.
+/// What one launch of a call costs, by a model and not by measurement.
+struct KernelCost {
+  uint64_t flops = 0; ///< A multiply-add counts as two.
+  uint64_t bytes = 0; ///< Each operand once.
+};
+
+/// One entry of a library. All members are safe to call from any thread.
 struct LibraryEntry {
   std::string_view name; ///< "cpu.conv".
+  /// Checks the whole call and readies it; never relies on the caller having
+  /// checked anything. `prepared` is untouched on failure.
   Status (*prepare)(const KernelCall &call,
                     std::unique_ptr<PreparedKernel> &prepared);
   /// Rearranges a constant operand at compile time. Null members when the
@@ -48,6 +57,11 @@ struct LibraryEntry {
   size_t (*packedBytes)(const KernelCall &call, size_t operand);
   void (*pack)(const KernelCall &call, size_t operand, const void *source,
                void *target);
+  /// Whether prepare() would accept the call; otherwise `why` says what was
+  /// expected and what was found. Null when prepare() is the only answer.
+  bool (*isSupported)(const KernelCall &call, std::string &why) = nullptr;
+  /// The model of a supported call's cost. Null when there is none.
+  KernelCost (*cost)(const KernelCall &call) = nullptr;
 };
 
 /// The entry of that name among all libraries of this build, or null.

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel library of plain CPUs: f32 contractions, compiled once per
+// instruction set and chosen by CPUID when a call is prepared.
+//
+// cpu.matmul  inputs (a, b, bias?, residual?), output c
+//   c = act(a * b + bias + residual); a [..., M, K], b [..., K, N], batch
+//   dimensions broadcast as NumPy's; c [..., M, N].
+//   trans_a, trans_b  1: the last two dimensions are swapped in memory,
+//                     a [..., K, M], b [..., N, K]
+//   packed_b          1: b holds what pack(call, 1) wrote, per batch
+//                     [ceil(N/16)][K][16], zero padded; its type stays that
+//                     of the operand before packing
+//   bias [N], residual as c.
+//   activation in "" | "relu" | "clamp" (alpha = lo, beta = hi) |
+//   "leaky_relu" (alpha) | "sigmoid" | "tanh" | "gelu" | "gelu_tanh" | "silu"
+//   | "hard_swish" | "hard_sigmoid" (alpha, beta). The defaults of alpha and
+//   beta are those of the Graph ops. NaN passes through every activation.
+//
+// All tensors are f32, dense, row-major and aligned to four bytes. The output
+// may be the same memory as the residual, and no other operand.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_CPULIBRARY_H
+#define DLC_RUNTIME_KERNEL_CPU_CPULIBRARY_H
+
+#include "dlc/runtime/Kernel/Library.h"
+
+namespace dlc::rt::cpu {
+
+/// The instruction sets that the kernels are compiled for, worst first.
+enum class Isa {
+  Baseline, ///< 128-bit vectors; SSE2 on x86-64.
+  AVX2,     ///< AVX2 and FMA.
+  AVX512,   ///< AVX-512 F, BW, DQ and VL.
+};
+
+/// "baseline", "avx2" or "avx512".
+std::string_view nameOf(Isa isa);
+
+/// Whether this build has the set and this machine can run it.
+bool canRun(Isa isa);
+
+/// The best set that canRun(); what the entries use.
+Isa bestIsa();
+
+/// prepare() of cpu.matmul for a given instruction set, for tests
+/// and benchmarks. Unsupported when it cannot run here.
+Status prepareMatmul(const KernelCall &call, Isa isa,
+                     std::unique_ptr<PreparedKernel> &prepared);
+
+/// The entries of this library.
+std::span<const LibraryEntry> libraryEntries();
+
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_CPULIBRARY_H

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of entries.
+
+#include "dlc/runtime/Kernel/CPU/CPULibrary.h"
+
+#include "Matmul.h"
+
+using namespace dlc::rt;
+using namespace dlc::rt::cpu;
+
+static Status prepareBestMatmul(const KernelCall &call,
+                                std::unique_ptr<PreparedKernel> &prepared) {
+  return prepareMatmul(call, bestIsa(), prepared);
+}
+
+static constexpr LibraryEntry entries[] = {
+    {"cpu.matmul", prepareBestMatmul, packedMatmulBytes, packMatmul,
+     isMatmulSupported, matmulCost},
+};
+
+std::span<const LibraryEntry> cpu::libraryEntries() { return entries; }

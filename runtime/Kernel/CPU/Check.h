@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks that cpu.matmul and cpu.conv share. Nothing is taken on trust: calls
+// come from files.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_CHECK_H
+#define DLC_RUNTIME_KERNEL_CPU_CHECK_H
+
+#include "KernelSet.h"
+
+#include "dlc/runtime/Kernel/Library.h"
+
+#include <initializer_list>
+
+namespace dlc::rt::cpu {
+
+enum class AttributeKind { Int, Float, String, Ints };
+
+struct AttributeRule {
+  std::string_view name;
+  AttributeKind kind;
+};
+
+/// Each attribute of the call is known and of its kind. The attributes of the
+/// epilogue are known without a rule.
+Status checkAttributes(const Attributes &attributes,
+                       std::initializer_list<AttributeRule> rules);
+
+/// The call has 2 to 4 inputs, of which bias and residual may be absent, and
+/// one output; all are static f32 of at most 2^45 elements.
+Status checkOperands(const KernelCall &call, int64_t minRank, int64_t maxRank);
+
+bool hasBias(const KernelCall &call);
+bool hasResidual(const KernelCall &call);
+
+/// bias [channels] and residual [c's shape] where present.
+Status checkBiasAndResidual(const KernelCall &call, int64_t channels);
+
+/// An attribute that is 0 or 1.
+Status readFlag(const Attributes &attributes, std::string_view name,
+                bool &value);
+
+Status readEpilogue(const Attributes &attributes, Epilogue &epilogue);
+
+/// Each operand once, four bytes an element.
+uint64_t bytesOf(const KernelCall &call);
+
+/// Completes the arguments of a call to the five that the kernels take, null
+/// where an operand is absent.
+struct FiveArguments {
+  FiveArguments(const KernelCall &call);
+  void fill(void *const *arguments, void *(&five)[5]) const;
+  int64_t inputs;
+  bool bias, residual;
+};
+
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_CHECK_H

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the portable half of the library (checks, plans, packing) and the code
+// compiled per instruction set share: plain plans and a table of functions.
+// No inline function may live here: compiled with different flags, the linker
+// would keep any one copy, perhaps one that this machine cannot run.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_KERNELSET_H
+#define DLC_RUNTIME_KERNEL_CPU_KERNELSET_H
+
+#include <cstdint>
+
+namespace dlc::rt::cpu {
+
+enum class Activation : int {
+  None,
+  Relu,
+  Clamp,
+  LeakyRelu,
+  Sigmoid,
+  Tanh,
+  Gelu,
+  GeluTanh,
+  Silu,
+  HardSwish,
+  HardSigmoid,
+};
+
+/// What follows the sum: y = act(sum + bias + residual).
+struct Epilogue {
+  Activation activation = Activation::None;
+  float alpha = 0;
+  float beta = 0;
+};
+
+/// Width of the panels of b; part of the packed format.
+inline constexpr int64_t kPanelWidth = 16;
+/// Rows of the panels of w; part of the packed format.
+inline constexpr int64_t kPanelRows = 4;
+/// Stack scratch that one run() may use.
+inline constexpr int64_t kScratchBytes = 128 * 1024;
+
+inline constexpr int kMaxBatchRank = 16;
+
+/// c[batch][M][N] = a * b. Tiles are numbered batch, row block, column block,
+/// the last fastest.
+struct MatmulPlan {
+  int64_t batch, m, n, k;
+  int64_t lda, ldb; ///< Distance of rows in memory, in elements.
+  bool transposedA, transposedB, packedB;
+  /// Batch dimensions of c, and the elements by which one step moves a and b.
+  int batchRank;
+  int64_t batchDims[kMaxBatchRank];
+  int64_t aSteps[kMaxBatchRank], bSteps[kMaxBatchRank];
+  int64_t rowBlock, rowBlocks;       ///< Rows of a tile.
+  int64_t columnBlock, columnBlocks; ///< Columns; multiple of kPanelWidth.
+  int64_t kBlock;
+  Epilogue epilogue;
+};
+
+/// A two-dimensional convolution as a product of w [OC/group][K] and the
+/// columns [K][OH*OW] of x, K = C/group*KH*KW. Tiles are numbered image,
+/// group, pixel block, channel block, the last fastest.
+struct ConvPlan {
+  int64_t batch, group;
+  int64_t inChannels, outChannels; ///< Of one group.
+  int64_t inH, inW, outH, outW;
+  int64_t kernelH, kernelW;
+  int64_t strideH, strideW, dilationH, dilationW;
+  int64_t padTop, padLeft;
+  bool packedW;
+  int64_t k, pixels;
+  int64_t kBlock;
+  int64_t vectors;      ///< ceil(pixels / vector width).
+  int64_t pixelBlocks;  ///< The vectors are dealt out evenly to them.
+  int64_t channelBlock; ///< Output channels; multiple of kPanelRows.
+  int64_t channelBlocks;
+  Epilogue epilogue;
+};
+
+/// A convolution with one input channel a group. Tiles are blocks of output
+/// planes [image][channel].
+struct DepthwisePlan {
+  int64_t planes;   ///< Images times output channels.
+  int64_t channels; ///< Output channels.
+  int64_t multiplier;
+  int64_t inH, inW, outH, outW;
+  int64_t kernelH, kernelW;
+  int64_t strideH, strideW, dilationH, dilationW;
+  int64_t padTop, padLeft;
+  int64_t planeBlock;
+  Epilogue epilogue;
+};
+
+/// The functions of one instruction set. `arguments` as PreparedKernel::run().
+struct KernelSet {
+  int64_t vectorWidth; ///< Floats.
+  void (*matmul)(const MatmulPlan &plan, void *const *arguments, int64_t begin,
+                 int64_t end);
+  void (*conv)(const ConvPlan &plan, void *const *arguments, int64_t begin,
+               int64_t end);
+  void (*depthwise)(const DepthwisePlan &plan, void *const *arguments,
+                    int64_t begin, int64_t end);
+};
+
+extern const KernelSet baselineKernels;
+#ifdef DLC_KERNELS_X86
+extern const KernelSet avx2Kernels;
+extern const KernelSet avx512Kernels;
+#endif
+
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_KERNELSET_H

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All kernels for the vector width that the including file sets, as a table.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_KERNELS_H
+#define DLC_RUNTIME_KERNEL_CPU_KERNELS_H
+
+#include "MatmulTiles.h"
+
+namespace dlc::rt::cpu {
+namespace {
+
+constexpr KernelSet thisKernelSet = {kLanes, runMatmul, nullptr, nullptr};
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_KERNELS_H

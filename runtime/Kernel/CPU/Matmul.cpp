@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Matmul.h"
+
+#include "Check.h"
+#include "Isa.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dlc::rt;
+using namespace dlc::rt::cpu;
+
+namespace {
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class PreparedMatmul final : public PreparedKernel {
+public:
+  PreparedMatmul(const KernelCall &call, const MatmulPlan &plan,
+                 const KernelSet &kernels)
+      : plan(plan), kernels(kernels), arguments(call) {}
+
+  int64_t tiles() const override {
+    return plan.batch * plan.rowBlocks * plan.columnBlocks;
+  }
+
+  void run(void *const *given, int64_t begin, int64_t end) const override {
+    void *five[5];
+    arguments.fill(given, five);
+    kernels.matmul(plan, five, begin, end);
+  }
+
+private:
+  const MatmulPlan plan;
+  const KernelSet &kernels;
+  const FiveArguments arguments;
+};
+
+/// The dimensions of one operand: all but two of them batches.
+struct MatrixShape {
+  MatrixShape(const TensorType &type, bool transposed)
+      : batchRank(type.rank() - 2), shape(type.shape.data()) {
+    rows = shape[batchRank + (transposed ? 1 : 0)];
+    columns = shape[batchRank + (transposed ? 0 : 1)];
+    stride = shape[batchRank + 1];
+  }
+
+  /// Batch dimension `index` of `rank`, counted as NumPy aligns them.
+  int64_t batchDim(int64_t index, int64_t rank) const {
+    int64_t own = index - (rank - batchRank);
+    return own < 0 ? 1 : shape[own];
+  }
+  int64_t elements() const { return rows * columns; }
+
+  int64_t batchRank;
+  const int64_t *shape;
+  int64_t rows, columns, stride;
+};
+
+} // namespace
+
+static Status shapeError(const KernelCall &call, const char *what) {
+  return makeError(
+      StatusCode::InvalidArgument, "expected %s, got %s times %s giving %s",
+      what, toString(call.inputs[0]).c_str(), toString(call.inputs[1]).c_str(),
+      toString(call.outputs[0]).c_str());
+}
+
+/// Batch dimensions, broadcast, and the steps of a and b along them.
+static Status planBatches(const KernelCall &call, const MatrixShape &a,
+                          const MatrixShape &b, const MatrixShape &c,
+                          MatmulPlan &plan) {
+  const int64_t rank = std::max(a.batchRank, b.batchRank);
+  if (c.batchRank != rank)
+    return shapeError(call, "batch dimensions that broadcast");
+  const int64_t bElements =
+      plan.packedB ? ceilDiv(plan.n, kPanelWidth) * kPanelWidth * plan.k
+                   : b.elements();
+  int64_t aStep = a.elements(), bStep = bElements;
+  plan.batch = 1;
+  plan.batchRank = static_cast<int>(rank);
+  for (int64_t d = rank - 1; d >= 0; --d) {
+    const int64_t aDim = a.batchDim(d, rank), bDim = b.batchDim(d, rank);
+    const int64_t dim = aDim == 1 ? bDim : aDim;
+    if ((bDim != 1 && bDim != dim) || c.batchDim(d, rank) != dim)
+      return shapeError(call, "batch dimensions that broadcast");
+    plan.batchDims[d] = dim;
+    plan.aSteps[d] = aDim == 1 ? 0 : aStep;
+    plan.bSteps[d] = bDim == 1 ? 0 : bStep;
+    plan.batch *= dim;
+    aStep *= aDim;
+    bStep *= bDim;
+  }
+  return Status::ok();
+}
+
+/// When all batches share one b and a is one tall matrix, so is the product.
+static void foldBatches(MatmulPlan &plan) {
+  if (plan.transposedA || plan.batch == 0)
+    return;
+  int64_t step = plan.m * plan.k;
+  for (int d = plan.batchRank - 1; d >= 0; --d) {
+    if (plan.batchDims[d] == 1)
+      continue;
+    if (plan.bSteps[d] != 0 || plan.aSteps[d] != step)
+      return;
+    step *= plan.batchDims[d];
+  }
+  plan.m *= plan.batch;
+  plan.batch = 1;
+  plan.batchRank = 0;
+}
+
+/// Chooses the grid. Aims: panels of b in L1 and blocks of a in L2; tiles of
+/// some microseconds at least; enough tiles to balance 16 workers.
+static void planGrid(MatmulPlan &plan) {
+  constexpr int64_t fewRows = 6, maxRows = 192, maxTerms = 384;
+  constexpr int64_t wantedTiles = 48, minTileWork = 1 << 17;
+  const bool streams = plan.m < fewRows && plan.packedB;
+  plan.kBlock = std::max<int64_t>(plan.k, 1);
+  // Few rows in front of a row-major b: stay within few pages at a time.
+  if (plan.m < fewRows && !plan.packedB && !plan.transposedB)
+    plan.kBlock = 16;
+  else if (!streams && plan.k > maxTerms) {
+    const int64_t blocks = ceilDiv(plan.k, maxTerms);
+    plan.kBlock = ceilDiv(ceilDiv(plan.k, blocks), 8) * 8;
+  }
+  plan.rowBlocks = std::max<int64_t>(ceilDiv(plan.m, maxRows), 1);
+  plan.rowBlock = ceilDiv(ceilDiv(plan.m, plan.rowBlocks), 6) * 6;
+  plan.rowBlocks = plan.m == 0 ? 0 : ceilDiv(plan.m, plan.rowBlock);
+  const int64_t panels = ceilDiv(plan.n, kPanelWidth);
+  // Few rows walk four panels at once.
+  const int64_t unit = plan.m < fewRows ? 4 : 2;
+  const int64_t outer = std::max<int64_t>(plan.batch * plan.rowBlocks, 1);
+  const int64_t panelWork = std::max<int64_t>(
+      std::min(plan.rowBlock, plan.m) * kPanelWidth * plan.k, 1);
+  int64_t perTile = panels * outer / wantedTiles;
+  perTile = std::max(perTile, ceilDiv(minTileWork, panelWork));
+  perTile =
+      std::min(ceilDiv(perTile, unit) * unit, std::max(panels, int64_t{1}));
+  plan.columnBlock = perTile * kPanelWidth;
+  plan.columnBlocks = ceilDiv(plan.n, plan.columnBlock);
+}
+
+static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
+  using enum AttributeKind;
+  DLC_RETURN_IF_ERROR(
+      checkAttributes(call.attributes,
+                      {{"trans_a", Int}, {"trans_b", Int}, {"packed_b", Int}}));
+  DLC_RETURN_IF_ERROR(checkOperands(call, 2, kMaxBatchRank));
+  DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_a", plan.transposedA));
+  DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_b", plan.transposedB));
+  DLC_RETURN_IF_ERROR(readFlag(call.attributes, "packed_b", plan.packedB));
+  DLC_RETURN_IF_ERROR(readEpilogue(call.attributes, plan.epilogue));
+  const MatrixShape a(call.inputs[0], plan.transposedA);
+  const MatrixShape b(call.inputs[1], plan.transposedB);
+  const MatrixShape c(call.outputs[0], false);
+  if (a.columns != b.rows)
+    return shapeError(call, "equal inner dimensions");
+  if (c.rows != a.rows || c.columns != b.columns)
+    return shapeError(call, "an output of M rows and N columns");
+  plan.m = a.rows;
+  plan.n = b.columns;
+  plan.k = a.columns;
+  plan.lda = a.stride;
+  plan.ldb = b.stride;
+  DLC_RETURN_IF_ERROR(planBatches(call, a, b, c, plan));
+  DLC_RETURN_IF_ERROR(checkBiasAndResidual(call, plan.n));
+  foldBatches(plan);
+  planGrid(plan);
+  return Status::ok();
+}
+
+bool cpu::isMatmulSupported(const KernelCall &call, std::string &why) {
+  MatmulPlan plan = {};
+  Status status = planMatmul(call, plan);
+  why = status.message();
+  return status.isOk();
+}
+
+Status cpu::prepareMatmul(const KernelCall &call, Isa isa,
+                          std::unique_ptr<PreparedKernel> &prepared) {
+  const KernelSet *kernels = kernelSetOf(isa);
+  if (!kernels)
+    return makeError(StatusCode::Unsupported, "this machine cannot run %s",
+                     std::string(nameOf(isa)).c_str());
+  MatmulPlan plan = {};
+  DLC_RETURN_IF_ERROR(planMatmul(call, plan));
+  prepared = std::make_unique<PreparedMatmul>(call, plan, *kernels);
+  return Status::ok();
+}
+
+/// The matrices of b and their number.
+static bool batchesOfB(const KernelCall &call, size_t operand, MatmulPlan &plan,
+                       int64_t &batches) {
+  if (operand != 1 || !planMatmul(call, plan).isOk())
+    return false;
+  const std::vector<int64_t> &shape = call.inputs[1].shape;
+  batches = elementCount({shape.data(), shape.size() - 2}).value_or(0);
+  return true;
+}
+
+size_t cpu::packedMatmulBytes(const KernelCall &call, size_t operand) {
+  MatmulPlan plan = {};
+  int64_t batches = 0;
+  if (!batchesOfB(call, operand, plan, batches))
+    return 0;
+  int64_t bytes = batches * static_cast<int64_t>(sizeof(float));
+  for (int64_t factor : {ceilDiv(plan.n, kPanelWidth) * kPanelWidth, plan.k})
+    if (__builtin_mul_overflow(bytes, factor, &bytes))
+      return 0;
+  return static_cast<size_t>(bytes);
+}
+
+void cpu::packMatmul(const KernelCall &call, size_t operand, const void *source,
+                     void *target) {
+  MatmulPlan plan = {};
+  int64_t batches = 0;
+  if (!batchesOfB(call, operand, plan, batches))
+    return;
+  const auto *from = static_cast<const float *>(source);
+  auto *to = static_cast<float *>(target);
+  const int64_t panels = ceilDiv(plan.n, kPanelWidth);
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      for (int64_t l = 0; l < plan.k; ++l) {
+        for (int64_t j = 0; j < kPanelWidth; ++j) {
+          const int64_t column = panel * kPanelWidth + j;
+          const int64_t at =
+              plan.transposedB ? column * plan.ldb + l : l * plan.ldb + column;
+          *to++ = column < plan.n ? from[at] : 0.0f;
+        }
+      }
+    }
+    from += plan.k * plan.n;
+  }
+}
+
+KernelCost cpu::matmulCost(const KernelCall &call) {
+  MatmulPlan plan = {};
+  if (!planMatmul(call, plan).isOk())
+    return {};
+  const auto work = static_cast<uint64_t>(plan.batch) * plan.m * plan.n;
+  return {2 * work * plan.k, bytesOf(call)};
+}

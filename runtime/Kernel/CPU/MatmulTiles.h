@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tiles of cpu.matmul. See Vector.h for who may include it.
+//
+// A tile walks its columns in panels of b that stay in L1 while the rows of a
+// stream past them; a is read in place. b is read in place when packed, or
+// when there are too few rows to pay for packing; else panels are packed into
+// the stack. Few rows are a matter of memory bandwidth: they take wider
+// kernels, so that enough loads are in flight.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_MATMULTILES_H
+#define DLC_RUNTIME_KERNEL_CPU_MATMULTILES_H
+
+#include "MicroKernel.h"
+
+namespace dlc::rt::cpu {
+namespace {
+
+/// Rows of b that a panel on the stack may have, at 64 columns.
+constexpr int64_t kMaxPackedColumns = 64;
+
+struct MatmulTile {
+  const MatmulPlan &plan;
+  const float *a, *b;
+  const float *bias, *residual; ///< Null when absent.
+  float *c;
+  int64_t rowBegin, rowEnd, columnBegin, columnEnd;
+  float *scratch;
+
+  void run() const;
+
+private:
+  void runDots() const;
+  void runColumns(int64_t column, int64_t vectors) const;
+  void runBlock(int64_t column, int64_t vectors, int64_t kBegin,
+                int64_t kEnd) const;
+  bool needsPacking(int64_t valid, int64_t width) const;
+  void packColumns(int64_t column, int64_t valid, int64_t kBegin,
+                   int64_t kEnd) const;
+  int64_t vectorsAt(int64_t column) const;
+};
+
+/// The widest kernel for the rows of this tile that fits the columns left.
+/// Kernels of a whole number of panels start at a panel.
+inline int64_t MatmulTile::vectorsAt(int64_t column) const {
+  int64_t rows = rowEnd - rowBegin;
+  int64_t vectors = rows <= 3 ? kVectorsOf[rows] : 2;
+  vectors = least(vectors, kMaxPackedColumns / kLanes);
+  while (vectors > 1 && (vectors / 2) * kLanes >= columnEnd - column)
+    vectors /= 2;
+  return vectors;
+}
+
+inline bool MatmulTile::needsPacking(int64_t valid, int64_t width) const {
+  if (plan.packedB)
+    return false;
+  constexpr int64_t fewRows = 12;
+  return plan.transposedB || valid < width || rowEnd - rowBegin > fewRows;
+}
+
+typedef float Quad __attribute__((vector_size(16)));
+typedef float UnalignedQuad
+    __attribute__((vector_size(16), aligned(4), may_alias));
+
+/// Four columns of b, which lie along k in memory, into a panel.
+inline void packFourTransposed(const float *source, int64_t stride,
+                               int64_t terms, float *target) {
+  auto row = [&](int64_t j, int64_t l) -> Quad {
+    return *reinterpret_cast<const UnalignedQuad *>(source + j * stride + l);
+  };
+  auto put = [&](int64_t l, Quad value) {
+    *reinterpret_cast<UnalignedQuad *>(target + l * kPanelWidth) = value;
+  };
+  int64_t l = 0;
+  for (; l + 4 <= terms; l += 4) {
+    Quad r0 = row(0, l), r1 = row(1, l), r2 = row(2, l), r3 = row(3, l);
+    Quad low01 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
+    Quad high01 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+    Quad low23 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+    Quad high23 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+    put(l, __builtin_shufflevector(low01, low23, 0, 1, 4, 5));
+    put(l + 1, __builtin_shufflevector(low01, low23, 2, 3, 6, 7));
+    put(l + 2, __builtin_shufflevector(high01, high23, 0, 1, 4, 5));
+    put(l + 3, __builtin_shufflevector(high01, high23, 2, 3, 6, 7));
+  }
+  for (; l < terms; ++l)
+    for (int64_t j = 0; j < 4; ++j)
+      target[l * kPanelWidth + j] = source[j * stride + l];
+}
+
+/// One panel of a transposed b.
+inline void packTransposed(const float *source, int64_t stride, int64_t terms,
+                           int64_t columns, float *target) {
+  int64_t j = 0;
+  for (; j + 4 <= columns; j += 4)
+    packFourTransposed(source + j * stride, stride, terms, target + j);
+  for (; j < columns; ++j)
+    for (int64_t l = 0; l < terms; ++l)
+      target[l * kPanelWidth + j] = source[j * stride + l];
+}
+
+/// Packs panels of b as `packed_b` has them, for terms [kBegin, kEnd).
+inline void MatmulTile::packColumns(int64_t column, int64_t valid,
+                                    int64_t kBegin, int64_t kEnd) const {
+  const int64_t terms = kEnd - kBegin;
+  float *target = scratch;
+  for (int64_t done = 0; done < valid; done += kPanelWidth) {
+    const int64_t columns = least(valid - done, kPanelWidth);
+    const int64_t first = column + done;
+    if (columns % kLanes != 0) // Whole vectors are read back.
+      for (int64_t l = 0; l < terms * kPanelWidth; ++l)
+        target[l] = 0;
+    if (plan.transposedB) {
+      packTransposed(b + first * plan.ldb + kBegin, plan.ldb, terms, columns,
+                     target);
+    } else {
+      const float *source = b + kBegin * plan.ldb + first;
+      for (int64_t l = 0; l < terms; ++l, source += plan.ldb) {
+        for (int64_t j = 0; j < columns; j += kLanes)
+          store(target + l * kPanelWidth + j,
+                loadFirst(source + j, columns - j));
+      }
+    }
+    target += terms * kPanelWidth;
+  }
+}
+
+inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
+                                 int64_t kBegin, int64_t kEnd) const {
+  const int64_t width = vectors * kLanes;
+  const int64_t valid = least(width, columnEnd - column);
+  TileArguments t = {};
+  t.k = kEnd - kBegin;
+  t.cStride = plan.n;
+  t.bStride = kPanelWidth;
+  bool panels = true;
+  if (plan.packedB) {
+    t.bPanel = plan.k * kPanelWidth;
+    t.b = b + (column / kPanelWidth) * t.bPanel + kBegin * kPanelWidth +
+          column % kPanelWidth;
+  } else if (needsPacking(valid, width)) {
+    packColumns(column, valid, kBegin, kEnd);
+    t.bPanel = t.k * kPanelWidth;
+    t.b = scratch;
+  } else {
+    panels = false;
+    t.b = b + kBegin * plan.ldb + column;
+    t.bStride = plan.ldb;
+  }
+  const bool last = kEnd == plan.k;
+  t.accumulate = kBegin > 0;
+  t.columnBias = bias && !t.accumulate ? bias + column : nullptr;
+  t.clamp = last && isClamp(plan.epilogue);
+  t.low = clampLow(plan.epilogue);
+  t.high = clampHigh(plan.epilogue);
+  t.aStride = plan.lda;
+
+  // Rows are dealt out evenly, so that no call is left with too few of them
+  // to hide the latency of the multiply-adds.
+  const int64_t rows = rowEnd - rowBegin;
+  const int64_t calls = (rows + kMaxRows - 1) / kMaxRows;
+  int64_t row = rowBegin;
+  for (int64_t call = 0; call < calls; ++call) {
+    const int64_t count = rows / calls + (call < rows % calls);
+    t.a = plan.transposedA ? a + kBegin * plan.lda + row
+                           : a + row * plan.lda + kBegin;
+    t.c = c + row * plan.n + column;
+    t.residual =
+        residual && !t.accumulate ? residual + row * plan.n + column : nullptr;
+    MicroKernel kernel =
+        plan.transposedA
+            ? (panels ? microKernelOf<AForm::Columns, true>(count, vectors)
+                      : microKernelOf<AForm::Columns, false>(count, vectors))
+            : (panels ? microKernelOf<AForm::Rows, true>(count, vectors)
+                      : microKernelOf<AForm::Rows, false>(count, vectors));
+    runTile(kernel, t, count, valid, vectors);
+    if (last)
+      activateRest(t.c, plan.n, count, valid, plan.epilogue);
+    row += count;
+  }
+}
+
+/// Rows times columns as dot products, for few rows and a transposed b, which
+/// is then read once, along its rows.
+inline void MatmulTile::runDots() const {
+  constexpr int64_t group = 4;
+  const int64_t k = plan.k, wide = k / kLanes * kLanes;
+  const Vec none = {};
+  for (int64_t column = columnBegin; column < columnEnd; column += group) {
+    const int64_t columns = least(group, columnEnd - column);
+    const float *bRows[group];
+    for (int64_t j = 0; j < group; ++j)
+      bRows[j] = b + (column + least(j, columns - 1)) * plan.ldb;
+    for (int64_t row = rowBegin; row < rowEnd; ++row) {
+      const float *aRow = a + row * plan.lda;
+      Vec sums[group] = {none, none, none, none};
+      for (int64_t l = 0; l < wide; l += kLanes) {
+        Vec factor = load(aRow + l);
+        DLC_UNROLL for (int j = 0; j < group; ++j) sums[j] +=
+            factor * load(bRows[j] + l);
+      }
+      if (wide < k) {
+        LaneMask mask = lanes(0, k - wide);
+        Vec factor = maskedLoad(aRow + wide, mask);
+        DLC_UNROLL for (int j = 0; j < group; ++j) sums[j] +=
+            factor * maskedLoad(bRows[j] + wide, mask);
+      }
+      for (int64_t j = 0; j < columns; ++j) {
+        float sum = 0;
+        for (int lane = 0; lane < kLanes; ++lane)
+          sum += sums[j][lane];
+        if (bias)
+          sum += bias[column + j];
+        const int64_t at = row * plan.n + column + j;
+        c[at] = residual ? sum + residual[at] : sum;
+      }
+    }
+  }
+  const int64_t rows = rowEnd - rowBegin, columns = columnEnd - columnBegin;
+  float *block = c + rowBegin * plan.n + columnBegin;
+  if (plan.epilogue.activation == Activation::Relu)
+    activateBlock<Activation::Relu>(block, plan.n, rows, columns,
+                                    plan.epilogue);
+  else if (plan.epilogue.activation == Activation::Clamp)
+    activateBlock<Activation::Clamp>(block, plan.n, rows, columns,
+                                     plan.epilogue);
+  else
+    activateRest(block, plan.n, rows, columns, plan.epilogue);
+}
+
+inline void MatmulTile::run() const {
+  if (plan.transposedB && !plan.packedB && !plan.transposedA &&
+      rowEnd - rowBegin < kMaxRows)
+    return runDots();
+  int64_t kBegin = 0;
+  do {
+    const int64_t kEnd = least(kBegin + plan.kBlock, plan.k);
+    for (int64_t column = columnBegin; column < columnEnd;) {
+      const int64_t vectors = vectorsAt(column);
+      runBlock(column, vectors, kBegin, kEnd);
+      column += vectors * kLanes;
+    }
+    kBegin = kEnd;
+  } while (kBegin < plan.k);
+}
+
+/// Offset of batch `index` for an operand that moves by `steps`.
+inline int64_t batchOffset(const MatmulPlan &plan, const int64_t *steps,
+                           int64_t index) {
+  int64_t offset = 0;
+  for (int d = plan.batchRank - 1; d >= 0; --d) {
+    offset += index % plan.batchDims[d] * steps[d];
+    index /= plan.batchDims[d];
+  }
+  return offset;
+}
+
+void runMatmul(const MatmulPlan &plan, void *const *arguments, int64_t begin,
+               int64_t end) {
+  alignas(64) float scratch[kScratchBytes / sizeof(float)];
+  const auto *a = static_cast<const float *>(arguments[0]);
+  const auto *b = static_cast<const float *>(arguments[1]);
+  const auto *bias = static_cast<const float *>(arguments[2]);
+  const auto *residual = static_cast<const float *>(arguments[3]);
+  auto *c = static_cast<float *>(arguments[4]);
+  for (int64_t tile = begin; tile < end; ++tile) {
+    const int64_t columnIndex = tile % plan.columnBlocks;
+    const int64_t rest = tile / plan.columnBlocks;
+    const int64_t rowIndex = rest % plan.rowBlocks;
+    const int64_t batch = rest / plan.rowBlocks;
+    const int64_t cOffset = batch * plan.m * plan.n;
+    const int64_t row = rowIndex * plan.rowBlock;
+    const int64_t column = columnIndex * plan.columnBlock;
+    MatmulTile{plan,
+               a + batchOffset(plan, plan.aSteps, batch),
+               b + batchOffset(plan, plan.bSteps, batch),
+               bias,
+               residual ? residual + cOffset : nullptr,
+               c + cOffset,
+               row,
+               least(row + plan.rowBlock, plan.m),
+               column,
+               least(column + plan.columnBlock, plan.n),
+               scratch}
+        .run();
+  }
+}
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_MATMULTILES_H

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The microkernels: a block of c held in registers while k runs. See Vector.h
+// for who may include it.
+//
+// With 16 registers (AVX2) 6x2 and 4x3 vectors of sums leave room for a row
+// of b and one element of a; more would spill.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_MICROKERNEL_H
+#define DLC_RUNTIME_KERNEL_CPU_MICROKERNEL_H
+
+#include "Activations.h"
+#include "KernelSet.h"
+#include "Vector.h"
+
+// Every register is taken: clang's scheduler would move loads up from further
+// down and spill sums for them. gcc's does not, and spills with the fence.
+#ifdef __clang__
+#define DLC_KEEP_LOADS_HERE() asm volatile("" ::: "memory")
+#else
+#define DLC_KEEP_LOADS_HERE() (void)0
+#endif
+
+namespace dlc::rt::cpu {
+namespace {
+
+/// One call of a microkernel: c[rows][columns] = or += a * b over `k` terms.
+struct TileArguments {
+  /// Rows form: a[i * aStride + l]. Columns form: a[l * aStride + i].
+  const float *a;
+  int64_t aStride;
+  /// Row l of b starts at b + l * bStride. Groups of kPanelWidth columns lie
+  /// bPanel apart when the kernel is wider than that and `panels` is set,
+  /// else next to each other.
+  const float *b;
+  int64_t bStride, bPanel;
+  float *c;
+  int64_t cStride;
+  int64_t k;
+  bool accumulate; ///< Start from c; else from biases and residual.
+  const float *rowBias, *columnBias; ///< Null when absent.
+  const float *residual;             ///< Rows lie cStride apart.
+  bool clamp;                        ///< End with a clamp to [low, high].
+  float low, high;
+};
+
+enum class AForm { Rows, Columns };
+
+using MicroKernel = void (*)(const TileArguments &);
+
+template <int rows, int vectors>
+[[gnu::always_inline]] inline void startSums(const TileArguments &t,
+                                             Vec (&sums)[rows][vectors]) {
+  if (t.accumulate) {
+    DLC_UNROLL for (int i = 0; i < rows; ++i) {
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] =
+          load(t.c + i * t.cStride + v * kLanes);
+    }
+    return;
+  }
+  DLC_UNROLL for (int i = 0; i < rows; ++i) {
+    Vec start = splat(t.rowBias ? t.rowBias[i] : 0.0f);
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] = start;
+  }
+  if (t.columnBias) {
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+      Vec bias = load(t.columnBias + v * kLanes);
+      DLC_UNROLL for (int i = 0; i < rows; ++i) sums[i][v] += bias;
+    }
+  }
+  if (t.residual) {
+    DLC_UNROLL for (int i = 0; i < rows; ++i) {
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] +=
+          load(t.residual + i * t.cStride + v * kLanes);
+    }
+  }
+}
+
+template <int rows, int vectors>
+[[gnu::always_inline]] inline void storeSums(const TileArguments &t,
+                                             Vec (&sums)[rows][vectors]) {
+  if (t.clamp) {
+    Vec low = splat(t.low), high = splat(t.high);
+    DLC_UNROLL for (int i = 0; i < rows; ++i) {
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] =
+          minOf(maxOf(sums[i][v], low), high);
+    }
+  }
+  DLC_UNROLL for (int i = 0; i < rows; ++i) {
+    DLC_UNROLL for (int v = 0; v < vectors; ++v)
+        store(t.c + i * t.cStride + v * kLanes, sums[i][v]);
+  }
+}
+
+/// Offset of vector v within a row of b.
+template <bool panels>
+[[gnu::always_inline]] inline int64_t bOffset(int v, int64_t bPanel) {
+  if constexpr (panels) {
+    constexpr int perPanel = kPanelWidth / kLanes;
+    return (v / perPanel) * bPanel + (v % perPanel) * kLanes;
+  }
+  return v * kLanes;
+}
+
+template <int rows, int vectors, AForm form, bool panels>
+void microKernel(const TileArguments &t) {
+  Vec sums[rows][vectors];
+  startSums<rows, vectors>(t, sums);
+  const float *a = t.a;
+  const float *b = t.b;
+  const int64_t aStride = t.aStride, bStride = t.bStride, bPanel = t.bPanel;
+  auto step = [&](int64_t l) __attribute__((always_inline)) {
+    auto factorOf = [&](int i) __attribute__((always_inline)) {
+      return splat(form == AForm::Rows ? a[i * aStride + l] : a[i]);
+    };
+    auto rowOf = [&](int v) __attribute__((always_inline)) {
+      return load(b + bOffset<panels>(v, bPanel));
+    };
+    if constexpr (rows < vectors) {
+      Vec factors[rows];
+      DLC_UNROLL for (int i = 0; i < rows; ++i) factors[i] = factorOf(i);
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+        Vec row = rowOf(v);
+        DLC_UNROLL for (int i = 0; i < rows; ++i) sums[i][v] +=
+            factors[i] * row;
+        DLC_KEEP_LOADS_HERE();
+      }
+    } else {
+      Vec row[vectors];
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) row[v] = rowOf(v);
+      DLC_UNROLL for (int i = 0; i < rows; ++i) {
+        Vec factor = factorOf(i);
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] +=
+            factor * row[v];
+        DLC_KEEP_LOADS_HERE();
+      }
+    }
+    b += bStride;
+    if constexpr (form == AForm::Columns)
+      a += aStride;
+  };
+  const int64_t k = t.k;
+  int64_t l = 0;
+  for (; l + 4 <= k; l += 4) {
+    step(0);
+    step(1);
+    step(2);
+    step(3);
+    if constexpr (form == AForm::Rows)
+      a += 4;
+  }
+  for (; l < k; ++l) {
+    step(0);
+    if constexpr (form == AForm::Rows)
+      a += 1;
+  }
+  storeSums<rows, vectors>(t, sums);
+}
+
+constexpr int kMaxRows = 6;
+constexpr int kMaxVectors = 8;
+/// Most vectors of a kernel with that many rows.
+constexpr int kVectorsOf[kMaxRows + 1] = {0, 8, 4, 4, 3, 2, 2};
+/// Columns of the main tile of a matmul, 6 x 2 vectors.
+constexpr int64_t kMatmulColumns = 2 * kLanes;
+/// Columns of the main tile of a convolution, 4 x 3 vectors.
+constexpr int64_t kConvVectors = 3;
+
+/// kernels<form, panels>(rows)[vectors].
+template <int rows, AForm form, bool panels> struct KernelRow {
+  MicroKernel at[kMaxVectors + 1] = {};
+  constexpr KernelRow() { fill<1>(); }
+  template <int vectors> constexpr void fill() {
+    if constexpr (vectors <= kVectorsOf[rows]) {
+      at[vectors] = microKernel<rows, vectors, form, panels>;
+      fill<vectors + 1>();
+    }
+  }
+};
+
+template <AForm form, bool panels>
+MicroKernel microKernelOf(int64_t rows, int64_t vectors) {
+  static constexpr KernelRow<1, form, panels> one;
+  static constexpr KernelRow<2, form, panels> two;
+  static constexpr KernelRow<3, form, panels> three;
+  static constexpr KernelRow<4, form, panels> four;
+  static constexpr KernelRow<5, form, panels> five;
+  static constexpr KernelRow<6, form, panels> six;
+  static constexpr const MicroKernel *table[] = {
+      nullptr, one.at, two.at, three.at, four.at, five.at, six.at};
+  return table[rows][vectors];
+}
+
+/// Runs `kernel` on a block of `columns` < vectors * kLanes valid columns:
+/// whole vectors go through a buffer, so that nothing past the valid columns
+/// of c, bias and residual is touched.
+inline void runPartial(MicroKernel kernel, TileArguments t, int64_t rows,
+                       int64_t columns, int64_t vectors) {
+  alignas(64) float c[kMaxRows * kMaxVectors * kLanes];
+  alignas(64) float residual[kMaxRows * kMaxVectors * kLanes];
+  alignas(64) float bias[kMaxVectors * kLanes];
+  const int64_t width = vectors * kLanes;
+  auto copyIn = [&](float *target, const float *source) {
+    for (int64_t j = 0; j < width; j += kLanes)
+      store(target + j,
+            columns > j ? loadFirst(source + j, columns - j) : Vec{});
+  };
+  for (int64_t i = 0; i < rows; ++i) {
+    if (t.accumulate)
+      copyIn(c + i * width, t.c + i * t.cStride);
+    if (t.residual)
+      copyIn(residual + i * width, t.residual + i * t.cStride);
+  }
+  if (t.columnBias)
+    copyIn(bias, t.columnBias);
+  float *target = t.c;
+  const int64_t stride = t.cStride;
+  t.c = c;
+  t.cStride = width;
+  t.residual = t.residual ? residual : nullptr;
+  t.columnBias = t.columnBias ? bias : nullptr;
+  kernel(t);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; j += kLanes)
+      storeFirst(target + i * stride + j, load(c + i * width + j), columns - j);
+}
+
+inline void runTile(MicroKernel kernel, const TileArguments &t, int64_t rows,
+                    int64_t columns, int64_t vectors) {
+  if (columns == vectors * kLanes)
+    return kernel(t);
+  runPartial(kernel, t, rows, columns, vectors);
+}
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_MICROKERNEL_H

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Vectors of the width that the including file sets. Included only by the
+// files compiled per instruction set, once in each: all names have internal
+// linkage, so no copy can be shared between instruction sets.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_VECTOR_H
+#define DLC_RUNTIME_KERNEL_CPU_VECTOR_H
+
+#ifndef DLC_VECTOR_BYTES
+#error "define DLC_VECTOR_BYTES before including the kernels"
+#endif
+
+#include <cstdint>
+#if DLC_VECTOR_BYTES > 16
+#include <immintrin.h>
+#endif
+
+#ifdef __clang__
+#define DLC_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define DLC_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+namespace dlc::rt::cpu {
+namespace {
+
+constexpr int kLanes = DLC_VECTOR_BYTES / 4;
+
+typedef float Vec __attribute__((vector_size(DLC_VECTOR_BYTES)));
+typedef int32_t IntVec __attribute__((vector_size(DLC_VECTOR_BYTES)));
+typedef float UnalignedVec
+    __attribute__((vector_size(DLC_VECTOR_BYTES), aligned(4), may_alias));
+
+[[gnu::always_inline]] inline Vec load(const float *source) {
+  return *reinterpret_cast<const UnalignedVec *>(source);
+}
+[[gnu::always_inline]] inline void store(float *target, Vec value) {
+  *reinterpret_cast<UnalignedVec *>(target) = value;
+}
+[[gnu::always_inline]] inline Vec splat(float value) {
+  return value - Vec{}; // subtracting zero keeps even -0, so it folds away
+}
+
+/// max(x, bound) and min(x, bound) that keep a NaN of x.
+[[gnu::always_inline]] inline Vec maxOf(Vec x, Vec bound) {
+  return bound > x ? bound : x;
+}
+[[gnu::always_inline]] inline Vec minOf(Vec x, Vec bound) {
+  return bound < x ? bound : x;
+}
+
+template <typename T> [[gnu::always_inline]] inline T least(T a, T b) {
+  return b < a ? b : a;
+}
+template <typename T> [[gnu::always_inline]] inline T most(T a, T b) {
+  return a < b ? b : a;
+}
+
+/// Lanes [begin, end) of a vector, for loads that must not touch the others'
+/// memory. The bounds may lie outside the vector.
+struct LaneMask {
+#if DLC_VECTOR_BYTES == 64
+  __mmask16 bits;
+#elif DLC_VECTOR_BYTES == 32
+  __m256i bits;
+#else
+  int begin, end;
+#endif
+};
+
+[[gnu::always_inline]] inline LaneMask lanes(int64_t begin, int64_t end) {
+  int first = static_cast<int>(most<int64_t>(begin, 0));
+  int last = static_cast<int>(least<int64_t>(end, kLanes));
+#if DLC_VECTOR_BYTES == 64
+  uint32_t below = last > 0 ? (1u << last) - 1u : 0u;
+  uint32_t skip = first < kLanes ? (1u << first) - 1u : 0xffffu;
+  return {static_cast<__mmask16>(below & ~skip)};
+#elif DLC_VECTOR_BYTES == 32
+  IntVec index = {0, 1, 2, 3, 4, 5, 6, 7};
+  IntVec inside = (index >= first) & (index < last);
+  return {reinterpret_cast<__m256i>(inside)};
+#else
+  return {first, last};
+#endif
+}
+
+/// The masked lanes of source[0...]; the others are zero.
+[[gnu::always_inline]] inline Vec maskedLoad(const float *source,
+                                             LaneMask mask) {
+#if DLC_VECTOR_BYTES == 64
+  return _mm512_maskz_loadu_ps(mask.bits, source);
+#elif DLC_VECTOR_BYTES == 32
+  return _mm256_maskload_ps(source, mask.bits);
+#else
+  Vec value = {};
+  for (int lane = mask.begin; lane < mask.end; ++lane)
+    value[lane] = source[lane];
+  return value;
+#endif
+}
+
+/// Stores the first `count` lanes.
+[[gnu::always_inline]] inline void storeFirst(float *target, Vec value,
+                                              int64_t count) {
+  if (count >= kLanes)
+    return store(target, value);
+#if DLC_VECTOR_BYTES == 64
+  _mm512_mask_storeu_ps(target, lanes(0, count).bits, value);
+#elif DLC_VECTOR_BYTES == 32
+  _mm256_maskstore_ps(target, lanes(0, count).bits, value);
+#else
+  for (int64_t lane = 0; lane < count; ++lane)
+    target[lane] = value[lane];
+#endif
+}
+
+[[gnu::always_inline]] inline Vec loadFirst(const float *source,
+                                            int64_t count) {
+  return count >= kLanes ? load(source) : maskedLoad(source, lanes(0, count));
+}
+
+/// Elements 0, 2, 4, ... of the 2 * kLanes elements of low and high.
+[[gnu::always_inline]] inline Vec evenOf(Vec low, Vec high) {
+#if DLC_VECTOR_BYTES == 64
+  return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18,
+                                 20, 22, 24, 26, 28, 30);
+#elif DLC_VECTOR_BYTES == 32
+  return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+#else
+  return __builtin_shufflevector(low, high, 0, 2, 4, 6);
+#endif
+}
+
+/// Bitwise or: joins vectors of which each lane is zero in all but one.
+[[gnu::always_inline]] inline Vec join(Vec a, Vec b) {
+  return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(a) |
+                               reinterpret_cast<IntVec>(b));
+}
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_VECTOR_H

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tests of the CPU kernels share: calls that own their operands,
+// activations in double, and the comparison of a prepared kernel with a
+// reference under every instruction set and every way to split the grid.
+
+#ifndef DLC_TEST_RUNTIME_KERNEL_CPU_KERNELTESTING_H
+#define DLC_TEST_RUNTIME_KERNEL_CPU_KERNELTESTING_H
+
+#include "dlc/runtime/Kernel/CPU/CPULibrary.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace dlc::rt::cpu::testing {
+
+using Shape = std::vector<int64_t>;
+
+inline TensorType f32(Shape shape) {
+  return TensorType{DLC_F32, std::move(shape)};
+}
+
+/// A small generator: values in [-1, 1), the same on every machine.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed * 2 + 1) {}
+  float next() {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<float>(static_cast<int32_t>(state >> 33)) * 0x1p-30f -
+           1.0f;
+  }
+  int64_t below(int64_t limit) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int64_t>((state >> 33) % limit);
+  }
+
+private:
+  uint64_t state;
+};
+
+/// Memory with a guard on both sides, of which the tensor starts one element
+/// past an aligned address: neither alignment nor slack may be relied on.
+class GuardedBuffer {
+public:
+  explicit GuardedBuffer(int64_t count)
+      : count(count), memory(count + 2 * kGuard, guardValue()) {}
+  float *data() { return memory.data() + kGuard; }
+  void fill(Random &random) {
+    for (int64_t i = 0; i < count; ++i)
+      data()[i] = random.next();
+  }
+  bool guardsIntact() const {
+    for (int64_t i = 0; i < kGuard; ++i)
+      if (!isGuard(memory[i]) || !isGuard(memory[kGuard + count + i]))
+        return false;
+    return true;
+  }
+  int64_t size() const { return count; }
+
+private:
+  static constexpr int64_t kGuard = 17;
+  /// NaN: a read past the operand shows in the result, too.
+  static float guardValue() { return std::nanf("7"); }
+  static bool isGuard(float value) {
+    float guard = guardValue();
+    return std::memcmp(&value, &guard, sizeof(float)) == 0;
+  }
+  int64_t count;
+  std::vector<float> memory;
+};
+
+inline double activate(double x, const Attributes &attributes) {
+  std::string_view kind = attributes.getString("activation");
+  auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+  auto hard = [&](double alpha, double beta) {
+    return std::max(0.0, std::min(1.0, alpha * x + beta));
+  };
+  if (kind == "relu")
+    return x < 0 ? 0 : x;
+  if (kind == "clamp") {
+    double low = attributes.getFloat("alpha"),
+           high = attributes.getFloat("beta");
+    return x < low ? low : x > high ? high : x;
+  }
+  if (kind == "leaky_relu")
+    return x < 0 ? x * attributes.getFloat("alpha", 0.01) : x;
+  if (kind == "sigmoid")
+    return sigmoid(x);
+  if (kind == "tanh")
+    return std::tanh(x);
+  if (kind == "gelu")
+    return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+  if (kind == "gelu_tanh")
+    return 0.5 * x *
+           (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  if (kind == "silu")
+    return x * sigmoid(x);
+  if (kind == "hard_swish")
+    return x * hard(1.0 / 6, 0.5);
+  if (kind == "hard_sigmoid")
+    return hard(attributes.getFloat("alpha", 0.2),
+                attributes.getFloat("beta", 0.5));
+  EXPECT_EQ(kind, "");
+  return x;
+}
+
+inline constexpr const char *kActivations[] = {
+    "",     "relu",      "clamp", "leaky_relu", "sigmoid",     "tanh",
+    "gelu", "gelu_tanh", "silu",  "hard_swish", "hard_sigmoid"};
+
+inline void setActivation(Attributes &attributes, const std::string &kind) {
+  attributes.set("activation", kind);
+  if (kind == "clamp") {
+    attributes.set("alpha", -0.5);
+    attributes.set("beta", 0.75);
+  } else if (kind == "leaky_relu") {
+    attributes.set("alpha", 0.125);
+  } else if (kind == "hard_sigmoid") {
+    attributes.set("alpha", 0.25);
+    attributes.set("beta", 0.375);
+  }
+}
+
+/// A call with its operands' values.
+struct Call {
+  std::vector<TensorType> inputs;
+  TensorType output;
+  Attributes attributes;
+  std::vector<GuardedBuffer> values;
+
+  KernelCall view() const { return {inputs, {&output, 1}, attributes}; }
+
+  void addInput(TensorType type, Random &random) {
+    bool present = type.type != DLC_INVALID_TYPE;
+    values.emplace_back(present ? *elementCount(type.shape) : 0);
+    values.back().fill(random);
+    inputs.push_back(std::move(type));
+  }
+};
+
+using PrepareFunction = Status (*)(const KernelCall &, Isa,
+                                   std::unique_ptr<PreparedKernel> &);
+
+inline std::vector<Isa> runnableIsas() {
+  std::vector<Isa> isas;
+  for (Isa isa : {Isa::Baseline, Isa::AVX2, Isa::AVX512})
+    if (canRun(isa))
+      isas.push_back(isa);
+  return isas;
+}
+
+/// Runs the call whole, then split at random and out of order; the bits agree.
+inline std::vector<float> runCall(Call &call, PrepareFunction prepare,
+                                  Isa isa) {
+  std::unique_ptr<PreparedKernel> kernel;
+  Status status = prepare(call.view(), isa, kernel);
+  EXPECT_TRUE(status.isOk()) << status.message();
+  if (!status.isOk())
+    return {};
+  GuardedBuffer whole(*elementCount(call.output.shape));
+  GuardedBuffer split(whole.size());
+  auto run = [&](GuardedBuffer &output, int64_t begin, int64_t end) {
+    std::vector<void *> arguments;
+    for (size_t i = 0; i < call.inputs.size(); ++i)
+      arguments.push_back(call.inputs[i].type == DLC_INVALID_TYPE
+                              ? nullptr
+                              : call.values[i].data());
+    arguments.push_back(output.data());
+    kernel->run(arguments.data(), begin, end);
+  };
+  run(whole, 0, kernel->tiles());
+  Random random(kernel->tiles());
+  for (int64_t end = kernel->tiles(); end > 0;) {
+    int64_t begin = random.below(end);
+    run(split, begin, end);
+    end = begin;
+  }
+  EXPECT_TRUE(whole.guardsIntact() && split.guardsIntact());
+  for (GuardedBuffer &value : call.values)
+    EXPECT_TRUE(value.guardsIntact());
+  EXPECT_EQ(
+      std::memcmp(whole.data(), split.data(), whole.size() * sizeof(float)), 0)
+      << "the result depends on how the grid is split";
+  return {whole.data(), whole.data() + whole.size()};
+}
+
+/// Largest error over the largest value.
+inline double errorOf(const std::vector<float> &values,
+                      const std::vector<double> &expected) {
+  double error = 0, scale = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (!std::isfinite(values[i]))
+      return std::numeric_limits<double>::infinity();
+    error = std::max(error, std::fabs(values[i] - expected[i]));
+    scale = std::max(scale, std::fabs(expected[i]));
+  }
+  return scale > 0 ? error / scale : error;
+}
+
+/// Every instruction set agrees with the reference within 4e-6 of the largest
+/// value, a fifth of what the library promises.
+inline void expectMatches(Call &call, PrepareFunction prepare,
+                          const std::vector<double> &expected,
+                          const std::string &label) {
+  for (Isa isa : runnableIsas()) {
+    SCOPED_TRACE(label + " " + std::string(nameOf(isa)));
+    std::vector<float> values = runCall(call, prepare, isa);
+    ASSERT_EQ(values.size(), expected.size());
+    EXPECT_LE(errorOf(values, expected), 4e-6);
+  }
+}
+
+} // namespace dlc::rt::cpu::testing
+
+#endif // DLC_TEST_RUNTIME_KERNEL_CPU_KERNELTESTING_H
