@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a compiled program: maps the file, checks every field before anything
+// is used, and hands out views. Nothing of the file is executed here.
+
+#ifndef DLC_RUNTIME_ARTIFACT_LOADER_H
+#define DLC_RUNTIME_ARTIFACT_LOADER_H
+
+#include "dlc/abi/Version.h"
+#include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/Status.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace dlc::abi {
+struct Program;
+} // namespace dlc::abi
+
+namespace dlc::rt {
+
+/// A loaded .dlc file. Immutable; may be shared by threads. Whoever holds one
+/// may rely on all that validatePlan() checks.
+class Artifact {
+public:
+  Artifact(Artifact &&) noexcept;
+  Artifact &operator=(Artifact &&) noexcept;
+  ~Artifact();
+
+  /// Maps the regular file at `path`. The pages of constants are read at their
+  /// first use, so the file must not be truncated or rewritten in place while
+  /// the artifact lives; replacing it by rename is fine.
+  /// Errors: NotFound, Unavailable, DataLoss (corrupt), Unsupported (newer).
+  static Result<Artifact> open(const std::string &path);
+
+  /// Borrows the bytes of a file; they are DLC_ALIGNMENT-aligned and outlive
+  /// the artifact. Errors: as above, InvalidArgument when misaligned.
+  static Result<Artifact> fromMemory(std::span<const std::byte> bytes);
+
+  const DlcArtifactHeader &header() const { return fixedHeader; }
+
+  /// The verified plan: a copy in memory, so that later changes of the file
+  /// cannot get past the checks. Include "dlc/abi/Artifact_generated.h".
+  const abi::Program &program() const { return *plan; }
+
+  /// The constants section, DLC_ALIGNMENT-aligned, in place.
+  std::span<const std::byte> constants() const;
+
+  /// The bytes of ObjectVariant `index`, in place; not yet checksummed.
+  std::span<const std::byte> object(size_t index) const;
+
+private:
+  class Mapping;
+  Artifact();
+  Status check();
+
+  std::unique_ptr<Mapping> mapping; // Null when the bytes are borrowed.
+  std::span<const std::byte> file;
+  DlcArtifactHeader fixedHeader = {};
+  AlignedBuffer planCopy;
+  const abi::Program *plan = nullptr;
+};
+
+/// The checksum that the header of an artifact must carry; `header.checksum`
+/// itself does not matter.
+uint64_t artifactChecksum(const DlcArtifactHeader &header,
+                          std::span<const std::byte> plan);
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_ARTIFACT_LOADER_H

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads that share the tiles of one kernel with the caller.
+
+#ifndef DLC_RUNTIME_DEVICE_CPU_WORKERPOOL_H
+#define DLC_RUNTIME_DEVICE_CPU_WORKERPOOL_H
+
+#include "dlc/runtime/Base/Status.h"
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace dlc::rt {
+
+struct WorkerPoolOptions {
+  /// Threads that compute, the caller among them; 0 means one per processor
+  /// that this process may use.
+  unsigned threads = 0;
+  /// How long an idle worker looks for more work before it sleeps, in
+  /// microseconds. Consecutive kernels of a program come within a few.
+  unsigned spinMicroseconds = 50;
+};
+
+/// A fixed set of threads. parallelFor() may be called from several threads at
+/// once and from inside a tile: the workers then serve one of the callers and
+/// the others compute alone. Idle workers sleep and cost nothing.
+class WorkerPool {
+public:
+  /// Computes tiles [begin, end) of `context`; must not throw.
+  using TileFunction = void (*)(void *context, int64_t begin, int64_t end);
+
+  /// Below this modelled time, in nanoseconds, a call runs on the caller
+  /// alone: the hand-over would cost about as much.
+  static constexpr uint64_t shareAbove = 5'000;
+  /// Below this modelled time sleeping workers are left asleep; waking one
+  /// takes about 27 microseconds in a virtual machine.
+  static constexpr uint64_t wakeAbove = 30'000;
+
+  /// Starts the workers. Errors: Unavailable, when the system has no thread.
+  static Result<std::unique_ptr<WorkerPool>>
+  create(const WorkerPoolOptions &options = {});
+  ~WorkerPool(); ///< Closes the pool.
+
+  /// Stops and joins the workers, after the call in progress. From then on
+  /// parallelFor() runs on its caller.
+  void close();
+
+  unsigned threads() const;
+
+  /// Calls `function` over disjoint ranges that cover [0, tiles) and returns
+  /// when all are done. `nanoseconds` is the modelled time of the whole on one
+  /// thread; UINT64_MAX when it is not known and surely large. Allocates
+  /// nothing.
+  void parallelFor(int64_t tiles, uint64_t nanoseconds, TileFunction function,
+                   void *context);
+
+  /// The same for a callable `(int64_t begin, int64_t end)`.
+  template <typename Function>
+  void parallelFor(int64_t tiles, uint64_t nanoseconds, Function &&function) {
+    using Callable = std::remove_reference_t<Function>;
+    parallelFor(
+        tiles, nanoseconds,
+        [](void *context, int64_t begin, int64_t end) {
+          (*static_cast<Callable *>(context))(begin, end);
+        },
+        const_cast<void *>(static_cast<const void *>(&function)));
+  }
+
+private:
+  struct State;
+  explicit WorkerPool(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_DEVICE_CPU_WORKERPOOL_H

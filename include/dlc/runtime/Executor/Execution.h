@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One thread's means to run a program: memory for its transient values and the
+// bound inputs and outputs.
+
+#ifndef DLC_RUNTIME_EXECUTOR_EXECUTION_H
+#define DLC_RUNTIME_EXECUTOR_EXECUTION_H
+
+#include "dlc/runtime/Base/Status.h"
+#include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Executor/Observer.h"
+#include "dlc/runtime/Executor/Program.h"
+
+#include <cstddef>
+#include <memory>
+
+namespace dlc::rt {
+
+class WorkerPool;
+
+struct ExecutionOptions {
+  /// Shares large kernels among its workers; several executions may use one
+  /// pool. Borrowed, outlives the execution. Null: the calling thread alone.
+  WorkerPool *workers = nullptr;
+};
+
+/// For one thread at a time. A static program (no value from the pool)
+/// allocates here and never in run().
+class Execution {
+public:
+  ~Execution();
+
+  /// `program` is borrowed and outlives the execution. Errors: OutOfMemory,
+  /// InvalidArgument (a program loaded without its code).
+  static Result<std::unique_ptr<Execution>>
+  create(const Program &program, const ExecutionOptions &options = {});
+
+  /// Sets the memory of input `index` for this and later runs: borrowed,
+  /// aligned for its element type, read by run() and not written. The shape
+  /// must match the known dimensions. Errors: InvalidArgument.
+  Status bindInput(size_t index, const TensorView &tensor);
+
+  /// Sets the memory of output `index`, whose type must be static: borrowed,
+  /// disjoint from everything else that is bound. A null `data` goes back to
+  /// memory of the execution, which is the state at first. Errors:
+  /// InvalidArgument, Unsupported (a dynamic output).
+  Status bindOutput(size_t index, const TensorView &tensor);
+
+  /// Runs the program once. After a failure the outputs hold nothing of use,
+  /// and another run may follow. Errors: InvalidArgument (an input is not
+  /// bound; data that an operation refuses), OutOfMemory.
+  Status run();
+
+  /// Output `index` of the last successful run; its memory is the bound one
+  /// or stays valid until the next run, its shape likewise.
+  TensorView output(size_t index) const;
+
+  /// Calls `observer` around each launch of later runs; null stops that.
+  /// Borrowed. Without an observer run() reads no clock.
+  void setObserver(LaunchObserver *observer);
+
+  const Program &program() const;
+
+private:
+  struct State;
+  explicit Execution(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_EXECUTOR_EXECUTION_H

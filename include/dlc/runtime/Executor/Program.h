@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A compiled program, loaded and ready: kernels resolved, library entries
+// prepared, launches checked against the shape rules.
+
+#ifndef DLC_RUNTIME_EXECUTOR_PROGRAM_H
+#define DLC_RUNTIME_EXECUTOR_PROGRAM_H
+
+#include "dlc/runtime/Artifact/Loader.h"
+#include "dlc/runtime/Base/Status.h"
+#include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Kernel/Library.h"
+#include "dlc/runtime/Kernel/Reference/Reference.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlc::rt {
+
+/// Where a program finds its kernels.
+struct ProgramOptions {
+  const LibraryEntry *(*findLibraryEntry)(std::string_view name) =
+      lookupLibraryEntry;
+  const ref::Operation *(*findOperation)(std::string_view name) = ref::lookup;
+  /// False leaves machine code unloaded: such a program can be examined, not
+  /// executed. For tools that read artifacts they do not trust.
+  bool loadsCode = true;
+};
+
+/// An input or an output.
+struct Port {
+  std::string name;
+  TensorType type; ///< Dimensions of kUnknownDim differ from run to run.
+};
+
+/// What a program takes; sizes in bytes.
+struct ProgramStatistics {
+  uint64_t arenaBytes = 0;      ///< Planned for transient values.
+  uint64_t lowerBoundBytes = 0; ///< Peak of live bytes: no plan is below.
+  uint64_t constantBytes = 0;   ///< Weights, mapped from the file.
+  uint64_t codeBytes = 0;       ///< The chosen object.
+  size_t kernels = 0;
+  size_t launches = 0;
+  size_t dynamicValues = 0; ///< Values that come from the pool.
+};
+
+/// What a trace says of a launch.
+struct LaunchInfo {
+  std::string_view label;  ///< The model's node; may be empty.
+  std::string_view kernel; ///< Symbol or entry.
+  uint64_t flops;          ///< Modelled, of one launch.
+  uint64_t bytes;          ///< Modelled traffic of one launch.
+};
+
+/// Immutable once loaded; shared by any number of threads, each with its own
+/// Execution. Outlives its executions.
+class Program {
+public:
+  ~Program();
+
+  /// Maps the file at `path`. Errors: those of Artifact::open() and create().
+  static Result<std::unique_ptr<Program>>
+  load(const std::string &path, const ProgramOptions &options = {});
+
+  /// Takes over an artifact. Errors: Unsupported (no object for this machine,
+  /// an unknown kernel, a device that this build lacks), DataLoss.
+  static Result<std::unique_ptr<Program>>
+  create(Artifact artifact, const ProgramOptions &options = {});
+
+  std::span<const Port> inputs() const;
+  std::span<const Port> outputs() const;
+  /// The position of the input (output) of that name.
+  std::optional<size_t> findInput(std::string_view name) const;
+  std::optional<size_t> findOutput(std::string_view name) const;
+
+  const ProgramStatistics &statistics() const;
+  size_t launchCount() const;
+  LaunchInfo launch(size_t index) const;
+  const Artifact &artifact() const;
+
+  /// For Execution.
+  struct State;
+  const State &implementation() const { return *state; }
+
+private:
+  explicit Program(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_EXECUTOR_PROGRAM_H

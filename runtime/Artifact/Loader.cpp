@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/runtime/Artifact/Loader.h"
+
+#include "dlc/abi/Artifact_generated.h"
+#include "dlc/runtime/Artifact/Validate.h"
+#include "dlc/runtime/Base/Hash.h"
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace dlc;
+using namespace dlc::rt;
+
+static_assert(sizeof(DlcArtifactHeader) == 64);
+
+//===----------------------------------------------------------------------===//
+// The mapped file
+//===----------------------------------------------------------------------===//
+
+class Artifact::Mapping {
+public:
+  explicit Mapping(std::span<const std::byte> bytes) : bytes(bytes) {}
+  ~Mapping() {
+    munmap(const_cast<std::byte *>(bytes.data()), bytes.size());
+  }
+  Mapping(const Mapping &) = delete;
+
+  const std::span<const std::byte> bytes;
+};
+
+static Status systemError(const char *what) {
+  StatusCode code =
+      errno == ENOENT ? StatusCode::NotFound : StatusCode::Unavailable;
+  return makeError(code, "cannot %s: %s", what, std::strerror(errno));
+}
+
+/// Maps the whole of an open file; closing it stays with the caller.
+static Result<std::span<const std::byte>> mapFile(int descriptor) {
+  struct stat facts;
+  if (fstat(descriptor, &facts))
+    return systemError("examine the file");
+  if (!S_ISREG(facts.st_mode))
+    return makeError(StatusCode::InvalidArgument, "expected a regular file");
+  size_t size = static_cast<size_t>(facts.st_size);
+  if (size < sizeof(DlcArtifactHeader))
+    return makeError(StatusCode::DataLoss,
+                     "expected at least %zu bytes, got %zu",
+                     sizeof(DlcArtifactHeader), size);
+  void *start = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (start == MAP_FAILED)
+    return systemError("map the file");
+  return std::span(static_cast<const std::byte *>(start), size);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks of the header
+//===----------------------------------------------------------------------===//
+
+uint64_t dlc::rt::artifactChecksum(const DlcArtifactHeader &header,
+                                   std::span<const std::byte> plan) {
+  DlcArtifactHeader plain = header;
+  plain.checksum = 0;
+  uint64_t seed = xxHash64(std::as_bytes(std::span(&plain, 1)));
+  return xxHash64(plan, seed);
+}
+
+static Status checkIdentity(const DlcArtifactHeader &header) {
+  if (std::memcmp(header.magic, DLC_ARTIFACT_MAGIC, sizeof(header.magic)))
+    return makeError(StatusCode::DataLoss,
+                     "not a compiled program: the magic bytes differ");
+  if (header.version == 0)
+    return makeError(StatusCode::DataLoss, "expected a version, got 0");
+  if (header.version > DLC_ARTIFACT_VERSION)
+    return makeError(StatusCode::Unsupported,
+                     "artifact version %" PRIu32
+                     " is newer than %d, the newest that this runtime reads",
+                     header.version, DLC_ARTIFACT_VERSION);
+  if (header.header_size != sizeof(DlcArtifactHeader))
+    return makeError(StatusCode::DataLoss,
+                     "expected a header of %zu bytes, got %" PRIu32,
+                     sizeof(DlcArtifactHeader), header.header_size);
+  return Status::ok();
+}
+
+static Status checkSection(const char *name, uint64_t offset, uint64_t size,
+                           uint64_t alignment, uint64_t fileSize) {
+  if (offset % alignment)
+    return makeError(StatusCode::DataLoss,
+                     "expected the %s at a multiple of %" PRIu64
+                     ", got offset %" PRIu64,
+                     name, alignment, offset);
+  if (offset < sizeof(DlcArtifactHeader) || offset > fileSize ||
+      size > fileSize - offset)
+    return makeError(StatusCode::DataLoss,
+                     "the %s (%" PRIu64 " bytes at %" PRIu64
+                     ") leave the file of %" PRIu64 " bytes",
+                     name, size, offset, fileSize);
+  return Status::ok();
+}
+
+static Status checkLayout(const DlcArtifactHeader &header, size_t size) {
+  if (header.file_size != size)
+    return makeError(StatusCode::DataLoss,
+                     "expected %" PRIu64 " bytes, got %zu", header.file_size,
+                     size);
+  DLC_RETURN_IF_ERROR(checkSection("plan", header.plan_offset,
+                                   header.plan_size, alignof(uint64_t), size));
+  return checkSection("constants", header.constants_offset,
+                      header.constants_size, DLC_ARTIFACT_PAGE, size);
+}
+
+/// The plan as a verified table, or why it is none. `bytes` are aligned.
+static Result<const abi::Program *>
+verifyPlan(std::span<const std::byte> bytes) {
+  if (bytes.size() < 16 || bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    return makeError(StatusCode::DataLoss,
+                     "expected a plan below 2 GiB, got %zu bytes",
+                     bytes.size());
+  const auto *data = reinterpret_cast<const uint8_t *>(bytes.data());
+  // The deepest table is an attribute of a kernel. A table takes at least
+  // eight bytes with the reference to it, so more tables than that are shared
+  // references that would only cost time.
+  constexpr flatbuffers::uoffset_t maxDepth = 8;
+  auto maxTables = static_cast<flatbuffers::uoffset_t>(bytes.size() / 8 + 1);
+  flatbuffers::Verifier verifier(data, bytes.size(), maxDepth, maxTables);
+  if (!abi::VerifyProgramBuffer(verifier))
+    return makeError(StatusCode::DataLoss,
+                     "the plan is not a well-formed table");
+  return abi::GetProgram(data);
+}
+
+//===----------------------------------------------------------------------===//
+// Artifact
+//===----------------------------------------------------------------------===//
+
+Artifact::Artifact() = default;
+Artifact::Artifact(Artifact &&) noexcept = default;
+Artifact &Artifact::operator=(Artifact &&) noexcept = default;
+Artifact::~Artifact() = default;
+
+Result<Artifact> Artifact::open(const std::string &path) {
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return systemError("open the file").withContext(path);
+  Result<std::span<const std::byte>> mapped = mapFile(descriptor);
+  ::close(descriptor);
+  if (!mapped.isOk())
+    return std::move(mapped.status()).withContext(path);
+  Artifact artifact;
+  artifact.mapping = std::make_unique<Mapping>(*mapped);
+  artifact.file = *mapped;
+  if (Status status = artifact.check(); !status.isOk())
+    return std::move(status).withContext(path);
+  return artifact;
+}
+
+Result<Artifact> Artifact::fromMemory(std::span<const std::byte> bytes) {
+  if (!isAligned(bytes.data(), DLC_ALIGNMENT))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected bytes aligned to %d", DLC_ALIGNMENT);
+  if (bytes.size() < sizeof(DlcArtifactHeader))
+    return makeError(StatusCode::DataLoss,
+                     "expected at least %zu bytes, got %zu",
+                     sizeof(DlcArtifactHeader), bytes.size());
+  Artifact artifact;
+  artifact.file = bytes;
+  DLC_RETURN_IF_ERROR(artifact.check());
+  return artifact;
+}
+
+Status Artifact::check() {
+  std::memcpy(&fixedHeader, file.data(), sizeof(fixedHeader));
+  DLC_RETURN_IF_ERROR(checkIdentity(fixedHeader));
+  DLC_RETURN_IF_ERROR(checkLayout(fixedHeader, file.size()));
+  std::span<const std::byte> stored =
+      file.subspan(fixedHeader.plan_offset, fixedHeader.plan_size);
+  Result<AlignedBuffer> copy = AlignedBuffer::allocate(stored.size());
+  if (!copy.isOk())
+    return std::move(copy.status());
+  planCopy = std::move(*copy);
+  std::memcpy(planCopy.data(), stored.data(), stored.size());
+  if (artifactChecksum(fixedHeader, planCopy.bytes()) != fixedHeader.checksum)
+    return makeError(StatusCode::DataLoss,
+                     "the checksum of header and plan differs");
+  Result<const abi::Program *> verified = verifyPlan(planCopy.bytes());
+  if (!verified.isOk())
+    return std::move(verified.status());
+  plan = *verified;
+  return validatePlan(*plan, fixedHeader);
+}
+
+std::span<const std::byte> Artifact::constants() const {
+  return file.subspan(fixedHeader.constants_offset,
+                      fixedHeader.constants_size);
+}
+
+std::span<const std::byte> Artifact::object(size_t index) const {
+  const abi::ObjectVariant *variant = plan->objects()->Get(index);
+  return file.subspan(variant->offset(), variant->size());
+}

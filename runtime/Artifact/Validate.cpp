@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/runtime/Artifact/Validate.h"
+
+#include "dlc/abi/Artifact_generated.h"
+#include "dlc/runtime/Base/Tensor.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+using namespace dlc;
+using namespace dlc::rt;
+
+namespace {
+
+template <typename T> using Vector = flatbuffers::Vector<T>;
+template <typename T> using Tables = Vector<flatbuffers::Offset<T>>;
+
+/// No operation has a tenth of this; attributes are looked up one by one.
+constexpr size_t maxAttributes = 256;
+
+/// An absent vector is an empty one.
+template <typename T> size_t countOf(const Vector<T> *vector) {
+  return vector ? vector->size() : 0;
+}
+
+__attribute__((format(printf, 1, 2))) Status invalid(const char *format, ...) {
+  char message[512]; // Longer names are cut.
+  va_list args;
+  va_start(args, format);
+  std::vsnprintf(message, sizeof(message), format, args);
+  va_end(args);
+  return Status(StatusCode::DataLoss, message);
+}
+
+/// Bytes of the dense tensor; nullopt when a dimension is unknown or the size
+/// overflows. The caller has checked the dimensions and the type.
+std::optional<uint64_t> denseBytes(const abi::Value &value) {
+  if (value.unranked())
+    return std::nullopt;
+  int64_t bytes = sizeOf(static_cast<DataType>(value.type()));
+  for (size_t i = 0, rank = countOf(value.shape()); i != rank; ++i) {
+    int64_t dim = value.shape()->Get(i);
+    if (dim < 0 || __builtin_mul_overflow(bytes, dim, &bytes))
+      return std::nullopt;
+  }
+  return bytes;
+}
+
+bool isStatic(const abi::Value &value) {
+  return denseBytes(value).has_value();
+}
+
+/// True for a constant in the packed form of a library entry.
+bool isPacked(const abi::Value &value) {
+  return isStatic(value) && value.bytes() != *denseBytes(value);
+}
+
+class Validator {
+public:
+  Validator(const abi::Program &program, const DlcArtifactHeader &header)
+      : program(program), header(header), budget(header.plan_size) {}
+
+  Status run();
+
+private:
+  Status spend(uint64_t bytes);
+  Status checkDevices();
+  Status checkValue(size_t index);
+  Status checkShape(size_t index, const abi::Value &value);
+  Status checkPlace(size_t index, const abi::Value &value);
+  Status checkView(size_t index, const abi::Value &value,
+                   const Tables<abi::Binding> *bindings, const char *what);
+  Status checkKernel(size_t index);
+  Status checkAttribute(size_t kernel, const abi::Attribute &attribute);
+  Status checkLaunch(size_t index);
+  Status checkArguments(size_t index, const abi::Launch &launch);
+  Status checkOperand(size_t index, const abi::Launch &launch, size_t operand);
+  Status checkCopy(size_t index, const abi::Launch &launch);
+  Status checkBindings(const Tables<abi::Binding> *bindings,
+                       abi::Storage storage, const char *what);
+  Status checkNames(const Tables<abi::Binding> *bindings, const char *what);
+  Status checkObject(size_t index);
+  Status checkOrder();
+  Status checkRead(size_t launch, uint32_t value);
+  Status checkWrite(size_t launch, uint32_t value);
+
+  const abi::Value &valueAt(size_t index) const {
+    return *program.values()->Get(index);
+  }
+
+  const abi::Program &program;
+  const DlcArtifactHeader &header;
+  /// Bytes of vectors that may still be visited. Honest plans store each
+  /// vector once; references shared a million times would only cost time.
+  uint64_t budget;
+  std::vector<bool> poolWritten;
+  std::vector<bool> outputWritten;
+};
+
+} // namespace
+
+Status Validator::spend(uint64_t bytes) {
+  if (bytes > budget)
+    return invalid("the plan refers to the same vectors too often");
+  budget -= bytes;
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Devices and values
+//===----------------------------------------------------------------------===//
+
+Status Validator::checkDevices() {
+  size_t count = countOf(program.devices());
+  if (count == 0)
+    return invalid("expected at least one device, got none");
+  for (size_t i = 0; i != count; ++i) {
+    const abi::Device &device = *program.devices()->Get(i);
+    if (device.kind() > abi::DeviceKind::MAX)
+      return invalid("device %zu: unknown kind %d", i, int(device.kind()));
+    if (device.index() < 0)
+      return invalid("device %zu: expected an index, got %d", i,
+                     device.index());
+    if (device.lower_bound() > device.arena_bytes())
+      return invalid("device %zu: the lower bound %" PRIu64
+                     " exceeds the arena of %" PRIu64 " bytes",
+                     i, device.lower_bound(), device.arena_bytes());
+  }
+  return Status::ok();
+}
+
+Status Validator::checkShape(size_t index, const abi::Value &value) {
+  size_t rank = countOf(value.shape());
+  DLC_RETURN_IF_ERROR(spend(rank * sizeof(int64_t)));
+  if (!sizeOf(static_cast<DataType>(value.type())))
+    return invalid("value %zu: unknown element type %d", index, value.type());
+  if (rank > DLC_MAX_RANK)
+    return invalid("value %zu: expected at most %d dimensions, got %zu", index,
+                   DLC_MAX_RANK, rank);
+  if (value.unranked() && rank)
+    return invalid("value %zu: unranked, but has %zu dimensions", index, rank);
+  bool isDynamic = value.unranked();
+  for (size_t i = 0; i != rank; ++i) {
+    int64_t dim = value.shape()->Get(i);
+    if (dim < kUnknownDim)
+      return invalid("value %zu: dimension %zu is %" PRId64, index, i, dim);
+    isDynamic |= dim == kUnknownDim;
+  }
+  std::optional<uint64_t> dense = denseBytes(value);
+  if (!isDynamic && !dense)
+    return invalid("value %zu: its size overflows", index);
+  bool mayBePacked = value.storage() == abi::Storage::Constant && dense;
+  if (value.bytes() != dense.value_or(0) && !mayBePacked)
+    return invalid("value %zu: expected %" PRIu64 " bytes, got %" PRIu64,
+                   index, dense.value_or(0), value.bytes());
+  bool mayBeDynamic = value.storage() != abi::Storage::Constant &&
+                      value.storage() != abi::Storage::Arena;
+  if (isDynamic && !mayBeDynamic)
+    return invalid("value %zu: expected a static shape", index);
+  return Status::ok();
+}
+
+/// A value of storage Input or Output is what the caller binds, or a view.
+Status Validator::checkView(size_t index, const abi::Value &value,
+                            const Tables<abi::Binding> *bindings,
+                            const char *what) {
+  if (value.index() >= countOf(bindings))
+    return invalid("value %zu: %s %" PRIu32 " does not exist", index, what,
+                   value.index());
+  uint32_t whole = bindings->Get(value.index())->value();
+  if (whole == index) {
+    if (value.offset())
+      return invalid("value %zu: expected offset 0, got %" PRIu64, index,
+                     value.offset());
+    return Status::ok();
+  }
+  if (whole >= countOf(program.values()))
+    return invalid("%s %" PRIu32 ": value %" PRIu32 " does not exist", what,
+                   value.index(), whole);
+  const abi::Value &base = valueAt(whole);
+  size_t element = sizeOf(static_cast<DataType>(value.type()));
+  // The caller's memory is aligned for its own element type only.
+  if (element > sizeOf(static_cast<DataType>(base.type())) ||
+      value.offset() % element)
+    return invalid("value %zu: a misaligned view of %s %" PRIu32, index, what,
+                   value.index());
+  if (!isStatic(value) || value.offset() > base.bytes() ||
+      value.bytes() > base.bytes() - value.offset())
+    return invalid("value %zu: a view that leaves %s %" PRIu32, index, what,
+                   value.index());
+  return Status::ok();
+}
+
+Status Validator::checkPlace(size_t index, const abi::Value &value) {
+  if (value.device() >= countOf(program.devices()))
+    return invalid("value %zu: device %" PRIu32 " does not exist", index,
+                   value.device());
+  uint64_t room = 0, alignment = 1;
+  switch (value.storage()) {
+  case abi::Storage::Input:
+    return checkView(index, value, program.inputs(), "input");
+  case abi::Storage::Output:
+    return checkView(index, value, program.outputs(), "output");
+  case abi::Storage::Pool:
+    break;
+  case abi::Storage::Constant:
+    room = header.constants_size;
+    alignment = DLC_ALIGNMENT;
+    break;
+  case abi::Storage::Arena:
+    room = program.devices()->Get(value.device())->arena_bytes();
+    alignment = sizeOf(static_cast<DataType>(value.type()));
+    break;
+  }
+  if (value.storage() == abi::Storage::Pool)
+    return value.offset()
+               ? invalid("value %zu: expected offset 0 in the pool", index)
+               : Status::ok();
+  if (value.offset() % alignment)
+    return invalid("value %zu: offset %" PRIu64
+                   " is not a multiple of %" PRIu64,
+                   index, value.offset(), alignment);
+  if (value.offset() > room || value.bytes() > room - value.offset())
+    return invalid("value %zu: %" PRIu64 " bytes at %" PRIu64
+                   " leave the %s of %" PRIu64 " bytes",
+                   index, value.bytes(), value.offset(),
+                   abi::EnumNameStorage(value.storage()), room);
+  return Status::ok();
+}
+
+Status Validator::checkValue(size_t index) {
+  const abi::Value &value = valueAt(index);
+  if (value.storage() > abi::Storage::MAX)
+    return invalid("value %zu: unknown storage %d", index,
+                   int(value.storage()));
+  DLC_RETURN_IF_ERROR(checkShape(index, value));
+  return checkPlace(index, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Status Validator::checkAttribute(size_t kernel,
+                                 const abi::Attribute &attribute) {
+  if (attribute.kind() > abi::AttributeKind::MAX)
+    return invalid("kernel %zu: attribute of unknown kind %d", kernel,
+                   int(attribute.kind()));
+  if (attribute.kind() == abi::AttributeKind::String && !attribute.s())
+    return invalid("kernel %zu: attribute without its string", kernel);
+  size_t characters = attribute.name()->size();
+  if (attribute.s())
+    characters += attribute.s()->size();
+  return spend(characters + 8 * (countOf(attribute.ints()) +
+                                 countOf(attribute.floats())));
+}
+
+Status Validator::checkKernel(size_t index) {
+  const abi::Kernel &kernel = *program.kernels()->Get(index);
+  DLC_RETURN_IF_ERROR(spend(kernel.name()->size()));
+  if (kernel.kind() > abi::KernelKind::MAX)
+    return invalid("kernel %zu: unknown kind %d", index, int(kernel.kind()));
+  if (kernel.name()->size() == 0)
+    return invalid("kernel %zu: expected a name", index);
+  if (kernel.tiles() < 0)
+    return invalid("kernel %zu: expected a grid size, got %" PRId64, index,
+                   kernel.tiles());
+  if (kernel.kind() == abi::KernelKind::Generated &&
+      countOf(program.objects()) == 0)
+    return invalid("kernel %zu: generated, but there is no object", index);
+  if (countOf(kernel.attributes()) > maxAttributes)
+    return invalid("kernel %zu: expected at most %zu attributes, got %zu",
+                   index, maxAttributes, countOf(kernel.attributes()));
+  for (size_t i = 0; i != countOf(kernel.attributes()); ++i)
+    DLC_RETURN_IF_ERROR(checkAttribute(index, *kernel.attributes()->Get(i)));
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+Status Validator::checkOperand(size_t index, const abi::Launch &launch,
+                               size_t operand) {
+  int32_t argument = launch.arguments()->Get(operand);
+  bool isRead = operand < launch.inputs();
+  if (argument == -1 && isRead)
+    return Status::ok();
+  if (argument < 0 || size_t(argument) >= countOf(program.values()))
+    return invalid("launch %zu: value %" PRId32 " does not exist", index,
+                   argument);
+  const abi::Value &value = valueAt(argument);
+  abi::KernelKind kind = program.kernels()->Get(launch.kernel())->kind();
+  if (!isRead && (value.storage() == abi::Storage::Input ||
+                  value.storage() == abi::Storage::Constant))
+    return invalid("launch %zu: writes to value %" PRId32 " of storage %s",
+                   index, argument, abi::EnumNameStorage(value.storage()));
+  bool isOnDevice = value.storage() == abi::Storage::Arena ||
+                    value.storage() == abi::Storage::Pool;
+  if (isOnDevice && kind != abi::KernelKind::Copy &&
+      value.device() != launch.device())
+    return invalid("launch %zu: expected value %" PRId32
+                   " on device %" PRIu32 ", got device %" PRIu32,
+                   index, argument, launch.device(), value.device());
+  bool needsStatic = kind == abi::KernelKind::Generated ||
+                     kind == abi::KernelKind::Library;
+  if (needsStatic && !isStatic(value))
+    return invalid("launch %zu: expected a static shape for value %" PRId32,
+                   index, argument);
+  if (isPacked(value) && kind != abi::KernelKind::Library)
+    return invalid("launch %zu: the packed value %" PRId32
+                   " is for library kernels only",
+                   index, argument);
+  return Status::ok();
+}
+
+Status Validator::checkCopy(size_t index, const abi::Launch &launch) {
+  if (launch.inputs() != 1 || countOf(launch.arguments()) != 2 ||
+      launch.arguments()->Get(0) < 0)
+    return invalid("launch %zu: a copy has one input and one output", index);
+  const abi::Value &source = valueAt(launch.arguments()->Get(0));
+  const abi::Value &target = valueAt(launch.arguments()->Get(1));
+  if (source.type() != target.type())
+    return invalid("launch %zu: a copy between element types %d and %d", index,
+                   source.type(), target.type());
+  if (isStatic(source) && isStatic(target) && source.bytes() != target.bytes())
+    return invalid("launch %zu: a copy of %" PRIu64 " bytes to %" PRIu64,
+                   index, source.bytes(), target.bytes());
+  return Status::ok();
+}
+
+Status Validator::checkArguments(size_t index, const abi::Launch &launch) {
+  size_t count = countOf(launch.arguments());
+  DLC_RETURN_IF_ERROR(spend(count * sizeof(int32_t)));
+  if (launch.inputs() >= count)
+    return invalid("launch %zu: expected outputs after %" PRIu32
+                   " inputs, got %zu arguments",
+                   index, launch.inputs(), count);
+  for (size_t i = 0; i != count; ++i)
+    DLC_RETURN_IF_ERROR(checkOperand(index, launch, i));
+  std::vector<int32_t> written(launch.arguments()->begin() + launch.inputs(),
+                               launch.arguments()->end());
+  std::sort(written.begin(), written.end());
+  if (std::adjacent_find(written.begin(), written.end()) != written.end())
+    return invalid("launch %zu: writes a value twice", index);
+  return Status::ok();
+}
+
+Status Validator::checkLaunch(size_t index) {
+  const abi::Launch &launch = *program.launches()->Get(index);
+  if (launch.label())
+    DLC_RETURN_IF_ERROR(spend(launch.label()->size()));
+  if (launch.kernel() >= countOf(program.kernels()))
+    return invalid("launch %zu: kernel %" PRIu32 " does not exist", index,
+                   launch.kernel());
+  if (launch.device() >= countOf(program.devices()))
+    return invalid("launch %zu: device %" PRIu32 " does not exist", index,
+                   launch.device());
+  DLC_RETURN_IF_ERROR(checkArguments(index, launch));
+  const abi::Kernel &kernel = *program.kernels()->Get(launch.kernel());
+  if (kernel.kind() == abi::KernelKind::Copy)
+    return checkCopy(index, launch);
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Order: what is read has been written
+//===----------------------------------------------------------------------===//
+
+Status Validator::checkRead(size_t launch, uint32_t index) {
+  const abi::Value &value = valueAt(index);
+  bool isUnwritten =
+      (value.storage() == abi::Storage::Pool && !poolWritten[index]) ||
+      (value.storage() == abi::Storage::Output &&
+       !outputWritten[value.index()]);
+  if (isUnwritten)
+    return invalid("launch %zu: reads value %" PRIu32 " before it is written",
+                   launch, index);
+  return Status::ok();
+}
+
+Status Validator::checkWrite(size_t launch, uint32_t index) {
+  const abi::Value &value = valueAt(index);
+  if (value.storage() == abi::Storage::Arena)
+    return Status::ok();
+  bool isPool = value.storage() == abi::Storage::Pool;
+  bool wasWritten = isPool ? poolWritten[index] : outputWritten[value.index()];
+  // Memory of a dynamic value is taken when it is written: once.
+  if (wasWritten && (isPool || !isStatic(value)))
+    return invalid("launch %zu: writes value %" PRIu32 " a second time", launch,
+                   index);
+  if (isPool)
+    poolWritten[index] = true;
+  else
+    outputWritten[value.index()] = true;
+  return Status::ok();
+}
+
+Status Validator::checkOrder() {
+  poolWritten.assign(countOf(program.values()), false);
+  outputWritten.assign(countOf(program.outputs()), false);
+  for (size_t i = 0; i != countOf(program.launches()); ++i) {
+    const abi::Launch &launch = *program.launches()->Get(i);
+    for (size_t k = 0; k != launch.arguments()->size(); ++k) {
+      int32_t argument = launch.arguments()->Get(k);
+      if (argument < 0)
+        continue;
+      DLC_RETURN_IF_ERROR(k < launch.inputs() ? checkRead(i, argument)
+                                              : checkWrite(i, argument));
+    }
+  }
+  for (size_t i = 0; i != outputWritten.size(); ++i)
+    if (!outputWritten[i])
+      return invalid("output %zu is never written", i);
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Bindings and objects
+//===----------------------------------------------------------------------===//
+
+Status Validator::checkNames(const Tables<abi::Binding> *bindings,
+                             const char *what) {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i != countOf(bindings); ++i) {
+    const flatbuffers::String &name = *bindings->Get(i)->name();
+    DLC_RETURN_IF_ERROR(spend(name.size()));
+    names.push_back({name.data(), name.size()});
+  }
+  std::sort(names.begin(), names.end());
+  auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end())
+    return invalid("two %ss are named '%.*s'", what, int(twice->size()),
+                   twice->data());
+  return Status::ok();
+}
+
+Status Validator::checkBindings(const Tables<abi::Binding> *bindings,
+                                abi::Storage storage, const char *what) {
+  for (size_t i = 0; i != countOf(bindings); ++i) {
+    uint32_t index = bindings->Get(i)->value();
+    if (index >= countOf(program.values()))
+      return invalid("%s %zu: value %" PRIu32 " does not exist", what, i,
+                     index);
+    const abi::Value &value = valueAt(index);
+    if (value.storage() != storage || value.index() != i)
+      return invalid("%s %zu: expected a value of storage %s %zu, got %s "
+                     "%" PRIu32,
+                     what, i, abi::EnumNameStorage(storage), i,
+                     abi::EnumNameStorage(value.storage()), value.index());
+  }
+  return checkNames(bindings, what);
+}
+
+Status Validator::checkObject(size_t index) {
+  const abi::ObjectVariant &object = *program.objects()->Get(index);
+  for (size_t i = 0; i != countOf(object.features()); ++i)
+    DLC_RETURN_IF_ERROR(spend(object.features()->Get(i)->size() + 4));
+  if (object.offset() % DLC_ARTIFACT_PAGE)
+    return invalid("object %zu: expected a multiple of %d, got offset "
+                   "%" PRIu64,
+                   index, DLC_ARTIFACT_PAGE, object.offset());
+  if (object.offset() > header.file_size ||
+      object.size() > header.file_size - object.offset())
+    return invalid("object %zu: %" PRIu64 " bytes at %" PRIu64
+                   " leave the file of %" PRIu64 " bytes",
+                   index, object.size(), object.offset(), header.file_size);
+  return Status::ok();
+}
+
+Status Validator::run() {
+  if (program.version() != header.version)
+    return invalid("expected a plan of version %" PRIu32 ", got %" PRIu32,
+                   header.version, program.version());
+  DLC_RETURN_IF_ERROR(checkDevices());
+  for (size_t i = 0; i != countOf(program.values()); ++i)
+    DLC_RETURN_IF_ERROR(checkValue(i));
+  DLC_RETURN_IF_ERROR(
+      checkBindings(program.inputs(), abi::Storage::Input, "input"));
+  DLC_RETURN_IF_ERROR(
+      checkBindings(program.outputs(), abi::Storage::Output, "output"));
+  for (size_t i = 0; i != countOf(program.objects()); ++i)
+    DLC_RETURN_IF_ERROR(checkObject(i));
+  for (size_t i = 0; i != countOf(program.kernels()); ++i)
+    DLC_RETURN_IF_ERROR(checkKernel(i));
+  for (size_t i = 0; i != countOf(program.launches()); ++i)
+    DLC_RETURN_IF_ERROR(checkLaunch(i));
+  return checkOrder();
+}
+
+Status dlc::rt::validatePlan(const abi::Program &program,
+                             const DlcArtifactHeader &header) {
+  return Validator(program, header).run();
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/runtime/Base/Memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sys/mman.h>
+
+using namespace dlc::rt;
+
+/// Above this size an arena spans whole huge pages often enough to ask.
+static constexpr size_t hugePageBytes = 2 << 20;
+
+static Status outOfMemory(size_t bytes) {
+  return makeError(StatusCode::OutOfMemory, "cannot allocate %zu bytes",
+                   bytes);
+}
+
+AlignedBuffer::~AlignedBuffer() { std::free(start); }
+
+Result<AlignedBuffer> AlignedBuffer::allocate(size_t bytes) {
+  void *memory = nullptr;
+  // An empty buffer still has an address, so that null means absent.
+  if (posix_memalign(&memory, DLC_ALIGNMENT, std::max<size_t>(bytes, 1)))
+    return outOfMemory(bytes);
+  AlignedBuffer buffer;
+  buffer.start = static_cast<std::byte *>(memory);
+  buffer.length = bytes;
+  return buffer;
+}
+
+PageBuffer::~PageBuffer() {
+  if (start)
+    munmap(start, std::max<size_t>(length, 1));
+}
+
+Result<PageBuffer> PageBuffer::allocate(size_t bytes) {
+  size_t mapped = std::max<size_t>(bytes, 1);
+  void *memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return outOfMemory(bytes);
+  if (mapped >= hugePageBytes)
+    (void)madvise(memory, mapped, MADV_HUGEPAGE); // Advice: may be ignored.
+  PageBuffer buffer;
+  buffer.start = static_cast<std::byte *>(memory);
+  buffer.length = bytes;
+  return buffer;
+}

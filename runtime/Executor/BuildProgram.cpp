@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the checked plan to the executor's arrays. The plan has passed
+// validatePlan(), so indices are not checked again here; what is checked is
+// what this machine and this build can do.
+
+#include "ProgramState.h"
+
+#include "dlc/abi/Artifact_generated.h"
+#include "dlc/runtime/Base/Hash.h"
+#include "dlc/runtime/Device/CPU/Features.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+using namespace dlc;
+using namespace dlc::rt;
+
+static_assert(int(Place::Pool) == int(abi::Storage::Pool) &&
+              int(Place::Arena) == int(abi::Storage::Arena) &&
+              int(Place::Constant) == int(abi::Storage::Constant));
+
+template <typename T>
+static size_t countOf(const flatbuffers::Vector<T> *vector) {
+  return vector ? vector->size() : 0;
+}
+
+static std::string textOf(const flatbuffers::String *text) {
+  return text ? text->str() : std::string();
+}
+
+//===----------------------------------------------------------------------===//
+// Machine code
+//===----------------------------------------------------------------------===//
+
+static std::string_view hostArchitecture() {
+#if defined(__x86_64__)
+  return "x86_64";
+#elif defined(__aarch64__)
+  return "aarch64";
+#else
+  return "unknown";
+#endif
+}
+
+/// Why `variant` does not fit this machine; empty when it does.
+static std::string misfitOf(const abi::ObjectVariant &variant,
+                            const CPUFeatures &host) {
+  if (variant.kernel_abi() != DLC_KERNEL_ABI_VERSION)
+    return "kernel convention " + std::to_string(variant.kernel_abi());
+  std::string triple = textOf(variant.triple());
+  if (!triple.empty() && !triple.starts_with(hostArchitecture()))
+    return triple;
+  for (size_t i = 0; i != countOf(variant.features()); ++i) {
+    std::string name = variant.features()->Get(i)->str();
+    if (!host.has(name))
+      return name;
+    if (name.starts_with("amx-") && !enableAMX().isOk())
+      return name + " (not granted)";
+  }
+  return "";
+}
+
+/// Loads the first object that fits.
+static Status loadCode(Program::State &state) {
+  const abi::Program &plan = state.artifact.program();
+  CPUFeatures host = CPUFeatures::ofHost();
+  std::string reasons;
+  for (size_t i = 0; i != countOf(plan.objects()); ++i) {
+    const abi::ObjectVariant &variant = *plan.objects()->Get(i);
+    std::string misfit = misfitOf(variant, host);
+    if (!misfit.empty()) {
+      reasons += (reasons.empty() ? "" : ", ") + misfit;
+      continue;
+    }
+    std::span<const std::byte> bytes = state.artifact.object(i);
+    if (xxHash64(bytes) != variant.checksum())
+      return makeError(StatusCode::DataLoss,
+                       "the checksum of object %zu differs", i);
+    Result<CodeObject> loaded = CodeObject::load(bytes);
+    if (!loaded.isOk())
+      return std::move(loaded.status());
+    state.code = std::move(*loaded);
+    state.statistics.codeBytes = bytes.size();
+    return Status::ok();
+  }
+  return makeError(StatusCode::Unsupported,
+                   "no object fits this machine: expected %s",
+                   reasons.c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+static Status readDevices(Program::State &state) {
+  for (const abi::Device *device : *state.artifact.program().devices()) {
+    if (device->kind() != abi::DeviceKind::CPU)
+      return makeError(StatusCode::Unsupported,
+                       "this runtime has no device of kind %s",
+                       abi::EnumNameDeviceKind(device->kind()));
+    state.arenaBytes.push_back(device->arena_bytes());
+    state.statistics.arenaBytes += device->arena_bytes();
+    state.statistics.lowerBoundBytes += device->lower_bound();
+  }
+  return Status::ok();
+}
+
+static TensorType typeOf(const abi::Value &value) {
+  TensorType type;
+  type.type = static_cast<DataType>(value.type());
+  type.hasRank = !value.unranked();
+  if (value.shape())
+    type.shape.assign(value.shape()->begin(), value.shape()->end());
+  return type;
+}
+
+static void readValues(Program::State &state) {
+  const abi::Program &plan = state.artifact.program();
+  state.values.reserve(countOf(plan.values()));
+  for (size_t i = 0; i != countOf(plan.values()); ++i) {
+    const abi::Value &value = *plan.values()->Get(i);
+    ValueRecord record{typeOf(value),
+                       static_cast<Place>(value.storage()),
+                       /*isStatic=*/false,
+                       value.device(),
+                       value.index(),
+                       value.offset(),
+                       value.bytes()};
+    record.isStatic = record.type.isStatic();
+    state.statistics.dynamicValues += record.place == Place::Pool;
+    state.values.push_back(std::move(record));
+  }
+}
+
+static void
+readPorts(const flatbuffers::Vector<flatbuffers::Offset<abi::Binding>> *from,
+          const std::vector<ValueRecord> &values, std::vector<Port> &ports,
+          std::vector<uint32_t> &portValues) {
+  for (size_t i = 0; i != countOf(from); ++i) {
+    const abi::Binding &binding = *from->Get(i);
+    ports.push_back({binding.name()->str(), values[binding.value()].type});
+    portValues.push_back(binding.value());
+  }
+}
+
+static AttributeValue valueOf(const abi::Attribute &attribute) {
+  switch (attribute.kind()) {
+  case abi::AttributeKind::Int:
+    return attribute.i();
+  case abi::AttributeKind::Float:
+    return attribute.f();
+  case abi::AttributeKind::String:
+    return textOf(attribute.s());
+  case abi::AttributeKind::Ints:
+    if (!attribute.ints())
+      return std::vector<int64_t>();
+    return std::vector<int64_t>(attribute.ints()->begin(),
+                                attribute.ints()->end());
+  case abi::AttributeKind::Floats:
+    break;
+  }
+  if (!attribute.floats())
+    return std::vector<double>();
+  return std::vector<double>(attribute.floats()->begin(),
+                             attribute.floats()->end());
+}
+
+static void readAttributes(Program::State &state) {
+  const abi::Program &plan = state.artifact.program();
+  for (size_t i = 0; i != countOf(plan.kernels()); ++i) {
+    const abi::Kernel &kernel = *plan.kernels()->Get(i);
+    auto attributes = std::make_unique<Attributes>();
+    for (size_t k = 0; k != countOf(kernel.attributes()); ++k) {
+      const abi::Attribute &attribute = *kernel.attributes()->Get(k);
+      attributes->set(attribute.name()->string_view(), valueOf(attribute));
+    }
+    state.attributes.push_back(std::move(attributes));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One launch while it is being made ready.
+struct LaunchBuilder {
+  Program::State &state;
+  const ProgramOptions &options;
+  const abi::Launch &launch;
+  const abi::Kernel &kernel;
+  LaunchRecord &record;
+
+  Status build();
+
+private:
+  Status buildGenerated();
+  Status buildLibrary();
+  Status buildReference();
+  Status checkPacking(const LibraryEntry &entry, const KernelCall &call);
+  Status checkResults(std::span<const TensorType> results);
+  const void *constantOf(int32_t argument) const;
+  std::vector<TensorType> typesOf(size_t begin, size_t end) const;
+  uint64_t modelTime() const;
+};
+
+} // namespace
+
+std::string dlc::rt::describeLaunch(const Program::State &state,
+                                    size_t launch) {
+  const LaunchNames &names = state.names[launch];
+  return "launch " + std::to_string(launch) + " (" +
+         (names.label.empty() ? names.kernel : names.label) + ")";
+}
+
+bool dlc::rt::shapeMatches(const TensorType &type,
+                           std::span<const int64_t> shape) {
+  if (!type.hasRank)
+    return true;
+  if (type.shape.size() != shape.size())
+    return false;
+  for (size_t i = 0; i != shape.size(); ++i)
+    if (type.shape[i] != kUnknownDim && type.shape[i] != shape[i])
+      return false;
+  return true;
+}
+
+/// The modelled time decides only who computes: a thread that does 50 flops or
+/// moves 10 bytes in a nanosecond is within a factor of four of the machines
+/// we know.
+uint64_t LaunchBuilder::modelTime() const {
+  uint64_t bytes = kernel.bytes();
+  if (!kernel.flops() && !bytes)
+    for (int32_t argument : state.argumentsOf(record))
+      bytes += argument < 0 ? 0 : state.values[argument].bytes;
+  return std::max(kernel.flops() / 50, bytes / 10);
+}
+
+std::vector<TensorType> LaunchBuilder::typesOf(size_t begin,
+                                               size_t end) const {
+  std::vector<TensorType> types;
+  for (int32_t argument :
+       state.argumentsOf(record).subspan(begin, end - begin))
+    types.push_back(argument < 0 ? TensorType()
+                                 : state.values[argument].type);
+  return types;
+}
+
+const void *LaunchBuilder::constantOf(int32_t argument) const {
+  const ValueRecord &value = state.values[argument];
+  if (value.place != Place::Constant)
+    return nullptr;
+  return state.artifact.constants().data() + value.offset;
+}
+
+Status LaunchBuilder::buildGenerated() {
+  record.kind = LaunchKind::Generated;
+  record.tiles = kernel.tiles();
+  if (!state.hasCode)
+    return Status::ok();
+  Result<DlcKernelFunction> function =
+      state.code.find(kernel.name()->str());
+  if (!function.isOk())
+    return std::move(function.status());
+  record.function = *function;
+  return Status::ok();
+}
+
+/// A constant has the bytes that the entry expects, packed or plain.
+Status LaunchBuilder::checkPacking(const LibraryEntry &entry,
+                                   const KernelCall &call) {
+  std::span<const int32_t> arguments = state.argumentsOf(record);
+  for (size_t i = 0; i != record.inputCount; ++i) {
+    if (arguments[i] < 0)
+      continue;
+    const ValueRecord &value = state.values[arguments[i]];
+    uint64_t packed = entry.packedBytes ? entry.packedBytes(call, i) : 0;
+    uint64_t plain =
+        *elementCount(value.type.shape) * sizeOf(value.type.type);
+    uint64_t expected = packed ? packed : plain;
+    if (value.bytes != expected)
+      return makeError(StatusCode::DataLoss,
+                       "expected %" PRIu64 " bytes for operand %zu of '%.*s', "
+                       "got %" PRIu64,
+                       expected, i, int(entry.name.size()), entry.name.data(),
+                       value.bytes);
+  }
+  return Status::ok();
+}
+
+Status LaunchBuilder::buildLibrary() {
+  record.kind = LaunchKind::Library;
+  std::string name = kernel.name()->str();
+  const LibraryEntry *entry = options.findLibraryEntry(name);
+  if (!entry)
+    return makeError(StatusCode::Unsupported,
+                     "this runtime has no library kernel '%s'", name.c_str());
+  std::vector<TensorType> inputs = typesOf(0, record.inputCount);
+  std::vector<TensorType> outputs =
+      typesOf(record.inputCount, record.argumentCount);
+  KernelCall call{inputs, outputs, *record.attributes};
+  std::unique_ptr<PreparedKernel> prepared;
+  DLC_RETURN_IF_ERROR(entry->prepare(call, prepared));
+  DLC_RETURN_IF_ERROR(checkPacking(*entry, call));
+  record.tiles = prepared->tiles();
+  record.library = prepared.get();
+  state.prepared.push_back(std::move(prepared));
+  return Status::ok();
+}
+
+Status LaunchBuilder::checkResults(std::span<const TensorType> results) {
+  size_t outputCount = record.argumentCount - record.inputCount;
+  if (results.size() != outputCount)
+    return makeError(StatusCode::DataLoss, "expected %zu results, got %zu",
+                     outputCount, results.size());
+  for (size_t i = 0; i != outputCount; ++i) {
+    const TensorType &declared =
+        state.values[state.argumentsOf(record)[record.inputCount + i]].type;
+    if (results[i].type != declared.type ||
+        (results[i].isStatic() && !shapeMatches(declared, results[i].shape)))
+      return makeError(StatusCode::DataLoss,
+                       "result %zu: expected %s, got %s", i,
+                       toString(results[i]).c_str(),
+                       toString(declared).c_str());
+  }
+  return Status::ok();
+}
+
+/// Asks the shape rule: computations rely on what it checks. A launch with
+/// every shape known now need not ask again.
+Status LaunchBuilder::buildReference() {
+  constexpr std::string_view prefix = "reference.";
+  std::string_view name = kernel.name()->string_view();
+  if (name.starts_with(prefix))
+    record.operation = options.findOperation(name.substr(prefix.size()));
+  if (!name.starts_with(prefix) || !record.operation)
+    return makeError(StatusCode::Unsupported,
+                     "this runtime has no operation '%.*s'", int(name.size()),
+                     name.data());
+  std::vector<ref::Operand> operands;
+  std::span<const int32_t> arguments = state.argumentsOf(record);
+  bool isStatic = true;
+  for (int32_t argument : arguments.first(record.inputCount)) {
+    operands.emplace_back();
+    if (argument < 0)
+      continue;
+    operands.back() = {state.values[argument].type, constantOf(argument)};
+    isStatic &= state.values[argument].isStatic;
+  }
+  ref::InferContext context(operands, *record.attributes,
+                            record.argumentCount - record.inputCount);
+  std::vector<TensorType> results;
+  DLC_RETURN_IF_ERROR(record.operation->infer(context, results));
+  DLC_RETURN_IF_ERROR(checkResults(results));
+  for (const TensorType &result : results)
+    isStatic &= result.isStatic();
+  for (int32_t argument : arguments.subspan(record.inputCount))
+    isStatic &= state.values[argument].isStatic;
+  record.kind = isStatic ? LaunchKind::Reference : LaunchKind::Dynamic;
+  return Status::ok();
+}
+
+Status LaunchBuilder::build() {
+  record.nanoseconds = modelTime();
+  for (int32_t argument :
+       state.argumentsOf(record).subspan(record.inputCount)) {
+    const ValueRecord &value = state.values[argument];
+    record.allocates |= value.place == Place::Pool || !value.isStatic;
+  }
+  switch (kernel.kind()) {
+  case abi::KernelKind::Generated:
+    return buildGenerated();
+  case abi::KernelKind::Library:
+    return buildLibrary();
+  case abi::KernelKind::Reference:
+    return buildReference();
+  case abi::KernelKind::Copy:
+    break;
+  }
+  record.kind = LaunchKind::Copy;
+  return Status::ok();
+}
+
+static Status readLaunches(Program::State &state,
+                           const ProgramOptions &options) {
+  const abi::Program &plan = state.artifact.program();
+  size_t count = countOf(plan.launches());
+  state.launches.resize(count);
+  state.names.resize(count);
+  for (size_t i = 0; i != count; ++i) {
+    const abi::Launch &launch = *plan.launches()->Get(i);
+    const abi::Kernel &kernel = *plan.kernels()->Get(launch.kernel());
+    LaunchRecord &record = state.launches[i];
+    record.firstArgument = state.arguments.size();
+    record.inputCount = launch.inputs();
+    record.argumentCount = launch.arguments()->size();
+    record.attributes = state.attributes[launch.kernel()].get();
+    state.arguments.insert(state.arguments.end(), launch.arguments()->begin(),
+                           launch.arguments()->end());
+    state.mostArguments =
+        std::max<size_t>(state.mostArguments, record.argumentCount);
+    state.names[i] = {textOf(launch.label()), kernel.name()->str(),
+                      kernel.flops(), kernel.bytes()};
+    LaunchBuilder builder{state, options, launch, kernel, record};
+    Status status = builder.build();
+    if (!status.isOk())
+      return std::move(status).withContext(describeLaunch(state, i));
+  }
+  return Status::ok();
+}
+
+/// Gives each pool value to the last launch that touches it.
+static void findReleases(Program::State &state) {
+  std::vector<bool> isSeen(state.values.size(), false);
+  for (size_t i = state.launches.size(); i-- != 0;) {
+    LaunchRecord &launch = state.launches[i];
+    launch.firstReleased = state.released.size();
+    for (int32_t argument : state.argumentsOf(launch)) {
+      if (argument < 0 || isSeen[argument] ||
+          state.values[argument].place != Place::Pool)
+        continue;
+      isSeen[argument] = true;
+      state.released.push_back(argument);
+    }
+    launch.releasedCount = state.released.size() - launch.firstReleased;
+  }
+}
+
+Status dlc::rt::buildProgram(Program::State &state,
+                             const ProgramOptions &options) {
+  const abi::Program &plan = state.artifact.program();
+  DLC_RETURN_IF_ERROR(readDevices(state));
+  readValues(state);
+  readPorts(plan.inputs(), state.values, state.inputs, state.inputValues);
+  readPorts(plan.outputs(), state.values, state.outputs, state.outputValues);
+  readAttributes(state);
+  if (options.loadsCode && countOf(plan.objects()))
+    DLC_RETURN_IF_ERROR(loadCode(state));
+  state.hasCode = options.loadsCode;
+  DLC_RETURN_IF_ERROR(readLaunches(state, options));
+  findReleases(state);
+  state.statistics.constantBytes = state.artifact.constants().size();
+  state.statistics.kernels = countOf(plan.kernels());
+  state.statistics.launches = state.launches.size();
+  return Status::ok();
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations computed by their definition, and values whose memory or shape is
+// found while running.
+
+#include "ExecutionState.h"
+
+#include <algorithm>
+
+using namespace dlc::rt;
+
+//===----------------------------------------------------------------------===//
+// Memory of values
+//===----------------------------------------------------------------------===//
+
+/// Bytes of a value whose shape is known by now.
+size_t Execution::State::bytesOf(uint32_t value) const {
+  const ValueRecord &record = program.values[value];
+  if (record.isStatic)
+    return record.bytes;
+  return elementCount(shapes[value]).value_or(0) * sizeOf(record.type.type);
+}
+
+/// Gives `value` its shape, which fits the declared one, and memory.
+Status Execution::State::allocateValue(uint32_t value,
+                                       std::span<const int64_t> shape) {
+  const ValueRecord &record = program.values[value];
+  std::optional<int64_t> count = elementCount(shape);
+  size_t bytes;
+  if (!count ||
+      __builtin_mul_overflow(*count, sizeOf(record.type.type), &bytes))
+    return makeError(StatusCode::OutOfMemory, "the size of a result overflows");
+  if (!record.isStatic)
+    shapes[value].assign(shape.begin(), shape.end());
+  if (record.place == Place::Pool) {
+    releaseValue(value);
+    void *block = pool.allocate(bytes);
+    if (!block)
+      return makeError(StatusCode::OutOfMemory, "cannot allocate %zu bytes",
+                       bytes);
+    poolBytes[value] = bytes;
+    setAddress(value, block);
+    return Status::ok();
+  }
+  if (record.isStatic) // Arena or a static output: placed at creation.
+    return Status::ok();
+  AlignedBuffer &buffer = dynamicOutputs[record.index];
+  if (!buffer.data() || buffer.size() < bytes) {
+    Result<AlignedBuffer> larger = AlignedBuffer::allocate(bytes);
+    if (!larger.isOk())
+      return std::move(larger.status());
+    buffer = std::move(*larger);
+  }
+  setAddress(value, buffer.data());
+  return Status::ok();
+}
+
+/// Memory for the outputs of a copy or of a kernel with static shapes.
+Status Execution::State::allocateOutputs(const LaunchRecord &record) {
+  std::span<const int32_t> values = program.argumentsOf(record);
+  for (uint32_t value : values.subspan(record.inputCount)) {
+    bool takesShape = !program.values[value].isStatic;
+    // Only a copy may write a dynamic value here: it takes its input's shape.
+    const std::vector<int64_t> &shape =
+        shapes[takesShape ? uint32_t(values[0]) : value];
+    if (!shapeMatches(program.values[value].type, shape))
+      return makeError(StatusCode::InvalidArgument,
+                       "the shape of the input does not fit the result");
+    DLC_RETURN_IF_ERROR(allocateValue(value, shape));
+  }
+  return Status::ok();
+}
+
+void Execution::State::releaseValue(uint32_t value) {
+  if (!addresses[value])
+    return;
+  pool.release(addresses[value], poolBytes[value]);
+  setAddress(value, nullptr);
+}
+
+void Execution::State::releaseAfter(const LaunchRecord &record) {
+  for (uint32_t value : std::span(program.released)
+                            .subspan(record.firstReleased,
+                                     record.releasedCount))
+    releaseValue(value);
+}
+
+void Execution::State::releasePool() {
+  for (uint32_t value : program.released)
+    releaseValue(value);
+}
+
+//===----------------------------------------------------------------------===//
+// Computations
+//===----------------------------------------------------------------------===//
+
+/// The tensors of a launch as the values stand now.
+void Execution::State::fillTensors(const LaunchRecord &record) {
+  std::span<const int32_t> values = program.argumentsOf(record);
+  for (size_t i = 0; i != values.size(); ++i) {
+    TensorView view;
+    if (values[i] >= 0)
+      view = {program.values[values[i]].type.type, shapes[values[i]],
+              addresses[values[i]]};
+    if (i < record.inputCount)
+      inputTensors[i] = view;
+    else
+      outputTensors[i - record.inputCount] = view;
+  }
+}
+
+Status Execution::State::compute(const LaunchRecord &record) {
+  computing = &record;
+  allocationStatus = Status::ok();
+  ref::ComputeContext context(
+      std::span(inputTensors).first(record.inputCount),
+      std::span(outputTensors).first(record.argumentCount -
+                                     record.inputCount),
+      *record.attributes, &allocateResult);
+  Status status = record.operation->compute(context);
+  // The allocator can only say "no memory"; this is the reason.
+  if (!allocationStatus.isOk())
+    return std::move(allocationStatus);
+  return status;
+}
+
+Status Execution::State::computeReference(const LaunchRecord &record) {
+  fillTensors(record);
+  return compute(record);
+}
+
+/// Memory for result `index` of the computation in progress.
+void *Execution::State::allocateForResult(size_t index,
+                                          std::span<const int64_t> shape) {
+  std::span<const int32_t> values =
+      program.argumentsOf(*computing).subspan(computing->inputCount);
+  if (index >= values.size()) {
+    allocationStatus =
+        makeError(StatusCode::Internal, "result %zu does not exist", index);
+    return nullptr;
+  }
+  uint32_t value = values[index];
+  const TensorType &declared = program.values[value].type;
+  if (!shapeMatches(declared, shape)) {
+    TensorType actual{declared.type, {shape.begin(), shape.end()}};
+    allocationStatus = makeError(
+        StatusCode::InvalidArgument, "result %zu: expected %s, got %s", index,
+        toString(declared).c_str(), toString(actual).c_str());
+    return nullptr;
+  }
+  allocationStatus = allocateValue(value, shape);
+  return allocationStatus.isOk() ? addresses[value] : nullptr;
+}
+
+Status Execution::State::inferResults(const LaunchRecord &record,
+                                      std::vector<TensorType> &results) {
+  std::span<const int32_t> values = program.argumentsOf(record);
+  std::vector<ref::Operand> operands;
+  for (int32_t value : values.first(record.inputCount)) {
+    operands.emplace_back();
+    if (value >= 0)
+      operands.back() = {{program.values[value].type.type, shapes[value]},
+                         addresses[value]};
+  }
+  size_t resultCount = record.argumentCount - record.inputCount;
+  ref::InferContext context(operands, *record.attributes, resultCount);
+  DLC_RETURN_IF_ERROR(record.operation->infer(context, results));
+  if (results.size() != resultCount)
+    return makeError(StatusCode::Internal, "expected %zu results, got %zu",
+                     resultCount, results.size());
+  return Status::ok();
+}
+
+/// Memory for a result of the inferred type; left to the computation when the
+/// shape depends on its data.
+Status Execution::State::prepareResult(uint32_t value,
+                                       const TensorType &inferred) {
+  const ValueRecord &record = program.values[value];
+  bool fits = inferred.type == record.type.type &&
+              (!inferred.isStatic() ||
+               shapeMatches(record.type, inferred.shape));
+  if (!fits)
+    return makeError(StatusCode::InvalidArgument, "expected %s, got %s",
+                     toString(record.type).c_str(),
+                     toString(inferred).c_str());
+  if (inferred.isStatic())
+    return allocateValue(value, inferred.shape);
+  if (record.isStatic)
+    return allocateValue(value, record.type.shape);
+  setAddress(value, nullptr);
+  return Status::ok();
+}
+
+/// Every result has memory once the computation is over.
+Status Execution::State::checkAllocated(const LaunchRecord &record) {
+  for (uint32_t value : program.argumentsOf(record).subspan(record.inputCount))
+    if (!addresses[value])
+      return makeError(StatusCode::Internal,
+                       "the operation '%.*s' left a result without a shape",
+                       int(record.operation->name.size()),
+                       record.operation->name.data());
+  return Status::ok();
+}
+
+Status Execution::State::computeDynamic(const LaunchRecord &record) {
+  std::vector<TensorType> results;
+  DLC_RETURN_IF_ERROR(inferResults(record, results));
+  std::span<const int32_t> outputs =
+      program.argumentsOf(record).subspan(record.inputCount);
+  for (size_t i = 0; i != outputs.size(); ++i) {
+    Status status = prepareResult(outputs[i], results[i]);
+    if (!status.isOk())
+      return std::move(status).withContext("result " + std::to_string(i));
+  }
+  fillTensors(record);
+  DLC_RETURN_IF_ERROR(compute(record));
+  return checkAllocated(record);
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory and bindings of an execution, and the loop over launches.
+
+#include "ExecutionState.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+#include <ctime>
+
+using namespace dlc::rt;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Execution::State::State(const Program &program, WorkerPool *workers)
+    : owner(program), program(program.implementation()), workers(workers),
+      allocateResult([this](size_t index, std::span<const int64_t> shape) {
+        return allocateForResult(index, shape);
+      }) {}
+
+Execution::State::~State() { releasePool(); }
+
+/// Where arguments of each value stand, as compressed rows.
+void Execution::State::indexSlots() {
+  slotStart.assign(program.values.size() + 1, 0);
+  for (int32_t argument : program.arguments)
+    if (argument >= 0)
+      ++slotStart[argument + 1];
+  for (size_t i = 0; i != program.values.size(); ++i)
+    slotStart[i + 1] += slotStart[i];
+  slots.resize(slotStart.back());
+  std::vector<uint32_t> next(slotStart.begin(), slotStart.end() - 1);
+  for (size_t slot = 0; slot != program.arguments.size(); ++slot)
+    if (int32_t argument = program.arguments[slot]; argument >= 0)
+      slots[next[argument]++] = slot;
+}
+
+void Execution::State::setAddress(uint32_t value, void *address) {
+  addresses[value] = address;
+  for (uint32_t i = slotStart[value]; i != slotStart[value + 1]; ++i)
+    arguments[slots[i]] = address;
+}
+
+/// Sets the addresses of all values that are, or look into, input or output
+/// `index`.
+void Execution::State::setPort(Place place, size_t index, void *address) {
+  const auto &views = place == Place::Input ? inputViews : outputViews;
+  for (uint32_t value : views[index]) {
+    // Null stays null: nothing is bound.
+    auto *base = static_cast<std::byte *>(address);
+    setAddress(value, base ? base + program.values[value].offset : nullptr);
+  }
+}
+
+Status Execution::State::allocateArenas() {
+  for (uint64_t bytes : program.arenaBytes) {
+    Result<PageBuffer> arena = PageBuffer::allocate(bytes);
+    if (!arena.isOk())
+      return std::move(arena.status()).withContext("arena");
+    arenas.push_back(std::move(*arena));
+  }
+  // Outputs of the execution's own: pages that a caller's memory replaces are
+  // never touched and cost nothing.
+  uint64_t end = 0;
+  for (uint32_t value : program.outputValues) {
+    ownedOffsets.push_back(end);
+    if (__builtin_add_overflow(end, program.values[value].bytes, &end) ||
+        end > UINT64_MAX - DLC_ALIGNMENT)
+      return makeError(StatusCode::OutOfMemory, "the outputs are too large");
+    end = alignUp(end, DLC_ALIGNMENT);
+  }
+  Result<PageBuffer> owned = PageBuffer::allocate(end);
+  if (!owned.isOk())
+    return std::move(owned.status()).withContext("outputs");
+  ownedOutputs = std::move(*owned);
+  return Status::ok();
+}
+
+void Execution::State::placeValues() {
+  std::byte *constants =
+      const_cast<std::byte *>(program.artifact.constants().data());
+  for (size_t i = 0; i != program.values.size(); ++i) {
+    const ValueRecord &value = program.values[i];
+    shapes[i] = value.type.shape;
+    switch (value.place) {
+    case Place::Input:
+      inputViews[value.index].push_back(i);
+      break;
+    case Place::Output:
+      outputViews[value.index].push_back(i);
+      break;
+    case Place::Constant:
+      setAddress(i, constants + value.offset);
+      break;
+    case Place::Arena:
+      setAddress(i, arenas[value.device].data() + value.offset);
+      break;
+    case Place::Pool:
+      break;
+    }
+  }
+  for (size_t i = 0; i != program.outputs.size(); ++i)
+    if (program.values[program.outputValues[i]].isStatic)
+      setPort(Place::Output, i, ownedOutputs.data() + ownedOffsets[i]);
+}
+
+Status Execution::State::prepare() {
+  DLC_RETURN_IF_ERROR(allocateArenas());
+  size_t count = program.values.size();
+  addresses.assign(count, nullptr);
+  shapes.resize(count);
+  poolBytes.assign(count, 0);
+  arguments.assign(program.arguments.size(), nullptr);
+  inputViews.resize(program.inputs.size());
+  outputViews.resize(program.outputs.size());
+  dynamicOutputs.resize(program.outputs.size());
+  unboundInputs = program.inputs.size();
+  inputTensors.resize(program.mostArguments);
+  outputTensors.resize(program.mostArguments);
+  indexSlots();
+  placeValues();
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Interface
+//===----------------------------------------------------------------------===//
+
+Execution::Execution(std::unique_ptr<State> state) : state(std::move(state)) {}
+Execution::~Execution() = default;
+
+Result<std::unique_ptr<Execution>>
+Execution::create(const Program &program, const ExecutionOptions &options) {
+  if (!program.implementation().hasCode)
+    return makeError(StatusCode::InvalidArgument,
+                     "the program was loaded without its code");
+  auto state = std::make_unique<State>(program, options.workers);
+  DLC_RETURN_IF_ERROR(state->prepare());
+  return std::unique_ptr<Execution>(new Execution(std::move(state)));
+}
+
+static std::string describe(const TensorView &tensor) {
+  TensorType type;
+  type.type = tensor.type;
+  type.shape.assign(tensor.shape.begin(), tensor.shape.end());
+  return toString(type);
+}
+
+/// Whether `tensor` can stand for `port`.
+static Status checkBinding(const char *what, const Port &port,
+                           const TensorView &tensor) {
+  std::optional<int64_t> count = elementCount(tensor.shape);
+  if (tensor.type != port.type.type || !count ||
+      !shapeMatches(port.type, tensor.shape))
+    return makeError(StatusCode::InvalidArgument,
+                     "%s '%s': expected %s, got %s", what, port.name.c_str(),
+                     toString(port.type).c_str(), describe(tensor).c_str());
+  size_t element = sizeOf(tensor.type);
+  int64_t bytes;
+  if (__builtin_mul_overflow(*count, int64_t(element), &bytes))
+    return makeError(StatusCode::InvalidArgument,
+                     "%s '%s': its size overflows", what, port.name.c_str());
+  if (!tensor.data && bytes)
+    return makeError(StatusCode::InvalidArgument, "%s '%s': expected memory",
+                     what, port.name.c_str());
+  if (!isAligned(tensor.data, element))
+    return makeError(StatusCode::InvalidArgument,
+                     "%s '%s': expected memory aligned to %zu", what,
+                     port.name.c_str(), element);
+  return Status::ok();
+}
+
+/// An address for tensors without elements: null means nothing is bound.
+static void *nonNull(void *data) {
+  alignas(DLC_ALIGNMENT) static std::byte empty[DLC_ALIGNMENT];
+  return data ? data : empty;
+}
+
+Status Execution::bindInput(size_t index, const TensorView &tensor) {
+  const Program::State &program = state->program;
+  if (index >= program.inputs.size())
+    return makeError(StatusCode::InvalidArgument,
+                     "input %zu does not exist: there are %zu", index,
+                     program.inputs.size());
+  DLC_RETURN_IF_ERROR(checkBinding("input", program.inputs[index], tensor));
+  uint32_t value = program.inputValues[index];
+  if (!state->addresses[value])
+    --state->unboundInputs;
+  state->shapes[value].assign(tensor.shape.begin(), tensor.shape.end());
+  state->setPort(Place::Input, index, nonNull(tensor.data));
+  return Status::ok();
+}
+
+Status Execution::bindOutput(size_t index, const TensorView &tensor) {
+  const Program::State &program = state->program;
+  if (index >= program.outputs.size())
+    return makeError(StatusCode::InvalidArgument,
+                     "output %zu does not exist: there are %zu", index,
+                     program.outputs.size());
+  const Port &port = program.outputs[index];
+  if (!program.values[program.outputValues[index]].isStatic)
+    return makeError(StatusCode::Unsupported,
+                     "output '%s': its shape %s is known only after the run",
+                     port.name.c_str(), toString(port.type).c_str());
+  void *address = state->ownedOutputs.data() + state->ownedOffsets[index];
+  if (tensor.data) {
+    DLC_RETURN_IF_ERROR(checkBinding("output", port, tensor));
+    address = tensor.data;
+  }
+  state->setPort(Place::Output, index, address);
+  return Status::ok();
+}
+
+TensorView Execution::output(size_t index) const {
+  uint32_t value = state->program.outputValues[index];
+  return {state->program.values[value].type.type, state->shapes[value],
+          state->addresses[value]};
+}
+
+void Execution::setObserver(LaunchObserver *observer) {
+  state->observer = observer;
+}
+
+const Program &Execution::program() const { return state->owner; }
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+static uint64_t nowNanoseconds() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return uint64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Calls `tile` over the grid of `launch`, on the workers when that pays.
+template <typename Function>
+void Execution::State::overTiles(int64_t tiles, uint64_t nanoseconds,
+                                 Function &&tile) {
+  if (workers && nanoseconds >= WorkerPool::shareAbove && tiles > 1)
+    return workers->parallelFor(tiles, nanoseconds, tile);
+  tile(int64_t(0), tiles);
+}
+
+void Execution::State::copyBytes(void *target, const void *source,
+                                 size_t bytes) {
+  constexpr size_t piece = 256 << 10;
+  auto copyPieces = [&](int64_t begin, int64_t end) {
+    size_t first = begin * piece;
+    size_t last = std::min<size_t>(end * piece, bytes);
+    std::memmove(static_cast<std::byte *>(target) + first,
+                 static_cast<const std::byte *>(source) + first, last - first);
+  };
+  // Memory of one thread moves about 10 bytes in a nanosecond.
+  if (bytes)
+    overTiles((bytes + piece - 1) / piece, bytes / 10, copyPieces);
+}
+
+Status Execution::State::launch(const LaunchRecord &record) {
+  void *const *values = arguments.data() + record.firstArgument;
+  if (record.allocates && record.kind != LaunchKind::Dynamic)
+    DLC_RETURN_IF_ERROR(allocateOutputs(record));
+  switch (record.kind) {
+  case LaunchKind::Generated:
+    overTiles(record.tiles, record.nanoseconds,
+              [&](int64_t begin, int64_t end) {
+                record.function(values, begin, end);
+              });
+    break;
+  case LaunchKind::Library:
+    overTiles(record.tiles, record.nanoseconds,
+              [&](int64_t begin, int64_t end) {
+                record.library->run(values, begin, end);
+              });
+    break;
+  case LaunchKind::Copy:
+    copyBytes(values[1], values[0],
+              bytesOf(program.arguments[record.firstArgument]));
+    break;
+  case LaunchKind::Reference:
+    DLC_RETURN_IF_ERROR(computeReference(record));
+    break;
+  case LaunchKind::Dynamic:
+    DLC_RETURN_IF_ERROR(computeDynamic(record));
+    break;
+  }
+  if (record.releasedCount)
+    releaseAfter(record);
+  return Status::ok();
+}
+
+template <bool isObserved> Status Execution::State::runLaunches() {
+  size_t count = program.launches.size();
+  for (size_t i = 0; i != count; ++i) {
+    uint64_t begin = isObserved ? nowNanoseconds() : 0;
+    Status status = launch(program.launches[i]);
+    if (!status.isOk()) [[unlikely]] {
+      releasePool();
+      return std::move(status).withContext(describeLaunch(program, i));
+    }
+    if (isObserved)
+      observer->onLaunch(i, begin, nowNanoseconds());
+  }
+  return Status::ok();
+}
+
+Status Execution::run() {
+  if (state->unboundInputs) {
+    for (size_t i = 0; i != state->program.inputs.size(); ++i)
+      if (!state->addresses[state->program.inputValues[i]])
+        return makeError(StatusCode::InvalidArgument,
+                         "input '%s' is not bound",
+                         state->program.inputs[i].name.c_str());
+  }
+  return state->observer ? state->runLaunches<true>()
+                         : state->runLaunches<false>();
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an execution holds: an address and a shape for every value, and the
+// argument lists of all launches, filled in as far as they are known.
+
+#ifndef DLC_RUNTIME_EXECUTOR_EXECUTIONSTATE_H
+#define DLC_RUNTIME_EXECUTOR_EXECUTIONSTATE_H
+
+#include "ProgramState.h"
+#include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Executor/Execution.h"
+#include "dlc/runtime/Storage/Pool.h"
+
+namespace dlc::rt {
+
+struct Execution::State {
+  State(const Program &program, WorkerPool *workers);
+  ~State();
+  State(const State &) = delete;
+
+  Status prepare();
+  void setPort(Place place, size_t index, void *address);
+  template <bool isObserved> Status runLaunches();
+  void releasePool();
+
+  const Program &owner;
+  const Program::State &program;
+  WorkerPool *workers;
+  LaunchObserver *observer = nullptr;
+
+  std::vector<PageBuffer> arenas;
+  PageBuffer ownedOutputs; ///< Of static outputs.
+  std::vector<uint64_t> ownedOffsets;
+  std::vector<AlignedBuffer> dynamicOutputs; ///< Kept from run to run.
+  Pool pool;
+
+  /// Of each value; null while it has no memory.
+  std::vector<void *> addresses;
+  /// Of each value; as declared until a dynamic value gets its shape.
+  std::vector<std::vector<int64_t>> shapes;
+  /// Of each pool value: what it asked the pool for.
+  std::vector<size_t> poolBytes;
+  /// Addresses in the order of Program::State::arguments.
+  std::vector<void *> arguments;
+  /// Positions in `arguments` of each value, as compressed rows.
+  std::vector<uint32_t> slotStart, slots;
+  /// Values that are, or look into, each input and output.
+  std::vector<std::vector<uint32_t>> inputViews, outputViews;
+  size_t unboundInputs = 0;
+
+private:
+  friend class Execution;
+  Status allocateArenas();
+  void indexSlots();
+  void placeValues();
+  void setAddress(uint32_t value, void *address);
+
+  Status launch(const LaunchRecord &record);
+  template <typename Function>
+  void overTiles(int64_t tiles, uint64_t nanoseconds, Function &&tile);
+  void copyBytes(void *target, const void *source, size_t bytes);
+
+  // Dynamic.cpp: values whose memory or shape is found while running.
+  size_t bytesOf(uint32_t value) const;
+  Status allocateValue(uint32_t value, std::span<const int64_t> shape);
+  Status allocateOutputs(const LaunchRecord &record);
+  void *allocateForResult(size_t index, std::span<const int64_t> shape);
+  void fillTensors(const LaunchRecord &record);
+  Status compute(const LaunchRecord &record);
+  Status computeReference(const LaunchRecord &record);
+  Status computeDynamic(const LaunchRecord &record);
+  Status inferResults(const LaunchRecord &record,
+                      std::vector<TensorType> &results);
+  Status prepareResult(uint32_t value, const TensorType &inferred);
+  Status checkAllocated(const LaunchRecord &record);
+  void releaseValue(uint32_t value);
+  void releaseAfter(const LaunchRecord &record);
+
+  /// The computation in progress, for its allocator.
+  const LaunchRecord *computing = nullptr;
+  Status allocationStatus;
+  std::vector<TensorView> inputTensors, outputTensors;
+  ref::ComputeContext::Allocator allocateResult;
+};
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_EXECUTOR_EXECUTIONSTATE_H

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/runtime/Executor/Program.h"
+
+#include "ProgramState.h"
+
+using namespace dlc::rt;
+
+Program::Program(std::unique_ptr<State> state) : state(std::move(state)) {}
+Program::~Program() = default;
+
+Result<std::unique_ptr<Program>> Program::load(const std::string &path,
+                                               const ProgramOptions &options) {
+  Result<Artifact> artifact = Artifact::open(path);
+  if (!artifact.isOk())
+    return std::move(artifact.status());
+  Result<std::unique_ptr<Program>> program =
+      create(std::move(*artifact), options);
+  if (!program.isOk())
+    return std::move(program.status()).withContext(path);
+  return program;
+}
+
+Result<std::unique_ptr<Program>>
+Program::create(Artifact artifact, const ProgramOptions &options) {
+  auto state = std::make_unique<State>(std::move(artifact));
+  DLC_RETURN_IF_ERROR(buildProgram(*state, options));
+  return std::unique_ptr<Program>(new Program(std::move(state)));
+}
+
+std::span<const Port> Program::inputs() const { return state->inputs; }
+std::span<const Port> Program::outputs() const { return state->outputs; }
+
+static std::optional<size_t> findPort(std::span<const Port> ports,
+                                      std::string_view name) {
+  for (size_t i = 0; i != ports.size(); ++i)
+    if (ports[i].name == name)
+      return i;
+  return std::nullopt;
+}
+
+std::optional<size_t> Program::findInput(std::string_view name) const {
+  return findPort(state->inputs, name);
+}
+
+std::optional<size_t> Program::findOutput(std::string_view name) const {
+  return findPort(state->outputs, name);
+}
+
+const ProgramStatistics &Program::statistics() const {
+  return state->statistics;
+}
+
+size_t Program::launchCount() const { return state->launches.size(); }
+
+LaunchInfo Program::launch(size_t index) const {
+  const LaunchNames &names = state->names[index];
+  return {names.label, names.kernel, names.flops, names.bytes};
+}
+
+const Artifact &Program::artifact() const { return state->artifact; }
