@@ -26,9 +26,7 @@ static_assert(sizeof(DlcArtifactHeader) == 64);
 class Artifact::Mapping {
 public:
   explicit Mapping(std::span<const std::byte> bytes) : bytes(bytes) {}
-  ~Mapping() {
-    munmap(const_cast<std::byte *>(bytes.data()), bytes.size());
-  }
+  ~Mapping() { munmap(const_cast<std::byte *>(bytes.data()), bytes.size()); }
   Mapping(const Mapping &) = delete;
 
   const std::span<const std::byte> bytes;
@@ -109,8 +107,8 @@ static Status checkLayout(const DlcArtifactHeader &header, size_t size) {
     return makeError(StatusCode::DataLoss,
                      "expected %" PRIu64 " bytes, got %zu", header.file_size,
                      size);
-  DLC_RETURN_IF_ERROR(checkSection("plan", header.plan_offset,
-                                   header.plan_size, alignof(uint64_t), size));
+  DLC_RETURN_IF_ERROR(checkSection("plan", header.plan_offset, header.plan_size,
+                                   alignof(uint64_t), size));
   return checkSection("constants", header.constants_offset,
                       header.constants_size, DLC_ARTIFACT_PAGE, size);
 }
@@ -196,8 +194,7 @@ Status Artifact::check() {
 }
 
 std::span<const std::byte> Artifact::constants() const {
-  return file.subspan(fixedHeader.constants_offset,
-                      fixedHeader.constants_size);
+  return file.subspan(fixedHeader.constants_offset, fixedHeader.constants_size);
 }
 
 std::span<const std::byte> Artifact::object(size_t index) const {

@@ -52,9 +52,7 @@ std::optional<uint64_t> denseBytes(const abi::Value &value) {
   return bytes;
 }
 
-bool isStatic(const abi::Value &value) {
-  return denseBytes(value).has_value();
-}
+bool isStatic(const abi::Value &value) { return denseBytes(value).has_value(); }
 
 /// True for a constant in the packed form of a library entry.
 bool isPacked(const abi::Value &value) {
@@ -157,8 +155,8 @@ Status Validator::checkShape(size_t index, const abi::Value &value) {
     return invalid("value %zu: its size overflows", index);
   bool mayBePacked = value.storage() == abi::Storage::Constant && dense;
   if (value.bytes() != dense.value_or(0) && !mayBePacked)
-    return invalid("value %zu: expected %" PRIu64 " bytes, got %" PRIu64,
-                   index, dense.value_or(0), value.bytes());
+    return invalid("value %zu: expected %" PRIu64 " bytes, got %" PRIu64, index,
+                   dense.value_or(0), value.bytes());
   bool mayBeDynamic = value.storage() != abi::Storage::Constant &&
                       value.storage() != abi::Storage::Arena;
   if (isDynamic && !mayBeDynamic)
@@ -257,8 +255,8 @@ Status Validator::checkAttribute(size_t kernel,
   size_t characters = attribute.name()->size();
   if (attribute.s())
     characters += attribute.s()->size();
-  return spend(characters + 8 * (countOf(attribute.ints()) +
-                                 countOf(attribute.floats())));
+  return spend(characters +
+               8 * (countOf(attribute.ints()) + countOf(attribute.floats())));
 }
 
 Status Validator::checkKernel(size_t index) {
@@ -305,11 +303,11 @@ Status Validator::checkOperand(size_t index, const abi::Launch &launch,
                     value.storage() == abi::Storage::Pool;
   if (isOnDevice && kind != abi::KernelKind::Copy &&
       value.device() != launch.device())
-    return invalid("launch %zu: expected value %" PRId32
-                   " on device %" PRIu32 ", got device %" PRIu32,
+    return invalid("launch %zu: expected value %" PRId32 " on device %" PRIu32
+                   ", got device %" PRIu32,
                    index, argument, launch.device(), value.device());
-  bool needsStatic = kind == abi::KernelKind::Generated ||
-                     kind == abi::KernelKind::Library;
+  bool needsStatic =
+      kind == abi::KernelKind::Generated || kind == abi::KernelKind::Library;
   if (needsStatic && !isStatic(value))
     return invalid("launch %zu: expected a static shape for value %" PRId32,
                    index, argument);
@@ -330,8 +328,8 @@ Status Validator::checkCopy(size_t index, const abi::Launch &launch) {
     return invalid("launch %zu: a copy between element types %d and %d", index,
                    source.type(), target.type());
   if (isStatic(source) && isStatic(target) && source.bytes() != target.bytes())
-    return invalid("launch %zu: a copy of %" PRIu64 " bytes to %" PRIu64,
-                   index, source.bytes(), target.bytes());
+    return invalid("launch %zu: a copy of %" PRIu64 " bytes to %" PRIu64, index,
+                   source.bytes(), target.bytes());
   return Status::ok();
 }
 

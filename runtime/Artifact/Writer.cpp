@@ -166,8 +166,7 @@ static Status layOut(const ArtifactContents &contents, Image &image) {
   header.constants_size = contents.constantBytes;
   header.file_size = header.constants_offset + header.constants_size;
   header.checksum = artifactChecksum(header, image.plan());
-  const abi::Program *plan =
-      abi::GetProgram(image.builder.GetBufferPointer());
+  const abi::Program *plan = abi::GetProgram(image.builder.GetBufferPointer());
   Status status = validatePlan(*plan, header);
   if (!status.isOk())
     return Status(StatusCode::InvalidArgument, status.message());
@@ -204,8 +203,8 @@ static int createBeside(const std::string &path, std::string &name) {
   for (int attempt = 0; attempt != 1000; ++attempt) {
     name = path + "." + std::to_string(getpid()) + "-" +
            std::to_string(attempt) + ".tmp";
-    int descriptor = ::open(
-        name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int descriptor =
+        ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0 || errno != EEXIST)
       return descriptor;
   }
@@ -231,8 +230,7 @@ Status dlc::rt::writeArtifact(const ArtifactContents &contents,
   return status;
 }
 
-Result<AlignedBuffer>
-dlc::rt::writeArtifact(const ArtifactContents &contents) {
+Result<AlignedBuffer> dlc::rt::writeArtifact(const ArtifactContents &contents) {
   Image image;
   DLC_RETURN_IF_ERROR(layOut(contents, image));
   Result<AlignedBuffer> buffer =

@@ -50,14 +50,13 @@ uint64_t dlc::rt::xxHash64(std::span<const std::byte> bytes, uint64_t seed) {
       bytes.size() >= 32 ? hashStripes(at, end, seed) : seed + prime5;
   hash += bytes.size();
   for (; end - at >= 8; at += 8)
-    hash = std::rotl(hash ^ mixLane(0, load<uint64_t>(at)), 27) * prime1 +
-           prime4;
-  for (; end - at >= 4; at += 4)
     hash =
-        std::rotl(hash ^ load<uint32_t>(at) * prime1, 23) * prime2 + prime3;
+        std::rotl(hash ^ mixLane(0, load<uint64_t>(at)), 27) * prime1 + prime4;
+  for (; end - at >= 4; at += 4)
+    hash = std::rotl(hash ^ load<uint32_t>(at) * prime1, 23) * prime2 + prime3;
   for (; at != end; ++at)
-    hash = std::rotl(hash ^ std::to_integer<uint64_t>(*at) * prime5, 11) *
-           prime1;
+    hash =
+        std::rotl(hash ^ std::to_integer<uint64_t>(*at) * prime5, 11) * prime1;
   hash = (hash ^ (hash >> 33)) * prime2;
   hash = (hash ^ (hash >> 29)) * prime3;
   return hash ^ (hash >> 32);

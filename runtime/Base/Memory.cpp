@@ -12,8 +12,7 @@ using namespace dlc::rt;
 static constexpr size_t hugePageBytes = 2 << 20;
 
 static Status outOfMemory(size_t bytes) {
-  return makeError(StatusCode::OutOfMemory, "cannot allocate %zu bytes",
-                   bytes);
+  return makeError(StatusCode::OutOfMemory, "cannot allocate %zu bytes", bytes);
 }
 
 AlignedBuffer::~AlignedBuffer() { std::free(start); }

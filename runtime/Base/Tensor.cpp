@@ -12,10 +12,9 @@ struct TypeFacts {
 } // namespace
 
 static constexpr TypeFacts typeFacts[] = {
-    {"invalid", 0}, {"bool", 1}, {"i8", 1},  {"i16", 2},
-    {"i32", 4},     {"i64", 8},  {"u8", 1},  {"u16", 2},
-    {"u32", 4},     {"u64", 8},  {"f16", 2}, {"bf16", 2},
-    {"f32", 4},     {"f64", 8}};
+    {"invalid", 0}, {"bool", 1}, {"i8", 1},  {"i16", 2}, {"i32", 4},
+    {"i64", 8},     {"u8", 1},   {"u16", 2}, {"u32", 4}, {"u64", 8},
+    {"f16", 2},     {"bf16", 2}, {"f32", 4}, {"f64", 8}};
 
 static const TypeFacts &factsOf(DataType type) {
   bool known = type >= 0 && static_cast<size_t>(type) < std::size(typeFacts);

@@ -85,8 +85,7 @@ static Status loadCode(Program::State &state) {
     return Status::ok();
   }
   return makeError(StatusCode::Unsupported,
-                   "no object fits this machine: expected %s",
-                   reasons.c_str());
+                   "no object fits this machine: expected %s", reasons.c_str());
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,12 +119,9 @@ static void readValues(Program::State &state) {
   state.values.reserve(countOf(plan.values()));
   for (size_t i = 0; i != countOf(plan.values()); ++i) {
     const abi::Value &value = *plan.values()->Get(i);
-    ValueRecord record{typeOf(value),
-                       static_cast<Place>(value.storage()),
-                       /*isStatic=*/false,
-                       value.device(),
-                       value.index(),
-                       value.offset(),
+    ValueRecord record{typeOf(value),      static_cast<Place>(value.storage()),
+                       /*isStatic=*/false, value.device(),
+                       value.index(),      value.offset(),
                        value.bytes()};
     record.isStatic = record.type.isStatic();
     state.statistics.dynamicValues += record.place == Place::Pool;
@@ -238,13 +234,10 @@ uint64_t LaunchBuilder::modelTime() const {
   return std::max(kernel.flops() / 50, bytes / 10);
 }
 
-std::vector<TensorType> LaunchBuilder::typesOf(size_t begin,
-                                               size_t end) const {
+std::vector<TensorType> LaunchBuilder::typesOf(size_t begin, size_t end) const {
   std::vector<TensorType> types;
-  for (int32_t argument :
-       state.argumentsOf(record).subspan(begin, end - begin))
-    types.push_back(argument < 0 ? TensorType()
-                                 : state.values[argument].type);
+  for (int32_t argument : state.argumentsOf(record).subspan(begin, end - begin))
+    types.push_back(argument < 0 ? TensorType() : state.values[argument].type);
   return types;
 }
 
@@ -260,8 +253,7 @@ Status LaunchBuilder::buildGenerated() {
   record.tiles = kernel.tiles();
   if (!state.hasCode)
     return Status::ok();
-  Result<DlcKernelFunction> function =
-      state.code.find(kernel.name()->str());
+  Result<DlcKernelFunction> function = state.code.find(kernel.name()->str());
   if (!function.isOk())
     return std::move(function.status());
   record.function = *function;
@@ -277,8 +269,7 @@ Status LaunchBuilder::checkPacking(const LibraryEntry &entry,
       continue;
     const ValueRecord &value = state.values[arguments[i]];
     uint64_t packed = entry.packedBytes ? entry.packedBytes(call, i) : 0;
-    uint64_t plain =
-        *elementCount(value.type.shape) * sizeOf(value.type.type);
+    uint64_t plain = *elementCount(value.type.shape) * sizeOf(value.type.type);
     uint64_t expected = packed ? packed : plain;
     if (value.bytes != expected)
       return makeError(StatusCode::DataLoss,
@@ -320,9 +311,8 @@ Status LaunchBuilder::checkResults(std::span<const TensorType> results) {
         state.values[state.argumentsOf(record)[record.inputCount + i]].type;
     if (results[i].type != declared.type ||
         (results[i].isStatic() && !shapeMatches(declared, results[i].shape)))
-      return makeError(StatusCode::DataLoss,
-                       "result %zu: expected %s, got %s", i,
-                       toString(results[i]).c_str(),
+      return makeError(StatusCode::DataLoss, "result %zu: expected %s, got %s",
+                       i, toString(results[i]).c_str(),
                        toString(declared).c_str());
   }
   return Status::ok();

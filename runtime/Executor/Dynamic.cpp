@@ -79,9 +79,9 @@ void Execution::State::releaseValue(uint32_t value) {
 }
 
 void Execution::State::releaseAfter(const LaunchRecord &record) {
-  for (uint32_t value : std::span(program.released)
-                            .subspan(record.firstReleased,
-                                     record.releasedCount))
+  for (uint32_t value :
+       std::span(program.released)
+           .subspan(record.firstReleased, record.releasedCount))
     releaseValue(value);
 }
 
@@ -114,8 +114,7 @@ Status Execution::State::compute(const LaunchRecord &record) {
   allocationStatus = Status::ok();
   ref::ComputeContext context(
       std::span(inputTensors).first(record.inputCount),
-      std::span(outputTensors).first(record.argumentCount -
-                                     record.inputCount),
+      std::span(outputTensors).first(record.argumentCount - record.inputCount),
       *record.attributes, &allocateResult);
   Status status = record.operation->compute(context);
   // The allocator can only say "no memory"; this is the reason.
@@ -176,13 +175,12 @@ Status Execution::State::inferResults(const LaunchRecord &record,
 Status Execution::State::prepareResult(uint32_t value,
                                        const TensorType &inferred) {
   const ValueRecord &record = program.values[value];
-  bool fits = inferred.type == record.type.type &&
-              (!inferred.isStatic() ||
-               shapeMatches(record.type, inferred.shape));
+  bool fits =
+      inferred.type == record.type.type &&
+      (!inferred.isStatic() || shapeMatches(record.type, inferred.shape));
   if (!fits)
     return makeError(StatusCode::InvalidArgument, "expected %s, got %s",
-                     toString(record.type).c_str(),
-                     toString(inferred).c_str());
+                     toString(record.type).c_str(), toString(inferred).c_str());
   if (inferred.isStatic())
     return allocateValue(value, inferred.shape);
   if (record.isStatic)

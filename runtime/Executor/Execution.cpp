@@ -161,8 +161,8 @@ static Status checkBinding(const char *what, const Port &port,
   size_t element = sizeOf(tensor.type);
   int64_t bytes;
   if (__builtin_mul_overflow(*count, int64_t(element), &bytes))
-    return makeError(StatusCode::InvalidArgument,
-                     "%s '%s': its size overflows", what, port.name.c_str());
+    return makeError(StatusCode::InvalidArgument, "%s '%s': its size overflows",
+                     what, port.name.c_str());
   if (!tensor.data && bytes)
     return makeError(StatusCode::InvalidArgument, "%s '%s': expected memory",
                      what, port.name.c_str());
@@ -311,8 +311,7 @@ Status Execution::run() {
   if (state->unboundInputs) {
     for (size_t i = 0; i != state->program.inputs.size(); ++i)
       if (!state->addresses[state->program.inputValues[i]])
-        return makeError(StatusCode::InvalidArgument,
-                         "input '%s' is not bound",
+        return makeError(StatusCode::InvalidArgument, "input '%s' is not bound",
                          state->program.inputs[i].name.c_str());
   }
   return state->observer ? state->runLaunches<true>()

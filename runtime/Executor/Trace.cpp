@@ -69,7 +69,8 @@ Status TraceRecorder::write(const std::string &path) const {
     return makeError(StatusCode::Unavailable, "%s: cannot open the file: %s",
                      path.c_str(), std::strerror(errno));
   std::string text = toJSON();
-  bool isWritten = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  bool isWritten =
+      std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (std::fclose(file) || !isWritten)
     return makeError(StatusCode::Unavailable, "%s: cannot write the file",
                      path.c_str());

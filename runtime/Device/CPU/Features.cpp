@@ -13,10 +13,9 @@
 using namespace dlc::rt;
 
 static constexpr std::string_view featureNames[] = {
-    "sse2",     "sse4.2",   "avx",        "avx2",       "fma",
-    "f16c",     "bmi2",     "avx512f",    "avx512bw",   "avx512dq",
-    "avx512vl", "avx512vnni", "avx512bf16", "avxvnni", "amx-tile",
-    "amx-bf16", "amx-int8"};
+    "sse2",       "sse4.2",  "avx",      "avx2",     "fma",      "f16c",
+    "bmi2",       "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vnni",
+    "avx512bf16", "avxvnni", "amx-tile", "amx-bf16", "amx-int8"};
 
 std::string_view dlc::rt::nameOf(CPUFeature feature) {
   return featureNames[static_cast<size_t>(feature)];
@@ -108,10 +107,9 @@ CPUFeatures CPUFeatures::ofHost() {
   for (const Bit &bit : bitTable) {
     uint32_t regs[4];
     // The highest subleaf of leaf 7 is in EAX of subleaf 0.
-    if (bit.subleaf &&
-        (!__get_cpuid_count(bit.leaf, 0, &regs[EAX], &regs[EBX], &regs[ECX],
-                            &regs[EDX]) ||
-         regs[EAX] < bit.subleaf))
+    if (bit.subleaf && (!__get_cpuid_count(bit.leaf, 0, &regs[EAX], &regs[EBX],
+                                           &regs[ECX], &regs[EDX]) ||
+                        regs[EAX] < bit.subleaf))
       continue;
     if (__get_cpuid_count(bit.leaf, bit.subleaf, &regs[EAX], &regs[EBX],
                           &regs[ECX], &regs[EDX]) &&

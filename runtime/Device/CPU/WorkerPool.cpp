@@ -117,8 +117,7 @@ void WorkerPool::State::takeTiles() {
   while (begin < tiles) {
     // Half of an equal share each time: few hand-overs at first and small
     // pieces at the end, so that unequal tiles even out.
-    int64_t count =
-        std::max<int64_t>(1, (tiles - begin) / (2 * participants));
+    int64_t count = std::max<int64_t>(1, (tiles - begin) / (2 * participants));
     if (!next.compare_exchange_weak(begin, begin + count,
                                     std::memory_order_relaxed))
       continue;
@@ -204,8 +203,8 @@ WorkerPool::create(const WorkerPoolOptions &options) {
   std::unique_ptr<WorkerPool> pool(new WorkerPool(std::move(state)));
   for (unsigned i = 1; i < threads; ++i) {
     pthread_t thread;
-    int error = pthread_create(&thread, nullptr, State::workerMain,
-                               pool->state.get());
+    int error =
+        pthread_create(&thread, nullptr, State::workerMain, pool->state.get());
     if (error)
       return makeError(StatusCode::Unavailable,
                        "cannot start worker %u of %u: %s", i, threads - 1,

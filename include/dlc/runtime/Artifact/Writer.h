@@ -42,8 +42,7 @@ struct ArtifactContents {
 /// renamed, so that `path` holds a whole file or what it held before. The
 /// bytes depend on the contents alone. The plan is checked by validatePlan()
 /// first. Errors: InvalidArgument (a bad plan), Unavailable (the file system).
-Status writeArtifact(const ArtifactContents &contents,
-                     const std::string &path);
+Status writeArtifact(const ArtifactContents &contents, const std::string &path);
 
 /// The same bytes in memory, ready for Artifact::fromMemory().
 Result<AlignedBuffer> writeArtifact(const ArtifactContents &contents);

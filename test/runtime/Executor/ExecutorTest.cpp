@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs from artifact to result, kernel kind by kernel kind.
+
+#include "../ProgramBuilder.h"
+#include "TestKernels.h"
+#include "dlc/runtime/Executor/Execution.h"
+
+#include <numeric>
+
+using namespace dlc;
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+namespace {
+
+/// An artifact in memory, its program and one execution.
+struct Loaded {
+  explicit Loaded(ProgramBuilder &builder, WorkerPool *workers = nullptr)
+      : bytes(builder.write()) {
+    Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
+    EXPECT_TRUE(artifact.isOk()) << artifact.status().message();
+    Result<std::unique_ptr<Program>> created =
+        Program::create(std::move(*artifact), testOptions());
+    EXPECT_TRUE(created.isOk()) << created.status().message();
+    program = std::move(*created);
+    Result<std::unique_ptr<Execution>> made =
+        Execution::create(*program, {.workers = workers});
+    EXPECT_TRUE(made.isOk()) << made.status().message();
+    execution = std::move(*made);
+  }
+
+  Status bind(size_t input, DataType type, std::vector<int64_t> shape,
+              void *data) {
+    return execution->bindInput(input, {type, shape, data});
+  }
+
+  AlignedBuffer bytes;
+  std::unique_ptr<Program> program;
+  std::unique_ptr<Execution> execution;
+};
+
+/// Why the program of `builder` cannot be loaded; empty when it can.
+std::string loadFailure(ProgramBuilder &builder) {
+  AlignedBuffer bytes = builder.write();
+  Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
+  EXPECT_TRUE(artifact.isOk()) << artifact.status().message();
+  Result<std::unique_ptr<Program>> program =
+      Program::create(std::move(*artifact), testOptions());
+  return program.isOk() ? "" : program.status().message();
+}
+
+template <typename T> std::vector<T> valuesOf(const TensorView &view) {
+  return std::vector<T>(view.as<T>(), view.as<T>() + view.size());
+}
+
+} // namespace
+
+TEST(Executor, RunsReferenceKernels) {
+  ProgramBuilder builder = addReluBuilder();
+  Loaded loaded(builder);
+  float x[] = {0, 1, -5, -2, 4, 0};
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {2, 3}, x).isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  TensorView y = loaded.execution->output(0);
+  EXPECT_EQ(valuesOf<float>(y), (std::vector<float>{1, 0, 0, 0, 2, 3}));
+  EXPECT_EQ(y.shape[0], 2);
+  EXPECT_EQ(y.shape[1], 3);
+}
+
+TEST(Executor, DescribesTheProgram) {
+  ProgramBuilder builder = addReluBuilder();
+  builder.program.devices[0]->lower_bound = 24;
+  Loaded loaded(builder);
+  const Program &program = *loaded.program;
+  EXPECT_EQ(program.inputs()[0].name, "x");
+  EXPECT_EQ(toString(program.outputs()[0].type), "2x3xf32");
+  EXPECT_EQ(program.findInput("x"), 0u);
+  EXPECT_EQ(program.findInput("z"), std::nullopt);
+  EXPECT_EQ(program.statistics().arenaBytes, 64u);
+  EXPECT_EQ(program.statistics().lowerBoundBytes, 24u);
+  EXPECT_EQ(program.statistics().constantBytes, 12u);
+  EXPECT_EQ(program.statistics().launches, 2u);
+  EXPECT_EQ(program.launch(1).label, "relu1");
+  EXPECT_EQ(program.launch(1).kernel, "reference.relu");
+}
+
+TEST(Executor, WritesToBoundOutputs) {
+  ProgramBuilder builder = addReluBuilder();
+  Loaded loaded(builder);
+  float x[6] = {}, y[6] = {};
+  int64_t shape[] = {2, 3};
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {2, 3}, x).isOk());
+  ASSERT_TRUE(loaded.execution->bindOutput(0, {DLC_F32, shape, y}).isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  EXPECT_EQ(y[0], 1);
+  EXPECT_EQ(y[5], 3);
+  EXPECT_EQ(loaded.execution->output(0).data, y);
+  // Back to memory of the execution: the bound one is left alone.
+  ASSERT_TRUE(loaded.execution->bindOutput(0, {}).isOk());
+  x[0] = 10;
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  EXPECT_EQ(y[0], 1);
+  EXPECT_EQ(loaded.execution->output(0).as<float>()[0], 11);
+}
+
+TEST(Executor, RefusesBadBindings) {
+  ProgramBuilder builder = addReluBuilder();
+  Loaded loaded(builder);
+  Execution &execution = *loaded.execution;
+  alignas(4) char memory[32] = {};
+  EXPECT_EQ(execution.run().message(), "input 'x' is not bound");
+  EXPECT_EQ(loaded.bind(0, DLC_F32, {2, 4}, memory).message(),
+            "input 'x': expected 2x3xf32, got 2x4xf32");
+  EXPECT_EQ(loaded.bind(0, DLC_I32, {2, 3}, memory).message(),
+            "input 'x': expected 2x3xf32, got 2x3xi32");
+  EXPECT_EQ(loaded.bind(0, DLC_F32, {2, 3}, memory + 1).message(),
+            "input 'x': expected memory aligned to 4");
+  EXPECT_EQ(loaded.bind(0, DLC_F32, {2, 3}, nullptr).message(),
+            "input 'x': expected memory");
+  EXPECT_EQ(loaded.bind(1, DLC_F32, {2, 3}, memory).message(),
+            "input 1 does not exist: there are 1");
+  EXPECT_EQ(execution.run().message(), "input 'x' is not bound");
+}
+
+TEST(Executor, RunsGeneratedKernels) {
+  ProgramBuilder builder;
+  std::vector<std::byte> object = testObject();
+  builder.object(object);
+  int x = builder.input("x", DLC_F32, {64});
+  int y = builder.output("y", DLC_F32, {64});
+  builder.launch(builder.kernel(KernelKind::Generated, "scale_tiles", 4), {x},
+                 {y});
+  Loaded loaded(builder);
+  std::vector<float> data(64);
+  std::iota(data.begin(), data.end(), 0.f);
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {64}, data.data()).isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  for (float &value : data)
+    value *= 2;
+  EXPECT_EQ(valuesOf<float>(loaded.execution->output(0)), data);
+}
+
+TEST(Executor, TellsObjectsApart) {
+  // The dynamic loader goes by names; the second is not the first.
+  std::vector<std::unique_ptr<Loaded>> loaded;
+  std::vector<float> data(16, 1.f);
+  for (int factor : {2, 3}) {
+    ProgramBuilder builder;
+    std::vector<std::byte> object = testObject(factor);
+    builder.object(object);
+    int x = builder.input("x", DLC_F32, {16});
+    int y = builder.output("y", DLC_F32, {16});
+    builder.launch(builder.kernel(KernelKind::Generated, "scale_tiles", 1), {x},
+                   {y});
+    loaded.push_back(std::make_unique<Loaded>(builder));
+    ASSERT_TRUE(loaded.back()->bind(0, DLC_F32, {16}, data.data()).isOk());
+  }
+  ASSERT_TRUE(loaded[0]->execution->run().isOk());
+  EXPECT_EQ(loaded[0]->execution->output(0).as<float>()[15], 2.f);
+  loaded[0].reset(); // Unloads its own object alone.
+  ASSERT_TRUE(loaded[1]->execution->run().isOk());
+  EXPECT_EQ(loaded[1]->execution->output(0).as<float>()[15], 3.f);
+}
+
+TEST(Executor, RefusesObjectsThatDoNotFit) {
+  ProgramBuilder builder;
+  std::vector<std::byte> object = testObject();
+  builder.object(object, {"no-such-feature"});
+  EXPECT_EQ(loadFailure(builder),
+            "no object fits this machine: expected no-such-feature");
+  builder.object(object, {});
+  builder.program.objects[1]->kernel_abi = 77;
+  EXPECT_EQ(loadFailure(builder), "no object fits this machine: expected "
+                                  "no-such-feature, kernel convention 77");
+  builder.object(object, {});
+  EXPECT_EQ(loadFailure(builder), ""); // The first that fits is taken.
+  builder.kernel(KernelKind::Generated, "missing", 1);
+  int y = builder.output("y", DLC_F32, {1});
+  builder.launch(0, {}, {y}, "node");
+  EXPECT_EQ(loadFailure(builder),
+            "launch 0 (node): the object has no symbol 'missing'");
+}
+
+TEST(Executor, RunsLibraryKernels) {
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {8});
+  int y = builder.output("y", DLC_F32, {8});
+  int scale = builder.kernel(KernelKind::Library, "test.scale");
+  builder.setInt(scale, "factor", 5);
+  builder.launch(scale, {x}, {y});
+  Loaded loaded(builder);
+  float data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {8}, data).isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  EXPECT_EQ(loaded.execution->output(0).as<float>()[7], 40.f);
+}
+
+TEST(Executor, TakesPackedConstantsOfTheRightSize) {
+  for (size_t packedFloats : {8, 7}) {
+    ProgramBuilder builder;
+    int x = builder.constant<float>(DLC_F32, {6},
+                                    std::vector<float>(packedFloats, 2));
+    int y = builder.output("y", DLC_F32, {6});
+    int pad = builder.kernel(KernelKind::Library, "test.packed");
+    builder.launch(pad, {x}, {y});
+    if (packedFloats == 7) {
+      EXPECT_EQ(loadFailure(builder),
+                "launch 0 (test.packed): expected 32 bytes for operand 0 of "
+                "'test.packed', got 28");
+      continue;
+    }
+    Loaded loaded(builder);
+    ASSERT_TRUE(loaded.execution->run().isOk());
+    EXPECT_EQ(loaded.execution->output(0).as<float>()[5], 2.f);
+  }
+}
+
+TEST(Executor, CopiesAndLooksIntoInputs) {
+  ProgramBuilder builder;
+  builder.input("x", DLC_F32, {2, 3});
+  int y = builder.output("y", DLC_F32, {3});
+  // The second row of x, as a view.
+  auto row = std::make_unique<ValueT>();
+  row->type = DLC_F32;
+  row->shape = {3};
+  row->storage = Storage::Input;
+  row->offset = row->bytes = 12;
+  builder.program.values.push_back(std::move(row));
+  builder.launch(builder.kernel(KernelKind::Copy, "copy"), {2}, {y});
+  Loaded loaded(builder);
+  float x[] = {1, 2, 3, 4, 5, 6};
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {2, 3}, x).isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  EXPECT_EQ(valuesOf<float>(loaded.execution->output(0)),
+            (std::vector<float>{4, 5, 6}));
+}
+
+TEST(Executor, NamesTheLaunchThatFails) {
+  ProgramBuilder builder;
+  int y = builder.output("y", DLC_F32, {1});
+  builder.reference("refuse", {}, {y}, "node7");
+  Loaded loaded(builder);
+  EXPECT_EQ(loaded.execution->run().message(),
+            "launch 0 (node7): refused on purpose");
+  EXPECT_EQ(loaded.execution->run().code(), StatusCode::InvalidArgument);
+}
+
+TEST(Executor, RefusesUnknownKernels) {
+  ProgramBuilder builder;
+  int y = builder.output("y", DLC_F32, {1});
+  builder.reference("no_such_operation", {}, {y}, "n");
+  EXPECT_EQ(loadFailure(builder), "launch 0 (n): this runtime has no operation "
+                                  "'reference.no_such_operation'");
+  builder.program.kernels[0]->kind = KernelKind::Library;
+  EXPECT_EQ(loadFailure(builder),
+            "launch 0 (n): this runtime has no library kernel "
+            "'reference.no_such_operation'");
+}
+
+TEST(Executor, RefusesResultsThatBreakTheShapeRule) {
+  ProgramBuilder builder = addReluBuilder();
+  builder.program.values[3]->shape = {3, 2};
+  EXPECT_EQ(loadFailure(builder),
+            "launch 1 (relu1): result 0: expected 2x3xf32, got 3x2xf32");
+}
+
+TEST(Executor, RefusesForeignDevices) {
+  ProgramBuilder builder = addReluBuilder();
+  builder.program.devices[0]->kind = DeviceKind::CUDA;
+  EXPECT_EQ(loadFailure(builder), "this runtime has no device of kind CUDA");
+}
+
+TEST(Executor, ReportsWhenThereIsNoMemory) {
+  ProgramBuilder builder = addReluBuilder();
+  builder.program.devices[0]->arena_bytes = uint64_t(1) << 60;
+  AlignedBuffer bytes = builder.write();
+  Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
+  ASSERT_TRUE(artifact.isOk());
+  auto program = Program::create(std::move(*artifact), testOptions());
+  ASSERT_TRUE(program.isOk());
+  auto execution = Execution::create(**program);
+  ASSERT_FALSE(execution.isOk());
+  EXPECT_EQ(execution.status().code(), StatusCode::OutOfMemory);
+}
+
+TEST(Executor, DoesNotExecuteWithoutCode) {
+  ProgramBuilder builder;
+  std::vector<std::byte> garbage(100);
+  builder.object(garbage);
+  int y = builder.output("y", DLC_F32, {1});
+  builder.launch(builder.kernel(KernelKind::Generated, "f", 1), {}, {y});
+  AlignedBuffer bytes = builder.write();
+  Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
+  ASSERT_TRUE(artifact.isOk());
+  ProgramOptions options = testOptions();
+  options.loadsCode = false;
+  auto program = Program::create(std::move(*artifact), options);
+  ASSERT_TRUE(program.isOk()) << program.status().message();
+  auto execution = Execution::create(**program);
+  ASSERT_FALSE(execution.isOk());
+  EXPECT_EQ(execution.status().message(),
+            "the program was loaded without its code");
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels as the compiler would generate them, for the tests of the executor.
+ */
+
+#include <stdint.h>
+
+/* y[i] = FACTOR * x[i] over tiles of 16 floats. */
+void scale_tiles(void *const *args, int64_t begin, int64_t end) {
+  const float *x = args[0];
+  float *y = args[1];
+  for (int64_t i = begin * 16; i < end * 16; ++i)
+    y[i] = FACTOR * x[i];
+}
+
+/* Does as little as a kernel can. */
+void nothing(void *const *args, int64_t begin, int64_t end) {
+  (void)args, (void)begin, (void)end;
+}
+
+/* Adds one to each tile's counter: shows that every tile runs once. */
+void count_tiles(void *const *args, int64_t begin, int64_t end) {
+  const int32_t *before = args[0];
+  int32_t *after = args[1];
+  for (int64_t i = begin; i < end; ++i)
+    after[i] = before[i] + 1;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "TestKernels.h"
+
+#include "dlc/runtime/Base/Memory.h"
+
+#include <cstdio>
+#include <cstring>
+
+using namespace dlc::rt;
+
+std::vector<std::byte> test::testObject(int factor) {
+  std::vector<std::byte> bytes;
+  std::FILE *file =
+      std::fopen(factor == 3 ? DLC_TEST_KERNELS_3 : DLC_TEST_KERNELS_2, "rb");
+  if (!file)
+    return bytes;
+  std::fseek(file, 0, SEEK_END);
+  bytes.resize(std::ftell(file));
+  std::rewind(file);
+  if (std::fread(bytes.data(), 1, bytes.size(), file) != bytes.size())
+    bytes.clear();
+  std::fclose(file);
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// The library
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Scale : public PreparedKernel {
+public:
+  Scale(int64_t count, float factor) : count(count), factor(factor) {}
+  int64_t tiles() const override { return count; }
+  void run(void *const *arguments, int64_t begin, int64_t end) const override {
+    for (int64_t i = begin; i != end; ++i)
+      static_cast<float *>(arguments[1])[i] =
+          static_cast<const float *>(arguments[0])[i] * factor;
+  }
+
+private:
+  int64_t count;
+  float factor;
+};
+
+} // namespace
+
+static Status prepareScale(const KernelCall &call,
+                           std::unique_ptr<PreparedKernel> &prepared) {
+  prepared = std::make_unique<Scale>(*elementCount(call.inputs[0].shape),
+                                     call.attributes.getInt("factor", 1));
+  return Status::ok();
+}
+
+static size_t packedBytes(const KernelCall &call, size_t operand) {
+  return alignUp(*elementCount(call.inputs[operand].shape) * 4, 32);
+}
+
+static void pack(const KernelCall &call, size_t operand, const void *source,
+                 void *target) {
+  std::memcpy(target, source, *elementCount(call.inputs[operand].shape) * 4);
+}
+
+static const LibraryEntry *findEntry(std::string_view name) {
+  static const LibraryEntry entries[] = {
+      {"test.scale", prepareScale, nullptr, nullptr},
+      {"test.packed", prepareScale, packedBytes, pack}};
+  for (const LibraryEntry &entry : entries)
+    if (entry.name == name)
+      return &entry;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+static Status inferOneFloat(const ref::InferContext &,
+                            std::vector<TensorType> &results) {
+  results = {{DLC_F32, {1}}};
+  return Status::ok();
+}
+
+static Status refuse(ref::ComputeContext &) {
+  return makeError(StatusCode::InvalidArgument, "refused on purpose");
+}
+
+static Status inferVector(const ref::InferContext &,
+                          std::vector<TensorType> &results) {
+  results = {{DLC_F32, {kUnknownDim}}};
+  return Status::ok();
+}
+
+static Status computePositives(ref::ComputeContext &context) {
+  std::vector<float> kept;
+  const TensorView &x = context.input(0);
+  for (int64_t i = 0; i != x.size(); ++i)
+    if (x.as<float>()[i] > 0)
+      kept.push_back(x.as<float>()[i]);
+  int64_t shape[] = {int64_t(kept.size())};
+  DLC_RETURN_IF_ERROR(context.allocate(0, shape));
+  if (!kept.empty())
+    std::memcpy(context.output(0).data, kept.data(), kept.size() * 4);
+  return Status::ok();
+}
+
+static Status computeNothing(ref::ComputeContext &) { return Status::ok(); }
+
+static Status inferTwice(const ref::InferContext &context,
+                         std::vector<TensorType> &results) {
+  const TensorType &x = context.operand(0).type;
+  int64_t length = x.hasRank && x.rank() == 1 ? x.shape[0] : kUnknownDim;
+  results = {{DLC_F32, {length < 0 ? length : 2 * length}}};
+  return Status::ok();
+}
+
+static Status computeTwice(ref::ComputeContext &context) {
+  const TensorView &x = context.input(0);
+  for (int64_t i = 0; i != 2 * x.size(); ++i)
+    context.output(0).as<float>()[i] = x.as<float>()[i / 2];
+  return Status::ok();
+}
+
+static const ref::Operation *findOperation(std::string_view name) {
+  static const ref::Operation operations[] = {
+      {"refuse", inferOneFloat, refuse},
+      {"positives", inferVector, computePositives},
+      {"forget", inferVector, computeNothing},
+      {"twice_length", inferTwice, computeTwice}};
+  for (const ref::Operation &operation : operations)
+    if (operation.name == name)
+      return &operation;
+  return ref::lookup(name);
+}
+
+ProgramOptions test::testOptions() {
+  return {.findLibraryEntry = findEntry, .findOperation = findOperation};
+}

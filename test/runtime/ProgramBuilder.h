@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small plans by hand, for the tests of the runtime.
+
+#ifndef DLC_TEST_RUNTIME_PROGRAMBUILDER_H
+#define DLC_TEST_RUNTIME_PROGRAMBUILDER_H
+
+#include "dlc/abi/Artifact_generated.h"
+#include "dlc/abi/Kernel.h"
+#include "dlc/runtime/Artifact/Loader.h"
+#include "dlc/runtime/Artifact/Writer.h"
+#include "dlc/runtime/Base/Tensor.h"
+
+#include <cstring>
+#include <deque>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace dlc::rt::test {
+
+// `abi` alone is ambiguous outside of dlc: the C++ library has one too.
+using abi::DeviceKind;
+using abi::KernelKind;
+using abi::Storage;
+using abi::ValueT;
+
+/// Collects a plan for one CPU. Values are numbered in the order of their
+/// creation, alike kernels and launches; tests may change `program` freely
+/// before they write it.
+class ProgramBuilder {
+public:
+  ProgramBuilder() {
+    auto device = std::make_unique<abi::DeviceT>();
+    device->kind = abi::DeviceKind::CPU;
+    program.devices.push_back(std::move(device));
+  }
+
+  int input(const std::string &name, DataType type,
+            std::vector<int64_t> shape) {
+    int value = add(type, shape, abi::Storage::Input, program.inputs.size());
+    program.inputs.push_back(bind(name, value));
+    return value;
+  }
+
+  int output(const std::string &name, DataType type,
+             std::vector<int64_t> shape) {
+    int value = add(type, shape, abi::Storage::Output, program.outputs.size());
+    program.outputs.push_back(bind(name, value));
+    return value;
+  }
+
+  /// A transient value at the end of the arena.
+  int arena(DataType type, std::vector<int64_t> shape) {
+    int value = add(type, shape, abi::Storage::Arena, 0);
+    program.values[value]->offset = program.devices[0]->arena_bytes;
+    program.devices[0]->arena_bytes =
+        alignUp(program.devices[0]->arena_bytes + program.values[value]->bytes,
+                DLC_ALIGNMENT);
+    return value;
+  }
+
+  int pool(DataType type, std::vector<int64_t> shape) {
+    return add(type, shape, abi::Storage::Pool, 0);
+  }
+
+  template <typename T>
+  int constant(DataType type, std::vector<int64_t> shape,
+               const std::vector<T> &data) {
+    int value = add(type, shape, abi::Storage::Constant, 0);
+    std::span<const std::byte> bytes = std::as_bytes(std::span(data));
+    constantBytes = alignUp(constantBytes, DLC_ALIGNMENT);
+    program.values[value]->offset = constantBytes;
+    program.values[value]->bytes = bytes.size();
+    copies.emplace_back(bytes.begin(), bytes.end());
+    constants.push_back({constantBytes, copies.back()});
+    constantBytes += bytes.size();
+    return value;
+  }
+
+  int kernel(abi::KernelKind kind, const std::string &name, int64_t tiles = 1) {
+    auto kernel = std::make_unique<abi::KernelT>();
+    kernel->kind = kind;
+    kernel->name = name;
+    kernel->tiles = tiles;
+    program.kernels.push_back(std::move(kernel));
+    return program.kernels.size() - 1;
+  }
+
+  int launch(int kernel, std::vector<int> inputs, std::vector<int> outputs,
+             const std::string &label = "") {
+    auto launch = std::make_unique<abi::LaunchT>();
+    launch->kernel = kernel;
+    launch->inputs = inputs.size();
+    launch->arguments.assign(inputs.begin(), inputs.end());
+    launch->arguments.insert(launch->arguments.end(), outputs.begin(),
+                             outputs.end());
+    launch->label = label;
+    program.launches.push_back(std::move(launch));
+    return program.launches.size() - 1;
+  }
+
+  /// One launch of the operation `name`.
+  int reference(const std::string &name, std::vector<int> inputs,
+                std::vector<int> outputs, const std::string &label = "") {
+    return launch(kernel(abi::KernelKind::Reference, "reference." + name),
+                  inputs, outputs, label);
+  }
+
+  void setInt(int kernel, const std::string &name, int64_t value) {
+    auto attribute = std::make_unique<abi::AttributeT>();
+    attribute->name = name;
+    attribute->kind = abi::AttributeKind::Int;
+    attribute->i = value;
+    program.kernels[kernel]->attributes.push_back(std::move(attribute));
+  }
+
+  int object(std::span<const std::byte> bytes,
+             std::vector<std::string> features = {}) {
+    auto variant = std::make_unique<abi::ObjectVariantT>();
+    variant->features = features;
+    variant->kernel_abi = DLC_KERNEL_ABI_VERSION;
+    program.objects.push_back(std::move(variant));
+    objects.push_back(bytes);
+    return program.objects.size() - 1;
+  }
+
+  ArtifactContents contents() {
+    return {program, objects, constants, constantBytes};
+  }
+
+  /// The file in memory; fails the test when the plan is bad.
+  AlignedBuffer write() {
+    Result<AlignedBuffer> bytes = writeArtifact(contents());
+    EXPECT_TRUE(bytes.isOk()) << bytes.status().message();
+    return bytes.isOk() ? std::move(*bytes) : AlignedBuffer();
+  }
+
+  abi::ProgramT program;
+  std::vector<std::span<const std::byte>> objects;
+  std::vector<ArtifactConstant> constants;
+  uint64_t constantBytes = 0;
+
+private:
+  int add(DataType type, const std::vector<int64_t> &shape,
+          abi::Storage storage, uint32_t index) {
+    auto value = std::make_unique<abi::ValueT>();
+    value->type = type;
+    value->shape = shape;
+    value->storage = storage;
+    value->index = index;
+    value->bytes = elementCount(shape).value_or(0) * sizeOf(type);
+    program.values.push_back(std::move(value));
+    return program.values.size() - 1;
+  }
+
+  static std::unique_ptr<abi::BindingT> bind(const std::string &name,
+                                             int value) {
+    auto binding = std::make_unique<abi::BindingT>();
+    binding->name = name;
+    binding->value = value;
+    return binding;
+  }
+
+  std::deque<std::vector<std::byte>> copies;
+};
+
+/// y = relu(x + w) over 2x3, with a transient value, as every test knows it.
+inline ProgramBuilder addReluBuilder() {
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {2, 3});
+  int w = builder.constant<float>(DLC_F32, {3}, {1, -2, 3});
+  int sum = builder.arena(DLC_F32, {2, 3});
+  int y = builder.output("y", DLC_F32, {2, 3});
+  builder.reference("add", {x, w}, {sum}, "add1");
+  builder.reference("relu", {sum}, {y}, "relu1");
+  return builder;
+}
+
+} // namespace dlc::rt::test
+
+#endif // DLC_TEST_RUNTIME_PROGRAMBUILDER_H
