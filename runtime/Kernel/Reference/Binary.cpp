@@ -54,28 +54,19 @@ static Status computeBits(ComputeContext &context) {
 
 namespace {
 
-// Signed integers go through unsigned ones, whose arithmetic wraps.
 struct Add {
-  double operator()(double a, double b) const { return a + b; }
-  uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
-  int64_t operator()(int64_t a, int64_t b) const {
-    return static_cast<uint64_t>(a) + static_cast<uint64_t>(b);
-  }
+  template <typename T> T operator()(T a, T b) const { return addWide(a, b); }
 };
 
 struct Sub {
-  double operator()(double a, double b) const { return a - b; }
-  uint64_t operator()(uint64_t a, uint64_t b) const { return a - b; }
-  int64_t operator()(int64_t a, int64_t b) const {
-    return static_cast<uint64_t>(a) - static_cast<uint64_t>(b);
+  template <typename T> T operator()(T a, T b) const {
+    return subtractWide(a, b);
   }
 };
 
 struct Mul {
-  double operator()(double a, double b) const { return a * b; }
-  uint64_t operator()(uint64_t a, uint64_t b) const { return a * b; }
-  int64_t operator()(int64_t a, int64_t b) const {
-    return static_cast<uint64_t>(a) * static_cast<uint64_t>(b);
+  template <typename T> T operator()(T a, T b) const {
+    return multiplyWide(a, b);
   }
 };
 

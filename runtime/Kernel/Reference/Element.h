@@ -122,12 +122,27 @@ void storeElement(void *data, int64_t i, From value) {
   static_cast<typename E::Storage *>(data)[i] = E::encode(value);
 }
 
-/// The type for sums and products: floats in double, integers modulo 2^64,
-/// which is right modulo any smaller power and never overflows.
+/// The type for sums and products of E: double for floats; integers modulo
+/// 2^64, which is right modulo any smaller power and never overflows.
 template <typename E>
 using Accumulator =
     std::conditional_t<std::is_floating_point_v<typename E::Wide>, double,
                        uint64_t>;
+
+/// Arithmetic in a wide type; signed integers wrap as unsigned ones do.
+template <typename T>
+using Wrapping =
+    typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                       std::type_identity<T>>::type;
+template <typename T> T addWide(T a, T b) {
+  return static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b);
+}
+template <typename T> T subtractWide(T a, T b) {
+  return static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b);
+}
+template <typename T> T multiplyWide(T a, T b) {
+  return static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b);
+}
 
 /// Calls `function(Element<type>())`, which returns a Status.
 template <typename F> Status dispatch(DataType type, F &&function) {

@@ -18,6 +18,8 @@ std::span<const Operation> generateOperations();
 std::span<const Operation> indexingOperations();
 std::span<const Operation> movementOperations();
 std::span<const Operation> rearrangeOperations();
+std::span<const Operation> reductionOperations();
+std::span<const Operation> scanOperations();
 std::span<const Operation> scatterOperations();
 std::span<const Operation> ternaryOperations();
 std::span<const Operation> unaryOperations();

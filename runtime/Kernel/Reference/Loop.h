@@ -28,60 +28,18 @@ template <typename T>
 void storeRun(const TensorView &view, int64_t offset, int64_t count,
               const T *values);
 
-/// Walks a result of at most DLC_MAX_RANK dimensions together with N operands
-/// that broadcast to it. Dimensions that all of them traverse evenly are
-/// merged, so the common cases are one run.
-template <size_t N> class BroadcastLoop {
+/// Nested loops over at most DLC_MAX_RANK dimensions that keep N element
+/// offsets. Dimensions that all offsets traverse evenly are merged, so that
+/// the common cases are one run.
+template <size_t N> class StridedLoop {
 public:
   using Offsets = std::array<int64_t, N>;
 
-  BroadcastLoop(std::span<const int64_t> result,
-                const std::array<std::span<const int64_t>, N> &operands) {
-    Offsets step;
-    step.fill(1);
-    for (size_t fromEnd = 1; fromEnd <= result.size(); ++fromEnd) {
-      int64_t extent = result[result.size() - fromEnd];
-      empty |= extent == 0;
-      Offsets strides;
-      for (size_t k = 0; k < N; ++k) {
-        bool inside = fromEnd <= operands[k].size();
-        int64_t dim = inside ? operands[k][operands[k].size() - fromEnd] : 1;
-        strides[k] = dim == 1 ? 0 : step[k];
-        step[k] *= dim;
-      }
-      if (extent != 1)
-        addDimension(extent, strides);
-    }
-  }
-
-  /// Calls function(resultOffset, offsets, strides, count) for each run along
-  /// the innermost dimension, in row-major order.
-  template <typename F> void forEachRun(F &&function) const {
-    if (empty)
+  /// Adds the next outer dimension, the innermost first.
+  void addOuter(int64_t extent, const Offsets &dimStrides) {
+    empty |= extent == 0;
+    if (extent == 1)
       return;
-    if (rank == 0)
-      return function(int64_t(0), Offsets{}, Offsets{}, int64_t(1));
-    std::array<int64_t, DLC_MAX_RANK> index{};
-    Offsets offsets{};
-    for (int64_t at = 0;; at += extents[0]) {
-      function(at, offsets, strides[0], extents[0]);
-      size_t d = 1;
-      for (; d < rank; ++d) {
-        bool wraps = ++index[d] == extents[d];
-        for (size_t k = 0; k < N; ++k)
-          offsets[k] += strides[d][k] * (wraps ? 1 - extents[d] : 1);
-        if (!wraps)
-          break;
-        index[d] = 0;
-      }
-      if (d >= rank)
-        return;
-    }
-  }
-
-private:
-  /// Adds the next outer dimension, or widens the last one.
-  void addDimension(int64_t extent, const Offsets &dimStrides) {
     bool merges = rank > 0;
     for (size_t k = 0; merges && k < N; ++k)
       merges = dimStrides[k] == strides[rank - 1][k] * extents[rank - 1];
@@ -93,11 +51,75 @@ private:
     strides[rank++] = dimStrides;
   }
 
+  /// Calls function(at, offsets, strides, count) for each run along the
+  /// innermost dimension, in row-major order; `at` counts the elements before
+  /// the run.
+  template <typename F> void forEachRun(F &&function) const {
+    if (empty)
+      return;
+    if (rank == 0)
+      return function(int64_t(0), Offsets{}, Offsets{}, int64_t(1));
+    std::array<int64_t, DLC_MAX_RANK> index{};
+    Offsets offsets{};
+    for (int64_t at = 0;; at += extents[0]) {
+      function(at, offsets, strides[0], extents[0]);
+      size_t d = 1;
+      while (d < rank && !advance(d, index, offsets))
+        ++d;
+      if (d >= rank)
+        return;
+    }
+  }
+
+  /// Calls function(at, offsets) for each element.
+  template <typename F> void forEach(F &&function) const {
+    forEachRun([&](int64_t at, Offsets offsets, const Offsets &steps,
+                   int64_t count) {
+      for (int64_t i = 0; i < count; ++i) {
+        function(at + i, offsets);
+        for (size_t k = 0; k < N; ++k)
+          offsets[k] += steps[k];
+      }
+    });
+  }
+
+private:
+  /// Steps along dimension `d`; false when it starts over.
+  bool advance(size_t d, std::array<int64_t, DLC_MAX_RANK> &index,
+               Offsets &offsets) const {
+    bool wraps = ++index[d] == extents[d];
+    for (size_t k = 0; k < N; ++k)
+      offsets[k] += strides[d][k] * (wraps ? 1 - extents[d] : 1);
+    if (wraps)
+      index[d] = 0;
+    return !wraps;
+  }
+
   size_t rank = 0; ///< Innermost dimension first.
   std::array<int64_t, DLC_MAX_RANK> extents{};
   std::array<Offsets, DLC_MAX_RANK> strides{};
   bool empty = false;
 };
+
+/// Walks a result together with N dense operands that broadcast to it.
+template <size_t N>
+StridedLoop<N>
+broadcastLoop(std::span<const int64_t> result,
+              const std::array<std::span<const int64_t>, N> &operands) {
+  StridedLoop<N> loop;
+  std::array<int64_t, N> strides, step;
+  step.fill(1);
+  for (size_t fromEnd = 1; fromEnd <= result.size(); ++fromEnd) {
+    for (size_t k = 0; k < N; ++k) {
+      bool inside = fromEnd <= operands[k].size();
+      int64_t dim = inside ? operands[k][operands[k].size() - fromEnd] : 1;
+      strides[k] = dim == 1 ? 0 : step[k];
+      step[k] *= dim;
+    }
+    loop.addOuter(result[result.size() - fromEnd], strides);
+  }
+  return loop;
+}
 
 template <typename T, typename R, typename F, size_t... operand>
 void mapBlocks(ComputeContext &context, F &function,
@@ -105,7 +127,8 @@ void mapBlocks(ComputeContext &context, F &function,
   constexpr int64_t blockSize = 128;
   constexpr size_t count = sizeof...(operand);
   const TensorView &result = context.output(0);
-  BroadcastLoop<count> loop(result.shape, {context.input(operand).shape...});
+  auto loop = broadcastLoop<count>(result.shape,
+                                   {context.input(operand).shape...});
   T inputs[count][blockSize];
   R outputs[blockSize];
   loop.forEachRun([&](int64_t at, const auto &offsets, const auto &strides,

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations along one axis: running sums and products, and the positions of
+// the largest and smallest elements.
+
+#include "Families.h"
+#include "Loop.h"
+#include "ShapeRule.h"
+
+using namespace dlc::rt;
+using namespace dlc::rt::ref;
+
+//===----------------------------------------------------------------------===//
+// Running sums and products
+//===----------------------------------------------------------------------===//
+
+static Status axisOf(std::span<const int64_t> values, int64_t rank,
+                     int64_t &axis) {
+  if (values.size() != 1)
+    return DLC_INVALID("expected one axis, got %zu", values.size());
+  axis = values[0];
+  return normalizeAxis(axis, rank);
+}
+
+static Status inferScan(const InferContext &context,
+                        std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 2));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, numericTypes));
+  DLC_RETURN_IF_ERROR(checkType(context, 1, indexTypes));
+  DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 0, 1));
+  const TensorType &type = context.operand(0).type;
+  auto values = context.intsOf(1);
+  int64_t axis;
+  if (values && type.hasRank)
+    DLC_RETURN_IF_ERROR(axisOf(*values, type.rank(), axis));
+  return addResultLike(context, results);
+}
+
+/// The lines of a tensor along one axis: their number of elements, the
+/// distance between these, and the loop over the lines' first elements.
+namespace {
+struct Lines {
+  int64_t length, stride = 1;
+  StridedLoop<1> starts;
+};
+} // namespace
+
+static Lines linesOf(std::span<const int64_t> shape, int64_t axis) {
+  Lines lines;
+  lines.length = shape[axis];
+  int64_t rank = static_cast<int64_t>(shape.size()), stride = 1;
+  for (int64_t d = rank - 1; d >= 0; --d) {
+    if (d == axis)
+      lines.stride = stride;
+    else
+      lines.starts.addOuter(shape[d], {stride});
+    stride *= shape[d];
+  }
+  return lines;
+}
+
+namespace {
+
+struct Sum {
+  static constexpr int start = 0;
+  template <typename T> static T step(T a, T b) { return addWide(a, b); }
+};
+
+struct Product {
+  static constexpr int start = 1;
+  template <typename T> static T step(T a, T b) { return multiplyWide(a, b); }
+};
+
+} // namespace
+
+template <typename Function> static Status computeScan(ComputeContext &context) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  bool exclusive = context.attrs().getInt("exclusive", 0);
+  bool reverse = context.attrs().getInt("reverse", 0);
+  int64_t axis;
+  DLC_RETURN_IF_ERROR(axisOf(context.intsOf(1), x.rank(), axis));
+  Lines lines = linesOf(x.shape, axis);
+  return dispatchWide(x.type, [&](auto wide) {
+    using T = decltype(wide);
+    lines.starts.forEach([&](int64_t, const auto &offsets) {
+      T state = Function::start;
+      for (int64_t i = 0; i < lines.length; ++i) {
+        int64_t place = reverse ? lines.length - 1 - i : i;
+        int64_t at = offsets[0] + place * lines.stride;
+        T value;
+        loadRun(x, at, 1, 1, &value);
+        T next = Function::step(state, value);
+        storeRun(y, at, 1, exclusive ? &state : &next);
+        state = next;
+      }
+    });
+    return Status::ok();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Positions of extremes
+//===----------------------------------------------------------------------===//
+
+static Status inferArg(const InferContext &context,
+                       std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, numericTypes));
+  DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 0, 1));
+  TensorType type = context.operand(0).type;
+  type.type = DLC_I64;
+  if (!type.hasRank)
+    return addResult(results, std::move(type));
+  int64_t axis = context.attrs().getInt("axis", 0);
+  DLC_RETURN_IF_ERROR(normalizeAxis(axis, type.rank()));
+  if (type.shape[axis] == 0)
+    return DLC_INVALID("expected elements along axis %d, got none",
+                       static_cast<int>(axis));
+  if (context.attrs().getInt("keepdims", 1))
+    type.shape[axis] = 1;
+  else
+    type.shape.erase(type.shape.begin() + axis);
+  return addResult(results, std::move(type));
+}
+
+/// The first (or last) position of the largest or smallest element of a line;
+/// NaN comes before all numbers, as in NumPy.
+template <typename T, bool isMax>
+static int64_t findExtreme(const TensorView &x, const Lines &lines,
+                           int64_t start, bool selectLast) {
+  T best = 0;
+  int64_t place = 0;
+  for (int64_t i = 0; i < lines.length; ++i) {
+    T value;
+    loadRun(x, start + i * lines.stride, 1, 1, &value);
+    bool better = isMax ? value > best : value < best;
+    better |= value != value && best == best;
+    bool equal = value == best || (value != value && best != best);
+    if (i == 0 || better || (equal && selectLast)) {
+      best = value;
+      place = i;
+    }
+  }
+  return place;
+}
+
+template <bool isMax> static Status computeArg(ComputeContext &context) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  int64_t axis = context.attrs().getInt("axis", 0);
+  bool selectLast = context.attrs().getInt("select_last_index", 0);
+  DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
+  Lines lines = linesOf(x.shape, axis);
+  if (lines.length == 0)
+    return DLC_INVALID("expected elements along axis %d, got none",
+                       static_cast<int>(axis));
+  return dispatchWide(x.type, [&](auto wide) {
+    using T = decltype(wide);
+    lines.starts.forEach([&](int64_t at, const auto &offsets) {
+      y.as<int64_t>()[at] =
+          findExtreme<T, isMax>(x, lines, offsets[0], selectLast);
+    });
+    return Status::ok();
+  });
+}
+
+std::span<const Operation> ref::scanOperations() {
+  static constexpr Operation operations[] = {
+      {"arg_max", inferArg, computeArg<true>},
+      {"arg_min", inferArg, computeArg<false>},
+      {"cumprod", inferScan, computeScan<Product>},
+      {"cumsum", inferScan, computeScan<Sum>},
+  };
+  return operations;
+}
