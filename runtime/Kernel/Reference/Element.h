@@ -133,7 +133,7 @@ using Accumulator =
 template <typename T>
 using Wrapping =
     typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                       std::type_identity<T>>::type;
+                                std::type_identity<T>>::type;
 template <typename T> T addWide(T a, T b) {
   return static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b);
 }

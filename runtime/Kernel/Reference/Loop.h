@@ -73,14 +73,14 @@ public:
 
   /// Calls function(at, offsets) for each element.
   template <typename F> void forEach(F &&function) const {
-    forEachRun([&](int64_t at, Offsets offsets, const Offsets &steps,
-                   int64_t count) {
-      for (int64_t i = 0; i < count; ++i) {
-        function(at + i, offsets);
-        for (size_t k = 0; k < N; ++k)
-          offsets[k] += steps[k];
-      }
-    });
+    forEachRun(
+        [&](int64_t at, Offsets offsets, const Offsets &steps, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) {
+            function(at + i, offsets);
+            for (size_t k = 0; k < N; ++k)
+              offsets[k] += steps[k];
+          }
+        });
   }
 
 private:
@@ -121,14 +121,35 @@ broadcastLoop(std::span<const int64_t> result,
   return loop;
 }
 
+/// The lines of a dense tensor along one axis: their number of elements, the
+/// distance between these, and the loop over the lines' first elements.
+struct Lines {
+  int64_t length, stride = 1;
+  StridedLoop<1> starts;
+};
+
+inline Lines linesOf(std::span<const int64_t> shape, int64_t axis) {
+  Lines lines;
+  lines.length = shape[axis];
+  int64_t stride = 1;
+  for (int64_t d = static_cast<int64_t>(shape.size()) - 1; d >= 0; --d) {
+    if (d == axis)
+      lines.stride = stride;
+    else
+      lines.starts.addOuter(shape[d], {stride});
+    stride *= shape[d];
+  }
+  return lines;
+}
+
 template <typename T, typename R, typename F, size_t... operand>
 void mapBlocks(ComputeContext &context, F &function,
                std::index_sequence<operand...>) {
   constexpr int64_t blockSize = 128;
   constexpr size_t count = sizeof...(operand);
   const TensorView &result = context.output(0);
-  auto loop = broadcastLoop<count>(result.shape,
-                                   {context.input(operand).shape...});
+  auto loop =
+      broadcastLoop<count>(result.shape, {context.input(operand).shape...});
   T inputs[count][blockSize];
   R outputs[blockSize];
   loop.forEachRun([&](int64_t at, const auto &offsets, const auto &strides,

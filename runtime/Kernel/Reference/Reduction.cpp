@@ -113,16 +113,16 @@ static void forEachReduced(const TensorView &x, const StridedLoop<1> &loop,
                            int64_t base, F &&function) {
   constexpr int64_t blockSize = 128;
   T block[blockSize];
-  loop.forEachRun([&](int64_t, const auto &offsets, const auto &strides,
-                      int64_t length) {
-    for (int64_t begin = 0; begin < length; begin += blockSize) {
-      int64_t count = std::min(blockSize, length - begin);
-      loadRun(x, base + offsets[0] + begin * strides[0], strides[0], count,
-              block);
-      for (int64_t i = 0; i < count; ++i)
-        function(block[i]);
-    }
-  });
+  loop.forEachRun(
+      [&](int64_t, const auto &offsets, const auto &strides, int64_t length) {
+        for (int64_t begin = 0; begin < length; begin += blockSize) {
+          int64_t count = std::min(blockSize, length - begin);
+          loadRun(x, base + offsets[0] + begin * strides[0], strides[0], count,
+                  block);
+          for (int64_t i = 0; i < count; ++i)
+            function(block[i]);
+        }
+      });
 }
 
 namespace {
@@ -170,8 +170,7 @@ template <bool isMax> struct ExtremeReducer {
     bool better = isMax ? x > best : x < best;
     return better || x != x ? x : best;
   }
-  template <typename T>
-  static T finish(T best, int64_t count, DataType type) {
+  template <typename T> static T finish(T best, int64_t count, DataType type) {
     return count ? best : limitOf<T>(type, isMax);
   }
 };
@@ -187,9 +186,8 @@ static Status computeReduce(ComputeContext &context) {
     using T = decltype(wide);
     loops.kept.forEach([&](int64_t at, const auto &offsets) {
       T state = Reducer::template start<T>();
-      forEachReduced<T>(x, loops.reduced, offsets[0], [&](T value) {
-        state = Reducer::step(state, value);
-      });
+      forEachReduced<T>(x, loops.reduced, offsets[0],
+                        [&](T value) { state = Reducer::step(state, value); });
       T result = Reducer::finish(state, loops.reducedCount, x.type);
       storeRun(y, at, 1, &result);
     });
@@ -203,8 +201,7 @@ std::span<const Operation> ref::reductionOperations() {
       {"reduce_mean", inferReduce<numericTypes>, computeReduce<MeanReducer>},
       {"reduce_min", inferReduce<anyType>,
        computeReduce<ExtremeReducer<false>>},
-      {"reduce_prod", inferReduce<numericTypes>,
-       computeReduce<ProductReducer>},
+      {"reduce_prod", inferReduce<numericTypes>, computeReduce<ProductReducer>},
       {"reduce_sum", inferReduce<numericTypes>, computeReduce<SumReducer>},
   };
   return operations;

@@ -36,29 +36,6 @@ static Status inferScan(const InferContext &context,
   return addResultLike(context, results);
 }
 
-/// The lines of a tensor along one axis: their number of elements, the
-/// distance between these, and the loop over the lines' first elements.
-namespace {
-struct Lines {
-  int64_t length, stride = 1;
-  StridedLoop<1> starts;
-};
-} // namespace
-
-static Lines linesOf(std::span<const int64_t> shape, int64_t axis) {
-  Lines lines;
-  lines.length = shape[axis];
-  int64_t rank = static_cast<int64_t>(shape.size()), stride = 1;
-  for (int64_t d = rank - 1; d >= 0; --d) {
-    if (d == axis)
-      lines.stride = stride;
-    else
-      lines.starts.addOuter(shape[d], {stride});
-    stride *= shape[d];
-  }
-  return lines;
-}
-
 namespace {
 
 struct Sum {
@@ -73,7 +50,8 @@ struct Product {
 
 } // namespace
 
-template <typename Function> static Status computeScan(ComputeContext &context) {
+template <typename Function>
+static Status computeScan(ComputeContext &context) {
   const TensorView &x = context.input(0), &y = context.output(0);
   bool exclusive = context.attrs().getInt("exclusive", 0);
   bool reverse = context.attrs().getInt("reverse", 0);

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolution over any number of spatial dimensions: input N C D..., weights
+// M C/group K..., an optional bias of M elements.
+
+#include "ConvolutionShape.h"
+#include "Families.h"
+#include "Loop.h"
+#include "ShapeRule.h"
+
+#include <cinttypes>
+
+using namespace dlc::rt;
+using namespace dlc::rt::ref;
+
+//===----------------------------------------------------------------------===//
+// Shape rule
+//===----------------------------------------------------------------------===//
+
+static Status checkChannels(const ConvolutionShape &shape) {
+  auto channels = multiplyDims(shape.weights[1], shape.group);
+  int64_t merged = channels.value_or(0);
+  if (!channels || !mergeDim(merged, shape.input[1]))
+    return DLC_INVALID("expected weights of %" PRId64 " channels / %" PRId64
+                       " groups, got %" PRId64,
+                       shape.input[1], shape.group, shape.weights[1]);
+  return checkDivides(shape.group, shape.weights[0], "output channels");
+}
+
+static Status inferConv(const InferContext &context,
+                        std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 2, 3));
+  DLC_RETURN_IF_ERROR(checkSameType(context, 0, 2));
+  ConvolutionShape shape;
+  DLC_RETURN_IF_ERROR(readConvolution(context, shape));
+  DataType element = context.operand(0).type.type;
+  if (!shape.hasRank)
+    return addResult(results, unrankedOf(element));
+  DLC_RETURN_IF_ERROR(checkChannels(shape));
+  DLC_RETURN_IF_ERROR(checkVector(context, 2, shape.weights[0]));
+  TensorType type{element, {shape.input[0], shape.weights[0]}};
+  for (int64_t d = 0; d < shape.window.rank; ++d) {
+    int64_t positions;
+    DLC_RETURN_IF_ERROR(countPositions(shape.window, d, shape.input[d + 2],
+                                       /*ceilMode=*/false, positions));
+    type.shape.push_back(positions);
+  }
+  return addResult(results, std::move(type));
+}
+
+//===----------------------------------------------------------------------===//
+// Computation
+//===----------------------------------------------------------------------===//
+
+/// Where one kernel element meets one row (of the innermost spatial dimension)
+/// of the result.
+namespace {
+struct RowMeeting {
+  int64_t input;      ///< Offset of the input for position 0, maybe outside.
+  int64_t begin, end; ///< Positions whose input is inside.
+};
+
+struct ConvolutionPlan {
+  ConvolutionShape shape;
+  std::span<const int64_t> output;
+  int64_t inputSize = 1, outputSize = 1, kernelSize = 1; ///< Spatial.
+};
+} // namespace
+
+/// The least q with q * step >= value.
+static int64_t ceilDiv(int64_t value, int64_t step) {
+  return value <= 0 ? 0 : (value - 1) / step + 1;
+}
+
+/// Kernel element `k` against the row that starts at spatial result `row`
+/// (both row-major indices); an empty range when they never meet inside.
+static RowMeeting meet(const ConvolutionPlan &plan, int64_t k, int64_t row) {
+  const Window &window = plan.shape.window;
+  RowMeeting meeting{0, 0, 0};
+  int64_t stride = 1;
+  for (int64_t d = window.rank - 1; d >= 0; --d) {
+    int64_t extent = plan.shape.input[d + 2], out = plan.output[d + 2];
+    int64_t at = k % window.kernel[d] * window.dilations[d] -
+                 window.padBegin[d] + row % out * window.strides[d];
+    k /= window.kernel[d];
+    row /= out;
+    if (d == window.rank - 1) {
+      meeting.begin = ceilDiv(-at, window.strides[d]);
+      meeting.end = std::min(out, ceilDiv(extent - at, window.strides[d]));
+    } else if (at < 0 || at >= extent) {
+      return {0, 0, 0};
+    }
+    meeting.input += at * stride;
+    stride *= extent;
+  }
+  return meeting;
+}
+
+/// Adds the products of all channels of a group to a block [begin, begin +
+/// count) of a result row.
+template <typename E>
+static void accumulate(const ConvolutionPlan &plan,
+                       const typename E::Storage *x,
+                       const typename E::Storage *w, int64_t row, int64_t begin,
+                       int64_t count, Accumulator<E> *sums) {
+  using Acc = Accumulator<E>;
+  int64_t stride = plan.shape.window.strides[plan.shape.window.rank - 1];
+  if (plan.shape.weights[1] == 0)
+    return;
+  for (int64_t k = 0; k < plan.kernelSize; ++k) {
+    RowMeeting meeting = meet(plan, k, row);
+    int64_t first = std::max(begin, meeting.begin);
+    int64_t last = std::min(begin + count, meeting.end);
+    for (int64_t c = 0; first < last && c < plan.shape.weights[1]; ++c) {
+      Acc weight = static_cast<Acc>(E::decode(w[c * plan.kernelSize + k]));
+      const auto *from =
+          x + (c * plan.inputSize + meeting.input + first * stride);
+      for (int64_t i = first; i < last; ++i, from += stride)
+        sums[i - begin] += weight * static_cast<Acc>(E::decode(*from));
+    }
+  }
+}
+
+/// One image and one output channel.
+template <typename E>
+static void convolve(const ConvolutionPlan &plan, const typename E::Storage *x,
+                     const typename E::Storage *w, Accumulator<E> bias,
+                     typename E::Storage *y) {
+  constexpr int64_t blockSize = 64;
+  int64_t width = plan.output.back();
+  for (int64_t row = 0; row < plan.outputSize; row += width) {
+    for (int64_t begin = 0; begin < width; begin += blockSize) {
+      int64_t count = std::min(blockSize, width - begin);
+      Accumulator<E> sums[blockSize];
+      std::fill_n(sums, count, bias);
+      accumulate<E>(plan, x, w, row, begin, count, sums);
+      for (int64_t i = 0; i < count; ++i)
+        y[row + begin + i] = E::encode(sums[i]);
+    }
+  }
+}
+
+static Status planConvolution(const ComputeContext &context,
+                              const TensorView &y, ConvolutionPlan &plan) {
+  DLC_RETURN_IF_ERROR(readConvolution(context, plan.shape));
+  plan.output = y.shape;
+  Window &window = plan.shape.window;
+  for (int64_t d = 0; d < window.rank; ++d) {
+    int64_t positions;
+    DLC_RETURN_IF_ERROR(countPositions(window, d, plan.shape.input[d + 2],
+                                       /*ceilMode=*/false, positions));
+    plan.inputSize *= plan.shape.input[d + 2];
+    plan.outputSize *= positions;
+    plan.kernelSize *= window.kernel[d];
+  }
+  return Status::ok();
+}
+
+static Status computeConv(ComputeContext &context) {
+  const TensorView &x = context.input(0), &w = context.input(1);
+  const TensorView &bias = context.input(2), &y = context.output(0);
+  if (y.size() == 0)
+    return Status::ok();
+  ConvolutionPlan plan;
+  DLC_RETURN_IF_ERROR(planConvolution(context, y, plan));
+  int64_t channels = y.shape[1], perGroup = channels / plan.shape.group;
+  int64_t depth = plan.shape.weights[1];
+  return dispatch(y.type, [&](auto element) {
+    using E = decltype(element);
+    using Storage = typename E::Storage;
+    for (int64_t plane = 0; plane < y.shape[0] * channels; ++plane) {
+      int64_t n = plane / channels, m = plane % channels;
+      int64_t c = n * x.shape[1] + m / perGroup * depth;
+      Accumulator<E> start = 0;
+      if (context.isPresent(2))
+        start = static_cast<Accumulator<E>>(loadElement<E>(bias.data, m));
+      convolve<E>(plan, x.as<Storage>() + c * plan.inputSize,
+                  w.as<Storage>() + m * depth * plan.kernelSize, start,
+                  y.as<Storage>() + plane * plan.outputSize);
+    }
+    return Status::ok();
+  });
+}
+
+std::span<const Operation> ref::convolutionOperations() {
+  static constexpr Operation operations[] = {
+      {"conv", inferConv, computeConv},
+  };
+  return operations;
+}

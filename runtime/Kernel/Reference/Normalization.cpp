@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Softmax and the normalisations. All are computed in double.
+
+#include "Families.h"
+#include "Loop.h"
+#include "ShapeRule.h"
+
+#include <cinttypes>
+
+using namespace dlc::rt;
+using namespace dlc::rt::ref;
+
+//===----------------------------------------------------------------------===//
+// Softmax and relatives: along one axis
+//===----------------------------------------------------------------------===//
+
+static Status inferAlongAxis(const InferContext &context,
+                             std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  const TensorType &type = context.operand(0).type;
+  int64_t axis = context.attrs().getInt("axis", -1);
+  if (type.hasRank)
+    DLC_RETURN_IF_ERROR(normalizeAxis(axis, type.rank()));
+  return addResultLike(context, results);
+}
+
+/// The greatest element of a line and the sum of exp(element - greatest).
+namespace {
+struct LineSummary {
+  double greatest = -std::numeric_limits<double>::infinity();
+  double sum = 0;
+  int64_t place = 0; ///< of the first greatest element
+};
+} // namespace
+
+template <typename E>
+static LineSummary summarize(const void *x, const Lines &lines, int64_t start) {
+  LineSummary summary;
+  for (int64_t i = 0; i < lines.length; ++i) {
+    double value = loadElement<E>(x, start + i * lines.stride);
+    if (value > summary.greatest) {
+      summary.greatest = value;
+      summary.place = i;
+    }
+  }
+  for (int64_t i = 0; i < lines.length; ++i)
+    summary.sum += std::exp(loadElement<E>(x, start + i * lines.stride) -
+                            summary.greatest);
+  return summary;
+}
+
+/// Result i of a line is function(x_i, i, summary of the line).
+template <typename F>
+static Status mapLines(ComputeContext &context, F function) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  int64_t axis = context.attrs().getInt("axis", -1);
+  DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
+  Lines lines = linesOf(x.shape, axis);
+  return dispatchFloat(x.type, [&](auto element) {
+    using E = decltype(element);
+    lines.starts.forEach([&](int64_t, const auto &offsets) {
+      LineSummary summary = summarize<E>(x.data, lines, offsets[0]);
+      for (int64_t i = 0; i < lines.length; ++i) {
+        int64_t at = offsets[0] + i * lines.stride;
+        double value = loadElement<E>(x.data, at);
+        storeElement<E>(y.data, at, function(value, i, summary));
+      }
+    });
+    return Status::ok();
+  });
+}
+
+static Status computeSoftmax(ComputeContext &context) {
+  return mapLines(context, [](double x, int64_t, const LineSummary &line) {
+    return std::exp(x - line.greatest) / line.sum;
+  });
+}
+
+static Status computeLogSoftmax(ComputeContext &context) {
+  return mapLines(context, [](double x, int64_t, const LineSummary &line) {
+    return x - line.greatest - std::log(line.sum);
+  });
+}
+
+static Status computeHardmax(ComputeContext &context) {
+  return mapLines(context, [](double, int64_t i, const LineSummary &line) {
+    return i == line.place ? 1.0 : 0.0;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Normalisation by given or computed statistics
+//===----------------------------------------------------------------------===//
+
+/// Checks that operand `index` is a vector of as many elements as dimension 1
+/// of operand 0, the channels.
+static Status checkChannelVector(const InferContext &context, size_t index) {
+  DLC_RETURN_IF_ERROR(checkType(context, index, floatTypes));
+  DLC_RETURN_IF_ERROR(checkRank(context, index, 1));
+  const TensorType &x = context.operand(0).type;
+  const TensorType &vector = context.operand(index).type;
+  if (!x.hasRank || !vector.hasRank)
+    return Status::ok();
+  int64_t channels = x.shape[1];
+  if (!mergeDim(channels, vector.shape[0]))
+    return DLC_INVALID("operand %zu: expected %" PRId64
+                       " elements, one for each channel, got %" PRId64,
+                       index, channels, vector.shape[0]);
+  return Status::ok();
+}
+
+static Status inferPerChannel(const InferContext &context, size_t operands,
+                              std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, operands));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 0, 2));
+  for (size_t i = 1; i < operands; ++i)
+    DLC_RETURN_IF_ERROR(checkChannelVector(context, i));
+  return addResultLike(context, results);
+}
+
+static Status inferBatchNorm(const InferContext &context,
+                             std::vector<TensorType> &results) {
+  return inferPerChannel(context, 5, results);
+}
+
+static Status inferGroupNorm(const InferContext &context,
+                             std::vector<TensorType> &results) {
+  int64_t groups = context.attrs().getInt("num_groups");
+  if (groups < 1)
+    return DLC_INVALID("expected num_groups of at least 1, got %" PRId64,
+                       groups);
+  DLC_RETURN_IF_ERROR(inferPerChannel(context, 3, results));
+  const TensorType &x = context.operand(0).type;
+  if (x.hasRank && x.shape[1] > 0 && x.shape[1] % groups != 0)
+    return DLC_INVALID("expected channels in %" PRId64
+                       " equal groups, got %" PRId64 " channels",
+                       groups, x.shape[1]);
+  return Status::ok();
+}
+
+/// Scale and bias broadcast to the operand, and may not enlarge it.
+static Status checkBroadcastsTo(const InferContext &context, size_t index) {
+  DLC_RETURN_IF_ERROR(checkType(context, index, floatTypes));
+  const TensorType &x = context.operand(0).type;
+  if (!context.isPresent(index) || !x.hasRank)
+    return Status::ok();
+  TensorType joint = x;
+  DLC_RETURN_IF_ERROR(broadcastInto(joint, context.operand(index).type));
+  if (!joint.hasRank || mayHaveShape(x, joint.shape))
+    return Status::ok();
+  return DLC_INVALID("operand %zu: expected a shape that broadcasts to %s, "
+                     "got %s",
+                     index, toString(x).c_str(),
+                     toString(context.operand(index).type).c_str());
+}
+
+static Status inferTrailing(const InferContext &context, size_t least,
+                            size_t most, std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, least, most));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  for (size_t i = 1; i < most; ++i)
+    DLC_RETURN_IF_ERROR(checkBroadcastsTo(context, i));
+  const TensorType &x = context.operand(0).type;
+  int64_t axis = context.attrs().getInt("axis", -1);
+  if (x.hasRank)
+    DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
+  return addResultLike(context, results);
+}
+
+static Status inferLayerNorm(const InferContext &context,
+                             std::vector<TensorType> &results) {
+  return inferTrailing(context, 2, 3, results);
+}
+
+static Status inferRmsNorm(const InferContext &context,
+                           std::vector<TensorType> &results) {
+  return inferTrailing(context, 2, 2, results);
+}
+
+/// Element `i` of a float tensor, whatever its type.
+static double floatAt(const TensorView &view, int64_t i) {
+  double value;
+  loadRun(view, i, 0, 1, &value);
+  return value;
+}
+
+static Status computeBatchNorm(ComputeContext &context) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  double epsilon = context.attrs().getFloat("epsilon", 1e-5f);
+  int64_t channels = x.shape[1], inner = 1;
+  for (int64_t dim : x.shape.subspan(2))
+    inner *= dim;
+  return dispatchFloat(x.type, [&](auto element) {
+    using E = decltype(element);
+    for (int64_t row = 0, e = x.shape[0] * channels; row < e; ++row) {
+      int64_t c = row % channels;
+      double scale = floatAt(context.input(1), c) /
+                     std::sqrt(floatAt(context.input(4), c) + epsilon);
+      double bias = floatAt(context.input(2), c);
+      double mean = floatAt(context.input(3), c);
+      for (int64_t i = row * inner; i < (row + 1) * inner; ++i)
+        storeElement<E>(y.data, i,
+                        (loadElement<E>(x.data, i) - mean) * scale + bias);
+    }
+    return Status::ok();
+  });
+}
+
+/// Mean and 1 / standard deviation of `count` consecutive elements.
+namespace {
+struct Moments {
+  double mean = 0, factor = 0;
+};
+} // namespace
+
+/// With `centered` false the mean counts as 0: root mean square.
+template <typename E>
+static Moments momentsOf(const void *x, int64_t begin, int64_t count,
+                         double epsilon, bool centered) {
+  Moments moments;
+  for (int64_t i = 0; centered && i < count; ++i)
+    moments.mean += loadElement<E>(x, begin + i);
+  moments.mean /= count;
+  double squares = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    double difference = loadElement<E>(x, begin + i) - moments.mean;
+    squares += difference * difference;
+  }
+  moments.factor = 1 / std::sqrt(squares / count + epsilon);
+  return moments;
+}
+
+/// Normalises segments of the trailing dimensions, then scales and shifts by
+/// operands that broadcast to x.
+static Status normalizeTrailing(ComputeContext &context, bool centered) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  double epsilon = context.attrs().getFloat("epsilon", 1e-5f);
+  int64_t axis = context.attrs().getInt("axis", -1);
+  DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
+  int64_t count = 1;
+  for (int64_t dim : x.shape.subspan(axis))
+    count *= dim;
+  bool hasBias = context.isPresent(2);
+  auto loop = broadcastLoop<2>(
+      x.shape, {context.input(1).shape, context.input(2).shape});
+  return dispatchFloat(x.type, [&](auto element) {
+    using E = decltype(element);
+    Moments moments;
+    loop.forEach([&](int64_t at, const auto &offsets) {
+      if (at % count == 0)
+        moments = momentsOf<E>(x.data, at, count, epsilon, centered);
+      double value = (loadElement<E>(x.data, at) - moments.mean) *
+                     moments.factor * floatAt(context.input(1), offsets[0]);
+      if (hasBias)
+        value += floatAt(context.input(2), offsets[1]);
+      storeElement<E>(y.data, at, value);
+    });
+    return Status::ok();
+  });
+}
+
+static Status computeLayerNorm(ComputeContext &context) {
+  return normalizeTrailing(context, /*centered=*/true);
+}
+
+static Status computeRmsNorm(ComputeContext &context) {
+  return normalizeTrailing(context, /*centered=*/false);
+}
+
+static Status computeGroupNorm(ComputeContext &context) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  double epsilon = context.attrs().getFloat("epsilon", 1e-5f);
+  int64_t groups = context.attrs().getInt("num_groups");
+  int64_t size = x.size(), channels = x.shape[1];
+  if (size == 0)
+    return Status::ok();
+  int64_t inner = size / x.shape[0] / channels;
+  int64_t segment = channels / groups * inner;
+  return dispatchFloat(x.type, [&](auto element) {
+    using E = decltype(element);
+    Moments moments;
+    for (int64_t i = 0; i < size; ++i) {
+      if (i % segment == 0)
+        moments = momentsOf<E>(x.data, i, segment, epsilon, true);
+      int64_t c = i / inner % channels;
+      double value =
+          (loadElement<E>(x.data, i) - moments.mean) * moments.factor;
+      storeElement<E>(y.data, i,
+                      value * floatAt(context.input(1), c) +
+                          floatAt(context.input(2), c));
+    }
+    return Status::ok();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Local response normalisation
+//===----------------------------------------------------------------------===//
+
+static Status inferLrn(const InferContext &context,
+                       std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 0, 2));
+  int64_t size = context.attrs().getInt("size");
+  if (size < 1)
+    return DLC_INVALID("expected a size of at least 1, got %" PRId64, size);
+  return addResultLike(context, results);
+}
+
+/// Divides by a power of the mean square over `size` channels around.
+static Status computeLrn(ComputeContext &context) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  const Attributes &attrs = context.attrs();
+  double alpha = attrs.getFloat("alpha", 1e-4f);
+  double beta = attrs.getFloat("beta", 0.75f);
+  double bias = attrs.getFloat("bias", 1);
+  int64_t size = attrs.getInt("size"), channels = x.shape[1];
+  // The window can reach past the channels at either end, but no farther.
+  int64_t before = std::min((size - 1) / 2, channels);
+  int64_t after = std::min(size / 2, channels);
+  Lines lines = linesOf(x.shape, 1);
+  return dispatchFloat(x.type, [&](auto element) {
+    using E = decltype(element);
+    lines.starts.forEach([&](int64_t, const auto &offsets) {
+      auto load = [&](int64_t c) {
+        return loadElement<E>(x.data, offsets[0] + c * lines.stride);
+      };
+      for (int64_t c = 0; c < channels; ++c) {
+        double squares = 0;
+        int64_t end = std::min(channels, c + after + 1);
+        for (int64_t k = std::max<int64_t>(0, c - before); k < end; ++k)
+          squares += load(k) * load(k);
+        double divisor = std::pow(bias + alpha / size * squares, beta);
+        storeElement<E>(y.data, offsets[0] + c * lines.stride,
+                        load(c) / divisor);
+      }
+    });
+    return Status::ok();
+  });
+}
+
+std::span<const Operation> ref::normalizationOperations() {
+  static constexpr Operation operations[] = {
+      {"batch_norm", inferBatchNorm, computeBatchNorm},
+      {"group_norm", inferGroupNorm, computeGroupNorm},
+      {"hardmax", inferAlongAxis, computeHardmax},
+      {"layer_norm", inferLayerNorm, computeLayerNorm},
+      {"log_softmax", inferAlongAxis, computeLogSoftmax},
+      {"lrn", inferLrn, computeLrn},
+      {"rms_norm", inferRmsNorm, computeRmsNorm},
+      {"softmax", inferAlongAxis, computeSoftmax},
+  };
+  return operations;
+}
