@@ -172,8 +172,8 @@ Value BodyEmitter::halfToFloat(Location loc, Value value) {
     return expandHalfToFloat(builder, loc, value);
   Type f16 = shapedLike(builder.getF16Type(), value.getType());
   Type f32 = shapedLike(builder.getF32Type(), value.getType());
-  return arith::ExtFOp::create(
-      builder, loc, f32, arith::BitcastOp::create(builder, loc, f16, value));
+  Value half = arith::BitcastOp::create(builder, loc, f16, value);
+  return arith::ExtFOp::create(builder, loc, f32, half);
 }
 
 Value BodyEmitter::floatToHalf(Location loc, Value value) {
@@ -181,8 +181,8 @@ Value BodyEmitter::floatToHalf(Location loc, Value value) {
     return expandFloatToHalf(builder, loc, value);
   Type f16 = shapedLike(builder.getF16Type(), value.getType());
   Type i16 = shapedLike(builder.getI16Type(), value.getType());
-  return arith::BitcastOp::create(
-      builder, loc, i16, arith::TruncFOp::create(builder, loc, f16, value));
+  Value half = arith::TruncFOp::create(builder, loc, f16, value);
+  return arith::BitcastOp::create(builder, loc, i16, half);
 }
 
 static Value bfloatToFloat(OpBuilder &b, Location loc, Value value) {

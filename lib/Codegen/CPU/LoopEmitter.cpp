@@ -503,10 +503,10 @@ LoopEmitter::Values LoopEmitter::combineCopies(ValueRange values,
   return left;
 }
 
-/// Halves the vector until one element is left.
+/// Halves the vector until two elements are left, then takes them out.
 Value LoopEmitter::combineLanes(const Accumulator &accumulator, Value value) {
   int64_t width = cast<VectorType>(value.getType()).getNumElements();
-  for (; width > 1; width /= 2) {
+  for (; width > 2; width /= 2) {
     SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < width / 2; ++lane) {
       low.push_back(lane);
@@ -516,7 +516,9 @@ Value LoopEmitter::combineLanes(const Accumulator &accumulator, Value value) {
     Value b = vector::ShuffleOp::create(builder, loc, value, value, high);
     value = combine(accumulator, a, b);
   }
-  return vector::ExtractOp::create(builder, loc, value, int64_t(0));
+  Value first = vector::ExtractOp::create(builder, loc, value, int64_t(0));
+  Value second = vector::ExtractOp::create(builder, loc, value, int64_t(1));
+  return combine(accumulator, first, second);
 }
 
 LogicalResult dlc::codegen::emitStructuredOp(

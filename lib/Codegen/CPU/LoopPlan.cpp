@@ -144,13 +144,17 @@ static void chooseVectorDim(LoopPlan &plan, int64_t width) {
     consider(plan.reduced, true);
   if (!plan.vectorDim)
     return;
+  std::optional<int64_t> extent =
+      getConstantIntValue(plan.ranges[*plan.vectorDim]);
+  if (extent && *extent < 2) {
+    plan.vectorDim.reset();
+    plan.vectorIsReduced = false;
+    return;
+  }
   auto &dims = plan.vectorIsReduced ? plan.reduced : plan.parallel;
   llvm::erase(dims, *plan.vectorDim);
   dims.push_back(*plan.vectorDim);
-  // A handful of elements is not worth vectors.
-  std::optional<int64_t> extent =
-      getConstantIntValue(plan.ranges[*plan.vectorDim]);
-  plan.width = extent && *extent < 2 ? 1 : width;
+  plan.width = width;
 }
 
 /// Instructions of the body, roughly; functions count as polynomials.

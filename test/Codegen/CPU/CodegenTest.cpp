@@ -72,7 +72,8 @@ TEST_P(CodegenTest, ElementwiseOfEveryRemainder) {
           linalg.yield %r : f32
         }
         return
-      })", "N", std::to_string(n)));
+      })",
+                                               "N", std::to_string(n)));
     ASSERT_TRUE(kernels);
     std::vector<float> a = ramp(n), b = ramp(n, 0.11f), c(n + 1, -7);
     if (n > 3)
@@ -135,7 +136,8 @@ TEST_P(CodegenTest, RowsOfSoftmaxOnAGrid) {
           }
         }
         return
-      })", "N", std::to_string(n)));
+      })",
+                                               "N", std::to_string(n)));
     ASSERT_TRUE(kernels);
     std::vector<float> x = ramp(6 * n), y(6 * n);
     // Tiles are independent: two calls.
