@@ -5,14 +5,12 @@
 #ifndef DLC_RUNTIME_KERNEL_CPU_KERNELS_H
 #define DLC_RUNTIME_KERNEL_CPU_KERNELS_H
 
-#include "ConvTiles.h"
-#include "DepthwiseTiles.h"
 #include "MatmulTiles.h"
 
 namespace dlc::rt::cpu {
 namespace {
 
-constexpr KernelSet thisKernelSet = {kLanes, runMatmul, runConv, runDepthwise};
+constexpr KernelSet thisKernelSet = {kLanes, runMatmul, nullptr, nullptr};
 
 } // namespace
 } // namespace dlc::rt::cpu

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dialect itself: its operations, attributes of functions, interfaces.
+
+#include "dlc/dialects/Graph/GraphDialect.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace dlc::graph;
+
+#include "dlc/dialects/Graph/GraphDialect.cpp.inc"
+#include "dlc/dialects/Graph/GraphInterfaces.cpp.inc"
+
+void GraphDialect::initialize() {
+  addUnaryOps();
+  addBinaryOps();
+  addContractionOps();
+  addNormalizationOps();
+  addMovementOps();
+  addIndexingOps();
+  addSequenceOps();
+  addStructureOps();
+}
+
+StringRef dlc::graph::stringifyFusionKind(FusionKind kind) {
+  switch (kind) {
+  case FusionKind::Elementwise:
+    return "elementwise";
+  case FusionKind::Movement:
+    return "movement";
+  case FusionKind::Reduction:
+    return "reduction";
+  case FusionKind::Row:
+    return "row";
+  case FusionKind::Anchor:
+    return "anchor";
+  case FusionKind::Opaque:
+    return "opaque";
+  }
+  llvm_unreachable("all kinds are covered");
+}
+
+FusionKind dlc::graph::getFusionKind(Operation *op) {
+  auto fusion = dyn_cast<FusionOpInterface>(op);
+  return fusion ? fusion.getFusionKind() : FusionKind::Opaque;
+}
+
+SmallVector<std::pair<unsigned, unsigned>>
+dlc::graph::detail::sameTypePairs(Operation *op) {
+  SmallVector<std::pair<unsigned, unsigned>> pairs;
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type || !type.hasStaticShape())
+    return pairs;
+  for (OpOperand &operand : op->getOpOperands())
+    if (operand.get().getType() == type)
+      pairs.emplace_back(operand.getOperandNumber(), 0);
+  return pairs;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes of functions
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyName(Operation *op, Attribute value) {
+  auto name = dyn_cast<StringAttr>(value);
+  if (!name || name.empty())
+    return op->emitError() << "expected '" << GraphDialect::kNameAttr
+                           << "' to be a string that is not empty, got "
+                           << value;
+  return success();
+}
+
+static LogicalResult verifyDims(Operation *op, Type type, Attribute value) {
+  auto dims = dyn_cast<ArrayAttr>(value);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!dims || !tensor)
+    return op->emitError() << "expected '" << GraphDialect::kDimsAttr
+                           << "' to be an array on a tensor with a rank, got "
+                           << value << " on " << type;
+  if (static_cast<int64_t>(dims.size()) != tensor.getRank())
+    return op->emitError() << "expected " << tensor.getRank() << " names in '"
+                           << GraphDialect::kDimsAttr << "', got "
+                           << dims.size();
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    auto name = dyn_cast<StringAttr>(dim);
+    if (!name)
+      return op->emitError() << "expected strings in '"
+                             << GraphDialect::kDimsAttr << "', got " << dim;
+    if (!name.empty() && !tensor.isDynamicDim(i))
+      return op->emitError()
+             << "expected no name for dimension " << i << ", which is "
+             << tensor.getDimSize(i) << ", got " << name;
+  }
+  return success();
+}
+
+static LogicalResult verifyValueAttribute(Operation *op, Type type,
+                                          NamedAttribute attribute) {
+  if (attribute.getName() == GraphDialect::kNameAttr)
+    return verifyName(op, attribute.getValue());
+  if (attribute.getName() == GraphDialect::kDimsAttr)
+    return verifyDims(op, type, attribute.getValue());
+  return op->emitError() << "'" << attribute.getName()
+                         << "' is no attribute of arguments or results";
+}
+
+LogicalResult GraphDialect::verifyRegionArgAttribute(Operation *op,
+                                                     unsigned region,
+                                                     unsigned argument,
+                                                     NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  Type type;
+  if (function && argument < function.getNumArguments())
+    type = function.getArgumentTypes()[argument];
+  else if (region < op->getNumRegions() && !op->getRegion(region).empty() &&
+           argument < op->getRegion(region).getNumArguments())
+    type = op->getRegion(region).getArgument(argument).getType();
+  return verifyValueAttribute(op, type, attribute);
+}
+
+LogicalResult GraphDialect::verifyRegionResultAttribute(
+    Operation *op, unsigned, unsigned result, NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  Type type;
+  if (function && result < function.getNumResults())
+    type = function.getResultTypes()[result];
+  return verifyValueAttribute(op, type, attribute);
+}
+
+LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attribute) {
+  return op->emitError() << "'" << attribute.getName()
+                         << "' is no attribute of operations";
+}

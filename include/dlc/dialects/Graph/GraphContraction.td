@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contractions and convolutions.
+
+#ifndef DLC_DIALECTS_GRAPH_GRAPHCONTRACTION_TD
+#define DLC_DIALECTS_GRAPH_GRAPHCONTRACTION_TD
+
+include "dlc/dialects/Graph/GraphBase.td"
+
+def MatmulOp : Graph_Op<"matmul", "Anchor"> {
+  let summary = "Matrix product";
+  let description = [{
+    The product of the last two dimensions, NumPy's matmul for ranks of at
+    least 2; leading dimensions broadcast. Integers wrap around.
+
+    Constraints:
+    - (matmul_c1) `a`, `b` and `y` have the same element type, a number.
+    - (matmul_c2) both ranks are at least 2.
+    - (matmul_c3) the last dimension of `a` equals the last but one of `b`.
+    - (matmul_c4) the leading dimensions broadcast.
+
+    ```mlir
+    %y = graph.matmul %a, %b : (tensor<2x8x16xf32>, tensor<16x4xf32>) -> tensor<2x8x4xf32>
+    ```
+  }];
+  let arguments = (ins Graph_NumberTensor:$a, Graph_NumberTensor:$b);
+  let results = (outs Graph_NumberTensor:$y);
+}
+
+def ConvOp : Graph_Op<"conv", "Anchor"> {
+  let summary = "Convolution";
+  let description = [{
+    Cross-correlation over the spatial dimensions: `x` is N, C, D1..Dn, `w` is
+    M, C/group, K1..Kn. Empty lists mean ones (`strides`, `dilations`) or zeros
+    (`pads`: begins, then ends). `auto_pad` other than NOTSET replaces `pads`.
+
+    Constraints:
+    - (conv_c1) `x`, `w`, `bias` and `y` have the same element type, a number.
+    - (conv_c2) `x` and `w` have the same rank of at least 3; `bias` has rank 1
+      and M elements.
+    - (conv_c3) the channels of `x` are `group` times those of `w`, and M is a
+      multiple of `group`.
+    - (conv_c4) `strides` and `dilations` have one positive number per spatial
+      dimension, `pads` two.
+
+    ```mlir
+    %y = graph.conv %x, %w {strides = array<i64: 2, 2>} : (tensor<8x3x32x32xf32>, tensor<16x3x3x3xf32>) -> tensor<8x16x15x15xf32>
+    ```
+  }];
+  let arguments = (ins Graph_NumberTensor:$x, Graph_NumberTensor:$w,
+                       Optional<Graph_NumberTensor>:$bias,
+                       Graph_Ints:$strides, Graph_Ints:$pads,
+                       Graph_Ints:$dilations, Graph_Int<"1">:$group,
+                       Graph_AutoPad:$auto_pad);
+  let results = (outs Graph_NumberTensor:$y);
+}
+
+def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor"> {
+  let summary = "Transposed convolution";
+  let description = [{
+    The gradient of a convolution with respect to its input: `x` is N, C,
+    D1..Dn, `w` is C, M/group, K1..Kn. `output_shape` (spatial dimensions only)
+    determines the padding when given.
+
+    Constraints:
+    - (conv_transpose_c1) `x`, `w`, `bias` and `y` have the same element type, a
+      float.
+    - (conv_transpose_c2) `x` and `w` have the same rank of at least 3 and as
+      many channels; `bias` has rank 1 and M elements.
+    - (conv_transpose_c3) C is a multiple of `group`.
+    - (conv_transpose_c4) the lists have one number per spatial dimension,
+      `pads` two.
+
+    ```mlir
+    %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<1x3x16x16xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$x, Graph_FloatTensor:$w,
+                       Optional<Graph_FloatTensor>:$bias,
+                       Graph_Ints:$strides, Graph_Ints:$pads,
+                       Graph_Ints:$dilations, Graph_Ints:$output_padding,
+                       Graph_Ints:$output_shape, Graph_Int<"1">:$group,
+                       Graph_AutoPad:$auto_pad);
+  let results = (outs Graph_FloatTensor:$y);
+}
+
+def DeformConvOp : Graph_Op<"deform_conv", "Opaque"> {
+  let summary = "Deformable convolution";
+  let description = [{
+    A convolution that samples `x` at positions moved by `offset`, each sample
+    weighted by `mask`. `bias` and `mask` may be none.
+
+    Constraints:
+    - (deform_conv_c1) all tensors have the same element type, a float.
+    - (deform_conv_c2) the lists are as for `graph.conv`.
+    - (deform_conv_c3) the channels are multiples of `group` and
+      `offset_group`.
+
+    ```mlir
+    %none = graph.none : none
+    %y = graph.deform_conv %x, %w, %offset, %none, %none : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>, tensor<1x8x2x2xf32>, none, none) -> tensor<1x1x2x2xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$x, Graph_FloatTensor:$w,
+                       Graph_FloatTensor:$offset,
+                       Graph_OrNone<Graph_FloatTensor>:$bias,
+                       Graph_OrNone<Graph_FloatTensor>:$mask,
+                       Graph_Ints:$strides, Graph_Ints:$pads,
+                       Graph_Ints:$dilations, Graph_Int<"1">:$group,
+                       Graph_Int<"1">:$offset_group);
+  let results = (outs Graph_FloatTensor:$y);
+}
+
+def EinsumOp : Graph_Op<"einsum", "Opaque"> {
+  let summary = "Einstein summation";
+  let description = [{
+    Multiplies the operands and sums over the letters that the output of
+    `equation` lacks; `...` stands for broadcast dimensions.
+
+    Constraints:
+    - (einsum_c1) all operands and `y` have the same element type, a number.
+    - (einsum_c2) `equation` has one term per operand with one letter per
+      dimension; equal letters have equal extents or 1.
+
+    ```mlir
+    %y = graph.einsum %a, %b {equation = "ij,jk->ik"} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Graph_NumberTensor>:$inputs,
+                       StrAttr:$equation);
+  let results = (outs Graph_NumberTensor:$y);
+}
+
+#endif // DLC_DIALECTS_GRAPH_GRAPHCONTRACTION_TD

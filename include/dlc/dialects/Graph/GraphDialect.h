@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Graph dialect and the interfaces of its operations. The operations
+// themselves are in GraphOps.h.
+
+#ifndef DLC_DIALECTS_GRAPH_GRAPHDIALECT_H
+#define DLC_DIALECTS_GRAPH_GRAPHDIALECT_H
+
+#include "dlc/dialects/Graph/Inference.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <optional>
+
+namespace dlc::graph {
+
+/// How an operation reads its operands, which decides what may share a kernel.
+enum class FusionKind {
+  /// Element by element, operands broadcast.
+  Elementwise,
+  /// Each element of a result is one element of an operand, at a place known
+  /// beforehand or given by data.
+  Movement,
+  /// Each element of a result is a fold over dimensions of the operand.
+  Reduction,
+  /// A reduction over trailing dimensions, then elementwise (softmax, norms).
+  Row,
+  /// Contractions and convolutions.
+  Anchor,
+  /// Stands alone.
+  Opaque,
+};
+
+llvm::StringRef stringifyFusionKind(FusionKind kind);
+
+/// What an operation knows about the order of dimensions.
+enum class LayoutKind {
+  Agnostic,  ///< Any, as long as all operands have the same.
+  Sensitive, ///< Any, after its axis attributes are rewritten.
+  Fixed,     ///< Row-major in the order of the dimensions.
+};
+
+/// A scalar or vector of integers of which some are known.
+using PartialInts = llvm::SmallVector<std::optional<int64_t>>;
+
+namespace detail {
+/// (operand, 0) for each operand of the static type of result 0.
+llvm::SmallVector<std::pair<unsigned, unsigned>>
+sameTypePairs(mlir::Operation *op);
+} // namespace detail
+
+/// Marks operations whose result types the Reference kernels give.
+template <typename ConcreteOp>
+class ReferenceInference
+    : public mlir::OpTrait::TraitBase<ConcreteOp, ReferenceInference> {};
+
+} // namespace dlc::graph
+
+#include "dlc/dialects/Graph/GraphDialect.h.inc"
+
+#include "dlc/dialects/Graph/GraphInterfaces.h.inc"
+
+namespace dlc::graph {
+
+/// The kind of any operation; Opaque for those of other dialects.
+FusionKind getFusionKind(mlir::Operation *op);
+
+} // namespace dlc::graph
+
+#endif // DLC_DIALECTS_GRAPH_GRAPHDIALECT_H

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The base class of elementwise operations.
+
+#ifndef DLC_DIALECTS_GRAPH_GRAPHELEMENTWISE_TD
+#define DLC_DIALECTS_GRAPH_GRAPHELEMENTWISE_TD
+
+include "dlc/dialects/Graph/GraphBase.td"
+
+// Operands broadcast as in NumPy. Prints one type when all are equal.
+class Graph_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : Graph_Op<mnemonic, "Elementwise", [
+        DeclareOpInterfaceMethods<ElementwiseOpInterface>,
+        InPlaceOpInterface] # traits> {
+  let layout = "Agnostic";
+}
+
+#endif // DLC_DIALECTS_GRAPH_GRAPHELEMENTWISE_TD

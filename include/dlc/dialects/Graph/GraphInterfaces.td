@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What passes ask of Graph operations. A new operation answers these and needs
+// no edit in any pass.
+
+#ifndef DLC_DIALECTS_GRAPH_GRAPHINTERFACES_TD
+#define DLC_DIALECTS_GRAPH_GRAPHINTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def GradientOpInterface : OpInterface<"GradientOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = [{
+    Operations that know their gradient as Graph operations, so that gradients
+    fuse and differentiate again.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the gradients of the operands, given those of the results. A null
+      value stands for a gradient of zero, on both sides.
+    }],
+    "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildGradient",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$resultGrads)>];
+}
+
+def FusionOpInterface : OpInterface<"FusionOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = "How an operation takes part in fusion.";
+  let methods = [InterfaceMethod<
+    "The kind of the operation's access to its operands.",
+    "::dlc::graph::FusionKind", "getFusionKind", (ins), "",
+    "return ::dlc::graph::FusionKind::Opaque;">];
+}
+
+def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = [{
+    Operations that compute each element of their only result from the elements
+    of their operands at the same (broadcast) position.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the computation of one element, or of a vector of elements, with
+      arith and math operations that map over vectors. `scalars` holds one value
+      per operand: of the operand's element type or a vector of it, where
+      unsigned integers are signless (arith knows no other) and bool is i1. The
+      same holds for the value returned. f16 and bf16 are computed in f32.
+    }],
+    "::mlir::Value", "buildElement",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+         "::mlir::ValueRange":$scalars)>];
+}
+
+def DecomposeOpInterface : OpInterface<"DecomposeOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = "Operations that simpler Graph operations can express.";
+  let methods = [InterfaceMethod<[{
+      Builds the results from simpler Graph operations at the builder's
+      insertion point; the operation itself stays. Fails, having built nothing,
+      where the types are not known well enough.
+    }],
+    "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose",
+    (ins "::mlir::OpBuilder &":$builder)>];
+}
+
+def InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = "Operations whose results may use the memory of operands.";
+  let methods = [
+    InterfaceMethod<[{
+      (operand, result) pairs: the result may overwrite the operand's memory,
+      because each element is read before it is written and never again.
+    }],
+    "::llvm::SmallVector<std::pair<unsigned, unsigned>>", "getInPlacePairs",
+    (ins), "", [{
+      return ::dlc::graph::detail::sameTypePairs(this->getOperation());
+    }]>,
+    InterfaceMethod<[{
+      True when the first result has the elements of the first operand in the
+      same order, so that no byte needs to move.
+    }],
+    "bool", "isView", (ins), "", "return false;">];
+}
+
+def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = "Whether an operation can take blocked or permuted tensors.";
+  let methods = [InterfaceMethod<
+    "What the operation knows about the order of dimensions.",
+    "::dlc::graph::LayoutKind", "getLayoutKind", (ins), "",
+    "return ::dlc::graph::LayoutKind::Fixed;">];
+}
+
+def ShapeValueOpInterface : OpInterface<"ShapeValueOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = [{
+    Operations that compute shapes: their value can be known in part, as the
+    shape of a tensor with some unknown dimensions is.
+  }];
+  let methods = [InterfaceMethod<[{
+      The elements of the only result, a scalar or vector of integers, as far as
+      they are known, given what is known of the operands (null: nothing).
+      Nullopt when not even their number is known.
+    }],
+    "std::optional<::dlc::graph::PartialInts>", "evaluatePartially",
+    (ins "::llvm::ArrayRef<const ::dlc::graph::PartialInts *>":$operands)>];
+}
+
+def PartialShapeOpInterface : OpInterface<"PartialShapeOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = [{
+    Operations whose result shape can be told in part from operand values that
+    are known in part.
+  }];
+  let methods = [InterfaceMethod<[{
+      The shape of the first result (`kDynamic` where unknown), given what is
+      known of the operands' values (null: nothing). Nullopt when unknown.
+    }],
+    "std::optional<::llvm::SmallVector<int64_t>>", "inferPartially",
+    (ins "::llvm::ArrayRef<const ::dlc::graph::PartialInts *>":$operands)>];
+}
+
+#endif // DLC_DIALECTS_GRAPH_GRAPHINTERFACES_TD

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear quantisation.
+
+#ifndef DLC_DIALECTS_GRAPH_GRAPHQUANTIZATION_TD
+#define DLC_DIALECTS_GRAPH_GRAPHQUANTIZATION_TD
+
+include "dlc/dialects/Graph/GraphBase.td"
+
+def QuantizeLinearOp : Graph_Op<"quantize_linear"> {
+  let layout = "Sensitive";
+  let summary = "Floats as small integers";
+  let description = [{
+    Computes `saturate(round(x / scale) + zero_point)`. `scale` and `zero_point`
+    are scalars, vectors along `axis`, or, with `block_size`, one number per
+    block of that many elements along `axis`.
+
+    Constraints:
+    - (quantize_linear_c1) `x` is a tensor of floats or i32; `scale` of floats;
+      `y` has the element type of `zero_point`, an integer.
+    - (quantize_linear_c2) `scale` and `zero_point` have the same shape, which
+      fits `x` as said above.
+
+    ```mlir
+    %y = graph.quantize_linear %x, %s, %z : (tensor<8x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<8x16xui8>
+    ```
+  }];
+  let arguments = (ins Graph_NumberTensor:$x, Graph_FloatTensor:$scale,
+                       Graph_IntTensor:$zero_point, Graph_Int<"1">:$axis,
+                       Graph_Int<"0">:$block_size, Graph_Bool<"true">:$saturate,
+                       OptionalAttr<Graph_TypeAttr>:$precision);
+  let results = (outs Graph_IntTensor:$y);
+}
+
+def DequantizeLinearOp : Graph_Op<"dequantize_linear"> {
+  let layout = "Sensitive";
+  let summary = "Small integers as floats";
+  let description = [{
+    Computes `(x - zero_point) * scale`, shapes as for `graph.quantize_linear`.
+
+    Constraints:
+    - (dequantize_linear_c1) `x` and `zero_point` have the same integer element
+      type; `y` has that of `scale`, a float.
+    - (dequantize_linear_c2) `scale` and `zero_point` have the same shape, which
+      fits `x`.
+
+    ```mlir
+    %y = graph.dequantize_linear %x, %s, %z : (tensor<8x16xui8>, tensor<f32>, tensor<ui8>) -> tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins Graph_IntTensor:$x, Graph_FloatTensor:$scale,
+                       Graph_IntTensor:$zero_point, Graph_Int<"1">:$axis,
+                       Graph_Int<"0">:$block_size);
+  let results = (outs Graph_FloatTensor:$y);
+}
+
+#endif // DLC_DIALECTS_GRAPH_GRAPHQUANTIZATION_TD
