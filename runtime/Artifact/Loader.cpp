@@ -96,8 +96,8 @@ static Status checkSection(const char *name, uint64_t offset, uint64_t size,
   if (offset < sizeof(DlcArtifactHeader) || offset > fileSize ||
       size > fileSize - offset)
     return makeError(StatusCode::DataLoss,
-                     "the %s (%" PRIu64 " bytes at %" PRIu64
-                     ") leave the file of %" PRIu64 " bytes",
+                     "the %s section of %" PRIu64 " bytes at %" PRIu64
+                     " is outside the file of %" PRIu64 " bytes",
                      name, size, offset, fileSize);
   return Status::ok();
 }

@@ -108,7 +108,7 @@ void Execution::State::placeValues() {
 }
 
 Status Execution::State::prepare() {
-  DLC_RETURN_IF_ERROR(allocateArenas());
+  // The tables first: the destructor reads them when there is no memory.
   size_t count = program.values.size();
   addresses.assign(count, nullptr);
   shapes.resize(count);
@@ -121,6 +121,7 @@ Status Execution::State::prepare() {
   inputTensors.resize(program.mostArguments);
   outputTensors.resize(program.mostArguments);
   indexSlots();
+  DLC_RETURN_IF_ERROR(allocateArenas());
   placeValues();
   return Status::ok();
 }

@@ -5,12 +5,14 @@
 #ifndef DLC_RUNTIME_KERNEL_CPU_KERNELS_H
 #define DLC_RUNTIME_KERNEL_CPU_KERNELS_H
 
+#include "ConvTiles.h"
+#include "DepthwiseTiles.h"
 #include "MatmulTiles.h"
 
 namespace dlc::rt::cpu {
 namespace {
 
-constexpr KernelSet thisKernelSet = {kLanes, runMatmul, nullptr, nullptr};
+constexpr KernelSet thisKernelSet = {kLanes, runMatmul, runConv, runDepthwise};
 
 } // namespace
 } // namespace dlc::rt::cpu

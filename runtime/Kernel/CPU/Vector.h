@@ -132,6 +132,18 @@ struct LaneMask {
 #endif
 }
 
+/// Elements 1, 3, 5, ...
+[[gnu::always_inline]] inline Vec oddOf(Vec low, Vec high) {
+#if DLC_VECTOR_BYTES == 64
+  return __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19,
+                                 21, 23, 25, 27, 29, 31);
+#elif DLC_VECTOR_BYTES == 32
+  return __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
+#else
+  return __builtin_shufflevector(low, high, 1, 3, 5, 7);
+#endif
+}
+
 /// Bitwise or: joins vectors of which each lane is zero in all but one.
 [[gnu::always_inline]] inline Vec join(Vec a, Vec b) {
   return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(a) |

@@ -17,16 +17,6 @@ using namespace dlc::rt::ref;
 // Shape rule
 //===----------------------------------------------------------------------===//
 
-static Status checkChannels(const ConvolutionShape &shape) {
-  auto channels = multiplyDims(shape.weights[1], shape.group);
-  int64_t merged = channels.value_or(0);
-  if (!channels || !mergeDim(merged, shape.input[1]))
-    return DLC_INVALID("expected weights of %" PRId64 " channels / %" PRId64
-                       " groups, got %" PRId64,
-                       shape.input[1], shape.group, shape.weights[1]);
-  return checkDivides(shape.group, shape.weights[0], "output channels");
-}
-
 static Status inferConv(const InferContext &context,
                         std::vector<TensorType> &results) {
   DLC_RETURN_IF_ERROR(checkOperands(context, 2, 3));

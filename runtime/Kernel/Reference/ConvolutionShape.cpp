@@ -70,3 +70,13 @@ Status ref::checkVector(const InferContext &context, size_t index,
                      " elements, one for each output channel, got %" PRId64,
                      index, count, type.shape[0]);
 }
+
+Status ref::checkChannels(const ConvolutionShape &shape) {
+  auto channels = multiplyDims(shape.weights[1], shape.group);
+  int64_t merged = channels.value_or(0);
+  if (!channels || !mergeDim(merged, shape.input[1]))
+    return DLC_INVALID("expected weights of %" PRId64 " channels / %" PRId64
+                       " groups, got %" PRId64,
+                       shape.input[1], shape.group, shape.weights[1]);
+  return checkDivides(shape.group, shape.weights[0], "output channels");
+}

@@ -23,8 +23,14 @@ Status readConvolution(const InferContext &context, ConvolutionShape &shape);
 /// The same when every shape is known; for computations.
 Status readConvolution(const ComputeContext &context, ConvolutionShape &shape);
 
-/// Checks that dimension `dim` of operand `index` is a multiple of `divisor`.
+/// Checks that `dim`, called `what` in the message, is a multiple of
+/// `divisor`.
 Status checkDivides(int64_t divisor, int64_t dim, const char *what);
+
+/// Checks that the weights' second dimension times the groups are the input's
+/// channels, and that the groups divide the output channels: not for transposed
+/// convolutions.
+Status checkChannels(const ConvolutionShape &shape);
 
 /// Checks operand `index`: absent, or a vector of `count` elements.
 Status checkVector(const InferContext &context, size_t index, int64_t count);

@@ -46,12 +46,13 @@ static Status computeGather(ComputeContext &context) {
   size_t inner = extentOf(x.shape, axis + 1, x.shape.size()) * sizeOf(x.type);
   int64_t count = indices.size();
   char *target = context.output(0).as<char>();
-  for (int64_t i = 0; i < outer; ++i) {
-    for (int64_t j = 0; j < count; ++j, target += inner) {
-      int64_t index;
-      DLC_RETURN_IF_ERROR(readIndex(indices, j, extent, index));
-      if (inner)
-        std::memcpy(target, x.as<char>() + (i * extent + index) * inner, inner);
+  std::vector<int64_t> resolved(count);
+  for (int64_t j = 0; j < count; ++j)
+    DLC_RETURN_IF_ERROR(readIndex(indices, j, extent, resolved[j]));
+  for (int64_t i = 0; inner && i < outer; ++i) {
+    for (int64_t index : resolved) {
+      std::memcpy(target, x.as<char>() + (i * extent + index) * inner, inner);
+      target += inner;
     }
   }
   return Status::ok();

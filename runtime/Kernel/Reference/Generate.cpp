@@ -56,8 +56,9 @@ static Status inferEyeLike(const InferContext &context,
 static Status computeEyeLike(ComputeContext &context) {
   TensorView &y = context.output(0);
   int64_t k = context.attrs().getInt("k", 0);
-  if (y.bytes())
-    std::memset(y.data, 0, y.bytes());
+  if (y.size() == 0)
+    return Status::ok();
+  std::memset(y.data, 0, y.bytes());
   return dispatch(y.type, [&]<typename E>(E) {
     for (int64_t i = 0; i < y.shape[0]; ++i) {
       int64_t j;

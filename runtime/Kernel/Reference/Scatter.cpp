@@ -168,8 +168,8 @@ static Status inferScatterNd(const InferContext &context,
   if (!x.hasRank || !indices.hasRank || indices.shape.back() < 0)
     return addResultLike(context, results);
   int64_t tuple = indices.shape.back();
-  if (tuple > x.rank())
-    return DLC_INVALID("operand 1: expected tuples of at most %" PRId64
+  if (tuple == 0 || tuple > x.rank())
+    return DLC_INVALID("operand 1: expected tuples of 1 to %" PRId64
                        " indices, got %" PRId64,
                        x.rank(), tuple);
   std::vector<int64_t> updates(indices.shape.begin(), indices.shape.end() - 1);
@@ -275,6 +275,8 @@ static Status computeTensorScatter(ComputeContext &context) {
   int64_t axis;
   DLC_RETURN_IF_ERROR(readSequenceAxis(context.attrs(), cache.rank(), axis));
   copyOperand(context);
+  if (update.size() == 0)
+    return Status::ok();
   std::vector<int64_t> starts(cache.shape[0]);
   if (context.isPresent(2))
     starts = context.intsOf(2);

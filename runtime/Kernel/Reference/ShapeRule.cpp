@@ -140,6 +140,12 @@ bool ref::mayHaveShape(const TensorType &type, std::span<const int64_t> shape) {
   return true;
 }
 
+bool ref::broadcastDim(int64_t &dim, int64_t other) {
+  if (dim == 1 || (dim < 0 && other != 1))
+    dim = other;
+  return other < 0 || other == 1 || other == dim;
+}
+
 Status ref::broadcastInto(TensorType &shape, const TensorType &other) {
   if (!shape.hasRank || !other.hasRank) {
     shape.shape.clear();
@@ -151,9 +157,7 @@ Status ref::broadcastInto(TensorType &shape, const TensorType &other) {
   size_t missing = rank - other.shape.size();
   for (size_t i = missing; i < rank; ++i) {
     int64_t &dim = shape.shape[i], with = other.shape[i - missing];
-    if (dim == 1 || (dim < 0 && with != 1))
-      dim = with;
-    else if (with >= 0 && with != 1 && with != dim)
+    if (!broadcastDim(dim, with))
       return DLC_INVALID("expected shapes that broadcast, got %" PRId64
                          " and %" PRId64 " in dimension %zu",
                          dim, with, i);

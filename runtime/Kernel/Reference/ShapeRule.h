@@ -53,8 +53,10 @@ bool mergeDim(int64_t &dim, int64_t other);
 /// Checks that `type` has shape `shape` as far as both are known.
 bool mayHaveShape(const TensorType &type, std::span<const int64_t> shape);
 
-/// NumPy broadcasting of `other` into `shape`; element types are ignored. A
-/// known extent other than 1 wins over an unknown one.
+/// NumPy broadcasting of one dimension into another; false when it cannot be.
+/// A known extent other than 1 wins over an unknown one.
+bool broadcastDim(int64_t &dim, int64_t other);
+/// NumPy broadcasting of `other` into `shape`; element types are ignored.
 Status broadcastInto(TensorType &shape, const TensorType &other);
 
 /// a * b and a + b, kUnknownDim when a factor is unknown; nullopt on overflow.

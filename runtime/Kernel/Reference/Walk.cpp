@@ -2,6 +2,7 @@
 
 #include "Walk.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace dlc::rt;
@@ -41,6 +42,9 @@ struct Copier {
 void ref::copyElements(void *target, const Walk &targetWalk, const void *source,
                        const Walk &sourceWalk, std::span<const int64_t> shape,
                        size_t elementSize) {
+  // Also keeps huge dimensions beside a 0 from being counted through.
+  if (std::ranges::count(shape, 0) > 0)
+    return;
   Copier copier{static_cast<char *>(target), static_cast<const char *>(source),
                 targetWalk.strides, sourceWalk.strides, shape};
   uint64_t to = targetWalk.start, from = sourceWalk.start;

@@ -49,6 +49,11 @@ private:
 
 static Status prepareScale(const KernelCall &call,
                            std::unique_ptr<PreparedKernel> &prepared) {
+  if (call.inputs.size() != 1 || call.outputs.size() != 1 ||
+      call.inputs[0].type != DLC_F32 || call.outputs[0].type != DLC_F32 ||
+      call.inputs[0].shape != call.outputs[0].shape)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected one f32 tensor and its like");
   prepared = std::make_unique<Scale>(*elementCount(call.inputs[0].shape),
                                      call.attributes.getInt("factor", 1));
   return Status::ok();
@@ -93,6 +98,15 @@ static Status inferVector(const ref::InferContext &,
   return Status::ok();
 }
 
+/// One f32 vector in: what the computations rely on.
+static Status inferFromVector(const ref::InferContext &context,
+                              std::vector<TensorType> &results) {
+  const TensorType &x = context.operand(0).type;
+  if (x.type != DLC_F32 || (x.hasRank && x.rank() != 1))
+    return makeError(StatusCode::InvalidArgument, "expected a vector of f32");
+  return inferVector(context, results);
+}
+
 static Status computePositives(ref::ComputeContext &context) {
   std::vector<float> kept;
   const TensorView &x = context.input(0);
@@ -110,6 +124,7 @@ static Status computeNothing(ref::ComputeContext &) { return Status::ok(); }
 
 static Status inferTwice(const ref::InferContext &context,
                          std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(inferFromVector(context, results));
   const TensorType &x = context.operand(0).type;
   int64_t length = x.hasRank && x.rank() == 1 ? x.shape[0] : kUnknownDim;
   results = {{DLC_F32, {length < 0 ? length : 2 * length}}};
@@ -123,11 +138,19 @@ static Status computeTwice(ref::ComputeContext &context) {
   return Status::ok();
 }
 
+/// No element is touched: only the executor's own work is left.
+static Status inferStill(const ref::InferContext &context,
+                         std::vector<TensorType> &results) {
+  results = {context.operand(0).type};
+  return Status::ok();
+}
+
 static const ref::Operation *findOperation(std::string_view name) {
   static const ref::Operation operations[] = {
       {"refuse", inferOneFloat, refuse},
-      {"positives", inferVector, computePositives},
+      {"positives", inferFromVector, computePositives},
       {"forget", inferVector, computeNothing},
+      {"still", inferStill, computeNothing},
       {"twice_length", inferTwice, computeTwice}};
   for (const ref::Operation &operation : operations)
     if (operation.name == name)

@@ -22,6 +22,7 @@ std::vector<std::byte> testObject(int factor = 2);
 ///   refuse        fails
 ///   positives     the elements of a vector of f32 above 0
 ///   forget        promises a result of unknown shape and makes none
+///   still         promises its input's type and touches nothing
 ///   twice_length  a vector of f32 to one twice as long
 ProgramOptions testOptions();
 

@@ -165,7 +165,7 @@ TEST(Indexing, ScatterNd) {
             "position 1");
   EXPECT_EQ(shapesOf("scatter_nd",
                      {x, unknown(DLC_I64, {1, 3}), unknown(DLC_I32, {1})}),
-            "error: operand 1: expected tuples of at most 2 indices, got 3");
+            "error: operand 1: expected tuples of 1 to 2 indices, got 3");
   EXPECT_EQ(shapesOf("scatter_nd",
                      {x, unknown(DLC_I64, {3, 1}), unknown(DLC_I32, {3, 3})}),
             "error: operand 2: expected 3x2xi32, got 3x3xi32");

@@ -12,7 +12,17 @@
 //                     [ceil(N/16)][K][16], zero padded; its type stays that
 //                     of the operand before packing
 //   bias [N], residual as c.
-//   activation in "" | "relu" | "clamp" (alpha = lo, beta = hi) |
+// cpu.conv    inputs (x, w, bias?, residual?), output y
+//   y = act(conv(x, w) + bias + residual); x [N, C, W] or [N, C, H, W],
+//   w [OC, C/group, KW] or [OC, C/group, KH, KW].
+//   strides, dilations  one per spatial dimension, default 1
+//   pads                begins, then ends, default 0; not negative
+//   group               default 1
+//   packed_w            1: w holds what pack(call, 1) wrote:
+//                       [group][ceil(OC/group/4)][C/group*KH*KW][4], zero
+//                       padded; with one input channel a group [OC][KH*KW]
+//   bias [OC], residual as y.
+// Both: activation in "" | "relu" | "clamp" (alpha = lo, beta = hi) |
 //   "leaky_relu" (alpha) | "sigmoid" | "tanh" | "gelu" | "gelu_tanh" | "silu"
 //   | "hard_swish" | "hard_sigmoid" (alpha, beta). The defaults of alpha and
 //   beta are those of the Graph ops. NaN passes through every activation.
@@ -43,10 +53,12 @@ bool canRun(Isa isa);
 /// The best set that canRun(); what the entries use.
 Isa bestIsa();
 
-/// prepare() of cpu.matmul for a given instruction set, for tests
+/// prepare() of cpu.matmul and cpu.conv for a given instruction set, for tests
 /// and benchmarks. Unsupported when it cannot run here.
 Status prepareMatmul(const KernelCall &call, Isa isa,
                      std::unique_ptr<PreparedKernel> &prepared);
+Status prepareConv(const KernelCall &call, Isa isa,
+                   std::unique_ptr<PreparedKernel> &prepared);
 
 /// The entries of this library.
 std::span<const LibraryEntry> libraryEntries();

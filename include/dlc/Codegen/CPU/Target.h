@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The machines that Codegen for CPUs can aim at: a triple and a set of
+// features. A CPU name is never guessed; virtual machines often name their
+// CPU wrongly.
+
+#ifndef DLC_CODEGEN_CPU_TARGET_H
+#define DLC_CODEGEN_CPU_TARGET_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlc::codegen {
+
+/// A machine as code is generated for it. A plain value.
+struct TargetOptions {
+  std::string triple = "x86_64-unknown-linux-gnu";
+  /// Features beyond the baseline x86-64, as LLVM names them, sorted, without
+  /// '+'. The machine that runs the code needs all of them.
+  std::vector<std::string> features;
+
+  bool has(llvm::StringRef feature) const;
+  /// Bytes of the widest vector register: 16, 32 or 64.
+  int64_t vectorBytes() const;
+  /// "+avx,+avx2,...": the form that LLVM takes.
+  std::string featureString() const;
+
+  /// The machine this process runs on, by CPUID.
+  static TargetOptions host();
+  /// "host", "x86-64", "x86-64-v3" or "x86-64-v4"; nullopt for another name.
+  static std::optional<TargetOptions> get(llvm::StringRef name);
+};
+
+} // namespace dlc::codegen
+
+#endif // DLC_CODEGEN_CPU_TARGET_H

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Errors are in units in the last place of f32 against double, over all
+// floats, with fused multiply-add. Coefficients are relative minimax fits.
+
+#include "VectorMath.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace dlc::codegen;
+
+namespace {
+
+constexpr double kLog2E = 1.4426950408889634;
+/// ln 2 in two parts; the first has 11 trailing zero bits, so that its product
+/// with an exponent is exact.
+constexpr double kLn2High = 0.693145751953125, kLn2Low = 1.42860677e-6;
+/// Adding and subtracting 1.5 * 2^23 rounds to the nearest integer, and the
+/// low bits of the sum are that integer.
+constexpr double kRoundMagic = 12582912.0;
+constexpr int64_t kRoundMagicBits = 0x4B400000;
+
+/// Values are f32 or vectors of f32 (i32 for bit patterns) of one width.
+class MathBuilder {
+public:
+  MathBuilder(OpBuilder &builder, Location loc, Type type, bool hasFMA)
+      : builder(builder), loc(loc), type(type), hasFMA(hasFMA),
+        flags(arith::FastMathFlagsAttr::get(builder.getContext(),
+                                            arith::FastMathFlags::contract)) {
+    intType = builder.getI32Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      intType = vector.clone(intType);
+  }
+
+  Value exp(Value x);
+  Value exp2(Value x);
+  Value tanh(Value x);
+  Value erf(Value x);
+  Value log(Value x);
+  Value log1p(Value x);
+  Value rsqrt(Value x) {
+    return div(real(1), math::SqrtOp::create(builder, loc, x));
+  }
+  Value scaled(Value x, double factor) { return mul(x, real(factor)); }
+
+private:
+  Value real(double value) {
+    TypedAttr attr = builder.getF32FloatAttr(static_cast<float>(value));
+    if (auto vector = dyn_cast<VectorType>(type))
+      attr = DenseElementsAttr::get(vector, Attribute(attr));
+    return arith::ConstantOp::create(builder, loc, attr);
+  }
+  Value integer(int64_t value) {
+    TypedAttr attr = builder.getI32IntegerAttr(value);
+    if (auto vector = dyn_cast<VectorType>(intType))
+      attr = DenseElementsAttr::get(vector, Attribute(attr));
+    return arith::ConstantOp::create(builder, loc, attr);
+  }
+  Value add(Value a, Value b) {
+    return arith::AddFOp::create(builder, loc, a, b, flags);
+  }
+  Value sub(Value a, Value b) {
+    return arith::SubFOp::create(builder, loc, a, b, flags);
+  }
+  Value mul(Value a, Value b) {
+    return arith::MulFOp::create(builder, loc, a, b, flags);
+  }
+  Value div(Value a, Value b) {
+    return arith::DivFOp::create(builder, loc, a, b, flags);
+  }
+  Value fma(Value a, Value b, Value c) {
+    if (hasFMA)
+      return math::FmaOp::create(builder, loc, a, b, c);
+    return add(mul(a, b), c);
+  }
+  Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
+    return arith::CmpFOp::create(builder, loc, predicate, a, b);
+  }
+  Value select(Value condition, Value a, Value b) {
+    return arith::SelectOp::create(builder, loc, condition, a, b);
+  }
+  /// min(x, bound) and max(x, bound): one instruction each, NaN stays NaN.
+  Value clampBelow(Value x, double bound) {
+    Value c = real(bound);
+    return select(compare(arith::CmpFPredicate::OLT, c, x), c, x);
+  }
+  Value clampAbove(Value x, double bound) {
+    Value c = real(bound);
+    return select(compare(arith::CmpFPredicate::OGT, c, x), c, x);
+  }
+  Value clamp(Value x, double bound) {
+    return clampAbove(clampBelow(x, bound), -bound);
+  }
+  Value bits(Value x) {
+    return arith::BitcastOp::create(builder, loc, intType, x);
+  }
+  Value fromBits(Value x) {
+    return arith::BitcastOp::create(builder, loc, type, x);
+  }
+  Value addInt(Value a, Value b) {
+    return arith::AddIOp::create(builder, loc, a, b);
+  }
+  Value subInt(Value a, Value b) {
+    return arith::SubIOp::create(builder, loc, a, b);
+  }
+  Value shiftLeft(Value a, int64_t by) {
+    return arith::ShLIOp::create(builder, loc, a, integer(by));
+  }
+  Value shiftRight(Value a, int64_t by) {
+    return arith::ShRSIOp::create(builder, loc, a, integer(by));
+  }
+  /// c[0] + x * (c[1] + x * (...)).
+  Value horner(Value x, ArrayRef<double> coefficients) {
+    Value sum = real(coefficients.back());
+    for (double c : llvm::reverse(coefficients.drop_back()))
+      sum = fma(sum, x, real(c));
+    return sum;
+  }
+  /// Given `shifted` = n + kRoundMagic: mantissa * 2^n for n in [-150, 129],
+  /// by two scales of half the exponent, so that denormal results round once.
+  Value scaleByPowerOfTwo(Value mantissa, Value shifted) {
+    Value n = subInt(bits(shifted), integer(kRoundMagicBits));
+    Value high = shiftRight(n, 1);
+    Value low = subInt(n, high);
+    Value first = fromBits(shiftLeft(addInt(high, integer(127)), 23));
+    Value second = fromBits(shiftLeft(addInt(low, integer(127)), 23));
+    return mul(mul(mantissa, first), second);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  Type type, intType;
+  bool hasFMA;
+  arith::FastMathFlagsAttr flags;
+};
+
+} // namespace
+
+/// At most 2.2 ulp; denormal results within 1.5 of their spacing. Infinities,
+/// zero and NaN are exact.
+Value MathBuilder::exp(Value x) {
+  x = clampAbove(clampBelow(x, 89), -104);
+  Value shifted = fma(x, real(kLog2E), real(kRoundMagic));
+  Value n = sub(shifted, real(kRoundMagic));
+  Value r = fma(n, real(-kLn2High), x);
+  r = fma(n, real(-kLn2Low), r);
+  Value p = horner(r, {1, 1, 0.4999923, 0.16667115, 0.04189033, 0.0083125});
+  return scaleByPowerOfTwo(p, shifted);
+}
+
+/// At most 2.2 ulp.
+Value MathBuilder::exp2(Value x) {
+  x = clampAbove(clampBelow(x, 129), -150);
+  Value shifted = add(x, real(kRoundMagic));
+  Value r = sub(x, sub(shifted, real(kRoundMagic)));
+  Value p = horner(r, {1, 0.69314697687, 0.24022241107, 0.05550734518,
+                       0.00967157672, 0.00132646456});
+  return scaleByPowerOfTwo(p, shifted);
+}
+
+/// At most 5.8 ulp, absolute error 3.4e-7. The quotient is exactly 1 at the
+/// clamp; -0 is kept.
+Value MathBuilder::tanh(Value x) {
+  x = clamp(x, 9.01);
+  Value u = mul(x, x);
+  Value p = horner(u, {1, 0.1338332867437228, 0.003498220718594223,
+                       2.0648437334028312e-05, 1.3401904293853031e-08});
+  Value q = horner(u, {1, 0.4671665004123661, 0.025887260502831216,
+                       0.00032897676173012497, 7.797428349784382e-07});
+  return div(mul(x, p), q);
+}
+
+/// At most 6.1 ulp, absolute error 3.6e-7. The quotient is exactly 1 at the
+/// clamp, so that GELU of a large negative number is 0.
+Value MathBuilder::erf(Value x) {
+  x = clamp(x, 3.925);
+  Value u = mul(x, x);
+  Value p = horner(u, {1.1283791453735375, 0.19078241335976978,
+                       0.05279008606733695, 0.0037795458151110217,
+                       0.0002848067562145549, 2.041975670167274e-06});
+  Value q = horner(u, {1, 0.5024092314411335, 0.11425692539953523,
+                       0.014997309643217091, 0.0011651966175423502,
+                       3.8004030170889276e-05});
+  return div(mul(x, p), q);
+}
+
+/// At most 0.9 ulp, denormals included. log(0) = -inf, log(x < 0) = NaN.
+Value MathBuilder::log(Value x) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  using arith::CmpFPredicate;
+  // Denormals are scaled by 2^23 first.
+  Value tiny = compare(CmpFPredicate::OLT, x, real(1.17549435e-38));
+  Value normal = select(tiny, scaled(x, 8388608.0), x);
+  Value bias = select(tiny, real(-23), real(0));
+  // x = m * 2^k with m in [1/sqrt(2), sqrt(2)).
+  Value pattern = bits(normal);
+  Value k = shiftRight(subInt(pattern, integer(0x3F3504F3)), 23);
+  Value m = fromBits(subInt(pattern, shiftLeft(k, 23)));
+  Value exponent = arith::SIToFPOp::create(builder, loc, type, k);
+  exponent = add(exponent, bias);
+  // log(1 + f) = f - f^2 / 2 + f^3 P(f).
+  Value f = sub(m, real(1));
+  Value f2 = mul(f, f);
+  Value p = horner(f, {0.33333331707494607, -0.2500082103987177,
+                       0.20001226902477956, -0.16623357150757434,
+                       0.14201757209700797, -0.13160183600497885,
+                       0.12761583606388374, -0.076345016333681});
+  Value y = mul(mul(f2, f), p);
+  y = fma(exponent, real(kLn2Low), y);
+  y = fma(f2, real(-0.5), y);
+  y = add(y, f);
+  y = fma(exponent, real(kLn2High), y);
+  y = select(compare(CmpFPredicate::OLT, x, real(kInfinity)), y, x);
+  y = select(compare(CmpFPredicate::OEQ, x, real(0)), real(-kInfinity), y);
+  Value nan = real(std::numeric_limits<double>::quiet_NaN());
+  return select(compare(CmpFPredicate::OLT, x, real(0)), nan, y);
+}
+
+/// log(u) * x / (u - 1) with u = 1 + x rounded corrects that rounding; at
+/// most 3 ulp.
+Value MathBuilder::log1p(Value x) {
+  using arith::CmpFPredicate;
+  Value one = real(1);
+  // Plain operations: a contracted sum would not be the rounded u.
+  Value u = arith::AddFOp::create(builder, loc, x, one);
+  Value d = arith::SubFOp::create(builder, loc, u, one);
+  Value y = mul(log(u), div(x, d));
+  y = select(compare(CmpFPredicate::OEQ, d, real(0)), x, y);
+  Value infinity = real(std::numeric_limits<double>::infinity());
+  y = select(compare(CmpFPredicate::OEQ, u, infinity), u, y);
+  // x = -1: u = 0, and log(0) * (-1 / -1) is -inf already.
+  return y;
+}
+
+Value dlc::codegen::buildMaximum(OpBuilder &builder, Location loc, Value a,
+                                 Value b) {
+  // The first select is vmaxps, which gives b when either is NaN.
+  using arith::CmpFPredicate;
+  Value greater = arith::CmpFOp::create(builder, loc, CmpFPredicate::OGT, a, b);
+  Value larger = arith::SelectOp::create(builder, loc, greater, a, b);
+  Value isNaN = arith::CmpFOp::create(builder, loc, CmpFPredicate::UNO, a, a);
+  return arith::SelectOp::create(builder, loc, isNaN, a, larger);
+}
+
+Value dlc::codegen::buildMinimum(OpBuilder &builder, Location loc, Value a,
+                                 Value b) {
+  using arith::CmpFPredicate;
+  Value less = arith::CmpFOp::create(builder, loc, CmpFPredicate::OLT, a, b);
+  Value smaller = arith::SelectOp::create(builder, loc, less, a, b);
+  Value isNaN = arith::CmpFOp::create(builder, loc, CmpFPredicate::UNO, a, a);
+  return arith::SelectOp::create(builder, loc, isNaN, a, smaller);
+}
+
+/// x^c for exponents that need no transcendental function.
+static Value expandPow(OpBuilder &builder, Location loc, Operation *op,
+                       ValueRange operands) {
+  FloatAttr exponent;
+  if (!matchPattern(op->getOperand(1), m_Constant(&exponent)))
+    return {};
+  Value x = operands[0];
+  double c = exponent.getValueAsDouble();
+  if (c == 1)
+    return x;
+  Value square = arith::MulFOp::create(builder, loc, x, x);
+  if (c == 2)
+    return square;
+  if (c == 3)
+    return arith::MulFOp::create(builder, loc, square, x);
+  return {};
+}
+
+Value dlc::codegen::expandMath(OpBuilder &builder, Operation *op,
+                               ValueRange operands, bool hasFMA) {
+  if (operands.empty())
+    return {};
+  Location loc = op->getLoc();
+  if (isa<arith::MaximumFOp>(op))
+    return buildMaximum(builder, loc, operands[0], operands[1]);
+  if (isa<arith::MinimumFOp>(op))
+    return buildMinimum(builder, loc, operands[0], operands[1]);
+  Type type = operands[0].getType();
+  if (!getElementTypeOrSelf(type).isF32())
+    return {};
+  MathBuilder b(builder, loc, type, hasFMA);
+  Value x = operands[0];
+  return TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::ExpOp) { return b.exp(x); })
+      .Case([&](math::Exp2Op) { return b.exp2(x); })
+      .Case([&](math::TanhOp) { return b.tanh(x); })
+      .Case([&](math::ErfOp) { return b.erf(x); })
+      .Case([&](math::LogOp) { return b.log(x); })
+      .Case([&](math::Log2Op) { return b.scaled(b.log(x), kLog2E); })
+      .Case([&](math::Log10Op) {
+        return b.scaled(b.log(x), 0.43429448190325176);
+      })
+      .Case([&](math::Log1pOp) { return b.log1p(x); })
+      .Case([&](math::RsqrtOp) { return b.rsqrt(x); })
+      .Case([&](math::PowFOp) { return expandPow(builder, loc, op, operands); })
+      .Default([](Operation *) { return Value(); });
+}

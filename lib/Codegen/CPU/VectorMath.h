@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elementary functions as short sequences of arith operations that work alike
+// on f32 and on vectors of f32. LLVM would call libm once per lane.
+
+#ifndef DLC_LIB_CODEGEN_CPU_VECTORMATH_H
+#define DLC_LIB_CODEGEN_CPU_VECTORMATH_H
+
+#include "mlir/IR/Builders.h"
+
+namespace dlc::codegen {
+
+/// Builds the operation `op` (arith or math, scalar) on `operands`, which are
+/// f32 or vectors of f32, when this file has a better form of it than LLVM.
+/// Returns null when it has none. `hasFMA`: the target fuses multiply-add;
+/// without it the same polynomials are evaluated with two roundings, at a
+/// cost of about half an ulp.
+mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Operation *op,
+                       mlir::ValueRange operands, bool hasFMA);
+
+/// The larger (smaller) of two floats of any type; NaN when either is NaN.
+/// Three x86 instructions; the sign of a zero result is unspecified.
+mlir::Value buildMaximum(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value a, mlir::Value b);
+mlir::Value buildMinimum(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value a, mlir::Value b);
+
+} // namespace dlc::codegen
+
+#endif // DLC_LIB_CODEGEN_CPU_VECTORMATH_H

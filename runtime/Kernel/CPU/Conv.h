@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The portable half of cpu.conv: checks, plan and packing.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_CONV_H
+#define DLC_RUNTIME_KERNEL_CPU_CONV_H
+
+#include "dlc/runtime/Kernel/Library.h"
+
+namespace dlc::rt::cpu {
+
+bool isConvSupported(const KernelCall &call, std::string &why);
+/// 0 and no effect unless the call is supported and `operand` is w. Whether
+/// the call says already that the operand is packed does not matter.
+size_t packedConvBytes(const KernelCall &call, size_t operand);
+void packConv(const KernelCall &call, size_t operand, const void *source,
+              void *target);
+KernelCost convCost(const KernelCall &call);
+
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_CONV_H

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tiles of cpu.conv with more than one input channel a group. See Vector.h
+// for who may include it.
+//
+// A tile packs its block of pixels, a block of K at a time, into panels on the
+// stack. One panel and the rows of w in use stay in L1; partial sums wait in y.
+// Packing even a 1x1 convolution's pixels pays: rows of x lie a whole plane
+// apart, which is a page and often the same cache set for each.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_CONVTILES_H
+#define DLC_RUNTIME_KERNEL_CPU_CONVTILES_H
+
+#include "ConvPack.h"
+#include "MicroKernel.h"
+
+namespace dlc::rt::cpu {
+namespace {
+
+struct ConvTile {
+  const ConvPlan &plan;
+  const float *x, *w;           ///< Of the image and the group.
+  const float *bias, *residual; ///< Null when absent.
+  float *y;
+  int64_t vectorBegin, vectorEnd, channelBegin, channelEnd;
+  float *scratch;
+
+  void run() const;
+
+private:
+  int64_t panelCount() const {
+    return (vectorEnd - vectorBegin + kConvVectors - 1) / kConvVectors;
+  }
+  /// First vector of a panel; they are dealt out evenly.
+  int64_t panelBegin(int64_t panel) const {
+    return vectorBegin + (vectorEnd - vectorBegin) * panel / panelCount();
+  }
+  void runPanel(int64_t panel, int64_t begin, int64_t end, int64_t kBegin,
+                int64_t kEnd) const;
+};
+
+/// Channels [begin, end) of one panel for terms [kBegin, kEnd).
+inline void ConvTile::runPanel(int64_t panel, int64_t begin, int64_t end,
+                               int64_t kBegin, int64_t kEnd) const {
+  const int64_t first = panelBegin(panel);
+  const int64_t vectors = panelBegin(panel + 1) - first;
+  const int64_t pixel = first * kLanes;
+  const int64_t valid = least(vectors * kLanes, plan.pixels - pixel);
+  const bool last = kEnd == plan.k;
+  TileArguments t = {};
+  t.k = kEnd - kBegin;
+  t.b = scratch + (first - vectorBegin) * kLanes * t.k;
+  t.bStride = vectors * kLanes;
+  t.cStride = plan.pixels;
+  t.accumulate = kBegin > 0;
+  t.clamp = last && isClamp(plan.epilogue);
+  t.low = clampLow(plan.epilogue);
+  t.high = clampHigh(plan.epilogue);
+  t.aStride = plan.packedW ? kPanelRows : plan.k;
+  for (int64_t channel = begin; channel < end; channel += kPanelRows) {
+    const int64_t count = least(kPanelRows, end - channel);
+    t.a = plan.packedW ? w + channel * plan.k + kBegin * kPanelRows
+                       : w + channel * plan.k + kBegin;
+    const int64_t at = channel * plan.pixels + pixel;
+    t.c = y + at;
+    t.rowBias = bias && !t.accumulate ? bias + channel : nullptr;
+    t.residual = residual && !t.accumulate ? residual + at : nullptr;
+    runTile(plan.packedW ? microKernelOf<AForm::Columns, false>(count, vectors)
+                         : microKernelOf<AForm::Rows, false>(count, vectors),
+            t, count, valid, vectors);
+    if (last)
+      activateRest(t.c, t.cStride, count, valid, plan.epilogue);
+  }
+}
+
+inline void ConvTile::run() const {
+  /// Channels whose rows of w stay in L2 while all panels pass.
+  constexpr int64_t channelGroup = 64;
+  const int64_t panels = panelCount();
+  int64_t kBegin = 0;
+  do {
+    const int64_t kEnd = least(kBegin + plan.kBlock, plan.k);
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      const int64_t first = panelBegin(panel);
+      PanelPacker(plan, first * kLanes, panelBegin(panel + 1) - first)
+          .pack(x, kBegin, kEnd,
+                scratch + (first - vectorBegin) * kLanes * (kEnd - kBegin));
+    }
+    for (int64_t channel = channelBegin; channel < channelEnd;
+         channel += channelGroup)
+      for (int64_t panel = 0; panel < panels; ++panel)
+        runPanel(panel, channel, least(channel + channelGroup, channelEnd),
+                 kBegin, kEnd);
+    kBegin = kEnd;
+  } while (kBegin < plan.k);
+}
+
+void runConv(const ConvPlan &plan, void *const *arguments, int64_t begin,
+             int64_t end) {
+  alignas(64) float scratch[kScratchBytes / sizeof(float)];
+  const auto *x = static_cast<const float *>(arguments[0]);
+  const auto *w = static_cast<const float *>(arguments[1]);
+  const auto *bias = static_cast<const float *>(arguments[2]);
+  const auto *residual = static_cast<const float *>(arguments[3]);
+  auto *y = static_cast<float *>(arguments[4]);
+  const int64_t inSize = plan.inChannels * plan.inH * plan.inW;
+  const int64_t outSize = plan.outChannels * plan.pixels;
+  const int64_t wRows = plan.packedW ? (plan.outChannels + kPanelRows - 1) /
+                                           kPanelRows * kPanelRows
+                                     : plan.outChannels;
+  for (int64_t tile = begin; tile < end; ++tile) {
+    int64_t rest = tile;
+    const int64_t channelIndex = rest % plan.channelBlocks;
+    rest /= plan.channelBlocks;
+    const int64_t pixelIndex = rest % plan.pixelBlocks;
+    rest /= plan.pixelBlocks; // Image and group.
+    const int64_t group = rest % plan.group;
+    const int64_t channel = channelIndex * plan.channelBlock;
+    ConvTile{plan,
+             x + rest * inSize,
+             w + group * wRows * plan.k,
+             bias ? bias + group * plan.outChannels : nullptr,
+             residual ? residual + rest * outSize : nullptr,
+             y + rest * outSize,
+             plan.vectors * pixelIndex / plan.pixelBlocks,
+             plan.vectors * (pixelIndex + 1) / plan.pixelBlocks,
+             channel,
+             least(channel + plan.channelBlock, plan.outChannels),
+             scratch}
+        .run();
+  }
+}
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_CONVTILES_H

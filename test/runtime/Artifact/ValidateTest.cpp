@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One bad plan for each rule.
+
+#include "dlc/runtime/Artifact/Validate.h"
+#include "../ProgramBuilder.h"
+
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+namespace {
+
+// Values of addReluBuilder().
+enum { X, W, Sum, Y };
+
+/// Why the plan of addReluBuilder() with `change` is refused.
+template <typename Change> std::string failureWith(Change change) {
+  ProgramBuilder builder = addReluBuilder();
+  change(builder);
+  Result<AlignedBuffer> file = writeArtifact(builder.contents());
+  return file.isOk() ? "" : file.status().message();
+}
+
+using B = ProgramBuilder;
+
+ValueT &valueOf(B &b, int index) { return *b.program.values[index]; }
+
+} // namespace
+
+TEST(Validate, AcceptsTheGoodPlan) {
+  EXPECT_EQ(failureWith([](B &) {}), "");
+}
+
+TEST(Validate, Devices) {
+  EXPECT_EQ(failureWith([](B &b) { b.program.devices.clear(); }),
+            "expected at least one device, got none");
+  EXPECT_EQ(failureWith([](B &b) { b.program.devices[0]->index = -1; }),
+            "device 0: expected an index, got -1");
+  EXPECT_EQ(failureWith([](B &b) { b.program.devices[0]->lower_bound = 65; }),
+            "device 0: the lower bound 65 exceeds the arena of 64 bytes");
+  EXPECT_EQ(
+      failureWith([](B &b) { b.program.devices[0]->kind = DeviceKind(9); }),
+      "device 0: unknown kind 9");
+}
+
+TEST(Validate, TypesAndShapes) {
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, X).type = 0; }),
+            "value 0: unknown element type 0");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, X).type = 14; }),
+            "value 0: unknown element type 14");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, X).shape.assign(17, 1); }),
+            "value 0: expected at most 16 dimensions, got 17");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, X).shape[0] = -2; }),
+            "value 0: dimension 0 is -2");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, X).unranked = true; }),
+            "value 0: unranked, but has 2 dimensions");
+  EXPECT_EQ(
+      failureWith([](B &b) { valueOf(b, X).shape = {1l << 40, 1l << 40}; }),
+      "value 0: its size overflows");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, X).bytes = 20; }),
+            "value 0: expected 24 bytes, got 20");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, X).shape[0] = -1; }),
+            "value 0: expected 0 bytes, got 24");
+  EXPECT_EQ(failureWith([](B &b) {
+              valueOf(b, Sum).shape[0] = -1;
+              valueOf(b, Sum).bytes = 0;
+            }),
+            "value 2: expected a static shape");
+}
+
+TEST(Validate, Places) {
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, X).storage = Storage(5); }),
+            "value 0: unknown storage 5");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, X).device = 1; }),
+            "value 0: device 1 does not exist");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, Sum).offset = 44; }),
+            "value 2: 24 bytes at 44 leave the Arena of 64 bytes");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, Sum).offset = -24; }),
+            "value 2: 24 bytes at 18446744073709551592 leave the Arena of 64 "
+            "bytes");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, Sum).offset = 2; }),
+            "value 2: offset 2 is not a multiple of 4");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, W).offset = 4; }),
+            "value 1: offset 4 is not a multiple of 64");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, W).offset = 64; }),
+            "value 1: 12 bytes at 64 leave the Constant of 12 bytes");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, Y).offset = 4; }),
+            "value 3: expected offset 0, got 4");
+  EXPECT_EQ(
+      failureWith([](B &b) { valueOf(b, b.pool(DLC_F32, {1})).offset = 4; }),
+      "value 4: expected offset 0 in the pool");
+}
+
+TEST(Validate, ViewsOfInputs) {
+  auto withView = [](DataType type, uint64_t offset, int64_t count) {
+    return failureWith([=](B &b) {
+      auto view = std::make_unique<ValueT>();
+      view->type = type;
+      view->shape = {count};
+      view->bytes = count * sizeOf(type);
+      view->offset = offset;
+      b.program.values.push_back(std::move(view));
+    });
+  };
+  EXPECT_EQ(withView(DLC_F32, 12, 3), "");
+  EXPECT_EQ(withView(DLC_U8, 23, 1), "");
+  EXPECT_EQ(withView(DLC_F32, 12, 4), "value 4: a view that leaves input 0");
+  EXPECT_EQ(withView(DLC_F32, 1 << 20, 1),
+            "value 4: a view that leaves input 0");
+  EXPECT_EQ(withView(DLC_F32, 2, 1), "value 4: a misaligned view of input 0");
+  EXPECT_EQ(withView(DLC_F64, 0, 1), "value 4: a misaligned view of input 0");
+  EXPECT_EQ(failureWith([](B &b) { valueOf(b, X).index = 1; }),
+            "value 0: input 1 does not exist");
+}
+
+TEST(Validate, Kernels) {
+  EXPECT_EQ(
+      failureWith([](B &b) { b.program.kernels[0]->kind = KernelKind(7); }),
+      "kernel 0: unknown kind 7");
+  EXPECT_EQ(failureWith([](B &b) { b.program.kernels[0]->name = ""; }),
+            "kernel 0: expected a name");
+  EXPECT_EQ(failureWith([](B &b) { b.program.kernels[0]->tiles = -1; }),
+            "kernel 0: expected a grid size, got -1");
+  EXPECT_EQ(failureWith([](B &b) {
+              b.program.kernels[0]->kind = KernelKind::Generated;
+            }),
+            "kernel 0: generated, but there is no object");
+  EXPECT_EQ(failureWith([](B &b) {
+              b.setInt(0, "a", 1);
+              b.program.kernels[0]->attributes[0]->kind =
+                  dlc::abi::AttributeKind(9);
+            }),
+            "kernel 0: attribute of unknown kind 9");
+  EXPECT_EQ(failureWith([](B &b) {
+              for (int i = 0; i != 257; ++i)
+                b.setInt(0, "a", 1);
+            }),
+            "kernel 0: expected at most 256 attributes, got 257");
+}
+
+TEST(Validate, Launches) {
+  auto launchOf = [](B &b, int i) { return b.program.launches[i].get(); };
+  EXPECT_EQ(failureWith([&](B &b) { launchOf(b, 0)->kernel = 2; }),
+            "launch 0: kernel 2 does not exist");
+  EXPECT_EQ(failureWith([&](B &b) { launchOf(b, 0)->device = 1; }),
+            "launch 0: device 1 does not exist");
+  EXPECT_EQ(failureWith([&](B &b) { launchOf(b, 0)->arguments[0] = 4; }),
+            "launch 0: value 4 does not exist");
+  EXPECT_EQ(failureWith([&](B &b) { launchOf(b, 0)->arguments[0] = -2; }),
+            "launch 0: value -2 does not exist");
+  EXPECT_EQ(failureWith([&](B &b) { launchOf(b, 0)->arguments[1] = -1; }), "");
+  EXPECT_EQ(failureWith([&](B &b) { launchOf(b, 0)->arguments[2] = -1; }),
+            "launch 0: value -1 does not exist");
+  EXPECT_EQ(failureWith([&](B &b) { launchOf(b, 0)->inputs = 3; }),
+            "launch 0: expected outputs after 3 inputs, got 3 arguments");
+  EXPECT_EQ(failureWith([&](B &b) { launchOf(b, 0)->inputs = 1; }),
+            "launch 0: writes to value 1 of storage Constant");
+  EXPECT_EQ(failureWith([&](B &b) { launchOf(b, 0)->arguments[2] = X; }),
+            "launch 0: writes to value 0 of storage Input");
+  EXPECT_EQ(
+      failureWith([&](B &b) { launchOf(b, 0)->arguments.push_back(Sum); }),
+      "launch 0: writes a value twice");
+}
+
+TEST(Validate, KernelsThatNeedStaticShapes) {
+  auto withKind = [](KernelKind kind) {
+    return failureWith([=](B &b) {
+      std::vector<std::byte> object(64);
+      b.object({}, {});
+      valueOf(b, X).shape[0] = -1;
+      valueOf(b, X).bytes = 0;
+      b.program.kernels[0]->kind = kind;
+    });
+  };
+  EXPECT_EQ(withKind(KernelKind::Reference), "");
+  EXPECT_EQ(withKind(KernelKind::Generated),
+            "launch 0: expected a static shape for value 0");
+  EXPECT_EQ(withKind(KernelKind::Library),
+            "launch 0: expected a static shape for value 0");
+}
+
+TEST(Validate, PackedConstantsAreForLibraries) {
+  auto withKind = [](KernelKind kind) {
+    return failureWith([=](B &b) {
+      valueOf(b, W).bytes = 8;
+      b.program.kernels[0]->kind = kind;
+    });
+  };
+  EXPECT_EQ(withKind(KernelKind::Library), "");
+  EXPECT_EQ(withKind(KernelKind::Reference),
+            "launch 0: the packed value 1 is for library kernels only");
+}
+
+TEST(Validate, Copies) {
+  auto withCopy = [](std::vector<int> inputs, int target) {
+    return failureWith([=](B &b) {
+      int bytes = b.arena(DLC_U8, {24});
+      b.launch(b.kernel(KernelKind::Copy, "copy"), inputs,
+               {target < 0 ? bytes : target});
+    });
+  };
+  EXPECT_EQ(withCopy({Sum}, Y), "");
+  EXPECT_EQ(withCopy({Sum}, -1),
+            "launch 2: a copy between element types 12 and 6");
+  EXPECT_EQ(withCopy({W}, Y), "launch 2: a copy of 12 bytes to 24");
+  EXPECT_EQ(withCopy({W, Sum}, Y),
+            "launch 2: a copy has one input and one output");
+  EXPECT_EQ(withCopy({-1}, Y), "launch 2: a copy has one input and one output");
+}
+
+TEST(Validate, DevicesOfArguments) {
+  auto onSecondDevice = [](KernelKind kind) {
+    return failureWith([=](B &b) {
+      b.program.devices.push_back(std::make_unique<dlc::abi::DeviceT>());
+      b.program.devices[1]->arena_bytes = 64;
+      valueOf(b, b.arena(DLC_F32, {2, 3})).device = 1;
+      valueOf(b, 4).offset = 0;
+      b.launch(b.kernel(kind, "reference.relu"), {Sum}, {4});
+    });
+  };
+  EXPECT_EQ(onSecondDevice(KernelKind::Copy), "");
+  EXPECT_EQ(onSecondDevice(KernelKind::Reference),
+            "launch 2: expected value 4 on device 0, got device 1");
+}
+
+TEST(Validate, OrderOfPoolAndOutputs) {
+  EXPECT_EQ(failureWith(
+                [](B &b) { b.reference("relu", {b.pool(DLC_F32, {3})}, {Y}); }),
+            "launch 2: reads value 4 before it is written");
+  EXPECT_EQ(failureWith([](B &b) {
+              int p = b.pool(DLC_F32, {3});
+              b.reference("relu", {W}, {p});
+              b.reference("relu", {W}, {p});
+            }),
+            "launch 3: writes value 4 a second time");
+  EXPECT_EQ(failureWith([](B &b) { b.output("z", DLC_F32, {1}); }),
+            "output 1 is never written");
+  EXPECT_EQ(failureWith([](B &b) { b.program.launches[0]->arguments[0] = Y; }),
+            "launch 0: reads value 3 before it is written");
+}
+
+TEST(Validate, Bindings) {
+  EXPECT_EQ(failureWith([](B &b) { b.program.inputs[0]->value = 9; }),
+            "input 0: value 9 does not exist");
+  EXPECT_EQ(failureWith([](B &b) { b.program.inputs[0]->value = Sum; }),
+            "input 0: expected a value of storage Input 0, got Arena 0");
+  EXPECT_EQ(failureWith([](B &b) { b.input("x", DLC_F32, {1}); }),
+            "two inputs are named 'x'");
+  EXPECT_EQ(failureWith([](B &b) {
+              b.input("y", DLC_F32, {1});
+              b.program.inputs[1]->value = X;
+            }),
+            "input 1: expected a value of storage Input 1, got Input 0");
+  EXPECT_EQ(failureWith([](B &b) { b.input("y", DLC_F32, {1}); }), "");
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/runtime/Base/Memory.h"
+
+#include <gtest/gtest.h>
+
+using namespace dlc::rt;
+
+TEST(Memory, BuffersAreAlignedAndNeverNull) {
+  for (size_t bytes : {0, 1, 63, 64, 4097, 3 << 20}) {
+    Result<AlignedBuffer> heap = AlignedBuffer::allocate(bytes);
+    Result<PageBuffer> pages = PageBuffer::allocate(bytes);
+    ASSERT_TRUE(heap.isOk() && pages.isOk());
+    EXPECT_TRUE(heap->data() && isAligned(heap->data(), DLC_ALIGNMENT));
+    EXPECT_TRUE(pages->data() && isAligned(pages->data(), DLC_ALIGNMENT));
+    EXPECT_EQ(heap->size(), bytes);
+    EXPECT_EQ(pages->size(), bytes);
+    for (size_t i = 0; i != bytes; ++i)
+      ASSERT_EQ(pages->data()[i], std::byte(0));
+  }
+}
+
+TEST(Memory, SaysWhenThereIsNone) {
+  Result<PageBuffer> pages = PageBuffer::allocate(SIZE_MAX / 2);
+  ASSERT_FALSE(pages.isOk());
+  EXPECT_EQ(pages.status().code(), StatusCode::OutOfMemory);
+}
+
+TEST(Memory, RoundsUp) {
+  EXPECT_EQ(alignUp(0, 64), 0u);
+  EXPECT_EQ(alignUp(1, 64), 64u);
+  EXPECT_EQ(alignUp(64, 64), 64u);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every tile once, whoever computes it; idle workers cost nothing.
+
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <gtest/gtest.h>
+#include <thread>
+#include <vector>
+
+using namespace dlc::rt;
+
+namespace {
+
+constexpr uint64_t surelyLarge = UINT64_MAX;
+
+std::unique_ptr<WorkerPool> makePool(unsigned threads, unsigned spin = 50) {
+  auto pool =
+      WorkerPool::create({.threads = threads, .spinMicroseconds = spin});
+  EXPECT_TRUE(pool.isOk()) << pool.status().message();
+  return std::move(*pool);
+}
+
+void sleepMilliseconds(int count) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(count));
+}
+
+/// Processor time of all threads of this process.
+double processSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+/// Adds one to the count of each tile.
+void countTiles(WorkerPool &pool, std::vector<int> &counts, uint64_t cost) {
+  pool.parallelFor(int64_t(counts.size()), cost,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i != end; ++i)
+                       ++counts[i];
+                   });
+}
+
+} // namespace
+
+TEST(WorkerPool, ComputesEachTileOnce) {
+  for (unsigned threads : {1, 2, 3, 8}) {
+    std::unique_ptr<WorkerPool> pool = makePool(threads);
+    EXPECT_EQ(pool->threads(), threads);
+    for (size_t tiles : {0, 1, 2, 3, 7, 64, 1000}) {
+      std::vector<int> counts(tiles);
+      for (int round = 1; round != 40; ++round) {
+        countTiles(*pool, counts, round % 3 ? surelyLarge : 10'000);
+        ASSERT_EQ(std::ranges::count(counts, round), int64_t(tiles));
+      }
+    }
+  }
+}
+
+TEST(WorkerPool, WorkersTakePart) {
+  std::unique_ptr<WorkerPool> pool = makePool(2);
+  // Both tiles wait for each other: only two threads can finish them.
+  std::atomic<int> inside = 0;
+  pool->parallelFor(2, surelyLarge, [&](int64_t begin, int64_t end) {
+    ASSERT_EQ(end - begin, 1);
+    ++inside;
+    while (inside != 2)
+      std::this_thread::yield();
+  });
+  EXPECT_EQ(inside, 2);
+}
+
+TEST(WorkerPool, UnequalTilesEvenOut) {
+  std::unique_ptr<WorkerPool> pool = makePool(2);
+  // The first tile lasts until all the others are done, which somebody else
+  // must do: the caller has not reserved its half of them.
+  std::atomic<int> done = 0;
+  pool->parallelFor(8, surelyLarge, [&](int64_t begin, int64_t end) {
+    if (begin == 0) {
+      done += int(end - 1);
+      while (done != 7)
+        std::this_thread::yield();
+      return;
+    }
+    done += int(end - begin);
+  });
+  EXPECT_EQ(done, 7);
+}
+
+TEST(WorkerPool, SmallWorkStaysOnTheCaller) {
+  std::unique_ptr<WorkerPool> pool = makePool(2);
+  std::thread::id caller = std::this_thread::get_id();
+  int ranges = 0;
+  pool->parallelFor(100, WorkerPool::shareAbove - 1, [&](int64_t, int64_t) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    ++ranges;
+  });
+  EXPECT_EQ(ranges, 1);
+  // Between the two limits sleeping workers are left asleep.
+  sleepMilliseconds(20);
+  pool->parallelFor(100, WorkerPool::wakeAbove - 1, [&](int64_t, int64_t) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    sleepMilliseconds(1);
+  });
+}
+
+TEST(WorkerPool, IdleWorkersSleep) {
+  std::unique_ptr<WorkerPool> pool = makePool(8);
+  std::vector<int> counts(100);
+  countTiles(*pool, counts, surelyLarge);
+  sleepMilliseconds(50);
+  double before = processSeconds();
+  sleepMilliseconds(200);
+  EXPECT_LT(processSeconds() - before, 0.005);
+}
+
+TEST(WorkerPool, SleepingWorkersWakeForLargeWork) {
+  std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/0);
+  for (int round = 0; round != 20; ++round) {
+    sleepMilliseconds(1);
+    std::atomic<int> inside = 0;
+    pool->parallelFor(2, surelyLarge, [&](int64_t, int64_t) {
+      ++inside;
+      while (inside != 2)
+        std::this_thread::yield();
+    });
+  }
+}
+
+TEST(WorkerPool, ServesSeveralCallers) {
+  std::unique_ptr<WorkerPool> pool = makePool(3);
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller != 4; ++caller)
+    callers.emplace_back([&] {
+      std::vector<int> counts(37);
+      for (int round = 1; round != 500; ++round) {
+        countTiles(*pool, counts, round % 2 ? surelyLarge : 0);
+        ASSERT_EQ(std::ranges::count(counts, round), 37);
+      }
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+}
+
+TEST(WorkerPool, NestedCallsRun) {
+  std::unique_ptr<WorkerPool> pool = makePool(3);
+  std::atomic<int> total = 0;
+  pool->parallelFor(6, surelyLarge, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i != end; ++i)
+      pool->parallelFor(5, surelyLarge, [&](int64_t first, int64_t last) {
+        total += int(last - first);
+      });
+  });
+  EXPECT_EQ(total, 30);
+}
+
+TEST(WorkerPool, RunsOnTheCallerOnceClosed) {
+  std::unique_ptr<WorkerPool> pool = makePool(4);
+  std::vector<int> counts(10);
+  countTiles(*pool, counts, surelyLarge);
+  pool->close();
+  pool->close();
+  countTiles(*pool, counts, surelyLarge);
+  EXPECT_EQ(std::ranges::count(counts, 2), 10);
+}
+
+TEST(WorkerPool, StartsAndStopsOften) {
+  for (int round = 0; round != 50; ++round) {
+    std::unique_ptr<WorkerPool> pool = makePool(4, round % 2 ? 0 : 50);
+    std::vector<int> counts(16);
+    if (round % 3)
+      countTiles(*pool, counts, surelyLarge);
+  }
+}
+
+TEST(WorkerPool, CountsTheProcessorsByDefault) {
+  std::unique_ptr<WorkerPool> pool = makePool(0);
+  EXPECT_GE(pool->threads(), 1u);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// run() of a static program takes no memory. A program of its own, because it
+// replaces the allocator.
+
+#include "../ProgramBuilder.h"
+#include "TestKernels.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Executor/Execution.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+using namespace dlc;
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+// What C++ and the C library hand out, on any thread. The sanitizers have
+// allocators of their own; there only operator new counts.
+static std::atomic<size_t> allocations = 0;
+
+void *operator new(size_t bytes) {
+  ++allocations;
+  if (void *memory = std::malloc(bytes))
+    return memory;
+  std::abort();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+#if !defined(DLC_TEST_SANITIZED)
+extern "C" {
+void *__libc_malloc(size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+void *malloc(size_t bytes) {
+  ++allocations;
+  return __libc_malloc(bytes);
+}
+int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+  ++allocations;
+  *memory = __libc_memalign(alignment, bytes);
+  return *memory ? 0 : 12;
+}
+}
+#endif
+
+TEST(Allocation, TheHookCounts) {
+  size_t before = allocations;
+  std::vector<int> some(10);
+  EXPECT_GT(allocations, before);
+#if !defined(DLC_TEST_SANITIZED)
+  before = allocations;
+  AlignedBuffer buffer = std::move(*AlignedBuffer::allocate(10));
+  EXPECT_GT(allocations, before);
+#endif
+}
+
+TEST(Allocation, StaticRunsTakeNoMemory) {
+  ProgramBuilder builder;
+  std::vector<std::byte> object = testObject();
+  builder.object(object);
+  int x = builder.input("x", DLC_F32, {64});
+  int a = builder.arena(DLC_F32, {64});
+  int b = builder.arena(DLC_F32, {64});
+  int c = builder.arena(DLC_F32, {64});
+  int y = builder.output("y", DLC_F32, {64});
+  int generated = builder.kernel(KernelKind::Generated, "scale_tiles", 4);
+  builder.program.kernels[generated]->flops = 100'000'000; // Wakes workers.
+  builder.launch(generated, {x}, {a});
+  int scale = builder.kernel(KernelKind::Library, "test.scale");
+  builder.program.kernels[scale]->flops = 100'000'000;
+  builder.launch(scale, {a}, {b});
+  builder.reference("still", {b}, {c});
+  builder.launch(builder.kernel(KernelKind::Copy, "copy"), {b}, {y});
+  AlignedBuffer bytes = builder.write();
+  auto program = Program::create(
+      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions());
+  ASSERT_TRUE(program.isOk()) << program.status().message();
+  auto workers = std::move(*WorkerPool::create({.threads = 3}));
+  auto execution =
+      std::move(*Execution::create(**program, {.workers = workers.get()}));
+  float data[64] = {1};
+  int64_t shape[] = {64};
+  ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
+  size_t before = allocations;
+  for (int i = 0; i != 100; ++i)
+    ASSERT_TRUE(execution->run().isOk());
+  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(execution->output(0).as<float>()[0], 2.f);
+}

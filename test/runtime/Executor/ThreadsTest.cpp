@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One program, many executions; ThreadSanitizer watches.
+
+#include "../ProgramBuilder.h"
+#include "TestKernels.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Executor/Execution.h"
+
+#include <thread>
+
+using namespace dlc;
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+namespace {
+
+/// x + 1 tile by tile, then twice that, then a copy; every kernel is said to
+/// be large, so that workers take part.
+ProgramBuilder chainBuilder(std::span<const std::byte> object, int64_t count) {
+  ProgramBuilder builder;
+  builder.object(object);
+  int x = builder.input("x", DLC_I32, {count});
+  int next = builder.arena(DLC_I32, {count});
+  int last = builder.arena(DLC_I32, {count});
+  int y = builder.output("y", DLC_I32, {count});
+  int step = builder.kernel(KernelKind::Generated, "count_tiles", count);
+  builder.program.kernels[step]->flops = 100'000'000;
+  builder.launch(step, {x}, {next});
+  builder.launch(step, {next}, {last});
+  builder.launch(builder.kernel(KernelKind::Copy, "copy"), {last}, {y});
+  return builder;
+}
+
+void runMany(const Program &program, WorkerPool *workers, int first) {
+  auto execution = Execution::create(program, {.workers = workers});
+  ASSERT_TRUE(execution.isOk());
+  std::vector<int32_t> data(program.inputs()[0].type.shape[0]);
+  int64_t shape[] = {int64_t(data.size())};
+  ASSERT_TRUE((*execution)->bindInput(0, {DLC_I32, shape, data.data()}).isOk());
+  for (int round = 0; round != 50; ++round) {
+    std::fill(data.begin(), data.end(), first + round);
+    ASSERT_TRUE((*execution)->run().isOk());
+    TensorView y = (*execution)->output(0);
+    for (size_t i = 0; i != data.size(); ++i)
+      ASSERT_EQ(y.as<int32_t>()[i], first + round + 2);
+  }
+}
+
+} // namespace
+
+TEST(Threads, ExecutionsShareAProgramAndItsWorkers) {
+  std::vector<std::byte> object = testObject();
+  ProgramBuilder builder = chainBuilder(object, 200);
+  AlignedBuffer bytes = builder.write();
+  auto program = Program::create(
+      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions());
+  ASSERT_TRUE(program.isOk()) << program.status().message();
+  auto workers = WorkerPool::create({.threads = 3});
+  ASSERT_TRUE(workers.isOk());
+  std::vector<std::thread> threads;
+  for (int i = 0; i != 4; ++i)
+    threads.emplace_back([&, i] {
+      // Half of them share the pool, half compute alone.
+      runMany(**program, i % 2 ? workers->get() : nullptr, 1000 * i);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}

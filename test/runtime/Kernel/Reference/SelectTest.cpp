@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "TestText.h"
+
+#include <gtest/gtest.h>
+
+using namespace dlc::rt;
+using namespace dlc::rt::ref::test;
+
+TEST(Select, TopK) {
+  Arg x = f32({2, 3}, {1, 3, 2, 5, 5, 4});
+  EXPECT_EQ(evaluated("top_k", {x, scalar(2)}),
+            "2x2xf32 3 2 5 5; 2x2xi64 1 2 0 1");
+  EXPECT_EQ(evaluated("top_k", {x, ints({1})}, {{"largest", 0}}),
+            "2x1xf32 1 4; 2x1xi64 0 2");
+  EXPECT_EQ(evaluated("top_k", {x, ints({1})}, {{"axis", 0}}),
+            "1x3xf32 5 5 4; 1x3xi64 1 1 1");
+  EXPECT_EQ(evaluated("top_k", {x, scalar(0)}), "2x0xf32; 2x0xi64");
+  // NaN is greater than every number.
+  Arg nan = f32({3}, {1, kNaN, kInf});
+  EXPECT_EQ(evaluated("top_k", {nan, scalar(3)}),
+            "3xf32 nan inf 1; 3xi64 1 2 0");
+  EXPECT_EQ(evaluated("top_k", {nan, scalar(3)}, {{"largest", 0}}),
+            "3xf32 1 inf nan; 3xi64 0 2 1");
+  EXPECT_EQ(
+      evaluated("top_k", {i64({2}, {INT64_MAX, INT64_MAX - 1}), scalar(1)}),
+      "1xi64 9223372036854775807; 1xi64 0");
+}
+
+TEST(Select, TopKRejects) {
+  Arg x = f32({2, 3}, {1, 3, 2, 5, 5, 4});
+  EXPECT_EQ(shapesOf("top_k", {x, scalar(4)}),
+            "error: expected k in [0, 3], got 4");
+  EXPECT_EQ(shapesOf("top_k", {x, scalar(-1)}),
+            "error: expected k in [0, 3], got -1");
+  EXPECT_EQ(shapesOf("top_k", {x, scalar(1)}, {{"axis", 2}}),
+            "error: expected an axis in [-2, 2), got 2");
+  EXPECT_EQ(shapesOf("top_k", {f32({}, {1}), scalar(1)}),
+            "error: operand 0: expected rank at least 1, got 0");
+  EXPECT_EQ(shapesOf("top_k", {x, unknown(DLC_I64, {1})}), "2x?xf32; 2x?xi64");
+  EXPECT_EQ(shapesOf("top_k", {anyRank(DLC_F16), scalar(1)}), "*xf16; *xi64");
+  EXPECT_EQ(computed("top_k", {x, scalar(2)}, {},
+                     {{DLC_F32, {2, 1}}, {DLC_I64, {2, 1}}}),
+            "error: result 0: expected 2x2xf32, got memory for 2x1xf32");
+}
+
+TEST(Select, NonZero) {
+  EXPECT_EQ(evaluated("non_zero", {f32({2, 2}, {0, 3, kNaN, -0.0})}),
+            "2x2xi64 0 1 1 0");
+  EXPECT_EQ(evaluated("non_zero", {boolean({3}, {1, 0, 1})}), "1x2xi64 0 2");
+  EXPECT_EQ(evaluated("non_zero", {f32({2}, {0, 0})}), "1x0xi64");
+  EXPECT_EQ(evaluated("non_zero", {f32({}, {4})}), "0x1xi64");
+  EXPECT_EQ(evaluated("non_zero", {f32({0, 3}, {})}), "2x0xi64");
+  // The values are known; the shape still is not.
+  EXPECT_EQ(shapesOf("non_zero", {f32({2}, {1, 1})}), "1x?xi64");
+  EXPECT_EQ(shapesOf("non_zero", {anyRank(DLC_F32)}), "?x?xi64");
+}
+
+TEST(Select, Unique) {
+  Arg x = f32({6}, {2, 1, 1, 3, 4, 3});
+  EXPECT_EQ(evaluated("unique", {x}, {}, 4),
+            "4xf32 1 2 3 4; 4xi64 1 0 3 4; 6xi64 1 0 0 2 3 2; 4xi64 2 1 2 1");
+  EXPECT_EQ(evaluated("unique", {x}, {{"sorted", 0}}, 4),
+            "4xf32 2 1 3 4; 4xi64 0 1 3 4; 6xi64 0 1 1 2 3 2; 4xi64 1 2 2 1");
+  EXPECT_EQ(evaluated("unique", {f32({2}, {kNaN, kNaN})}, {}, 4),
+            "1xf32 nan; 1xi64 0; 2xi64 0 0; 1xi64 2");
+  EXPECT_EQ(evaluated("unique", {f32({0}, {})}, {}, 4),
+            "0xf32; 0xi64; 0xi64; 0xi64");
+  EXPECT_EQ(evaluated("unique", {tensor(DLC_I8, {}, {-3})}, {}, 4),
+            "1xi8 -3; 1xi64 0; 1xi64 0; 1xi64 1");
+}
+
+TEST(Select, UniqueAlongAxis) {
+  Arg x = f32({2, 3}, {1, 0, 1, 2, 5, 2});
+  EXPECT_EQ(evaluated("unique", {x}, {{"axis", 1}}, 4),
+            "2x2xf32 0 1 5 2; 2xi64 1 0; 3xi64 1 0 1; 2xi64 1 2");
+  EXPECT_EQ(evaluated("unique", {f32({3, 0}, {})}, {{"axis", 0}}, 4),
+            "1x0xf32; 1xi64 0; 3xi64 0 0 0; 1xi64 3");
+  EXPECT_EQ(shapesOf("unique", {x}, {{"axis", -1}}, 4),
+            "2x?xf32; ?xi64; ?xi64; ?xi64");
+  EXPECT_EQ(shapesOf("unique", {x}, {{"axis", 2}}, 4),
+            "error: expected an axis in [-2, 2), got 2");
+}
+
+TEST(Select, Compress) {
+  Arg x = iota(DLC_F32, {2, 3});
+  EXPECT_EQ(evaluated("compress", {x, boolean({2}, {0, 1})}, {{"axis", 1}}),
+            "2x1xf32 2 5");
+  EXPECT_EQ(evaluated("compress", {x, boolean({5}, {0, 1, 0, 0, 1})}),
+            "2xf32 2 5");
+  EXPECT_EQ(evaluated("compress", {x, boolean({0}, {})}, {{"axis", 0}}),
+            "0x3xf32");
+  EXPECT_EQ(shapesOf("compress", {x, boolean({2}, {1, 1})}, {{"axis", 0}}),
+            "?x3xf32");
+  EXPECT_EQ(shapesOf("compress", {x, boolean({3}, {1, 1, 1})}, {{"axis", 0}}),
+            "error: operand 1: expected at most 2 values, got 3");
+  EXPECT_EQ(shapesOf("compress", {x, unknown(DLC_BOOL, {7})}),
+            "error: operand 1: expected at most 6 values, got 7");
+  EXPECT_EQ(shapesOf("compress", {x, ints({1})}),
+            "error: operand 1: expected bool, got i64");
+}
+
+static std::string suppressed(Arg boxes, Arg scores, int64_t most, double iou,
+                              double score, int64_t format = 0) {
+  return evaluated(
+      "non_max_suppression",
+      {boxes, scores, scalar(most), f32({}, {iou}), f32({1}, {score})},
+      {{"center_point_box", format}});
+}
+
+TEST(Select, NonMaxSuppression) {
+  // The second box lies over the first one; the third apart.
+  Arg boxes = f32({1, 3, 4}, {0, 0, 1, 1, 0, 0.1, 1, 1.1, 5, 5, 6, 6});
+  Arg scores = f32({1, 1, 3}, {0.9, 0.75, 0.6});
+  EXPECT_EQ(suppressed(boxes, scores, 3, 0.5, 0), "2x3xi64 0 0 0 0 0 2");
+  EXPECT_EQ(suppressed(boxes, scores, 3, 0.9, 0), "3x3xi64 0 0 0 0 0 1 0 0 2");
+  EXPECT_EQ(suppressed(boxes, scores, 3, 0.5, 0.7), "1x3xi64 0 0 0");
+  EXPECT_EQ(suppressed(boxes, scores, 1, 0.5, 0), "1x3xi64 0 0 0");
+  EXPECT_EQ(suppressed(boxes, scores, 0, 0.5, 0), "0x3xi64");
+  EXPECT_EQ(suppressed(boxes, f32({1, 1, 3}, {kNaN, 0.5, 0.6}), 3, 0.5, 0),
+            "2x3xi64 0 0 2 0 0 1");
+  // Corners may come in any order; [x, y, width, height] when centered.
+  EXPECT_EQ(suppressed(f32({1, 2, 4}, {1, 1, 0, 0, 0, 0, 1, 1}),
+                       f32({1, 1, 2}, {0.5, 0.6}), 2, 0.5, 0),
+            "1x3xi64 0 0 1");
+  EXPECT_EQ(suppressed(f32({1, 2, 4}, {1, 1, 2, 2, 1, 1, 2, 1}),
+                       f32({1, 1, 2}, {0.5, 0.6}), 2, 0.5, 0, 1),
+            "2x3xi64 0 0 1 0 0 0");
+}
+
+TEST(Select, NonMaxSuppressionRejects) {
+  Arg boxes = unknown(DLC_F32, {1, 3, 4}), scores = unknown(DLC_F32, {1, 2, 3});
+  Arg most = scalar(1), half = f32({}, {0.5});
+  EXPECT_EQ(shapesOf("non_max_suppression", {boxes, scores, most, half, half}),
+            "?x3xi64");
+  EXPECT_EQ(shapesOf("non_max_suppression",
+                     {boxes, unknown(DLC_F32, {1, 2, 4}), most, half, half}),
+            "error: operand 0: expected boxes of shape 1x4x4xf32, got "
+            "1x3x4xf32");
+  EXPECT_EQ(shapesOf("non_max_suppression",
+                     {boxes, scores, most, f32({2}, {1, 1}), half}),
+            "error: operand 3: expected one value, got 2xf32");
+  EXPECT_EQ(shapesOf("non_max_suppression", {boxes, scores, half, half, half}),
+            "error: operand 2: expected i32 or i64, got f32");
+  EXPECT_EQ(shapesOf("non_max_suppression", {boxes, scores, most, half, half},
+                     {{"center_point_box", 2}}),
+            "error: expected center_point_box 0 or 1, got 2");
+}

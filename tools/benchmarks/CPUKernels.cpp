@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times the entries of the CPU kernel library:
+//
+//   dlc-bench-cpu-kernels [threads] [isa] < cases
+//
+// One case a line, `#` starts a comment:
+//   matmul BATCHxMxNxK [const] [trans_b]    const: b is packed beforehand
+//   conv   CxHxW OC KHxKW sS pP gG
+// Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add
+// peak", the best of several runs. The peak is measured first, on one thread.
+// cpu_kernels_ort.py compares the same cases with ONNX Runtime.
+
+#include "dlc/runtime/Kernel/CPU/CPULibrary.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace dlc::rt;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+#if defined(__x86_64__)
+/// Ten chains of 256-bit multiply-adds, enough to fill two units.
+[[gnu::target("avx2,fma")]] double peakSeconds(int64_t rounds) {
+  typedef float Vec __attribute__((vector_size(32)));
+  Vec sums[10] = {};
+  Vec factor = Vec{} + 0.5f;
+  auto start = Clock::now();
+  for (int64_t i = 0; i < rounds; ++i)
+    for (Vec &sum : sums)
+      asm volatile("vfmadd231ps %1, %1, %0" : "+x"(sum) : "x"(factor));
+  return secondsSince(start);
+}
+
+double measurePeak() {
+  if (!__builtin_cpu_supports("fma"))
+    return 0;
+  constexpr int64_t rounds = 2000000;
+  double best = 1e9;
+  for (int i = 0; i < 8; ++i)
+    best = std::min(best, peakSeconds(rounds));
+  return rounds * 10 * 16 / best;
+}
+#else
+double measurePeak() { return 0; }
+#endif
+
+/// Threads that spin between calls and share a grid.
+class Workers {
+public:
+  explicit Workers(int count) {
+    for (int i = 1; i < count; ++i)
+      threads.emplace_back([this] { serve(); });
+  }
+  ~Workers() {
+    stop = true;
+    generation.fetch_add(1);
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+
+  void run(const PreparedKernel &kernel, void *const *arguments) {
+    job = &kernel;
+    operands = arguments;
+    next = 0;
+    left = static_cast<int>(threads.size());
+    generation.fetch_add(1);
+    work();
+    while (left.load() != 0)
+      ;
+  }
+
+private:
+  void work() {
+    const int64_t tiles = job->tiles();
+    // About four visits of each worker balance the load.
+    const int64_t step = std::max<int64_t>(
+        1, tiles / (4 * (static_cast<int64_t>(threads.size()) + 1)));
+    for (int64_t begin; (begin = next.fetch_add(step)) < tiles;)
+      job->run(operands, begin, std::min(begin + step, tiles));
+  }
+  void serve() {
+    for (int seen = 0;;) {
+      while (generation.load() == seen)
+        ;
+      ++seen;
+      if (stop)
+        return;
+      work();
+      left.fetch_sub(1);
+    }
+  }
+
+  std::vector<std::thread> threads;
+  std::atomic<int> generation{0}, left{0};
+  std::atomic<int64_t> next{0};
+  std::atomic<bool> stop{false};
+  const PreparedKernel *job = nullptr;
+  void *const *operands = nullptr;
+};
+
+struct Case {
+  std::string_view entry;
+  std::vector<TensorType> inputs;
+  TensorType output;
+  Attributes attributes;
+  bool packs = false;
+  double flops = 0;
+};
+
+TensorType f32(std::vector<int64_t> shape) {
+  return {DLC_F32, std::move(shape)};
+}
+
+bool parseMatmul(const char *text, Case &c) {
+  long batch, m, n, k;
+  int used = 0;
+  if (std::sscanf(text, "matmul %ldx%ldx%ldx%ld%n", &batch, &m, &n, &k,
+                  &used) != 4)
+    return false;
+  const bool constant = std::strstr(text + used, "const") != nullptr;
+  const bool transposed = std::strstr(text + used, "trans_b") != nullptr;
+  c.entry = "cpu.matmul";
+  std::vector<int64_t> b = {transposed ? n : k, transposed ? k : n};
+  if (!constant)
+    b.insert(b.begin(), batch);
+  c.inputs = {f32({batch, m, k}), f32(b)};
+  c.output = f32({batch, m, n});
+  c.attributes.set("trans_b", int64_t{transposed});
+  c.attributes.set("packed_b", int64_t{constant});
+  c.packs = constant;
+  return true;
+}
+
+bool parseConv(const char *text, Case &c) {
+  long channels, h, w, oc, kh, kw, s, p, g;
+  if (std::sscanf(text, "conv %ldx%ldx%ld %ld %ldx%ld s%ld p%ld g%ld",
+                  &channels, &h, &w, &oc, &kh, &kw, &s, &p, &g) != 9)
+    return false;
+  c.entry = "cpu.conv";
+  c.inputs = {f32({1, channels, h, w}), f32({oc, channels / g, kh, kw}),
+              f32({oc})};
+  c.output = f32({1, oc, (h + 2 * p - kh) / s + 1, (w + 2 * p - kw) / s + 1});
+  c.attributes.set("strides", std::vector<int64_t>{s, s});
+  c.attributes.set("pads", std::vector<int64_t>{p, p, p, p});
+  c.attributes.set("group", int64_t{g});
+  c.attributes.set("packed_w", int64_t{1});
+  c.attributes.set("activation", std::string("relu"));
+  c.packs = true;
+  return true;
+}
+
+/// Best seconds of one launch.
+double timeCase(const Case &c, cpu::Isa isa, Workers &workers) {
+  KernelCall call{c.inputs, {&c.output, 1}, c.attributes};
+  const LibraryEntry *entry = nullptr;
+  for (const LibraryEntry &candidate : cpu::libraryEntries())
+    if (candidate.name == c.entry)
+      entry = &candidate;
+  std::unique_ptr<PreparedKernel> kernel;
+  Status status = !entry ? makeError(StatusCode::NotFound, "no such entry")
+                  : c.entry == "cpu.matmul"
+                      ? cpu::prepareMatmul(call, isa, kernel)
+                      : cpu::prepareConv(call, isa, kernel);
+  if (!status.isOk()) {
+    std::fprintf(stderr, "%s\n", status.message().c_str());
+    std::exit(1);
+  }
+  std::vector<std::vector<float>> memory;
+  std::vector<void *> arguments;
+  for (size_t i = 0; i <= c.inputs.size(); ++i) {
+    const TensorType &type = i < c.inputs.size() ? c.inputs[i] : c.output;
+    std::vector<float> values(*elementCount(type.shape));
+    for (size_t j = 0; j < values.size(); ++j)
+      values[j] = static_cast<float>(j * 2654435761u % 1000) * 1e-3f - 0.5f;
+    if (i == 1 && c.packs) {
+      std::vector<float> packed(entry->packedBytes(call, 1) / sizeof(float));
+      entry->pack(call, 1, values.data(), packed.data());
+      values = std::move(packed);
+    }
+    memory.push_back(std::move(values));
+    arguments.push_back(memory.back().data());
+  }
+  double best = 1e9, total = 0;
+  for (int i = 0; i < 5 || (total < 0.15 && i < 1000); ++i) {
+    auto start = Clock::now();
+    workers.run(*kernel, arguments.data());
+    double seconds = secondsSince(start);
+    best = std::min(best, seconds);
+    total += seconds;
+  }
+  return best;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
+  cpu::Isa isa = cpu::bestIsa();
+  for (cpu::Isa candidate :
+       {cpu::Isa::Baseline, cpu::Isa::AVX2, cpu::Isa::AVX512})
+    if (argc > 2 && cpu::nameOf(candidate) == argv[2])
+      isa = candidate;
+  const double peak = measurePeak() * threads;
+  std::printf("# %s, %d threads, peak %.1f GF/s\n",
+              std::string(cpu::nameOf(isa)).c_str(), threads, peak * 1e-9);
+  Workers workers(threads);
+  char line[512];
+  while (std::fgets(line, sizeof(line), stdin)) {
+    line[std::strcspn(line, "#\n")] = 0;
+    if (!*line)
+      continue;
+    Case c;
+    if (!parseMatmul(line, c) && !parseConv(line, c)) {
+      std::fprintf(stderr, "cannot read case '%s'\n", line);
+      return 2;
+    }
+    KernelCall call{c.inputs, {&c.output, 1}, c.attributes};
+    double flops = 0;
+    for (const LibraryEntry &entry : cpu::libraryEntries())
+      if (entry.name == c.entry)
+        flops = static_cast<double>(entry.cost(call).flops);
+    double seconds = timeCase(c, isa, workers);
+    std::printf("%s\t%.1f\t%.1f\t%.1f\n", line, seconds * 1e6,
+                flops / seconds * 1e-9, 100 * flops / seconds / peak);
+    std::fflush(stdout);
+  }
+}
