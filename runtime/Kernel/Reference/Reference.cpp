@@ -34,13 +34,16 @@ static constexpr Family families[] = {
     matmulOperations,
     movementOperations,
     normalizationOperations,
+    poolingOperations,
     rearrangeOperations,
     reductionOperations,
+    regionPoolingOperations,
     scanOperations,
     scatterOperations,
     selectOperations,
     ternaryOperations,
     unaryOperations,
+    unpoolingOperations,
     viewOperations,
 };
 // clang-format on

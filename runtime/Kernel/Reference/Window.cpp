@@ -141,8 +141,12 @@ Status ref::countPositions(Window &window, int64_t d, int64_t input,
                        padded, d, *span);
   int64_t stride = window.strides[d], room = padded - *span;
   positions = room / stride + 1;
-  if (ceilMode && room % stride != 0 &&
-      positions * stride < input + window.padBegin[d])
-    ++positions;
+  if (!ceilMode)
+    return Status::ok();
+  positions += room % stride != 0;
+  // As ONNX and PyTorch: a last window within the end padding is dropped.
+  int64_t begun = input + window.padBegin[d];
+  if (positions > begun / stride + (begun % stride != 0))
+    --positions;
   return Status::ok();
 }
