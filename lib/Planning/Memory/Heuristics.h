@@ -24,10 +24,6 @@ std::vector<int> makeOrder(const Instance &instance, Order order);
 /// Number of (ordered) pairs of pieces live at the same time. O(n log n).
 int64_t countMeetings(const Instance &instance);
 
-/// Whether most pieces meet most others, so that flat passes over all of them
-/// beat an index.
-bool isDense(const Instance &instance, int64_t meetings);
-
 /// Gives each item, in the given order, the lowest offset that is free.
 /// Meets every placed piece at its true place, so it also fills holes below
 /// and within alias groups. O(E log n).
@@ -36,24 +32,12 @@ Offsets firstFit(const Instance &instance, const std::vector<int> &order);
 /// Always places the item whose least possible offset is lowest; ties go by
 /// the order. Beats first fit, because a hole is closed only when nothing
 /// unplaced can use it. (Below the pieces of an alias group that do not lie at
-/// its bottom, space may be lost.) O((n + E) log n), or O(n^2) when dense.
-Offsets skyline(const Instance &instance, const std::vector<int> &order,
-                bool dense);
+/// its bottom, space may be lost.) O(n log n) and a scan of O(n) per item at
+/// worst; with pins skylinePinned().
+Offsets skyline(const Instance &instance, const std::vector<int> &order);
 
-/// The pinned pieces, which a moving item has to hop over.
-class Obstacles {
-public:
-  explicit Obstacles(const Instance &instance);
-
-  bool empty() const { return pins.empty(); }
-  /// The least legal offset of the item that is not below `offset` and meets
-  /// no pinned piece.
-  int64_t hop(const Item &item, int64_t offset) const;
-
-private:
-  const Instance &instance;
-  std::vector<int> pins; // pieces, by offset
-};
+/// The same around pinned items. O((n + E) log n) for E meetings.
+Offsets skylinePinned(const Instance &instance, const std::vector<int> &order);
 
 } // namespace dlc::planning
 

@@ -200,6 +200,10 @@ void InstanceBuilder::cutGroup(Item &item) {
     for (const Interval &bytes : now)
       open.try_emplace(bytes, time);
   }
+  std::sort(instance.pieces.begin() + item.firstPiece, instance.pieces.end(),
+            [](const Piece &a, const Piece &b) {
+              return std::pair(a.rel, a.lower) < std::pair(b.rel, b.lower);
+            });
 }
 
 /// Sweeps over the pinned pieces in time; those live at once are kept by

@@ -48,7 +48,8 @@ struct Item {
 
 struct Instance {
   std::vector<Item> items;
-  std::vector<Piece> pieces;  ///< Pieces of one item are consecutive.
+  /// Those of one item are consecutive, by `rel`, then by `lower`.
+  std::vector<Piece> pieces;
   std::vector<int> itemOf;    ///< Per buffer.
   std::vector<int64_t> relOf; ///< Per buffer: its offset less its item's.
 

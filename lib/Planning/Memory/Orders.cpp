@@ -132,9 +132,4 @@ int64_t countMeetings(const Instance &instance) {
   return pairs - instance.pieceCount(); // each meets itself
 }
 
-bool isDense(const Instance &instance, int64_t meetings) {
-  const int64_t n = instance.pieceCount();
-  return meetings >= n * n / 16;
-}
-
 } // namespace dlc::planning

@@ -10,7 +10,8 @@
 namespace dlc::planning {
 
 SearchState::SearchState(const Instance &instance)
-    : instance(instance), time(makeSections(instance)) {
+    : instance(instance), time(makeSections(instance)),
+      members(planning::membersOf(time)) {
   for (const Piece &piece : instance.pieces) {
     sizes.push_back(piece.size);
     itemOf.push_back(piece.item);
@@ -39,8 +40,8 @@ SearchState::SearchState(const Instance &instance)
 void SearchState::findNeighbours() {
   neighbours.resize(instance.pieces.size());
   for (int s = 0; s < time.count; ++s)
-    for (int p : time.members[s])
-      for (int q : time.members[s])
+    for (int p : members[s])
+      for (int q : members[s])
         if (s == std::max(time.first[p], time.first[q]) &&
             itemOf[p] != itemOf[q])
           neighbours[p].push_back(q);
@@ -62,7 +63,7 @@ bool SearchState::reset(int64_t capacity) {
   crossing.assign(time.count + 1, 0);
   watched.assign(time.count, 0);
   for (int s = 0; s < time.count; ++s)
-    watched[s] = time.members[s].front();
+    watched[s] = members[s].front();
   bool ok = true;
   for (int i = 0; i < instance.itemCount(); ++i) {
     const Item &item = instance.items[i];
@@ -237,7 +238,7 @@ bool SearchState::settle(int first, int last) {
     if (floors[s] == kInfinity || bounds[watched[s]] == floors[s])
       continue;
     int64_t least = kInfinity;
-    for (int p : time.members[s]) {
+    for (int p : members[s]) {
       if (bounds[p] < least) {
         least = bounds[p];
         watched[s] = p;
@@ -290,7 +291,7 @@ int64_t SearchState::restOf(int piece) const {
 bool SearchState::rise(int section, int first, int last) {
   dead = -1;
   const int64_t floor = floors[section];
-  for (int p : time.members[section]) {
+  for (int p : members[section]) {
     if (bounds[p] != floor)
       continue;
     if (isDecided(p))

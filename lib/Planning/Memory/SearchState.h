@@ -63,6 +63,9 @@ public:
   Offsets offsets() const { return itemOffsets; }
 
   const Sections &sections() const { return time; }
+  const std::vector<int> &membersOf(int section) const {
+    return members[section];
+  }
   /// Divides every offset and top that needs to be considered.
   int64_t unit() const { return gridUnit; }
   int64_t size(int piece) const { return sizes[piece]; }
@@ -92,6 +95,7 @@ private:
 
   const Instance &instance;
   const Sections time;
+  const std::vector<std::vector<int>> members;
   int64_t gridUnit = 1;
   int64_t limit = 0; // capacity, rounded down to the unit
   int dead = -1;

@@ -30,11 +30,15 @@ Sections makeSections(const Instance &instance) {
     (starts ? sections.first[p] : sections.last[p]) =
         starts ? sections.count - 1 : sections.count;
   }
-  sections.members.resize(sections.count);
-  for (int p = 0; p < n; ++p)
-    for (int s = sections.first[p]; s < sections.last[p]; ++s)
-      sections.members[s].push_back(p);
   return sections;
+}
+
+std::vector<std::vector<int>> membersOf(const Sections &sections) {
+  std::vector<std::vector<int>> members(sections.count);
+  for (size_t p = 0; p < sections.first.size(); ++p)
+    for (int s = sections.first[p]; s < sections.last[p]; ++s)
+      members[s].push_back(static_cast<int>(p));
+  return members;
 }
 
 } // namespace dlc::planning

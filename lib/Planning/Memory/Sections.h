@@ -13,12 +13,14 @@ namespace dlc::planning {
 
 struct Sections {
   int count = 0;
-  std::vector<int> first, last;          ///< Per piece: live in [first, last).
-  std::vector<std::vector<int>> members; ///< Per section: its pieces.
+  std::vector<int> first, last; ///< Per piece: live in [first, last).
 };
 
-/// O(n log n + size of the members).
+/// O(n log n).
 Sections makeSections(const Instance &instance);
+
+/// Per section: its pieces.
+std::vector<std::vector<int>> membersOf(const Sections &sections);
 
 } // namespace dlc::planning
 

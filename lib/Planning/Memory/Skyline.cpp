@@ -1,128 +1,198 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The skyline pass where few lives meet: a lazy heap and an index over time.
+// The skyline pass: fills the lowest valley of the profile of what is placed.
 
 #include "Heuristics.h"
-#include "SkylineDense.h"
-#include "TimeIndex.h"
+#include "Sections.h"
 
 #include <algorithm>
-#include <functional>
-#include <tuple>
+#include <map>
+#include <set>
 
 namespace dlc::planning {
-
-Obstacles::Obstacles(const Instance &instance) : instance(instance) {
-  auto bottom = [&](int p) {
-    const Piece &piece = instance.pieces[p];
-    return instance.items[piece.item].pin + piece.rel;
-  };
-  for (int p = 0; p < instance.pieceCount(); ++p)
-    if (instance.items[instance.pieces[p].item].isPinned())
-      pins.push_back(p);
-  std::sort(pins.begin(), pins.end(), [&](int a, int b) {
-    return std::pair(bottom(a), a) < std::pair(bottom(b), b);
-  });
-}
-
-int64_t Obstacles::hop(const Item &item, int64_t offset) const {
-  for (bool moved = !pins.empty(); moved;) {
-    moved = false;
-    for (const Piece &piece : instance.piecesOf(item)) {
-      for (int p : pins) {
-        const Piece &pin = instance.pieces[p];
-        if (pin.lower >= piece.upper || piece.lower >= pin.upper)
-          continue;
-        const int64_t bottom =
-            instance.items[pin.item].pin + pin.rel - piece.rel;
-        if (offset < bottom + pin.size && offset + piece.size > bottom) {
-          offset = item.roundUp(bottom + pin.size);
-          moved = item.pieceCount > 1;
-        }
-      }
-    }
-  }
-  return offset;
-}
-
 namespace {
 
-class SparseSkyline {
+/// The top of what is placed, over the sections: runs of equal height, as long
+/// as can be.
+class Profile {
 public:
-  SparseSkyline(const Instance &instance, const std::vector<int> &order)
-      : instance(instance), order(order), obstacles(instance),
-        unplaced(instance, /*present=*/true), bounds(instance.items.size(), 0) {
+  struct Run {
+    int first, last; // sections
+    int64_t height;
+  };
+
+  explicit Profile(int sections) { add({0, sections, 0}); }
+
+  Run lowest() const { return runs.at(byHeight.begin()->second); }
+
+  /// The profile over [first, last) becomes `height`.
+  void assign(int first, int last, int64_t height) {
+    splitAt(first);
+    splitAt(last);
+    for (auto it = runs.find(first); it != runs.end() && it->first < last;)
+      it = remove(it);
+    Run run{first, last, height};
+    auto next = runs.lower_bound(first);
+    if (next != runs.end() && next->second.height == height) {
+      run.last = next->second.last;
+      next = remove(next);
+    }
+    if (next != runs.begin() && std::prev(next)->second.height == height) {
+      run.first = std::prev(next)->second.first;
+      remove(std::prev(next));
+    }
+    add(run);
   }
 
-  Offsets run();
+  /// Lifts the run to the lower of its neighbours.
+  void fill(const Run &run) {
+    int64_t height = kInfinity;
+    auto it = runs.find(run.first);
+    if (it != runs.begin())
+      height = std::prev(it)->second.height;
+    if (auto next = std::next(it); next != runs.end())
+      height = std::min(height, next->second.height);
+    assign(run.first, run.last, height);
+  }
 
 private:
-  /// (bound when pushed, rank in the order). Bounds only rise, so an entry
-  /// that proves stale is pushed again when it surfaces.
-  using Entry = std::pair<int64_t, int>;
+  using Runs = std::map<int, Run>; // by first section
 
-  void remove(const Item &item) {
-    for (int k = 0; k < item.pieceCount; ++k)
-      unplaced.set(item.firstPiece + k, false);
+  void add(const Run &run) {
+    runs.emplace(run.first, run);
+    byHeight.emplace(run.height, run.first);
   }
-  void raiseAround(const Item &item, int64_t offset);
+  Runs::iterator remove(Runs::iterator it) {
+    byHeight.erase({it->second.height, it->first});
+    return runs.erase(it);
+  }
+  void splitAt(int section) {
+    auto it = runs.upper_bound(section);
+    if (it == runs.begin())
+      return;
+    const Run run = std::prev(it)->second;
+    if (run.first == section || run.last <= section)
+      return;
+    remove(std::prev(it));
+    add({run.first, section, run.height});
+    add({section, run.last, run.height});
+  }
 
-  const Instance &instance;
-  const std::vector<int> &order;
-  Obstacles obstacles;
-  TimeIndex unplaced;
-  Offsets bounds;
+  Runs runs;
+  std::set<std::pair<int64_t, int>> byHeight;
 };
 
-Offsets SparseSkyline::run() {
-  std::vector<Entry> heap;
-  for (size_t rank = 0; rank < order.size(); ++rank) {
-    const Item &item = instance.items[order[rank]];
-    bounds[order[rank]] = item.firstOffset();
-    if (item.isPinned() || item.pieceCount == 0)
-      remove(item);
-    else
-      heap.push_back({item.firstOffset(), static_cast<int>(rank)});
-  }
-  const auto later = std::greater<Entry>();
-  std::make_heap(heap.begin(), heap.end(), later);
-  while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), later);
-    auto &[bound, rank] = heap.back();
-    const int i = order[rank];
-    const Item &item = instance.items[i];
-    bounds[i] = obstacles.hop(item, bounds[i]);
-    if (bounds[i] != bound) {
-      bound = bounds[i];
-      std::push_heap(heap.begin(), heap.end(), later);
-      continue;
-    }
-    heap.pop_back();
-    remove(item);
-    raiseAround(item, bounds[i]);
-  }
-  return std::move(bounds);
-}
+/// Finds the first item in the order that lives within some sections. A
+/// segment tree over the items by first section; nodes hold the least last
+/// section and the least rank of the items left.
+class ContainedItems {
+public:
+  struct Extent {
+    int first, last, rank;
+  };
 
-/// Nothing unplaced may come below the tops of the item just placed.
-void SparseSkyline::raiseAround(const Item &item, int64_t offset) {
-  for (const Piece &piece : instance.piecesOf(item)) {
-    const int64_t top = offset + piece.rel + piece.size;
-    unplaced.visit(piece.lower, piece.upper, [&](int q) {
-      const Piece &other = instance.pieces[q];
-      if (bounds[other.item] + other.rel < top)
-        bounds[other.item] =
-            instance.items[other.item].roundUp(top - other.rel);
-    });
+  explicit ContainedItems(std::vector<Extent> items)
+      : extents(std::move(items)) {
+    std::sort(extents.begin(), extents.end(),
+              [](const Extent &a, const Extent &b) {
+                return std::pair(a.first, a.rank) < std::pair(b.first, b.rank);
+              });
+    while (leaves < extents.size())
+      leaves *= 2;
+    nodes.assign(2 * leaves, {INT32_MAX, INT32_MAX});
+    for (size_t k = 0; k < extents.size(); ++k)
+      nodes[leaves + k] = {extents[k].last, extents[k].rank};
+    for (size_t node = leaves - 1; node > 0; --node)
+      update(node);
   }
-}
+
+  /// Takes out the item of least rank within [first, last) and returns the
+  /// rank, or -1.
+  int take(int first, int last) {
+    best = INT32_MAX;
+    const auto begin = std::lower_bound(
+        extents.begin(), extents.end(), first,
+        [](const Extent &extent, int at) { return extent.first < at; });
+    search(1, 0, leaves, static_cast<size_t>(begin - extents.begin()), last);
+    if (best == INT32_MAX)
+      return -1;
+    size_t node = leaves + bestPlace;
+    nodes[node] = {INT32_MAX, INT32_MAX};
+    while (node /= 2)
+      update(node);
+    return best;
+  }
+
+private:
+  struct Node {
+    int last, rank;
+  };
+
+  void update(size_t node) {
+    const Node &a = nodes[2 * node], &b = nodes[2 * node + 1];
+    nodes[node] = {std::min(a.last, b.last), std::min(a.rank, b.rank)};
+  }
+  void search(size_t node, size_t from, size_t to, size_t begin, int last) {
+    if (to <= begin || nodes[node].last > last || nodes[node].rank >= best)
+      return;
+    if (to - from == 1) {
+      best = nodes[node].rank;
+      bestPlace = from;
+      return;
+    }
+    const size_t middle = (from + to) / 2;
+    search(2 * node, from, middle, begin, last);
+    search(2 * node + 1, middle, to, begin, last);
+  }
+
+  std::vector<Extent> extents;
+  std::vector<Node> nodes;
+  size_t leaves = 1;
+  int best = 0;
+  size_t bestPlace = 0;
+};
 
 } // namespace
 
-Offsets skyline(const Instance &instance, const std::vector<int> &order,
-                bool dense) {
-  return dense ? skylineDense(instance, order)
-               : SparseSkyline(instance, order).run();
+Offsets skyline(const Instance &instance, const std::vector<int> &order) {
+  const Sections time = makeSections(instance);
+  Offsets offsets(instance.items.size(), 0);
+  std::vector<ContainedItems::Extent> extents;
+  int64_t alignment = INT64_MAX;
+  for (int rank = 0; rank < static_cast<int>(order.size()); ++rank) {
+    const Item &item = instance.items[order[rank]];
+    offsets[order[rank]] = item.firstOffset();
+    if (item.pieceCount == 0)
+      continue;
+    alignment = std::min(alignment, item.alignment);
+    const auto first = time.first.begin() + item.firstPiece;
+    const auto last = time.last.begin() + item.firstPiece;
+    extents.push_back({*std::min_element(first, first + item.pieceCount),
+                       *std::max_element(last, last + item.pieceCount), rank});
+  }
+  size_t left = extents.size();
+  ContainedItems unplaced(std::move(extents));
+  Profile profile(time.count);
+  while (left > 0) {
+    // What lies within the lowest run, and only that, can start there.
+    const Profile::Run run = profile.lowest();
+    const int rank = unplaced.take(run.first, run.last);
+    if (rank < 0) {
+      profile.fill(run);
+      continue;
+    }
+    --left;
+    const Item &item = instance.items[order[rank]];
+    const int64_t offset = item.roundUp(run.height);
+    offsets[order[rank]] = offset;
+    // Of pieces live together the topmost comes last, so its top remains.
+    for (int p = item.firstPiece; p < item.firstPiece + item.pieceCount; ++p) {
+      const Piece &piece = instance.pieces[p];
+      profile.assign(time.first[p], time.last[p],
+                     alignUp(offset + piece.rel + piece.size, alignment));
+    }
+  }
+  return offsets;
 }
 
 } // namespace dlc::planning

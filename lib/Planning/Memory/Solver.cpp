@@ -8,7 +8,6 @@
 #include "ValleySearch.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace dlc::planning {
 namespace {
@@ -18,12 +17,6 @@ namespace {
 constexpr double kPassBudget = 5e7;
 /// Pieces up to which a branch of the search counts as one step.
 constexpr int64_t kStepPieces = 512;
-
-/// What a pass costs, from the numbers of pieces and of meetings.
-double costOfSkyline(double pieces, double meetings, bool dense) {
-  return dense ? 0.25 * pieces * pieces
-               : 200 * pieces + 20 * meetings * std::log2(pieces + 2) / 4;
-}
 
 class Portfolio {
 public:
@@ -62,17 +55,19 @@ void Portfolio::offer(Offsets found, Method how) {
 
 void Portfolio::runPasses() {
   const auto pieces = static_cast<double>(instance.pieceCount());
-  const int64_t meetings = countMeetings(instance);
-  const bool dense = isDense(instance, meetings);
-  const double skylineCost =
-      costOfSkyline(pieces, static_cast<double>(meetings), dense);
+  const bool pinned =
+      std::any_of(instance.items.begin(), instance.items.end(),
+                  [](const Item &item) { return item.isPinned(); });
+  // What passes cost: with pins and in first fit the meetings count.
   const double firstFitCost =
-      costOfSkyline(pieces, static_cast<double>(meetings), false);
+      200 * pieces + 20 * static_cast<double>(countMeetings(instance));
+  const double skylineCost = pinned ? firstFitCost : 500 * pieces;
   double left = kPassBudget;
   for (Order order : {Order::Load, Order::Width, Order::Area, Order::Size}) {
     if (isDone() || (left < skylineCost && order != Order::Load))
       break;
-    offer(skyline(instance, makeOrder(instance, order), dense),
+    const std::vector<int> items = makeOrder(instance, order);
+    offer(pinned ? skylinePinned(instance, items) : skyline(instance, items),
           Method::Skyline);
     left -= skylineCost;
   }

@@ -33,9 +33,9 @@ ValleySearch::ValleySearch(const Instance &instance, uint64_t seed)
   loads.assign(instance.pieces.size(), 0);
   for (int s = 0; s < time.count; ++s) {
     int64_t load = 0;
-    for (int p : time.members[s])
+    for (int p : state.membersOf(s))
       load += state.size(p);
-    for (int p : time.members[s])
+    for (int p : state.membersOf(s))
       loads[p] = std::max(loads[p], load);
   }
   for (int p = 0; p < instance.pieceCount(); ++p)
@@ -171,7 +171,7 @@ bool ValleySearch::pushFrame(Part part) {
   frame.key = key;
   choose(frame);
   frame.candidates = candidatePool.size();
-  for (int p : state.sections().members[frame.section])
+  for (int p : state.membersOf(frame.section))
     if (state.bound(p) == state.floor(frame.section))
       candidatePool.push_back(p);
   frame.candidatesEnd = candidatePool.size();
@@ -245,7 +245,6 @@ void ValleySearch::splitIntoParts(Part part) {
 /// Picks the valley section with fewest options, weighted by past failures.
 void ValleySearch::choose(Frame &frame) {
   const auto [first, last] = frame.part;
-  const Sections &time = state.sections();
   double bestScore = 0;
   bool found = false;
   for (int begin = first, end = first; begin < last; begin = end) {
@@ -259,7 +258,7 @@ void ValleySearch::choose(Frame &frame) {
     for (int s = begin; s < end; ++s) {
       const bool mayRise = state.slack(s) > 0;
       int options = mayRise;
-      for (int p : time.members[s])
+      for (int p : state.membersOf(s))
         options += state.bound(p) == floor;
       const double score = options / weights[s];
       if (found && score >= bestScore)

@@ -30,8 +30,8 @@ struct SolverOptions {
 /// yields a solution without offsets (Method::None).
 /// Ensures: the offsets satisfy validate(), save that arenaBytes may exceed
 /// the capacity when no packing that fits was found within the budget.
-/// Cost: a pass is O((n + E) log n) where E pairs of buffers meet in time,
-/// or O(n^2) with a tiny constant when E is of that order. Thread-safe.
+/// Cost: passes are O(n log n), with pins O((n + E) log n) where E pairs of
+/// buffers meet in time; then the steps of the search. Thread-safe.
 Solution solve(const Problem &problem, const SolverOptions &options = {});
 
 /// Bytes that any packing needs: the largest sum of bytes live at one time (an
