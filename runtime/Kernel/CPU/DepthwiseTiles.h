@@ -25,68 +25,188 @@ struct DepthwisePlane {
   float bias;
   const float *residual; ///< Null when absent.
   float *y;
-
-  void finish(int64_t row, int64_t column, Vec sum) const {
-    const int64_t count = plan.outW - column;
-    const int64_t at = row * plan.outW + column;
-    if (residual)
-      sum += loadFirst(residual + at, count);
-    if (isClamp(plan.epilogue))
-      sum = minOf(maxOf(sum, splat(clampLow(plan.epilogue))),
-                  splat(clampHigh(plan.epilogue)));
-    storeFirst(y + at, sum, count);
-  }
 };
 
-/// The elements that the taps of one input row read, for one strip.
-template <int kernelW, int stride, bool masked> struct StripRow {
-  Vec taps[kernelW];
+/// Ends the sums of one strip, row after row. The bounds stay in memory: the
+/// registers belong to the weights and the sums.
+class StripWriter {
+public:
+  StripWriter(const DepthwisePlane &p, int64_t column)
+      : low(splat(-__builtin_inff())), high(splat(__builtin_inff())),
+        y(p.y + column), residual(p.residual ? p.residual + column : nullptr),
+        stride(p.plan.outW), count(p.plan.outW - column) {
+    if (isClamp(p.plan.epilogue)) {
+      low = splat(clampLow(p.plan.epilogue));
+      high = splat(clampHigh(p.plan.epilogue));
+    }
+    // Masked stores are slow on some machines. In a plane one vector wide the
+    // lanes too many fall on the next rows, which are yet to be written; their
+    // residual, perhaps in the same memory, is yet to be read, though.
+    const bool overwrites = column == 0 && !residual;
+    if (count >= kLanes || overwrites)
+      fullEnd = p.y + p.plan.outW * p.plan.outH - kLanes;
+    else
+      fullEnd = p.y - 1;
+  }
 
-  /// `source` is the element of lane 0 at tap 0; `begin` and `end` bound the
-  /// elements of the row relative to it.
-  [[gnu::always_inline]] void read(const float *source, int64_t begin,
-                                   int64_t end) {
-    auto at = [&](int64_t offset) __attribute__((always_inline)) {
-      if constexpr (masked)
-        return maskedLoad(source + offset, lanes(begin - offset, end - offset));
-      else
-        return load(source + offset);
-    };
+  [[gnu::always_inline]] void write(Vec sum) {
+    DLC_KEEP_LOADS_HERE();
+    if (residual) {
+      sum += loadFirst(residual, count);
+      residual += stride;
+    }
+    sum = minOf(maxOf(sum, low), high);
+    if (y <= fullEnd)
+      store(y, sum);
+    else
+      storeFirst(y, sum, count);
+    y += stride;
+  }
+
+private:
+  Vec low, high;
+  float *y;
+  const float *residual; ///< Null when absent.
+  int64_t stride, count;
+  const float *fullEnd; ///< Up to there whole vectors may be stored.
+};
+
+/// Reads the elements under the taps of one input row, for one strip. At
+/// stride 2 vectors are parted into even and odd elements within each group of
+/// four lanes only; unmix() puts the sums in order.
+template <int kernel, int stride, bool masked> class StripReader {
+public:
+  /// Elements [begin, end), relative to lane 0 at tap 0, are in the image.
+  StripReader(int64_t begin, int64_t end) {
+    if constexpr (masked)
+      for (int i = 0; i < kLoads; ++i)
+        masks[i] = lanes(begin - offsetOf(i), end - offsetOf(i));
+  }
+
+  [[gnu::always_inline]] void read(const float *source,
+                                   Vec (&taps)[kernel]) const {
     if constexpr (stride == 1) {
-      DLC_UNROLL for (int i = 0; i < kernelW; ++i) taps[i] = at(i);
+      DLC_UNROLL for (int i = 0; i < kernel; ++i) taps[i] = at(source, i);
     } else {
-      DLC_UNROLL for (int i = 0; i < kernelW; i += 2) {
-        Vec low = at(i), high = at(i + kLanes);
-        taps[i] = evenOf(low, high);
-        if (i + 1 < kernelW)
-          taps[i + 1] = oddOf(low, high);
+      DLC_UNROLL for (int i = 0; i < kernel; i += 2) {
+        Vec low = at(source, i), high = at(source, i + 1);
+        taps[i] = mixedEvenOf(low, high);
+        if (i + 1 < kernel)
+          taps[i + 1] = mixedOddOf(low, high);
       }
     }
   }
+
+private:
+  static constexpr int kLoads = stride == 1 ? kernel : kernel + 1;
+  /// At stride 2 loads come in pairs, two elements from pair to pair.
+  static constexpr int offsetOf(int load) {
+    return stride == 1 ? load : load / 2 * 2 + load % 2 * kLanes;
+  }
+  [[gnu::always_inline]] Vec at(const float *source, int i) const {
+    if constexpr (masked)
+      return maskedLoad(source + offsetOf(i), masks[i]);
+    else
+      return load(source + offsetOf(i));
+  }
+  LaneMask masks[masked ? kLoads : 1];
 };
 
-/// One strip of a kernel known at compile time, without dilation.
-template <int kernel, int stride, bool masked>
-void runStrip(const DepthwisePlane &p, int64_t column) {
-  const DepthwisePlan &plan = p.plan;
-  Vec w[kernel][kernel];
-  for (int i = 0; i < kernel; ++i)
-    for (int j = 0; j < kernel; ++j)
-      w[i][j] = splat(p.w[i * kernel + j]);
-  const Vec bias = splat(p.bias);
-  const int64_t left = column * stride - plan.padLeft;
-  for (int64_t row = 0; row < plan.outH; ++row) {
-    Vec sum = bias;
-    const int64_t top = row * stride - plan.padTop;
+/// The sums of the output rows that an input row reaches. Input rows come in
+/// groups of `stride`; with group t, sums[j] is that of output row t - j, which
+/// gets tap j * stride + phase of the group's row number `phase`.
+template <int kernel, int stride, bool masked> struct Strip {
+  static constexpr int depth = (kernel - 1) / stride + 1;
+
+  Strip(const DepthwisePlane &p, int64_t column)
+      : reader(imageBegin(p, column), p.plan.inW + imageBegin(p, column)) {
     DLC_UNROLL for (int i = 0; i < kernel; ++i) {
-      if (top + i < 0 || top + i >= plan.inH)
-        continue;
-      StripRow<kernel, stride, masked> in;
-      in.read(p.x + (top + i) * plan.inW + left, -left, plan.inW - left);
-      DLC_UNROLL for (int j = 0; j < kernel; ++j) sum += w[i][j] * in.taps[j];
+      DLC_UNROLL for (int j = 0; j < kernel; ++j) w[i][j] =
+          splat(p.w[i * kernel + j]);
     }
-    p.finish(row, column, sum);
+    bias = splat(p.bias);
+    DLC_UNROLL for (int j = 0; j < depth; ++j) sums[j] = bias;
   }
+
+  /// Where the image begins, relative to lane 0 at tap 0.
+  static int64_t imageBegin(const DepthwisePlane &p, int64_t column) {
+    return p.plan.padLeft - column * stride;
+  }
+
+  template <int phase> [[gnu::always_inline]] void add(const float *row) {
+    Vec taps[kernel];
+    reader.read(row, taps);
+    DLC_UNROLL for (int i = 0; i < kernel; ++i) {
+      DLC_UNROLL for (int j = 0; j < depth; ++j) {
+        if (j * stride + phase < kernel)
+          sums[j] += w[(j * stride + phase) % kernel][i] * taps[i];
+      }
+    }
+  }
+
+  /// The sum of output row t - (depth - 1), after its last tap.
+  [[gnu::always_inline]] Vec last() const {
+    return stride == 1 ? sums[depth - 1] : unmix(sums[depth - 1]);
+  }
+
+  /// Not a loop: clang would make it a memmove, and the sums live in memory.
+  template <int j = depth - 1> [[gnu::always_inline]] void advance() {
+    if constexpr (j > 0) {
+      sums[j] = sums[j - 1];
+      advance<j - 1>();
+    } else {
+      sums[0] = bias;
+    }
+  }
+
+  StripReader<kernel, stride, masked> reader;
+  Vec w[kernel][kernel], sums[depth], bias;
+};
+
+/// One strip of an odd kernel known at compile time, without dilation.
+template <int kernel, int stride, bool masked>
+[[gnu::noinline]] void runStrip(const DepthwisePlane &p, int64_t column) {
+  static_assert(kernel % 2 == 1 && stride <= 2);
+  using ThisStrip = Strip<kernel, stride, masked>;
+  constexpr int depth = ThisStrip::depth;
+  const int64_t inW = p.plan.inW, inH = p.plan.inH, top = p.plan.padTop;
+  ThisStrip strip(p, column);
+  StripWriter writer(p, column);
+  const float *origin = p.x - ThisStrip::imageBegin(p, column) - top * inW;
+  auto inside = [&](int64_t inY) { return inY >= 0 && inY < inH; };
+  // Inlined wherever it is used: what it captures shall stay in registers.
+  auto checkedSteps = [&](int64_t begin, int64_t end)
+                          __attribute__((always_inline)) {
+                            for (int64_t t = begin; t < end; ++t) {
+                              const float *row = origin + t * stride * inW;
+                              if (inside(t * stride - top))
+                                strip.template add<0>(row);
+                              // The tap of the last sum is one of phase 0: the
+                              // kernel is odd.
+                              if (t >= depth - 1)
+                                writer.write(strip.last());
+                              if constexpr (stride == 2) {
+                                if (inside(t * stride + 1 - top))
+                                  strip.template add<1>(row + inW);
+                              }
+                              strip.advance();
+                            }
+                          };
+  // Away from the top and the bottom there is nothing to check.
+  const int64_t groups = p.plan.outH + depth - 1;
+  const int64_t begin =
+      least(most<int64_t>(depth - 1, (top + stride - 1) / stride), groups);
+  const int64_t end = most(begin, least(groups, (inH + top) / stride));
+  checkedSteps(0, begin);
+  const float *row = origin + begin * stride * inW;
+  for (int64_t t = begin; t < end; ++t, row += stride * inW) {
+    strip.template add<0>(row);
+    writer.write(strip.last());
+    if constexpr (stride == 2)
+      strip.template add<1>(row + inW);
+    strip.advance();
+  }
+  checkedSteps(end, groups);
 }
 
 template <int kernel, int stride> void runStrips(const DepthwisePlane &p) {
@@ -95,6 +215,10 @@ template <int kernel, int stride> void runStrips(const DepthwisePlane &p) {
   constexpr int64_t reach =
       stride == 1 ? kLanes + kernel - 1 : 2 * kLanes + (kernel - 1) / 2 * 2;
   for (int64_t column = 0; column < plan.outW; column += kLanes) {
+    // The last strip may overlap the one before, unless that has written over
+    // its residual.
+    if (column + kLanes > plan.outW && plan.outW >= kLanes && !p.residual)
+      column = plan.outW - kLanes;
     const int64_t left = column * stride - plan.padLeft;
     if (left >= 0 && left + reach <= plan.inW)
       runStrip<kernel, stride, false>(p, column);
@@ -131,7 +255,14 @@ inline void runAnyStrips(const DepthwisePlane &p) {
           sum += p.w[i * plan.kernelW + j] * taps;
         }
       }
-      p.finish(row, column, sum);
+      const int64_t at = row * plan.outW + column;
+      const int64_t count = plan.outW - column;
+      if (p.residual)
+        sum += loadFirst(p.residual + at, count);
+      if (isClamp(plan.epilogue))
+        sum = minOf(maxOf(sum, splat(clampLow(plan.epilogue))),
+                    splat(clampHigh(plan.epilogue)));
+      storeFirst(p.y + at, sum, count);
     }
   }
 }

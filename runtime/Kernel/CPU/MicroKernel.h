@@ -13,14 +13,6 @@
 #include "KernelSet.h"
 #include "Vector.h"
 
-// Every register is taken: clang's scheduler would move loads up from further
-// down and spill sums for them. gcc's does not, and spills with the fence.
-#ifdef __clang__
-#define DLC_KEEP_LOADS_HERE() asm volatile("" ::: "memory")
-#else
-#define DLC_KEEP_LOADS_HERE() (void)0
-#endif
-
 namespace dlc::rt::cpu {
 namespace {
 
