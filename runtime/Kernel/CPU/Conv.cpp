@@ -212,12 +212,21 @@ static Status readShape(const KernelCall &call, ConvShape &shape) {
 static void planGrid(ConvPlan &plan, int64_t vectorWidth) {
   constexpr int64_t panelBytes = 24 * 1024, maxTerms = 384, maxVectors = 12;
   constexpr int64_t panelVectors = 3;
-  constexpr int64_t wantedTiles = 32, minTileWork = 1 << 17;
+  constexpr int64_t wantedTiles = 16, minTileWork = 1 << 17;
   const int64_t terms =
       std::min(panelBytes / (panelVectors * vectorWidth * 4), maxTerms);
   plan.kBlock = ceilDiv(std::max<int64_t>(plan.k, 1),
                         ceilDiv(std::max<int64_t>(plan.k, 1), terms));
   plan.vectors = ceilDiv(plan.pixels, vectorWidth);
+  // 7x7 is 49 pixels. One or two that are left over are cheaper as dot
+  // products than as a vector, unless they are lost among many.
+  constexpr int64_t mostTail = 2, manyVectors = 24;
+  const int64_t tail = plan.pixels % vectorWidth;
+  if (plan.packedW && vectorWidth > 4 && tail > 0 && tail <= mostTail &&
+      plan.vectors > 1 && plan.vectors <= manyVectors) {
+    plan.tailPixels = tail;
+    plan.vectors -= 1;
+  }
   const int64_t outer = plan.batch * plan.group;
   const int64_t work = plan.k * plan.pixels * plan.outChannels;
   const int64_t wanted =
@@ -239,7 +248,7 @@ static void planGrid(ConvPlan &plan, int64_t vectorWidth) {
     plan.pixelBlocks =
         std::clamp(missing(channelBlocks), fewestPixelBlocks, mostPixelBlocks);
   if (plan.pixelBlocks * channelBlocks < wanted)
-    channelBlocks = std::min(missing(plan.pixelBlocks), channelBlocksOf(32));
+    channelBlocks = std::min(missing(plan.pixelBlocks), channelBlocksOf(64));
   channelBlocks = std::max<int64_t>(channelBlocks, 1);
   plan.channelBlock =
       ceilDiv(ceilDiv(plan.outChannels, channelBlocks), kPanelRows) *

@@ -43,8 +43,8 @@ private:
     int lane, count;
   };
 
-  void packTap(const float *x, int64_t tap, int64_t kBegin, int64_t kEnd,
-               float *target);
+  void packTap(const float *x, int64_t kernelY, int64_t kernelX,
+               int64_t channels, float *target);
   int findSegments(int vector, int64_t kernelY, int64_t kernelX);
   template <int stride>
   void packVector(const float *x, int segmentCount, int64_t channels,
@@ -76,7 +76,10 @@ inline int64_t firstReaching(int64_t bound, int64_t origin, int64_t stride) {
   const int64_t distance = bound - origin;
   if (distance <= 0)
     return 0;
-  return stride == 1 ? distance : (distance + stride - 1) / stride;
+  // Shifts where they do: divisions would take longer than the loads.
+  if (stride <= 2)
+    return stride == 1 ? distance : (distance + 1) >> 1;
+  return (distance + stride - 1) / stride;
 }
 
 /// Fills `segments` with those of one vector; returns their number.
@@ -170,19 +173,11 @@ inline void PanelPacker::packVector(const float *x, int segmentCount,
   }
 }
 
-/// The terms of one tap: k = channel * taps + tap.
-inline void PanelPacker::packTap(const float *x, int64_t tap, int64_t kBegin,
-                                 int64_t kEnd, float *target) {
-  const int64_t taps = plan.kernelH * plan.kernelW;
-  const int64_t begin = (kBegin - tap + taps - 1) / taps;
-  const int64_t end = (kEnd - tap + taps - 1) / taps;
-  if (begin >= end)
-    return;
-  const int64_t width = vectors * kLanes;
-  target += (begin * taps + tap - kBegin) * width;
-  x += begin * plan.inH * plan.inW;
-  const int64_t channels = end - begin, step = taps * width;
-  const int64_t kernelY = tap / plan.kernelW, kernelX = tap % plan.kernelW;
+/// The terms of one tap, k = channel * taps + tap, for `channels` channels.
+inline void PanelPacker::packTap(const float *x, int64_t kernelY,
+                                 int64_t kernelX, int64_t channels,
+                                 float *target) {
+  const int64_t step = plan.kernelH * plan.kernelW * vectors * kLanes;
   for (int v = 0; v < vectors; ++v, target += kLanes) {
     const int count = findSegments(v, kernelY, kernelX);
     if (plan.strideW == 1)
@@ -197,8 +192,19 @@ inline void PanelPacker::packTap(const float *x, int64_t tap, int64_t kBegin,
 inline void PanelPacker::pack(const float *x, int64_t kBegin, int64_t kEnd,
                               float *target) {
   const int64_t taps = plan.kernelH * plan.kernelW;
-  for (int64_t tap = 0; tap < taps; ++tap)
-    packTap(x, tap, kBegin, kEnd, target);
+  const int64_t plane = plan.inH * plan.inW, width = vectors * kLanes;
+  const int64_t firstChannel = kBegin / taps, firstTap = kBegin % taps;
+  const int64_t lastChannel = kEnd / taps, lastTap = kEnd % taps;
+  int64_t tap = 0;
+  for (int64_t kernelY = 0; kernelY < plan.kernelH; ++kernelY) {
+    for (int64_t kernelX = 0; kernelX < plan.kernelW; ++kernelX, ++tap) {
+      const int64_t begin = firstChannel + (tap < firstTap);
+      const int64_t end = lastChannel + (tap < lastTap);
+      if (begin < end)
+        packTap(x + begin * plane, kernelY, kernelX, end - begin,
+                target + (begin * taps + tap - kBegin) * width);
+    }
+  }
 }
 
 } // namespace

@@ -35,6 +35,13 @@ private:
   int64_t panelBegin(int64_t panel) const {
     return vectorBegin + (vectorEnd - vectorBegin) * panel / panelCount();
   }
+  /// Terms of a block, each four times, of one pixel of the tail.
+  float *tailTerms(int64_t pixel) const {
+    return scratch + (vectorEnd - vectorBegin) * kLanes * plan.kBlock +
+           pixel * kPanelRows * plan.kBlock;
+  }
+  void packTail(int64_t kBegin, int64_t kEnd) const;
+  void runTail(int64_t begin, int64_t end, int64_t kBegin, int64_t kEnd) const;
   void runPanel(int64_t panel, int64_t begin, int64_t end, int64_t kBegin,
                 int64_t kEnd) const;
 };
@@ -73,6 +80,74 @@ inline void ConvTile::runPanel(int64_t panel, int64_t begin, int64_t end,
   }
 }
 
+/// Terms are repeated as often as w has rows in a panel, so that a vector of w
+/// times a vector of terms is a few terms of four dot products.
+inline void ConvTile::packTail(int64_t kBegin, int64_t kEnd) const {
+  const int64_t terms = kEnd - kBegin;
+  float *packed = tailTerms(plan.tailPixels);
+  PanelPacker(plan, plan.vectors * kLanes, 1).pack(x, kBegin, kEnd, packed);
+  for (int64_t pixel = 0; pixel < plan.tailPixels; ++pixel) {
+    float *target = tailTerms(pixel);
+    for (int64_t l = 0; l < terms; ++l)
+      for (int64_t row = 0; row < kPanelRows; ++row)
+        target[l * kPanelRows + row] = packed[l * kLanes + pixel];
+  }
+}
+
+/// Sums of a[i] * b[i] over the i of equal remainder by four.
+inline void dotFour(const float *a, const float *b, int64_t count,
+                    float (&sums)[kPanelRows]) {
+  constexpr int64_t chains = 4;
+  const Vec none = {};
+  Vec partial[chains] = {none, none, none, none};
+  int64_t i = 0;
+  for (; i + chains * kLanes <= count; i += chains * kLanes) {
+    DLC_UNROLL for (int j = 0; j < chains; ++j) partial[j] +=
+        load(a + i + j * kLanes) * load(b + i + j * kLanes);
+  }
+  for (; i < count; i += kLanes)
+    partial[0] += loadFirst(a + i, count - i) * loadFirst(b + i, count - i);
+  const Vec all = (partial[0] + partial[1]) + (partial[2] + partial[3]);
+  for (int64_t row = 0; row < kPanelRows; ++row)
+    sums[row] = 0;
+  for (int64_t lane = 0; lane < kLanes; ++lane)
+    sums[lane % kPanelRows] += all[lane];
+}
+
+/// Channels [begin, end) of the tail for terms [kBegin, kEnd).
+inline void ConvTile::runTail(int64_t begin, int64_t end, int64_t kBegin,
+                              int64_t kEnd) const {
+  const bool last = kEnd == plan.k;
+  const float low = clampLow(plan.epilogue), high = clampHigh(plan.epilogue);
+  for (int64_t channel = begin; channel < end; channel += kPanelRows) {
+    const float *a = w + channel * plan.k + kBegin * kPanelRows;
+    for (int64_t pixel = 0; pixel < plan.tailPixels; ++pixel) {
+      float sums[kPanelRows];
+      dotFour(a, tailTerms(pixel), (kEnd - kBegin) * kPanelRows, sums);
+      const int64_t count = least(kPanelRows, end - channel);
+      for (int64_t row = 0; row < count; ++row) {
+        const int64_t at =
+            (channel + row) * plan.pixels + plan.vectors * kLanes + pixel;
+        float sum = sums[row];
+        if (kBegin > 0) {
+          sum += y[at];
+        } else {
+          sum += bias ? bias[channel + row] : 0.0f;
+          sum += residual ? residual[at] : 0.0f;
+        }
+        if (last && isClamp(plan.epilogue)) {
+          sum = low > sum ? low : sum;
+          sum = high < sum ? high : sum;
+        }
+        y[at] = sum;
+      }
+    }
+  }
+  if (last)
+    activateRest(y + begin * plan.pixels + plan.vectors * kLanes, plan.pixels,
+                 end - begin, plan.tailPixels, plan.epilogue);
+}
+
 inline void ConvTile::run() const {
   /// Channels whose rows of w stay in L2 while all panels pass.
   constexpr int64_t channelGroup = 64;
@@ -86,11 +161,17 @@ inline void ConvTile::run() const {
           .pack(x, kBegin, kEnd,
                 scratch + (first - vectorBegin) * kLanes * (kEnd - kBegin));
     }
+    const bool hasTail = plan.tailPixels > 0 && vectorEnd == plan.vectors;
+    if (hasTail)
+      packTail(kBegin, kEnd);
     for (int64_t channel = channelBegin; channel < channelEnd;
-         channel += channelGroup)
+         channel += channelGroup) {
+      const int64_t end = least(channel + channelGroup, channelEnd);
       for (int64_t panel = 0; panel < panels; ++panel)
-        runPanel(panel, channel, least(channel + channelGroup, channelEnd),
-                 kBegin, kEnd);
+        runPanel(panel, channel, end, kBegin, kEnd);
+      if (hasTail)
+        runTail(channel, end, kBegin, kEnd);
+    }
     kBegin = kEnd;
   } while (kBegin < plan.k);
 }

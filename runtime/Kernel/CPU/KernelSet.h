@@ -71,7 +71,8 @@ struct ConvPlan {
   bool packedW;
   int64_t k, pixels;
   int64_t kBlock;
-  int64_t vectors;      ///< ceil(pixels / vector width).
+  int64_t vectors;      ///< Of pixels, without the tail.
+  int64_t tailPixels;   ///< Last pixels that would waste most of a vector.
   int64_t pixelBlocks;  ///< The vectors are dealt out evenly to them.
   int64_t channelBlock; ///< Output channels; multiple of kPanelRows.
   int64_t channelBlocks;

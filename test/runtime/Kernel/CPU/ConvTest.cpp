@@ -151,6 +151,28 @@ TEST(ConvTest, EveryWidth) {
       check({1, 3, {4, width}, 5, {3, 3}, {stride, stride}, {1, 1, 1, 1}});
 }
 
+/// Pixels that fill vectors but for one or two, in every epilogue.
+TEST(ConvTest, TailPixels) {
+  for (int64_t pixels : {9, 10, 17, 18, 33, 49, 50, 65})
+    for (int64_t channels : {2, 9, 300})
+      for (const char *activation : {"", "relu", "silu"})
+        for (int form = 0; form < 4; ++form)
+          check({1,
+                 channels,
+                 {1, pixels},
+                 9,
+                 {1, 1},
+                 {},
+                 {},
+                 {},
+                 1,
+                 form % 2 == 1,
+                 form / 2 == 1,
+                 activation});
+  check({1, 40, {7, 7}, 70, {3, 3}, {}, {1, 1, 1, 1}});
+  check({1, 40, {14, 14}, 70, {3, 3}, {2, 2}, {1, 1, 1, 1}, {}, 2});
+}
+
 TEST(ConvTest, Pointwise) {
   for (int64_t pixels : {1, 7, 14, 25, 50})
     for (int64_t channels : {2, 17, 70})
