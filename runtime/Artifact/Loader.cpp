@@ -6,55 +6,13 @@
 #include "dlc/runtime/Artifact/Validate.h"
 #include "dlc/runtime/Base/Hash.h"
 
-#include <cerrno>
 #include <cinttypes>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace dlc;
 using namespace dlc::rt;
 
 static_assert(sizeof(DlcArtifactHeader) == 64);
-
-//===----------------------------------------------------------------------===//
-// The mapped file
-//===----------------------------------------------------------------------===//
-
-class Artifact::Mapping {
-public:
-  explicit Mapping(std::span<const std::byte> bytes) : bytes(bytes) {}
-  ~Mapping() { munmap(const_cast<std::byte *>(bytes.data()), bytes.size()); }
-  Mapping(const Mapping &) = delete;
-
-  const std::span<const std::byte> bytes;
-};
-
-static Status systemError(const char *what) {
-  StatusCode code =
-      errno == ENOENT ? StatusCode::NotFound : StatusCode::Unavailable;
-  return makeError(code, "cannot %s: %s", what, std::strerror(errno));
-}
-
-/// Maps the whole of an open file; closing it stays with the caller.
-static Result<std::span<const std::byte>> mapFile(int descriptor) {
-  struct stat facts;
-  if (fstat(descriptor, &facts))
-    return systemError("examine the file");
-  if (!S_ISREG(facts.st_mode))
-    return makeError(StatusCode::InvalidArgument, "expected a regular file");
-  size_t size = static_cast<size_t>(facts.st_size);
-  if (size < sizeof(DlcArtifactHeader))
-    return makeError(StatusCode::DataLoss,
-                     "expected at least %zu bytes, got %zu",
-                     sizeof(DlcArtifactHeader), size);
-  void *start = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  if (start == MAP_FAILED)
-    return systemError("map the file");
-  return std::span(static_cast<const std::byte *>(start), size);
-}
 
 //===----------------------------------------------------------------------===//
 // Checks of the header
@@ -137,22 +95,13 @@ verifyPlan(std::span<const std::byte> bytes) {
 // Artifact
 //===----------------------------------------------------------------------===//
 
-Artifact::Artifact() = default;
-Artifact::Artifact(Artifact &&) noexcept = default;
-Artifact &Artifact::operator=(Artifact &&) noexcept = default;
-Artifact::~Artifact() = default;
-
 Result<Artifact> Artifact::open(const std::string &path) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return systemError("open the file").withContext(path);
-  Result<std::span<const std::byte>> mapped = mapFile(descriptor);
-  ::close(descriptor);
+  Result<MappedFile> mapped = MappedFile::open(path);
   if (!mapped.isOk())
-    return std::move(mapped.status()).withContext(path);
+    return std::move(mapped.status());
   Artifact artifact;
-  artifact.mapping = std::make_unique<Mapping>(*mapped);
-  artifact.file = *mapped;
+  artifact.mapping = std::move(*mapped);
+  artifact.file = artifact.mapping.bytes();
   if (Status status = artifact.check(); !status.isOk())
     return std::move(status).withContext(path);
   return artifact;
@@ -162,10 +111,6 @@ Result<Artifact> Artifact::fromMemory(std::span<const std::byte> bytes) {
   if (!isAligned(bytes.data(), DLC_ALIGNMENT))
     return makeError(StatusCode::InvalidArgument,
                      "expected bytes aligned to %d", DLC_ALIGNMENT);
-  if (bytes.size() < sizeof(DlcArtifactHeader))
-    return makeError(StatusCode::DataLoss,
-                     "expected at least %zu bytes, got %zu",
-                     sizeof(DlcArtifactHeader), bytes.size());
   Artifact artifact;
   artifact.file = bytes;
   DLC_RETURN_IF_ERROR(artifact.check());
@@ -173,6 +118,10 @@ Result<Artifact> Artifact::fromMemory(std::span<const std::byte> bytes) {
 }
 
 Status Artifact::check() {
+  if (file.size() < sizeof(DlcArtifactHeader))
+    return makeError(StatusCode::DataLoss,
+                     "expected at least %zu bytes, got %zu",
+                     sizeof(DlcArtifactHeader), file.size());
   std::memcpy(&fixedHeader, file.data(), sizeof(fixedHeader));
   DLC_RETURN_IF_ERROR(checkIdentity(fixedHeader));
   DLC_RETURN_IF_ERROR(checkLayout(fixedHeader, file.size()));

@@ -6,58 +6,38 @@
 #include "dlc/abi/Version.h"
 #include "dlc/runtime/Artifact/Loader.h"
 #include "dlc/runtime/Artifact/Validate.h"
+#include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/Base/Hash.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <cinttypes>
 #include <cstring>
-#include <fcntl.h>
-#include <unistd.h>
 
 using namespace dlc;
 using namespace dlc::rt;
 
 namespace {
 
-/// Where the bytes go: one after the other, from offset 0.
-class Sink {
+/// Memory as a target like OutputFile.
+class MemorySink {
 public:
-  virtual ~Sink() = default;
-  virtual Status append(std::span<const std::byte> bytes) = 0;
+  explicit MemorySink(AlignedBuffer &buffer) : buffer(buffer) {}
 
-  /// Writes zeros up to offset `target`.
-  Status padTo(uint64_t target);
   Status write(std::span<const std::byte> bytes) {
+    if (!bytes.empty())
+      std::memcpy(buffer.data() + position, bytes.data(), bytes.size());
     position += bytes.size();
-    return append(bytes);
+    return Status::ok();
   }
 
-private:
-  uint64_t position = 0;
-};
-
-class MemorySink : public Sink {
-public:
-  explicit MemorySink(AlignedBuffer &buffer) : at(buffer.data()) {}
-  Status append(std::span<const std::byte> bytes) override {
-    if (!bytes.empty())
-      std::memcpy(at, bytes.data(), bytes.size());
-    at += bytes.size();
+  Status padTo(uint64_t target) {
+    std::memset(buffer.data() + position, 0, target - position);
+    position = target;
     return Status::ok();
   }
 
 private:
-  std::byte *at;
-};
-
-class FileSink : public Sink {
-public:
-  explicit FileSink(int descriptor) : descriptor(descriptor) {}
-  Status append(std::span<const std::byte> bytes) override;
-
-private:
-  int descriptor;
+  AlignedBuffer &buffer;
+  uint64_t position = 0;
 };
 
 /// The packed plan and the places of all sections.
@@ -72,29 +52,6 @@ struct Image {
 };
 
 } // namespace
-
-Status Sink::padTo(uint64_t target) {
-  static constexpr std::byte zeros[DLC_ARTIFACT_PAGE] = {};
-  while (position < target) {
-    size_t count = std::min<uint64_t>(target - position, sizeof(zeros));
-    DLC_RETURN_IF_ERROR(write(std::span(zeros).first(count)));
-  }
-  return Status::ok();
-}
-
-Status FileSink::append(std::span<const std::byte> bytes) {
-  // Linux moves at most 2 GiB in one call and reports how much it took.
-  while (!bytes.empty()) {
-    ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return makeError(StatusCode::Unavailable, "cannot write: %s",
-                       std::strerror(errno));
-    bytes = bytes.subspan(count);
-  }
-  return Status::ok();
-}
 
 //===----------------------------------------------------------------------===//
 // Layout
@@ -173,6 +130,7 @@ static Status layOut(const ArtifactContents &contents, Image &image) {
   return Status::ok();
 }
 
+template <typename Sink>
 static Status emit(const ArtifactContents &contents, const Image &image,
                    Sink &sink) {
   const DlcArtifactHeader &header = image.header;
@@ -193,41 +151,15 @@ static Status emit(const ArtifactContents &contents, const Image &image,
 // Targets
 //===----------------------------------------------------------------------===//
 
-static Status fileError(const char *what, const std::string &path) {
-  return makeError(StatusCode::Unavailable, "%s: cannot %s: %s", path.c_str(),
-                   what, std::strerror(errno));
-}
-
-/// Creates a file beside `path` under a name that nobody has; sets `name`.
-static int createBeside(const std::string &path, std::string &name) {
-  for (int attempt = 0; attempt != 1000; ++attempt) {
-    name = path + "." + std::to_string(getpid()) + "-" +
-           std::to_string(attempt) + ".tmp";
-    int descriptor =
-        ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST)
-      return descriptor;
-  }
-  return -1;
-}
-
 Status dlc::rt::writeArtifact(const ArtifactContents &contents,
                               const std::string &path) {
   Image image;
   DLC_RETURN_IF_ERROR(layOut(contents, image));
-  std::string temporary;
-  int descriptor = createBeside(path, temporary);
-  if (descriptor < 0)
-    return fileError("create a temporary file", path);
-  FileSink sink(descriptor);
-  Status status = emit(contents, image, sink);
-  if (::close(descriptor) && status.isOk())
-    status = fileError("close the file", path);
-  if (status.isOk() && std::rename(temporary.c_str(), path.c_str()))
-    status = fileError("rename the file", path);
-  if (!status.isOk())
-    ::unlink(temporary.c_str());
-  return status;
+  Result<OutputFile> file = OutputFile::create(path);
+  if (!file.isOk())
+    return std::move(file.status());
+  DLC_RETURN_IF_ERROR(emit(contents, image, *file));
+  return file->commit();
 }
 
 Result<AlignedBuffer> dlc::rt::writeArtifact(const ArtifactContents &contents) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/Executor/Observer.h"
 #include "dlc/runtime/Executor/Program.h"
 
-#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
-#include <cstring>
 
 using namespace dlc::rt;
 
@@ -64,15 +63,10 @@ std::string TraceRecorder::toJSON() const {
 }
 
 Status TraceRecorder::write(const std::string &path) const {
-  std::FILE *file = std::fopen(path.c_str(), "w");
-  if (!file)
-    return makeError(StatusCode::Unavailable, "%s: cannot open the file: %s",
-                     path.c_str(), std::strerror(errno));
+  Result<OutputFile> file = OutputFile::create(path);
+  if (!file.isOk())
+    return std::move(file.status());
   std::string text = toJSON();
-  bool isWritten =
-      std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (std::fclose(file) || !isWritten)
-    return makeError(StatusCode::Unavailable, "%s: cannot write the file",
-                     path.c_str());
-  return Status::ok();
+  DLC_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(text))));
+  return file->commit();
 }

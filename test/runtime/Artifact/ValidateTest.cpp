@@ -3,7 +3,9 @@
 // One bad plan for each rule.
 
 #include "dlc/runtime/Artifact/Validate.h"
+
 #include "../ProgramBuilder.h"
+#include <gtest/gtest.h>
 
 using namespace dlc::rt;
 using namespace dlc::rt::test;

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <gtest/gtest.h>
 #include <new>
 
 using namespace dlc;

@@ -6,6 +6,8 @@
 #include "TestKernels.h"
 #include "dlc/runtime/Executor/Execution.h"
 
+#include <gtest/gtest.h>
+
 using namespace dlc;
 using namespace dlc::rt;
 using namespace dlc::rt::test;

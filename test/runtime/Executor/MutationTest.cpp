@@ -6,6 +6,7 @@
 #include "TestKernels.h"
 #include "dlc/runtime/Executor/Execution.h"
 
+#include <gtest/gtest.h>
 #include <random>
 
 using namespace dlc;

@@ -7,6 +7,7 @@
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Execution.h"
 
+#include <gtest/gtest.h>
 #include <thread>
 
 using namespace dlc;

@@ -4,6 +4,8 @@
 #include "TestKernels.h"
 #include "dlc/runtime/Executor/Execution.h"
 
+#include <gtest/gtest.h>
+
 using namespace dlc::rt;
 using namespace dlc::rt::test;
 

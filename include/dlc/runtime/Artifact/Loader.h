@@ -7,11 +7,11 @@
 #define DLC_RUNTIME_ARTIFACT_LOADER_H
 
 #include "dlc/abi/Version.h"
+#include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Base/Status.h"
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 
@@ -25,10 +25,6 @@ namespace dlc::rt {
 /// may rely on all that validatePlan() checks.
 class Artifact {
 public:
-  Artifact(Artifact &&) noexcept;
-  Artifact &operator=(Artifact &&) noexcept;
-  ~Artifact();
-
   /// Maps the regular file at `path`. The pages of constants are read at their
   /// first use, so the file must not be truncated or rewritten in place while
   /// the artifact lives; replacing it by rename is fine.
@@ -52,11 +48,10 @@ public:
   std::span<const std::byte> object(size_t index) const;
 
 private:
-  class Mapping;
-  Artifact();
+  Artifact() = default;
   Status check();
 
-  std::unique_ptr<Mapping> mapping; // Null when the bytes are borrowed.
+  MappedFile mapping; // Empty when the bytes are borrowed.
   std::span<const std::byte> file;
   DlcArtifactHeader fixedHeader = {};
   AlignedBuffer planCopy;

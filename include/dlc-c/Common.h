@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What all of DLC's C API shares: visibility, status, errors.
+ *
+ * Rules of the API:
+ *   - Handles are opaque; dlcXCreate or dlcXLoad makes one, dlcXDestroy ends
+ *     it and takes null.
+ *   - Functions that can fail return a DlcStatus; results come through the
+ *     pointers at the end, which are left alone on failure.
+ *   - Structures that may grow start with `structSize`, set by the caller to
+ *     their sizeof.
+ *   - Text is UTF-8 and ends in a zero; text handed out belongs to its handle.
+ */
+
+#ifndef DLC_C_COMMON_H
+#define DLC_C_COMMON_H
+
+#include "dlc/abi/Tensor.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define DLC_EXTERN_C extern "C"
+#else
+#define DLC_EXTERN_C extern
+#endif
+
+/* In front of every function of the API. */
+#define DLC_API DLC_EXTERN_C __attribute__((visibility("default")))
+
+/* What kind of failure a status reports. Appended to, never reordered. */
+typedef enum DlcStatusCode {
+  DLC_OK = 0,
+  DLC_INVALID_ARGUMENT = 1, /* the caller's values are at fault */
+  DLC_NOT_FOUND = 2,        /* a file, name or symbol does not exist */
+  DLC_OUT_OF_MEMORY = 3,    /* an allocation failed */
+  DLC_UNSUPPORTED = 4,      /* well formed, but this build cannot do it */
+  DLC_DATA_LOSS = 5,        /* a file is truncated or corrupt */
+  DLC_INTERNAL = 6,         /* a fault of DLC itself */
+  DLC_UNAVAILABLE = 7       /* a device or a file cannot be used now */
+} DlcStatusCode;
+
+/* The outcome of a call: null when all is well; otherwise an error, which the
+ * caller ends with dlcStatusDestroy. */
+typedef struct DlcError *DlcStatus;
+
+/* The kind of failure; DLC_OK for null. Since 0.1 (unstable) */
+DLC_API DlcStatusCode dlcStatusCode(DlcStatus status);
+
+/* What was expected and what was found, in lower case; "" for null. Belongs to
+ * the status. Since 0.1 (unstable) */
+DLC_API const char *dlcStatusMessage(DlcStatus status);
+
+/* Ends a status; null is ignored. Since 0.1 (unstable) */
+DLC_API void dlcStatusDestroy(DlcStatus status);
+
+/* DLC's version, "MAJOR.MINOR.PATCH". Since 0.1 (unstable) */
+DLC_API const char *dlcVersion(void);
+
+#endif /* DLC_C_COMMON_H */

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NumPy's .npy and .npz files.
+//
+// Element types are NumPy's, little-endian. NumPy has no bf16: it is written
+// as the two-byte void type "<V2", as NumPy writes ml_dtypes.bfloat16, and
+// that is read as bf16.
+
+#ifndef DLC_RUNTIME_IO_NUMPY_H
+#define DLC_RUNTIME_IO_NUMPY_H
+
+#include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/Status.h"
+#include "dlc/runtime/Base/Tensor.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlc::rt {
+
+/// A dense row-major tensor with memory of its own.
+struct HostTensor {
+  DataType type = DLC_INVALID_TYPE;
+  std::vector<int64_t> shape;
+  AlignedBuffer data;
+
+  TensorView view() const { return {type, shape, data.data()}; }
+};
+
+/// A member of an .npz file, without the suffix ".npy".
+struct NamedTensor {
+  std::string name;
+  HostTensor tensor;
+};
+
+/// A tensor to write; borrowed.
+struct NamedView {
+  std::string name;
+  TensorView tensor;
+};
+
+/// Reads the bytes of an .npy file, format 1 to 3; column-major data is
+/// rearranged. Errors: DataLoss (malformed), Unsupported (an element type that
+/// DLC lacks, big-endian data), OutOfMemory.
+Result<HostTensor> parseNpy(std::span<const std::byte> bytes);
+
+/// Reads the bytes of an .npz file: a zip archive of .npy files, stored or
+/// deflated, whose checksums must agree. Members keep the order of the
+/// archive. Errors as above.
+Result<std::vector<NamedTensor>> parseNpz(std::span<const std::byte> bytes);
+
+/// The same from files. Errors name the path; also those of MappedFile.
+Result<HostTensor> readNpy(const std::string &path);
+Result<std::vector<NamedTensor>> readNpz(const std::string &path);
+
+/// Writes a file as a whole or not at all. The bytes depend on the tensors
+/// alone. Errors: Unavailable.
+Status writeNpy(const std::string &path, const TensorView &tensor);
+
+/// Writes the members, uncompressed, in order. Errors: Unavailable,
+/// InvalidArgument (two of one name), Unsupported (4 GiB or more, or more
+/// than 65,535 members).
+Status writeNpz(const std::string &path, std::span<const NamedView> tensors);
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_IO_NUMPY_H

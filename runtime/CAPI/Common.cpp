@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc-c/Common.h"
+
+#include "dlc/runtime/CAPI/Status.h"
+
+using namespace dlc::rt;
+
+static_assert(int(StatusCode::Unavailable) == DLC_UNAVAILABLE &&
+              int(StatusCode::DataLoss) == DLC_DATA_LOSS);
+
+struct DlcError {
+  Status status;
+};
+
+DlcStatus dlc::rt::wrap(Status status) {
+  return status.isOk() ? nullptr : new DlcError{std::move(status)};
+}
+
+DlcStatusCode dlcStatusCode(DlcStatus status) {
+  return status ? static_cast<DlcStatusCode>(status->status.code()) : DLC_OK;
+}
+
+const char *dlcStatusMessage(DlcStatus status) {
+  return status ? status->status.message().c_str() : "";
+}
+
+void dlcStatusDestroy(DlcStatus status) { delete status; }
+
+const char *dlcVersion(void) { return DLC_VERSION; }

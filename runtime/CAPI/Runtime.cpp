@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc-c/Runtime.h"
+
+#include "dlc/runtime/CAPI/Status.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Executor/Execution.h"
+#include "dlc/runtime/Executor/Program.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dlc::rt;
+
+struct DlcProgramImpl {
+  std::unique_ptr<Program> program;
+};
+
+struct DlcPoolImpl {
+  std::unique_ptr<WorkerPool> pool;
+};
+
+struct DlcExecutionImpl {
+  std::unique_ptr<Execution> execution;
+};
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+static Status missing(const char *what) {
+  return makeError(StatusCode::InvalidArgument, "expected %s, got null", what);
+}
+
+static Status checkStructSize(size_t size) {
+  if (size < sizeof(size_t))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected structSize to be set, got %zu", size);
+  return Status::ok();
+}
+
+/// Fills as much of `*target` as its caller knows of.
+template <typename T> static Status fillStruct(T *target, T value) {
+  DLC_RETURN_IF_ERROR(checkStructSize(target->structSize));
+  value.structSize = target->structSize;
+  std::memcpy(target, &value, std::min(sizeof(T), target->structSize));
+  return Status::ok();
+}
+
+static Status toView(const DlcTensor &tensor, TensorView &view) {
+  if (tensor.rank < 0 || tensor.rank > DLC_MAX_RANK)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a rank of 0 to %d, got %d", DLC_MAX_RANK,
+                     int(tensor.rank));
+  if (tensor.rank && !tensor.shape)
+    return missing("a shape");
+  view = {tensor.type, {tensor.shape, size_t(tensor.rank)}, tensor.data};
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+/// Moves the value of `result` into a new handle.
+template <typename Handle, typename T>
+static Status handOut(Result<std::unique_ptr<T>> result, Handle **handle) {
+  if (!result.isOk())
+    return std::move(result.status());
+  *handle = new Handle{std::move(*result)};
+  return Status::ok();
+}
+
+DlcStatus dlcProgramLoad(const char *path, DlcProgram *program) {
+  if (!path || !program)
+    return wrap(missing(path ? "a place for the program" : "a path"));
+  return wrap(handOut(Program::load(path), program));
+}
+
+DlcStatus dlcProgramLoadMemory(const void *bytes, size_t size,
+                               DlcProgram *program) {
+  if (!bytes || !program)
+    return wrap(missing(bytes ? "a place for the program" : "bytes"));
+  Result<Artifact> artifact =
+      Artifact::fromMemory({static_cast<const std::byte *>(bytes), size});
+  if (!artifact.isOk())
+    return wrap(std::move(artifact.status()));
+  return wrap(handOut(Program::create(std::move(*artifact)), program));
+}
+
+void dlcProgramDestroy(DlcProgram program) { delete program; }
+
+size_t dlcProgramInputCount(DlcProgram program) {
+  return program ? program->program->inputs().size() : 0;
+}
+
+size_t dlcProgramOutputCount(DlcProgram program) {
+  return program ? program->program->outputs().size() : 0;
+}
+
+static Status describePort(std::span<const Port> ports, size_t index,
+                           DlcPort *out) {
+  if (!out)
+    return missing("a place for the description");
+  if (index >= ports.size())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an index below %zu, got %zu", ports.size(),
+                     index);
+  const Port &port = ports[index];
+  int32_t rank = port.type.hasRank ? int32_t(port.type.rank()) : -1;
+  return fillStruct(out, {sizeof(DlcPort), port.name.c_str(), port.type.type,
+                          rank, port.type.shape.data()});
+}
+
+DlcStatus dlcProgramInput(DlcProgram program, size_t index, DlcPort *port) {
+  if (!program)
+    return wrap(missing("a program"));
+  return wrap(describePort(program->program->inputs(), index, port));
+}
+
+DlcStatus dlcProgramOutput(DlcProgram program, size_t index, DlcPort *port) {
+  if (!program)
+    return wrap(missing("a program"));
+  return wrap(describePort(program->program->outputs(), index, port));
+}
+
+static Status give(std::optional<size_t> found, const char *what,
+                   const char *name, size_t *index) {
+  if (!found)
+    return makeError(StatusCode::NotFound, "the program has no %s '%s'", what,
+                     name);
+  *index = *found;
+  return Status::ok();
+}
+
+DlcStatus dlcProgramFindInput(DlcProgram program, const char *name,
+                              size_t *index) {
+  if (!program || !name || !index)
+    return wrap(missing("a program, a name and a place for the index"));
+  return wrap(give(program->program->findInput(name), "input", name, index));
+}
+
+DlcStatus dlcProgramFindOutput(DlcProgram program, const char *name,
+                               size_t *index) {
+  if (!program || !name || !index)
+    return wrap(missing("a program, a name and a place for the index"));
+  return wrap(give(program->program->findOutput(name), "output", name, index));
+}
+
+DlcStatus dlcProgramGetStatistics(DlcProgram program,
+                                  DlcProgramStatistics *statistics) {
+  if (!program || !statistics)
+    return wrap(missing("a program and a place for its statistics"));
+  const ProgramStatistics &known = program->program->statistics();
+  return wrap(
+      fillStruct(statistics, {sizeof(DlcProgramStatistics), known.arenaBytes,
+                              known.lowerBoundBytes, known.constantBytes,
+                              known.codeBytes, known.launches}));
+}
+
+//===----------------------------------------------------------------------===//
+// Worker pools
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcPoolCreate(const DlcPoolOptions *options, DlcPool *pool) {
+  if (!pool)
+    return wrap(missing("a place for the pool"));
+  WorkerPoolOptions chosen;
+  if (options) {
+    if (Status status = checkStructSize(options->structSize); !status.isOk())
+      return wrap(std::move(status));
+    DlcPoolOptions known = {sizeof(known), chosen.threads,
+                            chosen.spinMicroseconds};
+    std::memcpy(&known, options, std::min(sizeof(known), options->structSize));
+    chosen = {known.threads, known.spinMicroseconds};
+  }
+  return wrap(handOut(WorkerPool::create(chosen), pool));
+}
+
+void dlcPoolDestroy(DlcPool pool) { delete pool; }
+
+//===----------------------------------------------------------------------===//
+// Executions
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcExecutionCreate(DlcProgram program, DlcPool pool,
+                             DlcExecution *execution) {
+  if (!program || !execution)
+    return wrap(missing("a program and a place for the execution"));
+  ExecutionOptions options{pool ? pool->pool.get() : nullptr};
+  return wrap(
+      handOut(Execution::create(*program->program, options), execution));
+}
+
+void dlcExecutionDestroy(DlcExecution execution) { delete execution; }
+
+DlcStatus dlcExecutionBindInput(DlcExecution execution, size_t index,
+                                const DlcTensor *tensor) {
+  if (!execution || !tensor)
+    return wrap(missing("an execution and a tensor"));
+  TensorView view;
+  if (Status status = toView(*tensor, view); !status.isOk())
+    return wrap(std::move(status));
+  return wrap(execution->execution->bindInput(index, view));
+}
+
+DlcStatus dlcExecutionBindOutput(DlcExecution execution, size_t index,
+                                 const DlcTensor *tensor) {
+  if (!execution)
+    return wrap(missing("an execution"));
+  TensorView view;
+  if (tensor) {
+    if (Status status = toView(*tensor, view); !status.isOk())
+      return wrap(std::move(status));
+    if (!view.data)
+      return wrap(missing("the memory of the output"));
+  }
+  return wrap(execution->execution->bindOutput(index, view));
+}
+
+DlcStatus dlcExecutionRun(DlcExecution execution) {
+  if (!execution)
+    return wrap(missing("an execution"));
+  return wrap(execution->execution->run());
+}
+
+DlcStatus dlcExecutionOutput(DlcExecution execution, size_t index,
+                             DlcTensor *tensor) {
+  if (!execution || !tensor)
+    return wrap(missing("an execution and a place for the tensor"));
+  size_t count = execution->execution->program().outputs().size();
+  if (index >= count)
+    return wrap(makeError(StatusCode::InvalidArgument,
+                          "expected an index below %zu, got %zu", count,
+                          index));
+  TensorView view = execution->execution->output(index);
+  *tensor = {view.data, view.shape.data(), int32_t(view.rank()), view.type};
+  return nullptr;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The .npy format: a magic string, a version, a Python dictionary as text, and
+// the bytes (numpy/lib/format.py).
+
+#include "Npy.h"
+
+#include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/IO/Numpy.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+using namespace dlc::rt;
+
+static constexpr std::string_view magic = "\x93NUMPY";
+
+namespace {
+
+/// NumPy's name of an element type, without the byte order.
+struct TypeName {
+  std::string_view name;
+  DataType type;
+};
+
+/// What the header says.
+struct Header {
+  std::string descr;
+  bool isColumnMajor = false;
+  std::vector<int64_t> shape;
+};
+
+/// Reads the dictionary: {'descr': '<f4', 'fortran_order': False,
+/// 'shape': (2, 3), }. Keys come in any order, once each.
+class HeaderParser {
+public:
+  explicit HeaderParser(std::string_view text) : rest(text) {}
+  Status parse(Header &header);
+
+private:
+  void skipSpace();
+  bool take(std::string_view token);
+  bool takeString(std::string_view &value);
+  bool takeBool(bool &value);
+  bool takeShape(std::vector<int64_t> &shape);
+  bool takeEntry(Header &header, unsigned &seen);
+
+  std::string_view rest;
+};
+
+} // namespace
+
+static constexpr TypeName typeNames[] = {
+    {"b1", DLC_BOOL}, {"i1", DLC_I8},  {"i2", DLC_I16},  {"i4", DLC_I32},
+    {"i8", DLC_I64},  {"u1", DLC_U8},  {"u2", DLC_U16},  {"u4", DLC_U32},
+    {"u8", DLC_U64},  {"f2", DLC_F16}, {"V2", DLC_BF16}, {"f4", DLC_F32},
+    {"f8", DLC_F64}};
+
+static Status malformed(const char *what) {
+  return makeError(StatusCode::DataLoss, "not an .npy file: %s", what);
+}
+
+//===----------------------------------------------------------------------===//
+// The header
+//===----------------------------------------------------------------------===//
+
+void HeaderParser::skipSpace() {
+  while (!rest.empty() && (rest[0] == ' ' || rest[0] == '\n'))
+    rest.remove_prefix(1);
+}
+
+bool HeaderParser::take(std::string_view token) {
+  skipSpace();
+  if (!rest.starts_with(token))
+    return false;
+  rest.remove_prefix(token.size());
+  return true;
+}
+
+bool HeaderParser::takeString(std::string_view &value) {
+  skipSpace();
+  if (rest.empty() || (rest[0] != '\'' && rest[0] != '"'))
+    return false;
+  size_t end = rest.find(rest[0], 1);
+  if (end == std::string_view::npos)
+    return false;
+  value = rest.substr(1, end - 1);
+  rest.remove_prefix(end + 1);
+  return true;
+}
+
+bool HeaderParser::takeBool(bool &value) {
+  value = take("True");
+  return value || take("False");
+}
+
+bool HeaderParser::takeShape(std::vector<int64_t> &shape) {
+  if (!take("("))
+    return false;
+  while (!take(")")) {
+    skipSpace();
+    int64_t dim;
+    auto [end, error] =
+        std::from_chars(rest.data(), rest.data() + rest.size(), dim);
+    if (error != std::errc() || dim < 0)
+      return false;
+    rest.remove_prefix(end - rest.data());
+    shape.push_back(dim);
+    if (!take(",") && (skipSpace(), !rest.starts_with(")")))
+      return false;
+  }
+  return true;
+}
+
+bool HeaderParser::takeEntry(Header &header, unsigned &seen) {
+  std::string_view key, descr;
+  if (!takeString(key) || !take(":"))
+    return false;
+  unsigned bit = key == "descr" ? 1 : key == "fortran_order" ? 2 : 4;
+  if ((bit == 4 && key != "shape") || (seen & bit))
+    return false;
+  seen |= bit;
+  if (bit == 2)
+    return takeBool(header.isColumnMajor);
+  if (bit == 4)
+    return takeShape(header.shape);
+  if (!takeString(descr))
+    return false;
+  header.descr = descr;
+  return true;
+}
+
+Status HeaderParser::parse(Header &header) {
+  unsigned seen = 0;
+  if (!take("{"))
+    return malformed("expected a dictionary");
+  while (!take("}")) {
+    if (take("'descr': ["))
+      return makeError(StatusCode::Unsupported,
+                       "arrays of structures are not supported");
+    if (!takeEntry(header, seen))
+      return malformed("expected 'descr', 'fortran_order' and 'shape'");
+    if (!take(",") && (skipSpace(), !rest.starts_with("}")))
+      return malformed("expected a comma between entries");
+  }
+  skipSpace();
+  if (seen != 7 || !rest.empty())
+    return malformed("expected 'descr', 'fortran_order' and 'shape'");
+  return Status::ok();
+}
+
+static Status parseType(std::string_view descr, DataType &type) {
+  bool hasOrder = !descr.empty() && std::string_view("<|>=").find(descr[0]) !=
+                                        std::string_view::npos;
+  std::string_view name = hasOrder ? descr.substr(1) : descr;
+  auto entry = std::ranges::find(typeNames, name, &TypeName::name);
+  if (entry == std::end(typeNames))
+    return makeError(StatusCode::Unsupported,
+                     "element type '%.*s' is not supported", int(descr.size()),
+                     descr.data());
+  if (descr[0] == '>' && sizeOf(entry->type) > 1)
+    return makeError(StatusCode::Unsupported,
+                     "expected little-endian data, got '%.*s'",
+                     int(descr.size()), descr.data());
+  type = entry->type;
+  return Status::ok();
+}
+
+/// Splits a file into the header's text and the data.
+static Status splitFile(std::span<const std::byte> bytes,
+                        std::string_view &text,
+                        std::span<const std::byte> &data) {
+  if (bytes.size() < 10 || std::memcmp(bytes.data(), magic.data(), 6))
+    return malformed("the magic bytes differ");
+  auto byteAt = [&](size_t i) { return std::to_integer<size_t>(bytes[i]); };
+  size_t version = byteAt(6);
+  if (version < 1 || version > 3)
+    return makeError(StatusCode::Unsupported,
+                     "expected .npy format 1 to 3, got %zu", version);
+  size_t start = version == 1 ? 10 : 12;
+  if (bytes.size() < start)
+    return malformed("it ends in the header");
+  size_t length = byteAt(8) | byteAt(9) << 8;
+  if (version > 1)
+    length |= byteAt(10) << 16 | byteAt(11) << 24;
+  if (length > bytes.size() - start)
+    return malformed("it ends in the header");
+  text = {reinterpret_cast<const char *>(bytes.data()) + start, length};
+  data = bytes.subspan(start + length);
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// Copies column-major data of `shape` into row-major order.
+static void copyColumnMajor(std::span<const int64_t> shape, size_t element,
+                            const std::byte *source, std::byte *target) {
+  // Walks the target in order; `offset` is the element's place in the source.
+  std::vector<int64_t> index(shape.size(), 0), stride(shape.size(), 1);
+  for (size_t i = 1; i < shape.size(); ++i)
+    stride[i] = stride[i - 1] * shape[i - 1];
+  int64_t offset = 0;
+  while (true) {
+    std::memcpy(target, source + offset * element, element);
+    target += element;
+    size_t dim = shape.size();
+    while (dim != 0 && index[dim - 1] + 1 == shape[dim - 1]) {
+      --dim;
+      offset -= index[dim] * stride[dim];
+      index[dim] = 0;
+    }
+    if (dim == 0)
+      return;
+    ++index[dim - 1];
+    offset += stride[dim - 1];
+  }
+}
+
+Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes) {
+  std::string_view text;
+  std::span<const std::byte> data;
+  DLC_RETURN_IF_ERROR(splitFile(bytes, text, data));
+  Header header;
+  DLC_RETURN_IF_ERROR(HeaderParser(text).parse(header));
+  HostTensor tensor;
+  DLC_RETURN_IF_ERROR(parseType(header.descr, tensor.type));
+  if (header.shape.size() > DLC_MAX_RANK)
+    return makeError(StatusCode::Unsupported,
+                     "expected at most %d dimensions, got %zu", DLC_MAX_RANK,
+                     header.shape.size());
+  std::optional<int64_t> count = elementCount(header.shape);
+  size_t element = sizeOf(tensor.type), size;
+  if (!count || __builtin_mul_overflow(*count, element, &size) ||
+      size != data.size())
+    return makeError(
+        StatusCode::DataLoss, "expected data for %s, got %zu bytes",
+        toString({tensor.type, header.shape}).c_str(), data.size());
+  Result<AlignedBuffer> buffer = AlignedBuffer::allocate(size);
+  if (!buffer.isOk())
+    return std::move(buffer.status());
+  tensor.shape = std::move(header.shape);
+  tensor.data = std::move(*buffer);
+  if (size && header.isColumnMajor)
+    copyColumnMajor(tensor.shape, element, data.data(), tensor.data.data());
+  else if (size)
+    std::memcpy(tensor.data.data(), data.data(), size);
+  return tensor;
+}
+
+Result<HostTensor> dlc::rt::readNpy(const std::string &path) {
+  Result<MappedFile> file = MappedFile::open(path);
+  if (!file.isOk())
+    return std::move(file.status());
+  Result<HostTensor> tensor = parseNpy(file->bytes());
+  if (!tensor.isOk())
+    return std::move(tensor.status()).withContext(path);
+  return tensor;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+std::string dlc::rt::npyHeaderOf(const TensorView &tensor) {
+  auto entry = std::ranges::find(typeNames, tensor.type, &TypeName::type);
+  std::string text = "{'descr': '";
+  text += sizeOf(tensor.type) == 1 ? '|' : '<';
+  text += entry->name;
+  text += "', 'fortran_order': False, 'shape': (";
+  for (int64_t dim : tensor.shape)
+    text += std::to_string(dim) + (tensor.rank() == 1 ? "," : ", ");
+  if (tensor.rank() > 1)
+    text.resize(text.size() - 2);
+  text += "), }";
+  // The whole header fills a multiple of 64 bytes and ends in a newline.
+  size_t total = alignUp(10 + text.size() + 1, 64);
+  text.resize(total - 11, ' ');
+  text += '\n';
+  std::string header(magic);
+  header += {'\1', '\0', char(text.size() & 0xff), char(text.size() >> 8)};
+  return header + text;
+}
+
+Status dlc::rt::writeNpy(const std::string &path, const TensorView &tensor) {
+  Result<OutputFile> file = OutputFile::create(path);
+  if (!file.isOk())
+    return std::move(file.status());
+  std::string header = npyHeaderOf(tensor);
+  DLC_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(header))));
+  DLC_RETURN_IF_ERROR(
+      file->write({tensor.as<const std::byte>(), tensor.bytes()}));
+  return file->commit();
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Zip archives of .npy files (PKWARE APPNOTE 6.3). Sizes are taken from the
+// central directory; every offset is checked before it is followed.
+
+#include "Npy.h"
+
+#include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/IO/Numpy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <zlib.h>
+
+using namespace dlc::rt;
+
+namespace {
+
+/// Little-endian integers at checked places.
+class Bytes {
+public:
+  explicit Bytes(std::span<const std::byte> bytes) : bytes(bytes) {}
+
+  size_t size() const { return bytes.size(); }
+  bool holds(uint64_t offset, uint64_t count) const {
+    return offset <= bytes.size() && count <= bytes.size() - offset;
+  }
+  /// `count` bytes at `offset`, which holds() has allowed.
+  uint64_t read(uint64_t offset, size_t count) const {
+    uint64_t value = 0;
+    std::memcpy(&value, bytes.data() + offset, count);
+    return value;
+  }
+  Bytes part(uint64_t offset, uint64_t count) const {
+    return Bytes(bytes.subspan(offset, count));
+  }
+  std::string text(uint64_t offset, size_t count) const {
+    return {reinterpret_cast<const char *>(bytes.data()) + offset, count};
+  }
+  std::span<const std::byte> all() const { return bytes; }
+
+private:
+  std::span<const std::byte> bytes;
+};
+
+/// One file of the archive, as the central directory has it.
+struct Member {
+  std::string name;
+  uint64_t flags, method, checksum, packedSize, size, offset;
+};
+
+/// Where the central directory is.
+struct Directory {
+  uint64_t count, size, offset;
+};
+
+} // namespace
+
+static constexpr uint32_t localMagic = 0x04034b50;
+static constexpr uint32_t centralMagic = 0x02014b50;
+static constexpr uint32_t endMagic = 0x06054b50;
+static constexpr uint32_t end64Magic = 0x06064b50;
+static constexpr uint32_t locator64Magic = 0x07064b50;
+static constexpr size_t localSize = 30, centralSize = 46, endSize = 22;
+
+static Status malformed(const char *what) {
+  return makeError(StatusCode::DataLoss, "not an .npz file: %s", what);
+}
+
+//===----------------------------------------------------------------------===//
+// The directory
+//===----------------------------------------------------------------------===//
+
+/// Finds the directory from the record at the end of the file, which a comment
+/// of up to 65,535 bytes may follow.
+static Status findDirectory(const Bytes &file, Directory &directory) {
+  if (file.size() < endSize)
+    return malformed("it is too short");
+  uint64_t end = file.size() - endSize;
+  uint64_t lowest = end - std::min<uint64_t>(end, 65535);
+  while (file.read(end, 4) != endMagic ||
+         file.read(end + 20, 2) != file.size() - end - endSize)
+    if (end-- == lowest)
+      return malformed("it has no directory");
+  directory = {file.read(end + 10, 2), file.read(end + 12, 4),
+               file.read(end + 16, 4)};
+  // Large archives have a second record before this one, and a locator.
+  if (end < 20 || file.read(end - 20, 4) != locator64Magic)
+    return Status::ok();
+  uint64_t end64 = file.read(end - 12, 8);
+  if (!file.holds(end64, 56) || file.read(end64, 4) != end64Magic)
+    return malformed("the 64-bit directory is out of place");
+  directory = {file.read(end64 + 32, 8), file.read(end64 + 40, 8),
+               file.read(end64 + 48, 8)};
+  return Status::ok();
+}
+
+/// Takes sizes beyond 32 bits from the extra field of an entry.
+static Status readExtra64(const Bytes &extra, Member &member) {
+  uint64_t at = 0;
+  while (extra.holds(at, 4)) {
+    uint64_t id = extra.read(at, 2), length = extra.read(at + 2, 2);
+    at += 4;
+    if (!extra.holds(at, length))
+      return malformed("an extra field leaves its entry");
+    if (id == 1) {
+      uint64_t end = at + length;
+      for (uint64_t *field :
+           {&member.size, &member.packedSize, &member.offset}) {
+        if (*field != 0xffffffff)
+          continue;
+        if (end - at < 8)
+          return malformed("a 64-bit size is missing");
+        *field = extra.read(at, 8);
+        at += 8;
+      }
+      return Status::ok();
+    }
+    at += length;
+  }
+  return Status::ok();
+}
+
+static Status readMember(const Bytes &file, uint64_t &at, Member &member) {
+  if (!file.holds(at, centralSize) || file.read(at, 4) != centralMagic)
+    return malformed("an entry of the directory is out of place");
+  member.flags = file.read(at + 8, 2);
+  member.method = file.read(at + 10, 2);
+  member.checksum = file.read(at + 16, 4);
+  member.packedSize = file.read(at + 20, 4);
+  member.size = file.read(at + 24, 4);
+  member.offset = file.read(at + 42, 4);
+  uint64_t nameLength = file.read(at + 28, 2);
+  uint64_t extraLength = file.read(at + 30, 2);
+  uint64_t commentLength = file.read(at + 32, 2);
+  at += centralSize;
+  if (!file.holds(at, nameLength + extraLength + commentLength))
+    return malformed("an entry of the directory leaves the file");
+  member.name = file.text(at, nameLength);
+  DLC_RETURN_IF_ERROR(
+      readExtra64(file.part(at + nameLength, extraLength), member));
+  at += nameLength + extraLength + commentLength;
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Members
+//===----------------------------------------------------------------------===//
+
+static uint32_t checksumOf(std::span<const std::byte> bytes,
+                           uint32_t start = 0) {
+  return crc32_z(start, reinterpret_cast<const Bytef *>(bytes.data()),
+                 bytes.size());
+}
+
+/// The stored bytes of a member.
+static Status findData(const Bytes &file, const Member &member,
+                       std::span<const std::byte> &data) {
+  if (member.flags & 1)
+    return makeError(StatusCode::Unsupported, "it is encrypted");
+  if (!file.holds(member.offset, localSize) ||
+      file.read(member.offset, 4) != localMagic)
+    return malformed("a member is out of place");
+  uint64_t start = member.offset + localSize +
+                   file.read(member.offset + 26, 2) +
+                   file.read(member.offset + 28, 2);
+  if (!file.holds(start, member.packedSize))
+    return malformed("a member leaves the file");
+  data = file.part(start, member.packedSize).all();
+  return Status::ok();
+}
+
+static Status inflateInto(std::span<const std::byte> packed,
+                          std::span<std::byte> target) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+    return makeError(StatusCode::OutOfMemory, "cannot start zlib");
+  const auto *in = reinterpret_cast<const Bytef *>(packed.data());
+  auto *out = reinterpret_cast<Bytef *>(target.data());
+  size_t inLeft = packed.size(), outLeft = target.size();
+  int code = Z_OK;
+  // zlib counts in 32 bits: hand it pieces.
+  constexpr size_t piece = 1u << 30;
+  while (code == Z_OK) {
+    stream.next_in = const_cast<Bytef *>(in);
+    stream.next_out = out;
+    uInt give = stream.avail_in = std::min(inLeft, piece);
+    uInt room = stream.avail_out = std::min(outLeft, piece);
+    code = inflate(&stream, Z_NO_FLUSH);
+    in += give - stream.avail_in, inLeft -= give - stream.avail_in;
+    out += room - stream.avail_out, outLeft -= room - stream.avail_out;
+  }
+  inflateEnd(&stream);
+  if (code != Z_STREAM_END || outLeft)
+    return makeError(StatusCode::DataLoss,
+                     "the compressed data is damaged or has another size");
+  return Status::ok();
+}
+
+static Result<HostTensor> inflateMember(const Member &member,
+                                        std::span<const std::byte> packed) {
+  // Deflate shrinks to a 1032nd at best: a larger claim is a lie.
+  if (member.size / 1032 > member.packedSize + 1)
+    return makeError(StatusCode::DataLoss,
+                     "the compressed data is damaged or has another size");
+  Result<AlignedBuffer> buffer = AlignedBuffer::allocate(member.size);
+  if (!buffer.isOk())
+    return std::move(buffer.status());
+  DLC_RETURN_IF_ERROR(inflateInto(packed, buffer->bytes()));
+  if (checksumOf(buffer->bytes()) != member.checksum)
+    return makeError(StatusCode::DataLoss, "the checksum differs");
+  return parseNpy(buffer->bytes());
+}
+
+static Result<HostTensor> readTensor(const Bytes &file, const Member &member) {
+  std::span<const std::byte> data;
+  DLC_RETURN_IF_ERROR(findData(file, member, data));
+  if (member.method == 8)
+    return inflateMember(member, data);
+  if (member.method != 0)
+    return makeError(StatusCode::Unsupported,
+                     "expected stored or deflated data, got method %d",
+                     int(member.method));
+  if (member.size != member.packedSize)
+    return malformed("a stored member has two sizes");
+  if (checksumOf(data) != member.checksum)
+    return makeError(StatusCode::DataLoss, "the checksum differs");
+  return parseNpy(data);
+}
+
+Result<std::vector<NamedTensor>>
+dlc::rt::parseNpz(std::span<const std::byte> bytes) {
+  Bytes file(bytes);
+  Directory directory;
+  DLC_RETURN_IF_ERROR(findDirectory(file, directory));
+  std::vector<NamedTensor> tensors;
+  uint64_t at = directory.offset;
+  for (uint64_t i = 0; i != directory.count; ++i) {
+    Member member;
+    DLC_RETURN_IF_ERROR(readMember(file, at, member));
+    if (!member.name.ends_with(".npy"))
+      return makeError(StatusCode::Unsupported,
+                       "expected members with the suffix .npy, got '%s'",
+                       member.name.c_str());
+    std::string name = member.name.substr(0, member.name.size() - 4);
+    if (std::ranges::find(tensors, name, &NamedTensor::name) != tensors.end())
+      return makeError(StatusCode::DataLoss, "two members are named '%s'",
+                       name.c_str());
+    Result<HostTensor> tensor = readTensor(file, member);
+    if (!tensor.isOk())
+      return std::move(tensor.status()).withContext(member.name);
+    tensors.push_back({std::move(name), std::move(*tensor)});
+  }
+  return tensors;
+}
+
+Result<std::vector<NamedTensor>> dlc::rt::readNpz(const std::string &path) {
+  Result<MappedFile> file = MappedFile::open(path);
+  if (!file.isOk())
+    return std::move(file.status());
+  Result<std::vector<NamedTensor>> tensors = parseNpz(file->bytes());
+  if (!tensors.isOk())
+    return std::move(tensors.status()).withContext(path);
+  return tensors;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A record of the archive under construction.
+class Record {
+public:
+  Record &put(uint64_t value, size_t count) {
+    for (; count != 0; --count, value >>= 8)
+      bytes += char(value & 0xff);
+    return *this;
+  }
+  Record &put(std::string_view text) {
+    bytes += text;
+    return *this;
+  }
+  std::span<const std::byte> all() const {
+    return std::as_bytes(std::span(bytes));
+  }
+
+private:
+  std::string bytes;
+};
+
+} // namespace
+
+/// The fields that a member's two headers share, from "version needed" to the
+/// length of the name. The date is the first that zip knows.
+static Record &putFacts(Record &record, const Member &member) {
+  return record.put(20, 2)
+      .put(member.flags, 2)
+      .put(member.method, 2)
+      .put(0, 2)
+      .put(0x21, 2)
+      .put(member.checksum, 4)
+      .put(member.packedSize, 4)
+      .put(member.size, 4)
+      .put(member.name.size(), 2);
+}
+
+static Status checkNames(std::span<const NamedView> tensors) {
+  std::vector<std::string_view> names;
+  for (const NamedView &tensor : tensors) {
+    names.push_back(tensor.name);
+    if (tensor.name.size() > 65000)
+      return makeError(StatusCode::Unsupported, "a name is too long for .npz");
+  }
+  std::ranges::sort(names);
+  auto twice = std::ranges::adjacent_find(names);
+  if (twice != names.end())
+    return makeError(StatusCode::InvalidArgument, "two tensors are named '%s'",
+                     std::string(*twice).c_str());
+  if (tensors.size() > 65535)
+    return makeError(StatusCode::Unsupported,
+                     "expected at most 65535 tensors, got %zu", tensors.size());
+  return Status::ok();
+}
+
+static Status writeMember(OutputFile &file, const NamedView &tensor,
+                          Member &member) {
+  std::string header = npyHeaderOf(tensor.tensor);
+  std::span<const std::byte> data{tensor.tensor.as<const std::byte>(),
+                                  tensor.tensor.bytes()};
+  uint64_t size = header.size() + data.size();
+  if (size >= 0xffffffff || file.size() >= 0xffffffff - size)
+    return makeError(StatusCode::Unsupported,
+                     "'%s': .npz files of 4 GiB or more are not written",
+                     tensor.name.c_str());
+  std::span<const std::byte> headerBytes = std::as_bytes(std::span(header));
+  // Bit 11: the name is UTF-8.
+  member = {tensor.name + ".npy",
+            /*flags=*/0x800,
+            /*method=*/0,
+            checksumOf(data, checksumOf(headerBytes)),
+            size,
+            size,
+            file.size()};
+  Record local;
+  local.put(localMagic, 4);
+  putFacts(local, member).put(0, 2).put(member.name);
+  DLC_RETURN_IF_ERROR(file.write(local.all()));
+  DLC_RETURN_IF_ERROR(file.write(headerBytes));
+  return file.write(data);
+}
+
+static Status writeDirectory(OutputFile &file,
+                             std::span<const Member> members) {
+  uint64_t start = file.size();
+  for (const Member &member : members) {
+    Record entry;
+    entry.put(centralMagic, 4).put(20, 2);
+    // No extra field, comment, disk or attributes.
+    putFacts(entry, member).put(0, 2).put(0, 8).put(0, 2);
+    entry.put(member.offset, 4).put(member.name);
+    DLC_RETURN_IF_ERROR(file.write(entry.all()));
+  }
+  uint64_t size = file.size() - start;
+  if (file.size() >= 0xffffffff)
+    return makeError(StatusCode::Unsupported,
+                     ".npz files of 4 GiB or more are not written");
+  Record end;
+  end.put(endMagic, 4).put(0, 4).put(members.size(), 2);
+  end.put(members.size(), 2).put(size, 4).put(start, 4).put(0, 2);
+  return file.write(end.all());
+}
+
+Status dlc::rt::writeNpz(const std::string &path,
+                         std::span<const NamedView> tensors) {
+  DLC_RETURN_IF_ERROR(checkNames(tensors));
+  Result<OutputFile> file = OutputFile::create(path);
+  if (!file.isOk())
+    return std::move(file.status());
+  std::vector<Member> members(tensors.size());
+  for (size_t i = 0; i != tensors.size(); ++i)
+    DLC_RETURN_IF_ERROR(writeMember(*file, tensors[i], members[i]));
+  DLC_RETURN_IF_ERROR(writeDirectory(*file, members));
+  return file->commit();
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The runtime's C API from C, against the shared library. The one argument is
+ * the compiled program of WriteProgram.cpp: y = relu(x + [1, -2, 3]) over 2x3.
+ */
+
+#include "dlc-c/Runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+static void check(int condition, const char *what, int line) {
+  if (condition)
+    return;
+  fprintf(stderr, "line %d: %s\n", line, what);
+  ++failures;
+}
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+static void expectOk(DlcStatus status, int line) {
+  if (status) {
+    fprintf(stderr, "line %d: %s\n", line, dlcStatusMessage(status));
+    ++failures;
+  }
+  dlcStatusDestroy(status);
+}
+#define CHECK_OK(call) expectOk((call), __LINE__)
+
+static void expectError(DlcStatus status, DlcStatusCode code,
+                        const char *message, int line) {
+  if (dlcStatusCode(status) != code ||
+      strcmp(dlcStatusMessage(status), message) != 0) {
+    fprintf(stderr, "line %d: got %d '%s'\n", line, dlcStatusCode(status),
+            dlcStatusMessage(status));
+    ++failures;
+  }
+  dlcStatusDestroy(status);
+}
+#define CHECK_ERROR(call, code, message)                                       \
+  expectError((call), (code), (message), __LINE__)
+
+static void testIntrospection(DlcProgram program) {
+  CHECK(dlcProgramInputCount(program) == 1);
+  CHECK(dlcProgramOutputCount(program) == 1);
+  DlcPort port = {sizeof(port), NULL, DLC_INVALID_TYPE, 0, NULL};
+  CHECK_OK(dlcProgramInput(program, 0, &port));
+  CHECK(strcmp(port.name, "x") == 0);
+  CHECK(port.type == DLC_F32 && port.rank == 2);
+  CHECK(port.shape[0] == 2 && port.shape[1] == 3);
+  CHECK_OK(dlcProgramOutput(program, 0, &port));
+  CHECK(strcmp(port.name, "y") == 0);
+  CHECK_ERROR(dlcProgramInput(program, 1, &port), DLC_INVALID_ARGUMENT,
+              "expected an index below 1, got 1");
+  port.structSize = 0;
+  CHECK_ERROR(dlcProgramInput(program, 0, &port), DLC_INVALID_ARGUMENT,
+              "expected structSize to be set, got 0");
+  size_t index = 7;
+  CHECK_OK(dlcProgramFindInput(program, "x", &index));
+  CHECK(index == 0);
+  CHECK_OK(dlcProgramFindOutput(program, "y", &index));
+  CHECK_ERROR(dlcProgramFindInput(program, "z", &index), DLC_NOT_FOUND,
+              "the program has no input 'z'");
+}
+
+/* A caller of an older version knows a prefix of the structure. */
+static void testOlderStructures(DlcProgram program) {
+  DlcProgramStatistics statistics;
+  memset(&statistics, 0xee, sizeof(statistics));
+  statistics.structSize = sizeof(size_t) + sizeof(uint64_t);
+  CHECK_OK(dlcProgramGetStatistics(program, &statistics));
+  CHECK(statistics.arenaBytes == 64);
+  CHECK(statistics.constantBytes == 0xeeeeeeeeeeeeeeeeull);
+  statistics.structSize = sizeof(statistics);
+  CHECK_OK(dlcProgramGetStatistics(program, &statistics));
+  CHECK(statistics.constantBytes == 12);
+  CHECK(statistics.launches == 2);
+}
+
+static void testRun(DlcProgram program, DlcPool pool) {
+  DlcExecution execution = NULL;
+  CHECK_OK(dlcExecutionCreate(program, pool, &execution));
+  CHECK_ERROR(dlcExecutionRun(execution), DLC_INVALID_ARGUMENT,
+              "input 'x' is not bound");
+  float x[6] = {0, 1, -5, -2, 4, 0}, y[6] = {0};
+  int64_t shape[2] = {2, 3}, wrongShape[2] = {2, 4};
+  DlcTensor input = {x, wrongShape, 2, DLC_F32};
+  CHECK_ERROR(dlcExecutionBindInput(execution, 0, &input), DLC_INVALID_ARGUMENT,
+              "input 'x': expected 2x3xf32, got 2x4xf32");
+  input.rank = -1;
+  CHECK_ERROR(dlcExecutionBindInput(execution, 0, &input), DLC_INVALID_ARGUMENT,
+              "expected a rank of 0 to 16, got -1");
+  input.rank = 2;
+  input.shape = shape;
+  CHECK_OK(dlcExecutionBindInput(execution, 0, &input));
+  CHECK_OK(dlcExecutionRun(execution));
+  DlcTensor output = {NULL, NULL, 0, DLC_INVALID_TYPE};
+  CHECK_OK(dlcExecutionOutput(execution, 0, &output));
+  CHECK(output.rank == 2 && output.shape[1] == 3 && output.type == DLC_F32);
+  const float *values = output.data;
+  CHECK(values[0] == 1 && values[1] == 0 && values[4] == 2 && values[5] == 3);
+  DlcTensor bound = {y, shape, 2, DLC_F32};
+  CHECK_OK(dlcExecutionBindOutput(execution, 0, &bound));
+  x[0] = 10;
+  CHECK_OK(dlcExecutionRun(execution));
+  CHECK(y[0] == 11);
+  CHECK_OK(dlcExecutionBindOutput(execution, 0, NULL));
+  CHECK_ERROR(dlcExecutionOutput(execution, 1, &output), DLC_INVALID_ARGUMENT,
+              "expected an index below 1, got 1");
+  dlcExecutionDestroy(execution);
+}
+
+static void testMemory(const char *path) {
+  FILE *file = fopen(path, "rb");
+  CHECK(file != NULL);
+  if (!file)
+    return;
+  fseek(file, 0, SEEK_END);
+  size_t size = (size_t)ftell(file);
+  rewind(file);
+  char *bytes = aligned_alloc(DLC_ALIGNMENT, (size + 63) / 64 * 64 + 64);
+  CHECK(fread(bytes, 1, size, file) == size);
+  fclose(file);
+  DlcProgram program = NULL;
+  CHECK_OK(dlcProgramLoadMemory(bytes, size, &program));
+  if (program)
+    testRun(program, NULL);
+  dlcProgramDestroy(program);
+  CHECK_ERROR(dlcProgramLoadMemory(bytes + 1, size, &program),
+              DLC_INVALID_ARGUMENT, "expected bytes aligned to 64");
+  bytes[100] ^= 1;
+  CHECK_ERROR(dlcProgramLoadMemory(bytes, size, &program), DLC_DATA_LOSS,
+              "the checksum of header and plan differs");
+  free(bytes);
+}
+
+static void testNulls(void) {
+  CHECK_ERROR(dlcProgramLoad(NULL, NULL), DLC_INVALID_ARGUMENT,
+              "expected a path, got null");
+  CHECK_ERROR(dlcExecutionRun(NULL), DLC_INVALID_ARGUMENT,
+              "expected an execution, got null");
+  CHECK(dlcStatusCode(NULL) == DLC_OK);
+  CHECK(strcmp(dlcStatusMessage(NULL), "") == 0);
+  dlcStatusDestroy(NULL);
+  dlcProgramDestroy(NULL);
+  dlcExecutionDestroy(NULL);
+  dlcPoolDestroy(NULL);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2)
+    return 2;
+  DlcProgram program = NULL;
+  CHECK_ERROR(dlcProgramLoad("/no/such/file", &program), DLC_NOT_FOUND,
+              "/no/such/file: cannot open the file: No such file or directory");
+  CHECK(program == NULL);
+  CHECK_OK(dlcProgramLoad(argv[1], &program));
+  if (!program)
+    return 1;
+  testIntrospection(program);
+  testOlderStructures(program);
+  testRun(program, NULL);
+  DlcPoolOptions options = {sizeof(options), 2, 50};
+  DlcPool pool = NULL;
+  CHECK_OK(dlcPoolCreate(&options, &pool));
+  testRun(program, pool);
+  dlcPoolDestroy(pool);
+  dlcProgramDestroy(program);
+  testMemory(argv[1]);
+  testNulls();
+  CHECK(strlen(dlcVersion()) >= 5);
+  return failures != 0;
+}

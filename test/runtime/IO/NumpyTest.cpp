@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// .npy and .npz: what NumPy wrote, what we write, and what nobody should.
+
+#include "dlc/runtime/IO/Numpy.h"
+#include "dlc/runtime/Base/File.h"
+
+#include <cstring>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace dlc::rt;
+
+namespace {
+
+/// numpy.savez_compressed(a=arange(6, float32).reshape(2, 3), scalar=int64(-7))
+/// of NumPy 2: deflated, with 64-bit sizes in the local headers.
+constexpr uint8_t deflated[] = {
+    0x50, 0x4b, 0x03, 0x04, 0x2d, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00,
+    0x21, 0x00, 0x4f, 0xe9, 0x00, 0x2a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+    0xff, 0xff, 0x05, 0x00, 0x14, 0x00, 0x61, 0x2e, 0x6e, 0x70, 0x79, 0x01,
+    0x00, 0x10, 0x00, 0x98, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x55,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x9b, 0xec, 0x17, 0xea, 0x1b,
+    0x10, 0xc9, 0xc8, 0x50, 0xc6, 0x50, 0xad, 0x9e, 0x92, 0x5a, 0x9c, 0x5c,
+    0xa4, 0x6e, 0xa5, 0xa0, 0x6e, 0x93, 0x66, 0xa2, 0xae, 0xa3, 0xa0, 0x9e,
+    0x96, 0x5f, 0x54, 0x52, 0x94, 0x98, 0x17, 0x9f, 0x5f, 0x94, 0x92, 0x0a,
+    0x12, 0x77, 0x4b, 0xcc, 0x29, 0x4e, 0x05, 0x8a, 0x17, 0x67, 0x24, 0x16,
+    0xa4, 0x02, 0xf9, 0x1a, 0x46, 0x3a, 0x0a, 0xc6, 0x9a, 0x3a, 0x0a, 0xb5,
+    0x0a, 0x64, 0x03, 0x2e, 0x06, 0x30, 0x68, 0xb0, 0x07, 0x12, 0x0e, 0x40,
+    0x04, 0xc4, 0x0d, 0x40, 0xbc, 0xc0, 0x01, 0x00, 0x50, 0x4b, 0x03, 0x04,
+    0x2d, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x21, 0x00, 0xc8, 0xb8,
+    0x3c, 0xe4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0a, 0x00,
+    0x14, 0x00, 0x73, 0x63, 0x61, 0x6c, 0x61, 0x72, 0x2e, 0x6e, 0x70, 0x79,
+    0x01, 0x00, 0x10, 0x00, 0x88, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x46, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x9b, 0xec, 0x17, 0xea,
+    0x1b, 0x10, 0xc9, 0xc8, 0x50, 0xc6, 0x50, 0xad, 0x9e, 0x92, 0x5a, 0x9c,
+    0x5c, 0xa4, 0x6e, 0xa5, 0xa0, 0x6e, 0x93, 0x69, 0xa1, 0xae, 0xa3, 0xa0,
+    0x9e, 0x96, 0x5f, 0x54, 0x52, 0x94, 0x98, 0x17, 0x9f, 0x5f, 0x94, 0x92,
+    0x0a, 0x12, 0x77, 0x4b, 0xcc, 0x29, 0x4e, 0x05, 0x8a, 0x17, 0x67, 0x24,
+    0x16, 0xa4, 0x02, 0xf9, 0x1a, 0x9a, 0x3a, 0x0a, 0xb5, 0x0a, 0x14, 0x01,
+    0xae, 0x9f, 0xff, 0x21, 0x00, 0x00, 0x50, 0x4b, 0x01, 0x02, 0x2d, 0x03,
+    0x2d, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x21, 0x00, 0x4f, 0xe9,
+    0x00, 0x2a, 0x55, 0x00, 0x00, 0x00, 0x98, 0x00, 0x00, 0x00, 0x05, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0x01,
+    0x00, 0x00, 0x00, 0x00, 0x61, 0x2e, 0x6e, 0x70, 0x79, 0x50, 0x4b, 0x01,
+    0x02, 0x2d, 0x03, 0x2d, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x21,
+    0x00, 0xc8, 0xb8, 0x3c, 0xe4, 0x46, 0x00, 0x00, 0x00, 0x88, 0x00, 0x00,
+    0x00, 0x0a, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x80, 0x01, 0x8c, 0x00, 0x00, 0x00, 0x73, 0x63, 0x61, 0x6c, 0x61,
+    0x72, 0x2e, 0x6e, 0x70, 0x79, 0x50, 0x4b, 0x05, 0x06, 0x00, 0x00, 0x00,
+    0x00, 0x02, 0x00, 0x02, 0x00, 0x6b, 0x00, 0x00, 0x00, 0x0e, 0x01, 0x00,
+    0x00, 0x00, 0x00,
+};
+
+/// A folder that goes away with the test.
+struct Folder {
+  Folder() {
+    char name[] = "/tmp/dlc-numpy-XXXXXX";
+    path = mkdtemp(name);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string operator/(const char *name) const { return path + "/" + name; }
+  std::string path;
+};
+
+std::span<const std::byte> bytesOf(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+/// A format 1 file with that dictionary and data.
+std::string npy(std::string_view dictionary, std::string_view data = "") {
+  std::string file = "\x93NUMPY";
+  file += {'\1', '\0', char(dictionary.size()), '\0'};
+  return file + std::string(dictionary) + std::string(data);
+}
+
+std::string failureOf(const std::string &file) {
+  Result<HostTensor> tensor = parseNpy(bytesOf(file));
+  return tensor.isOk() ? "" : tensor.status().message();
+}
+
+template <typename T> std::vector<T> valuesOf(const HostTensor &tensor) {
+  TensorView view = tensor.view();
+  return std::vector<T>(view.as<T>(), view.as<T>() + view.size());
+}
+
+using Shape = std::vector<int64_t>;
+
+} // namespace
+
+TEST(Npy, ReadsEveryOrderOfKeysAndBothLayouts) {
+  std::string data("\1\0\2\0\3\0\4\0\5\0\6\0", 12);
+  Result<HostTensor> rows = parseNpy(bytesOf(npy(
+      "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }\n", data)));
+  ASSERT_TRUE(rows.isOk()) << rows.status().message();
+  EXPECT_EQ(rows->shape, (Shape{2, 3}));
+  EXPECT_EQ(valuesOf<int16_t>(*rows), (std::vector<int16_t>{1, 2, 3, 4, 5, 6}));
+  Result<HostTensor> columns = parseNpy(bytesOf(
+      npy("{\"shape\":(2,3),'fortran_order':True,'descr':'<i2'}", data)));
+  ASSERT_TRUE(columns.isOk()) << columns.status().message();
+  EXPECT_EQ(valuesOf<int16_t>(*columns),
+            (std::vector<int16_t>{1, 3, 5, 2, 4, 6}));
+}
+
+TEST(Npy, RearrangesThreeDimensions) {
+  std::string data;
+  for (int i = 0; i != 24; ++i)
+    data += char(i);
+  Result<HostTensor> tensor = parseNpy(bytesOf(npy(
+      "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 4)}", data)));
+  ASSERT_TRUE(tensor.isOk());
+  for (int i = 0; i != 2; ++i)
+    for (int j = 0; j != 3; ++j)
+      for (int k = 0; k != 4; ++k)
+        EXPECT_EQ(tensor->view().as<uint8_t>()[(i * 3 + j) * 4 + k],
+                  i + 2 * j + 6 * k);
+}
+
+TEST(Npy, ReadsScalarsAndEmptyTensors) {
+  Result<HostTensor> scalar = parseNpy(bytesOf(
+      npy("{'descr': '|b1', 'fortran_order': False, 'shape': ()}", "\1")));
+  ASSERT_TRUE(scalar.isOk()) << scalar.status().message();
+  EXPECT_EQ(scalar->type, DLC_BOOL);
+  EXPECT_EQ(scalar->shape, Shape{});
+  Result<HostTensor> empty = parseNpy(
+      bytesOf(npy("{'descr': '<f8', 'fortran_order': True, 'shape': (3, 0)}")));
+  ASSERT_TRUE(empty.isOk()) << empty.status().message();
+  EXPECT_EQ(empty->shape, (Shape{3, 0}));
+}
+
+TEST(Npy, SaysWhatIsWrong) {
+  EXPECT_EQ(failureOf("PK\3\4"), "not an .npy file: the magic bytes differ");
+  EXPECT_EQ(failureOf(npy("{'descr': '<f4', 'fortran_order': False, "
+                          "'shape': (2,)}",
+                          "1234567")),
+            "expected data for 2xf32, got 7 bytes");
+  EXPECT_EQ(failureOf(npy("{'descr': '>f4', 'fortran_order': False, "
+                          "'shape': ()}",
+                          "1234")),
+            "expected little-endian data, got '>f4'");
+  EXPECT_EQ(failureOf(npy("{'descr': '<c8', 'fortran_order': False, "
+                          "'shape': ()}")),
+            "element type '<c8' is not supported");
+  EXPECT_EQ(failureOf(npy("{'descr': [('a', '<f4')], 'fortran_order': False, "
+                          "'shape': ()}")),
+            "arrays of structures are not supported");
+  EXPECT_EQ(failureOf(npy("{'descr': '<f4', 'descr': '<f4', "
+                          "'fortran_order': False}")),
+            "not an .npy file: expected 'descr', 'fortran_order' and 'shape'");
+  EXPECT_EQ(failureOf(npy("{'descr': '<f4', 'fortran_order': False, "
+                          "'shape': (4611686018427387904, 4)}")),
+            "expected data for 4611686018427387904x4xf32, got 0 bytes");
+  EXPECT_EQ(failureOf(npy("{'descr': '<f4', 'fortran_order': False, "
+                          "'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)}")),
+            "expected at most 16 dimensions, got 17");
+  for (const char *bad :
+       {"", "{", "{'shape': (-1,)}", "{'shape': (1 2)}", "{'shape': (",
+        "{'descr': '<f4", "{'fortran_order': 1}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': ()} x"})
+    EXPECT_NE(failureOf(npy(bad)), "") << bad;
+  std::string future = npy("{}");
+  future[6] = 4;
+  EXPECT_EQ(failureOf(future), "expected .npy format 1 to 3, got 4");
+}
+
+TEST(Npy, WritesWhatItReads) {
+  Folder folder;
+  std::mt19937 random(7);
+  for (int type = DLC_BOOL; type <= DLC_F64; ++type) {
+    for (const Shape &shape : {Shape{}, Shape{5}, Shape{2, 3}, Shape{0, 2}}) {
+      TensorView view{DataType(type), shape};
+      std::vector<std::byte> data(view.bytes());
+      for (std::byte &byte : data)
+        byte = std::byte(random());
+      view.data = data.data();
+      ASSERT_TRUE(writeNpy(folder / "t.npy", view).isOk());
+      Result<HostTensor> read = readNpy(folder / "t.npy");
+      ASSERT_TRUE(read.isOk()) << read.status().message();
+      EXPECT_EQ(read->type, type);
+      EXPECT_EQ(read->shape, shape);
+      EXPECT_TRUE(std::ranges::equal(read->data.bytes(), data));
+    }
+  }
+  EXPECT_EQ(readNpy(folder / "missing.npy").status().code(),
+            StatusCode::NotFound);
+}
+
+TEST(Npz, ReadsDeflatedArchivesOfNumPy) {
+  auto tensors = parseNpz(std::as_bytes(std::span(deflated)));
+  ASSERT_TRUE(tensors.isOk()) << tensors.status().message();
+  ASSERT_EQ(tensors->size(), 2u);
+  EXPECT_EQ((*tensors)[0].name, "a");
+  EXPECT_EQ((*tensors)[0].tensor.shape, (Shape{2, 3}));
+  EXPECT_EQ(valuesOf<float>((*tensors)[0].tensor),
+            (std::vector<float>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ((*tensors)[1].name, "scalar");
+  EXPECT_EQ(valuesOf<int64_t>((*tensors)[1].tensor), std::vector<int64_t>{-7});
+}
+
+TEST(Npz, WritesWhatItReads) {
+  Folder folder;
+  float a[] = {1, 2, 3};
+  uint8_t b[] = {4, 5};
+  Shape shapeA{3}, shapeB{1, 2};
+  NamedView views[] = {{"first", {DLC_F32, shapeA, a}},
+                       {"with/slash", {DLC_U8, shapeB, b}}};
+  ASSERT_TRUE(writeNpz(folder / "t.npz", views).isOk());
+  auto tensors = readNpz(folder / "t.npz");
+  ASSERT_TRUE(tensors.isOk()) << tensors.status().message();
+  ASSERT_EQ(tensors->size(), 2u);
+  EXPECT_EQ((*tensors)[0].name, "first");
+  EXPECT_EQ(valuesOf<float>((*tensors)[0].tensor),
+            (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ((*tensors)[1].name, "with/slash");
+  EXPECT_EQ((*tensors)[1].tensor.shape, shapeB);
+  views[1].name = "first";
+  EXPECT_EQ(writeNpz(folder / "t.npz", views).message(),
+            "two tensors are named 'first'");
+  ASSERT_TRUE(writeNpz(folder / "empty.npz", {}).isOk());
+  EXPECT_EQ(readNpz(folder / "empty.npz")->size(), 0u);
+}
+
+TEST(Npz, NoticesDamage) {
+  std::vector<std::byte> file(sizeof(deflated));
+  std::memcpy(file.data(), deflated, file.size());
+  file[120] ^= std::byte(1); // Inside the compressed data.
+  EXPECT_EQ(parseNpz(file).status().code(), StatusCode::DataLoss);
+  EXPECT_EQ(parseNpz({}).status().message(),
+            "not an .npz file: it is too short");
+  EXPECT_EQ(parseNpz(std::vector<std::byte>(100)).status().message(),
+            "not an .npz file: it has no directory");
+}
+
+TEST(Npz, SurvivesTruncationAndMutation) {
+  std::span<const std::byte> whole = std::as_bytes(std::span(deflated));
+  for (size_t length = 0; length != whole.size(); ++length) {
+    std::vector<std::byte> part(whole.begin(), whole.begin() + length);
+    ASSERT_FALSE(parseNpz(part).isOk()) << length;
+  }
+  std::mt19937 random(99);
+  for (int round = 0; round != 10000; ++round) {
+    std::vector<std::byte> file(whole.begin(), whole.end());
+    for (int i = random() % 4; i >= 0; --i)
+      file[random() % file.size()] = std::byte(random());
+    (void)parseNpz(file);
+  }
+}
