@@ -16,7 +16,7 @@ namespace {
 /// Counted, not timed, so that the answer does not depend on the machine.
 constexpr double kPassBudget = 5e7;
 /// Pieces up to which a branch of the search counts as one step.
-constexpr int64_t kStepPieces = 512;
+constexpr int64_t kStepPieces = 256;
 
 class Portfolio {
 public:
@@ -36,6 +36,10 @@ private:
   void offer(Offsets found, Method how);
   void runPasses();
   void runSearch();
+  /// Steps a branch is charged: it costs about as much as there are pieces.
+  int64_t charge() const {
+    return std::max<int64_t>(1, instance.pieceCount() / kStepPieces);
+  }
   SearchResult searchAt(int64_t bytes, int64_t steps);
 
   const Instance &instance;
@@ -80,12 +84,9 @@ void Portfolio::runPasses() {
 }
 
 SearchResult Portfolio::searchAt(int64_t bytes, int64_t steps) {
-  // A branch costs about as much as there are pieces.
-  const int64_t charge =
-      std::max<int64_t>(1, instance.pieceCount() / kStepPieces);
-  const int64_t allowed = std::min(steps, options.steps - best.steps) / charge;
-  const SearchResult result = search->run(bytes, std::max<int64_t>(1, allowed));
-  best.steps += std::max<int64_t>(1, search->nodesUsed()) * charge;
+  const int64_t allowed = std::min(steps, options.steps - best.steps);
+  const SearchResult result = search->run(bytes, allowed / charge());
+  best.steps += std::max<int64_t>(1, search->nodesUsed()) * charge();
   if (result == SearchResult::Found)
     offer(search->offsets(), Method::Search);
   if (result == SearchResult::Infeasible)
@@ -99,11 +100,13 @@ SearchResult Portfolio::searchAt(int64_t bytes, int64_t steps) {
 void Portfolio::runSearch() {
   // Fewer branches than twice the pieces would hardly ever reach a packing.
   const int64_t n = instance.pieceCount();
-  if (options.steps / std::max<int64_t>(1, n / kStepPieces) < 2 * n)
+  if (options.steps / charge() < 2 * n)
     return;
   search.emplace(instance, options.seed);
   int64_t slice = std::max<int64_t>(4'000, 8 * n);
-  auto hasSteps = [&] { return !isDone() && best.steps < options.steps; };
+  auto hasSteps = [&] {
+    return !isDone() && best.steps + charge() <= options.steps;
+  };
   while (hasSteps()) {
     int64_t low = std::max(best.lowerBound, capacity);
     if (searchAt(low, slice) != SearchResult::OutOfSteps)

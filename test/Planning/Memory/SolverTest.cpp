@@ -208,6 +208,9 @@ TEST(SolverTest, KeepsWithinItsSteps) {
   const Problem problem = readData("D.1048576.csv");
   for (int64_t steps : {0, 1'000, 5'000})
     EXPECT_LE(solve(problem, {.steps = steps}).steps, steps);
+  // A branch of a large problem takes several.
+  const Problem large = cutRectangle(1'000, 1'000, 1 << 20, 30, 1);
+  EXPECT_LE(solve(large, {.steps = 10'000}).steps, 10'000);
 }
 
 TEST(SolverTest, ThousandsOfBuffers) {

@@ -16,7 +16,7 @@ namespace dlc::planning {
 
 struct SolverOptions {
   /// Branches the search may expand; 0 means single passes only. A branch of
-  /// a problem with more than 512 rectangles is charged in proportion, so the
+  /// a problem with more than 256 rectangles is charged in proportion, so the
   /// time a step takes hardly depends on the problem (2 to 10 us).
   int64_t steps = 20'000;
   /// Seeds the noise of restarts; any value gives a valid answer.
