@@ -36,7 +36,6 @@ struct Clock {
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<Clock>;
-  static constexpr bool is_steady = true;
   static time_point now() {
     timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -45,6 +45,8 @@ private:
 
   void packTap(const float *x, int64_t kernelY, int64_t kernelX,
                int64_t channels, float *target);
+  bool packInside(const float *x, int vector, int64_t kernelY, int64_t kernelX,
+                  int64_t channels, float *target, int64_t targetStride) const;
   int findSegments(int vector, int64_t kernelY, int64_t kernelX);
   template <int stride>
   void packVector(const float *x, int segmentCount, int64_t channels,
@@ -150,12 +152,6 @@ inline void PanelPacker::packVector(const float *x, int segmentCount,
     return;
   }
   const Segment first = segments[0];
-  if (segmentCount == 1 && stride == 1 && first.first == 0 &&
-      first.end == kLanes) {
-    for (int64_t c = 0; c < channels; ++c)
-      store(target + c * targetStride, load(x + c * plane + first.offset));
-    return;
-  }
   if (segmentCount == 1) {
     for (int64_t c = 0; c < channels; ++c)
       store(target + c * targetStride,
@@ -173,12 +169,45 @@ inline void PanelPacker::packVector(const float *x, int segmentCount,
   }
 }
 
+/// The common case without segments: the vector lies in one output row and
+/// reads one input row away from its ends. False when it is not.
+inline bool PanelPacker::packInside(const float *x, int vector, int64_t kernelY,
+                                    int64_t kernelX, int64_t channels,
+                                    float *target, int64_t targetStride) const {
+  const int base = vector * kLanes;
+  int i = 0;
+  while (i < rowCount && rows[i].lane + rows[i].count <= base)
+    ++i;
+  if (i == rowCount || plan.strideW > 2)
+    return false;
+  const Row &row = rows[i];
+  if (row.lane > base || row.lane + row.count < base + kLanes)
+    return false;
+  const int64_t inY =
+      row.y * plan.strideH + kernelY * plan.dilationH - plan.padTop;
+  const int64_t left = (row.x + base - row.lane) * plan.strideW +
+                       kernelX * plan.dilationW - plan.padLeft;
+  if (left < 0 || left + plan.strideW * kLanes > plan.inW || inY < 0 ||
+      inY >= plan.inH)
+    return false;
+  const int64_t plane = plan.inH * plan.inW;
+  const float *source = x + inY * plan.inW + left;
+  for (int64_t c = 0; c < channels;
+       ++c, source += plane, target += targetStride)
+    store(target, plan.strideW == 1
+                      ? load(source)
+                      : evenOf(load(source), load(source + kLanes)));
+  return true;
+}
+
 /// The terms of one tap, k = channel * taps + tap, for `channels` channels.
 inline void PanelPacker::packTap(const float *x, int64_t kernelY,
                                  int64_t kernelX, int64_t channels,
                                  float *target) {
   const int64_t step = plan.kernelH * plan.kernelW * vectors * kLanes;
   for (int v = 0; v < vectors; ++v, target += kLanes) {
+    if (packInside(x, v, kernelY, kernelX, channels, target, step))
+      continue;
     const int count = findSegments(v, kernelY, kernelX);
     if (plan.strideW == 1)
       packVector<1>(x, count, channels, target, step);

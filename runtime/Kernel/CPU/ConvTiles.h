@@ -189,10 +189,12 @@ void runConv(const ConvPlan &plan, void *const *arguments, int64_t begin,
   const int64_t wRows = plan.packedW ? (plan.outChannels + kPanelRows - 1) /
                                            kPanelRows * kPanelRows
                                      : plan.outChannels;
-  for (int64_t tile = begin; tile < end; ++tile) {
-    int64_t rest = tile;
-    const int64_t channelIndex = rest % plan.channelBlocks;
-    rest /= plan.channelBlocks;
+  // Neighbours with the same pixels run as one tile: those are packed once.
+  for (int64_t tile = begin, next; tile < end; tile = next) {
+    const int64_t channelIndex = tile % plan.channelBlocks;
+    const int64_t merged = least(plan.channelBlocks - channelIndex, end - tile);
+    next = tile + merged;
+    int64_t rest = tile / plan.channelBlocks;
     const int64_t pixelIndex = rest % plan.pixelBlocks;
     rest /= plan.pixelBlocks; // Image and group.
     const int64_t group = rest % plan.group;
@@ -206,7 +208,7 @@ void runConv(const ConvPlan &plan, void *const *arguments, int64_t begin,
              plan.vectors * pixelIndex / plan.pixelBlocks,
              plan.vectors * (pixelIndex + 1) / plan.pixelBlocks,
              channel,
-             least(channel + plan.channelBlock, plan.outChannels),
+             least(channel + merged * plan.channelBlock, plan.outChannels),
              scratch}
         .run();
   }

@@ -37,8 +37,10 @@ struct Epilogue {
 inline constexpr int64_t kPanelWidth = 16;
 /// Rows of the panels of w; part of the packed format.
 inline constexpr int64_t kPanelRows = 4;
-/// Stack scratch that one run() may use.
-inline constexpr int64_t kScratchBytes = 128 * 1024;
+/// Stack scratch for packed operands in one run(). The plans keep to it:
+/// matmul 64 columns by 384 terms; conv 12 vectors by what makes a panel of
+/// 24 KiB, and a tail of two pixels.
+inline constexpr int64_t kScratchBytes = 112 * 1024;
 
 inline constexpr int kMaxBatchRank = 16;
 

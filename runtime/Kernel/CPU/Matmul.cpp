@@ -120,8 +120,10 @@ static void planGrid(MatmulPlan &plan) {
   const bool streams = plan.m < fewRows && plan.packedB;
   plan.kBlock = std::max<int64_t>(plan.k, 1);
   // Few rows in front of a row-major b: stay within few pages at a time.
-  if (plan.m < fewRows && !plan.packedB && !plan.transposedB)
-    plan.kBlock = 16;
+  constexpr int64_t fewColumns = 256;
+  if (plan.m < fewRows && !plan.packedB && !plan.transposedB &&
+      plan.n > fewColumns)
+    plan.kBlock = 8;
   else if (!streams && plan.k > maxTerms) {
     const int64_t blocks = ceilDiv(plan.k, maxTerms);
     plan.kBlock = ceilDiv(ceilDiv(plan.k, blocks), 8) * 8;
@@ -130,8 +132,10 @@ static void planGrid(MatmulPlan &plan) {
   plan.rowBlock = ceilDiv(ceilDiv(plan.m, plan.rowBlocks), 6) * 6;
   plan.rowBlocks = plan.m == 0 ? 0 : ceilDiv(plan.m, plan.rowBlock);
   const int64_t panels = ceilDiv(plan.n, kPanelWidth);
-  // Few rows walk four panels at once.
-  const int64_t unit = plan.m < fewRows ? 4 : 2;
+  // Few rows walk four panels at once, and a row-major b in whole pages: a
+  // narrower column block would touch as many, for a part of each.
+  const bool pages = plan.m < fewRows && !plan.packedB && !plan.transposedB;
+  const int64_t unit = pages ? 64 : plan.m < fewRows ? 4 : 2;
   const int64_t outer = std::max<int64_t>(plan.batch * plan.rowBlocks, 1);
   const int64_t panelWork = std::max<int64_t>(
       std::min(plan.rowBlock, plan.m) * kPanelWidth * plan.k, 1);

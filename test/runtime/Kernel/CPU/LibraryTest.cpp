@@ -24,6 +24,7 @@ TEST(LibraryTest, ChoosesARunnableInstructionSet) {
   EXPECT_TRUE(cpu::canRun(cpu::Isa::Baseline));
   EXPECT_TRUE(cpu::canRun(cpu::bestIsa()));
   for (cpu::Isa isa : {cpu::Isa::Baseline, cpu::Isa::AVX2, cpu::Isa::AVX512})
-    if (cpu::canRun(isa))
+    if (cpu::canRun(isa)) {
       EXPECT_GE(cpu::bestIsa(), isa);
+    }
 }

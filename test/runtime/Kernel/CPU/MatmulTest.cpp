@@ -307,7 +307,8 @@ TEST(MatmulTest, RefusesInstructionSetsThatCannotRun) {
     std::unique_ptr<PreparedKernel> kernel;
     Status status = prepareMatmul(call.view(), isa, kernel);
     EXPECT_EQ(status.isOk(), canRun(isa));
-    if (!canRun(isa))
+    if (!canRun(isa)) {
       EXPECT_EQ(status.code(), StatusCode::Unsupported);
+    }
   }
 }
