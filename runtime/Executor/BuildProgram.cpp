@@ -9,6 +9,7 @@
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/runtime/Base/Hash.h"
 #include "dlc/runtime/Device/CPU/Features.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -223,15 +224,14 @@ bool dlc::rt::shapeMatches(const TensorType &type,
   return true;
 }
 
-/// The modelled time decides only who computes: a thread that does 50 flops or
-/// moves 10 bytes in a nanosecond is within a factor of four of the machines
-/// we know.
+/// The modelled time decides only who computes, so a factor of two or three is
+/// near enough: a thread does 100 flops or moves 10 bytes in a nanosecond.
 uint64_t LaunchBuilder::modelTime() const {
   uint64_t bytes = kernel.bytes();
   if (!kernel.flops() && !bytes)
     for (int32_t argument : state.argumentsOf(record))
       bytes += argument < 0 ? 0 : state.values[argument].bytes;
-  return std::max(kernel.flops() / 50, bytes / 10);
+  return std::max(kernel.flops() / 100, bytes / 10);
 }
 
 std::vector<TensorType> LaunchBuilder::typesOf(size_t begin, size_t end) const {
@@ -397,6 +397,8 @@ static Status readLaunches(Program::State &state,
     Status status = builder.build();
     if (!status.isOk())
       return std::move(status).withContext(describeLaunch(state, i));
+    if (record.tiles > 1 && record.nanoseconds >= WorkerPool::shareAbove)
+      state.sharedNanoseconds += record.nanoseconds;
   }
   return Status::ok();
 }

@@ -315,6 +315,10 @@ Status Execution::run() {
         return makeError(StatusCode::InvalidArgument, "input '%s' is not bound",
                          state->program.inputs[i].name.c_str());
   }
+  // Once for all launches that are too small to wake workers for.
+  if (state->workers &&
+      state->program.sharedNanoseconds >= 4 * WorkerPool::wakeAbove)
+    state->workers->wake();
   return state->observer ? state->runLaunches<true>()
                          : state->runLaunches<false>();
 }

@@ -80,6 +80,8 @@ struct Program::State {
   std::vector<uint32_t> inputValues, outputValues;
   std::vector<uint64_t> arenaBytes; ///< Of each device.
   size_t mostArguments = 0;         ///< Of one launch.
+  /// Modelled time of the launches that workers may share.
+  uint64_t sharedNanoseconds = 0;
   ProgramStatistics statistics;
 
   std::span<const int32_t> argumentsOf(const LaunchRecord &launch) const {

@@ -230,6 +230,13 @@ void WorkerPool::close() {
 
 unsigned WorkerPool::threads() const { return state->workers.size() + 1; }
 
+void WorkerPool::wake() {
+  // A new epoch with nothing behind the gate.
+  state->epoch.fetch_add(1, std::memory_order_seq_cst);
+  if (state->sleepers.load(std::memory_order_seq_cst))
+    futexWake(state->epoch, INT32_MAX);
+}
+
 void WorkerPool::parallelFor(int64_t tiles, uint64_t nanoseconds,
                              TileFunction function, void *context) {
   if (tiles <= 0)

@@ -131,6 +131,15 @@ TEST(WorkerPool, SleepingWorkersWakeForLargeWork) {
   }
 }
 
+TEST(WorkerPool, WakesOnDemand) {
+  std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/50'000);
+  sleepMilliseconds(200);
+  double before = processSeconds();
+  pool->wake(); // The worker spins for 50 ms, or its share of a busy machine.
+  sleepMilliseconds(200);
+  EXPECT_GT(processSeconds() - before, 0.0005);
+}
+
 TEST(WorkerPool, ServesSeveralCallers) {
   std::unique_ptr<WorkerPool> pool = makePool(3);
   std::vector<std::thread> callers;

@@ -48,6 +48,10 @@ public:
 
   unsigned threads() const;
 
+  /// Wakes sleeping workers, which then look for work as long as after a call.
+  /// For a program of many kernels each too small to wake them for.
+  void wake();
+
   /// Calls `function` over disjoint ranges that cover [0, tiles) and returns
   /// when all are done. `nanoseconds` is the modelled time of the whole on one
   /// thread; UINT64_MAX when it is not known and surely large. Allocates
