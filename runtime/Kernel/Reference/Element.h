@@ -24,7 +24,8 @@ namespace dlc::rt::ref {
 template <typename To, typename From> To convertTo(From value) {
   if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     // 2^63 and its like are exact in double; the largest integers are not.
-    const double past = std::ldexp(1.0, std::numeric_limits<To>::digits);
+    constexpr double past =
+        2.0 * (uint64_t(1) << (std::numeric_limits<To>::digits - 1));
     constexpr To least = std::numeric_limits<To>::min();
     if (std::isnan(value))
       return 0;

@@ -29,6 +29,10 @@ static Status inferScan(const InferContext &context,
   DLC_RETURN_IF_ERROR(checkType(context, 1, indexTypes));
   DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 0, 1));
   const TensorType &type = context.operand(0).type;
+  const TensorType &axisType = context.operand(1).type;
+  if (!mayHaveShape(axisType, {}) && !mayHaveShape(axisType, {{1}}))
+    return DLC_INVALID("operand 1: expected one axis, got %s",
+                       toString(axisType).c_str());
   auto values = context.intsOf(1);
   int64_t axis;
   if (values && type.hasRank)

@@ -167,5 +167,5 @@ TEST(Scan, SumsAndProducts) {
   expectFailure("cumsum", {x, i64({}, {2})}, {},
                 "expected an axis in [-2, 2), got 2");
   expectFailure("cumsum", {x, i64({2}, {0, 1})}, {},
-                "expected one axis, got 2");
+                "operand 1: expected one axis, got 2xi64");
 }
