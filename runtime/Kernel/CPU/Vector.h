@@ -78,8 +78,9 @@ struct LaneMask {
 };
 
 [[gnu::always_inline]] inline LaneMask lanes(int64_t begin, int64_t end) {
-  int first = static_cast<int>(most<int64_t>(begin, 0));
-  int last = static_cast<int>(least<int64_t>(end, kLanes));
+  // Clamped before they are narrowed: positions may lie 2^31 outside.
+  int first = static_cast<int>(least<int64_t>(most<int64_t>(begin, 0), kLanes));
+  int last = static_cast<int>(most<int64_t>(least<int64_t>(end, kLanes), 0));
 #if DLC_VECTOR_BYTES == 64
   uint32_t below = last > 0 ? (1u << last) - 1u : 0u;
   uint32_t skip = first < kLanes ? (1u << first) - 1u : 0xffffu;

@@ -203,6 +203,17 @@ TEST(ConvTest, AsymmetricPadsStridesAndDilations) {
           check({2, 6, {11, 13}, 12, {2, 3}, strides, pads, dilations, group});
 }
 
+TEST(ConvTest, PositionsFarOutside) {
+  const int64_t far = int64_t{1} << 31;
+  for (int64_t group : {1, 2})
+    for (int64_t width : {5, 40}) {
+      check({1, 2, {1, width}, 2, {1, 2}, {}, {0, far, 0, 0}, {1, far}, group});
+      check({1, 2, {1, width}, 2, {1, 2}, {}, {0, 0, 0, far}, {1, far}, group});
+      check({1, 2, {width, 1}, 2, {2, 1}, {}, {far, 0, 0, 0}, {far, 1}, group});
+      check({1, 2, {1, width}, 2, {1, 1}, {1, far}, {0, far, 0, 0}, {}, group});
+    }
+}
+
 TEST(ConvTest, Grouped) {
   for (int64_t perGroup : {2, 3, 8})
     for (int64_t outPerGroup : {1, 4, 7})
