@@ -38,12 +38,19 @@ __attribute__((format(printf, 1, 2))) Status invalid(const char *format, ...) {
   return Status(StatusCode::DataLoss, message);
 }
 
+/// Bytes of an element; 0 for a number that is no type, which must not even
+/// become a DataType.
+size_t elementBytes(const abi::Value &value) {
+  return value.type() <= DLC_F64 ? sizeOf(static_cast<DataType>(value.type()))
+                                 : 0;
+}
+
 /// Bytes of the dense tensor; nullopt when a dimension is unknown or the size
 /// overflows. The caller has checked the dimensions and the type.
 std::optional<uint64_t> denseBytes(const abi::Value &value) {
   if (value.unranked())
     return std::nullopt;
-  int64_t bytes = sizeOf(static_cast<DataType>(value.type()));
+  int64_t bytes = elementBytes(value);
   for (size_t i = 0, rank = countOf(value.shape()); i != rank; ++i) {
     int64_t dim = value.shape()->Get(i);
     if (dim < 0 || __builtin_mul_overflow(bytes, dim, &bytes))
@@ -136,7 +143,7 @@ Status Validator::checkDevices() {
 Status Validator::checkShape(size_t index, const abi::Value &value) {
   size_t rank = countOf(value.shape());
   DLC_RETURN_IF_ERROR(spend(rank * sizeof(int64_t)));
-  if (!sizeOf(static_cast<DataType>(value.type())))
+  if (!elementBytes(value))
     return invalid("value %zu: unknown element type %d", index, value.type());
   if (rank > DLC_MAX_RANK)
     return invalid("value %zu: expected at most %d dimensions, got %zu", index,
@@ -182,10 +189,9 @@ Status Validator::checkView(size_t index, const abi::Value &value,
     return invalid("%s %" PRIu32 ": value %" PRIu32 " does not exist", what,
                    value.index(), whole);
   const abi::Value &base = valueAt(whole);
-  size_t element = sizeOf(static_cast<DataType>(value.type()));
+  size_t element = elementBytes(value);
   // The caller's memory is aligned for its own element type only.
-  if (element > sizeOf(static_cast<DataType>(base.type())) ||
-      value.offset() % element)
+  if (element > elementBytes(base) || value.offset() % element)
     return invalid("value %zu: a misaligned view of %s %" PRIu32, index, what,
                    value.index());
   if (!isStatic(value) || value.offset() > base.bytes() ||
@@ -213,7 +219,7 @@ Status Validator::checkPlace(size_t index, const abi::Value &value) {
     break;
   case abi::Storage::Arena:
     room = program.devices()->Get(value.device())->arena_bytes();
-    alignment = sizeOf(static_cast<DataType>(value.type()));
+    alignment = elementBytes(value);
     break;
   }
   if (value.storage() == abi::Storage::Pool)
