@@ -3,6 +3,7 @@
 #include "dlc/runtime/Artifact/Validate.h"
 
 #include "dlc/abi/Artifact_generated.h"
+#include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Base/Tensor.h"
 
 #include <algorithm>
@@ -36,6 +37,11 @@ __attribute__((format(printf, 1, 2))) Status invalid(const char *format, ...) {
   std::vsnprintf(message, sizeof(message), format, args);
   va_end(args);
   return Status(StatusCode::DataLoss, message);
+}
+
+/// FlatBuffers checks where a vector's length is, not its wider elements.
+template <typename T> bool isMisaligned(const Vector<T> *vector) {
+  return vector && !isAligned(vector->Data(), sizeof(T));
 }
 
 /// Bytes of an element; 0 for a number that is no type, which must not even
@@ -143,6 +149,8 @@ Status Validator::checkDevices() {
 Status Validator::checkShape(size_t index, const abi::Value &value) {
   size_t rank = countOf(value.shape());
   DLC_RETURN_IF_ERROR(spend(rank * sizeof(int64_t)));
+  if (isMisaligned(value.shape()))
+    return invalid("value %zu: the shape is misaligned", index);
   if (!elementBytes(value))
     return invalid("value %zu: unknown element type %d", index, value.type());
   if (rank > DLC_MAX_RANK)
@@ -258,6 +266,8 @@ Status Validator::checkAttribute(size_t kernel,
                    int(attribute.kind()));
   if (attribute.kind() == abi::AttributeKind::String && !attribute.s())
     return invalid("kernel %zu: attribute without its string", kernel);
+  if (isMisaligned(attribute.ints()) || isMisaligned(attribute.floats()))
+    return invalid("kernel %zu: an attribute is misaligned", kernel);
   size_t characters = attribute.name()->size();
   if (attribute.s())
     characters += attribute.s()->size();
