@@ -140,8 +140,8 @@ static Result<Reference> parseReference(const Tensor &tensor) {
 
 //===-- ModelFolder -------------------------------------------------------===//
 
-static constexpr int kFileFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
-                                  O_NONBLOCK | O_NOCTTY;
+static constexpr int kFileFlags =
+    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 /// Opens one component after the other without following a link; the location
 /// holds no ".." (checkLocation).
@@ -152,8 +152,8 @@ static int openComponents(int folder, const std::string &location) {
     size_t end = location.find('/', begin);
     bool isLast = end == std::string::npos;
     std::string part = location.substr(begin, isLast ? end : end - begin);
-    int flags = isLast ? kFileFlags
-                       : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int flags =
+        isLast ? kFileFlags : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int next = part.empty() && !isLast ? fcntl(current, F_DUPFD_CLOEXEC, 0)
                                        : openat(current, part.c_str(), flags);
     int error = errno;
@@ -170,8 +170,7 @@ static int openComponents(int folder, const std::string &location) {
 static int openResolved(int folder, const std::string &location) {
   struct open_how how = {};
   how.flags = kFileFlags;
-  how.resolve =
-      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   return static_cast<int>(
       syscall(SYS_openat2, folder, location.c_str(), &how, sizeof(how)));
 }

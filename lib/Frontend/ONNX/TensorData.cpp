@@ -24,19 +24,32 @@ struct ElementFacts {
 } // namespace
 
 static constexpr ElementFacts elementFacts[] = {
-    {"UNDEFINED", DLC_INVALID_TYPE},      {"FLOAT", DLC_F32},
-    {"UINT8", DLC_U8},                    {"INT8", DLC_I8},
-    {"UINT16", DLC_U16},                  {"INT16", DLC_I16},
-    {"INT32", DLC_I32},                   {"INT64", DLC_I64},
-    {"STRING", DLC_INVALID_TYPE},         {"BOOL", DLC_BOOL},
-    {"FLOAT16", DLC_F16},                 {"DOUBLE", DLC_F64},
-    {"UINT32", DLC_U32},                  {"UINT64", DLC_U64},
-    {"COMPLEX64", DLC_INVALID_TYPE},      {"COMPLEX128", DLC_INVALID_TYPE},
-    {"BFLOAT16", DLC_BF16},               {"FLOAT8E4M3FN", DLC_INVALID_TYPE},
-    {"FLOAT8E4M3FNUZ", DLC_INVALID_TYPE}, {"FLOAT8E5M2", DLC_INVALID_TYPE},
-    {"FLOAT8E5M2FNUZ", DLC_INVALID_TYPE}, {"UINT4", DLC_INVALID_TYPE},
-    {"INT4", DLC_INVALID_TYPE},           {"FLOAT4E2M1", DLC_INVALID_TYPE},
-    {"FLOAT8E8M0", DLC_INVALID_TYPE},     {"UINT2", DLC_INVALID_TYPE},
+    {"UNDEFINED", DLC_INVALID_TYPE},
+    {"FLOAT", DLC_F32},
+    {"UINT8", DLC_U8},
+    {"INT8", DLC_I8},
+    {"UINT16", DLC_U16},
+    {"INT16", DLC_I16},
+    {"INT32", DLC_I32},
+    {"INT64", DLC_I64},
+    {"STRING", DLC_INVALID_TYPE},
+    {"BOOL", DLC_BOOL},
+    {"FLOAT16", DLC_F16},
+    {"DOUBLE", DLC_F64},
+    {"UINT32", DLC_U32},
+    {"UINT64", DLC_U64},
+    {"COMPLEX64", DLC_INVALID_TYPE},
+    {"COMPLEX128", DLC_INVALID_TYPE},
+    {"BFLOAT16", DLC_BF16},
+    {"FLOAT8E4M3FN", DLC_INVALID_TYPE},
+    {"FLOAT8E4M3FNUZ", DLC_INVALID_TYPE},
+    {"FLOAT8E5M2", DLC_INVALID_TYPE},
+    {"FLOAT8E5M2FNUZ", DLC_INVALID_TYPE},
+    {"UINT4", DLC_INVALID_TYPE},
+    {"INT4", DLC_INVALID_TYPE},
+    {"FLOAT4E2M1", DLC_INVALID_TYPE},
+    {"FLOAT8E8M0", DLC_INVALID_TYPE},
+    {"UINT2", DLC_INVALID_TYPE},
     {"INT2", DLC_INVALID_TYPE}};
 
 DataType dlc::onnx::dataTypeOf(ElementType type) {
@@ -76,9 +89,9 @@ Result<TensorType> dlc::onnx::typeOf(const Tensor &tensor) {
   type.shape = tensor.dims;
   std::optional<int64_t> count = rt::elementCount(type.shape);
   int64_t bytes;
-  if (!count || __builtin_mul_overflow(
-                    *count, static_cast<int64_t>(rt::sizeOf(type.type)),
-                    &bytes))
+  if (!count ||
+      __builtin_mul_overflow(
+          *count, static_cast<int64_t>(rt::sizeOf(type.type)), &bytes))
     return makeError(StatusCode::InvalidArgument,
                      "expected a size of %s within 64 bits, got dims %s",
                      what.c_str(), rt::toString(type).c_str());
@@ -108,9 +121,8 @@ static std::shared_ptr<std::byte[]> allocate(size_t bytes) {
       });
 }
 
-Result<TensorContents>
-dlc::onnx::viewRaw(TensorType type, std::string_view raw,
-                   std::shared_ptr<const void> mapping) {
+Result<TensorContents> dlc::onnx::viewRaw(TensorType type, std::string_view raw,
+                                          std::shared_ptr<const void> mapping) {
   size_t elementSize = rt::sizeOf(type.type);
   size_t expected = *rt::elementCount(type.shape) * elementSize;
   if (raw.size() != expected)

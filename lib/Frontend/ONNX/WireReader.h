@@ -57,8 +57,7 @@ public:
   bool isOk() const { return failure.isOk(); }
   rt::Status takeStatus() { return std::move(failure); }
 
-  static constexpr uint32_t kVarint = 0, kFixed64 = 1, kBytes = 2,
-                            kFixed32 = 5;
+  static constexpr uint32_t kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5;
 
 private:
   bool expect(uint32_t type);

@@ -71,8 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, ExternalDataTest,
                                            OpenMethod::ComponentWise));
 
 TEST_P(ExternalDataTest, ReadsRangesOfRegularFiles) {
-  EXPECT_EQ(contentsOf(16, {{"location", "weights.bin"}}),
-            "0123456789abcdef");
+  EXPECT_EQ(contentsOf(16, {{"location", "weights.bin"}}), "0123456789abcdef");
   EXPECT_EQ(contentsOf(4, {{"location", "weights.bin"},
                            {"offset", "10"},
                            {"length", "4"},
@@ -81,8 +80,7 @@ TEST_P(ExternalDataTest, ReadsRangesOfRegularFiles) {
             "abcd");
   EXPECT_EQ(contentsOf(8, {{"location", "sub/more.bin"}}), "ABCDEFGH");
   EXPECT_EQ(contentsOf(8, {{"location", "./sub//more.bin"}}), "ABCDEFGH");
-  EXPECT_EQ(contentsOf(0, {{"location", "weights.bin"}, {"offset", "16"}}),
-            "");
+  EXPECT_EQ(contentsOf(0, {{"location", "weights.bin"}, {"offset", "16"}}), "");
 }
 
 TEST_P(ExternalDataTest, RefusesToLeaveTheFolder) {
@@ -137,9 +135,9 @@ TEST_P(ExternalDataTest, RefusesWhatIsNoRegularFile) {
 
 TEST_P(ExternalDataTest, RefusesRangesOutsideTheFile) {
   auto range = [&](const char *offset, const char *length) {
-    return failureOf(8, {{"location", "weights.bin"},
-                         {"offset", offset},
-                         {"length", length}});
+    return failureOf(
+        8,
+        {{"location", "weights.bin"}, {"offset", offset}, {"length", length}});
   };
   EXPECT_EQ(range("8", "8"), "");
   EXPECT_EQ(range("9", "8"), "tensor 'w': expected 8 bytes at offset 9 of "
@@ -147,8 +145,7 @@ TEST_P(ExternalDataTest, RefusesRangesOutsideTheFile) {
   EXPECT_EQ(range("9223372036854775807", "8"),
             "tensor 'w': expected 8 bytes at offset 9223372036854775807 of "
             "'weights.bin', which has 16");
-  EXPECT_EQ(range("0", "9"),
-            "tensor 'w': expected a length of 8 bytes, got 9");
+  EXPECT_EQ(range("0", "9"), "tensor 'w': expected a length of 8 bytes, got 9");
   for (const char *bad : {"-1", "0x8", " 8", "8 ", "", "1e3", "+8",
                           "9223372036854775808", "18446744073709551616"}) {
     EXPECT_EQ(range(bad, "8"),

@@ -28,8 +28,7 @@ static std::string failureOf(const Message &message) {
   return result.isOk() ? "" : result.status().message();
 }
 
-template <typename T>
-static std::vector<T> valuesOf(const Message &message) {
+template <typename T> static std::vector<T> valuesOf(const Message &message) {
   auto result = readTensorProto(message.text);
   EXPECT_TRUE(result.isOk()) << result.status().message();
   if (!result.isOk())

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From an ONNX model to the Graph dialect: a module with one `func.func @main`
+// whose arguments and results carry `graph.name` and `graph.dims`. Any opset
+// of ai.onnx from 1 to 27 becomes the one normal form; model-local functions
+// are inlined; operators that Graph does not have are decomposed.
+//
+// Weights are views of the file: the module's resources keep the mapping alive
+// as long as the context. A failure is one diagnostic through the context,
+// whose location names the file and the node, and a null module.
+
+#ifndef DLC_FRONTEND_ONNX_IMPORT_H
+#define DLC_FRONTEND_ONNX_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace dlc::onnx {
+
+struct ImportOptions {
+  /// Shapes to use for inputs instead of the declared ones, by input name; -1
+  /// keeps a dimension dynamic. A value for a symbolic dimension holds for
+  /// every input that names the same symbol.
+  std::map<std::string, llvm::SmallVector<int64_t>> inputShapes;
+  /// The folder of external data. For a file: empty means the file's own.
+  /// For a buffer: empty means that external data is refused.
+  std::string externalDataFolder;
+};
+
+/// Loads what the importer creates operations of (graph, func).
+void loadImportDialects(mlir::MLIRContext &context);
+
+/// Imports the model in the file at `path`.
+mlir::OwningOpRef<mlir::ModuleOp>
+importOnnxFile(mlir::MLIRContext &context, llvm::StringRef path,
+               const ImportOptions &options = {});
+
+/// Imports the model in `bytes`; `name` stands for the file in locations. The
+/// module refers to the bytes, which `owner` keeps alive; with a null owner
+/// they must outlive the context.
+mlir::OwningOpRef<mlir::ModuleOp>
+importOnnxBuffer(mlir::MLIRContext &context, llvm::StringRef bytes,
+                 std::shared_ptr<const void> owner, llvm::StringRef name,
+                 const ImportOptions &options = {});
+
+} // namespace dlc::onnx
+
+#endif // DLC_FRONTEND_ONNX_IMPORT_H

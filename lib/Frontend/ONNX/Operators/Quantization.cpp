@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Quantised arithmetic: products and convolutions of integers are those of
+// i32 after the zero points are taken off.
+
+#include "Window.h"
+
+using namespace dlc::onnx;
+using mlir::ShapedType;
+using mlir::Type;
+using mlir::Value;
+
+/// Zeros of `element` in the shape of `like`.
+static Value zerosLike(NodeContext &n, Value like, Type element) {
+  if (!element)
+    return {};
+  if (std::optional<Ints> shape = GraphBuilder::shapeIfStatic(like))
+    return n.b.splat(*shape, element, 0);
+  return n.b.op("expand", {n.b.scalar(element, 0), n.b.shapeOf(like)});
+}
+
+static Type optionalType(NodeContext &n, llvm::StringRef name, int64_t since) {
+  if (n.opset < since || n.getInt(name, 0) == 0)
+    return {};
+  return n.getElementType(name);
+}
+
+static void importQuantizeLinear(NodeContext &n) {
+  Value x = n.in(0), scale = n.in(1), zero = n.in(2);
+  Type wanted = optionalType(n, "output_dtype", 21);
+  if (!zero)
+    zero = zerosLike(n, scale, wanted ? wanted : n.b.elementType(DLC_U8));
+  if (wanted && GraphBuilder::elementOf(zero) != wanted)
+    return n.fail("expected attribute 'output_dtype' to be the type of the "
+                  "zero point");
+  llvm::SmallVector<NamedValue> attributes;
+  if (n.opset >= 13)
+    attributes.push_back({"axis", n.getInt("axis", 1)});
+  if (n.opset >= 19)
+    attributes.push_back({"saturate", n.getBool("saturate", true)});
+  if (n.opset >= 21)
+    attributes.push_back({"block_size", n.getInt("block_size", 0)});
+  if (Type precision = optionalType(n, "precision", 23))
+    attributes.push_back({"precision", precision});
+  n.set(0, n.b.op("quantize_linear", {x, scale, zero}, attributes));
+}
+
+static void importDequantizeLinear(NodeContext &n) {
+  Value x = n.in(0), scale = n.in(1), zero = n.in(2);
+  if (!zero)
+    zero = zerosLike(n, scale, GraphBuilder::elementOf(x));
+  llvm::SmallVector<NamedValue> attributes;
+  if (n.opset >= 13)
+    attributes.push_back({"axis", n.getInt("axis", 1)});
+  if (n.opset >= 21)
+    attributes.push_back({"block_size", n.getInt("block_size", 0)});
+  Value y = n.b.op("dequantize_linear", {x, scale, zero}, attributes);
+  if (Type wanted = optionalType(n, "output_dtype", 23))
+    y = n.b.cast(y, wanted);
+  n.set(0, y);
+}
+
+static void importDynamicQuantizeLinear(NodeContext &n) {
+  Value x = n.in(0);
+  Value zero = n.b.scalarLike(x, 0);
+  Ints axes = firstInts(n.rank(x));
+  Value low = n.b.op("min", {n.b.reduce("reduce_min", x, axes, false), zero});
+  Value high = n.b.op("max", {n.b.reduce("reduce_max", x, axes, false), zero});
+  Value top = n.b.scalarLike(x, 255);
+  Value scale = n.b.div(n.b.sub(high, low), top);
+  // All zeros have scale 0; any divisor gives the zeros back.
+  Value divisor = n.b.op(
+      "select", {n.b.op("equal", {scale, zero}), n.b.scalarLike(x, 1), scale});
+  Value offset = n.b.op("neg", {n.b.div(low, divisor)});
+  Value rounded = n.b.op("round", {n.b.op("clamp", {offset, zero, top})});
+  Value zeroPoint = n.b.cast(rounded, n.b.elementType(DLC_U8));
+  Value y = n.b.op("quantize_linear", {x, divisor, zeroPoint});
+  n.setAll({y, scale, zeroPoint});
+}
+
+//===-- Products ----------------------------------------------------------===//
+
+/// x - zero as i32.
+static Value centered(NodeContext &n, Value x, Value zero) {
+  Type i32 = n.b.elementType(DLC_I32);
+  Value wide = n.b.cast(x, i32);
+  return zero ? n.b.sub(wide, n.b.cast(zero, i32)) : wide;
+}
+
+/// A parameter per row of the left factor: a column.
+static Value perRow(NodeContext &n, Value parameter, Value matrix) {
+  bool isVector = GraphBuilder::rankOf(parameter) == 1 &&
+                  GraphBuilder::dimOf(parameter, 0) != 1;
+  return isVector && n.rank(matrix) > 1 ? n.b.unsqueeze(parameter, {1})
+                                        : parameter;
+}
+
+/// The product of two integer tensors of any rank.
+static Value product(NodeContext &n, Value a, Value b) {
+  bool vectorA = n.rank(a) == 1, vectorB = n.rank(b) == 1;
+  Value left = vectorA ? n.b.unsqueeze(a, {0}) : a;
+  Value right = vectorB ? n.b.unsqueeze(b, {1}) : b;
+  Ints extra;
+  if (vectorA)
+    extra.push_back(-2);
+  if (vectorB)
+    extra.push_back(-1);
+  return n.b.squeeze(n.b.op("matmul", {left, right}), extra);
+}
+
+static void importMatMulInteger(NodeContext &n) {
+  Value a = n.in(0), b = n.in(1);
+  Value zeroA = n.has(2) ? perRow(n, n.in(2), a) : Value();
+  n.set(0, product(n, centered(n, a, zeroA), centered(n, b, n.in(3))));
+}
+
+/// Rounds accumulators to the type of the zero point. `scale` broadcasts with
+/// them; those of the result are per tensor.
+static Value requantize(NodeContext &n, Value accumulator, Value scale,
+                        Value resultScale, Value resultZero) {
+  Value real = n.b.mul(n.b.cast(accumulator, n.b.f32()), scale);
+  return n.b.op("quantize_linear",
+                {real, asScalar(n, n.b.cast(resultScale, n.b.f32())),
+                 asScalar(n, resultZero)});
+}
+
+static void importQLinearMatMul(NodeContext &n) {
+  Value a = n.in(0), b = n.in(3);
+  Value x = centered(n, a, perRow(n, n.in(2), a));
+  Value y = centered(n, b, n.in(5));
+  auto asFloat = [&](Value value) { return n.b.cast(value, n.b.f32()); };
+  Value scale = n.b.mul(perRow(n, asFloat(n.in(1)), a), asFloat(n.in(4)));
+  n.set(0, requantize(n, product(n, x, y), scale, n.in(6), n.in(7)));
+}
+
+//===-- Convolutions ------------------------------------------------------===//
+
+/// A parameter per output channel, to broadcast against dimension `axis` of a
+/// tensor of rank `rank`.
+static Value perChannel(NodeContext &n, Value parameter, int64_t axis,
+                        int64_t rank) {
+  if (GraphBuilder::rankOf(parameter) != 1 ||
+      GraphBuilder::dimOf(parameter, 0) == 1)
+    return parameter ? asScalar(n, parameter) : parameter;
+  return n.b.unsqueeze(parameter, firstInts(rank - axis, 1));
+}
+
+static Value convolve(NodeContext &n, Value x, Value w, Value bias) {
+  Ints kernel = n.getInts("kernel_shape");
+  if (kernel.empty())
+    for (int64_t i = 2; i < n.rank(w); ++i)
+      if (!ShapedType::isDynamic(GraphBuilder::dimOf(w, i)))
+        kernel.push_back(GraphBuilder::dimOf(w, i));
+  Window window = readWindow(n, x, kernel);
+  resolveAutoPad(n, x, window);
+  llvm::SmallVector<NamedValue> attributes = window.attributes();
+  attributes.push_back({"group", n.getInt("group", 1)});
+  llvm::SmallVector<Value> operands = {x, w};
+  if (bias)
+    operands.push_back(bias);
+  return n.b.op("conv", operands, attributes);
+}
+
+static void importConvInteger(NodeContext &n) {
+  Value x = n.in(0), w = n.in(1);
+  Value zeroX = n.has(2) ? asScalar(n, n.in(2)) : Value();
+  Value zeroW = perChannel(n, n.in(3), 0, n.rank(w));
+  n.set(0, convolve(n, centered(n, x, zeroX), centered(n, w, zeroW), {}));
+}
+
+static void importQLinearConv(NodeContext &n) {
+  Value x = n.in(0), w = n.in(3);
+  int64_t rank = n.rank(x);
+  Value zeroW = perChannel(n, n.in(5), 0, rank);
+  Value sum = convolve(n, centered(n, x, asScalar(n, n.in(2))),
+                       centered(n, w, zeroW), n.in(8));
+  Value scale = n.b.mul(asScalar(n, n.in(1)), perChannel(n, n.in(4), 1, rank));
+  n.set(0, requantize(n, sum, scale, n.in(6), n.in(7)));
+}
+
+static constexpr Operator rows[] = {
+    {"ConvInteger", 10, 2, 4, 1, importConvInteger},
+    {"DequantizeLinear", 10, 2, 3, 1, importDequantizeLinear},
+    {"DynamicQuantizeLinear", 11, 1, 1, 3, importDynamicQuantizeLinear},
+    {"MatMulInteger", 10, 2, 4, 1, importMatMulInteger},
+    {"QLinearConv", 10, 8, 9, 1, importQLinearConv},
+    {"QLinearMatMul", 10, 8, 8, 1, importQLinearMatMul},
+    {"QuantizeLinear", 10, 2, 3, 1, importQuantizeLinear},
+};
+
+llvm::ArrayRef<Operator> dlc::onnx::quantizationOperators() { return rows; }
