@@ -25,6 +25,7 @@ std::span<const Operation> matmulOperations();
 std::span<const Operation> movementOperations();
 std::span<const Operation> normalizationOperations();
 std::span<const Operation> poolingOperations();
+std::span<const Operation> quantizationOperations();
 std::span<const Operation> rearrangeOperations();
 std::span<const Operation> reductionOperations();
 std::span<const Operation> regionPoolingOperations();

@@ -35,6 +35,7 @@ static constexpr Family families[] = {
     movementOperations,
     normalizationOperations,
     poolingOperations,
+    quantizationOperations,
     rearrangeOperations,
     reductionOperations,
     regionPoolingOperations,

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// quantize_linear, dequantize_linear: per tensor (one scale), per axis (a
+// vector of scales) or in blocks along an axis.
+
+#include "Element.h"
+#include "Families.h"
+#include "Parameter.h"
+#include "ShapeRule.h"
+#include "Walk.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+
+using namespace dlc::rt;
+using namespace dlc::rt::ref;
+
+static constexpr TypeSet quantizedTypes{1u << DLC_I8 | 1u << DLC_U8 |
+                                            1u << DLC_I16 | 1u << DLC_U16,
+                                        "i8, u8, i16 or u16"};
+static constexpr TypeSet dequantizableTypes{quantizedTypes.bits | 1u << DLC_I32,
+                                            "i8, u8, i16, u16 or i32"};
+
+//===----------------------------------------------------------------------===//
+// Which scale an element has
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Element i, at place a along the axis, has scale
+/// (i / period) * count + a / block of its row, or scale 0.
+struct Granularity {
+  bool isPerTensor = true;
+  int64_t inner = 1;  ///< Elements between neighbours along the axis.
+  int64_t extent = 1; ///< Of the axis.
+  int64_t block = 1;  ///< Neighbours that share a scale.
+  int64_t count = 1;  ///< Scales along the axis.
+  bool isBlocked = false;
+
+  int64_t scaleOf(int64_t i) const {
+    if (isPerTensor)
+      return 0;
+    int64_t place = i / inner % extent;
+    if (!isBlocked)
+      return place;
+    return (i / inner / extent * count + place / block) * inner + i % inner;
+  }
+};
+} // namespace
+
+static bool isOneValue(std::span<const int64_t> shape) {
+  return shape.empty() || (shape.size() == 1 && shape[0] == 1);
+}
+
+/// Checks the scale's shape against x and its place among the granularities.
+static Status checkGranularity(const Attributes &attributes,
+                               const TensorType &x, const TensorType &scale) {
+  int64_t block = attributes.getInt("block_size", 0);
+  if (block < 0)
+    return DLC_INVALID("expected a block_size of at least 0, got %" PRId64,
+                       block);
+  if (!x.hasRank || !scale.hasRank)
+    return Status::ok();
+  if (block == 0 && isOneValue(scale.shape))
+    return Status::ok();
+  int64_t axis = attributes.getInt("axis", 1);
+  DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
+  std::vector<int64_t> wanted{x.shape[axis]};
+  if (block > 0) {
+    wanted = x.shape;
+    int64_t &dim = wanted[axis];
+    if (dim > 0)
+      dim = (dim - 1) / block + 1;
+  }
+  if (mayHaveShape(scale, wanted))
+    return Status::ok();
+  return DLC_INVALID("operand 1: expected %s of shape %s, got %s",
+                     block ? "scales of blocks" : "a scale, or scales",
+                     toString({scale.type, wanted}).c_str(),
+                     toString(scale).c_str());
+}
+
+static Status readGranularity(ComputeContext &context, Granularity &result) {
+  const TensorView &x = context.input(0), &scale = context.input(1);
+  int64_t block = context.attrs().getInt("block_size", 0);
+  if (block == 0 && isOneValue(scale.shape))
+    return Status::ok();
+  int64_t axis = context.attrs().getInt("axis", 1);
+  DLC_RETURN_IF_ERROR(normalizeAxis(axis, x.rank()));
+  result.isPerTensor = false;
+  result.inner = extentOf(x.shape, axis + 1, x.shape.size());
+  result.extent = x.shape[axis];
+  result.isBlocked = block > 0;
+  if (result.isBlocked) {
+    result.block = block;
+    result.count = scale.shape[axis];
+  }
+  return Status::ok();
+}
+
+static Status checkZeroPoint(const InferContext &context) {
+  const TensorType &scale = context.operand(1).type;
+  const TensorType &zeroPoint = context.operand(2).type;
+  if (!scale.hasRank || mayHaveShape(zeroPoint, scale.shape))
+    return Status::ok();
+  if (zeroPoint.hasRank && isOneValue(zeroPoint.shape) &&
+      isOneValue(scale.shape))
+    return Status::ok();
+  return DLC_INVALID("operand 2: expected the shape of %s, got %s",
+                     toString(scale).c_str(), toString(zeroPoint).c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// quantize_linear
+//===----------------------------------------------------------------------===//
+
+static Status divisionType(const Attributes &attributes, DataType scale,
+                           DataType &type) {
+  DLC_RETURN_IF_ERROR(readType(attributes, "precision", scale, type));
+  if (floatTypes.contains(type))
+    return Status::ok();
+  return DLC_INVALID("expected a float precision, got %s",
+                     std::string(nameOf(type)).c_str());
+}
+
+static Status inferQuantize(const InferContext &context,
+                            std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 3));
+  DLC_RETURN_IF_ERROR(checkType(
+      context, 0, {floatTypes.bits | 1u << DLC_I32, "a float type or i32"}));
+  DLC_RETURN_IF_ERROR(checkType(context, 1, floatTypes));
+  DLC_RETURN_IF_ERROR(checkType(context, 2, quantizedTypes));
+  DataType division;
+  DLC_RETURN_IF_ERROR(
+      divisionType(context.attrs(), context.operand(1).type.type, division));
+  TensorType result = context.operand(0).type;
+  DLC_RETURN_IF_ERROR(
+      checkGranularity(context.attrs(), result, context.operand(1).type));
+  DLC_RETURN_IF_ERROR(checkZeroPoint(context));
+  result.type = context.operand(2).type.type;
+  return addResult(results, std::move(result));
+}
+
+/// x / scale, rounded as elements of type D are.
+template <typename D> static double divide(double x, double scale) {
+  typename D::Storage stored =
+      D::encode(D::decode(D::encode(x)) / D::decode(D::encode(scale)));
+  return D::decode(stored);
+}
+
+/// Rounds to even, adds the zero point and saturates; NaN becomes the zero
+/// point.
+template <typename E>
+static typename E::Storage saturate(double value, int64_t zeroPoint) {
+  using Limits = std::numeric_limits<typename E::Storage>;
+  double rounded = std::isnan(value) ? 0 : std::nearbyint(value);
+  return static_cast<typename E::Storage>(std::clamp<double>(
+      rounded + static_cast<double>(zeroPoint), Limits::min(), Limits::max()));
+}
+
+template <typename E, typename D>
+static Status quantize(ComputeContext &context,
+                       const Granularity &granularity) {
+  const TensorView &x = context.input(0), &scale = context.input(1);
+  TensorView &y = context.output(0);
+  return dispatch(x.type, [&]<typename X>(X) {
+    return dispatchFloat(scale.type, [&]<typename S>(S) {
+      for (int64_t i = 0; i < x.size(); ++i) {
+        int64_t at = granularity.scaleOf(i);
+        double quotient =
+            divide<D>(static_cast<double>(loadElement<X>(x.data, i)),
+                      loadElement<S>(scale.data, at));
+        int64_t zeroPoint =
+            static_cast<int64_t>(loadElement<E>(context.input(2).data, at));
+        y.as<typename E::Storage>()[i] = saturate<E>(quotient, zeroPoint);
+      }
+      return Status::ok();
+    });
+  });
+}
+
+/// Calls `function` with the element type of quantized tensors.
+template <typename F> static Status dispatchQuantized(DataType type, F &&f) {
+  switch (type) {
+  case DLC_I8:
+    return f(Element<DLC_I8>());
+  case DLC_U8:
+    return f(Element<DLC_U8>());
+  case DLC_I16:
+    return f(Element<DLC_I16>());
+  case DLC_U16:
+    return f(Element<DLC_U16>());
+  case DLC_I32:
+    return f(Element<DLC_I32>());
+  default:
+    return makeError(StatusCode::Internal, "no quantized type: %d",
+                     static_cast<int>(type));
+  }
+}
+
+static Status computeQuantize(ComputeContext &context) {
+  if (context.input(0).size() == 0)
+    return Status::ok();
+  Granularity granularity;
+  DLC_RETURN_IF_ERROR(readGranularity(context, granularity));
+  DataType division;
+  DLC_RETURN_IF_ERROR(
+      divisionType(context.attrs(), context.input(1).type, division));
+  return dispatchQuantized(context.output(0).type, [&]<typename E>(E) {
+    return dispatchFloat(division, [&]<typename D>(D) {
+      return quantize<E, D>(context, granularity);
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// dequantize_linear
+//===----------------------------------------------------------------------===//
+
+static Status inferDequantize(const InferContext &context,
+                              std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 3));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, dequantizableTypes));
+  DLC_RETURN_IF_ERROR(checkType(context, 1, floatTypes));
+  DLC_RETURN_IF_ERROR(checkSameType(context, 0, 2));
+  TensorType result = context.operand(0).type;
+  DLC_RETURN_IF_ERROR(
+      checkGranularity(context.attrs(), result, context.operand(1).type));
+  DLC_RETURN_IF_ERROR(checkZeroPoint(context));
+  result.type = context.operand(1).type.type;
+  return addResult(results, std::move(result));
+}
+
+static Status computeDequantize(ComputeContext &context) {
+  const TensorView &x = context.input(0), &scale = context.input(1);
+  TensorView &y = context.output(0);
+  if (x.size() == 0)
+    return Status::ok();
+  Granularity granularity;
+  DLC_RETURN_IF_ERROR(readGranularity(context, granularity));
+  return dispatchQuantized(x.type, [&]<typename X>(X) {
+    return dispatchFloat(scale.type, [&]<typename S>(S) {
+      for (int64_t i = 0; i < x.size(); ++i) {
+        int64_t at = granularity.scaleOf(i);
+        // Exact in double: both are at most 32 bits.
+        double shifted =
+            static_cast<double>(loadElement<X>(x.data, i)) -
+            static_cast<double>(loadElement<X>(context.input(2).data, at));
+        storeElement<S>(y.data, i, shifted * loadElement<S>(scale.data, at));
+      }
+      return Status::ok();
+    });
+  });
+}
+
+std::span<const Operation> ref::quantizationOperations() {
+  static constexpr Operation table[] = {
+      {"dequantize_linear", inferDequantize, computeDequantize},
+      {"quantize_linear", inferQuantize, computeQuantize},
+  };
+  return table;
+}
