@@ -27,14 +27,19 @@ std::span<const Operation> normalizationOperations();
 std::span<const Operation> poolingOperations();
 std::span<const Operation> quantizationOperations();
 std::span<const Operation> rearrangeOperations();
+std::span<const Operation> recurrentOperations();
 std::span<const Operation> reductionOperations();
 std::span<const Operation> regionPoolingOperations();
+std::span<const Operation> resizeOperations();
 std::span<const Operation> scanOperations();
 std::span<const Operation> scatterOperations();
 std::span<const Operation> selectOperations();
+std::span<const Operation> signalOperations();
+std::span<const Operation> spatialOperations();
 std::span<const Operation> ternaryOperations();
 std::span<const Operation> unaryOperations();
 std::span<const Operation> unpoolingOperations();
+std::span<const Operation> vectorizerOperations();
 std::span<const Operation> viewOperations();
 
 } // namespace dlc::rt::ref

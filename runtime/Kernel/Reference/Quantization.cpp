@@ -3,8 +3,8 @@
 // quantize_linear, dequantize_linear: per tensor (one scale), per axis (a
 // vector of scales) or in blocks along an axis.
 
-#include "Element.h"
 #include "Families.h"
+#include "Loop.h"
 #include "Parameter.h"
 #include "ShapeRule.h"
 #include "Walk.h"
@@ -141,76 +141,71 @@ static Status inferQuantize(const InferContext &context,
   return addResult(results, std::move(result));
 }
 
-/// x / scale, rounded as elements of type D are.
-template <typename D> static double divide(double x, double scale) {
-  typename D::Storage stored =
-      D::encode(D::decode(D::encode(x)) / D::decode(D::encode(scale)));
-  return D::decode(stored);
-}
-
-/// Rounds to even, adds the zero point and saturates; NaN becomes the zero
-/// point.
-template <typename E>
-static typename E::Storage saturate(double value, int64_t zeroPoint) {
-  using Limits = std::numeric_limits<typename E::Storage>;
-  double rounded = std::isnan(value) ? 0 : std::nearbyint(value);
-  return static_cast<typename E::Storage>(std::clamp<double>(
-      rounded + static_cast<double>(zeroPoint), Limits::min(), Limits::max()));
-}
-
-template <typename E, typename D>
-static Status quantize(ComputeContext &context,
-                       const Granularity &granularity) {
-  const TensorView &x = context.input(0), &scale = context.input(1);
-  TensorView &y = context.output(0);
-  return dispatch(x.type, [&]<typename X>(X) {
-    return dispatchFloat(scale.type, [&]<typename S>(S) {
-      for (int64_t i = 0; i < x.size(); ++i) {
-        int64_t at = granularity.scaleOf(i);
-        double quotient =
-            divide<D>(static_cast<double>(loadElement<X>(x.data, i)),
-                      loadElement<S>(scale.data, at));
-        int64_t zeroPoint =
-            static_cast<int64_t>(loadElement<E>(context.input(2).data, at));
-        y.as<typename E::Storage>()[i] = saturate<E>(quotient, zeroPoint);
-      }
-      return Status::ok();
-    });
-  });
-}
-
-/// Calls `function` with the element type of quantized tensors.
-template <typename F> static Status dispatchQuantized(DataType type, F &&f) {
+/// `value` rounded as elements of that float type are.
+static double roundTo(DataType type, double value) {
   switch (type) {
-  case DLC_I8:
-    return f(Element<DLC_I8>());
-  case DLC_U8:
-    return f(Element<DLC_U8>());
-  case DLC_I16:
-    return f(Element<DLC_I16>());
-  case DLC_U16:
-    return f(Element<DLC_U16>());
-  case DLC_I32:
-    return f(Element<DLC_I32>());
+  case DLC_F16:
+    return floatFromHalf(halfFromDouble(value));
+  case DLC_BF16:
+    return floatFromBFloat16(bfloat16FromDouble(value));
+  case DLC_F32:
+    return static_cast<float>(value);
   default:
-    return makeError(StatusCode::Internal, "no quantized type: %d",
-                     static_cast<int>(type));
+    return value;
   }
 }
 
+namespace {
+struct Range {
+  double least, greatest;
+};
+} // namespace
+
+static Range rangeOf(DataType type) {
+  switch (type) {
+  case DLC_I8:
+    return {INT8_MIN, INT8_MAX};
+  case DLC_U8:
+    return {0, UINT8_MAX};
+  case DLC_I16:
+    return {INT16_MIN, INT16_MAX};
+  default:
+    return {0, UINT16_MAX};
+  }
+}
+
+/// All elements of a tensor of at most 32-bit integers or floats.
+static std::vector<double> loadAll(const TensorView &view) {
+  std::vector<double> values(view.size());
+  loadRun(view, 0, 1, view.size(), values.data());
+  return values;
+}
+
 static Status computeQuantize(ComputeContext &context) {
-  if (context.input(0).size() == 0)
+  const TensorView &x = context.input(0);
+  TensorView &y = context.output(0);
+  if (x.size() == 0)
     return Status::ok();
   Granularity granularity;
   DLC_RETURN_IF_ERROR(readGranularity(context, granularity));
-  DataType division;
+  DataType type;
   DLC_RETURN_IF_ERROR(
-      divisionType(context.attrs(), context.input(1).type, division));
-  return dispatchQuantized(context.output(0).type, [&]<typename E>(E) {
-    return dispatchFloat(division, [&]<typename D>(D) {
-      return quantize<E, D>(context, granularity);
-    });
-  });
+      divisionType(context.attrs(), context.input(1).type, type));
+  std::vector<double> scales = loadAll(context.input(1)),
+                      zeroPoints = loadAll(context.input(2));
+  Range range = rangeOf(y.type);
+  for (int64_t i = 0; i < x.size(); ++i) {
+    double value;
+    loadRun(x, i, 1, 1, &value);
+    int64_t at = granularity.scaleOf(i);
+    double quotient =
+        roundTo(type, roundTo(type, value) / roundTo(type, scales[at]));
+    // NaN becomes the zero point.
+    double rounded = std::isnan(quotient) ? 0 : std::nearbyint(quotient);
+    value = std::clamp(rounded + zeroPoints[at], range.least, range.greatest);
+    storeRun(y, i, 1, &value);
+  }
+  return Status::ok();
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,19 +233,16 @@ static Status computeDequantize(ComputeContext &context) {
     return Status::ok();
   Granularity granularity;
   DLC_RETURN_IF_ERROR(readGranularity(context, granularity));
-  return dispatchQuantized(x.type, [&]<typename X>(X) {
-    return dispatchFloat(scale.type, [&]<typename S>(S) {
-      for (int64_t i = 0; i < x.size(); ++i) {
-        int64_t at = granularity.scaleOf(i);
-        // Exact in double: both are at most 32 bits.
-        double shifted =
-            static_cast<double>(loadElement<X>(x.data, i)) -
-            static_cast<double>(loadElement<X>(context.input(2).data, at));
-        storeElement<S>(y.data, i, shifted * loadElement<S>(scale.data, at));
-      }
-      return Status::ok();
-    });
-  });
+  std::vector<double> scales = loadAll(scale),
+                      zeroPoints = loadAll(context.input(2));
+  for (int64_t i = 0; i < x.size(); ++i) {
+    double value;
+    loadRun(x, i, 1, 1, &value);
+    int64_t at = granularity.scaleOf(i);
+    value = (value - zeroPoints[at]) * scales[at]; // the difference is exact
+    storeRun(y, i, 1, &value);
+  }
+  return Status::ok();
 }
 
 std::span<const Operation> ref::quantizationOperations() {

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// resize: every result element is a weighted sum of operand elements; weights
+// are a product of one factor per dimension, so that each dimension has a
+// table of taps.
+
+#include "Element.h"
+#include "Families.h"
+#include "Parameter.h"
+#include "ShapeRule.h"
+#include "Walk.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstring>
+
+using namespace dlc::rt;
+using namespace dlc::rt::ref;
+
+namespace {
+/// How one dimension is resized.
+struct ResizeDim {
+  int64_t input = kUnknownDim, output = kUnknownDim;
+  double scale = 1, roiStart = 0, roiEnd = 1;
+  bool isResized = false;
+};
+
+struct Tap {
+  int64_t index;
+  double weight;
+};
+
+/// The taps of one position of a result dimension.
+struct Taps {
+  std::vector<Tap> taps;
+  bool isOutside = false; ///< Takes extrapolation_value.
+};
+} // namespace
+
+enum ResizeOperand { X, Roi, Scales, Sizes };
+
+//===----------------------------------------------------------------------===//
+// Shape rule
+//===----------------------------------------------------------------------===//
+
+static Status checkOneOf(const Attributes &attributes, const char *name,
+                         std::initializer_list<std::string_view> choices) {
+  std::string_view value = attributes.getString(name, *choices.begin());
+  if (std::ranges::find(choices, value) != choices.end())
+    return Status::ok();
+  return DLC_INVALID("attribute %s: unexpected value %s", name,
+                     std::string(value).c_str());
+}
+
+static Status checkAttributes(const Attributes &attributes) {
+  DLC_RETURN_IF_ERROR(
+      checkOneOf(attributes, "mode", {"nearest", "linear", "cubic"}));
+  DLC_RETURN_IF_ERROR(
+      checkOneOf(attributes, "coordinate_transformation_mode",
+                 {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                  "align_corners", "asymmetric", "tf_crop_and_resize"}));
+  DLC_RETURN_IF_ERROR(
+      checkOneOf(attributes, "nearest_mode",
+                 {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
+  return checkOneOf(attributes, "keep_aspect_ratio_policy",
+                    {"stretch", "not_larger", "not_smaller"});
+}
+
+static Status readAxes(const Attributes &attributes, int64_t rank,
+                       std::vector<int64_t> &axes) {
+  std::span<const int64_t> given = attributes.getInts("axes");
+  axes.assign(given.begin(), given.end());
+  for (int64_t i = 0; given.empty() && i < rank; ++i)
+    axes.push_back(i);
+  return normalizeAxes(axes, rank);
+}
+
+/// Reads a vector of floats, when it is known; it must have `count` values.
+static Status readFloats(const InferContext &context, size_t index,
+                         size_t count,
+                         std::optional<std::vector<double>> &values) {
+  DLC_RETURN_IF_ERROR(checkType(context, index, floatTypes));
+  const auto &[type, data] = context.operand(index);
+  int64_t wanted[] = {static_cast<int64_t>(count)};
+  if (!context.isPresent(index))
+    return Status::ok();
+  if (!mayHaveShape(type, wanted))
+    return DLC_INVALID("operand %zu: expected %zu values, got %s", index, count,
+                       toString(type).c_str());
+  if (!data || !type.isStatic())
+    return Status::ok();
+  values.emplace(count);
+  return dispatchFloat(type.type, [&, data = data]<typename E>(E) {
+    for (size_t i = 0; i < count; ++i)
+      (*values)[i] = loadElement<E>(data, static_cast<int64_t>(i));
+    return Status::ok();
+  });
+}
+
+static Status applyScales(std::span<const double> scales,
+                          std::span<const int64_t> axes,
+                          std::vector<ResizeDim> &dims) {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    ResizeDim &dim = dims[axes[i]];
+    dim.scale = scales[i];
+    if (!(dim.scale > 0) || std::isinf(dim.scale))
+      return DLC_INVALID("expected finite scales above 0, got %g", dim.scale);
+    if (dim.input < 0)
+      continue;
+    // The product is rounded to f32, as the standard's own shape inference.
+    float extent = std::floor(static_cast<float>(dim.input) *
+                              static_cast<float>(dim.scale));
+    if (!(extent < 0x1p62f))
+      return DLC_INVALID("expected smaller scales, got %g for an extent of "
+                         "%" PRId64,
+                         dim.scale, dim.input);
+    dim.output = static_cast<int64_t>(extent);
+  }
+  return Status::ok();
+}
+
+/// Makes all scales the least or the greatest of them.
+static Status keepAspectRatio(const Attributes &attributes,
+                              std::span<const int64_t> axes,
+                              std::vector<ResizeDim> &dims) {
+  std::string_view policy =
+      attributes.getString("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch" || axes.empty())
+    return Status::ok();
+  double scale = dims[axes[0]].scale;
+  for (int64_t axis : axes)
+    scale = policy == "not_larger" ? std::min(scale, dims[axis].scale)
+                                   : std::max(scale, dims[axis].scale);
+  for (int64_t axis : axes) {
+    ResizeDim &dim = dims[axis];
+    double extent = std::floor(scale * static_cast<double>(dim.input) + 0.5);
+    if (!(extent < 0x1p62))
+      return DLC_INVALID("expected smaller sizes, got a scale of %g", scale);
+    dim.scale = scale;
+    dim.output = static_cast<int64_t>(extent);
+  }
+  return Status::ok();
+}
+
+static Status applySizes(const Attributes &attributes,
+                         std::span<const int64_t> sizes,
+                         std::span<const int64_t> axes,
+                         std::vector<ResizeDim> &dims) {
+  bool allKnown = true;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    ResizeDim &dim = dims[axes[i]];
+    if (sizes[i] < 0 || (sizes[i] > 0 && dim.input == 0))
+      return DLC_INVALID("expected a size for an extent of %" PRId64
+                         ", got %" PRId64,
+                         dim.input, sizes[i]);
+    dim.output = sizes[i];
+    allKnown &= dim.input >= 0;
+    if (dim.input > 0)
+      dim.scale =
+          static_cast<double>(sizes[i]) / static_cast<double>(dim.input);
+  }
+  if (allKnown)
+    return keepAspectRatio(attributes, axes, dims);
+  if (attributes.getString("keep_aspect_ratio_policy", "stretch") != "stretch")
+    for (int64_t axis : axes)
+      dims[axis].output = kUnknownDim;
+  return Status::ok();
+}
+
+/// Reads all that is known; needs the operand's rank.
+static Status planResize(const InferContext &context,
+                         std::vector<ResizeDim> &dims) {
+  const TensorType &x = context.operand(X).type;
+  std::vector<int64_t> axes;
+  DLC_RETURN_IF_ERROR(readAxes(context.attrs(), x.rank(), axes));
+  dims.resize(x.rank());
+  for (int64_t i = 0; i < x.rank(); ++i)
+    dims[i].input = dims[i].output = x.shape[i];
+  for (int64_t axis : axes) {
+    dims[axis].isResized = true;
+    dims[axis].output = kUnknownDim;
+  }
+  std::optional<std::vector<double>> roi, scales;
+  std::string_view mode =
+      context.attrs().getString("coordinate_transformation_mode");
+  if (mode == "tf_crop_and_resize") {
+    if (!context.isPresent(Roi))
+      return DLC_INVALID("expected a roi with tf_crop_and_resize, got none");
+    DLC_RETURN_IF_ERROR(readFloats(context, Roi, 2 * axes.size(), roi));
+  }
+  for (size_t i = 0; roi && i < axes.size(); ++i) {
+    dims[axes[i]].roiStart = (*roi)[i];
+    dims[axes[i]].roiEnd = (*roi)[axes.size() + i];
+  }
+  DLC_RETURN_IF_ERROR(readFloats(context, Scales, axes.size(), scales));
+  if (scales)
+    return applyScales(*scales, axes, dims);
+  if (!context.isPresent(Sizes))
+    return Status::ok();
+  Parameter sizes;
+  DLC_RETURN_IF_ERROR(readParameter(context, Sizes, sizes));
+  if (sizes.length >= 0 && sizes.length != static_cast<int64_t>(axes.size()))
+    return DLC_INVALID("operand 3: expected %zu sizes, got %" PRId64,
+                       axes.size(), sizes.length);
+  return sizes.values ? applySizes(context.attrs(), *sizes.values, axes, dims)
+                      : Status::ok();
+}
+
+static Status inferResize(const InferContext &context,
+                          std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1, 4));
+  DLC_RETURN_IF_ERROR(checkType(context, X, numericTypes));
+  DLC_RETURN_IF_ERROR(checkAttributes(context.attrs()));
+  if (context.isPresent(Scales) == context.isPresent(Sizes))
+    return DLC_INVALID("expected either scales or sizes, got %s",
+                       context.isPresent(Sizes) ? "both" : "none");
+  TensorType result = context.operand(X).type;
+  if (!result.hasRank)
+    return addResult(results, std::move(result));
+  std::vector<ResizeDim> dims;
+  DLC_RETURN_IF_ERROR(planResize(context, dims));
+  for (size_t i = 0; i < dims.size(); ++i)
+    result.shape[i] = dims[i].output;
+  return addResult(results, std::move(result));
+}
+
+//===----------------------------------------------------------------------===//
+// Taps
+//===----------------------------------------------------------------------===//
+
+/// The operand's coordinate for position `at` of the result.
+static double sourceOf(std::string_view mode, const ResizeDim &dim, double at) {
+  double input = static_cast<double>(dim.input);
+  double output = dim.scale * input; // may be fractional
+  if (mode == "align_corners")
+    return output == 1 ? 0 : at * (input - 1) / (output - 1);
+  if (mode == "asymmetric")
+    return at / dim.scale;
+  if (mode == "tf_crop_and_resize") {
+    double extent = (dim.roiEnd - dim.roiStart) * (input - 1);
+    double offset = output == 1 ? extent / 2 : at * extent / (output - 1);
+    return dim.roiStart * (input - 1) + offset;
+  }
+  if (mode == "pytorch_half_pixel" && output == 1)
+    return 0;
+  double source = (at + 0.5) / dim.scale - 0.5;
+  if (mode == "half_pixel_symmetric")
+    source += input / 2 * (1 - static_cast<double>(dim.output) / output);
+  return source;
+}
+
+/// Keys' cubic with coefficient `a` at distance `x`.
+static double cubicWeight(double x, double a) {
+  x = std::fabs(x);
+  if (x <= 1)
+    return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+static double linearWeight(double x) { return std::fmax(1 - std::fabs(x), 0); }
+
+/// Which of the neighbours base and base + 1 is nearest; `ratio` is the
+/// distance from base, in (0, 1].
+static int64_t nearestOf(std::string_view mode, double ratio) {
+  if (ratio == 1 || mode == "ceil")
+    return 1;
+  if (mode == "floor")
+    return 0;
+  return mode == "round_prefer_ceil" ? ratio >= 0.5 : ratio > 0.5;
+}
+
+/// Weights of the neighbours around `base`; stretched by 1 / scale when
+/// antialiasing a smaller result.
+static std::vector<Tap> filterTaps(const Attributes &attributes, int64_t base,
+                                   double ratio, double scale) {
+  bool isCubic = attributes.getString("mode") == "cubic";
+  double a = attributes.getFloat("cubic_coeff_a", -0.75);
+  double stretch = attributes.getInt("antialias", 0) ? std::min(scale, 1.0) : 1;
+  double reach = isCubic ? 2 : 1;
+  int64_t first = static_cast<int64_t>(std::floor(-reach / stretch)) + 1;
+  std::vector<Tap> taps;
+  double sum = 0;
+  for (int64_t i = first; i < 2 - first; ++i) {
+    double distance = (static_cast<double>(i) - ratio) * stretch;
+    double weight = isCubic ? cubicWeight(distance, a) : linearWeight(distance);
+    taps.push_back({base + i, weight});
+    sum += weight;
+  }
+  for (Tap &tap : taps)
+    if (stretch < 1)
+      tap.weight /= sum;
+  return taps;
+}
+
+/// Drops the weights outside of [0, extent), or moves them to its ends.
+static void bindTaps(std::vector<Tap> &taps, int64_t extent, bool exclude) {
+  double sum = 0;
+  for (Tap &tap : taps) {
+    bool isOutside = tap.index < 0 || tap.index >= extent;
+    if (exclude && isOutside)
+      tap.weight = 0;
+    tap.index = std::clamp<int64_t>(tap.index, 0, extent - 1);
+    sum += tap.weight;
+  }
+  std::erase_if(taps, [](const Tap &tap) { return tap.weight == 0; });
+  for (Tap &tap : taps)
+    if (exclude && sum != 0)
+      tap.weight /= sum;
+}
+
+static Taps tapsOf(const Attributes &attributes, const ResizeDim &dim,
+                   int64_t at) {
+  bool isIdentity =
+      !dim.isResized || (dim.scale == 1 && dim.input == dim.output &&
+                         dim.roiStart == 0 && dim.roiEnd == 1);
+  if (isIdentity)
+    return {{{at, 1}}};
+  std::string_view mode =
+      attributes.getString("coordinate_transformation_mode", "half_pixel");
+  double source = sourceOf(mode, dim, static_cast<double>(at));
+  bool isInside = source >= 0 && source <= static_cast<double>(dim.input - 1);
+  if (mode == "tf_crop_and_resize" && !isInside)
+    return {{}, true};
+  source = std::clamp(source, -0x1p52, 0x1p52); // far outside all the same
+  // The left neighbour; a whole coordinate counts as the right one.
+  double left = std::ceil(source) - 1, ratio = source - left;
+  int64_t base = static_cast<int64_t>(left);
+  if (attributes.getString("mode", "nearest") == "nearest") {
+    int64_t index = base + nearestOf(attributes.getString("nearest_mode",
+                                                          "round_prefer_floor"),
+                                     ratio);
+    return {{{std::clamp<int64_t>(index, 0, dim.input - 1), 1}}};
+  }
+  Taps result{filterTaps(attributes, base, ratio, dim.scale)};
+  bindTaps(result.taps, dim.input,
+           attributes.getInt("exclude_outside", 0) != 0);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Computation
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Resizer {
+  const TensorView &x;
+  std::vector<uint64_t> strides;
+  std::vector<std::vector<Taps>> tables; ///< By dimension and position.
+};
+} // namespace
+
+template <typename E>
+static double sumTaps(const Resizer &resizer, const IndexCounter &at,
+                      size_t dim, uint64_t offset) {
+  if (dim == resizer.tables.size())
+    return static_cast<double>(
+        loadElement<E>(resizer.x.data, static_cast<int64_t>(offset)));
+  double sum = 0;
+  for (const Tap &tap : resizer.tables[dim][at[dim]].taps)
+    sum += tap.weight * sumTaps<E>(resizer, at, dim + 1,
+                                   offset + resizer.strides[dim] * tap.index);
+  return sum;
+}
+
+/// Integers are rounded to even before they saturate.
+template <typename E>
+static void storeRounded(TensorView &y, int64_t at, double value) {
+  if constexpr (!std::is_floating_point_v<typename E::Wide>)
+    value = std::nearbyint(value);
+  storeElement<E>(y.data, at, value);
+}
+
+static Status computeResize(ComputeContext &context) {
+  DLC_RETURN_IF_ERROR(checkOutputs(context, inferResize));
+  const TensorView &x = context.input(X);
+  TensorView &y = context.output(0);
+  const Attributes &attributes = context.attrs();
+  if (y.size() == 0)
+    return Status::ok();
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < context.inputCount(); ++i) {
+    const TensorView &view = context.input(i);
+    operands.push_back(
+        {{view.type, {view.shape.begin(), view.shape.end()}}, view.data});
+  }
+  std::vector<ResizeDim> dims;
+  DLC_RETURN_IF_ERROR(planResize(InferContext(operands, attributes, 1), dims));
+  Resizer resizer{x, rowMajorWalk(x.shape).strides, {}};
+  for (const ResizeDim &dim : dims) {
+    std::vector<Taps> &table = resizer.tables.emplace_back();
+    for (int64_t i = 0; i < dim.output; ++i)
+      table.push_back(tapsOf(attributes, dim, i));
+  }
+  bool isNearest = attributes.getString("mode", "nearest") == "nearest";
+  double extrapolated = attributes.getFloat("extrapolation_value", 0);
+  return dispatch(x.type, [&]<typename E>(E) {
+    int64_t position = 0;
+    for (IndexCounter at(y.shape); !at.isDone(); at.next(), ++position) {
+      bool isOutside = false;
+      uint64_t offset = 0;
+      for (size_t i = 0; i < dims.size(); ++i) {
+        const Taps &taps = resizer.tables[i][at[i]];
+        isOutside |= taps.isOutside;
+        if (isNearest && !taps.isOutside)
+          offset += resizer.strides[i] * taps.taps[0].index;
+      }
+      if (isOutside)
+        storeRounded<E>(y, position, extrapolated);
+      else if (isNearest)
+        y.as<typename E::Storage>()[position] =
+            x.as<typename E::Storage>()[offset];
+      else
+        storeRounded<E>(y, position, sumTaps<E>(resizer, at, 0, 0));
+    }
+    return Status::ok();
+  });
+}
+
+std::span<const Operation> ref::resizeOperations() {
+  static constexpr Operation table[] = {
+      {"resize", inferResize, computeResize},
+  };
+  return table;
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations on images and matrices: grid_sample, affine_grid, col2im, det.
+
+#include "Families.h"
+#include "Loop.h"
+#include "Parameter.h"
+#include "ShapeRule.h"
+#include "Walk.h"
+#include "Window.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+
+using namespace dlc::rt;
+using namespace dlc::rt::ref;
+
+//===----------------------------------------------------------------------===//
+// grid_sample
+//===----------------------------------------------------------------------===//
+
+static Status inferGridSample(const InferContext &context,
+                              std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 2));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, numericTypes));
+  DLC_RETURN_IF_ERROR(checkType(context, 1, floatTypes));
+  const Attributes &attributes = context.attrs();
+  std::string_view mode = attributes.getString("mode", "linear");
+  std::string_view padding = attributes.getString("padding_mode", "zeros");
+  if (mode != "linear" && mode != "nearest" && mode != "cubic")
+    return DLC_INVALID("expected mode linear, nearest or cubic, got %s",
+                       std::string(mode).c_str());
+  if (padding != "zeros" && padding != "border" && padding != "reflection")
+    return DLC_INVALID("expected padding_mode zeros, border or reflection, "
+                       "got %s",
+                       std::string(padding).c_str());
+  DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 0, 3));
+  const TensorType &x = context.operand(0).type;
+  const TensorType &grid = context.operand(1).type;
+  if (!x.hasRank || !grid.hasRank)
+    return addResult(results, unrankedOf(x.type));
+  std::vector<int64_t> wanted(x.rank(), kUnknownDim);
+  wanted.front() = x.shape[0];
+  wanted.back() = x.rank() - 2;
+  if (!mayHaveShape(grid, wanted))
+    return DLC_INVALID("operand 1: expected a grid of %s, got %s",
+                       toString({grid.type, wanted}).c_str(),
+                       toString(grid).c_str());
+  if (std::ranges::count(x.shape.begin() + 2, x.shape.end(), 0) > 0)
+    return DLC_INVALID("operand 0: expected images that are not empty, got %s",
+                       toString(x).c_str());
+  TensorType result{x.type, {x.shape[0], x.shape[1]}};
+  mergeDim(result.shape[0], grid.shape[0]);
+  result.shape.insert(result.shape.end(), grid.shape.begin() + 1,
+                      grid.shape.end() - 1);
+  return addResult(results, std::move(result));
+}
+
+namespace {
+enum class Padding { Zeros, Border, Reflection };
+
+struct Sampler {
+  std::string_view mode;
+  Padding padding;
+  bool alignCorners;
+};
+
+/// An index of one dimension and its weight.
+struct Sample {
+  int64_t index;
+  double weight;
+};
+} // namespace
+
+/// Folds a coordinate at both borders until it lies between them.
+static double reflect(double x, double low, double high) {
+  double range = high - low;
+  if (range <= 0)
+    return low;
+  double folded = std::fmod(std::fabs(x - low), 2 * range);
+  return folded <= range ? low + folded : high - (folded - range);
+}
+
+/// Applies the padding mode to a coordinate outside of its borders.
+static double padCoordinate(const Sampler &sampler, double x, double extent) {
+  double low = sampler.alignCorners ? 0 : -0.5;
+  double high = sampler.alignCorners ? extent - 1 : extent - 0.5;
+  if (x >= low && x <= high)
+    return x;
+  if (sampler.padding == Padding::Border)
+    return std::clamp(x, 0.0, extent - 1);
+  return sampler.padding == Padding::Reflection ? reflect(x, low, high) : x;
+}
+
+/// The same for a whole index; -1 reads a zero.
+static int64_t padIndex(const Sampler &sampler, double x, int64_t extent) {
+  double last = static_cast<double>(extent - 1);
+  if (x >= 0 && x <= last)
+    return static_cast<int64_t>(x);
+  if (sampler.padding == Padding::Zeros)
+    return -1;
+  if (sampler.padding == Padding::Reflection)
+    x = padCoordinate(sampler, x, static_cast<double>(extent));
+  return static_cast<int64_t>(std::clamp(x, 0.0, last));
+}
+
+/// The neighbours of a normalised coordinate along one dimension.
+static std::vector<Sample> samplesAt(const Sampler &sampler, double grid,
+                                     int64_t extent) {
+  double size = static_cast<double>(extent);
+  double x = sampler.alignCorners ? (grid + 1) / 2 * (size - 1)
+                                  : ((grid + 1) * size - 1) / 2;
+  // In f32, as images usually are: a tie decides the nearest neighbour.
+  x = static_cast<float>(x);
+  if (!(std::fabs(x) < 0x1p40))
+    x = -0x1p40; // NaN and the like lie outside
+  if (sampler.mode == "nearest")
+    x = std::nearbyint(x);
+  x = padCoordinate(sampler, x, size);
+  if (sampler.mode == "nearest")
+    return {{padIndex(sampler, std::trunc(x), extent), 1}};
+  double base = std::floor(x), t = x - base;
+  auto at = [&](int64_t i, double weight) {
+    return Sample{padIndex(sampler, base + static_cast<double>(i), extent),
+                  weight};
+  };
+  if (sampler.mode == "linear")
+    return {at(0, 1 - t), at(1, t)};
+  constexpr double a = -0.75;
+  auto inner = [&](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
+  auto outer = [&](double d) {
+    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+  };
+  return {at(-1, outer(t + 1)), at(0, inner(t)), at(1, inner(1 - t)),
+          at(2, outer(2 - t))};
+}
+
+template <typename E>
+static double sumSamples(const TensorView &x, int64_t offset,
+                         std::span<const std::vector<Sample>> samples,
+                         size_t dim) {
+  if (dim == samples.size())
+    return static_cast<double>(loadElement<E>(x.data, offset));
+  double sum = 0;
+  for (const Sample &sample : samples[dim])
+    if (sample.index >= 0 && sample.weight != 0)
+      sum += sample.weight *
+             sumSamples<E>(x, offset * x.shape[dim + 2] + sample.index, samples,
+                           dim + 1);
+  return sum;
+}
+
+static Sampler readSampler(const Attributes &attributes) {
+  std::string_view padding = attributes.getString("padding_mode", "zeros");
+  return {attributes.getString("mode", "linear"),
+          padding == "zeros"    ? Padding::Zeros
+          : padding == "border" ? Padding::Border
+                                : Padding::Reflection,
+          attributes.getInt("align_corners", 0) != 0};
+}
+
+template <typename X> static Status sampleGrid(ComputeContext &context) {
+  const TensorView &x = context.input(0), &grid = context.input(1);
+  TensorView &y = context.output(0);
+  Sampler sampler = readSampler(context.attrs());
+  size_t rank = x.shape.size() - 2;
+  int64_t channels = x.shape[1];
+  int64_t points = extentOf(y.shape, 2, y.shape.size());
+  std::vector<std::vector<Sample>> samples(rank);
+  std::vector<double> point(rank);
+  for (int64_t at = 0; at < y.shape[0] * points; ++at) {
+    int64_t size = static_cast<int64_t>(rank);
+    loadRun(grid, at * size, 1, size, point.data());
+    for (size_t d = 0; d < rank; ++d) // the grid names the last one first
+      samples[d] = samplesAt(sampler, point[rank - 1 - d], x.shape[d + 2]);
+    for (int64_t c = 0; c < channels; ++c) {
+      int64_t plane = at / points * channels + c;
+      storeElement<X>(y.data, plane * points + at % points,
+                      sumSamples<X>(x, plane, samples, 0));
+    }
+  }
+  return Status::ok();
+}
+
+static Status computeGridSample(ComputeContext &context) {
+  if (context.output(0).size() == 0)
+    return Status::ok();
+  return dispatch(context.input(0).type,
+                  [&]<typename X>(X) { return sampleGrid<X>(context); });
+}
+
+//===----------------------------------------------------------------------===//
+// affine_grid
+//===----------------------------------------------------------------------===//
+
+static Status inferAffineGrid(const InferContext &context,
+                              std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 2));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  DLC_RETURN_IF_ERROR(checkRank(context, 0, 3));
+  const TensorType &theta = context.operand(0).type;
+  Parameter size;
+  DLC_RETURN_IF_ERROR(readParameter(context, 1, size));
+  if (size.length < 0)
+    return addResult(results, unrankedOf(theta.type));
+  int64_t rank = size.length - 2;
+  if (rank != 2 && rank != 3)
+    return DLC_INVALID("operand 1: expected 4 or 5 values, got %" PRId64,
+                       size.length);
+  std::vector<int64_t> dims(size.length, kUnknownDim);
+  if (size.values)
+    dims = *size.values;
+  int64_t wanted[] = {dims[0], rank, rank + 1};
+  if (!mayHaveShape(theta, wanted))
+    return DLC_INVALID(
+        "operand 0: expected matrices of %s, got %s",
+        toString({theta.type, {dims[0], rank, rank + 1}}).c_str(),
+        toString(theta).c_str());
+  for (int64_t i = 0; size.values && i < size.length; ++i)
+    if (dims[i] < 0)
+      return DLC_INVALID("expected sizes of at least 0, got %" PRId64, dims[i]);
+  TensorType result{theta.type, {theta.hasRank ? theta.shape[0] : kUnknownDim}};
+  mergeDim(result.shape[0], dims[0]);
+  result.shape.insert(result.shape.end(), dims.begin() + 2, dims.end());
+  result.shape.push_back(rank);
+  return addResult(results, std::move(result));
+}
+
+/// Position `i` of `count` evenly spaced ones in [-1, 1]: the corners, or the
+/// centres of `count` cells.
+static double gridPosition(int64_t i, int64_t count, bool alignCorners) {
+  double at = static_cast<double>(i), cells = static_cast<double>(count);
+  if (!alignCorners)
+    return (2 * at + 1) / cells - 1;
+  return count > 1 ? 2 * at / (cells - 1) - 1 : -1;
+}
+
+static Status computeAffineGrid(ComputeContext &context) {
+  DLC_RETURN_IF_ERROR(checkOutputs(context, inferAffineGrid));
+  const TensorView &theta = context.input(0);
+  TensorView &y = context.output(0);
+  bool alignCorners = context.attrs().getInt("align_corners", 0) != 0;
+  int64_t rank = y.shape.back(), position = 0;
+  return dispatchFloat(theta.type, [&]<typename E>(E) {
+    for (IndexCounter at(y.shape); !at.isDone(); at.next(), ++position) {
+      int64_t row = (at[0] * rank + at[rank + 1]) * (rank + 1);
+      double sum = loadElement<E>(theta.data, row + rank);
+      for (int64_t d = 0; d < rank; ++d) // x is the innermost dimension
+        sum += loadElement<E>(theta.data, row + d) *
+               gridPosition(at[rank - d], y.shape[rank - d], alignCorners);
+      storeElement<E>(y.data, position, sum);
+    }
+    return Status::ok();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// col2im
+//===----------------------------------------------------------------------===//
+
+/// Reads the window; the number of blocks along each dimension goes to
+/// `blocks`.
+static Status readBlocks(const Attributes &attributes,
+                         std::span<const int64_t> image,
+                         std::span<const int64_t> block, Window &window,
+                         std::vector<int64_t> &blocks) {
+  DLC_RETURN_IF_ERROR(
+      readWindow(attributes, static_cast<int64_t>(image.size()), window));
+  for (size_t d = 0; d < image.size(); ++d) {
+    if (image[d] < 0 || block[d] < 1)
+      return DLC_INVALID("expected extents of at least 0 and blocks of at "
+                         "least 1, got %" PRId64 " and %" PRId64,
+                         image[d], block[d]);
+    window.kernel[d] = block[d];
+    DLC_RETURN_IF_ERROR(countPositions(window, static_cast<int64_t>(d),
+                                       image[d], /*ceilMode=*/false,
+                                       blocks.emplace_back()));
+  }
+  return Status::ok();
+}
+
+static Status inferCol2Im(const InferContext &context,
+                          std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 3));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, numericTypes));
+  DLC_RETURN_IF_ERROR(checkRank(context, 0, 3));
+  const TensorType &x = context.operand(0).type;
+  Parameter image, block;
+  DLC_RETURN_IF_ERROR(readParameter(context, 1, image));
+  DLC_RETURN_IF_ERROR(readParameter(context, 2, block));
+  int64_t rank = image.length;
+  if (!mergeDim(rank, block.length) || rank > DLC_MAX_RANK - 2 || rank == 0)
+    return DLC_INVALID("expected 1 to %d extents and as many of a block, got "
+                       "%" PRId64 " and %" PRId64,
+                       DLC_MAX_RANK - 2, image.length, block.length);
+  if (rank < 0)
+    return addResult(results, unrankedOf(x.type));
+  TensorType result{x.type, std::vector<int64_t>(rank + 2, kUnknownDim)};
+  if (x.hasRank)
+    result.shape[0] = x.shape[0];
+  if (image.values)
+    std::ranges::copy(*image.values, result.shape.begin() + 2);
+  if (!image.values || !block.values)
+    return addResult(results, std::move(result));
+  Window window;
+  std::vector<int64_t> blocks;
+  DLC_RETURN_IF_ERROR(readBlocks(context.attrs(), *image.values, *block.values,
+                                 window, blocks));
+  std::optional<int64_t> count = elementCount(blocks);
+  std::optional<int64_t> size = elementCount(*block.values);
+  int64_t columns = count.value_or(-1);
+  bool fits = count && size && *size > 0;
+  if (x.hasRank && fits)
+    fits = mergeDim(columns, x.shape[2]) &&
+           (x.shape[1] < 0 || x.shape[1] % *size == 0);
+  if (!fits)
+    return DLC_INVALID(
+        "operand 0: expected ?x(?*%" PRId64 ")x%" PRId64 ", got %s",
+        size.value_or(-1), count.value_or(-1), toString(x).c_str());
+  if (x.hasRank && x.shape[1] >= 0)
+    result.shape[1] = x.shape[1] / *size;
+  return addResult(results, std::move(result));
+}
+
+static Status computeCol2Im(ComputeContext &context) {
+  DLC_RETURN_IF_ERROR(checkOutputs(context, inferCol2Im));
+  const TensorView &x = context.input(0);
+  TensorView &y = context.output(0);
+  if (y.size() == 0)
+    return Status::ok();
+  std::vector<int64_t> block = context.intsOf(2), blocks;
+  std::span<const int64_t> image = y.shape.subspan(2);
+  Window window;
+  DLC_RETURN_IF_ERROR(
+      readBlocks(context.attrs(), image, block, window, blocks));
+  int64_t pixels = extentOf(image, 0, image.size());
+  int64_t rows = extentOf(block, 0, block.size());
+  return dispatch(x.type, [&]<typename E>(E) {
+    using Sum = Accumulator<E>;
+    std::vector<Sum> sums(pixels);
+    for (int64_t plane = 0; plane < y.shape[0] * y.shape[1]; ++plane) {
+      std::ranges::fill(sums, Sum(0));
+      int64_t from = plane * rows * x.shape[2];
+      for (IndexCounter in(block); !in.isDone(); in.next()) {
+        for (IndexCounter at(blocks); !at.isDone(); at.next(), ++from) {
+          int64_t offset = 0;
+          bool isInside = true;
+          for (size_t d = 0; d < image.size(); ++d) {
+            int64_t place = at[d] * window.strides[d] - window.padBegin[d] +
+                            in[d] * window.dilations[d];
+            isInside &= place >= 0 && place < image[d];
+            offset = isInside ? offset * image[d] + place : 0;
+          }
+          if (isInside)
+            sums[offset] += Sum(loadElement<E>(x.data, from));
+        }
+      }
+      for (int64_t i = 0; i < pixels; ++i)
+        storeElement<E>(y.data, plane * pixels + i, sums[i]);
+    }
+    return Status::ok();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// det
+//===----------------------------------------------------------------------===//
+
+static Status inferDet(const InferContext &context,
+                       std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 0, 2));
+  TensorType result = context.operand(0).type;
+  if (!result.hasRank)
+    return addResult(results, std::move(result));
+  int64_t columns = result.shape.back();
+  if (!mergeDim(columns, result.shape[result.rank() - 2]))
+    return DLC_INVALID("expected square matrices, got %s",
+                       toString(result).c_str());
+  result.shape.resize(result.shape.size() - 2);
+  return addResult(results, std::move(result));
+}
+
+/// Gaussian elimination with partial pivoting; destroys `m`.
+static double determinantOf(std::vector<double> &m, int64_t n) {
+  double determinant = 1;
+  for (int64_t k = 0; k < n; ++k) {
+    int64_t pivot = k;
+    for (int64_t i = k + 1; i < n; ++i)
+      if (std::fabs(m[i * n + k]) > std::fabs(m[pivot * n + k]))
+        pivot = i;
+    if (m[pivot * n + k] == 0)
+      return 0;
+    if (pivot != k) {
+      std::swap_ranges(m.begin() + k * n, m.begin() + (k + 1) * n,
+                       m.begin() + pivot * n);
+      determinant = -determinant;
+    }
+    determinant *= m[k * n + k];
+    for (int64_t i = k + 1; i < n; ++i) {
+      double factor = m[i * n + k] / m[k * n + k];
+      for (int64_t j = k; j < n; ++j)
+        m[i * n + j] -= factor * m[k * n + j];
+    }
+  }
+  return determinant;
+}
+
+static Status computeDet(ComputeContext &context) {
+  const TensorView &x = context.input(0);
+  TensorView &y = context.output(0);
+  int64_t n = x.shape.back();
+  return dispatchFloat(x.type, [&]<typename E>(E) {
+    std::vector<double> matrix;
+    for (int64_t i = 0; i < y.size(); ++i) {
+      matrix.resize(n * n);
+      for (int64_t j = 0; j < n * n; ++j)
+        matrix[j] = loadElement<E>(x.data, i * n * n + j);
+      storeElement<E>(y.data, i, determinantOf(matrix, n));
+    }
+    return Status::ok();
+  });
+}
+
+std::span<const Operation> ref::spatialOperations() {
+  static constexpr Operation table[] = {
+      {"affine_grid", inferAffineGrid, computeAffineGrid},
+      {"col2im", inferCol2Im, computeCol2Im},
+      {"det", inferDet, computeDet},
+      {"grid_sample", inferGridSample, computeGridSample},
+  };
+  return table;
+}
