@@ -10,6 +10,7 @@
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/dialects/Plan/PlanDialect.h"
+#include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 
@@ -20,6 +21,9 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<BaseDialect, graph::GraphDialect, kernel::KernelDialect,
                   plan::PlanDialect>();
 }
+
+/// Makes our passes known to pipelines given as text. Call once per process.
+inline void registerAllPasses() { graph::registerGraphPasses(); }
 
 } // namespace dlc
 

@@ -16,6 +16,7 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   dlc::registerAllDialects(registry);
   mlir::registerAllPasses();
+  dlc::registerAllPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "DLC optimizer driver\n", registry));
 }

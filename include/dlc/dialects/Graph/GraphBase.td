@@ -141,17 +141,20 @@ def ReferenceInference : TraitList<[
     InferTypeOpInterface, Graph_ReferenceInferenceTrait]>;
 
 // An operation of the Graph dialect. `fusion` is a FusionKind, `layout` a
-// LayoutKind; `methods` are further members of the class.
+// LayoutKind; `selects` says that results hold elements of the first operand
+// only; `methods` are further members of the class.
 class Graph_OpBase<string mnemonic, string fusion, list<Trait> traits>
     : Op<Graph_Dialect, mnemonic, [Pure, FusionOpInterface, LayoutOpInterface]
                                   # traits> {
   string layout = "Fixed";
+  bit selects = 0;
   code methods = "";
   let extraClassDeclaration =
       "::dlc::graph::FusionKind getFusionKind() { return "
       "::dlc::graph::FusionKind::" # fusion # "; }\n"
       "::dlc::graph::LayoutKind getLayoutKind() { return "
-      "::dlc::graph::LayoutKind::" # layout # "; }\n" # methods;
+      "::dlc::graph::LayoutKind::" # layout # "; }\n"
+      # !if(selects, "bool selectsElements() { return true; }\n", "") # methods;
 }
 
 class Graph_Op<string mnemonic, string fusion = "Opaque",
@@ -164,6 +167,7 @@ class Graph_Op<string mnemonic, string fusion = "Opaque",
 // The first result has the first operand's elements in the same order.
 class Graph_ViewOp<string mnemonic, list<Trait> traits = []>
     : Graph_Op<mnemonic, "Movement", [InPlaceOpInterface] # traits> {
+  let selects = 1;
   let methods = [{
     bool isView() { return true; }
     ::llvm::SmallVector<std::pair<unsigned, unsigned>> getInPlacePairs() { return {{0, 0}}; }

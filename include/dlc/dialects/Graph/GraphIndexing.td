@@ -11,6 +11,7 @@ defvar Graph_Reductions = ["none", "add", "mul", "max", "min"];
 
 def GatherOp : Graph_Op<"gather", "Movement", [
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
+  let selects = 1;
   let layout = "Sensitive";
   let summary = "Slices at given positions";
   let description = [{
@@ -32,6 +33,7 @@ def GatherOp : Graph_Op<"gather", "Movement", [
 }
 
 def GatherElementsOp : Graph_Op<"gather_elements", "Movement"> {
+  let selects = 1;
   let layout = "Sensitive";
   let summary = "Elements at given positions along one dimension";
   let description = [{
@@ -55,6 +57,7 @@ def GatherElementsOp : Graph_Op<"gather_elements", "Movement"> {
 }
 
 def GatherNDOp : Graph_Op<"gather_nd", "Movement"> {
+  let selects = 1;
   let layout = "Sensitive";
   let summary = "Slices at given coordinates";
   let description = [{

@@ -28,7 +28,13 @@ def FusionOpInterface : OpInterface<"FusionOpInterface"> {
   let methods = [InterfaceMethod<
     "The kind of the operation's access to its operands.",
     "::dlc::graph::FusionKind", "getFusionKind", (ins), "",
-    "return ::dlc::graph::FusionKind::Opaque;">];
+    "return ::dlc::graph::FusionKind::Opaque;">,
+    InterfaceMethod<[{
+      True when every element of every result is an element of the first operand
+      and the other operands only tell which: where that operand holds one value
+      all over, so do the results.
+    }],
+    "bool", "selectsElements", (ins), "", "return false;">];
 }
 
 def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {

@@ -129,6 +129,7 @@ def UnsqueezeOp : Graph_ViewOp<"unsqueeze", [
 }
 
 def TransposeOp : Graph_Op<"transpose", "Movement"> {
+  let selects = 1;
   let layout = "Sensitive";
   let summary = "Permutation of dimensions";
   let description = [{
@@ -151,6 +152,7 @@ def TransposeOp : Graph_Op<"transpose", "Movement"> {
 def ExpandOp : Graph_Op<"expand", "Movement", [
     DeclareOpInterfaceMethods<PartialShapeOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
+  let selects = 1;
   let summary = "Repetition along dimensions of extent 1";
   let description = [{
     Broadcasts `x` and a tensor of shape `shape` against each other.
@@ -171,6 +173,7 @@ def ExpandOp : Graph_Op<"expand", "Movement", [
 }
 
 def TileOp : Graph_Op<"tile", "Movement"> {
+  let selects = 1;
   let summary = "Repetition of the whole tensor";
   let description = [{
     Concatenates `repeats[i]` copies along each dimension `i`.
@@ -213,6 +216,7 @@ def ConcatOp : Graph_Op<"concat", "Movement", [
 }
 
 def SplitOp : Graph_Op<"split", "Movement"> {
+  let selects = 1;
   let layout = "Sensitive";
   let summary = "Parts of a tensor";
   let description = [{
@@ -237,6 +241,7 @@ def SplitOp : Graph_Op<"split", "Movement"> {
 
 def SliceOp : Graph_Op<"slice", "Movement", [
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
+  let selects = 1;
   let layout = "Sensitive";
   let summary = "Part of a tensor";
   let description = [{
@@ -294,6 +299,7 @@ def PadOp : Graph_Op<"pad", "Movement"> {
 class Graph_BlockOp<string mnemonic, string meaning, string example>
     : Graph_Op<mnemonic, "Movement"> {
   let layout = "Sensitive";
+  let selects = 1;
   let summary = meaning;
   let description = "Moves blocks of `blocksize` x `blocksize` elements between "
     "the channels and the two spatial dimensions.\n\nConstraints:\n- ("
@@ -319,6 +325,7 @@ def SpaceToDepthOp : Graph_BlockOp<"space_to_depth", "Space into channels",
 }
 
 def ReverseSequenceOp : Graph_Op<"reverse_sequence", "Movement"> {
+  let selects = 1;
   let layout = "Sensitive";
   let summary = "Reversal of the beginning of each sequence";
   let description = [{

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passes over the Graph dialect: factories, options and registration, generated
+// from Passes.td.
+
+#ifndef DLC_PASSES_GRAPH_PASSES_H
+#define DLC_PASSES_GRAPH_PASSES_H
+
+#include "dlc/dialects/Graph/GraphDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace dlc::graph {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "dlc/passes/Graph/Passes.h.inc"
+
+} // namespace dlc::graph
+
+#endif // DLC_PASSES_GRAPH_PASSES_H

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passes over the Graph dialect.
+
+#ifndef DLC_PASSES_GRAPH_PASSES_TD
+#define DLC_PASSES_GRAPH_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def InferTypesPass : Pass<"graph-infer-types", "::mlir::func::FuncOp"> {
+  let summary = "Refine result types from operands and known values";
+  let description = [{
+    Requires: Graph operations in a function; any of their types may lack
+    dimensions or a rank.
+    Ensures: each result has the most precise type that its operation's shape
+    rule gives for the types and known values of the operands; the function's
+    result types follow. Values of shape arithmetic are known when they can be
+    computed, or in part (`[?, 128]`), as ShapeValueOpInterface and
+    PartialShapeOpInterface say; the operations themselves stay. Fails where a
+    rule finds operands that do not fit, or a type that contradicts it.
+    Cost: one walk, one shape rule per operation; values of at most 4096 elements
+    are computed.
+
+    ```mlir
+    %s = graph.shape %x : (tensor<?x128xf32>) -> tensor<2xi64>
+    %y = graph.reshape %z, %s : (tensor<?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+    ->
+    %s = graph.shape %x : (tensor<?x128xf32>) -> tensor<2xi64>
+    %y = graph.reshape %z, %s : (tensor<?xf32>, tensor<2xi64>) -> tensor<?x128xf32>
+    ```
+  }];
+}
+
+def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "Compute constant subgraphs with the Reference kernels";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`).
+    Ensures: no operation of known operands is left, unless its result is larger
+    than `max-bytes`, its work larger than `max-work`, it failed to compute, or
+    its type could not be made precise; a remark says which. Results of one
+    value all over stay splats and take no memory, so that weights made by
+    expanding a scalar cost nothing. Operations without uses are gone.
+    Cost: that of the computations, in portable code.
+
+    ```mlir
+    %a = graph.constant dense<[1, 2]> : tensor<2xi64>
+    %b = graph.mul %a, %a : tensor<2xi64>
+    ->
+    %b = graph.constant dense<[1, 4]> : tensor<2xi64>
+    ```
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"1073741824",
+           "Bytes that the results of one operation may take">,
+    Option<"maxWork", "max-work", "int64_t", /*default=*/"4294967296",
+           "Multiplications that one contraction may take">];
+}
+
+def SimplifyInferencePass
+    : Pass<"graph-simplify-inference", "::mlir::func::FuncOp"> {
+  let summary = "Merge scales, shifts and normalisation into weights";
+  let description = [{
+    Requires: folded constants (`graph-fold-constants`), inferred types.
+    Ensures: a batch normalisation with known parameters is part of the weights
+    of the convolution or product before it, else one multiplication and one
+    addition; a known factor or summand per channel after a convolution is part
+    of its weights and bias; chains of transposes and of reshapes are one. Where
+    a producer has other uses or its weights are not known f32 or f64, it
+    stays. Values change by rounding only.
+    Cost: linear in the operations and in the weights that change.
+
+    ```mlir
+    %0 = graph.conv %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+    %1 = graph.batch_norm %0, %scale, %bias, %mean, %var : ...
+    ->
+    %1 = graph.conv %x, %w1, %b1 : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x6x6xf32>
+    ```
+  }];
+  let dependentDialects = ["::dlc::graph::GraphDialect"];
+}
+
+def VerifyPass : Pass<"graph-verify", "::mlir::func::FuncOp"> {
+  let summary = "Check the end of the graph phase";
+  let description = [{
+    Requires: nothing.
+    Ensures: the body is one block of Graph operations and the return; every
+    value is a tensor of known rank or none; every operation but constants has a
+    Reference kernel; names of arguments and of results (`graph.name`) are
+    unique. Reports every violation. Changes nothing.
+    Cost: one walk.
+
+    ```mlir
+    func.func @f(%x: tensor<*xf32>) -> tensor<*xf32>
+    ->
+    error: expected a known rank for argument #0, got 'tensor<*xf32>'
+    ```
+  }];
+}
+
+#endif // DLC_PASSES_GRAPH_PASSES_TD

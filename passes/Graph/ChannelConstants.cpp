@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ChannelConstants.h"
+
+#include "dlc/dialects/Graph/Plain.h"
+
+#include "llvm/ADT/APFloat.h"
+
+using namespace mlir;
+using namespace dlc::graph;
+
+template <typename T> static Floats toFloats(ArrayRef<char> bytes) {
+  Floats values(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < values.size(); ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    values[i] = value;
+  }
+  return values;
+}
+
+static Floats toFloats16(ArrayRef<char> bytes,
+                         const llvm::fltSemantics &semantics) {
+  Floats values(bytes.size() / 2);
+  for (size_t i = 0; i < values.size(); ++i) {
+    uint16_t bits;
+    std::memcpy(&bits, bytes.data() + 2 * i, 2);
+    values[i] = llvm::APFloat(semantics, APInt(16, bits)).convertToDouble();
+  }
+  return values;
+}
+
+std::optional<Floats> dlc::graph::readFloats(Value value) {
+  ElementsAttr elements = getConstantElements(value);
+  if (!elements || elements.getNumElements() > (1 << 20))
+    return std::nullopt;
+  RawElements raw = RawElements::get(elements);
+  auto type = dyn_cast<FloatType>(elements.getElementType());
+  if (!raw || !type)
+    return std::nullopt;
+  if (type.isF32())
+    return toFloats<float>(raw.data());
+  if (type.isF64())
+    return toFloats<double>(raw.data());
+  return toFloats16(raw.data(), type.getFloatSemantics());
+}
+
+std::optional<Floats> dlc::graph::readPerChannel(Value value, int64_t rank,
+                                                 int64_t axis,
+                                                 int64_t channels) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || type.getRank() > rank)
+    return std::nullopt;
+  int64_t shift = rank - type.getRank();
+  for (auto [i, dim] : llvm::enumerate(type.getShape()))
+    if (dim != 1 && static_cast<int64_t>(i) + shift != axis)
+      return std::nullopt;
+  auto values = readFloats(value);
+  if (values && values->size() == 1)
+    values->resize(channels, values->front());
+  if (!values || static_cast<int64_t>(values->size()) != channels)
+    return std::nullopt;
+  return values;
+}
+
+/// Rounds the product of the double factor and the element once.
+template <typename T>
+static void scale(ArrayRef<char> source, char *target, int64_t outer,
+                  int64_t dim, int64_t inner, ArrayRef<double> factors,
+                  int64_t groups) {
+  const T *from = reinterpret_cast<const T *>(source.data());
+  T *to = reinterpret_cast<T *>(target);
+  for (int64_t o = 0; o < outer; ++o) {
+    int64_t group = o * groups / outer;
+    for (int64_t d = 0; d < dim; ++d) {
+      double factor = factors[group * dim + d];
+      for (int64_t i = 0; i < inner; ++i, ++from, ++to)
+        *to = static_cast<T>(*from * factor);
+    }
+  }
+}
+
+ElementsAttr dlc::graph::scaleWeights(ElementsAttr weights, int64_t axis,
+                                      ArrayRef<double> factors,
+                                      int64_t groups) {
+  auto type = cast<RankedTensorType>(weights.getShapedType());
+  Type element = type.getElementType();
+  if (!element.isF32() && !element.isF64())
+    return nullptr;
+  if (weights.isSplat() && llvm::all_equal(factors) && !factors.empty()) {
+    double value = cast<DenseElementsAttr>(weights)
+                       .getSplatValue<APFloat>()
+                       .convertToDouble();
+    return makeSplat(type, value * factors.front());
+  }
+  RawElements raw = RawElements::get(weights);
+  if (!raw)
+    return nullptr;
+  int64_t outer = 1, inner = 1, dim = type.getDimSize(axis);
+  for (auto [i, extent] : llvm::enumerate(type.getShape())) {
+    if (static_cast<int64_t>(i) < axis)
+      outer *= extent;
+    if (static_cast<int64_t>(i) > axis)
+      inner *= extent;
+  }
+  AsmResourceBlob blob =
+      HeapAsmResourceBlob::allocate(raw.data().size(), DLC_ALIGNMENT);
+  char *target = blob.getMutableData().data();
+  // Mapped files need not be aligned.
+  unsigned size = element.getIntOrFloatBitWidth() / 8;
+  bool isAligned = reinterpret_cast<uintptr_t>(raw.data().data()) % size == 0;
+  ArrayRef<char> source = raw.data();
+  if (!isAligned) {
+    std::memcpy(target, source.data(), source.size());
+    source = ArrayRef<char>(target, source.size());
+  }
+  if (element.isF32())
+    scale<float>(source, target, outer, dim, inner, factors, groups);
+  else
+    scale<double>(source, target, outer, dim, inner, factors, groups);
+  return makeElements(type, std::move(blob), "scaled");
+}
+
+ElementsAttr dlc::graph::makeFloats(RankedTensorType type,
+                                    ArrayRef<double> values) {
+  if (type.getElementType().isF64())
+    return makeElements(
+        type, ArrayRef<char>(reinterpret_cast<const char *>(values.data()),
+                             values.size() * sizeof(double)));
+  SmallVector<float> narrow(values.begin(), values.end());
+  return makeElements(
+      type, ArrayRef<char>(reinterpret_cast<const char *>(narrow.data()),
+                           narrow.size() * sizeof(float)));
+}

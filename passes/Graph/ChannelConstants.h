@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Constants that hold one float per channel, and weights scaled by them.
+// Private to graph-simplify-inference.
+
+#ifndef DLC_PASSES_GRAPH_CHANNELCONSTANTS_H
+#define DLC_PASSES_GRAPH_CHANNELCONSTANTS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Value.h"
+
+#include <optional>
+
+namespace dlc::graph {
+
+using Floats = llvm::SmallVector<double>;
+
+/// The floats of a constant of at most 2^20 elements; nullopt when `value` is
+/// no such constant. f16, bf16, f32 and f64 are exact.
+std::optional<Floats> readFloats(mlir::Value value);
+
+/// One factor or summand per channel, when `value` is a constant that
+/// broadcasts over dimension `axis` of a tensor of rank `rank` only: a scalar,
+/// or all dimensions 1 but that one.
+std::optional<Floats> readPerChannel(mlir::Value value, int64_t rank,
+                                     int64_t axis, int64_t channels);
+
+/// A constant with the elements of `weights` (f32 or f64) where those at
+/// position i along `axis` are multiplied by factors[i]. With `groups`, the
+/// position is i modulo the dimension plus a multiple of it for each group of
+/// dimension 0: the layout of transposed convolutions. Null when the bytes are
+/// missing or the element type is another. One pass over the weights; a splat
+/// scaled by equal factors stays a splat.
+mlir::ElementsAttr scaleWeights(mlir::ElementsAttr weights, int64_t axis,
+                                llvm::ArrayRef<double> factors,
+                                int64_t groups = 1);
+
+/// A constant of `type` (f32 or f64) from floats, each rounded once.
+mlir::ElementsAttr makeFloats(mlir::RankedTensorType type,
+                              llvm::ArrayRef<double> values);
+
+} // namespace dlc::graph
+
+#endif // DLC_PASSES_GRAPH_CHANNELCONSTANTS_H

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// graph-simplify-inference: what is constant per channel moves into weights.
+
+#include "ChannelConstants.h"
+
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/passes/Graph/Passes.h"
+
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace dlc::graph {
+#define GEN_PASS_DEF_SIMPLIFYINFERENCEPASS
+#include "dlc/passes/Graph/Passes.h.inc"
+} // namespace dlc::graph
+
+using namespace mlir;
+using namespace dlc::graph;
+
+static remark::RemarkOpts remarkOpts(StringRef name) {
+  return remark::RemarkOpts::name(name).category("graph-simplify-inference");
+}
+
+//===----------------------------------------------------------------------===//
+// Producers with weights
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A convolution or product whose weights are known: y = f(x, weights) + bias,
+/// with a channel along dimension `channelAxis` of y.
+struct Producer {
+  Operation *op;
+  ElementsAttr weights;
+  int64_t weightAxis;  ///< The dimension of the weights to scale.
+  int64_t groups;      ///< Blocks of channels, see scaleWeights().
+  int64_t channelAxis; ///< Of the result.
+  int64_t channels;
+  int64_t rank; ///< Of the result.
+  Floats bias;  ///< Empty when there is none.
+};
+
+} // namespace
+
+/// Fills in weights and bias; false when they are not known floats.
+static bool readConstants(Producer &producer, Value weights, Value bias) {
+  producer.weights = getConstantElements(weights);
+  if (!producer.weights)
+    return false;
+  Type element = producer.weights.getElementType();
+  if (!element.isF32() && !element.isF64())
+    return false;
+  if (!bias)
+    return true;
+  auto values = readFloats(bias);
+  if (!values || static_cast<int64_t>(values->size()) != producer.channels)
+    return false;
+  producer.bias = *values;
+  return true;
+}
+
+/// The producer of `value` when it is one and has no other use.
+static std::optional<Producer> matchProducer(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  Operation *op = value.getDefiningOp();
+  if (!type || !op || !value.hasOneUse() || type.getRank() < 2)
+    return std::nullopt;
+  Producer producer{op, nullptr, 0, 1, 1, type.getDimSize(1), type.getRank(),
+                    {}};
+  if (auto conv = dyn_cast<ConvOp>(op)) {
+    if (type.isDynamicDim(1) ||
+        !readConstants(producer, conv.getW(), conv.getBias()))
+      return std::nullopt;
+    return producer;
+  }
+  if (auto conv = dyn_cast<ConvTransposeOp>(op)) {
+    producer.weightAxis = 1;
+    producer.groups = conv.getGroup();
+    if (type.isDynamicDim(1) ||
+        !readConstants(producer, conv.getW(), conv.getBias()))
+      return std::nullopt;
+    return producer;
+  }
+  if (auto matmul = dyn_cast<MatmulOp>(op)) {
+    // The columns of a matrix that is not batched.
+    auto weights = dyn_cast<RankedTensorType>(matmul.getB().getType());
+    if (!weights || weights.getRank() != 2 ||
+        type.isDynamicDim(type.getRank() - 1))
+      return std::nullopt;
+    producer.weightAxis = 1;
+    producer.channelAxis = type.getRank() - 1;
+    producer.channels = type.getShape().back();
+    if (!readConstants(producer, matmul.getB(), nullptr))
+      return std::nullopt;
+    return producer;
+  }
+  return std::nullopt;
+}
+
+/// A constant of one float per channel, shaped to broadcast over `trailing`
+/// dimensions.
+static Value channelConstant(PatternRewriter &rewriter, Location loc,
+                             Type element, ArrayRef<double> values,
+                             int64_t trailing) {
+  SmallVector<int64_t> shape(trailing + 1, 1);
+  shape[0] = values.size();
+  auto type = RankedTensorType::get(shape, element);
+  return ConstantOp::create(rewriter, loc, makeFloats(type, values));
+}
+
+/// Replaces `consumer` by its producer with weights scaled by `factors` and
+/// bias
+/// * factors + summands. Empty lists mean ones and zeros.
+static LogicalResult rebuild(PatternRewriter &rewriter, Operation *consumer,
+                             const Producer &producer, ArrayRef<double> factors,
+                             ArrayRef<double> summands) {
+  ElementsAttr weights = producer.weights;
+  if (!factors.empty())
+    weights =
+        scaleWeights(weights, producer.weightAxis, factors, producer.groups);
+  if (!weights)
+    return failure();
+  Floats bias(producer.channels, 0);
+  for (int64_t i = 0; i < producer.channels; ++i) {
+    double old = producer.bias.empty() ? 0 : producer.bias[i];
+    bias[i] = old * (factors.empty() ? 1 : factors[i]) +
+              (summands.empty() ? 0 : summands[i]);
+  }
+  bool hasBias = !producer.bias.empty() || !summands.empty();
+
+  Operation *op = producer.op;
+  Location loc =
+      FusedLoc::get(rewriter.getContext(), {op->getLoc(), consumer->getLoc()});
+  rewriter.setInsertionPoint(consumer);
+  SmallVector<Value> operands = llvm::to_vector(op->getOperands());
+  if (!factors.empty())
+    operands[1] = ConstantOp::create(rewriter, loc, weights);
+  bool isMatmul = isa<MatmulOp>(op);
+  Type element = weights.getElementType();
+  if (hasBias && !isMatmul) {
+    operands.resize(2);
+    operands.push_back(channelConstant(rewriter, loc, element, bias, 0));
+  }
+  OperationState state(loc, op->getName(), operands, consumer->getResultTypes(),
+                       op->getAttrs());
+  Operation *rebuilt = rewriter.create(state);
+  Value result = rebuilt->getResult(0);
+  if (hasBias && isMatmul)
+    result = AddOp::create(
+        rewriter, loc, consumer->getResultTypes(),
+        ValueRange{result, channelConstant(rewriter, loc, element, bias, 0)});
+  rewriter.replaceOp(consumer, result);
+  rewriter.eraseOp(op);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+/// y = x * factor + shift per channel; nullopt when parameters are not known.
+static std::optional<std::pair<Floats, Floats>> readNorm(BatchNormOp norm) {
+  auto scale = readFloats(norm.getScale()), bias = readFloats(norm.getBias());
+  auto mean = readFloats(norm.getMean()), var = readFloats(norm.getVar());
+  if (!scale || !bias || !mean || !var || bias->size() != scale->size() ||
+      mean->size() != scale->size() || var->size() != scale->size())
+    return std::nullopt;
+  double epsilon = norm.getEpsilon().convertToDouble();
+  Floats factors, shifts;
+  for (size_t i = 0; i < scale->size(); ++i) {
+    factors.push_back((*scale)[i] / std::sqrt((*var)[i] + epsilon));
+    shifts.push_back((*bias)[i] - (*mean)[i] * factors.back());
+  }
+  return std::pair(factors, shifts);
+}
+
+namespace {
+
+/// batch_norm into the weights before it, else into mul and add.
+struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(BatchNormOp norm,
+                                PatternRewriter &rewriter) const override {
+    auto norms = readNorm(norm);
+    auto type = dyn_cast<RankedTensorType>(norm.getX().getType());
+    Type element = norm.getX().getType().getElementType();
+    if (!norms || !type || (!element.isF32() && !element.isF64()))
+      return rewriter.notifyMatchFailure(norm, "parameters are not known");
+    auto &[factors, shifts] = *norms;
+    Location loc = norm.getLoc();
+    auto producer = matchProducer(norm.getX());
+    if (producer && producer->channelAxis == 1 &&
+        producer->channels == static_cast<int64_t>(factors.size()) &&
+        succeeded(rebuild(rewriter, norm, *producer, factors, shifts))) {
+      remark::passed(loc, remarkOpts("FoldBatchNorm"))
+          << remark::add("batch_norm became weights");
+      return success();
+    }
+    int64_t trailing = type.getRank() - 2;
+    Value factor = channelConstant(rewriter, loc, element, factors, trailing);
+    Value shift = channelConstant(rewriter, loc, element, shifts, trailing);
+    Value scaled =
+        MulOp::create(rewriter, loc, TypeRange{norm.getY().getType()},
+                      ValueRange{norm.getX(), factor});
+    rewriter.replaceOpWithNewOp<AddOp>(norm, TypeRange{norm.getY().getType()},
+                                       ValueRange{scaled, shift});
+    remark::passed(loc, remarkOpts("FoldBatchNorm"))
+        << remark::add("batch_norm became mul and add");
+    return success();
+  }
+};
+
+/// A constant per channel, beside the value of a producer.
+struct ChannelOperand {
+  Producer producer;
+  Floats values;
+};
+
+} // namespace
+
+/// The operands of a commutative operation as producer and constant.
+static std::optional<ChannelOperand> matchChannel(Operation *op) {
+  for (unsigned i = 0; i < 2; ++i) {
+    auto producer = matchProducer(op->getOperand(i));
+    if (!producer || op->getOperand(i).getType() != op->getResult(0).getType())
+      continue;
+    auto values = readPerChannel(op->getOperand(1 - i), producer->rank,
+                                 producer->channelAxis, producer->channels);
+    if (values)
+      return ChannelOperand{std::move(*producer), std::move(*values)};
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// producer * factors: into the weights.
+struct FoldScale : OpRewritePattern<MulOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MulOp op,
+                                PatternRewriter &rewriter) const override {
+    auto match = matchChannel(op);
+    Location loc = op.getLoc();
+    if (!match ||
+        failed(rebuild(rewriter, op, match->producer, match->values, {})))
+      return failure();
+    remark::passed(loc, remarkOpts("FoldScale"))
+        << remark::add("a factor became part of weights");
+    return success();
+  }
+};
+
+/// producer + summands: into the bias. A product has none.
+struct FoldBias : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AddOp op,
+                                PatternRewriter &rewriter) const override {
+    auto match = matchChannel(op);
+    Location loc = op.getLoc();
+    if (!match || isa<MatmulOp>(match->producer.op) ||
+        failed(rebuild(rewriter, op, match->producer, {}, match->values)))
+      return failure();
+    remark::passed(loc, remarkOpts("FoldBias"))
+        << remark::add("a summand became a bias");
+    return success();
+  }
+};
+
+/// Small whole powers are products, which round less and need no function.
+struct ExpandPower : OpRewritePattern<PowOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(PowOp op,
+                                PatternRewriter &rewriter) const override {
+    auto exponent = readFloats(op.getB());
+    if (!exponent || exponent->empty() || !llvm::all_equal(*exponent) ||
+        (exponent->front() != 2 && exponent->front() != 3) ||
+        op.getA().getType() != op.getY().getType())
+      return failure();
+    TypeRange type(op->getResultTypes());
+    Value x = op.getA();
+    Value power = MulOp::create(rewriter, op.getLoc(), type, ValueRange{x, x});
+    if (exponent->front() == 3)
+      power = MulOp::create(rewriter, op.getLoc(), type, ValueRange{power, x});
+    rewriter.replaceOp(op, power);
+    return success();
+  }
+};
+
+struct SimplifyInference
+    : dlc::graph::impl::SimplifyInferencePassBase<SimplifyInference> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    patterns.add<FoldBatchNorm, FoldScale, FoldBias, ExpandPower>(context);
+    for (RegisteredOperationName name : context->getRegisteredOperations())
+      if (isa_and_nonnull<GraphDialect>(&name.getDialect()))
+        name.getCanonicalizationPatterns(patterns, context);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    getOperation().walk([](BatchNormOp norm) {
+      remark::missed(norm.getLoc(), remarkOpts("FoldBatchNorm"))
+          << remark::reason("its parameters are not known f32 or f64");
+    });
+  }
+};
+
+} // namespace

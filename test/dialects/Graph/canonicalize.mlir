@@ -1,0 +1,94 @@
+// RUN: dlc-opt %s --canonicalize | FileCheck %s
+// Operations that change nothing go; chains become one.
+
+// CHECK-LABEL: func.func @identities
+func.func @identities(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %s = graph.constant dense<[2, 3]> : tensor<2xi64>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %mzero = graph.constant dense<-0.0> : tensor<f32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %i0 = graph.constant dense<0> : tensor<1xi64>
+  %i1 = graph.constant dense<1> : tensor<1xi64>
+  %i2 = graph.constant dense<2> : tensor<1xi64>
+  %i0_0 = graph.constant dense<0> : tensor<2xi64>
+  %0 = graph.reshape %x, %s : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = graph.cast %1 {to = f32} : tensor<2x3xf32>
+  %3 = graph.mul %2, %one : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %4 = graph.add %mzero, %3 : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %5 = graph.sub %4, %zero : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %6 = graph.expand %5, %s : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %7 = graph.slice %6, %i0, %i2, %i0, %i1 : (tensor<2x3xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x3xf32>
+  %8 = graph.pad %7, %i0_0, %one, %i1 : (tensor<2x3xf32>, tensor<2xi64>, tensor<f32>, tensor<1xi64>) -> tensor<2x3xf32>
+  %9 = graph.concat %8 {axis = 0 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK-NEXT: return %arg0
+  return %9 : tensor<2x3xf32>
+}
+
+// x + 0 is not x where x is -0; a reversal is not the identity; neither is a
+// product that broadcasts.
+// CHECK-LABEL: func.func @no_identities
+func.func @no_identities(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %ones = graph.constant dense<1.0> : tensor<2x3xf32>
+  %i0 = graph.constant dense<0> : tensor<1xi64>
+  %im1 = graph.constant dense<-1> : tensor<1xi64>
+  %im9 = graph.constant dense<-9> : tensor<1xi64>
+  // CHECK: graph.add
+  %0 = graph.add %x, %zero : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  // CHECK: graph.slice
+  %1 = graph.slice %x, %im1, %im9, %i0, %im1 : (tensor<3xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xf32>
+  // CHECK: graph.mul
+  %2 = graph.mul %x, %ones : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0, %1, %2 : tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @integers
+func.func @integers(%x: tensor<2xi32>) -> tensor<2xi32> {
+  %zero = graph.constant dense<0> : tensor<i32>
+  %one = graph.constant dense<1> : tensor<i32>
+  %0 = graph.add %x, %zero : (tensor<2xi32>, tensor<i32>) -> tensor<2xi32>
+  %1 = graph.div %0, %one : (tensor<2xi32>, tensor<i32>) -> tensor<2xi32>
+  // CHECK-NEXT: return %arg0
+  return %1 : tensor<2xi32>
+}
+
+// CHECK-LABEL: func.func @views
+func.func @views(%x: tensor<2x3xf32>) -> (tensor<6xf32>, tensor<2x3xf32>) {
+  %a = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %m1 = graph.constant dense<[-1]> : tensor<1xi64>
+  %0 = graph.unsqueeze %x, %a : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<1x2x1x3xf32>
+  // CHECK: %[[Y:.*]] = graph.reshape %arg0, %i6
+  %1 = graph.reshape %0, %m1 : (tensor<1x2x1x3xf32>, tensor<1xi64>) -> tensor<6xf32>
+  %2 = graph.squeeze %0 : (tensor<1x2x1x3xf32>) -> tensor<2x3xf32>
+  // CHECK: return %[[Y]], %arg0
+  return %1, %2 : tensor<6xf32>, tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @transposes
+func.func @transposes(%x: tensor<2x3x4xf32>, %y: tensor<1x3x4xf32>) -> (tensor<4x2x3xf32>, tensor<3x1x4xf32>) {
+  // CHECK: %[[T:.*]] = graph.transpose %arg0 {perm = array<i64: 2, 0, 1>}
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 1, 0, 2>} : (tensor<2x4x3xf32>) -> tensor<4x2x3xf32>
+  // Only a dimension of extent 1 moves.
+  // CHECK: %[[R:.*]] = graph.reshape %arg1, %i3_1_4
+  %2 = graph.transpose %y {perm = array<i64: 1, 0, 2>} : (tensor<1x3x4xf32>) -> tensor<3x1x4xf32>
+  // CHECK: return %[[T]], %[[R]]
+  return %1, %2 : tensor<4x2x3xf32>, tensor<3x1x4xf32>
+}
+
+// CHECK-LABEL: func.func @concats
+func.func @concats(%x: tensor<2xf32>, %y: tensor<0xf32>) -> tensor<6xf32> {
+  %0 = graph.concat %x, %y, %x {axis = 0 : i64} : (tensor<2xf32>, tensor<0xf32>, tensor<2xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: graph.concat %arg0, %arg0, %arg0 {axis = 0 : i64}
+  %1 = graph.concat %0, %x {axis = 0 : i64} : (tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
+
+// CHECK-LABEL: func.func @select
+func.func @select(%a: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<2xf32> {
+  %false = graph.constant dense<false> : tensor<i1>
+  %0 = graph.select %false, %a, %b : (tensor<i1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK-NEXT: return %arg1
+  return %0 : tensor<2xf32>
+}

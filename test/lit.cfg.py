@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# The regression tests in text. With DLC_CHECK_ROUNDTRIP=1 in the environment
+# every dlc-opt also prints, parses and compares its input.
+
+import os
+import sys
+
+import lit.formats
+from lit.llvm import llvm_config
+from lit.llvm.subst import ToolSubst
+
+config.name = "DLC"
+config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
+config.suffixes = [".mlir"]
+config.excludes = ["CMakeLists.txt", "data"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.dlc_binary_dir, "test")
+
+llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
+llvm_config.with_environment("PATH", config.dlc_tools_dir, append_path=True)
+config.substitutions += [
+    ("%dlc_source_dir", config.dlc_source_dir),
+    ("%dlc_binary_dir", config.dlc_binary_dir),
+    ("%python", sys.executable),
+]
+
+opt = "dlc-opt"
+if os.environ.get("DLC_CHECK_ROUNDTRIP") == "1":
+    opt = "dlc-opt --verify-roundtrip"
+tools = [
+    ToolSubst("dlc-opt", opt, unresolved="fatal"),
+    "FileCheck",
+    "not",
+    "count",
+    "split-file",
+]
+llvm_config.add_tool_substitutions(
+    tools, [config.dlc_tools_dir, config.llvm_tools_dir]
+)

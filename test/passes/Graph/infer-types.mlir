@@ -1,0 +1,98 @@
+// RUN: dlc-opt %s --graph-infer-types --split-input-file --verify-diagnostics | FileCheck %s
+// Types become as precise as shape rules and known values allow.
+
+// CHECK-LABEL: func.func @chain
+// CHECK-SAME: -> tensor<8x10xf32>
+func.func @chain(%x: tensor<8x16xf32>, %w: tensor<16x10xf32>) -> tensor<?x?xf32> {
+  // CHECK: graph.matmul {{.*}} -> tensor<8x10xf32>
+  %0 = graph.matmul %x, %w : (tensor<8x16xf32>, tensor<16x10xf32>) -> tensor<*xf32>
+  // CHECK: graph.relu {{.*}} : tensor<8x10xf32>
+  %1 = graph.relu %0 : (tensor<*xf32>) -> tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
+}
+
+// -----
+
+// The declared type knows a dimension that the rule cannot.
+// CHECK-LABEL: func.func @merge
+func.func @merge(%x: tensor<?x16xf32>) -> tensor<8x?xf32> {
+  // CHECK: graph.relu {{.*}} (tensor<?x16xf32>) -> tensor<8x16xf32>
+  %0 = graph.relu %x : (tensor<?x16xf32>) -> tensor<8x?xf32>
+  return %0 : tensor<8x?xf32>
+}
+
+// -----
+
+// Shape arithmetic on static shapes is computed on the fly: 2 * 3, then -1.
+// CHECK-LABEL: func.func @computed
+// CHECK-SAME: -> tensor<2x12xf32>
+func.func @computed(%x: tensor<2x3x4xf32>) -> tensor<*xf32> {
+  %s = graph.shape %x : (tensor<2x3x4xf32>) -> tensor<3xi64>
+  %i0 = graph.constant dense<[0]> : tensor<1xi64>
+  %m1 = graph.constant dense<[-1]> : tensor<1xi64>
+  %b = graph.gather %s, %i0 : (tensor<3xi64>, tensor<1xi64>) -> tensor<?xi64>
+  %t = graph.concat %b, %m1 {axis = 0 : i64} : (tensor<?xi64>, tensor<1xi64>) -> tensor<?xi64>
+  // CHECK: graph.reshape {{.*}} -> tensor<2x12xf32>
+  %y = graph.reshape %x, %t : (tensor<2x3x4xf32>, tensor<?xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// The batch is unknown, the rest is not: [?, 12, 64] from shape, gather,
+// unsqueeze, mul and concat, as exporters of transformers write it.
+// CHECK-LABEL: func.func @partial
+// CHECK-SAME: -> tensor<?x12x64xf32>
+func.func @partial(%x: tensor<?x768xf32>) -> tensor<*xf32> {
+  %s = graph.shape %x : (tensor<?x768xf32>) -> tensor<2xi64>
+  %i0 = graph.constant dense<0> : tensor<i64>
+  %b = graph.gather %s, %i0 : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %ax = graph.constant dense<[0]> : tensor<1xi64>
+  %u = graph.unsqueeze %b, %ax : (tensor<i64>, tensor<1xi64>) -> tensor<1xi64>
+  %two = graph.constant dense<[2]> : tensor<1xi64>
+  %six = graph.constant dense<[6]> : tensor<1xi64>
+  %twelve = graph.mul %two, %six : tensor<1xi64>
+  %rest = graph.constant dense<[64]> : tensor<1xi64>
+  %t = graph.concat %u, %twelve, %rest {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  // CHECK: graph.reshape {{.*}} -> tensor<?x12x64xf32>
+  %y = graph.reshape %x, %t : (tensor<?x768xf32>, tensor<3xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// A slice and a cast of a shape known in part, then expand.
+// CHECK-LABEL: func.func @expand
+// CHECK-SAME: -> tensor<?x5xf32>
+func.func @expand(%x: tensor<?x5x7xf32>, %v: tensor<1xf32>) -> tensor<*xf32> {
+  %s = graph.shape %x : (tensor<?x5x7xf32>) -> tensor<3xi64>
+  %i0 = graph.constant dense<[0]> : tensor<1xi64>
+  %i2 = graph.constant dense<[2]> : tensor<1xi64>
+  %i1 = graph.constant dense<[1]> : tensor<1xi64>
+  %t = graph.slice %s, %i0, %i2, %i0, %i1 : (tensor<3xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xi64>
+  %n = graph.cast %t {to = i32} : (tensor<?xi64>) -> tensor<?xi32>
+  %w = graph.cast %n {to = i64} : (tensor<?xi32>) -> tensor<?xi64>
+  // CHECK: graph.expand {{.*}} -> tensor<?x5xf32>
+  %y = graph.expand %v, %w : (tensor<1xf32>, tensor<?xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// The name of a dimension goes when the dimension is known.
+// CHECK-LABEL: func.func @names
+// CHECK-SAME: tensor<8x?xf32> {graph.dims = ["", "m"]}
+func.func @names(%x: tensor<8x?xf32>) -> (tensor<?x?xf32> {graph.dims = ["n", "m"]}) {
+  %0 = graph.relu %x : (tensor<8x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// -----
+
+// An error that only known values reveal names the operation.
+func.func @contradiction(%x: tensor<2x3xf32>, %z: tensor<4xf32>) -> tensor<*xf32> {
+  %s = graph.shape %x : (tensor<2x3xf32>) -> tensor<2xi64>
+  // expected-error @+1 {{'graph.reshape' op}}
+  %y = graph.reshape %z, %s : (tensor<4xf32>, tensor<2xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}

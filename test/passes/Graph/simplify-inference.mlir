@@ -1,0 +1,123 @@
+// RUN: dlc-opt %s --graph-simplify-inference --split-input-file | FileCheck %s
+// RUN: dlc-opt %s --graph-simplify-inference --split-input-file --remarks-filter='graph-.*' 2>&1 | FileCheck %s --check-prefix=REMARK
+// What is constant per channel becomes part of weights.
+
+// REMARK: FoldBatchNorm
+// REMARK-SAME: batch_norm became weights
+
+// w * 2 / sqrt(3.99999 + 1e-5) = w; bias 1 - 3 * 1 = -2 (channel 0), and with
+// scale 4: 2 w, bias 0 - 0 (channel 1).
+// CHECK-LABEL: func.func @conv
+func.func @conv(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = graph.constant dense<[[[[1.0]]], [[[5.0]]]]> : tensor<2x1x1x1xf32>
+  %scale = graph.constant dense<[2.0, 4.0]> : tensor<2xf32>
+  %bias = graph.constant dense<[1.0, 0.0]> : tensor<2xf32>
+  %mean = graph.constant dense<[3.0, 0.0]> : tensor<2xf32>
+  %var = graph.constant dense<3.99999> : tensor<2xf32>
+  %0 = graph.conv %x, %w : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %1 = graph.batch_norm %0, %scale, %bias, %mean, %var : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  // CHECK-DAG: %[[W:.*]] = graph.constant dense<{{\[\[\[\[}}1.000000e+00{{\]\]\], \[\[\[}}1.000000e+01]]]]>
+  // CHECK-DAG: %[[B:.*]] = graph.constant dense<[-2.000000e+00, 0.000000e+00]>
+  // CHECK: %[[Y:.*]] = graph.conv %{{.*}}, %[[W]], %[[B]]
+  // CHECK-NEXT: return %[[Y]]
+  return %1 : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// Two groups of a transposed convolution: channels 0, 1 | 2, 3 lie in dimension
+// 1 of the weights of inputs 0 | 1.
+// CHECK-LABEL: func.func @conv_transpose
+func.func @conv_transpose(%x: tensor<1x2x4xf32>) -> tensor<1x4x4xf32> {
+  %w = graph.constant dense<1.0> : tensor<2x2x1xf32>
+  %s = graph.constant dense<[[1.0], [2.0], [3.0], [4.0]]> : tensor<4x1xf32>
+  %0 = graph.conv_transpose %x, %w {group = 2 : i64} : (tensor<1x2x4xf32>, tensor<2x2x1xf32>) -> tensor<1x4x4xf32>
+  %1 = graph.mul %s, %0 : (tensor<4x1xf32>, tensor<1x4x4xf32>) -> tensor<1x4x4xf32>
+  // CHECK: %[[W:.*]] = graph.constant dense<{{\[\[\[}}1.000000e+00], [2.000000e+00]], {{\[\[}}3.000000e+00], [4.000000e+00]]]>
+  // CHECK: graph.conv_transpose %{{.*}}, %[[W]] {group = 2 : i64}
+  // CHECK-NEXT: return
+  return %1 : tensor<1x4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @matmul
+func.func @matmul(%x: tensor<8x2xf32>) -> tensor<8x2xf32> {
+  %w = graph.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %scale = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %bias = graph.constant dense<[5.0, 6.0]> : tensor<2xf32>
+  %mean = graph.constant dense<0.0> : tensor<2xf32>
+  %var = graph.constant dense<0.99999> : tensor<2xf32>
+  %0 = graph.matmul %x, %w : (tensor<8x2xf32>, tensor<2x2xf32>) -> tensor<8x2xf32>
+  %1 = graph.batch_norm %0, %scale, %bias, %mean, %var : (tensor<8x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<8x2xf32>
+  // CHECK-DAG: %[[W:.*]] = graph.constant dense<{{\[\[}}1.000000e+00, 4.000000e+00], [3.000000e+00, 8.000000e+00]]>
+  // CHECK-DAG: %[[B:.*]] = graph.constant dense<[5.000000e+00, 6.000000e+00]> : tensor<2xf32>
+  // CHECK: %[[P:.*]] = graph.matmul %{{.*}}, %[[W]]
+  // CHECK: graph.add %[[P]], %[[B]]
+  return %1 : tensor<8x2xf32>
+}
+
+// -----
+
+// Nothing before it has weights, or they have another use.
+// REMARK: batch_norm became mul and add
+// CHECK-LABEL: func.func @alone
+func.func @alone(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %scale = graph.constant dense<[2.0, 4.0]> : tensor<2xf32>
+  %bias = graph.constant dense<[1.0, 0.0]> : tensor<2xf32>
+  %mean = graph.constant dense<[3.0, 0.0]> : tensor<2xf32>
+  %var = graph.constant dense<3.99999> : tensor<2xf32>
+  %1 = graph.batch_norm %x, %scale, %bias, %mean, %var : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  // CHECK-DAG: %[[F:.*]] = graph.constant dense<{{.*}}> : tensor<2x1x1xf32>
+  // CHECK-DAG: %[[S:.*]] = graph.constant dense<{{.*}}-2.000000e+00{{.*}}> : tensor<2x1x1xf32>
+  // CHECK: %[[M:.*]] = graph.mul %arg0, %[[F]]
+  // CHECK: graph.add %[[M]], %[[S]]
+  return %1 : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// A summand, a factor and another summand: one bias, one scaled weight.
+// CHECK-LABEL: func.func @affine
+func.func @affine(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = graph.constant dense<[[[[1.0]]], [[[5.0]]]]> : tensor<2x1x1x1xf32>
+  %a = graph.constant dense<[[[[1.0]], [[2.0]]]]> : tensor<1x2x1x1xf32>
+  %f = graph.constant dense<2.0> : tensor<f32>
+  %0 = graph.conv %x, %w : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %1 = graph.add %0, %a : (tensor<1x2x4x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %2 = graph.mul %1, %f : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %3 = graph.add %a, %2 : (tensor<1x2x1x1xf32>, tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  // CHECK-DAG: %[[W:.*]] = graph.constant dense<{{\[\[\[\[}}2.000000e+00{{\]\]\], \[\[\[}}1.000000e+01]]]]>
+  // CHECK-DAG: %[[B:.*]] = graph.constant dense<[3.000000e+00, 6.000000e+00]>
+  // CHECK: graph.conv %{{.*}}, %[[W]], %[[B]]
+  // CHECK-NEXT: return
+  return %3 : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// A residual is no bias, and a shared convolution keeps its weights.
+// CHECK-LABEL: func.func @keep
+func.func @keep(%x: tensor<1x1x4x4xf32>, %r: tensor<1x2x4x4xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) {
+  %w = graph.constant dense<[[[[1.0]]], [[[5.0]]]]> : tensor<2x1x1x1xf32>
+  %f = graph.constant dense<2.0> : tensor<f32>
+  // CHECK: graph.conv
+  // CHECK-NEXT: graph.add
+  // CHECK-NEXT: graph.mul
+  %0 = graph.conv %x, %w : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %1 = graph.add %0, %r : tensor<1x2x4x4xf32>
+  %2 = graph.mul %0, %f : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  return %1, %2 : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @power
+func.func @power(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %three = graph.constant dense<3.0> : tensor<f32>
+  // CHECK: %[[S:.*]] = graph.mul %arg0, %arg0
+  // CHECK: %[[C:.*]] = graph.mul %[[S]], %arg0
+  // CHECK: return %[[C]]
+  %y = graph.pow %x, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}

@@ -1,0 +1,33 @@
+// RUN: dlc-opt %s --graph-verify --split-input-file --verify-diagnostics
+// The end of the graph phase is checked, every violation reported.
+
+func.func @good(%x: tensor<?x4xf32> {graph.name = "x"}) -> (tensor<?x4xf32> {graph.name = "x"}) {
+  %y = graph.relu %x : tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected a known rank for argument #0, got 'tensor<*xf32>'}}
+func.func @ranks(%x: tensor<*xf32>) {
+  // expected-error @+1 {{expected a known rank for result #0, got 'tensor<*xf32>'}}
+  %y = graph.relu %x : tensor<*xf32>
+  return
+}
+
+// -----
+
+// expected-error @+2 {{expected unique names, got "x" for argument #0 and #1}}
+// expected-error @+1 {{expected unique names, got "y" for result #0 and #1}}
+func.func @names(%a: tensor<1xf32> {graph.name = "x"}, %b: tensor<1xf32> {graph.name = "x"})
+    -> (tensor<1xf32> {graph.name = "y"}, tensor<1xf32> {graph.name = "y"}) {
+  return %a, %b : tensor<1xf32>, tensor<1xf32>
+}
+
+// -----
+
+func.func @dialect(%a: f32) -> f32 {
+  // expected-error @+1 {{expected operations of the graph dialect}}
+  %b = arith.negf %a : f32
+  return %b : f32
+}
