@@ -24,9 +24,9 @@ config.substitutions += [
     ("%python", sys.executable),
 ]
 
-opt = "dlc-opt"
+opt = os.path.join(config.dlc_tools_dir, "dlc-opt")
 if os.environ.get("DLC_CHECK_ROUNDTRIP") == "1":
-    opt = "dlc-opt --verify-roundtrip"
+    opt += " --verify-roundtrip"
 tools = [
     ToolSubst("dlc-opt", opt, unresolved="fatal"),
     "FileCheck",

@@ -101,7 +101,7 @@ static LogicalResult verifyValueAttribute(Operation *op, Type type,
     return verifyName(op, attribute.getValue());
   if (attribute.getName() == GraphDialect::kDimsAttr)
     return verifyDims(op, type, attribute.getValue());
-  return op->emitError() << "'" << attribute.getName()
+  return op->emitError() << "'" << attribute.getName().strref()
                          << "' is no attribute of arguments or results";
 }
 
@@ -130,6 +130,6 @@ LogicalResult GraphDialect::verifyRegionResultAttribute(
 
 LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attribute) {
-  return op->emitError() << "'" << attribute.getName()
+  return op->emitError() << "'" << attribute.getName().strref()
                          << "' is no attribute of operations";
 }

@@ -96,22 +96,21 @@ Type graph::mergeTypes(Type a, Type b) {
   return RankedTensorType::get(shape, first.getElementType());
 }
 
-LogicalResult graph::detail::checkTypes(StringRef name, MLIRContext *context,
-                                        std::optional<Location> location,
-                                        ValueRange operands,
-                                        DictionaryAttr attributes,
-                                        ArrayRef<Type> types) {
+LogicalResult graph::detail::checkTypes(Operation *op) {
   SmallVector<Type> inferred;
-  if (failed(inferTypes(name, context, location, operands, attributes,
-                        types.size(), inferred)))
+  if (failed(inferTypes(op->getName().getStringRef(), op->getContext(),
+                        op->getLoc(), op->getOperands(),
+                        op->getAttrDictionary(), op->getNumResults(),
+                        inferred)))
     return failure();
-  if (inferred.size() != types.size())
-    return emitOptionalError(location, "'", name, "' op expected ",
-                             inferred.size(), " results, got ", types.size());
-  for (auto [i, expected, found] : llvm::enumerate(inferred, types))
+  if (inferred.size() != op->getNumResults())
+    return op->emitOpError() << "expected " << inferred.size()
+                             << " results, got " << op->getNumResults();
+  for (auto [i, expected, found] :
+       llvm::enumerate(inferred, op->getResultTypes()))
     if (!isCompatible(expected, found))
-      return emitOptionalError(location, "'", name, "' op expected result #", i,
-                               " of type ", expected, ", got ", found);
+      return op->emitOpError() << "expected result #" << i << " of type "
+                               << expected << ", got " << found;
   return success();
 }
 

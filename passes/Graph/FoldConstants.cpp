@@ -82,7 +82,7 @@ static bool mayReplace(Value result, ElementsAttr value) {
   return result.getType() == value.getShapedType() ||
          (isCompatible(result.getType(), value.getShapedType()) &&
           llvm::all_of(result.getUsers(), [](Operation *user) {
-            return isa<InferTypeOpInterface>(user);
+            return isComputed(user);
           }));
 }
 
@@ -142,8 +142,8 @@ void Folder::fold(Operation *op) {
     return;
   }
   SmallVector<ElementsAttr> operands;
-  if (op->hasTrait<OpTrait::ConstantLike>() || op->getNumOperands() == 0 ||
-      !isa<InferTypeOpInterface>(op) || !collectOperands(op, operands))
+  if (!isComputed(op) || op->getNumOperands() == 0 ||
+      !collectOperands(op, operands))
     return;
   SmallVector<ElementsAttr> results = compute(op, operands);
   if (results.empty() ||

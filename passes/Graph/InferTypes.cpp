@@ -80,7 +80,7 @@ private:
 /// A type may change only where every user is content with any tensor.
 static bool mayRefine(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
-    return isa<InferTypeOpInterface, func::ReturnOp>(user);
+    return isComputed(user) || isa<func::ReturnOp>(user);
   });
 }
 
@@ -208,8 +208,7 @@ struct InferTypes : dlc::graph::impl::InferTypesPassBase<InferTypes> {
     Knowledge knowledge;
     int64_t refined = 0, dynamic = 0;
     WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!isa_and_nonnull<GraphDialect>(op->getDialect()) ||
-          !isa<InferTypeOpInterface>(op))
+      if (!isComputed(op))
         return WalkResult::advance();
       if (failed(inferOperation(op, knowledge, refined)))
         return WalkResult::interrupt();

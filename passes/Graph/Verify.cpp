@@ -24,8 +24,7 @@ static LogicalResult verifyOperation(Operation *op) {
   if (!isa_and_nonnull<GraphDialect>(op->getDialect()))
     return op->emitOpError() << "expected operations of the graph dialect";
   LogicalResult result = success();
-  bool isComputed = isa<InferTypeOpInterface>(op);
-  if (isComputed &&
+  if (isComputed(op) &&
       !rt::ref::lookup(std::string_view(op->getName().stripDialect())))
     result = op->emitOpError() << "has no reference kernel";
   for (OpResult value : op->getResults())

@@ -22,7 +22,7 @@ static std::set<std::string> graphOperations(MLIRContext &context) {
   std::set<std::string> names;
   for (RegisteredOperationName name : context.getRegisteredOperations())
     if (isa<GraphDialect>(name.getDialect()) &&
-        name.hasInterface<InferTypeOpInterface>())
+        name.hasTrait<ReferenceInference>())
       names.insert(name.stripDialect().str());
   return names;
 }

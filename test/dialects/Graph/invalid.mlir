@@ -11,8 +11,16 @@ func.func @any_c1_shape(%x: tensor<8xf32>) {
 // -----
 
 func.func @any_c1_element(%x: tensor<8xf32>) {
-  // expected-error @+1 {{expected result #0 of type 'tensor<8xi1>', got 'tensor<8xf32>'}}
-  %y = "graph.is_nan"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  // expected-error @+1 {{expected result #0 of type 'tensor<8xf32>', got 'tensor<8xf64>'}}
+  %y = graph.sin %x : (tensor<8xf32>) -> tensor<8xf64>
+  return
+}
+
+// -----
+
+func.func @is_nan_c1(%x: tensor<8xf32>) {
+  // expected-error @+1 {{result #0 must be tensor of bool, but got 'tensor<8xf32>'}}
+  %y = graph.is_nan %x : tensor<8xf32>
   return
 }
 

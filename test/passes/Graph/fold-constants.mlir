@@ -66,7 +66,7 @@ func.func @data() -> tensor<2x2xf32> {
   return %y : tensor<2x2xf32>
 }
 
-// LIMIT: KeepConstantOperation
+// LIMIT: KeepConstantOperation | Category:graph-fold-constants | Function=limit
 // LIMIT-SAME: 32 bytes are more than max-bytes=16
 // LIMIT-LABEL: func.func @limit
 // LIMIT: graph.add

@@ -92,7 +92,7 @@ func.func @names(%x: tensor<8x?xf32>) -> (tensor<?x?xf32> {graph.dims = ["n", "m
 // An error that only known values reveal names the operation.
 func.func @contradiction(%x: tensor<2x3xf32>, %z: tensor<4xf32>) -> tensor<*xf32> {
   %s = graph.shape %x : (tensor<2x3xf32>) -> tensor<2xi64>
-  // expected-error @+1 {{'graph.reshape' op}}
+  // expected-error @+1 {{'graph.reshape' op expected a shape for the elements of 4xf32: 4 can't be arranged as 6}}
   %y = graph.reshape %z, %s : (tensor<4xf32>, tensor<2xi64>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }

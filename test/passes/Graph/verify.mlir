@@ -26,8 +26,8 @@ func.func @names(%a: tensor<1xf32> {graph.name = "x"}, %b: tensor<1xf32> {graph.
 
 // -----
 
-func.func @dialect(%a: f32) -> f32 {
+func.func @dialect(%a: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{expected operations of the graph dialect}}
-  %b = arith.negf %a : f32
-  return %b : f32
+  %b = arith.negf %a : tensor<4xf32>
+  return %b : tensor<4xf32>
 }

@@ -57,10 +57,21 @@ llvm::SmallVector<std::pair<unsigned, unsigned>>
 sameTypePairs(mlir::Operation *op);
 } // namespace detail
 
-/// Marks operations whose result types the Reference kernels give.
+/// Marks operations that a Reference kernel defines; checks their types.
 template <typename ConcreteOp>
 class ReferenceInference
-    : public mlir::OpTrait::TraitBase<ConcreteOp, ReferenceInference> {};
+    : public mlir::OpTrait::TraitBase<ConcreteOp, ReferenceInference> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+    return detail::checkTypes(op);
+  }
+};
+
+/// True for operations that a Reference kernel defines: all but those of
+/// structure (constants, regions).
+inline bool isComputed(mlir::Operation *op) {
+  return op->hasTrait<ReferenceInference>();
+}
 
 } // namespace dlc::graph
 

@@ -53,12 +53,8 @@ createInferred(mlir::OpBuilder &builder, mlir::Location location,
 
 namespace detail {
 
-/// Checks that `types` are compatible with the inferred ones.
-llvm::LogicalResult checkTypes(llvm::StringRef name, mlir::MLIRContext *context,
-                               std::optional<mlir::Location> location,
-                               mlir::ValueRange operands,
-                               mlir::DictionaryAttr attributes,
-                               llvm::ArrayRef<mlir::Type> types);
+/// Checks that the result types of `op` are compatible with the inferred ones.
+llvm::LogicalResult checkTypes(mlir::Operation *op);
 
 /// The length of the vector `operands[1]`, as far as its type tells: how many
 /// results an operation with variadic results (split) has; else 0.
