@@ -166,7 +166,8 @@ void Element::check(StringRef mnemonic, ArrayRef<rt::DataType> types,
   SmallVector<size_t> at(types.size(), 0);
   for (;;) {
     Block block;
-    OpBuilder inner = OpBuilder::atBlockEnd(&block);
+    OpBuilder inner(&context);
+    inner.setInsertionPointToEnd(&block);
     SmallVector<Value> scalars;
     std::vector<SmallVector<char>> bytes;
     for (size_t i = 0; i < types.size(); ++i) {
@@ -227,7 +228,8 @@ void Element::check(StringRef mnemonic, ArrayRef<rt::DataType> types,
 
   // The same operations map over vectors.
   Block block;
-  OpBuilder inner = OpBuilder::atBlockEnd(&block);
+  OpBuilder inner(&context);
+  inner.setInsertionPointToEnd(&block);
   SmallVector<Value> vectors;
   for (size_t i = 0; i < types.size(); ++i) {
     auto type = VectorType::get({4}, choices[i][0].getType());
