@@ -29,6 +29,7 @@ if os.environ.get("DLC_CHECK_ROUNDTRIP") == "1":
     opt += " --verify-roundtrip"
 tools = [
     ToolSubst("dlc-opt", opt, unresolved="fatal"),
+    ToolSubst("dlc-translate", unresolved="ignore"),
     "FileCheck",
     "not",
     "count",

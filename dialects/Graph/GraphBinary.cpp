@@ -196,8 +196,11 @@ Value PowOp::buildElement(OpBuilder &builder, Location loc,
     return e.select(e.compare(Int::slt, y, e.integer(y, 0)),
                     inversePower(e, x, y, !isUnsigned(base)), power);
   }
-  // Floats in their own type, but at least f32; integers in f64.
-  Type type = isFloat(base) ? base : Type(builder.getF64Type());
+  // At least f32; f64 for integers, of which f32 would lose the last bit: it
+  // decides the sign.
+  bool isExact = isFloat(base) &&
+                 (isFloat(exponent) || exponent.getIntOrFloatBitWidth() <= 16);
+  Type type = isExact ? base : Type(builder.getF64Type());
   if (type.getIntOrFloatBitWidth() == 16)
     type = builder.getF32Type();
   Value power = e.make<math::PowFOp>(e.convert(x, base, type),
