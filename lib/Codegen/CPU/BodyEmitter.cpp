@@ -456,8 +456,10 @@ LogicalResult BodyEmitter::emitMapped(Operation &op, int64_t width,
   Operation *clone = builder.create(state);
   if (auto math = dyn_cast<arith::ArithFastMathInterface>(clone)) {
     // Products may fuse with sums: more exact and faster.
+    arith::FastMathFlagsAttr old = math.getFastMathFlagsAttr();
     arith::FastMathFlags flags =
-        math.getFastMathFlagsAttr().getValue() | arith::FastMathFlags::contract;
+        (old ? old.getValue() : arith::FastMathFlags::none) |
+        arith::FastMathFlags::contract;
     clone->setAttr(math.getFastMathAttrName(),
                    arith::FastMathFlagsAttr::get(op.getContext(), flags));
   }

@@ -94,8 +94,10 @@ LogicalResult KernelEmitter::bindMemRef(Value memref, Value base,
   view.element = type.getElementType();
   view.offset = offset;
   int64_t staticOffset = 0;
-  if (failed(type.getStridesAndOffset(view.strides, staticOffset)) ||
-      llvm::any_of(view.strides, ShapedType::isDynamic))
+  if (llvm::is_contained(type.getShape(), 0))
+    view.strides.assign(type.getRank(), 0); // Without elements: any will do.
+  else if (failed(type.getStridesAndOffset(view.strides, staticOffset)) ||
+           llvm::any_of(view.strides, ShapedType::isDynamic))
     return kernel.emitError("expected memrefs with known strides, got ")
            << type;
   for (int64_t size : type.getShape())
@@ -166,7 +168,8 @@ LogicalResult KernelEmitter::emitOp(Operation &op) {
       .Case([&](memref::AllocaOp alloca) { return emitAlloca(alloca); })
       .Case([&](memref::SubViewOp view) { return emitSubView(view); })
       .Case([&](memref::StoreOp store) { return emitStore(store); })
-      .Case<memref::CollapseShapeOp, memref::ExpandShapeOp, memref::CastOp>(
+      .Case<memref::CollapseShapeOp, memref::ExpandShapeOp, memref::CastOp,
+            memref::ReinterpretCastOp>(
           [&](Operation *view) { return emitReshape(*view); })
       .Case([&](affine::AffineApplyOp apply) { return emitAffineApply(apply); })
       .Case([&](linalg::LinalgOp linalg) { return emitStructured(linalg); })

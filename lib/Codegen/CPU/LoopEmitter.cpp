@@ -44,7 +44,10 @@ private:
   }
 
   void emitParallel(unsigned depth, const Cursor &cursor);
-  void emitVectors(const Cursor &cursor, unsigned dim);
+  void emitVectors(const Cursor &cursor, unsigned dim, bool onlyRest = false);
+  void emitTiles(const Cursor &cursor);
+  void emitTile(const Cursor &cursor);
+  Values transpose(Values rows);
   void emitBlock(const Cursor &cursor, int64_t width, int64_t copies,
                  Value mask);
   void emitScalarReduction(const Cursor &cursor);
@@ -160,8 +163,8 @@ LogicalResult LoopEmitter::emit() {
   for (const LoopOperand &operand : plan.operands) {
     Value constant =
         operand.constant ? buildI64(builder, loc, operand.constant) : Value();
-    cursor.offsets.push_back(
-        addI64(builder, loc, operand.view->offset, constant));
+    Value start = operand.view ? operand.view->offset : Value();
+    cursor.offsets.push_back(addI64(builder, loc, start, constant));
   }
   emitParallel(0, cursor);
   return failure(failed);
@@ -174,6 +177,8 @@ void LoopEmitter::emitParallel(unsigned depth, const Cursor &cursor) {
   unsigned dim = plan.parallel[depth];
   if (vectorHere && depth + 1 == plan.parallel.size())
     return emitVectors(cursor, dim);
+  if (plan.tileDim == dim)
+    return emitTiles(cursor);
   buildFor({}, rangeOf(dim), 1, {}, [&](Value index, ValueRange) -> Values {
     emitParallel(depth + 1, advance(cursor, dim, index));
     return {};
@@ -181,8 +186,9 @@ void LoopEmitter::emitParallel(unsigned depth, const Cursor &cursor) {
 }
 
 /// The vector dimension is parallel: blocks of `unroll` vectors, then single
-/// vectors, then the remainder.
-void LoopEmitter::emitVectors(const Cursor &cursor, unsigned dim) {
+/// vectors, then the remainder; `onlyRest`: the remainder of whole vectors.
+void LoopEmitter::emitVectors(const Cursor &cursor, unsigned dim,
+                              bool onlyRest) {
   Value range = rangeOf(dim), done;
   auto blocks = [&](Value end, int64_t width, int64_t copies) {
     buildFor(done, end, width * copies, {},
@@ -192,7 +198,9 @@ void LoopEmitter::emitVectors(const Cursor &cursor, unsigned dim) {
              });
     done = end;
   };
-  if (plan.width > 1) {
+  if (onlyRest) {
+    done = wholePart(range, plan.width);
+  } else if (plan.width > 1) {
     if (plan.unroll > 1)
       blocks(wholePart(range, plan.width * plan.unroll), plan.width,
              plan.unroll);
@@ -211,6 +219,83 @@ void LoopEmitter::emitVectors(const Cursor &cursor, unsigned dim) {
     count = buildI64(builder, loc, *rest);
   emitBlock(advance(cursor, dim, done), plan.width, 1,
             buildMask(count, plan.width));
+}
+
+/// The last two parallel dimensions in square blocks; what does not fill a
+/// block goes row by row.
+void LoopEmitter::emitTiles(const Cursor &cursor) {
+  unsigned outer = *plan.tileDim, inner = *plan.vectorDim;
+  Value rows = rangeOf(outer), columns = rangeOf(inner);
+  Value wholeRows = wholePart(rows, plan.width);
+  buildFor({}, wholeRows, plan.width, {}, [&](Value row, ValueRange) -> Values {
+    Cursor block = advance(cursor, outer, row);
+    buildFor({}, wholePart(columns, plan.width), plan.width, {},
+             [&](Value column, ValueRange) -> Values {
+               emitTile(advance(block, inner, column));
+               return {};
+             });
+    if (*constantOf(columns) % plan.width)
+      buildFor({}, buildI64(builder, loc, plan.width), 1, {},
+               [&](Value index, ValueRange) -> Values {
+                 emitVectors(advance(block, outer, index), inner,
+                             /*onlyRest=*/true);
+                 return {};
+               });
+    return {};
+  });
+  buildFor(wholeRows, rows, 1, {}, [&](Value row, ValueRange) -> Values {
+    emitVectors(advance(cursor, outer, row), inner);
+    return {};
+  });
+}
+
+/// A square block: operands that lie across are loaded along the tile
+/// dimension and transposed.
+void LoopEmitter::emitTile(const Cursor &cursor) {
+  unsigned outer = *plan.tileDim, inner = *plan.vectorDim;
+  llvm::DenseMap<Value, Values> transposed;
+  for (auto [index, operand] : llvm::enumerate(plan.operands)) {
+    int64_t across = operand.strides[inner];
+    if (!operand.isRead || operand.isOutput || operand.strides[outer] != 1 ||
+        across == 0 || across == 1)
+      continue;
+    Values rows;
+    for (int64_t row = 0; row < plan.width; ++row) {
+      Value offset =
+          addI64(builder, loc, cursor.offsets[index],
+                 row ? buildI64(builder, loc, row * across) : Value());
+      rows.push_back(body.load(loc, *operand.view, offset, 1, plan.width, {}));
+    }
+    transposed[operand.argument] = transpose(std::move(rows));
+  }
+  for (int64_t row = 0; row < plan.width; ++row) {
+    Cursor here =
+        advance(cursor, outer, row ? buildI64(builder, loc, row) : Value());
+    ValueMap prepared = prepareUniform(here, {});
+    for (auto &[argument, rows] : transposed)
+      prepared[argument] = rows[row];
+    emitBody(here, plan.width, {}, prepared, {});
+  }
+}
+
+/// Exchanges off-diagonal halves, then quarters, and so on.
+LoopEmitter::Values LoopEmitter::transpose(Values rows) {
+  int64_t width = plan.width;
+  for (int64_t half = width / 2; half >= 1; half /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < width; ++lane) {
+      low.push_back(lane & half ? width + lane - half : lane);
+      high.push_back(lane & half ? width + lane : lane + half);
+    }
+    for (int64_t row = 0; row < width; ++row) {
+      if (row & half)
+        continue;
+      Value a = rows[row], b = rows[row + half];
+      rows[row] = vector::ShuffleOp::create(builder, loc, a, b, low);
+      rows[row + half] = vector::ShuffleOp::create(builder, loc, a, b, high);
+    }
+  }
+  return rows;
 }
 
 /// One block along the vector dimension with all its reduced dimensions.
@@ -350,11 +435,14 @@ LoopEmitter::Values LoopEmitter::emitReducedVectors(const Cursor &cursor,
 ValueMap LoopEmitter::prepareUniform(const Cursor &cursor,
                                      std::optional<unsigned> inner) {
   ValueMap values;
-  for (auto [index, operand] : llvm::enumerate(plan.operands))
-    if (inner && operand.isRead && !operand.isOutput &&
-        operand.strides[*inner] == 0)
+  for (auto [index, operand] : llvm::enumerate(plan.operands)) {
+    if (operand.scalar)
+      values[operand.argument] = outer.lookup(operand.scalar);
+    else if (inner && operand.isRead && !operand.isOutput &&
+             operand.strides[*inner] == 0)
       values[operand.argument] =
           body.load(loc, *operand.view, cursor.offsets[index], 0, 1, {});
+  }
   for (Operation &inside : op.getBlock()->without_terminator()) {
     auto isUniform = [&](Value operand) {
       return values.contains(operand) || outer.contains(operand);

@@ -43,14 +43,19 @@ static LogicalResult collectOperands(linalg::LinalgOp op, const ViewMap &views,
       plan.ranges[dim] = builder.getI64IntegerAttr(ranges[dim]);
   for (OpOperand &use : op->getOpOperands()) {
     LoopOperand operand;
-    auto view = views.find(use.get());
-    if (view == views.end())
-      return op->emitOpError("expected memrefs of the kernel as operands");
-    operand.view = &view->second;
     operand.strides.resize(loops);
     operand.argument = op.getMatchingBlockArgument(&use);
     operand.isOutput = op.isDpsInit(&use);
     operand.isRead = !operand.argument.use_empty();
+    if (!isa<MemRefType>(use.get().getType())) {
+      operand.scalar = use.get();
+      plan.operands.push_back(std::move(operand));
+      continue;
+    }
+    auto view = views.find(use.get());
+    if (view == views.end())
+      return op->emitOpError("expected memrefs of the kernel as operands");
+    operand.view = &view->second;
     AffineMap map = op.getMatchingIndexingMap(&use);
     for (auto [index, expr] : llvm::enumerate(map.getResults())) {
       if (failed(addLinear(expr, operand.view->strides[index], operand)))
@@ -157,6 +162,56 @@ static void chooseVectorDim(LoopPlan &plan, int64_t width) {
   plan.width = width;
 }
 
+/// Makes one loop of two neighbours that every operand walks as one.
+static void collapseLoops(linalg::LinalgOp op, LoopPlan &plan) {
+  for (Operation &inner : op.getBlock()->without_terminator())
+    if (isa<linalg::IndexOp>(inner))
+      return;
+  auto collapse = [&](SmallVector<unsigned> &dims) {
+    for (size_t i = dims.size(); i-- > 1;) {
+      unsigned outer = dims[i - 1], inner = dims[i];
+      auto outerExtent = getConstantIntValue(plan.ranges[outer]);
+      auto innerExtent = getConstantIntValue(plan.ranges[inner]);
+      if (!outerExtent || !innerExtent ||
+          !llvm::all_of(plan.operands, [&](const LoopOperand &operand) {
+            return operand.strides[outer] ==
+                   operand.strides[inner] * *innerExtent;
+          }))
+        continue;
+      Builder builder(op.getContext());
+      plan.ranges[inner] =
+          builder.getI64IntegerAttr(*outerExtent * *innerExtent);
+      dims.erase(dims.begin() + i - 1);
+    }
+  };
+  collapse(plan.parallel);
+  collapse(plan.reduced);
+}
+
+/// Chooses the dimension of square blocks when an operand is read across the
+/// vectors but along another parallel dimension.
+static void chooseTileDim(LoopPlan &plan) {
+  if (!plan.vectorDim || plan.vectorIsReduced || !plan.reduced.empty() ||
+      plan.width < 2)
+    return;
+  for (const LoopOperand &operand : plan.operands) {
+    int64_t across = operand.strides[*plan.vectorDim];
+    if (!operand.isRead || operand.isOutput || across == 0 || across == 1)
+      continue;
+    for (unsigned dim : ArrayRef<unsigned>(plan.parallel).drop_back()) {
+      auto extent = getConstantIntValue(plan.ranges[dim]);
+      auto length = getConstantIntValue(plan.ranges[*plan.vectorDim]);
+      if (operand.strides[dim] != 1 || !extent || !length ||
+          *extent < plan.width || *length < plan.width)
+        continue;
+      plan.tileDim = dim;
+      llvm::erase(plan.parallel, dim);
+      plan.parallel.insert(plan.parallel.end() - 1, dim);
+      return;
+    }
+  }
+}
+
 /// Instructions of the body, roughly; functions count as polynomials.
 static int64_t bodyCost(linalg::LinalgOp op) {
   int64_t cost = 0;
@@ -171,6 +226,8 @@ static int64_t bodyCost(linalg::LinalgOp op) {
 
 /// A masked access needs lanes of 4 or 8 bytes that are neighbours.
 static bool canMaskOperand(const LoopOperand &operand, unsigned dim) {
+  if (!operand.view)
+    return true;
   if (operand.strides[dim] == 0)
     return !operand.isOutput || operand.isRead;
   Type type = getComputeType(operand.view->element);
@@ -186,7 +243,9 @@ FailureOr<LoopPlan> dlc::codegen::planLoops(linalg::LinalgOp op,
   if (failed(collectOperands(op, views, plan)) ||
       failed(collectAccumulators(op, plan)))
     return failure();
+  collapseLoops(op, plan);
   chooseVectorDim(plan, target.vectorBytes() / 4);
+  chooseTileDim(plan);
   if (!plan.vectorDim)
     return plan;
   int64_t cost = bodyCost(op);

@@ -14,7 +14,8 @@ namespace dlc::codegen {
 
 /// An operand of a structured operation as the loops see it.
 struct LoopOperand {
-  const View *view = nullptr;
+  const View *view = nullptr;         ///< Null for a scalar.
+  mlir::Value scalar;                 ///< Of the operation, when it is none.
   int64_t constant = 0;               ///< Elements, beside view->offset.
   llvm::SmallVector<int64_t> strides; ///< Elements, per loop dimension.
   mlir::BlockArgument argument;
@@ -41,6 +42,10 @@ struct LoopPlan {
   /// for operations on single elements.
   std::optional<unsigned> vectorDim;
   bool vectorIsReduced = false;
+  /// A parallel dimension, the last but one, along which some operands are
+  /// contiguous that are not along the vector dimension: both are walked in
+  /// square blocks, transposed in registers.
+  std::optional<unsigned> tileDim;
   int64_t width = 1;
   int64_t unroll = 1;
   /// The remainder of the vector loop may be masked.

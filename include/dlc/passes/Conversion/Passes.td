@@ -54,6 +54,40 @@ def ConvertKernelToCallPass
   let dependentDialects = ["::dlc::kernel::KernelDialect"];
 }
 
+def ConvertKernelToLinalgPass
+    : Pass<"convert-kernel-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "Turn generated kernels into linalg operations on memrefs";
+  let description = [{
+    Requires: `kernel.func`s in value semantics with static shapes that
+    `canGenerate` accepts; splat constants only.
+    Ensures: destination style. The body is one `scf.forall` over the kernel's
+    grid (none for a single tile); in it, composite operations are decomposed,
+    and elementwise operations and movements are computed inside the loops of
+    the stage that uses them: one `linalg.generic` per reduction, per result,
+    and per costly value that several stages need, which lies in
+    `memref.alloca` scratch and is written by the first stage that reads it.
+    `inPlace` lists the inputs that an output may overwrite.
+    Cost: linear in the operations, times the dimensions of the result.
+
+    ```mlir
+    kernel.func @k(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+      %0 = graph.relu %x : tensor<8x16xf32>
+      kernel.return %0 : tensor<8x16xf32>
+    }
+    ->
+    kernel.func @k(%x: memref<8x16xf32>, %y: memref<8x16xf32>) attributes {grid = array<i64: 1>, inPlace = array<i64: 0, 0>, outputs = 1 : i64} {
+      ... linalg.generic ... ins(%x) outs(%y)
+      kernel.return
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::dlc::kernel::KernelDialect"];
+}
+
 def ConvertGraphToPlanPass
     : Pass<"convert-graph-to-plan", "::mlir::ModuleOp"> {
   let summary = "Turn functions of kernel calls into programs over memory";

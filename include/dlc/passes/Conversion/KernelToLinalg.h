@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which groups of Graph operations have a generated form, and that form.
+
+#ifndef DLC_PASSES_CONVERSION_KERNELTOLINALG_H
+#define DLC_PASSES_CONVERSION_KERNELTOLINALG_H
+
+#include "dlc/dialects/Kernel/KernelDialect.h"
+
+#include <string>
+
+namespace dlc::conversion {
+
+/// True if `group`, operations of one block in order, can become one kernel of
+/// generated code. What is accepted compiles for every target. Operations
+/// with users outside the group are results; `graph.constant`s outside it that
+/// are parameters (i64) or single elements count as inside. On refusal `why`,
+/// when given, gets the reason. Changes nothing; costs a conversion of a copy.
+bool canGenerate(llvm::ArrayRef<mlir::Operation *> group,
+                 std::string *why = nullptr);
+
+/// Turns `kernel` from value semantics into destination style, as the pass
+/// convert-kernel-to-linalg does. On failure `reason` says why; the kernel's
+/// operations may have been decomposed then.
+llvm::LogicalResult convertKernel(kernel::FuncOp kernel, std::string &reason);
+
+} // namespace dlc::conversion
+
+#endif // DLC_PASSES_CONVERSION_KERNELTOLINALG_H

@@ -1,0 +1,681 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A value is computed where it is used, inside the loops of a stage, unless it
+// is a reduction, or costly and needed by several stages: those are written
+// once, into an output or into scratch. All such values share the loops of the
+// grid, so that one tile computes its part of everything. Stages are planned
+// from the results backwards: how a value is read decides how it is laid out.
+
+#include "Planner.h"
+
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::conversion;
+
+/// Values dearer than this are written once instead of computed again.
+static constexpr int64_t kRecomputeCost = 4;
+/// Elements of a tile of a kernel with one stage, at least.
+static constexpr int64_t kTileElements = 4096;
+/// A stage cut into more parts than this is not worth having.
+static constexpr size_t kMaxParts = 64;
+
+static bool isReduction(Operation *op) {
+  return isa_and_nonnull<graph::ReduceSumOp, graph::ReduceProdOp,
+                         graph::ReduceMaxOp, graph::ReduceMinOp>(op);
+}
+
+/// The reduced dimensions of a reduction; nullopt when they are not known.
+static std::optional<SmallVector<bool>> reducedDims(Operation *op) {
+  int64_t rank = shapeOf(op->getOperand(0)).size();
+  SmallVector<bool> reduced(rank, op->getNumOperands() == 1);
+  if (op->getNumOperands() == 1)
+    return reduced;
+  auto axes = graph::getConstantInts(op->getOperand(1));
+  if (!axes)
+    return std::nullopt;
+  for (int64_t axis : *axes)
+    reduced[axis < 0 ? axis + rank : axis] = true;
+  return reduced;
+}
+
+/// Combines an old value and a term as the reduction does.
+static Value combine(Operation *op, OpBuilder &builder, Value old, Value term) {
+  Location loc = op->getLoc();
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  bool isFloat = isa<FloatType>(type), isBool = type.isInteger(1);
+  bool isUnsigned = type.isUnsignedInteger();
+  auto make = [&]<typename Float, typename Signed, typename Unsigned>() {
+    if (isFloat)
+      return Float::create(builder, loc, old, term).getResult();
+    if (isUnsigned)
+      return Unsigned::create(builder, loc, old, term).getResult();
+    return Signed::create(builder, loc, old, term).getResult();
+  };
+  if (isa<graph::ReduceSumOp>(op))
+    return make.operator()<arith::AddFOp, arith::AddIOp, arith::AddIOp>();
+  if (isa<graph::ReduceProdOp>(op))
+    return make.operator()<arith::MulFOp, arith::MulIOp, arith::MulIOp>();
+  if (isa<graph::ReduceMaxOp>(op))
+    return isBool ? arith::OrIOp::create(builder, loc, old, term).getResult()
+                  : make.operator()<arith::MaximumFOp, arith::MaxSIOp,
+                                    arith::MaxUIOp>();
+  return isBool
+             ? arith::AndIOp::create(builder, loc, old, term).getResult()
+             : make.
+               operator()<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>();
+}
+
+namespace {
+
+class Planner {
+public:
+  Planner(kernel::FuncOp kernel, std::string &reason)
+      : kernel(kernel), reason(reason) {}
+
+  FailureOr<KernelPlan> run();
+
+private:
+  using Treatment = StageBuilder::Treatment;
+  enum class Outcome { Done, Retry, Failed };
+
+  std::optional<int64_t> flatSize();
+  Outcome planFlat(int64_t size);
+  void chooseSources();
+  void chooseStored();
+  bool dropCheapStored();
+  void chooseGrid();
+  int64_t costOf(Operation *op);
+  Outcome attempt();
+  Outcome planRoots();
+  Outcome planStored(Value value);
+  Outcome buildParts(Value value, Domain domain, bool isRoot,
+                     std::vector<Stage> &parts);
+  bool buildPart(Value value, const Domain &domain, bool isRoot, bool isWhole,
+                 Stage &stage, StageProblem &problem);
+  Domain makeDomain(Value value, ArrayRef<int> binding);
+  SmallVector<int> bindByPosition(Value value);
+  void noteRead(Value value, const Position &at);
+  bool coversLoops(Value value, const Position &at, const Domain &domain);
+  Outcome checkBinding(Value value);
+  Outcome checkScratch();
+  Outcome dropGridDim(unsigned dim);
+  Outcome fail(const llvm::Twine &why);
+  void findInPlace();
+  bool readsAllow(unsigned input, unsigned output);
+
+  kernel::FuncOp kernel;
+  std::string &reason;
+  SmallVector<Value> sources;
+  /// Values that are written, in order, and the stages that need each.
+  llvm::SetVector<Value> stored;
+  llvm::DenseMap<Value, llvm::SetVector<Value>> needs;
+  /// The stage that needs a written value first.
+  llvm::DenseMap<Value, Value> firstReader;
+  llvm::SmallDenseSet<Value> neverStore;
+
+  /// Dimensions of the first result's source that are the grid.
+  SmallVector<unsigned> gridDims;
+  KernelPlan plan;
+  llvm::DenseMap<Value, SmallVector<SmallVector<int>>> bindings;
+  llvm::SmallDenseSet<Value> produced;
+};
+
+} // namespace
+
+Planner::Outcome Planner::fail(const llvm::Twine &why) {
+  reason = why.str();
+  return Outcome::Failed;
+}
+
+//===----------------------------------------------------------------------===//
+// What is written
+//===----------------------------------------------------------------------===//
+
+/// Results that only view another value are that value in other dimensions.
+void Planner::chooseSources() {
+  for (Value value : kernel.getBody().front().getTerminator()->getOperands()) {
+    while (auto view = value.getDefiningOp<graph::InPlaceOpInterface>()) {
+      if (!view.isView())
+        break;
+      value = view->getOperand(0);
+    }
+    sources.push_back(value);
+  }
+}
+
+/// Instructions that computing an element takes, operands apart.
+int64_t Planner::costOf(Operation *op) {
+  auto elementwise = dyn_cast<graph::ElementwiseOpInterface>(op);
+  if (!elementwise)
+    return 0;
+  Block scratch;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToEnd(&scratch);
+  SmallVector<Value> scalars;
+  for (Value operand : op->getOperands()) {
+    Type type = getElementTypeOrSelf(operand.getType());
+    if (auto integer = dyn_cast<IntegerType>(type))
+      type = IntegerType::get(op->getContext(), integer.getWidth());
+    scalars.push_back(scratch.addArgument(type, op->getLoc()));
+  }
+  elementwise.buildElement(builder, op->getLoc(), scalars);
+  int64_t cost = 0;
+  for (Operation &inner : scratch)
+    if (!isa<arith::ConstantOp>(inner))
+      cost += isa<math::MathDialect>(inner.getDialect())  ? 10
+              : isa<arith::DivFOp, arith::DivSIOp>(inner) ? 5
+                                                          : 1;
+  return cost;
+}
+
+/// From the results backwards: which stages need each value, and from that,
+/// which values are written.
+void Planner::chooseStored() {
+  stored.clear();
+  needs.clear();
+  SmallVector<Value> inReverse;
+  for (Value source : sources)
+    needs[source].insert(source);
+  Block &body = kernel.getBody().front();
+  llvm::DenseMap<Value, int64_t> costs;
+  for (Operation &op : body) {
+    int64_t cost = costOf(&op);
+    if (!isReduction(&op))
+      for (Value operand : op.getOperands())
+        cost += costs.lookup(operand);
+    for (Value result : op.getResults())
+      costs[result] = isReduction(&op) ? 0 : cost;
+  }
+  for (Operation &op : llvm::reverse(body)) {
+    for (Value result : op.getResults()) {
+      auto &stages = needs[result];
+      bool isStored = isReduction(&op);
+      if (stages.size() > 1 && costs.lookup(result) > kRecomputeCost &&
+          isa<graph::ElementwiseOpInterface>(op))
+        isStored |= !neverStore.contains(result);
+      if (isStored && !stages.empty()) {
+        // Stages were added from the last one to the first.
+        firstReader[result] = stages.back();
+        inReverse.push_back(result);
+        stages.clear();
+        stages.insert(result);
+      }
+      SmallVector<Value> users(stages.begin(), stages.end());
+      for (Value operand : op.getOperands()) {
+        // The earliest users go last.
+        for (Value user : users) {
+          needs[operand].remove(user);
+          needs[operand].insert(user);
+        }
+      }
+    }
+  }
+  for (Value value : llvm::reverse(inReverse))
+    stored.insert(value);
+}
+
+/// Values that are cheap, now that what they need is written.
+bool Planner::dropCheapStored() {
+  llvm::DenseMap<Value, int64_t> costs;
+  bool changed = false;
+  for (Operation &op : kernel.getBody().front()) {
+    int64_t cost = costOf(&op);
+    for (Value operand : op.getOperands())
+      cost += costs.lookup(operand);
+    for (Value result : op.getResults()) {
+      bool isStored = stored.contains(result);
+      costs[result] = isStored ? 0 : cost;
+      if (isStored && !isReduction(&op) && cost <= kRecomputeCost)
+        changed |= neverStore.insert(result).second;
+    }
+  }
+  return changed;
+}
+
+//===----------------------------------------------------------------------===//
+// The grid
+//===----------------------------------------------------------------------===//
+
+/// With one stage: leading dimensions, until what is left is a tile. With
+/// several: all dimensions to begin with, the innermost one apart, which is
+/// for vectors; those that do not fit are dropped on the way.
+void Planner::chooseGrid() {
+  ArrayRef<int64_t> shape = shapeOf(sources[0]);
+  gridDims.clear();
+  if (!stored.empty()) {
+    for (unsigned dim = 0; dim + 1 < shape.size(); ++dim)
+      if (shape[dim] != 1)
+        gridDims.push_back(dim);
+    return;
+  }
+  int64_t left = ShapedType::getNumElements(shape);
+  for (unsigned dim = 0; dim + 1 < shape.size(); ++dim) {
+    if (left <= kTileElements)
+      break;
+    if (shape[dim] != 1)
+      gridDims.push_back(dim);
+    left /= std::max<int64_t>(shape[dim], 1);
+  }
+}
+
+Planner::Outcome Planner::dropGridDim(unsigned dim) {
+  gridDims.erase(gridDims.begin() + dim);
+  return Outcome::Retry;
+}
+
+/// Where a value that nobody reads back lies in the grid: as the first result
+/// does, dimension by dimension, counted from the front.
+SmallVector<int> Planner::bindByPosition(Value value) {
+  ArrayRef<int64_t> shape = shapeOf(value), first = shapeOf(sources[0]);
+  SmallVector<int> binding(shape.size(), -1);
+  for (auto [i, dim] : llvm::enumerate(gridDims))
+    if (dim < shape.size() && shape[dim] == first[dim])
+      binding[dim] = i;
+  return binding;
+}
+
+/// Loops over `value`: the grid, one loop per other dimension, and, when it is
+/// a reduction, one per reduced dimension.
+Domain Planner::makeDomain(Value value, ArrayRef<int> binding) {
+  Domain domain;
+  ArrayRef<int64_t> shape = shapeOf(value);
+  domain.loops.grid = plan.grid.size();
+  domain.loops.extents = plan.grid;
+  auto addLoop = [&](int64_t extent) {
+    domain.loops.extents.push_back(extent);
+    return static_cast<unsigned>(domain.loops.extents.size() - 1);
+  };
+  SmallVector<int> loops; // By dimension of value; -1: extent 1.
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    loops.push_back(binding[dim] >= 0 ? binding[dim]
+                    : extent == 1     ? -1
+                                      : static_cast<int>(addLoop(extent)));
+  domain.reduced.resize(domain.loops.extents.size());
+
+  Operation *op = value.getDefiningOp();
+  SmallVector<int> source;
+  if (op && isReduction(op)) {
+    SmallVector<bool> reduced = *reducedDims(op);
+    bool keepdims = shape.size() == reduced.size();
+    unsigned next = 0;
+    for (auto [dim, isReduced] : llvm::enumerate(reduced)) {
+      if (!isReduced) {
+        source.push_back(loops[next++]);
+        continue;
+      }
+      next += keepdims;
+      source.push_back(addLoop(shapeOf(op->getOperand(0))[dim]));
+      domain.reduced.push_back(true);
+    }
+  }
+  auto toIndex = [&](int loop) {
+    return loop < 0 ? Index::number(domain.loops, 0)
+                    : Index::loop(domain.loops, loop);
+  };
+  domain.at.assign(llvm::map_range(loops, toIndex).begin(),
+                   llvm::map_range(loops, toIndex).end());
+  for (int loop : source)
+    domain.source.push_back(toIndex(loop));
+  return domain;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+/// Remembers which dimensions of a written value a reader takes from the grid.
+void Planner::noteRead(Value value, const Position &at) {
+  SmallVector<int> binding;
+  ArrayRef<int64_t> shape = shapeOf(value);
+  for (auto [index, extent] : llvm::zip_equal(at, shape)) {
+    std::optional<unsigned> loop = index.asLoop();
+    bool isBound =
+        loop && *loop < plan.grid.size() && plan.grid[*loop] == extent;
+    binding.push_back(isBound ? static_cast<int>(*loop) : -1);
+  }
+  bindings[value].push_back(std::move(binding));
+}
+
+/// True if each element of `value` is met exactly once by `domain`'s own loops.
+bool Planner::coversLoops(Value value, const Position &at,
+                          const Domain &domain) {
+  llvm::SmallDenseSet<unsigned> seen;
+  for (auto [index, extent] : llvm::zip_equal(at, shapeOf(value))) {
+    std::optional<unsigned> loop = index.asLoop();
+    if (!loop && extent == 1)
+      continue;
+    if (!loop || domain.loops.extents[*loop] != extent ||
+        !seen.insert(*loop).second)
+      return false;
+  }
+  return seen.size() == domain.loops.extents.size();
+}
+
+/// A stage over one part of a value's domain. `isWhole`: the only part, so
+/// that written values it needs may be written here.
+bool Planner::buildPart(Value value, const Domain &domain, bool isRoot,
+                        bool isWhole, Stage &stage, StageProblem &problem) {
+  SmallVector<std::pair<Value, Position>> reads;
+  SmallVector<Value> producedHere;
+  auto policy = [&](Value tensor, const Position &at) {
+    if (!stored.contains(tensor))
+      return Treatment::Compute;
+    reads.emplace_back(tensor, at);
+    bool isFirst =
+        !isRoot && isWhole && !isReduction(tensor.getDefiningOp()) &&
+        (firstReader.lookup(tensor) == value ||
+         llvm::is_contained(producedHere, firstReader.lookup(tensor)));
+    if (!isFirst || produced.contains(tensor) ||
+        llvm::is_contained(producedHere, tensor) ||
+        !coversLoops(tensor, at, domain))
+      return Treatment::Read;
+    producedHere.push_back(tensor);
+    return Treatment::ComputeAndStore;
+  };
+  StageBuilder builder(kernel.getContext(), value.getLoc(), domain, policy);
+  Operation *op = value.getDefiningOp();
+  Value element;
+  if (!isRoot && isReduction(op)) {
+    element = builder.element(op->getOperand(0), domain.source);
+    if (element)
+      builder.accumulate(value, domain.at, element,
+                         [&](OpBuilder &b, Value old, Value term) {
+                           return combine(op, b, old, term);
+                         });
+  } else {
+    element = builder.element(value, domain.at,
+                              /*compute=*/!isRoot || !stored.contains(value));
+    if (element)
+      builder.store(value, domain.at, element);
+  }
+  problem = builder.getProblem();
+  if (!element)
+    return false;
+  for (auto &[tensor, at] : reads)
+    noteRead(tensor, at);
+  produced.insert_range(producedHere);
+  stage = builder.take();
+  stage.isWhole = isWhole;
+  return true;
+}
+
+Planner::Outcome Planner::buildParts(Value value, Domain domain, bool isRoot,
+                                     std::vector<Stage> &parts) {
+  std::vector<Domain> todo = {std::move(domain)};
+  bool isWhole = true;
+  while (!todo.empty()) {
+    Domain part = std::move(todo.back());
+    todo.pop_back();
+    Stage stage;
+    StageProblem problem;
+    if (buildPart(value, part, isRoot, isWhole, stage, problem)) {
+      parts.push_back(std::move(stage));
+      continue;
+    }
+    if (!problem.split || parts.size() + todo.size() >= kMaxParts)
+      return fail(problem.reason);
+    if (problem.split->loop < plan.grid.size())
+      return dropGridDim(problem.split->loop);
+    isWhole = false;
+    std::vector<Domain> pieces = cut(part, *problem.split);
+    todo.insert(todo.end(), pieces.rbegin(), pieces.rend());
+  }
+  return Outcome::Done;
+}
+
+/// All readers of a value agree on the dimensions that the grid gives, and all
+/// grid loops are among them: else tiles would compute it several times.
+Planner::Outcome Planner::checkBinding(Value value) {
+  auto &all = bindings[value];
+  if (all.empty())
+    all.push_back(bindByPosition(value));
+  for (unsigned loop = 0; loop < plan.grid.size(); ++loop)
+    for (const SmallVector<int> &binding : all)
+      if (llvm::count(binding, static_cast<int>(loop)) != 1 ||
+          llvm::find(binding, static_cast<int>(loop)) - binding.begin() !=
+              llvm::find(all[0], static_cast<int>(loop)) - all[0].begin())
+        return dropGridDim(loop);
+  plan.storage[value].grid = all[0];
+  return Outcome::Done;
+}
+
+Planner::Outcome Planner::planStored(Value value) {
+  if (Outcome outcome = checkBinding(value); outcome != Outcome::Done)
+    return outcome;
+  if (produced.contains(value))
+    return Outcome::Done;
+  if (isReduction(value.getDefiningOp()) && !reducedDims(value.getDefiningOp()))
+    return fail("a reduction over axes that are not known");
+  std::vector<Stage> parts;
+  Outcome outcome =
+      buildParts(value, makeDomain(value, plan.storage[value].grid),
+                 /*isRoot=*/false, parts);
+  for (Stage &part : llvm::reverse(parts))
+    plan.stages.push_back(std::move(part));
+  return outcome;
+}
+
+/// Results that no stage writes on its own.
+Planner::Outcome Planner::planRoots() {
+  for (auto [i, source] : llvm::enumerate(sources)) {
+    bool isFirst =
+        !llvm::is_contained(ArrayRef<Value>(sources).take_front(i), source);
+    if (stored.contains(source) && isFirst) {
+      plan.storage[source].result = i;
+      continue;
+    }
+    SmallVector<int> binding = bindByPosition(source);
+    for (unsigned loop = 0; loop < plan.grid.size(); ++loop)
+      if (!llvm::is_contained(binding, static_cast<int>(loop)))
+        return dropGridDim(loop);
+    std::vector<Stage> parts;
+    Outcome outcome = buildParts(source, makeDomain(source, binding),
+                                 /*isRoot=*/true, parts);
+    if (outcome != Outcome::Done)
+      return outcome;
+    for (Stage &part : llvm::reverse(parts)) {
+      // Several results may have one source: name the result, not the value.
+      part.outputs.back().tensor =
+          kernel.getBody().front().getTerminator()->getOperand(i);
+      plan.stages.push_back(std::move(part));
+    }
+  }
+  return Outcome::Done;
+}
+
+/// Scratch that does not fit the stack: costly values are computed again.
+Planner::Outcome Planner::checkScratch() {
+  int64_t total = 0, largest = 0;
+  Value candidate;
+  for (auto &[value, storage] : plan.storage) {
+    if (storage.result >= 0)
+      continue;
+    Type type = getElementTypeOrSelf(value.getType());
+    int64_t bytes = (type.getIntOrFloatBitWidth() + 7) / 8;
+    for (auto [grid, extent] : llvm::zip_equal(storage.grid, shapeOf(value)))
+      bytes *= grid < 0 ? extent : 1;
+    total += bytes;
+    if (isReduction(value.getDefiningOp()) || bytes <= largest)
+      continue;
+    largest = bytes;
+    candidate = value;
+  }
+  if (total <= kScratchBytes)
+    return Outcome::Done;
+  if (!candidate)
+    return fail("rows too long for scratch memory");
+  neverStore.insert(candidate);
+  chooseStored();
+  return Outcome::Retry;
+}
+
+Planner::Outcome Planner::attempt() {
+  plan = KernelPlan();
+  bindings.clear();
+  produced.clear();
+  for (unsigned dim : gridDims)
+    plan.grid.push_back(shapeOf(sources[0])[dim]);
+  if (Outcome outcome = planRoots(); outcome != Outcome::Done)
+    return outcome;
+  for (Value value : llvm::reverse(stored))
+    if (Outcome outcome = planStored(value); outcome != Outcome::Done)
+      return outcome;
+  std::reverse(plan.stages.begin(), plan.stages.end());
+  return checkScratch();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory in place
+//===----------------------------------------------------------------------===//
+
+/// True if writing `output`, in the last stage, cannot spoil a read of `input`:
+/// the last stage reads it where it writes, and earlier ones read it within
+/// their tile.
+bool Planner::readsAllow(unsigned input, unsigned output) {
+  Value argument = kernel.getArgument(input);
+  Value result = kernel.getBody().front().getTerminator()->getOperand(output);
+  const Stage &last = plan.stages.back();
+  if (last.outputs.size() != 1 || last.outputs[0].tensor != result)
+    return false;
+  for (const Stage &stage : ArrayRef<Stage>(plan.stages).drop_back())
+    for (const StageOutput &out : stage.outputs)
+      if (out.tensor == result)
+        return false;
+  for (const Stage &stage : plan.stages)
+    for (const StageInput &in : stage.inputs) {
+      if (in.tensor != argument)
+        continue;
+      if (&stage == &last) {
+        if (in.at != last.outputs[0].at)
+          return false;
+        continue;
+      }
+      for (unsigned dim = 0; dim < gridDims.size(); ++dim)
+        if (gridDims[dim] >= in.at.size() ||
+            in.at[gridDims[dim]].asLoop() != dim)
+          return false;
+    }
+  return true;
+}
+
+void Planner::findInPlace() {
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  for (unsigned output = 0; output < sources.size(); ++output)
+    for (unsigned input = 0; input < kernel.getNumArguments(); ++input)
+      if (kernel.getArgument(input).getType() ==
+              terminator->getOperand(output).getType() &&
+          sources[output].getType() == kernel.getArgument(input).getType() &&
+          readsAllow(input, output))
+        plan.inPlace.append({input, output});
+}
+
+//===----------------------------------------------------------------------===//
+// Flat kernels
+//===----------------------------------------------------------------------===//
+
+/// The number of elements when the kernel is elementwise on tensors of one
+/// shape and single elements: then their dimensions do not matter.
+std::optional<int64_t> Planner::flatSize() {
+  ArrayRef<int64_t> shape = shapeOf(sources[0]);
+  int64_t size = ShapedType::getNumElements(shape);
+  auto fits = [&](Value value) {
+    return shapeOf(value) == shape ||
+           ShapedType::getNumElements(shapeOf(value)) == 1;
+  };
+  if (!llvm::all_of(kernel.getArguments(), fits) || size <= 1)
+    return std::nullopt;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (!isa<graph::ElementwiseOpInterface, graph::ConstantOp>(op) ||
+        !llvm::all_of(op.getResults(), fits))
+      return std::nullopt;
+  for (Value source : sources)
+    if (shapeOf(source) != shape)
+      return std::nullopt;
+  return size;
+}
+
+/// One stage for all results, over blocks of all elements.
+Planner::Outcome Planner::planFlat(int64_t size) {
+  int64_t block = std::min<int64_t>(size, kTileElements);
+  plan.flat = size;
+  plan.grid = {(size + block - 1) / block};
+  Domain domain;
+  domain.loops = {1, {plan.grid[0], block}};
+  domain.reduced = {false, false};
+  Position everywhere = {Index::loop(domain.loops, 0) * block +
+                         Index::loop(domain.loops, 1)};
+  // Every dimension but the last is "0": only the number of elements counts.
+  ArrayRef<int64_t> shape = shapeOf(sources[0]);
+  Position at(shape.size() - 1, Index::number(domain.loops, 0));
+  at.push_back(everywhere[0]);
+  auto policy = [](Value, const Position &) { return Treatment::Compute; };
+  StageBuilder builder(kernel.getContext(), kernel.getLoc(), domain, policy);
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  for (auto [result, source] :
+       llvm::zip_equal(terminator->getOperands(), sources)) {
+    Value element = builder.element(source, at);
+    if (!element)
+      return fail(builder.getProblem().reason);
+    builder.store(result, at, element);
+  }
+  plan.stages.push_back(builder.take());
+  return Outcome::Done;
+}
+
+/// All arguments of an output's type are read where it is written; of those
+/// that several outputs could take, each takes its own.
+static void pairFlat(kernel::FuncOp kernel, KernelPlan &plan) {
+  llvm::SmallDenseSet<unsigned> taken;
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  for (auto [output, value] : llvm::enumerate(terminator->getOperands()))
+    for (BlockArgument argument : kernel.getArguments())
+      if (argument.getType() == value.getType() && !argument.use_empty() &&
+          shapeOf(argument) == shapeOf(plan.sources[0]) &&
+          taken.insert(argument.getArgNumber()).second) {
+        plan.inPlace.append(
+            {argument.getArgNumber(), static_cast<int64_t>(output)});
+        break;
+      }
+}
+
+FailureOr<KernelPlan> Planner::run() {
+  chooseSources();
+  if (std::optional<int64_t> size = flatSize()) {
+    if (planFlat(*size) != Outcome::Done)
+      return failure();
+    plan.sources = sources;
+    if (sources.size() == 1)
+      pairFlat(kernel, plan);
+    return std::move(plan);
+  }
+  do {
+    chooseStored();
+  } while (dropCheapStored());
+  chooseGrid();
+  // Each retry drops a dimension of the grid or a written value.
+  for (int retries = 0; retries < 64; ++retries) {
+    Outcome outcome = attempt();
+    if (outcome == Outcome::Failed)
+      return failure();
+    if (outcome == Outcome::Retry)
+      continue;
+    plan.sources = sources;
+    findInPlace();
+    return std::move(plan);
+  }
+  reason = "no common loops";
+  return failure();
+}
+
+FailureOr<KernelPlan> dlc::conversion::planKernel(kernel::FuncOp kernel,
+                                                  std::string &reason) {
+  return Planner(kernel, reason).run();
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cuts a kernel in value semantics into stages: decides the grid, what is
+// materialised, and which loops do what. Nothing is rewritten.
+
+#ifndef DLC_PASSES_CONVERSION_KERNELTOLINALG_PLANNER_H
+#define DLC_PASSES_CONVERSION_KERNELTOLINALG_PLANNER_H
+
+#include "Stage.h"
+
+#include "dlc/dialects/Kernel/KernelDialect.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace dlc::conversion {
+
+/// The most scratch memory a tile may have, in bytes; it lies on the stack.
+inline constexpr int64_t kScratchBytes = 64 * 1024;
+
+/// A tensor that a stage writes and others read.
+struct Storage {
+  /// By dimension: the grid loop it is bound to, or -1. Scratch holds the
+  /// unbound dimensions only.
+  llvm::SmallVector<int> grid;
+  /// The result of the kernel whose memory it is, or -1 for scratch.
+  int result = -1;
+};
+
+struct KernelPlan {
+  /// The number of elements when all tensors are taken as vectors; else 0.
+  /// The last tile may be shorter than the others then.
+  int64_t flat = 0;
+  llvm::SmallVector<int64_t> grid;
+  /// In order of execution.
+  std::vector<Stage> stages;
+  llvm::MapVector<mlir::Value, Storage> storage;
+  /// By result: the tensor whose elements, in order, are the result's.
+  llvm::SmallVector<mlir::Value> sources;
+  /// (input, output) pairs that may share memory.
+  llvm::SmallVector<int64_t> inPlace;
+};
+
+/// Plans `kernel`, whose operations are decomposed. On failure `reason` says
+/// why, in words for a note.
+llvm::FailureOr<KernelPlan> planKernel(kernel::FuncOp kernel,
+                                       std::string &reason);
+
+} // namespace dlc::conversion
+
+#endif // DLC_PASSES_CONVERSION_KERNELTOLINALG_PLANNER_H

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stage of a kernel: one linalg.generic to be, as scalars over loops. Stages
+// are built before it is known where their tensors lie.
+
+#ifndef DLC_PASSES_CONVERSION_KERNELTOLINALG_STAGE_H
+#define DLC_PASSES_CONVERSION_KERNELTOLINALG_STAGE_H
+
+#include "Index.h"
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Builders.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace dlc::conversion {
+
+using Position = llvm::SmallVector<Index>;
+
+/// Loops and where a tensor's elements are computed in them.
+struct Domain {
+  Loops loops;
+  llvm::SmallVector<bool> reduced; ///< Per loop.
+  Position at;                     ///< Of the stage's value.
+  Position source; ///< Of the operand, when the value is a reduction.
+};
+
+/// The parts into which `split` cuts `domain`.
+std::vector<Domain> cut(const Domain &domain, const LoopSplit &split);
+
+struct StageInput {
+  mlir::Value tensor;
+  Position at;
+  mlir::BlockArgument argument;
+};
+
+struct StageOutput {
+  mlir::Value tensor;
+  Position at;
+  mlir::Value element; ///< In the type of memory.
+  /// Null unless the element is combined with the old value.
+  mlir::BlockArgument old;
+};
+
+struct Stage {
+  Domain domain;
+  std::unique_ptr<mlir::Block> body;
+  llvm::SmallVector<StageInput> inputs;
+  llvm::SmallVector<StageOutput> outputs;
+  /// Covers the whole domain of its value.
+  bool isWhole = true;
+};
+
+/// Why a stage cannot be built: a loop to cut, or a reason.
+struct StageProblem {
+  std::optional<LoopSplit> split;
+  std::string reason;
+};
+
+/// Builds the body of a stage.
+class StageBuilder {
+public:
+  /// What to do with a value that is not simply computed in place.
+  enum class Treatment { Compute, Read, ComputeAndStore };
+  using Policy =
+      llvm::function_ref<Treatment(mlir::Value tensor, const Position &at)>;
+
+  StageBuilder(mlir::MLIRContext *context, mlir::Location loc,
+               const Domain &domain, Policy policy);
+
+  /// The element of `tensor` at `at`, in signless type; null on failure.
+  /// `policy` decides about every value but, when `compute`, this one.
+  mlir::Value element(mlir::Value tensor, const Position &at,
+                      bool compute = false);
+  /// Adds outputs. `combine` gives the new value from old and term.
+  void store(mlir::Value tensor, const Position &at, mlir::Value element);
+  void accumulate(mlir::Value tensor, const Position &at, mlir::Value term,
+                  llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value,
+                                                 mlir::Value)>
+                      combine);
+
+  const StageProblem &getProblem() const { return problem; }
+  /// The finished stage; the builder is spent.
+  Stage take() { return std::move(stage); }
+
+private:
+  using Value = mlir::Value;
+
+  Value fail(llvm::Twine reason);
+  Value read(Value tensor, const Position &at);
+  Value compute(Value tensor, const Position &at);
+  Value constant(mlir::Operation *op);
+  Value elementwise(mlir::Operation *op, const Position &at);
+  Value move(mlir::Operation *op, unsigned result, const Position &at);
+  Value reshape(mlir::Operation *op, const Position &at);
+  Value concat(mlir::Operation *op, const Position &at);
+  Value pad(mlir::Operation *op, const Position &at);
+  Value pool(mlir::Operation *op, const Position &at);
+  std::optional<Position> slice(mlir::Operation *op, const Position &at);
+  std::optional<Position> blocks(mlir::Operation *op, const Position &at);
+
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  Policy policy;
+  Stage stage;
+  StageProblem problem;
+  std::map<std::pair<void *, std::vector<Index>>, Value> cache;
+};
+
+/// `value` between the signless type that arith knows and the type in memory.
+mlir::Value castSign(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value value, mlir::Type type);
+
+/// The static shape of a ranked tensor.
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value tensor);
+
+} // namespace dlc::conversion
+
+#endif // DLC_PASSES_CONVERSION_KERNELTOLINALG_STAGE_H

@@ -1,0 +1,1283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels in value semantics that ReferenceTest.cpp generates and compares with
+// the definitions of their operations. Names that end in _special get NaN and
+// infinities as input.
+
+kernel.func @neg_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.neg %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @abs_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.abs %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @sign_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.sign %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @ceil_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.ceil %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @floor_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.floor %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @round_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.round %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @sqrt_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.sqrt %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @exp_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.exp %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @log_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.log %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @sin_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.sin %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @cos_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.cos %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @tan_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.tan %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @atan_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.atan %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @sinh_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.sinh %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @cosh_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.cosh %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @tanh_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.tanh %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @asinh_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.asinh %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @erf_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.erf %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @sigmoid_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.sigmoid %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @relu_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.relu %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @softplus_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.softplus %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @softsign_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.softsign %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @silu_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.silu %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @mish_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.mish %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @hard_swish_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.hard_swish %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @reciprocal_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.reciprocal %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @elu_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.elu %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @selu_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.selu %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @celu_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.celu %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @leaky_relu_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.leaky_relu %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @hard_sigmoid_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.hard_sigmoid %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @gelu_special(%x: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.gelu %x : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @exp_f16_special(%x: tensor<3x11xf16>) -> (tensor<3x11xf16>) {
+  %y = graph.exp %x : tensor<3x11xf16>
+  kernel.return %y : tensor<3x11xf16>
+}
+kernel.func @tanh_f16_special(%x: tensor<3x11xf16>) -> (tensor<3x11xf16>) {
+  %y = graph.tanh %x : tensor<3x11xf16>
+  kernel.return %y : tensor<3x11xf16>
+}
+kernel.func @sigmoid_f16_special(%x: tensor<3x11xf16>) -> (tensor<3x11xf16>) {
+  %y = graph.sigmoid %x : tensor<3x11xf16>
+  kernel.return %y : tensor<3x11xf16>
+}
+kernel.func @sqrt_f16_special(%x: tensor<3x11xf16>) -> (tensor<3x11xf16>) {
+  %y = graph.sqrt %x : tensor<3x11xf16>
+  kernel.return %y : tensor<3x11xf16>
+}
+kernel.func @relu_f16_special(%x: tensor<3x11xf16>) -> (tensor<3x11xf16>) {
+  %y = graph.relu %x : tensor<3x11xf16>
+  kernel.return %y : tensor<3x11xf16>
+}
+kernel.func @exp_bf16_special(%x: tensor<3x11xbf16>) -> (tensor<3x11xbf16>) {
+  %y = graph.exp %x : tensor<3x11xbf16>
+  kernel.return %y : tensor<3x11xbf16>
+}
+kernel.func @tanh_bf16_special(%x: tensor<3x11xbf16>) -> (tensor<3x11xbf16>) {
+  %y = graph.tanh %x : tensor<3x11xbf16>
+  kernel.return %y : tensor<3x11xbf16>
+}
+kernel.func @sigmoid_bf16_special(%x: tensor<3x11xbf16>) -> (tensor<3x11xbf16>) {
+  %y = graph.sigmoid %x : tensor<3x11xbf16>
+  kernel.return %y : tensor<3x11xbf16>
+}
+kernel.func @sqrt_bf16_special(%x: tensor<3x11xbf16>) -> (tensor<3x11xbf16>) {
+  %y = graph.sqrt %x : tensor<3x11xbf16>
+  kernel.return %y : tensor<3x11xbf16>
+}
+kernel.func @relu_bf16_special(%x: tensor<3x11xbf16>) -> (tensor<3x11xbf16>) {
+  %y = graph.relu %x : tensor<3x11xbf16>
+  kernel.return %y : tensor<3x11xbf16>
+}
+kernel.func @exp_f64_special(%x: tensor<3x11xf64>) -> (tensor<3x11xf64>) {
+  %y = graph.exp %x : tensor<3x11xf64>
+  kernel.return %y : tensor<3x11xf64>
+}
+kernel.func @tanh_f64_special(%x: tensor<3x11xf64>) -> (tensor<3x11xf64>) {
+  %y = graph.tanh %x : tensor<3x11xf64>
+  kernel.return %y : tensor<3x11xf64>
+}
+kernel.func @sigmoid_f64_special(%x: tensor<3x11xf64>) -> (tensor<3x11xf64>) {
+  %y = graph.sigmoid %x : tensor<3x11xf64>
+  kernel.return %y : tensor<3x11xf64>
+}
+kernel.func @sqrt_f64_special(%x: tensor<3x11xf64>) -> (tensor<3x11xf64>) {
+  %y = graph.sqrt %x : tensor<3x11xf64>
+  kernel.return %y : tensor<3x11xf64>
+}
+kernel.func @relu_f64_special(%x: tensor<3x11xf64>) -> (tensor<3x11xf64>) {
+  %y = graph.relu %x : tensor<3x11xf64>
+  kernel.return %y : tensor<3x11xf64>
+}
+kernel.func @add_i8(%a: tensor<4x1x9xi8>, %b: tensor<3x9xi8>) -> (tensor<4x3x9xi8>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xi8>, tensor<3x9xi8>) -> tensor<4x3x9xi8>
+  kernel.return %y : tensor<4x3x9xi8>
+}
+kernel.func @sub_i8(%a: tensor<4x1x9xi8>, %b: tensor<3x9xi8>) -> (tensor<4x3x9xi8>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xi8>, tensor<3x9xi8>) -> tensor<4x3x9xi8>
+  kernel.return %y : tensor<4x3x9xi8>
+}
+kernel.func @mul_i8(%a: tensor<4x1x9xi8>, %b: tensor<3x9xi8>) -> (tensor<4x3x9xi8>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xi8>, tensor<3x9xi8>) -> tensor<4x3x9xi8>
+  kernel.return %y : tensor<4x3x9xi8>
+}
+kernel.func @div_i8(%a: tensor<4x1x9xi8>, %b: tensor<3x9xi8>) -> (tensor<4x3x9xi8>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xi8>, tensor<3x9xi8>) -> tensor<4x3x9xi8>
+  kernel.return %y : tensor<4x3x9xi8>
+}
+kernel.func @max_i8(%a: tensor<4x1x9xi8>, %b: tensor<3x9xi8>) -> (tensor<4x3x9xi8>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xi8>, tensor<3x9xi8>) -> tensor<4x3x9xi8>
+  kernel.return %y : tensor<4x3x9xi8>
+}
+kernel.func @min_i8(%a: tensor<4x1x9xi8>, %b: tensor<3x9xi8>) -> (tensor<4x3x9xi8>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xi8>, tensor<3x9xi8>) -> tensor<4x3x9xi8>
+  kernel.return %y : tensor<4x3x9xi8>
+}
+kernel.func @equal_i8(%a: tensor<4x1x9xi8>, %b: tensor<3x9xi8>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xi8>, tensor<3x9xi8>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_i8(%a: tensor<4x1x9xi8>, %b: tensor<3x9xi8>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xi8>, tensor<3x9xi8>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_i8(%a: tensor<4x1x9xi8>, %b: tensor<3x9xi8>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xi8>, tensor<3x9xi8>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_i8_f32(%a: tensor<4x1x9xi8>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xi8>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_i8(%x: tensor<3x10x5xi8>) -> (tensor<3x5xi8>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xi8>, tensor<1xi64>) -> tensor<3x5xi8>
+  kernel.return %y : tensor<3x5xi8>
+}
+kernel.func @reduce_max_middle_i8(%x: tensor<3x10x5xi8>) -> (tensor<3x5xi8>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xi8>, tensor<1xi64>) -> tensor<3x5xi8>
+  kernel.return %y : tensor<3x5xi8>
+}
+kernel.func @reduce_min_middle_i8(%x: tensor<3x10x5xi8>) -> (tensor<3x5xi8>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xi8>, tensor<1xi64>) -> tensor<3x5xi8>
+  kernel.return %y : tensor<3x5xi8>
+}
+kernel.func @reduce_prod_middle_i8(%x: tensor<3x10x5xi8>) -> (tensor<3x5xi8>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xi8>, tensor<1xi64>) -> tensor<3x5xi8>
+  kernel.return %y : tensor<3x5xi8>
+}
+kernel.func @add_i16(%a: tensor<4x1x9xi16>, %b: tensor<3x9xi16>) -> (tensor<4x3x9xi16>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xi16>, tensor<3x9xi16>) -> tensor<4x3x9xi16>
+  kernel.return %y : tensor<4x3x9xi16>
+}
+kernel.func @sub_i16(%a: tensor<4x1x9xi16>, %b: tensor<3x9xi16>) -> (tensor<4x3x9xi16>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xi16>, tensor<3x9xi16>) -> tensor<4x3x9xi16>
+  kernel.return %y : tensor<4x3x9xi16>
+}
+kernel.func @mul_i16(%a: tensor<4x1x9xi16>, %b: tensor<3x9xi16>) -> (tensor<4x3x9xi16>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xi16>, tensor<3x9xi16>) -> tensor<4x3x9xi16>
+  kernel.return %y : tensor<4x3x9xi16>
+}
+kernel.func @div_i16(%a: tensor<4x1x9xi16>, %b: tensor<3x9xi16>) -> (tensor<4x3x9xi16>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xi16>, tensor<3x9xi16>) -> tensor<4x3x9xi16>
+  kernel.return %y : tensor<4x3x9xi16>
+}
+kernel.func @max_i16(%a: tensor<4x1x9xi16>, %b: tensor<3x9xi16>) -> (tensor<4x3x9xi16>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xi16>, tensor<3x9xi16>) -> tensor<4x3x9xi16>
+  kernel.return %y : tensor<4x3x9xi16>
+}
+kernel.func @min_i16(%a: tensor<4x1x9xi16>, %b: tensor<3x9xi16>) -> (tensor<4x3x9xi16>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xi16>, tensor<3x9xi16>) -> tensor<4x3x9xi16>
+  kernel.return %y : tensor<4x3x9xi16>
+}
+kernel.func @equal_i16(%a: tensor<4x1x9xi16>, %b: tensor<3x9xi16>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xi16>, tensor<3x9xi16>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_i16(%a: tensor<4x1x9xi16>, %b: tensor<3x9xi16>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xi16>, tensor<3x9xi16>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_i16(%a: tensor<4x1x9xi16>, %b: tensor<3x9xi16>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xi16>, tensor<3x9xi16>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_i16_f32(%a: tensor<4x1x9xi16>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xi16>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_i16(%x: tensor<3x10x5xi16>) -> (tensor<3x5xi16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xi16>, tensor<1xi64>) -> tensor<3x5xi16>
+  kernel.return %y : tensor<3x5xi16>
+}
+kernel.func @reduce_max_middle_i16(%x: tensor<3x10x5xi16>) -> (tensor<3x5xi16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xi16>, tensor<1xi64>) -> tensor<3x5xi16>
+  kernel.return %y : tensor<3x5xi16>
+}
+kernel.func @reduce_min_middle_i16(%x: tensor<3x10x5xi16>) -> (tensor<3x5xi16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xi16>, tensor<1xi64>) -> tensor<3x5xi16>
+  kernel.return %y : tensor<3x5xi16>
+}
+kernel.func @reduce_prod_middle_i16(%x: tensor<3x10x5xi16>) -> (tensor<3x5xi16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xi16>, tensor<1xi64>) -> tensor<3x5xi16>
+  kernel.return %y : tensor<3x5xi16>
+}
+kernel.func @add_i32(%a: tensor<4x1x9xi32>, %b: tensor<3x9xi32>) -> (tensor<4x3x9xi32>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xi32>, tensor<3x9xi32>) -> tensor<4x3x9xi32>
+  kernel.return %y : tensor<4x3x9xi32>
+}
+kernel.func @sub_i32(%a: tensor<4x1x9xi32>, %b: tensor<3x9xi32>) -> (tensor<4x3x9xi32>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xi32>, tensor<3x9xi32>) -> tensor<4x3x9xi32>
+  kernel.return %y : tensor<4x3x9xi32>
+}
+kernel.func @mul_i32(%a: tensor<4x1x9xi32>, %b: tensor<3x9xi32>) -> (tensor<4x3x9xi32>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xi32>, tensor<3x9xi32>) -> tensor<4x3x9xi32>
+  kernel.return %y : tensor<4x3x9xi32>
+}
+kernel.func @div_i32(%a: tensor<4x1x9xi32>, %b: tensor<3x9xi32>) -> (tensor<4x3x9xi32>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xi32>, tensor<3x9xi32>) -> tensor<4x3x9xi32>
+  kernel.return %y : tensor<4x3x9xi32>
+}
+kernel.func @max_i32(%a: tensor<4x1x9xi32>, %b: tensor<3x9xi32>) -> (tensor<4x3x9xi32>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xi32>, tensor<3x9xi32>) -> tensor<4x3x9xi32>
+  kernel.return %y : tensor<4x3x9xi32>
+}
+kernel.func @min_i32(%a: tensor<4x1x9xi32>, %b: tensor<3x9xi32>) -> (tensor<4x3x9xi32>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xi32>, tensor<3x9xi32>) -> tensor<4x3x9xi32>
+  kernel.return %y : tensor<4x3x9xi32>
+}
+kernel.func @equal_i32(%a: tensor<4x1x9xi32>, %b: tensor<3x9xi32>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xi32>, tensor<3x9xi32>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_i32(%a: tensor<4x1x9xi32>, %b: tensor<3x9xi32>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xi32>, tensor<3x9xi32>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_i32(%a: tensor<4x1x9xi32>, %b: tensor<3x9xi32>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xi32>, tensor<3x9xi32>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_i32_f32(%a: tensor<4x1x9xi32>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xi32>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_i32(%x: tensor<3x10x5xi32>) -> (tensor<3x5xi32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xi32>, tensor<1xi64>) -> tensor<3x5xi32>
+  kernel.return %y : tensor<3x5xi32>
+}
+kernel.func @reduce_max_middle_i32(%x: tensor<3x10x5xi32>) -> (tensor<3x5xi32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xi32>, tensor<1xi64>) -> tensor<3x5xi32>
+  kernel.return %y : tensor<3x5xi32>
+}
+kernel.func @reduce_min_middle_i32(%x: tensor<3x10x5xi32>) -> (tensor<3x5xi32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xi32>, tensor<1xi64>) -> tensor<3x5xi32>
+  kernel.return %y : tensor<3x5xi32>
+}
+kernel.func @reduce_prod_middle_i32(%x: tensor<3x10x5xi32>) -> (tensor<3x5xi32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xi32>, tensor<1xi64>) -> tensor<3x5xi32>
+  kernel.return %y : tensor<3x5xi32>
+}
+kernel.func @add_i64(%a: tensor<4x1x9xi64>, %b: tensor<3x9xi64>) -> (tensor<4x3x9xi64>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xi64>, tensor<3x9xi64>) -> tensor<4x3x9xi64>
+  kernel.return %y : tensor<4x3x9xi64>
+}
+kernel.func @sub_i64(%a: tensor<4x1x9xi64>, %b: tensor<3x9xi64>) -> (tensor<4x3x9xi64>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xi64>, tensor<3x9xi64>) -> tensor<4x3x9xi64>
+  kernel.return %y : tensor<4x3x9xi64>
+}
+kernel.func @mul_i64(%a: tensor<4x1x9xi64>, %b: tensor<3x9xi64>) -> (tensor<4x3x9xi64>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xi64>, tensor<3x9xi64>) -> tensor<4x3x9xi64>
+  kernel.return %y : tensor<4x3x9xi64>
+}
+kernel.func @div_i64(%a: tensor<4x1x9xi64>, %b: tensor<3x9xi64>) -> (tensor<4x3x9xi64>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xi64>, tensor<3x9xi64>) -> tensor<4x3x9xi64>
+  kernel.return %y : tensor<4x3x9xi64>
+}
+kernel.func @max_i64(%a: tensor<4x1x9xi64>, %b: tensor<3x9xi64>) -> (tensor<4x3x9xi64>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xi64>, tensor<3x9xi64>) -> tensor<4x3x9xi64>
+  kernel.return %y : tensor<4x3x9xi64>
+}
+kernel.func @min_i64(%a: tensor<4x1x9xi64>, %b: tensor<3x9xi64>) -> (tensor<4x3x9xi64>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xi64>, tensor<3x9xi64>) -> tensor<4x3x9xi64>
+  kernel.return %y : tensor<4x3x9xi64>
+}
+kernel.func @equal_i64(%a: tensor<4x1x9xi64>, %b: tensor<3x9xi64>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xi64>, tensor<3x9xi64>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_i64(%a: tensor<4x1x9xi64>, %b: tensor<3x9xi64>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xi64>, tensor<3x9xi64>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_i64(%a: tensor<4x1x9xi64>, %b: tensor<3x9xi64>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xi64>, tensor<3x9xi64>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_i64_f32(%a: tensor<4x1x9xi64>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xi64>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_i64(%x: tensor<3x10x5xi64>) -> (tensor<3x5xi64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xi64>, tensor<1xi64>) -> tensor<3x5xi64>
+  kernel.return %y : tensor<3x5xi64>
+}
+kernel.func @reduce_max_middle_i64(%x: tensor<3x10x5xi64>) -> (tensor<3x5xi64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xi64>, tensor<1xi64>) -> tensor<3x5xi64>
+  kernel.return %y : tensor<3x5xi64>
+}
+kernel.func @reduce_min_middle_i64(%x: tensor<3x10x5xi64>) -> (tensor<3x5xi64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xi64>, tensor<1xi64>) -> tensor<3x5xi64>
+  kernel.return %y : tensor<3x5xi64>
+}
+kernel.func @reduce_prod_middle_i64(%x: tensor<3x10x5xi64>) -> (tensor<3x5xi64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xi64>, tensor<1xi64>) -> tensor<3x5xi64>
+  kernel.return %y : tensor<3x5xi64>
+}
+kernel.func @add_ui8(%a: tensor<4x1x9xui8>, %b: tensor<3x9xui8>) -> (tensor<4x3x9xui8>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xui8>, tensor<3x9xui8>) -> tensor<4x3x9xui8>
+  kernel.return %y : tensor<4x3x9xui8>
+}
+kernel.func @sub_ui8(%a: tensor<4x1x9xui8>, %b: tensor<3x9xui8>) -> (tensor<4x3x9xui8>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xui8>, tensor<3x9xui8>) -> tensor<4x3x9xui8>
+  kernel.return %y : tensor<4x3x9xui8>
+}
+kernel.func @mul_ui8(%a: tensor<4x1x9xui8>, %b: tensor<3x9xui8>) -> (tensor<4x3x9xui8>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xui8>, tensor<3x9xui8>) -> tensor<4x3x9xui8>
+  kernel.return %y : tensor<4x3x9xui8>
+}
+kernel.func @div_ui8(%a: tensor<4x1x9xui8>, %b: tensor<3x9xui8>) -> (tensor<4x3x9xui8>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xui8>, tensor<3x9xui8>) -> tensor<4x3x9xui8>
+  kernel.return %y : tensor<4x3x9xui8>
+}
+kernel.func @max_ui8(%a: tensor<4x1x9xui8>, %b: tensor<3x9xui8>) -> (tensor<4x3x9xui8>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xui8>, tensor<3x9xui8>) -> tensor<4x3x9xui8>
+  kernel.return %y : tensor<4x3x9xui8>
+}
+kernel.func @min_ui8(%a: tensor<4x1x9xui8>, %b: tensor<3x9xui8>) -> (tensor<4x3x9xui8>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xui8>, tensor<3x9xui8>) -> tensor<4x3x9xui8>
+  kernel.return %y : tensor<4x3x9xui8>
+}
+kernel.func @equal_ui8(%a: tensor<4x1x9xui8>, %b: tensor<3x9xui8>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xui8>, tensor<3x9xui8>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_ui8(%a: tensor<4x1x9xui8>, %b: tensor<3x9xui8>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xui8>, tensor<3x9xui8>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_ui8(%a: tensor<4x1x9xui8>, %b: tensor<3x9xui8>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xui8>, tensor<3x9xui8>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_ui8_f32(%a: tensor<4x1x9xui8>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xui8>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_ui8(%x: tensor<3x10x5xui8>) -> (tensor<3x5xui8>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xui8>, tensor<1xi64>) -> tensor<3x5xui8>
+  kernel.return %y : tensor<3x5xui8>
+}
+kernel.func @reduce_max_middle_ui8(%x: tensor<3x10x5xui8>) -> (tensor<3x5xui8>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xui8>, tensor<1xi64>) -> tensor<3x5xui8>
+  kernel.return %y : tensor<3x5xui8>
+}
+kernel.func @reduce_min_middle_ui8(%x: tensor<3x10x5xui8>) -> (tensor<3x5xui8>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xui8>, tensor<1xi64>) -> tensor<3x5xui8>
+  kernel.return %y : tensor<3x5xui8>
+}
+kernel.func @reduce_prod_middle_ui8(%x: tensor<3x10x5xui8>) -> (tensor<3x5xui8>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xui8>, tensor<1xi64>) -> tensor<3x5xui8>
+  kernel.return %y : tensor<3x5xui8>
+}
+kernel.func @add_ui16(%a: tensor<4x1x9xui16>, %b: tensor<3x9xui16>) -> (tensor<4x3x9xui16>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xui16>, tensor<3x9xui16>) -> tensor<4x3x9xui16>
+  kernel.return %y : tensor<4x3x9xui16>
+}
+kernel.func @sub_ui16(%a: tensor<4x1x9xui16>, %b: tensor<3x9xui16>) -> (tensor<4x3x9xui16>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xui16>, tensor<3x9xui16>) -> tensor<4x3x9xui16>
+  kernel.return %y : tensor<4x3x9xui16>
+}
+kernel.func @mul_ui16(%a: tensor<4x1x9xui16>, %b: tensor<3x9xui16>) -> (tensor<4x3x9xui16>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xui16>, tensor<3x9xui16>) -> tensor<4x3x9xui16>
+  kernel.return %y : tensor<4x3x9xui16>
+}
+kernel.func @div_ui16(%a: tensor<4x1x9xui16>, %b: tensor<3x9xui16>) -> (tensor<4x3x9xui16>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xui16>, tensor<3x9xui16>) -> tensor<4x3x9xui16>
+  kernel.return %y : tensor<4x3x9xui16>
+}
+kernel.func @max_ui16(%a: tensor<4x1x9xui16>, %b: tensor<3x9xui16>) -> (tensor<4x3x9xui16>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xui16>, tensor<3x9xui16>) -> tensor<4x3x9xui16>
+  kernel.return %y : tensor<4x3x9xui16>
+}
+kernel.func @min_ui16(%a: tensor<4x1x9xui16>, %b: tensor<3x9xui16>) -> (tensor<4x3x9xui16>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xui16>, tensor<3x9xui16>) -> tensor<4x3x9xui16>
+  kernel.return %y : tensor<4x3x9xui16>
+}
+kernel.func @equal_ui16(%a: tensor<4x1x9xui16>, %b: tensor<3x9xui16>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xui16>, tensor<3x9xui16>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_ui16(%a: tensor<4x1x9xui16>, %b: tensor<3x9xui16>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xui16>, tensor<3x9xui16>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_ui16(%a: tensor<4x1x9xui16>, %b: tensor<3x9xui16>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xui16>, tensor<3x9xui16>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_ui16_f32(%a: tensor<4x1x9xui16>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xui16>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_ui16(%x: tensor<3x10x5xui16>) -> (tensor<3x5xui16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xui16>, tensor<1xi64>) -> tensor<3x5xui16>
+  kernel.return %y : tensor<3x5xui16>
+}
+kernel.func @reduce_max_middle_ui16(%x: tensor<3x10x5xui16>) -> (tensor<3x5xui16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xui16>, tensor<1xi64>) -> tensor<3x5xui16>
+  kernel.return %y : tensor<3x5xui16>
+}
+kernel.func @reduce_min_middle_ui16(%x: tensor<3x10x5xui16>) -> (tensor<3x5xui16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xui16>, tensor<1xi64>) -> tensor<3x5xui16>
+  kernel.return %y : tensor<3x5xui16>
+}
+kernel.func @reduce_prod_middle_ui16(%x: tensor<3x10x5xui16>) -> (tensor<3x5xui16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xui16>, tensor<1xi64>) -> tensor<3x5xui16>
+  kernel.return %y : tensor<3x5xui16>
+}
+kernel.func @add_ui32(%a: tensor<4x1x9xui32>, %b: tensor<3x9xui32>) -> (tensor<4x3x9xui32>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xui32>, tensor<3x9xui32>) -> tensor<4x3x9xui32>
+  kernel.return %y : tensor<4x3x9xui32>
+}
+kernel.func @sub_ui32(%a: tensor<4x1x9xui32>, %b: tensor<3x9xui32>) -> (tensor<4x3x9xui32>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xui32>, tensor<3x9xui32>) -> tensor<4x3x9xui32>
+  kernel.return %y : tensor<4x3x9xui32>
+}
+kernel.func @mul_ui32(%a: tensor<4x1x9xui32>, %b: tensor<3x9xui32>) -> (tensor<4x3x9xui32>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xui32>, tensor<3x9xui32>) -> tensor<4x3x9xui32>
+  kernel.return %y : tensor<4x3x9xui32>
+}
+kernel.func @div_ui32(%a: tensor<4x1x9xui32>, %b: tensor<3x9xui32>) -> (tensor<4x3x9xui32>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xui32>, tensor<3x9xui32>) -> tensor<4x3x9xui32>
+  kernel.return %y : tensor<4x3x9xui32>
+}
+kernel.func @max_ui32(%a: tensor<4x1x9xui32>, %b: tensor<3x9xui32>) -> (tensor<4x3x9xui32>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xui32>, tensor<3x9xui32>) -> tensor<4x3x9xui32>
+  kernel.return %y : tensor<4x3x9xui32>
+}
+kernel.func @min_ui32(%a: tensor<4x1x9xui32>, %b: tensor<3x9xui32>) -> (tensor<4x3x9xui32>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xui32>, tensor<3x9xui32>) -> tensor<4x3x9xui32>
+  kernel.return %y : tensor<4x3x9xui32>
+}
+kernel.func @equal_ui32(%a: tensor<4x1x9xui32>, %b: tensor<3x9xui32>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xui32>, tensor<3x9xui32>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_ui32(%a: tensor<4x1x9xui32>, %b: tensor<3x9xui32>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xui32>, tensor<3x9xui32>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_ui32(%a: tensor<4x1x9xui32>, %b: tensor<3x9xui32>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xui32>, tensor<3x9xui32>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_ui32_f32(%a: tensor<4x1x9xui32>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xui32>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_ui32(%x: tensor<3x10x5xui32>) -> (tensor<3x5xui32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xui32>, tensor<1xi64>) -> tensor<3x5xui32>
+  kernel.return %y : tensor<3x5xui32>
+}
+kernel.func @reduce_max_middle_ui32(%x: tensor<3x10x5xui32>) -> (tensor<3x5xui32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xui32>, tensor<1xi64>) -> tensor<3x5xui32>
+  kernel.return %y : tensor<3x5xui32>
+}
+kernel.func @reduce_min_middle_ui32(%x: tensor<3x10x5xui32>) -> (tensor<3x5xui32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xui32>, tensor<1xi64>) -> tensor<3x5xui32>
+  kernel.return %y : tensor<3x5xui32>
+}
+kernel.func @reduce_prod_middle_ui32(%x: tensor<3x10x5xui32>) -> (tensor<3x5xui32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xui32>, tensor<1xi64>) -> tensor<3x5xui32>
+  kernel.return %y : tensor<3x5xui32>
+}
+kernel.func @add_ui64(%a: tensor<4x1x9xui64>, %b: tensor<3x9xui64>) -> (tensor<4x3x9xui64>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xui64>, tensor<3x9xui64>) -> tensor<4x3x9xui64>
+  kernel.return %y : tensor<4x3x9xui64>
+}
+kernel.func @sub_ui64(%a: tensor<4x1x9xui64>, %b: tensor<3x9xui64>) -> (tensor<4x3x9xui64>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xui64>, tensor<3x9xui64>) -> tensor<4x3x9xui64>
+  kernel.return %y : tensor<4x3x9xui64>
+}
+kernel.func @mul_ui64(%a: tensor<4x1x9xui64>, %b: tensor<3x9xui64>) -> (tensor<4x3x9xui64>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xui64>, tensor<3x9xui64>) -> tensor<4x3x9xui64>
+  kernel.return %y : tensor<4x3x9xui64>
+}
+kernel.func @div_ui64(%a: tensor<4x1x9xui64>, %b: tensor<3x9xui64>) -> (tensor<4x3x9xui64>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xui64>, tensor<3x9xui64>) -> tensor<4x3x9xui64>
+  kernel.return %y : tensor<4x3x9xui64>
+}
+kernel.func @max_ui64(%a: tensor<4x1x9xui64>, %b: tensor<3x9xui64>) -> (tensor<4x3x9xui64>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xui64>, tensor<3x9xui64>) -> tensor<4x3x9xui64>
+  kernel.return %y : tensor<4x3x9xui64>
+}
+kernel.func @min_ui64(%a: tensor<4x1x9xui64>, %b: tensor<3x9xui64>) -> (tensor<4x3x9xui64>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xui64>, tensor<3x9xui64>) -> tensor<4x3x9xui64>
+  kernel.return %y : tensor<4x3x9xui64>
+}
+kernel.func @equal_ui64(%a: tensor<4x1x9xui64>, %b: tensor<3x9xui64>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xui64>, tensor<3x9xui64>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_ui64(%a: tensor<4x1x9xui64>, %b: tensor<3x9xui64>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xui64>, tensor<3x9xui64>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_ui64(%a: tensor<4x1x9xui64>, %b: tensor<3x9xui64>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xui64>, tensor<3x9xui64>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_ui64_f32(%a: tensor<4x1x9xui64>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xui64>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_ui64(%x: tensor<3x10x5xui64>) -> (tensor<3x5xui64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xui64>, tensor<1xi64>) -> tensor<3x5xui64>
+  kernel.return %y : tensor<3x5xui64>
+}
+kernel.func @reduce_max_middle_ui64(%x: tensor<3x10x5xui64>) -> (tensor<3x5xui64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xui64>, tensor<1xi64>) -> tensor<3x5xui64>
+  kernel.return %y : tensor<3x5xui64>
+}
+kernel.func @reduce_min_middle_ui64(%x: tensor<3x10x5xui64>) -> (tensor<3x5xui64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xui64>, tensor<1xi64>) -> tensor<3x5xui64>
+  kernel.return %y : tensor<3x5xui64>
+}
+kernel.func @reduce_prod_middle_ui64(%x: tensor<3x10x5xui64>) -> (tensor<3x5xui64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xui64>, tensor<1xi64>) -> tensor<3x5xui64>
+  kernel.return %y : tensor<3x5xui64>
+}
+kernel.func @add_f32(%a: tensor<4x1x9xf32>, %b: tensor<3x9xf32>) -> (tensor<4x3x9xf32>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xf32>, tensor<3x9xf32>) -> tensor<4x3x9xf32>
+  kernel.return %y : tensor<4x3x9xf32>
+}
+kernel.func @sub_f32(%a: tensor<4x1x9xf32>, %b: tensor<3x9xf32>) -> (tensor<4x3x9xf32>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xf32>, tensor<3x9xf32>) -> tensor<4x3x9xf32>
+  kernel.return %y : tensor<4x3x9xf32>
+}
+kernel.func @mul_f32(%a: tensor<4x1x9xf32>, %b: tensor<3x9xf32>) -> (tensor<4x3x9xf32>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xf32>, tensor<3x9xf32>) -> tensor<4x3x9xf32>
+  kernel.return %y : tensor<4x3x9xf32>
+}
+kernel.func @div_f32(%a: tensor<4x1x9xf32>, %b: tensor<3x9xf32>) -> (tensor<4x3x9xf32>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xf32>, tensor<3x9xf32>) -> tensor<4x3x9xf32>
+  kernel.return %y : tensor<4x3x9xf32>
+}
+kernel.func @max_f32(%a: tensor<4x1x9xf32>, %b: tensor<3x9xf32>) -> (tensor<4x3x9xf32>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xf32>, tensor<3x9xf32>) -> tensor<4x3x9xf32>
+  kernel.return %y : tensor<4x3x9xf32>
+}
+kernel.func @min_f32(%a: tensor<4x1x9xf32>, %b: tensor<3x9xf32>) -> (tensor<4x3x9xf32>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xf32>, tensor<3x9xf32>) -> tensor<4x3x9xf32>
+  kernel.return %y : tensor<4x3x9xf32>
+}
+kernel.func @equal_f32(%a: tensor<4x1x9xf32>, %b: tensor<3x9xf32>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xf32>, tensor<3x9xf32>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_f32(%a: tensor<4x1x9xf32>, %b: tensor<3x9xf32>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xf32>, tensor<3x9xf32>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_f32(%a: tensor<4x1x9xf32>, %b: tensor<3x9xf32>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xf32>, tensor<3x9xf32>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_f32_f32(%a: tensor<4x1x9xf32>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xf32>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_f32(%x: tensor<3x10x5xf32>) -> (tensor<3x5xf32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xf32>, tensor<1xi64>) -> tensor<3x5xf32>
+  kernel.return %y : tensor<3x5xf32>
+}
+kernel.func @reduce_max_middle_f32(%x: tensor<3x10x5xf32>) -> (tensor<3x5xf32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xf32>, tensor<1xi64>) -> tensor<3x5xf32>
+  kernel.return %y : tensor<3x5xf32>
+}
+kernel.func @reduce_min_middle_f32(%x: tensor<3x10x5xf32>) -> (tensor<3x5xf32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xf32>, tensor<1xi64>) -> tensor<3x5xf32>
+  kernel.return %y : tensor<3x5xf32>
+}
+kernel.func @reduce_prod_middle_f32(%x: tensor<3x10x5xf32>) -> (tensor<3x5xf32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xf32>, tensor<1xi64>) -> tensor<3x5xf32>
+  kernel.return %y : tensor<3x5xf32>
+}
+kernel.func @add_f64(%a: tensor<4x1x9xf64>, %b: tensor<3x9xf64>) -> (tensor<4x3x9xf64>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xf64>, tensor<3x9xf64>) -> tensor<4x3x9xf64>
+  kernel.return %y : tensor<4x3x9xf64>
+}
+kernel.func @sub_f64(%a: tensor<4x1x9xf64>, %b: tensor<3x9xf64>) -> (tensor<4x3x9xf64>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xf64>, tensor<3x9xf64>) -> tensor<4x3x9xf64>
+  kernel.return %y : tensor<4x3x9xf64>
+}
+kernel.func @mul_f64(%a: tensor<4x1x9xf64>, %b: tensor<3x9xf64>) -> (tensor<4x3x9xf64>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xf64>, tensor<3x9xf64>) -> tensor<4x3x9xf64>
+  kernel.return %y : tensor<4x3x9xf64>
+}
+kernel.func @div_f64(%a: tensor<4x1x9xf64>, %b: tensor<3x9xf64>) -> (tensor<4x3x9xf64>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xf64>, tensor<3x9xf64>) -> tensor<4x3x9xf64>
+  kernel.return %y : tensor<4x3x9xf64>
+}
+kernel.func @max_f64(%a: tensor<4x1x9xf64>, %b: tensor<3x9xf64>) -> (tensor<4x3x9xf64>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xf64>, tensor<3x9xf64>) -> tensor<4x3x9xf64>
+  kernel.return %y : tensor<4x3x9xf64>
+}
+kernel.func @min_f64(%a: tensor<4x1x9xf64>, %b: tensor<3x9xf64>) -> (tensor<4x3x9xf64>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xf64>, tensor<3x9xf64>) -> tensor<4x3x9xf64>
+  kernel.return %y : tensor<4x3x9xf64>
+}
+kernel.func @equal_f64(%a: tensor<4x1x9xf64>, %b: tensor<3x9xf64>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xf64>, tensor<3x9xf64>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_f64(%a: tensor<4x1x9xf64>, %b: tensor<3x9xf64>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xf64>, tensor<3x9xf64>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_f64(%a: tensor<4x1x9xf64>, %b: tensor<3x9xf64>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xf64>, tensor<3x9xf64>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_f64_f32(%a: tensor<4x1x9xf64>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xf64>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_f64(%x: tensor<3x10x5xf64>) -> (tensor<3x5xf64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xf64>, tensor<1xi64>) -> tensor<3x5xf64>
+  kernel.return %y : tensor<3x5xf64>
+}
+kernel.func @reduce_max_middle_f64(%x: tensor<3x10x5xf64>) -> (tensor<3x5xf64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xf64>, tensor<1xi64>) -> tensor<3x5xf64>
+  kernel.return %y : tensor<3x5xf64>
+}
+kernel.func @reduce_min_middle_f64(%x: tensor<3x10x5xf64>) -> (tensor<3x5xf64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xf64>, tensor<1xi64>) -> tensor<3x5xf64>
+  kernel.return %y : tensor<3x5xf64>
+}
+kernel.func @reduce_prod_middle_f64(%x: tensor<3x10x5xf64>) -> (tensor<3x5xf64>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xf64>, tensor<1xi64>) -> tensor<3x5xf64>
+  kernel.return %y : tensor<3x5xf64>
+}
+kernel.func @add_f16(%a: tensor<4x1x9xf16>, %b: tensor<3x9xf16>) -> (tensor<4x3x9xf16>) {
+  %y = graph.add %a, %b : (tensor<4x1x9xf16>, tensor<3x9xf16>) -> tensor<4x3x9xf16>
+  kernel.return %y : tensor<4x3x9xf16>
+}
+kernel.func @sub_f16(%a: tensor<4x1x9xf16>, %b: tensor<3x9xf16>) -> (tensor<4x3x9xf16>) {
+  %y = graph.sub %a, %b : (tensor<4x1x9xf16>, tensor<3x9xf16>) -> tensor<4x3x9xf16>
+  kernel.return %y : tensor<4x3x9xf16>
+}
+kernel.func @mul_f16(%a: tensor<4x1x9xf16>, %b: tensor<3x9xf16>) -> (tensor<4x3x9xf16>) {
+  %y = graph.mul %a, %b : (tensor<4x1x9xf16>, tensor<3x9xf16>) -> tensor<4x3x9xf16>
+  kernel.return %y : tensor<4x3x9xf16>
+}
+kernel.func @div_f16(%a: tensor<4x1x9xf16>, %b: tensor<3x9xf16>) -> (tensor<4x3x9xf16>) {
+  %y = graph.div %a, %b : (tensor<4x1x9xf16>, tensor<3x9xf16>) -> tensor<4x3x9xf16>
+  kernel.return %y : tensor<4x3x9xf16>
+}
+kernel.func @max_f16(%a: tensor<4x1x9xf16>, %b: tensor<3x9xf16>) -> (tensor<4x3x9xf16>) {
+  %y = graph.max %a, %b : (tensor<4x1x9xf16>, tensor<3x9xf16>) -> tensor<4x3x9xf16>
+  kernel.return %y : tensor<4x3x9xf16>
+}
+kernel.func @min_f16(%a: tensor<4x1x9xf16>, %b: tensor<3x9xf16>) -> (tensor<4x3x9xf16>) {
+  %y = graph.min %a, %b : (tensor<4x1x9xf16>, tensor<3x9xf16>) -> tensor<4x3x9xf16>
+  kernel.return %y : tensor<4x3x9xf16>
+}
+kernel.func @equal_f16(%a: tensor<4x1x9xf16>, %b: tensor<3x9xf16>) -> (tensor<4x3x9xi1>) {
+  %y = graph.equal %a, %b : (tensor<4x1x9xf16>, tensor<3x9xf16>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @less_f16(%a: tensor<4x1x9xf16>, %b: tensor<3x9xf16>) -> (tensor<4x3x9xi1>) {
+  %y = graph.less %a, %b : (tensor<4x1x9xf16>, tensor<3x9xf16>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @greater_equal_f16(%a: tensor<4x1x9xf16>, %b: tensor<3x9xf16>) -> (tensor<4x3x9xi1>) {
+  %y = graph.greater_equal %a, %b : (tensor<4x1x9xf16>, tensor<3x9xf16>) -> tensor<4x3x9xi1>
+  kernel.return %y : tensor<4x3x9xi1>
+}
+kernel.func @cast_f16_f32(%a: tensor<4x1x9xf16>) -> (tensor<4x1x9xf32>) {
+  %y = graph.cast %a {to = f32} : (tensor<4x1x9xf16>) -> tensor<4x1x9xf32>
+  kernel.return %y : tensor<4x1x9xf32>
+}
+kernel.func @reduce_sum_middle_f16(%x: tensor<3x10x5xf16>) -> (tensor<3x5xf16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a {keepdims = false} : (tensor<3x10x5xf16>, tensor<1xi64>) -> tensor<3x5xf16>
+  kernel.return %y : tensor<3x5xf16>
+}
+kernel.func @reduce_max_middle_f16(%x: tensor<3x10x5xf16>) -> (tensor<3x5xf16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a {keepdims = false} : (tensor<3x10x5xf16>, tensor<1xi64>) -> tensor<3x5xf16>
+  kernel.return %y : tensor<3x5xf16>
+}
+kernel.func @reduce_min_middle_f16(%x: tensor<3x10x5xf16>) -> (tensor<3x5xf16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a {keepdims = false} : (tensor<3x10x5xf16>, tensor<1xi64>) -> tensor<3x5xf16>
+  kernel.return %y : tensor<3x5xf16>
+}
+kernel.func @reduce_prod_middle_f16(%x: tensor<3x10x5xf16>) -> (tensor<3x5xf16>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<3x10x5xf16>, tensor<1xi64>) -> tensor<3x5xf16>
+  kernel.return %y : tensor<3x5xf16>
+}
+kernel.func @max_nan_special(%a: tensor<5x13xf32>, %b: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.max %a, %b : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @min_nan_special(%a: tensor<5x13xf32>, %b: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.min %a, %b : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @add_nan_special(%a: tensor<5x13xf32>, %b: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.add %a, %b : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @mul_nan_special(%a: tensor<5x13xf32>, %b: tensor<5x13xf32>) -> (tensor<5x13xf32>) {
+  %y = graph.mul %a, %b : tensor<5x13xf32>
+  kernel.return %y : tensor<5x13xf32>
+}
+kernel.func @logical_and(%a: tensor<3x7xi1>, %b: tensor<3x7xi1>) -> (tensor<3x7xi1>) {
+  %y = graph.logical_and %a, %b : tensor<3x7xi1>
+  kernel.return %y : tensor<3x7xi1>
+}
+kernel.func @logical_or(%a: tensor<3x7xi1>, %b: tensor<3x7xi1>) -> (tensor<3x7xi1>) {
+  %y = graph.logical_or %a, %b : tensor<3x7xi1>
+  kernel.return %y : tensor<3x7xi1>
+}
+kernel.func @logical_xor(%a: tensor<3x7xi1>, %b: tensor<3x7xi1>) -> (tensor<3x7xi1>) {
+  %y = graph.logical_xor %a, %b : tensor<3x7xi1>
+  kernel.return %y : tensor<3x7xi1>
+}
+kernel.func @select(%c: tensor<7xi1>, %a: tensor<3x7xf32>, %b: tensor<3x1xf32>) -> (tensor<3x7xf32>) {
+  %y = graph.select %c, %a, %b : (tensor<7xi1>, tensor<3x7xf32>, tensor<3x1xf32>) -> tensor<3x7xf32>
+  kernel.return %y : tensor<3x7xf32>
+}
+kernel.func @reduce_sum_last_f32(%x: tensor<4x37xf32>) -> (tensor<4x1xf32>) {
+  %a = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a : (tensor<4x37xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+  kernel.return %y : tensor<4x1xf32>
+}
+kernel.func @reduce_mean_last_f32(%x: tensor<4x37xf32>) -> (tensor<4x1xf32>) {
+  %a = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.reduce_mean %x, %a : (tensor<4x37xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+  kernel.return %y : tensor<4x1xf32>
+}
+kernel.func @reduce_max_last_f32(%x: tensor<4x37xf32>) -> (tensor<4x1xf32>) {
+  %a = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a : (tensor<4x37xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+  kernel.return %y : tensor<4x1xf32>
+}
+kernel.func @reduce_min_last_f32(%x: tensor<4x37xf32>) -> (tensor<4x1xf32>) {
+  %a = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a : (tensor<4x37xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+  kernel.return %y : tensor<4x1xf32>
+}
+kernel.func @reduce_sum_last_f16(%x: tensor<4x37xf16>) -> (tensor<4x1xf16>) {
+  %a = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a : (tensor<4x37xf16>, tensor<1xi64>) -> tensor<4x1xf16>
+  kernel.return %y : tensor<4x1xf16>
+}
+kernel.func @reduce_mean_last_f16(%x: tensor<4x37xf16>) -> (tensor<4x1xf16>) {
+  %a = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.reduce_mean %x, %a : (tensor<4x37xf16>, tensor<1xi64>) -> tensor<4x1xf16>
+  kernel.return %y : tensor<4x1xf16>
+}
+kernel.func @reduce_max_last_f16(%x: tensor<4x37xf16>) -> (tensor<4x1xf16>) {
+  %a = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a : (tensor<4x37xf16>, tensor<1xi64>) -> tensor<4x1xf16>
+  kernel.return %y : tensor<4x1xf16>
+}
+kernel.func @reduce_min_last_f16(%x: tensor<4x37xf16>) -> (tensor<4x1xf16>) {
+  %a = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a : (tensor<4x37xf16>, tensor<1xi64>) -> tensor<4x1xf16>
+  kernel.return %y : tensor<4x1xf16>
+}
+kernel.func @reduce_sum_all_f32(%x: tensor<5x23xf32>) -> (tensor<1x1xf32>) {
+  %a = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %y = graph.reduce_sum %x, %a : (tensor<5x23xf32>, tensor<2xi64>) -> tensor<1x1xf32>
+  kernel.return %y : tensor<1x1xf32>
+}
+kernel.func @reduce_mean_all_f32(%x: tensor<5x23xf32>) -> (tensor<1x1xf32>) {
+  %a = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %y = graph.reduce_mean %x, %a : (tensor<5x23xf32>, tensor<2xi64>) -> tensor<1x1xf32>
+  kernel.return %y : tensor<1x1xf32>
+}
+kernel.func @reduce_max_all_f32(%x: tensor<5x23xf32>) -> (tensor<1x1xf32>) {
+  %a = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %y = graph.reduce_max %x, %a : (tensor<5x23xf32>, tensor<2xi64>) -> tensor<1x1xf32>
+  kernel.return %y : tensor<1x1xf32>
+}
+kernel.func @reduce_min_all_f32(%x: tensor<5x23xf32>) -> (tensor<1x1xf32>) {
+  %a = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %y = graph.reduce_min %x, %a : (tensor<5x23xf32>, tensor<2xi64>) -> tensor<1x1xf32>
+  kernel.return %y : tensor<1x1xf32>
+}
+kernel.func @reduce_sum_all_f16(%x: tensor<5x23xf16>) -> (tensor<1x1xf16>) {
+  %a = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %y = graph.reduce_sum %x, %a : (tensor<5x23xf16>, tensor<2xi64>) -> tensor<1x1xf16>
+  kernel.return %y : tensor<1x1xf16>
+}
+kernel.func @reduce_mean_all_f16(%x: tensor<5x23xf16>) -> (tensor<1x1xf16>) {
+  %a = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %y = graph.reduce_mean %x, %a : (tensor<5x23xf16>, tensor<2xi64>) -> tensor<1x1xf16>
+  kernel.return %y : tensor<1x1xf16>
+}
+kernel.func @reduce_max_all_f16(%x: tensor<5x23xf16>) -> (tensor<1x1xf16>) {
+  %a = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %y = graph.reduce_max %x, %a : (tensor<5x23xf16>, tensor<2xi64>) -> tensor<1x1xf16>
+  kernel.return %y : tensor<1x1xf16>
+}
+kernel.func @reduce_min_all_f16(%x: tensor<5x23xf16>) -> (tensor<1x1xf16>) {
+  %a = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %y = graph.reduce_min %x, %a : (tensor<5x23xf16>, tensor<2xi64>) -> tensor<1x1xf16>
+  kernel.return %y : tensor<1x1xf16>
+}
+kernel.func @reduce_sum_first_f32(%x: tensor<6x19xf32>) -> (tensor<1x19xf32>) {
+  %a = graph.constant dense<[0]> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a : (tensor<6x19xf32>, tensor<1xi64>) -> tensor<1x19xf32>
+  kernel.return %y : tensor<1x19xf32>
+}
+kernel.func @reduce_mean_first_f32(%x: tensor<6x19xf32>) -> (tensor<1x19xf32>) {
+  %a = graph.constant dense<[0]> : tensor<1xi64>
+  %y = graph.reduce_mean %x, %a : (tensor<6x19xf32>, tensor<1xi64>) -> tensor<1x19xf32>
+  kernel.return %y : tensor<1x19xf32>
+}
+kernel.func @reduce_max_first_f32(%x: tensor<6x19xf32>) -> (tensor<1x19xf32>) {
+  %a = graph.constant dense<[0]> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a : (tensor<6x19xf32>, tensor<1xi64>) -> tensor<1x19xf32>
+  kernel.return %y : tensor<1x19xf32>
+}
+kernel.func @reduce_min_first_f32(%x: tensor<6x19xf32>) -> (tensor<1x19xf32>) {
+  %a = graph.constant dense<[0]> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a : (tensor<6x19xf32>, tensor<1xi64>) -> tensor<1x19xf32>
+  kernel.return %y : tensor<1x19xf32>
+}
+kernel.func @reduce_sum_first_f16(%x: tensor<6x19xf16>) -> (tensor<1x19xf16>) {
+  %a = graph.constant dense<[0]> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a : (tensor<6x19xf16>, tensor<1xi64>) -> tensor<1x19xf16>
+  kernel.return %y : tensor<1x19xf16>
+}
+kernel.func @reduce_mean_first_f16(%x: tensor<6x19xf16>) -> (tensor<1x19xf16>) {
+  %a = graph.constant dense<[0]> : tensor<1xi64>
+  %y = graph.reduce_mean %x, %a : (tensor<6x19xf16>, tensor<1xi64>) -> tensor<1x19xf16>
+  kernel.return %y : tensor<1x19xf16>
+}
+kernel.func @reduce_max_first_f16(%x: tensor<6x19xf16>) -> (tensor<1x19xf16>) {
+  %a = graph.constant dense<[0]> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a : (tensor<6x19xf16>, tensor<1xi64>) -> tensor<1x19xf16>
+  kernel.return %y : tensor<1x19xf16>
+}
+kernel.func @reduce_min_first_f16(%x: tensor<6x19xf16>) -> (tensor<1x19xf16>) {
+  %a = graph.constant dense<[0]> : tensor<1xi64>
+  %y = graph.reduce_min %x, %a : (tensor<6x19xf16>, tensor<1xi64>) -> tensor<1x19xf16>
+  kernel.return %y : tensor<1x19xf16>
+}
+kernel.func @reduce_sum_outer_f32(%x: tensor<3x4x17xf32>) -> (tensor<1x4x1xf32>) {
+  %a = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %y = graph.reduce_sum %x, %a : (tensor<3x4x17xf32>, tensor<2xi64>) -> tensor<1x4x1xf32>
+  kernel.return %y : tensor<1x4x1xf32>
+}
+kernel.func @reduce_mean_outer_f32(%x: tensor<3x4x17xf32>) -> (tensor<1x4x1xf32>) {
+  %a = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %y = graph.reduce_mean %x, %a : (tensor<3x4x17xf32>, tensor<2xi64>) -> tensor<1x4x1xf32>
+  kernel.return %y : tensor<1x4x1xf32>
+}
+kernel.func @reduce_max_outer_f32(%x: tensor<3x4x17xf32>) -> (tensor<1x4x1xf32>) {
+  %a = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %y = graph.reduce_max %x, %a : (tensor<3x4x17xf32>, tensor<2xi64>) -> tensor<1x4x1xf32>
+  kernel.return %y : tensor<1x4x1xf32>
+}
+kernel.func @reduce_min_outer_f32(%x: tensor<3x4x17xf32>) -> (tensor<1x4x1xf32>) {
+  %a = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %y = graph.reduce_min %x, %a : (tensor<3x4x17xf32>, tensor<2xi64>) -> tensor<1x4x1xf32>
+  kernel.return %y : tensor<1x4x1xf32>
+}
+kernel.func @reduce_sum_outer_f16(%x: tensor<3x4x17xf16>) -> (tensor<1x4x1xf16>) {
+  %a = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %y = graph.reduce_sum %x, %a : (tensor<3x4x17xf16>, tensor<2xi64>) -> tensor<1x4x1xf16>
+  kernel.return %y : tensor<1x4x1xf16>
+}
+kernel.func @reduce_mean_outer_f16(%x: tensor<3x4x17xf16>) -> (tensor<1x4x1xf16>) {
+  %a = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %y = graph.reduce_mean %x, %a : (tensor<3x4x17xf16>, tensor<2xi64>) -> tensor<1x4x1xf16>
+  kernel.return %y : tensor<1x4x1xf16>
+}
+kernel.func @reduce_max_outer_f16(%x: tensor<3x4x17xf16>) -> (tensor<1x4x1xf16>) {
+  %a = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %y = graph.reduce_max %x, %a : (tensor<3x4x17xf16>, tensor<2xi64>) -> tensor<1x4x1xf16>
+  kernel.return %y : tensor<1x4x1xf16>
+}
+kernel.func @reduce_min_outer_f16(%x: tensor<3x4x17xf16>) -> (tensor<1x4x1xf16>) {
+  %a = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %y = graph.reduce_min %x, %a : (tensor<3x4x17xf16>, tensor<2xi64>) -> tensor<1x4x1xf16>
+  kernel.return %y : tensor<1x4x1xf16>
+}
+kernel.func @reduce_max_special(%x: tensor<9x70xf32>) -> (tensor<9x1xf32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a : (tensor<9x70xf32>, tensor<1xi64>) -> tensor<9x1xf32>
+  kernel.return %y : tensor<9x1xf32>
+}
+kernel.func @reduce_any(%x: tensor<9x33xi1>) -> (tensor<9x1xi1>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_max %x, %a : (tensor<9x33xi1>, tensor<1xi64>) -> tensor<9x1xi1>
+  kernel.return %y : tensor<9x1xi1>
+}
+kernel.func @softmax_7x64(%x: tensor<7x64xf32>) -> (tensor<7x64xf32>) {
+  %y = graph.softmax %x : tensor<7x64xf32>
+  kernel.return %y : tensor<7x64xf32>
+}
+kernel.func @softmax_3x5x31(%x: tensor<3x5x31xf32>) -> (tensor<3x5x31xf32>) {
+  %y = graph.softmax %x : tensor<3x5x31xf32>
+  kernel.return %y : tensor<3x5x31xf32>
+}
+kernel.func @softmax_1x1(%x: tensor<1x1xf32>) -> (tensor<1x1xf32>) {
+  %y = graph.softmax %x : tensor<1x1xf32>
+  kernel.return %y : tensor<1x1xf32>
+}
+kernel.func @softmax_2x3x4x9(%x: tensor<2x3x4x9xf32>) -> (tensor<2x3x4x9xf32>) {
+  %y = graph.softmax %x : tensor<2x3x4x9xf32>
+  kernel.return %y : tensor<2x3x4x9xf32>
+}
+kernel.func @softmax_64x3000(%x: tensor<64x3000xf32>) -> (tensor<64x3000xf32>) {
+  %y = graph.softmax %x : tensor<64x3000xf32>
+  kernel.return %y : tensor<64x3000xf32>
+}
+kernel.func @softmax_axis1(%x: tensor<2x6x11xf32>) -> (tensor<2x6x11xf32>) {
+  %y = graph.softmax %x {axis = 1 : i64} : tensor<2x6x11xf32>
+  kernel.return %y : tensor<2x6x11xf32>
+}
+kernel.func @softmax_axis0(%x: tensor<6x11xf32>) -> (tensor<6x11xf32>) {
+  %y = graph.softmax %x {axis = 0 : i64} : tensor<6x11xf32>
+  kernel.return %y : tensor<6x11xf32>
+}
+kernel.func @softmax_f16(%x: tensor<4x37xf16>) -> (tensor<4x37xf16>) {
+  %y = graph.softmax %x : tensor<4x37xf16>
+  kernel.return %y : tensor<4x37xf16>
+}
+kernel.func @softmax_long(%x: tensor<2x20000xf32>) -> (tensor<2x20000xf32>) {
+  %y = graph.softmax %x : tensor<2x20000xf32>
+  kernel.return %y : tensor<2x20000xf32>
+}
+kernel.func @log_softmax(%x: tensor<4x37xf32>) -> (tensor<4x37xf32>) {
+  %y = graph.log_softmax %x : tensor<4x37xf32>
+  kernel.return %y : tensor<4x37xf32>
+}
+kernel.func @layer_norm(%x: tensor<5x77xf32>, %g: tensor<77xf32>, %b: tensor<77xf32>) -> (tensor<5x77xf32>) {
+  %y = graph.layer_norm %x, %g, %b : (tensor<5x77xf32>, tensor<77xf32>, tensor<77xf32>) -> tensor<5x77xf32>
+  kernel.return %y : tensor<5x77xf32>
+}
+kernel.func @rms_norm(%x: tensor<5x77xf32>, %g: tensor<77xf32>) -> (tensor<5x77xf32>) {
+  %y = graph.rms_norm %x, %g : (tensor<5x77xf32>, tensor<77xf32>) -> tensor<5x77xf32>
+  kernel.return %y : tensor<5x77xf32>
+}
+kernel.func @group_norm(%x: tensor<2x6x5x7xf32>, %g: tensor<6xf32>, %b: tensor<6xf32>) -> (tensor<2x6x5x7xf32>) {
+  %y = graph.group_norm %x, %g, %b {num_groups = 3 : i64} : (tensor<2x6x5x7xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<2x6x5x7xf32>
+  kernel.return %y : tensor<2x6x5x7xf32>
+}
+kernel.func @elementwise_model(%x: tensor<6x100xf32>, %y: tensor<6x100xf32>, %g: tensor<100xf32>, %b: tensor<100xf32>) -> (tensor<6x100xf32>) {
+  %c = graph.constant dense<0.3> : tensor<f32>
+  %0 = graph.mul %x, %y : tensor<6x100xf32>
+  %1 = graph.add %0, %x : tensor<6x100xf32>
+  %2 = graph.tanh %1 : tensor<6x100xf32>
+  %3 = graph.mul %2, %y : tensor<6x100xf32>
+  %4 = graph.mul %x, %c : (tensor<6x100xf32>, tensor<f32>) -> tensor<6x100xf32>
+  %5 = graph.sub %3, %4 : tensor<6x100xf32>
+  %8 = graph.softmax %5 : tensor<6x100xf32>
+  %9 = graph.add %8, %x : tensor<6x100xf32>
+  %z = graph.layer_norm %9, %g, %b : (tensor<6x100xf32>, tensor<100xf32>, tensor<100xf32>) -> tensor<6x100xf32>
+  kernel.return %z : tensor<6x100xf32>
+}
+kernel.func @transpose_10_f32(%x: tensor<19x23xf32>) -> (tensor<23x19xf32>) {
+  %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<19x23xf32>) -> tensor<23x19xf32>
+  kernel.return %y : tensor<23x19xf32>
+}
+kernel.func @transpose_10_i8(%x: tensor<19x23xi8>) -> (tensor<23x19xi8>) {
+  %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<19x23xi8>) -> tensor<23x19xi8>
+  kernel.return %y : tensor<23x19xi8>
+}
+kernel.func @transpose_10_f64(%x: tensor<19x23xf64>) -> (tensor<23x19xf64>) {
+  %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<19x23xf64>) -> tensor<23x19xf64>
+  kernel.return %y : tensor<23x19xf64>
+}
+kernel.func @transpose_0213_f32(%x: tensor<2x5x3x16xf32>) -> (tensor<2x3x5x16xf32>) {
+  %y = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x16xf32>) -> tensor<2x3x5x16xf32>
+  kernel.return %y : tensor<2x3x5x16xf32>
+}
+kernel.func @transpose_0213_i8(%x: tensor<2x5x3x16xi8>) -> (tensor<2x3x5x16xi8>) {
+  %y = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x16xi8>) -> tensor<2x3x5x16xi8>
+  kernel.return %y : tensor<2x3x5x16xi8>
+}
+kernel.func @transpose_0213_f64(%x: tensor<2x5x3x16xf64>) -> (tensor<2x3x5x16xf64>) {
+  %y = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x16xf64>) -> tensor<2x3x5x16xf64>
+  kernel.return %y : tensor<2x3x5x16xf64>
+}
+kernel.func @transpose_021_f32(%x: tensor<3x40x33xf32>) -> (tensor<3x33x40xf32>) {
+  %y = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<3x40x33xf32>) -> tensor<3x33x40xf32>
+  kernel.return %y : tensor<3x33x40xf32>
+}
+kernel.func @transpose_021_i8(%x: tensor<3x40x33xi8>) -> (tensor<3x33x40xi8>) {
+  %y = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<3x40x33xi8>) -> tensor<3x33x40xi8>
+  kernel.return %y : tensor<3x33x40xi8>
+}
+kernel.func @transpose_021_f64(%x: tensor<3x40x33xf64>) -> (tensor<3x33x40xf64>) {
+  %y = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<3x40x33xf64>) -> tensor<3x33x40xf64>
+  kernel.return %y : tensor<3x33x40xf64>
+}
+kernel.func @transpose_210_f32(%x: tensor<9x10x11xf32>) -> (tensor<11x10x9xf32>) {
+  %y = graph.transpose %x {perm = array<i64: 2, 1, 0>} : (tensor<9x10x11xf32>) -> tensor<11x10x9xf32>
+  kernel.return %y : tensor<11x10x9xf32>
+}
+kernel.func @transpose_210_i8(%x: tensor<9x10x11xi8>) -> (tensor<11x10x9xi8>) {
+  %y = graph.transpose %x {perm = array<i64: 2, 1, 0>} : (tensor<9x10x11xi8>) -> tensor<11x10x9xi8>
+  kernel.return %y : tensor<11x10x9xi8>
+}
+kernel.func @transpose_210_f64(%x: tensor<9x10x11xf64>) -> (tensor<11x10x9xf64>) {
+  %y = graph.transpose %x {perm = array<i64: 2, 1, 0>} : (tensor<9x10x11xf64>) -> tensor<11x10x9xf64>
+  kernel.return %y : tensor<11x10x9xf64>
+}
+kernel.func @transpose_add(%x: tensor<19x23xf32>, %y: tensor<23x19xf32>) -> (tensor<23x19xf32>) {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<19x23xf32>) -> tensor<23x19xf32>
+  %z = graph.add %0, %y : tensor<23x19xf32>
+  kernel.return %z : tensor<23x19xf32>
+}
+kernel.func @heads(%x: tensor<2x6x24xf32>, %b: tensor<24xf32>) -> (tensor<2x3x6x8xf32>) {
+  %s = graph.constant dense<[2, 6, 3, 8]> : tensor<4xi64>
+  %0 = graph.add %x, %b : (tensor<2x6x24xf32>, tensor<24xf32>) -> tensor<2x6x24xf32>
+  %1 = graph.reshape %0, %s : (tensor<2x6x24xf32>, tensor<4xi64>) -> tensor<2x6x3x8xf32>
+  %2 = graph.transpose %1 {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x6x3x8xf32>) -> tensor<2x3x6x8xf32>
+  kernel.return %2 : tensor<2x3x6x8xf32>
+}
+kernel.func @unheads(%x: tensor<2x3x6x8xf32>, %r: tensor<2x6x24xf32>) -> (tensor<2x6x24xf32>) {
+  %s = graph.constant dense<[2, 6, 24]> : tensor<3xi64>
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x6x8xf32>) -> tensor<2x6x3x8xf32>
+  %1 = graph.reshape %0, %s : (tensor<2x6x3x8xf32>, tensor<3xi64>) -> tensor<2x6x24xf32>
+  %2 = graph.add %1, %r : tensor<2x6x24xf32>
+  kernel.return %2 : tensor<2x6x24xf32>
+}
+kernel.func @concat(%a: tensor<2x3x9xf32>, %b: tensor<2x1x9xf32>, %c: tensor<9xf32>) -> (tensor<2x4x9xf32>) {
+  %0 = graph.concat %a, %b {axis = 1 : i64} : (tensor<2x3x9xf32>, tensor<2x1x9xf32>) -> tensor<2x4x9xf32>
+  %1 = graph.add %0, %c : (tensor<2x4x9xf32>, tensor<9xf32>) -> tensor<2x4x9xf32>
+  kernel.return %1 : tensor<2x4x9xf32>
+}
+kernel.func @concat_last(%a: tensor<3x9xf32>, %b: tensor<3x20xf32>) -> (tensor<3x29xf32>) {
+  %0 = graph.concat %a, %b {axis = -1 : i64} : (tensor<3x9xf32>, tensor<3x20xf32>) -> tensor<3x29xf32>
+  kernel.return %0 : tensor<3x29xf32>
+}
+kernel.func @pad(%x: tensor<2x8x8xf32>) -> (tensor<2x10x11xf32>) {
+  %p = graph.constant dense<[1, 2, 1, 1]> : tensor<4xi64>
+  %a = graph.constant dense<[1, 2]> : tensor<2xi64>
+  %z = graph.constant dense<0.5> : tensor<f32>
+  %y = graph.pad %x, %p, %z, %a : (tensor<2x8x8xf32>, tensor<4xi64>, tensor<f32>, tensor<2xi64>) -> tensor<2x10x11xf32>
+  kernel.return %y : tensor<2x10x11xf32>
+}
+kernel.func @slices(%x: tensor<9x20xf32>) -> (tensor<4x9xf32>) {
+  %s = graph.constant dense<[7, 1]> : tensor<2xi64>
+  %e = graph.constant dense<[0, 19]> : tensor<2xi64>
+  %a = graph.constant dense<[0, 1]> : tensor<2xi64>
+  %t = graph.constant dense<[-2, 2]> : tensor<2xi64>
+  %y = graph.slice %x, %s, %e, %a, %t : (tensor<9x20xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<4x9xf32>
+  kernel.return %y : tensor<4x9xf32>
+}
+kernel.func @split(%x: tensor<5x24xf32>) -> (tensor<5x8xf32>, tensor<5x16xf32>) {
+  %s = graph.constant dense<[8, 16]> : tensor<2xi64>
+  %y:2 = graph.split %x, %s {axis = 1 : i64} : (tensor<5x24xf32>, tensor<2xi64>) -> (tensor<5x8xf32>, tensor<5x16xf32>)
+  kernel.return %y#0, %y#1 : tensor<5x8xf32>, tensor<5x16xf32>
+}
+kernel.func @tile(%x: tensor<3x8xf32>) -> (tensor<6x24xf32>) {
+  %r = graph.constant dense<[2, 3]> : tensor<2xi64>
+  %y = graph.tile %x, %r : (tensor<3x8xf32>, tensor<2xi64>) -> tensor<6x24xf32>
+  kernel.return %y : tensor<6x24xf32>
+}
+kernel.func @depth_to_space_DCR(%x: tensor<2x8x3x5xf32>) -> (tensor<2x2x6x10xf32>) {
+  %y = graph.depth_to_space %x {blocksize = 2 : i64, mode = "DCR"} : (tensor<2x8x3x5xf32>) -> tensor<2x2x6x10xf32>
+  kernel.return %y : tensor<2x2x6x10xf32>
+}
+kernel.func @depth_to_space_CRD(%x: tensor<2x8x3x5xf32>) -> (tensor<2x2x6x10xf32>) {
+  %y = graph.depth_to_space %x {blocksize = 2 : i64, mode = "CRD"} : (tensor<2x8x3x5xf32>) -> tensor<2x2x6x10xf32>
+  kernel.return %y : tensor<2x2x6x10xf32>
+}
+kernel.func @space_to_depth(%x: tensor<2x2x6x10xf32>) -> (tensor<2x8x3x5xf32>) {
+  %y = graph.space_to_depth %x {blocksize = 2 : i64} : (tensor<2x2x6x10xf32>) -> tensor<2x8x3x5xf32>
+  kernel.return %y : tensor<2x8x3x5xf32>
+}
+kernel.func @expand(%x: tensor<3x1xf32>) -> (tensor<2x3x9xf32>) {
+  %s = graph.constant dense<[2, 3, 9]> : tensor<3xi64>
+  %y = graph.expand %x, %s : (tensor<3x1xf32>, tensor<3xi64>) -> tensor<2x3x9xf32>
+  kernel.return %y : tensor<2x3x9xf32>
+}
+kernel.func @batch_norm(%x: tensor<2x3x5x7xf32>, %s: tensor<3xf32>, %b: tensor<3xf32>, %m: tensor<3xf32>) -> (tensor<2x3x5x7xf32>) {
+  %v = graph.constant dense<0.7> : tensor<3xf32>
+  %y = graph.batch_norm %x, %s, %b, %m, %v : (tensor<2x3x5x7xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x5x7xf32>
+  kernel.return %y : tensor<2x3x5x7xf32>
+}
+kernel.func @two_results(%x: tensor<4x40xf32>) -> (tensor<4x40xf32>, tensor<4x1xf32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %e = graph.exp %x : tensor<4x40xf32>
+  %s = graph.reduce_sum %e, %a : (tensor<4x40xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+  kernel.return %e, %s : tensor<4x40xf32>, tensor<4x1xf32>
+}
+kernel.func @empty(%x: tensor<0x5xf32>) -> (tensor<0x5xf32>) {
+  %y = graph.exp %x : tensor<0x5xf32>
+  kernel.return %y : tensor<0x5xf32>
+}
+kernel.func @sum_of_none(%x: tensor<3x0xf32>) -> (tensor<3x1xf32>) {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %y = graph.reduce_sum %x, %a : (tensor<3x0xf32>, tensor<1xi64>) -> tensor<3x1xf32>
+  kernel.return %y : tensor<3x1xf32>
+}
+kernel.func @scalar(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>) {
+  %z = graph.mul %x, %y : tensor<f32>
+  kernel.return %z : tensor<f32>
+}
+kernel.func @blocks(%x: tensor<5000xf32>, %y: tensor<5000xf32>) -> (tensor<5000xf32>) {
+  %z = graph.add %x, %y : tensor<5000xf32>
+  kernel.return %z : tensor<5000xf32>
+}
+kernel.func @max_pool(%x: tensor<1x3x14x17xf32>) -> (tensor<1x3x7x9xf32>) {
+  %y = graph.max_pool %x {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x14x17xf32>) -> tensor<1x3x7x9xf32>
+  kernel.return %y : tensor<1x3x7x9xf32>
+}
+kernel.func @max_pool_special(%x: tensor<1x3x14x17xf32>) -> (tensor<1x3x13x16xf32>) {
+  %y = graph.max_pool %x {kernel_shape = array<i64: 2, 2>} : (tensor<1x3x14x17xf32>) -> tensor<1x3x13x16xf32>
+  kernel.return %y : tensor<1x3x13x16xf32>
+}
+kernel.func @avg_pool(%x: tensor<1x3x14x17xf32>) -> (tensor<1x3x7x9xf32>) {
+  %y = graph.avg_pool %x {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x14x17xf32>) -> tensor<1x3x7x9xf32>
+  kernel.return %y : tensor<1x3x7x9xf32>
+}
+kernel.func @avg_pool_pad(%x: tensor<1x3x14x17xf32>) -> (tensor<1x3x7x9xf32>) {
+  %y = graph.avg_pool %x {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, count_include_pad = true} : (tensor<1x3x14x17xf32>) -> tensor<1x3x7x9xf32>
+  kernel.return %y : tensor<1x3x7x9xf32>
+}
