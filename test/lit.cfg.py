@@ -12,7 +12,8 @@ from lit.llvm.subst import ToolSubst
 config.name = "DLC"
 config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
 config.suffixes = [".mlir"]
-config.excludes = ["CMakeLists.txt", "data"]
+# Kernels.mlir is input of a unit test.
+config.excludes = ["CMakeLists.txt", "data", "Inputs", "Kernels.mlir"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.dlc_binary_dir, "test")
 

@@ -81,9 +81,8 @@ static int64_t workOf(Operation *op, ArrayRef<ElementsAttr> operands) {
 static bool mayReplace(Value result, ElementsAttr value) {
   return result.getType() == value.getShapedType() ||
          (isCompatible(result.getType(), value.getShapedType()) &&
-          llvm::all_of(result.getUsers(), [](Operation *user) {
-            return isComputed(user);
-          }));
+          llvm::all_of(result.getUsers(),
+                       [](Operation *user) { return isComputed(user); }));
 }
 
 namespace {

@@ -292,12 +292,36 @@ struct ExpandPower : OpRewritePattern<PowOp> {
   }
 };
 
+/// Dividing by a power of two is multiplying by its inverse, which is exact.
+struct DivideByMultiplying : OpRewritePattern<DivOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(DivOp op,
+                                PatternRewriter &rewriter) const override {
+    auto divisor =
+        dyn_cast_or_null<DenseElementsAttr>(getConstantElements(op.getB()));
+    if (!divisor || !divisor.isSplat() ||
+        !isa<FloatType>(divisor.getElementType()))
+      return failure();
+    APFloat inverse(0.0);
+    if (!divisor.getSplatValue<APFloat>().getExactInverse(&inverse))
+      return failure();
+    Value factor =
+        ConstantOp::create(rewriter, op.getLoc(),
+                           DenseElementsAttr::get(divisor.getType(), inverse));
+    rewriter.replaceOpWithNewOp<MulOp>(op, op->getResultTypes(),
+                                       ValueRange{op.getA(), factor});
+    return success();
+  }
+};
+
 struct SimplifyInference
     : dlc::graph::impl::SimplifyInferencePassBase<SimplifyInference> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<FoldBatchNorm, FoldScale, FoldBias, ExpandPower>(context);
+    patterns.add<FoldBatchNorm, FoldScale, FoldBias, ExpandPower,
+                 DivideByMultiplying>(context);
     for (RegisteredOperationName name : context->getRegisteredOperations())
       if (isa_and_nonnull<GraphDialect>(&name.getDialect()))
         name.getCanonicalizationPatterns(patterns, context);

@@ -121,3 +121,18 @@ func.func @power(%x: tensor<8xf32>) -> tensor<8xf32> {
   %y = graph.pow %x, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// -----
+
+// 1/8 is exact, 1/3 is not.
+// CHECK-LABEL: func.func @quotient
+func.func @quotient(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %eight = graph.constant dense<8.0> : tensor<f32>
+  %three = graph.constant dense<3.0> : tensor<f32>
+  // CHECK-DAG: %[[E:.*]] = graph.constant dense<1.250000e-01>
+  // CHECK-DAG: graph.mul %arg0, %[[E]]
+  // CHECK-DAG: graph.div
+  %y = graph.div %x, %eight : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %z = graph.div %x, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %y, %z : tensor<8xf32>, tensor<8xf32>
+}

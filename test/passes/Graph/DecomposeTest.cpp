@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operation decomposes into computes what its Reference kernel does.
+
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/passes/Graph/Evaluate.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace mlir;
+using namespace dlc::graph;
+
+static std::vector<double> floatsOf(ElementsAttr elements) {
+  std::vector<double> values;
+  for (APFloat value : elements.getValues<APFloat>()) {
+    bool losesInfo;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    values.push_back(value.convertToDouble());
+  }
+  return values;
+}
+
+/// Numbers from -2.9 to 2.9 that repeat late, positive on request.
+static ElementsAttr makeArgument(RankedTensorType type, bool isPositive) {
+  std::vector<APFloat> values;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    double number = static_cast<double>((i * 37 + 11) % 59 - 29) / 10;
+    APFloat value(isPositive ? std::fabs(number) + 0.1 : number);
+    bool losesInfo;
+    value.convert(cast<FloatType>(type.getElementType()).getFloatSemantics(),
+                  APFloat::rmNearestTiesToEven, &losesInfo);
+    values.push_back(value);
+  }
+  return DenseElementsAttr::get(type, values);
+}
+
+/// Parses a function of one operation, which is decomposed, and compares. The
+/// argument `positive` (an index, or -1) gets positive numbers.
+static void check(StringRef text, double tolerance, int positive = -1) {
+  MLIRContext context;
+  context.loadDialect<GraphDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  ASSERT_TRUE(module) << text.str();
+  auto function = *module->getOps<func::FuncOp>().begin();
+  Block &block = function.getBody().front();
+  DecomposeOpInterface op;
+  for (Operation &each : block)
+    if (auto found = dyn_cast<DecomposeOpInterface>(each))
+      op = found;
+  ASSERT_TRUE(op) << text.str();
+
+  OpBuilder builder(op);
+  auto values = op.decompose(builder);
+  ASSERT_TRUE(succeeded(values)) << text.str();
+  ASSERT_EQ(values->size(), 1u);
+  ASSERT_TRUE(succeeded(verify(*module))) << text.str();
+  EXPECT_EQ(values->front().getType(), op->getResult(0).getType());
+
+  DenseMap<Value, ElementsAttr> known;
+  for (BlockArgument argument : block.getArguments())
+    known[argument] =
+        makeArgument(cast<RankedTensorType>(argument.getType()),
+                     static_cast<int>(argument.getArgNumber()) == positive);
+  for (Operation &each : block) {
+    if (auto constant = dyn_cast<ConstantOp>(each)) {
+      known[constant.getY()] = constant.getValue();
+      continue;
+    }
+    if (!isComputed(&each))
+      continue;
+    SmallVector<ElementsAttr> operands, results;
+    for (Value operand : each.getOperands())
+      operands.push_back(known.lookup(operand));
+    ASSERT_TRUE(evaluateOperation(&each, operands, results).isOk());
+    known[each.getResult(0)] = results.front();
+  }
+  std::vector<double> expected = floatsOf(known[op->getResult(0)]);
+  std::vector<double> found = floatsOf(known[values->front()]);
+  ASSERT_EQ(expected.size(), found.size());
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(expected[i], found[i], tolerance) << text.str() << " at " << i;
+}
+
+TEST(Decompose, Softmax) {
+  for (StringRef name : {"softmax", "log_softmax"})
+    for (StringRef axis : {"0", "1", "-1"})
+      check(("func.func @f(%x: tensor<3x4x5xf32>) { %y = graph." + name +
+             " %x {axis = " + axis + " : i64} : tensor<3x4x5xf32> return }")
+                .str(),
+            1e-6);
+  check("func.func @f(%x: tensor<3x8xf16>) { %y = graph.softmax %x : "
+        "tensor<3x8xf16> return }",
+        1e-3);
+}
+
+TEST(Decompose, ReduceMean) {
+  check("func.func @f(%x: tensor<3x4x5xf32>) { %a = graph.constant "
+        "dense<[0, -1]> : tensor<2xi64> %y = graph.reduce_mean %x, %a "
+        "{keepdims = false} : (tensor<3x4x5xf32>, tensor<2xi64>) -> "
+        "tensor<4xf32> return }",
+        1e-6);
+  check("func.func @f(%x: tensor<3x4xf64>) { %y = graph.reduce_mean %x : "
+        "(tensor<3x4xf64>) -> tensor<1x1xf64> return }",
+        1e-14);
+}
+
+TEST(Decompose, LayerNorm) {
+  check("func.func @f(%x: tensor<3x4x5xf32>, %s: tensor<4x5xf32>, "
+        "%b: tensor<5xf32>) { %y = graph.layer_norm %x, %s, %b {axis = 1 : "
+        "i64, epsilon = 1.0e-2 : f32} : (tensor<3x4x5xf32>, tensor<4x5xf32>, "
+        "tensor<5xf32>) -> tensor<3x4x5xf32> return }",
+        1e-5);
+  check("func.func @f(%x: tensor<3x8xbf16>, %s: tensor<8xbf16>) { %y = "
+        "graph.layer_norm %x, %s : (tensor<3x8xbf16>, tensor<8xbf16>) -> "
+        "tensor<3x8xbf16> return }",
+        5e-2);
+}
+
+TEST(Decompose, RmsNorm) {
+  check("func.func @f(%x: tensor<3x8xf32>, %s: tensor<8xf32>) { %y = "
+        "graph.rms_norm %x, %s : (tensor<3x8xf32>, tensor<8xf32>) -> "
+        "tensor<3x8xf32> return }",
+        1e-5);
+}
+
+TEST(Decompose, BatchNorm) {
+  check("func.func @f(%x: tensor<2x4x3xf32>, %s: tensor<4xf32>, %b: "
+        "tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<4xf32>) { %y = "
+        "graph.batch_norm %x, %s, %b, %m, %v : (tensor<2x4x3xf32>, "
+        "tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> "
+        "tensor<2x4x3xf32> return }",
+        1e-4, /*positive=*/4);
+}
+
+TEST(Decompose, GroupNorm) {
+  for (StringRef groups : {"1", "2", "4"})
+    check(("func.func @f(%x: tensor<2x4x3x2xf32>, %s: tensor<4xf32>, %b: "
+           "tensor<4xf32>) { %y = graph.group_norm %x, %s, %b {num_groups = " +
+           groups +
+           " : i64} : (tensor<2x4x3x2xf32>, tensor<4xf32>, tensor<4xf32>) -> "
+           "tensor<2x4x3x2xf32> return }")
+              .str(),
+          1e-4);
+}
+
+TEST(Decompose, UnknownExtentsFail) {
+  MLIRContext context;
+  context.loadDialect<GraphDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
+      "func.func @f(%x: tensor<3x?xf32>, %s: tensor<1xf32>) { %y = "
+      "graph.layer_norm %x, %s : (tensor<3x?xf32>, tensor<1xf32>) -> "
+      "tensor<3x?xf32> return }",
+      &context);
+  ASSERT_TRUE(module);
+  Operation *op = nullptr;
+  int64_t count = 0;
+  module->walk([&](LayerNormOp found) { op = found; });
+  OpBuilder builder(op);
+  EXPECT_TRUE(failed(cast<DecomposeOpInterface>(op).decompose(builder)));
+  op->getBlock()->walk([&](Operation *) { ++count; });
+  EXPECT_EQ(count, 2) << "something was built";
+}
