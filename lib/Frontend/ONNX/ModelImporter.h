@@ -67,8 +67,9 @@ private:
                   llvm::ArrayRef<mlir::Value> operands,
                   llvm::ArrayRef<const Attribute *> attributes,
                   llvm::SmallVectorImpl<mlir::Value> &results);
-  llvm::SmallVector<mlir::Value> importSubgraph(std::string_view encoded,
-                                                Scope &scope);
+  llvm::SmallVector<mlir::Value>
+  importSubgraph(std::string_view encoded, llvm::ArrayRef<mlir::Value> inputs,
+                 Scope &scope);
   bool resolve(llvm::StringRef name, Scope &scope, mlir::Value &value);
   bool define(llvm::StringRef name, mlir::Value value, Scope &scope);
   llvm::SmallVector<const Attribute *> resolveAttributes(const Node &node,

@@ -16,9 +16,10 @@ namespace dlc::onnx {
 
 class NodeContext {
 public:
-  /// Imports an encoded subgraph in place and gives its outputs.
-  using SubgraphImporter =
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(std::string_view)>;
+  /// Imports an encoded subgraph in place, with values for its inputs, and
+  /// gives its outputs.
+  using SubgraphImporter = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      std::string_view, llvm::ArrayRef<mlir::Value>)>;
   /// Turns a tensor into a constant.
   using TensorImporter = llvm::function_ref<mlir::Value(const Tensor &)>;
 
@@ -86,8 +87,9 @@ public:
   /// Reports the first attribute that was never asked for.
   void checkAllAttributesRead();
 
-  llvm::SmallVector<mlir::Value> importGraph(std::string_view encoded) {
-    return importSubgraph(encoded);
+  llvm::SmallVector<mlir::Value>
+  importGraph(std::string_view encoded, llvm::ArrayRef<mlir::Value> inputs) {
+    return importSubgraph(encoded, inputs);
   }
 
   // Checks that fail the node.

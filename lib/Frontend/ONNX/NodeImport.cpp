@@ -205,8 +205,8 @@ bool ModelImporter::importOperator(const Node &node, Scope &scope,
                 Twine(node.outputs.size()));
 
   auto tensors = [this](const Tensor &tensor) { return importTensor(tensor); };
-  auto subgraphs = [&](std::string_view encoded) {
-    return importSubgraph(encoded, scope);
+  auto subgraphs = [&](std::string_view encoded, ArrayRef<Value> inputs) {
+    return importSubgraph(encoded, inputs, scope);
   };
   NodeContext nodeContext(builder, node, opset, operands.take_front(present),
                           attributes, tensors, subgraphs);
@@ -270,6 +270,7 @@ bool ModelImporter::importCall(const Node &node, const Function &function,
 }
 
 SmallVector<Value> ModelImporter::importSubgraph(std::string_view encoded,
+                                                 ArrayRef<Value> inputs,
                                                  Scope &scope) {
   if (builder.failed())
     return {};
@@ -292,7 +293,17 @@ SmallVector<Value> ModelImporter::importSubgraph(std::string_view encoded,
   inner.callAttributes = scope.callAttributes;
   Location here = builder.location();
   SmallVector<Value> results;
-  if (!addInitializers(body, inner) || !importNodes(body.nodes, inner))
+  if (body.inputs.size() != inputs.size()) {
+    fail("expected " + Twine(inputs.size()) + " inputs of the subgraph, got " +
+         Twine(body.inputs.size()));
+    return {};
+  }
+  if (!addInitializers(body, inner))
+    return {};
+  for (auto [info, value] : llvm::zip(body.inputs, inputs))
+    if (!define(info.name, value, inner))
+      return {};
+  if (!importNodes(body.nodes, inner))
     return {};
   builder.setLocation(here);
   for (const ValueInfo &output : body.outputs) {

@@ -165,6 +165,12 @@ text(
     { , h = LSTM<hidden_size = 4>(x, w, r) }""",
     opset=14,
 )
+text(
+    "scan",
+    """agraph (float[2] zero, float[3, 2] x) => (float[2] last, float[3, 2] sums)
+    { last, sums = Scan(zero, x) <num_scan_inputs = 1, scan_output_directions = [1], body =
+        g (float[2] s, float[2] a) => (float[2] t, float[2] copy) { t = Add(s, a) copy = Neg(t) }> }""",
+)
 # Bad models.
 text("unknown-operator", "agraph (float[2] x) => (float[2] y) { y = Frobnicate(x) }")
 text("removed-operator", "agraph (float[1,1,2,2] x, float[4] s) => (float[1,1,2,2] y) { y = Upsample(x, s) }")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control flow whose course is known at import. Branches on data, Loop and
-// Scan need regions in Graph first.
+// Control flow whose course is known at import: branches on constants, scans
+// of few steps. Branches on data and Loop need regions in Graph first.
 
 #include "Simple.h"
 
@@ -18,17 +18,86 @@ static void importIf(NodeContext &n) {
     return n.fail("expected one condition, got " +
                   llvm::Twine(condition->size()));
   llvm::SmallVector<Value> results =
-      n.importGraph(condition->front() ? taken : other);
+      n.importGraph(condition->front() ? taken : other, {});
   n.setAll(results);
 }
 
 static void importLoop(NodeContext &n) { n.unsupported("Loop"); }
-static void importScan(NodeContext &n) { n.unsupported("Scan"); }
+static void importScanV8(NodeContext &n) { n.unsupported("Scan of opset 8"); }
+
+/// Scans are unrolled; longer ones need a loop in Graph.
+static constexpr int64_t kMaxUnrolledSteps = 64;
+
+/// An attribute with one number per scan input or output, 0 by default.
+static Ints perValue(NodeContext &n, llvm::StringRef name, size_t count) {
+  Ints values = n.getInts(name);
+  if (values.empty())
+    values.assign(count, 0);
+  if (values.size() != count)
+    n.fail("expected " + llvm::Twine(count) + " values in attribute '" + name +
+           "', got " + llvm::Twine(values.size()));
+  values.resize(count);
+  return values;
+}
+
+static void importScan(NodeContext &n) {
+  int64_t scanned = n.getInt("num_scan_inputs", 0);
+  auto inputs = static_cast<int64_t>(n.inputCount());
+  auto outputs = static_cast<int64_t>(n.node.outputs.size());
+  if (scanned < 1 || scanned > inputs || outputs < inputs - scanned)
+    return n.fail("expected attribute 'num_scan_inputs' from 1 to " +
+                  llvm::Twine(inputs) + ", and an output per state");
+  int64_t states = inputs - scanned, stacked = outputs - states;
+  Ints axes = perValue(n, "scan_input_axes", scanned);
+  Ints backwards = perValue(n, "scan_input_directions", scanned);
+  Ints outputAxes = perValue(n, "scan_output_axes", stacked);
+  Ints outputBackwards = perValue(n, "scan_output_directions", stacked);
+  std::string_view body = n.getGraph("body");
+  int64_t steps = -1;
+  for (int64_t i = 0; i < scanned; ++i) {
+    Value x = n.in(states + i);
+    axes[i] = n.axis(axes[i], n.rank(x));
+    steps = GraphBuilder::dimOf(x, axes[i]);
+    if (steps < 1 || steps > kMaxUnrolledSteps)
+      return n.unsupported("Scan whose number of steps is not known to be "
+                           "from 1 to " +
+                           llvm::Twine(kMaxUnrolledSteps));
+  }
+  llvm::SmallVector<Value> current;
+  for (int64_t i = 0; i < states; ++i)
+    current.push_back(n.in(i));
+  llvm::SmallVector<llvm::SmallVector<Value>> rows(stacked);
+  for (int64_t step = 0; step < steps && !n.b.failed(); ++step) {
+    llvm::SmallVector<Value> operands = current;
+    for (int64_t i = 0; i < scanned; ++i) {
+      int64_t at = backwards[i] ? steps - 1 - step : step;
+      Value row = n.b.slice(n.in(states + i), axes[i], at, at + 1);
+      operands.push_back(n.b.squeeze(row, {axes[i]}));
+    }
+    llvm::SmallVector<Value> results = n.importGraph(body, operands);
+    if (n.b.failed())
+      return;
+    if (static_cast<int64_t>(results.size()) != outputs)
+      return n.fail("expected " + llvm::Twine(outputs) +
+                    " outputs of the body, got " + llvm::Twine(results.size()));
+    current.assign(results.begin(), results.begin() + states);
+    for (int64_t i = 0; i < stacked; ++i)
+      rows[i].push_back(n.b.unsqueeze(results[states + i], {outputAxes[i]}));
+  }
+  for (int64_t i = 0; i < states; ++i)
+    n.set(i, current[i]);
+  for (int64_t i = 0; i < stacked; ++i) {
+    if (outputBackwards[i])
+      std::reverse(rows[i].begin(), rows[i].end());
+    n.set(states + i, n.b.concat(rows[i], outputAxes[i]));
+  }
+}
 
 static constexpr Operator rows[] = {
     {"If", 1, 1, 1, kAny, importIf},
     {"Loop", 1, 0, kAny, kAny, importLoop},
-    {"Scan", 8, 0, kAny, kAny, importScan},
+    {"Scan", 8, 0, kAny, kAny, importScanV8},
+    {"Scan", 9, 1, kAny, kAny, importScan},
 };
 
 llvm::ArrayRef<Operator> dlc::onnx::controlFlowOperators() { return rows; }
