@@ -211,6 +211,11 @@ void LoopEmitter::emitVectors(const Cursor &cursor, unsigned dim,
     *rest -= *constantOf(done);
   if (rest && *rest == 0)
     return;
+  if (!plan.canMask && plan.canOverlap && rest && plan.width > 1 &&
+      *constantOf(range) > plan.width) {
+    Value last = buildI64(builder, loc, *constantOf(range) - plan.width);
+    return emitBlock(advance(cursor, dim, last), plan.width, 1, {});
+  }
   if (!plan.canMask)
     return blocks(range, 1, 1);
   Value count = arith::SubIOp::create(builder, loc, range,

@@ -236,6 +236,17 @@ static bool canMaskOperand(const LoopOperand &operand, unsigned dim) {
   return operand.strides[dim] == 1 && type.getIntOrFloatBitWidth() >= 32;
 }
 
+/// An input may share memory with an output only where both are walked alike
+/// (`inPlace` of the kernel): then elements must not be computed twice.
+static bool canOverlap(const LoopPlan &plan) {
+  for (const LoopOperand &output : plan.operands)
+    for (const LoopOperand &operand : plan.operands)
+      if (output.isOutput && operand.isRead && operand.view &&
+          operand.strides == output.strides)
+        return false;
+  return plan.accumulators.empty();
+}
+
 FailureOr<LoopPlan> dlc::codegen::planLoops(linalg::LinalgOp op,
                                             const TargetOptions &target,
                                             const ViewMap &views) {
@@ -248,6 +259,7 @@ FailureOr<LoopPlan> dlc::codegen::planLoops(linalg::LinalgOp op,
   chooseTileDim(plan);
   if (!plan.vectorDim)
     return plan;
+  plan.canOverlap = canOverlap(plan);
   int64_t cost = bodyCost(op);
   plan.unroll = cost <= 8 ? 4 : cost <= 45 ? 2 : 1;
   // Without masked memory instructions LLVM branches on each lane.

@@ -50,6 +50,9 @@ struct LoopPlan {
   int64_t unroll = 1;
   /// The remainder of the vector loop may be masked.
   bool canMask = false;
+  /// The remainder may compute the last whole vector again: no input can lie
+  /// in the memory of an output.
+  bool canOverlap = false;
 };
 
 /// Fails with a diagnostic when the operation has no loops here: an indexing

@@ -41,6 +41,7 @@ public:
   }
 
   Value exp(Value x);
+  Value expOfNegative(Value x);
   Value exp2(Value x);
   Value tanh(Value x);
   Value erf(Value x);
@@ -154,6 +155,20 @@ Value MathBuilder::exp(Value x) {
   r = fma(n, real(-kLn2Low), r);
   Value p = horner(r, {1, 1, 0.4999923, 0.16667115, 0.04189033, 0.0083125});
   return scaleByPowerOfTwo(p, shifted);
+}
+
+/// For x <= 0: at most 2.2 ulp; results below 2^-126 are 0.
+Value MathBuilder::expOfNegative(Value x) {
+  constexpr double kLowest = -87.33654;
+  Value isZero = compare(arith::CmpFPredicate::OLT, x, real(kLowest));
+  x = clampAbove(x, kLowest);
+  Value shifted = fma(x, real(kLog2E), real(kRoundMagic));
+  Value n = sub(shifted, real(kRoundMagic));
+  Value r = fma(n, real(-kLn2High), x);
+  r = fma(n, real(-kLn2Low), r);
+  Value p = horner(r, {1, 1, 0.4999923, 0.16667115, 0.04189033, 0.0083125});
+  Value scale = fromBits(shiftLeft(addInt(bits(shifted), integer(127)), 23));
+  return select(isZero, real(0), mul(p, scale));
 }
 
 /// At most 2.2 ulp.
@@ -292,7 +307,12 @@ Value dlc::codegen::expandMath(OpBuilder &builder, Operation *op,
   MathBuilder b(builder, loc, type, hasFMA);
   Value x = operands[0];
   return TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::ExpOp) { return b.exp(x); })
+      .Case([&](math::ExpOp exp) {
+        // convert-kernel-to-linalg marks e^(x - max) of a softmax.
+        bool isNegative = arith::bitEnumContainsAll(exp.getFastmath(),
+                                                    arith::FastMathFlags::afn);
+        return isNegative ? b.expOfNegative(x) : b.exp(x);
+      })
       .Case([&](math::Exp2Op) { return b.exp2(x); })
       .Case([&](math::TanhOp) { return b.tanh(x); })
       .Case([&](math::ErfOp) { return b.erf(x); })

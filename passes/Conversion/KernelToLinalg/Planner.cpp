@@ -123,6 +123,8 @@ private:
 
   /// Dimensions of the first result's source that are the grid.
   SmallVector<unsigned> gridDims;
+  /// The last of them is walked in blocks of this many, which a tile holds.
+  int64_t gridBlock = 1;
   KernelPlan plan;
   llvm::DenseMap<Value, SmallVector<SmallVector<int>>> bindings;
   llvm::SmallDenseSet<Value> produced;
@@ -250,6 +252,7 @@ bool Planner::dropCheapStored() {
 void Planner::chooseGrid() {
   ArrayRef<int64_t> shape = shapeOf(sources[0]);
   gridDims.clear();
+  gridBlock = 1;
   if (!stored.empty()) {
     for (unsigned dim = 0; dim + 1 < shape.size(); ++dim)
       if (shape[dim] != 1)
@@ -260,14 +263,22 @@ void Planner::chooseGrid() {
   for (unsigned dim = 0; dim + 1 < shape.size(); ++dim) {
     if (left <= kTileElements)
       break;
+    left /= std::max<int64_t>(shape[dim], 1);
     if (shape[dim] != 1)
       gridDims.push_back(dim);
-    left /= std::max<int64_t>(shape[dim], 1);
   }
+  if (gridDims.empty() || left == 0)
+    return;
+  // Rows that are short share a tile; squares can be transposed within it.
+  int64_t extent = shape[gridDims.back()];
+  for (int64_t block = 2; block <= extent; ++block)
+    if (extent % block == 0 && block * left <= 2 * kTileElements)
+      gridBlock = block;
 }
 
 Planner::Outcome Planner::dropGridDim(unsigned dim) {
   gridDims.erase(gridDims.begin() + dim);
+  gridBlock = 1;
   return Outcome::Retry;
 }
 
@@ -316,7 +327,25 @@ Domain Planner::makeDomain(Value value, ArrayRef<int> binding) {
       domain.reduced.push_back(true);
     }
   }
+  // A block of a grid dimension has a loop of its own.
+  std::optional<unsigned> blockLoop;
+  int last = static_cast<int>(plan.grid.size()) - 1;
+  if (gridBlock > 1 && llvm::is_contained(binding, last)) {
+    unsigned dim = llvm::find(binding, last) - binding.begin();
+    unsigned before = llvm::count_if(llvm::seq<unsigned>(dim), [&](unsigned d) {
+      return loops[d] >= static_cast<int>(plan.grid.size());
+    });
+    blockLoop = plan.grid.size() + before;
+    domain.loops.extents.insert(domain.loops.extents.begin() + *blockLoop,
+                                gridBlock);
+    domain.reduced.push_back(false);
+    for (int &loop : loops)
+      loop += loop >= static_cast<int>(*blockLoop);
+  }
   auto toIndex = [&](int loop) {
+    if (blockLoop && loop == last)
+      return Index::loop(domain.loops, loop) * gridBlock +
+             Index::loop(domain.loops, *blockLoop);
     return loop < 0 ? Index::number(domain.loops, 0)
                     : Index::loop(domain.loops, loop);
   };
@@ -523,6 +552,8 @@ Planner::Outcome Planner::attempt() {
   produced.clear();
   for (unsigned dim : gridDims)
     plan.grid.push_back(shapeOf(sources[0])[dim]);
+  if (!gridDims.empty())
+    plan.grid.back() /= gridBlock;
   if (Outcome outcome = planRoots(); outcome != Outcome::Done)
     return outcome;
   for (Value value : llvm::reverse(stored))

@@ -183,6 +183,15 @@ static bool isSoftmaxQuotient(Operation *op) {
          getElementTypeOrSelf(div.getType()).isF32();
 }
 
+/// e^(x - max x): of a number that is not positive.
+static bool isSoftmaxPower(Operation *op) {
+  auto exp = dyn_cast<graph::ExpOp>(op);
+  auto sub = exp ? exp.getX().getDefiningOp<graph::SubOp>() : nullptr;
+  auto max = sub ? sub.getB().getDefiningOp<graph::ReduceMaxOp>() : nullptr;
+  return max && max.getX() == sub.getA() &&
+         getElementTypeOrSelf(exp.getType()).isF32();
+}
+
 Value StageBuilder::elementwise(Operation *op, const Position &at) {
   SmallVector<Value> scalars;
   for (Value operand : op->getOperands()) {
@@ -198,6 +207,9 @@ Value StageBuilder::elementwise(Operation *op, const Position &at) {
     Value inverse = arith::DivFOp::create(builder, loc, one, scalars[1]);
     return arith::MulFOp::create(builder, loc, scalars[0], inverse);
   }
+  if (isSoftmaxPower(op))
+    return math::ExpOp::create(builder, loc, scalars[0],
+                               arith::FastMathFlags::afn);
   return cast<graph::ElementwiseOpInterface>(op).buildElement(builder, loc,
                                                               scalars);
 }
