@@ -56,6 +56,14 @@ LogicalResult ConstantOp::verify() {
   return success();
 }
 
+LogicalResult YieldOp::verify() {
+  auto fusion = cast<FusionOp>((*this)->getParentOp());
+  if (getOperandTypes() != fusion.getResultTypes())
+    return emitOpError("expected the types of the group's results ")
+           << fusion.getResultTypes() << ", got " << getOperandTypes();
+  return success();
+}
+
 /// "i1_m3" for [1, -3]; empty when the value gives no name.
 static std::string nameOf(ElementsAttr value) {
   if (value.getNumElements() == 0 || value.getNumElements() > 4)

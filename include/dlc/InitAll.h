@@ -6,24 +6,16 @@
 #ifndef DLC_INITALL_H
 #define DLC_INITALL_H
 
-#include "dlc/dialects/Base/BaseDialect.h"
-#include "dlc/dialects/Graph/GraphDialect.h"
-#include "dlc/dialects/Kernel/KernelDialect.h"
-#include "dlc/dialects/Plan/PlanDialect.h"
-#include "dlc/passes/Graph/Passes.h"
-
 #include "mlir/IR/DialectRegistry.h"
 
 namespace dlc {
 
-/// Adds our dialects to `registry`.
-inline void registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<BaseDialect, graph::GraphDialect, kernel::KernelDialect,
-                  plan::PlanDialect>();
-}
+/// Adds our dialects, and those that our passes create, to `registry`.
+void registerAllDialects(mlir::DialectRegistry &registry);
 
-/// Makes our passes known to pipelines given as text. Call once per process.
-inline void registerAllPasses() { graph::registerGraphPasses(); }
+/// Makes our passes and the `dlc-to-PHASE` pipelines known to pipelines given
+/// as text. Call once per process.
+void registerAllPasses();
 
 } // namespace dlc
 

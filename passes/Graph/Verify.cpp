@@ -16,8 +16,6 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
 
-static bool hasRank(Type type) { return isa<RankedTensorType, NoneType>(type); }
-
 static LogicalResult verifyOperation(Operation *op) {
   if (isa<func::ReturnOp>(op))
     return success();
@@ -27,11 +25,6 @@ static LogicalResult verifyOperation(Operation *op) {
   if (isComputed(op) &&
       !rt::ref::lookup(std::string_view(op->getName().stripDialect())))
     result = op->emitOpError() << "has no reference kernel";
-  for (OpResult value : op->getResults())
-    if (!hasRank(value.getType()))
-      result = op->emitOpError()
-               << "expected a known rank for result #"
-               << value.getResultNumber() << ", got " << value.getType();
   return result;
 }
 
@@ -64,7 +57,7 @@ static LogicalResult verifyFunction(func::FuncOp function) {
     return function.emitOpError() << "expected a body of one block, got "
                                   << function.getBody().getBlocks().size();
   for (BlockArgument argument : function.getArguments())
-    if (!hasRank(argument.getType()))
+    if (!isa<RankedTensorType>(argument.getType()))
       note(function.emitOpError()
            << "expected a known rank for argument #" << argument.getArgNumber()
            << ", got " << argument.getType());

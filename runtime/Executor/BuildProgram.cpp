@@ -196,7 +196,6 @@ private:
   Status buildGenerated();
   Status buildLibrary();
   Status buildReference();
-  Status checkPacking(const LibraryEntry &entry, const KernelCall &call);
   Status checkResults(std::span<const TensorType> results);
   const void *constantOf(int32_t argument) const;
   std::vector<TensorType> typesOf(size_t begin, size_t end) const;
@@ -260,27 +259,6 @@ Status LaunchBuilder::buildGenerated() {
   return Status::ok();
 }
 
-/// A constant has the bytes that the entry expects, packed or plain.
-Status LaunchBuilder::checkPacking(const LibraryEntry &entry,
-                                   const KernelCall &call) {
-  std::span<const int32_t> arguments = state.argumentsOf(record);
-  for (size_t i = 0; i != record.inputCount; ++i) {
-    if (arguments[i] < 0)
-      continue;
-    const ValueRecord &value = state.values[arguments[i]];
-    uint64_t packed = entry.packedBytes ? entry.packedBytes(call, i) : 0;
-    uint64_t plain = *elementCount(value.type.shape) * sizeOf(value.type.type);
-    uint64_t expected = packed ? packed : plain;
-    if (value.bytes != expected)
-      return makeError(StatusCode::DataLoss,
-                       "expected %" PRIu64 " bytes for operand %zu of '%.*s', "
-                       "got %" PRIu64,
-                       expected, i, int(entry.name.size()), entry.name.data(),
-                       value.bytes);
-  }
-  return Status::ok();
-}
-
 Status LaunchBuilder::buildLibrary() {
   record.kind = LaunchKind::Library;
   std::string name = kernel.name()->str();
@@ -294,7 +272,6 @@ Status LaunchBuilder::buildLibrary() {
   KernelCall call{inputs, outputs, *record.attributes};
   std::unique_ptr<PreparedKernel> prepared;
   DLC_RETURN_IF_ERROR(entry->prepare(call, prepared));
-  DLC_RETURN_IF_ERROR(checkPacking(*entry, call));
   record.tiles = prepared->tiles();
   record.library = prepared.get();
   state.prepared.push_back(std::move(prepared));

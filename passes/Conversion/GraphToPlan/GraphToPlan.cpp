@@ -2,7 +2,7 @@
 //
 // convert-graph-to-plan: from values to memory.
 
-#include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/passes/Conversion/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -188,7 +188,8 @@ LogicalResult ProgramBuilder::buildOperation(Operation &op) {
     return success();
   }
   if (isa<graph::NoneOp>(op)) {
-    memory.map(op.getResult(0), plan::NoneOp::create(builder, op.getLoc()));
+    memory.map(op.getResult(0), plan::NoneOp::create(builder, op.getLoc(),
+                                                        builder.getNoneType()));
     return success();
   }
   auto view = dyn_cast<graph::InPlaceOpInterface>(op);

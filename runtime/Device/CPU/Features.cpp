@@ -15,7 +15,9 @@ using namespace dlc::rt;
 static constexpr std::string_view featureNames[] = {
     "sse2",       "sse4.2",  "avx",      "avx2",     "fma",      "f16c",
     "bmi2",       "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vnni",
-    "avx512bf16", "avxvnni", "amx-tile", "amx-bf16", "amx-int8"};
+    "avx512bf16", "avxvnni", "amx-tile", "amx-bf16", "amx-int8", "sse3",
+    "ssse3",      "sse4.1",  "popcnt",   "cx16",     "sahf",     "movbe",
+    "xsave",      "bmi",     "lzcnt",    "avx512cd"};
 
 std::string_view dlc::rt::nameOf(CPUFeature feature) {
   return featureNames[static_cast<size_t>(feature)];
@@ -74,6 +76,17 @@ static constexpr Bit bitTable[] = {
     {CPUFeature::AMXTile, 7, 0, EDX, 24, State::Tiles},
     {CPUFeature::AMXBF16, 7, 0, EDX, 22, State::Tiles},
     {CPUFeature::AMXINT8, 7, 0, EDX, 25, State::Tiles},
+    {CPUFeature::SSE3, 1, 0, ECX, 0, State::None},
+    {CPUFeature::SSSE3, 1, 0, ECX, 9, State::None},
+    {CPUFeature::SSE41, 1, 0, ECX, 19, State::None},
+    {CPUFeature::POPCNT, 1, 0, ECX, 23, State::None},
+    {CPUFeature::CX16, 1, 0, ECX, 13, State::None},
+    {CPUFeature::SAHF, 0x80000001, 0, ECX, 0, State::None},
+    {CPUFeature::MOVBE, 1, 0, ECX, 22, State::None},
+    {CPUFeature::XSAVE, 1, 0, ECX, 27, State::None},
+    {CPUFeature::BMI, 7, 0, EBX, 3, State::None},
+    {CPUFeature::LZCNT, 0x80000001, 0, ECX, 5, State::None},
+    {CPUFeature::AVX512CD, 7, 0, EBX, 28, State::AVX512},
 };
 
 /// XCR0, or 0 when the system does not use XSAVE.

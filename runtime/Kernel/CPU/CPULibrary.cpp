@@ -5,26 +5,52 @@
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 
 #include "Conv.h"
+#include "LogicalCall.h"
 #include "Matmul.h"
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 
-static Status prepareBestMatmul(const KernelCall &call,
-                                std::unique_ptr<PreparedKernel> &prepared) {
-  return prepareMatmul(call, bestIsa(), prepared);
+// Each entry sees its call as it was before packing.
+
+template <auto prepareFor, auto packedBytes>
+static Status prepareBest(const KernelCall &call,
+                          std::unique_ptr<PreparedKernel> &prepared) {
+  LogicalCall logical(call);
+  std::unique_ptr<PreparedKernel> kernel;
+  DLC_RETURN_IF_ERROR(prepareFor(logical.view(), bestIsa(), kernel));
+  DLC_RETURN_IF_ERROR(checkPackedSize(call, packedBytes(logical.view(), 1)));
+  prepared = std::move(kernel);
+  return Status::ok();
 }
 
-static Status prepareBestConv(const KernelCall &call,
-                              std::unique_ptr<PreparedKernel> &prepared) {
-  return prepareConv(call, bestIsa(), prepared);
+template <auto packedBytes>
+static size_t packedBytesOf(const KernelCall &call, size_t operand) {
+  return packedBytes(LogicalCall(call).view(), operand);
+}
+
+template <auto pack>
+static void packOf(const KernelCall &call, size_t operand, const void *source,
+                   void *target) {
+  pack(LogicalCall(call).view(), operand, source, target);
+}
+
+template <auto isSupported>
+static bool isSupportedOf(const KernelCall &call, std::string &why) {
+  return isSupported(LogicalCall(call).view(), why);
+}
+
+template <auto cost> static KernelCost costOf(const KernelCall &call) {
+  return cost(LogicalCall(call).view());
 }
 
 static constexpr LibraryEntry entries[] = {
-    {"cpu.matmul", prepareBestMatmul, packedMatmulBytes, packMatmul,
-     isMatmulSupported, matmulCost},
-    {"cpu.conv", prepareBestConv, packedConvBytes, packConv, isConvSupported,
-     convCost},
+    {"cpu.matmul", prepareBest<prepareMatmul, packedMatmulBytes>,
+     packedBytesOf<packedMatmulBytes>, packOf<packMatmul>,
+     isSupportedOf<isMatmulSupported>, costOf<matmulCost>},
+    {"cpu.conv", prepareBest<prepareConv, packedConvBytes>,
+     packedBytesOf<packedConvBytes>, packOf<packConv>,
+     isSupportedOf<isConvSupported>, costOf<convCost>},
 };
 
 std::span<const LibraryEntry> cpu::libraryEntries() { return entries; }

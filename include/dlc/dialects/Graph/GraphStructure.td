@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants and absent operands.
+// Constants, absent operands and fused groups.
 
 #ifndef DLC_DIALECTS_GRAPH_GRAPHSTRUCTURE_TD
 #define DLC_DIALECTS_GRAPH_GRAPHSTRUCTURE_TD
 
 include "dlc/dialects/Graph/GraphBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def ConstantOp : Graph_OpBase<"constant", "Opaque", [
     ConstantLike, AllTypesMatch<["value", "y"]>,
@@ -48,6 +49,45 @@ def NoneOp : Graph_OpBase<"none", "Opaque", [
   }];
   let results = (outs NoneType:$y);
   let assemblyFormat = "attr-dict `:` type($y)";
+}
+
+def FusionOp : Graph_OpBase<"fusion", "Opaque", [
+    SingleBlockImplicitTerminator<"::dlc::graph::YieldOp">,
+    NoRegionArguments]> {
+  let summary = "Operations that one kernel computes";
+  let description = [{
+    What `graph-fuse-operators` decided: the body sees the values around it and
+    yields those of its own that are used outside.
+
+    Constraint (fusion_c1): the yielded types are the result types.
+
+    ```mlir
+    %y = graph.fusion -> tensor<8x16xf32> {
+      %0 = graph.mul %a, %a : tensor<8x16xf32>
+      %1 = graph.relu %0 : tensor<8x16xf32>
+      graph.yield %1 : tensor<8x16xf32>
+    }
+    ```
+  }];
+  let results = (outs Variadic<Graph_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`->` type($results)^)? $body attr-dict";
+}
+
+def YieldOp : Graph_OpBase<"yield", "Opaque", [
+    HasParent<"FusionOp">, ReturnLike, Terminator]> {
+  let summary = "Ends the body of a fusion";
+  let description = [{
+    ```mlir
+    graph.yield %1 : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{
+    build($_builder, $_state, ::mlir::ValueRange());
+  }]>];
+  let hasVerifier = 1;
 }
 
 #endif // DLC_DIALECTS_GRAPH_GRAPHSTRUCTURE_TD

@@ -56,6 +56,36 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
            "Multiplications that one contraction may take">];
 }
 
+def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
+  let summary = "Group operations that one kernel computes";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`).
+    Ensures: operations that share a kernel are in one `graph.fusion`; groups
+    are convex, and each is legal for a kernel library (an anchor with its
+    epilogue) or for Codegen. Values keep their types; the block stays in
+    topological order.
+    Cost: O(e r) for e edges that span at most r operations, and one legality
+    check per attempted merge.
+
+    ```mlir
+    %0 = graph.mul %x, %y : tensor<8x16xf32>
+    %1 = graph.add %0, %x : tensor<8x16xf32>
+    ->
+    %1 = graph.fusion -> tensor<8x16xf32> {
+      %0 = graph.mul %x, %y : tensor<8x16xf32>
+      %2 = graph.add %0, %x : tensor<8x16xf32>
+      graph.yield %2 : tensor<8x16xf32>
+    }
+    ```
+  }];
+  // Codegen's answer comes from converting a copy of the group.
+  let dependentDialects = [
+    "::dlc::kernel::KernelDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 def SimplifyInferencePass
     : Pass<"graph-simplify-inference", "::mlir::func::FuncOp"> {
   let summary = "Merge scales, shifts and normalisation into weights";
@@ -85,9 +115,8 @@ def VerifyPass : Pass<"graph-verify", "::mlir::func::FuncOp"> {
   let description = [{
     Requires: nothing.
     Ensures: the body is one block of Graph operations and the return; every
-    value is a tensor of known rank or none; every operation but constants has a
-    Reference kernel; names of arguments and of results (`graph.name`) are
-    unique. Reports every violation. Changes nothing.
+    argument has a known rank; every operation but constants has a Reference
+    kernel; names of arguments and of results (`graph.name`) are unique. Reports every violation. Changes nothing.
     Cost: one walk.
 
     ```mlir

@@ -34,6 +34,17 @@ enum class CPUFeature : uint8_t {
   AMXTile,
   AMXBF16,
   AMXINT8,
+  SSE3,
+  SSSE3,
+  SSE41,
+  POPCNT,
+  CX16,
+  SAHF,
+  MOVBE,
+  XSAVE,
+  BMI,
+  LZCNT,
+  AVX512CD,
 };
 
 /// A set of features. A value; empty on machines other than x86-64.

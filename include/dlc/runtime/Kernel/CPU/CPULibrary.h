@@ -9,8 +9,8 @@
 //   trans_a, trans_b  1: the last two dimensions are swapped in memory,
 //                     a [..., K, M], b [..., N, K]
 //   packed_b          1: b holds what pack(call, 1) wrote, per batch
-//                     [ceil(N/16)][K][16], zero padded; its type stays that
-//                     of the operand before packing
+//                     [ceil(N/16)][K][16], zero padded, as a vector of
+//                     floats; packed_shape holds its shape before packing
 //   bias [N], residual as c.
 // cpu.conv    inputs (x, w, bias?, residual?), output y
 //   y = act(conv(x, w) + bias + residual); x [N, C, W] or [N, C, H, W],

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C++ embedding API of the compiler: a model in, IR at any phase or a
+// compiled program out.
+
+#ifndef DLC_COMPILER_COMPILER_H
+#define DLC_COMPILER_COMPILER_H
+
+#include "dlc/Pipeline/Pipeline.h"
+#include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/Tensor.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dlc {
+
+using pipeline::Phase;
+
+struct CompileOptions {
+  /// Shapes of inputs that replace the declared ones, by input name.
+  std::map<std::string, std::vector<int64_t>> shapes;
+  /// host, x86-64, x86-64-v3 or x86-64-v4.
+  std::string target = "host";
+  /// Threads that generate code; 0 means one per processor.
+  unsigned threads = 0;
+  /// Branches the memory planner's search may expand for each arena.
+  int64_t searchSteps = 20'000;
+  /// Where a failing phase leaves a reproducer for dlc-opt; empty for none.
+  std::string reproducer;
+  /// Told of each remark ("category: text"); null drops them.
+  std::function<void(const std::string &)> onRemark;
+  /// Told of each phase as it begins; null for none.
+  std::function<void(Phase)> onPhase;
+  /// Prints the time that each pass took to stderr.
+  bool timing = false;
+};
+
+/// An input or output of a model.
+struct ModelPort {
+  std::string name;
+  rt::TensorType type;
+};
+
+/// One model on its way through the compiler. Not thread-safe; several
+/// compilations may run at once in different threads.
+class Compilation {
+public:
+  explicit Compilation(CompileOptions options = {});
+  ~Compilation();
+
+  /// Reads an .onnx file or Graph text (.mlir).
+  llvm::LogicalResult import(const std::string &path);
+  /// Reads an ONNX model in memory, which must outlive the compilation.
+  llvm::LogicalResult importOnnx(llvm::StringRef bytes,
+                                 const std::string &name);
+
+  /// Inputs and outputs, after import().
+  std::vector<ModelPort> inputs() const;
+  std::vector<ModelPort> outputs() const;
+
+  /// Brings the module up to `phase`, at most Phase::Codegen. A phase that was
+  /// passed already is no work.
+  llvm::LogicalResult runTo(Phase phase);
+
+  /// The module as text; large constants are elided unless asked for.
+  void print(llvm::raw_ostream &os, bool withConstants = false) const;
+
+  /// Compiles to the end and writes the program, whole or not at all.
+  llvm::LogicalResult write(const std::string &path);
+  /// Compiles to the end; the bytes of the file.
+  llvm::FailureOr<rt::AlignedBuffer> toMemory();
+
+  /// The messages of all failures and warnings so far, one a line.
+  const std::string &messages() const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace dlc
+
+#endif // DLC_COMPILER_COMPILER_H

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the compiler knows of kernel libraries: which groups of Graph operations
+// one entry computes, and with which attributes.
+
+#ifndef DLC_KERNELLIBRARY_MATCH_H
+#define DLC_KERNELLIBRARY_MATCH_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
+
+#include <optional>
+#include <string>
+
+namespace dlc::library {
+
+/// One call of a library entry that computes a group.
+struct Match {
+  std::string entry;            ///< "cpu.conv".
+  mlir::NamedAttrList config;   ///< The entry's attributes.
+  /// The entry's operands in order; null where an optional one is absent.
+  llvm::SmallVector<mlir::Value> operands;
+  /// Operand that the entry would rather have packed when it is constant, and
+  /// the attributes that then say so.
+  std::optional<unsigned> packable;
+  mlir::NamedAttrList packedConfig;
+  /// Operand whose memory the result may take over.
+  std::optional<unsigned> inPlaceOperand;
+};
+
+/// The call that computes exactly `group`: operations in order, the first an
+/// anchor, each later one an epilogue of the one before; the group's result is
+/// that of its last operation. Nullopt when no library has one; then `why`
+/// says what was in the way.
+std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
+                                std::string *why = nullptr);
+
+} // namespace dlc::library
+
+#endif // DLC_KERNELLIBRARY_MATCH_H

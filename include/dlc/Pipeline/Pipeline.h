@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The phases of the compiler and the passes that lead from one to the next.
+
+#ifndef DLC_PIPELINE_PIPELINE_H
+#define DLC_PIPELINE_PIPELINE_H
+
+#include "mlir/Pass/PassManager.h"
+
+#include <optional>
+
+namespace dlc::pipeline {
+
+/// Named states of a module; each ends in a verifier.
+enum class Phase {
+  Import,   ///< As the front end made it.
+  Graph,    ///< Types inferred, constants folded, simplified.
+  Placed,   ///< Every operation has a device.
+  Fused,    ///< Operations that share a kernel are grouped.
+  Kernel,   ///< Every computation is a call of a kernel.
+  Plan,     ///< Memory and order are decided.
+  Codegen,  ///< Machine code exists.
+  Artifact, ///< The file.
+};
+
+llvm::StringRef nameOf(Phase phase);
+std::optional<Phase> phaseOf(llvm::StringRef name);
+/// "import, graph, ..." for messages.
+std::string phaseNames();
+
+struct PipelineOptions {
+  /// Branches the memory planner's search may expand for each arena.
+  int64_t searchSteps = 20'000;
+};
+
+/// Appends the passes that bring a module of the phase before `phase` into
+/// `phase`. Phases after Plan have no passes.
+void addPhase(mlir::OpPassManager &manager, Phase phase,
+              const PipelineOptions &options = {});
+
+/// Registers `dlc-to-PHASE` pipelines, which start from the import phase.
+void registerPipelines();
+
+} // namespace dlc::pipeline
+
+#endif // DLC_PIPELINE_PIPELINE_H

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Artifact/Export.h"
+#include "dlc/abi/Artifact_generated.h"
+#include "dlc/abi/Kernel.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Kernel/KernelDialect.h"
+#include "dlc/dialects/Plan/PlanDialect.h"
+#include "dlc/runtime/Artifact/Writer.h"
+#include "dlc/runtime/Kernel/Library.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::artifact;
+
+namespace {
+
+/// Translates one program; owns what the contents borrow.
+class Exporter {
+public:
+  Exporter(ModuleOp module, const codegen::ObjectCode &code,
+           const ExportInfo &info)
+      : module(module), symbols(module), code(code), info(info) {}
+  LogicalResult run();
+  rt::ArtifactContents contents();
+
+private:
+  void addHead();
+  LogicalResult addMemory(Operation &op);
+  uint32_t addValue(Value value, abi::Storage storage);
+  LogicalResult addConstant(plan::ConstantOp constant);
+  uint32_t deviceId(StringRef device);
+  LogicalResult addLaunch(plan::LaunchOp launch);
+  uint32_t addKernel(StringAttr name);
+  void addLibraryKernel(kernel::LibraryOp library, abi::KernelT &kernel);
+  void addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel);
+
+  ModuleOp module;
+  SymbolTable symbols;
+  const codegen::ObjectCode &code;
+  const ExportInfo &info;
+
+  abi::ProgramT program;
+  std::map<std::string, uint32_t> deviceIds;
+  std::map<std::string, uint32_t> arenaDevices;
+  DenseMap<Value, uint32_t> valueIds;
+  DenseMap<StringAttr, uint32_t> kernelIds;
+  std::vector<graph::RawElements> heldConstants;
+  std::vector<rt::ArtifactConstant> constants;
+  uint64_t constantBytes = 0;
+  std::vector<std::span<const std::byte>> objects;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Plain type and shape of a memref; an unranked one has no shape vector.
+static rt::TensorType plainType(Type type) {
+  if (auto ranked = dyn_cast<MemRefType>(type))
+    return graph::toTensorType(
+        RankedTensorType::get(ranked.getShape(), ranked.getElementType()));
+  auto unranked = cast<UnrankedMemRefType>(type);
+  return graph::toTensorType(
+      UnrankedTensorType::get(unranked.getElementType()));
+}
+
+uint32_t Exporter::deviceId(StringRef device) {
+  auto [entry, isNew] =
+      deviceIds.try_emplace(device.str(), program.devices.size());
+  if (isNew) {
+    auto &added = program.devices.emplace_back(
+        std::make_unique<abi::DeviceT>());
+    auto [kind, index] = device.split(':');
+    added->kind = kind == "cuda"  ? abi::DeviceKind::CUDA
+                  : kind == "cpu" ? abi::DeviceKind::CPU
+                                  : abi::DeviceKind::Null;
+    (void)index.getAsInteger(10, added->index);
+  }
+  return entry->second;
+}
+
+uint32_t Exporter::addValue(Value value, abi::Storage storage) {
+  rt::TensorType type = plainType(value.getType());
+  auto added = std::make_unique<abi::ValueT>();
+  added->type = type.type;
+  added->shape = type.shape;
+  added->unranked = !type.hasRank;
+  added->storage = storage;
+  added->bytes = plan::getByteSize(value.getType()).value_or(0);
+  program.values.push_back(std::move(added));
+  return valueIds[value] = program.values.size() - 1;
+}
+
+LogicalResult Exporter::addConstant(plan::ConstantOp constant) {
+  abi::ValueT &value =
+      *program.values[addValue(constant.getResult(), abi::Storage::Constant)];
+  value.offset = constant.getOffset().value();
+  // Equal constants share an offset; the first one brings the bytes.
+  bool isNew = constants.empty() || constants.back().offset < value.offset;
+  if (!isNew || value.bytes == 0)
+    return success();
+  heldConstants.push_back(graph::RawElements::get(constant.getValue()));
+  const graph::RawElements &raw = heldConstants.back();
+  if (!raw || raw.data().size() != value.bytes)
+    return constant.emitOpError("expected a value of ")
+           << value.bytes << " bytes, got "
+           << (raw ? static_cast<int64_t>(raw.data().size()) : 0);
+  constants.push_back(
+      {value.offset, std::as_bytes(std::span(raw.data().data(), value.bytes))});
+  constantBytes = value.offset + value.bytes;
+  return success();
+}
+
+LogicalResult Exporter::addMemory(Operation &op) {
+  return TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case([&](plan::ArenaOp arena) {
+        uint32_t id = deviceId(arena.getDevice());
+        arenaDevices[arena.getSymName().str()] = id;
+        program.devices[id]->arena_bytes = arena.getSize();
+        program.devices[id]->lower_bound = arena.getLowerBound();
+        return success();
+      })
+      .Case<plan::InputOp, plan::OutputOp>([&](auto port) {
+        constexpr bool isInput =
+            std::is_same_v<decltype(port), plan::InputOp>;
+        uint32_t id =
+            addValue(port.getResult(),
+                     isInput ? abi::Storage::Input : abi::Storage::Output);
+        program.values[id]->index = port.getIndex();
+        auto binding = std::make_unique<abi::BindingT>();
+        binding->name = port.getName().str();
+        binding->value = id;
+        (isInput ? program.inputs : program.outputs)
+            .push_back(std::move(binding));
+        return success();
+      })
+      .Case([&](plan::ConstantOp constant) { return addConstant(constant); })
+      .Case([&](plan::SliceOp slice) {
+        uint32_t id = addValue(slice.getResult(), abi::Storage::Arena);
+        program.values[id]->offset = slice.getOffset();
+        program.values[id]->device = arenaDevices[slice.getArena().str()];
+        return success();
+      })
+      .Case([&](plan::PoolOp pool) {
+        uint32_t id = addValue(pool.getResult(), abi::Storage::Pool);
+        program.values[id]->device = deviceId(pool.getDevice());
+        return success();
+      })
+      .Case([&](plan::ViewOp view) {
+        // A value of its own over the same bytes.
+        abi::ValueT source = *program.values[valueIds.lookup(view.getSource())];
+        uint32_t id = addValue(view.getResult(), source.storage);
+        program.values[id]->index = source.index;
+        program.values[id]->device = source.device;
+        program.values[id]->offset = source.offset + view.getOffset();
+        return success();
+      })
+      .Case([&](plan::LaunchOp launch) { return addLaunch(launch); })
+      .Case([&](plan::NoneOp) { return success(); })
+      .Default([](Operation *other) {
+        return other->emitOpError("expected an operation of the packed plan");
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels and launches
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<abi::AttributeT>
+makeAttribute(const rt::Attribute &attribute) {
+  auto added = std::make_unique<abi::AttributeT>();
+  added->name = attribute.name;
+  if (auto *i = std::get_if<int64_t>(&attribute.value)) {
+    added->kind = abi::AttributeKind::Int;
+    added->i = *i;
+  } else if (auto *f = std::get_if<double>(&attribute.value)) {
+    added->kind = abi::AttributeKind::Float;
+    added->f = *f;
+  } else if (auto *s = std::get_if<std::string>(&attribute.value)) {
+    added->kind = abi::AttributeKind::String;
+    added->s = *s;
+  } else if (auto *ints = std::get_if<std::vector<int64_t>>(&attribute.value)) {
+    added->kind = abi::AttributeKind::Ints;
+    added->ints = *ints;
+  } else {
+    added->kind = abi::AttributeKind::Floats;
+    added->floats = std::get<std::vector<double>>(attribute.value);
+  }
+  return added;
+}
+
+/// Bytes of all tensors of a kernel, each once.
+static uint64_t getTraffic(FunctionType type) {
+  uint64_t bytes = 0;
+  auto add = [&](Type operand) {
+    rt::TensorType plain = graph::toTensorType(operand);
+    if (plain.isStatic())
+      bytes += rt::elementCount(plain.shape).value_or(0) *
+               rt::sizeOf(plain.type);
+  };
+  llvm::for_each(type.getInputs(), add);
+  llvm::for_each(type.getResults(), add);
+  return bytes;
+}
+
+void Exporter::addLibraryKernel(kernel::LibraryOp library,
+                                abi::KernelT &kernel) {
+  StringRef entry = library.getEntry();
+  rt::Attributes config = graph::toAttributes(library.getConfig());
+  kernel.bytes = getTraffic(library.getFunctionType());
+  kernel.note = library.getNote().value_or("").str();
+  if (entry == "copy") {
+    kernel.kind = abi::KernelKind::Copy;
+    kernel.name = "copy";
+    return;
+  }
+  for (const rt::Attribute &attribute : config)
+    kernel.attributes.push_back(makeAttribute(attribute));
+  kernel.name = entry.str();
+  kernel.kind = entry.starts_with("reference.") ? abi::KernelKind::Reference
+                                                : abi::KernelKind::Library;
+  if (kernel.kind == abi::KernelKind::Reference)
+    return;
+  const rt::LibraryEntry *known = rt::lookupLibraryEntry(kernel.name);
+  if (!known || !known->cost)
+    return;
+  std::vector<rt::TensorType> inputs, outputs;
+  for (Type type : library.getFunctionType().getInputs())
+    inputs.push_back(graph::toTensorType(type));
+  for (Type type : library.getFunctionType().getResults())
+    outputs.push_back(graph::toTensorType(type));
+  kernel.flops = known->cost({inputs, outputs, config}).flops;
+}
+
+/// The number of grid points: what the body's outermost scf.forall spans.
+static int64_t getTileCount(kernel::FuncOp func) {
+  for (auto forall : func.getBody().getOps<scf::ForallOp>()) {
+    int64_t tiles = 1;
+    for (int64_t extent : forall.getStaticUpperBound())
+      tiles *= extent;
+    return tiles;
+  }
+  return 1;
+}
+
+void Exporter::addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel) {
+  kernel.kind = abi::KernelKind::Generated;
+  kernel.name = func.getSymName().str();
+  kernel.tiles = getTileCount(func);
+  kernel.bytes = getTraffic(kernel::getCallType(func));
+  if (auto flops = func->getAttrOfType<IntegerAttr>("kernel.flops"))
+    kernel.flops = flops.getInt();
+}
+
+uint32_t Exporter::addKernel(StringAttr name) {
+  auto [entry, isNew] = kernelIds.try_emplace(name, program.kernels.size());
+  if (!isNew)
+    return entry->second;
+  auto added = std::make_unique<abi::KernelT>();
+  Operation *symbol = symbols.lookup(name);
+  if (auto library = dyn_cast<kernel::LibraryOp>(symbol))
+    addLibraryKernel(library, *added);
+  else
+    addGeneratedKernel(cast<kernel::FuncOp>(symbol), *added);
+  program.kernels.push_back(std::move(added));
+  return program.kernels.size() - 1;
+}
+
+/// The model's node: the first name in a location.
+static std::string getLabel(Location location) {
+  std::string label;
+  location->walk([&](Location inner) {
+    if (auto name = dyn_cast<NameLoc>(inner)) {
+      label = name.getName().str();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return label;
+}
+
+LogicalResult Exporter::addLaunch(plan::LaunchOp launch) {
+  auto added = std::make_unique<abi::LaunchT>();
+  added->kernel = addKernel(launch.getKernelAttr().getAttr());
+  auto add = [&](Value value) {
+    added->arguments.push_back(
+        isa<NoneType>(value.getType())
+            ? -1
+            : static_cast<int32_t>(valueIds.lookup(value)));
+  };
+  llvm::for_each(launch.getReads(), add);
+  llvm::for_each(launch.getWrites(), add);
+  added->inputs = launch.getReads().size();
+  added->stream = launch.getStream();
+  added->label = getLabel(launch.getLoc());
+  program.launches.push_back(std::move(added));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
+
+void Exporter::addHead() {
+  program.compiler = "dlc " DLC_VERSION;
+  program.model = info.model;
+  program.options = info.options;
+  deviceId("cpu:0");
+  if (code.bytes.empty())
+    return;
+  auto variant = std::make_unique<abi::ObjectVariantT>();
+  variant->triple = code.triple;
+  variant->features = code.features;
+  variant->kernel_abi = DLC_KERNEL_ABI_VERSION;
+  program.objects.push_back(std::move(variant));
+  objects.push_back(std::as_bytes(std::span(code.bytes)));
+}
+
+LogicalResult Exporter::run() {
+  auto programs = module.getOps<plan::ProgramOp>();
+  if (!llvm::hasSingleElement(programs))
+    return module.emitError("expected one program, got ")
+           << std::distance(programs.begin(), programs.end());
+  addHead();
+  for (Operation &op : (*programs.begin()).getBody().front())
+    if (failed(addMemory(op)))
+      return failure();
+  return success();
+}
+
+rt::ArtifactContents Exporter::contents() {
+  return {program, objects, constants, constantBytes};
+}
+
+LogicalResult dlc::artifact::writeProgram(ModuleOp module,
+                                          const codegen::ObjectCode &code,
+                                          const ExportInfo &info,
+                                          const std::string &path) {
+  Exporter exporter(module, code, info);
+  if (failed(exporter.run()))
+    return failure();
+  rt::Status status = rt::writeArtifact(exporter.contents(), path);
+  if (!status.isOk())
+    return emitError(UnknownLoc::get(module.getContext()), status.message());
+  return success();
+}
+
+FailureOr<rt::AlignedBuffer>
+dlc::artifact::writeProgram(ModuleOp module, const codegen::ObjectCode &code,
+                            const ExportInfo &info) {
+  Exporter exporter(module, code, info);
+  if (failed(exporter.run()))
+    return failure();
+  rt::Result<rt::AlignedBuffer> bytes =
+      rt::writeArtifact(exporter.contents());
+  if (!bytes.isOk()) {
+    emitError(UnknownLoc::get(module.getContext()), bytes.status().message());
+    return failure();
+  }
+  return std::move(*bytes);
+}

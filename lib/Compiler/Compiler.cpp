@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Compiler/Compiler.h"
+#include "dlc/Artifact/Export.h"
+#include "dlc/Codegen/CPU/Codegen.h"
+#include "dlc/Frontend/ONNX/Import.h"
+#include "dlc/InitAll.h"
+#include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Kernel/KernelDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <thread>
+
+using namespace mlir;
+using namespace dlc;
+
+namespace {
+
+/// Hands remarks on as text.
+class RemarkStreamer : public remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit RemarkStreamer(std::function<void(const std::string &)> sink)
+      : sink(std::move(sink)) {}
+  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    sink(remark.getCategoryName().str() + ": " + remark.getMsg());
+  }
+
+private:
+  std::function<void(const std::string &)> sink;
+};
+
+} // namespace
+
+struct Compilation::State {
+  explicit State(CompileOptions options);
+  void addMessage(Diagnostic &diagnostic);
+  LogicalResult runPasses(Phase phase);
+  LogicalResult generateCode();
+  artifact::ExportInfo exportInfo() const;
+  std::vector<ModelPort> ports(bool wantInputs);
+
+  CompileOptions options;
+  std::string messages;
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+  std::vector<ModelPort> inputs, outputs;
+  std::string modelName;
+  Phase reached = Phase::Import;
+  codegen::ObjectCode code;
+};
+
+/// "model.onnx: node 'Conv_1'": files and names of a location, outermost
+/// first, without positions that are unknown.
+static void printLocation(Location location, raw_ostream &os) {
+  if (auto fused = dyn_cast<FusedLoc>(location)) {
+    if (!fused.getLocations().empty())
+      printLocation(fused.getLocations().front(), os);
+    return;
+  }
+  if (auto name = dyn_cast<NameLoc>(location)) {
+    if (!isa<UnknownLoc>(name.getChildLoc()))
+      printLocation(name.getChildLoc(), os);
+    os << name.getName().getValue() << ": ";
+    return;
+  }
+  if (auto file = dyn_cast<FileLineColLoc>(location)) {
+    os << file.getFilename().getValue();
+    if (file.getLine())
+      os << ':' << file.getLine() << ':' << file.getColumn();
+    os << ": ";
+    return;
+  }
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    printLocation(call.getCallee(), os);
+}
+
+static StringRef severityOf(const Diagnostic &diagnostic) {
+  switch (diagnostic.getSeverity()) {
+  case DiagnosticSeverity::Note:
+    return "note";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  }
+  return "";
+}
+
+void Compilation::State::addMessage(Diagnostic &diagnostic) {
+  llvm::raw_string_ostream os(messages);
+  auto add = [&](const Diagnostic &part) {
+    os << severityOf(part) << ": ";
+    printLocation(part.getLocation(), os);
+    os << part << '\n';
+  };
+  add(diagnostic);
+  for (const Diagnostic &note : diagnostic.getNotes())
+    add(note);
+}
+
+Compilation::State::State(CompileOptions options)
+    : options(std::move(options)) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  // One function, one module: threads would cost more than they bring.
+  context = std::make_unique<MLIRContext>(registry,
+                                          MLIRContext::Threading::DISABLED);
+  context->getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+    addMessage(diagnostic);
+    return success();
+  });
+  if (this->options.onRemark) {
+    remark::RemarkCategories all{".*", ".*", ".*", ".*", ".*"};
+    (void)remark::enableOptimizationRemarks(
+        *context, std::make_unique<RemarkStreamer>(this->options.onRemark),
+        std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
+  }
+}
+
+std::vector<ModelPort> Compilation::State::ports(bool wantInputs) {
+  std::vector<ModelPort> result;
+  auto function = module->lookupSymbol<func::FuncOp>("main");
+  if (!function)
+    return result;
+  FunctionType type = function.getFunctionType();
+  ArrayRef<Type> types = wantInputs ? type.getInputs() : type.getResults();
+  for (auto [i, portType] : llvm::enumerate(types)) {
+    StringRef attribute = graph::GraphDialect::kNameAttr;
+    auto name = wantInputs
+                    ? function.getArgAttrOfType<StringAttr>(i, attribute)
+                    : function.getResultAttrOfType<StringAttr>(i, attribute);
+    result.push_back({name ? name.str() : std::to_string(i),
+                      graph::toTensorType(portType)});
+  }
+  return result;
+}
+
+Compilation::Compilation(CompileOptions options)
+    : state(std::make_unique<State>(std::move(options))) {}
+
+Compilation::~Compilation() = default;
+
+const std::string &Compilation::messages() const { return state->messages; }
+std::vector<ModelPort> Compilation::inputs() const { return state->inputs; }
+std::vector<ModelPort> Compilation::outputs() const { return state->outputs; }
+
+static onnx::ImportOptions importOptions(const CompileOptions &options) {
+  onnx::ImportOptions result;
+  for (const auto &[name, shape] : options.shapes)
+    result.inputShapes[name].assign(shape.begin(), shape.end());
+  return result;
+}
+
+LogicalResult Compilation::import(const std::string &path) {
+  if (state->options.onPhase)
+    state->options.onPhase(Phase::Import);
+  state->modelName = llvm::sys::path::filename(path).str();
+  if (StringRef(path).ends_with(".mlir")) {
+    if (!state->options.shapes.empty())
+      return emitError(FileLineColLoc::get(state->context.get(), path, 0, 0),
+                       "expected no input shapes: Graph text has its own");
+    state->module =
+        parseSourceFile<ModuleOp>(path, ParserConfig(state->context.get()));
+  } else {
+    state->module = onnx::importOnnxFile(*state->context, path,
+                                         importOptions(state->options));
+  }
+  if (!state->module)
+    return failure();
+  state->inputs = state->ports(true);
+  state->outputs = state->ports(false);
+  return success();
+}
+
+LogicalResult Compilation::importOnnx(StringRef bytes,
+                                      const std::string &name) {
+  state->modelName = name;
+  state->module =
+      onnx::importOnnxBuffer(*state->context, bytes, nullptr, name,
+                             importOptions(state->options));
+  if (!state->module)
+    return failure();
+  state->inputs = state->ports(true);
+  state->outputs = state->ports(false);
+  return success();
+}
+
+LogicalResult Compilation::State::runPasses(Phase phase) {
+  PassManager manager(context.get());
+  pipeline::PipelineOptions passOptions;
+  passOptions.searchSteps = options.searchSteps;
+  pipeline::addPhase(manager, phase, passOptions);
+  if (manager.empty())
+    return success();
+  if (!options.reproducer.empty())
+    manager.enableCrashReproducerGeneration(options.reproducer);
+  if (options.timing)
+    manager.enableTiming();
+  return manager.run(*module);
+}
+
+LogicalResult Compilation::State::generateCode() {
+  std::optional<codegen::TargetOptions> target =
+      codegen::TargetOptions::get(options.target);
+  if (!target)
+    return emitError(UnknownLoc::get(context.get()),
+                     "expected target host, x86-64, x86-64-v3 or x86-64-v4, "
+                     "got ")
+           << options.target;
+  if (module->getOps<kernel::FuncOp>().empty())
+    return success(); // Library kernels alone.
+  unsigned threads =
+      options.threads ? options.threads : std::thread::hardware_concurrency();
+  FailureOr<codegen::ObjectCode> result =
+      codegen::compileKernels(*module, *target, threads);
+  if (failed(result))
+    return failure();
+  code = std::move(*result);
+  return success();
+}
+
+LogicalResult Compilation::runTo(Phase phase) {
+  while (state->reached < phase && state->reached < Phase::Codegen) {
+    auto next = static_cast<Phase>(static_cast<int>(state->reached) + 1);
+    if (state->options.onPhase)
+      state->options.onPhase(next);
+    LogicalResult result = next == Phase::Codegen ? state->generateCode()
+                                                  : state->runPasses(next);
+    if (failed(result))
+      return failure();
+    state->reached = next;
+  }
+  return success();
+}
+
+void Compilation::print(llvm::raw_ostream &os, bool withConstants) const {
+  OpPrintingFlags flags;
+  flags.useLocalScope();
+  if (!withConstants) {
+    flags.elideLargeElementsAttrs(16);
+    flags.elideLargeResourceString(64);
+  }
+  state->module->print(os, flags);
+}
+
+artifact::ExportInfo Compilation::State::exportInfo() const {
+  std::string text = "target=" + options.target;
+  for (const auto &[name, shape] : options.shapes) {
+    text += " " + name + "=";
+    for (auto [i, dim] : llvm::enumerate(shape))
+      text += (i ? "x" : "") + std::to_string(dim);
+  }
+  return {modelName, text};
+}
+
+LogicalResult Compilation::write(const std::string &path) {
+  if (failed(runTo(Phase::Codegen)))
+    return failure();
+  if (state->options.onPhase)
+    state->options.onPhase(Phase::Artifact);
+  return artifact::writeProgram(*state->module, state->code,
+                                state->exportInfo(), path);
+}
+
+FailureOr<rt::AlignedBuffer> Compilation::toMemory() {
+  if (failed(runTo(Phase::Codegen)))
+    return failure();
+  if (state->options.onPhase)
+    state->options.onPhase(Phase::Artifact);
+  return artifact::writeProgram(*state->module, state->code,
+                                state->exportInfo());
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups for the library of plain CPUs: cpu.conv and cpu.matmul, each with a
+// bias, a residual and an activation.
+
+#include "dlc/KernelLibrary/Match.h"
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/runtime/Kernel/Library.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::library;
+
+namespace {
+
+/// An activation of the library.
+struct Activation {
+  StringRef name;
+  std::optional<double> alpha, beta;
+};
+
+/// Builds a match operation by operation.
+class Matcher {
+public:
+  Matcher(MLIRContext *context, std::string *why)
+      : builder(context), why(why) {}
+  std::optional<Match> run(ArrayRef<Operation *> group);
+
+private:
+  bool anchor(Operation *op);
+  bool anchorConv(graph::ConvOp conv);
+  bool anchorMatmul(graph::MatmulOp matmul);
+  bool epilogue(Operation *op, Value current);
+  bool epilogueAdd(graph::AddOp add, Value current);
+  bool isSupported(Type result);
+  bool refuse(const Twine &reason);
+  void setInts(StringRef name, ArrayRef<int64_t> values);
+
+  Builder builder;
+  std::string *why;
+  Match match;
+  bool hasResidual = false, hasActivation = false;
+};
+
+} // namespace
+
+static constexpr unsigned kBias = 2, kResidual = 3;
+
+bool Matcher::refuse(const Twine &reason) {
+  if (why)
+    *why = reason.str();
+  return false;
+}
+
+void Matcher::setInts(StringRef name, ArrayRef<int64_t> values) {
+  if (!values.empty())
+    match.config.set(name, builder.getDenseI64ArrayAttr(values));
+}
+
+bool Matcher::anchorConv(graph::ConvOp conv) {
+  if (conv.getAutoPad() != "NOTSET")
+    return refuse("automatic padding is not resolved");
+  match.entry = "cpu.conv";
+  match.operands = {conv.getX(), conv.getW(), conv.getBias(), Value()};
+  setInts("strides", conv.getStrides());
+  setInts("pads", conv.getPads());
+  setInts("dilations", conv.getDilations());
+  match.config.set("group", builder.getI64IntegerAttr(conv.getGroup()));
+  match.packedConfig.set("packed_w", builder.getI64IntegerAttr(1));
+  return true;
+}
+
+bool Matcher::anchorMatmul(graph::MatmulOp matmul) {
+  match.entry = "cpu.matmul";
+  match.operands = {matmul.getA(), matmul.getB(), Value(), Value()};
+  match.packedConfig.set("packed_b", builder.getI64IntegerAttr(1));
+  return true;
+}
+
+bool Matcher::anchor(Operation *op) {
+  match.packable = 1;
+  if (auto conv = dyn_cast<graph::ConvOp>(op))
+    return anchorConv(conv);
+  if (auto matmul = dyn_cast<graph::MatmulOp>(op))
+    return anchorMatmul(matmul);
+  return refuse("no library has this operation");
+}
+
+/// The value of a float constant of one distinct element.
+static std::optional<double> getScalar(Value value) {
+  DenseElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat() ||
+      !isa<FloatType>(elements.getElementType()))
+    return std::nullopt;
+  return elements.getSplatValue<APFloat>().convertToDouble();
+}
+
+static std::optional<Activation> getActivation(Operation *op) {
+  using Result = std::optional<Activation>;
+  auto plain = [](StringRef name) {
+    return Result(Activation{name, std::nullopt, std::nullopt});
+  };
+  auto real = [](const APFloat &value) {
+    return std::optional(double(value.convertToFloat()));
+  };
+  return TypeSwitch<Operation *, Result>(op)
+      .Case([&](graph::ReluOp) { return plain("relu"); })
+      .Case([&](graph::SigmoidOp) { return plain("sigmoid"); })
+      .Case([&](graph::TanhOp) { return plain("tanh"); })
+      .Case([&](graph::SiluOp) { return plain("silu"); })
+      .Case([&](graph::HardSwishOp) { return plain("hard_swish"); })
+      .Case([&](graph::GeluOp gelu) {
+        return plain(gelu.getApproximate() == "tanh" ? "gelu_tanh" : "gelu");
+      })
+      .Case([&](graph::LeakyReluOp leaky) -> Result {
+        return Activation{"leaky_relu", real(leaky.getAlpha()), std::nullopt};
+      })
+      .Case([&](graph::HardSigmoidOp hard) -> Result {
+        return Activation{"hard_sigmoid", real(hard.getAlpha()),
+                          real(hard.getBeta())};
+      })
+      .Case([](graph::ClampOp clamp) -> Result {
+        auto lo = getScalar(clamp.getLo()), hi = getScalar(clamp.getHi());
+        if (!lo || !hi)
+          return std::nullopt;
+        return Activation{"clamp", lo, hi};
+      })
+      .Default([](Operation *) { return Result(); });
+}
+
+bool Matcher::epilogueAdd(graph::AddOp add, Value current) {
+  if (add.getType() != current.getType())
+    return refuse("the addition broadcasts the product");
+  if (add.getA() == add.getB())
+    return refuse("the addition doubles the product");
+  Value other = add.getA() == current ? add.getB() : add.getA();
+  auto type = cast<RankedTensorType>(other.getType());
+  auto result = cast<RankedTensorType>(current.getType());
+  bool isBias = match.entry == "cpu.matmul" && type.getRank() == 1 &&
+                type.getDimSize(0) == result.getShape().back();
+  if (isBias && !match.operands[kBias] && !hasResidual) {
+    match.operands[kBias] = other;
+    return true;
+  }
+  if (type != result || hasResidual)
+    return refuse("the addition is neither a bias nor a residual");
+  match.operands[kResidual] = other;
+  match.inPlaceOperand = kResidual;
+  hasResidual = true;
+  return true;
+}
+
+bool Matcher::epilogue(Operation *op, Value current) {
+  if (hasActivation)
+    return refuse("the activation is the last step");
+  if (auto add = dyn_cast<graph::AddOp>(op))
+    return epilogueAdd(add, current);
+  std::optional<Activation> activation = getActivation(op);
+  if (!activation || op->getOperand(0) != current ||
+      op->getResult(0).getType() != current.getType())
+    return refuse("the library has no such epilogue");
+  match.config.set("activation", builder.getStringAttr(activation->name));
+  if (activation->alpha)
+    match.config.set("alpha", builder.getF64FloatAttr(*activation->alpha));
+  if (activation->beta)
+    match.config.set("beta", builder.getF64FloatAttr(*activation->beta));
+  hasActivation = true;
+  return true;
+}
+
+bool Matcher::isSupported(Type result) {
+  const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match.entry);
+  if (!entry)
+    return refuse("this build lacks " + Twine(match.entry));
+  std::vector<rt::TensorType> inputs, outputs{graph::toTensorType(result)};
+  for (Value operand : match.operands)
+    inputs.push_back(operand ? graph::toTensorType(operand.getType())
+                             : rt::TensorType());
+  rt::Attributes config =
+      graph::toAttributes(match.config.getDictionary(builder.getContext()));
+  std::string reason;
+  if (entry->isSupported({inputs, outputs, config}, reason))
+    return true;
+  return refuse(match.entry + ": " + Twine(reason));
+}
+
+std::optional<Match> Matcher::run(ArrayRef<Operation *> group) {
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  for (Operation *op : group) {
+    if (op->getNumResults() != 1 ||
+        !llvm::all_of(op->getOperandTypes(), isStatic) ||
+        !llvm::all_of(op->getResultTypes(), isStatic)) {
+      refuse("expected one result and static shapes");
+      return std::nullopt;
+    }
+  }
+  if (!anchor(group.front()))
+    return std::nullopt;
+  Value current = group.front()->getResult(0);
+  for (Operation *op : group.drop_front()) {
+    if (!llvm::is_contained(op->getOperands(), current) ||
+        !current.hasOneUse()) {
+      refuse("a value in between has other uses");
+      return std::nullopt;
+    }
+    if (!epilogue(op, current))
+      return std::nullopt;
+    current = op->getResult(0);
+  }
+  if (!isSupported(current.getType()))
+    return std::nullopt;
+  return std::move(match);
+}
+
+std::optional<Match> dlc::library::matchGroup(ArrayRef<Operation *> group,
+                                              std::string *why) {
+  return Matcher(group.front()->getContext(), why).run(group);
+}

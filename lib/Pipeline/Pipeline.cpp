@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Pipeline/Pipeline.h"
+#include "dlc/passes/Conversion/Passes.h"
+#include "dlc/passes/Graph/Passes.h"
+#include "dlc/passes/Plan/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::pipeline;
+
+static constexpr llvm::StringLiteral phaseTable[] = {
+    "import", "graph", "placed", "fused", "kernel", "plan", "codegen",
+    "artifact"};
+
+StringRef dlc::pipeline::nameOf(Phase phase) {
+  return phaseTable[static_cast<size_t>(phase)];
+}
+
+std::optional<Phase> dlc::pipeline::phaseOf(StringRef name) {
+  for (auto [i, known] : llvm::enumerate(phaseTable))
+    if (known == name)
+      return static_cast<Phase>(i);
+  return std::nullopt;
+}
+
+std::string dlc::pipeline::phaseNames() {
+  return llvm::join(ArrayRef(phaseTable), ", ");
+}
+
+static void addGraphPhase(OpPassManager &manager) {
+  OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(graph::createInferTypesPass());
+  function.addPass(createCanonicalizerPass());
+  function.addPass(graph::createFoldConstantsPass());
+  function.addPass(graph::createSimplifyInferencePass());
+  function.addPass(createCanonicalizerPass());
+  function.addPass(createCSEPass());
+  function.addPass(graph::createFoldConstantsPass());
+  function.addPass(graph::createInferTypesPass());
+  function.addPass(graph::createVerifyPass());
+}
+
+void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
+                             const PipelineOptions &options) {
+  switch (phase) {
+  case Phase::Import:
+  case Phase::Placed: // One device: every operation is on cpu:0.
+  case Phase::Codegen:
+  case Phase::Artifact:
+    return;
+  case Phase::Graph:
+    return addGraphPhase(manager);
+  case Phase::Fused:
+    manager.nest<func::FuncOp>().addPass(graph::createFuseOperatorsPass());
+    return;
+  case Phase::Kernel:
+    manager.addPass(conversion::createConvertGraphToKernelPass());
+    manager.addPass(conversion::createConvertKernelToCallPass());
+    manager.addPass(conversion::createConvertKernelToLinalgPass());
+    return;
+  case Phase::Plan: {
+    manager.addPass(conversion::createConvertGraphToPlanPass());
+    OpPassManager &program = manager.nest<plan::ProgramOp>();
+    program.addPass(plan::createScheduleLaunchesPass());
+    plan::PackArenasPassOptions packing;
+    packing.searchSteps = options.searchSteps;
+    program.addPass(plan::createPackArenasPass(packing));
+    program.addPass(plan::createVerifyPlanPass());
+    return;
+  }
+  }
+}
+
+void dlc::pipeline::registerPipelines() {
+  static constexpr Phase ends[] = {Phase::Graph, Phase::Fused, Phase::Kernel,
+                                   Phase::Plan};
+  for (Phase end : ends) {
+    std::string name = "dlc-to-" + nameOf(end).str();
+    std::string summary =
+        "From the import phase to the " + nameOf(end).str() + " phase";
+    PassPipelineRegistration<>(name, summary, [end](OpPassManager &manager) {
+      for (int phase = 0; phase <= static_cast<int>(end); ++phase)
+        addPhase(manager, static_cast<Phase>(phase));
+    });
+  }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// convert-kernel-to-call: kernels that a library computes become calls of it.
+
+#include "dlc/KernelLibrary/Match.h"
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/passes/Conversion/Passes.h"
+#include "dlc/runtime/Kernel/Library.h"
+
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dlc::conversion {
+#define GEN_PASS_DEF_CONVERTKERNELTOCALLPASS
+#include "dlc/passes/Conversion/Passes.h.inc"
+} // namespace dlc::conversion
+
+using namespace mlir;
+using namespace dlc;
+
+namespace {
+
+/// Rewrites the kernels of one module and their calls.
+class Selector {
+public:
+  explicit Selector(ModuleOp module) : module(module) {
+    module.walk([&](kernel::CallOp call) {
+      callsOf[call.getCalleeAttr().getAttr()].push_back(call);
+    });
+  }
+  LogicalResult select(kernel::FuncOp kernel);
+
+private:
+  LogicalResult pack(library::Match &match, ArrayRef<kernel::CallOp> calls,
+                     FunctionType &type);
+  FailureOr<Value> packConstant(Value value, const rt::LibraryEntry &entry,
+                                const rt::KernelCall &call, unsigned operand);
+
+  ModuleOp module;
+  DenseMap<StringAttr, SmallVector<kernel::CallOp>> callsOf;
+  /// Constants packed already: (value, entry's call as text) -> packed value.
+  DenseMap<std::pair<Attribute, Attribute>, ElementsAttr> packed;
+};
+
+struct ConvertKernelToCall
+    : public conversion::impl::ConvertKernelToCallPassBase<
+          ConvertKernelToCall> {
+  void runOnOperation() override {
+    Selector selector(getOperation());
+    for (auto kernel : llvm::make_early_inc_range(
+             getOperation().getOps<kernel::FuncOp>()))
+      if (!kernel.isDestinationStyle() && failed(selector.select(kernel)))
+        return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      (void)runRegionDCE(rewriter, function.getBody());
+  }
+};
+
+} // namespace
+
+FailureOr<Value> Selector::packConstant(Value value,
+                                        const rt::LibraryEntry &entry,
+                                        const rt::KernelCall &call,
+                                        unsigned operand) {
+  auto constant = value.getDefiningOp<graph::ConstantOp>();
+  auto elements = cast<ElementsAttr>(constant.getValue());
+  OpBuilder builder(constant);
+  size_t bytes = entry.packedBytes(call, operand);
+  auto floats = static_cast<int64_t>(bytes / sizeof(float));
+  auto type = RankedTensorType::get({floats}, builder.getF32Type());
+  // The form depends on the constant's type and the group alone.
+  std::string form = std::string(entry.name) + ":" +
+                     std::to_string(call.attributes.getInt("group", 1));
+  std::pair<Attribute, Attribute> key(elements, builder.getStringAttr(form));
+  ElementsAttr &known = packed[key];
+  if (!known) {
+    graph::RawElements raw = graph::RawElements::get(elements);
+    if (!raw)
+      return constant.emitOpError("expected a constant whose bytes are known");
+    AsmResourceBlob blob = HeapAsmResourceBlob::allocate(bytes, 64);
+    entry.pack(call, operand, raw.data().data(), blob.getMutableData().data());
+    known = graph::makeElements(type, std::move(blob), "packed");
+  }
+  return graph::ConstantOp::create(builder, constant.getLoc(), known)
+      .getResult();
+}
+
+/// Packs operand `*match.packable` at every call of the kernel, when it is a
+/// constant at all of them; `type` becomes the packed call's.
+LogicalResult Selector::pack(library::Match &match,
+                             ArrayRef<kernel::CallOp> calls,
+                             FunctionType &type) {
+  unsigned operand = *match.packable;
+  const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match.entry);
+  auto isConstant = [&](kernel::CallOp call) {
+    return call.getInputs()[operand].getDefiningOp<graph::ConstantOp>();
+  };
+  if (!entry->pack || !llvm::all_of(calls, isConstant))
+    return success();
+  MLIRContext *context = type.getContext();
+  Builder builder(context);
+  auto shape = cast<RankedTensorType>(type.getInput(operand)).getShape();
+  match.config.append(match.packedConfig);
+  match.config.set("packed_shape", builder.getDenseI64ArrayAttr(shape));
+
+  SmallVector<Type> types(type.getInputs());
+  std::vector<rt::TensorType> inputs, outputs;
+  for (Type input : types)
+    inputs.push_back(graph::toTensorType(input));
+  for (Type result : type.getResults())
+    outputs.push_back(graph::toTensorType(result));
+  rt::Attributes config =
+      graph::toAttributes(match.config.getDictionary(context));
+  for (kernel::CallOp call : calls) {
+    FailureOr<Value> value = packConstant(call.getInputs()[operand], *entry,
+                                          {inputs, outputs, config}, operand);
+    if (failed(value))
+      return failure();
+    call->setOperand(operand, *value);
+    types[operand] = value->getType(); // The same for every call.
+  }
+  type = FunctionType::get(context, types, type.getResults());
+  return success();
+}
+
+/// What `call` passes for the entry's `operands`, which are arguments of the
+/// kernel, constants inside it, or null.
+static SmallVector<Value> makeOperands(kernel::CallOp call,
+                                       ArrayRef<Value> operands) {
+  OpBuilder builder(call);
+  return llvm::map_to_vector(operands, [&](Value operand) -> Value {
+    if (!operand)
+      return graph::NoneOp::create(builder, call.getLoc(),
+                                   builder.getNoneType());
+    if (auto argument = dyn_cast<BlockArgument>(operand))
+      return call.getInputs()[argument.getArgNumber()];
+    return builder.clone(*operand.getDefiningOp())->getResult(0);
+  });
+}
+
+LogicalResult Selector::select(kernel::FuncOp kernel) {
+  SmallVector<Operation *> group;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (!isa<graph::ConstantOp>(op))
+      group.push_back(&op);
+  if (group.empty() || kernel.getResultTypes().size() != 1)
+    return success();
+  std::string why;
+  std::optional<library::Match> match = library::matchGroup(group, &why);
+  if (!match) {
+    remark::missed(kernel.getLoc(), remark::RemarkOpts::name("KernelToCall")
+                                        .category("convert-kernel-to-call"))
+        << remark::reason("{0} is generated: {1}", kernel.getSymName(), why);
+    return success();
+  }
+
+  // The entry's operands in terms of the kernel's arguments, or of constants
+  // inside it.
+  OpBuilder builder(kernel);
+  while (!match->operands.empty() && !match->operands.back())
+    match->operands.pop_back();
+  SmallVector<Type> types = llvm::map_to_vector(
+      match->operands, [&](Value operand) -> Type {
+        return operand ? operand.getType() : builder.getNoneType();
+      });
+  auto type = builder.getFunctionType(types, kernel.getResultTypes());
+  SmallVector<kernel::CallOp> &calls = callsOf[kernel.getSymNameAttr()];
+  for (kernel::CallOp call : calls)
+    call.getInputsMutable().assign(makeOperands(call, match->operands));
+  if (match->packable && failed(pack(*match, calls, type)))
+    return failure();
+  DenseI64ArrayAttr inPlace;
+  if (match->inPlaceOperand)
+    inPlace = builder.getDenseI64ArrayAttr({*match->inPlaceOperand, 0});
+  kernel::LibraryOp::create(
+      builder, kernel.getLoc(), kernel.getSymName(), match->entry,
+      match->config.getDictionary(kernel.getContext()), type,
+      /*workspace=*/IntegerAttr(), inPlace,
+      builder.getStringAttr("library kernel for a contraction"));
+  kernel.erase();
+  return success();
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// graph-fuse-operators: which operations share a kernel. The decision is
+// Planning/Fusion's, over plain data; legality is asked of the kernel
+// libraries and of Codegen.
+
+#include "dlc/KernelLibrary/Match.h"
+#include "dlc/Planning/Fusion/Fusion.h"
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Kernel/KernelDialect.h"
+#include "dlc/passes/Conversion/KernelToLinalg.h"
+#include "dlc/passes/Graph/Passes.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace dlc::graph {
+#define GEN_PASS_DEF_FUSEOPERATORSPASS
+#include "dlc/passes/Graph/Passes.h.inc"
+} // namespace dlc::graph
+
+using namespace mlir;
+using namespace dlc;
+namespace fusion = dlc::planning::fusion;
+
+namespace {
+
+/// A node of the fusion problem: one operation, or an anchor with the
+/// epilogue that a library computes with it.
+using Node = SmallVector<Operation *>;
+
+struct Graph {
+  std::vector<Node> nodes; ///< In order of their last operations.
+  fusion::Problem problem;
+};
+
+} // namespace
+
+static bool hasStaticTypes(Operation *op) {
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  return llvm::all_of(op->getOperandTypes(), isStatic) &&
+         llvm::all_of(op->getResultTypes(), isStatic);
+}
+
+/// The longest chain of epilogues after `anchor` that a library computes with
+/// it; just the anchor when there is none.
+static Node growAnchor(Operation *anchor) {
+  Node node{anchor};
+  if (!library::matchGroup(node))
+    return node;
+  while (true) {
+    Value current = node.back()->getResult(0);
+    if (!current.hasOneUse())
+      return node;
+    Operation *user = *current.user_begin();
+    if (user->getBlock() != anchor->getBlock() ||
+        user->getNumResults() != 1 || user->getNumRegions())
+      return node;
+    node.push_back(user);
+    if (!library::matchGroup(node)) {
+      node.pop_back();
+      return node;
+    }
+  }
+}
+
+/// Operations that stay outside of kernels.
+static bool isStructure(Operation *op) {
+  return isa<graph::ConstantOp, graph::NoneOp>(op) ||
+         op->hasTrait<OpTrait::IsTerminator>();
+}
+
+static std::vector<Node> collectNodes(Block &block) {
+  std::vector<Node> nodes;
+  DenseMap<Operation *, Operation *> anchorOf; // Last operation -> anchor.
+  DenseSet<Operation *> inside;
+  for (Operation &op : block) {
+    if (graph::getFusionKind(&op) != graph::FusionKind::Anchor)
+      continue;
+    Node node = growAnchor(&op);
+    anchorOf[node.back()] = &op;
+    inside.insert(node.begin(), node.end());
+  }
+  for (Operation &op : block) {
+    if (isStructure(&op))
+      continue;
+    if (Operation *anchor = anchorOf.lookup(&op)) {
+      Node node;
+      for (Operation *step = anchor; step != &op;
+           step = *step->getResult(0).user_begin())
+        node.push_back(step);
+      node.push_back(&op);
+      nodes.push_back(std::move(node));
+    } else if (!inside.contains(&op)) {
+      nodes.push_back({&op});
+    }
+  }
+  return nodes;
+}
+
+/// Whether `node` may join a generated kernel.
+static bool isFusible(const Node &node) {
+  using graph::FusionKind;
+  if (node.size() != 1 || !hasStaticTypes(node.front()))
+    return false;
+  FusionKind kind = graph::getFusionKind(node.front());
+  return kind == FusionKind::Elementwise || kind == FusionKind::Movement ||
+         kind == FusionKind::Reduction || kind == FusionKind::Row;
+}
+
+static Graph collect(Block &block) {
+  Graph graph;
+  graph.nodes = collectNodes(block);
+  DenseMap<Operation *, uint32_t> nodeOf;
+  for (auto [id, node] : llvm::enumerate(graph.nodes)) {
+    llvm::SmallSetVector<uint32_t, 4> producers;
+    for (Operation *op : node) {
+      for (Value operand : op->getOperands())
+        if (auto known = nodeOf.find(operand.getDefiningOp());
+            known != nodeOf.end())
+          producers.insert(known->second);
+      for (Region &region : op->getRegions())
+        region.walk([&](Operation *inner) {
+          for (Value operand : inner->getOperands())
+            if (auto known = nodeOf.find(operand.getDefiningOp());
+                known != nodeOf.end())
+              producers.insert(known->second);
+        });
+    }
+    for (Operation *op : node)
+      nodeOf[op] = id;
+    graph.problem.producers.emplace_back(producers.begin(), producers.end());
+    graph.problem.isFusible.push_back(isFusible(node));
+  }
+  return graph;
+}
+
+static SmallVector<Operation *> operationsOf(const std::vector<Node> &nodes,
+                                             const fusion::Group &group) {
+  SmallVector<Operation *> operations;
+  for (uint32_t node : group)
+    llvm::append_range(operations, nodes[node]);
+  return operations;
+}
+
+/// Moves `operations` into one graph.fusion at the place of the last.
+static void outline(ArrayRef<Operation *> operations) {
+  DenseSet<Operation *> inside(operations.begin(), operations.end());
+  SmallVector<Value> results;
+  for (Operation *op : operations)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !inside.contains(user);
+          }))
+        results.push_back(result);
+  OpBuilder builder(operations.back());
+  SmallVector<Location> locations = llvm::map_to_vector(
+      operations, [](Operation *op) { return op->getLoc(); });
+  auto group = graph::FusionOp::create(
+      builder, builder.getFusedLoc(locations),
+      llvm::map_to_vector(results, [](Value v) { return v.getType(); }));
+  Block *body = &group.getBody().emplaceBlock();
+  for (Operation *op : operations)
+    op->moveBefore(body, body->end());
+  for (auto [inner, outer] : llvm::zip_equal(results, group.getResults()))
+    inner.replaceUsesWithIf(outer, [&](OpOperand &use) {
+      return !inside.contains(use.getOwner());
+    });
+  builder.setInsertionPointToEnd(body);
+  graph::YieldOp::create(builder, group.getLoc(), results);
+}
+
+namespace {
+struct FuseOperators
+    : public dlc::graph::impl::FuseOperatorsPassBase<FuseOperators> {
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    Block &block = getOperation().getBody().front();
+    Graph graph = collect(block);
+    graph.problem.isLegal = [&](const fusion::Group &group) {
+      return conversion::canGenerate(operationsOf(graph.nodes, group));
+    };
+    fusion::Solution solution = fusion::solve(graph.problem);
+
+    int64_t fused = 0, groups = 0;
+    for (const fusion::Group &group : solution.groups) {
+      SmallVector<Operation *> operations = operationsOf(graph.nodes, group);
+      if (operations.size() < 2)
+        continue;
+      outline(operations);
+      fused += operations.size();
+      ++groups;
+    }
+    // Groups sit at their last operation; what used an earlier result may
+    // now stand before it.
+    sortTopologically(&block);
+    remark::passed(getOperation().getLoc(),
+                   remark::RemarkOpts::name("FuseOperators")
+                       .category("graph-fuse-operators"))
+        << remark::add("fused") << remark::metric("Operations", fused)
+        << remark::metric("Groups", groups);
+  }
+};
+} // namespace

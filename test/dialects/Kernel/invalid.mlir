@@ -1,0 +1,58 @@
+// RUN: dlc-opt %s -split-input-file -verify-diagnostics
+// One constraint of the Kernel dialect a case.
+
+// expected-error@+1 {{expected all arguments to be memrefs or none}}
+kernel.func @func_c1(%x: tensor<4xf32>, %y: memref<4xf32>) attributes {outputs = 1 : i64} {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1 outputs, got 2}}
+kernel.func @func_c2(%x: memref<4xf32>) attributes {outputs = 2 : i64} {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{expected the number of outputs exactly when arguments are memrefs}}
+kernel.func @func_c2_missing(%x: memref<4xf32>) {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{expected an in-place pair within 1 inputs and 1 outputs, got (1, 0)}}
+kernel.func @func_c3(%x: tensor<4xf32>) -> tensor<4xf32> attributes {inPlace = array<i64: 1, 0>} {
+  kernel.return %x : tensor<4xf32>
+}
+
+// -----
+
+kernel.func @return_c1(%x: tensor<4xf32>) -> tensor<5xf32> {
+  // expected-error@+1 {{expected the kernel's result types 'tensor<5xf32>', got 'tensor<4xf32>'}}
+  kernel.return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected a workspace of at least 0 bytes, got -1}}
+kernel.library @workspace "cpu.conv" {} workspace(-1) : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+func.func @call_c1(%x: tensor<4xf32>) {
+  // expected-error@+1 {{expected the name of a kernel, got @nothing}}
+  kernel.call @nothing(%x) : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+// expected-note@+1 {{the kernel is here}}
+kernel.library @k "cpu.conv" {} : (tensor<4xf32>) -> tensor<4xf32>
+func.func @call_c2(%x: tensor<5xf32>) {
+  // expected-error@+1 {{expected the kernel's type '(tensor<4xf32>) -> tensor<4xf32>'}}
+  kernel.call @k(%x) : (tensor<5xf32>) -> tensor<4xf32>
+  return
+}

@@ -1,0 +1,28 @@
+// RUN: dlc-opt %s | dlc-opt | FileCheck %s
+// Every operation of the Kernel dialect prints as it parses.
+
+// CHECK-LABEL: kernel.func @first(%{{.*}}: tensor<4xf32> {kernel.constant}) -> tensor<4xf32> attributes {inPlace = array<i64: 0, 0>}
+kernel.func @first(%x: tensor<4xf32> {kernel.constant}) -> tensor<4xf32> attributes {inPlace = array<i64: 0, 0>} {
+  // CHECK: kernel.return %{{.*}} : tensor<4xf32>
+  kernel.return %x : tensor<4xf32>
+}
+
+// CHECK-LABEL: kernel.func @second(%{{.*}}: memref<4xf32>, %{{.*}}: memref<4xf32>) attributes {outputs = 1 : i64}
+kernel.func @second(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = 1 : i64} {
+  // CHECK: kernel.return
+  kernel.return
+}
+
+// CHECK: kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace(array<i64: 0, 0>) note("because") : (tensor<4xf32>) -> tensor<4xf32>
+kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace(array<i64: 0, 0>) note("because") : (tensor<4xf32>) -> tensor<4xf32>
+
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: kernel.call @first(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = kernel.call @first(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: kernel.call @second
+  %1 = kernel.call @second(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: kernel.call @third
+  %2 = kernel.call @third(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""End-to-end tests of dlc on whole networks.
+
+usage: run.py --dlc build/bin/dlc
+
+Each network is made small enough for a test by tools/benchmarks/models.py's
+own builders; the answers to compare with come from ONNX's reference evaluator
+(package onnx), which shares nothing with DLC. Prints 'N passed, N failed'.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx.reference import ReferenceEvaluator
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "benchmarks"))
+sys.path.insert(0, os.path.join(ROOT, "tools", "examples", "digits"))
+
+import models  # noqa: E402
+
+TOLERANCE = 1e-4  # of the largest output
+
+
+def run(*command, expected=0):
+    done = subprocess.run(command, text=True, capture_output=True)
+    if done.returncode != expected:
+        raise AssertionError(f"{' '.join(command)}: exit {done.returncode}: "
+                             f"{done.stderr.strip() or done.stdout.strip()}")
+    return done
+
+
+def largest_error(found, expected):
+    scale = np.abs(expected).max() or 1
+    return np.abs(found.astype(np.float64) - expected).max() / scale
+
+
+def feeds_of(model, seed=1):
+    random = np.random.default_rng(seed)
+    feeds = {}
+    for value in model.graph.input:
+        kind = value.type.tensor_type
+        shape = [d.dim_value for d in kind.shape.dim]
+        if kind.elem_type == onnx.TensorProto.INT64:
+            high = 2 if "mask" in value.name else 100
+            feeds[value.name] = random.integers(0, high, shape)
+        else:
+            feeds[value.name] = random.standard_normal(shape).astype(np.float32)
+    return feeds
+
+
+def check_network(dlc, folder, network):
+    network.save(folder)
+    path = os.path.join(folder, f"{network.name}.onnx")
+    model = onnx.load(path)
+    feeds = feeds_of(model)
+    np.savez(os.path.join(folder, "in.npz"), **feeds)
+    artifact = os.path.join(folder, "m.dlc")
+    run(dlc, "compile", path, "-o", artifact)
+    first = open(artifact, "rb").read()
+    run(dlc, "compile", path, "-o", artifact)
+    assert first == open(artifact, "rb").read(), "compiled twice, bytes differ"
+    expected = ReferenceEvaluator(model).run(None, feeds)
+    for threads in ("1", "2"):
+        run(dlc, "run", artifact, "--inputs", os.path.join(folder, "in.npz"),
+            "--outputs", os.path.join(folder, "out.npz"), "--threads", threads)
+        found = np.load(os.path.join(folder, "out.npz"))
+        for output, value in zip(model.graph.output, expected):
+            error = largest_error(found[output.name], value)
+            assert error <= TOLERANCE, f"{output.name}: error {error:.2e}"
+
+
+def test_bottleneck(dlc, folder):
+    """Two ResNet blocks, one with a strided shortcut."""
+    g = models.Network("bottleneck", 1)
+    x = g.input("data", onnx.TensorProto.FLOAT, [2, 3, 33, 33])
+    x = g.op("Relu", g.batch_norm(g.conv(x, 3, 16, 7, 2), 16))
+    x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    y = g.op("Relu", g.batch_norm(g.conv(x, 16, 8, 1), 8))
+    y = g.op("Relu", g.batch_norm(g.conv(y, 8, 8, 3, 2), 8))
+    y = g.batch_norm(g.conv(y, 8, 32, 1), 32)
+    x = g.op("Relu", g.op("Add", y, g.batch_norm(g.conv(x, 16, 32, 1, 2), 32)))
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    x = g.op("Gemm", x, g.normal((10, 32), 0.2), g.normal(10, 0.1), transB=1)
+    g.output(g.op("Softmax", x, axis=-1), "prob", [2, 10])
+    check_network(dlc, folder, g)
+
+
+def test_inverted_residual(dlc, folder):
+    """Depthwise convolutions and clips of MobileNetV2."""
+    g = models.Network("inverted", 2)
+    x = g.input("data", onnx.TensorProto.FLOAT, [1, 8, 15, 15])
+    y = g.op("Clip", g.batch_norm(g.conv(x, 8, 24, 1), 24), g.scalar(0), g.scalar(6))
+    y = g.op("Clip", g.batch_norm(g.conv(y, 24, 24, 3, 1, group=24), 24), g.scalar(0), g.scalar(6))
+    y = g.op("Add", x, g.batch_norm(g.conv(y, 24, 8, 1), 8))
+    y = g.op("Clip", g.conv(y, 8, 24, 3, 2, group=8), g.scalar(0), g.scalar(6))
+    g.output(y, "y", [1, 24, 8, 8])
+    check_network(dlc, folder, g)
+
+
+def test_bert(dlc, folder):
+    check_network(dlc, folder, models.bert(
+        "bert_tiny", 3, layers=2, hidden=48, heads=4, inner=96, length=12, vocabulary=100))
+
+
+def test_mlp(dlc, folder):
+    check_network(dlc, folder, models.mlp("mlp_small", 4, batch=5, width=70, layers=3))
+
+
+def test_elementwise(dlc, folder):
+    check_network(dlc, folder, models.elementwise("elementwise_small", 5, size=1 << 14))
+
+
+def test_digits(dlc, folder):
+    """The trained network classifies real digits, batch size by data."""
+    from train import held_out_split
+
+    _, _, images, labels = held_out_split()
+    np.save(os.path.join(folder, "image.npy"), images)
+    run(dlc, "run", os.path.join(ROOT, "tools", "examples", "digits", "digits.onnx"),
+        "--input", f"image={folder}/image.npy", "--outputs", f"{folder}/out.npz")
+    found = np.load(f"{folder}/out.npz")["probability"]
+    accuracy = (found.argmax(1) == labels).mean()
+    assert accuracy >= 0.97, f"accuracy {accuracy}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dlc", required=True)
+    dlc = os.path.abspath(parser.parse_args().dlc)
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    failed = 0
+    for name, test in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                test(dlc, folder)
+                print("ok  ", name, flush=True)
+            except AssertionError as error:
+                failed += 1
+                print("FAIL", name, error, flush=True)
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+// RUN: dlc-opt %s --pass-pipeline='builtin.module(plan.program(plan-pack-arenas))' | FileCheck %s
+// Buffers share memory when their lives do not meet; a kernel that may work in
+// place writes over its operand; constants get aligned offsets, equal ones one.
+
+kernel.library @f "reference.expand" {} : (tensor<4xf32>) -> tensor<16xf32>
+kernel.library @relu "reference.relu" {} inPlace(array<i64: 0, 0>) : (tensor<16xf32>) -> tensor<16xf32>
+kernel.library @exp "reference.exp" {} : (tensor<16xf32>) -> tensor<16xf32>
+kernel.library @add "reference.add" {} : (tensor<16xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// CHECK-LABEL: plan.program @main
+plan.program @main {
+  // CHECK: plan.arena @cpu0 "cpu:0" size(128) lower_bound(128)
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  // CHECK: plan.constant dense<1.000000e+00> : tensor<4xf32> at(0)
+  %w = plan.constant dense<1.0> : tensor<4xf32> : memref<4xf32>
+  // CHECK: plan.constant dense<2.000000e+00> : tensor<4xf32> at(64)
+  %u = plan.constant dense<2.0> : tensor<4xf32> : memref<4xf32>
+  // CHECK: plan.constant dense<1.000000e+00> : tensor<4xf32> at(0)
+  %v = plan.constant dense<1.0> : tensor<4xf32> : memref<4xf32>
+  // CHECK: plan.slice @cpu0[[[A:.*]] for 64] : memref<16xf32>
+  %a = plan.buffer "cpu:0" : memref<16xf32>
+  // CHECK: plan.slice @cpu0[[[A]] for 64] : memref<16xf32>
+  %b = plan.buffer "cpu:0" : memref<16xf32>
+  // CHECK: plan.slice @cpu0[{{.*}} for 64] : memref<16xf32>
+  %c = plan.buffer "cpu:0" : memref<16xf32>
+  plan.launch @f reads(%x : memref<4xf32>) writes(%a : memref<16xf32>) stream(0)
+  plan.launch @relu reads(%a : memref<16xf32>) writes(%b : memref<16xf32>) stream(0)
+  plan.launch @exp reads(%b : memref<16xf32>) writes(%c : memref<16xf32>) stream(0)
+  plan.launch @add reads(%c, %w : memref<16xf32>, memref<4xf32>) writes(%y : memref<4xf32>) stream(0)
+}

@@ -1,0 +1,27 @@
+// RUN: dlc-opt %s --pass-pipeline='builtin.module(plan.program(plan-schedule-launches))' | FileCheck %s
+// One branch is finished before the other begins: one large buffer is live
+// instead of two.
+
+kernel.library @big "reference.expand" {} : (tensor<4xf32>) -> tensor<1024xf32>
+kernel.library @sum "reference.reduce_sum" {} : (tensor<1024xf32>) -> tensor<4xf32>
+kernel.library @add "reference.add" {} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// CHECK-LABEL: plan.program @main
+plan.program @main {
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  %a = plan.buffer "cpu:0" : memref<1024xf32>
+  %b = plan.buffer "cpu:0" : memref<1024xf32>
+  %c = plan.buffer "cpu:0" : memref<4xf32>
+  %d = plan.buffer "cpu:0" : memref<4xf32>
+  // CHECK: plan.launch @big
+  // CHECK-NEXT: plan.launch @sum
+  // CHECK-NEXT: plan.launch @big
+  // CHECK-NEXT: plan.launch @sum
+  // CHECK-NEXT: plan.launch @add
+  plan.launch @big reads(%x : memref<4xf32>) writes(%a : memref<1024xf32>) stream(0)
+  plan.launch @big reads(%x : memref<4xf32>) writes(%b : memref<1024xf32>) stream(0)
+  plan.launch @sum reads(%a : memref<1024xf32>) writes(%c : memref<4xf32>) stream(0)
+  plan.launch @sum reads(%b : memref<1024xf32>) writes(%d : memref<4xf32>) stream(0)
+  plan.launch @add reads(%c, %d : memref<4xf32>, memref<4xf32>) writes(%y : memref<4xf32>) stream(0)
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// dlc bench: how long a run takes.
+
+#include "Command.h"
+
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace dlc;
+using namespace dlc::tool;
+
+namespace {
+struct BenchCommand {
+  ModelOptions model;
+  InputOptions inputs;
+  double seconds = 2;
+  unsigned warmup = 3;
+  bool json = false;
+
+  int run();
+};
+} // namespace
+
+/// The value below which the given share of `sorted` lies.
+static double quantile(const std::vector<double> &sorted, double share) {
+  auto last = static_cast<double>(sorted.size() - 1);
+  return sorted[static_cast<size_t>(share * last + 0.5)];
+}
+
+int BenchCommand::run() {
+  NamedTensors values = inputs.read();
+  inputs.random = true; // What is not given does not matter for the time.
+  LoadedModel loaded = loadModel(model, values);
+  const rt::Program &program = *loaded.program;
+  std::vector<HostTensor> tensors =
+      makeInputs(program, inputs, std::move(values));
+  std::unique_ptr<rt::WorkerPool> pool =
+      take(rt::WorkerPool::create({.threads = model.threads}));
+  std::unique_ptr<rt::Execution> execution =
+      take(rt::Execution::create(program, {.workers = pool.get()}));
+  for (size_t i = 0; i < tensors.size(); ++i)
+    check(execution->bindInput(i, tensors[i].view()));
+
+  for (unsigned i = 0; i < warmup; ++i)
+    check(execution->run());
+  std::vector<double> times;
+  double end = now() + seconds * 1e3;
+  while (times.size() < 3 || (now() < end && times.size() < 1000000)) {
+    double begin = now();
+    check(execution->run());
+    times.push_back(now() - begin);
+  }
+  std::sort(times.begin(), times.end());
+  double min = times.front(), median = quantile(times, 0.5),
+         p99 = quantile(times, 0.99);
+  const rt::ProgramStatistics &statistics = program.statistics();
+  if (json)
+    std::printf("{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
+                "\"runs\": %zu, \"threads\": %u, \"compile_ms\": %.3f, "
+                "\"load_ms\": %.3f, \"arena_bytes\": %llu, "
+                "\"lower_bound_bytes\": %llu, \"constant_bytes\": %llu}\n",
+                min, median, p99, times.size(), pool->threads(),
+                loaded.compileMs, loaded.loadMs,
+                static_cast<unsigned long long>(statistics.arenaBytes),
+                static_cast<unsigned long long>(statistics.lowerBoundBytes),
+                static_cast<unsigned long long>(statistics.constantBytes));
+  else
+    std::printf("min %.3f ms  median %.3f ms  p99 %.3f ms  (%zu runs, "
+                "%u threads)\n",
+                min, median, p99, times.size(), pool->threads());
+  return kOk;
+}
+
+void dlc::tool::addBench(CLI::App &app, Action &run) {
+  auto command = std::make_shared<BenchCommand>();
+  CLI::App *sub = app.add_subcommand("bench", "Measure a model's run time");
+  command->model.add(*sub, /*acceptsArtifact=*/true);
+  command->inputs.add(*sub);
+  sub->add_option("--seconds", command->seconds, "Time to measure for")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--warmup", command->warmup, "Runs before measuring");
+  sub->add_flag("--json", command->json, "Print one JSON object");
+  sub->callback([command, &run] {
+    run = [command] { return command->run(); };
+  });
+}

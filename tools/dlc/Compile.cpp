@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// dlc compile: a model to an artifact, or to text at a phase.
+
+#include "Command.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+using namespace dlc;
+using namespace dlc::tool;
+
+namespace {
+struct CompileCommand {
+  ModelOptions model;
+  std::string output, emit = "artifact";
+  bool constants = false;
+
+  int run();
+  int emitText(Compilation &compilation, Phase phase);
+};
+} // namespace
+
+int CompileCommand::emitText(Compilation &compilation, Phase phase) {
+  check(compilation.runTo(phase), compilation);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  compilation.print(os, constants);
+  if (output.empty() || output == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return kOk;
+  }
+  std::error_code error;
+  llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_Text);
+  if (error)
+    throw Failure{"cannot write '" + output + "': " + error.message()};
+  file.os() << text;
+  file.os().flush();
+  if (file.os().has_error()) {
+    file.os().clear_error();
+    throw Failure{"cannot write '" + output + "'"};
+  }
+  file.keep();
+  return kOk;
+}
+
+int CompileCommand::run() {
+  std::optional<Phase> phase = pipeline::phaseOf(emit);
+  if (!phase)
+    throw Failure{"expected --emit=PHASE with one of " +
+                      pipeline::phaseNames() + ", got '" + emit + "'",
+                  kBadUsage};
+  if (*phase == Phase::Artifact && output.empty())
+    throw Failure{"expected -o FILE for the artifact", kBadUsage};
+  CompileOptions options = model.compileOptions();
+  double begin = now();
+  if (isatty(STDERR_FILENO))
+    options.onPhase = [](Phase next) {
+      std::fprintf(stderr, "\r\033[K%s ...", pipeline::nameOf(next).data());
+    };
+  Compilation compilation(options);
+  check(compilation.import(model.path), compilation);
+  int result = kOk;
+  if (*phase < Phase::Codegen)
+    result = emitText(compilation, *phase);
+  else if (*phase == Phase::Codegen)
+    throw Failure{"--emit=codegen has no text form; dlc dump shows an "
+                  "artifact's code",
+                  kBadUsage};
+  else
+    check(compilation.write(output), compilation);
+  if (isatty(STDERR_FILENO))
+    std::fprintf(stderr, "\r\033[Kcompiled %s in %.2f s\n", model.path.c_str(),
+                 (now() - begin) / 1e3);
+  return result;
+}
+
+void dlc::tool::addCompile(CLI::App &app, Action &run) {
+  auto command = std::make_shared<CompileCommand>();
+  CLI::App *sub = app.add_subcommand("compile", "Compile a model");
+  command->model.add(*sub, /*acceptsArtifact=*/false);
+  sub->add_option("-o,--output", command->output,
+                  "Where to write the artifact, or the text of --emit");
+  sub->add_option("--emit", command->emit,
+                  "Stop at a phase and print it: " + pipeline::phaseNames());
+  sub->add_flag("--constants", command->constants,
+                "Print large constants too");
+  sub->callback([command, &run] {
+    run = [command] { return command->run(); };
+  });
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// dlc explain: which kernel computes what, how fast, and where its memory
+// lies: a table on stdout and, with -o, a page with pictures.
+
+#include "Command.h"
+#include "ExplainPage.h"
+
+#include "dlc/abi/Artifact_generated.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace dlc;
+using namespace dlc::tool;
+
+namespace {
+
+/// Keeps the shortest time of each launch.
+class Timer : public rt::LaunchObserver {
+public:
+  explicit Timer(size_t launches) : nanoseconds(launches, UINT64_MAX) {}
+  void onLaunch(size_t launch, uint64_t begin, uint64_t end) override {
+    nanoseconds[launch] = std::min(nanoseconds[launch], end - begin);
+  }
+  std::vector<uint64_t> nanoseconds;
+};
+
+struct ExplainCommand {
+  ModelOptions model;
+  InputOptions inputs;
+  std::string page;
+  unsigned runs = 10;
+  int run();
+};
+
+} // namespace
+
+static std::vector<LaunchReport> collect(const abi::Program &program,
+                                         const std::vector<uint64_t> &times) {
+  std::vector<LaunchReport> reports;
+  for (unsigned i = 0; program.launches() && i < program.launches()->size();
+       ++i) {
+    const abi::Launch &launch = *program.launches()->Get(i);
+    const abi::Kernel &kernel = *program.kernels()->Get(launch.kernel());
+    LaunchReport report;
+    report.label = launch.label() ? launch.label()->str() : "";
+    report.kernel = kernel.name()->str();
+    report.kind = abi::EnumNameKernelKind(kernel.kind());
+    report.note = kernel.note() ? kernel.note()->str() : "";
+    report.flops = kernel.flops();
+    report.bytes = kernel.bytes();
+    report.microseconds = times[i] / 1e3;
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+/// The life of each range of the first arena, in launches.
+static std::vector<MemoryRange> collectMemory(const abi::Program &program) {
+  std::vector<MemoryRange> ranges;
+  for (unsigned id = 0; id < program.values()->size(); ++id) {
+    const abi::Value &value = *program.values()->Get(id);
+    if (value.storage() != abi::Storage::Arena || value.device() != 0)
+      continue;
+    MemoryRange range{value.offset(), value.bytes(), SIZE_MAX, 0};
+    for (unsigned step = 0; step < program.launches()->size(); ++step) {
+      const auto *arguments = program.launches()->Get(step)->arguments();
+      for (unsigned i = 0; arguments && i < arguments->size(); ++i)
+        if (arguments->Get(i) == static_cast<int32_t>(id)) {
+          range.first = std::min<size_t>(range.first, step);
+          range.last = step;
+        }
+    }
+    if (range.first != SIZE_MAX)
+      ranges.push_back(range);
+  }
+  return ranges;
+}
+
+static void printTable(const std::vector<LaunchReport> &launches) {
+  std::printf("%10s %6s %8s %8s  %-9s %-28s %s\n", "us", "%", "GF/s", "GB/s",
+              "kind", "kernel", "node");
+  double total = 0;
+  for (const LaunchReport &launch : launches)
+    total += launch.microseconds;
+  for (const LaunchReport &launch : launches)
+    std::printf("%10.1f %6.1f %8.1f %8.1f  %-9s %-28s %s\n",
+                launch.microseconds, 100 * launch.microseconds / total,
+                launch.flops / launch.microseconds / 1e3,
+                launch.bytes / launch.microseconds / 1e3, launch.kind.c_str(),
+                launch.kernel.c_str(), launch.label.c_str());
+  std::printf("%10.1f us in %zu launches\n", total, launches.size());
+}
+
+int ExplainCommand::run() {
+  NamedTensors values = inputs.read();
+  inputs.random = true;
+  LoadedModel loaded = loadModel(model, values);
+  const rt::Program &program = *loaded.program;
+  std::vector<HostTensor> tensors =
+      makeInputs(program, inputs, std::move(values));
+  std::unique_ptr<rt::WorkerPool> pool =
+      take(rt::WorkerPool::create({.threads = model.threads}));
+  std::unique_ptr<rt::Execution> execution =
+      take(rt::Execution::create(program, {.workers = pool.get()}));
+  for (size_t i = 0; i < tensors.size(); ++i)
+    check(execution->bindInput(i, tensors[i].view()));
+  check(execution->run());
+  Timer timer(program.launchCount());
+  execution->setObserver(&timer);
+  for (unsigned i = 0; i < std::max(runs, 1u); ++i)
+    check(execution->run());
+
+  const abi::Program &plan = program.artifact().program();
+  ExplainReport report;
+  report.model = model.path;
+  report.launches = collect(plan, timer.nanoseconds);
+  report.ranges = collectMemory(plan);
+  report.arenaBytes = program.statistics().arenaBytes;
+  report.lowerBoundBytes = program.statistics().lowerBoundBytes;
+  report.constantBytes = program.statistics().constantBytes;
+  printTable(report.launches);
+  std::printf("memory: planned %llu bytes, lower bound %llu, weights %llu\n",
+              static_cast<unsigned long long>(report.arenaBytes),
+              static_cast<unsigned long long>(report.lowerBoundBytes),
+              static_cast<unsigned long long>(report.constantBytes));
+  if (page.empty())
+    return kOk;
+  std::error_code error;
+  llvm::ToolOutputFile file(page, error, llvm::sys::fs::OF_Text);
+  if (error)
+    throw Failure{"cannot write '" + page + "': " + error.message()};
+  file.os() << makePage(report);
+  file.keep();
+  return kOk;
+}
+
+void dlc::tool::addExplain(CLI::App &app, Action &run) {
+  auto command = std::make_shared<ExplainCommand>();
+  CLI::App *sub = app.add_subcommand(
+      "explain", "Show each kernel's time and the memory map");
+  command->model.add(*sub, /*acceptsArtifact=*/true);
+  command->inputs.add(*sub);
+  sub->add_option("-o,--output", command->page, "Write a page (.html)");
+  sub->add_option("--runs", command->runs, "Runs to take the best time of");
+  sub->callback([command, &run] {
+    run = [command] { return command->run(); };
+  });
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page that dlc explain writes: plain HTML with inline SVG, no scripts.
+
+#ifndef DLC_TOOLS_DLC_EXPLAINPAGE_H
+#define DLC_TOOLS_DLC_EXPLAINPAGE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dlc::tool {
+
+struct LaunchReport {
+  std::string label, kernel, kind, note;
+  uint64_t flops = 0, bytes = 0;
+  double microseconds = 0;
+};
+
+/// Bytes [offset, offset + bytes) of the arena during launches [first, last].
+struct MemoryRange {
+  uint64_t offset, bytes;
+  size_t first, last;
+};
+
+struct ExplainReport {
+  std::string model;
+  std::vector<LaunchReport> launches;
+  std::vector<MemoryRange> ranges;
+  uint64_t arenaBytes = 0, lowerBoundBytes = 0, constantBytes = 0;
+};
+
+/// The whole page.
+std::string makePage(const ExplainReport &report);
+
+} // namespace dlc::tool
+
+#endif // DLC_TOOLS_DLC_EXPLAINPAGE_H

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Commands of the design that do nothing yet, and say so.
+
+#include "Command.h"
+
+using namespace dlc::tool;
+
+void dlc::tool::addLater(CLI::App &app, Action &run) {
+  static constexpr std::pair<const char *, const char *> commands[] = {
+      {"train", "Train a model (not yet)"},
+      {"export", "Export a model as ONNX (not yet)"},
+      {"import-report", "Report what a model needs (not yet)"}};
+  for (auto [name, summary] : commands) {
+    CLI::App *sub = app.add_subcommand(name, summary);
+    sub->allow_extras();
+    sub->callback([name = std::string(name), &run] {
+      run = [name]() -> int {
+        throw Failure{"dlc " + name + ": not yet", kBadUsage};
+      };
+    });
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// dlc plan-memory: packs the buffers of a CSV file.
+
+#include "Command.h"
+
+#include "dlc/Planning/Memory/Csv.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <cstdio>
+
+using namespace dlc;
+using namespace dlc::tool;
+
+namespace {
+struct PlanMemoryCommand {
+  std::string input, output;
+  int64_t capacity = 0, steps = 300'000;
+  int run();
+};
+} // namespace
+
+int PlanMemoryCommand::run() {
+  auto buffer = llvm::MemoryBuffer::getFile(input);
+  if (!buffer)
+    throw Failure{"cannot read '" + input +
+                  "': " + buffer.getError().message()};
+  planning::SolverOptions options;
+  options.steps = steps;
+  std::optional<int64_t> limit;
+  if (capacity > 0)
+    limit = capacity;
+  std::string text;
+  planning::PlanReport report;
+  if (planning::Error error = planning::planCsv(
+          std::string_view((*buffer)->getBuffer()), limit, options, text,
+          report))
+    throw Failure{input + ": " + *error};
+  std::printf("%s\n", report.summary().c_str());
+  if (output.empty())
+    return kOk;
+  std::error_code error;
+  llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_Text);
+  if (error)
+    throw Failure{"cannot write '" + output + "': " + error.message()};
+  file.os() << text;
+  file.os().flush();
+  if (file.os().has_error()) {
+    file.os().clear_error();
+    throw Failure{"cannot write '" + output + "'"};
+  }
+  file.keep();
+  return kOk;
+}
+
+void dlc::tool::addPlanMemory(CLI::App &app, Action &run) {
+  auto command = std::make_shared<PlanMemoryCommand>();
+  CLI::App *sub =
+      app.add_subcommand("plan-memory", "Pack the buffers of a CSV file");
+  sub->add_option("problem", command->input,
+                  "CSV with columns id, lower, upper, size")
+      ->required();
+  sub->add_option("-o,--output", command->output,
+                  "Write the problem with a column of offsets");
+  sub->add_option("--capacity", command->capacity,
+                  "Bytes to fit into; without it the smallest arena is sought")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--steps", command->steps,
+                  "Branches the search may expand");
+  sub->callback([command, &run] {
+    run = [command] { return command->run(); };
+  });
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// dlc run: one or more runs of a model on given inputs.
+
+#include "Command.h"
+
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Executor/Observer.h"
+
+#include <cstdio>
+
+using namespace dlc;
+using namespace dlc::tool;
+
+namespace {
+struct RunCommand {
+  ModelOptions model;
+  InputOptions inputs;
+  std::string outputs, trace, device = "cpu";
+  bool train = false;
+
+  int run();
+  void writeOutputs(const rt::Program &program, rt::Execution &execution);
+  void printOutputs(const rt::Program &program, rt::Execution &execution);
+};
+} // namespace
+
+/// The first elements of a tensor as text.
+static std::string preview(const rt::TensorView &tensor) {
+  std::string text;
+  int64_t count = tensor.size(), shown = std::min<int64_t>(count, 4);
+  for (int64_t i = 0; i < shown; ++i) {
+    char number[32] = "?";
+    if (tensor.type == DLC_F32)
+      std::snprintf(number, sizeof number, "%g", tensor.as<float>()[i]);
+    else if (tensor.type == DLC_F64)
+      std::snprintf(number, sizeof number, "%g", tensor.as<double>()[i]);
+    else if (tensor.type == DLC_I64)
+      std::snprintf(number, sizeof number, "%lld",
+                    static_cast<long long>(tensor.as<int64_t>()[i]));
+    else if (tensor.type == DLC_I32)
+      std::snprintf(number, sizeof number, "%d", tensor.as<int32_t>()[i]);
+    else
+      return text;
+    text += (i ? " " : "") + std::string(number);
+  }
+  return count > shown ? text + " ..." : text;
+}
+
+void RunCommand::printOutputs(const rt::Program &program,
+                              rt::Execution &execution) {
+  for (size_t i = 0; i < program.outputs().size(); ++i) {
+    rt::TensorView tensor = execution.output(i);
+    rt::TensorType type{tensor.type,
+                        {tensor.shape.begin(), tensor.shape.end()}};
+    std::printf("%s: %s  %s\n", program.outputs()[i].name.c_str(),
+                rt::toString(type).c_str(), preview(tensor).c_str());
+  }
+}
+
+void RunCommand::writeOutputs(const rt::Program &program,
+                              rt::Execution &execution) {
+  std::vector<rt::NamedView> tensors;
+  for (size_t i = 0; i < program.outputs().size(); ++i)
+    tensors.push_back({program.outputs()[i].name, execution.output(i)});
+  check(rt::writeNpz(outputs, tensors));
+}
+
+int RunCommand::run() {
+  if (train)
+    throw Failure{"dlc run --train: not yet; it comes with symbols and "
+                  "training",
+                  kBadUsage};
+  if (device != "cpu")
+    throw Failure{"expected --device cpu, got '" + device +
+                      "': this build has no other device",
+                  kBadUsage};
+  NamedTensors values = inputs.read();
+  LoadedModel loaded = loadModel(model, values);
+  const rt::Program &program = *loaded.program;
+  std::vector<HostTensor> tensors =
+      makeInputs(program, inputs, std::move(values));
+
+  std::unique_ptr<rt::WorkerPool> pool =
+      take(rt::WorkerPool::create({.threads = model.threads}));
+  std::unique_ptr<rt::Execution> execution =
+      take(rt::Execution::create(program, {.workers = pool.get()}));
+  for (size_t i = 0; i < tensors.size(); ++i)
+    check(execution->bindInput(i, tensors[i].view()));
+  rt::TraceRecorder recorder(program);
+  if (!trace.empty())
+    execution->setObserver(&recorder);
+  double begin = now();
+  check(execution->run());
+  double runMs = now() - begin;
+
+  if (!trace.empty())
+    check(recorder.write(trace));
+  if (!outputs.empty())
+    writeOutputs(program, *execution);
+  printOutputs(program, *execution);
+  const rt::ProgramStatistics &statistics = program.statistics();
+  if (loaded.compileMs > 0)
+    std::printf("compiled in %.0f ms, ", loaded.compileMs);
+  std::printf("loaded in %.2f ms, ran in %.3f ms (first run)\n",
+              loaded.loadMs, runMs);
+  std::printf("memory: planned %llu bytes, lower bound %llu, weights %llu\n",
+              static_cast<unsigned long long>(statistics.arenaBytes),
+              static_cast<unsigned long long>(statistics.lowerBoundBytes),
+              static_cast<unsigned long long>(statistics.constantBytes));
+  return kOk;
+}
+
+void dlc::tool::addRun(CLI::App &app, Action &run) {
+  auto command = std::make_shared<RunCommand>();
+  CLI::App *sub = app.add_subcommand("run", "Run a model on given inputs");
+  command->model.add(*sub, /*acceptsArtifact=*/true);
+  command->inputs.add(*sub);
+  sub->add_option("--outputs", command->outputs, "Write the outputs (.npz)");
+  sub->add_option("--trace", command->trace,
+                  "Write a Chrome trace of the launches (.json)");
+  sub->add_option("--device", command->device, "Device: cpu");
+  sub->add_flag("--train", command->train, "Run backward too (not yet)");
+  sub->callback([command, &run] {
+    run = [command] { return command->run(); };
+  });
+}
