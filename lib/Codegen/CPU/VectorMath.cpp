@@ -157,11 +157,11 @@ Value MathBuilder::exp(Value x) {
   return scaleByPowerOfTwo(p, shifted);
 }
 
-/// For x <= 0: at most 2.2 ulp; results below 2^-126 are 0.
+/// For x <= 0: at most 2.2 ulp; results below 2^-126 are 0. What overflows for
+/// such an x is never selected.
 Value MathBuilder::expOfNegative(Value x) {
   constexpr double kLowest = -87.33654;
   Value isZero = compare(arith::CmpFPredicate::OLT, x, real(kLowest));
-  x = clampAbove(x, kLowest);
   Value shifted = fma(x, real(kLog2E), real(kRoundMagic));
   Value n = sub(shifted, real(kRoundMagic));
   Value r = fma(n, real(-kLn2High), x);
@@ -255,12 +255,17 @@ Value MathBuilder::log1p(Value x) {
   return y;
 }
 
+/// vmaxps: b when either is NaN.
+static Value buildLarger(OpBuilder &builder, Location loc, Value a, Value b) {
+  Value greater =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, a, b);
+  return arith::SelectOp::create(builder, loc, greater, a, b);
+}
+
 Value dlc::codegen::buildMaximum(OpBuilder &builder, Location loc, Value a,
                                  Value b) {
-  // The first select is vmaxps, which gives b when either is NaN.
   using arith::CmpFPredicate;
-  Value greater = arith::CmpFOp::create(builder, loc, CmpFPredicate::OGT, a, b);
-  Value larger = arith::SelectOp::create(builder, loc, greater, a, b);
+  Value larger = buildLarger(builder, loc, a, b);
   Value isNaN = arith::CmpFOp::create(builder, loc, CmpFPredicate::UNO, a, a);
   return arith::SelectOp::create(builder, loc, isNaN, a, larger);
 }
@@ -297,8 +302,12 @@ Value dlc::codegen::expandMath(OpBuilder &builder, Operation *op,
   if (operands.empty())
     return {};
   Location loc = op->getLoc();
-  if (isa<arith::MaximumFOp>(op))
+  if (auto maximum = dyn_cast<arith::MaximumFOp>(op)) {
+    if (arith::bitEnumContainsAll(maximum.getFastmath(),
+                                  arith::FastMathFlags::nnan))
+      return buildLarger(builder, loc, operands[0], operands[1]);
     return buildMaximum(builder, loc, operands[0], operands[1]);
+  }
   if (isa<arith::MinimumFOp>(op))
     return buildMinimum(builder, loc, operands[0], operands[1]);
   Type type = operands[0].getType();

@@ -46,6 +46,25 @@ static std::optional<SmallVector<bool>> reducedDims(Operation *op) {
   return reduced;
 }
 
+/// True if a NaN that a maximum misses shows up all the same: each use of the
+/// maximum is x - max x, which only exponentials and the end of a log-softmax
+/// read, and their sum is NaN.
+static bool mayMissNaN(Operation *op) {
+  auto readsPowers = [](Operation *user) {
+    auto sub = dyn_cast<graph::SubOp>(user);
+    return isa<graph::ExpOp>(user) ||
+           (sub && sub.getB().getDefiningOp<graph::LogOp>());
+  };
+  return isa<graph::ReduceMaxOp>(op) &&
+         llvm::all_of(op->getUsers(), [&](Operation *user) {
+           auto sub = dyn_cast<graph::SubOp>(user);
+           return sub && sub.getA() == op->getOperand(0) &&
+                  sub.getB() == op->getResult(0) &&
+                  llvm::all_of(sub->getUsers(), readsPowers) &&
+                  llvm::any_of(sub->getUsers(), llvm::IsaPred<graph::ExpOp>);
+         });
+}
+
 /// Combines an old value and a term as the reduction does.
 static Value combine(Operation *op, OpBuilder &builder, Value old, Value term) {
   Location loc = op->getLoc();
@@ -63,6 +82,9 @@ static Value combine(Operation *op, OpBuilder &builder, Value old, Value term) {
     return make.operator()<arith::AddFOp, arith::AddIOp, arith::AddIOp>();
   if (isa<graph::ReduceProdOp>(op))
     return make.operator()<arith::MulFOp, arith::MulIOp, arith::MulIOp>();
+  if (isFloat && mayMissNaN(op))
+    return arith::MaximumFOp::create(builder, loc, old, term,
+                                     arith::FastMathFlags::nnan);
   if (isa<graph::ReduceMaxOp>(op))
     return isBool ? arith::OrIOp::create(builder, loc, old, term).getResult()
                   : make.operator()<arith::MaximumFOp, arith::MaxSIOp,
