@@ -454,7 +454,6 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
   };
   if (group.empty())
     return refuse("no operations");
-  MLIRContext *context = group[0]->getContext();
   for (Operation *op : group) {
     if (!isa<graph::FusionOpInterface>(op) || op->getNumRegions())
       return refuse("not a plain operation");
@@ -463,7 +462,7 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
       return refuse("shapes that are not static");
   }
   // Converts a copy: what passes here passes later.
-  OpBuilder builder(context);
+  OpBuilder builder(group[0]->getContext());
   OperationState state(group[0]->getLoc(), kernel::FuncOp::getOperationName());
   Block block;
   builder.setInsertionPointToEnd(&block);
@@ -471,7 +470,6 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
   SmallVector<Type> inputs, results;
   SmallVector<Value> returned;
   llvm::SmallDenseSet<Operation *> members(group.begin(), group.end());
-  Block arguments;
   for (Operation *op : group) {
     for (Value operand : op->getOperands()) {
       if (mapping.contains(operand))
