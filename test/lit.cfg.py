@@ -11,7 +11,7 @@ from lit.llvm.subst import ToolSubst
 
 config.name = "DLC"
 config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
-config.suffixes = [".mlir"]
+config.suffixes = [".mlir", ".test"]
 # Kernels.mlir is input of a unit test.
 config.excludes = ["CMakeLists.txt", "data", "Inputs", "Kernels.mlir"]
 config.test_source_root = os.path.dirname(__file__)
@@ -31,6 +31,7 @@ if os.environ.get("DLC_CHECK_ROUNDTRIP") == "1":
 tools = [
     ToolSubst("dlc-opt", opt, unresolved="fatal"),
     ToolSubst("dlc-translate", unresolved="ignore"),
+    ToolSubst("dlc", unresolved="fatal"),
     "FileCheck",
     "not",
     "count",

@@ -133,9 +133,10 @@ LogicalResult ReturnOp::verify() {
 }
 
 LogicalResult LibraryOp::verify() {
-  if (getWorkspace().value_or(0) < 0)
+  // The accessor is unsigned.
+  if (auto bytes = static_cast<int64_t>(getWorkspace().value_or(0)); bytes < 0)
     return emitOpError("expected a workspace of at least 0 bytes, got ")
-           << *getWorkspace();
+           << bytes;
   return verifyInPlace(*this, getInPlace(), getFunctionType());
 }
 

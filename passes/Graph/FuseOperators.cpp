@@ -75,6 +75,15 @@ static Node growAnchor(Operation *anchor) {
   }
 }
 
+/// Says why `op` is not in one kernel with the operation that it reads.
+static void remarkApart(Operation *op, Operation *producer, const Twine &why) {
+  remark::missed(op->getLoc(), remark::RemarkOpts::name("FuseOperators")
+                                   .category("graph-fuse-operators"))
+      << remark::reason("{0} stays apart from {1}: {2}",
+                        op->getName().stripDialect(),
+                        producer->getName().stripDialect(), why.str());
+}
+
 /// Operations that stay outside of kernels.
 static bool isStructure(Operation *op) {
   return isa<graph::ConstantOp, graph::NoneOp>(op) ||
@@ -154,6 +163,46 @@ static SmallVector<Operation *> operationsOf(const std::vector<Node> &nodes,
   return operations;
 }
 
+/// Why `op` is not in the group of the library kernel `node`, which it reads.
+static std::string whyNotEpilogue(Node node, Operation *op) {
+  if (!node.back()->hasOneUse())
+    return "its value has other uses";
+  std::string why;
+  node.push_back(op);
+  (void)library::matchGroup(node, &why);
+  return why;
+}
+
+/// Remarks on every value that one kernel writes and another reads. Legality is
+/// asked again, so this runs only when somebody listens.
+static void remarkEdges(const Graph &graph, const fusion::Solution &solution) {
+  std::vector<size_t> groupOf(graph.nodes.size());
+  for (auto [i, group] : llvm::enumerate(solution.groups))
+    for (uint32_t node : group)
+      groupOf[node] = i;
+  for (auto [id, node] : llvm::enumerate(graph.nodes)) {
+    for (uint32_t from : graph.problem.producers[id]) {
+      const Node &producer = graph.nodes[from];
+      std::string why = "no kernel holds both";
+      if (groupOf[from] == groupOf[id])
+        continue;
+      if (!llvm::all_of(node, hasStaticTypes) ||
+          !llvm::all_of(producer, hasStaticTypes)) {
+        why = "shapes that are not static";
+      } else if (graph.problem.isFusible[from] && graph.problem.isFusible[id]) {
+        fusion::Group both = solution.groups[groupOf[from]];
+        llvm::append_range(both, solution.groups[groupOf[id]]);
+        llvm::sort(both);
+        if (conversion::canGenerate(operationsOf(graph.nodes, both), &why))
+          why = "a kernel of both would wait for itself, or be too large";
+      } else if (library::matchGroup(producer)) {
+        why = whyNotEpilogue(producer, node.front());
+      }
+      remarkApart(node.front(), producer.back(), why);
+    }
+  }
+}
+
 /// Moves `operations` into one graph.fusion at the place of the last.
 static void outline(ArrayRef<Operation *> operations) {
   DenseSet<Operation *> inside(operations.begin(), operations.end());
@@ -193,6 +242,8 @@ struct FuseOperators
       return conversion::canGenerate(operationsOf(graph.nodes, group));
     };
     fusion::Solution solution = fusion::solve(graph.problem);
+    if (getContext().getRemarkEngine())
+      remarkEdges(graph, solution);
 
     int64_t fused = 0, groups = 0;
     for (const fusion::Group &group : solution.groups) {

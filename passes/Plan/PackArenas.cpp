@@ -131,7 +131,7 @@ void Collector::addCandidates() {
       };
       if (llvm::count_if(launch.getReads(), readsOperand) == 1)
         devices[from->second.device].candidates.push_back(
-            {from->second.index, to->second.index});
+            {from->second.index, to->second.index, step});
     }
     ++step;
   }

@@ -13,8 +13,8 @@ kernel.func @second(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = 
   kernel.return
 }
 
-// CHECK: kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace(array<i64: 0, 0>) note("because") : (tensor<4xf32>) -> tensor<4xf32>
-kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace(array<i64: 0, 0>) note("because") : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK: kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace([0, 0]) note("because") : (tensor<4xf32>) -> tensor<4xf32>
+kernel.library @third "cpu.conv" {group = 1 : i64} workspace(64) inPlace([0, 0]) note("because") : (tensor<4xf32>) -> tensor<4xf32>
 
 // CHECK-LABEL: func.func @main
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -79,7 +79,10 @@ def YieldOp : Graph_OpBase<"yield", "Opaque", [
   let summary = "Ends the body of a fusion";
   let description = [{
     ```mlir
-    graph.yield %1 : tensor<8x16xf32>
+    %y = graph.fusion -> tensor<8x16xf32> {
+      %0 = graph.relu %a : tensor<8x16xf32>
+      graph.yield %0 : tensor<8x16xf32>
+    }
     ```
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$values);

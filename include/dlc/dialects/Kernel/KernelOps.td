@@ -75,7 +75,9 @@ def ReturnOp : Kernel_Op<"return", [
     types.
 
     ```mlir
-    kernel.return %0 : tensor<8x16xf32>
+    kernel.func @first(%a: tensor<8x16xf32>) -> tensor<8x16xf32> {
+      kernel.return %a : tensor<8x16xf32>
+    }
     ```
   }];
   let arguments = (ins Variadic<AnyType>:$values);
@@ -126,6 +128,7 @@ def CallOp : Kernel_Op<"call", [
     - (call_c2) the call's types are the kernel's types.
 
     ```mlir
+    kernel.library @add_relu "reference.add" {} : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
     %y = kernel.call @add_relu(%a, %b) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
     ```
   }];

@@ -136,6 +136,7 @@ def SliceOp : Plan_ValueOp<"slice", [HasParent<"ProgramOp">]> {
     Constraint (slice_c1): the range lies in the arena and holds the memory.
 
     ```mlir
+    plan.arena @cpu0 "cpu:0" size(512) lower_bound(512)
     %t = plan.slice @cpu0[0 for 512] : memref<8x16xf32>
     ```
   }];
@@ -190,6 +191,7 @@ def LaunchOp : Plan_Op<"launch", [
     - (launch_c2) the numbers of reads and writes are the kernel's.
 
     ```mlir
+    kernel.library @add "reference.add" {} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     plan.launch @add reads(%a, %b : memref<4xf32>, memref<4xf32>) writes(%c : memref<4xf32>) stream(0)
     ```
   }];

@@ -31,7 +31,12 @@ def ConvertGraphToKernelPass
     %1 = kernel.call @relu(%0) : (tensor<8x16xf32>) -> tensor<8x16xf32>
     ```
   }];
-  let dependentDialects = ["::dlc::kernel::KernelDialect"];
+  // Codegen's answer comes from converting a copy of the group.
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::dlc::kernel::KernelDialect"];
 }
 
 def ConvertKernelToCallPass

@@ -1,0 +1,52 @@
+// RUN: dlc-opt %s --convert-kernel-to-call | FileCheck %s
+// RUN: dlc-opt %s --convert-kernel-to-call --remarks-filter='convert-.*' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// Kernels that a library has become calls of it; constant weights are packed.
+
+// The packed form is a plain vector; packed_shape keeps what it was. The
+// residual is the fourth operand, and the output may overwrite it.
+// CHECK: kernel.library @conv "cpu.conv" {activation = "relu", group = 1 : i64, packed_shape = array<i64: 32, 16, 1, 1>, packed_w = 1 : i64}
+// CHECK-SAME: inPlace([3, 0])
+// CHECK-SAME: (tensor<1x16x8x8xf32>, tensor<[[N:.*]]xf32>, none, tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
+kernel.func @conv(%x: tensor<1x16x8x8xf32>, %w: tensor<32x16x1x1xf32> {kernel.constant}, %r: tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32> {
+  %0 = graph.conv %x, %w : (tensor<1x16x8x8xf32>, tensor<32x16x1x1xf32>) -> tensor<1x32x8x8xf32>
+  %1 = graph.add %0, %r : tensor<1x32x8x8xf32>
+  %2 = graph.relu %1 : tensor<1x32x8x8xf32>
+  kernel.return %2 : tensor<1x32x8x8xf32>
+}
+
+// Weights that are not known are not packed.
+// CHECK: kernel.library @matmul "cpu.matmul" {activation = "gelu"}
+// CHECK-SAME: (tensor<4x16xf32>, tensor<16x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+kernel.func @matmul(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  %0 = graph.matmul %x, %w : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.add %0, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %2 = graph.gelu %1 : tensor<4x8xf32>
+  kernel.return %2 : tensor<4x8xf32>
+}
+
+// CHECK: kernel.func @generated
+// WHY: generated is generated: no library has this operation
+kernel.func @generated(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.exp %x : tensor<4xf32>
+  kernel.return %0 : tensor<4xf32>
+}
+
+// Two calls with one constant pack it once.
+// CHECK-LABEL: func.func @calls
+func.func @calls(%x: tensor<1x16x8x8xf32>, %r: tensor<1x32x8x8xf32>) -> (tensor<1x32x8x8xf32>, tensor<1x32x8x8xf32>) {
+  // CHECK: graph.constant dense<5.000000e-01> : tensor<[[N]]xf32>
+  // CHECK-NOT: tensor<32x16x1x1xf32>
+  // CHECK: kernel.call @conv(
+  // CHECK: kernel.call @conv(
+  %w = graph.constant dense<0.5> : tensor<32x16x1x1xf32>
+  %0 = kernel.call @conv(%x, %w, %r) : (tensor<1x16x8x8xf32>, tensor<32x16x1x1xf32>, tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
+  %1 = kernel.call @conv(%x, %w, %0) : (tensor<1x16x8x8xf32>, tensor<32x16x1x1xf32>, tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
+  return %0, %1 : tensor<1x32x8x8xf32>, tensor<1x32x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @products
+func.func @products(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  // CHECK: kernel.call @matmul(%{{.*}}, %{{.*}}, %{{.*}})
+  %0 = kernel.call @matmul(%x, %w, %b) : (tensor<4x16xf32>, tensor<16x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

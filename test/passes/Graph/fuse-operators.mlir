@@ -1,0 +1,112 @@
+// RUN: dlc-opt %s --graph-fuse-operators | FileCheck %s
+// RUN: dlc-opt %s --graph-fuse-operators --remarks-filter='graph-fuse-.*' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// Operations that one kernel computes are in one graph.fusion, and a remark
+// says why neighbours are not.
+
+// CHECK-LABEL: func.func @elementwise
+func.func @elementwise(%x: tensor<8x16xf32>, %y: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  // CHECK: %[[R:.*]] = graph.fusion -> tensor<8x16xf32> {
+  // CHECK-NEXT: %[[M:.*]] = graph.mul
+  // CHECK-NEXT: %[[A:.*]] = graph.add %[[M]]
+  // CHECK-NEXT: graph.yield %[[A]] : tensor<8x16xf32>
+  // CHECK: return %[[R]]
+  // WHY: Groups=1, Operations=2
+  %0 = graph.mul %x, %y : tensor<8x16xf32>
+  %1 = graph.add %0, %x : tensor<8x16xf32>
+  return %1 : tensor<8x16xf32>
+}
+
+// A reduction carries the elementwise work in front of it.
+// CHECK-LABEL: func.func @softmax
+func.func @softmax(%x: tensor<4x16xf32>, %s: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  // CHECK: graph.fusion
+  // CHECK: graph.mul
+  // CHECK-NEXT: graph.softmax
+  // CHECK-NEXT: graph.yield
+  %0 = graph.mul %x, %s : tensor<4x16xf32>
+  %1 = graph.softmax %0 {axis = 1 : i64} : tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}
+
+// Values that are used outside are results of the group.
+// CHECK-LABEL: func.func @results
+func.func @results(%x: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
+  // CHECK: %[[R:.*]]:2 = graph.fusion
+  // CHECK: graph.yield %{{.*}}, %{{.*}} : tensor<8x16xf32>, tensor<8x16xf32>
+  // CHECK: return %[[R]]#0, %[[R]]#1
+  %0 = graph.exp %x : tensor<8x16xf32>
+  %1 = graph.tanh %0 : tensor<8x16xf32>
+  return %0, %1 : tensor<8x16xf32>, tensor<8x16xf32>
+}
+
+// A library computes a convolution with its residual and activation; what it
+// cannot, another kernel does. Constants stay outside.
+// CHECK-LABEL: func.func @conv
+func.func @conv(%x: tensor<1x16x8x8xf32>, %r: tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32> {
+  // CHECK-COUNT-2: graph.constant
+  // CHECK: %[[G:.*]] = graph.fusion
+  // CHECK-NEXT: graph.conv
+  // CHECK-NEXT: graph.add
+  // CHECK-NEXT: graph.relu
+  // CHECK-NEXT: graph.yield
+  // CHECK: graph.exp %[[G]]
+  %w = graph.constant dense<0.5> : tensor<32x16x1x1xf32>
+  %b = graph.constant dense<1.0> : tensor<32xf32>
+  %0 = graph.conv %x, %w, %b : (tensor<1x16x8x8xf32>, tensor<32x16x1x1xf32>, tensor<32xf32>) -> tensor<1x32x8x8xf32>
+  %1 = graph.add %0, %r : tensor<1x32x8x8xf32>
+  %2 = graph.relu %1 : tensor<1x32x8x8xf32>
+  // WHY: exp stays apart from relu: the activation is the last step
+  %3 = graph.exp %2 : tensor<1x32x8x8xf32>
+  return %3 : tensor<1x32x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @matmul
+func.func @matmul(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  // CHECK: graph.fusion
+  // CHECK-NEXT: graph.matmul
+  // CHECK-NEXT: graph.add
+  // CHECK-NEXT: graph.gelu
+  // CHECK-NEXT: graph.yield
+  %0 = graph.matmul %x, %w : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.add %0, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %2 = graph.gelu %1 : tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
+
+// The product itself is needed, so the activation cannot overwrite it.
+// CHECK-LABEL: func.func @two_uses
+func.func @two_uses(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  // CHECK-NOT: graph.fusion
+  // CHECK: return
+  %0 = graph.matmul %x, %w : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  // WHY: relu stays apart from matmul: its value has other uses
+  %1 = graph.relu %0 : tensor<4x8xf32>
+  return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// exp and mul are neighbours, but the product between them reads one and feeds
+// the other: one kernel would wait for itself.
+// CHECK-LABEL: func.func @convex
+func.func @convex(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[E:.*]] = graph.exp
+  // CHECK-NEXT: %[[P:.*]] = graph.matmul %[[E]], %[[E]]
+  // CHECK-NEXT: graph.fusion
+  // CHECK-NEXT: graph.mul %[[E]], %[[P]]
+  // CHECK-NEXT: graph.tanh
+  %0 = graph.exp %x : tensor<4x4xf32>
+  %1 = graph.matmul %0, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // WHY: mul stays apart from exp: a kernel of both would wait for itself
+  %2 = graph.mul %0, %1 : tensor<4x4xf32>
+  %3 = graph.tanh %2 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// CHECK-LABEL: func.func @dynamic
+func.func @dynamic(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  // CHECK-NOT: graph.fusion
+  // CHECK: return
+  %0 = graph.exp %x : tensor<?x16xf32>
+  // WHY: tanh stays apart from exp: shapes that are not static
+  %1 = graph.tanh %0 : tensor<?x16xf32>
+  return %1 : tensor<?x16xf32>
+}
