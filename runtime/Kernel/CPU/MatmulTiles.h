@@ -46,6 +46,10 @@ inline int64_t MatmulTile::vectorsAt(int64_t column) const {
   int64_t rows = rowEnd - rowBegin;
   int64_t vectors = rows <= 3 ? kVectorsOf[rows] : 2;
   vectors = least(vectors, kMaxPackedColumns / kLanes);
+  if (plan.packedB) { // Nothing lies behind the last panel.
+    const int64_t panels = (plan.n + kPanelWidth - 1) / kPanelWidth;
+    vectors = least(vectors, (panels * kPanelWidth - column) / kLanes);
+  }
   while (vectors > 1 && (vectors / 2) * kLanes >= columnEnd - column)
     vectors /= 2;
   return vectors;

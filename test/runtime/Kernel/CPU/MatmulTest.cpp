@@ -4,6 +4,10 @@
 
 #include "KernelTesting.h"
 
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 using namespace dlc::rt::cpu::testing;
@@ -130,6 +134,35 @@ void check(const MatmulCase &c) {
 }
 
 } // namespace
+
+/// Packed operands come from mapped files: the page after may not be there.
+TEST(MatmulTest, ReadsNothingPastThePackedOperand) {
+  const long page = sysconf(_SC_PAGESIZE);
+  for (int64_t m : {1, 2, 3, 4, 7}) {
+    for (int64_t n : {1, 8, 16, 17, 40, 49, 64, 100, 1000}) {
+      Call call = makeCall({{}, {}, m, n, 24});
+      packB(call);
+      const size_t bytes = call.values[1].size() * sizeof(float);
+      const size_t pages = (bytes + page - 1) / page * page;
+      void *memory = mmap(nullptr, pages + page, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      ASSERT_NE(memory, MAP_FAILED);
+      char *end = static_cast<char *>(memory) + pages;
+      ASSERT_EQ(mprotect(end, page, PROT_NONE), 0);
+      std::memcpy(end - bytes, call.values[1].data(), bytes);
+      std::vector<float> c(m * n);
+      for (Isa isa : {Isa::Baseline, Isa::AVX2, Isa::AVX512}) {
+        if (!canRun(isa))
+          continue;
+        std::unique_ptr<PreparedKernel> kernel;
+        ASSERT_TRUE(prepareMatmul(call.view(), isa, kernel).isOk());
+        void *arguments[] = {call.values[0].data(), end - bytes, c.data()};
+        kernel->run(arguments, 0, kernel->tiles());
+      }
+      munmap(memory, pages + page);
+    }
+  }
+}
 
 TEST(MatmulTest, EverySmallShape) {
   for (int64_t m : {1, 2, 3, 4, 5, 6, 7, 13, 25})
