@@ -280,7 +280,14 @@ dlc::tool::runConformanceTest(const ConformanceTest &test,
     }
     LoadedModel loaded;
     for (const std::string &folder : test.dataSets) {
-      std::vector<TensorFile> inputs = readTensorFiles(folder, "input_");
+      std::vector<TensorFile> inputs;
+      try {
+        inputs = readTensorFiles(folder, "input_");
+      } catch (const Mismatch &) {
+        // Inputs that are no tensors: the importer knows the better reason.
+        compileTest(test, options, {});
+        throw;
+      }
       std::vector<TensorFile> expected = readTensorFiles(folder, "output_");
       if (!loaded.program)
         loaded = compileTest(test, options, inputs);

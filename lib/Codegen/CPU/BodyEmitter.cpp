@@ -454,8 +454,11 @@ LogicalResult BodyEmitter::emitMapped(Operation &op, int64_t width,
     state.addTypes(withWidth(getComputeType(type), opWidth));
   state.addAttributes(op.getAttrs());
   Operation *clone = builder.create(state);
-  if (auto math = dyn_cast<arith::ArithFastMathInterface>(clone)) {
-    // Products may fuse with sums: more exact and faster.
+  auto math = dyn_cast<arith::ArithFastMathInterface>(clone);
+  if (math && !isa<arith::SubFOp>(clone)) {
+    // Products may fuse with sums: more exact and faster. Not with differences:
+    // in x - max(x) with x = a * b recomputed, the exact product would differ
+    // from the rounded maximum, and exp makes much of that.
     arith::FastMathFlagsAttr old = math.getFastMathFlagsAttr();
     arith::FastMathFlags flags =
         (old ? old.getValue() : arith::FastMathFlags::none) |

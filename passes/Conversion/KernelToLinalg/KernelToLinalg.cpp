@@ -460,6 +460,10 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
     if (!hasStaticTypes(op->getOperandTypes()) ||
         !hasStaticTypes(op->getResultTypes()))
       return refuse("shapes that are not static");
+    if (llvm::any_of(op->getResultTypes(), [](Type type) {
+          return cast<ShapedType>(type).getNumElements() == 0;
+        }))
+      return refuse("no elements to compute");
   }
   // Converts a copy: what passes here passes later.
   OpBuilder builder(group[0]->getContext());
