@@ -280,15 +280,15 @@ dlc::tool::runConformanceTest(const ConformanceTest &test,
     }
     LoadedModel loaded;
     for (const std::string &folder : test.dataSets) {
-      std::vector<TensorFile> inputs;
+      std::vector<TensorFile> inputs, expected;
       try {
         inputs = readTensorFiles(folder, "input_");
+        expected = readTensorFiles(folder, "output_");
       } catch (const Mismatch &) {
-        // Inputs that are no tensors: the importer knows the better reason.
+        // Values that are no tensors: the importer knows the better reason.
         compileTest(test, options, {});
         throw;
       }
-      std::vector<TensorFile> expected = readTensorFiles(folder, "output_");
       if (!loaded.program)
         loaded = compileTest(test, options, inputs);
       std::vector<rt::TensorView> views;
