@@ -1,0 +1,40 @@
+// RUN: dlc-opt %s --split-input-file --verify-diagnostics --convert-kernel-to-linalg | FileCheck %s
+// Kernels get their outputs as arguments and compute in loops over them.
+
+// What feeds a reduction is computed in its loop.
+// CHECK-LABEL: kernel.func @row_sums(
+// CHECK-SAME: %[[X:.*]]: memref<8x16xf32>, %[[S:.*]]: memref<16xf32>, %[[Y:.*]]: memref<8xf32>
+// CHECK-SAME: outputs = 1 : i64
+kernel.func @row_sums(%x: tensor<8x16xf32>, %s: tensor<16xf32>) -> tensor<8xf32> {
+  // CHECK: linalg.fill {{.*}} outs(%[[Y]]
+  // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[X]], %[[S]] {{.*}} outs(%[[Y]]
+  // CHECK: arith.mulf
+  // CHECK: arith.addf
+  // CHECK-NOT: linalg.generic
+  // CHECK: kernel.return
+  %axes = graph.constant dense<1> : tensor<1xi64>
+  %0 = graph.mul %x, %s : (tensor<8x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
+  %1 = graph.reduce_sum %0, %axes {keepdims = false} : (tensor<8x16xf32>, tensor<1xi64>) -> tensor<8xf32>
+  kernel.return %1 : tensor<8xf32>
+}
+
+// Elementwise kernels forget their dimensions, spread over a grid, and may
+// overwrite what they read.
+// CHECK-LABEL: kernel.func @relu(
+// CHECK-SAME: grid = array<i64: [[GRID:[0-9]+]]>, inPlace = array<i64: 0, 0>
+kernel.func @relu(%x: tensor<256x1024xf32>) -> tensor<256x1024xf32> {
+  // CHECK: memref.collapse_shape {{.*}} into memref<262144xf32>
+  // CHECK: scf.forall (%{{.*}}) in ([[GRID]])
+  // CHECK: linalg.generic {{.*}} iterator_types = ["parallel"]
+  %0 = graph.relu %x : tensor<256x1024xf32>
+  kernel.return %0 : tensor<256x1024xf32>
+}
+
+// A movement that is read out of order may not be overwritten.
+// CHECK-LABEL: kernel.func @transpose(
+// CHECK-NOT: inPlace
+// CHECK: kernel.return
+kernel.func @transpose(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  kernel.return %0 : tensor<16x16xf32>
+}
