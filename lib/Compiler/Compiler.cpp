@@ -115,6 +115,8 @@ Compilation::State::State(CompileOptions options)
   // One function, one module: threads would cost more than they bring.
   context = std::make_unique<MLIRContext>(registry,
                                           MLIRContext::Threading::DISABLED);
+  // The user's model is the subject of a message, not the IR made of it.
+  context->printOpOnDiagnostic(false);
   context->getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
     addMessage(diagnostic);
     return success();

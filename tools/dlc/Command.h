@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The subcommands of dlc and what they share.
+// The subcommands of dlc and what they share. Nothing here knows the compiler,
+// so that programs compiled before start without loading it.
 
 #ifndef DLC_TOOLS_DLC_COMMAND_H
 #define DLC_TOOLS_DLC_COMMAND_H
 
-#include "dlc/Compiler/Compiler.h"
+#include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "dlc/runtime/Executor/Program.h"
 #include "dlc/runtime/IO/Numpy.h"
@@ -13,9 +14,11 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlc::tool {
@@ -53,16 +56,11 @@ struct ModelOptions {
 
   void add(CLI::App &app, bool acceptsArtifact);
   bool isArtifact() const;
-  /// The compiler's options; throws on malformed shapes.
-  CompileOptions compileOptions() const;
 };
 
-/// "1x3x224x224" -> {1, 3, 224, 224}; throws a Failure (usage) otherwise.
-std::vector<int64_t> parseShape(const std::string &text);
-
-/// Throws a Failure with the compilation's messages when `result` is one;
-/// prints its warnings otherwise.
-void check(llvm::LogicalResult result, const Compilation &compilation);
+/// Thrown by commands that need the compiler where it is not linked in; main()
+/// hands the whole command line to the program that has it.
+struct NeedsCompiler {};
 
 using rt::HostTensor;
 
@@ -90,9 +88,16 @@ struct LoadedModel {
   double compileMs = 0, loadMs = 0;
 };
 
-/// Compiles `options.path`, or loads it when it is an artifact. Shapes of
-/// `values` specialise inputs whose dimensions are not known.
+/// Loads `options.path` when it is an artifact, else compiles it.
 LoadedModel loadModel(const ModelOptions &options, const NamedTensors &values);
+
+/// Compiles `options.path` in memory. Shapes of `values` specialise inputs whose
+/// dimensions are not known. Without the compiler: throws NeedsCompiler.
+LoadedModel compileModel(const ModelOptions &options,
+                         const NamedTensors &values);
+
+/// Writes a text file, whole or not at all; throws a Failure otherwise.
+void writeText(const std::string &path, std::string_view text);
 
 /// One tensor for each input of the program, in order, out of `values`, or
 /// random where `inputs.random` allows it; throws when a name is unknown, a
@@ -114,6 +119,10 @@ void addExplain(CLI::App &app, Action &run);
 void addDump(CLI::App &app, Action &run);
 void addPlanMemory(CLI::App &app, Action &run);
 void addLater(CLI::App &app, Action &run);
+
+/// Runs the program that has the compiler with this command line; returns only
+/// to say that it cannot.
+int delegate(char **argv);
 
 } // namespace dlc::tool
 

@@ -2,10 +2,7 @@
 //
 // dlc compile: a model to an artifact, or to text at a phase.
 
-#include "Command.h"
-
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "CompilerCommand.h"
 
 #include <cstdio>
 #include <unistd.h>
@@ -33,17 +30,7 @@ int CompileCommand::emitText(Compilation &compilation, Phase phase) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return kOk;
   }
-  std::error_code error;
-  llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_Text);
-  if (error)
-    throw Failure{"cannot write '" + output + "': " + error.message()};
-  file.os() << text;
-  file.os().flush();
-  if (file.os().has_error()) {
-    file.os().clear_error();
-    throw Failure{"cannot write '" + output + "'"};
-  }
-  file.keep();
+  writeText(output, text);
   return kOk;
 }
 
@@ -55,7 +42,7 @@ int CompileCommand::run() {
                   kBadUsage};
   if (*phase == Phase::Artifact && output.empty())
     throw Failure{"expected -o FILE for the artifact", kBadUsage};
-  CompileOptions options = model.compileOptions();
+  CompileOptions options = makeCompileOptions(model);
   double begin = now();
   if (isatty(STDERR_FILENO))
     options.onPhase = [](Phase next) {
@@ -72,6 +59,7 @@ int CompileCommand::run() {
                   kBadUsage};
   else
     check(compilation.write(output), compilation);
+  printWarnings(compilation);
   if (isatty(STDERR_FILENO))
     std::fprintf(stderr, "\r\033[Kcompiled %s in %.2f s\n", model.path.c_str(),
                  (now() - begin) / 1e3);
@@ -92,3 +80,6 @@ void dlc::tool::addCompile(CLI::App &app, Action &run) {
     run = [command] { return command->run(); };
   });
 }
+
+// This program has the compiler: nothing is handed on.
+int dlc::tool::delegate(char **) { return kBadInput; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Conformance.h"
-#include "Command.h"
+#include "CompilerCommand.h"
 
 #include "dlc/Frontend/ONNX/Reader.h"
 #include "dlc/runtime/Base/Half.h"

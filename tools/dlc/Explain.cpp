@@ -9,9 +9,6 @@
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
-
 #include <algorithm>
 #include <cstdio>
 
@@ -131,12 +128,7 @@ int ExplainCommand::run() {
               static_cast<unsigned long long>(report.constantBytes));
   if (page.empty())
     return kOk;
-  std::error_code error;
-  llvm::ToolOutputFile file(page, error, llvm::sys::fs::OF_Text);
-  if (error)
-    throw Failure{"cannot write '" + page + "': " + error.message()};
-  file.os() << makePage(report);
-  file.keep();
+  writeText(page, makePage(report));
   return kOk;
 }
 

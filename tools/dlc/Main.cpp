@@ -28,7 +28,11 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   try {
-    return dispatch(argc, argv);
+    try {
+      return dispatch(argc, argv);
+    } catch (const NeedsCompiler &) {
+      return delegate(argv);
+    }
   } catch (const Failure &failure) {
     std::fflush(stdout);
     std::fprintf(stderr, "dlc: error: %s\n", failure.message.c_str());

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the commands share: options, compiling or loading, inputs.
+// What the commands share: options, loading, inputs.
 
 #include "Command.h"
 
-#include "llvm/ADT/StringRef.h"
+#include "dlc/runtime/Base/File.h"
 
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -24,37 +23,6 @@ double dlc::tool::now() {
 void dlc::tool::check(rt::Status status) {
   if (!status.isOk())
     throw Failure{status.message()};
-}
-
-void dlc::tool::check(llvm::LogicalResult result,
-                      const Compilation &compilation) {
-  std::string messages = compilation.messages();
-  if (failed(result)) {
-    if (!messages.empty() && messages.back() == '\n')
-      messages.pop_back();
-    // The tool says "error:" itself.
-    if (llvm::StringRef(messages).starts_with("error: "))
-      messages.erase(0, 7);
-    throw Failure{messages.empty() ? "internal: no reason given" : messages};
-  }
-  std::fputs(messages.c_str(), stderr);
-}
-
-std::vector<int64_t> dlc::tool::parseShape(const std::string &text) {
-  std::vector<int64_t> shape;
-  const char *at = text.data(), *end = at + text.size();
-  while (at != end) {
-    int64_t dim = 0;
-    auto [next, error] = std::from_chars(at, end, dim);
-    bool ok = error == std::errc() && dim >= 0 &&
-              (next == end || (*next == 'x' && next + 1 != end));
-    if (!ok)
-      throw Failure{"expected a shape like 1x3x224x224, got '" + text + "'",
-                    kBadUsage};
-    shape.push_back(dim);
-    at = next == end ? end : next + 1;
-  }
-  return shape;
 }
 
 void ModelOptions::add(CLI::App &app, bool acceptsArtifact) {
@@ -75,32 +43,7 @@ void ModelOptions::add(CLI::App &app, bool acceptsArtifact) {
 }
 
 bool ModelOptions::isArtifact() const {
-  return llvm::StringRef(path).ends_with(".dlc");
-}
-
-CompileOptions ModelOptions::compileOptions() const {
-  if (precision != "fp32")
-    throw Failure{"--precision " + precision +
-                      ": not yet; fp32 is what there is",
-                  kBadUsage};
-  CompileOptions options;
-  options.target = target;
-  options.threads = threads;
-  options.timing = timing;
-  options.reproducer = reproducer;
-  if (remarks)
-    options.onRemark = [](const std::string &remark) {
-      std::fprintf(stderr, "remark: %s\n", remark.c_str());
-    };
-  for (const std::string &text : shapes) {
-    size_t equals = text.rfind('=');
-    if (equals == std::string::npos || equals == 0)
-      throw Failure{"expected --shape NAME=1x3x224x224, got '" + text + "'",
-                    kBadUsage};
-    options.shapes[text.substr(0, equals)] =
-        parseShape(text.substr(equals + 1));
-  }
-  return options;
+  return path.ends_with(".dlc");
 }
 
 HostTensor dlc::tool::makeZeros(const rt::TensorType &type) {
@@ -132,8 +75,7 @@ NamedTensors InputOptions::read() const {
     if (equals == std::string::npos || equals == 0)
       throw Failure{"expected --input NAME=x.npy, got '" + text + "'",
                     kBadUsage};
-    values[text.substr(0, equals)] =
-        take(rt::readNpy(text.substr(equals + 1)));
+    values[text.substr(0, equals)] = take(rt::readNpy(text.substr(equals + 1)));
   }
   return values;
 }
@@ -159,41 +101,21 @@ static void fillRandom(HostTensor &tensor, std::mt19937_64 &random) {
 
 LoadedModel dlc::tool::loadModel(const ModelOptions &options,
                                  const NamedTensors &values) {
+  if (!options.isArtifact())
+    return compileModel(options, values);
+  if (!options.shapes.empty())
+    throw Failure{"--shape: the shapes of an artifact are fixed", kBadUsage};
   LoadedModel loaded;
   double begin = now();
-  if (options.isArtifact()) {
-    if (!options.shapes.empty())
-      throw Failure{"--shape: the shapes of an artifact are fixed", kBadUsage};
-    loaded.program = take(rt::Program::load(options.path));
-    loaded.loadMs = now() - begin;
-    return loaded;
-  }
-  CompileOptions compile = options.compileOptions();
-  auto first = std::make_unique<Compilation>(compile);
-  check(first->import(options.path), *first);
-  // Symbolic dimensions take the shapes of the values at hand.
-  bool specialised = false;
-  for (const ModelPort &port : first->inputs()) {
-    auto value = values.find(port.name);
-    if (port.type.isStatic() || value == values.end())
-      continue;
-    compile.shapes[port.name] = value->second.shape;
-    specialised = true;
-  }
-  if (specialised) {
-    first = std::make_unique<Compilation>(compile);
-    check(first->import(options.path), *first);
-  }
-  llvm::FailureOr<rt::AlignedBuffer> bytes = first->toMemory();
-  check(llvm::success(succeeded(bytes)), *first);
-  loaded.bytes = std::move(*bytes);
-  first.reset();
-  loaded.compileMs = now() - begin;
-  begin = now();
-  loaded.program = take(rt::Program::create(
-      take(rt::Artifact::fromMemory(loaded.bytes.bytes()))));
+  loaded.program = take(rt::Program::load(options.path));
   loaded.loadMs = now() - begin;
   return loaded;
+}
+
+void dlc::tool::writeText(const std::string &path, std::string_view text) {
+  rt::OutputFile file = take(rt::OutputFile::create(path));
+  check(file.write(std::as_bytes(std::span(text.data(), text.size()))));
+  check(file.commit());
 }
 
 std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,

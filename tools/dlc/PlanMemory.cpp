@@ -5,10 +5,7 @@
 #include "Command.h"
 
 #include "dlc/Planning/Memory/Csv.h"
-
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "dlc/runtime/Base/File.h"
 
 #include <cstdio>
 
@@ -24,10 +21,9 @@ struct PlanMemoryCommand {
 } // namespace
 
 int PlanMemoryCommand::run() {
-  auto buffer = llvm::MemoryBuffer::getFile(input);
-  if (!buffer)
-    throw Failure{"cannot read '" + input +
-                  "': " + buffer.getError().message()};
+  rt::MappedFile file = take(rt::MappedFile::open(input));
+  std::string_view problem(
+      reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size());
   planning::SolverOptions options;
   options.steps = steps;
   std::optional<int64_t> limit;
@@ -36,23 +32,11 @@ int PlanMemoryCommand::run() {
   std::string text;
   planning::PlanReport report;
   if (planning::Error error = planning::planCsv(
-          std::string_view((*buffer)->getBuffer()), limit, options, text,
-          report))
+          problem, limit, options, text, report))
     throw Failure{input + ": " + *error};
   std::printf("%s\n", report.summary().c_str());
-  if (output.empty())
-    return kOk;
-  std::error_code error;
-  llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_Text);
-  if (error)
-    throw Failure{"cannot write '" + output + "': " + error.message()};
-  file.os() << text;
-  file.os().flush();
-  if (file.os().has_error()) {
-    file.os().clear_error();
-    throw Failure{"cannot write '" + output + "'"};
-  }
-  file.keep();
+  if (!output.empty())
+    writeText(output, text);
   return kOk;
 }
 

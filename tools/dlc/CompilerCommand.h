@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the commands that compile share.
+
+#ifndef DLC_TOOLS_DLC_COMPILERCOMMAND_H
+#define DLC_TOOLS_DLC_COMPILERCOMMAND_H
+
+#include "Command.h"
+
+#include "dlc/Compiler/Compiler.h"
+
+namespace dlc::tool {
+
+/// The compiler's options; throws a Failure (usage) on malformed shapes.
+CompileOptions makeCompileOptions(const ModelOptions &model);
+
+/// Throws a Failure with the compilation's errors when `result` is one, after
+/// its warnings are printed.
+void check(llvm::LogicalResult result, const Compilation &compilation);
+
+/// Prints the warnings of a compilation that succeeded, once at its end.
+void printWarnings(const Compilation &compilation);
+
+} // namespace dlc::tool
+
+#endif // DLC_TOOLS_DLC_COMPILERCOMMAND_H
