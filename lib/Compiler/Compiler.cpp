@@ -247,8 +247,8 @@ LogicalResult Compilation::runTo(Phase phase) {
 
 void Compilation::print(llvm::raw_ostream &os, bool withConstants) const {
   OpPrintingFlags flags;
-  flags.useLocalScope();
   if (!withConstants) {
+    flags.useLocalScope(); // Leaves resources out.
     flags.elideLargeElementsAttrs(16);
     flags.elideLargeResourceString(64);
   }
