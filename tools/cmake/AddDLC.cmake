@@ -61,7 +61,9 @@ function(dlc_add_test name)
 endfunction()
 
 # dlc_add_fuzzer(NAME SRC... LINK LIB...)
-# A libFuzzer program; without DLC_ENABLE_FUZZERS nothing is built.
+# A libFuzzer program; without DLC_ENABLE_FUZZERS nothing is built. The
+# libraries it links by name count their branches for it, which every program
+# on them then needs a sanitizer's runtime for (DLC_SANITIZE).
 function(dlc_add_fuzzer name)
   if(NOT DLC_ENABLE_FUZZERS)
     return()
@@ -71,6 +73,9 @@ function(dlc_add_fuzzer name)
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   target_link_libraries(${name} PRIVATE dlc_flags ${ARG_LINK})
+  foreach(library IN LISTS ARG_LINK)
+    target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
+  endforeach()
 endfunction()
 
 # All headers that mlir-tblgen writes.

@@ -4,6 +4,8 @@
 
 #include "CompilerCommand.h"
 
+#include "dlc/Codegen/CPU/Target.h"
+
 #include "llvm/ADT/StringRef.h"
 
 #include <charconv>
@@ -55,6 +57,11 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   if (model.precision != "fp32")
     throw Failure{"--precision " + model.precision +
                       ": not yet; fp32 is what there is",
+                  kBadUsage};
+  if (!codegen::TargetOptions::get(model.target))
+    throw Failure{"expected --target host, x86-64, x86-64-v3 or x86-64-v4, "
+                  "got '" +
+                      model.target + "'",
                   kBadUsage};
   CompileOptions options;
   options.target = model.target;

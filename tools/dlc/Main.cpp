@@ -5,6 +5,7 @@
 #include "Command.h"
 
 #include <cstdio>
+#include <exception>
 #include <new>
 
 using namespace dlc::tool;
@@ -20,6 +21,16 @@ static int dispatch(int argc, char **argv) {
     add(app, run);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError &error) {
+    // CLI11 calls an unknown command a missing one.
+    auto isNamed = [&](CLI::App *command) {
+      return command->check_name(argv[1]);
+    };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(isNamed).empty())
+      throw Failure{"expected a command (see dlc --help), got '" +
+                        std::string(argv[1]) + "'",
+                    kBadUsage};
+    return app.exit(error) == 0 ? kOk : kBadUsage;
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? kOk : kBadUsage;
   }
@@ -39,6 +50,10 @@ int main(int argc, char **argv) {
     return failure.exitCode;
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "dlc: error: out of memory\n");
+    return kBadInput;
+  } catch (const std::exception &error) {
+    // Of the standard library: a folder that cannot be listed, no threads.
+    std::fprintf(stderr, "dlc: error: %s\n", error.what());
     return kBadInput;
   }
 }

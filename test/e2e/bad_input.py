@@ -1,0 +1,512 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input to the dlc tool gives one message, exit 1 or 2, and no file.
+
+Each case runs dlc in a folder of its own, on a model of test/Frontend/ONNX, on
+the committed digits network, or on bytes derived from them. A case fails when
+the exit status differs, when standard error is not one message that names what
+it should, when a file is left behind or changed, or when dlc hangs.
+usage: bad_input.py DLC [FILTER]
+"""
+
+import os
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODELS = ROOT / "test/Frontend/ONNX/Inputs"
+DIGITS = ROOT / "tools/examples/digits/digits.onnx"
+BAD_INPUT, BAD_USAGE = 1, 2
+# Under the sanitizers a compilation takes seconds.
+TIMEOUT = 120
+
+# What a message must never hold: IR of ours, or the trace of a crash.
+FORBIDDEN = ["see current operation", "^bb0", "LLVM ERROR", "Stack dump",
+             "PLEASE submit", "Assertion", "terminate called", "Sanitizer",
+             "runtime error:", "internal: no reason"]  # fmt: skip
+
+
+class Folder:
+    """A case's working folder, and what it held before dlc ran."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+
+    def write(self, name, data):
+        if isinstance(data, str):
+            data = data.encode()
+        (self.path / name).write_bytes(data)
+        return name
+
+    def copy(self, source, name=None):
+        name = name or source.name
+        shutil.copyfile(source, self.path / name)
+        return name
+
+    def state(self):
+        found = {}
+        for path in sorted(self.path.rglob("*")):
+            name = str(path.relative_to(self.path))
+            found[name] = path.read_bytes() if path.is_file() else None
+        return found
+
+
+def npy(dtype, shape, data=None):
+    """The bytes of a .npy file of version 1.0."""
+    count = 1
+    for dim in shape:
+        count *= dim
+    size = int(dtype[2:])
+    dims = "".join(f"{dim}, " for dim in shape)
+    head = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({dims}), }}"
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    body = bytes(count * size) if data is None else data
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + body
+
+
+# name -> (function of the folder that gives the arguments, status, words)
+CASES = {}
+
+
+def case(name, status, *words):
+    def add(function):
+        assert name not in CASES, name
+        CASES[name] = (function, status, words)
+        return function
+
+    return add
+
+
+def compiling(model, status, *words, extra=()):
+    """A case that compiles a committed model."""
+
+    def arguments(folder):
+        folder.copy(MODELS / "weights.bin")
+        folder.copy(MODELS / f"{model}.onnx")
+        return ["compile", f"{model}.onnx", "-o", "out.dlc", *extra]
+
+    label = " ".join([model, *extra])
+    CASES[f"compile {label}"] = (arguments, status, (model, *words))
+
+
+# The models of the importer's tests, through the tool.
+for MODEL, WORDS in {
+    "empty": ["IR version"],
+    "truncated": ["malformed protobuf"],
+    "noise": ["malformed protobuf"],
+    "old-ir": ["IR version 2"],
+    "new-opset": ["opset 28"],
+    "no-opset": ["opset import"],
+    "other-domain": ["Binarizer"],
+    "unknown-operator": ["unknown operator Frobnicate"],
+    "removed-operator": ["Upsample was removed"],
+    "too-early": ["Gelu does not exist"],
+    "unknown-attribute": ["slope"],
+    "wrong-attribute-kind": ["axis", "INT"],
+    "missing-input": ["input 1 is missing"],
+    "too-many-inputs": ["at most 1 inputs"],
+    "too-many-outputs": ["at most 1 outputs"],
+    "unknown-value": ["unknown value 'nobody'"],
+    "unsorted": ["topological order"],
+    "cycle": ["topological order"],
+    "defined-twice": ["'y' is defined twice"],
+    "duplicate-input": ["'x' is defined twice"],
+    "wrong-rank": ["rank 3 or more, got 1"],
+    "wrong-shapes": ["broadcast"],
+    "unknown-rank": ["rank"],
+    "output-type": ["'y'", "INT64"],
+    "negative-dim": ["'x'", "-2"],
+    "overflowing-dim": ["'x'", "64 bits"],
+    "initializer-size": ["expected 12 bytes", "got 8"],
+    "initializer-dims": ["'w'", "-2"],
+    "initializer-overflow": ["'w'", "64 bits"],
+    "external-outside": ["'..'"],
+    "function-cycle": ["calls itself"],
+    "function-bomb": ["expand"],
+    "strings": ["STRING"],
+    "float8": ["FLOAT8E4M3FN"],
+    "sequence-input": ["not a tensor"],
+}.items():
+    compiling(MODEL, BAD_INPUT, *WORDS)
+compiling("basic", BAD_INPUT, "'z'", extra=["--shape", "z=1x2"])
+compiling("basic", BAD_INPUT, "x", extra=["--shape", "x=1"])
+compiling("basic", BAD_INPUT, "x", extra=["--shape", "x=2x9"])
+compiling(
+    "basic", BAD_INPUT, "x", extra=["--shape", "x=9223372036854775807x3"]
+)
+
+
+def usage(name, words, *arguments):
+    """A case of bad usage; `basic.onnx` and `out.dlc` may be named."""
+
+    def prepare(folder):
+        folder.copy(MODELS / "basic.onnx")
+        return list(arguments)
+
+    CASES[f"usage {name}"] = (prepare, BAD_USAGE, words)
+
+
+usage("no command", ["subcommand"])
+usage("unknown command", ["frob"], "frob")
+usage("no model", ["model"], "compile", "-o", "out.dlc")
+usage("no output", ["-o"], "compile", "basic.onnx")
+usage("flag", ["--frob"], "compile", "basic.onnx", "-o", "out.dlc", "--frob")
+usage("emit", ["--emit", "'frob'"], "compile", "basic.onnx", "--emit=frob")
+usage("target", ["x86-64-v3", "frob"], "compile", "basic.onnx", "-o",
+      "out.dlc", "--target", "frob")  # fmt: skip
+usage("precision", ["bf16"], "compile", "basic.onnx", "-o", "out.dlc",
+      "--precision", "bf16")  # fmt: skip
+usage("threads", ["--threads"], "run", "basic.onnx", "--threads", "-1")
+usage("device", ["cuda:0"], "run", "basic.onnx", "--device", "cuda:0")
+for SHAPE in ["x", "=1x2", "x=1xx2", "x=1x2x", "x=-1x3", "x=ax3",
+              "x=99999999999999999999x3"]:  # fmt: skip
+    usage(f"shape {SHAPE}", ["shape"], "compile", "basic.onnx", "-o",
+          "out.dlc", "--shape", SHAPE)  # fmt: skip
+
+
+# Damaged models.
+@case("absent model", BAD_INPUT, "absent.onnx", "No such file")
+def absent(folder):
+    return ["compile", "absent.onnx", "-o", "out.dlc"]
+
+
+@case("model is a folder", BAD_INPUT, "folder.onnx")
+def model_folder(folder):
+    (folder.path / "folder.onnx").mkdir()
+    return ["compile", "folder.onnx", "-o", "out.dlc"]
+
+
+for NTH, SHARE in enumerate([0.001, 0.1, 0.5, 0.9, 0.999]):
+
+    @case(f"cut to {SHARE}", BAD_INPUT, "cut.onnx")
+    def cut(folder, share=SHARE):
+        data = DIGITS.read_bytes()
+        folder.write("cut.onnx", data[: int(len(data) * share)])
+        return ["compile", "cut.onnx", "-o", "out.dlc"]
+
+
+for SEED in range(6):
+
+    @case(f"random bytes {SEED}", BAD_INPUT, "random.onnx")
+    def noise(folder, seed=SEED):
+        data = random.Random(seed).randbytes(1 << (2 * seed))
+        folder.write("random.onnx", data)
+        return ["compile", "random.onnx", "-o", "out.dlc"]
+
+
+# External data: external.onnx reads weights.bin beside it.
+def external(name, *words):
+    def add(function):
+        def arguments(folder):
+            folder.copy(MODELS / "external.onnx")
+            function(folder)
+            return ["compile", "external.onnx", "-o", "out.dlc"]
+
+        CASES[f"external {name}"] = (
+            arguments,
+            BAD_INPUT,
+            ("external.onnx", "weights.bin", *words),
+        )
+        return function
+
+    return add
+
+
+@external("absent")
+def external_absent(folder):
+    pass
+
+
+@external("symlink")
+def external_symlink(folder):
+    folder.copy(MODELS / "weights.bin", "real.bin")
+    (folder.path / "weights.bin").symlink_to("real.bin")
+
+
+@external("hard link")
+def external_hard_link(folder):
+    folder.copy(MODELS / "weights.bin", "real.bin")
+    os.link(folder.path / "real.bin", folder.path / "weights.bin")
+
+
+@external("past the end")
+def external_short(folder):
+    folder.write("weights.bin", b"\0" * 3)
+
+
+@external("folder")
+def external_folder(folder):
+    (folder.path / "weights.bin").mkdir()
+
+
+@external("pipe")
+def external_pipe(folder):
+    os.mkfifo(folder.path / "weights.bin")
+
+
+# Outputs that cannot be written, for the artifact and for text.
+for EMIT in ["artifact", "graph"]:
+
+    @case(f"output folder is missing, {EMIT}", BAD_INPUT, "no/out", "No such")
+    def output_missing(folder, emit=EMIT):
+        folder.copy(MODELS / "basic.onnx")
+        return ["compile", "basic.onnx", f"--emit={emit}", "-o", "no/out"]
+
+    @case(f"output is a folder, {EMIT}", BAD_INPUT, "out")
+    def output_folder(folder, emit=EMIT):
+        folder.copy(MODELS / "basic.onnx")
+        (folder.path / "out").mkdir()
+        return ["compile", "basic.onnx", f"--emit={emit}", "-o", "out"]
+
+    @case(f"output below a file, {EMIT}", BAD_INPUT, "basic.onnx/out")
+    def output_below(folder, emit=EMIT):
+        folder.copy(MODELS / "basic.onnx")
+        return ["compile", "basic.onnx", f"--emit={emit}", "-o", "basic.onnx/out"]
+
+    # The superuser may write anywhere but to what the kernel guards.
+    @case(f"output is read-only, {EMIT}", BAD_INPUT, "/proc/out")
+    def output_read_only(folder, emit=EMIT):
+        folder.copy(MODELS / "basic.onnx")
+        return ["compile", "basic.onnx", f"--emit={emit}", "-o", "/proc/out"]
+
+    @case(f"a good output survives, {EMIT}", BAD_INPUT, "cycle.onnx")
+    def output_survives(folder, emit=EMIT):
+        folder.copy(MODELS / "cycle.onnx")
+        folder.write("out", "what was here")
+        return ["compile", "cycle.onnx", f"--emit={emit}", "-o", "out"]
+
+
+# Values of inputs. basic.onnx has x of Nx3 floats.
+def value(name, status, *words):
+    def add(function):
+        def arguments(folder):
+            folder.copy(MODELS / "basic.onnx")
+            return ["run", "basic.onnx", *function(folder)]
+
+        CASES[f"input {name}"] = (arguments, status, words)
+        return function
+
+    return add
+
+
+@value("unknown", BAD_INPUT, "'z'", "x")
+def input_unknown(folder):
+    folder.write("x.npy", npy("<f4", [2, 3]))
+    return ["--input", "x=x.npy", "--input", "z=x.npy"]
+
+
+@value("not given", BAD_INPUT, "'x'")
+def input_absent(folder):
+    return []
+
+
+@value("no shape", BAD_INPUT, "'x'", "--shape")
+def input_symbolic(folder):
+    return ["--random"]
+
+
+@value("no file", BAD_INPUT, "x.npy")
+def input_no_file(folder):
+    return ["--input", "x=x.npy"]
+
+
+@value("not a pair", BAD_USAGE, "x.npy")
+def input_no_name(folder):
+    return ["--input", "x.npy"]
+
+
+for LABEL, BYTES in {
+    "type": npy("<f8", [2, 3]),
+    "size": npy("<f4", [2, 4]),
+    "rank": npy("<f4", [3]),
+}.items():
+
+    @value(f"wrong {LABEL}", BAD_INPUT, "x")
+    def input_wrong(folder, data=BYTES):
+        folder.write("x.npy", data)
+        return ["--input", "x=x.npy"]
+
+
+for LABEL, BYTES in {
+    "empty": b"",
+    "cut": npy("<f4", [2, 3])[:-1],
+    "garbage": b"not numpy at all",
+    "header": npy("<f4", [2, 3])[:40],
+    "object type": npy("|O8", [2, 3]),
+    "overflow": npy("<f4", [2, 3]).replace(b"(2, 3, )", b"(1 << 63)"),
+}.items():
+
+    @value(f"bad npy {LABEL}", BAD_INPUT, "x.npy")
+    def input_bad(folder, data=BYTES):
+        folder.write("x.npy", data)
+        return ["--input", "x=x.npy"]
+
+    @value(f"bad npz {LABEL}", BAD_INPUT, "x.npz")
+    def input_bad_archive(folder, data=BYTES):
+        folder.write("x.npz", data)
+        return ["--inputs", "x.npz"]
+
+
+for OPTION in ["--outputs", "--trace"]:
+
+    @value(f"{OPTION} cannot be written", BAD_INPUT, "no/file")
+    def output_bad(folder, option=OPTION):
+        return ["--shape", "x=2x3", "--random", option, "no/file"]
+
+
+# Graph text.
+for LABEL, TEXT in {
+    "empty": "",
+    "noise": "\x00\x01 func",
+    "words": "this is not MLIR",
+    "unknown op": "func.func @main() { graph.frob : () -> () return }",
+    "no function": "module {}",
+    "bad types": "func.func @main(%a: tensor<2xf32>, %b: tensor<3xf32>)"
+    " -> tensor<3xf32> {\n %c = graph.add %a, %b : (tensor<2xf32>,"
+    " tensor<3xf32>) -> tensor<3xf32>\n return %c : tensor<3xf32>\n}",
+    "other dialects": "llvm.func @main()",
+    "unknown rank": "func.func @main(%a: tensor<*xf32>) -> tensor<*xf32> {"
+    "\n return %a : tensor<*xf32>\n}",
+    "no tensor": "func.func @main(%a: i32) -> i32 {\n return %a : i32\n}",
+    "declaration": "func.func private @main(tensor<2xf32>)",
+    "function type": "func.func @main() -> (() -> ()) {\n"
+    " %0 = func.constant @main : () -> (() -> ())\n return %0 : () -> ()\n}",
+    "deep": "(" * 100000,
+}.items():
+
+    @case(f"text {LABEL}", BAD_INPUT, "bad.mlir")
+    def text(folder, data=TEXT):
+        folder.write("bad.mlir", data)
+        return ["compile", "bad.mlir", "-o", "out.dlc"]
+
+
+# Artifacts: a good one, damaged.
+def damaged(name, function):
+    for command in ["run", "dump"]:
+
+        @case(f"artifact {name}, {command}", BAD_INPUT, "bad.dlc")
+        def arguments(folder, command=command):
+            data = bytearray(ARTIFACT.read_bytes())
+            folder.write("bad.dlc", bytes(function(data)))
+            return [command, "bad.dlc", *(["--random"] if command == "run" else [])]
+
+
+def flipped(position):
+    def flip(data):
+        at = position if position >= 0 else len(data) + position
+        data[at] ^= 0xFF
+        return data
+
+    return flip
+
+
+damaged("empty", lambda data: b"")
+damaged("noise", lambda data: random.Random(1).randbytes(5000))
+damaged("magic", flipped(0))
+damaged("version", flipped(8))
+damaged("one byte longer", lambda data: data + b"\0")
+damaged("one byte shorter", lambda data: data[:-1])
+for CUT in [1, 8, 63, 64, 200, 4096]:
+    damaged(f"cut to {CUT} bytes", lambda data, cut=CUT: data[:cut])
+for AT in [12, 20, 28, 36, 44, 52, 60, 64, 80, 128, 300]:
+    damaged(f"byte {AT} flipped", flipped(AT))
+
+
+@case("artifact absent", BAD_INPUT, "absent.dlc")
+def artifact_absent(folder):
+    return ["run", "absent.dlc", "--random"]
+
+
+@case("artifact with --shape", BAD_USAGE, "--shape")
+def artifact_shape(folder):
+    shutil.copyfile(ARTIFACT, folder.path / "good.dlc")
+    return ["run", "good.dlc", "--random", "--shape", "x=2x3"]
+
+
+# Problems of plan-memory.
+for LABEL, TEXT in {
+    "empty": "",
+    "header": "a,b,c\n",
+    "row": "id,lower,upper,size\n1,2\n",
+    "number": "id,lower,upper,size\n1,0,x,4\n",
+    "negative": "id,lower,upper,size\n1,0,2,-4\n",
+    "order": "id,lower,upper,size\n1,3,2,4\n",
+    "overflow": "id,lower,upper,size\n1,0,2,99999999999999999999\n",
+}.items():
+
+    @case(f"problem {LABEL}", BAD_INPUT, "bad.csv")
+    def problem(folder, data=TEXT):
+        folder.write("bad.csv", data)
+        return ["plan-memory", "bad.csv", "-o", "out.csv"]
+
+
+# Conformance folders: nothing may pass by being absent.
+@case("test of an absent folder", BAD_INPUT, "absent")
+def test_absent(folder):
+    return ["test", "absent"]
+
+
+@case("test of an empty folder", BAD_INPUT, "none")
+def test_empty(folder):
+    (folder.path / "empty").mkdir()
+    return ["test", "empty"]
+
+
+def run(dlc, name):
+    """What is wrong with a case, or ''."""
+    function, status, words = CASES[name]
+    with tempfile.TemporaryDirectory() as path:
+        folder = Folder(path)
+        arguments = function(folder)
+        before = folder.state()
+        try:
+            done = subprocess.run([dlc, *arguments], cwd=path, timeout=TIMEOUT,
+                                  stdin=subprocess.DEVNULL,
+                                  capture_output=True)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"expected an answer within {TIMEOUT} s, got none"
+        error = done.stderr.decode(errors="replace")
+        if done.returncode != status:
+            return f"expected exit {status}, got {done.returncode}: {error[:800]}"
+        for word in FORBIDDEN:
+            if word in error:
+                return f"expected no '{word}', got: {error[:800]}"
+        if status == BAD_INPUT:
+            if error.count("error:") != 1 or not error.startswith("dlc: error: "):
+                return f"expected one error, got: {error[:800]!r}"
+            if len(error) > 1000:
+                return f"expected a short message, got {len(error)} bytes"
+        for word in words:
+            if word not in error:
+                return f"expected '{word}' in the message, got: {error[:800]!r}"
+        if folder.state() != before:
+            left = sorted(set(folder.state()) - set(before))
+            return f"expected no file left or changed, got {left or 'a change'}"
+    return ""
+
+
+def main():
+    global ARTIFACT
+    dlc = os.path.abspath(sys.argv[1])
+    chosen = [name for name in CASES if all(part in name for part in sys.argv[2:])]
+    failures = 0
+    with tempfile.TemporaryDirectory() as path:
+        ARTIFACT = pathlib.Path(path) / "good.dlc"
+        subprocess.run([dlc, "compile", MODELS / "scalars.onnx", "-o", ARTIFACT],
+                       check=True, timeout=TIMEOUT)  # fmt: skip
+        for name in chosen:
+            problem = run(dlc, name)
+            if problem:
+                failures += 1
+                print(f"FAIL {name}: {problem}")
+    print(f"{len(chosen) - failures} passed, {failures} failed")
+    return 1 if failures or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
