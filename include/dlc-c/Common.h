@@ -45,6 +45,10 @@ typedef enum DlcStatusCode {
  * caller ends with dlcStatusDestroy. */
 typedef struct DlcError *DlcStatus;
 
+/* An error with a copy of `message`, for code that implements a part of the API
+ * or stands between it and a caller; null for DLC_OK. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcStatusCreate(DlcStatusCode code, const char *message);
+
 /* The kind of failure; DLC_OK for null. Since 0.1 (unstable) */
 DLC_API DlcStatusCode dlcStatusCode(DlcStatus status);
 

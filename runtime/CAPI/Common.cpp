@@ -17,6 +17,12 @@ DlcStatus dlc::rt::wrap(Status status) {
   return status.isOk() ? nullptr : new DlcError{std::move(status)};
 }
 
+DlcStatus dlcStatusCreate(DlcStatusCode code, const char *message) {
+  if (code == DLC_OK)
+    return nullptr;
+  return wrap(Status(static_cast<StatusCode>(code), message ? message : ""));
+}
+
 DlcStatusCode dlcStatusCode(DlcStatus status) {
   return status ? static_cast<DlcStatusCode>(status->status.code()) : DLC_OK;
 }

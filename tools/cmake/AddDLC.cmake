@@ -50,6 +50,29 @@ function(dlc_add_compiler_library name)
   add_dependencies(${name} dlc_tablegen)
 endfunction()
 
+# dlc_install_tool(NAME COMPONENT)
+# Installs a program so that it finds LLVM where the build found it.
+function(dlc_install_tool name component)
+  if(component STREQUAL Compiler)
+    set_target_properties(${name} PROPERTIES
+                          INSTALL_RPATH "${LLVM_LIBRARY_DIR}")
+  endif()
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+          COMPONENT ${component})
+endfunction()
+
+# dlc_add_mlir_tool(NAME SRC... LINK LIB...)
+# A program around one of MLIR's main functions, which are in libMLIR.so.
+function(dlc_add_mlir_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS}
+                                                    ${LLVM_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE -fno-exceptions)
+  target_link_libraries(${name} PRIVATE dlc_flags ${ARG_LINK} MLIR LLVM)
+  dlc_install_tool(${name} Compiler)
+endfunction()
+
 # dlc_add_test(NAME SRC... LINK LIB...)
 # A GoogleTest program that ctest runs.
 function(dlc_add_test name)

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The compiler's C API: checks what the caller gave, asks Compilation, and
+// turns its messages into statuses. The runtime that is linked into this
+// library is private to it; statuses are made by libdlc_rt.so, whose structure
+// they are.
+
+#include "dlc-c/Compiler.h"
+
+#include "dlc/Compiler/Compiler.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dlc;
+
+struct DlcBufferImpl {
+  rt::AlignedBuffer bytes;
+};
+
+struct DlcCompilerImpl {
+  explicit DlcCompilerImpl(CompileOptions options)
+      : compilation(std::move(options)) {}
+
+  Compilation compilation;
+  std::vector<ModelPort> inputs, outputs;
+  std::string text;
+  Phase reached = Phase::Import;
+  enum { Empty, HasModel, Failed } state = Empty;
+};
+
+//===----------------------------------------------------------------------===//
+// Statuses
+//===----------------------------------------------------------------------===//
+
+static DlcStatus invalid(const std::string &message) {
+  return dlcStatusCreate(DLC_INVALID_ARGUMENT, message.c_str());
+}
+
+static DlcStatus missing(const char *what) {
+  return invalid(llvm::formatv("expected {0}, got null", what).str());
+}
+
+/// The first error after the first `old` bytes of the compiler's messages.
+static DlcStatus failureSince(const DlcCompilerImpl &compiler, size_t old,
+                              DlcStatusCode code) {
+  llvm::StringRef messages =
+      llvm::StringRef(compiler.compilation.messages()).drop_front(old);
+  constexpr llvm::StringLiteral prefix = "error: ";
+  while (!messages.empty() && !messages.starts_with(prefix))
+    messages = messages.split('\n').second;
+  if (messages.empty())
+    return dlcStatusCreate(DLC_INTERNAL, "failed without an error message");
+  std::string first =
+      messages.drop_front(prefix.size()).split('\n').first.str();
+  return dlcStatusCreate(code, first.c_str());
+}
+
+static DlcStatus checkHasModel(DlcCompiler compiler) {
+  if (!compiler)
+    return missing("a compiler");
+  if (compiler->state == DlcCompilerImpl::Empty)
+    return invalid("expected a compiler with a model, got none imported");
+  if (compiler->state == DlcCompilerImpl::Failed)
+    return invalid("expected a compiler that did not fail before");
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+/// Copies the options that the caller knows of. What a newer caller sets
+/// beyond our structure must not be dropped silently.
+static DlcStatus readOptions(const DlcCompilerOptions &given,
+                             DlcCompilerOptions &known) {
+  size_t size = given.structSize;
+  if (size < sizeof(size_t))
+    return invalid(
+        llvm::formatv("expected structSize to be set, got {0}", size).str());
+  const char *bytes = reinterpret_cast<const char *>(&given);
+  for (size_t i = sizeof(known); i < size; ++i)
+    if (bytes[i])
+      return dlcStatusCreate(
+          DLC_UNSUPPORTED,
+          llvm::formatv("expected options of at most {0} bytes, got a value "
+                        "at byte {1}: it needs a newer version",
+                        sizeof(known), i)
+              .str()
+              .c_str());
+  std::memcpy(&known, bytes, std::min(size, sizeof(known)));
+  return nullptr;
+}
+
+static DlcStatus readShape(const DlcInputShape &given,
+                           CompileOptions &options) {
+  if (!given.name)
+    return missing("the name of an input");
+  if (given.rank < 0 || given.rank > DLC_MAX_RANK)
+    return invalid(
+        llvm::formatv("expected a rank of 0 to {0} for input '{1}', got {2}",
+                      DLC_MAX_RANK, given.name, given.rank)
+            .str());
+  if (given.rank && !given.shape)
+    return missing("the shape of an input");
+  std::vector<int64_t> shape(given.shape, given.shape + given.rank);
+  if (!options.shapes.emplace(given.name, std::move(shape)).second)
+    return invalid(
+        llvm::formatv("expected one shape for input '{0}', got two", given.name)
+            .str());
+  return nullptr;
+}
+
+static std::function<void(const std::string &)>
+bindCallback(DlcCompilerCallback callback, void *userData) {
+  if (!callback)
+    return nullptr;
+  return [=](const std::string &text) { callback(userData, text.c_str()); };
+}
+
+static DlcStatus convert(const DlcCompilerOptions &given,
+                         CompileOptions &options) {
+  if (given.target)
+    options.target = given.target;
+  if (given.searchSteps < -1)
+    return invalid(llvm::formatv("expected searchSteps of at least -1, got {0}",
+                                 given.searchSteps)
+                       .str());
+  if (given.searchSteps)
+    options.searchSteps = std::max<int64_t>(given.searchSteps, 0);
+  options.threads = given.threads;
+  if (given.reproducer)
+    options.reproducer = given.reproducer;
+  options.onRemark = bindCallback(given.onRemark, given.userData);
+  if (auto onPhase = bindCallback(given.onPhase, given.userData))
+    options.onPhase = [=](Phase phase) {
+      onPhase(pipeline::nameOf(phase).str());
+    };
+  if (given.shapeCount && !given.shapes)
+    return missing("shapes");
+  for (size_t i = 0; i < given.shapeCount; ++i)
+    if (DlcStatus status = readShape(given.shapes[i], options))
+      return status;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Compilers
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcCompilerCreate(const DlcCompilerOptions *options,
+                            DlcCompiler *compiler) {
+  if (!compiler)
+    return missing("a place for the compiler");
+  CompileOptions chosen;
+  if (options) {
+    DlcCompilerOptions known = {};
+    if (DlcStatus status = readOptions(*options, known))
+      return status;
+    if (DlcStatus status = convert(known, chosen))
+      return status;
+  }
+  *compiler = new DlcCompilerImpl(std::move(chosen));
+  return nullptr;
+}
+
+void dlcCompilerDestroy(DlcCompiler compiler) { delete compiler; }
+
+/// Runs `import` on a compiler without a model.
+static DlcStatus
+importModel(DlcCompiler compiler,
+            llvm::function_ref<llvm::LogicalResult(Compilation &)> import) {
+  if (compiler->state != DlcCompilerImpl::Empty)
+    return invalid("expected a compiler without a model, got one that has or "
+                   "refused one already");
+  if (failed(import(compiler->compilation))) {
+    compiler->state = DlcCompilerImpl::Failed;
+    return failureSince(*compiler, 0, DLC_INVALID_ARGUMENT);
+  }
+  compiler->state = DlcCompilerImpl::HasModel;
+  compiler->inputs = compiler->compilation.inputs();
+  compiler->outputs = compiler->compilation.outputs();
+  return nullptr;
+}
+
+DlcStatus dlcCompilerImportFile(DlcCompiler compiler, const char *path) {
+  if (!compiler || !path)
+    return missing(compiler ? "a path" : "a compiler");
+  return importModel(compiler, [&](Compilation &compilation) {
+    return compilation.import(path);
+  });
+}
+
+DlcStatus dlcCompilerImportMemory(DlcCompiler compiler, const void *bytes,
+                                  size_t size, const char *name) {
+  if (!compiler || !bytes || !name)
+    return missing(!compiler ? "a compiler" : bytes ? "a name" : "bytes");
+  return importModel(compiler, [&](Compilation &compilation) {
+    return compilation.importOnnx({static_cast<const char *>(bytes), size},
+                                  name);
+  });
+}
+
+size_t dlcCompilerInputCount(DlcCompiler compiler) {
+  return compiler ? compiler->inputs.size() : 0;
+}
+
+size_t dlcCompilerOutputCount(DlcCompiler compiler) {
+  return compiler ? compiler->outputs.size() : 0;
+}
+
+static DlcStatus describePort(llvm::ArrayRef<ModelPort> ports, size_t index,
+                              DlcPort *out) {
+  if (!out)
+    return missing("a place for the description");
+  if (out->structSize < sizeof(size_t))
+    return invalid(llvm::formatv("expected structSize to be set, got {0}",
+                                 out->structSize)
+                       .str());
+  if (index >= ports.size())
+    return invalid(llvm::formatv("expected an index below {0}, got {1}",
+                                 ports.size(), index)
+                       .str());
+  const ModelPort &port = ports[index];
+  int32_t rank = port.type.hasRank ? int32_t(port.type.rank()) : -1;
+  DlcPort value = {out->structSize, port.name.c_str(), port.type.type, rank,
+                   port.type.shape.data()};
+  std::memcpy(out, &value, std::min(sizeof(value), out->structSize));
+  return nullptr;
+}
+
+DlcStatus dlcCompilerInput(DlcCompiler compiler, size_t index, DlcPort *port) {
+  if (DlcStatus status = checkHasModel(compiler))
+    return status;
+  return describePort(compiler->inputs, index, port);
+}
+
+DlcStatus dlcCompilerOutput(DlcCompiler compiler, size_t index, DlcPort *port) {
+  if (DlcStatus status = checkHasModel(compiler))
+    return status;
+  return describePort(compiler->outputs, index, port);
+}
+
+/// Brings the model up to `phase`; a failure is for good.
+static DlcStatus runTo(DlcCompilerImpl &compiler, Phase phase) {
+  size_t old = compiler.compilation.messages().size();
+  if (failed(compiler.compilation.runTo(phase))) {
+    compiler.state = DlcCompilerImpl::Failed;
+    return failureSince(compiler, old, DLC_INVALID_ARGUMENT);
+  }
+  compiler.reached = std::max(compiler.reached, phase);
+  return nullptr;
+}
+
+DlcStatus dlcCompilerWriteFile(DlcCompiler compiler, const char *path) {
+  if (DlcStatus status = checkHasModel(compiler))
+    return status;
+  if (!path)
+    return missing("a path");
+  if (DlcStatus status = runTo(*compiler, Phase::Codegen))
+    return status;
+  size_t old = compiler->compilation.messages().size();
+  if (failed(compiler->compilation.write(path)))
+    return failureSince(*compiler, old, DLC_UNAVAILABLE);
+  return nullptr;
+}
+
+DlcStatus dlcCompilerWriteMemory(DlcCompiler compiler, DlcBuffer *buffer) {
+  if (DlcStatus status = checkHasModel(compiler))
+    return status;
+  if (!buffer)
+    return missing("a place for the buffer");
+  if (DlcStatus status = runTo(*compiler, Phase::Codegen))
+    return status;
+  size_t old = compiler->compilation.messages().size();
+  llvm::FailureOr<rt::AlignedBuffer> bytes = compiler->compilation.toMemory();
+  if (failed(bytes))
+    return failureSince(*compiler, old, DLC_OUT_OF_MEMORY);
+  *buffer = new DlcBufferImpl{std::move(*bytes)};
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcCompilerPrint(DlcCompiler compiler, const char *phase,
+                           DlcPrintMode mode, const char **text, size_t *size) {
+  if (DlcStatus status = checkHasModel(compiler))
+    return status;
+  if (!phase || !text)
+    return missing(phase ? "a place for the text" : "a phase");
+  std::optional<Phase> wanted = pipeline::phaseOf(phase);
+  if (!wanted || *wanted > Phase::Codegen)
+    return invalid(llvm::formatv("expected a phase from import to codegen, "
+                                 "got '{0}'",
+                                 phase)
+                       .str());
+  if (*wanted < compiler->reached)
+    return invalid(llvm::formatv("expected phase '{0}', which is reached, or a "
+                                 "later one, got '{1}'",
+                                 pipeline::nameOf(compiler->reached), phase)
+                       .str());
+  if (DlcStatus status = runTo(*compiler, *wanted))
+    return status;
+  compiler->text.clear();
+  llvm::raw_string_ostream os(compiler->text);
+  compiler->compilation.print(os, mode == DLC_PRINT_FULL);
+  *text = compiler->text.c_str();
+  if (size)
+    *size = compiler->text.size();
+  return nullptr;
+}
+
+const char *dlcCompilerMessages(DlcCompiler compiler) {
+  return compiler ? compiler->compilation.messages().c_str() : "";
+}
+
+size_t dlcCompilerPhaseCount(void) {
+  return static_cast<size_t>(Phase::Artifact) + 1;
+}
+
+const char *dlcCompilerPhaseName(size_t index) {
+  if (index >= dlcCompilerPhaseCount())
+    return nullptr;
+  // The names are literals, so they end in a zero.
+  return pipeline::nameOf(static_cast<Phase>(index)).data();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+const void *dlcBufferData(DlcBuffer buffer) {
+  return buffer ? buffer->bytes.data() : nullptr;
+}
+
+size_t dlcBufferSize(DlcBuffer buffer) {
+  return buffer ? buffer->bytes.size() : 0;
+}
+
+void dlcBufferDestroy(DlcBuffer buffer) { delete buffer; }

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What both examples share: running a program whose inputs are float tensors
+ * of static shape, all ones.
+ */
+
+#ifndef DLC_EXAMPLE_ONES_H
+#define DLC_EXAMPLE_ONES_H
+
+#include <dlc-c/Runtime.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Prints an error and ends it; the exit status of the example. */
+static int report(DlcStatus status) {
+  if (!status)
+    return 0;
+  fprintf(stderr, "error: %s\n", dlcStatusMessage(status));
+  dlcStatusDestroy(status);
+  return 1;
+}
+
+static size_t elementCount(const int64_t *shape, int32_t rank) {
+  size_t count = 1;
+  for (int32_t i = 0; i < rank; ++i)
+    count *= (size_t)shape[i];
+  return count;
+}
+
+/* Memory of ones for input `index`, which the caller frees; null (and a status)
+ * for inputs that this example does not fill. */
+static DlcStatus makeOnes(DlcProgram program, size_t index, DlcTensor *tensor) {
+  DlcPort port = {.structSize = sizeof(port)};
+  DlcStatus status = dlcProgramInput(program, index, &port);
+  if (status)
+    return status;
+  for (int32_t i = 0; i < port.rank; ++i)
+    if (port.shape[i] < 0)
+      return dlcStatusCreate(DLC_UNSUPPORTED,
+                             "expected inputs of static shape");
+  if (port.rank < 0 || port.type != DLC_F32)
+    return dlcStatusCreate(DLC_UNSUPPORTED, "expected inputs of floats");
+  size_t count = elementCount(port.shape, port.rank);
+  float *data = malloc((count ? count : 1) * sizeof(float));
+  if (!data)
+    return dlcStatusCreate(DLC_OUT_OF_MEMORY, "no memory for an input");
+  for (size_t i = 0; i < count; ++i)
+    data[i] = 1;
+  *tensor = (DlcTensor){data, port.shape, port.rank, port.type};
+  return NULL;
+}
+
+/* Prints the shape and the first numbers of output `index`. */
+static DlcStatus printOutput(DlcProgram program, DlcExecution execution,
+                             size_t index) {
+  DlcPort port = {.structSize = sizeof(port)};
+  DlcTensor tensor;
+  DlcStatus status = dlcProgramOutput(program, index, &port);
+  if (!status)
+    status = dlcExecutionOutput(execution, index, &tensor);
+  if (status)
+    return status;
+  printf("%s:", port.name);
+  for (int32_t i = 0; i < tensor.rank; ++i)
+    printf(" %lld", (long long)tensor.shape[i]);
+  printf(":");
+  size_t count = elementCount(tensor.shape, tensor.rank);
+  for (size_t i = 0; tensor.type == DLC_F32 && i < count && i < 10; ++i)
+    printf(" %.4f", ((const float *)tensor.data)[i]);
+  printf("\n");
+  return NULL;
+}
+
+static DlcStatus bindAndRun(DlcProgram program, DlcExecution execution,
+                            DlcTensor *inputs) {
+  DlcStatus status = NULL;
+  for (size_t i = 0; !status && i < dlcProgramInputCount(program); ++i) {
+    status = makeOnes(program, i, &inputs[i]);
+    if (!status)
+      status = dlcExecutionBindInput(execution, i, &inputs[i]);
+  }
+  if (!status)
+    status = dlcExecutionRun(execution);
+  for (size_t i = 0; !status && i < dlcProgramOutputCount(program); ++i)
+    status = printOutput(program, execution, i);
+  return status;
+}
+
+static DlcStatus runOnOnes(DlcProgram program) {
+  size_t count = dlcProgramInputCount(program);
+  DlcTensor *inputs = calloc(count ? count : 1, sizeof(DlcTensor));
+  if (!inputs)
+    return dlcStatusCreate(DLC_OUT_OF_MEMORY, "no memory for the inputs");
+  DlcExecution execution = NULL;
+  DlcStatus status = dlcExecutionCreate(program, NULL, &execution);
+  if (!status)
+    status = bindAndRun(program, execution, inputs);
+  dlcExecutionDestroy(execution); /* Before the inputs that it borrows. */
+  for (size_t i = 0; i < count; ++i)
+    free(inputs[i].data);
+  free(inputs);
+  return status;
+}
+
+#endif /* DLC_EXAMPLE_ONES_H */
