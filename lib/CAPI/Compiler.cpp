@@ -216,9 +216,9 @@ static DlcStatus describePort(llvm::ArrayRef<ModelPort> ports, size_t index,
   if (!out)
     return missing("a place for the description");
   if (out->structSize < sizeof(size_t))
-    return invalid(llvm::formatv("expected structSize to be set, got {0}",
-                                 out->structSize)
-                       .str());
+    return invalid(
+        llvm::formatv("expected structSize to be set, got {0}", out->structSize)
+            .str());
   if (index >= ports.size())
     return invalid(llvm::formatv("expected an index below {0}, got {1}",
                                  ports.size(), index)

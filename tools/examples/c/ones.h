@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What both examples share: running a program whose inputs are float tensors
- * of static shape, all ones.
+ * What both examples share: running a program whose inputs are float tensors,
+ * all ones, with 1 for every dimension that the model leaves open.
  */
 
 #ifndef DLC_EXAMPLE_ONES_H
@@ -28,26 +28,30 @@ static size_t elementCount(const int64_t *shape, int32_t rank) {
   return count;
 }
 
-/* Memory of ones for input `index`, which the caller frees; null (and a status)
- * for inputs that this example does not fill. */
-static DlcStatus makeOnes(DlcProgram program, size_t index, DlcTensor *tensor) {
+/* An input and what its tensor points to. */
+typedef struct Ones {
+  DlcTensor tensor;
+  int64_t shape[DLC_MAX_RANK];
+} Ones;
+
+/* Makes input `index`, whose data the caller frees. */
+static DlcStatus makeOnes(DlcProgram program, size_t index, Ones *ones) {
   DlcPort port = {.structSize = sizeof(port)};
   DlcStatus status = dlcProgramInput(program, index, &port);
   if (status)
     return status;
-  for (int32_t i = 0; i < port.rank; ++i)
-    if (port.shape[i] < 0)
-      return dlcStatusCreate(DLC_UNSUPPORTED,
-                             "expected inputs of static shape");
   if (port.rank < 0 || port.type != DLC_F32)
-    return dlcStatusCreate(DLC_UNSUPPORTED, "expected inputs of floats");
-  size_t count = elementCount(port.shape, port.rank);
+    return dlcStatusCreate(DLC_UNSUPPORTED,
+                           "expected inputs of floats and of known rank");
+  for (int32_t i = 0; i < port.rank; ++i)
+    ones->shape[i] = port.shape[i] < 0 ? 1 : port.shape[i];
+  size_t count = elementCount(ones->shape, port.rank);
   float *data = malloc((count ? count : 1) * sizeof(float));
   if (!data)
     return dlcStatusCreate(DLC_OUT_OF_MEMORY, "no memory for an input");
   for (size_t i = 0; i < count; ++i)
     data[i] = 1;
-  *tensor = (DlcTensor){data, port.shape, port.rank, port.type};
+  ones->tensor = (DlcTensor){data, ones->shape, port.rank, port.type};
   return NULL;
 }
 
@@ -73,12 +77,12 @@ static DlcStatus printOutput(DlcProgram program, DlcExecution execution,
 }
 
 static DlcStatus bindAndRun(DlcProgram program, DlcExecution execution,
-                            DlcTensor *inputs) {
+                            Ones *inputs) {
   DlcStatus status = NULL;
   for (size_t i = 0; !status && i < dlcProgramInputCount(program); ++i) {
     status = makeOnes(program, i, &inputs[i]);
     if (!status)
-      status = dlcExecutionBindInput(execution, i, &inputs[i]);
+      status = dlcExecutionBindInput(execution, i, &inputs[i].tensor);
   }
   if (!status)
     status = dlcExecutionRun(execution);
@@ -89,7 +93,7 @@ static DlcStatus bindAndRun(DlcProgram program, DlcExecution execution,
 
 static DlcStatus runOnOnes(DlcProgram program) {
   size_t count = dlcProgramInputCount(program);
-  DlcTensor *inputs = calloc(count ? count : 1, sizeof(DlcTensor));
+  Ones *inputs = calloc(count ? count : 1, sizeof(Ones));
   if (!inputs)
     return dlcStatusCreate(DLC_OUT_OF_MEMORY, "no memory for the inputs");
   DlcExecution execution = NULL;
@@ -98,7 +102,7 @@ static DlcStatus runOnOnes(DlcProgram program) {
     status = bindAndRun(program, execution, inputs);
   dlcExecutionDestroy(execution); /* Before the inputs that it borrows. */
   for (size_t i = 0; i < count; ++i)
-    free(inputs[i].data);
+    free(inputs[i].tensor.data);
   free(inputs);
   return status;
 }

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds the C example against an install tree and compiles and runs a network
+# with it: in one process, and from the file that it wrote.
+# usage: example.sh CMAKE EXAMPLES PREFIX BUILD C_COMPILER
+set -eu
+cmake=$1 examples=$2 prefix=$3 build=$4 compiler=$5
+rm -rf "$build"
+"$cmake" -S "$examples/c" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_C_COMPILER="$compiler" \
+  -DCMAKE_C_FLAGS="-std=c11 -Wall -Wextra -Wpedantic -Werror" >/dev/null
+"$cmake" --build "$build" >/dev/null
+
+model=$examples/digits/digits.onnx
+"$build/compile-and-run" "$model" "$build/digits.dlc" >"$build/once.txt"
+"$build/run" "$build/digits.dlc" >"$build/again.txt"
+cat "$build/once.txt"
+cmp "$build/once.txt" "$build/again.txt"
+# A name, the shape and ten scores.
+grep -Eq '^[^:]+: 1 10:( -?[0-9]+\.[0-9]{4}){10}$' "$build/once.txt"
+
+# The installed command line writes the same bytes.
+"$prefix/bin/dlc" compile "$model" -o "$build/cli.dlc" >/dev/null
+cmp "$build/digits.dlc" "$build/cli.dlc"
+
+if "$build/compile-and-run" "$build/once.txt" 2>"$build/error.txt"; then
+  echo "expected a failure for a model that is none"
+  exit 1
+fi
+grep -q '^error: .*once.txt' "$build/error.txt"
