@@ -1,0 +1,21 @@
+// RUN: dlc-reduce %s --reduction-tree='traversal-mode=0 test=%S/Inputs/has-softmax.sh' | FileCheck %s
+// What is not needed for the failure goes: here, the functions without softmax.
+
+// CHECK-NOT: func.func @first
+func.func @first(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = graph.relu %x : tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// CHECK: func.func @second
+// CHECK: graph.softmax
+func.func @second(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = graph.softmax %x {axis = 1} : tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// CHECK-NOT: func.func @third
+func.func @third(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = graph.add %x, %x : tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
