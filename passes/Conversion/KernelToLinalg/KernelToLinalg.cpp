@@ -460,10 +460,12 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
     if (!hasStaticTypes(op->getOperandTypes()) ||
         !hasStaticTypes(op->getResultTypes()))
       return refuse("shapes that are not static");
-    if (llvm::any_of(op->getResultTypes(), [](Type type) {
+    // A piece of nothing may begin where its operand ends.
+    if (graph::getFusionKind(op) == graph::FusionKind::Movement &&
+        llvm::any_of(op->getResultTypes(), [](Type type) {
           return cast<ShapedType>(type).getNumElements() == 0;
         }))
-      return refuse("no elements to compute");
+      return refuse("no elements to move");
   }
   // Converts a copy: what passes here passes later.
   OpBuilder builder(group[0]->getContext());

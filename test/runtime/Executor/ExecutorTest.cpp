@@ -197,26 +197,6 @@ TEST(Executor, RunsLibraryKernels) {
   EXPECT_EQ(loaded.execution->output(0).as<float>()[7], 40.f);
 }
 
-TEST(Executor, TakesPackedConstantsOfTheRightSize) {
-  for (size_t packedFloats : {8, 7}) {
-    ProgramBuilder builder;
-    int x = builder.constant<float>(DLC_F32, {6},
-                                    std::vector<float>(packedFloats, 2));
-    int y = builder.output("y", DLC_F32, {6});
-    int pad = builder.kernel(KernelKind::Library, "test.packed");
-    builder.launch(pad, {x}, {y});
-    if (packedFloats == 7) {
-      EXPECT_EQ(loadFailure(builder),
-                "launch 0 (test.packed): expected 32 bytes for operand 0 of "
-                "'test.packed', got 28");
-      continue;
-    }
-    Loaded loaded(builder);
-    ASSERT_TRUE(loaded.execution->run().isOk());
-    EXPECT_EQ(loaded.execution->output(0).as<float>()[5], 2.f);
-  }
-}
-
 TEST(Executor, CopiesAndLooksIntoInputs) {
   ProgramBuilder builder;
   builder.input("x", DLC_F32, {2, 3});

@@ -135,6 +135,24 @@ void check(const MatmulCase &c) {
 
 } // namespace
 
+/// As programs store it: a vector of floats, with its shape in an attribute.
+TEST(MatmulTest, ChecksTheSizeOfAStoredPackedOperand) {
+  const LibraryEntry *entry = lookupLibraryEntry("cpu.matmul");
+  for (int64_t floats : {16 * 24, 16 * 24 - 1}) {
+    Call call = makeCall({{}, {}, 3, 10, 24});
+    call.attributes.set("packed_b", int64_t{1});
+    call.attributes.set("packed_shape", std::vector<int64_t>{24, 10});
+    call.inputs[1].shape = {floats};
+    std::unique_ptr<PreparedKernel> kernel;
+    Status status = entry->prepare(call.view(), kernel);
+    if (floats == 16 * 24)
+      EXPECT_TRUE(status.isOk()) << status.message();
+    else
+      EXPECT_EQ(status.message(),
+                "expected a packed operand of 1536 bytes, got 383xf32");
+  }
+}
+
 /// Packed operands come from mapped files: the page after may not be there.
 TEST(MatmulTest, ReadsNothingPastThePackedOperand) {
   const long page = sysconf(_SC_PAGESIZE);
