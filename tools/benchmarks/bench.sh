@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# DLC beside its peers: bench.sh DLC [compare.py options]. The peers go into a
+# virtual environment of their own, the networks into the build folder.
+set -euo pipefail
+[ $# -ge 1 ] || { echo "usage: bench.sh BUILD/bin/dlc [options]" >&2; exit 2; }
+dlc=$(realpath "$1")
+shift
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(dirname "$(dirname "$dlc")")
+
+# The stamp holds a copy of the requirements it was installed for.
+venv=$build/bench-venv
+if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
+  echo "installing the peers into $venv" >&2
+  /usr/bin/python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check \
+    -r "$here/requirements.txt"
+  cp "$here/requirements.txt" "$venv/installed.txt"
+fi
+
+# Seeded, so they are made once for each version of the script.
+models=$build/models
+if ! cmp -s "$here/models.py" "$models/models.py"; then
+  mkdir -p "$models"
+  "$venv/bin/python" "$here/models.py" "$models" >&2
+  cp "$here/models.py" "$models/models.py"
+fi
+
+exec "$venv/bin/python" "$here/compare.py" --dlc "$dlc" \
+  --runtime "$build/lib/libdlc_rt.so" --models "$models" \
+  --json "$build/bench.json" "$@"

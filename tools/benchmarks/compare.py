@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles networks with dlc and times them beside ONNX Runtime and OpenVINO.
+
+All peers run in this process, in interleaved rounds, with the same inputs and
+number of threads. Exits with 1 when an output differs from ONNX Runtime's by
+more than the tolerance; times are reported and fail nothing.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+NETWORKS = ("resnet50", "mobilenetv2", "bert_base", "minilm_l6_s32", "mlp",
+            "elementwise", "resnet50_b8")
+# Largest time of dlc over ONNX Runtime's.
+BARS = {"resnet50": 1.5, "mobilenetv2": 1.5, "bert_base": 1.5,
+        "minilm_l6_s32": 1.5, "mlp": 1.5, "elementwise": 1.0}
+TOLERANCE = 1e-4  # Of the largest output.
+
+# DlcDataType of include/dlc/abi/Tensor.h.
+TYPES = {5: np.int64, 12: np.float32}
+CODES = {np.dtype(v): k for k, v in TYPES.items()}
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p),
+                ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("rank", ctypes.c_int32), ("type", ctypes.c_int32)]
+
+
+class Port(ctypes.Structure):
+    _fields_ = [("structSize", ctypes.c_size_t), ("name", ctypes.c_char_p),
+                ("type", ctypes.c_int32), ("rank", ctypes.c_int32),
+                ("shape", ctypes.POINTER(ctypes.c_int64))]
+
+
+class Statistics(ctypes.Structure):
+    _fields_ = [("structSize", ctypes.c_size_t)] + [
+        (name, ctypes.c_uint64) for name in
+        ("arenaBytes", "lowerBoundBytes", "constantBytes", "codeBytes",
+         "launches")]
+
+
+class PoolOptions(ctypes.Structure):
+    _fields_ = [("structSize", ctypes.c_size_t), ("threads", ctypes.c_uint32),
+                ("spinMicroseconds", ctypes.c_uint32)]
+
+
+class Runtime:
+    """dlc-c/Runtime.h."""
+
+    def __init__(self, path, threads):
+        self.lib = ctypes.CDLL(str(path))
+        self.lib.dlcStatusMessage.restype = ctypes.c_char_p
+        self.lib.dlcProgramInputCount.restype = ctypes.c_size_t
+        self.pool = ctypes.c_void_p()
+        options = PoolOptions(ctypes.sizeof(PoolOptions), threads, 50)
+        self.call("dlcPoolCreate", ctypes.byref(options),
+                  ctypes.byref(self.pool))
+
+    def call(self, name, *arguments):
+        function = getattr(self.lib, name)
+        function.restype = ctypes.c_void_p
+        status = function(*arguments)
+        if status:
+            message = self.lib.dlcStatusMessage(ctypes.c_void_p(status))
+            raise RuntimeError(f"{name}: {message.decode()}")
+
+
+class Execution:
+    def __init__(self, runtime, path):
+        self.runtime = runtime
+        self.program, self.execution = ctypes.c_void_p(), ctypes.c_void_p()
+        begin = time.perf_counter()
+        runtime.call("dlcProgramLoad", str(path).encode(),
+                     ctypes.byref(self.program))
+        self.load_ms = 1e3 * (time.perf_counter() - begin)
+        runtime.call("dlcExecutionCreate", self.program, runtime.pool,
+                     ctypes.byref(self.execution))
+        self.statistics = Statistics(ctypes.sizeof(Statistics))
+        runtime.call("dlcProgramGetStatistics", self.program,
+                     ctypes.byref(self.statistics))
+        self.kept = []
+
+    def bind(self, feed):
+        runtime = self.runtime
+        count = runtime.lib.dlcProgramInputCount(self.program)
+        for index in range(count):
+            port = Port(ctypes.sizeof(Port))
+            runtime.call("dlcProgramInput", self.program,
+                         ctypes.c_size_t(index), ctypes.byref(port))
+            value = np.ascontiguousarray(feed[port.name.decode()])
+            shape = (ctypes.c_int64 * value.ndim)(*value.shape)
+            tensor = Tensor(value.ctypes.data, shape, value.ndim,
+                            CODES[value.dtype])
+            self.kept.append((value, shape, tensor))
+            runtime.call("dlcExecutionBindInput", self.execution,
+                         ctypes.c_size_t(index), ctypes.byref(tensor))
+
+    def run(self):
+        self.runtime.call("dlcExecutionRun", self.execution)
+
+    def output(self):
+        tensor = Tensor()
+        self.runtime.call("dlcExecutionOutput", self.execution,
+                          ctypes.c_size_t(0), ctypes.byref(tensor))
+        shape = tensor.shape[:tensor.rank]
+        bytes_ = ctypes.string_at(
+            tensor.data, int(np.prod(shape)) *
+            np.dtype(TYPES[tensor.type]).itemsize)
+        return np.frombuffer(bytes_, TYPES[tensor.type]).reshape(shape)
+
+    def close(self):
+        self.runtime.lib.dlcExecutionDestroy(self.execution)
+        self.runtime.lib.dlcProgramDestroy(self.program)
+
+
+def measured(command, log):
+    """Runs a program; its output, seconds and peak resident kilobytes."""
+    begin = time.perf_counter()
+    pid = os.fork()
+    if pid == 0:
+        out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        os.dup2(out, 1)
+        os.dup2(out, 2)
+        try:
+            os.execv(command[0], command)
+        finally:
+            os._exit(127)
+    _, status, usage = os.wait4(pid, 0)
+    seconds = time.perf_counter() - begin
+    text = pathlib.Path(log).read_text(errors="replace")
+    if status != 0:
+        raise RuntimeError(f"{' '.join(command)}: status {status}: {text}")
+    return text, seconds, usage.ru_maxrss
+
+
+def inputs_of(session):
+    random, feed = np.random.default_rng(1), {}
+    for port in session.get_inputs():
+        if "int64" not in port.type:
+            value = random.standard_normal(port.shape).astype(np.float32)
+        elif "mask" in port.name:
+            value = np.ones(port.shape, np.int64)
+        else:
+            value = random.integers(0, 1000, port.shape)
+        feed[port.name] = value
+    return feed
+
+
+def interleave(peers, rounds, seconds):
+    """Milliseconds of each peer's runs; peers take turns in every round."""
+    times = {name: [] for name in peers}
+    for run in peers.values():
+        run()
+        run()
+    for _ in range(rounds):
+        for name, run in peers.items():
+            begin, count = time.perf_counter(), 0
+            while count < 3 or (time.perf_counter() - begin < seconds
+                                and count < 200):
+                start = time.perf_counter()
+                run()
+                times[name].append(1e3 * (time.perf_counter() - start))
+                count += 1
+    return times
+
+
+def compare(name, options, runtime):
+    import onnxruntime
+    import openvino
+    model = options.models / f"{name}.onnx"
+    artifact, again, log = (str(options.models / f"{name}{suffix}")
+                            for suffix in (".dlc", ".again.dlc", ".log"))
+    dlc = str(options.dlc)
+    _, seconds, peak = measured(
+        [dlc, "compile", str(model), "-o", artifact], log)
+    measured([dlc, "compile", str(model), "-o", again], log)
+    equal = pathlib.Path(artifact).read_bytes() == \
+        pathlib.Path(again).read_bytes()
+    os.unlink(again)
+    _, _, resident = measured([dlc, "run", artifact, "--random", "--threads",
+                               str(options.threads)], log)
+
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = options.threads
+    session = onnxruntime.InferenceSession(
+        str(model), settings, providers=["CPUExecutionProvider"])
+    feed = inputs_of(session)
+    compiled = openvino.Core().compile_model(str(model), "CPU", {
+        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_NUM_THREADS": options.threads,
+        "PERFORMANCE_HINT": "LATENCY"})
+    request = compiled.create_infer_request()
+    execution = Execution(runtime, artifact)
+    execution.bind(feed)
+    times = interleave({
+        "dlc": execution.run,
+        "ort": lambda: session.run(None, feed),
+        "openvino": lambda: request.infer(feed, share_inputs=True,
+                                          share_outputs=True),
+    }, options.rounds, options.seconds)
+    expected = session.run(None, feed)[0]
+    error = float(np.abs(execution.output() - expected).max() /
+                  np.abs(expected).max())
+    statistics = execution.statistics
+    result = {
+        "network": name, "error": error,
+        "times": {peer: {"min_ms": min(t), "median_ms": float(np.median(t)),
+                         "runs": len(t)} for peer, t in times.items()},
+        "ratio_ort": min(times["dlc"]) / min(times["ort"]),
+        "ratio_openvino": min(times["dlc"]) / min(times["openvino"]),
+        "compile_s": seconds, "compile_peak_mb": peak / 1024,
+        "load_ms": execution.load_ms, "run_peak_mb": resident / 1024,
+        "arena_bytes": statistics.arenaBytes,
+        "lower_bound_bytes": statistics.lowerBoundBytes,
+        "constant_bytes": statistics.constantBytes,
+        "launches": statistics.launches, "byte_equal": equal}
+    result["resident_ratio"] = resident * 1024 / (
+        statistics.arenaBytes + statistics.constantBytes)
+    execution.close()
+    return result
+
+
+def row(result):
+    times = result["times"]
+    cells = [result["network"]]
+    cells += [f"{times[p]['min_ms']:.2f} / {times[p]['median_ms']:.2f}"
+              for p in ("dlc", "ort", "openvino")]
+    cells += [f"{result['ratio_ort']:.2f}",
+              f"{BARS.get(result['network'], float('nan')):.1f}",
+              f"{result['ratio_openvino']:.2f}", f"{result['error']:.1e}",
+              f"{result['compile_s']:.2f}", f"{result['compile_peak_mb']:.0f}",
+              f"{result['load_ms']:.1f}", f"{result['resident_ratio']:.2f}",
+              f"{result['arena_bytes'] / max(result['lower_bound_bytes'], 1):.3f}",
+              "yes" if result["byte_equal"] else "no"]
+    return "| " + " | ".join(cells) + " |"
+
+
+HEADER = """\
+| network | dlc ms (min / median) | ORT ms | OpenVINO ms | dlc/ORT | bar | dlc/OV | error | compile s | peak MB | load ms | RSS/(weights+arena) | planned/bound | byte-equal |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dlc", required=True, type=pathlib.Path)
+    parser.add_argument("--runtime", required=True, type=pathlib.Path)
+    parser.add_argument("--models", required=True, type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=0.3,
+                        help="of each peer in a round")
+    parser.add_argument("networks", nargs="*", default=NETWORKS)
+    options = parser.parse_args()
+    runtime = Runtime(options.runtime.resolve(), options.threads)
+    results, failed = [], False
+    print(HEADER, flush=True)
+    for name in options.networks:
+        try:
+            result = compare(name, options, runtime)
+        except RuntimeError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            failed = True
+            continue
+        results.append(result)
+        print(row(result), flush=True)
+        if not result["error"] <= TOLERANCE:  # NaN fails too.
+            print(f"{name}: expected an error of at most {TOLERANCE}, found "
+                  f"{result['error']}", file=sys.stderr)
+            failed = True
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
