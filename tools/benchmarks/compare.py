@@ -11,6 +11,7 @@ import ctypes
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -121,24 +122,29 @@ class Execution:
         self.runtime.lib.dlcProgramDestroy(self.program)
 
 
-def measured(command, log):
-    """Runs a program; its output, seconds and peak resident kilobytes."""
-    begin = time.perf_counter()
-    pid = os.fork()
-    if pid == 0:
-        out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-        os.dup2(out, 1)
-        os.dup2(out, 2)
-        try:
-            os.execv(command[0], command)
-        finally:
-            os._exit(127)
-    _, status, usage = os.wait4(pid, 0)
-    seconds = time.perf_counter() - begin
-    text = pathlib.Path(log).read_text(errors="replace")
-    if status != 0:
-        raise RuntimeError(f"{' '.join(command)}: status {status}: {text}")
-    return text, seconds, usage.ru_maxrss
+# A child's peak starts at that of the process it is forked from, and this one
+# is large: a small interpreter forks in its place.
+LAUNCHER = """
+import os, sys, time
+begin = time.perf_counter()
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, usage = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), time.perf_counter() - begin,
+      usage.ru_maxrss, file=sys.stderr)
+"""
+
+
+def measured(*command):
+    """Runs a program; its seconds and peak resident bytes."""
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", LAUNCHER,
+                           *command], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, check=True)
+    *messages, last = done.stderr.splitlines()
+    status, seconds, kilobytes = last.split()
+    if status != "0":
+        raise RuntimeError(f"{' '.join(command)}: status {status}: "
+                           f"{' '.join(messages)}")
+    return float(seconds), int(kilobytes) * 1024
 
 
 def inputs_of(session):
@@ -176,17 +182,16 @@ def compare(name, options, runtime):
     import onnxruntime
     import openvino
     model = options.models / f"{name}.onnx"
-    artifact, again, log = (str(options.models / f"{name}{suffix}")
-                            for suffix in (".dlc", ".again.dlc", ".log"))
+    artifact = str(options.models / f"{name}.dlc")
+    again = str(options.models / f"{name}.again.dlc")
     dlc = str(options.dlc)
-    _, seconds, peak = measured(
-        [dlc, "compile", str(model), "-o", artifact], log)
-    measured([dlc, "compile", str(model), "-o", again], log)
+    seconds, peak = measured(dlc, "compile", str(model), "-o", artifact)
+    measured(dlc, "compile", str(model), "-o", again)
     equal = pathlib.Path(artifact).read_bytes() == \
         pathlib.Path(again).read_bytes()
     os.unlink(again)
-    _, _, resident = measured([dlc, "run", artifact, "--random", "--threads",
-                               str(options.threads)], log)
+    _, resident = measured(dlc, "run", artifact, "--random", "--threads",
+                           str(options.threads))
 
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = options.threads
@@ -216,14 +221,17 @@ def compare(name, options, runtime):
                          "runs": len(t)} for peer, t in times.items()},
         "ratio_ort": min(times["dlc"]) / min(times["ort"]),
         "ratio_openvino": min(times["dlc"]) / min(times["openvino"]),
-        "compile_s": seconds, "compile_peak_mb": peak / 1024,
-        "load_ms": execution.load_ms, "run_peak_mb": resident / 1024,
+        "compile_s": seconds, "compile_peak_mb": peak / 1e6,
+        "load_ms": execution.load_ms, "run_peak_mb": resident / 1e6,
         "arena_bytes": statistics.arenaBytes,
         "lower_bound_bytes": statistics.lowerBoundBytes,
         "constant_bytes": statistics.constantBytes,
         "launches": statistics.launches, "byte_equal": equal}
-    result["resident_ratio"] = resident * 1024 / (
-        statistics.arenaBytes + statistics.constantBytes)
+    # Beside inputs and outputs, a small network's own memory says nothing.
+    own = statistics.arenaBytes + statistics.constantBytes
+    result["resident_ratio"] = resident / own if own > 1e6 else None
+    bound = statistics.lowerBoundBytes
+    result["plan_ratio"] = statistics.arenaBytes / bound if bound else 1.0
     execution.close()
     return result
 
@@ -234,11 +242,13 @@ def row(result):
     cells += [f"{times[p]['min_ms']:.2f} / {times[p]['median_ms']:.2f}"
               for p in ("dlc", "ort", "openvino")]
     cells += [f"{result['ratio_ort']:.2f}",
-              f"{BARS.get(result['network'], float('nan')):.1f}",
+              str(BARS.get(result["network"], "-")),
               f"{result['ratio_openvino']:.2f}", f"{result['error']:.1e}",
               f"{result['compile_s']:.2f}", f"{result['compile_peak_mb']:.0f}",
-              f"{result['load_ms']:.1f}", f"{result['resident_ratio']:.2f}",
-              f"{result['arena_bytes'] / max(result['lower_bound_bytes'], 1):.3f}",
+              f"{result['load_ms']:.1f}",
+              "-" if result["resident_ratio"] is None
+              else f"{result['resident_ratio']:.2f}",
+              f"{result['plan_ratio']:.3f}",
               "yes" if result["byte_equal"] else "no"]
     return "| " + " | ".join(cells) + " |"
 
