@@ -38,7 +38,8 @@ asan: setup
 tsan: setup
 	@[ -f $(BUILD)/tsan/build.ninja ] || cmake --preset tsan >/dev/null
 	@cmake --build $(BUILD)/tsan -j $(JOBS)
-	@ctest --test-dir $(BUILD)/tsan --output-on-failure
+	@TSAN_OPTIONS=allocator_may_return_null=1 \
+	  ctest --test-dir $(BUILD)/tsan --output-on-failure
 
 # Fuzzes each target for FUZZ_SECONDS (default 600) on top of the seeds.
 fuzz: setup
