@@ -112,10 +112,12 @@ void Execution::State::fillTensors(const LaunchRecord &record) {
 Status Execution::State::compute(const LaunchRecord &record) {
   computing = &record;
   allocationStatus = Status::ok();
-  ref::ComputeContext context(
-      std::span(inputTensors).first(record.inputCount),
-      std::span(outputTensors).first(record.argumentCount - record.inputCount),
-      *record.attributes, &allocateResult);
+  // Named: g++ 12 refuses to deduce std::span among a constructor's arguments.
+  std::span<const TensorView> inputs(inputTensors.data(), record.inputCount);
+  std::span<TensorView> outputs(outputTensors.data(),
+                                record.argumentCount - record.inputCount);
+  ref::ComputeContext context(inputs, outputs, *record.attributes,
+                              &allocateResult);
   Status status = record.operation->compute(context);
   // The allocator can only say "no memory"; this is the reason.
   if (!allocationStatus.isOk())
