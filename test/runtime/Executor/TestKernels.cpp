@@ -59,19 +59,9 @@ static Status prepareScale(const KernelCall &call,
   return Status::ok();
 }
 
-static size_t packedBytes(const KernelCall &call, size_t operand) {
-  return alignUp(*elementCount(call.inputs[operand].shape) * 4, 32);
-}
-
-static void pack(const KernelCall &call, size_t operand, const void *source,
-                 void *target) {
-  std::memcpy(target, source, *elementCount(call.inputs[operand].shape) * 4);
-}
-
 static const LibraryEntry *findEntry(std::string_view name) {
   static const LibraryEntry entries[] = {
-      {"test.scale", prepareScale, nullptr, nullptr},
-      {"test.packed", prepareScale, packedBytes, pack}};
+      {"test.scale", prepareScale, nullptr, nullptr}};
   for (const LibraryEntry &entry : entries)
     if (entry.name == name)
       return &entry;

@@ -16,8 +16,7 @@ namespace dlc::rt::test {
 /// The shared object of Kernels.c with FACTOR 2 or 3.
 std::vector<std::byte> testObject(int factor = 2);
 
-/// Library: "test.scale" multiplies by the attribute `factor`; "test.packed"
-/// copies a constant that is packed to a multiple of 32 bytes.
+/// Library: "test.scale" multiplies by the attribute `factor`.
 /// Operations: those of the runtime, and
 ///   refuse        fails
 ///   positives     the elements of a vector of f32 above 0
