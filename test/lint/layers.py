@@ -29,7 +29,7 @@ FORBIDDEN = {
     "runtime": PLAIN + ["dlc/Planning/"],
     "runtime/Base": runtime_but("Base"),
     "runtime/Device": runtime_but("Base", "Device"),
-    "runtime/Storage": runtime_but("Base", "Storage"),
+    "runtime/Storage": runtime_but("Base", "Device", "Storage"),
     "runtime/Artifact": runtime_but("Base", "Artifact"),
     "runtime/IO": runtime_but("Base", "IO"),
     "runtime/Kernel": runtime_but("Base", "Device", "Storage", "Kernel"),
