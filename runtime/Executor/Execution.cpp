@@ -4,10 +4,11 @@
 
 #include "ExecutionState.h"
 
+#include "dlc/runtime/Base/Wait.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
-#include <ctime>
 
 using namespace dlc::rt;
 
@@ -230,12 +231,6 @@ const Program &Execution::program() const { return state->owner; }
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
-
-static uint64_t nowNanoseconds() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return uint64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
 
 /// Calls `tile` over the grid of `launch`, on the workers when that pays.
 template <typename Function>

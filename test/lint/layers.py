@@ -16,7 +16,8 @@ ABOVE_DIALECTS = ["dlc/passes/", "dlc/Codegen/", "dlc/Frontend/", "dlc/Pipeline/
                   "dlc/Artifact/", "dlc/Compiler/", "dlc/KernelLibrary/"]
 PLAIN = COMPILER + ABOVE_DIALECTS + ["dlc/dialects/"]
 RUNTIME = [f"dlc/runtime/{layer}/" for layer in
-           ("Base", "Artifact", "Device", "Storage", "Kernel", "Executor", "IO", "CAPI")]
+           ("Base", "Artifact", "Device", "Storage", "Engine", "Kernel", "Executor", "IO",
+            "CAPI")]
 
 
 def runtime_but(*allowed):
@@ -32,7 +33,8 @@ FORBIDDEN = {
     "runtime/Storage": runtime_but("Base", "Device", "Storage"),
     "runtime/Artifact": runtime_but("Base", "Artifact"),
     "runtime/IO": runtime_but("Base", "IO"),
-    "runtime/Kernel": runtime_but("Base", "Device", "Storage", "Kernel"),
+    "runtime/Engine": runtime_but("Base", "Device", "Storage", "Engine"),
+    "runtime/Kernel": runtime_but("Base", "Device", "Storage", "Engine", "Kernel"),
     "runtime/Executor": PLAIN + ["dlc/runtime/CAPI/"],
     "dialects/Base": ABOVE_DIALECTS + [f"dlc/dialects/{d}/" for d in ("Graph", "Kernel", "Plan")],
     "dialects/Graph": ABOVE_DIALECTS + ["dlc/dialects/Kernel/", "dlc/dialects/Plan/"],

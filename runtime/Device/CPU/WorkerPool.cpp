@@ -2,62 +2,17 @@
 
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 
+#include "dlc/runtime/Base/Wait.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <ctime>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 
 using namespace dlc::rt;
-
-//===----------------------------------------------------------------------===//
-// Waiting
-//===----------------------------------------------------------------------===//
-
-/// Sleeps while `word` holds `expected`; may return without reason.
-static void futexWait(std::atomic<uint32_t> &word, uint32_t expected) {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr);
-}
-
-static void futexWake(std::atomic<uint32_t> &word, int count) {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count);
-}
-
-static void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
-
-static uint64_t nowNanoseconds() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return uint64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
-/// Spins until `isDone` or for `nanoseconds`; says whether it is done. Reads
-/// the clock rarely: a pause takes 10 to 50 ns, the clock up to 70.
-template <typename Predicate>
-static bool spinUntil(uint64_t nanoseconds, Predicate isDone) {
-  if (isDone())
-    return true;
-  uint64_t deadline = nowNanoseconds() + nanoseconds;
-  do {
-    for (int i = 0; i != 16; ++i) {
-      relax();
-      if (isDone())
-        return true;
-    }
-  } while (nowNanoseconds() < deadline);
-  return false;
-}
 
 //===----------------------------------------------------------------------===//
 // The pool

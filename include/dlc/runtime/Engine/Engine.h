@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dependency engine: runs any function as soon as the variables that it
+// reads and writes are free. The model is MXNet's (Chen et al., "MXNet: A
+// Flexible and Efficient Machine Learning Library for Heterogeneous
+// Distributed Systems", section 3.1); docs/Rationale/Runtime.md says what is
+// different and why the threaded engines are correct.
+//
+//   auto engine = std::move(*Engine::create());
+//   Variable x = *engine->newVariable(), y = *engine->newVariable();
+//   engine->pushSync([&] { produce(); }, Context::cpu(), {}, {x});
+//   engine->pushSync([&] { consume(); }, Context::cpu(), {x}, {y});
+//   Status status = engine->waitForVariable(y);
+
+#ifndef DLC_RUNTIME_ENGINE_ENGINE_H
+#define DLC_RUNTIME_ENGINE_ENGINE_H
+
+#include "dlc/runtime/Engine/Task.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace dlc::rt {
+
+/// What an operation is, for the choice of the thread that runs it. Values are
+/// part of the C API: append, never reorder.
+enum class OperationProperty : uint8_t {
+  Normal = 0,
+  CopyFromDevice = 1, ///< Runs in the copy lane of its device.
+  CopyToDevice = 2,   ///< Runs in the copy lane of its device.
+  CPUPrioritized = 3, ///< Runs in the lane for urgent host work.
+  GPUPrioritized = 4, ///< Runs in the lane for urgent work of its device.
+  Async = 5,          ///< Only starts work that goes on elsewhere; as Normal.
+  DeleteVariable = 6, ///< Ends something: runs even when its inputs failed.
+  NoSkip = 7,         ///< Runs even when its inputs failed.
+};
+
+/// What goes with an operation. Texts are borrowed until it has completed
+/// (for an operator: until its deletion has completed) and are usually
+/// literals; Engine::keepText() keeps others.
+struct PushOptions {
+  OperationProperty property = OperationProperty::Normal;
+  /// Among operations that are ready in one lane, the higher goes first; equal
+  /// ones go in the order in which they became ready.
+  int priority = 0;
+  const char *name = nullptr;   ///< For errors, dumps and profiles.
+  const char *origin = nullptr; ///< Where it comes from: "net.onnx: conv1".
+  /// Memory that the operation keeps occupied until it has completed, for
+  /// EngineOptions::maxBytes.
+  uint64_t bytes = 0;
+};
+
+/// How a variable is used.
+enum class VariableUse : uint8_t { Read, Write };
+
+/// Whether threads of the application run operations of host devices while the
+/// engine makes them wait. Such a thread may hold locks that an operation
+/// takes; then choose Never.
+enum class CallerHelp : uint8_t {
+  Never,
+  Waiting,           ///< In waitForVariable() and waitForAll().
+  WaitingAndPushing, ///< Also in a push that finds the budget used up.
+};
+
+enum class EngineKind : uint8_t {
+  Naive,     ///< Runs each operation inside the push, for debugging.
+  Threaded,  ///< One pool of threads for all devices.
+  PerDevice, ///< For each device a pool, a copy lane and a lane for urgent
+             ///< work, each started at its first use.
+};
+
+/// One operation, as observers see it. Texts may be null; valid in the call.
+struct OperationInfo {
+  uint64_t id; ///< Ascends in the order of pushes, with gaps.
+  const char *name;
+  const char *origin;
+  Context context;
+  OperationProperty property;
+  int priority;
+  unsigned worker; ///< As RunContext::worker.
+};
+
+/// Told of what the engine does, by the thread that does it; several at once.
+class EngineObserver {
+public:
+  virtual ~EngineObserver() = default;
+  /// The function is about to be called.
+  virtual void onStart(const OperationInfo &operation) = 0;
+  /// The function has returned; an asynchronous operation goes on. `status` is
+  /// that of the function.
+  virtual void onFinish(const OperationInfo &operation,
+                        const Status &status) = 0;
+};
+
+struct EngineOptions {
+  EngineKind kind = EngineKind::PerDevice;
+
+  /// Threads of the one pool (Threaded) or of each host device (PerDevice); 0:
+  /// one for each processor that this process may use.
+  unsigned cpuWorkers = 0;
+  unsigned priorityWorkers = 1; ///< Of the lane for urgent host work.
+  unsigned deviceWorkers = 1;   ///< Of each other device; the same for urgent.
+  unsigned copyWorkers = 1;     ///< Of the copy lane of each device.
+  /// Threads that may stand in for ones whose operation waits inside.
+  unsigned maxSpareWorkers = 64;
+
+  /// Operations that are pushed and not completed; a push above it waits. An
+  /// operation counts once, and once more for each fifteen variables above
+  /// four. At least 16. Pushes from inside an operation never wait for it.
+  unsigned maxOperations = 4096;
+  /// The same for the sum of PushOptions::bytes; 0: no limit. An operation
+  /// above it waits until nothing else is counted.
+  uint64_t maxBytes = 0;
+  /// Places for operations that no thread has looked at yet, rounded up to a
+  /// power of two, at least 16. 1,024 stay in the nearest cache.
+  unsigned queueSlots = 1024;
+
+  /// How long an idle thread looks for work before it sleeps.
+  unsigned spinMicroseconds = 30;
+  CallerHelp callerHelp = CallerHelp::Waiting;
+
+  /// How long close() lets operations complete before it gives up those that
+  /// have not started and the asynchronous ones; 0: as long as it takes.
+  unsigned closePatienceMilliseconds = 0;
+
+  /// When not 0, operations that run longer than this are reported, each once,
+  /// with a dump of who waits for whom; the precision is this time again.
+  unsigned watchdogMilliseconds = 0;
+  /// Receives the watchdog's reports, on its thread. It may call dump() but
+  /// not close().
+  std::function<void(const std::string &report)> onStall = {};
+
+  /// Borrowed until the engine is closed; null costs one branch.
+  EngineObserver *observer = nullptr;
+
+  /// When not 0, threads pause at random and take a random one among the
+  /// operations that are ready, to provoke rare orders. With one thread, and
+  /// all operations pushed before the first one ends, a seed replays its order.
+  uint64_t fuzzSeed = 0;
+};
+
+/// Numbers of an engine at one moment.
+struct EngineStatistics {
+  uint64_t completed = 0; ///< Operations, with the failed and the skipped.
+  uint64_t failed = 0;    ///< Whose function reported an error.
+  uint64_t skipped = 0;   ///< Not run, because their inputs failed.
+  uint64_t inFlight = 0;  ///< Pushed and not completed, as for maxOperations.
+  uint64_t bytesInFlight = 0;
+  uint64_t variables = 0; ///< That exist.
+  uint64_t operators = 0;
+  unsigned threads = 0;     ///< Of the engine, the sleeping ones among them.
+  uint64_t allocations = 0; ///< Of blocks for operations since the start.
+};
+
+/// A dependency engine. All functions may be called by any thread at any time,
+/// from inside operations too, unless they say otherwise; only the destructor
+/// must be the last.
+///
+/// Order: operations that read a variable run together; one that writes it runs
+/// alone, after all that were pushed before it and before all that are pushed
+/// later. Pushes of one thread are in the order of its calls; a push that
+/// happens before another one (in the sense of C++) is before it. What an
+/// operation wrote is visible to those that run after it because of a variable.
+///
+/// Errors travel: an operation whose function reports an error poisons the
+/// variables that it writes; one that uses a poisoned variable is skipped and
+/// poisons what it would have written. The first wait that meets the error
+/// returns it, with the name and origin of the operation and the names of those
+/// skipped on the way; from then on it poisons nothing, and the variables hold
+/// what the failed operation left there. waitForAll() returns the first of the
+/// errors not yet returned and counts the others.
+///
+/// Every function that returns a Status has these errors, besides its own:
+/// InvalidArgument (a handle that is null, of another engine, or deleted; a
+/// value out of range), Unavailable (the engine is closed or stopped, or this
+/// process is a fork() of the engine's), OutOfMemory. Nothing happens then.
+///
+/// After fork() the child has none of the engine's threads. There each function
+/// is refused until start(), which makes a fresh engine: without variables,
+/// operators and operations. Those of the parent are refused from then on, and
+/// functions that they held are abandoned without a call.
+class Engine {
+public:
+  /// Starts an engine. Errors: InvalidArgument, OutOfMemory, Unavailable (the
+  /// system has no thread).
+  static Result<std::unique_ptr<Engine>>
+  create(const EngineOptions &options = {});
+  virtual ~Engine(); ///< Closes the engine.
+
+  Engine(const Engine &) = delete;
+  Engine &operator=(const Engine &) = delete;
+
+  //===--------------------------------------------------------------------===//
+  // Variables and operators
+  //===--------------------------------------------------------------------===//
+
+  virtual Result<Variable> newVariable() = 0;
+
+  /// Forgets `variable` after its last user; further pushes with it are refused
+  /// at once. Then calls `function` (always, also after errors) as an operation
+  /// in `context`. On a stopped or closed engine that happens at once, in the
+  /// caller.
+  template <typename Function>
+  Status deleteVariable(Function &&function, Context context,
+                        Variable variable) {
+    return deleteVariable(Task::sync(std::forward<Function>(function)), context,
+                          variable);
+  }
+  Status deleteVariable(Variable variable) {
+    return deleteVariable([] {}, Context::cpu(), variable);
+  }
+  virtual Status deleteVariable(Task function, Context context,
+                                Variable variable) = 0;
+
+  /// An operation to push many times: what it runs, reads and writes is looked
+  /// at once. `function` must bear calls from several threads at once, unless
+  /// it writes a variable, which keeps its runs apart.
+  template <typename Function>
+  Result<Operator> newOperator(Function &&function, VariableList reads,
+                               VariableList writes,
+                               const PushOptions &options = {}) {
+    return newOperator(Task::sync(std::forward<Function>(function)), false,
+                       reads, writes, options);
+  }
+  template <typename Function>
+  Result<Operator> newAsyncOperator(Function &&function, VariableList reads,
+                                    VariableList writes,
+                                    const PushOptions &options = {}) {
+    return newOperator(Task::async(std::forward<Function>(function)), true,
+                       reads, writes, options);
+  }
+  virtual Result<Operator> newOperator(Task function, bool isAsync,
+                                       VariableList reads, VariableList writes,
+                                       const PushOptions &options) = 0;
+
+  /// Forgets an operator after its last run; further pushes are refused at
+  /// once.
+  virtual Status deleteOperator(Operator operation) = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Pushing
+  //===--------------------------------------------------------------------===//
+
+  /// Runs an operator once.
+  virtual Status push(Operator operation, Context context,
+                      int priority = 0) = 0;
+
+  /// Runs `function` (see Task::sync) when its variables are free. A variable
+  /// that appears twice in the lists is refused. Waits while the budget is used
+  /// up, except inside an operation.
+  template <typename Function>
+  Status pushSync(Function &&function, Context context, VariableList reads,
+                  VariableList writes, const PushOptions &options = {}) {
+    return push(Task::sync(std::forward<Function>(function)), false, context,
+                reads, writes, options);
+  }
+
+  /// The same for a function (see Task::async) that only starts the work; the
+  /// operation has completed when its Completion is.
+  template <typename Function>
+  Status pushAsync(Function &&function, Context context, VariableList reads,
+                   VariableList writes, const PushOptions &options = {}) {
+    return push(Task::async(std::forward<Function>(function)), true, context,
+                reads, writes, options);
+  }
+  virtual Status push(Task function, bool isAsync, Context context,
+                      VariableList reads, VariableList writes,
+                      const PushOptions &options) = 0;
+
+  /// Joins small operations: from now on up to `operations` consecutive
+  /// pushSync() of the calling thread, in one context, of property Normal and
+  /// priority 0, become one operation that reads and writes the union of their
+  /// variables. An error inside ends it and poisons all that it writes. Any
+  /// other call of this thread that pushes, deletes or waits pushes what was
+  /// collected; other threads do not see it before. 0 or 1: no joining, as at
+  /// first. Returns the previous number. Errors: those of the push.
+  virtual Result<unsigned> setBulkSize(unsigned operations) = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Waiting
+  //===--------------------------------------------------------------------===//
+
+  /// Waits until all operations pushed before that write `variable`
+  /// (VariableUse::Read: the caller may then read) or use it at all
+  /// (VariableUse::Write) have completed, and returns the error that poisons
+  /// it. Inside an operation a spare thread stands in for the waiting one, so
+  /// that nothing stands still; waiting for an operation that waits for the
+  /// caller's own is refused with InvalidArgument.
+  virtual Status waitForVariable(Variable variable,
+                                 VariableUse use = VariableUse::Read) = 0;
+
+  /// Waits until nothing is in flight. Refused inside an operation.
+  virtual Status waitForAll() = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Life
+  //===--------------------------------------------------------------------===//
+
+  /// Waits until nothing is in flight and ends the threads; pushes are refused
+  /// until start(). Refused inside an operation. Harmless when stopped.
+  virtual Status stop() = 0;
+  /// Starts the threads again; in the child of a fork() a fresh engine.
+  /// Harmless when running.
+  virtual Status start() = 0;
+
+  /// Refuses further pushes, also those that wait for the budget, runs what was
+  /// pushed, and joins all threads. After closePatienceMilliseconds it gives up
+  /// what has not started (its functions are destroyed uncalled, except those
+  /// of DeleteVariable) and the asynchronous operations that have not
+  /// completed, and returns Unavailable with the name of one; functions that
+  /// run are always waited for. Refused inside an operation. Harmless when
+  /// closed; a second thread waits for the first.
+  virtual Status close() = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Looking inside
+  //===--------------------------------------------------------------------===//
+
+  /// Counts the operations that have completed a write of `variable`, skipped
+  /// ones not among them.
+  virtual Result<uint64_t> version(Variable variable) = 0;
+
+  /// Who runs and who waits for whom, a line for each operation, for people.
+  virtual std::string dump() = 0;
+
+  virtual EngineStatistics statistics() = 0;
+
+  /// A copy of `text` that lives as long as the engine, the same for equal
+  /// texts; null when there is no memory.
+  virtual const char *keepText(std::string_view text) = 0;
+
+protected:
+  Engine() = default;
+};
+
+/// Joins the small operations of this thread while it lives.
+class BulkScope {
+public:
+  BulkScope(Engine &engine, unsigned operations) : engine(engine) {
+    Result<unsigned> result = engine.setBulkSize(operations);
+    previous = result.isOk() ? *result : 0;
+  }
+  /// Pushes what was collected; an error of that push is lost, unless end()
+  /// was called before.
+  ~BulkScope() { (void)end().isOk(); }
+  BulkScope(const BulkScope &) = delete;
+  BulkScope &operator=(const BulkScope &) = delete;
+
+  Status end() {
+    if (hasEnded)
+      return Status::ok();
+    hasEnded = true;
+    return std::move(engine.setBulkSize(previous).status());
+  }
+
+private:
+  Engine &engine;
+  unsigned previous;
+  bool hasEnded = false;
+};
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_ENGINE_ENGINE_H

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every engine does alike: order, versions, refusals, errors, life.
+
+#include "EngineTesting.h"
+
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+namespace {
+
+class AnyEngine : public testing::TestWithParam<EngineOptions> {
+protected:
+  void SetUp() override { engine = makeEngine(GetParam()); }
+  std::unique_ptr<Engine> engine;
+  const Context cpu = Context::cpu();
+};
+
+INSTANTIATE_TEST_SUITE_P(, AnyEngine, testing::ValuesIn(allEngines()),
+                         [](auto &info) { return engineName(info.param); });
+
+Status fails(const char *text) {
+  return makeError(StatusCode::DataLoss, "%s", text);
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Order and versions
+//===----------------------------------------------------------------------===//
+
+TEST_P(AnyEngine, RunsInOrderAlongAVariable) {
+  Variable x = makeVariables(*engine, 1)[0];
+  std::vector<int> order;
+  for (int i = 0; i != 1000; ++i)
+    EXPECT_OK(engine->pushSync([&, i] { order.push_back(i); }, cpu, {}, {x}));
+  EXPECT_OK(engine->waitForVariable(x));
+  ASSERT_EQ(order.size(), 1000u);
+  for (int i = 0; i != 1000; ++i)
+    EXPECT_EQ(order[i], i);
+}
+
+TEST_P(AnyEngine, CountsCompletedWrites) {
+  Variable x = makeVariables(*engine, 1)[0];
+  EXPECT_EQ(*engine->version(x), 0u);
+  for (int i = 0; i != 10; ++i)
+    EXPECT_OK(engine->pushSync([] {}, cpu, {x}, {}));
+  EXPECT_OK(engine->waitForVariable(x, VariableUse::Write));
+  EXPECT_EQ(*engine->version(x), 0u);
+  for (int i = 0; i != 10; ++i)
+    EXPECT_OK(engine->pushSync([] {}, cpu, {}, {x}));
+  EXPECT_OK(engine->waitForVariable(x));
+  EXPECT_EQ(*engine->version(x), 10u);
+}
+
+TEST_P(AnyEngine, TellsTheFunctionWhereItRuns) {
+  Context where = Context::null(3);
+  RunContext seen;
+  EXPECT_OK(engine->pushSync([&](const RunContext &run) { seen = run; }, where,
+                             {}, {}));
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(seen.engine, engine.get());
+  EXPECT_EQ(seen.context, where);
+}
+
+TEST_P(AnyEngine, RunsOperatorsManyTimes) {
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  int count = 0;
+  auto op =
+      engine->newOperator([&] { ++count; }, {v[0]}, {v[1]}, {.name = "count"});
+  ASSERT_TRUE(op.isOk());
+  for (int i = 0; i != 100; ++i)
+    EXPECT_OK(engine->push(*op, cpu));
+  EXPECT_OK(engine->waitForVariable(v[1]));
+  EXPECT_EQ(count, 100);
+  EXPECT_OK(engine->push(*op, cpu));
+  EXPECT_OK(engine->deleteOperator(*op));
+  EXPECT_ERROR(engine->push(*op, cpu), InvalidArgument, "operator");
+  EXPECT_ERROR(engine->deleteOperator(*op), InvalidArgument, "operator");
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(count, 101);
+  EXPECT_EQ(engine->statistics().operators, 0u);
+}
+
+TEST_P(AnyEngine, DestroysWhatFunctionsHold) {
+  auto held = std::make_shared<int>(5);
+  Variable x = makeVariables(*engine, 1)[0];
+  EXPECT_OK(engine->pushSync([held] {}, cpu, {}, {x}));
+  EXPECT_OK(engine->pushSync([held] { return fails("boom"); }, cpu, {}, {x}));
+  EXPECT_OK(engine->pushSync([held] {}, cpu, {}, {x})); // Is skipped.
+  EXPECT_ERROR(engine->pushSync([held] {}, cpu, {x}, {x}), InvalidArgument,
+               "twice");
+  auto op = engine->newOperator([held] {}, {}, {x});
+  EXPECT_OK(engine->push(*op, cpu));
+  EXPECT_OK(engine->deleteOperator(*op));
+  EXPECT_OK(engine->deleteVariable([held] {}, cpu, x));
+  EXPECT_ERROR(engine->waitForAll(), DataLoss, "boom");
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Refusals
+//===----------------------------------------------------------------------===//
+
+TEST_P(AnyEngine, RefusesDuplicates) {
+  std::vector<Variable> v = makeVariables(*engine, 600);
+  auto nothing = [] {};
+  EXPECT_ERROR(engine->pushSync(nothing, cpu, {v[0], v[0]}, {}),
+               InvalidArgument, "twice");
+  EXPECT_ERROR(engine->pushSync(nothing, cpu, {}, {v[1], v[2], v[1]}),
+               InvalidArgument, "twice");
+  EXPECT_ERROR(engine->pushSync(nothing, cpu, {v[0], v[1]}, {v[2], v[1]}),
+               InvalidArgument, "variable 1 twice");
+  EXPECT_ERROR(engine->newOperator(nothing, {v[0]}, {v[0]}).status(),
+               InvalidArgument, "twice");
+  // Indices that differ by a multiple of 256 are no duplicates.
+  EXPECT_OK(engine->pushSync(nothing, cpu, {v[0], v[256]}, {v[512]}));
+  EXPECT_OK(engine->pushSync(nothing, cpu, {}, v));
+  v.push_back(v[300]);
+  EXPECT_ERROR(engine->pushSync(nothing, cpu, v, {}), InvalidArgument, "twice");
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(engine->statistics().completed, 2u);
+}
+
+TEST_P(AnyEngine, RefusesHandlesThatAreNotItsOwn) {
+  auto other = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  Variable foreign = makeVariables(*other, 1)[0];
+  auto nothing = [] {};
+  EXPECT_EQ(x.index, foreign.index);
+  EXPECT_ERROR(engine->pushSync(nothing, cpu, {foreign}, {}), InvalidArgument,
+               "belongs to another");
+  EXPECT_ERROR(engine->pushSync(nothing, cpu, {Variable()}, {}),
+               InvalidArgument, "null");
+  EXPECT_ERROR(engine->waitForVariable(foreign), InvalidArgument, "another");
+  EXPECT_ERROR(engine->version(foreign).status(), InvalidArgument, "another");
+  EXPECT_ERROR(engine->deleteVariable(foreign), InvalidArgument, "another");
+  Variable wild = {4'000'000, 77};
+  EXPECT_ERROR(engine->deleteVariable(wild), InvalidArgument, "another");
+  wild.index = UINT32_MAX;
+  EXPECT_ERROR(engine->deleteVariable(wild), InvalidArgument, "another");
+  EXPECT_ERROR(engine->push(Operator(), cpu), InvalidArgument, "null");
+  Context nowhere = {DeviceKind(17), -1};
+  EXPECT_ERROR(engine->pushSync(nothing, nowhere, {x}, {}), InvalidArgument,
+               "device");
+  EXPECT_OK(engine->deleteVariable(x));
+  EXPECT_ERROR(engine->deleteVariable(x), InvalidArgument, "deleted");
+  EXPECT_ERROR(engine->pushSync(nothing, cpu, {}, {x}), InvalidArgument,
+               "deleted");
+  EXPECT_OK(engine->waitForAll());
+  Variable again = makeVariables(*engine, 1)[0];
+  EXPECT_EQ(again.index, x.index);
+  EXPECT_ERROR(engine->waitForVariable(x), InvalidArgument, "deleted");
+}
+
+TEST_P(AnyEngine, RefusesOperatorsWhoseVariablesWent) {
+  Variable x = makeVariables(*engine, 1)[0];
+  auto op = engine->newOperator([] {}, {}, {x});
+  EXPECT_OK(engine->deleteVariable(x));
+  EXPECT_OK(engine->waitForAll());
+  makeVariables(*engine, 1);
+  EXPECT_ERROR(engine->push(*op, cpu), InvalidArgument, "deleted");
+}
+
+//===----------------------------------------------------------------------===//
+// Deleting
+//===----------------------------------------------------------------------===//
+
+TEST_P(AnyEngine, DeletesAVariableAfterItsLastUser) {
+  Variable x = makeVariables(*engine, 1)[0];
+  std::vector<int> order;
+  EXPECT_OK(engine->pushSync([&] { order.push_back(1); }, cpu, {}, {x}));
+  EXPECT_OK(engine->deleteVariable([&] { order.push_back(2); }, cpu, x));
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+  EXPECT_EQ(engine->statistics().variables, 0u);
+}
+
+TEST_P(AnyEngine, DeletesAfterErrorsToo) {
+  Variable x = makeVariables(*engine, 1)[0];
+  bool isDeleted = false;
+  EXPECT_OK(engine->pushSync([] { return fails("boom"); }, cpu, {}, {x}));
+  EXPECT_OK(engine->deleteVariable([&] { isDeleted = true; }, cpu, x));
+  EXPECT_ERROR(engine->waitForAll(), DataLoss, "boom");
+  EXPECT_TRUE(isDeleted);
+}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+TEST_P(AnyEngine, ErrorsTravelAlongVariables) {
+  std::vector<Variable> v = makeVariables(*engine, 4);
+  int ran = 0;
+  EXPECT_OK(engine->pushSync([] { return fails("no such weight"); }, cpu, {},
+                             {v[0]}, {.name = "load", .origin = "net: 7"}));
+  EXPECT_OK(
+      engine->pushSync([&] { ++ran; }, cpu, {v[0]}, {v[1]}, {.name = "conv"}));
+  EXPECT_OK(
+      engine->pushSync([&] { ++ran; }, cpu, {v[1]}, {v[2]}, {.name = "relu"}));
+  EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {v[3]}));
+  EXPECT_OK(engine->waitForVariable(v[3]));
+  EXPECT_EQ(ran, 1);
+  Status status = engine->waitForVariable(v[2]);
+  EXPECT_EQ(status.code(), StatusCode::DataLoss);
+  EXPECT_EQ(status.message(),
+            "operation 'load' (net: 7): no such weight; skipped because of it: "
+            "'conv', 'relu'");
+  // Delivered once; then all is usable again.
+  for (Variable x : v)
+    EXPECT_OK(engine->waitForVariable(x));
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {v[0]}, {v[2]}));
+  EXPECT_OK(engine->waitForVariable(v[2]));
+  EXPECT_EQ(ran, 2);
+  EXPECT_EQ(*engine->version(v[0]), 1u);
+  EXPECT_EQ(*engine->version(v[1]), 0u);
+  EXPECT_EQ(*engine->version(v[2]), 1u);
+  EngineStatistics numbers = engine->statistics();
+  EXPECT_EQ(numbers.failed, 1u);
+  EXPECT_EQ(numbers.skipped, 2u);
+}
+
+TEST_P(AnyEngine, WaitForAllGivesTheFirstErrorAndCountsTheRest) {
+  std::vector<Variable> v = makeVariables(*engine, 3);
+  for (int i = 0; i != 3; ++i)
+    EXPECT_OK(engine->pushSync([] { return fails("boom"); }, cpu, {}, {v[i]}));
+  EXPECT_ERROR(engine->waitForAll(), DataLoss, "and 2 more errors");
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_OK(engine->waitForVariable(v[1]));
+}
+
+TEST_P(AnyEngine, ALongChainKeepsAShortText) {
+  Variable x = makeVariables(*engine, 1)[0];
+  EXPECT_OK(engine->pushSync([] { return fails("boom"); }, cpu, {}, {x}));
+  for (int i = 0; i != 5000; ++i)
+    EXPECT_OK(engine->pushSync([] {}, cpu, {}, {x}, {.name = "next"}));
+  Status status = engine->waitForVariable(x);
+  EXPECT_NE(status.message().find("'next' and more"), std::string::npos);
+  EXPECT_LT(status.message().size(), 300u);
+}
+
+TEST_P(AnyEngine, OperatorsStartClean) {
+  Variable x = makeVariables(*engine, 1)[0];
+  int calls = 0;
+  auto op = engine->newOperator(
+      [&] { return ++calls == 1 ? fails("first") : Status::ok(); }, {}, {x});
+  EXPECT_OK(engine->push(*op, cpu));
+  EXPECT_ERROR(engine->waitForVariable(x), DataLoss, "first");
+  EXPECT_OK(engine->push(*op, cpu));
+  EXPECT_OK(engine->waitForVariable(x));
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_P(AnyEngine, NoSkipRunsOnPoison) {
+  Variable x = makeVariables(*engine, 1)[0];
+  int ran = 0;
+  EXPECT_OK(engine->pushSync([] { return fails("boom"); }, cpu, {}, {x}));
+  EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x},
+                             {.property = OperationProperty::NoSkip}));
+  EXPECT_ERROR(engine->waitForVariable(x), DataLoss, "boom");
+  EXPECT_EQ(ran, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous operations
+//===----------------------------------------------------------------------===//
+
+TEST_P(AnyEngine, CompletesFromAnotherThread) {
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  int value = 0;
+  std::thread helper;
+  EXPECT_OK(engine->pushAsync(
+      [&](Completion done) {
+        helper = std::thread([&value, done = std::move(done)]() mutable {
+          value = 42;
+          EXPECT_OK(done.complete());
+          EXPECT_ERROR(done.complete(), InvalidArgument, "another");
+        });
+      },
+      cpu, {}, {v[0]}));
+  int seen = 0;
+  EXPECT_OK(engine->pushSync([&] { seen = value; }, cpu, {v[0]}, {v[1]}));
+  EXPECT_OK(engine->waitForVariable(v[1]));
+  EXPECT_EQ(seen, 42);
+  helper.join();
+}
+
+TEST_P(AnyEngine, CompletesInsideTheFunction) {
+  Variable x = makeVariables(*engine, 1)[0];
+  for (int i = 0; i != 100; ++i)
+    EXPECT_OK(engine->pushAsync(
+        [](const RunContext &, Completion done) { EXPECT_OK(done.complete()); },
+        cpu, {}, {x}));
+  EXPECT_OK(engine->waitForVariable(x));
+  EXPECT_EQ(*engine->version(x), 100u);
+}
+
+TEST_P(AnyEngine, CompletesWithAnError) {
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  EXPECT_OK(engine->pushAsync(
+      [](Completion done) { EXPECT_OK(done.complete(fails("link lost"))); },
+      cpu, {}, {v[0]}, {.name = "send"}));
+  EXPECT_OK(engine->pushSync([] { ADD_FAILURE(); }, cpu, {v[0]}, {v[1]}));
+  EXPECT_ERROR(engine->waitForVariable(v[1]), DataLoss,
+               "operation 'send': link lost");
+}
+
+TEST_P(AnyEngine, ADroppedCompletionIsAnError) {
+  Variable x = makeVariables(*engine, 1)[0];
+  EXPECT_OK(engine->pushAsync([](Completion) {}, cpu, {}, {x}));
+  EXPECT_ERROR(engine->waitForVariable(x), Internal, "dropped");
+}
+
+TEST_P(AnyEngine, ACompletionOutlivesItsEngine) {
+  Variable x = makeVariables(*engine, 1)[0];
+  Completion kept;
+  EXPECT_OK(engine->pushAsync(
+      [&](Completion done) {
+        EXPECT_OK(done.complete());
+        kept = std::move(done);
+      },
+      cpu, {}, {x}));
+  EXPECT_OK(engine->waitForAll());
+  engine.reset();
+  EXPECT_FALSE(kept.complete().isOk());
+}
+
+//===----------------------------------------------------------------------===//
+// Life
+//===----------------------------------------------------------------------===//
+
+TEST_P(AnyEngine, StopsAndStarts) {
+  Variable x = makeVariables(*engine, 1)[0];
+  int ran = 0;
+  for (int round = 1; round != 4; ++round) {
+    EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x}));
+    EXPECT_OK(engine->stop());
+    EXPECT_EQ(ran, round);
+    EXPECT_OK(engine->stop());
+    EXPECT_EQ(engine->statistics().threads, 0u);
+    EXPECT_ERROR(engine->pushSync([] {}, cpu, {}, {x}), Unavailable, "stopped");
+    EXPECT_OK(engine->waitForVariable(x));
+    EXPECT_OK(engine->start());
+    EXPECT_OK(engine->start());
+  }
+  EXPECT_OK(engine->waitForVariable(x));
+}
+
+TEST_P(AnyEngine, RefusesEverythingWhenClosed) {
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  auto op = engine->newOperator([] {}, {}, {v[0]});
+  EXPECT_OK(engine->pushSync([] {}, cpu, {}, {v[0]}));
+  EXPECT_OK(engine->close());
+  EXPECT_OK(engine->close());
+  EXPECT_ERROR(engine->pushSync([] {}, cpu, {}, {v[0]}), Unavailable, "closed");
+  EXPECT_ERROR(engine->push(*op, cpu), Unavailable, "closed");
+  EXPECT_ERROR(engine->newVariable().status(), Unavailable, "closed");
+  EXPECT_ERROR(engine->newOperator([] {}, {}, {}).status(), Unavailable,
+               "closed");
+  EXPECT_ERROR(engine->start(), Unavailable, "closed");
+  EXPECT_ERROR(engine->stop(), Unavailable, "closed");
+  EXPECT_OK(engine->waitForAll());
+}
+
+TEST_P(AnyEngine, DeletesVariablesWhenStoppedOrClosed) {
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  int deleted = 0;
+  EXPECT_OK(engine->stop());
+  EXPECT_OK(engine->deleteVariable([&] { ++deleted; }, cpu, v[0]));
+  EXPECT_EQ(deleted, 1);
+  EXPECT_OK(engine->close());
+  EXPECT_OK(engine->deleteVariable([&] { ++deleted; }, cpu, v[1]));
+  EXPECT_EQ(deleted, 2);
+  EXPECT_EQ(engine->statistics().variables, 0u);
+}
+
+TEST_P(AnyEngine, RefusesToEndInsideAnOperation) {
+  EXPECT_OK(engine->pushSync(
+      [this] {
+        EXPECT_ERROR(engine->close(), InvalidArgument, "inside");
+        EXPECT_ERROR(engine->stop(), InvalidArgument, "inside");
+        EXPECT_ERROR(engine->waitForAll(), InvalidArgument, "inside");
+      },
+      cpu, {}, {}));
+  EXPECT_OK(engine->waitForAll());
+}
+
+TEST_P(AnyEngine, KeepsTexts) {
+  std::string name = "conv";
+  const char *kept = engine->keepText(name);
+  name[0] = 'x';
+  EXPECT_STREQ(kept, "conv");
+  EXPECT_EQ(kept, engine->keepText("conv"));
+  EXPECT_NE(kept, engine->keepText("con"));
+}
+
+//===----------------------------------------------------------------------===//
+// Inside operations
+//===----------------------------------------------------------------------===//
+
+TEST_P(AnyEngine, OperationsPushAndWait) {
+  Variable out = makeVariables(*engine, 1)[0];
+  std::vector<Variable> in = makeVariables(*engine, 200);
+  std::vector<int> values(in.size());
+  int sum = 0;
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        for (size_t i = 0; i != in.size(); ++i)
+          EXPECT_OK(engine->pushSync([&values, i] { values[i] = int(i); },
+                                     Context::cpu(), {}, {in[i]}));
+        for (size_t i = 0; i != in.size(); ++i) {
+          EXPECT_OK(engine->waitForVariable(in[i]));
+          sum += values[i];
+        }
+      },
+      cpu, {}, {out}));
+  EXPECT_OK(engine->waitForVariable(out));
+  EXPECT_EQ(sum, 199 * 200 / 2);
+}
+
+TEST_P(AnyEngine, RefusesToWaitForItself) {
+  std::vector<Variable> v = makeVariables(*engine, 3);
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        EXPECT_ERROR(engine->waitForVariable(v[0]), InvalidArgument, "itself");
+        EXPECT_OK(engine->waitForVariable(v[1]));
+        EXPECT_ERROR(engine->waitForVariable(v[1], VariableUse::Write),
+                     InvalidArgument, "itself");
+        // Over another operation, which waits for this one.
+        EXPECT_OK(engine->pushSync([] {}, Context::cpu(), {v[0]}, {v[2]}));
+        EXPECT_ERROR(engine->waitForVariable(v[2]), InvalidArgument, "itself");
+      },
+      cpu, {v[1]}, {v[0]}));
+  EXPECT_OK(engine->waitForAll());
+}
