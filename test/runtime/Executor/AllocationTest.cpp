@@ -6,6 +6,7 @@
 #include "../ProgramBuilder.h"
 #include "TestKernels.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Engine/TaskGraph.h"
 #include "dlc/runtime/Executor/Execution.h"
 
 #include <atomic>
@@ -89,4 +90,31 @@ TEST(Allocation, StaticRunsTakeNoMemory) {
     ASSERT_TRUE(execution->run().isOk());
   EXPECT_EQ(allocations, before);
   EXPECT_EQ(execution->output(0).as<float>()[0], 2.f);
+}
+
+TEST(Allocation, TaskGraphsTakeNoMemory) {
+  std::vector<TaskGraph::Edge> edges;
+  for (uint32_t i = 0; i != 100; ++i)
+    for (uint32_t after : {i + 1, 2 * i + 1, 2 * i + 2})
+      if (after < 100)
+        edges.push_back({i, after});
+  TaskGraph graph =
+      std::move(*TaskGraph::create(std::vector<std::string>(100), edges));
+  for (unsigned threads : {1, 3}) {
+    auto workers = std::move(*WorkerPool::create({.threads = threads}));
+    TaskGraphRunner runner(graph, workers.get());
+    std::atomic<int> calls = 0;
+    size_t before = allocations;
+    for (int i = 0; i != 100; ++i)
+      ASSERT_TRUE(runner
+                      .run(
+                          [](void *calls, uint32_t, unsigned) {
+                            ++*static_cast<std::atomic<int> *>(calls);
+                            return Status::ok();
+                          },
+                          &calls)
+                      .isOk());
+    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(calls, 10'000);
+  }
 }

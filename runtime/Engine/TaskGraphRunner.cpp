@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running a task graph. Each lane (the caller and the workers that come) does
+// the first task that it made ready next, without a queue, and offers the
+// others in a queue of its own, from which it takes the newest and the other
+// lanes the oldest.
+
+#include "dlc/runtime/Base/Wait.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Engine/TaskGraph.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+using namespace dlc::rt;
+
+namespace {
+
+constexpr uint32_t none = UINT32_MAX;
+
+/// Ready tasks of one lane: positions [taken, added) of an array that holds
+/// every task of the graph, so that no position is used again in a run but by
+/// its owner. Both ends are one word, changed by one atomic operation: a task
+/// is taken by exactly one lane.
+///
+/// A thief reads the position after it has taken it: the owner adds behind it
+/// from then on. All changes of the word are read-modify-write operations, so
+/// a thief that reads any of them synchronizes with the add() that released
+/// the position.
+class ReadyQueue {
+public:
+  void prepare(size_t capacity) { tasks.resize(capacity); }
+
+  /// Between runs.
+  void clear() { ends.store(0, std::memory_order_relaxed); }
+
+  /// By the owner. Seq_cst, with State::sleepers: see State::sleep().
+  void add(const uint32_t *first, uint32_t count) {
+    uint32_t added = ends.load(std::memory_order_relaxed) & lowHalf;
+    std::copy(first, first + count, tasks.begin() + added);
+    ends.fetch_add(count, std::memory_order_seq_cst);
+  }
+
+  /// By the owner: the newest task. Relaxed: the owner wrote it itself.
+  bool takeNewest(uint32_t &task) {
+    uint64_t seen = ends.load(std::memory_order_relaxed);
+    while (!isEmpty(seen))
+      if (ends.compare_exchange_weak(seen, seen - 1,
+                                     std::memory_order_relaxed)) {
+        task = tasks[uint32_t(seen) - 1];
+        return true;
+      }
+    return false;
+  }
+
+  /// By any lane: the oldest task.
+  bool takeOldest(uint32_t &task) {
+    uint64_t seen = ends.load(std::memory_order_relaxed);
+    while (!isEmpty(seen))
+      if (ends.compare_exchange_weak(seen, seen + oneTaken,
+                                     std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+        task = tasks[seen >> 32];
+        return true;
+      }
+    return false;
+  }
+
+  bool mayHaveTasks() const {
+    return !isEmpty(ends.load(std::memory_order_seq_cst));
+  }
+
+private:
+  static constexpr uint64_t lowHalf = UINT32_MAX;
+  static constexpr uint64_t oneTaken = uint64_t(1) << 32;
+  static bool isEmpty(uint64_t ends) { return (ends >> 32) == uint32_t(ends); }
+
+  alignas(64) std::atomic<uint64_t> ends = 0; ///< taken << 32 | added.
+  std::vector<uint32_t> tasks;
+};
+
+} // namespace
+
+struct TaskGraphRunner::State {
+  State(const TaskGraph &graph, WorkerPool *workers);
+
+  const TaskGraph &graph;
+  WorkerPool *workers;
+  unsigned laneCount;
+
+  /// Predecessors of each task that are not done; set again as the task
+  /// becomes ready, for the next run.
+  std::unique_ptr<std::atomic<uint32_t>[]> waiting;
+  std::unique_ptr<ReadyQueue[]> queues;
+
+  /// The run in progress; workers see it through the pool.
+  TaskFunction function = nullptr;
+  WaitFunction onWait = nullptr;
+  void *context = nullptr;
+
+  /// Tasks that are not done. Lanes subtract what they have done before they
+  /// look for work elsewhere: 0 ends the run.
+  alignas(64) std::atomic<uint32_t> left = 0;
+  /// Lanes that sleep or are about to, and the word that they sleep on.
+  alignas(64) std::atomic<uint32_t> sleepers = 0;
+  std::atomic<uint32_t> wakeups = 0;
+  /// Set by the first task that fails, which then owns `failure`; the end of
+  /// the run releases that to the caller. Relaxed: a lane that sees it late
+  /// starts one task more.
+  alignas(64) std::atomic<bool> hasFailed = false;
+  Status failure;
+
+  template <bool isShared> void runLane(unsigned lane);
+  template <bool isShared> uint32_t doTasks(uint32_t task, unsigned lane);
+  template <bool isShared> uint32_t count(uint32_t task, unsigned lane);
+  template <bool isShared> bool isReady(uint32_t successor);
+  template <bool isShared>
+  void offer(const uint32_t *tasks, uint32_t count, unsigned lane);
+  void call(uint32_t task, unsigned lane);
+  bool takeFromOthers(uint32_t &task, unsigned lane);
+  bool awaitWork(unsigned lane);
+  bool hasWork() const;
+  bool isOver() const { return left.load(std::memory_order_seq_cst) == 0; }
+  void sleep();
+  void wake(uint32_t count);
+  void finish(uint32_t done);
+};
+
+TaskGraphRunner::State::State(const TaskGraph &graph, WorkerPool *workers)
+    : graph(graph), workers(workers),
+      laneCount(workers ? workers->threads() : 1),
+      waiting(new std::atomic<uint32_t>[graph.taskCount()]),
+      queues(new ReadyQueue[laneCount]) {
+  for (uint32_t i = 0; i != graph.taskCount(); ++i)
+    waiting[i].store(graph.predecessorCount[i], std::memory_order_relaxed);
+  for (unsigned i = 0; i != laneCount; ++i)
+    queues[i].prepare(graph.taskCount());
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+void TaskGraphRunner::State::call(uint32_t task, unsigned lane) {
+  // After a failure the rest is passed over: counters reach their start again.
+  if (hasFailed.load(std::memory_order_relaxed)) [[unlikely]]
+    return;
+  Status status = function(context, task, lane);
+  if (!status.isOk() && !hasFailed.exchange(true, std::memory_order_relaxed))
+    failure = std::move(status).withContext(graph.name(task));
+}
+
+/// Counts one predecessor of `successor`, which may carry the mark, as done;
+/// says whether it was the last. Acquire and release: whoever counts the last
+/// one sees what all predecessors wrote.
+template <bool isShared>
+bool TaskGraphRunner::State::isReady(uint32_t successor) {
+  if (successor & TaskGraph::isOnly)
+    return true;
+  std::atomic<uint32_t> &count = waiting[successor];
+  if constexpr (isShared) {
+    if (count.fetch_sub(1, std::memory_order_acq_rel) != 1)
+      return false;
+  } else {
+    uint32_t others = count.load(std::memory_order_relaxed) - 1;
+    count.store(others, std::memory_order_relaxed);
+    if (others)
+      return false;
+  }
+  // Read next in another run, or counted to 0 again only then.
+  count.store(graph.predecessorCount[successor], std::memory_order_relaxed);
+  return true;
+}
+
+template <bool isShared>
+void TaskGraphRunner::State::offer(const uint32_t *tasks, uint32_t count,
+                                   unsigned lane) {
+  if (!count)
+    return;
+  queues[lane].add(tasks, count);
+  if constexpr (isShared)
+    wake(count);
+}
+
+/// Counts `task` as done with all its successors. Returns the first that is
+/// ready by it, or `none`, and offers the others.
+template <bool isShared>
+uint32_t TaskGraphRunner::State::count(uint32_t task, unsigned lane) {
+  uint32_t next = none, ready[32], readyCount = 0;
+  const uint32_t *successors = graph.successors.data();
+  for (uint32_t i = graph.firstSuccessor[task],
+                end = graph.firstSuccessor[task + 1];
+       i != end; ++i) {
+    if (!isReady<isShared>(successors[i]))
+      continue;
+    uint32_t successor = successors[i] & ~TaskGraph::isOnly;
+    if (next == none) {
+      next = successor;
+      continue;
+    }
+    ready[readyCount++] = successor;
+    if (readyCount == std::size(ready)) {
+      offer<isShared>(ready, readyCount, lane);
+      readyCount = 0;
+    }
+  }
+  offer<isShared>(ready, readyCount, lane);
+  return next;
+}
+
+/// Does `task` and what becomes ready by it, one after the other, until
+/// nothing does; returns how many.
+template <bool isShared>
+uint32_t TaskGraphRunner::State::doTasks(uint32_t task, unsigned lane) {
+  uint32_t done = 0;
+  for (; task != none; ++done) {
+    call(task, lane);
+    task = count<isShared>(task, lane);
+  }
+  return done;
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+template <bool isShared> void TaskGraphRunner::State::runLane(unsigned lane) {
+  uint32_t done = 0, task;
+  for (;;) {
+    while (queues[lane].takeNewest(task) ||
+           (isShared && takeFromOthers(task, lane)))
+      done += doTasks<isShared>(task, lane);
+    if constexpr (!isShared)
+      return;
+    finish(done);
+    done = 0;
+    if (!awaitWork(lane))
+      return;
+  }
+}
+
+bool TaskGraphRunner::State::takeFromOthers(uint32_t &task, unsigned lane) {
+  for (unsigned i = 1; i != laneCount; ++i)
+    if (queues[(lane + i) % laneCount].takeOldest(task))
+      return true;
+  return false;
+}
+
+bool TaskGraphRunner::State::hasWork() const {
+  return std::any_of(queues.get(), queues.get() + laneCount,
+                     [](const ReadyQueue &q) { return q.mayHaveTasks(); });
+}
+
+/// Returns when a queue has a task, or with false when the run is over.
+bool TaskGraphRunner::State::awaitWork(unsigned lane) {
+  auto isDone = [&] { return hasWork() || isOver(); };
+  if (isDone())
+    return !isOver();
+  // Sleeping and being woken takes about as long.
+  constexpr uint64_t spinNanoseconds = 50'000;
+  uint64_t begin = onWait ? nowNanoseconds() : 0;
+  if (!spinUntil(spinNanoseconds, isDone))
+    while (!isDone())
+      sleep();
+  if (onWait)
+    onWait(context, lane, begin, nowNanoseconds());
+  return !isOver();
+}
+
+/// One of two sees the other, for all four are seq_cst: this lane counts
+/// itself, then looks for work; whoever adds work (or ends the run) does so,
+/// then looks for sleepers. `wakeups` is read first, so that a wakeup between
+/// the look and the sleep is not lost.
+void TaskGraphRunner::State::sleep() {
+  uint32_t seen = wakeups.load(std::memory_order_acquire);
+  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  if (!hasWork() && !isOver())
+    futexWait(wakeups, seen);
+  sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void TaskGraphRunner::State::wake(uint32_t count) {
+  uint32_t asleep = sleepers.load(std::memory_order_seq_cst);
+  if (!asleep) [[likely]]
+    return;
+  wakeups.fetch_add(1, std::memory_order_release);
+  futexWake(wakeups, std::min(asleep, count));
+}
+
+void TaskGraphRunner::State::finish(uint32_t done) {
+  // Releases what the tasks wrote to whoever sees the run end.
+  if (done && left.fetch_sub(done, std::memory_order_seq_cst) == done)
+    wake(laneCount);
+}
+
+//===----------------------------------------------------------------------===//
+// Interface
+//===----------------------------------------------------------------------===//
+
+TaskGraphRunner::TaskGraphRunner(const TaskGraph &graph, WorkerPool *workers)
+    : state(std::make_unique<State>(graph, workers)) {}
+TaskGraphRunner::~TaskGraphRunner() = default;
+
+unsigned TaskGraphRunner::lanes() const { return state->laneCount; }
+
+Status TaskGraphRunner::run(TaskFunction function, void *context,
+                            WaitFunction onWait) {
+  State &run = *state;
+  uint32_t count = run.graph.taskCount();
+  if (!count)
+    return Status::ok();
+  run.function = function;
+  run.context = context;
+  run.onWait = onWait;
+  for (unsigned i = 0; i != run.laneCount; ++i)
+    run.queues[i].clear();
+  run.left.store(count, std::memory_order_relaxed);
+  run.queues[0].add(run.graph.roots.data(), run.graph.roots.size());
+  if (run.laneCount == 1 || count == 1)
+    run.runLane<false>(0);
+  else
+    run.workers->parallelFor(run.laneCount, UINT64_MAX,
+                             [&](int64_t begin, int64_t end) {
+                               for (int64_t lane = begin; lane != end; ++lane)
+                                 run.runLane<true>(lane);
+                             });
+  run.hasFailed.store(false, std::memory_order_relaxed);
+  return std::exchange(run.failure, Status());
+}
