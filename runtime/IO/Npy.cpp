@@ -4,7 +4,9 @@
 // the bytes (numpy/lib/format.py).
 
 #include "Npy.h"
+#include "Elements.h"
 
+#include "dlc/runtime/Base/ByteReader.h"
 #include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/IO/Numpy.h"
 
@@ -168,26 +170,24 @@ static Status parseType(std::string_view descr, DataType &type) {
 }
 
 /// Splits a file into the header's text and the data.
-static Status splitFile(std::span<const std::byte> bytes,
-                        std::string_view &text,
+static Status splitFile(ByteReader file, std::string_view &text,
                         std::span<const std::byte> &data) {
-  if (bytes.size() < 10 || std::memcmp(bytes.data(), magic.data(), 6))
+  std::string_view start;
+  uint8_t version, minor;
+  if (!file.take(magic.size(), start) || start != magic ||
+      !file.read(version, minor))
     return malformed("the magic bytes differ");
-  auto byteAt = [&](size_t i) { return std::to_integer<size_t>(bytes[i]); };
-  size_t version = byteAt(6);
   if (version < 1 || version > 3)
     return makeError(StatusCode::Unsupported,
-                     "expected .npy format 1 to 3, got %zu", version);
-  size_t start = version == 1 ? 10 : 12;
-  if (bytes.size() < start)
+                     "expected .npy format 1 to 3, got %d", version);
+  uint16_t shortLength;
+  uint32_t length = 0;
+  bool hasLength = version == 1 ? file.read(shortLength) : file.read(length);
+  if (version == 1 && hasLength)
+    length = shortLength;
+  if (!hasLength || !file.take(length, text))
     return malformed("it ends in the header");
-  size_t length = byteAt(8) | byteAt(9) << 8;
-  if (version > 1)
-    length |= byteAt(10) << 16 | byteAt(11) << 24;
-  if (length > bytes.size() - start)
-    return malformed("it ends in the header");
-  text = {reinterpret_cast<const char *>(bytes.data()) + start, length};
-  data = bytes.subspan(start + length);
+  file.take(file.remaining(), data);
   return Status::ok();
 }
 
@@ -222,7 +222,7 @@ static void copyColumnMajor(std::span<const int64_t> shape, size_t element,
 Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes) {
   std::string_view text;
   std::span<const std::byte> data;
-  DLC_RETURN_IF_ERROR(splitFile(bytes, text, data));
+  DLC_RETURN_IF_ERROR(splitFile(ByteReader(bytes), text, data));
   Header header;
   DLC_RETURN_IF_ERROR(HeaderParser(text).parse(header));
   HostTensor tensor;
@@ -238,6 +238,7 @@ Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes) {
     return makeError(
         StatusCode::DataLoss, "expected data for %s, got %zu bytes",
         toString({tensor.type, header.shape}).c_str(), data.size());
+  DLC_RETURN_IF_ERROR(checkElements(tensor.type, data, StatusCode::DataLoss));
   Result<AlignedBuffer> buffer = AlignedBuffer::allocate(size);
   if (!buffer.isOk())
     return std::move(buffer.status());

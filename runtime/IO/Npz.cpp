@@ -4,7 +4,9 @@
 // central directory; every offset is checked before it is followed.
 
 #include "Npy.h"
+#include "Record.h"
 
+#include "dlc/runtime/Base/ByteReader.h"
 #include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/IO/Numpy.h"
 
@@ -16,42 +18,17 @@ using namespace dlc::rt;
 
 namespace {
 
-/// Little-endian integers at checked places.
-class Bytes {
-public:
-  explicit Bytes(std::span<const std::byte> bytes) : bytes(bytes) {}
-
-  size_t size() const { return bytes.size(); }
-  bool holds(uint64_t offset, uint64_t count) const {
-    return offset <= bytes.size() && count <= bytes.size() - offset;
-  }
-  /// `count` bytes at `offset`, which holds() has allowed.
-  uint64_t read(uint64_t offset, size_t count) const {
-    uint64_t value = 0;
-    std::memcpy(&value, bytes.data() + offset, count);
-    return value;
-  }
-  Bytes part(uint64_t offset, uint64_t count) const {
-    return Bytes(bytes.subspan(offset, count));
-  }
-  std::string text(uint64_t offset, size_t count) const {
-    return {reinterpret_cast<const char *>(bytes.data()) + offset, count};
-  }
-  std::span<const std::byte> all() const { return bytes; }
-
-private:
-  std::span<const std::byte> bytes;
-};
-
 /// One file of the archive, as the central directory has it.
 struct Member {
   std::string name;
-  uint64_t flags, method, checksum, packedSize, size, offset;
+  uint16_t flags, method;
+  uint32_t checksum;
+  uint64_t packedSize, size, offset;
 };
 
 /// Where the central directory is.
 struct Directory {
-  uint64_t count, size, offset;
+  uint64_t count, offset;
 };
 
 } // namespace
@@ -71,76 +48,82 @@ static Status malformed(const char *what) {
 // The directory
 //===----------------------------------------------------------------------===//
 
+/// Whether the record that ends an archive starts at `end`. A comment fills
+/// what is left of the file.
+static bool readEnd(ByteReader file, uint64_t end, Directory &directory) {
+  uint32_t magic, size, offset;
+  uint16_t disk, firstDisk, onDisk, count, comment;
+  if (!file.seek(end) ||
+      !file.read(magic, disk, firstDisk, onDisk, count, size, offset, comment))
+    return false;
+  directory = {count, offset};
+  return magic == endMagic && comment == file.remaining();
+}
+
 /// Finds the directory from the record at the end of the file, which a comment
 /// of up to 65,535 bytes may follow.
-static Status findDirectory(const Bytes &file, Directory &directory) {
+static Status findDirectory(ByteReader file, Directory &directory) {
   if (file.size() < endSize)
     return malformed("it is too short");
   uint64_t end = file.size() - endSize;
   uint64_t lowest = end - std::min<uint64_t>(end, 65535);
-  while (file.read(end, 4) != endMagic ||
-         file.read(end + 20, 2) != file.size() - end - endSize)
+  while (!readEnd(file, end, directory))
     if (end-- == lowest)
       return malformed("it has no directory");
-  directory = {file.read(end + 10, 2), file.read(end + 12, 4),
-               file.read(end + 16, 4)};
   // Large archives have a second record before this one, and a locator.
-  if (end < 20 || file.read(end - 20, 4) != locator64Magic)
+  uint32_t magic, disk, firstDisk;
+  uint64_t end64, recordSize, onDisk, count, size, offset;
+  if (end < 20 || !file.seek(end - 20) || !file.read(magic, disk, end64) ||
+      magic != locator64Magic)
     return Status::ok();
-  uint64_t end64 = file.read(end - 12, 8);
-  if (!file.holds(end64, 56) || file.read(end64, 4) != end64Magic)
+  uint16_t madeBy, needed;
+  if (!file.seek(end64) ||
+      !file.read(magic, recordSize, madeBy, needed, disk, firstDisk, onDisk,
+                 count, size, offset) ||
+      magic != end64Magic)
     return malformed("the 64-bit directory is out of place");
-  directory = {file.read(end64 + 32, 8), file.read(end64 + 40, 8),
-               file.read(end64 + 48, 8)};
+  directory = {count, offset};
   return Status::ok();
 }
 
 /// Takes sizes beyond 32 bits from the extra field of an entry.
-static Status readExtra64(const Bytes &extra, Member &member) {
-  uint64_t at = 0;
-  while (extra.holds(at, 4)) {
-    uint64_t id = extra.read(at, 2), length = extra.read(at + 2, 2);
-    at += 4;
-    if (!extra.holds(at, length))
+static Status readExtra64(ByteReader extra, Member &member) {
+  uint16_t id, length;
+  while (extra.read(id, length)) {
+    std::span<const std::byte> content;
+    if (!extra.take(length, content))
       return malformed("an extra field leaves its entry");
-    if (id == 1) {
-      uint64_t end = at + length;
-      for (uint64_t *field :
-           {&member.size, &member.packedSize, &member.offset}) {
-        if (*field != 0xffffffff)
-          continue;
-        if (end - at < 8)
-          return malformed("a 64-bit size is missing");
-        *field = extra.read(at, 8);
-        at += 8;
-      }
-      return Status::ok();
-    }
-    at += length;
+    if (id != 1)
+      continue;
+    ByteReader sizes(content);
+    for (uint64_t *field : {&member.size, &member.packedSize, &member.offset})
+      if (*field == 0xffffffff && !sizes.read(*field))
+        return malformed("a 64-bit size is missing");
+    return Status::ok();
   }
   return Status::ok();
 }
 
-static Status readMember(const Bytes &file, uint64_t &at, Member &member) {
-  if (!file.holds(at, centralSize) || file.read(at, 4) != centralMagic)
+/// Reads the entry of the directory that comes next.
+static Status readMember(ByteReader &file, Member &member) {
+  uint32_t magic, packedSize, size, externalAttributes, offset;
+  uint16_t madeBy, needed, time, date, nameLength, extraLength, commentLength;
+  uint16_t disk, attributes;
+  if (!file.read(magic, madeBy, needed, member.flags, member.method, time, date,
+                 member.checksum, packedSize, size, nameLength, extraLength,
+                 commentLength, disk, attributes, externalAttributes, offset) ||
+      magic != centralMagic)
     return malformed("an entry of the directory is out of place");
-  member.flags = file.read(at + 8, 2);
-  member.method = file.read(at + 10, 2);
-  member.checksum = file.read(at + 16, 4);
-  member.packedSize = file.read(at + 20, 4);
-  member.size = file.read(at + 24, 4);
-  member.offset = file.read(at + 42, 4);
-  uint64_t nameLength = file.read(at + 28, 2);
-  uint64_t extraLength = file.read(at + 30, 2);
-  uint64_t commentLength = file.read(at + 32, 2);
-  at += centralSize;
-  if (!file.holds(at, nameLength + extraLength + commentLength))
+  member.packedSize = packedSize;
+  member.size = size;
+  member.offset = offset;
+  std::string_view name;
+  std::span<const std::byte> extra;
+  if (!file.take(nameLength, name) || !file.take(extraLength, extra) ||
+      !file.skip(commentLength))
     return malformed("an entry of the directory leaves the file");
-  member.name = file.text(at, nameLength);
-  DLC_RETURN_IF_ERROR(
-      readExtra64(file.part(at + nameLength, extraLength), member));
-  at += nameLength + extraLength + commentLength;
-  return Status::ok();
+  member.name = name;
+  return readExtra64(ByteReader(extra), member);
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,19 +137,19 @@ static uint32_t checksumOf(std::span<const std::byte> bytes,
 }
 
 /// The stored bytes of a member.
-static Status findData(const Bytes &file, const Member &member,
+static Status findData(ByteReader file, const Member &member,
                        std::span<const std::byte> &data) {
   if (member.flags & 1)
     return makeError(StatusCode::Unsupported, "it is encrypted");
-  if (!file.holds(member.offset, localSize) ||
-      file.read(member.offset, 4) != localMagic)
+  uint32_t magic;
+  uint16_t nameLength, extraLength;
+  // Between the magic and the lengths are copies of what the directory says.
+  if (!file.seek(member.offset) || !file.read(magic) || magic != localMagic ||
+      !file.skip(localSize - 8) || !file.read(nameLength, extraLength))
     return malformed("a member is out of place");
-  uint64_t start = member.offset + localSize +
-                   file.read(member.offset + 26, 2) +
-                   file.read(member.offset + 28, 2);
-  if (!file.holds(start, member.packedSize))
+  if (!file.skip(nameLength) || !file.skip(extraLength) ||
+      !file.take(member.packedSize, data))
     return malformed("a member leaves the file");
-  data = file.part(start, member.packedSize).all();
   return Status::ok();
 }
 
@@ -212,7 +195,7 @@ static Result<HostTensor> inflateMember(const Member &member,
   return parseNpy(buffer->bytes());
 }
 
-static Result<HostTensor> readTensor(const Bytes &file, const Member &member) {
+static Result<HostTensor> readTensor(ByteReader file, const Member &member) {
   std::span<const std::byte> data;
   DLC_RETURN_IF_ERROR(findData(file, member, data));
   if (member.method == 8)
@@ -228,28 +211,55 @@ static Result<HostTensor> readTensor(const Bytes &file, const Member &member) {
   return parseNpy(data);
 }
 
-Result<std::vector<NamedTensor>>
-dlc::rt::parseNpz(std::span<const std::byte> bytes) {
-  Bytes file(bytes);
-  Directory directory;
-  DLC_RETURN_IF_ERROR(findDirectory(file, directory));
-  std::vector<NamedTensor> tensors;
-  uint64_t at = directory.offset;
-  for (uint64_t i = 0; i != directory.count; ++i) {
-    Member member;
-    DLC_RETURN_IF_ERROR(readMember(file, at, member));
+/// Reads the directory. Members may not share bytes: a small file could claim
+/// any amount of data if each of them unpacked the same ones.
+static Status readMembers(ByteReader file, const Directory &directory,
+                          std::vector<Member> &members) {
+  if (!file.seek(directory.offset) ||
+      !file.canHold(directory.count, centralSize))
+    return malformed("the directory leaves the file");
+  uint64_t left = file.size();
+  members.resize(directory.count);
+  for (Member &member : members) {
+    DLC_RETURN_IF_ERROR(readMember(file, member));
     if (!member.name.ends_with(".npy"))
       return makeError(StatusCode::Unsupported,
                        "expected members with the suffix .npy, got '%s'",
                        member.name.c_str());
-    std::string name = member.name.substr(0, member.name.size() - 4);
-    if (std::ranges::find(tensors, name, &NamedTensor::name) != tensors.end())
-      return makeError(StatusCode::DataLoss, "two members are named '%s'",
-                       name.c_str());
+    if (member.packedSize > left)
+      return malformed("its members are larger than the file");
+    left -= member.packedSize;
+  }
+  return Status::ok();
+}
+
+static Status checkNames(std::span<const Member> members) {
+  std::vector<std::string_view> names;
+  for (const Member &member : members)
+    names.push_back(member.name);
+  std::ranges::sort(names);
+  auto twice = std::ranges::adjacent_find(names);
+  if (twice == names.end())
+    return Status::ok();
+  return makeError(StatusCode::DataLoss, "two members are named '%s'",
+                   std::string(*twice).c_str());
+}
+
+Result<std::vector<NamedTensor>>
+dlc::rt::parseNpz(std::span<const std::byte> bytes) {
+  ByteReader file(bytes);
+  Directory directory;
+  std::vector<Member> members;
+  DLC_RETURN_IF_ERROR(findDirectory(file, directory));
+  DLC_RETURN_IF_ERROR(readMembers(file, directory, members));
+  DLC_RETURN_IF_ERROR(checkNames(members));
+  std::vector<NamedTensor> tensors;
+  for (const Member &member : members) {
     Result<HostTensor> tensor = readTensor(file, member);
     if (!tensor.isOk())
       return std::move(tensor.status()).withContext(member.name);
-    tensors.push_back({std::move(name), std::move(*tensor)});
+    tensors.push_back(
+        {member.name.substr(0, member.name.size() - 4), std::move(*tensor)});
   }
   return tensors;
 }
@@ -267,30 +277,6 @@ Result<std::vector<NamedTensor>> dlc::rt::readNpz(const std::string &path) {
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
-
-namespace {
-
-/// A record of the archive under construction.
-class Record {
-public:
-  Record &put(uint64_t value, size_t count) {
-    for (; count != 0; --count, value >>= 8)
-      bytes += char(value & 0xff);
-    return *this;
-  }
-  Record &put(std::string_view text) {
-    bytes += text;
-    return *this;
-  }
-  std::span<const std::byte> all() const {
-    return std::as_bytes(std::span(bytes));
-  }
-
-private:
-  std::string bytes;
-};
-
-} // namespace
 
 /// The fields that a member's two headers share, from "version needed" to the
 /// length of the name. The date is the first that zip knows.

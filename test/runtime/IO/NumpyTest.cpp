@@ -159,6 +159,10 @@ TEST(Npy, SaysWhatIsWrong) {
         "{'descr': '<f4", "{'fortran_order': 1}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': ()} x"})
     EXPECT_NE(failureOf(npy(bad)), "") << bad;
+  EXPECT_EQ(failureOf(npy("{'descr': '|b1', 'fortran_order': False, "
+                          "'shape': (2,)}",
+                          "\1\2")),
+            "expected a bool of 0 or 1, got 2");
   std::string future = npy("{}");
   future[6] = 4;
   EXPECT_EQ(failureOf(future), "expected .npy format 1 to 3, got 4");
@@ -172,7 +176,7 @@ TEST(Npy, WritesWhatItReads) {
       TensorView view{DataType(type), shape};
       std::vector<std::byte> data(view.bytes());
       for (std::byte &byte : data)
-        byte = std::byte(random());
+        byte = std::byte(random() % (type == DLC_BOOL ? 2 : 256));
       view.data = data.data();
       ASSERT_TRUE(writeNpy(folder / "t.npy", view).isOk());
       Result<HostTensor> read = readNpy(folder / "t.npy");
@@ -230,6 +234,26 @@ TEST(Npz, NoticesDamage) {
             "not an .npz file: it is too short");
   EXPECT_EQ(parseNpz(std::vector<std::byte>(100)).status().message(),
             "not an .npz file: it has no directory");
+}
+
+TEST(Npz, RefusesMembersThatShareBytes) {
+  Folder folder;
+  uint8_t zeros[2000] = {};
+  Shape shape{2000};
+  NamedView view{"a", {DLC_U8, shape, zeros}};
+  ASSERT_TRUE(writeNpz(folder / "t.npz", {&view, 1}).isOk());
+  Result<MappedFile> mapped = MappedFile::open(folder / "t.npz");
+  ASSERT_TRUE(mapped.isOk());
+  std::vector<std::byte> file(mapped->bytes().begin(), mapped->bytes().end());
+  // One more entry of the directory for the same bytes, under another name:
+  // an entry has 46 bytes and "a.npy", the end record 22.
+  size_t entry = file.size() - 22 - 51;
+  std::vector<std::byte> again(file.begin() + entry, file.end() - 22);
+  again[46] = std::byte('b');
+  file.insert(file.end() - 22, again.begin(), again.end());
+  file[file.size() - 22 + 8] = file[file.size() - 22 + 10] = std::byte(2);
+  EXPECT_EQ(parseNpz(file).status().message(),
+            "not an .npz file: its members are larger than the file");
 }
 
 TEST(Npz, SurvivesTruncationAndMutation) {
