@@ -150,3 +150,20 @@ std::span<const std::byte> Artifact::object(size_t index) const {
   const abi::ObjectVariant *variant = plan->objects()->Get(index);
   return file.subspan(variant->offset(), variant->size());
 }
+
+Status Artifact::verifyObject(size_t index) const {
+  if (xxHash64(object(index)) != plan->objects()->Get(index)->checksum())
+    return makeError(StatusCode::DataLoss,
+                     "the checksum of object %zu differs", index);
+  return Status::ok();
+}
+
+Status Artifact::verify() const {
+  for (size_t i = 0; plan->objects() && i < plan->objects()->size(); ++i)
+    DLC_RETURN_IF_ERROR(verifyObject(i));
+  uint64_t expected = plan->constants_checksum();
+  if (expected && xxHash64(constants()) != expected)
+    return makeError(StatusCode::DataLoss,
+                     "the checksum of the constants differs");
+  return Status::ok();
+}

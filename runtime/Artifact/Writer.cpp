@@ -9,6 +9,8 @@
 #include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/Base/Hash.h"
 
+#include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstring>
 
@@ -37,6 +39,30 @@ public:
 
 private:
   AlignedBuffer &buffer;
+  uint64_t position = 0;
+};
+
+/// What is written, hashed.
+class HashSink {
+public:
+  Status write(std::span<const std::byte> bytes) {
+    hash.update(bytes);
+    position += bytes.size();
+    return Status::ok();
+  }
+
+  Status padTo(uint64_t target) {
+    static constexpr std::array<std::byte, DLC_ARTIFACT_PAGE> zeros = {};
+    while (position < target)
+      (void)write(std::span(zeros).first(
+          std::min<uint64_t>(target - position, zeros.size())));
+    return Status::ok();
+  }
+
+  uint64_t digest() const { return hash.digest(); }
+
+private:
+  XXHash64 hash;
   uint64_t position = 0;
 };
 
@@ -101,10 +127,28 @@ static uint64_t placeObjects(const ArtifactContents &contents,
   return end;
 }
 
+/// Writes the constants section, which starts at `offset` of the sink.
+template <typename Sink>
+static Status emitConstants(const ArtifactContents &contents, uint64_t offset,
+                            Sink &sink) {
+  for (const ArtifactConstant &constant : contents.constants) {
+    DLC_RETURN_IF_ERROR(sink.padTo(offset + constant.offset));
+    DLC_RETURN_IF_ERROR(sink.write(constant.bytes));
+  }
+  return sink.padTo(offset + contents.constantBytes);
+}
+
+static uint64_t constantsChecksum(const ArtifactContents &contents) {
+  HashSink sink;
+  (void)emitConstants(contents, 0, sink); // Hashing cannot fail.
+  return sink.digest();
+}
+
 static Status layOut(const ArtifactContents &contents, Image &image) {
   DLC_RETURN_IF_ERROR(checkContents(contents));
   abi::ProgramT &program = contents.program;
   program.version = DLC_ARTIFACT_VERSION;
+  program.constants_checksum = constantsChecksum(contents);
   // The places of the objects depend on the size of the plan, which depends on
   // them only by fields left out for being 0: pack once with none left out.
   for (auto &variant : program.objects)
@@ -140,11 +184,7 @@ static Status emit(const ArtifactContents &contents, const Image &image,
     DLC_RETURN_IF_ERROR(sink.padTo(contents.program.objects[i]->offset));
     DLC_RETURN_IF_ERROR(sink.write(contents.objects[i]));
   }
-  for (const ArtifactConstant &constant : contents.constants) {
-    DLC_RETURN_IF_ERROR(sink.padTo(header.constants_offset + constant.offset));
-    DLC_RETURN_IF_ERROR(sink.write(constant.bytes));
-  }
-  return sink.padTo(header.file_size);
+  return emitConstants(contents, header.constants_offset, sink);
 }
 
 //===----------------------------------------------------------------------===//

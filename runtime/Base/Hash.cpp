@@ -2,6 +2,7 @@
 
 #include "dlc/runtime/Base/Hash.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -28,27 +29,44 @@ static uint64_t mergeLane(uint64_t hash, uint64_t lane) {
   return (hash ^ mixLane(0, lane)) * prime1 + prime4;
 }
 
-/// Consumes whole 32-byte stripes of `at`.
-static uint64_t hashStripes(const std::byte *&at, const std::byte *end,
-                            uint64_t seed) {
-  uint64_t lanes[4] = {seed + prime1 + prime2, seed + prime2, seed,
-                       seed - prime1};
-  for (; end - at >= 32; at += 32)
-    for (int i = 0; i < 4; ++i)
-      lanes[i] = mixLane(lanes[i], load<uint64_t>(at + 8 * i));
-  uint64_t hash = std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) +
-                  std::rotl(lanes[2], 12) + std::rotl(lanes[3], 18);
-  for (uint64_t lane : lanes)
-    hash = mergeLane(hash, lane);
-  return hash;
+XXHash64::XXHash64(uint64_t seed)
+    : seed(seed),
+      lanes{seed + prime1 + prime2, seed + prime2, seed, seed - prime1} {}
+
+void XXHash64::mixStripe(const std::byte *at) {
+  for (int i = 0; i < 4; ++i)
+    lanes[i] = mixLane(lanes[i], load<uint64_t>(at + 8 * i));
 }
 
-uint64_t dlc::rt::xxHash64(std::span<const std::byte> bytes, uint64_t seed) {
-  const std::byte *at = bytes.data();
-  const std::byte *end = at + bytes.size();
-  uint64_t hash =
-      bytes.size() >= 32 ? hashStripes(at, end, seed) : seed + prime5;
-  hash += bytes.size();
+void XXHash64::update(std::span<const std::byte> bytes) {
+  size_t held = length % stripe;
+  length += bytes.size();
+  if (held + bytes.size() < stripe) {
+    std::copy(bytes.begin(), bytes.end(), rest.begin() + held);
+    return;
+  }
+  if (held) {
+    auto filling = bytes.first(stripe - held);
+    std::copy(filling.begin(), filling.end(), rest.begin() + held);
+    mixStripe(rest.data());
+    bytes = bytes.subspan(filling.size());
+  }
+  for (; bytes.size() >= stripe; bytes = bytes.subspan(stripe))
+    mixStripe(bytes.data());
+  std::copy(bytes.begin(), bytes.end(), rest.begin());
+}
+
+uint64_t XXHash64::digest() const {
+  uint64_t hash = seed + prime5;
+  if (length >= stripe) {
+    hash = std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) +
+           std::rotl(lanes[2], 12) + std::rotl(lanes[3], 18);
+    for (uint64_t lane : lanes)
+      hash = mergeLane(hash, lane);
+  }
+  hash += length;
+  const std::byte *at = rest.data();
+  const std::byte *end = at + length % stripe;
   for (; end - at >= 8; at += 8)
     hash =
         std::rotl(hash ^ mixLane(0, load<uint64_t>(at)), 27) * prime1 + prime4;
@@ -60,4 +78,10 @@ uint64_t dlc::rt::xxHash64(std::span<const std::byte> bytes, uint64_t seed) {
   hash = (hash ^ (hash >> 33)) * prime2;
   hash = (hash ^ (hash >> 29)) * prime3;
   return hash ^ (hash >> 32);
+}
+
+uint64_t dlc::rt::xxHash64(std::span<const std::byte> bytes, uint64_t seed) {
+  XXHash64 hash(seed);
+  hash.update(bytes);
+  return hash.digest();
 }

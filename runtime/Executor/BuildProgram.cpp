@@ -7,7 +7,6 @@
 #include "ProgramState.h"
 
 #include "dlc/abi/Artifact_generated.h"
-#include "dlc/runtime/Base/Hash.h"
 #include "dlc/runtime/Device/CPU/Features.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 
@@ -74,10 +73,8 @@ static Status loadCode(Program::State &state) {
       reasons += (reasons.empty() ? "" : ", ") + misfit;
       continue;
     }
+    DLC_RETURN_IF_ERROR(state.artifact.verifyObject(i));
     std::span<const std::byte> bytes = state.artifact.object(i);
-    if (xxHash64(bytes) != variant.checksum())
-      return makeError(StatusCode::DataLoss,
-                       "the checksum of object %zu differs", i);
     Result<CodeObject> loaded = CodeObject::load(bytes);
     if (!loaded.isOk())
       return std::move(loaded.status());

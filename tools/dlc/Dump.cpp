@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// dlc dump: what is in an artifact, without running any of it.
+// dlc dump: what is in an artifact, without running any of it. It is also the
+// check of a whole file: all checksums are compared.
 
 #include "Command.h"
 
@@ -105,6 +106,8 @@ static void printLaunch(const abi::Program &program,
 
 static int dump(const std::string &path) {
   rt::Artifact artifact = take(rt::Artifact::open(path));
+  if (rt::Status status = artifact.verify(); !status.isOk())
+    throw Failure{path + ": " + status.message()};
   const abi::Program &program = artifact.program();
   auto text = [](const flatbuffers::String *s) { return s ? s->c_str() : ""; };
   std::printf("version %u, compiler %s, model %s, options %s\n",
@@ -143,9 +146,9 @@ static int dump(const std::string &path) {
   return kOk;
 }
 
-void dlc::tool::addDump(CLI::App &app, Action &run) {
+void dlc::tool::addDump(CommandLine &line) {
   auto path = std::make_shared<std::string>();
-  CLI::App *sub = app.add_subcommand("dump", "Print what is in an artifact");
-  sub->add_option("artifact", *path, "Artifact (.dlc)")->required();
-  sub->callback([path, &run] { run = [path] { return dump(*path); }; });
+  line.add("dump", "Print what is in an artifact",
+           [path] { return dump(*path); })
+      .required("artifact", *path, "Artifact (.dlc)");
 }

@@ -183,6 +183,33 @@ TEST(Loader, NoticesEveryFlippedByteOfHeaderAndPlan) {
   EXPECT_EQ(failureOf(file.bytes()), "");
 }
 
+TEST(Loader, VerifyReadsObjectsAndConstants) {
+  ProgramBuilder builder = addReluBuilder();
+  std::vector<std::byte> object(100, std::byte(1));
+  builder.object(object);
+  builder.constant(DLC_F32, {3}, std::vector<float>{1, 2, 3});
+  builder.constant(DLC_F32, {1}, std::vector<float>{4});
+  AlignedBuffer file = builder.write();
+  Result<Artifact> artifact = Artifact::fromMemory(file.bytes());
+  ASSERT_TRUE(artifact.isOk());
+  EXPECT_TRUE(artifact->verify().isOk());
+  auto failureAt = [&](const std::byte *at) {
+    std::byte &changed = const_cast<std::byte &>(*at);
+    changed ^= std::byte(1);
+    Status status = artifact->verify();
+    changed ^= std::byte(1);
+    EXPECT_EQ(status.code(), StatusCode::DataLoss);
+    return status.message();
+  };
+  EXPECT_EQ(failureAt(&artifact->object(0)[50]),
+            "the checksum of object 0 differs");
+  // The padding between constants counts too.
+  for (size_t i = 0; i != artifact->constants().size(); ++i)
+    EXPECT_EQ(failureAt(&artifact->constants()[i]),
+              "the checksum of the constants differs")
+        << i;
+}
+
 // The checksum keeps accidents away from what is behind it; here it agrees
 // each time. Whatever comes is refused or is a legal plan: no crash.
 TEST(Loader, SurvivesMutatedPlans) {

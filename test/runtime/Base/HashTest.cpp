@@ -32,3 +32,20 @@ TEST(Hash, SeesEveryByteAndTheSeed) {
     EXPECT_NE(hashOf(std::string_view(text).substr(0, i)), whole) << i;
   }
 }
+
+TEST(Hash, PiecesDoNotMatter) {
+  std::string text;
+  for (int i = 0; i != 200; ++i)
+    text += static_cast<char>(i * 37);
+  for (size_t first = 0; first <= text.size(); ++first)
+    for (size_t second : {0, 1, 7, 31, 32, 33, 64}) {
+      std::string_view rest(text);
+      XXHash64 hash(7);
+      for (size_t piece : {first, second}) {
+        hash.update(std::as_bytes(std::span(rest.substr(0, piece))));
+        rest.remove_prefix(std::min(piece, rest.size()));
+      }
+      hash.update(std::as_bytes(std::span(rest)));
+      EXPECT_EQ(hash.digest(), hashOf(text, 7)) << first << ' ' << second;
+    }
+}

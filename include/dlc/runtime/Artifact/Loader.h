@@ -44,8 +44,14 @@ public:
   /// The constants section, DLC_ALIGNMENT-aligned, in place.
   std::span<const std::byte> constants() const;
 
-  /// The bytes of ObjectVariant `index`, in place; not yet checksummed.
+  /// The bytes of ObjectVariant `index`, in place; verifyObject() compares
+  /// their checksum. Errors: DataLoss.
   std::span<const std::byte> object(size_t index) const;
+  Status verifyObject(size_t index) const;
+
+  /// Reads the whole file and compares the checksums of objects and constants,
+  /// for whom a wrong answer costs more than the time. Errors: DataLoss.
+  Status verify() const;
 
 private:
   Artifact() = default;

@@ -27,8 +27,8 @@ struct ArtifactConstant {
 
 /// All that goes into one .dlc file; everything is borrowed.
 struct ArtifactContents {
-  /// The plan. The writer fills in `version` and, for each variant of
-  /// `objects`, `offset`, `size` and `checksum`.
+  /// The plan. The writer fills in `version`, `constants_checksum` and, for
+  /// each variant of `objects`, `offset`, `size` and `checksum`.
   abi::ProgramT &program;
   /// The ELF shared object of each variant of `program.objects`, in order.
   std::span<const std::span<const std::byte>> objects;
