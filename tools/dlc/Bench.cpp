@@ -74,16 +74,13 @@ int BenchCommand::run() {
   return kOk;
 }
 
-void dlc::tool::addBench(CLI::App &app, Action &run) {
+void dlc::tool::addBench(CommandLine &line) {
   auto command = std::make_shared<BenchCommand>();
-  CLI::App *sub = app.add_subcommand("bench", "Measure a model's run time");
-  command->model.add(*sub, /*acceptsArtifact=*/true);
-  command->inputs.add(*sub);
-  sub->add_option("--seconds", command->seconds, "Time to measure for")
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--warmup", command->warmup, "Runs before measuring");
-  sub->add_flag("--json", command->json, "Print one JSON object");
-  sub->callback([command, &run] {
-    run = [command] { return command->run(); };
-  });
+  Syntax syntax = line.add("bench", "Measure a model's run time",
+                           [command] { return command->run(); });
+  command->model.add(syntax, /*acceptsArtifact=*/true);
+  command->inputs.add(syntax);
+  syntax.positive("--seconds", command->seconds, "Time to measure for");
+  syntax.option("--warmup", command->warmup, "Runs before measuring");
+  syntax.flag("--json", command->json, "Print one JSON object");
 }

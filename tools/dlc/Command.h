@@ -6,12 +6,12 @@
 #ifndef DLC_TOOLS_DLC_COMMAND_H
 #define DLC_TOOLS_DLC_COMMAND_H
 
+#include "CommandLine.h"
+
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "dlc/runtime/Executor/Program.h"
 #include "dlc/runtime/IO/Numpy.h"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -54,7 +54,7 @@ struct ModelOptions {
   bool timing = false;
   std::string reproducer;
 
-  void add(CLI::App &app, bool acceptsArtifact);
+  void add(Syntax &syntax, bool acceptsArtifact);
   bool isArtifact() const;
 };
 
@@ -76,7 +76,7 @@ struct InputOptions {
   bool random = false;
   uint64_t seed = 1;
 
-  void add(CLI::App &app);
+  void add(Syntax &syntax);
   /// Values read from files; random ones are made by fill().
   NamedTensors read() const;
 };
@@ -91,8 +91,8 @@ struct LoadedModel {
 /// Loads `options.path` when it is an artifact, else compiles it.
 LoadedModel loadModel(const ModelOptions &options, const NamedTensors &values);
 
-/// Compiles `options.path` in memory. Shapes of `values` specialise inputs whose
-/// dimensions are not known. Without the compiler: throws NeedsCompiler.
+/// Compiles `options.path` in memory. Shapes of `values` specialise inputs
+/// whose dimensions are not known. Without the compiler: throws NeedsCompiler.
 LoadedModel compileModel(const ModelOptions &options,
                          const NamedTensors &values);
 
@@ -109,16 +109,15 @@ std::vector<HostTensor> makeInputs(const rt::Program &program,
 /// Milliseconds on the monotonic clock.
 double now();
 
-// Each adds its subcommand and sets `run` when it is chosen.
-using Action = std::function<int()>;
-void addCompile(CLI::App &app, Action &run);
-void addRun(CLI::App &app, Action &run);
-void addBench(CLI::App &app, Action &run);
-void addTest(CLI::App &app, Action &run);
-void addExplain(CLI::App &app, Action &run);
-void addDump(CLI::App &app, Action &run);
-void addPlanMemory(CLI::App &app, Action &run);
-void addLater(CLI::App &app, Action &run);
+// Each adds its command.
+void addCompile(CommandLine &line);
+void addRun(CommandLine &line);
+void addBench(CommandLine &line);
+void addTest(CommandLine &line);
+void addExplain(CommandLine &line);
+void addDump(CommandLine &line);
+void addPlanMemory(CommandLine &line);
+void addLater(CommandLine &line);
 
 /// Runs the program that has the compiler with this command line; returns only
 /// to say that it cannot.

@@ -66,19 +66,16 @@ int CompileCommand::run() {
   return result;
 }
 
-void dlc::tool::addCompile(CLI::App &app, Action &run) {
+void dlc::tool::addCompile(CommandLine &line) {
   auto command = std::make_shared<CompileCommand>();
-  CLI::App *sub = app.add_subcommand("compile", "Compile a model");
-  command->model.add(*sub, /*acceptsArtifact=*/false);
-  sub->add_option("-o,--output", command->output,
-                  "Where to write the artifact, or the text of --emit");
-  sub->add_option("--emit", command->emit,
-                  "Stop at a phase and print it: " + pipeline::phaseNames());
-  sub->add_flag("--constants", command->constants,
-                "Print large constants too");
-  sub->callback([command, &run] {
-    run = [command] { return command->run(); };
-  });
+  Syntax syntax = line.add("compile", "Compile a model",
+                           [command] { return command->run(); });
+  command->model.add(syntax, /*acceptsArtifact=*/false);
+  syntax.option("-o,--output", command->output,
+                "Where to write the artifact, or the text of --emit");
+  syntax.option("--emit", command->emit,
+                "Stop at a phase and print it: " + pipeline::phaseNames());
+  syntax.flag("--constants", command->constants, "Print large constants too");
 }
 
 // This program has the compiler: nothing is handed on.

@@ -30,8 +30,7 @@ static void addFolder(const fs::path &folder,
             .starts_with("test_data_set_"))
       test.dataSets.push_back(entry.path());
   std::sort(test.dataSets.begin(), test.dataSets.end());
-  if (!test.dataSets.empty())
-    tests.push_back(std::move(test));
+  tests.push_back(std::move(test));
 }
 
 void dlc::tool::findConformanceTests(const std::string &path,
@@ -53,7 +52,7 @@ void dlc::tool::findConformanceTests(const std::string &path,
       fs::path expected = file;
       expected.replace_filename(file.stem().native() + "_output_0.pb");
       if (fs::exists(expected))
-        found.push_back({file.stem(), file, {}});
+        found.push_back({file.stem(), file, {}, /*isLight=*/true});
     }
   }
   std::ranges::sort(found, {}, &ConformanceTest::name);
@@ -92,7 +91,8 @@ static bool isClose(double found, double expected,
 static std::string compare(const rt::TensorView &found,
                            const rt::TensorView &expected,
                            const ConformanceOptions &options) {
-  rt::TensorType foundType{found.type, {found.shape.begin(), found.shape.end()}};
+  rt::TensorType foundType{found.type,
+                           {found.shape.begin(), found.shape.end()}};
   rt::TensorType wantedType{expected.type,
                             {expected.shape.begin(), expected.shape.end()}};
   if (foundType.type != wantedType.type || foundType.shape != wantedType.shape)
@@ -101,11 +101,10 @@ static std::string compare(const rt::TensorView &found,
   int64_t count = expected.size(), wrong = 0, first = -1;
   size_t step = rt::sizeOf(expected.type);
   for (int64_t i = 0; i < count; ++i) {
-    bool same =
-        rt::isFloat(expected.type)
-            ? isClose(floatAt(found, i), floatAt(expected, i), options)
-            : std::memcmp(found.as<char>() + i * step,
-                          expected.as<char>() + i * step, step) == 0;
+    bool same = rt::isFloat(expected.type)
+                    ? isClose(floatAt(found, i), floatAt(expected, i), options)
+                    : std::memcmp(found.as<char>() + i * step,
+                                  expected.as<char>() + i * step, step) == 0;
     if (same)
       continue;
     first = first < 0 ? i : first;
@@ -164,8 +163,8 @@ static TensorFile readTensorFile(const fs::path &path) {
     Outcome outcome = tensor.status().code() == rt::StatusCode::Unsupported
                           ? Outcome::Skipped
                           : Outcome::Failed;
-    throw Mismatch{{outcome, path.filename().native() + ": " +
-                                 tensor.status().message()}};
+    throw Mismatch{
+        {outcome, path.filename().native() + ": " + tensor.status().message()}};
   }
   return {std::move(*buffer), std::move(*tensor)};
 }
@@ -192,7 +191,9 @@ static LoadedModel compileTest(const ConformanceTest &test,
   auto failWith = [&](const Compilation &compilation) {
     std::string text = compilation.messages();
     bool unsupported = text.find("unsupported: ") != std::string::npos;
-    Mismatch mismatch = fail(text);
+    llvm::StringRef reason = llvm::StringRef(text).rtrim();
+    reason.consume_front("error: ");
+    Mismatch mismatch = fail(reason.str());
     if (unsupported)
       mismatch.result.outcome = Outcome::Skipped;
     return mismatch;
@@ -255,8 +256,8 @@ static void runLight(const ConformanceTest &test,
                      const ConformanceOptions &options) {
   LoadedModel loaded = compileTest(test, options, {});
   fs::path model = test.model;
-  std::vector<TensorFile> expected = readTensorFiles(
-      model.parent_path(), model.stem().native() + "_output_");
+  std::vector<TensorFile> expected =
+      readTensorFiles(model.parent_path(), model.stem().native() + "_output_");
   if (loaded.program->inputs().size() != 1)
     throw fail("expected one input");
   HostTensor input = makeZeros(loaded.program->inputs()[0].type);
@@ -274,10 +275,12 @@ ConformanceResult
 dlc::tool::runConformanceTest(const ConformanceTest &test,
                               const ConformanceOptions &options) {
   try {
-    if (test.dataSets.empty()) {
+    if (test.isLight) {
       runLight(test, options);
       return {Outcome::Passed, ""};
     }
+    if (test.dataSets.empty())
+      return {Outcome::Failed, "expected a folder test_data_set_0, found none"};
     LoadedModel loaded;
     for (const std::string &folder : test.dataSets) {
       std::vector<TensorFile> inputs, expected;

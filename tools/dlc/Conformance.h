@@ -17,6 +17,7 @@ struct ConformanceTest {
   std::string name;
   std::string model;
   std::vector<std::string> dataSets; ///< Empty for the second form.
+  bool isLight = false;              ///< Of the second form.
 };
 
 struct ConformanceOptions {

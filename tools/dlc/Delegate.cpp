@@ -14,25 +14,23 @@
 using namespace dlc::tool;
 namespace fs = std::filesystem;
 
-LoadedModel dlc::tool::compileModel(const ModelOptions &, const NamedTensors &) {
+LoadedModel dlc::tool::compileModel(const ModelOptions &,
+                                    const NamedTensors &) {
   throw NeedsCompiler();
 }
 
 /// Commands whose own options only the other program knows.
-static void addDelegated(CLI::App &app, Action &run, const char *name,
+static void addDelegated(CommandLine &line, const char *name,
                          const char *summary) {
-  CLI::App *sub = app.add_subcommand(name, summary);
-  sub->prefix_command();
-  sub->set_help_flag();
-  sub->callback([&run] { run = []() -> int { throw NeedsCompiler(); }; });
+  line.add(name, summary, []() -> int { throw NeedsCompiler(); }).anything();
 }
 
-void dlc::tool::addCompile(CLI::App &app, Action &run) {
-  addDelegated(app, run, "compile", "Compile a model");
+void dlc::tool::addCompile(CommandLine &line) {
+  addDelegated(line, "compile", "Compile a model");
 }
 
-void dlc::tool::addTest(CLI::App &app, Action &run) {
-  addDelegated(app, run, "test", "Run ONNX conformance folders");
+void dlc::tool::addTest(CommandLine &line) {
+  addDelegated(line, "test", "Run ONNX conformance folders");
 }
 
 int dlc::tool::delegate(char **argv) {

@@ -132,15 +132,13 @@ int ExplainCommand::run() {
   return kOk;
 }
 
-void dlc::tool::addExplain(CLI::App &app, Action &run) {
+void dlc::tool::addExplain(CommandLine &line) {
   auto command = std::make_shared<ExplainCommand>();
-  CLI::App *sub = app.add_subcommand(
-      "explain", "Show each kernel's time and the memory map");
-  command->model.add(*sub, /*acceptsArtifact=*/true);
-  command->inputs.add(*sub);
-  sub->add_option("-o,--output", command->page, "Write a page (.html)");
-  sub->add_option("--runs", command->runs, "Runs to take the best time of");
-  sub->callback([command, &run] {
-    run = [command] { return command->run(); };
-  });
+  Syntax syntax =
+      line.add("explain", "Show each kernel's time and the memory map",
+               [command] { return command->run(); });
+  command->model.add(syntax, /*acceptsArtifact=*/true);
+  command->inputs.add(syntax);
+  syntax.option("-o,--output", command->page, "Write a page (.html)");
+  syntax.option("--runs", command->runs, "Runs to take the best time of");
 }

@@ -60,8 +60,8 @@ static std::string makeTimeline(const ExplainReport &report) {
   double total = 0;
   for (const LaunchReport &launch : report.launches)
     total += launch.microseconds;
-  std::string svg = format("<svg viewBox=\"0 0 %g %g\">\n", kWidth,
-                           kTimelineHeight);
+  std::string svg =
+      format("<svg viewBox=\"0 0 %g %g\">\n", kWidth, kTimelineHeight);
   double at = 0;
   for (const LaunchReport &launch : report.launches) {
     double width = total > 0 ? launch.microseconds / total * kWidth : 0;
@@ -77,8 +77,7 @@ static std::string makeTimeline(const ExplainReport &report) {
 
 /// Launches from left to right, bytes of the arena upwards.
 static std::string makeMemoryMap(const ExplainReport &report) {
-  std::string svg =
-      format("<svg viewBox=\"0 0 %g %g\">\n", kWidth, kMapHeight);
+  std::string svg = format("<svg viewBox=\"0 0 %g %g\">\n", kWidth, kMapHeight);
   double stepWidth = kWidth / std::max<size_t>(report.launches.size(), 1);
   double scale = kMapHeight / std::max<double>(report.arenaBytes, 1);
   for (size_t i = 0; i < report.ranges.size(); ++i) {
@@ -91,8 +90,7 @@ static std::string makeMemoryMap(const ExplainReport &report) {
         range.first * stepWidth, kMapHeight - range.offset * scale - height,
         (range.last - range.first + 1) * stepWidth, height, i * 47 % 360,
         static_cast<unsigned long long>(range.bytes),
-        static_cast<unsigned long long>(range.offset), range.first,
-        range.last);
+        static_cast<unsigned long long>(range.offset), range.first, range.last);
   }
   return svg + "</svg>\n";
 }
@@ -102,10 +100,10 @@ static std::string makeTable(const ExplainReport &report) {
                      "<th>kind</th><th>kernel</th><th>node</th><th>why</th>"
                      "</tr>\n";
   for (const LaunchReport &launch : report.launches) {
-    html += format("<tr><td>%.1f</td><td>%.1f</td><td>%.1f</td>",
-                   launch.microseconds,
-                   launch.flops / launch.microseconds / 1e3,
-                   launch.bytes / launch.microseconds / 1e3);
+    html +=
+        format("<tr><td>%.1f</td><td>%.1f</td><td>%.1f</td>",
+               launch.microseconds, launch.flops / launch.microseconds / 1e3,
+               launch.bytes / launch.microseconds / 1e3);
     for (const std::string *text :
          {&launch.kind, &launch.kernel, &launch.label, &launch.note})
       html += "<td class=\"text\">" + escape(*text) + "</td>";
@@ -117,13 +115,16 @@ static std::string makeTable(const ExplainReport &report) {
 std::string dlc::tool::makePage(const ExplainReport &report) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<title>" + escape(report.model) + "</title>\n<style>\n"
+      "<title>" +
+      escape(report.model) +
+      "</title>\n<style>\n"
       "body { font: 14px sans-serif; margin: 2em auto; max-width: 1100px; }\n"
       "svg { width: 100%; border: 1px solid #ccc; background: #fafafa; }\n"
       "rect { stroke: white; stroke-width: 0.3; }\n"
       "td { text-align: right; padding: 1px 8px; }\n"
       "td.text { text-align: left; }\n</style></head><body>\n"
-      "<h1>" + escape(report.model) + "</h1>\n";
+      "<h1>" +
+      escape(report.model) + "</h1>\n";
   html += format("<p>Arena: %llu bytes planned, lower bound %llu. Weights: "
                  "%llu bytes. Launches: %zu.</p>\n",
                  static_cast<unsigned long long>(report.arenaBytes),

@@ -6,18 +6,15 @@
 
 using namespace dlc::tool;
 
-void dlc::tool::addLater(CLI::App &app, Action &run) {
+void dlc::tool::addLater(CommandLine &line) {
   static constexpr std::pair<const char *, const char *> commands[] = {
       {"train", "Train a model (not yet)"},
       {"export", "Export a model as ONNX (not yet)"},
       {"import-report", "Report what a model needs (not yet)"}};
-  for (auto [name, summary] : commands) {
-    CLI::App *sub = app.add_subcommand(name, summary);
-    sub->allow_extras();
-    sub->callback([name = std::string(name), &run] {
-      run = [name]() -> int {
-        throw Failure{"dlc " + name + ": not yet", kBadUsage};
-      };
-    });
-  }
+  for (auto [name, summary] : commands)
+    line.add(name, summary,
+             [name = std::string(name)]() -> int {
+               throw Failure{"dlc " + name + ": not yet", kBadUsage};
+             })
+        .anything();
 }

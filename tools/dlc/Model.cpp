@@ -25,26 +25,23 @@ void dlc::tool::check(rt::Status status) {
     throw Failure{status.message()};
 }
 
-void ModelOptions::add(CLI::App &app, bool acceptsArtifact) {
-  app.add_option("model", path,
-                 acceptsArtifact ? "Model (.onnx, .mlir) or artifact (.dlc)"
-                                 : "Model (.onnx, .mlir)")
-      ->required();
-  app.add_option("--shape", shapes,
-                 "Shape of an input, NAME=1x3x224x224 (repeatable)");
-  app.add_option("--target", target,
-                 "Machine: host, x86-64, x86-64-v3, x86-64-v4");
-  app.add_option("--precision", precision, "Arithmetic: fp32");
-  app.add_option("--threads", threads, "Threads; 0 means all processors");
-  app.add_flag("--remarks", remarks, "Print what each pass did, and why not");
-  app.add_flag("--timing", timing, "Print the time of each pass");
-  app.add_option("--reproducer", reproducer,
-                 "Where a failing pass leaves a reproducer for dlc-opt");
+void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
+  syntax.required("model", path,
+                  acceptsArtifact ? "Model (.onnx, .mlir) or artifact (.dlc)"
+                                  : "Model (.onnx, .mlir)");
+  syntax.option("--shape", shapes,
+                "Shape of an input, NAME=1x3x224x224 (repeatable)");
+  syntax.option("--target", target,
+                "Machine: host, x86-64, x86-64-v3, x86-64-v4");
+  syntax.option("--precision", precision, "Arithmetic: fp32");
+  syntax.option("--threads", threads, "Threads; 0 means all processors");
+  syntax.flag("--remarks", remarks, "Print what each pass did, and why not");
+  syntax.flag("--timing", timing, "Print the time of each pass");
+  syntax.option("--reproducer", reproducer,
+                "Where a failing pass leaves a reproducer for dlc-opt");
 }
 
-bool ModelOptions::isArtifact() const {
-  return path.ends_with(".dlc");
-}
+bool ModelOptions::isArtifact() const { return path.ends_with(".dlc"); }
 
 HostTensor dlc::tool::makeZeros(const rt::TensorType &type) {
   std::optional<int64_t> count = rt::elementCount(type.shape);
@@ -58,11 +55,11 @@ HostTensor dlc::tool::makeZeros(const rt::TensorType &type) {
   return tensor;
 }
 
-void InputOptions::add(CLI::App &app) {
-  app.add_option("--input", files, "Value of an input, NAME=x.npy");
-  app.add_option("--inputs", archive, "Values of inputs by name (.npz)");
-  app.add_flag("--random", random, "Random values for inputs not given");
-  app.add_option("--seed", seed, "Seed of --random");
+void InputOptions::add(Syntax &syntax) {
+  syntax.option("--input", files, "Value of an input, NAME=x.npy");
+  syntax.option("--inputs", archive, "Values of inputs by name (.npz)");
+  syntax.flag("--random", random, "Random values for inputs not given");
+  syntax.option("--seed", seed, "Seed of --random");
 }
 
 NamedTensors InputOptions::read() const {

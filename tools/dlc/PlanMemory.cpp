@@ -22,8 +22,8 @@ struct PlanMemoryCommand {
 
 int PlanMemoryCommand::run() {
   rt::MappedFile file = take(rt::MappedFile::open(input));
-  std::string_view problem(
-      reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size());
+  std::string_view problem(reinterpret_cast<const char *>(file.bytes().data()),
+                           file.bytes().size());
   planning::SolverOptions options;
   options.steps = steps;
   std::optional<int64_t> limit;
@@ -31,8 +31,8 @@ int PlanMemoryCommand::run() {
     limit = capacity;
   std::string text;
   planning::PlanReport report;
-  if (planning::Error error = planning::planCsv(
-          problem, limit, options, text, report))
+  if (planning::Error error =
+          planning::planCsv(problem, limit, options, text, report))
     throw Failure{input + ": " + *error};
   std::printf("%s\n", report.summary().c_str());
   if (!output.empty())
@@ -40,21 +40,15 @@ int PlanMemoryCommand::run() {
   return kOk;
 }
 
-void dlc::tool::addPlanMemory(CLI::App &app, Action &run) {
+void dlc::tool::addPlanMemory(CommandLine &line) {
   auto command = std::make_shared<PlanMemoryCommand>();
-  CLI::App *sub =
-      app.add_subcommand("plan-memory", "Pack the buffers of a CSV file");
-  sub->add_option("problem", command->input,
-                  "CSV with columns id, lower, upper, size")
-      ->required();
-  sub->add_option("-o,--output", command->output,
-                  "Write the problem with a column of offsets");
-  sub->add_option("--capacity", command->capacity,
-                  "Bytes to fit into; without it the smallest arena is sought")
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--steps", command->steps,
-                  "Branches the search may expand");
-  sub->callback([command, &run] {
-    run = [command] { return command->run(); };
-  });
+  Syntax syntax = line.add("plan-memory", "Pack the buffers of a CSV file",
+                           [command] { return command->run(); });
+  syntax.required("problem", command->input,
+                  "CSV with columns id, lower, upper, size");
+  syntax.option("-o,--output", command->output,
+                "Write the problem with a column of offsets");
+  syntax.positive("--capacity", command->capacity,
+                  "Bytes to fit into; without it the smallest arena is sought");
+  syntax.option("--steps", command->steps, "Branches the search may expand");
 }

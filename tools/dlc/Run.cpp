@@ -102,8 +102,8 @@ int RunCommand::run() {
   const rt::ProgramStatistics &statistics = program.statistics();
   if (loaded.compileMs > 0)
     std::printf("compiled in %.0f ms, ", loaded.compileMs);
-  std::printf("loaded in %.2f ms, ran in %.3f ms (first run)\n",
-              loaded.loadMs, runMs);
+  std::printf("loaded in %.2f ms, ran in %.3f ms (first run)\n", loaded.loadMs,
+              runMs);
   std::printf("memory: planned %llu bytes, lower bound %llu, weights %llu\n",
               static_cast<unsigned long long>(statistics.arenaBytes),
               static_cast<unsigned long long>(statistics.lowerBoundBytes),
@@ -111,17 +111,15 @@ int RunCommand::run() {
   return kOk;
 }
 
-void dlc::tool::addRun(CLI::App &app, Action &run) {
+void dlc::tool::addRun(CommandLine &line) {
   auto command = std::make_shared<RunCommand>();
-  CLI::App *sub = app.add_subcommand("run", "Run a model on given inputs");
-  command->model.add(*sub, /*acceptsArtifact=*/true);
-  command->inputs.add(*sub);
-  sub->add_option("--outputs", command->outputs, "Write the outputs (.npz)");
-  sub->add_option("--trace", command->trace,
-                  "Write a Chrome trace of the launches (.json)");
-  sub->add_option("--device", command->device, "Device: cpu");
-  sub->add_flag("--train", command->train, "Run backward too (not yet)");
-  sub->callback([command, &run] {
-    run = [command] { return command->run(); };
-  });
+  Syntax syntax = line.add("run", "Run a model on given inputs",
+                           [command] { return command->run(); });
+  command->model.add(syntax, /*acceptsArtifact=*/true);
+  command->inputs.add(syntax);
+  syntax.option("--outputs", command->outputs, "Write the outputs (.npz)");
+  syntax.option("--trace", command->trace,
+                "Write a Chrome trace of the launches (.json)");
+  syntax.option("--device", command->device, "Device: cpu");
+  syntax.flag("--train", command->train, "Run backward too (not yet)");
 }

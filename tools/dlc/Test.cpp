@@ -66,8 +66,8 @@ void TestCommand::start(size_t test) {
   if (pid == 0) {
     close(ends[0]);
     ConformanceResult result = runConformanceTest(tests[test], options);
-    std::string text = char('0' + static_cast<int>(result.outcome)) +
-                       result.reason;
+    std::string text =
+        char('0' + static_cast<int>(result.outcome)) + result.reason;
     for (size_t at = 0; at < text.size();) {
       ssize_t written = write(ends[1], text.data() + at, text.size() - at);
       if (written <= 0)
@@ -92,13 +92,12 @@ void TestCommand::finish(Child &child, ConformanceResult &result,
                                    std::to_string(static_cast<int>(timeout)) +
                                    " s"};
   else if (WIFSIGNALED(status))
-    result = {Outcome::Failed, std::string("crashed: ") +
-                                   strsignal(WTERMSIG(status))};
+    result = {Outcome::Failed,
+              std::string("crashed: ") + strsignal(WTERMSIG(status))};
   else if (child.text.empty() || WEXITSTATUS(status) != 0)
     result = {Outcome::Failed, "ended without an answer"};
   else
-    result = {static_cast<Outcome>(child.text[0] - '0'),
-              child.text.substr(1)};
+    result = {static_cast<Outcome>(child.text[0] - '0'), child.text.substr(1)};
 }
 
 void TestCommand::collect(std::vector<ConformanceResult> &results) {
@@ -164,7 +163,7 @@ int TestCommand::report(const std::vector<ConformanceResult> &results) const {
     }
   }
   if (known)
-    std::printf("%zu failures are expected ones\n", known);
+    std::printf("expected failures: %zu\n", known);
   std::printf("%zu passed, %zu failed, %zu skipped\n", counts[0],
               counts[1] - known, counts[2] + known);
   return counts[1] == known && surprises == 0 ? kOk : kBadInput;
@@ -194,23 +193,20 @@ int TestCommand::run() {
   return report(results);
 }
 
-void dlc::tool::addTest(CLI::App &app, Action &run) {
+void dlc::tool::addTest(CommandLine &line) {
   auto command = std::make_shared<TestCommand>();
-  CLI::App *sub = app.add_subcommand("test", "Run ONNX conformance folders");
-  sub->add_option("folders", command->folders,
-                  "Folders of tests, or folders of such folders")
-      ->required();
-  sub->add_option("--jobs", command->jobs, "Tests at a time");
-  sub->add_option("--timeout", command->timeout, "Seconds for one test");
-  sub->add_option("--filter", command->filter,
-                  "Only tests whose name contains this");
-  sub->add_option("--expected-failures", command->expectedFile,
-                  "File with the names of tests that may fail");
-  sub->add_option("--target", command->options.target, "As for dlc compile");
-  sub->add_option("--rtol", command->options.relative, "Relative tolerance");
-  sub->add_option("--atol", command->options.absolute, "Absolute tolerance");
-  sub->add_flag("--verbose", command->verbose, "Print skipped tests too");
-  sub->callback([command, &run] {
-    run = [command] { return command->run(); };
-  });
+  Syntax syntax = line.add("test", "Run ONNX conformance folders",
+                           [command] { return command->run(); });
+  syntax.required("folders", command->folders,
+                  "Folders of tests, or folders of such folders");
+  syntax.option("--jobs", command->jobs, "Tests at a time");
+  syntax.option("--timeout", command->timeout, "Seconds for one test");
+  syntax.option("--filter", command->filter,
+                "Only tests whose name contains this");
+  syntax.option("--expected-failures", command->expectedFile,
+                "File with the names of tests that may fail");
+  syntax.option("--target", command->options.target, "As for dlc compile");
+  syntax.option("--rtol", command->options.relative, "Relative tolerance");
+  syntax.option("--atol", command->options.absolute, "Absolute tolerance");
+  syntax.flag("--verbose", command->verbose, "Print skipped tests too");
 }
