@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 BUILD := build
 JOBS ?= $(shell nproc)
 
-.PHONY: all build run check check-all asan tsan bench fuzz setup format clean
+.PHONY: all build run check asan tsan bench fuzz fuzzers setup format clean
 
 all: build
 
@@ -23,28 +23,34 @@ run: setup
 	@$(MAKE) --no-print-directory build
 	@$(PYTHON) tools/scripts/run.py --dlc $(BUILD)/bin/dlc
 
-# Every test of the release build.
+# Every test of the release build, and the fuzz targets for a moment.
 check: setup
-	@$(MAKE) --no-print-directory build
-	@tools/scripts/check.sh $(BUILD)
+	@$(MAKE) --no-print-directory build fuzzers
+	@tools/scripts/check.sh $(BUILD) $(BUILD)/asan
 
 # The suite under AddressSanitizer and UBSan.
 asan: setup
-	@[ -f $(BUILD)/asan/build.ninja ] || cmake --preset asan >/dev/null
+	@$(MAKE) --no-print-directory $(BUILD)/asan/build.ninja
 	@cmake --build $(BUILD)/asan -j $(JOBS)
-	@tools/scripts/check.sh $(BUILD)/asan --sanitized
+	@tools/scripts/check.sh $(BUILD)/asan
+
+$(BUILD)/%/build.ninja:
+	@cmake --preset $* >/dev/null
+
+fuzzers:
+	@$(MAKE) --no-print-directory $(BUILD)/asan/build.ninja
+	@cmake --build $(BUILD)/asan -j $(JOBS) --target fuzzers
 
 # The runtime under ThreadSanitizer.
 tsan: setup
-	@[ -f $(BUILD)/tsan/build.ninja ] || cmake --preset tsan >/dev/null
+	@$(MAKE) --no-print-directory $(BUILD)/tsan/build.ninja
 	@cmake --build $(BUILD)/tsan -j $(JOBS)
 	@TSAN_OPTIONS=allocator_may_return_null=1 \
 	  ctest --test-dir $(BUILD)/tsan --output-on-failure
 
 # Fuzzes each target for FUZZ_SECONDS (default 600) on top of the seeds.
 fuzz: setup
-	@[ -f $(BUILD)/asan/build.ninja ] || cmake --preset asan >/dev/null
-	@cmake --build $(BUILD)/asan -j $(JOBS)
+	@$(MAKE) --no-print-directory fuzzers
 	@tools/scripts/fuzz.sh $(BUILD)/asan $${FUZZ_SECONDS:-600}
 
 # DLC beside ONNX Runtime and OpenVINO in one run.

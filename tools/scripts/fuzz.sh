@@ -1,32 +1,34 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes each target of a sanitized build on top of the committed seeds.
-# New inputs are kept in BUILD/fuzz; crashes are left there and fail the run.
+# Fuzzes each target of a sanitized build on top of its committed seeds. What
+# it finds is kept in BUILD/fuzz/TARGET and built upon next time; an input that
+# fails is left there too, and fails the run.
 # usage: fuzz.sh BUILD SECONDS_PER_TARGET
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$1
 seconds=$2
-export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
+export ASAN_OPTIONS=allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1
 
-found=0
-for target in "$build"/bin/*Fuzzer; do
-  [ -x "$target" ] || continue
-  found=1
+shopt -s nullglob
+targets=("$build"/bin/*Fuzzer)
+[ ${#targets[@]} -gt 0 ] || {
+  echo "fuzz: expected fuzz targets in $build/bin, found none" >&2
+  exit 1
+}
+for target in "${targets[@]}"; do
   name=$(basename "$target")
   corpus="$build/fuzz/$name"
+  seeds=$(cat "$target.seeds")
   mkdir -p "$corpus"
-  seeds=$(find test -type d -name "$name.seeds" | head -1)
-  echo "fuzzing $name for $seconds s"
-  "$target" "$corpus" ${seeds:+"$seeds"} -max_total_time="$seconds" \
-    -rss_limit_mb=4096 -timeout=20 -max_len=65536 -print_final_stats=0 \
+  "$target" "$corpus" ${seeds:+"$seeds"} -max_total_time="$seconds" -seed=1 \
+    -rss_limit_mb=4096 -timeout=20 -max_len=65536 -print_final_stats=1 \
     -artifact_prefix="$corpus/" >"$corpus.log" 2>&1 || {
     tail -40 "$corpus.log"
     echo "fuzz: $name failed; its input is in $corpus"
     exit 1
   }
+  runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$corpus.log")
+  echo "$name: $runs inputs in $seconds s, no failure"
 done
-[ "$found" = 1 ] || {
-  echo "fuzz: expected fuzz targets in $build/bin, found none" >&2
-  exit 1
-}

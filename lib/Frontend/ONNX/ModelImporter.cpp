@@ -21,7 +21,7 @@ ModelImporter::ModelImporter(MLIRContext &context, const Model &model,
                              ModelFolder *folder)
     : context(context), model(model), options(options), file(file),
       owner(std::move(owner)), folder(folder), builder(OpBuilder(&context)),
-      nodeBudget(model.graph.nodes.size() + kInlinedNodes) {
+      nodeBudget(model.graph.nodes.size() + options.inlinedNodes) {
   builder.setLocation(NameLoc::get(StringAttr::get(&context, file)));
 }
 

@@ -14,10 +14,6 @@
 
 namespace dlc::onnx {
 
-/// Bound on the nodes that inlining may create beyond those of the model: a
-/// few functions that call each other twice grow exponentially.
-inline constexpr size_t kInlinedNodes = 1 << 18;
-
 /// The names of one graph or function body.
 struct Scope {
   /// Null: a parameter of a function that the call leaves out.

@@ -87,7 +87,7 @@ Location ModelImporter::locate(const Node &node, size_t index) {
 bool ModelImporter::importNodes(ArrayRef<Node> nodes, Scope &scope) {
   if (nodes.size() > nodeBudget)
     return fail("unsupported: functions that expand to more than " +
-                Twine(kInlinedNodes) + " nodes");
+                Twine(options.inlinedNodes) + " nodes");
   nodeBudget -= nodes.size();
   for (const Node &node : nodes)
     for (StringRef output : node.outputs)

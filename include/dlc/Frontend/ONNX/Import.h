@@ -29,6 +29,9 @@ struct ImportOptions {
   /// The folder of external data. For a file: empty means the file's own.
   /// For a buffer: empty means that external data is refused.
   std::string externalDataFolder;
+  /// Bound on the nodes that inlining may create beyond those of the model: a
+  /// few functions that call each other twice grow exponentially.
+  size_t inlinedNodes = 1 << 18;
 };
 
 /// Loads what the importer creates operations of (graph, func).
