@@ -49,6 +49,7 @@ struct Compilation::State {
 
   CompileOptions options;
   std::string messages;
+  bool hasFailed = false, isUnsupported = false;
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
   std::vector<ModelPort> inputs, outputs;
@@ -104,6 +105,10 @@ void Compilation::State::addMessage(Diagnostic &diagnostic) {
     os << part << '\n';
   };
   add(diagnostic);
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error && !hasFailed) {
+    hasFailed = true;
+    isUnsupported = StringRef(diagnostic.str()).starts_with("unsupported: ");
+  }
   for (const Diagnostic &note : diagnostic.getNotes())
     add(note);
 }
@@ -153,6 +158,7 @@ Compilation::Compilation(CompileOptions options)
 Compilation::~Compilation() = default;
 
 const std::string &Compilation::messages() const { return state->messages; }
+bool Compilation::isUnsupported() const { return state->isUnsupported; }
 std::vector<ModelPort> Compilation::inputs() const { return state->inputs; }
 std::vector<ModelPort> Compilation::outputs() const { return state->outputs; }
 

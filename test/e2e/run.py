@@ -3,10 +3,12 @@
 """End-to-end tests of dlc on whole networks.
 
 usage: run.py --dlc build/bin/dlc
+       run.py --store
 
 Each network is made small enough for a test by tools/benchmarks/models.py's
-own builders; the answers to compare with come from ONNX's reference evaluator
-(package onnx), which shares nothing with DLC. Prints 'N passed, N failed'.
+own builders. The answers to compare with are stored in references/NAME.npz, by
+--store: they come from ONNX's reference evaluator (package onnx), which shares
+nothing with DLC. Prints 'N passed, N failed'.
 """
 import argparse
 import os
@@ -25,6 +27,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools", "examples", "digits"))
 import models  # noqa: E402
 
 TOLERANCE = 1e-4  # of the largest output
+REFERENCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "references")
 
 
 def run(*command, expected=0):
@@ -54,18 +57,33 @@ def feeds_of(model, seed=1):
     return feeds
 
 
+def store_reference(model, feeds, name):
+    outputs = ReferenceEvaluator(model).run(None, feeds)
+    values = {f"input {key}": value for key, value in feeds.items()}
+    for output, value in zip(model.graph.output, outputs):
+        values[f"output {output.name}"] = value
+    os.makedirs(REFERENCES, exist_ok=True)
+    np.savez_compressed(os.path.join(REFERENCES, f"{name}.npz"), **values)
+
+
 def check_network(dlc, folder, network):
     network.save(folder)
     path = os.path.join(folder, f"{network.name}.onnx")
     model = onnx.load(path)
     feeds = feeds_of(model)
+    if dlc is None:
+        return store_reference(model, feeds, network.name)
     np.savez(os.path.join(folder, "in.npz"), **feeds)
     artifact = os.path.join(folder, "m.dlc")
     run(dlc, "compile", path, "-o", artifact)
     first = open(artifact, "rb").read()
     run(dlc, "compile", path, "-o", artifact)
     assert first == open(artifact, "rb").read(), "compiled twice, bytes differ"
-    expected = ReferenceEvaluator(model).run(None, feeds)
+    with np.load(os.path.join(REFERENCES, f"{network.name}.npz")) as stored:
+        for name, value in feeds.items():
+            assert np.array_equal(stored[f"input {name}"], value), \
+                f"the stored reference is for another input {name}: run --store"
+        expected = [stored[f"output {o.name}"] for o in model.graph.output]
     for threads in ("1", "2"):
         run(dlc, "run", artifact, "--inputs", os.path.join(folder, "in.npz"),
             "--outputs", os.path.join(folder, "out.npz"), "--threads", threads)
@@ -113,11 +131,13 @@ def test_mlp(dlc, folder):
 
 
 def test_elementwise(dlc, folder):
-    check_network(dlc, folder, models.elementwise("elementwise_small", 5, size=1 << 14))
+    check_network(dlc, folder, models.elementwise("elementwise_small", 5, size=1 << 12))
 
 
 def test_digits(dlc, folder):
     """The trained network classifies real digits, batch size by data."""
+    if dlc is None:
+        return
     from train import held_out_split
 
     _, _, images, labels = held_out_split()
@@ -131,8 +151,12 @@ def test_digits(dlc, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--dlc", required=True)
-    dlc = os.path.abspath(parser.parse_args().dlc)
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--dlc", help="the program to test")
+    group.add_argument("--store", action="store_true",
+                       help="write the references anew and test nothing")
+    options = parser.parse_args()
+    dlc = None if options.store else os.path.abspath(options.dlc)
     tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
     failed = 0
     for name, test in tests:

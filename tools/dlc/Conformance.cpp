@@ -189,12 +189,10 @@ static LoadedModel compileTest(const ConformanceTest &test,
   compile.threads = 1;
   auto compilation = std::make_unique<Compilation>(compile);
   auto failWith = [&](const Compilation &compilation) {
-    std::string text = compilation.messages();
-    bool unsupported = text.find("unsupported: ") != std::string::npos;
-    llvm::StringRef reason = llvm::StringRef(text).rtrim();
+    llvm::StringRef reason = llvm::StringRef(compilation.messages()).rtrim();
     reason.consume_front("error: ");
     Mismatch mismatch = fail(reason.str());
-    if (unsupported)
+    if (compilation.isUnsupported())
       mismatch.result.outcome = Outcome::Skipped;
     return mismatch;
   };

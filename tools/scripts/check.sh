@@ -28,7 +28,7 @@ step ctest ctest --test-dir "$build" --output-on-failure -j "$jobs"
 if [ -n "$fuzz" ]; then
   step fuzz tools/scripts/fuzz.sh "$fuzz" "${FUZZ_SECONDS:-10}"
 fi
-step conformance "$build/bin/dlc" test --jobs "$jobs" \
+step conformance "$build/bin/dlc" test --jobs "$jobs" --minimum 1600 \
   --expected-failures test/conformance/expected-failures.txt \
   "${kinds[@]/#/$data/}"
 step end-to-end .venv/bin/python test/e2e/run.py --dlc "$build/bin/dlc"

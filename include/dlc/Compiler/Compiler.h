@@ -78,6 +78,9 @@ public:
 
   /// The messages of all failures and warnings so far, one a line.
   const std::string &messages() const;
+  /// The first failure was that the model is well formed and needs what DLC
+  /// does not support.
+  bool isUnsupported() const;
 
 private:
   struct State;

@@ -40,6 +40,8 @@ bool ModelImporter::checkOpsets(ArrayRef<OpsetImport> opsets) {
 }
 
 bool ModelImporter::checkModel() {
+  if (model.irVersion <= 0)
+    return fail("expected an IR version, found none");
   if (model.irVersion < kFirstIrVersion || model.irVersion > kLastIrVersion)
     return fail("unsupported: IR version " + Twine(model.irVersion) +
                 ", expected " + Twine(kFirstIrVersion) + " to " +

@@ -31,7 +31,8 @@ public:
 
 private:
   bool isDone() const {
-    return best.arenaBytes <= std::max(best.lowerBound, capacity);
+    return best.arenaBytes < kInfinity &&
+           best.arenaBytes <= std::max(best.lowerBound, capacity);
   }
   void offer(Offsets found, Method how);
   void runPasses();

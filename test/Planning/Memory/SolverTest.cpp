@@ -39,6 +39,16 @@ TEST(SolverTest, EmptyProblemNeedsNothing) {
   EXPECT_EQ(solution.lowerBound, 0);
 }
 
+TEST(SolverTest, AnyCapacityIsPackedFor) {
+  Problem problem{{{"a", 0, 2, 64, 1, {}}, {"b", 1, 3, 64, 1, {}}}, {}, {}};
+  for (int64_t capacity : {int64_t(128), INT64_MAX / 4, INT64_MAX}) {
+    problem.capacity = capacity;
+    const Solution solution = solve(problem);
+    expectValid(problem, solution);
+    EXPECT_EQ(solution.arenaBytes, 128) << capacity;
+  }
+}
+
 TEST(SolverTest, EmptyBuffersTakeNoMemory) {
   const Problem problem{
       {{"a", 0, 9, 0, 64, {}}, {"b", 0, 9, 5, 1, {}}}, {}, {}};
