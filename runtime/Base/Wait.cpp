@@ -17,8 +17,15 @@ void rt::futexWait(std::atomic<uint32_t> &word, uint32_t expected) {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr);
 }
 
-void rt::futexWake(std::atomic<uint32_t> &word, int count) {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count);
+void rt::futexWaitFor(std::atomic<uint32_t> &word, uint32_t expected,
+                      uint64_t nanoseconds) {
+  timespec time = {time_t(nanoseconds / 1'000'000'000),
+                   long(nanoseconds % 1'000'000'000)};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, &time);
+}
+
+int rt::futexWake(std::atomic<uint32_t> &word, int count) {
+  return int(syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count));
 }
 
 uint64_t rt::nowNanoseconds() {

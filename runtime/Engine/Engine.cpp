@@ -2,7 +2,7 @@
 
 #include "dlc/runtime/Engine/Engine.h"
 
-#include "Check.h"
+#include "Core.h"
 #include "Naive.h"
 
 using namespace dlc::rt;
@@ -100,7 +100,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions &options) {
     return createNaiveEngine(options);
   case EngineKind::Threaded:
   case EngineKind::PerDevice:
-    return makeError(StatusCode::Unsupported, "expected a naive engine");
+    return createThreadedEngine(options);
   }
   return makeError(StatusCode::InvalidArgument,
                    "expected a kind of engine, got %d", int(options.kind));

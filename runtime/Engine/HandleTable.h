@@ -99,6 +99,9 @@ public:
   /// From now on the handle is refused; the place stays taken until remove().
   void retire(uint32_t index) { publish(index, 0); }
 
+  /// Takes retire() back.
+  void restore(uint32_t index) { publish(index, (*this)[index].stamp); }
+
   void remove(uint32_t index) {
     publish(index, 0);
     (*this)[index].stamp = 0;

@@ -28,10 +28,12 @@ public:
   }
 
   ~EngineShell() override {
-    if (guard->isChild())
+    if (guard && guard->isChild()) {
       (void)core.release();
-    else if (core)
+      (void)texts.release();
+    } else if (core) {
       (void)core->close().isOk();
+    }
   }
 
   Result<Variable> newVariable() override {

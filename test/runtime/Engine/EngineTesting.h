@@ -63,11 +63,9 @@ private:
 /// Every engine with several numbers of threads; for value-parameterized tests.
 inline std::vector<EngineOptions> allEngines() {
   std::vector<EngineOptions> all = {{.kind = EngineKind::Naive}};
-#ifndef DLC_TEST_NAIVE_ONLY
   for (EngineKind kind : {EngineKind::Threaded, EngineKind::PerDevice})
     for (unsigned workers : {1, 2, 4})
       all.push_back({.kind = kind, .cpuWorkers = workers});
-#endif
   return all;
 }
 
@@ -78,5 +76,11 @@ inline std::string engineName(const EngineOptions &options) {
 }
 
 } // namespace dlc::rt::test
+
+namespace dlc::rt {
+inline void PrintTo(const EngineOptions &options, std::ostream *out) {
+  *out << test::engineName(options);
+}
+} // namespace dlc::rt
 
 #endif // DLC_TEST_RUNTIME_ENGINE_ENGINETESTING_H

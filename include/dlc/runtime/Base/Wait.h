@@ -15,8 +15,12 @@ namespace dlc::rt {
 /// and wakers are threads of one process.
 void futexWait(std::atomic<uint32_t> &word, uint32_t expected);
 
-/// Wakes at most `count` threads that sleep on `word`.
-void futexWake(std::atomic<uint32_t> &word, int count);
+/// The same for at most `nanoseconds`.
+void futexWaitFor(std::atomic<uint32_t> &word, uint32_t expected,
+                  uint64_t nanoseconds);
+
+/// Wakes at most `count` threads that sleep on `word`; says how many.
+int futexWake(std::atomic<uint32_t> &word, int count);
 
 /// The monotonic clock. Takes up to 70 ns in a virtual machine.
 uint64_t nowNanoseconds();

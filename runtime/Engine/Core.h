@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The core of the threaded engines.
+//
+//   push      any thread writes a record into a ring; the ticket that it drew
+//             is the order of the engine. It touches no variable.
+//   schedule  whoever needs work (a worker, a waiter, a pusher that faces a
+//   full
+//             ring) takes the one lock, retires what it has finished, registers
+//             records until something is ready, and takes that. Dependencies
+//             are plain memory under the lock, and stay in few caches.
+//   run       outside of the lock.
+//
+// docs/Rationale/Runtime.md argues why that is correct and how it scales. The
+// parts: Push.cpp, Schedule.cpp, Workers.cpp, Waits.cpp, Life.cpp, Bulk.cpp and
+// Dump.cpp.
+
+#ifndef DLC_RUNTIME_ENGINE_CORE_H
+#define DLC_RUNTIME_ENGINE_CORE_H
+
+#include "Check.h"
+#include "Lane.h"
+#include "Ring.h"
+#include "Sync.h"
+
+#include <cstring>
+#include <mutex>
+
+namespace dlc::rt {
+
+class EngineCore;
+
+/// Where completions arrive; outlives the core as long as one is missing.
+class CompletionHub final : public CompletionSink {
+public:
+  explicit CompletionHub(EngineCore &core) : core(&core) {}
+  void retain() override;
+  void release() override;
+  Status complete(void *operation, uint64_t run, Status result) override;
+  void detach(); ///< The core ends.
+
+private:
+  std::mutex mutex; ///< Guards `core`, and that it lives during complete().
+  EngineCore *core;
+  std::atomic<uint32_t> references = 1;
+};
+
+/// A thread that waits for a variable or for all. On its stack.
+struct Waiter {
+  enum : uint32_t { Pending, Sleeping, Done };
+  std::atomic<uint32_t> state = Pending;
+  bool takesErrors = false; ///< Of all, when it waits for all.
+  Waiter *next = nullptr;
+  CoreOperation *owner = nullptr; ///< That waits inside.
+  Status status;                  ///< Written before `state` becomes Done.
+  /// For a variable: the operation that stands in its queue, and its one use.
+  struct Place {
+    CoreOperation operation = {};
+    Use use = {};
+  } place;
+
+  bool isDone() const { return state.load(std::memory_order_acquire) == Done; }
+  void signal(); ///< The waiter may end at once.
+  /// Sleeps until it is done, or for `nanoseconds` when they are not 0.
+  void sleep(uint64_t nanoseconds = 0);
+};
+
+inline Waiter &waiterOf(const CoreOperation &place) {
+  Waiter *waiter;
+  std::memcpy(&waiter, place.payload, sizeof(waiter));
+  return *waiter;
+}
+
+struct BulkState;
+
+class EngineCore {
+public:
+  EngineCore(Engine &engine, const EngineOptions &options);
+  ~EngineCore();
+  Status initialise();
+
+  // As in Engine.
+  Result<Variable> newVariable();
+  Status deleteVariable(Task function, Context context, Variable variable);
+  Result<Operator> newOperator(Task function, bool isAsync, VariableList reads,
+                               VariableList writes, const PushOptions &options);
+  Status deleteOperator(Operator operation);
+  Status push(Operator operation, Context context, int priority);
+  Status push(Task &function, bool isAsync, Context context, VariableList reads,
+              VariableList writes, const PushOptions &options);
+  Result<unsigned> setBulkSize(unsigned operations);
+  Status waitForVariable(Variable variable, VariableUse use);
+  Status waitForAll();
+  Status stop();
+  Status start();
+  Status close();
+  Result<uint64_t> version(Variable variable);
+  std::string dump();
+  EngineStatistics statistics();
+
+  Status complete(CoreOperation &operation, uint64_t run, Status result);
+
+private:
+  enum class State { Running, Stopped, Closed };
+  static constexpr unsigned maxLanes = 64;
+  /// In `tail`: pushes are refused.
+  static constexpr uint64_t refusesBit = uint64_t(1) << 63;
+
+  /// What a push hands to the ring.
+  struct Request {
+    Task *task = nullptr;
+    uint8_t flags = 0; ///< OperationFlag.
+    Context context;
+    VariableList reads = {}, writes = {};
+    PushOptions options = {};
+  };
+
+  // Push.cpp
+  Result<Lane *> laneFor(Context context, OperationProperty property);
+  Status submit(const Request &request);
+  CoreOperation *prepare(const Request &request);
+  void writeRecord(const Request &request, uint64_t ticket, bool isExtended);
+  Status reserve(uint64_t slots, bool isAlways, uint64_t &ticket);
+  bool isRefusing() const {
+    return tail.load(std::memory_order_relaxed) & refusesBit;
+  }
+  Status refuseNow();
+  bool hasRoom(uint64_t end);
+  Status awaitRoom(uint64_t end, bool isAlways);
+  Status admitBytes(uint64_t bytes, bool isAlways);
+  Status runAtOnce(Task &function, Context context);
+  void forgetOperator(uint32_t index);
+
+  // Schedule.cpp, with the lock held
+  bool isHungry(const Lane &lane) const;
+  void registerPushed(Lane *lane);
+  CoreOperation *registerRecord(uint64_t ticket, uint64_t &slots);
+  void start(CoreOperation &operation, uint64_t ticket, uint64_t slots,
+             uint8_t lane);
+  void attachOperator(CoreOperation &operation);
+  void poisonLate(CoreOperation &operation, const char *what);
+  void addUse(CoreOperation &operation, Use &use, uint32_t packed, bool writes);
+  void enqueue(CoreVariable &variable, Use &use);
+  static bool canGrant(const CoreVariable &variable, bool writes);
+  void hold(Use &use, CoreVariable &variable);
+  void seal(CoreOperation &operation);
+  void makeReady(CoreOperation &operation);
+  CoreOperation *takeReady(Lane &lane);
+  void advance(CoreVariable &variable);
+  void releaseUse(const Use &use);
+  void retire(CoreOperation &operation);
+  void endVariable(uint32_t index);
+  void finishWaiters();
+  void finishIdleWaiters();
+  bool isIdle() const;
+  uint64_t nextRandom();
+  void unlock(bool isStarving = false);
+
+  // Workers.cpp
+  static void *workerMain(void *worker);
+  void work(Worker &worker);
+  bool takePermit(Lane &lane);
+  void retireFinished(Worker &worker);
+  CoreOperation *next(Worker &worker, Lane *lane);
+  void run(Worker &worker, CoreOperation &operation);
+  void runObserved(CoreOperation &operation, unsigned number, Task::Thunk thunk,
+                   void *payload, TaskCall &call);
+  void perturb();
+  bool hasWork(const Lane &lane) const;
+  void idle(Lane &lane);
+  void wakeIfAsleep(Lane &lane);
+  void wakeOne(Lane &lane);
+  uint32_t keyFor(Context context, OperationProperty property) const;
+  Result<Lane *> makeLane(uint32_t key);
+  Status startLane(Lane &lane);
+  Worker *takeWorker();
+  void giveWorker(Worker &worker);
+  Status startWorker(Lane &lane);
+  void joinWorkers();
+  Worker *findSelf() const;
+  bool isInside() const {
+    Worker *self = findSelf();
+    return self && self->running;
+  }
+  Worker *lendSelf();
+  void endLoan(Worker &worker);
+  Lane *helpableLane() const;
+  bool helpOnce(Worker &worker);
+
+  // Waits.cpp
+  Status lockUpTo(uint64_t ticket);
+  void place(Waiter &waiter, uint32_t index, VariableUse use);
+  void await(Waiter &waiter);
+  Status waitInside(Waiter &waiter, Worker &self, Variable variable,
+                    VariableUse use);
+  Status lendPermit(Lane &lane);
+  bool wouldWaitForItself(CoreOperation &operation, uint32_t index,
+                          VariableUse use);
+
+  // Life.cpp
+  bool awaitIdle(unsigned milliseconds);
+  void refusePushes();
+  void endThreads();
+  void giveUp();
+
+  // Bulk.cpp
+  BulkState *findBulk() const;
+  static bool isBulked(const Request &request);
+  Status addToBulk(BulkState &bulk, const Request &request);
+  Status flushBulk(BulkState &bulk);
+  Status flushOwnBulk();
+  void endBulks();
+
+  // Dump.cpp
+  void describeHolder(const Use &use, std::string &text);
+  void describe(CoreOperation &operation, std::string &text);
+  std::string describeAll();
+  std::string findStalled();
+  static void *watchMain(void *core);
+  void watch();
+  Status startWatchdog();
+  void endWatchdog();
+
+  // Where pushers meet; limits are published by the holder of the lock.
+  alignas(64) std::atomic<uint64_t> tail = 0; ///< With refusesBit.
+  std::atomic<uint64_t> seenLimit = 0;
+  alignas(64) std::atomic<uint64_t> head = 0;
+  std::atomic<uint64_t> limit = 0;     ///< Tickets within room and budget.
+  std::atomic<uint64_t> roomLimit = 0; ///< Tickets within room.
+  std::atomic<uint64_t> bytesInFlight = 0;
+  std::atomic<uint32_t> roomWaiters = 0, roomEpoch = 0;
+  std::atomic<bool> isStopping = false;
+  /// The next record cannot be registered for want of memory.
+  std::atomic<bool> isStuck = false;
+
+  // Constant after initialise().
+  const EngineOptions options;
+  Engine &engine;
+  AsymmetricFence fence;
+  Ring ring;
+  unsigned cpuWorkers = 1;
+  uint64_t spinNanoseconds = 0;
+  uint64_t wakeRoom = 0; ///< Sleeping pushers are woken for so much room.
+  CompletionHub *hub = nullptr;
+
+  // Only grow.
+  Lane *lanes[maxLanes] = {};
+  std::atomic<unsigned> laneCount = 0;
+  std::atomic<Worker *> workers = nullptr;
+  std::atomic<unsigned> workerCount = 0, threadCount = 0;
+
+  std::atomic<uint32_t> bulkCount = 0;
+  mutable SpinLock bulkLock; ///< Guards the list, not what is in it.
+  BulkState *bulks = nullptr;
+
+  /// Guards the state below it; held while the engine stops or closes, which
+  /// waits for operations. Taken before laneMutex and `core`.
+  std::mutex lifeMutex;
+  State state = State::Stopped;
+  pthread_t watchdog = {};
+  bool hasWatchdog = false;
+  std::atomic<uint32_t> watchEnds = 0;
+
+  /// Guards the making of lanes and threads, which operations may ask for while
+  /// the engine closes. Taken before `core`.
+  std::mutex laneMutex;
+  bool areThreadsOn = false;
+
+  /// Guards all that follows, and what the functions of Schedule.cpp touch.
+  alignas(64) SpinLock core;
+  HandleTable<CoreVariable> variables;
+  HandleTable<CoreOperator> operators;
+  OperationPool pool;
+  FailureBook failures;
+  StampSource stamps;
+  uint64_t retiredSlots = 0;
+  uint64_t readyTotal = 0;
+  uint64_t marks = 0, watchTick = 0;
+  uint64_t random = 0;
+  bool isClosed = false, isGivingUp = false, hasFreedBytes = false;
+  std::string givenUp;              ///< One of what was given up.
+  Waiter *grantedWaiters = nullptr; ///< Whose use is granted.
+  Waiter *doneWaiters = nullptr;    ///< To signal after unlocking.
+  Waiter *idleWaiters = nullptr;    ///< That wait for all.
+  EngineStatistics numbers;
+};
+
+Result<std::unique_ptr<Engine>>
+createThreadedEngine(const EngineOptions &options);
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_ENGINE_CORE_H

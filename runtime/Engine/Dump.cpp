@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looking inside: versions, numbers, who waits for whom, and the watchdog.
+
+#include "Core.h"
+
+#include <cstring>
+
+using namespace dlc::rt;
+
+Result<uint64_t> EngineCore::version(Variable variable) {
+  std::lock_guard guard(core);
+  if (!variables.isCurrent(variable.index, variable.stamp))
+    return refuseVariable(variable);
+  return variables[variable.index].version;
+}
+
+EngineStatistics EngineCore::statistics() {
+  std::lock_guard guard(core);
+  EngineStatistics result = numbers;
+  result.inFlight =
+      (tail.load(std::memory_order_relaxed) & ~refusesBit) - retiredSlots;
+  result.bytesInFlight = bytesInFlight.load(std::memory_order_relaxed);
+  result.variables = variables.size();
+  result.operators = operators.size();
+  result.threads = threadCount.load(std::memory_order_relaxed);
+  result.allocations = pool.allocations();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Dumping
+//===----------------------------------------------------------------------===//
+
+static std::string titleOf(const CoreOperation &operation) {
+  if (operation.is(isWaitFlag))
+    return "a wait";
+  return describeOperation(operation.name, operation.origin) + " #" +
+         std::to_string(operation.id);
+}
+
+/// Who holds the variable that `use` waits for.
+void EngineCore::describeHolder(const Use &use, std::string &text) {
+  const CoreVariable &variable = variables[use.variable];
+  text += std::string("    waits to ") + (use.writes ? "write" : "read") +
+          " variable " + std::to_string(use.variable) + ", ";
+  if (variable.writer)
+    text += "written by " + titleOf(*variable.writer) + "\n";
+  else if (variable.readers)
+    text += "read by " + std::to_string(variable.readers) + " operations\n";
+  else
+    text += "behind others\n";
+}
+
+void EngineCore::describe(CoreOperation &operation, std::string &text) {
+  text += "  " + titleOf(operation) + " on " + toString(operation.context);
+  if (operation.isRunning) {
+    bool hasReturned =
+        operation.is(isAsyncFlag) &&
+        (operation.async.load(std::memory_order_relaxed) & returnedBit);
+    text += hasReturned ? ": waits for its completion\n" : ": runs\n";
+    return;
+  }
+  if (!operation.waiting) {
+    text += ": is ready\n";
+    return;
+  }
+  text += ": waits\n";
+  for (uint32_t i = 0; i != operation.useCount; ++i) {
+    const Use &use = operation.uses()[i];
+    if (use.variable != Use::none && !use.isGranted)
+      describeHolder(use, text);
+  }
+}
+
+std::string EngineCore::describeAll() {
+  uint64_t end = tail.load(std::memory_order_relaxed);
+  uint64_t pushed = end & ~refusesBit;
+  std::string text =
+      options.kind == EngineKind::Threaded ? "threaded" : "per-device";
+  text += " engine: " + std::to_string(pushed - retiredSlots) + " in flight, " +
+          std::to_string(pushed - head.load(std::memory_order_relaxed)) +
+          " not registered, " + std::to_string(readyTotal) + " ready, " +
+          std::to_string(numbers.completed) + " completed" +
+          (isClosed           ? ", closed"
+           : end & refusesBit ? ", stopped"
+                              : "") +
+          "\n";
+  size_t shown = 0, others = 0;
+  pool.forEach([&](CoreOperation &operation) {
+    if (shown == 256) {
+      ++others;
+      return;
+    }
+    ++shown;
+    describe(operation, text);
+  });
+  if (others)
+    text += "  and " + std::to_string(others) + " more\n";
+  return text;
+}
+
+std::string EngineCore::dump() {
+  core.lock();
+  registerPushed(nullptr);
+  std::string text = describeAll();
+  unlock();
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// The watchdog
+//===----------------------------------------------------------------------===//
+
+/// Which operations run since the last but one tick, each told once; empty if
+/// none. No clock is read when an operation starts.
+std::string EngineCore::findStalled() {
+  std::string text;
+  core.lock();
+  ++watchTick;
+  pool.forEach([&](CoreOperation &operation) {
+    if (!operation.isRunning)
+      return;
+    // An id tells this run from earlier ones of the same block.
+    if (operation.seenId != operation.id + 1) {
+      operation.seenId = operation.id + 1;
+      operation.seenTick = watchTick;
+      return;
+    }
+    if (operation.seenTick + 1 != watchTick)
+      return; // Told before.
+    bool hasReturned =
+        operation.is(isAsyncFlag) &&
+        (operation.async.load(std::memory_order_relaxed) & returnedBit);
+    text += titleOf(operation) + " on " + toString(operation.context) +
+            (hasReturned ? " has not completed after "
+                         : " has not returned after ") +
+            std::to_string(options.watchdogMilliseconds) + " ms\n";
+  });
+  if (!text.empty())
+    text += describeAll();
+  unlock();
+  return text;
+}
+
+void EngineCore::watch() {
+  uint64_t period = uint64_t(options.watchdogMilliseconds) * 1'000'000;
+  uint64_t tick = nowNanoseconds() + period;
+  while (!watchEnds.load(std::memory_order_acquire)) {
+    uint64_t now = nowNanoseconds();
+    if (now < tick) {
+      futexWaitFor(watchEnds, 0, tick - now);
+      continue;
+    }
+    tick = now + period;
+    std::string report = findStalled();
+    if (!report.empty() && options.onStall)
+      options.onStall(report);
+  }
+}
+
+void *EngineCore::watchMain(void *core) {
+  static_cast<EngineCore *>(core)->watch();
+  return nullptr;
+}
+
+Status EngineCore::startWatchdog() {
+  watchEnds.store(0, std::memory_order_relaxed);
+  if (int error = pthread_create(&watchdog, nullptr, watchMain, this))
+    return makeError(StatusCode::Unavailable, "cannot start the watchdog: %s",
+                     std::strerror(error));
+  pthread_setname_np(watchdog, "dlc-watchdog");
+  hasWatchdog = true;
+  return Status::ok();
+}
+
+void EngineCore::endWatchdog() {
+  if (!std::exchange(hasWatchdog, false))
+    return;
+  watchEnds.store(1, std::memory_order_release);
+  futexWake(watchEnds, 1);
+  pthread_join(watchdog, nullptr);
+}

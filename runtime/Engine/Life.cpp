@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The life of a core: start, stop, close; and completions, which may come after
+// it.
+
+#include "Core.h"
+#include "Shell.h"
+
+#include <algorithm>
+#include <sched.h>
+
+using namespace dlc::rt;
+
+//===----------------------------------------------------------------------===//
+// Completions
+//===----------------------------------------------------------------------===//
+
+void CompletionHub::retain() {
+  references.fetch_add(1, std::memory_order_relaxed);
+}
+
+void CompletionHub::release() {
+  // Acquire and release: the last one sees what all did before.
+  if (references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    delete this;
+}
+
+Status CompletionHub::complete(void *operation, uint64_t run, Status result) {
+  std::lock_guard guard(mutex);
+  if (!core)
+    return makeError(StatusCode::Unavailable, "the engine is closed");
+  return core->complete(*static_cast<CoreOperation *>(operation), run,
+                        std::move(result));
+}
+
+void CompletionHub::detach() {
+  std::lock_guard guard(mutex);
+  core = nullptr;
+}
+
+/// The right to complete the operation, which one caller gets.
+static bool claim(CoreOperation &operation, uint64_t run) {
+  uint64_t seen = operation.async.load(std::memory_order_relaxed);
+  do {
+    if (seen >> 3 != run || (seen & claimedBit))
+      return false;
+    // Acquire: what the thread that started the operation wrote into it.
+  } while (!operation.async.compare_exchange_weak(seen, seen | claimedBit,
+                                                  std::memory_order_acquire,
+                                                  std::memory_order_relaxed));
+  return true;
+}
+
+/// Memory of operations lasts as long as the core, so that a call that comes
+/// late or twice finds the word, and in it another run or the bit.
+Status EngineCore::complete(CoreOperation &operation, uint64_t run,
+                            Status result) {
+  if (!claim(operation, run))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected one completion of an operation, got another");
+  operation.result = std::move(result);
+  // Release: the result. Acquire: what the function did before it returned.
+  uint64_t before =
+      operation.async.fetch_or(completedBit, std::memory_order_acq_rel);
+  if (!(before & returnedBit))
+    return Status::ok(); // The thread that called the function ends it.
+  core.lock();
+  retire(operation);
+  if (isStuck.load(std::memory_order_relaxed))
+    registerPushed(nullptr);
+  // Workers may all sleep: pushers wait for any room.
+  unlock(true);
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+static unsigned usableProcessors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return unsigned(std::max(1, CPU_COUNT(&set)));
+  return unsigned(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+EngineCore::EngineCore(Engine &engine, const EngineOptions &given)
+    : options(given), engine(engine),
+      stamps(reinterpret_cast<uintptr_t>(this) * 0x9e3779b97f4a7c15u ^
+             nowNanoseconds()),
+      random(given.fuzzSeed) {
+  cpuWorkers = options.cpuWorkers ? options.cpuWorkers : usableProcessors();
+  spinNanoseconds = uint64_t(options.spinMicroseconds) * 1000;
+}
+
+Status EngineCore::initialise() {
+  if (options.maxOperations < 16 || options.queueSlots < 16 ||
+      options.queueSlots > 1u << 24)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected at least 16 operations and 16 to 2^24 queue "
+                     "slots, got %u and %u",
+                     options.maxOperations, options.queueSlots);
+  if (cpuWorkers > 4096 || !options.priorityWorkers || !options.deviceWorkers ||
+      !options.copyWorkers)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected 1 to 4096 workers in each lane");
+  hub = new (std::nothrow) CompletionHub(*this);
+  if (!hub || !ring.create(options.queueSlots) || !pool.prepare())
+    return makeError(StatusCode::OutOfMemory, "no memory for an engine");
+  uint64_t least = std::min<uint64_t>(ring.size(), options.maxOperations);
+  wakeRoom = least / 2;
+  limit.store(least, std::memory_order_relaxed);
+  roomLimit.store(ring.size(), std::memory_order_relaxed);
+  tail.store(refusesBit, std::memory_order_relaxed);
+  return start();
+}
+
+EngineCore::~EngineCore() {
+  // Closed by the shell, or never started.
+  if (hub) {
+    hub->detach();
+    hub->release();
+  }
+  for (uint32_t i = 0; i != variables.end(); ++i)
+    failures.release(variables[i].poison);
+  for (uint32_t i = 0; i != operators.end(); ++i)
+    delete[] operators[i].variables;
+  for (Lane *lane : lanes)
+    delete lane;
+  for (Worker *worker = workers; worker;)
+    delete std::exchange(worker, worker->next);
+  endBulks();
+}
+
+//===----------------------------------------------------------------------===//
+// Start, stop, close
+//===----------------------------------------------------------------------===//
+
+Status EngineCore::start() {
+  std::lock_guard life(lifeMutex);
+  if (state == State::Closed)
+    return refuseClosed();
+  if (state == State::Running)
+    return Status::ok();
+  {
+    std::lock_guard guard(laneMutex);
+    areThreadsOn = true;
+    Status status;
+    unsigned count = laneCount.load(std::memory_order_relaxed);
+    for (unsigned i = 0; i != count && status.isOk(); ++i)
+      status = startLane(*lanes[i]);
+    if (status.isOk() && options.watchdogMilliseconds)
+      status = startWatchdog();
+    if (!status.isOk()) {
+      areThreadsOn = false;
+      joinWorkers();
+      return status;
+    }
+  }
+  state = State::Running;
+  // The first lane starts with the engine, so that what is wrong with threads
+  // is found here.
+  if (!laneCount.load(std::memory_order_relaxed))
+    if (Result<Lane *> lane =
+            laneFor(Context::cpu(), OperationProperty::Normal);
+        !lane.isOk()) {
+      state = State::Stopped;
+      return std::move(lane.status());
+    }
+  tail.fetch_and(~refusesBit, std::memory_order_relaxed);
+  return Status::ok();
+}
+
+/// Waits until nothing is in flight; false when that took longer than
+/// `milliseconds`, unless they are 0.
+bool EngineCore::awaitIdle(unsigned milliseconds) {
+  Waiter waiter;
+  core.lock();
+  waiter.next = idleWaiters;
+  idleWaiters = &waiter;
+  unlock();
+  uint64_t patience = uint64_t(milliseconds) * 1'000'000;
+  uint64_t deadline = nowNanoseconds() + patience;
+  while (!waiter.isDone()) {
+    uint64_t now = patience ? nowNanoseconds() : 0;
+    if (patience && now >= deadline)
+      break;
+    waiter.sleep(patience ? deadline - now : 0);
+  }
+  if (waiter.isDone())
+    return true;
+  core.lock();
+  Waiter **link = &idleWaiters;
+  while (*link && *link != &waiter)
+    link = &(*link)->next;
+  bool isWaiting = *link;
+  if (isWaiting)
+    *link = waiter.next;
+  core.unlock();
+  // Taken off by another thread, which is about to signal it.
+  while (!isWaiting && !waiter.isDone())
+    sched_yield();
+  return !isWaiting;
+}
+
+/// Refuses pushes, and wakes those that wait for room to tell them.
+void EngineCore::refusePushes() {
+  tail.fetch_or(refusesBit, std::memory_order_seq_cst);
+  roomEpoch.fetch_add(1, std::memory_order_seq_cst);
+  futexWake(roomEpoch, INT32_MAX);
+}
+
+void EngineCore::endThreads() {
+  endWatchdog();
+  std::lock_guard guard(laneMutex);
+  areThreadsOn = false;
+  joinWorkers();
+}
+
+Status EngineCore::stop() {
+  if (isInside())
+    return refuseInside("stop()");
+  DLC_RETURN_IF_ERROR(flushOwnBulk());
+  std::lock_guard life(lifeMutex);
+  if (state == State::Closed)
+    return refuseClosed();
+  if (state == State::Stopped)
+    return Status::ok();
+  refusePushes();
+  awaitIdle(0);
+  endThreads();
+  state = State::Stopped;
+  return Status::ok();
+}
+
+Status EngineCore::close() {
+  if (isInside())
+    return refuseInside("close()");
+  (void)flushOwnBulk().isOk(); // An engine that is stopped refuses it.
+  std::lock_guard life(lifeMutex);
+  if (state == State::Closed)
+    return Status::ok();
+  core.lock();
+  isClosed = true;
+  core.unlock();
+  if (state == State::Running) {
+    refusePushes();
+    if (!awaitIdle(options.closePatienceMilliseconds)) {
+      // What is released by it may be asynchronous again, and running.
+      do
+        giveUp();
+      while (!awaitIdle(10));
+    }
+    endThreads();
+  }
+  state = State::Closed;
+  if (hub)
+    hub->detach();
+  for (uint32_t i = 0; i != operators.end(); ++i)
+    if (operators[i].stamp)
+      forgetOperator(i);
+  if (givenUp.empty())
+    return Status::ok();
+  return makeError(StatusCode::Unavailable, "gave up %s", givenUp.c_str());
+}
+
+/// Lets nothing more start, and ends the asynchronous operations that wait for
+/// their completion.
+void EngineCore::giveUp() {
+  core.lock();
+  isGivingUp = true;
+  registerPushed(nullptr);
+  CoreOperation *ended = nullptr;
+  pool.forEach([&](CoreOperation &operation) {
+    bool goesOn = operation.isRunning && !operation.is(isAsyncFlag);
+    if (givenUp.empty() && !goesOn &&
+        operation.property != OperationProperty::DeleteVariable)
+      givenUp = describeOperation(operation.name, operation.origin);
+    if (!operation.is(isAsyncFlag) || !operation.isRunning ||
+        operation.isSkipped || !claim(operation, operation.id))
+      return;
+    operation.result = makeError(StatusCode::Unavailable,
+                                 "the engine closed before it completed");
+    uint64_t before =
+        operation.async.fetch_or(completedBit, std::memory_order_acq_rel);
+    if (before & returnedBit) {
+      operation.next = ended;
+      ended = &operation;
+    }
+  });
+  while (ended)
+    retire(*std::exchange(ended, ended->next));
+  unlock(true);
+}
+
+Result<std::unique_ptr<Engine>>
+dlc::rt::createThreadedEngine(const EngineOptions &options) {
+  return EngineShell<EngineCore>::create(options);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations and variables inside the threaded engines. All of it is guarded
+// by the core's lock unless it says otherwise: dependencies are plain memory.
+
+#ifndef DLC_RUNTIME_ENGINE_OPERATION_H
+#define DLC_RUNTIME_ENGINE_OPERATION_H
+
+#include "Failure.h"
+
+#include "dlc/runtime/Engine/Engine.h"
+
+#include <atomic>
+#include <bit>
+#include <new>
+#include <utility>
+
+namespace dlc::rt {
+
+struct CoreOperation;
+struct CoreOperator;
+
+/// One variable of one operation, and its place in the variable's queue.
+struct Use {
+  static constexpr uint32_t none = UINT32_MAX; ///< The variable went before.
+  Use *next;
+  CoreOperation *operation;
+  uint32_t variable;
+  bool writes;
+  bool isGranted;
+};
+
+/// Operations that were granted the variable hold it: one writer, or readers.
+/// The others queue in the order of their registration.
+struct alignas(64) CoreVariable {
+  uint32_t stamp = 0, nextFree = 0;
+  uint32_t readers = 0;
+  CoreOperation *writer = nullptr;
+  Use *first = nullptr, *last = nullptr;
+  Poison *poison = nullptr;
+  uint64_t version = 0;
+  bool isDoomed = false; ///< Its deletion is registered.
+};
+
+enum OperationFlag : uint8_t {
+  isAsyncFlag = 1,
+  isDeletionFlag = 2, ///< Of a variable.
+  isWaitFlag = 4,     ///< A Waiter: has no function.
+  isSharedFlag = 8,   ///< Function and variables are those of an operator.
+  isOperatorDeletionFlag = 16,
+  isExtendedFlag = 32, ///< In the queue: the next slot has more of it.
+  isPreparedFlag = 64, ///< In the queue: names an operation made by the push.
+};
+
+/// An operation from its registration to its completion; its uses follow it.
+struct CoreOperation {
+  Task::Thunk thunk;
+  alignas(8) std::byte payload[Task::payloadSize];
+  const char *name;
+  CoreOperation *next; ///< Among ready or free ones.
+  uint32_t waiting; ///< Uses that are not granted, and one while registering.
+  uint32_t useCount;
+  int32_t priority;
+  Context context;
+  OperationProperty property;
+  uint8_t lane;
+  uint8_t flags;
+  uint8_t slots;     ///< Of the queue, for the budget.
+  uint8_t sizeClass; ///< See OperationPool.
+  uint32_t capacity; ///< Uses, when it was made alone.
+  bool isLive;
+  bool isRunning; ///< Taken by a thread.
+  bool isSkipped; ///< Decided when it was taken.
+  uint64_t id;
+  Poison *poison;
+  CoreOperation *child; ///< In the heap of its lane.
+  const char *origin;
+  uint64_t bytes;
+  CoreOperator *shared;
+  /// id << 3 and the AsyncBits; meets the completing thread.
+  std::atomic<uint64_t> async;
+  Status result; ///< Written by the thread that runs or completes it.
+  uint64_t mark; ///< Of the last search that came by.
+  uint64_t seenId, seenTick, reportedId; ///< Of the watchdog.
+
+  Use *uses() { return reinterpret_cast<Use *>(this + 1); }
+  bool is(OperationFlag flag) const { return flags & flag; }
+
+  /// Runs whatever became of its inputs.
+  bool isNeverSkipped() const {
+    return property == OperationProperty::NoSkip ||
+           property == OperationProperty::DeleteVariable;
+  }
+};
+static_assert(sizeof(CoreOperation) % alignof(Use) == 0);
+
+/// An asynchronous operation has ended when its function has returned and its
+/// completion has come, in either order.
+enum AsyncBits : uint64_t {
+  claimedBit = 1,   ///< Somebody completes it.
+  completedBit = 2, ///< Its result is set.
+  returnedBit = 4,  ///< Its function has returned.
+};
+
+/// An operation that is pushed many times.
+struct CoreOperator {
+  uint32_t stamp = 0, nextFree = 0;
+  Task task;
+  bool isAsync = false;
+  uint32_t writeCount = 0, count = 0;
+  Variable *variables = nullptr; ///< The written ones first.
+  PushOptions options = {};
+  uint32_t runs = 0;                 ///< Registered and not completed.
+  CoreOperation *deletion = nullptr; ///< Waits for the runs.
+};
+
+/// Blocks for operations of up to 4 and up to 16 variables, from slabs that
+/// live as long as the pool. Others are made one by one, by the push, and kept
+/// as well.
+class OperationPool {
+public:
+  static constexpr uint32_t smallUses = 4, largeUses = 16;
+
+  OperationPool() = default;
+  OperationPool(const OperationPool &) = delete;
+  OperationPool &operator=(const OperationPool &) = delete;
+  ~OperationPool() {
+    while (slabs) {
+      Slab *next = slabs->next;
+      ::operator delete(slabs, std::align_val_t(64));
+      slabs = next;
+    }
+    while (freeSingles)
+      ::operator delete(std::exchange(freeSingles, freeSingles->next));
+  }
+
+  /// Makes the first slab of each class; false when there is no memory.
+  bool prepare() { return grow(0) && grow(1); }
+
+  /// For at most largeUses; null when there is no memory.
+  CoreOperation *take(uint32_t uses) {
+    int sizeClass = uses > smallUses;
+    if (!free[sizeClass] && !grow(sizeClass))
+      return nullptr;
+    CoreOperation *operation = free[sizeClass];
+    free[sizeClass] = operation->next;
+    return operation;
+  }
+
+  /// For any number; null when there is no memory. The caller gives it back or
+  /// adds it when it is registered.
+  CoreOperation *takeSingle(uint32_t uses) {
+    for (CoreOperation **link = &freeSingles; *link; link = &(*link)->next)
+      if ((*link)->capacity >= uses)
+        return std::exchange(*link, (*link)->next);
+    uint32_t capacity = std::bit_ceil(uses);
+    void *memory = ::operator new(
+        sizeof(CoreOperation) + size_t(capacity) * sizeof(Use), std::nothrow);
+    if (!memory)
+      return nullptr;
+    ++allocationCount;
+    auto *operation = new (memory) CoreOperation();
+    operation->sizeClass = singleClass;
+    operation->capacity = capacity;
+    return operation;
+  }
+  void addSingle(CoreOperation *operation) {
+    operation->child = singles;
+    singles = operation;
+  }
+  /// Keeps the memory: a late completion may look at it.
+  void giveSingle(CoreOperation *operation) {
+    operation->next = freeSingles;
+    freeSingles = operation;
+  }
+
+  void give(CoreOperation *operation) {
+    operation->isLive = false;
+    if (operation->sizeClass != singleClass) {
+      operation->next = free[operation->sizeClass];
+      free[operation->sizeClass] = operation;
+      return;
+    }
+    CoreOperation **link = &singles;
+    while (*link != operation)
+      link = &(*link)->child;
+    *link = operation->child;
+    giveSingle(operation);
+  }
+
+  /// Calls `function` with each operation that is registered.
+  template <typename Function> void forEach(Function function) {
+    for (Slab *slab = slabs; slab; slab = slab->next)
+      for (uint32_t i = 0; i != slab->count; ++i)
+        if (CoreOperation *operation = slab->at(i); operation->isLive)
+          function(*operation);
+    for (CoreOperation *operation = singles; operation;
+         operation = operation->child)
+      function(*operation);
+  }
+
+  uint64_t allocations() const { return allocationCount; }
+
+private:
+  static constexpr uint8_t singleClass = 2;
+  static constexpr size_t slabBytes = 64 << 10;
+
+  struct alignas(64) Slab {
+    Slab *next;
+    uint32_t count;
+    size_t blockBytes;
+    CoreOperation *at(uint32_t i) {
+      return reinterpret_cast<CoreOperation *>(
+          reinterpret_cast<std::byte *>(this + 1) + i * blockBytes);
+    }
+  };
+
+  bool grow(int sizeClass) {
+    uint32_t uses = sizeClass ? largeUses : smallUses;
+    size_t bytes = (sizeof(CoreOperation) + uses * sizeof(Use) + 63) & ~63;
+    void *memory =
+        ::operator new(slabBytes, std::align_val_t(64), std::nothrow);
+    if (!memory)
+      return false;
+    uint32_t count = (slabBytes - sizeof(Slab)) / bytes;
+    slabs = new (memory) Slab{slabs, count, bytes};
+    ++allocationCount;
+    for (uint32_t i = count; i--;) {
+      auto *operation = new (slabs->at(i)) CoreOperation();
+      operation->sizeClass = uint8_t(sizeClass);
+      give(operation);
+    }
+    return true;
+  }
+
+  Slab *slabs = nullptr;
+  CoreOperation *free[2] = {};
+  CoreOperation *singles = nullptr, *freeSingles = nullptr;
+  uint64_t allocationCount = 0;
+};
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_ENGINE_OPERATION_H
