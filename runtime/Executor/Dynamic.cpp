@@ -34,12 +34,11 @@ Status Execution::State::allocateValue(uint32_t value,
     shapes[value].assign(shape.begin(), shape.end());
   if (record.place == Place::Pool) {
     releaseValue(value);
-    void *block = pool.allocate(bytes);
-    if (!block)
-      return makeError(StatusCode::OutOfMemory, "cannot allocate %zu bytes",
-                       bytes);
-    poolBytes[value] = bytes;
-    setAddress(value, block);
+    Result<Allocation> block = pool->allocate(bytes);
+    if (!block.isOk())
+      return std::move(block.status());
+    blocks[value] = std::move(*block);
+    setAddress(value, blocks[value].data());
     return Status::ok();
   }
   if (record.isStatic) // Arena or a static output: placed at creation.
@@ -74,7 +73,7 @@ Status Execution::State::allocateOutputs(const LaunchRecord &record) {
 void Execution::State::releaseValue(uint32_t value) {
   if (!addresses[value])
     return;
-  pool.release(addresses[value], poolBytes[value]);
+  blocks[value].reset();
   setAddress(value, nullptr);
 }
 

@@ -16,13 +16,16 @@ using namespace dlc::rt;
 // Memory
 //===----------------------------------------------------------------------===//
 
+/// Between the runs of a dynamic program its execution keeps at most this much.
+static constexpr size_t keptPoolBytes = size_t(256) << 20;
+
 Execution::State::State(const Program &program, WorkerPool *workers)
     : owner(program), program(program.implementation()), workers(workers),
       allocateResult([this](size_t index, std::span<const int64_t> shape) {
         return allocateForResult(index, shape);
       }) {}
 
-Execution::State::~State() { releasePool(); }
+Execution::State::~State() = default;
 
 /// Where arguments of each value stand, as compressed rows.
 void Execution::State::indexSlots() {
@@ -109,11 +112,10 @@ void Execution::State::placeValues() {
 }
 
 Status Execution::State::prepare() {
-  // The tables first: the destructor reads them when there is no memory.
   size_t count = program.values.size();
   addresses.assign(count, nullptr);
   shapes.resize(count);
-  poolBytes.assign(count, 0);
+  blocks.resize(count);
   arguments.assign(program.arguments.size(), nullptr);
   inputViews.resize(program.inputs.size());
   outputViews.resize(program.outputs.size());
@@ -121,6 +123,9 @@ Status Execution::State::prepare() {
   unboundInputs = program.inputs.size();
   inputTensors.resize(program.mostArguments);
   outputTensors.resize(program.mostArguments);
+  if (program.statistics.dynamicValues)
+    pool = createPooledManager(Context::cpu(), createHostSource(),
+                               {.keptBytes = keptPoolBytes, .caches = 1});
   indexSlots();
   DLC_RETURN_IF_ERROR(allocateArenas());
   placeValues();

@@ -10,7 +10,7 @@
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Execution.h"
-#include "dlc/runtime/Storage/Pool.h"
+#include "dlc/runtime/Storage/Manager.h"
 
 namespace dlc::rt {
 
@@ -33,14 +33,14 @@ struct Execution::State {
   PageBuffer ownedOutputs; ///< Of static outputs.
   std::vector<uint64_t> ownedOffsets;
   std::vector<AlignedBuffer> dynamicOutputs; ///< Kept from run to run.
-  Pool pool;
+  StorageManagerPtr pool; ///< Null when no value is dynamic.
 
   /// Of each value; null while it has no memory.
   std::vector<void *> addresses;
   /// Of each value; as declared until a dynamic value gets its shape.
   std::vector<std::vector<int64_t>> shapes;
-  /// Of each pool value: what it asked the pool for.
-  std::vector<size_t> poolBytes;
+  /// Of each pool value: its memory while it has any.
+  std::vector<Allocation> blocks;
   /// Addresses in the order of Program::State::arguments.
   std::vector<void *> arguments;
   /// Positions in `arguments` of each value, as compressed rows.

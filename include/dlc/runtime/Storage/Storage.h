@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of all devices of a process, or of a part of it: an object, so
+// that two parts do not share their limits.
+
+#ifndef DLC_RUNTIME_STORAGE_STORAGE_H
+#define DLC_RUNTIME_STORAGE_STORAGE_H
+
+#include "dlc/runtime/Storage/Manager.h"
+#include "dlc/runtime/Storage/Shared.h"
+
+#include <memory>
+
+namespace dlc::rt {
+
+enum class StorageKind : uint8_t {
+  Pooled, ///< createPooledManager()
+  Naive,  ///< createNaiveManager(): for debugging.
+};
+
+struct StorageOptions {
+  StorageKind kind = StorageKind::Pooled;
+  /// For each device by itself, the byte cap too. cpu_shared takes the cap.
+  PoolOptions pool = {};
+};
+
+/// A manager for each device, made when it is first asked for. All functions
+/// may be called from any thread. Blocks may outlive the storage.
+class Storage {
+public:
+  explicit Storage(const StorageOptions &options = {});
+  ~Storage();
+  Storage(const Storage &) = delete;
+  Storage &operator=(const Storage &) = delete;
+
+  /// The manager of a device, which lives as long as the storage. Errors:
+  /// InvalidArgument (not a device), Unsupported (a device without memory in
+  /// this process; see setManager()).
+  Result<StorageManager *> manager(Context context);
+  /// The manager of a cpu_shared device. Errors: InvalidArgument.
+  Result<SharedManager *> sharedManager(Context context);
+
+  /// Gives a device its manager, which is that device's: how the code of a
+  /// device brings its memory. Errors: InvalidArgument (another device's, or
+  /// the device has one).
+  Status setManager(Context context, StorageManagerPtr manager);
+
+  /// See StorageManager::allocate().
+  Result<Allocation> allocate(Context context, size_t bytes,
+                              StreamId stream = 0);
+
+  /// Gives free memory of all devices back to the system.
+  void trim();
+
+  /// Calls `visit` with each manager that exists, by rising context.
+  void forEach(const std::function<void(StorageManager &)> &visit);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_STORAGE_STORAGE_H

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/runtime/Storage/Storage.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+using namespace dlc::rt;
+
+struct Storage::State {
+  static constexpr unsigned quickCount = 16;
+
+  explicit State(const StorageOptions &options) : options(options) {}
+  Result<StorageManager *> find(Context context);
+  Result<StorageManagerPtr> make(Context context) const;
+
+  const StorageOptions options;
+  /// The managers of low numbers, found without the lock. Set once, with
+  /// release, so that an acquire sees the manager whole.
+  std::atomic<StorageManager *> quick[deviceKindCount][quickCount] = {};
+  std::mutex mutex; ///< Guards `managers`; entries are never removed.
+  std::map<Context, StorageManagerPtr> managers;
+};
+
+Result<StorageManagerPtr> Storage::State::make(Context context) const {
+  std::unique_ptr<MemorySource> source;
+  bool isPooled = options.kind == StorageKind::Pooled;
+  switch (context.kind) {
+  case DeviceKind::CPUShared: {
+    auto manager = createSharedManager(context, options.pool.byteCap);
+    return StorageManagerPtr(manager.release());
+  }
+  case DeviceKind::CPU:
+  case DeviceKind::Null:
+    source = isPooled ? createHostSource() : createMallocSource();
+    break;
+  case DeviceKind::CPUPinned:
+    source = createPinnedSource();
+    break;
+  case DeviceKind::CUDA:
+    return makeError(StatusCode::Unsupported,
+                     "nobody has given %s a storage manager",
+                     toString(context).c_str());
+  }
+  return isPooled
+             ? createPooledManager(context, std::move(source), options.pool)
+             : createNaiveManager(context, std::move(source));
+}
+
+Result<StorageManager *> Storage::State::find(Context context) {
+  if (!context.isValid())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a device, got kind %u with number %d",
+                     unsigned(context.kind), context.index);
+  unsigned kind = unsigned(context.kind);
+  if (unsigned(context.index) < quickCount)
+    if (StorageManager *manager =
+            quick[kind][context.index].load(std::memory_order_acquire))
+      return manager;
+  std::lock_guard lock(mutex);
+  StorageManagerPtr &manager = managers[context];
+  if (!manager) {
+    Result<StorageManagerPtr> made = make(context);
+    if (!made.isOk()) {
+      managers.erase(context);
+      return std::move(made.status());
+    }
+    manager = std::move(*made);
+  }
+  if (unsigned(context.index) < quickCount)
+    quick[kind][context.index].store(manager.get(), std::memory_order_release);
+  return manager.get();
+}
+
+Storage::Storage(const StorageOptions &options)
+    : state(std::make_unique<State>(options)) {}
+Storage::~Storage() = default;
+
+Result<StorageManager *> Storage::manager(Context context) {
+  return state->find(context);
+}
+
+Result<SharedManager *> Storage::sharedManager(Context context) {
+  if (context.kind != DeviceKind::CPUShared)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a cpu_shared device, got %s",
+                     toString(context).c_str());
+  Result<StorageManager *> manager = state->find(context);
+  if (!manager.isOk())
+    return std::move(manager.status());
+  // setManager() takes none of this kind.
+  return static_cast<SharedManager *>(*manager);
+}
+
+Status Storage::setManager(Context context, StorageManagerPtr manager) {
+  if (!context.isValid() || !manager || manager->context() != context ||
+      context.kind == DeviceKind::CPUShared)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a manager of %s, other than cpu_shared",
+                     toString(context).c_str());
+  std::lock_guard lock(state->mutex);
+  if (!state->managers.try_emplace(context, std::move(manager)).second)
+    return makeError(StatusCode::InvalidArgument,
+                     "%s already has a storage manager",
+                     toString(context).c_str());
+  return Status::ok();
+}
+
+Result<Allocation> Storage::allocate(Context context, size_t bytes,
+                                     StreamId stream) {
+  Result<StorageManager *> manager = state->find(context);
+  if (!manager.isOk())
+    return std::move(manager.status());
+  return (*manager)->allocate(bytes, stream);
+}
+
+void Storage::forEach(const std::function<void(StorageManager &)> &visit) {
+  std::lock_guard lock(state->mutex);
+  for (auto &[context, manager] : state->managers)
+    visit(*manager);
+}
+
+void Storage::trim() {
+  forEach([](StorageManager &manager) { manager.trim(); });
+}

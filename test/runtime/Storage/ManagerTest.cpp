@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every manager of host memory promises, and what the pool adds.
+
+#include "dlc/runtime/Storage/Manager.h"
+#include "TestSource.h"
+#include "dlc/abi/Tensor.h"
+#include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Storage/Shared.h"
+
+#include <cstring>
+#include <thread>
+
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+namespace {
+
+constexpr Context cpu = Context::cpu();
+
+struct Kind {
+  const char *name;
+  StorageManagerPtr (*create)();
+};
+
+class EveryManager : public testing::TestWithParam<Kind> {
+protected:
+  StorageManagerPtr manager = GetParam().create();
+};
+
+Allocation allocate(StorageManager &manager, size_t bytes,
+                    StreamId stream = 0) {
+  Result<Allocation> block = manager.allocate(bytes, stream);
+  EXPECT_TRUE(block.isOk()) << block.status().message();
+  return block.isOk() ? std::move(*block) : Allocation();
+}
+
+StorageManagerPtr pooled(SourceState &state, const PoolOptions &options = {}) {
+  return createPooledManager(cpu, std::make_unique<TestSource>(state), options);
+}
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(
+    , EveryManager,
+    testing::Values(
+        Kind{"Naive",
+             [] { return createNaiveManager(cpu, createMallocSource()); }},
+        Kind{"NaivePages",
+             [] { return createNaiveManager(cpu, createHostSource()); }},
+        Kind{"Pooled",
+             [] { return createPooledManager(cpu, createHostSource()); }},
+        Kind{"Shared",
+             [] {
+               return StorageManagerPtr(createSharedManager(cpu).release());
+             }}),
+    [](const auto &info) { return std::string(info.param.name); });
+
+TEST_P(EveryManager, BlocksHoldWhatWasAsked) {
+  // Around many boundaries of size classes.
+  for (size_t bytes = 0; bytes < 200'000; bytes += bytes < 2'000 ? 7 : 611) {
+    Allocation block = allocate(*manager, bytes);
+    ASSERT_TRUE(block && isAligned(block.data(), DLC_ALIGNMENT)) << bytes;
+    ASSERT_EQ(block.bytes(), bytes);
+    ASSERT_EQ(block.context(), cpu);
+    std::memset(block.data(), 0xff, bytes); // AddressSanitizer sees an overrun.
+    StorageStatistics statistics = manager->statistics();
+    ASSERT_EQ(statistics.liveBytes, bytes);
+    ASSERT_EQ(statistics.liveBlocks, 1u);
+  }
+  EXPECT_EQ(manager->statistics().liveBytes, 0u);
+}
+
+TEST_P(EveryManager, AnEmptyBlockHasAnAddressOfItsOwn) {
+  // Unlike MXNet's null: here null says that there is no block.
+  Allocation a = allocate(*manager, 0), b = allocate(*manager, 0);
+  EXPECT_TRUE(a && b);
+  EXPECT_NE(a.data(), b.data());
+}
+
+TEST_P(EveryManager, BlocksMove) {
+  Allocation a = allocate(*manager, 100);
+  void *start = a.data();
+  Allocation b = std::move(a);
+  EXPECT_FALSE(a);
+  EXPECT_EQ(b.data(), start);
+  a = std::move(b);
+  EXPECT_EQ(a.data(), start);
+  a = allocate(*manager, 50); // Releases what it had.
+  EXPECT_EQ(manager->statistics().liveBlocks, 1u);
+  a.reset();
+  a.reset(); // Harmless.
+  EXPECT_FALSE(a);
+  EXPECT_EQ(manager->statistics().liveBlocks, 0u);
+}
+
+TEST_P(EveryManager, BlocksOutliveTheOwner) {
+  Allocation small = allocate(*manager, 100);
+  Allocation large = allocate(*manager, 1'000'000);
+  manager.reset();
+  std::memset(small.data(), 1, 100);
+  std::memset(large.data(), 1, 1'000'000);
+  std::thread([block = std::move(small)] {}).join();
+  EXPECT_EQ(large.context(), cpu);
+}
+
+TEST_P(EveryManager, SaysWhenThereIsNoMemory) {
+  for (size_t bytes : {SIZE_MAX, SIZE_MAX - 100, SIZE_MAX / 2, SIZE_MAX / 4 + 1,
+                       SIZE_MAX / 8}) {
+    Result<Allocation> block = manager->allocate(bytes);
+    ASSERT_FALSE(block.isOk());
+    EXPECT_EQ(block.status().code(), StatusCode::OutOfMemory);
+    EXPECT_NE(block.status().message().find("cpu:0"), std::string::npos)
+        << block.status().message();
+  }
+  EXPECT_EQ(manager->statistics().failures, 5u);
+  EXPECT_EQ(manager->statistics().liveBytes, 0u);
+  EXPECT_EQ(manager->allocate(1, maxStreams).status().code(),
+            StatusCode::InvalidArgument);
+  allocate(*manager, 100);
+}
+
+//===----------------------------------------------------------------------===//
+// The pool
+//===----------------------------------------------------------------------===//
+
+TEST(Pooled, ReusesWhatWasReleased) {
+  // The sizes of MXNet's test of its pool: there 32 and 4,095 bytes share a
+  // block since both are rounded to a page. Here sizes of a class do, and
+  // larger ones wherever they fit.
+  auto manager = createPooledManager(cpu, createHostSource(), {.caches = 1});
+  Allocation block = allocate(*manager, 3'900);
+  void *start = block.data();
+  block.reset();
+  block = allocate(*manager, 4'000);
+  EXPECT_EQ(block.data(), start);
+  block.reset();
+  block = allocate(*manager, (size_t(2) << 20) + 1);
+  start = block.data();
+  block.reset();
+  block = allocate(*manager, size_t(2) << 20);
+  EXPECT_EQ(block.data(), start);
+}
+
+TEST(Pooled, CachedBlocksServeLargerRequestsInNeed) {
+  SourceState state{.granule = 65536};
+  auto manager = pooled(state, {.byteCap = 65536, .caches = 1});
+  std::vector<Allocation> blocks;
+  while (manager->statistics().usedBytes < 60'000)
+    blocks.push_back(allocate(*manager, 1000));
+  blocks.clear(); // Into the cache.
+  EXPECT_GT(manager->statistics().usedBytes, 0u);
+  Allocation all = allocate(*manager, 65'000);
+  EXPECT_EQ(manager->statistics().retries, 1u);
+  EXPECT_EQ(manager->statistics().failures, 0u);
+}
+
+TEST(Pooled, SaysWhatTheCapIs) {
+  SourceState state;
+  auto manager = pooled(state, {.byteCap = 1'000'000});
+  Allocation half = allocate(*manager, 600'000);
+  Result<Allocation> more = manager->allocate(600'000);
+  ASSERT_FALSE(more.isOk());
+  EXPECT_EQ(more.status().code(), StatusCode::OutOfMemory);
+  EXPECT_NE(more.status().message().find(
+                "cannot allocate 600000 bytes on cpu:0: of a limit of 1000000"),
+            std::string::npos)
+      << more.status().message();
+  half.reset();
+  EXPECT_TRUE(allocate(*manager, 990'000));
+  EXPECT_LE(state.committedBytes, 1'000'000u);
+}
+
+TEST(Pooled, FailsOnlyAfterReleaseAndRetry) {
+  SourceState state;
+  auto manager = pooled(state, {.caches = 1});
+  allocate(*manager, 100'000).reset();
+  state.callsUntilFailure = 0;
+  EXPECT_FALSE(manager->allocate(1'000'000).isOk());
+  // Once: take, give back (which fails too), take.
+  size_t calls = state.calls;
+  EXPECT_FALSE(manager->allocate(1'000'000).isOk());
+  EXPECT_LE(state.calls - calls, 8u);
+  StorageStatistics statistics = manager->statistics();
+  EXPECT_EQ(statistics.failures, 2u);
+  EXPECT_EQ(statistics.retries, 2u);
+  // What it has, it still gives.
+  EXPECT_TRUE(allocate(*manager, 90'000));
+  state.callsUntilFailure = SIZE_MAX;
+  EXPECT_TRUE(allocate(*manager, 1'000'000));
+}
+
+/// A program of allocations, releases and trims; returns how many failed.
+static size_t useWithFailures(SourceState &state) {
+  auto manager = pooled(state, {.caches = 2});
+  std::vector<Allocation> blocks;
+  size_t failures = 0;
+  for (size_t i = 0; i != 60; ++i) {
+    Result<Allocation> block =
+        manager->allocate(1000 * i * (i % 7), i % 5 == 0);
+    if (block.isOk())
+      blocks.push_back(std::move(*block));
+    else
+      ++failures;
+    if (i % 3 == 0 && !blocks.empty())
+      blocks.erase(blocks.begin());
+    if (i % 20 == 19)
+      manager->trim();
+    size_t live = 0;
+    for (const Allocation &block : blocks)
+      live += block.bytes();
+    EXPECT_EQ(manager->statistics().liveBytes, live);
+    EXPECT_EQ(manager->statistics().reservedBytes, state.committedBytes);
+  }
+  return failures;
+}
+
+TEST(Pooled, SurvivesAFailureAtEveryPoint) {
+  // Its first, second, ... call of the source fails, alone or with all that
+  // follow, until none does.
+  for (bool failsOnce : {true, false}) {
+    size_t failures = 0, point = 0;
+    for (bool hasFailed = true; hasFailed; ++point) {
+      SourceState state{.callsUntilFailure = point, .failsOnce = failsOnce};
+      failures += useWithFailures(state);
+      hasFailed = state.hasFailed;
+      ASSERT_EQ(state.committedBytes, 0u);
+      ASSERT_LT(point, 10'000u);
+    }
+    EXPECT_GT(point, 20u);
+    // One failure is what the retry is for.
+    EXPECT_TRUE(failsOnce ? failures == 0 : failures > 20) << failures;
+  }
+}
+
+TEST(Pooled, AnotherStreamsMemoryComesAfterItsWork) {
+  SourceState state;
+  std::vector<StreamId> waited;
+  auto manager = pooled(
+      state, {.byteCap = 1'000'000, .waitForStream = [&](StreamId stream) {
+                waited.push_back(stream);
+              }});
+  Allocation block = allocate(*manager, 900'000, 3);
+  void *start = block.data();
+  block.reset();
+  block = allocate(*manager, 800'000, 3); // Its own needs no wait.
+  EXPECT_EQ(block.data(), start);
+  EXPECT_TRUE(waited.empty());
+  block.reset();
+  block = allocate(*manager, 900'000, 4);
+  EXPECT_EQ(waited, std::vector<StreamId>{3});
+  block.reset();
+  manager->synchronized(4);
+  allocate(*manager, 900'000, 5);
+  EXPECT_EQ(waited.size(), 1u);
+}
+
+TEST(Pooled, StatisticsAdd) {
+  auto manager = createPooledManager(cpu, createHostSource(), {.caches = 1});
+  Allocation a = allocate(*manager, 1'000'000), b = allocate(*manager, 500'000);
+  a.reset();
+  StorageStatistics statistics = manager->statistics();
+  EXPECT_EQ(statistics.liveBytes, 500'000u);
+  EXPECT_GE(statistics.peakUsedBytes, 1'500'000u);
+  EXPECT_GE(statistics.reservedBytes, statistics.peakUsedBytes);
+  EXPECT_EQ(statistics.allocations, 2u);
+  EXPECT_GE(statistics.largestFreeBytes, 1'000'000u);
+  EXPECT_GE(statistics.fragmentation(), 0.0);
+  EXPECT_LT(statistics.fragmentation(), 0.5); // The rest is at the end.
+  b.reset();
+  EXPECT_EQ(manager->statistics().fragmentation(), 0.0);
+  manager->trim();
+  manager->resetPeaks();
+  statistics = manager->statistics();
+  EXPECT_EQ(statistics.reservedBytes, 0u);
+  EXPECT_EQ(statistics.peakReservedBytes, 0u);
+  EXPECT_EQ(statistics.peakUsedBytes, 0u);
+}
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+TEST(PooledDeathTest, FreeBlocksArePoisoned) {
+  auto manager = createPooledManager(cpu, createHostSource(), {.caches = 1});
+  for (size_t bytes : {100, 1'000'000}) {
+    Allocation block = allocate(*manager, bytes);
+    auto *start = static_cast<volatile char *>(block.data());
+    EXPECT_DEATH(start[bytes] = 1, "use-after-poison"); // Past the end.
+    block.reset();
+    EXPECT_DEATH(start[bytes / 2] = 1, "use-after-poison");
+    block = allocate(*manager, bytes);
+    start[bytes / 2] = 1;
+  }
+}
+#endif
+#endif
