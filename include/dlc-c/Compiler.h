@@ -42,7 +42,8 @@ typedef void (*DlcCompilerCallback)(void *userData, const char *text);
 typedef struct DlcCompilerOptions {
   size_t structSize;
   const char *target;  /* host, x86-64, x86-64-v3, x86-64-v4; null: host */
-  uint32_t threads;    /* that generate code; 0: one for each processor */
+  uint32_t threads;    /* that generate code; at most 1024; 0: one for each
+                          processor */
   int64_t searchSteps; /* branches that the memory planner may expand for each
                           arena; 0: the default, -1: none */
   const DlcInputShape *shapes;

@@ -85,12 +85,14 @@ DLC_API DlcStatus dlcProgramGetStatistics(DlcProgram program,
 
 typedef struct DlcPoolOptions {
   size_t structSize;
-  uint32_t threads; /* that compute, the caller among them; 0: all processors */
+  uint32_t threads; /* that compute, the caller among them; at most 1024;
+                       0: one for each processor */
   uint32_t spinMicroseconds; /* before an idle worker sleeps; 50 is usual */
 } DlcPoolOptions;
 
 /* Starts the workers of a pool, which any number of executions may share. Null
- * options: one thread for each processor. Since 0.1 (unstable) */
+ * options: one thread for each processor. DLC_UNSUPPORTED: options that this
+ * version does not know. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcPoolCreate(const DlcPoolOptions *options, DlcPool *pool);
 
 /* Stops and joins the workers. Since 0.1 (unstable) */

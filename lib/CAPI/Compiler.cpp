@@ -8,11 +8,12 @@
 #include "dlc-c/Compiler.h"
 
 #include "dlc/Compiler/Compiler.h"
+#include "dlc/runtime/CAPI/Options.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace dlc;
 
@@ -37,6 +38,12 @@ struct DlcCompilerImpl {
 
 static DlcStatus invalid(const std::string &message) {
   return dlcStatusCreate(DLC_INVALID_ARGUMENT, message.c_str());
+}
+
+/// The same failure as a status of libdlc_rt.so.
+static DlcStatus toStatus(const rt::Status &status) {
+  return dlcStatusCreate(static_cast<DlcStatusCode>(status.code()),
+                         status.message().c_str());
 }
 
 static DlcStatus missing(const char *what) {
@@ -71,28 +78,6 @@ static DlcStatus checkHasModel(DlcCompiler compiler) {
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
-
-/// Copies the options that the caller knows of. What a newer caller sets
-/// beyond our structure must not be dropped silently.
-static DlcStatus readOptions(const DlcCompilerOptions &given,
-                             DlcCompilerOptions &known) {
-  size_t size = given.structSize;
-  if (size < sizeof(size_t))
-    return invalid(
-        llvm::formatv("expected structSize to be set, got {0}", size).str());
-  const char *bytes = reinterpret_cast<const char *>(&given);
-  for (size_t i = sizeof(known); i < size; ++i)
-    if (bytes[i])
-      return dlcStatusCreate(
-          DLC_UNSUPPORTED,
-          llvm::formatv("expected options of at most {0} bytes, got a value "
-                        "at byte {1}: it needs a newer version",
-                        sizeof(known), i)
-              .str()
-              .c_str());
-  std::memcpy(&known, bytes, std::min(size, sizeof(known)));
-  return nullptr;
-}
 
 static DlcStatus readShape(const DlcInputShape &given,
                            CompileOptions &options) {
@@ -130,6 +115,10 @@ static DlcStatus convert(const DlcCompilerOptions &given,
                        .str());
   if (given.searchSteps)
     options.searchSteps = std::max<int64_t>(given.searchSteps, 0);
+  if (given.threads > rt::WorkerPool::maxThreads)
+    return invalid(llvm::formatv("expected at most {0} threads, got {1}",
+                                 rt::WorkerPool::maxThreads, given.threads)
+                       .str());
   options.threads = given.threads;
   if (given.reproducer)
     options.reproducer = given.reproducer;
@@ -157,7 +146,7 @@ DlcStatus dlcCompilerCreate(const DlcCompilerOptions *options,
   CompileOptions chosen;
   if (options) {
     DlcCompilerOptions known = {};
-    if (DlcStatus status = readOptions(*options, known))
+    if (DlcStatus status = toStatus(rt::readOptions(*options, known)))
       return status;
     if (DlcStatus status = convert(known, chosen))
       return status;
@@ -215,20 +204,15 @@ static DlcStatus describePort(llvm::ArrayRef<ModelPort> ports, size_t index,
                               DlcPort *out) {
   if (!out)
     return missing("a place for the description");
-  if (out->structSize < sizeof(size_t))
-    return invalid(
-        llvm::formatv("expected structSize to be set, got {0}", out->structSize)
-            .str());
   if (index >= ports.size())
     return invalid(llvm::formatv("expected an index below {0}, got {1}",
                                  ports.size(), index)
                        .str());
   const ModelPort &port = ports[index];
   int32_t rank = port.type.hasRank ? int32_t(port.type.rank()) : -1;
-  DlcPort value = {out->structSize, port.name.c_str(), port.type.type, rank,
-                   port.type.shape.data()};
-  std::memcpy(out, &value, std::min(sizeof(value), out->structSize));
-  return nullptr;
+  return toStatus(
+      rt::fillStruct(out, {sizeof(DlcPort), port.name.c_str(), port.type.type,
+                           rank, port.type.shape.data()}));
 }
 
 DlcStatus dlcCompilerInput(DlcCompiler compiler, size_t index, DlcPort *port) {

@@ -2,13 +2,11 @@
 
 #include "dlc-c/Runtime.h"
 
+#include "dlc/runtime/CAPI/Options.h"
 #include "dlc/runtime/CAPI/Status.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "dlc/runtime/Executor/Program.h"
-
-#include <algorithm>
-#include <cstring>
 
 using namespace dlc::rt;
 
@@ -30,21 +28,6 @@ struct DlcExecutionImpl {
 
 static Status missing(const char *what) {
   return makeError(StatusCode::InvalidArgument, "expected %s, got null", what);
-}
-
-static Status checkStructSize(size_t size) {
-  if (size < sizeof(size_t))
-    return makeError(StatusCode::InvalidArgument,
-                     "expected structSize to be set, got %zu", size);
-  return Status::ok();
-}
-
-/// Fills as much of `*target` as its caller knows of.
-template <typename T> static Status fillStruct(T *target, T value) {
-  DLC_RETURN_IF_ERROR(checkStructSize(target->structSize));
-  value.structSize = target->structSize;
-  std::memcpy(target, &value, std::min(sizeof(T), target->structSize));
-  return Status::ok();
 }
 
 static Status toView(const DlcTensor &tensor, TensorView &view) {
@@ -167,11 +150,10 @@ DlcStatus dlcPoolCreate(const DlcPoolOptions *options, DlcPool *pool) {
     return wrap(missing("a place for the pool"));
   WorkerPoolOptions chosen;
   if (options) {
-    if (Status status = checkStructSize(options->structSize); !status.isOk())
-      return wrap(std::move(status));
     DlcPoolOptions known = {sizeof(known), chosen.threads,
                             chosen.spinMicroseconds};
-    std::memcpy(&known, options, std::min(sizeof(known), options->structSize));
+    if (Status status = readOptions(*options, known); !status.isOk())
+      return wrap(std::move(status));
     chosen = {known.threads, known.spinMicroseconds};
   }
   return wrap(handOut(WorkerPool::create(chosen), pool));

@@ -189,6 +189,10 @@ static void testBadOptions(void) {
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected searchSteps of at least -1, got -2");
   options.searchSteps = 0;
+  options.threads = 1025;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected at most 1024 threads, got 1025");
+  options.threads = 0;
   options.shapeCount = 1;
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected shapes, got null");

@@ -151,7 +151,12 @@ WorkerPool::~WorkerPool() { close(); }
 
 Result<std::unique_ptr<WorkerPool>>
 WorkerPool::create(const WorkerPoolOptions &options) {
-  unsigned threads = options.threads ? options.threads : usableProcessors();
+  if (options.threads > maxThreads)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected at most %u threads, got %u", maxThreads,
+                     options.threads);
+  unsigned threads = options.threads ? options.threads
+                                     : std::min(usableProcessors(), maxThreads);
   auto state = std::make_unique<State>();
   state->spinNanoseconds = uint64_t(options.spinMicroseconds) * 1000;
   // From here on the pool's destructor ends the workers of a failed start.

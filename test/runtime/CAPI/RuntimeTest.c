@@ -79,6 +79,33 @@ static void testOlderStructures(DlcProgram program) {
   CHECK(statistics.launches == 2);
 }
 
+/* What a newer caller sets is not dropped; what it leaves alone is no matter.
+ */
+static void testNewerOptions(void) {
+  struct {
+    DlcPoolOptions known;
+    uint64_t unknown;
+  } options = {{sizeof(options), 1, 50}, 0};
+  DlcPool pool = NULL;
+  CHECK_OK(dlcPoolCreate(&options.known, &pool));
+  dlcPoolDestroy(pool);
+  pool = NULL;
+  options.unknown = 1;
+  char message[100];
+  snprintf(message, sizeof(message),
+           "expected options of at most %zu bytes, got a value at byte %zu: it "
+           "needs a newer version",
+           sizeof(DlcPoolOptions), sizeof(DlcPoolOptions));
+  CHECK_ERROR(dlcPoolCreate(&options.known, &pool), DLC_UNSUPPORTED, message);
+  CHECK(pool == NULL);
+  options.known.structSize = 0;
+  CHECK_ERROR(dlcPoolCreate(&options.known, &pool), DLC_INVALID_ARGUMENT,
+              "expected structSize to be set, got 0");
+  DlcPoolOptions many = {sizeof(many), 20000, 50};
+  CHECK_ERROR(dlcPoolCreate(&many, &pool), DLC_INVALID_ARGUMENT,
+              "expected at most 1024 threads, got 20000");
+}
+
 static void testRun(DlcProgram program, DlcPool pool) {
   DlcExecution execution = NULL;
   CHECK_OK(dlcExecutionCreate(program, pool, &execution));
@@ -169,6 +196,7 @@ int main(int argc, char **argv) {
   dlcPoolDestroy(pool);
   dlcProgramDestroy(program);
   testMemory(argv[1]);
+  testNewerOptions();
   testNulls();
   CHECK(strlen(dlcVersion()) >= 5);
   return failures != 0;

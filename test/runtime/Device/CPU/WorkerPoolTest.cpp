@@ -186,6 +186,17 @@ TEST(WorkerPool, StartsAndStopsOften) {
   }
 }
 
+TEST(WorkerPool, RefusesMoreThreadsThanAnyMachineHas) {
+  auto pool = WorkerPool::create({.threads = WorkerPool::maxThreads + 1});
+  ASSERT_FALSE(pool.isOk());
+  EXPECT_EQ(pool.status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(pool.status().message(), "expected at most 1024 threads, got 1025");
+  pool = WorkerPool::create({.threads = UINT32_MAX});
+  ASSERT_FALSE(pool.isOk());
+  EXPECT_EQ(pool.status().message(),
+            "expected at most 1024 threads, got 4294967295");
+}
+
 TEST(WorkerPool, CountsTheProcessorsByDefault) {
   std::unique_ptr<WorkerPool> pool = makePool(0);
   EXPECT_GE(pool->threads(), 1u);

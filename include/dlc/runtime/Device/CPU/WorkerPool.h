@@ -37,7 +37,12 @@ public:
   /// takes about 27 microseconds in a virtual machine.
   static constexpr uint64_t wakeAbove = 30'000;
 
-  /// Starts the workers. Errors: Unavailable, when the system has no thread.
+  /// More threads are refused: a slip of the caller, which a system would take
+  /// seconds or all of its memory to follow.
+  static constexpr unsigned maxThreads = 1024;
+
+  /// Starts the workers. Errors: InvalidArgument (more than maxThreads),
+  /// Unavailable (the system has no thread).
   static Result<std::unique_ptr<WorkerPool>>
   create(const WorkerPoolOptions &options = {});
   ~WorkerPool(); ///< Closes the pool.
