@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,8 +68,64 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
 // Writing
 //===----------------------------------------------------------------------===//
 
+static const char *kindOf(mode_t mode) {
+  return S_ISDIR(mode)    ? "a folder"
+         : S_ISFIFO(mode) ? "a pipe"
+         : S_ISSOCK(mode) ? "a socket"
+                          : "a device";
+}
+
+/// The part of a path up to and with its last slash.
+static std::string folderOf(const std::string &path) {
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+/// The name of the regular file, of these facts, that is at `path`.
+static Result<std::string> findExisting(const std::string &path,
+                                        const struct stat &facts) {
+  if (!S_ISREG(facts.st_mode))
+    return makeError(StatusCode::InvalidArgument,
+                     "%s: expected a regular file to replace, found %s",
+                     path.c_str(), kindOf(facts.st_mode));
+  // Renaming would get round the protection of the file.
+  if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS))
+    return systemError("write", path);
+  std::unique_ptr<char, decltype(&std::free)> name(
+      realpath(path.c_str(), nullptr), &std::free);
+  if (!name)
+    return systemError("examine", path);
+  // A link in /proc may lead to a file that has lost its name.
+  struct stat found;
+  if (stat(name.get(), &found) || found.st_dev != facts.st_dev ||
+      found.st_ino != facts.st_ino)
+    return makeError(StatusCode::InvalidArgument,
+                     "%s: expected a file with a name, found one without",
+                     path.c_str());
+  return std::string(name.get());
+}
+
+Result<std::string> dlc::rt::findOutputTarget(const std::string &path) {
+  struct stat facts;
+  if (stat(path.c_str(), &facts) == 0)
+    return findExisting(path, facts);
+  if (errno != ENOENT)
+    return systemError("create", path);
+  std::string target = path;
+  char text[PATH_MAX];
+  for (int links = 0; links != 40; ++links) { // The system follows as many.
+    ssize_t size = readlink(target.c_str(), text, sizeof(text));
+    if (size < 0)
+      return target;
+    std::string next(text, size);
+    target = next.starts_with('/') ? next : folderOf(target) + next;
+  }
+  errno = ELOOP;
+  return systemError("create", path);
+}
+
 OutputFile::OutputFile(OutputFile &&other) noexcept
-    : path(std::move(other.path)), temporary(std::move(other.temporary)),
+    : path(std::move(other.path)), target(std::move(other.target)),
+      temporary(std::move(other.temporary)),
       descriptor(std::exchange(other.descriptor, -1)),
       position(other.position) {}
 
@@ -74,7 +133,8 @@ OutputFile::~OutputFile() {
   if (descriptor < 0)
     return;
   ::close(descriptor);
-  ::unlink(temporary.c_str());
+  if (!temporary.empty())
+    ::unlink(temporary.c_str());
 }
 
 Status OutputFile::failure(const char *what) const {
@@ -82,18 +142,51 @@ Status OutputFile::failure(const char *what) const {
                    path.c_str(), what, std::strerror(errno));
 }
 
-Result<OutputFile> OutputFile::create(const std::string &path) {
-  OutputFile file;
-  file.path = path;
-  for (int attempt = 0; attempt != 1000; ++attempt) {
-    file.temporary = path + "." + std::to_string(getpid()) + "-" +
-                     std::to_string(attempt) + ".tmp";
-    file.descriptor = ::open(file.temporary.c_str(),
-                             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file.descriptor >= 0 || errno != EEXIST)
+/// Short, so that any name that a file may have can be an output's.
+std::string OutputFile::temporaryName(int attempt) const {
+  return folderOf(target) + ".dlc-" + std::to_string(getpid()) + "-" +
+         std::to_string(attempt) + ".tmp";
+}
+
+static constexpr int maxAttempts = 1000;
+
+bool OutputFile::openNamed() {
+  for (int attempt = 0; attempt != maxAttempts; ++attempt) {
+    std::string name = temporaryName(attempt);
+    descriptor =
+        ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0)
+      temporary = std::move(name);
+    if (descriptor >= 0 || errno != EEXIST)
       break;
   }
-  if (file.descriptor < 0)
+  return descriptor >= 0;
+}
+
+/// How a link to an open file is made: /proc names it.
+static std::string nameOf(int descriptor) {
+  return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
+Result<OutputFile> OutputFile::create(const std::string &path) {
+  OutputFile file(path);
+  Result<std::string> target = findOutputTarget(path);
+  if (!target.isOk())
+    return std::move(target.status());
+  file.target = std::move(*target);
+  std::string folder = folderOf(file.target);
+  // Whatever speaks against a nameless file, a named one shows the reason.
+  file.descriptor = ::open(folder.empty() ? "." : folder.c_str(),
+                           O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (file.descriptor >= 0 && ::access(nameOf(file.descriptor).c_str(), F_OK))
+    ::close(std::exchange(file.descriptor, -1));
+  if (file.descriptor < 0 && !file.openNamed())
+    return file.failure("create");
+  struct stat old, made;
+  bool isOther = stat(file.target.c_str(), &old) == 0 &&
+                 fstat(file.descriptor, &made) == 0 &&
+                 ((old.st_mode ^ made.st_mode) & 0777);
+  if (isOther && fchmod(file.descriptor, old.st_mode & 0777))
     return file.failure("create");
   return file;
 }
@@ -121,12 +214,39 @@ Status OutputFile::padTo(uint64_t target) {
   return Status::ok();
 }
 
+/// Links the nameless file to a name beside the target.
+bool OutputFile::linkBeside() {
+  std::string source = nameOf(descriptor);
+  for (int attempt = 0; attempt != maxAttempts; ++attempt) {
+    std::string name = temporaryName(attempt);
+    if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, name.c_str(),
+                 AT_SYMLINK_FOLLOW) == 0) {
+      temporary = std::move(name);
+      return true;
+    }
+    if (errno != EEXIST)
+      return false;
+  }
+  return false;
+}
+
 Status OutputFile::commit() {
-  // A full disk may show only now.
-  bool isClosed = ::close(std::exchange(descriptor, -1)) == 0;
-  if (isClosed && std::rename(temporary.c_str(), path.c_str()) == 0)
-    return Status::ok();
-  Status status = failure(isClosed ? "rename" : "close");
-  ::unlink(temporary.c_str());
-  return status;
+  // A full disk may show only when a file is closed. The file itself stays
+  // open: without a name it would be gone.
+  int copy = ::dup(descriptor);
+  if (copy < 0 || ::close(copy))
+    return failure("close");
+  bool isLinked = temporary.empty() &&
+                  ::linkat(AT_FDCWD, nameOf(descriptor).c_str(), AT_FDCWD,
+                           target.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  if (!isLinked) {
+    // A link cannot replace a file, a new name can.
+    if (temporary.empty() && (errno != EEXIST || !linkBeside()))
+      return failure("create");
+    if (std::rename(temporary.c_str(), target.c_str()))
+      return failure("rename");
+    temporary.clear();
+  }
+  ::close(std::exchange(descriptor, -1));
+  return Status::ok();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole files: mapped for reading; written beside their target and renamed.
+// Whole files: mapped for reading; written without a name, which comes last.
 
 #ifndef DLC_RUNTIME_BASE_FILE_H
 #define DLC_RUNTIME_BASE_FILE_H
@@ -39,31 +39,48 @@ private:
   std::span<const std::byte> view;
 };
 
-/// A file that appears at its path as a whole or not at all.
+/// The file that an output to `path` makes or replaces: symbolic links are
+/// followed, the last of which may lead to nothing yet. Errors name the path:
+/// InvalidArgument (there is something that is not a regular file), NotFound,
+/// Unavailable (it must not be written, or links go round in a circle).
+Result<std::string> findOutputTarget(const std::string &path);
+
+/// A file that appears at its path as a whole or not at all. Until commit() its
+/// data has no name, so that nothing stays behind even when the process is
+/// killed. File systems that lack nameless files (network file systems do) hold
+/// it under a name ".dlc-*.tmp" beside the target.
 class OutputFile {
 public:
   OutputFile(OutputFile &&other) noexcept;
   OutputFile &operator=(OutputFile &&) = delete;
   ~OutputFile(); ///< Without commit(): nothing is left behind.
 
-  /// Creates a file of a temporary name in the folder of `path`, with the
-  /// mode that the user's mask leaves. Errors name the path: Unavailable.
+  /// Opens a file in the folder of `findOutputTarget(path)`, with the mode of
+  /// the file that it will replace, or else what the user's mask leaves.
+  /// Errors: those of findOutputTarget, Unavailable.
   static Result<OutputFile> create(const std::string &path);
 
+  /// A size beyond the process's limit is an error where SIGXFSZ is ignored,
+  /// and otherwise ends the process.
   Status write(std::span<const std::byte> bytes);
   /// Writes zeros up to `target` bytes from the start.
   Status padTo(uint64_t target);
   /// Bytes written so far.
   uint64_t size() const { return position; }
 
-  /// Closes the file and gives it its name, replacing what was there.
+  /// Gives the file its name, replacing a file that is there, and closes it.
   Status commit();
 
 private:
-  OutputFile() = default;
+  explicit OutputFile(std::string path) : path(std::move(path)) {}
   Status failure(const char *what) const;
+  std::string temporaryName(int attempt) const;
+  bool openNamed();
+  bool linkBeside();
 
-  std::string path, temporary;
+  std::string path;      ///< As the user wrote it, for messages.
+  std::string target;    ///< Where it leads.
+  std::string temporary; ///< A name beside the target; empty for none.
   int descriptor = -1;
   uint64_t position = 0;
 };
