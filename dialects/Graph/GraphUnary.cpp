@@ -118,7 +118,8 @@ static Value gelu(ElementBuilder &e, Value x, bool byTanh) {
   } else {
     inner = e.make<math::ErfOp>(e.mulf(x, 1 / std::numbers::sqrt2));
   }
-  return e.addf(half, e.mulf(half, inner));
+  // The sum first: it is exact near -1, and -0 stays.
+  return e.mulf(half, e.addf(inner, 1));
 }
 DLC_FLOAT_FUNCTION(GeluOp, gelu(e, x, getApproximate() == "tanh"))
 

@@ -181,8 +181,8 @@ Value MathBuilder::exp2(Value x) {
   return scaleByPowerOfTwo(p, shifted);
 }
 
-/// At most 5.8 ulp, absolute error 3.4e-7. The quotient is exactly 1 at the
-/// clamp; -0 is kept.
+/// At most 5.8 ulp. Never beyond 1, and exactly 1 from the clamp on; -0 is
+/// kept.
 Value MathBuilder::tanh(Value x) {
   x = clamp(x, 9.01);
   Value u = mul(x, x);
@@ -190,11 +190,11 @@ Value MathBuilder::tanh(Value x) {
                        2.0648437334028312e-05, 1.3401904293853031e-08});
   Value q = horner(u, {1, 0.4671665004123661, 0.025887260502831216,
                        0.00032897676173012497, 7.797428349784382e-07});
-  return div(mul(x, p), q);
+  return clamp(div(mul(x, p), q), 1);
 }
 
-/// At most 6.1 ulp, absolute error 3.6e-7. The quotient is exactly 1 at the
-/// clamp, so that GELU of a large negative number is 0.
+/// At most 6.1 ulp. Never beyond 1, and exactly 1 from the clamp on, so that
+/// GELU of a large negative number is 0; -0 is kept.
 Value MathBuilder::erf(Value x) {
   x = clamp(x, 3.925);
   Value u = mul(x, x);
@@ -204,7 +204,7 @@ Value MathBuilder::erf(Value x) {
   Value q = horner(u, {1, 0.5024092314411335, 0.11425692539953523,
                        0.014997309643217091, 0.0011651966175423502,
                        3.8004030170889276e-05});
-  return div(mul(x, p), q);
+  return clamp(div(mul(x, p), q), 1);
 }
 
 /// At most 0.9 ulp, denormals included. log(0) = -inf, log(x < 0) = NaN.

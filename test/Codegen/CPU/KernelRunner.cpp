@@ -8,47 +8,26 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <span>
 #include <utility>
 
 using namespace mlir;
 using namespace dlc::test;
 
-LoadedKernels::LoadedKernels(LoadedKernels &&other)
-    : handle(std::exchange(other.handle, nullptr)) {}
-
-LoadedKernels &LoadedKernels::operator=(LoadedKernels &&other) {
-  std::swap(handle, other.handle);
-  return *this;
-}
-
-LoadedKernels::~LoadedKernels() {
-  if (handle)
-    dlclose(handle);
-}
-
 LoadedKernels LoadedKernels::load(const std::string &bytes,
                                   std::string &error) {
   LoadedKernels kernels;
-  int file = memfd_create("kernels", MFD_CLOEXEC);
-  if (file < 0 || write(file, bytes.data(), bytes.size()) !=
-                      static_cast<ssize_t>(bytes.size())) {
-    error = "cannot write a memory file";
-  } else {
-    std::string path = "/proc/self/fd/" + std::to_string(file);
-    kernels.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!kernels.handle)
-      error = dlerror();
-  }
-  if (file >= 0)
-    close(file);
+  auto object = dlc::rt::CodeObject::load(std::as_bytes(std::span(bytes)));
+  if (object.isOk())
+    kernels.object = std::move(*object);
+  else
+    error = object.status().message();
   return kernels;
 }
 
 DlcKernelFunction LoadedKernels::lookup(const char *name) const {
-  return reinterpret_cast<DlcKernelFunction>(dlsym(handle, name));
+  auto function = object->find(name);
+  return function.isOk() ? *function : nullptr;
 }
 
 std::unique_ptr<MLIRContext> dlc::test::createContext() {

@@ -7,10 +7,12 @@
 
 #include "dlc/Codegen/CPU/Codegen.h"
 #include "dlc/abi/Kernel.h"
+#include "dlc/runtime/Device/CPU/CodeObject.h"
 
 #include "mlir/IR/MLIRContext.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,19 +21,15 @@ namespace dlc::test {
 /// A loaded shared object of kernels. Unloaded by the destructor.
 class LoadedKernels {
 public:
-  LoadedKernels() = default;
-  LoadedKernels(LoadedKernels &&other);
-  LoadedKernels &operator=(LoadedKernels &&other);
-  ~LoadedKernels();
-
   /// Loads `bytes`; an empty result says why not in `error`.
   static LoadedKernels load(const std::string &bytes, std::string &error);
 
-  explicit operator bool() const { return handle; }
+  explicit operator bool() const { return object.has_value(); }
+  /// Null when there is no kernel of that name.
   DlcKernelFunction lookup(const char *name) const;
 
 private:
-  void *handle = nullptr;
+  std::optional<rt::CodeObject> object;
 };
 
 /// A context with every dialect that kernels use.
