@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "dlc/Artifact/Export.h"
+
+#include "dlc/Analysis/Cost.h"
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/abi/Kernel.h"
 #include "dlc/dialects/Graph/Plain.h"
@@ -255,8 +257,7 @@ void Exporter::addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel) {
   kernel.name = func.getSymName().str();
   kernel.tiles = getTileCount(func);
   kernel.bytes = getTraffic(kernel::getCallType(func));
-  if (auto flops = func->getAttrOfType<IntegerAttr>("kernel.flops"))
-    kernel.flops = flops.getInt();
+  kernel.flops = analysis::countFlops(func);
 }
 
 uint32_t Exporter::addKernel(StringAttr name) {

@@ -2,8 +2,9 @@
 
 #include "LoopPlan.h"
 
+#include "dlc/Analysis/Cost.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -212,18 +213,6 @@ static void chooseTileDim(LoopPlan &plan) {
   }
 }
 
-/// Instructions of the body, roughly; functions count as polynomials.
-static int64_t bodyCost(linalg::LinalgOp op) {
-  int64_t cost = 0;
-  for (Operation &inner : op.getBlock()->without_terminator())
-    if (!isa<arith::ConstantOp>(inner))
-      cost += isa<math::MathDialect>(inner.getDialect()) &&
-                      !isa<math::AbsFOp, math::SqrtOp, math::FmaOp>(inner)
-                  ? 20
-                  : 1;
-  return cost;
-}
-
 /// A masked access needs lanes of 4 or 8 bytes that are neighbours.
 static bool canMaskOperand(const LoopOperand &operand, unsigned dim) {
   if (!operand.view)
@@ -260,7 +249,7 @@ FailureOr<LoopPlan> dlc::codegen::planLoops(linalg::LinalgOp op,
   if (!plan.vectorDim)
     return plan;
   plan.canOverlap = canOverlap(plan);
-  int64_t cost = bodyCost(op);
+  int64_t cost = analysis::costOf(*op.getBlock());
   plan.unroll = cost <= 8 ? 4 : cost <= 45 ? 2 : 1;
   // Without masked memory instructions LLVM branches on each lane.
   plan.canMask = target.has("avx2") && plan.width > 1;

@@ -8,11 +8,11 @@
 
 #include "Planner.h"
 
+#include "dlc/Analysis/Cost.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -175,7 +175,7 @@ void Planner::chooseSources() {
   }
 }
 
-/// Instructions that computing an element takes, operands apart.
+/// The cost of computing an element, operands apart.
 int64_t Planner::costOf(Operation *op) {
   auto elementwise = dyn_cast<graph::ElementwiseOpInterface>(op);
   if (!elementwise)
@@ -191,13 +191,7 @@ int64_t Planner::costOf(Operation *op) {
     scalars.push_back(scratch.addArgument(type, op->getLoc()));
   }
   elementwise.buildElement(builder, op->getLoc(), scalars);
-  int64_t cost = 0;
-  for (Operation &inner : scratch)
-    if (!isa<arith::ConstantOp>(inner))
-      cost += isa<math::MathDialect>(inner.getDialect())  ? 10
-              : isa<arith::DivFOp, arith::DivSIOp>(inner) ? 5
-                                                          : 1;
-  return cost;
+  return analysis::costOf(scratch);
 }
 
 /// From the results backwards: which stages need each value, and from that,
