@@ -117,7 +117,8 @@ static DlcStatus convert(const DlcCompilerOptions &given,
     options.searchSteps = std::max<int64_t>(given.searchSteps, 0);
   if (given.threads > rt::WorkerPool::maxThreads)
     return invalid(llvm::formatv("expected at most {0} threads, got {1}",
-                                 rt::WorkerPool::maxThreads, given.threads)
+                                 unsigned(rt::WorkerPool::maxThreads),
+                                 given.threads)
                        .str());
   options.threads = given.threads;
   if (given.reproducer)

@@ -88,10 +88,10 @@ TEST(Writer, LeavesNothingBehindWhenItFails) {
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.message(), "launch 0: kernel 99 does not exist");
   EXPECT_EQ(contentOf(path), before);
-  // A folder in the way: all is written, and the renaming fails.
+  // A folder in the way.
   fs::create_directory(folder / "taken");
   status = writeArtifact(addReluBuilder().contents(), folder / "taken");
-  EXPECT_EQ(status.code(), StatusCode::Unavailable);
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(folder.files(), 2u);
   EXPECT_EQ(writeArtifact(addReluBuilder().contents(), "/no/such/a").code(),
             StatusCode::Unavailable);
