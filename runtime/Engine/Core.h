@@ -132,6 +132,7 @@ private:
   void forgetOperator(uint32_t index);
 
   // Schedule.cpp, with the lock held
+  bool takesAll(const Lane *lane) const;
   bool isHungry(const Lane &lane) const;
   void registerPushed(Lane *lane);
   CoreOperation *registerRecord(uint64_t ticket, uint64_t &slots);
@@ -193,6 +194,8 @@ private:
   void await(Waiter &waiter);
   Status waitInside(Waiter &waiter, Worker &self, Variable variable,
                     VariableUse use);
+  Status checkWait(CoreOperation &operation, Variable variable,
+                   VariableUse use);
   Status lendPermit(Lane &lane);
   bool wouldWaitForItself(CoreOperation &operation, uint32_t index,
                           VariableUse use);
@@ -228,6 +231,7 @@ private:
   std::atomic<uint64_t> limit = 0;     ///< Tickets within room and budget.
   std::atomic<uint64_t> roomLimit = 0; ///< Tickets within room.
   std::atomic<uint64_t> bytesInFlight = 0;
+  std::atomic<uint64_t> prioritized = 0; ///< Pushes with a priority.
   std::atomic<uint32_t> roomWaiters = 0, roomEpoch = 0;
   std::atomic<bool> isStopping = false;
   /// The next record cannot be registered for want of memory.
@@ -274,6 +278,7 @@ private:
   FailureBook failures;
   StampSource stamps;
   uint64_t retiredSlots = 0;
+  uint64_t registeredPrioritized = 0; ///< Of `prioritized`.
   uint64_t readyTotal = 0;
   uint64_t marks = 0, watchTick = 0;
   uint64_t random = 0;

@@ -40,6 +40,8 @@ public:
     return operation;
   }
 
+  bool hasPriorities() const { return heap; }
+
   /// The operation after `skip` others of priority 0, for fuzzing.
   CoreOperation *takeLater(uint32_t skip) {
     CoreOperation **link = &first, *before = nullptr;

@@ -73,7 +73,8 @@ struct CoreOperation {
   bool isSkipped; ///< Decided when it was taken.
   uint64_t id;
   Poison *poison;
-  CoreOperation *child; ///< In the heap of its lane.
+  CoreOperation *child;      ///< In the heap of its lane.
+  CoreOperation *nextSingle; ///< Of those made alone that are registered.
   const char *origin;
   uint64_t bytes;
   CoreOperator *shared;
@@ -165,7 +166,7 @@ public:
     return operation;
   }
   void addSingle(CoreOperation *operation) {
-    operation->child = singles;
+    operation->nextSingle = singles;
     singles = operation;
   }
   /// Keeps the memory: a late completion may look at it.
@@ -183,8 +184,8 @@ public:
     }
     CoreOperation **link = &singles;
     while (*link != operation)
-      link = &(*link)->child;
-    *link = operation->child;
+      link = &(*link)->nextSingle;
+    *link = operation->nextSingle;
     giveSingle(operation);
   }
 
@@ -195,7 +196,7 @@ public:
         if (CoreOperation *operation = slab->at(i); operation->isLive)
           function(*operation);
     for (CoreOperation *operation = singles; operation;
-         operation = operation->child)
+         operation = operation->nextSingle)
       function(*operation);
   }
 

@@ -41,7 +41,6 @@ Status EngineCore::deleteVariable(Task function, Context context,
       .context = context,
       .writes = {&variable, 1},
       .options = {.property = OperationProperty::DeleteVariable,
-                  .priority = INT32_MAX,
                   .name = "delete a variable"},
   };
   for (;;) {
@@ -250,6 +249,8 @@ Status EngineCore::submit(const Request &request) {
     }
     return status;
   }
+  if (options.priority)
+    prioritized.fetch_add(1, std::memory_order_relaxed);
   Slot::Head &head = ring[ticket].head;
   head.lane = lane.number;
   if (prepared) {

@@ -11,6 +11,14 @@ using namespace dlc::rt;
 // Registration
 //===----------------------------------------------------------------------===//
 
+/// Whether all records are wanted: by a waiter, or because one with a priority
+/// may be among them, which only counts among those that are known.
+bool EngineCore::takesAll(const Lane *lane) const {
+  return !lane || lane->ready.hasPriorities() ||
+         prioritized.load(std::memory_order_relaxed) != registeredPrioritized ||
+         options.fuzzSeed;
+}
+
 /// Whether more should be ready before a worker of `lane` goes to run: one for
 /// itself, and one for each lane whose workers would otherwise sleep.
 bool EngineCore::isHungry(const Lane &lane) const {
@@ -31,7 +39,8 @@ bool EngineCore::isHungry(const Lane &lane) const {
 void EngineCore::registerPushed(Lane *lane) {
   uint64_t ticket = head.load(std::memory_order_relaxed), before = ticket;
   bool isOut = false;
-  for (unsigned budget = 64; !lane || (budget && isHungry(*lane)); --budget) {
+  for (unsigned budget = 64; takesAll(lane) || (budget && isHungry(*lane));
+       budget -= budget != 0) {
     if (!ring.isPublished(ticket))
       break;
     __builtin_prefetch(&ring[ticket + 3]);
@@ -122,6 +131,7 @@ void EngineCore::start(CoreOperation &operation, uint64_t ticket,
   operation.poison = nullptr;
   operation.shared = nullptr;
   operation.mark = 0;
+  registeredPrioritized += operation.priority != 0;
   if (operation.is(isAsyncFlag))
     operation.async.store(ticket << 3, std::memory_order_relaxed);
 }

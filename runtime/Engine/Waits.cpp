@@ -124,38 +124,45 @@ Status EngineCore::waitForAll() {
 /// stack instead could bury it under one that waits for it.
 Status EngineCore::waitInside(Waiter &waiter, Worker &self, Variable variable,
                               VariableUse use) {
-  if (wouldWaitForItself(*self.running, variable.index, use)) {
-    unlock();
-    return makeError(
-        StatusCode::InvalidArgument,
-        "%s would wait for itself over variable %u",
-        describeOperation(self.running->name, self.running->origin).c_str(),
-        variable.index);
-  }
   Lane *lane = self.lane; // Null for a lent thread, which has no permit.
   bool isFree = canGrant(variables[variable.index], use == VariableUse::Write);
-  if (lane && !isFree) {
+  Status status = checkWait(*self.running, variable, use);
+  if (status.isOk() && lane && !isFree) {
     DLC_RETURN_IF_ERROR(lendPermit(*lane));
     core.lock();
-    // Its last other user may have deleted it.
-    if (!variables.isCurrent(variable.index, variable.stamp)) {
-      --lane->permits;
-      unlock();
-      return refuseVariable(variable);
-    }
+    status = checkWait(*self.running, variable, use);
+  } else {
+    lane = nullptr; // Keeps its permit.
   }
-  waiter.owner = self.running;
-  place(waiter, variable.index, use);
-  unlock();
-  while (!waiter.isDone())
-    if (!spinUntil(spinNanoseconds, [&] { return waiter.isDone(); }))
-      waiter.sleep();
-  if (lane && !isFree) {
+  if (status.isOk()) {
+    waiter.owner = self.running;
+    place(waiter, variable.index, use);
+    unlock();
+    while (!waiter.isDone())
+      if (!spinUntil(spinNanoseconds, [&] { return waiter.isDone(); }))
+        waiter.sleep();
+    status = std::move(waiter.status);
+    if (!lane)
+      return status;
     core.lock();
-    --lane->permits;
-    core.unlock();
   }
-  return std::move(waiter.status);
+  if (lane)
+    --lane->permits;
+  unlock();
+  return status;
+}
+
+/// That the wait of `operation` can end. With the lock held.
+Status EngineCore::checkWait(CoreOperation &operation, Variable variable,
+                             VariableUse use) {
+  if (!variables.isCurrent(variable.index, variable.stamp))
+    return refuseVariable(variable);
+  if (!wouldWaitForItself(operation, variable.index, use))
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "%s would wait for itself over variable %u",
+                   describeOperation(operation.name, operation.origin).c_str(),
+                   variable.index);
 }
 
 /// Lets another thread of the lane run operations: a spare that sleeps, or a

@@ -1,0 +1,656 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The threaded engines in trouble: closed while busy, forked, stuck, short of
+// room, waiting inside operations. Nothing here depends on how long things
+// take.
+
+#include "EngineTesting.h"
+
+#include "dlc/runtime/Base/Wait.h"
+
+#include <mutex>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+#if defined(__SANITIZE_THREAD__)
+#define DLC_TEST_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define DLC_TEST_TSAN 1
+#endif
+#endif
+
+namespace {
+
+class ThreadedEngine : public testing::TestWithParam<EngineOptions> {
+protected:
+  const Context cpu = Context::cpu();
+};
+
+std::vector<EngineOptions> threadedEngines() {
+  std::vector<EngineOptions> all = allEngines();
+  all.erase(all.begin());
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadedEngine, testing::ValuesIn(threadedEngines()),
+                         [](auto &info) { return engineName(info.param); });
+
+template <typename Condition> void until(Condition condition) {
+  while (!condition())
+    std::this_thread::yield();
+}
+
+/// Runs `body` in a fork; expects it to return true.
+template <typename Body> void inChild(Body body) {
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0)
+    _exit(body() ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Together and alone
+//===----------------------------------------------------------------------===//
+
+TEST(Order, ReadersRunTogether) {
+  auto engine = makeEngine({.cpuWorkers = 4, .callerHelp = CallerHelp::Never});
+  Variable x = makeVariables(*engine, 1)[0];
+  // Each waits for the others: only together can they end.
+  std::atomic<int> inside = 0;
+  for (int i = 0; i != 4; ++i)
+    EXPECT_OK(engine->pushSync(
+        [&] {
+          ++inside;
+          until([&] { return inside == 4; });
+        },
+        Context::cpu(), {x}, {}));
+  EXPECT_OK(engine->waitForVariable(x, VariableUse::Write));
+}
+
+TEST(Order, WritersRunAlone) {
+  auto engine = makeEngine({.cpuWorkers = 4});
+  Variable x = makeVariables(*engine, 1)[0];
+  std::atomic<int> inside = 0;
+  for (int i = 0; i != 1000; ++i)
+    EXPECT_OK(engine->pushSync(
+        [&, isWriter = i % 3 == 0] {
+          int before = isWriter ? inside.fetch_add(100) : inside.fetch_add(1);
+          EXPECT_TRUE(isWriter ? before == 0 : before < 100);
+          inside.fetch_sub(isWriter ? 100 : 1);
+        },
+        Context::cpu(), i % 3 ? VariableList({x}) : VariableList(),
+        i % 3 ? VariableList() : VariableList({x})));
+  EXPECT_OK(engine->waitForAll());
+}
+
+TEST_P(ThreadedEngine, AWaitToReadIgnoresReaders) {
+  if (GetParam().cpuWorkers < 2)
+    GTEST_SKIP() << "one thread is busy with the reader";
+  auto engine = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  Gate gate;
+  EXPECT_OK(engine->pushSync([] {}, cpu, {}, {x}));
+  std::atomic<bool> isReading = false;
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        isReading = true;
+        gate.pass();
+      },
+      cpu, {x}, {}));
+  until([&] { return isReading.load(); });
+  EXPECT_OK(engine->waitForVariable(x));
+  gate.open();
+  EXPECT_OK(engine->waitForVariable(x, VariableUse::Write));
+}
+
+TEST_P(ThreadedEngine, DeletesWhilePending) {
+  auto engine = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  Gate gate;
+  std::vector<int> order;
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        gate.pass();
+        order.push_back(1);
+      },
+      cpu, {}, {x}));
+  EXPECT_OK(engine->deleteVariable([&] { order.push_back(2); }, cpu, x));
+  EXPECT_ERROR(engine->pushSync([] {}, cpu, {x}, {}), InvalidArgument,
+               "deleted");
+  EXPECT_EQ(engine->statistics().variables, 1u);
+  gate.open();
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+  EXPECT_EQ(engine->statistics().variables, 0u);
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+/// The order of eleven operations in one lane behind a closed gate.
+static void expectPriorities(Context context, OperationProperty property,
+                             EngineKind kind) {
+  auto engine = makeEngine(
+      {.kind = kind, .cpuWorkers = 1, .callerHelp = CallerHelp::Never});
+  Gate gate;
+  std::atomic<bool> isBusy = false;
+  std::vector<int> order;
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        isBusy = true;
+        gate.pass();
+      },
+      context, {}, {}, {.property = property}));
+  until([&] { return isBusy.load(); });
+  for (int i : {0, 3, -2, 5, 3, -7, 0, 9, 100'000, -100'000, 5})
+    EXPECT_OK(engine->pushSync([&order, i] { order.push_back(i); }, context, {},
+                               {}, {.property = property, .priority = i}));
+  gate.open();
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(order,
+            (std::vector<int>{100'000, 9, 5, 5, 3, 3, 0, 0, -2, -7, -100'000}));
+}
+
+TEST(Lanes, PrioritiesCountInEach) {
+  using enum OperationProperty;
+  expectPriorities(Context::cpu(), Normal, EngineKind::Threaded);
+  expectPriorities(Context::cpu(1), Normal, EngineKind::PerDevice);
+  expectPriorities(Context::cpu(), CPUPrioritized, EngineKind::PerDevice);
+  expectPriorities(Context::null(), Normal, EngineKind::PerDevice);
+  expectPriorities(Context::null(), CopyToDevice, EngineKind::PerDevice);
+  expectPriorities(Context::null(2), GPUPrioritized, EngineKind::PerDevice);
+  expectPriorities(Context::cuda(), CopyFromDevice, EngineKind::PerDevice);
+}
+
+TEST(Lanes, DoNotHoldEachOtherUp) {
+  auto engine = makeEngine({.cpuWorkers = 1, .callerHelp = CallerHelp::Never});
+  // Each waits for all: only in lanes of their own can they end.
+  using enum OperationProperty;
+  const std::pair<Context, OperationProperty> lanes[] = {
+      {Context::cpu(), Normal},          {Context::cpu(), CPUPrioritized},
+      {Context::cpu(1), Normal},         {Context::null(), Normal},
+      {Context::null(), CopyFromDevice}, {Context::null(), GPUPrioritized},
+      {Context::null(1), Normal},        {Context::cuda(), Normal}};
+  std::atomic<size_t> inside = 0;
+  for (auto [context, property] : lanes)
+    EXPECT_OK(engine->pushSync(
+        [&] {
+          ++inside;
+          until([&] { return inside == std::size(lanes); });
+        },
+        context, {}, {}, {.property = property}));
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(engine->statistics().threads, std::size(lanes));
+}
+
+TEST(Lanes, TooManyDevicesAreRefused) {
+  auto engine = makeEngine({.cpuWorkers = 1});
+  Status status;
+  for (int16_t i = 0; i != 100 && status.isOk(); ++i)
+    status = engine->pushSync([] {}, Context::null(i), {}, {});
+  EXPECT_ERROR(std::move(status), Unsupported, "at most 64 lanes");
+  EXPECT_OK(engine->pushSync([] {}, Context::null(), {}, {}));
+  EXPECT_OK(engine->waitForAll());
+}
+
+//===----------------------------------------------------------------------===//
+// Budgets
+//===----------------------------------------------------------------------===//
+
+TEST_P(ThreadedEngine, PushesWaitForTheBudgetOfOperations) {
+  EngineOptions options = GetParam();
+  options.maxOperations = 64;
+  auto engine = makeEngine(options);
+  Variable x = makeVariables(*engine, 1)[0];
+  Gate gate;
+  EXPECT_OK(engine->pushSync([&] { gate.pass(); }, cpu, {}, {x}));
+  std::atomic<int> pushed = 0;
+  std::thread pusher([&] {
+    for (; pushed != 1000; ++pushed)
+      EXPECT_OK(engine->pushSync(
+          [&] { EXPECT_LE(engine->statistics().inFlight, 64u); }, cpu, {},
+          {x}));
+  });
+  until([&] { return engine->statistics().inFlight == 64; });
+  EXPECT_EQ(pushed, 63);
+  gate.open();
+  pusher.join();
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(engine->statistics().completed, 1001u);
+}
+
+TEST_P(ThreadedEngine, PushesWaitForTheBudgetOfBytes) {
+  EngineOptions options = GetParam();
+  options.maxBytes = 1000;
+  auto engine = makeEngine(options);
+  Variable x = makeVariables(*engine, 1)[0];
+  Gate gate;
+  EXPECT_OK(engine->pushSync([&] { gate.pass(); }, cpu, {}, {x}));
+  std::atomic<int> pushed = 0;
+  std::thread pusher([&] {
+    for (; pushed != 100; ++pushed)
+      EXPECT_OK(engine->pushSync(
+          [&] { EXPECT_LE(engine->statistics().bytesInFlight, 1000u); }, cpu,
+          {}, {x}, {.bytes = 300}));
+  });
+  until([&] { return engine->statistics().bytesInFlight == 900; });
+  EXPECT_LE(pushed, 3);
+  gate.open();
+  pusher.join();
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(engine->statistics().bytesInFlight, 0u);
+  // More than the budget goes alone.
+  EXPECT_OK(engine->pushSync([] {}, cpu, {}, {x}, {.bytes = 5000}));
+  EXPECT_OK(engine->waitForAll());
+}
+
+TEST_P(ThreadedEngine, OperationsPushBeyondTheBudget) {
+  EngineOptions options = GetParam();
+  options.maxOperations = options.queueSlots = 16;
+  options.maxBytes = 10;
+  auto engine = makeEngine(options);
+  Variable x = makeVariables(*engine, 1)[0];
+  int ran = 0;
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        for (int i = 0; i != 500; ++i)
+          EXPECT_OK(engine->pushSync([&] { ++ran; }, Context::cpu(), {}, {x},
+                                     {.bytes = 100}));
+        EXPECT_EQ(ran, 0);
+      },
+      cpu, {}, {x}));
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(ran, 500);
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting inside operations
+//===----------------------------------------------------------------------===//
+
+TEST_P(ThreadedEngine, WaitsInsideNest) {
+  auto engine = makeEngine(GetParam());
+  std::vector<Variable> v = makeVariables(*engine, 20);
+  std::function<void(size_t)> push = [&](size_t i) {
+    EXPECT_OK(engine->pushSync(
+        [&, i] {
+          if (i + 1 == v.size())
+            return;
+          push(i + 1);
+          EXPECT_OK(engine->waitForVariable(v[i + 1]));
+        },
+        Context::cpu(), {}, {v[i]}));
+  };
+  push(0);
+  EXPECT_OK(engine->waitForVariable(v[0]));
+  EXPECT_EQ(*engine->version(v[19]), 1u);
+}
+
+TEST(WaitsInside, DoNotBuryEachOther) {
+  // On one stack `first` would wait below `second`, which waits for it.
+  auto engine = makeEngine({.cpuWorkers = 1, .callerHelp = CallerHelp::Never});
+  std::vector<Variable> v = makeVariables(*engine, 3);
+  Gate gate;
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        gate.pass();
+        EXPECT_OK(engine->waitForVariable(v[1]));
+      },
+      Context::cpu(), {}, {v[0]}, {.name = "first"}));
+  EXPECT_OK(engine->pushSync([&] { EXPECT_OK(engine->waitForVariable(v[0])); },
+                             Context::cpu(), {}, {v[2]}, {.name = "second"}));
+  EXPECT_OK(engine->pushSync([] {}, Context::cpu(), {}, {v[1]}));
+  gate.open();
+  EXPECT_OK(engine->waitForAll());
+}
+
+TEST(WaitsInside, ARingOfWaitsIsRefused) {
+  auto engine = makeEngine({.cpuWorkers = 2});
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  std::atomic<int> inside = 0, refused = 0;
+  for (int i = 0; i != 2; ++i)
+    EXPECT_OK(engine->pushSync(
+        [&, i] {
+          ++inside;
+          until([&] { return inside == 2; });
+          refused += !engine->waitForVariable(v[1 - i]).isOk();
+        },
+        Context::cpu(), {}, {v[i]}));
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(refused, 1);
+}
+
+TEST(WaitsInside, SparesAreLimited) {
+  auto engine = makeEngine(
+      {.cpuWorkers = 1, .maxSpareWorkers = 2, .callerHelp = CallerHelp::Never});
+  std::vector<Variable> v = makeVariables(*engine, 5);
+  Gate gate;
+  std::atomic<int> refused = 0, waiting = 0;
+  EXPECT_OK(
+      engine->pushSync([&] { gate.pass(); }, Context::null(), {}, {v[4]}));
+  for (int i = 0; i != 4; ++i)
+    EXPECT_OK(engine->pushSync(
+        [&] {
+          ++waiting;
+          Status status = engine->waitForVariable(v[4]);
+          refused += status.code() == StatusCode::Unavailable;
+        },
+        Context::cpu(), {}, {v[i]}));
+  until([&] { return refused > 0; });
+  gate.open();
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_GE(refused, 1);
+  EXPECT_EQ(waiting, 4);
+  EXPECT_LE(engine->statistics().threads, 4u);
+}
+
+//===----------------------------------------------------------------------===//
+// Closing
+//===----------------------------------------------------------------------===//
+
+TEST_P(ThreadedEngine, ClosesWhileBusy) {
+  auto engine = makeEngine(GetParam());
+  std::vector<Variable> v = makeVariables(*engine, 4);
+  std::atomic<int> accepted = 0, ran = 0, started = 0;
+  std::vector<std::thread> pushers;
+  for (int thread = 0; thread != 3; ++thread)
+    pushers.emplace_back([&, thread] {
+      ++started;
+      for (;;) {
+        Status status = engine->pushSync([&] { ++ran; }, Context::cpu(),
+                                         {v[thread]}, {v[3]});
+        if (!status.isOk()) {
+          EXPECT_EQ(status.code(), StatusCode::Unavailable);
+          return;
+        }
+        ++accepted;
+      }
+    });
+  until([&] { return accepted > 2000; });
+  EXPECT_OK(engine->close());
+  EXPECT_EQ(ran.load(), int(engine->statistics().completed));
+  for (std::thread &pusher : pushers)
+    pusher.join();
+  EXPECT_EQ(ran, accepted); // Nothing was lost.
+  EXPECT_EQ(engine->statistics().threads, 0u);
+}
+
+TEST_P(ThreadedEngine, ClosesWhilePushersWaitForRoom) {
+  EngineOptions options = GetParam();
+  options.maxOperations = 16;
+  options.callerHelp = CallerHelp::Never;
+  auto engine = makeEngine(options);
+  Variable x = makeVariables(*engine, 1)[0];
+  Gate gate;
+  EXPECT_OK(engine->pushSync([&] { gate.pass(); }, cpu, {}, {x}));
+  std::thread pusher([&] {
+    Status status;
+    while (status.isOk())
+      status = engine->pushSync([] {}, Context::cpu(), {}, {x});
+    EXPECT_ERROR(std::move(status), Unavailable, "closed");
+    gate.open(); // Only then can close() end.
+  });
+  until([&] { return engine->statistics().inFlight == 16; });
+  EXPECT_OK(engine->close());
+  pusher.join();
+}
+
+TEST_P(ThreadedEngine, GivesUpWhatNeverCompletes) {
+  EngineOptions options = GetParam();
+  options.closePatienceMilliseconds = 20;
+  auto engine = makeEngine(options);
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  auto held = std::make_shared<int>(1);
+  Completion kept;
+  std::atomic<bool> isKept = false;
+  bool isDeleted = false;
+  EXPECT_OK(engine->pushAsync(
+      [&, held](Completion done) {
+        kept = std::move(done);
+        isKept = true;
+      },
+      cpu, {}, {v[0]}, {.name = "lost"}));
+  until([&] { return isKept.load(); });
+  EXPECT_OK(engine->pushSync([held] { ADD_FAILURE(); }, cpu, {v[0]}, {v[1]}));
+  EXPECT_OK(engine->deleteVariable([&, held] { isDeleted = true; }, cpu, v[1]));
+  EXPECT_ERROR(engine->close(), Unavailable, "gave up");
+  EXPECT_TRUE(isDeleted);
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_ERROR(kept.complete(), Unavailable, "closed");
+}
+
+TEST_P(ThreadedEngine, CompletionsRaceWithClosing) {
+  for (int round = 0; round != 20; ++round) {
+    auto engine = makeEngine(GetParam());
+    Variable x = makeVariables(*engine, 1)[0];
+    std::vector<std::thread> helpers(8);
+    for (std::thread &helper : helpers)
+      EXPECT_OK(engine->pushAsync(
+          [&helper](Completion done) {
+            helper = std::thread([done = std::move(done)]() mutable {
+              EXPECT_OK(done.complete());
+            });
+          },
+          cpu, {x}, {}));
+    EXPECT_OK(engine->close());
+    engine.reset();
+    for (std::thread &helper : helpers)
+      helper.join();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Watching
+//===----------------------------------------------------------------------===//
+
+TEST_P(ThreadedEngine, TheWatchdogNamesWhatNeverCompletes) {
+  std::mutex mutex;
+  std::string report;
+  std::atomic<int> reports = 0;
+  EngineOptions options = GetParam();
+  options.watchdogMilliseconds = 10;
+  options.onStall = [&](const std::string &text) {
+    std::lock_guard guard(mutex);
+    report += text;
+    ++reports;
+  };
+  auto engine = makeEngine(options);
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  Completion kept;
+  EXPECT_OK(engine->pushAsync([&](Completion done) { kept = std::move(done); },
+                              Context::null(), {}, {v[0]},
+                              {.name = "receive", .origin = "net: 12"}));
+  EXPECT_OK(engine->pushSync([] {}, cpu, {v[0]}, {v[1]}, {.name = "add"}));
+  until([&] { return reports != 0; });
+  EXPECT_OK(kept.complete());
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_OK(engine->close());
+  EXPECT_EQ(reports, 1);
+  EXPECT_NE(report.find("operation 'receive' (net: 12) #0 on null:0 has not "
+                        "completed after 10 ms"),
+            std::string::npos)
+      << report;
+  EXPECT_NE(report.find("operation 'add' #2 on cpu:0: waits\n    waits to read "
+                        "variable 0, written by operation 'receive'"),
+            std::string::npos)
+      << report;
+}
+
+TEST_P(ThreadedEngine, IdleThreadsSleep) {
+  EngineOptions options = GetParam();
+  options.spinMicroseconds = 1;
+  options.maxOperations = 16;
+  auto engine = makeEngine(options);
+  // Also with the budget used up and nothing to run.
+  Completion kept;
+  std::atomic<bool> isKept = false;
+  Variable x = makeVariables(*engine, 1)[0];
+  EXPECT_OK(engine->pushAsync(
+      [&](Completion done) {
+        kept = std::move(done);
+        isKept = true;
+      },
+      cpu, {}, {x}));
+  until([&] { return isKept.load(); });
+  for (int i = 0; i != 15; ++i)
+    EXPECT_OK(engine->pushSync([] {}, cpu, {}, {x}));
+  std::thread pusher(
+      [&] { EXPECT_OK(engine->pushSync([] {}, Context::cpu(), {}, {x})); });
+  // Processor time stands still at some moment, unless somebody spins.
+  auto used = [] {
+    timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return uint64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  };
+  uint64_t before, after;
+  do {
+    before = used();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    after = used();
+  } while (after - before > 2'000'000);
+  EXPECT_OK(kept.complete());
+  pusher.join();
+  EXPECT_OK(engine->waitForAll());
+}
+
+TEST_P(ThreadedEngine, ObserversSeeEachOperation) {
+  struct Counter : EngineObserver {
+    void onStart(const OperationInfo &info) override {
+      starts += std::string_view(info.name) == "seen";
+    }
+    void onFinish(const OperationInfo &, const Status &status) override {
+      failures += !status.isOk();
+      ++ends;
+    }
+    std::atomic<int> starts = 0, ends = 0, failures = 0;
+  } counter;
+  EngineOptions options = GetParam();
+  options.observer = &counter;
+  auto engine = makeEngine(options);
+  Variable x = makeVariables(*engine, 1)[0];
+  for (int i = 0; i != 100; ++i)
+    EXPECT_OK(engine->pushSync([] {}, cpu, {}, {x}, {.name = "seen"}));
+  EXPECT_OK(
+      engine->pushSync([] { return makeError(StatusCode::DataLoss, "boom"); },
+                       cpu, {}, {x}, {.name = "seen"}));
+  EXPECT_OK(engine->pushSync([] {}, cpu, {}, {x}, {.name = "skipped"}));
+  EXPECT_ERROR(engine->waitForAll(), DataLoss, "boom");
+  EXPECT_EQ(counter.starts, 101);
+  EXPECT_EQ(counter.ends, 101);
+  EXPECT_EQ(counter.failures, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Bulks
+//===----------------------------------------------------------------------===//
+
+TEST_P(ThreadedEngine, BulksAreOneOperation) {
+  auto engine = makeEngine(GetParam());
+  std::vector<Variable> v = makeVariables(*engine, 3);
+  std::vector<int> order;
+  {
+    BulkScope bulk(*engine, 10);
+    for (int i = 0; i != 25; ++i)
+      EXPECT_OK(engine->pushSync([&order, i] { order.push_back(i); }, cpu,
+                                 {v[i % 2]}, {v[2]}));
+    // A wait of this thread sees all of them.
+    EXPECT_OK(engine->waitForVariable(v[2]));
+    EXPECT_EQ(order.size(), 25u);
+    EXPECT_EQ(engine->statistics().completed, 3u);
+    EXPECT_OK(engine->pushSync([&] { order.push_back(25); }, cpu, {}, {v[2]}));
+    EXPECT_ERROR(engine->pushSync([] {}, cpu, {v[2]}, {v[2]}), InvalidArgument,
+                 "twice");
+  }
+  EXPECT_OK(engine->waitForAll());
+  for (int i = 0; i != 26; ++i)
+    EXPECT_EQ(order[i], i);
+}
+
+TEST_P(ThreadedEngine, AnErrorEndsItsBulk) {
+  auto engine = makeEngine(GetParam());
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  BulkScope bulk(*engine, 10);
+  int ran = 0;
+  EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {v[0]}));
+  EXPECT_OK(
+      engine->pushSync([] { return makeError(StatusCode::DataLoss, "boom"); },
+                       cpu, {}, {v[1]}, {.name = "second"}));
+  EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {v[1]}));
+  EXPECT_ERROR(engine->waitForVariable(v[0]), DataLoss,
+               "operation 'bulk': operation 'second': boom");
+  EXPECT_EQ(ran, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Forks
+//===----------------------------------------------------------------------===//
+
+TEST_P(ThreadedEngine, SurvivesAFork) {
+  auto engine = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  Gate gate;
+  int ran = 0;
+  EXPECT_OK(engine->pushSync([&] { gate.pass(); }, cpu, {}, {x}));
+  for (int i = 0; i != 10; ++i)
+    EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x}));
+  inChild([&] {
+    auto isRefused = [](Status status) {
+      return status.code() == StatusCode::Unavailable &&
+             status.message().find("fork") != std::string::npos;
+    };
+    if (!isRefused(engine->pushSync([] {}, Context::cpu(), {}, {x})) ||
+        !isRefused(engine->waitForAll()) ||
+        !isRefused(take(engine->newVariable().status())) ||
+        !isRefused(engine->close()))
+      return false;
+#if !defined(DLC_TEST_TSAN) // Which ends a child that starts threads.
+    if (!engine->start().isOk() ||
+        engine->waitForVariable(x).code() != StatusCode::InvalidArgument)
+      return false;
+    auto mine = engine->newVariable();
+    int count = 0;
+    for (int i = 0; i != 100; ++i)
+      if (!engine->pushSync([&] { ++count; }, Context::cpu(), {}, {*mine})
+               .isOk())
+        return false;
+    if (!engine->waitForVariable(*mine).isOk() || count != 100)
+      return false;
+#endif
+    engine.reset();
+    return true;
+  });
+  gate.open();
+  EXPECT_OK(engine->waitForVariable(x));
+  EXPECT_EQ(ran, 10);
+}
+
+TEST(Naive, RefusesAfterAFork) {
+  auto engine = makeEngine({.kind = EngineKind::Naive});
+  Variable x = makeVariables(*engine, 1)[0];
+  inChild([&] {
+    return !engine->pushSync([] {}, Context::cpu(), {}, {x}).isOk() &&
+           engine->start().isOk() && engine->newVariable().isOk() &&
+           engine->waitForAll().isOk();
+  });
+  EXPECT_OK(engine->pushSync([] {}, Context::cpu(), {}, {x}));
+}
+
+TEST(Options, AreChecked) {
+  auto refuse = [](EngineOptions options) {
+    EXPECT_ERROR(Engine::create(options).status(), InvalidArgument, "expected");
+  };
+  refuse({.maxOperations = 15});
+  refuse({.queueSlots = 1});
+  refuse({.deviceWorkers = 0});
+  refuse({.cpuWorkers = 1'000'000});
+  refuse({.kind = EngineKind(9)});
+}
