@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "dlc/runtime/Storage/Heap.h"
+#include "../../../runtime/Storage/Poison.h"
 #include "TestSource.h"
 #include "dlc/abi/Tensor.h"
 #include "dlc/runtime/Base/Memory.h"
@@ -19,7 +20,10 @@ struct TestHeap {
   explicit TestHeap(size_t cap = SIZE_MAX) : heap(source, cap) {}
 
   HeapBlock *allocate(size_t bytes, StreamId stream = 0) {
-    return heap.allocate(bytes, stream, whyNot);
+    HeapBlock *block = heap.allocate(bytes, stream, whyNot);
+    if (block)
+      unpoison(block->start, block->bytes); // As managers do.
+    return block;
   }
 
   SourceState state{.granule = 65536};
