@@ -17,6 +17,11 @@ DlcStatus dlc::rt::wrap(Status status) {
   return status.isOk() ? nullptr : new DlcError{std::move(status)};
 }
 
+Status dlc::rt::unwrap(DlcStatus status) {
+  std::unique_ptr<DlcError> error(status);
+  return error ? std::move(error->status) : Status::ok();
+}
+
 DlcStatus dlcStatusCreate(DlcStatusCode code, const char *message) {
   if (code == DLC_OK)
     return nullptr;

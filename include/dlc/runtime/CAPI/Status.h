@@ -13,6 +13,9 @@ namespace dlc::rt {
 /// Null when `status` is OK; otherwise a handle for the caller to destroy.
 DlcStatus wrap(Status status);
 
+/// What `status` says; ends the handle.
+Status unwrap(DlcStatus status);
+
 } // namespace dlc::rt
 
 #endif // DLC_RUNTIME_CAPI_STATUS_H

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The dependency engine from C: runs any function as soon as the variables that
+ * it reads and writes are free.
+ *
+ *   DlcEngine engine;
+ *   dlcEngineCreate(NULL, &engine);
+ *   DlcVariable x;
+ *   dlcEngineNewVariable(engine, &x);
+ *   dlcEnginePushSync(engine, produce, data, NULL, cpu, NULL, 0, &x, 1, NULL);
+ *   dlcEngineWaitForVariable(engine, x, DLC_USE_READ);
+ *   dlcEngineDestroy(engine);
+ *
+ * Operations that read a variable run together; one that writes it runs alone,
+ * in the order of the pushes. An error poisons the variables that its operation
+ * writes; operations that use them are skipped, and the first wait that meets
+ * the error returns it. All functions may be called by any thread and, unless
+ * they say otherwise, from inside operations; dlcEngineDestroy comes last.
+ *
+ * Errors of every function that returns a status: DLC_INVALID_ARGUMENT (a
+ * handle that is null, of another engine, or deleted; a value out of range),
+ * DLC_UNAVAILABLE (the engine is closed or stopped, or this process is a fork
+ * of the engine's), DLC_OUT_OF_MEMORY. Nothing happens then.
+ */
+
+#ifndef DLC_C_ENGINE_H
+#define DLC_C_ENGINE_H
+
+#include "dlc-c/Common.h"
+
+typedef struct DlcEngineImpl *DlcEngine;
+
+/* The duty to say that an asynchronous operation is done. */
+typedef struct DlcCompletionImpl *DlcCompletion;
+
+/* Names of an engine's variables and operators: values, zero for none. */
+typedef struct DlcVariable {
+  uint32_t index, stamp;
+} DlcVariable;
+typedef struct DlcOperator {
+  uint32_t index, stamp;
+} DlcOperator;
+
+typedef enum DlcEngineKind {
+  DLC_ENGINE_PER_DEVICE = 0, /* pools and lanes for each device */
+  DLC_ENGINE_THREADED = 1,   /* one pool for all devices */
+  DLC_ENGINE_NAIVE = 2       /* runs inside the push, for debugging */
+} DlcEngineKind;
+
+typedef enum DlcDeviceKind {
+  DLC_DEVICE_NULL = 0, /* like an accelerator, in host memory; for tests */
+  DLC_DEVICE_CPU = 1,
+  DLC_DEVICE_CUDA = 2,
+  DLC_DEVICE_CPU_PINNED = 3,
+  DLC_DEVICE_CPU_SHARED = 4
+} DlcDeviceKind;
+
+/* A kind of device and a number below 2^15. */
+typedef struct DlcContext {
+  DlcDeviceKind kind;
+  int32_t index;
+} DlcContext;
+
+typedef enum DlcOperationProperty {
+  DLC_OPERATION_NORMAL = 0,
+  DLC_OPERATION_COPY_FROM_DEVICE = 1, /* in the copy lane of its device */
+  DLC_OPERATION_COPY_TO_DEVICE = 2,   /* in the copy lane of its device */
+  DLC_OPERATION_CPU_PRIORITIZED = 3,  /* in the lane for urgent host work */
+  DLC_OPERATION_GPU_PRIORITIZED = 4,  /* in its device's lane for urgent work */
+  DLC_OPERATION_ASYNC = 5,            /* only starts work; as normal */
+  DLC_OPERATION_DELETE_VARIABLE = 6,  /* runs even when its inputs failed */
+  DLC_OPERATION_NO_SKIP = 7           /* runs even when its inputs failed */
+} DlcOperationProperty;
+
+typedef enum DlcVariableUse {
+  DLC_USE_READ = 0, /* after all writes before it */
+  DLC_USE_WRITE = 1 /* after all uses before it */
+} DlcVariableUse;
+
+/* Whether waiting threads of the application run operations meanwhile. */
+typedef enum DlcCallerHelp {
+  DLC_HELP_WAITING = 0,
+  DLC_HELP_NEVER = 1,
+  DLC_HELP_WAITING_AND_PUSHING = 2
+} DlcCallerHelp;
+
+/* 0 is the default everywhere. */
+typedef struct DlcEngineOptions {
+  size_t structSize;
+  DlcEngineKind kind;
+  uint32_t cpuWorkers;    /* of each host device; 0: all processors */
+  uint32_t deviceWorkers; /* of each other device; 0: one */
+  uint32_t copyWorkers;   /* of each copy lane; 0: one */
+  uint32_t maxOperations; /* pushed and not completed, at least 16; 0: 4096 */
+  uint64_t maxBytes;      /* the same in bytes; 0: no limit */
+  DlcCallerHelp callerHelp;
+  uint32_t spinMicroseconds;          /* before a thread sleeps; 0: 30 */
+  uint32_t closePatienceMilliseconds; /* 0: as long as it takes */
+  uint32_t watchdogMilliseconds;      /* 0: none */
+  /* Receives the watchdog's reports, on its thread; may be null. */
+  void (*onStall)(void *stallData, const char *report);
+  void *stallData;
+} DlcEngineOptions;
+
+/* What goes with an operation; zero is usual. Texts may be null; they are
+ * copied, equal ones once for the life of the engine. */
+typedef struct DlcPushOptions {
+  size_t structSize;
+  DlcOperationProperty property;
+  int32_t priority; /* among ready operations of a lane the higher goes first */
+  const char *name;
+  const char *origin;
+  uint64_t bytes; /* counted for maxBytes while it is in flight */
+} DlcPushOptions;
+
+/* Does the work; an error that it returns is the engine's. */
+typedef DlcStatus (*DlcFunction)(void *data, DlcContext context);
+
+/* Starts the work, which ends with the completion, from any thread. The
+ * completion is the function's, to end with dlcCompletionDestroy. */
+typedef void (*DlcAsyncFunction)(void *data, DlcContext context,
+                                 DlcCompletion completion);
+
+/* Ends `data`, once, after the last run, and also when the function was skipped
+ * or its push refused. Null: nothing to end. */
+typedef void (*DlcDataDestroy)(void *data);
+
+/*===-- Life --------------------------------------------------------------===*/
+
+/* Null options: the defaults. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineCreate(const DlcEngineOptions *options,
+                                  DlcEngine *engine);
+
+/* Closes the engine and ends it. Not inside an operation.
+ * Since 0.1 (unstable) */
+DLC_API void dlcEngineDestroy(DlcEngine engine);
+
+/* Refuses further pushes, runs what was pushed, and joins all threads. After
+ * closePatienceMilliseconds it gives up what has not started and asynchronous
+ * operations that have not completed, and returns DLC_UNAVAILABLE with the name
+ * of one. Not inside an operation. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineClose(DlcEngine engine);
+
+/* Waits until nothing is in flight and ends the threads; pushes are refused
+ * until dlcEngineStart. Not inside an operation. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineStop(DlcEngine engine);
+
+/* Starts the threads again; in the child of a fork a fresh engine.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineStart(DlcEngine engine);
+
+/*===-- Variables and operators -------------------------------------------===*/
+
+/* Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineNewVariable(DlcEngine engine, DlcVariable *variable);
+
+/* Forgets the variable after its last user and then calls `function`, which may
+ * be null. Further uses are refused at once. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineDeleteVariable(DlcEngine engine,
+                                          DlcFunction function, void *data,
+                                          DlcContext context,
+                                          DlcVariable variable);
+
+/* How many operations have completed a write, skipped ones not among them.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineVersion(DlcEngine engine, DlcVariable variable,
+                                   uint64_t *version);
+
+/* An operation to push many times. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineNewOperator(
+    DlcEngine engine, DlcFunction function, void *data, DlcDataDestroy destroy,
+    const DlcVariable *reads, int32_t readCount, const DlcVariable *writes,
+    int32_t writeCount, const DlcPushOptions *options, DlcOperator *operation);
+
+/* Forgets the operator after its last run. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineDeleteOperator(DlcEngine engine,
+                                          DlcOperator operation);
+
+/*===-- Pushing -----------------------------------------------------------===*/
+
+/* Runs an operator once. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEnginePush(DlcEngine engine, DlcOperator operation,
+                                DlcContext context, int32_t priority);
+
+/* Runs `function` when its variables are free. A variable that appears twice is
+ * refused. Waits while the budget is used up, except inside an operation. Null
+ * options: none. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEnginePushSync(DlcEngine engine, DlcFunction function,
+                                    void *data, DlcDataDestroy destroy,
+                                    DlcContext context,
+                                    const DlcVariable *reads, int32_t readCount,
+                                    const DlcVariable *writes,
+                                    int32_t writeCount,
+                                    const DlcPushOptions *options);
+
+/* The same for a function that only starts the work.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEnginePushAsync(
+    DlcEngine engine, DlcAsyncFunction function, void *data,
+    DlcDataDestroy destroy, DlcContext context, const DlcVariable *reads,
+    int32_t readCount, const DlcVariable *writes, int32_t writeCount,
+    const DlcPushOptions *options);
+
+/* Ends the operation, from any thread; `result` is null or an error, which is
+ * the engine's from then on. A second time is refused with
+ * DLC_INVALID_ARGUMENT. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcCompletionComplete(DlcCompletion completion,
+                                        DlcStatus result);
+
+/* Ends the handle; an operation that is not completed then ends with an error.
+ * May come after the engine is gone. Since 0.1 (unstable) */
+DLC_API void dlcCompletionDestroy(DlcCompletion completion);
+
+/* Joins up to `operations` consecutive small pushes of this thread into one; 0
+ * or 1: none. `previous` may be null. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineSetBulkSize(DlcEngine engine, uint32_t operations,
+                                       uint32_t *previous);
+
+/*===-- Waiting and looking -----------------------------------------------===*/
+
+/* Waits until the operations pushed before that `use` conflicts with have
+ * completed, and returns the error that poisons the variable.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineWaitForVariable(DlcEngine engine,
+                                           DlcVariable variable,
+                                           DlcVariableUse use);
+
+/* Waits until nothing is in flight; returns the first error that was not
+ * returned before. Not inside an operation. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineWaitForAll(DlcEngine engine);
+
+/* Hands `write` a text for people: who runs and who waits for whom. It lives
+ * during the call. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineDump(DlcEngine engine,
+                                void (*write)(void *data, const char *text),
+                                void *data);
+
+/* Numbers of an engine at one moment. */
+typedef struct DlcEngineStatistics {
+  size_t structSize;
+  uint64_t completed; /* operations, with the failed and the skipped */
+  uint64_t failed;
+  uint64_t skipped;
+  uint64_t inFlight; /* pushed and not completed */
+  uint64_t bytesInFlight;
+  uint64_t variables;
+  uint64_t operators;
+  uint64_t threads;
+} DlcEngineStatistics;
+
+/* Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineGetStatistics(DlcEngine engine,
+                                         DlcEngineStatistics *statistics);
+
+#endif /* DLC_C_ENGINE_H */

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc-c/Engine.h"
+
+#include "dlc/runtime/CAPI/Options.h"
+#include "dlc/runtime/CAPI/Status.h"
+#include "dlc/runtime/Engine/Engine.h"
+
+using namespace dlc::rt;
+
+struct DlcEngineImpl {
+  std::unique_ptr<Engine> engine;
+};
+
+struct DlcCompletionImpl {
+  Completion completion;
+};
+
+static_assert(DLC_DEVICE_NULL == int(DeviceKind::Null) &&
+              DLC_DEVICE_CPU == int(DeviceKind::CPU) &&
+              DLC_DEVICE_CUDA == int(DeviceKind::CUDA) &&
+              DLC_DEVICE_CPU_PINNED == int(DeviceKind::CPUPinned) &&
+              DLC_DEVICE_CPU_SHARED == int(DeviceKind::CPUShared));
+static_assert(DLC_OPERATION_CPU_PRIORITIZED ==
+                  int(OperationProperty::CPUPrioritized) &&
+              DLC_OPERATION_NO_SKIP == int(OperationProperty::NoSkip));
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+static Status missing(const char *what) {
+  return makeError(StatusCode::InvalidArgument, "expected %s, got null", what);
+}
+
+static Status outOfRange(const char *what, int64_t value) {
+  return makeError(StatusCode::InvalidArgument, "expected %s, got %lld", what,
+                   static_cast<long long>(value));
+}
+
+static Status toContext(DlcContext given, Context &context) {
+  if (unsigned(given.kind) >= deviceKindCount || given.index < 0 ||
+      given.index > INT16_MAX)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a device, got kind %d with number %d",
+                     int(given.kind), int(given.index));
+  context = {DeviceKind(given.kind), int16_t(given.index)};
+  return Status::ok();
+}
+
+static DlcContext fromContext(Context context) {
+  return {DlcDeviceKind(context.kind), context.index};
+}
+
+static Variable toVariable(DlcVariable variable) {
+  return {variable.index, variable.stamp};
+}
+
+/// The engine's own list, which has the same layout.
+static Status toList(const DlcVariable *list, int32_t count,
+                     VariableList &result) {
+  static_assert(sizeof(DlcVariable) == sizeof(Variable));
+  if (count < 0)
+    return outOfRange("a number of variables", count);
+  if (count && !list)
+    return missing("variables");
+  result = {reinterpret_cast<const Variable *>(list), size_t(count)};
+  return Status::ok();
+}
+
+static Status toOptions(Engine &engine, const DlcPushOptions *given,
+                        PushOptions &options) {
+  if (!given)
+    return Status::ok();
+  DlcPushOptions known = {
+      sizeof(known), DLC_OPERATION_NORMAL, 0, nullptr, nullptr, 0};
+  DLC_RETURN_IF_ERROR(readOptions(*given, known));
+  if (unsigned(known.property) > DLC_OPERATION_NO_SKIP)
+    return outOfRange("a property", known.property);
+  options.property = OperationProperty(known.property);
+  options.priority = known.priority;
+  options.bytes = known.bytes;
+  for (auto [text, kept] : {std::pair(known.name, &options.name),
+                            std::pair(known.origin, &options.origin)})
+    if (text && !(*kept = engine.keepText(text)))
+      return makeError(StatusCode::OutOfMemory, "no memory for a name");
+  return Status::ok();
+}
+
+namespace {
+
+/// Data of the caller with the function that ends it.
+class OwnedData {
+public:
+  OwnedData(void *data, DlcDataDestroy destroy)
+      : data(data), destroy(destroy) {}
+  OwnedData(OwnedData &&other) noexcept
+      : data(other.data), destroy(std::exchange(other.destroy, nullptr)) {}
+  ~OwnedData() {
+    if (destroy)
+      destroy(data);
+  }
+  void *get() const { return data; }
+
+private:
+  void *data;
+  DlcDataDestroy destroy;
+};
+
+struct SyncFunction {
+  DlcFunction function;
+  OwnedData data;
+  Status operator()(const RunContext &run) {
+    return unwrap(function(data.get(), fromContext(run.context)));
+  }
+};
+
+struct AsyncFunction {
+  DlcAsyncFunction function;
+  OwnedData data;
+  void operator()(const RunContext &run, Completion completion) {
+    auto *handle = new (std::nothrow) DlcCompletionImpl{std::move(completion)};
+    if (handle) // Otherwise the completion ends with an error.
+      function(data.get(), fromContext(run.context), handle);
+  }
+};
+
+/// The arguments of a push.
+struct PushArguments {
+  Context context;
+  VariableList reads, writes;
+  PushOptions options;
+
+  Status read(Engine &engine, const DlcVariable *givenReads, int32_t readCount,
+              const DlcVariable *givenWrites, int32_t writeCount,
+              const DlcPushOptions *givenOptions) {
+    DLC_RETURN_IF_ERROR(toList(givenReads, readCount, reads));
+    DLC_RETURN_IF_ERROR(toList(givenWrites, writeCount, writes));
+    return toOptions(engine, givenOptions, options);
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Life
+//===----------------------------------------------------------------------===//
+
+static Status readEngineOptions(const DlcEngineOptions &given,
+                                EngineOptions &options) {
+  DlcEngineOptions known = {};
+  DLC_RETURN_IF_ERROR(readOptions(given, known));
+  if (unsigned(known.kind) > DLC_ENGINE_NAIVE)
+    return outOfRange("a kind of engine", known.kind);
+  if (unsigned(known.callerHelp) > DLC_HELP_WAITING_AND_PUSHING)
+    return outOfRange("a way to help", known.callerHelp);
+  static constexpr EngineKind kinds[] = {
+      EngineKind::PerDevice, EngineKind::Threaded, EngineKind::Naive};
+  static constexpr CallerHelp helps[] = {CallerHelp::Waiting, CallerHelp::Never,
+                                         CallerHelp::WaitingAndPushing};
+  options.kind = kinds[known.kind];
+  options.callerHelp = helps[known.callerHelp];
+  options.cpuWorkers = known.cpuWorkers;
+  options.maxBytes = known.maxBytes;
+  options.closePatienceMilliseconds = known.closePatienceMilliseconds;
+  options.watchdogMilliseconds = known.watchdogMilliseconds;
+  for (auto [value, option] :
+       {std::pair(known.deviceWorkers, &options.deviceWorkers),
+        std::pair(known.copyWorkers, &options.copyWorkers),
+        std::pair(known.maxOperations, &options.maxOperations),
+        std::pair(known.spinMicroseconds, &options.spinMicroseconds)})
+    if (value)
+      *option = value;
+  if (known.onStall)
+    options.onStall = [function = known.onStall,
+                       data = known.stallData](const std::string &report) {
+      function(data, report.c_str());
+    };
+  return Status::ok();
+}
+
+DlcStatus dlcEngineCreate(const DlcEngineOptions *options, DlcEngine *engine) {
+  if (!engine)
+    return wrap(missing("a place for the engine"));
+  EngineOptions known;
+  if (options)
+    if (Status status = readEngineOptions(*options, known); !status.isOk())
+      return wrap(std::move(status));
+  auto result = Engine::create(known);
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  *engine = new DlcEngineImpl{std::move(*result)};
+  return nullptr;
+}
+
+void dlcEngineDestroy(DlcEngine engine) { delete engine; }
+
+DlcStatus dlcEngineClose(DlcEngine engine) {
+  return wrap(engine ? engine->engine->close() : missing("an engine"));
+}
+
+DlcStatus dlcEngineStop(DlcEngine engine) {
+  return wrap(engine ? engine->engine->stop() : missing("an engine"));
+}
+
+DlcStatus dlcEngineStart(DlcEngine engine) {
+  return wrap(engine ? engine->engine->start() : missing("an engine"));
+}
+
+//===----------------------------------------------------------------------===//
+// Variables and operators
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcEngineNewVariable(DlcEngine engine, DlcVariable *variable) {
+  if (!engine || !variable)
+    return wrap(missing("an engine and a place for the variable"));
+  auto result = engine->engine->newVariable();
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  *variable = {result->index, result->stamp};
+  return nullptr;
+}
+
+DlcStatus dlcEngineDeleteVariable(DlcEngine engine, DlcFunction function,
+                                  void *data, DlcContext context,
+                                  DlcVariable variable) {
+  if (!engine)
+    return wrap(missing("an engine"));
+  Context where;
+  if (Status status = toContext(context, where); !status.isOk())
+    return wrap(std::move(status));
+  if (!function)
+    return wrap(
+        engine->engine->deleteVariable([] {}, where, toVariable(variable)));
+  return wrap(engine->engine->deleteVariable(
+      SyncFunction{function, {data, nullptr}}, where, toVariable(variable)));
+}
+
+DlcStatus dlcEngineVersion(DlcEngine engine, DlcVariable variable,
+                           uint64_t *version) {
+  if (!engine || !version)
+    return wrap(missing("an engine and a place for the version"));
+  auto result = engine->engine->version(toVariable(variable));
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  *version = *result;
+  return nullptr;
+}
+
+DlcStatus dlcEngineNewOperator(DlcEngine engine, DlcFunction function,
+                               void *data, DlcDataDestroy destroy,
+                               const DlcVariable *reads, int32_t readCount,
+                               const DlcVariable *writes, int32_t writeCount,
+                               const DlcPushOptions *options,
+                               DlcOperator *operation) {
+  OwnedData owned(data, destroy);
+  if (!engine || !function || !operation)
+    return wrap(missing("an engine, a function and a place for the operator"));
+  PushArguments arguments;
+  if (Status status = arguments.read(*engine->engine, reads, readCount, writes,
+                                     writeCount, options);
+      !status.isOk())
+    return wrap(std::move(status));
+  auto result = engine->engine->newOperator(
+      SyncFunction{function, std::move(owned)}, arguments.reads,
+      arguments.writes, arguments.options);
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  *operation = {result->index, result->stamp};
+  return nullptr;
+}
+
+DlcStatus dlcEngineDeleteOperator(DlcEngine engine, DlcOperator operation) {
+  if (!engine)
+    return wrap(missing("an engine"));
+  return wrap(
+      engine->engine->deleteOperator({operation.index, operation.stamp}));
+}
+
+//===----------------------------------------------------------------------===//
+// Pushing
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcEnginePush(DlcEngine engine, DlcOperator operation,
+                        DlcContext context, int32_t priority) {
+  if (!engine)
+    return wrap(missing("an engine"));
+  Context where;
+  if (Status status = toContext(context, where); !status.isOk())
+    return wrap(std::move(status));
+  return wrap(engine->engine->push(Operator{operation.index, operation.stamp},
+                                   where, priority));
+}
+
+DlcStatus dlcEnginePushSync(DlcEngine engine, DlcFunction function, void *data,
+                            DlcDataDestroy destroy, DlcContext context,
+                            const DlcVariable *reads, int32_t readCount,
+                            const DlcVariable *writes, int32_t writeCount,
+                            const DlcPushOptions *options) {
+  OwnedData owned(data, destroy);
+  if (!engine || !function)
+    return wrap(missing("an engine and a function"));
+  PushArguments arguments;
+  Status status = toContext(context, arguments.context);
+  if (status.isOk())
+    status = arguments.read(*engine->engine, reads, readCount, writes,
+                            writeCount, options);
+  if (status.isOk())
+    status = engine->engine->pushSync(SyncFunction{function, std::move(owned)},
+                                      arguments.context, arguments.reads,
+                                      arguments.writes, arguments.options);
+  return wrap(std::move(status));
+}
+
+DlcStatus dlcEnginePushAsync(DlcEngine engine, DlcAsyncFunction function,
+                             void *data, DlcDataDestroy destroy,
+                             DlcContext context, const DlcVariable *reads,
+                             int32_t readCount, const DlcVariable *writes,
+                             int32_t writeCount,
+                             const DlcPushOptions *options) {
+  OwnedData owned(data, destroy);
+  if (!engine || !function)
+    return wrap(missing("an engine and a function"));
+  PushArguments arguments;
+  Status status = toContext(context, arguments.context);
+  if (status.isOk())
+    status = arguments.read(*engine->engine, reads, readCount, writes,
+                            writeCount, options);
+  if (status.isOk())
+    status = engine->engine->pushAsync(
+        AsyncFunction{function, std::move(owned)}, arguments.context,
+        arguments.reads, arguments.writes, arguments.options);
+  return wrap(std::move(status));
+}
+
+DlcStatus dlcCompletionComplete(DlcCompletion completion, DlcStatus result) {
+  Status status = unwrap(result);
+  if (!completion)
+    return wrap(missing("a completion"));
+  return wrap(completion->completion.complete(std::move(status)));
+}
+
+void dlcCompletionDestroy(DlcCompletion completion) { delete completion; }
+
+DlcStatus dlcEngineSetBulkSize(DlcEngine engine, uint32_t operations,
+                               uint32_t *previous) {
+  if (!engine)
+    return wrap(missing("an engine"));
+  auto result = engine->engine->setBulkSize(operations);
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  if (previous)
+    *previous = *result;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting and looking
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcEngineWaitForVariable(DlcEngine engine, DlcVariable variable,
+                                   DlcVariableUse use) {
+  if (!engine)
+    return wrap(missing("an engine"));
+  if (unsigned(use) > DLC_USE_WRITE)
+    return wrap(outOfRange("a use of a variable", use));
+  return wrap(engine->engine->waitForVariable(
+      toVariable(variable),
+      use == DLC_USE_WRITE ? VariableUse::Write : VariableUse::Read));
+}
+
+DlcStatus dlcEngineWaitForAll(DlcEngine engine) {
+  return wrap(engine ? engine->engine->waitForAll() : missing("an engine"));
+}
+
+DlcStatus dlcEngineDump(DlcEngine engine,
+                        void (*write)(void *data, const char *text),
+                        void *data) {
+  if (!engine || !write)
+    return wrap(missing("an engine and a function"));
+  write(data, engine->engine->dump().c_str());
+  return nullptr;
+}
+
+DlcStatus dlcEngineGetStatistics(DlcEngine engine,
+                                 DlcEngineStatistics *statistics) {
+  if (!engine || !statistics)
+    return wrap(missing("an engine and a place for its statistics"));
+  EngineStatistics now = engine->engine->statistics();
+  return wrap(fillStruct(
+      statistics, {sizeof(DlcEngineStatistics), now.completed, now.failed,
+                   now.skipped, now.inFlight, now.bytesInFlight, now.variables,
+                   now.operators, now.threads}));
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The engine's C API from C, against the shared library, on each kind of
+ * engine.
+ */
+
+#include "dlc-c/Engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+static void check(int condition, const char *what, int line) {
+  if (condition)
+    return;
+  fprintf(stderr, "line %d: %s\n", line, what);
+  ++failures;
+}
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+static void expectOk(DlcStatus status, int line) {
+  if (status) {
+    fprintf(stderr, "line %d: %s\n", line, dlcStatusMessage(status));
+    ++failures;
+  }
+  dlcStatusDestroy(status);
+}
+#define CHECK_OK(call) expectOk((call), __LINE__)
+
+static void expectError(DlcStatus status, DlcStatusCode code, const char *part,
+                        int line) {
+  if (dlcStatusCode(status) != code ||
+      !strstr(dlcStatusMessage(status), part)) {
+    fprintf(stderr, "line %d: got %d '%s'\n", line, dlcStatusCode(status),
+            dlcStatusMessage(status));
+    ++failures;
+  }
+  dlcStatusDestroy(status);
+}
+#define CHECK_ERROR(call, code, part)                                          \
+  expectError((call), (code), (part), __LINE__)
+
+static const DlcContext cpu = {DLC_DEVICE_CPU, 0};
+
+static DlcStatus addOne(void *data, DlcContext context) {
+  CHECK(context.kind == DLC_DEVICE_CPU && context.index == 0);
+  ++*(int *)data;
+  return NULL;
+}
+
+static DlcStatus fail(void *data, DlcContext context) {
+  (void)data, (void)context;
+  return dlcStatusCreate(DLC_DATA_LOSS, "no such weight");
+}
+
+static void completeTwice(void *data, DlcContext context,
+                          DlcCompletion completion) {
+  (void)context;
+  ++*(int *)data;
+  CHECK_OK(dlcCompletionComplete(completion, NULL));
+  CHECK_ERROR(
+      dlcCompletionComplete(completion, dlcStatusCreate(DLC_INTERNAL, "again")),
+      DLC_INVALID_ARGUMENT, "another");
+  dlcCompletionDestroy(completion);
+}
+
+static void forget(void *data, DlcContext context, DlcCompletion completion) {
+  (void)data, (void)context;
+  dlcCompletionDestroy(completion);
+}
+
+static void countEnds(void *data) { *(int *)data += 100; }
+
+static void testPushes(DlcEngine engine) {
+  DlcVariable v[3];
+  for (int i = 0; i != 3; ++i)
+    CHECK_OK(dlcEngineNewVariable(engine, &v[i]));
+  int count = 0;
+  for (int i = 0; i != 10; ++i)
+    CHECK_OK(dlcEnginePushSync(engine, addOne, &count, NULL, cpu, v, 1, v + 1,
+                               2, NULL));
+  CHECK_OK(dlcEngineWaitForVariable(engine, v[2], DLC_USE_READ));
+  CHECK(count == 10);
+  uint64_t version = 7;
+  CHECK_OK(dlcEngineVersion(engine, v[1], &version));
+  CHECK(version == 10);
+  CHECK_OK(dlcEngineVersion(engine, v[0], &version));
+  CHECK(version == 0);
+
+  /* What belongs to a function ends once, refused or not. */
+  int ends = 0;
+  CHECK_OK(dlcEnginePushSync(engine, addOne, &ends, countEnds, cpu, NULL, 0, v,
+                             1, NULL));
+  CHECK_OK(dlcEngineWaitForAll(engine));
+  CHECK(ends == 101);
+  CHECK_ERROR(dlcEnginePushSync(engine, addOne, &ends, countEnds, cpu, v, -1,
+                                NULL, 0, NULL),
+              DLC_INVALID_ARGUMENT, "expected a number of variables, got -1");
+  CHECK(ends == 201);
+  CHECK_ERROR(dlcEnginePushSync(engine, addOne, &ends, countEnds, cpu, v, 1, v,
+                                1, NULL),
+              DLC_INVALID_ARGUMENT, "twice");
+  CHECK(ends == 301);
+  CHECK_ERROR(dlcEnginePushSync(engine, addOne, &ends, NULL, cpu, NULL, 2, NULL,
+                                0, NULL),
+              DLC_INVALID_ARGUMENT, "expected variables, got null");
+
+  int completions = 0;
+  CHECK_OK(dlcEnginePushAsync(engine, completeTwice, &completions, NULL, cpu,
+                              NULL, 0, v, 1, NULL));
+  CHECK_OK(dlcEngineWaitForVariable(engine, v[0], DLC_USE_WRITE));
+  CHECK(completions == 1);
+  CHECK_OK(
+      dlcEnginePushAsync(engine, forget, NULL, NULL, cpu, NULL, 0, v, 1, NULL));
+  CHECK_ERROR(dlcEngineWaitForAll(engine), DLC_INTERNAL, "dropped");
+  for (int i = 0; i != 3; ++i)
+    CHECK_OK(dlcEngineDeleteVariable(engine, addOne, &count, cpu, v[i]));
+  CHECK_ERROR(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, v[0]),
+              DLC_INVALID_ARGUMENT, "deleted");
+  CHECK_OK(dlcEngineWaitForAll(engine));
+  CHECK(count == 13);
+}
+
+static void testErrors(DlcEngine engine) {
+  DlcVariable x;
+  CHECK_OK(dlcEngineNewVariable(engine, &x));
+  char name[] = "load";
+  DlcPushOptions options = {
+      sizeof(options), DLC_OPERATION_NORMAL, 0, name, "net: 3", 64};
+  CHECK_OK(dlcEnginePushSync(engine, fail, NULL, NULL, cpu, NULL, 0, &x, 1,
+                             &options));
+  memset(name, 'x', 4); /* It was copied. */
+  CHECK_ERROR(dlcEngineWaitForVariable(engine, x, DLC_USE_READ), DLC_DATA_LOSS,
+              "operation 'load' (net: 3): no such weight");
+  CHECK_OK(dlcEngineWaitForVariable(engine, x, DLC_USE_READ));
+  options.property = (DlcOperationProperty)99;
+  CHECK_ERROR(dlcEnginePushSync(engine, fail, NULL, NULL, cpu, NULL, 0, &x, 1,
+                                &options),
+              DLC_INVALID_ARGUMENT, "expected a property, got 99");
+  DlcContext nowhere = {DLC_DEVICE_CUDA, -3};
+  CHECK_ERROR(dlcEnginePushSync(engine, fail, NULL, NULL, nowhere, NULL, 0, &x,
+                                1, NULL),
+              DLC_INVALID_ARGUMENT, "number -3");
+  CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, x));
+}
+
+static void testOperators(DlcEngine engine) {
+  DlcVariable x;
+  CHECK_OK(dlcEngineNewVariable(engine, &x));
+  DlcOperator operation;
+  int count = 0;
+  CHECK_OK(dlcEngineNewOperator(engine, addOne, &count, countEnds, NULL, 0, &x,
+                                1, NULL, &operation));
+  uint32_t previous = 7;
+  CHECK_OK(dlcEngineSetBulkSize(engine, 5, &previous));
+  CHECK(previous == 0);
+  for (int i = 0; i != 3; ++i)
+    CHECK_OK(dlcEnginePush(engine, operation, cpu, 0));
+  CHECK_OK(dlcEngineSetBulkSize(engine, 0, NULL));
+  CHECK_OK(dlcEngineDeleteOperator(engine, operation));
+  CHECK_ERROR(dlcEnginePush(engine, operation, cpu, 0), DLC_INVALID_ARGUMENT,
+              "operator");
+  CHECK_OK(dlcEngineWaitForAll(engine));
+  CHECK(count == 103);
+  CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, x));
+}
+
+static void keepLength(void *data, const char *text) {
+  *(size_t *)data = strlen(text);
+}
+
+static void testLife(DlcEngine engine) {
+  CHECK_OK(dlcEngineStop(engine));
+  DlcVariable x;
+  CHECK_OK(dlcEngineNewVariable(engine, &x));
+  int count = 0;
+  CHECK_ERROR(dlcEnginePushSync(engine, addOne, &count, NULL, cpu, NULL, 0, &x,
+                                1, NULL),
+              DLC_UNAVAILABLE, "stopped");
+  CHECK_OK(dlcEngineStart(engine));
+  size_t length = 0;
+  CHECK_OK(dlcEngineDump(engine, keepLength, &length));
+  CHECK(length > 0);
+  DlcEngineStatistics numbers = {sizeof(numbers), 0, 0, 0, 0, 0, 0, 0, 0};
+  CHECK_OK(dlcEngineGetStatistics(engine, &numbers));
+  CHECK(numbers.inFlight == 0 && numbers.failed == 2);
+  CHECK_OK(dlcEngineClose(engine));
+  CHECK_ERROR(dlcEnginePushSync(engine, addOne, &count, NULL, cpu, NULL, 0, &x,
+                                1, NULL),
+              DLC_UNAVAILABLE, "closed");
+  CHECK_OK(dlcEngineDeleteVariable(engine, addOne, &count, cpu, x));
+  CHECK(count == 1);
+}
+
+static void testNulls(void) {
+  DlcVariable none = {0, 0};
+  DlcOperator noOperator = {0, 0};
+  CHECK_ERROR(dlcEngineCreate(NULL, NULL), DLC_INVALID_ARGUMENT, "null");
+  CHECK_ERROR(dlcEngineNewVariable(NULL, &none), DLC_INVALID_ARGUMENT, "null");
+  CHECK_ERROR(dlcEnginePush(NULL, noOperator, cpu, 0), DLC_INVALID_ARGUMENT,
+              "null");
+  CHECK_ERROR(dlcEngineWaitForAll(NULL), DLC_INVALID_ARGUMENT, "null");
+  CHECK_ERROR(dlcEngineClose(NULL), DLC_INVALID_ARGUMENT, "null");
+  CHECK_ERROR(dlcCompletionComplete(NULL, dlcStatusCreate(DLC_INTERNAL, "x")),
+              DLC_INVALID_ARGUMENT, "null");
+  dlcCompletionDestroy(NULL);
+  dlcEngineDestroy(NULL);
+}
+
+int main(void) {
+  for (int kind = DLC_ENGINE_PER_DEVICE; kind <= DLC_ENGINE_NAIVE; ++kind) {
+    DlcEngineOptions options;
+    memset(&options, 0, sizeof(options));
+    options.structSize = sizeof(options);
+    options.kind = (DlcEngineKind)kind;
+    options.cpuWorkers = 2;
+    DlcEngine engine = NULL;
+    CHECK_OK(dlcEngineCreate(&options, &engine));
+    if (!engine)
+      return 1;
+    testPushes(engine);
+    testErrors(engine);
+    testOperators(engine);
+    testLife(engine);
+    dlcEngineDestroy(engine);
+  }
+  DlcEngineOptions wrong;
+  memset(&wrong, 0, sizeof(wrong));
+  DlcEngine engine = NULL;
+  CHECK_ERROR(dlcEngineCreate(&wrong, &engine), DLC_INVALID_ARGUMENT,
+              "structSize");
+  wrong.structSize = sizeof(wrong);
+  wrong.kind = (DlcEngineKind)3;
+  CHECK_ERROR(dlcEngineCreate(&wrong, &engine), DLC_INVALID_ARGUMENT,
+              "a kind of engine, got 3");
+  CHECK(engine == NULL);
+  testNulls();
+  return failures != 0;
+}
