@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations on arrays: shapes from the Reference shape rule when pushed, the
+// elements from the Reference computation when run.
+
+#include "Chunk.h"
+#include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Kernel/Reference/Reference.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dlc::rt;
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One application, as the engine holds it.
+struct Application {
+  const ref::Operation *operation;
+  Attributes attributes;
+  std::vector<ArrayPiece> inputs, outputs;
+
+  Status run() const;
+
+private:
+  bool overlapsInput(const ArrayPiece &output) const {
+    return std::ranges::any_of(inputs, [&](const ArrayPiece &input) {
+      return input.overlaps(output);
+    });
+  }
+};
+} // namespace
+
+Status Application::run() const {
+  std::vector<TensorView> inputViews, outputViews;
+  for (const ArrayPiece &input : inputs) {
+    if (!input.chunk) {
+      inputViews.emplace_back();
+      continue;
+    }
+    Result<std::byte *> start = input.readable();
+    if (!start.isOk())
+      return std::move(start.status());
+    inputViews.push_back(input.view(*start));
+  }
+  // A kernel may read its operands after it has begun to write: what lies over
+  // one is computed aside.
+  std::vector<AlignedBuffer> aside(outputs.size());
+  for (size_t i = 0; i != outputs.size(); ++i) {
+    Result<std::byte *> start = outputs[i].writable();
+    if (!start.isOk())
+      return std::move(start.status());
+    outputViews.push_back(outputs[i].view(*start));
+    if (!overlapsInput(outputs[i]))
+      continue;
+    Result<AlignedBuffer> buffer = AlignedBuffer::allocate(outputs[i].bytes);
+    if (!buffer.isOk())
+      return std::move(buffer.status());
+    aside[i] = std::move(*buffer);
+    outputViews[i].data = aside[i].data();
+  }
+  ref::ComputeContext context(inputViews, outputViews, attributes);
+  DLC_RETURN_IF_ERROR(operation->compute(context));
+  for (size_t i = 0; i != outputs.size(); ++i)
+    if (aside[i].size() != 0)
+      std::memcpy(*outputs[i].writable(), aside[i].data(), aside[i].size());
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Checking
+//===----------------------------------------------------------------------===//
+
+static Result<const ref::Operation *> find(std::string_view name) {
+  if (const ref::Operation *operation = ref::lookup(name))
+    return operation;
+  return makeError(StatusCode::NotFound, "no operation is named '%s'",
+                   std::string(name).c_str());
+}
+
+static TensorType typeOf(const NDArray &array) {
+  return {array.type(), {array.shape().begin(), array.shape().end()}};
+}
+
+/// Asks the shape rule for the types of the results.
+static Status infer(const ref::Operation &operation,
+                    std::span<const NDArray> inputs,
+                    const Attributes &attributes, size_t resultCount,
+                    std::vector<TensorType> &types) {
+  std::vector<ref::Operand> operands;
+  for (const NDArray &input : inputs)
+    operands.push_back({typeOf(input)});
+  ref::InferContext context(operands, attributes, resultCount);
+  if (Status status = operation.infer(context, types); !status.isOk())
+    return std::move(status).withContext(operation.name);
+  if (types.size() != resultCount)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected %zu results of %s, got %zu", types.size(),
+                     std::string(operation.name).c_str(), resultCount);
+  for (const TensorType &type : types)
+    if (!type.isStatic())
+      return makeError(StatusCode::Unsupported,
+                       "expected results of %s whose shapes do not depend on "
+                       "values, got %s",
+                       std::string(operation.name).c_str(),
+                       toString(type).c_str());
+  return Status::ok();
+}
+
+/// The device and the engine that all arrays share.
+static Status findPlace(std::span<const NDArray> inputs,
+                        std::span<const NDArray> outputs, const NDArray *&any) {
+  any = nullptr;
+  for (std::span<const NDArray> arrays : {outputs, inputs})
+    for (const NDArray &array : arrays) {
+      if (array.isNull())
+        continue;
+      if (!any)
+        any = &array;
+      if (array.context() != any->context())
+        return makeError(StatusCode::InvalidArgument,
+                         "expected arrays on %s, got one on %s",
+                         toString(any->context()).c_str(),
+                         toString(array.context()).c_str());
+    }
+  if (!any)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an array, got null handles alone");
+  if (!any->context().isHost())
+    return makeError(StatusCode::Unsupported,
+                     "expected arrays of the host, got them on %s",
+                     toString(any->context()).c_str());
+  return Status::ok();
+}
+
+static Status checkOutputs(std::span<const NDArray> outputs,
+                           std::span<const TensorType> types) {
+  for (size_t i = 0; i != outputs.size(); ++i) {
+    if (outputs[i].isNull() || outputs[i].isReadOnly())
+      return makeError(
+          StatusCode::InvalidArgument, "expected an array to write, got %s",
+          outputs[i].isNull() ? "a null handle" : "read-only memory");
+    if (outputs[i].type() != types[i].type ||
+        !std::ranges::equal(outputs[i].shape(), types[i].shape))
+      return makeError(
+          StatusCode::InvalidArgument, "expected an output of %s, got %s",
+          toString(types[i]).c_str(), toString(typeOf(outputs[i])).c_str());
+    for (size_t j = 0; j != i; ++j)
+      if (ArrayPiece(outputs[i]).overlaps(ArrayPiece(outputs[j])))
+        return makeError(StatusCode::InvalidArgument,
+                         "expected outputs that do not overlap, got %zu and "
+                         "%zu",
+                         j, i);
+  }
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Pushing
+//===----------------------------------------------------------------------===//
+
+static Status push(const ref::Operation &operation,
+                   std::span<const NDArray> inputs,
+                   const Attributes &attributes,
+                   std::span<const NDArray> outputs, int priority) {
+  Application application{&operation, attributes, {}, {}};
+  std::vector<Variable> reads, writes;
+  for (const NDArray &output : outputs) {
+    application.outputs.emplace_back(output);
+    addVariable(writes, output.variable());
+  }
+  for (const NDArray &input : inputs) {
+    application.inputs.emplace_back(input);
+    if (!input.isNull() && std::ranges::count(writes, input.variable()) == 0)
+      addVariable(reads, input.variable());
+  }
+  PushOptions options;
+  options.name = operation.name.data(); // A literal: ends in a zero.
+  options.priority = priority;
+  const NDArray &first = outputs[0];
+  return first.runtime()->engine().pushSync(
+      [application = std::move(application)] { return application.run(); },
+      first.context(), reads, writes, options);
+}
+
+Status dlc::rt::apply(std::string_view name, std::span<const NDArray> inputs,
+                      const Attributes &attributes,
+                      std::span<const NDArray> outputs, int priority) {
+  Result<const ref::Operation *> operation = find(name);
+  if (!operation.isOk())
+    return std::move(operation.status());
+  const NDArray *any;
+  std::vector<TensorType> types;
+  DLC_RETURN_IF_ERROR(findPlace(inputs, outputs, any));
+  DLC_RETURN_IF_ERROR(
+      infer(**operation, inputs, attributes, outputs.size(), types));
+  DLC_RETURN_IF_ERROR(checkOutputs(outputs, types));
+  if (outputs.empty())
+    return Status::ok();
+  return push(**operation, inputs, attributes, outputs, priority);
+}
+
+Result<std::vector<NDArray>>
+dlc::rt::applyToNew(std::string_view name, std::span<const NDArray> inputs,
+                    const Attributes &attributes, size_t outputCount,
+                    int priority) {
+  Result<const ref::Operation *> operation = find(name);
+  if (!operation.isOk())
+    return std::move(operation.status());
+  const NDArray *any;
+  std::vector<TensorType> types;
+  DLC_RETURN_IF_ERROR(findPlace(inputs, {}, any));
+  DLC_RETURN_IF_ERROR(
+      infer(**operation, inputs, attributes, outputCount, types));
+  std::vector<NDArray> outputs;
+  for (const TensorType &type : types) {
+    Result<NDArray> output =
+        NDArray::create(any->runtime(), type.type, type.shape, any->context());
+    if (!output.isOk())
+      return std::move(output.status());
+    outputs.push_back(std::move(*output));
+  }
+  if (!outputs.empty())
+    DLC_RETURN_IF_ERROR(
+        push(**operation, inputs, attributes, outputs, priority));
+  return outputs;
+}
+
+Result<NDArray> dlc::rt::apply(std::string_view name,
+                               std::initializer_list<NDArray> inputs,
+                               const Attributes &attributes) {
+  Result<std::vector<NDArray>> outputs =
+      applyToNew(name, std::span(inputs.begin(), inputs.size()), attributes);
+  if (!outputs.isOk())
+    return std::move(outputs.status());
+  return std::move(outputs->front());
+}

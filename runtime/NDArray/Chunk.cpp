@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Chunk.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dlc::rt;
+
+Chunk::~Chunk() {
+  if (foreign.release)
+    foreign.release(foreign.owner);
+}
+
+void Chunk::release() {
+  // Release, so that what other threads did with their handles comes before
+  // the push; acquire, so that it comes after it for whoever pushes.
+  if (references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  Status status =
+      engine.deleteVariable([this] { delete this; }, context, variable);
+  // The engine refuses in the child of a fork(), where operations of the
+  // parent will not end, and when there is no memory: then only keeping the
+  // chunk is safe.
+  (void)status.isOk();
+}
+
+Result<std::byte *> Chunk::readable() const {
+  // Acquire: zeros that writable() put there come before.
+  std::byte *start = memory.load(std::memory_order_acquire);
+  if (!start && bytes != 0)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an array that was written, got one of %zu bytes "
+                     "that never was",
+                     bytes);
+  return start;
+}
+
+Result<std::byte *> Chunk::writable(size_t part) {
+  // Relaxed: operations that write come one after the other.
+  if (std::byte *start = memory.load(std::memory_order_relaxed);
+      start || bytes == 0)
+    return start;
+  Result<Allocation> block = storage->allocate(context, bytes);
+  if (!block.isOk())
+    return std::move(block.status());
+  allocation = std::move(*block);
+  auto *start = static_cast<std::byte *>(allocation.data());
+  if (part != bytes)
+    std::memset(start, 0, bytes);
+  memory.store(start, std::memory_order_release);
+  return start;
+}
+
+Result<std::byte *> ArrayPiece::readable() const {
+  Result<std::byte *> start = chunk->readable();
+  if (start.isOk() && *start)
+    *start += offset;
+  return start;
+}
+
+Result<std::byte *> ArrayPiece::writable() const {
+  Result<std::byte *> start = chunk->writable(bytes);
+  if (start.isOk() && *start)
+    *start += offset;
+  return start;
+}
+
+void dlc::rt::addVariable(std::vector<Variable> &list, Variable variable) {
+  if (std::ranges::find(list, variable) == list.end())
+    list.push_back(variable);
+}

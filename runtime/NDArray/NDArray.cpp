@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/runtime/NDArray/NDArray.h"
+#include "Chunk.h"
+#include "dlc/runtime/Base/Memory.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <new>
+
+using namespace dlc::rt;
+
+//===----------------------------------------------------------------------===//
+// Handles
+//===----------------------------------------------------------------------===//
+
+NDArray::NDArray(std::shared_ptr<ArrayRuntime> home, Chunk *chunk,
+                 DataType type, std::span<const int64_t> shape,
+                 int64_t elements, size_t offset)
+    : home(std::move(home)), chunk(chunk), elementType(type),
+      dims(shape.begin(), shape.end()), elements(elements), offset(offset) {}
+
+NDArray::NDArray(const NDArray &other)
+    : home(other.home), chunk(other.chunk), elementType(other.elementType),
+      dims(other.dims), elements(other.elements), offset(other.offset) {
+  if (chunk)
+    chunk->retain();
+}
+
+NDArray::~NDArray() {
+  if (chunk)
+    chunk->release();
+}
+
+void NDArray::swap(NDArray &other) {
+  std::swap(home, other.home);
+  std::swap(chunk, other.chunk);
+  std::swap(elementType, other.elementType);
+  std::swap(dims, other.dims);
+  std::swap(elements, other.elements);
+  std::swap(offset, other.offset);
+}
+
+Context NDArray::context() const { return chunk ? chunk->context : Context(); }
+
+Variable NDArray::variable() const {
+  return chunk ? chunk->variable : Variable();
+}
+
+bool NDArray::isReadOnly() const { return chunk && chunk->foreign.isReadOnly; }
+
+bool NDArray::isView() const { return chunk && bytes() != chunk->bytes; }
+
+Status NDArray::checkPresent() const {
+  if (chunk)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected an array, got a null handle");
+}
+
+/// Counts the elements of a new array.
+static Status checkType(DataType type, std::span<const int64_t> shape,
+                        int64_t &elements) {
+  std::optional<int64_t> count = elementCount(shape);
+  int64_t size;
+  if (sizeOf(type) == 0 || !count || shape.size() > DLC_MAX_RANK ||
+      __builtin_mul_overflow(*count, int64_t(sizeOf(type)), &size))
+    return makeError(
+        StatusCode::InvalidArgument,
+        "expected a static type of at most %d dimensions and 63 bits of "
+        "bytes, got %s",
+        DLC_MAX_RANK, toString({type, {shape.begin(), shape.end()}}).c_str());
+  elements = *count;
+  return Status::ok();
+}
+
+Result<NDArray> NDArray::make(const std::shared_ptr<ArrayRuntime> &runtime,
+                              DataType type, std::span<const int64_t> shape,
+                              const ForeignMemory *memory, Context context) {
+  if (!runtime)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a runtime for arrays, got null");
+  int64_t elements;
+  DLC_RETURN_IF_ERROR(checkType(type, shape, elements));
+  if (!memory)
+    DLC_RETURN_IF_ERROR(
+        std::move(runtime->storage()->manager(context).status()));
+  Result<Variable> variable = runtime->engine().newVariable();
+  if (!variable.isOk())
+    return std::move(variable.status());
+  auto *chunk = new (std::nothrow)
+      Chunk(runtime->engine(), *variable, context, elements * sizeOf(type));
+  if (!chunk) {
+    (void)runtime->engine().deleteVariable(*variable).isOk();
+    return makeError(StatusCode::OutOfMemory, "no memory for an array");
+  }
+  chunk->storage = runtime->storage();
+  if (memory) {
+    chunk->foreign = *memory;
+    chunk->memory = static_cast<std::byte *>(memory->data);
+  }
+  return NDArray(runtime, chunk, type, shape, elements, 0);
+}
+
+Result<NDArray> NDArray::create(const std::shared_ptr<ArrayRuntime> &runtime,
+                                DataType type, std::span<const int64_t> shape,
+                                Context context) {
+  return make(runtime, type, shape, nullptr, context);
+}
+
+Result<NDArray> NDArray::adopt(const std::shared_ptr<ArrayRuntime> &runtime,
+                               DataType type, std::span<const int64_t> shape,
+                               const ForeignMemory &memory, Context context) {
+  if (!context.isHost())
+    return makeError(StatusCode::Unsupported,
+                     "expected memory of the host, got %s",
+                     toString(context).c_str());
+  int64_t elements;
+  DLC_RETURN_IF_ERROR(checkType(type, shape, elements));
+  if ((elements != 0 && !memory.data) || !isAligned(memory.data, sizeOf(type)))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected memory aligned to %zu bytes, got %p",
+                     sizeOf(type), memory.data);
+  return make(runtime, type, shape, &memory, context);
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+Result<NDArray> NDArray::slice(int64_t begin, int64_t end) const {
+  DLC_RETURN_IF_ERROR(checkPresent());
+  if (dims.empty())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an array with rows, got a scalar");
+  if (begin < 0 || begin > end || end > dims[0])
+    return makeError(StatusCode::InvalidArgument,
+                     "expected rows within 0 to %" PRId64 ", got %" PRId64
+                     " to %" PRId64,
+                     dims[0], begin, end);
+  int64_t row = dims[0] ? elements / dims[0] : 0;
+  NDArray view(*this);
+  view.dims[0] = end - begin;
+  view.elements = row * (end - begin);
+  view.offset += row * begin * sizeOf(elementType);
+  return view;
+}
+
+Result<NDArray> NDArray::at(int64_t index) const {
+  if (chunk && !dims.empty() && (index < 0 || index >= dims[0]))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a row from 0 to below %" PRId64 ", got %" PRId64,
+                     dims[0], index);
+  Result<NDArray> row = slice(index, index + 1);
+  if (row.isOk())
+    row->dims.erase(row->dims.begin());
+  return row;
+}
+
+Result<NDArray> NDArray::reshape(std::span<const int64_t> shape) const {
+  DLC_RETURN_IF_ERROR(checkPresent());
+  std::vector<int64_t> wanted(shape.begin(), shape.end());
+  auto open = std::ranges::find(wanted, -1);
+  if (open != wanted.end()) {
+    *open = 1;
+    std::optional<int64_t> rest = elementCount(wanted);
+    *open = rest && *rest && elements % *rest == 0 ? elements / *rest : -1;
+  }
+  if (elementCount(wanted) != elements || wanted.size() > DLC_MAX_RANK)
+    return makeError(
+        StatusCode::InvalidArgument,
+        "expected a shape of %" PRId64 " elements, got %s", elements,
+        toString({elementType, {shape.begin(), shape.end()}}).c_str());
+  NDArray view(*this);
+  view.dims = std::move(wanted);
+  return view;
+}

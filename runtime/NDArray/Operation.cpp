@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What arrays push by themselves: copies and fills, and what waits for them.
+
+#include "Chunk.h"
+#include "RunAndWait.h"
+#include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Kernel/Reference/Evaluate.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dlc::rt;
+
+static Status checkWritable(const NDArray &array) {
+  if (array.isNull())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an array, got a null handle");
+  if (array.isReadOnly())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an array to write, got read-only memory");
+  return Status::ok();
+}
+
+static Status checkHost(Context context) {
+  if (context.isHost())
+    return Status::ok();
+  return makeError(StatusCode::Unsupported,
+                   "expected memory of the host, got %s",
+                   toString(context).c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Copies and fills
+//===----------------------------------------------------------------------===//
+
+static std::string describe(const NDArray &array) {
+  return toString({array.type(), {array.shape().begin(), array.shape().end()}});
+}
+
+/// Where and in which lane a copy runs: with the device that takes part.
+static Context placeOf(Context from, Context to, OperationProperty &property) {
+  auto isDevice = [](Context context) {
+    return context.kind == DeviceKind::CUDA || context.kind == DeviceKind::Null;
+  };
+  property = isDevice(to)     ? OperationProperty::CopyToDevice
+             : isDevice(from) ? OperationProperty::CopyFromDevice
+                              : OperationProperty::Normal;
+  return isDevice(from) && !isDevice(to) ? from : to;
+}
+
+static Status runCopy(const ArrayPiece &source, const ArrayPiece &target) {
+  Result<std::byte *> from = source.readable();
+  if (!from.isOk())
+    return std::move(from.status());
+  Result<std::byte *> to = target.writable();
+  if (!to.isOk())
+    return std::move(to.status());
+  if (source.bytes != 0)
+    std::memmove(*to, *from, source.bytes);
+  return Status::ok();
+}
+
+Status NDArray::copyTo(const NDArray &target, int priority) const {
+  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkWritable(target));
+  if (target.elementType != elementType || target.dims != dims)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a target of %s, got %s", describe(*this).c_str(),
+                     describe(target).c_str());
+  DLC_RETURN_IF_ERROR(checkHost(context()));
+  DLC_RETURN_IF_ERROR(checkHost(target.context()));
+  PushOptions options;
+  options.name = "copy";
+  options.priority = priority;
+  Context place = placeOf(context(), target.context(), options.property);
+  std::vector<Variable> reads;
+  if (!sharesMemoryWith(target))
+    reads.push_back(variable());
+  return home->engine().pushSync(
+      [source = ArrayPiece(*this), target = ArrayPiece(target)] {
+        return runCopy(source, target);
+      },
+      place, reads, {target.variable()}, options);
+}
+
+Result<NDArray> NDArray::copy(Context context) const {
+  DLC_RETURN_IF_ERROR(checkPresent());
+  Result<NDArray> target = create(home, elementType, dims, context);
+  if (target.isOk())
+    DLC_RETURN_IF_ERROR(copyTo(*target));
+  return target;
+}
+
+/// `value` as an element of `type`.
+static Status castElement(double value, DataType type,
+                          ref::OwnedTensor &element) {
+  const ref::Operation *cast = ref::lookup("cast");
+  Attributes attributes;
+  attributes.set("to", static_cast<int64_t>(type));
+  TensorView scalar{DLC_F64, {}, &value};
+  std::vector<ref::OwnedTensor> results;
+  DLC_RETURN_IF_ERROR(
+      ref::evaluate(*cast, {&scalar, 1}, attributes, 1, results));
+  element = std::move(results[0]);
+  return Status::ok();
+}
+
+static Status runFill(const ArrayPiece &target, const std::byte *element) {
+  Result<std::byte *> start = target.writable();
+  if (!start.isOk() || target.bytes == 0)
+    return std::move(start.status());
+  // Doubles what is filled until all is.
+  size_t filled = sizeOf(target.type);
+  std::memcpy(*start, element, filled);
+  while (filled != target.bytes) {
+    size_t more = std::min(filled, target.bytes - filled);
+    std::memcpy(*start + filled, *start, more);
+    filled += more;
+  }
+  return Status::ok();
+}
+
+Status NDArray::fill(double value, int priority) const {
+  DLC_RETURN_IF_ERROR(checkWritable(*this));
+  DLC_RETURN_IF_ERROR(checkHost(context()));
+  ref::OwnedTensor element;
+  DLC_RETURN_IF_ERROR(castElement(value, elementType, element));
+  PushOptions options;
+  options.name = "fill";
+  options.priority = priority;
+  return home->engine().pushSync(
+      [target = ArrayPiece(*this), element = std::move(element)] {
+        return runFill(target, static_cast<std::byte *>(element.data()));
+      },
+      context(), {}, {variable()}, options);
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+Status NDArray::waitToRead() const {
+  DLC_RETURN_IF_ERROR(checkPresent());
+  return home->engine().waitForVariable(variable(), VariableUse::Read);
+}
+
+Status NDArray::waitToWrite() const {
+  DLC_RETURN_IF_ERROR(checkPresent());
+  return home->engine().waitForVariable(variable(), VariableUse::Write);
+}
+
+Result<uint64_t> NDArray::version() const {
+  DLC_RETURN_IF_ERROR(checkPresent());
+  return home->engine().version(variable());
+}
+
+static Status checkSize(size_t expected, size_t found) {
+  if (expected == found)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected host memory of %zu bytes, got %zu", expected,
+                   found);
+}
+
+Status NDArray::copyFromHost(std::span<const std::byte> source) const {
+  DLC_RETURN_IF_ERROR(checkWritable(*this));
+  DLC_RETURN_IF_ERROR(checkHost(context()));
+  DLC_RETURN_IF_ERROR(checkSize(bytes(), source.size()));
+  auto run = [source, piece = ArrayPiece(*this)] {
+    Result<std::byte *> start = piece.writable();
+    if (start.isOk() && piece.bytes != 0)
+      std::memcpy(*start, source.data(), piece.bytes);
+    return std::move(start.status());
+  };
+  return runAndWait(home->engine(), std::move(run), context(), {}, {variable()},
+                    "copy from host");
+}
+
+Status NDArray::copyToHost(std::span<std::byte> target) const {
+  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkHost(context()));
+  DLC_RETURN_IF_ERROR(checkSize(bytes(), target.size()));
+  auto run = [target, piece = ArrayPiece(*this)] {
+    Result<std::byte *> start = piece.readable();
+    if (start.isOk() && piece.bytes != 0)
+      std::memcpy(target.data(), *start, piece.bytes);
+    return std::move(start.status());
+  };
+  return runAndWait(home->engine(), std::move(run), context(), {variable()}, {},
+                    "copy to host");
+}
+
+Result<void *> NDArray::hostAccess(VariableUse use) const {
+  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkHost(context()));
+  if (use == VariableUse::Write)
+    DLC_RETURN_IF_ERROR(checkWritable(*this));
+  Engine &engine = home->engine();
+  DLC_RETURN_IF_ERROR(engine.waitForVariable(variable(), use));
+  ArrayPiece piece(*this);
+  if (use == VariableUse::Write && !piece.readable().isOk())
+    DLC_RETURN_IF_ERROR(runAndWait(
+        engine, [piece] { return std::move(piece.writable().status()); },
+        context(), {}, {variable()}, "allocate"));
+  Result<std::byte *> start = piece.readable();
+  if (!start.isOk())
+    return std::move(start.status());
+  return static_cast<void *>(*start);
+}

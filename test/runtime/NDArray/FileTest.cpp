@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arrays in files: what is saved is loaded, from every format.
+
+#include "dlc/runtime/NDArray/File.h"
+#include "NDArrayTesting.h"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+namespace {
+/// A folder that goes away with the test.
+struct Folder {
+  Folder() {
+    char name[] = "/tmp/dlc-ndarray-XXXXXX";
+    path = mkdtemp(name);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string operator/(const char *name) const { return path + "/" + name; }
+  std::string path;
+};
+} // namespace
+
+DLC_WITH_EVERY_ENGINE(NDArrayFile);
+
+TEST_P(NDArrayFile, LoadsWhatItSaved) {
+  Folder folder;
+  NDArray x = makeArray(runtime, {2, 3}), scalar = makeArray(runtime, {});
+  EXPECT_OK(x.fill(1));
+  EXPECT_OK(scalar.fill(4));
+  x = valueOf(apply("add", {x, scalar})); // The file waits for it.
+  for (ArrayFormat format : {ArrayFormat::Npz, ArrayFormat::Params}) {
+    NamedArray arrays[] = {
+        {"arg:x", x}, {"row", valueOf(x.at(1))}, {"scalar", scalar}};
+    size_t count = format == ArrayFormat::Npz ? 3 : 2;
+    EXPECT_OK(saveArrays(folder / "f", {arrays, count}, format));
+    auto loaded = valueOf(loadArrays(runtime, folder / "f"));
+    ASSERT_EQ(loaded.size(), count);
+    for (size_t i = 0; i != count; ++i) {
+      EXPECT_EQ(loaded[i].name, arrays[i].name);
+      EXPECT_EQ(shapeOf(loaded[i].array), shapeOf(arrays[i].array));
+      EXPECT_EQ(floatsOf(loaded[i].array), floatsOf(arrays[i].array));
+    }
+    EXPECT_OK(loaded[0].array.fill(9)); // Memory of its own.
+  }
+  NamedArray one = {"", scalar};
+  for (ArrayFormat format : {ArrayFormat::Npy, ArrayFormat::Params}) {
+    EXPECT_OK(saveArrays(folder / "f", {&one, 1}, format));
+    auto loaded = valueOf(loadArrays(runtime, folder / "f"));
+    ASSERT_EQ(loaded.size(), 1u);
+    EXPECT_EQ(loaded[0].name, "");
+    EXPECT_EQ(floatsOf(loaded[0].array), std::vector<float>{4});
+  }
+}
+
+TEST_P(NDArrayFile, LoadsOntoDevices) {
+  auto loaded = valueOf(
+      loadArrays(runtime, DLC_TEST_SEEDS "/ParamsFuzzer.seeds/sparse.params",
+                 {Context::null(2)}));
+  ASSERT_EQ(loaded.size(), 4u);
+  EXPECT_EQ(loaded[0].array.context(), Context::null(2));
+  EXPECT_EQ(floatsOf(loaded[0].array),
+            (std::vector<float>{0, 0, 1, 2, 0, 0, 3, 4, 0, 0}));
+  loaded = valueOf(
+      loadArrays(runtime, DLC_TEST_SEEDS "/NpzFuzzer.seeds/deflated.npz"));
+  EXPECT_EQ(loaded[0].name, "a");
+  EXPECT_EQ(floatsOf(loaded[0].array), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(NDArrayFileErrors, NameTheFile) {
+  Folder folder;
+  auto runtime = makeRuntime();
+  EXPECT_ERROR(loadArrays(runtime, folder / "none").status(), NotFound,
+               folder / "none");
+  std::ofstream(folder / "short") << "PK";
+  EXPECT_ERROR(loadArrays(runtime, folder / "short").status(), DataLoss,
+               "/short: not a list of MXNet's arrays");
+  EXPECT_ERROR(loadArrays(runtime,
+                          DLC_TEST_SEEDS "/ParamsFuzzer.seeds/sparse.params",
+                          {Context::cpu(), 39})
+                   .status(),
+               InvalidArgument, "rows: expected at most 39 bytes, got 5x2xf32");
+  NamedArray none[2];
+  EXPECT_ERROR(saveArrays(folder / "f", none, ArrayFormat::Params),
+               InvalidArgument, "expected arrays of the host, got a null");
+  EXPECT_ERROR(saveArrays(folder / "f", none, ArrayFormat::Npy),
+               InvalidArgument, "expected one array for an .npy file, got 2");
+  NamedArray unwritten = {"a", makeArray(runtime, {2})};
+  EXPECT_ERROR(saveArrays(folder / "f", {&unwritten, 1}, ArrayFormat::Npz),
+               InvalidArgument, "never was");
+  EXPECT_FALSE(std::filesystem::exists(folder / "f"));
+}
