@@ -7,9 +7,12 @@
 
 using namespace dlc::rt;
 
-Chunk::~Chunk() {
-  if (foreign.release)
-    foreign.release(foreign.owner);
+void Chunk::adopt(const ForeignMemory &foreign) {
+  memory = std::make_shared<ChunkMemory>();
+  memory->foreign = foreign;
+  locked = foreign.isReadOnly;
+  start.store(static_cast<std::byte *>(foreign.data),
+              std::memory_order_release);
 }
 
 void Chunk::release() {
@@ -26,30 +29,38 @@ void Chunk::release() {
 }
 
 Result<std::byte *> Chunk::readable() const {
-  // Acquire: zeros that writable() put there come before.
-  std::byte *start = memory.load(std::memory_order_acquire);
-  if (!start && bytes != 0)
+  // Acquire: what writable() did before it stored the address comes before.
+  std::byte *known = start.load(std::memory_order_acquire);
+  if (!known && bytes != 0)
     return makeError(StatusCode::InvalidArgument,
                      "expected an array that was written, got one of %zu bytes "
                      "that never was",
                      bytes);
-  return start;
+  return known;
 }
 
 Result<std::byte *> Chunk::writable(size_t part) {
   // Relaxed: operations that write come one after the other.
-  if (std::byte *start = memory.load(std::memory_order_relaxed);
-      start || bytes == 0)
-    return start;
+  if (std::byte *known = start.load(std::memory_order_relaxed);
+      known || bytes == 0)
+    return known;
   Result<Allocation> block = storage->allocate(context, bytes);
   if (!block.isOk())
     return std::move(block.status());
-  allocation = std::move(*block);
-  auto *start = static_cast<std::byte *>(allocation.data());
+  auto *made = static_cast<std::byte *>(block->data());
   if (part != bytes)
-    std::memset(start, 0, bytes);
-  memory.store(start, std::memory_order_release);
-  return start;
+    std::memset(made, 0, bytes);
+  memory = std::make_shared<ChunkMemory>();
+  memory->block = std::move(*block);
+  start.store(made, std::memory_order_release);
+  return made;
+}
+
+std::shared_ptr<const void> Chunk::owner() const {
+  // Acquire: as in readable(). Until then the other field is the writer's.
+  if (start.load(std::memory_order_acquire))
+    return memory;
+  return nullptr;
 }
 
 Result<std::byte *> ArrayPiece::readable() const {

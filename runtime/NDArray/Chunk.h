@@ -11,13 +11,31 @@
 
 namespace dlc::rt {
 
+/// The bytes: from the storage or foreign. Tensors that were handed out keep
+/// them when the chunk, and its engine, are gone.
+struct ChunkMemory {
+  ChunkMemory() = default;
+  ChunkMemory(const ChunkMemory &) = delete;
+  ~ChunkMemory() {
+    if (foreign.release)
+      foreign.release(foreign.owner);
+  }
+
+  Allocation block;
+  ForeignMemory foreign;
+};
+
 /// Counted by the handles, not by operations: those of the last handle were
-/// pushed before it went, and the memory goes after them (deleteVariable).
+/// pushed before it went, and the chunk goes after them (deleteVariable).
 class Chunk {
 public:
-  Chunk(Engine &engine, Variable variable, Context context, size_t bytes)
-      : variable(variable), context(context), bytes(bytes), engine(engine) {}
-  ~Chunk();
+  Chunk(Engine &engine, Variable variable, Context context, size_t bytes,
+        std::shared_ptr<Storage> storage)
+      : variable(variable), context(context), bytes(bytes), engine(engine),
+        storage(std::move(storage)) {}
+
+  /// Before the first handle is given out.
+  void adopt(const ForeignMemory &foreign);
 
   void retain() {
     // Whoever copies a handle has one: nothing to order.
@@ -31,26 +49,26 @@ public:
   /// The memory, for an operation that writes `part` bytes of it, which comes
   /// to be when it has not yet.
   Result<std::byte *> writable(size_t part);
+  /// Keeps what readable() answered.
+  std::shared_ptr<const void> owner() const;
+
+  bool isReadOnly() const { return locked; }
 
   const Variable variable;
   const Context context;
   const size_t bytes;
 
-  // Set before the first handle is given out.
-  std::shared_ptr<Storage> storage; ///< For operations that come later.
-  ForeignMemory foreign;
-
 private:
   Engine &engine; ///< Outlives the handles.
+  std::shared_ptr<Storage> storage;
+  bool locked = false;
   std::atomic<size_t> references = 1;
 
   /// Set once, by the first operation that writes; the order of the engine's
   /// operations on `variable` keeps others away meanwhile. Atomic for those who
   /// look at it after a wait while another thread pushes that operation.
-  std::atomic<std::byte *> memory = nullptr;
-  Allocation allocation; ///< Guarded as `memory` is.
-
-  friend class NDArray;
+  std::atomic<std::byte *> start = nullptr;
+  std::shared_ptr<ChunkMemory> memory; ///< Set before `start`.
 };
 
 /// Elements of a chunk, as operations hold them.

@@ -39,10 +39,11 @@ static constexpr TypeEntry typeTable[] = {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a tensor that was handed out keeps alive.
+/// What a tensor that was handed out keeps alive: not a handle, because it may
+/// go inside an operation (see NDArray).
 template <typename Managed> struct Exported {
   Managed managed = {};
-  NDArray array;
+  std::shared_ptr<const void> memory;
   std::vector<int64_t> shape, strides;
 
   static void destroy(Managed *self) {
@@ -77,7 +78,7 @@ static Result<Managed *> handOut(const NDArray &array, VariableUse use) {
   auto *exported = new (std::nothrow) Exported<Managed>;
   if (!exported)
     return makeError(StatusCode::OutOfMemory, "no memory for a tensor");
-  exported->array = array;
+  exported->memory = array.memory();
   Managed &managed = exported->managed;
   managed.tensor = describe(array, *data, exported->shape, exported->strides);
   managed.context = exported;

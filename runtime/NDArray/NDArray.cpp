@@ -47,7 +47,11 @@ Variable NDArray::variable() const {
   return chunk ? chunk->variable : Variable();
 }
 
-bool NDArray::isReadOnly() const { return chunk && chunk->foreign.isReadOnly; }
+bool NDArray::isReadOnly() const { return chunk && chunk->isReadOnly(); }
+
+std::shared_ptr<const void> NDArray::memory() const {
+  return chunk ? chunk->owner() : nullptr;
+}
 
 bool NDArray::isView() const { return chunk && bytes() != chunk->bytes; }
 
@@ -88,17 +92,15 @@ Result<NDArray> NDArray::make(const std::shared_ptr<ArrayRuntime> &runtime,
   Result<Variable> variable = runtime->engine().newVariable();
   if (!variable.isOk())
     return std::move(variable.status());
-  auto *chunk = new (std::nothrow)
-      Chunk(runtime->engine(), *variable, context, elements * sizeOf(type));
+  auto *chunk =
+      new (std::nothrow) Chunk(runtime->engine(), *variable, context,
+                               elements * sizeOf(type), runtime->storage());
   if (!chunk) {
     (void)runtime->engine().deleteVariable(*variable).isOk();
     return makeError(StatusCode::OutOfMemory, "no memory for an array");
   }
-  chunk->storage = runtime->storage();
-  if (memory) {
-    chunk->foreign = *memory;
-    chunk->memory = static_cast<std::byte *>(memory->data);
-  }
+  if (memory)
+    chunk->adopt(*memory);
   return NDArray(runtime, chunk, type, shape, elements, 0);
 }
 

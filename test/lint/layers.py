@@ -17,7 +17,7 @@ ABOVE_DIALECTS = ["dlc/passes/", "dlc/Codegen/", "dlc/Frontend/", "dlc/Pipeline/
 PLAIN = COMPILER + ABOVE_DIALECTS + ["dlc/dialects/"]
 RUNTIME = [f"dlc/runtime/{layer}/" for layer in
            ("Base", "Artifact", "Device", "Storage", "Engine", "Kernel", "Executor", "IO",
-            "CAPI")]
+            "NDArray", "CAPI")]
 
 
 def runtime_but(*allowed):
@@ -35,7 +35,9 @@ FORBIDDEN = {
     "runtime/IO": runtime_but("Base", "IO"),
     "runtime/Engine": runtime_but("Base", "Device", "Storage", "Engine"),
     "runtime/Kernel": runtime_but("Base", "Device", "Storage", "Engine", "Kernel"),
-    "runtime/Executor": PLAIN + ["dlc/runtime/CAPI/"],
+    "runtime/NDArray": runtime_but("Base", "Device", "Storage", "Engine", "Kernel", "IO",
+                                   "NDArray"),
+    "runtime/Executor": PLAIN + ["dlc/runtime/CAPI/", "dlc/runtime/NDArray/"],
     "dialects/Base": ABOVE_DIALECTS + [f"dlc/dialects/{d}/" for d in ("Graph", "Kernel", "Plan")],
     "dialects/Graph": ABOVE_DIALECTS + ["dlc/dialects/Kernel/", "dlc/dialects/Plan/"],
     "dialects/Kernel": ABOVE_DIALECTS + ["dlc/dialects/Graph/", "dlc/dialects/Plan/"],

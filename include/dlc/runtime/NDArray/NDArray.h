@@ -64,8 +64,9 @@ struct ForeignMemory {
 /// Distinct handles may be used by different threads at once, also when they
 /// share memory: the order of the pushes defines what each operation sees. A
 /// null handle has no elements and is refused by all functions that need some.
-/// The last handle of a closed engine may go at any time, but not inside an
-/// operation if it is also the last owner of the ArrayRuntime.
+/// Handles may outlive a close() of the engine. The last owner of an
+/// ArrayRuntime must not go inside an operation, where its engine cannot end:
+/// operations hold no handles.
 ///
 /// All functions that return a Status also have the errors of the engine.
 class NDArray {
@@ -177,6 +178,9 @@ public:
   /// read of what was never written, a write of read-only memory), Unsupported
   /// (memory of a device), OutOfMemory.
   Result<void *> hostAccess(VariableUse use) const;
+  /// Keeps that address when all handles are gone, without keeping the engine;
+  /// null while there is no memory.
+  std::shared_ptr<const void> memory() const;
 
 private:
   friend struct ArrayPiece;
