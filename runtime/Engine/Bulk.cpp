@@ -132,7 +132,8 @@ Status EngineCore::addToBulk(BulkState &bulk, const Request &request) {
 Status EngineCore::flushBulk(BulkState &bulk) {
   if (!bulk.count)
     return Status::ok();
-  Task task = Task::sync(std::move(bulk.body));
+  BulkBody body = std::move(bulk.body); // Ends here if there is no memory.
+  Task task = Task::sync(std::move(body));
   BulkState::Member *first = bulk.members.get();
   size_t count = bulk.memberCount;
   auto *middle = std::partition(first, first + count,

@@ -74,10 +74,10 @@ Status dlc::rt::refuseInside(const char *what) {
 Completion::~Completion() {
   if (!sink)
     return;
-  // Refused, and so without effect, when it has been completed.
-  (void)complete(makeError(StatusCode::Internal,
-                           "its completion was dropped without a result"))
-      .isOk();
+  if (!isAnswered.load(std::memory_order_relaxed))
+    (void)complete(makeError(StatusCode::Internal,
+                             "its completion was dropped without a result"))
+        .isOk();
   sink->release();
 }
 
@@ -85,6 +85,7 @@ Status Completion::complete(Status result) {
   if (!sink)
     return makeError(StatusCode::InvalidArgument,
                      "expected the completion of an operation, got none");
+  isAnswered.store(true, std::memory_order_relaxed);
   return sink->complete(operation, run, std::move(result));
 }
 

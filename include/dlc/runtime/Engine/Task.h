@@ -9,6 +9,7 @@
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Device/Context.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -115,10 +116,17 @@ private:
     std::swap(sink, other.sink);
     std::swap(operation, other.operation);
     std::swap(run, other.run);
+    bool mine = isAnswered.load(std::memory_order_relaxed);
+    isAnswered.store(other.isAnswered.load(std::memory_order_relaxed),
+                     std::memory_order_relaxed);
+    other.isAnswered.store(mine, std::memory_order_relaxed);
   }
   CompletionSink *sink = nullptr;
   void *operation = nullptr;
   uint64_t run = 0;
+  /// Spares the destructor the attempt. Relaxed: who destroys it has the other
+  /// calls behind it.
+  std::atomic<bool> isAnswered = false;
 };
 
 /// What is asked of the function inside a Task.
