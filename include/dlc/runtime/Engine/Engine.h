@@ -107,8 +107,8 @@ struct EngineOptions {
   unsigned maxSpareWorkers = 64;
 
   /// Operations that are pushed and not completed; a push above it waits. An
-  /// operation counts once, and once more for each fifteen variables above
-  /// four. At least 16. Pushes from inside an operation never wait for it.
+  /// operation counts twice when it has 5 to 16 variables, an origin or bytes.
+  /// At least 16. Pushes from inside an operation never wait for it.
   unsigned maxOperations = 4096;
   /// The same for the sum of PushOptions::bytes; 0: no limit. An operation
   /// above it waits until nothing else is counted.
