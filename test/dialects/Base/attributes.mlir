@@ -16,26 +16,31 @@ module attributes {dlc.all = [#dlc.device<null:0>, #dlc.target<"host">]} {}
 
 // -----
 
+// device_c1
 // expected-error @+1 {{expected a device number of at least 0, got -1}}
 module attributes {dlc.device = #dlc.device<cpu:-1>} {}
 
 // -----
 
+// target_c1
 // expected-error @+1 {{expected a target name, got an empty string}}
 module attributes {dlc.target = #dlc.target<"">} {}
 
 // -----
 
+// target_c2
 // expected-error @+1 {{expected a feature name without sign, got "+avx2"}}
 module attributes {dlc.target = #dlc.target<"host", features = ["+avx2"]>} {}
 
 // -----
 
+// layout_c1
 // expected-error @+1 {{expected each dimension once, got 'c' twice}}
 module attributes {dlc.layout = #dlc.layout<"ncchw">} {}
 
 // -----
 
+// layout_c2
 // expected-error @+1 {{expected a block of one of 'nchw', got 'd'}}
 module attributes {dlc.layout = #dlc.layout<"nchw16d">} {}
 

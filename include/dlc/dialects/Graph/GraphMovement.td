@@ -333,8 +333,8 @@ def ReverseSequenceOp : Graph_Op<"reverse_sequence", "Movement"> {
 
     Constraints:
     - (reverse_sequence_c1) `y` has the type of `x`, whose rank is at least 2.
-    - (reverse_sequence_c2) `batch_axis` and `time_axis` are 0 and 1 in either
-      order; `lens` is a vector with one number per batch.
+    - (reverse_sequence_c2) `batch_axis` and `time_axis` are distinct numbers in
+      [-rank, rank); `lens` is a vector with one number per batch.
 
     ```mlir
     %y = graph.reverse_sequence %x, %lens {batch_axis = 0 : i64, time_axis = 1 : i64} : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>

@@ -65,8 +65,7 @@ def LayerNormOp : Graph_Op<"layer_norm", "Row", [
     variance over dimensions `axis` to the last; f16 and bf16 in f32.
 
     Constraints:
-    - (layer_norm_c1) all tensors have the same element type, a float; `y` has
-      the type of `x`.
+    - (layer_norm_c1) all tensors have float elements; `y` has the type of `x`.
     - (layer_norm_c2) `axis` is in [-rank, rank).
     - (layer_norm_c3) `scale` and `bias` broadcast to the shape of `x`.
 
@@ -89,8 +88,7 @@ def RmsNormOp : Graph_Op<"rms_norm", "Row", [
     `axis` to the last; f16 and bf16 in f32.
 
     Constraints:
-    - (rms_norm_c1) all tensors have float elements; `y` has the shape of `x`
-      and the element type of `scale`.
+    - (rms_norm_c1) all tensors have float elements; `y` has the type of `x`.
     - (rms_norm_c2) `axis` is in [-rank, rank).
     - (rms_norm_c3) `scale` broadcasts to the shape of `x`.
 

@@ -1,0 +1,60 @@
+// RUN: dlc-opt %s --split-input-file --verify-diagnostics
+// Contractions that break a rule of their description, which is the name of the
+// function.
+
+func.func @conv_transpose_c1(%x: tensor<1x4x8x8xf32>, %w: tensor<4x3x2x2xf64>) {
+  // expected-error @+1 {{'graph.conv_transpose' op operand 1: expected f32 as operand 0, got f64}}
+  %out = graph.conv_transpose %x, %w : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf64>) -> tensor<1x3x9x9xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_c3(%x: tensor<1x4x8x8xf32>, %w: tensor<4x3x2x2xf32>) {
+  // expected-error @+1 {{'graph.conv_transpose' op expected input channels in 3 equal groups, got 4}}
+  %out = graph.conv_transpose %x, %w {group = 3 : i64} : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<1x9x9x9xf32>
+  return
+}
+
+// -----
+
+func.func @conv_transpose_c4(%x: tensor<1x4x8x8xf32>, %w: tensor<4x3x2x2xf32>) {
+  // expected-error @+1 {{'graph.conv_transpose' op attribute strides: expected 2 values, got 1}}
+  %out = graph.conv_transpose %x, %w {strides = array<i64: 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<1x3x16x16xf32>
+  return
+}
+
+// -----
+
+func.func @deform_conv_c1(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>, %o: tensor<1x8x2x2xf64>) {
+  %none = graph.none : none
+  // expected-error @+1 {{'graph.deform_conv' op operand 2: expected f32 as operand 0, got f64}}
+  %out = graph.deform_conv %x, %w, %o, %none, %none : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>, tensor<1x8x2x2xf64>, none, none) -> tensor<1x1x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @deform_conv_c2(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>, %o: tensor<1x8x2x2xf32>) {
+  %none = graph.none : none
+  // expected-error @+1 {{'graph.deform_conv' op attribute pads: expected 4 values, got 2}}
+  %out = graph.deform_conv %x, %w, %o, %none, %none {pads = array<i64: 1, 1>} : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>, tensor<1x8x2x2xf32>, none, none) -> tensor<1x1x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @deform_conv_c3(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>, %o: tensor<1x16x2x2xf32>) {
+  %none = graph.none : none
+  // expected-error @+1 {{'graph.deform_conv' op expected input channels in 2 equal groups, got 1}}
+  %out = graph.deform_conv %x, %w, %o, %none, %none {offset_group = 2 : i64} : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>, tensor<1x16x2x2xf32>, none, none) -> tensor<1x1x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @einsum_c1(%a: tensor<2x3xf32>, %b: tensor<3x4xf64>) {
+  // expected-error @+1 {{'graph.einsum' op operand 1: expected f32 as operand 0, got f64}}
+  %out = graph.einsum %a, %b {equation = "ij,jk->ik"} : (tensor<2x3xf32>, tensor<3x4xf64>) -> tensor<2x4xf32>
+  return
+}
