@@ -131,7 +131,8 @@ typedef void (*DlcDataDestroy)(void *data);
 DLC_API DlcStatus dlcEngineCreate(const DlcEngineOptions *options,
                                   DlcEngine *engine);
 
-/* Closes the engine and ends it. Not inside an operation.
+/* Closes the engine and ends it. Not inside an operation. Arrays may outlive
+ * it; their operations are refused then.
  * Since 0.1 (unstable) */
 DLC_API void dlcEngineDestroy(DlcEngine engine);
 

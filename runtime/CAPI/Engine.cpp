@@ -2,15 +2,12 @@
 
 #include "dlc-c/Engine.h"
 
+#include "Handles.h"
 #include "dlc/runtime/CAPI/Options.h"
 #include "dlc/runtime/CAPI/Status.h"
 #include "dlc/runtime/Engine/Engine.h"
 
 using namespace dlc::rt;
-
-struct DlcEngineImpl {
-  std::unique_ptr<Engine> engine;
-};
 
 struct DlcCompletionImpl {
   Completion completion;
@@ -29,27 +26,9 @@ static_assert(DLC_OPERATION_CPU_PRIORITIZED ==
 // Arguments
 //===----------------------------------------------------------------------===//
 
-static Status missing(const char *what) {
-  return makeError(StatusCode::InvalidArgument, "expected %s, got null", what);
-}
-
 static Status outOfRange(const char *what, int64_t value) {
   return makeError(StatusCode::InvalidArgument, "expected %s, got %lld", what,
                    static_cast<long long>(value));
-}
-
-static Status toContext(DlcContext given, Context &context) {
-  if (unsigned(given.kind) >= deviceKindCount || given.index < 0 ||
-      given.index > INT16_MAX)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a device, got kind %d with number %d",
-                     int(given.kind), int(given.index));
-  context = {DeviceKind(given.kind), int16_t(given.index)};
-  return Status::ok();
-}
-
-static DlcContext fromContext(Context context) {
-  return {DlcDeviceKind(context.kind), context.index};
 }
 
 static Variable toVariable(DlcVariable variable) {
@@ -193,7 +172,11 @@ DlcStatus dlcEngineCreate(const DlcEngineOptions *options, DlcEngine *engine) {
   return nullptr;
 }
 
-void dlcEngineDestroy(DlcEngine engine) { delete engine; }
+void dlcEngineDestroy(DlcEngine engine) {
+  if (engine)
+    (void)engine->engine->close().isOk(); // Arrays may keep it, closed.
+  delete engine;
+}
 
 DlcStatus dlcEngineClose(DlcEngine engine) {
   return wrap(engine ? engine->engine->close() : missing("an engine"));

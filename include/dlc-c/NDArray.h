@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arrays on devices from C. An operation is pushed to an engine and returns at
+ * once; its error arrives where somebody waits for what it wrote.
+ *
+ *   DlcArrayRuntime runtime;
+ *   dlcArrayRuntimeCreate(engine, &runtime);
+ *   DlcNDArray x, y;
+ *   dlcNDArrayCreate(runtime, DLC_F32, shape, 2, cpu, &x);
+ *   dlcNDArrayCreate(runtime, DLC_F32, shape, 2, cpu, &y);
+ *   dlcNDArrayCopyFromHost(x, values, sizeof(values));
+ *   dlcNDArrayApply("exp", &x, 1, &y, 1);
+ *   dlcNDArrayCopyToHost(y, values, sizeof(values));
+ *
+ * A DlcNDArray is a handle: views share the memory and the order of operations
+ * with the array they were made from, and memory lives as long as a handle or
+ * an operation that uses it. Handles may outlive the runtime and the engine. A
+ * handle may be used by several threads; the order of the calls defines what
+ * each operation sees. Operations must not end handles.
+ *
+ * Errors of every function that returns a status: DLC_INVALID_ARGUMENT (a null
+ * handle or place) and those of the engine (see dlc-c/Engine.h).
+ */
+
+#ifndef DLC_C_NDARRAY_H
+#define DLC_C_NDARRAY_H
+
+#include "dlc-c/Engine.h"
+
+typedef struct DlcArrayRuntimeImpl *DlcArrayRuntime;
+typedef struct DlcNDArrayImpl *DlcNDArray;
+typedef struct DlcNDArrayListImpl *DlcNDArrayList;
+
+/* Of dlpack.h (https://github.com/dmlc/dlpack), version 1. */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+
+typedef enum DlcArrayFormat {
+  DLC_ARRAY_NPY = 0,   /* one array of NumPy; its name is not stored */
+  DLC_ARRAY_NPZ = 1,   /* named arrays of NumPy */
+  DLC_ARRAY_PARAMS = 2 /* MXNet's .params, named or all without names */
+} DlcArrayFormat;
+
+/*===-- Life --------------------------------------------------------------===*/
+
+/* Where arrays live: shares `engine` and has pools of memory for the devices of
+ * the host. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcArrayRuntimeCreate(DlcEngine engine,
+                                        DlcArrayRuntime *runtime);
+/* Since 0.1 (unstable) */
+DLC_API void dlcArrayRuntimeDestroy(DlcArrayRuntime runtime);
+
+/* An array that has no memory before the first operation writes it. Errors:
+ * DLC_INVALID_ARGUMENT (type or shape), DLC_UNSUPPORTED (a device without
+ * memory). Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayCreate(DlcArrayRuntime runtime, DlcDataType type,
+                                   const int64_t *shape, int32_t rank,
+                                   DlcContext context, DlcNDArray *array);
+/* Ends a handle; null is ignored. Since 0.1 (unstable) */
+DLC_API void dlcNDArrayDestroy(DlcNDArray array);
+
+/* Type and shape, which belongs to the handle; `data` is null. Waits for
+ * nothing. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayDescribe(DlcNDArray array, DlcTensor *tensor);
+/* Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayGetContext(DlcNDArray array, DlcContext *context);
+/* The variable of its memory, for operations of dlc-c/Engine.h. Belongs to the
+ * array. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayGetVariable(DlcNDArray array,
+                                        DlcVariable *variable);
+
+/*===-- Views -------------------------------------------------------------===*/
+
+/* Rows `begin` to `end`, not included, along dimension 0.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArraySlice(DlcNDArray array, int64_t begin, int64_t end,
+                                  DlcNDArray *view);
+/* Row `index`, with one dimension less. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayAt(DlcNDArray array, int64_t index,
+                               DlcNDArray *view);
+/* The same elements in another shape, one dimension of which may be -1: what is
+ * left for it. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayReshape(DlcNDArray array, const int64_t *shape,
+                                    int32_t rank, DlcNDArray *view);
+
+/*===-- Operations: pushed, and returned from at once ---------------------===*/
+
+/* Copies all elements to an array of the same type and shape on any device.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayCopyTo(DlcNDArray array, DlcNDArray target);
+
+/* Sets all elements, converted as a cast does. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayFill(DlcNDArray array, double value);
+
+/* Pushes `outputs = operation(inputs)` for a Graph operation that needs no
+ * attributes: "add", "exp", "matmul"... Absent operands are null. Outputs may
+ * be inputs but must not overlap each other. Errors, before anything is pushed:
+ * DLC_NOT_FOUND, DLC_INVALID_ARGUMENT (types and shapes that do not fit),
+ * DLC_UNSUPPORTED (shapes that depend on values). Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayApply(const char *operation,
+                                  const DlcNDArray *inputs, size_t inputCount,
+                                  const DlcNDArray *outputs,
+                                  size_t outputCount);
+
+/*===-- Waiting -----------------------------------------------------------===*/
+
+/* Waits until the caller may read or write the memory, and returns the error
+ * that poisons it. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayWait(DlcNDArray array, DlcVariableUse use);
+
+/* Counts the completed writes of the memory. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayVersion(DlcNDArray array, uint64_t *version);
+
+/* Copies from or to host memory of exactly the array's size and waits until
+ * that is done. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayCopyFromHost(DlcNDArray array, const void *bytes,
+                                         size_t size);
+/* Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayCopyToHost(DlcNDArray array, void *bytes,
+                                       size_t size);
+
+/* Waits as dlcNDArrayWait does and gives the elements' address, for use until
+ * the next operation is pushed. Errors: DLC_INVALID_ARGUMENT (a read of what
+ * was never written), DLC_UNSUPPORTED (memory of a device).
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayHostAccess(DlcNDArray array, DlcVariableUse use,
+                                       void **data);
+
+/*===-- Files -------------------------------------------------------------===*/
+
+/* Reads all arrays of an .npy, .npz or .params file, told apart by its first
+ * bytes, to a device. Sparse arrays become dense, up to 1 GiB each. Errors:
+ * DLC_NOT_FOUND, DLC_DATA_LOSS (malformed), DLC_UNSUPPORTED (element types).
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayLoad(DlcArrayRuntime runtime, const char *path,
+                                 DlcContext context, DlcNDArrayList *list);
+/* Since 0.1 (unstable) */
+DLC_API size_t dlcNDArrayListSize(DlcNDArrayList list);
+/* The name of array `index`, "" without one or past the end; belongs to the
+ * list. Since 0.1 (unstable) */
+DLC_API const char *dlcNDArrayListName(DlcNDArrayList list, size_t index);
+/* A handle of array `index`, the caller's. Errors: DLC_NOT_FOUND (an array
+ * that MXNet saved undefined). Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayListGet(DlcNDArrayList list, size_t index,
+                                    DlcNDArray *array);
+/* Since 0.1 (unstable) */
+DLC_API void dlcNDArrayListDestroy(DlcNDArrayList list);
+
+/* Writes a file as a whole or not at all, in the order of the engine, and waits
+ * for that. Null `names`: none. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArraySave(const char *path, DlcArrayFormat format,
+                                 const char *const *names,
+                                 const DlcNDArray *arrays, size_t count);
+
+/*===-- DLPack ------------------------------------------------------------===*/
+
+/* Waits as dlcNDArrayWait does and hands the elements out, without a copy; the
+ * tensor keeps them until its deleter is called. One for DLC_USE_READ is marked
+ * read-only. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayToDLPack(DlcNDArray array, DlcVariableUse use,
+                                     struct DLManagedTensorVersioned **tensor);
+/* The form of before version 1, which has no mark. Errors: DLC_UNSUPPORTED
+ * (read-only memory). Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayToOldDLPack(DlcNDArray array, DlcVariableUse use,
+                                        struct DLManagedTensor **tensor);
+
+/* An array over the elements of `tensor`, whose deleter is called by any thread
+ * when the last operation is over. On failure the tensor stays the caller's.
+ * Errors: DLC_UNSUPPORTED (memory of a device, element types, strides with
+ * gaps, another version). Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayFromDLPack(DlcArrayRuntime runtime,
+                                       struct DLManagedTensorVersioned *tensor,
+                                       DlcNDArray *array);
+/* Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayFromOldDLPack(DlcArrayRuntime runtime,
+                                          struct DLManagedTensor *tensor,
+                                          DlcNDArray *array);
+
+#endif /* DLC_C_NDARRAY_H */

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc-c/NDArray.h"
+
+#include "Handles.h"
+#include "dlc/runtime/CAPI/Status.h"
+#include "dlc/runtime/NDArray/DLPack.h"
+#include "dlc/runtime/NDArray/File.h"
+
+using namespace dlc::rt;
+
+struct DlcArrayRuntimeImpl {
+  std::shared_ptr<ArrayRuntime> runtime;
+};
+
+struct DlcNDArrayImpl {
+  NDArray array;
+};
+
+struct DlcNDArrayListImpl {
+  std::vector<NamedArray> arrays;
+};
+
+static_assert(DLC_ARRAY_NPY == int(ArrayFormat::Npy) &&
+              DLC_ARRAY_NPZ == int(ArrayFormat::Npz) &&
+              DLC_ARRAY_PARAMS == int(ArrayFormat::Params));
+
+//===----------------------------------------------------------------------===//
+// Arguments and results
+//===----------------------------------------------------------------------===//
+
+/// The array of a handle; a null one for null, which all functions refuse.
+static NDArray toArray(DlcNDArray array) {
+  return array ? array->array : NDArray();
+}
+
+static Status toUse(DlcVariableUse given, VariableUse &use) {
+  if (given != DLC_USE_READ && given != DLC_USE_WRITE)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a read or a write, got %d", int(given));
+  use = given == DLC_USE_READ ? VariableUse::Read : VariableUse::Write;
+  return Status::ok();
+}
+
+static Status toShape(const int64_t *shape, int32_t rank,
+                      std::span<const int64_t> &result) {
+  if (rank < 0 || rank > DLC_MAX_RANK)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a rank of 0 to %d, got %d", DLC_MAX_RANK,
+                     int(rank));
+  if (rank && !shape)
+    return missing("a shape");
+  result = {shape, size_t(rank)};
+  return Status::ok();
+}
+
+static Status toArrays(const DlcNDArray *arrays, size_t count,
+                       std::vector<NDArray> &result) {
+  if (count && !arrays)
+    return missing("arrays");
+  for (size_t i = 0; i != count; ++i)
+    result.push_back(toArray(arrays[i]));
+  return Status::ok();
+}
+
+/// Moves a result into a new handle.
+static DlcStatus handOut(Result<NDArray> result, DlcNDArray *array) {
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  *array = new DlcNDArrayImpl{std::move(*result)};
+  return nullptr;
+}
+
+/// Moves another kind of result to its place.
+template <typename Value, typename Place>
+static DlcStatus handOut(Result<Value> result, Place *place) {
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  *place = (Place)*result;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Life
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcArrayRuntimeCreate(DlcEngine engine, DlcArrayRuntime *runtime) {
+  if (!engine || !runtime)
+    return wrap(missing(engine ? "a place for the runtime" : "an engine"));
+  *runtime =
+      new DlcArrayRuntimeImpl{std::make_shared<ArrayRuntime>(engine->engine)};
+  return nullptr;
+}
+
+void dlcArrayRuntimeDestroy(DlcArrayRuntime runtime) { delete runtime; }
+
+DlcStatus dlcNDArrayCreate(DlcArrayRuntime runtime, DlcDataType type,
+                           const int64_t *shape, int32_t rank,
+                           DlcContext context, DlcNDArray *array) {
+  if (!runtime || !array)
+    return wrap(missing(runtime ? "a place for the array" : "a runtime"));
+  std::span<const int64_t> dims;
+  Context place;
+  Status status = toShape(shape, rank, dims);
+  if (status.isOk())
+    status = toContext(context, place);
+  if (!status.isOk())
+    return wrap(std::move(status));
+  return handOut(NDArray::create(runtime->runtime, type, dims, place), array);
+}
+
+void dlcNDArrayDestroy(DlcNDArray array) { delete array; }
+
+DlcStatus dlcNDArrayDescribe(DlcNDArray array, DlcTensor *tensor) {
+  if (!array || !tensor)
+    return wrap(missing("an array and a place for its description"));
+  *tensor = {nullptr, array->array.shape().data(), int32_t(array->array.rank()),
+             array->array.type()};
+  return nullptr;
+}
+
+DlcStatus dlcNDArrayGetContext(DlcNDArray array, DlcContext *context) {
+  if (!array || !context)
+    return wrap(missing("an array and a place for its device"));
+  *context = fromContext(array->array.context());
+  return nullptr;
+}
+
+DlcStatus dlcNDArrayGetVariable(DlcNDArray array, DlcVariable *variable) {
+  if (!array || !variable)
+    return wrap(missing("an array and a place for its variable"));
+  Variable known = array->array.variable();
+  *variable = {known.index, known.stamp};
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Views and operations
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcNDArraySlice(DlcNDArray array, int64_t begin, int64_t end,
+                          DlcNDArray *view) {
+  if (!view)
+    return wrap(missing("a place for the view"));
+  return handOut(toArray(array).slice(begin, end), view);
+}
+
+DlcStatus dlcNDArrayAt(DlcNDArray array, int64_t index, DlcNDArray *view) {
+  if (!view)
+    return wrap(missing("a place for the view"));
+  return handOut(toArray(array).at(index), view);
+}
+
+DlcStatus dlcNDArrayReshape(DlcNDArray array, const int64_t *shape,
+                            int32_t rank, DlcNDArray *view) {
+  if (!view)
+    return wrap(missing("a place for the view"));
+  std::span<const int64_t> dims;
+  if (Status status = toShape(shape, rank, dims); !status.isOk())
+    return wrap(std::move(status));
+  return handOut(toArray(array).reshape(dims), view);
+}
+
+DlcStatus dlcNDArrayCopyTo(DlcNDArray array, DlcNDArray target) {
+  return wrap(toArray(array).copyTo(toArray(target)));
+}
+
+DlcStatus dlcNDArrayFill(DlcNDArray array, double value) {
+  return wrap(toArray(array).fill(value));
+}
+
+DlcStatus dlcNDArrayApply(const char *operation, const DlcNDArray *inputs,
+                          size_t inputCount, const DlcNDArray *outputs,
+                          size_t outputCount) {
+  if (!operation)
+    return wrap(missing("the name of an operation"));
+  std::vector<NDArray> from, to;
+  Status status = toArrays(inputs, inputCount, from);
+  if (status.isOk())
+    status = toArrays(outputs, outputCount, to);
+  if (status.isOk())
+    status = apply(operation, from, {}, to);
+  return wrap(std::move(status));
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcNDArrayWait(DlcNDArray array, DlcVariableUse use) {
+  VariableUse known;
+  if (Status status = toUse(use, known); !status.isOk())
+    return wrap(std::move(status));
+  NDArray given = toArray(array);
+  return wrap(known == VariableUse::Read ? given.waitToRead()
+                                         : given.waitToWrite());
+}
+
+DlcStatus dlcNDArrayVersion(DlcNDArray array, uint64_t *version) {
+  if (!version)
+    return wrap(missing("a place for the version"));
+  return handOut(toArray(array).version(), version);
+}
+
+DlcStatus dlcNDArrayCopyFromHost(DlcNDArray array, const void *bytes,
+                                 size_t size) {
+  if (size && !bytes)
+    return wrap(missing("host memory"));
+  return wrap(toArray(array).copyFromHost(
+      std::span(static_cast<const std::byte *>(bytes), size)));
+}
+
+DlcStatus dlcNDArrayCopyToHost(DlcNDArray array, void *bytes, size_t size) {
+  if (size && !bytes)
+    return wrap(missing("host memory"));
+  return wrap(toArray(array).copyToHost(
+      std::span(static_cast<std::byte *>(bytes), size)));
+}
+
+DlcStatus dlcNDArrayHostAccess(DlcNDArray array, DlcVariableUse use,
+                               void **data) {
+  if (!data)
+    return wrap(missing("a place for the address"));
+  VariableUse known;
+  if (Status status = toUse(use, known); !status.isOk())
+    return wrap(std::move(status));
+  return handOut(toArray(array).hostAccess(known), data);
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcNDArrayLoad(DlcArrayRuntime runtime, const char *path,
+                         DlcContext context, DlcNDArrayList *list) {
+  if (!runtime || !path || !list)
+    return wrap(missing("a runtime, a path and a place for the list"));
+  LoadOptions options;
+  if (Status status = toContext(context, options.context); !status.isOk())
+    return wrap(std::move(status));
+  auto arrays = loadArrays(runtime->runtime, path, options);
+  if (!arrays.isOk())
+    return wrap(std::move(arrays.status()));
+  *list = new DlcNDArrayListImpl{std::move(*arrays)};
+  return nullptr;
+}
+
+size_t dlcNDArrayListSize(DlcNDArrayList list) {
+  return list ? list->arrays.size() : 0;
+}
+
+const char *dlcNDArrayListName(DlcNDArrayList list, size_t index) {
+  return index < dlcNDArrayListSize(list) ? list->arrays[index].name.c_str()
+                                          : "";
+}
+
+DlcStatus dlcNDArrayListGet(DlcNDArrayList list, size_t index,
+                            DlcNDArray *array) {
+  if (!list || !array)
+    return wrap(missing("a list and a place for the array"));
+  if (index >= list->arrays.size())
+    return wrap(makeError(StatusCode::InvalidArgument,
+                          "expected an index below %zu, got %zu",
+                          list->arrays.size(), index));
+  const NamedArray &found = list->arrays[index];
+  if (found.array.isNull())
+    return wrap(makeError(StatusCode::NotFound,
+                          "array %zu was saved without a shape", index));
+  *array = new DlcNDArrayImpl{found.array};
+  return nullptr;
+}
+
+void dlcNDArrayListDestroy(DlcNDArrayList list) { delete list; }
+
+DlcStatus dlcNDArraySave(const char *path, DlcArrayFormat format,
+                         const char *const *names, const DlcNDArray *arrays,
+                         size_t count) {
+  if (!path || (count && !arrays))
+    return wrap(missing(path ? "arrays" : "a path"));
+  if (unsigned(format) > DLC_ARRAY_PARAMS)
+    return wrap(makeError(StatusCode::InvalidArgument,
+                          "expected a format of 0 to 2, got %d", int(format)));
+  std::vector<NamedArray> named;
+  for (size_t i = 0; i != count; ++i) {
+    if (names && !names[i])
+      return wrap(missing("a name"));
+    named.push_back({names ? names[i] : "", toArray(arrays[i])});
+  }
+  return wrap(saveArrays(path, named, ArrayFormat(format)));
+}
+
+//===----------------------------------------------------------------------===//
+// DLPack
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcNDArrayToDLPack(DlcNDArray array, DlcVariableUse use,
+                             DLManagedTensorVersioned **tensor) {
+  VariableUse known;
+  if (!tensor)
+    return wrap(missing("a place for the tensor"));
+  if (Status status = toUse(use, known); !status.isOk())
+    return wrap(std::move(status));
+  return handOut(toDLPackVersioned(toArray(array), known), tensor);
+}
+
+DlcStatus dlcNDArrayToOldDLPack(DlcNDArray array, DlcVariableUse use,
+                                DLManagedTensor **tensor) {
+  VariableUse known;
+  if (!tensor)
+    return wrap(missing("a place for the tensor"));
+  if (Status status = toUse(use, known); !status.isOk())
+    return wrap(std::move(status));
+  return handOut(toDLPack(toArray(array), known), tensor);
+}
+
+DlcStatus dlcNDArrayFromDLPack(DlcArrayRuntime runtime,
+                               DLManagedTensorVersioned *tensor,
+                               DlcNDArray *array) {
+  if (!runtime || !array)
+    return wrap(missing(runtime ? "a place for the array" : "a runtime"));
+  auto *known = reinterpret_cast<dlpack::ManagedTensorVersioned *>(tensor);
+  return handOut(fromDLPack(runtime->runtime, known), array);
+}
+
+DlcStatus dlcNDArrayFromOldDLPack(DlcArrayRuntime runtime,
+                                  DLManagedTensor *tensor, DlcNDArray *array) {
+  if (!runtime || !array)
+    return wrap(missing(runtime ? "a place for the array" : "a runtime"));
+  auto *known = reinterpret_cast<dlpack::ManagedTensor *>(tensor);
+  return handOut(fromDLPack(runtime->runtime, known), array);
+}

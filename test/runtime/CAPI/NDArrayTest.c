@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The C API of arrays from C, against the shared library, on each kind of
+ * engine.
+ */
+
+#include "dlc-c/NDArray.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int failures = 0;
+
+static void check(int condition, const char *what, int line) {
+  if (condition)
+    return;
+  fprintf(stderr, "line %d: %s\n", line, what);
+  ++failures;
+}
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+static void expectOk(DlcStatus status, int line) {
+  if (status) {
+    fprintf(stderr, "line %d: %s\n", line, dlcStatusMessage(status));
+    ++failures;
+  }
+  dlcStatusDestroy(status);
+}
+#define CHECK_OK(call) expectOk((call), __LINE__)
+
+static void expectError(DlcStatus status, DlcStatusCode code, const char *part,
+                        int line) {
+  if (dlcStatusCode(status) != code ||
+      !strstr(dlcStatusMessage(status), part)) {
+    fprintf(stderr, "line %d: got %d '%s'\n", line, dlcStatusCode(status),
+            dlcStatusMessage(status));
+    ++failures;
+  }
+  dlcStatusDestroy(status);
+}
+#define CHECK_ERROR(call, code, part)                                          \
+  expectError((call), (code), (part), __LINE__)
+
+static const DlcContext cpu = {DLC_DEVICE_CPU, 0};
+static const int64_t shape[] = {2, 3};
+
+static DlcNDArray makeArray(DlcArrayRuntime runtime, DlcContext context) {
+  DlcNDArray array = NULL;
+  CHECK_OK(dlcNDArrayCreate(runtime, DLC_F32, shape, 2, context, &array));
+  return array;
+}
+
+static void testOperations(DlcArrayRuntime runtime) {
+  DlcNDArray x = makeArray(runtime, cpu), y = makeArray(runtime, cpu);
+  DlcContext far = {DLC_DEVICE_NULL, 1};
+  DlcNDArray away = makeArray(runtime, far), row = NULL;
+  DlcNDArray operands[] = {x, y};
+  float in[6] = {1, 2, 3, 4, 5, 6}, out[6];
+  uint64_t version = 0;
+  CHECK_OK(dlcNDArrayCopyFromHost(x, in, sizeof(in)));
+  CHECK_OK(dlcNDArrayFill(y, 10));
+  CHECK_OK(dlcNDArrayApply("add", operands, 2, &y, 1));
+  CHECK_OK(dlcNDArrayCopyTo(y, away));
+  CHECK_OK(dlcNDArrayCopyToHost(away, out, sizeof(out)));
+  CHECK(out[0] == 11 && out[5] == 16);
+  CHECK_OK(dlcNDArrayVersion(y, &version));
+  CHECK(version == 2);
+  CHECK_OK(dlcNDArrayAt(y, 1, &row));
+  CHECK_OK(dlcNDArrayFill(row, 0));
+  CHECK_OK(dlcNDArrayWait(y, DLC_USE_READ));
+  CHECK_OK(dlcNDArrayCopyToHost(y, out, sizeof(out)));
+  CHECK(out[2] == 13 && out[3] == 0);
+  void *data = NULL;
+  CHECK_OK(dlcNDArrayHostAccess(row, DLC_USE_WRITE, &data));
+  ((float *)data)[1] = 7;
+  DlcNDArray flat = NULL, slice = NULL;
+  int64_t all = -1;
+  CHECK_OK(dlcNDArrayReshape(y, &all, 1, &flat));
+  CHECK_OK(dlcNDArraySlice(flat, 4, 5, &slice));
+  CHECK_OK(dlcNDArrayCopyToHost(slice, out, 4));
+  CHECK(out[0] == 7);
+  DlcTensor tensor;
+  DlcContext context;
+  DlcVariable first, second;
+  CHECK_OK(dlcNDArrayDescribe(slice, &tensor));
+  CHECK(tensor.rank == 1 && tensor.shape[0] == 1 && tensor.type == DLC_F32);
+  CHECK_OK(dlcNDArrayGetContext(away, &context));
+  CHECK(context.kind == DLC_DEVICE_NULL && context.index == 1);
+  CHECK_OK(dlcNDArrayGetVariable(slice, &first));
+  CHECK_OK(dlcNDArrayGetVariable(y, &second));
+  CHECK(first.index == second.index && first.stamp == second.stamp);
+  DlcNDArray arrays[] = {x, y, away, row, flat, slice};
+  for (size_t i = 0; i != 6; ++i)
+    dlcNDArrayDestroy(arrays[i]);
+}
+
+static void testErrors(DlcArrayRuntime runtime) {
+  DlcNDArray x = makeArray(runtime, cpu), y = makeArray(runtime, cpu);
+  DlcNDArray none = NULL;
+  int64_t negative = -1;
+  CHECK_OK(dlcNDArrayApply("exp", &x, 1, &y, 1));
+  CHECK_ERROR(dlcNDArrayWait(y, DLC_USE_READ), DLC_INVALID_ARGUMENT,
+              "never was");
+  CHECK_OK(dlcNDArrayWait(y, DLC_USE_READ));
+  CHECK_ERROR(dlcNDArrayApply("nothing", &x, 1, &y, 1), DLC_NOT_FOUND,
+              "no operation is named 'nothing'");
+  CHECK_ERROR(dlcNDArrayApply("exp", &x, 1, &none, 1), DLC_INVALID_ARGUMENT,
+              "a null handle");
+  CHECK_ERROR(dlcNDArrayCopyToHost(x, &negative, 8), DLC_INVALID_ARGUMENT,
+              "expected host memory of 24 bytes, got 8");
+  CHECK_ERROR(dlcNDArrayCreate(runtime, DLC_F32, &negative, 1, cpu, &none),
+              DLC_INVALID_ARGUMENT, "?xf32");
+  CHECK_ERROR(dlcNDArrayCreate(runtime, DLC_F32, shape, 17, cpu, &none),
+              DLC_INVALID_ARGUMENT, "a rank of 0 to 16, got 17");
+  CHECK_ERROR(dlcNDArrayWait(x, (DlcVariableUse)7), DLC_INVALID_ARGUMENT,
+              "expected a read or a write, got 7");
+  CHECK_ERROR(dlcNDArrayWait(NULL, DLC_USE_READ), DLC_INVALID_ARGUMENT,
+              "a null handle");
+  CHECK_ERROR(dlcNDArrayFill(NULL, 1), DLC_INVALID_ARGUMENT, "a null handle");
+  CHECK_ERROR(dlcNDArrayAt(x, 2, &none), DLC_INVALID_ARGUMENT, "got 2");
+  CHECK_ERROR(dlcNDArrayAt(x, 0, NULL), DLC_INVALID_ARGUMENT, "a place");
+  CHECK(!none);
+  dlcNDArrayDestroy(NULL);
+  dlcNDArrayDestroy(x);
+  dlcNDArrayDestroy(y);
+}
+
+static void testFiles(DlcArrayRuntime runtime) {
+  char path[] = "/tmp/dlc-ndarray-test-XXXXXX";
+  close(mkstemp(path));
+  DlcNDArray x = makeArray(runtime, cpu), loaded = NULL;
+  DlcNDArrayList list = NULL;
+  const char *name = "arg:x";
+  float out[6];
+  CHECK_OK(dlcNDArrayFill(x, 3));
+  CHECK_OK(dlcNDArraySave(path, DLC_ARRAY_PARAMS, &name, &x, 1));
+  CHECK_OK(dlcNDArrayLoad(runtime, path, cpu, &list));
+  CHECK(dlcNDArrayListSize(list) == 1);
+  CHECK(!strcmp(dlcNDArrayListName(list, 0), "arg:x"));
+  CHECK(!strcmp(dlcNDArrayListName(list, 1), ""));
+  CHECK_OK(dlcNDArrayListGet(list, 0, &loaded));
+  CHECK_ERROR(dlcNDArrayListGet(list, 1, &loaded), DLC_INVALID_ARGUMENT,
+              "expected an index below 1, got 1");
+  dlcNDArrayListDestroy(list);
+  CHECK_OK(dlcNDArrayCopyToHost(loaded, out, sizeof(out)));
+  CHECK(out[5] == 3);
+  dlcNDArrayDestroy(loaded);
+  CHECK_ERROR(dlcNDArraySave(path, (DlcArrayFormat)9, &name, &x, 1),
+              DLC_INVALID_ARGUMENT, "expected a format of 0 to 2, got 9");
+  unlink(path);
+  CHECK_ERROR(dlcNDArrayLoad(runtime, path, cpu, &list), DLC_NOT_FOUND, path);
+  dlcNDArrayDestroy(x);
+}
+
+/* Handles that outlive their runtime and their engine. */
+static void testEnds(DlcEngineKind kind) {
+  DlcEngineOptions options;
+  memset(&options, 0, sizeof(options));
+  options.structSize = sizeof(options);
+  options.kind = kind;
+  options.cpuWorkers = 2;
+  DlcEngine engine = NULL;
+  DlcArrayRuntime runtime = NULL;
+  CHECK_OK(dlcEngineCreate(&options, &engine));
+  CHECK_OK(dlcArrayRuntimeCreate(engine, &runtime));
+  testOperations(runtime);
+  testErrors(runtime);
+  testFiles(runtime);
+  DlcNDArray x = makeArray(runtime, cpu), y = NULL;
+  struct DLManagedTensorVersioned *tensor = NULL;
+  CHECK_OK(dlcNDArrayFill(x, 1));
+  CHECK_OK(dlcNDArrayToDLPack(x, DLC_USE_WRITE, &tensor));
+  CHECK_OK(dlcNDArrayFromDLPack(runtime, tensor, &y));
+  struct DLManagedTensor *old = NULL;
+  DlcNDArray z = NULL;
+  CHECK_OK(dlcNDArrayToOldDLPack(y, DLC_USE_WRITE, &old));
+  CHECK_OK(dlcNDArrayFromOldDLPack(runtime, old, &z));
+  CHECK_OK(dlcNDArrayFill(z, 5));
+  CHECK_OK(dlcNDArrayWait(z, DLC_USE_READ));
+  float out[6];
+  CHECK_OK(dlcNDArrayCopyToHost(x, out, sizeof(out)));
+  CHECK(out[0] == 5);
+  dlcNDArrayDestroy(z);
+  dlcArrayRuntimeDestroy(runtime);
+  dlcEngineDestroy(engine);
+  CHECK_ERROR(dlcNDArrayFill(x, 2), DLC_UNAVAILABLE, "");
+  CHECK_ERROR(dlcNDArrayCopyToHost(x, out, sizeof(out)), DLC_UNAVAILABLE, "");
+  dlcNDArrayDestroy(x);
+  dlcNDArrayDestroy(y);
+}
+
+int main(void) {
+  testEnds(DLC_ENGINE_NAIVE);
+  testEnds(DLC_ENGINE_THREADED);
+  testEnds(DLC_ENGINE_PER_DEVICE);
+  CHECK_ERROR(dlcArrayRuntimeCreate(NULL, NULL), DLC_INVALID_ARGUMENT,
+              "an engine");
+  if (!failures)
+    printf("all checks passed\n");
+  return failures != 0;
+}
