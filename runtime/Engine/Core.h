@@ -80,7 +80,7 @@ public:
   Status initialise();
 
   // As in Engine.
-  Result<Variable> newVariable();
+  Result<Variable> newVariable(VariableKind kind);
   Status deleteVariable(Task function, Context context, Variable variable);
   Result<Operator> newOperator(Task function, bool isAsync, VariableList reads,
                                VariableList writes, const PushOptions &options);

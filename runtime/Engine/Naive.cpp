@@ -20,6 +20,7 @@ struct NaiveVariable {
   uint32_t stamp = 0, nextFree = 0;
   uint64_t version = 0;
   Poison *poison = nullptr;
+  bool isResource = false; ///< Errors do not travel along it.
 };
 
 /// The variables of an operation, in memory of its own.
@@ -142,7 +143,7 @@ public:
   }
 
   Status initialise() { return Status::ok(); }
-  Result<Variable> newVariable();
+  Result<Variable> newVariable(VariableKind kind);
   Status deleteVariable(Task function, Context context, Variable variable);
   Result<Operator> newOperator(Task function, bool isAsync, VariableList reads,
                                VariableList writes, const PushOptions &options);
@@ -207,13 +208,14 @@ private:
 // Variables and operators
 //===----------------------------------------------------------------------===//
 
-Result<Variable> NaiveCore::newVariable() {
+Result<Variable> NaiveCore::newVariable(VariableKind kind) {
   Lock lock(mutex);
   if (isClosed)
     return refuseClosed();
   Variable variable = {0, stamps.next()};
   DLC_RETURN_IF_ERROR(variables.add(variable.stamp, variable.index));
   variables[variable.index].version = 0;
+  variables[variable.index].isResource = kind == VariableKind::Resource;
   return variable;
 }
 
@@ -428,7 +430,7 @@ void NaiveCore::finish(NaiveOperation &operation, Poison *poison,
                        bool isSkipped) {
   for (Variable written : operation.uses().written()) {
     NaiveVariable &variable = variables[written.index];
-    if (poison) {
+    if (poison && !variable.isResource) {
       failures.release(variable.poison);
       variable.poison = FailureBook::retain(poison);
     }

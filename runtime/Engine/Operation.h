@@ -39,7 +39,8 @@ struct alignas(64) CoreVariable {
   Use *first = nullptr, *last = nullptr;
   Poison *poison = nullptr;
   uint64_t version = 0;
-  bool isDoomed = false; ///< Its deletion is registered.
+  bool isDoomed = false;   ///< Its deletion is registered.
+  bool isResource = false; ///< Errors do not travel along it.
 };
 
 enum OperationFlag : uint8_t {

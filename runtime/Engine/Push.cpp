@@ -10,7 +10,7 @@ using namespace dlc::rt;
 // Variables and operators
 //===----------------------------------------------------------------------===//
 
-Result<Variable> EngineCore::newVariable() {
+Result<Variable> EngineCore::newVariable(VariableKind kind) {
   if (isRefusing()) {
     std::lock_guard life(lifeMutex);
     if (state == State::Closed)
@@ -19,6 +19,7 @@ Result<Variable> EngineCore::newVariable() {
   std::lock_guard guard(core);
   Variable variable = {0, stamps.next()};
   DLC_RETURN_IF_ERROR(variables.add(variable.stamp, variable.index));
+  variables[variable.index].isResource = kind == VariableKind::Resource;
   return variable;
 }
 

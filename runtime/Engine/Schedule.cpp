@@ -299,7 +299,7 @@ void EngineCore::retire(CoreOperation &operation) {
     if (use->writes) {
       CoreVariable &variable = variables[use->variable];
       variable.version += hasWritten;
-      if (outcome) [[unlikely]] {
+      if (outcome && !variable.isResource) [[unlikely]] {
         failures.release(variable.poison);
         variable.poison = FailureBook::retain(outcome);
       }

@@ -36,10 +36,10 @@ public:
     }
   }
 
-  Result<Variable> newVariable() override {
+  Result<Variable> newVariable(VariableKind kind) override {
     if (guard->isChild())
       return refuseChild();
-    return core->newVariable();
+    return core->newVariable(kind);
   }
   Status deleteVariable(Task function, Context context,
                         Variable variable) override {

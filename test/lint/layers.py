@@ -16,8 +16,8 @@ ABOVE_DIALECTS = ["dlc/passes/", "dlc/Codegen/", "dlc/Frontend/", "dlc/Pipeline/
                   "dlc/Artifact/", "dlc/Compiler/", "dlc/KernelLibrary/"]
 PLAIN = COMPILER + ABOVE_DIALECTS + ["dlc/dialects/"]
 RUNTIME = [f"dlc/runtime/{layer}/" for layer in
-           ("Base", "Artifact", "Device", "Storage", "Engine", "Kernel", "Executor", "IO",
-            "NDArray", "CAPI")]
+           ("Base", "Artifact", "Device", "Storage", "Engine", "Resource", "Kernel", "Executor",
+            "IO", "NDArray", "CAPI")]
 
 
 def runtime_but(*allowed):
@@ -34,9 +34,10 @@ FORBIDDEN = {
     "runtime/Artifact": runtime_but("Base", "Artifact"),
     "runtime/IO": runtime_but("Base", "IO"),
     "runtime/Engine": runtime_but("Base", "Device", "Storage", "Engine"),
-    "runtime/Kernel": runtime_but("Base", "Device", "Storage", "Engine", "Kernel"),
-    "runtime/NDArray": runtime_but("Base", "Device", "Storage", "Engine", "Kernel", "IO",
-                                   "NDArray"),
+    "runtime/Resource": runtime_but("Base", "Device", "Storage", "Engine", "Resource"),
+    "runtime/Kernel": runtime_but("Base", "Device", "Storage", "Engine", "Resource", "Kernel"),
+    "runtime/NDArray": runtime_but("Base", "Device", "Storage", "Engine", "Resource", "Kernel",
+                                   "IO", "NDArray"),
     "runtime/Executor": PLAIN + ["dlc/runtime/CAPI/", "dlc/runtime/NDArray/"],
     "dialects/Base": ABOVE_DIALECTS + [f"dlc/dialects/{d}/" for d in ("Graph", "Kernel", "Plan")],
     "dialects/Graph": ABOVE_DIALECTS + ["dlc/dialects/Kernel/", "dlc/dialects/Plan/"],

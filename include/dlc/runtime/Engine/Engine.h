@@ -52,6 +52,13 @@ struct PushOptions {
   uint64_t bytes = 0;
 };
 
+/// What a variable stands for.
+enum class VariableKind : uint8_t {
+  Value,    ///< What operations hand on; errors travel along it.
+  Resource, ///< What each operation uses anew, as temporary space: the error
+            ///< of one is no matter of the next.
+};
+
 /// How a variable is used.
 enum class VariableUse : uint8_t { Read, Write };
 
@@ -196,7 +203,8 @@ public:
   // Variables and operators
   //===--------------------------------------------------------------------===//
 
-  virtual Result<Variable> newVariable() = 0;
+  virtual Result<Variable>
+  newVariable(VariableKind kind = VariableKind::Value) = 0;
 
   /// Forgets `variable` after its last user; further pushes with it are refused
   /// at once. Then calls `function` (always, also after errors) as an operation
