@@ -16,11 +16,11 @@ build:
 	@command -v ninja >/dev/null && command -v clang++-22 >/dev/null || \
 	  { echo "missing tools: run 'make setup' first" >&2; exit 1; }
 	@[ -f $(BUILD)/build.ninja ] || cmake --preset release >/dev/null
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) $(addprefix --target ,$(TARGETS))
 
 # Compiles and runs a trained network on real data, then ResNet-50.
 run: setup
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory build TARGETS=dlc
 	@$(PYTHON) tools/scripts/run.py --dlc $(BUILD)/bin/dlc
 
 # Every test of the release build, and the fuzz targets for a moment.

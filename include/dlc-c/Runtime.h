@@ -124,9 +124,9 @@ DLC_API DlcStatus dlcExecutionBindOutput(DlcExecution execution, size_t index,
 /* Runs the program once. Every input is bound. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutionRun(DlcExecution execution);
 
-/* Output `index` of the last successful run. Shape and memory (unless bound)
- * belong to the execution and stay valid until its next run.
- * Since 0.1 (unstable) */
+/* Output `index` of the last run. Shape and memory (unless bound) belong to the
+ * execution and stay valid until its next run. DLC_INVALID_ARGUMENT before the
+ * first run and after a failed one. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutionOutput(DlcExecution execution, size_t index,
                                      DlcTensor *tensor);
 

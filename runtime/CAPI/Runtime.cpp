@@ -20,6 +20,7 @@ struct DlcPoolImpl {
 
 struct DlcExecutionImpl {
   std::unique_ptr<Execution> execution;
+  bool hasRun = false; ///< The last run succeeded.
 };
 
 //===----------------------------------------------------------------------===//
@@ -203,7 +204,9 @@ DlcStatus dlcExecutionBindOutput(DlcExecution execution, size_t index,
 DlcStatus dlcExecutionRun(DlcExecution execution) {
   if (!execution)
     return wrap(missing("an execution"));
-  return wrap(execution->execution->run());
+  Status status = execution->execution->run();
+  execution->hasRun = status.isOk();
+  return wrap(std::move(status));
 }
 
 DlcStatus dlcExecutionOutput(DlcExecution execution, size_t index,
@@ -215,6 +218,9 @@ DlcStatus dlcExecutionOutput(DlcExecution execution, size_t index,
     return wrap(makeError(StatusCode::InvalidArgument,
                           "expected an index below %zu, got %zu", count,
                           index));
+  if (!execution->hasRun)
+    return wrap(makeError(StatusCode::InvalidArgument,
+                          "expected an execution whose last run succeeded"));
   TensorView view = execution->execution->output(index);
   *tensor = {view.data, view.shape.data(), int32_t(view.rank()), view.type};
   return nullptr;

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the example plug-ins against an install tree and loads them into the
 # installed dlc-opt.
-# usage: plugins.sh CMAKE SOURCE PREFIX BUILD CXX_COMPILER MLIR_DIR
+# usage: plugins.sh CMAKE SOURCE PREFIX BUILD CXX_COMPILER
 set -eu
-cmake=$1 source=$2 prefix=$3 build=$4 compiler=$5 mlir=$6
+cmake=$1 source=$2 prefix=$3 build=$4 compiler=$5
 # Kept from run to run: the headers of MLIR take long to compile.
 "$cmake" -S "$source" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" \
-  -DCMAKE_CXX_COMPILER="$compiler" -DMLIR_DIR="$mlir" \
-  -DCMAKE_CXX_FLAGS=-Werror >/dev/null
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS=-Werror >/dev/null
 "$cmake" --build "$build" >"$build/log.txt" 2>&1 || {
   cat "$build/log.txt"
   exit 1

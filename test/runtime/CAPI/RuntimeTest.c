@@ -111,6 +111,9 @@ static void testRun(DlcProgram program, DlcPool pool) {
   CHECK_OK(dlcExecutionCreate(program, pool, &execution));
   CHECK_ERROR(dlcExecutionRun(execution), DLC_INVALID_ARGUMENT,
               "input 'x' is not bound");
+  DlcTensor output = {NULL, NULL, 0, DLC_INVALID_TYPE};
+  CHECK_ERROR(dlcExecutionOutput(execution, 0, &output), DLC_INVALID_ARGUMENT,
+              "expected an execution whose last run succeeded");
   float x[6] = {0, 1, -5, -2, 4, 0}, y[6] = {0};
   int64_t shape[2] = {2, 3}, wrongShape[2] = {2, 4};
   DlcTensor input = {x, wrongShape, 2, DLC_F32};
@@ -123,7 +126,6 @@ static void testRun(DlcProgram program, DlcPool pool) {
   input.shape = shape;
   CHECK_OK(dlcExecutionBindInput(execution, 0, &input));
   CHECK_OK(dlcExecutionRun(execution));
-  DlcTensor output = {NULL, NULL, 0, DLC_INVALID_TYPE};
   CHECK_OK(dlcExecutionOutput(execution, 0, &output));
   CHECK(output.rank == 2 && output.shape[1] == 3 && output.type == DLC_F32);
   const float *values = output.data;
