@@ -21,8 +21,8 @@ constexpr uint32_t none = UINT32_MAX;
 
 /// Ready tasks of one lane: positions [taken, added) of an array that holds
 /// every task of the graph, so that no position is used again in a run but by
-/// its owner. Both ends are one word, changed by one atomic operation: a task
-/// is taken by exactly one lane.
+/// its owner. Both ends are one word, changed by one atomic operation (unless
+/// the owner is alone): a task is taken by exactly one lane.
 ///
 /// A thief reads the position after it has taken it: the owner adds behind it
 /// from then on. All changes of the word are read-modify-write operations, so
@@ -35,23 +35,33 @@ public:
   /// Between runs.
   void clear() { ends.store(0, std::memory_order_relaxed); }
 
-  /// By the owner. Seq_cst, with State::sleepers: see State::sleep().
-  void add(const uint32_t *first, uint32_t count) {
-    uint32_t added = ends.load(std::memory_order_relaxed) & lowHalf;
-    std::copy(first, first + count, tasks.begin() + added);
-    ends.fetch_add(count, std::memory_order_seq_cst);
+  /// Where the owner writes tasks before it adds them.
+  uint32_t *positions() {
+    return tasks.data() + uint32_t(ends.load(std::memory_order_relaxed));
+  }
+
+  /// By the owner: makes `count` positions tasks. Seq_cst, with
+  /// State::sleepers: see State::sleep().
+  template <bool isShared> void add(uint32_t count) {
+    if constexpr (isShared)
+      ends.fetch_add(count, std::memory_order_seq_cst);
+    else
+      ends.store(ends.load(std::memory_order_relaxed) + count,
+                 std::memory_order_relaxed);
   }
 
   /// By the owner: the newest task. Relaxed: the owner wrote it itself.
-  bool takeNewest(uint32_t &task) {
+  template <bool isShared> bool takeNewest(uint32_t &task) {
     uint64_t seen = ends.load(std::memory_order_relaxed);
-    while (!isEmpty(seen))
-      if (ends.compare_exchange_weak(seen, seen - 1,
-                                     std::memory_order_relaxed)) {
-        task = tasks[uint32_t(seen) - 1];
-        return true;
-      }
-    return false;
+    do {
+      if (isEmpty(seen))
+        return false;
+    } while (isShared && !ends.compare_exchange_weak(
+                             seen, seen - 1, std::memory_order_relaxed));
+    if constexpr (!isShared)
+      ends.store(seen - 1, std::memory_order_relaxed);
+    task = tasks[uint32_t(seen) - 1];
+    return true;
   }
 
   /// By any lane: the oldest task.
@@ -72,7 +82,6 @@ public:
   }
 
 private:
-  static constexpr uint64_t lowHalf = UINT32_MAX;
   static constexpr uint64_t oneTaken = uint64_t(1) << 32;
   static bool isEmpty(uint64_t ends) { return (ends >> 32) == uint32_t(ends); }
 
@@ -113,10 +122,6 @@ struct TaskGraphRunner::State {
 
   template <bool isShared> void runLane(unsigned lane);
   template <bool isShared> uint32_t doTasks(uint32_t task, unsigned lane);
-  template <bool isShared> uint32_t count(uint32_t task, unsigned lane);
-  template <bool isShared> bool isReady(uint32_t successor);
-  template <bool isShared>
-  void offer(const uint32_t *tasks, uint32_t count, unsigned lane);
   void call(uint32_t task, unsigned lane);
   bool takeFromOthers(uint32_t &task, unsigned lane);
   bool awaitWork(unsigned lane);
@@ -147,76 +152,64 @@ void TaskGraphRunner::State::call(uint32_t task, unsigned lane) {
   if (hasFailed.load(std::memory_order_relaxed)) [[unlikely]]
     return;
   Status status = function(context, task, lane);
-  if (!status.isOk() && !hasFailed.exchange(true, std::memory_order_relaxed))
-    failure = std::move(status).withContext(graph.name(task));
+  if (status.isOk() || hasFailed.exchange(true, std::memory_order_relaxed))
+    return;
+  const std::string &name = graph.name(task);
+  failure =
+      name.empty() ? std::move(status) : std::move(status).withContext(name);
 }
 
-/// Counts one predecessor of `successor`, which may carry the mark, as done;
-/// says whether it was the last. Acquire and release: whoever counts the last
-/// one sees what all predecessors wrote.
+/// Counts one predecessor as done; says whether it was the last of
+/// `predecessors`. Acquire and release: whoever counts the last one sees what
+/// all of them wrote.
 template <bool isShared>
-bool TaskGraphRunner::State::isReady(uint32_t successor) {
-  if (successor & TaskGraph::isOnly)
-    return true;
-  std::atomic<uint32_t> &count = waiting[successor];
+static bool countDown(std::atomic<uint32_t> &waiting, uint32_t predecessors) {
   if constexpr (isShared) {
-    if (count.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    if (waiting.fetch_sub(1, std::memory_order_acq_rel) != 1)
       return false;
   } else {
-    uint32_t others = count.load(std::memory_order_relaxed) - 1;
-    count.store(others, std::memory_order_relaxed);
+    uint32_t others = waiting.load(std::memory_order_relaxed) - 1;
+    waiting.store(others, std::memory_order_relaxed);
     if (others)
       return false;
   }
-  // Read next in another run, or counted to 0 again only then.
-  count.store(graph.predecessorCount[successor], std::memory_order_relaxed);
+  // Read next in another run.
+  waiting.store(predecessors, std::memory_order_relaxed);
   return true;
 }
 
-template <bool isShared>
-void TaskGraphRunner::State::offer(const uint32_t *tasks, uint32_t count,
-                                   unsigned lane) {
-  if (!count)
-    return;
-  queues[lane].add(tasks, count);
-  if constexpr (isShared)
-    wake(count);
-}
-
-/// Counts `task` as done with all its successors. Returns the first that is
-/// ready by it, or `none`, and offers the others.
-template <bool isShared>
-uint32_t TaskGraphRunner::State::count(uint32_t task, unsigned lane) {
-  uint32_t next = none, ready[32], readyCount = 0;
-  const uint32_t *successors = graph.successors.data();
-  for (uint32_t i = graph.firstSuccessor[task],
-                end = graph.firstSuccessor[task + 1];
-       i != end; ++i) {
-    if (!isReady<isShared>(successors[i]))
-      continue;
-    uint32_t successor = successors[i] & ~TaskGraph::isOnly;
-    if (next == none) {
-      next = successor;
-      continue;
-    }
-    ready[readyCount++] = successor;
-    if (readyCount == std::size(ready)) {
-      offer<isShared>(ready, readyCount, lane);
-      readyCount = 0;
-    }
-  }
-  offer<isShared>(ready, readyCount, lane);
-  return next;
-}
-
 /// Does `task` and what becomes ready by it, one after the other, until
-/// nothing does; returns how many.
+/// nothing does, and offers the rest; returns how many it did.
 template <bool isShared>
 uint32_t TaskGraphRunner::State::doTasks(uint32_t task, unsigned lane) {
+  // In registers: the calls could change what `this` points to.
+  const uint32_t *firstSuccessor = graph.firstSuccessor.data();
+  const uint32_t *successors = graph.successors.data();
+  const uint32_t *predecessors = graph.predecessorCount.data();
+  std::atomic<uint32_t> *counters = waiting.get();
+  ReadyQueue &queue = queues[lane];
   uint32_t done = 0;
   for (; task != none; ++done) {
     call(task, lane);
-    task = count<isShared>(task, lane);
+    const uint32_t *next = successors + firstSuccessor[task];
+    const uint32_t *end = successors + firstSuccessor[task + 1];
+    uint32_t *offered = queue.positions(), *firstOffered = offered;
+    task = none;
+    for (; next != end; ++next) {
+      uint32_t successor = *next & ~TaskGraph::isOnly;
+      if (successor == *next &&
+          !countDown<isShared>(counters[successor], predecessors[successor]))
+        continue;
+      if (task == none)
+        task = successor;
+      else
+        *offered++ = successor;
+    }
+    if (uint32_t count = offered - firstOffered) {
+      queue.add<isShared>(count);
+      if constexpr (isShared)
+        wake(count);
+    }
   }
   return done;
 }
@@ -228,7 +221,7 @@ uint32_t TaskGraphRunner::State::doTasks(uint32_t task, unsigned lane) {
 template <bool isShared> void TaskGraphRunner::State::runLane(unsigned lane) {
   uint32_t done = 0, task;
   for (;;) {
-    while (queues[lane].takeNewest(task) ||
+    while (queues[lane].takeNewest<isShared>(task) ||
            (isShared && takeFromOthers(task, lane)))
       done += doTasks<isShared>(task, lane);
     if constexpr (!isShared)
@@ -316,7 +309,9 @@ Status TaskGraphRunner::run(TaskFunction function, void *context,
   for (unsigned i = 0; i != run.laneCount; ++i)
     run.queues[i].clear();
   run.left.store(count, std::memory_order_relaxed);
-  run.queues[0].add(run.graph.roots.data(), run.graph.roots.size());
+  std::copy(run.graph.roots.begin(), run.graph.roots.end(),
+            run.queues[0].positions());
+  run.queues[0].add<true>(run.graph.roots.size());
   if (run.laneCount == 1 || count == 1)
     run.runLane<false>(0);
   else

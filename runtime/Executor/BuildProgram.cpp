@@ -19,6 +19,9 @@ using namespace dlc::rt;
 static_assert(int(Place::Pool) == int(abi::Storage::Pool) &&
               int(Place::Arena) == int(abi::Storage::Arena) &&
               int(Place::Constant) == int(abi::Storage::Constant));
+static_assert(int(DeviceKind::Null) == int(abi::DeviceKind::Null) &&
+              int(DeviceKind::CPU) == int(abi::DeviceKind::CPU) &&
+              int(DeviceKind::CUDA) == int(abi::DeviceKind::CUDA));
 
 template <typename T>
 static size_t countOf(const flatbuffers::Vector<T> *vector) {
@@ -92,10 +95,16 @@ static Status loadCode(Program::State &state) {
 
 static Status readDevices(Program::State &state) {
   for (const abi::Device *device : *state.artifact.program().devices()) {
-    if (device->kind() != abi::DeviceKind::CPU)
+    if (device->kind() == abi::DeviceKind::CUDA)
       return makeError(StatusCode::Unsupported,
                        "this runtime has no device of kind %s",
                        abi::EnumNameDeviceKind(device->kind()));
+    if (device->index() > INT16_MAX)
+      return makeError(StatusCode::Unsupported,
+                       "expected a device below %d, got %d", INT16_MAX + 1,
+                       device->index());
+    state.devices.push_back({static_cast<DeviceKind>(device->kind()),
+                             static_cast<int16_t>(device->index())});
     state.arenaBytes.push_back(device->arena_bytes());
     state.statistics.arenaBytes += device->arena_bytes();
     state.statistics.lowerBoundBytes += device->lower_bound();
@@ -366,7 +375,8 @@ static Status readLaunches(Program::State &state,
     state.mostArguments =
         std::max<size_t>(state.mostArguments, record.argumentCount);
     state.names[i] = {textOf(launch.label()), kernel.name()->str(),
-                      kernel.flops(), kernel.bytes()};
+                      kernel.flops(),         kernel.bytes(),
+                      launch.device(),        launch.stream()};
     LaunchBuilder builder{state, options, launch, kernel, record};
     Status status = builder.build();
     if (!status.isOk())
@@ -407,6 +417,7 @@ Status dlc::rt::buildProgram(Program::State &state,
   state.hasCode = options.loadsCode;
   DLC_RETURN_IF_ERROR(readLaunches(state, options));
   findReleases(state);
+  DLC_RETURN_IF_ERROR(scheduleProgram(state));
   state.statistics.constantBytes = state.artifact.constants().size();
   state.statistics.kernels = countOf(plan.kernels());
   state.statistics.launches = state.launches.size();

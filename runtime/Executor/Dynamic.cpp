@@ -39,6 +39,8 @@ Status Execution::State::allocateValue(uint32_t value,
       return std::move(block.status());
     blocks[value] = std::move(*block);
     setAddress(value, blocks[value].data());
+    if (observer) [[unlikely]]
+      observeMemory(0);
     return Status::ok();
   }
   if (record.isStatic) // Arena or a static output: placed at creation.
@@ -74,6 +76,8 @@ void Execution::State::releaseValue(uint32_t value) {
   if (!addresses[value])
     return;
   blocks[value].reset();
+  if (observer) [[unlikely]]
+    observeMemory(0);
   setAddress(value, nullptr);
 }
 
@@ -94,7 +98,7 @@ void Execution::State::releasePool() {
 //===----------------------------------------------------------------------===//
 
 /// The tensors of a launch as the values stand now.
-void Execution::State::fillTensors(const LaunchRecord &record) {
+void Execution::State::fillTensors(const LaunchRecord &record, Lane &lane) {
   std::span<const int32_t> values = program.argumentsOf(record);
   for (size_t i = 0; i != values.size(); ++i) {
     TensorView view;
@@ -102,54 +106,58 @@ void Execution::State::fillTensors(const LaunchRecord &record) {
       view = {program.values[values[i]].type.type, shapes[values[i]],
               addresses[values[i]]};
     if (i < record.inputCount)
-      inputTensors[i] = view;
+      lane.inputTensors[i] = view;
     else
-      outputTensors[i - record.inputCount] = view;
+      lane.outputTensors[i - record.inputCount] = view;
   }
 }
 
-Status Execution::State::compute(const LaunchRecord &record) {
-  computing = &record;
-  allocationStatus = Status::ok();
+Status Execution::State::compute(const LaunchRecord &record, Lane &lane) {
+  lane.computing = &record;
+  lane.allocationStatus = Status::ok();
   // Named: g++ 12 refuses to deduce std::span among a constructor's arguments.
-  std::span<const TensorView> inputs(inputTensors.data(), record.inputCount);
-  std::span<TensorView> outputs(outputTensors.data(),
+  std::span<const TensorView> inputs(lane.inputTensors.data(),
+                                     record.inputCount);
+  std::span<TensorView> outputs(lane.outputTensors.data(),
                                 record.argumentCount - record.inputCount);
   ref::ComputeContext context(inputs, outputs, *record.attributes,
-                              &allocateResult);
+                              &lane.allocateResult);
   Status status = record.operation->compute(context);
   // The allocator can only say "no memory"; this is the reason.
-  if (!allocationStatus.isOk())
-    return std::move(allocationStatus);
+  if (!lane.allocationStatus.isOk())
+    return std::move(lane.allocationStatus);
   return status;
 }
 
-Status Execution::State::computeReference(const LaunchRecord &record) {
-  fillTensors(record);
-  return compute(record);
+Status Execution::State::computeReference(const LaunchRecord &record,
+                                          Lane &lane) {
+  fillTensors(record, lane);
+  return compute(record, lane);
 }
 
-/// Memory for result `index` of the computation in progress.
-void *Execution::State::allocateForResult(size_t index,
+/// Memory for result `index` of the lane's computation in progress.
+void *Execution::State::allocateForResult(Lane &lane, size_t index,
                                           std::span<const int64_t> shape) {
+  State &state = *lane.state;
+  const LaunchRecord &record = *lane.computing;
   std::span<const int32_t> values =
-      program.argumentsOf(*computing).subspan(computing->inputCount);
+      state.program.argumentsOf(record).subspan(record.inputCount);
   if (index >= values.size()) {
-    allocationStatus =
+    lane.allocationStatus =
         makeError(StatusCode::Internal, "result %zu does not exist", index);
     return nullptr;
   }
   uint32_t value = values[index];
-  const TensorType &declared = program.values[value].type;
+  const TensorType &declared = state.program.values[value].type;
   if (!shapeMatches(declared, shape)) {
     TensorType actual{declared.type, {shape.begin(), shape.end()}};
-    allocationStatus = makeError(
+    lane.allocationStatus = makeError(
         StatusCode::InvalidArgument, "result %zu: expected %s, got %s", index,
         toString(declared).c_str(), toString(actual).c_str());
     return nullptr;
   }
-  allocationStatus = allocateValue(value, shape);
-  return allocationStatus.isOk() ? addresses[value] : nullptr;
+  lane.allocationStatus = state.allocateValue(value, shape);
+  return lane.allocationStatus.isOk() ? state.addresses[value] : nullptr;
 }
 
 Status Execution::State::inferResults(const LaunchRecord &record,
@@ -201,7 +209,8 @@ Status Execution::State::checkAllocated(const LaunchRecord &record) {
   return Status::ok();
 }
 
-Status Execution::State::computeDynamic(const LaunchRecord &record) {
+Status Execution::State::computeDynamic(const LaunchRecord &record,
+                                        Lane &lane) {
   std::vector<TensorType> results;
   DLC_RETURN_IF_ERROR(inferResults(record, results));
   std::span<const int32_t> outputs =
@@ -211,7 +220,7 @@ Status Execution::State::computeDynamic(const LaunchRecord &record) {
     if (!status.isOk())
       return std::move(status).withContext("result " + std::to_string(i));
   }
-  fillTensors(record);
-  DLC_RETURN_IF_ERROR(compute(record));
+  fillTensors(record, lane);
+  DLC_RETURN_IF_ERROR(compute(record, lane));
   return checkAllocated(record);
 }

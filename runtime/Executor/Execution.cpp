@@ -20,10 +20,7 @@ using namespace dlc::rt;
 static constexpr size_t keptPoolBytes = size_t(256) << 20;
 
 Execution::State::State(const Program &program, WorkerPool *workers)
-    : owner(program), program(program.implementation()), workers(workers),
-      allocateResult([this](size_t index, std::span<const int64_t> shape) {
-        return allocateForResult(index, shape);
-      }) {}
+    : owner(program), program(program.implementation()), workers(workers) {}
 
 Execution::State::~State() = default;
 
@@ -111,7 +108,35 @@ void Execution::State::placeValues() {
       setPort(Place::Output, i, ownedOutputs.data() + ownedOffsets[i]);
 }
 
-Status Execution::State::prepare() {
+/// The lanes, with threads when the program has several streams.
+Status Execution::State::prepareLanes(const ExecutionOptions &options) {
+  unsigned count = 1;
+  if (!program.schedule.segments.empty())
+    count = options.streamThreads ? options.streamThreads : program.streamCount;
+  lanes.resize(count);
+  for (Lane &lane : lanes) {
+    lane.state = this;
+    lane.index = &lane - lanes.data();
+    lane.inputTensors.resize(program.mostArguments);
+    lane.outputTensors.resize(program.mostArguments);
+    lane.allocateResult = [&lane](size_t index,
+                                  std::span<const int64_t> shape) {
+      return allocateForResult(lane, index, shape);
+    };
+  }
+  if (program.schedule.segments.empty())
+    return Status::ok();
+  Result<std::unique_ptr<WorkerPool>> threads =
+      WorkerPool::create({.threads = count});
+  if (!threads.isOk())
+    return std::move(threads.status());
+  laneThreads = std::move(*threads);
+  runner = std::make_unique<TaskGraphRunner>(program.schedule.graph,
+                                             laneThreads.get());
+  return Status::ok();
+}
+
+Status Execution::State::prepare(const ExecutionOptions &options) {
   size_t count = program.values.size();
   addresses.assign(count, nullptr);
   shapes.resize(count);
@@ -121,15 +146,13 @@ Status Execution::State::prepare() {
   outputViews.resize(program.outputs.size());
   dynamicOutputs.resize(program.outputs.size());
   unboundInputs = program.inputs.size();
-  inputTensors.resize(program.mostArguments);
-  outputTensors.resize(program.mostArguments);
   if (program.statistics.dynamicValues)
     pool = createPooledManager(Context::cpu(), createHostSource(),
                                {.keptBytes = keptPoolBytes, .caches = 1});
   indexSlots();
   DLC_RETURN_IF_ERROR(allocateArenas());
   placeValues();
-  return Status::ok();
+  return prepareLanes(options);
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,7 +168,7 @@ Execution::create(const Program &program, const ExecutionOptions &options) {
     return makeError(StatusCode::InvalidArgument,
                      "the program was loaded without its code");
   auto state = std::make_unique<State>(program, options.workers);
-  DLC_RETURN_IF_ERROR(state->prepare());
+  DLC_RETURN_IF_ERROR(state->prepare(options));
   return std::unique_ptr<Execution>(new Execution(std::move(state)));
 }
 
@@ -260,7 +283,7 @@ void Execution::State::copyBytes(void *target, const void *source,
     overTiles((bytes + piece - 1) / piece, bytes / 10, copyPieces);
 }
 
-Status Execution::State::launch(const LaunchRecord &record) {
+Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
   void *const *values = arguments.data() + record.firstArgument;
   if (record.allocates && record.kind != LaunchKind::Dynamic)
     DLC_RETURN_IF_ERROR(allocateOutputs(record));
@@ -282,10 +305,10 @@ Status Execution::State::launch(const LaunchRecord &record) {
               bytesOf(program.arguments[record.firstArgument]));
     break;
   case LaunchKind::Reference:
-    DLC_RETURN_IF_ERROR(computeReference(record));
+    DLC_RETURN_IF_ERROR(computeReference(record, lane));
     break;
   case LaunchKind::Dynamic:
-    DLC_RETURN_IF_ERROR(computeDynamic(record));
+    DLC_RETURN_IF_ERROR(computeDynamic(record, lane));
     break;
   }
   if (record.releasedCount)
@@ -293,19 +316,54 @@ Status Execution::State::launch(const LaunchRecord &record) {
   return Status::ok();
 }
 
-template <bool isObserved> Status Execution::State::runLaunches() {
-  size_t count = program.launches.size();
-  for (size_t i = 0; i != count; ++i) {
-    uint64_t begin = isObserved ? nowNanoseconds() : 0;
-    Status status = launch(program.launches[i]);
-    if (!status.isOk()) [[unlikely]] {
-      releasePool();
-      return std::move(status).withContext(describeLaunch(program, i));
-    }
-    if (isObserved)
-      observer->onLaunch(i, begin, nowNanoseconds());
-  }
+template <bool isObserved>
+Status Execution::State::launch(size_t index, Lane &lane) {
+  uint64_t begin = isObserved ? nowNanoseconds() : 0;
+  Status status = perform(program.launches[index], lane);
+  if (!status.isOk()) [[unlikely]]
+    return std::move(status).withContext(describeLaunch(program, index));
+  if (isObserved)
+    observer->onLaunch(index, lane.index, begin, nowNanoseconds());
   return Status::ok();
+}
+
+template <bool isObserved> Status Execution::State::runInOrder() {
+  size_t count = program.launches.size();
+  for (size_t i = 0; i != count; ++i)
+    DLC_RETURN_IF_ERROR(launch<isObserved>(i, lanes[0]));
+  return Status::ok();
+}
+
+template <bool isObserved>
+Status Execution::State::runSegment(void *context, uint32_t task,
+                                    unsigned lane) {
+  State &state = *static_cast<State *>(context);
+  const Segment &segment = state.program.schedule.segments[task];
+  const uint32_t *launches =
+      state.program.schedule.order.data() + segment.firstLaunch;
+  for (uint32_t i = 0; i != segment.launchCount; ++i)
+    DLC_RETURN_IF_ERROR(
+        state.launch<isObserved>(launches[i], state.lanes[lane]));
+  return Status::ok();
+}
+
+/// Arenas belong to the execution for its life, blocks of the pool, which is
+/// on the first device, come and go.
+void Execution::State::observeMemory(uint32_t device) {
+  uint64_t bytes = program.arenaBytes[device];
+  if (device == 0 && pool)
+    bytes += pool->statistics().liveBytes;
+  observer->onMemory(program.devices[device], bytes);
+}
+
+Status Execution::State::runScheduled() {
+  if (!observer)
+    return runner->run(runSegment<false>, this);
+  return runner->run(
+      runSegment<true>, this,
+      [](void *context, unsigned lane, uint64_t begin, uint64_t end) {
+        static_cast<State *>(context)->observer->onWait(lane, begin, end);
+      });
 }
 
 Status Execution::run() {
@@ -319,6 +377,19 @@ Status Execution::run() {
   if (state->workers &&
       state->program.sharedNanoseconds >= 4 * WorkerPool::wakeAbove)
     state->workers->wake();
-  return state->observer ? state->runLaunches<true>()
-                         : state->runLaunches<false>();
+  if (state->observer)
+    for (uint32_t i = 0; i != state->program.devices.size(); ++i)
+      state->observeMemory(i);
+  Status status = state->runner     ? state->runScheduled()
+                  : state->observer ? state->runInOrder<true>()
+                                    : state->runInOrder<false>();
+  if (!status.isOk()) [[unlikely]]
+    state->releasePool();
+  return status;
+}
+
+Status Execution::push(Engine &engine, Context context, VariableList reads,
+                       VariableList writes, const PushOptions &options) {
+  return engine.pushSync([this] { return run(); }, context, reads, writes,
+                         options);
 }

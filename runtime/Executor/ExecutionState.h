@@ -19,9 +19,11 @@ struct Execution::State {
   ~State();
   State(const State &) = delete;
 
-  Status prepare();
+  Status prepare(const ExecutionOptions &options);
   void setPort(Place place, size_t index, void *address);
-  template <bool isObserved> Status runLaunches();
+  template <bool isObserved> Status runInOrder();
+  Status runScheduled();
+  void observeMemory(uint32_t device);
   void releasePool();
 
   const Program &owner;
@@ -33,7 +35,7 @@ struct Execution::State {
   PageBuffer ownedOutputs; ///< Of static outputs.
   std::vector<uint64_t> ownedOffsets;
   std::vector<AlignedBuffer> dynamicOutputs; ///< Kept from run to run.
-  StorageManagerPtr pool; ///< Null when no value is dynamic.
+  StorageManagerPtr pool;                    ///< Null when no value is dynamic.
 
   /// Of each value; null while it has no memory.
   std::vector<void *> addresses;
@@ -51,12 +53,28 @@ struct Execution::State {
 
 private:
   friend class Execution;
+
+  /// What a thread needs for the launch that it is at.
+  struct Lane {
+    State *state;
+    unsigned index;
+    /// The computation in progress, for its allocator.
+    const LaunchRecord *computing = nullptr;
+    Status allocationStatus;
+    std::vector<TensorView> inputTensors, outputTensors;
+    ref::ComputeContext::Allocator allocateResult;
+  };
+
   Status allocateArenas();
   void indexSlots();
   void placeValues();
   void setAddress(uint32_t value, void *address);
 
-  Status launch(const LaunchRecord &record);
+  Status prepareLanes(const ExecutionOptions &options);
+  template <bool isObserved> Status launch(size_t index, Lane &lane);
+  Status perform(const LaunchRecord &record, Lane &lane);
+  template <bool isObserved>
+  static Status runSegment(void *state, uint32_t segment, unsigned lane);
   template <typename Function>
   void overTiles(int64_t tiles, uint64_t nanoseconds, Function &&tile);
   void copyBytes(void *target, const void *source, size_t bytes);
@@ -65,11 +83,12 @@ private:
   size_t bytesOf(uint32_t value) const;
   Status allocateValue(uint32_t value, std::span<const int64_t> shape);
   Status allocateOutputs(const LaunchRecord &record);
-  void *allocateForResult(size_t index, std::span<const int64_t> shape);
-  void fillTensors(const LaunchRecord &record);
-  Status compute(const LaunchRecord &record);
-  Status computeReference(const LaunchRecord &record);
-  Status computeDynamic(const LaunchRecord &record);
+  static void *allocateForResult(Lane &lane, size_t index,
+                                 std::span<const int64_t> shape);
+  void fillTensors(const LaunchRecord &record, Lane &lane);
+  Status compute(const LaunchRecord &record, Lane &lane);
+  Status computeReference(const LaunchRecord &record, Lane &lane);
+  Status computeDynamic(const LaunchRecord &record, Lane &lane);
   Status inferResults(const LaunchRecord &record,
                       std::vector<TensorType> &results);
   Status prepareResult(uint32_t value, const TensorType &inferred);
@@ -77,11 +96,11 @@ private:
   void releaseValue(uint32_t value);
   void releaseAfter(const LaunchRecord &record);
 
-  /// The computation in progress, for its allocator.
-  const LaunchRecord *computing = nullptr;
-  Status allocationStatus;
-  std::vector<TensorView> inputTensors, outputTensors;
-  ref::ComputeContext::Allocator allocateResult;
+  /// One for each thread that may run launches: lane 0 is the caller of run().
+  std::vector<Lane> lanes;
+  /// The other threads, of a program with several streams, and its counters.
+  std::unique_ptr<WorkerPool> laneThreads;
+  std::unique_ptr<TaskGraphRunner> runner;
 };
 
 } // namespace dlc::rt

@@ -55,7 +55,13 @@ size_t Program::launchCount() const { return state->launches.size(); }
 
 LaunchInfo Program::launch(size_t index) const {
   const LaunchNames &names = state->names[index];
-  return {names.label, names.kernel, names.flops, names.bytes};
+  return {names.label,
+          names.kernel,
+          names.flops,
+          names.bytes,
+          state->devices[names.device],
+          names.stream,
+          state->launches[index].kind == LaunchKind::Copy};
 }
 
 const Artifact &Program::artifact() const { return state->artifact; }

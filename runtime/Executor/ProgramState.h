@@ -5,6 +5,8 @@
 #ifndef DLC_RUNTIME_EXECUTOR_PROGRAMSTATE_H
 #define DLC_RUNTIME_EXECUTOR_PROGRAMSTATE_H
 
+#include "Schedule.h"
+
 #include "dlc/abi/Kernel.h"
 #include "dlc/runtime/Device/CPU/CodeObject.h"
 #include "dlc/runtime/Executor/Program.h"
@@ -55,11 +57,14 @@ struct LaunchRecord {
   LaunchRecord() : function(nullptr) {}
 };
 
+/// What only traces and messages say of a launch, and where it runs.
 struct LaunchNames {
   std::string label;
   std::string kernel;
   uint64_t flops = 0;
   uint64_t bytes = 0;
+  uint32_t device = 0;
+  uint32_t stream = 0; ///< Of the device, as numbered in the plan.
 };
 
 struct Program::State {
@@ -79,7 +84,13 @@ struct Program::State {
   std::vector<Port> inputs, outputs;
   std::vector<uint32_t> inputValues, outputValues;
   std::vector<uint64_t> arenaBytes; ///< Of each device.
-  size_t mostArguments = 0;         ///< Of one launch.
+  std::vector<Context> devices;
+  /// Pairs of device and stream that have launches.
+  uint32_t streamCount = 0;
+  /// Of a program with several streams; without tasks otherwise, and then run()
+  /// never looks at it.
+  Schedule schedule;
+  size_t mostArguments = 0; ///< Of one launch.
   /// Modelled time of the launches that workers may share.
   uint64_t sharedNanoseconds = 0;
   ProgramStatistics statistics;

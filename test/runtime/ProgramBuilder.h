@@ -10,6 +10,7 @@
 #include "dlc/runtime/Artifact/Loader.h"
 #include "dlc/runtime/Artifact/Writer.h"
 #include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Device/Context.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -21,14 +22,13 @@
 namespace dlc::rt::test {
 
 // `abi` alone is ambiguous outside of dlc: the C++ library has one too.
-using abi::DeviceKind;
 using abi::KernelKind;
 using abi::Storage;
 using abi::ValueT;
 
-/// Collects a plan for one CPU. Values are numbered in the order of their
-/// creation, alike kernels and launches; tests may change `program` freely
-/// before they write it.
+/// Collects a plan, at first for one CPU. Values are numbered in the order of
+/// their creation, alike kernels and launches; tests may change `program`
+/// freely before they write it.
 class ProgramBuilder {
 public:
   ProgramBuilder() {
@@ -51,13 +51,21 @@ public:
     return value;
   }
 
-  /// A transient value at the end of the arena.
-  int arena(DataType type, std::vector<int64_t> shape) {
+  int device(DeviceKind kind, int index) {
+    auto device = std::make_unique<abi::DeviceT>();
+    device->kind = static_cast<abi::DeviceKind>(kind);
+    device->index = index;
+    program.devices.push_back(std::move(device));
+    return program.devices.size() - 1;
+  }
+
+  /// A transient value at the end of the arena of a device.
+  int arena(DataType type, std::vector<int64_t> shape, int device = 0) {
     int value = add(type, shape, abi::Storage::Arena, 0);
-    program.values[value]->offset = program.devices[0]->arena_bytes;
-    program.devices[0]->arena_bytes =
-        alignUp(program.devices[0]->arena_bytes + program.values[value]->bytes,
-                DLC_ALIGNMENT);
+    uint64_t &end = program.devices[device]->arena_bytes;
+    program.values[value]->device = device;
+    program.values[value]->offset = end;
+    end = alignUp(end + program.values[value]->bytes, DLC_ALIGNMENT);
     return value;
   }
 
@@ -99,6 +107,13 @@ public:
     launch->label = label;
     program.launches.push_back(std::move(launch));
     return program.launches.size() - 1;
+  }
+
+  /// Puts a launch on another stream than 0 of device 0.
+  int on(int device, int stream, int launch) {
+    program.launches[launch]->device = device;
+    program.launches[launch]->stream = stream;
+    return launch;
   }
 
   /// One launch of the operation `name`.

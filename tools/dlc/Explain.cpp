@@ -21,7 +21,8 @@ namespace {
 class Timer : public rt::LaunchObserver {
 public:
   explicit Timer(size_t launches) : nanoseconds(launches, UINT64_MAX) {}
-  void onLaunch(size_t launch, uint64_t begin, uint64_t end) override {
+  void onLaunch(size_t launch, unsigned, uint64_t begin,
+                uint64_t end) override {
     nanoseconds[launch] = std::min(nanoseconds[launch], end - begin);
   }
   std::vector<uint64_t> nanoseconds;

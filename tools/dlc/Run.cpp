@@ -8,6 +8,7 @@
 #include "dlc/runtime/Executor/Observer.h"
 
 #include <cstdio>
+#include <optional>
 
 using namespace dlc;
 using namespace dlc::tool;
@@ -17,7 +18,7 @@ struct RunCommand {
   ModelOptions model;
   InputOptions inputs;
   std::string outputs, trace, device = "cpu";
-  bool train = false;
+  bool train = false, profile = false;
 
   int run();
   void writeOutputs(const rt::Program &program, rt::Execution &execution);
@@ -87,18 +88,21 @@ int RunCommand::run() {
       take(rt::Execution::create(program, {.workers = pool.get()}));
   for (size_t i = 0; i < tensors.size(); ++i)
     check(execution->bindInput(i, tensors[i].view()));
-  rt::TraceRecorder recorder(program);
-  if (!trace.empty())
-    execution->setObserver(&recorder);
+  std::optional<rt::Profiler> profiler;
+  std::optional<rt::TraceRecorder> recorder;
+  if (!trace.empty() || profile)
+    execution->setObserver(&recorder.emplace(program, profiler.emplace()));
   double begin = now();
   check(execution->run());
   double runMs = now() - begin;
 
   if (!trace.empty())
-    check(recorder.write(trace));
+    check(profiler->write(trace));
   if (!outputs.empty())
     writeOutputs(program, *execution);
   printOutputs(program, *execution);
+  if (profile)
+    std::printf("%s", profiler->toTable().c_str());
   const rt::ProgramStatistics &statistics = program.statistics();
   if (loaded.compileMs > 0)
     std::printf("compiled in %.0f ms, ", loaded.compileMs);
@@ -119,7 +123,10 @@ void dlc::tool::addRun(CommandLine &line) {
   command->inputs.add(syntax);
   syntax.option("--outputs", command->outputs, "Write the outputs (.npz)");
   syntax.option("--trace", command->trace,
-                "Write a Chrome trace of the launches (.json)");
+                "Write a Chrome trace of launches, copies, waits and memory "
+                "(.json)");
+  syntax.flag("--profile", command->profile,
+              "Print the time of each kernel and the memory in use");
   syntax.option("--device", command->device, "Device: cpu");
   syntax.flag("--train", command->train, "Run backward too (not yet)");
 }

@@ -41,7 +41,7 @@ TEST(Validate, Devices) {
   EXPECT_EQ(failureWith([](B &b) { b.program.devices[0]->lower_bound = 65; }),
             "device 0: the lower bound 65 exceeds the arena of 64 bytes");
   EXPECT_EQ(
-      failureWith([](B &b) { b.program.devices[0]->kind = DeviceKind(9); }),
+      failureWith([](B &b) { b.program.devices[0]->kind = dlc::abi::DeviceKind(9); }),
       "device 0: unknown kind 9");
 }
 

@@ -92,6 +92,31 @@ TEST(Allocation, StaticRunsTakeNoMemory) {
   EXPECT_EQ(execution->output(0).as<float>()[0], 2.f);
 }
 
+TEST(Allocation, RunsOfSeveralStreamsTakeNoMemory) {
+  ProgramBuilder builder;
+  int other = builder.device(DeviceKind::Null, 0);
+  int copy = builder.kernel(KernelKind::Copy, "copy");
+  int x = builder.input("x", DLC_F32, {64});
+  int there = builder.arena(DLC_F32, {64}, other);
+  int y = builder.output("y", DLC_F32, {64});
+  int z = builder.output("z", DLC_F32, {64});
+  builder.on(other, 1, builder.launch(copy, {x}, {there}));
+  builder.on(other, 0, builder.reference("still", {there}, {z}));
+  builder.reference("still", {x}, {y});
+  AlignedBuffer bytes = builder.write();
+  auto program = Program::create(
+      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions());
+  ASSERT_TRUE(program.isOk()) << program.status().message();
+  auto execution = std::move(*Execution::create(**program));
+  float data[64] = {1};
+  int64_t shape[] = {64};
+  ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
+  size_t before = allocations;
+  for (int i = 0; i != 100; ++i)
+    ASSERT_TRUE(execution->run().isOk());
+  EXPECT_EQ(allocations, before);
+}
+
 TEST(Allocation, TaskGraphsTakeNoMemory) {
   std::vector<TaskGraph::Edge> edges;
   for (uint32_t i = 0; i != 100; ++i)

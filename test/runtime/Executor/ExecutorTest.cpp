@@ -248,7 +248,7 @@ TEST(Executor, RefusesResultsThatBreakTheShapeRule) {
 
 TEST(Executor, RefusesForeignDevices) {
   ProgramBuilder builder = addReluBuilder();
-  builder.program.devices[0]->kind = DeviceKind::CUDA;
+  builder.program.devices[0]->kind = dlc::abi::DeviceKind::CUDA;
   EXPECT_EQ(loadFailure(builder), "this runtime has no device of kind CUDA");
 }
 

@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "../JSON.h"
 #include "../ProgramBuilder.h"
 #include "TestKernels.h"
 #include "dlc/runtime/Executor/Execution.h"
 
 #include <gtest/gtest.h>
 
+using namespace dlc;
 using namespace dlc::rt;
 using namespace dlc::rt::test;
+
+namespace {
+
+std::unique_ptr<Program> load(const AlignedBuffer &bytes) {
+  auto program = Program::create(
+      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions());
+  EXPECT_TRUE(program.isOk()) << program.status().message();
+  return std::move(*program);
+}
+
+/// The events of a trace with the phase `phase`.
+std::vector<JSON> eventsOf(const Profiler &profiler, const std::string &phase) {
+  std::optional<JSON> trace = JSON::parse(profiler.toJSON());
+  EXPECT_TRUE(trace) << profiler.toJSON();
+  std::vector<JSON> events;
+  if (trace)
+    for (const JSON &event : (*trace)["traceEvents"].array)
+      if (event["ph"].string == phase)
+        events.push_back(event);
+  return events;
+}
+
+} // namespace
 
 TEST(Trace, RecordsEachLaunch) {
   ProgramBuilder builder = addReluBuilder();
@@ -15,40 +40,106 @@ TEST(Trace, RecordsEachLaunch) {
   builder.program.launches[1]->label = "";
   builder.program.kernels[0]->flops = 6;
   AlignedBuffer bytes = builder.write();
-  auto program = std::move(*Program::create(
-      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions()));
+  std::unique_ptr<Program> program = load(bytes);
   auto execution = std::move(*Execution::create(*program));
   float x[6] = {};
   int64_t shape[] = {2, 3};
   ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, x}).isOk());
-  TraceRecorder trace(*program, /*capacity=*/3);
-  EXPECT_EQ(trace.toJSON(),
-            "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n]}\n");
-  execution->setObserver(&trace);
+  Profiler profiler(/*capacity=*/3);
+  TraceRecorder recorder(*program, profiler);
+  execution->setObserver(&recorder);
   ASSERT_TRUE(execution->run().isOk());
   ASSERT_TRUE(execution->run().isOk());
-  EXPECT_EQ(trace.dropped(), 1u);
+  EXPECT_EQ(profiler.dropped(), 1u);
   execution->setObserver(nullptr);
   ASSERT_TRUE(execution->run().isOk());
-  EXPECT_EQ(trace.dropped(), 1u);
-  std::string json = trace.toJSON();
-  EXPECT_NE(json.find("{\"name\":\"a \\\"b\\\"\\u000a\",\"ph\":\"X\",\"pid\":0,"
-                      "\"tid\":0,\"ts\":0.000,"),
-            std::string::npos)
-      << json;
+  EXPECT_EQ(profiler.dropped(), 1u);
+
+  std::vector<JSON> events = eventsOf(profiler, "X");
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0]["name"].string, "a \"b\"\n");
+  EXPECT_EQ(events[0]["cat"].string, "launch");
+  EXPECT_EQ(events[0]["args"]["detail"].string, "reference.add");
+  EXPECT_EQ(events[0]["args"]["flops"].number, 6);
+  EXPECT_EQ(events[0]["args"]["bytes"].kind, JSON::Null);
   // Without a label the kernel names the event.
-  EXPECT_NE(json.find("{\"name\":\"reference.relu\""), std::string::npos);
-  EXPECT_NE(json.find("\"args\":{\"launch\":0,\"flops\":6,\"bytes\":0,"
-                      "\"kernel\":\"reference.add\"}}"),
-            std::string::npos);
+  EXPECT_EQ(events[1]["name"].string, "reference.relu");
+  for (int i = 0; i != 2; ++i)
+    EXPECT_LE(events[i]["ts"].number + events[i]["dur"].number,
+              events[i + 1]["ts"].number + 0.002);
 }
 
-TEST(Trace, SaysWhenItCannotWrite) {
-  ProgramBuilder builder = addReluBuilder();
+TEST(Trace, ShowsCopiesStreamsAndMemory) {
+  ProgramBuilder builder;
+  int device = builder.device(DeviceKind::Null, 1);
+  int x = builder.input("x", DLC_F32, {4});
+  int there = builder.arena(DLC_F32, {4}, device);
+  int result = builder.arena(DLC_F32, {4}, device);
+  int y = builder.output("y", DLC_F32, {4});
+  int copy = builder.kernel(KernelKind::Copy, "copy");
+  builder.on(device, 2, builder.launch(copy, {x}, {there}, "send"));
+  builder.on(device, 0, builder.reference("relu", {there}, {result}, "relu"));
+  builder.launch(copy, {result}, {y}, "receive");
   AlignedBuffer bytes = builder.write();
-  auto program = std::move(*Program::create(
-      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions()));
-  TraceRecorder trace(*program);
-  EXPECT_EQ(trace.write("/no/such/folder/t.json").code(),
-            StatusCode::Unavailable);
+  std::unique_ptr<Program> program = load(bytes);
+  auto execution = std::move(*Execution::create(*program));
+  float data[4] = {-1, 2, -3, 4};
+  int64_t shape[] = {4};
+  ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
+  Profiler profiler;
+  TraceRecorder recorder(*program, profiler);
+  execution->setObserver(&recorder);
+  ASSERT_TRUE(execution->run().isOk());
+
+  std::map<double, std::string> devices;
+  std::map<std::pair<double, double>, std::string> rows;
+  for (const JSON &event : eventsOf(profiler, "M")) {
+    if (event["name"].string == "process_name")
+      devices[event["pid"].number] = event["args"]["name"].string;
+    else
+      rows[{event["pid"].number, event["tid"].number}] =
+          event["args"]["name"].string;
+  }
+  std::string found;
+  for (const JSON &event : eventsOf(profiler, "X")) {
+    if (event["cat"].string == "wait")
+      continue;
+    found += event["name"].string + " " + event["cat"].string + " " +
+             devices[event["pid"].number] + " " +
+             rows[{event["pid"].number, event["tid"].number}] + "\n";
+  }
+  EXPECT_EQ(found, "send copy null:1 stream 2\n"
+                   "relu launch null:1 stream 0\n"
+                   "receive copy cpu:0 stream 0\n");
+  std::map<std::string, double> memory;
+  for (const JSON &event : eventsOf(profiler, "C"))
+    memory[devices[event["pid"].number]] = event["args"]["bytes"].number;
+  EXPECT_EQ(memory,
+            (std::map<std::string, double>{{"cpu:0", 0}, {"null:1", 128}}));
+}
+
+TEST(Trace, ShowsTheMemoryOfDynamicValues) {
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {-1});
+  int kept = builder.pool(DLC_F32, {-1});
+  int y = builder.output("y", DLC_F32, {-1});
+  builder.reference("positives", {x}, {kept});
+  builder.reference("relu", {kept}, {y});
+  AlignedBuffer bytes = builder.write();
+  std::unique_ptr<Program> program = load(bytes);
+  auto execution = std::move(*Execution::create(*program));
+  float data[3] = {1, -1, 2};
+  int64_t shape[] = {3};
+  ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
+  Profiler profiler;
+  TraceRecorder recorder(*program, profiler);
+  execution->setObserver(&recorder);
+  ASSERT_TRUE(execution->run().isOk());
+  std::vector<double> bytesInUse;
+  for (const JSON &event : eventsOf(profiler, "C"))
+    bytesInUse.push_back(event["args"]["bytes"].number);
+  // At the start of the run, with the block of `kept`, and without it.
+  EXPECT_EQ(bytesInUse, (std::vector<double>{0, 8, 0}));
+  EXPECT_NE(profiler.toTable().find("memory of cpu:0: at most 8 bytes"),
+            std::string::npos);
 }

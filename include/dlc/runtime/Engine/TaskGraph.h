@@ -31,10 +31,10 @@ public:
   /// No tasks.
   TaskGraph() = default;
 
-  /// One task for each name; the names are for messages. Equal edges count
-  /// once. Takes O(tasks + edges log edges). Errors: InvalidArgument (an edge
-  /// to a task that does not exist, a cycle, which the message shows, or 2^31
-  /// tasks or edges).
+  /// One task for each name; the names are for messages and may be empty.
+  /// Equal edges count once. Takes O(tasks + edges log edges). Errors:
+  /// InvalidArgument (an edge to a task that does not exist, a cycle, which the
+  /// message shows, or 2^31 tasks or edges).
   static Result<TaskGraph> create(std::vector<std::string> names,
                                   std::span<const Edge> edges);
 
@@ -80,10 +80,11 @@ public:
   ~TaskGraphRunner();
 
   /// Calls `function` once for each task, each after all that come before it,
-  /// and returns when all are done. After a failure no further task starts;
-  /// the first failure is returned with the task's name in front, and the
-  /// graph can be run again. `onWait` may be null: then no clock is read while
-  /// there is work. For one thread at a time; allocates nothing but messages.
+  /// and returns when all are done. After a failure each thread starts at most
+  /// one task more; the first failure is returned, with the task's name (unless
+  /// that is empty) in front, and the graph can be run again. `onWait` may be
+  /// null: then no clock is read while there is work. For one thread at a time;
+  /// allocates nothing but messages.
   Status run(TaskFunction function, void *context,
              WaitFunction onWait = nullptr);
 

@@ -8,6 +8,7 @@
 
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Engine/Engine.h"
 #include "dlc/runtime/Executor/Observer.h"
 #include "dlc/runtime/Executor/Program.h"
 
@@ -22,16 +23,23 @@ struct ExecutionOptions {
   /// Shares large kernels among its workers; several executions may use one
   /// pool. Borrowed, outlives the execution. Null: the calling thread alone.
   WorkerPool *workers = nullptr;
+  /// Threads, the caller of run() among them, that run what a program has on
+  /// several devices and streams; 0: one for each stream. A program with one
+  /// stream has none of them.
+  unsigned streamThreads = 0;
 };
 
 /// For one thread at a time. A static program (no value from the pool)
-/// allocates here and never in run().
+/// allocates here and never in run(). Launches of a program with one stream run
+/// in their order; those of several streams, and copies between devices, as a
+/// TaskGraph that was recorded when the program was loaded.
 class Execution {
 public:
   ~Execution();
 
   /// `program` is borrowed and outlives the execution. Errors: OutOfMemory,
-  /// InvalidArgument (a program loaded without its code).
+  /// InvalidArgument (a program loaded without its code), Unavailable (the
+  /// system has no thread).
   static Result<std::unique_ptr<Execution>>
   create(const Program &program, const ExecutionOptions &options = {});
 
@@ -50,6 +58,14 @@ public:
   /// and another run may follow. Errors: InvalidArgument (an input is not
   /// bound; data that an operation refuses), OutOfMemory.
   Status run();
+
+  /// Pushes one run(): a single operation of `engine`, however many launches
+  /// and streams it has. `reads` and `writes` stand for what is bound, and one
+  /// of `writes` for this execution, so that its runs follow each other; until
+  /// they have, nothing else is done with it. A failure of run() travels along
+  /// `writes`. Errors: those of Engine::push().
+  Status push(Engine &engine, Context context, VariableList reads,
+              VariableList writes, const PushOptions &options = {});
 
   /// Output `index` of the last successful run; its memory is the bound one
   /// or stays valid until the next run, its shape likewise.

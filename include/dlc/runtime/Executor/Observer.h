@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Watching a program run, and traces for chrome://tracing and Perfetto.
+// Watching a program run.
 
 #ifndef DLC_RUNTIME_EXECUTOR_OBSERVER_H
 #define DLC_RUNTIME_EXECUTOR_OBSERVER_H
 
-#include "dlc/runtime/Base/Status.h"
+#include "dlc/runtime/Engine/Profiler.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,42 +16,35 @@ namespace dlc::rt {
 
 class Program;
 
-/// Told of each launch, on the thread that runs the program.
+/// Told of what an execution does, on the thread that does it; several at once
+/// for a program of several streams, whose threads are numbered from 0, the
+/// caller of run(). Times are nanoseconds of the monotonic clock.
 class LaunchObserver {
 public:
   virtual ~LaunchObserver() = default;
-  /// Launch `launch` took from `begin` to `end`, in nanoseconds of the
-  /// monotonic clock.
-  virtual void onLaunch(size_t launch, uint64_t begin, uint64_t end) = 0;
+  virtual void onLaunch(size_t launch, unsigned thread, uint64_t begin,
+                        uint64_t end) = 0;
+  /// The thread had nothing to do until another one was done.
+  virtual void onWait(unsigned thread, uint64_t begin, uint64_t end) {}
+  /// From now on the execution uses `bytes` of a device for values that live
+  /// within a run.
+  virtual void onMemory(Context device, uint64_t bytes) {}
 };
 
-/// Collects launches and writes them as Chrome trace events.
+/// Hands what it is told of one program to a profiler.
 class TraceRecorder : public LaunchObserver {
 public:
-  /// `program` is borrowed until the last toJSON(). Keeps at most `capacity`
-  /// events, allocated here; later ones are counted, not kept.
-  explicit TraceRecorder(const Program &program, size_t capacity = 1 << 16);
+  /// Both are borrowed; the program is not looked at later.
+  TraceRecorder(const Program &program, Profiler &profiler);
 
-  void onLaunch(size_t launch, uint64_t begin, uint64_t end) override;
-
-  /// A JSON object with "traceEvents": one complete event ("ph": "X") a
-  /// launch, times in microseconds from the first event, with the kernel and
-  /// its modelled flops and bytes as arguments.
-  std::string toJSON() const;
-  /// Errors: Unavailable.
-  Status write(const std::string &path) const;
-
-  size_t dropped() const { return droppedEvents; }
+  void onLaunch(size_t launch, unsigned thread, uint64_t begin,
+                uint64_t end) override;
+  void onWait(unsigned thread, uint64_t begin, uint64_t end) override;
+  void onMemory(Context device, uint64_t bytes) override;
 
 private:
-  struct Event {
-    size_t launch;
-    uint64_t begin, end;
-  };
-  const Program &program;
-  size_t capacity;
-  size_t droppedEvents = 0;
-  std::vector<Event> events;
+  Profiler &profiler;
+  std::vector<ProfileEvent> launches; ///< All but the times.
 };
 
 } // namespace dlc::rt

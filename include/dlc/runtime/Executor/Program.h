@@ -9,6 +9,7 @@
 #include "dlc/runtime/Artifact/Loader.h"
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Device/Context.h"
 #include "dlc/runtime/Kernel/Library.h"
 #include "dlc/runtime/Kernel/Reference/Reference.h"
 
@@ -47,6 +48,9 @@ struct ProgramStatistics {
   size_t kernels = 0;
   size_t launches = 0;
   size_t dynamicValues = 0; ///< Values that come from the pool.
+  /// Parts that run one after the other or at the same time, in a program of
+  /// several streams; 0 in all others, whose launches run in order.
+  size_t segments = 0;
 };
 
 /// What a trace says of a launch.
@@ -55,6 +59,9 @@ struct LaunchInfo {
   std::string_view kernel; ///< Symbol or entry.
   uint64_t flops;          ///< Modelled, of one launch.
   uint64_t bytes;          ///< Modelled traffic of one launch.
+  Context device;
+  uint32_t stream; ///< Of the device.
+  bool isCopy;     ///< Moves bytes, maybe from another device.
 };
 
 /// Immutable once loaded; shared by any number of threads, each with its own

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ran where and when: operations of an engine, launches of programs,
+// waits and memory, as a trace for chrome://tracing and Perfetto and as a
+// table. The trace is in the "Trace Event Format" of Chromium's catapult.
+
+#ifndef DLC_RUNTIME_ENGINE_PROFILER_H
+#define DLC_RUNTIME_ENGINE_PROFILER_H
+
+#include "dlc/runtime/Engine/Engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+
+namespace dlc::rt {
+
+/// What an event is; categories of a trace.
+enum class ProfileKind : uint8_t { Operation, Launch, Copy, Wait };
+
+/// The name of a kind in traces: "operation", "launch", "copy", "wait".
+const char *nameOf(ProfileKind kind);
+
+/// A span of time. `name` and `row` are numbers of Profiler::textId().
+struct ProfileEvent {
+  uint64_t begin = 0, end = 0; ///< Nanoseconds of the monotonic clock.
+  ProfileKind kind = ProfileKind::Operation;
+  bool hasFailed = false;
+  Context device;
+  uint32_t name = 0;
+  uint32_t row = 0; ///< Events of one row do not overlap: "worker 1".
+  /// Shown with the event where not 0 (Profiler::textId) and where not empty.
+  uint32_t detail = 0;
+  uint64_t flops = 0, bytes = 0;
+};
+
+/// All events of one name, kind and device.
+struct ProfileSummary {
+  std::string name;
+  ProfileKind kind;
+  Context device;
+  uint64_t count = 0;
+  uint64_t totalNanoseconds = 0, least = UINT64_MAX, most = 0;
+};
+
+/// Collects events of any number of threads: one atomic operation an event and
+/// no allocation, in memory taken at the start. Whoever is not given a profiler
+/// pays one branch and reads no clock. An engine takes it as its observer, a
+/// program's Execution through a TraceRecorder.
+class Profiler : public EngineObserver {
+public:
+  /// Keeps at most `capacity` events; later ones are counted, not kept.
+  explicit Profiler(size_t capacity = 1 << 16);
+
+  /// The number of a text, the same for equal ones; 0 is the empty text. Takes
+  /// a lock, so call it once for what is used often.
+  uint32_t textId(std::string_view text);
+
+  void add(const ProfileEvent &event);
+  /// `bytes` are in use on `device` from now on.
+  void addMemory(Context device, uint64_t bytes);
+
+  void onStart(const OperationInfo &operation) override;
+  void onFinish(const OperationInfo &operation, const Status &status) override;
+
+  /// Events that found no room.
+  size_t dropped() const;
+
+  // What follows reads all events: the threads that add them have been waited
+  // for.
+
+  /// A JSON object with "traceEvents": a process for each device, a thread for
+  /// each row, complete events ("X") in microseconds from the first, and
+  /// counters ("C") of memory.
+  std::string toJSON() const;
+  /// Writes that to a file. Errors: Unavailable.
+  Status write(const std::string &path) const;
+
+  /// The longest total first; equal ones by device, kind and name.
+  std::vector<ProfileSummary> summarize() const;
+  /// The same as text, with the most memory in use of each device.
+  std::string toTable() const;
+
+private:
+  struct Memory {
+    uint64_t time;
+    Context device;
+    uint64_t bytes;
+  };
+  template <typename T> struct Store {
+    explicit Store(size_t capacity) : slots(new T[capacity]), size(capacity) {}
+    std::unique_ptr<T[]> slots;
+    size_t size;
+    /// Places given out. Relaxed: readers have waited for the writers.
+    std::atomic<size_t> next = 0;
+
+    bool add(const T &item) {
+      size_t place = next.fetch_add(1, std::memory_order_relaxed);
+      if (place < size)
+        slots[place] = item;
+      return place < size;
+    }
+    std::span<const T> all() const {
+      return {slots.get(),
+              std::min(size, next.load(std::memory_order_relaxed))};
+    }
+    size_t excess() const {
+      return next.load(std::memory_order_relaxed) - all().size();
+    }
+  };
+
+  uint64_t origin() const;
+
+  Store<ProfileEvent> events;
+  Store<Memory> memory;
+  /// Guards the texts, which never move.
+  mutable std::mutex textGuard;
+  std::deque<std::string> texts;
+  std::unordered_map<std::string_view, uint32_t> textIds;
+};
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_ENGINE_PROFILER_H

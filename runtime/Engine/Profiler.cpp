@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collecting events, and their sums.
+
+#include "dlc/runtime/Engine/Profiler.h"
+
+#include "dlc/runtime/Base/Wait.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+using namespace dlc::rt;
+
+const char *dlc::rt::nameOf(ProfileKind kind) {
+  switch (kind) {
+  case ProfileKind::Operation:
+    return "operation";
+  case ProfileKind::Launch:
+    return "launch";
+  case ProfileKind::Copy:
+    return "copy";
+  case ProfileKind::Wait:
+    break;
+  }
+  return "wait";
+}
+
+Profiler::Profiler(size_t capacity) : events(capacity), memory(capacity) {
+  textId("");
+}
+
+uint32_t Profiler::textId(std::string_view text) {
+  std::lock_guard<std::mutex> lock(textGuard);
+  if (auto found = textIds.find(text); found != textIds.end())
+    return found->second;
+  uint32_t id = texts.size();
+  textIds.emplace(texts.emplace_back(text), id);
+  return id;
+}
+
+void Profiler::add(const ProfileEvent &event) { events.add(event); }
+
+void Profiler::addMemory(Context device, uint64_t bytes) {
+  memory.add({nowNanoseconds(), device, bytes});
+}
+
+size_t Profiler::dropped() const { return events.excess() + memory.excess(); }
+
+//===----------------------------------------------------------------------===//
+// Operations of an engine
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct Started {
+  const Profiler *profiler;
+  uint64_t operation;
+  uint64_t time;
+};
+
+/// Operations that this thread is in: several when one waits for others and
+/// the thread runs them meanwhile.
+thread_local std::vector<Started> startedHere;
+
+bool isCopy(OperationProperty property) {
+  return property == OperationProperty::CopyFromDevice ||
+         property == OperationProperty::CopyToDevice;
+}
+
+} // namespace
+
+void Profiler::onStart(const OperationInfo &operation) {
+  startedHere.push_back({this, operation.id, nowNanoseconds()});
+}
+
+void Profiler::onFinish(const OperationInfo &operation, const Status &status) {
+  uint64_t end = nowNanoseconds();
+  auto started = std::find_if(
+      startedHere.rbegin(), startedHere.rend(), [&](const Started &entry) {
+        return entry.profiler == this && entry.operation == operation.id;
+      });
+  if (started == startedHere.rend())
+    return; // It began before this profiler was asked.
+  ProfileEvent event;
+  event.begin = started->time;
+  event.end = end;
+  startedHere.erase(std::next(started).base());
+  event.kind =
+      isCopy(operation.property) ? ProfileKind::Copy : ProfileKind::Operation;
+  event.hasFailed = !status.isOk();
+  event.device = operation.context;
+  event.name = textId(operation.name ? operation.name : "operation");
+  event.row = textId("worker " + std::to_string(operation.worker));
+  event.detail = textId(operation.origin ? operation.origin : "");
+  add(event);
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+std::vector<ProfileSummary> Profiler::summarize() const {
+  std::map<std::tuple<Context, ProfileKind, uint32_t>, ProfileSummary> sums;
+  std::lock_guard<std::mutex> lock(textGuard);
+  for (const ProfileEvent &event : events.all()) {
+    ProfileSummary &sum = sums[{event.device, event.kind, event.name}];
+    uint64_t time = event.end - event.begin;
+    if (!sum.count++) {
+      sum.name = texts[event.name];
+      sum.kind = event.kind;
+      sum.device = event.device;
+    }
+    sum.totalNanoseconds += time;
+    sum.least = std::min(sum.least, time);
+    sum.most = std::max(sum.most, time);
+  }
+  std::vector<ProfileSummary> result;
+  for (auto &[key, sum] : sums)
+    result.push_back(std::move(sum));
+  auto keyOf = [](const ProfileSummary &sum) {
+    return std::make_tuple(UINT64_MAX - sum.totalNanoseconds, sum.device,
+                           sum.kind, std::string_view(sum.name));
+  };
+  std::sort(result.begin(), result.end(),
+            [&](const ProfileSummary &a, const ProfileSummary &b) {
+              return keyOf(a) < keyOf(b);
+            });
+  return result;
+}
+
+/// The begin of the first event; later ones are told from it.
+uint64_t Profiler::origin() const {
+  uint64_t first = UINT64_MAX;
+  for (const ProfileEvent &event : events.all())
+    first = std::min(first, event.begin);
+  for (const Memory &change : memory.all())
+    first = std::min(first, change.time);
+  return first == UINT64_MAX ? 0 : first;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A profile as a trace and as a table.
+
+#include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/Engine/Profiler.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <map>
+#include <set>
+
+using namespace dlc::rt;
+
+/// Text as a JSON string. Bytes that are not ASCII pass as they are: labels
+/// come from models, which hold UTF-8.
+static void appendQuoted(std::string &out, std::string_view text) {
+  out += '"';
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) {
+      out += c;
+      continue;
+    }
+    char escape[8];
+    std::snprintf(escape, sizeof(escape), "\\u%04x", c);
+    out += escape;
+  }
+  out += '"';
+}
+
+__attribute__((format(printf, 2, 3))) static void
+appendFormat(std::string &out, const char *format, ...) {
+  char text[256]; // Every use is shorter.
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  out += text;
+}
+
+namespace {
+
+/// Writes trace events one by one.
+class TraceWriter {
+public:
+  TraceWriter(uint64_t origin, const std::deque<std::string> &texts)
+      : origin(origin), texts(texts) {}
+
+  void addEvent(const ProfileEvent &event);
+  void addMemory(uint64_t time, Context device, uint64_t bytes);
+  /// The whole trace.
+  std::string finish();
+
+private:
+  void begin() { out += out.empty() ? "\n" : ",\n"; }
+  int processOf(Context device) {
+    return processes.try_emplace(device, processes.size()).first->second;
+  }
+  void addMetadata(const char *what, int process, uint32_t thread,
+                   std::string_view name);
+
+  uint64_t origin;
+  const std::deque<std::string> &texts;
+  std::map<Context, int> processes;
+  std::set<std::pair<int, uint32_t>> rows; ///< Process and text.
+  std::string out;
+};
+
+} // namespace
+
+void TraceWriter::addEvent(const ProfileEvent &event) {
+  int process = processOf(event.device);
+  rows.insert({process, event.row});
+  begin();
+  out += "{\"name\":";
+  appendQuoted(out, texts[event.name]);
+  appendFormat(out,
+               ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%" PRIu32
+               ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{",
+               nameOf(event.kind), process, event.row,
+               (event.begin - origin) * 1e-3, (event.end - event.begin) * 1e-3);
+  const char *separator = "";
+  auto addNumber = [&](const char *name, uint64_t value) {
+    if (!value)
+      return;
+    appendFormat(out, "%s\"%s\":%" PRIu64, separator, name, value);
+    separator = ",";
+  };
+  addNumber("flops", event.flops);
+  addNumber("bytes", event.bytes);
+  addNumber("failed", event.hasFailed);
+  if (event.detail) {
+    out += separator;
+    out += "\"detail\":";
+    appendQuoted(out, texts[event.detail]);
+  }
+  out += "}}";
+}
+
+void TraceWriter::addMemory(uint64_t time, Context device, uint64_t bytes) {
+  begin();
+  appendFormat(out,
+               "{\"name\":\"memory\",\"ph\":\"C\",\"pid\":%d,\"ts\":%.3f,"
+               "\"args\":{\"bytes\":%" PRIu64 "}}",
+               processOf(device), (time - origin) * 1e-3, bytes);
+}
+
+void TraceWriter::addMetadata(const char *what, int process, uint32_t thread,
+                              std::string_view name) {
+  begin();
+  appendFormat(out,
+               "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%" PRIu32
+               ",\"args\":{\"name\":",
+               what, process, thread);
+  appendQuoted(out, name);
+  out += "}}";
+}
+
+std::string TraceWriter::finish() {
+  for (auto &[device, process] : processes)
+    addMetadata("process_name", process, 0, toString(device));
+  for (auto &[process, row] : rows)
+    addMetadata("thread_name", process, row, texts[row]);
+  return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[" + out + "\n]}\n";
+}
+
+std::string Profiler::toJSON() const {
+  std::lock_guard<std::mutex> lock(textGuard);
+  TraceWriter writer(origin(), texts);
+  for (const ProfileEvent &event : events.all())
+    writer.addEvent(event);
+  for (const Memory &change : memory.all())
+    writer.addMemory(change.time, change.device, change.bytes);
+  return writer.finish();
+}
+
+Status Profiler::write(const std::string &path) const {
+  Result<OutputFile> file = OutputFile::create(path);
+  if (!file.isOk())
+    return std::move(file.status());
+  std::string text = toJSON();
+  DLC_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(text))));
+  return file->commit();
+}
+
+std::string Profiler::toTable() const {
+  std::string out;
+  appendFormat(out, "%10s %8s %10s %10s %10s  %-10s %-9s %s\n", "total ms",
+               "count", "mean us", "min us", "max us", "device", "kind",
+               "name");
+  for (const ProfileSummary &sum : summarize()) {
+    appendFormat(out, "%10.3f %8" PRIu64 " %10.2f %10.2f %10.2f  %-10s %-9s ",
+                 sum.totalNanoseconds * 1e-6, sum.count,
+                 sum.totalNanoseconds * 1e-3 / sum.count, sum.least * 1e-3,
+                 sum.most * 1e-3, toString(sum.device).c_str(),
+                 nameOf(sum.kind));
+    out += sum.name + "\n";
+  }
+  std::map<Context, uint64_t> peaks;
+  for (const Memory &change : memory.all())
+    peaks[change.device] = std::max(peaks[change.device], change.bytes);
+  for (auto &[device, bytes] : peaks)
+    appendFormat(out, "memory of %s: at most %" PRIu64 " bytes\n",
+                 toString(device).c_str(), bytes);
+  if (size_t count = dropped())
+    appendFormat(out, "%zu events found no room\n", count);
+  return out;
+}

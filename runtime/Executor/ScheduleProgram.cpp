@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the launches of a program say of streams and memory.
+
+#include "ProgramState.h"
+
+#include <map>
+
+using namespace dlc::rt;
+
+/// More streams than any device has queues; finding the order takes a table of
+/// their pairs.
+static constexpr size_t mostStreams = 64;
+
+/// Numbers the pairs of device and stream in the order of their first launch.
+static Status numberStreams(Program::State &state,
+                            std::vector<ScheduledLaunch> &launches) {
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;
+  for (size_t i = 0; i != launches.size(); ++i) {
+    const LaunchNames &names = state.names[i];
+    launches[i].stream =
+        numbers.try_emplace({names.device, names.stream}, numbers.size())
+            .first->second;
+    if (numbers.size() > mostStreams)
+      return makeError(StatusCode::Unsupported,
+                       "expected at most %zu streams, got more", mostStreams);
+  }
+  state.streamCount = numbers.size();
+  return Status::ok();
+}
+
+/// The memory of `value` as a use; none for what no launch writes.
+static void addUse(const Program::State &state, uint32_t value, bool isWrite,
+                   std::vector<MemoryUse> &uses) {
+  const ValueRecord &record = state.values[value];
+  uint32_t firstOutput = state.devices.size();
+  uint32_t firstPooled = firstOutput + state.outputs.size();
+  uint64_t end = record.offset + record.bytes;
+  switch (record.place) {
+  case Place::Input:
+  case Place::Constant:
+    return;
+  case Place::Arena:
+    uses.push_back({record.device, record.offset, end, isWrite});
+    return;
+  case Place::Output:
+    if (!record.isStatic) // Memory and shape are found while running.
+      end = UINT64_MAX;
+    uses.push_back({firstOutput + record.index, record.offset, end, isWrite});
+    return;
+  case Place::Pool:
+    uses.push_back({firstPooled + value, 0, 1, isWrite});
+    return;
+  }
+}
+
+static std::vector<MemoryUse> usesOf(const Program::State &state,
+                                     const LaunchRecord &launch) {
+  std::vector<MemoryUse> uses;
+  std::span<const int32_t> arguments = state.argumentsOf(launch);
+  for (size_t i = 0; i != arguments.size(); ++i)
+    if (arguments[i] >= 0)
+      addUse(state, arguments[i], i >= launch.inputCount, uses);
+  // Memory that goes back to the pool: nobody may use it any more.
+  for (uint32_t i = 0; i != launch.releasedCount; ++i)
+    addUse(state, state.released[launch.firstReleased + i], /*isWrite=*/true,
+           uses);
+  return uses;
+}
+
+Status dlc::rt::scheduleProgram(Program::State &state) {
+  std::vector<ScheduledLaunch> launches(state.launches.size());
+  DLC_RETURN_IF_ERROR(numberStreams(state, launches));
+  if (state.streamCount <= 1)
+    return Status::ok();
+  for (size_t i = 0; i != launches.size(); ++i)
+    launches[i].uses = usesOf(state, state.launches[i]);
+  Result<Schedule> schedule = makeSchedule(launches, state.streamCount);
+  if (!schedule.isOk())
+    return std::move(schedule.status());
+  state.schedule = std::move(*schedule);
+  state.statistics.segments = state.schedule.segments.size();
+  return Status::ok();
+}

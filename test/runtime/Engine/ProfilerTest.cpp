@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/runtime/Engine/Profiler.h"
+
+#include "../JSON.h"
+
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+namespace {
+
+ProfileEvent event(Profiler &profiler, const char *name, uint64_t begin,
+                   uint64_t end, Context device = Context::cpu()) {
+  ProfileEvent event;
+  event.begin = begin;
+  event.end = end;
+  event.device = device;
+  event.name = profiler.textId(name);
+  event.row = profiler.textId("row");
+  return event;
+}
+
+std::vector<JSON> traceOf(const Profiler &profiler) {
+  std::optional<JSON> trace = JSON::parse(profiler.toJSON());
+  EXPECT_TRUE(trace) << profiler.toJSON();
+  return trace ? (*trace)["traceEvents"].array : std::vector<JSON>();
+}
+
+std::unique_ptr<Engine> naiveEngine(EngineObserver *observer) {
+  EngineOptions options;
+  options.kind = EngineKind::Naive;
+  options.observer = observer;
+  return std::move(*Engine::create(options));
+}
+
+} // namespace
+
+TEST(Profiler, StartsEmpty) {
+  Profiler profiler;
+  EXPECT_TRUE(traceOf(profiler).empty());
+  EXPECT_TRUE(profiler.summarize().empty());
+  EXPECT_EQ(profiler.dropped(), 0u);
+}
+
+TEST(Profiler, WritesMicrosecondsFromTheFirstEvent) {
+  Profiler profiler;
+  profiler.add(event(profiler, "late", 7'000'500, 7'002'000));
+  profiler.add(event(profiler, "early", 7'000'000, 7'000'250));
+  std::vector<JSON> trace = traceOf(profiler);
+  ASSERT_EQ(trace.size(), 4u); // With the names of the device and the row.
+  EXPECT_EQ(trace[0]["name"].string, "late");
+  EXPECT_EQ(trace[0]["ts"].number, 0.5);
+  EXPECT_EQ(trace[0]["dur"].number, 1.5);
+  EXPECT_EQ(trace[1]["ts"].number, 0);
+  EXPECT_EQ(trace[1]["dur"].number, 0.25);
+  EXPECT_EQ(trace[0]["pid"].number, trace[1]["pid"].number);
+  EXPECT_EQ(trace[0]["cat"].string, "operation");
+}
+
+TEST(Profiler, KeepsTextsAndCountsWhatFindsNoRoom) {
+  Profiler profiler(2);
+  EXPECT_EQ(profiler.textId(""), 0u);
+  uint32_t id = profiler.textId("conv");
+  EXPECT_NE(id, profiler.textId("relu"));
+  EXPECT_EQ(id, profiler.textId("conv"));
+  for (int i = 0; i != 5; ++i)
+    profiler.add(event(profiler, "conv", i, i + 1));
+  EXPECT_EQ(profiler.dropped(), 3u);
+  EXPECT_EQ(profiler.summarize()[0].count, 2u);
+  EXPECT_NE(profiler.toTable().find("3 events found no room"),
+            std::string::npos);
+}
+
+TEST(Profiler, SumsByNameKindAndDevice) {
+  Profiler profiler;
+  profiler.add(event(profiler, "a", 0, 10));
+  profiler.add(event(profiler, "b", 0, 100));
+  profiler.add(event(profiler, "a", 20, 50));
+  profiler.add(event(profiler, "a", 0, 5, Context::null(1)));
+  ProfileEvent copy = event(profiler, "a", 0, 7);
+  copy.kind = ProfileKind::Copy;
+  profiler.add(copy);
+  std::vector<ProfileSummary> sums = profiler.summarize();
+  ASSERT_EQ(sums.size(), 4u);
+  EXPECT_EQ(sums[0].name, "b");
+  EXPECT_EQ(sums[1].name, "a");
+  EXPECT_EQ(sums[1].count, 2u);
+  EXPECT_EQ(sums[1].totalNanoseconds, 40u);
+  EXPECT_EQ(sums[1].least, 10u);
+  EXPECT_EQ(sums[1].most, 30u);
+  EXPECT_EQ(sums[2].kind, ProfileKind::Copy);
+  EXPECT_EQ(sums[3].device, Context::null(1));
+}
+
+TEST(Profiler, TakesEventsOfManyThreads) {
+  Profiler profiler;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread != 4; ++thread)
+    threads.emplace_back([&, thread] {
+      std::string name = "thread " + std::to_string(thread);
+      for (uint64_t i = 0; i != 1000; ++i) {
+        profiler.add(event(profiler, name.c_str(), i, i + 1));
+        profiler.addMemory(Context::cpu(), i);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::vector<ProfileSummary> sums = profiler.summarize();
+  ASSERT_EQ(sums.size(), 4u);
+  for (const ProfileSummary &sum : sums)
+    EXPECT_EQ(sum.count, 1000u);
+  EXPECT_NE(profiler.toTable().find("memory of cpu:0: at most 999 bytes"),
+            std::string::npos);
+}
+
+TEST(Profiler, SaysWhenItCannotWrite) {
+  EXPECT_EQ(Profiler().write("/no/such/folder/t.json").code(),
+            StatusCode::Unavailable);
+}
+
+TEST(Profiler, ObservesAnEngine) {
+  Profiler profiler;
+  std::unique_ptr<Engine> engine = naiveEngine(&profiler);
+  Variable x = *engine->newVariable();
+  PushOptions options;
+  options.name = "produce";
+  options.origin = "net.onnx: conv1";
+  ASSERT_TRUE(
+      engine->pushSync([] {}, Context::null(2), {}, {x}, options).isOk());
+  options = {};
+  options.property = OperationProperty::CopyFromDevice;
+  ASSERT_TRUE(
+      engine
+          ->pushSync([] { return makeError(StatusCode::Internal, "bad"); },
+                     Context::cpu(), {x}, {}, options)
+          .isOk());
+  (void)engine->waitForAll().isOk();
+  std::vector<JSON> trace = traceOf(profiler);
+  ASSERT_GE(trace.size(), 2u);
+  EXPECT_EQ(trace[0]["name"].string, "produce");
+  EXPECT_EQ(trace[0]["args"]["detail"].string, "net.onnx: conv1");
+  EXPECT_EQ(trace[0]["args"]["failed"].kind, JSON::Null);
+  EXPECT_EQ(trace[1]["name"].string, "operation");
+  EXPECT_EQ(trace[1]["cat"].string, "copy");
+  EXPECT_EQ(trace[1]["args"]["failed"].number, 1);
+  EXPECT_NE(trace[0]["pid"].number, trace[1]["pid"].number);
+}
