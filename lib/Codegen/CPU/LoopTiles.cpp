@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loops in square blocks: operands that lie across the vectors are transposed
+// in registers.
+
+#include "LoopEmitterImpl.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace dlc::codegen;
+
+/// The last two parallel dimensions in square blocks; what does not fill a
+/// block goes row by row.
+void LoopEmitter::emitTiles(const Cursor &cursor) {
+  unsigned outer = *plan.tileDim, inner = *plan.vectorDim;
+  Value rows = rangeOf(outer), columns = rangeOf(inner);
+  Value wholeRows = wholePart(rows, plan.width);
+  buildFor({}, wholeRows, plan.width, {}, [&](Value row, ValueRange) -> Values {
+    Cursor block = advance(cursor, outer, row);
+    buildFor({}, wholePart(columns, plan.width), plan.width, {},
+             [&](Value column, ValueRange) -> Values {
+               emitTile(advance(block, inner, column));
+               return {};
+             });
+    if (*constantOf(columns) % plan.width)
+      buildFor({}, buildI64(builder, loc, plan.width), 1, {},
+               [&](Value index, ValueRange) -> Values {
+                 emitVectors(advance(block, outer, index), inner,
+                             /*onlyRest=*/true);
+                 return {};
+               });
+    return {};
+  });
+  buildFor(wholeRows, rows, 1, {}, [&](Value row, ValueRange) -> Values {
+    emitVectors(advance(cursor, outer, row), inner);
+    return {};
+  });
+}
+
+/// A square block: operands that lie across are loaded along the tile
+/// dimension and transposed.
+void LoopEmitter::emitTile(const Cursor &cursor) {
+  unsigned outer = *plan.tileDim, inner = *plan.vectorDim;
+  llvm::DenseMap<Value, Values> transposed;
+  for (auto [index, operand] : llvm::enumerate(plan.operands)) {
+    int64_t across = operand.strides[inner];
+    if (!operand.isRead || operand.isOutput || operand.strides[outer] != 1 ||
+        across == 0 || across == 1)
+      continue;
+    Values rows;
+    for (int64_t row = 0; row < plan.width; ++row) {
+      Value offset =
+          addI64(builder, loc, cursor.offsets[index],
+                 row ? buildI64(builder, loc, row * across) : Value());
+      rows.push_back(body.load(loc, *operand.view, offset, 1, plan.width, {}));
+    }
+    transposed[operand.argument] = transpose(std::move(rows));
+  }
+  for (int64_t row = 0; row < plan.width; ++row) {
+    Cursor here =
+        advance(cursor, outer, row ? buildI64(builder, loc, row) : Value());
+    ValueMap prepared = prepareUniform(here, {});
+    for (auto &[argument, rows] : transposed)
+      prepared[argument] = rows[row];
+    emitBody(here, plan.width, {}, prepared, {});
+  }
+}
+
+/// Exchanges off-diagonal halves, then quarters, and so on.
+LoopEmitter::Values LoopEmitter::transpose(Values rows) {
+  int64_t width = plan.width;
+  for (int64_t half = width / 2; half >= 1; half /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < width; ++lane) {
+      low.push_back(lane & half ? width + lane - half : lane);
+      high.push_back(lane & half ? width + lane : lane + half);
+    }
+    for (int64_t row = 0; row < width; ++row) {
+      if (row & half)
+        continue;
+      Value a = rows[row], b = rows[row + half];
+      rows[row] = vector::ShuffleOp::create(builder, loc, a, b, low);
+      rows[row + half] = vector::ShuffleOp::create(builder, loc, a, b, high);
+    }
+  }
+  return rows;
+}
