@@ -315,8 +315,9 @@ Worker *EngineCore::takeWorker() {
   return worker;
 }
 
+/// Its lane is null: only a thread of the engine has one, which changes under
+/// laneMutex. A loan may end while the threads are being joined.
 void EngineCore::giveWorker(Worker &worker) {
-  worker.lane = nullptr;
   worker.thread.store({}, std::memory_order_relaxed);
   worker.isUsed.store(false, std::memory_order_release);
 }
@@ -329,6 +330,7 @@ Status EngineCore::startWorker(Lane &lane) {
   worker->lane = &lane;
   int error = pthread_create(&worker->handle, nullptr, workerMain, worker);
   if (error) {
+    worker->lane = nullptr;
     giveWorker(*worker);
     return makeError(StatusCode::Unavailable,
                      "cannot start a thread of the engine: %s",
@@ -354,6 +356,7 @@ void EngineCore::joinWorkers() {
        worker = worker->next)
     if (worker->lane) {
       pthread_join(worker->handle, nullptr);
+      worker->lane = nullptr;
       giveWorker(*worker);
     }
   for (unsigned i = 0; i != count; ++i) {
