@@ -12,11 +12,15 @@ usage: bad_input.py DLC [FILTER]
 import os
 import pathlib
 import random
+import resource
 import shutil
+import socket
+import stat
 import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = ROOT / "test/Frontend/ONNX/Inputs"
@@ -32,10 +36,12 @@ FORBIDDEN = ["see current operation", "^bb0", "LLVM ERROR", "Stack dump",
 
 
 class Folder:
-    """A case's working folder, and what it held before dlc ran."""
+    """A case's working folder, what it holds, and what else dlc is given."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
+        self.stdout = subprocess.PIPE
+        self.prepare = None  # Called in the process that becomes dlc.
 
     def write(self, name, data):
         if isinstance(data, str):
@@ -52,7 +58,9 @@ class Folder:
         found = {}
         for path in sorted(self.path.rglob("*")):
             name = str(path.relative_to(self.path))
-            found[name] = path.read_bytes() if path.is_file() else None
+            kind = stat.S_IFMT(path.lstat().st_mode)
+            data = path.read_bytes() if path.is_file() else None
+            found[name] = (kind, data)
         return found
 
 
@@ -151,17 +159,52 @@ def usage(name, words, *arguments):
     CASES[f"usage {name}"] = (prepare, BAD_USAGE, words)
 
 
-usage("no command", ["subcommand"])
-usage("unknown command", ["frob"], "frob")
-usage("no model", ["model"], "compile", "-o", "out.dlc")
+usage("no command", ["expected a command", "dlc --help", "got none"])
+usage("unknown command", ["expected a command", "'frob'"], "frob")
+usage("unknown option first", ["expected a command", "'--frob'"], "--frob")
+usage("no model", ["'model'", "compile --help", "got none"], "compile", "-o",
+      "out.dlc")  # fmt: skip
+usage("two models", ["no further argument", "'b.onnx'"], "run", "a.onnx",
+      "b.onnx")  # fmt: skip
 usage("no output", ["-o"], "compile", "basic.onnx")
-usage("flag", ["--frob"], "compile", "basic.onnx", "-o", "out.dlc", "--frob")
+usage("no value", ["expected a value for --output", "got none"], "compile",
+      "basic.onnx", "-o")  # fmt: skip
+usage("twice", ["expected --output once, got it 2 times"], "compile",
+      "basic.onnx", "-o", "a", "-o", "b")  # fmt: skip
+usage("flag", ["expected an option", "'--frob'"], "compile", "basic.onnx",
+      "-o", "out.dlc", "--frob")  # fmt: skip
+usage("value of a flag", ["expected no value for --json"], "bench",
+      "basic.onnx", "--json=perhaps")  # fmt: skip
+usage("constants of an artifact", ["--constants", "--emit"], "compile",
+      "basic.onnx", "-o", "out.dlc", "--constants")  # fmt: skip
+for COMMAND, OPTION, VALUE, WORDS in [
+    ("run", "--threads", "20000", "a whole number from 0 to 1024"),
+    ("compile", "--threads", "1025", "a whole number from 0 to 1024"),
+    ("bench", "--threads", "-1", "a whole number from 0 to 1024"),
+    ("run", "--threads", "1x", "a whole number from 0 to 1024"),
+    ("run", "--threads", "", "a whole number from 0 to 1024"),
+    ("run", "--seed", "99999999999999999999", "to 18446744073709551615"),
+    ("run", "--seed", "-1", "to 18446744073709551615"),
+    ("bench", "--seconds", "nan", "a number above 0"),
+    ("bench", "--seconds", "0", "a number above 0"),
+    ("bench", "--seconds", "inf", "a number above 0"),
+    ("bench", "--warmup", "2.5", "a whole number from 0 to 4294967295"),
+    ("explain", "--runs", "0", "a whole number from 1 to 4294967295"),
+    ("plan-memory", "--capacity", "0", "from 1 to 9223372036854775807"),
+    ("plan-memory", "--capacity", "99999999999999999999", "from 1 to 9223"),
+    ("plan-memory", "--steps", "-5", "from 0 to 9223372036854775807"),
+    ("test", "--timeout", "-1", "a number above 0"),
+    ("test", "--jobs", "0", "a whole number from 1 to 4294967295"),
+    ("test", "--rtol", "-1", "a number of at least 0"),
+    ("test", "--atol", "nan", "a number of at least 0"),
+]:
+    usage(f"{COMMAND} {OPTION} {VALUE}", [WORDS, OPTION, f"got '{VALUE}'"],
+          COMMAND, "basic.onnx", OPTION, VALUE)  # fmt: skip
 usage("emit", ["--emit", "'frob'"], "compile", "basic.onnx", "--emit=frob")
 usage("target", ["x86-64-v3", "frob"], "compile", "basic.onnx", "-o",
       "out.dlc", "--target", "frob")  # fmt: skip
 usage("precision", ["bf16"], "compile", "basic.onnx", "-o", "out.dlc",
       "--precision", "bf16")  # fmt: skip
-usage("threads", ["--threads"], "run", "basic.onnx", "--threads", "-1")
 usage("device", ["cuda:0"], "run", "basic.onnx", "--device", "cuda:0")
 for SHAPE in ["x", "=1x2", "x=1xx2", "x=1x2x", "x=-1x3", "x=ax3",
               "x=99999999999999999999x3"]:  # fmt: skip
@@ -281,6 +324,126 @@ for EMIT in ["artifact", "graph"]:
         return ["compile", "cycle.onnx", f"--emit={emit}", "-o", "out"]
 
 
+    # What is there is spared when it is not a regular file.
+    @case(f"output is a pipe, {EMIT}", BAD_INPUT, "out", "found a pipe")
+    def output_pipe(folder, emit=EMIT):
+        folder.copy(MODELS / "basic.onnx")
+        os.mkfifo(folder.path / "out")
+        return ["compile", "basic.onnx", f"--emit={emit}", "-o", "out"]
+
+    @case(f"output leads to a pipe, {EMIT}", BAD_INPUT, "out", "found a pipe")
+    def output_to_pipe(folder, emit=EMIT):
+        folder.copy(MODELS / "basic.onnx")
+        os.mkfifo(folder.path / "pipe")
+        (folder.path / "out").symlink_to("pipe")
+        return ["compile", "basic.onnx", f"--emit={emit}", "-o", "out"]
+
+    @case(f"output is a socket, {EMIT}", BAD_INPUT, "out", "found a socket")
+    def output_socket(folder, emit=EMIT):
+        folder.copy(MODELS / "basic.onnx")
+        with socket.socket(socket.AF_UNIX) as end:
+            end.bind(str(folder.path / "out"))
+        return ["compile", "basic.onnx", f"--emit={emit}", "-o", "out"]
+
+    for LABEL, PLACE in {
+        "same name": lambda folder: None,
+        "symlink": lambda folder: folder.symlink_to("basic.onnx"),
+        "hard link": lambda folder: folder.hardlink_to(
+            folder.parent / "basic.onnx"
+        ),
+    }.items():
+
+        @case(f"output is the model, {LABEL}, {EMIT}", BAD_INPUT, "-o",
+              "the model", "got one for both")  # fmt: skip
+        def output_model(folder, emit=EMIT, label=LABEL, place=PLACE):
+            folder.copy(MODELS / "basic.onnx")
+            place(folder.path / "out")
+            out = "basic.onnx" if label == "same name" else "out"
+            return ["compile", "basic.onnx", f"--emit={emit}", "-o", out]
+
+
+# name -> arguments; the folder has basic.onnx, good.dlc, x.npy and x.npz.
+RUN = ["run", "basic.onnx", "--input", "x=x.npy"]
+for NAME, ARGUMENTS in {
+    "--outputs over the model": [*RUN, "--outputs", "basic.onnx"],
+    "--outputs over an artifact": ["run", "good.dlc", "--random", "--outputs",
+                                   "./good.dlc"],
+    "--outputs over an input": [*RUN, "--outputs", "x.npy"],
+    "--outputs over the inputs": ["run", "basic.onnx", "--inputs", "x.npz",
+                                  "--outputs", "x.npz"],
+    "--trace over --outputs": [*RUN, "--trace", "same", "--outputs",
+                               "../{folder}/same"],
+    "--reproducer over -o": ["compile", "basic.onnx", "--reproducer", "same",
+                             "-o", "same"],
+    "explain over the model": ["explain", "basic.onnx", "--shape", "x=2x3",
+                               "-o", "basic.onnx"],
+    "explain over an artifact": ["explain", "good.dlc", "-o", "good.dlc"],
+    "plan over its problem": ["plan-memory", "p.csv", "-o", "p.csv"],
+}.items():  # fmt: skip
+
+    @case(f"output {NAME}", BAD_INPUT, "another file", "got one for both")
+    def output_over(folder, arguments=ARGUMENTS):
+        folder.copy(MODELS / "basic.onnx")
+        folder.copy(ARTIFACT, "good.dlc")
+        folder.write("x.npy", npy("<f4", [2, 3]))
+        with zipfile.ZipFile(folder.path / "x.npz", "w") as archive:
+            archive.writestr("x.npy", npy("<f4", [2, 3]))
+        folder.write("p.csv", "id,lower,upper,size\n1,0,2,4\n")
+        return [a.replace("{folder}", folder.path.name) for a in arguments]
+
+
+for OPTION in ["--outputs", "--trace"]:
+
+    @case(f"output {OPTION} is standard output", BAD_INPUT, OPTION, "'-'")
+    def output_dash(folder, option=OPTION):
+        folder.copy(ARTIFACT, "good.dlc")
+        return ["run", "good.dlc", "--random", option, "-"]
+
+
+@case("output is beyond the limit of sizes", BAD_INPUT, "File too large")
+def output_large(folder):
+    folder.copy(ARTIFACT, "good.dlc")
+    folder.write("p.csv", "id,lower,upper,size\n" +
+                 "".join(f"{i},0,2,4\n" for i in range(1000)))
+    limit = (4096, 4096)
+    folder.prepare = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    return ["plan-memory", "p.csv", "-o", "out.csv"]
+
+
+# Standard output that is full, and one that is closed.
+def to_full(folder):
+    folder.stdout = open("/dev/full", "wb")
+
+
+def to_nothing(folder):
+    folder.prepare = lambda: os.close(1)
+
+
+for NAME, ARGUMENTS in {
+    "run": ["run", "good.dlc", "--random"],
+    "bench": ["bench", "good.dlc", "--seconds", "0.01", "--json"],
+    "explain": ["explain", "good.dlc", "--runs", "1"],
+    "explain to a page": ["explain", "good.dlc", "--runs", "1", "-o", "-"],
+    "dump": ["dump", "good.dlc"],
+    "plan-memory": ["plan-memory", "p.csv"],
+    "test": ["test", "."],
+    "text": ["compile", "basic.onnx", "--emit=graph"],
+    "an artifact": ["compile", "basic.onnx", "--shape", "x=2x3", "-o", "-"],
+    "help": ["run", "--help"],
+    "version": ["--version"],
+}.items():
+    for WHERE, SEND in {"a full device": to_full, "nothing": to_nothing}.items():
+
+        @case(f"{NAME} to {WHERE}", BAD_INPUT, "cannot write to standard output")
+        def lost(folder, arguments=ARGUMENTS, send=SEND):
+            folder.copy(MODELS / "basic.onnx")
+            folder.copy(MODELS / "basic.onnx", "model.onnx")
+            folder.copy(ARTIFACT, "good.dlc")
+            folder.write("p.csv", "id,lower,upper,size\n1,0,2,4\n")
+            send(folder)
+            return arguments
+
+
 # Values of inputs. basic.onnx has x of Nx3 floats.
 def value(name, status, *words):
     def add(function):
@@ -313,6 +476,12 @@ def input_symbolic(folder):
 @value("no file", BAD_INPUT, "x.npy")
 def input_no_file(folder):
     return ["--input", "x=x.npy"]
+
+
+@value("given twice", BAD_USAGE, "one value", "'x'")
+def input_twice(folder):
+    folder.write("x.npy", npy("<f4", [2, 3]))
+    return ["--input", "x=x.npy", "--input", "x=x.npy"]
 
 
 @value("not a pair", BAD_USAGE, "x.npy")
@@ -422,10 +591,31 @@ def artifact_absent(folder):
     return ["run", "absent.dlc", "--random"]
 
 
-@case("artifact with --shape", BAD_USAGE, "--shape")
-def artifact_shape(folder):
-    shutil.copyfile(ARTIFACT, folder.path / "good.dlc")
-    return ["run", "good.dlc", "--random", "--shape", "x=2x3"]
+# What says how to compile does not apply to what is compiled.
+for COMMAND in ["run", "bench", "explain"]:
+    for EXTRA in [["--shape", "x=2x3"], ["--target", "frob"],
+                  ["--precision", "zz"], ["--reproducer", "r.mlir"],
+                  ["--remarks"], ["--timing"]]:  # fmt: skip
+
+        @case(f"{COMMAND} of an artifact with {EXTRA[0]}", BAD_USAGE,
+              f"expected a model for {EXTRA[0]}", "got an artifact")  # fmt: skip
+        def artifact_option(folder, command=COMMAND, extra=EXTRA):
+            folder.copy(ARTIFACT, "good")
+            return [command, "good", *extra]
+
+
+for NAME in ["good.dlc", "good.onnx"]:
+
+    @case(f"compile {NAME}, an artifact", BAD_INPUT, NAME, "got an artifact")
+    def artifact_compiled(folder, name=NAME):
+        folder.copy(ARTIFACT, name)
+        return ["compile", name, "-o", "out.dlc"]
+
+
+@case("a model named as an artifact", BAD_INPUT, "model.dlc")
+def artifact_name(folder):
+    folder.copy(MODELS / "basic.onnx", "model.dlc")
+    return ["run", "model.dlc", "--random"]
 
 
 # Problems of plan-memory.
@@ -466,8 +656,9 @@ def run(dlc, name):
         before = folder.state()
         try:
             done = subprocess.run([dlc, *arguments], cwd=path, timeout=TIMEOUT,
-                                  stdin=subprocess.DEVNULL,
-                                  capture_output=True)  # fmt: skip
+                                  stdin=subprocess.DEVNULL, stdout=folder.stdout,
+                                  stderr=subprocess.PIPE,
+                                  preexec_fn=folder.prepare)  # fmt: skip
         except subprocess.TimeoutExpired:
             return f"expected an answer within {TIMEOUT} s, got none"
         error = done.stderr.decode(errors="replace")
@@ -476,11 +667,13 @@ def run(dlc, name):
         for word in FORBIDDEN:
             if word in error:
                 return f"expected no '{word}', got: {error[:800]}"
-        if status == BAD_INPUT:
-            if error.count("error:") != 1 or not error.startswith("dlc: error: "):
-                return f"expected one error, got: {error[:800]!r}"
-            if len(error) > 1000:
-                return f"expected a short message, got {len(error)} bytes"
+        if error.count("error:") != 1 or not error.startswith("dlc: error: "):
+            return f"expected one error, got: {error[:800]!r}"
+        if len(error) > 1000:
+            return f"expected a short message, got {len(error)} bytes"
+        text = error.removeprefix("dlc: error: ").removesuffix("\n")
+        if status == BAD_USAGE and ("\n" in text or text[:1].isupper()):
+            return f"expected one line in lower case, got: {error[:800]!r}"
         for word in words:
             if word not in error:
                 return f"expected '{word}' in the message, got: {error[:800]!r}"

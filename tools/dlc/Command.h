@@ -7,6 +7,7 @@
 #define DLC_TOOLS_DLC_COMMAND_H
 
 #include "CommandLine.h"
+#include "Output.h"
 
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Executor/Execution.h"
@@ -18,7 +19,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace dlc::tool {
@@ -55,7 +55,11 @@ struct ModelOptions {
   std::string reproducer;
 
   void add(Syntax &syntax, bool acceptsArtifact);
+  /// The file at `path` begins as an artifact does.
   bool isArtifact() const;
+
+  /// The first option on the command line that says how to compile, or null.
+  std::function<const char *()> compileOption;
 };
 
 /// Thrown by commands that need the compiler where it is not linked in; main()
@@ -77,7 +81,7 @@ struct InputOptions {
   uint64_t seed = 1;
 
   void add(Syntax &syntax);
-  /// Values read from files; random ones are made by fill().
+  /// Values read from files; random ones are made by makeInputs().
   NamedTensors read() const;
 };
 
@@ -88,16 +92,18 @@ struct LoadedModel {
   double compileMs = 0, loadMs = 0;
 };
 
-/// Loads `options.path` when it is an artifact, else compiles it.
+/// The files that a command reads.
+std::vector<UsedFile> filesRead(const ModelOptions &model,
+                                const InputOptions &inputs);
+
+/// Loads `options.path` when it is an artifact, by its content or its suffix
+/// .dlc, else compiles it.
 LoadedModel loadModel(const ModelOptions &options, const NamedTensors &values);
 
 /// Compiles `options.path` in memory. Shapes of `values` specialise inputs
 /// whose dimensions are not known. Without the compiler: throws NeedsCompiler.
 LoadedModel compileModel(const ModelOptions &options,
                          const NamedTensors &values);
-
-/// Writes a text file, whole or not at all; throws a Failure otherwise.
-void writeText(const std::string &path, std::string_view text);
 
 /// One tensor for each input of the program, in order, out of `values`, or
 /// random where `inputs.random` allows it; throws when a name is unknown, a

@@ -17,31 +17,57 @@ struct CompileCommand {
   bool constants = false;
 
   int run();
-  int emitText(Compilation &compilation, Phase phase);
+  Phase checkOptions() const;
+  void emitText(Compilation &compilation, Phase phase);
+  void emitArtifact(Compilation &compilation);
 };
 } // namespace
 
-int CompileCommand::emitText(Compilation &compilation, Phase phase) {
+void CompileCommand::emitText(Compilation &compilation, Phase phase) {
   check(compilation.runTo(phase), compilation);
   std::string text;
   llvm::raw_string_ostream os(text);
   compilation.print(os, constants);
-  if (output.empty() || output == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return kOk;
-  }
-  writeText(output, text);
-  return kOk;
+  os << '\n';
+  writeOutput(output.empty() ? "-" : output, text);
 }
 
-int CompileCommand::run() {
+void CompileCommand::emitArtifact(Compilation &compilation) {
+  if (!isStandardOutput(output))
+    return check(compilation.write(output), compilation);
+  llvm::FailureOr<rt::AlignedBuffer> bytes = compilation.toMemory();
+  check(llvm::success(succeeded(bytes)), compilation);
+  writeOutput(output,
+              {reinterpret_cast<const char *>(bytes->data()), bytes->size()});
+}
+
+/// The phase to stop at; throws a Failure when the options contradict it.
+Phase CompileCommand::checkOptions() const {
   std::optional<Phase> phase = pipeline::phaseOf(emit);
   if (!phase)
     throw Failure{"expected --emit=PHASE with one of " +
                       pipeline::phaseNames() + ", got '" + emit + "'",
                   kBadUsage};
+  if (*phase == Phase::Codegen)
+    throw Failure{"--emit=codegen has no text form; dlc dump shows an "
+                  "artifact's code",
+                  kBadUsage};
   if (*phase == Phase::Artifact && output.empty())
     throw Failure{"expected -o FILE for the artifact", kBadUsage};
+  if (*phase == Phase::Artifact && constants)
+    throw Failure{"expected --emit=PHASE with --constants, got none",
+                  kBadUsage};
+  checkOutputs({{"the model", model.path}},
+               {{"-o", isStandardOutput(output) ? "" : output},
+                {"--reproducer", model.reproducer}});
+  if (model.isArtifact())
+    throw Failure{model.path + ": expected a model to compile, got an "
+                               "artifact, which is compiled already"};
+  return *phase;
+}
+
+int CompileCommand::run() {
+  Phase phase = checkOptions();
   CompileOptions options = makeCompileOptions(model);
   double begin = now();
   if (isatty(STDERR_FILENO))
@@ -50,20 +76,15 @@ int CompileCommand::run() {
     };
   Compilation compilation(options);
   check(compilation.import(model.path), compilation);
-  int result = kOk;
-  if (*phase < Phase::Codegen)
-    result = emitText(compilation, *phase);
-  else if (*phase == Phase::Codegen)
-    throw Failure{"--emit=codegen has no text form; dlc dump shows an "
-                  "artifact's code",
-                  kBadUsage};
+  if (phase == Phase::Artifact)
+    emitArtifact(compilation);
   else
-    check(compilation.write(output), compilation);
+    emitText(compilation, phase);
   printWarnings(compilation);
   if (isatty(STDERR_FILENO))
     std::fprintf(stderr, "\r\033[Kcompiled %s in %.2f s\n", model.path.c_str(),
                  (now() - begin) / 1e3);
-  return result;
+  return kOk;
 }
 
 void dlc::tool::addCompile(CommandLine &line) {

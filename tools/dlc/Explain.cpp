@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // dlc explain: which kernel computes what, how fast, and where its memory
-// lies: a table on stdout and, with -o, a page with pictures.
+// lies: a table on stdout and, with -o, a page with pictures. A page that goes
+// to stdout goes alone.
 
 #include "Command.h"
 #include "ExplainPage.h"
@@ -80,7 +81,8 @@ static std::vector<MemoryRange> collectMemory(const abi::Program &program) {
   return ranges;
 }
 
-static void printTable(const std::vector<LaunchReport> &launches) {
+static void printTable(const ExplainReport &report) {
+  const std::vector<LaunchReport> &launches = report.launches;
   std::printf("%10s %6s %8s %8s  %-9s %-28s %s\n", "us", "%", "GF/s", "GB/s",
               "kind", "kernel", "node");
   double total = 0;
@@ -93,9 +95,16 @@ static void printTable(const std::vector<LaunchReport> &launches) {
                 launch.bytes / launch.microseconds / 1e3, launch.kind.c_str(),
                 launch.kernel.c_str(), launch.label.c_str());
   std::printf("%10.1f us in %zu launches\n", total, launches.size());
+  std::printf("memory: planned %llu bytes, lower bound %llu, weights %llu\n",
+              static_cast<unsigned long long>(report.arenaBytes),
+              static_cast<unsigned long long>(report.lowerBoundBytes),
+              static_cast<unsigned long long>(report.constantBytes));
 }
 
 int ExplainCommand::run() {
+  bool isPrinted = isStandardOutput(page);
+  checkOutputs(filesRead(model, inputs), {{"-o", isPrinted ? "" : page},
+                                          {"--reproducer", model.reproducer}});
   NamedTensors values = inputs.read();
   inputs.random = true;
   LoadedModel loaded = loadModel(model, values);
@@ -111,7 +120,7 @@ int ExplainCommand::run() {
   check(execution->run());
   Timer timer(program.launchCount());
   execution->setObserver(&timer);
-  for (unsigned i = 0; i < std::max(runs, 1u); ++i)
+  for (unsigned i = 0; i < runs; ++i)
     check(execution->run());
 
   const abi::Program &plan = program.artifact().program();
@@ -122,14 +131,10 @@ int ExplainCommand::run() {
   report.arenaBytes = program.statistics().arenaBytes;
   report.lowerBoundBytes = program.statistics().lowerBoundBytes;
   report.constantBytes = program.statistics().constantBytes;
-  printTable(report.launches);
-  std::printf("memory: planned %llu bytes, lower bound %llu, weights %llu\n",
-              static_cast<unsigned long long>(report.arenaBytes),
-              static_cast<unsigned long long>(report.lowerBoundBytes),
-              static_cast<unsigned long long>(report.constantBytes));
-  if (page.empty())
-    return kOk;
-  writeText(page, makePage(report));
+  if (!isPrinted)
+    printTable(report);
+  if (!page.empty())
+    writeOutput(page, makePage(report));
   return kOk;
 }
 
@@ -141,5 +146,5 @@ void dlc::tool::addExplain(CommandLine &line) {
   command->model.add(syntax, /*acceptsArtifact=*/true);
   command->inputs.add(syntax);
   syntax.option("-o,--output", command->page, "Write a page (.html)");
-  syntax.option("--runs", command->runs, "Runs to take the best time of");
+  syntax.positive("--runs", command->runs, "Runs to take the best time of");
 }

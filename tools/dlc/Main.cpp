@@ -3,6 +3,7 @@
 // dlc: compiles, runs, measures and explains neural networks.
 
 #include "Command.h"
+#include "Output.h"
 
 #include <cstdio>
 #include <exception>
@@ -15,10 +16,13 @@ static int dispatch(int argc, char **argv) {
   for (auto add : {addCompile, addRun, addBench, addTest, addExplain, addDump,
                    addPlanMemory, addLater})
     add(line);
-  return line.run(argc, argv);
+  int result = line.run(argc, argv);
+  finishStandardOutput();
+  return result;
 }
 
 int main(int argc, char **argv) {
+  prepareStreams();
   try {
     try {
       return dispatch(argc, argv);

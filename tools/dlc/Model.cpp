@@ -4,7 +4,10 @@
 
 #include "Command.h"
 
+#include "dlc/abi/Version.h"
 #include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/Base/Half.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
 
 #include <chrono>
 #include <cstdio>
@@ -34,14 +37,24 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--target", target,
                 "Machine: host, x86-64, x86-64-v3, x86-64-v4");
   syntax.option("--precision", precision, "Arithmetic: fp32");
-  syntax.option("--threads", threads, "Threads; 0 means all processors");
+  syntax.option("--threads", threads, "Threads; 0 means all processors",
+                {.most = rt::WorkerPool::maxThreads});
   syntax.flag("--remarks", remarks, "Print what each pass did, and why not");
   syntax.flag("--timing", timing, "Print the time of each pass");
   syntax.option("--reproducer", reproducer,
                 "Where a failing pass leaves a reproducer for dlc-opt");
+  compileOption = [syntax] {
+    return syntax.firstGiven({"--shape", "--target", "--precision", "--remarks",
+                              "--timing", "--reproducer"});
+  };
 }
 
-bool ModelOptions::isArtifact() const { return path.ends_with(".dlc"); }
+bool ModelOptions::isArtifact() const {
+  rt::Result<rt::MappedFile> file = rt::MappedFile::open(path);
+  constexpr size_t size = sizeof(DlcArtifactHeader::magic);
+  return file.isOk() && file->bytes().size() >= size &&
+         std::memcmp(file->bytes().data(), DLC_ARTIFACT_MAGIC, size) == 0;
+}
 
 HostTensor dlc::tool::makeZeros(const rt::TensorType &type) {
   std::optional<int64_t> count = rt::elementCount(type.shape);
@@ -62,17 +75,34 @@ void InputOptions::add(Syntax &syntax) {
   syntax.option("--seed", seed, "Seed of --random");
 }
 
+/// "NAME=x.npy" as name and path; throws a Failure (usage) otherwise.
+static std::pair<std::string, std::string> splitInput(const std::string &text) {
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Failure{"expected --input NAME=x.npy, got '" + text + "'", kBadUsage};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::vector<UsedFile> dlc::tool::filesRead(const ModelOptions &model,
+                                           const InputOptions &inputs) {
+  std::vector<UsedFile> used = {{"the model", model.path},
+                                {"--inputs", inputs.archive}};
+  for (const std::string &text : inputs.files)
+    used.push_back({"--input", splitInput(text).second});
+  return used;
+}
+
 NamedTensors InputOptions::read() const {
   NamedTensors values;
   if (!archive.empty())
     for (rt::NamedTensor &entry : take(rt::readNpz(archive)))
       values[entry.name] = std::move(entry.tensor);
   for (const std::string &text : files) {
-    size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw Failure{"expected --input NAME=x.npy, got '" + text + "'",
+    auto [name, path] = splitInput(text);
+    if (!values.emplace(name, take(rt::readNpy(path))).second)
+      throw Failure{"expected one value for input '" + name + "', got " + path +
+                        " too",
                     kBadUsage};
-    values[text.substr(0, equals)] = take(rt::readNpy(text.substr(equals + 1)));
   }
   return values;
 }
@@ -88,7 +118,12 @@ static void fillRandom(HostTensor &tensor, std::mt19937_64 &random) {
   } else if (tensor.type == DLC_F64) {
     for (int64_t i = 0; i < count; ++i)
       view.as<double>()[i] = normal(random);
-  } else if (!rt::isFloat(tensor.type)) {
+  } else if (rt::isFloat(tensor.type)) {
+    auto *convert =
+        tensor.type == DLC_F16 ? rt::halfFromFloat : rt::bfloat16FromFloat;
+    for (int64_t i = 0; i < count; ++i)
+      view.as<uint16_t>()[i] = convert(normal(random));
+  } else {
     // 0 or 1: legal as data, as mask and as index of anything not empty.
     size_t step = rt::sizeOf(tensor.type);
     for (int64_t i = 0; i < count; ++i)
@@ -98,21 +133,18 @@ static void fillRandom(HostTensor &tensor, std::mt19937_64 &random) {
 
 LoadedModel dlc::tool::loadModel(const ModelOptions &options,
                                  const NamedTensors &values) {
-  if (!options.isArtifact())
+  // A damaged artifact is better known by its name than taken for a model.
+  if (!options.isArtifact() && !options.path.ends_with(".dlc"))
     return compileModel(options, values);
-  if (!options.shapes.empty())
-    throw Failure{"--shape: the shapes of an artifact are fixed", kBadUsage};
+  if (const char *option = options.compileOption())
+    throw Failure{options.path + ": expected a model for " + option +
+                      ", got an artifact, which is compiled already",
+                  kBadUsage};
   LoadedModel loaded;
   double begin = now();
   loaded.program = take(rt::Program::load(options.path));
   loaded.loadMs = now() - begin;
   return loaded;
-}
-
-void dlc::tool::writeText(const std::string &path, std::string_view text) {
-  rt::OutputFile file = take(rt::OutputFile::create(path));
-  check(file.write(std::as_bytes(std::span(text.data(), text.size()))));
-  check(file.commit());
 }
 
 std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,

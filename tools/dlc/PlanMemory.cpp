@@ -21,6 +21,8 @@ struct PlanMemoryCommand {
 } // namespace
 
 int PlanMemoryCommand::run() {
+  bool isPrinted = isStandardOutput(output);
+  checkOutputs({{"the problem", input}}, {{"-o", isPrinted ? "" : output}});
   rt::MappedFile file = take(rt::MappedFile::open(input));
   std::string_view problem(reinterpret_cast<const char *>(file.bytes().data()),
                            file.bytes().size());
@@ -34,9 +36,10 @@ int PlanMemoryCommand::run() {
   if (planning::Error error =
           planning::planCsv(problem, limit, options, text, report))
     throw Failure{input + ": " + *error};
-  std::printf("%s\n", report.summary().c_str());
+  // A file on standard output is to stay one.
+  std::fprintf(isPrinted ? stderr : stdout, "%s\n", report.summary().c_str());
   if (!output.empty())
-    writeText(output, text);
+    writeOutput(output, text);
   return kOk;
 }
 
@@ -50,5 +53,6 @@ void dlc::tool::addPlanMemory(CommandLine &line) {
                 "Write the problem with a column of offsets");
   syntax.positive("--capacity", command->capacity,
                   "Bytes to fit into; without it the smallest arena is sought");
-  syntax.option("--steps", command->steps, "Branches the search may expand");
+  syntax.option("--steps", command->steps, "Branches the search may expand",
+                {.least = 0});
 }

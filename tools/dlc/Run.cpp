@@ -76,6 +76,9 @@ int RunCommand::run() {
     throw Failure{"expected --device cpu, got '" + device +
                       "': this build has no other device",
                   kBadUsage};
+  checkOutputs(filesRead(model, inputs), {{"--outputs", outputs},
+                                          {"--trace", trace},
+                                          {"--reproducer", model.reproducer}});
   NamedTensors values = inputs.read();
   LoadedModel loaded = loadModel(model, values);
   const rt::Program &program = *loaded.program;

@@ -185,7 +185,7 @@ int TestCommand::run() {
   std::vector<ConformanceResult> results(tests.size());
   bool progress = isatty(STDERR_FILENO);
   for (size_t next = 0; next < tests.size() || !children.empty();) {
-    while (next < tests.size() && children.size() < std::max(jobs, 1u))
+    while (next < tests.size() && children.size() < jobs)
       start(next++);
     collect(results);
     if (progress)
@@ -203,8 +203,8 @@ void dlc::tool::addTest(CommandLine &line) {
                            [command] { return command->run(); });
   syntax.required("folders", command->folders,
                   "Folders of tests, or folders of such folders");
-  syntax.option("--jobs", command->jobs, "Tests at a time");
-  syntax.option("--timeout", command->timeout, "Seconds for one test");
+  syntax.positive("--jobs", command->jobs, "Tests at a time");
+  syntax.positive("--timeout", command->timeout, "Seconds for one test");
   syntax.option("--filter", command->filter,
                 "Only tests whose name contains this");
   syntax.option("--expected-failures", command->expectedFile,
@@ -212,7 +212,9 @@ void dlc::tool::addTest(CommandLine &line) {
   syntax.option("--minimum", command->minimum,
                 "Fail when fewer tests than this pass");
   syntax.option("--target", command->options.target, "As for dlc compile");
-  syntax.option("--rtol", command->options.relative, "Relative tolerance");
-  syntax.option("--atol", command->options.absolute, "Absolute tolerance");
+  syntax.option("--rtol", command->options.relative, "Relative tolerance",
+                {.least = 0});
+  syntax.option("--atol", command->options.absolute, "Absolute tolerance",
+                {.least = 0});
   syntax.flag("--verbose", command->verbose, "Print skipped tests too");
 }
