@@ -51,7 +51,8 @@ MappedFile::adopt(int descriptor, const std::string &nameForMessages) {
   if (data == MAP_FAILED)
     return systemError(nameForMessages, error);
   return std::shared_ptr<MappedFile>(
-      new MappedFile(static_cast<const char *>(data), size));
+      new MappedFile(static_cast<const char *>(data), size,
+                     {facts.st_dev, facts.st_ino}));
 }
 
 Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path) {
@@ -217,6 +218,11 @@ ModelFolder::map(std::string_view location) {
                      static_cast<unsigned long long>(facts.st_nlink));
   }
   Result<std::shared_ptr<MappedFile>> mapped = MappedFile::adopt(*file, name);
+  if (mapped.isOk() && (*mapped)->identity() == excluded)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected external data beside the model, got the model "
+                     "itself, '%s'",
+                     name.c_str());
   if (mapped.isOk())
     files.emplace(std::move(name), *mapped);
   return mapped;

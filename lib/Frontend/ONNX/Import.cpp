@@ -50,6 +50,7 @@ OwningOpRef<ModuleOp> dlc::onnx::importOnnxFile(MLIRContext &context,
   if (folderPath.empty())
     folderPath = llvm::sys::path::parent_path(path).str();
   ModelFolder folder(std::move(folderPath));
+  folder.exclude(**file);
   std::string_view bytes = (*file)->bytes();
   return importBytes(context, StringRef(bytes.data(), bytes.size()), *file,
                      name, options, &folder);

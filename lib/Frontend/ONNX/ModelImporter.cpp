@@ -27,14 +27,21 @@ ModelImporter::ModelImporter(MLIRContext &context, const Model &model,
 
 //===-- Versions and functions --------------------------------------------===//
 
-bool ModelImporter::checkOpsets(ArrayRef<OpsetImport> opsets) {
+/// `of` names the owner of the imports: " of function 'f'", or nothing.
+bool ModelImporter::checkOpsets(ArrayRef<OpsetImport> opsets,
+                                const Twine &of) {
+  llvm::DenseMap<StringRef, int64_t> versions;
   for (const OpsetImport &opset : opsets) {
-    bool isStandard = opset.domain.empty() || opset.domain == "ai.onnx";
-    if (isStandard &&
+    StringRef domain = opset.domain.empty() ? "ai.onnx" : opset.domain;
+    if (domain == "ai.onnx" &&
         (opset.version < kFirstOpset || opset.version > kLastOpset))
       return fail("unsupported: opset " + Twine(opset.version) +
-                  " of ai.onnx, expected " + Twine(kFirstOpset) + " to " +
-                  Twine(kLastOpset));
+                  " of ai.onnx" + of + ", expected " + Twine(kFirstOpset) +
+                  " to " + Twine(kLastOpset));
+    auto [known, isNew] = versions.insert({domain, opset.version});
+    if (!isNew && known->second != opset.version)
+      return fail("expected one opset of " + domain + of + ", got " +
+                  Twine(known->second) + " and " + Twine(opset.version));
   }
   return true;
 }
@@ -52,7 +59,7 @@ bool ModelImporter::checkModel() {
     return fail("unsupported: training information");
   if (model.opsets.empty())
     return fail("expected an opset import");
-  return checkOpsets(model.opsets) && readFunctions();
+  return checkOpsets(model.opsets, "") && readFunctions();
 }
 
 static std::string functionKey(std::string_view domain, std::string_view name,
@@ -71,7 +78,8 @@ bool ModelImporter::readFunctions() {
   for (const Function &function : model.functions) {
     functionKeys.push_back(
         functionKey(function.domain, function.name, function.overload));
-    if (!checkOpsets(function.opsets))
+    if (!checkOpsets(function.opsets,
+                     " of function '" + StringRef(function.name) + "'"))
       return false;
     if (!functions.insert({functionKeys.back(), &function}).second)
       return fail("function '" + StringRef(function.name) +
@@ -100,50 +108,97 @@ bool ModelImporter::addInitializers(const Graph &graph, Scope &scope) {
   return true;
 }
 
+/// Whether an input may have the initializer of its name as its value.
+static bool agrees(const ValueInfo &input, const Tensor &tensor) {
+  if (input.kind == TypeKind::None)
+    return true;
+  if (input.kind != TypeKind::Tensor || input.element != tensor.type)
+    return false;
+  return !input.hasShape ||
+         llvm::equal(input.shape, tensor.dims,
+                     [](const Dimension &declared, int64_t size) {
+                       return !declared.hasValue || declared.value == size;
+                     });
+}
+
 /// Up to IR version 3 every initializer is listed as an input too. Later
 /// versions mean a default value by that, which a compiled program cannot
 /// override.
-SmallVector<const ValueInfo *> ModelImporter::trueInputs(const Graph &graph,
-                                                         const Scope &scope) {
-  SmallVector<const ValueInfo *> inputs;
+bool ModelImporter::findInputs(const Graph &graph, const Scope &scope,
+                               SmallVectorImpl<const ValueInfo *> &inputs) {
   for (const ValueInfo &input : graph.inputs) {
-    if (!scope.initializers.contains(input.name)) {
+    const Tensor *tensor = scope.initializers.lookup(input.name);
+    if (!tensor) {
       inputs.push_back(&input);
       continue;
     }
+    StringRef name = input.name;
+    if (!agrees(input, *tensor))
+      return fail("expected the initializer of input '" + name +
+                  "' to have the input's type");
     if (model.irVersion > 3)
       emitWarning(builder.location())
-          << "input '" << StringRef(input.name)
+          << "input '" << name
           << "' has a default value and is imported as a constant";
   }
-  return inputs;
+  return true;
 }
 
-/// Learns what the options say of symbolic dimensions.
-bool ModelImporter::bindSymbols(ArrayRef<const ValueInfo *> inputs) {
+/// Holds the shape that was given for an input against the declared one, and
+/// learns from it the values of symbolic dimensions.
+bool ModelImporter::bindShape(const ValueInfo &input, ArrayRef<int64_t> shape) {
+  std::string what = ("input '" + StringRef(input.name) + "'").str();
+  if (input.hasShape && input.shape.size() != shape.size())
+    return fail("expected " + Twine(input.shape.size()) +
+                " dims in the shape given for " + what + ", got " +
+                Twine(shape.size()));
+  for (auto [i, dimension] : llvm::enumerate(input.shape)) {
+    if (shape[i] < 0)
+      continue;
+    if (dimension.hasValue && dimension.value != shape[i])
+      return fail("expected dim " + Twine(i) + " of the shape given for " +
+                  what + " to be " + Twine(dimension.value) +
+                  ", as the model declares, got " + Twine(shape[i]));
+    if (dimension.hasValue || dimension.name.empty())
+      continue;
+    auto [known, isNew] = symbols.insert({dimension.name, shape[i]});
+    if (!isNew && known->second != shape[i])
+      return fail("expected one value for dimension '" +
+                  StringRef(dimension.name) + "', got " +
+                  Twine(known->second) + " and " + Twine(shape[i]));
+  }
+  return true;
+}
+
+bool ModelImporter::bindShapes(ArrayRef<const ValueInfo *> inputs) {
   for (const auto &[name, shape] : options.inputShapes) {
     auto input = llvm::find_if(
         inputs, [&](const ValueInfo *info) { return info->name == name; });
     if (input == inputs.end())
       return fail("expected an input named '" + name + "' to give a shape to");
-    if (!(*input)->hasShape)
-      continue;
-    const std::vector<Dimension> &declared = (*input)->shape;
-    if (declared.size() != shape.size())
-      return fail("expected " + Twine(declared.size()) +
-                  " dims in the shape given for input '" + name + "', got " +
-                  Twine(shape.size()));
-    for (auto [dimension, value] : llvm::zip(declared, shape)) {
-      if (dimension.hasValue || dimension.name.empty() || value < 0)
-        continue;
-      auto [known, isNew] = symbols.insert({dimension.name, value});
-      if (!isNew && known->second != value)
-        return fail("expected one value for dimension '" +
-                    StringRef(dimension.name) + "', got " +
-                    Twine(known->second) + " and " + Twine(value));
-    }
+    if (!bindShape(**input, shape))
+      return false;
   }
   return true;
+}
+
+/// The shape of an input as it is declared, with what the options give for
+/// inputs and symbols put in; -1 is unknown. Null when the rank is unknown.
+std::optional<Ints> ModelImporter::inputShape(const ValueInfo &input) {
+  auto given = options.inputShapes.find(std::string(input.name));
+  bool isGiven = given != options.inputShapes.end();
+  if (!input.hasShape)
+    return isGiven ? std::optional<Ints>(given->second) : std::nullopt;
+  Ints shape;
+  for (auto [i, dimension] : llvm::enumerate(input.shape)) {
+    auto bound = dimension.name.empty() ? symbols.end()
+                                        : symbols.find(dimension.name);
+    shape.push_back(dimension.hasValue                 ? dimension.value
+                    : isGiven && given->second[i] >= 0 ? given->second[i]
+                    : bound != symbols.end()           ? bound->second
+                                                       : -1);
+  }
+  return shape;
 }
 
 /// Null after a failure.
@@ -160,33 +215,22 @@ Type ModelImporter::inputType(const ValueInfo &input) {
     fail("unsupported: element type " + nameOf(input.element) + " of " + what);
     return {};
   }
-  Ints shape;
-  auto given = options.inputShapes.find(std::string(input.name));
-  if (given != options.inputShapes.end()) {
-    shape = given->second;
-  } else if (!input.hasShape) {
-    return UnrankedTensorType::get(element);
-  } else {
-    for (const Dimension &dimension : input.shape) {
-      auto bound = symbols.find(dimension.name);
-      if (dimension.hasValue && dimension.value < 0) {
-        fail("expected dims of " + what + " that are not negative, got " +
-             Twine(dimension.value));
-        return {};
-      }
-      shape.push_back(dimension.hasValue ? dimension.value
-                      : bound != symbols.end() && !dimension.name.empty()
-                          ? bound->second
-                          : -1);
+  for (const Dimension &dimension : input.shape)
+    if (dimension.hasValue && dimension.value < 0) {
+      fail("expected dims of " + what + " that are not negative, got " +
+           Twine(dimension.value));
+      return {};
     }
-  }
-  if (shape.size() > DLC_MAX_RANK) {
-    fail("unsupported: rank " + Twine(shape.size()) + " of " + what +
+  std::optional<Ints> shape = inputShape(input);
+  if (!shape)
+    return UnrankedTensorType::get(element);
+  if (shape->size() > DLC_MAX_RANK) {
+    fail("unsupported: rank " + Twine(shape->size()) + " of " + what +
          ", expected at most " + Twine(DLC_MAX_RANK));
     return {};
   }
   int64_t bytes = 16; // More than any element takes.
-  for (int64_t &dim : shape) {
+  for (int64_t &dim : *shape) {
     if (dim > 1 && __builtin_mul_overflow(bytes, dim, &bytes)) {
       fail("expected a size of " + what + " within 64 bits");
       return {};
@@ -194,7 +238,7 @@ Type ModelImporter::inputType(const ValueInfo &input) {
     if (dim < 0)
       dim = ShapedType::kDynamic;
   }
-  return RankedTensorType::get(shape, element);
+  return RankedTensorType::get(*shape, element);
 }
 
 DictionaryAttr ModelImporter::inputAttributes(const ValueInfo &input,
@@ -260,8 +304,8 @@ bool ModelImporter::importMain(ModuleOp module) {
   scope.opsets = model.opsets;
   if (!addInitializers(model.graph, scope))
     return false;
-  SmallVector<const ValueInfo *> inputs = trueInputs(model.graph, scope);
-  if (!bindSymbols(inputs))
+  SmallVector<const ValueInfo *> inputs;
+  if (!findInputs(model.graph, scope, inputs) || !bindShapes(inputs))
     return false;
 
   Location loc = builder.location();
@@ -284,8 +328,12 @@ bool ModelImporter::importMain(ModuleOp module) {
 
   builder.setLocation(loc);
   SmallVector<Value> results;
+  llvm::DenseSet<StringRef> outputNames;
   for (const ValueInfo &output : model.graph.outputs) {
     Value value;
+    if (!outputNames.insert(output.name).second)
+      return fail("expected distinct names of outputs, got '" +
+                  StringRef(output.name) + "' twice");
     if (!resolve(output.name, scope, value))
       return false;
     if (!value)

@@ -40,14 +40,16 @@ public:
 private:
   // The main graph (ModelImporter.cpp).
   bool checkModel();
-  bool checkOpsets(llvm::ArrayRef<OpsetImport> opsets);
+  bool checkOpsets(llvm::ArrayRef<OpsetImport> opsets, const llvm::Twine &of);
   bool readFunctions();
   const Function *findFunction(const Node &node) const;
   bool importMain(mlir::ModuleOp module);
   bool addInitializers(const Graph &graph, Scope &scope);
-  llvm::SmallVector<const ValueInfo *> trueInputs(const Graph &graph,
-                                                  const Scope &scope);
-  bool bindSymbols(llvm::ArrayRef<const ValueInfo *> inputs);
+  bool findInputs(const Graph &graph, const Scope &scope,
+                  llvm::SmallVectorImpl<const ValueInfo *> &inputs);
+  bool bindShape(const ValueInfo &input, llvm::ArrayRef<int64_t> shape);
+  bool bindShapes(llvm::ArrayRef<const ValueInfo *> inputs);
+  std::optional<Ints> inputShape(const ValueInfo &input);
   mlir::Type inputType(const ValueInfo &input);
   mlir::DictionaryAttr inputAttributes(const ValueInfo &input, mlir::Type type);
   bool checkOutput(const ValueInfo &output, mlir::Value value);

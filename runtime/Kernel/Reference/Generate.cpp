@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 using namespace dlc::rt;
@@ -165,6 +166,14 @@ static std::optional<int64_t> rangeLength(Wide start, Wide limit, Wide delta) {
   }
 }
 
+template <typename Wide> static std::string printNumber(Wide value) {
+  if constexpr (std::is_integral_v<Wide>)
+    return std::to_string(value);
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", static_cast<double>(value));
+  return text;
+}
+
 template <typename Wide>
 static Status inferRangeOf(const InferContext &context, int64_t &length) {
   Wide values[3];
@@ -176,10 +185,11 @@ static Status inferRangeOf(const InferContext &context, int64_t &length) {
     return DLC_INVALID("expected a delta other than 0");
   std::optional<int64_t> count = rangeLength(values[0], values[1], values[2]);
   if (!count)
-    return DLC_INVALID("expected finite bounds, got %g, %g and %g",
-                       static_cast<double>(values[0]),
-                       static_cast<double>(values[1]),
-                       static_cast<double>(values[2]));
+    return DLC_INVALID("expected less than 2^63 values in a range, got one "
+                       "from %s to %s by %s",
+                       printNumber(values[0]).c_str(),
+                       printNumber(values[1]).c_str(),
+                       printNumber(values[2]).c_str());
   length = *count;
   return Status::ok();
 }

@@ -191,6 +191,16 @@ text("wrong-shapes", "agraph (float[2] x, float[3] w) => (float[3] y) { y = Add(
 text("output-type", "agraph (float[2] x) => (int64[2] y) { y = Neg(x) }")
 text("strings", "agraph (string[2] x) => (string[2] y) { y = StringNormalizer(x) }")
 text("float8", "agraph (float8e4m3fn[2] x) => (float[2] y) { y = Cast<to = 1>(x) }", ir=10, opset=19)
+text(
+    "huge-splat",
+    """agraph () => (float[274877906944] y)
+    {
+      shape = Constant<value_ints = [274877906944]>()
+      y = ConstantOfShape<value = float[1] {1}>(shape)
+    }""",
+)
+text("symbol-twice", "agraph (float[N, N] x) => (float[N, N] y) { y = Neg(x) }")
+text("output-twice", "agraph (float[2] x) => (float[2] y, float[2] y) { y = Neg(x) }")
 text("random", "agraph () => (float[2] y) { y = RandomNormal<shape = [2]>() }")
 text(
     "loop",
@@ -219,6 +229,11 @@ agraph (float[2] x) => (float[2] y) { y = my.f(x) }
 <domain: "my", opset_import: ["" : 13, "my" : 1]> g (a) => (b) { b = my.f(a) }""",
     "other-domain": """<ir_version: 8, opset_import: ["" : 13, "ai.onnx.ml" : 3]>
 agraph (float[2] x) => (float[2] y) { y = ai.onnx.ml.Binarizer(x) }""",
+    "two-opsets": """<ir_version: 8, opset_import: ["" : 13, "ai.onnx" : 17]>
+agraph (float[2] x) => (float[2] y) { y = Neg(x) }""",
+    "function-opset": """<ir_version: 8, opset_import: ["" : 13, "my" : 1]>
+agraph (float[2] x) => (float[2] y) { y = my.f(x) }
+<domain: "my", opset_import: ["" : 999]> f (a) => (b) { b = Neg(a) }""",
     "no-opset": """<ir_version: 8, opset_import: ["my" : 1]>
 agraph (float[2] x) => (float[2] y) { y = Neg(x) }""",
 }
@@ -257,6 +272,13 @@ def built():
     # IR 3 lists initializers as inputs; later versions mean a default.
     yield "ir3-initializer", model([add], [x, tensors("w")], [y], [w], ir=3, opset=8)
     yield "default-value", model([add], [x, tensors("w")], [y], [w], ir=8)
+    # A default of another size, and of another type, than its input.
+    longer = helper.make_tensor_value_info("w", TensorProto.FLOAT, [3])
+    yield "default-size", model([add], [x, longer], [y], [w])
+    integers = helper.make_tensor_value_info("w", TensorProto.INT32, [2])
+    yield "default-type", model([add], [x, integers], [y], [w])
+    newline = helper.make_node("Frobnicate", ["x"], ["y"], name="two\nlines\x1b")
+    yield "newline-name", model([newline], [x], [y])
     wrong = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[3], raw_data=b"12345678")
     yield "initializer-size", model([add], [x], [y], [wrong])
     negative = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[-2])
@@ -272,6 +294,10 @@ def built():
     outside.CopyFrom(external)
     outside.external_data[0].value = "../make_models.py"
     yield "external-outside", model([add], [x], [y], [outside])
+    itself = TensorProto()
+    itself.CopyFrom(external)
+    itself.external_data[0].value = "external-itself.onnx"
+    yield "external-itself", model([add], [x], [y], [itself])
     typeless = helper.make_tensor_value_info("x", TensorProto.FLOAT, None)
     negation = helper.make_node("Neg", ["x"], ["y"])
     yield "unknown-rank", model([negation], [typeless], [y])

@@ -30,10 +30,16 @@ public:
 
   std::string_view bytes() const { return {data, size}; }
 
+  /// What tells a file from all others, whatever its name: device and inode.
+  using Identity = std::pair<uint64_t, uint64_t>;
+  Identity identity() const { return id; }
+
 private:
-  MappedFile(const char *data, size_t size) : data(data), size(size) {}
+  MappedFile(const char *data, size_t size, Identity id)
+      : data(data), size(size), id(id) {}
   const char *data;
   size_t size;
+  Identity id;
 };
 
 /// How ModelFolder opens files; the second way exists for kernels before 5.6
@@ -50,6 +56,9 @@ public:
   ModelFolder(const ModelFolder &) = delete;
   ModelFolder &operator=(const ModelFolder &) = delete;
 
+  /// Refuses `file`, the model itself, as external data from now on.
+  void exclude(const MappedFile &file) { excluded = file.identity(); }
+
   /// Finds the elements of an external tensor: a view of the mapped file when
   /// aligned, else a copy.
   rt::Result<TensorContents> load(const Tensor &tensor);
@@ -61,6 +70,7 @@ private:
   std::string path;
   OpenMethod method;
   int folder = -1; ///< Opened by the first use.
+  std::optional<MappedFile::Identity> excluded;
   std::map<std::string, std::shared_ptr<MappedFile>, std::less<>> files;
 };
 

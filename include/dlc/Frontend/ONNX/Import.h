@@ -22,9 +22,10 @@
 namespace dlc::onnx {
 
 struct ImportOptions {
-  /// Shapes to use for inputs instead of the declared ones, by input name; -1
-  /// keeps a dimension dynamic. A value for a symbolic dimension holds for
-  /// every input that names the same symbol.
+  /// Values for the dimensions of inputs that the model leaves open, by input
+  /// name; -1 keeps a dimension as it is declared. The rank and the static
+  /// dimensions must be the declared ones. A value for a symbolic dimension
+  /// holds for every input that names the same symbol.
   std::map<std::string, llvm::SmallVector<int64_t>> inputShapes;
   /// The folder of external data. For a file: empty means the file's own.
   /// For a buffer: empty means that external data is refused.

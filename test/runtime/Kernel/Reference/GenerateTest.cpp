@@ -89,17 +89,19 @@ TEST(Generate, Range) {
 TEST(Generate, RangeRejects) {
   EXPECT_EQ(range(0, 1, 0), "error: range: expected a delta other than 0");
   EXPECT_EQ(range(0, kInf, 1),
-            "error: range: expected finite bounds, got 0, inf and 1");
+            "error: range: expected less than 2^63 values in a range, got one "
+            "from 0 to inf by 1");
   EXPECT_EQ(range(kNaN, 1, 1),
-            "error: range: expected finite bounds, got nan, 1 and 1");
+            "error: range: expected less than 2^63 values in a range, got one "
+            "from nan to 1 by 1");
   EXPECT_EQ(shapesOf("range", {scalar(0), unknown(DLC_I64, {}), scalar(1)}),
             "?xi64");
   EXPECT_EQ(shapesOf("range", {scalar(0), f32({}, {1}), scalar(1)}),
             "error: operand 1: expected i64 as operand 0, got f32");
   EXPECT_EQ(
       shapesOf("range", {scalar(INT64_MIN), scalar(INT64_MAX), scalar(1)}),
-      "error: expected finite bounds, got -9.22337e+18, 9.22337e+18 "
-      "and 1");
+      "error: expected less than 2^63 values in a range, got one from "
+      "-9223372036854775808 to 9223372036854775807 by 1");
   EXPECT_EQ(shapesOf("range", {scalar(0), ints({1, 2}), scalar(1)}),
             "error: operand 1: expected one value, got 2xi64");
 }
