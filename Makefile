@@ -53,10 +53,11 @@ fuzz: setup
 	@$(MAKE) --no-print-directory fuzzers
 	@tools/scripts/fuzz.sh $(BUILD)/asan $${FUZZ_SECONDS:-600}
 
-# DLC beside ONNX Runtime and OpenVINO in one run.
+# DLC beside ONNX Runtime and OpenVINO, then its engine beside MXNet's.
 bench: setup
 	@$(MAKE) --no-print-directory build
 	@tools/benchmarks/bench.sh $(BUILD)/bin/dlc
+	@tools/benchmarks/bench.sh $(BUILD)/bin/dlc --engine
 
 format:
 	@git ls-files '*.cpp' '*.h' '*.c' | xargs clang-format-22 -i

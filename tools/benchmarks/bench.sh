@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# DLC beside its peers: bench.sh DLC [compare.py options]. The peers go into a
-# virtual environment of their own, the networks into the build folder.
+# DLC beside its peers: bench.sh DLC [compare.py options] compares networks,
+# bench.sh DLC --engine [dlc-engine-bench options] the dependency engine. The
+# peers go into a virtual environment of their own, the networks into the build
+# folder.
 set -euo pipefail
-[ $# -ge 1 ] || { echo "usage: bench.sh BUILD/bin/dlc [options]" >&2; exit 2; }
+[ $# -ge 1 ] || {
+  echo "usage: bench.sh BUILD/bin/dlc [--engine] [options]" >&2
+  exit 2
+}
 dlc=$(realpath "$1")
 shift
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,6 +22,23 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   "$venv/bin/pip" install --quiet --disable-pip-version-check \
     -r "$here/requirements.txt"
   cp "$here/requirements.txt" "$venv/installed.txt"
+fi
+
+# MXNet's wheel is for an older Python; only its library is of use here.
+if [ "${1:-}" = --engine ]; then
+  shift
+  if [ ! -f "$venv/mxnet/libmxnet.so" ]; then
+    echo "fetching MXNet 1.9.1 into $venv" >&2
+    download=$(mktemp -d)
+    trap 'rm -rf "$download"' EXIT
+    "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps \
+      --dest "$download" mxnet==1.9.1
+    "$venv/bin/python" -m zipfile -e "$download"/mxnet-*.whl "$download/wheel"
+    mv "$download/wheel/mxnet" "$venv/mxnet"
+    rm -rf "$download"
+    trap - EXIT
+  fi
+  exec "$build/bin/dlc-engine-bench" --mxnet "$venv/mxnet/libmxnet.so" "$@"
 fi
 
 # Seeded, so they are made once for each version of the script.

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In place of OpenMP.cpp in a build without OpenMP.
+
+#include "Peer.h"
+
+using namespace dlc::bench;
+
+std::unique_ptr<Peer> dlc::bench::makeOpenMPPeer(unsigned) { return nullptr; }
