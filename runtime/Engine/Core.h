@@ -232,13 +232,16 @@ private:
   std::atomic<uint64_t> roomLimit = 0; ///< Tickets within room.
   std::atomic<uint64_t> bytesInFlight = 0;
   std::atomic<uint64_t> prioritized = 0; ///< Pushes with a priority.
-  std::atomic<uint32_t> roomWaiters = 0, roomEpoch = 0;
+  /// Pushers may sleep for room. Who wakes them takes it back, and all of them.
+  std::atomic<bool> hasRoomWaiters = false;
+  std::atomic<uint32_t> roomEpoch = 0;
   std::atomic<bool> isStopping = false;
   /// The next record cannot be registered for want of memory.
   std::atomic<bool> isStuck = false;
 
-  // Constant after initialise().
-  const EngineOptions options;
+  // Constant after initialise(), and so on lines of their own: pushers read
+  // them for each operation.
+  alignas(64) const EngineOptions options;
   Engine &engine;
   AsymmetricFence fence;
   Ring ring;
@@ -272,8 +275,6 @@ private:
 
   /// Guards all that follows, and what the functions of Schedule.cpp touch.
   alignas(64) SpinLock core;
-  HandleTable<CoreVariable> variables;
-  HandleTable<CoreOperator> operators;
   OperationPool pool;
   FailureBook failures;
   StampSource stamps;
@@ -288,6 +289,8 @@ private:
   Waiter *doneWaiters = nullptr;    ///< To signal after unlocking.
   Waiter *idleWaiters = nullptr;    ///< That wait for all.
   EngineStatistics numbers;
+  HandleTable<CoreVariable> variables;
+  HandleTable<CoreOperator> operators;
 };
 
 Result<std::unique_ptr<Engine>>

@@ -106,8 +106,9 @@ struct alignas(64) Lane {
   bool isHelpable = false; ///< Threads of the application may run them.
   unsigned workers = 1;    ///< That run operations at a time.
 
-  /// Guarded by the core's lock; the count is read without it.
-  ReadyQueue ready;
+  /// Guarded by the core's lock; the count is read without it. Not on the line
+  /// of the key, which pushers read.
+  alignas(64) ReadyQueue ready;
   std::atomic<uint32_t> readyCount = 0;
 
   /// Threads that run operations hold a permit; one whose operation waits
@@ -117,11 +118,11 @@ struct alignas(64) Lane {
   unsigned threads = 0; ///< Started.
   unsigned spares = 0;  ///< Sleep without a permit.
 
-  /// Workers that sleep, and that look for work before they do.
+  /// Workers that sleep, or are about to; and a bit while one of them is being
+  /// woken. Those that look for work before they sleep.
+  static constexpr uint32_t wakingBit = 1u << 31;
   alignas(64) std::atomic<uint32_t> sleepers = 0;
   std::atomic<uint32_t> searchers = 0;
-  /// A worker was woken and has not looked for work yet.
-  std::atomic<bool> isWaking = false;
   std::atomic<uint32_t> epoch = 0;      ///< What sleepers sleep on.
   std::atomic<uint32_t> spareEpoch = 0; ///< What spares sleep on.
 };

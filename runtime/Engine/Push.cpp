@@ -388,17 +388,19 @@ Status EngineCore::awaitRoom(uint64_t end, bool isAlways) {
   auto isRefused = [&] { return isRefusing() && !isAlways; };
   // Some room at a time, so that the lines do not go to and fro.
   auto hasSome = [&] {
+    // Not at each turn: those who make room write the line.
+    for (int i = 0; i != 16; ++i)
+      relax();
     return end + wakeRoom / 2 <= limit.load(std::memory_order_relaxed) ||
            isRefused();
   };
   if (spinUntil(spinNanoseconds, hasSome))
     return Status::ok();
   uint32_t epoch = roomEpoch.load(std::memory_order_acquire);
-  roomWaiters.fetch_add(1, std::memory_order_relaxed);
+  hasRoomWaiters.store(true, std::memory_order_release);
   fence.rare(); // Pairs with the one in unlock().
   if (!hasRoom(end) && !isRefused())
     futexWait(roomEpoch, epoch);
-  roomWaiters.fetch_sub(1, std::memory_order_relaxed);
   return Status::ok();
 }
 
@@ -419,12 +421,11 @@ Status EngineCore::admitBytes(uint64_t bytes, bool isAlways) {
       continue;
     }
     uint32_t epoch = roomEpoch.load(std::memory_order_acquire);
-    roomWaiters.fetch_add(1, std::memory_order_relaxed);
+    hasRoomWaiters.store(true, std::memory_order_release);
     fence.rare(); // Pairs with the one in unlock().
     bool isRefused = isRefusing();
     if (bytesInFlight.load(std::memory_order_relaxed) == seen && !isRefused)
       futexWait(roomEpoch, epoch);
-    roomWaiters.fetch_sub(1, std::memory_order_relaxed);
     if (isRefused)
       return refuseNow();
     seen = bytesInFlight.load(std::memory_order_relaxed);

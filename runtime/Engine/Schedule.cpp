@@ -383,10 +383,12 @@ void EngineCore::unlock(bool isStarving) {
   core.unlock();
 
   fence.frequent(); // Before the looks at who sleeps.
-  if (roomWaiters.load(std::memory_order_relaxed)) [[unlikely]] {
+  if (hasRoomWaiters.load(std::memory_order_relaxed)) [[unlikely]] {
     uint64_t end = tail.load(std::memory_order_relaxed) & ~refusesBit;
     if (within >= end + wakeRoom || (wakesRoom && within > end)) {
-      roomEpoch.fetch_add(1, std::memory_order_relaxed);
+      // In this order: one that sets the flag again has the new epoch.
+      hasRoomWaiters.store(false, std::memory_order_relaxed);
+      roomEpoch.fetch_add(1, std::memory_order_release);
       futexWake(roomEpoch, INT32_MAX);
     }
   }

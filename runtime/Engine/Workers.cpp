@@ -164,6 +164,10 @@ void EngineCore::perturb() {
 // asymmetric fence. It is enough that somebody searches or is being woken: that
 // thread looks for work after it has ceased to be counted, with full fences on
 // both sides, and wakes the next one if it leaves work behind.
+//
+// One wake at a time: who sets wakingBit changes the epoch, so that whoever is
+// counted then either is woken or does not fall asleep, and takes the bit back
+// as it leaves. Who comes later sees the bit and does not sleep either.
 
 bool EngineCore::hasWork(const Lane &lane) const {
   return lane.readyCount.load(std::memory_order_relaxed) ||
@@ -182,12 +186,14 @@ void EngineCore::idle(Lane &lane) {
   if (isFound)
     return;
   uint32_t epoch = lane.epoch.load(std::memory_order_acquire);
-  lane.sleepers.fetch_add(1, std::memory_order_relaxed);
+  uint32_t seen = lane.sleepers.fetch_add(1, std::memory_order_seq_cst);
   fence.rare(); // Pairs with those after each publication.
-  if (!isWanted())
+  if (!(seen & Lane::wakingBit) && !isWanted())
     futexWait(lane.epoch, epoch);
-  lane.sleepers.fetch_sub(1, std::memory_order_relaxed);
-  lane.isWaking.store(false, std::memory_order_relaxed);
+  seen = lane.sleepers.load(std::memory_order_relaxed);
+  while (!lane.sleepers.compare_exchange_weak(
+      seen, (seen - 1) & ~Lane::wakingBit, std::memory_order_seq_cst))
+    ;
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
@@ -201,16 +207,14 @@ void EngineCore::wakeIfAsleep(Lane &lane) {
 }
 
 void EngineCore::wakeOne(Lane &lane) {
-  do {
-    if (lane.isWaking.exchange(true, std::memory_order_relaxed))
+  uint32_t seen = lane.sleepers.load(std::memory_order_relaxed);
+  do
+    if (!seen || (seen & Lane::wakingBit))
       return;
-    lane.epoch.fetch_add(1, std::memory_order_release);
-    if (futexWake(lane.epoch, 1) == 1)
-      return; // It takes isWaking back.
-    // Nobody slept yet, and others may have relied on this wake.
-    lane.isWaking.store(false, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  } while (lane.sleepers.load(std::memory_order_relaxed) && hasWork(lane));
+  while (!lane.sleepers.compare_exchange_weak(seen, seen | Lane::wakingBit,
+                                              std::memory_order_seq_cst));
+  lane.epoch.fetch_add(1, std::memory_order_seq_cst);
+  futexWake(lane.epoch, 1);
 }
 
 //===----------------------------------------------------------------------===//

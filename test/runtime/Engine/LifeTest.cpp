@@ -222,7 +222,7 @@ TEST_P(ThreadedEngine, PushesWaitForTheBudgetOfOperations) {
           {x}));
   });
   until([&] { return engine->statistics().inFlight == 64; });
-  EXPECT_EQ(pushed, 63);
+  EXPECT_LE(pushed, 63); // The last one may not have returned.
   gate.open();
   pusher.join();
   EXPECT_OK(engine->waitForAll());
