@@ -83,6 +83,32 @@ BENCHMARK_CAPTURE(launch, library, KernelKind::Library, "test.scale");
 BENCHMARK_CAPTURE(launch, copy, KernelKind::Copy, "copy");
 BENCHMARK_CAPTURE(launch, reference, KernelKind::Reference, "reference.still");
 
+/// A program of 1000 copies of a kilobyte, each to memory of the pool that the
+/// next one releases; time a launch.
+static void launchToPool(benchmark::State &state) {
+  ProgramBuilder builder;
+  std::vector<std::byte> object = testObject();
+  builder.object(object);
+  int from = builder.constant<float>(DLC_F32, {256}, std::vector<float>(256));
+  int kernel = builder.kernel(KernelKind::Copy, "copy", 1);
+  constexpr int count = 1000;
+  for (int i = 1; i != count; ++i) {
+    int to = builder.pool(DLC_F32, {256});
+    builder.launch(kernel, {from}, {to});
+    from = to;
+  }
+  builder.launch(kernel, {from}, {builder.output("y", DLC_F32, {256})});
+  Loaded loaded = load(builder);
+  auto execution = std::move(*Execution::create(*loaded.program));
+  for (auto _ : state)
+    if (!execution->run().isOk())
+      return state.SkipWithError("the run failed");
+  state.counters["per_launch"] =
+      benchmark::Counter(count, benchmark::Counter::kIsIterationInvariantRate |
+                                    benchmark::Counter::kInvert);
+}
+BENCHMARK(launchToPool);
+
 /// Empty tiles: what parallelFor() costs by itself.
 static void parallelFor(benchmark::State &state, uint64_t nanoseconds) {
   auto pool =
