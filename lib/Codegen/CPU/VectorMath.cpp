@@ -181,8 +181,8 @@ Value MathBuilder::exp2(Value x) {
   return scaleByPowerOfTwo(p, shifted);
 }
 
-/// At most 5.8 ulp. Never beyond 1, and exactly 1 from the clamp on; -0 is
-/// kept.
+/// At most 5.3 ulp (6.5 without fused multiply-add). Never beyond 1, and
+/// exactly 1 from the clamp on; -0 is kept.
 Value MathBuilder::tanh(Value x) {
   x = clamp(x, 9.01);
   Value u = mul(x, x);

@@ -75,7 +75,7 @@ const Function kFunctions[] = {
     {"exp_of_negative", "math.exp fastmath<afn>",
      [](double x) { return std::exp(x); }, 2.2, 2.5, 0x1p-126, 0x1p-126, 0.0f},
     {"exp2", "math.exp2", [](double x) { return std::exp2(x); }, 2.1, 2.3},
-    {"tanh", "graph.tanh", [](double x) { return std::tanh(x); }, 5.8, 5.8,
+    {"tanh", "graph.tanh", [](double x) { return std::tanh(x); }, 5.3, 6.5,
      0x1p-126, 0, kAnyInput, 1.0f},
     {"erf", "graph.erf", [](double x) { return std::erf(x); }, 6.1, 6.1,
      0x1p-126, 0, kAnyInput, 1.0f},
