@@ -13,6 +13,7 @@
 #include <array>
 #include <cinttypes>
 #include <cstring>
+#include <vector>
 
 using namespace dlc;
 using namespace dlc::rt;
@@ -95,13 +96,15 @@ static Status checkContents(const ArtifactContents &contents) {
                        "expected a constant at or after %" PRIu64
                        ", got %" PRIu64,
                        end, constant.offset);
-    if (__builtin_add_overflow(constant.offset, constant.bytes.size(), &end) ||
+    uint64_t size;
+    if (__builtin_mul_overflow(constant.bytes.size(), constant.repeats, &size))
+      size = UINT64_MAX;
+    if (__builtin_add_overflow(constant.offset, size, &end) ||
         end > contents.constantBytes)
       return makeError(StatusCode::InvalidArgument,
-                       "a constant of %zu bytes at %" PRIu64
+                       "a constant of %" PRIu64 " bytes at %" PRIu64
                        " leaves the section of %" PRIu64 " bytes",
-                       constant.bytes.size(), constant.offset,
-                       contents.constantBytes);
+                       size, constant.offset, contents.constantBytes);
   }
   return Status::ok();
 }
@@ -127,13 +130,32 @@ static uint64_t placeObjects(const ArtifactContents &contents,
   return end;
 }
 
+/// Writes a pattern again and again, in blocks that hold it many times.
+template <typename Sink>
+static Status emitRepeated(const ArtifactConstant &constant, Sink &sink) {
+  if (constant.repeats == 1 || constant.bytes.empty())
+    return sink.write(constant.bytes);
+  std::vector<std::byte> block;
+  uint64_t inBlock = std::clamp<uint64_t>((1 << 16) / constant.bytes.size(), 1,
+                                          constant.repeats);
+  for (uint64_t i = 0; i < inBlock; ++i)
+    block.insert(block.end(), constant.bytes.begin(), constant.bytes.end());
+  for (uint64_t left = constant.repeats; left != 0;) {
+    uint64_t now = std::min(left, inBlock);
+    DLC_RETURN_IF_ERROR(sink.write(
+        std::span(block).first(now * constant.bytes.size())));
+    left -= now;
+  }
+  return Status::ok();
+}
+
 /// Writes the constants section, which starts at `offset` of the sink.
 template <typename Sink>
 static Status emitConstants(const ArtifactContents &contents, uint64_t offset,
                             Sink &sink) {
   for (const ArtifactConstant &constant : contents.constants) {
     DLC_RETURN_IF_ERROR(sink.padTo(offset + constant.offset));
-    DLC_RETURN_IF_ERROR(sink.write(constant.bytes));
+    DLC_RETURN_IF_ERROR(emitRepeated(constant, sink));
   }
   return sink.padTo(offset + contents.constantBytes);
 }

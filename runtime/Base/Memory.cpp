@@ -2,6 +2,8 @@
 
 #include "dlc/runtime/Base/Memory.h"
 
+#include "dlc/runtime/Base/System.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
@@ -19,6 +21,8 @@ AlignedBuffer::~AlignedBuffer() { std::free(start); }
 
 Result<AlignedBuffer> AlignedBuffer::allocate(size_t bytes) {
   void *memory = nullptr;
+  if (bytes > memoryLimit())
+    return outOfMemory(bytes);
   // An empty buffer still has an address, so that null means absent.
   if (posix_memalign(&memory, DLC_ALIGNMENT, std::max<size_t>(bytes, 1)))
     return outOfMemory(bytes);

@@ -129,3 +129,33 @@ TEST(Writer, RefusesMissingObjects) {
   EXPECT_EQ(writeArtifact(builder.contents()).status().message(),
             "expected 1 objects, got 0");
 }
+
+TEST(Writer, RepeatsPatterns) {
+  // 100,000 times three bytes: more than one block of the writer's.
+  std::vector<std::byte> pattern = {std::byte(1), std::byte(2), std::byte(3)};
+  std::vector<std::byte> whole;
+  for (int i = 0; i < 100000; ++i)
+    whole.insert(whole.end(), pattern.begin(), pattern.end());
+  ProgramBuilder repeated = addReluBuilder(), plain = addReluBuilder();
+  uint64_t offset = (plain.constantBytes + 63) & ~uint64_t(63);
+  repeated.constants.push_back({offset, pattern, 100000});
+  plain.constants.push_back({offset, whole});
+  repeated.constantBytes = plain.constantBytes = offset + whole.size();
+  AlignedBuffer first = repeated.write(), second = plain.write();
+  ASSERT_EQ(first.size(), second.size());
+  EXPECT_EQ(std::memcmp(first.data(), second.data(), first.size()), 0);
+}
+
+TEST(Writer, RefusesPatternsThatLeaveTheSection) {
+  std::vector<std::byte> pattern = bytesOf(8, 1);
+  for (uint64_t repeats : {uint64_t(2), uint64_t(1) << 61, ~uint64_t(0)}) {
+    ProgramBuilder builder = addReluBuilder();
+    uint64_t offset = (builder.constantBytes + 63) & ~uint64_t(63);
+    builder.constants.push_back({offset, pattern, repeats});
+    builder.constantBytes = offset + 8;
+    Status status = writeArtifact(builder.contents()).status();
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_NE(status.message().find("leaves the section"), std::string::npos)
+        << status.message();
+  }
+}

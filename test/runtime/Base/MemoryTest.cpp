@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/System.h"
 
 #include <gtest/gtest.h>
 
@@ -30,4 +31,14 @@ TEST(Memory, RoundsUp) {
   EXPECT_EQ(alignUp(0, 64), 0u);
   EXPECT_EQ(alignUp(1, 64), 64u);
   EXPECT_EQ(alignUp(64, 64), 64u);
+}
+
+TEST(Memory, MoreThanTheMachineHasIsNotAskedFor) {
+  uint64_t limit = memoryLimit();
+  EXPECT_GT(limit, uint64_t(1) << 20);
+  if (limit == UINT64_MAX)
+    GTEST_SKIP() << "the system does not say";
+  Result<AlignedBuffer> buffer = AlignedBuffer::allocate(limit + 1);
+  ASSERT_FALSE(buffer.isOk());
+  EXPECT_EQ(buffer.status().code(), StatusCode::OutOfMemory);
 }

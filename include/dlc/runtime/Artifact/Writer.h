@@ -19,10 +19,12 @@ struct ProgramT;
 
 namespace dlc::rt {
 
-/// Bytes of the constants section.
+/// Bytes of the constants section: a pattern, repeated. A constant of one value
+/// all over takes no memory that way while it is written.
 struct ArtifactConstant {
   uint64_t offset; ///< From the start of the section.
   std::span<const std::byte> bytes;
+  uint64_t repeats = 1; ///< At least 1.
 };
 
 /// All that goes into one .dlc file; everything is borrowed.
