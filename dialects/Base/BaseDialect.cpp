@@ -16,6 +16,8 @@ using namespace dlc;
 #define GET_ATTRDEF_CLASSES
 #include "dlc/dialects/Base/BaseAttributes.cpp.inc"
 
+#include "dlc/dialects/Base/BaseInterfaces.cpp.inc"
+
 void BaseDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -27,9 +29,9 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 
 LogicalResult DeviceAttr::verify(EmitError emitError, DeviceKind kind,
                                  int64_t index) {
-  if (index < 0)
-    return emitError() << "expected a device number of at least 0, got "
-                       << index;
+  if (index < 0 || index > INT16_MAX)
+    return emitError() << "expected a device number from 0 to " << INT16_MAX
+                       << ", got " << index;
   return success();
 }
 
@@ -43,6 +45,16 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringAttr name,
       return emitError() << "expected a feature name without sign, got "
                          << feature;
   return success();
+}
+
+std::string dlc::toString(DeviceAttr device) {
+  return (stringifyDeviceKind(device.getKind()) + ":" +
+          llvm::Twine(device.getIndex()))
+      .str();
+}
+
+DeviceAttr dlc::getDefaultDevice(MLIRContext *context) {
+  return DeviceAttr::get(context, DeviceKind::CPU, 0);
 }
 
 /// Splits "nchw16c" into its dimensions "nchw" and the rest "16c".

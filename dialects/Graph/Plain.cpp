@@ -2,6 +2,7 @@
 
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/runtime/Base/Memory.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/APFloat.h"
@@ -152,6 +153,15 @@ static void repeat(char *target, ArrayRef<char> element, int64_t count) {
     std::memcpy(target + i * element.size(), element.data(), element.size());
 }
 
+/// Memory of `size` bytes, or null.
+static std::shared_ptr<char[]> allocate(size_t size) {
+  rt::Result<rt::AlignedBuffer> buffer = rt::AlignedBuffer::allocate(size);
+  if (!buffer.isOk())
+    return nullptr;
+  auto owner = std::make_shared<rt::AlignedBuffer>(std::move(*buffer));
+  return {owner, reinterpret_cast<char *>(owner->data())};
+}
+
 RawElements RawElements::get(ElementsAttr elements, bool keepSplat) {
   RawElements raw;
   if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(elements)) {
@@ -177,7 +187,9 @@ RawElements RawElements::get(ElementsAttr elements, bool keepSplat) {
     return raw;
   }
   size_t size = byteSize(dense.getElementType(), count);
-  raw.owned = std::shared_ptr<char[]>(new char[size]);
+  raw.owned = allocate(size);
+  if (!raw.owned)
+    return {};
   raw.bytes = ArrayRef<char>(raw.owned.get(), size);
   if (mustRepeat && !isBool) {
     repeat(raw.owned.get(), dense.getRawData(), count);

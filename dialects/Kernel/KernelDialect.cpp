@@ -47,6 +47,19 @@ FunctionType dlc::kernel::getCallType(Operation *symbol) {
                            all.drop_front(inputs));
 }
 
+FunctionType FuncOp::getLaunchType() { return getCallType(*this); }
+
+FunctionType LibraryOp::getLaunchType() {
+  FunctionType type = getFunctionType();
+  auto bytes = static_cast<int64_t>(getWorkspace().value_or(0));
+  if (bytes <= 0)
+    return type;
+  SmallVector<Type> results(type.getResults());
+  Builder builder(getContext());
+  results.push_back(RankedTensorType::get({bytes}, builder.getI8Type()));
+  return builder.getFunctionType(type.getInputs(), results);
+}
+
 ArrayRef<int64_t> dlc::kernel::getInPlacePairs(Operation *symbol) {
   std::optional<ArrayRef<int64_t>> pairs;
   if (auto library = dyn_cast<LibraryOp>(symbol))

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
+using namespace dlc;
 using namespace dlc::plan;
 
 /// Symbol names that are attributes of another kind print as @name too.
@@ -27,6 +28,13 @@ void PlanDialect::initialize() {
 #define GET_OP_LIST
 #include "dlc/dialects/Plan/PlanOps.cpp.inc"
       >();
+}
+
+bool dlc::plan::isRowMajor(BaseMemRefType type) {
+  auto ranked = dyn_cast<MemRefType>(type);
+  return !type.getMemorySpace() &&
+         (!ranked || (ranked.getLayout().isIdentity() &&
+                      (!ranked.hasStaticShape() || getByteSize(ranked))));
 }
 
 std::optional<int64_t> dlc::plan::getByteSize(Type type) {
@@ -62,6 +70,7 @@ static LogicalResult verifyNumber(OpTy op, int64_t &next) {
 LogicalResult ProgramOp::verifyRegions() {
   int64_t inputs = 0, outputs = 0;
   llvm::StringMap<int64_t> arenaSizes;
+  llvm::SmallDenseSet<DeviceAttr> devices;
   for (Operation &op : getBody().front()) {
     if (auto input = dyn_cast<InputOp>(op)) {
       if (failed(verifyNumber(input, inputs)))
@@ -73,6 +82,10 @@ LogicalResult ProgramOp::verifyRegions() {
       if (!arenaSizes.try_emplace(arena.getSymName(), arena.getSize()).second)
         return arena.emitOpError("expected a new name, got ")
                << arena.getSymNameAttr() << " again";
+      if (!devices.insert(arena.getDevice()).second)
+        return arena.emitOpError("expected one arena of a device, got a second "
+                                 "one of ")
+               << arena.getDevice();
     } else if (auto slice = dyn_cast<SliceOp>(op)) {
       auto arena = arenaSizes.find(slice.getArena());
       if (arena == arenaSizes.end())
@@ -126,9 +139,55 @@ LogicalResult ViewOp::verify() {
   return success();
 }
 
+/// The tensor type whose values memory of this type holds.
+static Type toTensor(Type type) {
+  if (auto memref = dyn_cast<MemRefType>(type))
+    return RankedTensorType::get(memref.getShape(), memref.getElementType());
+  if (auto memref = dyn_cast<UnrankedMemRefType>(type))
+    return UnrankedTensorType::get(memref.getElementType());
+  return type;
+}
+
+LogicalResult LaunchOp::verify() {
+  if (auto stream = static_cast<int64_t>(getStream()); stream < 0)
+    return emitOpError("expected a stream of at least 0, got ") << stream;
+  for (Value value : getWrites()) {
+    Operation *source = getBase(value).first.getDefiningOp();
+    if (isa_and_nonnull<InputOp, ConstantOp, NoneOp>(source))
+      return emitOpError("expected writable memory, got an input or a "
+                         "constant");
+  }
+  return success();
+}
+
+/// Compares the types of reads or writes with the kernel's.
+static LogicalResult verifyTypes(LaunchOp launch, Operation *kernel,
+                                 StringRef what, ValueRange values,
+                                 TypeRange types) {
+  auto fail = [&] {
+    InFlightDiagnostic diagnostic = launch.emitOpError("expected ");
+    diagnostic.attachNote(kernel->getLoc()) << "the kernel is here";
+    return diagnostic;
+  };
+  if (values.size() != types.size())
+    return fail() << types.size() << " " << what << ", got " << values.size();
+  for (auto [i, value, type] : llvm::enumerate(values, types))
+    if (toTensor(value.getType()) != type)
+      return fail() << what << " " << i << " of " << type << ", got "
+                    << value.getType();
+  return success();
+}
+
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (!symbols.lookupNearestSymbolFrom((*this)->getParentOp(), getKernelAttr()))
+  auto kernel = dyn_cast_or_null<LaunchableOpInterface>(
+      symbols.lookupNearestSymbolFrom((*this)->getParentOp(), getKernelAttr()));
+  if (!kernel)
     return emitOpError("expected the name of a kernel, got ")
            << getKernelAttr();
-  return success();
+  FunctionType type = kernel.getLaunchType();
+  return success(
+      succeeded(verifyTypes(*this, kernel, "reads", getReads(),
+                            type.getInputs())) &&
+      succeeded(verifyTypes(*this, kernel, "writes", getWrites(),
+                            type.getResults())));
 }

@@ -9,6 +9,7 @@
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/dialects/Plan/PlanDialect.h"
 #include "dlc/runtime/Artifact/Writer.h"
+#include "dlc/runtime/Base/System.h"
 #include "dlc/runtime/Kernel/Library.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,7 +36,8 @@ private:
   LogicalResult addMemory(Operation &op);
   uint32_t addValue(Value value, abi::Storage storage);
   LogicalResult addConstant(plan::ConstantOp constant);
-  uint32_t deviceId(StringRef device);
+  uint32_t addDevice(DeviceAttr device);
+  FailureOr<uint32_t> deviceOf(Operation *op, DeviceAttr device);
   LogicalResult addLaunch(plan::LaunchOp launch);
   uint32_t addKernel(StringAttr name);
   void addLibraryKernel(kernel::LibraryOp library, abi::KernelT &kernel);
@@ -47,13 +49,14 @@ private:
   const ExportInfo &info;
 
   abi::ProgramT program;
-  std::map<std::string, uint32_t> deviceIds;
+  DenseMap<DeviceAttr, uint32_t> deviceIds;
   std::map<std::string, uint32_t> arenaDevices;
   DenseMap<Value, uint32_t> valueIds;
   DenseMap<StringAttr, uint32_t> kernelIds;
   std::vector<graph::RawElements> heldConstants;
   std::vector<rt::ArtifactConstant> constants;
   uint64_t constantBytes = 0;
+  uint64_t expandedBytes = 0; // Of constants of one value all over.
   std::vector<std::span<const std::byte>> objects;
 };
 
@@ -73,19 +76,25 @@ static rt::TensorType plainType(Type type) {
       UnrankedTensorType::get(unranked.getElementType()));
 }
 
-uint32_t Exporter::deviceId(StringRef device) {
-  auto [entry, isNew] =
-      deviceIds.try_emplace(device.str(), program.devices.size());
+uint32_t Exporter::addDevice(DeviceAttr device) {
+  auto [entry, isNew] = deviceIds.try_emplace(device, program.devices.size());
   if (isNew) {
-    auto &added = program.devices.emplace_back(
-        std::make_unique<abi::DeviceT>());
-    auto [kind, index] = device.split(':');
-    added->kind = kind == "cuda"  ? abi::DeviceKind::CUDA
-                  : kind == "cpu" ? abi::DeviceKind::CPU
-                                  : abi::DeviceKind::Null;
-    (void)index.getAsInteger(10, added->index);
+    auto &added =
+        program.devices.emplace_back(std::make_unique<abi::DeviceT>());
+    // The kinds are those of the artifact by definition (BaseDialect.td).
+    added->kind = static_cast<abi::DeviceKind>(device.getKind());
+    added->index = device.getIndex();
   }
   return entry->second;
+}
+
+FailureOr<uint32_t> Exporter::deviceOf(Operation *op, DeviceAttr device) {
+  DeviceAttr only = getDefaultDevice(op->getContext());
+  if (device != only)
+    return op->emitOpError("expected device ")
+           << toString(only) << ", the only one that can be compiled for, got "
+           << toString(device);
+  return addDevice(device);
 }
 
 uint32_t Exporter::addValue(Value value, abi::Storage storage) {
@@ -108,25 +117,36 @@ LogicalResult Exporter::addConstant(plan::ConstantOp constant) {
   bool isNew = constants.empty() || constants.back().offset < value.offset;
   if (!isNew || value.bytes == 0)
     return success();
-  heldConstants.push_back(graph::RawElements::get(constant.getValue()));
+  heldConstants.push_back(
+      graph::RawElements::get(constant.getValue(), /*keepSplat=*/true));
   const graph::RawElements &raw = heldConstants.back();
-  if (!raw || raw.data().size() != value.bytes)
+  uint64_t size = raw.data().size(), repeats = raw.isSplat() ? value.bytes / size : 1;
+  if (!raw || size * repeats != value.bytes)
     return constant.emitOpError("expected a value of ")
-           << value.bytes << " bytes, got "
-           << (raw ? static_cast<int64_t>(raw.data().size()) : 0);
+           << value.bytes << " bytes, got " << size;
+  // What a model says in a few bytes must not fill the disk: nobody could run
+  // it. Weights that are in a file may exceed memory, which maps them.
+  expandedBytes += raw.isSplat() ? value.bytes : 0;
+  if (expandedBytes > rt::memoryLimit())
+    return constant.emitOpError("expected constants that fit in the ")
+           << rt::memoryLimit() << " bytes of memory, got one of "
+           << value.bytes << " bytes";
   constants.push_back(
-      {value.offset, std::as_bytes(std::span(raw.data().data(), value.bytes))});
+      {value.offset, std::as_bytes(std::span(raw.data().data(), size)),
+       repeats});
   constantBytes = value.offset + value.bytes;
   return success();
 }
 
 LogicalResult Exporter::addMemory(Operation &op) {
   return TypeSwitch<Operation *, LogicalResult>(&op)
-      .Case([&](plan::ArenaOp arena) {
-        uint32_t id = deviceId(arena.getDevice());
-        arenaDevices[arena.getSymName().str()] = id;
-        program.devices[id]->arena_bytes = arena.getSize();
-        program.devices[id]->lower_bound = arena.getLowerBound();
+      .Case([&](plan::ArenaOp arena) -> LogicalResult {
+        FailureOr<uint32_t> id = deviceOf(arena, arena.getDevice());
+        if (failed(id))
+          return failure();
+        arenaDevices[arena.getSymName().str()] = *id;
+        program.devices[*id]->arena_bytes = arena.getSize();
+        program.devices[*id]->lower_bound = arena.getLowerBound();
         return success();
       })
       .Case<plan::InputOp, plan::OutputOp>([&](auto port) {
@@ -150,9 +170,12 @@ LogicalResult Exporter::addMemory(Operation &op) {
         program.values[id]->device = arenaDevices[slice.getArena().str()];
         return success();
       })
-      .Case([&](plan::PoolOp pool) {
+      .Case([&](plan::PoolOp pool) -> LogicalResult {
+        FailureOr<uint32_t> device = deviceOf(pool, pool.getDevice());
+        if (failed(device))
+          return failure();
         uint32_t id = addValue(pool.getResult(), abi::Storage::Pool);
-        program.values[id]->device = deviceId(pool.getDevice());
+        program.values[id]->device = *device;
         return success();
       })
       .Case([&](plan::ViewOp view) {
@@ -313,7 +336,7 @@ void Exporter::addHead() {
   program.compiler = "dlc " DLC_VERSION;
   program.model = info.model;
   program.options = info.options;
-  deviceId("cpu:0");
+  addDevice(getDefaultDevice(module.getContext()));
   if (code.bytes.empty())
     return;
   auto variant = std::make_unique<abi::ObjectVariantT>();
@@ -362,7 +385,7 @@ dlc::artifact::writeProgram(ModuleOp module, const codegen::ObjectCode &code,
   rt::Result<rt::AlignedBuffer> bytes =
       rt::writeArtifact(exporter.contents());
   if (!bytes.isOk()) {
-    emitError(UnknownLoc::get(module.getContext()), bytes.status().message());
+    emitError(module.getLoc(), bytes.status().message());
     return failure();
   }
   return std::move(*bytes);

@@ -2,17 +2,15 @@
 //
 // plan-pack-arenas: Planning/Memory over the buffers of a program.
 
-#include "dlc/Planning/Memory/InPlace.h"
+#include "Lives.h"
+
 #include "dlc/Planning/Memory/Solver.h"
 #include "dlc/Planning/Memory/Validator.h"
 #include "dlc/abi/Tensor.h"
-#include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/passes/Plan/Passes.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace dlc::plan {
@@ -21,140 +19,27 @@ namespace dlc::plan {
 } // namespace dlc::plan
 
 using namespace mlir;
+using namespace dlc;
 using namespace dlc::plan;
 namespace planning = dlc::planning;
 
 namespace {
-
-/// The buffers of one device and their packing problem; buffer i of the
-/// problem is `buffers[i]`.
-struct DeviceProblem {
-  SmallVector<BufferOp> buffers;
-  planning::Problem problem;
-  std::vector<planning::InPlaceCandidate> candidates;
-};
-
-using DeviceProblems = llvm::MapVector<StringAttr, DeviceProblem>;
-
-/// Reads lives and in-place chances off a program. Step i is launch i.
-class Collector {
-public:
-  explicit Collector(ProgramOp program)
-      : program(program),
-        symbols(program->getParentOfType<ModuleOp>()) {}
-  DeviceProblems run();
-
-private:
-  struct Place {
-    StringAttr device;
-    size_t index;
-  };
-  void addBuffers();
-  void addLives();
-  void addCandidates();
-  planning::Buffer *lookup(Value value);
-
-  ProgramOp program;
-  SymbolTable symbols;
-  DeviceProblems devices;
-  DenseMap<Value, Place> places;
-};
-
 struct PackArenas : public dlc::plan::impl::PackArenasPassBase<PackArenas> {
   using PackArenasPassBase::PackArenasPassBase;
   void runOnOperation() override;
-  LogicalResult pack(StringAttr device, DeviceProblem &part);
+  LogicalResult pack(DeviceAttr device, ArenaProblem &part);
 };
-
 } // namespace
 
-planning::Buffer *Collector::lookup(Value value) {
-  auto place = places.find(getBase(value).first);
-  if (place == places.end())
-    return nullptr;
-  return &devices[place->second.device].problem.buffers[place->second.index];
+static std::string arenaName(DeviceAttr device) {
+  return (stringifyDeviceKind(device.getKind()) + Twine(device.getIndex()))
+      .str();
 }
 
-void Collector::addBuffers() {
-  for (BufferOp buffer : program.getBody().getOps<BufferOp>()) {
-    DeviceProblem &part = devices[buffer.getDeviceAttr()];
-    size_t index = part.buffers.size();
-    places[buffer.getResult()] = {buffer.getDeviceAttr(), index};
-    part.buffers.push_back(buffer);
-    planning::Buffer &entry = part.problem.buffers.emplace_back();
-    entry.id = std::to_string(index);
-    entry.size = llvm::alignTo(*getByteSize(buffer.getType()), DLC_ALIGNMENT);
-    entry.alignment = DLC_ALIGNMENT;
-    entry.lower = -1; // Not live yet.
-  }
-}
-
-void Collector::addLives() {
-  int64_t step = 0;
-  for (LaunchOp launch : program.getBody().getOps<LaunchOp>()) {
-    for (Value value : launch->getOperands()) {
-      planning::Buffer *buffer = lookup(value);
-      if (!buffer)
-        continue;
-      if (buffer->lower < 0)
-        buffer->lower = step;
-      buffer->upper = step + 1;
-    }
-    ++step;
-  }
-  for (auto &[device, part] : devices)
-    for (planning::Buffer &buffer : part.problem.buffers)
-      if (buffer.lower < 0) { // Never used: anywhere will do.
-        buffer.lower = 0;
-        buffer.upper = 1;
-        buffer.size = 0;
-      }
-}
-
-void Collector::addCandidates() {
-  int64_t step = 0;
-  for (LaunchOp launch : program.getBody().getOps<LaunchOp>()) {
-    Operation *kernel = symbols.lookup(launch.getKernel());
-    ArrayRef<int64_t> pairs = dlc::kernel::getInPlacePairs(kernel);
-    for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
-      auto [operand, operandOffset] = getBase(launch.getReads()[pairs[i]]);
-      auto [result, resultOffset] = getBase(launch.getWrites()[pairs[i + 1]]);
-      auto from = places.find(operand), to = places.find(result);
-      if (from == places.end() || to == places.end() ||
-          from->second.device != to->second.device || operandOffset ||
-          resultOffset || lookup(operand)->upper != step + 1)
-        continue;
-      // The kernel promises safety for one input; the same memory read
-      // through another input could be overwritten too early.
-      auto readsOperand = [&, base = operand](Value value) {
-        return getBase(value).first == base;
-      };
-      if (llvm::count_if(launch.getReads(), readsOperand) == 1)
-        devices[from->second.device].candidates.push_back(
-            {from->second.index, to->second.index, step});
-    }
-    ++step;
-  }
-}
-
-DeviceProblems Collector::run() {
-  addBuffers();
-  addLives();
-  addCandidates();
-  return std::move(devices);
-}
-
-/// "cpu:0" -> "cpu0".
-static std::string arenaName(StringRef device) {
-  std::string name;
-  for (char c : device)
-    if (llvm::isAlnum(c))
-      name += c;
-  return name;
-}
-
-LogicalResult PackArenas::pack(StringAttr device, DeviceProblem &part) {
+LogicalResult PackArenas::pack(DeviceAttr device, ArenaProblem &part) {
   planning::Problem &problem = part.problem;
+  if (planning::Error fault = planning::checkProblem(problem))
+    return getOperation().emitOpError("cannot be packed: ") << *fault;
   problem.aliases = planning::decideInPlace(problem, part.candidates);
   planning::SolverOptions options;
   options.steps = searchSteps;
@@ -169,12 +54,13 @@ LogicalResult PackArenas::pack(StringAttr device, DeviceProblem &part) {
   ArenaOp::create(builder, getOperation().getLoc(), builder.getStringAttr(name),
                   device, builder.getI64IntegerAttr(solution.arenaBytes),
                   builder.getI64IntegerAttr(solution.lowerBound));
-  for (auto [buffer, offset] : llvm::zip_equal(part.buffers, solution.offsets)) {
-    builder.setInsertionPoint(buffer);
-    auto slice = SliceOp::create(builder, buffer.getLoc(), buffer.getType(),
-                                 name, offset, *getByteSize(buffer.getType()));
-    buffer.replaceAllUsesWith(slice.getResult());
-    buffer.erase();
+  for (auto [op, offset] : llvm::zip_equal(part.operations, solution.offsets)) {
+    builder.setInsertionPoint(op);
+    Type type = op->getResult(0).getType();
+    auto slice = SliceOp::create(builder, op->getLoc(), type, name, offset,
+                                 *getByteSize(type));
+    op->replaceAllUsesWith(slice);
+    op->erase();
   }
   remark::analysis(getOperation().getLoc(),
                    remark::RemarkOpts::name("PackArenas")
@@ -188,24 +74,30 @@ LogicalResult PackArenas::pack(StringAttr device, DeviceProblem &part) {
 }
 
 /// Gives each distinct constant its place in the artifact, in program order.
+/// One without elements takes none: it is at the start, whatever is there.
 static void placeConstants(ProgramOp program) {
   DenseMap<Attribute, int64_t> offsets;
   int64_t next = 0;
   Builder builder(program.getContext());
   for (ConstantOp constant : program.getBody().getOps<ConstantOp>()) {
-    auto [entry, isNew] = offsets.try_emplace(constant.getValue(), next);
+    int64_t bytes = *getByteSize(constant.getType());
+    auto [entry, isNew] =
+        offsets.try_emplace(constant.getValue(), bytes ? next : 0);
     if (isNew)
-      next = llvm::alignTo(next + *getByteSize(constant.getType()),
-                           DLC_ALIGNMENT);
+      next = llvm::alignTo(next + bytes, DLC_ALIGNMENT);
     constant.setOffsetAttr(builder.getI64IntegerAttr(entry->second));
   }
 }
 
 void PackArenas::runOnOperation() {
-  DeviceProblems devices = Collector(getOperation()).run();
+  ArenaProblems arenas =
+      collectArenas(getOperation(), [](Operation &op) -> Attribute {
+        auto buffer = dyn_cast<BufferOp>(op);
+        return buffer ? buffer.getDevice() : DeviceAttr();
+      });
   // Arenas are put in front one by one: the last first.
-  for (auto &[device, part] : llvm::reverse(devices))
-    if (failed(pack(device, part)))
+  for (auto &[device, part] : llvm::reverse(arenas))
+    if (failed(pack(cast<DeviceAttr>(device), part)))
       return signalPassFailure();
   placeConstants(getOperation());
 }

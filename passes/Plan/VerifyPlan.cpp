@@ -2,6 +2,10 @@
 //
 // plan-verify: the contract of the plan phase.
 
+#include "Lives.h"
+
+#include "dlc/Planning/Memory/Validator.h"
+#include "dlc/abi/Tensor.h"
 #include "dlc/passes/Plan/Passes.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -13,6 +17,7 @@ namespace dlc::plan {
 
 using namespace mlir;
 using namespace dlc::plan;
+namespace planning = dlc::planning;
 
 /// Checks the reads and writes of one launch; `written` grows.
 static LogicalResult verifyLaunch(LaunchOp launch, DenseSet<Value> &written) {
@@ -28,35 +33,115 @@ static LogicalResult verifyLaunch(LaunchOp launch, DenseSet<Value> &written) {
   }
   for (Value value : launch.getWrites()) {
     Value base = getBase(value).first;
-    if (base.getDefiningOp<InputOp>() || base.getDefiningOp<ConstantOp>())
-      return launch.emitOpError("expected writable memory, got an input or a "
-                                "constant");
     if (!written.insert(base).second && base.getDefiningOp<OutputOp>())
       return launch.emitOpError("expected each output to be written once");
   }
   return success();
 }
 
+/// Each constant has a place of its own, or that of an equal one.
+static LogicalResult verifyConstants(ProgramOp program) {
+  DenseMap<int64_t, Attribute> known;
+  int64_t end = 0;
+  for (ConstantOp constant : program.getBody().getOps<ConstantOp>()) {
+    std::optional<uint64_t> place = constant.getOffset();
+    if (!place)
+      return constant.emitOpError("expected an offset, got none");
+    auto offset = static_cast<int64_t>(*place);
+    int64_t bytes = *getByteSize(constant.getType());
+    if (offset < 0 || offset % DLC_ALIGNMENT != 0)
+      return constant.emitOpError("expected an offset aligned to ")
+             << DLC_ALIGNMENT << ", got " << offset;
+    if (bytes == 0)
+      continue;
+    auto [entry, isNew] = known.try_emplace(offset, constant.getValue());
+    if (isNew ? offset < end : entry->second != constant.getValue())
+      return constant.emitOpError("expected an offset of at least ")
+             << end << ", or that of an equal constant, got " << offset;
+    if (isNew && llvm::AddOverflow(offset, bytes, end))
+      return constant.emitOpError("expected an end below 2^63, got offset ")
+             << offset;
+  }
+  return success();
+}
+
+/// The pairs whose memory one launch hands on: at the same offset, the operand
+/// older than the launch, the result made by it, and each in one pair only, so
+/// that whatever they tie together lives one after the other.
+static std::vector<planning::Alias> findHandOvers(const ArenaProblem &part,
+                                                  ArrayRef<int64_t> offsets) {
+  const std::vector<planning::Buffer> &buffers = part.problem.buffers;
+  std::vector<planning::Alias> aliases;
+  llvm::DenseSet<size_t> operands, results;
+  for (const planning::InPlaceCandidate &candidate : part.candidates)
+    if (offsets[candidate.operand] == offsets[candidate.result] &&
+        buffers[candidate.operand].lower < candidate.step &&
+        buffers[candidate.result].lower == candidate.step &&
+        !operands.contains(candidate.operand) &&
+        !results.contains(candidate.result)) {
+      operands.insert(candidate.operand);
+      results.insert(candidate.result);
+      aliases.push_back({candidate.result, candidate.operand, /*delta=*/0});
+    }
+  return aliases;
+}
+
+/// Asks the validator about the slices of one arena.
+static LogicalResult verifyArena(ProgramOp program, Attribute arena,
+                                 ArenaProblem &part) {
+  planning::Solution solution;
+  for (auto [op, buffer] : llvm::zip_equal(part.operations,
+                                           part.problem.buffers)) {
+    auto slice = cast<SliceOp>(op);
+    int64_t offset = slice.getOffset(), size = buffer.size ? slice.getSize() : 0;
+    buffer.size = size;
+    buffer.id += " at " + std::to_string(offset);
+    solution.offsets.push_back(offset);
+    solution.arenaBytes = std::max(solution.arenaBytes, offset + size);
+  }
+  part.problem.aliases = findHandOvers(part, solution.offsets);
+  planning::Error fault = planning::checkProblem(part.problem);
+  if (!fault)
+    fault = planning::validate(part.problem, solution);
+  if (fault)
+    return program.emitOpError("expected slices of ")
+           << arena << " that keep apart: " << *fault;
+  return success();
+}
+
+static LogicalResult verifySlices(ProgramOp program) {
+  auto arenaOf = [](Operation &op) -> Attribute {
+    auto slice = dyn_cast<SliceOp>(op);
+    return slice ? slice.getArenaAttr() : StringAttr();
+  };
+  for (auto &[arena, part] : collectArenas(program, arenaOf))
+    if (failed(verifyArena(program, arena, part)))
+      return failure();
+  return success();
+}
+
+static LogicalResult verifyLaunches(ProgramOp program) {
+  DenseSet<Value> written;
+  for (Operation &op : program.getBody().front()) {
+    if (isa<BufferOp>(op))
+      return op.emitOpError("expected a packed buffer");
+    auto launch = dyn_cast<LaunchOp>(op);
+    if (launch && failed(verifyLaunch(launch, written)))
+      return failure();
+  }
+  for (OutputOp output : program.getBody().getOps<OutputOp>())
+    if (!written.contains(output.getResult()))
+      return output.emitOpError("expected a launch that writes it");
+  return success();
+}
+
 namespace {
 struct VerifyPlan : public dlc::plan::impl::VerifyPlanPassBase<VerifyPlan> {
   void runOnOperation() override {
-    DenseSet<Value> written;
-    for (Operation &op : getOperation().getBody().front()) {
-      auto launch = dyn_cast<LaunchOp>(op);
-      bool ok = launch ? succeeded(verifyLaunch(launch, written)) : true;
-      if (isa<BufferOp>(op)) {
-        op.emitOpError("expected a packed buffer");
-        ok = false;
-      }
-      if (!ok)
-        return signalPassFailure();
-    }
-    for (OutputOp output : getOperation().getBody().getOps<OutputOp>()) {
-      if (written.contains(output.getResult()))
-        continue;
-      output.emitOpError("expected a launch that writes it");
+    ProgramOp program = getOperation();
+    if (failed(verifyLaunches(program)) || failed(verifyConstants(program)) ||
+        failed(verifySlices(program)))
       return signalPassFailure();
-    }
     markAllAnalysesPreserved();
   }
 };

@@ -39,7 +39,7 @@
 // KERNEL: kernel.call @[[E]](%[[R]]
 
 // PLAN-LABEL: plan.program @main
-// PLAN: plan.arena @cpu0 "cpu:0" size(128) lower_bound(128)
+// PLAN: plan.arena @cpu0 <cpu:0> size(128) lower_bound(128)
 // PLAN: %[[X:.*]] = plan.input 0 "x" : memref<4x16xf32>
 // PLAN: %[[Y:.*]] = plan.output 0 "y" : memref<4x8xf32>
 // PLAN: %[[T:.*]] = plan.slice @cpu0[0 for 128] : memref<4x8xf32>

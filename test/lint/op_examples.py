@@ -56,7 +56,7 @@ def module(name, block):
                 needed.setdefault(value, kind)
         defined.update(re.findall(r"%\w+", line.split(" = ")[0] if " = " in line else ""))
     if name.startswith("plan.") and body:
-        buffers = [f'{v} = plan.buffer "cpu:0" : {t}' for v, t in needed.items()]
+        buffers = [f'{v} = plan.buffer <cpu:0> : {t}' for v, t in needed.items()]
         lines = ["plan.program @example {", *buffers, *body, "}"]
     else:
         arguments = ", ".join(f"{v}: {t}" for v, t in needed.items())

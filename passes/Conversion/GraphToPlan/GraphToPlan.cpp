@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace dlc::conversion {
 #define GEN_PASS_DEF_CONVERTGRAPHTOPLANPASS
@@ -57,7 +58,6 @@ private:
   void buildCall(kernel::CallOp call);
   void buildCopies();
   FlatSymbolRefAttr getCopyKernel(Location loc, Type tensor);
-  static std::string deviceOf(Operation *op);
 
   func::FuncOp function;
   SymbolTable &symbols;
@@ -89,10 +89,9 @@ std::string ProgramBuilder::nameOf(DictionaryAttr attributes, StringRef prefix,
   return (prefix + Twine(i)).str();
 }
 
-std::string ProgramBuilder::deviceOf(Operation *op) {
-  if (auto device = op->getAttrOfType<StringAttr>("device"))
-    return device.str();
-  return "cpu:0";
+static DeviceAttr deviceOf(Operation *op) {
+  auto device = op->getAttrOfType<DeviceAttr>("device");
+  return device ? device : getDefaultDevice(op->getContext());
 }
 
 void ProgramBuilder::buildInputs() {
@@ -126,7 +125,7 @@ void ProgramBuilder::buildCall(kernel::CallOp call) {
   SmallVector<Value> reads = llvm::map_to_vector(
       call.getInputs(), [&](Value value) { return memory.lookup(value); });
   SmallVector<Value> writes;
-  std::string device = deviceOf(call);
+  DeviceAttr device = deviceOf(call);
   for (Value result : call.getResults()) {
     Type type = toMemory(result.getType());
     Value target;
@@ -205,6 +204,12 @@ LogicalResult ProgramBuilder::buildOperation(Operation &op) {
 }
 
 LogicalResult ProgramBuilder::build() {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("expected a body of one block, got ")
+           << function.getBody().getBlocks().size();
+  // What conversions left without users would take its place in the artifact.
+  IRRewriter rewriter(function.getContext());
+  (void)runRegionDCE(rewriter, function->getRegions());
   builder.setInsertionPoint(function);
   auto program = plan::ProgramOp::create(builder, function.getLoc(),
                                          function.getSymNameAttr());

@@ -79,7 +79,9 @@ FailureOr<Value> Selector::packConstant(Value value,
   if (!known) {
     graph::RawElements raw = graph::RawElements::get(elements);
     if (!raw)
-      return constant.emitOpError("expected a constant whose bytes are known");
+      return constant.emitOpError("expected a constant of known bytes that "
+                                  "fit in memory, got one of ")
+             << elements.getShapedType();
     AsmResourceBlob blob = HeapAsmResourceBlob::allocate(bytes, 64);
     entry.pack(call, operand, raw.data().data(), blob.getMutableData().data());
     known = graph::makeElements(type, std::move(blob), "packed");

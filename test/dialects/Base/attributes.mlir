@@ -17,7 +17,7 @@ module attributes {dlc.all = [#dlc.device<null:0>, #dlc.target<"host">]} {}
 // -----
 
 // device_c1
-// expected-error @+1 {{expected a device number of at least 0, got -1}}
+// expected-error @+1 {{expected a device number from 0 to 32767, got -1}}
 module attributes {dlc.device = #dlc.device<cpu:-1>} {}
 
 // -----

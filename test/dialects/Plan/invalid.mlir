@@ -9,16 +9,16 @@ plan.program @program_c1 {
 // -----
 
 plan.program @program_c2 {
-  plan.arena @a "cpu:0" size(0) lower_bound(0)
+  plan.arena @a <cpu:0> size(0) lower_bound(0)
   // expected-error@+1 {{expected a new name, got "a" again}}
-  plan.arena @a "cpu:0" size(0) lower_bound(0)
+  plan.arena @a <cpu:0> size(0) lower_bound(0)
 }
 
 // -----
 
 plan.program @arena_c1 {
   // expected-error@+1 {{expected a lower bound from 0 to 8, got 9}}
-  plan.arena @a "cpu:0" size(8) lower_bound(9)
+  plan.arena @a <cpu:0> size(8) lower_bound(9)
 }
 
 // -----
@@ -31,7 +31,7 @@ plan.program @constant_c1 {
 // -----
 
 plan.program @slice_c1 {
-  plan.arena @a "cpu:0" size(64) lower_bound(64)
+  plan.arena @a <cpu:0> size(64) lower_bound(64)
   // expected-error@+1 {{expected a range within 64 bytes, got [64 for 16]}}
   %t = plan.slice @a[64 for 16] : memref<4xf32>
 }
@@ -39,7 +39,7 @@ plan.program @slice_c1 {
 // -----
 
 plan.program @slice_too_small {
-  plan.arena @a "cpu:0" size(64) lower_bound(64)
+  plan.arena @a <cpu:0> size(64) lower_bound(64)
   // expected-error@+1 {{expected at least the memory's size, got 8 bytes}}
   %t = plan.slice @a[0 for 8] : memref<4xf32>
 }
@@ -69,8 +69,121 @@ plan.program @view_element_type {
 
 // -----
 
+plan.program @program_c3 {
+  plan.arena @a <cpu:0> size(0) lower_bound(0)
+  // expected-error@+1 {{expected one arena of a device, got a second one of #dlc.device<cpu:0>}}
+  plan.arena @b <cpu:0> size(0) lower_bound(0)
+}
+
+// -----
+
+// Memory is plain: rows in order, elements that have a width.
+plan.program @element_type {
+  // expected-error@+1 {{must be static row-major memory of bool, integers or floats, but got 'memref<4xindex>'}}
+  %t = plan.buffer <cpu:0> : memref<4xindex>
+}
+
+// -----
+
+plan.program @vector_elements {
+  // expected-error@+1 {{must be static row-major memory}}
+  %t = plan.buffer <cpu:0> : memref<4xvector<4xf32>>
+}
+
+// -----
+
+plan.program @layout {
+  // expected-error@+1 {{must be row-major memory}}
+  %x = plan.input 0 "x" : memref<4x4xf32, strided<[1, 4]>>
+}
+
+// -----
+
+plan.program @memory_space {
+  // expected-error@+1 {{must be static row-major memory}}
+  %t = plan.buffer <cpu:0> : memref<4xf32, 1>
+}
+
+// -----
+
+plan.program @too_large {
+  // expected-error@+1 {{must be static row-major memory}}
+  %t = plan.buffer <cpu:0> : memref<4611686018427387904xf32>
+}
+
+// -----
+
+plan.program @no_device {
+  // expected-error@+1 {{expected '<'}}
+  %t = plan.buffer "nonsense:99" : memref<4xf32>
+}
+
+// -----
+
 plan.program @launch_c1 {
   %x = plan.input 0 "x" : memref<4xf32>
   // expected-error@+1 {{expected the name of a kernel, got @nothing}}
   plan.launch @nothing reads(%x : memref<4xf32>) writes() stream(0)
+}
+
+// -----
+
+// A program is no kernel, not even itself.
+plan.program @launch_c1_program {
+  // expected-error@+1 {{expected the name of a kernel, got @launch_c1_program}}
+  plan.launch @launch_c1_program reads() writes() stream(0)
+}
+
+// -----
+
+// expected-note@+1 {{the kernel is here}}
+kernel.library @add "reference.add" {} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+plan.program @launch_c2 {
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  // expected-error@+1 {{expected 2 reads, got 1}}
+  plan.launch @add reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) stream(0)
+}
+
+// -----
+
+// Scratch memory counts as written.
+// expected-note@+1 {{the kernel is here}}
+kernel.library @conv "cpu.conv" {} workspace(64) : (tensor<4xf32>) -> tensor<4xf32>
+plan.program @launch_c2_workspace {
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  // expected-error@+1 {{expected 2 writes, got 1}}
+  plan.launch @conv reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) stream(0)
+}
+
+// -----
+
+// expected-note@+1 {{the kernel is here}}
+kernel.library @relu "reference.relu" {} : (tensor<4xf32>) -> tensor<4xf32>
+plan.program @launch_c3 {
+  %x = plan.input 0 "x" : memref<5xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  // expected-error@+1 {{expected reads 0 of 'tensor<4xf32>', got 'memref<5xf32>'}}
+  plan.launch @relu reads(%x : memref<5xf32>) writes(%y : memref<4xf32>) stream(0)
+}
+
+// -----
+
+kernel.library @relu "reference.relu" {} : (tensor<4xf32>) -> tensor<4xf32>
+plan.program @launch_c4 {
+  %x = plan.input 0 "x" : memref<4xf32>
+  %v = plan.view %x : memref<4xf32> to memref<4xf32>
+  // expected-error@+1 {{expected writable memory, got an input or a constant}}
+  plan.launch @relu reads(%x : memref<4xf32>) writes(%v : memref<4xf32>) stream(0)
+}
+
+// -----
+
+kernel.library @relu "reference.relu" {} : (tensor<4xf32>) -> tensor<4xf32>
+plan.program @launch_c5 {
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  // expected-error@+1 {{expected a stream of at least 0, got -7}}
+  plan.launch @relu reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) stream(-7)
 }

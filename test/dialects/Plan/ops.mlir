@@ -6,8 +6,8 @@ kernel.library @pick "reference.non_zero" {} : (tensor<4xf32>) -> tensor<1x?xi64
 
 // CHECK-LABEL: plan.program @main
 plan.program @main {
-  // CHECK: plan.arena @cpu0 "cpu:0" size(128) lower_bound(64)
-  plan.arena @cpu0 "cpu:0" size(128) lower_bound(64)
+  // CHECK: plan.arena @cpu0 <cpu:0> size(128) lower_bound(64)
+  plan.arena @cpu0 <cpu:0> size(128) lower_bound(64)
   // CHECK: %[[X:.*]] = plan.input 0 "x" : memref<4xf32>
   %x = plan.input 0 "x" : memref<4xf32>
   // CHECK: plan.output 0 "y" : memref<2x2xf32>
@@ -20,10 +20,10 @@ plan.program @main {
   %none = plan.none
   // CHECK: %[[T:.*]] = plan.slice @cpu0[64 for 16] : memref<4xf32>
   %t = plan.slice @cpu0[64 for 16] : memref<4xf32>
-  // CHECK: plan.buffer "cpu:0" : memref<4xf32>
-  %b = plan.buffer "cpu:0" : memref<4xf32>
-  // CHECK: plan.pool "cpu:0" : memref<*xf32>
-  %p = plan.pool "cpu:0" : memref<*xf32>
+  // CHECK: plan.buffer <cpu:0> : memref<4xf32>
+  %b = plan.buffer <cpu:0> : memref<4xf32>
+  // CHECK: plan.pool <cpu:0> : memref<*xf32>
+  %p = plan.pool <cpu:0> : memref<*xf32>
   // CHECK: plan.view %{{.*}} + 8 : memref<4xf32> to memref<2xf32>
   %v = plan.view %t + 8 : memref<4xf32> to memref<2xf32>
   // CHECK: plan.view %{{.*}} : memref<2x2xf32> to memref<4xf32>

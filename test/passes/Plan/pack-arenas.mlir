@@ -9,7 +9,7 @@ kernel.library @add "reference.add" {} : (tensor<16xf32>, tensor<4xf32>) -> tens
 
 // CHECK-LABEL: plan.program @main
 plan.program @main {
-  // CHECK: plan.arena @cpu0 "cpu:0" size(128) lower_bound(128)
+  // CHECK: plan.arena @cpu0 <cpu:0> size(128) lower_bound(128)
   %x = plan.input 0 "x" : memref<4xf32>
   %y = plan.output 0 "y" : memref<4xf32>
   // CHECK: plan.constant dense<1.000000e+00> : tensor<4xf32> at(0)
@@ -21,12 +21,12 @@ plan.program @main {
   // The second buffer dies before the third is written, but the second is read
   // while the third is: two slots.
   // CHECK: plan.slice @cpu0[[[A:.*]] for 64] : memref<16xf32>
-  %a = plan.buffer "cpu:0" : memref<16xf32>
+  %a = plan.buffer <cpu:0> : memref<16xf32>
   // CHECK-NOT: plan.slice @cpu0[[[A]] for
   // CHECK: plan.slice @cpu0[[[B:.*]] for 64] : memref<16xf32>
-  %b = plan.buffer "cpu:0" : memref<16xf32>
+  %b = plan.buffer <cpu:0> : memref<16xf32>
   // CHECK: plan.slice @cpu0[[[A]] for 64] : memref<16xf32>
-  %c = plan.buffer "cpu:0" : memref<16xf32>
+  %c = plan.buffer <cpu:0> : memref<16xf32>
   plan.launch @f reads(%x : memref<4xf32>) writes(%a : memref<16xf32>) stream(0)
   plan.launch @exp reads(%a : memref<16xf32>) writes(%b : memref<16xf32>) stream(0)
   plan.launch @exp reads(%b : memref<16xf32>) writes(%c : memref<16xf32>) stream(0)
@@ -36,14 +36,14 @@ plan.program @main {
 // Every step may overwrite its operand: one slot.
 // CHECK-LABEL: plan.program @in_place
 plan.program @in_place {
-  // CHECK: plan.arena @cpu0 "cpu:0" size(64) lower_bound(64)
+  // CHECK: plan.arena @cpu0 <cpu:0> size(64) lower_bound(64)
   %x = plan.input 0 "x" : memref<4xf32>
   %y = plan.output 0 "y" : memref<4xf32>
   %w = plan.constant dense<1.0> : tensor<4xf32> : memref<4xf32>
   // CHECK: plan.slice @cpu0[0 for 64] : memref<16xf32>
-  %a = plan.buffer "cpu:0" : memref<16xf32>
+  %a = plan.buffer <cpu:0> : memref<16xf32>
   // CHECK: plan.slice @cpu0[0 for 64] : memref<16xf32>
-  %b = plan.buffer "cpu:0" : memref<16xf32>
+  %b = plan.buffer <cpu:0> : memref<16xf32>
   plan.launch @f reads(%x : memref<4xf32>) writes(%a : memref<16xf32>) stream(0)
   plan.launch @relu reads(%a : memref<16xf32>) writes(%b : memref<16xf32>) stream(0)
   plan.launch @add reads(%b, %w : memref<16xf32>, memref<4xf32>) writes(%y : memref<4xf32>) stream(0)

@@ -10,10 +10,10 @@ kernel.library @add "reference.add" {} : (tensor<4xf32>, tensor<4xf32>) -> tenso
 plan.program @main {
   %x = plan.input 0 "x" : memref<4xf32>
   %y = plan.output 0 "y" : memref<4xf32>
-  %a = plan.buffer "cpu:0" : memref<1024xf32>
-  %b = plan.buffer "cpu:0" : memref<1024xf32>
-  %c = plan.buffer "cpu:0" : memref<4xf32>
-  %d = plan.buffer "cpu:0" : memref<4xf32>
+  %a = plan.buffer <cpu:0> : memref<1024xf32>
+  %b = plan.buffer <cpu:0> : memref<1024xf32>
+  %c = plan.buffer <cpu:0> : memref<4xf32>
+  %d = plan.buffer <cpu:0> : memref<4xf32>
   // CHECK: plan.launch @big
   // CHECK-NEXT: plan.launch @sum
   // CHECK-NEXT: plan.launch @big

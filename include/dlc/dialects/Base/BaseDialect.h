@@ -6,6 +6,7 @@
 #define DLC_DIALECTS_BASE_BASEDIALECT_H
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -14,5 +15,18 @@
 
 #define GET_ATTRDEF_CLASSES
 #include "dlc/dialects/Base/BaseAttributes.h.inc"
+
+#include "dlc/dialects/Base/BaseInterfaces.h.inc"
+
+namespace dlc {
+
+/// "cuda:1", as on the command line.
+std::string toString(DeviceAttr device);
+
+/// cpu:0: where everything runs that names no device, and for now the only
+/// device that programs can be compiled for.
+DeviceAttr getDefaultDevice(mlir::MLIRContext *context);
+
+} // namespace dlc
 
 #endif // DLC_DIALECTS_BASE_BASEDIALECT_H

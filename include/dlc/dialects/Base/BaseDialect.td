@@ -17,6 +17,9 @@ def Base_Dialect : Dialect {
     Attributes shared by Graph, Kernel and Plan: on which device an operation
     runs, for which machine code is generated, and how the elements of a tensor
     are arranged in memory. The dialect has no operations and no types.
+
+    Graph operations may carry `device`, a `#dlc.device`; those without it run
+    on `cpu:0`, which today is the only device that can be compiled for.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -40,7 +43,7 @@ def DeviceAttr : Base_Attr<"Device", "device"> {
     The kinds are `null` (executes nothing; for tests of planning), `cpu` and
     `cuda`. The values of the kinds are those of the artifact (`Artifact.fbs`).
 
-    Constraint (device_c1): the number is not negative.
+    Constraint (device_c1): the number is from 0 to 32767.
 
     ```mlir
     #dlc.device<cuda:0>

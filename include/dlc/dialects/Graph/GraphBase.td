@@ -5,6 +5,7 @@
 #ifndef DLC_DIALECTS_GRAPH_GRAPHBASE_TD
 #define DLC_DIALECTS_GRAPH_GRAPHBASE_TD
 
+include "dlc/dialects/Base/ElementTypes.td"
 include "dlc/dialects/Graph/GraphInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
@@ -53,12 +54,11 @@ def Graph_Dialect : Dialect {
 
 // Element types.
 
-defvar Graph_SignedTypes = [I8, I16, I32, I64];
-defvar Graph_UnsignedTypes = [UI8, UI16, UI32, UI64];
-defvar Graph_IntTypes = Graph_SignedTypes # Graph_UnsignedTypes;
-defvar Graph_FloatTypes = [F16, BF16, F32, F64];
-defvar Graph_NumberTypes = Graph_IntTypes # Graph_FloatTypes;
-defvar Graph_PlainTypes = [I1] # Graph_NumberTypes;
+defvar Graph_SignedTypes = Base_SignedTypes;
+defvar Graph_IntTypes = Base_IntTypes;
+defvar Graph_FloatTypes = Base_FloatTypes;
+defvar Graph_NumberTypes = Base_NumberTypes;
+defvar Graph_PlainTypes = Base_PlainTypes;
 
 def Graph_ElementType : AnyTypeOf<Graph_PlainTypes, "a plain element type">;
 

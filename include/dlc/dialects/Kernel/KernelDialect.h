@@ -5,6 +5,8 @@
 #ifndef DLC_DIALECTS_KERNEL_KERNELDIALECT_H
 #define DLC_DIALECTS_KERNEL_KERNELDIALECT_H
 
+#include "dlc/dialects/Base/BaseDialect.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

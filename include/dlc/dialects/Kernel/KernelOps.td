@@ -5,6 +5,7 @@
 #ifndef DLC_DIALECTS_KERNEL_KERNELOPS_TD
 #define DLC_DIALECTS_KERNEL_KERNELOPS_TD
 
+include "dlc/dialects/Base/BaseInterfaces.td"
 include "dlc/dialects/Kernel/KernelDialect.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -16,7 +17,7 @@ class Kernel_Op<string mnemonic, list<Trait> traits = []>
 
 def FuncOp : Kernel_Op<"func", [
     FunctionOpInterface, IsolatedFromAbove, AutomaticAllocationScope,
-    SingleBlock]> {
+    SingleBlock, DeclareOpInterfaceMethods<LaunchableOpInterface>]> {
   let summary = "A kernel whose body becomes machine code";
   let description = [{
     First form (value semantics): arguments and results are tensors, the body
@@ -86,7 +87,8 @@ def ReturnOp : Kernel_Op<"return", [
   let hasVerifier = 1;
 }
 
-def LibraryOp : Kernel_Op<"library", [Symbol]> {
+def LibraryOp : Kernel_Op<"library", [
+    Symbol, DeclareOpInterfaceMethods<LaunchableOpInterface>]> {
   let summary = "A kernel that is one call into a kernel library";
   let description = [{
     `entry` names the library and its entry (`cpu.conv`), or the Reference

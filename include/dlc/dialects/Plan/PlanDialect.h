@@ -5,6 +5,8 @@
 #ifndef DLC_DIALECTS_PLAN_PLANDIALECT_H
 #define DLC_DIALECTS_PLAN_PLANDIALECT_H
 
+#include "dlc/dialects/Base/BaseDialect.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -14,6 +16,12 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dlc/dialects/Plan/PlanDialect.h.inc"
+
+namespace dlc::plan {
+/// No layout but row-major, no memory space, and less than 2^63 bytes where the
+/// shape is known. The element type has a width.
+bool isRowMajor(mlir::BaseMemRefType type);
+} // namespace dlc::plan
 
 #define GET_OP_CLASSES
 #include "dlc/dialects/Plan/PlanOps.h.inc"

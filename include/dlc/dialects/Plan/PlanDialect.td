@@ -17,7 +17,11 @@ def Plan_Dialect : Dialect {
     at offsets of per-device arenas, and values whose size is known only while
     running, from a pool. `reads(...)` and `writes(...)` of a launch are the
     dependency engine's variables.
+
+    Memory is a memref of plain elements (bool, integers, floats) in row-major
+    order without a memory space; devices are `#dlc.device` attributes.
   }];
+  let dependentDialects = ["::dlc::BaseDialect"];
 }
 
 #endif // DLC_DIALECTS_PLAN_PLANDIALECT_TD

@@ -5,6 +5,9 @@
 #ifndef DLC_DIALECTS_PLAN_PLANOPS_TD
 #define DLC_DIALECTS_PLAN_PLANOPS_TD
 
+include "dlc/dialects/Base/BaseDialect.td"
+include "dlc/dialects/Base/BaseInterfaces.td"
+include "dlc/dialects/Base/ElementTypes.td"
 include "dlc/dialects/Plan/PlanDialect.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -17,6 +20,24 @@ class Plan_Op<string mnemonic, list<Trait> traits = []>
 class Plan_ValueOp<string mnemonic, list<Trait> traits = []>
     : Plan_Op<mnemonic, traits>;
 
+// Memory: plain elements in row-major order, in the device's only space, whose
+// bytes can be counted.
+def Plan_RowMajor : CPred<
+    "::dlc::plan::isRowMajor(::llvm::cast<::mlir::BaseMemRefType>($_self))">;
+def Plan_Memory : ConfinedType<
+    AnyTypeOf<[MemRefOf<Base_PlainTypes>, UnrankedMemRefOf<Base_PlainTypes>]>,
+    [Plan_RowMajor], "row-major memory of bool, integers or floats",
+    "::mlir::BaseMemRefType">;
+def Plan_RankedMemory : ConfinedType<
+    MemRefOf<Base_PlainTypes>, [Plan_RowMajor],
+    "ranked row-major memory of bool, integers or floats",
+    "::mlir::MemRefType">;
+def Plan_StaticMemory : ConfinedType<
+    StaticShapeMemRefOf<Base_PlainTypes>, [Plan_RowMajor],
+    "static row-major memory of bool, integers or floats",
+    "::mlir::MemRefType">;
+def Plan_Operand : AnyTypeOf<[Plan_Memory, NoneType]>;
+
 def ProgramOp : Plan_Op<"program", [
     Symbol, IsolatedFromAbove, NoTerminator, SingleBlock,
     NoRegionArguments]> {
@@ -25,10 +46,11 @@ def ProgramOp : Plan_Op<"program", [
     Constraints:
     - (program_c1) inputs and outputs are numbered 0, 1, ... without gaps.
     - (program_c2) arenas have distinct names.
+    - (program_c3) no device has two arenas.
 
     ```mlir
     plan.program @main {
-      plan.arena @cpu0 "cpu:0" size(64) lower_bound(64)
+      plan.arena @cpu0 <cpu:0> size(64) lower_bound(64)
       %x = plan.input 0 "x" : memref<4xf32>
       %y = plan.output 0 "y" : memref<4xf32>
       %t = plan.slice @cpu0[0 for 16] : memref<4xf32>
@@ -49,10 +71,10 @@ def ArenaOp : Plan_Op<"arena", [HasParent<"ProgramOp">]> {
     Constraint (arena_c1): 0 <= lowerBound <= size.
 
     ```mlir
-    plan.arena @cpu0 "cpu:0" size(4194304) lower_bound(4194304)
+    plan.arena @cpu0 <cpu:0> size(4194304) lower_bound(4194304)
     ```
   }];
-  let arguments = (ins StrAttr:$sym_name, StrAttr:$device,
+  let arguments = (ins StrAttr:$sym_name, DeviceAttr:$device,
                        I64Attr:$size, I64Attr:$lowerBound);
   let assemblyFormat = [{
     custom<SymbolName>($sym_name) $device `size` `(` $size `)`
@@ -69,7 +91,7 @@ def InputOp : Plan_ValueOp<"input", [HasParent<"ProgramOp">]> {
     ```
   }];
   let arguments = (ins I64Attr:$index, StrAttr:$name);
-  let results = (outs AnyRankedOrUnrankedMemRef:$memory);
+  let results = (outs Plan_Memory:$memory);
   let assemblyFormat = "$index $name attr-dict `:` type($memory)";
 }
 
@@ -81,7 +103,7 @@ def OutputOp : Plan_ValueOp<"output", [HasParent<"ProgramOp">]> {
     ```
   }];
   let arguments = (ins I64Attr:$index, StrAttr:$name);
-  let results = (outs AnyRankedOrUnrankedMemRef:$memory);
+  let results = (outs Plan_Memory:$memory);
   let assemblyFormat = "$index $name attr-dict `:` type($memory)";
 }
 
@@ -97,7 +119,7 @@ def ConstantOp : Plan_ValueOp<"constant", [HasParent<"ProgramOp">]> {
     ```
   }];
   let arguments = (ins ElementsAttr:$value, OptionalAttr<I64Attr>:$offset);
-  let results = (outs AnyMemRef:$memory);
+  let results = (outs Plan_StaticMemory:$memory);
   let assemblyFormat = [{
     $value (`at` `(` $offset^ `)`)? attr-dict `:` type($memory)
   }];
@@ -121,11 +143,11 @@ def BufferOp : Plan_ValueOp<"buffer", [HasParent<"ProgramOp">]> {
     `plan-pack-arenas` turns it into a `plan.slice` of its device's arena.
 
     ```mlir
-    %t = plan.buffer "cpu:0" : memref<8x16xf32>
+    %t = plan.buffer <cpu:0> : memref<8x16xf32>
     ```
   }];
-  let arguments = (ins StrAttr:$device);
-  let results = (outs AnyStaticShapeMemRef:$memory);
+  let arguments = (ins DeviceAttr:$device);
+  let results = (outs Plan_StaticMemory:$memory);
   let assemblyFormat = "$device attr-dict `:` type($memory)";
 }
 
@@ -136,12 +158,12 @@ def SliceOp : Plan_ValueOp<"slice", [HasParent<"ProgramOp">]> {
     Constraint (slice_c1): the range lies in the arena and holds the memory.
 
     ```mlir
-    plan.arena @cpu0 "cpu:0" size(512) lower_bound(512)
+    plan.arena @cpu0 <cpu:0> size(512) lower_bound(512)
     %t = plan.slice @cpu0[0 for 512] : memref<8x16xf32>
     ```
   }];
   let arguments = (ins StrAttr:$arena, I64Attr:$offset, I64Attr:$size);
-  let results = (outs AnyStaticShapeMemRef:$memory);
+  let results = (outs Plan_StaticMemory:$memory);
   let assemblyFormat = [{
     custom<SymbolName>($arena) `[` $offset `for` $size `]` attr-dict `:`
     type($memory)
@@ -152,12 +174,12 @@ def PoolOp : Plan_ValueOp<"pool", [HasParent<"ProgramOp">]> {
   let summary = "A transient whose shape is known only while running";
   let description = [{
     ```mlir
-    %n = plan.pool "cpu:0" : memref<2x?xi64>
+    %n = plan.pool <cpu:0> : memref<2x?xi64>
     ```
     The rank may be unknown too (`memref<*xf32>`).
   }];
-  let arguments = (ins StrAttr:$device);
-  let results = (outs AnyRankedOrUnrankedMemRef:$memory);
+  let arguments = (ins DeviceAttr:$device);
+  let results = (outs Plan_Memory:$memory);
   let assemblyFormat = "$device attr-dict `:` type($memory)";
 }
 
@@ -171,9 +193,9 @@ def ViewOp : Plan_ValueOp<"view", [HasParent<"ProgramOp">, Pure]> {
     %v = plan.view %t : memref<8x16xf32> to memref<128xf32>
     ```
   }];
-  let arguments = (ins AnyRankedOrUnrankedMemRef:$source,
+  let arguments = (ins Plan_Memory:$source,
                        DefaultValuedAttr<I64Attr, "0">:$offset);
-  let results = (outs AnyRankedOrUnrankedMemRef:$memory);
+  let results = (outs Plan_Memory:$memory);
   let assemblyFormat = [{
     $source (`+` $offset^)? attr-dict `:` type($source) `to` type($memory)
   }];
@@ -189,6 +211,9 @@ def LaunchOp : Plan_Op<"launch", [
     last output. Constraints:
     - (launch_c1) `kernel` names a kernel.
     - (launch_c2) the numbers of reads and writes are the kernel's.
+    - (launch_c3) the types of reads and writes are the kernel's.
+    - (launch_c4) no input, constant or absent operand is written.
+    - (launch_c5) the stream is not negative.
 
     ```mlir
     kernel.library @add "reference.add" {} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -196,13 +221,14 @@ def LaunchOp : Plan_Op<"launch", [
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel,
-                       Variadic<AnyType>:$reads, Variadic<AnyType>:$writes,
+                       Variadic<Plan_Operand>:$reads, Variadic<Plan_Memory>:$writes,
                        DefaultValuedAttr<I64Attr, "0">:$stream);
   let assemblyFormat = [{
     $kernel `reads` `(` ($reads^ `:` type($reads))? `)`
     `writes` `(` ($writes^ `:` type($writes))? `)`
     `stream` `(` $stream `)` attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 #endif // DLC_DIALECTS_PLAN_PLANOPS_TD

@@ -41,9 +41,9 @@ def PackArenasPass : Pass<"plan-pack-arenas", "plan::ProgramOp"> {
     expands at most `search-steps` branches and keeps the best packing.
 
     ```mlir
-    %a = plan.buffer "cpu:0" : memref<16xf32>
+    %a = plan.buffer <cpu:0> : memref<16xf32>
     ->
-    plan.arena @cpu0 "cpu:0" size(64) lower_bound(64)
+    plan.arena @cpu0 <cpu:0> size(64) lower_bound(64)
     %a = plan.slice @cpu0[0 for 64] : memref<16xf32>
     ```
   }];
@@ -59,11 +59,15 @@ def VerifyPlanPass : Pass<"plan-verify", "plan::ProgramOp"> {
     Requires: `plan-pack-arenas`.
     Ensures: no `plan.buffer` is left; each value that a launch reads was
     written before, or is an input or a constant; each output is written
-    exactly once. Changes nothing.
-    Cost: one walk.
+    exactly once. Slices are aligned to 64 bytes, and share bytes while both are
+    live only where one launch hands them on in place; the validator of
+    `Planning/Memory` says so. Constants are aligned, in ascending order, and
+    disjoint unless equal. Changes nothing.
+    Cost: one walk, O(n log n) for n slices, and their pairs that are live at
+    once.
 
     ```mlir
-    %a = plan.buffer "cpu:0" : memref<16xf32> // error: expected a packed buffer
+    %a = plan.buffer <cpu:0> : memref<16xf32> // error: expected a packed buffer
     ```
   }];
 }

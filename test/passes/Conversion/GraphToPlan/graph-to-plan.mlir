@@ -28,7 +28,7 @@ func.func @main(%x: tensor<4xf32> {graph.name = "data"}) -> (tensor<4xf32> {grap
 // CHECK-LABEL: plan.program @views
 func.func @views(%x: tensor<4xf32>) -> tensor<2x2xf32> {
   // CHECK: %[[Y:.*]] = plan.output 0 "output0" : memref<2x2xf32>
-  // CHECK: %[[T:.*]] = plan.buffer "cpu:0" : memref<4xf32>
+  // CHECK: %[[T:.*]] = plan.buffer <cpu:0> : memref<4xf32>
   // CHECK: plan.launch @k {{.*}} writes(%[[T]] :
   // CHECK: %[[M:.*]] = plan.view %[[T]] : memref<4xf32> to memref<2x2xf32>
   // CHECK: %[[B:.*]] = plan.view %[[M]] : memref<2x2xf32> to memref<4xf32>
@@ -50,7 +50,7 @@ kernel.library @abs "reference.abs" {} : (tensor<1x?xi64>) -> tensor<1x?xi64>
 // CHECK-LABEL: plan.program @pool
 func.func @pool(%x: tensor<4xf32>) -> tensor<1x?xi64> {
   // CHECK: %[[Y:.*]] = plan.output 0 "output0" : memref<1x?xi64>
-  // CHECK: %[[P:.*]] = plan.pool "cpu:0" : memref<1x?xi64>
+  // CHECK: %[[P:.*]] = plan.pool <cpu:0> : memref<1x?xi64>
   // CHECK: plan.launch @nz {{.*}} writes(%[[P]] :
   // CHECK: plan.launch @abs reads(%[[P]] {{.*}} writes(%[[Y]] :
   %0 = kernel.call @nz(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
@@ -63,7 +63,7 @@ func.func @pool(%x: tensor<4xf32>) -> tensor<1x?xi64> {
 func.func @none(%x: tensor<4xf32>, %h: tensor<f32>) -> tensor<4xf32> {
   // CHECK: %[[N:.*]] = plan.none
   // CHECK: plan.launch @clamp reads(%{{.*}}, %[[N]], %{{.*}} : memref<4xf32>, none, memref<f32>)
-  // CHECK: %[[W:.*]] = plan.buffer "cpu:0" : memref<256xi8>
+  // CHECK: %[[W:.*]] = plan.buffer <cpu:0> : memref<256xi8>
   // CHECK: plan.launch @scratch {{.*}} writes(%{{.*}}, %[[W]] : memref<4xf32>, memref<256xi8>)
   %n = graph.none : none
   %0 = kernel.call @clamp(%x, %n, %h) : (tensor<4xf32>, none, tensor<f32>) -> tensor<4xf32>
