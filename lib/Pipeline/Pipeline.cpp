@@ -34,6 +34,10 @@ std::string dlc::pipeline::phaseNames() {
   return llvm::join(ArrayRef(phaseTable), ", ");
 }
 
+static void addVerifier(OpPassManager &manager, graph::VerifiedPhase phase) {
+  manager.nest<func::FuncOp>().addPass(graph::createVerifyPass({phase}));
+}
+
 static void addGraphPhase(OpPassManager &manager) {
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(graph::createInferTypesPass());
@@ -44,26 +48,29 @@ static void addGraphPhase(OpPassManager &manager) {
   function.addPass(createCSEPass());
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(graph::createInferTypesPass());
-  function.addPass(graph::createVerifyPass());
 }
 
 void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
                              const PipelineOptions &options) {
   switch (phase) {
-  case Phase::Import:
-  case Phase::Placed: // One device: every operation is on cpu:0.
   case Phase::Codegen:
   case Phase::Artifact:
     return;
+  case Phase::Import:
+    return addVerifier(manager, graph::VerifiedPhase::Import);
   case Phase::Graph:
-    return addGraphPhase(manager);
+    addGraphPhase(manager);
+    return addVerifier(manager, graph::VerifiedPhase::Graph);
+  case Phase::Placed: // One device: every operation is on cpu:0.
+    return addVerifier(manager, graph::VerifiedPhase::Placed);
   case Phase::Fused:
     manager.nest<func::FuncOp>().addPass(graph::createFuseOperatorsPass());
-    return;
+    return addVerifier(manager, graph::VerifiedPhase::Fused);
   case Phase::Kernel:
     manager.addPass(conversion::createConvertGraphToKernelPass());
     manager.addPass(conversion::createConvertKernelToCallPass());
     manager.addPass(conversion::createConvertKernelToLinalgPass());
+    manager.addPass(conversion::createVerifyKernelPass());
     return;
   case Phase::Plan: {
     manager.addPass(conversion::createConvertGraphToPlanPass());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph-verify: what the phases after Graph rely on.
+// graph-verify: what each phase of Graph operations promises to the next.
 
+#include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/passes/Graph/Passes.h"
 #include "dlc/runtime/Kernel/Reference/Reference.h"
 
@@ -16,16 +17,58 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
 
-static LogicalResult verifyOperation(Operation *op) {
+static bool hasReference(Operation *op) {
+  return rt::ref::lookup(std::string_view(op->getName().stripDialect()));
+}
+
+static LogicalResult verifyDevice(Operation *op, VerifiedPhase phase) {
+  Attribute attribute = op->getDiscardableAttr("device");
+  if (!attribute)
+    return success();
+  auto device = dyn_cast<DeviceAttr>(attribute);
+  if (!device)
+    return op->emitOpError("expected a #dlc.device, got device ") << attribute;
+  DeviceAttr only = getDefaultDevice(op->getContext());
+  if (phase >= VerifiedPhase::Placed && device != only)
+    return op->emitOpError("expected device ")
+           << toString(only) << ", the only one that can be compiled for, got "
+           << toString(device);
+  return success();
+}
+
+static LogicalResult verifyGroup(FusionOp group) {
+  Block &body = group.getBody().front();
+  auto count = std::distance(body.begin(), body.end()) - 1; // The yield.
+  if (count < 2)
+    return group.emitOpError("expected two operations or more, got ") << count;
+  for (Operation &op : body.without_terminator()) {
+    if (!isComputed(&op) || !hasReference(&op))
+      return op.emitOpError("expected operations with a Reference kernel in a "
+                            "group");
+    for (Type type : op.getResultTypes())
+      if (auto tensor = dyn_cast<ShapedType>(type);
+          tensor && !tensor.hasStaticShape())
+        return op.emitOpError("expected static types in a group, got ") << type;
+  }
+  for (OpResult result : group.getResults())
+    if (result.use_empty())
+      return group.emitOpError("expected a use of result #")
+             << result.getResultNumber() << ", got none";
+  return success();
+}
+
+static LogicalResult verifyOperation(Operation *op, VerifiedPhase phase) {
   if (isa<func::ReturnOp>(op))
     return success();
   if (!isa_and_nonnull<GraphDialect>(op->getDialect()))
     return op->emitOpError() << "expected operations of the graph dialect";
-  LogicalResult result = success();
-  if (isComputed(op) &&
-      !rt::ref::lookup(std::string_view(op->getName().stripDialect())))
-    result = op->emitOpError() << "has no reference kernel";
-  return result;
+  if (phase >= VerifiedPhase::Graph && isComputed(op) && !hasReference(op))
+    return op->emitOpError() << "has no reference kernel";
+  if (failed(verifyDevice(op, phase)))
+    return failure();
+  auto group = dyn_cast<FusionOp>(op);
+  return group && phase >= VerifiedPhase::Fused ? verifyGroup(group)
+                                                : success();
 }
 
 /// Each `graph.name` among arguments, or among results, comes once.
@@ -47,7 +90,8 @@ static LogicalResult verifyNames(func::FuncOp function, unsigned count,
   return result;
 }
 
-static LogicalResult verifyFunction(func::FuncOp function) {
+static LogicalResult verifyFunction(func::FuncOp function,
+                                    VerifiedPhase phase) {
   LogicalResult result = success();
   auto note = [&](LogicalResult part) {
     if (failed(part))
@@ -57,7 +101,8 @@ static LogicalResult verifyFunction(func::FuncOp function) {
     return function.emitOpError() << "expected a body of one block, got "
                                   << function.getBody().getBlocks().size();
   for (BlockArgument argument : function.getArguments())
-    if (!isa<RankedTensorType>(argument.getType()))
+    if (phase >= VerifiedPhase::Graph &&
+        !isa<RankedTensorType>(argument.getType()))
       note(function.emitOpError()
            << "expected a known rank for argument #" << argument.getArgNumber()
            << ", got " << argument.getType());
@@ -72,14 +117,15 @@ static LogicalResult verifyFunction(func::FuncOp function) {
                          i, GraphDialect::kNameAttr);
                    }));
   for (Operation &op : function.getBody().front())
-    note(verifyOperation(&op));
+    note(verifyOperation(&op, phase));
   return result;
 }
 
 namespace {
 struct Verify : dlc::graph::impl::VerifyPassBase<Verify> {
+  using VerifyPassBase::VerifyPassBase;
   void runOnOperation() override {
-    if (failed(verifyFunction(getOperation())))
+    if (failed(verifyFunction(getOperation(), phase)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

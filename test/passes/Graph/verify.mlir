@@ -1,5 +1,8 @@
 // RUN: dlc-opt %s --graph-verify --split-input-file --verify-diagnostics
-// The end of the graph phase is checked, every violation reported.
+// RUN: not dlc-opt %s --graph-verify=phase=placed --split-input-file 2>&1 | FileCheck %s --check-prefix=PLACED
+// RUN: not dlc-opt %s --graph-verify=phase=import --split-input-file 2>&1 | FileCheck %s --check-prefix=IMPORT
+// The end of the graph phase is checked, every violation reported. Import
+// promises less, later phases more.
 
 func.func @good(%x: tensor<?x4xf32> {graph.name = "x"}) -> (tensor<?x4xf32> {graph.name = "x"}) {
   %y = graph.relu %x : tensor<?x4xf32>
@@ -29,5 +32,24 @@ func.func @names(%a: tensor<1xf32> {graph.name = "x"}, %b: tensor<1xf32> {graph.
 func.func @dialect(%a: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{expected operations of the graph dialect}}
   %b = arith.negf %a : tensor<4xf32>
+  return %b : tensor<4xf32>
+}
+
+// -----
+
+// PLACED: expected device cpu:0, the only one that can be compiled for, got cuda:0
+// IMPORT-NOT: got cuda:0
+func.func @device(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %b = graph.relu %a {device = #dlc.device<cpu:0>} : tensor<4xf32>
+  %c = graph.relu %b {device = #dlc.device<cuda:0>} : tensor<4xf32>
+  return %c : tensor<4xf32>
+}
+
+// -----
+
+// IMPORT: expected a #dlc.device, got device "cpu:0"
+func.func @device_text(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected a #dlc.device, got device "cpu:0"}}
+  %b = graph.relu %a {device = "cpu:0"} : tensor<4xf32>
   return %b : tensor<4xf32>
 }

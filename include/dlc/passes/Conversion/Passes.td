@@ -93,6 +93,26 @@ def ConvertKernelToLinalgPass
     "::dlc::kernel::KernelDialect"];
 }
 
+def VerifyKernelPass : Pass<"kernel-verify", "::mlir::ModuleOp"> {
+  let summary = "Check the end of the kernel phase";
+  let description = [{
+    Requires: nothing.
+    Ensures: the module holds kernels and functions; each function is one block
+    of `kernel.call`, `graph.constant`, `graph.none` and views of static shape;
+    each `kernel.func` is in destination style; each `kernel.library` names an
+    entry of a kernel library, a Reference kernel, or `copy`; each kernel is
+    called. Reports every violation. Changes nothing.
+    Cost: one walk.
+
+    ```mlir
+    kernel.library @k "cpu.frob" {} : (tensor<4xf32>) -> tensor<4xf32>
+    ->
+    error: expected an entry of a kernel library, got "cpu.frob"
+    ```
+  }];
+  let dependentDialects = ["::dlc::kernel::KernelDialect"];
+}
+
 def ConvertGraphToPlanPass
     : Pass<"convert-graph-to-plan", "::mlir::ModuleOp"> {
   let summary = "Turn functions of kernel calls into programs over memory";

@@ -6,12 +6,16 @@
 #ifndef DLC_PASSES_GRAPH_PASSES_H
 #define DLC_PASSES_GRAPH_PASSES_H
 
+#include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace dlc::graph {
+
+/// The phases that end in functions of Graph operations, in order.
+enum class VerifiedPhase { Import, Graph, Placed, Fused };
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -111,12 +111,23 @@ def SimplifyInferencePass
 }
 
 def VerifyPass : Pass<"graph-verify", "::mlir::func::FuncOp"> {
-  let summary = "Check the end of the graph phase";
+  let summary = "Check the end of a phase of Graph operations";
   let description = [{
     Requires: nothing.
-    Ensures: the body is one block of Graph operations and the return; every
-    argument has a known rank; every operation but constants has a Reference
-    kernel; names of arguments and of results (`graph.name`) are unique. Reports every violation. Changes nothing.
+    Ensures, and each phase what those before it ensure:
+    - `import`: the body is one block of Graph operations and the return; names
+      of arguments and of results (`graph.name`) are unique; `device` attributes
+      are `#dlc.device`s.
+    - `graph`: every argument has a known rank; every operation but those of
+      structure has a Reference kernel.
+    - `placed`: every operation is on `cpu:0`, which is also where one without
+      `device` is: programs can be compiled for no other device.
+    - `fused`: every `graph.fusion` stands in the function and holds two or more
+      operations of static types that have a Reference kernel; each of its
+      results is used.
+
+    Reports every violation. Changes nothing. Groups are convex by construction:
+    a group with a path that leaves and enters again has no place in its block.
     Cost: one walk.
 
     ```mlir
@@ -125,6 +136,16 @@ def VerifyPass : Pass<"graph-verify", "::mlir::func::FuncOp"> {
     error: expected a known rank for argument #0, got 'tensor<*xf32>'
     ```
   }];
+  let options = [
+    Option<"phase", "phase", "::dlc::graph::VerifiedPhase",
+           /*default=*/"::dlc::graph::VerifiedPhase::Graph",
+           "The phase whose end is checked", [{::llvm::cl::values(
+             clEnumValN(::dlc::graph::VerifiedPhase::Import, "import", ""),
+             clEnumValN(::dlc::graph::VerifiedPhase::Graph, "graph", ""),
+             clEnumValN(::dlc::graph::VerifiedPhase::Placed, "placed", ""),
+             clEnumValN(::dlc::graph::VerifiedPhase::Fused, "fused", "")
+           )}]>];
+  let dependentDialects = ["::dlc::BaseDialect"];
 }
 
 #endif // DLC_PASSES_GRAPH_PASSES_TD
