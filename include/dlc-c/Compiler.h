@@ -26,7 +26,8 @@ typedef struct DlcBufferImpl *DlcBuffer;
 
 /*===-- Options -----------------------------------------------------------===*/
 
-/* The shape that replaces the declared one of an input. Will not grow. */
+/* The shape of an input: values for the dimensions that the model leaves open,
+ * and those that it declares; below 0 says nothing. Will not grow. */
 typedef struct DlcInputShape {
   const char *name;
   const int64_t *shape;

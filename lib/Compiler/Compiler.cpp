@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "dlc/Compiler/Compiler.h"
+
+#include "Guard.h"
+
 #include "dlc/Artifact/Export.h"
 #include "dlc/Codegen/CPU/Codegen.h"
 #include "dlc/Frontend/ONNX/Import.h"
@@ -14,6 +17,7 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/Timing.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -42,7 +46,10 @@ private:
 struct Compilation::State {
   explicit State(CompileOptions options);
   void addMessage(Diagnostic &diagnostic);
+  LogicalResult checkImport();
   LogicalResult runPasses(Phase phase);
+  LogicalResult runGuarded(Phase phase, const std::string &passes,
+                           function_ref<LogicalResult()> work);
   LogicalResult generateCode();
   artifact::ExportInfo exportInfo() const;
   std::vector<ModelPort> ports(bool wantInputs);
@@ -97,12 +104,41 @@ static StringRef severityOf(const Diagnostic &diagnostic) {
   return "";
 }
 
+/// Names come from files of anyone: a message stays one line, and sends no
+/// control sequence to a terminal.
+static void printLine(StringRef text, raw_ostream &os) {
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '\n')
+      os << "\\n";
+    else if (byte < 0x20 || byte == 0x7f)
+      os << "\\x" << llvm::hexdigit(byte >> 4) << llvm::hexdigit(byte & 15);
+    else
+      os << c;
+  }
+  os << '\n';
+}
+
+/// The text without "'graph.conv' op ", which names our operation: the
+/// location names the model's.
+static StringRef withoutOperation(StringRef text) {
+  constexpr llvm::StringLiteral end = "' op ";
+  size_t at = text.find(end);
+  bool isPrefix = text.starts_with("'") && at != StringRef::npos &&
+                  text.substr(1, at - 1).find_first_of(" '") == StringRef::npos;
+  return isPrefix ? text.drop_front(at + end.size()) : text;
+}
+
 void Compilation::State::addMessage(Diagnostic &diagnostic) {
   llvm::raw_string_ostream os(messages);
   auto add = [&](const Diagnostic &part) {
-    os << severityOf(part) << ": ";
-    printLocation(part.getLocation(), os);
-    os << part << '\n';
+    std::string line;
+    llvm::raw_string_ostream lineStream(line);
+    lineStream << severityOf(part) << ": ";
+    printLocation(part.getLocation(), lineStream);
+    std::string text = part.str();
+    lineStream << withoutOperation(text);
+    printLine(line, os);
   };
   add(diagnostic);
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error && !hasFailed) {
@@ -183,11 +219,7 @@ LogicalResult Compilation::import(const std::string &path) {
     state->module = onnx::importOnnxFile(*state->context, path,
                                          importOptions(state->options));
   }
-  if (!state->module)
-    return failure();
-  state->inputs = state->ports(true);
-  state->outputs = state->ports(false);
-  return success();
+  return state->module ? state->checkImport() : failure();
 }
 
 LogicalResult Compilation::importOnnx(StringRef bytes,
@@ -196,25 +228,64 @@ LogicalResult Compilation::importOnnx(StringRef bytes,
   state->module =
       onnx::importOnnxBuffer(*state->context, bytes, nullptr, name,
                              importOptions(state->options));
-  if (!state->module)
+  return state->module ? state->checkImport() : failure();
+}
+
+/// Makes the module that was read fit for passes: one function of Graph
+/// operations, as far as import can promise it.
+LogicalResult Compilation::State::checkImport() {
+  Operation *main = module->lookupSymbol("main");
+  for (Operation &op : *module->getBody())
+    if (!isa<func::FuncOp>(op))
+      return emitError(op.getLoc(), "expected functions of Graph operations, "
+                                    "as up to the phase fused, got ")
+             << op.getName();
+  if (!isa_and_nonnull<func::FuncOp>(main))
+    return emitError(module->getLoc(), "expected a function @main");
+  if (failed(runPasses(Phase::Import)))
     return failure();
-  state->inputs = state->ports(true);
-  state->outputs = state->ports(false);
+  inputs = ports(true);
+  outputs = ports(false);
   return success();
 }
 
 LogicalResult Compilation::State::runPasses(Phase phase) {
-  PassManager manager(context.get());
+  PassManager manager(context.get(), ModuleOp::getOperationName());
   pipeline::PipelineOptions passOptions;
   passOptions.searchSteps = options.searchSteps;
   pipeline::addPhase(manager, phase, passOptions);
   if (manager.empty())
     return success();
-  if (!options.reproducer.empty())
-    manager.enableCrashReproducerGeneration(options.reproducer);
   if (options.timing)
     manager.enableTiming();
-  return manager.run(*module);
+  std::string passes;
+  llvm::raw_string_ostream os(passes);
+  manager.printAsTextualPipeline(os);
+  return runGuarded(phase, passes, [&] { return manager.run(*module); });
+}
+
+/// The work of a phase on the module, repeatable by running `passes`.
+LogicalResult
+Compilation::State::runGuarded(Phase phase, const std::string &passes,
+                               function_ref<LogicalResult()> work) {
+  // What the model says is refused by the placed phase at the latest.
+  bool isOurs = options.guard && phase > Phase::Placed;
+  std::optional<Reproducer> reproducer;
+  if (options.guard || !options.reproducer.empty())
+    reproducer.emplace(*module, passes);
+  bool crashed = false;
+  if (succeeded(dlc::runGuarded(options.guard, crashed, work)))
+    return success();
+  if (crashed) {
+    messages += "error: " + modelName + ": internal: a crash in the phase " +
+                nameOf(phase).str() + "\n";
+    // Half-done work may hold on to them: nothing is safe but to leave them.
+    (void)module.release();
+    (void)context.release();
+  }
+  if (isOurs || crashed || !options.reproducer.empty())
+    messages += "note: " + reproducer->write(options.reproducer) + "\n";
+  return failure();
 }
 
 LogicalResult Compilation::State::generateCode() {
@@ -229,15 +300,21 @@ LogicalResult Compilation::State::generateCode() {
     return success(); // Library kernels alone.
   unsigned threads =
       options.threads ? options.threads : std::thread::hardware_concurrency();
-  FailureOr<codegen::ObjectCode> result =
-      codegen::compileKernels(*module, *target, threads);
-  if (failed(result))
-    return failure();
-  code = std::move(*result);
-  return success();
+  std::string passes =
+      "builtin.module(codegen-cpu-emit-loops{target=" + options.target + "})";
+  return runGuarded(Phase::Codegen, passes, [&] {
+    FailureOr<codegen::ObjectCode> result =
+        codegen::compileKernels(*module, *target, threads);
+    if (failed(result))
+      return failure();
+    code = std::move(*result);
+    return success();
+  });
 }
 
 LogicalResult Compilation::runTo(Phase phase) {
+  if (!state->module)
+    return failure();
   while (state->reached < phase && state->reached < Phase::Codegen) {
     auto next = static_cast<Phase>(static_cast<int>(state->reached) + 1);
     if (state->options.onPhase)

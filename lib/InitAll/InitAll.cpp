@@ -12,11 +12,17 @@
 #include "dlc/passes/Graph/Passes.h"
 #include "dlc/passes/Plan/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 void dlc::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<BaseDialect, graph::GraphDialect, kernel::KernelDialect,
                   plan::PlanDialect, mlir::func::FuncDialect>();
+  // Of generated kernels, so that the text of every phase can be read.
+  registry.insert<mlir::affine::AffineDialect, mlir::linalg::LinalgDialect,
+                  mlir::memref::MemRefDialect>();
   codegen::registerCodegenDialects(registry);
 }
 

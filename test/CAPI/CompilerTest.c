@@ -56,6 +56,13 @@ static const char graphText[] =
     "  return %y : tensor<2xf32>\n"
     "}\n";
 
+/* A terabyte of ones. */
+static const char hugeText[] =
+    "func.func @main() -> tensor<274877906944xf32> {\n"
+    "  %y = graph.constant dense<1.0> : tensor<274877906944xf32>\n"
+    "  return %y : tensor<274877906944xf32>\n"
+    "}\n";
+
 static void writeText(const char *path, const char *text) {
   FILE *file = fopen(path, "w");
   CHECK(file != NULL);
@@ -256,6 +263,17 @@ static void testFailures(void) {
   CHECK_ERROR(dlcCompilerWriteFile(compiler, "/missing/program.dlc"),
               DLC_UNAVAILABLE, "/missing/program.dlc");
   CHECK_OK(dlcCompilerWriteFile(compiler, program));
+  dlcCompilerDestroy(compiler);
+
+  /* More memory than there is: an error, not the end of the process. */
+  CHECK_OK(dlcCompilerCreate(NULL, &compiler));
+  writeText(model, hugeText);
+  CHECK_OK(dlcCompilerImportFile(compiler, model));
+  DlcBuffer buffer = NULL;
+  CHECK_ERROR(dlcCompilerWriteMemory(compiler, &buffer), DLC_OUT_OF_MEMORY,
+              "expected constants that fit in");
+  CHECK(buffer == NULL);
+  writeText(model, graphText);
   dlcCompilerDestroy(compiler);
 
   DlcCompilerOptions options = {.structSize = sizeof(options)};

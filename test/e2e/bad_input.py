@@ -139,11 +139,20 @@ for MODEL, WORDS in {
     "strings": ["STRING"],
     "float8": ["FLOAT8E4M3FN"],
     "sequence-input": ["not a tensor"],
+    "huge-splat": ["ConstantOfShape", "1099511627776 bytes"],
+    "default-size": ["'w'"],
+    "two-opsets": ["13 and 17"],
+    "function-opset": ["opset 999", "function 'f'"],
+    "output-twice": ["distinct names", "'y'"],
+    "external-itself": ["'w'", "the model itself"],
+    "newline-name": ["two\\nlines\\x1B", "Frobnicate"],
 }.items():
     compiling(MODEL, BAD_INPUT, *WORDS)
 compiling("basic", BAD_INPUT, "'z'", extra=["--shape", "z=1x2"])
 compiling("basic", BAD_INPUT, "x", extra=["--shape", "x=1"])
-compiling("basic", BAD_INPUT, "x", extra=["--shape", "x=2x9"])
+compiling("basic", BAD_INPUT, "'x' to be 3", extra=["--shape", "x=2x9"])
+compiling("shapes", BAD_INPUT, "'x' to be 2", extra=["--shape", "x=7x3x4"])
+compiling("symbol-twice", BAD_INPUT, "'N'", extra=["--shape", "x=2x3"])
 compiling(
     "basic", BAD_INPUT, "x", extra=["--shape", "x=9223372036854775807x3"]
 )
@@ -159,6 +168,8 @@ def usage(name, words, *arguments):
     CASES[f"usage {name}"] = (prepare, BAD_USAGE, words)
 
 
+usage("two shapes of one input", ["'x'", "two"], "compile", "basic.onnx", "-o",
+      "out.dlc", "--shape", "x=2x3", "--shape", "x=4x3")  # fmt: skip
 usage("no command", ["expected a command", "dlc --help", "got none"])
 usage("unknown command", ["expected a command", "'frob'"], "frob")
 usage("unknown option first", ["expected a command", "'--frob'"], "--frob")
@@ -546,6 +557,13 @@ for LABEL, TEXT in {
     "function type": "func.func @main() -> (() -> ()) {\n"
     " %0 = func.constant @main : () -> (() -> ())\n return %0 : () -> ()\n}",
     "deep": "(" * 100000,
+    "device": "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+    " %b = graph.relu %a {device = #dlc.device<cuda:0>} : tensor<2xf32>\n"
+    " return %b : tensor<2xf32>\n}",
+    "plan": "plan.program @main {\n}",
+    "kernels": "kernel.func @k(%x: memref<2xf32>) attributes {outputs = 1 : i64}"
+    " {\n memref.alloca() : memref<2xf32>\n kernel.return\n}",
+    "other name": "func.func @other() {\n return\n}",
 }.items():
 
     @case(f"text {LABEL}", BAD_INPUT, "bad.mlir")
@@ -674,6 +692,10 @@ def run(dlc, name):
         text = error.removeprefix("dlc: error: ").removesuffix("\n")
         if status == BAD_USAGE and ("\n" in text or text[:1].isupper()):
             return f"expected one line in lower case, got: {error[:800]!r}"
+        if status == BAD_INPUT:
+            for line in error.splitlines()[1:]:
+                if not line.startswith(("note: ", "warning: ")):
+                    return f"expected one line, got: {error[:800]!r}"
         for word in words:
             if word not in error:
                 return f"expected '{word}' in the message, got: {error[:800]!r}"

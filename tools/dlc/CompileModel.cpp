@@ -68,6 +68,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.threads = model.threads;
   options.timing = model.timing;
   options.reproducer = model.reproducer;
+  options.guard = true; // This process does nothing else.
   if (model.remarks)
     options.onRemark = [](const std::string &remark) {
       std::fprintf(stderr, "remark: %s\n", remark.c_str());
@@ -77,8 +78,11 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
     if (equals == std::string::npos || equals == 0)
       throw Failure{"expected --shape NAME=1x3x224x224, got '" + text + "'",
                     kBadUsage};
-    options.shapes[text.substr(0, equals)] =
-        parseShape(text.substr(equals + 1));
+    std::string name = text.substr(0, equals);
+    std::vector<int64_t> shape = parseShape(text.substr(equals + 1));
+    if (!options.shapes.emplace(name, std::move(shape)).second)
+      throw Failure{"expected one --shape of input '" + name + "', got two",
+                    kBadUsage};
   }
   return options;
 }

@@ -23,7 +23,8 @@ namespace dlc {
 using pipeline::Phase;
 
 struct CompileOptions {
-  /// Shapes of inputs that replace the declared ones, by input name.
+  /// Shapes of inputs by name. They fill in the dimensions that the model
+  /// leaves open and must agree with those that it declares; -1 says nothing.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// host, x86-64, x86-64-v3 or x86-64-v4.
   std::string target = "host";
@@ -33,6 +34,12 @@ struct CompileOptions {
   int64_t searchSteps = 20'000;
   /// Where a failing phase leaves a reproducer for dlc-opt; empty for none.
   std::string reproducer;
+  /// For programs that are a compiler and nothing else, because it takes over
+  /// the process's handlers of fatal signals: a crash in a phase is a failure
+  /// of it, and a crash or a failure behind the placed phase, where the model
+  /// has been accepted and the fault is the compiler's, leaves a reproducer
+  /// among the temporary files when `reproducer` names no other.
+  bool guard = false;
   /// Told of each remark ("category: text"); null drops them.
   std::function<void(const std::string &)> onRemark;
   /// Told of each phase as it begins; null for none.
