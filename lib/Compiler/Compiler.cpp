@@ -276,15 +276,17 @@ Compilation::State::runGuarded(Phase phase, const std::string &passes,
   bool crashed = false;
   if (succeeded(dlc::runGuarded(options.guard, crashed, work)))
     return success();
+  llvm::raw_string_ostream os(messages);
   if (crashed) {
-    messages += "error: " + modelName + ": internal: a crash in the phase " +
-                nameOf(phase).str() + "\n";
+    printLine("error: " + modelName + ": internal: a crash in the phase " +
+                  nameOf(phase).str(),
+              os);
     // Half-done work may hold on to them: nothing is safe but to leave them.
     (void)module.release();
     (void)context.release();
   }
   if (isOurs || crashed || !options.reproducer.empty())
-    messages += "note: " + reproducer->write(options.reproducer) + "\n";
+    printLine("note: " + reproducer->write(options.reproducer), os);
   return failure();
 }
 

@@ -56,11 +56,11 @@ static const char graphText[] =
     "  return %y : tensor<2xf32>\n"
     "}\n";
 
-/* A terabyte of ones. */
+/* Four petabytes of ones. */
 static const char hugeText[] =
-    "func.func @main() -> tensor<274877906944xf32> {\n"
-    "  %y = graph.constant dense<1.0> : tensor<274877906944xf32>\n"
-    "  return %y : tensor<274877906944xf32>\n"
+    "func.func @main() -> tensor<1125899906842624xf32> {\n"
+    "  %y = graph.constant dense<1.0> : tensor<1125899906842624xf32>\n"
+    "  return %y : tensor<1125899906842624xf32>\n"
     "}\n";
 
 static void writeText(const char *path, const char *text) {

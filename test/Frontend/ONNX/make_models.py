@@ -193,9 +193,9 @@ text("strings", "agraph (string[2] x) => (string[2] y) { y = StringNormalizer(x)
 text("float8", "agraph (float8e4m3fn[2] x) => (float[2] y) { y = Cast<to = 1>(x) }", ir=10, opset=19)
 text(
     "huge-splat",
-    """agraph () => (float[274877906944] y)
+    """agraph () => (float[1125899906842624] y)
     {
-      shape = Constant<value_ints = [274877906944]>()
+      shape = Constant<value_ints = [1125899906842624]>()
       y = ConstantOfShape<value = float[1] {1}>(shape)
     }""",
 )
