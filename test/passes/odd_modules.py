@@ -16,8 +16,9 @@ import sys
 def passes():
     text = subprocess.run(["dlc-opt", "--help"], capture_output=True, text=True,
                           check=True).stdout  # fmt: skip
-    flags = re.findall(r"--((?:graph|kernel|plan|convert-graph|convert-kernel"
-                       r"|codegen|dlc-to)-[a-z-]+)\b", text)  # fmt: skip
+    # The options of passes are indented further.
+    flags = re.findall(r"^ {6}--((?:graph|kernel|plan|convert-graph|convert-kernel"
+                       r"|codegen|dlc-to)-[a-z-]+)\b", text, re.M)  # fmt: skip
     return sorted(set(flags) - {"convert-graph", "convert-kernel"})
 
 

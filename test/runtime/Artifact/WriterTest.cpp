@@ -153,7 +153,7 @@ TEST(Writer, RefusesPatternsThatLeaveTheSection) {
     uint64_t offset = (builder.constantBytes + 63) & ~uint64_t(63);
     builder.constants.push_back({offset, pattern, repeats});
     builder.constantBytes = offset + 8;
-    Status status = writeArtifact(builder.contents()).status();
+    Status status = std::move(writeArtifact(builder.contents()).status());
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
     EXPECT_NE(status.message().find("leaves the section"), std::string::npos)
         << status.message();

@@ -114,7 +114,7 @@ def VerifyPass : Pass<"graph-verify", "::mlir::func::FuncOp"> {
   let summary = "Check the end of a phase of Graph operations";
   let description = [{
     Requires: nothing.
-    Ensures, and each phase what those before it ensure:
+    Ensures: of each phase this, and what those before it ensure:
     - `import`: the body is one block of Graph operations and the return; names
       of arguments and of results (`graph.name`) are unique; `device` attributes
       are `#dlc.device`s.
