@@ -88,7 +88,11 @@ def InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {
 
 def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
   let cppNamespace = "::dlc::graph";
-  let description = "Whether an operation can take blocked or permuted tensors.";
+  let description = [{
+    Whether an operation can take blocked or permuted tensors. For the pass that
+    will choose blocked layouts for a whole program, once there are kernels that
+    read them; until then all tensors are row-major and no pass asks.
+  }];
   let methods = [InterfaceMethod<
     "What the operation knows about the order of dimensions.",
     "::dlc::graph::LayoutKind", "getLayoutKind", (ins), "",

@@ -38,8 +38,9 @@ rt::Attributes toAttributes(mlir::DictionaryAttr attributes);
 /// from the attribute where that holds them in this form.
 class RawElements {
 public:
-  /// Null data when `elements` is neither dense nor a resource that exists. A
-  /// splat is repeated, unless `keepSplat`: then data() holds one element.
+  /// Null data when `elements` is neither dense nor a resource that exists, or
+  /// there is no memory for it. A splat is repeated, unless `keepSplat`: then
+  /// data() holds one element.
   static RawElements get(mlir::ElementsAttr elements, bool keepSplat = false);
 
   explicit operator bool() const { return isValid; }
