@@ -16,6 +16,8 @@ void GraphDialect::initialize() {
   addUnaryOps();
   addBinaryOps();
   addContractionOps();
+  addPoolingOps();
+  addReductionOps();
   addNormalizationOps();
   addMovementOps();
   addIndexingOps();

@@ -1,80 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions and normalisations, and how simpler operations express them.
+// Normalisations, and how simpler operations express them.
 
 #include "Assembly.h"
-
-#include "dlc/dialects/Graph/GraphOps.h"
-#include "dlc/dialects/Graph/Plain.h"
+#include "Chain.h"
 
 using namespace mlir;
 using namespace dlc::graph;
 
 #define GET_OP_CLASSES
 #include "dlc/dialects/Graph/GraphNormalization.cpp.inc"
-#define GET_OP_CLASSES
-#include "dlc/dialects/Graph/GraphReduction.cpp.inc"
 
 void GraphDialect::addNormalizationOps() {
   addOperations<
 #define GET_OP_LIST
 #include "dlc/dialects/Graph/GraphNormalization.cpp.inc"
       >();
-  addOperations<
-#define GET_OP_LIST
-#include "dlc/dialects/Graph/GraphReduction.cpp.inc"
-      >();
 }
 
 //===----------------------------------------------------------------------===//
 // Decompositions
 //===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Graph operations in a row, with their types inferred.
-struct Chain {
-  OpBuilder &builder;
-  Location loc;
-
-  template <typename Op, typename... Operands>
-  Value make(Operands... operands) {
-    return Op::create(builder, loc, operands...);
-  }
-  Value constant(ElementsAttr value) {
-    return ConstantOp::create(builder, loc, value);
-  }
-  Value scalar(Type elementType, double value) {
-    return constant(makeSplat(RankedTensorType::get({}, elementType), value));
-  }
-  Value ints(ArrayRef<int64_t> values) {
-    return constant(makeInts(builder.getContext(), values));
-  }
-  Value cast(Value x, Type elementType) {
-    auto type = llvm::cast<TensorType>(x.getType());
-    if (type.getElementType() == elementType)
-      return x;
-    return CastOp::create(builder, loc, type.clone(elementType), x, elementType,
-                          /*saturate=*/true);
-  }
-  Value sum(Value x, ArrayRef<int64_t> axes) {
-    return ReduceSumOp::create(builder, loc, x, ints(axes), /*keepdims=*/true);
-  }
-  Value mean(Value x, ArrayRef<int64_t> axes, int64_t count) {
-    Type element = llvm::cast<TensorType>(x.getType()).getElementType();
-    return make<MulOp>(sum(x, axes),
-                       scalar(element, 1.0 / static_cast<double>(count)));
-  }
-};
-
-} // namespace
-
-/// The type to compute in: f32 for narrower floats.
-static Type computeType(Type elementType) {
-  return elementType.getIntOrFloatBitWidth() < 32
-             ? Float32Type::get(elementType.getContext())
-             : elementType;
-}
 
 /// The dimensions from `axis` on; empty when the rank is not known.
 static SmallVector<int64_t> axesFrom(RankedTensorType type, int64_t axis) {
@@ -83,18 +29,6 @@ static SmallVector<int64_t> axesFrom(RankedTensorType type, int64_t axis) {
        ++i)
     axes.push_back(i);
   return axes;
-}
-
-/// Number of elements in `axes`; nullopt when it is not known or zero.
-static std::optional<int64_t> countOf(RankedTensorType type,
-                                      ArrayRef<int64_t> axes) {
-  int64_t count = 1;
-  for (int64_t axis : axes) {
-    if (type.isDynamicDim(axis) || type.getDimSize(axis) == 0)
-      return std::nullopt;
-    count *= type.getDimSize(axis);
-  }
-  return count;
 }
 
 /// x minus its largest element, and the sum of the exponentials of that.
@@ -121,31 +55,6 @@ FailureOr<SmallVector<Value>> LogSoftmaxOp::decompose(OpBuilder &builder) {
   auto [shifted, powers] = shiftedExp(chain, x, getAxis());
   Value sum = chain.sum(powers, getAxis());
   Value y = chain.make<SubOp>(shifted, chain.make<LogOp>(sum));
-  return SmallVector<Value>{chain.cast(y, element)};
-}
-
-FailureOr<SmallVector<Value>> ReduceMeanOp::decompose(OpBuilder &builder) {
-  auto type = dyn_cast<RankedTensorType>(getX().getType());
-  if (!type || !isa<FloatType>(type.getElementType()))
-    return failure();
-  SmallVector<int64_t> axes = axesFrom(type, 0);
-  if (getAxes()) {
-    auto values = getConstantInts(getAxes());
-    if (!values)
-      return failure();
-    axes = *values;
-    for (int64_t &axis : axes)
-      axis += axis < 0 ? type.getRank() : 0;
-  }
-  auto count = countOf(type, axes);
-  if (!count)
-    return failure();
-  Chain chain{builder, getLoc()};
-  Type element = type.getElementType(), wide = computeType(element);
-  Value sum = ReduceSumOp::create(builder, getLoc(), chain.cast(getX(), wide),
-                                  chain.ints(axes), getKeepdims());
-  Value y = chain.make<MulOp>(
-      sum, chain.scalar(wide, 1.0 / static_cast<double>(*count)));
   return SmallVector<Value>{chain.cast(y, element)};
 }
 
@@ -248,4 +157,37 @@ FailureOr<SmallVector<Value>> GroupNormOp::decompose(OpBuilder &builder) {
   y = chain.make<MulOp>(y, column(getScale()));
   y = chain.make<AddOp>(y, column(getBias()));
   return SmallVector<Value>{chain.cast(y, element)};
+}
+
+/// A sum over channels is one over windows of an image whose rows are the
+/// channels: with its padding, the mean has a divisor of `size` everywhere.
+FailureOr<SmallVector<Value>> LrnOp::decompose(OpBuilder &builder) {
+  auto type = dyn_cast<RankedTensorType>(getX().getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() == 0)
+    return failure();
+  Chain chain{builder, getLoc()};
+  Type element = type.getElementType(), wide = computeType(element);
+  int64_t size = getSize(), batch = type.getDimSize(0);
+  int64_t channels = type.getDimSize(1);
+  int64_t inner = type.getNumElements() / (batch * channels);
+  Value x = chain.cast(getX(), wide);
+  Value rows = chain.make<ReshapeOp>(chain.make<MulOp>(x, x),
+                                     chain.ints({batch, 1, channels, inner}));
+  Value mean = AvgPoolOp::create(
+      builder, getLoc(), rows, /*kernel_shape=*/{size, 1}, /*strides=*/{},
+      /*pads=*/{(size - 1) / 2, 0, size / 2, 0}, /*dilations=*/{},
+      /*ceil_mode=*/false, "NOTSET", /*count_include_pad=*/true);
+  mean = chain.make<ReshapeOp>(mean, chain.ints(type.getShape()));
+  Value base = chain.make<AddOp>(
+      chain.make<MulOp>(mean, chain.scalar(wide, getAlpha().convertToDouble())),
+      chain.scalar(wide, getBias().convertToDouble()));
+  double beta = getBeta().convertToDouble();
+  Value divisor;
+  if (beta == 0.75) {
+    Value root = chain.make<SqrtOp>(base);
+    divisor = chain.make<MulOp>(root, chain.make<SqrtOp>(root));
+  } else {
+    divisor = chain.make<PowOp>(base, chain.scalar(wide, beta));
+  }
+  return SmallVector<Value>{chain.cast(chain.make<DivOp>(x, divisor), element)};
 }

@@ -64,6 +64,8 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
   case Phase::Placed: // One device: every operation is on cpu:0.
     return addVerifier(manager, graph::VerifiedPhase::Placed);
   case Phase::Fused:
+    manager.nest<func::FuncOp>().addPass(graph::createResolveIndicesPass());
+    manager.addPass(createCSEPass());
     manager.nest<func::FuncOp>().addPass(graph::createFuseOperatorsPass());
     return addVerifier(manager, graph::VerifiedPhase::Fused);
   case Phase::Kernel:

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -374,36 +375,67 @@ Value BodyEmitter::emitConversion(Operation &op, Value operand, int64_t width) {
   return fromMemory(loc, toMemory(loc, operand, to), to);
 }
 
-/// memref.load inside a body: one load per lane where an index is a vector.
+/// memref.load inside a body: a vector where the indices grow from lane to
+/// lane by a stride that is known, one load per lane where they do not.
 Value BodyEmitter::emitGather(memref::LoadOp op, int64_t width,
                               const ValueMap &values) {
   Location loc = op.getLoc();
   const View &view = views.find(op.getMemRef())->second;
   Value scalarPart = view.offset, vectorPart;
+  int64_t rampStride = 0;
   for (auto [index, stride] : llvm::zip_equal(op.getIndices(), view.strides)) {
     Value mapped = lookup(index, values);
-    if (!isa<VectorType>(mapped.getType())) {
-      scalarPart = addI64(builder, loc, scalarPart,
-                          mulI64(builder, loc, mapped, stride));
+    auto ramp = ramps.find(index);
+    if (isa<VectorType>(mapped.getType()) && ramp == ramps.end()) {
+      Value factor = buildConstant(builder, loc, mapped.getType(), stride);
+      Value part = arith::MulIOp::create(builder, loc, mapped, factor);
+      vectorPart = addI64(builder, loc, vectorPart, part);
       continue;
     }
-    Value factor = buildConstant(builder, loc, mapped.getType(), stride);
-    Value part = arith::MulIOp::create(builder, loc, mapped, factor);
-    vectorPart = addI64(builder, loc, vectorPart, part);
+    if (isa<VectorType>(mapped.getType())) {
+      mapped = ramp->second.first;
+      rampStride += ramp->second.stride * stride;
+    }
+    scalarPart =
+        addI64(builder, loc, scalarPart, mulI64(builder, loc, mapped, stride));
   }
   if (!vectorPart)
-    return load(loc, view, scalarPart, 0, 1, {});
+    return load(loc, view, scalarPart, rampStride, rampStride ? width : 1, {});
   Type memory = getMemoryType(view.element);
   SmallVector<Value> elements;
   for (int64_t lane = 0; lane < width; ++lane) {
     Value index = vector::ExtractOp::create(builder, loc, vectorPart, lane);
     Value place = addI64(builder, loc, scalarPart, index);
+    if (rampStride)
+      place = addI64(builder, loc, place,
+                     buildI64(builder, loc, lane * rampStride));
     elements.push_back(LLVM::LoadOp::create(
         builder, loc, memory, address(loc, view, place), byteSize(memory)));
   }
   Value gathered = vector::FromElementsOp::create(
       builder, loc, VectorType::get({width}, memory), elements);
   return fromMemory(loc, gathered, view.element);
+}
+
+/// A sum of a ramp and what is the same in all lanes is a ramp, as is a
+/// multiple of one.
+void BodyEmitter::followRamp(Operation &op, const ValueMap &values) {
+  if (op.getNumOperands() != 2 || !isa<arith::AddIOp, arith::MulIOp>(op))
+    return;
+  for (unsigned i = 0; i < 2; ++i) {
+    auto ramp = ramps.find(op.getOperand(i));
+    Value other = lookup(op.getOperand(1 - i), values);
+    if (ramp == ramps.end() || isa<VectorType>(other.getType()))
+      continue;
+    auto [first, stride] = ramp->second;
+    if (isa<arith::AddIOp>(op))
+      ramps[op.getResult(0)] = {addI64(builder, op.getLoc(), first, other),
+                                stride};
+    else if (auto factor = getConstantIntValue(other))
+      ramps[op.getResult(0)] = {mulI64(builder, op.getLoc(), first, *factor),
+                                stride * *factor};
+    return;
+  }
 }
 
 static Value emitScalarConstant(OpBuilder &builder, arith::ConstantOp op) {
@@ -484,5 +516,6 @@ LogicalResult BodyEmitter::emit(Operation &op, int64_t width,
     values[gather] = emitGather(gather, width, values);
     return success();
   }
+  followRamp(op, values);
   return emitMapped(op, width, values);
 }

@@ -57,6 +57,12 @@ public:
              mlir::Value offset, int64_t stride, int64_t width,
              mlir::Value mask);
 
+  /// Tells that `index` of a body, which `values` maps to a vector, is `first`
+  /// in the first lane and grows by one from lane to lane.
+  void addRamp(mlir::Value index, mlir::Value first) {
+    ramps[index] = {first, 1};
+  }
+
   /// Emits `op` of a body. `values` maps its operands; the result is added.
   /// Fails with a diagnostic for operations that have no vector form.
   llvm::LogicalResult emit(mlir::Operation &op, int64_t width,
@@ -68,6 +74,12 @@ public:
   mlir::Value broadcast(mlir::Location loc, mlir::Value value, int64_t width);
 
 private:
+  /// An index as first + stride * lane.
+  struct Ramp {
+    mlir::Value first;
+    int64_t stride = 0;
+  };
+
   mlir::Value fromMemory(mlir::Location loc, mlir::Value value,
                          mlir::Type element);
   mlir::Value toMemory(mlir::Location loc, mlir::Value value,
@@ -81,6 +93,7 @@ private:
                              int64_t width);
   mlir::Value emitGather(mlir::memref::LoadOp op, int64_t width,
                          const ValueMap &values);
+  void followRamp(mlir::Operation &op, const ValueMap &values);
   llvm::LogicalResult emitMapped(mlir::Operation &op, int64_t width,
                                  ValueMap &values);
 
@@ -88,6 +101,8 @@ private:
   const TargetOptions &target;
   const ViewMap &views;
   const ValueMap &outer;
+  /// By value of the body. Vectors of them are used by other operations.
+  llvm::DenseMap<mlir::Value, Ramp> ramps;
 };
 
 } // namespace dlc::codegen

@@ -221,6 +221,7 @@ LoopEmitter::Values LoopEmitter::emitBody(const Cursor &cursor, int64_t width,
         SmallVector<int64_t> lanes = llvm::to_vector(llvm::seq<int64_t>(width));
         Value iota = arith::ConstantOp::create(builder, loc,
                                                builder.getI64VectorAttr(lanes));
+        body.addRamp(indexOp, index);
         index = arith::AddIOp::create(builder, loc,
                                       body.broadcast(loc, index, width), iota);
       }

@@ -72,17 +72,6 @@ static std::string makeName(ArrayRef<Operation *> group) {
   return group.size() > 4 ? name + "_etc" : name;
 }
 
-/// Parameters and single elements are part of a kernel, whose form depends on
-/// them; other constants are its arguments.
-static bool isInlineConstant(Value value) {
-  auto constant = value.getDefiningOp<graph::ConstantOp>();
-  if (!constant)
-    return false;
-  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-  return elements && (elements.getNumElements() == 1 ||
-                      elements.getElementType().isSignlessInteger(64));
-}
-
 Operation *Outliner::unify(Operation *kernel, StringRef name) {
   auto setName = [&](StringRef text) {
     kernel->setAttr(SymbolTable::getSymbolAttrName(),
@@ -145,7 +134,8 @@ void Outliner::outline(Operation *op, ArrayRef<Operation *> group,
     for (Value operand : member->getOperands()) {
       if (inside.contains(operand.getDefiningOp()))
         continue;
-      (isInlineConstant(operand) ? inlined : arguments).insert(operand);
+      (conversion::isPartOfKernel(operand, group) ? inlined : arguments)
+          .insert(operand);
     }
   auto type = FunctionType::get(
       builder.getContext(),

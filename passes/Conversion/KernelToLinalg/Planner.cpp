@@ -6,31 +6,19 @@
 // grid, so that one tile computes its part of everything. Stages are planned
 // from the results backwards: how a value is read decides how it is laid out.
 
-#include "Planner.h"
+#include "PlannerImpl.h"
 
-#include "dlc/Analysis/Cost.h"
-#include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::conversion;
 
-/// Values dearer than this are written once instead of computed again.
-static constexpr int64_t kRecomputeCost = 4;
-/// Elements of a tile of a kernel with one stage, at least.
-static constexpr int64_t kTileElements = 4096;
 /// A stage cut into more parts than this is not worth having.
 static constexpr size_t kMaxParts = 64;
-
-static bool isReduction(Operation *op) {
-  return isa_and_nonnull<graph::ReduceSumOp, graph::ReduceProdOp,
-                         graph::ReduceMaxOp, graph::ReduceMinOp>(op);
-}
 
 /// The reduced dimensions of a reduction; nullopt when they are not known.
 static std::optional<SmallVector<bool>> reducedDims(Operation *op) {
@@ -67,195 +55,17 @@ static bool mayMissNaN(Operation *op) {
 
 /// Combines an old value and a term as the reduction does.
 static Value combine(Operation *op, OpBuilder &builder, Value old, Value term) {
-  Location loc = op->getLoc();
-  Type type = getElementTypeOrSelf(op->getResult(0).getType());
-  bool isFloat = isa<FloatType>(type), isBool = type.isInteger(1);
-  bool isUnsigned = type.isUnsignedInteger();
-  auto make = [&]<typename Float, typename Signed, typename Unsigned>() {
-    if (isFloat)
-      return Float::create(builder, loc, old, term).getResult();
-    if (isUnsigned)
-      return Unsigned::create(builder, loc, old, term).getResult();
-    return Signed::create(builder, loc, old, term).getResult();
-  };
-  if (isa<graph::ReduceSumOp>(op))
-    return make.operator()<arith::AddFOp, arith::AddIOp, arith::AddIOp>();
-  if (isa<graph::ReduceProdOp>(op))
-    return make.operator()<arith::MulFOp, arith::MulIOp, arith::MulIOp>();
-  if (isFloat && mayMissNaN(op))
-    return arith::MaximumFOp::create(builder, loc, old, term,
-                                     arith::FastMathFlags::nnan);
-  if (isa<graph::ReduceMaxOp>(op))
-    return isBool ? arith::OrIOp::create(builder, loc, old, term).getResult()
-                  : make.operator()<arith::MaximumFOp, arith::MaxSIOp,
-                                    arith::MaxUIOp>();
-  return isBool
-             ? arith::AndIOp::create(builder, loc, old, term).getResult()
-             : make.
-               operator()<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>();
+  Value value = cast<graph::ReductionOpInterface>(op).buildFold(
+      builder, op->getLoc(), old, term);
+  auto maximum = value.getDefiningOp<arith::MaximumFOp>();
+  if (maximum && mayMissNaN(op))
+    maximum.setFastmath(arith::FastMathFlags::nnan);
+  return value;
 }
-
-namespace {
-
-class Planner {
-public:
-  Planner(kernel::FuncOp kernel, std::string &reason)
-      : kernel(kernel), reason(reason) {}
-
-  FailureOr<KernelPlan> run();
-
-private:
-  using Treatment = StageBuilder::Treatment;
-  enum class Outcome { Done, Retry, Failed };
-
-  std::optional<int64_t> flatSize();
-  Outcome planFlat(int64_t size);
-  void chooseSources();
-  void chooseStored();
-  bool dropCheapStored();
-  void chooseGrid();
-  int64_t costOf(Operation *op);
-  Outcome attempt();
-  Outcome planRoots();
-  Outcome planStored(Value value);
-  Outcome buildParts(Value value, Domain domain, bool isRoot,
-                     std::vector<Stage> &parts);
-  bool buildPart(Value value, const Domain &domain, bool isRoot, bool isWhole,
-                 Stage &stage, StageProblem &problem);
-  Domain makeDomain(Value value, ArrayRef<int> binding);
-  SmallVector<int> bindByPosition(Value value);
-  void noteRead(Value value, const Position &at);
-  bool coversLoops(Value value, const Position &at, const Domain &domain);
-  Outcome checkBinding(Value value);
-  Outcome checkScratch();
-  Outcome dropGridDim(unsigned dim);
-  Outcome fail(const llvm::Twine &why);
-  void findInPlace();
-  bool readsAllow(unsigned input, unsigned output);
-
-  kernel::FuncOp kernel;
-  std::string &reason;
-  SmallVector<Value> sources;
-  /// Values that are written, in order, and the stages that need each.
-  llvm::SetVector<Value> stored;
-  llvm::DenseMap<Value, llvm::SetVector<Value>> needs;
-  /// The stage that needs a written value first.
-  llvm::DenseMap<Value, Value> firstReader;
-  llvm::SmallDenseSet<Value> neverStore;
-
-  /// Dimensions of the first result's source that are the grid.
-  SmallVector<unsigned> gridDims;
-  /// The last of them is walked in blocks of this many, which a tile holds.
-  int64_t gridBlock = 1;
-  KernelPlan plan;
-  llvm::DenseMap<Value, SmallVector<SmallVector<int>>> bindings;
-  llvm::SmallDenseSet<Value> produced;
-};
-
-} // namespace
 
 Planner::Outcome Planner::fail(const llvm::Twine &why) {
   reason = why.str();
   return Outcome::Failed;
-}
-
-//===----------------------------------------------------------------------===//
-// What is written
-//===----------------------------------------------------------------------===//
-
-/// Results that only view another value are that value in other dimensions.
-void Planner::chooseSources() {
-  for (Value value : kernel.getBody().front().getTerminator()->getOperands()) {
-    while (auto view = value.getDefiningOp<graph::InPlaceOpInterface>()) {
-      if (!view.isView())
-        break;
-      value = view->getOperand(0);
-    }
-    sources.push_back(value);
-  }
-}
-
-/// The cost of computing an element, operands apart.
-int64_t Planner::costOf(Operation *op) {
-  auto elementwise = dyn_cast<graph::ElementwiseOpInterface>(op);
-  if (!elementwise)
-    return 0;
-  Block scratch;
-  OpBuilder builder(op->getContext());
-  builder.setInsertionPointToEnd(&scratch);
-  SmallVector<Value> scalars;
-  for (Value operand : op->getOperands()) {
-    Type type = getElementTypeOrSelf(operand.getType());
-    if (auto integer = dyn_cast<IntegerType>(type))
-      type = IntegerType::get(op->getContext(), integer.getWidth());
-    scalars.push_back(scratch.addArgument(type, op->getLoc()));
-  }
-  elementwise.buildElement(builder, op->getLoc(), scalars);
-  return analysis::costOf(scratch);
-}
-
-/// From the results backwards: which stages need each value, and from that,
-/// which values are written.
-void Planner::chooseStored() {
-  stored.clear();
-  needs.clear();
-  SmallVector<Value> inReverse;
-  for (Value source : sources)
-    needs[source].insert(source);
-  Block &body = kernel.getBody().front();
-  llvm::DenseMap<Value, int64_t> costs;
-  for (Operation &op : body) {
-    int64_t cost = costOf(&op);
-    if (!isReduction(&op))
-      for (Value operand : op.getOperands())
-        cost += costs.lookup(operand);
-    for (Value result : op.getResults())
-      costs[result] = isReduction(&op) ? 0 : cost;
-  }
-  for (Operation &op : llvm::reverse(body)) {
-    for (Value result : op.getResults()) {
-      auto &stages = needs[result];
-      bool isStored = isReduction(&op);
-      if (stages.size() > 1 && costs.lookup(result) > kRecomputeCost &&
-          isa<graph::ElementwiseOpInterface>(op))
-        isStored |= !neverStore.contains(result);
-      if (isStored && !stages.empty()) {
-        // Stages were added from the last one to the first.
-        firstReader[result] = stages.back();
-        inReverse.push_back(result);
-        stages.clear();
-        stages.insert(result);
-      }
-      SmallVector<Value> users(stages.begin(), stages.end());
-      for (Value operand : op.getOperands()) {
-        // The earliest users go last.
-        for (Value user : users) {
-          needs[operand].remove(user);
-          needs[operand].insert(user);
-        }
-      }
-    }
-  }
-  for (Value value : llvm::reverse(inReverse))
-    stored.insert(value);
-}
-
-/// Values that are cheap, now that what they need is written.
-bool Planner::dropCheapStored() {
-  llvm::DenseMap<Value, int64_t> costs;
-  bool changed = false;
-  for (Operation &op : kernel.getBody().front()) {
-    int64_t cost = costOf(&op);
-    for (Value operand : op.getOperands())
-      cost += costs.lookup(operand);
-    for (Value result : op.getResults()) {
-      bool isStored = stored.contains(result);
-      costs[result] = isStored ? 0 : cost;
-      if (isStored && !isReduction(&op) && cost <= kRecomputeCost)
-        changed |= neverStore.insert(result).second;
-    }
-  }
-  return changed;
 }
 
 //===----------------------------------------------------------------------===//
@@ -579,120 +389,6 @@ Planner::Outcome Planner::attempt() {
   return checkScratch();
 }
 
-//===----------------------------------------------------------------------===//
-// Memory in place
-//===----------------------------------------------------------------------===//
-
-/// True if writing `output`, in the last stage, cannot spoil a read of `input`:
-/// the last stage reads it where it writes, and earlier ones read it within
-/// their tile.
-bool Planner::readsAllow(unsigned input, unsigned output) {
-  Value argument = kernel.getArgument(input);
-  Value result = kernel.getBody().front().getTerminator()->getOperand(output);
-  const Stage &last = plan.stages.back();
-  if (last.outputs.size() != 1 || last.outputs[0].tensor != result)
-    return false;
-  for (const Stage &stage : ArrayRef<Stage>(plan.stages).drop_back())
-    for (const StageOutput &out : stage.outputs)
-      if (out.tensor == result)
-        return false;
-  for (const Stage &stage : plan.stages)
-    for (const StageInput &in : stage.inputs) {
-      if (in.tensor != argument)
-        continue;
-      if (&stage == &last) {
-        if (in.at != last.outputs[0].at)
-          return false;
-        continue;
-      }
-      for (unsigned dim = 0; dim < gridDims.size(); ++dim)
-        if (gridDims[dim] >= in.at.size() ||
-            in.at[gridDims[dim]].asLoop() != dim)
-          return false;
-    }
-  return true;
-}
-
-void Planner::findInPlace() {
-  Operation *terminator = kernel.getBody().front().getTerminator();
-  for (unsigned output = 0; output < sources.size(); ++output)
-    for (unsigned input = 0; input < kernel.getNumArguments(); ++input)
-      if (kernel.getArgument(input).getType() ==
-              terminator->getOperand(output).getType() &&
-          sources[output].getType() == kernel.getArgument(input).getType() &&
-          readsAllow(input, output))
-        plan.inPlace.append({input, output});
-}
-
-//===----------------------------------------------------------------------===//
-// Flat kernels
-//===----------------------------------------------------------------------===//
-
-/// The number of elements when the kernel is elementwise on tensors of one
-/// shape and single elements: then their dimensions do not matter.
-std::optional<int64_t> Planner::flatSize() {
-  ArrayRef<int64_t> shape = shapeOf(sources[0]);
-  int64_t size = ShapedType::getNumElements(shape);
-  auto fits = [&](Value value) {
-    return shapeOf(value) == shape ||
-           ShapedType::getNumElements(shapeOf(value)) == 1;
-  };
-  if (!llvm::all_of(kernel.getArguments(), fits) || size <= 1)
-    return std::nullopt;
-  for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!isa<graph::ElementwiseOpInterface, graph::ConstantOp>(op) ||
-        !llvm::all_of(op.getResults(), fits))
-      return std::nullopt;
-  for (Value source : sources)
-    if (shapeOf(source) != shape)
-      return std::nullopt;
-  return size;
-}
-
-/// One stage for all results, over blocks of all elements.
-Planner::Outcome Planner::planFlat(int64_t size) {
-  int64_t block = std::min<int64_t>(size, kTileElements);
-  plan.flat = size;
-  plan.grid = {(size + block - 1) / block};
-  Domain domain;
-  domain.loops = {1, {plan.grid[0], block}};
-  domain.reduced = {false, false};
-  Position everywhere = {Index::loop(domain.loops, 0) * block +
-                         Index::loop(domain.loops, 1)};
-  // Every dimension but the last is "0": only the number of elements counts.
-  ArrayRef<int64_t> shape = shapeOf(sources[0]);
-  Position at(shape.size() - 1, Index::number(domain.loops, 0));
-  at.push_back(everywhere[0]);
-  auto policy = [](Value, const Position &) { return Treatment::Compute; };
-  StageBuilder builder(kernel.getContext(), kernel.getLoc(), domain, policy);
-  Operation *terminator = kernel.getBody().front().getTerminator();
-  for (auto [result, source] :
-       llvm::zip_equal(terminator->getOperands(), sources)) {
-    Value element = builder.element(source, at);
-    if (!element)
-      return fail(builder.getProblem().reason);
-    builder.store(result, at, element);
-  }
-  plan.stages.push_back(builder.take());
-  return Outcome::Done;
-}
-
-/// All arguments of an output's type are read where it is written; of those
-/// that several outputs could take, each takes its own.
-static void pairFlat(kernel::FuncOp kernel, KernelPlan &plan) {
-  llvm::SmallDenseSet<unsigned> taken;
-  Operation *terminator = kernel.getBody().front().getTerminator();
-  for (auto [output, value] : llvm::enumerate(terminator->getOperands()))
-    for (BlockArgument argument : kernel.getArguments())
-      if (argument.getType() == value.getType() && !argument.use_empty() &&
-          shapeOf(argument) == shapeOf(plan.sources[0]) &&
-          taken.insert(argument.getArgNumber()).second) {
-        plan.inPlace.append(
-            {argument.getArgNumber(), static_cast<int64_t>(output)});
-        break;
-      }
-}
-
 FailureOr<KernelPlan> Planner::run() {
   chooseSources();
   if (std::optional<int64_t> size = flatSize()) {
@@ -700,7 +396,7 @@ FailureOr<KernelPlan> Planner::run() {
       return failure();
     plan.sources = sources;
     if (sources.size() == 1)
-      pairFlat(kernel, plan);
+      pairFlat();
     return std::move(plan);
   }
   do {

@@ -6,7 +6,7 @@
 #ifndef DLC_PASSES_CONVERSION_KERNELTOLINALG_STAGE_H
 #define DLC_PASSES_CONVERSION_KERNELTOLINALG_STAGE_H
 
-#include "Index.h"
+#include "dlc/dialects/Graph/Position.h"
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Builders.h"
@@ -17,6 +17,9 @@
 
 namespace dlc::conversion {
 
+using graph::Index;
+using graph::Loops;
+using graph::LoopSplit;
 using Position = llvm::SmallVector<Index>;
 
 /// Loops and where a tensor's elements are computed in them.
@@ -44,11 +47,20 @@ struct StageOutput {
   mlir::BlockArgument old;
 };
 
+/// A value of the body that is made outside of it, and the operation that
+/// stands for it until then.
+struct StageCapture {
+  mlir::Value placeholder;
+  mlir::Value tensor;    ///< Whose memory it is, or null:
+  unsigned gridLoop = 0; ///< the index of this loop.
+};
+
 struct Stage {
   Domain domain;
   std::unique_ptr<mlir::Block> body;
   llvm::SmallVector<StageInput> inputs;
   llvm::SmallVector<StageOutput> outputs;
+  llvm::SmallVector<StageCapture> captures;
   /// Covers the whole domain of its value.
   bool isWhole = true;
 };
@@ -60,7 +72,7 @@ struct StageProblem {
 };
 
 /// Builds the body of a stage.
-class StageBuilder {
+class StageBuilder : public graph::ElementReader {
 public:
   /// What to do with a value that is not simply computed in place.
   enum class Treatment { Compute, Read, ComputeAndStore };
@@ -81,32 +93,28 @@ public:
                                                  mlir::Value)>
                       combine);
 
-  const StageProblem &getProblem() const { return problem; }
+  StageProblem getProblem() const { return {split, reason}; }
   /// The finished stage; the builder is spent.
   Stage take() { return std::move(stage); }
 
+  // What operations ask when they build their elements.
+  mlir::Value read(mlir::Value tensor,
+                   llvm::ArrayRef<Index> position) override {
+    return element(tensor, Position(position));
+  }
+  mlir::Value load(mlir::Value tensor, mlir::ValueRange coordinates) override;
+  mlir::Value materialize(const Index &index) override;
+
 private:
-  using Value = mlir::Value;
+  mlir::Value readMemory(mlir::Value tensor, const Position &at);
+  mlir::Value compute(mlir::Value tensor, const Position &at);
+  mlir::Value constant(mlir::Operation *op);
+  mlir::Value elementwise(mlir::Operation *op, const Position &at);
+  mlir::Value capture(mlir::Type type, mlir::Value tensor, unsigned gridLoop);
 
-  Value fail(llvm::Twine reason);
-  Value read(Value tensor, const Position &at);
-  Value compute(Value tensor, const Position &at);
-  Value constant(mlir::Operation *op);
-  Value elementwise(mlir::Operation *op, const Position &at);
-  Value move(mlir::Operation *op, unsigned result, const Position &at);
-  Value reshape(mlir::Operation *op, const Position &at);
-  Value concat(mlir::Operation *op, const Position &at);
-  Value pad(mlir::Operation *op, const Position &at);
-  Value pool(mlir::Operation *op, const Position &at);
-  std::optional<Position> slice(mlir::Operation *op, const Position &at);
-  std::optional<Position> blocks(mlir::Operation *op, const Position &at);
-
-  mlir::OpBuilder builder;
-  mlir::Location loc;
   Policy policy;
   Stage stage;
-  StageProblem problem;
-  std::map<std::pair<void *, std::vector<Index>>, Value> cache;
+  std::map<std::pair<void *, std::vector<Index>>, mlir::Value> cache;
 };
 
 /// `value` between the signless type that arith knows and the type in memory.

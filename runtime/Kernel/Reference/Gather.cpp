@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations that pick elements by index: gather, gather_elements, gather_nd.
+// Operations that pick elements by index: gather, gather_elements, gather_nd;
+// and resolve_indices, which checks for them.
 
 #include "Families.h"
 #include "Index.h"
+#include "Parameter.h"
 #include "Walk.h"
 
 #include <algorithm>
@@ -16,6 +18,44 @@ static Status checkGather(const InferContext &context) {
   DLC_RETURN_IF_ERROR(checkOperands(context, 2));
   DLC_RETURN_IF_ERROR(checkType(context, 1, indexTypes));
   return checkRankAtLeast(context, 0, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// resolve_indices
+//===----------------------------------------------------------------------===//
+
+static Status inferResolveIndices(const InferContext &context,
+                                  std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, indexTypes));
+  const TensorType &type = context.operand(0).type;
+  size_t count = context.attrs().getInts("extents").size();
+  bool hasPlaces = type.hasRank && type.rank() > 0;
+  int64_t places = hasPlaces ? type.shape.back() : kUnknownDim;
+  bool fits = count == 1 || (count > 1 && (!type.hasRank || hasPlaces) &&
+                             (places == kUnknownDim ||
+                              places == static_cast<int64_t>(count)));
+  if (!fits)
+    return DLC_INVALID("expected one extent, or one per place along the last "
+                       "dimension of %s, got %zu",
+                       toString(type).c_str(), count);
+  return addResultLike(context, results);
+}
+
+static Status computeResolveIndices(ComputeContext &context) {
+  DLC_RETURN_IF_ERROR(checkOutputs(context, inferResolveIndices));
+  const TensorView &indices = context.input(0), &y = context.output(0);
+  std::span<const int64_t> extents = context.attrs().getInts("extents");
+  for (int64_t i = 0; i < indices.size(); ++i) {
+    int64_t index;
+    DLC_RETURN_IF_ERROR(
+        readIndex(indices, i, extents[i % extents.size()], index));
+    if (indices.type == DLC_I32)
+      y.as<int32_t>()[i] = static_cast<int32_t>(index);
+    else
+      y.as<int64_t>()[i] = index;
+  }
+  return Status::ok();
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,6 +220,7 @@ std::span<const Operation> ref::indexingOperations() {
       {"gather", inferGather, computeGather},
       {"gather_elements", inferGatherElements, computeGatherElements},
       {"gather_nd", inferGatherNd, computeGatherNd},
+      {"resolve_indices", inferResolveIndices, computeResolveIndices},
   };
   return table;
 }

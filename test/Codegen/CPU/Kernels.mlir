@@ -1281,3 +1281,134 @@ kernel.func @avg_pool_pad(%x: tensor<1x3x14x17xf32>) -> (tensor<1x3x7x9xf32>) {
   %y = graph.avg_pool %x {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, count_include_pad = true} : (tensor<1x3x14x17xf32>) -> tensor<1x3x7x9xf32>
   kernel.return %y : tensor<1x3x7x9xf32>
 }
+
+// Windows along channels, and over whole images.
+
+kernel.func @lrn(%x: tensor<2x7x5x9xf32>) -> (tensor<2x7x5x9xf32>) {
+  %y = graph.lrn %x {size = 5 : i64, alpha = 0.5 : f32, bias = 2.0 : f32} : (tensor<2x7x5x9xf32>) -> tensor<2x7x5x9xf32>
+  kernel.return %y : tensor<2x7x5x9xf32>
+}
+kernel.func @lrn_large(%x: tensor<1x96x13x13xf32>) -> (tensor<1x96x13x13xf32>) {
+  %y = graph.lrn %x {size = 5 : i64} : (tensor<1x96x13x13xf32>) -> tensor<1x96x13x13xf32>
+  kernel.return %y : tensor<1x96x13x13xf32>
+}
+kernel.func @lrn_even(%x: tensor<3x4xf32>) -> (tensor<3x4xf32>) {
+  %y = graph.lrn %x {size = 4 : i64, alpha = 0.5 : f32, beta = 0.6 : f32} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  kernel.return %y : tensor<3x4xf32>
+}
+kernel.func @lrn_relu(%x: tensor<1x6x4x4xf32>) -> (tensor<1x6x4x4xf32>) {
+  %a = graph.relu %x : tensor<1x6x4x4xf32>
+  %y = graph.lrn %a {size = 3 : i64, alpha = 0.9 : f32} : (tensor<1x6x4x4xf32>) -> tensor<1x6x4x4xf32>
+  kernel.return %y : tensor<1x6x4x4xf32>
+}
+kernel.func @avg_pool_of_all(%x: tensor<2x5x7x7xf32>) -> (tensor<2x5x1x1xf32>) {
+  %y = graph.avg_pool %x {kernel_shape = array<i64: 7, 7>} : (tensor<2x5x7x7xf32>) -> tensor<2x5x1x1xf32>
+  kernel.return %y : tensor<2x5x1x1xf32>
+}
+
+// A border in the last block of the grid.
+
+kernel.func @concat_uneven(%x: tensor<1x256x14x14xf32>, %z: tensor<1x32x14x14xf32>) -> (tensor<1x288x14x14xf32>) {
+  %y = graph.concat %x, %z {axis = 1 : i64} : (tensor<1x256x14x14xf32>, tensor<1x32x14x14xf32>) -> tensor<1x288x14x14xf32>
+  kernel.return %y : tensor<1x288x14x14xf32>
+}
+kernel.func @concat_of_five(%a: tensor<1x512x7x7xf32>, %b: tensor<1x32x7x7xf32>, %c: tensor<1x32x7x7xf32>, %d: tensor<1x32x7x7xf32>, %e: tensor<1x32x7x7xf32>) -> (tensor<1x640x7x7xf32>) {
+  %y = graph.concat %a, %b, %c, %d, %e {axis = 1 : i64} : (tensor<1x512x7x7xf32>, tensor<1x32x7x7xf32>, tensor<1x32x7x7xf32>, tensor<1x32x7x7xf32>, tensor<1x32x7x7xf32>) -> tensor<1x640x7x7xf32>
+  kernel.return %y : tensor<1x640x7x7xf32>
+}
+
+// Places given by data. Arguments that are indices hold valid ones.
+
+kernel.func @gather(%x: tensor<50x37xf32>, %i: tensor<3x5xi64>) -> (tensor<3x5x37xf32>) {
+  %y = graph.gather %x, %i {in_bounds = true} : (tensor<50x37xf32>, tensor<3x5xi64>) -> tensor<3x5x37xf32>
+  kernel.return %y : tensor<3x5x37xf32>
+}
+kernel.func @gather_large(%x: tensor<90x768xf32>, %i: tensor<1x32xi32>) -> (tensor<1x32x768xf32>) {
+  %y = graph.gather %x, %i {in_bounds = true} : (tensor<90x768xf32>, tensor<1x32xi32>) -> tensor<1x32x768xf32>
+  kernel.return %y : tensor<1x32x768xf32>
+}
+kernel.func @gather_last(%x: tensor<4x6x9xi8>, %i: tensor<11xi32>) -> (tensor<4x6x11xi8>) {
+  %y = graph.gather %x, %i {axis = -1 : i64, in_bounds = true} : (tensor<4x6x9xi8>, tensor<11xi32>) -> tensor<4x6x11xi8>
+  kernel.return %y : tensor<4x6x11xi8>
+}
+kernel.func @gather_scalar(%x: tensor<4x6x9xf16>, %i: tensor<i64>) -> (tensor<4x9xf16>) {
+  %y = graph.gather %x, %i {axis = 1 : i64, in_bounds = true} : (tensor<4x6x9xf16>, tensor<i64>) -> tensor<4x9xf16>
+  kernel.return %y : tensor<4x9xf16>
+}
+kernel.func @gather_transposed(%x: tensor<20x17xui8>, %i: tensor<24xi64>) -> (tensor<17x24xui8>) {
+  %a = graph.gather %x, %i {in_bounds = true} : (tensor<20x17xui8>, tensor<24xi64>) -> tensor<24x17xui8>
+  %y = graph.transpose %a {perm = array<i64: 1, 0>} : (tensor<24x17xui8>) -> tensor<17x24xui8>
+  kernel.return %y : tensor<17x24xui8>
+}
+kernel.func @embedding(%word: tensor<70x64xf32>, %i: tensor<1x9xi64>, %type: tensor<2x64xf32>, %j: tensor<1x9xi64>, %s: tensor<64xf32>, %b: tensor<64xf32>) -> (tensor<1x9x64xf32>) {
+  %a = graph.gather %word, %i {in_bounds = true} : (tensor<70x64xf32>, tensor<1x9xi64>) -> tensor<1x9x64xf32>
+  %c = graph.gather %type, %j {in_bounds = true} : (tensor<2x64xf32>, tensor<1x9xi64>) -> tensor<1x9x64xf32>
+  %d = graph.add %a, %c : tensor<1x9x64xf32>
+  %y = graph.layer_norm %d, %s, %b : (tensor<1x9x64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<1x9x64xf32>
+  kernel.return %y : tensor<1x9x64xf32>
+}
+kernel.func @gather_constant(%x: tensor<5x33xf32>) -> (tensor<3x33xf32>) {
+  %i = graph.constant dense<2> : tensor<3xi64>
+  %y = graph.gather %x, %i {in_bounds = true} : (tensor<5x33xf32>, tensor<3xi64>) -> tensor<3x33xf32>
+  kernel.return %y : tensor<3x33xf32>
+}
+kernel.func @gather_elements(%x: tensor<8x16xf32>, %i: tensor<3x16xi64>) -> (tensor<3x16xf32>) {
+  %y = graph.gather_elements %x, %i {in_bounds = true} : (tensor<8x16xf32>, tensor<3x16xi64>) -> tensor<3x16xf32>
+  kernel.return %y : tensor<3x16xf32>
+}
+kernel.func @gather_elements_last(%x: tensor<8x16xi32>, %i: tensor<8x19xi32>) -> (tensor<8x19xi32>) {
+  %y = graph.gather_elements %x, %i {axis = 1 : i64, in_bounds = true} : (tensor<8x16xi32>, tensor<8x19xi32>) -> tensor<8x19xi32>
+  kernel.return %y : tensor<8x19xi32>
+}
+kernel.func @gather_nd(%x: tensor<6x7x18xf32>, %i: tensor<5x2xi64>) -> (tensor<5x18xf32>) {
+  %y = graph.gather_nd %x, %i {in_bounds = true} : (tensor<6x7x18xf32>, tensor<5x2xi64>) -> tensor<5x18xf32>
+  kernel.return %y : tensor<5x18xf32>
+}
+kernel.func @gather_nd_batched(%x: tensor<3x7x18xf32>, %i: tensor<3x4x1xi64>) -> (tensor<3x4x18xf32>) {
+  %y = graph.gather_nd %x, %i {batch_dims = 1 : i64, in_bounds = true} : (tensor<3x7x18xf32>, tensor<3x4x1xi64>) -> tensor<3x4x18xf32>
+  kernel.return %y : tensor<3x4x18xf32>
+}
+
+// Elements that depend on their positions.
+
+kernel.func @arg_max_special(%x: tensor<6x37xf32>) -> (tensor<6x1xi64>) {
+  %y = graph.arg_max %x {axis = 1 : i64} : (tensor<6x37xf32>) -> tensor<6x1xi64>
+  kernel.return %y : tensor<6x1xi64>
+}
+kernel.func @arg_max_rows(%x: tensor<12x40xf32>) -> (tensor<40xi64>) {
+  %y = graph.arg_max %x {axis = 0 : i64, keepdims = false} : (tensor<12x40xf32>) -> tensor<40xi64>
+  kernel.return %y : tensor<40xi64>
+}
+kernel.func @arg_max_last(%x: tensor<2x5x70xi8>) -> (tensor<2x5xi64>) {
+  %y = graph.arg_max %x {axis = -1 : i64, keepdims = false, select_last_index = true} : (tensor<2x5x70xi8>) -> tensor<2x5xi64>
+  kernel.return %y : tensor<2x5xi64>
+}
+kernel.func @arg_min_special(%x: tensor<6x37xf16>) -> (tensor<6xi64>) {
+  %y = graph.arg_min %x {axis = 1 : i64, keepdims = false, select_last_index = true} : (tensor<6x37xf16>) -> tensor<6xi64>
+  kernel.return %y : tensor<6xi64>
+}
+kernel.func @arg_min(%x: tensor<9x8x7xui32>) -> (tensor<9x1x7xi64>) {
+  %y = graph.arg_min %x {axis = 1 : i64} : (tensor<9x8x7xui32>) -> tensor<9x1x7xi64>
+  kernel.return %y : tensor<9x1x7xi64>
+}
+kernel.func @trilu(%x: tensor<3x9x21xf32>) -> (tensor<3x9x21xf32>) {
+  %k = graph.constant dense<2> : tensor<i64>
+  %y = graph.trilu %x, %k : (tensor<3x9x21xf32>, tensor<i64>) -> tensor<3x9x21xf32>
+  kernel.return %y : tensor<3x9x21xf32>
+}
+kernel.func @trilu_lower(%x: tensor<90x90xi16>) -> (tensor<90x90xi16>) {
+  %k = graph.constant dense<-1> : tensor<i64>
+  %y = graph.trilu %x, %k {upper = false} : (tensor<90x90xi16>, tensor<i64>) -> tensor<90x90xi16>
+  kernel.return %y : tensor<90x90xi16>
+}
+kernel.func @range() -> (tensor<37xi32>) {
+  %start = graph.constant dense<5> : tensor<i32>
+  %limit = graph.constant dense<-106> : tensor<i32>
+  %delta = graph.constant dense<-3> : tensor<i32>
+  %y = graph.range %start, %limit, %delta : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<37xi32>
+  kernel.return %y : tensor<37xi32>
+}
+kernel.func @eye_like(%x: tensor<9x21xf32>) -> (tensor<9x21xi16>) {
+  %y = graph.eye_like %x {dtype = i16, k = -2 : i64} : (tensor<9x21xf32>) -> tensor<9x21xi16>
+  kernel.return %y : tensor<9x21xi16>
+}

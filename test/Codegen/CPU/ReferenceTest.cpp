@@ -129,6 +129,32 @@ Tensor makeTensor(Type type, uint64_t seed, bool special) {
   return tensor;
 }
 
+/// Indices within `extents`, one for all or one per place along the last
+/// dimension.
+Tensor makeIndices(Type type, uint64_t seed, ArrayRef<int64_t> extents) {
+  Tensor tensor{graph::toTensorType(type), {}};
+  size_t count = *rt::elementCount(tensor.type.shape);
+  size_t size = rt::sizeOf(tensor.type.type);
+  tensor.bytes.resize(count * size);
+  Random random{seed};
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t index = random.next() % extents[i % extents.size()];
+    std::memcpy(tensor.bytes.data() + i * size, &index, size);
+  }
+  return tensor;
+}
+
+/// What a kernel's argument holds: valid indices where it is read as such.
+Tensor makeArgument(BlockArgument argument, bool special) {
+  uint64_t seed = argument.getArgNumber() * 77 + 5;
+  for (Operation *user : argument.getUsers())
+    if (auto indexed = dyn_cast<graph::IndexedOpInterface>(user))
+      if (indexed.getIndicesOperand().get() == argument)
+        return makeIndices(argument.getType(), seed,
+                           *indexed.getIndexedExtents());
+  return makeTensor(argument.getType(), seed, special);
+}
+
 /// Runs the body of a kernel in value semantics by its definitions.
 std::vector<Tensor> interpret(kernel::FuncOp kernel,
                               std::vector<Tensor> &inputs) {
@@ -241,8 +267,8 @@ TEST_P(ReferenceTest, KernelsAgreeWithTheirDefinitions) {
   for (auto kernel : original->getOps<kernel::FuncOp>()) {
     bool special = kernel.getName().ends_with("_special");
     std::vector<Tensor> inputs;
-    for (Type type : kernel.getArgumentTypes())
-      inputs.push_back(makeTensor(type, inputs.size() * 77 + 5, special));
+    for (BlockArgument argument : kernel.getArguments())
+      inputs.push_back(makeArgument(argument, special));
     std::vector<Tensor> expected = interpret(kernel, inputs);
     std::vector<Tensor> actual = expected;
     std::vector<void *> arguments;

@@ -340,3 +340,45 @@ func.func @range_c2(%a: tensor<i64>) {
   %out = graph.range %z, %z, %z : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
   return
 }
+
+// -----
+
+func.func @resolve_indices_c2(%i: tensor<3xi64>) {
+  // expected-error @+1 {{'graph.resolve_indices' op expected one extent, or one per place along the last dimension of 3xi64, got 2}}
+  %out = graph.resolve_indices %i {extents = array<i64: 2, 4>} : (tensor<3xi64>) -> tensor<3xi64>
+  return
+}
+
+// -----
+
+func.func @gather_c4(%x: tensor<8xf32>, %i: tensor<2xi64>) {
+  // expected-error @+1 {{'graph.gather' op expected indices that are resolved, to be in bounds}}
+  %out = graph.gather %x, %i {in_bounds = true} : (tensor<8xf32>, tensor<2xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @gather_c4_of_another_extent(%x: tensor<8xf32>, %i: tensor<2xi64>) {
+  %r = graph.resolve_indices %i {extents = array<i64: 9>} : (tensor<2xi64>) -> tensor<2xi64>
+  // expected-error @+1 {{'graph.gather' op expected indices that are resolved, to be in bounds}}
+  %out = graph.gather %x, %r {in_bounds = true} : (tensor<8xf32>, tensor<2xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @gather_elements_c4(%x: tensor<8xf32>) {
+  %i = graph.constant dense<[1, -1]> : tensor<2xi64>
+  // expected-error @+1 {{'graph.gather_elements' op expected indices that are resolved, to be in bounds}}
+  %out = graph.gather_elements %x, %i {in_bounds = true} : (tensor<8xf32>, tensor<2xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @gather_nd_c4(%x: tensor<8x?xf32>, %i: tensor<2x2xi64>) {
+  // expected-error @+1 {{'graph.gather_nd' op expected extents that are known, to be in bounds}}
+  %out = graph.gather_nd %x, %i {in_bounds = true} : (tensor<8x?xf32>, tensor<2x2xi64>) -> tensor<2xf32>
+  return
+}

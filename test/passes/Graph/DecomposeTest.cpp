@@ -153,6 +153,52 @@ TEST(Decompose, GroupNorm) {
           1e-4);
 }
 
+TEST(Decompose, Lrn) {
+  for (StringRef attributes :
+       {"size = 1 : i64", "size = 4 : i64, alpha = 0.5 : f32",
+        "size = 3 : i64, alpha = 2.0 : f32, bias = 1.5 : f32",
+        "size = 5 : i64, alpha = 0.3 : f32, beta = 0.6 : f32",
+        "size = 13 : i64, alpha = 0.3 : f32"})
+    check(("func.func @f(%x: tensor<2x6x3x2xf32>) { %y = graph.lrn %x {" +
+           attributes +
+           "} : (tensor<2x6x3x2xf32>) -> tensor<2x6x3x2xf32> return }")
+              .str(),
+          1e-6);
+  check("func.func @f(%x: tensor<2x6xbf16>) { %y = graph.lrn %x {size = 3 : "
+        "i64} : (tensor<2x6xbf16>) -> tensor<2x6xbf16> return }",
+        5e-2);
+}
+
+TEST(Decompose, GlobalAvgPool) {
+  check("func.func @f(%x: tensor<2x3x4x5xf32>) { %y = graph.avg_pool %x "
+        "{kernel_shape = array<i64: 4, 5>, strides = array<i64: 2, 1>} : "
+        "(tensor<2x3x4x5xf32>) -> tensor<2x3x1x1xf32> return }",
+        1e-6);
+}
+
+TEST(Decompose, OtherWindowsFail) {
+  for (StringRef attributes :
+       {"kernel_shape = array<i64: 4>",
+        "kernel_shape = array<i64: 5>, dilations = array<i64: 1>, "
+        "pads = array<i64: 1, 1>",
+        "kernel_shape = array<i64: 5>, auto_pad = \"SAME_UPPER\"",
+        "kernel_shape = array<i64: 3>, dilations = array<i64: 2>"}) {
+    MLIRContext context;
+    context.loadDialect<GraphDialect, func::FuncDialect>();
+    std::string text =
+        ("func.func @f(%x: tensor<2x3x5xf32>) { %y = "
+         "graph.avg_pool %x {" +
+         attributes + "} : (tensor<2x3x5xf32>) -> tensor<2x3x?xf32> return }")
+            .str();
+    auto module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_TRUE(module) << text;
+    module->walk([](DecomposeOpInterface op) {
+      OpBuilder builder(op);
+      EXPECT_TRUE(failed(op.decompose(builder)));
+    });
+  }
+}
+
 TEST(Decompose, UnknownExtentsFail) {
   MLIRContext context;
   context.loadDialect<GraphDialect, func::FuncDialect>();

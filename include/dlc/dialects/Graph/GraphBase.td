@@ -47,7 +47,8 @@ def Graph_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kDimsAttr = "graph.dims";
   private:
     void addUnaryOps(); void addBinaryOps(); void addContractionOps();
-    void addNormalizationOps(); void addMovementOps();
+    void addPoolingOps(); void addReductionOps(); void addNormalizationOps();
+    void addMovementOps();
     void addIndexingOps(); void addSequenceOps(); void addStructureOps();
   }];
 }
@@ -163,10 +164,15 @@ class Graph_Op<string mnemonic, string fusion = "Opaque",
 
 // The first result has the first operand's elements in the same order.
 class Graph_ViewOp<string mnemonic, list<Trait> traits = []>
-    : Graph_Op<mnemonic, "Movement", [InPlaceOpInterface] # traits> {
+    : Graph_Op<mnemonic, "Movement", [InPlaceOpInterface,
+                                      PositionedOpInterface] # traits> {
   let selects = 1;
   let methods = [{
     bool isView() { return true; }
+    ::mlir::Value buildElementAt(::dlc::graph::ElementReader &reader, unsigned,
+                                 ::llvm::ArrayRef<::dlc::graph::Index> at) {
+      return ::dlc::graph::detail::buildViewAt(*this, reader, at);
+    }
     ::llvm::SmallVector<std::pair<unsigned, unsigned>> getInPlacePairs() { return {{0, 0}}; }
   }];
 }

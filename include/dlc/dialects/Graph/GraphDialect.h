@@ -52,10 +52,16 @@ enum class LayoutKind {
 /// A scalar or vector of integers of which some are known.
 using PartialInts = llvm::SmallVector<std::optional<int64_t>>;
 
+class ElementReader;
+struct Index;
+
 namespace detail {
 /// (operand, 0) for each operand of the static type of result 0.
 llvm::SmallVector<std::pair<unsigned, unsigned>>
 sameTypePairs(mlir::Operation *op);
+/// `buildElementAt` of views: the same element in other dimensions.
+mlir::Value buildViewAt(mlir::Operation *op, ElementReader &reader,
+                        llvm::ArrayRef<Index> position);
 } // namespace detail
 
 /// Marks operations that a Reference kernel defines; checks their types.

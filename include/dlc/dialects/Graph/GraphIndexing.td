@@ -9,9 +9,34 @@ include "dlc/dialects/Graph/GraphBase.td"
 
 defvar Graph_Reductions = ["none", "add", "mul", "max", "min"];
 
+def ResolveIndicesOp : Graph_Op<"resolve_indices"> {
+  let summary = "Indices counted from the beginning";
+  let description = [{
+    Adds `n` to the negative indices into a dimension of extent `n`, so that all
+    of them are in [0, n). `extents` holds one such `n`, or one for each place
+    along the last dimension, which then holds coordinates.
+
+    Constraints:
+    - (resolve_indices_c1) `indices` are i32 or i64; `y` has their type.
+    - (resolve_indices_c2) `extents` has one number, or one per place along the
+      last dimension.
+    - (resolve_indices_c3) at run time, indices are in [-n, n).
+
+    ```mlir
+    %y = graph.resolve_indices %i {extents = array<i64: 8>} : (tensor<3xi64>) -> tensor<3xi64>
+    ```
+  }];
+  let arguments = (ins Graph_IndexTensor:$indices, DenseI64ArrayAttr:$extents);
+  let results = (outs Graph_IndexTensor:$y);
+}
+
 def GatherOp : Graph_Op<"gather", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>,
+    DeclareOpInterfaceMethods<IndexedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let selects = 1;
+  let methods = "bool isParameter(unsigned) { return false; }";
+  let hasVerifier = 1;
   let layout = "Sensitive";
   let summary = "Slices at given positions";
   let description = [{
@@ -22,18 +47,25 @@ def GatherOp : Graph_Op<"gather", "Movement", [
     - (gather_c1) `y` has the element type of `x`; `indices` are i32 or i64.
     - (gather_c2) `axis` is in [-rank, rank).
     - (gather_c3) at run time, indices are in [-n, n).
+    - (gather_c4) when `in_bounds`, `indices` is the result of
+      `graph.resolve_indices` or a constant that needs none.
 
     ```mlir
     %y = graph.gather %x, %i : (tensor<8x16xf32>, tensor<3xi64>) -> tensor<3x16xf32>
     ```
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_IndexTensor:$indices,
-                       Graph_Int<"0">:$axis);
+                       Graph_Int<"0">:$axis,
+                       Graph_Bool<"false">:$in_bounds);
   let results = (outs Graph_Tensor:$y);
 }
 
-def GatherElementsOp : Graph_Op<"gather_elements", "Movement"> {
+def GatherElementsOp : Graph_Op<"gather_elements", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>,
+    DeclareOpInterfaceMethods<IndexedOpInterface>]> {
   let selects = 1;
+  let methods = "bool isParameter(unsigned) { return false; }";
+  let hasVerifier = 1;
   let layout = "Sensitive";
   let summary = "Elements at given positions along one dimension";
   let description = [{
@@ -46,18 +78,25 @@ def GatherElementsOp : Graph_Op<"gather_elements", "Movement"> {
     - (gather_elements_c2) `x` and `indices` have the same rank; `axis` is in
       [-rank, rank).
     - (gather_elements_c3) at run time, indices are in [-n, n).
+    - (gather_elements_c4) when `in_bounds`, `indices` is the result of
+      `graph.resolve_indices` or a constant that needs none.
 
     ```mlir
     %y = graph.gather_elements %x, %i : (tensor<8x16xf32>, tensor<3x16xi64>) -> tensor<3x16xf32>
     ```
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_IndexTensor:$indices,
-                       Graph_Int<"0">:$axis);
+                       Graph_Int<"0">:$axis,
+                       Graph_Bool<"false">:$in_bounds);
   let results = (outs Graph_Tensor:$y);
 }
 
-def GatherNDOp : Graph_Op<"gather_nd", "Movement"> {
+def GatherNDOp : Graph_Op<"gather_nd", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>,
+    DeclareOpInterfaceMethods<IndexedOpInterface>]> {
   let selects = 1;
+  let methods = "bool isParameter(unsigned) { return false; }";
+  let hasVerifier = 1;
   let layout = "Sensitive";
   let summary = "Slices at given coordinates";
   let description = [{
@@ -69,13 +108,16 @@ def GatherNDOp : Graph_Op<"gather_nd", "Movement"> {
     - (gather_nd_c2) `batch_dims` is at least 0 and below both ranks; the batch
       dimensions are equal.
     - (gather_nd_c3) at run time, indices are in [-n, n).
+    - (gather_nd_c4) when `in_bounds`, `indices` is the result of
+      `graph.resolve_indices` or a constant that needs none.
 
     ```mlir
     %y = graph.gather_nd %x, %i : (tensor<8x16xf32>, tensor<3x2xi64>) -> tensor<3xf32>
     ```
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_I64Tensor:$indices,
-                       Graph_Int<"0">:$batch_dims);
+                       Graph_Int<"0">:$batch_dims,
+                       Graph_Bool<"false">:$in_bounds);
   let results = (outs Graph_Tensor:$y);
 }
 

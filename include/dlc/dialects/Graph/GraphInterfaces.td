@@ -34,7 +34,15 @@ def FusionOpInterface : OpInterface<"FusionOpInterface"> {
       and the other operands only tell which: where that operand holds one value
       all over, so do the results.
     }],
-    "bool", "selectsElements", (ins), "", "return false;">];
+    "bool", "selectsElements", (ins), "", "return false;">,
+    InterfaceMethod<[{
+      True when operand number `operand` only says how to compute, as axes do,
+      rather than being computed with: then a constant is part of the kernel.
+    }],
+    "bool", "isParameter", (ins "unsigned":$operand), "", [{
+      return operand > 0 &&
+             $_op.getFusionKind() != ::dlc::graph::FusionKind::Elementwise;
+    }]>];
 }
 
 def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
@@ -53,6 +61,63 @@ def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
     "::mlir::Value", "buildElement",
     (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
          "::mlir::ValueRange":$scalars)>];
+}
+
+def PositionedOpInterface : OpInterface<"PositionedOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = [{
+    Operations that can tell an element of a result by its position alone: it is
+    an element of an operand at another position, or made of a few of those.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the element of result `result` at `position` from what `reader`
+      gives, as a scalar that is signless. Null when it cannot be told; then
+      `reader` knows why.
+    }],
+    "::mlir::Value", "buildElementAt",
+    (ins "::dlc::graph::ElementReader &":$reader, "unsigned":$result,
+         "::llvm::ArrayRef<::dlc::graph::Index>":$position)>];
+}
+
+def IndexedOpInterface : OpInterface<"IndexedOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = [{
+    Operations that read at places given by data. Indices may be negative, and
+    beyond the tensor, which is an error at run time, until `in_bounds`.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The operand that holds the indices.
+    }],
+    "::mlir::OpOperand &", "getIndicesOperand", (ins)>,
+    InterfaceMethod<[{
+      What `graph.resolve_indices` takes as `extents`; nullopt when they are not
+      all known.
+    }],
+    "std::optional<::llvm::SmallVector<int64_t>>", "getIndexedExtents", (ins)>,
+    InterfaceMethod<"Tells that all indices are in [0, n).",
+                    "void", "markInBounds", (ins)>,
+    InterfaceMethod<"Whether that has been told.",
+                    "bool", "isInBounds", (ins)>];
+}
+
+def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = [{
+    Operations that fold elements of the first operand in any order, over the
+    dimensions in the second (all, when there is none).
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The element that a fold begins with, of the signless type of elements.
+    }],
+    "::mlir::TypedAttr", "getIdentity", (ins)>,
+    InterfaceMethod<[{
+      Builds the fold of two elements, as `buildElement` does.
+    }],
+    "::mlir::Value", "buildFold",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+         "::mlir::Value":$a, "::mlir::Value":$b)>];
 }
 
 def DecomposeOpInterface : OpInterface<"DecomposeOpInterface"> {

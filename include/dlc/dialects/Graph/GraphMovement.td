@@ -128,7 +128,8 @@ def UnsqueezeOp : Graph_ViewOp<"unsqueeze", [
   let hasCanonicalizer = 1;
 }
 
-def TransposeOp : Graph_Op<"transpose", "Movement"> {
+def TransposeOp : Graph_Op<"transpose", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let selects = 1;
   let layout = "Sensitive";
   let summary = "Permutation of dimensions";
@@ -150,6 +151,7 @@ def TransposeOp : Graph_Op<"transpose", "Movement"> {
 }
 
 def ExpandOp : Graph_Op<"expand", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<PartialShapeOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let selects = 1;
@@ -172,7 +174,8 @@ def ExpandOp : Graph_Op<"expand", "Movement", [
   let hasFolder = 1;
 }
 
-def TileOp : Graph_Op<"tile", "Movement"> {
+def TileOp : Graph_Op<"tile", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let selects = 1;
   let summary = "Repetition of the whole tensor";
   let description = [{
@@ -194,8 +197,10 @@ def TileOp : Graph_Op<"tile", "Movement"> {
 }
 
 def ConcatOp : Graph_Op<"concat", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let layout = "Sensitive";
+  let methods = "bool isParameter(unsigned) { return false; }";
   let summary = "Tensors side by side";
   let description = [{
     Joins the operands along `axis`.
@@ -215,7 +220,8 @@ def ConcatOp : Graph_Op<"concat", "Movement", [
   let hasCanonicalizer = 1;
 }
 
-def SplitOp : Graph_Op<"split", "Movement"> {
+def SplitOp : Graph_Op<"split", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let selects = 1;
   let layout = "Sensitive";
   let summary = "Parts of a tensor";
@@ -240,6 +246,7 @@ def SplitOp : Graph_Op<"split", "Movement"> {
 }
 
 def SliceOp : Graph_Op<"slice", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let selects = 1;
   let layout = "Sensitive";
@@ -267,7 +274,8 @@ def SliceOp : Graph_Op<"slice", "Movement", [
   let hasFolder = 1;
 }
 
-def PadOp : Graph_Op<"pad", "Movement"> {
+def PadOp : Graph_Op<"pad", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let layout = "Sensitive";
   let summary = "Elements around a tensor";
   let description = [{
@@ -297,7 +305,7 @@ def PadOp : Graph_Op<"pad", "Movement"> {
 }
 
 class Graph_BlockOp<string mnemonic, string meaning, string example>
-    : Graph_Op<mnemonic, "Movement"> {
+    : Graph_Op<mnemonic, "Movement", [DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let layout = "Sensitive";
   let selects = 1;
   let summary = meaning;
@@ -345,7 +353,8 @@ def ReverseSequenceOp : Graph_Op<"reverse_sequence", "Movement"> {
   let results = (outs Graph_Tensor:$y);
 }
 
-def TriluOp : Graph_Op<"trilu", "Movement"> {
+def TriluOp : Graph_Op<"trilu", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let layout = "Sensitive";
   let summary = "Triangle of matrices";
   let description = [{
@@ -366,7 +375,8 @@ def TriluOp : Graph_Op<"trilu", "Movement"> {
   let results = (outs Graph_Tensor:$y);
 }
 
-def EyeLikeOp : Graph_Op<"eye_like"> {
+def EyeLikeOp : Graph_Op<"eye_like", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let summary = "Ones on a diagonal";
   let description = [{
     A matrix of the shape of `x` and element type `dtype` with ones on the
@@ -383,7 +393,8 @@ def EyeLikeOp : Graph_Op<"eye_like"> {
   let results = (outs Graph_Tensor:$y);
 }
 
-def RangeOp : Graph_Op<"range"> {
+def RangeOp : Graph_Op<"range", "Movement", [
+    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let summary = "Equidistant numbers";
   let description = [{
     The numbers from `start` towards `limit` (exclusive) in steps of `delta`.

@@ -126,7 +126,8 @@ def GroupNormOp : Graph_Op<"group_norm", "Row", [
   let results = (outs Graph_FloatTensor:$y);
 }
 
-def LrnOp : Graph_Op<"lrn"> {
+def LrnOp : Graph_Op<"lrn", "Row", [
+    DeclareOpInterfaceMethods<DecomposeOpInterface>]> {
   let summary = "Local response normalisation";
   let description = [{
     Computes `x / (bias + alpha / size * s) ^ beta`, where `s` is the sum of

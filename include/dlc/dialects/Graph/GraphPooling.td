@@ -17,7 +17,8 @@ defvar Graph_WindowConstraints = [{
 
 // `window` names the op in the constraints above.
 class Graph_PoolOp<string mnemonic, Type tensor, string meaning,
-                   string details> : Graph_Op<mnemonic> {
+                   string details, list<Trait> traits = []>
+    : Graph_Op<mnemonic, "Opaque", traits> {
   let summary = meaning;
   let description = details # "\n\nConstraints:\n- (" # mnemonic
     # "_c1) `x` is a " # tensor.summary # "; `y` has its element type.\n"
@@ -32,7 +33,7 @@ def MaxPoolOp : Graph_PoolOp<"max_pool", Graph_NumberTensor,
     "Largest element of each window",
     "The largest element of each window; padding does not count.  With "
     "`ceil_mode` a last window may begin inside the padded input and reach "
-    "beyond it."> {
+    "beyond it.", [DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let arguments = (ins Graph_NumberTensor:$x,
                        DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,
                        Graph_Ints:$pads, Graph_Ints:$dilations,
@@ -42,7 +43,9 @@ def MaxPoolOp : Graph_PoolOp<"max_pool", Graph_NumberTensor,
 def AvgPoolOp : Graph_PoolOp<"avg_pool", Graph_FloatTensor,
     "Mean of each window",
     "The mean of each window; padding counts as zeros when "
-    "`count_include_pad`, else not at all."> {
+    "`count_include_pad`, else not at all.",
+    [DeclareOpInterfaceMethods<DecomposeOpInterface>,
+     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let arguments = (ins Graph_FloatTensor:$x,
                        DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,
                        Graph_Ints:$pads, Graph_Ints:$dilations,

@@ -13,11 +13,17 @@ namespace dlc::conversion {
 
 /// True if `group`, operations of one block in order, can become one kernel of
 /// generated code. What is accepted compiles for every target. Operations
-/// with users outside the group are results; `graph.constant`s outside it that
-/// are parameters (i64) or single elements count as inside. On refusal `why`,
-/// when given, gets the reason. Changes nothing; costs a conversion of a copy.
+/// with users outside the group are results; `graph.constant`s outside it may
+/// count as inside, see isPartOfKernel(). On refusal `why`, when given, gets
+/// the reason. Changes nothing; costs a conversion of a copy.
 bool canGenerate(llvm::ArrayRef<mlir::Operation *> group,
                  std::string *why = nullptr);
+
+/// True if `operand` is a constant that a kernel of `group` holds instead of
+/// taking it as an argument, because its form depends on it: a single element,
+/// or a parameter of all members that use it.
+bool isPartOfKernel(mlir::Value operand,
+                    llvm::ArrayRef<mlir::Operation *> group);
 
 /// Turns `kernel` from value semantics into destination style, as the pass
 /// convert-kernel-to-linalg does. On failure `reason` says why; the kernel's

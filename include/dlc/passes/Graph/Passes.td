@@ -56,6 +56,26 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
            "Multiplications that one contraction may take">];
 }
 
+def ResolveIndicesPass : Pass<"graph-resolve-indices", "::mlir::func::FuncOp"> {
+  let summary = "Check indices once, in front of the operations that use them";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`).
+    Ensures: operations that read at places given by data (IndexedOpInterface)
+    and whose types are static are `in_bounds`: their indices are constants in
+    [0, n), or come from `graph.resolve_indices`, which is where an index beyond
+    the tensor is an error. Such operations can be generated, since kernels
+    cannot fail.
+    Cost: one walk.
+
+    ```mlir
+    %y = graph.gather %x, %i : (tensor<8x16xf32>, tensor<3xi64>) -> tensor<3x16xf32>
+    ->
+    %j = graph.resolve_indices %i {extents = array<i64: 8>} : (tensor<3xi64>) -> tensor<3xi64>
+    %y = graph.gather %x, %j {in_bounds = true} : (tensor<8x16xf32>, tensor<3xi64>) -> tensor<3x16xf32>
+    ```
+  }];
+}
+
 def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
   let summary = "Group operations that one kernel computes";
   let description = [{

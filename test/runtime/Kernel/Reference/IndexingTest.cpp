@@ -39,6 +39,38 @@ TEST(Indexing, GatherRejects) {
             "error: result 0: expected rank at most 16, got 17");
 }
 
+TEST(Indexing, ResolveIndices) {
+  Args one = {{"extents", Ints{3}}};
+  EXPECT_EQ(evaluated("resolve_indices", {ints({2, -3, -1, 0})}, one),
+            "4xi64 2 0 2 0");
+  EXPECT_EQ(evaluated("resolve_indices", {i32({}, {-1})}, one), "i32 2");
+  EXPECT_EQ(evaluated("resolve_indices", {ints({})}, one), "0xi64");
+  EXPECT_EQ(evaluated("resolve_indices", {i64({2, 2}, {-1, -1, 1, 0})},
+                      {{"extents", Ints{3, 5}}}),
+            "2x2xi64 2 4 1 0");
+  EXPECT_EQ(shapesOf("resolve_indices", {unknown(DLC_I64, {2, -1})},
+                     {{"extents", Ints{3, 5}}}),
+            "2x?xi64");
+}
+
+TEST(Indexing, ResolveIndicesRejects) {
+  EXPECT_EQ(
+      evaluated("resolve_indices", {ints({0, 3})}, {{"extents", Ints{3}}}),
+      "error: resolve_indices: expected an index in [-3, 3), got 3 at "
+      "position 1");
+  EXPECT_EQ(evaluated("resolve_indices", {i64({1, 2}, {2, -6})},
+                      {{"extents", Ints{3, 5}}}),
+            "error: resolve_indices: expected an index in [-5, 5), got -6 at "
+            "position 1");
+  EXPECT_EQ(evaluated("resolve_indices", {ints({0, 1, 2})},
+                      {{"extents", Ints{3, 5}}}),
+            "error: resolve_indices: expected one extent, or one per place "
+            "along the last dimension of 3xi64, got 2");
+  EXPECT_EQ(evaluated("resolve_indices", {ints({0})}, {{"extents", Ints{}}}),
+            "error: resolve_indices: expected one extent, or one per place "
+            "along the last dimension of 1xi64, got 0");
+}
+
 TEST(Indexing, GatherElements) {
   Arg x = iota(DLC_U8, {2, 2});
   EXPECT_EQ(evaluated("gather_elements", {x, i64({2, 2}, {0, 0, 1, -2})},

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Index.h"
+#include "dlc/dialects/Graph/Position.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace dlc::conversion;
+using namespace dlc::graph;
 
 Index Index::number(const Loops &loops, int64_t value) {
   Index index;
@@ -103,8 +103,8 @@ static std::optional<LoopSplit> splitFor(const Index &rest, int64_t divisor,
 }
 
 std::optional<std::pair<Index, Index>>
-dlc::conversion::divide(const Index &index, int64_t divisor, const Loops &loops,
-                        std::optional<LoopSplit> &split) {
+dlc::graph::divide(const Index &index, int64_t divisor, const Loops &loops,
+                   std::optional<LoopSplit> &split) {
   Index quotient = Index::number(loops, 0), rest = quotient;
   for (auto [i, coefficient] : llvm::enumerate(index.coefficients)) {
     if (coefficient % divisor == 0)
@@ -121,31 +121,43 @@ dlc::conversion::divide(const Index &index, int64_t divisor, const Loops &loops,
   return std::nullopt;
 }
 
-int dlc::conversion::compareTo(const Index &index, int64_t bound,
-                               const Loops &loops,
-                               std::optional<LoopSplit> &split) {
+int dlc::graph::compareTo(const Index &index, int64_t bound, const Loops &loops,
+                          std::optional<LoopSplit> &split) {
   auto [low, high] = index.range(loops);
   if (high < bound)
     return -1;
   if (low >= bound)
     return 1;
-  // Cut the slowest loop: index = constant + c * i + faster loops.
-  unsigned slowest = 0;
+  // Cut the slowest loop that has several iterations, as near to the bound as
+  // it comes: index = constant + c * i + faster loops.
+  std::optional<unsigned> slowest;
   for (auto [i, coefficient] : llvm::enumerate(index.coefficients))
-    if (std::abs(coefficient) > std::abs(index.coefficients[slowest]))
+    if (coefficient && loops.extents[i] > 1 &&
+        (!slowest ||
+         std::abs(coefficient) > std::abs(index.coefficients[*slowest])))
       slowest = i;
-  int64_t c = index.coefficients[slowest];
+  int64_t c = index.coefficients[*slowest];
   int64_t at = c > 0 ? llvm::divideCeilSigned(bound - index.constant, c)
                      : (index.constant - bound) / -c + 1;
-  if (at > 0 && at < loops.extents[slowest])
-    split = LoopSplit{slowest, at, /*isFactor=*/false};
+  at = std::clamp<int64_t>(at, 1, loops.extents[*slowest] - 1);
+  split = LoopSplit{*slowest, at, /*isFactor=*/false};
   return 0;
 }
 
+SmallVector<Index> dlc::graph::broadcastPosition(ArrayRef<Index> position,
+                                                 ArrayRef<int64_t> shape,
+                                                 const Loops &loops) {
+  SmallVector<Index> result(position.take_back(shape.size()));
+  for (auto [index, extent] : llvm::zip_equal(result, shape))
+    if (extent == 1)
+      index = Index::number(loops, 0);
+  return result;
+}
+
 std::optional<SmallVector<Index>>
-dlc::conversion::reshapeIndex(ArrayRef<Index> index, ArrayRef<int64_t> from,
-                              ArrayRef<int64_t> to, const Loops &loops,
-                              std::optional<LoopSplit> &split) {
+dlc::graph::reshapeIndex(ArrayRef<Index> index, ArrayRef<int64_t> from,
+                         ArrayRef<int64_t> to, const Loops &loops,
+                         std::optional<LoopSplit> &split) {
   // The linear position within the dimensions passed so far, from the last
   // one on; `known` of its values are possible.
   SmallVector<Index> result(to.size(), Index::number(loops, 0));

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pooling over windows: its elements, and the forms that are reductions.
+
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Position.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace dlc::graph;
+
+#define GET_OP_CLASSES
+#include "dlc/dialects/Graph/GraphPooling.cpp.inc"
+
+void GraphDialect::addPoolingOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dlc/dialects/Graph/GraphPooling.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The windows of a pooling operation, per spatial dimension.
+struct Windows {
+  SmallVector<int64_t> kernel, strides, dilations, begins, ends;
+  int64_t taps = 1;
+};
+
+/// Where a tap of all windows of a domain lies.
+struct Tap {
+  SmallVector<Index> position;
+  bool isInside = true;  ///< Within the operand.
+  bool isCounted = true; ///< Within its padding at least.
+};
+
+} // namespace
+
+/// Windows of more taps than this are not written out.
+static constexpr int64_t kMaxTaps = 25;
+
+template <typename Op> static std::optional<Windows> windowsOf(Op op) {
+  Windows windows;
+  windows.kernel.assign(op.getKernelShape().begin(), op.getKernelShape().end());
+  size_t dims = windows.kernel.size();
+  auto orOnes = [&](ArrayRef<int64_t> list) {
+    return list.empty() ? SmallVector<int64_t>(dims, 1)
+                        : SmallVector<int64_t>(list);
+  };
+  windows.strides = orOnes(op.getStrides());
+  windows.dilations = orOnes(op.getDilations());
+  windows.begins.assign(dims, 0);
+  windows.ends.assign(dims, 0);
+  if (op.getAutoPad() == "NOTSET" && !op.getPads().empty()) {
+    windows.begins = SmallVector<int64_t>(op.getPads().take_front(dims));
+    windows.ends = SmallVector<int64_t>(op.getPads().drop_front(dims));
+  } else if (op.getAutoPad() != "NOTSET" && op.getAutoPad() != "VALID") {
+    return std::nullopt;
+  }
+  for (int64_t extent : windows.kernel)
+    windows.taps *= extent;
+  if (windows.taps > kMaxTaps)
+    return std::nullopt;
+  return windows;
+}
+
+/// Tap number `tap` of the windows at `at`; nullopt when it is not the same
+/// side of a border in all of them.
+static std::optional<Tap> findTap(ElementReader &reader, const Windows &windows,
+                                  int64_t tap, ArrayRef<int64_t> shape,
+                                  ArrayRef<Index> at) {
+  Tap found{SmallVector<Index>(at)};
+  for (size_t dim = windows.kernel.size(); dim-- > 0;) {
+    int64_t offset = tap % windows.kernel[dim] * windows.dilations[dim] -
+                     windows.begins[dim];
+    tap /= windows.kernel[dim];
+    Index &index = found.position[dim + 2];
+    index = index * windows.strides[dim] + offset;
+    // Both borders, and the end of the padding.
+    int64_t extent = shape[dim + 2];
+    int low = reader.compare(index, 0);
+    int high = low ? reader.compare(index, extent) : 0;
+    int end = high ? reader.compare(index, extent + windows.ends[dim]) : 0;
+    if (!end)
+      return std::nullopt;
+    found.isInside &= low > 0 && high < 0;
+    found.isCounted &= end < 0;
+  }
+  return found;
+}
+
+/// The taps of a window written out and folded. Which of them fall into the
+/// padding is known for whole loops: the borders are cut off. `inside` and
+/// `counted` become the numbers of taps.
+static Value foldWindow(ElementReader &reader, const Windows &windows, Value x,
+                        ArrayRef<Index> at,
+                        function_ref<Value(Value, Value)> fold, int64_t &inside,
+                        int64_t &counted) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(x.getType()).getShape();
+  Value sum;
+  for (int64_t number = 0; number < windows.taps; ++number) {
+    std::optional<Tap> tap = findTap(reader, windows, number, shape, at);
+    if (!tap)
+      return reader.fail("a border within a loop");
+    inside += tap->isInside;
+    counted += tap->isCounted;
+    if (!tap->isInside)
+      continue;
+    Value term = reader.read(x, tap->position);
+    if (!term)
+      return {};
+    sum = sum ? fold(sum, term) : term;
+  }
+  return sum ? sum : reader.fail("a window without elements");
+}
+
+Value MaxPoolOp::buildElementAt(ElementReader &reader, unsigned,
+                                ArrayRef<Index> at) {
+  std::optional<Windows> windows = windowsOf(*this);
+  if (!windows)
+    return reader.fail("a window that is too large or padded automatically");
+  Type type = getX().getType().getElementType();
+  OpBuilder &builder = reader.getBuilder();
+  Location loc = reader.getLoc();
+  auto fold = [&](Value a, Value b) -> Value {
+    if (isa<FloatType>(type))
+      return arith::MaximumFOp::create(builder, loc, a, b);
+    if (type.isUnsignedInteger())
+      return arith::MaxUIOp::create(builder, loc, a, b);
+    return arith::MaxSIOp::create(builder, loc, a, b);
+  };
+  int64_t inside = 0, counted = 0;
+  return foldWindow(reader, *windows, getX(), at, fold, inside, counted);
+}
+
+Value AvgPoolOp::buildElementAt(ElementReader &reader, unsigned,
+                                ArrayRef<Index> at) {
+  std::optional<Windows> windows = windowsOf(*this);
+  if (!windows)
+    return reader.fail("a window that is too large or padded automatically");
+  Type type = getX().getType().getElementType();
+  if (!type.isF32() && !type.isF64())
+    return reader.fail("a mean of short floats");
+  OpBuilder &builder = reader.getBuilder();
+  Location loc = reader.getLoc();
+  auto fold = [&](Value a, Value b) -> Value {
+    return arith::AddFOp::create(builder, loc, a, b);
+  };
+  int64_t inside = 0, counted = 0;
+  Value sum = foldWindow(reader, *windows, getX(), at, fold, inside, counted);
+  if (!sum)
+    return {};
+  Value count = arith::ConstantOp::create(
+      builder, loc,
+      builder.getFloatAttr(
+          type, static_cast<double>(getCountIncludePad() ? counted : inside)));
+  return arith::DivFOp::create(builder, loc, sum, count);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// One window over all of each image: a mean of its dimensions.
+FailureOr<SmallVector<Value>> AvgPoolOp::decompose(OpBuilder &builder) {
+  auto type = dyn_cast<RankedTensorType>(getX().getType());
+  bool isPadded =
+      llvm::any_of(getPads(), [](int64_t pad) { return pad != 0; }) ||
+      getAutoPad() == "SAME_UPPER" || getAutoPad() == "SAME_LOWER";
+  if (!type || !type.hasStaticShape() || isPadded ||
+      type.getShape().drop_front(2) != getKernelShape() ||
+      llvm::any_of(getDilations(), [](int64_t step) { return step != 1; }))
+    return failure();
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(2, type.getRank()));
+  Value list = ConstantOp::create(builder, getLoc(),
+                                  makeInts(builder.getContext(), axes));
+  return SmallVector<Value>{
+      ReduceMeanOp::create(builder, getLoc(), getX(), list, /*keepdims=*/true)};
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions: what they fold, and how simpler operations express others.
+
+#include "Chain.h"
+#include "ElementBuilder.h"
+
+using namespace mlir;
+using namespace dlc::graph;
+
+#define GET_OP_CLASSES
+#include "dlc/dialects/Graph/GraphReduction.cpp.inc"
+
+void GraphDialect::addReductionOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dlc/dialects/Graph/GraphReduction.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Folds
+//===----------------------------------------------------------------------===//
+
+/// Builds the one of three operations that is for elements of `type`; bool
+/// counts as signed, or has the operation `Bool`.
+template <typename Float, typename Signed, typename Unsigned,
+          typename Bool = Signed>
+static Value foldAs(Type type, OpBuilder &builder, Location loc, Value a,
+                    Value b) {
+  if (isFloat(type))
+    return Float::create(builder, loc, a, b);
+  if (type.isInteger(1))
+    return Bool::create(builder, loc, a, b);
+  if (isUnsigned(type))
+    return Unsigned::create(builder, loc, a, b);
+  return Signed::create(builder, loc, a, b);
+}
+
+/// The least element of a type that a maximum can have, or the greatest.
+static TypedAttr extremeOf(Type type, bool isLeast) {
+  if (auto real = dyn_cast<FloatType>(type))
+    return FloatAttr::get(real,
+                          APFloat::getInf(real.getFloatSemantics(), isLeast));
+  unsigned width = type.getIntOrFloatBitWidth();
+  APInt bits = isUnsigned(type) ? (isLeast ? APInt::getZero(width)
+                                           : APInt::getAllOnes(width))
+               : isLeast        ? APInt::getSignedMinValue(width)
+                                : APInt::getSignedMaxValue(width);
+  return IntegerAttr::get(ElementBuilder::signless(type), bits);
+}
+
+static TypedAttr numberOf(Type type, int64_t number) {
+  Builder builder(type.getContext());
+  Type signless = ElementBuilder::signless(type);
+  return number ? builder.getOneAttr(signless) : builder.getZeroAttr(signless);
+}
+
+TypedAttr ReduceSumOp::getIdentity() { return numberOf(elementOf(*this), 0); }
+Value ReduceSumOp::buildFold(OpBuilder &builder, Location loc, Value a,
+                             Value b) {
+  return foldAs<arith::AddFOp, arith::AddIOp, arith::AddIOp>(
+      elementOf(*this), builder, loc, a, b);
+}
+
+TypedAttr ReduceProdOp::getIdentity() { return numberOf(elementOf(*this), 1); }
+Value ReduceProdOp::buildFold(OpBuilder &builder, Location loc, Value a,
+                              Value b) {
+  return foldAs<arith::MulFOp, arith::MulIOp, arith::MulIOp>(
+      elementOf(*this), builder, loc, a, b);
+}
+
+TypedAttr ReduceMaxOp::getIdentity() {
+  return extremeOf(elementOf(*this), /*isLeast=*/true);
+}
+Value ReduceMaxOp::buildFold(OpBuilder &builder, Location loc, Value a,
+                             Value b) {
+  return foldAs<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp,
+                arith::OrIOp>(elementOf(*this), builder, loc, a, b);
+}
+
+TypedAttr ReduceMinOp::getIdentity() {
+  return extremeOf(elementOf(*this), /*isLeast=*/false);
+}
+Value ReduceMinOp::buildFold(OpBuilder &builder, Location loc, Value a,
+                             Value b) {
+  return foldAs<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp,
+                arith::AndIOp>(elementOf(*this), builder, loc, a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Decompositions
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>> ReduceMeanOp::decompose(OpBuilder &builder) {
+  auto type = dyn_cast<RankedTensorType>(getX().getType());
+  if (!type || !isa<FloatType>(type.getElementType()))
+    return failure();
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(type.getRank()));
+  if (getAxes()) {
+    auto values = getConstantInts(getAxes());
+    if (!values)
+      return failure();
+    axes = *values;
+    for (int64_t &axis : axes)
+      axis += axis < 0 ? type.getRank() : 0;
+  }
+  auto count = countOf(type, axes);
+  if (!count)
+    return failure();
+  Chain chain{builder, getLoc()};
+  Type element = type.getElementType(), wide = computeType(element);
+  Value sum = ReduceSumOp::create(builder, getLoc(), chain.cast(getX(), wide),
+                                  chain.ints(axes), getKeepdims());
+  Value y = chain.make<MulOp>(
+      sum, chain.scalar(wide, 1.0 / static_cast<double>(*count)));
+  return SmallVector<Value>{chain.cast(y, element)};
+}
+
+/// Where `best`, the largest or smallest element along the axis, stands: the
+/// least (or greatest) of the positions of elements that equal it. If it is
+/// NaN, those of the elements that are NaN.
+template <typename ArgOp>
+static FailureOr<SmallVector<Value>>
+locate(ArgOp op, OpBuilder &builder, function_ref<Value(Value axes)> makeBest) {
+  auto type = dyn_cast<RankedTensorType>(op.getX().getType());
+  if (!type)
+    return failure();
+  int64_t axis = op.getAxis();
+  axis += axis < 0 ? type.getRank() : 0;
+  if (type.isDynamicDim(axis))
+    return failure();
+  int64_t extent = type.getDimSize(axis);
+  Chain chain{builder, op.getLoc()};
+  Value x = op.getX(), axes = chain.ints({axis});
+  Value isBest = chain.make<EqualOp>(x, makeBest(axes));
+  if (isFloat(type.getElementType()))
+    isBest = chain.make<LogicalOrOp>(isBest, chain.make<IsNanOp>(x));
+  auto number = [&](int64_t value) {
+    return chain.constant(makeInt(builder.getContext(), value));
+  };
+  SmallVector<int64_t> shape(type.getRank() - axis, 1);
+  shape[0] = extent;
+  Value places = chain.make<ReshapeOp>(
+      chain.make<RangeOp>(number(0), number(extent), number(1)),
+      chain.ints(shape));
+  bool isLast = op.getSelectLastIndex();
+  Value candidates =
+      chain.make<SelectOp>(isBest, places, number(isLast ? -1 : extent));
+  Value y = isLast ? ReduceMaxOp::create(builder, op.getLoc(), candidates, axes,
+                                         op.getKeepdims())
+                         .getY()
+                   : ReduceMinOp::create(builder, op.getLoc(), candidates, axes,
+                                         op.getKeepdims())
+                         .getY();
+  return SmallVector<Value>{y};
+}
+
+FailureOr<SmallVector<Value>> ArgMaxOp::decompose(OpBuilder &builder) {
+  return locate(*this, builder, [&](Value axes) -> Value {
+    return ReduceMaxOp::create(builder, getLoc(), getX(), axes,
+                               /*keepdims=*/true);
+  });
+}
+
+FailureOr<SmallVector<Value>> ArgMinOp::decompose(OpBuilder &builder) {
+  return locate(*this, builder, [&](Value axes) -> Value {
+    return ReduceMinOp::create(builder, getLoc(), getX(), axes,
+                               /*keepdims=*/true);
+  });
+}

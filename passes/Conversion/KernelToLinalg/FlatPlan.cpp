@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elementwise kernels on tensors of one shape, taken as vectors.
+
+#include "PlannerImpl.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::conversion;
+
+/// The number of elements when the kernel is elementwise on tensors of one
+/// shape and single elements: then their dimensions do not matter.
+std::optional<int64_t> Planner::flatSize() {
+  ArrayRef<int64_t> shape = shapeOf(sources[0]);
+  int64_t size = ShapedType::getNumElements(shape);
+  auto fits = [&](Value value) {
+    return shapeOf(value) == shape ||
+           ShapedType::getNumElements(shapeOf(value)) == 1;
+  };
+  if (!llvm::all_of(kernel.getArguments(), fits) || size <= 1)
+    return std::nullopt;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (!isa<graph::ElementwiseOpInterface, graph::ConstantOp>(op) ||
+        !llvm::all_of(op.getResults(), fits))
+      return std::nullopt;
+  for (Value source : sources)
+    if (shapeOf(source) != shape)
+      return std::nullopt;
+  return size;
+}
+
+/// One stage for all results, over blocks of all elements.
+Planner::Outcome Planner::planFlat(int64_t size) {
+  int64_t block = std::min<int64_t>(size, kTileElements);
+  plan.flat = size;
+  plan.grid = {(size + block - 1) / block};
+  Domain domain;
+  domain.loops = {1, {plan.grid[0], block}};
+  domain.reduced = {false, false};
+  Position everywhere = {Index::loop(domain.loops, 0) * block +
+                         Index::loop(domain.loops, 1)};
+  // Every dimension but the last is "0": only the number of elements counts.
+  ArrayRef<int64_t> shape = shapeOf(sources[0]);
+  Position at(shape.size() - 1, Index::number(domain.loops, 0));
+  at.push_back(everywhere[0]);
+  auto policy = [](Value, const Position &) { return Treatment::Compute; };
+  StageBuilder builder(kernel.getContext(), kernel.getLoc(), domain, policy);
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  for (auto [result, source] :
+       llvm::zip_equal(terminator->getOperands(), sources)) {
+    Value element = builder.element(source, at);
+    if (!element)
+      return fail(builder.getProblem().reason);
+    builder.store(result, at, element);
+  }
+  plan.stages.push_back(builder.take());
+  return Outcome::Done;
+}
+
+/// All arguments of an output's type are read where it is written; of those
+/// that several outputs could take, each takes its own.
+void Planner::pairFlat() {
+  llvm::SmallDenseSet<unsigned> taken;
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  for (auto [output, value] : llvm::enumerate(terminator->getOperands()))
+    for (BlockArgument argument : kernel.getArguments())
+      if (argument.getType() == value.getType() && !argument.use_empty() &&
+          shapeOf(argument) == shapeOf(plan.sources[0]) &&
+          taken.insert(argument.getArgNumber()).second) {
+        plan.inPlace.append(
+            {argument.getArgNumber(), static_cast<int64_t>(output)});
+        break;
+      }
+}

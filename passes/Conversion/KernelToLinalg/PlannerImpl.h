@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of planning one kernel, which Planner.cpp (grid and stages),
+// StoredValues.cpp (what is written), FlatPlan.cpp (elementwise kernels) and
+// InPlace.cpp (shared memory) work on.
+
+#ifndef DLC_PASSES_CONVERSION_KERNELTOLINALG_PLANNERIMPL_H
+#define DLC_PASSES_CONVERSION_KERNELTOLINALG_PLANNERIMPL_H
+
+#include "Planner.h"
+
+#include "dlc/dialects/Graph/GraphOps.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace dlc::conversion {
+
+/// Elements of a tile of a kernel with one stage, at least.
+inline constexpr int64_t kTileElements = 4096;
+
+inline bool isReduction(mlir::Operation *op) {
+  return mlir::isa_and_nonnull<graph::ReductionOpInterface>(op);
+}
+
+/// Plans one kernel.
+class Planner {
+public:
+  Planner(kernel::FuncOp kernel, std::string &reason)
+      : kernel(kernel), reason(reason) {}
+
+  llvm::FailureOr<KernelPlan> run();
+
+private:
+  using Treatment = StageBuilder::Treatment;
+  enum class Outcome { Done, Retry, Failed };
+
+  std::optional<int64_t> flatSize();
+  Outcome planFlat(int64_t size);
+  void pairFlat();
+  void chooseSources();
+  void chooseStored();
+  bool dropCheapStored();
+  void chooseGrid();
+  int64_t costOf(mlir::Operation *op);
+  Outcome attempt();
+  Outcome planRoots();
+  Outcome planStored(mlir::Value value);
+  Outcome buildParts(mlir::Value value, Domain domain, bool isRoot,
+                     std::vector<Stage> &parts);
+  bool buildPart(mlir::Value value, const Domain &domain, bool isRoot,
+                 bool isWhole, Stage &stage, StageProblem &problem);
+  Domain makeDomain(mlir::Value value, llvm::ArrayRef<int> binding);
+  llvm::SmallVector<int> bindByPosition(mlir::Value value);
+  void noteRead(mlir::Value value, const Position &at);
+  bool coversLoops(mlir::Value value, const Position &at, const Domain &domain);
+  Outcome checkBinding(mlir::Value value);
+  Outcome checkScratch();
+  Outcome dropGridDim(unsigned dim);
+  Outcome fail(const llvm::Twine &why);
+  void findInPlace();
+  bool readsAllow(unsigned input, unsigned output);
+
+  kernel::FuncOp kernel;
+  std::string &reason;
+  llvm::SmallVector<mlir::Value> sources;
+  /// Values that are written, in order, and the stages that need each.
+  llvm::SetVector<mlir::Value> stored;
+  llvm::DenseMap<mlir::Value, llvm::SetVector<mlir::Value>> needs;
+  /// The stage that needs a written value first.
+  llvm::DenseMap<mlir::Value, mlir::Value> firstReader;
+  llvm::SmallDenseSet<mlir::Value> neverStore;
+
+  /// Dimensions of the first result's source that are the grid.
+  llvm::SmallVector<unsigned> gridDims;
+  /// The last of them is walked in blocks of this many, which a tile holds.
+  int64_t gridBlock = 1;
+  KernelPlan plan;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<llvm::SmallVector<int>>>
+      bindings;
+  llvm::SmallDenseSet<mlir::Value> produced;
+};
+
+} // namespace dlc::conversion
+
+#endif // DLC_PASSES_CONVERSION_KERNELTOLINALG_PLANNERIMPL_H
