@@ -161,13 +161,16 @@ Value MathBuilder::exp(Value x) {
 /// 2^-126 are 0. What overflows for such an x is never selected.
 Value MathBuilder::expOfNegative(Value x) {
   constexpr double kLowest = -87.33654;
+  // The bias of exponents is part of the number that rounds: what is left in
+  // the low bits is an exponent's field.
+  constexpr double kBiasedMagic = kRoundMagic + 127;
   Value isZero = compare(arith::CmpFPredicate::OLT, x, real(kLowest));
-  Value shifted = fma(x, real(kLog2E), real(kRoundMagic));
-  Value n = sub(shifted, real(kRoundMagic));
+  Value shifted = fma(x, real(kLog2E), real(kBiasedMagic));
+  Value n = sub(shifted, real(kBiasedMagic));
   Value r = fma(n, real(-kLn2High), x);
   r = fma(n, real(-kLn2Low), r);
   Value p = horner(r, {1, 1, 0.4999923, 0.16667115, 0.04189033, 0.0083125});
-  Value scale = fromBits(shiftLeft(addInt(bits(shifted), integer(127)), 23));
+  Value scale = fromBits(shiftLeft(bits(shifted), 23));
   return select(isZero, real(0), mul(p, scale));
 }
 
