@@ -40,7 +40,7 @@ TEST(Indexing, GatherRejects) {
 }
 
 TEST(Indexing, ResolveIndices) {
-  Args one = {{"extents", Ints{3}}};
+  Attrs one = {{"extents", Ints{3}}};
   EXPECT_EQ(evaluated("resolve_indices", {ints({2, -3, -1, 0})}, one),
             "4xi64 2 0 2 0");
   EXPECT_EQ(evaluated("resolve_indices", {i32({}, {-1})}, one), "i32 2");
