@@ -343,6 +343,14 @@ func.func @range_c2(%a: tensor<i64>) {
 
 // -----
 
+func.func @resolve_indices_c1(%i: tensor<3xf32>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %out = graph.resolve_indices %i {extents = array<i64: 2>} : (tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
 func.func @resolve_indices_c2(%i: tensor<3xi64>) {
   // expected-error @+1 {{'graph.resolve_indices' op expected one extent, or one per place along the last dimension of 3xi64, got 2}}
   %out = graph.resolve_indices %i {extents = array<i64: 2, 4>} : (tensor<3xi64>) -> tensor<3xi64>
