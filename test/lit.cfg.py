@@ -15,7 +15,10 @@ config.suffixes = [".mlir", ".test"]
 # Kernels.mlir is input of a unit test.
 config.excludes = ["CMakeLists.txt", "data", "Inputs", "Kernels.mlir"]
 config.test_source_root = os.path.dirname(__file__)
-config.test_exec_root = os.path.join(config.dlc_binary_dir, "test")
+roundtrip = os.environ.get("DLC_CHECK_ROUNDTRIP") == "1"
+# The two runs may be under way at once, so each has a folder to write in.
+config.test_exec_root = os.path.join(
+    config.dlc_binary_dir, "roundtrip" if roundtrip else "test")
 
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.dlc_tools_dir, append_path=True)
@@ -28,7 +31,7 @@ config.substitutions += [
 ]
 
 opt = os.path.join(config.dlc_tools_dir, "dlc-opt")
-if os.environ.get("DLC_CHECK_ROUNDTRIP") == "1":
+if roundtrip:
     opt += " --verify-roundtrip"
 tools = [
     ToolSubst("dlc-opt", opt, unresolved="fatal"),
