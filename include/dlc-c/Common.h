@@ -9,6 +9,8 @@
  *     pointers at the end, which are left alone on failure.
  *   - Structures that may grow start with `structSize`, set by the caller to
  *     their sizeof.
+ *   - Enumerations that callers pass end in a LIMIT, so that any int is a value
+ *     of theirs and a wrong one can be refused; it is no value to pass.
  *   - Text is UTF-8 and ends in a zero; text handed out belongs to its handle.
  */
 

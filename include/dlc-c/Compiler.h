@@ -112,7 +112,8 @@ DLC_API DlcStatus dlcCompilerWriteMemory(DlcCompiler compiler,
 /* What to leave out of printed IR. Appended to, never reordered. */
 typedef enum DlcPrintMode {
   DLC_PRINT_SHORT = 0, /* large constants are elided */
-  DLC_PRINT_FULL = 1   /* everything, so that it parses again */
+  DLC_PRINT_FULL = 1,  /* everything, so that it parses again */
+  DLC_PRINT_LIMIT = 0x7fffffff
 } DlcPrintMode;
 
 /* Compiles up to `phase` (one of dlcCompilerPhaseName, at most "codegen") and

@@ -44,7 +44,8 @@ typedef struct DlcOperator {
 typedef enum DlcEngineKind {
   DLC_ENGINE_PER_DEVICE = 0, /* pools and lanes for each device */
   DLC_ENGINE_THREADED = 1,   /* one pool for all devices */
-  DLC_ENGINE_NAIVE = 2       /* runs inside the push, for debugging */
+  DLC_ENGINE_NAIVE = 2,      /* runs inside the push, for debugging */
+  DLC_ENGINE_KIND_LIMIT = 0x7fffffff
 } DlcEngineKind;
 
 typedef enum DlcDeviceKind {
@@ -52,7 +53,8 @@ typedef enum DlcDeviceKind {
   DLC_DEVICE_CPU = 1,
   DLC_DEVICE_CUDA = 2,
   DLC_DEVICE_CPU_PINNED = 3,
-  DLC_DEVICE_CPU_SHARED = 4
+  DLC_DEVICE_CPU_SHARED = 4,
+  DLC_DEVICE_KIND_LIMIT = 0x7fffffff
 } DlcDeviceKind;
 
 /* A kind of device and a number below 2^15. */
@@ -69,19 +71,22 @@ typedef enum DlcOperationProperty {
   DLC_OPERATION_GPU_PRIORITIZED = 4,  /* in its device's lane for urgent work */
   DLC_OPERATION_ASYNC = 5,            /* only starts work; as normal */
   DLC_OPERATION_DELETE_VARIABLE = 6,  /* runs even when its inputs failed */
-  DLC_OPERATION_NO_SKIP = 7           /* runs even when its inputs failed */
+  DLC_OPERATION_NO_SKIP = 7,          /* runs even when its inputs failed */
+  DLC_OPERATION_LIMIT = 0x7fffffff
 } DlcOperationProperty;
 
 typedef enum DlcVariableUse {
-  DLC_USE_READ = 0, /* after all writes before it */
-  DLC_USE_WRITE = 1 /* after all uses before it */
+  DLC_USE_READ = 0,  /* after all writes before it */
+  DLC_USE_WRITE = 1, /* after all uses before it */
+  DLC_USE_LIMIT = 0x7fffffff
 } DlcVariableUse;
 
 /* Whether waiting threads of the application run operations meanwhile. */
 typedef enum DlcCallerHelp {
   DLC_HELP_WAITING = 0,
   DLC_HELP_NEVER = 1,
-  DLC_HELP_WAITING_AND_PUSHING = 2
+  DLC_HELP_WAITING_AND_PUSHING = 2,
+  DLC_CALLER_HELP_LIMIT = 0x7fffffff
 } DlcCallerHelp;
 
 /* 0 is the default everywhere. */

@@ -36,9 +36,10 @@ struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
 typedef enum DlcArrayFormat {
-  DLC_ARRAY_NPY = 0,   /* one array of NumPy; its name is not stored */
-  DLC_ARRAY_NPZ = 1,   /* named arrays of NumPy */
-  DLC_ARRAY_PARAMS = 2 /* MXNet's .params, named or all without names */
+  DLC_ARRAY_NPY = 0,    /* one array of NumPy; its name is not stored */
+  DLC_ARRAY_NPZ = 1,    /* named arrays of NumPy */
+  DLC_ARRAY_PARAMS = 2, /* MXNet's .params, named or all without names */
+  DLC_ARRAY_FORMAT_LIMIT = 0x7fffffff
 } DlcArrayFormat;
 
 /*===-- Life --------------------------------------------------------------===*/
