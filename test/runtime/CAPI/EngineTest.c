@@ -115,8 +115,10 @@ static void testPushes(DlcEngine engine) {
   CHECK_OK(
       dlcEnginePushAsync(engine, forget, NULL, NULL, cpu, NULL, 0, v, 1, NULL));
   CHECK_ERROR(dlcEngineWaitForAll(engine), DLC_INTERNAL, "dropped");
-  for (int i = 0; i != 3; ++i)
+  for (int i = 0; i != 3; ++i) { /* which share no variable: one at a time */
     CHECK_OK(dlcEngineDeleteVariable(engine, addOne, &count, cpu, v[i]));
+    CHECK_OK(dlcEngineWaitForAll(engine));
+  }
   CHECK_ERROR(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, v[0]),
               DLC_INVALID_ARGUMENT, "deleted");
   CHECK_OK(dlcEngineWaitForAll(engine));
