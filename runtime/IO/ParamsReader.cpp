@@ -196,6 +196,10 @@ Status ListReader::readArray(ParamsArray &array) {
     DLC_RETURN_IF_ERROR(readType(block.type));
     DLC_RETURN_IF_ERROR(readShape(block.shape));
   }
+  if (!elementCount(array.type.shape))
+    return makeError(StatusCode::DataLoss,
+                     "expected a number of elements within 64 bits, got %s",
+                     toString(array.type).c_str());
   DLC_RETURN_IF_ERROR(readData(array.values));
   for (ParamsBlock &block : array.indices)
     DLC_RETURN_IF_ERROR(readData(block));

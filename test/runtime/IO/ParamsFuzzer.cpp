@@ -6,6 +6,7 @@
 #include "dlc/runtime/IO/Params.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -34,8 +35,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (const ParamsArray &array : list->arrays)
     (void)toDense(array, 1 << 20);
   std::string path = folder.path + "/list.params";
-  if (!writeParams(path, list->arrays, list->isNamed).isOk())
+  if (Status status = writeParams(path, list->arrays, list->isNamed);
+      !status.isOk()) {
+    std::fprintf(stderr, "%s\n", status.message().c_str());
     __builtin_trap();
+  }
   Result<MappedFile> written = MappedFile::open(path);
   if (!written.isOk() || !std::ranges::equal(written->bytes(), bytes))
     __builtin_trap();
