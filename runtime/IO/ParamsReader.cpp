@@ -135,6 +135,18 @@ Status ListReader::readData(ParamsBlock &block) {
   return Status::ok();
 }
 
+/// Undefined arrays have no data that would show that a shape is too large.
+static Status checkCount(std::span<const int64_t> shape) {
+  if (elementCount(shape))
+    return Status::ok();
+  std::string dims;
+  for (int64_t dim : shape)
+    dims += (dims.empty() ? "" : "x") + std::to_string(dim);
+  return makeError(StatusCode::DataLoss,
+                   "expected a number of elements within 64 bits, got dims %s",
+                   dims.c_str());
+}
+
 /// Reads what stands before an array's shape. The first word of a V0 record
 /// is its rank.
 Status ListReader::readForm(ParamsArray &array, uint32_t &rankV0) {
@@ -176,8 +188,10 @@ Status ListReader::readArray(ParamsArray &array) {
   uint32_t rankV0 = 0;
   DLC_RETURN_IF_ERROR(readForm(array, rankV0));
   size_t indexBlocks = indexBlocksOf(array.layout);
-  if (indexBlocks)
+  if (indexBlocks) {
     DLC_RETURN_IF_ERROR(readShape(array.values.shape));
+    DLC_RETURN_IF_ERROR(checkCount(array.values.shape));
+  }
   if (array.version == ParamsVersion::V0)
     DLC_RETURN_IF_ERROR(readShapeV0(rankV0, array.type.shape));
   else
@@ -196,10 +210,7 @@ Status ListReader::readArray(ParamsArray &array) {
     DLC_RETURN_IF_ERROR(readType(block.type));
     DLC_RETURN_IF_ERROR(readShape(block.shape));
   }
-  if (!elementCount(array.type.shape))
-    return makeError(StatusCode::DataLoss,
-                     "expected a number of elements within 64 bits, got %s",
-                     toString(array.type).c_str());
+  DLC_RETURN_IF_ERROR(checkCount(array.type.shape));
   DLC_RETURN_IF_ERROR(readData(array.values));
   for (ParamsBlock &block : array.indices)
     DLC_RETURN_IF_ERROR(readData(block));

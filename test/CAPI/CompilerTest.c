@@ -6,46 +6,15 @@
  */
 
 #include "dlc-c/Compiler.h"
+#include "../runtime/CAPI/Check.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int failures = 0;
 static const char *digits;
 static char model[1024], program[1024];
-
-static void check(int condition, const char *what, int line) {
-  if (condition)
-    return;
-  fprintf(stderr, "line %d: %s\n", line, what);
-  ++failures;
-}
-#define CHECK(condition) check((condition), #condition, __LINE__)
-
-static void expectOk(DlcStatus status, int line) {
-  if (status) {
-    fprintf(stderr, "line %d: %s\n", line, dlcStatusMessage(status));
-    ++failures;
-  }
-  dlcStatusDestroy(status);
-}
-#define CHECK_OK(call) expectOk((call), __LINE__)
-
-/* The message holds `part`; an empty part stands for any. */
-static void expectError(DlcStatus status, DlcStatusCode code, const char *part,
-                        int line) {
-  if (dlcStatusCode(status) != code ||
-      !strstr(dlcStatusMessage(status), part)) {
-    fprintf(stderr, "line %d: got %d '%s'\n", line, dlcStatusCode(status),
-            dlcStatusMessage(status));
-    ++failures;
-  }
-  dlcStatusDestroy(status);
-}
-#define CHECK_ERROR(call, code, part)                                          \
-  expectError((call), (code), (part), __LINE__)
 
 /* y = relu(x + x) over two floats. */
 static const char graphText[] =

@@ -10,6 +10,13 @@ func.func @gather_c3() -> tensor<1xf32> {
   return %y : tensor<1xf32>
 }
 
+// CHECK: Function=resolve_indices_c3 | Reason="it cannot be computed: resolve_indices: expected an index in [-2, 2), got 2 at position 0"
+func.func @resolve_indices_c3() -> tensor<1xi64> {
+  %i = graph.constant dense<2> : tensor<1xi64>
+  %y = graph.resolve_indices %i {extents = array<i64: 2>} : (tensor<1xi64>) -> tensor<1xi64>
+  return %y : tensor<1xi64>
+}
+
 // CHECK: Function=gather_elements_c3 | Reason="it cannot be computed: gather_elements: expected an index in [-2, 2), got -3 at position 0"
 func.func @gather_elements_c3() -> tensor<1xf32> {
   %x = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>

@@ -364,10 +364,31 @@ TEST(Params, SaysWhatIsWrongWithAnArray) {
             "array 0: expected a bool of 0 or 1, got 2");
   EXPECT_EQ(arrayFailureOf(Text(vector).i32({1})),
             "array 0: expected the data of 2xf64 at byte 56, found 8 bytes");
-  for (int64_t dim : {INT64_MAX, INT64_MAX / 2, int64_t(1) << 40})
-    EXPECT_NE(arrayFailureOf(
-                  Text().u32({v2}).i32({0, 2}).i64({dim, 4}).i32({1, 0, 1})),
-              "");
+  int64_t terabyte = int64_t(1) << 40;
+  EXPECT_EQ(
+      arrayFailureOf(
+          Text().u32({v2}).i32({0, 2}).i64({terabyte, 4}).i32({1, 0, 1})),
+      "array 0: expected the data of 1099511627776x4xf64 at byte 64, found 8 "
+      "bytes");
+}
+
+// No data stands behind an undefined array's shape or a sparse one's.
+TEST(Params, CountsTheElementsOfEveryShape) {
+  int64_t half = int64_t(1) << 62;
+  const char *message = "array 0: expected a number of elements within 64 "
+                        "bits, got dims 4611686018427387904x2";
+  Text values, undefined;
+  values.u32({v2}).i32({1, 2}).i64({half, 2});
+  undefined.u32({v2}).i32({1, 2}).i64({half, 1}).i32({0});
+  EXPECT_EQ(arrayFailureOf(Text(values).i32({0})), message);
+  EXPECT_EQ(arrayFailureOf(undefined), "");
+  Text shape;
+  shape.u32({v2}).i32({1, 2}).i64({0, 2}).i32({2}).i64({half, 2});
+  shape.i32({1, 0, 0, 6, 1}).i64({0});
+  EXPECT_EQ(arrayFailureOf(shape), message);
+  Text dense;
+  dense.u32({v2}).i32({0, 2}).i64({half, 2}).i32({1, 0, 0});
+  EXPECT_EQ(arrayFailureOf(dense), message);
 }
 
 namespace {

@@ -20,8 +20,7 @@ def ResolveIndicesOp : Graph_Op<"resolve_indices"> {
     - (resolve_indices_c1) `indices` are i32 or i64; `y` has their type.
     - (resolve_indices_c2) `extents` has one number, or one per place along the
       last dimension.
-
-    An index outside of [-n, n) fails the run.
+    - (resolve_indices_c3) at run time, indices are in [-n, n).
 
     ```mlir
     %y = graph.resolve_indices %i {extents = array<i64: 8>} : (tensor<3xi64>) -> tensor<3xi64>
