@@ -182,7 +182,7 @@ usage("no value", ["expected a value for --output", "got none"], "compile",
       "basic.onnx", "-o")  # fmt: skip
 usage("twice", ["expected --output once, got it 2 times"], "compile",
       "basic.onnx", "-o", "a", "-o", "b")  # fmt: skip
-usage("flag", ["expected an option", "'--frob'"], "compile", "basic.onnx",
+usage("flag", ["expected an option of dlc compile", "'--frob'"], "compile", "basic.onnx",
       "-o", "out.dlc", "--frob")  # fmt: skip
 usage("value of a flag", ["expected no value for --json"], "bench",
       "basic.onnx", "--json=perhaps")  # fmt: skip
@@ -419,6 +419,17 @@ def output_large(folder):
     limit = (4096, 4096)
     folder.prepare = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
     return ["plan-memory", "p.csv", "-o", "out.csv"]
+
+
+@case("standard output is beyond the limit of sizes", BAD_INPUT,
+      "cannot write to standard output: File too large")  # fmt: skip
+def printed_large(folder):
+    folder.write("p.csv", "id,lower,upper,size\n" +
+                 "".join(f"{i},0,2,4\n" for i in range(1000)))
+    folder.stdout = tempfile.TemporaryFile()
+    limit = (4096, 4096)
+    folder.prepare = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    return ["plan-memory", "p.csv", "-o", "-"]
 
 
 # Standard output that is full, and one that is closed.

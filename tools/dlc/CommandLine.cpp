@@ -193,8 +193,9 @@ static std::string explain(const CLI::App &app, const CLI::ParseError &error) {
   std::vector<const CLI::App *> commands =
       app.get_subcommands([](const CLI::App *) { return true; });
   std::erase_if(commands, [](const CLI::App *command) { return !*command; });
-  std::string name = commands.empty() ? "" : commands[0]->get_name() + " ";
-  std::string see = " (see dlc " + name + "--help), got ";
+  std::string name =
+      commands.empty() ? "dlc" : "dlc " + commands[0]->get_name();
+  std::string see = " (see " + name + " --help), got ";
   Values extra = app.remaining(/*recurse=*/true);
   std::string found = extra.empty() ? "none" : "'" + extra[0] + "'";
   std::string text = error.what();
@@ -206,7 +207,7 @@ static std::string explain(const CLI::App &app, const CLI::ParseError &error) {
     return "expected an argument '" + text.substr(0, text.find(' ')) + "'" +
            see + "none";
   case CLI::ExitCodes::ExtrasError:
-    return (found.starts_with("'-") ? "expected an option that there is"
+    return (found.starts_with("'-") ? "expected an option of " + name
                                     : "expected no further argument") +
            see + found;
   case CLI::ExitCodes::ArgumentMismatch:

@@ -98,9 +98,15 @@ bool dlc::tool::isStandardOutput(const std::string &path) {
   return std::ranges::find(names, path) != std::end(names);
 }
 
+static Failure lostOutput(int error) {
+  return {std::string("cannot write to standard output: ") +
+          std::strerror(error)};
+}
+
 void dlc::tool::writeOutput(const std::string &path, std::string_view bytes) {
   if (isStandardOutput(path)) {
-    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size())
+      throw lostOutput(errno);
     return finishStandardOutput();
   }
   rt::OutputFile file = take(rt::OutputFile::create(path));
@@ -118,11 +124,8 @@ void dlc::tool::prepareStreams() {
 }
 
 void dlc::tool::finishStandardOutput() {
-  errno = 0;
-  if (std::fflush(stdout) == 0 && !std::ferror(stdout))
-    return;
-  // An earlier write may have failed, whose reason is gone.
-  std::string reason = errno ? std::strerror(errno) : "a write failed";
-  std::clearerr(stdout);
-  throw Failure{"cannot write to standard output: " + reason};
+  if (std::fflush(stdout))
+    throw lostOutput(errno);
+  if (std::ferror(stdout)) // Of an earlier write, whose reason is gone.
+    throw lostOutput(EIO);
 }
