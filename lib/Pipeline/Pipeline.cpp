@@ -88,8 +88,8 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
 }
 
 void dlc::pipeline::registerPipelines() {
-  static constexpr Phase ends[] = {Phase::Graph, Phase::Fused, Phase::Kernel,
-                                   Phase::Plan};
+  static constexpr Phase ends[] = {Phase::Import, Phase::Graph, Phase::Placed,
+                                   Phase::Fused,  Phase::Kernel, Phase::Plan};
   for (Phase end : ends) {
     std::string name = "dlc-to-" + nameOf(end).str();
     std::string summary =

@@ -149,13 +149,13 @@ for MODEL, WORDS in {
 }.items():
     compiling(MODEL, BAD_INPUT, *WORDS)
 compiling("basic", BAD_INPUT, "'z'", extra=["--shape", "z=1x2"])
-compiling("basic", BAD_INPUT, "x", extra=["--shape", "x=1"])
+compiling("basic", BAD_INPUT, "'x'", "2 dims", extra=["--shape", "x=1"])
 compiling("basic", BAD_INPUT, "'x' to be 3", extra=["--shape", "x=2x9"])
 compiling("shapes", BAD_INPUT, "'x' to be 2", extra=["--shape", "x=7x3x4"])
 compiling("symbol-twice", BAD_INPUT, "'N'", extra=["--shape", "x=2x3"])
 compiling(
-    "basic", BAD_INPUT, "x", extra=["--shape", "x=9223372036854775807x3"]
-)
+    "basic", BAD_INPUT, "'x'", "64 bits",
+    extra=["--shape", "x=9223372036854775807x3"])  # fmt: skip
 
 
 def usage(name, words, *arguments):
@@ -235,7 +235,7 @@ def model_folder(folder):
     return ["compile", "folder.onnx", "-o", "out.dlc"]
 
 
-for NTH, SHARE in enumerate([0.001, 0.1, 0.5, 0.9, 0.999]):
+for SHARE in [0.001, 0.1, 0.5, 0.9, 0.999]:
 
     @case(f"cut to {SHARE}", BAD_INPUT, "cut.onnx")
     def cut(folder, share=SHARE):
@@ -479,7 +479,7 @@ def value(name, status, *words):
     return add
 
 
-@value("unknown", BAD_INPUT, "'z'", "x")
+@value("unknown", BAD_INPUT, "'z'", "(x)")
 def input_unknown(folder):
     folder.write("x.npy", npy("<f4", [2, 3]))
     return ["--input", "x=x.npy", "--input", "z=x.npy"]
@@ -511,13 +511,13 @@ def input_no_name(folder):
     return ["--input", "x.npy"]
 
 
-for LABEL, BYTES in {
-    "type": npy("<f8", [2, 3]),
-    "size": npy("<f4", [2, 4]),
-    "rank": npy("<f4", [3]),
-}.items():
+for LABEL, BYTES, WORDS in [
+    ("type", npy("<f8", [2, 3]), ["'x'", "got 2x3xf64"]),
+    ("size", npy("<f4", [2, 4]), ["'x'", "to be 3", "got 4"]),
+    ("rank", npy("<f4", [3]), ["'x'", "2 dims", "got 1"]),
+]:
 
-    @value(f"wrong {LABEL}", BAD_INPUT, "x")
+    @value(f"wrong {LABEL}", BAD_INPUT, *WORDS)
     def input_wrong(folder, data=BYTES):
         folder.write("x.npy", data)
         return ["--input", "x=x.npy"]

@@ -16,14 +16,9 @@ endif()
 # dlc_add_runtime_library(NAME SRC... [DEPENDS T...] [LINK LIB...])
 # A static library of the runtime half: plain C++20, no LLVM, no exceptions.
 function(dlc_add_runtime_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
-  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  dlc_add_library(${name} ${ARGN})
   target_compile_options(${name} PRIVATE -fno-exceptions -fvisibility=hidden
                                          -fvisibility-inlines-hidden)
-  target_link_libraries(${name} PRIVATE dlc_flags PUBLIC ${ARG_LINK})
-  if(ARG_DEPENDS)
-    add_dependencies(${name} ${ARG_DEPENDS})
-  endif()
 endfunction()
 
 # dlc_add_library(NAME SRC... [DEPENDS T...] [LINK LIB...])
@@ -92,10 +87,8 @@ endfunction()
 function(dlc_add_mlir_tool name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS}
-                                                    ${LLVM_INCLUDE_DIRS})
-  target_compile_options(${name} PRIVATE -fno-exceptions)
-  target_link_libraries(${name} PRIVATE dlc_flags ${ARG_LINK} MLIR LLVM)
+  dlc_use_mlir(${name})
+  target_link_libraries(${name} PRIVATE dlc_flags ${ARG_LINK})
   dlc_install_tool(${name} Compiler)
 endfunction()
 

@@ -109,7 +109,8 @@ void Syntax::option(const char *names, std::string &value,
 
 void Syntax::option(const char *names, Values &values,
                     const std::string &help) {
-  app->add_option(names, values, help);
+  // Of what follows one value, the next is the program's own argument.
+  app->add_option(names, values, help)->allow_extra_args(false);
 }
 
 template <typename T>

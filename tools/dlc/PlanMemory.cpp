@@ -36,10 +36,10 @@ int PlanMemoryCommand::run() {
   if (planning::Error error =
           planning::planCsv(problem, limit, options, text, report))
     throw Failure{input + ": " + *error};
-  // A file on standard output is to stay one.
-  std::fprintf(isPrinted ? stderr : stdout, "%s\n", report.summary().c_str());
   if (!output.empty())
     writeOutput(output, text);
+  // A file on standard output is to stay one.
+  std::fprintf(isPrinted ? stderr : stdout, "%s\n", report.summary().c_str());
   return kOk;
 }
 

@@ -201,13 +201,15 @@ TEST_P(File, RefusesAFileThatHasLostItsName) {
 
 TEST_P(File, LeavesNothingWhenTheNameIsTakenMeanwhile) {
   inMode([&] {
-    Result<OutputFile> file = OutputFile::create(folder / "out");
-    ASSERT_TRUE(file.isOk()) << file.status().message();
-    ASSERT_TRUE(file->write(bytesOf("abc")).isOk());
-    fs::create_directory(folder / "out");
-    Status status = file->commit();
-    EXPECT_EQ(status.message(), (folder / "out").native() +
-                                    ": cannot rename the file: Is a directory");
+    {
+      Result<OutputFile> file = OutputFile::create(folder / "out");
+      ASSERT_TRUE(file.isOk()) << file.status().message();
+      ASSERT_TRUE(file->write(bytesOf("abc")).isOk());
+      fs::create_directory(folder / "out");
+      EXPECT_EQ(file->commit().message(),
+                (folder / "out").native() +
+                    ": cannot rename the file: Is a directory");
+    }
     EXPECT_TRUE(fs::is_directory(folder / "out"));
     EXPECT_EQ(count(), 1u);
   });
