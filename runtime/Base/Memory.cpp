@@ -38,6 +38,8 @@ PageBuffer::~PageBuffer() {
 }
 
 Result<PageBuffer> PageBuffer::allocate(size_t bytes) {
+  if (bytes > memoryLimit())
+    return outOfMemory(bytes);
   size_t mapped = std::max<size_t>(bytes, 1);
   void *memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -26,6 +26,18 @@ const char *dlc::rt::nameOf(ProfileKind kind) {
   return "wait";
 }
 
+const char *dlc::rt::nameOf(MemoryKind kind) {
+  switch (kind) {
+  case MemoryKind::Program:
+    return "memory";
+  case MemoryKind::Storage:
+    return "storage";
+  case MemoryKind::Reserved:
+    break;
+  }
+  return "reserved storage";
+}
+
 Profiler::Profiler(size_t capacity) : events(capacity), memory(capacity) {
   textId("");
 }
@@ -41,8 +53,15 @@ uint32_t Profiler::textId(std::string_view text) {
 
 void Profiler::add(const ProfileEvent &event) { events.add(event); }
 
-void Profiler::addMemory(Context device, uint64_t bytes) {
-  memory.add({nowNanoseconds(), device, bytes});
+void Profiler::addMemory(Context device, uint64_t bytes, MemoryKind kind) {
+  memory.add({nowNanoseconds(), device, bytes, kind});
+}
+
+void Profiler::onStorage(Context device, uint64_t liveBytes,
+                         uint64_t reservedBytes) {
+  uint64_t now = nowNanoseconds();
+  memory.add({now, device, liveBytes, MemoryKind::Storage});
+  memory.add({now, device, reservedBytes, MemoryKind::Reserved});
 }
 
 size_t Profiler::dropped() const { return events.excess() + memory.excess(); }

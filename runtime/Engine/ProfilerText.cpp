@@ -51,7 +51,8 @@ public:
       : origin(origin), texts(texts) {}
 
   void addEvent(const ProfileEvent &event);
-  void addMemory(uint64_t time, Context device, uint64_t bytes);
+  void addMemory(const char *name, uint64_t time, Context device,
+                 uint64_t bytes);
   /// The whole trace.
   std::string finish();
 
@@ -101,12 +102,13 @@ void TraceWriter::addEvent(const ProfileEvent &event) {
   out += "}}";
 }
 
-void TraceWriter::addMemory(uint64_t time, Context device, uint64_t bytes) {
+void TraceWriter::addMemory(const char *name, uint64_t time, Context device,
+                            uint64_t bytes) {
   begin();
   appendFormat(out,
-               "{\"name\":\"memory\",\"ph\":\"C\",\"pid\":%d,\"ts\":%.3f,"
+               "{\"name\":\"%s\",\"ph\":\"C\",\"pid\":%d,\"ts\":%.3f,"
                "\"args\":{\"bytes\":%" PRIu64 "}}",
-               processOf(device), (time - origin) * 1e-3, bytes);
+               name, processOf(device), (time - origin) * 1e-3, bytes);
 }
 
 void TraceWriter::addMetadata(const char *what, int process, uint32_t thread,
@@ -134,7 +136,8 @@ std::string Profiler::toJSON() const {
   for (const ProfileEvent &event : events.all())
     writer.addEvent(event);
   for (const Memory &change : memory.all())
-    writer.addMemory(change.time, change.device, change.bytes);
+    writer.addMemory(nameOf(change.kind), change.time, change.device,
+                     change.bytes);
   return writer.finish();
 }
 
@@ -160,12 +163,14 @@ std::string Profiler::toTable() const {
                  nameOf(sum.kind));
     out += sum.name + "\n";
   }
-  std::map<Context, uint64_t> peaks;
-  for (const Memory &change : memory.all())
-    peaks[change.device] = std::max(peaks[change.device], change.bytes);
-  for (auto &[device, bytes] : peaks)
-    appendFormat(out, "memory of %s: at most %" PRIu64 " bytes\n",
-                 toString(device).c_str(), bytes);
+  std::map<std::pair<Context, MemoryKind>, uint64_t> peaks;
+  for (const Memory &change : memory.all()) {
+    uint64_t &peak = peaks[{change.device, change.kind}];
+    peak = std::max(peak, change.bytes);
+  }
+  for (auto &[what, bytes] : peaks)
+    appendFormat(out, "%s of %s: at most %" PRIu64 " bytes\n",
+                 nameOf(what.second), toString(what.first).c_str(), bytes);
   if (size_t count = dropped())
     appendFormat(out, "%zu events found no room\n", count);
   return out;

@@ -6,8 +6,8 @@
 #define DLC_RUNTIME_ENGINE_SHELL_H
 
 #include "Check.h"
-#include "ForkGuard.h"
 #include "TextTable.h"
+#include "dlc/runtime/Base/ForkGuard.h"
 
 namespace dlc::rt {
 

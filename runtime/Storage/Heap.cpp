@@ -234,11 +234,14 @@ HeapBlock *Heap::grow(size_t bytes, StreamId stream, Status &whyNot) {
   }
   if (extends)
     needed = alignUp(bytes - before->bytes, granule);
-  block = commit(block, needed, whyNot);
-  if (!block)
+  HeapBlock *made = commit(block, needed, whyNot);
+  if (!made) { // A region that came for it alone goes back.
+    unmapped.remove(block);
+    addUnmapped(block);
     return nullptr;
-  block->stream = extends ? before->stream : 0;
-  return join(block);
+  }
+  made->stream = extends ? before->stream : 0;
+  return join(made);
 }
 
 //===----------------------------------------------------------------------===//
@@ -323,14 +326,22 @@ void Heap::release(HeapBlock *block, size_t keptBytes) {
     decommit(block);
 }
 
-void Heap::synchronized(StreamId stream) {
-  if (!stream || stream >= maxStreams || !streams[stream])
-    return;
-  HeapBins &bins = *streams[stream];
-  while (HeapBlock *block = bins.firstOfAtLeast(0)) {
-    bins.remove(block);
-    addFree(block, 0);
+void Heap::synchronized(StreamId stream) { putBack(takeFree(stream)); }
+
+HeapBlock *Heap::takeFree(StreamId stream) {
+  HeapBlock *list = nullptr;
+  while (stream && hasFree(stream)) {
+    HeapBlock *block = streams[stream]->firstOfAtLeast(0);
+    streams[stream]->remove(block);
+    block->state = State::Used; // Neighbours do not join it.
+    block->next = std::exchange(list, block);
   }
+  return list;
+}
+
+void Heap::putBack(HeapBlock *list) {
+  while (list)
+    addFree(std::exchange(list, list->next), 0);
 }
 
 bool Heap::hasFree(StreamId stream) const {

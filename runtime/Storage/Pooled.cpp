@@ -18,6 +18,14 @@ using namespace dlc::rt;
 
 namespace {
 
+/// A thread that waits for the work of a stream, and the blocks that are free
+/// once that is over.
+struct Waiter {
+  StreamId stream;
+  HeapBlock *blocks; ///< Linked by `next`; for who holds the manager's mutex.
+  Waiter *next = nullptr;
+};
+
 /// Released blocks of stream 0 for the next request of the same class. The
 /// heap counts them as used.
 struct alignas(128) Cache { // Two lines: processors fetch them in pairs.
@@ -53,24 +61,28 @@ public:
         cacheCount(cacheCount), options(options), source(std::move(source)),
         heap(*this->source, options.byteCap) {}
 
-  Result<Allocation> allocate(size_t bytes, StreamId stream) override;
-  void trim() override;
-  void synchronized(StreamId stream) override;
-  StorageStatistics statistics() const override;
-  void resetPeaks() override;
-
 private:
+  using Lock = std::unique_lock<std::mutex>;
+
   Cache &cacheHere() const;
   HeapBlock *takeCached(size_t bytes, size_t size);
   bool putCached(HeapBlock *block, size_t bytes);
   Result<Allocation> allocateFromHeap(size_t bytes, size_t size,
                                       StreamId stream);
+  Status refuse(Status status);
   void flushCaches(bool closes);
-  void releaseMemory();
+  bool isAwaited(StreamId stream) const;
+  void waitForStream(StreamId stream, Lock &lock);
+  void releaseMemory(Lock &lock);
   Allocation finish(HeapBlock *block, size_t bytes);
 
-  void release(void *start, size_t bytes, void *record) override;
-  void abandon() override;
+  Result<Allocation> take(size_t bytes, StreamId stream) override;
+  void giveFreeBack() override;
+  void serveAll(StreamId stream) override;
+  StorageStatistics count() const override;
+  void restartPeaks() override;
+  void giveBack(void *start, size_t bytes, void *record) override;
+  void end() override;
 
   const std::unique_ptr<Cache[]> caches;
   const unsigned cacheCount;
@@ -80,6 +92,7 @@ private:
   mutable std::mutex mutex;
   std::unique_ptr<MemorySource> source;
   Heap heap;
+  Waiter *waiters = nullptr; ///< The earliest first.
   /// Of blocks that came from, or went to, the heap; see Cache::liveBytes.
   StorageStatistics counts;
   bool isAbandoned = false;
@@ -87,7 +100,8 @@ private:
 
 } // namespace
 
-/// The bytes of the block for a request, which is at most SIZE_MAX / 4.
+/// The bytes of the block for a request, which is at most SIZE_MAX / 4: then
+/// no rounding overflows.
 static size_t sizeFor(size_t bytes) {
   size_t size = bytes + redZoneBytes;
   return size <= SizeClass::largestCached
@@ -147,15 +161,17 @@ bool PooledManager::putCached(HeapBlock *block, size_t bytes) {
 void PooledManager::flushCaches(bool closes) {
   for (unsigned i = 0; i != cacheCount; ++i) {
     Cache &cache = caches[i];
+    HeapBlock *held[SizeClass::count] = {};
     cache.lock();
-    for (HeapBlock *&list : cache.lists)
+    std::swap(held, cache.lists);
+    cache.heldBytes = 0;
+    cache.isClosed |= closes;
+    cache.unlock();
+    for (HeapBlock *list : held)
       while (HeapBlock *block = list) {
         list = block->next;
         heap.release(block, options.keptBytes);
       }
-    cache.heldBytes = 0;
-    cache.isClosed |= closes;
-    cache.unlock();
   }
 }
 
@@ -163,15 +179,42 @@ void PooledManager::flushCaches(bool closes) {
 // The heap
 //===----------------------------------------------------------------------===//
 
-/// Gives all free memory back to the system. The mutex is held.
-void PooledManager::releaseMemory() {
+/// Whether somebody waits for work that keeps blocks of `stream`.
+bool PooledManager::isAwaited(StreamId stream) const {
+  for (const Waiter *waiter = waiters; waiter; waiter = waiter->next)
+    if (waiter->stream == stream && waiter->blocks)
+      return true;
+  return false;
+}
+
+/// Waits, without the lock, for the work on the free blocks of `stream`, which
+/// then serve all. What is released meanwhile is not among them: its work may
+/// have been queued later.
+void PooledManager::waitForStream(StreamId stream, Lock &lock) {
+  Waiter self{stream, heap.takeFree(stream)};
+  Waiter **last = &waiters;
+  while (*last)
+    last = &(*last)->next;
+  *last = &self;
+  lock.unlock();
+  options.waitForStream(stream);
+  lock.lock();
+  // Those who began before wait for less.
+  Waiter **link = &waiters;
+  for (; *link != &self; link = &(*link)->next)
+    if ((*link)->stream == stream)
+      heap.putBack(std::exchange((*link)->blocks, nullptr));
+  heap.putBack(self.blocks);
+  *link = self.next;
+}
+
+/// Gives all free memory back to the system.
+void PooledManager::releaseMemory(Lock &lock) {
   flushCaches(/*closes=*/false);
   if (options.waitForStream)
     for (StreamId stream = 1; stream != maxStreams; ++stream)
-      if (heap.hasFree(stream)) {
-        options.waitForStream(stream);
-        heap.synchronized(stream);
-      }
+      if (heap.hasFree(stream) || isAwaited(stream))
+        waitForStream(stream, lock);
   heap.trim();
 }
 
@@ -180,46 +223,51 @@ Allocation PooledManager::finish(HeapBlock *block, size_t bytes) {
   return makeBlock(block->start, bytes, block);
 }
 
+/// Counts a failure. The mutex is held.
+Status PooledManager::refuse(Status status) {
+  ++counts.failures;
+  return status;
+}
+
 Result<Allocation> PooledManager::allocateFromHeap(size_t bytes, size_t size,
                                                    StreamId stream) {
-  std::lock_guard lock(mutex);
+  Lock lock(mutex);
   Status whyNot;
   HeapBlock *block = heap.allocate(size, stream, whyNot);
-  if (!block) {
+  if (!block && size <= source->mostBytes()) {
     ++counts.retries;
-    releaseMemory();
+    releaseMemory(lock);
     block = heap.allocate(size, stream, whyNot);
   }
-  if (!block) {
-    ++counts.failures;
-    return std::move(whyNot).withContext("cannot allocate " +
-                                         std::to_string(bytes) + " bytes on " +
-                                         toString(context()));
-  }
+  if (!block)
+    return refuse(std::move(whyNot));
   ++counts.allocations;
   ++counts.liveBlocks;
   counts.liveBytes += bytes;
   return finish(block, bytes);
 }
 
-Result<Allocation> PooledManager::allocate(size_t bytes, StreamId stream) {
-  if (stream >= maxStreams)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a stream below %u, got %u", maxStreams, stream);
-  size_t size = sizeFor(std::min(bytes, SIZE_MAX / 2));
+Result<Allocation> PooledManager::take(size_t bytes, StreamId stream) {
+  // What can never be had must not empty the pool first.
+  if (size_t most = std::min(SIZE_MAX / 4, options.byteCap); bytes > most) {
+    Lock lock(mutex);
+    return refuse(
+        makeError(StatusCode::OutOfMemory, "expected at most %zu bytes", most));
+  }
+  size_t size = sizeFor(bytes);
   if (size <= SizeClass::largestCached && stream == 0)
     if (HeapBlock *block = takeCached(bytes, size))
       return finish(block, bytes);
   return allocateFromHeap(bytes, size, stream);
 }
 
-void PooledManager::release(void *, size_t bytes, void *record) {
+void PooledManager::giveBack(void *, size_t bytes, void *record) {
   auto *block = static_cast<HeapBlock *>(record);
   poison(block->start, block->bytes);
   if (block->bytes <= SizeClass::largestCached && block->stream == 0 &&
       putCached(block, bytes))
     return;
-  std::unique_lock lock(mutex);
+  Lock lock(mutex);
   counts.liveBytes -= bytes;
   --counts.liveBlocks;
   heap.release(block, options.keptBytes);
@@ -229,8 +277,8 @@ void PooledManager::release(void *, size_t bytes, void *record) {
     delete this;
 }
 
-void PooledManager::abandon() {
-  std::unique_lock lock(mutex);
+void PooledManager::end() {
+  Lock lock(mutex);
   isAbandoned = true;
   flushCaches(/*closes=*/true);
   bool isLast = !heap.usedBlocks();
@@ -239,12 +287,12 @@ void PooledManager::abandon() {
     delete this;
 }
 
-void PooledManager::trim() {
-  std::lock_guard lock(mutex);
-  releaseMemory();
+void PooledManager::giveFreeBack() {
+  Lock lock(mutex);
+  releaseMemory(lock);
 }
 
-void PooledManager::synchronized(StreamId stream) {
+void PooledManager::serveAll(StreamId stream) {
   std::lock_guard lock(mutex);
   heap.synchronized(stream);
 }
@@ -253,7 +301,7 @@ void PooledManager::synchronized(StreamId stream) {
 // Statistics
 //===----------------------------------------------------------------------===//
 
-StorageStatistics PooledManager::statistics() const {
+StorageStatistics PooledManager::count() const {
   std::lock_guard lock(mutex);
   StorageStatistics statistics = counts;
   for (unsigned i = 0; i != cacheCount; ++i) {
@@ -274,7 +322,7 @@ StorageStatistics PooledManager::statistics() const {
   return statistics;
 }
 
-void PooledManager::resetPeaks() {
+void PooledManager::restartPeaks() {
   std::lock_guard lock(mutex);
   heap.resetPeaks();
 }

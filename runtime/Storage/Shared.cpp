@@ -2,7 +2,9 @@
 
 #include "dlc/runtime/Storage/Shared.h"
 
+#include "SingleBlocks.h"
 #include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/System.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +13,6 @@
 #include <cinttypes>
 #include <cstring>
 #include <fcntl.h>
-#include <mutex>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,7 +38,6 @@ struct Mapping {
   size_t mappedBytes;
   int descriptor;
   uint64_t inode;
-  pid_t process; ///< Who mapped it; a fork() of it only inherits.
 };
 
 /// What opening a memory file needs, closed and unmapped unless kept.
@@ -53,15 +53,10 @@ struct Opened {
   }
 };
 
-class Manager final : public SharedManager {
+class Manager final : public SingleBlocks<SharedManager> {
 public:
   Manager(Context context, size_t byteCap)
-      : SharedManager(context), byteCap(byteCap) {}
-
-  Result<Allocation> allocate(size_t bytes, StreamId stream) override;
-  void trim() override {} // Nothing is kept.
-  StorageStatistics statistics() const override;
-  void resetPeaks() override;
+      : SingleBlocks(context), byteCap(byteCap) {}
 
   Result<SharedHandle> share(const Allocation &block) override;
   Result<int> duplicateDescriptor(const Allocation &block) override;
@@ -73,16 +68,18 @@ private:
   Status map(Opened &file, size_t bytes);
   Result<Allocation> adopt(Opened &file);
   Result<Allocation> addBlock(Opened &file, size_t bytes);
-  Status refuse(Status status);
+  Result<Allocation> make(size_t bytes);
+  Result<Allocation> find(const SharedHandle &handle);
+  Result<Allocation> counted(Result<Allocation> block);
+  Result<Allocation> opened(Result<Allocation> block);
+  Status checkProcess() const;
   Result<const Mapping *> ownMapping(const Allocation &block) const;
 
-  void release(void *start, size_t bytes, void *record) override;
-  void abandon() override;
+  Result<Allocation> take(size_t bytes, StreamId stream) override;
+  void giveBack(void *start, size_t bytes, void *record) override;
+  void dropInherited(void *start, size_t bytes, void *record) override;
 
   const size_t byteCap;
-  mutable std::mutex mutex; ///< Guards everything below.
-  StorageStatistics counts;
-  bool isAbandoned = false;
 };
 
 } // namespace
@@ -123,11 +120,21 @@ Result<SharedHandle> SharedHandle::parse(std::string_view text) {
 // Making and opening
 //===----------------------------------------------------------------------===//
 
-Status Manager::refuse(Status status) {
-  std::lock_guard lock(mutex);
-  ++counts.failures;
-  return std::move(status).withContext("shared memory on " +
-                                       toString(context()));
+/// Counts a failure, if it is one.
+Result<Allocation> Manager::counted(Result<Allocation> block) {
+  if (!block.isOk()) {
+    std::lock_guard lock(mutex);
+    ++counts.failures;
+  }
+  return block;
+}
+
+/// The same for what came from another process.
+Result<Allocation> Manager::opened(Result<Allocation> block) {
+  if (block.isOk())
+    return block;
+  return std::move(counted(std::move(block)).status())
+      .withContext("shared memory on " + toString(context()));
 }
 
 /// Maps `bytes` of the file, which has them.
@@ -154,50 +161,42 @@ Result<Allocation> Manager::addBlock(Opened &file, size_t bytes) {
                        "of a limit of %zu bytes, %zu are in use, and %zu more "
                        "are needed",
                        byteCap, counts.usedBytes, file.mappedBytes);
-    ++counts.allocations;
-    ++counts.liveBlocks;
-    counts.liveBytes += bytes;
-    counts.usedBytes += file.mappedBytes;
-    counts.peakUsedBytes = std::max(counts.peakUsedBytes, counts.usedBytes);
-    counts.systemCalls += 2;
+    countBlock(bytes, file.mappedBytes, /*systemCalls=*/2);
   }
   // Relaxed: the count is a figure; who sent the handle ordered the contents.
   header->references.fetch_add(1, std::memory_order_relaxed);
-  auto *mapping =
-      new Mapping{header, std::exchange(file.mappedBytes, 0),
-                  std::exchange(file.descriptor, -1), facts.st_ino, getpid()};
+  auto *mapping = new Mapping{header, std::exchange(file.mappedBytes, 0),
+                              std::exchange(file.descriptor, -1), facts.st_ino};
   file.memory = MAP_FAILED;
   return makeBlock(reinterpret_cast<std::byte *>(header) + Header::bytes, bytes,
                    mapping);
 }
 
-Result<Allocation> Manager::allocate(size_t bytes, StreamId stream) {
-  if (stream >= maxStreams)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a stream below %u, got %u", maxStreams, stream);
-  if (bytes > size_t(INT64_MAX) - 2 * Header::bytes)
-    return refuse(
-        makeError(StatusCode::OutOfMemory, "cannot allocate %zu bytes", bytes));
+Result<Allocation> Manager::make(size_t bytes) {
+  // The system counts none of the pages of a memory file before their use.
+  if (bytes > std::min<uint64_t>(INT64_MAX - 2 * Header::bytes, memoryLimit()))
+    return makeError(StatusCode::OutOfMemory, "the size is too large");
   size_t size = Header::bytes + alignUp(bytes, Header::bytes);
   Opened file;
   file.descriptor = memfd_create("dlc-shared", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file.descriptor < 0)
-    return refuse(systemError(StatusCode::Unavailable, "make a memory file"));
+    return systemError(StatusCode::Unavailable, "make a memory file");
   // Pages come at the first touch, as those of other memory.
   if (ftruncate(file.descriptor, off_t(size)))
-    return refuse(systemError(StatusCode::OutOfMemory, "size a memory file"));
+    return systemError(StatusCode::OutOfMemory, "size a memory file");
   if (fcntl(file.descriptor, F_ADD_SEALS,
             F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-    return refuse(systemError(StatusCode::Unavailable, "seal a memory file"));
-  Status status = map(file, size);
-  if (!status.isOk())
-    return refuse(std::move(status));
+    return systemError(StatusCode::Unavailable, "seal a memory file");
+  DLC_RETURN_IF_ERROR(map(file, size));
   auto *header = new (file.memory) Header;
   header->magic = Header::expectedMagic;
   header->blockBytes = bytes;
   header->references = 0;
-  Result<Allocation> block = addBlock(file, bytes);
-  return block.isOk() ? std::move(block) : refuse(std::move(block.status()));
+  return addBlock(file, bytes);
+}
+
+Result<Allocation> Manager::take(size_t bytes, StreamId) {
+  return counted(make(bytes));
 }
 
 /// Maps a file that someone else sent, after a look at what it is.
@@ -220,7 +219,7 @@ Result<Allocation> Manager::adopt(Opened &file) {
   return addBlock(file, bytes);
 }
 
-Result<Allocation> Manager::open(const SharedHandle &handle) {
+Result<Allocation> Manager::find(const SharedHandle &handle) {
   std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" +
                      std::to_string(handle.descriptor);
   Opened file;
@@ -228,37 +227,47 @@ Result<Allocation> Manager::open(const SharedHandle &handle) {
   file.descriptor =
       ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file.descriptor < 0)
-    return refuse(systemError(errno == ENOENT ? StatusCode::NotFound
-                                              : StatusCode::Unavailable,
-                              ("open " + toString(handle)).c_str()));
+    return systemError(errno == ENOENT ? StatusCode::NotFound
+                                       : StatusCode::Unavailable,
+                       ("open " + toString(handle)).c_str());
   struct stat facts;
   if (fstat(file.descriptor, &facts) || facts.st_ino != handle.inode)
-    return refuse(makeError(StatusCode::NotFound, "%s is gone",
-                            toString(handle).c_str()));
-  Result<Allocation> block = adopt(file);
-  return block.isOk() ? std::move(block) : refuse(std::move(block.status()));
+    return makeError(StatusCode::NotFound, "%s is gone",
+                     toString(handle).c_str());
+  return adopt(file);
+}
+
+Result<Allocation> Manager::open(const SharedHandle &handle) {
+  DLC_RETURN_IF_ERROR(checkProcess());
+  return opened(find(handle));
 }
 
 Result<Allocation> Manager::openDescriptor(int descriptor) {
+  DLC_RETURN_IF_ERROR(checkProcess());
   Opened file;
   file.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (file.descriptor < 0)
-    return refuse(
-        systemError(StatusCode::InvalidArgument, "duplicate a descriptor"));
-  Result<Allocation> block = adopt(file);
-  return block.isOk() ? std::move(block) : refuse(std::move(block.status()));
+  return opened(file.descriptor < 0 ? systemError(StatusCode::InvalidArgument,
+                                                  "duplicate a descriptor")
+                                    : adopt(file));
 }
 
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
 
+Status Manager::checkProcess() const {
+  if (!isInherited())
+    return Status::ok();
+  return makeError(StatusCode::Unavailable,
+                   "expected a manager of this process, got one of its parent");
+}
+
 Result<const Mapping *> Manager::ownMapping(const Allocation &block) const {
   const auto *mapping = static_cast<const Mapping *>(recordOf(block));
   if (ownerOf(block) != this)
     return makeError(StatusCode::InvalidArgument,
                      "expected a block of this manager");
-  if (mapping->process != getpid())
+  if (isInherited())
     return makeError(StatusCode::InvalidArgument,
                      "expected a block of this process, got one of its parent");
   return mapping;
@@ -288,44 +297,22 @@ uint32_t Manager::references(const Allocation &block) const {
       ->header->references.load(std::memory_order_relaxed);
 }
 
-void Manager::release(void *, size_t bytes, void *record) {
+void Manager::giveBack(void *, size_t bytes, void *record) {
   auto *mapping = static_cast<Mapping *>(record);
-  // What came by fork() was never counted.
-  if (mapping->process == getpid())
-    mapping->header->references.fetch_sub(1, std::memory_order_relaxed);
+  mapping->header->references.fetch_sub(1, std::memory_order_relaxed);
   munmap(mapping->header, mapping->mappedBytes);
   close(mapping->descriptor);
-  std::unique_lock lock(mutex);
-  counts.systemCalls += 2;
-  counts.liveBytes -= bytes;
-  counts.usedBytes -= mapping->mappedBytes;
+  size_t mapped = mapping->mappedBytes;
   delete mapping;
-  if (--counts.liveBlocks || !isAbandoned)
-    return;
-  lock.unlock();
-  delete this;
+  countRelease(std::unique_lock(mutex), bytes, mapped, /*systemCalls=*/2);
 }
 
-void Manager::abandon() {
-  std::unique_lock lock(mutex);
-  isAbandoned = true;
-  if (counts.liveBlocks)
-    return;
-  lock.unlock();
-  delete this;
-}
-
-StorageStatistics Manager::statistics() const {
-  std::lock_guard lock(mutex);
-  StorageStatistics statistics = counts;
-  statistics.reservedBytes = statistics.usedBytes;
-  statistics.peakReservedBytes = statistics.peakUsedBytes;
-  return statistics;
-}
-
-void Manager::resetPeaks() {
-  std::lock_guard lock(mutex);
-  counts.peakUsedBytes = counts.usedBytes;
+/// What came by fork() was never counted, but it keeps the memory alive.
+void Manager::dropInherited(void *, size_t, void *record) {
+  auto *mapping = static_cast<Mapping *>(record);
+  munmap(mapping->header, mapping->mappedBytes);
+  close(mapping->descriptor);
+  delete mapping;
 }
 
 std::unique_ptr<SharedManager, AbandonManager>

@@ -3,6 +3,7 @@
 #include "dlc/runtime/Storage/Source.h"
 
 #include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/System.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -36,6 +37,7 @@ class HostSource : public MemorySource {
 public:
   size_t granule() const override { return pageBytes; }
   size_t regionBytes() const override { return usualRegion; }
+  size_t mostBytes() const override { return memoryLimit(); }
 
   Result<std::byte *> reserve(size_t bytes) override;
   Status commit(std::byte *start, size_t bytes) override;
@@ -57,10 +59,11 @@ class MallocSource final : public MemorySource {
 public:
   size_t granule() const override { return 1; }
   size_t regionBytes() const override { return 1; }
+  size_t mostBytes() const override { return memoryLimit(); }
 
   Result<std::byte *> reserve(size_t bytes) override {
     void *memory = nullptr;
-    if (posix_memalign(&memory, DLC_ALIGNMENT, bytes))
+    if (bytes > mostBytes() || posix_memalign(&memory, DLC_ALIGNMENT, bytes))
       return makeError(StatusCode::OutOfMemory, "malloc has no %zu bytes",
                        bytes);
     return static_cast<std::byte *>(memory);
@@ -72,7 +75,10 @@ public:
 
 } // namespace
 
-static constexpr int reserveFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+// Linux counts private pages as promised once they may be written, so these,
+// which may not, need no MAP_NORESERVE; with it commit() would not be counted
+// either.
+static constexpr int reserveFlags = MAP_PRIVATE | MAP_ANONYMOUS;
 
 /// Aligned for huge pages where the reservation can hold one.
 Result<std::byte *> HostSource::reserve(size_t bytes) {
@@ -99,6 +105,12 @@ Result<std::byte *> HostSource::reserve(size_t bytes) {
 }
 
 Status HostSource::commit(std::byte *start, size_t bytes) {
+  // A system that promises freely would end the process at the first use.
+  if (size_t limit = mostBytes(); bytes > limit)
+    return makeError(StatusCode::OutOfMemory,
+                     "expected at most the %zu bytes that the process may "
+                     "have, got %zu",
+                     limit, bytes);
   if (mprotect(start, bytes, PROT_READ | PROT_WRITE) == 0)
     return Status::ok();
   return makeError(StatusCode::OutOfMemory, "the system has no %zu bytes: %s",

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <vector>
 
 using namespace dlc::rt;
 
@@ -14,13 +15,15 @@ struct Storage::State {
   explicit State(const StorageOptions &options) : options(options) {}
   Result<StorageManager *> find(Context context);
   Result<StorageManagerPtr> make(Context context) const;
+  std::vector<StorageManager *> all();
 
   const StorageOptions options;
   /// The managers of low numbers, found without the lock. Set once, with
   /// release, so that an acquire sees the manager whole.
   std::atomic<StorageManager *> quick[deviceKindCount][quickCount] = {};
-  std::mutex mutex; ///< Guards `managers`; entries are never removed.
+  std::mutex mutex; ///< Guards what follows; entries are never removed.
   std::map<Context, StorageManagerPtr> managers;
+  StorageObserver *observer = nullptr;
 };
 
 Result<StorageManagerPtr> Storage::State::make(Context context) const {
@@ -67,18 +70,38 @@ Result<StorageManager *> Storage::State::find(Context context) {
       return std::move(made.status());
     }
     manager = std::move(*made);
+    manager->setObserver(observer);
   }
   if (unsigned(context.index) < quickCount)
     quick[kind][context.index].store(manager.get(), std::memory_order_release);
   return manager.get();
 }
 
+std::vector<StorageManager *> Storage::State::all() {
+  std::lock_guard lock(mutex);
+  std::vector<StorageManager *> result;
+  for (auto &[context, manager] : managers)
+    result.push_back(manager.get());
+  return result;
+}
+
 Storage::Storage(const StorageOptions &options)
-    : state(std::make_unique<State>(options)) {}
+    : known(std::make_unique<State>(options)) {}
 Storage::~Storage() = default;
 
+/// The state; in the child of a fork() a fresh one, since a thread that is not
+/// there may hold the locks of the parent's.
+Storage::State &Storage::state() {
+  if (guard.isChild()) [[unlikely]]
+    guard.adopt([this] {
+      State *inherited = known.release(); // Stays, with its blocks.
+      known = std::make_unique<State>(inherited->options);
+    });
+  return *known;
+}
+
 Result<StorageManager *> Storage::manager(Context context) {
-  return state->find(context);
+  return state().find(context);
 }
 
 Result<SharedManager *> Storage::sharedManager(Context context) {
@@ -86,7 +109,7 @@ Result<SharedManager *> Storage::sharedManager(Context context) {
     return makeError(StatusCode::InvalidArgument,
                      "expected a cpu_shared device, got %s",
                      toString(context).c_str());
-  Result<StorageManager *> manager = state->find(context);
+  Result<StorageManager *> manager = state().find(context);
   if (!manager.isOk())
     return std::move(manager.status());
   // setManager() takes none of this kind.
@@ -99,8 +122,10 @@ Status Storage::setManager(Context context, StorageManagerPtr manager) {
     return makeError(StatusCode::InvalidArgument,
                      "expected a manager of %s, other than cpu_shared",
                      toString(context).c_str());
-  std::lock_guard lock(state->mutex);
-  if (!state->managers.try_emplace(context, std::move(manager)).second)
+  State &now = state();
+  std::lock_guard lock(now.mutex);
+  manager->setObserver(now.observer);
+  if (!now.managers.try_emplace(context, std::move(manager)).second)
     return makeError(StatusCode::InvalidArgument,
                      "%s already has a storage manager",
                      toString(context).c_str());
@@ -109,15 +134,23 @@ Status Storage::setManager(Context context, StorageManagerPtr manager) {
 
 Result<Allocation> Storage::allocate(Context context, size_t bytes,
                                      StreamId stream) {
-  Result<StorageManager *> manager = state->find(context);
+  Result<StorageManager *> manager = state().find(context);
   if (!manager.isOk())
     return std::move(manager.status());
   return (*manager)->allocate(bytes, stream);
 }
 
+void Storage::setObserver(StorageObserver *observer) {
+  State &now = state();
+  std::lock_guard lock(now.mutex);
+  now.observer = observer;
+  for (auto &[context, manager] : now.managers)
+    manager->setObserver(observer);
+}
+
 void Storage::forEach(const std::function<void(StorageManager &)> &visit) {
-  std::lock_guard lock(state->mutex);
-  for (auto &[context, manager] : state->managers)
+  // Without the lock, which the visitor may need and must not wait for.
+  for (StorageManager *manager : state().all())
     visit(*manager);
 }
 

@@ -3,6 +3,7 @@
 #include "dlc/runtime/Engine/Profiler.h"
 
 #include "../JSON.h"
+#include "dlc/runtime/Storage/Storage.h"
 
 #include <gtest/gtest.h>
 #include <thread>
@@ -113,6 +114,35 @@ TEST(Profiler, TakesEventsOfManyThreads) {
   for (const ProfileSummary &sum : sums)
     EXPECT_EQ(sum.count, 1000u);
   EXPECT_NE(profiler.toTable().find("memory of cpu:0: at most 999 bytes"),
+            std::string::npos);
+}
+
+TEST(Profiler, ObservesAStorage) {
+  Profiler profiler;
+  Storage storage({.kind = StorageKind::Naive});
+  storage.setObserver(&profiler);
+  Allocation cpu = std::move(*storage.allocate(Context::cpu(), 1000));
+  Allocation device = std::move(*storage.allocate(Context::null(), 500));
+  std::move(*storage.allocate(Context::cpu(), 300)).reset();
+  cpu.reset();
+  storage.setObserver(nullptr);
+  device.reset();
+  std::map<double, std::string> devices;
+  for (const JSON &event : traceOf(profiler))
+    if (event["name"].string == "process_name")
+      devices[event["pid"].number] = event["args"]["name"].string;
+  std::map<std::string, std::vector<double>> counters;
+  for (const JSON &event : traceOf(profiler))
+    if (event["ph"].string == "C")
+      counters[devices[event["pid"].number] + " " + event["name"].string]
+          .push_back(event["args"]["bytes"].number);
+  using Values = std::vector<double>;
+  EXPECT_EQ(counters["cpu:0 storage"], (Values{1000, 1300, 1000, 0}));
+  // A release is told of before its end.
+  EXPECT_EQ(counters["cpu:0 reserved storage"],
+            (Values{1000, 1300, 1300, 1000}));
+  EXPECT_EQ(counters["null:0 storage"], Values{500});
+  EXPECT_NE(profiler.toTable().find("storage of cpu:0: at most 1300 bytes"),
             std::string::npos);
 }
 

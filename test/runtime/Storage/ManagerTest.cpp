@@ -6,8 +6,10 @@
 #include "TestSource.h"
 #include "dlc/abi/Tensor.h"
 #include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/System.h"
 #include "dlc/runtime/Storage/Shared.h"
 
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -106,14 +108,14 @@ TEST_P(EveryManager, BlocksOutliveTheOwner) {
 
 TEST_P(EveryManager, SaysWhenThereIsNoMemory) {
   for (size_t bytes : {SIZE_MAX, SIZE_MAX - 100, SIZE_MAX / 2, SIZE_MAX / 4 + 1,
-                       SIZE_MAX / 8}) {
+                       SIZE_MAX / 8, size_t(memoryLimit()) + 1}) {
     Result<Allocation> block = manager->allocate(bytes);
     ASSERT_FALSE(block.isOk());
     EXPECT_EQ(block.status().code(), StatusCode::OutOfMemory);
     EXPECT_NE(block.status().message().find("cpu:0"), std::string::npos)
         << block.status().message();
   }
-  EXPECT_EQ(manager->statistics().failures, 5u);
+  EXPECT_EQ(manager->statistics().failures, 6u);
   EXPECT_EQ(manager->statistics().liveBytes, 0u);
   EXPECT_EQ(manager->allocate(1, maxStreams).status().code(),
             StatusCode::InvalidArgument);
@@ -169,6 +171,24 @@ TEST(Pooled, SaysWhatTheCapIs) {
   half.reset();
   EXPECT_TRUE(allocate(*manager, 990'000));
   EXPECT_LE(state.committedBytes, 1'000'000u);
+}
+
+TEST(Pooled, WhatCanNeverBeHadEmptiesNothing) {
+  // Beyond the cap, and beyond what the source ever gives at once.
+  SourceState state{.mostBytes = size_t(1) << 40};
+  auto manager = pooled(state, {.byteCap = size_t(1) << 50});
+  allocate(*manager, 1'000'000).reset();
+  size_t committed = state.committedBytes, reserved = state.reservedBytes;
+  for (size_t bytes : {(size_t(1) << 50) + 1, (size_t(1) << 40) + 1}) {
+    Result<Allocation> block = manager->allocate(bytes);
+    ASSERT_FALSE(block.isOk());
+    EXPECT_EQ(block.status().code(), StatusCode::OutOfMemory);
+    EXPECT_EQ(state.committedBytes, committed);
+    EXPECT_EQ(state.reservedBytes, reserved);
+  }
+  StorageStatistics statistics = manager->statistics();
+  EXPECT_EQ(statistics.failures, 2u);
+  EXPECT_EQ(statistics.retries, 0u);
 }
 
 TEST(Pooled, FailsOnlyAfterReleaseAndRetry) {
@@ -255,6 +275,72 @@ TEST(Pooled, AnotherStreamsMemoryComesAfterItsWork) {
   EXPECT_EQ(waited.size(), 1u);
 }
 
+namespace {
+/// A pool of two streams whose waits take until the test says so.
+struct SlowStreams {
+  SlowStreams() {
+    manager =
+        pooled(state, {.byteCap = 1'000'000, .waitForStream = [this](StreamId) {
+                         ++waiting;
+                         isOver.wait(false);
+                       }});
+  }
+  void awaitWaiters(int count) const {
+    while (waiting != count)
+      std::this_thread::yield();
+  }
+  void finish() {
+    isOver = true;
+    isOver.notify_all();
+  }
+
+  SourceState state;
+  std::atomic<int> waiting = 0;
+  std::atomic<bool> isOver = false;
+  StorageManagerPtr manager;
+};
+} // namespace
+
+// Without the pool's lock: with it these would not end.
+TEST(Pooled, OthersAllocateWhileOneWaitsForAStream) {
+  SlowStreams streams;
+  StorageManager &manager = *streams.manager;
+  allocate(manager, 800'000, 3).reset();
+  Allocation late = allocate(manager, 100'000, 3);
+  std::thread needy([&] { EXPECT_TRUE(allocate(manager, 700'000, 4)); });
+  streams.awaitWaiters(1);
+  // As the work that is waited for may have to.
+  EXPECT_TRUE(allocate(manager, 50'000));
+  EXPECT_EQ(manager.statistics().liveBlocks, 1u);
+  // What is released during the wait may be in use by work queued after it.
+  std::byte *start = static_cast<std::byte *>(late.data());
+  late.reset();
+  streams.finish();
+  needy.join();
+  EXPECT_EQ(streams.waiting, 1);
+  Allocation all[] = {allocate(manager, 100'000, 4),
+                      allocate(manager, 600'000, 4)};
+  for (const Allocation &block : all)
+    EXPECT_FALSE(block.data() <= start &&
+                 start <
+                     static_cast<std::byte *>(block.data()) + block.bytes());
+}
+
+TEST(Pooled, TwoWaitForOneStream) {
+  SlowStreams streams;
+  StorageManager &manager = *streams.manager;
+  allocate(manager, 900'000, 3).reset();
+  std::thread first([&] { EXPECT_TRUE(allocate(manager, 300'000, 4)); });
+  streams.awaitWaiters(1);
+  // The blocks are with the first, but what it waits for is enough for both.
+  std::thread second([&] { EXPECT_TRUE(allocate(manager, 300'000, 5)); });
+  streams.awaitWaiters(2);
+  streams.finish();
+  first.join();
+  second.join();
+  EXPECT_EQ(manager.statistics().failures, 0u);
+}
+
 TEST(Pooled, StatisticsAdd) {
   auto manager = createPooledManager(cpu, createHostSource(), {.caches = 1});
   Allocation a = allocate(*manager, 1'000'000), b = allocate(*manager, 500'000);
@@ -275,6 +361,53 @@ TEST(Pooled, StatisticsAdd) {
   EXPECT_EQ(statistics.reservedBytes, 0u);
   EXPECT_EQ(statistics.peakReservedBytes, 0u);
   EXPECT_EQ(statistics.peakUsedBytes, 0u);
+}
+
+//===----------------------------------------------------------------------===//
+// Observers
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct LastFigures final : StorageObserver {
+  void onStorage(Context device, uint64_t live, uint64_t reserved) override {
+    EXPECT_EQ(device, cpu);
+    liveBytes = live;
+    reservedBytes = reserved;
+    ++calls;
+  }
+  uint64_t liveBytes = 0, reservedBytes = 0;
+  int calls = 0;
+};
+} // namespace
+
+TEST_P(EveryManager, TellsItsObserver) {
+  LastFigures figures;
+  Allocation before = allocate(*manager, 1000);
+  manager->setObserver(&figures);
+  Allocation small = allocate(*manager, 500);
+  EXPECT_EQ(figures.liveBytes, 1500u);
+  EXPECT_GE(figures.reservedBytes, 1500u);
+  Allocation large = allocate(*manager, 1'000'000);
+  EXPECT_EQ(figures.liveBytes, 1'001'500u);
+  small.reset();
+  EXPECT_EQ(figures.liveBytes, 1'001'000u);
+  EXPECT_FALSE(manager->allocate(SIZE_MAX).isOk());
+  EXPECT_EQ(figures.calls, 3);
+  // The last block takes the manager with it.
+  manager.reset();
+  before.reset();
+  large.reset();
+  EXPECT_EQ(figures.liveBytes, 0u);
+  EXPECT_EQ(figures.calls, 5);
+}
+
+TEST_P(EveryManager, TellsNobodyAfterwards) {
+  LastFigures figures;
+  manager->setObserver(&figures);
+  Allocation block = allocate(*manager, 500);
+  manager->setObserver(nullptr);
+  block.reset();
+  EXPECT_EQ(figures.calls, 1);
 }
 
 #if defined(__has_feature)

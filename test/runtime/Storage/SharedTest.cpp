@@ -4,16 +4,17 @@
 // say what it saw.
 
 #include "dlc/runtime/Storage/Shared.h"
+#include "../InChild.h"
 
 #include <cstring>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace dlc::rt;
+using namespace dlc::rt::test;
 
 namespace {
 
@@ -28,16 +29,6 @@ Allocation allocate(StorageManager &manager, size_t bytes) {
 
 char *textOf(const Allocation &block) {
   return static_cast<char *>(block.data());
-}
-
-/// What `child` returns in a process of its own; 255 when it crashes.
-template <typename Function> int inChild(Function child) {
-  pid_t process = fork();
-  if (process == 0)
-    _exit(child());
-  int status = 0;
-  waitpid(process, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
 /// Sends a descriptor over a socket.
@@ -131,9 +122,13 @@ TEST(Shared, AForkInheritsWithoutOwning) {
   Manager manager = createSharedManager(shared);
   Allocation block = allocate(*manager, 100);
   textOf(block)[0] = 'a';
+  SharedHandle handle = *manager->share(block);
   int result = inChild([&] {
     if (manager->share(block).status().code() != StatusCode::InvalidArgument)
       return 1;
+    if (manager->open(handle).status().code() != StatusCode::Unavailable ||
+        manager->allocate(10).status().code() != StatusCode::Unavailable)
+      return 2;
     textOf(block)[0] = 'b'; // It is the same memory.
     block.reset();
     return 0;

@@ -16,6 +16,7 @@ namespace dlc::rt::test {
 struct SourceState {
   size_t granule = 4096;
   size_t regionBytes = size_t(1) << 30;
+  size_t mostBytes = SIZE_MAX;
   /// Calls that may fail and have not yet; at 0 each fails.
   size_t callsUntilFailure = SIZE_MAX;
   bool failsOnce = false; ///< Only the first of them.
@@ -35,6 +36,7 @@ public:
 
   size_t granule() const override { return state.granule; }
   size_t regionBytes() const override { return state.regionBytes; }
+  size_t mostBytes() const override { return state.mostBytes; }
 
   Result<std::byte *> reserve(size_t bytes) override {
     EXPECT_EQ(bytes % state.granule, 0u);
@@ -49,6 +51,8 @@ public:
   }
 
   Status commit(std::byte *start, size_t bytes) override {
+    if (bytes > state.mostBytes)
+      return Status(StatusCode::OutOfMemory, "never so much, says the test");
     EXPECT_TRUE(setCommitted(start, bytes, true));
     if (fails()) {
       setCommitted(start, bytes, false);

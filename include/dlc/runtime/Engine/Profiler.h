@@ -8,6 +8,7 @@
 #define DLC_RUNTIME_ENGINE_PROFILER_H
 
 #include "dlc/runtime/Engine/Engine.h"
+#include "dlc/runtime/Storage/Manager.h"
 
 #include <algorithm>
 #include <atomic>
@@ -23,6 +24,16 @@ enum class ProfileKind : uint8_t { Operation, Launch, Copy, Wait };
 
 /// The name of a kind in traces: "operation", "launch", "copy", "wait".
 const char *nameOf(ProfileKind kind);
+
+/// Of which memory a figure is; each is a counter of its own.
+enum class MemoryKind : uint8_t {
+  Program,  ///< Values that live within a run of a program.
+  Storage,  ///< Blocks that a storage manager gave out.
+  Reserved, ///< What a storage manager has taken from the system.
+};
+
+/// The name of a kind in traces: "memory", "storage", "reserved storage".
+const char *nameOf(MemoryKind kind);
 
 /// A span of time. `name` and `row` are numbers of Profiler::textId().
 struct ProfileEvent {
@@ -49,8 +60,9 @@ struct ProfileSummary {
 /// Collects events of any number of threads: one atomic operation an event and
 /// no allocation, in memory taken at the start. Whoever is not given a profiler
 /// pays one branch and reads no clock. An engine takes it as its observer, a
-/// program's Execution through a TraceRecorder.
-class Profiler : public EngineObserver {
+/// Storage and each StorageManager too, a program's Execution through a
+/// TraceRecorder.
+class Profiler : public EngineObserver, public StorageObserver {
 public:
   /// Keeps at most `capacity` events; later ones are counted, not kept.
   explicit Profiler(size_t capacity = 1 << 16);
@@ -61,8 +73,11 @@ public:
 
   void add(const ProfileEvent &event);
   /// `bytes` are in use on `device` from now on.
-  void addMemory(Context device, uint64_t bytes);
+  void addMemory(Context device, uint64_t bytes,
+                 MemoryKind kind = MemoryKind::Program);
 
+  void onStorage(Context device, uint64_t liveBytes,
+                 uint64_t reservedBytes) override;
   void onStart(const OperationInfo &operation) override;
   void onFinish(const OperationInfo &operation, const Status &status) override;
 
@@ -81,7 +96,7 @@ public:
 
   /// The longest total first; equal ones by device, kind and name.
   std::vector<ProfileSummary> summarize() const;
-  /// The same as text, with the most memory in use of each device.
+  /// The same as text, with the most memory in use of each device and kind.
   std::string toTable() const;
 
 private:
@@ -89,6 +104,7 @@ private:
     uint64_t time;
     Context device;
     uint64_t bytes;
+    MemoryKind kind;
   };
   template <typename T> struct Store {
     explicit Store(size_t capacity) : slots(new T[capacity]), size(capacity) {}

@@ -97,6 +97,10 @@ public:
   /// All work of `stream` on blocks released so far is over: they serve any.
   void synchronized(StreamId stream);
   bool hasFree(StreamId stream) const; ///< Blocks that serve `stream` alone.
+  /// Takes all those, linked by `next`: nobody has them until putBack(), after
+  /// which they serve any stream. For streams other than 0.
+  HeapBlock *takeFree(StreamId stream);
+  void putBack(HeapBlock *list);
 
   /// Gives the granules of stream 0's larger free blocks back to the source.
   /// Returns how many bytes.

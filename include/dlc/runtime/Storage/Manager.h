@@ -5,9 +5,11 @@
 #ifndef DLC_RUNTIME_STORAGE_MANAGER_H
 #define DLC_RUNTIME_STORAGE_MANAGER_H
 
+#include "dlc/runtime/Base/ForkGuard.h"
 #include "dlc/runtime/Device/Context.h"
 #include "dlc/runtime/Storage/Heap.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -78,33 +80,57 @@ struct StorageStatistics {
   }
 };
 
+/// Told of the memory of managers by the threads that take it and give it
+/// back, several at once maybe.
+class StorageObserver {
+public:
+  virtual ~StorageObserver() = default;
+  /// The figures of `device` after an allocation or before the end of a
+  /// release, as StorageStatistics has them.
+  virtual void onStorage(Context device, uint64_t liveBytes,
+                         uint64_t reservedBytes) = 0;
+};
+
 /// Gives out memory of one device. All functions may be called from any thread.
+///
+/// A manager is for the process that made it. In the child of a fork() its
+/// locks may be held by threads that are not there: allocate() fails with
+/// Unavailable, blocks that are released stay as they are, and the other
+/// functions do nothing.
 class StorageManager {
 public:
   StorageManager(const StorageManager &) = delete;
   StorageManager &operator=(const StorageManager &) = delete;
 
   /// `bytes`, which may be 0, for work on `stream` (see StreamId). When there
-  /// is no memory, what is free is given back and the system asked once more.
-  /// Errors: OutOfMemory, Unavailable (memory that may not be locked),
-  /// InvalidArgument (no such stream).
-  virtual Result<Allocation> allocate(size_t bytes, StreamId stream = 0) = 0;
+  /// is no memory, what is free is given back and the system asked once more,
+  /// unless that cannot help. Errors: OutOfMemory, Unavailable (memory that may
+  /// not be locked, the child of a fork()), InvalidArgument (no such stream).
+  Result<Allocation> allocate(size_t bytes, StreamId stream = 0);
 
   /// Gives free memory back to the system.
-  virtual void trim() = 0;
+  void trim();
 
   /// The work of `stream` on blocks released so far is over, so that other
   /// streams may have their memory.
-  virtual void synchronized(StreamId stream);
+  void synchronized(StreamId stream);
 
-  virtual StorageStatistics statistics() const = 0;
-  virtual void resetPeaks() = 0;
+  StorageStatistics statistics() const;
+  void resetPeaks();
+
+  /// Tells `observer` of what is allocated and released from now on; null stops
+  /// that. Borrowed: it lives until it is replaced and the calls that may know
+  /// it are over. Without one nothing is counted for it.
+  void setObserver(StorageObserver *observer) {
+    this->observer.store(observer, std::memory_order_release);
+  }
 
   Context context() const { return place; }
 
 protected:
   explicit StorageManager(Context context) : place(context) {}
   virtual ~StorageManager();
+  bool isInherited() const { return guard.isChild(); }
 
   Allocation makeBlock(void *start, size_t bytes, void *record) {
     Allocation block;
@@ -119,15 +145,33 @@ protected:
     return block.owner;
   }
 
-  /// Takes back a block of makeBlock(). Never fails.
-  virtual void release(void *start, size_t bytes, void *record) = 0;
+  // The functions above, in the process that made the manager. `stream` is
+  // below maxStreams.
+  virtual Result<Allocation> take(size_t bytes, StreamId stream) = 0;
+  virtual void giveFreeBack() = 0;
+  virtual void serveAll(StreamId stream) {}
+  virtual StorageStatistics count() const = 0;
+  virtual void restartPeaks() = 0;
+
+  /// Takes back a block of makeBlock(). Never fails. The manager may be gone
+  /// when it returns.
+  virtual void giveBack(void *start, size_t bytes, void *record) = 0;
+  /// The same in the child of a fork(), for memory that the parent does not
+  /// see the end of.
+  virtual void dropInherited(void *start, size_t bytes, void *record) {}
   /// The owner is gone: ends the manager, at once or with its last block.
-  virtual void abandon() = 0;
+  virtual void end() = 0;
 
 private:
   friend class Allocation;
   friend struct AbandonManager;
-  Context place;
+  void release(void *start, size_t bytes, void *record);
+  void abandon();
+
+  const Context place;
+  const ForkGuard guard;
+  /// Acquire: what its maker wrote comes before.
+  std::atomic<StorageObserver *> observer = nullptr;
 };
 
 struct AbandonManager {
@@ -147,7 +191,9 @@ struct PoolOptions {
   unsigned caches = 0;
   /// Waits until the work that is queued on a stream is over. With it, a
   /// request that finds no memory gets that of other streams; without it,
-  /// only what synchronized() freed.
+  /// only what synchronized() freed. Called without a lock, by the thread that
+  /// allocates or trims, maybe by several at once; so work that others wait for
+  /// like this must not allocate for another stream.
   std::function<void(StreamId)> waitForStream = {};
 };
 

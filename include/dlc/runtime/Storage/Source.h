@@ -10,6 +10,7 @@
 #include "dlc/runtime/Base/Status.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace dlc::rt {
@@ -24,6 +25,9 @@ public:
   /// How many bytes of addresses are worth reserving at once: a multiple of
   /// granule(). They cost next to nothing.
   virtual size_t regionBytes() const = 0;
+  /// More than this at once commit() always refuses. Asked for when there is
+  /// no memory, so it may take a system call.
+  virtual size_t mostBytes() const { return SIZE_MAX; }
 
   /// `bytes` of addresses, a multiple of granule() and aligned to it, with no
   /// memory behind them. Errors: OutOfMemory.
@@ -39,6 +43,7 @@ public:
 };
 
 /// Private pages of the host, zero at first, with huge pages where they help.
+/// What is beyond memoryLimit() is refused by all sources of the host.
 std::unique_ptr<MemorySource> createHostSource();
 
 /// Pages of the host that the system never writes to disk, as copies to and

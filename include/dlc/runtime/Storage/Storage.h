@@ -26,6 +26,11 @@ struct StorageOptions {
 
 /// A manager for each device, made when it is first asked for. All functions
 /// may be called from any thread. Blocks may outlive the storage.
+///
+/// The child of a fork() has managers of its own, made from the same options
+/// when it first asks for them; those that came by setManager() it has not.
+/// Blocks of the parent can be read, written (in a copy of the child's, but for
+/// cpu_shared) and released there, which gives nothing back.
 class Storage {
 public:
   explicit Storage(const StorageOptions &options = {});
@@ -52,12 +57,19 @@ public:
   /// Gives free memory of all devices back to the system.
   void trim();
 
-  /// Calls `visit` with each manager that exists, by rising context.
+  /// Sets the observer of all managers, also of those yet to come; see
+  /// StorageManager::setObserver().
+  void setObserver(StorageObserver *observer);
+
+  /// Calls `visit` with each manager that exists by now, by rising context.
   void forEach(const std::function<void(StorageManager &)> &visit);
 
 private:
   struct State;
-  std::unique_ptr<State> state;
+  State &state();
+
+  ForkGuard guard;
+  std::unique_ptr<State> known;
 };
 
 } // namespace dlc::rt
