@@ -178,7 +178,7 @@ Status EngineCore::push(Operator handle, Context context, int priority) {
       .context = context,
       .options = shared.options};
   request.options.priority = priority;
-  if (shared.count > OperationPool::largeUses) {
+  if (shared.count > Slot::mostVariables) {
     request.writes = {shared.variables, shared.writeCount};
     request.reads = {shared.variables + shared.writeCount,
                      shared.count - shared.writeCount};
@@ -227,13 +227,14 @@ Status EngineCore::submit(const Request &request) {
       request.flags & (isDeletionFlag | isOperatorDeletionFlag) && isInside();
   size_t count = request.reads.size() + request.writes.size();
   CoreOperation *prepared = nullptr;
-  if (count > OperationPool::largeUses) {
+  bool isExtended = options.origin || options.bytes;
+  if (count > (isExtended ? Slot::extendedVariables : Slot::mostVariables)) {
     prepared = prepare(request);
     if (!prepared)
       return makeError(StatusCode::OutOfMemory,
                        "no memory for an operation of %zu variables", count);
+    isExtended = false;
   }
-  bool isExtended = !prepared && (options.origin || options.bytes);
   uint64_t slots =
       1 + (!prepared && (isExtended || count > Slot::headVariables));
   uint64_t ticket;

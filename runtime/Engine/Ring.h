@@ -20,6 +20,13 @@ union alignas(64) Slot {
   static constexpr uint32_t headVariables = 4;
   static constexpr uint32_t restWords = 15;
   static constexpr uint32_t extensionWords = 4; ///< See Extension.
+  /// Variables of an operation that a record holds, and of one with an
+  /// extension; one that has more is made by the push.
+  static constexpr uint32_t mostVariables = OperationPool::largeUses;
+  static constexpr uint32_t extendedVariables =
+      headVariables + restWords - extensionWords;
+  static_assert(headVariables + restWords >= mostVariables &&
+                extendedVariables <= mostVariables);
 
   struct Head {
     uint32_t lap; ///< Atomic, through Ring.

@@ -114,8 +114,9 @@ struct EngineOptions {
   unsigned maxSpareWorkers = 64;
 
   /// Operations that are pushed and not completed; a push above it waits. An
-  /// operation counts twice when it has 5 to 16 variables, an origin or bytes.
-  /// At least 16. Pushes from inside an operation never wait for it.
+  /// operation of up to 16 variables (15 with an origin or bytes) counts twice
+  /// when it has more than 4, an origin or bytes. At least 16. Pushes from
+  /// inside an operation never wait for it.
   unsigned maxOperations = 4096;
   /// The same for the sum of PushOptions::bytes; 0: no limit. An operation
   /// above it waits until nothing else is counted.
