@@ -15,8 +15,8 @@ import sys
 
 DEF = re.compile(r'^def (\w+)\s*:\s*Pass<"([^"]*)"(.*?)^}', re.M | re.S)
 FLAG = re.compile(r"^(graph|kernel|plan|convert|codegen)-[a-z0-9-]+$")
-# The unit that a flag starts with, when it is not part of the other names.
-PREFIX = re.compile(r"^(graph|kernel|plan|convert|codegen-cpu)-")
+# The unit that a flag starts with.
+UNIT = re.compile(r"^(graph|kernel|plan|convert|codegen-cpu)-")
 
 
 def field(body, name):
@@ -35,16 +35,16 @@ def files_under(*roots):
 
 def check(name, flag, body, sources, tests):
     base = name.removesuffix("Pass")
-    stem = PREFIX.sub("", flag)
+    unit, stem = UNIT.match(flag), UNIT.sub("", flag)
     if not name.endswith("Pass"):
         yield "expected a name that ends in Pass"
     if not FLAG.match(flag):
         yield f"expected a flag that matches {FLAG.pattern}, got '{flag}'"
-    # A flag may carry the unit that its def ends in (plan-verify, VerifyPlan).
-    names = {kebab(base), kebab(base).removeprefix("convert-"),
-             kebab(base).removesuffix("-" + flag.split("-")[0])}
-    if stem not in names:
-        yield f"expected the flag '{flag}' to say '{kebab(base)}'"
+    # Its unit, then what else the def says: plan-verify is VerifyPlan's.
+    words = [] if not unit else [w for w in kebab(base).split("-")
+                                 if w not in unit[1].split("-")]
+    if unit and stem != "-".join(words):
+        yield f"expected the flag '{unit[1]}-{'-'.join(words)}', got '{flag}'"
     summary, description = field(body, "summary"), field(body, "description")
     if not summary or summary.endswith("."):
         yield "expected a summary without a period"
