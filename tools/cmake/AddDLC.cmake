@@ -61,13 +61,21 @@ function(dlc_precompile_mlir_headers)
   target_precompile_headers(dlc_mlir_headers PRIVATE ${headers})
 endfunction()
 
+# dlc_use_mlir_headers(NAME)
+# Takes MLIR's headers as they were parsed once, which asks for the flags that
+# they were parsed with.
+function(dlc_use_mlir_headers name)
+  target_compile_options(${name} PRIVATE -fno-exceptions -fPIC)
+  target_precompile_headers(${name} REUSE_FROM dlc_mlir_headers)
+endfunction()
+
 # dlc_add_compiler_library(NAME SRC... [DEPENDS T...] [LINK LIB...])
 # A static library of the compiler half, on MLIR: RTTI as LLVM was built, no
 # exceptions. MLIR itself comes from the one shared library.
 function(dlc_add_compiler_library name)
   dlc_add_library(${name} ${ARGN})
   dlc_use_mlir(${name})
-  target_precompile_headers(${name} REUSE_FROM dlc_mlir_headers)
+  dlc_use_mlir_headers(${name})
   add_dependencies(${name} dlc_tablegen)
 endfunction()
 
@@ -92,13 +100,30 @@ function(dlc_add_mlir_tool name)
   dlc_install_tool(${name} Compiler)
 endfunction()
 
-# dlc_add_test(NAME SRC... LINK LIB...)
-# A GoogleTest program that ctest runs.
+# GoogleTest's headers and those that every test needs, parsed once.
+function(dlc_precompile_test_headers)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "")
+  dlc_add_library(dlc_test_headers ${CMAKE_BINARY_DIR}/test_headers.cpp
+                  LINK GTest::gtest)
+  target_compile_options(dlc_test_headers PRIVATE -fPIE
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+  target_precompile_headers(dlc_test_headers PRIVATE <gtest/gtest.h>
+    <algorithm> <atomic> <filesystem> <random> <thread>)
+endfunction()
+
+# dlc_add_test(NAME [MLIR] SRC... LINK LIB...)
+# A GoogleTest program that ctest runs; MLIR says that it includes MLIR.
 function(dlc_add_test name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE dlc_flags ${ARG_LINK}
                                         GTest::gtest_main)
+  if(ARG_MLIR)
+    dlc_use_mlir_headers(${name})
+  else()
+    target_compile_options(${name} PRIVATE -fPIE)
+    target_precompile_headers(${name} REUSE_FROM dlc_test_headers)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 

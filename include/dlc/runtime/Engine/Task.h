@@ -48,8 +48,16 @@ struct Operator {
 class VariableList {
 public:
   VariableList() = default;
+#if defined(__GNUC__) && !defined(__clang__)
+  // g++ warns that the list must outlive this: it does, for one call.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"
+#endif
   VariableList(std::initializer_list<Variable> list)
       : first(list.begin()), count(list.size()) {}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
   VariableList(const std::vector<Variable> &list)
       : first(list.data()), count(list.size()) {}
   VariableList(std::span<const Variable> list)
