@@ -7,6 +7,10 @@ set(DLC_WARNINGS -Wall -Wextra -Wno-unused-parameter)
 # Flags of our own code; the runtime half uses nothing of LLVM's flags.
 add_library(dlc_flags INTERFACE)
 target_compile_options(dlc_flags INTERFACE ${DLC_WARNINGS})
+# g++ 12 is wrong about most variables that it finds uninitialized and copies
+# that it finds overlapping (LLVM's build turns the first off as well).
+target_compile_options(dlc_flags INTERFACE
+  "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-restrict>")
 if(DLC_SANITIZE)
   add_compile_options(-fsanitize=${DLC_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)

@@ -8,7 +8,9 @@
 #include "dlc/runtime/Base/Wait.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <thread>
 #include <unistd.h>
 
 using namespace dlc;
@@ -38,25 +40,42 @@ ScopedTaskLength::ScopedTaskLength(double nanoseconds) {
 
 ScopedTaskLength::~ScopedTaskLength() { taskIterations = 0; }
 
-/// The time of all tasks one after the other.
-static double serialTime(size_t count) {
-  uint64_t begin = rt::nowNanoseconds();
-  for (size_t i = 0; i != count; ++i)
-    task();
-  return rt::nowNanoseconds() - begin;
+/// The time of all tasks on bare threads that have an equal share each: what
+/// the machine can do. Two processors are often less than twice one.
+static double bareTime(size_t count, unsigned threads) {
+  std::atomic<unsigned> ready = 0;
+  std::atomic<uint64_t> begin = 0, end = 0;
+  auto share = [&] {
+    if (++ready == threads)
+      begin = rt::nowNanoseconds();
+    while (!begin.load())
+      rt::relax();
+    for (size_t i = 0; i != count / threads; ++i)
+      task();
+    uint64_t now = rt::nowNanoseconds(), last = end.load();
+    while (last < now && !end.compare_exchange_weak(last, now))
+      ;
+  };
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < threads; ++i)
+    others.emplace_back(share);
+  share();
+  for (std::thread &other : others)
+    other.join();
+  return end - begin;
 }
 
-/// For each peer the share of the workers' time that went into tasks of
-/// `nanoseconds`.
+/// For each peer how fast tasks of `nanoseconds` were done, where bare threads
+/// make 1.
 static std::vector<double> efficiencies(const Peers &peers,
                                         const Pattern &pattern,
                                         double nanoseconds,
                                         const Settings &settings) {
   ScopedTaskLength length(nanoseconds);
-  std::vector<double> serial;
+  std::vector<double> bare;
   std::vector<std::vector<double>> times(peers.size());
   for (unsigned pass = 0; pass != std::max(5u, settings.passes / 3); ++pass) {
-    serial.push_back(serialTime(pattern.size()));
+    bare.push_back(bareTime(pattern.size(), settings.workers));
     for (size_t i = 0; i != peers.size(); ++i) {
       times[i].push_back(peers[i]->run(pattern, {}).total);
       usleep(500);
@@ -64,7 +83,7 @@ static std::vector<double> efficiencies(const Peers &peers,
   }
   std::vector<double> result;
   for (const std::vector<double> &time : times)
-    result.push_back(medianOf(serial) / (settings.workers * medianOf(time)));
+    result.push_back(medianOf(bare) / medianOf(time));
   return result;
 }
 

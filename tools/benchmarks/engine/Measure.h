@@ -34,7 +34,7 @@ void measureSchedules(const Settings &settings, Report &report);
 void measureStarts(const Settings &settings, Report &report);
 /// Processor time of engines without work.
 void measureIdle(const Settings &settings, Report &report);
-/// The length of tasks at which half of the workers' time is useful ("minimum
+/// The length of tasks that are done half as fast as by bare threads ("minimum
 /// effective task granularity", Slaughter et al., Task Bench, SC 2020).
 void measureGranularity(const Peers &peers, const Settings &settings,
                         Report &report);
