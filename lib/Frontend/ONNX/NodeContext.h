@@ -6,13 +6,18 @@
 #ifndef DLC_LIB_FRONTEND_ONNX_NODECONTEXT_H
 #define DLC_LIB_FRONTEND_ONNX_NODECONTEXT_H
 
-#include "GraphBuilder.h"
+#include "dlc/Frontend/GraphBuilder.h"
+#include "dlc/Frontend/ONNX/Reader.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace dlc::onnx {
+
+using frontend::GraphBuilder;
+using frontend::Ints;
+using frontend::NamedValue;
 
 class NodeContext {
 public:

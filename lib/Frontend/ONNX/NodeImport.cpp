@@ -64,7 +64,8 @@ Value ModelImporter::importTensor(const Tensor &tensor) {
     return {};
   }
   StringRef name = tensor.name;
-  return builder.constant(std::move(*contents),
+  return builder.constant(contents->type, contents->data,
+                          std::move(contents->owner),
                           name.empty() ? "constant" : name);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "GraphBuilder.h"
+#include "dlc/Frontend/GraphBuilder.h"
 
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/runtime/Kernel/Reference/Evaluate.h"
@@ -10,7 +10,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
-using namespace dlc::onnx;
+using namespace dlc::frontend;
 using namespace mlir;
 using llvm::StringRef;
 namespace graph = dlc::graph;
@@ -180,18 +180,20 @@ Type GraphBuilder::elementType(rt::DataType type) {
   return graph::toElementType(context(), type);
 }
 
-Value GraphBuilder::constant(TensorContents contents, StringRef name) {
+Value GraphBuilder::constant(const rt::TensorType &type,
+                             std::span<const std::byte> bytes,
+                             std::shared_ptr<const void> owner,
+                             StringRef name) {
   if (hasFailed)
     return {};
-  auto type = RankedTensorType::get(contents.type.shape,
-                                    elementType(contents.type.type));
-  ArrayRef<char> bytes(reinterpret_cast<const char *>(contents.data.data()),
-                       contents.data.size());
+  auto tensor = RankedTensorType::get(type.shape, elementType(type.type));
+  ArrayRef<char> data(reinterpret_cast<const char *>(bytes.data()),
+                      bytes.size());
   // The blob keeps the owner, so the bytes live as long as the context.
   AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
-      bytes, rt::sizeOf(contents.type.type),
-      [owner = std::move(contents.owner)](void *, size_t, size_t) {});
-  return constant(graph::makeElements(type, std::move(blob), name));
+      data, rt::sizeOf(type.type),
+      [owner = std::move(owner)](void *, size_t, size_t) {});
+  return constant(graph::makeElements(tensor, std::move(blob), name));
 }
 
 Value GraphBuilder::ints(ArrayRef<int64_t> values) {

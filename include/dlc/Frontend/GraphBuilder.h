@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds Graph operations by name. The importer depends on the dialect through
-// names and interfaces only, so its tables read like the specification.
+// Builds Graph operations by name, for all front ends. They depend on the
+// dialect through names and interfaces only, so that their tables read like the
+// specification of what they import.
 //
 // Failures stick: after the first one (always diagnosed) operations are no
 // longer built, null values go in and come out, and failed() is true. A
 // decomposition may therefore be written as one expression.
 
-#ifndef DLC_LIB_FRONTEND_ONNX_GRAPHBUILDER_H
-#define DLC_LIB_FRONTEND_ONNX_GRAPHBUILDER_H
+#ifndef DLC_FRONTEND_GRAPHBUILDER_H
+#define DLC_FRONTEND_GRAPHBUILDER_H
 
-#include "dlc/Frontend/ONNX/Reader.h"
+#include "dlc/runtime/Base/Tensor.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
+#include <cstddef>
+#include <memory>
 #include <optional>
+#include <span>
 #include <variant>
 
-namespace dlc::onnx {
+namespace dlc::frontend {
 
 using Ints = llvm::SmallVector<int64_t>;
 
@@ -75,8 +79,13 @@ public:
   // Constants.
 
   mlir::Value constant(mlir::ElementsAttr value);
-  /// Small tensors inline, others as a resource over the same bytes.
-  mlir::Value constant(TensorContents contents, llvm::StringRef name);
+  /// Small tensors inline, others as a resource over the same bytes, which
+  /// `owner` keeps alive as long as the context; with a null owner they must
+  /// outlive it. The type is static; the bytes are row-major, as many as it
+  /// says, and aligned for its elements.
+  mlir::Value constant(const rt::TensorType &type,
+                       std::span<const std::byte> bytes,
+                       std::shared_ptr<const void> owner, llvm::StringRef name);
   mlir::Value ints(llvm::ArrayRef<int64_t> values); ///< i64 vector.
   mlir::Value intScalar(int64_t value);             ///< i64 scalar.
   /// A scalar of the element type nearest to `value`.
@@ -142,6 +151,6 @@ private:
   bool hasFailed = false;
 };
 
-} // namespace dlc::onnx
+} // namespace dlc::frontend
 
-#endif // DLC_LIB_FRONTEND_ONNX_GRAPHBUILDER_H
+#endif // DLC_FRONTEND_GRAPHBUILDER_H
