@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Symbols as JSON: the *-symbol.json files of MXNet 0.8 to 1.9.
+//
+//   {"nodes": [{"op": "null", "name": "data", "inputs": []},
+//              {"op": "relu", "name": "relu0", "attrs": {...},
+//               "inputs": [[0, 0, 0]], "control_deps": [...]}],
+//    "arg_nodes": [0], "node_row_ptr": [0, 1, 2], "heads": [[1, 0, 0]],
+//    "attrs": {"mxnet_version": ["int", 10901]}}
+//
+// Format: NNVM src/pass/saveload_json.cc, MXNet src/nnvm/legacy_json_util.cc.
+// Older files are brought up to date as MXNet does: attributes in `param` and
+// `attr`, reserved attributes without underscores, auxiliary states that are
+// not written down (before 0.9), initial values of variables (before 0.9.4),
+// argmax over everything (before 0.9.5). The bytes may come from anyone.
+
+#ifndef DLC_SYMBOL_JSON_H
+#define DLC_SYMBOL_JSON_H
+
+#include "dlc/Symbol/Symbol.h"
+
+namespace dlc::symbol {
+
+/// The text of a file, which MXNet 1.9.1 reads. The same network gives the same
+/// bytes. InvalidArgument for an empty symbol; the symbol's own failure.
+rt::Result<std::string> toJson(const Symbol &symbol);
+
+/// Reads a file of any version. DataLoss for malformed text, InvalidArgument
+/// for what contradicts itself, Unsupported for operators that are not in the
+/// registry, subgraphs and NumPy shapes. Errors name the node.
+rt::Result<Symbol> fromJson(std::string_view text);
+
+} // namespace dlc::symbol
+
+#endif // DLC_SYMBOL_JSON_H

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a symbol to the Graph dialect: a module with one `func.func @main`,
+// whose arguments and results carry `graph.name`. The semantics are those of
+// inference: batch normalisation uses its moving statistics, dropout does
+// nothing.
+
+#ifndef DLC_SYMBOL_LOWERING_H
+#define DLC_SYMBOL_LOWERING_H
+
+#include "dlc/Symbol/Inference.h"
+#include "dlc/Symbol/Symbol.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <cstddef>
+
+namespace dlc::symbol {
+
+/// Elements that become part of the module: row-major, aligned for their type,
+/// kept alive by `owner` or, when that is null, longer than the context.
+struct Constant {
+  rt::TensorType type;
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+struct LoweringOptions {
+  /// The file that the symbol is from, for messages.
+  std::string file;
+  /// What is known of variables. The element type of those that nothing is said
+  /// of is float32; a number of dimensions that cannot be told is an error,
+  /// their extents may stay open.
+  KnownShapes shapes;
+  KnownTypes types;
+  /// Values of variables, which are then no inputs.
+  std::map<std::string, Constant, std::less<>> constants;
+  /// Leaves out inputs that inference does not read: labels.
+  bool dropsUnreadInputs = false;
+};
+
+/// Inputs are in the order of listArguments(), then listAuxiliaryStates(). A
+/// failure is one diagnostic, which names node, operator and operand, and a
+/// null module. Loads the dialects that it needs into the context.
+mlir::OwningOpRef<mlir::ModuleOp>
+lowerToGraph(mlir::MLIRContext &context, const Symbol &symbol,
+             const LoweringOptions &options = {});
+
+} // namespace dlc::symbol
+
+#endif // DLC_SYMBOL_LOWERING_H

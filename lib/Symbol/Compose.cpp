@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Making symbols: out of nothing, by composition, by arithmetic.
+
+#include "Names.h"
+
+#include "dlc/Symbol/Scope.h"
+#include "dlc/Symbol/Symbol.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+using namespace dlc;
+using namespace dlc::symbol;
+using rt::Status;
+using rt::StatusCode;
+
+static Symbol fail(std::string message) {
+  return Symbol(Status(StatusCode::InvalidArgument, std::move(message)));
+}
+
+Symbol::Symbol(Status failure)
+    : failure(std::make_shared<const Status>(std::move(failure))) {}
+
+Status Symbol::status() const {
+  return failure ? Status(failure->code(), failure->message()) : Status::ok();
+}
+
+//===-- Variables, operators, groups --------------------------------------===//
+
+Symbol Symbol::variable(std::string name, Attributes attributes) {
+  if (name.empty())
+    return fail("expected a name of a variable, got an empty one");
+  if (Status status = checkText("the name of a variable", name); !status.isOk())
+    return Symbol(std::move(status));
+  if (Status status = checkAttributes(attributes); !status.isOk())
+    return Symbol(std::move(status));
+  auto node = std::make_shared<Node>();
+  node->name = std::move(name);
+  node->attributes = AttributeScope::current();
+  for (auto &[key, value] : attributes)
+    node->attributes[attributeName(key)] = value;
+  return Symbol(std::vector<Entry>{{node}});
+}
+
+Symbol Symbol::atomic(std::string_view name, Attributes attributes) {
+  const Operator *op = findOperator(name);
+  if (!op)
+    return Symbol(Status(StatusCode::NotFound,
+                         "unknown operator '" + std::string(name) + "'"));
+  if (Status status = checkAttributes(attributes); !status.isOk())
+    return Symbol(std::move(status));
+  auto node = std::make_shared<Node>();
+  node->op = op;
+  node->name = name;
+  node->attributes = AttributeScope::current();
+  for (auto &[key, value] : normalize(*op, attributes))
+    node->attributes[key] = value;
+  rt::Result<Parameters> parameters = Parameters::parse(*op, node->attributes);
+  if (!parameters.isOk())
+    return Symbol(std::move(parameters.status())
+                      .withContext("operator " + std::string(op->name)));
+  node->parameters = std::move(*parameters);
+  std::vector<Entry> outputs;
+  for (size_t i = 0; i < node->visibleOutputCount(); ++i)
+    outputs.push_back({node, static_cast<uint32_t>(i)});
+  return Symbol(std::move(outputs));
+}
+
+Symbol Symbol::apply(std::string_view op, std::vector<Symbol> arguments,
+                     Attributes attributes, std::string name,
+                     NamedSymbols named) {
+  return atomic(op, std::move(attributes))
+      .compose(arguments, std::move(named), std::move(name));
+}
+
+Symbol Symbol::group(const std::vector<Symbol> &parts) {
+  std::vector<Entry> entries;
+  for (const Symbol &part : parts) {
+    if (!part.isOk())
+      return part;
+    entries.insert(entries.end(), part.entries.begin(), part.entries.end());
+  }
+  return Symbol(std::move(entries));
+}
+
+//===-- Copies and substitution -------------------------------------------===//
+
+/// The network of `entries` in new nodes, with other entries in the place of
+/// the variables in `replaced`.
+static std::vector<Entry>
+rebuild(const Symbol &symbol,
+        const std::unordered_map<const Node *, Entry> &replaced) {
+  std::unordered_map<const Node *, std::shared_ptr<Node>> copies;
+  auto translate = [&](const Entry &entry) {
+    auto other = replaced.find(entry.node.get());
+    if (other != replaced.end())
+      return other->second;
+    return Entry{copies.at(entry.node.get()), entry.index, entry.version};
+  };
+  for (const std::shared_ptr<Node> &node : symbol.nodes()) {
+    if (replaced.contains(node.get()))
+      continue;
+    auto copy = std::make_shared<Node>(*node);
+    for (Entry &input : copy->inputs)
+      input = translate(input);
+    for (std::shared_ptr<Node> &dependency : copy->controlDependencies)
+      dependency = translate({dependency}).node;
+    copies.emplace(node.get(), std::move(copy));
+  }
+  std::vector<Entry> outputs;
+  for (const Entry &entry : symbol.outputs())
+    outputs.push_back(translate(entry));
+  return outputs;
+}
+
+Symbol Symbol::copy() const {
+  return isOk() ? Symbol(rebuild(*this, {})) : *this;
+}
+
+/// Why `argument` cannot stand for one value; empty when it can.
+static Symbol checkArgument(const Symbol &argument, const std::string &what) {
+  if (!argument.isOk())
+    return argument;
+  if (argument.size() != 1)
+    return fail(what + ": expected a symbol with 1 output, got " +
+                std::to_string(argument.size()));
+  const Node &node = *argument.outputs().front().node;
+  if (node.op && node.inputs.empty() && !node.op->inputs.empty())
+    return fail(what + ": expected an operator that is applied, got " +
+                std::string(node.op->name) + " without inputs");
+  return {};
+}
+
+/// The version that a use of `entry` has now: a variable may have been written
+/// since.
+static Entry currentOf(const Entry &entry) {
+  Entry result = entry;
+  if (entry.node->isVariable())
+    result.version = entry.node->version;
+  return result;
+}
+
+Symbol Symbol::substitute(const std::vector<Symbol> &arguments,
+                          NamedSymbols named) const {
+  std::vector<std::string> names = listArguments();
+  if (arguments.size() > names.size())
+    return fail("expected at most " + std::to_string(names.size()) +
+                " arguments, got " + std::to_string(arguments.size()));
+  for (size_t i = 0; i < arguments.size(); ++i)
+    named.emplace_back(names[i], arguments[i]);
+  std::unordered_map<std::string, Entry> byName;
+  for (const auto &[name, argument] : named) {
+    std::string what = "argument '" + name + "'";
+    if (Symbol bad = checkArgument(argument, what); !bad.isOk())
+      return bad;
+    if (!byName.emplace(name, currentOf(argument.entries.front())).second)
+      return fail(what + " is given twice");
+  }
+  std::unordered_map<const Node *, Entry> replaced;
+  for (const std::shared_ptr<Node> &node : nodes())
+    if (auto found = byName.find(node->name);
+        node->isVariable() && found != byName.end())
+      replaced.emplace(node.get(), found->second);
+  std::vector<std::string> known = listInputs();
+  for (const auto &[name, argument] : named)
+    if (std::ranges::find(known, name) == known.end())
+      return fail("expected an argument of the symbol, got '" + name + "'");
+  Symbol result(rebuild(*this, replaced));
+  // An auxiliary state must remain a variable; written ones count anew.
+  if (!replaced.empty())
+    for (const std::shared_ptr<Node> &node : result.nodes())
+      for (size_t i = 0; i < node->inputs.size(); ++i)
+        if (node->op->roleOf(node->parameters, i) == InputRole::Auxiliary &&
+            !node->inputs[i].node->isVariable())
+          return fail(node->describe() + ": expected a variable for input '" +
+                      node->op->inputNames(node->parameters)[i] +
+                      "', which is written");
+  return result;
+}
+
+//===-- Application -------------------------------------------------------===//
+
+/// Tells a variadic operator how many arguments it gets.
+static Status countArguments(Node &node, size_t count) {
+  const Operator &op = *node.op;
+  if (!op.isVariadic(node.parameters))
+    return Status::ok();
+  std::string name(op.inputCount), text = std::to_string(count);
+  if (node.parameters.isGiven(name) &&
+      node.parameters.getInt(name) != static_cast<int64_t>(count))
+    return Status(StatusCode::InvalidArgument,
+                  node.describe() + ": expected " +
+                      std::to_string(node.parameters.getInt(name)) +
+                      " arguments, as parameter '" + name + "' says, got " +
+                      text);
+  node.attributes[name] = text;
+  rt::Result<Parameters> parameters = Parameters::parse(op, node.attributes);
+  if (!parameters.isOk())
+    return std::move(parameters.status()).withContext(node.describe());
+  node.parameters = std::move(*parameters);
+  return Status::ok();
+}
+
+/// The argument of each input of `node`; null for those that nobody gave.
+static Status matchArguments(const Node &node,
+                             const std::vector<std::string> &names,
+                             const std::vector<Symbol> &arguments,
+                             const NamedSymbols &named,
+                             std::vector<const Symbol *> &matched) {
+  auto bad = [&](const std::string &message) {
+    return Status(StatusCode::InvalidArgument,
+                  node.describe() + ": " + message);
+  };
+  matched.assign(names.size(), nullptr);
+  if (arguments.size() > names.size())
+    return bad("expected at most " + std::to_string(names.size()) +
+               " arguments, got " + std::to_string(arguments.size()));
+  for (size_t i = 0; i < arguments.size(); ++i)
+    matched[i] = &arguments[i];
+  for (const auto &[name, argument] : named) {
+    auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+      std::string known;
+      for (const std::string &each : names)
+        known += (known.empty() ? "" : ", ") + each;
+      return bad("expected an input out of " + known + ", got '" + name + "'");
+    }
+    const Symbol *&place = matched[found - names.begin()];
+    if (place)
+      return bad("input '" + name + "' is given twice");
+    place = &argument;
+  }
+  return Status::ok();
+}
+
+Symbol Symbol::applyAtomic(const std::vector<Symbol> &arguments,
+                           NamedSymbols named, std::string name) const {
+  const Node &functor = *entries.front().node;
+  auto node = std::make_shared<Node>(functor);
+  node->name = NameScope::nameFor(functor.name, std::move(name));
+  if (Status status = checkText("the name of a node", node->name);
+      !status.isOk())
+    return Symbol(std::move(status));
+  if (Status status = countArguments(*node, arguments.size()); !status.isOk())
+    return Symbol(std::move(status));
+  std::vector<std::string> names = node->op->inputNames(node->parameters);
+  std::vector<const Symbol *> matched;
+  if (Status status = matchArguments(*node, names, arguments, named, matched);
+      !status.isOk())
+    return Symbol(std::move(status));
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!matched[i]) {
+      auto variable = std::make_shared<Node>();
+      variable->name = node->name + "_" + names[i];
+      variable->attributes = node->attributes;
+      node->inputs.push_back({variable});
+      continue;
+    }
+    std::string what = node->describe() + ": input '" + names[i] + "'";
+    if (Symbol bad = checkArgument(*matched[i], what); !bad.isOk())
+      return bad;
+    node->inputs.push_back(matched[i]->entries.front());
+  }
+  if (Status status = setVersions(*node); !status.isOk())
+    return Symbol(std::move(status));
+  giveToInputs(*node);
+  setInitializers(*node);
+  std::vector<Entry> outputs;
+  for (size_t i = 0; i < node->visibleOutputCount(); ++i)
+    outputs.push_back({node, static_cast<uint32_t>(i)});
+  return Symbol(std::move(outputs));
+}
+
+Symbol Symbol::compose(const std::vector<Symbol> &arguments, NamedSymbols named,
+                       std::string name) const {
+  if (!isOk())
+    return *this;
+  const Node *first = entries.empty() ? nullptr : entries.front().node.get();
+  bool isAtomic = first && first->op && first->inputs.empty() &&
+                  std::ranges::all_of(entries, [&](const Entry &entry) {
+                    return entry.node.get() == first;
+                  });
+  return isAtomic ? applyAtomic(arguments, std::move(named), std::move(name))
+                  : substitute(arguments, std::move(named));
+}
+
+//===-- Arithmetic --------------------------------------------------------===//
+
+static Symbol withScalar(std::string_view op, const Symbol &a, double scalar) {
+  return Symbol::apply(op, {a}, {{"scalar", toText(ParameterValue(scalar))}});
+}
+
+Symbol symbol::operator+(const Symbol &a, const Symbol &b) {
+  return Symbol::apply("_Plus", {a, b});
+}
+Symbol symbol::operator-(const Symbol &a, const Symbol &b) {
+  return Symbol::apply("_Minus", {a, b});
+}
+Symbol symbol::operator*(const Symbol &a, const Symbol &b) {
+  return Symbol::apply("_Mul", {a, b});
+}
+Symbol symbol::operator/(const Symbol &a, const Symbol &b) {
+  return Symbol::apply("_Div", {a, b});
+}
+Symbol symbol::operator+(const Symbol &a, double b) {
+  return withScalar("_PlusScalar", a, b);
+}
+Symbol symbol::operator-(const Symbol &a, double b) {
+  return withScalar("_MinusScalar", a, b);
+}
+Symbol symbol::operator*(const Symbol &a, double b) {
+  return withScalar("_MulScalar", a, b);
+}
+Symbol symbol::operator/(const Symbol &a, double b) {
+  return withScalar("_DivScalar", a, b);
+}
+Symbol symbol::operator+(double a, const Symbol &b) { return b + a; }
+Symbol symbol::operator-(double a, const Symbol &b) {
+  return withScalar("_RMinusScalar", b, a);
+}
+Symbol symbol::operator*(double a, const Symbol &b) { return b * a; }
+Symbol symbol::operator/(double a, const Symbol &b) {
+  return withScalar("_RDivScalar", b, a);
+}
+Symbol symbol::operator-(const Symbol &a) { return a * -1.0; }

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files from anyone: nothing in them is believed. Nodes refer to nodes before
+// them only, so that there are no cycles; numbers of outputs are bounded, and
+// so is the depth of the text, because its parser recurses.
+
+#include "Names.h"
+
+#include "dlc/Symbol/Json.h"
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+using namespace dlc;
+using namespace dlc::symbol;
+using rt::Result;
+using rt::Status;
+using rt::StatusCode;
+namespace json = llvm::json;
+
+/// Versions of MXNet, as files count them: 0.9.4 is 904.
+static constexpr int64_t kFirstWithVersion = 900, kFirstWithAuxiliary = 900,
+                         kFirstWithInitializers = 904, kFirstWithAllAxes = 905,
+                         kOldestVersion = 800;
+
+static constexpr int kMaxDepth = 64;
+static constexpr size_t kMaxOutputs = size_t(1) << 22;
+
+template <typename... Parts> static Status bad(const Parts &...parts) {
+  std::string message;
+  ((message += parts), ...);
+  return Status(StatusCode::InvalidArgument, std::move(message));
+}
+
+template <typename... Parts> static Status unsupported(const Parts &...parts) {
+  std::string message = "unsupported: ";
+  ((message += parts), ...);
+  return Status(StatusCode::Unsupported, std::move(message));
+}
+
+//===-- Text --------------------------------------------------------------===//
+
+static Status checkDepth(std::string_view text) {
+  int depth = 0;
+  bool isString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (isString) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        isString = false;
+      continue;
+    }
+    isString = c == '"';
+    if (c == '{' || c == '[')
+      ++depth;
+    if (c == '}' || c == ']')
+      --depth;
+    if (depth > kMaxDepth)
+      return Status(StatusCode::DataLoss, "expected at most " +
+                                              std::to_string(kMaxDepth) +
+                                              " nested values");
+  }
+  return Status::ok();
+}
+
+static Result<json::Value> parseText(std::string_view text) {
+  DLC_RETURN_IF_ERROR(checkDepth(text));
+  llvm::Expected<json::Value> value = json::parse(text);
+  if (value)
+    return std::move(*value);
+  return Status(StatusCode::DataLoss,
+                "malformed JSON: " + llvm::toString(value.takeError()));
+}
+
+/// A number of at least 0 and below `bound`.
+static std::optional<uint32_t> indexOf(const json::Value &value, size_t bound) {
+  std::optional<int64_t> number = value.getAsInteger();
+  if (!number || *number < 0 || static_cast<uint64_t>(*number) >= bound)
+    return std::nullopt;
+  return static_cast<uint32_t>(*number);
+}
+
+//===-- The reader --------------------------------------------------------===//
+
+namespace {
+class Reader {
+public:
+  Result<Symbol> read(const json::Object &file);
+
+private:
+  Status readVersion(const json::Object &file);
+  Status readNode(const json::Object &object);
+  Status readAttributes(const json::Object &object, const std::string &what,
+                        Attributes &attributes);
+  Status readEntry(const json::Value &value, const std::string &what,
+                   Entry &entry);
+  Status readInputs(const json::Object &object, Node &node);
+  Status readDependencies(const json::Object &object, Node &node);
+  Status readOperator(const json::Object &object, llvm::StringRef op,
+                      Node &node);
+  void upgrade(Node &node, Attributes &attributes);
+  Status addMissingInputs(Node &node);
+  Status checkArguments(const json::Object &file);
+
+  std::vector<std::shared_ptr<Node>> nodes;
+  std::vector<size_t> outputCounts;
+  size_t outputTotal = 0;
+  int64_t version = kOldestVersion;
+};
+} // namespace
+
+/// "attrs" of the file: {"name": ["type", value]}.
+Status Reader::readVersion(const json::Object &file) {
+  const json::Object *attributes = file.getObject("attrs");
+  if (!attributes)
+    return Status::ok();
+  auto number = [&](llvm::StringRef key) -> std::optional<int64_t> {
+    const json::Array *pair = attributes->getArray(key);
+    return pair && pair->size() == 2 ? (*pair)[1].getAsInteger() : std::nullopt;
+  };
+  if (attributes->get("mxnet_version")) {
+    std::optional<int64_t> given = number("mxnet_version");
+    if (!given || *given < kFirstWithVersion)
+      return bad("expected mxnet_version as [\"int\", number]");
+    version = *given;
+  }
+  if (attributes->get("is_np_shape")) {
+    std::optional<int64_t> given = number("is_np_shape");
+    if (!given)
+      return bad("expected is_np_shape as [\"int\", number]");
+    if (*given != 0)
+      return unsupported("NumPy shapes (is_np_shape)");
+  }
+  return Status::ok();
+}
+
+/// Parameters and the user's attributes, wherever the age of the file puts
+/// them.
+Status Reader::readAttributes(const json::Object &object,
+                              const std::string &what, Attributes &attributes) {
+  for (llvm::StringRef field : {"attrs", "attr", "param"}) {
+    const json::Value *value = object.get(field);
+    if (!value)
+      continue;
+    const json::Object *pairs = value->getAsObject();
+    if (!pairs)
+      return bad(what, ": expected an object in '", field.str(), "'");
+    for (const auto &[key, text] : *pairs) {
+      std::optional<llvm::StringRef> string = text.getAsString();
+      if (!string)
+        return bad(what, ": expected text of attribute '", key.str(), "'");
+      attributes.emplace(key.str(), string->str());
+    }
+  }
+  return checkAttributes(attributes).withContext(what);
+}
+
+/// [node, output] or [node, output, version].
+Status Reader::readEntry(const json::Value &value, const std::string &what,
+                         Entry &entry) {
+  const json::Array *numbers = value.getAsArray();
+  if (!numbers || numbers->size() < 2 || numbers->size() > 3)
+    return bad(what, ": expected [node, output, version]");
+  std::optional<uint32_t> node = indexOf((*numbers)[0], nodes.size());
+  if (!node)
+    return bad(what, ": expected the number of a node before it, below ",
+               std::to_string(nodes.size()));
+  std::optional<uint32_t> index = indexOf((*numbers)[1], outputCounts[*node]);
+  if (!index)
+    return bad(what, ": expected an output of ", nodes[*node]->describe(),
+               " below ", std::to_string(outputCounts[*node]));
+  // Versions are counted anew: old files lack them.
+  entry = {nodes[*node], *index, 0};
+  return Status::ok();
+}
+
+Status Reader::readInputs(const json::Object &object, Node &node) {
+  const json::Array *inputs = object.getArray("inputs");
+  if (!inputs)
+    return bad(node.describe(), ": expected an array of inputs");
+  for (const json::Value &value : *inputs) {
+    Entry entry;
+    DLC_RETURN_IF_ERROR(readEntry(value,
+                                  node.describe() + ": input " +
+                                      std::to_string(node.inputs.size()),
+                                  entry));
+    node.inputs.push_back(std::move(entry));
+  }
+  return Status::ok();
+}
+
+Status Reader::readDependencies(const json::Object &object, Node &node) {
+  const json::Value *value = object.get("control_deps");
+  if (!value)
+    return Status::ok();
+  const json::Array *ids = value->getAsArray();
+  if (!ids)
+    return bad(node.describe(), ": expected an array in 'control_deps'");
+  for (const json::Value &each : *ids) {
+    std::optional<uint32_t> id = indexOf(each, nodes.size());
+    if (!id)
+      return bad(node.describe(),
+                 ": expected control dependencies on nodes before it");
+    node.controlDependencies.push_back(nodes[*id]);
+  }
+  return Status::ok();
+}
+
+/// What later versions of MXNet write in another way.
+void Reader::upgrade(Node &node, Attributes &attributes) {
+  attributes = normalize(*node.op, attributes);
+  bool isArg = node.op->name == "argmax" || node.op->name == "argmin";
+  auto axis = attributes.find("axis");
+  if (version < kFirstWithAllAxes && isArg && axis != attributes.end() &&
+      axis->second == "-1")
+    attributes.erase(axis);
+}
+
+Status Reader::addMissingInputs(Node &node) {
+  std::vector<std::string> names = node.op->inputNames(node.parameters);
+  if (version < kFirstWithAuxiliary)
+    for (size_t i = node.inputs.size(); i < names.size(); ++i) {
+      auto variable = std::make_shared<Node>();
+      variable->name = node.name + "_" + names[i];
+      variable->attributes = node.attributes;
+      node.inputs.push_back({std::move(variable)});
+    }
+  if (node.inputs.size() == names.size())
+    return Status::ok();
+  std::string list;
+  for (size_t i = 0; i < names.size() && i < 8; ++i)
+    list += (i ? ", " : " (") + names[i];
+  return bad(node.describe(), ": expected ", std::to_string(names.size()),
+             " inputs", list, list.empty() ? "" : ")", ", got ",
+             std::to_string(node.inputs.size()));
+}
+
+Status Reader::readOperator(const json::Object &object, llvm::StringRef op,
+                            Node &node) {
+  node.op = findOperator({op.data(), op.size()});
+  if (!node.op)
+    return unsupported("operator '", op.str(), "' of node '", node.name, "'");
+  if (const json::Array *subgraphs = object.getArray("subgraphs");
+      subgraphs && !subgraphs->empty())
+    return unsupported("subgraphs of ", node.describe());
+  Attributes attributes;
+  DLC_RETURN_IF_ERROR(readAttributes(object, node.describe(), attributes));
+  upgrade(node, attributes);
+  Result<Parameters> parameters = Parameters::parse(*node.op, attributes);
+  if (!parameters.isOk())
+    return std::move(parameters.status()).withContext(node.describe());
+  node.attributes = std::move(attributes);
+  node.parameters = std::move(*parameters);
+  DLC_RETURN_IF_ERROR(readInputs(object, node));
+  DLC_RETURN_IF_ERROR(addMissingInputs(node));
+  giveToInputs(node);
+  if (version < kFirstWithInitializers)
+    setInitializers(node);
+  return Status::ok();
+}
+
+Status Reader::readNode(const json::Object &object) {
+  auto node = std::make_shared<Node>();
+  std::string what = "node " + std::to_string(nodes.size());
+  std::optional<llvm::StringRef> op = object.getString("op");
+  std::optional<llvm::StringRef> name = object.getString("name");
+  if (!op || !name)
+    return bad(what, ": expected text in '", op ? "name" : "op", "'");
+  node->name = name->str();
+  DLC_RETURN_IF_ERROR(checkText("the name of " + what, node->name));
+  if (*op == "null") {
+    Attributes attributes;
+    DLC_RETURN_IF_ERROR(readAttributes(object, node->describe(), attributes));
+    for (const auto &[key, value] : attributes)
+      node->attributes[attributeName(key)] = value;
+    if (const json::Array *inputs = object.getArray("inputs");
+        inputs && !inputs->empty())
+      return bad(node->describe(), ": expected no inputs");
+  } else {
+    DLC_RETURN_IF_ERROR(readOperator(object, *op, *node));
+  }
+  DLC_RETURN_IF_ERROR(readDependencies(object, *node));
+  outputCounts.push_back(node->outputCount());
+  outputTotal += outputCounts.back();
+  if (outputTotal > kMaxOutputs)
+    return unsupported("more than ", std::to_string(kMaxOutputs),
+                       " outputs of nodes");
+  nodes.push_back(std::move(node));
+  return Status::ok();
+}
+
+/// The list of variables says nothing new, but what it says must be true.
+Status Reader::checkArguments(const json::Object &file) {
+  const json::Array *arguments = file.getArray("arg_nodes");
+  if (!arguments)
+    return bad("expected an array in 'arg_nodes'");
+  for (const json::Value &value : *arguments) {
+    std::optional<uint32_t> id = indexOf(value, nodes.size());
+    if (!id || !nodes[*id]->isVariable())
+      return bad("expected numbers of variables in 'arg_nodes'");
+  }
+  return Status::ok();
+}
+
+Result<Symbol> Reader::read(const json::Object &file) {
+  DLC_RETURN_IF_ERROR(readVersion(file));
+  const json::Array *list = file.getArray("nodes");
+  if (!list)
+    return bad("expected an array in 'nodes'");
+  for (const json::Value &value : *list) {
+    const json::Object *object = value.getAsObject();
+    if (!object)
+      return bad("node ", std::to_string(nodes.size()), ": expected an object");
+    DLC_RETURN_IF_ERROR(readNode(*object));
+  }
+  DLC_RETURN_IF_ERROR(checkArguments(file));
+  const json::Array *heads = file.getArray("heads");
+  if (!heads || heads->empty())
+    return bad("expected entries in 'heads'");
+  std::vector<Entry> outputs;
+  for (const json::Value &value : *heads) {
+    Entry entry;
+    DLC_RETURN_IF_ERROR(
+        readEntry(value, "head " + std::to_string(outputs.size()), entry));
+    outputs.push_back(std::move(entry));
+  }
+  // In the order of the network, so that it is the same when read again.
+  for (const std::shared_ptr<Node> &node : Symbol(outputs).nodes())
+    if (!node->isVariable())
+      DLC_RETURN_IF_ERROR(setVersions(*node));
+  for (Entry &output : outputs)
+    output.version = output.node->version;
+  return Symbol(std::move(outputs));
+}
+
+Result<Symbol> symbol::fromJson(std::string_view text) {
+  Result<json::Value> value = parseText(text);
+  if (!value.isOk())
+    return std::move(value.status());
+  const json::Object *file = value->getAsObject();
+  if (!file)
+    return bad("expected an object at the top");
+  return Reader().read(*file);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Symbol/Lowering.h"
+
+#include "LoweringContext.h"
+#include "NetworkTypes.h"
+
+#include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Plain.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <unordered_set>
+
+using namespace dlc;
+using namespace dlc::symbol;
+using llvm::SmallVector;
+using mlir::Location;
+using mlir::LogicalResult;
+using mlir::ModuleOp;
+using mlir::NameLoc;
+using mlir::StringAttr;
+using mlir::Value;
+
+namespace {
+class SymbolLowering {
+public:
+  SymbolLowering(mlir::MLIRContext &context, const Symbol &symbol,
+                 const LoweringOptions &options)
+      : context(context), options(options), graph(symbol), network(graph),
+        builder(mlir::OpBuilder(&context)), values(graph.entryCount()) {}
+
+  mlir::OwningOpRef<ModuleOp> lower();
+
+private:
+  rt::Status infer();
+  LogicalResult addInputs(mlir::func::FuncOp main);
+  LogicalResult addConstant(IndexedGraph::NodeId id);
+  LogicalResult lowerNodes();
+  LogicalResult lowerOperator(IndexedGraph::NodeId id);
+  LogicalResult addOutputs(mlir::func::FuncOp main);
+  void dropUnreadInputs(mlir::func::FuncOp main);
+  Location fileLocation();
+  Location locate(const Node &node);
+  LogicalResult fail(const llvm::Twine &message) {
+    builder.fail(message);
+    return mlir::failure();
+  }
+
+  mlir::MLIRContext &context;
+  const LoweringOptions &options;
+  IndexedGraph graph;
+  NetworkTypes network;
+  GraphBuilder builder;
+  std::vector<Value> values; ///< By entry.
+};
+} // namespace
+
+Location SymbolLowering::fileLocation() {
+  if (options.file.empty())
+    return mlir::UnknownLoc::get(&context);
+  return NameLoc::get(StringAttr::get(&context, options.file));
+}
+
+/// "net-symbol.json:node 'fc' (FullyConnected)".
+Location SymbolLowering::locate(const Node &node) {
+  std::string text = options.file.empty() ? "" : options.file + ":";
+  return NameLoc::get(StringAttr::get(&context, text + node.describe()));
+}
+
+rt::Status SymbolLowering::infer() {
+  KnownShapes shapes = options.shapes;
+  KnownTypes types = options.types;
+  for (const auto &[name, constant] : options.constants) {
+    types[name] = constant.type.type;
+    shapes[name] = constant.type.shape;
+  }
+  DLC_RETURN_IF_ERROR(network.inferTypes(types));
+  return network.inferShapes(shapes, context);
+}
+
+LogicalResult SymbolLowering::addConstant(IndexedGraph::NodeId id) {
+  const Node &node = graph.node(id);
+  const Constant &constant = options.constants.find(node.name)->second;
+  builder.setLocation(locate(node));
+  Value value = builder.constant(constant.type, constant.bytes, constant.owner,
+                                 node.name);
+  values[graph.entryId(id, 0)] = value;
+  return mlir::success(!builder.failed());
+}
+
+LogicalResult SymbolLowering::addInputs(mlir::func::FuncOp main) {
+  mlir::Block *body = main.addEntryBlock();
+  mlir::OpBuilder &ops = builder.opBuilder();
+  ops.setInsertionPointToEnd(body);
+  SmallVector<mlir::Attribute> attributes;
+  for (auto nodes : {graph.argumentNodes(), graph.mutableNodes()})
+    for (IndexedGraph::NodeId id : nodes) {
+      const Node &node = graph.node(id);
+      if (options.constants.contains(node.name)) {
+        if (failed(addConstant(id)))
+          return mlir::failure();
+        continue;
+      }
+      builder.setLocation(locate(node));
+      IndexedGraph::EntryId entry = graph.entryId(id, 0);
+      if (!network.shape(entry))
+        return fail("expected its shape to be given or to follow from others");
+      values[entry] = body->addArgument(network.tensorType(context, entry),
+                                        builder.location());
+      attributes.push_back(ops.getDictionaryAttr(
+          ops.getNamedAttr("graph.name", ops.getStringAttr(node.name))));
+    }
+  main.setType(ops.getFunctionType(body->getArgumentTypes(), {}));
+  if (!attributes.empty())
+    main.setAllArgAttrs(attributes);
+  return mlir::success();
+}
+
+/// The rules of types and the lowering must say the same of a result.
+static bool hasType(Value value, rt::DataType type) {
+  auto element = llvm::cast<mlir::TensorType>(value.getType()).getElementType();
+  return type == DLC_INVALID_TYPE
+             ? element.isF32()
+             : element == graph::toElementType(value.getContext(), type);
+}
+
+LogicalResult SymbolLowering::lowerOperator(IndexedGraph::NodeId id) {
+  const Node &node = graph.node(id);
+  builder.setLocation(locate(node));
+  SmallVector<Value> operands;
+  for (const IndexedGraph::Use &use : graph.inputs(id)) {
+    operands.push_back(values[graph.entryId(use)]);
+    if (!operands.back())
+      return fail("unsupported: a read of the hidden output " +
+                  graph.node(use.node).outputName(use.index));
+  }
+  SmallVector<Value> results = lowerNode(builder, node, operands);
+  if (builder.failed())
+    return mlir::failure();
+  for (uint32_t i = 0; i < results.size(); ++i) {
+    IndexedGraph::EntryId entry = graph.entryId(id, i);
+    if (results[i] && !hasType(results[i], network.type(entry)))
+      return fail("internal: expected elements of " +
+                  toText(network.type(entry)) + " in output " + llvm::Twine(i));
+    values[entry] = results[i];
+  }
+  return mlir::success();
+}
+
+LogicalResult SymbolLowering::lowerNodes() {
+  for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
+    if (!graph.node(id).isVariable() && failed(lowerOperator(id)))
+      return mlir::failure();
+  builder.setLocation(fileLocation());
+  return mlir::success();
+}
+
+LogicalResult SymbolLowering::addOutputs(mlir::func::FuncOp main) {
+  mlir::OpBuilder &ops = builder.opBuilder();
+  SmallVector<Value> results;
+  SmallVector<mlir::Attribute> attributes;
+  std::unordered_set<std::string> names;
+  for (const IndexedGraph::Use &use : graph.outputs()) {
+    std::string name = graph.node(use.node).outputName(use.index);
+    results.push_back(values[graph.entryId(use)]);
+    if (!results.back())
+      return fail("unsupported: the hidden output " + name);
+    if (!names.insert(name).second)
+      return fail("expected distinct names of outputs, got '" + name +
+                  "' twice");
+    attributes.push_back(ops.getDictionaryAttr(
+        ops.getNamedAttr("graph.name", ops.getStringAttr(name))));
+  }
+  mlir::func::ReturnOp::create(ops, builder.location(), results);
+  main.setType(ops.getFunctionType(main.getArgumentTypes(),
+                                   mlir::TypeRange(mlir::ValueRange(results))));
+  if (!attributes.empty())
+    main.setAllResultAttrs(attributes);
+  return mlir::success();
+}
+
+void SymbolLowering::dropUnreadInputs(mlir::func::FuncOp main) {
+  llvm::BitVector unread(main.getNumArguments());
+  for (mlir::BlockArgument argument : main.getArguments())
+    if (argument.use_empty())
+      unread.set(argument.getArgNumber());
+  (void)main.eraseArguments(unread);
+}
+
+mlir::OwningOpRef<ModuleOp> SymbolLowering::lower() {
+  builder.setLocation(fileLocation());
+  if (rt::Status status = infer(); !status.isOk()) {
+    builder.fail(status.message());
+    return {};
+  }
+  mlir::OwningOpRef<ModuleOp> module = ModuleOp::create(builder.location());
+  mlir::OpBuilder &ops = builder.opBuilder();
+  ops.setInsertionPointToEnd(module->getBody());
+  auto main = mlir::func::FuncOp::create(ops, builder.location(), "main",
+                                         ops.getFunctionType({}, {}));
+  if (failed(addInputs(main)) || failed(lowerNodes()) ||
+      failed(addOutputs(main)))
+    return {};
+  for (mlir::Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(main.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  if (options.dropsUnreadInputs)
+    dropUnreadInputs(main);
+  if (failed(mlir::verify(*module)))
+    return {};
+  return module;
+}
+
+mlir::OwningOpRef<ModuleOp>
+symbol::lowerToGraph(mlir::MLIRContext &context, const Symbol &symbol,
+                     const LoweringOptions &options) {
+  context.loadDialect<mlir::func::FuncDialect, graph::GraphDialect>();
+  if (!symbol.isOk()) {
+    mlir::emitError(mlir::UnknownLoc::get(&context))
+        << symbol.status().message();
+    return {};
+  }
+  return SymbolLowering(context, symbol, options).lower();
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operator's lowering sees: one node, its operands as values, its
+// parameters, and the builder of Graph operations. Errors stick in the builder.
+
+#ifndef DLC_LIB_SYMBOL_LOWERINGCONTEXT_H
+#define DLC_LIB_SYMBOL_LOWERINGCONTEXT_H
+
+#include "dlc/Frontend/GraphBuilder.h"
+#include "dlc/Symbol/Symbol.h"
+
+namespace dlc::symbol {
+
+using frontend::GraphBuilder;
+using frontend::Ints;
+using frontend::NamedValue;
+
+class LoweringContext {
+public:
+  LoweringContext(GraphBuilder &b, const Node &node,
+                  llvm::ArrayRef<mlir::Value> operands)
+      : b(b), p(node.parameters), node(node), operands(operands),
+        results(node.outputCount()) {}
+
+  GraphBuilder &b;
+  const Parameters &p;
+
+  size_t inputCount() const { return operands.size(); }
+  llvm::ArrayRef<mlir::Value> inputs() const { return operands; }
+  mlir::Value in(size_t index) const { return operands[index]; }
+  /// The operand of that name; null when the parameters say there is none.
+  mlir::Value named(std::string_view name) const;
+  /// A symbol shows result `index`.
+  bool shows(size_t index) const { return index < node.visibleOutputCount(); }
+  void set(size_t index, mlir::Value value) { results[index] = value; }
+  llvm::ArrayRef<mlir::Value> outputs() const { return results; }
+
+  /// The values of a parameter.
+  Ints ints(std::string_view name) const {
+    return Ints(llvm::ArrayRef<int64_t>(p.getInts(name)));
+  }
+
+  // Checks that fail the node.
+
+  void fail(const llvm::Twine &message) { b.fail(message); }
+  /// `unsupported: <what>`.
+  void unsupported(const llvm::Twine &what) { b.fail("unsupported: " + what); }
+  /// Fails unless the parameter has its default value.
+  void expectDefault(std::string_view parameter);
+  /// The number of dimensions of a value, which inference made known.
+  int64_t rank(mlir::Value value);
+  /// All dimensions; fails the node when one is not known.
+  Ints shape(mlir::Value value, const char *what);
+  /// `axis` in [-rank, rank) made positive; fails the node otherwise.
+  int64_t axis(int64_t axis, int64_t rank);
+  Ints axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+
+  // Shorthand.
+
+  mlir::Value scalarLike(mlir::Value like, double value) {
+    return b.scalarLike(like, value);
+  }
+  /// `x` with a shape of [1, C, 1...]: one element for each `axis` of `like`.
+  mlir::Value perChannel(mlir::Value x, mlir::Value like, int64_t axis);
+
+private:
+  const Node &node;
+  llvm::ArrayRef<mlir::Value> operands;
+  llvm::SmallVector<mlir::Value> results;
+};
+
+/// begin, begin + 1, ..., end - 1.
+inline Ints range(int64_t begin, int64_t end) {
+  Ints values;
+  for (int64_t i = begin; i < end; ++i)
+    values.push_back(i);
+  return values;
+}
+
+/// Lowers one application of an operator; one value for each output, null for
+/// hidden ones that its lowering does not give. No values after a failure,
+/// which is diagnosed at the builder's location.
+llvm::SmallVector<mlir::Value> lowerNode(GraphBuilder &b, const Node &node,
+                                         llvm::ArrayRef<mlir::Value> operands);
+
+} // namespace dlc::symbol
+
+#endif // DLC_LIB_SYMBOL_LOWERINGCONTEXT_H

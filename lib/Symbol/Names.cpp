@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Names.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
+
+using namespace dlc;
+using namespace dlc::symbol;
+using rt::Status;
+using rt::StatusCode;
+
+Status symbol::checkText(std::string_view what, std::string_view text) {
+  bool isText = llvm::json::isUTF8(text) && text.find('\0') == text.npos;
+  return isText
+             ? Status::ok()
+             : Status(StatusCode::InvalidArgument,
+                      "expected UTF-8 without zeros in " + std::string(what));
+}
+
+Status symbol::checkAttributes(const Attributes &attributes) {
+  for (const auto &[key, value] : attributes) {
+    DLC_RETURN_IF_ERROR(checkText("the name of an attribute", key));
+    DLC_RETURN_IF_ERROR(checkText("attribute '" + key + "'", value));
+  }
+  return Status::ok();
+}
+
+static std::string underscored(std::string_view key) {
+  return "__" + std::string(key) + "__";
+}
+
+Attributes symbol::normalize(const Operator &op, const Attributes &attributes) {
+  Attributes result;
+  for (const auto &[key, value] : attributes) {
+    std::string name = attributeName(key);
+    for (const Input &input : op.inputs)
+      for (std::string_view reserved : kReservedKeys)
+        if (key == std::string(input.name) + "_" + std::string(reserved))
+          name = underscored(key);
+    result[name] = value;
+  }
+  return result;
+}
+
+void symbol::giveToInputs(Node &node) {
+  if (!node.op)
+    return;
+  std::vector<std::string> names = node.op->inputNames(node.parameters);
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    for (std::string_view reserved : kReservedKeys) {
+      auto found = node.attributes.find(
+          underscored(names[i] + "_" + std::string(reserved)));
+      Node &input = *node.inputs[i].node;
+      if (found == node.attributes.end() || !input.isVariable())
+        continue;
+      input.attributes.emplace(underscored(reserved), found->second);
+      node.attributes.erase(found);
+    }
+}
+
+void symbol::setInitializers(Node &node) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Input *declared = node.op->declarationOf(node.parameters, i);
+    Node &input = *node.inputs[i].node;
+    if (declared && !declared->initializer.empty() && input.isVariable())
+      input.attributes.emplace("__init__", declared->initializer);
+  }
+}
+
+Status symbol::setVersions(Node &node) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    Entry &input = node.inputs[i];
+    bool isWritten =
+        node.op->roleOf(node.parameters, i) == InputRole::Auxiliary;
+    if (isWritten && !input.node->isVariable())
+      return Status(StatusCode::InvalidArgument,
+                    node.describe() + ": expected a variable for input '" +
+                        node.op->inputNames(node.parameters)[i] +
+                        "', which is written, got " + input.node->describe());
+    if (input.node->isVariable())
+      input.version = input.node->version + isWritten;
+  }
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.op->roleOf(node.parameters, i) == InputRole::Auxiliary)
+      ++node.inputs[i].node->version;
+  return Status::ok();
+}

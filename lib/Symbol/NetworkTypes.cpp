@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "NetworkTypes.h"
+
+#include "LoweringContext.h"
+
+#include "dlc/dialects/Graph/Plain.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+
+#include <unordered_set>
+
+using namespace dlc;
+using namespace dlc::symbol;
+using llvm::SmallVector;
+using mlir::Value;
+using rt::Status;
+using rt::StatusCode;
+
+Status symbol::checkVariables(const IndexedGraph &graph,
+                              const std::vector<std::string> &names) {
+  std::unordered_set<std::string_view> known;
+  for (IndexedGraph::NodeId id : graph.inputNodes())
+    if (!known.insert(graph.node(id).name).second)
+      return Status(StatusCode::InvalidArgument,
+                    "expected distinct names of variables, got '" +
+                        graph.node(id).name + "' twice");
+  for (const std::string &name : names)
+    if (!known.contains(name))
+      return Status(StatusCode::InvalidArgument,
+                    "expected a variable of the symbol, got '" + name + "'");
+  return Status::ok();
+}
+
+template <typename Fact>
+static std::vector<std::string>
+namesOf(const std::map<std::string, Fact, std::less<>> &known) {
+  std::vector<std::string> names;
+  for (const auto &[name, fact] : known)
+    names.push_back(name);
+  return names;
+}
+
+//===-- Element types -----------------------------------------------------===//
+
+/// `__dtype__` is a number.
+static Status typeOfVariable(const Node &node, rt::DataType &type) {
+  auto text = node.attributes.find("__dtype__");
+  if (text == node.attributes.end())
+    return Status::ok();
+  Parameter number = required("__dtype__", ParameterKind::Int, "");
+  rt::Result<ParameterValue> value = parseValue(number, text->second);
+  if (value.isOk())
+    type = typeOfNumber(std::get<int64_t>(*value));
+  // -1: whatever it will be.
+  if (type != DLC_INVALID_TYPE || text->second == "-1")
+    return Status::ok();
+  return Status(StatusCode::InvalidArgument,
+                node.describe() +
+                    ": expected the number of an element type in "
+                    "'__dtype__', got '" +
+                    text->second + "'");
+}
+
+Status NetworkTypes::inferTypes(const KnownTypes &known) {
+  DLC_RETURN_IF_ERROR(checkVariables(graph, namesOf(known)));
+  for (IndexedGraph::NodeId id : graph.inputNodes()) {
+    rt::DataType declared = DLC_INVALID_TYPE;
+    DLC_RETURN_IF_ERROR(typeOfVariable(graph.node(id), declared));
+    DLC_RETURN_IF_ERROR(types.start(id, declared));
+    if (auto given = known.find(graph.node(id).name); given != known.end())
+      DLC_RETURN_IF_ERROR(types.start(id, given->second));
+  }
+  return types.run([&](IndexedGraph::NodeId id, TypeRelation &relation) {
+    if (auto *relate = graph.node(id).op->relateTypes)
+      relate(relation);
+    else
+      relation.equateAll();
+  });
+}
+
+//===-- Shapes ------------------------------------------------------------===//
+
+/// `__shape__`, in which 0 and -1 are unknown dimensions and () an unknown
+/// rank.
+static Status shapeOfVariable(const Node &node, Shape &shape) {
+  auto text = node.attributes.find("__shape__");
+  if (text == node.attributes.end() || text->second == "None")
+    return Status::ok();
+  Parameter dims = required("__shape__", ParameterKind::Ints, "").atLeast(-1);
+  rt::Result<ParameterValue> value = parseValue(dims, text->second);
+  if (!value.isOk())
+    return std::move(value.status())
+        .withContext(node.describe() + ": attribute '__shape__'");
+  auto &read = std::get<std::vector<int64_t>>(*value);
+  for (int64_t &dim : read)
+    dim = dim == 0 ? rt::kUnknownDim : dim;
+  if (!read.empty())
+    shape = std::move(read);
+  return Status::ok();
+}
+
+/// No shape that leaves 64 bits or DLC's ranks behind is believed.
+static Status checkShape(const Shape &shape) {
+  if (!shape)
+    return Status::ok();
+  auto bad = [&](const std::string &expected) {
+    return Status(StatusCode::InvalidArgument,
+                  "expected " + expected + ", got " + toText(shape));
+  };
+  if (shape->size() > DLC_MAX_RANK)
+    return bad("at most " + std::to_string(DLC_MAX_RANK) + " dimensions");
+  int64_t bytes = 16; // More than any element takes.
+  for (int64_t dim : *shape) {
+    if (dim < rt::kUnknownDim)
+      return bad("dimensions of at least 0");
+    if (dim > 1 && __builtin_mul_overflow(bytes, dim, &bytes))
+      return bad("a size within 64 bits");
+  }
+  return Status::ok();
+}
+
+/// Results out of operands: lowers nodes into a block that is thrown away.
+class NetworkTypes::Forward {
+public:
+  Forward(const NetworkTypes &network, mlir::MLIRContext &context)
+      : network(network), context(context),
+        wasStatic(network.graph.nodeCount(), false) {}
+
+  void operator()(IndexedGraph::NodeId id, ShapeRelation &relation);
+
+private:
+  mlir::Type tensorType(const Shape &shape, rt::DataType type) const;
+
+  const NetworkTypes &network;
+  mlir::MLIRContext &context;
+  mlir::Block block;
+  std::vector<bool> wasStatic; ///< Nothing new can come of the node.
+};
+
+static mlir::Type makeTensorType(mlir::MLIRContext &context, const Shape &shape,
+                                 rt::DataType type) {
+  mlir::Type element =
+      graph::toElementType(&context, type == DLC_INVALID_TYPE ? DLC_F32 : type);
+  if (!shape)
+    return mlir::UnrankedTensorType::get(element);
+  SmallVector<int64_t> dims(shape->begin(), shape->end());
+  for (int64_t &dim : dims)
+    if (dim == rt::kUnknownDim)
+      dim = mlir::ShapedType::kDynamic;
+  return mlir::RankedTensorType::get(dims, element);
+}
+
+mlir::Type NetworkTypes::tensorType(mlir::MLIRContext &context,
+                                    IndexedGraph::EntryId entry) const {
+  return makeTensorType(context, shape(entry), type(entry));
+}
+
+static Shape shapeOf(Value value) {
+  auto type = llvm::cast<mlir::TensorType>(value.getType());
+  if (!type.hasRank())
+    return std::nullopt;
+  std::vector<int64_t> dims;
+  for (int64_t dim : type.getShape())
+    dims.push_back(mlir::ShapedType::isDynamic(dim) ? rt::kUnknownDim : dim);
+  return dims;
+}
+
+void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
+                                       ShapeRelation &relation) {
+  if (wasStatic[id] || relation.failed())
+    return;
+  const Node &node = network.graph.node(id);
+  bool allStatic = true;
+  SmallVector<Value> operands;
+  for (size_t i = 0; i < relation.inputCount(); ++i) {
+    const Shape &shape = relation.input(i);
+    if (!shape)
+      return;
+    if (Status status = checkShape(shape); !status.isOk())
+      return relation.fail(status.message());
+    allStatic &= isStatic(shape);
+    rt::DataType type =
+        network.type(network.graph.entryId(network.graph.inputs(id)[i]));
+    operands.push_back(block.addArgument(makeTensorType(context, shape, type),
+                                         mlir::UnknownLoc::get(&context)));
+  }
+  wasStatic[id] = allStatic;
+  std::string message;
+  mlir::ScopedDiagnosticHandler collect(&context,
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          if (message.empty())
+                                            message = diagnostic.str();
+                                          return mlir::success();
+                                        });
+  mlir::OpBuilder builder(&context);
+  builder.setInsertionPointToEnd(&block);
+  GraphBuilder b(builder);
+  SmallVector<Value> results = lowerNode(b, node, operands);
+  // With open dimensions a lowering may not know what to build: no
+  // contradiction yet, and there will be one if they close to what is wrong.
+  if (results.empty() && allStatic)
+    return relation.fail(message);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i])
+      continue;
+    Shape shape = shapeOf(results[i]);
+    if (Status status = checkShape(shape); !status.isOk())
+      return relation.fail(status.message());
+    relation.setOutput(i, shape);
+  }
+}
+
+Status NetworkTypes::inferShapes(const KnownShapes &known,
+                                 mlir::MLIRContext &context) {
+  DLC_RETURN_IF_ERROR(checkVariables(graph, namesOf(known)));
+  for (IndexedGraph::NodeId id : graph.inputNodes()) {
+    Shape declared;
+    DLC_RETURN_IF_ERROR(shapeOfVariable(graph.node(id), declared));
+    DLC_RETURN_IF_ERROR(shapes.start(id, declared));
+    if (auto given = known.find(graph.node(id).name); given != known.end())
+      DLC_RETURN_IF_ERROR(shapes.start(id, given->second));
+    DLC_RETURN_IF_ERROR(checkShape(shape(graph.entryId(id, 0)))
+                            .withContext(graph.node(id).describe()));
+  }
+  Forward forward(*this, context);
+  return shapes.run([&](IndexedGraph::NodeId id, ShapeRelation &relation) {
+    if (auto *relate = graph.node(id).op->relateShapes)
+      relate(relation);
+    forward(id, relation);
+  });
+}

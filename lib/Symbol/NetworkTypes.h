@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes and types of all entries of a network: what inference reports and what
+// lowering builds with.
+
+#ifndef DLC_LIB_SYMBOL_NETWORKTYPES_H
+#define DLC_LIB_SYMBOL_NETWORKTYPES_H
+
+#include "Propagation.h"
+
+#include "dlc/Symbol/Inference.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+namespace dlc::symbol {
+
+class NetworkTypes {
+public:
+  /// `graph` outlives this.
+  explicit NetworkTypes(const IndexedGraph &graph)
+      : graph(graph), shapes(graph), types(graph) {}
+
+  rt::Status inferTypes(const KnownTypes &known);
+  /// After inferTypes(). Builds operations in `context`, which has the dialects
+  /// loaded, and throws them away.
+  rt::Status inferShapes(const KnownShapes &known, mlir::MLIRContext &context);
+
+  const Shape &shape(IndexedGraph::EntryId entry) const {
+    return shapes.fact(entry);
+  }
+  /// DLC_INVALID_TYPE where nothing is known.
+  rt::DataType type(IndexedGraph::EntryId entry) const {
+    return types.fact(entry);
+  }
+  /// The type of tensors that operations are built with: float32 where nothing
+  /// is known, unranked where the number of dimensions is not.
+  mlir::Type tensorType(mlir::MLIRContext &context,
+                        IndexedGraph::EntryId entry) const;
+
+private:
+  class Forward;
+
+  const IndexedGraph &graph;
+  ShapePropagation shapes;
+  TypePropagation types;
+};
+
+/// Every name of `names` is that of a variable, and no two variables share one.
+rt::Status checkVariables(const IndexedGraph &graph,
+                          const std::vector<std::string> &names);
+
+} // namespace dlc::symbol
+
+#endif // DLC_LIB_SYMBOL_NETWORKTYPES_H

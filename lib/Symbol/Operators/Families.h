@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The families of operators: one file each, which declares its operators beside
+// their rules.
+
+#ifndef DLC_LIB_SYMBOL_OPERATORS_FAMILIES_H
+#define DLC_LIB_SYMBOL_OPERATORS_FAMILIES_H
+
+#include "dlc/Symbol/Operator.h"
+
+namespace dlc::symbol {
+
+using Family = std::span<const Operator>();
+
+Family activationOperators;
+Family binaryOperators;
+Family contractionOperators;
+Family creationOperators;
+Family indexingOperators;
+Family joiningOperators;
+Family lossOperators;
+Family movementOperators;
+Family normalizationOperators;
+Family poolingOperators;
+Family reductionOperators;
+Family shapeOperators;
+Family unaryOperators;
+
+inline constexpr Family *families[] = {
+    activationOperators, binaryOperators,    contractionOperators,
+    creationOperators,   indexingOperators,  joiningOperators,
+    lossOperators,       movementOperators,  normalizationOperators,
+    poolingOperators,    reductionOperators, shapeOperators,
+    unaryOperators,
+};
+
+} // namespace dlc::symbol
+
+#endif // DLC_LIB_SYMBOL_OPERATORS_FAMILIES_H

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many operands to one, and one to many.
+
+#include "Rules.h"
+
+using namespace dlc;
+using namespace dlc::symbol;
+using llvm::Twine;
+using mlir::Value;
+
+//===-- Joining -----------------------------------------------------------===//
+
+/// The axis of a parameter, if the rank is known and it is inside.
+static std::optional<size_t> axisOf(int64_t axis, const Shape &shape) {
+  if (!shape)
+    return std::nullopt;
+  auto rank = static_cast<int64_t>(shape->size());
+  axis += axis < 0 ? rank : 0;
+  return axis >= 0 && axis < rank ? std::optional<size_t>(axis) : std::nullopt;
+}
+
+/// All dimensions but the axis are alike, and of that one the last unknown
+/// extent is what the others leave.
+static void relateConcat(ShapeRelation &r) {
+  int64_t parameter = r.parameters.getInt("dim");
+  Shape common;
+  for (size_t i = 0; i <= r.inputCount(); ++i) {
+    Shape shape = i < r.inputCount() ? r.input(i) : r.output(0);
+    std::optional<size_t> axis = axisOf(parameter, shape);
+    if (axis)
+      (*shape)[*axis] = rt::kUnknownDim;
+    if (axis && !common)
+      common = shape;
+    else if (axis)
+      (void)unify(common, shape); // Contradictions show below.
+  }
+  for (size_t i = 0; i < r.inputCount(); ++i)
+    r.setInput(i, common);
+  r.setOutput(0, common);
+  std::optional<size_t> axis = axisOf(parameter, r.output(0));
+  if (!axis || r.failed() || (*r.output(0))[*axis] == rt::kUnknownDim)
+    return;
+  int64_t left = (*r.output(0))[*axis];
+  std::optional<size_t> open;
+  for (size_t i = 0; i < r.inputCount(); ++i) {
+    int64_t extent = (*r.input(i))[*axis];
+    if (extent == rt::kUnknownDim && open)
+      return;
+    if (extent == rt::kUnknownDim)
+      open = i;
+    else
+      left -= extent;
+  }
+  if (!open || left < 0)
+    return;
+  (*common)[*axis] = left;
+  r.setInput(*open, common);
+}
+
+static void lowerConcat(LoweringContext &n) {
+  if (n.inputCount() == 0)
+    return n.fail("expected at least 1 operand, got none");
+  int64_t axis = n.axis(n.p.getInt("dim"), n.rank(n.in(0)));
+  n.set(0, n.b.op("concat", n.inputs(), {{"axis", axis}}));
+}
+
+static void relateStack(ShapeRelation &r) {
+  for (size_t i = 1; i < r.inputCount(); ++i)
+    r.equateInputs(0, i);
+}
+
+static void lowerStack(LoweringContext &n) {
+  if (n.inputCount() == 0)
+    return n.fail("expected at least 1 operand, got none");
+  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(n.in(0)) + 1);
+  llvm::SmallVector<Value> parts;
+  for (Value x : n.inputs())
+    parts.push_back(n.b.unsqueeze(x, {axis}));
+  n.set(0, n.b.op("concat", parts, {{"axis", axis}}));
+}
+
+static void lowerAddN(LoweringContext &n) {
+  if (n.inputCount() == 0)
+    return n.fail("expected at least 1 operand, got none");
+  Value sum = n.in(0);
+  for (Value x : n.inputs().drop_front())
+    sum = n.b.add(sum, x);
+  n.set(0, sum);
+}
+
+//===-- Splitting ---------------------------------------------------------===//
+
+static void splitAt(LoweringContext &n, int64_t axis,
+                    llvm::ArrayRef<int64_t> cuts, bool squeezes) {
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    Value part = n.b.slice(n.in(0), axis, cuts[i], cuts[i + 1]);
+    n.set(i, squeezes ? n.b.squeeze(part, {axis}) : part);
+  }
+}
+
+static void lowerSliceChannel(LoweringContext &n) {
+  Value x = n.in(0);
+  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(x));
+  int64_t extent = GraphBuilder::dimOf(x, axis),
+          count = n.p.getInt("num_outputs");
+  if (n.b.failed())
+    return;
+  if (mlir::ShapedType::isDynamic(extent))
+    return n.unsupported("splitting an extent that is not known");
+  if (extent % count)
+    return n.fail("expected parameter 'num_outputs' to divide " +
+                  Twine(extent) + ", got " + Twine(count));
+  bool squeezes = n.p.getBool("squeeze_axis");
+  if (squeezes && extent != count)
+    return n.fail("expected " + Twine(extent) +
+                  " outputs with 'squeeze_axis', got " + Twine(count));
+  Ints cuts;
+  for (int64_t i = 0; i <= count; ++i)
+    cuts.push_back(i * (extent / count));
+  splitAt(n, axis, cuts, squeezes);
+}
+
+//===-- Declarations ------------------------------------------------------===//
+
+static Parameter operandCount() {
+  return optional("num_args", ParameterKind::Int, "0",
+                  "Number of operands; filled in when composing.")
+      .within(0, kMaxOperands);
+}
+
+static Operator concat(std::string_view name,
+                       std::vector<std::string_view> aliases) {
+  return {.name = name,
+          .aliases = std::move(aliases),
+          .summary = "Operands one behind the other along an axis",
+          .parameters = {operandCount(),
+                         optional("dim", ParameterKind::Int, "1", "The axis.")},
+          .inputCount = "num_args",
+          .relateShapes = relateConcat,
+          .lower = lowerConcat};
+}
+
+std::span<const Operator> dlc::symbol::joiningOperators() {
+  static const std::vector<Operator> rows = {
+      concat("Concat", {"concat"}),
+      concat("_rnn_param_concat", {}),
+      {.name = "SliceChannel",
+       .aliases = {"split"},
+       .summary = "Equal parts along an axis",
+       .parameters =
+           {required("num_outputs", ParameterKind::Int, "Number of parts.")
+                .within(1, kMaxOperands),
+            optional("axis", ParameterKind::Int, "1", "The axis."),
+            optional("squeeze_axis", ParameterKind::Bool, "False",
+                     "Leave the axis out, of extent 1 in each part.")},
+       .outputCount = "num_outputs",
+       .lower = lowerSliceChannel},
+      {.name = "add_n",
+       .aliases = {"ElementWiseSum", "_sum"},
+       .summary = "Sum of operands of one shape",
+       .parameters = {operandCount()},
+       .inputCount = "num_args",
+       .relateShapes = sameShapes,
+       .lower = lowerAddN},
+      {.name = "stack",
+       .summary = "Operands of one shape along a new axis",
+       .parameters = {optional("axis", ParameterKind::Int, "0",
+                               "Place of the axis in the result."),
+                      operandCount()},
+       .inputCount = "num_args",
+       .relateShapes = relateStack,
+       .lower = lowerStack},
+  };
+  return rows;
+}

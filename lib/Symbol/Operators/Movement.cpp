@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of tensors, tensors with more around them, and elements in other
+// places.
+
+#include "Rules.h"
+
+using namespace dlc;
+using namespace dlc::symbol;
+using llvm::Twine;
+using mlir::Value;
+
+//===-- Slices ------------------------------------------------------------===//
+
+/// begin, end and step of one axis, where None means from the one end to the
+/// other in the direction of the step.
+static void addRange(Ints &begins, Ints &ends, Ints &steps,
+                     std::optional<int64_t> begin, std::optional<int64_t> end,
+                     int64_t step) {
+  begins.push_back(begin.value_or(step > 0 ? 0 : INT64_MAX));
+  ends.push_back(end.value_or(step > 0 ? INT64_MAX : INT64_MIN));
+  steps.push_back(step);
+}
+
+static void setSlice(LoweringContext &n, const Ints &begins, const Ints &ends,
+                     const Ints &axes, const Ints &steps) {
+  n.set(0, n.b.op("slice", {n.in(0), n.b.ints(begins), n.b.ints(ends),
+                            n.b.ints(axes), n.b.ints(steps)}));
+}
+
+static void lowerSlice(LoweringContext &n) {
+  const auto &begin = n.p.getOptionalInts("begin"),
+             &end = n.p.getOptionalInts("end"),
+             &step = n.p.getOptionalInts("step");
+  int64_t rank = n.rank(n.in(0));
+  if (begin.size() != end.size() || static_cast<int64_t>(begin.size()) > rank ||
+      (!step.empty() && step.size() != begin.size()))
+    return n.fail("expected as many values of 'begin', 'end' and 'step', at "
+                  "most " +
+                  Twine(rank) + ", got " + Twine(begin.size()) + ", " +
+                  Twine(end.size()) + " and " + Twine(step.size()));
+  Ints begins, ends, steps;
+  for (size_t i = 0; i < begin.size(); ++i) {
+    int64_t by = step.empty() ? 1 : step[i].value_or(1);
+    if (by == 0)
+      return n.fail("parameter 'step': expected no 0");
+    addRange(begins, ends, steps, begin[i], end[i], by);
+  }
+  setSlice(n, begins, ends, range(0, static_cast<int64_t>(begins.size())),
+           steps);
+}
+
+static void lowerSliceAxis(LoweringContext &n) {
+  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(n.in(0)));
+  std::optional<int64_t> end;
+  if (!n.p.isNone("end"))
+    end = n.p.getInt("end");
+  Ints begins, ends, steps;
+  addRange(begins, ends, steps, n.p.getInt("begin"), end, 1);
+  setSlice(n, begins, ends, {axis}, steps);
+}
+
+static void lowerSliceLike(LoweringContext &n) {
+  int64_t rank = n.rank(n.in(0)), rankLike = n.rank(n.in(1));
+  Ints axes = n.axes(n.ints("axes"), std::min(rank, rankLike));
+  if (axes.empty()) {
+    if (rank != rankLike)
+      return n.fail("expected operands of one number of dimensions, got " +
+                    Twine(rank) + " and " + Twine(rankLike));
+    axes = range(0, rank);
+  }
+  Ints dims = n.shape(n.in(1), "slicing like data"), begins, ends, steps;
+  if (n.b.failed())
+    return;
+  for (int64_t axis : axes) {
+    int64_t extent = GraphBuilder::dimOf(n.in(0), axis);
+    if (!mlir::ShapedType::isDynamic(extent) && extent < dims[axis])
+      return n.fail("expected at most extent " + Twine(extent) + " of axis " +
+                    Twine(axis) + " of 'shape_like', got " + Twine(dims[axis]));
+    addRange(begins, ends, steps, 0, dims[axis], 1);
+  }
+  setSlice(n, begins, ends, axes, steps);
+}
+
+//===-- More around -------------------------------------------------------===//
+
+static void lowerPad(LoweringContext &n) {
+  Value x = n.in(0);
+  int64_t rank = n.rank(x);
+  const std::vector<int64_t> &width = n.p.getInts("pad_width");
+  if (rank != 4 && rank != 5)
+    return n.fail("expected data of 4 or 5 dimensions, got " + Twine(rank));
+  if (static_cast<int64_t>(width.size()) != 2 * rank)
+    return n.fail("parameter 'pad_width': expected " + Twine(2 * rank) +
+                  " values, got " + Twine(width.size()));
+  Ints begins, ends;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i < 2 && (width[2 * i] || width[2 * i + 1]))
+      return n.fail("parameter 'pad_width': expected 0 for batch and channels");
+    begins.push_back(width[2 * i]);
+    ends.push_back(width[2 * i + 1]);
+  }
+  begins.append(ends);
+  n.set(0, n.b.op("pad",
+                  {x, n.b.ints(begins),
+                   n.scalarLike(x, n.p.getFloat("constant_value")),
+                   n.b.ints(range(0, rank))},
+                  {{"mode", llvm::StringRef(n.p.getText("mode"))}}));
+}
+
+/// More repetitions than dimensions add dimensions in front.
+static void lowerTile(LoweringContext &n) {
+  Value x = n.in(0);
+  Ints repeats = n.ints("reps");
+  int64_t rank = n.rank(x), count = static_cast<int64_t>(repeats.size());
+  if (count < rank)
+    repeats.insert(repeats.begin(), rank - count, 1);
+  if (count > rank)
+    x = n.b.unsqueeze(x, range(0, count - rank));
+  n.set(0, n.b.op("tile", {x, n.b.ints(repeats)}));
+}
+
+/// Each element `repeats` times in a row.
+static void lowerRepeat(LoweringContext &n) {
+  Value x = n.in(0);
+  int64_t repeats = n.p.getInt("repeats");
+  int64_t axis = 0;
+  if (n.p.isNone("axis"))
+    x = n.b.reshape(x, {-1});
+  else
+    axis = n.axis(n.p.getInt("axis"), n.rank(x));
+  Ints shape = n.shape(x, "repeating data");
+  if (n.b.failed())
+    return;
+  Ints wide(shape);
+  wide.insert(wide.begin() + axis + 1, repeats);
+  if (__builtin_mul_overflow(shape[axis], repeats, &shape[axis]))
+    return n.fail("parameter 'repeats': expected a size within 64 bits");
+  Value column = n.b.unsqueeze(x, {axis + 1});
+  Value all = n.b.op("expand", {column, n.b.ints(wide)});
+  n.set(0, n.b.op("reshape", {all, n.b.ints(shape)}, {{"allowzero", true}}));
+}
+
+static void lowerReverse(LoweringContext &n) {
+  Ints axes = n.axes(n.ints("axis"), n.rank(n.in(0)));
+  Ints begins(axes.size(), INT64_MAX), ends(axes.size(), INT64_MIN),
+      steps(axes.size(), -1);
+  setSlice(n, begins, ends, axes, steps);
+}
+
+template <Mnemonic name> static void lowerBlocks(LoweringContext &n) {
+  n.set(0, n.b.op(name.str(), {n.in(0)},
+                  {{"blocksize", n.p.getInt("block_size")}}));
+}
+
+//===-- Declarations ------------------------------------------------------===//
+
+static std::vector<Operator> makeSliceRows() {
+  constexpr auto optionalInts = ParameterKind::OptionalInts;
+  return {
+      {.name = "slice",
+       .aliases = {"crop"},
+       .summary = "A part by ranges along the first axes",
+       .parameters = {required("begin", optionalInts,
+                               "First place along each axis; negative ones "
+                               "count from the end."),
+                      required("end", optionalInts,
+                               "Place behind the last; None: the end."),
+                      optional("step", optionalInts, "()",
+                               "Distances; () means ones.")},
+       .lower = lowerSlice},
+      {.name = "slice_axis",
+       .summary = "A part by a range along one axis",
+       .parameters = {required("axis", ParameterKind::Int, "The axis."),
+                      required("begin", ParameterKind::Int, "First place."),
+                      required("end", ParameterKind::Int,
+                               "Place behind the last; None: the end.")
+                          .orNone()},
+       .lower = lowerSliceAxis},
+      {.name = "slice_like",
+       .summary = "The beginning, as large as another operand",
+       .parameters = {optional("axes", ParameterKind::Ints, "()",
+                               "Axes that are cut; () means all.")},
+       .inputs = {{"data"}, {"shape_like"}},
+       .relateTypes = keepsType,
+       .lower = lowerSliceLike},
+  };
+}
+
+static std::vector<Operator> makePlaceRows() {
+  Parameter block = required("block_size", ParameterKind::Int,
+                             "Extent of the blocks, both ways.")
+                        .within(1, 1 << 15);
+  return {
+      {.name = "Pad",
+       .aliases = {"pad"},
+       .summary = "Elements around the spatial dimensions",
+       .parameters = {[] {
+                        Parameter mode =
+                            choice("mode", {"constant", "edge", "reflect"}, "",
+                                   "What is put there.");
+                        mode.fallback.reset();
+                        return mode;
+                      }(),
+                      required(
+                          "pad_width", ParameterKind::Ints,
+                          "Numbers of elements before and after, axis by axis.")
+                          .within(0, (int64_t(1) << 31) - 1),
+                      optional("constant_value", ParameterKind::Float, "0",
+                               "The element of constant.")},
+       .lower = lowerPad},
+      {.name = "depth_to_space",
+       .summary = "Channels into blocks of the spatial dimensions",
+       .parameters = {block},
+       .lower = lowerBlocks<"depth_to_space">},
+      {.name = "repeat",
+       .summary = "Each element several times in a row",
+       .parameters = {required("repeats", ParameterKind::Int, "How often.")
+                          .within(0, (int64_t(1) << 31) - 1),
+                      optional("axis", ParameterKind::Int, "None",
+                               "The axis; None: all elements in a row.")},
+       .lower = lowerRepeat},
+      {.name = "reverse",
+       .aliases = {"flip"},
+       .summary = "Elements in reverse order along axes",
+       .parameters = {required("axis", ParameterKind::Ints, "The axes.")},
+       .lower = lowerReverse},
+      {.name = "space_to_depth",
+       .summary = "Blocks of the spatial dimensions into channels",
+       .parameters = {block},
+       .lower = lowerBlocks<"space_to_depth">},
+      {.name = "tile",
+       .summary = "The whole several times along axes",
+       .parameters = {required("reps", ParameterKind::Ints,
+                               "How often, for the last axes; more of them add "
+                               "dimensions in front.")
+                          .within(0, (int64_t(1) << 31) - 1)},
+       .lower = lowerTile},
+  };
+}
+
+std::span<const Operator> dlc::symbol::movementOperators() {
+  static const std::vector<Operator> rows = [] {
+    std::vector<Operator> rows = makeSliceRows();
+    for (Operator &row : makePlaceRows())
+      rows.push_back(std::move(row));
+    return rows;
+  }();
+  return rows;
+}

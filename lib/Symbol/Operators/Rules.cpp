@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Rules.h"
+
+using namespace dlc;
+using namespace dlc::symbol;
+using mlir::Value;
+
+void symbol::lowerIdentity(LoweringContext &n) { n.set(0, n.in(0)); }
+
+void symbol::sameShapes(ShapeRelation &r) { r.equateAll(); }
+
+void symbol::keepsShape(ShapeRelation &r) { r.equate(0, 0); }
+
+void symbol::dtypeOfResult(TypeRelation &r) {
+  for (size_t i = 1; i < r.inputCount(); ++i)
+    r.equateInputs(0, i);
+  for (size_t i = 0; i < r.outputCount(); ++i)
+    if (r.parameters.isNone("dtype"))
+      r.equate(0, i);
+    else
+      r.setOutput(i, r.parameters.getType("dtype"));
+}
+
+void symbol::convertsToDtype(TypeRelation &r) {
+  for (size_t i = 0; i < r.outputCount(); ++i)
+    r.setOutput(i, r.parameters.getType("dtype"));
+}
+
+void symbol::keepsType(TypeRelation &r) {
+  for (size_t i = 0; i < r.outputCount(); ++i)
+    r.equate(0, i);
+}
+
+mlir::Type symbol::typeParameter(LoweringContext &n, std::string_view name) {
+  return n.b.elementType(n.p.getType(name));
+}
+
+bool symbol::checkLength(LoweringContext &n, std::string_view parameter,
+                         size_t count) {
+  size_t length = n.p.getInts(parameter).size();
+  if (length == 0 || length == count)
+    return true;
+  n.fail("parameter '" + llvm::Twine(std::string(parameter)) + "': expected " +
+         llvm::Twine(count) + " values, got " + llvm::Twine(length));
+  return false;
+}
+
+int64_t symbol::product(const Shape &shape, size_t begin, size_t end) {
+  if (!shape)
+    return rt::kUnknownDim;
+  int64_t result = 1;
+  for (size_t i = begin; i < std::min(end, shape->size()); ++i)
+    if ((*shape)[i] == rt::kUnknownDim ||
+        __builtin_mul_overflow(result, (*shape)[i], &result))
+      return rt::kUnknownDim;
+  return result;
+}
+
+Value symbol::moveAxis(LoweringContext &n, Value x, int64_t from, int64_t to) {
+  if (from == to)
+    return x;
+  Ints perm = range(0, n.rank(x));
+  if (n.b.failed())
+    return {};
+  perm.erase(perm.begin() + from);
+  perm.insert(perm.begin() + to, from);
+  return n.b.transpose(x, perm);
+}

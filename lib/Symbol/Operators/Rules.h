@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What families of operators share: rules of shapes and types, and lowerings
+// that one Graph operation expresses.
+
+#ifndef DLC_LIB_SYMBOL_OPERATORS_RULES_H
+#define DLC_LIB_SYMBOL_OPERATORS_RULES_H
+
+#include "../LoweringContext.h"
+#include "Families.h"
+
+#include "dlc/Symbol/Relation.h"
+
+#include <algorithm>
+
+namespace dlc::symbol {
+
+/// A string as a template argument: the mnemonic of a Graph operation.
+template <size_t N> struct Mnemonic {
+  constexpr Mnemonic(const char (&text)[N]) { std::copy_n(text, N, chars); }
+  llvm::StringRef str() const { return llvm::StringRef(chars, N - 1); }
+  char chars[N];
+};
+
+/// All operands in order, no attributes, one result.
+template <Mnemonic name> void lowerSimple(LoweringContext &n) {
+  n.set(0, n.b.op(name.str(), n.inputs()));
+}
+
+/// The first operand as it is.
+void lowerIdentity(LoweringContext &n);
+
+/// Operands and results have one shape.
+void sameShapes(ShapeRelation &r);
+
+/// The first operand and the first result have one shape.
+void keepsShape(ShapeRelation &r);
+
+/// Operands have one type; the results have that of parameter `dtype`, or of
+/// the operands where it is None.
+void dtypeOfResult(TypeRelation &r);
+
+/// The results have the type of parameter `dtype`; operands have any.
+void convertsToDtype(TypeRelation &r);
+
+/// The first operand and the results have one type; others have any.
+void keepsType(TypeRelation &r);
+
+/// The Graph element type of a parameter.
+mlir::Type typeParameter(LoweringContext &n, std::string_view name);
+
+/// Fails unless the list is empty or has `count` values.
+bool checkLength(LoweringContext &n, std::string_view parameter, size_t count);
+
+/// The product of dimensions [begin, end); unknown when one is.
+int64_t product(const Shape &shape, size_t begin, size_t end);
+
+/// Where the operator's axis `axis` becomes dimension 1, and back.
+mlir::Value moveAxis(LoweringContext &n, mlir::Value x, int64_t from,
+                     int64_t to);
+
+} // namespace dlc::symbol
+
+#endif // DLC_LIB_SYMBOL_OPERATORS_RULES_H

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What symbols tell of themselves; Compose.cpp makes them.
+
+#include "dlc/Symbol/Symbol.h"
+
+#include "Names.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+using namespace dlc;
+using namespace dlc::symbol;
+using rt::Status;
+using rt::StatusCode;
+
+//===-- Nodes -------------------------------------------------------------===//
+
+/// Moves what `node` alone keeps alive to `orphans`.
+static void takeOrphans(Node &node,
+                        std::vector<std::shared_ptr<Node>> &orphans) {
+  auto take = [&](std::shared_ptr<Node> &child) {
+    if (child.use_count() == 1)
+      orphans.push_back(std::move(child));
+  };
+  for (Entry &input : node.inputs)
+    take(input.node);
+  for (std::shared_ptr<Node> &dependency : node.controlDependencies)
+    take(dependency);
+}
+
+Node::~Node() {
+  std::vector<std::shared_ptr<Node>> orphans;
+  takeOrphans(*this, orphans);
+  while (!orphans.empty()) {
+    std::shared_ptr<Node> node = std::move(orphans.back());
+    orphans.pop_back();
+    takeOrphans(*node, orphans);
+  }
+}
+
+size_t Node::outputCount() const {
+  return op ? op->outputCountOf(parameters) : 1;
+}
+
+size_t Node::visibleOutputCount() const {
+  return op ? op->visibleOutputCount(parameters) : 1;
+}
+
+std::string Node::outputName(size_t index) const {
+  return op ? name + "_" + op->outputNames(parameters)[index] : name;
+}
+
+std::string Node::describe() const {
+  if (!op)
+    return "variable '" + name + "'";
+  return "node '" + name + "' (" + std::string(op->name) + ")";
+}
+
+//===-- Attributes --------------------------------------------------------===//
+
+std::string symbol::attributeName(std::string_view key) {
+  bool isKnown = std::ranges::find(kReservedKeys, key) != kReservedKeys.end();
+  return isKnown ? "__" + std::string(key) + "__" : std::string(key);
+}
+
+/// The node that has all outputs, or null.
+static Node *onlyNode(const std::vector<Entry> &entries) {
+  if (entries.empty())
+    return nullptr;
+  for (const Entry &entry : entries)
+    if (entry.node != entries.front().node)
+      return nullptr;
+  return entries.front().node.get();
+}
+
+std::string Symbol::name() const {
+  const Node *node = onlyNode(entries);
+  return node ? node->name : "";
+}
+
+Attributes Symbol::attributes() const {
+  const Node *node = onlyNode(entries);
+  return node ? node->attributes : Attributes();
+}
+
+std::map<std::string, Attributes, std::less<>> Symbol::allAttributes() const {
+  std::map<std::string, Attributes, std::less<>> result;
+  for (const std::shared_ptr<Node> &node : nodes())
+    if (!node->attributes.empty())
+      result[node->name] = node->attributes;
+  return result;
+}
+
+Status Symbol::setAttribute(std::string_view key, std::string_view value) {
+  if (!isOk())
+    return status();
+  Node *node = onlyNode(entries);
+  if (!node)
+    return Status(StatusCode::InvalidArgument,
+                  "expected a symbol of one node to give attribute '" +
+                      std::string(key) + "' to");
+  Attributes changed = node->attributes;
+  changed[attributeName(key)] = value;
+  if (node->op) {
+    rt::Result<Parameters> parameters = Parameters::parse(*node->op, changed);
+    if (!parameters.isOk())
+      return std::move(parameters.status()).withContext(node->describe());
+    bool isApplied = !node->inputs.empty();
+    if (isApplied && node->op->inputNames(*parameters) !=
+                         node->op->inputNames(node->parameters))
+      return Status(StatusCode::InvalidArgument,
+                    node->describe() + ": expected attribute '" +
+                        std::string(key) + "' to leave the inputs as they are");
+    node->parameters = std::move(*parameters);
+  }
+  node->attributes = std::move(changed);
+  return Status::ok();
+}
+
+//===-- The network -------------------------------------------------------===//
+
+std::vector<std::shared_ptr<Node>> Symbol::nodes() const {
+  struct Visit {
+    const std::shared_ptr<Node> *node;
+    size_t next = 0; ///< The child to see next: inputs, then dependencies.
+  };
+  std::vector<std::shared_ptr<Node>> order;
+  std::unordered_set<const Node *> seen;
+  std::vector<Visit> stack;
+  auto enter = [&](const std::shared_ptr<Node> &node) {
+    if (seen.insert(node.get()).second)
+      stack.push_back({&node});
+  };
+  for (const Entry &entry : entries) {
+    enter(entry.node);
+    while (!stack.empty()) {
+      const Node &node = **stack.back().node;
+      size_t next = stack.back().next++, inputs = node.inputs.size();
+      if (next < inputs) {
+        enter(node.inputs[next].node);
+      } else if (next < inputs + node.controlDependencies.size()) {
+        enter(node.controlDependencies[next - inputs]);
+      } else {
+        order.push_back(*stack.back().node);
+        stack.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
+/// Variables that some operator among `nodes` writes.
+static std::unordered_set<const Node *>
+writtenVariables(const std::vector<std::shared_ptr<Node>> &nodes) {
+  std::unordered_set<const Node *> written;
+  for (const std::shared_ptr<Node> &node : nodes)
+    for (size_t i = 0; i < node->inputs.size(); ++i)
+      if (node->op->roleOf(node->parameters, i) == InputRole::Auxiliary)
+        written.insert(node->inputs[i].node.get());
+  return written;
+}
+
+static std::vector<std::string>
+listVariables(const Symbol &symbol, bool wantsRead, bool wantsWritten) {
+  std::vector<std::shared_ptr<Node>> nodes = symbol.nodes();
+  std::unordered_set<const Node *> written = writtenVariables(nodes);
+  std::vector<std::string> names;
+  for (const std::shared_ptr<Node> &node : nodes)
+    if (node->isVariable() &&
+        (written.contains(node.get()) ? wantsWritten : wantsRead))
+      names.push_back(node->name);
+  return names;
+}
+
+std::vector<std::string> Symbol::listArguments() const {
+  return listVariables(*this, true, false);
+}
+
+std::vector<std::string> Symbol::listAuxiliaryStates() const {
+  return listVariables(*this, false, true);
+}
+
+std::vector<std::string> Symbol::listInputs() const {
+  return listVariables(*this, true, true);
+}
+
+std::vector<std::string> Symbol::listOutputs() const {
+  std::vector<std::string> names;
+  for (const Entry &entry : entries)
+    names.push_back(entry.node->outputName(entry.index));
+  return names;
+}
+
+/// The visible outputs of a node, which a variable has one of.
+static void addOutputs(const std::shared_ptr<Node> &node,
+                       std::vector<Entry> &entries) {
+  for (size_t i = 0; i < node->visibleOutputCount(); ++i)
+    entries.push_back({node, static_cast<uint32_t>(i), node->version});
+}
+
+Symbol Symbol::internals() const {
+  if (!isOk())
+    return *this;
+  std::vector<Entry> all;
+  for (const std::shared_ptr<Node> &node : nodes())
+    addOutputs(node, all);
+  return Symbol(std::move(all));
+}
+
+Symbol Symbol::children() const {
+  if (!isOk())
+    return *this;
+  std::vector<Entry> all;
+  std::unordered_set<const Node *> seen;
+  for (const Entry &entry : entries)
+    if (seen.insert(entry.node.get()).second)
+      all.insert(all.end(), entry.node->inputs.begin(),
+                 entry.node->inputs.end());
+  return Symbol(std::move(all));
+}
+
+Symbol Symbol::operator[](size_t index) const {
+  if (!isOk())
+    return *this;
+  if (index >= entries.size())
+    return Symbol(Status(StatusCode::InvalidArgument,
+                         "expected an output below " +
+                             std::to_string(entries.size()) + ", got " +
+                             std::to_string(index)));
+  return Symbol(std::vector{entries[index]});
+}
+
+Symbol Symbol::output(std::string_view name) const {
+  if (!isOk())
+    return *this;
+  std::vector<Entry> found;
+  for (const Entry &entry : entries)
+    if (entry.node->outputName(entry.index) == name)
+      found.push_back(entry);
+  if (found.empty())
+    for (const Entry &entry : entries)
+      if (entry.node->name == name)
+        found.push_back(entry);
+  if (found.size() == 1)
+    return Symbol(std::move(found));
+  return Symbol(Status(StatusCode::NotFound, "expected one output called '" +
+                                                 std::string(name) + "', got " +
+                                                 std::to_string(found.size())));
+}
+
+//===-- Text --------------------------------------------------------------===//
+
+static void printNode(const Node &node, std::string &text) {
+  if (node.isVariable()) {
+    text += "Variable:" + node.name + "\n";
+    return;
+  }
+  text += "--------------------\nOp:" + std::string(node.op->name) +
+          ", Name=" + node.name + "\nInputs:\n";
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Entry &input = node.inputs[i];
+    text += "\targ[" + std::to_string(i) + "]=" + input.node->name + "(" +
+            std::to_string(input.index) + ")";
+    if (input.node->isVariable())
+      text += " version=" + std::to_string(input.version);
+    text += '\n';
+  }
+  if (!node.attributes.empty())
+    text += "Attrs:\n";
+  for (const auto &[key, value] : node.attributes)
+    text += "\t" + key + "=" + value + "\n";
+  if (!node.controlDependencies.empty())
+    text += "Control deps:\n";
+  for (size_t i = 0; i < node.controlDependencies.size(); ++i)
+    text += "\tcdep[" + std::to_string(i) +
+            "]=" + node.controlDependencies[i]->name + "\n";
+}
+
+std::string Symbol::print() const {
+  if (!isOk())
+    return "Error:" + failure->message() + "\n";
+  std::string text = "Symbol Outputs:\n";
+  for (size_t i = 0; i < entries.size(); ++i)
+    text += "\toutput[" + std::to_string(i) + "]=" + entries[i].node->name +
+            "(" + std::to_string(entries[i].index) + ")\n";
+  for (const std::shared_ptr<Node> &node : nodes())
+    printNode(*node, text);
+  return text;
+}
+
+//===-- Order without data ------------------------------------------------===//
+
+Status Symbol::addControlDependencies(const Symbol &others) {
+  for (const Symbol *symbol : {static_cast<const Symbol *>(this), &others})
+    if (!symbol->isOk())
+      return symbol->status();
+  std::unordered_set<const Node *> mine;
+  for (const Entry &entry : entries)
+    mine.insert(entry.node.get());
+  for (const std::shared_ptr<Node> &node : others.nodes())
+    if (mine.contains(node.get()))
+      return Status(StatusCode::InvalidArgument,
+                    node->describe() +
+                        ": expected no control dependency on its own results");
+  for (const Entry &entry : entries)
+    for (const Entry &other : others.entries) {
+      auto &dependencies = entry.node->controlDependencies;
+      if (std::ranges::find(dependencies, other.node) == dependencies.end())
+        dependencies.push_back(other.node);
+    }
+  return Status::ok();
+}

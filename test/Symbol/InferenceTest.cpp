@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Symbol/Inference.h"
+
+#include "gtest/gtest.h"
+
+using namespace dlc;
+using namespace dlc::symbol;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+template <typename Fact> Texts texts(const std::vector<Fact> &facts) {
+  Texts result;
+  for (const Fact &fact : facts)
+    result.push_back(toText(fact));
+  return result;
+}
+
+Inferred<Shape> infer(const Symbol &symbol, const KnownShapes &known,
+                      Completeness completeness = Completeness::Partial) {
+  auto result = inferShapes(symbol, known, completeness);
+  EXPECT_TRUE(result.isOk()) << result.status().message();
+  return result.isOk() ? *result : Inferred<Shape>();
+}
+
+std::string errorOf(const Symbol &symbol, const KnownShapes &known,
+                    Completeness completeness = Completeness::Full) {
+  return inferShapes(symbol, known, completeness).status().message();
+}
+
+Symbol fullyConnected(const Symbol &data, const char *name,
+                      const char *hidden = "4") {
+  return Symbol::apply("FullyConnected", {data}, {{"num_hidden", hidden}},
+                       name);
+}
+
+const Symbol data = Symbol::variable("data");
+
+} // namespace
+
+//===-- Shapes ------------------------------------------------------------===//
+
+TEST(InferenceTest, TellsShapesOfArgumentsFromData) {
+  Symbol conv = Symbol::apply(
+      "Convolution", {data},
+      {{"kernel", "(3, 3)"}, {"num_filter", "8"}, {"num_group", "2"}}, "c");
+  Symbol bn = Symbol::apply("BatchNorm", {conv}, {}, "bn");
+  Symbol net = fullyConnected(bn, "fc");
+  auto result = infer(net, {{"data", {2, 4, 5, 6}}}, Completeness::Full);
+  EXPECT_EQ(texts(result.arguments),
+            (Texts{"(2, 4, 5, 6)", "(8, 2, 3, 3)", "(8,)", "(8,)", "(8,)",
+                   "(4, 96)", "(4,)"}));
+  EXPECT_EQ(texts(result.auxiliaryStates), (Texts{"(8,)", "(8,)"}));
+  EXPECT_EQ(texts(result.outputs), (Texts{"(2, 4)"}));
+  EXPECT_TRUE(result.isComplete);
+}
+
+TEST(InferenceTest, TellsOtherWeights) {
+  auto arguments = [](const char *op, Attributes attributes,
+                      std::vector<int64_t> shape) {
+    Symbol net = Symbol::apply(op, {data}, std::move(attributes), "n");
+    return texts(infer(net, {{"data", shape}}).arguments);
+  };
+  EXPECT_EQ(arguments("Deconvolution",
+                      {{"kernel", "(3, 2)"},
+                       {"num_filter", "8"},
+                       {"num_group", "2"},
+                       {"no_bias", "0"}},
+                      {1, 4, 5, 5}),
+            (Texts{"(1, 4, 5, 5)", "(4, 4, 3, 2)", "(8,)"}));
+  EXPECT_EQ(
+      arguments("Embedding", {{"input_dim", "9"}, {"output_dim", "3"}}, {2, 7}),
+      (Texts{"(2, 7)", "(9, 3)"}));
+  EXPECT_EQ(arguments("LayerNorm", {{"axis", "1"}}, {2, 7, 3}),
+            (Texts{"(2, 7, 3)", "(7,)", "(7,)"}));
+  EXPECT_EQ(arguments("LeakyReLU", {{"act_type", "prelu"}}, {2, 7, 3}),
+            (Texts{"(2, 7, 3)", "(7,)"}));
+  EXPECT_EQ(arguments("SoftmaxOutput", {}, {2, 7}), (Texts{"(2, 7)", "(2,)"}));
+  EXPECT_EQ(arguments("SoftmaxOutput", {{"multi_output", "1"}}, {2, 7, 3}),
+            (Texts{"(2, 7, 3)", "(2, 3)"}));
+  EXPECT_EQ(
+      arguments("Convolution",
+                {{"kernel", "(3, 2)"}, {"num_filter", "8"}, {"layout", "NHWC"}},
+                {1, 5, 5, 4}),
+      (Texts{"(1, 5, 5, 4)", "(8, 3, 2, 4)", "(8,)"}));
+}
+
+TEST(InferenceTest, GoesBackwards) {
+  Symbol a = Symbol::variable("a"), b = Symbol::variable("b");
+  // MXNet's example: (?, 10) + (12, ?).
+  auto sum = infer(a + b, {{"a", {-1, 10}}, {"b", {12, -1}}});
+  EXPECT_EQ(texts(sum.arguments), (Texts{"(12, 10)", "(12, 10)"}));
+  EXPECT_EQ(texts(sum.outputs), (Texts{"(12, 10)"}));
+  // Through a chain to the first operand, and on to another reader of it.
+  Symbol e = Symbol::apply("exp", {a});
+  auto chain = infer(Symbol::group({e + b, fullyConnected(a, "fc")}),
+                     {{"b", {3, 5}}}, Completeness::Full);
+  EXPECT_EQ(texts(chain.arguments),
+            (Texts{"(3, 5)", "(3, 5)", "(4, 5)", "(4,)"}));
+  // From a weight to the columns of the data.
+  auto columns = infer(fullyConnected(data, "fc"),
+                       {{"data", {-1, -1}}, {"fc_weight", {4, 6}}});
+  EXPECT_EQ(texts(columns.arguments), (Texts{"(?, 6)", "(4, 6)", "(4,)"}));
+  auto channels =
+      infer(Symbol::apply("Convolution", {data},
+                          {{"kernel", "(3, 3)"}, {"num_filter", "8"}}, "c"),
+            {{"c_weight", {8, 3, 3, 3}}});
+  EXPECT_EQ(texts(channels.arguments),
+            (Texts{"(?, 3, ?, ?)", "(8, 3, 3, 3)", "(8,)"}));
+  auto parts = infer(Symbol::apply("Concat", {a, b}, {}, "c") +
+                         Symbol::variable("whole"),
+                     {{"a", {2, 3}}, {"whole", {2, 8}}}, Completeness::Full);
+  EXPECT_EQ(texts(parts.arguments), (Texts{"(2, 3)", "(2, 5)", "(2, 8)"}));
+}
+
+TEST(InferenceTest, LeavesOpenWhatCannotBeTold) {
+  Symbol net = fullyConnected(data, "fc");
+  auto nothing = infer(net, {});
+  EXPECT_FALSE(nothing.isComplete);
+  EXPECT_EQ(texts(nothing.arguments), (Texts{"?", "(4, ?)", "(4,)"}));
+  EXPECT_EQ(texts(nothing.outputs), (Texts{"?"}));
+  auto rows = infer(net, {{"data", {-1, 7}}});
+  EXPECT_EQ(texts(rows.outputs), (Texts{"(?, 4)"}));
+  EXPECT_EQ(texts(rows.arguments), (Texts{"(?, 7)", "(4, 7)", "(4,)"}));
+  EXPECT_EQ(errorOf(net, {}),
+            "expected enough to tell the shapes of everything, got none of "
+            "data, fc_weight, fc_output");
+}
+
+TEST(InferenceTest, ReadsShapesOfVariables) {
+  Symbol x = Symbol::variable("x", {{"__shape__", "(0, 3)"}});
+  auto result = infer(fullyConnected(x, "fc"), {{"x", {2, -1}}});
+  EXPECT_EQ(texts(result.arguments), (Texts{"(2, 3)", "(4, 3)", "(4,)"}));
+  EXPECT_EQ(errorOf(fullyConnected(x, "fc"), {{"x", {2, 4}}}),
+            "variable 'x': expected (?, 3), got (2, 4)");
+  Symbol bad = Symbol::variable("x", {{"__shape__", "three"}});
+  EXPECT_EQ(errorOf(bad, {}),
+            "variable 'x': attribute '__shape__': expected integers such as "
+            "(2, 2) of at least -1, got 'three'");
+}
+
+TEST(InferenceTest, NamesContradictions) {
+  Symbol fc = fullyConnected(data, "fc");
+  EXPECT_EQ(errorOf(fc, {{"data", {2, 7}}, {"fc_weight", {4, 6}}}),
+            "node 'fc' (FullyConnected): input 'weight' (variable "
+            "'fc_weight'): expected (4, 7), got (4, 6)");
+  Symbol a = Symbol::variable("a"), b = Symbol::variable("b");
+  Symbol sum = Symbol::apply("elemwise_add", {a, b}, {}, "s");
+  EXPECT_EQ(errorOf(sum, {{"a", {2, 3}}, {"b", {2, 4}}}),
+            "node 's' (elemwise_add): input 'lhs' (variable 'a'): expected "
+            "(2, 4), got (2, 3)");
+  // What the Graph operation refuses.
+  Symbol wide = Symbol::apply("broadcast_add", {a, b}, {}, "s");
+  std::string message = errorOf(wide, {{"a", {2, 3}}, {"b", {2, 4}}});
+  EXPECT_TRUE(message.starts_with("node 's' (broadcast_add): ")) << message;
+  EXPECT_GT(message.size(), 27u);
+  EXPECT_EQ(errorOf(sum, {{"c", {2}}}),
+            "expected a variable of the symbol, got 'c'");
+  EXPECT_EQ(errorOf(a + Symbol::variable("a"), {{"a", {2}}}),
+            "expected distinct names of variables, got 'a' twice");
+  EXPECT_EQ(errorOf(a, {{"a", {1 << 30, 1 << 30, 1 << 30}}}),
+            "variable 'a': expected a size within 64 bits, got (1073741824, "
+            "1073741824, 1073741824)");
+  EXPECT_EQ(errorOf(a, {{"a", {-2}}}),
+            "variable 'a': expected dimensions of at least 0, got (-2,)");
+  Symbol conv = Symbol::apply("Convolution", {data},
+                              {{"kernel", "(3, 3)"}, {"num_filter", "8"}}, "c");
+  EXPECT_EQ(errorOf(conv, {{"data", {1, 2, 3}}}),
+            "node 'c' (Convolution): input 'data' (variable 'data'): expected "
+            "(?, 2, ?, ?), got (1, 2, 3)");
+}
+
+TEST(InferenceTest, SaysWhatIsNotSupported) {
+  Symbol pool = Symbol::apply(
+      "Pooling", {data}, {{"kernel", "(2, 2)"}, {"pooling_convention", "same"}},
+      "p");
+  auto result = inferShapes(pool, {{"data", {1, 2, 4, 4}}}, Completeness::Full);
+  EXPECT_EQ(result.status().code(), rt::StatusCode::Unsupported);
+  EXPECT_EQ(result.status().message(),
+            "unsupported: node 'p' (Pooling): parameter 'pooling_convention' "
+            "of same");
+}
+
+//===-- Types -------------------------------------------------------------===//
+
+TEST(InferenceTest, TellsTypesBothWays) {
+  Symbol a = Symbol::variable("a"), b = Symbol::variable("b");
+  auto result = inferTypes(a + b, {{"b", DLC_F16}}, Completeness::Full);
+  ASSERT_TRUE(result.isOk()) << result.status().message();
+  EXPECT_EQ(texts(result->arguments), (Texts{"float16", "float16"}));
+  EXPECT_EQ(texts(result->outputs), (Texts{"float16"}));
+
+  Symbol cast = Symbol::apply("Cast", {a}, {{"dtype", "int32"}}, "c");
+  auto open = inferTypes(cast, {}, Completeness::Partial);
+  EXPECT_EQ(texts(open->arguments), (Texts{"?"}));
+  EXPECT_EQ(texts(open->outputs), (Texts{"int32"}));
+  EXPECT_EQ(inferTypes(cast, {}, Completeness::Full).status().message(),
+            "expected enough to tell the element types of everything, got none "
+            "of a");
+}
+
+TEST(InferenceTest, KeepsStatisticsOfShortFloatsLong) {
+  Symbol bn = Symbol::apply("BatchNorm", {data}, {}, "bn");
+  auto result = inferTypes(bn, {{"data", DLC_F16}}, Completeness::Full);
+  ASSERT_TRUE(result.isOk()) << result.status().message();
+  EXPECT_EQ(texts(result->arguments), (Texts{"float16", "float32", "float32"}));
+  EXPECT_EQ(texts(result->auxiliaryStates), (Texts{"float32", "float32"}));
+}
+
+TEST(InferenceTest, NamesContradictingTypes) {
+  Symbol a = Symbol::variable("a", {{"__dtype__", "0"}});
+  Symbol sum =
+      Symbol::apply("elemwise_add", {a, Symbol::variable("b")}, {}, "s");
+  EXPECT_EQ(
+      inferTypes(sum, {{"b", DLC_I32}}, Completeness::Full).status().message(),
+      "node 's' (elemwise_add): input 'lhs' (variable 'a'): expected "
+      "int32, got float32");
+  Symbol bad = Symbol::variable("a", {{"__dtype__", "99"}});
+  EXPECT_EQ(inferTypes(bad, {}, Completeness::Full).status().message(),
+            "variable 'a': expected the number of an element type in "
+            "'__dtype__', got '99'");
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Symbol/Json.h"
+
+#include "gtest/gtest.h"
+
+#include <fstream>
+#include <sstream>
+
+using namespace dlc;
+using namespace dlc::symbol;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string readInput(const std::string &name) {
+  std::ifstream file(DLC_TEST_INPUTS "/" + name);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Symbol parse(std::string_view text) {
+  rt::Result<Symbol> symbol = fromJson(text);
+  return symbol.isOk() ? *symbol : Symbol(std::move(symbol.status()));
+}
+
+/// A file with one relu on one variable, where `key` stands for `value`.
+std::string errorWith(const std::string &key, const std::string &value) {
+  std::string text = R"({
+    "nodes": [{"op": "null", "name": "x", "inputs": []},
+              {"op": "relu", "name": "r", "inputs": [[0, 0, 0]]}],
+    "arg_nodes": [0],
+    "heads": [[1, 0, 0]],
+    "attrs": {"mxnet_version": ["int", 10901]}
+  })";
+  size_t at = text.find(key);
+  EXPECT_NE(at, std::string::npos) << key;
+  text.replace(at, key.size(), value);
+  return parse(text).status().message();
+}
+
+} // namespace
+
+TEST(JsonTest, WritesWhatItReads) {
+  Symbol data = Symbol::variable("data", {{"__shape__", "(1, 3)"}});
+  Symbol fc =
+      Symbol::apply("FullyConnected", {data}, {{"num_hidden", "2"}}, "fc");
+  Symbol bn = Symbol::apply("BatchNorm", {fc}, {}, "bn");
+  Symbol net = Symbol::group(
+      {bn + 1.5, Symbol::apply("SliceChannel", {bn}, {{"num_outputs", "2"}},
+                               "parts")[1]});
+  ASSERT_TRUE(net.addControlDependencies(Symbol::variable("first")).isOk());
+  rt::Result<std::string> text = toJson(net);
+  ASSERT_TRUE(text.isOk()) << text.status().message();
+  Symbol again = parse(*text);
+  ASSERT_TRUE(again.isOk()) << again.status().message();
+  EXPECT_EQ(again.print(), net.print());
+  EXPECT_EQ(*toJson(again), *text);
+}
+
+TEST(JsonTest, HasTheFormOfMXNet) {
+  Symbol x = Symbol::variable("x");
+  EXPECT_EQ(*toJson(Symbol::apply("relu", {x}, {}, "r")), R"({
+  "nodes": [
+    {
+      "op": "null",
+      "name": "x",
+      "inputs": []
+    },
+    {
+      "op": "relu",
+      "name": "r",
+      "inputs": [
+        [
+          0,
+          0,
+          0
+        ]
+      ]
+    }
+  ],
+  "arg_nodes": [
+    0
+  ],
+  "node_row_ptr": [
+    0,
+    1,
+    2
+  ],
+  "heads": [
+    [
+      1,
+      0,
+      0
+    ]
+  ],
+  "attrs": {
+    "mxnet_version": [
+      "int",
+      10901
+    ]
+  }
+}
+)");
+}
+
+TEST(JsonTest, RefusesToWriteNothing) {
+  EXPECT_EQ(toJson(Symbol()).status().message(),
+            "expected a symbol with outputs, got none");
+  EXPECT_EQ(toJson(Symbol::apply("no_such", {})).status().message(),
+            "unknown operator 'no_such'");
+}
+
+TEST(JsonTest, BringsOldFilesUpToDate) {
+  Symbol net = parse(readInput("mlp-0.8.json"));
+  ASSERT_TRUE(net.isOk()) << net.status().message();
+  EXPECT_EQ(net.listArguments(),
+            (Names{"data", "fc1_weight", "fc1_bias", "bn_gamma", "bn_beta",
+                   "softmax_label"}));
+  // Auxiliary states were not written down.
+  EXPECT_EQ(net.listAuxiliaryStates(),
+            (Names{"bn_moving_mean", "bn_moving_var"}));
+  auto attributes = net.allAttributes();
+  EXPECT_EQ(attributes["data"],
+            (Attributes{{"__ctx_group__", "stage1"}, {"__lr_mult__", "0.2"}}));
+  EXPECT_EQ(attributes["fc1_weight"], (Attributes{{"__ctx_group__", "stage1"},
+                                                  {"__lr_mult__", "1.2"},
+                                                  {"__wd_mult__", "0.3"}}));
+  EXPECT_EQ(attributes["fc1"], (Attributes{{"__ctx_group__", "stage1"},
+                                           {"no_bias", "False"},
+                                           {"num_hidden", "4"}}));
+  EXPECT_EQ(attributes["bn_moving_mean"]["__init__"], "[\"zero\", {}]");
+  EXPECT_EQ(attributes["bn_moving_var"]["__init__"], "[\"one\", {}]");
+}
+
+TEST(JsonTest, UpgradesDependOnTheVersion) {
+  auto file = [](const std::string &attrs) {
+    return R"({"nodes": [{"op": "null", "name": "x", "inputs": []},
+      {"op": "argmax", "name": "a", "attr": {"axis": "-1"},
+       "inputs": [[0, 0, 0]]}],
+      "arg_nodes": [0], "heads": [[1, 0, 0]])" +
+           attrs + "}";
+  };
+  Symbol old = parse(file(R"(, "attrs": {"mxnet_version": ["int", 904]})"));
+  EXPECT_EQ(old.attributes(), Attributes());
+  Symbol later = parse(file(R"(, "attrs": {"mxnet_version": ["int", 905]})"));
+  EXPECT_EQ(later.attributes(), (Attributes{{"axis", "-1"}}));
+  EXPECT_EQ(parse(file("")).attributes(), Attributes());
+}
+
+TEST(JsonTest, MissingInputsAreErrorsSinceTheyAreWritten) {
+  std::string text = R"({"nodes": [{"op": "null", "name": "x", "inputs": []},
+      {"op": "BatchNorm", "name": "bn", "inputs": [[0, 0, 0]]}],
+      "arg_nodes": [0], "heads": [[1, 0, 0]],
+      "attrs": {"mxnet_version": ["int", 10000]}})";
+  EXPECT_EQ(parse(text).status().message(),
+            "node 'bn' (BatchNorm): expected 5 inputs (data, gamma, beta, "
+            "moving_mean, moving_var), got 1");
+}
+
+TEST(JsonTest, RefusesMalformedText) {
+  EXPECT_NE(parse("").status().message().find("malformed JSON"),
+            std::string::npos);
+  EXPECT_EQ(parse("{\"nodes\": [").status().code(), rt::StatusCode::DataLoss);
+  EXPECT_EQ(parse("[]").status().message(), "expected an object at the top");
+  EXPECT_EQ(parse("{}").status().message(), "expected an array in 'nodes'");
+  EXPECT_EQ(parse(std::string(100'000, '[')).status().message(),
+            "expected at most 64 nested values");
+  // Brackets in text do not nest.
+  EXPECT_EQ(errorWith("\"x\"", "\"" + std::string(100, '[') + "\""), "");
+}
+
+TEST(JsonTest, RefusesWhatContradictsItself) {
+  EXPECT_EQ(errorWith("\"x\"", "\"x\""), "");
+  EXPECT_EQ(errorWith("\"x\"", "7"), "node 0: expected text in 'name'");
+  EXPECT_EQ(errorWith("[[0, 0, 0]]", "[[1, 0, 0]]"),
+            "node 'r' (relu): input 0: expected the number of a node before "
+            "it, below 1");
+  EXPECT_EQ(errorWith("[[0, 0, 0]]", "[[-1, 0, 0]]"),
+            "node 'r' (relu): input 0: expected the number of a node before "
+            "it, below 1");
+  EXPECT_EQ(errorWith("[[0, 0, 0]]", "[[0, 1, 0]]"),
+            "node 'r' (relu): input 0: expected an output of variable 'x' "
+            "below 1");
+  EXPECT_EQ(errorWith("[[0, 0, 0]]", "[[0]]"),
+            "node 'r' (relu): input 0: expected [node, output, version]");
+  EXPECT_EQ(errorWith("[[0, 0, 0]]", "[]"),
+            "node 'r' (relu): expected 1 inputs (data), got 0");
+  EXPECT_EQ(errorWith("\"heads\": [[1, 0, 0]]", "\"heads\": [[1, 1, 0]]"),
+            "head 0: expected an output of node 'r' (relu) below 1");
+  EXPECT_EQ(errorWith("\"heads\": [[1, 0, 0]]", "\"heads\": []"),
+            "expected entries in 'heads'");
+  EXPECT_EQ(errorWith("\"arg_nodes\": [0]", "\"arg_nodes\": [1]"),
+            "expected numbers of variables in 'arg_nodes'");
+  EXPECT_EQ(errorWith("\"inputs\": []}", "\"inputs\": [[0, 0]]}"),
+            "variable 'x': expected no inputs");
+  EXPECT_EQ(errorWith("10901", "\"new\""),
+            "expected mxnet_version as [\"int\", number]");
+  EXPECT_EQ(errorWith("\"relu\", \"name\": \"r\"",
+                      "\"relu\", \"name\": \"r\", \"control_deps\": [1]"),
+            "node 'r' (relu): expected control dependencies on nodes before "
+            "it");
+}
+
+TEST(JsonTest, SaysWhatItDoesNotSupport) {
+  EXPECT_EQ(errorWith("\"relu\"", "\"Custom\""),
+            "unsupported: operator 'Custom' of node 'r'");
+  EXPECT_EQ(
+      errorWith("\"name\": \"r\"", "\"name\": \"r\", \"subgraphs\": [{}]"),
+      "unsupported: subgraphs of node 'r' (relu)");
+  EXPECT_EQ(errorWith("\"mxnet_version\"",
+                      "\"is_np_shape\": [\"int\", 1], \"mxnet_version\""),
+            "unsupported: NumPy shapes (is_np_shape)");
+  EXPECT_EQ(errorWith("\"mxnet_version\"",
+                      "\"is_np_shape\": [\"int\", 0], \"mxnet_version\""),
+            "");
+  EXPECT_EQ(errorWith("\"name\": \"r\"",
+                      "\"name\": \"r\", \"attrs\": {\"axis\": \"1\"}"),
+            "node 'r' (relu): expected no parameters, got 'axis'");
+}

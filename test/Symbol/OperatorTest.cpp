@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every operator against what MXNet 1.9.1 computed (operators.jsonl, written by
+// make_cases.py): the symbol is read as MXNet saved it, lowered with all its
+// variables known, and what is folded out of that is the result.
+
+#include "dlc/Symbol/Json.h"
+#include "dlc/Symbol/Lowering.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/runtime/Base/Half.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+using namespace dlc;
+using namespace dlc::symbol;
+namespace json = llvm::json;
+
+namespace {
+
+struct Array {
+  rt::TensorType type;
+  std::vector<double> values;
+};
+
+/// [type, shape, elements]; elements that are no numbers are text.
+Array decode(const json::Value &value) {
+  const json::Array &parts = *value.getAsArray();
+  Array array;
+  array.type.type = typeOfName(parts[0].getAsString()->str());
+  for (const json::Value &dim : *parts[1].getAsArray())
+    array.type.shape.push_back(*dim.getAsInteger());
+  for (const json::Value &element : *parts[2].getAsArray()) {
+    std::optional<llvm::StringRef> text = element.getAsString();
+    array.values.push_back(!text            ? *element.getAsNumber()
+                           : *text == "nan" ? NAN
+                           : *text == "inf" ? INFINITY
+                                            : -INFINITY);
+  }
+  return array;
+}
+
+/// The elements as their type stores them.
+std::shared_ptr<std::vector<std::byte>> toBytes(const Array &array) {
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  auto append = [&](const auto &element) {
+    auto *data = reinterpret_cast<const std::byte *>(&element);
+    bytes->insert(bytes->end(), data, data + sizeof element);
+  };
+  for (double value : array.values)
+    switch (array.type.type) {
+    case DLC_F32:
+      append(static_cast<float>(value));
+      break;
+    case DLC_F64:
+      append(value);
+      break;
+    case DLC_F16:
+      append(rt::halfFromFloat(static_cast<float>(value)));
+      break;
+    case DLC_I32:
+      append(static_cast<int32_t>(value));
+      break;
+    default:
+      ADD_FAILURE() << "no such elements in inputs: "
+                    << rt::toString(array.type);
+    }
+  return bytes;
+}
+
+double elementAt(const graph::RawElements &raw, rt::DataType type, size_t i) {
+  const char *data = raw.data().data();
+  switch (type) {
+  case DLC_F32:
+    return reinterpret_cast<const float *>(data)[i];
+  case DLC_F64:
+    return reinterpret_cast<const double *>(data)[i];
+  case DLC_F16:
+    return rt::floatFromHalf(reinterpret_cast<const uint16_t *>(data)[i]);
+  case DLC_I32:
+    return reinterpret_cast<const int32_t *>(data)[i];
+  case DLC_I64:
+    return static_cast<double>(reinterpret_cast<const int64_t *>(data)[i]);
+  default:
+    ADD_FAILURE() << "no such elements in outputs";
+    return 0;
+  }
+}
+
+/// Within 2e-6 of the largest element, and bit for bit where it is a NaN.
+void expectEqual(mlir::Value value, const Array &expected) {
+  mlir::ElementsAttr constant;
+  ASSERT_TRUE(mlir::matchPattern(value, mlir::m_Constant(&constant)));
+  EXPECT_EQ(rt::toString(graph::toTensorType(value.getType())),
+            rt::toString(expected.type));
+  ASSERT_EQ(constant.getNumElements(), int64_t(expected.values.size()));
+  graph::RawElements raw = graph::RawElements::get(constant);
+  double largest = 1;
+  for (double each : expected.values)
+    if (std::isfinite(each))
+      largest = std::max(largest, std::abs(each));
+  double tolerance = (expected.type.type == DLC_F16 ? 1e-3 : 2e-6) * largest;
+  for (size_t i = 0; i < expected.values.size(); ++i) {
+    double found = elementAt(raw, expected.type.type, i);
+    double wanted = expected.values[i];
+    if (std::isnan(wanted))
+      EXPECT_TRUE(std::isnan(found)) << "element " << i << ": " << found;
+    else if (std::isinf(wanted))
+      EXPECT_EQ(found, wanted) << "element " << i;
+    else
+      EXPECT_NEAR(found, wanted, tolerance) << "element " << i;
+  }
+}
+
+void run(const json::Object &object) {
+  std::string text;
+  llvm::raw_string_ostream(text) << *object.get("symbol");
+  rt::Result<Symbol> symbol = fromJson(text);
+  ASSERT_TRUE(symbol.isOk()) << symbol.status().message();
+  LoweringOptions options;
+  for (const char *group : {"inputs", "states"})
+    for (const auto &[name, value] : *object.getObject(group)) {
+      Array array = decode(value);
+      auto bytes = toBytes(array);
+      options.constants[name.str()] = {array.type, *bytes, bytes};
+    }
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.getDiagEngine().registerHandler([](mlir::Diagnostic &diagnostic) {
+    ADD_FAILURE() << diagnostic.str();
+    return mlir::success();
+  });
+  auto module = lowerToGraph(context, *symbol, options);
+  ASSERT_TRUE(module);
+  auto main = module->lookupSymbol<mlir::func::FuncOp>("main");
+  mlir::ValueRange results =
+      main.getBody().front().getTerminator()->getOperands();
+  const json::Array &outputs = *object.getArray("outputs");
+  ASSERT_EQ(results.size(), outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    expectEqual(results[i], decode(outputs[i]));
+}
+
+std::vector<json::Value> readCases() {
+  std::vector<json::Value> cases;
+  std::ifstream file(DLC_TEST_CASES);
+  for (std::string line; std::getline(file, line);) {
+    llvm::Expected<json::Value> value = json::parse(line);
+    EXPECT_TRUE(bool(value));
+    cases.push_back(std::move(*value));
+  }
+  return cases;
+}
+
+/// The last node of a case: its operator and its attributes.
+std::string describe(const json::Object &object) {
+  const json::Array &nodes = *object.getObject("symbol")->getArray("nodes");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << nodes.back();
+  return text;
+}
+
+} // namespace
+
+TEST(OperatorTest, AgreesWithMXNet) {
+  std::vector<json::Value> cases = readCases();
+  ASSERT_GT(cases.size(), 300u);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE("line " + std::to_string(i + 1) + ": " +
+                 describe(*cases[i].getAsObject()));
+    run(*cases[i].getAsObject());
+  }
+}
+
+TEST(OperatorTest, EveryOperatorHasACase) {
+  std::set<std::string_view> tested;
+  for (const json::Value &value : readCases())
+    for (const json::Value &node :
+         *value.getAsObject()->getObject("symbol")->getArray("nodes"))
+      if (const Operator *op =
+              findOperator(node.getAsObject()->getString("op")->str()))
+        tested.insert(op->name);
+  for (const Operator *op : allOperators())
+    EXPECT_TRUE(tested.contains(op->name)) << op->name;
+}
+
+TEST(OperatorTest, IsDocumented) {
+  auto expectSentence = [](std::string_view text) {
+    EXPECT_FALSE(text.empty());
+    EXPECT_NE(text.substr(text.size() - 1), ".") << text;
+  };
+  for (const Operator *op : allOperators()) {
+    SCOPED_TRACE(std::string(op->name));
+    expectSentence(op->summary);
+    for (const Parameter &parameter : op->parameters)
+      EXPECT_TRUE(parameter.summary.ends_with(".")) << parameter.name;
+  }
+}
+
+/// What a declaration says of itself must hold together: defaults are values,
+/// conditions and counts name parameters that can be what they say.
+TEST(OperatorTest, IsConsistent) {
+  for (const Operator *op : allOperators()) {
+    SCOPED_TRACE(std::string(op->name));
+    std::set<std::string_view> names;
+    for (const Parameter &parameter : op->parameters) {
+      EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
+      if (parameter.fallback)
+        EXPECT_TRUE(parseValue(parameter, *parameter.fallback).isOk())
+            << parameter.name;
+    }
+    auto expectPossible = [&](const Condition &condition) {
+      if (condition.parameter.empty())
+        return;
+      for (const Parameter &parameter : op->parameters)
+        if (parameter.name == condition.parameter)
+          EXPECT_TRUE(parseValue(parameter, condition.value).isOk())
+              << condition.parameter << " " << condition.value;
+      EXPECT_TRUE(names.contains(condition.parameter)) << condition.parameter;
+    };
+    for (const Input &input : op->inputs)
+      expectPossible(input.exists);
+    for (const Output &output : op->outputs) {
+      expectPossible(output.exists);
+      expectPossible(output.isVisible);
+    }
+    for (std::string_view count : {op->inputCount, op->outputCount})
+      EXPECT_TRUE(count.empty() || names.contains(count)) << count;
+    EXPECT_NE(op->lower, nullptr);
+  }
+}
+
+TEST(OperatorTest, IsFoundByEveryName) {
+  for (const Operator *op : allOperators()) {
+    EXPECT_EQ(findOperator(op->name), op);
+    for (std::string_view alias : op->aliases)
+      EXPECT_EQ(findOperator(alias), op) << alias;
+  }
+  EXPECT_EQ(findOperator("no such"), nullptr);
+  EXPECT_EQ(findOperator(""), nullptr);
+}

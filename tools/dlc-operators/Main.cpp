@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the reference of the operators that symbols are made of, as Markdown,
+// from their declarations: dlc-operators [FILE].
+
+#include "dlc/Symbol/Operator.h"
+
+#include <cstdio>
+#include <limits>
+#include <string>
+
+using namespace dlc::symbol;
+
+static std::string code(std::string_view text) {
+  return "`" + std::string(text) + "`";
+}
+
+/// " (unless `no_bias`)"; "" where the condition always holds.
+static std::string describe(const Condition &condition) {
+  if (condition.parameter.empty())
+    return condition.isNegated ? " (hidden)" : "";
+  std::string text = condition.isNegated ? " (unless " : " (when ";
+  text += code(condition.parameter);
+  if (condition.value != "True")
+    text += " is " + code(condition.value);
+  return text + ")";
+}
+
+static std::string describeRole(InputRole role) {
+  switch (role) {
+  case InputRole::Argument:
+    return "";
+  case InputRole::Auxiliary:
+    return " (auxiliary state)";
+  case InputRole::Label:
+    return " (read by the gradient)";
+  }
+  return "";
+}
+
+static std::string describeValues(const Parameter &parameter) {
+  std::string text(nameOf(parameter.kind));
+  if (parameter.kind == ParameterKind::Choice) {
+    text.clear();
+    for (std::string_view each : parameter.choices)
+      text += (text.empty() ? "" : ", ") + code(each);
+  }
+  using Limits = std::numeric_limits<int64_t>;
+  if (parameter.least != Limits::min())
+    text += ", at least " + std::to_string(parameter.least);
+  if (parameter.most < (int64_t(1) << 31) - 1)
+    text += ", at most " + std::to_string(parameter.most);
+  if (parameter.acceptsNone)
+    text += ", or `None`";
+  return text;
+}
+
+static std::string describeInputs(const Operator &op) {
+  std::string text;
+  if (!op.inputCount.empty()) {
+    text = "`arg0`, `arg1`, ... (" + code(op.inputCount) + " of them)";
+    if (op.countsInputs.parameter.empty())
+      return text;
+    text += describe(op.countsInputs) + "; else ";
+  }
+  for (const Input &input : op.inputs) {
+    text += &input == &op.inputs.front() ? "" : ", ";
+    text +=
+        code(input.name) + describeRole(input.role) + describe(input.exists);
+  }
+  return op.inputs.empty() ? "none" : text;
+}
+
+static std::string describeOutputs(const Operator &op) {
+  if (!op.outputCount.empty())
+    return "`output0`, `output1`, ... (" + code(op.outputCount) + " of them)";
+  std::string text;
+  for (const Output &output : op.outputs) {
+    text += &output == &op.outputs.front() ? "" : ", ";
+    text += code(output.name) + describe(output.exists) +
+            (output.isVisible.parameter.empty()
+                 ? describe(output.isVisible)
+                 : " (shown " + describe(output.isVisible).substr(2));
+  }
+  return text;
+}
+
+static void writeOperator(const Operator &op, std::FILE *file) {
+  std::string text =
+      "## " + std::string(op.name) + "\n\n" + std::string(op.summary) + ".";
+  for (std::string_view alias : op.aliases)
+    text +=
+        (alias == op.aliases.front() ? " Also called " : ", ") + code(alias);
+  text += op.aliases.empty() ? "\n\n" : ".\n\n";
+  if (!op.details.empty())
+    text += std::string(op.details) + "\n\n";
+  text += "- Inputs: " + describeInputs(op) +
+          "\n- Outputs: " + describeOutputs(op) + "\n\n";
+  if (!op.parameters.empty())
+    text += "| Parameter | Values | Default | Meaning |\n|---|---|---|---|\n";
+  for (const Parameter &parameter : op.parameters)
+    text += "| " + code(parameter.name) + " | " + describeValues(parameter) +
+            " | " +
+            (!parameter.fallback           ? "required"
+             : parameter.fallback->empty() ? "empty"
+                                           : code(*parameter.fallback)) +
+            " | " + std::string(parameter.summary) + " |\n";
+  if (!op.parameters.empty())
+    text += "\n";
+  std::fputs(text.c_str(), file);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 2) {
+    std::fprintf(stderr, "usage: dlc-operators [FILE]\n");
+    return 2;
+  }
+  std::FILE *file = argc == 2 ? std::fopen(argv[1], "w") : stdout;
+  if (!file) {
+    std::perror(argv[1]);
+    return 1;
+  }
+  std::fprintf(file,
+               "# Operators of symbols\n\nThe %zu operators that symbols and "
+               "MXNet's files may hold, with MXNet's names and defaults.\n\n",
+               allOperators().size());
+  for (const Operator *op : allOperators())
+    writeOperator(*op, file);
+  bool isWhole = !std::ferror(file) && std::fflush(file) == 0;
+  if (file != stdout)
+    isWhole = std::fclose(file) == 0 && isWhole;
+  return isWhole ? 0 : 1;
+}
