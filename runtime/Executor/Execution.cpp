@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <climits>
 #include <cstring>
 
 using namespace dlc::rt;
@@ -21,8 +22,6 @@ static constexpr size_t keptPoolBytes = size_t(256) << 20;
 
 Execution::State::State(const Program &program, WorkerPool *workers)
     : owner(program), program(program.implementation()), workers(workers) {}
-
-Execution::State::~State() = default;
 
 /// Where arguments of each value stand, as compressed rows.
 void Execution::State::indexSlots() {
@@ -112,7 +111,8 @@ void Execution::State::placeValues() {
 Status Execution::State::prepareLanes(const ExecutionOptions &options) {
   unsigned count = 1;
   if (!program.schedule.segments.empty())
-    count = options.streamThreads ? options.streamThreads : program.streamCount;
+    count = std::min(options.streamThreads ? options.streamThreads : UINT_MAX,
+                     program.streamCount);
   lanes.resize(count);
   for (Lane &lane : lanes) {
     lane.state = this;
@@ -254,6 +254,8 @@ void Execution::setObserver(LaunchObserver *observer) {
   state->observer = observer;
 }
 
+bool Execution::hasRun() const { return state->hasRun; }
+
 const Program &Execution::program() const { return state->owner; }
 
 //===----------------------------------------------------------------------===//
@@ -263,14 +265,18 @@ const Program &Execution::program() const { return state->owner; }
 /// Calls `tile` over the grid of `launch`, on the workers when that pays.
 template <typename Function>
 void Execution::State::overTiles(int64_t tiles, uint64_t nanoseconds,
-                                 Function &&tile) {
-  if (workers && nanoseconds >= WorkerPool::shareAbove && tiles > 1)
-    return workers->parallelFor(tiles, nanoseconds, tile);
-  tile(int64_t(0), tiles);
+                                 const Lane &lane, Function &&tile) {
+  if (!workers || nanoseconds < WorkerPool::shareAbove || tiles <= 1)
+    return tile(int64_t(0), tiles);
+  uint64_t idleFrom = 0;
+  workers->parallelFor(tiles, nanoseconds, tile,
+                       observer ? &idleFrom : nullptr);
+  if (idleFrom) [[unlikely]]
+    observer->onWait(lane.index, idleFrom, nowNanoseconds());
 }
 
-void Execution::State::copyBytes(void *target, const void *source,
-                                 size_t bytes) {
+void Execution::State::copyBytes(void *target, const void *source, size_t bytes,
+                                 const Lane &lane) {
   constexpr size_t piece = 256 << 10;
   auto copyPieces = [&](int64_t begin, int64_t end) {
     size_t first = begin * piece;
@@ -280,7 +286,7 @@ void Execution::State::copyBytes(void *target, const void *source,
   };
   // Memory of one thread moves about 10 bytes in a nanosecond.
   if (bytes)
-    overTiles((bytes + piece - 1) / piece, bytes / 10, copyPieces);
+    overTiles((bytes + piece - 1) / piece, bytes / 10, lane, copyPieces);
 }
 
 Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
@@ -289,20 +295,20 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
     DLC_RETURN_IF_ERROR(allocateOutputs(record));
   switch (record.kind) {
   case LaunchKind::Generated:
-    overTiles(record.tiles, record.nanoseconds,
+    overTiles(record.tiles, record.nanoseconds, lane,
               [&](int64_t begin, int64_t end) {
                 record.function(values, begin, end);
               });
     break;
   case LaunchKind::Library:
-    overTiles(record.tiles, record.nanoseconds,
+    overTiles(record.tiles, record.nanoseconds, lane,
               [&](int64_t begin, int64_t end) {
                 record.library->run(values, begin, end);
               });
     break;
   case LaunchKind::Copy:
     copyBytes(values[1], values[0],
-              bytesOf(program.arguments[record.firstArgument]));
+              bytesOf(program.arguments[record.firstArgument]), lane);
     break;
   case LaunchKind::Reference:
     DLC_RETURN_IF_ERROR(computeReference(record, lane));
@@ -367,6 +373,7 @@ Status Execution::State::runScheduled() {
 }
 
 Status Execution::run() {
+  state->hasRun = false;
   if (state->unboundInputs) {
     for (size_t i = 0; i != state->program.inputs.size(); ++i)
       if (!state->addresses[state->program.inputValues[i]])
@@ -383,6 +390,7 @@ Status Execution::run() {
   Status status = state->runner     ? state->runScheduled()
                   : state->observer ? state->runInOrder<true>()
                                     : state->runInOrder<false>();
+  state->hasRun = status.isOk();
   if (!status.isOk()) [[unlikely]]
     state->releasePool();
   return status;

@@ -16,7 +16,6 @@ namespace dlc::rt {
 
 struct Execution::State {
   State(const Program &program, WorkerPool *workers);
-  ~State();
   State(const State &) = delete;
 
   Status prepare(const ExecutionOptions &options);
@@ -50,6 +49,7 @@ struct Execution::State {
   /// Values that are, or look into, each input and output.
   std::vector<std::vector<uint32_t>> inputViews, outputViews;
   size_t unboundInputs = 0;
+  bool hasRun = false; ///< The last run succeeded.
 
 private:
   friend class Execution;
@@ -76,8 +76,10 @@ private:
   template <bool isObserved>
   static Status runSegment(void *state, uint32_t segment, unsigned lane);
   template <typename Function>
-  void overTiles(int64_t tiles, uint64_t nanoseconds, Function &&tile);
-  void copyBytes(void *target, const void *source, size_t bytes);
+  void overTiles(int64_t tiles, uint64_t nanoseconds, const Lane &lane,
+                 Function &&tile);
+  void copyBytes(void *target, const void *source, size_t bytes,
+                 const Lane &lane);
 
   // Dynamic.cpp: values whose memory or shape is found while running.
   size_t bytesOf(uint32_t value) const;

@@ -2,6 +2,7 @@
 
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 
+#include "dlc/runtime/Base/ForkGuard.h"
 #include "dlc/runtime/Base/Wait.h"
 
 #include <algorithm>
@@ -51,6 +52,7 @@ struct WorkerPool::State {
   int64_t tiles = 0;
   int64_t participants = 1;
 
+  const ForkGuard guard;
   uint64_t spinNanoseconds = 0;
   bool isClosed = false;
   std::vector<pthread_t> workers;
@@ -179,6 +181,9 @@ void WorkerPool::close() {
   if (state->isClosed)
     return;
   state->isClosed = true;
+  // The workers are not there to be joined, nor who may hold `busy`.
+  if (state->guard.isChild())
+    return;
   while (state->busy.exchange(true, std::memory_order_acquire))
     sched_yield();
   state->stopping.store(true, std::memory_order_release);
@@ -188,7 +193,9 @@ void WorkerPool::close() {
     pthread_join(worker, nullptr);
 }
 
-unsigned WorkerPool::threads() const { return state->workers.size() + 1; }
+unsigned WorkerPool::threads() const {
+  return state->guard.isChild() ? 1 : state->workers.size() + 1;
+}
 
 void WorkerPool::wake() {
   // A new epoch with nothing behind the gate.
@@ -198,12 +205,13 @@ void WorkerPool::wake() {
 }
 
 void WorkerPool::parallelFor(int64_t tiles, uint64_t nanoseconds,
-                             TileFunction function, void *context) {
+                             TileFunction function, void *context,
+                             uint64_t *idleFrom) {
   if (tiles <= 0)
     return;
   State &job = *state;
   if (tiles == 1 || nanoseconds < shareAbove || job.workers.empty() ||
-      job.busy.exchange(true, std::memory_order_acquire))
+      job.guard.isChild() || job.busy.exchange(true, std::memory_order_acquire))
     return function(context, 0, tiles);
   job.function = function;
   job.context = context;
@@ -216,6 +224,8 @@ void WorkerPool::parallelFor(int64_t tiles, uint64_t nanoseconds,
   if (sleepers && nanoseconds >= wakeAbove)
     futexWake(job.epoch, int(std::min<int64_t>(sleepers, tiles - 1)));
   job.takeTiles();
+  if (idleFrom)
+    *idleFrom = nowNanoseconds();
   job.awaitEmptyGate();
   job.busy.store(false, std::memory_order_release);
 }

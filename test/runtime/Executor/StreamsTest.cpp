@@ -2,6 +2,7 @@
 //
 // Programs on several devices and streams. Null devices compute on the host.
 
+#include "../InChild.h"
 #include "../ProgramBuilder.h"
 #include "TestKernels.h"
 #include "dlc/runtime/Base/Wait.h"
@@ -83,6 +84,21 @@ TEST(Streams, DevicesExchangeValues) {
     ASSERT_EQ(loaded.output(0), (std::vector<float>{-2, 6, -6, 12}));
     loaded.execution->output(0).as<float>()[round % 4] = 0;
   }
+}
+
+TEST(Streams, AForkRunsThemAlone) {
+  ProgramBuilder builder = twoDevices();
+  Loaded loaded(builder);
+  std::vector<float> x = {-1, 2, -3, 4};
+  loaded.bind(x);
+  EXPECT_EQ(inChild([&] {
+              return loaded.execution->run().isOk() &&
+                             loaded.output(0) ==
+                                 std::vector<float>{-2, 6, -6, 12}
+                         ? 0
+                         : 1;
+            }),
+            0);
 }
 
 TEST(Streams, OneStreamHasNoSegments) {

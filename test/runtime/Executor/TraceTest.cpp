@@ -3,6 +3,7 @@
 #include "../JSON.h"
 #include "../ProgramBuilder.h"
 #include "TestKernels.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Execution.h"
 
 #include <gtest/gtest.h>
@@ -116,6 +117,37 @@ TEST(Trace, ShowsCopiesStreamsAndMemory) {
     memory[devices[event["pid"].number]] = event["args"]["bytes"].number;
   EXPECT_EQ(memory,
             (std::map<std::string, double>{{"cpu:0", 0}, {"null:1", 128}}));
+}
+
+TEST(Trace, ShowsLaunchesCopiesAndWaitsOfOneStream) {
+  ProgramBuilder builder;
+  std::vector<std::byte> object = testObject();
+  builder.object(object);
+  int x = builder.input("x", DLC_F32, {64});
+  int a = builder.arena(DLC_F32, {64});
+  int y = builder.output("y", DLC_F32, {64});
+  int scale = builder.kernel(KernelKind::Generated, "scale_tiles", 4);
+  builder.program.kernels[scale]->flops = 100'000'000; // Worth sharing.
+  builder.launch(scale, {x}, {a}, "scale");
+  builder.launch(builder.kernel(KernelKind::Copy, "copy"), {a}, {y}, "copy");
+  AlignedBuffer bytes = builder.write();
+  std::unique_ptr<Program> program = load(bytes);
+  auto workers = std::move(*WorkerPool::create({.threads = 2}));
+  float data[64] = {1};
+  int64_t shape[] = {64};
+  for (WorkerPool *pool : {workers.get(), static_cast<WorkerPool *>(nullptr)}) {
+    auto execution = std::move(*Execution::create(*program, {.workers = pool}));
+    ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
+    Profiler profiler;
+    TraceRecorder recorder(*program, profiler);
+    execution->setObserver(&recorder);
+    ASSERT_TRUE(execution->run().isOk());
+    std::string found;
+    for (const JSON &event : eventsOf(profiler, "X"))
+      found += event["cat"].string + " " + event["name"].string + "\n";
+    EXPECT_EQ(found, std::string(pool ? "wait wait\n" : "") +
+                         "launch scale\ncopy copy\n");
+  }
 }
 
 TEST(Trace, ShowsTheMemoryOfDynamicValues) {

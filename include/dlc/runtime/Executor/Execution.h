@@ -23,9 +23,9 @@ struct ExecutionOptions {
   /// Shares large kernels among its workers; several executions may use one
   /// pool. Borrowed, outlives the execution. Null: the calling thread alone.
   WorkerPool *workers = nullptr;
-  /// Threads, the caller of run() among them, that run what a program has on
-  /// several devices and streams; 0: one for each stream. A program with one
-  /// stream has none of them.
+  /// At most this many threads, the caller of run() among them, run what a
+  /// program has on several devices and streams; 0: one for each stream, which
+  /// is also the most. A program with one stream has none of them.
   unsigned streamThreads = 0;
 };
 
@@ -66,6 +66,9 @@ public:
   /// `writes`. Errors: those of Engine::push().
   Status push(Engine &engine, Context context, VariableList reads,
               VariableList writes, const PushOptions &options = {});
+
+  /// Whether there was a run and the last one succeeded.
+  bool hasRun() const;
 
   /// Output `index` of the last successful run; its memory is the bound one
   /// or stays valid until the next run, its shape likewise.

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace dlc::rt {
@@ -24,7 +23,8 @@ public:
   virtual ~LaunchObserver() = default;
   virtual void onLaunch(size_t launch, unsigned thread, uint64_t begin,
                         uint64_t end) = 0;
-  /// The thread had nothing to do until another one was done.
+  /// The thread had nothing to do until another one was done: at the end of a
+  /// launch that workers share, or between the launches of several streams.
   virtual void onWait(unsigned thread, uint64_t begin, uint64_t end) {}
   /// From now on the execution uses `bytes` of a device for values that live
   /// within a run.

@@ -3,6 +3,8 @@
 // Every tile once, whoever computes it; idle workers cost nothing.
 
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "../../InChild.h"
+#include "dlc/runtime/Base/Wait.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +15,7 @@
 #include <vector>
 
 using namespace dlc::rt;
+using namespace dlc::rt::test;
 
 namespace {
 
@@ -200,4 +203,50 @@ TEST(WorkerPool, RefusesMoreThreadsThanAnyMachineHas) {
 TEST(WorkerPool, CountsTheProcessorsByDefault) {
   std::unique_ptr<WorkerPool> pool = makePool(0);
   EXPECT_GE(pool->threads(), 1u);
+}
+
+TEST(WorkerPool, SaysSinceWhenItsCallerWaits) {
+  std::unique_ptr<WorkerPool> pool = makePool(2);
+  auto nothing = [](int64_t, int64_t) {};
+  uint64_t before = nowNanoseconds(), idleFrom = 0;
+  pool->parallelFor(8, surelyLarge, nothing, &idleFrom);
+  EXPECT_GE(idleFrom, before);
+  EXPECT_LE(idleFrom, nowNanoseconds());
+  idleFrom = 7; // Where nobody shares, nobody waits.
+  pool->parallelFor(1, surelyLarge, nothing, &idleFrom);
+  pool->parallelFor(8, 1, nothing, &idleFrom);
+  EXPECT_EQ(idleFrom, 7u);
+}
+
+TEST(WorkerPool, AForkComputesAlone) {
+  std::unique_ptr<WorkerPool> pool = makePool(3);
+  // Idle, and with another thread in the middle of a call.
+  for (bool isBusy : {false, true}) {
+    std::atomic<bool> isInside = false, isOver = false;
+    std::thread other([&] {
+      if (isBusy)
+        pool->parallelFor(2, surelyLarge, [&](int64_t, int64_t) {
+          isInside = true;
+          isOver.wait(false);
+        });
+    });
+    while (isBusy && !isInside)
+      std::this_thread::yield();
+    EXPECT_EQ(inChild([&] {
+                if (pool->threads() != 1)
+                  return 1;
+                std::vector<int> counts(100);
+                countTiles(*pool, counts, surelyLarge);
+                pool->wake();
+                pool.reset(); // Does not wait for who is not there.
+                return std::ranges::count(counts, 1) == 100 ? 0 : 2;
+              }),
+              0);
+    isOver = true;
+    isOver.notify_all();
+    other.join();
+  }
+  std::vector<int> counts(100);
+  countTiles(*pool, counts, surelyLarge);
+  EXPECT_EQ(std::ranges::count(counts, 1), 100);
 }

@@ -24,7 +24,8 @@ struct WorkerPoolOptions {
 
 /// A fixed set of threads. parallelFor() may be called from several threads at
 /// once and from inside a tile: the workers then serve one of the callers and
-/// the others compute alone. Idle workers sleep and cost nothing.
+/// the others compute alone. Idle workers sleep and cost nothing. In the child
+/// of a fork(), which has no workers, each caller computes alone.
 class WorkerPool {
 public:
   /// Computes tiles [begin, end) of `context`; must not throw.
@@ -60,20 +61,22 @@ public:
   /// Calls `function` over disjoint ranges that cover [0, tiles) and returns
   /// when all are done. `nanoseconds` is the modelled time of the whole on one
   /// thread; UINT64_MAX when it is not known and surely large. Allocates
-  /// nothing.
+  /// nothing. Where the caller shared the tiles, `idleFrom`, unless null, gets
+  /// the time from which it had none left and waited (nowNanoseconds()).
   void parallelFor(int64_t tiles, uint64_t nanoseconds, TileFunction function,
-                   void *context);
+                   void *context, uint64_t *idleFrom = nullptr);
 
   /// The same for a callable `(int64_t begin, int64_t end)`.
   template <typename Function>
-  void parallelFor(int64_t tiles, uint64_t nanoseconds, Function &&function) {
+  void parallelFor(int64_t tiles, uint64_t nanoseconds, Function &&function,
+                   uint64_t *idleFrom = nullptr) {
     using Callable = std::remove_reference_t<Function>;
     parallelFor(
         tiles, nanoseconds,
         [](void *context, int64_t begin, int64_t end) {
           (*static_cast<Callable *>(context))(begin, end);
         },
-        const_cast<void *>(static_cast<const void *>(&function)));
+        const_cast<void *>(static_cast<const void *>(&function)), idleFrom);
   }
 
 private:
