@@ -16,7 +16,7 @@
 #ifndef DLC_C_RUNTIME_H
 #define DLC_C_RUNTIME_H
 
-#include "dlc-c/Common.h"
+#include "dlc-c/Engine.h"
 
 typedef struct DlcProgramImpl *DlcProgram;
 typedef struct DlcPoolImpl *DlcPool;
@@ -101,7 +101,8 @@ DLC_API void dlcPoolDestroy(DlcPool pool);
 /*===-- Executions --------------------------------------------------------===*/
 
 /* Allocates all that a run needs. `pool` may be null: then the calling thread
- * computes alone. An execution is for one thread at a time.
+ * computes alone. A program of several streams has threads of its own for
+ * them, at most as many as the pool. An execution is for one thread at a time.
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutionCreate(DlcProgram program, DlcPool pool,
                                      DlcExecution *execution);
@@ -123,6 +124,17 @@ DLC_API DlcStatus dlcExecutionBindOutput(DlcExecution execution, size_t index,
 
 /* Runs the program once. Every input is bound. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutionRun(DlcExecution execution);
+
+/* Pushes one run, as one operation of `engine`, and returns at once. `reads`
+ * and `writes` stand for the bound memory; one of `writes` stands for the
+ * execution, so that its runs follow each other. Until the run has completed
+ * nothing else is done with the execution. Its failure poisons `writes`. Null
+ * options: none. Errors: those of dlcEnginePushSync. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcExecutionPush(DlcExecution execution, DlcEngine engine,
+                                   DlcContext context, const DlcVariable *reads,
+                                   int32_t readCount, const DlcVariable *writes,
+                                   int32_t writeCount,
+                                   const DlcPushOptions *options);
 
 /* Output `index` of the last run. Shape and memory (unless bound) belong to the
  * execution and stay valid until its next run. DLC_INVALID_ARGUMENT before the

@@ -2,8 +2,7 @@
 
 #include "dlc-c/Engine.h"
 
-#include "Handles.h"
-#include "dlc/runtime/CAPI/Options.h"
+#include "Push.h"
 #include "dlc/runtime/CAPI/Status.h"
 #include "dlc/runtime/Engine/Engine.h"
 
@@ -26,44 +25,8 @@ static_assert(DLC_OPERATION_CPU_PRIORITIZED ==
 // Arguments
 //===----------------------------------------------------------------------===//
 
-static Status outOfRange(const char *what, int64_t value) {
-  return makeError(StatusCode::InvalidArgument, "expected %s, got %lld", what,
-                   static_cast<long long>(value));
-}
-
 static Variable toVariable(DlcVariable variable) {
   return {variable.index, variable.stamp};
-}
-
-/// The engine's own list, which has the same layout.
-static Status toList(const DlcVariable *list, int32_t count,
-                     VariableList &result) {
-  static_assert(sizeof(DlcVariable) == sizeof(Variable));
-  if (count < 0)
-    return outOfRange("a number of variables", count);
-  if (count && !list)
-    return missing("variables");
-  result = {reinterpret_cast<const Variable *>(list), size_t(count)};
-  return Status::ok();
-}
-
-static Status toOptions(Engine &engine, const DlcPushOptions *given,
-                        PushOptions &options) {
-  if (!given)
-    return Status::ok();
-  DlcPushOptions known = {
-      sizeof(known), DLC_OPERATION_NORMAL, 0, nullptr, nullptr, 0};
-  DLC_RETURN_IF_ERROR(readOptions(*given, known));
-  if (unsigned(known.property) > DLC_OPERATION_NO_SKIP)
-    return outOfRange("a property", known.property);
-  options.property = OperationProperty(known.property);
-  options.priority = known.priority;
-  options.bytes = known.bytes;
-  for (auto [text, kept] : {std::pair(known.name, &options.name),
-                            std::pair(known.origin, &options.origin)})
-    if (text && !(*kept = engine.keepText(text)))
-      return makeError(StatusCode::OutOfMemory, "no memory for a name");
-  return Status::ok();
 }
 
 namespace {
@@ -101,21 +64,6 @@ struct AsyncFunction {
     auto *handle = new (std::nothrow) DlcCompletionImpl{std::move(completion)};
     if (handle) // Otherwise the completion ends with an error.
       function(data.get(), fromContext(run.context), handle);
-  }
-};
-
-/// The arguments of a push.
-struct PushArguments {
-  Context context;
-  VariableList reads, writes;
-  PushOptions options;
-
-  Status read(Engine &engine, const DlcVariable *givenReads, int32_t readCount,
-              const DlcVariable *givenWrites, int32_t writeCount,
-              const DlcPushOptions *givenOptions) {
-    DLC_RETURN_IF_ERROR(toList(givenReads, readCount, reads));
-    DLC_RETURN_IF_ERROR(toList(givenWrites, writeCount, writes));
-    return toOptions(engine, givenOptions, options);
   }
 };
 
@@ -345,11 +293,10 @@ DlcStatus dlcEngineWaitForVariable(DlcEngine engine, DlcVariable variable,
                                    DlcVariableUse use) {
   if (!engine)
     return wrap(missing("an engine"));
-  if (unsigned(use) > DLC_USE_WRITE)
-    return wrap(outOfRange("a use of a variable", use));
-  return wrap(engine->engine->waitForVariable(
-      toVariable(variable),
-      use == DLC_USE_WRITE ? VariableUse::Write : VariableUse::Read));
+  VariableUse known;
+  if (Status status = toUse(use, known); !status.isOk())
+    return wrap(std::move(status));
+  return wrap(engine->engine->waitForVariable(toVariable(variable), known));
 }
 
 DlcStatus dlcEngineWaitForAll(DlcEngine engine) {

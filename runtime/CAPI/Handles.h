@@ -6,9 +6,11 @@
 #define DLC_RUNTIME_CAPI_HANDLES_H
 
 #include "dlc-c/Engine.h"
+#include "dlc/abi/Tensor.h"
 #include "dlc/runtime/Engine/Engine.h"
 
 #include <memory>
+#include <span>
 
 /// Arrays share the engine; the handle's end closes it (see dlcEngineDestroy).
 struct DlcEngineImpl {
@@ -19,6 +21,33 @@ namespace dlc::rt {
 
 inline Status missing(const char *what) {
   return makeError(StatusCode::InvalidArgument, "expected %s, got null", what);
+}
+
+inline Status checkIndex(size_t index, size_t count) {
+  if (index < count)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected an index below %zu, got %zu", count, index);
+}
+
+inline Status toShape(const int64_t *shape, int32_t rank,
+                      std::span<const int64_t> &result) {
+  if (rank < 0 || rank > DLC_MAX_RANK)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a rank of 0 to %d, got %d", DLC_MAX_RANK,
+                     int(rank));
+  if (rank && !shape)
+    return missing("a shape");
+  result = {shape, size_t(rank)};
+  return Status::ok();
+}
+
+inline Status toUse(DlcVariableUse given, VariableUse &use) {
+  if (given != DLC_USE_READ && given != DLC_USE_WRITE)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a read or a write, got %d", int(given));
+  use = given == DLC_USE_READ ? VariableUse::Read : VariableUse::Write;
+  return Status::ok();
 }
 
 inline Status toContext(DlcContext given, Context &context) {

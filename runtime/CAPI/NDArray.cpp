@@ -30,28 +30,9 @@ static_assert(DLC_ARRAY_NPY == int(ArrayFormat::Npy) &&
 //===----------------------------------------------------------------------===//
 
 /// The array of a handle; a null one for null, which all functions refuse.
-static NDArray toArray(DlcNDArray array) {
-  return array ? array->array : NDArray();
-}
-
-static Status toUse(DlcVariableUse given, VariableUse &use) {
-  if (given != DLC_USE_READ && given != DLC_USE_WRITE)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a read or a write, got %d", int(given));
-  use = given == DLC_USE_READ ? VariableUse::Read : VariableUse::Write;
-  return Status::ok();
-}
-
-static Status toShape(const int64_t *shape, int32_t rank,
-                      std::span<const int64_t> &result) {
-  if (rank < 0 || rank > DLC_MAX_RANK)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a rank of 0 to %d, got %d", DLC_MAX_RANK,
-                     int(rank));
-  if (rank && !shape)
-    return missing("a shape");
-  result = {shape, size_t(rank)};
-  return Status::ok();
+static const NDArray &toArray(DlcNDArray array) {
+  static const NDArray none;
+  return array ? array->array : none;
 }
 
 static Status toArrays(const DlcNDArray *arrays, size_t count,
@@ -191,7 +172,7 @@ DlcStatus dlcNDArrayWait(DlcNDArray array, DlcVariableUse use) {
   VariableUse known;
   if (Status status = toUse(use, known); !status.isOk())
     return wrap(std::move(status));
-  NDArray given = toArray(array);
+  const NDArray &given = toArray(array);
   return wrap(known == VariableUse::Read ? given.waitToRead()
                                          : given.waitToWrite());
 }
@@ -258,10 +239,8 @@ DlcStatus dlcNDArrayListGet(DlcNDArrayList list, size_t index,
                             DlcNDArray *array) {
   if (!list || !array)
     return wrap(missing("a list and a place for the array"));
-  if (index >= list->arrays.size())
-    return wrap(makeError(StatusCode::InvalidArgument,
-                          "expected an index below %zu, got %zu",
-                          list->arrays.size(), index));
+  if (Status status = checkIndex(index, list->arrays.size()); !status.isOk())
+    return wrap(std::move(status));
   const NamedArray &found = list->arrays[index];
   if (found.array.isNull())
     return wrap(makeError(StatusCode::NotFound,

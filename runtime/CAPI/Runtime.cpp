@@ -2,7 +2,7 @@
 
 #include "dlc-c/Runtime.h"
 
-#include "dlc/runtime/CAPI/Options.h"
+#include "Push.h"
 #include "dlc/runtime/CAPI/Status.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Execution.h"
@@ -20,26 +20,15 @@ struct DlcPoolImpl {
 
 struct DlcExecutionImpl {
   std::unique_ptr<Execution> execution;
-  bool hasRun = false; ///< The last run succeeded.
 };
 
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
 
-static Status missing(const char *what) {
-  return makeError(StatusCode::InvalidArgument, "expected %s, got null", what);
-}
-
 static Status toView(const DlcTensor &tensor, TensorView &view) {
-  if (tensor.rank < 0 || tensor.rank > DLC_MAX_RANK)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a rank of 0 to %d, got %d", DLC_MAX_RANK,
-                     int(tensor.rank));
-  if (tensor.rank && !tensor.shape)
-    return missing("a shape");
-  view = {tensor.type, {tensor.shape, size_t(tensor.rank)}, tensor.data};
-  return Status::ok();
+  view = {tensor.type, {}, tensor.data};
+  return toShape(tensor.shape, tensor.rank, view.shape);
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,10 +75,7 @@ static Status describePort(std::span<const Port> ports, size_t index,
                            DlcPort *out) {
   if (!out)
     return missing("a place for the description");
-  if (index >= ports.size())
-    return makeError(StatusCode::InvalidArgument,
-                     "expected an index below %zu, got %zu", ports.size(),
-                     index);
+  DLC_RETURN_IF_ERROR(checkIndex(index, ports.size()));
   const Port &port = ports[index];
   int32_t rank = port.type.hasRank ? int32_t(port.type.rank()) : -1;
   return fillStruct(out, {sizeof(DlcPort), port.name.c_str(), port.type.type,
@@ -170,7 +156,9 @@ DlcStatus dlcExecutionCreate(DlcProgram program, DlcPool pool,
                              DlcExecution *execution) {
   if (!program || !execution)
     return wrap(missing("a program and a place for the execution"));
-  ExecutionOptions options{pool ? pool->pool.get() : nullptr};
+  ExecutionOptions options{.streamThreads = 1}; // The calling thread alone.
+  if (pool)
+    options = {pool->pool.get(), pool->pool->threads()};
   return wrap(
       handOut(Execution::create(*program->program, options), execution));
 }
@@ -204,8 +192,24 @@ DlcStatus dlcExecutionBindOutput(DlcExecution execution, size_t index,
 DlcStatus dlcExecutionRun(DlcExecution execution) {
   if (!execution)
     return wrap(missing("an execution"));
-  Status status = execution->execution->run();
-  execution->hasRun = status.isOk();
+  return wrap(execution->execution->run());
+}
+
+DlcStatus dlcExecutionPush(DlcExecution execution, DlcEngine engine,
+                           DlcContext context, const DlcVariable *reads,
+                           int32_t readCount, const DlcVariable *writes,
+                           int32_t writeCount, const DlcPushOptions *options) {
+  if (!execution || !engine)
+    return wrap(missing(execution ? "an engine" : "an execution"));
+  PushArguments arguments;
+  Status status = toContext(context, arguments.context);
+  if (status.isOk())
+    status = arguments.read(*engine->engine, reads, readCount, writes,
+                            writeCount, options);
+  if (status.isOk())
+    status = execution->execution->push(*engine->engine, arguments.context,
+                                        arguments.reads, arguments.writes,
+                                        arguments.options);
   return wrap(std::move(status));
 }
 
@@ -214,11 +218,9 @@ DlcStatus dlcExecutionOutput(DlcExecution execution, size_t index,
   if (!execution || !tensor)
     return wrap(missing("an execution and a place for the tensor"));
   size_t count = execution->execution->program().outputs().size();
-  if (index >= count)
-    return wrap(makeError(StatusCode::InvalidArgument,
-                          "expected an index below %zu, got %zu", count,
-                          index));
-  if (!execution->hasRun)
+  if (Status status = checkIndex(index, count); !status.isOk())
+    return wrap(std::move(status));
+  if (!execution->execution->hasRun())
     return wrap(makeError(StatusCode::InvalidArgument,
                           "expected an execution whose last run succeeded"));
   TensorView view = execution->execution->output(index);

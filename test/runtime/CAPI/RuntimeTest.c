@@ -110,6 +110,55 @@ static void testRun(DlcProgram program, DlcPool pool) {
   dlcExecutionDestroy(execution);
 }
 
+static void testPush(DlcProgram program) {
+  DlcExecution execution = NULL;
+  DlcEngine engine = NULL;
+  DlcVariable run;
+  DlcContext cpu = {DLC_DEVICE_CPU, 0};
+  CHECK_OK(dlcExecutionCreate(program, NULL, &execution));
+  CHECK_OK(dlcEngineCreate(NULL, &engine));
+  CHECK_OK(dlcEngineNewVariable(engine, &run));
+  /* A run that fails poisons what it writes. */
+  CHECK_OK(dlcExecutionPush(execution, engine, cpu, NULL, 0, &run, 1, NULL));
+  DlcStatus status = dlcEngineWaitForVariable(engine, run, DLC_USE_READ);
+  CHECK(strstr(dlcStatusMessage(status), "input 'x' is not bound") != NULL);
+  dlcStatusDestroy(status);
+  DlcTensor output = {NULL, NULL, 0, DLC_INVALID_TYPE};
+  CHECK_ERROR(dlcExecutionOutput(execution, 0, &output), DLC_INVALID_ARGUMENT,
+              "expected an execution whose last run succeeded");
+  DlcVariable again;
+  CHECK_OK(dlcEngineNewVariable(engine, &again));
+  float x[6] = {0, 1, -5, -2, 4, 0};
+  int64_t shape[2] = {2, 3};
+  DlcTensor input = {x, shape, 2, DLC_F32};
+  CHECK_OK(dlcExecutionBindInput(execution, 0, &input));
+  DlcPushOptions options = {
+      sizeof(options), DLC_OPERATION_NORMAL, 0, "run the model", NULL, 0};
+  for (int i = 0; i != 3; ++i)
+    CHECK_OK(
+        dlcExecutionPush(execution, engine, cpu, NULL, 0, &again, 1, &options));
+  CHECK_OK(dlcEngineWaitForVariable(engine, again, DLC_USE_READ));
+  uint64_t version = 0;
+  CHECK_OK(dlcEngineVersion(engine, again, &version));
+  CHECK(version == 3);
+  CHECK_OK(dlcExecutionOutput(execution, 0, &output));
+  const float *values = output.data;
+  CHECK(values[0] == 1 && values[1] == 0 && values[4] == 2 && values[5] == 3);
+  CHECK_ERROR(dlcExecutionPush(execution, engine, cpu, NULL, 0, NULL, -1, NULL),
+              DLC_INVALID_ARGUMENT, "expected a number of variables, got -1");
+  DlcContext none = {DLC_DEVICE_KIND_LIMIT, 0};
+  CHECK_ERROR(
+      dlcExecutionPush(execution, engine, none, NULL, 0, &again, 1, NULL),
+      DLC_INVALID_ARGUMENT,
+      "expected a device, got kind 2147483647 with number 0");
+  CHECK_ERROR(dlcExecutionPush(execution, NULL, cpu, NULL, 0, NULL, 0, NULL),
+              DLC_INVALID_ARGUMENT, "expected an engine, got null");
+  CHECK_ERROR(dlcExecutionPush(NULL, engine, cpu, NULL, 0, NULL, 0, NULL),
+              DLC_INVALID_ARGUMENT, "expected an execution, got null");
+  dlcEngineDestroy(engine);
+  dlcExecutionDestroy(execution);
+}
+
 static void testMemory(const char *path) {
   FILE *file = fopen(path, "rb");
   CHECK(file != NULL);
@@ -164,6 +213,7 @@ int main(int argc, char **argv) {
   DlcPool pool = NULL;
   CHECK_OK(dlcPoolCreate(&options, &pool));
   testRun(program, pool);
+  testPush(program);
   dlcPoolDestroy(pool);
   dlcProgramDestroy(program);
   testMemory(argv[1]);
