@@ -81,10 +81,6 @@ static Result<const ref::Operation *> find(std::string_view name) {
                    std::string(name).c_str());
 }
 
-static TensorType typeOf(const NDArray &array) {
-  return {array.type(), {array.shape().begin(), array.shape().end()}};
-}
-
 /// Asks the shape rule for the types of the results.
 static Status infer(const ref::Operation &operation,
                     std::span<const NDArray> inputs,
@@ -110,7 +106,7 @@ static Status infer(const ref::Operation &operation,
   return Status::ok();
 }
 
-/// The device and the engine that all arrays share.
+/// Any of the arrays: all share its host device and its engine.
 static Status findPlace(std::span<const NDArray> inputs,
                         std::span<const NDArray> outputs, const NDArray *&any) {
   any = nullptr;
@@ -125,24 +121,18 @@ static Status findPlace(std::span<const NDArray> inputs,
                          "expected arrays on %s, got one on %s",
                          toString(any->context()).c_str(),
                          toString(array.context()).c_str());
+      DLC_RETURN_IF_ERROR(checkSameEngine(*any, array));
     }
   if (!any)
     return makeError(StatusCode::InvalidArgument,
                      "expected an array, got null handles alone");
-  if (!any->context().isHost())
-    return makeError(StatusCode::Unsupported,
-                     "expected arrays of the host, got them on %s",
-                     toString(any->context()).c_str());
-  return Status::ok();
+  return checkHost(any->context());
 }
 
 static Status checkOutputs(std::span<const NDArray> outputs,
                            std::span<const TensorType> types) {
   for (size_t i = 0; i != outputs.size(); ++i) {
-    if (outputs[i].isNull() || outputs[i].isReadOnly())
-      return makeError(
-          StatusCode::InvalidArgument, "expected an array to write, got %s",
-          outputs[i].isNull() ? "a null handle" : "read-only memory");
+    DLC_RETURN_IF_ERROR(checkWritable(outputs[i]));
     if (outputs[i].type() != types[i].type ||
         !std::ranges::equal(outputs[i].shape(), types[i].shape))
       return makeError(

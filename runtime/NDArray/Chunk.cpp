@@ -77,6 +77,40 @@ Result<std::byte *> ArrayPiece::writable() const {
   return start;
 }
 
+Status dlc::rt::checkPresent(const NDArray &array) {
+  if (!array.isNull())
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected an array, got a null handle");
+}
+
+Status dlc::rt::checkWritable(const NDArray &array) {
+  DLC_RETURN_IF_ERROR(checkPresent(array));
+  if (!array.isReadOnly())
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected an array to write, got read-only memory");
+}
+
+Status dlc::rt::checkHost(Context context) {
+  if (context.isHost())
+    return Status::ok();
+  return makeError(StatusCode::Unsupported,
+                   "expected memory of the host, got %s",
+                   toString(context).c_str());
+}
+
+Status dlc::rt::checkSameEngine(const NDArray &one, const NDArray &other) {
+  if (&one.runtime()->engine() == &other.runtime()->engine())
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected arrays of one engine, got them of two");
+}
+
+TensorType dlc::rt::typeOf(const NDArray &array) {
+  return {array.type(), {array.shape().begin(), array.shape().end()}};
+}
+
 void dlc::rt::addVariable(std::vector<Variable> &list, Variable variable) {
   if (std::ranges::find(list, variable) == list.end())
     list.push_back(variable);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that an array and its views share, with its variable.
+// The memory that an array and its views share, with its variable, and what
+// functions of this folder ask of arrays.
 
 #ifndef DLC_RUNTIME_NDARRAY_CHUNK_H
 #define DLC_RUNTIME_NDARRAY_CHUNK_H
@@ -92,6 +93,15 @@ struct ArrayPiece {
   DataType type;
   std::vector<int64_t> shape;
 };
+
+// What functions expect of their arrays.
+Status checkPresent(const NDArray &array);  ///< Not null.
+Status checkWritable(const NDArray &array); ///< Not null, not read-only.
+Status checkHost(Context context);
+/// One engine knows the variables of both, which are not null.
+Status checkSameEngine(const NDArray &one, const NDArray &other);
+
+TensorType typeOf(const NDArray &array);
 
 /// The engine refuses variables that are listed twice: these are not.
 void addVariable(std::vector<Variable> &list, Variable variable);

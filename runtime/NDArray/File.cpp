@@ -176,11 +176,9 @@ Status dlc::rt::saveArrays(const std::string &path,
   Saving saving{path, format, {}, {}};
   std::vector<Variable> reads;
   for (const NamedArray &named : arrays) {
-    if (named.array.isNull() || !named.array.context().isHost())
-      return makeError(
-          StatusCode::InvalidArgument, "expected arrays of the host, got %s",
-          named.array.isNull() ? "a null handle"
-                               : toString(named.array.context()).c_str());
+    DLC_RETURN_IF_ERROR(checkPresent(named.array));
+    DLC_RETURN_IF_ERROR(checkHost(named.array.context()));
+    DLC_RETURN_IF_ERROR(checkSameEngine(arrays[0].array, named.array));
     saving.names.push_back(named.name);
     saving.pieces.emplace_back(named.array);
     addVariable(reads, named.array.variable());

@@ -55,13 +55,6 @@ std::shared_ptr<const void> NDArray::memory() const {
 
 bool NDArray::isView() const { return chunk && bytes() != chunk->bytes; }
 
-Status NDArray::checkPresent() const {
-  if (chunk)
-    return Status::ok();
-  return makeError(StatusCode::InvalidArgument,
-                   "expected an array, got a null handle");
-}
-
 /// Counts the elements of a new array.
 static Status checkType(DataType type, std::span<const int64_t> shape,
                         int64_t &elements) {
@@ -78,6 +71,16 @@ static Status checkType(DataType type, std::span<const int64_t> shape,
   return Status::ok();
 }
 
+/// Elements of `type` may be there.
+static Status checkMemory(const ForeignMemory &memory, DataType type,
+                          int64_t elements) {
+  if ((elements == 0 || memory.data) && isAligned(memory.data, sizeOf(type)))
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected memory aligned to %zu bytes, got %p", sizeOf(type),
+                   memory.data);
+}
+
 Result<NDArray> NDArray::make(const std::shared_ptr<ArrayRuntime> &runtime,
                               DataType type, std::span<const int64_t> shape,
                               const ForeignMemory *memory, Context context) {
@@ -86,9 +89,9 @@ Result<NDArray> NDArray::make(const std::shared_ptr<ArrayRuntime> &runtime,
                      "expected a runtime for arrays, got null");
   int64_t elements;
   DLC_RETURN_IF_ERROR(checkType(type, shape, elements));
-  if (!memory)
-    DLC_RETURN_IF_ERROR(
-        std::move(runtime->storage()->manager(context).status()));
+  DLC_RETURN_IF_ERROR(
+      memory ? checkMemory(*memory, type, elements)
+             : std::move(runtime->storage()->manager(context).status()));
   Result<Variable> variable = runtime->engine().newVariable();
   if (!variable.isOk())
     return std::move(variable.status());
@@ -113,16 +116,7 @@ Result<NDArray> NDArray::create(const std::shared_ptr<ArrayRuntime> &runtime,
 Result<NDArray> NDArray::adopt(const std::shared_ptr<ArrayRuntime> &runtime,
                                DataType type, std::span<const int64_t> shape,
                                const ForeignMemory &memory, Context context) {
-  if (!context.isHost())
-    return makeError(StatusCode::Unsupported,
-                     "expected memory of the host, got %s",
-                     toString(context).c_str());
-  int64_t elements;
-  DLC_RETURN_IF_ERROR(checkType(type, shape, elements));
-  if ((elements != 0 && !memory.data) || !isAligned(memory.data, sizeOf(type)))
-    return makeError(StatusCode::InvalidArgument,
-                     "expected memory aligned to %zu bytes, got %p",
-                     sizeOf(type), memory.data);
+  DLC_RETURN_IF_ERROR(checkHost(context));
   return make(runtime, type, shape, &memory, context);
 }
 
@@ -131,7 +125,7 @@ Result<NDArray> NDArray::adopt(const std::shared_ptr<ArrayRuntime> &runtime,
 //===----------------------------------------------------------------------===//
 
 Result<NDArray> NDArray::slice(int64_t begin, int64_t end) const {
-  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
   if (dims.empty())
     return makeError(StatusCode::InvalidArgument,
                      "expected an array with rows, got a scalar");
@@ -160,7 +154,7 @@ Result<NDArray> NDArray::at(int64_t index) const {
 }
 
 Result<NDArray> NDArray::reshape(std::span<const int64_t> shape) const {
-  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
   std::vector<int64_t> wanted(shape.begin(), shape.end());
   auto open = std::ranges::find(wanted, -1);
   if (open != wanted.end()) {

@@ -12,31 +12,9 @@
 
 using namespace dlc::rt;
 
-static Status checkWritable(const NDArray &array) {
-  if (array.isNull())
-    return makeError(StatusCode::InvalidArgument,
-                     "expected an array, got a null handle");
-  if (array.isReadOnly())
-    return makeError(StatusCode::InvalidArgument,
-                     "expected an array to write, got read-only memory");
-  return Status::ok();
-}
-
-static Status checkHost(Context context) {
-  if (context.isHost())
-    return Status::ok();
-  return makeError(StatusCode::Unsupported,
-                   "expected memory of the host, got %s",
-                   toString(context).c_str());
-}
-
 //===----------------------------------------------------------------------===//
 // Copies and fills
 //===----------------------------------------------------------------------===//
-
-static std::string describe(const NDArray &array) {
-  return toString({array.type(), {array.shape().begin(), array.shape().end()}});
-}
 
 /// Where and in which lane a copy runs: with the device that takes part.
 static Context placeOf(Context from, Context to, OperationProperty &property) {
@@ -62,12 +40,13 @@ static Status runCopy(const ArrayPiece &source, const ArrayPiece &target) {
 }
 
 Status NDArray::copyTo(const NDArray &target, int priority) const {
-  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
   DLC_RETURN_IF_ERROR(checkWritable(target));
   if (target.elementType != elementType || target.dims != dims)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a target of %s, got %s", describe(*this).c_str(),
-                     describe(target).c_str());
+    return makeError(
+        StatusCode::InvalidArgument, "expected a target of %s, got %s",
+        toString(typeOf(*this)).c_str(), toString(typeOf(target)).c_str());
+  DLC_RETURN_IF_ERROR(checkSameEngine(*this, target));
   DLC_RETURN_IF_ERROR(checkHost(context()));
   DLC_RETURN_IF_ERROR(checkHost(target.context()));
   PushOptions options;
@@ -85,7 +64,7 @@ Status NDArray::copyTo(const NDArray &target, int priority) const {
 }
 
 Result<NDArray> NDArray::copy(Context context) const {
-  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
   Result<NDArray> target = create(home, elementType, dims, context);
   if (target.isOk())
     DLC_RETURN_IF_ERROR(copyTo(*target));
@@ -141,17 +120,17 @@ Status NDArray::fill(double value, int priority) const {
 //===----------------------------------------------------------------------===//
 
 Status NDArray::waitToRead() const {
-  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
   return home->engine().waitForVariable(variable(), VariableUse::Read);
 }
 
 Status NDArray::waitToWrite() const {
-  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
   return home->engine().waitForVariable(variable(), VariableUse::Write);
 }
 
 Result<uint64_t> NDArray::version() const {
-  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
   return home->engine().version(variable());
 }
 
@@ -178,7 +157,7 @@ Status NDArray::copyFromHost(std::span<const std::byte> source) const {
 }
 
 Status NDArray::copyToHost(std::span<std::byte> target) const {
-  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
   DLC_RETURN_IF_ERROR(checkHost(context()));
   DLC_RETURN_IF_ERROR(checkSize(bytes(), target.size()));
   auto run = [target, piece = ArrayPiece(*this)] {
@@ -192,7 +171,7 @@ Status NDArray::copyToHost(std::span<std::byte> target) const {
 }
 
 Result<void *> NDArray::hostAccess(VariableUse use) const {
-  DLC_RETURN_IF_ERROR(checkPresent());
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
   DLC_RETURN_IF_ERROR(checkHost(context()));
   if (use == VariableUse::Write)
     DLC_RETURN_IF_ERROR(checkWritable(*this));

@@ -168,6 +168,13 @@ TEST(NDArray, SaysWhyAnOperationIsRefused) {
   NDArray none;
   EXPECT_ERROR(apply("exp", {&x, 1}, {}, {&none, 1}), InvalidArgument,
                "got a null handle");
+  NDArray foreign = vectorOf(makeRuntime(), {1, 2, 3});
+  EXPECT_ERROR(apply("add", {x, foreign}).status(), InvalidArgument,
+               "expected arrays of one engine");
+  EXPECT_ERROR(apply("exp", {&x, 1}, {}, {&foreign, 1}), InvalidArgument,
+               "expected arrays of one engine");
+  EXPECT_ERROR(x.copyTo(foreign), InvalidArgument,
+               "expected arrays of one engine");
   EXPECT_EQ(valueOf(x.version()), 1u);
 }
 

@@ -40,7 +40,8 @@ loadArrays(const std::shared_ptr<ArrayRuntime> &runtime,
 /// arrays: what is pushed later does not show. Params are written as V2, or as
 /// V3 when an array needs that, with names unless all are empty. Errors: those
 /// of writeNpy(), writeNpz() and writeParams(); InvalidArgument (a null handle,
-/// more than one array for Npy).
+/// arrays of several engines, more than one array for Npy), Unsupported (arrays
+/// that are not on the host).
 Status saveArrays(const std::string &path, std::span<const NamedArray> arrays,
                   ArrayFormat format);
 

@@ -137,8 +137,8 @@ public:
   // Operations; pushed, and returned from at once
   //===--------------------------------------------------------------------===//
 
-  /// Copies all elements into `target`, of the same type and shape, on any
-  /// device. Overlapping parts of one array copy as through a third place.
+  /// Copies all elements into `target`, of the same type, shape and engine, on
+  /// any device. Overlapping parts of one array copy as through a third place.
   Status copyTo(const NDArray &target, int priority = 0) const;
   /// A copy on a device.
   Result<NDArray> copy(Context context) const;
@@ -189,7 +189,6 @@ private:
   static Result<NDArray> make(const std::shared_ptr<ArrayRuntime> &runtime,
                               DataType type, std::span<const int64_t> shape,
                               const ForeignMemory *memory, Context context);
-  Status checkPresent() const;
   void swap(NDArray &other);
 
   std::shared_ptr<ArrayRuntime> home;
@@ -203,8 +202,8 @@ private:
 /// Pushes `outputs = operation(inputs)`: any operation of Reference.h whose
 /// results' shapes follow from those of its operands; the computation is that
 /// of its Reference kernel. An absent operand is a null handle. Outputs may
-/// share memory with inputs, but not with each other; all arrays are on one
-/// host device. Errors, found before anything is pushed: NotFound (no such
+/// share memory with inputs, but not with each other; all arrays are of one
+/// engine and on one host device. Errors, found before anything is pushed: NotFound (no such
 /// operation), InvalidArgument (operands, or outputs of another type or shape,
 /// that do not fit), Unsupported.
 Status apply(std::string_view operation, std::span<const NDArray> inputs,
