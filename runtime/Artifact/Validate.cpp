@@ -4,6 +4,7 @@
 
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/Base/Tensor.h"
 
 #include <algorithm>
@@ -447,12 +448,8 @@ Status Validator::checkNames(const Tables<abi::Binding> *bindings,
     DLC_RETURN_IF_ERROR(spend(name.size()));
     names.push_back({name.data(), name.size()});
   }
-  std::sort(names.begin(), names.end());
-  auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end())
-    return invalid("two %ss are named '%.*s'", what, int(twice->size()),
-                   twice->data());
-  return Status::ok();
+  return checkDistinct(std::move(names), what + std::string("s"),
+                       StatusCode::DataLoss);
 }
 
 Status Validator::checkBindings(const Tables<abi::Binding> *bindings,

@@ -8,6 +8,7 @@
 
 #include "dlc/runtime/Base/ByteReader.h"
 #include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/IO/Numpy.h"
 
 #include <algorithm>
@@ -237,12 +238,7 @@ static Status checkNames(std::span<const Member> members) {
   std::vector<std::string_view> names;
   for (const Member &member : members)
     names.push_back(member.name);
-  std::ranges::sort(names);
-  auto twice = std::ranges::adjacent_find(names);
-  if (twice == names.end())
-    return Status::ok();
-  return makeError(StatusCode::DataLoss, "two members are named '%s'",
-                   std::string(*twice).c_str());
+  return checkDistinct(std::move(names), "members", StatusCode::DataLoss);
 }
 
 Result<std::vector<NamedTensor>>
@@ -299,11 +295,8 @@ static Status checkNames(std::span<const NamedView> tensors) {
     if (tensor.name.size() > 65000)
       return makeError(StatusCode::Unsupported, "a name is too long for .npz");
   }
-  std::ranges::sort(names);
-  auto twice = std::ranges::adjacent_find(names);
-  if (twice != names.end())
-    return makeError(StatusCode::InvalidArgument, "two tensors are named '%s'",
-                     std::string(*twice).c_str());
+  DLC_RETURN_IF_ERROR(
+      checkDistinct(std::move(names), "tensors", StatusCode::InvalidArgument));
   if (tensors.size() > 65535)
     return makeError(StatusCode::Unsupported,
                      "expected at most 65535 tensors, got %zu", tensors.size());

@@ -5,6 +5,7 @@
 #include "dlc/runtime/IO/Params.h"
 #include "Elements.h"
 #include "ParamsFormat.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -27,12 +28,7 @@ Status dlc::rt::checkUniqueNames(std::span<const ParamsArray> arrays,
   std::vector<std::string_view> names;
   for (const ParamsArray &array : arrays)
     names.push_back(array.name);
-  std::ranges::sort(names);
-  auto twice = std::ranges::adjacent_find(names);
-  if (twice == names.end())
-    return Status::ok();
-  return makeError(code, "two arrays are named '%s'",
-                   std::string(*twice).c_str());
+  return checkDistinct(std::move(names), "arrays", code);
 }
 
 //===----------------------------------------------------------------------===//
