@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -25,8 +26,12 @@ struct detail::Space {
 /// A random sequence. Those with a variable are touched only by operations
 /// that write it, but seeded like the others, so all have a lock.
 struct detail::Sequence {
+  explicit Sequence(const RandomDraws &draws)
+      : start(draws.position), next(draws) {}
+
   Variable variable; ///< None: drawn while pushing.
-  std::mutex mutex;  ///< Guards `next`.
+  const uint64_t start;
+  std::mutex mutex; ///< Guards `next`.
   RandomDraws next;
 
   RandomDraws take(uint64_t blocks) {
@@ -38,7 +43,7 @@ struct detail::Sequence {
   void seed(uint64_t seed) {
     std::lock_guard lock(mutex);
     next.seed = seed;
-    next.position = 0;
+    next.position = start;
   }
 };
 
@@ -51,10 +56,13 @@ enum SequenceKind { RandomKind, ParallelKind, DropoutKind, sequenceKinds };
 struct Device {
   explicit Device(Context context) : context(context) {}
 
+  detail::Sequence &addSequence(SequenceKind kind, uint64_t seed);
+
   const Context context;
   std::vector<std::unique_ptr<detail::Space>> spaces;
   size_t turn = 0; ///< The space for the next request.
-  std::array<detail::Sequence, sequenceKinds> sequences;
+  /// Of RandomKind one, with a variable; of the others one for each request.
+  std::array<std::deque<detail::Sequence>, sequenceKinds> sequences;
 };
 
 } // namespace
@@ -64,7 +72,8 @@ struct ResourceManager::State {
       : engine(engine), storage(storage), options(options), seed(options.seed) {
   }
 
-  Result<Device *> find(Context context);
+  Result<std::shared_ptr<Device>> find(Context context);
+  Result<detail::Sequence *> sequenceOf(Context context, SequenceKind kind);
   Status fill(Device &device);
   Status deleteVariables(const std::shared_ptr<Device> &device);
   Status reseed(const std::shared_ptr<Device> &device, uint64_t seed);
@@ -72,7 +81,9 @@ struct ResourceManager::State {
   Engine &engine;
   Storage &storage;
   const ResourceOptions options;
-  std::mutex mutex; ///< Guards everything below, and `turn` of the devices.
+  /// Guards everything below, and of the devices what requests change: `turn`
+  /// and which sequences there are.
+  std::mutex mutex;
   std::map<Context, std::shared_ptr<Device>> devices;
   uint64_t seed;
   bool isClosed = false;
@@ -81,6 +92,15 @@ struct ResourceManager::State {
 /// Sequences of one seed differ by their stream: device and kind.
 static uint32_t streamOf(Context context, unsigned kind) {
   return kind << 24 | uint32_t(context.kind) << 16 | uint16_t(context.index);
+}
+
+/// The next sequence of a kind. Those of a stream start far enough from each
+/// other to share nothing.
+detail::Sequence &Device::addSequence(SequenceKind kind, uint64_t seed) {
+  constexpr unsigned distanceBits = 40;
+  uint64_t number = sequences[kind].size();
+  return sequences[kind].emplace_back(
+      RandomDraws{seed, streamOf(context, kind), number << distanceBits});
 }
 
 /// Makes the variables of a device; on error some are made.
@@ -103,33 +123,37 @@ Status ResourceManager::State::fill(Device &device) {
     space.device = *memory;
     space.host = *host;
   }
-  for (unsigned kind = 0; kind != sequenceKinds; ++kind)
-    device.sequences[kind].next = {seed, streamOf(device.context, kind), 0};
   Result<Variable> variable = engine.newVariable(VariableKind::Resource);
   if (!variable.isOk())
     return std::move(variable.status());
-  device.sequences[RandomKind].variable = *variable;
+  device.addSequence(RandomKind, seed).variable = *variable;
   return Status::ok();
 }
 
 /// The resources of a device. The mutex is held.
-Result<Device *> ResourceManager::State::find(Context context) {
+Result<std::shared_ptr<Device>> ResourceManager::State::find(Context context) {
   if (isClosed)
     return makeError(StatusCode::Unavailable, "the resources are closed");
   auto found = devices.find(context);
   if (found != devices.end())
-    return found->second.get();
-  if (!context.isValid())
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a device, got kind %u with number %d",
-                     unsigned(context.kind), context.index);
+    return found->second;
   auto device = std::make_shared<Device>(context);
   Status status = fill(*device);
   if (!status.isOk()) {
     (void)deleteVariables(device).isOk(); // The first error is the one to say.
     return status;
   }
-  return (devices[context] = std::move(device)).get();
+  return devices[context] = std::move(device);
+}
+
+Result<detail::Sequence *>
+ResourceManager::State::sequenceOf(Context context, SequenceKind kind) {
+  std::lock_guard lock(mutex);
+  Result<std::shared_ptr<Device>> device = find(context);
+  if (!device.isOk())
+    return std::move(device.status());
+  return kind == RandomKind ? &(*device)->sequences[kind].front()
+                            : &(*device)->addSequence(kind, seed);
 }
 
 /// Ends the variables of a device after their last operations. Each deletion
@@ -147,18 +171,24 @@ ResourceManager::State::deleteVariables(const std::shared_ptr<Device> &device) {
   };
   for (const auto &space : device->spaces)
     end(space->variable);
-  end(device->sequences[RandomKind].variable);
+  for (const detail::Sequence &sequence : device->sequences[RandomKind])
+    end(sequence.variable);
   return first;
 }
 
 Status ResourceManager::State::reseed(const std::shared_ptr<Device> &device,
                                       uint64_t seed) {
-  device->sequences[ParallelKind].seed(seed);
-  device->sequences[DropoutKind].seed(seed);
-  return engine.pushSync(
-      [device, seed] { device->sequences[RandomKind].seed(seed); },
-      device->context, {}, {device->sequences[RandomKind].variable},
-      {.name = "seed random numbers"});
+  {
+    std::lock_guard lock(mutex);
+    for (SequenceKind kind : {ParallelKind, DropoutKind})
+      for (detail::Sequence &sequence : device->sequences[kind])
+        sequence.seed(seed);
+  }
+  // Outside of the lock: a push may wait, or run operations (Naive).
+  detail::Sequence &ordered = device->sequences[RandomKind].front();
+  return engine.pushSync([device, &ordered, seed] { ordered.seed(seed); },
+                         device->context, {}, {ordered.variable},
+                         {.name = "seed random numbers"});
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,20 +254,14 @@ void DropoutMask::apply(uint64_t first, std::span<const float> in,
 // The manager
 //===----------------------------------------------------------------------===//
 
-ResourceManager::ResourceManager(std::unique_ptr<State> state)
-    : state(std::move(state)) {}
+ResourceManager::ResourceManager(Engine &engine, Storage &storage,
+                                 const ResourceOptions &options)
+    : state(std::make_unique<State>(engine, storage, options)) {}
 ResourceManager::~ResourceManager() { (void)close().isOk(); }
-
-Result<std::unique_ptr<ResourceManager>>
-ResourceManager::create(Engine &engine, Storage &storage,
-                        const ResourceOptions &options) {
-  return std::unique_ptr<ResourceManager>(
-      new ResourceManager(std::make_unique<State>(engine, storage, options)));
-}
 
 Result<TemporarySpace> ResourceManager::temporarySpace(Context context) {
   std::lock_guard lock(state->mutex);
-  Result<Device *> device = state->find(context);
+  Result<std::shared_ptr<Device>> device = state->find(context);
   if (!device.isOk())
     return std::move(device.status());
   auto &spaces = (*device)->spaces;
@@ -246,46 +270,37 @@ Result<TemporarySpace> ResourceManager::temporarySpace(Context context) {
   return handle;
 }
 
-Result<RandomResource> ResourceManager::random(Context context) {
-  std::lock_guard lock(state->mutex);
-  Result<Device *> device = state->find(context);
-  if (!device.isOk())
-    return std::move(device.status());
-  RandomResource handle;
-  handle.sequence = &(*device)->sequences[RandomKind];
+/// A handle of `sequence`, or why there is none.
+template <typename Handle>
+Result<Handle> ResourceManager::handOut(Result<detail::Sequence *> sequence) {
+  if (!sequence.isOk())
+    return std::move(sequence.status());
+  Handle handle;
+  handle.sequence = *sequence;
   return handle;
+}
+
+Result<RandomResource> ResourceManager::random(Context context) {
+  return handOut<RandomResource>(state->sequenceOf(context, RandomKind));
 }
 
 Result<ParallelRandom> ResourceManager::parallelRandom(Context context) {
-  std::lock_guard lock(state->mutex);
-  Result<Device *> device = state->find(context);
-  if (!device.isOk())
-    return std::move(device.status());
-  ParallelRandom handle;
-  handle.sequence = &(*device)->sequences[ParallelKind];
-  return handle;
+  return handOut<ParallelRandom>(state->sequenceOf(context, ParallelKind));
 }
 
 Result<DropoutState> ResourceManager::dropoutState(Context context) {
-  std::lock_guard lock(state->mutex);
-  Result<Device *> device = state->find(context);
-  if (!device.isOk())
-    return std::move(device.status());
-  DropoutState handle;
-  handle.sequence = &(*device)->sequences[DropoutKind];
-  return handle;
+  return handOut<DropoutState>(state->sequenceOf(context, DropoutKind));
 }
 
 Status ResourceManager::seed(Context context, uint64_t seed) {
   std::shared_ptr<Device> device;
   {
     std::lock_guard lock(state->mutex);
-    Result<Device *> found = state->find(context);
+    Result<std::shared_ptr<Device>> found = state->find(context);
     if (!found.isOk())
       return std::move(found.status());
-    device = state->devices[context];
+    device = std::move(*found);
   }
-  // Outside of the lock: a push may wait, or run operations (Naive).
   return state->reseed(device, seed);
 }
 

@@ -24,7 +24,7 @@ protected:
     engine.reset();
     storage = std::make_unique<Storage>(storageOptions);
     engine = makeEngine(GetParam());
-    resources = std::move(*ResourceManager::create(*engine, *storage, options));
+    resources = std::make_unique<ResourceManager>(*engine, *storage, options);
   }
 
   std::unique_ptr<Storage> storage;
@@ -173,13 +173,11 @@ TEST_P(AnyEngine, TheSameNumbersWhateverTheThreads) {
   make({.seed = 5});
   std::vector<float> numbers = drawInOperations(*engine, *resources, 100);
   auto naive = makeEngine({.kind = EngineKind::Naive});
-  auto serial =
-      std::move(*ResourceManager::create(*naive, *storage, {.seed = 5}));
-  EXPECT_EQ(numbers, drawInOperations(*naive, *serial, 100));
+  ResourceManager serial(*naive, *storage, {.seed = 5});
+  EXPECT_EQ(numbers, drawInOperations(*naive, serial, 100));
   // And the seed counts.
-  auto other =
-      std::move(*ResourceManager::create(*naive, *storage, {.seed = 6}));
-  std::vector<float> different = drawInOperations(*naive, *other, 100);
+  ResourceManager other(*naive, *storage, {.seed = 6});
+  std::vector<float> different = drawInOperations(*naive, other, 100);
   EXPECT_FALSE(
       std::equal(numbers.begin(), numbers.begin() + 5, different.begin()));
   EXPECT_TRUE(
@@ -204,10 +202,43 @@ TEST_P(AnyEngine, SeedsStartSequencesAnew) {
   // A device that comes later has the last seed for all.
   EXPECT_OK(resources->seed(77));
   ParallelRandom late = *resources->parallelRandom(Context::null(2));
-  auto again =
-      std::move(*ResourceManager::create(*engine, *storage, {.seed = 77}));
-  ParallelRandom same = *again->parallelRandom(Context::null(2));
+  ResourceManager again(*engine, *storage, {.seed = 77});
+  ParallelRandom same = *again.parallelRandom(Context::null(2));
   EXPECT_EQ(take(late), take(same));
+}
+
+TEST_P(AnyEngine, EachRequestHasASequenceOfItsOwn) {
+  constexpr int count = 4;
+  std::vector<float> drawn[2][2 * count];
+  // On threads whose order is any, and on one.
+  for (bool isThreaded : {true, false}) {
+    make({.seed = 3});
+    auto &mine = drawn[isThreaded];
+    std::vector<std::thread> threads;
+    for (int i = 0; i != count; ++i) {
+      auto run = [&, i, random = *resources->parallelRandom(cpu),
+                  state = *resources->dropoutState(cpu)] {
+        for (int k = 0; k != 50; ++k) {
+          std::vector<float> next = drawUniform(random.take(7), 7);
+          mine[i].insert(mine[i].end(), next.begin(), next.end());
+          next = drawUniform(state.next(7, 0.5)->draws, 7);
+          mine[count + i].insert(mine[count + i].end(), next.begin(),
+                                 next.end());
+        }
+      };
+      if (isThreaded)
+        threads.emplace_back(run);
+      else
+        run();
+    }
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+  for (int i = 0; i != 2 * count; ++i) {
+    EXPECT_EQ(drawn[0][i], drawn[1][i]);
+    for (int k = 0; k != i; ++k)
+      EXPECT_NE(drawn[0][i], drawn[0][k]);
+  }
 }
 
 TEST_P(AnyEngine, ParallelDrawsNeedNoOrder) {

@@ -65,11 +65,14 @@ private:
 };
 
 /// A sequence of random numbers that is drawn while operations are pushed, so
-/// that they need not wait for each other. The draws depend on the seed and the
-/// calls before; use one thread, or one resource for each.
+/// that they need not wait for each other. Each request for one gets another
+/// sequence of its device: the draws depend on the seed, on how many requests
+/// came before this one, and on the calls before. So threads that have one each
+/// draw the same numbers in each run, if they got them in the same order.
 class ParallelRandom {
 public:
-  /// The next `blocks` blocks, at any time and from any thread.
+  /// The next `blocks` blocks of less than 2^40 in all, at any time and from
+  /// any thread; copies of this share one sequence.
   RandomDraws take(uint64_t blocks) const;
 
 private:
@@ -90,7 +93,7 @@ struct DropoutMask {
              std::span<float> out) const;
 };
 
-/// Makes masks; as ParallelRandom.
+/// Makes masks, from a sequence of its own as ParallelRandom has one.
 class DropoutState {
 public:
   /// The mask for the next tensor, of `count` elements. Errors: InvalidArgument
@@ -117,15 +120,16 @@ class ResourceManager {
 public:
   /// Borrows both; the engine and the storage outlive the manager, and the
   /// storage outlives the engine's last operation.
-  static Result<std::unique_ptr<ResourceManager>>
-  create(Engine &engine, Storage &storage, const ResourceOptions &options = {});
+  ResourceManager(Engine &engine, Storage &storage,
+                  const ResourceOptions &options = {});
   ~ResourceManager(); ///< Closes the manager.
   ResourceManager(const ResourceManager &) = delete;
   ResourceManager &operator=(const ResourceManager &) = delete;
 
-  /// Errors of these: InvalidArgument (not a device), Unsupported (a device
-  /// without storage), Unavailable (the manager is closed), those of
-  /// Engine::newVariable().
+  /// What these give out stays valid until the manager is closed, and takes
+  /// memory until then. Errors of these: InvalidArgument (not a device),
+  /// Unsupported (a device without storage), Unavailable (the manager is
+  /// closed), those of Engine::newVariable().
   Result<TemporarySpace> temporarySpace(Context context);
   Result<RandomResource> random(Context context);
   Result<ParallelRandom> parallelRandom(Context context);
@@ -148,7 +152,8 @@ public:
 
 private:
   struct State;
-  explicit ResourceManager(std::unique_ptr<State> state);
+  template <typename Handle>
+  static Result<Handle> handOut(Result<detail::Sequence *> sequence);
   std::unique_ptr<State> state;
 };
 
