@@ -2,9 +2,9 @@
 
 #include "dlc/runtime/Artifact/Writer.h"
 #include "../ProgramBuilder.h"
+#include "../TemporaryFolder.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -14,48 +14,29 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that goes away with the test.
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/dlc-writer-XXXXXX";
-    path = mkdtemp(name);
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string operator/(const char *name) const { return path + "/" + name; }
-  size_t files() const {
-    return std::distance(fs::directory_iterator(path), {});
-  }
-  std::string path;
-};
-
-std::string contentOf(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::vector<std::byte> bytesOf(size_t count, int value) {
+std::vector<std::byte> repeated(size_t count, int value) {
   return std::vector<std::byte>(count, std::byte(value));
 }
 
 } // namespace
 
 TEST(Writer, IsDeterministicInMemoryAndOnDisk) {
-  Folder folder;
+  TemporaryFolder folder;
   ProgramBuilder first = addReluBuilder(), second = addReluBuilder();
   ASSERT_TRUE(writeArtifact(first.contents(), folder / "a.dlc").isOk());
   AlignedBuffer memory = second.write();
-  std::string disk = contentOf(folder / "a.dlc");
+  std::string disk = contentsOf(folder / "a.dlc");
   ASSERT_EQ(disk.size(), memory.size());
   EXPECT_EQ(std::memcmp(disk.data(), memory.data(), disk.size()), 0);
   // Writing again from the plan that the writer has filled in: the same.
   ASSERT_TRUE(writeArtifact(first.contents(), folder / "b.dlc").isOk());
-  EXPECT_EQ(contentOf(folder / "b.dlc"), disk);
-  EXPECT_EQ(folder.files(), 2u);
+  EXPECT_EQ(contentsOf(folder / "b.dlc"), disk);
+  EXPECT_EQ(folder.count(), 2u);
 }
 
 TEST(Writer, PlacesSectionsOnPages) {
   ProgramBuilder builder = addReluBuilder();
-  std::vector<std::byte> small = bytesOf(100, 1), large = bytesOf(5000, 2);
+  std::vector<std::byte> small = repeated(100, 1), large = repeated(5000, 2);
   builder.object(small, {"avx2", "fma"});
   builder.object(large);
   builder.constant<double>(DLC_F64, {2}, {1.5, 2.5});
@@ -78,27 +59,27 @@ TEST(Writer, PlacesSectionsOnPages) {
 }
 
 TEST(Writer, LeavesNothingBehindWhenItFails) {
-  Folder folder;
+  TemporaryFolder folder;
   std::string path = folder / "a.dlc";
   ASSERT_TRUE(writeArtifact(addReluBuilder().contents(), path).isOk());
-  std::string before = contentOf(path);
+  std::string before = contentsOf(path);
   ProgramBuilder bad = addReluBuilder();
   bad.program.launches[0]->kernel = 99;
   Status status = writeArtifact(bad.contents(), path);
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.message(), "launch 0: kernel 99 does not exist");
-  EXPECT_EQ(contentOf(path), before);
+  EXPECT_EQ(contentsOf(path), before);
   // A folder in the way.
   fs::create_directory(folder / "taken");
   status = writeArtifact(addReluBuilder().contents(), folder / "taken");
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
-  EXPECT_EQ(folder.files(), 2u);
+  EXPECT_EQ(folder.count(), 2u);
   EXPECT_EQ(writeArtifact(addReluBuilder().contents(), "/no/such/a").code(),
             StatusCode::Unavailable);
 }
 
 TEST(Writer, GivesFilesTheUsualMode) {
-  Folder folder;
+  TemporaryFolder folder;
   mode_t mask = umask(022);
   ASSERT_TRUE(
       writeArtifact(addReluBuilder().contents(), folder / "a.dlc").isOk());
@@ -110,7 +91,7 @@ TEST(Writer, GivesFilesTheUsualMode) {
 
 TEST(Writer, RefusesConstantsOutOfPlace) {
   ProgramBuilder builder = addReluBuilder();
-  std::vector<std::byte> bytes = bytesOf(8, 0);
+  std::vector<std::byte> bytes = repeated(8, 0);
   builder.constants.push_back({8, bytes}); // Inside the first one.
   EXPECT_EQ(writeArtifact(builder.contents()).status().message(),
             "expected a constant at or after 12, got 8");
@@ -147,7 +128,7 @@ TEST(Writer, RepeatsPatterns) {
 }
 
 TEST(Writer, RefusesPatternsThatLeaveTheSection) {
-  std::vector<std::byte> pattern = bytesOf(8, 1);
+  std::vector<std::byte> pattern = repeated(8, 1);
   for (uint64_t repeats : {uint64_t(2), uint64_t(1) << 61, ~uint64_t(0)}) {
     ProgramBuilder builder = addReluBuilder();
     uint64_t offset = (builder.constantBytes + 63) & ~uint64_t(63);

@@ -5,6 +5,7 @@
 // system without them.
 
 #include "dlc/runtime/Base/File.h"
+#include "../TemporaryFolder.h"
 
 #include <cstring>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 using namespace dlc::rt;
+using namespace dlc::rt::test;
 namespace fs = std::filesystem;
 
 namespace {
@@ -43,17 +45,8 @@ void forbidNamelessFiles() {
   ASSERT_EQ(open(".", O_TMPFILE | O_WRONLY, 0600), -1);
 }
 
-std::string read(const fs::path &path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 void write(const fs::path &path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
-}
-
-std::span<const std::byte> bytesOf(std::string_view text) {
-  return std::as_bytes(std::span(text));
 }
 
 Status writeWhole(const fs::path &path, std::string_view text) {
@@ -67,18 +60,7 @@ Status writeWhole(const fs::path &path, std::string_view text) {
 /// Runs each test in an empty folder.
 class InFolder : public testing::Test {
 protected:
-  InFolder() {
-    std::string name = fs::temp_directory_path() / "dlc-file-XXXXXX";
-    folder = mkdtemp(name.data());
-  }
-  ~InFolder() override { fs::remove_all(folder); }
-
-  size_t count() const {
-    return std::distance(fs::directory_iterator(folder),
-                         fs::directory_iterator());
-  }
-
-  fs::path folder;
+  TemporaryFolder folder;
 };
 
 /// The parameter: with nameless files?
@@ -110,10 +92,10 @@ TEST_P(File, AppearsWhenItIsWhole) {
     ASSERT_TRUE(file->padTo(5).isOk());
     EXPECT_EQ(file->size(), 5u);
     EXPECT_FALSE(fs::exists(path));
-    EXPECT_EQ(count(), GetParam() ? 0u : 1u);
+    EXPECT_EQ(folder.count(), GetParam() ? 0u : 1u);
     ASSERT_TRUE(file->commit().isOk());
-    EXPECT_EQ(read(path), std::string_view("abc\0\0", 5));
-    EXPECT_EQ(count(), 1u);
+    EXPECT_EQ(contentsOf(path), std::string_view("abc\0\0", 5));
+    EXPECT_EQ(folder.count(), 1u);
   });
 }
 
@@ -125,8 +107,8 @@ TEST_P(File, LeavesNothingWithoutACommit) {
       ASSERT_TRUE(file.isOk()) << file.status().message();
       ASSERT_TRUE(file->write(bytesOf("abc")).isOk());
     }
-    EXPECT_EQ(read(folder / "out"), "old");
-    EXPECT_EQ(count(), 1u);
+    EXPECT_EQ(contentsOf(folder / "out"), "old");
+    EXPECT_EQ(folder.count(), 1u);
   });
 }
 
@@ -136,11 +118,11 @@ TEST_P(File, ReplacesAFileAndKeepsItsMode) {
     ASSERT_EQ(chmod((folder / "out").c_str(), 0640), 0);
     Status status = writeWhole(folder / "out", "new");
     ASSERT_TRUE(status.isOk()) << status.message();
-    EXPECT_EQ(read(folder / "out"), "new");
+    EXPECT_EQ(contentsOf(folder / "out"), "new");
     struct stat facts;
     ASSERT_EQ(stat((folder / "out").c_str(), &facts), 0);
     EXPECT_EQ(facts.st_mode & 07777, 0640u);
-    EXPECT_EQ(count(), 1u);
+    EXPECT_EQ(folder.count(), 1u);
   });
 }
 
@@ -151,13 +133,13 @@ TEST_P(File, FollowsLinks) {
     fs::create_symlink("../real", folder / "sub" / "near");
     fs::create_symlink(folder / "sub" / "near", folder / "far");
     ASSERT_TRUE(writeWhole(folder / "far", "new").isOk());
-    EXPECT_EQ(read(folder / "real"), "new");
+    EXPECT_EQ(contentsOf(folder / "real"), "new");
     EXPECT_TRUE(fs::is_symlink(folder / "far"));
     EXPECT_TRUE(fs::is_symlink(folder / "sub" / "near"));
     // One that leads to nothing yet.
     fs::remove(folder / "real");
     ASSERT_TRUE(writeWhole(folder / "far", "newer").isOk());
-    EXPECT_EQ(read(folder / "real"), "newer");
+    EXPECT_EQ(contentsOf(folder / "real"), "newer");
     EXPECT_TRUE(fs::is_symlink(folder / "far"));
     fs::create_symlink("round", folder / "round");
     Status status = writeWhole(folder / "round", "x");
@@ -184,7 +166,7 @@ TEST_P(File, RefusesWhatIsNoRegularFile) {
     expect("sub", "a folder");
     EXPECT_TRUE(fs::is_fifo(folder / "pipe"));
     EXPECT_TRUE(fs::is_symlink(folder / "link"));
-    EXPECT_EQ(count(), 3u);
+    EXPECT_EQ(folder.count(), 3u);
   });
 }
 
@@ -222,13 +204,13 @@ TEST_P(File, TakesTheLongestNames) {
       for (const char *text : {"first", "second"}) {
         Status status = writeWhole(path, text);
         ASSERT_TRUE(status.isOk()) << status.message();
-        EXPECT_EQ(read(path), text);
+        EXPECT_EQ(contentsOf(path), text);
       }
     }
     Status status = writeWhole(folder / std::string(256, 'n'), "x");
     EXPECT_TRUE(status.message().ends_with("File name too long"))
         << status.message();
-    EXPECT_EQ(count(), 2u);
+    EXPECT_EQ(folder.count(), 2u);
   });
 }
 
@@ -260,7 +242,7 @@ TEST_P(File, ReportsASizeBeyondTheLimit) {
   int result = 0;
   ASSERT_EQ(waitpid(child, &result, 0), child);
   EXPECT_EQ(result, 0);
-  EXPECT_EQ(count(), 0u);
+  EXPECT_EQ(folder.count(), 0u);
 }
 
 TEST_F(InFolder, StaysEmptyWhenTheWriterIsKilled) {
@@ -274,5 +256,5 @@ TEST_F(InFolder, StaysEmptyWhenTheWriterIsKilled) {
   int result = 0;
   ASSERT_EQ(waitpid(child, &result, 0), child);
   EXPECT_TRUE(WIFSIGNALED(result));
-  EXPECT_EQ(count(), 0u);
+  EXPECT_EQ(folder.count(), 0u);
 }

@@ -3,14 +3,15 @@
 // .npy and .npz: what NumPy wrote, what we write, and what nobody should.
 
 #include "dlc/runtime/IO/Numpy.h"
+#include "../TemporaryFolder.h"
 #include "dlc/runtime/Base/File.h"
 
 #include <cstring>
-#include <filesystem>
 #include <gtest/gtest.h>
 #include <random>
 
 using namespace dlc::rt;
+using namespace dlc::rt::test;
 
 namespace {
 
@@ -52,21 +53,6 @@ constexpr uint8_t deflated[] = {
     0x00, 0x02, 0x00, 0x02, 0x00, 0x6b, 0x00, 0x00, 0x00, 0x0e, 0x01, 0x00,
     0x00, 0x00, 0x00,
 };
-
-/// A folder that goes away with the test.
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/dlc-numpy-XXXXXX";
-    path = mkdtemp(name);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string operator/(const char *name) const { return path + "/" + name; }
-  std::string path;
-};
-
-std::span<const std::byte> bytesOf(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 /// A format 1 file with that dictionary and data.
 std::string npy(std::string_view dictionary, std::string_view data = "") {
@@ -169,7 +155,7 @@ TEST(Npy, SaysWhatIsWrong) {
 }
 
 TEST(Npy, WritesWhatItReads) {
-  Folder folder;
+  TemporaryFolder folder;
   std::mt19937 random(7);
   for (int type = DLC_BOOL; type <= DLC_F64; ++type) {
     for (const Shape &shape : {Shape{}, Shape{5}, Shape{2, 3}, Shape{0, 2}}) {
@@ -203,7 +189,7 @@ TEST(Npz, ReadsDeflatedArchivesOfNumPy) {
 }
 
 TEST(Npz, WritesWhatItReads) {
-  Folder folder;
+  TemporaryFolder folder;
   float a[] = {1, 2, 3};
   uint8_t b[] = {4, 5};
   Shape shapeA{3}, shapeB{1, 2};
@@ -237,7 +223,7 @@ TEST(Npz, NoticesDamage) {
 }
 
 TEST(Npz, RefusesMembersThatShareBytes) {
-  Folder folder;
+  TemporaryFolder folder;
   uint8_t zeros[2000] = {};
   Shape shape{2000};
   NamedView view{"a", {DLC_U8, shape, zeros}};

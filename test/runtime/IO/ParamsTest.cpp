@@ -4,30 +4,20 @@
 // what we write, and what nobody should.
 
 #include "dlc/runtime/IO/Params.h"
+#include "../TemporaryFolder.h"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
 
 using namespace dlc::rt;
+using namespace dlc::rt::test;
 
 namespace {
 
 using Shape = std::vector<int64_t>;
-
-/// A folder that goes away with the test.
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/dlc-params-XXXXXX";
-    path = mkdtemp(name);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string operator/(const char *name) const { return path + "/" + name; }
-  std::string path;
-};
 
 /// Bytes of a list in the making.
 struct Text : std::string {
@@ -53,15 +43,6 @@ static constexpr uint32_t v1 = 0xF993FAC8, v2 = 0xF993FAC9, v3 = 0xF993FACA;
 
 static std::string samplePath(const std::string &name) {
   return DLC_TEST_SEEDS "/ParamsFuzzer.seeds/" + name + ".params";
-}
-
-static std::string contentsOf(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-static std::span<const std::byte> bytesOf(std::string_view text) {
-  return std::as_bytes(std::span(text));
 }
 
 /// A list without names of one array.
@@ -201,7 +182,7 @@ TEST(Params, ReadsTheFirstReleases) {
 }
 
 TEST(Params, WritesWhatItReadByteForByte) {
-  Folder folder;
+  TemporaryFolder folder;
   for (const char *name :
        {"types", "unnamed", "empty", "sparse", "numpy", "v0", "v1"}) {
     Result<ParamsList> list = readParams(samplePath(name));
@@ -218,7 +199,7 @@ TEST(Params, WritesWhatItReadByteForByte) {
 //===----------------------------------------------------------------------===//
 
 TEST(Params, WritesEveryTypeInEveryVersion) {
-  Folder folder;
+  TemporaryFolder folder;
   std::mt19937 random(11);
   for (int version = 0; version != 4; ++version)
     for (int type = DLC_BOOL; type <= DLC_F64; ++type) {
@@ -245,7 +226,7 @@ TEST(Params, WritesEveryTypeInEveryVersion) {
 }
 
 TEST(Params, KeepsUndefinedArrays) {
-  Folder folder;
+  TemporaryFolder folder;
   Text text;
   text.u64({0x112, 0, 6});
   text.u32({0});                                   // V0
@@ -267,7 +248,7 @@ TEST(Params, KeepsUndefinedArrays) {
 }
 
 TEST(Params, RefusesToWriteWhatAVersionCannotHold) {
-  Folder folder;
+  TemporaryFolder folder;
   float value = 1;
   auto failure = [&](ParamsArray array) {
     Status status = writeParams(folder / "a", {&array, 1}, false);

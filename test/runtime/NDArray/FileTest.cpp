@@ -3,6 +3,7 @@
 // Arrays in files: what is saved is loaded, from every format.
 
 #include "dlc/runtime/NDArray/File.h"
+#include "../TemporaryFolder.h"
 #include "NDArrayTesting.h"
 
 #include <filesystem>
@@ -11,23 +12,10 @@
 using namespace dlc::rt;
 using namespace dlc::rt::test;
 
-namespace {
-/// A folder that goes away with the test.
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/dlc-ndarray-XXXXXX";
-    path = mkdtemp(name);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string operator/(const char *name) const { return path + "/" + name; }
-  std::string path;
-};
-} // namespace
-
 DLC_WITH_EVERY_ENGINE(NDArrayFile);
 
 TEST_P(NDArrayFile, LoadsWhatItSaved) {
-  Folder folder;
+  TemporaryFolder folder;
   NDArray x = makeArray(runtime, {2, 3}), scalar = makeArray(runtime, {});
   EXPECT_OK(x.fill(1));
   EXPECT_OK(scalar.fill(4));
@@ -71,10 +59,10 @@ TEST_P(NDArrayFile, LoadsOntoDevices) {
 }
 
 TEST(NDArrayFileErrors, NameTheFile) {
-  Folder folder;
+  TemporaryFolder folder;
   auto runtime = makeRuntime();
   EXPECT_ERROR(loadArrays(runtime, folder / "none").status(), NotFound,
-               folder / "none");
+               (folder / "none").string());
   std::ofstream(folder / "short") << "PK";
   EXPECT_ERROR(loadArrays(runtime, folder / "short").status(), DataLoss,
                "/short: not a list of MXNet's arrays");
@@ -85,9 +73,13 @@ TEST(NDArrayFileErrors, NameTheFile) {
                InvalidArgument, "rows: expected at most 39 bytes, got 5x2xf32");
   NamedArray none[2];
   EXPECT_ERROR(saveArrays(folder / "f", none, ArrayFormat::Params),
-               InvalidArgument, "expected arrays of the host, got a null");
+               InvalidArgument, "expected an array, got a null handle");
   EXPECT_ERROR(saveArrays(folder / "f", none, ArrayFormat::Npy),
                InvalidArgument, "expected one array for an .npy file, got 2");
+  NamedArray two[] = {{"a", vectorOf(runtime, {1})},
+                      {"b", vectorOf(makeRuntime(), {2})}};
+  EXPECT_ERROR(saveArrays(folder / "f", two, ArrayFormat::Npz), InvalidArgument,
+               "arrays of one engine");
   NamedArray unwritten = {"a", makeArray(runtime, {2})};
   EXPECT_ERROR(saveArrays(folder / "f", {&unwritten, 1}, ArrayFormat::Npz),
                InvalidArgument, "never was");
