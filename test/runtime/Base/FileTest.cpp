@@ -193,7 +193,7 @@ TEST_P(File, LeavesNothingWhenTheNameIsTakenMeanwhile) {
                     ": cannot rename the file: Is a directory");
     }
     EXPECT_TRUE(fs::is_directory(folder / "out"));
-    EXPECT_EQ(count(), 1u);
+    EXPECT_EQ(folder.count(), 1u);
   });
 }
 
