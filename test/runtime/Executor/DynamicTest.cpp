@@ -2,6 +2,7 @@
 //
 // Values whose shape is found while running.
 
+#include "../InChild.h"
 #include "../ProgramBuilder.h"
 #include "TestKernels.h"
 #include "dlc/runtime/Executor/Execution.h"
@@ -67,6 +68,29 @@ TEST(Dynamic, ShapesFollowTheData) {
   EXPECT_EQ(running.result(), Floats{});
   ASSERT_TRUE(running.run(Floats(1000, 3)).isOk());
   EXPECT_EQ(running.result(), Floats(2000, 3));
+}
+
+TEST(Dynamic, AForkNeedsAnExecutionOfItsOwn) {
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {-1});
+  int kept = builder.pool(DLC_F32, {-1});
+  int y = builder.output("y", DLC_F32, {-1});
+  builder.reference("positives", {x}, {kept});
+  builder.reference("relu", {kept}, {y});
+  Running running(builder);
+  ASSERT_TRUE(running.run({1, -1, 2}).isOk());
+  EXPECT_EQ(inChild([&] {
+              if (running.run({3, 4}).code() != StatusCode::Unavailable)
+                return 1;
+              running.execution =
+                  std::move(*Execution::create(*running.program));
+              if (!running.run({3, -4, 5}).isOk())
+                return 2;
+              return running.result() == Floats{3, 5} ? 0 : 3;
+            }),
+            0);
+  ASSERT_TRUE(running.run({6}).isOk());
+  EXPECT_EQ(running.result(), Floats{6});
 }
 
 TEST(Dynamic, ResultsMatchWhatThePlanSays) {

@@ -32,7 +32,9 @@ struct ExecutionOptions {
 /// For one thread at a time. A static program (no value from the pool)
 /// allocates here and never in run(). Launches of a program with one stream run
 /// in their order; those of several streams, and copies between devices, as a
-/// TaskGraph that was recorded when the program was loaded.
+/// TaskGraph that was recorded when the program was loaded. In the child of a
+/// fork() the calling thread runs all, and values of the pool find none: run()
+/// fails with Unavailable where the program has some.
 class Execution {
 public:
   ~Execution();
