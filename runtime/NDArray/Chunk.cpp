@@ -15,18 +15,41 @@ void Chunk::adopt(const ForeignMemory &foreign) {
               std::memory_order_release);
 }
 
-void Chunk::release() {
+Status Chunk::pushEnd() {
+  return engine.deleteVariable([this] { delete this; }, context, variable);
+}
+
+void Chunk::release(ArrayRuntime &home) {
   // Release, so that what other threads did with their handles comes before
   // the push; acquire, so that it comes after it for whoever pushes.
   if (references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
-  Status status =
-      engine.deleteVariable([this] { delete this; }, context, variable);
-  // The engine refuses in the child of a fork(), where operations of the
-  // parent will not end, and when there is no memory: then only keeping the
-  // chunk is safe.
-  (void)status.isOk();
+  // The engine refuses when there is no memory, and in the child of a fork(),
+  // where operations of the parent will not end: there the chunk stays.
+  if (pushEnd().code() == StatusCode::OutOfMemory)
+    home.keep(this);
 }
+
+void ArrayRuntime::keep(Chunk *chunk) {
+  chunk->next = kept.load(std::memory_order_relaxed);
+  // Release: whoever takes the list sees the link.
+  while (!kept.compare_exchange_weak(
+      chunk->next, chunk, std::memory_order_release, std::memory_order_relaxed))
+    continue;
+}
+
+void ArrayRuntime::deleteKept() {
+  if (!kept.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  Chunk *list = kept.exchange(nullptr, std::memory_order_acquire);
+  while (list) {
+    Chunk *chunk = std::exchange(list, list->next);
+    if (chunk->pushEnd().code() == StatusCode::OutOfMemory)
+      keep(chunk);
+  }
+}
+
+ArrayRuntime::~ArrayRuntime() { deleteKept(); }
 
 Result<std::byte *> Chunk::readable() const {
   // Acquire: what writable() did before it stored the address comes before.

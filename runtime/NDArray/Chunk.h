@@ -43,7 +43,7 @@ public:
     references.fetch_add(1, std::memory_order_relaxed);
   }
   /// Pushes the end of the chunk when it was the last reference.
-  void release();
+  void release(ArrayRuntime &home);
 
   /// The memory, for an operation that reads it, or after a wait.
   Result<std::byte *> readable() const;
@@ -60,10 +60,14 @@ public:
   const size_t bytes;
 
 private:
+  friend class ArrayRuntime;
+  Status pushEnd();
+
   Engine &engine; ///< Outlives the handles.
   std::shared_ptr<Storage> storage;
   bool locked = false;
   std::atomic<size_t> references = 1;
+  Chunk *next = nullptr; ///< Among those that ArrayRuntime keeps.
 
   /// Set once, by the first operation that writes; the order of the engine's
   /// operations on `variable` keeps others away meanwhile. Atomic for those who

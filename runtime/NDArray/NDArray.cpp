@@ -29,7 +29,7 @@ NDArray::NDArray(const NDArray &other)
 
 NDArray::~NDArray() {
   if (chunk)
-    chunk->release();
+    chunk->release(*home);
 }
 
 void NDArray::swap(NDArray &other) {
@@ -87,6 +87,7 @@ Result<NDArray> NDArray::make(const std::shared_ptr<ArrayRuntime> &runtime,
   if (!runtime)
     return makeError(StatusCode::InvalidArgument,
                      "expected a runtime for arrays, got null");
+  runtime->deleteKept();
   int64_t elements;
   DLC_RETURN_IF_ERROR(checkType(type, shape, elements));
   DLC_RETURN_IF_ERROR(

@@ -18,6 +18,7 @@
 #include "dlc/runtime/Engine/Engine.h"
 #include "dlc/runtime/Storage/Storage.h"
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -35,13 +36,22 @@ public:
       std::shared_ptr<Engine> engine,
       std::shared_ptr<Storage> storage = std::make_shared<Storage>())
       : sharedStorage(std::move(storage)), sharedEngine(std::move(engine)) {}
+  ~ArrayRuntime();
 
   Engine &engine() const { return *sharedEngine; }
   const std::shared_ptr<Storage> &storage() const { return sharedStorage; }
 
 private:
+  friend class Chunk;
+  friend class NDArray;
+  void keep(Chunk *chunk);
+  void deleteKept();
+
   std::shared_ptr<Storage> sharedStorage;
   std::shared_ptr<Engine> sharedEngine;
+  /// Chunks that go when the engine has memory for that again: tried when the
+  /// next array is made and at the end.
+  std::atomic<Chunk *> kept = nullptr;
 };
 
 /// Memory of somebody else that becomes an array.
@@ -203,9 +213,9 @@ private:
 /// results' shapes follow from those of its operands; the computation is that
 /// of its Reference kernel. An absent operand is a null handle. Outputs may
 /// share memory with inputs, but not with each other; all arrays are of one
-/// engine and on one host device. Errors, found before anything is pushed: NotFound (no such
-/// operation), InvalidArgument (operands, or outputs of another type or shape,
-/// that do not fit), Unsupported.
+/// engine and on one host device. Errors, found before anything is pushed:
+/// NotFound (no such operation), InvalidArgument (operands, or outputs of
+/// another type or shape, that do not fit), Unsupported.
 Status apply(std::string_view operation, std::span<const NDArray> inputs,
              const Attributes &attributes, std::span<const NDArray> outputs,
              int priority = 0);

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The runtime where the system gives nothing: in turn its first, second, ...
+// request fails, until a use gets by without that one. Each use then ends in a
+// Status or finds another way, and leaves nothing behind: descriptors and
+// addresses are counted here, and LeakSanitizer looks for memory at the end.
+//
+// Requests are those that the runtime expects to fail: all that grow with a
+// model or its data, and all of the system. What it takes through std::vector
+// and the like is bookkeeping, whose lack ends a process without exceptions.
+
+#include "Executor/TestKernels.h"
+#include "ProgramBuilder.h"
+#include "TemporaryFolder.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Executor/Execution.h"
+#include "dlc/runtime/NDArray/File.h"
+#include "dlc/runtime/NDArray/NDArray.h"
+
+#include <atomic>
+#include <cerrno>
+#include <gtest/gtest.h>
+#include <new>
+#include <pthread.h>
+#include <sys/mman.h>
+
+using namespace dlc;
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+//===----------------------------------------------------------------------===//
+// Requests that fail
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Which requests fail. Shared by all threads.
+class Shortage {
+public:
+  /// From request `number` on, `count` of them.
+  void begin(long number, long count) {
+    failed = 0;
+    last = number + count;
+    first = number;
+    next = 0;
+    isOn = true;
+  }
+  /// Returns how many failed.
+  long end() {
+    isOn = false;
+    return failed;
+  }
+  bool strikes() {
+    if (!isOn)
+      return false;
+    long number = next++;
+    bool does = number >= first && number < last;
+    failed += does;
+    return does;
+  }
+
+private:
+  std::atomic<bool> isOn = false;
+  std::atomic<long> first = 0, last = 0, next = 0, failed = 0;
+};
+
+Shortage shortage;
+
+} // namespace
+
+// The linker gives the runtime these in place of what they stand for.
+extern "C" {
+#define DLC_WRAP(type, name, failure, parameters, arguments)                   \
+  type __real_##name parameters;                                               \
+  type __wrap_##name parameters {                                              \
+    if (shortage.strikes()) {                                                  \
+      errno = ENOMEM;                                                          \
+      return failure;                                                          \
+    }                                                                          \
+    return __real_##name arguments;                                            \
+  }
+using Nothrow = const std::nothrow_t &;
+using Align = std::align_val_t;
+DLC_WRAP(void *, _ZnwmRKSt9nothrow_t, nullptr, (size_t size, Nothrow tag),
+         (size, tag))
+DLC_WRAP(void *, _ZnamRKSt9nothrow_t, nullptr, (size_t size, Nothrow tag),
+         (size, tag))
+DLC_WRAP(void *, _ZnwmSt11align_val_tRKSt9nothrow_t, nullptr,
+         (size_t size, Align alignment, Nothrow tag), (size, alignment, tag))
+DLC_WRAP(void *, _ZnamSt11align_val_tRKSt9nothrow_t, nullptr,
+         (size_t size, Align alignment, Nothrow tag), (size, alignment, tag))
+DLC_WRAP(void *, malloc, nullptr, (size_t size), (size))
+DLC_WRAP(int, posix_memalign, ENOMEM,
+         (void **memory, size_t alignment, size_t size),
+         (memory, alignment, size))
+DLC_WRAP(void *, mmap, MAP_FAILED,
+         (void *at, size_t size, int access, int flags, int file, off_t from),
+         (at, size, access, flags, file, from))
+DLC_WRAP(int, mprotect, -1, (void *at, size_t size, int access),
+         (at, size, access))
+DLC_WRAP(int, memfd_create, -1, (const char *name, unsigned flags),
+         (name, flags))
+DLC_WRAP(int, ftruncate, -1, (int file, off_t size), (file, size))
+DLC_WRAP(int, pthread_create, EAGAIN,
+         (pthread_t * thread, const pthread_attr_t *attributes,
+          void *(*function)(void *), void *argument),
+         (thread, attributes, function, argument))
+#undef DLC_WRAP
+}
+
+namespace {
+
+/// Bytes of addresses of this process.
+size_t addressBytes() {
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * 4096;
+}
+
+size_t openFiles() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                       {});
+}
+
+/// Fails one request of `use` after the other, and also all from each one to
+/// the first that `use` gives up for. Returns how many uses failed.
+template <typename Use> int failEverywhere(Use use) {
+  EXPECT_TRUE(use().isOk()); // And what is made once is there.
+  size_t files = openFiles(), addresses = addressBytes();
+  int failures = 0;
+  for (long count : {1L, 1000'000L}) {
+    long number = 0;
+    for (long failed = 1; failed && !testing::Test::HasFailure(); ++number) {
+      SCOPED_TRACE("request " + std::to_string(number));
+      shortage.begin(number, count);
+      Status status = use();
+      failed = shortage.end();
+      EXPECT_TRUE(failed || status.isOk()) << status.message();
+      EXPECT_TRUE(status.isOk() || status.code() == StatusCode::OutOfMemory ||
+                  status.code() == StatusCode::Unavailable)
+          << status.message();
+      failures += !status.isOk();
+    }
+    EXPECT_GT(number, 2);
+  }
+  EXPECT_EQ(openFiles(), files);
+  // A region of a pool or an arena that is lost in each turn shows.
+  EXPECT_LT(addressBytes(), addresses + (size_t(1) << 30));
+  EXPECT_TRUE(use().isOk()); // It was nothing lasting.
+  return failures;
+}
+
+/// The status of a result; the shortage is over with the first failure, as
+/// for who gives up then.
+template <typename T> Status statusOf(Result<T> &result) {
+  if (!result.isOk())
+    shortage.end();
+  return std::move(result.status());
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Storage
+//===----------------------------------------------------------------------===//
+
+/// Small, large, empty and shared blocks, growth, and giving memory back.
+static Status useStorage(StorageKind kind) {
+  dlc::rt::Storage storage({.kind = kind, .pool = {.caches = 1}});
+  std::vector<Allocation> blocks;
+  for (size_t i = 0; i != 20; ++i)
+    for (Context context :
+         {Context::cpu(), Context::null(1), Context::cpuShared()}) {
+      size_t bytes = i % 8 == 7 ? 1'000'000 : 1000 * i;
+      Result<Allocation> block = storage.allocate(
+          context, bytes, kind == StorageKind::Pooled && i % 2);
+      if (Status status = statusOf(block); !status.isOk())
+        return status;
+      if (bytes)
+        static_cast<char *>(block->data())[bytes - 1] = 1;
+      blocks.push_back(std::move(*block));
+      if (i % 5 == 4)
+        blocks.erase(blocks.begin());
+      if (i % 10 == 9)
+        storage.trim();
+    }
+  return Status::ok();
+}
+
+TEST(Shortage, OfAPool) {
+  EXPECT_GT(failEverywhere([] { return useStorage(StorageKind::Pooled); }), 0);
+}
+
+TEST(Shortage, OfANaiveStorage) {
+  EXPECT_GT(failEverywhere([] { return useStorage(StorageKind::Naive); }), 20);
+}
+
+//===----------------------------------------------------------------------===//
+// Engines and arrays
+//===----------------------------------------------------------------------===//
+
+/// The engines of each kind, of few threads.
+static EngineOptions optionsOf(EngineKind kind) {
+  return {.kind = kind, .cpuWorkers = 2, .queueSlots = 64};
+}
+
+TEST(Shortage, OfAnEngine) {
+  for (EngineKind kind :
+       {EngineKind::Naive, EngineKind::Threaded, EngineKind::PerDevice})
+    EXPECT_GT(failEverywhere([kind] {
+                auto engine = Engine::create(optionsOf(kind));
+                if (Status status = statusOf(engine); !status.isOk())
+                  return status;
+                Result<Variable> x = (*engine)->newVariable();
+                Status status = statusOf(x);
+                if (status.isOk())
+                  status = (*engine)->pushSync([] {}, Context::cpu(), {}, {*x});
+                if (status.isOk())
+                  status = (*engine)->waitForVariable(*x);
+                return status;
+              }),
+              0);
+}
+
+/// Makes, computes, views, saves and loads arrays.
+static Status useArrays(EngineKind kind, const std::string &path) {
+  auto engine = Engine::create(optionsOf(kind));
+  if (Status status = statusOf(engine); !status.isOk())
+    return status;
+  auto runtime = std::make_shared<ArrayRuntime>(
+      std::shared_ptr<Engine>(std::move(*engine)));
+  Result<NDArray> x = NDArray::create(runtime, DLC_F32, {3, 1000});
+  if (Status status = statusOf(x); !status.isOk())
+    return status;
+  auto check = [](Status status) {
+    if (!status.isOk())
+      shortage.end();
+    return status;
+  };
+  DLC_RETURN_IF_ERROR(check(x->fill(2)));
+  Result<NDArray> y = apply("add", {*x, *x});
+  if (Status status = statusOf(y); !status.isOk())
+    return status;
+  // Over its operand, which takes memory aside.
+  DLC_RETURN_IF_ERROR(check(apply("exp", {&*y, 1}, {}, {&*y, 1})));
+  Result<NDArray> row = y->at(1);
+  if (Status status = statusOf(row); !status.isOk())
+    return status;
+  std::vector<float> values(1000);
+  DLC_RETURN_IF_ERROR(check(row->copyToHost(std::span(values))));
+  EXPECT_NEAR(values[999], 54.598, 0.001);
+  {
+    NamedArray named[] = {{"y", *y}, {"row", *row}};
+    DLC_RETURN_IF_ERROR(check(saveArrays(path, named, ArrayFormat::Npz)));
+  }
+  auto loaded = loadArrays(runtime, path);
+  if (Status status = statusOf(loaded); !status.isOk())
+    return status;
+  DLC_RETURN_IF_ERROR(check((*loaded)[0].array.waitToRead()));
+  // The last handles may go while there is no memory, but not the engine too.
+  *x = *y = *row = NDArray();
+  loaded->clear();
+  shortage.end();
+  return Status::ok();
+}
+
+TEST(Shortage, OfArrays) {
+  TemporaryFolder folder;
+  for (EngineKind kind : {EngineKind::Naive, EngineKind::PerDevice})
+    EXPECT_GT(failEverywhere([&] { return useArrays(kind, folder / "f"); }), 5);
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+/// Machine code, a library's kernel, values of unknown shapes, two streams.
+static ProgramBuilder everyKind(std::span<const std::byte> object) {
+  ProgramBuilder builder;
+  builder.object(object);
+  int other = builder.device(DeviceKind::Null, 1);
+  int x = builder.input("x", DLC_F32, {64});
+  int scaled = builder.arena(DLC_F32, {64});
+  int tripled = builder.arena(DLC_F32, {64});
+  int kept = builder.pool(DLC_F32, {-1});
+  int there = builder.arena(DLC_F32, {64}, other);
+  int y = builder.output("y", DLC_F32, {-1});
+  int z = builder.output("z", DLC_F32, {64});
+  int generated = builder.kernel(KernelKind::Generated, "scale_tiles", 4);
+  builder.program.kernels[generated]->flops = 100'000'000;
+  builder.launch(generated, {x}, {scaled});
+  builder.launch(builder.kernel(KernelKind::Library, "test.scale"), {scaled},
+                 {tripled});
+  builder.reference("positives", {tripled}, {kept});
+  builder.reference("relu", {kept}, {y});
+  builder.on(
+      other, 0,
+      builder.launch(builder.kernel(KernelKind::Copy, "copy"), {x}, {there}));
+  builder.on(other, 0, builder.reference("relu", {there}, {z}));
+  return builder;
+}
+
+static Status useProgram(const std::string &path) {
+  Result<std::unique_ptr<Program>> program = Program::load(path, testOptions());
+  if (Status status = statusOf(program); !status.isOk())
+    return status;
+  auto workers = WorkerPool::create({.threads = 2});
+  if (Status status = statusOf(workers); !status.isOk())
+    return status;
+  auto execution = Execution::create(**program, {.workers = workers->get()});
+  if (Status status = statusOf(execution); !status.isOk())
+    return status;
+  std::vector<float> data(64, 1);
+  int64_t shape[] = {64};
+  DLC_RETURN_IF_ERROR(
+      (*execution)->bindInput(0, {DLC_F32, shape, data.data()}));
+  for (int run = 0; run != 2; ++run) {
+    DLC_RETURN_IF_ERROR((*execution)->run());
+    TensorView y = (*execution)->output(0);
+    EXPECT_EQ(y.size(), 64);
+    EXPECT_GT(y.as<float>()[63], 0);
+    EXPECT_EQ((*execution)->output(1).as<float>()[63], 1);
+  }
+  return Status::ok();
+}
+
+TEST(Shortage, OfAProgram) {
+  TemporaryFolder folder;
+  std::vector<std::byte> object = testObject();
+  std::string path = folder / "every.dlc";
+  ASSERT_TRUE(writeArtifact(everyKind(object).contents(), path).isOk());
+  EXPECT_GT(failEverywhere([&] { return useProgram(path); }), 5);
+}
