@@ -4,6 +4,7 @@
 
 #include "KernelEmitter.h"
 #include "ObjectEmitter.h"
+#include "Parallel.h"
 
 #include "dlc/Codegen/CPU/Passes.h"
 
@@ -18,9 +19,6 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
-#include <atomic>
-#include <thread>
-
 using namespace mlir;
 using namespace dlc::codegen;
 
@@ -34,16 +32,15 @@ void dlc::codegen::registerCodegenDialects(DialectRegistry &registry) {
 
 /// One module per kernel, whatever the number of threads: the bytes of the
 /// result must not depend on it.
-static FailureOr<ObjectBuffer> compileKernel(FunctionOpInterface kernel,
-                                             const TargetOptions &target) {
-  MLIRContext *context = kernel.getContext();
+static FailureOr<LLVMKernel> lowerKernel(FunctionOpInterface kernel,
+                                         const TargetOptions &target) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
-  OpBuilder builder(context);
+  OpBuilder builder(kernel.getContext());
   builder.setInsertionPointToStart(module->getBody());
   if (failed(emitKernel(builder, kernel, target)) ||
       failed(lowerToLLVMDialect(*module)))
     return failure();
-  return emitObject(*module, target);
+  return translateKernel(*module, target);
 }
 
 FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
@@ -54,31 +51,21 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
 
-  SmallVector<FunctionOpInterface> kernels;
-  for (auto kernel : module.getOps<FunctionOpInterface>())
-    if (!kernel.isExternal())
-      kernels.push_back(kernel);
+  // MLIR's part is in this thread, whose context may be for one thread only;
+  // most of the time goes into LLVM's.
+  std::vector<LLVMKernel> kernels;
+  for (auto kernel : module.getOps<FunctionOpInterface>()) {
+    if (kernel.isExternal())
+      continue;
+    FailureOr<LLVMKernel> lowered = lowerKernel(kernel, target);
+    if (failed(lowered))
+      return failure();
+    kernels.push_back(std::move(*lowered));
+  }
   SmallVector<ObjectBuffer> objects(kernels.size());
-  std::atomic<size_t> next = 0;
-  std::atomic<bool> ok = true;
-  auto work = [&] {
-    for (size_t i = next++; i < kernels.size() && ok; i = next++) {
-      FailureOr<ObjectBuffer> object = compileKernel(kernels[i], target);
-      if (failed(object))
-        ok = false;
-      else
-        objects[i] = std::move(*object);
-    }
-  };
-  std::vector<std::thread> workers;
-  if (module.getContext()->isMultithreadingEnabled())
-    for (size_t i = 1; i < std::min<size_t>(threads, kernels.size()); ++i)
-      workers.emplace_back(work);
-  work();
-  for (std::thread &worker : workers)
-    worker.join();
-  if (!ok)
-    return failure();
+  parallelFor(kernels.size(), threads, [&](size_t i) {
+    objects[i] = emitObject(std::move(kernels[i]));
+  });
 
   FailureOr<std::string> bytes = linkSharedObject(module.getLoc(), objects);
   if (failed(bytes))

@@ -64,21 +64,20 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-static LogicalResult emitFile(ModuleOp module, const TargetOptions &target,
-                              llvm::CodeGenFileType type,
-                              llvm::raw_pwrite_stream &stream) {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> llvmModule =
-      translateModuleToLLVMIR(module, context, "dlc-kernels");
-  if (!llvmModule)
+FailureOr<LLVMKernel>
+dlc::codegen::translateKernel(ModuleOp module, const TargetOptions &target) {
+  LLVMKernel kernel;
+  kernel.context = std::make_unique<llvm::LLVMContext>();
+  kernel.module =
+      translateModuleToLLVMIR(module, *kernel.context, "dlc-kernels");
+  if (!kernel.module)
     return failure();
-  std::unique_ptr<llvm::TargetMachine> machine =
-      createMachine(module.getLoc(), target);
-  if (!machine)
+  kernel.machine = createMachine(module.getLoc(), target);
+  if (!kernel.machine)
     return failure();
-  llvmModule->setTargetTriple(llvm::Triple(target.triple));
-  llvmModule->setDataLayout(machine->createDataLayout());
-  for (llvm::Function &function : *llvmModule)
+  kernel.module->setTargetTriple(llvm::Triple(target.triple));
+  kernel.module->setDataLayout(kernel.machine->createDataLayout());
+  for (llvm::Function &function : *kernel.module)
     if (!function.isDeclaration()) {
       function.addFnAttr("target-cpu", "x86-64");
       function.addFnAttr("target-features", target.featureString());
@@ -86,30 +85,18 @@ static LogicalResult emitFile(ModuleOp module, const TargetOptions &target,
       if (target.vectorBytes() == 64)
         function.addFnAttr("prefer-vector-width", "512");
     }
-  optimize(*llvmModule, *machine);
+  return kernel;
+}
+
+ObjectBuffer dlc::codegen::emitObject(LLVMKernel kernel) {
+  optimize(*kernel.module, *kernel.machine);
+  ObjectBuffer buffer;
+  llvm::raw_svector_ostream stream(buffer);
   llvm::legacy::PassManager codegen;
-  if (machine->addPassesToEmitFile(codegen, stream, nullptr, type))
-    return module.emitError("expected a target that can emit objects");
-  codegen.run(*llvmModule);
-  return success();
-}
-
-FailureOr<ObjectBuffer> dlc::codegen::emitObject(ModuleOp module,
-                                                 const TargetOptions &target) {
-  ObjectBuffer buffer;
-  llvm::raw_svector_ostream stream(buffer);
-  if (failed(
-          emitFile(module, target, llvm::CodeGenFileType::ObjectFile, stream)))
-    return failure();
+  // The only reason to refuse is a target that cannot make objects; ours can.
+  if (kernel.machine->addPassesToEmitFile(codegen, stream, nullptr,
+                                          llvm::CodeGenFileType::ObjectFile))
+    llvm_unreachable("x86 makes objects");
+  codegen.run(*kernel.module);
   return buffer;
-}
-
-FailureOr<std::string> dlc::codegen::emitAssembly(ModuleOp module,
-                                                  const TargetOptions &target) {
-  ObjectBuffer buffer;
-  llvm::raw_svector_ostream stream(buffer);
-  if (failed(emitFile(module, target, llvm::CodeGenFileType::AssemblyFile,
-                      stream)))
-    return failure();
-  return std::string(buffer.begin(), buffer.end());
 }

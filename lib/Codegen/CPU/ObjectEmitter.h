@@ -10,19 +10,31 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <memory>
 
 namespace dlc::codegen {
 
 using ObjectBuffer = llvm::SmallVector<char, 0>;
 
-/// Optimises and assembles `module`, whose operations are all of the LLVM
-/// dialect. Thread-safe. Fails with a diagnostic.
-llvm::FailureOr<ObjectBuffer> emitObject(mlir::ModuleOp module,
-                                         const TargetOptions &target);
+/// Kernels in LLVM's own form, with nothing in common with MLIR or others of
+/// their kind: each may be worked on in a thread of its own.
+struct LLVMKernel {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
 
-/// Assembly text of the same, for people.
-llvm::FailureOr<std::string> emitAssembly(mlir::ModuleOp module,
-                                          const TargetOptions &target);
+/// Translates `module`, whose operations are all of the LLVM dialect. Fails
+/// with a diagnostic.
+llvm::FailureOr<LLVMKernel> translateKernel(mlir::ModuleOp module,
+                                            const TargetOptions &target);
+
+/// Optimises and assembles.
+ObjectBuffer emitObject(LLVMKernel kernel);
 
 /// Links `objects` into an ELF shared object. Deterministic: no build id, no
 /// time. Thread-safe; one link at a time. Fails with a diagnostic at `loc`.

@@ -32,9 +32,10 @@ void registerCodegenDialects(mlir::DialectRegistry &registry);
 /// Compiles every function of `module` (kernel.func or func.func with a body)
 /// to a symbol of type DlcKernelFunction (abi/Kernel.h) of the same name.
 /// `module` is not changed. Equal modules and options give equal bytes.
-/// Kernels are compiled by up to `threads` threads. On failure a diagnostic
-/// has been emitted at the offending operation. Reentrant; links are
-/// serialised inside.
+/// Up to `threads` threads make the machine code, whatever the context says of
+/// threads; a crash in one of them is one of the caller's, where that is in a
+/// CrashRecoveryContext. On failure a diagnostic has been emitted at the
+/// offending operation. Reentrant; links are serialised inside.
 llvm::FailureOr<ObjectCode> compileKernels(mlir::ModuleOp module,
                                            const TargetOptions &target,
                                            unsigned threads = 1);
