@@ -12,8 +12,8 @@ from lit.llvm.subst import ToolSubst
 config.name = "DLC"
 config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
 config.suffixes = [".mlir", ".test"]
-# Kernels.mlir is input of a unit test.
-config.excludes = ["CMakeLists.txt", "data", "Inputs", "Kernels.mlir"]
+# Inputs of unit tests.
+config.excludes = ["CMakeLists.txt", "data", "Inputs", "Kernels.mlir", "Empty.mlir"]
 config.test_source_root = os.path.dirname(__file__)
 roundtrip = os.environ.get("DLC_CHECK_ROUNDTRIP") == "1"
 # The two runs may be under way at once, so each has a folder to write in.

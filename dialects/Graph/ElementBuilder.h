@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Builds the computation of one element, or a vector of elements, from arith
-// and math operations. Private to the elementwise operations.
+// and math operations. Private to the dialect.
 
 #ifndef DLC_DIALECTS_GRAPH_ELEMENTBUILDER_H
 #define DLC_DIALECTS_GRAPH_ELEMENTBUILDER_H
@@ -86,6 +86,21 @@ private:
 mlir::Type elementOf(mlir::Operation *op, unsigned operand = 0);
 bool isFloat(mlir::Type elementType);
 bool isUnsigned(mlir::Type elementType);
+
+/// Builds the one of three operations that is for elements of `type`; bool
+/// counts as signed, or has the operation `Bool`.
+template <typename Float, typename Signed, typename Unsigned,
+          typename Bool = Signed>
+mlir::Value foldAs(mlir::Type type, mlir::OpBuilder &builder,
+                   mlir::Location loc, mlir::Value a, mlir::Value b) {
+  if (isFloat(type))
+    return Float::create(builder, loc, a, b);
+  if (type.isInteger(1))
+    return Bool::create(builder, loc, a, b);
+  if (isUnsigned(type))
+    return Unsigned::create(builder, loc, a, b);
+  return Signed::create(builder, loc, a, b);
+}
 
 /// Calls `compute` with the floats in `scalars`, where f16 and bf16 are f32,
 /// and rounds its result back to the type of the first when it is a float.

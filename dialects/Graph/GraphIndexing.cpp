@@ -2,6 +2,7 @@
 //
 // Indexing and resampling.
 
+#include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 
@@ -78,8 +79,7 @@ static LogicalResult verifyInBounds(IndexedOpInterface op) {
   if (!extents)
     return op->emitOpError("expected extents that are known, to be in bounds");
   if (auto argument = dyn_cast<BlockArgument>(indices))
-    if (argument.getOwner()->getParentOp()->getName().getStringRef() ==
-        "kernel.func")
+    if (isa<dlc::LaunchableOpInterface>(argument.getOwner()->getParentOp()))
       return success();
   if (auto resolved = indices.getDefiningOp<ResolveIndicesOp>())
     if (resolved.getExtents() == ArrayRef<int64_t>(*extents))

@@ -4,6 +4,7 @@
 
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -174,8 +175,7 @@ struct FlattenConcat : OpRewritePattern<ConcatOp> {
 
   static bool isEmptyAlong(Value value, int64_t axis) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type &&
-           type.getDimSize(axis < 0 ? axis + type.getRank() : axis) == 0;
+    return type && type.getDimSize(wrapAxis(axis, type.getRank())) == 0;
   }
 
   LogicalResult matchAndRewrite(ConcatOp op,

@@ -5,6 +5,8 @@
 #include "Assembly.h"
 #include "Chain.h"
 
+#include "dlc/dialects/Graph/Shapes.h"
+
 using namespace mlir;
 using namespace dlc::graph;
 
@@ -25,8 +27,7 @@ void GraphDialect::addNormalizationOps() {
 /// The dimensions from `axis` on; empty when the rank is not known.
 static SmallVector<int64_t> axesFrom(RankedTensorType type, int64_t axis) {
   SmallVector<int64_t> axes;
-  for (int64_t i = axis < 0 ? axis + type.getRank() : axis; i < type.getRank();
-       ++i)
+  for (int64_t i = wrapAxis(axis, type.getRank()); i < type.getRank(); ++i)
     axes.push_back(i);
   return axes;
 }

@@ -2,11 +2,11 @@
 //
 // Pooling over windows: its elements, and the forms that are reductions.
 
+#include "ElementBuilder.h"
+
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Position.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace dlc::graph;
@@ -129,11 +129,8 @@ Value MaxPoolOp::buildElementAt(ElementReader &reader, unsigned,
   OpBuilder &builder = reader.getBuilder();
   Location loc = reader.getLoc();
   auto fold = [&](Value a, Value b) -> Value {
-    if (isa<FloatType>(type))
-      return arith::MaximumFOp::create(builder, loc, a, b);
-    if (type.isUnsignedInteger())
-      return arith::MaxUIOp::create(builder, loc, a, b);
-    return arith::MaxSIOp::create(builder, loc, a, b);
+    return foldAs<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(
+        type, builder, loc, a, b);
   };
   int64_t inside = 0, counted = 0;
   return foldWindow(reader, *windows, getX(), at, fold, inside, counted);

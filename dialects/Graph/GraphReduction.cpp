@@ -5,6 +5,8 @@
 #include "Chain.h"
 #include "ElementBuilder.h"
 
+#include "dlc/dialects/Graph/Shapes.h"
+
 using namespace mlir;
 using namespace dlc::graph;
 
@@ -21,21 +23,6 @@ void GraphDialect::addReductionOps() {
 //===----------------------------------------------------------------------===//
 // Folds
 //===----------------------------------------------------------------------===//
-
-/// Builds the one of three operations that is for elements of `type`; bool
-/// counts as signed, or has the operation `Bool`.
-template <typename Float, typename Signed, typename Unsigned,
-          typename Bool = Signed>
-static Value foldAs(Type type, OpBuilder &builder, Location loc, Value a,
-                    Value b) {
-  if (isFloat(type))
-    return Float::create(builder, loc, a, b);
-  if (type.isInteger(1))
-    return Bool::create(builder, loc, a, b);
-  if (isUnsigned(type))
-    return Unsigned::create(builder, loc, a, b);
-  return Signed::create(builder, loc, a, b);
-}
 
 /// The least element of a type that a maximum can have, or the greatest.
 static TypedAttr extremeOf(Type type, bool isLeast) {
@@ -103,7 +90,7 @@ FailureOr<SmallVector<Value>> ReduceMeanOp::decompose(OpBuilder &builder) {
       return failure();
     axes = *values;
     for (int64_t &axis : axes)
-      axis += axis < 0 ? type.getRank() : 0;
+      axis = wrapAxis(axis, type.getRank());
   }
   auto count = countOf(type, axes);
   if (!count)
@@ -126,8 +113,7 @@ locate(ArgOp op, OpBuilder &builder, function_ref<Value(Value axes)> makeBest) {
   auto type = dyn_cast<RankedTensorType>(op.getX().getType());
   if (!type)
     return failure();
-  int64_t axis = op.getAxis();
-  axis += axis < 0 ? type.getRank() : 0;
+  int64_t axis = wrapAxis(op.getAxis(), type.getRank());
   if (type.isDynamicDim(axis))
     return failure();
   int64_t extent = type.getDimSize(axis);

@@ -7,6 +7,7 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Position.h"
+#include "dlc/dialects/Graph/Shapes.h"
 
 using namespace mlir;
 using namespace dlc::graph;
@@ -15,10 +16,6 @@ using Position = SmallVector<Index>;
 
 static ArrayRef<int64_t> shapeOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getShape();
-}
-
-static int64_t wrap(int64_t axis, int64_t rank) {
-  return axis < 0 ? axis + rank : axis;
 }
 
 //===----------------------------------------------------------------------===//
@@ -52,8 +49,6 @@ Value TileOp::buildElementAt(ElementReader &reader, unsigned,
                              ArrayRef<Index> at) {
   Position position(at);
   for (auto [index, extent] : llvm::zip_equal(position, shapeOf(getX()))) {
-    if (extent == 0)
-      continue;
     auto parts = reader.divide(index, extent);
     if (!parts)
       return reader.fail("a tile that crosses loops");
@@ -69,7 +64,7 @@ Value TileOp::buildElementAt(ElementReader &reader, unsigned,
 Value SplitOp::buildElementAt(ElementReader &reader, unsigned result,
                               ArrayRef<Index> at) {
   Position position(at);
-  int64_t axis = wrap(getAxis(), at.size());
+  int64_t axis = wrapAxis(getAxis(), at.size());
   for (Value before : getParts().take_front(result))
     position[axis] = position[axis] + shapeOf(before)[axis];
   return reader.read(getX(), position);
@@ -77,7 +72,7 @@ Value SplitOp::buildElementAt(ElementReader &reader, unsigned result,
 
 Value ConcatOp::buildElementAt(ElementReader &reader, unsigned,
                                ArrayRef<Index> at) {
-  int64_t axis = wrap(getAxis(), at.size());
+  int64_t axis = wrapAxis(getAxis(), at.size());
   Position position(at);
   for (Value operand : getInputs()) {
     int64_t extent = shapeOf(operand)[axis];
@@ -100,7 +95,7 @@ Value SliceOp::buildElementAt(ElementReader &reader, unsigned,
     return reader.fail("a slice that is not constant");
   Position position(at);
   for (auto [start, number, step] : llvm::zip_equal(*starts, *axes, *steps)) {
-    int64_t axis = wrap(number, at.size());
+    int64_t axis = wrapAxis(number, at.size());
     int64_t extent = shapeOf(getX())[axis];
     int64_t first = start < 0 ? start + extent : start;
     first = std::clamp<int64_t>(first, 0, step > 0 ? extent : extent - 1);
@@ -118,7 +113,7 @@ Value PadOp::buildElementAt(ElementReader &reader, unsigned,
   Position position(at);
   bool isOutside = false;
   for (auto [i, number] : llvm::enumerate(*axes)) {
-    int64_t axis = wrap(number, at.size());
+    int64_t axis = wrapAxis(number, at.size());
     position[axis] = position[axis] + -(*pads)[i];
     int low = reader.compare(position[axis], 0);
     if (low == 0)
@@ -177,6 +172,14 @@ static Value zeroOf(ElementReader &reader, Type type) {
       builder.getZeroAttr(ElementBuilder::signless(type)));
 }
 
+/// The number of the diagonal that `at` lies on, counted from the `k`-th of a
+/// matrix. All that lie outside of the matrix count as the next one to it.
+static Index diagonalOf(ArrayRef<Index> at, Value matrix, int64_t k) {
+  ArrayRef<int64_t> shape = shapeOf(matrix).take_back(2);
+  k = std::clamp(k, -shape[0], shape[1]);
+  return at.back() + at.drop_back().back() * -1 + -k;
+}
+
 Value TriluOp::buildElementAt(ElementReader &reader, unsigned,
                               ArrayRef<Index> at) {
   auto k = getConstantInts(getK());
@@ -185,11 +188,9 @@ Value TriluOp::buildElementAt(ElementReader &reader, unsigned,
   Value element = reader.read(getX(), at);
   if (!element)
     return {};
-  // The number of the diagonal, counted from the k-th.
-  Index diagonal = at.back() + at.drop_back().back() * -1 + -k->front();
   OpBuilder &builder = reader.getBuilder();
   Location loc = reader.getLoc();
-  Value place = reader.materialize(diagonal);
+  Value place = reader.materialize(diagonalOf(at, getX(), k->front()));
   Value isKept = arith::CmpIOp::create(
       builder, loc,
       getUpper() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle, place,
@@ -200,13 +201,12 @@ Value TriluOp::buildElementAt(ElementReader &reader, unsigned,
 
 Value EyeLikeOp::buildElementAt(ElementReader &reader, unsigned,
                                 ArrayRef<Index> at) {
-  int64_t k = getK();
   OpBuilder &builder = reader.getBuilder();
   Location loc = reader.getLoc();
-  Value isOn = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::eq,
-      reader.materialize(at[1] + at[0] * -1 + -k),
-      arith::ConstantIndexOp::create(builder, loc, 0));
+  Value isOn =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                            reader.materialize(diagonalOf(at, getY(), getK())),
+                            arith::ConstantIndexOp::create(builder, loc, 0));
   Type type = ElementBuilder::signless(getY().getType().getElementType());
   Value one = arith::ConstantOp::create(builder, loc, builder.getOneAttr(type));
   return arith::SelectOp::create(builder, loc, isOn, one,
@@ -259,7 +259,7 @@ Value GatherOp::buildElementAt(ElementReader &reader, unsigned,
                                ArrayRef<Index> at) {
   if (!getInBounds())
     return reader.fail("indices that are not checked");
-  int64_t axis = wrap(getAxis(), shapeOf(getX()).size());
+  int64_t axis = wrapAxis(getAxis(), shapeOf(getX()).size());
   size_t rank = shapeOf(getIndices()).size();
   Value index = readIndex(reader, getIndices(), at.slice(axis, rank));
   if (!index)
@@ -277,7 +277,7 @@ Value GatherElementsOp::buildElementAt(ElementReader &reader, unsigned,
                                        ArrayRef<Index> at) {
   if (!getInBounds())
     return reader.fail("indices that are not checked");
-  int64_t axis = wrap(getAxis(), at.size());
+  int64_t axis = wrapAxis(getAxis(), at.size());
   Value index = readIndex(reader, getIndices(), at);
   if (!index)
     return {};

@@ -50,8 +50,6 @@ std::pair<int64_t, int64_t> Index::range(const Loops &loops) const {
        llvm::zip_equal(coefficients, loops.extents)) {
     if (coefficient == 0)
       continue;
-    if (extent == 0)
-      return {0, -1};
     (coefficient < 0 ? low : high) += coefficient * (extent - 1);
   }
   return {low, high};
@@ -67,11 +65,6 @@ std::optional<unsigned> Index::asLoop() const {
     found = i;
   }
   return constant == 0 ? found : std::nullopt;
-}
-
-bool Index::usesOnlyGrid(const Loops &loops) const {
-  return llvm::all_of(llvm::drop_begin(coefficients, loops.grid),
-                      [](int64_t c) { return c == 0; });
 }
 
 AffineExpr Index::toAffine(const Loops &loops, MLIRContext *context) const {
@@ -161,8 +154,6 @@ dlc::graph::reshapeIndex(ArrayRef<Index> index, ArrayRef<int64_t> from,
   // The linear position within the dimensions passed so far, from the last
   // one on; `known` of its values are possible.
   SmallVector<Index> result(to.size(), Index::number(loops, 0));
-  if (llvm::is_contained(to, 0))
-    return result;
   Index position = Index::number(loops, 0);
   int64_t known = 1;
   size_t source = from.size();

@@ -7,6 +7,7 @@
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/Planning/Fusion/Fusion.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/passes/Conversion/KernelToLinalg.h"
 #include "dlc/passes/Graph/Passes.h"
@@ -43,15 +44,6 @@ struct Graph {
 };
 
 } // namespace
-
-static bool hasStaticTypes(Operation *op) {
-  auto isStatic = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape();
-  };
-  return llvm::all_of(op->getOperandTypes(), isStatic) &&
-         llvm::all_of(op->getResultTypes(), isStatic);
-}
 
 /// The longest chain of epilogues after `anchor` that a library computes with
 /// it; just the anchor when there is none.
@@ -121,7 +113,7 @@ static std::vector<Node> collectNodes(Block &block) {
 /// Whether `node` may join a generated kernel.
 static bool isFusible(const Node &node) {
   using graph::FusionKind;
-  if (node.size() != 1 || !hasStaticTypes(node.front()))
+  if (node.size() != 1 || !graph::hasStaticTypes(node.front()))
     return false;
   FusionKind kind = graph::getFusionKind(node.front());
   return kind == FusionKind::Elementwise || kind == FusionKind::Movement ||
@@ -186,8 +178,8 @@ static void remarkEdges(const Graph &graph, const fusion::Solution &solution) {
       std::string why = "no kernel holds both";
       if (groupOf[from] == groupOf[id])
         continue;
-      if (!llvm::all_of(node, hasStaticTypes) ||
-          !llvm::all_of(producer, hasStaticTypes)) {
+      if (!llvm::all_of(node, graph::hasStaticTypes) ||
+          !llvm::all_of(producer, graph::hasStaticTypes)) {
         why = "shapes that are not static";
       } else if (graph.problem.isFusible[from] && graph.problem.isFusible[id]) {
         fusion::Group both = solution.groups[groupOf[from]];

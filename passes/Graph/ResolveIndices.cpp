@@ -5,6 +5,7 @@
 
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,15 +18,6 @@ namespace dlc::graph {
 
 using namespace mlir;
 using namespace dlc;
-
-static bool hasStaticTypes(Operation *op) {
-  auto isStatic = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape();
-  };
-  return llvm::all_of(op->getOperandTypes(), isStatic) &&
-         llvm::all_of(op->getResultTypes(), isStatic);
-}
 
 /// The indices counted from the beginning; nullopt when one is out of range.
 static std::optional<SmallVector<int64_t>> resolve(ArrayRef<int64_t> indices,
@@ -52,7 +44,7 @@ static ElementsAttr makeIndices(RankedTensorType type,
 /// True when `op` is in bounds now.
 static bool resolveIndices(graph::IndexedOpInterface op) {
   std::optional<SmallVector<int64_t>> extents = op.getIndexedExtents();
-  if (!extents || extents->empty() || !hasStaticTypes(op))
+  if (!extents || extents->empty() || !graph::hasStaticTypes(op))
     return false;
   OpBuilder builder(op);
   OpOperand &operand = op.getIndicesOperand();

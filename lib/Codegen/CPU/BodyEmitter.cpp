@@ -516,6 +516,7 @@ LogicalResult BodyEmitter::emit(Operation &op, int64_t width,
     values[gather] = emitGather(gather, width, values);
     return success();
   }
-  followRamp(op, values);
+  if (width > 1)
+    followRamp(op, values);
   return emitMapped(op, width, values);
 }

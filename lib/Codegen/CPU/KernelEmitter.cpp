@@ -94,10 +94,8 @@ LogicalResult KernelEmitter::bindMemRef(Value memref, Value base,
   view.element = type.getElementType();
   view.offset = offset;
   int64_t staticOffset = 0;
-  if (llvm::is_contained(type.getShape(), 0))
-    view.strides.assign(type.getRank(), 0); // Without elements: any will do.
-  else if (failed(type.getStridesAndOffset(view.strides, staticOffset)) ||
-           llvm::any_of(view.strides, ShapedType::isDynamic))
+  if (failed(type.getStridesAndOffset(view.strides, staticOffset)) ||
+      llvm::any_of(view.strides, ShapedType::isDynamic))
     return kernel.emitError("expected memrefs with known strides, got ")
            << type;
   for (int64_t size : type.getShape())
@@ -130,15 +128,15 @@ LogicalResult KernelEmitter::emitTile(Value tile) {
   if (scf::ForallOp grid = findGrid(body)) {
     std::optional<ArrayRef<int64_t>> extents = grid.getStaticUpperBound();
     if (!grid.isNormalized() || !extents ||
-        llvm::any_of(*extents, ShapedType::isDynamic) ||
+        llvm::any_of(*extents, [](int64_t extent) { return extent <= 0; }) ||
         !grid.getOutputs().empty())
-      return grid.emitError("expected a grid of static extent from 0 by 1");
+      return grid.emitError("expected a grid of static extent from 0 by 1, "
+                            "without empty dimensions");
     Value rest = tile;
     for (size_t dim = extents->size(); dim-- > 0;) {
       Value index = rest;
       if (dim > 0) {
-        Value extent =
-            buildI64(builder, loc, std::max<int64_t>((*extents)[dim], 1));
+        Value extent = buildI64(builder, loc, (*extents)[dim]);
         index = arith::RemUIOp::create(builder, loc, rest, extent);
         rest = arith::DivUIOp::create(builder, loc, rest, extent);
       }
@@ -187,8 +185,8 @@ LogicalResult KernelEmitter::emitAlloca(memref::AllocaOp op) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&function.getBody().front());
   Type element = getComputeType(type.getElementType());
-  int64_t bytes = std::max<int64_t>(
-      type.getNumElements() * ((element.getIntOrFloatBitWidth() + 7) / 8), 1);
+  int64_t bytes =
+      type.getNumElements() * ((element.getIntOrFloatBitWidth() + 7) / 8);
   Value size = buildI64(builder, op.getLoc(), bytes);
   Value base = LLVM::AllocaOp::create(
       builder, op.getLoc(), LLVM::LLVMPointerType::get(op.getContext()),

@@ -208,7 +208,7 @@ std::pair<Value, AffineMap> Emitter::access(Value tensor, const Position &at,
       high -= low;
     }
     bool isDropped = local == Index::number(loops, 0);
-    int64_t size = std::max<int64_t>(high + 1, 0);
+    int64_t size = high + 1;
     offsets.push_back(expand(shared.toAffine(loops, context)));
     sizes.push_back(builder.getIndexAttr(size));
     strides.push_back(builder.getIndexAttr(1));

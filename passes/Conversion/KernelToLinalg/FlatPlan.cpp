@@ -37,12 +37,13 @@ Planner::Outcome Planner::planFlat(int64_t size) {
   Domain domain;
   domain.loops = {1, {plan.grid[0], block}};
   domain.reduced = {false, false};
-  Position everywhere = {Index::loop(domain.loops, 0) * block +
-                         Index::loop(domain.loops, 1)};
-  // Every dimension but the last is "0": only the number of elements counts.
+  // All dimensions are "0" but one: only the number of elements counts. It is
+  // one that is not broadcast, so that operands are read at this place.
   ArrayRef<int64_t> shape = shapeOf(sources[0]);
-  Position at(shape.size() - 1, Index::number(domain.loops, 0));
-  at.push_back(everywhere[0]);
+  Position at(shape.size(), Index::number(domain.loops, 0));
+  auto *longest = llvm::max_element(shape);
+  at[longest - shape.begin()] =
+      Index::loop(domain.loops, 0) * block + Index::loop(domain.loops, 1);
   auto policy = [](Value, const Position &) { return Treatment::Compute; };
   StageBuilder builder(kernel.getContext(), kernel.getLoc(), domain, policy);
   Operation *terminator = kernel.getBody().front().getTerminator();
@@ -55,20 +56,4 @@ Planner::Outcome Planner::planFlat(int64_t size) {
   }
   plan.stages.push_back(builder.take());
   return Outcome::Done;
-}
-
-/// All arguments of an output's type are read where it is written; of those
-/// that several outputs could take, each takes its own.
-void Planner::pairFlat() {
-  llvm::SmallDenseSet<unsigned> taken;
-  Operation *terminator = kernel.getBody().front().getTerminator();
-  for (auto [output, value] : llvm::enumerate(terminator->getOperands()))
-    for (BlockArgument argument : kernel.getArguments())
-      if (argument.getType() == value.getType() && !argument.use_empty() &&
-          shapeOf(argument) == shapeOf(plan.sources[0]) &&
-          taken.insert(argument.getArgNumber()).second) {
-        plan.inPlace.append(
-            {argument.getArgNumber(), static_cast<int64_t>(output)});
-        break;
-      }
 }

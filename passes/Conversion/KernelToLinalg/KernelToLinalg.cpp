@@ -7,6 +7,7 @@
 #include "Emitter.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Conversion/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -67,13 +68,6 @@ LogicalResult dlc::conversion::convertKernel(kernel::FuncOp kernel,
 // The predicate and the pass
 //===----------------------------------------------------------------------===//
 
-static bool hasStaticTypes(TypeRange types) {
-  return llvm::all_of(types, [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape();
-  });
-}
-
 bool dlc::conversion::isPartOfKernel(Value operand,
                                      ArrayRef<Operation *> group) {
   auto constant = operand.getDefiningOp<graph::ConstantOp>();
@@ -104,15 +98,8 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
   for (Operation *op : group) {
     if (!isa<graph::FusionOpInterface>(op) || op->getNumRegions())
       return refuse("not a plain operation");
-    if (!hasStaticTypes(op->getOperandTypes()) ||
-        !hasStaticTypes(op->getResultTypes()))
+    if (!graph::hasStaticTypes(op))
       return refuse("shapes that are not static");
-    // A piece of nothing may begin where its operand ends.
-    if (graph::getFusionKind(op) == graph::FusionKind::Movement &&
-        llvm::any_of(op->getResultTypes(), [](Type type) {
-          return cast<ShapedType>(type).getNumElements() == 0;
-        }))
-      return refuse("no elements to move");
   }
   // Converts a copy: what passes here passes later.
   OpBuilder builder(group[0]->getContext());

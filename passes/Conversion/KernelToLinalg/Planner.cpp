@@ -9,6 +9,7 @@
 #include "PlannerImpl.h"
 
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -30,7 +31,7 @@ static std::optional<SmallVector<bool>> reducedDims(Operation *op) {
   if (!axes)
     return std::nullopt;
   for (int64_t axis : *axes)
-    reduced[axis < 0 ? axis + rank : axis] = true;
+    reduced[graph::wrapAxis(axis, rank)] = true;
   return reduced;
 }
 
@@ -89,16 +90,17 @@ void Planner::chooseGrid() {
   for (unsigned dim = 0; dim + 1 < shape.size(); ++dim) {
     if (left <= kTileElements)
       break;
-    left /= std::max<int64_t>(shape[dim], 1);
+    left /= shape[dim];
     if (shape[dim] != 1)
       gridDims.push_back(dim);
   }
-  if (gridDims.empty() || left == 0)
+  if (gridDims.empty())
     return;
   // Rows that are short share a tile; squares can be transposed within it.
   int64_t extent = shape[gridDims.back()];
-  for (int64_t block = 2; block <= extent; ++block)
-    if (extent % block == 0 && block * left <= 2 * kTileElements)
+  int64_t most = std::min(extent, 2 * kTileElements / left);
+  for (int64_t block = 2; block <= most; ++block)
+    if (extent % block == 0)
       gridBlock = block;
 }
 
@@ -389,14 +391,60 @@ Planner::Outcome Planner::attempt() {
   return checkScratch();
 }
 
+/// True if a tensor that is computed with has no elements. The axes of a
+/// reduction and the like are none of those.
+static bool hasEmptyTensor(Operation &op) {
+  auto isEmpty = [](Value value) {
+    return llvm::is_contained(shapeOf(value), 0);
+  };
+  auto fusion = dyn_cast<graph::FusionOpInterface>(op);
+  for (OpOperand &operand : op.getOpOperands())
+    if (isEmpty(operand.get()) &&
+        !(fusion && fusion.isParameter(operand.getOperandNumber())))
+      return true;
+  return !isa<graph::ConstantOp>(op) && llvm::any_of(op.getResults(), isEmpty);
+}
+
+/// What a stage can hold the computation of; reductions are stages themselves.
+static bool hasForm(Operation &op) {
+  return isa<graph::ConstantOp, graph::ElementwiseOpInterface,
+             graph::PositionedOpInterface, graph::ReductionOpInterface>(op);
+}
+
+/// Why there is no plan for `body`, as far as each of its operations tells;
+/// empty for nothing. A program gains nothing by code for no elements, and no
+/// position or loop has to think of it.
+static std::string whyNotPlanned(Block &body) {
+  for (Operation &op : body.without_terminator())
+    if (!hasForm(op))
+      return ("no generated form of " + op.getName().getStringRef()).str();
+  for (BlockArgument argument : body.getArguments()) {
+    if (isa<NoneType>(argument.getType()))
+      return "an operand that is left out";
+    if (!graph::isStatic(argument.getType()))
+      return "shapes that are not static";
+    if (llvm::is_contained(shapeOf(argument), 0))
+      return "no elements";
+  }
+  for (Operation &op : body) {
+    if (!graph::hasStaticTypes(&op))
+      return "shapes that are not static";
+    if (hasEmptyTensor(op))
+      return "no elements";
+  }
+  return "";
+}
+
 FailureOr<KernelPlan> Planner::run() {
+  reason = whyNotPlanned(kernel.getBody().front());
+  if (!reason.empty())
+    return failure();
   chooseSources();
   if (std::optional<int64_t> size = flatSize()) {
     if (planFlat(*size) != Outcome::Done)
       return failure();
     plan.sources = sources;
-    if (sources.size() == 1)
-      pairFlat();
+    findInPlace();
     return std::move(plan);
   }
   do {

@@ -36,12 +36,12 @@ private:
 
   std::optional<int64_t> flatSize();
   Outcome planFlat(int64_t size);
-  void pairFlat();
   void chooseSources();
   void chooseStored();
   bool dropCheapStored();
   void chooseGrid();
   int64_t costOf(mlir::Operation *op);
+  int64_t computeCost(mlir::Operation *op);
   Outcome attempt();
   Outcome planRoots();
   Outcome planStored(mlir::Value value);
@@ -63,6 +63,8 @@ private:
   kernel::FuncOp kernel;
   std::string &reason;
   llvm::SmallVector<mlir::Value> sources;
+  /// By operation, see costOf().
+  llvm::DenseMap<mlir::Operation *, int64_t> elementCosts;
   /// Values that are written, in order, and the stages that need each.
   llvm::SetVector<mlir::Value> stored;
   llvm::DenseMap<mlir::Value, llvm::SetVector<mlir::Value>> needs;

@@ -30,6 +30,13 @@ void Planner::chooseSources() {
 
 /// The cost of computing an element, operands apart.
 int64_t Planner::costOf(Operation *op) {
+  auto [known, isNew] = elementCosts.try_emplace(op);
+  if (isNew)
+    known->second = computeCost(op);
+  return known->second;
+}
+
+int64_t Planner::computeCost(Operation *op) {
   auto elementwise = dyn_cast<graph::ElementwiseOpInterface>(op);
   if (!elementwise)
     return 0;

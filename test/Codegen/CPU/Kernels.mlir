@@ -1248,15 +1248,6 @@ kernel.func @two_results(%x: tensor<4x40xf32>) -> (tensor<4x40xf32>, tensor<4x1x
   %s = graph.reduce_sum %e, %a : (tensor<4x40xf32>, tensor<1xi64>) -> tensor<4x1xf32>
   kernel.return %e, %s : tensor<4x40xf32>, tensor<4x1xf32>
 }
-kernel.func @empty(%x: tensor<0x5xf32>) -> (tensor<0x5xf32>) {
-  %y = graph.exp %x : tensor<0x5xf32>
-  kernel.return %y : tensor<0x5xf32>
-}
-kernel.func @sum_of_none(%x: tensor<3x0xf32>) -> (tensor<3x1xf32>) {
-  %a = graph.constant dense<1> : tensor<1xi64>
-  %y = graph.reduce_sum %x, %a : (tensor<3x0xf32>, tensor<1xi64>) -> tensor<3x1xf32>
-  kernel.return %y : tensor<3x1xf32>
-}
 kernel.func @scalar(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>) {
   %z = graph.mul %x, %y : tensor<f32>
   kernel.return %z : tensor<f32>
@@ -1401,6 +1392,16 @@ kernel.func @trilu_lower(%x: tensor<90x90xi16>) -> (tensor<90x90xi16>) {
   %y = graph.trilu %x, %k {upper = false} : (tensor<90x90xi16>, tensor<i64>) -> tensor<90x90xi16>
   kernel.return %y : tensor<90x90xi16>
 }
+kernel.func @trilu_past_the_end(%x: tensor<5x9xf32>) -> (tensor<5x9xf32>) {
+  %k = graph.constant dense<9223372036854775807> : tensor<i64>
+  %y = graph.trilu %x, %k : (tensor<5x9xf32>, tensor<i64>) -> tensor<5x9xf32>
+  kernel.return %y : tensor<5x9xf32>
+}
+kernel.func @trilu_before_the_start(%x: tensor<5x9xf32>) -> (tensor<5x9xf32>) {
+  %k = graph.constant dense<-9223372036854775808> : tensor<i64>
+  %y = graph.trilu %x, %k : (tensor<5x9xf32>, tensor<i64>) -> tensor<5x9xf32>
+  kernel.return %y : tensor<5x9xf32>
+}
 kernel.func @range() -> (tensor<37xi32>) {
   %start = graph.constant dense<5> : tensor<i32>
   %limit = graph.constant dense<-106> : tensor<i32>
@@ -1411,4 +1412,8 @@ kernel.func @range() -> (tensor<37xi32>) {
 kernel.func @eye_like(%x: tensor<9x21xf32>) -> (tensor<9x21xi16>) {
   %y = graph.eye_like %x {dtype = i16, k = -2 : i64} : (tensor<9x21xf32>) -> tensor<9x21xi16>
   kernel.return %y : tensor<9x21xi16>
+}
+kernel.func @eye_like_before_the_start(%x: tensor<9x21xf32>) -> (tensor<9x21xf32>) {
+  %y = graph.eye_like %x {dtype = f32, k = -9223372036854775808 : i64} : (tensor<9x21xf32>) -> tensor<9x21xf32>
+  kernel.return %y : tensor<9x21xf32>
 }

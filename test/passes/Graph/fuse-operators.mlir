@@ -110,3 +110,15 @@ func.func @dynamic(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
   %1 = graph.tanh %0 : tensor<?x16xf32>
   return %1 : tensor<?x16xf32>
 }
+
+// CHECK-LABEL: func.func @left_out
+func.func @left_out(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x8x8xf32> {
+  // CHECK-NOT: graph.fusion
+  // CHECK: return
+  %roi = graph.none : none
+  %sizes = graph.constant dense<[1, 1, 8, 8]> : tensor<4xi64>
+  %0 = graph.exp %x : tensor<1x1x4x4xf32>
+  // WHY: resize stays apart from exp: no kernel holds both
+  %1 = graph.resize %0, %roi, %roi, %sizes : (tensor<1x1x4x4xf32>, none, none, tensor<4xi64>) -> tensor<1x1x8x8xf32>
+  return %1 : tensor<1x1x8x8xf32>
+}

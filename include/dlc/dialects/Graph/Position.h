@@ -19,7 +19,7 @@
 namespace dlc::graph {
 
 /// The loops of a stage: those of the kernel's grid, shared by all stages, and
-/// its own. Loop `i` is a grid loop when i < grid.
+/// its own. Loop `i` is a grid loop when i < grid. None is empty.
 struct Loops {
   unsigned grid = 0;
   llvm::SmallVector<int64_t> extents;
@@ -42,11 +42,10 @@ struct Index {
            std::tie(other.coefficients, other.constant);
   }
 
-  /// The smallest and the largest value; (0, -1) when a loop is empty.
+  /// The smallest and the largest value.
   std::pair<int64_t, int64_t> range(const Loops &loops) const;
   /// The loop that this index is, if it is one.
   std::optional<unsigned> asLoop() const;
-  bool usesOnlyGrid(const Loops &loops) const;
   /// With the loops of the grid as symbols, the others as dimensions.
   mlir::AffineExpr toAffine(const Loops &loops,
                             mlir::MLIRContext *context) const;

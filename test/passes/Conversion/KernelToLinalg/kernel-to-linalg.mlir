@@ -38,3 +38,61 @@ kernel.func @transpose(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<16x16xf32>) -> tensor<16x16xf32>
   kernel.return %0 : tensor<16x16xf32>
 }
+
+// -----
+
+// Without elements there is nothing to compute, whichever operation it is.
+// expected-error @+1 {{expected a kernel with a generated form, got no elements}}
+kernel.func @space_to_depth(%x: tensor<1x0x4x4xf32>) -> tensor<1x0x2x2xf32> {
+  %0 = graph.space_to_depth %x {blocksize = 2 : i64} : (tensor<1x0x4x4xf32>) -> tensor<1x0x2x2xf32>
+  kernel.return %0 : tensor<1x0x2x2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{got no elements}}
+kernel.func @sum_of_none(%x: tensor<3x0xf32>) -> tensor<3x1xf32> {
+  %axes = graph.constant dense<1> : tensor<1xi64>
+  %0 = graph.reduce_sum %x, %axes : (tensor<3x0xf32>, tensor<1xi64>) -> tensor<3x1xf32>
+  kernel.return %0 : tensor<3x1xf32>
+}
+
+// -----
+
+// expected-error @+1 {{got no elements}}
+kernel.func @slice_backwards(%x: tensor<0x6xf32>) -> tensor<0x6xf32> {
+  %s = graph.constant dense<-1> : tensor<1xi64>
+  %e = graph.constant dense<-9> : tensor<1xi64>
+  %a = graph.constant dense<0> : tensor<1xi64>
+  %t = graph.constant dense<-1> : tensor<1xi64>
+  %0 = graph.slice %x, %s, %e, %a, %t : (tensor<0x6xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<0x6xf32>
+  kernel.return %0 : tensor<0x6xf32>
+}
+
+// -----
+
+// Something in between, that only a hand could write.
+// expected-error @+1 {{got no elements}}
+kernel.func @between(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %none = graph.constant dense<> : tensor<0x4xf32>
+  %0 = graph.concat %x, %none {axis = 0 : i64} : (tensor<3x4xf32>, tensor<0x4xf32>) -> tensor<3x4xf32>
+  kernel.return %0 : tensor<3x4xf32>
+}
+
+// -----
+
+// Parameters may be empty: they are not computed with.
+kernel.func @scalar(%x: tensor<1x1xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %shape = graph.constant dense<> : tensor<0xi64>
+  %0 = graph.reshape %x, %shape : (tensor<1x1xf32>, tensor<0xi64>) -> tensor<f32>
+  %1 = graph.add %0, %y : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  kernel.return %1 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{got shapes that are not static}}
+kernel.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = graph.exp %x : tensor<?xf32>
+  kernel.return %0 : tensor<?xf32>
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small questions about the shapes of tensors.
+
+#ifndef DLC_DIALECTS_GRAPH_SHAPES_H
+#define DLC_DIALECTS_GRAPH_SHAPES_H
+
+#include "mlir/IR/Operation.h"
+
+namespace dlc::graph {
+
+/// True for tensors of static shape, and for an operand that is left out.
+bool isStatic(mlir::Type type);
+/// True when all operands and results of `op` are.
+bool hasStaticTypes(mlir::Operation *op);
+
+/// A dimension of a tensor of that rank, where negative ones count from the
+/// back, counted from the front.
+inline int64_t wrapAxis(int64_t axis, int64_t rank) {
+  return axis < 0 ? axis + rank : axis;
+}
+
+} // namespace dlc::graph
+
+#endif // DLC_DIALECTS_GRAPH_SHAPES_H
