@@ -120,7 +120,8 @@ LogicalResult Exporter::addConstant(plan::ConstantOp constant) {
   heldConstants.push_back(
       graph::RawElements::get(constant.getValue(), /*keepSplat=*/true));
   const graph::RawElements &raw = heldConstants.back();
-  uint64_t size = raw.data().size(), repeats = raw.isSplat() ? value.bytes / size : 1;
+  uint64_t size = raw.data().size();
+  uint64_t repeats = raw.isSplat() ? value.bytes / size : 1;
   if (!raw || size * repeats != value.bytes)
     return constant.emitOpError("expected a value of ")
            << value.bytes << " bytes, got " << size;

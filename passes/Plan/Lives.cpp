@@ -6,6 +6,7 @@
 #include "dlc/dialects/Kernel/KernelDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -46,9 +47,13 @@ planning::Buffer *Collector::lookup(Value value) {
 }
 
 void Collector::addBuffers(function_ref<Attribute(Operation &)> arenaOf) {
+  llvm::DenseSet<Value> used;
+  for (LaunchOp launch : program.getBody().getOps<LaunchOp>())
+    for (Value value : launch->getOperands())
+      used.insert(getBase(value).first);
   for (Operation &op : program.getBody().front()) {
     Attribute arena = arenaOf(op);
-    if (!arena)
+    if (!arena || !used.contains(op.getResult(0)))
       continue;
     ArenaProblem &part = arenas[arena];
     size_t index = part.operations.size();
@@ -76,13 +81,6 @@ void Collector::addLives() {
     }
     ++step;
   }
-  for (auto &[arena, part] : arenas)
-    for (planning::Buffer &buffer : part.problem.buffers)
-      if (buffer.lower < 0) { // Never used: anywhere will do.
-        buffer.lower = 0;
-        buffer.upper = 1;
-        buffer.size = 0;
-      }
 }
 
 void Collector::addCandidates() {

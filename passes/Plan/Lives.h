@@ -14,7 +14,7 @@ namespace dlc::plan {
 
 /// What shares one arena; buffer i of the problem is the memory that
 /// `operations[i]` names. Lives are counted in launches: step i is launch i.
-/// Memory that no launch uses takes none.
+/// Memory that no launch uses is not part of it.
 struct ArenaProblem {
   llvm::SmallVector<mlir::Operation *> operations;
   planning::Problem problem;

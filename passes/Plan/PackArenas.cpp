@@ -89,7 +89,16 @@ static void placeConstants(ProgramOp program) {
   }
 }
 
+/// Buffers that no launch uses need no place.
+static void eraseUnused(ProgramOp program) {
+  Block &body = program.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isa<BufferOp, ViewOp>(op) && op.use_empty())
+      op.erase();
+}
+
 void PackArenas::runOnOperation() {
+  eraseUnused(getOperation());
   ArenaProblems arenas =
       collectArenas(getOperation(), [](Operation &op) -> Attribute {
         auto buffer = dyn_cast<BufferOp>(op);

@@ -90,14 +90,14 @@ static std::vector<planning::Alias> findHandOvers(const ArenaProblem &part,
 static LogicalResult verifyArena(ProgramOp program, Attribute arena,
                                  ArenaProblem &part) {
   planning::Solution solution;
-  for (auto [op, buffer] : llvm::zip_equal(part.operations,
-                                           part.problem.buffers)) {
+  for (auto [op, buffer] :
+       llvm::zip_equal(part.operations, part.problem.buffers)) {
     auto slice = cast<SliceOp>(op);
-    int64_t offset = slice.getOffset(), size = buffer.size ? slice.getSize() : 0;
-    buffer.size = size;
+    int64_t offset = slice.getOffset();
+    buffer.size = slice.getSize();
     buffer.id += " at " + std::to_string(offset);
     solution.offsets.push_back(offset);
-    solution.arenaBytes = std::max(solution.arenaBytes, offset + size);
+    solution.arenaBytes = std::max(solution.arenaBytes, offset + buffer.size);
   }
   part.problem.aliases = findHandOvers(part, solution.offsets);
   planning::Error fault = planning::checkProblem(part.problem);

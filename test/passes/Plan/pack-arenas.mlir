@@ -48,3 +48,35 @@ plan.program @in_place {
   plan.launch @relu reads(%a : memref<16xf32>) writes(%b : memref<16xf32>) stream(0)
   plan.launch @add reads(%b, %w : memref<16xf32>, memref<4xf32>) writes(%y : memref<4xf32>) stream(0)
 }
+
+// Memory that no launch uses has no place.
+// CHECK-LABEL: plan.program @unused
+plan.program @unused {
+  // CHECK: plan.arena @cpu0 <cpu:0> size(64) lower_bound(64)
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  %w = plan.constant dense<1.0> : tensor<4xf32> : memref<4xf32>
+  // CHECK-NOT: plan.buffer
+  // CHECK-NOT: plan.view
+  // CHECK-COUNT-1: plan.slice
+  // CHECK-NOT: plan.slice
+  // CHECK: plan.launch
+  %unused = plan.buffer <cpu:0> : memref<1024xf32>
+  %viewed = plan.buffer <cpu:0> : memref<1024xf32>
+  %view = plan.view %viewed : memref<1024xf32> to memref<32x32xf32>
+  %a = plan.buffer <cpu:0> : memref<16xf32>
+  plan.launch @f reads(%x : memref<4xf32>) writes(%a : memref<16xf32>) stream(0)
+  plan.launch @add reads(%a, %w : memref<16xf32>, memref<4xf32>) writes(%y : memref<4xf32>) stream(0)
+}
+
+// An arena that nothing lies in is none.
+// CHECK-LABEL: plan.program @all_unused
+plan.program @all_unused {
+  // CHECK-NOT: plan.arena
+  // CHECK-NOT: plan.buffer
+  // CHECK: plan.launch
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<16xf32>
+  %unused = plan.buffer <cpu:0> : memref<1024xf32>
+  plan.launch @f reads(%x : memref<4xf32>) writes(%y : memref<16xf32>) stream(0)
+}

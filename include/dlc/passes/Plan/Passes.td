@@ -33,8 +33,8 @@ def PackArenasPass : Pass<"plan-pack-arenas", "plan::ProgramOp"> {
   let description = [{
     Requires: each buffer has one device, launches are in their final order
     (`plan-schedule-launches`).
-    Ensures: each `plan.buffer` is a `plan.slice` of its device's arena, buffers
-    whose live ranges overlap do not overlap in memory except where a kernel
+    Ensures: each `plan.buffer` that a launch uses is a `plan.slice` of its
+    device's arena, and the others are gone; buffers whose live ranges overlap do not overlap in memory except where a kernel
     may work in place (checked by `Planning/Memory`'s independent validator),
     each constant has a 64-byte aligned offset and equal constants share it.
     Cost: the heuristics are O(n log n) on sparse programs; the search then
