@@ -50,7 +50,7 @@ typedef struct DlcCompilerOptions {
   const DlcInputShape *shapes;
   size_t shapeCount;
   const char *reproducer;       /* where a failing pass leaves its input */
-  DlcCompilerCallback onRemark; /* "category: text" */
+  DlcCompilerCallback onRemark; /* "category: model.onnx: node 'a': text" */
   DlcCompilerCallback onPhase;  /* the name of a phase that begins */
   void *userData;               /* handed to the callbacks */
 } DlcCompilerOptions;
@@ -69,8 +69,9 @@ DLC_API DlcStatus dlcCompilerCreate(const DlcCompilerOptions *options,
 DLC_API void dlcCompilerDestroy(DlcCompiler compiler);
 
 /* Reads an .onnx model or Graph text (.mlir). The file and its external data
- * must not change while the compiler lives. DLC_INVALID_ARGUMENT when the
- * model is refused or the compiler has one already. Since 0.1 (unstable) */
+ * must not change while the compiler lives. DLC_UNSUPPORTED when the model is
+ * well formed and needs what DLC does not do, DLC_INVALID_ARGUMENT when it is
+ * refused otherwise or the compiler has one already. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcCompilerImportFile(DlcCompiler compiler, const char *path);
 
 /* Reads an ONNX model from memory, which is borrowed: it stays alive and
@@ -97,8 +98,9 @@ DLC_API DlcStatus dlcCompilerOutput(DlcCompiler compiler, size_t index,
                                     DlcPort *port);
 
 /* Compiles to the end and writes the program to `path`, whole or not at all.
- * DLC_INVALID_ARGUMENT when the model cannot be compiled, DLC_UNAVAILABLE when
- * the file cannot be written. Since 0.1 (unstable) */
+ * DLC_UNSUPPORTED when the model needs what DLC does not do,
+ * DLC_INVALID_ARGUMENT when it cannot be compiled otherwise, DLC_UNAVAILABLE
+ * when the file cannot be written. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcCompilerWriteFile(DlcCompiler compiler, const char *path);
 
 /* Compiles to the end; the bytes that dlcCompilerWriteFile would write, for
@@ -119,8 +121,8 @@ typedef enum DlcPrintMode {
 /* Compiles up to `phase` (one of dlcCompilerPhaseName, at most "codegen") and
  * hands out the model as text, which belongs to the compiler and lives until
  * its next dlcCompilerPrint. `size`, without the closing zero, may be null.
- * DLC_INVALID_ARGUMENT for an unknown phase and one that lies behind.
- * Since 0.1 (unstable) */
+ * DLC_INVALID_ARGUMENT for an unknown phase and one that lies behind; otherwise
+ * errors as for dlcCompilerWriteFile. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcCompilerPrint(DlcCompiler compiler, const char *phase,
                                    DlcPrintMode mode, const char **text,
                                    size_t *size);

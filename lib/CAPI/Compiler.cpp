@@ -7,6 +7,7 @@
 
 #include "dlc-c/Compiler.h"
 
+#include "dlc/Codegen/CPU/Target.h"
 #include "dlc/Compiler/Compiler.h"
 #include "dlc/runtime/CAPI/Options.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
@@ -48,6 +49,11 @@ static DlcStatus toStatus(const rt::Status &status) {
 
 static DlcStatus missing(const char *what) {
   return invalid(llvm::formatv("expected {0}, got null", what).str());
+}
+
+/// What kind of failure it is that a model cannot be compiled.
+static DlcStatusCode codeOf(const Compilation &compilation) {
+  return compilation.isUnsupported() ? DLC_UNSUPPORTED : DLC_INVALID_ARGUMENT;
 }
 
 /// The first error after the first `old` bytes of the compiler's messages.
@@ -109,6 +115,11 @@ static DlcStatus convert(const DlcCompilerOptions &given,
                          CompileOptions &options) {
   if (given.target)
     options.target = given.target;
+  if (!codegen::TargetOptions::get(options.target))
+    return invalid(llvm::formatv("expected target {0}, got '{1}'",
+                                 codegen::TargetOptions::names(),
+                                 options.target)
+                       .str());
   if (given.searchSteps < -1)
     return invalid(llvm::formatv("expected searchSteps of at least -1, got {0}",
                                  given.searchSteps)
@@ -167,7 +178,7 @@ importModel(DlcCompiler compiler,
                    "refused one already");
   if (failed(import(compiler->compilation))) {
     compiler->state = DlcCompilerImpl::Failed;
-    return failureSince(*compiler, 0, DLC_INVALID_ARGUMENT);
+    return failureSince(*compiler, 0, codeOf(compiler->compilation));
   }
   compiler->state = DlcCompilerImpl::HasModel;
   compiler->inputs = compiler->compilation.inputs();
@@ -233,7 +244,7 @@ static DlcStatus runTo(DlcCompilerImpl &compiler, Phase phase) {
   size_t old = compiler.compilation.messages().size();
   if (failed(compiler.compilation.runTo(phase))) {
     compiler.state = DlcCompilerImpl::Failed;
-    return failureSince(compiler, old, DLC_INVALID_ARGUMENT);
+    return failureSince(compiler, old, codeOf(compiler.compilation));
   }
   compiler.reached = std::max(compiler.reached, phase);
   return nullptr;

@@ -28,7 +28,8 @@ struct EmitLoopsPass
     ModuleOp module = getOperation();
     std::optional<TargetOptions> target = TargetOptions::get(targetName);
     if (!target) {
-      module.emitError("expected a known target, got '") << targetName << "'";
+      module.emitError("expected target ")
+          << TargetOptions::names() << ", got '" << targetName << "'";
       return signalPassFailure();
     }
     SmallVector<FunctionOpInterface> kernels(

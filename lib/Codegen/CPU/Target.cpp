@@ -72,3 +72,7 @@ std::optional<TargetOptions> TargetOptions::get(llvm::StringRef name) {
     return makeTarget({kLevel2, kLevel3, kLevel4});
   return std::nullopt;
 }
+
+llvm::StringRef TargetOptions::names() {
+  return "host, x86-64, x86-64-v3 or x86-64-v4";
+}

@@ -30,8 +30,10 @@ struct TargetOptions {
 
   /// The machine this process runs on, by CPUID.
   static TargetOptions host();
-  /// "host", "x86-64", "x86-64-v3" or "x86-64-v4"; nullopt for another name.
+  /// The target of one of names(); nullopt for another name.
   static std::optional<TargetOptions> get(llvm::StringRef name);
+  /// All of them, for messages: "host, x86-64, ...".
+  static llvm::StringRef names();
 };
 
 } // namespace dlc::codegen
