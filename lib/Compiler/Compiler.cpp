@@ -11,6 +11,7 @@
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
+#include "dlc/dialects/Plan/PlanDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -26,15 +27,66 @@
 using namespace mlir;
 using namespace dlc;
 
+/// "model.onnx: node 'Conv_1'": files and names of a location, outermost
+/// first, without positions that are unknown.
+static void printLocation(Location location, raw_ostream &os) {
+  if (auto fused = dyn_cast<FusedLoc>(location)) {
+    if (!fused.getLocations().empty())
+      printLocation(fused.getLocations().front(), os);
+    return;
+  }
+  if (auto name = dyn_cast<NameLoc>(location)) {
+    if (!isa<UnknownLoc>(name.getChildLoc()))
+      printLocation(name.getChildLoc(), os);
+    os << name.getName().getValue() << ": ";
+    return;
+  }
+  if (auto file = dyn_cast<FileLineColLoc>(location)) {
+    os << file.getFilename().getValue();
+    if (file.getLine())
+      os << ':' << file.getLine() << ':' << file.getColumn();
+    os << ": ";
+    return;
+  }
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    printLocation(call.getCallee(), os);
+}
+
+/// Names come from files of anyone: a message stays one line, and sends no
+/// control sequence to a terminal.
+static void printEscaped(StringRef text, raw_ostream &os) {
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '\n')
+      os << "\\n";
+    else if (byte < 0x20 || byte == 0x7f)
+      os << "\\x" << llvm::hexdigit(byte >> 4) << llvm::hexdigit(byte & 15);
+    else
+      os << c;
+  }
+}
+
+static void printLine(StringRef text, raw_ostream &os) {
+  printEscaped(text, os);
+  os << '\n';
+}
+
 namespace {
 
-/// Hands remarks on as text.
+/// Hands remarks on as text, with the place in the model that they are about.
 class RemarkStreamer : public remark::detail::MLIRRemarkStreamerBase {
 public:
   explicit RemarkStreamer(std::function<void(const std::string &)> sink)
       : sink(std::move(sink)) {}
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
-    sink(remark.getCategoryName().str() + ": " + remark.getMsg());
+    std::string text, line;
+    llvm::raw_string_ostream os(text);
+    os << remark.getCategoryName() << ": ";
+    printLocation(remark.getLocation(), os);
+    os << remark.getMsg();
+    llvm::raw_string_ostream lineStream(line);
+    printEscaped(text, lineStream);
+    sink(line);
   }
 
 private:
@@ -65,31 +117,6 @@ struct Compilation::State {
   codegen::ObjectCode code;
 };
 
-/// "model.onnx: node 'Conv_1'": files and names of a location, outermost
-/// first, without positions that are unknown.
-static void printLocation(Location location, raw_ostream &os) {
-  if (auto fused = dyn_cast<FusedLoc>(location)) {
-    if (!fused.getLocations().empty())
-      printLocation(fused.getLocations().front(), os);
-    return;
-  }
-  if (auto name = dyn_cast<NameLoc>(location)) {
-    if (!isa<UnknownLoc>(name.getChildLoc()))
-      printLocation(name.getChildLoc(), os);
-    os << name.getName().getValue() << ": ";
-    return;
-  }
-  if (auto file = dyn_cast<FileLineColLoc>(location)) {
-    os << file.getFilename().getValue();
-    if (file.getLine())
-      os << ':' << file.getLine() << ':' << file.getColumn();
-    os << ": ";
-    return;
-  }
-  if (auto call = dyn_cast<CallSiteLoc>(location))
-    printLocation(call.getCallee(), os);
-}
-
 static StringRef severityOf(const Diagnostic &diagnostic) {
   switch (diagnostic.getSeverity()) {
   case DiagnosticSeverity::Note:
@@ -102,21 +129,6 @@ static StringRef severityOf(const Diagnostic &diagnostic) {
     return "remark";
   }
   return "";
-}
-
-/// Names come from files of anyone: a message stays one line, and sends no
-/// control sequence to a terminal.
-static void printLine(StringRef text, raw_ostream &os) {
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if (c == '\n')
-      os << "\\n";
-    else if (byte < 0x20 || byte == 0x7f)
-      os << "\\x" << llvm::hexdigit(byte >> 4) << llvm::hexdigit(byte & 15);
-    else
-      os << c;
-  }
-  os << '\n';
 }
 
 /// The text without "'graph.conv' op ", which names our operation: the
@@ -153,7 +165,8 @@ Compilation::State::State(CompileOptions options)
     : options(std::move(options)) {
   DialectRegistry registry;
   registerAllDialects(registry);
-  // One function, one module: threads would cost more than they bring.
+  // One function, one module: threads would cost more than they bring. Where
+  // they are worth it, in Codegen, they share no context.
   context = std::make_unique<MLIRContext>(registry,
                                           MLIRContext::Threading::DISABLED);
   // The user's model is the subject of a message, not the IR made of it.
@@ -197,6 +210,21 @@ const std::string &Compilation::messages() const { return state->messages; }
 bool Compilation::isUnsupported() const { return state->isUnsupported; }
 std::vector<ModelPort> Compilation::inputs() const { return state->inputs; }
 std::vector<ModelPort> Compilation::outputs() const { return state->outputs; }
+
+LaunchCounts Compilation::launches() const {
+  LaunchCounts counts;
+  if (!state->module)
+    return counts;
+  SymbolTable symbols(*state->module);
+  state->module->walk([&](plan::LaunchOp launch) {
+    ++counts.all;
+    auto library = symbols.lookup<kernel::LibraryOp>(launch.getKernel());
+    StringRef entry = library ? library.getEntry() : "";
+    if (entry.consume_front("reference."))
+      ++counts.byReferenceKernel[entry.str()];
+  });
+  return counts;
+}
 
 static onnx::ImportOptions importOptions(const CompileOptions &options) {
   onnx::ImportOptions result;
@@ -294,10 +322,9 @@ LogicalResult Compilation::State::generateCode() {
   std::optional<codegen::TargetOptions> target =
       codegen::TargetOptions::get(options.target);
   if (!target)
-    return emitError(UnknownLoc::get(context.get()),
-                     "expected target host, x86-64, x86-64-v3 or x86-64-v4, "
-                     "got ")
-           << options.target;
+    return emitError(UnknownLoc::get(context.get()), "expected target ")
+           << codegen::TargetOptions::names() << ", got '" << options.target
+           << "'";
   if (module->getOps<kernel::FuncOp>().empty())
     return success(); // Library kernels alone.
   unsigned threads =

@@ -622,9 +622,9 @@ def artifact_absent(folder):
 
 # What says how to compile does not apply to what is compiled.
 for COMMAND in ["run", "bench", "explain"]:
-    for EXTRA in [["--shape", "x=2x3"], ["--target", "frob"],
-                  ["--precision", "zz"], ["--reproducer", "r.mlir"],
-                  ["--remarks"], ["--timing"]]:  # fmt: skip
+    for EXTRA in [["--target", "frob"], ["--precision", "zz"],
+                  ["--reproducer", "r.mlir"], ["--remarks"],
+                  ["--timing"]]:  # fmt: skip
 
         @case(f"{COMMAND} of an artifact with {EXTRA[0]}", BAD_USAGE,
               f"expected a model for {EXTRA[0]}", "got an artifact")  # fmt: skip

@@ -37,7 +37,7 @@ int BenchCommand::run() {
   LoadedModel loaded = loadModel(model, values);
   const rt::Program &program = *loaded.program;
   std::vector<HostTensor> tensors =
-      makeInputs(program, inputs, std::move(values));
+      makeInputs(program, model, inputs, std::move(values));
   std::unique_ptr<rt::WorkerPool> pool =
       take(rt::WorkerPool::create({.threads = model.threads}));
   std::unique_ptr<rt::Execution> execution =

@@ -55,6 +55,9 @@ struct ModelOptions {
   std::string reproducer;
 
   void add(Syntax &syntax, bool acceptsArtifact);
+  /// `shapes` by the name of the input; throws a Failure (usage) on malformed
+  /// ones.
+  std::map<std::string, std::vector<int64_t>> inputShapes() const;
   /// The file at `path` begins as an artifact does.
   bool isArtifact() const;
 
@@ -106,9 +109,10 @@ LoadedModel compileModel(const ModelOptions &options,
                          const NamedTensors &values);
 
 /// One tensor for each input of the program, in order, out of `values`, or
-/// random where `inputs.random` allows it; throws when a name is unknown, a
-/// value is missing or has the wrong type.
+/// random where `inputs.random` allows it, in the shapes that `model` asks for;
+/// throws when a name is unknown, a shape does not fit, or a value is missing.
 std::vector<HostTensor> makeInputs(const rt::Program &program,
+                                   const ModelOptions &model,
                                    const InputOptions &inputs,
                                    NamedTensors values);
 

@@ -41,6 +41,33 @@ void CompileCommand::emitArtifact(Compilation &compilation) {
               {reinterpret_cast<const char *>(bytes->data()), bytes->size()});
 }
 
+/// Says what makes the program slow, if anything, and what to do about it.
+static void printNotes(const Compilation &compilation) {
+  std::string open;
+  for (const ModelPort &port : compilation.inputs())
+    if (!port.type.isStatic())
+      open += (open.empty() ? "" : ", ") + port.name + " " +
+              rt::toString(port.type);
+  if (!open.empty())
+    std::fprintf(stderr,
+                 "note: shapes are dynamic (%s): --shape NAME=... makes a "
+                 "faster program for one shape\n",
+                 open.c_str());
+  LaunchCounts launches = compilation.launches();
+  size_t slow = 0;
+  std::string operators;
+  for (const auto &[name, count] : launches.byReferenceKernel) {
+    slow += count;
+    operators += (operators.empty() ? "" : ", ") + name + " (" +
+                 std::to_string(count) + ")";
+  }
+  if (slow)
+    std::fprintf(stderr,
+                 "note: %zu of %zu launches run as Reference kernels, which "
+                 "are slow for large tensors: %s; --remarks says why\n",
+                 slow, launches.all, operators.c_str());
+}
+
 /// The phase to stop at; throws a Failure when the options contradict it.
 Phase CompileCommand::checkOptions() const {
   std::optional<Phase> phase = pipeline::phaseOf(emit);
@@ -80,9 +107,13 @@ int CompileCommand::run() {
     emitArtifact(compilation);
   else
     emitText(compilation, phase);
-  printWarnings(compilation);
   if (isatty(STDERR_FILENO))
-    std::fprintf(stderr, "\r\033[Kcompiled %s in %.2f s\n", model.path.c_str(),
+    std::fputs("\r\033[K", stderr);
+  printWarnings(compilation);
+  if (phase == Phase::Artifact)
+    printNotes(compilation);
+  if (isatty(STDERR_FILENO))
+    std::fprintf(stderr, "compiled %s in %.2f s\n", model.path.c_str(),
                  (now() - begin) / 1e3);
   return kOk;
 }

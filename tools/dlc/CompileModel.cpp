@@ -8,7 +8,6 @@
 
 #include "llvm/ADT/StringRef.h"
 
-#include <charconv>
 #include <cstdio>
 
 using namespace dlc;
@@ -35,33 +34,14 @@ void dlc::tool::printWarnings(const Compilation &compilation) {
   std::fputs(compilation.messages().c_str(), stderr);
 }
 
-/// "1x3x224x224" -> {1, 3, 224, 224}; throws a Failure (usage) otherwise.
-static std::vector<int64_t> parseShape(const std::string &text) {
-  std::vector<int64_t> shape;
-  const char *at = text.data(), *end = at + text.size();
-  while (at != end) {
-    int64_t dim = 0;
-    auto [next, error] = std::from_chars(at, end, dim);
-    bool ok = error == std::errc() && dim >= 0 &&
-              (next == end || (*next == 'x' && next + 1 != end));
-    if (!ok)
-      throw Failure{"expected a shape like 1x3x224x224, got '" + text + "'",
-                    kBadUsage};
-    shape.push_back(dim);
-    at = next == end ? end : next + 1;
-  }
-  return shape;
-}
-
 CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   if (model.precision != "fp32")
     throw Failure{"--precision " + model.precision +
                       ": not yet; fp32 is what there is",
                   kBadUsage};
   if (!codegen::TargetOptions::get(model.target))
-    throw Failure{"expected --target host, x86-64, x86-64-v3 or x86-64-v4, "
-                  "got '" +
-                      model.target + "'",
+    throw Failure{"expected --target " + codegen::TargetOptions::names().str() +
+                      ", got '" + model.target + "'",
                   kBadUsage};
   CompileOptions options;
   options.target = model.target;
@@ -73,17 +53,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
     options.onRemark = [](const std::string &remark) {
       std::fprintf(stderr, "remark: %s\n", remark.c_str());
     };
-  for (const std::string &text : model.shapes) {
-    size_t equals = text.rfind('=');
-    if (equals == std::string::npos || equals == 0)
-      throw Failure{"expected --shape NAME=1x3x224x224, got '" + text + "'",
-                    kBadUsage};
-    std::string name = text.substr(0, equals);
-    std::vector<int64_t> shape = parseShape(text.substr(equals + 1));
-    if (!options.shapes.emplace(name, std::move(shape)).second)
-      throw Failure{"expected one --shape of input '" + name + "', got two",
-                    kBadUsage};
-  }
+  options.shapes = model.inputShapes();
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include "dlc/runtime/Base/Half.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -33,7 +34,11 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                   acceptsArtifact ? "Model (.onnx, .mlir) or artifact (.dlc)"
                                   : "Model (.onnx, .mlir)");
   syntax.option("--shape", shapes,
-                "Shape of an input, NAME=1x3x224x224 (repeatable)");
+                acceptsArtifact
+                    ? "Shape of an input, NAME=1x3x224x224 (repeatable): of a "
+                      "model, it is compiled for it; of an artifact, random "
+                      "values have it"
+                    : "Shape of an input, NAME=1x3x224x224 (repeatable)");
   syntax.option("--target", target,
                 "Machine: host, x86-64, x86-64-v3, x86-64-v4");
   syntax.option("--precision", precision, "Arithmetic: fp32");
@@ -44,9 +49,42 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--reproducer", reproducer,
                 "Where a failing pass leaves a reproducer for dlc-opt");
   compileOption = [syntax] {
-    return syntax.firstGiven({"--shape", "--target", "--precision", "--remarks",
-                              "--timing", "--reproducer"});
+    return syntax.firstGiven(
+        {"--target", "--precision", "--remarks", "--timing", "--reproducer"});
   };
+}
+
+/// "1x3x224x224" -> {1, 3, 224, 224}; throws a Failure (usage) otherwise.
+static std::vector<int64_t> parseShape(const std::string &text) {
+  std::vector<int64_t> shape;
+  const char *at = text.data(), *end = at + text.size();
+  while (at != end) {
+    int64_t dim = 0;
+    auto [next, error] = std::from_chars(at, end, dim);
+    bool ok = error == std::errc() && dim >= 0 &&
+              (next == end || (*next == 'x' && next + 1 != end));
+    if (!ok)
+      throw Failure{"expected a shape like 1x3x224x224, got '" + text + "'",
+                    kBadUsage};
+    shape.push_back(dim);
+    at = next == end ? end : next + 1;
+  }
+  return shape;
+}
+
+std::map<std::string, std::vector<int64_t>> ModelOptions::inputShapes() const {
+  std::map<std::string, std::vector<int64_t>> result;
+  for (const std::string &text : shapes) {
+    size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Failure{"expected --shape NAME=1x3x224x224, got '" + text + "'",
+                    kBadUsage};
+    std::string name = text.substr(0, equals);
+    if (!result.emplace(name, parseShape(text.substr(equals + 1))).second)
+      throw Failure{"expected one --shape of input '" + name + "', got two",
+                    kBadUsage};
+  }
+  return result;
 }
 
 bool ModelOptions::isArtifact() const {
@@ -147,35 +185,67 @@ LoadedModel dlc::tool::loadModel(const ModelOptions &options,
   return loaded;
 }
 
+/// Throws unless the program has an input `name`.
+static const rt::Port &findPort(const rt::Program &program,
+                                const std::string &name) {
+  if (std::optional<size_t> index = program.findInput(name))
+    return program.inputs()[*index];
+  std::string known;
+  for (const rt::Port &port : program.inputs())
+    known += (known.empty() ? "" : ", ") + port.name;
+  throw Failure{"expected an input of the model (" + known + "), got '" + name +
+                "'"};
+}
+
+/// The type of `port` in the shape that was asked for; throws where it cannot
+/// have it.
+static rt::TensorType withShape(const rt::Port &port,
+                                const std::vector<int64_t> &shape) {
+  rt::TensorType type{port.type.type, shape};
+  const rt::TensorType &known = port.type;
+  bool fits = !known.hasRank || known.shape.size() == shape.size();
+  for (size_t i = 0; fits && known.hasRank && i < shape.size(); ++i)
+    fits = known.shape[i] == rt::kUnknownDim || known.shape[i] == shape[i];
+  if (!fits)
+    throw Failure{"expected a --shape of input '" + port.name +
+                  "' that fits it (" + rt::toString(known) + "), got " +
+                  rt::toString(type)};
+  return type;
+}
+
 std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
+                                              const ModelOptions &model,
                                               const InputOptions &inputs,
                                               NamedTensors values) {
-  for (const auto &[name, value] : values) {
-    if (program.findInput(name))
-      continue;
-    std::string known;
-    for (const rt::Port &port : program.inputs())
-      known += (known.empty() ? "" : ", ") + port.name;
-    throw Failure{"expected an input of the model (" + known + "), got '" +
-                  name + "'"};
-  }
+  for (const auto &[name, value] : values)
+    (void)findPort(program, name);
+  std::map<std::string, rt::TensorType> wanted;
+  for (const auto &[name, shape] : model.inputShapes())
+    wanted[name] = withShape(findPort(program, name), shape);
   std::mt19937_64 random(inputs.seed);
   std::vector<HostTensor> result;
   for (const rt::Port &port : program.inputs()) {
+    auto known = wanted.find(port.name);
+    const rt::TensorType &type =
+        known == wanted.end() ? port.type : known->second;
     auto value = values.find(port.name);
     if (value != values.end()) {
+      if (known != wanted.end() && value->second.shape != type.shape)
+        throw Failure{"expected a value of type " + rt::toString(type) +
+                      " for input '" + port.name + "', as --shape says, got " +
+                      rt::toString({value->second.type, value->second.shape})};
       result.push_back(std::move(value->second));
       continue;
     }
     if (!inputs.random)
       throw Failure{"expected a value for input '" + port.name + "' (" +
-                    rt::toString(port.type) +
+                    rt::toString(type) +
                     "): give --input, --inputs or --random"};
-    if (!port.type.isStatic())
+    if (!type.isStatic())
       throw Failure{"expected a shape for input '" + port.name + "' (" +
-                    rt::toString(port.type) + "): give --shape " + port.name +
+                    rt::toString(type) + "): give --shape " + port.name +
                     "=..."};
-    result.push_back(makeZeros(port.type));
+    result.push_back(makeZeros(type));
     fillRandom(result.back(), random);
   }
   return result;

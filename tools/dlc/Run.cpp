@@ -4,6 +4,7 @@
 
 #include "Command.h"
 
+#include "dlc/runtime/Base/Half.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Observer.h"
 
@@ -26,25 +27,51 @@ struct RunCommand {
 };
 } // namespace
 
+/// Element `i` of a tensor as text.
+static std::string elementText(const rt::TensorView &tensor, int64_t i) {
+  auto real = [](double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", value);
+    return std::string(text);
+  };
+  switch (tensor.type) {
+  case DLC_F16:
+    return real(rt::floatFromHalf(tensor.as<uint16_t>()[i]));
+  case DLC_BF16:
+    return real(rt::floatFromBFloat16(tensor.as<uint16_t>()[i]));
+  case DLC_F32:
+    return real(tensor.as<float>()[i]);
+  case DLC_F64:
+    return real(tensor.as<double>()[i]);
+  case DLC_BOOL:
+    return tensor.as<uint8_t>()[i] ? "true" : "false";
+  case DLC_I8:
+    return std::to_string(tensor.as<int8_t>()[i]);
+  case DLC_I16:
+    return std::to_string(tensor.as<int16_t>()[i]);
+  case DLC_I32:
+    return std::to_string(tensor.as<int32_t>()[i]);
+  case DLC_I64:
+    return std::to_string(tensor.as<int64_t>()[i]);
+  case DLC_U8:
+    return std::to_string(tensor.as<uint8_t>()[i]);
+  case DLC_U16:
+    return std::to_string(tensor.as<uint16_t>()[i]);
+  case DLC_U32:
+    return std::to_string(tensor.as<uint32_t>()[i]);
+  case DLC_U64:
+    return std::to_string(tensor.as<uint64_t>()[i]);
+  default:
+    return "?";
+  }
+}
+
 /// The first elements of a tensor as text.
 static std::string preview(const rt::TensorView &tensor) {
   std::string text;
   int64_t count = tensor.size(), shown = std::min<int64_t>(count, 4);
-  for (int64_t i = 0; i < shown; ++i) {
-    char number[32] = "?";
-    if (tensor.type == DLC_F32)
-      std::snprintf(number, sizeof number, "%g", tensor.as<float>()[i]);
-    else if (tensor.type == DLC_F64)
-      std::snprintf(number, sizeof number, "%g", tensor.as<double>()[i]);
-    else if (tensor.type == DLC_I64)
-      std::snprintf(number, sizeof number, "%lld",
-                    static_cast<long long>(tensor.as<int64_t>()[i]));
-    else if (tensor.type == DLC_I32)
-      std::snprintf(number, sizeof number, "%d", tensor.as<int32_t>()[i]);
-    else
-      return text;
-    text += (i ? " " : "") + std::string(number);
-  }
+  for (int64_t i = 0; i < shown; ++i)
+    text += (i ? " " : "") + elementText(tensor, i);
   return count > shown ? text + " ..." : text;
 }
 
@@ -83,7 +110,7 @@ int RunCommand::run() {
   LoadedModel loaded = loadModel(model, values);
   const rt::Program &program = *loaded.program;
   std::vector<HostTensor> tensors =
-      makeInputs(program, inputs, std::move(values));
+      makeInputs(program, model, inputs, std::move(values));
 
   std::unique_ptr<rt::WorkerPool> pool =
       take(rt::WorkerPool::create({.threads = model.threads}));

@@ -40,7 +40,8 @@ struct CompileOptions {
   /// has been accepted and the fault is the compiler's, leaves a reproducer
   /// among the temporary files when `reproducer` names no other.
   bool guard = false;
-  /// Told of each remark ("category: text"); null drops them.
+  /// Told of each remark ("category: model.onnx: node 'Conv_1': text"), which
+  /// is one line; null drops them.
   std::function<void(const std::string &)> onRemark;
   /// Told of each phase as it begins; null for none.
   std::function<void(Phase)> onPhase;
@@ -52,6 +53,13 @@ struct CompileOptions {
 struct ModelPort {
   std::string name;
   rt::TensorType type;
+};
+
+/// The launches of a program.
+struct LaunchCounts {
+  size_t all = 0;
+  /// Those of Reference kernels, which are slow, by operator ("resize").
+  std::map<std::string, size_t> byReferenceKernel;
 };
 
 /// One model on its way through the compiler. Not thread-safe; several
@@ -70,6 +78,9 @@ public:
   /// Inputs and outputs, after import().
   std::vector<ModelPort> inputs() const;
   std::vector<ModelPort> outputs() const;
+
+  /// What the program launches, from Phase::Plan on; nothing before.
+  LaunchCounts launches() const;
 
   /// Brings the module up to `phase`, at most Phase::Codegen. A phase that was
   /// passed already is no work.
