@@ -3,6 +3,8 @@
 // Makes IR smaller as long as a test script finds it interesting: mlir-reduce
 // with the dialects and passes of DLC.
 
+#include "Reductions.h"
+
 #include "dlc/InitAll.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -16,6 +18,7 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   dlc::registerAllDialects(registry);
+  dlc::registerGraphReductions(registry);
   mlir::registerAllPasses();
   dlc::registerAllPasses();
   mlir::MLIRContext context(registry);

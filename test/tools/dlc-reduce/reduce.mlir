@@ -1,5 +1,6 @@
 // RUN: dlc-reduce %s --reduction-tree='traversal-mode=0 test=%S/Inputs/has-softmax.sh' | FileCheck %s
-// What is not needed for the failure goes: here, the functions without softmax.
+// What is not needed for the failure goes: here, the functions without softmax,
+// and what is computed for it, of which zeros are left.
 
 // CHECK-NOT: func.func @first
 func.func @first(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
@@ -8,9 +9,13 @@ func.func @first(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 }
 
 // CHECK: func.func @second
-// CHECK: graph.softmax
+// CHECK-NEXT: %[[ZEROS:.*]] = graph.constant dense<0.000000e+00> : tensor<2x3xf32>
+// CHECK-NEXT: %[[Y:.*]] = graph.softmax %[[ZEROS]]
+// CHECK-NEXT: return %[[Y]]
 func.func @second(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  %y = graph.softmax %x {axis = 1} : tensor<2x3xf32>
+  %a = graph.exp %x : tensor<2x3xf32>
+  %b = graph.mul %a, %x : tensor<2x3xf32>
+  %y = graph.softmax %b {axis = 1} : tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
 
