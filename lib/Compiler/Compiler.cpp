@@ -6,6 +6,7 @@
 
 #include "dlc/Artifact/Export.h"
 #include "dlc/Codegen/CPU/Codegen.h"
+#include "dlc/Frontend/MXNet/Import.h"
 #include "dlc/Frontend/ONNX/Import.h"
 #include "dlc/InitAll.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
@@ -233,11 +234,24 @@ static onnx::ImportOptions importOptions(const CompileOptions &options) {
   return result;
 }
 
+static mxnet::ImportOptions mxnetOptions(const CompileOptions &options) {
+  return {.inputShapes = options.shapes, .params = options.params};
+}
+
 LogicalResult Compilation::import(const std::string &path) {
   if (state->options.onPhase)
     state->options.onPhase(Phase::Import);
   state->modelName = llvm::sys::path::filename(path).str();
-  if (StringRef(path).ends_with(".mlir")) {
+  bool isSymbol = StringRef(path).ends_with(".json");
+  if (!isSymbol && !state->options.params.empty())
+    return emitError(NameLoc::get(StringAttr::get(state->context.get(),
+                                                  state->modelName)),
+                     "expected no parameters beside it, got ")
+           << state->options.params;
+  if (isSymbol) {
+    state->module = mxnet::importSymbolFile(*state->context, path,
+                                            mxnetOptions(state->options));
+  } else if (StringRef(path).ends_with(".mlir")) {
     if (!state->options.shapes.empty())
       return emitError(FileLineColLoc::get(state->context.get(), path, 0, 0),
                        "expected no input shapes: Graph text has its own");
@@ -247,6 +261,16 @@ LogicalResult Compilation::import(const std::string &path) {
     state->module = onnx::importOnnxFile(*state->context, path,
                                          importOptions(state->options));
   }
+  return state->module ? state->checkImport() : failure();
+}
+
+LogicalResult Compilation::import(const symbol::Symbol &symbol,
+                                  const std::string &name) {
+  if (state->options.onPhase)
+    state->options.onPhase(Phase::Import);
+  state->modelName = name;
+  state->module = mxnet::importSymbol(*state->context, symbol, name,
+                                      mxnetOptions(state->options));
   return state->module ? state->checkImport() : failure();
 }
 

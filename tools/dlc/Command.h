@@ -46,6 +46,7 @@ template <typename T> T take(rt::Result<T> result) {
 /// Options of every command that compiles.
 struct ModelOptions {
   std::string path;
+  std::string params;              ///< Of an MXNet network; "" for none.
   std::vector<std::string> shapes; ///< "data=1x3x224x224"
   std::string target = "host";
   std::string precision = "fp32";

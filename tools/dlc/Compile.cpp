@@ -84,7 +84,7 @@ Phase CompileCommand::checkOptions() const {
   if (*phase == Phase::Artifact && constants)
     throw Failure{"expected --emit=PHASE with --constants, got none",
                   kBadUsage};
-  checkOutputs({{"the model", model.path}},
+  checkOutputs({{"the model", model.path}, {"--params", model.params}},
                {{"-o", isStandardOutput(output) ? "" : output},
                 {"--reproducer", model.reproducer}});
   if (model.isArtifact())

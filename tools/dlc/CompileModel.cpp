@@ -45,6 +45,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
                   kBadUsage};
   CompileOptions options;
   options.target = model.target;
+  options.params = model.params;
   options.threads = model.threads;
   options.timing = model.timing;
   options.reproducer = model.reproducer;
@@ -62,6 +63,11 @@ LoadedModel dlc::tool::compileModel(const ModelOptions &options,
   LoadedModel loaded;
   double begin = now();
   CompileOptions compile = makeCompileOptions(options);
+  // A network of MXNet does not say what its inputs are before shapes are
+  // given.
+  if (options.path.ends_with(".json"))
+    for (const auto &[name, value] : values)
+      compile.shapes.emplace(name, value.shape);
   auto first = std::make_unique<Compilation>(compile);
   check(first->import(options.path), *first);
   // Symbolic dimensions take the shapes of the values at hand.

@@ -31,8 +31,10 @@ void dlc::tool::check(rt::Status status) {
 
 void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.required("model", path,
-                  acceptsArtifact ? "Model (.onnx, .mlir) or artifact (.dlc)"
-                                  : "Model (.onnx, .mlir)");
+                  acceptsArtifact
+                      ? "Model (.onnx, -symbol.json, .mlir) or artifact (.dlc)"
+                      : "Model (.onnx, -symbol.json, .mlir)");
+  syntax.option("--params", params, "Parameters of an MXNet network (.params)");
   syntax.option("--shape", shapes,
                 acceptsArtifact
                     ? "Shape of an input, NAME=1x3x224x224 (repeatable): of a "
@@ -49,8 +51,8 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--reproducer", reproducer,
                 "Where a failing pass leaves a reproducer for dlc-opt");
   compileOption = [syntax] {
-    return syntax.firstGiven(
-        {"--target", "--precision", "--remarks", "--timing", "--reproducer"});
+    return syntax.firstGiven({"--params", "--target", "--precision", "--remarks",
+                              "--timing", "--reproducer"});
   };
 }
 
@@ -124,6 +126,7 @@ static std::pair<std::string, std::string> splitInput(const std::string &text) {
 std::vector<UsedFile> dlc::tool::filesRead(const ModelOptions &model,
                                            const InputOptions &inputs) {
   std::vector<UsedFile> used = {{"the model", model.path},
+                                {"--params", model.params},
                                 {"--inputs", inputs.archive}};
   for (const std::string &text : inputs.files)
     used.push_back({"--input", splitInput(text).second});

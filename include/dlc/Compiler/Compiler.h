@@ -20,12 +20,18 @@
 
 namespace dlc {
 
+namespace symbol {
+class Symbol;
+} // namespace symbol
+
 using pipeline::Phase;
 
 struct CompileOptions {
   /// Shapes of inputs by name. They fill in the dimensions that the model
   /// leaves open and must agree with those that it declares; -1 says nothing.
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// The values of an MXNet network's parameters (.params); empty for none.
+  std::string params;
   /// host, x86-64, x86-64-v3 or x86-64-v4.
   std::string target = "host";
   /// Threads that generate code; 0 means one per processor.
@@ -69,8 +75,13 @@ public:
   explicit Compilation(CompileOptions options = {});
   ~Compilation();
 
-  /// Reads an .onnx file or Graph text (.mlir).
+  /// Reads an .onnx file, an MXNet network (-symbol.json) or Graph text
+  /// (.mlir).
   llvm::LogicalResult import(const std::string &path);
+  /// Takes a symbol, with the parameters that the options name; `name` stands
+  /// for the model in messages.
+  llvm::LogicalResult import(const symbol::Symbol &symbol,
+                             const std::string &name);
   /// Reads an ONNX model in memory, which must outlive the compilation.
   llvm::LogicalResult importOnnx(llvm::StringRef bytes,
                                  const std::string &name);

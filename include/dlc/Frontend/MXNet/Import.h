@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From MXNet's files to the Graph dialect: a network (*-symbol.json, of any
+// release since 0.8) and, beside it, the values of its parameters (*.params).
+// Both may come from anyone.
+//
+// Parameters become constants, which are views of the mapped file where it
+// aligns them; variables without a value become inputs, except labels, which
+// inference does not read.
+
+#ifndef DLC_FRONTEND_MXNET_IMPORT_H
+#define DLC_FRONTEND_MXNET_IMPORT_H
+
+#include "dlc/Symbol/Symbol.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlc::mxnet {
+
+struct ImportOptions {
+  /// Shapes of variables by name; -1 leaves a dimension open. Those of others
+  /// follow from them.
+  std::map<std::string, std::vector<int64_t>> inputShapes;
+  /// The file with the parameters; empty: none have a value.
+  std::string params;
+};
+
+/// Imports the network in the file at `path`. A failure is one diagnostic
+/// through the context and a null module; parameters that belong to no variable
+/// are warned of.
+mlir::OwningOpRef<mlir::ModuleOp>
+importSymbolFile(mlir::MLIRContext &context, llvm::StringRef path,
+                 const ImportOptions &options = {});
+
+/// The same for a symbol; `name` stands for the file in locations.
+mlir::OwningOpRef<mlir::ModuleOp>
+importSymbol(mlir::MLIRContext &context, const symbol::Symbol &symbol,
+             llvm::StringRef name, const ImportOptions &options = {});
+
+} // namespace dlc::mxnet
+
+#endif // DLC_FRONTEND_MXNET_IMPORT_H
