@@ -53,6 +53,8 @@ typedef struct DlcCompilerOptions {
   DlcCompilerCallback onRemark; /* "category: model.onnx: node 'a': text" */
   DlcCompilerCallback onPhase;  /* the name of a phase that begins */
   void *userData;               /* handed to the callbacks */
+  const char *params;           /* a file with the parameters of an MXNet
+                                   network; null: none */
 } DlcCompilerOptions;
 
 /*===-- Compilers ---------------------------------------------------------===*/
@@ -68,10 +70,11 @@ DLC_API DlcStatus dlcCompilerCreate(const DlcCompilerOptions *options,
  * ignored. Since 0.1 (unstable) */
 DLC_API void dlcCompilerDestroy(DlcCompiler compiler);
 
-/* Reads an .onnx model or Graph text (.mlir). The file and its external data
- * must not change while the compiler lives. DLC_UNSUPPORTED when the model is
- * well formed and needs what DLC does not do, DLC_INVALID_ARGUMENT when it is
- * refused otherwise or the compiler has one already. Since 0.1 (unstable) */
+/* Reads an .onnx model, an MXNet network (-symbol.json) or Graph text (.mlir).
+ * The file and its external data must not change while the compiler lives.
+ * DLC_UNSUPPORTED when the model is well formed and needs what DLC does not do,
+ * DLC_INVALID_ARGUMENT when it is refused otherwise or the compiler has one
+ * already. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcCompilerImportFile(DlcCompiler compiler, const char *path);
 
 /* Reads an ONNX model from memory, which is borrowed: it stays alive and

@@ -5,10 +5,9 @@
 // library is private to it; statuses are made by libdlc_rt.so, whose structure
 // they are.
 
-#include "dlc-c/Compiler.h"
+#include "Handles.h"
 
 #include "dlc/Codegen/CPU/Target.h"
-#include "dlc/Compiler/Compiler.h"
 #include "dlc/runtime/CAPI/Options.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 
@@ -17,37 +16,26 @@
 #include <algorithm>
 
 using namespace dlc;
+using namespace dlc::capi;
 
 struct DlcBufferImpl {
   rt::AlignedBuffer bytes;
-};
-
-struct DlcCompilerImpl {
-  explicit DlcCompilerImpl(CompileOptions options)
-      : compilation(std::move(options)) {}
-
-  Compilation compilation;
-  std::vector<ModelPort> inputs, outputs;
-  std::string text;
-  Phase reached = Phase::Import;
-  enum { Empty, HasModel, Failed } state = Empty;
 };
 
 //===----------------------------------------------------------------------===//
 // Statuses
 //===----------------------------------------------------------------------===//
 
-static DlcStatus invalid(const std::string &message) {
+DlcStatus capi::invalid(const std::string &message) {
   return dlcStatusCreate(DLC_INVALID_ARGUMENT, message.c_str());
 }
 
-/// The same failure as a status of libdlc_rt.so.
-static DlcStatus toStatus(const rt::Status &status) {
+DlcStatus capi::toStatus(const rt::Status &status) {
   return dlcStatusCreate(static_cast<DlcStatusCode>(status.code()),
                          status.message().c_str());
 }
 
-static DlcStatus missing(const char *what) {
+DlcStatus capi::missing(const char *what) {
   return invalid(llvm::formatv("expected {0}, got null", what).str());
 }
 
@@ -134,6 +122,8 @@ static DlcStatus convert(const DlcCompilerOptions &given,
   options.threads = given.threads;
   if (given.reproducer)
     options.reproducer = given.reproducer;
+  if (given.params)
+    options.params = given.params;
   options.onRemark = bindCallback(given.onRemark, given.userData);
   if (auto onPhase = bindCallback(given.onPhase, given.userData))
     options.onPhase = [=](Phase phase) {
@@ -169,10 +159,9 @@ DlcStatus dlcCompilerCreate(const DlcCompilerOptions *options,
 
 void dlcCompilerDestroy(DlcCompiler compiler) { delete compiler; }
 
-/// Runs `import` on a compiler without a model.
-static DlcStatus
-importModel(DlcCompiler compiler,
-            llvm::function_ref<llvm::LogicalResult(Compilation &)> import) {
+DlcStatus capi::importModel(
+    DlcCompiler compiler,
+    llvm::function_ref<llvm::LogicalResult(Compilation &)> import) {
   if (compiler->state != DlcCompilerImpl::Empty)
     return invalid("expected a compiler without a model, got one that has or "
                    "refused one already");
