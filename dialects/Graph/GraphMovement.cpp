@@ -26,11 +26,6 @@ void GraphDialect::addMovementOps() {
 // Folds: an operation that does nothing gives its operand
 //===----------------------------------------------------------------------===//
 
-static bool isStatic(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape();
-}
-
 /// `x` when it has the static type of `y`, else null: enough for operations
 /// that cannot change elements without changing the shape.
 static OpFoldResult sameStatic(Value x, Value y) {
