@@ -247,6 +247,10 @@ Value BitwiseNotOp::buildElement(OpBuilder &builder, Location loc,
   return invert(builder, loc, scalars[0]);
 }
 
+Value StopGradientOp::buildElement(OpBuilder &, Location, ValueRange scalars) {
+  return scalars[0];
+}
+
 Value CastOp::buildElement(OpBuilder &builder, Location loc,
                            ValueRange scalars) {
   return ElementBuilder(builder, loc)

@@ -7,6 +7,8 @@
 #include "Loop.h"
 #include "ShapeRule.h"
 
+#include <cstring>
+
 using namespace dlc::rt;
 using namespace dlc::rt::ref;
 
@@ -125,6 +127,13 @@ static Status computeIsInf(ComputeContext &context) {
   return Status::ok();
 }
 
+static Status computeStopGradient(ComputeContext &context) {
+  const TensorView &x = context.input(0);
+  if (size_t bytes = x.bytes())
+    std::memcpy(context.output(0).data, x.data, bytes);
+  return Status::ok();
+}
+
 std::span<const Operation> ref::unaryOperations() {
   static constexpr Operation operations[] = {
       {"abs", inferSame<numericTypes>, computeNumeric<Abs>},
@@ -154,6 +163,7 @@ std::span<const Operation> ref::unaryOperations() {
       {"sin", inferSame<floatTypes>, computeFloat<sinOf>},
       {"sinh", inferSame<floatTypes>, computeFloat<sinhOf>},
       {"sqrt", inferSame<floatTypes>, computeFloat<sqrtOf>},
+      {"stop_gradient", inferSame<anyType>, computeStopGradient},
       {"tan", inferSame<floatTypes>, computeFloat<tanOf>},
       {"tanh", inferSame<floatTypes>, computeFloat<tanhOf>},
   };

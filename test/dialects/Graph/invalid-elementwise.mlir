@@ -85,6 +85,14 @@ func.func @clamp_c2(%x: tensor<8xf32>, %lo: tensor<7xf32>, %hi: tensor<f32>) {
 
 // -----
 
+func.func @stop_gradient_c1(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'graph.stop_gradient' op expected result #0 of type 'tensor<8xf32>', got 'tensor<8xi1>'}}
+  %out = graph.stop_gradient %x : (tensor<8xf32>) -> tensor<8xi1>
+  return
+}
+
+// -----
+
 func.func @relu_c2(%x: tensor<8xf32>) {
   // expected-error @+1 {{'graph.relu' op expected result #0 of type 'tensor<8xf32>', got 'tensor<8xf64>'}}
   %out = graph.relu %x : (tensor<8xf32>) -> tensor<8xf64>

@@ -164,11 +164,15 @@ class Graph_Op<string mnemonic, string fusion = "Opaque",
 
 // The first result has the first operand's elements in the same order.
 class Graph_ViewOp<string mnemonic, list<Trait> traits = []>
-    : Graph_Op<mnemonic, "Movement", [InPlaceOpInterface,
-                                      PositionedOpInterface] # traits> {
+    : Graph_Op<mnemonic, "Movement", [
+          GradientOpInterface, InPlaceOpInterface, PositionedOpInterface]
+          # traits> {
   let selects = 1;
   let methods = [{
     bool isView() { return true; }
+    ::llvm::LogicalResult buildGradients(::dlc::graph::Gradients &gradients) {
+      return ::dlc::graph::detail::buildViewGradient(*this, gradients);
+    }
     ::mlir::Value buildElementAt(::dlc::graph::ElementReader &reader, unsigned,
                                  ::llvm::ArrayRef<::dlc::graph::Index> at) {
       return ::dlc::graph::detail::buildViewAt(*this, reader, at);

@@ -42,37 +42,45 @@ class Graph_CompareOp<string mnemonic, Type tensor, string meaning,
 
 def AddOp : Graph_BinaryOp<"add", Graph_NumberTensor, "Sum",
     "a + b; integers wrap around", "f32",
-    [DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
+    [DeclareOpInterfaceMethods<GradientOpInterface>,
+     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let hasFolder = 1;
 }
 def SubOp : Graph_BinaryOp<"sub", Graph_NumberTensor, "Difference",
     "a - b; integers wrap around", "f32",
-    [DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
+    [DeclareOpInterfaceMethods<GradientOpInterface>,
+     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let hasFolder = 1;
 }
 def MulOp : Graph_BinaryOp<"mul", Graph_NumberTensor, "Product",
     "a * b; integers wrap around", "f32",
-    [DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
+    [DeclareOpInterfaceMethods<GradientOpInterface>,
+     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let hasFolder = 1;
 }
 def DivOp : Graph_BinaryOp<"div", Graph_NumberTensor, "Quotient",
     "a / b; integers truncate towards zero, x / 0 is 0, the smallest integer "
     "divided by -1 wraps around", "f32",
-    [DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
+    [DeclareOpInterfaceMethods<GradientOpInterface>,
+     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let hasFolder = 1;
 }
 def ModOp : Graph_BinaryOp<"mod", Graph_NumberTensor, "Remainder",
     "a mod b with the sign of b, or with the sign of a when `fmod`; "
-    "integers modulo 0 are 0"> {
+    "integers modulo 0 are 0", "f32",
+    [DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let arguments = (ins Graph_NumberTensor:$a, Graph_NumberTensor:$b,
                        Graph_Bool<"false">:$fmod);
 }
 def MaxOp : Graph_BinaryOp<"max", Graph_NumberTensor, "Larger of two",
-    "max(a, b); NaN if either is NaN">;
+    "max(a, b); NaN if either is NaN", "f32",
+    [DeclareOpInterfaceMethods<GradientOpInterface>]>;
 def MinOp : Graph_BinaryOp<"min", Graph_NumberTensor, "Smaller of two",
-    "min(a, b); NaN if either is NaN">;
+    "min(a, b); NaN if either is NaN", "f32",
+    [DeclareOpInterfaceMethods<GradientOpInterface>]>;
 
-def PowOp : Graph_BinaryOp<"pow", Graph_NumberTensor, "Power", ""> {
+def PowOp : Graph_BinaryOp<"pow", Graph_NumberTensor, "Power", "", "f32",
+    [DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let description = [{
     Computes `a ^ b` for each pair of elements.
 
@@ -88,7 +96,8 @@ def PowOp : Graph_BinaryOp<"pow", Graph_NumberTensor, "Power", ""> {
 }
 
 def PreluOp : Graph_BinaryOp<"prelu", Graph_NumberTensor,
-    "Rectifier with a slope per element", "a < 0 ? b * a : a">;
+    "Rectifier with a slope per element", "a < 0 ? b * a : a", "f32",
+    [DeclareOpInterfaceMethods<GradientOpInterface>]>;
 
 // Bits.
 
@@ -126,7 +135,8 @@ def GreaterEqualOp : Graph_CompareOp<"greater_equal", Graph_NumberTensor,
 
 // Three operands.
 
-def SelectOp : Graph_ElementwiseOp<"select"> {
+def SelectOp : Graph_ElementwiseOp<"select", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Choice between two tensors";
   let description = [{
     Computes `cond ? a : b` for each element.
@@ -150,7 +160,8 @@ def SelectOp : Graph_ElementwiseOp<"select"> {
   let hasFolder = 1;
 }
 
-def ClampOp : Graph_ElementwiseOp<"clamp"> {
+def ClampOp : Graph_ElementwiseOp<"clamp", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Limitation to a range";
   let description = [{
     Computes `min(max(x, lo), hi)` for each element.

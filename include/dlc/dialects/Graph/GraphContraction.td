@@ -7,7 +7,8 @@
 
 include "dlc/dialects/Graph/GraphBase.td"
 
-def MatmulOp : Graph_Op<"matmul", "Anchor"> {
+def MatmulOp : Graph_Op<"matmul", "Anchor", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Matrix product";
   let description = [{
     The product of the last two dimensions, NumPy's matmul for ranks of at
@@ -27,7 +28,8 @@ def MatmulOp : Graph_Op<"matmul", "Anchor"> {
   let results = (outs Graph_NumberTensor:$y);
 }
 
-def ConvOp : Graph_Op<"conv", "Anchor"> {
+def ConvOp : Graph_Op<"conv", "Anchor", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Convolution";
   let description = [{
     Cross-correlation over the spatial dimensions: `x` is N, C, D1..Dn, `w` is
@@ -55,7 +57,8 @@ def ConvOp : Graph_Op<"conv", "Anchor"> {
   let results = (outs Graph_NumberTensor:$y);
 }
 
-def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor"> {
+def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Transposed convolution";
   let description = [{
     The gradient of a convolution with respect to its input: `x` is N, C,
@@ -111,7 +114,8 @@ def DeformConvOp : Graph_Op<"deform_conv", "Opaque"> {
   let results = (outs Graph_FloatTensor:$y);
 }
 
-def EinsumOp : Graph_Op<"einsum", "Opaque"> {
+def EinsumOp : Graph_Op<"einsum", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Einstein summation";
   let description = [{
     Multiplies the operands and sums over the letters that the output of

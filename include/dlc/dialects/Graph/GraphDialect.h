@@ -53,6 +53,7 @@ enum class LayoutKind {
 using PartialInts = llvm::SmallVector<std::optional<int64_t>>;
 
 class ElementReader;
+class Gradients;
 struct Index;
 
 namespace detail {
@@ -62,6 +63,9 @@ sameTypePairs(mlir::Operation *op);
 /// `buildElementAt` of views: the same element in other dimensions.
 mlir::Value buildViewAt(mlir::Operation *op, ElementReader &reader,
                         llvm::ArrayRef<Index> position);
+/// `buildGradients` of views: the gradient in the dimensions of the operand.
+llvm::LogicalResult buildViewGradient(mlir::Operation *op,
+                                      Gradients &gradients);
 } // namespace detail
 
 /// Marks operations that a Reference kernel defines; checks their types.

@@ -31,6 +31,7 @@ def ResolveIndicesOp : Graph_Op<"resolve_indices"> {
 }
 
 def GatherOp : Graph_Op<"gather", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<IndexedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
@@ -61,6 +62,7 @@ def GatherOp : Graph_Op<"gather", "Movement", [
 }
 
 def GatherElementsOp : Graph_Op<"gather_elements", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<IndexedOpInterface>]> {
   let selects = 1;
@@ -92,6 +94,7 @@ def GatherElementsOp : Graph_Op<"gather_elements", "Movement", [
 }
 
 def GatherNDOp : Graph_Op<"gather_nd", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<IndexedOpInterface>]> {
   let selects = 1;
@@ -121,8 +124,8 @@ def GatherNDOp : Graph_Op<"gather_nd", "Movement", [
   let results = (outs Graph_Tensor:$y);
 }
 
-def ScatterElementsOp : Graph_Op<"scatter_elements", "Opaque",
-                                 [InPlaceOpInterface]> {
+def ScatterElementsOp : Graph_Op<"scatter_elements", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>, InPlaceOpInterface]> {
   let layout = "Sensitive";
   let methods = [{
     ::llvm::SmallVector<std::pair<unsigned, unsigned>> getInPlacePairs() { return {{0, 0}}; }
@@ -148,7 +151,8 @@ def ScatterElementsOp : Graph_Op<"scatter_elements", "Opaque",
   let results = (outs Graph_Tensor:$y);
 }
 
-def ScatterNDOp : Graph_Op<"scatter_nd", "Opaque", [InPlaceOpInterface]> {
+def ScatterNDOp : Graph_Op<"scatter_nd", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>, InPlaceOpInterface]> {
   let layout = "Sensitive";
   let methods = [{
     ::llvm::SmallVector<std::pair<unsigned, unsigned>> getInPlacePairs() { return {{0, 0}}; }
@@ -227,7 +231,8 @@ def OneHotOp : Graph_Op<"one_hot"> {
   let results = (outs Graph_Tensor:$y);
 }
 
-def TopKOp : Graph_Op<"top_k"> {
+def TopKOp : Graph_Op<"top_k", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let layout = "Sensitive";
   let summary = "The largest or smallest elements";
   let description = [{

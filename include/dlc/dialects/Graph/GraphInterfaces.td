@@ -12,14 +12,18 @@ def GradientOpInterface : OpInterface<"GradientOpInterface"> {
   let cppNamespace = "::dlc::graph";
   let description = [{
     Operations that know their gradient as Graph operations, so that gradients
-    fuse and differentiate again.
+    fuse and differentiate again. An operation that others can express
+    (DecomposeOpInterface) has the gradient of those where it does not know
+    its own.
   }];
   let methods = [InterfaceMethod<[{
-      Builds the gradients of the operands, given those of the results. A null
-      value stands for a gradient of zero, on both sides.
+      Builds the gradients of the operands that `gradients` wants out of those
+      of the results, and gives them. What is not given is zero. Fails, having
+      said why with `gradients.fail`, where there is a gradient that cannot be
+      built.
     }],
-    "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildGradient",
-    (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$resultGrads)>];
+    "::llvm::LogicalResult", "buildGradients",
+    (ins "::dlc::graph::Gradients &":$gradients)>];
 }
 
 def FusionOpInterface : OpInterface<"FusionOpInterface"> {

@@ -129,6 +129,7 @@ def UnsqueezeOp : Graph_ViewOp<"unsqueeze", [
 }
 
 def TransposeOp : Graph_Op<"transpose", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let selects = 1;
   let layout = "Sensitive";
@@ -151,6 +152,7 @@ def TransposeOp : Graph_Op<"transpose", "Movement", [
 }
 
 def ExpandOp : Graph_Op<"expand", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<PartialShapeOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
@@ -175,6 +177,7 @@ def ExpandOp : Graph_Op<"expand", "Movement", [
 }
 
 def TileOp : Graph_Op<"tile", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let selects = 1;
   let summary = "Repetition of the whole tensor";
@@ -197,6 +200,7 @@ def TileOp : Graph_Op<"tile", "Movement", [
 }
 
 def ConcatOp : Graph_Op<"concat", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let layout = "Sensitive";
@@ -221,6 +225,7 @@ def ConcatOp : Graph_Op<"concat", "Movement", [
 }
 
 def SplitOp : Graph_Op<"split", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let selects = 1;
   let layout = "Sensitive";
@@ -246,6 +251,7 @@ def SplitOp : Graph_Op<"split", "Movement", [
 }
 
 def SliceOp : Graph_Op<"slice", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let selects = 1;
@@ -275,6 +281,7 @@ def SliceOp : Graph_Op<"slice", "Movement", [
 }
 
 def PadOp : Graph_Op<"pad", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let layout = "Sensitive";
   let summary = "Elements around a tensor";
@@ -305,7 +312,9 @@ def PadOp : Graph_Op<"pad", "Movement", [
 }
 
 class Graph_BlockOp<string mnemonic, string meaning, string example>
-    : Graph_Op<mnemonic, "Movement", [DeclareOpInterfaceMethods<PositionedOpInterface>]> {
+    : Graph_Op<mnemonic, "Movement", [
+          DeclareOpInterfaceMethods<GradientOpInterface>,
+          DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let layout = "Sensitive";
   let selects = 1;
   let summary = meaning;
@@ -332,7 +341,8 @@ def SpaceToDepthOp : Graph_BlockOp<"space_to_depth", "Space into channels",
     ConfinedAttr<I64Attr, [IntPositive]>:$blocksize);
 }
 
-def ReverseSequenceOp : Graph_Op<"reverse_sequence", "Movement"> {
+def ReverseSequenceOp : Graph_Op<"reverse_sequence", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let selects = 1;
   let layout = "Sensitive";
   let summary = "Reversal of the beginning of each sequence";
@@ -354,6 +364,7 @@ def ReverseSequenceOp : Graph_Op<"reverse_sequence", "Movement"> {
 }
 
 def TriluOp : Graph_Op<"trilu", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let layout = "Sensitive";
   let summary = "Triangle of matrices";

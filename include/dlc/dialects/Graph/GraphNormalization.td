@@ -24,13 +24,16 @@ class Graph_SoftmaxOp<string mnemonic, string meaning, string formula,
 
 def SoftmaxOp : Graph_SoftmaxOp<"softmax", "Normalised exponential",
     "e^(x - max) / sum of e^(x - max)",
-    [DeclareOpInterfaceMethods<DecomposeOpInterface>]>;
+    [DeclareOpInterfaceMethods<DecomposeOpInterface>,
+     DeclareOpInterfaceMethods<GradientOpInterface>]>;
 def LogSoftmaxOp : Graph_SoftmaxOp<"log_softmax",
     "Logarithm of the normalised exponential",
     "x - max - ln(sum of e^(x - max))",
-    [DeclareOpInterfaceMethods<DecomposeOpInterface>]>;
+    [DeclareOpInterfaceMethods<DecomposeOpInterface>,
+     DeclareOpInterfaceMethods<GradientOpInterface>]>;
 def HardmaxOp : Graph_SoftmaxOp<"hardmax", "One at the largest element",
-    "1 for the first of the largest elements, else 0">;
+    "1 for the first of the largest elements, else 0",
+    [DeclareOpInterfaceMethods<GradientOpInterface>]>;
 
 def BatchNormOp : Graph_Op<"batch_norm", "Elementwise", [
     DeclareOpInterfaceMethods<DecomposeOpInterface>, InPlaceOpInterface]> {

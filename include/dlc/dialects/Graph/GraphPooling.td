@@ -33,7 +33,8 @@ def MaxPoolOp : Graph_PoolOp<"max_pool", Graph_NumberTensor,
     "Largest element of each window",
     "The largest element of each window; padding does not count.  With "
     "`ceil_mode` a last window may begin inside the padded input and reach "
-    "beyond it.", [DeclareOpInterfaceMethods<PositionedOpInterface>]> {
+    "beyond it.", [DeclareOpInterfaceMethods<GradientOpInterface>,
+                   DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let arguments = (ins Graph_NumberTensor:$x,
                        DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,
                        Graph_Ints:$pads, Graph_Ints:$dilations,
@@ -45,6 +46,7 @@ def AvgPoolOp : Graph_PoolOp<"avg_pool", Graph_FloatTensor,
     "The mean of each window; padding counts as zeros when "
     "`count_include_pad`, else not at all.",
     [DeclareOpInterfaceMethods<DecomposeOpInterface>,
+     DeclareOpInterfaceMethods<GradientOpInterface>,
      DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let arguments = (ins Graph_FloatTensor:$x,
                        DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,
@@ -55,7 +57,8 @@ def AvgPoolOp : Graph_PoolOp<"avg_pool", Graph_FloatTensor,
 
 def LpPoolOp : Graph_PoolOp<"lp_pool", Graph_FloatTensor,
     "Lp norm of each window",
-    "The `p`-th root of the sum of the `p`-th powers of absolute values."> {
+    "The `p`-th root of the sum of the `p`-th powers of absolute values.",
+    [DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let arguments = (ins Graph_FloatTensor:$x,
                        DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,
                        Graph_Ints:$pads, Graph_Ints:$dilations,
@@ -63,7 +66,8 @@ def LpPoolOp : Graph_PoolOp<"lp_pool", Graph_FloatTensor,
                        Graph_Int<"2">:$p);
 }
 
-def MaxPoolWithIndicesOp : Graph_Op<"max_pool_with_indices"> {
+def MaxPoolWithIndicesOp : Graph_Op<"max_pool_with_indices", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Largest element of each window and its place";
   let description = [{
     As `graph.max_pool`, and for each result the index of the element in `x`
@@ -87,7 +91,8 @@ def MaxPoolWithIndicesOp : Graph_Op<"max_pool_with_indices"> {
   let results = (outs Graph_NumberTensor:$y, Graph_I64Tensor:$indices);
 }
 
-def MaxUnpoolOp : Graph_Op<"max_unpool"> {
+def MaxUnpoolOp : Graph_Op<"max_unpool", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Partial inverse of max pooling";
   let description = [{
     Writes each element of `x` at its index into a tensor of zeros, of the shape

@@ -27,21 +27,25 @@ class Graph_ReduceOp<string mnemonic, Type tensor, string meaning,
 
 def ReduceSumOp : Graph_ReduceOp<"reduce_sum", Graph_NumberTensor, "Sum",
     "The sum of elements, 0 over none; integers wrap around.",
-    [DeclareOpInterfaceMethods<ReductionOpInterface>]>;
+    [DeclareOpInterfaceMethods<GradientOpInterface>,
+     DeclareOpInterfaceMethods<ReductionOpInterface>]>;
 def ReduceMeanOp : Graph_ReduceOp<"reduce_mean", Graph_NumberTensor,
     "Arithmetic mean", "The sum of elements divided by their number.",
     [DeclareOpInterfaceMethods<DecomposeOpInterface>]>;
 def ReduceMaxOp : Graph_ReduceOp<"reduce_max", Graph_Tensor, "Largest element",
     "The largest element; NaN if any is NaN; the type's lowest value over none; "
-    "or, for bool.", [DeclareOpInterfaceMethods<ReductionOpInterface>]>;
+    "or, for bool.", [DeclareOpInterfaceMethods<GradientOpInterface>,
+                      DeclareOpInterfaceMethods<ReductionOpInterface>]>;
 def ReduceMinOp : Graph_ReduceOp<"reduce_min", Graph_Tensor,
     "Smallest element",
     "The smallest element; NaN if any is NaN; the type's highest value over "
     "none; and, for bool.",
-    [DeclareOpInterfaceMethods<ReductionOpInterface>]>;
+    [DeclareOpInterfaceMethods<GradientOpInterface>,
+     DeclareOpInterfaceMethods<ReductionOpInterface>]>;
 def ReduceProdOp : Graph_ReduceOp<"reduce_prod", Graph_NumberTensor, "Product",
     "The product of elements, 1 over none; integers wrap around.",
-    [DeclareOpInterfaceMethods<ReductionOpInterface>]>;
+    [DeclareOpInterfaceMethods<GradientOpInterface>,
+     DeclareOpInterfaceMethods<ReductionOpInterface>]>;
 
 class Graph_ArgOp<string mnemonic, string meaning>
     : Graph_Op<mnemonic, "Row", [
@@ -64,7 +68,8 @@ def ArgMaxOp : Graph_ArgOp<"arg_max", "Index of the largest element">;
 def ArgMinOp : Graph_ArgOp<"arg_min", "Index of the smallest element">;
 
 class Graph_ScanOp<string mnemonic, string meaning, string initial>
-    : Graph_Op<mnemonic> {
+    : Graph_Op<mnemonic, "Opaque", [
+          DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let layout = "Sensitive";
   let summary = meaning;
   let description = "The " # mnemonic # " of the elements up to each one along "

@@ -25,18 +25,24 @@ class Graph_UnaryOp<string mnemonic, Type tensor, string meaning,
       "$x attr-dict `:` custom<ElementwiseTypes>(type($x), type($y))";
 }
 
+// One of these has a derivative, if only zero almost everywhere.
+class Graph_SmoothUnaryOp<string mnemonic, Type tensor, string meaning,
+                          string formula, string example = "">
+    : Graph_UnaryOp<mnemonic, tensor, meaning, formula, "tensor<8x16xf32>",
+                    example, [DeclareOpInterfaceMethods<GradientOpInterface>]>;
+
 class Graph_FloatUnaryOp<string mnemonic, string meaning, string formula,
                          string example = "">
-    : Graph_UnaryOp<mnemonic, Graph_FloatTensor, meaning, formula,
-                    "tensor<8x16xf32>", example>;
+    : Graph_SmoothUnaryOp<mnemonic, Graph_FloatTensor, meaning, formula,
+                          example>;
 
 // Arithmetic.
 
-def AbsOp : Graph_UnaryOp<"abs", Graph_NumberTensor, "Absolute value",
+def AbsOp : Graph_SmoothUnaryOp<"abs", Graph_NumberTensor, "Absolute value",
     "|x|; the smallest signed integer stays as it is">;
-def NegOp : Graph_UnaryOp<"neg", Graph_NumberTensor, "Negation",
+def NegOp : Graph_SmoothUnaryOp<"neg", Graph_NumberTensor, "Negation",
     "-x; integers wrap around">;
-def SignOp : Graph_UnaryOp<"sign", Graph_NumberTensor, "Sign",
+def SignOp : Graph_SmoothUnaryOp<"sign", Graph_NumberTensor, "Sign",
     "-1, 0 or 1 as x < 0, x == 0, x > 0">;
 def CeilOp : Graph_FloatUnaryOp<"ceil", "Rounding up",
     "the smallest integer not below x">;
@@ -73,7 +79,7 @@ def ErfOp : Graph_FloatUnaryOp<"erf", "Error function",
 
 // Activations.
 
-def ReluOp : Graph_UnaryOp<"relu", Graph_NumberTensor,
+def ReluOp : Graph_SmoothUnaryOp<"relu", Graph_NumberTensor,
     "Rectified linear unit", "max(x, 0); NaN stays NaN">;
 def SigmoidOp : Graph_FloatUnaryOp<"sigmoid", "Logistic function",
     "1 / (1 + e^-x)">;
@@ -115,7 +121,7 @@ def ThresholdedReluOp : Graph_FloatUnaryOp<"thresholded_relu",
     "Rectifier with a threshold", "x > alpha ? x : 0"> {
   let arguments = (ins Graph_FloatTensor:$x, Graph_Float<"1.0f">:$alpha);
 }
-def ShrinkOp : Graph_UnaryOp<"shrink", Graph_NumberTensor,
+def ShrinkOp : Graph_SmoothUnaryOp<"shrink", Graph_NumberTensor,
     "Shrinkage towards zero",
     "x < -lambd ? x + bias : x > lambd ? x - bias : 0"> {
   let arguments = (ins Graph_NumberTensor:$x, Graph_Float<"0.0f">:$bias,
@@ -131,6 +137,22 @@ def GeluOp : Graph_FloatUnaryOp<"gelu", "Gaussian error linear unit",
 def SwishOp : Graph_FloatUnaryOp<"swish", "Swish with a slope",
     "x * sigmoid(alpha * x)"> {
   let arguments = (ins Graph_FloatTensor:$x, Graph_Float<"1.0f">:$alpha);
+}
+
+def StopGradientOp : Graph_UnaryOp<"stop_gradient", Graph_Tensor,
+    "Identity that ends gradients", "x", "tensor<8x16xf32>", "",
+    [DeclareOpInterfaceMethods<GradientOpInterface>]> {
+  let description = [{
+    The elements of `x`. Nothing is differentiated through it: the gradient of
+    `x` is 0.
+
+    Constraints:
+    - (stop_gradient_c1) `y` has the type of `x`.
+
+    ```mlir
+    %y = graph.stop_gradient %x : tensor<8x16xf32>
+    ```
+  }];
 }
 
 // Bits and predicates.
@@ -188,7 +210,8 @@ def CastOp : Graph_ConvertingOp<"cast", Graph_Tensor, Graph_Tensor, [{
     ```mlir
     %y = graph.cast %x {to = i64} : (tensor<8xf32>) -> tensor<8xi64>
     ```
-  }], [DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
+  }], [DeclareOpInterfaceMethods<GradientOpInterface>,
+       DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let summary = "Conversion of the element type";
   let arguments = (ins Graph_Tensor:$x, Graph_TypeAttr:$to,
                        Graph_Bool<"true">:$saturate);

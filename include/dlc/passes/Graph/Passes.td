@@ -106,6 +106,50 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
     "::mlir::scf::SCFDialect"];
 }
 
+def GradientPass : Pass<"graph-gradient", "::mlir::func::FuncOp"> {
+  let summary = "Differentiate a function in reverse mode";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`); static shapes on the way
+    from the arguments `wrt` to the results `heads`. Both are given by their
+    name (`graph.name`) or number (`#0`), and are all of floats by default.
+    Ensures: the function has one more argument per head, for its gradient, and
+    one more result per argument of `wrt`, its gradient: the sum over all paths
+    of floats, 0 where there is none or `graph.stop_gradient` cuts it. To the
+    gradient of an argument of `add` that of another new argument is added. The
+    names are `grad of NAME` and `sum of grad of NAME`. Everything that is built
+    is made of Graph operations, so that the pass can run again for higher
+    derivatives, and stays on the device of the operation that it came from.
+    Operations that know no gradient but can be decomposed are. Fails where the
+    way needs the gradient of an operation that has none, and says which and
+    why: deformable convolution, resampling (`resize`, `grid_sample`,
+    `affine_grid`), regions (`roi_align`, `max_roi_pool`), recurrent layers,
+    signals, quantisation, `col2im`, `det`, `one_hot`, `compress`, `unique`,
+    `tensor_scatter`, and scatters that multiply or take extremes have none yet.
+    Cost: linear in the operations on the way and what their rules build.
+
+    ```mlir
+    func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %y = graph.exp %x : tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
+    ->
+    func.func @f(%x: tensor<8xf32>, %g: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+      %y = graph.exp %x : tensor<8xf32>
+      %0 = graph.mul %g, %y : tensor<8xf32>
+      return %y, %0 : tensor<8xf32>, tensor<8xf32>
+    }
+    ```
+  }];
+  let options = [
+    ListOption<"heads", "heads", "std::string",
+               "Results whose gradients are given">,
+    ListOption<"wrt", "wrt", "std::string",
+               "Arguments whose gradients are computed">,
+    ListOption<"add", "add", "std::string",
+               "Arguments whose gradients are added to given ones">];
+  let dependentDialects = ["::dlc::graph::GraphDialect"];
+}
+
 def SimplifyInferencePass
     : Pass<"graph-simplify-inference", "::mlir::func::FuncOp"> {
   let summary = "Merge scales, shifts and normalisation into weights";

@@ -75,6 +75,14 @@ TEST(Unary, FunctionsOfFloats) {
                    tensor(floats[i], {1}, {c.y}), tolerance[i]);
 }
 
+TEST(Unary, StopGradientKeepsEveryBit) {
+  expectResult("stop_gradient", {f32({3}, {1.5, -0.0, 3e38})}, {},
+               f32({3}, {1.5, -0.0, 3e38}));
+  expectResult("stop_gradient", {i64({2}, {INT64_MIN, 5})}, {},
+               i64({2}, {INT64_MIN, 5}));
+  expectResult("stop_gradient", {f32({0}, {})}, {}, f32({0}, {}));
+}
+
 TEST(Unary, KeepsNaN) {
   for (const char *name :
        {"abs", "neg", "sign", "ceil", "round", "exp", "relu", "sigmoid", "elu",

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolution, its transpose and the gradient of its weights as one relation,
+// of which the gradient of each is made of the two others.
+
+#ifndef DLC_DIALECTS_GRAPH_CORRELATION_H
+#define DLC_DIALECTS_GRAPH_CORRELATION_H
+
+#include "Formula.h"
+
+namespace dlc::graph {
+
+/// Ties an image (N, C, D1..Dn), weights (M, C/group, K1..Kn) and positions of
+/// windows (N, M, O1..On): along each dimension, the window at position `o`
+/// has its tap `k` at `o * stride + k * dilation - begin` of the image. Taps
+/// outside of the image count nothing.
+struct Correlation {
+  llvm::SmallVector<int64_t> image, kernel, positions; ///< Spatial extents.
+  llvm::SmallVector<int64_t> strides, dilations, begins;
+  int64_t group = 1;
+
+  size_t dims() const { return image.size(); }
+
+  /// The windows' sums of products: of positions' shape.
+  mlir::Value correlate(Formula &f, mlir::Value image,
+                        mlir::Value weights) const;
+  /// What windows hold, times the weights, added into an image: the transpose
+  /// of the above.
+  mlir::Value spread(Formula &f, mlir::Value windows,
+                     mlir::Value weights) const;
+  /// The gradient of the weights: sums over the batch and all positions.
+  mlir::Value weightGradient(Formula &f, mlir::Value image,
+                             mlir::Value windows) const;
+};
+
+/// The correlation of windows with these attributes, of which empty ones are
+/// defaults, over tensors of static shapes. Windows begin at the image.
+Correlation makeCorrelation(llvm::ArrayRef<int64_t> image,
+                            llvm::ArrayRef<int64_t> positions,
+                            llvm::ArrayRef<int64_t> kernel,
+                            llvm::ArrayRef<int64_t> strides,
+                            llvm::ArrayRef<int64_t> dilations);
+
+/// Sets where windows begin: what `pads` says, or what SAME takes, for which
+/// they reach beyond the image by as little as its extent allows.
+void setBegins(Correlation &correlation, llvm::ArrayRef<int64_t> pads,
+               llvm::StringRef autoPad);
+
+} // namespace dlc::graph
+
+#endif // DLC_DIALECTS_GRAPH_CORRELATION_H

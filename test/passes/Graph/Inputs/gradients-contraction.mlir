@@ -1,0 +1,143 @@
+// Products and convolutions.
+// Each function is differentiated and compared with finite differences; values
+// are between `test.low` and `test.high`.
+
+func.func @matmul(%a: tensor<2x3xf64>, %b: tensor<3x4xf64>) -> tensor<2x4xf64> {
+  %y = graph.matmul %a, %b : (tensor<2x3xf64>, tensor<3x4xf64>) -> tensor<2x4xf64>
+  return %y : tensor<2x4xf64>
+}
+
+func.func @matmul_2(%a: tensor<2x5x3xf64>, %b: tensor<3x4xf64>) -> tensor<2x5x4xf64> {
+  %y = graph.matmul %a, %b : (tensor<2x5x3xf64>, tensor<3x4xf64>) -> tensor<2x5x4xf64>
+  return %y : tensor<2x5x4xf64>
+}
+
+func.func @matmul_3(%a: tensor<5x3xf64>, %b: tensor<2x3x4xf64>) -> tensor<2x5x4xf64> {
+  %y = graph.matmul %a, %b : (tensor<5x3xf64>, tensor<2x3x4xf64>) -> tensor<2x5x4xf64>
+  return %y : tensor<2x5x4xf64>
+}
+
+func.func @matmul_4(%a: tensor<2x1x2x3xf64>, %b: tensor<3x3x2xf64>) -> tensor<2x3x2x2xf64> {
+  %y = graph.matmul %a, %b : (tensor<2x1x2x3xf64>, tensor<3x3x2xf64>) -> tensor<2x3x2x2xf64>
+  return %y : tensor<2x3x2x2xf64>
+}
+
+func.func @conv(%x: tensor<2x2x5xf64>, %w: tensor<3x2x3xf64>, %b: tensor<3xf64>) -> tensor<2x3x3xf64> {
+  %y = graph.conv %x, %w, %b : (tensor<2x2x5xf64>, tensor<3x2x3xf64>, tensor<3xf64>) -> tensor<2x3x3xf64>
+  return %y : tensor<2x3x3xf64>
+}
+
+func.func @conv_2(%x: tensor<1x2x6x5xf64>, %w: tensor<3x2x3x2xf64>) -> tensor<1x3x2x4xf64> {
+  %y = graph.conv %x, %w {strides = array<i64: 2, 1>} : (tensor<1x2x6x5xf64>, tensor<3x2x3x2xf64>) -> tensor<1x3x2x4xf64>
+  return %y : tensor<1x3x2x4xf64>
+}
+
+func.func @conv_3(%x: tensor<1x2x6x6xf64>, %w: tensor<2x2x3x3xf64>, %b: tensor<2xf64>) -> tensor<1x2x3x3xf64> {
+  %y = graph.conv %x, %w, %b {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x2x6x6xf64>, tensor<2x2x3x3xf64>, tensor<2xf64>) -> tensor<1x2x3x3xf64>
+  return %y : tensor<1x2x3x3xf64>
+}
+
+func.func @conv_4(%x: tensor<1x1x7x6xf64>, %w: tensor<1x1x2x3xf64>) -> tensor<1x1x7x2xf64> {
+  %y = graph.conv %x, %w {pads = array<i64: 1, 0, 2, 0>, dilations = array<i64: 3, 2>} : (tensor<1x1x7x6xf64>, tensor<1x1x2x3xf64>) -> tensor<1x1x7x2xf64>
+  return %y : tensor<1x1x7x2xf64>
+}
+
+func.func @conv_5(%x: tensor<2x4x5xf64>, %w: tensor<6x2x2xf64>) -> tensor<2x6x4xf64> {
+  %y = graph.conv %x, %w {group = 2 : i64} : (tensor<2x4x5xf64>, tensor<6x2x2xf64>) -> tensor<2x6x4xf64>
+  return %y : tensor<2x6x4xf64>
+}
+
+func.func @conv_6(%x: tensor<1x3x4x4xf64>, %w: tensor<3x1x3x3xf64>, %b: tensor<3xf64>) -> tensor<1x3x4x4xf64> {
+  %y = graph.conv %x, %w, %b {group = 3 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x4x4xf64>, tensor<3x1x3x3xf64>, tensor<3xf64>) -> tensor<1x3x4x4xf64>
+  return %y : tensor<1x3x4x4xf64>
+}
+
+func.func @conv_7(%x: tensor<1x2x5x6xf64>, %w: tensor<1x2x2x3xf64>) -> tensor<1x1x3x3xf64> {
+  %y = graph.conv %x, %w {auto_pad = "SAME_UPPER", strides = array<i64: 2, 2>} : (tensor<1x2x5x6xf64>, tensor<1x2x2x3xf64>) -> tensor<1x1x3x3xf64>
+  return %y : tensor<1x1x3x3xf64>
+}
+
+func.func @conv_8(%x: tensor<1x1x5x6xf64>, %w: tensor<1x1x2x3xf64>) -> tensor<1x1x3x3xf64> {
+  %y = graph.conv %x, %w {auto_pad = "SAME_LOWER", strides = array<i64: 2, 2>} : (tensor<1x1x5x6xf64>, tensor<1x1x2x3xf64>) -> tensor<1x1x3x3xf64>
+  return %y : tensor<1x1x3x3xf64>
+}
+
+func.func @conv_9(%x: tensor<1x1x8xf64>, %w: tensor<1x1x2xf64>) -> tensor<1x1x2xf64> {
+  %y = graph.conv %x, %w {strides = array<i64: 4>} : (tensor<1x1x8xf64>, tensor<1x1x2xf64>) -> tensor<1x1x2xf64>
+  return %y : tensor<1x1x2xf64>
+}
+
+func.func @conv_10(%x: tensor<1x1x2x3x2xf64>, %w: tensor<2x1x2x2x1xf64>) -> tensor<1x2x1x2x2xf64> {
+  %y = graph.conv %x, %w : (tensor<1x1x2x3x2xf64>, tensor<2x1x2x2x1xf64>) -> tensor<1x2x1x2x2xf64>
+  return %y : tensor<1x2x1x2x2xf64>
+}
+
+func.func @conv_transpose(%x: tensor<1x2x4xf64>, %w: tensor<2x3x3xf64>, %b: tensor<3xf64>) -> tensor<1x3x6xf64> {
+  %y = graph.conv_transpose %x, %w, %b : (tensor<1x2x4xf64>, tensor<2x3x3xf64>, tensor<3xf64>) -> tensor<1x3x6xf64>
+  return %y : tensor<1x3x6xf64>
+}
+
+func.func @conv_transpose_2(%x: tensor<1x2x3x3xf64>, %w: tensor<2x2x3x3xf64>) -> tensor<1x2x5x5xf64> {
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x2x3x3xf64>, tensor<2x2x3x3xf64>) -> tensor<1x2x5x5xf64>
+  return %y : tensor<1x2x5x5xf64>
+}
+
+func.func @conv_transpose_3(%x: tensor<1x2x3x2xf64>, %w: tensor<2x1x2x2xf64>) -> tensor<1x1x6x5xf64> {
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, output_padding = array<i64: 0, 1>} : (tensor<1x2x3x2xf64>, tensor<2x1x2x2xf64>) -> tensor<1x1x6x5xf64>
+  return %y : tensor<1x1x6x5xf64>
+}
+
+func.func @conv_transpose_4(%x: tensor<1x4x3xf64>, %w: tensor<4x2x2xf64>) -> tensor<1x4x4xf64> {
+  %y = graph.conv_transpose %x, %w {group = 2 : i64} : (tensor<1x4x3xf64>, tensor<4x2x2xf64>) -> tensor<1x4x4xf64>
+  return %y : tensor<1x4x4xf64>
+}
+
+func.func @conv_transpose_5(%x: tensor<1x1x3xf64>, %w: tensor<1x1x3xf64>) -> tensor<1x1x7xf64> {
+  %y = graph.conv_transpose %x, %w {dilations = array<i64: 2>} : (tensor<1x1x3xf64>, tensor<1x1x3xf64>) -> tensor<1x1x7xf64>
+  return %y : tensor<1x1x7xf64>
+}
+
+func.func @conv_transpose_6(%x: tensor<1x1x3x3xf64>, %w: tensor<1x1x3x3xf64>) -> tensor<1x1x6x6xf64> {
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, output_shape = array<i64: 6, 6>} : (tensor<1x1x3x3xf64>, tensor<1x1x3x3xf64>) -> tensor<1x1x6x6xf64>
+  return %y : tensor<1x1x6x6xf64>
+}
+
+func.func @conv_transpose_7(%x: tensor<1x1x3x3xf64>, %w: tensor<1x1x3x3xf64>) -> tensor<1x1x6x6xf64> {
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, auto_pad = "SAME_UPPER"} : (tensor<1x1x3x3xf64>, tensor<1x1x3x3xf64>) -> tensor<1x1x6x6xf64>
+  return %y : tensor<1x1x6x6xf64>
+}
+
+func.func @einsum(%a: tensor<2x3xf64>, %b: tensor<3x4xf64>) -> tensor<2x4xf64> {
+  %y = graph.einsum %a, %b {equation = "ij,jk->ik"} : (tensor<2x3xf64>, tensor<3x4xf64>) -> tensor<2x4xf64>
+  return %y : tensor<2x4xf64>
+}
+
+func.func @einsum_2(%a: tensor<2x3x4xf64>, %b: tensor<2x4x2xf64>) -> tensor<2x3x2xf64> {
+  %y = graph.einsum %a, %b {equation = "bij,bjk->bik"} : (tensor<2x3x4xf64>, tensor<2x4x2xf64>) -> tensor<2x3x2xf64>
+  return %y : tensor<2x3x2xf64>
+}
+
+func.func @einsum_3(%a: tensor<2x3xf64>) -> tensor<3xf64> {
+  %y = graph.einsum %a {equation = "ij->j"} : (tensor<2x3xf64>) -> tensor<3xf64>
+  return %y : tensor<3xf64>
+}
+
+func.func @einsum_4(%a: tensor<2x3xf64>) -> tensor<3x2xf64> {
+  %y = graph.einsum %a {equation = "ij->ji"} : (tensor<2x3xf64>) -> tensor<3x2xf64>
+  return %y : tensor<3x2xf64>
+}
+
+func.func @einsum_5(%a: tensor<3xf64>, %b: tensor<2xf64>) -> tensor<3x2xf64> {
+  %y = graph.einsum %a, %b {equation = "i,j->ij"} : (tensor<3xf64>, tensor<2xf64>) -> tensor<3x2xf64>
+  return %y : tensor<3x2xf64>
+}
+
+func.func @einsum_6(%a: tensor<2x3xf64>, %b: tensor<3x2xf64>, %c: tensor<2xf64>) -> tensor<f64> {
+  %y = graph.einsum %a, %b, %c {equation = "ij,ji,i->"} : (tensor<2x3xf64>, tensor<3x2xf64>, tensor<2xf64>) -> tensor<f64>
+  return %y : tensor<f64>
+}
+
+func.func @einsum_7(%a: tensor<2x3xf64>, %b: tensor<3x4xf64>) -> tensor<2x4xf64> {
+  %y = graph.einsum %a, %b {equation = "ij, jk"} : (tensor<2x3xf64>, tensor<3x4xf64>) -> tensor<2x4xf64>
+  return %y : tensor<2x4xf64>
+}

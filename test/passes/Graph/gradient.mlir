@@ -1,0 +1,178 @@
+// RUN: dlc-opt %s --graph-gradient --split-input-file --verify-diagnostics | FileCheck %s
+// One argument more per result, one result more per argument: their gradients.
+// That the numbers are right is tested against finite differences.
+
+// C = B * A; D = C + 1; the gradients of A and B.
+
+// CHECK-LABEL: func.func @first
+// CHECK-SAME: (%[[A:.*]]: tensor<2xf32> {graph.name = "A"}, %[[B:.*]]: tensor<2xf32> {graph.name = "B"}, %[[G:.*]]: tensor<2xf32> {graph.name = "grad of D"})
+// CHECK-SAME: -> (tensor<2xf32> {graph.name = "D"}, tensor<2xf32> {graph.name = "grad of A"}, tensor<2xf32> {graph.name = "grad of B"})
+func.func @first(%a: tensor<2xf32> {graph.name = "A"}, %b: tensor<2xf32> {graph.name = "B"}) -> (tensor<2xf32> {graph.name = "D"}) {
+  // CHECK: %[[C:.*]] = graph.mul %[[B]], %[[A]]
+  // CHECK: %[[D:.*]] = graph.add %[[C]]
+  %c = graph.mul %b, %a : tensor<2xf32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %d = graph.add %c, %one : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  // CHECK: %[[GB:.*]] = graph.mul %[[G]], %[[A]]
+  // CHECK: %[[GA:.*]] = graph.mul %[[G]], %[[B]]
+  // CHECK: return %[[D]], %[[GA]], %[[GB]]
+  return %d : tensor<2xf32>
+}
+
+// -----
+
+// Terms are summed as they come; a tensor that was repeated gets the sum.
+
+// CHECK-LABEL: func.func @sums
+// CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>, %[[B:.*]]: tensor<3xf32>, %[[G:.*]]: tensor<2x3xf32>
+func.func @sums(%x: tensor<2x3xf32>, %b: tensor<3xf32>) -> tensor<2x3xf32> {
+  %0 = graph.add %x, %b : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %1 = graph.add %0, %x : tensor<2x3xf32>
+  // CHECK: %[[I:.*]] = graph.constant dense<0> : tensor<1xi64>
+  // CHECK: %[[S:.*]] = graph.reduce_sum %[[G]], %[[I]] : {{.*}} -> tensor<1x3xf32>
+  // CHECK: %[[GB:.*]] = graph.reshape %[[S]]
+  // CHECK: %[[GX:.*]] = graph.add %[[G]], %[[G]]
+  // CHECK: return %{{.*}}, %[[GX]], %[[GB]]
+  return %1 : tensor<2x3xf32>
+}
+
+// -----
+
+// A value that is a result twice has two gradients, of which both count, and
+// an argument that is a result has its own.
+
+// CHECK-LABEL: func.func @heads
+// CHECK-SAME: %[[X:.*]]: tensor<2xf32>, %[[G0:.*]]: tensor<2xf32> {graph.name = "grad of #0"}, %[[G1:.*]]: tensor<2xf32> {graph.name = "grad of #1"}, %[[G2:.*]]: tensor<2xf32> {graph.name = "grad of #2"}
+func.func @heads(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %0 = graph.neg %x : tensor<2xf32>
+  // CHECK: %[[S:.*]] = graph.add %[[G0]], %[[G1]]
+  // CHECK: %[[N:.*]] = graph.neg %[[S]]
+  // CHECK: %[[GX:.*]] = graph.add %[[G2]], %[[N]]
+  // CHECK: return %{{.*}}, %{{.*}}, %{{.*}}, %[[GX]]
+  return %0, %0, %x : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+// What no path leads to has a gradient of zeros; integers have none.
+
+// CHECK-LABEL: func.func @zeros
+func.func @zeros(%x: tensor<2xf32>, %y: tensor<3xf32>, %i: tensor<2xi64>) -> (tensor<2xf32>, tensor<2xi64>) {
+  // CHECK-SAME: -> (tensor<2xf32>, tensor<2xi64>, tensor<2xf32> {graph.name = "grad of #0"}, tensor<3xf32> {graph.name = "grad of #1"})
+  %0 = graph.exp %x : tensor<2xf32>
+  %1 = graph.add %i, %i : tensor<2xi64>
+  // CHECK: %[[Z:.*]] = graph.constant dense<0.000000e+00> : tensor<3xf32>
+  // CHECK: return %{{.*}}, %{{.*}}, %{{.*}}, %[[Z]]
+  return %0, %1 : tensor<2xf32>, tensor<2xi64>
+}
+
+// -----
+
+// A stopped gradient leaves only the other path.
+
+// CHECK-LABEL: func.func @stopped
+// CHECK-SAME: %[[X:.*]]: tensor<2xf32>, %[[G:.*]]: tensor<2xf32>
+func.func @stopped(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // CHECK: %[[S:.*]] = graph.stop_gradient
+  %0 = graph.exp %x : tensor<2xf32>
+  %1 = graph.stop_gradient %0 : tensor<2xf32>
+  %2 = graph.mul %1, %x : tensor<2xf32>
+  // CHECK: %[[GX:.*]] = graph.mul %[[G]], %[[S]]
+  // CHECK-NEXT: return %{{.*}}, %[[GX]]
+  return %2 : tensor<2xf32>
+}
+
+// -----
+
+// Composite operations without a gradient of their own are decomposed; what is
+// not on the way stays. The way back stays on its operation's device.
+
+// CHECK-LABEL: func.func @composite
+func.func @composite(%x: tensor<2x4xf32>, %s: tensor<4xf32>, %i: tensor<1xi64>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  // CHECK-NOT: graph.layer_norm
+  // CHECK: graph.rsqrt
+  %0 = graph.layer_norm %x, %s : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  // CHECK: graph.layer_norm
+  %c = graph.constant dense<1.0> : tensor<2x4xf32>
+  %k = graph.constant dense<1.0> : tensor<4xf32>
+  %1 = graph.layer_norm %c, %k : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  return %0, %1 : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @device
+func.func @device(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = graph.tanh %x {device = #dlc.device<cuda:1>} : tensor<2xf32>
+  // CHECK: graph.mul %{{.*}}, %{{.*}} {device = #dlc.device<cuda:1>}
+  // CHECK: graph.sub %{{.*}}, %{{.*}} {device = #dlc.device<cuda:1>}
+  // CHECK: graph.mul %{{.*}}, %{{.*}} {device = #dlc.device<cuda:1>}
+  // CHECK-NEXT: return
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+// Names that are taken get a number.
+
+// CHECK-LABEL: func.func @names
+// CHECK-SAME: {graph.name = "grad of y 2"})
+func.func @names(%x: tensor<2xf32> {graph.name = "grad of y"}) -> (tensor<2xf32> {graph.name = "y"}) {
+  %y = graph.exp %x : tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+func.func @none(%x: tensor<1x3x8x8xf32>, %r: tensor<5x4xf32>, %i: tensor<5xi64>) -> tensor<5x3x2x2xf32> {
+  // expected-error @+1 {{'graph.roi_align' op has no gradient: none is defined for this operation}}
+  %y = graph.roi_align %x, %r, %i {output_height = 2 : i64, output_width = 2 : i64} : (tensor<1x3x8x8xf32>, tensor<5x4xf32>, tensor<5xi64>) -> tensor<5x3x2x2xf32>
+  return %y : tensor<5x3x2x2xf32>
+}
+
+// -----
+
+// The same operation is no error where nothing is differentiated through it.
+
+// CHECK-LABEL: func.func @aside
+func.func @aside(%x: tensor<4xf32>, %i: tensor<5xi64>) -> (tensor<4xf32>, tensor<5x3x2x2xf32>) {
+  %c = graph.constant dense<1.0> : tensor<1x3x8x8xf32>
+  %r = graph.constant dense<0.0> : tensor<5x4xf32>
+  // CHECK: graph.roi_align
+  %y = graph.roi_align %c, %r, %i {output_height = 2 : i64, output_width = 2 : i64} : (tensor<1x3x8x8xf32>, tensor<5x4xf32>, tensor<5xi64>) -> tensor<5x3x2x2xf32>
+  %0 = graph.exp %x : tensor<4xf32>
+  return %0, %y : tensor<4xf32>, tensor<5x3x2x2xf32>
+}
+
+// -----
+
+func.func @reduction(%x: tensor<3xf32>, %u: tensor<2xf32>) -> tensor<3xf32> {
+  %i = graph.constant dense<[0, 2]> : tensor<2xi64>
+  // expected-error @+1 {{'graph.scatter_elements' op has no gradient: expected a reduction of none or add, got mul}}
+  %y = graph.scatter_elements %x, %i, %u {reduction = "mul"} : (tensor<3xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+// -----
+
+func.func @equation(%x: tensor<3x3xf32>) -> tensor<f32> {
+  // expected-error @+1 {{'graph.einsum' op has no gradient: expected an equation without '...' and without a letter twice in one term, got "ii->"}}
+  %y = graph.einsum %x {equation = "ii->"} : (tensor<3x3xf32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// -----
+
+func.func @dynamic(%x: tensor<?x3xf32>, %b: tensor<3xf32>) -> tensor<?x3xf32> {
+  // expected-error @+1 {{'graph.add' op has no gradient: expected static shapes}}
+  %y = graph.add %x, %b : (tensor<?x3xf32>, tensor<3xf32>) -> tensor<?x3xf32>
+  return %y : tensor<?x3xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected an argument of floats, found none}}
+func.func @integers(%x: tensor<3xi64>) -> tensor<3xf32> {
+  %y = graph.cast %x {to = f32} : (tensor<3xi64>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
