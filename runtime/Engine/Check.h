@@ -23,6 +23,12 @@ Status refuseStopped();
 Status refuseChild();
 Status refuseInside(const char *what); ///< Called inside an operation.
 
+/// Whether operations run whatever became of their inputs.
+constexpr bool isNeverSkipped(OperationProperty property) {
+  return property == OperationProperty::NoSkip ||
+         property == OperationProperty::DeleteVariable;
+}
+
 /// Variables of one operation.
 inline constexpr size_t maxVariables = 1 << 16;
 

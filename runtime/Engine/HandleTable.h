@@ -8,6 +8,7 @@
 #define DLC_RUNTIME_ENGINE_HANDLETABLE_H
 
 #include "dlc/runtime/Base/Status.h"
+#include "dlc/runtime/Base/Wait.h"
 
 #include <atomic>
 #include <cstdint>
@@ -15,11 +16,16 @@
 
 namespace dlc::rt {
 
-/// Stamps of an engine: they ascend from `seed` in a fixed stride, so that each
-/// comes back after 2^32 - 1 others; never 0. Guarded by the engine's lock.
+/// Stamps of an engine: they ascend in a fixed stride, so that each comes back
+/// after 2^32 - 1 others; never 0. Each engine starts elsewhere. Guarded by the
+/// engine's lock.
 class StampSource {
 public:
-  explicit StampSource(uint64_t seed) : last(uint32_t(seed ^ seed >> 32)) {}
+  explicit StampSource(const void *engine) {
+    uint64_t seed = reinterpret_cast<uintptr_t>(engine) * 0x9e3779b97f4a7c15u ^
+                    nowNanoseconds();
+    last = uint32_t(seed ^ seed >> 32);
+  }
   uint32_t next() {
     last += 0x9e3779b1u;
     if (!last)

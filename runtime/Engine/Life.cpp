@@ -85,10 +85,7 @@ static unsigned usableProcessors() {
 }
 
 EngineCore::EngineCore(Engine &engine, const EngineOptions &given)
-    : options(given), engine(engine),
-      stamps(reinterpret_cast<uintptr_t>(this) * 0x9e3779b97f4a7c15u ^
-             nowNanoseconds()),
-      random(given.fuzzSeed) {
+    : options(given), engine(engine), stamps(this), random(given.fuzzSeed) {
   cpuWorkers = options.cpuWorkers ? options.cpuWorkers : usableProcessors();
   spinNanoseconds = uint64_t(options.spinMicroseconds) * 1000;
 }

@@ -6,6 +6,7 @@
 #ifndef DLC_RUNTIME_ENGINE_OPERATION_H
 #define DLC_RUNTIME_ENGINE_OPERATION_H
 
+#include "Check.h"
 #include "Failure.h"
 
 #include "dlc/runtime/Engine/Engine.h"
@@ -89,10 +90,7 @@ struct CoreOperation {
   bool is(OperationFlag flag) const { return flags & flag; }
 
   /// Runs whatever became of its inputs.
-  bool isNeverSkipped() const {
-    return property == OperationProperty::NoSkip ||
-           property == OperationProperty::DeleteVariable;
-  }
+  bool isNeverSkipped() const { return rt::isNeverSkipped(property); }
 };
 static_assert(sizeof(CoreOperation) % alignof(Use) == 0);
 

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The naive engine: waiting, its life, looking inside.
+
+#include "Naive.h"
+#include "NaiveCore.h"
+#include "Shell.h"
+
+#include <chrono>
+
+using namespace dlc::rt;
+
+//===----------------------------------------------------------------------===//
+// Waiting and life
+//===----------------------------------------------------------------------===//
+
+Status NaiveCore::waitForVariable(Variable variable, VariableUse use) {
+  Lock lock(mutex);
+  if (!variables.isCurrent(variable.index, variable.stamp))
+    return refuseVariable(variable);
+  if (isInside()) {
+    runDeferred(lock);
+    auto isHeld = [&](const NaiveUses &uses) {
+      return use == VariableUse::Read ? uses.writes(variable)
+                                      : uses.uses(variable);
+    };
+    bool isWaiting = false;
+    for (Frame *frame = top; frame; frame = frame->below)
+      isWaiting |= isHeld(frame->operation.uses());
+    for (NaiveOperation *later = firstDeferred; later; later = later->next)
+      isWaiting |= isHeld(later->uses());
+    if (isWaiting)
+      return makeError(StatusCode::InvalidArgument,
+                       "the operation would wait for itself");
+  } else {
+    turnEnded.wait(lock, [&] { return !isTaken; });
+    if (!variables.isCurrent(variable.index, variable.stamp))
+      return refuseVariable(variable);
+  }
+  return failures.deliver(variables[variable.index].poison);
+}
+
+Status NaiveCore::waitForAll() {
+  Lock lock(mutex);
+  if (isInside())
+    return refuseInside("waitForAll()");
+  turnEnded.wait(lock, [&] { return !isTaken; });
+  return failures.deliverAll();
+}
+
+Status NaiveCore::stop() {
+  Lock lock(mutex);
+  if (isInside())
+    return refuseInside("stop()");
+  if (isClosed)
+    return refuseClosed();
+  turnEnded.wait(lock, [&] { return !isTaken; });
+  isStopped = true;
+  return Status::ok();
+}
+
+Status NaiveCore::start() {
+  Lock lock(mutex);
+  if (isInside())
+    return refuseInside("start()");
+  if (isClosed)
+    return refuseClosed();
+  isStopped = false;
+  return Status::ok();
+}
+
+Status NaiveCore::close() {
+  Lock lock(mutex);
+  if (isInside())
+    return refuseInside("close()");
+  isClosed = true;
+  auto isIdle = [&] { return !isTaken; };
+  if (!options.closePatienceMilliseconds)
+    turnEnded.wait(lock, isIdle);
+  std::chrono::milliseconds patience(options.closePatienceMilliseconds);
+  if (!turnEnded.wait_for(lock, patience, isIdle)) {
+    isGivingUp = true;
+    while (isTaken) {
+      // Each may start another that is not completed.
+      for (Frame *frame = top; frame; frame = frame->below)
+        if (frame->cell)
+          frame->cell->giveUp();
+      turnEnded.wait_for(lock, std::chrono::milliseconds(1), isIdle);
+    }
+  }
+  for (uint32_t i = 0; i != operators.end(); ++i)
+    if (operators[i].stamp) {
+      Task task = std::move(operators[i].task);
+      operators[i].uses = {};
+      operators.remove(i);
+      lock.unlock();
+      task = Task(); // What it holds may call the engine.
+      lock.lock();
+    }
+  if (!givenUp.empty())
+    return makeError(StatusCode::Unavailable, "gave up %s",
+                     std::exchange(givenUp, {}).c_str());
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Looking inside
+//===----------------------------------------------------------------------===//
+
+Result<uint64_t> NaiveCore::version(Variable variable) {
+  Lock lock(mutex);
+  if (!variables.isCurrent(variable.index, variable.stamp))
+    return refuseVariable(variable);
+  return variables[variable.index].version;
+}
+
+std::string NaiveCore::dump() {
+  Lock lock(mutex);
+  std::string text = "naive engine";
+  text += isClosed ? ", closed\n" : isStopped ? ", stopped\n" : "\n";
+  auto describe = [&](const NaiveOperation &operation, const char *state) {
+    text +=
+        "  " +
+        describeOperation(operation.options.name, operation.options.origin) +
+        " on " + toString(operation.context) + ": " + state + "\n";
+  };
+  for (Frame *frame = top; frame; frame = frame->below)
+    describe(frame->operation,
+             frame->cell ? "waits for its completion" : "runs");
+  for (NaiveOperation *later = firstDeferred; later; later = later->next)
+    describe(*later, "waits for the operation that pushed it");
+  return text;
+}
+
+EngineStatistics NaiveCore::statistics() {
+  Lock lock(mutex);
+  EngineStatistics result = numbers;
+  for (Frame *frame = top; frame; frame = frame->below)
+    ++result.inFlight;
+  for (NaiveOperation *later = firstDeferred; later; later = later->next)
+    ++result.inFlight;
+  result.variables = variables.size();
+  result.operators = operators.size();
+  return result;
+}
+
+Result<std::unique_ptr<Engine>>
+dlc::rt::createNaiveEngine(const EngineOptions &options) {
+  if (options.watchdogMilliseconds)
+    return makeError(StatusCode::Unsupported,
+                     "the naive engine has no watchdog; dump() shows what its "
+                     "callers wait for");
+  return EngineShell<NaiveCore>::create(options);
+}
