@@ -103,8 +103,11 @@ public:
 private:
   enum class State { Running, Stopped, Closed };
   static constexpr unsigned maxLanes = 64;
-  /// In `tail`: pushes are refused.
+  /// In `tail`: pushes are refused; and deletions too, since nothing is in
+  /// flight.
   static constexpr uint64_t refusesBit = uint64_t(1) << 63;
+  static constexpr uint64_t endedBit = uint64_t(1) << 62;
+  static constexpr uint64_t ticketMask = endedBit - 1;
 
   /// What a push hands to the ring.
   struct Request {
@@ -118,16 +121,19 @@ private:
   // Push.cpp
   Result<Lane *> laneFor(Context context, OperationProperty property);
   Status submit(const Request &request);
+  Status submit(const Request &request, Lane &lane);
+  Status submitDeletion(const Request &request,
+                        std::unique_lock<std::mutex> &life);
   CoreOperation *prepare(const Request &request);
   void writeRecord(const Request &request, uint64_t ticket, bool isExtended);
-  Status reserve(uint64_t slots, bool isAlways, uint64_t &ticket);
+  Status reserve(uint64_t slots, bool isDeletion, uint64_t &ticket);
   bool isRefusing() const {
     return tail.load(std::memory_order_relaxed) & refusesBit;
   }
   Status refuseNow();
-  bool hasRoom(uint64_t end);
-  Status awaitRoom(uint64_t end, bool isAlways);
-  Status admitBytes(uint64_t bytes, bool isAlways);
+  bool hasRoom(uint64_t end, bool isDeletion);
+  Status awaitRoom(uint64_t end, bool isDeletion);
+  Status admitBytes(uint64_t bytes);
   Status runAtOnce(Task &function, Context context);
   void forgetOperator(uint32_t index);
 
@@ -201,8 +207,11 @@ private:
                           VariableUse use);
 
   // Life.cpp
+  Status startThreads();
   bool awaitIdle(unsigned milliseconds);
   void refusePushes();
+  bool refuseDeletions();
+  void finish(unsigned patience);
   void endThreads();
   void giveUp();
 
@@ -225,7 +234,7 @@ private:
   void endWatchdog();
 
   // Where pushers meet; limits are published by the holder of the lock.
-  alignas(64) std::atomic<uint64_t> tail = 0; ///< With refusesBit.
+  alignas(64) std::atomic<uint64_t> tail = 0; ///< With the two bits.
   std::atomic<uint64_t> seenLimit = 0;
   alignas(64) std::atomic<uint64_t> head = 0;
   std::atomic<uint64_t> limit = 0;     ///< Tickets within room and budget.
@@ -260,8 +269,9 @@ private:
   mutable SpinLock bulkLock; ///< Guards the list, not what is in it.
   BulkState *bulks = nullptr;
 
-  /// Guards the state below it; held while the engine stops or closes, which
-  /// waits for operations. Taken before laneMutex and `core`.
+  /// Guards the state below it. Held while the engine stops or closes, which
+  /// waits for operations: nothing that these may call, or those that complete
+  /// them, takes it before endedBit is set. Taken before laneMutex and `core`.
   std::mutex lifeMutex;
   State state = State::Stopped;
   pthread_t watchdog = {};

@@ -19,7 +19,7 @@ EngineStatistics EngineCore::statistics() {
   std::lock_guard guard(core);
   EngineStatistics result = numbers;
   result.inFlight =
-      (tail.load(std::memory_order_relaxed) & ~refusesBit) - retiredSlots;
+      (tail.load(std::memory_order_relaxed) & ticketMask) - retiredSlots;
   result.bytesInFlight = bytesInFlight.load(std::memory_order_relaxed);
   result.variables = variables.size();
   result.operators = operators.size();
@@ -75,7 +75,7 @@ void EngineCore::describe(CoreOperation &operation, std::string &text) {
 
 std::string EngineCore::describeAll() {
   uint64_t end = tail.load(std::memory_order_relaxed);
-  uint64_t pushed = end & ~refusesBit;
+  uint64_t pushed = end & ticketMask;
   std::string text =
       options.kind == EngineKind::Threaded ? "threaded" : "per-device";
   text += " engine: " + std::to_string(pushed - retiredSlots) + " in flight, " +

@@ -108,7 +108,7 @@ Status EngineCore::initialise() {
   wakeRoom = least / 2;
   limit.store(least, std::memory_order_relaxed);
   roomLimit.store(ring.size(), std::memory_order_relaxed);
-  tail.store(refusesBit, std::memory_order_relaxed);
+  tail.store(refusesBit | endedBit, std::memory_order_relaxed);
   return start();
 }
 
@@ -134,6 +134,8 @@ EngineCore::~EngineCore() {
 //===----------------------------------------------------------------------===//
 
 Status EngineCore::start() {
+  if (isInside())
+    return refuseInside("start()");
   std::lock_guard life(lifeMutex);
   if (state == State::Closed)
     return refuseClosed();
@@ -164,7 +166,7 @@ Status EngineCore::start() {
       state = State::Stopped;
       return std::move(lane.status());
     }
-  tail.fetch_and(~refusesBit, std::memory_order_relaxed);
+  tail.fetch_and(ticketMask, std::memory_order_relaxed);
   return Status::ok();
 }
 
@@ -207,6 +209,29 @@ void EngineCore::refusePushes() {
   futexWake(roomEpoch, INT32_MAX);
 }
 
+/// Refuses deletions too; false while something is in flight.
+bool EngineCore::refuseDeletions() {
+  std::lock_guard guard(core);
+  uint64_t idle = retiredSlots | refusesBit;
+  // Relaxed: who sees the bit takes lifeMutex.
+  return tail.compare_exchange_strong(idle, idle | endedBit,
+                                      std::memory_order_relaxed);
+}
+
+/// Lets what was pushed complete, and gives up after `patience` milliseconds,
+/// unless they are 0. With lifeMutex held.
+void EngineCore::finish(unsigned patience) {
+  refusePushes();
+  do {
+    while (!awaitIdle(patience)) {
+      giveUp();
+      patience = 10; // What it released may be asynchronous again, and running.
+    }
+    endWatchdog(); // What it calls may delete variables: not after the end.
+  } while (!refuseDeletions());
+  endThreads();
+}
+
 void EngineCore::endThreads() {
   endWatchdog();
   std::lock_guard guard(laneMutex);
@@ -223,9 +248,7 @@ Status EngineCore::stop() {
     return refuseClosed();
   if (state == State::Stopped)
     return Status::ok();
-  refusePushes();
-  awaitIdle(0);
-  endThreads();
+  finish(0);
   state = State::Stopped;
   return Status::ok();
 }
@@ -234,31 +257,25 @@ Status EngineCore::close() {
   if (isInside())
     return refuseInside("close()");
   (void)flushOwnBulk().isOk(); // An engine that is stopped refuses it.
-  std::lock_guard life(lifeMutex);
+  std::unique_lock life(lifeMutex);
   if (state == State::Closed)
     return Status::ok();
   core.lock();
   isClosed = true;
   core.unlock();
-  if (state == State::Running) {
-    refusePushes();
-    if (!awaitIdle(options.closePatienceMilliseconds)) {
-      // What is released by it may be asynchronous again, and running.
-      do
-        giveUp();
-      while (!awaitIdle(10));
-    }
-    endThreads();
-  }
+  if (state == State::Running)
+    finish(options.closePatienceMilliseconds);
   state = State::Closed;
   if (hub)
     hub->detach();
+  Status status;
+  if (!givenUp.empty())
+    status = makeError(StatusCode::Unavailable, "gave up %s", givenUp.c_str());
+  // What functions hold may call the engine as it goes.
+  life.unlock();
   for (uint32_t i = 0; i != operators.end(); ++i)
-    if (operators[i].stamp)
-      forgetOperator(i);
-  if (givenUp.empty())
-    return Status::ok();
-  return makeError(StatusCode::Unavailable, "gave up %s", givenUp.c_str());
+    forgetOperator(i);
+  return status;
 }
 
 /// Lets nothing more start, and ends the asynchronous operations that wait for

@@ -11,12 +11,9 @@ using namespace dlc::rt;
 //===----------------------------------------------------------------------===//
 
 Result<Variable> EngineCore::newVariable(VariableKind kind) {
-  if (isRefusing()) {
-    std::lock_guard life(lifeMutex);
-    if (state == State::Closed)
-      return refuseClosed();
-  }
   std::lock_guard guard(core);
+  if (isClosed)
+    return refuseClosed();
   Variable variable = {0, stamps.next()};
   DLC_RETURN_IF_ERROR(variables.add(variable.stamp, variable.index));
   variables[variable.index].isResource = kind == VariableKind::Resource;
@@ -44,26 +41,42 @@ Status EngineCore::deleteVariable(Task function, Context context,
       .options = {.property = OperationProperty::DeleteVariable,
                   .name = "delete a variable"},
   };
+  std::unique_lock life(lifeMutex, std::defer_lock);
+  Status status = submitDeletion(request, life);
+  if (!life.owns_lock() && status.isOk())
+    return status;
+  core.lock();
+  if (status.isOk())
+    endVariable(variable.index);
+  else
+    variables.restore(variable.index);
+  core.unlock();
+  if (!status.isOk())
+    return status;
+  life.unlock(); // What the function calls may take it.
+  return runAtOnce(function, context);
+}
+
+/// Deletions are accepted until nothing is in flight, so that neither an
+/// operation nor who is to complete one waits for an engine that stops. After
+/// that `life` is locked: nothing uses what is deleted. Holders of it do not
+/// wait for operations then.
+Status EngineCore::submitDeletion(const Request &request,
+                                  std::unique_lock<std::mutex> &life) {
   for (;;) {
-    Status status = submit(request);
-    if (status.isOk())
-      return status;
-    std::lock_guard life(lifeMutex);
-    if (state == State::Running && status.code() == StatusCode::Unavailable &&
-        !isRefusing())
-      continue; // It was started again in between.
-    std::unique_lock guard(core);
-    if (state == State::Running) {
-      variables.restore(variable.index);
-      return status;
+    if (tail.load(std::memory_order_relaxed) & endedBit) {
+      life.lock();
+      if (state != State::Running)
+        return Status::ok();
+      life.unlock(); // It was started again.
     }
-    // Nothing is in flight.
-    CoreVariable &place = variables[variable.index];
-    failures.release(std::exchange(place.poison, nullptr));
-    place.version = 0;
-    variables.remove(variable.index);
-    guard.unlock();
-    return runAtOnce(function, context);
+    Result<Lane *> lane = laneFor(request.context, request.options.property);
+    if (!lane.isOk())
+      return std::move(lane.status());
+    Status status = submit(request, **lane);
+    // There is a lane: only that the engine has ended makes it unavailable.
+    if (status.code() != StatusCode::Unavailable)
+      return status;
   }
 }
 
@@ -82,31 +95,23 @@ Result<Operator> EngineCore::newOperator(Task function, bool isAsync,
   if (function.isEmpty())
     return refuseTask();
   DLC_RETURN_IF_ERROR(checkVariables(variables, reads, writes));
-  if (isRefusing()) {
-    std::lock_guard life(lifeMutex);
-    if (state == State::Closed)
-      return refuseClosed();
-  }
   size_t count = reads.size() + writes.size();
-  auto *list = new (std::nothrow) Variable[count];
+  std::unique_ptr<Variable[]> list(new (std::nothrow) Variable[count]);
   if (!list)
     return refuseTask();
-  std::copy(writes.begin(), writes.end(), list);
-  std::copy(reads.begin(), reads.end(), list + writes.size());
-  std::unique_lock guard(core);
+  std::copy(writes.begin(), writes.end(), list.get());
+  std::copy(reads.begin(), reads.end(), list.get() + writes.size());
+  std::lock_guard guard(core);
+  if (isClosed)
+    return refuseClosed();
   Operator handle = {0, stamps.next()};
-  Status status = operators.add(handle.stamp, handle.index);
-  if (!status.isOk()) {
-    guard.unlock();
-    delete[] list;
-    return status;
-  }
+  DLC_RETURN_IF_ERROR(operators.add(handle.stamp, handle.index));
   CoreOperator &place = operators[handle.index];
   place.task = std::move(function);
   place.isAsync = isAsync;
   place.writeCount = uint32_t(writes.size());
   place.count = uint32_t(count);
-  place.variables = list;
+  place.variables = list.release();
   place.options = options;
   return handle;
 }
@@ -126,33 +131,30 @@ Status EngineCore::deleteOperator(Operator handle) {
                      .context = Context::cpu(),
                      .options = {.property = OperationProperty::DeleteVariable,
                                  .name = "delete an operator"}};
-  for (;;) {
-    Status status = submit(request);
-    if (status.isOk())
-      return status;
-    std::lock_guard life(lifeMutex);
-    if (state == State::Running && status.code() == StatusCode::Unavailable &&
-        !isRefusing())
-      continue;
-    if (state == State::Running) {
-      std::lock_guard guard(core);
-      operators.restore(handle.index);
-      return status;
-    }
+  std::unique_lock life(lifeMutex, std::defer_lock);
+  Status status = submitDeletion(request, life);
+  if (!status.isOk()) {
+    std::lock_guard guard(core);
+    operators.restore(handle.index);
+  } else if (life.owns_lock()) {
+    life.unlock();
     forgetOperator(handle.index);
-    return Status::ok();
   }
+  return status;
 }
 
-/// Nothing uses it any more.
+/// Nothing uses it any more. Harmless when close() has forgotten it already.
 void EngineCore::forgetOperator(uint32_t index) {
-  std::unique_lock guard(core);
+  Task task; // Destroyed outside of the lock.
+  std::unique_ptr<Variable[]> list;
+  std::lock_guard guard(core);
   CoreOperator &place = operators[index];
-  Task task = std::move(place.task); // Destroyed outside of the lock.
-  std::unique_ptr<Variable[]> list(std::exchange(place.variables, nullptr));
+  if (!place.stamp)
+    return;
+  task = std::move(place.task);
+  list.reset(std::exchange(place.variables, nullptr));
   place.deletion = nullptr;
   operators.remove(index);
-  guard.unlock();
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,13 +220,15 @@ Result<Lane *> EngineCore::laneFor(Context context,
 }
 
 Status EngineCore::submit(const Request &request) {
+  Result<Lane *> lane = laneFor(request.context, request.options.property);
+  if (!lane.isOk())
+    return std::move(lane.status());
+  return submit(request, **lane);
+}
+
+Status EngineCore::submit(const Request &request, Lane &lane) {
   const PushOptions &options = request.options;
-  Result<Lane *> found = laneFor(request.context, options.property);
-  if (!found.isOk())
-    return std::move(found.status());
-  Lane &lane = **found;
-  bool isAlways =
-      request.flags & (isDeletionFlag | isOperatorDeletionFlag) && isInside();
+  bool isDeletion = request.flags & (isDeletionFlag | isOperatorDeletionFlag);
   size_t count = request.reads.size() + request.writes.size();
   CoreOperation *prepared = nullptr;
   bool isExtended = options.origin || options.bytes;
@@ -238,9 +242,9 @@ Status EngineCore::submit(const Request &request) {
   uint64_t slots =
       1 + (!prepared && (isExtended || count > Slot::headVariables));
   uint64_t ticket;
-  Status status = admitBytes(options.bytes, isAlways);
+  Status status = admitBytes(options.bytes);
   if (status.isOk()) {
-    status = reserve(slots, isAlways, ticket);
+    status = reserve(slots, isDeletion, ticket);
     if (!status.isOk() && options.bytes)
       bytesInFlight.fetch_sub(options.bytes, std::memory_order_relaxed);
   }
@@ -331,17 +335,18 @@ CoreOperation *EngineCore::prepare(const Request &request) {
 
 /// Draws `slots` tickets. No thread waits while it holds one, so that the
 /// record after the last registered one is always about to be published.
-Status EngineCore::reserve(uint64_t slots, bool isAlways, uint64_t &ticket) {
+Status EngineCore::reserve(uint64_t slots, bool isDeletion, uint64_t &ticket) {
   uint64_t seen = tail.load(std::memory_order_relaxed);
   for (;;) {
-    if ((seen & refusesBit) && !isAlways)
-      return refuseNow();
-    ticket = seen & ~refusesBit;
+    if (seen & ~ticketMask) [[unlikely]]
+      if (!isDeletion || (seen & endedBit))
+        return refuseNow();
+    ticket = seen & ticketMask;
     // Acquire, here and in hasRoom(): whoever published the limit has read
     // what was in the lines below it.
     if (ticket + slots > seenLimit.load(std::memory_order_acquire) &&
-        !hasRoom(ticket + slots)) {
-      DLC_RETURN_IF_ERROR(awaitRoom(ticket + slots, isAlways));
+        !hasRoom(ticket + slots, isDeletion)) {
+      DLC_RETURN_IF_ERROR(awaitRoom(ticket + slots, isDeletion));
       seen = tail.load(std::memory_order_relaxed);
       continue;
     }
@@ -357,25 +362,27 @@ Status EngineCore::refuseNow() {
   return isClosed ? refuseClosed() : refuseStopped();
 }
 
-/// Within the budget or, inside an operation, in the ring at all.
-bool EngineCore::hasRoom(uint64_t end) {
+/// Within the budget or, inside an operation and for a deletion, in the ring at
+/// all: who waits for the budget may hold up those that make room.
+bool EngineCore::hasRoom(uint64_t end, bool isDeletion) {
   uint64_t known = limit.load(std::memory_order_acquire);
   seenLimit.store(known, std::memory_order_release);
   if (end <= known)
     return true;
-  return end <= roomLimit.load(std::memory_order_acquire) && isInside();
+  return end <= roomLimit.load(std::memory_order_acquire) &&
+         (isDeletion || isInside());
 }
 
-Status EngineCore::awaitRoom(uint64_t end, bool isAlways) {
-  if (isInside()) {
-    // Never waits, since what would make room may wait for this operation.
+Status EngineCore::awaitRoom(uint64_t end, bool isDeletion) {
+  if (isDeletion || isInside()) {
+    // Never waits, since what would make room may wait for this thread.
     core.lock();
     registerPushed(nullptr);
     bool isOut = isStuck.load(std::memory_order_relaxed);
     unlock();
     if (isOut)
       return makeError(StatusCode::OutOfMemory, "no memory for operations");
-    if (!hasRoom(end))
+    if (!hasRoom(end, isDeletion))
       sched_yield(); // Another thread is about to publish a record.
     return Status::ok();
   }
@@ -386,31 +393,30 @@ Status EngineCore::awaitRoom(uint64_t end, bool isAlways) {
       if (helped)
         return Status::ok();
     }
-  auto isRefused = [&] { return isRefusing() && !isAlways; };
   // Some room at a time, so that the lines do not go to and fro.
   auto hasSome = [&] {
     // Not at each turn: those who make room write the line.
     for (int i = 0; i != 16; ++i)
       relax();
     return end + wakeRoom / 2 <= limit.load(std::memory_order_relaxed) ||
-           isRefused();
+           isRefusing();
   };
   if (spinUntil(spinNanoseconds, hasSome))
     return Status::ok();
   uint32_t epoch = roomEpoch.load(std::memory_order_acquire);
   hasRoomWaiters.store(true, std::memory_order_release);
   fence.rare(); // Pairs with the one in unlock().
-  if (!hasRoom(end) && !isRefused())
+  if (!hasRoom(end, isDeletion) && !isRefusing())
     futexWait(roomEpoch, epoch);
   return Status::ok();
 }
 
 /// Counts `bytes` as in flight, when they may be.
-Status EngineCore::admitBytes(uint64_t bytes, bool isAlways) {
+Status EngineCore::admitBytes(uint64_t bytes) {
   if (!bytes)
     return Status::ok();
   uint64_t most = options.maxBytes ? options.maxBytes : UINT64_MAX;
-  bool isFree = isAlways || isInside();
+  bool isFree = isInside();
   uint64_t seen = bytesInFlight.load(std::memory_order_relaxed);
   for (;;) {
     bool fits = seen == 0 || (bytes <= most && seen <= most - bytes);

@@ -353,7 +353,7 @@ void EngineCore::finishWaiters() {
 
 bool EngineCore::isIdle() const {
   // Acquire: the caller then sees what pushers did before.
-  return retiredSlots == (tail.load(std::memory_order_acquire) & ~refusesBit);
+  return retiredSlots == (tail.load(std::memory_order_acquire) & ticketMask);
 }
 
 uint64_t EngineCore::nextRandom() {
@@ -384,7 +384,7 @@ void EngineCore::unlock(bool isStarving) {
 
   fence.frequent(); // Before the looks at who sleeps.
   if (hasRoomWaiters.load(std::memory_order_relaxed)) [[unlikely]] {
-    uint64_t end = tail.load(std::memory_order_relaxed) & ~refusesBit;
+    uint64_t end = tail.load(std::memory_order_relaxed) & ticketMask;
     if (within >= end + wakeRoom || (wakesRoom && within > end)) {
       // In this order: one that sets the flag again has the new epoch.
       hasRoomWaiters.store(false, std::memory_order_relaxed);

@@ -67,7 +67,7 @@ Status EngineCore::waitForVariable(Variable variable, VariableUse use) {
   Worker *self = findSelf();
   if (self && !self->running)
     self = nullptr;
-  uint64_t ticket = tail.load(std::memory_order_relaxed) & ~refusesBit;
+  uint64_t ticket = tail.load(std::memory_order_relaxed) & ticketMask;
   DLC_RETURN_IF_ERROR(lockUpTo(ticket));
   if (!variables.isCurrent(variable.index, variable.stamp)) {
     unlock();
