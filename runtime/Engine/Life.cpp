@@ -141,33 +141,31 @@ Status EngineCore::start() {
     return refuseClosed();
   if (state == State::Running)
     return Status::ok();
+  if (Status status = startThreads(); !status.isOk()) {
+    endThreads();
+    return status;
+  }
+  state = State::Running;
+  tail.fetch_and(ticketMask, std::memory_order_relaxed);
+  return Status::ok();
+}
+
+/// Of all lanes and the watchdog. Some may run when it fails. With lifeMutex
+/// held.
+Status EngineCore::startThreads() {
   {
     std::lock_guard guard(laneMutex);
     areThreadsOn = true;
-    Status status;
     unsigned count = laneCount.load(std::memory_order_relaxed);
-    for (unsigned i = 0; i != count && status.isOk(); ++i)
-      status = startLane(*lanes[i]);
-    if (status.isOk() && options.watchdogMilliseconds)
-      status = startWatchdog();
-    if (!status.isOk()) {
-      areThreadsOn = false;
-      joinWorkers();
-      return status;
-    }
+    for (unsigned i = 0; i != count; ++i)
+      DLC_RETURN_IF_ERROR(startLane(*lanes[i]));
   }
-  state = State::Running;
   // The first lane starts with the engine, so that what is wrong with threads
   // is found here.
-  if (!laneCount.load(std::memory_order_relaxed))
-    if (Result<Lane *> lane =
-            laneFor(Context::cpu(), OperationProperty::Normal);
-        !lane.isOk()) {
-      state = State::Stopped;
-      return std::move(lane.status());
-    }
-  tail.fetch_and(ticketMask, std::memory_order_relaxed);
-  return Status::ok();
+  Result<Lane *> first = laneFor(Context::cpu(), OperationProperty::Normal);
+  if (!first.isOk())
+    return std::move(first.status());
+  return options.watchdogMilliseconds ? startWatchdog() : Status::ok();
 }
 
 /// Waits until nothing is in flight; false when that took longer than

@@ -92,10 +92,7 @@ public:
     return core->stop();
   }
   Status start() override {
-    if (!guard->isChild())
-      return core->start();
-    (void)core.release();
-    return makeCore();
+    return guard->isChild() ? makeCore() : core->start();
   }
   Status close() override {
     if (guard->isChild())
@@ -127,15 +124,22 @@ public:
 private:
   explicit EngineShell(const EngineOptions &options) : options(options) {}
 
+  /// Changes nothing when it fails: a child stays one.
   Status makeCore() {
-    guard.reset(new (std::nothrow) ForkGuard);
-    // The texts of the parent may be in use: they stay.
-    (void)texts.release();
-    texts.reset(new (std::nothrow) TextTable);
-    core.reset(new (std::nothrow) Core(*this, options));
-    if (!guard || !texts || !core)
+    std::unique_ptr<ForkGuard> newGuard(new (std::nothrow) ForkGuard);
+    std::unique_ptr<TextTable> newTexts(new (std::nothrow) TextTable);
+    std::unique_ptr<Core> newCore(new (std::nothrow) Core(*this, options));
+    if (!newGuard || !newTexts || !newCore)
       return makeError(StatusCode::OutOfMemory, "no memory for an engine");
-    return core->initialise();
+    DLC_RETURN_IF_ERROR(newCore->initialise());
+    // In a child those of the parent are abandoned: the state of the core may
+    // be torn, and the texts may be in use.
+    (void)core.release();
+    (void)texts.release();
+    guard = std::move(newGuard);
+    texts = std::move(newTexts);
+    core = std::move(newCore);
+    return Status::ok();
   }
 
   EngineOptions options;

@@ -278,23 +278,29 @@ Result<Lane *> EngineCore::makeLane(uint32_t key) {
                                             : cpuWorkers;
   lanes[count] = lane.get();
   if (areThreadsOn)
-    if (Status status = startLane(*lane); !status.isOk() && !lane->threads) {
+    if (Status status = startLane(*lane); !status.isOk()) {
       lanes[count] = nullptr;
-      return status; // Fewer threads than asked for will do, none will not.
+      return status;
     }
   // Release: the lane comes with the count.
   laneCount.store(count + 1, std::memory_order_release);
   return lane.release();
 }
 
-/// With laneMutex held.
+/// Fewer threads than asked for will do, none will not. With laneMutex held.
 Status EngineCore::startLane(Lane &lane) {
   core.lock();
   lane.permits += int(lane.workers);
   core.unlock();
-  for (unsigned i = 0; i != lane.workers; ++i)
-    DLC_RETURN_IF_ERROR(startWorker(lane));
-  return Status::ok();
+  Status status;
+  unsigned started = 0;
+  while (status.isOk() && started != lane.workers)
+    if (status = startWorker(lane); status.isOk())
+      ++started;
+  core.lock();
+  lane.permits -= int(lane.workers - started);
+  core.unlock();
+  return started ? Status::ok() : std::move(status);
 }
 
 /// A worker that nobody is, or a new one; null when there is no memory.
