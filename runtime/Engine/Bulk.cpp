@@ -21,10 +21,15 @@ class BulkBody {
 public:
   BulkBody() = default;
   BulkBody(BulkBody &&other) noexcept
-      : first(std::exchange(other.first, nullptr)) {}
+      : first(std::exchange(other.first, nullptr)), last(other.last) {}
   ~BulkBody() {
     while (first)
       delete std::exchange(first, first->next);
+  }
+
+  void append(BulkPart *part) {
+    (first ? last->next : first) = part;
+    last = part;
   }
 
   Status operator()(const RunContext &context) {
@@ -39,20 +44,26 @@ public:
     return Status::ok();
   }
 
-  BulkPart *first = nullptr;
+private:
+  BulkPart *first = nullptr, *last = nullptr;
 };
 
 } // namespace
 
-/// What one thread collects. Only that thread uses it.
+/// What one thread collects outside of operations, or inside one.
 struct dlc::rt::BulkState {
-  BulkState *next = nullptr;
-  pthread_t owner = {};
-  unsigned limit = 0, count = 0;
+  BulkState *next = nullptr; ///< In the list of all, which only grows.
+  std::atomic<bool> isUsed = true;
+  std::atomic<pthread_t> owner = {}; ///< 0 for none.
+  uint64_t scope = 0;                ///< As EngineCore::bulkScope(). Its own.
+  unsigned limit = 0;                ///< Its own.
+
+  /// Guards what follows, which close() empties.
+  SpinLock lock;
+  unsigned count = 0;
   Context context;
   uint64_t bytes = 0;
   BulkBody body;
-  BulkPart **end = &body.first;
   /// The union of the parts: each variable once, as written if one writes it.
   struct Member {
     Variable variable;
@@ -82,20 +93,64 @@ struct dlc::rt::BulkState {
       }
     members[memberCount++] = {variable, isWritten};
   }
-  void clear() {
+  /// Empties it and hands over the functions.
+  BulkBody take() {
     count = 0;
     memberCount = 0;
     bytes = 0;
-    end = &body.first;
+    return std::move(body);
   }
 };
 
+/// Tells the operations apart that one thread is in: 0 outside of all. A thread
+/// that waits, or pushes, may run others, whose pushes are not its own.
+uint64_t EngineCore::bulkScope() const {
+  Worker *self = findSelf();
+  return self && self->running ? self->running->id + 1 : 0;
+}
+
+/// That of the calling thread and its operation, or null. Only the thread
+/// itself makes its number appear in the list, so that no order is needed.
 BulkState *EngineCore::findBulk() const {
-  std::lock_guard guard(bulkLock);
-  for (BulkState *bulk = bulks; bulk; bulk = bulk->next)
-    if (pthread_equal(bulk->owner, pthread_self()))
+  pthread_t self = pthread_self();
+  uint64_t scope = bulkScope();
+  for (BulkState *bulk = bulks.load(std::memory_order_acquire); bulk;
+       bulk = bulk->next)
+    if (bulk->owner.load(std::memory_order_relaxed) == self &&
+        bulk->scope == scope)
       return bulk;
   return nullptr;
+}
+
+/// One that nobody uses, or a new one, for the calling thread and its
+/// operation; null when there is no memory.
+BulkState *EngineCore::takeBulk() {
+  BulkState *bulk = bulks.load(std::memory_order_acquire);
+  // Acquire: what its last owner left.
+  while (bulk && bulk->isUsed.exchange(true, std::memory_order_acquire))
+    bulk = bulk->next;
+  if (!bulk) {
+    bulk = new (std::nothrow) BulkState;
+    if (!bulk)
+      return nullptr;
+    bulk->next = bulks.load(std::memory_order_relaxed);
+    // Release: the bulk comes with the pointer.
+    while (!bulks.compare_exchange_weak(
+        bulk->next, bulk, std::memory_order_release, std::memory_order_relaxed))
+      ;
+  }
+  bulk->scope = bulkScope();
+  bulk->owner.store(pthread_self(), std::memory_order_relaxed);
+  // Relaxed: a thread looks for its own bulk only.
+  bulkCount.fetch_add(1, std::memory_order_relaxed);
+  return bulk;
+}
+
+/// Empty, to whoever comes next.
+void EngineCore::giveBulk(BulkState &bulk) {
+  bulkCount.fetch_sub(1, std::memory_order_relaxed);
+  bulk.owner.store({}, std::memory_order_relaxed);
+  bulk.isUsed.store(false, std::memory_order_release);
 }
 
 bool EngineCore::isBulked(const Request &request) {
@@ -105,35 +160,38 @@ bool EngineCore::isBulked(const Request &request) {
 }
 
 Status EngineCore::addToBulk(BulkState &bulk, const Request &request) {
-  if (bulk.count && !(bulk.context == request.context))
+  std::unique_ptr<BulkPart> part(new (std::nothrow) BulkPart);
+  std::unique_lock guard(bulk.lock);
+  if (bulk.count && !(bulk.context == request.context)) {
+    guard.unlock();
     DLC_RETURN_IF_ERROR(flushBulk(bulk));
+    guard.lock();
+  }
+  // With the lock: close() refuses pushes before it empties the bulk.
   if (isRefusing())
     return refuseNow();
-  auto *part = new (std::nothrow) BulkPart;
-  if (!part || !bulk.reserve(request.reads.size() + request.writes.size())) {
-    delete part;
+  if (!part || !bulk.reserve(request.reads.size() + request.writes.size()))
     return makeError(StatusCode::OutOfMemory, "no memory for a bulk");
-  }
   part->task = std::move(*request.task);
   part->name = request.options.name;
   part->origin = request.options.origin;
-  *bulk.end = part;
-  bulk.end = &part->next;
+  bulk.body.append(part.release());
   for (const Variable &variable : request.writes)
     bulk.add(variable, true);
   for (const Variable &variable : request.reads)
     bulk.add(variable, false);
   bulk.context = request.context;
   bulk.bytes += request.options.bytes;
-  return ++bulk.count < bulk.limit ? Status::ok() : flushBulk(bulk);
+  bool isFull = ++bulk.count >= bulk.limit;
+  guard.unlock();
+  return isFull ? flushBulk(bulk) : Status::ok();
 }
 
 /// Pushes what was collected. When that is refused the functions are destroyed.
 Status EngineCore::flushBulk(BulkState &bulk) {
+  std::unique_lock guard(bulk.lock);
   if (!bulk.count)
     return Status::ok();
-  BulkBody body = std::move(bulk.body); // Ends here if there is no memory.
-  Task task = Task::sync(std::move(body));
   BulkState::Member *first = bulk.members.get();
   size_t count = bulk.memberCount;
   auto *middle = std::partition(first, first + count,
@@ -143,19 +201,18 @@ Status EngineCore::flushBulk(BulkState &bulk) {
   for (size_t i = 0; list && i != count; ++i)
     list[i] = first[i].variable;
   size_t written = size_t(middle - first);
-  bulk.clear();
+  Context context = bulk.context;
+  BulkBody body = bulk.take();
+  guard.unlock();
+  Task task = Task::sync(std::move(body));
   if (task.isEmpty() || !list)
     return makeError(StatusCode::OutOfMemory, "no memory for a bulk");
   // One of them may have been deleted since.
   VariableList writes(list.get(), written);
   VariableList reads(list.get() + written, count - written);
   DLC_RETURN_IF_ERROR(checkVariables(variables, reads, writes));
-  return submit({&task,
-                 0,
-                 bulk.context,
-                 reads,
-                 writes,
-                 {.name = "bulk", .bytes = bytes}});
+  return submit(
+      {&task, 0, context, reads, writes, {.name = "bulk", .bytes = bytes}});
 }
 
 Status EngineCore::flushOwnBulk() {
@@ -168,42 +225,51 @@ Status EngineCore::flushOwnBulk() {
 Result<unsigned> EngineCore::setBulkSize(unsigned operations) {
   BulkState *bulk = findBulk();
   unsigned previous = bulk ? bulk->limit : 0;
-  if (operations > 1) {
-    if (!bulk) {
-      bulk = new (std::nothrow) BulkState;
-      if (!bulk)
-        return makeError(StatusCode::OutOfMemory, "no memory for a bulk");
-      bulk->owner = pthread_self();
-      std::lock_guard guard(bulkLock);
-      bulk->next = bulks;
-      bulks = bulk;
-      // Relaxed: a thread looks for its own bulk only.
-      bulkCount.fetch_add(1, std::memory_order_relaxed);
-    }
-    bulk->limit = operations;
-    if (bulk->count >= operations)
-      DLC_RETURN_IF_ERROR(flushBulk(*bulk));
+  if (operations <= 1) {
+    DLC_RETURN_IF_ERROR(endOwnBulk());
     return previous;
   }
-  if (!bulk)
-    return previous;
-  Status status = flushBulk(*bulk);
-  {
-    std::lock_guard guard(bulkLock);
-    BulkState **link = &bulks;
-    while (*link != bulk)
-      link = &(*link)->next;
-    *link = bulk->next;
-    bulkCount.fetch_sub(1, std::memory_order_relaxed);
-  }
-  delete bulk;
-  if (!status.isOk())
-    return status;
+  if (!bulk && !(bulk = takeBulk()))
+    return makeError(StatusCode::OutOfMemory, "no memory for a bulk");
+  bulk->limit = operations;
+  bulk->lock.lock();
+  bool isFull = bulk->count >= operations;
+  bulk->lock.unlock();
+  if (isFull)
+    DLC_RETURN_IF_ERROR(flushBulk(*bulk));
   return previous;
 }
 
-/// Those of threads that never ended theirs.
-void EngineCore::endBulks() {
-  while (bulks)
-    delete std::exchange(bulks, bulks->next);
+Status EngineCore::endOwnBulk() {
+  BulkState *bulk = findBulk();
+  if (!bulk)
+    return Status::ok();
+  Status status = flushBulk(*bulk);
+  giveBulk(*bulk);
+  return status;
+}
+
+/// Pushes what an operation has collected and not pushed as its function
+/// returned. waitForAll() tells of it if that fails.
+void EngineCore::endBulkOf(CoreOperation &operation) {
+  Status status = endOwnBulk();
+  if (status.isOk())
+    return;
+  std::lock_guard guard(core);
+  failures.release(failures.fail(status, operation.name, operation.origin));
+}
+
+/// Destroys what threads have collected and not pushed; pushes are refused.
+void EngineCore::emptyBulks() {
+  for (BulkState *bulk = bulks.load(std::memory_order_acquire); bulk;
+       bulk = bulk->next) {
+    bulk->lock.lock();
+    BulkBody body = bulk->take();
+    bulk->lock.unlock();
+  }
+}
+
+void EngineCore::deleteBulks() {
+  for (BulkState *bulk = bulks; bulk;)
+    delete std::exchange(bulk, bulk->next);
 }

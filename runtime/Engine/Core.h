@@ -215,13 +215,19 @@ private:
   void endThreads();
   void giveUp();
 
+  uint64_t bulkScope() const;
   // Bulk.cpp
+  BulkState *takeBulk();
+  void giveBulk(BulkState &bulk);
   BulkState *findBulk() const;
   static bool isBulked(const Request &request);
   Status addToBulk(BulkState &bulk, const Request &request);
   Status flushBulk(BulkState &bulk);
   Status flushOwnBulk();
-  void endBulks();
+  Status endOwnBulk();
+  void endBulkOf(CoreOperation &operation);
+  void emptyBulks();
+  void deleteBulks();
 
   // Dump.cpp
   void describeHolder(const Use &use, std::string &text);
@@ -265,9 +271,8 @@ private:
   std::atomic<Worker *> workers = nullptr;
   std::atomic<unsigned> workerCount = 0, threadCount = 0;
 
-  std::atomic<uint32_t> bulkCount = 0;
-  mutable SpinLock bulkLock; ///< Guards the list, not what is in it.
-  BulkState *bulks = nullptr;
+  std::atomic<uint32_t> bulkCount = 0; ///< In use.
+  std::atomic<BulkState *> bulks = nullptr;
 
   /// Guards the state below it. Held while the engine stops or closes, which
   /// waits for operations: nothing that these may call, or those that complete

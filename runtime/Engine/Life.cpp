@@ -126,7 +126,7 @@ EngineCore::~EngineCore() {
     delete lane;
   for (Worker *worker = workers; worker;)
     delete std::exchange(worker, worker->next);
-  endBulks();
+  deleteBulks();
 }
 
 //===----------------------------------------------------------------------===//
@@ -271,6 +271,7 @@ Status EngineCore::close() {
     status = makeError(StatusCode::Unavailable, "gave up %s", givenUp.c_str());
   // What functions hold may call the engine as it goes.
   life.unlock();
+  emptyBulks();
   for (uint32_t i = 0; i != operators.end(); ++i)
     forgetOperator(i);
   return status;

@@ -112,6 +112,8 @@ void EngineCore::run(Worker &worker, CoreOperation &operation) {
   } else if (thunk && (runs || !shared)) {
     thunk(payload, call);
   }
+  if (bulkCount.load(std::memory_order_relaxed)) [[unlikely]]
+    endBulkOf(operation);
   if (!isAsync) {
     if (runs)
       operation.result = std::move(call.status);
