@@ -151,8 +151,8 @@ DLC_API DlcStatus dlcEngineClose(DlcEngine engine);
  * until dlcEngineStart. Not inside an operation. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineStop(DlcEngine engine);
 
-/* Starts the threads again; in the child of a fork a fresh engine.
- * Since 0.1 (unstable) */
+/* Starts the threads again; in the child of a fork a fresh engine. Not inside
+ * an operation. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineStart(DlcEngine engine);
 
 /*===-- Variables and operators -------------------------------------------===*/
@@ -184,7 +184,8 @@ DLC_API DlcStatus dlcEngineDeleteOperator(DlcEngine engine,
 
 /*===-- Pushing -----------------------------------------------------------===*/
 
-/* Runs an operator once. Since 0.1 (unstable) */
+/* Runs an operator once. Not while another thread deletes it.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEnginePush(DlcEngine engine, DlcOperator operation,
                                 DlcContext context, int32_t priority);
 

@@ -137,7 +137,7 @@ struct EngineOptions {
   /// with a dump of who waits for whom; the precision is this time again.
   unsigned watchdogMilliseconds = 0;
   /// Receives the watchdog's reports, on its thread. It may call dump() but
-  /// not close().
+  /// not start(), stop() and close().
   std::function<void(const std::string &report)> onStall = {};
 
   /// Borrowed until the engine is closed; null costs one branch.
@@ -209,7 +209,8 @@ public:
 
   /// Forgets `variable` after its last user; further pushes with it are refused
   /// at once. Then calls `function` (always, also after errors) as an operation
-  /// in `context`. On a stopped or closed engine that happens at once, in the
+  /// in `context`. Never waits, and is accepted while the engine stops or
+  /// closes; on a stopped or closed one all that happens at once, in the
   /// caller.
   template <typename Function>
   Status deleteVariable(Function &&function, Context context,
@@ -245,14 +246,15 @@ public:
                                        const PushOptions &options) = 0;
 
   /// Forgets an operator after its last run; further pushes are refused at
-  /// once.
+  /// once. Never waits, as deleteVariable().
   virtual Status deleteOperator(Operator operation) = 0;
 
   //===--------------------------------------------------------------------===//
   // Pushing
   //===--------------------------------------------------------------------===//
 
-  /// Runs an operator once.
+  /// Runs an operator once. Looks at it without a lock: not while another
+  /// thread deletes it.
   virtual Status push(Operator operation, Context context,
                       int priority = 0) = 0;
 
@@ -312,8 +314,8 @@ public:
   /// Waits until nothing is in flight and ends the threads; pushes are refused
   /// until start(). Refused inside an operation. Harmless when stopped.
   virtual Status stop() = 0;
-  /// Starts the threads again; in the child of a fork() a fresh engine.
-  /// Harmless when running.
+  /// Starts the threads again; in the child of a fork() a fresh engine. Refused
+  /// inside an operation. Harmless when running.
   virtual Status start() = 0;
 
   /// Refuses further pushes, also those that wait for the budget, runs what was
