@@ -5,10 +5,9 @@
 //   push      any thread writes a record into a ring; the ticket that it drew
 //             is the order of the engine. It touches no variable.
 //   schedule  whoever needs work (a worker, a waiter, a pusher that faces a
-//   full
-//             ring) takes the one lock, retires what it has finished, registers
-//             records until something is ready, and takes that. Dependencies
-//             are plain memory under the lock, and stay in few caches.
+//             full ring) takes the one lock, retires what it has finished,
+//             registers records until something is ready, and takes that.
+//             Dependencies are plain memory under the lock, in few caches.
 //   run       outside of the lock.
 //
 // docs/Rationale/Runtime.md argues why that is correct and how it scales. The
@@ -141,7 +140,7 @@ private:
   bool takesAll(const Lane *lane) const;
   bool isHungry(const Lane &lane) const;
   void registerPushed(Lane *lane);
-  CoreOperation *registerRecord(uint64_t ticket, uint64_t &slots);
+  bool registerRecord(uint64_t ticket, uint64_t &slots);
   void start(CoreOperation &operation, uint64_t ticket, uint64_t slots,
              uint8_t lane);
   void attachOperator(CoreOperation &operation);
@@ -215,11 +214,11 @@ private:
   void endThreads();
   void giveUp();
 
-  uint64_t bulkScope() const;
   // Bulk.cpp
+  uint64_t bulkScope() const;
+  BulkState *findBulk() const;
   BulkState *takeBulk();
   void giveBulk(BulkState &bulk);
-  BulkState *findBulk() const;
   static bool isBulked(const Request &request);
   Status addToBulk(BulkState &bulk, const Request &request);
   Status flushBulk(BulkState &bulk);

@@ -55,10 +55,8 @@ void EngineCore::describeHolder(const Use &use, std::string &text) {
 void EngineCore::describe(CoreOperation &operation, std::string &text) {
   text += "  " + titleOf(operation) + " on " + toString(operation.context);
   if (operation.isRunning) {
-    bool hasReturned =
-        operation.is(isAsyncFlag) &&
-        (operation.async.load(std::memory_order_relaxed) & returnedBit);
-    text += hasReturned ? ": waits for its completion\n" : ": runs\n";
+    text +=
+        operation.hasReturned() ? ": waits for its completion\n" : ": runs\n";
     return;
   }
   if (!operation.waiting) {
@@ -129,12 +127,9 @@ std::string EngineCore::findStalled() {
     }
     if (operation.seenTick + 1 != watchTick)
       return; // Told before.
-    bool hasReturned =
-        operation.is(isAsyncFlag) &&
-        (operation.async.load(std::memory_order_relaxed) & returnedBit);
     text += titleOf(operation) + " on " + toString(operation.context) +
-            (hasReturned ? " has not completed after "
-                         : " has not returned after ") +
+            (operation.hasReturned() ? " has not completed after "
+                                     : " has not returned after ") +
             std::to_string(options.watchdogMilliseconds) + " ms\n";
   });
   if (!text.empty())

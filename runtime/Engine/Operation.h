@@ -54,6 +54,14 @@ enum OperationFlag : uint8_t {
   isPreparedFlag = 64, ///< In the queue: names an operation made by the push.
 };
 
+/// An asynchronous operation has ended when its function has returned and its
+/// completion has come, in either order.
+enum AsyncBits : uint64_t {
+  claimedBit = 1,   ///< Somebody completes it.
+  completedBit = 2, ///< Its result is set.
+  returnedBit = 4,  ///< Its function has returned.
+};
+
 /// An operation from its registration to its completion; its uses follow it.
 struct CoreOperation {
   Task::Thunk thunk;
@@ -75,8 +83,9 @@ struct CoreOperation {
   bool isSkipped; ///< Decided when it was taken.
   uint64_t id;
   Poison *poison;
-  CoreOperation *child;      ///< In the heap of its lane.
-  CoreOperation *nextSingle; ///< Of those made alone that are registered.
+  CoreOperation *child; ///< In the heap of its lane.
+  /// Among those made alone that are registered.
+  CoreOperation *previousSingle, *nextSingle;
   const char *origin;
   uint64_t bytes;
   CoreOperator *shared;
@@ -84,23 +93,21 @@ struct CoreOperation {
   std::atomic<uint64_t> async;
   Status result; ///< Written by the thread that runs or completes it.
   uint64_t mark; ///< Of the last search that came by.
-  uint64_t seenId, seenTick, reportedId; ///< Of the watchdog.
+  uint64_t seenId, seenTick; ///< Of the watchdog.
 
   Use *uses() { return reinterpret_cast<Use *>(this + 1); }
   bool is(OperationFlag flag) const { return flags & flag; }
+
+  /// Waits for its completion only.
+  bool hasReturned() const {
+    return is(isAsyncFlag) &&
+           (async.load(std::memory_order_relaxed) & returnedBit);
+  }
 
   /// Runs whatever became of its inputs.
   bool isNeverSkipped() const { return rt::isNeverSkipped(property); }
 };
 static_assert(sizeof(CoreOperation) % alignof(Use) == 0);
-
-/// An asynchronous operation has ended when its function has returned and its
-/// completion has come, in either order.
-enum AsyncBits : uint64_t {
-  claimedBit = 1,   ///< Somebody completes it.
-  completedBit = 2, ///< Its result is set.
-  returnedBit = 4,  ///< Its function has returned.
-};
 
 /// An operation that is pushed many times.
 struct CoreOperator {
@@ -165,7 +172,10 @@ public:
     return operation;
   }
   void addSingle(CoreOperation *operation) {
+    operation->previousSingle = nullptr;
     operation->nextSingle = singles;
+    if (singles)
+      singles->previousSingle = operation;
     singles = operation;
   }
   /// Keeps the memory: a late completion may look at it.
@@ -181,10 +191,11 @@ public:
       free[operation->sizeClass] = operation;
       return;
     }
-    CoreOperation **link = &singles;
-    while (*link != operation)
-      link = &(*link)->nextSingle;
-    *link = operation->nextSingle;
+    CoreOperation *previous = operation->previousSingle;
+    CoreOperation *next = operation->nextSingle;
+    (previous ? previous->nextSingle : singles) = next;
+    if (next)
+      next->previousSingle = previous;
     giveSingle(operation);
   }
 

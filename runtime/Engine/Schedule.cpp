@@ -58,8 +58,8 @@ void EngineCore::registerPushed(Lane *lane) {
   finishWaiters();
 }
 
-/// Null when there is no memory for it.
-CoreOperation *EngineCore::registerRecord(uint64_t ticket, uint64_t &slots) {
+/// False when there is no memory for it.
+bool EngineCore::registerRecord(uint64_t ticket, uint64_t &slots) {
   const Slot::Head &head = ring[ticket].head;
   CoreOperation *operation;
   if (head.flags & isPreparedFlag) {
@@ -73,7 +73,7 @@ CoreOperation *EngineCore::registerRecord(uint64_t ticket, uint64_t &slots) {
       addUse(*operation, operation->uses()[i], operation->uses()[i].variable,
              operation->uses()[i].writes);
     seal(*operation);
-    return operation;
+    return true;
   }
   uint32_t count = head.reads + head.writes;
   CoreOperator *shared = nullptr;
@@ -86,7 +86,7 @@ CoreOperation *EngineCore::registerRecord(uint64_t ticket, uint64_t &slots) {
   }
   operation = pool.take(shared ? shared->count : count);
   if (!operation)
-    return nullptr;
+    return false;
   bool isExtended = head.flags & isExtendedFlag;
   slots = 1 + (isExtended || count > Slot::headVariables);
   operation->thunk = head.thunk;
@@ -115,7 +115,7 @@ CoreOperation *EngineCore::registerRecord(uint64_t ticket, uint64_t &slots) {
            i < head.writes);
   }
   seal(*operation);
-  return operation;
+  return true;
 }
 
 /// What all operations start with. `waiting` holds it back until seal().
@@ -161,7 +161,9 @@ void EngineCore::attachOperator(CoreOperation &operation) {
            packVariable(shared.variables[i]), i < shared.writeCount);
 }
 
-/// Another thread deleted what the operation needs after the push had checked.
+/// Another thread deleted what the operation needs after the push had checked:
+/// a variable, which is allowed, or the operator, which is not, but is better
+/// told than followed.
 void EngineCore::poisonLate(CoreOperation &operation, const char *what) {
   if (operation.poison)
     return;

@@ -46,10 +46,8 @@ private:
 class AsymmetricFence {
 public:
   AsymmetricFence() {
-#if !defined(DLC_ENGINE_NO_MEMBARRIER)
     hasBarrier = syscall(SYS_membarrier,
                          MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-#endif
   }
   void frequent() const {
     if (hasBarrier)

@@ -5,9 +5,12 @@
 #ifndef DLC_RUNTIME_ENGINE_TEXTTABLE_H
 #define DLC_RUNTIME_ENGINE_TEXTTABLE_H
 
+#include "dlc/runtime/Base/Hash.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <span>
 #include <string_view>
 
 namespace dlc::rt {
@@ -29,9 +32,7 @@ public:
 
   /// Null when there is no memory.
   const char *keep(std::string_view text) {
-    uint64_t hash = 0xcbf29ce484222325u; // FNV-1a.
-    for (unsigned char byte : text)
-      hash = (hash ^ byte) * 0x100000001b3u;
+    uint64_t hash = xxHash64(std::as_bytes(std::span(text)));
     std::lock_guard guard(mutex);
     Entry *&bucket = buckets[hash % bucketCount];
     for (Entry *entry = bucket; entry; entry = entry->next)

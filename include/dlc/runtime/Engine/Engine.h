@@ -122,7 +122,7 @@ struct EngineOptions {
   /// above it waits until nothing else is counted.
   uint64_t maxBytes = 0;
   /// Places for operations that no thread has looked at yet, rounded up to a
-  /// power of two, at least 16. 1,024 stay in the nearest cache.
+  /// power of two, at least 16. 1,024 are 64 KiB: more leave the nearer caches.
   unsigned queueSlots = 1024;
 
   /// How long an idle thread looks for work before it sleeps.
