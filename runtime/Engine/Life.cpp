@@ -6,6 +6,9 @@
 #include "Core.h"
 #include "Shell.h"
 
+#include "dlc/runtime/Device/CPU/Features.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+
 #include <algorithm>
 #include <sched.h>
 
@@ -77,16 +80,11 @@ Status EngineCore::complete(CoreOperation &operation, uint64_t run,
 // Creation
 //===----------------------------------------------------------------------===//
 
-static unsigned usableProcessors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    return unsigned(std::max(1, CPU_COUNT(&set)));
-  return unsigned(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
 EngineCore::EngineCore(Engine &engine, const EngineOptions &given)
     : options(given), engine(engine), stamps(this), random(given.fuzzSeed) {
-  cpuWorkers = options.cpuWorkers ? options.cpuWorkers : usableProcessors();
+  cpuWorkers = options.cpuWorkers
+                   ? options.cpuWorkers
+                   : std::min(usableProcessors(), WorkerPool::maxThreads);
   spinNanoseconds = uint64_t(options.spinMicroseconds) * 1000;
 }
 
@@ -97,10 +95,12 @@ Status EngineCore::initialise() {
                      "expected at least 16 operations and 16 to 2^24 queue "
                      "slots, got %u and %u",
                      options.maxOperations, options.queueSlots);
-  if (cpuWorkers > 4096 || !options.priorityWorkers || !options.deviceWorkers ||
-      !options.copyWorkers)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected 1 to 4096 workers in each lane");
+  for (unsigned workers : {cpuWorkers, options.priorityWorkers,
+                           options.deviceWorkers, options.copyWorkers})
+    if (!workers || workers > WorkerPool::maxThreads)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected 1 to %u workers in each lane, got %u",
+                       WorkerPool::maxThreads, workers);
   hub = new (std::nothrow) CompletionHub(*this);
   if (!hub || !ring.create(options.queueSlots) || !pool.prepare())
     return makeError(StatusCode::OutOfMemory, "no memory for an engine");

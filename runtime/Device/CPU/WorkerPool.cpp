@@ -4,13 +4,13 @@
 
 #include "dlc/runtime/Base/ForkGuard.h"
 #include "dlc/runtime/Base/Wait.h"
+#include "dlc/runtime/Device/CPU/Features.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <pthread.h>
 #include <sched.h>
-#include <unistd.h>
 #include <vector>
 
 using namespace dlc::rt;
@@ -138,13 +138,6 @@ void WorkerPool::State::work() {
 //===----------------------------------------------------------------------===//
 // Interface
 //===----------------------------------------------------------------------===//
-
-static unsigned usableProcessors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    return std::max(1, CPU_COUNT(&set));
-  return std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
-}
 
 WorkerPool::WorkerPool(std::unique_ptr<State> state)
     : state(std::move(state)) {}

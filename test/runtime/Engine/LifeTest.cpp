@@ -652,5 +652,9 @@ TEST(Options, AreChecked) {
   refuse({.queueSlots = 1});
   refuse({.deviceWorkers = 0});
   refuse({.cpuWorkers = 1'000'000});
+  refuse({.priorityWorkers = 1025});
+  refuse({.deviceWorkers = 1025});
+  refuse({.copyWorkers = 1025});
+  refuse({.copyWorkers = 0});
   refuse({.kind = EngineKind(9)});
 }

@@ -105,7 +105,8 @@ struct EngineOptions {
   EngineKind kind = EngineKind::PerDevice;
 
   /// Threads of the one pool (Threaded) or of each host device (PerDevice); 0:
-  /// one for each processor that this process may use.
+  /// one for each processor that this process may use. As the three below at
+  /// most 1,024, and fewer where the system has no more threads.
   unsigned cpuWorkers = 0;
   unsigned priorityWorkers = 1; ///< Of the lane for urgent host work.
   unsigned deviceWorkers = 1;   ///< Of each other device; the same for urgent.

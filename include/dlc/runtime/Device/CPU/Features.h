@@ -72,6 +72,9 @@ private:
 /// LLVM's spelling.
 std::string_view nameOf(CPUFeature feature);
 
+/// How many processors the calling thread may run on, at least 1.
+unsigned usableProcessors();
+
 /// Asks the system for this process's right to use AMX tiles; harmless to
 /// repeat. Must precede the first AMX instruction. Errors: Unsupported.
 Status enableAMX();
