@@ -44,6 +44,10 @@ Profiler::Profiler(size_t capacity) : events(capacity), memory(capacity) {
 
 uint32_t Profiler::textId(std::string_view text) {
   std::lock_guard<std::mutex> lock(textGuard);
+  return lockedTextId(text);
+}
+
+uint32_t Profiler::lockedTextId(std::string_view text) {
   if (auto found = textIds.find(text); found != textIds.end())
     return found->second;
   uint32_t id = texts.size();
@@ -70,49 +74,47 @@ size_t Profiler::dropped() const { return events.excess() + memory.excess(); }
 // Operations of an engine
 //===----------------------------------------------------------------------===//
 
-namespace {
+/// When the operations began that this thread is in: several when one pushes
+/// into another engine, which runs it at once.
+static thread_local std::vector<uint64_t> begins;
 
-struct Started {
-  const Profiler *profiler;
-  uint64_t operation;
-  uint64_t time;
-};
-
-/// Operations that this thread is in: several when one waits for others and
-/// the thread runs them meanwhile.
-thread_local std::vector<Started> startedHere;
-
-bool isCopy(OperationProperty property) {
+static bool isCopy(OperationProperty property) {
   return property == OperationProperty::CopyFromDevice ||
          property == OperationProperty::CopyToDevice;
 }
 
-} // namespace
-
-void Profiler::onStart(const OperationInfo &operation) {
-  startedHere.push_back({this, operation.id, nowNanoseconds()});
+void Profiler::onStart(const OperationInfo &) {
+  begins.push_back(nowNanoseconds());
 }
 
+/// The texts of an operation last as long as that, so that their numbers must
+/// be found now.
 void Profiler::onFinish(const OperationInfo &operation, const Status &status) {
-  uint64_t end = nowNanoseconds();
-  auto started = std::find_if(
-      startedHere.rbegin(), startedHere.rend(), [&](const Started &entry) {
-        return entry.profiler == this && entry.operation == operation.id;
-      });
-  if (started == startedHere.rend())
-    return; // It began before this profiler was asked.
   ProfileEvent event;
-  event.begin = started->time;
-  event.end = end;
-  startedHere.erase(std::next(started).base());
+  event.end = nowNanoseconds();
+  event.begin = begins.back();
+  begins.pop_back();
   event.kind =
       isCopy(operation.property) ? ProfileKind::Copy : ProfileKind::Operation;
   event.hasFailed = !status.isOk();
   event.device = operation.context;
-  event.name = textId(operation.name ? operation.name : "operation");
-  event.row = textId("worker " + std::to_string(operation.worker));
-  event.detail = textId(operation.origin ? operation.origin : "");
+  {
+    std::lock_guard<std::mutex> lock(textGuard);
+    event.name = lockedTextId(operation.name ? operation.name : "operation");
+    event.detail = lockedTextId(operation.origin ? operation.origin : "");
+    event.row = rowOf(operation.worker);
+  }
   add(event);
+}
+
+/// With the lock held.
+uint32_t Profiler::rowOf(unsigned worker) {
+  if (worker >= workerRows.size())
+    workerRows.resize(worker + 1);
+  uint32_t &row = workerRows[worker];
+  if (!row)
+    row = lockedTextId("worker " + std::to_string(worker));
+  return row;
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "dlc/runtime/Executor/Observer.h"
+
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Program.h"
 
 using namespace dlc::rt;
 
 /// A row for each stream of a device, where launches follow each other.
 TraceRecorder::TraceRecorder(const Program &program, Profiler &profiler)
-    : profiler(profiler) {
+    : profiler(profiler), waitName(profiler.textId("wait")),
+      threadRows(new std::atomic<uint32_t>[WorkerPool::maxThreads]()) {
   for (size_t i = 0; i != program.launchCount(); ++i) {
     LaunchInfo info = program.launch(i);
     ProfileEvent event;
@@ -35,9 +38,19 @@ void TraceRecorder::onWait(unsigned thread, uint64_t begin, uint64_t end) {
   event.begin = begin;
   event.end = end;
   event.kind = ProfileKind::Wait;
-  event.name = profiler.textId("wait");
-  event.row = profiler.textId("thread " + std::to_string(thread));
+  event.name = waitName;
+  event.row = rowOf(thread);
   profiler.add(event);
+}
+
+uint32_t TraceRecorder::rowOf(unsigned thread) {
+  // Relaxed: a number, which two threads would find alike.
+  uint32_t row = threadRows[thread].load(std::memory_order_relaxed);
+  if (!row) {
+    row = profiler.textId("thread " + std::to_string(thread));
+    threadRows[thread].store(row, std::memory_order_relaxed);
+  }
+  return row;
 }
 
 void TraceRecorder::onMemory(Context device, uint64_t bytes) {

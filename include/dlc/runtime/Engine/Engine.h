@@ -90,6 +90,8 @@ struct OperationInfo {
 };
 
 /// Told of what the engine does, by the thread that does it; several at once.
+/// The two calls of an operation come from one thread and nest like brackets
+/// with those of others.
 class EngineObserver {
 public:
   virtual ~EngineObserver() = default;

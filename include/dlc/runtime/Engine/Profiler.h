@@ -59,9 +59,11 @@ struct ProfileSummary {
 
 /// Collects events of any number of threads: one atomic operation an event and
 /// no allocation, in memory taken at the start. Whoever is not given a profiler
-/// pays one branch and reads no clock. An engine takes it as its observer, a
-/// Storage and each StorageManager too, a program's Execution through a
-/// TraceRecorder.
+/// pays one branch and reads no clock. An engine takes it as its observer; each
+/// of its operations then also takes the lock of the texts, and allocates for
+/// names not seen before. A Storage and each StorageManager take it too, and a
+/// program's Execution through a TraceRecorder, which has looked up all names
+/// before.
 class Profiler : public EngineObserver, public StorageObserver {
 public:
   /// Keeps at most `capacity` events; later ones are counted, not kept.
@@ -113,11 +115,10 @@ private:
     /// Places given out. Relaxed: readers have waited for the writers.
     std::atomic<size_t> next = 0;
 
-    bool add(const T &item) {
+    void add(const T &item) {
       size_t place = next.fetch_add(1, std::memory_order_relaxed);
       if (place < size)
         slots[place] = item;
-      return place < size;
     }
     std::span<const T> all() const {
       return {slots.get(),
@@ -128,14 +129,17 @@ private:
     }
   };
 
+  uint32_t lockedTextId(std::string_view text);
+  uint32_t rowOf(unsigned worker);
   uint64_t origin() const;
 
   Store<ProfileEvent> events;
   Store<Memory> memory;
-  /// Guards the texts, which never move.
+  /// Guards what follows; the texts never move.
   mutable std::mutex textGuard;
   std::deque<std::string> texts;
   std::unordered_map<std::string_view, uint32_t> textIds;
+  std::vector<uint32_t> workerRows; ///< Texts; 0 for those not seen.
 };
 
 } // namespace dlc::rt

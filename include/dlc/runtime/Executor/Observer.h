@@ -7,8 +7,10 @@
 
 #include "dlc/runtime/Engine/Profiler.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace dlc::rt {
@@ -16,8 +18,10 @@ namespace dlc::rt {
 class Program;
 
 /// Told of what an execution does, on the thread that does it; several at once
-/// for a program of several streams, whose threads are numbered from 0, the
-/// caller of run(). Times are nanoseconds of the monotonic clock.
+/// for a program of several streams. Numbers of threads are below
+/// WorkerPool::maxThreads and tell apart those of one run; in the next one a
+/// thread, the caller of run() too, may have another. Times are nanoseconds of
+/// the monotonic clock.
 class LaunchObserver {
 public:
   virtual ~LaunchObserver() = default;
@@ -43,8 +47,13 @@ public:
   void onMemory(Context device, uint64_t bytes) override;
 
 private:
+  uint32_t rowOf(unsigned thread);
+
   Profiler &profiler;
+  uint32_t waitName;
   std::vector<ProfileEvent> launches; ///< All but the times.
+  /// Of each thread that waited: the text; 0 for others.
+  std::unique_ptr<std::atomic<uint32_t>[]> threadRows;
 };
 
 } // namespace dlc::rt
