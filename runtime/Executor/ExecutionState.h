@@ -98,7 +98,8 @@ private:
   void releaseValue(uint32_t value);
   void releaseAfter(const LaunchRecord &record);
 
-  /// One for each thread that may run launches: lane 0 is the caller of run().
+  /// One for each thread that may run launches; in each run a thread has one,
+  /// not always the same.
   std::vector<Lane> lanes;
   /// The other threads, of a program with several streams, and its counters.
   std::unique_ptr<WorkerPool> laneThreads;

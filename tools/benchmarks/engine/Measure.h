@@ -22,8 +22,8 @@ struct Settings {
 /// is among the peers, are what the ratios are taken of.
 void measurePatterns(const Peers &peers, const Settings &settings,
                      Report &report);
-/// The same from two threads, for the peers that bear it; `twoPushers` runs
-/// MXNet in a process of its own.
+/// The same from two threads, for the peers that bear it; MXNet, the library
+/// `mxnet`, in a process of its own.
 void measureTwoPushers(const Peers &peers, const Settings &settings,
                        const std::string &mxnet, Report &report);
 /// Runs MXNet with two pushing threads and prints nothing; it may hang.

@@ -52,7 +52,7 @@ public:
   virtual Sample run(const Pattern &pattern, const Mode &mode) = 0;
 };
 
-/// The body of every operation: takeIterations turns of an empty loop.
+/// The body of every operation: taskIterations turns of an empty loop.
 extern long taskIterations;
 inline void task() {
   for (long i = 0, count = taskIterations; i < count; ++i)

@@ -2,13 +2,13 @@
 //
 // The runtime's static schedule.
 
+#include "DLC.h"
 #include "Peer.h"
 
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Engine/TaskGraph.h"
 
-#include <cstdio>
-#include <cstdlib>
+#include <pthread.h>
 
 using namespace dlc;
 using namespace dlc::bench;
@@ -17,39 +17,49 @@ namespace {
 
 class RecordedTaskGraph : public RecordedSchedule {
 public:
-  RecordedTaskGraph(rt::TaskGraph made, unsigned threads)
-      : graph(std::move(made)),
-        workers(std::move(*rt::WorkerPool::create({.threads = threads}))),
-        runner(graph, workers.get()), done(threads) {}
+  RecordedTaskGraph(rt::TaskGraph made, std::unique_ptr<rt::WorkerPool> pool)
+      : graph(std::move(made)), workers(std::move(pool)),
+        runner(graph, workers.get()), lanes(runner.lanes()) {}
 
   std::string name() const override { return "TaskGraph"; }
 
   void run() override {
-    for (Count &lane : done)
+    caller = pthread_self();
+    for (Lane &lane : lanes)
       lane.tasks = 0;
-    rt::Status status = runner.run(
+    check(runner.run(
         [](void *self, uint32_t, unsigned lane) {
-          ++static_cast<RecordedTaskGraph *>(self)->done[lane].tasks;
+          static_cast<RecordedTaskGraph *>(self)->lanes[lane].count();
           task();
           return rt::Status::ok();
         },
-        this);
-    if (!status.isOk())
-      std::abort(); // No task fails.
+        this));
   }
 
   double shared() const override {
-    return 1 - double(done[0].tasks) / graph.taskCount();
+    double own = 0;
+    for (const Lane &lane : lanes)
+      if (lane.tasks && pthread_equal(lane.thread, caller))
+        own += lane.tasks;
+    return 1 - own / graph.taskCount();
   }
 
 private:
-  struct alignas(64) Count {
+  /// Of one thread in each run, which need not be the same in all.
+  struct alignas(64) Lane {
     uint32_t tasks = 0;
+    pthread_t thread = {};
+
+    void count() {
+      if (!tasks++)
+        thread = pthread_self();
+    }
   };
   rt::TaskGraph graph;
   std::unique_ptr<rt::WorkerPool> workers;
   rt::TaskGraphRunner runner;
-  std::vector<Count> done; ///< By each lane.
+  std::vector<Lane> lanes;
+  pthread_t caller = {};
 };
 
 } // namespace
@@ -61,10 +71,10 @@ dlc::bench::recordTaskGraph(const Schedule &schedule, unsigned threads) {
     edges.push_back({edge.before, edge.after});
   rt::Result<rt::TaskGraph> graph =
       rt::TaskGraph::create(std::vector<std::string>(schedule.tasks), edges);
-  if (!graph.isOk()) {
-    std::fprintf(stderr, "%s: %s\n", schedule.name.c_str(),
-                 graph.status().message().c_str());
-    std::exit(1);
-  }
-  return std::make_unique<RecordedTaskGraph>(std::move(*graph), threads);
+  check(graph.status());
+  rt::Result<std::unique_ptr<rt::WorkerPool>> workers =
+      rt::WorkerPool::create({.threads = threads});
+  check(workers.status());
+  return std::make_unique<RecordedTaskGraph>(std::move(*graph),
+                                             std::move(*workers));
 }

@@ -66,7 +66,8 @@ private:
 class TaskGraphRunner {
 public:
   /// Does task `task`; must not throw. `lane` tells threads of one run apart:
-  /// below the number of threads.
+  /// below the number of threads. In the next run a thread, the caller too, may
+  /// have another.
   using TaskFunction = Status (*)(void *context, uint32_t task, unsigned lane);
   /// Called for each time that a lane had no task ready, in nanoseconds of the
   /// monotonic clock.
