@@ -42,6 +42,59 @@ static void forget(void *data, DlcContext context, DlcCompletion completion) {
 
 static void countEnds(void *data) { *(int *)data += 100; }
 
+/* What belongs to a function ends once, refused or not. */
+static void testEnds(DlcEngine engine) {
+  static DlcVariable many[1 << 17];
+  DlcVariable v[2];
+  for (int i = 0; i != 2; ++i)
+    CHECK_OK(dlcEngineNewVariable(engine, &v[i]));
+  int ends = 0;
+  CHECK_OK(dlcEnginePushSync(engine, addOne, &ends, countEnds, cpu, NULL, 0, v,
+                             1, NULL));
+  CHECK_OK(dlcEngineWaitForAll(engine));
+  CHECK(ends == 101);
+  DlcOperator operation = {7, 7};
+  const struct {
+    const DlcVariable *reads, *writes;
+    int32_t readCount, writeCount;
+    const char *message;
+  } bad[] = {
+      {v, NULL, -1, 0, "expected a number of variables, got -1"},
+      {NULL, v, 0, -2, "expected a number of variables, got -2"},
+      {v, NULL, 1, -1, "expected a number of variables, got -1"},
+      {NULL, NULL, 2, 0, "expected variables, got null"},
+      {v, NULL, 1, 2, "expected variables, got null"},
+      {v, v, 1, 1, "twice"},
+      {NULL, many, 0, 1 << 17, "expected at most 65536 variables, got 131072"},
+  };
+  for (size_t i = 0; i != sizeof(bad) / sizeof(*bad); ++i) {
+    ends = 0;
+    CHECK_ERROR(dlcEnginePushSync(engine, addOne, &ends, countEnds, cpu,
+                                  bad[i].reads, bad[i].readCount, bad[i].writes,
+                                  bad[i].writeCount, NULL),
+                DLC_INVALID_ARGUMENT, bad[i].message);
+    CHECK(ends == 100);
+    CHECK_ERROR(dlcEnginePushAsync(engine, completeTwice, &ends, countEnds, cpu,
+                                   bad[i].reads, bad[i].readCount,
+                                   bad[i].writes, bad[i].writeCount, NULL),
+                DLC_INVALID_ARGUMENT, bad[i].message);
+    CHECK(ends == 200);
+    CHECK_ERROR(dlcEngineNewOperator(engine, addOne, &ends, countEnds,
+                                     bad[i].reads, bad[i].readCount,
+                                     bad[i].writes, bad[i].writeCount, NULL,
+                                     &operation),
+                DLC_INVALID_ARGUMENT, bad[i].message);
+    CHECK(ends == 300);
+  }
+  CHECK(operation.index == 7 && operation.stamp == 7);
+  CHECK_ERROR(dlcEnginePushSync(engine, NULL, &ends, countEnds, cpu, NULL, 0, v,
+                                1, NULL),
+              DLC_INVALID_ARGUMENT, "null");
+  CHECK(ends == 400);
+  for (int i = 0; i != 2; ++i)
+    CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, v[i]));
+}
+
 static void testPushes(DlcEngine engine) {
   DlcVariable v[3];
   for (int i = 0; i != 3; ++i)
@@ -57,24 +110,6 @@ static void testPushes(DlcEngine engine) {
   CHECK(version == 10);
   CHECK_OK(dlcEngineVersion(engine, v[0], &version));
   CHECK(version == 0);
-
-  /* What belongs to a function ends once, refused or not. */
-  int ends = 0;
-  CHECK_OK(dlcEnginePushSync(engine, addOne, &ends, countEnds, cpu, NULL, 0, v,
-                             1, NULL));
-  CHECK_OK(dlcEngineWaitForAll(engine));
-  CHECK(ends == 101);
-  CHECK_ERROR(dlcEnginePushSync(engine, addOne, &ends, countEnds, cpu, v, -1,
-                                NULL, 0, NULL),
-              DLC_INVALID_ARGUMENT, "expected a number of variables, got -1");
-  CHECK(ends == 201);
-  CHECK_ERROR(dlcEnginePushSync(engine, addOne, &ends, countEnds, cpu, v, 1, v,
-                                1, NULL),
-              DLC_INVALID_ARGUMENT, "twice");
-  CHECK(ends == 301);
-  CHECK_ERROR(dlcEnginePushSync(engine, addOne, &ends, NULL, cpu, NULL, 2, NULL,
-                                0, NULL),
-              DLC_INVALID_ARGUMENT, "expected variables, got null");
 
   int completions = 0;
   CHECK_OK(dlcEnginePushAsync(engine, completeTwice, &completions, NULL, cpu,
@@ -192,6 +227,7 @@ int main(void) {
     if (!engine)
       return 1;
     testPushes(engine);
+    testEnds(engine);
     testErrors(engine);
     testOperators(engine);
     testLife(engine);

@@ -262,6 +262,22 @@ TEST_P(AnyEngine, NoSkipRunsOnPoison) {
   EXPECT_EQ(ran, 1);
 }
 
+// MXNet's post_fail.
+TEST_P(AnyEngine, TheFirstWaitTakesTheErrorOfAllOutputs) {
+  std::vector<Variable> v = makeVariables(*engine, 3);
+  int ran = 0;
+  EXPECT_OK(engine->pushSync([] { return fails("boom"); }, cpu, {v[2]},
+                             {v[0], v[1]}, {.name = "split"}));
+  EXPECT_ERROR(engine->waitForVariable(v[0]), DataLoss,
+               "operation 'split': boom");
+  // The other output is usable.
+  EXPECT_OK(engine->waitForVariable(v[1]));
+  EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {v[1]}, {v[2]}));
+  EXPECT_OK(engine->waitForVariable(v[2]));
+  EXPECT_EQ(ran, 1);
+  EXPECT_OK(engine->waitForAll());
+}
+
 //===----------------------------------------------------------------------===//
 // Asynchronous operations
 //===----------------------------------------------------------------------===//
@@ -284,6 +300,36 @@ TEST_P(AnyEngine, CompletesFromAnotherThread) {
   EXPECT_OK(engine->waitForVariable(v[1]));
   EXPECT_EQ(seen, 42);
   helper.join();
+}
+
+TEST_P(AnyEngine, RunsAsynchronousOperators) {
+  std::vector<Variable> v = makeVariables(*engine, 20);
+  auto held = std::make_shared<int>(0);
+  std::vector<std::thread> helpers;
+  int calls = 0;
+  auto op = engine->newAsyncOperator(
+      [&, held](Completion done) {
+        helpers.emplace_back(
+            [isBad = ++calls == 3, done = std::move(done)]() mutable {
+              EXPECT_OK(done.complete(isBad ? fails("third") : Status::ok()));
+            });
+      },
+      std::span<const Variable>(v).subspan(1), {v[0]},
+      {.name = "send", .bytes = 10});
+  ASSERT_TRUE(op.isOk());
+  for (int i = 0; i != 3; ++i)
+    EXPECT_OK(engine->push(*op, cpu));
+  EXPECT_ERROR(engine->waitForVariable(v[0]), DataLoss,
+               "operation 'send': third");
+  EXPECT_OK(engine->push(*op, cpu));
+  EXPECT_OK(engine->deleteOperator(*op));
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(*engine->version(v[0]), 4u);
+  EXPECT_EQ(engine->statistics().bytesInFlight, 0u);
+  EXPECT_EQ(held.use_count(), 1);
+  for (std::thread &helper : helpers)
+    helper.join();
 }
 
 TEST_P(AnyEngine, CompletesInsideTheFunction) {
@@ -375,11 +421,43 @@ TEST_P(AnyEngine, DeletesVariablesWhenStoppedOrClosed) {
   EXPECT_EQ(engine->statistics().variables, 0u);
 }
 
+TEST_P(AnyEngine, GivesUpWhatNeverCompletes) {
+  EngineOptions options = GetParam();
+  options.closePatienceMilliseconds = 20;
+  engine = makeEngine(options);
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  auto held = std::make_shared<int>(1);
+  Completion kept;
+  std::atomic<bool> isKept = false;
+  bool isDeleted = false;
+  std::thread pusher([&] {
+    // In the naive engine this returns as the operation is given up.
+    EXPECT_OK(engine->pushAsync(
+        [&, held](Completion done) {
+          EXPECT_OK(
+              engine->pushSync([held] { ADD_FAILURE(); }, cpu, {v[0]}, {v[1]}));
+          EXPECT_OK(engine->deleteVariable([&, held] { isDeleted = true; }, cpu,
+                                           v[1]));
+          kept = std::move(done);
+          isKept = true;
+        },
+        cpu, {}, {v[0]}, {.name = "lost"}));
+  });
+  while (!isKept)
+    std::this_thread::yield();
+  EXPECT_ERROR(engine->close(), Unavailable, "gave up");
+  pusher.join();
+  EXPECT_TRUE(isDeleted);
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_ERROR(kept.complete(), Unavailable, "closed");
+}
+
 TEST_P(AnyEngine, RefusesToEndInsideAnOperation) {
   EXPECT_OK(engine->pushSync(
       [this] {
         EXPECT_ERROR(engine->close(), InvalidArgument, "inside");
         EXPECT_ERROR(engine->stop(), InvalidArgument, "inside");
+        EXPECT_ERROR(engine->start(), InvalidArgument, "inside");
         EXPECT_ERROR(engine->waitForAll(), InvalidArgument, "inside");
       },
       cpu, {}, {}));

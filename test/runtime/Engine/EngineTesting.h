@@ -69,6 +69,24 @@ inline std::vector<EngineOptions> allEngines() {
   return all;
 }
 
+/// Those of them that have threads.
+inline std::vector<EngineOptions> threadedEngines() {
+  std::vector<EngineOptions> all = allEngines();
+  all.erase(all.begin());
+  return all;
+}
+
+template <typename Condition> void until(Condition condition) {
+  while (!condition())
+    std::this_thread::yield();
+}
+
+/// Waits for all in another thread, which leaves alone what the caller
+/// collects in bulks.
+inline void waitElsewhere(Engine &engine) {
+  std::thread([&] { EXPECT_OK(engine.waitForAll()); }).join();
+}
+
 inline std::string engineName(const EngineOptions &options) {
   static constexpr const char *kinds[] = {"Naive", "Threaded", "PerDevice"};
   return kinds[int(options.kind)] +

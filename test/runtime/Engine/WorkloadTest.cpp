@@ -333,3 +333,38 @@ TEST(ManyOperations, AMillionFromTwoThreads) {
     EXPECT_EQ(sums[i], expected[i] + others[i]);
   EXPECT_EQ(engine->statistics().completed, 2 * pushes);
 }
+
+/// As many threads as in MXNet's thread_safety_test push into one engine, each
+/// with a variable of its own and all with one.
+TEST_P(Workload, EqualsSerialFromTwentyThreads) {
+  constexpr unsigned pushers = 20, pushes = 500;
+  EngineOptions options = GetParam();
+  options.maxOperations = 64; // They wait for each other, too.
+  std::unique_ptr<Engine> engine = makeEngine(options);
+  std::vector<Variable> v = makeVariables(*engine, pushers + 1);
+  std::vector<uint64_t> values(pushers + 1);
+  auto push = [&](unsigned own) {
+    for (unsigned i = 0; i != pushes; ++i) {
+      uint64_t *sum = &values[own], *all = &values[pushers];
+      EXPECT_OK(engine->pushSync([sum, i] { *sum = *sum * 31 + i; },
+                                 Context::cpu(), {}, {v[own]}));
+      if (i % 10 == 0)
+        EXPECT_OK(engine->pushSync([all] { ++*all; }, Context::cpu(), {v[own]},
+                                   {v[pushers]}));
+      if (i % 100 == 0)
+        EXPECT_OK(engine->waitForVariable(v[own]));
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned own = 0; own != pushers; ++own)
+    threads.emplace_back(push, own);
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_OK(engine->waitForAll());
+  uint64_t expected = 0;
+  for (unsigned i = 0; i != pushes; ++i)
+    expected = expected * 31 + i;
+  for (unsigned own = 0; own != pushers; ++own)
+    EXPECT_EQ(values[own], expected);
+  EXPECT_EQ(values[pushers], pushers * (pushes / 10));
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Engines in the child of a fork().
+
+#include "EngineTesting.h"
+
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Engine/TaskGraph.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+#if defined(__SANITIZE_THREAD__)
+#define DLC_TEST_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define DLC_TEST_TSAN 1
+#endif
+#endif
+
+namespace {
+
+class ForkedEngine : public testing::TestWithParam<EngineOptions> {
+protected:
+  const Context cpu = Context::cpu();
+};
+
+INSTANTIATE_TEST_SUITE_P(, ForkedEngine, testing::ValuesIn(threadedEngines()),
+                         [](auto &info) { return engineName(info.param); });
+
+/// Runs `body` in a fork; expects it to return true.
+template <typename Body> void inChild(Body body) {
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0)
+    _exit(body() ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+} // namespace
+
+TEST_P(ForkedEngine, SurvivesAFork) {
+  auto engine = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  Gate gate;
+  int ran = 0;
+  EXPECT_OK(engine->pushSync([&] { gate.pass(); }, cpu, {}, {x}));
+  for (int i = 0; i != 10; ++i)
+    EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x}));
+  inChild([&] {
+    auto isRefused = [](Status status) {
+      return status.code() == StatusCode::Unavailable &&
+             status.message().find("fork") != std::string::npos;
+    };
+    if (!isRefused(engine->pushSync([] {}, Context::cpu(), {}, {x})) ||
+        !isRefused(engine->waitForAll()) ||
+        !isRefused(take(engine->newVariable().status())) ||
+        !isRefused(engine->close()))
+      return false;
+#if !defined(DLC_TEST_TSAN) // Which ends a child that starts threads.
+    if (!engine->start().isOk() ||
+        engine->waitForVariable(x).code() != StatusCode::InvalidArgument)
+      return false;
+    auto mine = engine->newVariable();
+    int count = 0;
+    for (int i = 0; i != 100; ++i)
+      if (!engine->pushSync([&] { ++count; }, Context::cpu(), {}, {*mine})
+               .isOk())
+        return false;
+    if (!engine->waitForVariable(*mine).isOk() || count != 100)
+      return false;
+#endif
+    engine.reset();
+    return true;
+  });
+  gate.open();
+  EXPECT_OK(engine->waitForVariable(x));
+  EXPECT_EQ(ran, 10);
+}
+
+TEST(Naive, RefusesAfterAFork) {
+  auto engine = makeEngine({.kind = EngineKind::Naive});
+  Variable x = makeVariables(*engine, 1)[0];
+  inChild([&] {
+    return !engine->pushSync([] {}, Context::cpu(), {}, {x}).isOk() &&
+           engine->start().isOk() && engine->newVariable().isOk() &&
+           engine->waitForAll().isOk();
+  });
+  EXPECT_OK(engine->pushSync([] {}, Context::cpu(), {}, {x}));
+}
+
+//===----------------------------------------------------------------------===//
+// Pools of workers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Whether all `count` tasks run, of a graph that is one chain.
+bool runsTasks(TaskGraphRunner &runner, uint32_t count) {
+  uint32_t done = 0;
+  Status status = runner.run(
+      [](void *done, uint32_t, unsigned) {
+        ++*static_cast<uint32_t *>(done);
+        return Status::ok();
+      },
+      &done);
+  return status.isOk() && done == count;
+}
+
+} // namespace
+
+TEST(ForkedPool, RunsOnItsCaller) {
+  std::vector<TaskGraph::Edge> chain;
+  for (uint32_t i = 0; i + 1 != 100; ++i)
+    chain.push_back({i, i + 1});
+  TaskGraph graph =
+      std::move(*TaskGraph::create(std::vector<std::string>(100), chain));
+  std::unique_ptr<WorkerPool> pool =
+      std::move(*WorkerPool::create({.threads = 3}));
+  auto runner = std::make_unique<TaskGraphRunner>(graph, pool.get());
+  EXPECT_TRUE(runsTasks(*runner, 100));
+  auto body = [&] {
+    if (!runsTasks(*runner, 100))
+      return false;
+    pool->wake();
+    runner.reset();
+    pool.reset(); // Its threads are not there to be joined.
+    return true;
+  };
+  inChild(body);
+  EXPECT_TRUE(runsTasks(*runner, 100));
+  // While another thread is inside: the child must not wait for it.
+  Gate gate;
+  std::atomic<bool> isInside = false;
+  std::thread other([&] {
+    pool->parallelFor(8, UINT64_MAX, [&](int64_t, int64_t) {
+      isInside = true;
+      gate.pass();
+    });
+  });
+  until([&] { return isInside.load(); });
+  inChild(body);
+  gate.open();
+  other.join();
+  EXPECT_TRUE(runsTasks(*runner, 100));
+}
