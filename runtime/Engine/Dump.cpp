@@ -132,8 +132,10 @@ std::string EngineCore::findStalled() {
                                      : " has not returned after ") +
             std::to_string(options.watchdogMilliseconds) + " ms\n";
   });
-  if (!text.empty())
+  if (!text.empty()) {
+    registerPushed(nullptr); // Those that wait, also when all threads are busy.
     text += describeAll();
+  }
   unlock();
   return text;
 }
