@@ -68,3 +68,44 @@ TEST(Threads, ExecutionsShareAProgramAndItsWorkers) {
   for (std::thread &thread : threads)
     thread.join();
 }
+
+// As MXNet's thread_safety_test: inferences of one program, pushed by 1 to 8
+// threads into one engine.
+TEST(Threads, PushIntoOneEngine) {
+  std::vector<std::byte> object = testObject();
+  AlignedBuffer bytes = chainBuilder(object, 200).write();
+  auto program = Program::create(
+      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions());
+  ASSERT_TRUE(program.isOk()) << program.status().message();
+  auto engine = Engine::create({.cpuWorkers = 2});
+  ASSERT_TRUE(engine.isOk()) << engine.status().message();
+  auto infer = [&](int first) {
+    auto execution = Execution::create(**program);
+    ASSERT_TRUE(execution.isOk());
+    std::vector<int32_t> data(200);
+    int64_t shape[] = {200};
+    ASSERT_TRUE(
+        (*execution)->bindInput(0, {DLC_I32, shape, data.data()}).isOk());
+    Variable input = *(*engine)->newVariable(), run = *(*engine)->newVariable();
+    for (int round = 0; round != 20; ++round) {
+      auto fill = [&, round] {
+        std::fill(data.begin(), data.end(), first + round);
+      };
+      EXPECT_TRUE(
+          (*engine)->pushSync(fill, Context::cpu(), {}, {input}).isOk());
+      EXPECT_TRUE(
+          (*execution)->push(**engine, Context::cpu(), {input}, {run}).isOk());
+      ASSERT_TRUE((*engine)->waitForVariable(run).isOk());
+      TensorView y = (*execution)->output(0);
+      for (size_t i = 0; i != data.size(); ++i)
+        ASSERT_EQ(y.as<int32_t>()[i], first + round + 2);
+    }
+  };
+  for (int count : {1, 2, 4, 8}) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i != count; ++i)
+      threads.emplace_back(infer, 1000 * i);
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+}
