@@ -100,17 +100,21 @@ static LogicalResult verifyFunction(func::FuncOp function,
   if (!function.getBody().hasOneBlock())
     return function.emitOpError() << "expected a body of one block, got "
                                   << function.getBody().getBlocks().size();
-  for (BlockArgument argument : function.getArguments())
-    if (phase >= VerifiedPhase::Graph &&
-        !isa<RankedTensorType>(argument.getType()))
-      note(function.emitOpError()
-           << "expected a known rank for argument #" << argument.getArgNumber()
-           << ", got " << argument.getType());
-  note(verifyNames(function, function.getNumArguments(), "argument",
-                   [&](unsigned i) {
-                     return function.getArgAttrOfType<StringAttr>(
-                         i, GraphDialect::kNameAttr);
-                   }));
+  auto nameOf = [&](unsigned i) {
+    return function.getArgAttrOfType<StringAttr>(i, GraphDialect::kNameAttr);
+  };
+  for (BlockArgument argument : function.getArguments()) {
+    if (phase < VerifiedPhase::Graph ||
+        isa<RankedTensorType>(argument.getType()))
+      continue;
+    InFlightDiagnostic error = function.emitOpError()
+                               << "expected a known rank for argument #"
+                               << argument.getArgNumber();
+    if (StringAttr name = nameOf(argument.getArgNumber()))
+      error << " '" << name.getValue() << "'";
+    note(error << ", got " << argument.getType());
+  }
+  note(verifyNames(function, function.getNumArguments(), "argument", nameOf));
   note(verifyNames(function, function.getNumResults(), "result",
                    [&](unsigned i) {
                      return function.getResultAttrOfType<StringAttr>(

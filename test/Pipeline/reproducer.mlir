@@ -7,7 +7,7 @@
 // A failing pass leaves its input and pipeline, which dlc-opt runs as they are,
 // and no artifact. One failure is one error.
 
-// CHECK: error: {{.*}}expected a known rank for argument #0, got 'tensor<*xf32>'
+// CHECK: error: {{.*}}expected a known rank for argument #0 'x', got 'tensor<*xf32>'
 // CHECK-NEXT: note: repeat it with dlc-opt --run-reproducer {{.*}}.mlir
 // AGAIN: error: {{.*}}expected a known rank for argument #0
 

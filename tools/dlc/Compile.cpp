@@ -76,8 +76,8 @@ Phase CompileCommand::checkOptions() const {
                       pipeline::phaseNames() + ", got '" + emit + "'",
                   kBadUsage};
   if (*phase == Phase::Codegen)
-    throw Failure{"--emit=codegen has no text form; dlc dump shows an "
-                  "artifact's code",
+    throw Failure{"expected --emit=PHASE of a phase with a text form, got "
+                  "'codegen'",
                   kBadUsage};
   if (*phase == Phase::Artifact && output.empty())
     throw Failure{"expected -o FILE for the artifact", kBadUsage};

@@ -193,7 +193,8 @@ Result<int> ModelFolder::openBeneath(const std::string &location) {
   if (file < 0 && (errno == ELOOP || errno == EXDEV || errno == ENOTDIR))
     return makeError(StatusCode::InvalidArgument,
                      "external data '%s' is reached through a symbolic link "
-                     "or leaves the model's folder",
+                     "or leaves the model's folder (cp -L copies what links "
+                     "lead to)",
                      location.c_str());
   if (file < 0)
     return systemError(location, errno);

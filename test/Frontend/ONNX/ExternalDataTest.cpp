@@ -106,7 +106,8 @@ TEST_P(ExternalDataTest, RefusesToLeaveTheFolder) {
 TEST_P(ExternalDataTest, RefusesLinks) {
   auto reached = [](const std::string &name) {
     return "tensor 'w': external data '" + name +
-           "' is reached through a symbolic link or leaves the model's folder";
+           "' is reached through a symbolic link or leaves the model's folder "
+           "(cp -L copies what links lead to)";
   };
   fs::create_symlink(root / "secret.bin", folder / "link.bin");
   EXPECT_EQ(failureOf(16, {{"location", "link.bin"}}), reached("link.bin"));

@@ -11,8 +11,8 @@ func.func @good(%x: tensor<?x4xf32> {graph.name = "x"}) -> (tensor<?x4xf32> {gra
 
 // -----
 
-// expected-error @+1 {{expected a known rank for argument #0, got 'tensor<*xf32>'}}
-func.func @ranks(%x: tensor<*xf32>) {
+// expected-error @+1 {{expected a known rank for argument #0 'x', got 'tensor<*xf32>'}}
+func.func @ranks(%x: tensor<*xf32> {graph.name = "x"}) {
   // Results may have a rank that only data tells.
   %y = graph.relu %x : tensor<*xf32>
   return
