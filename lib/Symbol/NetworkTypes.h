@@ -11,6 +11,7 @@
 #include "dlc/Symbol/Inference.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Types.h"
 
 namespace dlc::symbol {
 

@@ -5,6 +5,8 @@
 
 #include "Rules.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace dlc;
 using namespace dlc::symbol;
 using llvm::Twine;
