@@ -50,17 +50,19 @@ static void *runInThread(void *work) {
 void dlc::codegen::parallelFor(size_t count, unsigned threads,
                                llvm::function_ref<void(size_t)> work) {
   Work shared{count, work, CrashRecoveryContext::GetCurrent()};
-  std::vector<pthread_t> helpers;
-  for (size_t i = 1; i < std::min<size_t>(threads, count); ++i) {
-    pthread_t helper;
-    if (pthread_create(&helper, nullptr, runInThread, &shared))
-      break;
-    helpers.push_back(helper);
+  { // What is outside of this block is not destroyed when a crash leaves.
+    std::vector<pthread_t> helpers;
+    for (size_t i = 1; i < std::min<size_t>(threads, count); ++i) {
+      pthread_t helper;
+      if (pthread_create(&helper, nullptr, runInThread, &shared))
+        break;
+      helpers.push_back(helper);
+    }
+    // Guarded as well: this frame has to stay until the others are done.
+    shared.run();
+    for (pthread_t helper : helpers)
+      pthread_join(helper, nullptr);
   }
-  // Guarded as well: this frame has to stay until the others are done with it.
-  shared.run();
-  for (pthread_t helper : helpers)
-    pthread_join(helper, nullptr);
   if (shared.crash)
     shared.guard->HandleExit(shared.crash);
 }
