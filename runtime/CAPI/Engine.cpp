@@ -232,10 +232,8 @@ DlcStatus dlcEnginePushSync(DlcEngine engine, DlcFunction function, void *data,
   if (!engine || !function)
     return wrap(missing("an engine and a function"));
   PushArguments arguments;
-  Status status = toContext(context, arguments.context);
-  if (status.isOk())
-    status = arguments.read(*engine->engine, reads, readCount, writes,
-                            writeCount, options);
+  Status status = arguments.read(*engine->engine, context, reads, readCount,
+                                 writes, writeCount, options);
   if (status.isOk())
     status = engine->engine->pushSync(SyncFunction{function, std::move(owned)},
                                       arguments.context, arguments.reads,
@@ -253,10 +251,8 @@ DlcStatus dlcEnginePushAsync(DlcEngine engine, DlcAsyncFunction function,
   if (!engine || !function)
     return wrap(missing("an engine and a function"));
   PushArguments arguments;
-  Status status = toContext(context, arguments.context);
-  if (status.isOk())
-    status = arguments.read(*engine->engine, reads, readCount, writes,
-                            writeCount, options);
+  Status status = arguments.read(*engine->engine, context, reads, readCount,
+                                 writes, writeCount, options);
   if (status.isOk())
     status = engine->engine->pushAsync(
         AsyncFunction{function, std::move(owned)}, arguments.context,

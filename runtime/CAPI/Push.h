@@ -49,7 +49,7 @@ inline Status toOptions(Engine &engine, const DlcPushOptions *given,
   return Status::ok();
 }
 
-/// The arguments of a push.
+/// The arguments of a push; an operator gets its context later.
 struct PushArguments {
   Context context;
   VariableList reads, writes;
@@ -61,6 +61,14 @@ struct PushArguments {
     DLC_RETURN_IF_ERROR(toList(givenReads, readCount, reads));
     DLC_RETURN_IF_ERROR(toList(givenWrites, writeCount, writes));
     return toOptions(engine, givenOptions, options);
+  }
+  Status read(Engine &engine, DlcContext givenContext,
+              const DlcVariable *givenReads, int32_t readCount,
+              const DlcVariable *givenWrites, int32_t writeCount,
+              const DlcPushOptions *givenOptions) {
+    DLC_RETURN_IF_ERROR(toContext(givenContext, context));
+    return read(engine, givenReads, readCount, givenWrites, writeCount,
+                givenOptions);
   }
 };
 

@@ -202,10 +202,8 @@ DlcStatus dlcExecutionPush(DlcExecution execution, DlcEngine engine,
   if (!execution || !engine)
     return wrap(missing(execution ? "an engine" : "an execution"));
   PushArguments arguments;
-  Status status = toContext(context, arguments.context);
-  if (status.isOk())
-    status = arguments.read(*engine->engine, reads, readCount, writes,
-                            writeCount, options);
+  Status status = arguments.read(*engine->engine, context, reads, readCount,
+                                 writes, writeCount, options);
   if (status.isOk())
     status = execution->execution->push(*engine->engine, arguments.context,
                                         arguments.reads, arguments.writes,

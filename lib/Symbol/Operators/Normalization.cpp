@@ -64,9 +64,16 @@ static void relateBatchNormTypes(TypeRelation &r) {
     r.setOutput(i, r.input(1));
 }
 
-static void lowerBatchNorm(LoweringContext &n) {
+/// No lowering gives mean and variance as results.
+static bool refuseStatistics(LoweringContext &n) {
   if (n.shows(1))
-    return n.unsupported("parameter 'output_mean_var' of True");
+    n.unsupported("parameter 'output_mean_var' of True");
+  return n.shows(1);
+}
+
+static void lowerBatchNorm(LoweringContext &n) {
+  if (refuseStatistics(n))
+    return;
   int64_t rank = n.rank(n.in(0));
   int64_t axis = n.axis(n.p.getInt("axis"), rank);
   if (n.b.failed())
@@ -96,8 +103,8 @@ static void relateLayerNorm(ShapeRelation &r) {
 }
 
 static void lowerLayerNorm(LoweringContext &n) {
-  if (n.shows(1))
-    return n.unsupported("parameter 'output_mean_var' of True");
+  if (refuseStatistics(n))
+    return;
   int64_t rank = n.rank(n.in(0));
   int64_t axis = n.axis(n.p.getInt("axis"), rank);
   if (n.b.failed())
@@ -114,8 +121,8 @@ static void relateGroupNorm(ShapeRelation &r) {
 
 /// MXNet scales and shifts each group; Graph each channel.
 static void lowerGroupNorm(LoweringContext &n) {
-  if (n.shows(1))
-    return n.unsupported("parameter 'output_mean_var' of True");
+  if (refuseStatistics(n))
+    return;
   Value x = n.in(0);
   int64_t groups = n.p.getInt("num_groups");
   if (n.rank(x) < 3)
