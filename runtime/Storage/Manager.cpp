@@ -25,6 +25,7 @@ Result<Allocation> StorageManager::allocate(size_t bytes, StreamId stream) {
                      toString(place));
   if (StorageObserver *known = observer.load(std::memory_order_acquire))
       [[unlikely]] {
+    std::lock_guard lock(*reports);
     StorageStatistics now = count();
     known->onStorage(place, now.liveBytes, now.reservedBytes);
   }
@@ -36,9 +37,14 @@ void StorageManager::release(void *start, size_t bytes, void *record) {
     return dropInherited(start, bytes, record);
   if (StorageObserver *known = observer.load(std::memory_order_acquire))
       [[unlikely]] {
-    // Before: without its last block the manager may be gone.
+    // Before: without its last block the manager may be gone, of which this
+    // keeps the mutex.
+    std::shared_ptr<std::mutex> held = reports;
+    std::lock_guard lock(*held);
     StorageStatistics now = count();
     known->onStorage(place, now.liveBytes - bytes, now.reservedBytes);
+    giveBack(start, bytes, record);
+    return;
   }
   giveBack(start, bytes, record);
 }

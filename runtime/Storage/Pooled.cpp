@@ -33,8 +33,9 @@ struct alignas(128) Cache { // Two lines: processors fetch them in pairs.
   /// little beside the pool of one.
   static constexpr size_t capacity = size_t(256) << 10;
 
-  /// Guards the rest. A holder never waits and never calls out, so whoever
-  /// finds it taken goes to the heap, or spins when it must have the cache.
+  /// Guards the rest. A holder never calls out, and waits for other caches
+  /// only where it has the mutex, so whoever finds it taken goes to the heap,
+  /// or spins when it must have the cache.
   std::atomic_flag isBusy;
   bool isClosed = false; ///< The manager is abandoned: holds nothing.
   size_t heldBytes = 0;
@@ -304,14 +305,18 @@ void PooledManager::serveAll(StreamId stream) {
 StorageStatistics PooledManager::count() const {
   std::lock_guard lock(mutex);
   StorageStatistics statistics = counts;
-  for (unsigned i = 0; i != cacheCount; ++i) {
+  // All at once: a block that goes from one cache to another in between would
+  // be released before it was allocated.
+  for (unsigned i = 0; i != cacheCount; ++i)
     caches[i].lock();
+  for (unsigned i = 0; i != cacheCount; ++i) {
     // Unsigned sums: a cache that released more than it gave out is below 0.
     statistics.liveBytes += caches[i].liveBytes;
     statistics.liveBlocks += caches[i].liveBlocks;
     statistics.allocations += caches[i].allocations;
-    caches[i].unlock();
   }
+  for (unsigned i = 0; i != cacheCount; ++i)
+    caches[i].unlock();
   HeapStatistics pool = heap.statistics();
   statistics.usedBytes = pool.usedBytes;
   statistics.peakUsedBytes = pool.peakUsedBytes;

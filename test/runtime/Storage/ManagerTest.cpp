@@ -9,6 +9,7 @@
 #include "dlc/runtime/Base/System.h"
 #include "dlc/runtime/Storage/Shared.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -399,6 +400,32 @@ TEST_P(EveryManager, TellsItsObserver) {
   large.reset();
   EXPECT_EQ(figures.liveBytes, 0u);
   EXPECT_EQ(figures.calls, 5);
+}
+
+namespace {
+/// Finds more live bytes than there ever were.
+struct MostBytes final : StorageObserver {
+  void onStorage(Context, uint64_t live, uint64_t) override {
+    mostBytes = std::max(mostBytes, live);
+    lastBytes = live;
+  }
+  uint64_t mostBytes = 0, lastBytes = 0;
+};
+} // namespace
+
+TEST_P(EveryManager, TellsWhatThreadsHoldTogether) {
+  constexpr size_t bytes = 64;
+  MostBytes figures;
+  manager->setObserver(&figures);
+  auto holdOne = [&] {
+    for (int i = 0; i != 5000; ++i)
+      allocate(*manager, bytes).reset();
+  };
+  std::thread other(holdOne);
+  holdOne();
+  other.join();
+  EXPECT_LE(figures.mostBytes, 2 * bytes);
+  EXPECT_EQ(figures.lastBytes, 0u);
 }
 
 TEST_P(EveryManager, TellsNobodyAfterwards) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace dlc::rt {
@@ -81,7 +82,7 @@ struct StorageStatistics {
 };
 
 /// Told of the memory of managers by the threads that take it and give it
-/// back, several at once maybe.
+/// back, by those of one manager one after the other. Asks no manager.
 class StorageObserver {
 public:
   virtual ~StorageObserver() = default;
@@ -172,6 +173,8 @@ private:
   const ForkGuard guard;
   /// Acquire: what its maker wrote comes before.
   std::atomic<StorageObserver *> observer = nullptr;
+  /// One report at a time, so that the last one holds the last figures.
+  const std::shared_ptr<std::mutex> reports = std::make_shared<std::mutex>();
 };
 
 struct AbandonManager {
