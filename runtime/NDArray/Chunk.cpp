@@ -16,7 +16,13 @@ void Chunk::adopt(const ForeignMemory &foreign) {
 }
 
 Status Chunk::pushEnd() {
-  return engine.deleteVariable([this] { delete this; }, context, variable);
+  auto end = [this] { delete this; };
+  Status status = engine.deleteVariable(end, context, variable);
+  if (status.isOk() || status.code() == StatusCode::OutOfMemory)
+    return status;
+  // There are no threads for operations of its device. It ends on a processor,
+  // for which there are always some.
+  return engine.deleteVariable(end, Context::cpu(), variable);
 }
 
 void Chunk::release(ArrayRuntime &home) {

@@ -342,3 +342,18 @@ TEST(NDArray, GivesHostAddresses) {
   EXPECT_EQ(floatsOf(array), (std::vector<float>{0, 0, 3, 0}));
   EXPECT_EQ(valueOf(array.hostAccess(VariableUse::Read)), values - 2);
 }
+
+// An array needs a lane to end in.
+TEST(NDArray, EndsWhereNothingElseRuns) {
+  auto runtime = makeRuntime({.kind = EngineKind::PerDevice, .cpuWorkers = 1});
+  Engine &engine = runtime->engine();
+  NDArray array = makeArray(runtime, {3}, DLC_F32, Context::null(1000));
+  Status status;
+  for (int16_t i = 0; i != 100 && status.isOk(); ++i)
+    status = engine.pushSync([] {}, Context::null(i), {}, {});
+  EXPECT_ERROR(std::move(status), Unsupported, "lanes");
+  uint64_t variables = engine.statistics().variables;
+  array = NDArray();
+  EXPECT_OK(engine.waitForAll());
+  EXPECT_EQ(engine.statistics().variables, variables - 1);
+}
