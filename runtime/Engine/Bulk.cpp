@@ -104,16 +104,19 @@ struct dlc::rt::BulkState {
 
 /// Tells the operations apart that one thread is in: 0 outside of all. A thread
 /// that waits, or pushes, may run others, whose pushes are not its own.
-uint64_t EngineCore::bulkScope() const {
-  Worker *self = findSelf();
-  return self && self->running ? self->running->id + 1 : 0;
+static uint64_t scopeOf(const CoreOperation *operation) {
+  return operation ? operation->id + 1 : 0;
 }
 
-/// That of the calling thread and its operation, or null. Only the thread
-/// itself makes its number appear in the list, so that no order is needed.
-BulkState *EngineCore::findBulk() const {
+uint64_t EngineCore::bulkScope() const {
+  Worker *self = findSelf();
+  return scopeOf(self ? self->running : nullptr);
+}
+
+/// That of the calling thread in `scope`, or null. Only the thread itself makes
+/// its number appear in the list, so that no order is needed.
+BulkState *EngineCore::findBulk(uint64_t scope) const {
   pthread_t self = pthread_self();
-  uint64_t scope = bulkScope();
   for (BulkState *bulk = bulks.load(std::memory_order_acquire); bulk;
        bulk = bulk->next)
     if (bulk->owner.load(std::memory_order_relaxed) == self &&
@@ -218,15 +221,15 @@ Status EngineCore::flushBulk(BulkState &bulk) {
 Status EngineCore::flushOwnBulk() {
   if (!bulkCount.load(std::memory_order_relaxed)) [[likely]]
     return Status::ok();
-  BulkState *bulk = findBulk();
+  BulkState *bulk = findBulk(bulkScope());
   return bulk ? flushBulk(*bulk) : Status::ok();
 }
 
 Result<unsigned> EngineCore::setBulkSize(unsigned operations) {
-  BulkState *bulk = findBulk();
+  BulkState *bulk = findBulk(bulkScope());
   unsigned previous = bulk ? bulk->limit : 0;
   if (operations <= 1) {
-    DLC_RETURN_IF_ERROR(endOwnBulk());
+    DLC_RETURN_IF_ERROR(endBulk(bulk));
     return previous;
   }
   if (!bulk && !(bulk = takeBulk()))
@@ -240,8 +243,7 @@ Result<unsigned> EngineCore::setBulkSize(unsigned operations) {
   return previous;
 }
 
-Status EngineCore::endOwnBulk() {
-  BulkState *bulk = findBulk();
+Status EngineCore::endBulk(BulkState *bulk) {
   if (!bulk)
     return Status::ok();
   Status status = flushBulk(*bulk);
@@ -252,7 +254,7 @@ Status EngineCore::endOwnBulk() {
 /// Pushes what an operation has collected and not pushed as its function
 /// returned. waitForAll() tells of it if that fails.
 void EngineCore::endBulkOf(CoreOperation &operation) {
-  Status status = endOwnBulk();
+  Status status = endBulk(findBulk(scopeOf(&operation)));
   if (status.isOk())
     return;
   std::lock_guard guard(core);

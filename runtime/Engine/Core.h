@@ -133,6 +133,7 @@ private:
   bool hasRoom(uint64_t end, bool isDeletion);
   Status awaitRoom(uint64_t end, bool isDeletion);
   Status admitBytes(uint64_t bytes);
+  void returnBytes(uint64_t bytes);
   Status runAtOnce(Task &function, Context context);
   void forgetOperator(uint32_t index);
 
@@ -216,14 +217,14 @@ private:
 
   // Bulk.cpp
   uint64_t bulkScope() const;
-  BulkState *findBulk() const;
+  BulkState *findBulk(uint64_t scope) const;
   BulkState *takeBulk();
   void giveBulk(BulkState &bulk);
   static bool isBulked(const Request &request);
   Status addToBulk(BulkState &bulk, const Request &request);
   Status flushBulk(BulkState &bulk);
   Status flushOwnBulk();
-  Status endOwnBulk();
+  Status endBulk(BulkState *bulk);
   void endBulkOf(CoreOperation &operation);
   void emptyBulks();
   void deleteBulks();

@@ -162,6 +162,8 @@ bool NaiveCore::runOneOfDeferred(Lock &lock) {
 void NaiveCore::run(Lock &lock, NaiveOperation &operation) {
   if (operation.deletedOperator) {
     NaiveOperator &place = operators[operation.deletedOperator.index];
+    if (!place.stamp)
+      return; // close() has forgotten it already.
     Task task = std::move(place.task);
     place.uses = {};
     operators.remove(operation.deletedOperator.index);

@@ -200,7 +200,7 @@ Status EngineCore::push(Task &function, bool isAsync, Context context,
                      context,   reads,
                      writes,    options};
   if (bulkCount.load(std::memory_order_relaxed)) [[unlikely]]
-    if (BulkState *bulk = findBulk()) {
+    if (BulkState *bulk = findBulk(bulkScope())) {
       if (isBulked(request))
         return addToBulk(*bulk, request);
       DLC_RETURN_IF_ERROR(flushBulk(*bulk));
@@ -245,8 +245,8 @@ Status EngineCore::submit(const Request &request, Lane &lane) {
   Status status = admitBytes(options.bytes);
   if (status.isOk()) {
     status = reserve(slots, isDeletion, ticket);
-    if (!status.isOk() && options.bytes)
-      bytesInFlight.fetch_sub(options.bytes, std::memory_order_relaxed);
+    if (!status.isOk())
+      returnBytes(options.bytes);
   }
   if (!status.isOk()) {
     if (prepared) {
@@ -437,4 +437,14 @@ Status EngineCore::admitBytes(uint64_t bytes) {
       return refuseNow();
     seen = bytesInFlight.load(std::memory_order_relaxed);
   }
+}
+
+/// Of an operation that was admitted and not pushed: others may wait for them.
+void EngineCore::returnBytes(uint64_t bytes) {
+  if (!bytes)
+    return;
+  core.lock();
+  bytesInFlight.fetch_sub(bytes, std::memory_order_relaxed);
+  hasFreedBytes = true;
+  unlock();
 }

@@ -94,10 +94,12 @@ static uint32_t streamOf(Context context, unsigned kind) {
   return kind << 24 | uint32_t(context.kind) << 16 | uint16_t(context.index);
 }
 
-/// The next sequence of a kind. Those of a stream start far enough from each
-/// other to share nothing.
+/// Sequences of a stream start far enough from each other to share nothing.
+constexpr unsigned distanceBits = 40;
+constexpr uint64_t maxSequences = uint64_t(1) << (64 - distanceBits);
+
+/// The next sequence of a kind, of which there are less than maxSequences.
 detail::Sequence &Device::addSequence(SequenceKind kind, uint64_t seed) {
-  constexpr unsigned distanceBits = 40;
   uint64_t number = sequences[kind].size();
   return sequences[kind].emplace_back(
       RandomDraws{seed, streamOf(context, kind), number << distanceBits});
@@ -152,8 +154,15 @@ ResourceManager::State::sequenceOf(Context context, SequenceKind kind) {
   Result<std::shared_ptr<Device>> device = find(context);
   if (!device.isOk())
     return std::move(device.status());
-  return kind == RandomKind ? &(*device)->sequences[kind].front()
-                            : &(*device)->addSequence(kind, seed);
+  if (kind == RandomKind)
+    return &(*device)->sequences[kind].front();
+  if ((*device)->sequences[kind].size() == maxSequences)
+    return makeError(StatusCode::Unavailable,
+                     "expected at most %llu sequences of random numbers on %s: "
+                     "ask once for each operation, not for each run",
+                     static_cast<unsigned long long>(maxSequences),
+                     toString(context).c_str());
+  return &(*device)->addSequence(kind, seed);
 }
 
 /// Ends the variables of a device after their last operations. Each deletion

@@ -208,3 +208,45 @@ TEST_P(Bulks, EndWithTheirOperation) {
   EXPECT_EQ(ran, 60);
   EXPECT_EQ(engine->statistics().completed, 40u);
 }
+
+//===----------------------------------------------------------------------===//
+// What becomes of those that cannot be pushed
+//===----------------------------------------------------------------------===//
+
+TEST_P(Bulks, WithADeletedVariableAreRefused) {
+  auto engine = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  auto held = std::make_shared<int>();
+  EXPECT_OK(take(engine->setBulkSize(10).status()));
+  EXPECT_OK(engine->pushSync([held] { ++*held; }, cpu, {}, {x}));
+  std::thread([&] { EXPECT_OK(engine->deleteVariable(x)); }).join();
+  EXPECT_ERROR(engine->setBulkSize(0).status(), InvalidArgument,
+               "expected a variable of this engine");
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_EQ(*held, 0);
+  EXPECT_OK(engine->waitForAll());
+}
+
+TEST_P(Bulks, OfAnOperationThatAreRefusedAreToldOfOnce) {
+  auto engine = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  auto held = std::make_shared<int>();
+  std::atomic<bool> isCollected = false;
+  Gate gate;
+  EXPECT_OK(engine->pushSync(
+      [&, held] {
+        EXPECT_OK(take(engine->setBulkSize(10).status()));
+        EXPECT_OK(
+            engine->pushSync([held] { ++*held; }, Context::cpu(), {}, {x}));
+        isCollected = true;
+        gate.pass();
+      },
+      Context::null(), {}, {}, {.name = "collect"}));
+  until([&] { return isCollected.load(); });
+  EXPECT_OK(engine->deleteVariable(x));
+  gate.open();
+  EXPECT_ERROR(engine->waitForAll(), InvalidArgument, "operation 'collect'");
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_EQ(*held, 0);
+}

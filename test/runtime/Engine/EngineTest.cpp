@@ -252,14 +252,49 @@ TEST_P(AnyEngine, OperatorsStartClean) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_P(AnyEngine, NoSkipRunsOnPoison) {
+TEST_P(AnyEngine, SomePropertiesRunOnPoison) {
+  using enum OperationProperty;
+  for (auto [property, runs] : {std::pair(Normal, 0),
+                                {CopyFromDevice, 0},
+                                {CopyToDevice, 0},
+                                {CPUPrioritized, 0},
+                                {GPUPrioritized, 0},
+                                {Async, 0},
+                                {DeleteVariable, 1},
+                                {NoSkip, 1}}) {
+    SCOPED_TRACE(int(property));
+    Variable x = makeVariables(*engine, 1)[0];
+    int ran = 0;
+    EXPECT_OK(engine->pushSync([] { return fails("boom"); }, cpu, {}, {x}));
+    EXPECT_OK(
+        engine->pushSync([&] { ++ran; }, cpu, {}, {x}, {.property = property}));
+    EXPECT_ERROR(engine->waitForVariable(x), DataLoss, "boom");
+    EXPECT_EQ(ran, runs);
+    // The property ends nothing by itself.
+    EXPECT_OK(
+        engine->pushSync([&] { ++ran; }, cpu, {}, {x}, {.property = property}));
+    EXPECT_OK(engine->waitForVariable(x));
+    EXPECT_EQ(ran, runs + 1);
+  }
+}
+
+TEST_P(AnyEngine, RunsWhatBelongsToEveryContext) {
   Variable x = makeVariables(*engine, 1)[0];
-  int ran = 0;
-  EXPECT_OK(engine->pushSync([] { return fails("boom"); }, cpu, {}, {x}));
-  EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x},
-                             {.property = OperationProperty::NoSkip}));
-  EXPECT_ERROR(engine->waitForVariable(x), DataLoss, "boom");
-  EXPECT_EQ(ran, 1);
+  std::vector<std::string> ran;
+  const Context contexts[] = {Context::cpu(3), Context::cpuPinned(1),
+                              Context::cpuShared(2), Context::null(1),
+                              Context::cuda()};
+  for (Context context : contexts)
+    EXPECT_OK(engine->pushSync(
+        [&](const RunContext &run) {
+          ran.push_back(toString(run.context));
+          return Status::ok();
+        },
+        context, {}, {x}));
+  EXPECT_OK(engine->waitForVariable(x));
+  EXPECT_EQ(ran,
+            (std::vector<std::string>{"cpu:3", "cpu_pinned:1", "cpu_shared:2",
+                                      "null:1", "cuda:0"}));
 }
 
 // MXNet's post_fail.

@@ -2,13 +2,11 @@
 //
 // Engines in the child of a fork().
 
+#include "../InChild.h"
 #include "EngineTesting.h"
 
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Engine/TaskGraph.h"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace dlc::rt;
 using namespace dlc::rt::test;
@@ -31,17 +29,6 @@ protected:
 INSTANTIATE_TEST_SUITE_P(, ForkedEngine, testing::ValuesIn(threadedEngines()),
                          [](auto &info) { return engineName(info.param); });
 
-/// Runs `body` in a fork; expects it to return true.
-template <typename Body> void inChild(Body body) {
-  pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0)
-    _exit(body() ? 0 : 1);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-}
-
 } // namespace
 
 TEST_P(ForkedEngine, SurvivesAFork) {
@@ -52,7 +39,7 @@ TEST_P(ForkedEngine, SurvivesAFork) {
   EXPECT_OK(engine->pushSync([&] { gate.pass(); }, cpu, {}, {x}));
   for (int i = 0; i != 10; ++i)
     EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x}));
-  inChild([&] {
+  int result = inChild([&] {
     auto isRefused = [](Status status) {
       return status.code() == StatusCode::Unavailable &&
              status.message().find("fork") != std::string::npos;
@@ -61,23 +48,24 @@ TEST_P(ForkedEngine, SurvivesAFork) {
         !isRefused(engine->waitForAll()) ||
         !isRefused(take(engine->newVariable().status())) ||
         !isRefused(engine->close()))
-      return false;
+      return 1;
 #if !defined(DLC_TEST_TSAN) // Which ends a child that starts threads.
     if (!engine->start().isOk() ||
         engine->waitForVariable(x).code() != StatusCode::InvalidArgument)
-      return false;
+      return 1;
     auto mine = engine->newVariable();
     int count = 0;
     for (int i = 0; i != 100; ++i)
       if (!engine->pushSync([&] { ++count; }, Context::cpu(), {}, {*mine})
                .isOk())
-        return false;
+        return 1;
     if (!engine->waitForVariable(*mine).isOk() || count != 100)
-      return false;
+      return 1;
 #endif
     engine.reset();
-    return true;
+    return 0;
   });
+  EXPECT_EQ(result, 0);
   gate.open();
   EXPECT_OK(engine->waitForVariable(x));
   EXPECT_EQ(ran, 10);
@@ -86,11 +74,13 @@ TEST_P(ForkedEngine, SurvivesAFork) {
 TEST(Naive, RefusesAfterAFork) {
   auto engine = makeEngine({.kind = EngineKind::Naive});
   Variable x = makeVariables(*engine, 1)[0];
-  inChild([&] {
-    return !engine->pushSync([] {}, Context::cpu(), {}, {x}).isOk() &&
-           engine->start().isOk() && engine->newVariable().isOk() &&
-           engine->waitForAll().isOk();
+  int result = inChild([&] {
+    bool isRight = !engine->pushSync([] {}, Context::cpu(), {}, {x}).isOk() &&
+                   engine->start().isOk() && engine->newVariable().isOk() &&
+                   engine->waitForAll().isOk();
+    return isRight ? 0 : 1;
   });
+  EXPECT_EQ(result, 0);
   EXPECT_OK(engine->pushSync([] {}, Context::cpu(), {}, {x}));
 }
 
@@ -126,13 +116,13 @@ TEST(ForkedPool, RunsOnItsCaller) {
   EXPECT_TRUE(runsTasks(*runner, 100));
   auto body = [&] {
     if (!runsTasks(*runner, 100))
-      return false;
+      return 1;
     pool->wake();
     runner.reset();
     pool.reset(); // Its threads are not there to be joined.
-    return true;
+    return 0;
   };
-  inChild(body);
+  EXPECT_EQ(inChild(body), 0);
   EXPECT_TRUE(runsTasks(*runner, 100));
   // While another thread is inside: the child must not wait for it.
   Gate gate;
@@ -144,7 +134,7 @@ TEST(ForkedPool, RunsOnItsCaller) {
     });
   });
   until([&] { return isInside.load(); });
-  inChild(body);
+  EXPECT_EQ(inChild(body), 0);
   gate.open();
   other.join();
   EXPECT_TRUE(runsTasks(*runner, 100));

@@ -3,11 +3,10 @@
 // Engines where the system has no thread to give. A program of its own, because
 // it replaces pthread_create().
 
+#include "../InChild.h"
 #include "EngineTesting.h"
 
 #include <dlfcn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace dlc::rt;
 using namespace dlc::rt::test;
@@ -22,13 +21,10 @@ extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
   static const auto create =
       reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
   int left = threadsLeft;
-  while (left >= 0 && !threadsLeft.compare_exchange_weak(left, left - 1))
+  while (left > 0 && !threadsLeft.compare_exchange_weak(left, left - 1))
     ;
-  // 0 stays 0.
-  if (left == 0) {
-    threadsLeft = 0;
+  if (left == 0)
     return EAGAIN;
-  }
   return create(thread, attr, function, argument);
 }
 
@@ -132,9 +128,7 @@ TEST_P(Starts, DeletionsSayThatThereIsNoThread) {
 
 TEST_P(Starts, AChildStaysOneWhenItCannotStart) {
   auto engine = makeEngine(GetParam());
-  pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
+  int result = inChild([&] {
     threadsLeft = 0;
     bool isRefused = !engine->start().isOk() &&
                      engine->newVariable().status().message().find("fork") !=
@@ -143,9 +137,7 @@ TEST_P(Starts, AChildStaysOneWhenItCannotStart) {
     threadsLeft = -1;
     bool isStarted = engine->start().isOk() && engine->newVariable().isOk() &&
                      engine->close().isOk();
-    _exit(isRefused && isStarted ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    return isRefused && isStarted ? 0 : 1;
+  });
+  EXPECT_EQ(result, 0);
 }

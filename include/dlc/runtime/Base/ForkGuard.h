@@ -48,8 +48,7 @@ public:
   /// wait; then the guard is the child's own.
   template <typename Function> void adopt(Function &&renew) {
     while (isChild()) {
-      uint32_t expected = wiped;
-      if (!page || page->compare_exchange_strong(expected, adopting)) {
+      if (claim()) {
         renew();
         process.store(getpid(), std::memory_order_release);
         if (page)
@@ -63,6 +62,16 @@ public:
 private:
   using Word = std::atomic<uint32_t>;
   static constexpr uint32_t wiped = 0, ours = 1, adopting = 2;
+  static constexpr pid_t nobody = -1;
+
+  /// True for one thread of those that find isChild().
+  bool claim() {
+    if (uint32_t expected = wiped; page)
+      return page->compare_exchange_strong(expected, adopting);
+    pid_t parent = process.load(std::memory_order_relaxed);
+    return parent != nobody && parent != getpid() &&
+           process.compare_exchange_strong(parent, nobody);
+  }
 
   Word *page = nullptr; ///< Null where the kernel cannot do it.
   std::atomic<pid_t> process;
