@@ -21,6 +21,7 @@
 #include "Lane.h"
 #include "Ring.h"
 #include "Sync.h"
+#include "Watchdog.h"
 
 #include <cstring>
 #include <mutex>
@@ -233,11 +234,8 @@ private:
   void describeHolder(const Use &use, std::string &text);
   void describe(CoreOperation &operation, std::string &text);
   std::string describeAll();
+  friend Watchdog;
   std::string findStalled();
-  static void *watchMain(void *core);
-  void watch();
-  Status startWatchdog();
-  void endWatchdog();
 
   // Where pushers meet; limits are published by the holder of the lock.
   alignas(64) std::atomic<uint64_t> tail = 0; ///< With the two bits.
@@ -279,9 +277,7 @@ private:
   /// them, takes it before endedBit is set. Taken before laneMutex and `core`.
   std::mutex lifeMutex;
   State state = State::Stopped;
-  pthread_t watchdog = {};
-  bool hasWatchdog = false;
-  std::atomic<uint32_t> watchEnds = 0;
+  Watchdog watchdog;
 
   /// Guards the making of lanes and threads, which operations may ask for while
   /// the engine closes. Taken before `core`.

@@ -165,7 +165,10 @@ Status EngineCore::startThreads() {
   Result<Lane *> first = laneFor(Context::cpu(), OperationProperty::Normal);
   if (!first.isOk())
     return std::move(first.status());
-  return options.watchdogMilliseconds ? startWatchdog() : Status::ok();
+  return options.watchdogMilliseconds
+             ? watchdog.start(options.watchdogMilliseconds, *this,
+                              options.onStall)
+             : Status::ok();
 }
 
 /// Waits until nothing is in flight; false when that took longer than
@@ -225,13 +228,13 @@ void EngineCore::finish(unsigned patience) {
       giveUp();
       patience = 10; // What it released may be asynchronous again, and running.
     }
-    endWatchdog(); // What it calls may delete variables: not after the end.
+    watchdog.end(); // What it calls may delete variables: not after the end.
   } while (!refuseDeletions());
   endThreads();
 }
 
 void EngineCore::endThreads() {
-  endWatchdog();
+  watchdog.end();
   std::lock_guard guard(laneMutex);
   areThreadsOn = false;
   joinWorkers();

@@ -207,7 +207,7 @@ bool NaiveCore::call(Lock &lock, NaiveOperation &operation, Status &status) {
     status = makeError(StatusCode::OutOfMemory, "no memory for its completion");
     return true;
   }
-  Frame frame = {operation, cell, top};
+  Frame frame{operation, cell, top};
   top = &frame;
   lock.unlock();
   RunContext context = {&engine, operation.context, 0};
@@ -235,8 +235,10 @@ bool NaiveCore::call(Lock &lock, NaiveOperation &operation, Status &status) {
   }
   if (options.observer)
     options.observer->onFinish(info, status);
-  if (cell)
+  if (cell) {
+    frame.hasReturned = true;
     isCompleted = cell->await(status);
+  }
   lock.lock();
   top = frame.below;
   if (cell)

@@ -8,6 +8,7 @@
 
 #include "Check.h"
 #include "Failure.h"
+#include "Watchdog.h"
 
 #include <algorithm>
 #include <atomic>
@@ -131,6 +132,8 @@ struct Frame {
   NaiveOperation &operation;
   NaiveCell *cell;
   Frame *below;
+  std::atomic<bool> hasReturned = false; ///< And waits for its completion.
+  unsigned ticks = 0;                    ///< Of the watchdog.
 };
 
 class NaiveCore {
@@ -142,7 +145,12 @@ public:
       failures.release(variables[i].poison);
   }
 
-  Status initialise() { return Status::ok(); }
+  Status initialise() {
+    return options.watchdogMilliseconds
+               ? watchdog.start(options.watchdogMilliseconds, *this,
+                                options.onStall)
+               : Status::ok();
+  }
   Result<Variable> newVariable(VariableKind kind);
   Status deleteVariable(Task function, Context context, Variable variable);
   Result<Operator> newOperator(Task function, bool isAsync, VariableList reads,
@@ -192,6 +200,10 @@ private:
   bool runOneOfDeferred(Lock &lock);
   void run(Lock &lock, NaiveOperation &operation);
   bool call(Lock &lock, NaiveOperation &operation, Status &status);
+  Status closeOnce(Lock &lock);
+  std::string describeAll() const;
+  friend Watchdog;
+  std::string findStalled();
   void finish(NaiveOperation &operation, Poison *poison, bool isSkipped);
 
   Engine &engine;
@@ -214,6 +226,10 @@ private:
   std::string givenUp;
   uint64_t nextId = 0;
   EngineStatistics numbers;
+
+  /// Guards the watchdog as it ends. Taken without the other mutex.
+  std::mutex watchdogMutex;
+  Watchdog watchdog; ///< The last: it looks at what is above.
 };
 
 } // namespace dlc::rt

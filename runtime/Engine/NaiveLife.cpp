@@ -73,6 +73,14 @@ Status NaiveCore::close() {
   Lock lock(mutex);
   if (isInside())
     return refuseInside("close()");
+  Status status = closeOnce(lock);
+  lock.unlock();
+  std::lock_guard guard(watchdogMutex);
+  watchdog.end();
+  return status;
+}
+
+Status NaiveCore::closeOnce(Lock &lock) {
   isClosed = true;
   auto isIdle = [&] { return !isTaken; };
   if (!options.closePatienceMilliseconds)
@@ -114,22 +122,44 @@ Result<uint64_t> NaiveCore::version(Variable variable) {
   return variables[variable.index].version;
 }
 
+static std::string titleOf(const NaiveOperation &operation) {
+  return describeOperation(operation.options.name, operation.options.origin) +
+         " #" + std::to_string(operation.id) + " on " +
+         toString(operation.context);
+}
+
 std::string NaiveCore::dump() {
   Lock lock(mutex);
+  return describeAll();
+}
+
+/// With the lock held.
+std::string NaiveCore::describeAll() const {
   std::string text = "naive engine";
   text += isClosed ? ", closed\n" : isStopped ? ", stopped\n" : "\n";
   auto describe = [&](const NaiveOperation &operation, const char *state) {
-    text +=
-        "  " +
-        describeOperation(operation.options.name, operation.options.origin) +
-        " on " + toString(operation.context) + ": " + state + "\n";
+    text += "  " + titleOf(operation) + ": " + state + "\n";
   };
   for (Frame *frame = top; frame; frame = frame->below)
     describe(frame->operation,
-             frame->cell ? "waits for its completion" : "runs");
+             frame->hasReturned ? "waits for its completion" : "runs");
   for (NaiveOperation *later = firstDeferred; later; later = later->next)
     describe(*later, "waits for the operation that pushed it");
   return text;
+}
+
+/// Which operations run since the last but one look, each told once; empty if
+/// none.
+std::string NaiveCore::findStalled() {
+  Lock lock(mutex);
+  std::string text;
+  for (Frame *frame = top; frame; frame = frame->below)
+    if (++frame->ticks == 2)
+      text += titleOf(frame->operation) +
+              (frame->hasReturned ? " has not completed after "
+                                  : " has not returned after ") +
+              std::to_string(options.watchdogMilliseconds) + " ms\n";
+  return text.empty() ? text : text + describeAll();
 }
 
 EngineStatistics NaiveCore::statistics() {
@@ -146,9 +176,5 @@ EngineStatistics NaiveCore::statistics() {
 
 Result<std::unique_ptr<Engine>>
 dlc::rt::createNaiveEngine(const EngineOptions &options) {
-  if (options.watchdogMilliseconds)
-    return makeError(StatusCode::Unsupported,
-                     "the naive engine has no watchdog; dump() shows what its "
-                     "callers wait for");
   return EngineShell<NaiveCore>::create(options);
 }

@@ -472,6 +472,42 @@ TEST_P(ThreadedEngine, TheWatchdogNamesWhatNeverCompletes) {
   }
 }
 
+// Its operations run in the thread that pushes them.
+TEST(Naive, TheWatchdogNamesWhatStalls) {
+  Watched watched({.kind = EngineKind::Naive});
+  Engine &engine = *watched.engine;
+  Gate gate;
+  std::thread pusher([&] {
+    EXPECT_OK(engine.pushSync([&] { gate.pass(); }, Context::null(), {}, {},
+                              {.name = "receive", .origin = "net: 12"}));
+  });
+  const std::string stall = "operation 'receive' (net: 12) #0 on null:0";
+  until([&] { return countOf(stall, watched.report()) != 0; });
+  gate.open();
+  pusher.join();
+  EXPECT_NE(watched.report().find(stall + " has not returned after 10 ms\n"),
+            std::string::npos)
+      << watched.report();
+  EXPECT_NE(watched.report().find(stall + ": runs\n"), std::string::npos);
+  Completion kept;
+  std::atomic<bool> isKept = false;
+  std::thread other([&] {
+    EXPECT_OK(engine.pushAsync(
+        [&](Completion done) {
+          kept = std::move(done);
+          isKept = true;
+        },
+        Context::cpu(), {}, {}, {.name = "send"}));
+  });
+  const std::string late = "operation 'send' #1 on cpu:0 has not ";
+  until([&] { return isKept && countOf(late, watched.report()); });
+  EXPECT_OK(kept.complete());
+  other.join();
+  EXPECT_EQ(countOf(late, watched.report()), 1u) << watched.report();
+  EXPECT_OK(engine.close());
+  EXPECT_OK(engine.close());
+}
+
 TEST_P(ThreadedEngine, IdleThreadsSleep) {
   EngineOptions options = GetParam();
   options.spinMicroseconds = 1;

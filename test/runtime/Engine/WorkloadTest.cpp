@@ -216,11 +216,22 @@ TEST_P(Workload, EqualsSerialForEveryBulkSize) {
 }
 
 TEST_P(Workload, EqualsSerialWithFailures) {
-  check({.steps = 4'000,
-         .failPerMille = 2,
-         .replacePerMille = 50,
-         .longest = 2'000},
-        GetParam(), 2);
+  check({.failPerMille = 2, .replacePerMille = 50}, GetParam(), 2);
+}
+
+// With bulks failures would skip what is in the same bulk.
+TEST_P(Workload, EqualsSerialWithAllOfItAtOnce) {
+  Mix mix = {.failPerMille = 2,
+             .replacePerMille = 50,
+             .hasPriorities = true,
+             .hasDevices = true};
+  EngineOptions options = GetParam();
+  check(mix, options, 3);
+  options.fuzzSeed = 3; // Random delays.
+  check(mix, options, 4);
+  for (unsigned bulk : {2, 7, 100})
+    check({.steps = 3'000, .replacePerMille = 50, .hasDevices = true},
+          GetParam(), 5, bulk);
 }
 
 TEST_P(Workload, EqualsSerialWithPrioritiesAndDevices) {

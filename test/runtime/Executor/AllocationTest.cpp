@@ -8,11 +8,15 @@
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Engine/TaskGraph.h"
 #include "dlc/runtime/Executor/Execution.h"
+#include "dlc/runtime/Executor/Observer.h"
 
 #include <atomic>
 #include <cstdlib>
+#include <ctime>
 #include <gtest/gtest.h>
 #include <new>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace dlc;
 using namespace dlc::rt;
@@ -31,8 +35,15 @@ void *operator new(size_t bytes) {
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
+// Looks at the clock, of all threads. Sanitizers put their own in front.
+static std::atomic<size_t> clockReads = 0;
+
 #if !defined(DLC_TEST_SANITIZED)
 extern "C" {
+int clock_gettime(clockid_t clock, timespec *time) {
+  ++clockReads;
+  return int(syscall(SYS_clock_gettime, clock, time));
+}
 void *__libc_malloc(size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 void *malloc(size_t bytes) {
@@ -91,6 +102,49 @@ TEST(Allocation, StaticRunsTakeNoMemory) {
   EXPECT_EQ(allocations, before);
   EXPECT_EQ(execution->output(0).as<float>()[0], 2.f);
 }
+
+#if !defined(DLC_TEST_SANITIZED)
+TEST(Clock, IsReadForAnObserverOnly) {
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {64});
+  int y = builder.output("y", DLC_F32, {64});
+  builder.launch(builder.kernel(KernelKind::Copy, "copy"), {x}, {y});
+  AlignedBuffer bytes = builder.write();
+  auto program = Program::create(
+      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions());
+  ASSERT_TRUE(program.isOk()) << program.status().message();
+  auto execution = std::move(*Execution::create(**program));
+  float data[64] = {1};
+  int64_t shape[] = {64};
+  ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
+  size_t before = clockReads;
+  ASSERT_TRUE(execution->run().isOk());
+  EXPECT_EQ(clockReads, before);
+  Profiler profiler;
+  TraceRecorder recorder(**program, profiler);
+  execution->setObserver(&recorder);
+  ASSERT_TRUE(execution->run().isOk());
+  EXPECT_GT(clockReads, before);
+  before = clockReads;
+  execution->setObserver(nullptr);
+  ASSERT_TRUE(execution->run().isOk());
+  EXPECT_EQ(clockReads, before);
+}
+
+TEST(Clock, IsReadForAnObserverOfAnEngineOnly) {
+  for (bool isObserved : {false, true}) {
+    Profiler profiler;
+    EngineOptions options;
+    options.kind = EngineKind::Naive;
+    options.observer = isObserved ? &profiler : nullptr;
+    auto engine = std::move(*Engine::create(options));
+    size_t before = clockReads;
+    for (int i = 0; i != 100; ++i)
+      ASSERT_TRUE(engine->pushSync([] {}, Context::cpu(), {}, {}).isOk());
+    EXPECT_EQ(clockReads - before, isObserved ? 200u : 0u);
+  }
+}
+#endif
 
 TEST(Allocation, RunsOfSeveralStreamsTakeNoMemory) {
   ProgramBuilder builder;

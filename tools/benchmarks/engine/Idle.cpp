@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace dlc;
@@ -38,43 +39,112 @@ void dlc::bench::measureIdle(const Settings &settings, Report &report) {
   }
 }
 
-/// One start after `pause` nanoseconds without work.
-static Sample measureStart(rt::Engine &engine, rt::Variable variable,
-                           uint64_t pause) {
+namespace {
+
+/// What a start costs without an engine: one thread that looks at a word for as
+/// long as workers do, then sleeps on it.
+class BareThread {
+public:
+  explicit BareThread(uint64_t spinNanoseconds)
+      : thread([this, spinNanoseconds] { work(spinNanoseconds); }) {}
+  ~BareThread() {
+    start(nullptr);
+    thread.join();
+  }
+
+  /// Stores the time into `*next` soon, from the thread.
+  void start(std::atomic<uint64_t> *next) {
+    place.store(next, std::memory_order_relaxed);
+    word.fetch_add(1, std::memory_order_seq_cst);
+    if (isAsleep.load(std::memory_order_seq_cst))
+      rt::futexWake(word, 1);
+  }
+
+private:
+  void work(uint64_t spinNanoseconds) {
+    for (uint32_t seen = 0;; ++seen) {
+      auto isWanted = [&] { return word.load() != seen; };
+      if (!rt::spinUntil(spinNanoseconds, isWanted)) {
+        isAsleep.store(true, std::memory_order_seq_cst);
+        while (!isWanted())
+          rt::futexWait(word, seen);
+        isAsleep.store(false, std::memory_order_relaxed);
+      }
+      std::atomic<uint64_t> *now = place.load(std::memory_order_relaxed);
+      if (!now)
+        return;
+      now->store(rt::nowNanoseconds());
+    }
+  }
+
+  std::atomic<uint32_t> word = 0;
+  std::atomic<bool> isAsleep = false;
+  std::atomic<std::atomic<uint64_t> *> place = nullptr;
+  std::thread thread;
+};
+
+} // namespace
+
+/// One start, by `push(start)`, after `pause` nanoseconds without work.
+template <typename Push> static Sample measureStart(uint64_t pause, Push push) {
   if (pause > 100'000)
     usleep(pause / 1000);
   else
     rt::spinUntil(pause, [] { return false; });
   std::atomic<uint64_t> start = 0;
   uint64_t begin = rt::nowNanoseconds();
-  check(engine.pushSync([&] { start = rt::nowNanoseconds(); },
-                        rt::Context::cpu(), {}, {variable}));
+  push(start);
   uint64_t pushed = rt::nowNanoseconds();
   while (!start.load())
     rt::relax();
-  check(engine.waitForVariable(variable));
   return {double(pushed - begin), double(start - begin)};
 }
 
 void dlc::bench::measureStarts(const Settings &settings, Report &report) {
   report.beginTable("start after idle",
-                    "ns from the push to the start, with two clock reads");
-  for (NamedEngine &engine :
-       makeEngines(settings.workers, rt::CallerHelp::Never)) {
+                    "ns from the push to the start, with two clock reads",
+                    "bare");
+  std::vector<NamedEngine> engines =
+      makeEngines(settings.workers, rt::CallerHelp::Never);
+  std::vector<rt::Variable> variables;
+  for (NamedEngine &engine : engines) {
     rt::Result<rt::Variable> variable = engine.engine->newVariable();
     check(variable.status());
-    // Well below and well above the time that threads spin for.
-    const struct {
-      const char *name;
-      uint64_t pause;
-      int count;
-    } cases[] = {{"start, spinning", 5'000, 1000},
-                 {"start, parked", 2'000'000, 300}};
-    for (auto &[name, pause, count] : cases) {
-      Series series;
-      for (int i = 0; i != count; ++i)
-        series.add(measureStart(*engine.engine, *variable, pause), 1);
-      report.addSeries(name, engine.name, series, 0);
+    variables.push_back(*variable);
+  }
+  BareThread bare(rt::EngineOptions().spinMicroseconds * 1000);
+  // Well below and well above the time that threads spin for.
+  const struct {
+    const char *name;
+    uint64_t pause;
+    int count;
+  } cases[] = {{"start, spinning", 5'000, 1000},
+               {"start, parked", 2'000'000, 300}};
+  for (auto &[name, pause, count] : cases) {
+    Series alone;
+    std::vector<Series> series(engines.size());
+    for (int i = 0; i != count; ++i) {
+      // Each twice: the first one finds its threads asleep.
+      for (bool counts : {false, true}) {
+        Sample sample =
+            measureStart(pause, [&](auto &start) { bare.start(&start); });
+        if (counts)
+          alone.add(sample, 1);
+      }
+      for (size_t k = 0; k != engines.size(); ++k)
+        for (bool counts : {false, true}) {
+          rt::Engine &engine = *engines[k].engine;
+          Sample sample = measureStart(pause, [&](auto &start) {
+            check(engine.pushSync([&] { start = rt::nowNanoseconds(); },
+                                  rt::Context::cpu(), {}, {&variables[k], 1}));
+          });
+          check(engine.waitForVariable(variables[k]));
+          if (counts)
+            series[k].add(sample, 1);
+        }
     }
+    report.addSeries(name, "bare thread", alone, medianOf(alone.total));
+    for (size_t k = 0; k != engines.size(); ++k)
+      report.addSeries(name, engines[k].name, series[k], medianOf(alone.total));
   }
 }

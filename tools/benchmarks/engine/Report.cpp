@@ -17,15 +17,17 @@ static double leastOf(const std::vector<double> &values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-void Report::beginTable(const std::string &title, const std::string &unit) {
+void Report::beginTable(const std::string &title, const std::string &unit,
+                        const std::string &ratioOf) {
+  reference = ratioOf;
   if (!isJSON)
     std::printf("\n%s (%s)\n%-28s %-20s %18s %18s %8s\n", title.c_str(),
                 unit.c_str(), "pattern", "engine", "submit med (min)",
-                "total med (min)", "of MXNet");
+                "total med (min)", ("of " + ratioOf).c_str());
 }
 
 void Report::addSeries(const std::string &pattern, const std::string &engine,
-                       const Series &series, double reference) {
+                       const Series &series, double referenceTotal) {
   double submit = medianOf(series.submit), total = medianOf(series.total);
   double leastSubmit = leastOf(series.submit),
          leastTotal = leastOf(series.total);
@@ -35,14 +37,15 @@ void Report::addSeries(const std::string &pattern, const std::string &engine,
                 "\"total_min_ns\":%.1f,\"passes\":%zu",
                 pattern.c_str(), engine.c_str(), submit, total, leastSubmit,
                 leastTotal, series.total.size());
-    if (reference > 0)
-      std::printf(",\"of_mxnet\":%.4f", total / reference);
+    if (referenceTotal > 0)
+      std::printf(",\"ratio\":%.4f,\"of\":\"%s\"", total / referenceTotal,
+                  reference.c_str());
     std::printf("}\n");
   } else {
     std::printf("%-28s %-20s %8.1f (%7.1f) %8.1f (%7.1f)", pattern.c_str(),
                 engine.c_str(), submit, leastSubmit, total, leastTotal);
-    if (reference > 0)
-      std::printf(" %8.3f", total / reference);
+    if (referenceTotal > 0)
+      std::printf(" %8.3f", total / referenceTotal);
     std::printf("\n");
   }
   std::fflush(stdout);

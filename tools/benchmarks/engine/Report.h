@@ -28,12 +28,14 @@ class Report {
 public:
   explicit Report(bool isJSON) : isJSON(isJSON) {}
 
-  /// Opens a table; `unit` says what the nanoseconds are for.
-  void beginTable(const std::string &title, const std::string &unit);
-  /// One pattern of one engine. `reference` is the median total that the ratio
-  /// is taken of; 0 for none.
+  /// Opens a table; `unit` says what the nanoseconds are for, `ratioOf` whose
+  /// totals ratios are taken of.
+  void beginTable(const std::string &title, const std::string &unit,
+                  const std::string &ratioOf = "MXNet");
+  /// One pattern of one engine. `referenceTotal` is the median total that the
+  /// ratio is taken of; 0 for none.
   void addSeries(const std::string &pattern, const std::string &engine,
-                 const Series &series, double reference);
+                 const Series &series, double referenceTotal);
   /// A single figure, such as {"task_ns", 480}.
   void addFigure(const std::string &pattern, const std::string &engine,
                  const std::string &key, double value);
@@ -43,6 +45,7 @@ public:
 
 private:
   bool isJSON;
+  std::string reference;
 };
 
 } // namespace dlc::bench
