@@ -51,6 +51,11 @@ DLC_API DlcStatus dlcArrayRuntimeCreate(DlcEngine engine,
 /* Since 0.1 (unstable) */
 DLC_API void dlcArrayRuntimeDestroy(DlcArrayRuntime runtime);
 
+/* Starts the sequences of random numbers of all devices from the beginning of
+ * another seed (at first: 0), after what was pushed before.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcArrayRuntimeSeed(DlcArrayRuntime runtime, uint64_t seed);
+
 /* An array that has no memory before the first operation writes it. Errors:
  * DLC_INVALID_ARGUMENT (type or shape), DLC_UNSUPPORTED (a device without
  * memory). Since 0.1 (unstable) */
@@ -92,6 +97,16 @@ DLC_API DlcStatus dlcNDArrayCopyTo(DlcNDArray array, DlcNDArray target);
 
 /* Sets all elements, converted as a cast does. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayFill(DlcNDArray array, double value);
+
+/* Fills floats with random numbers, uniform in [low, high) or normal: the next
+ * ones of the device's sequence. Errors: DLC_INVALID_ARGUMENT (elements that
+ * are not floats; low >= high, a deviation below 0, or not finite).
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayFillUniform(DlcNDArray array, double low,
+                                        double high);
+/* Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayFillNormal(DlcNDArray array, double mean,
+                                       double deviation);
 
 /* Pushes `outputs = operation(inputs)` for a Graph operation that needs no
  * attributes: "add", "exp", "matmul"... Absent operands are null. Outputs may

@@ -75,6 +75,12 @@ DlcStatus dlcArrayRuntimeCreate(DlcEngine engine, DlcArrayRuntime *runtime) {
 
 void dlcArrayRuntimeDestroy(DlcArrayRuntime runtime) { delete runtime; }
 
+DlcStatus dlcArrayRuntimeSeed(DlcArrayRuntime runtime, uint64_t seed) {
+  if (!runtime)
+    return wrap(missing("a runtime for arrays"));
+  return wrap(runtime->runtime->resources().seed(seed));
+}
+
 DlcStatus dlcNDArrayCreate(DlcArrayRuntime runtime, DlcDataType type,
                            const int64_t *shape, int32_t rank,
                            DlcContext context, DlcNDArray *array) {
@@ -148,6 +154,15 @@ DlcStatus dlcNDArrayCopyTo(DlcNDArray array, DlcNDArray target) {
 
 DlcStatus dlcNDArrayFill(DlcNDArray array, double value) {
   return wrap(toArray(array).fill(value));
+}
+
+DlcStatus dlcNDArrayFillUniform(DlcNDArray array, double low, double high) {
+  return wrap(toArray(array).fillUniform(low, high));
+}
+
+DlcStatus dlcNDArrayFillNormal(DlcNDArray array, double mean,
+                               double deviation) {
+  return wrap(toArray(array).fillNormal(mean, deviation));
 }
 
 DlcStatus dlcNDArrayApply(const char *operation, const DlcNDArray *inputs,

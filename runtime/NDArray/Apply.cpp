@@ -4,7 +4,6 @@
 // elements from the Reference computation when run.
 
 #include "Chunk.h"
-#include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Kernel/Reference/Reference.h"
 
 #include <algorithm>
@@ -19,20 +18,36 @@ using namespace dlc::rt;
 namespace {
 /// One application, as the engine holds it.
 struct Application {
-  const ref::Operation *operation;
+  const ref::Operation *operation = nullptr;
   Attributes attributes;
   std::vector<ArrayPiece> inputs, outputs;
+  /// A kernel may read its operands after it has begun to write: outputs that
+  /// lie over one are computed in `space`, each at its offset.
+  static constexpr size_t inPlace = SIZE_MAX;
+  std::vector<size_t> offsets;
+  size_t spaceBytes = 0;
+  TemporarySpace space;
 
-  Status run() const;
-
-private:
-  bool overlapsInput(const ArrayPiece &output) const {
-    return std::ranges::any_of(inputs, [&](const ArrayPiece &input) {
-      return input.overlaps(output);
-    });
+  bool needsSpace() const {
+    return std::ranges::any_of(offsets,
+                               [](size_t offset) { return offset != inPlace; });
   }
+  void layOut();
+  Status run() const;
 };
 } // namespace
+
+void Application::layOut() {
+  for (const ArrayPiece &output : outputs) {
+    bool isAside = std::ranges::any_of(inputs, [&](const ArrayPiece &input) {
+      return input.overlaps(output);
+    });
+    offsets.push_back(isAside ? spaceBytes : inPlace);
+    if (isAside)
+      spaceBytes +=
+          (output.bytes + DLC_ALIGNMENT - 1) / DLC_ALIGNMENT * DLC_ALIGNMENT;
+  }
+}
 
 Status Application::run() const {
   std::vector<TensorView> inputViews, outputViews;
@@ -46,27 +61,26 @@ Status Application::run() const {
       return std::move(start.status());
     inputViews.push_back(input.view(*start));
   }
-  // A kernel may read its operands after it has begun to write: what lies over
-  // one is computed aside.
-  std::vector<AlignedBuffer> aside(outputs.size());
+  std::byte *aside = nullptr;
+  if (needsSpace()) {
+    Result<void *> memory = space.reserve(spaceBytes);
+    if (!memory.isOk())
+      return std::move(memory.status());
+    aside = static_cast<std::byte *>(*memory);
+  }
   for (size_t i = 0; i != outputs.size(); ++i) {
     Result<std::byte *> start = outputs[i].writable();
     if (!start.isOk())
       return std::move(start.status());
     outputViews.push_back(outputs[i].view(*start));
-    if (!overlapsInput(outputs[i]))
-      continue;
-    Result<AlignedBuffer> buffer = AlignedBuffer::allocate(outputs[i].bytes);
-    if (!buffer.isOk())
-      return std::move(buffer.status());
-    aside[i] = std::move(*buffer);
-    outputViews[i].data = aside[i].data();
+    if (offsets[i] != inPlace)
+      outputViews[i].data = aside + offsets[i];
   }
   ref::ComputeContext context(inputViews, outputViews, attributes);
   DLC_RETURN_IF_ERROR(operation->compute(context));
   for (size_t i = 0; i != outputs.size(); ++i)
-    if (aside[i].size() != 0)
-      std::memcpy(*outputs[i].writable(), aside[i].data(), aside[i].size());
+    if (offsets[i] != inPlace)
+      std::memcpy(*outputs[i].writable(), aside + offsets[i], outputs[i].bytes);
   return Status::ok();
 }
 
@@ -156,7 +170,9 @@ static Status push(const ref::Operation &operation,
                    std::span<const NDArray> inputs,
                    const Attributes &attributes,
                    std::span<const NDArray> outputs, int priority) {
-  Application application{&operation, attributes, {}, {}};
+  Application application;
+  application.operation = &operation;
+  application.attributes = attributes;
   std::vector<Variable> reads, writes;
   for (const NDArray &output : outputs) {
     application.outputs.emplace_back(output);
@@ -167,10 +183,19 @@ static Status push(const ref::Operation &operation,
     if (!input.isNull() && std::ranges::count(writes, input.variable()) == 0)
       addVariable(reads, input.variable());
   }
+  const NDArray &first = outputs[0];
+  application.layOut();
+  if (application.needsSpace()) {
+    Result<TemporarySpace> space =
+        first.runtime()->resources().temporarySpace(first.context());
+    if (!space.isOk())
+      return std::move(space.status());
+    application.space = *space;
+    writes.push_back(space->variable());
+  }
   PushOptions options;
   options.name = operation.name.data(); // A literal: ends in a zero.
   options.priority = priority;
-  const NDArray &first = outputs[0];
   return first.runtime()->engine().pushSync(
       [application = std::move(application)] { return application.run(); },
       first.context(), reads, writes, options);

@@ -38,6 +38,13 @@ static void testOperations(DlcArrayRuntime runtime) {
   CHECK(version == 2);
   CHECK_OK(dlcNDArrayAt(y, 1, &row));
   CHECK_OK(dlcNDArrayFill(row, 0));
+  CHECK_OK(dlcArrayRuntimeSeed(runtime, 1));
+  CHECK_OK(dlcNDArrayFillUniform(away, 2, 3));
+  CHECK_OK(dlcNDArrayCopyToHost(away, out, sizeof(out)));
+  CHECK(out[0] >= 2 && out[0] < 3 && out[0] != out[1]);
+  CHECK_OK(dlcNDArrayFillNormal(away, 7, 0));
+  CHECK_OK(dlcNDArrayCopyToHost(away, out, sizeof(out)));
+  CHECK(out[0] == 7 && out[5] == 7);
   CHECK_OK(dlcNDArrayWait(y, DLC_USE_READ));
   CHECK_OK(dlcNDArrayCopyToHost(y, out, sizeof(out)));
   CHECK(out[2] == 13 && out[3] == 0);
@@ -88,6 +95,10 @@ static void testErrors(DlcArrayRuntime runtime) {
   CHECK_ERROR(dlcNDArrayWait(NULL, DLC_USE_READ), DLC_INVALID_ARGUMENT,
               "a null handle");
   CHECK_ERROR(dlcNDArrayFill(NULL, 1), DLC_INVALID_ARGUMENT, "a null handle");
+  CHECK_ERROR(dlcNDArrayFillUniform(x, 1, 1), DLC_INVALID_ARGUMENT, "[1, 1)");
+  CHECK_ERROR(dlcNDArrayFillNormal(NULL, 0, 1), DLC_INVALID_ARGUMENT,
+              "a null handle");
+  CHECK_ERROR(dlcArrayRuntimeSeed(NULL, 1), DLC_INVALID_ARGUMENT, "a runtime");
   CHECK_ERROR(dlcNDArrayAt(x, 2, &none), DLC_INVALID_ARGUMENT, "got 2");
   CHECK_ERROR(dlcNDArrayAt(x, 0, NULL), DLC_INVALID_ARGUMENT, "a place");
   CHECK(!none);

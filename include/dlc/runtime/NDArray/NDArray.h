@@ -16,6 +16,7 @@
 #include "dlc/runtime/Base/Attributes.h"
 #include "dlc/runtime/Base/Tensor.h"
 #include "dlc/runtime/Engine/Engine.h"
+#include "dlc/runtime/Resource/Resource.h"
 #include "dlc/runtime/Storage/Storage.h"
 
 #include <atomic>
@@ -28,18 +29,23 @@ namespace dlc::rt {
 
 class Chunk;
 
-/// Where arrays live: an engine and the memory of its devices. Arrays share
-/// it.
+/// Where arrays live: an engine, the memory of its devices, and what operations
+/// borrow there. Arrays share it.
 class ArrayRuntime {
 public:
   explicit ArrayRuntime(
       std::shared_ptr<Engine> engine,
-      std::shared_ptr<Storage> storage = std::make_shared<Storage>())
-      : sharedStorage(std::move(storage)), sharedEngine(std::move(engine)) {}
+      std::shared_ptr<Storage> storage = std::make_shared<Storage>(),
+      const ResourceOptions &options = {})
+      : sharedStorage(std::move(storage)), sharedEngine(std::move(engine)),
+        lent(*sharedEngine, *sharedStorage, options) {}
   ~ArrayRuntime();
 
   Engine &engine() const { return *sharedEngine; }
   const std::shared_ptr<Storage> &storage() const { return sharedStorage; }
+  /// What operations of arrays take their temporary space and their random
+  /// numbers from; its seed is that of the arrays' random numbers.
+  ResourceManager &resources() { return lent; }
 
 private:
   friend class Chunk;
@@ -49,6 +55,7 @@ private:
 
   std::shared_ptr<Storage> sharedStorage;
   std::shared_ptr<Engine> sharedEngine;
+  ResourceManager lent;
   /// Chunks that go when the engine has memory for that again: tried when the
   /// next array is made and at the end.
   std::atomic<Chunk *> kept = nullptr;
@@ -154,6 +161,14 @@ public:
   Result<NDArray> copy(Context context) const;
   /// Sets all elements to `value`, converted as the cast operation does.
   Status fill(double value, int priority = 0) const;
+  /// Fills floats with random numbers: uniform in [low, high), or normal. They
+  /// are the next ones of the device's sequence (ArrayRuntime::resources()), so
+  /// the same for the same seed and order of pushes. Errors: also
+  /// InvalidArgument (elements that are not floats; low >= high or a deviation
+  /// below 0, or not finite).
+  Status fillUniform(double low = 0, double high = 1, int priority = 0) const;
+  Status fillNormal(double mean = 0, double deviation = 1,
+                    int priority = 0) const;
 
   //===--------------------------------------------------------------------===//
   // Waiting

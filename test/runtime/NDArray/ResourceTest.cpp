@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What operations of arrays borrow: random numbers and temporary space.
+
+#include "NDArrayTesting.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+DLC_WITH_EVERY_ENGINE(RandomArrays);
+
+TEST_P(RandomArrays, DependOnTheSeedAndTheOrderAlone) {
+  auto drawn = [&](uint64_t seed, Context context) {
+    EXPECT_OK(runtime->resources().seed(seed));
+    std::vector<float> all;
+    for (int64_t size : {1000, 1, 0, 37}) {
+      NDArray array = makeArray(runtime, {size}, DLC_F32, context);
+      EXPECT_OK(array.fillUniform(-1, 3));
+      std::vector<float> some(size);
+      EXPECT_OK(array.copyToHost(std::span(some)));
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  };
+  std::vector<float> first = drawn(1, Context::cpu());
+  EXPECT_EQ(first, drawn(1, Context::cpu()));
+  EXPECT_NE(first, drawn(2, Context::cpu()));
+  EXPECT_NE(first, drawn(1, Context::null(1)));
+  EXPECT_EQ(std::set<float>(first.begin(), first.end()).size(), first.size());
+  double sum = 0;
+  for (float value : first) {
+    EXPECT_GE(value, -1);
+    EXPECT_LT(value, 3);
+    sum += value;
+  }
+  EXPECT_NEAR(sum / first.size(), 1, 0.1); // 3 standard deviations.
+}
+
+TEST_P(RandomArrays, AreOfEveryFloat) {
+  for (DataType type : {DLC_F16, DLC_BF16, DLC_F32, DLC_F64}) {
+    SCOPED_TRACE(type);
+    EXPECT_OK(runtime->resources().seed(5));
+    NDArray array = makeArray(runtime, {1000}, type);
+    EXPECT_OK(array.fillNormal(10, 2));
+    Attributes attributes;
+    attributes.set("to", int64_t(DLC_F64));
+    NDArray wide = valueOf(apply("cast", {array}, attributes));
+    std::vector<double> values(1000);
+    EXPECT_OK(wide.copyToHost(std::span(values)));
+    double mean = 0, square = 0;
+    for (double value : values) {
+      mean += value / 1000;
+      square += (value - 10) * (value - 10) / 1000;
+    }
+    EXPECT_NEAR(mean, 10, 0.2);             // 3 standard deviations.
+    EXPECT_NEAR(std::sqrt(square), 2, 0.2); // 4.
+  }
+}
+
+TEST_P(RandomArrays, SayWhatTheyNeed) {
+  NDArray floats = makeArray(runtime, {3}),
+          ints = makeArray(runtime, {3}, DLC_I32);
+  double inf = std::numeric_limits<double>::infinity();
+  EXPECT_ERROR(ints.fillUniform(), InvalidArgument, "floats, got 3xi32");
+  EXPECT_ERROR(floats.fillUniform(1, 1), InvalidArgument, "[1, 1)");
+  EXPECT_ERROR(floats.fillUniform(0, inf), InvalidArgument, "[0, inf)");
+  EXPECT_ERROR(floats.fillNormal(0, -1), InvalidArgument, "0 and -1");
+  EXPECT_ERROR(NDArray().fillNormal(), InvalidArgument, "a null handle");
+}
+
+// What is computed over an operand takes temporary space, which arrays share.
+TEST_P(RandomArrays, ManyAreComputedInPlace) {
+  std::vector<NDArray> arrays;
+  for (int i = 0; i != 8; ++i) {
+    arrays.push_back(makeArray(runtime, {2, 2}));
+    EXPECT_OK(arrays.back().fill(i));
+  }
+  for (int round = 0; round != 20; ++round)
+    for (NDArray &array : arrays) {
+      const NDArray both[] = {array, array};
+      EXPECT_OK(apply("add", both, {}, {&array, 1}));
+    }
+  for (int i = 0; i != 8; ++i)
+    EXPECT_EQ(floatsOf(arrays[i]), std::vector<float>(4, std::ldexp(i, 20)));
+}
