@@ -24,12 +24,16 @@ public:
            !isHeld.exchange(true, std::memory_order_acquire);
   }
   void lock() {
-    for (int i = 0; !try_lock(); ++i) {
-      // The holder may have lost its processor.
-      if (i < 64)
-        relax();
-      else
+    // Soon rarer: who holds it often goes on, with all that it guards in its
+    // caches.
+    unsigned pause = 1, waited = 0;
+    for (; !try_lock(); pause = pause < 4 ? 2 * pause : 4) {
+      if (waited < 64)
+        for (unsigned i = 0; i != pause; ++i)
+          relax();
+      else // The holder may have lost its processor.
         sched_yield();
+      waited += pause;
     }
   }
   void unlock() { isHeld.store(false, std::memory_order_release); }

@@ -4,7 +4,10 @@
 
 #include "Measure.h"
 
+#include <algorithm>
 #include <csignal>
+#include <numeric>
+#include <random>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,13 +21,22 @@ static Peer *findMXNet(const Peers &peers) {
   return nullptr;
 }
 
+/// Another order in each pass: what one leaves in the caches, and threads of it
+/// that still spin, are not always the same one's.
+static std::vector<size_t> orderOf(unsigned pass, size_t peers) {
+  std::vector<size_t> order(peers);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937(pass));
+  return order;
+}
+
 /// One series a peer; empty for those that do not support `mode`.
 static std::vector<Series> measure(const Peers &peers, const Pattern &pattern,
                                    const Mode &mode, unsigned passes) {
   std::vector<Series> series(peers.size());
   // The first pass warms up.
   for (unsigned pass = 0; pass <= passes; ++pass)
-    for (size_t i = 0; i != peers.size(); ++i) {
+    for (size_t i : orderOf(pass, peers.size())) {
       if (!peers[i]->supports(mode))
         continue;
       Sample sample = peers[i]->run(pattern, mode);
@@ -131,7 +143,7 @@ void dlc::bench::measureTwoPushers(const Peers &peers, const Settings &settings,
     std::vector<Series> series(peers.size());
     Series reference;
     for (unsigned pass = 0; pass <= settings.passes; ++pass)
-      for (size_t i = 0; i != peers.size(); ++i) {
+      for (size_t i : orderOf(pass, peers.size())) {
         bool isMXNet = peers[i].get() == findMXNet(peers);
         Mode mode{.pushers = isMXNet ? 1u : 2u};
         if (!peers[i]->supports(mode))
