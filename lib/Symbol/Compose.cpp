@@ -33,13 +33,13 @@ Symbol Symbol::variable(std::string name, Attributes attributes) {
     return fail("expected a name of a variable, got an empty one");
   if (Status status = checkText("the name of a variable", name); !status.isOk())
     return Symbol(std::move(status));
-  if (Status status = checkAttributes(attributes); !status.isOk())
-    return Symbol(std::move(status));
   auto node = std::make_shared<Node>();
   node->name = std::move(name);
   node->attributes = AttributeScope::current();
   for (auto &[key, value] : attributes)
     node->attributes[attributeName(key)] = value;
+  if (Status status = checkAttributes(node->attributes); !status.isOk())
+    return Symbol(std::move(status));
   return Symbol(std::vector<Entry>{{node}});
 }
 
@@ -48,14 +48,14 @@ Symbol Symbol::atomic(std::string_view name, Attributes attributes) {
   if (!op)
     return Symbol(Status(StatusCode::NotFound,
                          "unknown operator '" + std::string(name) + "'"));
-  if (Status status = checkAttributes(attributes); !status.isOk())
-    return Symbol(std::move(status));
   auto node = std::make_shared<Node>();
   node->op = op;
   node->name = name;
   node->attributes = AttributeScope::current();
   for (auto &[key, value] : normalize(*op, attributes))
     node->attributes[key] = value;
+  if (Status status = checkAttributes(node->attributes); !status.isOk())
+    return Symbol(std::move(status));
   rt::Result<Parameters> parameters = Parameters::parse(*op, node->attributes);
   if (!parameters.isOk())
     return Symbol(std::move(parameters.status())
@@ -86,12 +86,35 @@ Symbol Symbol::group(const std::vector<Symbol> &parts) {
 
 //===-- Copies and substitution -------------------------------------------===//
 
-/// The network of `entries` in new nodes, with other entries in the place of
-/// the variables in `replaced`.
-static std::vector<Entry>
+/// The version that a use of `entry` has now: a variable may have been written
+/// since.
+static Entry currentOf(const Entry &entry) {
+  Entry result = entry;
+  if (entry.node->isVariable())
+    result.version = entry.node->version;
+  return result;
+}
+
+/// Counts the writes of variables anew, in the order of `nodes`.
+static Status countVersions(const std::vector<Node *> &nodes) {
+  for (Node *node : nodes)
+    DLC_RETURN_IF_ERROR(checkStates(*node));
+  for (Node *node : nodes) {
+    node->version = 0;
+    DLC_RETURN_IF_ERROR(setVersions(*node));
+  }
+  return Status::ok();
+}
+
+/// The network of `symbol` in new nodes, with other entries in the place of the
+/// variables in `replaced`. If there are some, writes count anew in the order
+/// of the network. InvalidArgument for an auxiliary state that would be no
+/// variable.
+static rt::Result<std::vector<Entry>>
 rebuild(const Symbol &symbol,
         const std::unordered_map<const Node *, Entry> &replaced) {
   std::unordered_map<const Node *, std::shared_ptr<Node>> copies;
+  std::vector<Node *> order;
   auto translate = [&](const Entry &entry) {
     auto other = replaced.find(entry.node.get());
     if (other != replaced.end())
@@ -106,16 +129,20 @@ rebuild(const Symbol &symbol,
       input = translate(input);
     for (std::shared_ptr<Node> &dependency : copy->controlDependencies)
       dependency = translate({dependency}).node;
+    order.push_back(copy.get());
     copies.emplace(node.get(), std::move(copy));
   }
+  if (!replaced.empty())
+    DLC_RETURN_IF_ERROR(countVersions(order));
   std::vector<Entry> outputs;
   for (const Entry &entry : symbol.outputs())
-    outputs.push_back(translate(entry));
+    outputs.push_back(replaced.empty() ? translate(entry)
+                                       : currentOf(translate(entry)));
   return outputs;
 }
 
 Symbol Symbol::copy() const {
-  return isOk() ? Symbol(rebuild(*this, {})) : *this;
+  return isOk() ? Symbol(std::move(*rebuild(*this, {}))) : *this;
 }
 
 /// Why `argument` cannot stand for one value; empty when it can.
@@ -125,20 +152,10 @@ static Symbol checkArgument(const Symbol &argument, const std::string &what) {
   if (argument.size() != 1)
     return fail(what + ": expected a symbol with 1 output, got " +
                 std::to_string(argument.size()));
-  const Node &node = *argument.outputs().front().node;
-  if (node.op && node.inputs.empty() && !node.op->inputs.empty())
+  if (const Node &node = *argument.outputs().front().node; !node.isApplied())
     return fail(what + ": expected an operator that is applied, got " +
                 std::string(node.op->name) + " without inputs");
   return {};
-}
-
-/// The version that a use of `entry` has now: a variable may have been written
-/// since.
-static Entry currentOf(const Entry &entry) {
-  Entry result = entry;
-  if (entry.node->isVariable())
-    result.version = entry.node->version;
-  return result;
 }
 
 Symbol Symbol::substitute(const std::vector<Symbol> &arguments,
@@ -154,7 +171,7 @@ Symbol Symbol::substitute(const std::vector<Symbol> &arguments,
     std::string what = "argument '" + name + "'";
     if (Symbol bad = checkArgument(argument, what); !bad.isOk())
       return bad;
-    if (!byName.emplace(name, currentOf(argument.entries.front())).second)
+    if (!byName.emplace(name, argument.entries.front()).second)
       return fail(what + " is given twice");
   }
   std::unordered_map<const Node *, Entry> replaced;
@@ -166,17 +183,9 @@ Symbol Symbol::substitute(const std::vector<Symbol> &arguments,
   for (const auto &[name, argument] : named)
     if (std::ranges::find(known, name) == known.end())
       return fail("expected an argument of the symbol, got '" + name + "'");
-  Symbol result(rebuild(*this, replaced));
-  // An auxiliary state must remain a variable; written ones count anew.
-  if (!replaced.empty())
-    for (const std::shared_ptr<Node> &node : result.nodes())
-      for (size_t i = 0; i < node->inputs.size(); ++i)
-        if (node->op->roleOf(node->parameters, i) == InputRole::Auxiliary &&
-            !node->inputs[i].node->isVariable())
-          return fail(node->describe() + ": expected a variable for input '" +
-                      node->op->inputNames(node->parameters)[i] +
-                      "', which is written");
-  return result;
+  rt::Result<std::vector<Entry>> outputs = rebuild(*this, replaced);
+  return outputs.isOk() ? Symbol(std::move(*outputs))
+                        : Symbol(std::move(outputs.status()));
 }
 
 //===-- Application -------------------------------------------------------===//

@@ -220,7 +220,8 @@ void Reader::upgrade(Node &node, Attributes &attributes) {
 
 Status Reader::addMissingInputs(Node &node) {
   std::vector<std::string> names = node.op->inputNames(node.parameters);
-  if (version < kFirstWithAuxiliary)
+  // Operands that are counted were always written down.
+  if (version < kFirstWithAuxiliary && !node.op->isVariadic(node.parameters))
     for (size_t i = node.inputs.size(); i < names.size(); ++i) {
       auto variable = std::make_shared<Node>();
       variable->name = node.name + "_" + names[i];

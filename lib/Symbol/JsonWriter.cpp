@@ -74,10 +74,12 @@ rt::Result<std::string> symbol::toJson(const Symbol &symbol) {
   if (symbol.size() == 0)
     return rt::Status(rt::StatusCode::InvalidArgument,
                       "expected a symbol with outputs, got none");
+  IndexedGraph graph(symbol);
+  for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
+    DLC_RETURN_IF_ERROR(graph.node(id).checkApplied());
   std::string text;
   llvm::raw_string_ostream stream(text);
   OStream json(stream, /*IndentSize=*/2);
-  IndexedGraph graph(symbol);
   json.object([&] { writeGraph(json, graph); });
   return text + "\n";
 }

@@ -68,21 +68,28 @@ void symbol::setInitializers(Node &node) {
   }
 }
 
-Status symbol::setVersions(Node &node) {
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    Entry &input = node.inputs[i];
-    bool isWritten =
-        node.op->roleOf(node.parameters, i) == InputRole::Auxiliary;
-    if (isWritten && !input.node->isVariable())
+static bool isWritten(const Node &node, size_t input) {
+  return node.op->roleOf(node.parameters, input) == InputRole::Auxiliary;
+}
+
+Status symbol::checkStates(const Node &node) {
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (const Node &input = *node.inputs[i].node;
+        isWritten(node, i) && !input.isVariable())
       return Status(StatusCode::InvalidArgument,
                     node.describe() + ": expected a variable for input '" +
                         node.op->inputNames(node.parameters)[i] +
-                        "', which is written, got " + input.node->describe());
-    if (input.node->isVariable())
-      input.version = input.node->version + isWritten;
-  }
+                        "', which is written, got " + input.describe());
+  return Status::ok();
+}
+
+Status symbol::setVersions(Node &node) {
+  DLC_RETURN_IF_ERROR(checkStates(node));
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    if (node.op->roleOf(node.parameters, i) == InputRole::Auxiliary)
+    if (Entry &input = node.inputs[i]; input.node->isVariable())
+      input.version = input.node->version + isWritten(node, i);
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (isWritten(node, i))
       ++node.inputs[i].node->version;
   return Status::ok();
 }

@@ -36,8 +36,11 @@ void giveToInputs(Node &node);
 /// inputs of `node` that have none.
 void setInitializers(Node &node);
 
+/// InvalidArgument when `node` writes an input that is no variable.
+rt::Status checkStates(const Node &node);
+
 /// Gives the inputs of `node` the versions of their variables, after those that
-/// it writes; these must be variables.
+/// it writes; fails as checkStates().
 rt::Status setVersions(Node &node);
 
 } // namespace dlc::symbol

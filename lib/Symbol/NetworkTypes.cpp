@@ -9,8 +9,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
-#include <unordered_set>
-
 using namespace dlc;
 using namespace dlc::symbol;
 using llvm::SmallVector;
@@ -18,28 +16,26 @@ using mlir::Value;
 using rt::Status;
 using rt::StatusCode;
 
-Status symbol::checkVariables(const IndexedGraph &graph,
-                              const std::vector<std::string> &names) {
-  std::unordered_set<std::string_view> known;
+using VariableNames = std::unordered_set<std::string_view>;
+
+/// The names of all variables. InvalidArgument when two share one.
+static Status listVariables(const IndexedGraph &graph, VariableNames &names) {
   for (IndexedGraph::NodeId id : graph.inputNodes())
-    if (!known.insert(graph.node(id).name).second)
+    if (!names.insert(graph.node(id).name).second)
       return Status(StatusCode::InvalidArgument,
                     "expected distinct names of variables, got '" +
                         graph.node(id).name + "' twice");
-  for (const std::string &name : names)
-    if (!known.contains(name))
-      return Status(StatusCode::InvalidArgument,
-                    "expected a variable of the symbol, got '" + name + "'");
   return Status::ok();
 }
 
-template <typename Fact>
-static std::vector<std::string>
-namesOf(const std::map<std::string, Fact, std::less<>> &known) {
-  std::vector<std::string> names;
+/// Every name in `known` is that of a variable.
+template <typename Known>
+static Status checkNames(const VariableNames &variables, const Known &known) {
   for (const auto &[name, fact] : known)
-    names.push_back(name);
-  return names;
+    if (!variables.contains(name))
+      return Status(StatusCode::InvalidArgument,
+                    "expected a variable of the symbol, got '" + name + "'");
+  return Status::ok();
 }
 
 //===-- Element types -----------------------------------------------------===//
@@ -64,7 +60,10 @@ static Status typeOfVariable(const Node &node, rt::DataType &type) {
 }
 
 Status NetworkTypes::inferTypes(const KnownTypes &known) {
-  DLC_RETURN_IF_ERROR(checkVariables(graph, namesOf(known)));
+  for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
+    DLC_RETURN_IF_ERROR(graph.node(id).checkApplied());
+  DLC_RETURN_IF_ERROR(listVariables(graph, variables));
+  DLC_RETURN_IF_ERROR(checkNames(variables, known));
   for (IndexedGraph::NodeId id : graph.inputNodes()) {
     rt::DataType declared = DLC_INVALID_TYPE;
     DLC_RETURN_IF_ERROR(typeOfVariable(graph.node(id), declared));
@@ -214,7 +213,7 @@ void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
 
 Status NetworkTypes::inferShapes(const KnownShapes &known,
                                  mlir::MLIRContext &context) {
-  DLC_RETURN_IF_ERROR(checkVariables(graph, namesOf(known)));
+  DLC_RETURN_IF_ERROR(checkNames(variables, known));
   for (IndexedGraph::NodeId id : graph.inputNodes()) {
     Shape declared;
     DLC_RETURN_IF_ERROR(shapeOfVariable(graph.node(id), declared));

@@ -13,6 +13,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Types.h"
 
+#include <unordered_set>
+
 namespace dlc::symbol {
 
 class NetworkTypes {
@@ -42,13 +44,10 @@ private:
   class Forward;
 
   const IndexedGraph &graph;
+  std::unordered_set<std::string_view> variables; ///< Names; of inferTypes().
   ShapePropagation shapes;
   TypePropagation types;
 };
-
-/// Every name of `names` is that of a variable, and no two variables share one.
-rt::Status checkVariables(const IndexedGraph &graph,
-                          const std::vector<std::string> &names);
 
 } // namespace dlc::symbol
 

@@ -56,6 +56,13 @@ Operator::outputNames(const Parameters &parameters) const {
   return names;
 }
 
+std::string Operator::outputName(const Parameters &parameters,
+                                 size_t index) const {
+  bool isNumbered = !outputCount.empty() && parameters.getInt(outputCount) > 1;
+  return isNumbered ? "output" + std::to_string(index)
+                    : outputNames(parameters)[index];
+}
+
 size_t Operator::outputCountOf(const Parameters &parameters) const {
   if (!outputCount.empty())
     return parameters.getInt(outputCount);

@@ -103,7 +103,7 @@ private:
       message += "input '" + node.op->inputNames(node.parameters)[*i] + "' (" +
                  graph.node(graph.inputs(id)[*i].node).describe() + "): ";
     if (std::optional<size_t> i = relation.failedOutput())
-      message += "output '" + node.op->outputNames(node.parameters)[*i] + "': ";
+      message += "output '" + node.op->outputName(node.parameters, *i) + "': ";
     constexpr std::string_view prefix = "unsupported: ";
     std::string reason = relation.failure();
     if (!reason.starts_with(prefix))

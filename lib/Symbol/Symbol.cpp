@@ -17,27 +17,36 @@ using rt::StatusCode;
 
 //===-- Nodes -------------------------------------------------------------===//
 
-/// Moves what `node` alone keeps alive to `orphans`.
-static void takeOrphans(Node &node,
-                        std::vector<std::shared_ptr<Node>> &orphans) {
-  auto take = [&](std::shared_ptr<Node> &child) {
-    if (child.use_count() == 1)
-      orphans.push_back(std::move(child));
-  };
+/// Moves what `node` refers to behind `children`.
+static void takeChildren(Node &node,
+                         std::vector<std::shared_ptr<Node>> &children) {
   for (Entry &input : node.inputs)
-    take(input.node);
+    children.push_back(std::move(input.node));
   for (std::shared_ptr<Node> &dependency : node.controlDependencies)
-    take(dependency);
+    children.push_back(std::move(dependency));
 }
 
 Node::~Node() {
-  std::vector<std::shared_ptr<Node>> orphans;
-  takeOrphans(*this, orphans);
-  while (!orphans.empty()) {
-    std::shared_ptr<Node> node = std::move(orphans.back());
-    orphans.pop_back();
-    takeOrphans(*node, orphans);
+  std::vector<std::shared_ptr<Node>> children;
+  takeChildren(*this, children);
+  while (!children.empty()) {
+    std::shared_ptr<Node> node = std::move(children.back());
+    children.pop_back();
+    // A node may stand there several times; the last of them frees it.
+    if (node.use_count() == 1)
+      takeChildren(*node, children);
   }
+}
+
+bool Node::isApplied() const {
+  return !op || !inputs.empty() || op->inputs.empty();
+}
+
+Status Node::checkApplied() const {
+  return isApplied()
+             ? Status::ok()
+             : Status(StatusCode::InvalidArgument,
+                      describe() + ": expected an operator that is applied");
 }
 
 size_t Node::outputCount() const {
@@ -49,7 +58,7 @@ size_t Node::visibleOutputCount() const {
 }
 
 std::string Node::outputName(size_t index) const {
-  return op ? name + "_" + op->outputNames(parameters)[index] : name;
+  return op ? name + "_" + op->outputName(parameters, index) : name;
 }
 
 std::string Node::describe() const {
@@ -93,6 +102,19 @@ std::map<std::string, Attributes, std::less<>> Symbol::allAttributes() const {
   return result;
 }
 
+/// "inputs" or "outputs" that other parameters would change and that somebody
+/// may refer to; else null.
+static const char *changedOperands(const Node &node,
+                                   const Parameters &parameters) {
+  const Operator &op = *node.op;
+  if (node.isApplied() &&
+      op.inputNames(parameters) != op.inputNames(node.parameters))
+    return "inputs";
+  bool isSame = op.outputNames(parameters) == op.outputNames(node.parameters) &&
+                op.visibleOutputCount(parameters) == node.visibleOutputCount();
+  return isSame ? nullptr : "outputs";
+}
+
 Status Symbol::setAttribute(std::string_view key, std::string_view value) {
   if (!isOk())
     return status();
@@ -101,18 +123,19 @@ Status Symbol::setAttribute(std::string_view key, std::string_view value) {
     return Status(StatusCode::InvalidArgument,
                   "expected a symbol of one node to give attribute '" +
                       std::string(key) + "' to");
+  DLC_RETURN_IF_ERROR(
+      checkAttributes({{std::string(key), std::string(value)}}));
   Attributes changed = node->attributes;
   changed[attributeName(key)] = value;
   if (node->op) {
     rt::Result<Parameters> parameters = Parameters::parse(*node->op, changed);
     if (!parameters.isOk())
       return std::move(parameters.status()).withContext(node->describe());
-    bool isApplied = !node->inputs.empty();
-    if (isApplied && node->op->inputNames(*parameters) !=
-                         node->op->inputNames(node->parameters))
+    if (const char *operands = changedOperands(*node, *parameters))
       return Status(StatusCode::InvalidArgument,
                     node->describe() + ": expected attribute '" +
-                        std::string(key) + "' to leave the inputs as they are");
+                        std::string(key) + "' to leave the " + operands +
+                        " as they are");
     node->parameters = std::move(*parameters);
   }
   node->attributes = std::move(changed);

@@ -111,6 +111,8 @@ TEST(JsonTest, RefusesToWriteNothing) {
             "expected a symbol with outputs, got none");
   EXPECT_EQ(toJson(Symbol::apply("no_such", {})).status().message(),
             "unknown operator 'no_such'");
+  EXPECT_EQ(toJson(Symbol::atomic("relu")).status().message(),
+            "node 'relu' (relu): expected an operator that is applied");
 }
 
 TEST(JsonTest, BringsOldFilesUpToDate) {
@@ -158,6 +160,18 @@ TEST(JsonTest, MissingInputsAreErrorsSinceTheyAreWritten) {
   EXPECT_EQ(parse(text).status().message(),
             "node 'bn' (BatchNorm): expected 5 inputs (data, gamma, beta, "
             "moving_mean, moving_var), got 1");
+}
+
+/// How many there are is a number in the file: nothing is made up by it.
+TEST(JsonTest, OperandsInNumbersAreNeverMissing) {
+  EXPECT_EQ(parse(R"({"nodes": [
+                {"op": "add_n", "name": "s", "attr": {"num_args": "65536"},
+                 "inputs": []}],
+              "arg_nodes": [], "heads": [[0, 0, 0]]})")
+                .status()
+                .message(),
+            "node 's' (add_n): expected 65536 inputs (arg0, arg1, arg2, arg3, "
+            "arg4, arg5, arg6, arg7), got 0");
 }
 
 TEST(JsonTest, RefusesMalformedText) {

@@ -140,7 +140,8 @@ TEST(SymbolTest, AuxiliaryStatesAreVariables) {
   Symbol net = makeNet();
   EXPECT_EQ(errorOf(net.compose({}, {{"bn_moving_var", data * 2.0}})),
             "node 'bn' (BatchNorm): expected a variable for input "
-            "'moving_var', which is written");
+            "'moving_var', which is written, got node '_mulscalar1' "
+            "(_mul_scalar)");
 }
 
 TEST(SymbolTest, CopiesAreApart) {
@@ -228,6 +229,11 @@ TEST(SymbolTest, LongChainsEnd) {
   Symbol copy = x.copy();
   x = Symbol();
   EXPECT_EQ(copy.listArguments(), (Names{"x"}));
+  // Each node is the child of the next one twice.
+  Symbol power = Symbol::variable("x");
+  for (int i = 0; i < 50'000; ++i)
+    power = Symbol::apply("elemwise_mul", {power, power}, {}, "m");
+  EXPECT_EQ(power.nodes().size(), 50'001u);
 }
 
 //===-- Attributes and scopes ---------------------------------------------===//
@@ -258,6 +264,28 @@ TEST(SymbolTest, SetsAttributes) {
   EXPECT_EQ(fc.setAttribute("no_bias", "True").message(),
             "node 'fc' (FullyConnected): expected attribute 'no_bias' to leave "
             "the inputs as they are");
+  Symbol parts =
+      Symbol::apply("SliceChannel", {fc}, {{"num_outputs", "4"}}, "parts");
+  EXPECT_EQ(parts.setAttribute("num_outputs", "1").message(),
+            "node 'parts' (SliceChannel): expected attribute 'num_outputs' to "
+            "leave the outputs as they are");
+  EXPECT_EQ(Symbol::atomic("SliceChannel", {{"num_outputs", "4"}})
+                .setAttribute("num_outputs", "1")
+                .message(),
+            "node 'SliceChannel' (SliceChannel): expected attribute "
+            "'num_outputs' to leave the outputs as they are");
+  // One that is hidden counts too.
+  Symbol random =
+      Symbol::apply("LeakyReLU", {fc}, {{"act_type", "rrelu"}}, "random");
+  EXPECT_EQ(random.setAttribute("act_type", "leaky").message(),
+            "node 'random' (LeakyReLU): expected attribute 'act_type' to leave "
+            "the outputs as they are");
+  EXPECT_EQ(fc.setAttribute("__mood__", "\xff").message(),
+            "expected UTF-8 without zeros in attribute '__mood__'");
+  EXPECT_EQ(fc.setAttribute(std::string_view("a\0b", 3), "").message(),
+            "expected UTF-8 without zeros in the name of an attribute");
+  // As in MXNet, what concerns an input is said when the operator is made.
+  EXPECT_FALSE(fc.setAttribute("weight_lr_mult", "2").isOk());
   Symbol group = Symbol::group({fc, fc.children()});
   EXPECT_EQ(group.setAttribute("a", "b").message(),
             "expected a symbol of one node to give attribute 'a' to");
@@ -275,6 +303,11 @@ TEST(SymbolTest, AttributeScopesNest) {
   Symbol y = Symbol::apply("FullyConnected", {x}, {{"num_hidden", "1"}}, "y");
   EXPECT_EQ(y.attributes()["__ctx_group__"], "one");
   EXPECT_EQ(y.allAttributes()["y_weight"]["__ctx_group__"], "one");
+  AttributeScope bad({{"__mood__", "\xff"}});
+  EXPECT_EQ(errorOf(Symbol::variable("z")),
+            "expected UTF-8 without zeros in attribute '__mood__'");
+  EXPECT_EQ(errorOf(Symbol::atomic("relu")),
+            "expected UTF-8 without zeros in attribute '__mood__'");
 }
 
 TEST(SymbolTest, NameScopesPrefixAndCount) {
@@ -339,11 +372,19 @@ TEST(IndexedGraphTest, CountsVersionsOfStates) {
   NamedSymbols shared = {{"moving_mean", mean}};
   Symbol one = Symbol::apply("BatchNorm", {x}, {}, "one", shared);
   Symbol two = Symbol::apply("BatchNorm", {one}, {}, "two", shared);
-  IndexedGraph graph(two);
-  auto versionIn = [&](const Symbol &symbol) {
-    IndexedGraph::NodeId id = graph.idOf(*symbol.outputs()[0].node);
-    return graph.inputs(id)[3].version;
+  auto versionIn = [](const Symbol &symbol) {
+    IndexedGraph graph(symbol);
+    return graph.inputs(graph.outputs()[0].node)[3].version;
   };
   EXPECT_EQ(versionIn(one), 1u);
   EXPECT_EQ(versionIn(two), 2u);
+  // The copy counts its own writes, and goes on with those of `mean`.
+  Symbol three = Symbol::apply("BatchNorm", {x}, {}, "three");
+  Symbol composed = three.compose({}, {{"three_moving_mean", mean}});
+  EXPECT_EQ(versionIn(three), 1u);
+  EXPECT_EQ(versionIn(composed), 3u);
+  EXPECT_EQ(composed.outputs()[0].node->inputs[4].version, 1u);
+  EXPECT_EQ(mean.outputs()[0].node->version, 3u);
+  Symbol other = two.compose({}, {{"x", Symbol::variable("y")}});
+  EXPECT_EQ(versionIn(other), 2u);
 }

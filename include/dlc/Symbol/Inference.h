@@ -32,7 +32,8 @@ enum class Completeness : uint8_t {
 /// Shapes of everything. Element types do not matter here; float32 is assumed
 /// where nothing says otherwise. InvalidArgument for contradictions (it names
 /// the node, its operator, the operand, what was expected and found), names of
-/// no variable and variables of one name; of the symbol's own failure.
+/// no variable, variables of one name and operators that are not applied; the
+/// symbol's own failure.
 rt::Result<Inferred<Shape>> inferShapes(const Symbol &symbol,
                                         const KnownShapes &known,
                                         Completeness completeness);

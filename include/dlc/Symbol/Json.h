@@ -22,7 +22,8 @@
 namespace dlc::symbol {
 
 /// The text of a file, which MXNet 1.9.1 reads. The same network gives the same
-/// bytes. InvalidArgument for an empty symbol; the symbol's own failure.
+/// bytes. InvalidArgument for an empty symbol and for operators that are not
+/// applied; the symbol's own failure.
 rt::Result<std::string> toJson(const Symbol &symbol);
 
 /// Reads a file of any version. DataLoss for malformed text, InvalidArgument

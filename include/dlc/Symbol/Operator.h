@@ -93,6 +93,8 @@ struct Operator {
   std::vector<std::string> inputNames(const Parameters &parameters) const;
   /// Of all outputs, hidden ones included. A single one is called "output".
   std::vector<std::string> outputNames(const Parameters &parameters) const;
+  /// outputNames()[index], without the others.
+  std::string outputName(const Parameters &parameters, size_t index) const;
   size_t outputCountOf(const Parameters &parameters) const;
   /// Visible outputs come first.
   size_t visibleOutputCount(const Parameters &parameters) const;

@@ -13,6 +13,7 @@ namespace dlc::symbol {
 
 /// Gives its attributes, and those of the scopes around it, to all variables
 /// and applications of operators; what these say of themselves counts more.
+/// Text that is not UTF-8 makes them fail.
 class AttributeScope {
 public:
   explicit AttributeScope(const Attributes &attributes);

@@ -17,7 +17,8 @@
 // symbol has no outputs.
 //
 // Symbols are cheap to copy. They may be read by several threads at once;
-// compose() and setAttribute() write nodes, also such as others share.
+// compose(), setAttribute() and addControlDependencies() write nodes, also such
+// as others share.
 
 #ifndef DLC_SYMBOL_SYMBOL_H
 #define DLC_SYMBOL_SYMBOL_H
@@ -49,6 +50,10 @@ struct Node {
   ~Node(); ///< Frees chains of nodes without recursion.
 
   bool isVariable() const { return !op; }
+  /// A variable, or an operator with its operands.
+  bool isApplied() const;
+  /// InvalidArgument when it is not.
+  rt::Status checkApplied() const;
   size_t outputCount() const;        ///< Hidden ones included.
   size_t visibleOutputCount() const; ///< 1 for a variable.
   /// "fc_output", or the name of a variable.
@@ -86,8 +91,9 @@ public:
   /// An operator that was not applied to anything yet: compose() does that. Its
   /// name is what it was called here, maybe an alias, until then.
   /// Attributes that are no parameters stand in double underscores, except the
-  /// known ones (ctx_group, lr_mult, wd_mult, force_mirroring, mirror_stage),
-  /// which get them, alone or behind the name of an input (weight_lr_mult).
+  /// known ones (ctx_group, lr_mult, wd_mult, force_mirroring, mirror_stage,
+  /// profiler_scope), which get them, alone or behind the name of an input
+  /// (weight_lr_mult).
   static Symbol atomic(std::string_view op, Attributes attributes = {});
   /// Both in one; an empty name is made up ("convolution0").
   static Symbol apply(std::string_view op, std::vector<Symbol> arguments,
@@ -137,9 +143,10 @@ public:
   Attributes attributes() const;
   /// Those of all nodes that have some, by node.
   std::map<std::string, Attributes, std::less<>> allAttributes() const;
-  /// Changes the node, which other symbols may share. The known names are as in
-  /// atomic(). InvalidArgument for a group, and for text that is no value of a
-  /// parameter or changes which inputs there are.
+  /// Changes the node, which other symbols may share. The known names get their
+  /// underscores as in atomic(), but not behind the name of an input.
+  /// InvalidArgument for a group, and for text that is not UTF-8, is no value
+  /// of a parameter or changes which inputs and outputs there are.
   rt::Status setAttribute(std::string_view key, std::string_view value);
 
   /// Makes the nodes of this symbol's outputs run after those of `others`.
