@@ -207,6 +207,16 @@ Value GraphBuilder::intScalar(int64_t value) {
   return constant(DenseElementsAttr::get(type, value));
 }
 
+/// Towards 0, and where `type` ends, its end; NaN is 0.
+static APInt toInteger(double value, IntegerType type) {
+  APSInt result(type.getWidth(),
+                /*isUnsigned=*/type.isUnsigned() || type.getWidth() == 1);
+  bool isExact;
+  (void)APFloat(value).convertToInteger(result, APFloat::rmTowardZero,
+                                        &isExact);
+  return result;
+}
+
 Value GraphBuilder::splat(ArrayRef<int64_t> shape, Type element, double value) {
   if (hasFailed || !element)
     return {};
@@ -214,11 +224,8 @@ Value GraphBuilder::splat(ArrayRef<int64_t> shape, Type element, double value) {
   if (isa<FloatType>(element))
     return constant(
         DenseElementsAttr::get(type, builder.getFloatAttr(element, value)));
-  auto integer = builder.getIntegerAttr(
-      element, APInt(element.getIntOrFloatBitWidth(),
-                     static_cast<uint64_t>(static_cast<int64_t>(value)),
-                     /*isSigned=*/false, /*implicitTrunc=*/true));
-  return constant(DenseElementsAttr::get(type, integer));
+  return constant(DenseElementsAttr::get(
+      type, ArrayRef(toInteger(value, cast<IntegerType>(element)))));
 }
 
 Value GraphBuilder::scalar(Type element, double value) {
