@@ -60,12 +60,17 @@ Parameter symbol::choice(std::string_view name,
   return parameter;
 }
 
+Parameter symbol::requiredChoice(std::string_view name,
+                                 std::vector<std::string_view> choices,
+                                 std::string_view summary) {
+  Parameter parameter = required(name, ParameterKind::Choice, summary);
+  parameter.choices = std::move(choices);
+  return parameter;
+}
+
 Parameter symbol::ignored(std::string_view name, ParameterKind kind,
                           std::string_view fallback) {
-  Parameter parameter =
-      optional(name, kind, fallback, "Without a meaning here.").orNone();
-  parameter.isIgnored = true;
-  return parameter;
+  return optional(name, kind, fallback, "Without a meaning here.").orNone();
 }
 
 std::string_view symbol::nameOf(ParameterKind kind) {
@@ -114,13 +119,6 @@ rt::DataType symbol::typeOfName(std::string_view name) {
     if (row.name == name)
       return row.type;
   return DLC_INVALID_TYPE;
-}
-
-int symbol::typeNumber(rt::DataType type) {
-  for (const TypeRow &row : typeRows)
-    if (row.type == type)
-      return row.number;
-  return -1;
 }
 
 rt::DataType symbol::typeOfNumber(int64_t number) {
@@ -315,7 +313,6 @@ Result<ParameterValue> symbol::parseValue(const Parameter &parameter,
                                           std::string_view text) {
   if (parameter.acceptsNone && trim(text) == "None")
     return ParameterValue();
-  // Tuples of unknown values print as None alone.
   std::optional<ParameterValue> value = parsePlain(parameter, text);
   if (!value)
     return mismatch(parameter, text);

@@ -172,6 +172,64 @@ TEST(InferenceTest, NamesContradictions) {
             "(?, 2, ?, ?), got (1, 2, 3)");
 }
 
+TEST(InferenceTest, WantsOperatorsThatAreApplied) {
+  Symbol atomic = Symbol::atomic("relu");
+  EXPECT_EQ(errorOf(atomic, {}),
+            "node 'relu' (relu): expected an operator that is applied");
+  EXPECT_EQ(inferTypes(atomic, {}, Completeness::Partial).status().message(),
+            "node 'relu' (relu): expected an operator that is applied");
+  // Operators without inputs need not be.
+  EXPECT_EQ(errorOf(Symbol::atomic("_zeros", {{"shape", "(2,)"}}), {}), "");
+}
+
+TEST(InferenceTest, LooksAtRanksBeforeAxes) {
+  Symbol x = Symbol::variable("x", {{"__shape__", "(5,)"}});
+  auto errorWith = [&](const char *op, Attributes attributes) {
+    return errorOf(Symbol::apply(op, {x}, std::move(attributes), "n"), {});
+  };
+  EXPECT_EQ(errorWith("Pooling", {{"layout", "NWC"}, {"kernel", "(2,)"}}),
+            "node 'n' (Pooling): expected data of at least 3 dimensions, got "
+            "1");
+  EXPECT_EQ(errorWith("Pooling", {{"layout", "NWC"}, {"global_pool", "True"}}),
+            "node 'n' (Pooling): expected data of at least 3 dimensions, got "
+            "1");
+  EXPECT_EQ(errorWith("broadcast_axis", {{"axis", "(7,)"}, {"size", "(2,)"}}),
+            "node 'n' (broadcast_axis): expected an axis from -1 to 0, got 7");
+  Symbol cut = Symbol::apply("slice_like", {data, x}, {{"axes", "(-1,)"}}, "n");
+  EXPECT_EQ(errorOf(cut, {{"data", {2, 3}}}),
+            "node 'n' (slice_like): expected axis 1 in 'shape_like', got 1 "
+            "dimensions");
+}
+
+TEST(InferenceTest, CompletesWhatIsPartlyKnown) {
+  Symbol label = Symbol::variable("label", {{"__shape__", "(0,)"}});
+  auto arguments = [&](const char *op, Attributes attributes,
+                       const Symbol &second, std::vector<int64_t> shape) {
+    Symbol net = Symbol::apply(op, {data, second}, std::move(attributes), "n");
+    return texts(infer(net, {{"data", std::move(shape)}}).arguments);
+  };
+  EXPECT_EQ(arguments("SoftmaxOutput", {}, label, {2, 7}),
+            (Texts{"(2, 7)", "(2,)"}));
+  EXPECT_EQ(arguments("LinearRegressionOutput", {}, label, {2, 1}),
+            (Texts{"(2, 1)", "(2,)"}));
+  Symbol matrix = Symbol::variable("label", {{"__shape__", "(0, 0)"}});
+  EXPECT_EQ(arguments("LinearRegressionOutput", {}, matrix, {2, 1}),
+            (Texts{"(2, 1)", "(2, 1)"}));
+  EXPECT_EQ(arguments("SVMOutput", {}, label, {2, 7}),
+            (Texts{"(2, 7)", "(2,)"}));
+  EXPECT_EQ(arguments("LeakyReLU", {{"act_type", "prelu"}}, label, {2, 7, 3}),
+            (Texts{"(2, 7, 3)", "(7,)"}));
+  // Another form that the operator takes stays as it is.
+  Symbol column = Symbol::variable("label", {{"__shape__", "(2, 9)"}});
+  EXPECT_EQ(
+      arguments("SoftmaxOutput", {{"multi_output", "1"}}, column, {2, 7, 3, 3}),
+      (Texts{"(2, 7, 3, 3)", "(2, 9)"}));
+  Symbol fc = Symbol::apply("FullyConnected", {data}, {{"num_hidden", "4"}},
+                            "fc", {{"bias", label}});
+  EXPECT_EQ(texts(infer(fc, {{"data", {2, 7}}}).arguments),
+            (Texts{"(2, 7)", "(4, 7)", "(4,)"}));
+}
+
 TEST(InferenceTest, SaysWhatIsNotSupported) {
   Symbol pool = Symbol::apply(
       "Pooling", {data}, {{"kernel", "(2, 2)"}, {"pooling_convention", "same"}},

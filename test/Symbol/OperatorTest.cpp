@@ -181,6 +181,63 @@ TEST(OperatorTest, AgreesWithMXNet) {
   }
 }
 
+/// Reads, and lowers with the shapes and types of a case, its symbol with one
+/// parameter of the last node changed.
+bool isAccepted(const json::Object &object, std::string_view parameter,
+                std::string_view value, mlir::MLIRContext &context) {
+  json::Object symbol = *object.getObject("symbol");
+  json::Object &node = *symbol.getArray("nodes")->back().getAsObject();
+  json::Value &attributes = node["attrs"];
+  if (!attributes.getAsObject())
+    attributes = json::Object();
+  (*attributes.getAsObject())[llvm::StringRef(parameter)] = std::string(value);
+  std::string text;
+  llvm::raw_string_ostream(text) << json::Value(std::move(symbol));
+  rt::Result<Symbol> changed = fromJson(text);
+  if (!changed.isOk())
+    return false;
+  LoweringOptions options;
+  for (const char *group : {"inputs", "states"})
+    for (const auto &[name, array] : *object.getObject(group)) {
+      rt::TensorType type = decode(array).type;
+      options.shapes[name.str()] = type.shape;
+      options.types[name.str()] = type.type;
+    }
+  bool hasMessage = false;
+  mlir::ScopedDiagnosticHandler collect(&context, [&](mlir::Diagnostic &) {
+    hasMessage = true;
+    return mlir::success();
+  });
+  auto module = lowerToGraph(context, *changed, options);
+  EXPECT_NE(bool(module), hasMessage) << parameter << " = " << value;
+  return bool(module);
+}
+
+/// Whatever a file says of a parameter, there is a network or a message.
+TEST(OperatorTest, AnyValueOfAParameterIsSafe) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  size_t accepted = 0, refused = 0;
+  for (const json::Value &value : readCases()) {
+    const json::Object &object = *value.getAsObject();
+    const json::Array &nodes = *object.getObject("symbol")->getArray("nodes");
+    llvm::StringRef name = *nodes.back().getAsObject()->getString("op");
+    SCOPED_TRACE(name.str());
+    for (const Parameter &parameter :
+         findOperator({name.data(), name.size()})->parameters) {
+      std::vector<std::string_view> values = {
+          "None", "True", "False", "0",      "1",       "-1",
+          "5",    "()",   "(-9,)", "(0, 1)", "float16", "inf"};
+      values.insert(values.end(), parameter.choices.begin(),
+                    parameter.choices.end());
+      for (std::string_view text : values)
+        ++(isAccepted(object, parameter.name, text, context) ? accepted
+                                                             : refused);
+    }
+  }
+  EXPECT_GT(accepted, 1000u);
+  EXPECT_GT(refused, 1000u);
+}
+
 TEST(OperatorTest, EveryOperatorHasACase) {
   std::set<std::string_view> tested;
   for (const json::Value &value : readCases())

@@ -95,8 +95,8 @@ TEST(ParameterTest, ReadsChoicesTypesAndNone) {
 }
 
 TEST(ParameterTest, NumbersTypesAsMXNet) {
-  EXPECT_EQ(typeNumber(DLC_F32), 0);
-  EXPECT_EQ(typeNumber(DLC_BF16), 12);
+  EXPECT_EQ(typeOfNumber(0), DLC_F32);
+  EXPECT_EQ(typeOfNumber(12), DLC_BF16);
   EXPECT_EQ(typeOfNumber(6), DLC_I64);
   EXPECT_EQ(typeOfNumber(13), DLC_INVALID_TYPE);
   EXPECT_EQ(typeOfNumber(-1), DLC_INVALID_TYPE);

@@ -319,8 +319,22 @@ def creation():
     op("_arange", start=3, repeat=2, dtype="int32")
 
 
+def corners():
+    """Last, so that new cases leave the numbers of others as they are."""
+    op("slice_like", normal(2, 3, 4), normal(1, 2, 3, 5), axes=(-1,))
+    op("slice_like", normal(2, 2, 3), normal(1, 2), axes=(-3,))
+    op("clip", whole(2, 3, low=-4, dtype="int32"), a_min=-1, a_max=float("inf"))
+    op("clip", whole(2, 3, low=-4, dtype="int32"), a_min=float("-inf"), a_max=1)
+    # Otherwise MXNet refuses to give another type than it sums up in.
+    os.environ["MXNET_SAFE_ACCUMULATION"] = "1"
+    op("norm", normal(2, 3, dtype="float16"), out_dtype="float32")
+    op("norm", np.full((3,), 300, "float16"), axis=0, out_dtype="float32")
+    op("norm", normal(2, 3), ord=1, axis=1, out_dtype="float64")
+    del os.environ["MXNET_SAFE_ACCUMULATION"]
+
+
 for make in (activations, unary, binary, contractions, convolutions, pools, norms, losses, joins, shapes, movements,
-             reductions, indexing, creation):
+             reductions, indexing, creation, corners):
     make()
 with open(sys.argv[1], "w") as file:
     for each in cases:

@@ -61,8 +61,6 @@ struct Parameter {
   std::string_view summary;
   /// "None" is a value, as any choice, type or number is.
   bool acceptsNone = false;
-  /// Accepted for the sake of files, read, and without a meaning here.
-  bool isIgnored = false;
   std::vector<std::string_view> choices;
   /// Bounds of Int and of each of Ints.
   int64_t least = std::numeric_limits<int64_t>::min();
@@ -82,7 +80,12 @@ Parameter optional(std::string_view name, ParameterKind kind,
 /// One out of a closed set; the default as for optional().
 Parameter choice(std::string_view name, std::vector<std::string_view> choices,
                  std::string_view fallback, std::string_view summary);
-/// A parameter that concerns another implementation: tuning, workspaces.
+/// The same without a default.
+Parameter requiredChoice(std::string_view name,
+                         std::vector<std::string_view> choices,
+                         std::string_view summary);
+/// A parameter that concerns another implementation (tuning, workspaces): it is
+/// read, so that its text must be a value or None, and has no meaning here.
 Parameter ignored(std::string_view name, ParameterKind kind,
                   std::string_view fallback);
 
@@ -103,9 +106,8 @@ std::string toText(const std::vector<int64_t> &dims);
 std::string_view typeName(rt::DataType type);
 /// The inverse, or DLC_INVALID_TYPE.
 rt::DataType typeOfName(std::string_view name);
-/// MXNet's number of an element type, as in `__dtype__`; -1 where it has none.
-int typeNumber(rt::DataType type);
-/// The inverse, or DLC_INVALID_TYPE.
+/// The element type of MXNet's number for it, as in `__dtype__`, or
+/// DLC_INVALID_TYPE.
 rt::DataType typeOfNumber(int64_t number);
 
 /// The values of all parameters of one operator, defaults included. The getters

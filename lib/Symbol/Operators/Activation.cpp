@@ -16,10 +16,8 @@ static void lowerActivation(LoweringContext &n) {
 static void relateLeakyRelu(ShapeRelation &r) {
   r.equate(0, 0);
   r.equate(0, 1);
-  const Shape &data = r.input(0);
-  if (r.inputCount() < 2 || !data || r.input(1))
-    return;
-  r.setInput(1, std::vector{data->size() > 1 ? (*data)[1] : int64_t(1)});
+  if (const Shape &data = r.input(0))
+    suggestInput(r, 1, std::vector{data->size() > 1 ? (*data)[1] : int64_t(1)});
 }
 
 static Value lowerPrelu(LoweringContext &n) {
@@ -57,13 +55,9 @@ std::span<const Operator> dlc::symbol::activationOperators() {
       {.name = "Activation",
        .summary = "An activation by name",
        .details = "softrelu is ln(1 + e^x), softsign x / (1 + |x|).",
-       .parameters = {[] {
-         Parameter type = choice(
-             "act_type", {"relu", "sigmoid", "softrelu", "softsign", "tanh"},
-             "", "Which one.");
-         type.fallback.reset();
-         return type;
-       }()},
+       .parameters = {requiredChoice(
+           "act_type", {"relu", "sigmoid", "softrelu", "softsign", "tanh"},
+           "Which one.")},
        .relateShapes = sameShapes,
        .lower = lowerActivation},
       {.name = "LeakyReLU",

@@ -20,8 +20,7 @@ static void relateFullyConnected(ShapeRelation &r) {
     length =
         p.getBool("flatten") ? product(data, 1, data->size()) : data->back();
   r.setInput(1, std::vector{hidden, length});
-  if (r.inputCount() > 2 && !r.input(2))
-    r.setInput(2, std::vector{hidden});
+  suggestInput(r, 2, std::vector{hidden});
   if (!data || data->empty())
     return;
   // Backwards: the rows, and the columns of a matrix.
@@ -255,14 +254,13 @@ static Parameter transposes(std::string_view name, std::string_view what) {
 
 static std::vector<Parameter> convolutionParameters(std::string_view bias) {
   std::vector<Parameter> parameters = convolutionWindow();
-  constexpr int64_t most = (int64_t(1) << 31) - 1;
   for (Parameter parameter :
        {required("num_filter", ParameterKind::Int,
                  "Number of filters: channels of the result.")
-            .within(1, most),
+            .within(1, kMaxExtent),
         optional("num_group", ParameterKind::Int, "1",
                  "Groups that channels and filters are split into.")
-            .within(1, most),
+            .within(1, kMaxExtent),
         noBias(bias), layoutParameter(),
         ignored("workspace", ParameterKind::Int, "1024"),
         ignored("cudnn_tune", ParameterKind::Text, "None"),

@@ -63,7 +63,7 @@ static void lowerArange(LoweringContext &n) {
 
 static std::vector<Parameter> filledParameters() {
   return {optional("shape", ParameterKind::Ints, "()", "The shape.")
-              .within(0, (int64_t(1) << 31) - 1),
+              .within(0, kMaxExtent),
           ignored("ctx", ParameterKind::Text, ""),
           optional("dtype", ParameterKind::Type, "float32",
                    "Type of the elements.")};

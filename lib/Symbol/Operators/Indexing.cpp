@@ -23,12 +23,8 @@ static Value legalIndices(LoweringContext &n, Value indices, Value extent,
   return n.b.op("clamp", {whole, n.b.intScalar(0), last});
 }
 
-static Value extentOf(LoweringContext &n, Value x, int64_t axis) {
-  return n.b.reshape(n.b.shapeOf(x, axis, axis + 1), {});
-}
-
-/// An index that is out of range is an error there, which the run cannot
-/// report.
+/// Fails for `raise`, where MXNet reports an index that is out of range;
+/// gathers of the Graph dialect report none.
 static bool checkMode(LoweringContext &n) {
   if (n.p.getText("mode") != "raise")
     return true;
@@ -145,13 +141,8 @@ static void lowerSequenceMask(LoweringContext &n) {
   int64_t rank = n.rank(x), axis = n.p.getInt("axis");
   if (rank < 2)
     return n.fail("expected data of at least 2 dimensions, got " + Twine(rank));
-  Value positions = n.b.op(
-      "range", {n.b.intScalar(0), extentOf(n, x, axis), n.b.intScalar(1)});
-  Value lengths = n.b.cast(n.in(1), n.b.i64());
-  Value isInside = n.b.op("less", {n.perChannel(positions, x, axis),
-                                   n.perChannel(lengths, x, 1 - axis)});
-  n.set(0, n.b.op("select",
-                  {isInside, x, n.scalarLike(x, n.p.getFloat("value"))}));
+  n.set(0, maskByLength(n, x, axis, n.perChannel(n.in(1), x, 1 - axis),
+                        n.p.getFloat("value")));
 }
 
 static void relateSequenceMask(ShapeRelation &r) {
@@ -168,16 +159,15 @@ static Parameter mode() {
 }
 
 static std::vector<Operator> makeGatherRows() {
-  constexpr int64_t most = (int64_t(1) << 31) - 1;
   return {
       {.name = "Embedding",
        .summary = "Rows of a matrix of weights",
        .details = "Indices out of range take the first or last row.",
        .parameters =
            {required("input_dim", ParameterKind::Int, "Rows of the weight.")
-                .within(1, most),
+                .within(1, kMaxExtent),
             required("output_dim", ParameterKind::Int, "Columns of the weight.")
-                .within(1, most),
+                .within(1, kMaxExtent),
             optional("dtype", ParameterKind::Type, "float32",
                      "Type of the weight, where nothing else says it."),
             ignored("sparse_grad", ParameterKind::Bool, "False")},
@@ -234,7 +224,7 @@ static std::vector<Operator> makeChoiceRows() {
        .summary = "A vector for each index, with one element set",
        .parameters = {required("depth", ParameterKind::Int,
                                "Length of the vectors.")
-                          .within(1, (int64_t(1) << 31) - 1),
+                          .within(1, kMaxExtent),
                       optional("on_value", ParameterKind::Float, "1",
                                "The element at the index."),
                       optional("off_value", ParameterKind::Float, "0",

@@ -15,13 +15,13 @@ using mlir::Value;
 static void relateSoftmaxOutput(ShapeRelation &r) {
   r.equate(0, 0);
   const Shape &data = r.input(0);
-  if (!data || data->size() < 2 || r.input(1))
+  if (!data || data->size() < 2)
     return;
   std::vector<int64_t> label = *data;
   bool isMulti = r.parameters.getBool("multi_output") &&
                  !r.parameters.getBool("preserve_shape");
   label.erase(isMulti ? label.begin() + 1 : label.end() - 1);
-  r.setInput(1, label);
+  suggestInput(r, 1, label);
 }
 
 static void lowerSoftmaxOutput(LoweringContext &n) {
@@ -32,12 +32,8 @@ static void lowerSoftmaxOutput(LoweringContext &n) {
                   llvm::Twine(rank));
   if (n.p.getBool("preserve_shape"))
     return n.set(0, n.b.op("softmax", {x}, {{"axis", -1}}));
-  if (n.p.getBool("multi_output") || rank == 2)
-    return n.set(0, n.b.op("softmax", {x}, {{"axis", 1}}));
-  Value rows = n.b.op("flatten", {x}, {{"axis", 1}});
-  n.set(0, n.b.op("reshape",
-                  {n.b.op("softmax", {rows}, {{"axis", 1}}), n.b.shapeOf(x)},
-                  {{"allowzero", true}}));
+  n.set(0, n.p.getBool("multi_output") ? n.b.op("softmax", {x}, {{"axis", 1}})
+                                       : softmaxOfSamples(n, x));
 }
 
 /// -sum of log(softmax(data)[label]), of shape (1,).
@@ -68,16 +64,17 @@ static void lowerLogistic(LoweringContext &n) {
 static void relateRegression(ShapeRelation &r) {
   r.equate(0, 0);
   const Shape &data = r.input(0);
-  if (!data || r.input(1))
+  if (!data)
     return;
-  bool isColumn = data->size() == 2 && (*data)[1] == 1;
-  r.setInput(1, isColumn ? Shape(std::vector{(*data)[0]}) : data);
+  if (data->size() == 2 && (*data)[1] == 1)
+    suggestInput(r, 1, std::vector{(*data)[0]});
+  suggestInput(r, 1, data);
 }
 
 static void relateSvm(ShapeRelation &r) {
   r.equate(0, 0);
-  if (r.input(0) && !r.input(1))
-    r.setInput(1, std::vector{r.inputDim(0, 0)});
+  if (r.input(0))
+    suggestInput(r, 1, std::vector{r.inputDim(0, 0)});
 }
 
 //===-- Declarations ------------------------------------------------------===//

@@ -60,9 +60,10 @@ static void lowerSliceAxis(LoweringContext &n) {
   setSlice(n, begins, ends, {axis}, steps);
 }
 
+/// Negative axes count from the last dimension of the data.
 static void lowerSliceLike(LoweringContext &n) {
   int64_t rank = n.rank(n.in(0)), rankLike = n.rank(n.in(1));
-  Ints axes = n.axes(n.ints("axes"), std::min(rank, rankLike));
+  Ints axes = n.axes(n.ints("axes"), rank);
   if (axes.empty()) {
     if (rank != rankLike)
       return n.fail("expected operands of one number of dimensions, got " +
@@ -73,6 +74,9 @@ static void lowerSliceLike(LoweringContext &n) {
   if (n.b.failed())
     return;
   for (int64_t axis : axes) {
+    if (axis >= rankLike)
+      return n.fail("expected axis " + Twine(axis) + " in 'shape_like', got " +
+                    Twine(rankLike) + " dimensions");
     int64_t extent = GraphBuilder::dimOf(n.in(0), axis);
     if (!mlir::ShapedType::isDynamic(extent) && extent < dims[axis])
       return n.fail("expected at most extent " + Twine(extent) + " of axis " +
@@ -195,17 +199,12 @@ static std::vector<Operator> makePlaceRows() {
       {.name = "Pad",
        .aliases = {"pad"},
        .summary = "Elements around the spatial dimensions",
-       .parameters = {[] {
-                        Parameter mode =
-                            choice("mode", {"constant", "edge", "reflect"}, "",
-                                   "What is put there.");
-                        mode.fallback.reset();
-                        return mode;
-                      }(),
+       .parameters = {requiredChoice("mode", {"constant", "edge", "reflect"},
+                                     "What is put there."),
                       required(
                           "pad_width", ParameterKind::Ints,
                           "Numbers of elements before and after, axis by axis.")
-                          .within(0, (int64_t(1) << 31) - 1),
+                          .within(0, kMaxExtent),
                       optional("constant_value", ParameterKind::Float, "0",
                                "The element of constant.")},
        .lower = lowerPad},
@@ -216,7 +215,7 @@ static std::vector<Operator> makePlaceRows() {
       {.name = "repeat",
        .summary = "Each element several times in a row",
        .parameters = {required("repeats", ParameterKind::Int, "How often.")
-                          .within(0, (int64_t(1) << 31) - 1),
+                          .within(0, kMaxExtent),
                       optional("axis", ParameterKind::Int, "None",
                                "The axis; None: all elements in a row.")},
        .lower = lowerRepeat},
@@ -234,7 +233,7 @@ static std::vector<Operator> makePlaceRows() {
        .parameters = {required("reps", ParameterKind::Ints,
                                "How often, for the last axes; more of them add "
                                "dimensions in front.")
-                          .within(0, (int64_t(1) << 31) - 1)},
+                          .within(0, kMaxExtent)},
        .lower = lowerTile},
   };
 }

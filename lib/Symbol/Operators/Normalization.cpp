@@ -216,17 +216,6 @@ static void relateSoftmaxTypes(TypeRelation &r) {
 }
 
 /// Elements from the length on are as if they were not there: 0 in the result.
-static Value maskByLength(LoweringContext &n, Value x, int64_t axis,
-                          double outside) {
-  Value lengths = n.b.unsqueeze(n.b.cast(n.in(1), n.b.i64()), {axis});
-  Value extent = n.b.reshape(n.b.shapeOf(x, axis, axis + 1), {});
-  Value positions =
-      n.b.op("range", {n.b.intScalar(0), extent, n.b.intScalar(1)});
-  positions = n.perChannel(positions, x, axis);
-  Value isInside = n.b.op("less", {positions, lengths});
-  return n.b.op("select", {isInside, x, n.scalarLike(x, outside)});
-}
-
 template <Mnemonic name, bool isNegated>
 static void lowerSoftmax(LoweringContext &n) {
   Value x = n.in(0);
@@ -237,12 +226,16 @@ static void lowerSoftmax(LoweringContext &n) {
     x = n.b.op("neg", {x});
   if (!n.p.isNone("temperature"))
     x = n.b.div(x, n.scalarLike(x, n.p.getFloat("temperature")));
-  bool hasLength = n.p.getBool("use_length");
+  bool hasLength = n.inputCount() > 1;
+  if (!hasLength)
+    n.expectDefault("use_length");
+  Value lengths = hasLength ? n.b.unsqueeze(n.in(1), {axis}) : Value();
   if (hasLength)
-    x = maskByLength(n, x, axis, -std::numeric_limits<double>::infinity());
+    x = maskByLength(n, x, axis, lengths,
+                     -std::numeric_limits<double>::infinity());
   Value y = n.b.op(name.str(), {x}, {{"axis", axis}});
   if (hasLength)
-    y = maskByLength(n, y, axis, 0);
+    y = maskByLength(n, y, axis, lengths, 0);
   if (!n.p.isNone("dtype"))
     y = n.b.cast(y, typeParameter(n, "dtype"));
   n.set(0, y);
@@ -254,12 +247,9 @@ static void lowerSoftmaxActivation(LoweringContext &n) {
   int64_t rank = n.rank(x);
   if (rank < 2)
     return n.fail("expected data of at least 2 dimensions, got " + Twine(rank));
-  if (n.p.getText("mode") == "channel" || rank == 2)
-    return n.set(0, n.b.op("softmax", {x}, {{"axis", 1}}));
-  Value rows = n.b.op("flatten", {x}, {{"axis", 1}});
-  n.set(0, n.b.op("reshape",
-                  {n.b.op("softmax", {rows}, {{"axis", 1}}), n.b.shapeOf(x)},
-                  {{"allowzero", true}}));
+  n.set(0, n.p.getText("mode") == "channel"
+               ? n.b.op("softmax", {x}, {{"axis", 1}})
+               : softmaxOfSamples(n, x));
 }
 
 //===-- Declarations ------------------------------------------------------===//
@@ -351,9 +341,10 @@ static std::vector<Operator> softmaxRows() {
   logarithm.name = "log_softmax";
   logarithm.summary = "Logarithm of softmax";
   logarithm.lower = lowerSoftmax<"log_softmax", false>;
+  // MXNet declares it of all three, and fails where these have it.
   for (Operator *other : {&negated, &logarithm}) {
     other->parameters.back() =
-        ignored("use_length", ParameterKind::Bool, "False");
+        optional("use_length", ParameterKind::Bool, "False", "Not supported.");
     other->inputs = {{"data"}};
   }
   return {op, negated, logarithm};

@@ -130,6 +130,8 @@ static void lowerPooling(LoweringContext &n) {
   if (n.p.getText("pool_type") == "lp" && n.p.isNone("p_value"))
     return n.fail("expected parameter 'p_value' for lp pooling, got none");
   Value x = toChannelsFirst(n, n.in(0));
+  if (n.b.failed())
+    return;
   if (n.p.getBool("global_pool"))
     return poolGlobally(n, x);
   if (n.p.getInts("kernel").empty())
@@ -223,11 +225,10 @@ static void lowerUpSampling(LoweringContext &n) {
 //===-- Declarations ------------------------------------------------------===//
 
 static std::vector<Parameter> poolingParameters() {
-  constexpr int64_t most = (int64_t(1) << 31) - 1;
   return {
       optional("kernel", ParameterKind::Ints, "()",
                "Extents of the window; needed unless `global_pool`.")
-          .within(1, most),
+          .within(1, kMaxExtent),
       choice("pool_type", {"avg", "lp", "max", "sum"}, "max",
              "What becomes of a window: its mean, p-norm, largest element or "
              "sum."),
@@ -239,10 +240,10 @@ static std::vector<Parameter> poolingParameters() {
              "is not supported."),
       optional("stride", ParameterKind::Ints, "()",
                "Steps of the window; () means ones.")
-          .within(1, most),
+          .within(1, kMaxExtent),
       optional("pad", ParameterKind::Ints, "()",
                "Padding on both sides of each dimension; () means none.")
-          .within(0, most),
+          .within(0, kMaxExtent),
       optional("p_value", ParameterKind::Int, "None", "p of lp pooling.")
           .within(1, 3),
       optional("count_include_pad", ParameterKind::Bool, "None",
@@ -270,13 +271,8 @@ std::span<const Operator> dlc::symbol::poolingOperators() {
        .parameters = {required("scale", ParameterKind::Int,
                                "Factor of both extents.")
                           .within(1, 1 << 15),
-                      [] {
-                        Parameter type =
-                            choice("sample_type", {"bilinear", "nearest"}, "",
-                                   "How elements between are made.");
-                        type.fallback.reset();
-                        return type;
-                      }(),
+                      requiredChoice("sample_type", {"bilinear", "nearest"},
+                                     "How elements between are made."),
                       choice("multi_input_mode", {"concat", "sum"}, "concat",
                              "What becomes of several operands of nearest."),
                       optional("num_args", ParameterKind::Int, "0",

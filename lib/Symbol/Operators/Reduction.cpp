@@ -49,8 +49,22 @@ static void lowerWithoutNan(LoweringContext &n) {
   n.set(0, reduce(n, name.str(), clean));
 }
 
+static void relateNormTypes(TypeRelation &r) {
+  if (r.parameters.isNone("out_dtype"))
+    r.equate(0, 0);
+  else
+    r.setOutput(0, r.parameters.getType("out_dtype"));
+}
+
+/// In the wider one of the data's type and the result's, as MXNet with
+/// MXNET_SAFE_ACCUMULATION; without it MXNet refuses to change the type.
 static void lowerNorm(LoweringContext &n) {
   Value x = n.in(0);
+  mlir::Type from = GraphBuilder::elementOf(x), to = from;
+  if (!n.p.isNone("out_dtype"))
+    to = typeParameter(n, "out_dtype");
+  if (to.getIntOrFloatBitWidth() > from.getIntOrFloatBitWidth())
+    x = n.b.cast(x, to);
   Ints axes;
   if (!n.p.isNone("axis"))
     axes = n.axes(n.ints("axis"), n.rank(x));
@@ -61,7 +75,7 @@ static void lowerNorm(LoweringContext &n) {
   Value y = n.b.reduce("reduce_sum", terms, axes, n.p.getBool("keepdims"));
   if (isSquare)
     y = n.b.op("sqrt", {y});
-  n.set(0, atLeastVector(n, y));
+  n.set(0, atLeastVector(n, n.b.cast(y, to)));
 }
 
 //===-- Places ------------------------------------------------------------===//
@@ -152,9 +166,11 @@ std::span<const Operator> dlc::symbol::reductionOperators() {
                           .within(1, 2),
                       optional("axis", ParameterKind::Ints, "None",
                                "The axes; None and () mean all."),
-                      ignored("out_dtype", ParameterKind::Type, "None"),
+                      optional("out_dtype", ParameterKind::Type, "None",
+                               "Type of the result; None: that of the data."),
                       optional("keepdims", ParameterKind::Bool, "False",
                                "Leave reduced dimensions, with extent 1.")},
+       .relateTypes = relateNormTypes,
        .lower = lowerNorm},
       reduction("prod", {}, "Product of elements", lowerReduce<"reduce_prod">),
       reduction("sum", {"sum_axis"}, "Sum of elements",

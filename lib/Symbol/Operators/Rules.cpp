@@ -12,14 +12,12 @@ void symbol::sameShapes(ShapeRelation &r) { r.equateAll(); }
 
 void symbol::keepsShape(ShapeRelation &r) { r.equate(0, 0); }
 
-void symbol::dtypeOfResult(TypeRelation &r) {
-  for (size_t i = 1; i < r.inputCount(); ++i)
-    r.equateInputs(0, i);
-  for (size_t i = 0; i < r.outputCount(); ++i)
-    if (r.parameters.isNone("dtype"))
-      r.equate(0, i);
-    else
-      r.setOutput(i, r.parameters.getType("dtype"));
+void symbol::suggestInput(ShapeRelation &r, size_t index, const Shape &shape) {
+  if (index >= r.inputCount())
+    return;
+  Shape known = r.input(index);
+  if (unify(known, shape))
+    r.setInput(index, known);
 }
 
 void symbol::convertsToDtype(TypeRelation &r) {
@@ -66,4 +64,26 @@ Value symbol::moveAxis(LoweringContext &n, Value x, int64_t from, int64_t to) {
   perm.erase(perm.begin() + from);
   perm.insert(perm.begin() + to, from);
   return n.b.transpose(x, perm);
+}
+
+Value symbol::extentOf(LoweringContext &n, Value x, int64_t axis) {
+  return n.b.reshape(n.b.shapeOf(x, axis, axis + 1), {});
+}
+
+Value symbol::maskByLength(LoweringContext &n, Value x, int64_t axis,
+                           Value lengths, double outside) {
+  Value places = n.b.op(
+      "range", {n.b.intScalar(0), extentOf(n, x, axis), n.b.intScalar(1)});
+  Value isInside = n.b.op(
+      "less", {n.perChannel(places, x, axis), n.b.cast(lengths, n.b.i64())});
+  return n.b.op("select", {isInside, x, n.scalarLike(x, outside)});
+}
+
+Value symbol::softmaxOfSamples(LoweringContext &n, Value x) {
+  if (n.rank(x) == 2)
+    return n.b.op("softmax", {x}, {{"axis", 1}});
+  Value rows = n.b.op("flatten", {x}, {{"axis", 1}});
+  return n.b.op("reshape",
+                {n.b.op("softmax", {rows}, {{"axis", 1}}), n.b.shapeOf(x)},
+                {{"allowzero", true}});
 }

@@ -15,6 +15,9 @@
 
 namespace dlc::symbol {
 
+/// Extents of 31 bits: products of two do not overflow.
+inline constexpr int64_t kMaxExtent = (int64_t(1) << 31) - 1;
+
 /// A string as a template argument: the mnemonic of a Graph operation.
 template <size_t N> struct Mnemonic {
   constexpr Mnemonic(const char (&text)[N]) { std::copy_n(text, N, chars); }
@@ -36,9 +39,9 @@ void sameShapes(ShapeRelation &r);
 /// The first operand and the first result have one shape.
 void keepsShape(ShapeRelation &r);
 
-/// Operands have one type; the results have that of parameter `dtype`, or of
-/// the operands where it is None.
-void dtypeOfResult(TypeRelation &r);
+/// Operand `index`, where it exists, has `shape` unless what is known of it
+/// says otherwise: of several forms that the operator takes, the usual one.
+void suggestInput(ShapeRelation &r, size_t index, const Shape &shape);
 
 /// The results have the type of parameter `dtype`; operands have any.
 void convertsToDtype(TypeRelation &r);
@@ -54,6 +57,17 @@ bool checkLength(LoweringContext &n, std::string_view parameter, size_t count);
 
 /// The product of dimensions [begin, end); unknown when one is.
 int64_t product(const Shape &shape, size_t begin, size_t end);
+
+/// An extent of `x`, as an i64 scalar.
+mlir::Value extentOf(LoweringContext &n, mlir::Value x, int64_t axis);
+
+/// `x` where its place along `axis` is below `lengths`, which has its rank, and
+/// `outside` elsewhere.
+mlir::Value maskByLength(LoweringContext &n, mlir::Value x, int64_t axis,
+                         mlir::Value lengths, double outside);
+
+/// Softmax over everything behind the first dimension.
+mlir::Value softmaxOfSamples(LoweringContext &n, mlir::Value x);
 
 /// Where the operator's axis `axis` becomes dimension 1, and back.
 mlir::Value moveAxis(LoweringContext &n, mlir::Value x, int64_t from,

@@ -292,6 +292,8 @@ static void lowerBroadcastAxis(LoweringContext &n) {
   Value x = n.in(0);
   int64_t rank = n.rank(x);
   Ints axes = n.axes(n.ints("axis"), rank), sizes = n.ints("size");
+  if (n.b.failed())
+    return;
   if (axes.size() != sizes.size())
     return n.fail("parameter 'size': expected " + Twine(axes.size()) +
                   " values, one for each axis, got " + Twine(sizes.size()));

@@ -77,7 +77,13 @@ bool symbol::readWindow(LoweringContext &n, Value x, Window &window) {
 }
 
 Value symbol::toChannelsFirst(LoweringContext &n, Value x) {
-  return isChannelsLast(n.p) ? moveAxis(n, x, n.rank(x) - 1, 1) : x;
+  if (!isChannelsLast(n.p))
+    return x;
+  int64_t rank = n.rank(x);
+  if (rank >= 3)
+    return moveAxis(n, x, rank - 1, 1);
+  n.fail("expected data of at least 3 dimensions, got " + llvm::Twine(rank));
+  return {};
 }
 
 Value symbol::fromChannelsFirst(LoweringContext &n, Value x) {

@@ -26,9 +26,6 @@ struct Window {
   llvm::SmallVector<NamedValue> attributes() const;
 };
 
-/// Extents of 31 bits: products of two do not overflow.
-inline constexpr int64_t kMaxExtent = (int64_t(1) << 31) - 1;
-
 /// Fails the node unless the extents of `x` that are known are that small.
 bool checkExtents(LoweringContext &n, mlir::Value x);
 
@@ -38,7 +35,7 @@ bool checkExtents(LoweringContext &n, mlir::Value x);
 bool readWindow(LoweringContext &n, mlir::Value x, Window &window);
 
 /// From the operator's layout to channels first, for data and, when they follow
-/// the same rule, weights; and back.
+/// the same rule, weights; fails the node for less than 3 dimensions. And back.
 mlir::Value toChannelsFirst(LoweringContext &n, mlir::Value x);
 mlir::Value fromChannelsFirst(LoweringContext &n, mlir::Value x);
 
