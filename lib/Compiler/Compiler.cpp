@@ -305,6 +305,7 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
   PassManager manager(context.get(), ModuleOp::getOperationName());
   pipeline::PipelineOptions passOptions;
   passOptions.searchSteps = options.searchSteps;
+  passOptions.gradient = options.gradient;
   pipeline::addPhase(manager, phase, passOptions);
   if (manager.empty())
     return success();

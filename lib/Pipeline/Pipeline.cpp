@@ -16,8 +16,8 @@ using namespace dlc;
 using namespace dlc::pipeline;
 
 static constexpr llvm::StringLiteral phaseTable[] = {
-    "import", "graph", "placed", "fused", "kernel", "plan", "codegen",
-    "artifact"};
+    "import", "graph", "placed",  "fused",
+    "kernel", "plan",  "codegen", "artifact"};
 
 StringRef dlc::pipeline::nameOf(Phase phase) {
   return phaseTable[static_cast<size_t>(phase)];
@@ -50,6 +50,16 @@ static void addGraphPhase(OpPassManager &manager) {
   function.addPass(graph::createInferTypesPass());
 }
 
+/// What gradients are made of is simplified like the rest.
+static void addGradient(OpPassManager &manager,
+                        const GradientOptions &options) {
+  graph::GradientPassOptions pass;
+  pass.heads.assign(options.heads.begin(), options.heads.end());
+  pass.wrt.assign(options.wrt.begin(), options.wrt.end());
+  manager.nest<func::FuncOp>().addPass(graph::createGradientPass(pass));
+  addGraphPhase(manager);
+}
+
 void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
                              const PipelineOptions &options) {
   switch (phase) {
@@ -60,6 +70,8 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addVerifier(manager, graph::VerifiedPhase::Import);
   case Phase::Graph:
     addGraphPhase(manager);
+    if (options.gradient)
+      addGradient(manager, *options.gradient);
     return addVerifier(manager, graph::VerifiedPhase::Graph);
   case Phase::Placed: // One device: every operation is on cpu:0.
     return addVerifier(manager, graph::VerifiedPhase::Placed);

@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ struct ModelOptions {
   bool remarks = false;
   bool timing = false;
   std::string reproducer;
+  /// Outputs whose gradients are given, all of floats where there are none;
+  /// unset for a program without gradients.
+  std::optional<std::vector<std::string>> heads;
 
   void add(Syntax &syntax, bool acceptsArtifact);
   /// `shapes` by the name of the input; throws a Failure (usage) on malformed
@@ -94,6 +98,8 @@ struct LoadedModel {
   rt::AlignedBuffer bytes; ///< What a program compiled here lives in.
   std::unique_ptr<rt::Program> program;
   double compileMs = 0, loadMs = 0;
+  /// Of a program with gradients, those of the model, which come first.
+  size_t inputs = 0, outputs = 0;
 };
 
 /// The files that a command reads.

@@ -49,6 +49,8 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.threads = model.threads;
   options.timing = model.timing;
   options.reproducer = model.reproducer;
+  if (model.heads)
+    options.gradient = pipeline::GradientOptions{*model.heads, {}};
   options.guard = true; // This process does nothing else.
   if (model.remarks)
     options.onRemark = [](const std::string &remark) {
@@ -87,6 +89,8 @@ LoadedModel dlc::tool::compileModel(const ModelOptions &options,
   check(llvm::success(succeeded(bytes)), *first);
   printWarnings(*first);
   loaded.bytes = std::move(*bytes);
+  loaded.inputs = first->inputs().size();
+  loaded.outputs = first->outputs().size();
   first.reset();
   loaded.compileMs = now() - begin;
   begin = now();

@@ -177,7 +177,8 @@ LoadedModel dlc::tool::loadModel(const ModelOptions &options,
   // A damaged artifact is better known by its name than taken for a model.
   if (!options.isArtifact() && !options.path.ends_with(".dlc"))
     return compileModel(options, values);
-  if (const char *option = options.compileOption())
+  const char *option = options.heads ? "--train" : options.compileOption();
+  if (option)
     throw Failure{options.path + ": expected a model for " + option +
                       ", got an artifact, which is compiled already",
                   kBadUsage};

@@ -3,6 +3,7 @@
 // dlc run: one or more runs of a model on given inputs.
 
 #include "Command.h"
+#include "RunGradients.h"
 
 #include "dlc/runtime/Base/Half.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
@@ -18,11 +19,13 @@ namespace {
 struct RunCommand {
   ModelOptions model;
   InputOptions inputs;
+  GradientFiles gradients;
   std::string outputs, trace, device = "cpu";
-  bool train = false, profile = false;
+  bool profile = false;
 
   int run();
-  void writeOutputs(const rt::Program &program, rt::Execution &execution);
+  std::vector<UsedFile> filesRead() const;
+  void writeOutputs(const LoadedModel &loaded, rt::Execution &execution);
   void printOutputs(const rt::Program &program, rt::Execution &execution);
 };
 } // namespace
@@ -86,28 +89,40 @@ void RunCommand::printOutputs(const rt::Program &program,
   }
 }
 
-void RunCommand::writeOutputs(const rt::Program &program,
+void RunCommand::writeOutputs(const LoadedModel &loaded,
                               rt::Execution &execution) {
+  const rt::Program &program = *loaded.program;
+  size_t count = model.heads ? loaded.outputs : program.outputs().size();
   std::vector<rt::NamedView> tensors;
-  for (size_t i = 0; i < program.outputs().size(); ++i)
+  for (size_t i = 0; i < count; ++i)
     tensors.push_back({program.outputs()[i].name, execution.output(i)});
   check(rt::writeNpz(outputs, tensors));
 }
 
+std::vector<UsedFile> RunCommand::filesRead() const {
+  std::vector<UsedFile> used = tool::filesRead(model, inputs);
+  used.push_back({"--head-grads", gradients.heads});
+  return used;
+}
+
 int RunCommand::run() {
-  if (train)
-    throw Failure{"dlc run --train: not yet; it comes with symbols and "
-                  "training",
-                  kBadUsage};
+  gradients.checkUsage();
   if (device != "cpu")
     throw Failure{"expected --device cpu, got '" + device +
                       "': this build has no other device",
                   kBadUsage};
-  checkOutputs(filesRead(model, inputs), {{"--outputs", outputs},
-                                          {"--trace", trace},
-                                          {"--reproducer", model.reproducer}});
-  NamedTensors values = inputs.read();
+  checkOutputs(filesRead(), {{"--outputs", outputs},
+                             {"--grads", gradients.results},
+                             {"--trace", trace},
+                             {"--reproducer", model.reproducer}});
+  NamedTensors values = inputs.read(), heads;
+  if (gradients.train) {
+    heads = gradients.readHeads();
+    model.heads = namesOf(heads);
+  }
   LoadedModel loaded = loadModel(model, values);
+  if (gradients.train)
+    addHeads(loaded, std::move(heads), values);
   const rt::Program &program = *loaded.program;
   std::vector<HostTensor> tensors =
       makeInputs(program, model, inputs, std::move(values));
@@ -129,7 +144,9 @@ int RunCommand::run() {
   if (!trace.empty())
     check(profiler->write(trace));
   if (!outputs.empty())
-    writeOutputs(program, *execution);
+    writeOutputs(loaded, *execution);
+  if (gradients.train)
+    gradients.write(loaded, *execution);
   printOutputs(program, *execution);
   if (profile)
     std::printf("%s", profiler->toTable().c_str());
@@ -158,5 +175,5 @@ void dlc::tool::addRun(CommandLine &line) {
   syntax.flag("--profile", command->profile,
               "Print the time of each kernel and the memory in use");
   syntax.option("--device", command->device, "Device: cpu");
-  syntax.flag("--train", command->train, "Run backward too (not yet)");
+  command->gradients.add(syntax);
 }

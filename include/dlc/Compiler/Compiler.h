@@ -38,6 +38,10 @@ struct CompileOptions {
   unsigned threads = 0;
   /// Branches the memory planner's search may expand for each arena.
   int64_t searchSteps = 20'000;
+  /// Set for a program that computes gradients, too: it has one more input for
+  /// each output differentiated, its gradient, and one more output for each
+  /// input differentiated by, in their order, behind those of the model.
+  std::optional<pipeline::GradientOptions> gradient;
   /// Where a failing phase leaves a reproducer for dlc-opt; empty for none.
   std::string reproducer;
   /// For programs that are a compiler and nothing else, because it takes over
@@ -86,7 +90,7 @@ public:
   llvm::LogicalResult importOnnx(llvm::StringRef bytes,
                                  const std::string &name);
 
-  /// Inputs and outputs, after import().
+  /// Inputs and outputs of the model, after import().
   std::vector<ModelPort> inputs() const;
   std::vector<ModelPort> outputs() const;
 

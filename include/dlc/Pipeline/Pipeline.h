@@ -8,6 +8,8 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace dlc::pipeline {
 
@@ -28,9 +30,17 @@ std::optional<Phase> phaseOf(llvm::StringRef name);
 /// "import, graph, ..." for messages.
 std::string phaseNames();
 
+/// What graph-gradient differentiates by what: names of outputs and inputs, all
+/// of floats where there are none.
+struct GradientOptions {
+  std::vector<std::string> heads, wrt;
+};
+
 struct PipelineOptions {
   /// Branches the memory planner's search may expand for each arena.
   int64_t searchSteps = 20'000;
+  /// Set to add gradients at the end of the graph phase.
+  std::optional<GradientOptions> gradient;
 };
 
 /// Appends the passes that bring a module of the phase before `phase` into
