@@ -9,6 +9,7 @@
 #include "dlc/Frontend/MXNet/Import.h"
 #include "dlc/Frontend/ONNX/Import.h"
 #include "dlc/InitAll.h"
+#include "dlc/Symbol/Lowering.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
@@ -274,6 +275,15 @@ LogicalResult Compilation::import(const symbol::Symbol &symbol,
   return state->module ? state->checkImport() : failure();
 }
 
+LogicalResult Compilation::import(const symbol::Symbol &symbol,
+                                  const symbol::LoweringOptions &lowering) {
+  if (state->options.onPhase)
+    state->options.onPhase(Phase::Import);
+  state->modelName = lowering.file;
+  state->module = symbol::lowerToGraph(*state->context, symbol, lowering);
+  return state->module ? state->checkImport() : failure();
+}
+
 LogicalResult Compilation::importOnnx(StringRef bytes,
                                       const std::string &name) {
   state->modelName = name;
@@ -306,6 +316,10 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
   pipeline::PipelineOptions passOptions;
   passOptions.searchSteps = options.searchSteps;
   passOptions.gradient = options.gradient;
+  if (passOptions.gradient) {
+    passOptions.gradient->arguments = inputs.size();
+    passOptions.gradient->results = outputs.size();
+  }
   pipeline::addPhase(manager, phase, passOptions);
   if (manager.empty())
     return success();

@@ -50,14 +50,26 @@ static void addGraphPhase(OpPassManager &manager) {
   function.addPass(graph::createInferTypesPass());
 }
 
-/// What gradients are made of is simplified like the rest.
+/// The main function of a module of the graph phase becomes the part of its
+/// gradient that `options` ask for. What gradients are made of is simplified
+/// like the rest.
 static void addGradient(OpPassManager &manager,
                         const GradientOptions &options) {
   graph::GradientPassOptions pass;
   pass.heads.assign(options.heads.begin(), options.heads.end());
   pass.wrt.assign(options.wrt.begin(), options.wrt.end());
+  pass.add.assign(options.add.begin(), options.add.end());
   manager.nest<func::FuncOp>().addPass(graph::createGradientPass(pass));
   addGraphPhase(manager);
+  if (options.part == GradientOptions::Part::Whole)
+    return;
+  graph::SplitGradientPassOptions split;
+  split.part = options.part == GradientOptions::Part::Forward
+                   ? graph::GradientPart::Forward
+                   : graph::GradientPart::Backward;
+  split.arguments = options.arguments;
+  split.results = options.results;
+  manager.nest<func::FuncOp>().addPass(graph::createSplitGradientPass(split));
 }
 
 void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
@@ -100,7 +112,7 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
 }
 
 void dlc::pipeline::registerPipelines() {
-  static constexpr Phase ends[] = {Phase::Import, Phase::Graph, Phase::Placed,
+  static constexpr Phase ends[] = {Phase::Import, Phase::Graph,  Phase::Placed,
                                    Phase::Fused,  Phase::Kernel, Phase::Plan};
   for (Phase end : ends) {
     std::string name = "dlc-to-" + nameOf(end).str();

@@ -39,6 +39,8 @@ ALLOWED = {
     "runtime/NDArray": runtime("Base", "Device", "Storage", "Engine", "Resource", "Kernel", "IO"),
     "runtime/Executor": runtime("Base", "Artifact", "Device", "Storage", "Engine", "Resource",
                                 "Kernel"),
+    "runtime/Binding": runtime("Base", "Artifact", "Device", "Storage", "Engine", "Resource",
+                               "Kernel", "Executor", "IO", "NDArray"),
     "runtime/CAPI": ["dlc-c/", "dlc/runtime/"],
     "lib/Planning": [],
     "dialects/Base": LLVM,
@@ -50,13 +52,15 @@ ALLOWED = {
     "lib/Frontend/ONNX": LLVM + GRAPH + DEFINITIONS + ["dlc/Frontend/"],
     "lib/Frontend/MXNet": LLVM + GRAPH + DEFINITIONS + runtime("IO") + [
         "dlc/Frontend/", "dlc/Symbol/"],
-    "lib/Symbol": LLVM + GRAPH + DEFINITIONS + ["dlc/Frontend/"],
+    "lib/Gradient": LLVM + GRAPH + ["dlc/Planning/"],
+    "lib/Symbol": LLVM + GRAPH + DEFINITIONS + ["dlc/Frontend/", "dlc/Gradient/"],
     "lib/KernelLibrary": LLVM + GRAPH + DEFINITIONS,
     "lib/Codegen": LLVM + DIALECTS + ["dlc/Analysis/"],
     "passes/Conversion": LLVM + DIALECTS + DEFINITIONS + ["dlc/Analysis/", "dlc/KernelLibrary/"],
     # Fusion asks what Conversion can generate and a library can compute.
     "passes/Graph": LLVM + GRAPH + DEFINITIONS + [
-        "dlc/dialects/Kernel/", "dlc/passes/Conversion/", "dlc/KernelLibrary/", "dlc/Planning/"],
+        "dlc/dialects/Kernel/", "dlc/passes/Conversion/", "dlc/KernelLibrary/",
+        "dlc/Planning/", "dlc/Gradient/"],
     "passes/Kernel": LLVM + ["dlc/dialects/Base/", "dlc/dialects/Kernel/"],
     "passes/Plan": LLVM + ["dlc/dialects/Base/", "dlc/dialects/Kernel/", "dlc/dialects/Plan/",
                            "dlc/Planning/"],
@@ -68,7 +72,10 @@ ALLOWED = {
     "lib/Compiler": LLVM + DIALECTS + runtime("Base") + [
         "dlc/Artifact/", "dlc/Codegen/", "dlc/Frontend/", "dlc/InitAll.h", "dlc/Pipeline/",
         "dlc/Symbol/"],
-    "lib/CAPI": ["llvm/", "dlc-c/", "dlc/Codegen/", "dlc/Compiler/", "dlc/Symbol/"] + runtime(
+    "lib/Executor": ["llvm/", "dlc/Compiler/", "dlc/Symbol/"] + runtime("Base", "Binding", "Device",
+                                                                         "NDArray"),
+    "lib/CAPI": ["llvm/", "dlc-c/", "dlc/Codegen/", "dlc/Compiler/", "dlc/Executor/",
+                 "dlc/Symbol/"] + runtime(
         "Base", "CAPI", "Device"),
 }
 # Headers that the table is about; those of the system and of others are not.

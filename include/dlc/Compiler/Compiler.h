@@ -22,6 +22,7 @@ namespace dlc {
 
 namespace symbol {
 class Symbol;
+struct LoweringOptions;
 } // namespace symbol
 
 using pipeline::Phase;
@@ -86,6 +87,10 @@ public:
   /// for the model in messages.
   llvm::LogicalResult import(const symbol::Symbol &symbol,
                              const std::string &name);
+  /// Takes a symbol as `lowering` says, which has all that it needs: the
+  /// options' shapes and parameters are not looked at.
+  llvm::LogicalResult import(const symbol::Symbol &symbol,
+                             const symbol::LoweringOptions &lowering);
   /// Reads an ONNX model in memory, which must outlive the compilation.
   llvm::LogicalResult importOnnx(llvm::StringRef bytes,
                                  const std::string &name);

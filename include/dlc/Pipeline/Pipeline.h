@@ -31,9 +31,14 @@ std::optional<Phase> phaseOf(llvm::StringRef name);
 std::string phaseNames();
 
 /// What graph-gradient differentiates by what: names of outputs and inputs, all
-/// of floats where there are none.
+/// of floats where there are none, and inputs whose gradients are added to given
+/// ones.
 struct GradientOptions {
-  std::vector<std::string> heads, wrt;
+  std::vector<std::string> heads, wrt, add;
+  /// The part that becomes the program (graph-split-gradient).
+  enum class Part { Whole, Forward, Backward } part = Part::Whole;
+  /// How many arguments and results the model has; a Compilation fills it in.
+  unsigned arguments = 0, results = 0;
 };
 
 struct PipelineOptions {

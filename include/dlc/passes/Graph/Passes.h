@@ -17,6 +17,9 @@ namespace dlc::graph {
 /// The phases that end in functions of Graph operations, in order.
 enum class VerifiedPhase { Import, Graph, Placed, Fused };
 
+/// The parts of a function that was differentiated.
+enum class GradientPart { Forward, Backward };
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "dlc/passes/Graph/Passes.h.inc"

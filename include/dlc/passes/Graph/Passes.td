@@ -174,6 +174,51 @@ def SimplifyInferencePass
   let dependentDialects = ["::dlc::graph::GraphDialect"];
 }
 
+def SplitGradientPass : Pass<"graph-split-gradient", "::mlir::func::FuncOp"> {
+  let summary = "Keep one part of a differentiated function, forward or back";
+  let description = [{
+    Requires: a function of one block, as `graph-gradient` leaves it: the first
+    `arguments` of its arguments and `results` of its results are those that it
+    had before.
+    Ensures: of the part `forward`, the function has these arguments only and,
+    behind these results, one for each value that the way back needs (`saved 0`,
+    `saved 1`, ...); of the part `backward`, it has the other results only and,
+    behind all arguments, one for each of those values, in the same order. What
+    the way back needs is saved, but for arguments and constants. An operation
+    that no result of the forward part needs is part of the way back, unless more
+    would have to be saved for it than its results. Both parts decide alike, from
+    the same function.
+    Cost: linear in the operations.
+
+    ```mlir
+    func.func @f(%x: tensor<8xf32>, %g: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+      %0 = graph.exp %x : tensor<8xf32>
+      %y = graph.exp %0 : tensor<8xf32>
+      %1 = graph.mul %g, %y : tensor<8xf32>
+      %2 = graph.mul %1, %0 : tensor<8xf32>
+      return %y, %2 : tensor<8xf32>, tensor<8xf32>
+    }
+    ->
+    func.func @f(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+      %0 = graph.exp %x : tensor<8xf32>
+      %y = graph.exp %0 : tensor<8xf32>
+      return %y, %0, %y : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"part", "part", "::dlc::graph::GradientPart",
+           /*default=*/"::dlc::graph::GradientPart::Forward",
+           "The part that is kept", [{::llvm::cl::values(
+             clEnumValN(::dlc::graph::GradientPart::Forward, "forward", ""),
+             clEnumValN(::dlc::graph::GradientPart::Backward, "backward", "")
+           )}]>,
+    Option<"arguments", "arguments", "unsigned", /*default=*/"0",
+           "How many arguments are not gradients">,
+    Option<"results", "results", "unsigned", /*default=*/"0",
+           "How many results are not gradients">];
+}
+
 def VerifyPass : Pass<"graph-verify", "::mlir::func::FuncOp"> {
   let summary = "Check the end of a phase of Graph operations";
   let description = [{

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Gradient/Gradient.h"
+
+#include "dlc/Planning/Gradient/Activity.h"
+#include "dlc/dialects/Graph/Gradients.h"
+#include "dlc/dialects/Graph/GraphOps.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::graph;
+namespace activity = dlc::planning::gradient;
+
+namespace {
+/// The operations of a block as an activity problem.
+struct Numbered {
+  activity::Problem problem;
+  SmallVector<Operation *> operations;
+  DenseMap<Value, uint32_t> numbers;
+};
+
+/// Gradients while they are summed up.
+using Sums = DenseMap<Value, Value>;
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Decide: which operations are visited
+//===----------------------------------------------------------------------===//
+
+static Numbered number(OpBuilder &builder, const GradientTask &task) {
+  Numbered numbered;
+  auto numberOf = [&](Value value) {
+    auto [at, isNew] =
+        numbered.numbers.try_emplace(value, numbered.numbers.size());
+    if (isNew)
+      numbered.problem.isContinuous.push_back(isContinuous(value.getType()));
+    return at->second;
+  };
+  for (Operation &op : llvm::make_range(builder.getBlock()->begin(),
+                                        builder.getInsertionPoint())) {
+    activity::Operation plain;
+    for (Value operand : op.getOperands())
+      plain.operands.push_back(numberOf(operand));
+    for (Value result : op.getResults())
+      plain.results.push_back(numberOf(result));
+    numbered.problem.operations.push_back(std::move(plain));
+    numbered.operations.push_back(&op);
+  }
+  for (Value head : task.heads)
+    numbered.problem.heads.push_back(numberOf(head));
+  for (Value source : task.sources)
+    numbered.problem.sources.push_back(numberOf(source));
+  return numbered;
+}
+
+/// Makes simpler operations do what those on the way do that know no gradient
+/// of their own. True when there were some.
+static bool decomposeOnWay(const Numbered &numbered,
+                           const activity::Solution &solution,
+                           GradientTask &task) {
+  bool changed = false;
+  for (const activity::Step &step : solution.steps) {
+    Operation *op = numbered.operations[step.operation];
+    auto composite = dyn_cast<DecomposeOpInterface>(op);
+    if (!composite || isa<GradientOpInterface>(op))
+      continue;
+    OpBuilder builder(op);
+    auto values = composite.decompose(builder);
+    if (failed(values))
+      continue; // Reported where it is differentiated.
+    op->replaceAllUsesWith(*values);
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
+      llvm::replace(task.heads, Value(result), Value(value));
+      llvm::replace(task.sources, Value(result), Value(value));
+    }
+    changed = true;
+  }
+  return changed;
+}
+
+//===----------------------------------------------------------------------===//
+// Rewrite: the way back
+//===----------------------------------------------------------------------===//
+
+/// What is built for an operation stays on its device.
+static void keepDevice(Operation *op, Operation *before, OpBuilder &builder) {
+  Attribute device = op->getDiscardableAttr("device");
+  auto begin = std::next(before->getIterator());
+  for (Operation &built : llvm::make_range(begin, builder.getInsertionPoint()))
+    if (device && !built.getDiscardableAttr("device"))
+      built.setDiscardableAttr("device", device);
+}
+
+/// A sum is made as soon as there are two terms, so that none waits in memory
+/// for the others.
+static void addTerm(OpBuilder &builder, Location loc, Sums &sums, Value of,
+                    Value term) {
+  Value &sum = sums[of];
+  sum = sum ? AddOp::create(builder, loc, sum, term).getY() : term;
+}
+
+static LogicalResult visit(OpBuilder &builder, Operation *op,
+                           const activity::Step &step, Sums &sums) {
+  SmallVector<Value> ofResults;
+  for (Value result : op->getResults())
+    ofResults.push_back(sums.lookup(result));
+  // Stopped, or not connected with a head after all.
+  if (llvm::none_of(ofResults, [](Value value) { return !!value; }))
+    return success();
+  // `op` itself, at least, is before it.
+  Operation *before = &*std::prev(builder.getInsertionPoint());
+  SmallVector<bool> wanted(step.wanted.begin(), step.wanted.end());
+  auto ofOperands = buildGradients(builder, op, ofResults, wanted);
+  if (failed(ofOperands))
+    return failure();
+  for (auto [operand, gradient] :
+       llvm::zip_equal(op->getOperands(), *ofOperands))
+    if (gradient)
+      addTerm(builder, op->getLoc(), sums, operand, gradient);
+  keepDevice(op, before, builder);
+  return success();
+}
+
+FailureOr<GradientResult> dlc::graph::differentiate(OpBuilder &builder,
+                                                    const GradientTask &given) {
+  GradientTask task = given;
+  Numbered numbered = number(builder, task);
+  activity::Solution solution = activity::solve(numbered.problem);
+  while (decomposeOnWay(numbered, solution, task)) {
+    numbered = number(builder, task);
+    solution = activity::solve(numbered.problem);
+  }
+  Sums sums;
+  for (auto [head, gradient] : llvm::zip_equal(task.heads, task.headGradients))
+    addTerm(builder, head.getLoc(), sums, head, gradient);
+  for (const activity::Step &step : solution.steps)
+    if (failed(visit(builder, numbered.operations[step.operation], step, sums)))
+      return failure();
+  GradientResult result;
+  for (Value source : task.sources)
+    result.ofSources.push_back(sums.lookup(source));
+  result.visited = solution.steps.size();
+  return result;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// graph-split-gradient: a differentiated function as two that run one after the
+// other, with what the second needs of the first handed on.
+
+#include "Ports.h"
+
+#include "dlc/passes/Graph/Passes.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace dlc::graph {
+#define GEN_PASS_DEF_SPLITGRADIENTPASS
+#include "dlc/passes/Graph/Passes.h.inc"
+} // namespace dlc::graph
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::graph;
+
+namespace {
+/// Which operations belong to the way back. All sets hold operations of the
+/// function's one block.
+class Division {
+public:
+  Division(Block &block, unsigned arguments, unsigned results)
+      : block(block), arguments(arguments), results(results) {
+    findWayBack();
+    findNeeded();
+    moveLate();
+  }
+
+  /// What the way back reads of the rest, in the order of the block.
+  SmallVector<Value> saved() const;
+
+private:
+  void findWayBack();
+  void findNeeded();
+  void moveLate();
+  bool isOutside(Value value) const;
+  bool isReadBack(Value value) const;
+  bool isWorthMoving(Operation *op) const;
+
+  Block &block;
+  unsigned arguments, results;
+  /// Operations of the way back; those that the forward results need.
+  DenseSet<Operation *> back, needed;
+};
+} // namespace
+
+/// The bytes of a tensor; 0 where they are not known.
+static int64_t bytesOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
+    return 0;
+  return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
+}
+
+/// An operation that both parts can have: it reads nothing.
+static bool isConstant(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>();
+}
+
+/// What follows, in operations, from gradients that come in.
+void Division::findWayBack() {
+  for (Operation &op : block.without_terminator())
+    for (Value operand : op.getOperands()) {
+      auto argument = dyn_cast<BlockArgument>(operand);
+      Operation *producer = operand.getDefiningOp();
+      if (argument ? argument.getArgNumber() >= arguments
+                   : back.contains(producer))
+        back.insert(&op);
+    }
+}
+
+void Division::findNeeded() {
+  for (Value result : block.getTerminator()->getOperands().take_front(results))
+    if (Operation *producer = result.getDefiningOp())
+      needed.insert(producer);
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    if (needed.contains(&op))
+      for (Value operand : op.getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          needed.insert(producer);
+}
+
+/// Both parts have the value without its being saved.
+bool Division::isOutside(Value value) const {
+  Operation *producer = value.getDefiningOp();
+  return !producer || isConstant(producer);
+}
+
+bool Division::isReadBack(Value value) const {
+  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    return use.getOwner() == block.getTerminator()
+               ? use.getOperandNumber() >= results
+               : back.contains(use.getOwner());
+  });
+}
+
+/// Moving `op` to the way back saves no more bytes than leaving it.
+bool Division::isWorthMoving(Operation *op) const {
+  int64_t without = 0, with = 0;
+  for (Value result : op->getResults())
+    if (isReadBack(result))
+      without += bytesOf(result);
+  DenseSet<Value> counted;
+  for (Value operand : op->getOperands())
+    if (!isOutside(operand) && !back.contains(operand.getDefiningOp()) &&
+        !isReadBack(operand) && counted.insert(operand).second)
+      with += bytesOf(operand);
+  return with <= without;
+}
+
+/// What only the way back reads is computed there where that saves memory.
+/// Users come before producers, so that chains move as a whole.
+void Division::moveLate() {
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    bool isFree = !back.contains(&op) && !needed.contains(&op) &&
+                  !isConstant(&op) &&
+                  llvm::all_of(op.getUsers(), [&](Operation *user) {
+                    return user == block.getTerminator() || back.contains(user);
+                  });
+    if (isFree && isWorthMoving(&op))
+      back.insert(&op);
+  }
+}
+
+SmallVector<Value> Division::saved() const {
+  SmallVector<Value> values;
+  for (Operation &op : block.without_terminator())
+    if (!back.contains(&op) && !isConstant(&op))
+      for (Value result : op.getResults())
+        if (isReadBack(result))
+          values.push_back(result);
+  return values;
+}
+
+/// Erases what nothing reads.
+static void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+/// Drops the results from `begin` to `end`, not included.
+static void dropResults(func::FuncOp function, unsigned begin, unsigned end) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  terminator->eraseOperands(begin, end - begin);
+  llvm::BitVector dropped(function.getNumResults());
+  dropped.set(begin, end);
+  (void)function.eraseResults(dropped);
+}
+
+static void keepForward(func::FuncOp function, ArrayRef<Value> saved,
+                        unsigned arguments, unsigned results) {
+  dropResults(function, results, function.getNumResults());
+  for (auto [i, value] : llvm::enumerate(saved))
+    addResult(function, value, "saved " + std::to_string(i));
+  eraseDead(function.getBody().front());
+  llvm::BitVector dropped(function.getNumArguments());
+  dropped.set(arguments, function.getNumArguments());
+  (void)function.eraseArguments(dropped);
+}
+
+static void keepBackward(func::FuncOp function, ArrayRef<Value> saved,
+                         unsigned results) {
+  dropResults(function, 0, results);
+  for (auto [i, value] : llvm::enumerate(saved)) {
+    Value argument =
+        addArgument(function, value.getType(), "saved " + std::to_string(i));
+    Value(value).replaceAllUsesWith(argument);
+  }
+  eraseDead(function.getBody().front());
+}
+
+namespace {
+struct SplitGradient : graph::impl::SplitGradientPassBase<SplitGradient> {
+  using SplitGradientPassBase::SplitGradientPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    if (!function.getBody().hasOneBlock()) {
+      function.emitError("expected one block to split");
+      return signalPassFailure();
+    }
+    if (arguments > function.getNumArguments() ||
+        results > function.getNumResults()) {
+      function.emitError("expected at least ")
+          << arguments.getValue() << " arguments and " << results.getValue()
+          << " results, got " << function.getNumArguments() << " and "
+          << function.getNumResults();
+      return signalPassFailure();
+    }
+    Division division(function.getBody().front(), arguments, results);
+    SmallVector<Value> saved = division.saved();
+    int64_t bytes = 0;
+    for (Value value : saved)
+      bytes += bytesOf(value);
+    if (part == GradientPart::Forward)
+      keepForward(function, saved, arguments, results);
+    else
+      keepBackward(function, saved, results);
+    remark::passed(function.getLoc(), remark::RemarkOpts::name("SplitGradient")
+                                          .category("graph-split-gradient")
+                                          .function(function.getName()))
+        << remark::add("saved") << remark::metric("Values", saved.size())
+        << remark::metric("Bytes", bytes);
+  }
+};
+} // namespace
