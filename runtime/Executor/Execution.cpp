@@ -55,9 +55,25 @@ void Execution::State::setPort(Place place, size_t index, void *address) {
   }
 }
 
-Status Execution::State::allocateArenas() {
+Result<std::shared_ptr<PageBuffer>> SharedArenas::arena(size_t device,
+                                                        uint64_t bytes) {
+  if (device >= arenas.size())
+    arenas.resize(device + 1);
+  std::shared_ptr<PageBuffer> &known = arenas[device];
+  if (!known || known->size() < bytes) {
+    Result<PageBuffer> memory = PageBuffer::allocate(bytes);
+    if (!memory.isOk())
+      return std::move(memory.status());
+    known = std::make_shared<PageBuffer>(std::move(*memory));
+  }
+  return known;
+}
+
+Status Execution::State::allocateArenas(SharedArenas *shared) {
+  SharedArenas own;
   for (uint64_t bytes : program.arenaBytes) {
-    Result<PageBuffer> arena = PageBuffer::allocate(bytes);
+    Result<std::shared_ptr<PageBuffer>> arena =
+        (shared ? *shared : own).arena(arenas.size(), bytes);
     if (!arena.isOk())
       return std::move(arena.status()).withContext("arena");
     arenas.push_back(std::move(*arena));
@@ -96,7 +112,7 @@ void Execution::State::placeValues() {
       setAddress(i, constants + value.offset);
       break;
     case Place::Arena:
-      setAddress(i, arenas[value.device].data() + value.offset);
+      setAddress(i, arenas[value.device]->data() + value.offset);
       break;
     case Place::Pool:
       break;
@@ -150,7 +166,7 @@ Status Execution::State::prepare(const ExecutionOptions &options) {
     pool = createPooledManager(Context::cpu(), createHostSource(),
                                {.keptBytes = keptPoolBytes, .caches = 1});
   indexSlots();
-  DLC_RETURN_IF_ERROR(allocateArenas());
+  DLC_RETURN_IF_ERROR(allocateArenas(options.arenas));
   placeValues();
   return prepareLanes(options);
 }

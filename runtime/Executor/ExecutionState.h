@@ -30,7 +30,7 @@ struct Execution::State {
   WorkerPool *workers;
   LaunchObserver *observer = nullptr;
 
-  std::vector<PageBuffer> arenas;
+  std::vector<std::shared_ptr<PageBuffer>> arenas;
   PageBuffer ownedOutputs; ///< Of static outputs.
   std::vector<uint64_t> ownedOffsets;
   std::vector<AlignedBuffer> dynamicOutputs; ///< Kept from run to run.
@@ -65,7 +65,7 @@ private:
     ref::ComputeContext::Allocator allocateResult;
   };
 
-  Status allocateArenas();
+  Status allocateArenas(SharedArenas *shared);
   void indexSlots();
   void placeValues();
   void setAddress(uint32_t value, void *address);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that an array and its views share, with its variable, and what
-// functions of this folder ask of arrays.
+// The memory that an array and its views share, with its variable.
 
 #ifndef DLC_RUNTIME_NDARRAY_CHUNK_H
 #define DLC_RUNTIME_NDARRAY_CHUNK_H
 
-#include "dlc/runtime/NDArray/NDArray.h"
+#include "dlc/runtime/NDArray/Access.h"
 
 #include <atomic>
 
@@ -75,40 +74,6 @@ private:
   std::atomic<std::byte *> start = nullptr;
   std::shared_ptr<ChunkMemory> memory; ///< Set before `start`.
 };
-
-/// Elements of a chunk, as operations hold them.
-struct ArrayPiece {
-  explicit ArrayPiece(const NDArray &array)
-      : chunk(array.chunk), offset(array.offset), bytes(array.bytes()),
-        type(array.elementType), shape(array.dims) {}
-
-  bool overlaps(const ArrayPiece &other) const {
-    return chunk && chunk == other.chunk && bytes && other.bytes &&
-           offset < other.offset + other.bytes && other.offset < offset + bytes;
-  }
-
-  /// The elements' address, for an operation that reads or writes them.
-  Result<std::byte *> readable() const;
-  Result<std::byte *> writable() const;
-  TensorView view(std::byte *data) const { return {type, shape, data}; }
-
-  Chunk *chunk;
-  size_t offset, bytes;
-  DataType type;
-  std::vector<int64_t> shape;
-};
-
-// What functions expect of their arrays.
-Status checkPresent(const NDArray &array);  ///< Not null.
-Status checkWritable(const NDArray &array); ///< Not null, not read-only.
-Status checkHost(Context context);
-/// One engine knows the variables of both, which are not null.
-Status checkSameEngine(const NDArray &one, const NDArray &other);
-
-TensorType typeOf(const NDArray &array);
-
-/// The engine refuses variables that are listed twice: these are not.
-void addVariable(std::vector<Variable> &list, Variable variable);
 
 } // namespace dlc::rt
 

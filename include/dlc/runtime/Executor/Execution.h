@@ -6,6 +6,7 @@
 #ifndef DLC_RUNTIME_EXECUTOR_EXECUTION_H
 #define DLC_RUNTIME_EXECUTOR_EXECUTION_H
 
+#include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
 #include "dlc/runtime/Engine/Engine.h"
@@ -14,10 +15,24 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace dlc::rt {
 
 class WorkerPool;
+
+/// Memory for the transient values of several executions whose runs never
+/// overlap in time: as much for each device as the largest of them needs. Not
+/// thread-safe.
+class SharedArenas {
+public:
+  /// Memory of at least that size. What is larger than all before is new, and
+  /// replaces it for those to come. Errors: OutOfMemory.
+  Result<std::shared_ptr<PageBuffer>> arena(size_t device, uint64_t bytes);
+
+private:
+  std::vector<std::shared_ptr<PageBuffer>> arenas;
+};
 
 struct ExecutionOptions {
   /// Shares large kernels among its workers; several executions may use one
@@ -27,6 +42,9 @@ struct ExecutionOptions {
   /// program has on several devices and streams; 0: one for each stream, which
   /// is also the most. A program with one stream has none of them.
   unsigned streamThreads = 0;
+  /// Where its transient values are; null: memory of its own. Used by create()
+  /// only.
+  SharedArenas *arenas = nullptr;
 };
 
 /// For one thread at a time. A static program (no value from the pool)

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A symbol as a network: each request of an executor becomes a lowering of the
+// symbol, the gradient of that where it has one, and a compilation.
+
+#include "dlc/Compiler/Compiler.h"
+#include "dlc/Executor/Executor.h"
+#include "dlc/Symbol/IndexedGraph.h"
+#include "dlc/Symbol/Inference.h"
+#include "dlc/Symbol/Lowering.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace dlc;
+using pipeline::GradientOptions;
+using rt::NetworkProgram;
+using rt::NetworkTypes;
+using rt::PortRole;
+using rt::ProgramForm;
+using rt::ProgramRequest;
+using rt::Result;
+using rt::Status;
+using rt::StatusCode;
+using rt::TensorType;
+using symbol::Symbol;
+
+namespace {
+class SymbolNetwork final : public rt::Network {
+public:
+  SymbolNetwork(Symbol symbol, const NetworkOptions &options)
+      : options(options), symbol(std::move(symbol)),
+        internals(findInternals(this->symbol)),
+        argumentNames(this->symbol.listArguments()),
+        stateNames(this->symbol.listAuxiliaryStates()),
+        outputNames(this->symbol.listOutputs()) {}
+
+  const std::vector<std::string> &arguments() const override {
+    return argumentNames;
+  }
+  const std::vector<std::string> &auxiliaryStates() const override {
+    return stateNames;
+  }
+  const std::vector<std::string> &outputs() const override {
+    return outputNames;
+  }
+
+  Result<NetworkTypes> infer(const rt::KnownVariables &known) const override;
+  Status check(const ProgramRequest &request) const override;
+  Result<NetworkProgram> compile(const ProgramRequest &request) const override;
+  std::string describe() const override { return symbol.print(); }
+
+private:
+  static Symbol findInternals(const Symbol &symbol);
+  symbol::LoweringOptions loweringOf(const ProgramRequest &request) const;
+  GradientOptions gradientOf(const ProgramRequest &request) const;
+  CompileOptions optionsOf(const ProgramRequest &request) const;
+  Status import(Compilation &compilation, const ProgramRequest &request) const;
+  void addPorts(const ProgramRequest &request, const Compilation &compilation,
+                NetworkProgram &program) const;
+
+  NetworkOptions options;
+  Symbol symbol, internals;
+  std::vector<std::string> argumentNames, stateNames, outputNames;
+};
+} // namespace
+
+/// All outputs of nodes that compute something.
+Symbol SymbolNetwork::findInternals(const Symbol &symbol) {
+  std::vector<symbol::Entry> entries = symbol.internals().outputs();
+  std::erase_if(entries, [](const symbol::Entry &entry) {
+    return entry.node->isVariable();
+  });
+  return Symbol(std::move(entries));
+}
+
+static bool isTraining(const ProgramRequest &request) {
+  return request.form != ProgramForm::Inference &&
+         request.form != ProgramForm::Internals;
+}
+
+static bool hasGradients(const ProgramRequest &request) {
+  return isTraining(request) &&
+         std::ranges::any_of(request.gradients, [](rt::GradientRequest each) {
+           return each != rt::GradientRequest::Null;
+         });
+}
+
+/// What a node does otherwise while training has no lowering yet.
+static Status checkTraining(const Symbol &symbol) {
+  for (const std::shared_ptr<symbol::Node> &node : symbol.nodes()) {
+    if (node->isVariable())
+      continue;
+    bool isSame = node->op->name != "Dropout";
+    for (size_t i = 0; isSame && i < node->inputs.size(); ++i)
+      isSame =
+          node->op->roleOf(node->parameters, i) == symbol::InputRole::Argument;
+    if (!isSame)
+      return Status(StatusCode::Unsupported,
+                    node->describe() + ": unsupported: training");
+  }
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+Result<NetworkTypes>
+SymbolNetwork::infer(const rt::KnownVariables &known) const {
+  symbol::KnownShapes shapes(known.shapes.begin(), known.shapes.end());
+  symbol::KnownTypes types(known.types.begin(), known.types.end());
+  auto inferredShapes =
+      symbol::inferShapes(symbol, shapes, symbol::Completeness::Full);
+  if (!inferredShapes.isOk())
+    return std::move(inferredShapes.status());
+  auto inferredTypes =
+      symbol::inferTypes(symbol, types, symbol::Completeness::Partial);
+  if (!inferredTypes.isOk())
+    return std::move(inferredTypes.status());
+  // Of what nothing is said, elements are of f32.
+  auto join = [](const std::vector<symbol::Shape> &shapes,
+                 const std::vector<rt::DataType> &types) {
+    std::vector<TensorType> joined;
+    for (size_t i = 0; i < shapes.size(); ++i)
+      joined.push_back(
+          {types[i] == DLC_INVALID_TYPE ? DLC_F32 : types[i], *shapes[i]});
+    return joined;
+  };
+  return NetworkTypes{
+      join(inferredShapes->arguments, inferredTypes->arguments),
+      join(inferredShapes->auxiliaryStates, inferredTypes->auxiliaryStates),
+      join(inferredShapes->outputs, inferredTypes->outputs)};
+}
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+symbol::LoweringOptions
+SymbolNetwork::loweringOf(const ProgramRequest &request) const {
+  symbol::LoweringOptions lowering;
+  lowering.file = options.name;
+  auto add = [&](const std::vector<std::string> &names,
+                 const std::vector<TensorType> &types) {
+    for (size_t i = 0; i < names.size(); ++i) {
+      lowering.shapes[names[i]] = types[i].shape;
+      lowering.types[names[i]] = types[i].type;
+    }
+  };
+  add(argumentNames, request.arguments);
+  add(stateNames, request.auxiliaryStates);
+  return lowering;
+}
+
+GradientOptions SymbolNetwork::gradientOf(const ProgramRequest &request) const {
+  GradientOptions gradient;
+  for (size_t i = 0; i < argumentNames.size(); ++i) {
+    if (request.gradients[i] == rt::GradientRequest::Null)
+      continue;
+    gradient.wrt.push_back(argumentNames[i]);
+    if (request.gradients[i] == rt::GradientRequest::Add)
+      gradient.add.push_back(argumentNames[i]);
+  }
+  gradient.part =
+      request.form == ProgramForm::Forward    ? GradientOptions::Part::Forward
+      : request.form == ProgramForm::Backward ? GradientOptions::Part::Backward
+                                              : GradientOptions::Part::Whole;
+  return gradient;
+}
+
+CompileOptions SymbolNetwork::optionsOf(const ProgramRequest &request) const {
+  CompileOptions compile;
+  compile.target = options.target;
+  compile.threads = options.threads;
+  if (hasGradients(request))
+    compile.gradient = gradientOf(request);
+  return compile;
+}
+
+/// The first error of a compilation that failed, as a status.
+static Status failureOf(const Compilation &compilation) {
+  llvm::StringRef text = compilation.messages();
+  size_t at = text.starts_with("error: ") ? 0 : text.find("\nerror: ");
+  if (at == llvm::StringRef::npos)
+    return Status(StatusCode::Internal, "a compilation failed without a word");
+  text = text.drop_front(at).ltrim("\n");
+  text.consume_front("error: ");
+  return Status(compilation.isUnsupported() ? StatusCode::Unsupported
+                                            : StatusCode::InvalidArgument,
+                text.rtrim().str());
+}
+
+Status SymbolNetwork::import(Compilation &compilation,
+                             const ProgramRequest &request) const {
+  if (isTraining(request))
+    DLC_RETURN_IF_ERROR(checkTraining(symbol));
+  const Symbol &what =
+      request.form == ProgramForm::Internals ? internals : symbol;
+  if (failed(compilation.import(what, loweringOf(request))))
+    return failureOf(compilation);
+  return Status::ok();
+}
+
+Status SymbolNetwork::check(const ProgramRequest &request) const {
+  Compilation compilation(optionsOf(request));
+  DLC_RETURN_IF_ERROR(import(compilation, request));
+  if (failed(compilation.runTo(Phase::Placed)))
+    return failureOf(compilation);
+  return Status::ok();
+}
+
+void SymbolNetwork::addPorts(const ProgramRequest &request,
+                             const Compilation &compilation,
+                             NetworkProgram &program) const {
+  auto add = [](std::vector<rt::PortUse> &ports, PortRole role, size_t index) {
+    ports.push_back({role, static_cast<uint32_t>(index)});
+  };
+  for (size_t i = 0; i < argumentNames.size(); ++i)
+    add(program.inputs, PortRole::Argument, i);
+  for (size_t i = 0; i < stateNames.size(); ++i)
+    add(program.inputs, PortRole::AuxiliaryState, i);
+  bool isBackward = request.form == ProgramForm::Backward;
+  std::vector<ModelPort> outputs = compilation.outputs();
+  for (size_t i = 0; i < outputs.size() && !isBackward; ++i)
+    add(program.outputs,
+        request.form == ProgramForm::Internals ? PortRole::Internal
+                                               : PortRole::Output,
+        i);
+  if (!hasGradients(request) || request.form == ProgramForm::Forward)
+    return;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (rt::isFloat(outputs[i].type.type))
+      add(program.inputs, PortRole::HeadGradient, i);
+  for (size_t i = 0; i < argumentNames.size(); ++i) {
+    if (request.gradients[i] == rt::GradientRequest::Add)
+      add(program.inputs, PortRole::Gradient, i);
+    if (request.gradients[i] != rt::GradientRequest::Null)
+      add(program.outputs, PortRole::Gradient, i);
+  }
+}
+
+Result<NetworkProgram>
+SymbolNetwork::compile(const ProgramRequest &request) const {
+  Compilation compilation(optionsOf(request));
+  DLC_RETURN_IF_ERROR(import(compilation, request));
+  llvm::FailureOr<rt::AlignedBuffer> bytes = compilation.toMemory();
+  if (failed(bytes))
+    return failureOf(compilation);
+  NetworkProgram program;
+  program.bytes = std::move(*bytes);
+  addPorts(request, compilation, program);
+  return program;
+}
+
+//===----------------------------------------------------------------------===//
+// Making networks
+//===----------------------------------------------------------------------===//
+
+static Status checkDistinct(const char *what,
+                            const std::vector<std::string> &names) {
+  std::set<std::string_view> known;
+  for (const std::string &name : names)
+    if (!known.insert(name).second)
+      return Status(StatusCode::InvalidArgument,
+                    std::string("expected distinct names of ") + what +
+                        ", got '" + name + "' twice");
+  return Status::ok();
+}
+
+Result<std::shared_ptr<const rt::Network>>
+dlc::makeNetwork(const Symbol &given, const NetworkOptions &options) {
+  Symbol symbol = given.copy();
+  if (!symbol.isOk())
+    return symbol.status();
+  if (symbol.size() == 0)
+    return Status(StatusCode::InvalidArgument,
+                  "expected a symbol with outputs, got an empty group");
+  if (!options.groups.empty())
+    return Status(StatusCode::Unsupported,
+                  "unsupported: groups of nodes on devices of their own, got "
+                  "group '" +
+                      options.groups.begin()->first + "'");
+  DLC_RETURN_IF_ERROR(checkDistinct("variables", symbol.listInputs()));
+  DLC_RETURN_IF_ERROR(checkDistinct("outputs", symbol.listOutputs()));
+  return std::shared_ptr<const rt::Network>(
+      std::make_shared<SymbolNetwork>(std::move(symbol), options));
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Making executors: checks of what is bound, new arrays, other shapes.
+
+#include "ExecutorState.h"
+
+#include <algorithm>
+
+using namespace dlc::rt;
+
+std::string dlc::rt::joinNames(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+bool dlc::rt::sameType(const TensorType &one, const TensorType &other) {
+  return one.type == other.type && one.hasRank == other.hasRank &&
+         one.shape == other.shape;
+}
+
+Result<NDArray> dlc::rt::makeZeros(const std::shared_ptr<ArrayRuntime> &runtime,
+                                   const TensorType &type, Context context) {
+  Result<NDArray> array =
+      NDArray::create(runtime, type.type, type.shape, context);
+  if (array.isOk())
+    DLC_RETURN_IF_ERROR(array->fill(0));
+  return array;
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+static Status bad(const char *what, const std::string &name,
+                  const std::string &message) {
+  return Status(StatusCode::InvalidArgument,
+                std::string(what) + " '" + name + "': " + message);
+}
+
+static Status checkCount(const char *what,
+                         const std::vector<std::string> &names, size_t count) {
+  if (count == names.size())
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument, "expected %zu %s (%s), got %zu",
+                   names.size(), what, joinNames(names).c_str(), count);
+}
+
+/// Arrays that are all there, of one engine and on one host device, that of
+/// `first`.
+static Status checkArrays(const char *what,
+                          const std::vector<std::string> &names,
+                          const std::vector<NDArray> &arrays,
+                          const NDArray &first) {
+  DLC_RETURN_IF_ERROR(checkCount(what, names, arrays.size()));
+  for (size_t i = 0; i != arrays.size(); ++i) {
+    const NDArray &array = arrays[i];
+    if (array.isNull())
+      return bad(what, names[i], "expected an array, got null");
+    if (array.context() != first.context())
+      return bad(what, names[i],
+                 "expected an array on " + toString(first.context()) +
+                     ", got one on " + toString(array.context()));
+    if (Status status = checkSameEngine(first, array); !status.isOk())
+      return bad(what, names[i], status.message());
+  }
+  return Status::ok();
+}
+
+/// The gradient of an argument fits it.
+static Status checkGradient(const std::string &name, const NDArray &argument,
+                            const NDArray &gradient) {
+  if (!isFloat(argument.type()))
+    return bad("argument", name,
+               "expected one of floats for a gradient, got " +
+                   toString(typeOf(argument)));
+  if (gradient.isNull())
+    return bad("argument", name, "expected an array for its gradient");
+  if (!sameType(typeOf(argument), typeOf(gradient)))
+    return bad("argument", name,
+               "expected a gradient of " + toString(typeOf(argument)) +
+                   ", got " + toString(typeOf(gradient)));
+  if (Status status = checkWritable(gradient); !status.isOk())
+    return bad("gradient of argument", name, status.message());
+  if (gradient.context() != argument.context())
+    return bad("argument", name,
+               "expected a gradient on " + toString(argument.context()) +
+                   ", got one on " + toString(gradient.context()));
+  if (Status status = checkSameEngine(argument, gradient); !status.isOk())
+    return bad("gradient of argument", name, status.message());
+  return Status::ok();
+}
+
+/// Completes what says nothing of gradients and checks the rest.
+static Status checkGradients(const std::vector<std::string> &names,
+                             Bindings &bindings) {
+  size_t count = names.size();
+  if (bindings.gradients.empty())
+    bindings.gradients.resize(count);
+  DLC_RETURN_IF_ERROR(
+      checkCount("gradients", names, bindings.gradients.size()));
+  if (bindings.requests.empty())
+    for (const NDArray &gradient : bindings.gradients)
+      bindings.requests.push_back(gradient.isNull() ? GradientRequest::Null
+                                                    : GradientRequest::Write);
+  DLC_RETURN_IF_ERROR(
+      checkCount("gradient requests", names, bindings.requests.size()));
+  for (size_t i = 0; i != count; ++i) {
+    if (bindings.requests[i] == GradientRequest::Null) {
+      bindings.gradients[i] = NDArray();
+      continue;
+    }
+    DLC_RETURN_IF_ERROR(
+        checkGradient(names[i], bindings.arguments[i], bindings.gradients[i]));
+    for (size_t j = 0; j != i; ++j)
+      if (!bindings.gradients[j].isNull() &&
+          ArrayPiece(bindings.gradients[i])
+              .overlaps(ArrayPiece(bindings.gradients[j])))
+        return bad("argument", names[i],
+                   "expected a gradient in memory of its own, got that of '" +
+                       names[j] + "'");
+  }
+  return Status::ok();
+}
+
+static void addKnown(KnownVariables &known,
+                     const std::vector<std::string> &names,
+                     const std::vector<NDArray> &arrays) {
+  for (size_t i = 0; i != names.size(); ++i) {
+    TensorType type = typeOf(arrays[i]);
+    known.shapes[names[i]] = type.shape;
+    known.types[names[i]] = type.type;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Bind
+//===----------------------------------------------------------------------===//
+
+static Status checkStates(const Network &network, const Bindings &bindings) {
+  const std::vector<std::string> &names = network.auxiliaryStates();
+  DLC_RETURN_IF_ERROR(checkArrays("auxiliary states", names,
+                                  bindings.auxiliaryStates,
+                                  bindings.arguments.front()));
+  for (size_t i = 0; i != names.size(); ++i)
+    if (Status status = checkWritable(bindings.auxiliaryStates[i]);
+        !status.isOk())
+      return bad("auxiliary state", names[i], status.message());
+  return Status::ok();
+}
+
+Executor::Executor(std::unique_ptr<State> state) : state(std::move(state)) {}
+Executor::~Executor() = default;
+
+Result<std::unique_ptr<Executor>>
+Executor::bind(std::shared_ptr<const Network> network, Bindings bindings,
+               const ExecutorOptions &options) {
+  const std::vector<std::string> &names = network->arguments();
+  DLC_RETURN_IF_ERROR(
+      checkCount("arguments", names, bindings.arguments.size()));
+  if (names.empty())
+    return makeError(StatusCode::Unsupported,
+                     "unsupported: a network without arguments");
+  const NDArray &first = bindings.arguments.front();
+  if (first.isNull())
+    return bad("argument", names.front(), "expected an array, got null");
+  DLC_RETURN_IF_ERROR(checkHost(first.context()));
+  DLC_RETURN_IF_ERROR(
+      checkArrays("arguments", names, bindings.arguments, first));
+  DLC_RETURN_IF_ERROR(checkStates(*network, bindings));
+  DLC_RETURN_IF_ERROR(checkGradients(names, bindings));
+
+  auto state = std::make_unique<State>();
+  state->network = std::move(network);
+  state->bindings = std::move(bindings);
+  state->workers = options.workers;
+  KnownVariables known;
+  addKnown(known, names, state->bindings.arguments);
+  addKnown(known, state->network->auxiliaryStates(),
+           state->bindings.auxiliaryStates);
+  Result<NetworkTypes> types = state->network->infer(known);
+  if (!types.isOk())
+    return std::move(types.status());
+  state->types = std::move(*types);
+  DLC_RETURN_IF_ERROR(state->network->check(state->request(
+      state->hasGradients() ? ProgramForm::Step : ProgramForm::Inference)));
+  return State::finish(std::move(state), options.shared);
+}
+
+Result<std::unique_ptr<Executor>>
+Executor::State::finish(std::unique_ptr<State> state, const Executor *shared) {
+  const NDArray &first = state->bindings.arguments.front();
+  if (shared &&
+      &shared->state->memory->home->engine() != &first.runtime()->engine())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an executor of the same engine to share "
+                     "memory with");
+  state->argumentBases = state->bindings.arguments;
+  state->gradientBases = state->bindings.gradients;
+  state->stateBases = state->bindings.auxiliaryStates;
+  for (const TensorType &type : state->types.outputs) {
+    Result<NDArray> array = NDArray::create(first.runtime(), type.type,
+                                            type.shape, first.context());
+    if (!array.isOk())
+      return std::move(array.status());
+    state->outputs.push_back(std::move(*array));
+  }
+  state->memory = shared ? shared->state->memory : nullptr;
+  if (!state->memory) {
+    auto memory = SharedMemory::create(first.runtime());
+    if (!memory.isOk())
+      return std::move(memory.status());
+    state->memory = std::move(*memory);
+  }
+  bool isSame = shared && shared->state->network == state->network;
+  state->programs =
+      isSame ? shared->state->programs : std::make_shared<ProgramCache>();
+  return std::unique_ptr<Executor>(new Executor(std::move(state)));
+}
+
+static Result<std::vector<NDArray>>
+makeAll(const std::shared_ptr<ArrayRuntime> &runtime,
+        const std::vector<TensorType> &types, Context context) {
+  std::vector<NDArray> arrays;
+  for (const TensorType &type : types) {
+    Result<NDArray> array = makeZeros(runtime, type, context);
+    if (!array.isOk())
+      return std::move(array.status());
+    arrays.push_back(std::move(*array));
+  }
+  return arrays;
+}
+
+Result<std::unique_ptr<Executor>>
+Executor::simpleBind(std::shared_ptr<const Network> network,
+                     const std::shared_ptr<ArrayRuntime> &runtime,
+                     const KnownVariables &known, GradientRequest otherwise,
+                     const std::map<std::string, GradientRequest> &requests,
+                     Context context, const ExecutorOptions &options) {
+  const std::vector<std::string> &names = network->arguments();
+  for (const auto &[name, request] : requests)
+    if (std::ranges::count(names, name) == 0)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected an argument (%s) to request the gradient of, "
+                       "got '%s'",
+                       joinNames(names).c_str(), name.c_str());
+  Result<NetworkTypes> types = network->infer(known);
+  if (!types.isOk())
+    return std::move(types.status());
+  Result<std::vector<NDArray>> arguments =
+      makeAll(runtime, types->arguments, context);
+  if (!arguments.isOk())
+    return std::move(arguments.status());
+  Result<std::vector<NDArray>> states =
+      makeAll(runtime, types->auxiliaryStates, context);
+  if (!states.isOk())
+    return std::move(states.status());
+  Bindings bindings{std::move(*arguments), {}, {}, std::move(*states)};
+  for (size_t i = 0; i != names.size(); ++i) {
+    auto asked = requests.find(names[i]);
+    const TensorType &type = types->arguments[i];
+    GradientRequest request = asked != requests.end() ? asked->second
+                              : isFloat(type.type)    ? otherwise
+                                                      : GradientRequest::Null;
+    bindings.requests.push_back(request);
+    bindings.gradients.emplace_back();
+    if (request == GradientRequest::Null)
+      continue;
+    Result<NDArray> gradient = makeZeros(runtime, type, context);
+    if (!gradient.isOk())
+      return std::move(gradient.status());
+    bindings.gradients.back() = std::move(*gradient);
+  }
+  return bind(std::move(network), std::move(bindings), options);
+}
+
+//===----------------------------------------------------------------------===//
+// Reshape
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Puts arrays of other shapes in the place of those of an executor.
+struct Reshaper {
+  const std::map<std::string, std::vector<int64_t>> &shapes;
+  const ReshapeOptions &options;
+
+  /// Gives `array` the type, in the memory of `base` where it fits.
+  Status change(const char *what, const std::string &name,
+                const TensorType &type, NDArray &array, NDArray &base) const;
+
+private:
+  static Result<NDArray> viewOf(const NDArray &base, const TensorType &type);
+};
+} // namespace
+
+Result<NDArray> Reshaper::viewOf(const NDArray &base, const TensorType &type) {
+  Result<NDArray> flat = base.reshape({-1});
+  if (!flat.isOk())
+    return flat;
+  Result<NDArray> part = flat->slice(0, *elementCount(type.shape));
+  return part.isOk() ? part->reshape(type.shape) : std::move(part);
+}
+
+Status Reshaper::change(const char *what, const std::string &name,
+                        const TensorType &type, NDArray &array,
+                        NDArray &base) const {
+  if (array.isNull() || sameType(typeOf(array), type))
+    return Status::ok();
+  if (!options.allowsOthers && !shapes.contains(name))
+    return bad(what, name,
+               "expected its shape to stay " + toString(typeOf(array)) +
+                   " or to be given, got " + toString(type));
+  if (*elementCount(type.shape) > base.size()) {
+    if (!options.allowsGrowth)
+      return bad(what, name,
+                 "expected at most the memory of " + toString(typeOf(base)) +
+                     ", got " + toString(type));
+    Result<NDArray> grown = makeZeros(base.runtime(), type, base.context());
+    if (!grown.isOk())
+      return std::move(grown.status());
+    array = base = std::move(*grown);
+    return Status::ok();
+  }
+  Result<NDArray> view = viewOf(base, type);
+  if (!view.isOk())
+    return std::move(view.status());
+  array = std::move(*view);
+  return Status::ok();
+}
+
+Result<std::unique_ptr<Executor>>
+Executor::reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
+                  const ReshapeOptions &options) const {
+  const Network &network = *state->network;
+  KnownVariables known;
+  addKnown(known, network.arguments(), state->bindings.arguments);
+  addKnown(known, network.auxiliaryStates(), state->bindings.auxiliaryStates);
+  known.shapes = shapes;
+  Result<NetworkTypes> types = network.infer(known);
+  if (!types.isOk())
+    return std::move(types.status());
+  auto next = std::make_unique<State>();
+  next->network = state->network;
+  next->bindings = state->bindings;
+  next->workers = state->workers;
+  next->types = std::move(*types);
+  Reshaper reshaper{shapes, options};
+  std::vector<NDArray> bases[] = {state->argumentBases, state->gradientBases,
+                                  state->stateBases};
+  Bindings &bindings = next->bindings;
+  for (size_t i = 0; i != network.arguments().size(); ++i) {
+    const std::string &name = network.arguments()[i];
+    const TensorType &type = next->types.arguments[i];
+    DLC_RETURN_IF_ERROR(reshaper.change("argument", name, type,
+                                        bindings.arguments[i], bases[0][i]));
+    DLC_RETURN_IF_ERROR(reshaper.change("gradient of argument", name, type,
+                                        bindings.gradients[i], bases[1][i]));
+  }
+  for (size_t i = 0; i != network.auxiliaryStates().size(); ++i)
+    DLC_RETURN_IF_ERROR(
+        reshaper.change("auxiliary state", network.auxiliaryStates()[i],
+                        next->types.auxiliaryStates[i],
+                        bindings.auxiliaryStates[i], bases[2][i]));
+  Result<std::unique_ptr<Executor>> result =
+      State::finish(std::move(next), this);
+  if (!result.isOk())
+    return result;
+  State &made = *(*result)->state;
+  made.argumentBases = std::move(bases[0]);
+  made.gradientBases = std::move(bases[1]);
+  made.stateBases = std::move(bases[2]);
+  return result;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an executor holds, and what it shares with others of its network.
+
+#ifndef DLC_RUNTIME_BINDING_EXECUTORSTATE_H
+#define DLC_RUNTIME_BINDING_EXECUTORSTATE_H
+
+#include "dlc/runtime/Binding/Executor.h"
+#include "dlc/runtime/Executor/Execution.h"
+#include "dlc/runtime/Executor/Program.h"
+#include "dlc/runtime/NDArray/Access.h"
+
+#include <mutex>
+#include <optional>
+
+namespace dlc::rt {
+
+/// A compiled program and what its ports are.
+struct LoadedProgram {
+  AlignedBuffer bytes; ///< What the program lives in.
+  std::vector<PortUse> inputs, outputs;
+  std::unique_ptr<Program> program;
+};
+
+/// Programs of one network, each compiled once. Thread-safe.
+class ProgramCache {
+public:
+  Result<std::shared_ptr<const LoadedProgram>>
+  get(const Network &network, const ProgramRequest &request);
+
+private:
+  std::mutex mutex; ///< Guards `programs`, also while one is compiled.
+  std::map<std::string, std::shared_ptr<const LoadedProgram>> programs;
+};
+
+/// Memory that executors share, with the variable that keeps their runs apart.
+struct SharedMemory {
+  explicit SharedMemory(std::shared_ptr<ArrayRuntime> home, Variable variable)
+      : home(std::move(home)), variable(variable) {}
+  SharedMemory(const SharedMemory &) = delete;
+  /// Pushed after the runs that use it; the engine refuses only where there
+  /// will be none.
+  ~SharedMemory() { (void)home->engine().deleteVariable(variable).isOk(); }
+
+  static Result<std::shared_ptr<SharedMemory>>
+  create(const std::shared_ptr<ArrayRuntime> &home);
+
+  std::shared_ptr<ArrayRuntime> home;
+  Variable variable;
+  SharedArenas arenas;
+};
+
+/// A program of an executor that is ready to run. Runs that were pushed keep
+/// program and execution.
+struct PreparedProgram {
+  std::shared_ptr<const LoadedProgram> loaded;
+  std::shared_ptr<Execution> execution; ///< Ends before `loaded`.
+  std::vector<NDArray> saved;     ///< By Forward; one for each of its ports.
+  std::vector<NDArray> internals; ///< Likewise.
+};
+
+struct Executor::State {
+  std::shared_ptr<const Network> network;
+  Bindings bindings; ///< Complete: one gradient and request per argument.
+  /// What the arrays of `bindings` are, or are views of.
+  std::vector<NDArray> argumentBases, gradientBases, stateBases;
+  NetworkTypes types;
+  std::vector<NDArray> outputs;
+  WorkerPool *workers = nullptr;
+  std::shared_ptr<ProgramCache> programs;
+  std::shared_ptr<SharedMemory> memory;
+
+  std::map<ProgramForm, PreparedProgram> prepared;
+  std::vector<NDArray> ones; ///< Gradients of outputs that nobody gives.
+  bool hasForward = false;   ///< backward() may follow.
+  Monitor monitor;
+  bool tellsVariables = false;
+
+  /// Makes what is still missing of an executor.
+  static Result<std::unique_ptr<Executor>> finish(std::unique_ptr<State> state,
+                                                  const Executor *shared);
+
+  bool hasGradients() const;
+  Context context() const { return bindings.arguments.front().context(); }
+  ProgramRequest request(ProgramForm form) const;
+  Result<PreparedProgram *> prepare(ProgramForm form);
+  /// The array of a port; null where there is none.
+  NDArray arrayOf(const PreparedProgram &program, PortUse use,
+                  std::span<const NDArray> heads) const;
+  Status push(const PreparedProgram &program, ProgramForm form,
+              std::span<const NDArray> heads);
+  Status run(ProgramForm form, std::span<const NDArray> heads = {});
+  Status tellMonitor();
+  /// `heads`, or ones where there are none; checked.
+  Result<std::vector<NDArray>> completeHeads(std::span<const NDArray> heads);
+};
+
+/// "a, b, c".
+std::string joinNames(const std::vector<std::string> &names);
+bool sameType(const TensorType &one, const TensorType &other);
+/// An array of zeros.
+Result<NDArray> makeZeros(const std::shared_ptr<ArrayRuntime> &runtime,
+                          const TensorType &type, Context context);
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_BINDING_EXECUTORSTATE_H

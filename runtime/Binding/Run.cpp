@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs of an executor: its programs, and what the engine gets of them.
+
+#include "ExecutorState.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dlc::rt;
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+Result<std::shared_ptr<SharedMemory>>
+SharedMemory::create(const std::shared_ptr<ArrayRuntime> &home) {
+  // What a failed run leaves in the memory, the next one does not read.
+  Result<Variable> variable =
+      home->engine().newVariable(VariableKind::Resource);
+  if (!variable.isOk())
+    return std::move(variable.status());
+  return std::make_shared<SharedMemory>(home, *variable);
+}
+
+/// The rest of the ports of a part is what the parts hand on.
+static void addSaved(std::vector<PortUse> &uses, size_t ports) {
+  for (uint32_t i = 0; uses.size() < ports; ++i)
+    uses.push_back({PortRole::Saved, i});
+}
+
+Result<std::shared_ptr<const LoadedProgram>>
+ProgramCache::get(const Network &network, const ProgramRequest &request) {
+  std::lock_guard lock(mutex);
+  std::shared_ptr<const LoadedProgram> &known = programs[request.key()];
+  if (known)
+    return known;
+  Result<NetworkProgram> compiled = network.compile(request);
+  if (!compiled.isOk())
+    return std::move(compiled.status());
+  auto loaded = std::make_shared<LoadedProgram>();
+  loaded->bytes = std::move(compiled->bytes);
+  loaded->inputs = std::move(compiled->inputs);
+  loaded->outputs = std::move(compiled->outputs);
+  Result<Artifact> artifact = Artifact::fromMemory(loaded->bytes.bytes());
+  if (!artifact.isOk())
+    return std::move(artifact.status());
+  Result<std::unique_ptr<Program>> program =
+      Program::create(std::move(*artifact));
+  if (!program.isOk())
+    return std::move(program.status());
+  loaded->program = std::move(*program);
+  if (request.form == ProgramForm::Forward)
+    addSaved(loaded->outputs, loaded->program->outputs().size());
+  if (request.form == ProgramForm::Backward)
+    addSaved(loaded->inputs, loaded->program->inputs().size());
+  if (loaded->inputs.size() != loaded->program->inputs().size() ||
+      loaded->outputs.size() != loaded->program->outputs().size())
+    return makeError(StatusCode::Internal,
+                     "expected a program of %zu inputs and %zu outputs, got "
+                     "%zu and %zu",
+                     loaded->inputs.size(), loaded->outputs.size(),
+                     loaded->program->inputs().size(),
+                     loaded->program->outputs().size());
+  known = std::move(loaded);
+  return known;
+}
+
+bool Executor::State::hasGradients() const {
+  return std::ranges::any_of(bindings.requests, [](GradientRequest request) {
+    return request != GradientRequest::Null;
+  });
+}
+
+ProgramRequest Executor::State::request(ProgramForm form) const {
+  return {form, types.arguments, types.auxiliaryStates, bindings.requests};
+}
+
+/// Arrays of `home` for those outputs of a program that have `role`.
+static Status makeArrays(const LoadedProgram &loaded, PortRole role,
+                         const std::shared_ptr<ArrayRuntime> &home,
+                         Context context, std::vector<NDArray> &arrays) {
+  for (size_t i = 0; i != loaded.outputs.size(); ++i) {
+    const Port &port = loaded.program->outputs()[i];
+    if (!port.type.isStatic())
+      return makeError(StatusCode::Unsupported,
+                       "output '%s': expected a static shape, got %s",
+                       port.name.c_str(), toString(port.type).c_str());
+    if (loaded.outputs[i].role != role)
+      continue;
+    Result<NDArray> array =
+        NDArray::create(home, port.type.type, port.type.shape, context);
+    if (!array.isOk())
+      return std::move(array.status());
+    if (loaded.outputs[i].index >= arrays.size())
+      arrays.resize(loaded.outputs[i].index + 1);
+    arrays[loaded.outputs[i].index] = std::move(*array);
+  }
+  return Status::ok();
+}
+
+Result<PreparedProgram *> Executor::State::prepare(ProgramForm form) {
+  if (auto known = prepared.find(form); known != prepared.end())
+    return &known->second;
+  Result<std::shared_ptr<const LoadedProgram>> loaded =
+      programs->get(*network, request(form));
+  if (!loaded.isOk())
+    return std::move(loaded.status());
+  PreparedProgram program;
+  program.loaded = std::move(*loaded);
+  DLC_RETURN_IF_ERROR(makeArrays(*program.loaded, PortRole::Saved, memory->home,
+                                 context(), program.saved));
+  DLC_RETURN_IF_ERROR(makeArrays(*program.loaded, PortRole::Internal,
+                                 memory->home, context(), program.internals));
+  ExecutionOptions options;
+  options.workers = workers;
+  options.streamThreads = workers ? 0 : 1;
+  options.arenas = &memory->arenas;
+  Result<std::unique_ptr<Execution>> execution =
+      Execution::create(*program.loaded->program, options);
+  if (!execution.isOk())
+    return std::move(execution.status());
+  program.execution = std::move(*execution);
+  return &prepared.emplace(form, std::move(program)).first->second;
+}
+
+NDArray Executor::State::arrayOf(const PreparedProgram &program, PortUse use,
+                                 std::span<const NDArray> heads) const {
+  auto at = [&](std::span<const NDArray> arrays) {
+    return use.index < arrays.size() ? arrays[use.index] : NDArray();
+  };
+  switch (use.role) {
+  case PortRole::Argument:
+    return at(bindings.arguments);
+  case PortRole::AuxiliaryState:
+    return at(bindings.auxiliaryStates);
+  case PortRole::Output:
+    return at(outputs);
+  case PortRole::HeadGradient:
+    return at(heads);
+  case PortRole::Gradient:
+    return at(bindings.gradients);
+  case PortRole::Internal:
+    return at(program.internals);
+  case PortRole::Saved:
+    break;
+  }
+  auto forward = prepared.find(ProgramForm::Forward);
+  return forward == prepared.end() ? NDArray() : at(forward->second.saved);
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One run, as the engine holds it.
+struct Run {
+  std::shared_ptr<const LoadedProgram> loaded;
+  std::shared_ptr<Execution> execution;
+  std::vector<ArrayPiece> inputs, outputs;
+  /// Outputs over an input, which the program may read after it wrote them:
+  /// they are computed in memory of the execution and copied.
+  std::vector<bool> isAside;
+
+  Status run() const;
+
+private:
+  Status bind() const;
+};
+} // namespace
+
+Status Run::bind() const {
+  const Program &program = *loaded->program;
+  for (size_t i = 0; i != inputs.size(); ++i) {
+    Result<std::byte *> start = inputs[i].readable();
+    if (!start.isOk())
+      return std::move(start.status())
+          .withContext("'" + program.inputs()[i].name + "'");
+    DLC_RETURN_IF_ERROR(execution->bindInput(i, inputs[i].view(*start)));
+  }
+  for (size_t i = 0; i != outputs.size(); ++i) {
+    Result<std::byte *> start = outputs[i].writable();
+    if (!start.isOk())
+      return std::move(start.status())
+          .withContext("'" + program.outputs()[i].name + "'");
+    TensorView view = outputs[i].view(isAside[i] ? nullptr : *start);
+    DLC_RETURN_IF_ERROR(execution->bindOutput(i, view));
+  }
+  return Status::ok();
+}
+
+Status Run::run() const {
+  DLC_RETURN_IF_ERROR(bind());
+  DLC_RETURN_IF_ERROR(execution->run());
+  for (size_t i = 0; i != outputs.size(); ++i)
+    if (isAside[i] && outputs[i].bytes)
+      std::memcpy(*outputs[i].writable(), execution->output(i).data,
+                  outputs[i].bytes);
+  return Status::ok();
+}
+
+Status Executor::State::push(const PreparedProgram &program, ProgramForm form,
+                             std::span<const NDArray> heads) {
+  Run run{program.loaded, program.execution, {}, {}, {}};
+  std::vector<Variable> reads, writes;
+  auto find = [&](PortUse use, const Port &port, NDArray &array) -> Status {
+    array = arrayOf(program, use, heads);
+    if (array.isNull() || !sameType(typeOf(array), port.type))
+      return makeError(StatusCode::Internal, "'%s': expected %s, got %s",
+                       port.name.c_str(), toString(port.type).c_str(),
+                       array.isNull() ? "no array"
+                                      : toString(typeOf(array)).c_str());
+    return Status::ok();
+  };
+  NDArray array;
+  const LoadedProgram &loaded = *program.loaded;
+  for (size_t i = 0; i != loaded.outputs.size(); ++i) {
+    DLC_RETURN_IF_ERROR(
+        find(loaded.outputs[i], loaded.program->outputs()[i], array));
+    run.outputs.emplace_back(array);
+    addVariable(writes, array.variable());
+  }
+  for (size_t i = 0; i != loaded.inputs.size(); ++i) {
+    DLC_RETURN_IF_ERROR(
+        find(loaded.inputs[i], loaded.program->inputs()[i], array));
+    run.inputs.emplace_back(array);
+    if (std::ranges::count(writes, array.variable()) == 0)
+      addVariable(reads, array.variable());
+  }
+  for (const ArrayPiece &output : run.outputs)
+    run.isAside.push_back(
+        std::ranges::any_of(run.inputs, [&](const ArrayPiece &input) {
+          return input.overlaps(output);
+        }));
+  addVariable(writes, memory->variable);
+  PushOptions options;
+  options.name = nameOf(form);
+  return memory->home->engine().pushSync(
+      [run = std::move(run)] { return run.run(); }, context(), reads, writes,
+      options);
+}
+
+Status Executor::State::run(ProgramForm form, std::span<const NDArray> heads) {
+  Result<PreparedProgram *> program = prepare(form);
+  if (!program.isOk())
+    return std::move(program.status());
+  return push(**program, form, heads);
+}
+
+Status Executor::State::tellMonitor() {
+  if (!monitor)
+    return Status::ok();
+  DLC_RETURN_IF_ERROR(run(ProgramForm::Internals));
+  auto tell = [&](const std::vector<std::string> &names,
+                  const std::vector<NDArray> &arrays) {
+    for (size_t i = 0; i != names.size(); ++i)
+      monitor(names[i], arrays[i]);
+  };
+  if (tellsVariables) {
+    tell(network->arguments(), bindings.arguments);
+    tell(network->auxiliaryStates(), bindings.auxiliaryStates);
+  }
+  const PreparedProgram &program = prepared[ProgramForm::Internals];
+  const LoadedProgram &loaded = *program.loaded;
+  for (size_t i = 0; i != loaded.outputs.size(); ++i)
+    if (loaded.outputs[i].role == PortRole::Internal)
+      monitor(loaded.program->outputs()[i].name,
+              program.internals[loaded.outputs[i].index]);
+  return Status::ok();
+}
+
+Status Executor::forward(bool isTraining) {
+  DLC_RETURN_IF_ERROR(state->tellMonitor());
+  state->hasForward = false;
+  DLC_RETURN_IF_ERROR(
+      state->run(isTraining ? ProgramForm::Forward : ProgramForm::Inference));
+  state->hasForward = isTraining;
+  return Status::ok();
+}
+
+Status Executor::backward(std::span<const NDArray> heads) {
+  if (!state->hasForward)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a forward run for training before backward");
+  Result<std::vector<NDArray>> complete = state->completeHeads(heads);
+  if (!complete.isOk())
+    return std::move(complete.status());
+  if (!state->hasGradients())
+    return Status::ok();
+  return state->run(ProgramForm::Backward, *complete);
+}
+
+Status Executor::forwardBackward(std::span<const NDArray> heads) {
+  Result<std::vector<NDArray>> complete = state->completeHeads(heads);
+  if (!complete.isOk())
+    return std::move(complete.status());
+  DLC_RETURN_IF_ERROR(state->tellMonitor());
+  state->hasForward = false; // Nothing is saved.
+  return state->run(state->hasGradients() ? ProgramForm::Step
+                                          : ProgramForm::Forward,
+                    *complete);
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients of outputs
+//===----------------------------------------------------------------------===//
+
+static Status checkHead(const NDArray &head, const TensorType &type,
+                        const std::string &name) {
+  if (head.isNull() || !sameType(typeOf(head), type))
+    return makeError(StatusCode::InvalidArgument,
+                     "output '%s': expected a gradient of %s, got %s",
+                     name.c_str(), toString(type).c_str(),
+                     head.isNull() ? "null" : toString(typeOf(head)).c_str());
+  return Status::ok();
+}
+
+Result<std::vector<NDArray>>
+Executor::State::completeHeads(std::span<const NDArray> heads) {
+  size_t count = outputs.size();
+  if (!heads.empty() && heads.size() != count)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a gradient for each of the %zu outputs (%s), "
+                     "got %zu",
+                     count, joinNames(network->outputs()).c_str(),
+                     heads.size());
+  if (heads.empty() && ones.empty()) {
+    std::vector<NDArray> made(count);
+    for (size_t i = 0; i != count; ++i) {
+      if (!isFloat(types.outputs[i].type))
+        continue;
+      Result<NDArray> array =
+          NDArray::create(memory->home, types.outputs[i].type,
+                          types.outputs[i].shape, context());
+      if (!array.isOk())
+        return std::move(array.status());
+      DLC_RETURN_IF_ERROR(array->fill(1));
+      made[i] = std::move(*array);
+    }
+    ones = std::move(made);
+  }
+  if (heads.empty())
+    return ones;
+  for (size_t i = 0; i != count; ++i)
+    if (isFloat(types.outputs[i].type)) {
+      DLC_RETURN_IF_ERROR(
+          checkHead(heads[i], types.outputs[i], network->outputs()[i]));
+      DLC_RETURN_IF_ERROR(checkSameEngine(outputs[i], heads[i]));
+      DLC_RETURN_IF_ERROR(checkHost(heads[i].context()));
+    }
+  return std::vector<NDArray>(heads.begin(), heads.end());
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Executors of symbols: what they compute, what they refuse.
+
+#include "ExecutorTesting.h"
+
+using namespace dlc;
+using namespace dlc::test;
+
+namespace {
+
+/// y = exp(a * b), whose gradient needs y and both operands.
+Symbol makeProduct() {
+  Symbol a = Symbol::variable("a"), b = Symbol::variable("b");
+  return Symbol::apply("exp", {a * b}, {}, "y");
+}
+
+const Floats kA = {0, 1}, kB = {2, 0.5f};
+const float kE = std::exp(0.5f);
+
+struct Bound {
+  explicit Bound(GradientRequest request = GradientRequest::Write)
+      : runtime(makeRuntime()), a(makeArray(runtime, {2}, kA)),
+        b(makeArray(runtime, {2}, kB)), gradA(makeArray(runtime, {2}, {7, 8})),
+        gradB(makeArray(runtime, {2}, {70, 80})) {
+    Bindings bindings{{a, b}, {gradA, gradB}, {request, request}, {}};
+    executor = take(bind(makeProduct(), std::move(bindings)));
+  }
+
+  std::shared_ptr<ArrayRuntime> runtime;
+  NDArray a, b, gradA, gradB;
+  std::unique_ptr<Executor> executor;
+};
+
+void expectNear(const Floats &found, const Floats &expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-5 * std::max(1.f, expected[i])) << i;
+}
+
+} // namespace
+
+//===-- Forward and backward ----------------------------------------------===//
+
+TEST(ExecutorTest, RunsTheFirstExampleOfTheDocumentation) {
+  Symbol a = Symbol::variable("A"), b = Symbol::variable("B");
+  Symbol c = b * a, d = c + 1.0;
+  auto runtime = makeRuntime();
+  auto executor = take(simpleBind(
+      d, runtime, {.shapes = {{"A", {3}}, {"B", {3}}}, .types = {}}));
+  ASSERT_TRUE(executor);
+  write(*executor->argument("A"), {1, 2, 3});
+  write(*executor->argument("B"), {4, 5, 6});
+  EXPECT_OK(executor->forward(true));
+  EXPECT_EQ(read(executor->outputs()[0]), (Floats{5, 11, 19}));
+  EXPECT_OK(executor->backward());
+  EXPECT_EQ(read(*executor->gradient("A")), (Floats{4, 5, 6}));
+  EXPECT_EQ(read(*executor->gradient("B")), (Floats{1, 2, 3}));
+}
+
+TEST(ExecutorTest, InfersWithoutGradients) {
+  Bound bound(GradientRequest::Null);
+  ASSERT_TRUE(bound.executor);
+  EXPECT_OK(bound.executor->forward());
+  expectNear(read(bound.executor->outputs()[0]), {1, kE});
+  // Later values count for later runs.
+  write(bound.a, {1, 0});
+  EXPECT_OK(bound.executor->forward());
+  expectNear(read(*bound.executor->output("y_output")), {std::exp(2.f), 1});
+}
+
+TEST(ExecutorTest, RunsBackwardFromWhatForwardSaved) {
+  Bound bound;
+  ASSERT_TRUE(bound.executor);
+  EXPECT_OK(bound.executor->forward(true));
+  expectNear(read(bound.executor->outputs()[0]), {1, kE});
+  EXPECT_OK(bound.executor->backward());
+  expectNear(read(bound.gradA), {2, 0.5f * kE});
+  expectNear(read(bound.gradB), {0, kE});
+  NDArray head = makeArray(bound.runtime, {2}, {10, 100});
+  EXPECT_OK(bound.executor->backward({&head, 1}));
+  expectNear(read(bound.gradA), {20, 50 * kE});
+  // The gradients' arrays are read and written in the order of the calls.
+  EXPECT_OK(bound.gradA.fill(0));
+  expectNear(read(bound.gradA), {0, 0});
+}
+
+TEST(ExecutorTest, RunsAStepAsOneProgram) {
+  Bound bound;
+  ASSERT_TRUE(bound.executor);
+  EXPECT_OK(bound.executor->forwardBackward());
+  expectNear(read(bound.executor->outputs()[0]), {1, kE});
+  expectNear(read(bound.gradA), {2, 0.5f * kE});
+  EXPECT_FAILS(bound.executor->backward(), InvalidArgument,
+               "expected a forward run for training before backward");
+}
+
+TEST(ExecutorTest, AddsGradients) {
+  Bound bound(GradientRequest::Add);
+  ASSERT_TRUE(bound.executor);
+  EXPECT_OK(bound.executor->forward(true));
+  EXPECT_OK(bound.executor->backward());
+  EXPECT_OK(bound.executor->backward());
+  expectNear(read(bound.gradA), {7 + 2 * 2, 8 + kE});
+  EXPECT_OK(bound.executor->forwardBackward());
+  expectNear(read(bound.gradB), {70, 80 + 3 * kE});
+}
+
+TEST(ExecutorTest, LeavesGradientsAloneThatAreNotRequested) {
+  auto runtime = makeRuntime();
+  NDArray grad = makeArray(runtime, {2}, {7, 8});
+  Bindings bindings{{makeArray(runtime, {2}, kA), makeArray(runtime, {2}, kB)},
+                    {grad, {}},
+                    {},
+                    {}};
+  auto executor = take(bind(makeProduct(), std::move(bindings)));
+  ASSERT_TRUE(executor);
+  EXPECT_OK(executor->forward(true));
+  EXPECT_OK(executor->backward());
+  expectNear(read(grad), {2, 0.5f * kE});
+  EXPECT_FAILS(executor->gradient("b").status(), NotFound,
+               "expected an argument whose gradient was requested, got 'b'");
+}
+
+TEST(ExecutorTest, TakesGradientsOfEachOutput) {
+  Symbol a = Symbol::variable("a");
+  Symbol group = Symbol::group({Symbol::apply("sin", {a}, {}, "s"), a * 3.0});
+  auto runtime = makeRuntime();
+  auto executor =
+      take(simpleBind(group, runtime, {.shapes = {{"a", {1}}}, .types = {}}));
+  ASSERT_TRUE(executor);
+  EXPECT_OK(executor->argument("a")->fill(0));
+  NDArray heads[] = {makeArray(runtime, {1}, {2}),
+                     makeArray(runtime, {1}, {5})};
+  EXPECT_OK(executor->forwardBackward(heads));
+  expectNear(read(*executor->gradient("a")), {2 + 15});
+  EXPECT_FAILS(executor->forwardBackward({heads, 1}), InvalidArgument,
+               "expected a gradient for each of the 2 outputs");
+  NDArray wrong[] = {heads[0], makeArray(runtime, {2}, {5, 5})};
+  EXPECT_FAILS(executor->forwardBackward(wrong), InvalidArgument,
+               "expected a gradient of 1xf32, got 2xf32");
+  EXPECT_OK(executor->forward(true));
+  EXPECT_FAILS(executor->backward({heads, 1}), InvalidArgument,
+               "expected a gradient for each of the 2 outputs");
+}
+
+TEST(ExecutorTest, TakesOneArrayForTwoArguments) {
+  auto runtime = makeRuntime();
+  NDArray both = makeArray(runtime, {2}, {1, 3}),
+          gradA = makeArray(runtime, {2}, {0, 0});
+  Symbol a = Symbol::variable("a"), b = Symbol::variable("b");
+  auto executor = take(bind(a * b, {{both, both}, {gradA, {}}, {}, {}}));
+  ASSERT_TRUE(executor);
+  EXPECT_OK(executor->forwardBackward());
+  EXPECT_EQ(read(executor->outputs()[0]), (Floats{1, 9}));
+  EXPECT_EQ(read(gradA), (Floats{1, 3}));
+}
+
+/// A gradient may replace the argument itself: a step of a fixed point.
+TEST(ExecutorTest, WritesAGradientOverItsArgument) {
+  auto runtime = makeRuntime();
+  NDArray a = makeArray(runtime, {2}, {1, 3});
+  Symbol symbol = Symbol::variable("a");
+  auto executor = take(bind(symbol * symbol, {{a}, {a}, {}, {}}));
+  ASSERT_TRUE(executor);
+  EXPECT_OK(executor->forwardBackward());
+  EXPECT_EQ(read(executor->outputs()[0]), (Floats{1, 9}));
+  EXPECT_EQ(read(a), (Floats{2, 6}));
+}
+
+TEST(ExecutorTest, RunsAfterItsEnd) {
+  Bound bound;
+  ASSERT_TRUE(bound.executor);
+  NDArray output = bound.executor->outputs()[0];
+  EXPECT_OK(bound.executor->forwardBackward());
+  bound.executor.reset();
+  expectNear(read(output), {1, kE});
+  expectNear(read(bound.gradB), {0, kE});
+}
+
+//===-- Refusals ----------------------------------------------------------===//
+
+TEST(ExecutorTest, NamesWhatIsWrongWithBoundArrays) {
+  auto runtime = makeRuntime();
+  NDArray two = makeArray(runtime, {2}, kA),
+          three = makeArray(runtime, {3}, {1, 2, 3});
+  NDArray ints = *NDArray::create(runtime, DLC_I32, {2});
+  auto failure = [&](Bindings bindings) {
+    return std::move(bind(makeProduct(), std::move(bindings)).status());
+  };
+  EXPECT_FAILS(failure({{two}, {}, {}, {}}), InvalidArgument,
+               "expected 2 arguments (a, b), got 1");
+  EXPECT_FAILS(failure({{two, {}}, {}, {}, {}}), InvalidArgument,
+               "'b': expected an array, got null");
+  EXPECT_FAILS(failure({{two, three}, {}, {}, {}}), InvalidArgument,
+               "(elemwise_mul): input 'lhs' (variable 'a'): expected (3,), got "
+               "(2,)");
+  EXPECT_FAILS(failure({{two, ints}, {}, {}, {}}), InvalidArgument, "int32");
+  EXPECT_FAILS(failure({{two, two}, {two}, {}, {}}), InvalidArgument,
+               "expected 2 gradients (a, b), got 1");
+  EXPECT_FAILS(failure({{two, two}, {three, {}}, {}, {}}), InvalidArgument,
+               "argument 'a': expected a gradient of 2xf32, got 3xf32");
+  EXPECT_FAILS(failure({{two, two}, {two, two}, {}, {}}), InvalidArgument,
+               "argument 'b': expected a gradient in memory of its own, got "
+               "that of 'a'");
+  EXPECT_FAILS(
+      failure(
+          {{two, two}, {}, {GradientRequest::Add, GradientRequest::Null}, {}}),
+      InvalidArgument, "argument 'a': expected an array for its gradient");
+  EXPECT_FAILS(failure({{two, two}, {}, {}, {two}}), InvalidArgument,
+               "expected 0 auxiliary states (), got 1");
+  auto other = makeRuntime();
+  EXPECT_FAILS(failure({{two, makeArray(other, {2}, kB)}, {}, {}, {}}),
+               InvalidArgument, "'b'");
+  EXPECT_EQ(read(two), kA) << "the caller's arrays stay as they were";
+}
+
+TEST(ExecutorTest, RefusesTrainingWhereItDiffersFromInference) {
+  Symbol a = Symbol::variable("a");
+  Symbol dropout = Symbol::apply("Dropout", {a}, {}, "d");
+  auto runtime = makeRuntime();
+  rt::KnownVariables known{{{"a", {2, 2}}}, {}};
+  EXPECT_FAILS(simpleBind(dropout, runtime, known).status(), Unsupported,
+               "node 'd' (Dropout): unsupported: training");
+  auto executor =
+      take(simpleBind(dropout, runtime, known, GradientRequest::Null));
+  ASSERT_TRUE(executor);
+  EXPECT_OK(executor->forward());
+  EXPECT_EQ(read(executor->outputs()[0]), Floats(4, 0));
+  EXPECT_FAILS(executor->forward(true), Unsupported, "training");
+}
+
+TEST(ExecutorTest, RefusesNetworksThatItCannotRun) {
+  auto runtime = makeRuntime();
+  Symbol a = Symbol::variable("a"), other = Symbol::variable("a");
+  EXPECT_FAILS(makeNetwork(a + other).status(), InvalidArgument,
+               "expected distinct names of variables, got 'a' twice");
+  EXPECT_FAILS(makeNetwork(Symbol::group({a, a})).status(), InvalidArgument,
+               "expected distinct names of outputs, got 'a' twice");
+  EXPECT_FAILS(makeNetwork(Symbol()).status(), InvalidArgument, "empty group");
+  NetworkOptions groups;
+  groups.groups["dev1"] = rt::Context::cpu();
+  EXPECT_FAILS(makeNetwork(a, groups).status(), Unsupported, "group 'dev1'");
+  EXPECT_FAILS(simpleBind(a, runtime, {}).status(), InvalidArgument,
+               "expected enough to tell the shapes");
+  EXPECT_FAILS(
+      simpleBind(a, runtime, {.shapes = {{"b", {1}}}, .types = {}}).status(),
+      InvalidArgument, "'b'");
+  EXPECT_FAILS(simpleBind(a, runtime, {.shapes = {{"a", {1}}}, .types = {}},
+                          GradientRequest::Write, {{"b", GradientRequest::Add}})
+                   .status(),
+               InvalidArgument, "got 'b'");
+}
+
+//===-- Parameters, monitors, text ----------------------------------------===//
+
+TEST(ExecutorTest, CopiesParametersAllOrNone) {
+  Bound bound;
+  ASSERT_TRUE(bound.executor);
+  NDArray value = makeArray(bound.runtime, {2}, {5, 6}),
+          three = makeArray(bound.runtime, {3}, {1, 2, 3});
+  EXPECT_FAILS(bound.executor->copyParameters({{"a", value}, {"b", three}}),
+               InvalidArgument, "'b': expected a value of 2xf32, got 3xf32");
+  EXPECT_FAILS(bound.executor->copyParameters({{"a", value}, {"c", value}}),
+               NotFound, "expected an argument (a, b), got 'c'");
+  EXPECT_EQ(read(bound.a), kA);
+  EXPECT_OK(bound.executor->copyParameters({{"a", value}, {"c", value}}, {},
+                                           /*allowsUnknown=*/true));
+  EXPECT_EQ(read(bound.a), (Floats{5, 6}));
+  EXPECT_EQ(read(bound.b), kB);
+}
+
+TEST(ExecutorTest, TellsAMonitorOfEveryNode) {
+  Symbol a = Symbol::variable("a");
+  Symbol s = Symbol::apply("sin", {a}, {}, "s");
+  Symbol e = Symbol::apply("exp", {s}, {}, "e");
+  auto runtime = makeRuntime();
+  auto executor =
+      take(simpleBind(e, runtime, {.shapes = {{"a", {1}}}, .types = {}}));
+  ASSERT_TRUE(executor);
+  std::map<std::string, Floats> seen;
+  auto monitor = [&](const std::string &name, const NDArray &array) {
+    seen[name] = read(array);
+  };
+  executor->setMonitor(monitor);
+  EXPECT_OK(executor->forward());
+  EXPECT_EQ(seen, (std::map<std::string, Floats>{{"s_output", {0}},
+                                                 {"e_output", {1}}}));
+  seen.clear();
+  executor->setMonitor(monitor, /*tellsVariables=*/true);
+  EXPECT_OK(executor->forward(true));
+  EXPECT_EQ(seen["a"], Floats{0});
+  EXPECT_EQ(seen.size(), 3u);
+  seen.clear();
+  executor->setMonitor({});
+  EXPECT_OK(executor->forward());
+  EXPECT_TRUE(seen.empty());
+}
+
+TEST(ExecutorTest, DescribesNodesAndPlannedBytes) {
+  Bound bound;
+  ASSERT_TRUE(bound.executor);
+  std::string before = bound.executor->describe();
+  EXPECT_NE(before.find("y"), std::string::npos) << before;
+  EXPECT_NE(before.find("total 8 bytes"), std::string::npos) << before;
+  EXPECT_OK(bound.executor->forward(true));
+  std::string after = bound.executor->describe();
+  EXPECT_NE(after.find("forward: "), std::string::npos) << after;
+  EXPECT_NE(after.find("saved 8"), std::string::npos) << after;
+}
+
+//===-- Errors of runs ----------------------------------------------------===//
+
+TEST(ExecutorTest, ReportsAnArrayThatWasNeverWritten) {
+  auto runtime = makeRuntime();
+  NDArray a = makeArray(runtime, {2}, kA);
+  NDArray never = *NDArray::create(runtime, DLC_F32, {2});
+  auto executor = take(bind(makeProduct(), {{a, never}, {}, {}, {}}));
+  ASSERT_TRUE(executor);
+  EXPECT_OK(executor->forward());
+  EXPECT_FAILS(executor->outputs()[0].waitToRead(), InvalidArgument, "'b'");
+  // And runs again once it was.
+  write(never, kB);
+  EXPECT_OK(executor->forward());
+  expectNear(read(executor->outputs()[0]), {1, kE});
+}
