@@ -104,9 +104,9 @@ LogicalResult ClampOp::buildGradients(Gradients &gradients) {
 LogicalResult PreluOp::buildGradients(Gradients &gradients) {
   Formula f(gradients);
   Value g = gradients.ofResult();
-  Value isNegative = f.less(getA(), 0);
-  gradients.give(0, [&] { return f.select(isNegative, f.mul(g, getB()), g); });
-  gradients.give(1, [&] { return f.select(isNegative, f.mul(g, getA()), 0); });
+  Value isPositive = f.greater(getA(), 0);
+  gradients.give(0, [&] { return f.select(isPositive, g, f.mul(g, getB())); });
+  gradients.give(1, [&] { return f.select(isPositive, 0, f.mul(g, getA())); });
   return success();
 }
 

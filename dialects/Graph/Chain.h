@@ -31,6 +31,13 @@ struct Chain {
   Value ints(llvm::ArrayRef<int64_t> values) {
     return constant(makeInts(builder.getContext(), values));
   }
+  Value integer(int64_t value) {
+    return constant(makeInt(builder.getContext(), value));
+  }
+  /// 0, 1, ..., count - 1.
+  Value iota(int64_t count) {
+    return make<RangeOp>(integer(0), integer(count), integer(1));
+  }
   Value cast(Value x, mlir::Type elementType) {
     auto type = llvm::cast<mlir::TensorType>(x.getType());
     if (type.getElementType() == elementType)

@@ -76,12 +76,8 @@ Value dlc::graph::buildSelectionGradient(Formula &f, Operation *op,
                                          unsigned result, Value gradient) {
   auto type = Formula::typeOf(op->getOperand(0));
   int64_t count = type.getNumElements();
-  auto number = [&](int64_t value) {
-    return f.constant(makeInt(f.builder.getContext(), value));
-  };
   SmallVector<Value> operands(op->getOperands());
-  operands[0] = f.reshape(f.make<RangeOp>(number(0), number(count), number(1)),
-                          type.getShape());
+  operands[0] = f.reshape(f.iota(count), type.getShape());
   // What is put in aside (the value of a pad) has no number that would count.
   for (Value &operand : llvm::drop_begin(operands))
     if (isContinuous(operand.getType()))

@@ -122,17 +122,12 @@ locate(ArgOp op, OpBuilder &builder, function_ref<Value(Value axes)> makeBest) {
   Value isBest = chain.make<EqualOp>(x, makeBest(axes));
   if (isFloat(type.getElementType()))
     isBest = chain.make<LogicalOrOp>(isBest, chain.make<IsNanOp>(x));
-  auto number = [&](int64_t value) {
-    return chain.constant(makeInt(builder.getContext(), value));
-  };
   SmallVector<int64_t> shape(type.getRank() - axis, 1);
   shape[0] = extent;
-  Value places = chain.make<ReshapeOp>(
-      chain.make<RangeOp>(number(0), number(extent), number(1)),
-      chain.ints(shape));
+  Value places = chain.make<ReshapeOp>(chain.iota(extent), chain.ints(shape));
   bool isLast = op.getSelectLastIndex();
   Value candidates =
-      chain.make<SelectOp>(isBest, places, number(isLast ? -1 : extent));
+      chain.make<SelectOp>(isBest, places, chain.integer(isLast ? -1 : extent));
   Value y = isLast ? ReduceMaxOp::create(builder, op.getLoc(), candidates, axes,
                                          op.getKeepdims())
                          .getY()

@@ -9,6 +9,44 @@ using namespace mlir;
 using namespace dlc::graph;
 
 //===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+template <typename Op> static Correlation windowsOf(Op op) {
+  Correlation windows =
+      makeCorrelation(Formula::typeOf(op.getX()).getShape(),
+                      Formula::typeOf(op.getY()).getShape(),
+                      op.getKernelShape(), op.getStrides(), op.getDilations());
+  setBegins(windows, op.getPads(), op.getAutoPad());
+  return windows;
+}
+
+/// The number of taps of each window along one dimension that lie before
+/// `end`, at `first` or behind it.
+static SmallVector<int64_t> countTaps(const Correlation &windows, size_t dim,
+                                      int64_t first, int64_t end) {
+  SmallVector<int64_t> counts;
+  for (int64_t o = 0; o < windows.positions[dim]; ++o) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < windows.kernel[dim]; ++k) {
+      int64_t at = o * windows.strides[dim] + k * windows.dilations[dim] -
+                   windows.begins[dim];
+      count += at >= first && at < end;
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+/// Some window holds nothing but padding.
+static bool mayBeEmpty(const Correlation &windows) {
+  return llvm::any_of(llvm::seq(windows.dims()), [&](size_t dim) {
+    return llvm::is_contained(countTaps(windows, dim, 0, windows.image[dim]),
+                              0);
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Largest elements
 //===----------------------------------------------------------------------===//
 
@@ -27,19 +65,14 @@ template <typename Op>
 static LogicalResult giveToLargest(Op op, Gradients &gradients) {
   if (!hasStaticTypes(op))
     return failDynamic(gradients);
-  Value g = gradients.ofResult();
-  if (!g)
-    return success();
   gradients.give(0, [&]() -> Value {
     Formula f(gradients);
+    Value g = gradients.ofResult();
     auto type = Formula::typeOf(op.getX());
     int64_t taken = Formula::typeOf(g).getNumElements();
     Value indices = indicesOf(f, op);
-    // Only taps that are apart can all lie in the padding.
-    if (llvm::any_of(op.getDilations(), [](int64_t n) { return n != 1; })) {
-      Value zero = f.constant(makeInt(f.builder.getContext(), 0));
-      g = f.select(f.less(indices, zero), 0, g);
-    }
+    if (mayBeEmpty(windowsOf(op)))
+      g = f.select(f.less(indices, f.integer(0)), 0, g);
     Value sum = ScatterElementsOp::create(
         f.builder, f.loc,
         f.full({type.getNumElements()}, type.getElementType(), 0),
@@ -92,15 +125,6 @@ LogicalResult MaxUnpoolOp::buildGradients(Gradients &gradients) {
 // Sums
 //===----------------------------------------------------------------------===//
 
-template <typename Op> static Correlation windowsOf(Op op) {
-  Correlation windows =
-      makeCorrelation(Formula::typeOf(op.getX()).getShape(),
-                      Formula::typeOf(op.getY()).getShape(),
-                      op.getKernelShape(), op.getStrides(), op.getDilations());
-  setBegins(windows, op.getPads(), op.getAutoPad());
-  return windows;
-}
-
 /// Each window's number added to all of its elements, every plane on its own.
 static Value spreadOnes(Formula &f, Correlation windows, Value g) {
   auto type = Formula::typeOf(g);
@@ -108,23 +132,6 @@ static Value spreadOnes(Formula &f, Correlation windows, Value g) {
   llvm::append_range(weights, windows.kernel);
   windows.group = type.getDimSize(1);
   return windows.spread(f, g, f.full(weights, type.getElementType(), 1));
-}
-
-/// The number of taps of each window along one dimension that lie before
-/// `end`, at `first` or behind it.
-static SmallVector<int64_t> countTaps(const Correlation &windows, size_t dim,
-                                      int64_t first, int64_t end) {
-  SmallVector<int64_t> counts;
-  for (int64_t o = 0; o < windows.positions[dim]; ++o) {
-    int64_t count = 0;
-    for (int64_t k = 0; k < windows.kernel[dim]; ++k) {
-      int64_t at = o * windows.strides[dim] + k * windows.dilations[dim] -
-                   windows.begins[dim];
-      count += at >= first && at < end;
-    }
-    counts.push_back(count);
-  }
-  return counts;
 }
 
 /// The number of elements that each mean is of, as a tensor that broadcasts

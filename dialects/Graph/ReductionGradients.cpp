@@ -85,14 +85,10 @@ LogicalResult ReduceMinOp::buildGradients(Gradients &gradients) {
 // Products
 //===----------------------------------------------------------------------===//
 
-static Value scalarInt(Formula &f, int64_t value) {
-  return f.constant(makeInt(f.builder.getContext(), value));
-}
-
 /// The product of all other elements along the last axis: of those before and
 /// of those behind, so that zeros do no harm.
 static Value productOfOthers(Formula &f, Value x) {
-  Value axis = scalarInt(f, -1);
+  Value axis = f.integer(-1);
   Value before = CumprodOp::create(f.builder, f.loc, x, axis,
                                    /*exclusive=*/true, /*reverse=*/false);
   Value behind = CumprodOp::create(f.builder, f.loc, x, axis,
@@ -164,13 +160,12 @@ LogicalResult CumprodOp::buildGradients(Gradients &gradients) {
     Value g = f.transpose(gradients.ofResult(), perm);
     SmallVector<int64_t> rows(Formula::typeOf(x).getShape());
     rows.insert(rows.end() - 1, 1);
-    Value numbers =
-        f.make<RangeOp>(scalarInt(f, 0), scalarInt(f, extent), scalarInt(f, 1));
+    Value numbers = f.iota(extent);
     Value i = f.reshape(numbers, {1, extent});
     Value j = f.reshape(numbers, {extent, 1});
     // With `reverse` everything runs from the end.
     Value isBehind = getReverse() ? f.less(i, j) : f.greater(i, j);
-    Value last = scalarInt(f, -1);
+    Value last = f.integer(-1);
     auto scan = [&](Value values, bool exclusive) -> Value {
       return CumprodOp::create(f.builder, f.loc, values, last, exclusive,
                                getReverse());

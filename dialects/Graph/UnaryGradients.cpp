@@ -109,24 +109,24 @@ static Value hardSwishDerivative(Formula &f, Value x) {
 
 DLC_DERIVATIVE(HardSwishOp, hardSwishDerivative(f, x))
 
-DLC_DERIVATIVE(EluOp,
-               f.select(f.less(x, 0),
-                        f.scale(f.exp(x), getAlpha().convertToDouble()), 1))
-
-/// Of gamma * x above 0 and gamma * alpha * (e^x - 1) elsewhere.
-static Value seluDerivative(Formula &f, Value x, double alpha, double gamma) {
-  return f.select(f.greater(x, 0), gamma, f.scale(f.exp(x), alpha * gamma));
+/// slope above 0 and factor * e^(x / width) elsewhere. The exponent is kept
+/// from overflowing where it does not count, and times 0 would be NaN in the
+/// derivative of this.
+static Value expDerivative(Formula &f, Value x, double slope, double factor,
+                           double width = 1) {
+  Value low = f.make<MinOp>(x, f.number(x, 0));
+  Value power = f.exp(width == 1 ? low : f.div(low, f.number(x, width)));
+  return f.select(f.greater(x, 0), slope,
+                  factor == 1 ? power : f.scale(power, factor));
 }
 
-DLC_DERIVATIVE(SeluOp, seluDerivative(f, x, getAlpha().convertToDouble(),
-                                      getGamma().convertToDouble()))
-DLC_DERIVATIVE(
-    CeluOp,
-    f.select(f.less(x, 0),
-             f.exp(f.div(x, f.number(x, getAlpha().convertToDouble()))), 1))
-DLC_DERIVATIVE(LeakyReluOp,
-               f.select(f.less(x, 0), f.number(x, getAlpha().convertToDouble()),
-                        1))
+DLC_DERIVATIVE(EluOp, expDerivative(f, x, 1, getAlpha().convertToDouble()))
+DLC_DERIVATIVE(SeluOp, expDerivative(f, x, getGamma().convertToDouble(),
+                                     getAlpha().convertToDouble() *
+                                         getGamma().convertToDouble()))
+DLC_DERIVATIVE(CeluOp, expDerivative(f, x, 1, 1, getAlpha().convertToDouble()))
+DLC_DERIVATIVE(LeakyReluOp, f.select(f.greater(x, 0), 1,
+                                     f.number(x, getAlpha().convertToDouble())))
 DLC_DERIVATIVE(HardSigmoidOp,
                f.select(f.both(f.greater(y, 0), f.less(y, 1)),
                         f.number(y, getAlpha().convertToDouble()), 0))
@@ -146,6 +146,8 @@ static Value geluDerivative(Formula &f, Value x) {
 static Value tanhGeluDerivative(Formula &f, Value x) {
   double factor = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
   double cubic = 0.044715;
+  // From 100 on it is 0 or 1; powers overflow only there, in f16 first.
+  x = f.make<ClampOp>(x, f.number(x, -100), f.number(x, 100));
   Value xx = f.square(x);
   Value inner = f.mul(f.scale(x, factor), f.shift(f.scale(xx, cubic), 1));
   Value t = f.make<TanhOp>(inner);

@@ -77,8 +77,14 @@ static ElementsAttr toElements(Type type, const Tensor &numbers) {
   auto tensor = cast<RankedTensorType>(type);
   if (tensor.getElementType().isF64())
     return DenseElementsAttr::get(tensor, ArrayRef<double>(numbers));
-  std::vector<float> narrow(numbers.begin(), numbers.end());
-  return DenseElementsAttr::get(tensor, ArrayRef<float>(narrow));
+  auto element = cast<FloatType>(tensor.getElementType());
+  std::vector<APFloat> narrow;
+  for (double number : numbers) {
+    bool losesInfo;
+    narrow.emplace_back(number).convert(
+        element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  }
+  return DenseElementsAttr::get(tensor, narrow);
 }
 
 static Tensor toNumbers(ElementsAttr elements) {
@@ -219,6 +225,62 @@ INSTANTIATE_TEST_SUITE_P(Gradient, GradientFiles, testing::ValuesIn(files),
                                .drop_back(sizeof(".mlir") - 1)
                                .str();
                          });
+
+//===----------------------------------------------------------------------===//
+// Where there is no derivative
+//===----------------------------------------------------------------------===//
+
+static std::vector<Tensor> tensorsOf(func::FuncOp function, StringRef name) {
+  std::vector<Tensor> tensors;
+  for (Attribute each : function->getAttrOfType<ArrayAttr>(name))
+    tensors.push_back(toNumbers(cast<ElementsAttr>(each)));
+  return tensors;
+}
+
+/// The gradients of all arguments at `test.at`, of the order that `test.order`
+/// says, where those of the results are 1, 2, 3, ...
+static std::vector<Tensor> gradientsAt(func::FuncOp function) {
+  std::vector<Tensor> arguments = tensorsOf(function, "test.at");
+  size_t wanted = arguments.size();
+  auto order = function->getAttrOfType<IntegerAttr>("test.order");
+  func::FuncOp backward = function;
+  unsigned outputs = 0;
+  for (int64_t i = 0; i < (order ? order.getInt() : 1); ++i) {
+    outputs = backward.getNumResults();
+    backward = differentiate(backward);
+    if (!backward)
+      return {};
+  }
+  while (arguments.size() < backward.getNumArguments()) {
+    auto type =
+        cast<RankedTensorType>(backward.getArgumentTypes()[arguments.size()]);
+    arguments.emplace_back(type.getNumElements());
+    std::iota(arguments.back().begin(), arguments.back().end(), 1.0);
+  }
+  std::vector<Tensor> results = evaluate(backward, arguments);
+  return {results.begin() + outputs, results.begin() + outputs + wanted};
+}
+
+/// Functions whose arguments lie at corners and ties, or where a branch that is
+/// not taken overflows; what is expected is text.
+TEST_F(GradientFiles, ChooseAtCorners) {
+  OwningOpRef<ModuleOp> module = read("corners.mlir");
+  ASSERT_TRUE(module);
+  auto functions = llvm::to_vector(module->getOps<func::FuncOp>());
+  EXPECT_GE(functions.size(), 20u);
+  for (func::FuncOp function : functions) {
+    SCOPED_TRACE(function.getName().str());
+    std::vector<Tensor> expected = tensorsOf(function, "test.expected");
+    std::vector<Tensor> found = gradientsAt(function);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t a = 0; a < found.size(); ++a) {
+      ASSERT_EQ(found[a].size(), expected[a].size());
+      for (size_t i = 0; i < found[a].size(); ++i)
+        EXPECT_NEAR(found[a][i], expected[a][i], 1e-6)
+            << "argument " << a << " element " << i;
+    }
+  }
+}
 
 /// Nothing is differentiated through it, so there is no difference to compare
 /// with: its gradient is tested in gradient.mlir.
