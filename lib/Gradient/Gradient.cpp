@@ -6,6 +6,8 @@
 #include "dlc/dialects/Graph/Gradients.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 
+#include "mlir/Transforms/RegionUtils.h"
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
@@ -41,6 +43,11 @@ static Numbered number(OpBuilder &builder, const GradientTask &task) {
     activity::Operation plain;
     for (Value operand : op.getOperands())
       plain.operands.push_back(numberOf(operand));
+    // Then what its regions read.
+    SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op.getRegions(), captured);
+    for (Value value : captured)
+      plain.operands.push_back(numberOf(value));
     for (Value result : op.getResults())
       plain.results.push_back(numberOf(result));
     numbered.problem.operations.push_back(std::move(plain));
@@ -51,6 +58,17 @@ static Numbered number(OpBuilder &builder, const GradientTask &task) {
   for (Value source : task.sources)
     numbered.problem.sources.push_back(numberOf(source));
   return numbered;
+}
+
+/// What is built for `op`, or in its place, stays on its device: what stands
+/// between `before`, null for the beginning of the block, and `builder`.
+static void keepDevice(Operation *op, Operation *before, OpBuilder &builder) {
+  Attribute device = op->getDiscardableAttr("device");
+  auto begin =
+      before ? std::next(before->getIterator()) : op->getBlock()->begin();
+  for (Operation &built : llvm::make_range(begin, builder.getInsertionPoint()))
+    if (device && !built.getDiscardableAttr("device"))
+      built.setDiscardableAttr("device", device);
 }
 
 /// Makes simpler operations do what those on the way do that know no gradient
@@ -65,9 +83,11 @@ static bool decomposeOnWay(const Numbered &numbered,
     if (!composite || isa<GradientOpInterface>(op))
       continue;
     OpBuilder builder(op);
+    Operation *before = op->getPrevNode();
     auto values = composite.decompose(builder);
     if (failed(values))
       continue; // Reported where it is differentiated.
+    keepDevice(op, before, builder);
     op->replaceAllUsesWith(*values);
     for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
       llvm::replace(task.heads, Value(result), Value(value));
@@ -81,15 +101,6 @@ static bool decomposeOnWay(const Numbered &numbered,
 //===----------------------------------------------------------------------===//
 // Rewrite: the way back
 //===----------------------------------------------------------------------===//
-
-/// What is built for an operation stays on its device.
-static void keepDevice(Operation *op, Operation *before, OpBuilder &builder) {
-  Attribute device = op->getDiscardableAttr("device");
-  auto begin = std::next(before->getIterator());
-  for (Operation &built : llvm::make_range(begin, builder.getInsertionPoint()))
-    if (device && !built.getDiscardableAttr("device"))
-      built.setDiscardableAttr("device", device);
-}
 
 /// A sum is made as soon as there are two terms, so that none waits in memory
 /// for the others.
@@ -110,7 +121,11 @@ static LogicalResult visit(OpBuilder &builder, Operation *op,
   // `op` itself, at least, is before it.
   Operation *before = &*std::prev(builder.getInsertionPoint());
   SmallVector<bool> wanted(step.wanted.begin(), step.wanted.end());
-  auto ofOperands = buildGradients(builder, op, ofResults, wanted);
+  ArrayRef<bool> operands = ArrayRef(wanted).take_front(op->getNumOperands());
+  if (llvm::is_contained(ArrayRef(wanted).drop_front(operands.size()), true))
+    return op->emitOpError("has no gradient: its regions read values from "
+                           "outside");
+  auto ofOperands = buildGradients(builder, op, ofResults, operands);
   if (failed(ofOperands))
     return failure();
   for (auto [operand, gradient] :

@@ -113,6 +113,31 @@ func.func @device(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
+// What an operation is decomposed into stays there, too.
+
+// CHECK-LABEL: func.func @composite_device
+func.func @composite_device(%x: tensor<2x4xf32>, %s: tensor<4xf32>) -> tensor<2x4xf32> {
+  // CHECK: graph.rsqrt %{{.*}} {device = #dlc.device<cuda:1>}
+  // CHECK: graph.mul %{{.*}} {device = #dlc.device<cuda:1>}
+  %0 = graph.layer_norm %x, %s {device = #dlc.device<cuda:1>} : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+// What a region reads from outside has a gradient that nobody builds.
+
+func.func @region(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{'graph.fusion' op has no gradient: its regions read values from outside}}
+  %0 = graph.fusion -> tensor<2xf32> {
+    %1 = graph.exp %x : tensor<2xf32>
+    graph.yield %1 : tensor<2xf32>
+  }
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
 // Names that are taken get a number.
 
 // CHECK-LABEL: func.func @names
