@@ -149,7 +149,9 @@ static std::optional<Equation> parseEquation(StringRef text) {
 }
 
 /// The gradient of operand `operand`: the product of the others and that of
-/// the result, repeated along letters that were only summed.
+/// the result, repeated along letters that were only summed, and along those of
+/// which all others have extent 1. Where the operand has that, the product is
+/// summed when it is given.
 static Value einsumGradient(Formula &f, EinsumOp op, const Equation &equation,
                             unsigned operand, Value g) {
   SmallVector<Value> factors = {g};
@@ -167,8 +169,6 @@ static Value einsumGradient(Formula &f, EinsumOp op, const Equation &equation,
       kept += letter;
   Value product =
       EinsumOp::create(f.builder, f.loc, factors, left + "->" + kept);
-  if (kept.size() == term.size())
-    return product;
   auto type = Formula::typeOf(op.getInputs()[operand]);
   SmallVector<int64_t> shape;
   for (char letter : term) {
@@ -176,7 +176,9 @@ static Value einsumGradient(Formula &f, EinsumOp op, const Equation &equation,
     shape.push_back(
         at == std::string::npos ? 1 : Formula::typeOf(product).getDimSize(at));
   }
-  return f.expand(f.reshape(product, shape), type.getShape());
+  product = f.reshape(product, shape);
+  return Formula::typeOf(product) == type ? product
+                                          : f.expand(product, type.getShape());
 }
 
 LogicalResult EinsumOp::buildGradients(Gradients &gradients) {

@@ -72,28 +72,11 @@ static Value turned(Formula &f, Value weights, int64_t group) {
   return f.reshape(weights, shape);
 }
 
-/// `x` with `strides[i] - 1` zeros behind each element along spatial dimension
-/// i.
-static Value interleaved(Formula &f, Value x, ArrayRef<int64_t> strides) {
-  for (auto [dim, stride] : llvm::enumerate(strides)) {
-    if (stride == 1)
-      continue;
-    SmallVector<int64_t> shape(Formula::typeOf(x).getShape());
-    int64_t axis = static_cast<int64_t>(dim) + 2;
-    shape.insert(shape.begin() + axis + 1, 1);
-    x = f.make<PadOp>(f.reshape(x, shape), f.ints({0, stride - 1}),
-                      f.number(x, 0), f.ints(axis + 1));
-    shape.erase(shape.begin() + axis + 1);
-    shape[axis] *= stride;
-    x = f.reshape(x, shape);
-  }
-  return x;
-}
-
 /// A convolution of windows with zeros between them, with the weights turned
 /// round: there are fast kernels for those.
 Value Correlation::spread(Formula &f, Value windows, Value weights) const {
-  windows = interleaved(f, windows, strides);
+  for (auto [dim, stride] : llvm::enumerate(strides))
+    windows = f.interleave(windows, static_cast<int64_t>(dim) + 2, stride);
   SmallVector<int64_t> pads(2 * dims(), 0), edges(2 * dims(), 0), axes;
   for (size_t dim = 0; dim < dims(); ++dim) {
     int64_t reach = (kernel[dim] - 1) * dilations[dim];

@@ -79,6 +79,18 @@ struct Formula : Chain {
   Value expand(Value x, llvm::ArrayRef<int64_t> shape) {
     return make<ExpandOp>(x, ints(shape));
   }
+  /// `step - 1` zeros behind each element along `axis`.
+  Value interleave(Value x, int64_t axis, int64_t step) {
+    if (step == 1)
+      return x;
+    llvm::SmallVector<int64_t> shape(typeOf(x).getShape());
+    shape.insert(shape.begin() + axis + 1, 1);
+    x = make<PadOp>(reshape(x, shape), ints({0, step - 1}), number(x, 0),
+                    ints(axis + 1));
+    shape.erase(shape.begin() + axis + 1);
+    shape[axis] *= step;
+    return reshape(x, shape);
+  }
   Value sumOver(Value x, llvm::ArrayRef<int64_t> axes, bool keepdims) {
     return ReduceSumOp::create(builder, loc, x, ints(axes), keepdims);
   }

@@ -5,6 +5,7 @@
 #include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
 
 using namespace mlir;
 using namespace dlc::graph;
@@ -29,19 +30,24 @@ void GraphDialect::addIndexingOps() {
 // Indices
 //===----------------------------------------------------------------------===//
 
-/// The extents of dimensions [first, first + count) of `tensor`, when they are
-/// known.
+/// The extents of dimensions [first, first + count) of `tensor`, which the
+/// shape rule has found to be there, when they are known.
 static std::optional<SmallVector<int64_t>>
 extentsOf(Value tensor, int64_t first, int64_t count) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type)
     return std::nullopt;
-  if (first < 0)
-    first += type.getRank();
   SmallVector<int64_t> extents(type.getShape().slice(first, count));
   if (llvm::is_contained(extents, ShapedType::kDynamic))
     return std::nullopt;
   return extents;
+}
+
+static std::optional<SmallVector<int64_t>> extentOf(Value tensor,
+                                                    int64_t axis) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  return type ? extentsOf(tensor, wrapAxis(axis, type.getRank()), 1)
+              : std::nullopt;
 }
 
 OpOperand &GatherOp::getIndicesOperand() { return getIndicesMutable(); }
@@ -49,10 +55,10 @@ OpOperand &GatherElementsOp::getIndicesOperand() { return getIndicesMutable(); }
 OpOperand &GatherNDOp::getIndicesOperand() { return getIndicesMutable(); }
 
 std::optional<SmallVector<int64_t>> GatherOp::getIndexedExtents() {
-  return extentsOf(getX(), getAxis(), 1);
+  return extentOf(getX(), getAxis());
 }
 std::optional<SmallVector<int64_t>> GatherElementsOp::getIndexedExtents() {
-  return extentsOf(getX(), getAxis(), 1);
+  return extentOf(getX(), getAxis());
 }
 std::optional<SmallVector<int64_t>> GatherNDOp::getIndexedExtents() {
   auto type = dyn_cast<RankedTensorType>(getIndices().getType());

@@ -85,13 +85,11 @@ LogicalResult GatherNDOp::buildGradients(Gradients &gradients) {
 LogicalResult TopKOp::buildGradients(Gradients &gradients) {
   if (!hasStaticTypes(*this))
     return failDynamic(gradients);
-  Value g = gradients.ofResult(0);
-  if (!g)
-    return success();
   gradients.give(0, [&]() -> Value {
     Formula f(gradients);
     return ScatterElementsOp::create(f.builder, f.loc, zerosLike(f, getX()),
-                                     getIndices(), g, getAxis(), "none");
+                                     getIndices(), gradients.ofResult(),
+                                     getAxis(), "none");
   });
   return success();
 }

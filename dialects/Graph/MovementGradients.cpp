@@ -3,6 +3,7 @@
 // Gradients of movement: the way back, and sums of what was repeated.
 
 #include "Formula.h"
+#include "Slices.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
@@ -97,72 +98,40 @@ LogicalResult SplitOp::buildGradients(Gradients &gradients) {
   return success();
 }
 
-namespace {
-
-/// A slice along one axis: elements `begin`, `begin + step`, ...
-struct AxisSlice {
-  int64_t axis, begin, step;
-};
-
-} // namespace
-
-/// The slice as ONNX limits it; nullopt when it is not known.
-static std::optional<SmallVector<AxisSlice>> slicesOf(SliceOp op) {
-  auto starts = getConstantInts(op.getStarts());
-  auto axes = getConstantInts(op.getAxes());
-  auto steps = getConstantInts(op.getSteps());
-  if (!hasStaticTypes(op) || !starts || !axes || !steps)
-    return std::nullopt;
-  auto type = Formula::typeOf(op.getX());
-  SmallVector<AxisSlice> slices;
-  for (auto [start, axis, step] : llvm::zip_equal(*starts, *axes, *steps)) {
-    int64_t at = wrapAxis(axis, type.getRank());
-    int64_t extent = type.getDimSize(at);
-    int64_t begin = std::clamp<int64_t>(start < 0 ? start + extent : start, 0,
-                                        step > 0 ? extent : extent - 1);
-    slices.push_back({at, begin, step});
-  }
-  return slices;
-}
-
 /// Zeros between and around the elements of `g`, so that they stand where the
 /// slice took them from an axis of `extent` elements.
 static Value unslice(Formula &f, Value g, AxisSlice slice, int64_t extent) {
-  SmallVector<int64_t> shape(Formula::typeOf(g).getShape());
-  int64_t axis = slice.axis, count = shape[axis];
-  int64_t step = slice.step, begin = slice.begin;
+  int64_t axis = slice.axis, count = Formula::typeOf(g).getDimSize(axis);
+  int64_t step = count == 1 ? 1 : slice.step, begin = slice.begin;
   if (step < 0) { // The same elements forwards.
     g = f.make<SliceOp>(g, f.ints(-1), f.ints(INT64_MIN), f.ints(axis),
                         f.ints(-1));
     begin += (count - 1) * step;
     step = -step;
   }
-  Value zero = f.number(g, 0);
-  auto pad = [&](Value x, int64_t before, int64_t behind, int64_t at) -> Value {
-    return f.make<PadOp>(x, f.ints({before, behind}), zero, f.ints(at));
-  };
-  if (step > 1) {
-    shape.insert(shape.begin() + axis + 1, 1);
-    g = pad(f.reshape(g, shape), 0, step - 1, axis + 1);
-    shape.erase(shape.begin() + axis + 1);
-    shape[axis] = count * step;
-    g = f.reshape(g, shape);
-  }
+  g = f.interleave(g, axis, step);
+  // The last zeros may be cut off.
   int64_t behind = extent - begin - count * step;
-  return begin || behind ? pad(g, begin, behind, axis) : g;
+  if (begin == 0 && behind == 0)
+    return g;
+  return f.make<PadOp>(g, f.ints({begin, behind}), f.number(g, 0),
+                       f.ints(axis));
 }
 
 LogicalResult SliceOp::buildGradients(Gradients &gradients) {
+  if (!hasStaticTypes(*this))
+    return failDynamic(gradients);
+  Formula f(gradients);
+  if (Formula::typeOf(getY()).getNumElements() == 0) {
+    gradients.give(0, [&] { return f.full(getX().getType(), 0); });
+    return success();
+  }
   auto slices = slicesOf(*this);
   if (!slices)
-    return gradients.fail("expected static shapes and constant starts, axes "
-                          "and steps");
+    return gradients.fail("expected constant starts, axes and steps");
   gradients.give(0, [&]() -> Value {
-    Formula f(gradients);
     auto type = Formula::typeOf(getX());
     Value g = gradients.ofResult();
-    if (Formula::typeOf(g).getNumElements() == 0)
-      return f.full(type, 0);
     for (AxisSlice slice : *slices)
       g = unslice(f, g, slice, type.getDimSize(slice.axis));
     return g;

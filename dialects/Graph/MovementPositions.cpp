@@ -3,6 +3,7 @@
 // Movement: where each element of a result comes from.
 
 #include "ElementBuilder.h"
+#include "Slices.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
@@ -86,21 +87,33 @@ Value ConcatOp::buildElementAt(ElementReader &reader, unsigned,
   return reader.fail("an empty concatenation");
 }
 
+std::optional<SmallVector<AxisSlice>> dlc::graph::slicesOf(SliceOp op) {
+  auto starts = getConstantInts(op.getStarts());
+  auto axes = getConstantInts(op.getAxes());
+  auto steps = getConstantInts(op.getSteps());
+  if (!starts || !axes || !steps)
+    return std::nullopt;
+  ArrayRef<int64_t> shape = shapeOf(op.getX());
+  SmallVector<AxisSlice> slices;
+  for (auto [start, number, step] : llvm::zip_equal(*starts, *axes, *steps)) {
+    int64_t axis = wrapAxis(number, static_cast<int64_t>(shape.size()));
+    int64_t extent = shape[axis];
+    int64_t begin = std::clamp<int64_t>(
+        start < 0 ? start + extent : start, 0,
+        step > 0 ? extent : std::max<int64_t>(extent - 1, 0));
+    slices.push_back({axis, begin, step});
+  }
+  return slices;
+}
+
 Value SliceOp::buildElementAt(ElementReader &reader, unsigned,
                               ArrayRef<Index> at) {
-  auto starts = getConstantInts(getStarts());
-  auto axes = getConstantInts(getAxes());
-  auto steps = getConstantInts(getSteps());
-  if (!starts || !axes || !steps)
+  auto slices = slicesOf(*this);
+  if (!slices)
     return reader.fail("a slice that is not constant");
   Position position(at);
-  for (auto [start, number, step] : llvm::zip_equal(*starts, *axes, *steps)) {
-    int64_t axis = wrapAxis(number, at.size());
-    int64_t extent = shapeOf(getX())[axis];
-    int64_t first = start < 0 ? start + extent : start;
-    first = std::clamp<int64_t>(first, 0, step > 0 ? extent : extent - 1);
-    position[axis] = position[axis] * step + first;
-  }
+  for (auto [axis, begin, step] : *slices)
+    position[axis] = position[axis] * step + begin;
   return reader.read(getX(), position);
 }
 
@@ -209,8 +222,7 @@ Value EyeLikeOp::buildElementAt(ElementReader &reader, unsigned,
                             arith::ConstantIndexOp::create(builder, loc, 0));
   Type type = ElementBuilder::signless(getY().getType().getElementType());
   Value one = arith::ConstantOp::create(builder, loc, builder.getOneAttr(type));
-  return arith::SelectOp::create(builder, loc, isOn, one,
-                                 zeroOf(reader, type));
+  return arith::SelectOp::create(builder, loc, isOn, one, zeroOf(reader, type));
 }
 
 /// `index` in the integer or float type `type`.

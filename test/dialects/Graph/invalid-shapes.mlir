@@ -385,6 +385,40 @@ func.func @gather_elements_c4(%x: tensor<8xf32>) {
 
 // -----
 
+// What is not there is refused before its extents are read.
+
+func.func @gather_c4_without_axis(%x: tensor<8xf32>, %i: tensor<2xi64>) {
+  // expected-error @+1 {{'graph.gather' op expected an axis in [-1, 1), got 100000000}}
+  %out = graph.gather %x, %i {axis = 100000000 : i64, in_bounds = true} : (tensor<8xf32>, tensor<2xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @gather_c4_of_a_scalar(%x: tensor<f32>, %i: tensor<2xi64>) {
+  // expected-error @+1 {{'graph.gather' op operand 0: expected rank at least 1, got 0}}
+  %out = graph.gather %x, %i {axis = -1 : i64, in_bounds = true} : (tensor<f32>, tensor<2xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @gather_nd_c4_without_batch(%x: tensor<8x4xf32>, %i: tensor<2x2xi64>) {
+  // expected-error @+1 {{'graph.gather_nd' op expected batch_dims in [0, 1], got -5}}
+  %out = graph.gather_nd %x, %i {batch_dims = -5 : i64, in_bounds = true} : (tensor<8x4xf32>, tensor<2x2xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @gather_nd_c4_of_long_tuples(%x: tensor<8x4xf32>, %i: tensor<2x100000xi64>) {
+  // expected-error @+1 {{'graph.gather_nd' op operand 1: expected tuples of 1 to 2 indices, got 100000}}
+  %out = graph.gather_nd %x, %i {in_bounds = true} : (tensor<8x4xf32>, tensor<2x100000xi64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
 func.func @gather_nd_c4(%x: tensor<8x?xf32>, %i: tensor<2x2xi64>) {
   // expected-error @+1 {{'graph.gather_nd' op expected extents that are known, to be in bounds}}
   %out = graph.gather_nd %x, %i {in_bounds = true} : (tensor<8x?xf32>, tensor<2x2xi64>) -> tensor<2xf32>

@@ -141,3 +141,15 @@ func.func @einsum_7(%a: tensor<2x3xf64>, %b: tensor<3x4xf64>) -> tensor<2x4xf64>
   %y = graph.einsum %a, %b {equation = "ij, jk"} : (tensor<2x3xf64>, tensor<3x4xf64>) -> tensor<2x4xf64>
   return %y : tensor<2x4xf64>
 }
+
+// Letters whose extents broadcast.
+
+func.func @einsum_8(%a: tensor<1x3xf64>, %b: tensor<2x3xf64>) -> tensor<2x3xf64> {
+  %y = graph.einsum %a, %b {equation = "ij,ij->ij"} : (tensor<1x3xf64>, tensor<2x3xf64>) -> tensor<2x3xf64>
+  return %y : tensor<2x3xf64>
+}
+
+func.func @einsum_9(%a: tensor<2x1xf64>, %b: tensor<1x3xf64>) -> tensor<2xf64> {
+  %y = graph.einsum %a, %b {equation = "ij,ij->i"} : (tensor<2x1xf64>, tensor<1x3xf64>) -> tensor<2xf64>
+  return %y : tensor<2xf64>
+}

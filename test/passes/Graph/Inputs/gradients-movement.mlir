@@ -104,6 +104,24 @@ func.func @slice_5(%x: tensor<3x5xf64>) -> tensor<3x1xf64> {
   return %y : tensor<3x1xf64>
 }
 
+func.func @slice_6(%x: tensor<5xf64>) -> tensor<1xf64> {
+  %s = graph.constant dense<[2]> : tensor<1xi64>
+  %e = graph.constant dense<[5]> : tensor<1xi64>
+  %a = graph.constant dense<[0]> : tensor<1xi64>
+  %t = graph.constant dense<[4611686018427387904]> : tensor<1xi64>
+  %y = graph.slice %x, %s, %e, %a, %t : (tensor<5xf64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1xf64>
+  return %y : tensor<1xf64>
+}
+
+func.func @slice_7(%x: tensor<5xf64>) -> tensor<1xf64> {
+  %s = graph.constant dense<[3]> : tensor<1xi64>
+  %e = graph.constant dense<[-9]> : tensor<1xi64>
+  %a = graph.constant dense<[0]> : tensor<1xi64>
+  %t = graph.constant dense<[-9223372036854775807]> : tensor<1xi64>
+  %y = graph.slice %x, %s, %e, %a, %t : (tensor<5xf64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1xf64>
+  return %y : tensor<1xf64>
+}
+
 func.func @pad(%x: tensor<2x3xf64>, %v: tensor<f64>) -> tensor<3x5xf64> {
   %p = graph.constant dense<[1, 0, 0, 2]> : tensor<4xi64>
   %a = graph.constant dense<[0, 1]> : tensor<2xi64>
