@@ -84,6 +84,22 @@ Symbol Symbol::group(const std::vector<Symbol> &parts) {
   return Symbol(std::move(entries));
 }
 
+Symbol Symbol::gradient(const std::vector<Symbol> &wrt,
+                        std::string name) const {
+  if (!isOk())
+    return *this;
+  if (entries.empty() || wrt.empty())
+    return Symbol(Status(StatusCode::InvalidArgument,
+                         "expected outputs to differentiate and something to "
+                         "differentiate them by, got none"));
+  std::vector<Symbol> arguments;
+  for (const Entry &entry : entries)
+    arguments.push_back(Symbol(std::vector{entry}));
+  arguments.insert(arguments.end(), wrt.begin(), wrt.end());
+  return apply("_gradient", std::move(arguments),
+               {{"num_outputs", std::to_string(wrt.size())}}, std::move(name));
+}
+
 //===-- Copies and substitution -------------------------------------------===//
 
 /// The version that a use of `entry` has now: a variable may have been written

@@ -246,8 +246,10 @@ TEST(OperatorTest, EveryOperatorHasACase) {
       if (const Operator *op =
               findOperator(node.getAsObject()->getString("op")->str()))
         tested.insert(op->name);
+  // MXNet has no _gradient, so no case: test/Executor/GradientTest.cpp.
   for (const Operator *op : allOperators())
-    EXPECT_TRUE(tested.contains(op->name)) << op->name;
+    EXPECT_TRUE(tested.contains(op->name) || op->name == "_gradient")
+        << op->name;
 }
 
 TEST(OperatorTest, IsDocumented) {

@@ -135,6 +135,16 @@ public:
   /// Nodes in post-order, inputs before control dependencies.
   std::vector<std::shared_ptr<Node>> nodes() const;
 
+  /// The gradients of the sum of all elements of all outputs, by each of `wrt`,
+  /// in their order: one output each, of the shape of what it is by. These are
+  /// outputs in the network of this symbol, usually variables; of a variable by
+  /// itself the gradient is one, of what does not depend on it zero. The result
+  /// is a symbol as any other: it computes with what this one computes, and has
+  /// gradients again. An empty name is made up. Loss layers count as the
+  /// outputs that they have forward. Lowering fails where an operator on the
+  /// way has no gradient.
+  Symbol gradient(const std::vector<Symbol> &wrt, std::string name = {}) const;
+
   // Attributes.
 
   /// The name of the node, if all outputs are of one; else "".

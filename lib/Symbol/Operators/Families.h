@@ -16,6 +16,7 @@ Family activationOperators;
 Family binaryOperators;
 Family contractionOperators;
 Family creationOperators;
+Family gradientOperators;
 Family indexingOperators;
 Family joiningOperators;
 Family lossOperators;
@@ -27,11 +28,11 @@ Family shapeOperators;
 Family unaryOperators;
 
 inline constexpr Family *families[] = {
-    activationOperators, binaryOperators,    contractionOperators,
-    creationOperators,   indexingOperators,  joiningOperators,
-    lossOperators,       movementOperators,  normalizationOperators,
-    poolingOperators,    reductionOperators, shapeOperators,
-    unaryOperators,
+    activationOperators,    binaryOperators,   contractionOperators,
+    creationOperators,      gradientOperators, indexingOperators,
+    joiningOperators,       lossOperators,     movementOperators,
+    normalizationOperators, poolingOperators,  reductionOperators,
+    shapeOperators,         unaryOperators,
 };
 
 } // namespace dlc::symbol

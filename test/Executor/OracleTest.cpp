@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A network as MXNet 1.9.1 runs it, forward and backward: Inputs/ was written
+// by make_network.py.
+
+#include "ExecutorTesting.h"
+
+#include "dlc/Symbol/Json.h"
+#include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/IO/Numpy.h"
+
+using namespace dlc;
+using namespace dlc::test;
+
+namespace {
+
+const std::string kInputs = DLC_TEST_INPUTS;
+
+Symbol readNetwork() {
+  auto file = rt::MappedFile::open(kInputs + "/network-symbol.json");
+  EXPECT_TRUE(file.isOk()) << file.status().message();
+  auto bytes = file->bytes();
+  auto symbol = symbol::fromJson(
+      {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  EXPECT_TRUE(symbol.isOk()) << symbol.status().message();
+  return symbol.isOk() ? *symbol : Symbol();
+}
+
+std::map<std::string, rt::HostTensor> readValues() {
+  std::map<std::string, rt::HostTensor> values;
+  auto list = rt::readNpz(kInputs + "/network.npz");
+  EXPECT_TRUE(list.isOk()) << list.status().message();
+  for (rt::NamedTensor &entry : *list)
+    values[entry.name] = std::move(entry.tensor);
+  return values;
+}
+
+Floats floatsOf(const rt::HostTensor &tensor) {
+  rt::TensorView view = tensor.view();
+  return Floats(view.as<float>(), view.as<float>() + view.size());
+}
+
+/// Within 1e-5 of the largest value.
+void expectClose(const Floats &found, const Floats &expected,
+                 const std::string &what) {
+  ASSERT_EQ(found.size(), expected.size()) << what;
+  float largest = 0;
+  for (float value : expected)
+    largest = std::max(largest, std::abs(value));
+  for (size_t i = 0; i < found.size(); ++i)
+    ASSERT_NEAR(found[i], expected[i], 1e-5 * largest) << what << " " << i;
+}
+
+} // namespace
+
+TEST(OracleTest, RunsANetworkAsMXNetDoes) {
+  auto values = readValues();
+  auto runtime = makeRuntime();
+  rt::KnownVariables known;
+  known.shapes["data"] = values["data"].shape;
+  auto executor =
+      take(simpleBind(readNetwork(), runtime, known, GradientRequest::Add));
+  ASSERT_TRUE(executor);
+  const std::vector<std::string> &names = executor->network().arguments();
+  ASSERT_EQ(names.size(), 6u);
+  for (const std::string &name : names)
+    write(*executor->argument(name), floatsOf(values[name]));
+  NDArray head =
+      makeArray(runtime, values["head"].shape, floatsOf(values["head"]));
+  // In two programs, and in one.
+  for (bool isStep : {false, true}) {
+    for (const std::string &name : names)
+      EXPECT_OK(executor->gradient(name)->fill(1));
+    if (isStep) {
+      EXPECT_OK(executor->forwardBackward({&head, 1}));
+    } else {
+      EXPECT_OK(executor->forward(true));
+      EXPECT_OK(executor->backward({&head, 1}));
+    }
+    expectClose(read(executor->outputs()[0]), floatsOf(values["out"]), "out");
+    for (const std::string &name : names)
+      expectClose(read(*executor->gradient(name)),
+                  floatsOf(values["grad:" + name]), name);
+  }
+  EXPECT_OK(executor->forward());
+  expectClose(read(executor->outputs()[0]), floatsOf(values["out"]), "out");
+}
