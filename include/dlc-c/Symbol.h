@@ -23,6 +23,7 @@
 #define DLC_C_SYMBOL_H
 
 #include "dlc-c/Compiler.h"
+#include "dlc-c/Executor.h"
 
 typedef struct DlcSymbolImpl *DlcSymbol;
 
@@ -142,6 +143,15 @@ DLC_API DlcStatus dlcSymbolGetInternals(DlcSymbol symbol, DlcSymbol *internals);
  * variable. The caller destroys it. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcSymbolGetChildren(DlcSymbol symbol, DlcSymbol *children);
 
+/* Makes a symbol of the gradients of the sum of all elements of all outputs, by
+ * each of `wrt`, symbols of one output in the network. It computes with what
+ * the symbol computes and has gradients again; a null name is made up. The
+ * caller destroys it. DLC_INVALID_ARGUMENT for an empty list.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcSymbolGradient(DlcSymbol symbol, const DlcSymbol *wrt,
+                                    size_t count, const char *name,
+                                    DlcSymbol *gradients);
+
 /*===-- Attributes --------------------------------------------------------===*/
 
 /* The value of an attribute of the node; null when it has none.
@@ -229,5 +239,22 @@ DLC_API DlcStatus dlcSymbolInferTypes(DlcSymbol symbol,
  * dlcCompilerImportFile. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcSymbolCompile(DlcSymbol symbol, const char *name,
                                    DlcCompiler compiler);
+
+/*===-- Executors ---------------------------------------------------------===*/
+
+typedef struct DlcNetworkOptions {
+  size_t structSize;
+  const char *name;   /* stands for the symbol in messages; null: "symbol" */
+  const char *target; /* as in DlcCompilerOptions; null: this machine */
+  uint32_t threads;   /* that generate code; 0: one for each processor */
+} DlcNetworkOptions;
+
+/* Makes a copy of a symbol a network, which executors (dlc-c/Executor.h)
+ * compile and run; those of one network share its programs. Null options: the
+ * defaults. DLC_INVALID_ARGUMENT (an empty group, two variables or outputs of
+ * one name). Since 0.1 (unstable) */
+DLC_API DlcStatus dlcSymbolMakeNetwork(DlcSymbol symbol,
+                                       const DlcNetworkOptions *options,
+                                       DlcNetwork *network);
 
 #endif /* DLC_C_SYMBOL_H */

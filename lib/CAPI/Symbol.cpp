@@ -5,6 +5,7 @@
 
 #include "Handles.h"
 
+#include "dlc/Executor/Executor.h"
 #include "dlc/Symbol/Inference.h"
 #include "dlc/Symbol/Json.h"
 #include "dlc/runtime/CAPI/Options.h"
@@ -431,4 +432,42 @@ DlcStatus dlcSymbolCompile(DlcSymbol symbol, const char *name,
   return importModel(compiler, [&](Compilation &compilation) {
     return compilation.import(symbol->symbol, name);
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients and executors
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcSymbolGradient(DlcSymbol symbol, const DlcSymbol *wrt,
+                            size_t count, const char *name,
+                            DlcSymbol *gradients) {
+  if (!symbol || (count && !wrt))
+    return missing(symbol ? "symbols to differentiate by" : "a symbol");
+  std::vector<Symbol> sources;
+  for (size_t i = 0; i < count; ++i) {
+    if (!wrt[i])
+      return missing("a symbol to differentiate by");
+    sources.push_back(wrt[i]->symbol);
+  }
+  return handOut(symbol->symbol.gradient(sources, name ? name : ""), gradients);
+}
+
+DlcStatus dlcSymbolMakeNetwork(DlcSymbol symbol,
+                               const DlcNetworkOptions *options,
+                               DlcNetwork *network) {
+  if (!symbol || !network)
+    return missing(symbol ? "a place for the network" : "a symbol");
+  NetworkOptions chosen;
+  if (options) {
+    DlcNetworkOptions known = {sizeof(known), nullptr, nullptr, 0};
+    if (rt::Status status = rt::readOptions(*options, known); !status.isOk())
+      return toStatus(status);
+    chosen.name = known.name ? known.name : chosen.name;
+    chosen.target = known.target ? known.target : chosen.target;
+    chosen.threads = known.threads;
+  }
+  auto made = makeNetwork(symbol->symbol, chosen);
+  if (!made.isOk())
+    return toStatus(made.status());
+  return dlcNetworkAdopt(&*made, DLC_VERSION, network);
 }

@@ -5,9 +5,13 @@
 #ifndef DLC_RUNTIME_CAPI_HANDLES_H
 #define DLC_RUNTIME_CAPI_HANDLES_H
 
-#include "dlc-c/Engine.h"
+#include "dlc-c/NDArray.h"
+#include "dlc-c/Runtime.h"
 #include "dlc/abi/Tensor.h"
+#include "dlc/runtime/CAPI/Status.h"
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Engine/Engine.h"
+#include "dlc/runtime/NDArray/NDArray.h"
 
 #include <memory>
 #include <span>
@@ -15,6 +19,18 @@
 /// Arrays share the engine; the handle's end closes it (see dlcEngineDestroy).
 struct DlcEngineImpl {
   std::shared_ptr<dlc::rt::Engine> engine;
+};
+
+struct DlcArrayRuntimeImpl {
+  std::shared_ptr<dlc::rt::ArrayRuntime> runtime;
+};
+
+struct DlcNDArrayImpl {
+  dlc::rt::NDArray array;
+};
+
+struct DlcPoolImpl {
+  std::unique_ptr<dlc::rt::WorkerPool> pool;
 };
 
 namespace dlc::rt {
@@ -58,6 +74,29 @@ inline Status toContext(DlcContext given, Context &context) {
                      int(given.kind), int(given.index));
   context = {DeviceKind(given.kind), int16_t(given.index)};
   return Status::ok();
+}
+
+/// The array of a handle; a null one for null, which all functions refuse.
+inline const NDArray &toArray(DlcNDArray array) {
+  static const NDArray none;
+  return array ? array->array : none;
+}
+
+inline Status toArrays(const DlcNDArray *arrays, size_t count,
+                       std::vector<NDArray> &result) {
+  if (count && !arrays)
+    return missing("arrays");
+  for (size_t i = 0; i != count; ++i)
+    result.push_back(toArray(arrays[i]));
+  return Status::ok();
+}
+
+/// Moves a result into a new handle.
+inline DlcStatus handOut(Result<NDArray> result, DlcNDArray *array) {
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  *array = new DlcNDArrayImpl{std::move(*result)};
+  return nullptr;
 }
 
 inline DlcContext fromContext(Context context) {

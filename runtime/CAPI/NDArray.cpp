@@ -3,19 +3,10 @@
 #include "dlc-c/NDArray.h"
 
 #include "Handles.h"
-#include "dlc/runtime/CAPI/Status.h"
 #include "dlc/runtime/NDArray/DLPack.h"
 #include "dlc/runtime/NDArray/File.h"
 
 using namespace dlc::rt;
-
-struct DlcArrayRuntimeImpl {
-  std::shared_ptr<ArrayRuntime> runtime;
-};
-
-struct DlcNDArrayImpl {
-  NDArray array;
-};
 
 struct DlcNDArrayListImpl {
   std::vector<NamedArray> arrays;
@@ -28,29 +19,6 @@ static_assert(DLC_ARRAY_NPY == int(ArrayFormat::Npy) &&
 //===----------------------------------------------------------------------===//
 // Arguments and results
 //===----------------------------------------------------------------------===//
-
-/// The array of a handle; a null one for null, which all functions refuse.
-static const NDArray &toArray(DlcNDArray array) {
-  static const NDArray none;
-  return array ? array->array : none;
-}
-
-static Status toArrays(const DlcNDArray *arrays, size_t count,
-                       std::vector<NDArray> &result) {
-  if (count && !arrays)
-    return missing("arrays");
-  for (size_t i = 0; i != count; ++i)
-    result.push_back(toArray(arrays[i]));
-  return Status::ok();
-}
-
-/// Moves a result into a new handle.
-static DlcStatus handOut(Result<NDArray> result, DlcNDArray *array) {
-  if (!result.isOk())
-    return wrap(std::move(result.status()));
-  *array = new DlcNDArrayImpl{std::move(*result)};
-  return nullptr;
-}
 
 /// Moves another kind of result to its place.
 template <typename Value, typename Place>

@@ -3,8 +3,6 @@
 #include "dlc-c/Runtime.h"
 
 #include "Push.h"
-#include "dlc/runtime/CAPI/Status.h"
-#include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "dlc/runtime/Executor/Program.h"
 
@@ -12,10 +10,6 @@ using namespace dlc::rt;
 
 struct DlcProgramImpl {
   std::unique_ptr<Program> program;
-};
-
-struct DlcPoolImpl {
-  std::unique_ptr<WorkerPool> pool;
 };
 
 struct DlcExecutionImpl {

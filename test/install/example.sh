@@ -28,3 +28,15 @@ if "$build/compile-and-run" "$build/once.txt" 2>"$build/error.txt"; then
   exit 1
 fi
 grep -q '^error: .*once.txt' "$build/error.txt"
+
+# Gradients of B * A + 1 by A = 1 2 3 and B = 4 5 6, from an executor and from a
+# symbol.
+"$build/train" >"$build/train.txt"
+cat >"$build/expected.txt" <<'END'
+D_output: 5 11 19
+gradient of B: 1 2 3
+gradient of A: 4 5 6
+gradient_output0: 4 5 6
+gradient_output1: 1 2 3
+END
+diff "$build/expected.txt" "$build/train.txt"

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc-c/Executor.h"
+
+#include "Handles.h"
+#include "dlc/runtime/Binding/Executor.h"
+#include "dlc/runtime/CAPI/Options.h"
+
+using namespace dlc::rt;
+
+struct DlcNetworkImpl {
+  std::shared_ptr<const Network> network;
+};
+
+struct DlcExecutorImpl {
+  std::unique_ptr<Executor> executor;
+  std::string text; ///< What was handed out last.
+};
+
+static_assert(DLC_GRADIENT_NULL == int(GradientRequest::Null) &&
+              DLC_GRADIENT_WRITE == int(GradientRequest::Write) &&
+              DLC_GRADIENT_ADD == int(GradientRequest::Add));
+
+//===----------------------------------------------------------------------===//
+// Arguments and results
+//===----------------------------------------------------------------------===//
+
+static DlcStatus handOut(Result<std::unique_ptr<Executor>> result,
+                         DlcExecutor *executor) {
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  *executor = new DlcExecutorImpl{std::move(*result), {}};
+  return nullptr;
+}
+
+static Status toRequest(DlcGradientRequest given, GradientRequest &request) {
+  if (unsigned(given) > DLC_GRADIENT_ADD)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a gradient request of 0 to 2, got %d",
+                     int(given));
+  request = GradientRequest(given);
+  return Status::ok();
+}
+
+static Status toOptions(const DlcExecutorOptions *given,
+                        ExecutorOptions &options) {
+  if (!given)
+    return Status::ok();
+  DlcExecutorOptions known = {sizeof(known), nullptr, nullptr};
+  DLC_RETURN_IF_ERROR(readOptions(*given, known));
+  options.workers = known.pool ? known.pool->pool.get() : nullptr;
+  options.shared = known.shared ? known.shared->executor.get() : nullptr;
+  return Status::ok();
+}
+
+/// Adds what a caller knows of variables.
+static Status toKnown(const DlcKnownVariable *given, size_t count,
+                      KnownVariables &known) {
+  if (count && !given)
+    return missing("variables");
+  for (size_t i = 0; i != count; ++i) {
+    const DlcKnownVariable &variable = given[i];
+    if (!variable.name)
+      return missing("the name of a variable");
+    if (variable.rank >= 0) {
+      std::span<const int64_t> dims;
+      DLC_RETURN_IF_ERROR(toShape(variable.dims, variable.rank, dims));
+      std::vector<int64_t> &shape = known.shapes[variable.name];
+      shape.assign(dims.begin(), dims.end());
+      for (int64_t &dim : shape)
+        dim = dim < 0 ? kUnknownDim : dim;
+    }
+    if (variable.type != DLC_INVALID_TYPE)
+      known.types[variable.name] = variable.type;
+  }
+  return Status::ok();
+}
+
+static Status toBindings(const DlcBindings &given, Bindings &bindings) {
+  DlcBindings known = {sizeof(known), nullptr, 0, nullptr, nullptr, nullptr, 0};
+  DLC_RETURN_IF_ERROR(readOptions(given, known));
+  size_t count = known.argumentCount;
+  DLC_RETURN_IF_ERROR(toArrays(known.arguments, count, bindings.arguments));
+  if (known.gradients)
+    DLC_RETURN_IF_ERROR(toArrays(known.gradients, count, bindings.gradients));
+  for (size_t i = 0; known.requests && i != count; ++i)
+    DLC_RETURN_IF_ERROR(
+        toRequest(known.requests[i], bindings.requests.emplace_back()));
+  return toArrays(known.auxiliaryStates, known.auxiliaryStateCount,
+                  bindings.auxiliaryStates);
+}
+
+//===----------------------------------------------------------------------===//
+// Networks and binding
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcNetworkAdopt(const void *network, const char *version,
+                          DlcNetwork *handle) {
+  if (!network || !version || !handle)
+    return wrap(missing("a network, a version and a place for the handle"));
+  // The two libraries share C++ types, which no two versions promise.
+  if (std::string_view(version) != dlcVersion())
+    return wrap(makeError(StatusCode::Unsupported,
+                          "expected a network of version %s, got one of %s",
+                          dlcVersion(), version));
+  *handle = new DlcNetworkImpl{
+      *static_cast<const std::shared_ptr<const Network> *>(network)};
+  return nullptr;
+}
+
+void dlcNetworkDestroy(DlcNetwork network) { delete network; }
+
+DlcStatus dlcExecutorBind(DlcNetwork network, const DlcBindings *bindings,
+                          const DlcExecutorOptions *options,
+                          DlcExecutor *executor) {
+  if (!network || !bindings || !executor)
+    return wrap(missing("a network, bindings and a place for the executor"));
+  Bindings known;
+  ExecutorOptions chosen;
+  Status status = toBindings(*bindings, known);
+  if (status.isOk())
+    status = toOptions(options, chosen);
+  if (!status.isOk())
+    return wrap(std::move(status));
+  return handOut(Executor::bind(network->network, std::move(known), chosen),
+                 executor);
+}
+
+DlcStatus dlcExecutorSimpleBind(
+    DlcNetwork network, DlcArrayRuntime runtime, DlcContext context,
+    const DlcKnownVariable *known, size_t knownCount,
+    DlcGradientRequest otherwise, const char *const *names,
+    const DlcGradientRequest *requests, size_t requestCount,
+    const DlcExecutorOptions *options, DlcExecutor *executor) {
+  if (!network || !runtime || !executor)
+    return wrap(missing("a network, a runtime and a place for the executor"));
+  if (requestCount && (!names || !requests))
+    return wrap(missing("names and requests"));
+  KnownVariables variables;
+  GradientRequest usual = GradientRequest::Null;
+  std::map<std::string, GradientRequest> asked;
+  ExecutorOptions chosen;
+  Context place;
+  Status status = toKnown(known, knownCount, variables);
+  if (status.isOk())
+    status = toRequest(otherwise, usual);
+  for (size_t i = 0; status.isOk() && i != requestCount; ++i)
+    status = names[i] ? toRequest(requests[i], asked[names[i]])
+                      : missing("the name of an argument");
+  if (status.isOk())
+    status = toOptions(options, chosen);
+  if (status.isOk())
+    status = toContext(context, place);
+  if (!status.isOk())
+    return wrap(std::move(status));
+  return handOut(Executor::simpleBind(network->network, runtime->runtime,
+                                      variables, usual, asked, place, chosen),
+                 executor);
+}
+
+DlcStatus dlcExecutorReshape(DlcExecutor executor,
+                             const DlcKnownVariable *shapes, size_t count,
+                             const DlcReshapeOptions *options,
+                             DlcExecutor *reshaped) {
+  if (!executor || !reshaped)
+    return wrap(missing("an executor and a place for the new one"));
+  KnownVariables known;
+  DlcReshapeOptions chosen = {sizeof(chosen), 0, 0};
+  Status status = toKnown(shapes, count, known);
+  if (status.isOk() && options)
+    status = readOptions(*options, chosen);
+  if (!status.isOk())
+    return wrap(std::move(status));
+  return handOut(
+      executor->executor->reshape(
+          known.shapes, {chosen.allowsOthers != 0, chosen.allowsGrowth != 0}),
+      reshaped);
+}
+
+void dlcExecutorDestroy(DlcExecutor executor) { delete executor; }
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcExecutorForward(DlcExecutor executor, int isTraining) {
+  if (!executor)
+    return wrap(missing("an executor"));
+  return wrap(executor->executor->forward(isTraining != 0));
+}
+
+DlcStatus dlcExecutorBackward(DlcExecutor executor, const DlcNDArray *heads,
+                              size_t count) {
+  if (!executor)
+    return wrap(missing("an executor"));
+  std::vector<NDArray> given;
+  Status status = toArrays(heads, count, given);
+  if (status.isOk())
+    status = executor->executor->backward(given);
+  return wrap(std::move(status));
+}
+
+DlcStatus dlcExecutorForwardBackward(DlcExecutor executor,
+                                     const DlcNDArray *heads, size_t count) {
+  if (!executor)
+    return wrap(missing("an executor"));
+  std::vector<NDArray> given;
+  Status status = toArrays(heads, count, given);
+  if (status.isOk())
+    status = executor->executor->forwardBackward(given);
+  return wrap(std::move(status));
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Arrays of a kind with their names.
+struct NamedList {
+  const std::vector<std::string> *names = nullptr;
+  std::span<const NDArray> arrays;
+};
+} // namespace
+
+static NamedList listOf(const Executor &executor, DlcExecutorArrays kind) {
+  const Network &network = executor.network();
+  switch (kind) {
+  case DLC_ARRAYS_OUTPUT:
+    return {&network.outputs(), executor.outputs()};
+  case DLC_ARRAYS_ARGUMENT:
+    return {&network.arguments(), executor.arguments()};
+  case DLC_ARRAYS_GRADIENT:
+    return {&network.arguments(), executor.gradients()};
+  case DLC_ARRAYS_AUXILIARY_STATE:
+    return {&network.auxiliaryStates(), executor.auxiliaryStates()};
+  default:
+    return {};
+  }
+}
+
+size_t dlcExecutorArrayCount(DlcExecutor executor, DlcExecutorArrays kind) {
+  return executor ? listOf(*executor->executor, kind).arrays.size() : 0;
+}
+
+const char *dlcExecutorArrayName(DlcExecutor executor, DlcExecutorArrays kind,
+                                 size_t index) {
+  if (index >= dlcExecutorArrayCount(executor, kind))
+    return "";
+  return (*listOf(*executor->executor, kind).names)[index].c_str();
+}
+
+DlcStatus dlcExecutorArray(DlcExecutor executor, DlcExecutorArrays kind,
+                           size_t index, DlcNDArray *array) {
+  if (!executor || !array)
+    return wrap(missing("an executor and a place for the array"));
+  NamedList list = listOf(*executor->executor, kind);
+  if (Status status = checkIndex(index, list.arrays.size()); !status.isOk())
+    return wrap(std::move(status));
+  if (list.arrays[index].isNull())
+    return wrap(makeError(StatusCode::NotFound,
+                          "the gradient of argument '%s' was not requested",
+                          (*list.names)[index].c_str()));
+  *array = new DlcNDArrayImpl{list.arrays[index]};
+  return nullptr;
+}
+
+DlcStatus dlcExecutorFind(DlcExecutor executor, DlcExecutorArrays kind,
+                          const char *name, DlcNDArray *array) {
+  if (!executor || !name || !array)
+    return wrap(missing("an executor, a name and a place for the array"));
+  const Executor &known = *executor->executor;
+  switch (kind) {
+  case DLC_ARRAYS_OUTPUT:
+    return handOut(known.output(name), array);
+  case DLC_ARRAYS_ARGUMENT:
+    return handOut(known.argument(name), array);
+  case DLC_ARRAYS_GRADIENT:
+    return handOut(known.gradient(name), array);
+  case DLC_ARRAYS_AUXILIARY_STATE:
+    return handOut(known.auxiliaryState(name), array);
+  default:
+    return wrap(makeError(StatusCode::InvalidArgument,
+                          "expected a kind of 0 to 3, got %d", int(kind)));
+  }
+}
+
+DlcStatus dlcExecutorCopyParameters(DlcExecutor executor,
+                                    DlcExecutorArrays kind,
+                                    const char *const *names,
+                                    const DlcNDArray *values, size_t count,
+                                    int allowsUnknown) {
+  if (!executor || (count && (!names || !values)))
+    return wrap(missing("an executor, names and values"));
+  if (kind != DLC_ARRAYS_ARGUMENT && kind != DLC_ARRAYS_AUXILIARY_STATE)
+    return wrap(makeError(StatusCode::InvalidArgument,
+                          "expected arguments or auxiliary states, got kind %d",
+                          int(kind)));
+  std::map<std::string, NDArray> named;
+  for (size_t i = 0; i != count; ++i) {
+    if (!names[i])
+      return wrap(missing("a name"));
+    named[names[i]] = toArray(values[i]);
+  }
+  Executor &known = *executor->executor;
+  bool allows = allowsUnknown != 0;
+  return wrap(kind == DLC_ARRAYS_ARGUMENT
+                  ? known.copyParameters(named, {}, allows)
+                  : known.copyParameters({}, named, allows));
+}
+
+//===----------------------------------------------------------------------===//
+// Looking inside
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcExecutorSetMonitor(DlcExecutor executor, DlcMonitor monitor,
+                                void *data, int tellsVariables) {
+  if (!executor)
+    return wrap(missing("an executor"));
+  Executor::Monitor function;
+  if (monitor)
+    function = [monitor, data](const std::string &name, const NDArray &array) {
+      DlcNDArrayImpl handle{array};
+      monitor(data, name.c_str(), &handle);
+    };
+  executor->executor->setMonitor(std::move(function), tellsVariables != 0);
+  return nullptr;
+}
+
+DlcStatus dlcExecutorDescribe(DlcExecutor executor, const char **text) {
+  if (!executor || !text)
+    return wrap(missing("an executor and a place for the text"));
+  executor->text = executor->executor->describe();
+  *text = executor->text.c_str();
+  return nullptr;
+}

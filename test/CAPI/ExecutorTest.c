@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The C API of executors from C: C = B * A; D = C + 1, forward and backward.
+ */
+
+#include "dlc-c/Symbol.h"
+
+#include "../runtime/CAPI/Check.h"
+
+static const DlcContext cpu = {DLC_DEVICE_CPU, 0};
+
+static DlcSymbol variable(const char *name) {
+  DlcSymbol symbol = NULL;
+  CHECK_OK(dlcSymbolCreateVariable(name, &symbol));
+  return symbol;
+}
+
+/* D = B * A + 1. */
+static DlcSymbol makeSymbol(DlcSymbol a, DlcSymbol b) {
+  DlcSymbol product = NULL, sum = NULL, operands[2];
+  const char *key = "scalar", *value = "1";
+  operands[0] = b;
+  operands[1] = a;
+  CHECK_OK(dlcSymbolCreateAtomic("elemwise_mul", NULL, NULL, 0, &product));
+  CHECK_OK(dlcSymbolCompose(product, "C", NULL, operands, 2));
+  CHECK_OK(dlcSymbolCreateAtomic("_plus_scalar", &key, &value, 1, &sum));
+  CHECK_OK(dlcSymbolCompose(sum, "D", NULL, &product, 1));
+  dlcSymbolDestroy(product);
+  return sum;
+}
+
+static void set(DlcExecutor executor, const char *name, const float *values,
+                size_t size) {
+  DlcNDArray array = NULL;
+  CHECK_OK(dlcExecutorFind(executor, DLC_ARRAYS_ARGUMENT, name, &array));
+  CHECK_OK(dlcNDArrayCopyFromHost(array, values, size));
+  dlcNDArrayDestroy(array);
+}
+
+static int is(DlcExecutor executor, DlcExecutorArrays kind, const char *name,
+              float first, float second) {
+  DlcNDArray array = NULL;
+  float values[2] = {0, 0};
+  CHECK_OK(dlcExecutorFind(executor, kind, name, &array));
+  CHECK_OK(dlcNDArrayCopyToHost(array, values, sizeof(values)));
+  dlcNDArrayDestroy(array);
+  return values[0] == first && values[1] == second;
+}
+
+static int told;
+static void countNodes(void *data, const char *name, DlcNDArray array) {
+  CHECK(data == &told && array);
+  told += strcmp(name, "C_output") == 0 || strcmp(name, "D_output") == 0;
+}
+
+static void testTraining(DlcNetwork network, DlcArrayRuntime runtime) {
+  static const int64_t two = 2;
+  static const float a[] = {1, 2}, b[] = {3, 4}, ten[] = {10, 10};
+  DlcKnownVariable known[] = {{"A", &two, 1, DLC_F32}, {"B", &two, 1, DLC_F32}};
+  DlcExecutor executor = NULL;
+  CHECK_OK(dlcExecutorSimpleBind(network, runtime, cpu, known, 2,
+                                 DLC_GRADIENT_WRITE, NULL, NULL, 0, NULL,
+                                 &executor));
+  CHECK(dlcExecutorArrayCount(executor, DLC_ARRAYS_ARGUMENT) == 2);
+  CHECK(dlcExecutorArrayCount(executor, DLC_ARRAYS_AUXILIARY_STATE) == 0);
+  CHECK(strcmp(dlcExecutorArrayName(executor, DLC_ARRAYS_OUTPUT, 0),
+               "D_output") == 0);
+  CHECK(strcmp(dlcExecutorArrayName(executor, DLC_ARRAYS_OUTPUT, 1), "") == 0);
+  set(executor, "A", a, sizeof(a));
+  set(executor, "B", b, sizeof(b));
+  CHECK_ERROR(dlcExecutorBackward(executor, NULL, 0), DLC_INVALID_ARGUMENT,
+              "expected a forward run");
+  CHECK_OK(dlcExecutorForward(executor, 1));
+  CHECK(is(executor, DLC_ARRAYS_OUTPUT, "D_output", 4, 9));
+  CHECK_OK(dlcExecutorBackward(executor, NULL, 0));
+  CHECK(is(executor, DLC_ARRAYS_GRADIENT, "A", 3, 4));
+  CHECK(is(executor, DLC_ARRAYS_GRADIENT, "B", 1, 2));
+
+  DlcNDArray head = NULL;
+  CHECK_OK(dlcNDArrayCreate(runtime, DLC_F32, &two, 1, cpu, &head));
+  CHECK_OK(dlcNDArrayCopyFromHost(head, ten, sizeof(ten)));
+  CHECK_OK(dlcExecutorForwardBackward(executor, &head, 1));
+  CHECK(is(executor, DLC_ARRAYS_GRADIENT, "A", 30, 40));
+  const char *names[] = {"A"};
+  CHECK_OK(dlcExecutorCopyParameters(executor, DLC_ARRAYS_ARGUMENT, names,
+                                     &head, 1, 0));
+  CHECK(is(executor, DLC_ARRAYS_ARGUMENT, "A", 10, 10));
+  dlcNDArrayDestroy(head);
+
+  CHECK_OK(dlcExecutorSetMonitor(executor, countNodes, &told, 0));
+  CHECK_OK(dlcExecutorForward(executor, 0));
+  CHECK(told == 2);
+  CHECK_OK(dlcExecutorSetMonitor(executor, NULL, NULL, 0));
+  const char *text = NULL;
+  CHECK_OK(dlcExecutorDescribe(executor, &text));
+  CHECK(strstr(text, "total ") != NULL);
+
+  static const int64_t one = 1;
+  DlcKnownVariable smaller[] = {{"A", &one, 1, DLC_INVALID_TYPE},
+                                {"B", &one, 1, DLC_INVALID_TYPE}};
+  DlcExecutor reshaped = NULL;
+  CHECK_OK(dlcExecutorReshape(executor, smaller, 2, NULL, &reshaped));
+  dlcExecutorDestroy(executor);
+  CHECK_OK(dlcExecutorForward(reshaped, 0));
+  DlcNDArray output = NULL;
+  float value = 0;
+  CHECK_OK(dlcExecutorArray(reshaped, DLC_ARRAYS_OUTPUT, 0, &output));
+  CHECK_OK(dlcNDArrayCopyToHost(output, &value, sizeof(value)));
+  CHECK(value == 31);
+  dlcNDArrayDestroy(output);
+  dlcExecutorDestroy(reshaped);
+}
+
+static void testBind(DlcNetwork network, DlcArrayRuntime runtime) {
+  static const int64_t two = 2;
+  DlcNDArray arrays[3] = {NULL, NULL, NULL};
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(dlcNDArrayCreate(runtime, DLC_F32, &two, 1, cpu, &arrays[i]));
+    CHECK_OK(dlcNDArrayFill(arrays[i], i + 1));
+  }
+  DlcNDArray gradients[] = {arrays[2], NULL};
+  DlcGradientRequest requests[] = {DLC_GRADIENT_ADD, DLC_GRADIENT_NULL};
+  DlcBindings bindings = {.structSize = sizeof(bindings),
+                          .arguments = arrays,
+                          .argumentCount = 2,
+                          .gradients = gradients,
+                          .requests = requests};
+  DlcExecutor executor = NULL;
+  CHECK_OK(dlcExecutorBind(network, &bindings, NULL, &executor));
+  CHECK_OK(dlcExecutorForwardBackward(executor, NULL, 0));
+  /* Arguments are in the order of their first use: B, A. */
+  CHECK(is(executor, DLC_ARRAYS_GRADIENT, "B", 5, 5));
+  CHECK_ERROR(dlcExecutorArray(executor, DLC_ARRAYS_GRADIENT, 1, &gradients[1]),
+              DLC_NOT_FOUND, "'A' was not requested");
+  dlcExecutorDestroy(executor);
+  bindings.argumentCount = 1;
+  CHECK_ERROR(dlcExecutorBind(network, &bindings, NULL, &executor),
+              DLC_INVALID_ARGUMENT, "expected 2 arguments (B, A), got 1");
+  CHECK_ERROR(dlcExecutorBind(NULL, &bindings, NULL, &executor),
+              DLC_INVALID_ARGUMENT, "got null");
+  for (int i = 0; i < 3; ++i)
+    dlcNDArrayDestroy(arrays[i]);
+}
+
+static void testGradientSymbol(DlcArrayRuntime runtime) {
+  static const int64_t two = 2;
+  static const float a[] = {1, 2}, b[] = {3, 4};
+  DlcSymbol wrt[] = {variable("A"), variable("B")};
+  DlcSymbol d = makeSymbol(wrt[0], wrt[1]), gradients = NULL;
+  DlcNetwork network = NULL;
+  DlcExecutor executor = NULL;
+  CHECK_OK(dlcSymbolGradient(d, wrt, 2, "g", &gradients));
+  CHECK_OK(dlcSymbolMakeNetwork(gradients, NULL, &network));
+  DlcKnownVariable known[] = {{"A", &two, 1, DLC_F32}, {"B", &two, 1, DLC_F32}};
+  CHECK_OK(dlcExecutorSimpleBind(network, runtime, cpu, known, 2,
+                                 DLC_GRADIENT_NULL, NULL, NULL, 0, NULL,
+                                 &executor));
+  set(executor, "A", a, sizeof(a));
+  set(executor, "B", b, sizeof(b));
+  CHECK_OK(dlcExecutorForward(executor, 0));
+  CHECK(is(executor, DLC_ARRAYS_OUTPUT, "g_output0", 3, 4));
+  CHECK(is(executor, DLC_ARRAYS_OUTPUT, "g_output1", 1, 2));
+  dlcExecutorDestroy(executor);
+  dlcNetworkDestroy(network);
+  dlcSymbolDestroy(gradients);
+  dlcSymbolDestroy(d);
+  dlcSymbolDestroy(wrt[0]);
+  dlcSymbolDestroy(wrt[1]);
+}
+
+int main(void) {
+  DlcEngine engine = NULL;
+  DlcArrayRuntime runtime = NULL;
+  CHECK_OK(dlcEngineCreate(NULL, &engine));
+  CHECK_OK(dlcArrayRuntimeCreate(engine, &runtime));
+  DlcSymbol a = variable("A"), b = variable("B"), d = makeSymbol(a, b);
+  DlcNetwork network = NULL;
+  CHECK_OK(dlcSymbolMakeNetwork(d, NULL, &network));
+  CHECK_ERROR(dlcSymbolMakeNetwork(NULL, NULL, &network), DLC_INVALID_ARGUMENT,
+              "expected a symbol, got null");
+  CHECK_ERROR(dlcNetworkAdopt(&network, "0.0", &network), DLC_UNSUPPORTED,
+              "got one of 0.0");
+  dlcSymbolDestroy(a);
+  dlcSymbolDestroy(b);
+  dlcSymbolDestroy(d);
+  testTraining(network, runtime);
+  testBind(network, runtime);
+  testGradientSymbol(runtime);
+  dlcNetworkDestroy(network);
+  dlcArrayRuntimeDestroy(runtime);
+  dlcEngineDestroy(engine);
+  return failures != 0;
+}
