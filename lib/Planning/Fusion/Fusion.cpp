@@ -77,6 +77,9 @@ bool Grower::isConvexUnion(uint32_t a, uint32_t b) {
 bool Grower::tryMerge(uint32_t a, uint32_t b) {
   if (members[a].size() + members[b].size() > problem.maxGroupSize)
     return false;
+  if (!problem.devices.empty() &&
+      problem.devices[members[a].front()] != problem.devices[members[b].front()])
+    return false;
   if (!isConvexUnion(a, b))
     return false;
   Group merged;
@@ -154,6 +157,9 @@ dlc::planning::fusion::validate(const Problem &problem,
       groupOf[node] = index;
       if (group.size() > 1 && !problem.isFusible[node])
         return "node " + std::to_string(node) + " is not fusible";
+      if (!problem.devices.empty() &&
+          problem.devices[node] != problem.devices[group.front()])
+        return "group " + std::to_string(index) + " is on two devices";
     }
     if (group.size() > 1 && !problem.isLegal(group))
       return "group " + std::to_string(index) + " is not legal";

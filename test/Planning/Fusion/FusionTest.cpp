@@ -55,6 +55,15 @@ TEST(FusionTest, LegalityBoundsGroups) {
   EXPECT_EQ(solveChecked(problem), (std::vector<Group>{{0, 1}, {2, 3}}));
 }
 
+TEST(FusionTest, GroupsAreOnOneDevice) {
+  // 0 and 3 on one device, 1 and 2 on the other.
+  Problem problem = makeProblem({{}, {0}, {1}, {0}});
+  problem.devices = {0, 1, 1, 0};
+  EXPECT_EQ(solveChecked(problem), (std::vector<Group>{{1, 2}, {0, 3}}));
+  problem.devices = {0, 1, 0, 0};
+  EXPECT_NE(validate(problem, {{{0}, {1, 2}, {3}}}), std::nullopt);
+}
+
 TEST(FusionTest, SizeLimit) {
   Problem problem = makeProblem({{}, {0}, {1}, {2}});
   problem.maxGroupSize = 3;

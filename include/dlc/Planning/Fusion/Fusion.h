@@ -21,6 +21,8 @@ struct Problem {
   std::vector<std::vector<uint32_t>> producers;
   /// Nodes that may join a group at all.
   std::vector<bool> isFusible;
+  /// The device of each node; a group is on one. Empty: all are on the same.
+  std::vector<uint32_t> devices;
   /// Whether one kernel can compute the group. Asked for convex groups of at
   /// least two fusible nodes only.
   std::function<bool(const Group &)> isLegal;

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Planning/Recompute/Recompute.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace dlc::planning::recompute;
+
+static constexpr uint32_t kNobody = UINT32_MAX;
+
+namespace {
+
+/// What all candidates of one problem share.
+class Search {
+public:
+  explicit Search(const Problem &problem);
+  /// The candidate whose segments hold about `segmentBytes`; repeats operations
+  /// up to `most`.
+  Solution build(Again most, int64_t segmentBytes) const;
+  /// Bytes that operations up to `most` would not keep.
+  int64_t droppableBytes(Again most) const;
+
+private:
+  bool isAllowed(uint32_t op, Again most) const;
+  std::vector<bool> chooseDropped(Again most, int64_t segmentBytes) const;
+  std::vector<int64_t> bytesAcross(const std::vector<bool> &dropped) const;
+  void emit(uint32_t op, const std::vector<bool> &dropped,
+            std::vector<bool> &isMade, std::vector<Step> &steps) const;
+
+  const Problem &problem;
+  std::vector<uint32_t> maker;       // value -> operation or kNobody
+  std::vector<uint32_t> lastInFront; // value -> last reader before the turn
+  std::vector<bool> isReadBehind;    // value -> read at or behind the turn
+  uint32_t turn = 0;                 // the first operation behind it
+};
+
+} // namespace
+
+/// The values that each step reads: (value, whether of the repetition).
+template <typename VisitFn>
+static void visitReads(const Problem &problem, const std::vector<Step> &steps,
+                       VisitFn visit) {
+  std::vector<uint32_t> maker(problem.bytes.size(), kNobody);
+  for (uint32_t op = 0; op < problem.operations.size(); ++op)
+    for (uint32_t value : problem.operations[op].writes)
+      maker[value] = op;
+  std::vector<bool> repeated(problem.operations.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Operation &op = problem.operations[steps[i].operation];
+    for (uint32_t value : op.reads)
+      if (maker[value] != kNobody)
+        visit(i, value, repeated[maker[value]]);
+    if (steps[i].isAgain)
+      repeated[steps[i].operation] = true;
+  }
+}
+
+/// Bytes live after and during each step.
+static std::vector<int64_t> liveBytes(const Problem &problem,
+                                      const std::vector<Step> &steps) {
+  std::vector<size_t> last[2];
+  for (auto &each : last)
+    each.assign(problem.bytes.size(), 0);
+  for (size_t i = 0; i < steps.size(); ++i)
+    for (uint32_t value : problem.operations[steps[i].operation].writes)
+      last[steps[i].isAgain][value] = i;
+  visitReads(problem, steps, [&](size_t step, uint32_t value, bool again) {
+    last[again][value] = step;
+  });
+  std::vector<int64_t> change(steps.size() + 1);
+  for (size_t i = 0; i < steps.size(); ++i)
+    for (uint32_t value : problem.operations[steps[i].operation].writes) {
+      change[i] += problem.bytes[value];
+      change[last[steps[i].isAgain][value] + 1] -= problem.bytes[value];
+    }
+  for (size_t i = 1; i < change.size(); ++i)
+    change[i] += change[i - 1];
+  change.pop_back();
+  return change;
+}
+
+int64_t dlc::planning::recompute::peakBytes(const Problem &problem,
+                                            const std::vector<Step> &steps) {
+  std::vector<int64_t> live = liveBytes(problem, steps);
+  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+}
+
+static std::vector<Step> givenOrder(const Problem &problem) {
+  std::vector<Step> steps;
+  for (uint32_t op = 0; op < problem.operations.size(); ++op)
+    steps.push_back({op, false});
+  return steps;
+}
+
+Search::Search(const Problem &problem)
+    : problem(problem), maker(problem.bytes.size(), kNobody),
+      lastInFront(problem.bytes.size(), 0), isReadBehind(problem.bytes.size()) {
+  std::vector<int64_t> live = liveBytes(problem, givenOrder(problem));
+  if (!live.empty())
+    turn = std::max_element(live.begin(), live.end()) - live.begin();
+  for (uint32_t op = 0; op < problem.operations.size(); ++op) {
+    for (uint32_t value : problem.operations[op].writes) {
+      maker[value] = op;
+      lastInFront[value] = op;
+    }
+    for (uint32_t value : problem.operations[op].reads) {
+      if (op < turn)
+        lastInFront[value] = op;
+      else
+        isReadBehind[value] = true;
+    }
+  }
+}
+
+bool Search::isAllowed(uint32_t op, Again most) const {
+  Again again = problem.operations[op].again;
+  return again == Again::Asked || (again != Again::Never && again <= most);
+}
+
+int64_t Search::droppableBytes(Again most) const {
+  int64_t bytes = 0;
+  for (uint32_t op = 0; op < turn; ++op)
+    if (isAllowed(op, most))
+      for (uint32_t value : problem.operations[op].writes)
+        bytes += isReadBehind[value] ? problem.bytes[value] : 0;
+  return bytes;
+}
+
+/// Of each operation in front of the turn: bytes that are not to be kept and
+/// that operations behind it, still in front of the turn, read.
+std::vector<int64_t>
+Search::bytesAcross(const std::vector<bool> &dropped) const {
+  std::vector<int64_t> across(turn + 1);
+  for (uint32_t op = 0; op < turn; ++op) {
+    if (!dropped[op])
+      continue;
+    for (uint32_t value : problem.operations[op].writes) {
+      across[op] += problem.bytes[value];
+      across[lastInFront[value]] -= problem.bytes[value];
+    }
+  }
+  for (uint32_t op = 1; op <= turn; ++op)
+    across[op] += across[op - 1];
+  return across;
+}
+
+/// The operations whose values are not kept. Segments end where the fewest
+/// bytes cross, in the second half of what `segmentBytes` allow.
+std::vector<bool> Search::chooseDropped(Again most,
+                                        int64_t segmentBytes) const {
+  std::vector<bool> dropped(problem.operations.size());
+  for (uint32_t op = 0; op < turn; ++op)
+    dropped[op] = isAllowed(op, most);
+  std::vector<int64_t> across = bytesAcross(dropped);
+  uint32_t begin = 0;
+  while (begin < turn) {
+    int64_t bytes = 0, fewest = std::numeric_limits<int64_t>::max();
+    uint32_t end = turn, op = begin;
+    for (; op < turn && (bytes <= segmentBytes || end == turn); ++op) {
+      if (dropped[op])
+        for (uint32_t value : problem.operations[op].writes)
+          bytes += isReadBehind[value] ? problem.bytes[value] : 0;
+      if (bytes > segmentBytes / 2 && across[op] <= fewest) {
+        fewest = across[op];
+        end = op;
+      }
+    }
+    if (op == turn && bytes <= segmentBytes)
+      break;
+    // What crosses the end is kept, by the operation that makes it.
+    for (uint32_t inside = begin; inside <= end && inside < turn; ++inside)
+      if (problem.operations[inside].again != Again::Asked)
+        for (uint32_t value : problem.operations[inside].writes)
+          if (lastInFront[value] > end)
+            dropped[inside] = false;
+    begin = end + 1;
+  }
+  return dropped;
+}
+
+/// Appends the repetitions that `op` needs and its own run, operands first,
+/// without recursion: chains are long.
+void Search::emit(uint32_t op, const std::vector<bool> &dropped,
+                  std::vector<bool> &isMade, std::vector<Step> &steps) const {
+  std::vector<std::pair<uint32_t, size_t>> work{{op, 0}};
+  while (!work.empty()) {
+    auto &[current, next] = work.back();
+    const std::vector<uint32_t> &reads = problem.operations[current].reads;
+    if (next < reads.size()) {
+      uint32_t from = maker[reads[next++]];
+      if (from != kNobody && dropped[from] && !isMade[from]) {
+        isMade[from] = true;
+        work.push_back({from, 0});
+      }
+      continue;
+    }
+    steps.push_back({current, current != op});
+    work.pop_back();
+  }
+}
+
+Solution Search::build(Again most, int64_t segmentBytes) const {
+  std::vector<bool> dropped = chooseDropped(most, segmentBytes);
+  std::vector<bool> isMade(problem.operations.size());
+  Solution solution;
+  for (uint32_t op = 0; op < turn; ++op)
+    solution.steps.push_back({op, false});
+  for (uint32_t op = turn; op < problem.operations.size(); ++op)
+    emit(op, dropped, isMade, solution.steps);
+  for (const Step &step : solution.steps)
+    if (step.isAgain)
+      solution.nanoseconds += problem.operations[step.operation].nanoseconds;
+  solution.peakBytes = peakBytes(problem, solution.steps);
+  return solution;
+}
+
+Solution dlc::planning::recompute::keepAll(const Problem &problem) {
+  Solution solution;
+  solution.steps = givenOrder(problem);
+  solution.peakBytes = peakBytes(problem, solution.steps);
+  return solution;
+}
+
+/// Calls `consider` with candidates, from whole segments to small ones.
+template <typename ConsiderFn>
+static void forEachCandidate(const Search &search, Again most,
+                             ConsiderFn consider) {
+  // Four sizes to each factor of two, over three powers of ten.
+  double segment = static_cast<double>(search.droppableBytes(most));
+  for (int i = 0; i < 40 && segment >= 1; ++i, segment /= 1.19)
+    consider(search.build(most, static_cast<int64_t>(segment)));
+}
+
+static bool isBetter(const Solution &a, const Solution &b) {
+  return a.peakBytes != b.peakBytes ? a.peakBytes < b.peakBytes
+                                    : a.nanoseconds < b.nanoseconds;
+}
+
+Solution dlc::planning::recompute::solveCheap(const Problem &problem) {
+  Search search(problem);
+  Solution best = keepAll(problem);
+  forEachCandidate(search, Again::Cheap, [&](Solution next) {
+    if (isBetter(next, best))
+      best = std::move(next);
+  });
+  return best;
+}
+
+Solution dlc::planning::recompute::solve(const Problem &problem,
+                                         int64_t budget) {
+  Search search(problem);
+  Solution best = keepAll(problem);
+  auto consider = [&](Solution next) {
+    bool fits = next.peakBytes <= budget, bestFits = best.peakBytes <= budget;
+    if (fits != bestFits ? fits
+        : fits           ? next.nanoseconds < best.nanoseconds
+                         : isBetter(next, best))
+      best = std::move(next);
+  };
+  for (Again most : {Again::Cheap, Again::Dear})
+    forEachCandidate(search, most, consider);
+  return best;
+}
