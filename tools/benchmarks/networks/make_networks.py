@@ -1,0 +1,23 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the networks that memory.py plans, from MXNet's model zoo (Apache 2.0).
+
+usage: make_networks.py FOLDER      (Python 3.8, mxnet==1.9.1, numpy<1.24)
+
+Only their structure: there are no weights in the files.
+"""
+
+import gzip
+import os
+import sys
+
+import mxnet as mx
+from mxnet.gluon.model_zoo import vision
+
+for name in ("resnet50_v1", "mobilenetv2_1.0", "densenet121", "inceptionv3", "vgg16"):
+    network = vision.get_model(name, prefix="net_")
+    path = os.path.join(sys.argv[1], name + "-symbol.json.gz")
+    with open(path, "wb") as file:
+        # Without a time, so that the same network is the same file.
+        with gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+            packed.write(network(mx.sym.var("data")).tojson().encode())
