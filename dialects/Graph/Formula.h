@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What gradients are written with: formulas over whole tensors.
+// What gradients, and decompositions that have theirs of what they are made of,
+// are written with: formulas over whole tensors.
 
 #ifndef DLC_DIALECTS_GRAPH_FORMULA_H
 #define DLC_DIALECTS_GRAPH_FORMULA_H
@@ -16,6 +17,7 @@ namespace dlc::graph {
 struct Formula : Chain {
   explicit Formula(Gradients &gradients)
       : Chain{gradients.builder(), gradients.loc()} {}
+  Formula(mlir::OpBuilder &builder, mlir::Location loc) : Chain{builder, loc} {}
 
   static mlir::RankedTensorType typeOf(Value x) {
     return llvm::cast<mlir::RankedTensorType>(x.getType());

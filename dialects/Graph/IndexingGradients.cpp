@@ -98,48 +98,148 @@ LogicalResult TopKOp::buildGradients(Gradients &gradients) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// What is written over counts nothing; what is added to counts. Of several
-/// updates of one place, which ONNX leaves undefined, each gets the gradient.
+namespace {
+
+/// How a scatter and the gather of the same places are built.
+template <typename Op> struct Places;
+
+template <> struct Places<ScatterElementsOp> {
+  Formula &f;
+  ScatterElementsOp op;
+
+  Value gather(Value x) {
+    return GatherElementsOp::create(f.builder, f.loc, x, op.getIndices(),
+                                    op.getAxis());
+  }
+  Value scatter(Value x, Value updates, StringRef reduction) {
+    return ScatterElementsOp::create(f.builder, f.loc, x, op.getIndices(),
+                                     updates, op.getAxis(), reduction);
+  }
+};
+
+template <> struct Places<ScatterNDOp> {
+  Formula &f;
+  ScatterNDOp op;
+
+  Value gather(Value x) {
+    return GatherNDOp::create(f.builder, f.loc, x, op.getIndices());
+  }
+  Value scatter(Value x, Value updates, StringRef reduction) {
+    return ScatterNDOp::create(f.builder, f.loc, x, op.getIndices(), updates,
+                               reduction);
+  }
+};
+
+} // namespace
+
+/// The product of all factors of a place but one, where `others` is that of
+/// those that are not 0, of which there are `zeros`.
+static Value withoutFactor(Formula &f, Value factor, Value others,
+                           Value zeros) {
+  Value isZero = f.make<EqualOp>(factor, f.number(factor, 0));
+  Value quotient = f.div(others, f.select(isZero, 1, factor));
+  // It may be the only one that is 0.
+  Value left = f.sub(zeros, f.cast(isZero, Formula::elementOf(zeros)));
+  return f.select(f.make<EqualOp>(left, f.number(left, 0)), quotient, 0);
+}
+
+/// Each factor's gradient is the product of the others: quotients, which zeros
+/// are counted apart for.
+template <typename Op> static void giveFactors(Op op, Gradients &gradients) {
+  Formula f(gradients);
+  Places<Op> places{f, op};
+  Value g = gradients.ofResult();
+  auto withoutZeros = [&](Value x) {
+    return f.select(f.make<EqualOp>(x, f.number(x, 0)), 1, x);
+  };
+  auto zerosOf = [&](Value x) {
+    return f.cast(f.make<EqualOp>(x, f.number(x, 0)), f.builder.getI64Type());
+  };
+  Value product = places.scatter(withoutZeros(op.getX()),
+                                 withoutZeros(op.getUpdates()), "mul");
+  Value zeros =
+      places.scatter(zerosOf(op.getX()), zerosOf(op.getUpdates()), "add");
+  gradients.give(
+      0, [&] { return f.mul(g, withoutFactor(f, op.getX(), product, zeros)); });
+  gradients.give(2, [&] {
+    return f.mul(places.gather(g),
+                 withoutFactor(f, op.getUpdates(), places.gather(product),
+                               places.gather(zeros)));
+  });
+}
+
+/// What is written over counts nothing; what is added to counts; of extremes
+/// all that equal the result do. Of several updates of one place, which ONNX
+/// leaves undefined where they are just written, each gets the gradient.
 template <typename Op>
-static LogicalResult
-giveScattered(Op op, Gradients &gradients,
-              function_ref<Value(Formula &, Value)> gather,
-              function_ref<Value(Formula &, Value)> clear) {
+static LogicalResult giveScattered(Op op, Gradients &gradients) {
   if (!hasStaticTypes(op))
     return failDynamic(gradients);
   StringRef reduction = op.getReduction();
-  if (reduction != "none" && reduction != "add")
-    return gradients.fail("expected a reduction of none or add, got " +
-                          reduction);
+  if (reduction == "mul") {
+    giveFactors(op, gradients);
+    return success();
+  }
   Formula f(gradients);
+  Places<Op> places{f, op};
   Value g = gradients.ofResult();
-  gradients.give(0, [&] { return reduction == "add" ? g : clear(f, g); });
-  gradients.give(2, [&] { return gather(f, g); });
+  auto chosen = [&](Value x, Value y, Value g) {
+    return f.select(f.make<EqualOp>(x, y), g, 0);
+  };
+  bool isExtreme = reduction == "max" || reduction == "min";
+  gradients.give(0, [&] {
+    if (isExtreme)
+      return chosen(op.getX(), op.getY(), g);
+    return reduction == "add"
+               ? g
+               : places.scatter(g, zerosLike(f, op.getUpdates()), "none");
+  });
+  gradients.give(2, [&] {
+    Value taken = places.gather(g);
+    return isExtreme ? chosen(op.getUpdates(), places.gather(op.getY()), taken)
+                     : taken;
+  });
   return success();
 }
 
 LogicalResult ScatterElementsOp::buildGradients(Gradients &gradients) {
-  return giveScattered(
-      *this, gradients,
-      [&](Formula &f, Value g) -> Value {
-        return GatherElementsOp::create(f.builder, f.loc, g, getIndices(),
-                                        getAxis());
-      },
-      [&](Formula &f, Value g) -> Value {
-        return ScatterElementsOp::create(f.builder, f.loc, g, getIndices(),
-                                         zerosLike(f, getUpdates()), getAxis(),
-                                         "none");
-      });
+  return giveScattered(*this, gradients);
 }
 
 LogicalResult ScatterNDOp::buildGradients(Gradients &gradients) {
-  return giveScattered(
-      *this, gradients,
-      [&](Formula &f, Value g) -> Value {
-        return GatherNDOp::create(f.builder, f.loc, g, getIndices());
-      },
-      [&](Formula &f, Value g) -> Value {
-        return ScatterNDOp::create(f.builder, f.loc, g, getIndices(),
-                                   zerosLike(f, getUpdates()), "none");
-      });
+  return giveScattered(*this, gradients);
+}
+
+/// The cache's places that were written count nothing; the update's elements
+/// are read where they went.
+LogicalResult TensorScatterOp::buildGradients(Gradients &gradients) {
+  if (!hasStaticTypes(*this))
+    return failDynamic(gradients);
+  Formula f(gradients);
+  Value g = gradients.ofResult();
+  gradients.give(0, [&]() -> Value {
+    return TensorScatterOp::create(f.builder, f.loc, g,
+                                   zerosLike(f, getUpdate()), getWriteIndices(),
+                                   getAxis(), getMode());
+  });
+  gradients.give(1, [&]() -> Value {
+    auto type = Formula::typeOf(getUpdate());
+    int64_t axis = wrapAxis(getAxis(), type.getRank());
+    SmallVector<int64_t> shape(type.getRank(), 1);
+    shape[axis] = type.getDimSize(axis);
+    Value places = f.reshape(f.iota(shape[axis]), shape);
+    if (getWriteIndices()) {
+      SmallVector<int64_t> batches(type.getRank(), 1);
+      batches.front() = type.getDimSize(0);
+      places = f.add(f.reshape(getWriteIndices(), batches), places);
+    }
+    if (getMode() == "circular") {
+      int64_t extent = Formula::typeOf(g).getDimSize(axis);
+      places = ModOp::create(f.builder, f.loc, places, f.integer(extent),
+                             /*fmod=*/false);
+    }
+    return GatherElementsOp::create(f.builder, f.loc, g,
+                                    f.expand(places, type.getShape()), axis);
+  });
+  return success();
 }

@@ -149,9 +149,9 @@ func.func @names(%x: tensor<2xf32> {graph.name = "grad of y"}) -> (tensor<2xf32>
 
 // -----
 
-func.func @none(%x: tensor<1x3x8x8xf32>, %r: tensor<5x4xf32>, %i: tensor<5xi64>) -> tensor<5x3x2x2xf32> {
-  // expected-error @+1 {{'graph.roi_align' op has no gradient: none is defined for this operation}}
-  %y = graph.roi_align %x, %r, %i {output_height = 2 : i64, output_width = 2 : i64} : (tensor<1x3x8x8xf32>, tensor<5x4xf32>, tensor<5xi64>) -> tensor<5x3x2x2xf32>
+func.func @none(%x: tensor<1x3x8x8xf32>, %r: tensor<5x5xf32>) -> tensor<5x3x2x2xf32> {
+  // expected-error @+1 {{'graph.max_roi_pool' op has no gradient: none is defined for this operation}}
+  %y = graph.max_roi_pool %x, %r {pooled_shape = array<i64: 2, 2>} : (tensor<1x3x8x8xf32>, tensor<5x5xf32>) -> tensor<5x3x2x2xf32>
   return %y : tensor<5x3x2x2xf32>
 }
 
@@ -160,22 +160,31 @@ func.func @none(%x: tensor<1x3x8x8xf32>, %r: tensor<5x4xf32>, %i: tensor<5xi64>)
 // The same operation is no error where nothing is differentiated through it.
 
 // CHECK-LABEL: func.func @aside
-func.func @aside(%x: tensor<4xf32>, %i: tensor<5xi64>) -> (tensor<4xf32>, tensor<5x3x2x2xf32>) {
+func.func @aside(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<5x3x2x2xf32>) {
   %c = graph.constant dense<1.0> : tensor<1x3x8x8xf32>
-  %r = graph.constant dense<0.0> : tensor<5x4xf32>
-  // CHECK: graph.roi_align
-  %y = graph.roi_align %c, %r, %i {output_height = 2 : i64, output_width = 2 : i64} : (tensor<1x3x8x8xf32>, tensor<5x4xf32>, tensor<5xi64>) -> tensor<5x3x2x2xf32>
+  %r = graph.constant dense<0.0> : tensor<5x5xf32>
+  // CHECK: graph.max_roi_pool
+  %y = graph.max_roi_pool %c, %r {pooled_shape = array<i64: 2, 2>} : (tensor<1x3x8x8xf32>, tensor<5x5xf32>) -> tensor<5x3x2x2xf32>
   %0 = graph.exp %x : tensor<4xf32>
   return %0, %y : tensor<4xf32>, tensor<5x3x2x2xf32>
 }
 
 // -----
 
-func.func @reduction(%x: tensor<3xf32>, %u: tensor<2xf32>) -> tensor<3xf32> {
-  %i = graph.constant dense<[0, 2]> : tensor<2xi64>
-  // expected-error @+1 {{'graph.scatter_elements' op has no gradient: expected a reduction of none or add, got mul}}
-  %y = graph.scatter_elements %x, %i, %u {reduction = "mul"} : (tensor<3xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<3xf32>
-  return %y : tensor<3xf32>
+func.func @mode(%x: tensor<1x3x8x8xf32>, %r: tensor<5x4xf32>, %i: tensor<5xi64>) -> tensor<5x3x2x2xf32> {
+  // expected-error @+1 {{'graph.roi_align' op has no gradient: expected the mode avg, got max}}
+  %y = graph.roi_align %x, %r, %i {mode = "max", output_height = 2 : i64, output_width = 2 : i64} : (tensor<1x3x8x8xf32>, tensor<5x4xf32>, tensor<5xi64>) -> tensor<5x3x2x2xf32>
+  return %y : tensor<5x3x2x2xf32>
+}
+
+// -----
+
+func.func @policy(%x: tensor<1x1x2x3xf32>) -> tensor<1x1x4x6xf32> {
+  %n = graph.none : none
+  %s = graph.constant dense<[4, 9]> : tensor<2xi64>
+  // expected-error @+1 {{'graph.resize' op has no gradient: expected a keep_aspect_ratio_policy of stretch, got not_larger}}
+  %y = graph.resize %x, %n, %n, %s {axes = array<i64: 2, 3>, keep_aspect_ratio_policy = "not_larger"} : (tensor<1x1x2x3xf32>, none, none, tensor<2xi64>) -> tensor<1x1x4x6xf32>
+  return %y : tensor<1x1x4x6xf32>
 }
 
 // -----

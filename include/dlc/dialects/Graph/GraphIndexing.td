@@ -178,8 +178,8 @@ def ScatterNDOp : Graph_Op<"scatter_nd", "Opaque", [
   let results = (outs Graph_Tensor:$y);
 }
 
-def TensorScatterOp : Graph_Op<"tensor_scatter", "Opaque",
-                               [InPlaceOpInterface]> {
+def TensorScatterOp : Graph_Op<"tensor_scatter", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>, InPlaceOpInterface]> {
   let layout = "Sensitive";
   let methods = [{
     ::llvm::SmallVector<std::pair<unsigned, unsigned>> getInPlacePairs() { return {{0, 0}}; }

@@ -136,12 +136,14 @@ def MaxRoiPoolOp : Graph_Op<"max_roi_pool"> {
   let results = (outs Graph_FloatTensor:$y);
 }
 
-def RoiAlignOp : Graph_Op<"roi_align"> {
+def RoiAlignOp : Graph_Op<"roi_align", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Pooling of regions of interest with interpolation";
   let description = [{
     Splits each region (x1, y1, x2, y2 in the image that `batch_indices` names)
     into `output_height` x `output_width` bins and takes the mean or the largest
-    of `sampling_ratio`^2 bilinear samples of each.
+    of `sampling_ratio`^2 bilinear samples of each. Regions have a gradient of
+    zero.
 
     Constraints:
     - (roi_align_c1) `x`, `rois` and `y` have the same float element type;

@@ -7,7 +7,8 @@
 
 include "dlc/dialects/Graph/GraphBase.td"
 
-def ResizeOp : Graph_Op<"resize"> {
+def ResizeOp : Graph_Op<"resize", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let layout = "Sensitive";
   let summary = "Resampling to another size";
   let description = [{
@@ -48,7 +49,8 @@ def ResizeOp : Graph_Op<"resize"> {
   let results = (outs Graph_NumberTensor:$y);
 }
 
-def GridSampleOp : Graph_Op<"grid_sample"> {
+def GridSampleOp : Graph_Op<"grid_sample", "Opaque", [
+    DeclareOpInterfaceMethods<DecomposeOpInterface>]> {
   let summary = "Sampling at given coordinates";
   let description = [{
     Interpolates `x` (N, C, D1..Dn) at the coordinates of `grid` (N, G1..Gn, n),
@@ -72,7 +74,8 @@ def GridSampleOp : Graph_Op<"grid_sample"> {
   let results = (outs Graph_FloatTensor:$y);
 }
 
-def AffineGridOp : Graph_Op<"affine_grid"> {
+def AffineGridOp : Graph_Op<"affine_grid", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Coordinates of an affine map";
   let description = [{
     The coordinates for `graph.grid_sample` that the matrices `theta` map those
@@ -92,7 +95,8 @@ def AffineGridOp : Graph_Op<"affine_grid"> {
   let results = (outs Graph_FloatTensor:$y);
 }
 
-def Col2ImOp : Graph_Op<"col2im"> {
+def Col2ImOp : Graph_Op<"col2im", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Sum of blocks into an image";
   let description = [{
     Adds the columns of `x` (N, C * block, L) into an image of `image_shape` at
@@ -115,7 +119,8 @@ def Col2ImOp : Graph_Op<"col2im"> {
   let results = (outs Graph_NumberTensor:$y);
 }
 
-def DetOp : Graph_Op<"det"> {
+def DetOp : Graph_Op<"det", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Determinant";
   let description = [{
     The determinants of the matrices in the last two dimensions.

@@ -7,7 +7,8 @@
 
 include "dlc/dialects/Graph/GraphBase.td"
 
-def DftOp : Graph_Op<"dft"> {
+def DftOp : Graph_Op<"dft", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Discrete Fourier transform";
   let description = [{
     Transforms along `axis` (the last but one when none), of `dft_length`

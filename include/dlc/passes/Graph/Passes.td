@@ -121,10 +121,9 @@ def GradientPass : Pass<"graph-gradient", "::mlir::func::FuncOp"> {
     derivatives, and stays on the device of the operation that it came from.
     Operations that know no gradient but can be decomposed are. Fails where the
     way needs the gradient of an operation that has none, and says which and
-    why: deformable convolution, resampling (`resize`, `grid_sample`,
-    `affine_grid`), regions (`roi_align`, `max_roi_pool`), recurrent layers,
-    signals, quantisation, `col2im`, `det`, `one_hot`, `compress`, `unique`,
-    `tensor_scatter`, and scatters that multiply or take extremes have none yet.
+    why: deformable convolution, recurrent layers,
+    `max_roi_pool`, `stft`, quantisation, `one_hot`, `compress` and `unique` have
+    none yet.
     Cost: linear in the operations on the way and what their rules build.
 
     ```mlir

@@ -300,3 +300,46 @@ func.func @top_k_3(%x: tensor<4x2xf64>) -> tensor<2x2xf64> {
   %v, %i = graph.top_k %x, %k {axis = 0 : i64} : (tensor<4x2xf64>, tensor<1xi64>) -> (tensor<2x2xf64>, tensor<2x2xi64>)
   return %v : tensor<2x2xf64>
 }
+
+// Of updates of one place the product, or an extreme.
+
+func.func @scatter_elements_mul(%x: tensor<4xf64>, %u: tensor<4xf64>) -> tensor<4xf64> {
+  %i = graph.constant dense<[1, 3, 1, 0]> : tensor<4xi64>
+  %y = graph.scatter_elements %x, %i, %u {reduction = "mul"} : (tensor<4xf64>, tensor<4xi64>, tensor<4xf64>) -> tensor<4xf64>
+  return %y : tensor<4xf64>
+}
+
+func.func @scatter_elements_max(%x: tensor<2x3xf64>, %u: tensor<2x2xf64>) -> tensor<2x3xf64> {
+  %i = graph.constant dense<[[1, 1], [0, 2]]> : tensor<2x2xi64>
+  %y = graph.scatter_elements %x, %i, %u {axis = 1 : i64, reduction = "max"} : (tensor<2x3xf64>, tensor<2x2xi64>, tensor<2x2xf64>) -> tensor<2x3xf64>
+  return %y : tensor<2x3xf64>
+}
+
+func.func @scatter_nd_mul(%x: tensor<3x2xf64>, %u: tensor<2x2xf64>) -> tensor<3x2xf64> {
+  %i = graph.constant dense<[[2], [0]]> : tensor<2x1xi64>
+  %y = graph.scatter_nd %x, %i, %u {reduction = "mul"} : (tensor<3x2xf64>, tensor<2x1xi64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+  return %y : tensor<3x2xf64>
+}
+
+func.func @scatter_nd_min(%x: tensor<3x2xf64>, %u: tensor<2x2xf64>) -> tensor<3x2xf64> {
+  %i = graph.constant dense<[[2], [2]]> : tensor<2x1xi64>
+  %y = graph.scatter_nd %x, %i, %u {reduction = "min"} : (tensor<3x2xf64>, tensor<2x1xi64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+  return %y : tensor<3x2xf64>
+}
+
+func.func @tensor_scatter(%x: tensor<2x4x2xf64>, %u: tensor<2x2x2xf64>) -> tensor<2x4x2xf64> {
+  %i = graph.constant dense<[2, 1]> : tensor<2xi64>
+  %y = graph.tensor_scatter %x, %u, %i : (tensor<2x4x2xf64>, tensor<2x2x2xf64>, tensor<2xi64>) -> tensor<2x4x2xf64>
+  return %y : tensor<2x4x2xf64>
+}
+
+func.func @tensor_scatter_2(%x: tensor<2x4xf64>, %u: tensor<2x3xf64>) -> tensor<2x4xf64> {
+  %i = graph.constant dense<[3, 0]> : tensor<2xi64>
+  %y = graph.tensor_scatter %x, %u, %i {axis = 1 : i64, mode = "circular"} : (tensor<2x4xf64>, tensor<2x3xf64>, tensor<2xi64>) -> tensor<2x4xf64>
+  return %y : tensor<2x4xf64>
+}
+
+func.func @tensor_scatter_3(%x: tensor<1x4xf64>, %u: tensor<1x2xf64>) -> tensor<1x4xf64> {
+  %y = graph.tensor_scatter %x, %u {axis = -1 : i64} : (tensor<1x4xf64>, tensor<1x2xf64>) -> tensor<1x4xf64>
+  return %y : tensor<1x4xf64>
+}

@@ -1,0 +1,194 @@
+// Resampling, regions, and operations on images and matrices.
+// Each function is differentiated and compared with finite differences; values
+// are between `test.low` and `test.high`.
+
+//===-- Resize --------------------------------------------------------------===//
+
+func.func @resize_nearest(%x: tensor<1x2x3x2xf64>) -> tensor<1x2x6x6xf64> {
+  %n = graph.none : none
+  %s = graph.constant dense<[1, 2, 6, 6]> : tensor<4xi64>
+  %y = graph.resize %x, %n, %n, %s : (tensor<1x2x3x2xf64>, none, none, tensor<4xi64>) -> tensor<1x2x6x6xf64>
+  return %y : tensor<1x2x6x6xf64>
+}
+
+func.func @resize_nearest_2(%x: tensor<1x2x3xf64>) -> tensor<1x2x9xf64> {
+  %n = graph.none : none
+  %s = graph.constant dense<3.0> : tensor<1xf32>
+  %y = graph.resize %x, %n, %s, %n {axes = array<i64: -1>, coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"} : (tensor<1x2x3xf64>, none, tensor<1xf32>, none) -> tensor<1x2x9xf64>
+  return %y : tensor<1x2x9xf64>
+}
+
+func.func @resize_nearest_3(%x: tensor<1x5x4xf64>) -> tensor<1x3x7xf64> {
+  %n = graph.none : none
+  %s = graph.constant dense<[3, 7]> : tensor<2xi64>
+  %y = graph.resize %x, %n, %n, %s {axes = array<i64: 1, 2>, coordinate_transformation_mode = "align_corners", nearest_mode = "ceil"} : (tensor<1x5x4xf64>, none, none, tensor<2xi64>) -> tensor<1x3x7xf64>
+  return %y : tensor<1x3x7xf64>
+}
+
+// Twice the extent, but not each element twice.
+func.func @resize_nearest_4(%x: tensor<1x4xf64>) -> tensor<1x8xf64> {
+  %n = graph.none : none
+  %s = graph.constant dense<[1, 8]> : tensor<2xi64>
+  %y = graph.resize %x, %n, %n, %s {coordinate_transformation_mode = "half_pixel", nearest_mode = "floor"} : (tensor<1x4xf64>, none, none, tensor<2xi64>) -> tensor<1x8xf64>
+  return %y : tensor<1x8xf64>
+}
+
+func.func @resize_linear(%x: tensor<2x1x3x4xf64>) -> tensor<2x1x5x6xf64> {
+  %n = graph.none : none
+  %s = graph.constant dense<[2, 1, 5, 6]> : tensor<4xi64>
+  %y = graph.resize %x, %n, %n, %s {mode = "linear"} : (tensor<2x1x3x4xf64>, none, none, tensor<4xi64>) -> tensor<2x1x5x6xf64>
+  return %y : tensor<2x1x5x6xf64>
+}
+
+func.func @resize_linear_2(%x: tensor<1x1x5x4xf64>) -> tensor<1x1x2x6xf64> {
+  %n = graph.none : none
+  %s = graph.constant dense<[0.5, 1.5]> : tensor<2xf32>
+  %y = graph.resize %x, %n, %s, %n {mode = "linear", axes = array<i64: 2, 3>, antialias = true} : (tensor<1x1x5x4xf64>, none, tensor<2xf32>, none) -> tensor<1x1x2x6xf64>
+  return %y : tensor<1x1x2x6xf64>
+}
+
+func.func @resize_cubic(%x: tensor<1x4x3xf64>) -> tensor<1x6x5xf64> {
+  %n = graph.none : none
+  %s = graph.constant dense<[1, 6, 5]> : tensor<3xi64>
+  %y = graph.resize %x, %n, %n, %s {mode = "cubic", coordinate_transformation_mode = "align_corners", exclude_outside = true} : (tensor<1x4x3xf64>, none, none, tensor<3xi64>) -> tensor<1x6x5xf64>
+  return %y : tensor<1x6x5xf64>
+}
+
+func.func @resize_crop(%x: tensor<1x4x5xf64>) -> tensor<1x4x5xf64> {
+  %n = graph.none : none
+  %r = graph.constant dense<[0.0, 0.1, -0.2, 1.0, 0.8, 0.7]> : tensor<6xf32>
+  %s = graph.constant dense<[1, 4, 5]> : tensor<3xi64>
+  %y = graph.resize %x, %r, %n, %s {mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize", extrapolation_value = 3.0 : f32} : (tensor<1x4x5xf64>, tensor<6xf32>, none, tensor<3xi64>) -> tensor<1x4x5xf64>
+  return %y : tensor<1x4x5xf64>
+}
+
+//===-- Grids ---------------------------------------------------------------===//
+// The kernel rounds coordinates to f32, and results are linear in them between
+// elements: far differences are exact.
+
+func.func @grid_sample(%x: tensor<1x2x3x4xf64>, %g: tensor<1x2x2x2xf64>) -> tensor<1x2x2x2xf64> attributes {test.low = -1.3, test.high = 1.3, test.step = 1.0e-3, test.tolerance = 1.0e-3} {
+  %y = graph.grid_sample %x, %g : (tensor<1x2x3x4xf64>, tensor<1x2x2x2xf64>) -> tensor<1x2x2x2xf64>
+  return %y : tensor<1x2x2x2xf64>
+}
+
+func.func @grid_sample_2(%x: tensor<2x1x3x4xf64>, %g: tensor<2x1x3x2xf64>) -> tensor<2x1x1x3xf64> attributes {test.low = -1.5, test.high = 1.5, test.step = 1.0e-3, test.tolerance = 1.0e-3} {
+  %y = graph.grid_sample %x, %g {padding_mode = "border", align_corners = true} : (tensor<2x1x3x4xf64>, tensor<2x1x3x2xf64>) -> tensor<2x1x1x3xf64>
+  return %y : tensor<2x1x1x3xf64>
+}
+
+func.func @grid_sample_3(%x: tensor<1x1x5xf64>, %g: tensor<1x5x1xf64>) -> tensor<1x1x5xf64> attributes {test.low = -2.0, test.high = 2.0, test.step = 1.0e-3, test.tolerance = 1.0e-3} {
+  %y = graph.grid_sample %x, %g {padding_mode = "reflection"} : (tensor<1x1x5xf64>, tensor<1x5x1xf64>) -> tensor<1x1x5xf64>
+  return %y : tensor<1x1x5xf64>
+}
+
+func.func @grid_sample_4(%x: tensor<1x1x3x4xf64>) -> tensor<1x1x1x3xf64> {
+  %g = graph.constant dense<[[[[-0.7, 0.2], [0.9, -1.2], [0.1, 0.6]]]]> : tensor<1x1x3x2xf64>
+  %y = graph.grid_sample %x, %g {mode = "cubic"} : (tensor<1x1x3x4xf64>, tensor<1x1x3x2xf64>) -> tensor<1x1x1x3xf64>
+  return %y : tensor<1x1x1x3xf64>
+}
+
+func.func @grid_sample_5(%x: tensor<1x2x3x4xf64>) -> tensor<1x2x1x3xf64> {
+  %g = graph.constant dense<[[[[-0.7, 0.2], [0.9, -1.2], [0.1, 0.6]]]]> : tensor<1x1x3x2xf64>
+  %y = graph.grid_sample %x, %g {mode = "nearest"} : (tensor<1x2x3x4xf64>, tensor<1x1x3x2xf64>) -> tensor<1x2x1x3xf64>
+  return %y : tensor<1x2x1x3xf64>
+}
+
+func.func @affine_grid(%t: tensor<2x2x3xf64>) -> tensor<2x3x2x2xf64> {
+  %s = graph.constant dense<[2, 5, 3, 2]> : tensor<4xi64>
+  %y = graph.affine_grid %t, %s : (tensor<2x2x3xf64>, tensor<4xi64>) -> tensor<2x3x2x2xf64>
+  return %y : tensor<2x3x2x2xf64>
+}
+
+func.func @affine_grid_2(%t: tensor<1x3x4xf64>) -> tensor<1x2x3x2x3xf64> {
+  %s = graph.constant dense<[1, 1, 2, 3, 2]> : tensor<5xi64>
+  %y = graph.affine_grid %t, %s {align_corners = true} : (tensor<1x3x4xf64>, tensor<5xi64>) -> tensor<1x2x3x2x3xf64>
+  return %y : tensor<1x2x3x2x3xf64>
+}
+
+//===-- Regions -------------------------------------------------------------===//
+
+func.func @roi_align(%x: tensor<2x2x5x4xf64>) -> tensor<3x2x2x3xf64> {
+  %r = graph.constant dense<[[0.3, 0.6, 3.1, 4.2], [-1.0, 2.0, 2.5, 6.5], [1.0, 1.0, 1.4, 1.2]]> : tensor<3x4xf64>
+  %b = graph.constant dense<[1, 0, 1]> : tensor<3xi64>
+  %y = graph.roi_align %x, %r, %b {output_height = 2 : i64, output_width = 3 : i64} : (tensor<2x2x5x4xf64>, tensor<3x4xf64>, tensor<3xi64>) -> tensor<3x2x2x3xf64>
+  return %y : tensor<3x2x2x3xf64>
+}
+
+func.func @roi_align_2(%x: tensor<1x1x5x6xf64>) -> tensor<2x1x3x2xf64> {
+  %r = graph.constant dense<[[0.6, 1.2, 6.2, 8.4], [2.0, 2.0, 2.8, 2.4]]> : tensor<2x4xf64>
+  %b = graph.constant dense<0> : tensor<2xi64>
+  %y = graph.roi_align %x, %r, %b {output_height = 3 : i64, output_width = 2 : i64, sampling_ratio = 2 : i64, spatial_scale = 0.5 : f32, coordinate_transformation_mode = "output_half_pixel"} : (tensor<1x1x5x6xf64>, tensor<2x4xf64>, tensor<2xi64>) -> tensor<2x1x3x2xf64>
+  return %y : tensor<2x1x3x2xf64>
+}
+
+//===-- Blocks and determinants ---------------------------------------------===//
+
+func.func @col2im(%x: tensor<2x8x6xf64>) -> tensor<2x2x4x3xf64> {
+  %i = graph.constant dense<[4, 3]> : tensor<2xi64>
+  %k = graph.constant dense<[2, 2]> : tensor<2xi64>
+  %y = graph.col2im %x, %i, %k : (tensor<2x8x6xf64>, tensor<2xi64>, tensor<2xi64>) -> tensor<2x2x4x3xf64>
+  return %y : tensor<2x2x4x3xf64>
+}
+
+func.func @col2im_2(%x: tensor<1x3x3xf64>) -> tensor<1x1x6xf64> {
+  %i = graph.constant dense<[6]> : tensor<1xi64>
+  %k = graph.constant dense<[3]> : tensor<1xi64>
+  %y = graph.col2im %x, %i, %k {dilations = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 1, 2>} : (tensor<1x3x3xf64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x1x6xf64>
+  return %y : tensor<1x1x6xf64>
+}
+
+func.func @det(%x: tensor<2x3x3xf64>) -> tensor<2xf64> {
+  %y = graph.det %x : (tensor<2x3x3xf64>) -> tensor<2xf64>
+  return %y : tensor<2xf64>
+}
+
+func.func @det_2(%x: tensor<1x1xf64>) -> tensor<f64> {
+  %y = graph.det %x : (tensor<1x1xf64>) -> tensor<f64>
+  return %y : tensor<f64>
+}
+
+// Without an inverse.
+func.func @det_3(%x: tensor<1x2xf64>) -> tensor<f64> {
+  %s = graph.constant dense<[2, 2]> : tensor<2xi64>
+  %e = graph.expand %x, %s : (tensor<1x2xf64>, tensor<2xi64>) -> tensor<2x2xf64>
+  %c = graph.constant dense<[[1.0, 0.0], [1.0, 0.0]]> : tensor<2x2xf64>
+  %m = graph.mul %e, %c : tensor<2x2xf64>
+  %y = graph.det %m : (tensor<2x2xf64>) -> tensor<f64>
+  return %y : tensor<f64>
+}
+
+//===-- Signals -------------------------------------------------------------===//
+
+func.func @dft(%x: tensor<2x5x2xf64>) -> tensor<2x5x2xf64> {
+  %n = graph.none : none
+  %a = graph.constant dense<1> : tensor<i64>
+  %y = graph.dft %x, %n, %a : (tensor<2x5x2xf64>, none, tensor<i64>) -> tensor<2x5x2xf64>
+  return %y : tensor<2x5x2xf64>
+}
+
+func.func @dft_2(%x: tensor<4x2x1xf64>) -> tensor<4x2x2xf64> {
+  %l = graph.constant dense<6> : tensor<i64>
+  %a = graph.constant dense<0> : tensor<i64>
+  %y = graph.dft %x, %l, %a {onesided = true} : (tensor<4x2x1xf64>, tensor<i64>, tensor<i64>) -> tensor<4x2x2xf64>
+  return %y : tensor<4x2x2xf64>
+}
+
+func.func @dft_3(%x: tensor<1x6x2xf64>) -> tensor<1x4x2xf64> {
+  %n = graph.none : none
+  %l = graph.constant dense<4> : tensor<i64>
+  %y = graph.dft %x, %l, %n {inverse = true} : (tensor<1x6x2xf64>, tensor<i64>, none) -> tensor<1x4x2xf64>
+  return %y : tensor<1x4x2xf64>
+}
+
+func.func @dft_4(%x: tensor<1x4x2xf64>) -> tensor<1x6x1xf64> {
+  %n = graph.none : none
+  %y = graph.dft %x, %n, %n {inverse = true, onesided = true} : (tensor<1x4x2xf64>, none, none) -> tensor<1x6x1xf64>
+  return %y : tensor<1x6x1xf64>
+}
+
+func.func @dft_5(%x: tensor<1x2x2xf64>) -> tensor<1x5x1xf64> {
+  %n = graph.none : none
+  %l = graph.constant dense<5> : tensor<i64>
+  %y = graph.dft %x, %l, %n {inverse = true, onesided = true} : (tensor<1x2x2xf64>, tensor<i64>, none) -> tensor<1x5x1xf64>
+  return %y : tensor<1x5x1xf64>
+}
