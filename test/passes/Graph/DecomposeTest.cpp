@@ -62,9 +62,8 @@ static void check(StringRef text, double tolerance, int positive = -1) {
   OpBuilder builder(op);
   auto values = op.decompose(builder);
   ASSERT_TRUE(succeeded(values)) << text.str();
-  ASSERT_EQ(values->size(), 1u);
+  ASSERT_EQ(values->size(), op->getNumResults());
   ASSERT_TRUE(succeeded(verify(*module))) << text.str();
-  EXPECT_EQ(values->front().getType(), op->getResult(0).getType());
 
   DenseMap<Value, ElementsAttr> known;
   for (BlockArgument argument : block.getArguments())
@@ -82,13 +81,18 @@ static void check(StringRef text, double tolerance, int positive = -1) {
     for (Value operand : each.getOperands())
       operands.push_back(known.lookup(operand));
     ASSERT_TRUE(evaluateOperation(&each, operands, results).isOk());
-    known[each.getResult(0)] = results.front();
+    for (auto [result, value] : llvm::zip_equal(each.getResults(), results))
+      known[result] = value;
   }
-  std::vector<double> expected = floatsOf(known[op->getResult(0)]);
-  std::vector<double> found = floatsOf(known[values->front()]);
-  ASSERT_EQ(expected.size(), found.size());
-  for (size_t i = 0; i < expected.size(); ++i)
-    EXPECT_NEAR(expected[i], found[i], tolerance) << text.str() << " at " << i;
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
+    EXPECT_EQ(result.getType(), value.getType());
+    std::vector<double> expected = floatsOf(known[result]);
+    std::vector<double> found = floatsOf(known[value]);
+    ASSERT_EQ(expected.size(), found.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(expected[i], found[i], tolerance)
+          << text.str() << " at " << i;
+  }
 }
 
 TEST(Decompose, Softmax) {
@@ -215,4 +219,100 @@ TEST(Decompose, UnknownExtentsFail) {
   EXPECT_TRUE(failed(cast<DecomposeOpInterface>(op).decompose(builder)));
   op->getBlock()->walk([&](Operation *) { ++count; });
   EXPECT_EQ(count, 2) << "something was built";
+}
+
+/// Layers over 3 steps, 2 sequences, 2 inputs and 3 units.
+static std::string recurrentText(StringRef name, int64_t gates,
+                                 int64_t directions, bool isBatchFirst,
+                                 StringRef activations, StringRef attributes) {
+  std::string d = std::to_string(directions);
+  std::string rows = std::to_string(3 * gates);
+  bool hasCell = name == "lstm";
+  auto tensor = [](const std::string &shape, StringRef element = "f32") {
+    return "tensor<" + shape + "x" + element.str() + ">";
+  };
+  std::string state = tensor(isBatchFirst ? "2x" + d + "x3" : d + "x2x3");
+  std::string y = tensor(isBatchFirst ? "2x3x" + d + "x3" : "3x" + d + "x2x3");
+  std::string x = tensor(isBatchFirst ? "2x3x2" : "3x2x2");
+  std::string w = tensor(d + "x" + rows + "x2");
+  std::string r = tensor(d + "x" + rows + "x3");
+  std::string b = tensor(d + "x" + std::to_string(6 * gates));
+  std::string p = tensor(d + "x9"), l = tensor("2", "i32");
+  std::string names = "%x, %w, %r, %b, %l, %h",
+              types =
+                  x + ", " + w + ", " + r + ", " + b + ", " + l + ", " + state,
+              results = y + ", " + state;
+  std::string arguments = "%x: " + x + ", %w: " + w + ", %r: " + r +
+                          ", %b: " + b + ", %h: " + state;
+  if (hasCell) {
+    names += ", %c, %p";
+    types += ", " + state + ", " + p;
+    results += ", " + state;
+    arguments += ", %c: " + state + ", %p: " + p;
+  }
+  return "func.func @f(" + arguments +
+         ") { %l = graph.constant dense<[3, 1]> : tensor<2xi32> %y:" +
+         (hasCell ? "3" : "2") + " = graph." + name.str() + " " + names +
+         " {hidden_size = 3 : i64, layout = " + (isBatchFirst ? "1" : "0") +
+         " : i64, activations = \"" + activations.str() + "\"" +
+         attributes.str() + "} : (" + types + ") -> (" + results + ") return }";
+}
+
+TEST(Decompose, Recurrent) {
+  struct {
+    StringRef name;
+    int64_t gates;
+    StringRef attribute;
+  } layers[] = {{"rnn", 1, ", clip = 0.7 : f32"},
+                {"gru", 3, ""},
+                {"gru", 3, ", linear_before_reset = true"},
+                {"lstm", 4, ", clip = 2.0 : f32"},
+                {"lstm", 4, ", input_forget = true"}};
+  for (const auto &layer : layers)
+    for (bool isBatchFirst : {false, true}) {
+      check(recurrentText(layer.name, layer.gates, 1, isBatchFirst, "",
+                          layer.attribute),
+            1e-5);
+      check(
+          recurrentText(layer.name, layer.gates, 1, isBatchFirst, "",
+                        (layer.attribute + ", direction = \"reverse\"").str()),
+          1e-5);
+      check(recurrentText(
+                layer.name, layer.gates, 2, isBatchFirst, "",
+                (layer.attribute + ", direction = \"bidirectional\"").str()),
+            1e-5);
+    }
+}
+
+TEST(Decompose, RecurrentActivations) {
+  for (StringRef activation :
+       {"Affine", "Elu", "HardSigmoid", "LeakyRelu", "Relu", "ScaledTanh",
+        "Sigmoid", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"})
+    for (StringRef attributes :
+         {"", ", activation_alpha = array<f32: 0.3>, activation_beta = "
+              "array<f32: 0.6>"})
+      check(recurrentText("rnn", 1, 1, false, activation, attributes), 1e-3);
+}
+
+TEST(Decompose, GridSample) {
+  for (StringRef mode : {"linear", "nearest", "cubic"})
+    for (StringRef padding : {"zeros", "border", "reflection"})
+      for (StringRef align : {"true", "false"}) {
+        std::string attributes =
+            ("{mode = \"" + mode + "\", padding_mode = \"" + padding +
+             "\", align_corners = " + align + "}")
+                .str();
+        check("func.func @f(%x: tensor<2x3x4x5xf64>, %g: "
+              "tensor<2x3x7x2xf64>) { %y = graph.grid_sample %x, %g " +
+                  attributes +
+                  " : (tensor<2x3x4x5xf64>, tensor<2x3x7x2xf64>) -> "
+                  "tensor<2x3x3x7xf64> return }",
+              1e-4);
+        check("func.func @f(%x: tensor<1x2x3x1x4xf32>, %g: "
+              "tensor<1x2x3x2x3xf32>) { %y = graph.grid_sample %x, %g " +
+                  attributes +
+                  " : (tensor<1x2x3x1x4xf32>, tensor<1x2x3x2x3xf32>) -> "
+                  "tensor<1x2x2x3x2xf32> return }",
+              1e-4);
+      }
 }

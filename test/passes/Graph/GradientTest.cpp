@@ -53,8 +53,8 @@ struct GradientFiles : testing::TestWithParam<const char *> {
 
 static constexpr const char *files[] = {
     "gradients-contraction.mlir", "gradients-elementwise.mlir",
-    "gradients-fold.mlir", "gradients-movement.mlir",
-    "gradients-sampling.mlir"};
+    "gradients-fold.mlir",        "gradients-movement.mlir",
+    "gradients-recurrent.mlir",   "gradients-sampling.mlir"};
 
 static double numberOf(func::FuncOp function, StringRef name, double other) {
   auto attribute = function->getAttrOfType<FloatAttr>(name);

@@ -21,7 +21,8 @@ Constraints:
 }];
 
 class Graph_RecurrentOp<string mnemonic, string meaning, string example>
-    : Graph_Op<mnemonic> {
+    : Graph_Op<mnemonic, "Opaque", [
+          DeclareOpInterfaceMethods<DecomposeOpInterface>]> {
   let summary = meaning;
   let description = meaning # " over a sequence, as in ONNX. "
     # !subst("NAME", mnemonic, Graph_RecurrentDoc) # "\n```mlir\n"

@@ -119,12 +119,13 @@ def GradientPass : Pass<"graph-gradient", "::mlir::func::FuncOp"> {
     names are `grad of NAME` and `sum of grad of NAME`. Everything that is built
     is made of Graph operations, so that the pass can run again for higher
     derivatives, and stays on the device of the operation that it came from.
-    Operations that know no gradient but can be decomposed are. Fails where the
-    way needs the gradient of an operation that has none, and says which and
-    why: deformable convolution, recurrent layers,
+    Operations that know no gradient but can be decomposed are: recurrent layers
+    become all of their steps. Fails where the way needs the gradient of an
+    operation that has none, and says which and why: deformable convolution,
     `max_roi_pool`, `stft`, quantisation, `one_hot`, `compress` and `unique` have
     none yet.
-    Cost: linear in the operations on the way and what their rules build.
+    Cost: linear in the operations on the way and what their rules build, which
+    for a recurrent layer is about 30 operations a step.
 
     ```mlir
     func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
