@@ -124,8 +124,8 @@ def GradientPass : Pass<"graph-gradient", "::mlir::func::FuncOp"> {
     operation that has none, and says which and why: deformable convolution,
     `max_roi_pool`, `stft`, quantisation, `one_hot`, `compress` and `unique` have
     none yet.
-    Cost: linear in the operations on the way and what their rules build, which
-    for a recurrent layer is about 30 operations a step.
+    Cost: linear in the operations on the way and what their rules build; a
+    step of an lstm becomes 50 operations both ways, one of a gru 58.
 
     ```mlir
     func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
