@@ -101,6 +101,15 @@ LogicalResult ClampOp::buildGradients(Gradients &gradients) {
   return success();
 }
 
+LogicalResult ReplaceGradientOp::buildGradients(Gradients &gradients) {
+  gradients.give(1, [&]() -> Value {
+    Formula f(gradients);
+    return getScaled() ? f.mul(gradients.ofResult(), getGradient())
+                       : getGradient();
+  });
+  return success();
+}
+
 LogicalResult PreluOp::buildGradients(Gradients &gradients) {
   Formula f(gradients);
   Value g = gradients.ofResult();

@@ -351,6 +351,11 @@ OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
+Value ReplaceGradientOp::buildElement(OpBuilder &, Location,
+                                      ValueRange scalars) {
+  return scalars[0];
+}
+
 OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
   for (bool condition : {true, false}) {
     Value chosen = condition ? getA() : getB();

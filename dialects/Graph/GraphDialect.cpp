@@ -64,12 +64,12 @@ dlc::graph::detail::sameTypePairs(Operation *op) {
 // Attributes of functions
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyName(Operation *op, Attribute value) {
-  auto name = dyn_cast<StringAttr>(value);
+static LogicalResult verifyName(Operation *op, NamedAttribute attribute) {
+  auto name = dyn_cast<StringAttr>(attribute.getValue());
   if (!name || name.empty())
-    return op->emitError() << "expected '" << GraphDialect::kNameAttr
+    return op->emitError() << "expected '" << attribute.getName().strref()
                            << "' to be a string that is not empty, got "
-                           << value;
+                           << attribute.getValue();
   return success();
 }
 
@@ -97,10 +97,29 @@ static LogicalResult verifyDims(Operation *op, Type type, Attribute value) {
   return success();
 }
 
+/// The state of random numbers is a seed and a number.
+static LogicalResult verifyRandom(Operation *op, Type type) {
+  auto tensor = dyn_cast_or_null<RankedTensorType>(type);
+  if (!tensor || tensor.getShape() != ArrayRef<int64_t>{2} ||
+      !tensor.getElementType().isInteger(64))
+    return op->emitError() << "expected '" << GraphDialect::kRandomAttr
+                           << "' on a tensor<2xi64>, got " << type;
+  return success();
+}
+
+static LogicalResult verifyInitial(Operation *op, Type type, Attribute value) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type)
+    return op->emitError() << "expected '" << GraphDialect::kInitialAttr
+                           << "' to be elements of the argument's type " << type
+                           << ", got " << value;
+  return success();
+}
+
 static LogicalResult verifyValueAttribute(Operation *op, Type type,
                                           NamedAttribute attribute) {
   if (attribute.getName() == GraphDialect::kNameAttr)
-    return verifyName(op, attribute.getValue());
+    return verifyName(op, attribute);
   if (attribute.getName() == GraphDialect::kDimsAttr)
     return verifyDims(op, type, attribute.getValue());
   return op->emitError() << "'" << attribute.getName().strref()
@@ -118,6 +137,10 @@ LogicalResult GraphDialect::verifyRegionArgAttribute(Operation *op,
   else if (region < op->getNumRegions() && !op->getRegion(region).empty() &&
            argument < op->getRegion(region).getNumArguments())
     type = op->getRegion(region).getArgument(argument).getType();
+  if (attribute.getName() == kRandomAttr)
+    return verifyRandom(op, type);
+  if (attribute.getName() == kInitialAttr)
+    return verifyInitial(op, type, attribute.getValue());
   return verifyValueAttribute(op, type, attribute);
 }
 
@@ -127,6 +150,8 @@ LogicalResult GraphDialect::verifyRegionResultAttribute(
   Type type;
   if (function && result < function.getNumResults())
     type = function.getResultTypes()[result];
+  if (attribute.getName() == kUpdatesAttr)
+    return verifyName(op, attribute);
   return verifyValueAttribute(op, type, attribute);
 }
 

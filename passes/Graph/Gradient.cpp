@@ -50,6 +50,10 @@ find(func::FuncOp function, ArrayRef<std::string> names, bool isResult) {
   for (auto [i, type] : llvm::enumerate(types)) {
     if (!isContinuous(type))
       continue;
+    // What a run keeps for the next one is no head unless it is called so.
+    if (isResult && names.empty() &&
+        function.getResultAttr(i, GraphDialect::kUpdatesAttr))
+      continue;
     std::string name = nameOf(givenName(function, i, isResult), i);
     known += (known.empty() ? "" : ", ") + name;
     numbers.try_emplace(name, i);

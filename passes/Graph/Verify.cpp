@@ -90,6 +90,39 @@ static LogicalResult verifyNames(func::FuncOp function, unsigned count,
   return result;
 }
 
+/// Each `graph.updates` names an argument of the result's type, which no other
+/// result updates.
+static LogicalResult verifyUpdates(func::FuncOp function) {
+  llvm::StringMap<unsigned> arguments, updated;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto name =
+            function.getArgAttrOfType<StringAttr>(i, GraphDialect::kNameAttr))
+      arguments.try_emplace(name.getValue(), i);
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    auto name =
+        function.getResultAttrOfType<StringAttr>(i, GraphDialect::kUpdatesAttr);
+    if (!name)
+      continue;
+    auto argument = arguments.find(name.getValue());
+    if (argument == arguments.end())
+      return function.emitOpError() << "expected the name of an argument that "
+                                       "result #"
+                                    << i << " updates, got " << name;
+    Type type = function.getArgumentTypes()[argument->second];
+    if (function.getResultTypes()[i] != type)
+      return function.emitOpError()
+             << "expected result #" << i << " to have the type of argument "
+             << name << ", which it updates, " << type << ", got "
+             << function.getResultTypes()[i];
+    auto [entry, isNew] = updated.try_emplace(name.getValue(), i);
+    if (!isNew)
+      return function.emitOpError()
+             << "expected one update of argument " << name << ", got results #"
+             << entry->second << " and #" << i;
+  }
+  return success();
+}
+
 static LogicalResult verifyFunction(func::FuncOp function,
                                     VerifiedPhase phase) {
   LogicalResult result = success();
@@ -120,6 +153,7 @@ static LogicalResult verifyFunction(func::FuncOp function,
                      return function.getResultAttrOfType<StringAttr>(
                          i, GraphDialect::kNameAttr);
                    }));
+  note(verifyUpdates(function));
   for (Operation &op : function.getBody().front())
     note(verifyOperation(&op, phase));
   return result;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations that make a tensor from parameters: eye_like, one_hot, range.
+// Operations that make a tensor from parameters: eye_like, one_hot,
+// random_uniform, range.
 
 #include "Element.h"
 #include "Families.h"
 #include "Parameter.h"
 #include "ShapeRule.h"
 #include "Walk.h"
+
+#include "dlc/runtime/Base/Random.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -143,6 +146,58 @@ static Status computeOneHot(ComputeContext &context) {
 }
 
 //===----------------------------------------------------------------------===//
+// random_uniform
+//===----------------------------------------------------------------------===//
+
+/// Blocks that one run may draw from a stream.
+static constexpr int64_t blocksOfRun = int64_t(1) << 32;
+
+static Status inferRandomUniform(const InferContext &context,
+                                 std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 2));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, i64Type));
+  DLC_RETURN_IF_ERROR(checkRank(context, 1, 1));
+  static constexpr int64_t pair[] = {2};
+  const TensorType &state = context.operand(0).type;
+  if (!mayHaveShape(state, pair))
+    return DLC_INVALID("operand 0: expected a vector of 2 values, got %s",
+                       toString(state).c_str());
+  int64_t stream = context.attrs().getInt("stream", 0);
+  if (stream < 0 || stream > UINT32_MAX)
+    return DLC_INVALID("expected a stream of 0 to 2^32 - 1, got %" PRId64,
+                       stream);
+  Parameter shape;
+  DLC_RETURN_IF_ERROR(readParameter(context, 1, shape));
+  TensorType result = unrankedOf(DLC_F32);
+  if (shape.values)
+    result = {DLC_F32, *shape.values};
+  else if (shape.length != kUnknownDim)
+    result = {DLC_F32, std::vector<int64_t>(shape.length, kUnknownDim)};
+  if (shape.values) {
+    for (int64_t dim : *shape.values)
+      if (dim < 0)
+        return DLC_INVALID("expected dimensions of at least 0, got %" PRId64,
+                           dim);
+    std::optional<int64_t> count = elementCount(*shape.values);
+    if (!count || *count > blocksOfRun)
+      return DLC_INVALID("expected at most 2^32 random numbers, got %s",
+                         toString(result).c_str());
+  }
+  return addResult(results, std::move(result));
+}
+
+static Status computeRandomUniform(ComputeContext &context) {
+  DLC_RETURN_IF_ERROR(checkOutputs(context, inferRandomUniform));
+  std::vector<int64_t> state = context.intsOf(0);
+  TensorView &y = context.output(0);
+  RandomDraws draws{uint64_t(state[0]),
+                    uint32_t(context.attrs().getInt("stream", 0)),
+                    uint64_t(state[1]) * uint64_t(blocksOfRun)};
+  fillUniform(draws, 0, std::span(y.as<float>(), y.size()));
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
 // range
 //===----------------------------------------------------------------------===//
 
@@ -230,6 +285,7 @@ std::span<const Operation> ref::generateOperations() {
   static constexpr Operation table[] = {
       {"eye_like", inferEyeLike, computeEyeLike},
       {"one_hot", inferOneHot, computeOneHot},
+      {"random_uniform", inferRandomUniform, computeRandomUniform},
       {"range", inferRange, computeRange},
   };
   return table;

@@ -6,6 +6,8 @@
 #include "Loop.h"
 #include "ShapeRule.h"
 
+#include <cstring>
+
 using namespace dlc::rt;
 using namespace dlc::rt::ref;
 
@@ -36,6 +38,33 @@ static Status inferClamp(const InferContext &context,
   return inferTernary(context, 0, results);
 }
 
+/// All operands have one type.
+static Status inferReplaceGradient(const InferContext &context,
+                                   std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 3));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  TensorType type = context.operand(0).type;
+  for (size_t i : {1, 2}) {
+    DLC_RETURN_IF_ERROR(checkSameType(context, 0, i));
+    const TensorType &other = context.operand(i).type;
+    if (other.hasRank && !mayHaveShape(type, other.shape))
+      return DLC_INVALID("operand %zu: expected %s as operand 0, got %s", i,
+                         toString(type).c_str(), toString(other).c_str());
+    if (!type.hasRank && other.hasRank)
+      type = other;
+    for (size_t k = 0; other.hasRank && k != other.shape.size(); ++k)
+      (void)mergeDim(type.shape[k], other.shape[k]);
+  }
+  return addResult(results, std::move(type));
+}
+
+static Status computeReplaceGradient(ComputeContext &context) {
+  const TensorView &value = context.input(0);
+  if (size_t bytes = value.bytes())
+    std::memcpy(context.output(0).data, value.data, bytes);
+  return Status::ok();
+}
+
 static Status computeSelect(ComputeContext &context) {
   return dispatchWide(context.input(1).type, [&](auto wide) {
     using T = decltype(wide);
@@ -60,6 +89,7 @@ static Status computeClamp(ComputeContext &context) {
 std::span<const Operation> ref::ternaryOperations() {
   static constexpr Operation operations[] = {
       {"clamp", inferClamp, computeClamp},
+      {"replace_gradient", inferReplaceGradient, computeReplaceGradient},
       {"select", inferSelect, computeSelect},
   };
   return operations;

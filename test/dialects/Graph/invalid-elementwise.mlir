@@ -114,3 +114,11 @@ func.func @less_c2(%a: tensor<8xf32>, %b: tensor<7xf32>) {
   %out = graph.less %a, %b : (tensor<8xf32>, tensor<7xf32>) -> tensor<8xi1>
   return
 }
+
+// -----
+
+func.func @replace_gradient_c1(%v: tensor<8xf32>, %x: tensor<8xf32>, %g: tensor<7xf32>) {
+  // expected-error @+1 {{'graph.replace_gradient' op operand 2: expected 8xf32 as operand 0, got 7xf32}}
+  %out = graph.replace_gradient %v, %x, %g : (tensor<8xf32>, tensor<8xf32>, tensor<7xf32>) -> tensor<8xf32>
+  return
+}

@@ -63,3 +63,28 @@ func.func @col2im_c2(%x: tensor<1x5x5xf32>) {
   %out = graph.col2im %x, %i, %b : (tensor<1x5x5xf32>, tensor<2xi64>, tensor<1xi64>) -> tensor<1x1x5x5xf32>
   return
 }
+
+// -----
+
+func.func @random_uniform_c1(%state: tensor<3xi64>, %shape: tensor<2xi64>) {
+  // expected-error @+1 {{'graph.random_uniform' op operand 0: expected a vector of 2 values, got 3xi64}}
+  %out = graph.random_uniform %state, %shape : (tensor<3xi64>, tensor<2xi64>) -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @random_uniform_c2(%state: tensor<2xi64>) {
+  %shape = graph.constant dense<[65536, 65537]> : tensor<2xi64>
+  // expected-error @+1 {{'graph.random_uniform' op expected at most 2^32 random numbers, got 65536x65537xf32}}
+  %out = graph.random_uniform %state, %shape : (tensor<2xi64>, tensor<2xi64>) -> tensor<65536x65537xf32>
+  return
+}
+
+// -----
+
+func.func @random_uniform_c3(%state: tensor<2xi64>, %shape: tensor<1xi64>) {
+  // expected-error @+1 {{'graph.random_uniform' op expected a stream of 0 to 2^32 - 1, got -1}}
+  %out = graph.random_uniform %state, %shape {stream = -1 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<?xf32>
+  return
+}

@@ -199,3 +199,31 @@ func.func @other(%x: tensor<8xf32> {graph.other = 1 : i64}) {
 func.func @operation() attributes {graph.name = "f"} {
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected 'graph.random' on a tensor<2xi64>, got 'tensor<3xi64>'}}
+func.func @random(%x: tensor<3xi64> {graph.random}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'graph.initial' to be elements of the argument's type 'tensor<2xf32>', got dense<1.000000e+00> : tensor<3xf32>}}
+func.func @initial(%x: tensor<2xf32> {graph.initial = dense<1.0> : tensor<3xf32>}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'graph.updates' to be a string that is not empty, got ""}}
+func.func @updates(%x: tensor<2xf32>) -> (tensor<2xf32> {graph.updates = ""}) {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'graph.updates' is no attribute of arguments or results}}
+func.func @updates_of_argument(%x: tensor<2xf32> {graph.updates = "x"}) {
+  return
+}

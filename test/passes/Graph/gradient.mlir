@@ -210,3 +210,44 @@ func.func @integers(%x: tensor<3xi64>) -> tensor<3xf32> {
   %y = graph.cast %x {to = f32} : (tensor<3xi64>) -> tensor<3xf32>
   return %y : tensor<3xf32>
 }
+
+// -----
+
+// A replaced gradient is the given one, whatever comes from above, or their
+// product; what the value is made of gets none by this.
+
+// CHECK-LABEL: func.func @replaced
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2xf32>, %[[H:[^:]*]]: tensor<2xf32>, %[[G:[^:]*]]: tensor<2xf32>
+func.func @replaced(%x: tensor<2xf32>, %h: tensor<2xf32>) -> tensor<2xf32> {
+  // CHECK: %[[Z:.*]] = graph.constant dense<0.000000e+00> : tensor<2xf32>
+  // CHECK: return %{{.*}}, %[[H]], %[[Z]]
+  %0 = graph.exp %x : tensor<2xf32>
+  %1 = graph.replace_gradient %0, %x, %h : tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @scaled
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2xf32>, %[[G:[^:]*]]: tensor<2xf32>
+func.func @scaled(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // CHECK: %[[E:.*]] = graph.exp
+  // CHECK: %[[P:.*]] = graph.mul %[[G]], %[[E]]
+  // CHECK: return %{{.*}}, %[[P]]
+  %0 = graph.exp %x : tensor<2xf32>
+  %1 = graph.replace_gradient %x, %x, %0 {scaled = true} : tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// -----
+
+// What updates an argument is no head unless it is called so.
+
+// CHECK-LABEL: func.func @updates
+// CHECK-SAME: %{{.*}}: tensor<2xf32> {graph.name = "grad of y"}) ->
+func.func @updates(%x: tensor<2xf32> {graph.name = "x"}, %s: tensor<2xf32> {graph.name = "s"})
+    -> (tensor<2xf32> {graph.name = "y"}, tensor<2xf32> {graph.name = "n", graph.updates = "s"}) {
+  %0 = graph.exp %x : tensor<2xf32>
+  %1 = graph.add %s, %x : tensor<2xf32>
+  return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}

@@ -53,3 +53,26 @@ func.func @device_text(%a: tensor<4xf32>) -> tensor<4xf32> {
   %b = graph.relu %a {device = "cpu:0"} : tensor<4xf32>
   return %b : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{expected the name of an argument that result #0 updates, got "y"}}
+func.func @updates_nothing(%x: tensor<4xf32> {graph.name = "x"}) -> (tensor<4xf32> {graph.updates = "y"}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected result #0 to have the type of argument "x", which it updates, 'tensor<4xf32>', got 'tensor<4xi1>'}}
+func.func @updates_type(%x: tensor<4xf32> {graph.name = "x"}) -> (tensor<4xi1> {graph.updates = "x"}) {
+  %0 = graph.is_nan %x : (tensor<4xf32>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}
+
+// -----
+
+// expected-error @+1 {{expected one update of argument "x", got results #0 and #1}}
+func.func @updates_twice(%x: tensor<4xf32> {graph.name = "x"})
+    -> (tensor<4xf32> {graph.updates = "x"}, tensor<4xf32> {graph.updates = "x"}) {
+  return %x, %x : tensor<4xf32>, tensor<4xf32>
+}

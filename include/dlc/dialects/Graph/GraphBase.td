@@ -27,6 +27,13 @@ def Graph_Dialect : Dialect {
     and `graph.dims` (one string per dimension, the name of a symbolic
     dimension or empty; names are allowed on dynamic dimensions only).
 
+    State keeps value semantics: it comes in as an argument and goes out as a
+    result with `graph.updates`, the name of that argument, of the same type.
+    The program then writes the new value over the old one, after everything
+    that reads it. `graph.initial` is the value that a model's file gives an
+    argument, for whoever runs the program. `graph.random` marks the argument, two i64, that is the state
+    of random numbers: a seed and the number of the run.
+
     Tensors have plain element types: i1 (bool), i8 to i64 (signed), ui8 to
     ui64, f16, bf16, f32, f64. Dimensions may be dynamic, the rank may be
     unknown. Parameters such as shapes and axes are i64 operands. An absent
@@ -45,6 +52,9 @@ def Graph_Dialect : Dialect {
   let extraClassDeclaration = [{
     static constexpr ::llvm::StringLiteral kNameAttr = "graph.name";
     static constexpr ::llvm::StringLiteral kDimsAttr = "graph.dims";
+    static constexpr ::llvm::StringLiteral kInitialAttr = "graph.initial";
+    static constexpr ::llvm::StringLiteral kUpdatesAttr = "graph.updates";
+    static constexpr ::llvm::StringLiteral kRandomAttr = "graph.random";
   private:
     void addUnaryOps(); void addBinaryOps(); void addContractionOps();
     void addPoolingOps(); void addReductionOps(); void addNormalizationOps();

@@ -183,4 +183,30 @@ def ClampOp : Graph_ElementwiseOp<"clamp", [
   }];
 }
 
+def ReplaceGradientOp : Graph_ElementwiseOp<"replace_gradient", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+  let summary = "A value with a gradient that is given";
+  let description = [{
+    The elements of `value`. Where it is differentiated, the gradient of `x` is
+    `gradient`, whatever that of the result is, or with `scaled` their product;
+    those of the other operands are 0. So layers end a network whose gradient is
+    not the derivative of what they give forward (MXNet's `SoftmaxOutput`).
+
+    Constraints:
+    - (replace_gradient_c1) all operands and `y` have the same type, floats.
+
+    ```mlir
+    %y = graph.replace_gradient %value, %x, %gradient : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$value, Graph_FloatTensor:$x,
+                       Graph_FloatTensor:$gradient,
+                       Graph_Bool<"false">:$scaled);
+  let results = (outs Graph_FloatTensor:$y);
+  let assemblyFormat = [{
+    $value `,` $x `,` $gradient attr-dict `:`
+    custom<ElementwiseTypes>(type($value), type($x), type($gradient), type($y))
+  }];
+}
+
 #endif // DLC_DIALECTS_GRAPH_GRAPHBINARY_TD

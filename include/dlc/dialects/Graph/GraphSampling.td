@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resampling of images, and matrices.
+// Resampling of images, matrices, and random numbers.
 
 #ifndef DLC_DIALECTS_GRAPH_GRAPHSAMPLING_TD
 #define DLC_DIALECTS_GRAPH_GRAPHSAMPLING_TD
@@ -134,6 +134,30 @@ def DetOp : Graph_Op<"det", "Opaque", [
   }];
   let arguments = (ins Graph_FloatTensor:$x);
   let results = (outs Graph_FloatTensor:$y);
+}
+
+def RandomUniformOp : Graph_Op<"random_uniform"> {
+  let summary = "Random numbers from 0 to 1";
+  let description = [{
+    Numbers of [0, 1), each with the same probability, that are a function of
+    the operands and `stream` alone: Philox 4x32-10 (runtime/Base/Random.h)
+    keyed by the seed `state[0]`, whose element i is made of word i mod 4 of
+    block `state[1] * 2^32 + i / 4` of the stream. The result does not depend on
+    who computes it, and no two runs, numbered by `state[1]`, share a block.
+
+    Constraints:
+    - (random_uniform_c1) `state` has two elements; `shape` is a vector.
+    - (random_uniform_c2) `y` has at most 2^32 elements, f32.
+    - (random_uniform_c3) `stream` is in [0, 2^32).
+
+    ```mlir
+    %shape = graph.constant dense<[8, 16]> : tensor<2xi64>
+    %y = graph.random_uniform %state, %shape {stream = 1 : i64} : (tensor<2xi64>, tensor<2xi64>) -> tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins Graph_I64Tensor:$state, Graph_I64Tensor:$shape,
+                       Graph_Int<"0">:$stream);
+  let results = (outs TensorOf<[F32]>:$y);
 }
 
 #endif // DLC_DIALECTS_GRAPH_GRAPHSAMPLING_TD

@@ -111,7 +111,8 @@ def GradientPass : Pass<"graph-gradient", "::mlir::func::FuncOp"> {
   let description = [{
     Requires: inferred types (`graph-infer-types`); static shapes on the way
     from the arguments `wrt` to the results `heads`. Both are given by their
-    name (`graph.name`) or number (`#0`), and are all of floats by default.
+    name (`graph.name`) or number (`#0`), and are all of floats by default, but
+    for results that update an argument.
     Ensures: the function has one more argument per head, for its gradient, and
     one more result per argument of `wrt`, its gradient: the sum over all paths
     of floats, 0 where there is none or `graph.stop_gradient` cuts it. To the
@@ -225,8 +226,9 @@ def VerifyPass : Pass<"graph-verify", "::mlir::func::FuncOp"> {
     Requires: nothing.
     Ensures: of each phase this, and what those before it ensure:
     - `import`: the body is one block of Graph operations and the return; names
-      of arguments and of results (`graph.name`) are unique; `device` attributes
-      are `#dlc.device`s.
+      of arguments and of results (`graph.name`) are unique; each argument that
+      a result says to update (`graph.updates`) is there, has its type and no
+      other update; `device` attributes are `#dlc.device`s.
     - `graph`: every argument has a known rank; every operation but those of
       structure has a Reference kernel.
     - `placed`: every operation is on `cpu:0`, which is also where one without

@@ -310,6 +310,19 @@ TEST(Ternary, Select) {
             "?x5xi8");
 }
 
+TEST(Ternary, ReplaceGradient) {
+  expectResult("replace_gradient",
+               {f32({2}, {1, -0.0}), f32({2}, {3, 4}), f32({2}, {5, 6})}, {},
+               f32({2}, {1, -0.0}));
+  expectFailure("replace_gradient",
+                {f32({2}, {1, 2}), f32({1}, {3}), f32({2}, {5, 6})}, {},
+                "operand 1: expected 2xf32 as operand 0, got 1xf32");
+  EXPECT_EQ(inferred("replace_gradient",
+                     {typed(DLC_F32, {-1, 2}), typed(DLC_F32, {3, -1}),
+                      unranked(DLC_F32)}),
+            "3x2xf32");
+}
+
 TEST(Ternary, Clamp) {
   expectResult("clamp",
                {f32({4}, {-5, .5, 5, kNaN}), f32({}, {-1}), f32({}, {1})}, {},

@@ -2,7 +2,12 @@
 
 #include "TestText.h"
 
+#include "dlc/runtime/Base/Random.h"
+
 #include <gtest/gtest.h>
+
+#include <set>
+#include <tuple>
 
 using namespace dlc::rt;
 using namespace dlc::rt::ref::test;
@@ -104,4 +109,31 @@ TEST(Generate, RangeRejects) {
       "-9223372036854775808 to 9223372036854775807 by 1");
   EXPECT_EQ(shapesOf("range", {scalar(0), ints({1, 2}), scalar(1)}),
             "error: operand 1: expected one value, got 2xi64");
+}
+
+TEST(Generate, RandomUniform) {
+  // Words of Philox as Random.h defines them, from block 3 * 2^32 on.
+  float expected[6];
+  fillUniform(RandomDraws{7, 2, uint64_t(3) << 32}, 0, std::span(expected));
+  Outcome outcome = run("random_uniform", {i64({2}, {7, 3}), i64({2}, {2, 3})},
+                        attributes({{"stream", 2}}));
+  ASSERT_TRUE(outcome.isOk()) << outcome.error;
+  EXPECT_EQ(outcome.results[0].shape, (std::vector<int64_t>{2, 3}));
+  std::vector<double> found = outcome.results[0].values();
+  for (size_t i = 0; i != 6; ++i)
+    EXPECT_EQ(found[i], expected[i]);
+  // Seeds, runs and streams differ.
+  std::set<double> firsts{found[0]};
+  for (auto [seed, position, stream] :
+       {std::tuple(8, 3, 2), std::tuple(7, 4, 2), std::tuple(7, 3, 1)})
+    firsts.insert(run("random_uniform",
+                      {i64({2}, {seed, position}), i64({1}, {1})},
+                      attributes({{"stream", stream}}))
+                      .results[0]
+                      .values()[0]);
+  EXPECT_EQ(firsts.size(), 4u);
+  EXPECT_EQ(evaluated("random_uniform", {i64({2}, {7, 3}), i64({1}, {0})}),
+            "0xf32");
+  EXPECT_EQ(shapesOf("random_uniform", {i64({2}, {7, 3}), i64({1}, {-2})}),
+            "error: expected dimensions of at least 0, got -2");
 }
