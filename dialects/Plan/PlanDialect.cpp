@@ -67,6 +67,36 @@ static LogicalResult verifyNumber(OpTy op, int64_t &next) {
   return success();
 }
 
+/// Checks what `output` says to update; `updated` grows.
+static LogicalResult verifyUpdate(OutputOp output, ArrayRef<InputOp> inputs,
+                                  llvm::SmallDenseSet<int64_t> &updated) {
+  if (!output.getUpdates())
+    return success();
+  auto number = static_cast<int64_t>(*output.getUpdates());
+  if (number < 0 || number >= static_cast<int64_t>(inputs.size()))
+    return output.emitOpError("expected the number of an input to update, got ")
+           << number;
+  InputOp input = inputs[number];
+  Type type = input.getType();
+  if (output.getType() != type || !getByteSize(type))
+    return output.emitOpError("expected the static type of the input that it "
+                              "updates, ")
+           << type << ", got " << output.getType();
+  if (!updated.insert(number).second)
+    return output.emitOpError("expected one update of input ")
+           << number << ", got a second";
+  return success();
+}
+
+static LogicalResult verifyUpdates(ProgramOp program) {
+  SmallVector<InputOp> inputs(program.getBody().getOps<InputOp>());
+  llvm::SmallDenseSet<int64_t> updated;
+  for (OutputOp output : program.getBody().getOps<OutputOp>())
+    if (failed(verifyUpdate(output, inputs, updated)))
+      return failure();
+  return success();
+}
+
 LogicalResult ProgramOp::verifyRegions() {
   int64_t inputs = 0, outputs = 0;
   llvm::StringMap<int64_t> arenaSizes;
@@ -101,7 +131,7 @@ LogicalResult ProgramOp::verifyRegions() {
                << size << " bytes";
     }
   }
-  return success();
+  return verifyUpdates(*this);
 }
 
 LogicalResult ArenaOp::verify() {
@@ -185,9 +215,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("expected the name of a kernel, got ")
            << getKernelAttr();
   FunctionType type = kernel.getLaunchType();
-  return success(
-      succeeded(verifyTypes(*this, kernel, "reads", getReads(),
-                            type.getInputs())) &&
-      succeeded(verifyTypes(*this, kernel, "writes", getWrites(),
-                            type.getResults())));
+  return success(succeeded(verifyTypes(*this, kernel, "reads", getReads(),
+                                       type.getInputs())) &&
+                 succeeded(verifyTypes(*this, kernel, "writes", getWrites(),
+                                       type.getResults())));
 }

@@ -132,9 +132,9 @@ LogicalResult Exporter::addConstant(plan::ConstantOp constant) {
     return constant.emitOpError("expected constants that fit in the ")
            << rt::memoryLimit() << " bytes of memory, got one of "
            << value.bytes << " bytes";
-  constants.push_back(
-      {value.offset, std::as_bytes(std::span(raw.data().data(), size)),
-       repeats});
+  constants.push_back({value.offset,
+                       std::as_bytes(std::span(raw.data().data(), size)),
+                       repeats});
   constantBytes = value.offset + value.bytes;
   return success();
 }
@@ -151,8 +151,7 @@ LogicalResult Exporter::addMemory(Operation &op) {
         return success();
       })
       .Case<plan::InputOp, plan::OutputOp>([&](auto port) {
-        constexpr bool isInput =
-            std::is_same_v<decltype(port), plan::InputOp>;
+        constexpr bool isInput = std::is_same_v<decltype(port), plan::InputOp>;
         uint32_t id =
             addValue(port.getResult(),
                      isInput ? abi::Storage::Input : abi::Storage::Output);
@@ -160,6 +159,9 @@ LogicalResult Exporter::addMemory(Operation &op) {
         auto binding = std::make_unique<abi::BindingT>();
         binding->name = port.getName().str();
         binding->value = id;
+        if constexpr (!isInput)
+          if (port.getUpdates())
+            binding->updates = static_cast<int32_t>(*port.getUpdates());
         (isInput ? program.inputs : program.outputs)
             .push_back(std::move(binding));
         return success();
@@ -228,8 +230,8 @@ static uint64_t getTraffic(FunctionType type) {
   auto add = [&](Type operand) {
     rt::TensorType plain = graph::toTensorType(operand);
     if (plain.isStatic())
-      bytes += rt::elementCount(plain.shape).value_or(0) *
-               rt::sizeOf(plain.type);
+      bytes +=
+          rt::elementCount(plain.shape).value_or(0) * rt::sizeOf(plain.type);
   };
   llvm::for_each(type.getInputs(), add);
   llvm::for_each(type.getResults(), add);
@@ -383,8 +385,7 @@ dlc::artifact::writeProgram(ModuleOp module, const codegen::ObjectCode &code,
   Exporter exporter(module, code, info);
   if (failed(exporter.run()))
     return failure();
-  rt::Result<rt::AlignedBuffer> bytes =
-      rt::writeArtifact(exporter.contents());
+  rt::Result<rt::AlignedBuffer> bytes = rt::writeArtifact(exporter.contents());
   if (!bytes.isOk()) {
     emitError(module.getLoc(), bytes.status().message());
     return failure();

@@ -31,13 +31,18 @@ static schedule::Problem collect(ProgramOp program,
     }
     return entry->second;
   };
+  SmallVector<InputOp> inputs(program.getBody().getOps<InputOp>());
   for (LaunchOp launch : program.getBody().getOps<LaunchOp>()) {
     launches.push_back(launch);
     schedule::Task &task = problem.tasks.emplace_back();
     for (Value value : launch.getReads())
       task.reads.push_back(idOf(value));
-    for (Value value : launch.getWrites())
+    for (Value value : launch.getWrites()) {
       task.writes.push_back(idOf(value));
+      auto output = getBase(value).first.getDefiningOp<OutputOp>();
+      if (output && output.getUpdates())
+        task.overwrites.push_back(idOf(inputs[*output.getUpdates()]));
+    }
   }
   return problem;
 }

@@ -6,6 +6,7 @@
 
 #include "dlc/Planning/Memory/Validator.h"
 #include "dlc/abi/Tensor.h"
+#include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/passes/Plan/Passes.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -120,6 +121,64 @@ static LogicalResult verifySlices(ProgramOp program) {
   return success();
 }
 
+/// True if `launch` reads `input` only where it writes `output` in place.
+static bool readsInPlace(LaunchOp launch, Operation *kernel, Value input,
+                         Value output) {
+  ArrayRef<int64_t> pairs = dlc::kernel::getInPlacePairs(kernel);
+  auto isPaired = [&](size_t read) {
+    for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+      if (pairs[i] == static_cast<int64_t>(read) &&
+          getBase(launch.getWrites()[pairs[i + 1]]) ==
+              std::pair<Value, int64_t>(output, 0))
+        return getBase(launch.getReads()[read]).second == 0;
+    return false;
+  };
+  unsigned count = 0;
+  for (auto [i, value] : llvm::enumerate(launch.getReads())) {
+    if (getBase(value).first != input)
+      continue;
+    if (!isPaired(i) || ++count > 1)
+      return false;
+  }
+  return true;
+}
+
+/// What an output updates is read before it is written, or in place.
+static LogicalResult verifyUpdate(ProgramOp program, OutputOp output,
+                                  Value input, SymbolTable &symbols) {
+  bool isWritten = false;
+  for (LaunchOp launch : program.getBody().getOps<LaunchOp>()) {
+    auto isIn = [&](ValueRange values, Value wanted) {
+      return llvm::any_of(
+          values, [&](Value value) { return getBase(value).first == wanted; });
+    };
+    bool writes = isIn(launch.getWrites(), output);
+    bool isLegal =
+        writes ? readsInPlace(launch, symbols.lookup(launch.getKernel()), input,
+                              output)
+               : !isWritten || !isIn(launch.getReads(), input);
+    if (!isLegal) {
+      InFlightDiagnostic diagnostic = launch.emitOpError(
+          "expected to read what is updated before it is written");
+      diagnostic.attachNote(output.getLoc()) << "the update is here";
+      return diagnostic;
+    }
+    isWritten |= writes;
+  }
+  return success();
+}
+
+static LogicalResult verifyUpdates(ProgramOp program) {
+  SymbolTable symbols(program->getParentOfType<ModuleOp>());
+  SmallVector<InputOp> inputs(program.getBody().getOps<InputOp>());
+  for (OutputOp output : program.getBody().getOps<OutputOp>())
+    if (output.getUpdates() &&
+        failed(verifyUpdate(program, output, inputs[*output.getUpdates()],
+                            symbols)))
+      return failure();
+  return success();
+}
+
 static LogicalResult verifyLaunches(ProgramOp program) {
   DenseSet<Value> written;
   for (Operation &op : program.getBody().front()) {
@@ -139,8 +198,8 @@ namespace {
 struct VerifyPlan : public dlc::plan::impl::VerifyPlanPassBase<VerifyPlan> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
-    if (failed(verifyLaunches(program)) || failed(verifyConstants(program)) ||
-        failed(verifySlices(program)))
+    if (failed(verifyLaunches(program)) || failed(verifyUpdates(program)) ||
+        failed(verifyConstants(program)) || failed(verifySlices(program)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

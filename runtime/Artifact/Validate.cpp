@@ -97,6 +97,7 @@ private:
   Status checkBindings(const Tables<abi::Binding> *bindings,
                        abi::Storage storage, const char *what);
   Status checkNames(const Tables<abi::Binding> *bindings, const char *what);
+  Status checkUpdates();
   Status checkObject(size_t index);
   Status checkOrder();
   Status checkRead(size_t launch, uint32_t value);
@@ -113,6 +114,8 @@ private:
   uint64_t budget;
   std::vector<bool> poolWritten;
   std::vector<bool> outputWritten;
+  /// Of each input: the output that updates it, or -1.
+  std::vector<int64_t> updatedBy;
 };
 
 } // namespace
@@ -394,6 +397,10 @@ Status Validator::checkRead(size_t launch, uint32_t index) {
       (value.storage() == abi::Storage::Pool && !poolWritten[index]) ||
       (value.storage() == abi::Storage::Output &&
        !outputWritten[value.index()]);
+  if (value.storage() == abi::Storage::Input && updatedBy[value.index()] >= 0 &&
+      outputWritten[updatedBy[value.index()]])
+    return invalid("launch %zu: reads input %" PRIu32 " after it is updated",
+                   launch, value.index());
   if (isUnwritten)
     return invalid("launch %zu: reads value %" PRIu32 " before it is written",
                    launch, index);
@@ -469,6 +476,36 @@ Status Validator::checkBindings(const Tables<abi::Binding> *bindings,
   return checkNames(bindings, what);
 }
 
+/// An update has the memory of its input, which no other has.
+Status Validator::checkUpdates() {
+  updatedBy.assign(countOf(program.inputs()), -1);
+  for (size_t i = 0; i != countOf(program.outputs()); ++i) {
+    const abi::Binding &output = *program.outputs()->Get(i);
+    if (output.updates() == -1)
+      continue;
+    if (output.updates() < 0 || size_t(output.updates()) >= updatedBy.size())
+      return invalid("output %zu: updates input %" PRId32
+                     ", which does not exist",
+                     i, output.updates());
+    const abi::Binding &input = *program.inputs()->Get(output.updates());
+    const abi::Value &from = valueAt(input.value());
+    const abi::Value &to = valueAt(output.value());
+    bool isSame = from.type() == to.type() && isStatic(from) && isStatic(to) &&
+                  countOf(from.shape()) == countOf(to.shape());
+    for (size_t k = 0; isSame && k != countOf(from.shape()); ++k)
+      isSame = from.shape()->Get(k) == to.shape()->Get(k);
+    if (!isSame)
+      return invalid("output %zu: expected the static type of input %" PRId32
+                     ", which it updates",
+                     i, output.updates());
+    if (updatedBy[output.updates()] >= 0)
+      return invalid("output %zu: updates input %" PRId32 " a second time", i,
+                     output.updates());
+    updatedBy[output.updates()] = int64_t(i);
+  }
+  return Status::ok();
+}
+
 Status Validator::checkObject(size_t index) {
   const abi::ObjectVariant &object = *program.objects()->Get(index);
   for (size_t i = 0; i != countOf(object.features()); ++i)
@@ -496,6 +533,7 @@ Status Validator::run() {
       checkBindings(program.inputs(), abi::Storage::Input, "input"));
   DLC_RETURN_IF_ERROR(
       checkBindings(program.outputs(), abi::Storage::Output, "output"));
+  DLC_RETURN_IF_ERROR(checkUpdates());
   for (size_t i = 0; i != countOf(program.objects()); ++i)
     DLC_RETURN_IF_ERROR(checkObject(i));
   for (size_t i = 0; i != countOf(program.kernels()); ++i)

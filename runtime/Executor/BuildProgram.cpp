@@ -143,6 +143,8 @@ readPorts(const flatbuffers::Vector<flatbuffers::Offset<abi::Binding>> *from,
   for (size_t i = 0; i != countOf(from); ++i) {
     const abi::Binding &binding = *from->Get(i);
     ports.push_back({binding.name()->str(), values[binding.value()].type});
+    if (binding.updates() >= 0)
+      ports.back().updates = size_t(binding.updates());
     portValues.push_back(binding.value());
   }
 }
@@ -411,6 +413,12 @@ Status dlc::rt::buildProgram(Program::State &state,
   readValues(state);
   readPorts(plan.inputs(), state.values, state.inputs, state.inputValues);
   readPorts(plan.outputs(), state.values, state.outputs, state.outputValues);
+  state.updatedBy.resize(state.inputs.size());
+  for (size_t i = 0; i != state.outputs.size(); ++i)
+    if (state.outputs[i].updates) {
+      state.updatedBy[*state.outputs[i].updates] = i;
+      state.hasUpdates = true;
+    }
   readAttributes(state);
   if (options.loadsCode && countOf(plan.objects()))
     DLC_RETURN_IF_ERROR(loadCode(state));

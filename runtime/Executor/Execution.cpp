@@ -81,8 +81,11 @@ Status Execution::State::allocateArenas(SharedArenas *shared) {
   // Outputs of the execution's own: pages that a caller's memory replaces are
   // never touched and cost nothing.
   uint64_t end = 0;
-  for (uint32_t value : program.outputValues) {
+  for (size_t i = 0; i != program.outputValues.size(); ++i) {
+    uint32_t value = program.outputValues[i];
     ownedOffsets.push_back(end);
+    if (program.outputs[i].updates)
+      continue; // In the memory of the input.
     if (__builtin_add_overflow(end, program.values[value].bytes, &end) ||
         end > UINT64_MAX - DLC_ALIGNMENT)
       return makeError(StatusCode::OutOfMemory, "the outputs are too large");
@@ -119,7 +122,8 @@ void Execution::State::placeValues() {
     }
   }
   for (size_t i = 0; i != program.outputs.size(); ++i)
-    if (program.values[program.outputValues[i]].isStatic)
+    if (program.values[program.outputValues[i]].isStatic &&
+        !program.outputs[i].updates)
       setPort(Place::Output, i, ownedOutputs.data() + ownedOffsets[i]);
 }
 
@@ -161,6 +165,7 @@ Status Execution::State::prepare(const ExecutionOptions &options) {
   inputViews.resize(program.inputs.size());
   outputViews.resize(program.outputs.size());
   dynamicOutputs.resize(program.outputs.size());
+  isBoundElsewhere.resize(program.outputs.size());
   unboundInputs = program.inputs.size();
   if (program.statistics.dynamicValues)
     pool = createPooledManager(Context::cpu(), createHostSource(),
@@ -225,6 +230,57 @@ static void *nonNull(void *data) {
   return data ? data : empty;
 }
 
+/// Memory of [data, data + bytes) that a run writes, although it is that of an
+/// input, shares no byte with that of `other`.
+static bool isApart(const void *data, size_t bytes, const void *other,
+                    size_t otherBytes) {
+  auto begin = reinterpret_cast<uintptr_t>(data);
+  auto otherBegin = reinterpret_cast<uintptr_t>(other);
+  return !bytes || !otherBytes || begin + bytes <= otherBegin ||
+         otherBegin + otherBytes <= begin;
+}
+
+/// Checks memory for input (or output) `index` against all that is bound: what
+/// an update writes is of use to nobody else. Costs nothing without updates.
+Status Execution::State::checkApart(Place place, size_t index,
+                                    const void *data) const {
+  auto bytesOfPort = [&](uint32_t value) {
+    return program.values[value].bytes;
+  };
+  bool isInput = place == Place::Input;
+  bool isWritten = !isInput || program.updatedBy[index];
+  size_t bytes = bytesOfPort(isInput ? program.inputValues[index]
+                                     : program.outputValues[index]);
+  for (size_t i = 0; i != program.inputs.size(); ++i) {
+    uint32_t value = program.inputValues[i];
+    bool isSame = isInput ? i == index : program.outputs[index].updates == i;
+    if (isSame || !addresses[value] ||
+        (!program.updatedBy[i] && (!isWritten || !isInput)))
+      continue;
+    if (!isApart(data, bytes, addresses[value], bytesOfPort(value)))
+      return makeError(
+          StatusCode::InvalidArgument,
+          "%s '%s': expected memory apart from that of input "
+          "'%s', as a run updates one of them",
+          isInput ? "input" : "output",
+          (isInput ? program.inputs : program.outputs)[index].name.c_str(),
+          program.inputs[i].name.c_str());
+  }
+  for (size_t i = 0; i != program.outputs.size(); ++i) {
+    uint32_t value = program.outputValues[i];
+    bool isUpdate = isInput && program.updatedBy[index];
+    if (!isUpdate || !isBoundElsewhere[i])
+      continue;
+    if (!isApart(data, bytes, addresses[value], bytesOfPort(value)))
+      return makeError(StatusCode::InvalidArgument,
+                       "input '%s': expected memory apart from that of output "
+                       "'%s', as a run updates it",
+                       program.inputs[index].name.c_str(),
+                       program.outputs[i].name.c_str());
+  }
+  return Status::ok();
+}
+
 Status Execution::bindInput(size_t index, const TensorView &tensor) {
   const Program::State &program = state->program;
   if (index >= program.inputs.size())
@@ -232,11 +288,16 @@ Status Execution::bindInput(size_t index, const TensorView &tensor) {
                      "input %zu does not exist: there are %zu", index,
                      program.inputs.size());
   DLC_RETURN_IF_ERROR(checkBinding("input", program.inputs[index], tensor));
+  if (program.hasUpdates)
+    DLC_RETURN_IF_ERROR(state->checkApart(Place::Input, index, tensor.data));
   uint32_t value = program.inputValues[index];
   if (!state->addresses[value])
     --state->unboundInputs;
   state->shapes[value].assign(tensor.shape.begin(), tensor.shape.end());
   state->setPort(Place::Input, index, nonNull(tensor.data));
+  if (std::optional<size_t> output = program.updatedBy[index];
+      output && !state->isBoundElsewhere[*output])
+    state->setPort(Place::Output, *output, nonNull(tensor.data));
   return Status::ok();
 }
 
@@ -252,10 +313,15 @@ Status Execution::bindOutput(size_t index, const TensorView &tensor) {
                      "output '%s': its shape %s is known only after the run",
                      port.name.c_str(), toString(port.type).c_str());
   void *address = state->ownedOutputs.data() + state->ownedOffsets[index];
+  if (port.updates)
+    address = state->addresses[program.inputValues[*port.updates]];
   if (tensor.data) {
     DLC_RETURN_IF_ERROR(checkBinding("output", port, tensor));
+    if (program.hasUpdates)
+      DLC_RETURN_IF_ERROR(state->checkApart(Place::Output, index, tensor.data));
     address = tensor.data;
   }
+  state->isBoundElsewhere[index] = tensor.data != nullptr;
   state->setPort(Place::Output, index, address);
   return Status::ok();
 }

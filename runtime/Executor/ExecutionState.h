@@ -20,6 +20,7 @@ struct Execution::State {
 
   Status prepare(const ExecutionOptions &options);
   void setPort(Place place, size_t index, void *address);
+  Status checkApart(Place place, size_t index, const void *data) const;
   template <bool isObserved> Status runInOrder();
   Status runScheduled();
   void observeMemory(uint32_t device);
@@ -48,6 +49,8 @@ struct Execution::State {
   std::vector<uint32_t> slotStart, slots;
   /// Values that are, or look into, each input and output.
   std::vector<std::vector<uint32_t>> inputViews, outputViews;
+  /// Of each output: it has memory of the caller's.
+  std::vector<bool> isBoundElsewhere;
   size_t unboundInputs = 0;
   bool hasRun = false; ///< The last run succeeded.
 

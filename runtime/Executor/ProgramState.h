@@ -83,6 +83,9 @@ struct Program::State {
   std::vector<std::unique_ptr<PreparedKernel>> prepared;
   std::vector<Port> inputs, outputs;
   std::vector<uint32_t> inputValues, outputValues;
+  /// Of each input: the output that updates it.
+  std::vector<std::optional<size_t>> updatedBy;
+  bool hasUpdates = false;
   std::vector<uint64_t> arenaBytes; ///< Of each device.
   std::vector<Context> devices;
   /// Pairs of device and stream that have launches.

@@ -29,7 +29,8 @@ static Status numberStreams(Program::State &state,
   return Status::ok();
 }
 
-/// The memory of `value` as a use; none for what no launch writes.
+/// The memory of `value` as a use; none for what no launch writes. An input is
+/// in the space of the output that updates it.
 static void addUse(const Program::State &state, uint32_t value, bool isWrite,
                    std::vector<MemoryUse> &uses) {
   const ValueRecord &record = state.values[value];
@@ -37,8 +38,12 @@ static void addUse(const Program::State &state, uint32_t value, bool isWrite,
   uint32_t firstPooled = firstOutput + state.outputs.size();
   uint64_t end = record.offset + record.bytes;
   switch (record.place) {
-  case Place::Input:
   case Place::Constant:
+    return;
+  case Place::Input:
+    if (std::optional<size_t> output = state.updatedBy[record.index])
+      uses.push_back(
+          {firstOutput + uint32_t(*output), record.offset, end, isWrite});
     return;
   case Place::Arena:
     uses.push_back({record.device, record.offset, end, isWrite});

@@ -11,11 +11,16 @@ static constexpr uint32_t kNobody = UINT32_MAX;
 
 namespace {
 
-/// Who writes and who reads each buffer; each pair once.
+/// Who writes, reads and overwrites each buffer; each pair once.
 struct Uses {
   explicit Uses(const Problem &problem);
-  std::vector<uint32_t> writer;                // buffer -> task or kNobody
-  std::vector<std::vector<uint32_t>> readers;  // buffer -> tasks
+  /// Who comes after `task` because it overwrites `buffer`, which it reads.
+  uint32_t overwriterAfter(uint32_t task, uint32_t buffer) const {
+    return overwriter[buffer] == task ? kNobody : overwriter[buffer];
+  }
+  std::vector<uint32_t> writer;                 // buffer -> task or kNobody
+  std::vector<uint32_t> overwriter;             // buffer -> task or kNobody
+  std::vector<std::vector<uint32_t>> readers;   // buffer -> tasks
   std::vector<std::vector<uint32_t>> taskReads; // task -> distinct buffers
 };
 
@@ -40,10 +45,13 @@ private:
 
 Uses::Uses(const Problem &problem)
     : writer(problem.bufferBytes.size(), kNobody),
+      overwriter(problem.bufferBytes.size(), kNobody),
       readers(problem.bufferBytes.size()), taskReads(problem.tasks.size()) {
   for (uint32_t task = 0; task < problem.tasks.size(); ++task) {
     for (uint32_t buffer : problem.tasks[task].writes)
       writer[buffer] = task;
+    for (uint32_t buffer : problem.tasks[task].overwrites)
+      overwriter[buffer] = task;
     std::vector<uint32_t> &reads = taskReads[task];
     reads = problem.tasks[task].reads;
     std::sort(reads.begin(), reads.end());
@@ -53,9 +61,8 @@ Uses::Uses(const Problem &problem)
   }
 }
 
-int64_t
-dlc::planning::schedule::peakBytes(const Problem &problem,
-                                   const std::vector<uint32_t> &order) {
+int64_t dlc::planning::schedule::peakBytes(const Problem &problem,
+                                           const std::vector<uint32_t> &order) {
   Uses uses(problem);
   std::vector<size_t> left(problem.bufferBytes.size());
   for (size_t i = 0; i < left.size(); ++i)
@@ -101,6 +108,9 @@ std::vector<uint32_t> ListScheduler::forwards() const {
   for (uint32_t task = 0; task < count; ++task) {
     for (uint32_t buffer : uses.taskReads[task])
       waiting[task] += uses.writer[buffer] != kNobody;
+    for (uint32_t buffer : problem.tasks[task].overwrites)
+      for (uint32_t reader : uses.readers[buffer])
+        waiting[task] += reader != task;
     if (waiting[task] == 0)
       ready.push_back(task);
   }
@@ -117,8 +127,12 @@ std::vector<uint32_t> ListScheduler::forwards() const {
     uint32_t task = ready[at];
     ready.erase(ready.begin() + at);
     order.push_back(task);
-    for (uint32_t buffer : uses.taskReads[task])
+    for (uint32_t buffer : uses.taskReads[task]) {
       --left[buffer];
+      uint32_t next = uses.overwriterAfter(task, buffer);
+      if (next != kNobody && --waiting[next] == 0)
+        ready.push_back(next);
+    }
     for (uint32_t buffer : problem.tasks[task].writes)
       for (uint32_t reader : uses.readers[buffer])
         if (--waiting[reader] == 0)
@@ -137,6 +151,8 @@ std::vector<uint32_t> ListScheduler::backwards() const {
   for (uint32_t task = 0; task < count; ++task) {
     for (uint32_t buffer : problem.tasks[task].writes)
       waiting[task] += uses.readers[buffer].size();
+    for (uint32_t buffer : uses.taskReads[task])
+      waiting[task] += uses.overwriterAfter(task, buffer) != kNobody;
     if (waiting[task] == 0)
       ready.push_back(task);
   }
@@ -156,6 +172,10 @@ std::vector<uint32_t> ListScheduler::backwards() const {
     order.push_back(task);
     for (uint32_t buffer : problem.tasks[task].writes)
       live[buffer] = false;
+    for (uint32_t buffer : problem.tasks[task].overwrites)
+      for (uint32_t reader : uses.readers[buffer])
+        if (reader != task && --waiting[reader] == 0)
+          ready.push_back(reader);
     for (uint32_t buffer : uses.taskReads[task]) {
       live[buffer] = true;
       uint32_t writer = uses.writer[buffer];
@@ -219,6 +239,16 @@ dlc::planning::schedule::validate(const Problem &problem,
       last[buffer] = std::max(last[buffer], stepOf[task]);
     }
   }
+  std::vector<size_t> overwritten(buffers, count);
+  for (size_t task = 0; task < count; ++task)
+    for (uint32_t buffer : problem.tasks[task].overwrites)
+      overwritten[buffer] = stepOf[task];
+  for (size_t task = 0; task < count; ++task)
+    for (uint32_t buffer : problem.tasks[task].reads)
+      if (stepOf[task] > overwritten[buffer])
+        return "buffer " + std::to_string(buffer) + " is read at step " +
+               std::to_string(stepOf[task]) + " but overwritten at step " +
+               std::to_string(overwritten[buffer]);
   std::vector<int64_t> change(count + 1, 0);
   for (size_t buffer = 0; buffer < buffers; ++buffer) {
     if (first[buffer] == count)

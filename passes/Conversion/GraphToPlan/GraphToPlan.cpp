@@ -2,6 +2,8 @@
 //
 // convert-graph-to-plan: from values to memory.
 
+#include "Updates.h"
+
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/passes/Conversion/Passes.h"
 
@@ -16,6 +18,7 @@ namespace dlc::conversion {
 
 using namespace mlir;
 using namespace dlc;
+using dlc::conversion::viewedValue;
 
 /// The memory type of a tensor, in row-major order.
 static Type toMemory(Type type) {
@@ -31,16 +34,6 @@ static bool isStatic(Type memory) {
   return ranked && ranked.hasStaticShape();
 }
 
-/// The value whose bytes `value` shows, through views.
-static Value viewedValue(Value value) {
-  while (auto view = value.getDefiningOp<graph::InPlaceOpInterface>()) {
-    if (!view.isView())
-      break;
-    value = view->getOperand(0);
-  }
-  return value;
-}
-
 namespace {
 
 /// Converts one function.
@@ -53,6 +46,7 @@ public:
 private:
   std::string nameOf(DictionaryAttr attributes, StringRef prefix, unsigned i);
   void buildInputs();
+  BlockArgument updatedArgument(unsigned result);
   void buildOutputs();
   LogicalResult buildOperation(Operation &op);
   void buildCall(kernel::CallOp call);
@@ -62,8 +56,8 @@ private:
   func::FuncOp function;
   SymbolTable &symbols;
   OpBuilder builder;
-  IRMapping memory;                 // tensor value -> memory
-  DenseMap<Value, Value> placed;    // call result -> output that it writes
+  IRMapping memory;              // tensor value -> memory
+  DenseMap<Value, Value> placed; // call result -> output that it writes
   SmallVector<std::pair<Value, plan::OutputOp>> copies; // tensor -> output
 };
 
@@ -83,8 +77,8 @@ struct ConvertGraphToPlan
 std::string ProgramBuilder::nameOf(DictionaryAttr attributes, StringRef prefix,
                                    unsigned i) {
   if (attributes)
-    if (auto name = attributes.getAs<StringAttr>(
-            graph::GraphDialect::kNameAttr))
+    if (auto name =
+            attributes.getAs<StringAttr>(graph::GraphDialect::kNameAttr))
       return name.str();
   return (prefix + Twine(i)).str();
 }
@@ -98,23 +92,40 @@ void ProgramBuilder::buildInputs() {
   for (BlockArgument argument : function.getArguments()) {
     unsigned i = argument.getArgNumber();
     std::string name = nameOf(function.getArgAttrDict(i), "input", i);
-    memory.map(argument, plan::InputOp::create(
-                             builder, argument.getLoc(),
-                             toMemory(argument.getType()), i, name));
+    memory.map(argument,
+               plan::InputOp::create(builder, argument.getLoc(),
+                                     toMemory(argument.getType()), i, name));
   }
+}
+
+/// The argument that `result` updates, or null.
+BlockArgument ProgramBuilder::updatedArgument(unsigned result) {
+  auto name = function.getResultAttrOfType<StringAttr>(
+      result, graph::GraphDialect::kUpdatesAttr);
+  for (BlockArgument argument : function.getArguments())
+    if (name && name == function.getArgAttr(argument.getArgNumber(),
+                                            graph::GraphDialect::kNameAttr))
+      return argument;
+  return {};
 }
 
 void ProgramBuilder::buildOutputs() {
   Operation *terminator = function.getBody().front().getTerminator();
+  conversion::UpdateOrder order(function, symbols);
   for (OpOperand &result : terminator->getOpOperands()) {
     unsigned i = result.getOperandNumber();
     std::string name = nameOf(function.getResultAttrDict(i), "output", i);
     Value value = result.get(), base = viewedValue(value);
+    BlockArgument updated = updatedArgument(i);
     auto output = plan::OutputOp::create(builder, value.getLoc(),
                                          toMemory(value.getType()), i, name);
+    if (updated)
+      output.setUpdates(updated.getArgNumber());
     // One launch can write the output itself unless it is not a launch's
-    // result or feeds another output already.
-    if (base.getDefiningOp<kernel::CallOp>() && !placed.contains(base))
+    // result, feeds another output already, or would write over what is still
+    // to be read.
+    if (base.getDefiningOp<kernel::CallOp>() && !placed.contains(base) &&
+        (!updated || order.tryWriteOver(cast<OpResult>(base), updated)))
       placed[base] = output;
     else
       copies.push_back({value, output});
@@ -158,18 +169,32 @@ FlatSymbolRefAttr ProgramBuilder::getCopyKernel(Location loc, Type tensor) {
     if (library.getEntry() == "copy" && library.getFunctionType() == type)
       return FlatSymbolRefAttr::get(library.getSymNameAttr());
   OpBuilder detached(builder.getContext());
+  // The memory may be one: then there is nothing to move.
   auto library = kernel::LibraryOp::create(
       detached, loc, "copy", "copy", detached.getDictionaryAttr({}), type,
-      /*workspace=*/IntegerAttr(), /*inPlace=*/DenseI64ArrayAttr(),
+      /*workspace=*/IntegerAttr(), detached.getDenseI64ArrayAttr({0, 0}),
       /*note=*/StringAttr());
   return FlatSymbolRefAttr::get(symbols.insert(library));
 }
 
 void ProgramBuilder::buildCopies() {
-  for (auto [value, output] : copies) {
+  auto copy = [&](Value value, Value from, Value to) {
     FlatSymbolRefAttr kernel = getCopyKernel(value.getLoc(), value.getType());
-    plan::LaunchOp::create(builder, output.getLoc(), kernel,
-                           memory.lookup(value), output.getMemory());
+    plan::LaunchOp::create(builder, to.getLoc(), kernel, from, to);
+  };
+  for (auto &[value, output] : copies) {
+    Value from = memory.lookup(value);
+    auto source = dyn_cast<BlockArgument>(viewedValue(value));
+    bool isItself = source && output.getUpdates() &&
+                    source.getArgNumber() == *output.getUpdates();
+    // Arguments that trade places are read before any of them is written.
+    if (source && output.getUpdates() && !isItself) {
+      Value held = plan::BufferOp::create(
+          builder, value.getLoc(), toMemory(value.getType()), deviceOf(output));
+      copy(value, from, held);
+      from = held;
+    }
+    copy(value, from, output.getMemory());
   }
 }
 
@@ -180,15 +205,14 @@ LogicalResult ProgramBuilder::buildOperation(Operation &op) {
   }
   if (auto constant = dyn_cast<graph::ConstantOp>(op)) {
     memory.map(constant.getResult(),
-               plan::ConstantOp::create(builder, op.getLoc(),
-                                        toMemory(constant.getType()),
-                                        cast<ElementsAttr>(constant.getValue()),
-                                        IntegerAttr()));
+               plan::ConstantOp::create(
+                   builder, op.getLoc(), toMemory(constant.getType()),
+                   cast<ElementsAttr>(constant.getValue()), IntegerAttr()));
     return success();
   }
   if (isa<graph::NoneOp>(op)) {
     memory.map(op.getResult(0), plan::NoneOp::create(builder, op.getLoc(),
-                                                        builder.getNoneType()));
+                                                     builder.getNoneType()));
     return success();
   }
   auto view = dyn_cast<graph::InPlaceOpInterface>(op);
@@ -221,6 +245,11 @@ LogicalResult ProgramBuilder::build() {
     if (failed(buildOperation(op)))
       return failure();
   buildCopies();
+  auto outputs = program.getBody().getOps<plan::OutputOp>();
+  if (llvm::any_of(outputs,
+                   [](plan::OutputOp output) { return output.getUpdates(); }) &&
+      failed(conversion::orderUpdates(program)))
+    return failure();
   symbols.remove(function);
   function.erase();
   symbols.insert(program);

@@ -10,12 +10,15 @@ using namespace dlc::conversion;
 
 /// True if writing `output`, in the last stage, cannot spoil a read of `input`:
 /// the last stage reads it where it writes, and earlier ones read it within
-/// their tile.
+/// their tile. What else the last stage writes at that place lies elsewhere.
 bool Planner::readsAllow(unsigned input, unsigned output) {
   Value argument = kernel.getArgument(input);
   Value result = kernel.getBody().front().getTerminator()->getOperand(output);
   const Stage &last = plan.stages.back();
-  if (last.outputs.size() != 1 || last.outputs[0].tensor != result)
+  const auto *written = llvm::find_if(
+      last.outputs,
+      [&](const StageOutput &out) { return out.tensor == result; });
+  if (written == last.outputs.end() || written->old)
     return false;
   for (const Stage &stage : ArrayRef<Stage>(plan.stages).drop_back())
     for (const StageOutput &out : stage.outputs)
@@ -30,7 +33,7 @@ bool Planner::readsAllow(unsigned input, unsigned output) {
       if (in.tensor != argument)
         continue;
       if (&stage == &last) {
-        if (in.at != last.outputs[0].at)
+        if (in.at != written->at)
           return false;
         continue;
       }

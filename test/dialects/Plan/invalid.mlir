@@ -187,3 +187,28 @@ plan.program @launch_c5 {
   // expected-error@+1 {{expected a stream of at least 0, got -7}}
   plan.launch @relu reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) stream(-7)
 }
+
+// -----
+
+plan.program @program_c4_number {
+  %x = plan.input 0 "x" : memref<4xf32>
+  // expected-error@+1 {{expected the number of an input to update, got 1}}
+  %y = plan.output 0 "y" updates(1) : memref<4xf32>
+}
+
+// -----
+
+plan.program @program_c4_type {
+  %x = plan.input 0 "x" : memref<4xf32>
+  // expected-error@+1 {{expected the static type of the input that it updates, 'memref<4xf32>', got 'memref<5xf32>'}}
+  %y = plan.output 0 "y" updates(0) : memref<5xf32>
+}
+
+// -----
+
+plan.program @program_c4_twice {
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" updates(0) : memref<4xf32>
+  // expected-error@+1 {{expected one update of input 0, got a second}}
+  %z = plan.output 1 "z" updates(0) : memref<4xf32>
+}

@@ -130,3 +130,42 @@ plan.program @constant_misaligned {
   // expected-error@+1 {{expected an offset aligned to 64, got 4}}
   %w = plan.constant dense<1.0> : tensor<4xf32> at(4) : memref<4xf32>
 }
+
+// -----
+
+// What is updated is read before, or in place by the launch that writes.
+
+kernel.library @relu "reference.relu" {} : (tensor<4xf32>) -> tensor<4xf32>
+kernel.library @copy "copy" {} inPlace([0, 0]) : (tensor<4xf32>) -> tensor<4xf32>
+plan.program @update {
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  %n = plan.output 1 "n" updates(0) : memref<4xf32>
+  plan.launch @relu reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) stream(0)
+  plan.launch @copy reads(%x : memref<4xf32>) writes(%n : memref<4xf32>) stream(0)
+}
+
+// -----
+
+kernel.library @relu "reference.relu" {} : (tensor<4xf32>) -> tensor<4xf32>
+plan.program @read_after_update {
+  %x = plan.input 0 "x" : memref<4xf32>
+  %z = plan.input 1 "z" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  // expected-note@+1 {{the update is here}}
+  %n = plan.output 1 "n" updates(0) : memref<4xf32>
+  plan.launch @relu reads(%z : memref<4xf32>) writes(%n : memref<4xf32>) stream(0)
+  // expected-error@+1 {{expected to read what is updated before it is written}}
+  plan.launch @relu reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) stream(0)
+}
+
+// -----
+
+kernel.library @relu "reference.relu" {} : (tensor<4xf32>) -> tensor<4xf32>
+plan.program @update_not_in_place {
+  %x = plan.input 0 "x" : memref<4xf32>
+  // expected-note@+1 {{the update is here}}
+  %n = plan.output 0 "n" updates(0) : memref<4xf32>
+  // expected-error@+1 {{expected to read what is updated before it is written}}
+  plan.launch @relu reads(%x : memref<4xf32>) writes(%n : memref<4xf32>) stream(0)
+}

@@ -255,3 +255,50 @@ TEST(Validate, Bindings) {
             "input 1: expected a value of storage Input 1, got Input 0");
   EXPECT_EQ(failureWith([](B &b) { b.input("y", DLC_F32, {1}); }), "");
 }
+
+namespace {
+
+/// x is read, then updated by y.
+ProgramBuilder updateBuilder() {
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {2, 3});
+  int w = builder.constant<float>(DLC_F32, {3}, {1, -2, 3});
+  int sum = builder.arena(DLC_F32, {2, 3});
+  int y = builder.output("y", DLC_F32, {2, 3});
+  builder.reference("add", {x, w}, {sum}, "add1");
+  builder.reference("relu", {sum}, {y}, "relu1");
+  builder.program.outputs[0]->updates = 0;
+  return builder;
+}
+
+template <typename Change> std::string updateFailureWith(Change change) {
+  ProgramBuilder builder = updateBuilder();
+  change(builder);
+  Result<AlignedBuffer> file = writeArtifact(builder.contents());
+  return file.isOk() ? "" : file.status().message();
+}
+
+} // namespace
+
+TEST(Validate, Updates) {
+  EXPECT_EQ(updateFailureWith([](B &) {}), "");
+  EXPECT_EQ(
+      updateFailureWith([](B &b) { b.program.outputs[0]->updates = 1; }),
+      "output 0: updates input 1, which does not exist");
+  EXPECT_EQ(
+      updateFailureWith([](B &b) { b.program.outputs[0]->updates = -2; }),
+      "output 0: updates input -2, which does not exist");
+  EXPECT_EQ(updateFailureWith([](B &b) { valueOf(b, X).shape = {3, 2}; }),
+            "output 0: expected the static type of input 0, which it updates");
+  EXPECT_EQ(updateFailureWith([](B &b) {
+              int z = b.output("z", DLC_F32, {2, 3});
+              b.reference("relu", {Sum}, {z}, "relu2");
+              b.program.outputs[1]->updates = 0;
+            }),
+            "output 1: updates input 0 a second time");
+  EXPECT_EQ(updateFailureWith([](B &b) {
+              int z = b.output("z", DLC_F32, {2, 3});
+              b.reference("relu", {X}, {z}, "relu2");
+            }),
+            "launch 2: reads input 0 after it is updated");
+}

@@ -69,6 +69,69 @@ TEST(Executor, RunsReferenceKernels) {
   EXPECT_EQ(y.shape[1], 3);
 }
 
+namespace {
+/// n = relu(w + g) is the new value of w.
+ProgramBuilder updateBuilder() {
+  ProgramBuilder builder;
+  int w = builder.input("w", DLC_F32, {4});
+  int g = builder.input("g", DLC_F32, {4});
+  int sum = builder.arena(DLC_F32, {4});
+  int n = builder.output("n", DLC_F32, {4});
+  builder.reference("add", {w, g}, {sum}, "add1");
+  builder.reference("relu", {sum}, {n}, "relu1");
+  builder.program.outputs[0]->updates = 0;
+  return builder;
+}
+} // namespace
+
+TEST(Executor, UpdatesInputsInPlace) {
+  ProgramBuilder builder = updateBuilder();
+  Loaded loaded(builder);
+  EXPECT_EQ(loaded.program->outputs()[0].updates, 0u);
+  float w[] = {1, 2, -3, 4}, g[] = {1, -1, 1, 2};
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {4}, w).isOk());
+  ASSERT_TRUE(loaded.bind(1, DLC_F32, {4}, g).isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  EXPECT_EQ(std::vector<float>(w, w + 4), (std::vector<float>{3, 0, 1, 8}));
+  EXPECT_EQ(loaded.execution->output(0).data, w);
+}
+
+TEST(Executor, UpdatesElsewhereWhereBound) {
+  ProgramBuilder builder = updateBuilder();
+  Loaded loaded(builder);
+  float w[] = {1, 2, -3, 4}, g[] = {1, -1, 1, 2}, n[4] = {};
+  TensorView elsewhere{DLC_F32, loaded.program->outputs()[0].type.shape, n};
+  ASSERT_TRUE(loaded.execution->bindOutput(0, elsewhere).isOk());
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {4}, w).isOk());
+  ASSERT_TRUE(loaded.bind(1, DLC_F32, {4}, g).isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  EXPECT_EQ(w[0], 1);
+  EXPECT_EQ(std::vector<float>(n, n + 4), (std::vector<float>{2, 1, 0, 6}));
+  // And back.
+  elsewhere.data = nullptr;
+  ASSERT_TRUE(loaded.execution->bindOutput(0, elsewhere).isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
+  EXPECT_EQ(w[3], 6);
+}
+
+TEST(Executor, RefusesToUpdateMemoryOfOthers) {
+  ProgramBuilder builder = updateBuilder();
+  Loaded loaded(builder);
+  float memory[8] = {};
+  std::vector<int64_t> shape{4};
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {4}, memory).isOk());
+  EXPECT_EQ(loaded.bind(1, DLC_F32, {4}, memory + 3).message(),
+            "input 'g': expected memory apart from that of input 'w', as a run "
+            "updates one of them");
+  ASSERT_TRUE(loaded.bind(1, DLC_F32, {4}, memory + 4).isOk());
+  EXPECT_EQ(loaded.bind(0, DLC_F32, {4}, memory + 1).message(),
+            "input 'w': expected memory apart from that of input 'g', as a run "
+            "updates one of them");
+  // An output elsewhere may not be another input's memory that is updated.
+  EXPECT_TRUE(loaded.bind(0, DLC_F32, {4}, memory).isOk());
+}
+
 TEST(Executor, DescribesTheProgram) {
   ProgramBuilder builder = addReluBuilder();
   builder.program.devices[0]->lower_bound = 24;

@@ -18,10 +18,14 @@ namespace dlc::planning::schedule {
 struct Task {
   std::vector<uint32_t> reads;
   std::vector<uint32_t> writes;
+  /// Buffers from outside whose memory the task writes something else to: other
+  /// tasks that read them come before it.
+  std::vector<uint32_t> overwrites;
 };
 
 /// Tasks in an order that is legal as it stands. Each buffer is written by at
-/// most one task; a buffer that no task writes lives outside and costs nothing.
+/// most one task; a buffer that no task writes lives outside and costs nothing,
+/// and is overwritten by at most one.
 /// A buffer is live from its writer to its last reader.
 struct Problem {
   std::vector<int64_t> bufferBytes;
@@ -44,7 +48,8 @@ int64_t peakBytes(const Problem &problem, const std::vector<uint32_t> &order);
 Solution solve(const Problem &problem);
 
 /// What is wrong with the solution, or nullopt: `order` must be a permutation
-/// in which each buffer is written before it is read, with the stated peak.
+/// in which each buffer is written before it is read and read before it is
+/// overwritten, with the stated peak.
 std::optional<std::string> validate(const Problem &problem,
                                     const Solution &solution);
 

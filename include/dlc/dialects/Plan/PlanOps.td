@@ -47,6 +47,8 @@ def ProgramOp : Plan_Op<"program", [
     - (program_c1) inputs and outputs are numbered 0, 1, ... without gaps.
     - (program_c2) arenas have distinct names.
     - (program_c3) no device has two arenas.
+    - (program_c4) an output that updates an input has its type, which is static,
+      and no input has two of them.
 
     ```mlir
     plan.program @main {
@@ -86,6 +88,8 @@ def ArenaOp : Plan_Op<"arena", [HasParent<"ProgramOp">]> {
 def InputOp : Plan_ValueOp<"input", [HasParent<"ProgramOp">]> {
   let summary = "Memory that the caller binds and the program reads";
   let description = [{
+    Not written but through an output that updates it.
+
     ```mlir
     %x = plan.input 0 "data" : memref<1x3x224x224xf32>
     ```
@@ -98,13 +102,26 @@ def InputOp : Plan_ValueOp<"input", [HasParent<"ProgramOp">]> {
 def OutputOp : Plan_ValueOp<"output", [HasParent<"ProgramOp">]> {
   let summary = "Memory that the caller binds and the program writes";
   let description = [{
+    With `updates` it is the memory of the input of that number: state that one
+    run leaves to the next. It is written after everything that reads the input
+    has run, or by a launch that may do both in place (`plan-verify`).
+
     ```mlir
+    %w = plan.input 0 "weight" : memref<16xf32>
     %y = plan.output 0 "prob" : memref<1x1000xf32>
+    %n = plan.output 1 "new weight" updates(0) : memref<16xf32>
     ```
   }];
-  let arguments = (ins I64Attr:$index, StrAttr:$name);
+  let arguments = (ins I64Attr:$index, StrAttr:$name,
+                       OptionalAttr<I64Attr>:$updates);
   let results = (outs Plan_Memory:$memory);
-  let assemblyFormat = "$index $name attr-dict `:` type($memory)";
+  let assemblyFormat = [{
+    $index $name (`updates` `(` $updates^ `)`)? attr-dict `:` type($memory)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$memory, "int64_t":$index,
+                                 "::llvm::StringRef":$name), [{
+    build($_builder, $_state, memory, index, name, /*updates=*/{});
+  }]>];
 }
 
 def ConstantOp : Plan_ValueOp<"constant", [HasParent<"ProgramOp">]> {

@@ -121,7 +121,10 @@ def ConvertGraphToPlanPass
     `kernel.call`, `graph.constant`, `graph.none` or a view of static shape.
     Ensures: each function is a `plan.program` of the same name. Results are
     written straight into the outputs where one launch produces them; results
-    that are inputs, constants, or the same value twice are copied. Values of
+    that are inputs, constants, or the same value twice are copied. A result with
+    `graph.updates` is written over that input: by the launch that makes it
+    where that reads the input in place or not at all and all others that read
+    it can run before, which they then do, else by a copy at the end. Values of
     static shape are `plan.buffer`s, others come from the pool.
     Cost: linear in the operations.
 

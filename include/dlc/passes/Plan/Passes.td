@@ -14,6 +14,7 @@ def ScheduleLaunchesPass : Pass<"plan-schedule-launches", "plan::ProgramOp"> {
     (`convert-graph-to-plan`).
     Ensures: launches are in the order with the smallest peak of live buffer
     bytes that `Planning/Schedule` finds; never worse than the given order.
+    What reads an input comes before the launch that updates it.
     Cost: O(n w) for n launches of which at most w are ready at once.
 
     ```mlir
@@ -59,7 +60,8 @@ def VerifyPlanPass : Pass<"plan-verify", "plan::ProgramOp"> {
     Requires: `plan-pack-arenas`.
     Ensures: no `plan.buffer` is left; each value that a launch reads was
     written before, or is an input or a constant; each output is written
-    exactly once. Slices are aligned to 64 bytes, and share bytes while both are
+    exactly once, and an input that it updates is read before that or in place
+    by the launch that writes it. Slices are aligned to 64 bytes, and share bytes while both are
     live only where one launch hands them on in place; the validator of
     `Planning/Memory` says so. Constants are aligned, in ascending order, and
     disjoint unless equal. Changes nothing.

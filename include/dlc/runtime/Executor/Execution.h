@@ -64,13 +64,16 @@ public:
   create(const Program &program, const ExecutionOptions &options = {});
 
   /// Sets the memory of input `index` for this and later runs: borrowed,
-  /// aligned for its element type, read by run() and not written. The shape
-  /// must match the known dimensions. Errors: InvalidArgument.
+  /// aligned for its element type, read by run() and not written, unless an
+  /// output updates it (Port::updates): then it is where that is written too,
+  /// and disjoint from everything else that is bound. The shape must match the
+  /// known dimensions. Errors: InvalidArgument.
   Status bindInput(size_t index, const TensorView &tensor);
 
   /// Sets the memory of output `index`, whose type must be static: borrowed,
   /// disjoint from everything else that is bound. A null `data` goes back to
-  /// memory of the execution, which is the state at first. Errors:
+  /// memory of the execution, or to that of the input that the output updates,
+  /// which is the state at first. Errors:
   /// InvalidArgument, Unsupported (a dynamic output).
   Status bindOutput(size_t index, const TensorView &tensor);
 

@@ -37,6 +37,9 @@ struct ProgramOptions {
 struct Port {
   std::string name;
   TensorType type; ///< Dimensions of kUnknownDim differ from run to run.
+  /// Of an output that is a new value of an input, and unless it is bound
+  /// elsewhere takes its place in memory: the number of the input.
+  std::optional<size_t> updates = std::nullopt;
 };
 
 /// What a program takes; sizes in bytes.
