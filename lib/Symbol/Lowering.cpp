@@ -30,7 +30,9 @@ public:
   SymbolLowering(mlir::MLIRContext &context, const Symbol &symbol,
                  const LoweringOptions &options)
       : context(context), options(options), graph(symbol), network(graph),
-        builder(mlir::OpBuilder(&context)), values(graph.entryCount()) {}
+        builder(mlir::OpBuilder(&context)), values(graph.entryCount()) {
+    state.isTraining = options.isTraining;
+  }
 
   mlir::OwningOpRef<ModuleOp> lower();
 
@@ -40,7 +42,11 @@ private:
   LogicalResult addConstant(IndexedGraph::NodeId id);
   LogicalResult lowerNodes();
   LogicalResult lowerOperator(IndexedGraph::NodeId id);
+  Value addRandom(mlir::func::FuncOp main);
+  LogicalResult updateStates(IndexedGraph::NodeId id,
+                             llvm::ArrayRef<Value> newOperands);
   LogicalResult addOutputs(mlir::func::FuncOp main);
+  void addUpdates(mlir::func::FuncOp main);
   void dropUnreadInputs(mlir::func::FuncOp main);
   Location fileLocation();
   Location locate(const Node &node);
@@ -55,6 +61,7 @@ private:
   NetworkTypes network;
   GraphBuilder builder;
   std::vector<Value> values; ///< By entry.
+  NetworkState state;
 };
 } // namespace
 
@@ -137,7 +144,7 @@ LogicalResult SymbolLowering::lowerOperator(IndexedGraph::NodeId id) {
       return fail("unsupported: a read of the hidden output " +
                   graph.node(use.node).outputName(use.index));
   }
-  SmallVector<Value> results = lowerNode(builder, node, operands);
+  auto [results, newOperands] = lowerNode(builder, node, operands, state);
   if (builder.failed())
     return mlir::failure();
   for (uint32_t i = 0; i < results.size(); ++i) {
@@ -147,7 +154,40 @@ LogicalResult SymbolLowering::lowerOperator(IndexedGraph::NodeId id) {
                   toText(network.type(entry)) + " in output " + llvm::Twine(i));
     values[entry] = results[i];
   }
+  return updateStates(id, newOperands);
+}
+
+/// Nodes that read a state later on, and the next run, see the new value.
+LogicalResult SymbolLowering::updateStates(IndexedGraph::NodeId id,
+                                           llvm::ArrayRef<Value> newOperands) {
+  for (auto [use, value] : llvm::zip_equal(graph.inputs(id), newOperands)) {
+    if (!value)
+      continue;
+    if (value.getType() != values[graph.entryId(use)].getType())
+      return fail("internal: expected an update of the state's type");
+    values[graph.entryId(use)] = value;
+  }
   return mlir::success();
+}
+
+/// The state of random numbers, as the last argument.
+Value SymbolLowering::addRandom(mlir::func::FuncOp main) {
+  mlir::OpBuilder &ops = builder.opBuilder();
+  std::string name = "random";
+  auto isTaken = [&](IndexedGraph::NodeId id) {
+    return graph.node(id).name == name;
+  };
+  while (llvm::any_of(graph.argumentNodes(), isTaken) ||
+         llvm::any_of(graph.mutableNodes(), isTaken))
+    name += "_state";
+  auto type = mlir::RankedTensorType::get({2}, ops.getI64Type());
+  unsigned number = main.getNumArguments();
+  auto attributes = ops.getDictionaryAttr(
+      {ops.getNamedAttr(graph::GraphDialect::kNameAttr,
+                        ops.getStringAttr(name)),
+       ops.getNamedAttr(graph::GraphDialect::kRandomAttr, ops.getUnitAttr())});
+  (void)main.insertArgument(number, type, attributes, builder.location());
+  return main.getArgument(number);
 }
 
 LogicalResult SymbolLowering::lowerNodes() {
@@ -182,6 +222,43 @@ LogicalResult SymbolLowering::addOutputs(mlir::func::FuncOp main) {
   return mlir::success();
 }
 
+/// A result for each state that has a new value.
+void SymbolLowering::addUpdates(mlir::func::FuncOp main) {
+  mlir::OpBuilder &ops = builder.opBuilder();
+  mlir::Operation *end = main.getBody().front().getTerminator();
+  std::unordered_set<std::string> names;
+  for (const IndexedGraph::Use &use : graph.outputs())
+    names.insert(graph.node(use.node).outputName(use.index));
+  auto addUpdate = [&](llvm::StringRef of, Value value) {
+    std::string name = "new " + of.str();
+    while (!names.insert(name).second)
+      name = "new " + name;
+    unsigned number = main.getNumResults();
+    (void)main.insertResult(
+        number, value.getType(),
+        ops.getDictionaryAttr(
+            {ops.getNamedAttr(graph::GraphDialect::kNameAttr,
+                              ops.getStringAttr(name)),
+             ops.getNamedAttr(graph::GraphDialect::kUpdatesAttr,
+                              ops.getStringAttr(of))}));
+    end->insertOperands(number, value);
+  };
+  for (IndexedGraph::NodeId id : graph.mutableNodes()) {
+    Value value = values[graph.entryId(id, 0)];
+    if (!llvm::isa<mlir::BlockArgument>(value) &&
+        !options.constants.contains(graph.node(id).name))
+      addUpdate(graph.node(id).name, value);
+  }
+  if (!state.random)
+    return;
+  ops.setInsertionPoint(end);
+  Value next = builder.add(state.random, builder.ints({0, 1}));
+  auto argument = llvm::cast<mlir::BlockArgument>(state.random);
+  addUpdate(main.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                              graph::GraphDialect::kNameAttr),
+            next);
+}
+
 void SymbolLowering::dropUnreadInputs(mlir::func::FuncOp main) {
   llvm::BitVector unread(main.getNumArguments());
   for (mlir::BlockArgument argument : main.getArguments())
@@ -201,9 +278,11 @@ mlir::OwningOpRef<ModuleOp> SymbolLowering::lower() {
   ops.setInsertionPointToEnd(module->getBody());
   auto main = mlir::func::FuncOp::create(ops, builder.location(), "main",
                                          ops.getFunctionType({}, {}));
+  state.addRandom = [&] { return addRandom(main); };
   if (failed(addInputs(main)) || failed(lowerNodes()) ||
       failed(addOutputs(main)))
     return {};
+  addUpdates(main);
   for (mlir::Operation &op :
        llvm::make_early_inc_range(llvm::reverse(main.getBody().front())))
     if (isOpTriviallyDead(&op))

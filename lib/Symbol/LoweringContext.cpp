@@ -71,9 +71,17 @@ Value LoweringContext::perChannel(Value x, Value like, int64_t axis) {
   return b.unsqueeze(x, ones);
 }
 
-SmallVector<Value> dlc::symbol::lowerNode(GraphBuilder &b, const Node &node,
-                                          ArrayRef<Value> operands) {
-  LoweringContext context(b, node, operands);
+Value LoweringContext::randomUniform(ArrayRef<int64_t> shape) {
+  if (!network.random)
+    network.random = network.addRandom();
+  return b.op("random_uniform", {network.random, b.ints(shape)},
+              {{"stream", network.randomStreams++}});
+}
+
+LoweredNode dlc::symbol::lowerNode(GraphBuilder &b, const Node &node,
+                                   ArrayRef<Value> operands,
+                                   NetworkState &network) {
+  LoweringContext context(b, node, operands, network);
   node.op->lower(context);
   if (b.failed())
     return {};
@@ -83,5 +91,5 @@ SmallVector<Value> dlc::symbol::lowerNode(GraphBuilder &b, const Node &node,
       b.fail("internal: no value of output " + Twine(i));
       return {};
     }
-  return results;
+  return {results, SmallVector<Value>(context.updates())};
 }

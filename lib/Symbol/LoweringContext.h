@@ -9,18 +9,31 @@
 #include "dlc/Frontend/GraphBuilder.h"
 #include "dlc/Symbol/Symbol.h"
 
+#include <functional>
+
 namespace dlc::symbol {
 
 using frontend::GraphBuilder;
 using frontend::Ints;
 using frontend::NamedValue;
 
+/// What all nodes of a network share while it is lowered.
+struct NetworkState {
+  bool isTraining = false;
+  /// The argument with `graph.random`, made by `addRandom` for the first node
+  /// that asks; null where nothing is random.
+  mlir::Value random = {};
+  std::function<mlir::Value()> addRandom = {};
+  int64_t randomStreams = 0;
+};
+
 class LoweringContext {
 public:
   LoweringContext(GraphBuilder &b, const Node &node,
-                  llvm::ArrayRef<mlir::Value> operands)
+                  llvm::ArrayRef<mlir::Value> operands, NetworkState &network)
       : b(b), p(node.parameters), node(node), operands(operands),
-        results(node.outputCount()) {}
+        network(network), results(node.outputCount()),
+        newOperands(operands.size()) {}
 
   GraphBuilder &b;
   const Parameters &p;
@@ -34,6 +47,14 @@ public:
   bool shows(size_t index) const { return index < node.visibleOutputCount(); }
   void set(size_t index, mlir::Value value) { results[index] = value; }
   llvm::ArrayRef<mlir::Value> outputs() const { return results; }
+
+  bool isTraining() const { return network.isTraining; }
+  /// From now on the auxiliary state that is operand `index` has this value.
+  void update(size_t index, mlir::Value value) { newOperands[index] = value; }
+  /// One for each operand: what update() gave it, or null.
+  llvm::ArrayRef<mlir::Value> updates() const { return newOperands; }
+  /// Random numbers of [0, 1), f32, other ones in each run and for each call.
+  mlir::Value randomUniform(llvm::ArrayRef<int64_t> shape);
 
   /// The values of a parameter.
   Ints ints(std::string_view name) const {
@@ -66,7 +87,8 @@ public:
 private:
   const Node &node;
   llvm::ArrayRef<mlir::Value> operands;
-  llvm::SmallVector<mlir::Value> results;
+  NetworkState &network;
+  llvm::SmallVector<mlir::Value> results, newOperands;
 };
 
 /// begin, begin + 1, ..., end - 1.
@@ -77,11 +99,18 @@ inline Ints range(int64_t begin, int64_t end) {
   return values;
 }
 
-/// Lowers one application of an operator; one value for each output, null for
-/// hidden ones that its lowering does not give. No values after a failure,
-/// which is diagnosed at the builder's location.
-llvm::SmallVector<mlir::Value> lowerNode(GraphBuilder &b, const Node &node,
-                                         llvm::ArrayRef<mlir::Value> operands);
+/// What the lowering of a node gives: one value for each output, null for
+/// hidden ones that it does not give, and one for each operand, null unless it
+/// is a state that the node updates.
+struct LoweredNode {
+  llvm::SmallVector<mlir::Value> results, updates;
+};
+
+/// Lowers one application of an operator. No values after a failure, which is
+/// diagnosed at the builder's location.
+LoweredNode lowerNode(GraphBuilder &b, const Node &node,
+                      llvm::ArrayRef<mlir::Value> operands,
+                      NetworkState &network);
 
 } // namespace dlc::symbol
 

@@ -196,7 +196,13 @@ void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
   mlir::OpBuilder builder(&context);
   builder.setInsertionPointToEnd(&block);
   GraphBuilder b(builder);
-  SmallVector<Value> results = lowerNode(b, node, operands);
+  // Types do not depend on the mode: that of inference has less to build.
+  NetworkState state;
+  state.addRandom = [&]() -> Value {
+    auto type = mlir::RankedTensorType::get({2}, builder.getI64Type());
+    return block.addArgument(type, builder.getUnknownLoc());
+  };
+  SmallVector<Value> results = lowerNode(b, node, operands, state).results;
   // With open dimensions a lowering may not know what to build: no
   // contradiction yet, and there will be one if they close to what is wrong.
   if (results.empty() && allStatic)

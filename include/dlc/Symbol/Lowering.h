@@ -2,8 +2,8 @@
 //
 // From a symbol to the Graph dialect: a module with one `func.func @main`,
 // whose arguments and results carry `graph.name`. The semantics are those of
-// inference: batch normalisation uses its moving statistics, dropout does
-// nothing.
+// inference (batch normalisation uses its moving statistics, dropout does
+// nothing) or of training.
 
 #ifndef DLC_SYMBOL_LOWERING_H
 #define DLC_SYMBOL_LOWERING_H
@@ -38,9 +38,17 @@ struct LoweringOptions {
   std::map<std::string, Constant, std::less<>> constants;
   /// Leaves out inputs that inference does not read: labels.
   bool dropsUnreadInputs = false;
+  /// What MXNet calls is_train: batch normalisation uses the statistics of the
+  /// batch and updates the moving ones, dropout acts, and layers that end a
+  /// network have the gradients that their labels give.
+  bool isTraining = false;
 };
 
-/// Inputs are in the order of listArguments(), then listAuxiliaryStates(). A
+/// Inputs are in the order of listArguments(), then listAuxiliaryStates(),
+/// then, for training with random operators, one with `graph.random`, called
+/// "random" where no variable is. Results are the outputs, then, for training,
+/// the new values of what each run updates: auxiliary states in their order,
+/// and random numbers. They carry `graph.updates`, the name of the input. A
 /// failure is one diagnostic, which names node, operator and operand, and a
 /// null module. Loads the dialects that it needs into the context.
 mlir::OwningOpRef<mlir::ModuleOp>

@@ -134,7 +134,8 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
   }
   symbol::LoweringOptions lowering;
   lowering.file = name.str();
-  lowering.dropsUnreadInputs = true;
+  lowering.isTraining = options.isTraining;
+  lowering.dropsUnreadInputs = !options.isTraining;
   for (const auto &[variable, shape] : options.inputShapes)
     lowering.shapes[variable] = shape;
   if (!options.params.empty()) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Normalisation by statistics and softmax. Batch normalisation uses its moving
-// statistics, as inference does.
+// Normalisation by statistics and softmax.
 
 #include "Rules.h"
 
 #include <limits>
+#include <tuple>
 
 using namespace dlc;
 using namespace dlc::symbol;
@@ -71,6 +71,29 @@ static bool refuseStatistics(LoweringContext &n) {
   return n.shows(1);
 }
 
+/// Mean and variance of each channel (dimension 1) over the batch. Half floats
+/// are summed up in f32.
+static std::pair<Value, Value> batchStatistics(LoweringContext &n, Value x) {
+  Value wide = n.b.cast(x, n.b.wideFloat(x));
+  Ints axes = range(0, n.rank(x));
+  axes.erase(axes.begin() + 1);
+  Value mean = n.b.reduce("reduce_mean", wide, axes, /*keepDims=*/true);
+  Value centered = n.b.sub(wide, mean);
+  Value variance = n.b.reduce("reduce_mean", n.b.mul(centered, centered), axes,
+                              /*keepDims=*/false);
+  return {n.b.squeeze(mean, axes), variance};
+}
+
+/// The moving statistic that is operand `index` follows that of the batch,
+/// which has no gradient by this.
+static void follow(LoweringContext &n, size_t index, Value statistic) {
+  Value old = n.in(index), now = n.b.op("stop_gradient", {statistic});
+  double momentum = n.p.getFloat("momentum");
+  Value kept = n.b.mul(old, n.scalarLike(old, momentum));
+  Value added = n.b.mul(now, n.scalarLike(now, 1 - momentum));
+  n.update(index, n.b.add(kept, n.b.castLike(added, old)));
+}
+
 static void lowerBatchNorm(LoweringContext &n) {
   if (refuseStatistics(n))
     return;
@@ -83,7 +106,13 @@ static void lowerBatchNorm(LoweringContext &n) {
   Value x = moveAxis(n, n.in(0), axis, 1), gamma = n.in(1);
   if (n.p.getBool("fix_gamma"))
     gamma = n.b.op("expand", {n.scalarLike(gamma, 1), n.b.shapeOf(gamma)});
-  Value y = n.b.op("batch_norm", {x, gamma, n.in(2), n.in(3), n.in(4)},
+  Value mean = n.in(3), variance = n.in(4);
+  if (n.isTraining() && !n.p.getBool("use_global_stats")) {
+    std::tie(mean, variance) = batchStatistics(n, x);
+    follow(n, 3, mean);
+    follow(n, 4, variance);
+  }
+  Value y = n.b.op("batch_norm", {x, gamma, n.in(2), mean, variance},
                    {{"epsilon", floatOf(n, "eps")}});
   n.set(0, moveAxis(n, y, 1, axis));
 }
@@ -185,10 +214,29 @@ static void lowerLRN(LoweringContext &n) {
                    {"bias", floatOf(n, "knorm")}}));
 }
 
+/// Along `axes` all elements share one number. What is left grows by what was
+/// dropped.
 static void lowerDropout(LoweringContext &n) {
-  if (n.p.getText("mode") == "always")
-    return n.unsupported("parameter 'mode' of always");
-  n.set(0, n.in(0));
+  bool isAlways = n.p.getText("mode") == "always";
+  double kept = 1 - n.p.getFloat("p");
+  if (!(kept > 0 && kept <= 1))
+    return n.fail("expected parameter 'p' in [0, 1), got " +
+                  toText(n.p.get("p")));
+  Value x = n.in(0);
+  n.set(0, x);
+  if ((!n.isTraining() && !isAlways) || kept == 1)
+    return;
+  Ints shape = n.shape(x, "dropout");
+  Ints shared = n.axes(n.ints("axes"), n.rank(x));
+  if (n.b.failed())
+    return;
+  for (int64_t axis : shared)
+    shape[axis] = 1;
+  Value numbers = n.randomUniform(shape);
+  Value isKept = n.b.op("less", {numbers, n.scalarLike(numbers, kept)});
+  Value factor =
+      n.b.op("select", {isKept, n.scalarLike(x, 1 / kept), n.scalarLike(x, 0)});
+  n.set(0, n.b.mul(x, factor));
 }
 
 //===-- Softmax -----------------------------------------------------------===//
@@ -354,11 +402,12 @@ static std::vector<Operator> makeRows() {
   std::vector<Operator> rows = {
       {.name = "Dropout",
        .summary = "Random zeros when training",
-       .details = "When not training it is the operand.",
+       .details = "When not training it is the operand, unless `mode` is "
+                  "always.",
        .parameters = {optional("p", ParameterKind::Float, "0.5",
                                "Part of the elements that become 0."),
                       choice("mode", {"always", "training"}, "training",
-                             "When it acts; always is not supported."),
+                             "When it acts: in training, or always."),
                       optional("axes", ParameterKind::Ints, "()",
                                "Axes along which all elements share one fate."),
                       ignored("cudnn_off", ParameterKind::Bool, "False")},

@@ -28,6 +28,8 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> inputShapes;
   /// The file with the parameters; empty: none have a value.
   std::string params;
+  /// LoweringOptions::isTraining; labels are then read.
+  bool isTraining = false;
 };
 
 /// Imports the network in the file at `path`. A failure is one diagnostic
