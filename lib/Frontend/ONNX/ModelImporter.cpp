@@ -28,16 +28,15 @@ ModelImporter::ModelImporter(MLIRContext &context, const Model &model,
 //===-- Versions and functions --------------------------------------------===//
 
 /// `of` names the owner of the imports: " of function 'f'", or nothing.
-bool ModelImporter::checkOpsets(ArrayRef<OpsetImport> opsets,
-                                const Twine &of) {
+bool ModelImporter::checkOpsets(ArrayRef<OpsetImport> opsets, const Twine &of) {
   llvm::DenseMap<StringRef, int64_t> versions;
   for (const OpsetImport &opset : opsets) {
     StringRef domain = opset.domain.empty() ? "ai.onnx" : opset.domain;
     if (domain == "ai.onnx" &&
         (opset.version < kFirstOpset || opset.version > kLastOpset))
-      return fail("unsupported: opset " + Twine(opset.version) +
-                  " of ai.onnx" + of + ", expected " + Twine(kFirstOpset) +
-                  " to " + Twine(kLastOpset));
+      return fail("unsupported: opset " + Twine(opset.version) + " of ai.onnx" +
+                  of + ", expected " + Twine(kFirstOpset) + " to " +
+                  Twine(kLastOpset));
     auto [known, isNew] = versions.insert({domain, opset.version});
     if (!isNew && known->second != opset.version)
       return fail("expected one opset of " + domain + of + ", got " +
@@ -164,8 +163,8 @@ bool ModelImporter::bindShape(const ValueInfo &input, ArrayRef<int64_t> shape) {
     auto [known, isNew] = symbols.insert({dimension.name, shape[i]});
     if (!isNew && known->second != shape[i])
       return fail("expected one value for dimension '" +
-                  StringRef(dimension.name) + "', got " +
-                  Twine(known->second) + " and " + Twine(shape[i]));
+                  StringRef(dimension.name) + "', got " + Twine(known->second) +
+                  " and " + Twine(shape[i]));
   }
   return true;
 }
@@ -191,8 +190,8 @@ std::optional<Ints> ModelImporter::inputShape(const ValueInfo &input) {
     return isGiven ? std::optional<Ints>(given->second) : std::nullopt;
   Ints shape;
   for (auto [i, dimension] : llvm::enumerate(input.shape)) {
-    auto bound = dimension.name.empty() ? symbols.end()
-                                        : symbols.find(dimension.name);
+    auto bound =
+        dimension.name.empty() ? symbols.end() : symbols.find(dimension.name);
     shape.push_back(dimension.hasValue                 ? dimension.value
                     : isGiven && given->second[i] >= 0 ? given->second[i]
                     : bound != symbols.end()           ? bound->second
@@ -323,6 +322,10 @@ bool ModelImporter::importMain(ModuleOp module) {
       return false;
     inputAttrs.push_back(inputAttributes(*input, type));
   }
+  if ((options.keepsParameters || options.isTraining) &&
+      !addParameters(model.graph, body, scope, inputAttrs))
+    return false;
+  training.addRandom = [&] { return addRandom(body, inputAttrs); };
   if (!importNodes(model.graph.nodes, scope))
     return false;
 
@@ -345,6 +348,7 @@ bool ModelImporter::importMain(ModuleOp module) {
     outputAttrs.push_back(ops.getDictionaryAttr(
         ops.getNamedAttr("graph.name", ops.getStringAttr(output.name))));
   }
+  addUpdates(results, outputAttrs, inputAttrs);
   func::ReturnOp::create(ops, loc, results);
   eraseUnused(*body);
   main.setType(ops.getFunctionType(body->getArgumentTypes(),

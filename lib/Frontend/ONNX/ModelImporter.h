@@ -9,6 +9,7 @@
 #include "dlc/Frontend/ONNX/Import.h"
 
 #include "Operators.h"
+#include "Training.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -54,6 +55,15 @@ private:
   mlir::DictionaryAttr inputAttributes(const ValueInfo &input, mlir::Type type);
   bool checkOutput(const ValueInfo &output, mlir::Value value);
 
+  // For training (Training.cpp).
+  bool addParameters(const Graph &graph, mlir::Block *body, Scope &scope,
+                     llvm::SmallVector<mlir::Attribute> &attributes);
+  mlir::Value addRandom(mlir::Block *body,
+                        llvm::SmallVector<mlir::Attribute> &attributes);
+  void addUpdates(llvm::SmallVectorImpl<mlir::Value> &results,
+                  llvm::SmallVector<mlir::Attribute> &attributes,
+                  llvm::ArrayRef<mlir::Attribute> ofArguments);
+
   // Bodies (NodeImport.cpp).
   bool importNodes(llvm::ArrayRef<Node> nodes, Scope &scope);
   bool importNode(const Node &node, size_t index, Scope &scope);
@@ -98,6 +108,7 @@ private:
   /// decoded subgraphs: values refer to them until the import ends.
   llvm::SmallVector<std::unique_ptr<Attribute>> renamed;
   llvm::SmallVector<std::unique_ptr<Graph>> subgraphs;
+  TrainingState training;
   size_t nodeBudget;
   unsigned depth = 0;
 };

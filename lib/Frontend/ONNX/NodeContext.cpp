@@ -184,3 +184,18 @@ int64_t NodeContext::lengthOf(Value value) {
   int64_t length = GraphBuilder::dimOf(value, 0);
   return ShapedType::isDynamic(length) ? -1 : length;
 }
+
+//===-- Training ----------------------------------------------------------===//
+
+void NodeContext::update(size_t index, Value value) {
+  auto argument = llvm::dyn_cast_or_null<mlir::BlockArgument>(in(index));
+  if (argument && value && argument.getType() == value.getType())
+    training->updates[argument] = value;
+}
+
+Value NodeContext::randomUniform(ArrayRef<int64_t> shape) {
+  if (!training->random)
+    training->random = training->addRandom();
+  return b.op("random_uniform", {training->random, b.ints(shape)},
+              {{"stream", training->randomStreams++}});
+}

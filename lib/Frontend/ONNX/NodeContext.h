@@ -6,6 +6,8 @@
 #ifndef DLC_LIB_FRONTEND_ONNX_NODECONTEXT_H
 #define DLC_LIB_FRONTEND_ONNX_NODECONTEXT_H
 
+#include "Training.h"
+
 #include "dlc/Frontend/GraphBuilder.h"
 #include "dlc/Frontend/ONNX/Reader.h"
 
@@ -31,10 +33,12 @@ public:
   NodeContext(GraphBuilder &b, const Node &node, int64_t opset,
               llvm::ArrayRef<mlir::Value> operands,
               llvm::ArrayRef<const Attribute *> attributes,
-              TensorImporter importTensor, SubgraphImporter importSubgraph)
+              TensorImporter importTensor, SubgraphImporter importSubgraph,
+              TrainingState *training)
       : b(b), node(node), opset(opset), operands(operands),
         attributes(attributes), importTensor(importTensor),
-        importSubgraph(importSubgraph), results(node.outputs.size()) {}
+        importSubgraph(importSubgraph), training(training),
+        results(node.outputs.size()) {}
 
   GraphBuilder &b;
   const Node &node;
@@ -64,6 +68,14 @@ public:
       set(index, value);
   }
   llvm::ArrayRef<mlir::Value> outputs() const { return results; }
+
+  /// The import is for training, whatever the node says of modes.
+  bool isTraining() const { return training != nullptr; }
+  /// When training: operand `index`, if it is an argument of the model, has
+  /// another value in the next run.
+  void update(size_t index, mlir::Value value);
+  /// When training: numbers of [0, 1), f32, other ones in each run.
+  mlir::Value randomUniform(llvm::ArrayRef<int64_t> shape);
 
   // Attributes. An attribute of another kind than asked for is an error, and
   // so is one that nobody asked for.
@@ -122,6 +134,7 @@ private:
   llvm::ArrayRef<const Attribute *> attributes;
   TensorImporter importTensor;
   SubgraphImporter importSubgraph;
+  TrainingState *training;
   llvm::SmallVector<mlir::Value> results;
   llvm::SmallPtrSet<const Attribute *, 8> read;
 };

@@ -210,7 +210,8 @@ bool ModelImporter::importOperator(const Node &node, Scope &scope,
     return importSubgraph(encoded, inputs, scope);
   };
   NodeContext nodeContext(builder, node, opset, operands.take_front(present),
-                          attributes, tensors, subgraphs);
+                          attributes, tensors, subgraphs,
+                          options.isTraining ? &training : nullptr);
   row->import(nodeContext);
   if (!builder.failed())
     nodeContext.checkAllAttributesRead();

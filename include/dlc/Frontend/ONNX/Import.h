@@ -30,6 +30,13 @@ struct ImportOptions {
   /// The folder of external data. For a file: empty means the file's own.
   /// For a buffer: empty means that external data is refused.
   std::string externalDataFolder;
+  /// Weights become arguments with `graph.initial`, behind those of the model's
+  /// inputs, instead of constants.
+  bool keepsParameters = false;
+  /// Batch normalisation uses the statistics of the batch and updates the
+  /// moving ones, dropout acts, whatever the model says of modes. Results with
+  /// `graph.updates` follow the model's.
+  bool isTraining = false;
   /// Bound on the nodes that inlining may create beyond those of the model: a
   /// few functions that call each other twice grow exponentially.
   size_t inlinedNodes = 1 << 18;

@@ -71,10 +71,31 @@ static void passAll(NodeContext &n) {
   n.set(1, n.b.op("expand", {n.b.scalar(element, 1), n.b.shapeOf(x)}));
 }
 
+/// Elements that are left grow by what was dropped.
+static void dropSome(NodeContext &n, double ratio) {
+  Value x = n.in(0);
+  std::optional<Ints> shape = GraphBuilder::shapeIfStatic(x);
+  if (!(ratio >= 0 && ratio < 1))
+    return n.fail("expected a ratio in [0, 1), got " +
+                  llvm::Twine(std::to_string(ratio)));
+  if (!shape)
+    return n.unsupported("dropout of a shape that is not known");
+  Value numbers = n.randomUniform(*shape);
+  Value isKept =
+      n.b.op("greater_equal", {numbers, n.b.scalarLike(numbers, ratio)});
+  Value factor = n.b.op("select", {isKept, n.b.scalarLike(x, 1 / (1 - ratio)),
+                                   n.b.scalarLike(x, 0)});
+  n.set(0, n.b.mul(x, factor));
+  if (n.wants(1))
+    n.set(1, n.opset < 10 ? n.b.castLike(isKept, x) : isKept);
+}
+
 static void importDropoutV1(NodeContext &n) {
   n.ignore({"consumed_inputs"});
   bool inference = n.opset >= 7 || n.getBool("is_test", false);
   float ratio = n.getFloat("ratio", 0.5f);
+  if (n.isTraining() && ratio != 0.0f)
+    return dropSome(n, ratio);
   if (!inference && ratio != 0.0f)
     return n.unsupported("random elements (is_test = 0)");
   passAll(n);
@@ -90,6 +111,14 @@ static void importDropout(NodeContext &n) {
     bool isZero =
         n.has(1) && ratio && ratio->size() == 1 && ratio->front() == 0.0;
     drops = training.size() == 1 && training.front() != 0 && !isZero;
+  }
+  if (n.isTraining()) {
+    std::optional<llvm::SmallVector<double>> ratio =
+        n.has(1) ? GraphBuilder::floatsOf(n.in(1))
+                 : llvm::SmallVector<double>{0.5};
+    if (!ratio || ratio->size() != 1)
+      return n.unsupported("a ratio that is not known");
+    return ratio->front() == 0 ? passAll(n) : dropSome(n, ratio->front());
   }
   if (drops)
     return n.unsupported("random elements (training_mode)");

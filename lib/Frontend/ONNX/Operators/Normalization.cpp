@@ -51,8 +51,12 @@ static void trainBatchNorm(NodeContext &n, float epsilon, float momentum) {
     return n.b.add(n.b.mul(old, n.b.scalarLike(old, momentum)),
                    n.b.mul(now, n.b.scalarLike(now, 1.0 - momentum)));
   };
-  n.setAll({n.b.castLike(y, x), mix(n.in(3), mean), mix(n.in(4), variance),
-            mean, variance});
+  Value newMean = mix(n.in(3), mean), newVariance = mix(n.in(4), variance);
+  if (n.isTraining()) {
+    n.update(3, newMean);
+    n.update(4, newVariance);
+  }
+  n.setAll({n.b.castLike(y, x), newMean, newVariance, mean, variance});
 }
 
 static void importBatchNormalization(NodeContext &n) {
@@ -69,7 +73,7 @@ static void importBatchNormalization(NodeContext &n) {
     if (n.opset < 9 && !n.getBool("spatial", true))
       return n.unsupported("statistics per activation (spatial = 0)");
   }
-  if (training)
+  if (training || n.isTraining())
     return trainBatchNorm(n, epsilon, momentum);
   // Statistics may be wider than the data (opset 15).
   Value x = n.in(0);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Training.h"
+
+#include "ModelImporter.h"
+
+#include "dlc/dialects/Graph/GraphDialect.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace dlc::onnx;
+using llvm::SmallVector;
+using llvm::StringRef;
+using mlir::Value;
+
+/// Operators that compute with all their operands of floats, and those that
+/// only move them.
+static bool computesWithOperands(StringRef type) {
+  static const llvm::StringSet<> types = {"Add",
+                                          "BatchNormalization",
+                                          "Cast",
+                                          "Conv",
+                                          "ConvTranspose",
+                                          "Div",
+                                          "Einsum",
+                                          "Expand",
+                                          "Gather",
+                                          "Gemm",
+                                          "GroupNormalization",
+                                          "Identity",
+                                          "MatMul",
+                                          "InstanceNormalization",
+                                          "LayerNormalization",
+                                          "Mul",
+                                          "PRelu",
+                                          "RMSNormalization",
+                                          "Reshape",
+                                          "SimplifiedLayerNormalization",
+                                          "Squeeze",
+                                          "Sub",
+                                          "Transpose",
+                                          "Unsqueeze"};
+  return types.contains(type);
+}
+
+static bool isFloat(const Tensor &tensor) {
+  return tensor.type == ElementType::Float ||
+         tensor.type == ElementType::Double ||
+         tensor.type == ElementType::Float16 ||
+         tensor.type == ElementType::BFloat16;
+}
+
+llvm::DenseSet<StringRef> dlc::onnx::findParameters(const Graph &graph) {
+  llvm::DenseSet<StringRef> found;
+  for (const Tensor &tensor : graph.initializers) {
+    bool isLarge =
+        llvm::any_of(tensor.dims, [](int64_t dim) { return dim > 1; });
+    if (isFloat(tensor) && isLarge && !llvm::is_contained(tensor.dims, 0))
+      found.insert(tensor.name);
+  }
+  for (const Node &node : graph.nodes)
+    if (!computesWithOperands(node.type))
+      for (std::string_view input : node.inputs)
+        found.erase(input);
+  return found;
+}
+
+/// Gives each parameter an argument, with its value in the file.
+bool ModelImporter::addParameters(const Graph &graph, mlir::Block *body,
+                                  Scope &scope,
+                                  SmallVector<mlir::Attribute> &attributes) {
+  mlir::OpBuilder &ops = builder.opBuilder();
+  llvm::DenseSet<StringRef> parameters = findParameters(graph);
+  for (const Tensor &tensor : graph.initializers) {
+    if (!parameters.contains(tensor.name))
+      continue;
+    Value constant = importTensor(tensor);
+    if (builder.failed())
+      return false;
+    mlir::ElementsAttr value = GraphBuilder::constantOf(constant);
+    attributes.push_back(ops.getDictionaryAttr(
+        {ops.getNamedAttr(graph::GraphDialect::kNameAttr,
+                          ops.getStringAttr(tensor.name)),
+         ops.getNamedAttr(graph::GraphDialect::kInitialAttr, value)}));
+    scope.initializers.erase(tensor.name);
+    Value argument = body->addArgument(constant.getType(), constant.getLoc());
+    constant.getDefiningOp()->erase();
+    if (!define(tensor.name, argument, scope))
+      return false;
+  }
+  return true;
+}
+
+/// The state of random numbers, as the last argument.
+Value ModelImporter::addRandom(mlir::Block *body,
+                               SmallVector<mlir::Attribute> &attributes) {
+  mlir::OpBuilder &ops = builder.opBuilder();
+  std::string name = "random";
+  auto hasName = [&](mlir::Attribute attribute) {
+    return llvm::cast<mlir::DictionaryAttr>(attribute).get(
+               graph::GraphDialect::kNameAttr) == ops.getStringAttr(name);
+  };
+  while (llvm::any_of(attributes, hasName))
+    name += "_state";
+  attributes.push_back(ops.getDictionaryAttr(
+      {ops.getNamedAttr(graph::GraphDialect::kNameAttr,
+                        ops.getStringAttr(name)),
+       ops.getNamedAttr(graph::GraphDialect::kRandomAttr, ops.getUnitAttr())}));
+  return body->addArgument(mlir::RankedTensorType::get({2}, ops.getI64Type()),
+                           builder.location());
+}
+
+/// A result for each argument that has a new value.
+void ModelImporter::addUpdates(llvm::SmallVectorImpl<Value> &results,
+                               SmallVector<mlir::Attribute> &attributes,
+                               llvm::ArrayRef<mlir::Attribute> ofArguments) {
+  mlir::OpBuilder &ops = builder.opBuilder();
+  if (training.random)
+    training.updates[training.random] =
+        builder.add(training.random, builder.ints({0, 1}));
+  llvm::StringSet<> names;
+  for (mlir::Attribute each : attributes)
+    names.insert(llvm::cast<mlir::DictionaryAttr>(each)
+                     .getAs<mlir::StringAttr>(graph::GraphDialect::kNameAttr)
+                     .getValue());
+  for (auto [argument, value] : training.updates) {
+    unsigned number = llvm::cast<mlir::BlockArgument>(argument).getArgNumber();
+    auto of = llvm::cast<mlir::DictionaryAttr>(ofArguments[number])
+                  .getAs<mlir::StringAttr>(graph::GraphDialect::kNameAttr);
+    std::string name = "new " + of.str();
+    while (!names.insert(name).second)
+      name = "new " + name;
+    results.push_back(value);
+    attributes.push_back(ops.getDictionaryAttr(
+        {ops.getNamedAttr(graph::GraphDialect::kNameAttr,
+                          ops.getStringAttr(name)),
+         ops.getNamedAttr(graph::GraphDialect::kUpdatesAttr, of)}));
+  }
+}
