@@ -54,6 +54,7 @@ ALLOWED = {
         "dlc/Frontend/", "dlc/Symbol/"],
     "lib/Gradient": LLVM + GRAPH + ["dlc/Planning/"],
     "lib/Symbol": LLVM + GRAPH + DEFINITIONS + ["dlc/Frontend/", "dlc/Gradient/"],
+    "lib/Training": LLVM + GRAPH + DEFINITIONS + ["dlc/Frontend/", "dlc/Gradient/"],
     "lib/KernelLibrary": LLVM + GRAPH + DEFINITIONS,
     "lib/Codegen": LLVM + DIALECTS + ["dlc/Analysis/"],
     "passes/Conversion": LLVM + DIALECTS + DEFINITIONS + ["dlc/Analysis/", "dlc/KernelLibrary/"],
@@ -71,7 +72,7 @@ ALLOWED = {
                                                "dlc/Pipeline/"],
     "lib/Compiler": LLVM + DIALECTS + runtime("Base") + [
         "dlc/Artifact/", "dlc/Codegen/", "dlc/Frontend/", "dlc/InitAll.h", "dlc/Pipeline/",
-        "dlc/Symbol/"],
+        "dlc/Symbol/", "dlc/Training/", "dlc/passes/Graph/"],
     "lib/Executor": ["llvm/", "dlc/Compiler/", "dlc/Symbol/"] + runtime("Base", "Binding", "Device",
                                                                          "NDArray"),
     "lib/CAPI": ["llvm/", "dlc-c/", "dlc/Codegen/", "dlc/Compiler/", "dlc/Executor/",

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a step of training is asked to be, and what it became. Plain C++.
+
+#ifndef DLC_TRAINING_OPTIONS_H
+#define DLC_TRAINING_OPTIONS_H
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace dlc::training {
+
+/// Numbers that are not given are the optimizer's own defaults; those that it
+/// does not know are errors (`unusedOption`).
+struct OptimizerOptions {
+  std::string name = "sgd";
+  std::optional<double> momentum;
+  std::optional<double> beta1, beta2;
+  std::optional<double> epsilon;
+  std::optional<double> rho;                    ///< AdaDelta.
+  std::optional<double> gamma1, gamma2;         ///< RMSProp.
+  std::optional<double> l1;                     ///< Ftrl's lambda1.
+  std::optional<double> beta;                   ///< Ftrl.
+  std::optional<double> lowerBound, upperBound; ///< LAMB's, of a weight's norm.
+  std::optional<double> decoupledDecay;         ///< Signum's wd_lh.
+  bool isCentered = false;                      ///< RMSProp.
+  double weightDecay = 0;
+  /// Gradients are multiplied with it, then limited to [-clip, clip].
+  double rescale = 1;
+  std::optional<double> clip;
+};
+
+/// How much a parameter takes part.
+struct Factors {
+  double rate = 1, decay = 1;
+};
+
+struct StepOptions {
+  /// What is made small: a name of lossNames(), or empty for a network that
+  /// ends in layers that are losses themselves.
+  std::string loss;
+  /// The argument to add for the labels of `loss`.
+  std::string label = "label";
+  /// Arguments that are no parameters: data and labels.
+  std::set<std::string> data;
+  /// Parameters that stay as they are.
+  std::set<std::string> frozen;
+  OptimizerOptions optimizer;
+  std::map<std::string, Factors> factors;
+};
+
+/// What buildStep() made, by the names of arguments.
+struct Step {
+  std::vector<std::string> parameters; ///< Trained, in their order.
+  /// What the optimizer keeps, zero at first.
+  std::vector<std::string> states;
+  std::string learningRate; ///< An f32 scalar.
+  std::string count;        ///< i64: the updates so far, 0 at first.
+  std::string loss;         ///< The result that is the loss, or empty.
+};
+
+} // namespace dlc::training
+
+#endif // DLC_TRAINING_OPTIONS_H

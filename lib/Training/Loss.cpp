@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Loss.h"
+
+#include "dlc/Training/Step.h"
+#include "dlc/dialects/Graph/GraphOps.h"
+
+using namespace dlc::training;
+using dlc::frontend::GraphBuilder;
+using dlc::frontend::Ints;
+using llvm::StringRef;
+using mlir::Value;
+
+namespace {
+/// A loss under construction.
+struct LossContext {
+  GraphBuilder &b;
+  Value output;
+  Ints shape;
+  llvm::function_ref<Value(mlir::Type)> addLabel;
+
+  /// The label, of the output's type.
+  Value likeOutput() { return addLabel(output.getType()); }
+  /// The sum of all elements by `count`.
+  Value mean(Value x, int64_t count);
+};
+
+using Build = Value (*)(LossContext &);
+} // namespace
+
+Value LossContext::mean(Value x, int64_t count) {
+  Ints axes;
+  for (int64_t i = 0, rank = GraphBuilder::rankOf(x).value_or(0); i < rank; ++i)
+    axes.push_back(i);
+  Value sum = b.reduce("reduce_sum", x, axes, /*keepDims=*/false);
+  return b.mul(sum, b.scalarLike(sum, 1.0 / static_cast<double>(count)));
+}
+
+static int64_t countOf(llvm::ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t dim : shape)
+    count *= dim;
+  return std::max(count, int64_t(1));
+}
+
+/// Labels are classes. A softmax at the network's end is part of the loss: what
+/// is left of small probabilities has no logarithm.
+static Value softmaxCrossEntropy(LossContext &c) {
+  Value logits = c.output;
+  auto rank = static_cast<int64_t>(c.shape.size());
+  if (rank < 2)
+    return c.b.fail(
+        "expected an output of at least 2 dimensions for a softmax, "
+        "got " +
+        llvm::Twine(rank));
+  int64_t axis = 1;
+  if (auto softmax = logits.getDefiningOp<dlc::graph::SoftmaxOp>()) {
+    logits = softmax.getX();
+    axis = static_cast<int64_t>(softmax.getAxis());
+    axis += axis < 0 ? rank : 0;
+  }
+  Ints labels = c.shape;
+  int64_t classes = labels[axis];
+  labels.erase(labels.begin() + axis);
+  Value label = c.addLabel(mlir::RankedTensorType::get(labels, c.b.i64()));
+  Value logarithms = c.b.op("log_softmax", {logits}, {{"axis", axis}});
+  Value numbers = c.b.op(
+      "range", {c.b.intScalar(0), c.b.intScalar(classes), c.b.intScalar(1)});
+  Ints column(rank, 1);
+  column[axis] = classes;
+  Value isLabel = c.b.op(
+      "equal", {c.b.reshape(numbers, column), c.b.unsqueeze(label, {axis})});
+  Value picked =
+      c.b.op("select", {isLabel, logarithms, c.b.scalarLike(logarithms, 0)});
+  return c.mean(c.b.op("neg", {picked}), countOf(labels));
+}
+
+/// Labels are 0 to 1 for each element. A sigmoid at the end is part of the
+/// loss, max(x, 0) - x label + ln(1 + e^-|x|).
+static Value binaryCrossEntropy(LossContext &c) {
+  Value x = c.output, label = c.likeOutput();
+  if (auto sigmoid = x.getDefiningOp<dlc::graph::SigmoidOp>())
+    x = sigmoid.getX();
+  Value power = c.b.op("exp", {c.b.op("neg", {c.b.op("abs", {x})})});
+  Value rest = c.b.op("log", {c.b.add(power, c.b.scalarLike(x, 1))});
+  Value loss = c.b.add(c.b.sub(c.b.op("relu", {x}), c.b.mul(x, label)), rest);
+  return c.mean(loss, countOf(c.shape));
+}
+
+static Value meanSquaredError(LossContext &c) {
+  Value difference = c.b.sub(c.output, c.likeOutput());
+  return c.mean(c.b.mul(difference, difference), countOf(c.shape));
+}
+
+static Value meanAbsoluteError(LossContext &c) {
+  Value difference = c.b.sub(c.output, c.likeOutput());
+  return c.mean(c.b.op("abs", {difference}), countOf(c.shape));
+}
+
+/// The network's output is the loss already.
+static Value ofOutput(LossContext &c) {
+  return c.mean(c.output, countOf(c.shape));
+}
+
+static constexpr std::pair<StringRef, Build> losses[] = {
+    {"softmax-cross-entropy", softmaxCrossEntropy},
+    {"binary-cross-entropy", binaryCrossEntropy},
+    {"mean-squared-error", meanSquaredError},
+    {"mean-absolute-error", meanAbsoluteError},
+    {"output", ofOutput},
+};
+
+std::string dlc::training::lossNames() {
+  std::string names;
+  for (auto [name, build] : losses)
+    names += (names.empty() ? "" : ", ") + name.str();
+  return names;
+}
+
+Value dlc::training::buildLoss(GraphBuilder &b, StringRef name, Value output,
+                               llvm::function_ref<Value(mlir::Type)> addLabel) {
+  auto type = mlir::dyn_cast<mlir::RankedTensorType>(output.getType());
+  if (!type || !type.hasStaticShape() ||
+      !mlir::isa<mlir::FloatType>(type.getElementType())) {
+    std::string text;
+    llvm::raw_string_ostream(text) << output.getType();
+    return b.fail("expected floats of a static shape as the output that the "
+                  "loss is of, got " +
+                  text);
+  }
+  for (auto [known, build] : losses) {
+    if (known != name)
+      continue;
+    LossContext context{b, output, Ints(type.getShape()), addLabel};
+    Value loss = build(context);
+    return loss ? b.cast(loss, b.f32()) : loss;
+  }
+  return b.fail("expected loss " + lossNames() + ", got '" + name + "'");
+}
