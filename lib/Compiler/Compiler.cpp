@@ -10,10 +10,13 @@
 #include "dlc/Frontend/ONNX/Import.h"
 #include "dlc/InitAll.h"
 #include "dlc/Symbol/Lowering.h"
+#include "dlc/Training/Step.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/dialects/Plan/PlanDialect.h"
+
+#include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -213,6 +216,52 @@ bool Compilation::isUnsupported() const { return state->isUnsupported; }
 std::vector<ModelPort> Compilation::inputs() const { return state->inputs; }
 std::vector<ModelPort> Compilation::outputs() const { return state->outputs; }
 
+std::vector<InitialValue> Compilation::initialValues() const {
+  std::vector<InitialValue> values;
+  auto main = state->module->lookupSymbol<func::FuncOp>("main");
+  for (unsigned i = 0; main && i < main.getNumArguments(); ++i) {
+    auto value = main.getArgAttrOfType<ElementsAttr>(
+        i, graph::GraphDialect::kInitialAttr);
+    auto name =
+        main.getArgAttrOfType<StringAttr>(i, graph::GraphDialect::kNameAttr);
+    if (!value || !name)
+      continue;
+    graph::RawElements raw = graph::RawElements::get(value);
+    auto *bytes = reinterpret_cast<const std::byte *>(raw.data().data());
+    values.push_back({name.str(), graph::toTensorType(value.getType()),
+                      {bytes, bytes + raw.data().size()}});
+  }
+  return values;
+}
+
+FailureOr<training::Step>
+Compilation::buildTrainingStep(const training::StepOptions &options) {
+  FailureOr<training::Step> step = failure();
+  auto build = [&] {
+    auto main = state->module->lookupSymbol<func::FuncOp>("main");
+    PassManager manager(state->context.get(), func::FuncOp::getOperationName());
+    manager.addPass(graph::createInferTypesPass());
+    if (succeeded(manager.run(main)))
+      step = training::buildStep(main, options);
+    return step;
+  };
+  bool crashed = false;
+  LogicalResult result = dlc::runGuarded(state->options.guard, crashed, [&] {
+    return LogicalResult(build());
+  });
+  if (crashed) {
+    state->messages += "error: " + state->modelName +
+                       ": internal: a crash while a step was made\n";
+    (void)state->module.release();
+    (void)state->context.release();
+  }
+  if (failed(result))
+    return failure();
+  state->inputs = state->ports(true);
+  state->outputs = state->ports(false);
+  return step;
+}
+
 LaunchCounts Compilation::launches() const {
   LaunchCounts counts;
   if (!state->module)
@@ -232,11 +281,15 @@ static onnx::ImportOptions importOptions(const CompileOptions &options) {
   onnx::ImportOptions result;
   for (const auto &[name, shape] : options.shapes)
     result.inputShapes[name].assign(shape.begin(), shape.end());
+  result.keepsParameters = options.keepsParameters || options.isTraining;
+  result.isTraining = options.isTraining;
   return result;
 }
 
 static mxnet::ImportOptions mxnetOptions(const CompileOptions &options) {
-  return {.inputShapes = options.shapes, .params = options.params};
+  return {.inputShapes = options.shapes,
+          .params = options.params,
+          .isTraining = options.isTraining};
 }
 
 LogicalResult Compilation::import(const std::string &path) {

@@ -7,6 +7,7 @@
 #define DLC_COMPILER_COMPILER_H
 
 #include "dlc/Pipeline/Pipeline.h"
+#include "dlc/Training/Options.h"
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Base/Tensor.h"
 
@@ -33,6 +34,12 @@ struct CompileOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   /// The values of an MXNet network's parameters (.params); empty for none.
   std::string params;
+  /// Parameters are inputs of the program instead of constants in it: those of
+  /// an ONNX model too, where `initialValues` has what the file says of them.
+  bool keepsParameters = false;
+  /// The semantics of training: batch statistics, dropout, the gradients of
+  /// layers that are losses. Implies keepsParameters.
+  bool isTraining = false;
   /// host, x86-64, x86-64-v3 or x86-64-v4.
   std::string target = "host";
   /// Threads that generate code; 0 means one per processor.
@@ -64,6 +71,13 @@ struct CompileOptions {
 struct ModelPort {
   std::string name;
   rt::TensorType type;
+};
+
+/// What a model's file says of an input that keepsParameters made.
+struct InitialValue {
+  std::string name;
+  rt::TensorType type;
+  std::vector<std::byte> bytes;
 };
 
 /// The launches of a program.
@@ -98,6 +112,15 @@ public:
   /// Inputs and outputs of the model, after import().
   std::vector<ModelPort> inputs() const;
   std::vector<ModelPort> outputs() const;
+
+  /// After import() with `keepsParameters`, in the order of inputs().
+  std::vector<InitialValue> initialValues() const;
+
+  /// After import() with `isTraining`, before any later phase: makes the
+  /// program one step of training. Inputs and outputs are then those of the
+  /// step.
+  llvm::FailureOr<training::Step>
+  buildTrainingStep(const training::StepOptions &options);
 
   /// What the program launches, from Phase::Plan on; nothing before.
   LaunchCounts launches() const;
