@@ -12,6 +12,7 @@ nothing with DLC. Prints 'N passed, N failed'.
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -147,6 +148,25 @@ def test_digits(dlc, folder):
     found = np.load(f"{folder}/out.npz")["probability"]
     accuracy = (found.argmax(1) == labels).mean()
     assert accuracy >= 0.97, f"accuracy {accuracy}"
+
+
+def test_training(dlc, folder):
+    """Digits from nothing, as a symbol and as an ONNX model, to held-out ones."""
+    if dlc is None:
+        return
+    from data import write
+
+    write(folder)
+    examples = os.path.join(ROOT, "tools", "examples", "digits")
+    data = ["--data", f"{folder}/train.npz", "--test", f"{folder}/test.npz"]
+    for model, options in (
+            ("digits-symbol.json", ["--momentum", "0.9", "--learning-rate", "0.1"]),
+            ("digits.onnx", ["--loss", "softmax-cross-entropy", "--initializer", "xavier",
+                             "--optimizer", "adam", "--learning-rate", "0.002"])):
+        text = run(dlc, "train", os.path.join(examples, model), *data, "--epochs", "10",
+                   *options).stdout
+        accuracy = float(re.findall(r"test accuracy ([0-9.]+) %", text)[-1])
+        assert accuracy > 97, f"{model}: accuracy {accuracy}"
 
 
 def main():

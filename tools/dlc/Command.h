@@ -131,6 +131,7 @@ void addCompile(CommandLine &line);
 void addRun(CommandLine &line);
 void addBench(CommandLine &line);
 void addTest(CommandLine &line);
+void addTrain(CommandLine &line);
 void addExplain(CommandLine &line);
 void addDump(CommandLine &line);
 void addPlanMemory(CommandLine &line);

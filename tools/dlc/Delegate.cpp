@@ -33,6 +33,10 @@ void dlc::tool::addTest(CommandLine &line) {
   addDelegated(line, "test", "Run ONNX conformance folders");
 }
 
+void dlc::tool::addTrain(CommandLine &line) {
+  addDelegated(line, "train", "Train a model");
+}
+
 int dlc::tool::delegate(char **argv) {
   std::error_code error;
   fs::path self = fs::read_symlink("/proc/self/exe", error);

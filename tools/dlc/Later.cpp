@@ -8,7 +8,6 @@ using namespace dlc::tool;
 
 void dlc::tool::addLater(CommandLine &line) {
   static constexpr std::pair<const char *, const char *> commands[] = {
-      {"train", "Train a model (not yet)"},
       {"export", "Export a model as ONNX (not yet)"},
       {"import-report", "Report what a model needs (not yet)"}};
   for (auto [name, summary] : commands)

@@ -13,8 +13,8 @@ using namespace dlc::tool;
 
 static int dispatch(int argc, char **argv) {
   CommandLine line;
-  for (auto add : {addCompile, addRun, addBench, addTest, addExplain, addDump,
-                   addPlanMemory, addLater})
+  for (auto add : {addCompile, addRun, addBench, addTest, addTrain, addExplain,
+                   addDump, addPlanMemory, addLater})
     add(line);
   int result = line.run(argc, argv);
   finishStandardOutput();

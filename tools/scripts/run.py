@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tour of `make run`: a trained network on real data, then ResNet-50.
+"""The tour of `make run`: a trained network on real data, one that is trained
+from nothing, then ResNet-50.
 
 usage: run.py --dlc build/bin/dlc
 """
@@ -55,6 +56,28 @@ def show_digits(dlc, folder):
         sys.exit(f"expected an accuracy of at least 97 %, got {100 * accuracy:.1f} %")
 
 
+def show_training(dlc, folder):
+    """Trains the network of digits-symbol.json, then runs what came out."""
+    from data import write
+
+    write(folder)
+    network = os.path.join(EXAMPLE, "digits-symbol.json")
+    prefix, epochs = os.path.join(folder, "trained"), 10
+    text = run(dlc, "train", network, "--data", f"{folder}/train.npz",
+               "--test", f"{folder}/test.npz", "--optimizer", "sgd", "--momentum", "0.9",
+               "--learning-rate", "0.1", "--epochs", str(epochs), "--checkpoint", prefix)
+    print("  " + "\n  ".join(text.strip().splitlines()))
+    labels = np.load(f"{folder}/test.npz")["label"]
+    run(dlc, "run", network, "--params", f"{prefix}-{epochs:04}.params",
+        "--input", f"image={folder}/image.npy", "--outputs", f"{folder}/trained.npz")
+    found = np.load(f"{folder}/trained.npz")["softmax_output"]
+    accuracy = (found.argmax(1) == labels).mean()
+    print(f"  accuracy of the checkpoint on {len(labels)} held-out digits: "
+          f"{100 * accuracy:.1f} %")
+    if accuracy < 0.97:
+        sys.exit(f"expected an accuracy of at least 97 %, got {100 * accuracy:.1f} %")
+
+
 def show_resnet(dlc, folder):
     models = os.path.join(ROOT, "build", "models")
     model = os.path.join(models, "resnet50.onnx")
@@ -84,6 +107,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         print("Handwritten digits: a small CNN trained on real data")
         show_digits(dlc, folder)
+        print("\nThe same, trained from nothing by DLC")
+        show_training(dlc, folder)
         print("\nResNet-50 with generated weights: time and memory")
         show_resnet(dlc, folder)
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "TrainData.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace dlc;
+using namespace dlc::tool;
+
+TrainData::TrainData(const std::string &path) : file(path) {
+  for (rt::NamedTensor &entry : take(rt::readNpz(path)))
+    tensors[entry.name] = std::move(entry.tensor);
+  if (tensors.empty())
+    throw Failure{path + ": expected arrays of examples, got none"};
+  const std::string *first = nullptr;
+  for (const auto &[name, tensor] : tensors) {
+    if (tensor.shape.empty())
+      throw Failure{path +
+                    ": expected examples along the first dimension of "
+                    "'" +
+                    name + "', got a scalar"};
+    if (!first) {
+      first = &name;
+      count = tensor.shape[0];
+    }
+    if (tensor.shape[0] != count)
+      throw Failure{path + ": expected as many examples in every array, got " +
+                    std::to_string(count) + " in '" + *first + "' and " +
+                    std::to_string(tensor.shape[0]) + " in '" + name + "'"};
+  }
+  if (count == 0)
+    throw Failure{path + ": expected examples, got arrays without any"};
+}
+
+const HostTensor &TrainData::array(const std::string &name) const {
+  auto found = tensors.find(name);
+  if (found != tensors.end())
+    return found->second;
+  std::string known;
+  for (const auto &[each, tensor] : tensors)
+    known += (known.empty() ? "" : ", ") + each;
+  throw Failure{file + ": expected an array '" + name + "', got " + known};
+}
+
+std::vector<int64_t> TrainData::batchShape(const HostTensor &array,
+                                           int64_t count) {
+  std::vector<int64_t> shape = array.shape;
+  shape[0] = count;
+  return shape;
+}
+
+/// Element `i` as a double, which holds every element of these types but large
+/// 64-bit integers.
+static double numberAt(const HostTensor &tensor, size_t i) {
+  const void *data = tensor.data.data();
+  switch (tensor.type) {
+  case DLC_F32:
+    return static_cast<const float *>(data)[i];
+  case DLC_F64:
+    return static_cast<const double *>(data)[i];
+  case DLC_I64:
+    return double(static_cast<const int64_t *>(data)[i]);
+  case DLC_I32:
+    return static_cast<const int32_t *>(data)[i];
+  case DLC_I16:
+    return static_cast<const int16_t *>(data)[i];
+  case DLC_I8:
+    return static_cast<const int8_t *>(data)[i];
+  case DLC_U8:
+  case DLC_BOOL:
+    return static_cast<const uint8_t *>(data)[i];
+  case DLC_U16:
+    return static_cast<const uint16_t *>(data)[i];
+  case DLC_U32:
+    return static_cast<const uint32_t *>(data)[i];
+  default:
+    return NAN;
+  }
+}
+
+void TrainData::convert(const std::string &name, rt::DataType type) {
+  HostTensor &tensor = tensors.at(name);
+  if (tensor.type == type)
+    return;
+  auto refuse = [&](const std::string &what) -> Failure {
+    return {file + ": expected '" + name + "' of type " +
+            rt::toString(rt::TensorType{type, tensor.shape}) + ", got " + what};
+  };
+  HostTensor converted = makeZeros({type, tensor.shape});
+  size_t size = tensor.view().size();
+  for (size_t i = 0; i != size; ++i) {
+    double value = numberAt(tensor, i);
+    // Of doubles, f32 takes the nearest; whole numbers must stay what they are.
+    bool isExact = type == DLC_F32
+                       ? std::isfinite(value)
+                       : value == std::trunc(value) && std::abs(value) < 0x1p53;
+    if (type == DLC_F32)
+      converted.view().as<float>()[i] = float(value);
+    else if (type == DLC_I64)
+      converted.view().as<int64_t>()[i] = isExact ? int64_t(value) : 0;
+    else
+      throw refuse(rt::toString(rt::TensorType{tensor.type, tensor.shape}));
+    if (!isExact)
+      throw refuse(std::to_string(value) + " in it");
+  }
+  tensor = std::move(converted);
+}
+
+void TrainData::gather(const std::string &name,
+                       std::span<const int64_t> examples,
+                       HostTensor &batch) const {
+  const HostTensor &from = tensors.at(name);
+  size_t bytes = from.view().bytes() / count;
+  for (size_t i = 0; i != examples.size() && bytes; ++i)
+    std::memcpy(batch.data.data() + i * bytes,
+                from.data.data() + examples[i] * bytes, bytes);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Examples to train with: arrays of one first dimension, and batches of them.
+
+#ifndef DLC_TOOLS_DLC_TRAINDATA_H
+#define DLC_TOOLS_DLC_TRAINDATA_H
+
+#include "Command.h"
+
+#include <span>
+
+namespace dlc::tool {
+
+class TrainData {
+public:
+  /// Reads an .npz file whose arrays have the same first dimension, that of the
+  /// examples. Throws a Failure.
+  explicit TrainData(const std::string &path);
+
+  int64_t examples() const { return count; }
+  const NamedTensors &arrays() const { return tensors; }
+  const std::string &path() const { return file; }
+  /// The array of that name; throws a Failure, which names those that are
+  /// there.
+  const HostTensor &array(const std::string &name) const;
+
+  /// The shape of `count` examples of an array.
+  static std::vector<int64_t> batchShape(const HostTensor &array,
+                                         int64_t count);
+  /// Gives the array the element type that a program takes: exactly, or throws.
+  void convert(const std::string &name, rt::DataType type);
+  /// Copies examples to consecutive places of `batch`.
+  void gather(const std::string &name, std::span<const int64_t> examples,
+              HostTensor &batch) const;
+
+private:
+  std::string file;
+  NamedTensors tensors;
+  int64_t count = 0;
+};
+
+} // namespace dlc::tool
+
+#endif // DLC_TOOLS_DLC_TRAINDATA_H
