@@ -8,22 +8,31 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::conversion;
 
-/// True if writing `output`, in the last stage, cannot spoil a read of `input`:
-/// the last stage reads it where it writes, and earlier ones read it within
-/// their tile. What else the last stage writes at that place lies elsewhere.
+/// The stage that alone writes `result`, and its output; null if there are
+/// several, or the output is combined with what was there.
+static std::pair<const Stage *, const StageOutput *>
+findWriter(ArrayRef<Stage> stages, Value result) {
+  std::pair<const Stage *, const StageOutput *> found = {};
+  for (const Stage &stage : stages)
+    for (const StageOutput &out : stage.outputs) {
+      if (out.tensor != result)
+        continue;
+      if (found.first || out.old)
+        return {};
+      found = {&stage, &out};
+    }
+  return found;
+}
+
+/// True if writing `output` cannot spoil a read of `input`: the stage that
+/// writes reads it where it writes, those before it read it within their tile,
+/// and those after it do not. What else a stage writes lies elsewhere.
 bool Planner::readsAllow(unsigned input, unsigned output) {
   Value argument = kernel.getArgument(input);
   Value result = kernel.getBody().front().getTerminator()->getOperand(output);
-  const Stage &last = plan.stages.back();
-  const auto *written = llvm::find_if(
-      last.outputs,
-      [&](const StageOutput &out) { return out.tensor == result; });
-  if (written == last.outputs.end() || written->old)
+  auto [writer, written] = findWriter(plan.stages, result);
+  if (!writer)
     return false;
-  for (const Stage &stage : ArrayRef<Stage>(plan.stages).drop_back())
-    for (const StageOutput &out : stage.outputs)
-      if (out.tensor == result)
-        return false;
   for (const Stage &stage : plan.stages) {
     if (llvm::any_of(stage.captures, [&](const StageCapture &capture) {
           return capture.tensor == argument;
@@ -32,7 +41,9 @@ bool Planner::readsAllow(unsigned input, unsigned output) {
     for (const StageInput &in : stage.inputs) {
       if (in.tensor != argument)
         continue;
-      if (&stage == &last) {
+      if (&stage > writer)
+        return false;
+      if (&stage == writer) {
         if (in.at != written->at)
           return false;
         continue;
