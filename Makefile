@@ -18,7 +18,7 @@ build:
 	@[ -f $(BUILD)/build.ninja ] || cmake --preset release >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) $(addprefix --target ,$(TARGETS))
 
-# Compiles and runs a trained network on real data, then ResNet-50.
+# Compiles and runs a trained network on real data, trains it, then ResNet-50.
 run: setup
 	@$(MAKE) --no-print-directory build TARGETS=dlc
 	@$(PYTHON) tools/scripts/run.py --dlc $(BUILD)/bin/dlc

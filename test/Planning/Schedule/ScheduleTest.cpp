@@ -95,7 +95,7 @@ static void addOverwrites(std::mt19937 &random, Problem &problem) {
 TEST(ScheduleTest, OverwritesAfterAllReads) {
   std::mt19937 random(2);
   int reordered = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 100; ++round) {
     Problem problem = randomProblem(random, 7);
     addOverwrites(random, problem);
     Solution solution = solve(problem);
@@ -104,7 +104,7 @@ TEST(ScheduleTest, OverwritesAfterAllReads) {
     reordered += std::string(solution.how) != "given order";
   }
   // Both lists find legal orders, not only the given one.
-  EXPECT_GT(reordered, 30);
+  EXPECT_GT(reordered, 10);
 }
 
 TEST(ScheduleTest, ValidatorFindsReadsOfWhatIsOverwritten) {
