@@ -61,10 +61,12 @@ Type graph::toElementType(MLIRContext *context, rt::DataType type) {
   default:
     break;
   }
-  auto sign = rt::isUnsignedInteger(type) ? IntegerType::Unsigned
-                                          : IntegerType::Signless;
-  unsigned width = static_cast<unsigned>(8 * rt::sizeOf(type));
-  return width ? IntegerType::get(context, width, sign) : nullptr;
+  bool isUnsigned = rt::isUnsignedInteger(type);
+  if (!isUnsigned && !rt::isSignedInteger(type))
+    return nullptr;
+  return IntegerType::get(context, static_cast<unsigned>(8 * rt::sizeOf(type)),
+                          isUnsigned ? IntegerType::Unsigned
+                                     : IntegerType::Signless);
 }
 
 rt::TensorType graph::toTensorType(Type type) {

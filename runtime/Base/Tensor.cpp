@@ -12,9 +12,12 @@ struct TypeFacts {
 } // namespace
 
 static constexpr TypeFacts typeFacts[] = {
-    {"invalid", 0}, {"bool", 1}, {"i8", 1},  {"i16", 2}, {"i32", 4},
-    {"i64", 8},     {"u8", 1},   {"u16", 2}, {"u32", 4}, {"u64", 8},
-    {"f16", 2},     {"bf16", 2}, {"f32", 4}, {"f64", 8}};
+    {"invalid", 0},  {"bool", 1},       {"i8", 1},     {"i16", 2},
+    {"i32", 4},      {"i64", 8},        {"u8", 1},     {"u16", 2},
+    {"u32", 4},      {"u64", 8},        {"f16", 2},    {"bf16", 2},
+    {"f32", 4},      {"f64", 8},        {"c64", 8},    {"c128", 16},
+    {"f8e4m3fn", 1}, {"f8e4m3fnuz", 1}, {"f8e5m2", 1}, {"f8e5m2fnuz", 1},
+    {"f8e8m0fnu", 1}};
 
 static const TypeFacts &factsOf(DataType type) {
   bool known = type >= 0 && static_cast<size_t>(type) < std::size(typeFacts);
@@ -22,6 +25,11 @@ static const TypeFacts &factsOf(DataType type) {
 }
 
 size_t dlc::rt::sizeOf(DataType type) { return factsOf(type).size; }
+
+size_t dlc::rt::alignmentOf(DataType type) {
+  bool isComplex = type == DLC_C64 || type == DLC_C128;
+  return isComplex ? sizeOf(type) / 2 : sizeOf(type);
+}
 
 std::string_view dlc::rt::nameOf(DataType type) { return factsOf(type).name; }
 

@@ -57,7 +57,7 @@ static constexpr TypeName typeNames[] = {
     {"b1", DLC_BOOL}, {"i1", DLC_I8},  {"i2", DLC_I16},  {"i4", DLC_I32},
     {"i8", DLC_I64},  {"u1", DLC_U8},  {"u2", DLC_U16},  {"u4", DLC_U32},
     {"u8", DLC_U64},  {"f2", DLC_F16}, {"V2", DLC_BF16}, {"f4", DLC_F32},
-    {"f8", DLC_F64}};
+    {"f8", DLC_F64},  {"c8", DLC_C64}, {"c16", DLC_C128}};
 
 static Status malformed(const char *what) {
   return makeError(StatusCode::DataLoss, "not an .npy file: %s", what);
@@ -265,8 +265,13 @@ Result<HostTensor> dlc::rt::readNpy(const std::string &path) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-std::string dlc::rt::npyHeaderOf(const TensorView &tensor) {
+Result<std::string> dlc::rt::npyHeaderOf(const TensorView &tensor) {
   auto entry = std::ranges::find(typeNames, tensor.type, &TypeName::type);
+  if (entry == std::end(typeNames))
+    return makeError(StatusCode::Unsupported,
+                     "expected elements that .npy files have a type for, got "
+                     "%s",
+                     std::string(nameOf(tensor.type)).c_str());
   std::string text = "{'descr': '";
   text += sizeOf(tensor.type) == 1 ? '|' : '<';
   text += entry->name;
@@ -286,11 +291,13 @@ std::string dlc::rt::npyHeaderOf(const TensorView &tensor) {
 }
 
 Status dlc::rt::writeNpy(const std::string &path, const TensorView &tensor) {
+  Result<std::string> header = npyHeaderOf(tensor);
+  if (!header.isOk())
+    return std::move(header.status()).withContext(path);
   Result<OutputFile> file = OutputFile::create(path);
   if (!file.isOk())
     return std::move(file.status());
-  std::string header = npyHeaderOf(tensor);
-  DLC_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(header))));
+  DLC_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(*header))));
   DLC_RETURN_IF_ERROR(
       file->write({tensor.as<const std::byte>(), tensor.bytes()}));
   return file->commit();

@@ -5,14 +5,16 @@
 #ifndef DLC_RUNTIME_IO_NPY_H
 #define DLC_RUNTIME_IO_NPY_H
 
+#include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
 
 #include <string>
 
 namespace dlc::rt {
 
-/// What stands before the data in an .npy file: 64-byte aligned.
-std::string npyHeaderOf(const TensorView &tensor);
+/// What stands before the data in an .npy file: 64-byte aligned. Errors:
+/// Unsupported (an element type that the format has no name for).
+Result<std::string> npyHeaderOf(const TensorView &tensor);
 
 } // namespace dlc::rt
 

@@ -305,7 +305,10 @@ static Status checkNames(std::span<const NamedView> tensors) {
 
 static Status writeMember(OutputFile &file, const NamedView &tensor,
                           Member &member) {
-  std::string header = npyHeaderOf(tensor.tensor);
+  Result<std::string> known = npyHeaderOf(tensor.tensor);
+  if (!known.isOk())
+    return std::move(known.status()).withContext("'" + tensor.name + "'");
+  const std::string &header = *known;
   std::span<const std::byte> data{tensor.tensor.as<const std::byte>(),
                                   tensor.tensor.bytes()};
   uint64_t size = header.size() + data.size();

@@ -81,6 +81,15 @@ static Status checkVersion(const ParamsArray &array) {
   return Status::ok();
 }
 
+static Status checkType(DataType type) {
+  if (std::ranges::count(paramsTypes, type))
+    return Status::ok();
+  return makeError(StatusCode::Unsupported,
+                   "expected elements that .params files have a type for, got "
+                   "%s",
+                   std::string(nameOf(type)).c_str());
+}
+
 static Status checkArray(const ParamsArray &array) {
   if (static_cast<int32_t>(array.layout) < 0 ||
       static_cast<int32_t>(array.layout) > 2)
@@ -88,7 +97,13 @@ static Status checkArray(const ParamsArray &array) {
                      "expected a layout of 0 to 2, got %d",
                      static_cast<int>(array.layout));
   DLC_RETURN_IF_ERROR(checkVersion(array));
-  return array.isDefined() ? checkDefined(array) : checkUndefined(array);
+  if (!array.isDefined())
+    return checkUndefined(array);
+  DLC_RETURN_IF_ERROR(checkDefined(array));
+  DLC_RETURN_IF_ERROR(checkType(array.type.type));
+  for (const ParamsBlock &block : array.indices)
+    DLC_RETURN_IF_ERROR(checkType(block.type));
+  return Status::ok();
 }
 
 //===----------------------------------------------------------------------===//

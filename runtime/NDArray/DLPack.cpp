@@ -26,13 +26,26 @@ struct TypeEntry {
 } // namespace
 
 static constexpr TypeEntry typeTable[] = {
-    {DLC_BOOL, dlpack::Bool, 8},    {DLC_I8, dlpack::Int, 8},
-    {DLC_I16, dlpack::Int, 16},     {DLC_I32, dlpack::Int, 32},
-    {DLC_I64, dlpack::Int, 64},     {DLC_U8, dlpack::UInt, 8},
-    {DLC_U16, dlpack::UInt, 16},    {DLC_U32, dlpack::UInt, 32},
-    {DLC_U64, dlpack::UInt, 64},    {DLC_F16, dlpack::Float, 16},
-    {DLC_BF16, dlpack::BFloat, 16}, {DLC_F32, dlpack::Float, 32},
-    {DLC_F64, dlpack::Float, 64}};
+    {DLC_BOOL, dlpack::Bool, 8},
+    {DLC_I8, dlpack::Int, 8},
+    {DLC_I16, dlpack::Int, 16},
+    {DLC_I32, dlpack::Int, 32},
+    {DLC_I64, dlpack::Int, 64},
+    {DLC_U8, dlpack::UInt, 8},
+    {DLC_U16, dlpack::UInt, 16},
+    {DLC_U32, dlpack::UInt, 32},
+    {DLC_U64, dlpack::UInt, 64},
+    {DLC_F16, dlpack::Float, 16},
+    {DLC_BF16, dlpack::BFloat, 16},
+    {DLC_F32, dlpack::Float, 32},
+    {DLC_F64, dlpack::Float, 64},
+    {DLC_C64, dlpack::Complex, 64},
+    {DLC_C128, dlpack::Complex, 128},
+    {DLC_F8E4M3FN, dlpack::Float8E4M3FN, 8},
+    {DLC_F8E4M3FNUZ, dlpack::Float8E4M3FNUZ, 8},
+    {DLC_F8E5M2, dlpack::Float8E5M2, 8},
+    {DLC_F8E5M2FNUZ, dlpack::Float8E5M2FNUZ, 8},
+    {DLC_F8E8M0FNU, dlpack::Float8E8M0FNU, 8}};
 
 //===----------------------------------------------------------------------===//
 // Out

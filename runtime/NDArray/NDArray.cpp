@@ -74,10 +74,11 @@ static Status checkType(DataType type, std::span<const int64_t> shape,
 /// Elements of `type` may be there.
 static Status checkMemory(const ForeignMemory &memory, DataType type,
                           int64_t elements) {
-  if ((elements == 0 || memory.data) && isAligned(memory.data, sizeOf(type)))
+  size_t alignment = alignmentOf(type);
+  if ((elements == 0 || memory.data) && isAligned(memory.data, alignment))
     return Status::ok();
   return makeError(StatusCode::InvalidArgument,
-                   "expected memory aligned to %zu bytes, got %p", sizeOf(type),
+                   "expected memory aligned to %zu bytes, got %p", alignment,
                    memory.data);
 }
 

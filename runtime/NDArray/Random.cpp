@@ -75,7 +75,7 @@ static Status pushFill(const NDArray &array, const Distribution &distribution,
                        const char *name, int priority) {
   DLC_RETURN_IF_ERROR(checkWritable(array));
   DLC_RETURN_IF_ERROR(checkHost(array.context()));
-  if (array.type() < DLC_F16)
+  if (!isFloat(array.type()))
     return makeError(StatusCode::InvalidArgument,
                      "expected an array of floats, got %s",
                      toString(typeOf(array)).c_str());

@@ -7,6 +7,8 @@
 
 #include "gtest/gtest.h"
 
+#include <thread>
+
 using namespace dlc;
 using namespace dlc::symbol;
 
@@ -323,6 +325,24 @@ TEST(SymbolTest, NameScopesPrefixAndCount) {
   EXPECT_EQ(Symbol::apply("relu", {x}).name(), "relu1");
   EXPECT_EQ(Symbol::apply("FullyConnected", {x}, {{"num_hidden", "1"}}).name(),
             "fullyconnected0");
+}
+
+// As MXNet's test_thread_local.
+TEST(SymbolTest, ScopesAreThoseOfTheirThread) {
+  AttributeScope attributes({{"ctx_group", "one"}});
+  NameScope names("net_");
+  Symbol other;
+  std::thread([&] {
+    Symbol x = Symbol::variable("x");
+    EXPECT_EQ(x.attributes(), Attributes());
+    AttributeScope own({{"ctx_group", "two"}});
+    other = Symbol::apply("relu", {x});
+  }).join();
+  EXPECT_EQ(other.name().find("net_"), std::string::npos);
+  EXPECT_EQ(other.attributes()["__ctx_group__"], "two");
+  Symbol mine = Symbol::apply("relu", {other});
+  EXPECT_EQ(mine.name(), "net_relu0");
+  EXPECT_EQ(mine.attributes()["__ctx_group__"], "one");
 }
 
 //===-- Numbers of everything ---------------------------------------------===//

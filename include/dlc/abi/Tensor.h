@@ -24,7 +24,18 @@ typedef enum DlcDataType {
   DLC_F16 = 10,
   DLC_BF16 = 11,
   DLC_F32 = 12,
-  DLC_F64 = 13
+  DLC_F64 = 13,
+  /* What follows arrays hold, copy and exchange; nothing computes with it, and
+   * programs have no such values. Two types of ONNX are not here: text, whose
+   * elements own memory, and those of less than a byte. */
+  DLC_C64 = 14,  /* complex: two f32, the real part first */
+  DLC_C128 = 15, /* complex: two f64 */
+  /* 8-bit floats (OCP OFP8; FNUZ: Graphcore, AMD; E8M0: OCP MX scales). */
+  DLC_F8E4M3FN = 16,
+  DLC_F8E4M3FNUZ = 17,
+  DLC_F8E5M2 = 18,
+  DLC_F8E5M2FNUZ = 19,
+  DLC_F8E8M0FNU = 20
 } DlcDataType;
 
 /* The largest rank that any part of DLC accepts. */

@@ -174,7 +174,7 @@ template <typename F> Status dispatch(DataType type, F &&function) {
     return function(Element<DLC_F32>());
   case DLC_F64:
     return function(Element<DLC_F64>());
-  case DLC_INVALID_TYPE:
+  default:
     break;
   }
   return makeError(StatusCode::Internal, "no plain element type: %d",

@@ -125,9 +125,9 @@ TEST(Npy, SaysWhatIsWrong) {
                           "'shape': ()}",
                           "1234")),
             "expected little-endian data, got '>f4'");
-  EXPECT_EQ(failureOf(npy("{'descr': '<c8', 'fortran_order': False, "
+  EXPECT_EQ(failureOf(npy("{'descr': '<c32', 'fortran_order': False, "
                           "'shape': ()}")),
-            "element type '<c8' is not supported");
+            "element type '<c32' is not supported");
   EXPECT_EQ(failureOf(npy("{'descr': [('a', '<f4')], 'fortran_order': False, "
                           "'shape': ()}")),
             "arrays of structures are not supported");
@@ -157,7 +157,7 @@ TEST(Npy, SaysWhatIsWrong) {
 TEST(Npy, WritesWhatItReads) {
   TemporaryFolder folder;
   std::mt19937 random(7);
-  for (int type = DLC_BOOL; type <= DLC_F64; ++type) {
+  for (int type = DLC_BOOL; type <= DLC_C128; ++type) {
     for (const Shape &shape : {Shape{}, Shape{5}, Shape{2, 3}, Shape{0, 2}}) {
       TensorView view{DataType(type), shape};
       std::vector<std::byte> data(view.bytes());
@@ -174,6 +174,17 @@ TEST(Npy, WritesWhatItReads) {
   }
   EXPECT_EQ(readNpy(folder / "missing.npy").status().code(),
             StatusCode::NotFound);
+  // NumPy has no 8-bit floats.
+  TensorView octet{DLC_F8E5M2, {}};
+  std::string path = folder / "octet.npy";
+  EXPECT_EQ(writeNpy(path, octet).message(),
+            path + ": expected elements that .npy files have a type for, got "
+                   "f8e5m2");
+  EXPECT_EQ(readNpy(path).status().code(), StatusCode::NotFound);
+  NamedView member{"octet", octet};
+  EXPECT_NE(writeNpz(folder / "octet.npz", {&member, 1}).message().find(
+                "'octet': expected elements"),
+            std::string::npos);
 }
 
 TEST(Npz, ReadsDeflatedArchivesOfNumPy) {

@@ -274,6 +274,11 @@ TEST(Params, RefusesToWriteWhatAVersionCannotHold) {
   EXPECT_EQ(failure(array), "array 0: version 0 cannot express sparse arrays");
   array.layout = ParamsLayout(3);
   EXPECT_EQ(failure(array), "array 0: expected a layout of 0 to 2, got 3");
+  ParamsArray octets;
+  octets.type = {DLC_F8E5M2, {1}};
+  octets.values = {DLC_F8E5M2, {1}, &value};
+  EXPECT_EQ(failure(octets), "array 0: expected elements that .params files "
+                             "have a type for, got f8e5m2");
   ParamsArray undefined;
   undefined.type.shape = {2};
   EXPECT_EQ(failure(undefined), "array 0: version 2 cannot express undefined "

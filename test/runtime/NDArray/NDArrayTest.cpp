@@ -56,7 +56,7 @@ TEST(NDArray, RefusesNullHandles) {
 
 TEST(NDArray, HoldsEveryType) {
   auto runtime = makeRuntime();
-  for (int type = DLC_BOOL; type <= DLC_F64; ++type) {
+  for (int type = DLC_BOOL; type <= DLC_F8E8M0FNU; ++type) {
     NDArray array = makeArray(runtime, {2, 3}, DataType(type));
     std::vector<std::byte> in(array.bytes()), out(array.bytes());
     for (size_t i = 0; i != in.size(); ++i)
@@ -64,6 +64,28 @@ TEST(NDArray, HoldsEveryType) {
     EXPECT_OK(array.copyFromHost(std::span(in)));
     EXPECT_OK(array.copyToHost(std::span(out)));
     EXPECT_EQ(in, out);
+  }
+}
+
+TEST(NDArray, OnlyHoldsSomeTypes) {
+  auto runtime = makeRuntime();
+  for (int type = DLC_C64; type <= DLC_F8E8M0FNU; ++type) {
+    SCOPED_TRACE(type);
+    NDArray array = makeArray(runtime, {2}, DataType(type));
+    EXPECT_ERROR(array.fill(1), InvalidArgument, "");
+    EXPECT_ERROR(array.fillNormal(), InvalidArgument, "expected an array of");
+    for (const char *operation : {"neg", "add", "equal", "transpose"})
+      EXPECT_FALSE(apply(operation, {array, array}).status().isOk());
+    Attributes toFloat;
+    toFloat.set("to", int64_t(DLC_F32));
+    EXPECT_ERROR(apply("cast", {array}, toFloat).status(), InvalidArgument, "");
+    std::byte memory[32] = {};
+    ForeignMemory misaligned = {memory + 1 +
+                                (memory - (std::byte *)nullptr) % 2};
+    EXPECT_EQ(NDArray::adopt(runtime, DataType(type), Shape{1}, misaligned)
+                  .status()
+                  .isOk(),
+              type > DLC_C128);
   }
 }
 

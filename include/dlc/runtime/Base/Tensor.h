@@ -21,13 +21,16 @@ using DataType = DlcDataType;
 /// Bytes of one element; 0 for an invalid type.
 size_t sizeOf(DataType type);
 
+/// What the address of an element is a multiple of; 0 for an invalid type.
+size_t alignmentOf(DataType type);
+
 /// The name of a type as messages print it: "f32", "i64", "bool", ...
 std::string_view nameOf(DataType type);
 
 /// The type of that name, or DLC_INVALID_TYPE.
 DataType dataTypeOf(std::string_view name);
 
-bool isFloat(DataType type);
+bool isFloat(DataType type); ///< One that operations compute with.
 bool isSignedInteger(DataType type);
 bool isUnsignedInteger(DataType type);
 

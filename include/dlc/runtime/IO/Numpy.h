@@ -56,7 +56,8 @@ Result<HostTensor> readNpy(const std::string &path);
 Result<std::vector<NamedTensor>> readNpz(const std::string &path);
 
 /// Writes a file as a whole or not at all. The bytes depend on the tensors
-/// alone. Errors: Unavailable.
+/// alone. Errors: Unavailable, Unsupported (an element type that the format has
+/// no name for).
 Status writeNpy(const std::string &path, const TensorView &tensor);
 
 /// Writes the members, uncompressed, in order. Errors: Unavailable,

@@ -15,10 +15,22 @@ namespace dlc::rt {
 
 namespace dlpack {
 
-inline constexpr uint32_t majorVersion = 1, minorVersion = 0;
+inline constexpr uint32_t majorVersion = 1, minorVersion = 1;
 
 enum DeviceType : int32_t { CPU = 1, CUDA = 2, CUDAHost = 3 };
-enum TypeCode : uint8_t { Int = 0, UInt = 1, Float = 2, BFloat = 4, Bool = 6 };
+enum TypeCode : uint8_t {
+  Int = 0,
+  UInt = 1,
+  Float = 2,
+  BFloat = 4,
+  Complex = 5,
+  Bool = 6,
+  Float8E4M3FN = 10, // These since DLPack 1.1.
+  Float8E4M3FNUZ = 11,
+  Float8E5M2 = 12,
+  Float8E5M2FNUZ = 13,
+  Float8E8M0FNU = 14
+};
 /// Bits of ManagedTensorVersioned::flags.
 inline constexpr uint64_t readOnly = 1, isCopied = 2;
 
