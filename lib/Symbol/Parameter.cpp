@@ -37,7 +37,9 @@ Parameter Parameter::within(int64_t low, int64_t high) const {
 
 Parameter symbol::required(std::string_view name, ParameterKind kind,
                            std::string_view summary) {
-  Parameter parameter{.name = name, .kind = kind};
+  Parameter parameter;
+  parameter.name = name;
+  parameter.kind = kind;
   parameter.summary = summary;
   return parameter;
 }
