@@ -86,22 +86,6 @@ static bool hasGradients(const ProgramRequest &request) {
          });
 }
 
-/// What a node does otherwise while training has no lowering yet.
-static Status checkTraining(const Symbol &symbol) {
-  for (const std::shared_ptr<symbol::Node> &node : symbol.nodes()) {
-    if (node->isVariable())
-      continue;
-    bool isSame = node->op->name != "Dropout";
-    for (size_t i = 0; isSame && i < node->inputs.size(); ++i)
-      isSame =
-          node->op->roleOf(node->parameters, i) == symbol::InputRole::Argument;
-    if (!isSame)
-      return Status(StatusCode::Unsupported,
-                    node->describe() + ": unsupported: training");
-  }
-  return Status::ok();
-}
-
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
@@ -141,6 +125,7 @@ symbol::LoweringOptions
 SymbolNetwork::loweringOf(const ProgramRequest &request) const {
   symbol::LoweringOptions lowering;
   lowering.file = options.name;
+  lowering.isTraining = isTraining(request);
   auto add = [&](const std::vector<std::string> &names,
                  const std::vector<TensorType> &types) {
     for (size_t i = 0; i < names.size(); ++i) {
@@ -193,8 +178,6 @@ static Status failureOf(const Compilation &compilation) {
 
 Status SymbolNetwork::import(Compilation &compilation,
                              const ProgramRequest &request) const {
-  if (isTraining(request))
-    DLC_RETURN_IF_ERROR(checkTraining(symbol));
   const Symbol &what =
       request.form == ProgramForm::Internals ? internals : symbol;
   if (failed(compilation.import(what, loweringOf(request))))
@@ -220,6 +203,9 @@ void SymbolNetwork::addPorts(const ProgramRequest &request,
     add(program.inputs, PortRole::Argument, i);
   for (size_t i = 0; i < stateNames.size(); ++i)
     add(program.inputs, PortRole::AuxiliaryState, i);
+  size_t states = argumentNames.size() + stateNames.size();
+  for (size_t i = states; i < compilation.inputs().size(); ++i)
+    add(program.inputs, PortRole::Random, 0);
   bool isBackward = request.form == ProgramForm::Backward;
   std::vector<ModelPort> outputs = compilation.outputs();
   for (size_t i = 0; i < outputs.size() && !isBackward; ++i)
@@ -229,7 +215,7 @@ void SymbolNetwork::addPorts(const ProgramRequest &request,
         i);
   if (!hasGradients(request) || request.form == ProgramForm::Forward)
     return;
-  for (size_t i = 0; i < outputs.size(); ++i)
+  for (size_t i = 0; i < outputNames.size(); ++i)
     if (rt::isFloat(outputs[i].type.type))
       add(program.inputs, PortRole::HeadGradient, i);
   for (size_t i = 0; i < argumentNames.size(); ++i) {

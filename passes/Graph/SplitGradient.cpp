@@ -25,8 +25,9 @@ namespace {
 /// function's one block.
 class Division {
 public:
-  Division(Block &block, unsigned arguments, unsigned results)
-      : block(block), arguments(arguments), results(results) {
+  Division(func::FuncOp function, unsigned arguments, unsigned results)
+      : block(function.getBody().front()), arguments(arguments),
+        results(results), updated(findUpdated(function, results)) {
     findWayBack();
     findNeeded();
     moveLate();
@@ -43,8 +44,12 @@ private:
   bool isReadBack(Value value) const;
   bool isWorthMoving(Operation *op) const;
 
+  static DenseSet<Value> findUpdated(func::FuncOp function, unsigned results);
+
   Block &block;
   unsigned arguments, results;
+  /// Arguments that the forward part overwrites when it ends.
+  DenseSet<Value> updated;
   /// Operations of the way back; those that the forward results need.
   DenseSet<Operation *> back, needed;
 };
@@ -86,10 +91,24 @@ void Division::findNeeded() {
           needed.insert(producer);
 }
 
+DenseSet<Value> Division::findUpdated(func::FuncOp function,
+                                      unsigned results) {
+  llvm::StringMap<Value> named;
+  for (BlockArgument argument : function.getArguments())
+    if (StringAttr name = givenName(function, argument.getArgNumber(), false))
+      named[name] = argument;
+  DenseSet<Value> updated;
+  for (unsigned i = 0; i < results; ++i)
+    if (auto name = function.getResultAttrOfType<StringAttr>(
+            i, GraphDialect::kUpdatesAttr))
+      updated.insert(named.lookup(name));
+  return updated;
+}
+
 /// Both parts have the value without its being saved.
 bool Division::isOutside(Value value) const {
   Operation *producer = value.getDefiningOp();
-  return !producer || isConstant(producer);
+  return producer ? isConstant(producer) : !updated.contains(value);
 }
 
 bool Division::isReadBack(Value value) const {
@@ -130,6 +149,9 @@ void Division::moveLate() {
 
 SmallVector<Value> Division::saved() const {
   SmallVector<Value> values;
+  for (BlockArgument argument : block.getArguments())
+    if (updated.contains(argument) && isReadBack(argument))
+      values.push_back(argument);
   for (Operation &op : block.without_terminator())
     if (!back.contains(&op) && !isConstant(&op))
       for (Value result : op.getResults())
@@ -196,7 +218,7 @@ struct SplitGradient : graph::impl::SplitGradientPassBase<SplitGradient> {
           << function.getNumResults();
       return signalPassFailure();
     }
-    Division division(function.getBody().front(), arguments, results);
+    Division division(function, arguments, results);
     SmallVector<Value> saved = division.saved();
     int64_t bytes = 0;
     for (Value value : saved)

@@ -175,6 +175,7 @@ Executor::bind(std::shared_ptr<const Network> network, Bindings bindings,
   state->network = std::move(network);
   state->bindings = std::move(bindings);
   state->workers = options.workers;
+  state->seed = options.seed;
   KnownVariables known;
   addKnown(known, names, state->bindings.arguments);
   addKnown(known, state->network->auxiliaryStates(),
@@ -344,6 +345,8 @@ Executor::reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
   next->network = state->network;
   next->bindings = state->bindings;
   next->workers = state->workers;
+  next->seed = state->seed;
+  next->random = state->random;
   next->types = std::move(*types);
   Reshaper reshaper{shapes, options};
   std::vector<NDArray> bases[] = {state->argumentBases, state->gradientBases,

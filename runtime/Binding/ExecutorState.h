@@ -72,6 +72,8 @@ struct Executor::State {
 
   std::map<ProgramForm, PreparedProgram> prepared;
   std::vector<NDArray> ones; ///< Gradients of outputs that nobody gives.
+  uint64_t seed = 0;
+  NDArray random; ///< The state of random numbers, where a program has one.
   bool hasForward = false;   ///< backward() may follow.
   Monitor monitor;
   bool tellsVariables = false;
@@ -84,6 +86,7 @@ struct Executor::State {
   Context context() const { return bindings.arguments.front().context(); }
   ProgramRequest request(ProgramForm form) const;
   Result<PreparedProgram *> prepare(ProgramForm form);
+  Status makeRandom(const LoadedProgram &loaded);
   /// The array of a port; null where there is none.
   NDArray arrayOf(const PreparedProgram &program, PortUse use,
                   std::span<const NDArray> heads) const;

@@ -23,6 +23,14 @@ SharedMemory::create(const std::shared_ptr<ArrayRuntime> &home) {
   return std::make_shared<SharedMemory>(home, *variable);
 }
 
+/// An output that updates an input is what the input is.
+static void addUpdates(LoadedProgram &loaded) {
+  std::span<const Port> ports = loaded.program->outputs();
+  for (size_t i = 0; i != ports.size(); ++i)
+    if (ports[i].updates && i < loaded.outputs.size())
+      loaded.outputs[i] = loaded.inputs[*ports[i].updates];
+}
+
 /// The rest of the ports of a part is what the parts hand on.
 static void addSaved(std::vector<PortUse> &uses, size_t ports) {
   for (uint32_t i = 0; uses.size() < ports; ++i)
@@ -62,6 +70,7 @@ ProgramCache::get(const Network &network, const ProgramRequest &request) {
                      loaded->inputs.size(), loaded->outputs.size(),
                      loaded->program->inputs().size(),
                      loaded->program->outputs().size());
+  addUpdates(*loaded);
   known = std::move(loaded);
   return known;
 }
@@ -99,6 +108,24 @@ static Status makeArrays(const LoadedProgram &loaded, PortRole role,
   return Status::ok();
 }
 
+/// Gives the random numbers a state when a program first draws some: a seed and
+/// the number of the run.
+Status Executor::State::makeRandom(const LoadedProgram &loaded) {
+  bool draws = std::ranges::any_of(loaded.inputs, [](PortUse use) {
+    return use.role == PortRole::Random;
+  });
+  if (!draws || !random.isNull())
+    return Status::ok();
+  Result<NDArray> array =
+      NDArray::create(memory->home, DLC_I64, {2}, context());
+  if (!array.isOk())
+    return std::move(array.status());
+  const int64_t start[] = {static_cast<int64_t>(seed), 0};
+  DLC_RETURN_IF_ERROR(array->copyFromHost(std::span(start)));
+  random = std::move(*array);
+  return Status::ok();
+}
+
 Result<PreparedProgram *> Executor::State::prepare(ProgramForm form) {
   if (auto known = prepared.find(form); known != prepared.end())
     return &known->second;
@@ -112,6 +139,7 @@ Result<PreparedProgram *> Executor::State::prepare(ProgramForm form) {
                                  context(), program.saved));
   DLC_RETURN_IF_ERROR(makeArrays(*program.loaded, PortRole::Internal,
                                  memory->home, context(), program.internals));
+  DLC_RETURN_IF_ERROR(makeRandom(*program.loaded));
   ExecutionOptions options;
   options.workers = workers;
   options.streamThreads = workers ? 0 : 1;
@@ -142,6 +170,8 @@ NDArray Executor::State::arrayOf(const PreparedProgram &program, PortUse use,
     return at(bindings.gradients);
   case PortRole::Internal:
     return at(program.internals);
+  case PortRole::Random:
+    return random;
   case PortRole::Saved:
     break;
   }
@@ -193,10 +223,12 @@ Status Run::bind() const {
 Status Run::run() const {
   DLC_RETURN_IF_ERROR(bind());
   DLC_RETURN_IF_ERROR(execution->run());
-  for (size_t i = 0; i != outputs.size(); ++i)
-    if (isAside[i] && outputs[i].bytes)
-      std::memcpy(*outputs[i].writable(), execution->output(i).data,
-                  outputs[i].bytes);
+  for (size_t i = 0; i != outputs.size(); ++i) {
+    // An update is where it belongs already.
+    const void *result = execution->output(i).data;
+    if (isAside[i] && outputs[i].bytes && result != *outputs[i].writable())
+      std::memcpy(*outputs[i].writable(), result, outputs[i].bytes);
+  }
   return Status::ok();
 }
 

@@ -215,19 +215,31 @@ TEST(ExecutorTest, NamesWhatIsWrongWithBoundArrays) {
   EXPECT_EQ(read(two), kA) << "the caller's arrays stay as they were";
 }
 
-TEST(ExecutorTest, RefusesTrainingWhereItDiffersFromInference) {
+/// Dropout scales what it keeps, backward with the mask of the run forward, and
+/// draws another mask in each run.
+TEST(ExecutorTest, DrawsRandomNumbersWhileTraining) {
   Symbol a = Symbol::variable("a");
-  Symbol dropout = Symbol::apply("Dropout", {a}, {}, "d");
+  Symbol dropout = Symbol::apply("Dropout", {a * 1.0}, {{"p", "0.5"}}, "d");
   auto runtime = makeRuntime();
-  rt::KnownVariables known{{{"a", {2, 2}}}, {}};
-  EXPECT_FAILS(simpleBind(dropout, runtime, known).status(), Unsupported,
-               "node 'd' (Dropout): unsupported: training");
   auto executor =
-      take(simpleBind(dropout, runtime, known, GradientRequest::Null));
+      take(simpleBind(dropout, runtime, {.shapes = {{"a", {64}}}, .types = {}}));
   ASSERT_TRUE(executor);
+  EXPECT_OK(executor->argument("a")->fill(3));
   EXPECT_OK(executor->forward());
-  EXPECT_EQ(read(executor->outputs()[0]), Floats(4, 0));
-  EXPECT_FAILS(executor->forward(true), Unsupported, "training");
+  EXPECT_EQ(read(executor->outputs()[0]), Floats(64, 3));
+  Floats last;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_OK(executor->forward(true));
+    EXPECT_OK(executor->backward());
+    Floats output = read(executor->outputs()[0]),
+           gradient = read(*executor->gradient("a"));
+    for (size_t j = 0; j < output.size(); ++j) {
+      EXPECT_TRUE(output[j] == 0 || output[j] == 6) << output[j];
+      EXPECT_EQ(gradient[j], output[j] / 3) << j;
+    }
+    EXPECT_NE(output, last);
+    last = output;
+  }
 }
 
 TEST(ExecutorTest, RefusesNetworksThatItCannotRun) {

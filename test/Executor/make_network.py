@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what MXNet 1.9.1 computes with a small network, forward and backward.
+"""Writes what MXNet 1.9.1 computes with small networks, forward and backward.
 
 usage: make_network.py FOLDER     (needs mxnet 1.9.1, Python 3.8, numpy < 1.24)
 
-Writes network-symbol.json and network.npz: arguments by name, "head", "out",
-and "grad:<argument>", the gradients that backward(head) adds to ones.
+Writes NAME-symbol.json and NAME.npz for each network: arguments and auxiliary
+states by name, "head", "out", "grad:<argument>", the gradients that
+backward(head) adds to ones, and "new:<state>", what the run leaves in a state.
 """
 import os
 import sys
@@ -27,24 +28,42 @@ def network():
     return mx.sym.log_softmax(x, name="out")
 
 
-def main(folder):
-    symbol, random = network(), np.random.RandomState(7)
-    names = symbol.list_arguments()
-    shapes, outputs, _ = symbol.infer_shape(data=(2, 3, 6, 6))
+def training():
+    """Layers that do something else while training."""
+    data, label = mx.sym.var("data"), mx.sym.var("label")
+    x = mx.sym.Convolution(data, num_filter=4, kernel=(3, 3), no_bias=True, name="conv")
+    x = mx.sym.BatchNorm(x, fix_gamma=False, momentum=0.8, name="bn")
+    x = mx.sym.Activation(x, act_type="relu", name="relu")
+    x = mx.sym.FullyConnected(x, num_hidden=3, name="fc")
+    return mx.sym.SoftmaxOutput(x, label, name="out")
+
+
+def write(folder, name, symbol):
+    random = np.random.RandomState(7)
+    names, states = symbol.list_arguments(), symbol.list_auxiliary_states()
+    shapes, outputs, state_shapes = symbol.infer_shape(data=(2, 3, 6, 6))
     values = {n: random.randn(*s).astype("f4") for n, s in zip(names, shapes)}
+    if "label" in values:
+        values["label"] = np.array([2, 0], "f4")
     head = random.randn(*outputs[0]).astype("f4")
+    for state, shape in zip(states, state_shapes):
+        values[state] = np.abs(random.randn(*shape)).astype("f4")
     executor = symbol.bind(
-        mx.cpu(), {n: mx.nd.array(v) for n, v in values.items()},
-        args_grad={n: mx.nd.ones(v.shape) for n, v in values.items()}, grad_req="add")
+        mx.cpu(), {n: mx.nd.array(values[n]) for n in names},
+        args_grad={n: mx.nd.ones(values[n].shape) for n in names}, grad_req="add",
+        aux_states={n: mx.nd.array(values[n]) for n in states})
     out = executor.forward(is_train=True)[0].asnumpy()
     executor.backward([mx.nd.array(head)])
-    for name in names:
-        values["grad:" + name] = executor.grad_dict[name].asnumpy()
-    symbol.save(os.path.join(folder, "network-symbol.json"))
-    np.savez(os.path.join(folder, "network.npz"), head=head, out=out, **values)
+    for n in names:
+        values["grad:" + n] = executor.grad_dict[n].asnumpy()
+    for n in states:
+        values["new:" + n] = executor.aux_dict[n].asnumpy()
+    symbol.save(os.path.join(folder, name + "-symbol.json"))
+    np.savez(os.path.join(folder, name + ".npz"), head=head, out=out, **values)
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    main(sys.argv[1])
+    write(sys.argv[1], "network", network())
+    write(sys.argv[1], "training", training())

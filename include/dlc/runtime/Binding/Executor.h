@@ -43,6 +43,9 @@ struct ExecutorOptions {
   /// Another executor whose memory for transient values this one uses, too: its
   /// runs and those of this one then never overlap. Null: memory of its own.
   const Executor *shared = nullptr;
+  /// Where random numbers of runs for training begin: executors of one seed draw
+  /// the same.
+  uint64_t seed = 0;
 };
 
 struct ReshapeOptions {

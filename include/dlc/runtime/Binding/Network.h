@@ -44,6 +44,7 @@ enum class PortRole : uint8_t {
   HeadGradient,   ///< The gradient of output `index`.
   Gradient,       ///< The array of the gradient of argument `index`.
   Saved,          ///< What Forward saved `index`-th, for Backward.
+  Random,         ///< The state of random numbers.
   Internal,       ///< Internal output `index`; its name is the port's.
 };
 
@@ -74,8 +75,9 @@ struct ProgramRequest {
   std::string key() const;
 };
 
-/// A program as a file holds it, and what its ports are. Outputs of Forward and
-/// inputs of Backward beyond those listed are what is saved, in order.
+/// A program as a file holds it, and what its ports are. Outputs that update an
+/// input (Port::updates) are what that is, whatever is listed. Outputs of Forward
+/// and inputs of Backward beyond those listed are what is saved, in order.
 struct NetworkProgram {
   AlignedBuffer bytes;
   std::vector<PortUse> inputs, outputs;
