@@ -112,7 +112,9 @@ DLC_API void dlcExecutionDestroy(DlcExecution execution);
 
 /* Sets the memory of input `index` for this and later runs. The data is
  * borrowed, dense, row-major and aligned for its element type; it is read
- * while running. The shape is copied. Since 0.1 (unstable) */
+ * while running, and written where an output of the program updates the input,
+ * as steps of training do with parameters. The shape is copied.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutionBindInput(DlcExecution execution, size_t index,
                                         const DlcTensor *tensor);
 
