@@ -10,6 +10,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
+#include "llvm/ADT/APSInt.h"
+
 using namespace dlc::frontend;
 using namespace mlir;
 using llvm::StringRef;
