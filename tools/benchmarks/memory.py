@@ -85,9 +85,10 @@ def plan(options, name, folder):
     names = ",".join(parameters(graph))
     text = os.path.join(folder, name + ".mlir")
     pathlib.Path(text).write_text(graph, encoding="utf-8")
-    run(options.dlc_opt, text, "-o", text, "--graph-infer-types",
+    differentiated = os.path.join(folder, name + "-gradient.mlir")
+    run(options.dlc_opt, text, "-o", differentiated, "--graph-infer-types",
         f"--graph-gradient=wrt={names}")
-    return run(options.dlc, "compile", text, "--emit=plan")
+    return run(options.dlc, "compile", differentiated, "--emit=plan")
 
 
 def main():
