@@ -3,7 +3,7 @@
 // Layers that do something else when training, and the gradients of those that
 // are losses, against MXNet 1.9.1 (layers.jsonl, written by make_layers.py).
 
-#include "RunFunction.h"
+#include "../RunFunction.h"
 
 #include "dlc/Symbol/Json.h"
 #include "dlc/Symbol/Lowering.h"
@@ -148,8 +148,8 @@ TEST_F(Layers, DropoutSharesItsFateAlongAxes) {
       lower(dropoutWith(R"x(, "axes": "(1,)")x"), {{"data", {20, 5}}});
   ASSERT_TRUE(module);
   auto main = module->lookupSymbol<mlir::func::FuncOp>("main");
-  Numbers y = runFunction(main, {{"data", Numbers(100, 1)},
-                                 {"random", {1, 0}}})["drop_output"];
+  Numbers y = runFunction(
+      main, {{"data", Numbers(100, 1)}, {"random", {1, 0}}})["drop_output"];
   for (size_t row = 0; row < 20; ++row)
     for (size_t i = 1; i < 5; ++i)
       EXPECT_EQ(y[row * 5 + i], y[row * 5]);
@@ -183,13 +183,10 @@ TEST_F(Layers, SoftmaxOutputMultipliesWithTheGradient) {
   options.wrt = {"data"};
   mlir::PassManager manager(&context);
   manager.addNestedPass<mlir::func::FuncOp>(graph::createInferTypesPass());
-  manager.addNestedPass<mlir::func::FuncOp>(
-      graph::createGradientPass(options));
+  manager.addNestedPass<mlir::func::FuncOp>(graph::createGradientPass(options));
   ASSERT_TRUE(succeeded(manager.run(*module)));
   auto main = module->lookupSymbol<mlir::func::FuncOp>("main");
-  std::map<std::string, Numbers> results =
-      runFunction(main, {{"data", {1, 1}},
-                         {"label", {1}},
-                         {"grad of op_output", {3, 5}}});
+  std::map<std::string, Numbers> results = runFunction(
+      main, {{"data", {1, 1}}, {"label", {1}}, {"grad of op_output", {3, 5}}});
   expectNear(results["grad of data"], {1.5, -2.5}, 1e-6);
 }

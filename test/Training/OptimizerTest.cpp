@@ -3,7 +3,7 @@
 // Optimizers against what MXNet 1.9.1's did to the same weight with the same
 // gradients (optimizers.jsonl, written by make_optimizers.py).
 
-#include "RunFunction.h"
+#include "../RunFunction.h"
 
 #include "dlc/Training/Optimizer.h"
 #include "dlc/dialects/Graph/GraphDialect.h"

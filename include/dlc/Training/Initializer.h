@@ -25,7 +25,7 @@ struct InitializerOptions {
   /// constant: the value. uniform: the largest one (0.07). normal: the
   /// deviation (0.01). xavier: the magnitude (3), orthogonal: the factor
   /// (1.414). msra: the slope of the leaky rectifier (0.25).
-  std::optional<double> scale;
+  std::optional<double> scale = {};
 };
 
 /// Writes a parameter's first value to `out`, row-major in `shape`. Names that

@@ -29,7 +29,7 @@ struct RateSchedule {
   double factor = 0.1;
   int64_t step = 1;           ///< Factor.
   double least = 1e-8;        ///< Factor: not below.
-  std::vector<int64_t> steps; ///< MultiFactor, ascending.
+  std::vector<int64_t> steps = {}; ///< MultiFactor, ascending.
   int64_t total = 1;          ///< Poly and Cosine: updates until `final`.
   double power = 2;
   double final = 0;

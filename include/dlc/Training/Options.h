@@ -17,20 +17,21 @@ namespace dlc::training {
 /// does not know are errors (`unusedOption`).
 struct OptimizerOptions {
   std::string name = "sgd";
-  std::optional<double> momentum;
-  std::optional<double> beta1, beta2;
-  std::optional<double> epsilon;
-  std::optional<double> rho;                    ///< AdaDelta.
-  std::optional<double> gamma1, gamma2;         ///< RMSProp.
-  std::optional<double> l1;                     ///< Ftrl's lambda1.
-  std::optional<double> beta;                   ///< Ftrl.
-  std::optional<double> lowerBound, upperBound; ///< LAMB's, of a weight's norm.
-  std::optional<double> decoupledDecay;         ///< Signum's wd_lh.
-  bool isCentered = false;                      ///< RMSProp.
+  std::optional<double> momentum = {};
+  std::optional<double> beta1 = {}, beta2 = {};
+  std::optional<double> epsilon = {};
+  std::optional<double> rho = {};                 ///< AdaDelta.
+  std::optional<double> gamma1 = {}, gamma2 = {}; ///< RMSProp.
+  std::optional<double> l1 = {};                  ///< Ftrl's lambda1.
+  std::optional<double> beta = {};                ///< Ftrl.
+  std::optional<double> lowerBound = {},
+                        upperBound = {};     ///< LAMB's, of a weight's norm.
+  std::optional<double> decoupledDecay = {}; ///< Signum's wd_lh.
+  bool isCentered = false;                   ///< RMSProp.
   double weightDecay = 0;
   /// Gradients are multiplied with it, then limited to [-clip, clip].
   double rescale = 1;
-  std::optional<double> clip;
+  std::optional<double> clip = {};
 };
 
 /// How much a parameter takes part.

@@ -4,14 +4,15 @@
 // in f64, and once more against those of the gradients. The functions are in
 // Inputs/; an operation with a gradient that none of them has fails here.
 
+#include "../../RunFunction.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
-#include "dlc/passes/Graph/Evaluate.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -25,7 +26,7 @@
 using namespace mlir;
 using namespace dlc::graph;
 
-using Tensor = std::vector<double>;
+using Tensor = Numbers;
 
 namespace {
 
@@ -74,31 +75,6 @@ static Subject makeSubject(func::FuncOp function) {
 // Values
 //===----------------------------------------------------------------------===//
 
-static ElementsAttr toElements(Type type, const Tensor &numbers) {
-  auto tensor = cast<RankedTensorType>(type);
-  if (tensor.getElementType().isF64())
-    return DenseElementsAttr::get(tensor, ArrayRef<double>(numbers));
-  auto element = cast<FloatType>(tensor.getElementType());
-  std::vector<APFloat> narrow;
-  for (double number : numbers) {
-    bool losesInfo;
-    narrow.emplace_back(number).convert(
-        element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
-  }
-  return DenseElementsAttr::get(tensor, narrow);
-}
-
-static Tensor toNumbers(ElementsAttr elements) {
-  Tensor numbers;
-  for (APFloat value : elements.getValues<APFloat>()) {
-    bool losesInfo;
-    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                  &losesInfo);
-    numbers.push_back(value.convertToDouble());
-  }
-  return numbers;
-}
-
 /// Distinct numbers across the range, in no order, and other ones for each
 /// argument: no two are equal, none is round.
 static Tensor makeNumbers(const Subject &subject, unsigned argument) {
@@ -117,35 +93,13 @@ static Tensor makeNumbers(const Subject &subject, unsigned argument) {
   return numbers;
 }
 
-/// Runs a function with the Reference kernels: its results of floats, empty
-/// ones for others.
+/// The results of a function; empty ones for those that are not of floats.
 static std::vector<Tensor> evaluate(func::FuncOp function,
                                     const std::vector<Tensor> &arguments) {
-  Block &block = function.getBody().front();
-  DenseMap<Value, ElementsAttr> known;
-  for (auto [argument, numbers] :
-       llvm::zip_equal(block.getArguments(), arguments))
-    known[argument] = toElements(argument.getType(), numbers);
-  for (Operation &op : block.without_terminator()) {
-    if (auto constant = dyn_cast<ConstantOp>(op))
-      known[constant.getY()] = constant.getValue();
-    if (!isComputed(&op))
-      continue;
-    SmallVector<ElementsAttr> operands, results;
-    for (Value operand : op.getOperands())
-      operands.push_back(known.lookup(operand));
-    dlc::rt::Status status = evaluateOperation(&op, operands, results);
-    if (!status.isOk()) {
-      ADD_FAILURE() << op.getName().getStringRef().str() << ": "
-                    << status.message();
-      return {};
-    }
-    for (auto [result, value] : llvm::zip_equal(op.getResults(), results))
-      known[result] = value;
-  }
-  std::vector<Tensor> results;
-  for (Value value : block.getTerminator()->getOperands())
-    results.push_back(toNumbers(known[value]));
+  std::vector<Tensor> results = runFunction(function, arguments);
+  for (auto [type, numbers] : llvm::zip(function.getResultTypes(), results))
+    if (!isa<FloatType>(getElementTypeOrSelf(type)))
+      numbers.clear();
   return results;
 }
 
@@ -234,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(Gradient, GradientFiles, testing::ValuesIn(files),
 static std::vector<Tensor> tensorsOf(func::FuncOp function, StringRef name) {
   std::vector<Tensor> tensors;
   for (Attribute each : function->getAttrOfType<ArrayAttr>(name))
-    tensors.push_back(toNumbers(cast<ElementsAttr>(each)));
+    tensors.push_back(numbersOf(cast<ElementsAttr>(each)));
   return tensors;
 }
 

@@ -69,6 +69,26 @@ TEST(Allocation, TheHookCounts) {
 #endif
 }
 
+namespace {
+/// A program of one input, 64 floats, which is bound.
+struct Subject {
+  explicit Subject(ProgramBuilder &builder, WorkerPool *workers = nullptr)
+      : bytes(builder.write()),
+        program(std::move(*Program::create(
+            std::move(*Artifact::fromMemory(bytes.bytes())), testOptions()))),
+        execution(
+            std::move(*Execution::create(*program, {.workers = workers}))) {
+    EXPECT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
+  }
+
+  AlignedBuffer bytes;
+  std::unique_ptr<Program> program;
+  std::unique_ptr<Execution> execution;
+  float data[64] = {1};
+  int64_t shape[1] = {64};
+};
+} // namespace
+
 TEST(Allocation, StaticRunsTakeNoMemory) {
   ProgramBuilder builder;
   std::vector<std::byte> object = testObject();
@@ -86,21 +106,13 @@ TEST(Allocation, StaticRunsTakeNoMemory) {
   builder.launch(scale, {a}, {b});
   builder.reference("still", {b}, {c});
   builder.launch(builder.kernel(KernelKind::Copy, "copy"), {b}, {y});
-  AlignedBuffer bytes = builder.write();
-  auto program = Program::create(
-      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions());
-  ASSERT_TRUE(program.isOk()) << program.status().message();
   auto workers = std::move(*WorkerPool::create({.threads = 3}));
-  auto execution =
-      std::move(*Execution::create(**program, {.workers = workers.get()}));
-  float data[64] = {1};
-  int64_t shape[] = {64};
-  ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
+  Subject subject(builder, workers.get());
   size_t before = allocations;
   for (int i = 0; i != 100; ++i)
-    ASSERT_TRUE(execution->run().isOk());
+    ASSERT_TRUE(subject.execution->run().isOk());
   EXPECT_EQ(allocations, before);
-  EXPECT_EQ(execution->output(0).as<float>()[0], 2.f);
+  EXPECT_EQ(subject.execution->output(0).as<float>()[0], 2.f);
 }
 
 #if !defined(DLC_TEST_SANITIZED)
@@ -109,25 +121,18 @@ TEST(Clock, IsReadForAnObserverOnly) {
   int x = builder.input("x", DLC_F32, {64});
   int y = builder.output("y", DLC_F32, {64});
   builder.launch(builder.kernel(KernelKind::Copy, "copy"), {x}, {y});
-  AlignedBuffer bytes = builder.write();
-  auto program = Program::create(
-      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions());
-  ASSERT_TRUE(program.isOk()) << program.status().message();
-  auto execution = std::move(*Execution::create(**program));
-  float data[64] = {1};
-  int64_t shape[] = {64};
-  ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
+  Subject subject(builder);
   size_t before = clockReads;
-  ASSERT_TRUE(execution->run().isOk());
+  ASSERT_TRUE(subject.execution->run().isOk());
   EXPECT_EQ(clockReads, before);
   Profiler profiler;
-  TraceRecorder recorder(**program, profiler);
-  execution->setObserver(&recorder);
-  ASSERT_TRUE(execution->run().isOk());
+  TraceRecorder recorder(*subject.program, profiler);
+  subject.execution->setObserver(&recorder);
+  ASSERT_TRUE(subject.execution->run().isOk());
   EXPECT_GT(clockReads, before);
   before = clockReads;
-  execution->setObserver(nullptr);
-  ASSERT_TRUE(execution->run().isOk());
+  subject.execution->setObserver(nullptr);
+  ASSERT_TRUE(subject.execution->run().isOk());
   EXPECT_EQ(clockReads, before);
 }
 
@@ -157,17 +162,10 @@ TEST(Allocation, RunsOfSeveralStreamsTakeNoMemory) {
   builder.on(other, 1, builder.launch(copy, {x}, {there}));
   builder.on(other, 0, builder.reference("still", {there}, {z}));
   builder.reference("still", {x}, {y});
-  AlignedBuffer bytes = builder.write();
-  auto program = Program::create(
-      std::move(*Artifact::fromMemory(bytes.bytes())), testOptions());
-  ASSERT_TRUE(program.isOk()) << program.status().message();
-  auto execution = std::move(*Execution::create(**program));
-  float data[64] = {1};
-  int64_t shape[] = {64};
-  ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
+  Subject subject(builder);
   size_t before = allocations;
   for (int i = 0; i != 100; ++i)
-    ASSERT_TRUE(execution->run().isOk());
+    ASSERT_TRUE(subject.execution->run().isOk());
   EXPECT_EQ(allocations, before);
 }
 

@@ -6,9 +6,15 @@
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/passes/Graph/Evaluate.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include "llvm/ADT/APFloat.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 using namespace dlc::graph;
@@ -19,24 +25,37 @@ static ElementsAttr toElements(Type type, const Numbers &numbers) {
     std::vector<int64_t> whole(numbers.begin(), numbers.end());
     return DenseElementsAttr::get(tensor, ArrayRef<int64_t>(whole));
   }
-  if (tensor.getElementType().isF64())
-    return DenseElementsAttr::get(tensor, ArrayRef<double>(numbers));
-  std::vector<float> narrow(numbers.begin(), numbers.end());
-  return DenseElementsAttr::get(tensor, ArrayRef<float>(narrow));
+  auto element = cast<FloatType>(tensor.getElementType());
+  std::vector<APFloat> narrow;
+  for (double number : numbers) {
+    bool losesInfo;
+    narrow.emplace_back(number).convert(
+        element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  }
+  return DenseElementsAttr::get(tensor, narrow);
 }
 
-static Numbers toNumbers(ElementsAttr elements) {
+Numbers numbersOf(ElementsAttr elements) {
+  Type type = elements.getElementType();
+  if (!isa<FloatType>(type) && !type.isInteger(64))
+    return {};
   RawElements raw = RawElements::get(elements);
+  unsigned width = type.getIntOrFloatBitWidth();
   const char *data = raw.data().data();
   Numbers numbers;
   for (int64_t i = 0, count = elements.getNumElements(); i < count; ++i) {
-    if (elements.getElementType().isInteger(64))
-      numbers.push_back(
-          static_cast<double>(reinterpret_cast<const int64_t *>(data)[i]));
-    else if (elements.getElementType().isF64())
-      numbers.push_back(reinterpret_cast<const double *>(data)[i]);
-    else
-      numbers.push_back(reinterpret_cast<const float *>(data)[i]);
+    uint64_t bits = 0;
+    std::memcpy(&bits, data + i * width / 8, width / 8);
+    if (type.isInteger(64)) {
+      numbers.push_back(static_cast<double>(static_cast<int64_t>(bits)));
+      continue;
+    }
+    APFloat value(cast<FloatType>(type).getFloatSemantics(),
+                  APInt(width, bits));
+    bool losesInfo;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    numbers.push_back(value.convertToDouble());
   }
   return numbers;
 }
@@ -62,30 +81,41 @@ static bool computeAll(Block &block, DenseMap<Value, ElementsAttr> &known) {
   return true;
 }
 
+std::vector<Numbers> runFunction(func::FuncOp function,
+                                 const std::vector<Numbers> &arguments) {
+  Block &block = function.getBody().front();
+  DenseMap<Value, ElementsAttr> known;
+  for (auto [argument, numbers] :
+       llvm::zip_equal(block.getArguments(), arguments))
+    known[argument] = toElements(argument.getType(), numbers);
+  std::vector<Numbers> results;
+  if (!computeAll(block, known))
+    return results;
+  for (Value value : block.getTerminator()->getOperands())
+    results.push_back(numbersOf(known[value]));
+  return results;
+}
+
 std::map<std::string, Numbers>
 runFunction(func::FuncOp function,
             const std::map<std::string, Numbers> &arguments) {
-  Block &block = function.getBody().front();
-  DenseMap<Value, ElementsAttr> known;
-  for (BlockArgument argument : block.getArguments()) {
-    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                      GraphDialect::kNameAttr);
+  std::vector<Numbers> ordered;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto name =
+        function.getArgAttrOfType<StringAttr>(i, GraphDialect::kNameAttr);
     auto given = arguments.find(name ? name.str() : "");
     if (given == arguments.end()) {
-      ADD_FAILURE() << "no value of argument " << argument.getArgNumber()
+      ADD_FAILURE() << "no value of argument " << i
                     << (name ? " " + name.str() : "");
       return {};
     }
-    known[argument] = toElements(argument.getType(), given->second);
+    ordered.push_back(given->second);
   }
   std::map<std::string, Numbers> results;
-  if (!computeAll(block, known))
-    return results;
-  for (auto [i, value] :
-       llvm::enumerate(block.getTerminator()->getOperands())) {
+  for (auto [i, numbers] : llvm::enumerate(runFunction(function, ordered))) {
     auto name =
         function.getResultAttrOfType<StringAttr>(i, GraphDialect::kNameAttr);
-    results[name ? name.str() : std::to_string(i)] = toNumbers(known[value]);
+    results[name ? name.str() : std::to_string(i)] = numbers;
   }
   return results;
 }
