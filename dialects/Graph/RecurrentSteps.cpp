@@ -47,12 +47,10 @@ static SmallVector<Activation>
 readActivations(StringRef names, ArrayRef<StringRef> usual, int64_t directions,
                 ArrayRef<float> alphas, ArrayRef<float> betas) {
   SmallVector<StringRef> list;
-  names.split(list, ',');
-  if (names.empty()) {
-    list.clear();
+  names.split(list, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  if (list.empty())
     for (int64_t i = 0; i < directions; ++i)
       llvm::append_range(list, usual);
-  }
   auto take = [](ArrayRef<float> &values, double &value) {
     if (values.empty())
       return;
@@ -397,8 +395,13 @@ static SmallVector<Value> finish(Formula &f, Op op,
 /// There are shapes, and something to compute. Within a kernel a layer stays
 /// one operation.
 static bool canUnroll(Operation *op) {
+  // A file of some bytes may declare any number of steps.
+  constexpr int64_t mostSteps = 1 << 16;
   return hasStaticTypes(op) &&
          !isa<dlc::LaunchableOpInterface>(op->getParentOp()) &&
+         llvm::all_of(
+             Formula::typeOf(op->getOperand(0)).getShape().take_front(2),
+             [](int64_t extent) { return extent <= mostSteps; }) &&
          Formula::typeOf(op->getResult(0)).getNumElements() > 0;
 }
 

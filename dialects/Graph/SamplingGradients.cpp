@@ -286,7 +286,10 @@ static Value sumNeighbours(Formula &f, Value planes,
 /// gradients of both operands are those of that. Within a kernel it stays one
 /// operation.
 FailureOr<SmallVector<Value>> GridSampleOp::decompose(OpBuilder &builder) {
+  // Of n dimensions there are up to 4^n neighbours.
+  constexpr int64_t mostDims = 4;
   if (!hasStaticTypes(*this) ||
+      Formula::typeOf(getX()).getRank() - 2 > mostDims ||
       isa<dlc::LaunchableOpInterface>((*this)->getParentOp()) ||
       Formula::typeOf(getY()).getNumElements() == 0)
     return failure();
@@ -407,6 +410,11 @@ static Value cofactors(Formula &f, Value x) {
 LogicalResult DetOp::buildGradients(Gradients &gradients) {
   if (!hasStaticTypes(*this))
     return failDynamic(gradients);
+  // The minors of n rows have n^4 elements.
+  constexpr int64_t mostRows = 64;
+  if (int64_t rows = Formula::typeOf(getX()).getShape().back(); rows > mostRows)
+    return gradients.fail("expected at most " + Twine(mostRows) +
+                          " rows, got " + Twine(rows));
   gradients.give(0, [&]() -> Value {
     Formula f(gradients);
     auto type = Formula::typeOf(getX());

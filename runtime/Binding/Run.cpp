@@ -27,7 +27,7 @@ SharedMemory::create(const std::shared_ptr<ArrayRuntime> &home) {
 static void addUpdates(LoadedProgram &loaded) {
   std::span<const Port> ports = loaded.program->outputs();
   for (size_t i = 0; i != ports.size(); ++i)
-    if (ports[i].updates && i < loaded.outputs.size())
+    if (ports[i].updates)
       loaded.outputs[i] = loaded.inputs[*ports[i].updates];
 }
 
@@ -111,9 +111,8 @@ static Status makeArrays(const LoadedProgram &loaded, PortRole role,
 /// Gives the random numbers a state when a program first draws some: a seed and
 /// the number of the run.
 Status Executor::State::makeRandom(const LoadedProgram &loaded) {
-  bool draws = std::ranges::any_of(loaded.inputs, [](PortUse use) {
-    return use.role == PortRole::Random;
-  });
+  bool draws = std::ranges::any_of(
+      loaded.inputs, [](PortUse use) { return use.role == PortRole::Random; });
   if (!draws || !random.isNull())
     return Status::ok();
   Result<NDArray> array =
@@ -284,12 +283,15 @@ Status Executor::State::tellMonitor() {
   if (!monitor)
     return Status::ok();
   DLC_RETURN_IF_ERROR(run(ProgramForm::Internals));
+  // Copies: a monitor may end itself.
+  const Monitor listener = monitor;
+  const bool tellsAll = tellsVariables;
   auto tell = [&](const std::vector<std::string> &names,
                   const std::vector<NDArray> &arrays) {
     for (size_t i = 0; i != names.size(); ++i)
-      monitor(names[i], arrays[i]);
+      listener(names[i], arrays[i]);
   };
-  if (tellsVariables) {
+  if (tellsAll) {
     tell(network->arguments(), bindings.arguments);
     tell(network->auxiliaryStates(), bindings.auxiliaryStates);
   }
@@ -297,8 +299,8 @@ Status Executor::State::tellMonitor() {
   const LoadedProgram &loaded = *program.loaded;
   for (size_t i = 0; i != loaded.outputs.size(); ++i)
     if (loaded.outputs[i].role == PortRole::Internal)
-      monitor(loaded.program->outputs()[i].name,
-              program.internals[loaded.outputs[i].index]);
+      listener(loaded.program->outputs()[i].name,
+               program.internals[loaded.outputs[i].index]);
   return Status::ok();
 }
 

@@ -269,7 +269,7 @@ Status Execution::State::checkApart(Place place, size_t index,
   for (size_t i = 0; i != program.outputs.size(); ++i) {
     uint32_t value = program.outputValues[i];
     bool isUpdate = isInput && program.updatedBy[index];
-    if (!isUpdate || !isBoundElsewhere[i])
+    if (!isUpdate || !isBoundElsewhere[i] || program.updatedBy[index] == i)
       continue;
     if (!isApart(data, bytes, addresses[value], bytesOfPort(value)))
       return makeError(StatusCode::InvalidArgument,

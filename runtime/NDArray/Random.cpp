@@ -7,6 +7,7 @@
 #include "dlc/runtime/Base/Half.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 using namespace dlc::rt;
@@ -79,6 +80,14 @@ static Status pushFill(const NDArray &array, const Distribution &distribution,
     return makeError(StatusCode::InvalidArgument,
                      "expected an array of floats, got %s",
                      toString(typeOf(array)).c_str());
+  // Others than f64 are drawn as floats.
+  auto fits = [](double number) { return std::abs(number) <= FLT_MAX; };
+  if (array.type() != DLC_F64 &&
+      !(fits(distribution.a) && fits(distribution.b) &&
+        fits(distribution.b - distribution.a)))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected numbers in the range of f32, got %g and %g",
+                     distribution.a, distribution.b);
   Result<RandomResource> random =
       array.runtime()->resources().random(array.context());
   if (!random.isOk())

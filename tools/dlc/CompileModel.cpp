@@ -50,7 +50,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.timing = model.timing;
   options.reproducer = model.reproducer;
   if (model.heads)
-    options.gradient = pipeline::GradientOptions{*model.heads, {}};
+    options.gradient.emplace().heads = *model.heads;
   options.guard = true; // This process does nothing else.
   if (model.remarks)
     options.onRemark = [](const std::string &remark) {

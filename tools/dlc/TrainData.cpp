@@ -79,21 +79,28 @@ static double numberAt(const HostTensor &tensor, size_t i) {
   }
 }
 
-void TrainData::convert(const std::string &name, rt::DataType type) {
+void TrainData::convert(const std::string &name, const rt::TensorType &batch) {
+  array(name); // Throws where there is none.
   HostTensor &tensor = tensors.at(name);
-  if (tensor.type == type)
-    return;
+  rt::DataType type = batch.type;
   auto refuse = [&](const std::string &what) -> Failure {
     return {file + ": expected '" + name + "' of type " +
             rt::toString(rt::TensorType{type, tensor.shape}) + ", got " + what};
   };
+  if (batch.shape.empty() ||
+      batchShape(tensor, batch.shape.front()) != batch.shape)
+    throw Failure{file + ": expected examples of '" + name +
+                  "' that make a batch of " + rt::toString(batch) + ", got " +
+                  rt::toString(rt::TensorType{tensor.type, tensor.shape})};
+  if (tensor.type == type)
+    return;
   HostTensor converted = makeZeros({type, tensor.shape});
   size_t size = tensor.view().size();
   for (size_t i = 0; i != size; ++i) {
     double value = numberAt(tensor, i);
     // Of doubles, f32 takes the nearest; whole numbers must stay what they are.
     bool isExact = type == DLC_F32
-                       ? std::isfinite(value)
+                       ? std::isfinite(static_cast<float>(value))
                        : value == std::trunc(value) && std::abs(value) < 0x1p53;
     if (type == DLC_F32)
       converted.view().as<float>()[i] = float(value);

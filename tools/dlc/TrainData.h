@@ -27,9 +27,11 @@ public:
   /// The shape of `count` examples of an array.
   static std::vector<int64_t> batchShape(const HostTensor &array,
                                          int64_t count);
-  /// Gives the array the element type that a program takes: exactly, or throws.
-  void convert(const std::string &name, rt::DataType type);
-  /// Copies examples to consecutive places of `batch`.
+  /// Gives the array the element type of the batches that a program takes:
+  /// exactly. Throws where that cannot be, or its examples have another shape.
+  void convert(const std::string &name, const rt::TensorType &batch);
+  /// Copies examples to consecutive places of `batch`, whose type was given to
+  /// convert() and which has room for them.
   void gather(const std::string &name, std::span<const int64_t> examples,
               HostTensor &batch) const;
 

@@ -105,7 +105,7 @@ void Trainer::compileStep(TrainData &data) {
     tensors[port.name] = makeZeros(port.type);
   for (const auto &[name, tensor] : data.arrays())
     if (auto input = program.findInput(name))
-      data.convert(name, program.inputs()[*input].type.type);
+      data.convert(name, program.inputs()[*input].type);
   std::set<std::string> own(step.states.begin(), step.states.end());
   own.insert(step.parameters.begin(), step.parameters.end());
   own.insert({step.count, step.learningRate});
@@ -217,6 +217,7 @@ namespace {
 struct Judge {
   const rt::TensorView output;
   const HostTensor &labels;
+  const int64_t batch;
 
   bool hasClasses() const;
   int64_t labelOf(int64_t example) const;
@@ -227,15 +228,20 @@ struct Judge {
 /// The output has numbers for classes, and each example one label.
 bool Judge::hasClasses() const {
   return output.type == DLC_F32 && output.rank() == 2 &&
-         labels.view().size() == labels.shape[0] && output.shape[1] > 1 &&
+         output.shape[0] == batch && labels.view().size() == labels.shape[0] &&
+         output.shape[1] > 1 &&
          (labels.type == DLC_F32 || labels.type == DLC_I64);
 }
 
+/// -1 for a number that cannot be that of a class.
 int64_t Judge::labelOf(int64_t example) const {
   rt::TensorView view = labels.view();
-  return labels.type == DLC_I64
-             ? view.as<int64_t>()[example]
-             : static_cast<int64_t>(view.as<float>()[example]);
+  if (labels.type == DLC_I64)
+    return view.as<int64_t>()[example];
+  float label = view.as<float>()[example];
+  return label >= 0 && label < static_cast<float>(output.shape[1])
+             ? static_cast<int64_t>(label)
+             : -1;
 }
 
 /// Adds -ln of the label's output, taken as a probability.
@@ -261,7 +267,7 @@ BatchResult Trainer::update(const TrainData &data,
   const rt::Program &program = *stepModel.program;
   const HostTensor *labels = labelsOf(data);
   if (labels && !program.outputs().empty()) {
-    Judge judge{stepExecution->output(0), *labels};
+    Judge judge{stepExecution->output(0), *labels, options.batch};
     result.hasClasses = judge.hasClasses();
     for (size_t i = 0; result.hasClasses && i != examples.size(); ++i)
       judge.judge(static_cast<int64_t>(i), examples[i], result);
@@ -282,16 +288,18 @@ void Trainer::prepareEvaluation(TrainData &data) {
   const rt::Program &program = *evaluationModel.program;
   for (const rt::Port &port : program.inputs()) {
     if (!data.arrays().count(port.name)) {
-      if (!tensors.count(port.name))
+      if (!tensors.count(port.name) || options.step.data.count(port.name))
         throw Failure{data.path() + ": expected an array for input '" +
                       port.name + "'"};
       continue;
     }
-    data.convert(port.name, port.type.type);
+    data.convert(port.name, port.type);
     evaluationBatch[port.name] = makeZeros(port.type);
   }
-  if (!labelName.empty())
-    data.convert(labelName, tensors.at(labelName).type);
+  if (!labelName.empty()) {
+    const HostTensor &label = tensors.at(labelName);
+    data.convert(labelName, {label.type, label.shape});
+  }
   evaluationExecution = makeExecution(program, evaluationBatch);
 }
 
@@ -309,7 +317,7 @@ BatchResult Trainer::evaluate(const TrainData &data) {
     for (auto &[name, batch] : evaluationBatch)
       data.gather(name, examples, batch);
     tool::check(evaluationExecution->run());
-    Judge judge{evaluationExecution->output(0), *labels};
+    Judge judge{evaluationExecution->output(0), *labels, options.batch};
     result.hasClasses = judge.hasClasses();
     for (int64_t i = 0; result.hasClasses && i != count; ++i)
       judge.judge(i, first + i, result);

@@ -113,9 +113,8 @@ static Value softmaxGradient(LoweringContext &n, Value y) {
   Value wanted = n.b.op("select", {isLabel, n.scalarLike(wide, 1 - alpha),
                                    n.scalarLike(wide, others)});
   Value gradient = n.b.sub(wide, wanted);
-  auto ignored = static_cast<int64_t>(n.p.getFloat("ignore_label"));
-  Value counts =
-      n.b.op("logical_not", {n.b.op("equal", {label, n.b.intScalar(ignored)})});
+  Value ignored = n.b.scalar(n.b.i64(), n.p.getFloat("ignore_label"));
+  Value counts = n.b.op("logical_not", {n.b.op("equal", {label, ignored})});
   if (n.p.getBool("use_ignore"))
     gradient = n.b.op("select", {counts, gradient, n.scalarLike(wide, 0)});
   gradient = n.b.mul(gradient, softmaxScale(n, d, counts, wide));
@@ -202,9 +201,12 @@ static Value makeLossGradient(LoweringContext &n) {
   if (normalization == "valid") {
     Value isValid =
         n.b.op("greater", {x, n.scalarLike(x, n.p.getFloat("valid_thresh"))});
-    Value count = n.b.reduce("reduce_sum", n.b.castLike(isValid, x),
-                             range(0, n.rank(x)), /*keepDims=*/false);
-    each = n.b.div(each, n.b.op("max", {count, n.scalarLike(x, 1)}));
+    // 16 bits cannot count beyond some thousands.
+    Value wide = n.b.cast(isValid, n.b.wideFloat(x));
+    Value count = n.b.reduce("reduce_sum", wide, range(0, n.rank(x)),
+                             /*keepDims=*/false);
+    count = n.b.op("max", {count, n.scalarLike(wide, 1)});
+    each = n.b.castLike(n.b.div(n.b.castLike(each, wide), count), x);
   }
   return n.b.op("expand", {each, n.b.ints(shape)});
 }

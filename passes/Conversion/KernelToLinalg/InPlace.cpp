@@ -25,14 +25,21 @@ findWriter(ArrayRef<Stage> stages, Value result) {
 }
 
 /// True if writing `output` cannot spoil a read of `input`: the stage that
-/// writes reads it where it writes, those before it read it within their tile,
-/// and those after it do not. What else a stage writes lies elsewhere.
+/// writes reads it where it writes, those before it read it, and it is written,
+/// within their tile, and those after it do not. What else a stage writes lies
+/// elsewhere.
 bool Planner::readsAllow(unsigned input, unsigned output) {
   Value argument = kernel.getArgument(input);
   Value result = kernel.getBody().front().getTerminator()->getOperand(output);
   auto [writer, written] = findWriter(plan.stages, result);
   if (!writer)
     return false;
+  auto isInTile = [&](const Position &at) {
+    for (unsigned dim = 0; dim < gridDims.size(); ++dim)
+      if (gridDims[dim] >= at.size() || at[gridDims[dim]].asLoop() != dim)
+        return false;
+    return true;
+  };
   for (const Stage &stage : plan.stages) {
     if (llvm::any_of(stage.captures, [&](const StageCapture &capture) {
           return capture.tensor == argument;
@@ -48,10 +55,9 @@ bool Planner::readsAllow(unsigned input, unsigned output) {
           return false;
         continue;
       }
-      for (unsigned dim = 0; dim < gridDims.size(); ++dim)
-        if (gridDims[dim] >= in.at.size() ||
-            in.at[gridDims[dim]].asLoop() != dim)
-          return false;
+      // A tile that is written across others would spoil what they read.
+      if (!isInTile(in.at) || !isInTile(written->at))
+        return false;
     }
   }
   return true;

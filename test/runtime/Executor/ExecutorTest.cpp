@@ -128,8 +128,14 @@ TEST(Executor, RefusesToUpdateMemoryOfOthers) {
   EXPECT_EQ(loaded.bind(0, DLC_F32, {4}, memory + 1).message(),
             "input 'w': expected memory apart from that of input 'g', as a run "
             "updates one of them");
-  // An output elsewhere may not be another input's memory that is updated.
   EXPECT_TRUE(loaded.bind(0, DLC_F32, {4}, memory).isOk());
+  // The update elsewhere, too: over its own input, or apart.
+  auto bindUpdate = [&](float *data) {
+    return loaded.execution->bindOutput(0, {DLC_F32, shape, data});
+  };
+  EXPECT_TRUE(bindUpdate(memory).isOk());
+  EXPECT_TRUE(loaded.bind(0, DLC_F32, {4}, memory).isOk());
+  ASSERT_TRUE(loaded.execution->run().isOk());
 }
 
 TEST(Executor, DescribesTheProgram) {

@@ -69,6 +69,8 @@ TEST_P(RandomArrays, SayWhatTheyNeed) {
   EXPECT_ERROR(floats.fillUniform(1, 1), InvalidArgument, "[1, 1)");
   EXPECT_ERROR(floats.fillUniform(0, inf), InvalidArgument, "[0, inf)");
   EXPECT_ERROR(floats.fillNormal(0, -1), InvalidArgument, "0 and -1");
+  EXPECT_ERROR(floats.fillUniform(-3e38, 3e38), InvalidArgument, "of f32");
+  EXPECT_ERROR(floats.fillNormal(0, 1e300), InvalidArgument, "of f32");
   EXPECT_ERROR(NDArray().fillNormal(), InvalidArgument, "a null handle");
 }
 

@@ -33,3 +33,5 @@ write("data", data=data, softmax_label=npy("<i8", (43,), labels))
 write("counts", data=data, label=npy("<i8", (42,), labels[1:]))
 write("names", image=data, softmax_label=npy("<i8", (43,), labels))
 write("digits", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)))
+write("onehot", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
+      label=npy("<i8", (43, 10), [0] * 430))
