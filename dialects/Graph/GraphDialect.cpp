@@ -3,6 +3,7 @@
 // The dialect itself: its operations, attributes of functions, interfaces.
 
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Training.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -116,6 +117,16 @@ static LogicalResult verifyInitial(Operation *op, Type type, Attribute value) {
   return success();
 }
 
+static LogicalResult verifyFactor(Operation *op, NamedAttribute attribute) {
+  auto factor = dyn_cast<FloatAttr>(attribute.getValue());
+  if (!factor || !factor.getType().isF64() || !factor.getValue().isFinite() ||
+      factor.getValueAsDouble() < 0)
+    return op->emitError() << "expected '" << attribute.getName().strref()
+                           << "' to be a finite f64 of at least 0, got "
+                           << attribute.getValue();
+  return success();
+}
+
 static LogicalResult verifyValueAttribute(Operation *op, Type type,
                                           NamedAttribute attribute) {
   if (attribute.getName() == GraphDialect::kNameAttr)
@@ -141,6 +152,9 @@ LogicalResult GraphDialect::verifyRegionArgAttribute(Operation *op,
     return verifyRandom(op, type);
   if (attribute.getName() == kInitialAttr)
     return verifyInitial(op, type, attribute.getValue());
+  if (attribute.getName() == kRateFactorAttr ||
+      attribute.getName() == kDecayFactorAttr)
+    return verifyFactor(op, attribute);
   return verifyValueAttribute(op, type, attribute);
 }
 

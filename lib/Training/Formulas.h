@@ -10,6 +10,14 @@
 
 namespace dlc::training {
 
+/// The sum of all elements, a scalar.
+inline mlir::Value sumOfAll(frontend::GraphBuilder &b, mlir::Value x) {
+  frontend::Ints axes;
+  for (int64_t i = 0, rank = b.rankOf(x).value_or(0); i < rank; ++i)
+    axes.push_back(i);
+  return b.reduce("reduce_sum", x, axes, /*keepDims=*/false);
+}
+
 class Formulas {
 public:
   using Value = mlir::Value;
@@ -51,6 +59,10 @@ public:
   Value decayedGradient();
   /// decay * w + x, or x without decay.
   Value withDecay(Value x) { return decay == 0 ? x : add(x, scale(w, decay)); }
+  /// The weight apart from the gradient: (1 - lr factor) w.
+  Value decayed(double factor) {
+    return factor == 0 ? w : sub(w, scale(mul(lr, w), factor));
+  }
   /// 1 - beta^count, a scalar of f64: in f32 the first ones lose digits.
   Value correction(double beta);
   /// A scalar of f64 in the weight's type.

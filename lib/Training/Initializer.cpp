@@ -139,23 +139,29 @@ static Status fillBilinear(const Target &t) {
 }
 
 namespace {
+/// What scales an initializer takes.
+enum class Scale { None, Any, AtLeast0, Above0 };
+
 struct Row {
   std::string_view name;
   Status (*fill)(const Target &);
+  Scale scale;
 };
 } // namespace
 
 static constexpr Row rows[] = {
-    {"zero", [](const Target &t) { return fillConstant(t, 0); }},
-    {"one", [](const Target &t) { return fillConstant(t, 1); }},
-    {"constant", [](const Target &t) { return fillConstant(t, t.scaleOr(0)); }},
-    {"uniform",
-     [](const Target &t) { return fillUniform(t, t.scaleOr(0.07)); }},
-    {"normal", [](const Target &t) { return fillNormal(t, t.scaleOr(0.01)); }},
-    {"xavier", fillXavier},
-    {"msra", fillMsra},
-    {"orthogonal", fillOrthogonal},
-    {"bilinear", fillBilinear},
+    {"zero", [](const Target &t) { return fillConstant(t, 0); }, Scale::None},
+    {"one", [](const Target &t) { return fillConstant(t, 1); }, Scale::None},
+    {"constant", [](const Target &t) { return fillConstant(t, t.scaleOr(0)); },
+     Scale::Any},
+    {"uniform", [](const Target &t) { return fillUniform(t, t.scaleOr(0.07)); },
+     Scale::AtLeast0},
+    {"normal", [](const Target &t) { return fillNormal(t, t.scaleOr(0.01)); },
+     Scale::AtLeast0},
+    {"xavier", fillXavier, Scale::Above0},
+    {"msra", fillMsra, Scale::Any},
+    {"orthogonal", fillOrthogonal, Scale::Any},
+    {"bilinear", fillBilinear, Scale::None},
 };
 
 /// What names say of first values (initializer.py, Initializer.__call__).
@@ -172,18 +178,46 @@ std::string dlc::training::initializerNames() {
   return names;
 }
 
+static const Row *findRow(std::string_view name) {
+  for (const Row &row : rows)
+    if (row.name == name)
+      return &row;
+  return nullptr;
+}
+
+std::optional<std::string>
+dlc::training::check(const InitializerOptions &options) {
+  const Row *row = findRow(options.name);
+  if (!row)
+    return "expected initializer " + initializerNames() + ", got '" +
+           options.name + "'";
+  if (!options.scale)
+    return std::nullopt;
+  double scale = *options.scale;
+  auto expect = [&](const std::string &what) {
+    return "expected " + what + " for initializer '" + options.name +
+           "', got " + std::to_string(scale);
+  };
+  if (row->scale == Scale::None)
+    return expect("no scale");
+  if (!std::isfinite(scale))
+    return expect("a finite scale");
+  if (row->scale == Scale::Above0 && !(scale > 0))
+    return expect("a scale above 0");
+  if (row->scale == Scale::AtLeast0 && !(scale >= 0))
+    return expect("a scale of at least 0");
+  return std::nullopt;
+}
+
 Status dlc::training::initialize(const InitializerOptions &options,
                                  std::string_view name,
                                  std::span<const int64_t> shape, uint64_t seed,
                                  uint32_t stream, std::span<float> out) {
+  if (std::optional<std::string> problem = check(options))
+    return Status(StatusCode::InvalidArgument, *problem);
   Target target{name, shape, {seed, stream, 0}, out, options.scale};
   for (auto [ending, value] : endings)
     if (name.ends_with(ending))
       return fillConstant(target, value);
-  for (const Row &row : rows)
-    if (row.name == options.name)
-      return row.fill(target);
-  return Status(StatusCode::InvalidArgument,
-                "expected initializer " + initializerNames() + ", got '" +
-                    options.name + "'");
+  return findRow(options.name)->fill(target);
 }

@@ -61,6 +61,15 @@ std::optional<std::string> dlc::training::check(const RateSchedule &schedule) {
     return expect("more updates than those of the warm-up, " +
                       std::to_string(schedule.warmUp),
                   double(schedule.total));
+  if (isTimed && !(schedule.final >= 0 && schedule.final <= schedule.base))
+    return expect("a last rate between 0 and the learning rate",
+                  schedule.final);
+  if (schedule.kind == RateKind::Poly &&
+      !(schedule.power >= 0 && std::isfinite(schedule.power)))
+    return expect("a finite power of at least 0", schedule.power);
+  if (schedule.kind == RateKind::Factor &&
+      !(schedule.least >= 0 && std::isfinite(schedule.least)))
+    return expect("a finite least rate of at least 0", schedule.least);
   return std::nullopt;
 }
 

@@ -2,6 +2,8 @@
 
 #include "Loss.h"
 
+#include "Formulas.h"
+
 #include "dlc/Training/Step.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 
@@ -18,6 +20,7 @@ struct LossContext {
   Value output;
   Ints shape;
   llvm::function_ref<Value(mlir::Type)> addLabel;
+  int64_t classes = 0; ///< For labels that are classes.
 
   /// The label, of the output's type.
   Value likeOutput() { return addLabel(output.getType()); }
@@ -29,10 +32,7 @@ using Build = Value (*)(LossContext &);
 } // namespace
 
 Value LossContext::mean(Value x, int64_t count) {
-  Ints axes;
-  for (int64_t i = 0, rank = GraphBuilder::rankOf(x).value_or(0); i < rank; ++i)
-    axes.push_back(i);
-  Value sum = b.reduce("reduce_sum", x, axes, /*keepDims=*/false);
+  Value sum = sumOfAll(b, x);
   return b.mul(sum, b.scalarLike(sum, 1.0 / static_cast<double>(count)));
 }
 
@@ -60,7 +60,7 @@ static Value softmaxCrossEntropy(LossContext &c) {
     axis += axis < 0 ? rank : 0;
   }
   Ints labels = c.shape;
-  int64_t classes = labels[axis];
+  int64_t classes = c.classes = labels[axis];
   labels.erase(labels.begin() + axis);
   Value label = c.addLabel(mlir::RankedTensorType::get(labels, c.b.i64()));
   Value logarithms = c.b.op("log_softmax", {logits}, {{"axis", axis}});
@@ -117,23 +117,27 @@ std::string dlc::training::lossNames() {
   return names;
 }
 
-Value dlc::training::buildLoss(GraphBuilder &b, StringRef name, Value output,
-                               llvm::function_ref<Value(mlir::Type)> addLabel) {
+BuiltLoss
+dlc::training::buildLoss(GraphBuilder &b, StringRef name, Value output,
+                         llvm::function_ref<Value(mlir::Type)> addLabel) {
+  auto fail = [&](const llvm::Twine &message) {
+    return BuiltLoss{b.fail(message)};
+  };
   auto type = mlir::dyn_cast<mlir::RankedTensorType>(output.getType());
   if (!type || !type.hasStaticShape() ||
       !mlir::isa<mlir::FloatType>(type.getElementType())) {
     std::string text;
     llvm::raw_string_ostream(text) << output.getType();
-    return b.fail("expected floats of a static shape as the output that the "
-                  "loss is of, got " +
-                  text);
+    return fail("expected floats of a static shape as the output that the "
+                "loss is of, got " +
+                text);
   }
   for (auto [known, build] : losses) {
     if (known != name)
       continue;
     LossContext context{b, output, Ints(type.getShape()), addLabel};
     Value loss = build(context);
-    return loss ? b.cast(loss, b.f32()) : loss;
+    return {loss ? b.cast(loss, b.f32()) : loss, context.classes};
   }
-  return b.fail("expected loss " + lossNames() + ", got '" + name + "'");
+  return fail("expected loss " + lossNames() + ", got '" + name + "'");
 }

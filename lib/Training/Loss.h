@@ -11,12 +11,17 @@
 
 namespace dlc::training {
 
+struct BuiltLoss {
+  mlir::Value value;   ///< Null after a failure.
+  int64_t classes = 0; ///< As in Step.
+};
+
 /// Builds the loss of `output`, a scalar of f32: the mean over the labels,
-/// which `addLabel` gives an argument of this type for. Null after a failure,
-/// which the builder has reported.
-mlir::Value buildLoss(frontend::GraphBuilder &b, llvm::StringRef name,
-                      mlir::Value output,
-                      llvm::function_ref<mlir::Value(mlir::Type)> addLabel);
+/// which `addLabel` gives an argument of this type for. The builder has
+/// reported failures.
+BuiltLoss buildLoss(frontend::GraphBuilder &b, llvm::StringRef name,
+                    mlir::Value output,
+                    llvm::function_ref<mlir::Value(mlir::Type)> addLabel);
 
 } // namespace dlc::training
 

@@ -6,9 +6,10 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 using namespace dlc::training;
 using dlc::frontend::GraphBuilder;
-using dlc::frontend::Ints;
 using llvm::ArrayRef;
 using llvm::StringRef;
 using mlir::Value;
@@ -42,12 +43,7 @@ Value Formulas::correction(double beta) {
   return b.sub(b.scalar(wide, 1), power);
 }
 
-Value Formulas::norm(Value x) {
-  Ints axes;
-  for (int64_t i = 0, rank = *GraphBuilder::rankOf(x); i < rank; ++i)
-    axes.push_back(i);
-  return sqrt(b.reduce("reduce_sum", square(x), axes, /*keepDims=*/false));
-}
+Value Formulas::norm(Value x) { return sqrt(sumOfAll(b, square(x))); }
 
 namespace {
 
@@ -185,17 +181,11 @@ Results updateLamb(Formulas &f) {
 /// The sign of a momentum (Bernstein et al., ICML 2018).
 Results updateSignum(Formulas &f) {
   double momentum = *f.options.momentum;
-  if (momentum == 0) {
-    Value kept = f.sub(f.w, f.scale(f.mul(f.lr, f.w), f.decay));
-    return {f.sub(f.decay == 0 ? f.w : kept, f.mul(f.lr, f.sign(f.gradient()))),
-            {}};
-  }
+  if (momentum == 0)
+    return {f.sub(f.decayed(f.decay), f.mul(f.lr, f.sign(f.gradient()))), {}};
   Value g = f.withDecay(f.gradient());
   Value m = f.sub(f.scale(f.in.states[0], momentum), f.scale(g, 1 - momentum));
-  double decoupled = *f.options.decoupledDecay;
-  Value kept = f.w;
-  if (decoupled != 0)
-    kept = f.sub(f.w, f.scale(f.mul(f.lr, f.w), decoupled));
+  Value kept = f.decayed(*f.options.decoupledDecay);
   return {f.add(kept, f.mul(f.lr, f.sign(m))), {m}};
 }
 
@@ -212,6 +202,7 @@ struct Option {
   std::optional<double> OptimizerOptions::*value;
   double least, most; ///< Ends included.
   std::optional<double> fallback;
+  bool isBelow = false; ///< The upper end is not included.
 };
 } // namespace
 
@@ -223,6 +214,7 @@ struct Optimizer::Rule {
   std::vector<Option> options;
   /// The states are there only with momentum.
   bool needsMomentum = false;
+  bool hasLearningRate = true;
 };
 
 static constexpr double kMost = 1e30;
@@ -230,9 +222,12 @@ static constexpr double kMost = 1e30;
 static Option momentum(double fallback) {
   return {"momentum", &OptimizerOptions::momentum, 0, 1, fallback};
 }
-static Option beta1() { return {"beta1", &OptimizerOptions::beta1, 0, 1, 0.9}; }
+/// With 1, the averages begin at 0 and stay there: nothing corrects them.
+static Option beta1() {
+  return {"beta1", &OptimizerOptions::beta1, 0, 1, 0.9, /*isBelow=*/true};
+}
 static Option beta2() {
-  return {"beta2", &OptimizerOptions::beta2, 0, 1, 0.999};
+  return {"beta2", &OptimizerOptions::beta2, 0, 1, 0.999, /*isBelow=*/true};
 }
 static Option epsilon(double fallback) {
   return {"epsilon", &OptimizerOptions::epsilon, 0, kMost, fallback};
@@ -265,7 +260,9 @@ static const std::vector<Optimizer::Rule> &rules() {
        1,
        updateAdaDelta,
        {"square", "delta"},
-       {{"rho", &O::rho, 0, 1, 0.9}, epsilon(1e-5)}},
+       {{"rho", &O::rho, 0, 1, 0.9}, epsilon(1e-5)},
+       /*needsMomentum=*/false,
+       /*hasLearningRate=*/false},
       {"ftrl",
        0.1,
        updateFtrl,
@@ -326,10 +323,33 @@ static std::string complete(const Optimizer::Rule &rule, const Option &known,
         .str();
   if (!value)
     value = own->fallback;
-  if (value && !(*value >= own->least && *value <= own->most))
-    return ("expected " + own->name + " from " + toText(own->least) + " to " +
-            toText(own->most) + ", got " + toText(*value))
+  if (value && (!(*value >= own->least && *value <= own->most) ||
+                (own->isBelow && *value == own->most)))
+    return ("expected " + own->name + " from " + toText(own->least) +
+            (own->isBelow ? " to below " : " to ") + toText(own->most) +
+            ", got " + toText(*value))
         .str();
+  return "";
+}
+
+/// What is wrong with options that are right by themselves, or nothing.
+static std::string checkTogether(const OptimizerOptions &options) {
+  if (options.isCentered && options.name != "rmsprop")
+    return "expected optimizer rmsprop to be centered, got '" + options.name +
+           "'";
+  if (options.gamma2 && options.name == "rmsprop" && !options.isCentered)
+    return "expected a centered rmsprop for gamma2, got one that is not";
+  if (options.decoupledDecay.value_or(0) != 0 && options.momentum == 0.0)
+    return "expected a momentum above 0 for a decoupled decay, got 0";
+  if (options.clip && !(*options.clip > 0))
+    return "expected a limit of gradients above 0, got " +
+           toText(*options.clip);
+  if (!(options.weightDecay >= 0))
+    return "expected a weight decay of at least 0, got " +
+           toText(options.weightDecay);
+  if (!std::isfinite(options.rescale))
+    return "expected a finite factor of gradients, got " +
+           toText(options.rescale);
   return "";
 }
 
@@ -348,15 +368,7 @@ std::optional<Optimizer> Optimizer::create(const OptimizerOptions &options,
       if (!problem.empty())
         return std::nullopt;
     }
-  if (options.isCentered && rule->name != "rmsprop")
-    problem =
-        "expected optimizer rmsprop to be centered, got '" + options.name + "'";
-  else if (options.clip && !(*options.clip > 0))
-    problem =
-        "expected a limit of gradients above 0, got " + toText(*options.clip);
-  else if (!(options.weightDecay >= 0))
-    problem = "expected a weight decay of at least 0, got " +
-              toText(options.weightDecay);
+  problem = checkTogether(options);
   if (!problem.empty())
     return std::nullopt;
   return optimizer;
@@ -377,3 +389,5 @@ OptimizerResults Optimizer::update(GraphBuilder &b,
 }
 
 double Optimizer::defaultLearningRate() const { return rule->learningRate; }
+
+bool Optimizer::hasLearningRate() const { return rule->hasLearningRate; }

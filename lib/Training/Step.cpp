@@ -9,8 +9,14 @@
 #include "dlc/dialects/Graph/Gradients.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Training.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
+
+#include <cmath>
+#include <set>
+#include <tuple>
 
 using namespace mlir;
 using namespace dlc;
@@ -35,8 +41,13 @@ private:
   Operation *terminator() { return function.getBody().front().getTerminator(); }
   Value addArgument(std::string name, Type type);
   void addResult(StringRef name, Value value, StringRef updates = "");
+  LogicalResult checkNames();
   LogicalResult findParameters();
+  std::pair<double, double> factorsOf(unsigned argument);
+  LogicalResult findLabels();
+  bool hasOwnLoss();
   LogicalResult addLoss();
+  LogicalResult useOwnLoss();
   LogicalResult differentiate();
   LogicalResult addUpdates();
   void updateParameter(unsigned argument, Value gradient, Value rate,
@@ -90,68 +101,190 @@ void StepBuilder::addResult(StringRef name, Value value, StringRef updates) {
 // Collect
 //===----------------------------------------------------------------------===//
 
+/// Names that options give are those of inputs.
+LogicalResult StepBuilder::checkNames() {
+  llvm::StringSet<> known;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    known.insert(nameOf(i));
+  for (const std::string &name : options.frozen)
+    if (!known.contains(name))
+      return function.emitError("expected the name of an input to freeze, got "
+                                "'")
+             << name << "'";
+  for (const auto &[name, factors] : options.factors) {
+    if (!known.contains(name))
+      return function.emitError("expected the name of an input to give "
+                                "factors, got '")
+             << name << "'";
+    for (std::optional<double> factor : {factors.rate, factors.decay})
+      if (factor && !(*factor >= 0 && std::isfinite(*factor)))
+        return function.emitError("expected a finite factor of at least 0 for "
+                                  "'")
+               << name << "', got " << *factor;
+  }
+  return success();
+}
+
+/// Of the learning rate and of the weight decay.
+std::pair<double, double> StepBuilder::factorsOf(unsigned argument) {
+  StringRef name = nameOf(argument);
+  Factors factors;
+  if (auto found = options.factors.find(name.str());
+      found != options.factors.end())
+    factors = found->second;
+  auto decide = [&](std::optional<double> asked, StringRef attribute,
+                    double otherwise) {
+    auto own = function.getArgAttrOfType<FloatAttr>(argument, attribute);
+    return asked ? *asked : own ? own.getValueAsDouble() : otherwise;
+  };
+  bool isAdded = name.ends_with("bias") || name.ends_with("beta");
+  return {decide(factors.rate, graph::kRateFactorAttr, 1),
+          decide(factors.decay, graph::kDecayFactorAttr, isAdded ? 0 : 1)};
+}
+
 LogicalResult StepBuilder::findParameters() {
-  llvm::StringSet<> updated, known;
+  llvm::StringSet<> updated;
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (auto name = function.getResultAttrOfType<StringAttr>(
             i, GraphDialect::kUpdatesAttr))
       updated.insert(name.getValue());
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     std::string name = nameOf(i).str();
-    known.insert(name);
     auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[i]);
     if (!type || !type.hasStaticShape())
       return function.emitError("expected a static shape of input '")
              << name << "', got " << function.getArgumentTypes()[i];
-    if (options.data.count(name) || options.frozen.count(name) ||
-        updated.contains(name) || !graph::isContinuous(type))
+    if (options.data.count(name) || updated.contains(name))
       continue;
-    parameters.push_back(i);
-    step.parameters.push_back(name);
+    bool isParameter = graph::isContinuous(type);
+    if (options.frozen.count(name) ||
+        (isParameter && factorsOf(i).first == 0)) {
+      step.frozen.push_back(name);
+    } else if (isParameter) {
+      parameters.push_back(i);
+      step.parameters.push_back(name);
+    }
   }
-  for (const std::string &name : options.frozen)
-    if (!known.contains(name))
-      return function.emitError("expected the name of an input to freeze, got "
-                                "'")
-             << name << "'";
   if (parameters.empty())
-    return function.emitError("expected parameters to train, got inputs of "
-                              "data only");
+    return function.emitError("expected parameters to train, got none but "
+                              "data and inputs that stay as they are");
   return success();
+}
+
+/// Adds the arguments that `value` depends on.
+static void collectArguments(Value value, llvm::DenseSet<Value> &seen,
+                             std::set<unsigned> &arguments) {
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      // Those of loops have the values of operands.
+      if (isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+        arguments.insert(argument.getArgNumber());
+      continue;
+    }
+    next.getDefiningOp()->walk([&](Operation *inner) {
+      llvm::append_range(open, inner->getOperands());
+    });
+  }
+}
+
+/// What the gradients of losses read and their results do not is labels: data,
+/// or there is nothing to learn.
+LogicalResult StepBuilder::findLabels() {
+  auto labelsOf = [&](graph::ReplaceGradientOp loss) {
+    llvm::DenseSet<Value> seen;
+    std::set<unsigned> ofResult, labels;
+    collectArguments(loss.getValue(), seen, ofResult);
+    collectArguments(loss.getGradient(), seen, labels);
+    return labels;
+  };
+  WalkResult result = function.walk([&](graph::ReplaceGradientOp loss) {
+    for (unsigned label : labelsOf(loss))
+      if (!options.data.count(nameOf(label).str())) {
+        loss.emitError("expected labels among the data, got none for input '")
+            << nameOf(label) << "'";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  auto first =
+      terminator()->getOperand(0).getDefiningOp<graph::ReplaceGradientOp>();
+  if (!first)
+    return success();
+  std::set<unsigned> labels = labelsOf(first);
+  step.isLoss = labels.empty();
+  if (labels.size() == 1)
+    step.labels = nameOf(*labels.begin()).str();
+  return success();
+}
+
+/// Behind what only views it and replaces its gradient.
+static bool isSoftmax(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto replaced = dyn_cast_or_null<graph::ReplaceGradientOp>(op))
+    return isSoftmax(replaced.getValue());
+  if (auto reshaped = dyn_cast_or_null<graph::ReshapeOp>(op))
+    return isSoftmax(reshaped->getOperand(0));
+  return isa_and_nonnull<graph::SoftmaxOp>(op);
 }
 
 //===----------------------------------------------------------------------===//
 // Build
 //===----------------------------------------------------------------------===//
 
-/// Without a loss to add, layers that replace the gradients of what they give
-/// are the heads.
+bool StepBuilder::hasOwnLoss() {
+  return function
+      .walk([](graph::ReplaceGradientOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 LogicalResult StepBuilder::addLoss() {
   unsigned count = function.getNumResults();
-  if (!options.loss.empty()) {
-    if (count == 0)
-      return function.emitError("expected an output to make a loss of");
-    auto addLabel = [&](Type type) { return addArgument(options.label, type); };
-    Value loss =
-        buildLoss(b, options.loss, terminator()->getOperand(0), addLabel);
-    if (!loss)
-      return failure();
-    step.loss = "loss";
-    heads.push_back(count);
-    addResult(step.loss, loss);
-    return success();
-  }
-  bool hasLoss = false;
-  function.walk([&](graph::ReplaceGradientOp) { hasLoss = true; });
-  if (!hasLoss)
+  if (count == 0)
+    return function.emitError("expected an output to make a loss of");
+  step.areProbabilities = isSoftmax(terminator()->getOperand(0));
+  if (options.loss.empty())
+    return useOwnLoss();
+  if (hasOwnLoss())
+    return function.emitError("expected a network without a loss to add '")
+           << options.loss << "' to, got one that ends in a loss";
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (nameOf(i) == options.label)
+      return function.emitError("expected a name for the labels of the loss "
+                                "that no input has, got '")
+             << options.label << "'";
+  auto addLabel = [&](Type type) {
+    step.labels = options.label;
+    return addArgument(options.label, type);
+  };
+  BuiltLoss loss =
+      buildLoss(b, options.loss, terminator()->getOperand(0), addLabel);
+  if (!loss.value)
+    return failure();
+  step.loss = "loss";
+  step.isLoss = step.labels.empty();
+  step.classes = loss.classes;
+  heads.push_back(count);
+  addResult(step.loss, loss.value);
+  return success();
+}
+
+/// Layers that replace the gradients of what they give are the heads.
+LogicalResult StepBuilder::useOwnLoss() {
+  if (!hasOwnLoss())
     return function.emitError("expected a network that ends in a loss, or a "
                               "loss to add (")
            << lossNames() << ")";
-  for (unsigned i = 0; i < count; ++i)
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (graph::isContinuous(function.getResultTypes()[i]) &&
         !function.getResultAttr(i, GraphDialect::kUpdatesAttr))
       heads.push_back(i);
-  return success();
+  return findLabels();
 }
 
 /// The gradients of the heads are ones.
@@ -190,10 +323,7 @@ void StepBuilder::updateParameter(unsigned argument, Value gradient, Value rate,
     step.states.push_back(stateNames.back());
   }
   OptimizerInputs inputs{weight, gradient, states, rate, count};
-  if (auto found = options.factors.find(name); found != options.factors.end()) {
-    inputs.rateFactor = found->second.rate;
-    inputs.decayFactor = found->second.decay;
-  }
+  std::tie(inputs.rateFactor, inputs.decayFactor) = factorsOf(argument);
   OptimizerResults updated = optimizer.update(b, inputs);
   if (b.failed())
     return;
@@ -219,7 +349,7 @@ LogicalResult StepBuilder::addUpdates() {
 
 FailureOr<Step> StepBuilder::build() {
   b.opBuilder().setInsertionPoint(terminator());
-  if (failed(findParameters()) || failed(addLoss()) ||
+  if (failed(checkNames()) || failed(findParameters()) || failed(addLoss()) ||
       failed(differentiate()) || failed(addUpdates()))
     return failure();
   return std::move(step);

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace dlc::training;
 
 static std::vector<double> ratesOf(const RateSchedule &schedule,
@@ -89,6 +91,13 @@ TEST(LearningRate, RefusesWhatIsNoSchedule) {
             "5.000000");
   EXPECT_EQ(check({.kind = RateKind::Cosine, .total = 3, .warmUp = 3}),
             "expected more updates than those of the warm-up, 3, got 3.000000");
+  EXPECT_EQ(check({.kind = RateKind::Cosine, .total = 3, .final = 1}),
+            "expected a last rate between 0 and the learning rate, got "
+            "1.000000");
+  EXPECT_EQ(check({.kind = RateKind::Poly, .total = 3, .power = -1}),
+            "expected a finite power of at least 0, got -1.000000");
+  EXPECT_EQ(check({.kind = RateKind::Factor, .least = NAN}),
+            "expected a finite least rate of at least 0, got nan");
   EXPECT_EQ(rateKindOf("cosin"), std::nullopt);
   EXPECT_EQ(rateKindNames(), "constant, factor, multifactor, poly, cosine");
 }

@@ -12,6 +12,7 @@
 #include "llvm/Support/JSON.h"
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <set>
 
@@ -170,6 +171,18 @@ TEST(Optimizer, RefusesWhatItDoesNotKnow) {
             "expected an option of optimizer 'adam', got momentum");
   EXPECT_EQ(problemOf({.name = "sgd", .momentum = 1.5}),
             "expected momentum from 0 to 1, got 1.5");
+  // 1 - 1^t divides.
+  EXPECT_EQ(problemOf({.name = "adam", .beta1 = 1}),
+            "expected beta1 from 0 to below 1, got 1");
+  EXPECT_EQ(problemOf({.name = "lamb", .beta2 = 1}),
+            "expected beta2 from 0 to below 1, got 1");
+  // What would change nothing.
+  EXPECT_EQ(problemOf({.name = "rmsprop", .gamma2 = 0.5}),
+            "expected a centered rmsprop for gamma2, got one that is not");
+  EXPECT_EQ(problemOf({.name = "signum", .momentum = 0, .decoupledDecay = 0.1}),
+            "expected a momentum above 0 for a decoupled decay, got 0");
+  EXPECT_EQ(problemOf({.name = "sgd", .rescale = NAN}),
+            "expected a finite factor of gradients, got nan");
   EXPECT_EQ(problemOf({.name = "sgd", .isCentered = true}),
             "expected optimizer rmsprop to be centered, got 'sgd'");
   EXPECT_EQ(problemOf({.name = "sgd", .clip = 0}),

@@ -28,11 +28,15 @@ struct InitializerOptions {
   std::optional<double> scale = {};
 };
 
+/// What is wrong with options, or nothing: the name, a scale that the
+/// initializer does not take or that is out of its range.
+std::optional<std::string> check(const InitializerOptions &options);
+
 /// Writes a parameter's first value to `out`, row-major in `shape`. Names that
 /// end as MXNet's states and vectors do (bias, beta, gamma, moving_mean,
 /// running_var, ...) get the zeros or ones that these begin with, whatever the
 /// options. `stream` tells parameters apart. Errors, which say what was
-/// expected of the shape or the name: InvalidArgument.
+/// expected of the shape or the options: InvalidArgument.
 rt::Status initialize(const InitializerOptions &options, std::string_view name,
                       std::span<const int64_t> shape, uint64_t seed,
                       uint32_t stream, std::span<float> out);

@@ -27,10 +27,10 @@ struct RateSchedule {
   RateKind kind = RateKind::Constant;
   double base = 0.01;
   double factor = 0.1;
-  int64_t step = 1;           ///< Factor.
-  double least = 1e-8;        ///< Factor: not below.
+  int64_t step = 1;                ///< Factor.
+  double least = 1e-8;             ///< Factor: not below.
   std::vector<int64_t> steps = {}; ///< MultiFactor, ascending.
-  int64_t total = 1;          ///< Poly and Cosine: updates until `final`.
+  int64_t total = 1;               ///< Poly and Cosine: updates until `final`.
   double power = 2;
   double final = 0;
   /// The first updates go from `warmUpBegin` to `base` in equal steps; for Poly

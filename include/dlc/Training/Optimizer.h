@@ -46,6 +46,8 @@ public:
                           const OptimizerInputs &inputs) const;
 
   double defaultLearningRate() const;
+  /// Whether learning rates change what it does.
+  bool hasLearningRate() const;
 
   /// "sgd, nag, adam, ..." for messages.
   static std::string names();

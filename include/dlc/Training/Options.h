@@ -5,6 +5,7 @@
 #ifndef DLC_TRAINING_OPTIONS_H
 #define DLC_TRAINING_OPTIONS_H
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,7 +15,7 @@
 namespace dlc::training {
 
 /// Numbers that are not given are the optimizer's own defaults; those that it
-/// does not know are errors (`unusedOption`).
+/// has no use for are errors (Optimizer::create).
 struct OptimizerOptions {
   std::string name = "sgd";
   std::optional<double> momentum = {};
@@ -34,33 +35,47 @@ struct OptimizerOptions {
   std::optional<double> clip = {};
 };
 
-/// How much a parameter takes part.
+/// Factors of the learning rate and of the weight decay for one parameter,
+/// finite and at least 0. Where none is given, those of the network hold
+/// (`graph.rate_factor`, `graph.decay_factor`), else 1, but no decay for what
+/// is added: parameters whose names end in "bias" or "beta", as in MXNet. At a
+/// rate of 0 a parameter stays as it is.
 struct Factors {
-  double rate = 1, decay = 1;
+  std::optional<double> rate = {}, decay = {};
 };
 
 struct StepOptions {
   /// What is made small: a name of lossNames(), or empty for a network that
   /// ends in layers that are losses themselves.
   std::string loss;
-  /// The argument to add for the labels of `loss`.
+  /// The argument to add for the labels of `loss`; no other one has its name.
   std::string label = "label";
   /// Arguments that are no parameters: data and labels.
   std::set<std::string> data;
   /// Parameters that stay as they are.
   std::set<std::string> frozen;
   OptimizerOptions optimizer;
-  std::map<std::string, Factors> factors;
+  std::map<std::string, Factors> factors; ///< By parameter.
 };
 
 /// What buildStep() made, by the names of arguments.
 struct Step {
   std::vector<std::string> parameters; ///< Trained, in their order.
+  /// Parameters that stay as they are, in their order.
+  std::vector<std::string> frozen;
   /// What the optimizer keeps, zero at first.
   std::vector<std::string> states;
   std::string learningRate; ///< An f32 scalar.
   std::string count;        ///< i64: the updates so far, 0 at first.
-  std::string loss;         ///< The result that is the loss, or empty.
+  std::string loss;         ///< The result that is the added loss, or empty.
+
+  // What the first output says of how well the network does.
+
+  std::string labels;            ///< The data that it should be like, or empty.
+  bool isLoss = false;           ///< It is a loss itself.
+  bool areProbabilities = false; ///< A softmax gives it.
+  /// Labels of the added loss are below it, and at least 0; or 0: any.
+  int64_t classes = 0;
 };
 
 } // namespace dlc::training

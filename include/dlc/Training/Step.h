@@ -19,9 +19,10 @@ std::string lossNames();
 
 /// Makes a step out of `function`, whose types are known and static: what the
 /// front ends give for training. Arguments of floats that are neither data nor
-/// updated already are parameters. Results stay, the loss follows them where it
-/// was added, then what is updated. A failure is one diagnostic, and leaves the
-/// function in parts.
+/// updated already are parameters. A loss is added to networks that end in none
+/// only, and the labels of one that they end in are data. Results stay, the
+/// loss follows them where it was added, then what is updated. A failure is one
+/// diagnostic, and leaves the function in parts.
 llvm::FailureOr<Step> buildStep(mlir::func::FuncOp function,
                                 const StepOptions &options);
 

@@ -4,13 +4,17 @@
 
 #include "dlc/Symbol/Json.h"
 #include "dlc/Symbol/Lowering.h"
+#include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Training.h"
 #include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/IO/Params.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/Path.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace dlc;
 using namespace dlc::mxnet;
@@ -123,6 +127,36 @@ Status ParameterReader::read(const std::string &path) {
   return Status::ok();
 }
 
+/// What variables say of how they are trained, as attributes of the arguments:
+/// __lr_mult__ and __wd_mult__.
+static mlir::LogicalResult addFactors(ModuleOp module,
+                                      const symbol::Symbol &symbol) {
+  static constexpr std::pair<const char *, StringRef> factors[] = {
+      {"__lr_mult__", graph::kRateFactorAttr},
+      {"__wd_mult__", graph::kDecayFactorAttr}};
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  auto attributes = symbol.allAttributes();
+  mlir::Builder builder(module.getContext());
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto name =
+        main.getArgAttrOfType<StringAttr>(i, graph::GraphDialect::kNameAttr);
+    auto own = attributes.find(name.str());
+    for (auto [key, attribute] : factors) {
+      if (own == attributes.end() || !own->second.contains(key))
+        continue;
+      const std::string &text = own->second.find(key)->second;
+      double factor = 0;
+      if (StringRef(text).trim().getAsDouble(factor) ||
+          !(factor >= 0 && std::isfinite(factor)))
+        return main.emitError("variable '")
+               << name.getValue() << "': expected a number of at least 0 as "
+               << key << ", got '" << text << "'";
+      main.setArgAttr(i, attribute, builder.getF64FloatAttr(factor));
+    }
+  }
+  return mlir::success();
+}
+
 OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
                                                const symbol::Symbol &symbol,
                                                StringRef name,
@@ -148,7 +182,11 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
       mlir::emitWarning(location)
           << "array '" << array << "' belongs to no variable and is left out";
   }
-  return symbol::lowerToGraph(context, symbol, lowering);
+  OwningOpRef<ModuleOp> module =
+      symbol::lowerToGraph(context, symbol, lowering);
+  if (module && options.isTraining && failed(addFactors(*module, symbol)))
+    return {};
+  return module;
 }
 
 OwningOpRef<ModuleOp>

@@ -227,3 +227,17 @@ func.func @updates(%x: tensor<2xf32>) -> (tensor<2xf32> {graph.updates = ""}) {
 func.func @updates_of_argument(%x: tensor<2xf32> {graph.updates = "x"}) {
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected 'graph.rate_factor' to be a finite f64 of at least 0, got -1.000000e+00 : f64}}
+func.func @rate(%x: tensor<2xf32> {graph.rate_factor = -1.0 : f64}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'graph.decay_factor' to be a finite f64 of at least 0, got 1 : i64}}
+func.func @decay(%x: tensor<2xf32> {graph.decay_factor = 1}) {
+  return
+}

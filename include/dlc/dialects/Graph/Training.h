@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attributes of a function's arguments that only training reads.
+
+#ifndef DLC_DIALECTS_GRAPH_TRAINING_H
+#define DLC_DIALECTS_GRAPH_TRAINING_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace dlc::graph {
+
+/// F64Attr: factors of the learning rate and of the weight decay for this
+/// parameter, finite and at least 0 (MXNet's lr_mult and wd_mult).
+inline constexpr llvm::StringLiteral kRateFactorAttr = "graph.rate_factor";
+inline constexpr llvm::StringLiteral kDecayFactorAttr = "graph.decay_factor";
+
+} // namespace dlc::graph
+
+#endif // DLC_DIALECTS_GRAPH_TRAINING_H
