@@ -10,9 +10,10 @@
 #include "dlc/Training/Step.h"
 #include "dlc/runtime/Base/Random.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
+#include <cstdlib>
 #include <numeric>
 #include <unistd.h>
 
@@ -20,18 +21,11 @@ using namespace dlc;
 using namespace dlc::tool;
 
 namespace {
-/// Sums over the batches of an epoch.
-struct EpochResult {
-  double loss = 0;
-  int64_t right = 0, batches = 0;
-  bool hasClasses = false;
-};
-
 struct TrainCommand {
   TrainerOptions options;
   std::string data, test, checkpoint, curve, initializer;
   std::string schedule = "constant", scheduleSteps;
-  std::vector<std::string> frozen;
+  std::vector<std::string> frozen, rateFactors, decayFactors;
   double learningRate = NAN, initializerScale = NAN, rescale = NAN;
   double momentum = NAN, beta1 = NAN, beta2 = NAN, epsilon = NAN, rho = NAN;
   double gamma1 = NAN, gamma2 = NAN, l1 = NAN, beta = NAN, clip = NAN;
@@ -46,14 +40,17 @@ struct TrainCommand {
   int run();
 
 private:
+  void readOptimizer();
+  void readFactors(const std::vector<std::string> &texts,
+                   std::optional<double> training::Factors::*factor);
+  void checkUsed(const training::Optimizer &optimizer) const;
   void readOptions();
   void readSchedule();
-  int64_t findCheckpoint() const;
   void train(Trainer &trainer, TrainData &examples);
   void trainEpoch(Trainer &trainer, const TrainData &examples, int64_t epoch);
-  void report(int64_t epoch, const EpochResult &total, double milliseconds,
-              const BatchResult *tested);
+  void checkUse(const Trainer &trainer) const;
 
+  std::optional<Syntax> syntax; ///< To ask what was given.
   std::unique_ptr<TrainData> testData;
   Curve curveOfLoss{"training", {}, {}};
 };
@@ -67,7 +64,65 @@ static std::optional<double> given(double value) {
   return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
-void TrainCommand::readOptions() {
+/// "fc1_weight=0.1".
+void TrainCommand::readFactors(
+    const std::vector<std::string> &texts,
+    std::optional<double> training::Factors::*factor) {
+  for (const std::string &text : texts) {
+    size_t equals = text.rfind('=');
+    std::string name = text.substr(0, equals);
+    std::string number =
+        equals == std::string::npos ? "" : text.substr(equals + 1);
+    char *end = nullptr;
+    double value = std::strtod(number.c_str(), &end);
+    if (name.empty() || number.empty() || *end || !std::isfinite(value) ||
+        value < 0)
+      throw Failure{"expected a factor like fc1_weight=0.1, of at least 0, got "
+                    "'" +
+                        text + "'",
+                    kBadUsage};
+    std::optional<double> &known = options.step.factors[name].*factor;
+    if (known)
+      throw Failure{"expected one factor for '" + name + "', got two",
+                    kBadUsage};
+    known = value;
+  }
+}
+
+/// Refuses options that change nothing beside the others.
+void TrainCommand::checkUsed(const training::Optimizer &optimizer) const {
+  using training::RateKind;
+  static const std::pair<const char *, std::vector<RateKind>> ofSchedules[] = {
+      {"--schedule-factor", {RateKind::Factor, RateKind::MultiFactor}},
+      {"--schedule-step", {RateKind::Factor}},
+      {"--schedule-steps", {RateKind::MultiFactor}},
+      {"--schedule-total", {RateKind::Poly, RateKind::Cosine}},
+      {"--schedule-power", {RateKind::Poly}},
+      {"--final-rate", {RateKind::Poly, RateKind::Cosine}}};
+  auto refuse = [](const std::string &what) {
+    throw Failure{"expected " + what, kBadUsage};
+  };
+  for (const auto &[option, kinds] : ofSchedules)
+    if (syntax->firstGiven({option}) &&
+        std::ranges::find(kinds, rates.kind) == kinds.end())
+      refuse(std::string("another --schedule for ") + option + ", got " +
+             schedule);
+  if (syntax->firstGiven({"--warm-up-begin"}) && rates.warmUp == 0)
+    refuse("--warm-up with --warm-up-begin");
+  if (syntax->firstGiven({"--label"}) &&
+      (options.step.loss.empty() || options.step.loss == "output"))
+    refuse("a --loss that has labels with --label");
+  if (initializer.empty() && syntax->firstGiven({"--initializer-scale"}))
+    refuse("--initializer with --initializer-scale");
+  if (optimizer.hasLearningRate())
+    return;
+  if (const char *option = syntax->firstGiven(
+          {"--learning-rate", "--rate-factor", "--schedule", "--warm-up"}))
+    refuse("an optimizer with a learning rate for " + std::string(option) +
+           ", got '" + options.step.optimizer.name + "'");
+}
+
+void TrainCommand::readOptimizer() {
   training::OptimizerOptions &o = options.step.optimizer;
   o.momentum = given(momentum);
   o.beta1 = given(beta1);
@@ -87,14 +142,28 @@ void TrainCommand::readOptions() {
       training::Optimizer::create(o, problem);
   if (!optimizer)
     throw Failure{problem, kBadUsage};
+  readSchedule();
+  checkUsed(*optimizer);
   rates.base = given(learningRate).value_or(optimizer->defaultLearningRate());
   // The gradients of losses that are layers are sums over the batch; those that
   // are added are means.
   o.rescale = given(rescale).value_or(
       options.step.loss.empty() ? 1.0 / static_cast<double>(options.batch) : 1);
+  if (std::optional<std::string> problem = training::check(rates))
+    throw Failure{*problem, kBadUsage};
+}
+
+void TrainCommand::readOptions() {
+  readOptimizer();
+  readFactors(rateFactors, &training::Factors::rate);
+  readFactors(decayFactors, &training::Factors::decay);
   options.step.frozen.insert(frozen.begin(), frozen.end());
-  if (!initializer.empty())
+  if (!initializer.empty()) {
     options.initializer = {initializer, given(initializerScale)};
+    if (std::optional<std::string> problem =
+            training::check(*options.initializer))
+      throw Failure{*problem, kBadUsage};
+  }
   if (!options.emit.empty()) {
     std::optional<Phase> phase = pipeline::phaseOf(options.emit);
     if (!phase || *phase > Phase::Plan)
@@ -127,8 +196,6 @@ void TrainCommand::readSchedule() {
     rates.steps.push_back(number);
     text = *end ? end + 1 : end;
   }
-  if (std::optional<std::string> problem = training::check(rates))
-    throw Failure{*problem, kBadUsage};
 }
 
 void TrainCommand::addOptimizer(Syntax &syntax) {
@@ -177,6 +244,7 @@ void TrainCommand::addSchedule(Syntax &syntax) {
 }
 
 void TrainCommand::add(Syntax &syntax) {
+  this->syntax = syntax;
   options.model.add(syntax, /*acceptsArtifact=*/false);
   syntax.option("--data", data, "Examples to train with (.npz)");
   syntax.option("--test", test,
@@ -195,6 +263,10 @@ void TrainCommand::add(Syntax &syntax) {
   syntax.option("--initializer-scale", initializerScale,
                 "Number that the initializer takes");
   syntax.option("--freeze", frozen, "Parameter that stays (repeatable)");
+  syntax.option("--rate-factor", rateFactors,
+                "NAME=F: factor of a parameter's learning rate (repeatable)");
+  syntax.option("--decay-factor", decayFactors,
+                "NAME=F: factor of a parameter's weight decay (repeatable)");
   addOptimizer(syntax);
   addSchedule(syntax);
   syntax.option("--checkpoint", checkpoint,
@@ -210,29 +282,6 @@ void TrainCommand::add(Syntax &syntax) {
 // Training
 //===----------------------------------------------------------------------===//
 
-/// The newest epoch of the prefix; throws a Failure when there is none.
-int64_t TrainCommand::findCheckpoint() const {
-  namespace fs = std::filesystem;
-  fs::path prefix = checkpoint;
-  fs::path folder = prefix.has_parent_path() ? prefix.parent_path() : ".";
-  std::string start = prefix.filename().string() + "-";
-  int64_t newest = -1;
-  for (const fs::directory_entry &entry : fs::directory_iterator(folder)) {
-    std::string name = entry.path().filename().string();
-    if (!name.starts_with(start) || !name.ends_with(".params"))
-      continue;
-    std::string number =
-        name.substr(start.size(), name.size() - start.size() - 7);
-    if (!number.empty() &&
-        number.find_first_not_of("0123456789") == std::string::npos)
-      newest = std::max<int64_t>(newest, std::atoll(number.c_str()));
-  }
-  if (newest < 0)
-    throw Failure{"expected a checkpoint " + checkpoint +
-                  "-NNNN.params to resume from, got none"};
-  return newest;
-}
-
 /// The examples in another order in each epoch (Fisher and Yates).
 static std::vector<int64_t> orderOf(int64_t count, uint64_t seed,
                                     int64_t epoch) {
@@ -247,18 +296,14 @@ static std::vector<int64_t> orderOf(int64_t count, uint64_t seed,
 }
 
 /// "epoch 3: loss 0.1234, accuracy 97.12 %, test accuracy 96.94 %, 0.42 s".
-void TrainCommand::report(int64_t epoch, const EpochResult &total,
-                          double milliseconds, const BatchResult *tested) {
-  std::printf("epoch %lld: loss %.4f", static_cast<long long>(epoch),
-              total.loss / double(total.batches));
-  if (total.hasClasses)
-    std::printf(", accuracy %.2f %%",
-                100.0 * double(total.right) /
-                    double(total.batches * options.batch));
-  if (tested && tested->hasClasses)
-    std::printf(", test accuracy %.2f %%",
-                100.0 * double(tested->right) / double(testData->examples()));
-  std::printf(", %.2f s\n", milliseconds / 1e3);
+static void report(int64_t epoch, const Score &trained, const Score &tested,
+                   double milliseconds) {
+  std::string text;
+  for (const std::string &part :
+       {trained.describe(""), tested.describe("test ")})
+    text += part.empty() ? "" : part + ", ";
+  std::printf("epoch %lld: %s%.2f s\n", static_cast<long long>(epoch),
+              text.c_str(), milliseconds / 1e3);
   std::fflush(stdout);
 }
 
@@ -267,46 +312,49 @@ void TrainCommand::trainEpoch(Trainer &trainer, const TrainData &examples,
   double begin = now();
   std::vector<int64_t> order =
       orderOf(examples.examples(), options.seed, epoch);
-  EpochResult total;
+  Score total;
   int64_t batches = examples.examples() / options.batch;
-  for (; total.batches != batches; ++total.batches) {
+  for (int64_t batch = 0; batch != batches; ++batch) {
     int64_t number = trainer.updates() + 1;
-    BatchResult result = trainer.update(
+    Score score = trainer.update(
         examples,
-        std::span(order).subspan(total.batches * options.batch, options.batch),
+        std::span(order).subspan(batch * options.batch, options.batch),
         training::rateOf(rates, number));
-    if (!std::isfinite(result.loss))
-      throw Failure{"expected a finite loss, got " +
-                    std::to_string(result.loss) + " in epoch " +
-                    std::to_string(epoch) + ", update " +
-                    std::to_string(number) +
-                    "; a smaller --learning-rate or --clip-gradient may help"};
-    total.loss += result.loss;
-    total.right += result.right;
-    total.hasClasses = result.hasClasses;
-    curveOfLoss.x.push_back(double(number));
-    curveOfLoss.y.push_back(result.loss);
+    total.add(score);
+    if (std::optional<double> loss = score.objective()) {
+      if (!std::isfinite(*loss))
+        throw Failure{"expected a finite loss, got " + std::to_string(*loss) +
+                      " in epoch " + std::to_string(epoch) + ", update " +
+                      std::to_string(number) +
+                      "; a smaller --learning-rate or --clip-gradient may "
+                      "help"};
+      curveOfLoss.x.push_back(double(number));
+      curveOfLoss.y.push_back(*loss);
+    }
     if (isatty(STDERR_FILENO))
       std::fprintf(stderr, "\r\033[Kepoch %lld: batch %lld of %lld",
                    static_cast<long long>(epoch),
-                   static_cast<long long>(total.batches + 1),
+                   static_cast<long long>(batch + 1),
                    static_cast<long long>(batches));
   }
   if (isatty(STDERR_FILENO))
     std::fputs("\r\033[K", stderr);
   double milliseconds = now() - begin;
-  std::optional<BatchResult> tested;
-  if (testData)
-    tested = trainer.evaluate(*testData);
-  report(epoch, total, milliseconds, tested ? &*tested : nullptr);
+  report(epoch, total, testData ? trainer.evaluate(*testData) : Score(),
+         milliseconds);
 }
 
 void TrainCommand::train(Trainer &trainer, TrainData &examples) {
   int64_t first = 1;
   if (resume) {
-    first = findCheckpoint() + 1;
+    first = newestCheckpoint(checkpoint) + 1;
     trainer.restore(checkpoint, first - 1);
     std::printf("resumed from epoch %lld\n", static_cast<long long>(first - 1));
+  }
+  if (first > epochs) { // Files of the epochs before stay what they are.
+    std::printf("nothing to train: --epochs is %lld\n",
+                static_cast<long long>(epochs));
+    return;
   }
   for (int64_t epoch = first; epoch <= epochs; ++epoch) {
     trainEpoch(trainer, examples, epoch);
@@ -318,17 +366,30 @@ void TrainCommand::train(Trainer &trainer, TrainData &examples) {
                 drawCurves("loss of " + options.model.path, {curveOfLoss}));
 }
 
+/// Says before training what there will be to see of it.
+void TrainCommand::checkUse(const Trainer &trainer) const {
+  if (trainer.hasObjective())
+    return;
+  const char *what = "the network's first output is neither a loss, nor a "
+                     "softmax or as large as labels";
+  if (!curve.empty())
+    throw Failure{std::string("expected a loss to draw as --curve, but ") +
+                  what};
+  std::printf("note: no loss to show: %s\n", what);
+}
+
 int TrainCommand::run() {
   if (data.empty())
     throw Failure{"expected --data FILE.npz with examples", kBadUsage};
   readOptions();
-  readSchedule();
   checkOutputs(
       {{"the model", options.model.path},
        {"--params", options.model.params},
        {"--data", data},
        {"--test", test}},
       {{"--curve", curve}, {"--reproducer", options.model.reproducer}});
+  if (!checkpoint.empty())
+    checkCheckpointFolder(checkpoint);
   TrainData examples(data);
   Trainer trainer(options, examples);
   if (!options.emit.empty()) {
@@ -350,6 +411,7 @@ int TrainCommand::run() {
     std::printf("note: %lld examples that fill no batch are left out of each "
                 "epoch, other ones each time\n",
                 static_cast<long long>(left));
+  checkUse(trainer);
   std::fflush(stdout);
   train(trainer, examples);
   return kOk;

@@ -114,6 +114,20 @@ void TrainData::convert(const std::string &name, const rt::TensorType &batch) {
   tensor = std::move(converted);
 }
 
+void TrainData::checkClasses(const std::string &name, int64_t classes) const {
+  const HostTensor &tensor = array(name);
+  rt::TensorView view = tensor.view();
+  size_t each = view.size() / count;
+  for (size_t i = 0; i != view.size(); ++i) {
+    int64_t label = view.as<int64_t>()[i];
+    if (label < 0 || label >= classes)
+      throw Failure{file + ": expected labels from 0 to " +
+                    std::to_string(classes - 1) + " in '" + name + "', got " +
+                    std::to_string(label) + " in example " +
+                    std::to_string(i / each) + ", counted from 0"};
+  }
+}
+
 void TrainData::gather(const std::string &name,
                        std::span<const int64_t> examples,
                        HostTensor &batch) const {

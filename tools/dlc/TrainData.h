@@ -30,6 +30,8 @@ public:
   /// Gives the array the element type of the batches that a program takes:
   /// exactly. Throws where that cannot be, or its examples have another shape.
   void convert(const std::string &name, const rt::TensorType &batch);
+  /// Throws where an element of the array, which is of i64, is no class.
+  void checkClasses(const std::string &name, int64_t classes) const;
   /// Copies examples to consecutive places of `batch`, whose type was given to
   /// convert() and which has room for them.
   void gather(const std::string &name, std::span<const int64_t> examples,

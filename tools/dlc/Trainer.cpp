@@ -2,8 +2,6 @@
 
 #include "Trainer.h"
 
-#include "dlc/runtime/IO/Params.h"
-
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -60,8 +58,6 @@ void Trainer::compileStep(TrainData &data) {
   std::string added = options.step.loss.empty() || options.step.loss == "output"
                           ? ""
                           : options.step.label;
-  if (!added.empty())
-    (void)data.array(added);
   CompileOptions compile = optionsFor(options, data, added);
   compile.isTraining = true;
   Compilation compilation(compile);
@@ -80,17 +76,13 @@ void Trainer::compileStep(TrainData &data) {
                          : "; --label says which one has the labels")};
     options.step.data.insert(name);
   }
-  // As MXNet does: no decay of what is added after a product or a
-  // normalisation.
-  for (const ModelPort &port : compilation.inputs())
-    if (port.name.ends_with("bias") || port.name.ends_with("beta"))
-      options.step.factors[port.name].decay = 0;
   std::vector<InitialValue> values = compilation.initialValues();
   llvm::FailureOr<training::Step> built =
       compilation.buildTrainingStep(options.step);
   check(llvm::success(succeeded(built)), compilation);
   step = *built;
-  labelName = added;
+  if (!added.empty())
+    (void)data.array(added); // Throws where there are no labels.
   if (!options.emit.empty()) {
     check(compilation.runTo(*pipeline::phaseOf(options.emit)), compilation);
     llvm::raw_string_ostream os(emitted);
@@ -103,9 +95,8 @@ void Trainer::compileStep(TrainData &data) {
   const rt::Program &program = *stepModel.program;
   for (const rt::Port &port : program.inputs())
     tensors[port.name] = makeZeros(port.type);
-  for (const auto &[name, tensor] : data.arrays())
-    if (auto input = program.findInput(name))
-      data.convert(name, program.inputs()[*input].type);
+  convert(data, program);
+  makeJudge();
   std::set<std::string> own(step.states.begin(), step.states.end());
   own.insert(step.parameters.begin(), step.parameters.end());
   own.insert({step.count, step.learningRate});
@@ -177,14 +168,14 @@ void Trainer::initialize(const std::vector<InitialValue> &values) {
       if (!known.count(name))
         initializeOne(name, stream);
     }
-  for (const std::string &name : options.step.frozen)
+  for (const std::string &name : step.frozen)
     if (!known.count(name) && tensors.count(name))
       initializeOne(name, ++stream);
   if (!randomName.empty())
     tensors.at(randomName).view().as<int64_t>()[0] =
         static_cast<int64_t>(options.seed);
   if (!options.model.params.empty())
-    read(options.model.params, /*isComplete=*/false);
+    readSomeArrays(options.model.params, arrays(false));
 }
 
 int64_t Trainer::updates() const {
@@ -202,113 +193,83 @@ size_t Trainer::parameterCount() const {
 // Batches
 //===----------------------------------------------------------------------===//
 
+void Trainer::convert(TrainData &data, const rt::Program &program) const {
+  for (const rt::Port &port : program.inputs())
+    if (data.arrays().count(port.name))
+      data.convert(port.name, port.type);
+  if (step.labels.empty())
+    return;
+  const HostTensor &labels = tensors.at(step.labels);
+  data.convert(step.labels, {labels.type, labels.shape});
+  if (step.classes)
+    data.checkClasses(step.labels, step.classes);
+}
+
 const HostTensor *Trainer::labelsOf(const TrainData &data) const {
-  if (!labelName.empty())
-    return &data.array(labelName);
-  // MXNet's convention for layers that are losses.
-  for (const auto &[name, tensor] : data.arrays())
-    if (name.ends_with("label"))
-      return &tensor;
-  return nullptr;
+  return step.labels.empty() ? nullptr : &data.array(step.labels);
 }
 
-namespace {
-/// Compares outputs with labels, example by example.
-struct Judge {
-  const rt::TensorView output;
-  const HostTensor &labels;
-  const int64_t batch;
-
-  bool hasClasses() const;
-  int64_t labelOf(int64_t example) const;
-  void judge(int64_t row, int64_t example, BatchResult &result) const;
-};
-} // namespace
-
-/// The output has numbers for classes, and each example one label.
-bool Judge::hasClasses() const {
-  return output.type == DLC_F32 && output.rank() == 2 &&
-         output.shape[0] == batch && labels.view().size() == labels.shape[0] &&
-         output.shape[1] > 1 &&
-         (labels.type == DLC_F32 || labels.type == DLC_I64);
+void Trainer::makeJudge() {
+  if (program().outputs().empty())
+    return;
+  rt::TensorType labels;
+  if (!step.labels.empty())
+    labels = {tensors.at(step.labels).type, tensors.at(step.labels).shape};
+  judge = Judge(step, options.batch, program().outputs()[0].type,
+                step.labels.empty() ? nullptr : &labels);
 }
 
-/// -1 for a number that cannot be that of a class.
-int64_t Judge::labelOf(int64_t example) const {
-  rt::TensorView view = labels.view();
-  if (labels.type == DLC_I64)
-    return view.as<int64_t>()[example];
-  float label = view.as<float>()[example];
-  return label >= 0 && label < static_cast<float>(output.shape[1])
-             ? static_cast<int64_t>(label)
-             : -1;
-}
-
-/// Adds -ln of the label's output, taken as a probability.
-void Judge::judge(int64_t row, int64_t example, BatchResult &result) const {
-  int64_t classes = output.shape[1];
-  const float *values = output.as<float>() + row * classes;
-  int64_t label = labelOf(example);
-  result.right += std::max_element(values, values + classes) - values == label;
-  if (label >= 0 && label < classes) // std::max keeps a NaN that is first.
-    result.loss -= std::log(std::max(values[label], 1e-37f));
-}
-
-BatchResult Trainer::update(const TrainData &data,
-                            std::span<const int64_t> examples,
-                            double learningRate) {
+Score Trainer::update(const TrainData &data, std::span<const int64_t> examples,
+                      double learningRate) {
   for (const auto &[name, tensor] : data.arrays())
     if (auto own = tensors.find(name); own != tensors.end())
       data.gather(name, examples, own->second);
   tensors.at(step.learningRate).view().as<float>()[0] =
       static_cast<float>(learningRate);
   tool::check(stepExecution->run());
-  BatchResult result;
-  const rt::Program &program = *stepModel.program;
-  const HostTensor *labels = labelsOf(data);
-  if (labels && !program.outputs().empty()) {
-    Judge judge{stepExecution->output(0), *labels, options.batch};
-    result.hasClasses = judge.hasClasses();
-    for (size_t i = 0; result.hasClasses && i != examples.size(); ++i)
-      judge.judge(static_cast<int64_t>(i), examples[i], result);
-    result.loss /= static_cast<double>(examples.size());
-  }
-  if (!step.loss.empty())
-    result.loss =
-        stepExecution->output(*program.findOutput(step.loss)).as<float>()[0];
-  return result;
+  Score score;
+  judge.judge(stepExecution->output(0), labelsOf(data), examples, score);
+  if (step.loss.empty())
+    return score;
+  // What is made small is the loss that was added.
+  size_t loss = *program().findOutput(step.loss);
+  score.loss = stepExecution->output(loss).as<float>()[0];
+  score.losses = 1;
+  score.elements = 0;
+  return score;
 }
 
 void Trainer::prepareEvaluation(TrainData &data) {
-  CompileOptions compile = optionsFor(options, data, labelName);
+  CompileOptions compile = optionsFor(options, data, step.labels);
   // Layers that are losses do not read labels then.
   Compilation compilation(compile);
   check(compilation.import(options.model.path), compilation);
   evaluationModel = load(compilation);
   const rt::Program &program = *evaluationModel.program;
   for (const rt::Port &port : program.inputs()) {
-    if (!data.arrays().count(port.name)) {
-      if (!tensors.count(port.name) || options.step.data.count(port.name))
-        throw Failure{data.path() + ": expected an array for input '" +
-                      port.name + "'"};
-      continue;
-    }
-    data.convert(port.name, port.type);
-    evaluationBatch[port.name] = makeZeros(port.type);
+    if (data.arrays().count(port.name))
+      evaluationBatch[port.name] = makeZeros(port.type);
+    else if (!tensors.count(port.name) || options.step.data.count(port.name))
+      throw Failure{data.path() + ": expected an array for input '" +
+                    port.name + "'"};
   }
-  if (!labelName.empty()) {
-    const HostTensor &label = tensors.at(labelName);
-    data.convert(labelName, {label.type, label.shape});
-  }
+  convert(data, program);
+  if (!judge.canJudge())
+    throw Failure{data.path() +
+                  ": expected a network whose first output is a "
+                  "loss or is like labels to test, got " +
+                  rt::toString(program.outputs()[0].type)};
+  if (!judge.isByExample() && data.examples() % options.batch)
+    throw Failure{data.path() + ": expected whole batches of " +
+                  std::to_string(options.batch) +
+                  " examples for a loss of the batch, got " +
+                  std::to_string(data.examples()) + " examples"};
   evaluationExecution = makeExecution(program, evaluationBatch);
 }
 
 /// The last batch is filled up with examples that do not count.
-BatchResult Trainer::evaluate(const TrainData &data) {
-  BatchResult result;
-  const HostTensor *labels = labelsOf(data);
-  if (!labels)
-    throw Failure{data.path() + ": expected labels to evaluate with"};
+Score Trainer::evaluate(const TrainData &data) {
+  Score score;
   std::vector<int64_t> examples(options.batch);
   for (int64_t first = 0; first < data.examples(); first += options.batch) {
     int64_t count = std::min(options.batch, data.examples() - first);
@@ -317,97 +278,51 @@ BatchResult Trainer::evaluate(const TrainData &data) {
     for (auto &[name, batch] : evaluationBatch)
       data.gather(name, examples, batch);
     tool::check(evaluationExecution->run());
-    Judge judge{evaluationExecution->output(0), *labels, options.batch};
-    result.hasClasses = judge.hasClasses();
-    for (int64_t i = 0; result.hasClasses && i != count; ++i)
-      judge.judge(i, first + i, result);
+    judge.judge(evaluationExecution->output(0), labelsOf(data),
+                std::span(examples).first(count), score);
   }
-  result.loss /= static_cast<double>(data.examples());
-  return result;
+  return score;
 }
 
 //===----------------------------------------------------------------------===//
 // Checkpoints
 //===----------------------------------------------------------------------===//
 
-static std::string checkpointPath(const std::string &prefix, int64_t epoch,
-                                  const char *suffix) {
-  char number[32];
-  std::snprintf(number, sizeof number, "-%04lld",
-                static_cast<long long>(epoch));
-  return prefix + number + suffix;
-}
-
-/// An array of a file, which borrows the tensor.
-static rt::ParamsArray arrayOf(const std::string &name,
-                               const HostTensor &tensor) {
-  rt::ParamsArray array;
-  array.name = name;
-  array.version =
-      tensor.shape.empty() ? rt::ParamsVersion::V3 : rt::ParamsVersion::V2;
-  array.type = {tensor.type, tensor.shape};
-  array.values = {tensor.type, tensor.shape, tensor.data.data()};
-  return array;
-}
-
-void Trainer::save(const std::string &prefix, int64_t epoch) const {
-  std::vector<rt::ParamsArray> values, states;
-  auto isArgument = [&](const std::string &name) {
-    return llvm::is_contained(step.parameters, name) ||
-           options.step.frozen.count(name);
+std::vector<NamedArray> Trainer::arrays(bool ofStates) {
+  std::vector<NamedArray> arrays;
+  auto isOneOf = [](const std::vector<std::string> &names,
+                    const std::string &name) {
+    return llvm::is_contained(names, name);
   };
   for (const rt::Port &port : program().inputs()) {
-    const HostTensor &tensor = tensors.at(port.name);
-    if (isArgument(port.name))
-      values.push_back(arrayOf("arg:" + port.name, tensor));
-    else if (llvm::is_contained(auxiliary, port.name))
-      values.push_back(arrayOf("aux:" + port.name, tensor));
-    else if (llvm::is_contained(step.states, port.name) ||
-             port.name == step.count || port.name == randomName)
-      states.push_back(arrayOf(port.name, tensor));
+    const std::string &name = port.name;
+    HostTensor *tensor = &tensors.at(name);
+    bool isState =
+        isOneOf(step.states, name) || name == step.count || name == randomName;
+    if (ofStates && isState)
+      arrays.push_back({name, tensor});
+    else if (!ofStates && (isOneOf(step.parameters, name) ||
+                           options.step.frozen.count(name)))
+      arrays.push_back({"arg:" + name, tensor});
+    else if (!ofStates && isOneOf(auxiliary, name))
+      arrays.push_back({"aux:" + name, tensor});
   }
-  // States first: a file of parameters is a checkpoint that is whole.
-  tool::check(rt::writeParams(checkpointPath(prefix, epoch, ".states"), states,
-                              /*isNamed=*/true));
-  tool::check(rt::writeParams(checkpointPath(prefix, epoch, ".params"), values,
-                              /*isNamed=*/true));
+  return arrays;
+}
+
+/// States first: where there is a file of parameters, the checkpoint is whole.
+void Trainer::save(const std::string &prefix, int64_t epoch) {
+  writeArrays(checkpointPath(prefix, epoch, ".states"), arrays(true));
+  writeArrays(checkpointPath(prefix, epoch, ".params"), arrays(false));
 }
 
 void Trainer::restore(const std::string &prefix, int64_t epoch) {
-  read(checkpointPath(prefix, epoch, ".params"), /*isComplete=*/true);
-  read(checkpointPath(prefix, epoch, ".states"), /*isComplete=*/true);
-}
-
-void Trainer::read(const std::string &path, bool isComplete) {
-  rt::ParamsList list = take(rt::readParams(path));
-  if (!list.isNamed)
-    throw Failure{path + ": expected arrays with names, got a list without"};
-  for (const rt::ParamsArray &array : list.arrays) {
-    std::string name = array.name;
-    if (name.starts_with("arg:") || name.starts_with("aux:"))
-      name = name.substr(4);
-    auto tensor = tensors.find(name);
-    if (tensor == tensors.end()) {
-      if (isComplete)
-        throw Failure{path +
-                      ": expected values of the network's parameters, "
-                      "got '" +
-                      array.name + "'"};
-      std::fprintf(stderr,
-                   "dlc: warning: %s: array '%s' belongs to no parameter and "
-                   "is left out\n",
-                   path.c_str(), array.name.c_str());
-      continue;
-    }
-    rt::TensorType wanted{tensor->second.type, tensor->second.shape};
-    if (!array.isDefined() || rt::toString(array.type) != rt::toString(wanted))
-      throw Failure{path + ": expected '" + array.name + "' of " +
-                    rt::toString(wanted) + ", got " +
-                    (array.isDefined() ? rt::toString(array.type)
-                                       : std::string("no value"))};
-    HostTensor dense =
-        take(rt::toDense(array, tensor->second.data.bytes().size()));
-    std::memcpy(tensor->second.data.data(), dense.data.data(),
-                dense.view().bytes());
-  }
+  readArrays(checkpointPath(prefix, epoch, ".params"), arrays(false));
+  std::string states = checkpointPath(prefix, epoch, ".states");
+  readArrays(states, arrays(true));
+  // Schedules compute with doubles.
+  constexpr int64_t most = int64_t(1) << 53;
+  if (updates() < 0 || updates() > most)
+    throw Failure{states + ": expected '" + step.count + "' from 0 to " +
+                  std::to_string(most) + ", got " + std::to_string(updates())};
 }

@@ -6,7 +6,9 @@
 #ifndef DLC_TOOLS_DLC_TRAINER_H
 #define DLC_TOOLS_DLC_TRAINER_H
 
+#include "Checkpoint.h"
 #include "CompilerCommand.h"
+#include "Score.h"
 #include "TrainData.h"
 
 #include "dlc/Training/Initializer.h"
@@ -27,13 +29,6 @@ struct TrainerOptions {
   std::string emit;
 };
 
-/// What a batch says of the network.
-struct BatchResult {
-  double loss = 0;   ///< 0 when there is none to compute.
-  int64_t right = 0; ///< Examples whose largest output is that of the label.
-  bool hasClasses = false;
-};
-
 class Trainer {
 public:
   /// Compiles the step for batches of `data` and gives its parameters their
@@ -43,14 +38,19 @@ public:
   /// The program at the phase `emit`; nothing else can be done then.
   const std::string &text() const { return emitted; }
 
+  /// Whether scores of updates have an objective.
+  bool hasObjective() const {
+    return !step.loss.empty() || judge.hasObjective();
+  }
+
   /// One update with these examples, as many as a batch.
-  BatchResult update(const TrainData &data, std::span<const int64_t> examples,
-                     double learningRate);
+  Score update(const TrainData &data, std::span<const int64_t> examples,
+               double learningRate);
 
   /// Compiles the network for inference; then evaluate() may be called with
   /// data of the same arrays.
   void prepareEvaluation(TrainData &data);
-  BatchResult evaluate(const TrainData &data);
+  Score evaluate(const TrainData &data);
 
   int64_t updates() const;
   size_t parameterCount() const;
@@ -58,27 +58,29 @@ public:
   const rt::Program &program() const { return *stepModel.program; }
 
   /// Writes `prefix-NNNN.params`, as MXNet does, and beside it .states.
-  void save(const std::string &prefix, int64_t epoch) const;
-  /// Reads them back.
+  void save(const std::string &prefix, int64_t epoch);
+  /// Reads them back; throws where they are not what save() would write.
   void restore(const std::string &prefix, int64_t epoch);
-  /// Values of parameters and states by name ("arg:" and "aux:" or none);
-  /// throws for names or shapes that do not fit.
-  void read(const std::string &path, bool isComplete);
 
 private:
   void compileStep(TrainData &data);
   void initialize(const std::vector<InitialValue> &values);
   void initializeOne(const std::string &name, uint32_t stream);
+  /// What a checkpoint has of the network, or of the optimizer and the run.
+  std::vector<NamedArray> arrays(bool ofStates);
   std::unique_ptr<rt::Execution> makeExecution(const rt::Program &program,
                                                NamedTensors &batch);
-  /// The array of `data` whose values are the labels; null when there is none.
+  /// Checks the arrays of the data and gives them the types of batches.
+  void convert(TrainData &data, const rt::Program &program) const;
+  void makeJudge();
+  /// The labels of all examples; null where the step has none.
   const HostTensor *labelsOf(const TrainData &data) const;
 
   TrainerOptions options;
   training::Step step;
   std::vector<std::string> auxiliary; ///< Moving statistics.
   std::string randomName;             ///< The state of random numbers.
-  std::string labelName;              ///< The array of labels.
+  Judge judge;
   std::string emitted;
   LoadedModel stepModel, evaluationModel;
   std::unique_ptr<rt::WorkerPool> pool;

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small arrays to train with, and some that do not fit together.
+"""Writes small arrays to train with, some that do not fit together, and small
+networks that end otherwise than in a softmax.
 
 usage: train_data.py FOLDER
 """
+import json
 import os
 import random
 import struct
@@ -35,3 +37,35 @@ write("names", image=data, softmax_label=npy("<i8", (43,), labels))
 write("digits", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)))
 write("onehot", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
       label=npy("<i8", (43, 10), [0] * 430))
+write("classes", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
+      label=npy("<i8", (43,), [0] * 5 + [10] + [9] * 37))
+write("unlabelled", data=data)
+write("values", data=data,
+      label=npy("<f4", (43, 2), [each for row in rows for each in row[:2]]))
+write("signs", data=data, label=npy("<i8", (43,), labels))
+
+
+def network(name, hidden, nodes, outputs):
+    """A product of the data with `hidden` columns, then `nodes`, each of an
+    operator, a name and inputs by name; ends in `outputs`."""
+    known = ["data", "fc_weight", "fc_bias"]
+    listed = [{"op": "null", "name": each, "inputs": []} for each in known]
+    every = [("FullyConnected", "fc", known, {"num_hidden": str(hidden)})]
+    for op, node, inputs, attributes in every + nodes:
+        listed.append({"op": op, "name": node, "attrs": attributes,
+                       "inputs": [[known.index(each), 0, 0] for each in inputs]})
+        known.append(node)
+    variables = [i for i, node in enumerate(listed) if node["op"] == "null"]
+    with open(os.path.join(sys.argv[1], name + "-symbol.json"), "w") as file:
+        json.dump({"nodes": listed, "arg_nodes": variables,
+                   "heads": [[known.index(each), 0, 0] for each in outputs]}, file)
+
+
+label = ("null", "label", [], {})
+network("regression", 2,
+        [label, ("LinearRegressionOutput", "out", ["fc", "label"], {})], ["out"])
+network("own", 2, [("square", "squared", ["fc"], {}),
+                   ("MakeLoss", "out", ["squared"], {})], ["out"])
+network("hinge", 4, [label, ("SVMOutput", "out", ["fc", "label"], {})], ["out"])
+network("aside", 4, [label, ("SoftmaxOutput", "out", ["fc", "label"], {})],
+        ["fc", "out"])

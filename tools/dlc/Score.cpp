@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Score.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+using namespace dlc;
+using namespace dlc::tool;
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+void Score::add(const Score &other) {
+  loss += other.loss;
+  losses += other.losses;
+  squares += other.squares;
+  elements += other.elements;
+  right += other.right;
+  classified += other.classified;
+}
+
+std::optional<double> Score::objective() const {
+  if (losses > 0)
+    return loss / losses;
+  if (elements > 0)
+    return squares / elements;
+  return std::nullopt;
+}
+
+std::string Score::describe(const std::string &of) const {
+  std::string text;
+  auto say = [&](const char *what, double sum, double count, const char *unit) {
+    char number[64];
+    std::snprintf(number, sizeof number, "%.*f%s", *unit ? 2 : 4, sum / count,
+                  unit);
+    if (count > 0)
+      text += (text.empty() ? "" : ", ") + of + what + " " + number;
+  };
+  say("loss", loss, losses, "");
+  say("mean squared error", squares, elements, "");
+  say("accuracy", 100 * right, classified, " %");
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Kinds
+//===----------------------------------------------------------------------===//
+
+static int64_t productOf(std::span<const int64_t> dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+Judge::Judge(const training::Step &step, int64_t batch,
+             const rt::TensorType &output, const rt::TensorType *labels) {
+  std::span<const int64_t> shape = output.shape;
+  hasRows = !shape.empty() && shape[0] == batch;
+  row = productOf(hasRows ? shape.subspan(1) : shape);
+  areProbabilities = step.areProbabilities;
+  if (output.type != DLC_F32)
+    return;
+  if (!labels) {
+    kind = step.isLoss ? Kind::Loss : Kind::None;
+    return;
+  }
+  std::span<const int64_t> rows = labels->shape;
+  if (!hasRows || rows.empty() || rows[0] != batch ||
+      (labels->type != DLC_F32 && labels->type != DLC_I64))
+    return;
+  int64_t each = productOf(rows.subspan(1));
+  if (each == 1 && row > 1) {
+    kind = Kind::Classes;
+    classes = row;
+    return;
+  }
+  if (each == row) {
+    kind = Kind::Squares;
+    return;
+  }
+  // A class for each place: behind the classes, or before.
+  for (bool atEnd : {false, true}) {
+    if (shape.size() < 3 || kind != Kind::None)
+      break;
+    std::vector<int64_t> places(shape.begin(), shape.end());
+    classes = atEnd ? places.back() : places[1];
+    places.erase(atEnd ? places.end() - 1 : places.begin() + 1);
+    if (classes > 1 && std::ranges::equal(places, rows)) {
+      kind = Kind::Classes;
+      isLast = atEnd;
+    }
+  }
+}
+
+bool Judge::hasObjective() const {
+  return kind == Kind::Loss || kind == Kind::Squares ||
+         (kind == Kind::Classes && areProbabilities);
+}
+
+//===----------------------------------------------------------------------===//
+// Judgements
+//===----------------------------------------------------------------------===//
+
+/// Label `i` as a double, which holds every class.
+static double labelAt(const HostTensor &labels, int64_t i) {
+  rt::TensorView view = labels.view();
+  return labels.type == DLC_I64 ? static_cast<double>(view.as<int64_t>()[i])
+                                : view.as<float>()[i];
+}
+
+/// As MXNet's metric Loss: the mean over all elements.
+void Judge::judgeLoss(std::span<const float> values, Score &score) const {
+  double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  score.loss += sum / static_cast<double>(std::max<size_t>(values.size(), 1));
+  ++score.losses;
+}
+
+/// Adds -ln of the label's output where that is a probability. Labels that are
+/// no class, as those to be ignored, are not judged.
+void Judge::judgeClasses(const float *values, const HostTensor &labels,
+                         int64_t example, Score &score) const {
+  int64_t inner = row / classes;
+  int64_t stride = isLast ? 1 : inner, step = isLast ? classes : 1;
+  for (int64_t place = 0; place != inner; ++place) {
+    double number = labelAt(labels, example * inner + place);
+    if (!(number >= 0 && number < static_cast<double>(classes)))
+      continue;
+    auto label = static_cast<int64_t>(number);
+    const float *first = values + place * step;
+    int64_t best = 0;
+    for (int64_t i = 1; i != classes; ++i)
+      if (first[i * stride] > first[best * stride])
+        best = i;
+    score.right += best == label;
+    ++score.classified;
+    if (!areProbabilities)
+      continue;
+    // std::max keeps a NaN that is first.
+    score.loss -= std::log(std::max(first[label * stride], 1e-37f));
+    ++score.losses;
+  }
+}
+
+void Judge::judgeSquares(const float *values, const HostTensor &labels,
+                         int64_t example, Score &score) const {
+  for (int64_t i = 0; i != row; ++i) {
+    double difference = values[i] - labelAt(labels, example * row + i);
+    score.squares += difference * difference;
+  }
+  score.elements += static_cast<double>(row);
+}
+
+void Judge::judge(const rt::TensorView &output, const HostTensor *labels,
+                  std::span<const int64_t> examples, Score &score) const {
+  if (kind == Kind::None)
+    return;
+  const float *values = output.as<float>();
+  if (kind == Kind::Loss && !hasRows)
+    return judgeLoss({values, static_cast<size_t>(row)}, score);
+  for (size_t i = 0; i != examples.size(); ++i, values += row) {
+    if (kind == Kind::Loss)
+      judgeLoss({values, static_cast<size_t>(row)}, score);
+    else if (kind == Kind::Classes)
+      judgeClasses(values, *labels, examples[i], score);
+    else
+      judgeSquares(values, *labels, examples[i], score);
+  }
+}
