@@ -59,6 +59,7 @@ typedef struct DlcExecutorOptions {
                          runs; null: a thread of the engine computes alone */
   DlcExecutor shared; /* whose memory for transient values is used, too; null:
                          memory of its own */
+  uint64_t seed;      /* where random numbers of runs for training begin */
 } DlcExecutorOptions;
 
 /* Arrays for the variables of a network, in the order of their names. */
@@ -75,6 +76,8 @@ typedef struct DlcBindings {
 } DlcBindings;
 
 /* Binds arrays. Checks all that can be without running, and writes no array.
+ * Auxiliary states overlap nothing else that is bound, gradients at most
+ * arguments.
  * Null options: none. DLC_INVALID_ARGUMENT names the variable or the node, what
  * was expected and found; DLC_UNSUPPORTED what has no program or no gradient
  * here. Since 0.1 (unstable) */
@@ -83,7 +86,7 @@ DLC_API DlcStatus dlcExecutorBind(DlcNetwork network,
                                   const DlcExecutorOptions *options,
                                   DlcExecutor *executor);
 
-/* What is known of a variable. Will not grow. */
+/* What is known of a variable; each is named once. Will not grow. */
 typedef struct DlcKnownVariable {
   const char *name;
   const int64_t *dims; /* below 0: open */
@@ -108,9 +111,10 @@ typedef struct DlcReshapeOptions {
   int32_t allowsGrowth; /* an array grows; it is a new one then */
 } DlcReshapeOptions;
 
-/* Makes an executor for other shapes of some variables. Arrays whose shape
- * stays are the same, those that fit are views of the former memory; programs
- * and memory for transient values are shared. DLC_INVALID_ARGUMENT for changes
+/* Makes an executor for other shapes of some variables, whose element types
+ * stay. Arrays whose shape stays are the same, those that fit are views of the
+ * former memory; programs and memory for transient values are shared, so that
+ * both executors are for one thread at a time. DLC_INVALID_ARGUMENT for changes
  * that the options do not allow. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutorReshape(DlcExecutor executor,
                                      const DlcKnownVariable *shapes,

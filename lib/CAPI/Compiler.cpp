@@ -8,6 +8,7 @@
 #include "Handles.h"
 
 #include "dlc/Codegen/CPU/Target.h"
+#include "dlc/runtime/CAPI/Known.h"
 #include "dlc/runtime/CAPI/Options.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 
@@ -73,25 +74,6 @@ static DlcStatus checkHasModel(DlcCompiler compiler) {
 // Options
 //===----------------------------------------------------------------------===//
 
-static DlcStatus readShape(const DlcInputShape &given,
-                           CompileOptions &options) {
-  if (!given.name)
-    return missing("the name of an input");
-  if (given.rank < 0 || given.rank > DLC_MAX_RANK)
-    return invalid(
-        llvm::formatv("expected a rank of 0 to {0} for input '{1}', got {2}",
-                      DLC_MAX_RANK, given.name, given.rank)
-            .str());
-  if (given.rank && !given.shape)
-    return missing("the shape of an input");
-  std::vector<int64_t> shape(given.shape, given.shape + given.rank);
-  if (!options.shapes.emplace(given.name, std::move(shape)).second)
-    return invalid(
-        llvm::formatv("expected one shape for input '{0}', got two", given.name)
-            .str());
-  return nullptr;
-}
-
 static std::function<void(const std::string &)>
 bindCallback(DlcCompilerCallback callback, void *userData) {
   if (!callback)
@@ -132,7 +114,9 @@ static DlcStatus convert(const DlcCompilerOptions &given,
   if (given.shapeCount && !given.shapes)
     return missing("shapes");
   for (size_t i = 0; i < given.shapeCount; ++i)
-    if (DlcStatus status = readShape(given.shapes[i], options))
+    if (DlcStatus status =
+            toStatus(rt::noteShape(given.shapes[i].name, given.shapes[i].shape,
+                                   given.shapes[i].rank, options.shapes)))
       return status;
   return nullptr;
 }

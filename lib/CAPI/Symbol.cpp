@@ -8,6 +8,7 @@
 #include "dlc/Executor/Executor.h"
 #include "dlc/Symbol/Inference.h"
 #include "dlc/Symbol/Json.h"
+#include "dlc/runtime/CAPI/Known.h"
 #include "dlc/runtime/CAPI/Options.h"
 
 using namespace dlc;
@@ -361,19 +362,9 @@ DlcStatus dlcSymbolInferShapes(DlcSymbol symbol, const DlcInputShape *known,
   symbol::KnownShapes given;
   for (size_t i = 0; i < count; ++i) {
     const DlcInputShape &each = known[i];
-    if (!each.name || (each.rank > 0 && !each.shape))
-      return missing(each.name ? "the shape of an input"
-                               : "the name of an input");
-    if (each.rank < 0 || each.rank > DLC_MAX_RANK)
-      return invalid("expected a rank of 0 to " + std::to_string(DLC_MAX_RANK) +
-                     " for input '" + each.name + "', got " +
-                     std::to_string(each.rank));
-    std::vector<int64_t> dims(each.shape, each.shape + each.rank);
-    for (int64_t &dim : dims)
-      dim = dim < 0 ? rt::kUnknownDim : dim;
-    if (!given.emplace(each.name, std::move(dims)).second)
-      return invalid("expected one shape for input '" + std::string(each.name) +
-                     "', got two");
+    rt::Status status = rt::noteShape(each.name, each.shape, each.rank, given);
+    if (!status.isOk())
+      return toStatus(status);
   }
   auto inferred =
       symbol::inferShapes(symbol->symbol, given, completeness(isPartial));
@@ -399,15 +390,9 @@ DlcStatus dlcSymbolInferTypes(DlcSymbol symbol, const DlcSymbolType *known,
                             : "known types");
   symbol::KnownTypes given;
   for (size_t i = 0; i < count; ++i) {
-    if (!known[i].name)
-      return missing("the name of an input");
-    if (rt::sizeOf(known[i].type) == 0)
-      return invalid("expected an element type of input '" +
-                     std::string(known[i].name) + "', got " +
-                     std::to_string(int(known[i].type)));
-    if (!given.emplace(known[i].name, known[i].type).second)
-      return invalid("expected one type for input '" +
-                     std::string(known[i].name) + "', got two");
+    rt::Status status = rt::noteType(known[i].name, known[i].type, given);
+    if (!status.isOk())
+      return toStatus(status);
   }
   auto inferred =
       symbol::inferTypes(symbol->symbol, given, completeness(isPartial));

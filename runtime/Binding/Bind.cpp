@@ -113,14 +113,45 @@ static Status checkGradients(const std::vector<std::string> &names,
     }
     DLC_RETURN_IF_ERROR(
         checkGradient(names[i], bindings.arguments[i], bindings.gradients[i]));
-    for (size_t j = 0; j != i; ++j)
-      if (!bindings.gradients[j].isNull() &&
-          ArrayPiece(bindings.gradients[i])
-              .overlaps(ArrayPiece(bindings.gradients[j])))
-        return bad("argument", names[i],
-                   "expected a gradient in memory of its own, got that of '" +
-                       names[j] + "'");
   }
+  return Status::ok();
+}
+
+namespace {
+/// An array that is bound.
+struct Bound {
+  const char *what;
+  const std::string *name;
+  ArrayPiece piece;
+};
+} // namespace
+
+static void addBound(std::vector<Bound> &all, const char *what,
+                     const std::vector<std::string> &names,
+                     const std::vector<NDArray> &arrays) {
+  for (size_t i = 0; i != arrays.size(); ++i)
+    if (!arrays[i].isNull())
+      all.push_back({what, &names[i], ArrayPiece(arrays[i])});
+}
+
+/// Auxiliary states, which a run updates in place, are apart from everything
+/// else, and gradients from each other. A gradient may be written over an
+/// argument: that happens when the run has read all arguments.
+static Status checkApart(const Network &network, const Bindings &bindings) {
+  std::vector<Bound> all;
+  addBound(all, "auxiliary state", network.auxiliaryStates(),
+           bindings.auxiliaryStates);
+  size_t states = all.size();
+  addBound(all, "gradient of argument", network.arguments(),
+           bindings.gradients);
+  size_t written = all.size();
+  addBound(all, "argument", network.arguments(), bindings.arguments);
+  for (size_t i = 0; i != written; ++i)
+    for (size_t j = i + 1; j != (i < states ? all.size() : written); ++j)
+      if (all[i].piece.overlaps(all[j].piece))
+        return bad(all[i].what, *all[i].name,
+                   "expected memory of its own, got that of " +
+                       std::string(all[j].what) + " '" + *all[j].name + "'");
   return Status::ok();
 }
 
@@ -170,6 +201,7 @@ Executor::bind(std::shared_ptr<const Network> network, Bindings bindings,
       checkArrays("arguments", names, bindings.arguments, first));
   DLC_RETURN_IF_ERROR(checkStates(*network, bindings));
   DLC_RETURN_IF_ERROR(checkGradients(names, bindings));
+  DLC_RETURN_IF_ERROR(checkApart(*network, bindings));
 
   auto state = std::make_unique<State>();
   state->network = std::move(network);
@@ -184,14 +216,14 @@ Executor::bind(std::shared_ptr<const Network> network, Bindings bindings,
   if (!types.isOk())
     return std::move(types.status());
   state->types = std::move(*types);
-  DLC_RETURN_IF_ERROR(state->network->check(state->request(
-      state->hasGradients() ? ProgramForm::Step : ProgramForm::Inference)));
   return State::finish(std::move(state), options.shared);
 }
 
 Result<std::unique_ptr<Executor>>
 Executor::State::finish(std::unique_ptr<State> state, const Executor *shared) {
   const NDArray &first = state->bindings.arguments.front();
+  DLC_RETURN_IF_ERROR(state->network->check(state->request(
+      state->hasGradients() ? ProgramForm::Step : ProgramForm::Inference)));
   if (shared &&
       &shared->state->memory->home->engine() != &first.runtime()->engine())
     return makeError(StatusCode::InvalidArgument,

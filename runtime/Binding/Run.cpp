@@ -231,6 +231,21 @@ Status Run::run() const {
   return Status::ok();
 }
 
+/// What a run updates is of use to no other input: the gradients of outputs are
+/// bound now, the rest was checked before.
+static Status checkUpdates(const Program &program,
+                           std::span<const ArrayPiece> inputs) {
+  for (const Port &output : program.outputs())
+    for (size_t i = 0; output.updates && i != inputs.size(); ++i)
+      if (i != *output.updates && inputs[i].overlaps(inputs[*output.updates]))
+        return makeError(StatusCode::InvalidArgument,
+                         "'%s': expected memory apart from that of '%s', which "
+                         "the run updates",
+                         program.inputs()[i].name.c_str(),
+                         program.inputs()[*output.updates].name.c_str());
+  return Status::ok();
+}
+
 Status Executor::State::push(const PreparedProgram &program, ProgramForm form,
                              std::span<const NDArray> heads) {
   Run run{program.loaded, program.execution, {}, {}, {}};
@@ -259,6 +274,7 @@ Status Executor::State::push(const PreparedProgram &program, ProgramForm form,
     if (std::ranges::count(writes, array.variable()) == 0)
       addVariable(reads, array.variable());
   }
+  DLC_RETURN_IF_ERROR(checkUpdates(*loaded.program, run.inputs));
   for (const ArrayPiece &output : run.outputs)
     run.isAside.push_back(
         std::ranges::any_of(run.inputs, [&](const ArrayPiece &input) {

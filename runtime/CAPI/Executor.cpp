@@ -4,6 +4,7 @@
 
 #include "Handles.h"
 #include "dlc/runtime/Binding/Executor.h"
+#include "dlc/runtime/CAPI/Known.h"
 #include "dlc/runtime/CAPI/Options.h"
 
 using namespace dlc::rt;
@@ -46,10 +47,11 @@ static Status toOptions(const DlcExecutorOptions *given,
                         ExecutorOptions &options) {
   if (!given)
     return Status::ok();
-  DlcExecutorOptions known = {sizeof(known), nullptr, nullptr};
+  DlcExecutorOptions known = {sizeof(known), nullptr, nullptr, 0};
   DLC_RETURN_IF_ERROR(readOptions(*given, known));
   options.workers = known.pool ? known.pool->pool.get() : nullptr;
   options.shared = known.shared ? known.shared->executor.get() : nullptr;
+  options.seed = known.seed;
   return Status::ok();
 }
 
@@ -62,16 +64,32 @@ static Status toKnown(const DlcKnownVariable *given, size_t count,
     const DlcKnownVariable &variable = given[i];
     if (!variable.name)
       return missing("the name of a variable");
-    if (variable.rank >= 0) {
-      std::span<const int64_t> dims;
-      DLC_RETURN_IF_ERROR(toShape(variable.dims, variable.rank, dims));
-      std::vector<int64_t> &shape = known.shapes[variable.name];
-      shape.assign(dims.begin(), dims.end());
-      for (int64_t &dim : shape)
-        dim = dim < 0 ? kUnknownDim : dim;
-    }
+    if (variable.rank != -1) // Nothing is known of the shape.
+      DLC_RETURN_IF_ERROR(
+          noteShape(variable.name, variable.dims, variable.rank, known.shapes));
     if (variable.type != DLC_INVALID_TYPE)
-      known.types[variable.name] = variable.type;
+      DLC_RETURN_IF_ERROR(noteType(variable.name, variable.type, known.types));
+  }
+  return Status::ok();
+}
+
+/// Element types that are given with other shapes are those that are bound.
+static Status checkTypesStay(const Executor &executor,
+                             const std::map<std::string, DataType> &types) {
+  for (const auto &[name, type] : types) {
+    Result<NDArray> array = executor.argument(name);
+    if (!array.isOk())
+      array = executor.auxiliaryState(name);
+    if (!array.isOk())
+      return makeError(StatusCode::NotFound,
+                       "expected the name of a variable, got '%s'",
+                       name.c_str());
+    if (array->type() != type)
+      return makeError(StatusCode::InvalidArgument,
+                       "variable '%s': expected its element type to stay %s, "
+                       "got %s",
+                       name.c_str(), std::string(nameOf(array->type())).c_str(),
+                       std::string(nameOf(type)).c_str());
   }
   return Status::ok();
 }
@@ -167,6 +185,8 @@ DlcStatus dlcExecutorReshape(DlcExecutor executor,
   KnownVariables known;
   DlcReshapeOptions chosen = {sizeof(chosen), 0, 0};
   Status status = toKnown(shapes, count, known);
+  if (status.isOk())
+    status = checkTypesStay(*executor->executor, known.types);
   if (status.isOk() && options)
     status = readOptions(*options, chosen);
   if (!status.isOk())

@@ -243,21 +243,18 @@ static bool isApart(const void *data, size_t bytes, const void *other,
 /// Checks memory for input (or output) `index` against all that is bound: what
 /// an update writes is of use to nobody else. Costs nothing without updates.
 Status Execution::State::checkApart(Place place, size_t index,
-                                    const void *data) const {
-  auto bytesOfPort = [&](uint32_t value) {
-    return program.values[value].bytes;
-  };
+                                    const TensorView &tensor) const {
+  const void *data = tensor.data;
+  size_t bytes = tensor.bytes();
   bool isInput = place == Place::Input;
   bool isWritten = !isInput || program.updatedBy[index];
-  size_t bytes = bytesOfPort(isInput ? program.inputValues[index]
-                                     : program.outputValues[index]);
   for (size_t i = 0; i != program.inputs.size(); ++i) {
     uint32_t value = program.inputValues[i];
     bool isSame = isInput ? i == index : program.outputs[index].updates == i;
     if (isSame || !addresses[value] ||
         (!program.updatedBy[i] && (!isWritten || !isInput)))
       continue;
-    if (!isApart(data, bytes, addresses[value], bytesOfPort(value)))
+    if (!isApart(data, bytes, addresses[value], bytesOf(value)))
       return makeError(
           StatusCode::InvalidArgument,
           "%s '%s': expected memory apart from that of input "
@@ -271,7 +268,7 @@ Status Execution::State::checkApart(Place place, size_t index,
     bool isUpdate = isInput && program.updatedBy[index];
     if (!isUpdate || !isBoundElsewhere[i] || program.updatedBy[index] == i)
       continue;
-    if (!isApart(data, bytes, addresses[value], bytesOfPort(value)))
+    if (!isApart(data, bytes, addresses[value], bytesOf(value)))
       return makeError(StatusCode::InvalidArgument,
                        "input '%s': expected memory apart from that of output "
                        "'%s', as a run updates it",
@@ -289,7 +286,7 @@ Status Execution::bindInput(size_t index, const TensorView &tensor) {
                      program.inputs.size());
   DLC_RETURN_IF_ERROR(checkBinding("input", program.inputs[index], tensor));
   if (program.hasUpdates)
-    DLC_RETURN_IF_ERROR(state->checkApart(Place::Input, index, tensor.data));
+    DLC_RETURN_IF_ERROR(state->checkApart(Place::Input, index, tensor));
   uint32_t value = program.inputValues[index];
   if (!state->addresses[value])
     --state->unboundInputs;
@@ -318,7 +315,7 @@ Status Execution::bindOutput(size_t index, const TensorView &tensor) {
   if (tensor.data) {
     DLC_RETURN_IF_ERROR(checkBinding("output", port, tensor));
     if (program.hasUpdates)
-      DLC_RETURN_IF_ERROR(state->checkApart(Place::Output, index, tensor.data));
+      DLC_RETURN_IF_ERROR(state->checkApart(Place::Output, index, tensor));
     address = tensor.data;
   }
   state->isBoundElsewhere[index] = tensor.data != nullptr;

@@ -20,7 +20,7 @@ struct Execution::State {
 
   Status prepare(const ExecutionOptions &options);
   void setPort(Place place, size_t index, void *address);
-  Status checkApart(Place place, size_t index, const void *data) const;
+  Status checkApart(Place place, size_t index, const TensorView &tensor) const;
   template <bool isObserved> Status runInOrder();
   Status runScheduled();
   void observeMemory(uint32_t device);

@@ -99,6 +99,10 @@ static void testTraining(DlcNetwork network, DlcArrayRuntime runtime) {
   DlcKnownVariable smaller[] = {{"A", &one, 1, DLC_INVALID_TYPE},
                                 {"B", &one, 1, DLC_INVALID_TYPE}};
   DlcExecutor reshaped = NULL;
+  DlcKnownVariable wrong = {"A", &one, 1, DLC_F64};
+  CHECK_ERROR(dlcExecutorReshape(executor, &wrong, 1, NULL, &reshaped),
+              DLC_INVALID_ARGUMENT,
+              "'A': expected its element type to stay f32, got f64");
   CHECK_OK(dlcExecutorReshape(executor, smaller, 2, NULL, &reshaped));
   dlcExecutorDestroy(executor);
   CHECK_OK(dlcExecutorForward(reshaped, 0));
@@ -109,6 +113,67 @@ static void testTraining(DlcNetwork network, DlcArrayRuntime runtime) {
   CHECK(value == 31);
   dlcNDArrayDestroy(output);
   dlcExecutorDestroy(reshaped);
+}
+
+/* What is known of variables is checked as dlcSymbolInferTypes() does. */
+static void testKnown(DlcNetwork network, DlcArrayRuntime runtime) {
+  static const int64_t two = 2;
+  static const struct {
+    DlcKnownVariable known[2];
+    const char *message;
+  } wrong[] = {
+      {{{"A", &two, 1, DLC_F32}, {"A", &two, 1, DLC_INVALID_TYPE}},
+       "expected one shape for input 'A', got two"},
+      {{{"A", NULL, -1, DLC_F32}, {"A", NULL, -1, DLC_F64}},
+       "expected one type for input 'A', got two"},
+      {{{"A", &two, -2, DLC_F32}, {"B", &two, 1, DLC_F32}},
+       "for input 'A', got -2"},
+      {{{"A", &two, 1, (DlcDataType)99}, {"B", &two, 1, DLC_F32}},
+       "expected an element type of input 'A', got 99"},
+      {{{"A", NULL, 1, DLC_F32}, {"B", &two, 1, DLC_F32}},
+       "expected the shape of an input, got null"},
+  };
+  DlcExecutor executor = NULL;
+  for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i)
+    CHECK_ERROR(dlcExecutorSimpleBind(network, runtime, cpu, wrong[i].known, 2,
+                                      DLC_GRADIENT_WRITE, NULL, NULL, 0, NULL,
+                                      &executor),
+                DLC_INVALID_ARGUMENT, wrong[i].message);
+}
+
+/* Executors of one seed draw the same, those of others do not. */
+static void testSeeds(DlcArrayRuntime runtime) {
+  static const int64_t many = 64;
+  float drawn[3][64];
+  const char *key = "p", *value = "0.5";
+  DlcSymbol data = variable("A"), dropout = NULL;
+  DlcNetwork network = NULL;
+  CHECK_OK(dlcSymbolCreateAtomic("Dropout", &key, &value, 1, &dropout));
+  CHECK_OK(dlcSymbolCompose(dropout, "d", NULL, &data, 1));
+  CHECK_OK(dlcSymbolMakeNetwork(dropout, NULL, &network));
+  for (int i = 0; i < 3; ++i) {
+    DlcKnownVariable known = {"A", &many, 1, DLC_F32};
+    DlcExecutorOptions options = {.structSize = sizeof(options),
+                                  .seed = i == 2 ? 8 : 7};
+    DlcExecutor executor = NULL;
+    DlcNDArray array = NULL;
+    CHECK_OK(dlcExecutorSimpleBind(network, runtime, cpu, &known, 1,
+                                   DLC_GRADIENT_NULL, NULL, NULL, 0, &options,
+                                   &executor));
+    CHECK_OK(dlcExecutorFind(executor, DLC_ARRAYS_ARGUMENT, "A", &array));
+    CHECK_OK(dlcNDArrayFill(array, 1));
+    dlcNDArrayDestroy(array);
+    CHECK_OK(dlcExecutorForward(executor, 1));
+    CHECK_OK(dlcExecutorArray(executor, DLC_ARRAYS_OUTPUT, 0, &array));
+    CHECK_OK(dlcNDArrayCopyToHost(array, drawn[i], sizeof(drawn[i])));
+    dlcNDArrayDestroy(array);
+    dlcExecutorDestroy(executor);
+  }
+  CHECK(memcmp(drawn[0], drawn[1], sizeof(drawn[0])) == 0);
+  CHECK(memcmp(drawn[0], drawn[2], sizeof(drawn[0])) != 0);
+  dlcNetworkDestroy(network);
+  dlcSymbolDestroy(dropout);
+  dlcSymbolDestroy(data);
 }
 
 static void testBind(DlcNetwork network, DlcArrayRuntime runtime) {
@@ -185,6 +250,8 @@ int main(void) {
   dlcSymbolDestroy(d);
   testTraining(network, runtime);
   testBind(network, runtime);
+  testKnown(network, runtime);
+  testSeeds(runtime);
   testGradientSymbol(runtime);
   dlcNetworkDestroy(network);
   dlcArrayRuntimeDestroy(runtime);

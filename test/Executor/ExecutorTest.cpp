@@ -201,8 +201,8 @@ TEST(ExecutorTest, NamesWhatIsWrongWithBoundArrays) {
   EXPECT_FAILS(failure({{two, two}, {three, {}}, {}, {}}), InvalidArgument,
                "argument 'a': expected a gradient of 2xf32, got 3xf32");
   EXPECT_FAILS(failure({{two, two}, {two, two}, {}, {}}), InvalidArgument,
-               "argument 'b': expected a gradient in memory of its own, got "
-               "that of 'a'");
+               "gradient of argument 'a': expected memory of its own, got that "
+               "of gradient of argument 'b'");
   EXPECT_FAILS(
       failure(
           {{two, two}, {}, {GradientRequest::Add, GradientRequest::Null}, {}}),
@@ -215,14 +215,53 @@ TEST(ExecutorTest, NamesWhatIsWrongWithBoundArrays) {
   EXPECT_EQ(read(two), kA) << "the caller's arrays stay as they were";
 }
 
+/// What a run updates, nothing else may be in.
+TEST(ExecutorTest, RefusesToUpdateMemoryOfOthers) {
+  auto runtime = makeRuntime();
+  Symbol normal = Symbol::apply("BatchNorm", {Symbol::variable("x")}, {}, "bn");
+  NDArray data = makeArray(runtime, {1, 2}, {1, 1}),
+          gamma = makeArray(runtime, {2}, {1, 1}),
+          beta = makeArray(runtime, {2}, {0, 0}),
+          mean = makeArray(runtime, {2}, {0, 0}),
+          variance = makeArray(runtime, {2}, {1, 1}),
+          gradient = makeArray(runtime, {2}, {0, 0});
+  auto failure = [&](Bindings bindings) {
+    return std::move(bind(normal, std::move(bindings)).status());
+  };
+  EXPECT_FAILS(failure({{data, gamma, beta}, {}, {}, {mean, mean}}),
+               InvalidArgument,
+               "auxiliary state 'bn_moving_mean': expected memory of its own, "
+               "got that of auxiliary state 'bn_moving_var'");
+  EXPECT_FAILS(failure({{data, gamma, beta}, {}, {}, {mean, gamma}}),
+               InvalidArgument,
+               "auxiliary state 'bn_moving_var': expected memory of its own, "
+               "got that of argument 'bn_gamma'");
+  EXPECT_FAILS(
+      failure({{data, gamma, beta}, {{}, mean, {}}, {}, {mean, variance}}),
+      InvalidArgument,
+      "auxiliary state 'bn_moving_mean': expected memory of its own, got that "
+      "of gradient of argument 'bn_gamma'");
+  // The gradients of outputs are bound when a run is pushed.
+  auto executor = take(bind(
+      normal, {{data, gamma, beta}, {{}, {}, gradient}, {}, {mean, variance}}));
+  ASSERT_TRUE(executor);
+  NDArray head[] = {*mean.reshape({1, 2})};
+  EXPECT_FAILS(executor->forwardBackward(head), InvalidArgument,
+               "expected memory apart from that of 'bn_moving_mean', which the "
+               "run updates");
+  head[0] = makeArray(runtime, {1, 2}, {1, 2});
+  EXPECT_OK(executor->forwardBackward(head));
+  EXPECT_EQ(read(gradient), (Floats{1, 2}));
+}
+
 /// Dropout scales what it keeps, backward with the mask of the run forward, and
 /// draws another mask in each run.
 TEST(ExecutorTest, DrawsRandomNumbersWhileTraining) {
   Symbol a = Symbol::variable("a");
   Symbol dropout = Symbol::apply("Dropout", {a * 1.0}, {{"p", "0.5"}}, "d");
   auto runtime = makeRuntime();
-  auto executor =
-      take(simpleBind(dropout, runtime, {.shapes = {{"a", {64}}}, .types = {}}));
+  auto executor = take(
+      simpleBind(dropout, runtime, {.shapes = {{"a", {64}}}, .types = {}}));
   ASSERT_TRUE(executor);
   EXPECT_OK(executor->argument("a")->fill(3));
   EXPECT_OK(executor->forward());

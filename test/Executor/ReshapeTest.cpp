@@ -9,7 +9,7 @@ using namespace dlc::test;
 
 namespace {
 
-/// Counts what is compiled.
+/// Counts what is compiled, and accepts no batch of three.
 class CountingNetwork final : public rt::Network {
 public:
   explicit CountingNetwork(std::shared_ptr<const rt::Network> network)
@@ -29,6 +29,8 @@ public:
     return inner->infer(known);
   }
   Status check(const rt::ProgramRequest &request) const override {
+    if (request.arguments.front().shape.front() == 3)
+      return Status(StatusCode::Unsupported, "a batch of three");
     return inner->check(request);
   }
   Result<rt::NetworkProgram>
@@ -134,6 +136,14 @@ TEST(ReshapeTest, RefusesChangesOfOtherShapes) {
   ASSERT_TRUE(executor);
   EXPECT_OK(executor->forward());
   EXPECT_EQ(read(executor->outputs()[0]), (Floats{1, 2, 3, 4}));
+}
+
+/// As bind() does: before a run asks for a program.
+TEST(ReshapeTest, RefusesWhatHasNoProgram) {
+  Batches batches;
+  ASSERT_TRUE(batches.four);
+  EXPECT_FAILS(batches.four->reshape({{"data", {3, 2}}}).status(), Unsupported,
+               "a batch of three");
 }
 
 TEST(ReshapeTest, SharesTheArenaOfAnotherExecutor) {

@@ -138,6 +138,24 @@ TEST(Executor, RefusesToUpdateMemoryOfOthers) {
   ASSERT_TRUE(loaded.execution->run().isOk());
 }
 
+/// Also where the program does not know the size of an input.
+TEST(Executor, RefusesToUpdateMemoryOfDynamicInputs) {
+  ProgramBuilder builder = updateBuilder();
+  builder.input("d", DLC_F32, {-1});
+  Loaded loaded(builder);
+  float memory[12] = {};
+  ASSERT_TRUE(loaded.bind(1, DLC_F32, {4}, memory + 8).isOk());
+  ASSERT_TRUE(loaded.bind(2, DLC_F32, {5}, memory).isOk());
+  EXPECT_EQ(loaded.bind(0, DLC_F32, {4}, memory + 4).message(),
+            "input 'w': expected memory apart from that of input 'd', as a run "
+            "updates one of them");
+  ASSERT_TRUE(loaded.bind(2, DLC_F32, {4}, memory).isOk());
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {4}, memory + 4).isOk());
+  EXPECT_EQ(loaded.bind(2, DLC_F32, {5}, memory).message(),
+            "input 'd': expected memory apart from that of input 'w', as a run "
+            "updates one of them");
+}
+
 TEST(Executor, DescribesTheProgram) {
   ProgramBuilder builder = addReluBuilder();
   builder.program.devices[0]->lower_bound = 24;

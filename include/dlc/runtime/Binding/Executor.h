@@ -41,7 +41,8 @@ struct ExecutorOptions {
   /// and what it pushed. Null: the engine's thread alone.
   WorkerPool *workers = nullptr;
   /// Another executor whose memory for transient values this one uses, too: its
-  /// runs and those of this one then never overlap. Null: memory of its own.
+  /// runs and those of this one then never overlap, and one thread at a time
+  /// may use either. Null: memory of its own.
   const Executor *shared = nullptr;
   /// Where random numbers of runs for training begin: executors of one seed draw
   /// the same.
@@ -55,7 +56,8 @@ struct ReshapeOptions {
   bool allowsGrowth = false;
 };
 
-/// For one thread at a time. Arrays that it was given or gives out are handles:
+/// For one thread at a time, together with all that share memory with it, as
+/// those that reshape() makes do. Arrays that it was given or gives out are handles:
 /// what is done with them is ordered with its runs by the engine. May be
 /// destroyed while its runs are under way.
 ///
@@ -69,7 +71,9 @@ public:
 
   /// Binds arrays: the argument list has one array for each name, all of one
   /// engine and on one host device. A gradient has type and shape of its
-  /// argument; no two of those requested overlap. Checks everything that can be
+  /// argument. Auxiliary states overlap nothing else that is bound, gradients at
+  /// most arguments: they are written when those have been read. Checks
+  /// everything that can be
   /// without running, and writes no array. Errors: InvalidArgument (it names
   /// the variable, what was expected and found), Unsupported, those of
   /// Network::check().
