@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "dlc/dialects/Base/BaseDialect.h"
+#include "dlc/dialects/Base/Devices.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -51,6 +52,21 @@ std::string dlc::toString(DeviceAttr device) {
   return (stringifyDeviceKind(device.getKind()) + ":" +
           llvm::Twine(device.getIndex()))
       .str();
+}
+
+DeviceAttr dlc::parseDevice(MLIRContext *context, StringRef text) {
+  auto [kind, number] = text.split(':');
+  std::optional<DeviceKind> known = symbolizeDeviceKind(kind);
+  int64_t index = 0;
+  if (!known || number.empty() || !llvm::all_of(number, llvm::isDigit) ||
+      number.getAsInteger(10, index) || index > INT16_MAX)
+    return {};
+  return DeviceAttr::get(context, *known, index);
+}
+
+bool dlc::isCompiledFor(DeviceAttr device) {
+  return device.getKind() == DeviceKind::CPU ||
+         device.getKind() == DeviceKind::Null;
 }
 
 DeviceAttr dlc::getDefaultDevice(MLIRContext *context) {

@@ -3,11 +3,13 @@
 // The dialect itself: its operations, attributes of functions, interfaces.
 
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Training.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
+using namespace dlc;
 using namespace dlc::graph;
 
 #include "dlc/dialects/Graph/GraphDialect.cpp.inc"
@@ -62,7 +64,7 @@ dlc::graph::detail::sameTypePairs(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Attributes of functions
+// Attributes of functions and operations
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyName(Operation *op, NamedAttribute attribute) {
@@ -155,6 +157,15 @@ LogicalResult GraphDialect::verifyRegionArgAttribute(Operation *op,
   if (attribute.getName() == kRateFactorAttr ||
       attribute.getName() == kDecayFactorAttr)
     return verifyFactor(op, attribute);
+  if (attribute.getName() == kGroupAttr)
+    return verifyName(op, attribute);
+  if (attribute.getName() == kArgumentDeviceAttr) {
+    if (isa<DeviceAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "expected a #dlc.device in '"
+                           << kArgumentDeviceAttr << "', got "
+                           << attribute.getValue();
+  }
   return verifyValueAttribute(op, type, attribute);
 }
 
@@ -171,6 +182,13 @@ LogicalResult GraphDialect::verifyRegionResultAttribute(
 
 LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attribute) {
+  if (attribute.getName() == kGroupAttr)
+    return verifyName(op, attribute);
+  if ((attribute.getName() == kRecomputeAttr ||
+       (attribute.getName() == kGradientAttr &&
+        isa<FunctionOpInterface>(op))) &&
+      isa<UnitAttr>(attribute.getValue()))
+    return success();
   return op->emitError() << "'" << attribute.getName().strref()
                          << "' is no attribute of operations";
 }

@@ -3,6 +3,7 @@
 // Constants and absent operands.
 
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 
 #define GET_OP_CLASSES
@@ -21,6 +22,7 @@ void GraphDialect::addStructureOps() {
 #define GET_OP_LIST
 #include "dlc/dialects/Graph/GraphStructure.cpp.inc"
       >();
+  addOperations<CopyOp>();
 }
 
 Operation *GraphDialect::materializeConstant(OpBuilder &builder,

@@ -34,6 +34,13 @@ typedef struct DlcInputShape {
   int32_t rank;
 } DlcInputShape;
 
+/* The device, like "cpu:1", of a group of operations: MXNet's ctx_group. Will
+ * not grow. */
+typedef struct DlcGroupDevice {
+  const char *group;
+  const char *device;
+} DlcGroupDevice;
+
 /* Told of a remark or of a phase; the text lives for the call only. Called in
  * the thread that compiles; must not use the compiler. */
 typedef void (*DlcCompilerCallback)(void *userData, const char *text);
@@ -55,6 +62,11 @@ typedef struct DlcCompilerOptions {
   void *userData;               /* handed to the callbacks */
   const char *params;           /* a file with the parameters of an MXNet
                                    network; null: none */
+  const DlcGroupDevice *groups; /* without any, groups say nothing; with some,
+                                   each group of the model needs one */
+  size_t groupCount;
+  int64_t memoryBudget; /* bytes that the program may keep values in: what does
+                           not fit is computed again; 0: no limit */
 } DlcCompilerOptions;
 
 /*===-- Compilers ---------------------------------------------------------===*/

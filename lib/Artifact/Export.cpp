@@ -5,6 +5,7 @@
 #include "dlc/Analysis/Cost.h"
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/abi/Kernel.h"
+#include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/dialects/Plan/PlanDialect.h"
@@ -89,10 +90,9 @@ uint32_t Exporter::addDevice(DeviceAttr device) {
 }
 
 FailureOr<uint32_t> Exporter::deviceOf(Operation *op, DeviceAttr device) {
-  DeviceAttr only = getDefaultDevice(op->getContext());
-  if (device != only)
-    return op->emitOpError("expected device ")
-           << toString(only) << ", the only one that can be compiled for, got "
+  if (!isCompiledFor(device))
+    return op->emitOpError("expected a device of kind cpu or null, which can "
+                           "be compiled for, got ")
            << toString(device);
   return addDevice(device);
 }
@@ -315,6 +315,12 @@ static std::string getLabel(Location location) {
 
 LogicalResult Exporter::addLaunch(plan::LaunchOp launch) {
   auto added = std::make_unique<abi::LaunchT>();
+  FailureOr<uint32_t> device = deviceOf(
+      launch,
+      launch.getDevice().value_or(getDefaultDevice(launch.getContext())));
+  if (failed(device))
+    return failure();
+  added->device = *device;
   added->kernel = addKernel(launch.getKernelAttr().getAttr());
   auto add = [&](Value value) {
     added->arguments.push_back(

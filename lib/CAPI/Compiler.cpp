@@ -74,6 +74,17 @@ static DlcStatus checkHasModel(DlcCompiler compiler) {
 // Options
 //===----------------------------------------------------------------------===//
 
+static DlcStatus readGroup(const DlcGroupDevice &given,
+                           CompileOptions &options) {
+  if (!given.group || !given.device)
+    return missing("a group and its device");
+  if (!options.groups.emplace(given.group, given.device).second)
+    return invalid(llvm::formatv("expected one device of group '{0}', got two",
+                                 given.group)
+                       .str());
+  return nullptr;
+}
+
 static std::function<void(const std::string &)>
 bindCallback(DlcCompilerCallback callback, void *userData) {
   if (!callback)
@@ -117,6 +128,17 @@ static DlcStatus convert(const DlcCompilerOptions &given,
     if (DlcStatus status =
             toStatus(rt::noteShape(given.shapes[i].name, given.shapes[i].shape,
                                    given.shapes[i].rank, options.shapes)))
+      return status;
+  if (given.memoryBudget < 0)
+    return invalid(llvm::formatv("expected a memoryBudget of at least 0, got "
+                                 "{0}",
+                                 given.memoryBudget)
+                       .str());
+  options.memoryBudget = given.memoryBudget;
+  if (given.groupCount && !given.groups)
+    return missing("groups");
+  for (size_t i = 0; i < given.groupCount; ++i)
+    if (DlcStatus status = readGroup(given.groups[i], options))
       return status;
   return nullptr;
 }

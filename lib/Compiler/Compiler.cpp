@@ -27,6 +27,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <limits>
 #include <thread>
 
 using namespace mlir;
@@ -107,6 +108,8 @@ struct Compilation::State {
   LogicalResult runPasses(Phase phase);
   LogicalResult runGuarded(Phase phase, const std::string &passes,
                            function_ref<LogicalResult()> work);
+  LogicalResult fitBudget();
+  FailureOr<int64_t> planArenas();
   LogicalResult generateCode();
   artifact::ExportInfo exportInfo() const;
   std::vector<ModelPort> ports(bool wantInputs);
@@ -119,6 +122,7 @@ struct Compilation::State {
   std::vector<ModelPort> inputs, outputs;
   std::string modelName;
   Phase reached = Phase::Import;
+  int64_t recomputeBudget = -1; ///< What graph-recompute is told.
   codegen::ObjectCode code;
 };
 
@@ -172,8 +176,8 @@ Compilation::State::State(CompileOptions options)
   registerAllDialects(registry);
   // One function, one module: threads would cost more than they bring. Where
   // they are worth it, in Codegen, they share no context.
-  context = std::make_unique<MLIRContext>(registry,
-                                          MLIRContext::Threading::DISABLED);
+  context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   // The user's model is the subject of a message, not the IR made of it.
   context->printOpOnDiagnostic(false);
   context->getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
@@ -200,8 +204,8 @@ std::vector<ModelPort> Compilation::State::ports(bool wantInputs) {
     auto name = wantInputs
                     ? function.getArgAttrOfType<StringAttr>(i, attribute)
                     : function.getResultAttrOfType<StringAttr>(i, attribute);
-    result.push_back({name ? name.str() : std::to_string(i),
-                      graph::toTensorType(portType)});
+    result.push_back(
+        {name ? name.str() : std::to_string(i), graph::toTensorType(portType)});
   }
   return result;
 }
@@ -228,7 +232,8 @@ std::vector<InitialValue> Compilation::initialValues() const {
       continue;
     graph::RawElements raw = graph::RawElements::get(value);
     auto *bytes = reinterpret_cast<const std::byte *>(raw.data().data());
-    values.push_back({name.str(), graph::toTensorType(value.getType()),
+    values.push_back({name.str(),
+                      graph::toTensorType(value.getType()),
                       {bytes, bytes + raw.data().size()}});
   }
   return values;
@@ -246,9 +251,8 @@ Compilation::buildTrainingStep(const training::StepOptions &options) {
     return step;
   };
   bool crashed = false;
-  LogicalResult result = dlc::runGuarded(state->options.guard, crashed, [&] {
-    return LogicalResult(build());
-  });
+  LogicalResult result = dlc::runGuarded(
+      state->options.guard, crashed, [&] { return LogicalResult(build()); });
   if (crashed) {
     state->messages += "error: " + state->modelName +
                        ": internal: a crash while a step was made\n";
@@ -340,9 +344,8 @@ LogicalResult Compilation::import(const symbol::Symbol &symbol,
 LogicalResult Compilation::importOnnx(StringRef bytes,
                                       const std::string &name) {
   state->modelName = name;
-  state->module =
-      onnx::importOnnxBuffer(*state->context, bytes, nullptr, name,
-                             importOptions(state->options));
+  state->module = onnx::importOnnxBuffer(*state->context, bytes, nullptr, name,
+                                         importOptions(state->options));
   return state->module ? state->checkImport() : failure();
 }
 
@@ -373,6 +376,9 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
     passOptions.gradient->arguments = inputs.size();
     passOptions.gradient->results = outputs.size();
   }
+  passOptions.recomputeBudget = recomputeBudget;
+  for (const auto &[group, device] : options.groups)
+    passOptions.groups.push_back(group + "=" + device);
   pipeline::addPhase(manager, phase, passOptions);
   if (manager.empty())
     return success();
@@ -433,15 +439,55 @@ LogicalResult Compilation::State::generateCode() {
   });
 }
 
+/// Brings the placed module into the plan phase; the bytes of its arenas.
+FailureOr<int64_t> Compilation::State::planArenas() {
+  for (Phase phase : {Phase::Fused, Phase::Kernel, Phase::Plan})
+    if (failed(runPasses(phase)))
+      return failure();
+  int64_t bytes = 0;
+  module->walk([&](plan::ArenaOp arena) { bytes += arena.getSize(); });
+  return bytes;
+}
+
+/// Finds what graph-recompute is to be told, so that the arenas keep within the
+/// budget of the user. It counts before fusion, and knows nothing of packing:
+/// so the whole way is tried, from much to little, until the plan fits.
+LogicalResult Compilation::State::fitBudget() {
+  OwningOpRef<ModuleOp> placed = module->clone();
+  int64_t least = std::numeric_limits<int64_t>::max();
+  auto tryBudget = [&](int64_t budget) -> FailureOr<bool> {
+    recomputeBudget = budget;
+    FailureOr<int64_t> bytes = planArenas();
+    if (failed(bytes))
+      return failure();
+    module = placed->clone();
+    least = std::min(least, *bytes);
+    return *bytes <= options.memoryBudget;
+  };
+  FailureOr<bool> fits = tryBudget(-1);
+  for (double factor : {1.5, 1.25, 1.0, 0.85, 0.7, 0.5, 0.3, 0.0}) {
+    if (failed(fits) || *fits)
+      return fits;
+    fits = tryBudget(static_cast<int64_t>(factor * options.memoryBudget));
+  }
+  if (failed(fits) || *fits)
+    return fits;
+  return emitError(module->getLoc(), "expected a memory budget of at least ")
+         << least << " bytes, got " << options.memoryBudget;
+}
+
 LogicalResult Compilation::runTo(Phase phase) {
   if (!state->module)
     return failure();
   while (state->reached < phase && state->reached < Phase::Codegen) {
     auto next = static_cast<Phase>(static_cast<int>(state->reached) + 1);
+    if (next == Phase::Fused && state->options.memoryBudget > 0 &&
+        failed(state->fitBudget()))
+      return failure();
     if (state->options.onPhase)
       state->options.onPhase(next);
-    LogicalResult result = next == Phase::Codegen ? state->generateCode()
-                                                  : state->runPasses(next);
+    LogicalResult result =
+        next == Phase::Codegen ? state->generateCode() : state->runPasses(next);
     if (failed(result))
       return failure();
     state->reached = next;
@@ -466,6 +512,8 @@ artifact::ExportInfo Compilation::State::exportInfo() const {
     for (auto [i, dim] : llvm::enumerate(shape))
       text += (i ? "x" : "") + std::to_string(dim);
   }
+  for (const auto &[group, device] : options.groups)
+    text += " " + group + "@" + device;
   return {modelName, text};
 }
 

@@ -5,6 +5,7 @@
 #include "dlc/Planning/Gradient/Activity.h"
 #include "dlc/dialects/Graph/Gradients.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -60,15 +61,16 @@ static Numbered number(OpBuilder &builder, const GradientTask &task) {
   return numbered;
 }
 
-/// What is built for `op`, or in its place, stays on its device: what stands
+/// What is built for `op`, or in its place, stays where it is: what stands
 /// between `before`, null for the beginning of the block, and `builder`.
-static void keepDevice(Operation *op, Operation *before, OpBuilder &builder) {
-  Attribute device = op->getDiscardableAttr("device");
+/// Constants follow their users.
+static void keepPlacement(Operation *op, Operation *before,
+                          OpBuilder &builder) {
   auto begin =
       before ? std::next(before->getIterator()) : op->getBlock()->begin();
   for (Operation &built : llvm::make_range(begin, builder.getInsertionPoint()))
-    if (device && !built.getDiscardableAttr("device"))
-      built.setDiscardableAttr("device", device);
+    if (isComputed(&built))
+      copyPlacement(op, &built);
 }
 
 /// Makes simpler operations do what those on the way do that know no gradient
@@ -87,7 +89,7 @@ static bool decomposeOnWay(const Numbered &numbered,
     auto values = composite.decompose(builder);
     if (failed(values))
       continue; // Reported where it is differentiated.
-    keepDevice(op, before, builder);
+    keepPlacement(op, before, builder);
     op->replaceAllUsesWith(*values);
     for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
       llvm::replace(task.heads, Value(result), Value(value));
@@ -132,7 +134,7 @@ static LogicalResult visit(OpBuilder &builder, Operation *op,
        llvm::zip_equal(op->getOperands(), *ofOperands))
     if (gradient)
       addTerm(builder, op->getLoc(), sums, operand, gradient);
-  keepDevice(op, before, builder);
+  keepPlacement(op, before, builder);
   return success();
 }
 

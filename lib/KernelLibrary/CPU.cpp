@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Groups for the library of plain CPUs: cpu.conv and cpu.matmul, each with a
-// bias, a residual and an activation.
+// bias, a residual and an activation. Copies between devices are an entry of
+// every runtime.
 
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/runtime/Kernel/Library.h"
 
@@ -190,6 +192,13 @@ bool Matcher::isSupported(Type result) {
 }
 
 std::optional<Match> Matcher::run(ArrayRef<Operation *> group) {
+  if (group.size() == 1 && isa<graph::CopyOp>(group.front())) {
+    match.entry = "copy";
+    match.operands = {group.front()->getOperand(0)};
+    match.inPlaceOperand = 0; // On one memory there is nothing to move.
+    match.note = "moves a value between devices";
+    return std::move(match);
+  }
   auto isStatic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && tensor.hasStaticShape();

@@ -50,6 +50,13 @@ static void addGraphPhase(OpPassManager &manager) {
   function.addPass(graph::createInferTypesPass());
 }
 
+static void placeDevices(OpPassManager &manager,
+                         ArrayRef<std::string> groups = {}) {
+  graph::PlaceDevicesPassOptions placing;
+  placing.groups.assign(groups.begin(), groups.end());
+  manager.nest<func::FuncOp>().addPass(graph::createPlaceDevicesPass(placing));
+}
+
 /// The main function of a module of the graph phase becomes the part of its
 /// gradient that `options` ask for. What gradients are made of is simplified
 /// like the rest.
@@ -82,14 +89,24 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addVerifier(manager, graph::VerifiedPhase::Import);
   case Phase::Graph:
     addGraphPhase(manager);
-    if (options.gradient)
+    if (options.gradient) {
+      // The way back stays where the way there is.
+      placeDevices(manager, options.groups);
       addGradient(manager, *options.gradient);
+    }
     return addVerifier(manager, graph::VerifiedPhase::Graph);
-  case Phase::Placed: // One device: every operation is on cpu:0.
+  case Phase::Placed:
+    if (options.gradient) // No operation is in a group any more.
+      placeDevices(manager);
+    else
+      placeDevices(manager, options.groups);
+    manager.nest<func::FuncOp>().addPass(graph::createInsertCopiesPass());
     return addVerifier(manager, graph::VerifiedPhase::Placed);
   case Phase::Fused:
     manager.nest<func::FuncOp>().addPass(graph::createResolveIndicesPass());
     manager.addPass(createCSEPass());
+    manager.nest<func::FuncOp>().addPass(
+        graph::createRecomputePass({options.recomputeBudget}));
     manager.nest<func::FuncOp>().addPass(graph::createFuseOperatorsPass());
     return addVerifier(manager, graph::VerifiedPhase::Fused);
   case Phase::Kernel:

@@ -6,6 +6,7 @@
 #include "NetworkTypes.h"
 
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,6 +51,7 @@ private:
   void dropUnreadInputs(mlir::func::FuncOp main);
   Location fileLocation();
   Location locate(const Node &node);
+  mlir::NamedAttrList wishesOf(const Node &node);
   LogicalResult fail(const llvm::Twine &message) {
     builder.fail(message);
     return mlir::failure();
@@ -75,6 +77,22 @@ Location SymbolLowering::fileLocation() {
 Location SymbolLowering::locate(const Node &node) {
   std::string text = options.file.empty() ? "" : options.file + ":";
   return NameLoc::get(StringAttr::get(&context, text + node.describe()));
+}
+
+/// What a node says of where and how often it is computed.
+mlir::NamedAttrList SymbolLowering::wishesOf(const Node &node) {
+  mlir::NamedAttrList wishes;
+  auto valueOf = [&](std::string_view key) {
+    auto found = node.attributes.find(attributeName(key));
+    return found == node.attributes.end() ? llvm::StringRef()
+                                          : llvm::StringRef(found->second);
+  };
+  if (llvm::StringRef group = valueOf("ctx_group"); !group.empty())
+    wishes.set(graph::kGroupAttr, StringAttr::get(&context, group));
+  llvm::StringRef mirrored = valueOf("force_mirroring");
+  if (!node.isVariable() && (mirrored == "1" || mirrored.lower() == "true"))
+    wishes.set(graph::kRecomputeAttr, mlir::UnitAttr::get(&context));
+  return wishes;
 }
 
 rt::Status SymbolLowering::infer() {
@@ -117,8 +135,9 @@ LogicalResult SymbolLowering::addInputs(mlir::func::FuncOp main) {
         return fail("expected its shape to be given or to follow from others");
       values[entry] = body->addArgument(network.tensorType(context, entry),
                                         builder.location());
-      attributes.push_back(ops.getDictionaryAttr(
-          ops.getNamedAttr("graph.name", ops.getStringAttr(node.name))));
+      mlir::NamedAttrList named = wishesOf(node);
+      named.set(graph::GraphDialect::kNameAttr, ops.getStringAttr(node.name));
+      attributes.push_back(named.getDictionary(&context));
     }
   main.setType(ops.getFunctionType(body->getArgumentTypes(), {}));
   if (!attributes.empty())
@@ -144,9 +163,20 @@ LogicalResult SymbolLowering::lowerOperator(IndexedGraph::NodeId id) {
       return fail("unsupported: a read of the hidden output " +
                   graph.node(use.node).outputName(use.index));
   }
+  mlir::Block *block = builder.opBuilder().getInsertionBlock();
+  mlir::Operation *before = block->empty() ? nullptr : &block->back();
   auto [results, newOperands] = lowerNode(builder, node, operands, state);
   if (builder.failed())
     return mlir::failure();
+  mlir::NamedAttrList wishes = wishesOf(node);
+  for (mlir::Operation &op : llvm::reverse(*block)) {
+    if (&op == before)
+      break;
+    if (!graph::isComputed(&op))
+      continue;
+    for (mlir::NamedAttribute wish : wishes)
+      op.setDiscardableAttr(wish.getName(), wish.getValue());
+  }
   for (uint32_t i = 0; i < results.size(); ++i) {
     IndexedGraph::EntryId entry = graph.entryId(id, i);
     if (results[i] && !hasType(results[i], network.type(entry)))

@@ -7,6 +7,7 @@
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/Planning/Fusion/Fusion.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/passes/Conversion/KernelToLinalg.h"
@@ -56,8 +57,9 @@ static Node growAnchor(Operation *anchor) {
     if (!current.hasOneUse())
       return node;
     Operation *user = *current.user_begin();
-    if (user->getBlock() != anchor->getBlock() ||
-        user->getNumResults() != 1 || user->getNumRegions())
+    if (user->getBlock() != anchor->getBlock() || user->getNumResults() != 1 ||
+        user->getNumRegions() ||
+        graph::getDevice(user) != graph::getDevice(anchor))
       return node;
     node.push_back(user);
     if (!library::matchGroup(node)) {
@@ -124,6 +126,7 @@ static Graph collect(Block &block) {
   Graph graph;
   graph.nodes = collectNodes(block);
   DenseMap<Operation *, uint32_t> nodeOf;
+  llvm::SetVector<Attribute> devices;
   for (auto [id, node] : llvm::enumerate(graph.nodes)) {
     llvm::SmallSetVector<uint32_t, 4> producers;
     for (Operation *op : node) {
@@ -143,6 +146,9 @@ static Graph collect(Block &block) {
       nodeOf[op] = id;
     graph.problem.producers.emplace_back(producers.begin(), producers.end());
     graph.problem.isFusible.push_back(isFusible(node));
+    devices.insert(graph::getDevice(node.front()));
+    graph.problem.devices.push_back(
+        llvm::find(devices, graph::getDevice(node.front())) - devices.begin());
   }
   return graph;
 }
@@ -178,6 +184,10 @@ static void remarkEdges(const Graph &graph, const fusion::Solution &solution) {
       std::string why = "no kernel holds both";
       if (groupOf[from] == groupOf[id])
         continue;
+      if (graph.problem.devices[from] != graph.problem.devices[id]) {
+        remarkApart(node.front(), producer.back(), "it is on another device");
+        continue;
+      }
       if (!llvm::all_of(node, graph::hasStaticTypes) ||
           !llvm::all_of(producer, graph::hasStaticTypes)) {
         why = "shapes that are not static";
@@ -201,9 +211,8 @@ static void outline(ArrayRef<Operation *> operations) {
   SmallVector<Value> results;
   for (Operation *op : operations)
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !inside.contains(user);
-          }))
+      if (llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !inside.contains(user); }))
         results.push_back(result);
   OpBuilder builder(operations.back());
   SmallVector<Location> locations = llvm::map_to_vector(
@@ -218,6 +227,7 @@ static void outline(ArrayRef<Operation *> operations) {
     inner.replaceUsesWithIf(outer, [&](OpOperand &use) {
       return !inside.contains(use.getOwner());
     });
+  graph::copyPlacement(operations.front(), group);
   builder.setInsertionPointToEnd(body);
   graph::YieldOp::create(builder, group.getLoc(), results);
 }

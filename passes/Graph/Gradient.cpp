@@ -6,6 +6,7 @@
 
 #include "dlc/dialects/Graph/Gradients.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/passes/Graph/Passes.h"
 
@@ -126,6 +127,7 @@ static LogicalResult differentiate(func::FuncOp function, const Task &task) {
   auto gradients = graph::differentiate(builder, addHeads(function, task));
   if (failed(gradients))
     return failure();
+  function->setAttr(kGradientAttr, UnitAttr::get(function.getContext()));
   unsigned zeros = 0;
   for (auto [source, isAdded, sum] :
        llvm::zip_equal(task.sources, task.isAdded, gradients->ofSources)) {

@@ -4,6 +4,7 @@
 // front of them.
 
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
@@ -49,16 +50,20 @@ static bool resolveIndices(graph::IndexedOpInterface op) {
   OpBuilder builder(op);
   OpOperand &operand = op.getIndicesOperand();
   auto type = cast<RankedTensorType>(operand.get().getType());
+  auto replace = [&](auto built) {
+    graph::copyPlacement(op, built);
+    operand.set(built);
+  };
   if (auto known = graph::getConstantInts(operand.get())) {
     std::optional<SmallVector<int64_t>> resolved = resolve(*known, *extents);
     if (!resolved)
       return false; // The Reference kernel says so when it runs.
     if (*resolved != *known)
-      operand.set(graph::ConstantOp::create(builder, op.getLoc(),
-                                            makeIndices(type, *resolved)));
+      replace(graph::ConstantOp::create(builder, op.getLoc(),
+                                        makeIndices(type, *resolved)));
   } else {
-    operand.set(graph::ResolveIndicesOp::create(builder, op.getLoc(),
-                                                operand.get(), *extents));
+    replace(graph::ResolveIndicesOp::create(builder, op.getLoc(), operand.get(),
+                                            *extents));
   }
   op.markInBounds();
   return true;

@@ -2,7 +2,9 @@
 //
 // graph-verify: what each phase of Graph operations promises to the next.
 
+#include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/passes/Graph/Passes.h"
 #include "dlc/runtime/Kernel/Reference/Reference.h"
 
@@ -28,11 +30,23 @@ static LogicalResult verifyDevice(Operation *op, VerifiedPhase phase) {
   auto device = dyn_cast<DeviceAttr>(attribute);
   if (!device)
     return op->emitOpError("expected a #dlc.device, got device ") << attribute;
-  DeviceAttr only = getDefaultDevice(op->getContext());
-  if (phase >= VerifiedPhase::Placed && device != only)
-    return op->emitOpError("expected device ")
-           << toString(only) << ", the only one that can be compiled for, got "
+  if (phase >= VerifiedPhase::Placed && !isCompiledFor(device))
+    return op->emitOpError("expected a device of kind cpu or null, which can "
+                           "be compiled for, got ")
            << toString(device);
+  return success();
+}
+
+/// What an operation reads is on its device; in a group, on that of the group.
+static LogicalResult verifyOperands(Operation *op) {
+  if (isa<CopyOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  DeviceAttr device = getDevice(op);
+  for (OpOperand &operand : op->getOpOperands())
+    if (DeviceAttr other = getDevice(operand.get()); other != device)
+      return op->emitOpError("expected operand #")
+             << operand.getOperandNumber() << " on " << toString(device)
+             << ", where the operation is, got " << toString(other);
   return success();
 }
 
@@ -45,6 +59,8 @@ static LogicalResult verifyGroup(FusionOp group) {
     if (!isComputed(&op) || !hasReference(&op))
       return op.emitOpError("expected operations with a Reference kernel in a "
                             "group");
+    if (getDevice(&op) != getDevice(group) || failed(verifyOperands(&op)))
+      return op.emitOpError("expected a group on one device");
     for (Type type : op.getResultTypes())
       if (auto tensor = dyn_cast<ShapedType>(type);
           tensor && !tensor.hasStaticShape())
@@ -64,7 +80,8 @@ static LogicalResult verifyOperation(Operation *op, VerifiedPhase phase) {
     return op->emitOpError() << "expected operations of the graph dialect";
   if (phase >= VerifiedPhase::Graph && isComputed(op) && !hasReference(op))
     return op->emitOpError() << "has no reference kernel";
-  if (failed(verifyDevice(op, phase)))
+  if (failed(verifyDevice(op, phase)) ||
+      (phase >= VerifiedPhase::Placed && failed(verifyOperands(op))))
     return failure();
   auto group = dyn_cast<FusionOp>(op);
   return group && phase >= VerifiedPhase::Fused ? verifyGroup(group)

@@ -9,7 +9,9 @@
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/passes/Plan/Passes.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace dlc::plan {
 #define GEN_PASS_DEF_VERIFYPLANPASS
@@ -17,6 +19,7 @@ namespace dlc::plan {
 } // namespace dlc::plan
 
 using namespace mlir;
+using namespace dlc;
 using namespace dlc::plan;
 namespace planning = dlc::planning;
 
@@ -194,12 +197,45 @@ static LogicalResult verifyLaunches(ProgramOp program) {
   return success();
 }
 
+/// The device of a transient; null for memory that every device reads.
+static DeviceAttr deviceOf(Value value,
+                           const llvm::StringMap<DeviceAttr> &arenas) {
+  Operation *source = getBase(value).first.getDefiningOp();
+  if (auto slice = dyn_cast<SliceOp>(source))
+    return arenas.lookup(slice.getArena());
+  if (auto pool = dyn_cast<PoolOp>(source))
+    return pool.getDevice();
+  return {};
+}
+
+/// Launches use transients of their own device; copies read any.
+static LogicalResult verifyDevices(ProgramOp program) {
+  SymbolTable symbols(program->getParentOfType<ModuleOp>());
+  llvm::StringMap<DeviceAttr> arenas;
+  for (ArenaOp arena : program.getBody().getOps<ArenaOp>())
+    arenas[arena.getSymName()] = arena.getDevice();
+  for (LaunchOp launch : program.getBody().getOps<LaunchOp>()) {
+    DeviceAttr device =
+        launch.getDevice().value_or(getDefaultDevice(program.getContext()));
+    auto library = symbols.lookup<kernel::LibraryOp>(launch.getKernel());
+    bool isCopy = library && library.getEntry() == "copy";
+    for (Value value : isCopy ? ValueRange(launch.getWrites())
+                              : ValueRange(launch->getOperands()))
+      if (DeviceAttr other = deviceOf(value, arenas); other && other != device)
+        return launch.emitOpError("expected memory of ")
+               << toString(device) << ", where it runs, got memory of "
+               << toString(other);
+  }
+  return success();
+}
+
 namespace {
 struct VerifyPlan : public dlc::plan::impl::VerifyPlanPassBase<VerifyPlan> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
     if (failed(verifyLaunches(program)) || failed(verifyUpdates(program)) ||
-        failed(verifyConstants(program)) || failed(verifySlices(program)))
+        failed(verifyConstants(program)) || failed(verifySlices(program)) ||
+        failed(verifyDevices(program)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

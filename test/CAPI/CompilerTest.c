@@ -178,6 +178,21 @@ static void testBadOptions(void) {
   options.shapeCount = 2;
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected one shape for input 'x', got two");
+  options.shapeCount = 0;
+  options.groupCount = 1;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected groups, got null");
+  DlcGroupDevice groups[] = {{"head", "cpu:1"}, {"head", "cpu:2"}};
+  options.groups = groups;
+  options.groupCount = 2;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected one device of group 'head', got two");
+  options.groupCount = 0;
+  options.memoryBudget = -1;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected a memoryBudget of at least 0, got -1");
+  options.memoryBudget = 0;
+  options.shapeCount = 2;
   /* A caller of a version before `target`. */
   options.structSize = sizeof(size_t);
   CHECK_OK(dlcCompilerCreate(&options, &compiler));

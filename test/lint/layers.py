@@ -60,7 +60,7 @@ ALLOWED = {
     "passes/Conversion": LLVM + DIALECTS + DEFINITIONS + ["dlc/Analysis/", "dlc/KernelLibrary/"],
     # Fusion asks what Conversion can generate and a library can compute.
     "passes/Graph": LLVM + GRAPH + DEFINITIONS + [
-        "dlc/dialects/Kernel/", "dlc/passes/Conversion/", "dlc/KernelLibrary/",
+        "dlc/dialects/Kernel/", "dlc/passes/Conversion/", "dlc/Analysis/", "dlc/KernelLibrary/",
         "dlc/Planning/", "dlc/Gradient/"],
     "passes/Kernel": LLVM + ["dlc/dialects/Base/", "dlc/dialects/Kernel/"],
     "passes/Plan": LLVM + ["dlc/dialects/Base/", "dlc/dialects/Kernel/", "dlc/dialects/Plan/",

@@ -5,7 +5,9 @@
 usage: memory.py [--dlc DLC] [--dlc-opt DLC_OPT] [--batch 32] [--mode MODE]
                  [NETWORK...]
 
-MODE is inference or training (the gradients of all parameters). MXNet's figures
+MODE is inference or training (the gradients of all parameters; batch
+normalisation reads its moving statistics, which MXNet's does not while it
+trains). MXNet's figures
 are the "Total N MB allocated" of Executor.debug_str() of MXNet 1.9.1, batch 32;
 neither they nor ours count what the caller binds: inputs, parameters, gradients.
 Exits with 1 when a ratio is above its bar.

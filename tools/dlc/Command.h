@@ -49,11 +49,13 @@ struct ModelOptions {
   std::string path;
   std::string params;              ///< Of an MXNet network; "" for none.
   std::vector<std::string> shapes; ///< "data=1x3x224x224"
+  std::vector<std::string> places; ///< "head=cpu:1"
   std::string target = "host";
   std::string precision = "fp32";
   unsigned threads = 0;
   bool remarks = false;
   bool timing = false;
+  std::string memoryBudget; ///< "512MiB"; "" for none.
   std::string reproducer;
   /// Outputs whose gradients are given, all of floats where there are none;
   /// unset for a program without gradients.
@@ -63,6 +65,11 @@ struct ModelOptions {
   /// `shapes` by the name of the input; throws a Failure (usage) on malformed
   /// ones.
   std::map<std::string, std::vector<int64_t>> inputShapes() const;
+  /// `places` by the name of the group; throws a Failure (usage) on malformed
+  /// ones.
+  std::map<std::string, std::string> groupDevices() const;
+  /// Bytes of `memoryBudget`, 0 for none; throws a Failure (usage).
+  int64_t budgetBytes() const;
   /// The file at `path` begins as an artifact does.
   bool isArtifact() const;
 

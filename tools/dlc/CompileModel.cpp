@@ -57,6 +57,8 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
       std::fprintf(stderr, "remark: %s\n", remark.c_str());
     };
   options.shapes = model.inputShapes();
+  options.groups = model.groupDevices();
+  options.memoryBudget = model.budgetBytes();
   return options;
 }
 

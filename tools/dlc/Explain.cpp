@@ -39,6 +39,32 @@ struct ExplainCommand {
 
 } // namespace
 
+/// What a launch does to its operands' memory. A contraction that writes over
+/// what it reads adds its product to it: that is its only operand of the
+/// result's type.
+static const char *memoryOf(const abi::Program &program,
+                            const abi::Launch &launch) {
+  const auto *arguments = launch.arguments();
+  auto rangeOf = [&](unsigned i) -> const abi::Value * {
+    if (arguments->Get(i) < 0)
+      return nullptr;
+    const abi::Value *value = program.values()->Get(arguments->Get(i));
+    return value->storage() == abi::Storage::Arena && value->bytes() ? value
+                                                                     : nullptr;
+  };
+  for (unsigned in = 0; in < launch.inputs(); ++in)
+    for (unsigned out = launch.inputs(); out < arguments->size(); ++out) {
+      const abi::Value *from = rangeOf(in), *to = rangeOf(out);
+      if (from && to && from->device() == to->device() &&
+          from->offset() == to->offset())
+        return program.kernels()->Get(launch.kernel())->kind() ==
+                       abi::KernelKind::Library
+                   ? "add to"
+                   : "in place";
+    }
+  return "";
+}
+
 static std::vector<LaunchReport> collect(const abi::Program &program,
                                          const std::vector<uint64_t> &times) {
   std::vector<LaunchReport> reports;
@@ -51,6 +77,7 @@ static std::vector<LaunchReport> collect(const abi::Program &program,
     report.kernel = kernel.name()->str();
     report.kind = abi::EnumNameKernelKind(kernel.kind());
     report.note = kernel.note() ? kernel.note()->str() : "";
+    report.memory = memoryOf(program, launch);
     report.flops = kernel.flops();
     report.bytes = kernel.bytes();
     report.microseconds = times[i] / 1e3;
@@ -83,22 +110,29 @@ static std::vector<MemoryRange> collectMemory(const abi::Program &program) {
 
 static void printTable(const ExplainReport &report) {
   const std::vector<LaunchReport> &launches = report.launches;
-  std::printf("%10s %6s %8s %8s  %-9s %-28s %s\n", "us", "%", "GF/s", "GB/s",
-              "kind", "kernel", "node");
+  std::printf("%10s %6s %8s %8s  %-9s %-8s %-28s %s\n", "us", "%", "GF/s",
+              "GB/s", "kind", "memory", "kernel", "node");
   double total = 0;
-  for (const LaunchReport &launch : launches)
+  size_t inPlace = 0, addTo = 0;
+  for (const LaunchReport &launch : launches) {
     total += launch.microseconds;
+    inPlace += launch.memory == "in place";
+    addTo += launch.memory == "add to";
+  }
   for (const LaunchReport &launch : launches)
-    std::printf("%10.1f %6.1f %8.1f %8.1f  %-9s %-28s %s\n",
+    std::printf("%10.1f %6.1f %8.1f %8.1f  %-9s %-8s %-28s %s\n",
                 launch.microseconds, 100 * launch.microseconds / total,
                 launch.flops / launch.microseconds / 1e3,
                 launch.bytes / launch.microseconds / 1e3, launch.kind.c_str(),
-                launch.kernel.c_str(), launch.label.c_str());
+                launch.memory.c_str(), launch.kernel.c_str(),
+                launch.label.c_str());
   std::printf("%10.1f us in %zu launches\n", total, launches.size());
   std::printf("memory: planned %llu bytes, lower bound %llu, weights %llu\n",
               static_cast<unsigned long long>(report.arenaBytes),
               static_cast<unsigned long long>(report.lowerBoundBytes),
               static_cast<unsigned long long>(report.constantBytes));
+  std::printf("%zu launches work in place, %zu add to what is there\n", inPlace,
+              addTo);
 }
 
 int ExplainCommand::run() {

@@ -14,6 +14,7 @@ namespace dlc::tool {
 
 struct LaunchReport {
   std::string label, kernel, kind, note;
+  std::string memory; ///< "in place", "add to" or "".
   uint64_t flops = 0, bytes = 0;
   double microseconds = 0;
 };

@@ -41,6 +41,12 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                       "model, it is compiled for it; of an artifact, random "
                       "values have it"
                     : "Shape of an input, NAME=1x3x224x224 (repeatable)");
+  syntax.option("--place", places,
+                "Device of a group of operations (ctx_group), GROUP=cpu:1 "
+                "(repeatable)");
+  syntax.option("--memory-budget", memoryBudget,
+                "Bytes that a program may have for what it keeps, like 512MiB: "
+                "what does not fit is computed again");
   syntax.option("--target", target,
                 "Machine: host, x86-64, x86-64-v3, x86-64-v4");
   syntax.option("--precision", precision, "Arithmetic: fp32");
@@ -51,7 +57,8 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--reproducer", reproducer,
                 "Where a failing pass leaves a reproducer for dlc-opt");
   compileOption = [syntax] {
-    return syntax.firstGiven({"--params", "--target", "--precision", "--remarks",
+    return syntax.firstGiven({"--params", "--place", "--memory-budget",
+                              "--target", "--precision", "--remarks",
                               "--timing", "--reproducer"});
   };
 }
@@ -72,6 +79,41 @@ static std::vector<int64_t> parseShape(const std::string &text) {
     at = next == end ? end : next + 1;
   }
   return shape;
+}
+
+int64_t ModelOptions::budgetBytes() const {
+  if (memoryBudget.empty())
+    return 0;
+  const char *at = memoryBudget.data(), *end = at + memoryBudget.size();
+  int64_t count = 0;
+  auto [next, error] = std::from_chars(at, end, count);
+  std::string_view unit(next, end - next);
+  int64_t bytes = 0;
+  static constexpr std::pair<std::string_view, int64_t> units[] = {
+      {"", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
+  for (auto [name, size] : units)
+    if (error == std::errc() && unit == name && count > 0 &&
+        !__builtin_mul_overflow(count, size, &bytes))
+      return bytes;
+  throw Failure{"expected --memory-budget with a number of bytes, KiB, MiB or "
+                "GiB like 512MiB, got '" +
+                    memoryBudget + "'",
+                kBadUsage};
+}
+
+std::map<std::string, std::string> ModelOptions::groupDevices() const {
+  std::map<std::string, std::string> result;
+  for (const std::string &text : places) {
+    size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Failure{"expected --place GROUP=cpu:1, got '" + text + "'",
+                    kBadUsage};
+    std::string group = text.substr(0, equals);
+    if (!result.emplace(group, text.substr(equals + 1)).second)
+      throw Failure{"expected one --place of group '" + group + "', got two",
+                    kBadUsage};
+  }
+  return result;
 }
 
 std::map<std::string, std::vector<int64_t>> ModelOptions::inputShapes() const {

@@ -40,6 +40,10 @@ struct CompileOptions {
   /// The semantics of training: batch statistics, dropout, the gradients of
   /// layers that are losses. Implies keepsParameters.
   bool isTraining = false;
+  /// The devices of groups of operations (ctx_group of MXNet's symbols), like
+  /// "cpu:1". Without any, groups say nothing; with some, each group of the
+  /// model needs one.
+  std::map<std::string, std::string> groups;
   /// host, x86-64, x86-64-v3 or x86-64-v4.
   std::string target = "host";
   /// Threads that generate code; 0 means one per processor.
@@ -50,6 +54,10 @@ struct CompileOptions {
   /// each output differentiated, its gradient, and one more output for each
   /// input differentiated by, in their order, behind those of the model.
   std::optional<pipeline::GradientOptions> gradient;
+  /// Bytes that all arenas together may have; 0 for no limit. What does not fit
+  /// is computed again instead of kept. A model that needs more is refused with
+  /// the smallest budget that it can be compiled for.
+  int64_t memoryBudget = 0;
   /// Where a failing phase leaves a reproducer for dlc-opt; empty for none.
   std::string reproducer;
   /// For programs that are a compiler and nothing else, because it takes over

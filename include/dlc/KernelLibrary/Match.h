@@ -17,8 +17,10 @@ namespace dlc::library {
 
 /// One call of a library entry that computes a group.
 struct Match {
-  std::string entry;            ///< "cpu.conv".
-  mlir::NamedAttrList config;   ///< The entry's attributes.
+  std::string entry; ///< "cpu.conv".
+  /// Why this kernel was chosen, for people.
+  std::string note = "library kernel for a contraction";
+  mlir::NamedAttrList config; ///< The entry's attributes.
   /// The entry's operands in order; null where an optional one is absent.
   llvm::SmallVector<mlir::Value> operands;
   /// Operand that the entry would rather have packed when it is constant, and

@@ -31,8 +31,8 @@ std::optional<Phase> phaseOf(llvm::StringRef name);
 std::string phaseNames();
 
 /// What graph-gradient differentiates by what: names of outputs and inputs, all
-/// of floats where there are none, and inputs whose gradients are added to given
-/// ones.
+/// of floats where there are none, and inputs whose gradients are added to
+/// given ones.
 struct GradientOptions {
   std::vector<std::string> heads, wrt, add;
   /// The part that becomes the program (graph-split-gradient).
@@ -46,6 +46,10 @@ struct PipelineOptions {
   int64_t searchSteps = 20'000;
   /// Set to add gradients at the end of the graph phase.
   std::optional<GradientOptions> gradient;
+  /// Devices of groups, like "head=cpu:1".
+  std::vector<std::string> groups;
+  /// Bytes that may be live at once, as graph-recompute models them; -1: none.
+  int64_t recomputeBudget = -1;
 };
 
 /// Appends the passes that bring a module of the phase before `phase` into

@@ -4,6 +4,7 @@
 
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/passes/Conversion/KernelToLinalg.h"
 #include "dlc/passes/Conversion/Passes.h"
@@ -103,8 +104,7 @@ void Outliner::replaceByCall(Operation *op, Operation *kernel,
   auto call = kernel::CallOp::create(
       builder, op->getLoc(), op->getResultTypes(),
       FlatSymbolRefAttr::get(SymbolTable::getSymbolName(kernel)), operands);
-  if (Attribute device = op->getDiscardableAttr("device"))
-    call->setAttr("device", device);
+  graph::copyPlacement(op, call);
   op->replaceAllUsesWith(call);
   op->erase();
   ++callCount;
@@ -124,6 +124,13 @@ static DenseI64ArrayAttr getInPlaceAttr(ArrayRef<Operation *> group,
         pairs.append({static_cast<int64_t>(i), 0});
   return pairs.empty() ? DenseI64ArrayAttr()
                        : DenseI64ArrayAttr::get(type.getContext(), pairs);
+}
+
+/// Equal kernels are one, wherever and how often they run.
+static void dropPlacement(Operation *op) {
+  for (StringRef name :
+       {graph::kDeviceAttr, graph::kGroupAttr, graph::kRecomputeAttr})
+    op->removeDiscardableAttr(name);
 }
 
 void Outliner::outline(Operation *op, ArrayRef<Operation *> group,
@@ -156,12 +163,15 @@ void Outliner::outline(Operation *op, ArrayRef<Operation *> group,
     if (argument.getDefiningOp<graph::ConstantOp>())
       kernel.setArgAttr(i, "kernel.constant", detached.getUnitAttr());
   }
-  for (Value value : inlined)
-    mapping.map(value, detached.clone(*value.getDefiningOp())->getResult(0));
+  for (Value value : inlined) {
+    Operation *constant = detached.clone(*value.getDefiningOp());
+    dropPlacement(constant);
+    mapping.map(value, constant->getResult(0));
+  }
   for (Operation *member : group)
-    detached.clone(*member, mapping);
-  SmallVector<Value> returned = llvm::map_to_vector(
-      results, [&](Value v) { return mapping.lookup(v); });
+    dropPlacement(detached.clone(*member, mapping));
+  SmallVector<Value> returned =
+      llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); });
   kernel::ReturnOp::create(detached, op->getLoc(), returned);
   replaceByCall(op, unify(kernel, makeName(group)), arguments.getArrayRef());
 }
@@ -170,7 +180,7 @@ void Outliner::callReference(Operation *op, StringRef why) {
   NamedAttrList config;
   for (NamedAttribute attribute : op->getAttrs())
     if (!attribute.getName().strref().contains('.') &&
-        attribute.getName() != "device")
+        attribute.getName() != graph::kDeviceAttr)
       config.append(attribute);
   StringRef mnemonic = op->getName().stripDialect();
   auto type = FunctionType::get(builder.getContext(), op->getOperandTypes(),
@@ -219,8 +229,7 @@ void ConvertGraphToKernel::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>()) {
     if (function.isExternal())
       continue;
-    for (Operation &op :
-         llvm::make_early_inc_range(function.getBody().front()))
+    for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
       outliner.convert(&op);
     // Constants that are part of kernels now, and parameters of views.
     IRRewriter rewriter(&getContext());

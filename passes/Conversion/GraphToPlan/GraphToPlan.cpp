@@ -5,6 +5,7 @@
 #include "Updates.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/passes/Conversion/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,9 @@ namespace dlc::conversion {
 using namespace mlir;
 using namespace dlc;
 using dlc::conversion::viewedValue;
+
+/// The library entry that moves the bytes of a value.
+static constexpr llvm::StringLiteral kCopyEntry = "copy";
 
 /// The memory type of a tensor, in row-major order.
 static Type toMemory(Type type) {
@@ -83,10 +87,15 @@ std::string ProgramBuilder::nameOf(DictionaryAttr attributes, StringRef prefix,
   return (prefix + Twine(i)).str();
 }
 
-static DeviceAttr deviceOf(Operation *op) {
-  auto device = op->getAttrOfType<DeviceAttr>("device");
-  return device ? device : getDefaultDevice(op->getContext());
+/// The device of a launch as its attribute: none says cpu:0.
+static DeviceAttr launchDevice(DeviceAttr device) {
+  return device == getDefaultDevice(device.getContext()) ? DeviceAttr()
+                                                         : device;
 }
+
+/// Copies between devices have a stream of their own, so that none of the
+/// launches in front of a copy's reader waits for what is copied.
+static constexpr int64_t kComputeStream = 0, kCopyStream = 1;
 
 void ProgramBuilder::buildInputs() {
   for (BlockArgument argument : function.getArguments()) {
@@ -136,7 +145,7 @@ void ProgramBuilder::buildCall(kernel::CallOp call) {
   SmallVector<Value> reads = llvm::map_to_vector(
       call.getInputs(), [&](Value value) { return memory.lookup(value); });
   SmallVector<Value> writes;
-  DeviceAttr device = deviceOf(call);
+  DeviceAttr device = graph::getDevice(call);
   for (Value result : call.getResults()) {
     Type type = toMemory(result.getType());
     Value target;
@@ -158,21 +167,24 @@ void ProgramBuilder::buildCall(kernel::CallOp call) {
     writes.push_back(
         plan::BufferOp::create(builder, call.getLoc(), type, device));
   }
-  plan::LaunchOp::create(builder, call.getLoc(), call.getCalleeAttr(), reads,
-                         writes);
+  bool isCopy = library && library.getEntry() == kCopyEntry;
+  plan::LaunchOp::create(
+      builder, call.getLoc(), call.getCalleeAttr(), reads, writes,
+      builder.getI64IntegerAttr(isCopy ? kCopyStream : kComputeStream),
+      launchDevice(device));
 }
 
 FlatSymbolRefAttr ProgramBuilder::getCopyKernel(Location loc, Type tensor) {
   auto type = FunctionType::get(builder.getContext(), tensor, tensor);
   for (auto library :
        cast<ModuleOp>(symbols.getOp()).getOps<kernel::LibraryOp>())
-    if (library.getEntry() == "copy" && library.getFunctionType() == type)
+    if (library.getEntry() == kCopyEntry && library.getFunctionType() == type)
       return FlatSymbolRefAttr::get(library.getSymNameAttr());
   OpBuilder detached(builder.getContext());
   // The memory may be one: then there is nothing to move.
   auto library = kernel::LibraryOp::create(
-      detached, loc, "copy", "copy", detached.getDictionaryAttr({}), type,
-      /*workspace=*/IntegerAttr(), detached.getDenseI64ArrayAttr({0, 0}),
+      detached, loc, kCopyEntry, kCopyEntry, detached.getDictionaryAttr({}),
+      type, /*workspace=*/IntegerAttr(), detached.getDenseI64ArrayAttr({0, 0}),
       /*note=*/StringAttr());
   return FlatSymbolRefAttr::get(symbols.insert(library));
 }
@@ -180,7 +192,9 @@ FlatSymbolRefAttr ProgramBuilder::getCopyKernel(Location loc, Type tensor) {
 void ProgramBuilder::buildCopies() {
   auto copy = [&](Value value, Value from, Value to) {
     FlatSymbolRefAttr kernel = getCopyKernel(value.getLoc(), value.getType());
-    plan::LaunchOp::create(builder, to.getLoc(), kernel, from, to);
+    plan::LaunchOp::create(builder, to.getLoc(), kernel, from, to,
+                           builder.getI64IntegerAttr(kComputeStream),
+                           launchDevice(graph::getDevice(viewedValue(value))));
   };
   for (auto &[value, output] : copies) {
     Value from = memory.lookup(value);
@@ -189,8 +203,9 @@ void ProgramBuilder::buildCopies() {
                     source.getArgNumber() == *output.getUpdates();
     // Arguments that trade places are read before any of them is written.
     if (source && output.getUpdates() && !isItself) {
-      Value held = plan::BufferOp::create(
-          builder, value.getLoc(), toMemory(value.getType()), deviceOf(output));
+      Value held = plan::BufferOp::create(builder, value.getLoc(),
+                                          toMemory(value.getType()),
+                                          graph::getDevice(source));
       copy(value, from, held);
       from = held;
     }

@@ -8,9 +8,9 @@
 #include "dlc/passes/Conversion/Passes.h"
 #include "dlc/runtime/Kernel/Library.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dlc::conversion {
 #define GEN_PASS_DEF_CONVERTKERNELTOCALLPASS
@@ -49,8 +49,8 @@ struct ConvertKernelToCall
           ConvertKernelToCall> {
   void runOnOperation() override {
     Selector selector(getOperation());
-    for (auto kernel : llvm::make_early_inc_range(
-             getOperation().getOps<kernel::FuncOp>()))
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>()))
       if (!kernel.isDestinationStyle() && failed(selector.select(kernel)))
         return signalPassFailure();
     IRRewriter rewriter(&getContext());
@@ -164,8 +164,8 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
   OpBuilder builder(kernel);
   while (!match->operands.empty() && !match->operands.back())
     match->operands.pop_back();
-  SmallVector<Type> types = llvm::map_to_vector(
-      match->operands, [&](Value operand) -> Type {
+  SmallVector<Type> types =
+      llvm::map_to_vector(match->operands, [&](Value operand) -> Type {
         return operand ? operand.getType() : builder.getNoneType();
       });
   auto type = builder.getFunctionType(types, kernel.getResultTypes());
@@ -180,8 +180,7 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
   kernel::LibraryOp::create(
       builder, kernel.getLoc(), kernel.getSymName(), match->entry,
       match->config.getDictionary(kernel.getContext()), type,
-      /*workspace=*/IntegerAttr(), inPlace,
-      builder.getStringAttr("library kernel for a contraction"));
+      /*workspace=*/IntegerAttr(), inPlace, builder.getStringAttr(match->note));
   kernel.erase();
   return success();
 }

@@ -127,7 +127,7 @@ static Status computeIsInf(ComputeContext &context) {
   return Status::ok();
 }
 
-static Status computeStopGradient(ComputeContext &context) {
+static Status computeSame(ComputeContext &context) {
   const TensorView &x = context.input(0);
   if (size_t bytes = x.bytes())
     std::memcpy(context.output(0).data, x.data, bytes);
@@ -145,6 +145,7 @@ std::span<const Operation> ref::unaryOperations() {
       {"atanh", inferSame<floatTypes>, computeFloat<atanhOf>},
       {"bitwise_not", inferSame<integerTypes>, computeBitwiseNot},
       {"ceil", inferSame<floatTypes>, computeFloat<ceilOf>},
+      {"copy", inferSame<anyType>, computeSame},
       {"cos", inferSame<floatTypes>, computeFloat<cosOf>},
       {"cosh", inferSame<floatTypes>, computeFloat<coshOf>},
       {"erf", inferSame<floatTypes>, computeFloat<erfOf>},
@@ -163,7 +164,7 @@ std::span<const Operation> ref::unaryOperations() {
       {"sin", inferSame<floatTypes>, computeFloat<sinOf>},
       {"sinh", inferSame<floatTypes>, computeFloat<sinhOf>},
       {"sqrt", inferSame<floatTypes>, computeFloat<sqrtOf>},
-      {"stop_gradient", inferSame<anyType>, computeStopGradient},
+      {"stop_gradient", inferSame<anyType>, computeSame},
       {"tan", inferSame<floatTypes>, computeFloat<tanOf>},
       {"tanh", inferSame<floatTypes>, computeFloat<tanhOf>},
   };

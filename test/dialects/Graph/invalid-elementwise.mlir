@@ -122,3 +122,11 @@ func.func @replace_gradient_c1(%v: tensor<8xf32>, %x: tensor<8xf32>, %g: tensor<
   %out = graph.replace_gradient %v, %x, %g : (tensor<8xf32>, tensor<8xf32>, tensor<7xf32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @copy_c1(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'graph.copy' op expected result #0 of type 'tensor<8xf32>', got 'tensor<8xf64>'}}
+  %out = graph.copy %x : (tensor<8xf32>) -> tensor<8xf64>
+  return
+}

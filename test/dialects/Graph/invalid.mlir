@@ -241,3 +241,34 @@ func.func @rate(%x: tensor<2xf32> {graph.rate_factor = -1.0 : f64}) {
 func.func @decay(%x: tensor<2xf32> {graph.decay_factor = 1}) {
   return
 }
+
+// -----
+
+func.func @group(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected 'graph.group' to be a string that is not empty, got ""}}
+  %y = graph.relu %x {graph.group = ""} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected a #dlc.device in 'graph.device', got "cpu:1"}}
+func.func @argument_device(%x: tensor<8xf32> {graph.device = "cpu:1"}) {
+  return
+}
+
+// -----
+
+func.func @recompute(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'graph.recompute' is no attribute of operations}}
+  %y = graph.relu %x {graph.recompute = 1 : i64} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @gradient(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'graph.gradient' is no attribute of operations}}
+  %y = graph.relu %x {graph.gradient} : tensor<8xf32>
+  return
+}

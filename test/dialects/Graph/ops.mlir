@@ -49,6 +49,17 @@ func.func @constants() {
   return
 }
 
+// Where operations and arguments are.
+// CHECK-LABEL: func.func @places
+// CHECK-SAME: {graph.device = #dlc.device<cpu:1>, graph.group = "head"}
+func.func @places(%x: tensor<4xf32> {graph.device = #dlc.device<cpu:1>, graph.group = "head"}) attributes {graph.gradient} {
+  // CHECK: graph.copy %{{.*}} {device = #dlc.device<cpu:0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = graph.copy %x {device = #dlc.device<cpu:0>} : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: graph.exp %{{.*}} {graph.group = "head", graph.recompute} : tensor<4xf32>
+  %1 = graph.exp %x {graph.group = "head", graph.recompute} : tensor<4xf32>
+  return
+}
+
 // Unknown dimensions and ranks.
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME: %{{.*}}: tensor<?x16xf32> {graph.dims = ["batch", ""], graph.name = "data"}

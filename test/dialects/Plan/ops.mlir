@@ -30,5 +30,7 @@ plan.program @main {
   %o = plan.view %y : memref<2x2xf32> to memref<4xf32>
   // CHECK: plan.launch @add reads(%[[X]], %[[T]] : memref<4xf32>, memref<4xf32>) writes(%{{.*}} : memref<4xf32>) stream(0)
   plan.launch @add reads(%x, %t : memref<4xf32>, memref<4xf32>) writes(%o : memref<4xf32>) stream(0)
+  // CHECK: stream(1) on <cpu:3>
+  plan.launch @add reads(%x, %x : memref<4xf32>, memref<4xf32>) writes(%b : memref<4xf32>) stream(1) on <cpu:3>
   plan.launch @pick reads(%x : memref<4xf32>) writes(%i : memref<1x?xi64>) stream(0)
 }

@@ -251,3 +251,17 @@ func.func @updates(%x: tensor<2xf32> {graph.name = "x"}, %s: tensor<2xf32> {grap
   %1 = graph.add %s, %x : tensor<2xf32>
   return %0, %1 : tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// The way back is in the group of its operation, and the function tells that it
+// has one.
+
+// CHECK-LABEL: func.func @grouped
+// CHECK-SAME: attributes {graph.gradient}
+func.func @grouped(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // CHECK: %[[Y:.*]] = graph.exp
+  %0 = graph.exp %x {graph.group = "head"} : tensor<2xf32>
+  // CHECK-NEXT: graph.mul %{{.*}}, %[[Y]] {graph.group = "head"}
+  return %0 : tensor<2xf32>
+}

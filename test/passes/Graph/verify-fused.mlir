@@ -57,3 +57,15 @@ func.func @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %y#0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @two_devices(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = graph.fusion -> tensor<4xf32> {
+    %0 = graph.relu %x : tensor<4xf32>
+    // expected-error @+1 {{expected a group on one device}}
+    %1 = graph.exp %0 {device = #dlc.device<cpu:1>} : tensor<4xf32>
+    graph.yield %1 : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}

@@ -37,7 +37,7 @@ func.func @dialect(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// PLACED: expected device cpu:0, the only one that can be compiled for, got cuda:0
+// PLACED: expected a device of kind cpu or null, which can be compiled for, got cuda:0
 // IMPORT-NOT: got cuda:0
 func.func @device(%a: tensor<4xf32>) -> tensor<4xf32> {
   %b = graph.relu %a {device = #dlc.device<cpu:0>} : tensor<4xf32>
@@ -75,4 +75,14 @@ func.func @updates_type(%x: tensor<4xf32> {graph.name = "x"}) -> (tensor<4xi1> {
 func.func @updates_twice(%x: tensor<4xf32> {graph.name = "x"})
     -> (tensor<4xf32> {graph.updates = "x"}, tensor<4xf32> {graph.updates = "x"}) {
   return %x, %x : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// PLACED: expected operand #1 on cpu:1, where the operation is, got cpu:0
+// PLACED-NOT: expected operand
+func.func @crossing(%a: tensor<4xf32> {graph.device = #dlc.device<cpu:1>}) -> tensor<4xf32> {
+  %b = graph.copy %a : (tensor<4xf32>) -> tensor<4xf32>
+  %c = graph.add %a, %b {device = #dlc.device<cpu:1>} : tensor<4xf32>
+  return %c : tensor<4xf32>
 }

@@ -169,3 +169,23 @@ plan.program @update_not_in_place {
   // expected-error@+1 {{expected to read what is updated before it is written}}
   plan.launch @relu reads(%x : memref<4xf32>) writes(%n : memref<4xf32>) stream(0)
 }
+
+// -----
+
+// Copies alone read memory of another device.
+kernel.library @relu "reference.relu" {} : (tensor<4xf32>) -> tensor<4xf32>
+kernel.library @copy "copy" {} : (tensor<4xf32>) -> tensor<4xf32>
+plan.program @devices {
+  plan.arena @cpu0 <cpu:0> size(64) lower_bound(64)
+  plan.arena @cpu1 <cpu:1> size(64) lower_bound(64)
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  %z = plan.output 1 "z" : memref<4xf32>
+  %a = plan.slice @cpu0[0 for 16] : memref<4xf32>
+  %b = plan.slice @cpu1[0 for 16] : memref<4xf32>
+  plan.launch @relu reads(%x : memref<4xf32>) writes(%a : memref<4xf32>) stream(0)
+  plan.launch @copy reads(%a : memref<4xf32>) writes(%b : memref<4xf32>) stream(1) on <cpu:1>
+  plan.launch @relu reads(%b : memref<4xf32>) writes(%y : memref<4xf32>) stream(0) on <cpu:1>
+  // expected-error@+1 {{expected memory of cpu:0, where it runs, got memory of cpu:1}}
+  plan.launch @relu reads(%b : memref<4xf32>) writes(%z : memref<4xf32>) stream(0)
+}

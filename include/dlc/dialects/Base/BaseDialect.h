@@ -23,8 +23,7 @@ namespace dlc {
 /// "cuda:1", as on the command line.
 std::string toString(DeviceAttr device);
 
-/// cpu:0: where everything runs that names no device, and for now the only
-/// device that programs can be compiled for.
+/// cpu:0: where everything runs that names no device.
 DeviceAttr getDefaultDevice(mlir::MLIRContext *context);
 
 } // namespace dlc

@@ -19,7 +19,8 @@ def Base_Dialect : Dialect {
     are arranged in memory. The dialect has no operations and no types.
 
     Graph operations may carry `device`, a `#dlc.device`; those without it run
-    on `cpu:0`, which today is the only device that can be compiled for.
+    on `cpu:0`. Programs can be compiled for devices of the kinds `cpu` and
+    `null`.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -40,8 +41,8 @@ class Base_Attr<string name, string attrMnemonic>
 def DeviceAttr : Base_Attr<"Device", "device"> {
   let summary = "A device: its kind and its number";
   let description = [{
-    The kinds are `null` (executes nothing; for tests of planning), `cpu` and
-    `cuda`. The values of the kinds are those of the artifact (`Artifact.fbs`).
+    The kinds are `null` (for tests of planning; this runtime computes for it on
+    the processors), `cpu` and `cuda`. The values of the kinds are those of the artifact (`Artifact.fbs`).
 
     Constraint (device_c1): the number is from 0 to 32767.
 

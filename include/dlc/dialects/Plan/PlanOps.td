@@ -232,6 +232,8 @@ def LaunchOp : Plan_Op<"launch", [
     - (launch_c4) no input, constant or absent operand is written.
     - (launch_c5) the stream is not negative.
 
+    It runs on `device`, cpu:0 when it names none.
+
     ```mlir
     kernel.library @add "reference.add" {} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     plan.launch @add reads(%a, %b : memref<4xf32>, memref<4xf32>) writes(%c : memref<4xf32>) stream(0)
@@ -239,11 +241,12 @@ def LaunchOp : Plan_Op<"launch", [
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel,
                        Variadic<Plan_Operand>:$reads, Variadic<Plan_Memory>:$writes,
-                       DefaultValuedAttr<I64Attr, "0">:$stream);
+                       DefaultValuedAttr<I64Attr, "0">:$stream,
+                       OptionalAttr<DeviceAttr>:$device);
   let assemblyFormat = [{
     $kernel `reads` `(` ($reads^ `:` type($reads))? `)`
     `writes` `(` ($writes^ `:` type($writes))? `)`
-    `stream` `(` $stream `)` attr-dict
+    `stream` `(` $stream `)` (`on` $device^)? attr-dict
   }];
   let hasVerifier = 1;
 }

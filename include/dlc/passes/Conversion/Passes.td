@@ -125,7 +125,9 @@ def ConvertGraphToPlanPass
     `graph.updates` is written over that input: by the launch that makes it
     where that reads the input in place or not at all and all others that read
     it can run before, which they then do, else by a copy at the end. Values of
-    static shape are `plan.buffer`s, others come from the pool.
+    static shape are `plan.buffer`s, others come from the pool. Launches and
+    memory are on the device of their call; copies between devices are launches
+    of stream 1 of the device that they write to, all others of stream 0.
     Cost: linear in the operations.
 
     ```mlir

@@ -76,12 +76,96 @@ def ResolveIndicesPass : Pass<"graph-resolve-indices", "::mlir::func::FuncOp"> {
   }];
 }
 
+def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
+  let summary = "Decide on which device each operation runs";
+  let description = [{
+    Requires: a function of Graph operations, of which some may ask for a place:
+    by `device`, or by a `graph.group` that `groups` gives a device; `device`
+    counts where there are both. Without any `groups`, groups say nothing.
+    Ensures: what asks for a device is on it. Others follow their first operand
+    that is placed, else their last user that is, else are on cpu:0; constants
+    are with their first user and arguments with their last one. In a function
+    of several devices each operation has its `device` and each argument its
+    `graph.device`; where all is on cpu:0, none. No group is left.
+    Fails where an operation's group has no device or a device's text is none;
+    warns of groups that no operation is in. Running it again changes nothing.
+    Cost: linear in the operations and their operands, for each of the few
+    sweeps that still place an operation.
+
+    ```mlir
+    %0 = graph.exp %x {graph.group = "head"} : tensor<8xf32>
+    %1 = graph.tanh %0 : tensor<8xf32>
+    ->   // groups=head=cpu:1
+    %0 = graph.exp %x {device = #dlc.device<cpu:1>} : tensor<8xf32>
+    %1 = graph.tanh %0 {device = #dlc.device<cpu:1>} : tensor<8xf32>
+    ```
+  }];
+  let options = [
+    ListOption<"groups", "groups", "std::string",
+               "Devices of groups, like head=cpu:1">];
+  let dependentDialects = ["::dlc::BaseDialect"];
+}
+
+def InsertCopiesPass : Pass<"graph-insert-copies", "::mlir::func::FuncOp"> {
+  let summary = "Copy values to the devices that need them";
+  let description = [{
+    Requires: devices (`graph-place-devices`).
+    Ensures: each operation but `graph.copy` has its operands on its own device.
+    There is one copy for each value and device, behind the value, and none that
+    is not used; instead of a copy of a constant there is a second constant.
+    What the function returns stays where it is: memory of results is the
+    caller's.
+    Cost: O(e log e) for e operands.
+
+    ```mlir
+    %0 = graph.exp %x {device = #dlc.device<cpu:0>} : tensor<8xf32>
+    %1 = graph.tanh %0 {device = #dlc.device<cpu:1>} : tensor<8xf32>
+    ->
+    %0 = graph.exp %x {device = #dlc.device<cpu:0>} : tensor<8xf32>
+    %2 = graph.copy %0 {device = #dlc.device<cpu:1>} : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = graph.tanh %2 {device = #dlc.device<cpu:1>} : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::dlc::BaseDialect"];
+}
+
+def RecomputePass : Pass<"graph-recompute", "::mlir::func::FuncOp"> {
+  let summary = "Compute again what would take memory for long";
+  let description = [{
+    Requires: inferred types, operations in the order in which they are to run
+    (`graph-gradient` puts the way back behind the way there).
+    Ensures: values that are made before the point where most bytes are live and
+    read behind it may be computed again there, right before they are read, once
+    at most; `Planning/Recompute` decides which, by modelled time against bytes.
+    Without a budget, only in functions that `graph-gradient` has made
+    (`graph.gradient`), only elementwise operations and movement, and those that
+    carry `graph.recompute`. With a budget, in any function, the least time
+    whose modelled peak is within it; where there is none, the least peak.
+    Values that the function returns are never computed twice.
+    Cost: 80 candidates, each O(n log n) for n operands.
+
+    ```mlir
+    %y = graph.relu %c : tensor<8xf32>
+    ...
+    %d = graph.mul %g, %y : tensor<8xf32>
+    ->
+    %y = graph.relu %c : tensor<8xf32>
+    ...
+    %0 = graph.relu %c : tensor<8xf32>
+    %d = graph.mul %g, %0 : tensor<8xf32>
+    ```
+  }];
+  let options = [
+    Option<"budget", "budget", "int64_t", /*default=*/"-1",
+           "Bytes that may be live at once, as modelled; -1: no budget">];
+}
+
 def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
   let summary = "Group operations that one kernel computes";
   let description = [{
     Requires: inferred types (`graph-infer-types`).
     Ensures: operations that share a kernel are in one `graph.fusion`; groups
-    are convex, and each is legal for a kernel library (an anchor with its
+    are convex and on one device, and each is legal for a kernel library (an anchor with its
     epilogue) or for Codegen. Values keep their types; the block stays in
     topological order.
     Cost: O(e r) for e edges that span at most r operations, and one legality
@@ -100,7 +184,7 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
   }];
   // Codegen's answer comes from converting a copy of the group.
   let dependentDialects = [
-    "::dlc::kernel::KernelDialect", "::mlir::affine::AffineDialect",
+    "::dlc::BaseDialect", "::dlc::kernel::KernelDialect", "::mlir::affine::AffineDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect"];
@@ -231,8 +315,9 @@ def VerifyPass : Pass<"graph-verify", "::mlir::func::FuncOp"> {
       other update; `device` attributes are `#dlc.device`s.
     - `graph`: every argument has a known rank; every operation but those of
       structure has a Reference kernel.
-    - `placed`: every operation is on `cpu:0`, which is also where one without
-      `device` is: programs can be compiled for no other device.
+    - `placed`: devices are of kinds that programs can be compiled for; an
+      operation without `device` is on `cpu:0`. Each operation but `graph.copy`
+      has its operands on its own device.
     - `fused`: every `graph.fusion` stands in the function and holds two or more
       operations of static types that have a Reference kernel; each of its
       results is used.

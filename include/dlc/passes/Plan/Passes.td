@@ -63,7 +63,8 @@ def VerifyPlanPass : Pass<"plan-verify", "plan::ProgramOp"> {
     exactly once, and an input that it updates is read before that or in place
     by the launch that writes it. Slices are aligned to 64 bytes, and share bytes while both are
     live only where one launch hands them on in place; the validator of
-    `Planning/Memory` says so. Constants are aligned, in ascending order, and
+    `Planning/Memory` says so. Launches use slices and pools of their own device,
+    but for copies, which read those of any. Constants are aligned, in ascending order, and
     disjoint unless equal. Changes nothing.
     Cost: one walk, O(n log n) for n slices, and their pairs that are live at
     once.

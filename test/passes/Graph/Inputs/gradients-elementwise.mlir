@@ -469,3 +469,9 @@ func.func @mul_6(%x: tensor<3xf64>, %w: tensor<3xf64>) -> (tensor<3xf64>, tensor
   %z = graph.mul %y, %w : tensor<3xf64>
   return %y, %z, %x : tensor<3xf64>, tensor<3xf64>, tensor<3xf64>
 }
+
+func.func @copy(%x: tensor<3xf64>) -> tensor<3xf64> {
+  %0 = graph.exp %x : tensor<3xf64>
+  %1 = graph.copy %0 : (tensor<3xf64>) -> tensor<3xf64>
+  return %1 : tensor<3xf64>
+}

@@ -81,6 +81,8 @@ TEST(Unary, StopGradientKeepsEveryBit) {
   expectResult("stop_gradient", {i64({2}, {INT64_MIN, 5})}, {},
                i64({2}, {INT64_MIN, 5}));
   expectResult("stop_gradient", {f32({0}, {})}, {}, f32({0}, {}));
+  expectResult("copy", {i64({2}, {INT64_MIN, 5})}, {},
+               i64({2}, {INT64_MIN, 5}));
 }
 
 TEST(Unary, KeepsNaN) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Devices as text, and which of them programs can be compiled for.
+
+#ifndef DLC_DIALECTS_BASE_DEVICES_H
+#define DLC_DIALECTS_BASE_DEVICES_H
+
+#include "dlc/dialects/Base/BaseDialect.h"
+
+namespace dlc {
+
+/// Reads what toString() writes, "cpu:1"; null for anything else.
+DeviceAttr parseDevice(mlir::MLIRContext *context, llvm::StringRef text);
+
+/// Programs can be compiled for it: cpu:i and null:i.
+bool isCompiledFor(DeviceAttr device);
+
+} // namespace dlc
+
+#endif // DLC_DIALECTS_BASE_DEVICES_H

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// graph-insert-copies: values that are needed on several devices. Which copies
+// there are decides Planning/Placement.
+
+#include "Placement.h"
+
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
+#include "dlc/passes/Graph/Passes.h"
+
+#include "mlir/IR/Remarks.h"
+
+namespace dlc::graph {
+#define GEN_PASS_DEF_INSERTCOPIESPASS
+#include "dlc/passes/Graph/Passes.h.inc"
+} // namespace dlc::graph
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::graph;
+namespace placement = dlc::planning::placement;
+
+/// Where everything is, as attributes say. Copies read on any device: to their
+/// problem they are values of their own.
+static std::vector<uint32_t> collect(PlacedFunction &placed) {
+  std::vector<uint32_t> devices;
+  for (uint32_t i : llvm::seq(placed.graph.argumentCount()))
+    devices.push_back(placed.numberOf(getDevice(placed.graph.entry(i))));
+  for (uint32_t i : llvm::seq(placed.graph.nodeCount())) {
+    devices.push_back(placed.numberOf(getDevice(placed.graph.node(i))));
+    if (isa<CopyOp>(placed.graph.node(i)))
+      placed.operation(i).operands.clear();
+  }
+  return devices;
+}
+
+/// The value on another device, behind the value itself.
+static Value build(OpBuilder &builder, Value value, bool isConstant,
+                   DeviceAttr device) {
+  builder.setInsertionPointAfterValue(value);
+  Operation *built = isConstant
+                         ? builder.clone(*value.getDefiningOp())
+                         : CopyOp::create(builder, value.getLoc(), value);
+  built->setDiscardableAttr(kDeviceAttr, device);
+  return built->getResult(0);
+}
+
+namespace {
+struct InsertCopies : graph::impl::InsertCopiesPassBase<InsertCopies> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    PlacedFunction placed(function);
+    std::vector<uint32_t> devices = collect(placed);
+    std::vector<placement::Copy> copies =
+        placement::planCopies(placed.problem, devices);
+    OpBuilder builder(&getContext());
+    int64_t constants = 0;
+    for (const placement::Copy &copy : copies) {
+      Value value = placed.graph.entry(copy.value);
+      std::optional<uint32_t> maker = placed.graph.maker(copy.value);
+      bool isConstant = maker && placed.operation(*maker).isConstant;
+      DeviceAttr device = placed.devices[copy.device];
+      Value there = build(builder, value, isConstant, device);
+      value.replaceUsesWithIf(there, [&](OpOperand &use) {
+        Operation *user =
+            function.getBody().front().findAncestorOpInBlock(*use.getOwner());
+        return !isa<CopyOp, func::ReturnOp>(user) && getDevice(user) == device;
+      });
+      constants += isConstant;
+    }
+    remark::passed(function.getLoc(), remark::RemarkOpts::name("InsertCopies")
+                                          .category("graph-insert-copies")
+                                          .function(function.getName()))
+        << remark::add("inserted")
+        << remark::metric("Copies", copies.size() - constants)
+        << remark::metric("Constants", constants);
+  }
+};
+} // namespace

@@ -1,0 +1,50 @@
+// RUN: dlc-opt %s --graph-insert-copies | FileCheck %s
+// RUN: dlc-opt %s --graph-insert-copies --graph-verify=phase=placed -o /dev/null
+// RUN: dlc-opt %s --graph-insert-copies --graph-insert-copies | FileCheck %s
+// RUN: dlc-opt %s --graph-insert-copies --remarks-filter='graph-insert-.*' -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNT
+// One copy for each value and device, none that is not used; a constant is
+// written down again instead. A second run inserts nothing.
+
+// COUNT: Constants=0, Copies=2
+// COUNT: Constants=1, Copies=0
+// COUNT: Constants=0, Copies=0
+
+// Four uses on cpu:1 share one copy; what is returned stays.
+// CHECK-LABEL: func.func @once
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>
+func.func @once(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %[[XC:.*]] = graph.copy %[[X]] {device = #dlc.device<cpu:1>}
+  // CHECK-NEXT: %[[E:.*]] = graph.exp %[[X]] : tensor<4xf32>
+  // CHECK-NEXT: %[[EC:.*]] = graph.copy %[[E]] {device = #dlc.device<cpu:1>}
+  %0 = graph.exp %x : tensor<4xf32>
+  // CHECK-NEXT: %[[M:.*]] = graph.mul %[[EC]], %[[EC]] {device = #dlc.device<cpu:1>}
+  %1 = graph.mul %0, %0 {device = #dlc.device<cpu:1>} : tensor<4xf32>
+  // CHECK-NEXT: graph.add %[[M]], %[[EC]] {device = #dlc.device<cpu:1>}
+  %2 = graph.add %1, %0 {device = #dlc.device<cpu:1>} : tensor<4xf32>
+  // CHECK-NEXT: %[[S:.*]] = graph.sub %{{.*}}, %[[XC]] {device = #dlc.device<cpu:1>}
+  %3 = graph.sub %2, %x {device = #dlc.device<cpu:1>} : tensor<4xf32>
+  // CHECK-NEXT: %[[N:.*]] = graph.neg %[[E]] : tensor<4xf32>
+  %4 = graph.neg %0 : tensor<4xf32>
+  // CHECK-NEXT: return %[[E]], %[[S]], %[[N]]
+  return %0, %3, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @constant
+func.func @constant(%x: tensor<4xf32> {graph.device = #dlc.device<cpu:1>}, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %[[C0:.*]] = graph.constant dense
+  // CHECK-NEXT: %[[C1:.*]] = graph.constant {device = #dlc.device<cpu:1>} dense
+  // CHECK-NOT: graph.copy
+  %c = graph.constant dense<2.0> : tensor<4xf32>
+  // CHECK: graph.mul %{{.*}}, %[[C1]]
+  %0 = graph.mul %x, %c {device = #dlc.device<cpu:1>} : tensor<4xf32>
+  // CHECK: graph.mul %{{.*}}, %[[C0]]
+  %1 = graph.mul %y, %c : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @one_device
+func.func @one_device(%x: tensor<4xf32> {graph.device = #dlc.device<cpu:1>}) -> tensor<4xf32> {
+  // CHECK-NOT: graph.copy
+  %0 = graph.exp %x {device = #dlc.device<cpu:1>} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -1,0 +1,20 @@
+// RUN: dlc-opt %s --graph-place-devices | FileCheck %s
+// RUN: not dlc-opt %s --graph-place-devices="groups=head=cpu" 2>&1 | FileCheck %s --check-prefix=TEXT
+// RUN: not dlc-opt %s --graph-place-devices="groups=cuda:0" 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not dlc-opt %s --graph-place-devices="groups=head=cuda:0" 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: not dlc-opt %s --graph-place-devices="groups=head=cpu:1,head=cpu:2" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: dlc-opt %s --graph-place-devices="groups=head=cpu:0" | FileCheck %s
+// Groups say nothing when none is given a device, and cpu:0 alone needs no word.
+// What is no device is refused.
+
+// TEXT: error: expected the device of a group like head=cpu:1, of kind cpu or null, got 'head=cpu'
+// NAME: error: expected the device of a group like head=cpu:1, of kind cpu or null, got 'cuda:0'
+// KIND: error: expected the device of a group like head=cpu:1, of kind cpu or null, got 'head=cuda:0'
+// TWICE: error: expected one device of group 'head', got two
+
+// CHECK-LABEL: func.func @f
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: graph.exp %{{.*}} : tensor<4xf32>
+  %0 = graph.exp %x {graph.group = "head"} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
