@@ -62,7 +62,7 @@ typedef struct DlcCompilerOptions {
   void *userData;               /* handed to the callbacks */
   const char *params;           /* a file with the parameters of an MXNet
                                    network; null: none */
-  const DlcGroupDevice *groups; /* without any, groups say nothing; with some,
+  const DlcGroupDevice *groups; /* without any, all is on cpu:0; with some,
                                    each group of the model needs one */
   size_t groupCount;
   int64_t memoryBudget; /* bytes that the program may keep values in: what does

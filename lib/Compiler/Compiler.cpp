@@ -451,10 +451,13 @@ FailureOr<int64_t> Compilation::State::planArenas() {
 
 /// Finds what graph-recompute is to be told, so that the arenas keep within the
 /// budget of the user. It counts before fusion, and knows nothing of packing:
-/// so the whole way is tried, from much to little, until the plan fits.
+/// so the whole way is tried. The least that it can do tells whether there is
+/// an answer; then what is kept goes from much to little until the plan fits,
+/// over a few steps, since each takes as long as planning does.
 LogicalResult Compilation::State::fitBudget() {
   OwningOpRef<ModuleOp> placed = module->clone();
   int64_t least = std::numeric_limits<int64_t>::max();
+  constexpr int64_t keepMost = -1, keepLeast = 0;
   auto tryBudget = [&](int64_t budget) -> FailureOr<bool> {
     recomputeBudget = budget;
     FailureOr<int64_t> bytes = planArenas();
@@ -464,16 +467,22 @@ LogicalResult Compilation::State::fitBudget() {
     least = std::min(least, *bytes);
     return *bytes <= options.memoryBudget;
   };
-  FailureOr<bool> fits = tryBudget(-1);
-  for (double factor : {1.5, 1.25, 1.0, 0.85, 0.7, 0.5, 0.3, 0.0}) {
-    if (failed(fits) || *fits)
-      return fits;
-    fits = tryBudget(static_cast<int64_t>(factor * options.memoryBudget));
-  }
+  FailureOr<bool> fits = tryBudget(keepMost);
   if (failed(fits) || *fits)
     return fits;
-  return emitError(module->getLoc(), "expected a memory budget of at least ")
-         << least << " bytes, got " << options.memoryBudget;
+  fits = tryBudget(keepLeast);
+  if (failed(fits))
+    return failure();
+  if (!*fits)
+    return emitError(module->getLoc(), "expected a memory budget of at least ")
+           << least << " bytes, got " << options.memoryBudget;
+  for (double factor : {1.4, 1.15, 1.0, 0.85, 0.65}) {
+    fits = tryBudget(static_cast<int64_t>(factor * options.memoryBudget));
+    if (failed(fits) || *fits)
+      return fits;
+  }
+  recomputeBudget = keepLeast;
+  return success();
 }
 
 LogicalResult Compilation::runTo(Phase phase) {

@@ -46,9 +46,15 @@ struct Graph {
 
 } // namespace
 
+/// What one kernel is on: a device, and a group of those that placement knows.
+static std::pair<Attribute, Attribute> placeOf(Operation *op) {
+  return {graph::getDevice(op), op->getDiscardableAttr(graph::kGroupAttr)};
+}
+
 /// The longest chain of epilogues after `anchor` that a library computes with
-/// it; just the anchor when there is none.
-static Node growAnchor(Operation *anchor) {
+/// it; just the anchor when there is none. What another anchor has, in `taken`,
+/// it cannot.
+static Node growAnchor(Operation *anchor, const DenseSet<Operation *> &taken) {
   Node node{anchor};
   if (!library::matchGroup(node))
     return node;
@@ -58,8 +64,8 @@ static Node growAnchor(Operation *anchor) {
       return node;
     Operation *user = *current.user_begin();
     if (user->getBlock() != anchor->getBlock() || user->getNumResults() != 1 ||
-        user->getNumRegions() ||
-        graph::getDevice(user) != graph::getDevice(anchor))
+        user->getNumRegions() || taken.contains(user) ||
+        placeOf(user) != placeOf(anchor))
       return node;
     node.push_back(user);
     if (!library::matchGroup(node)) {
@@ -91,7 +97,7 @@ static std::vector<Node> collectNodes(Block &block) {
   for (Operation &op : block) {
     if (graph::getFusionKind(&op) != graph::FusionKind::Anchor)
       continue;
-    Node node = growAnchor(&op);
+    Node node = growAnchor(&op, inside);
     anchorOf[node.back()] = &op;
     inside.insert(node.begin(), node.end());
   }
@@ -126,7 +132,7 @@ static Graph collect(Block &block) {
   Graph graph;
   graph.nodes = collectNodes(block);
   DenseMap<Operation *, uint32_t> nodeOf;
-  llvm::SetVector<Attribute> devices;
+  DenseMap<std::pair<Attribute, Attribute>, uint32_t> places;
   for (auto [id, node] : llvm::enumerate(graph.nodes)) {
     llvm::SmallSetVector<uint32_t, 4> producers;
     for (Operation *op : node) {
@@ -146,9 +152,8 @@ static Graph collect(Block &block) {
       nodeOf[op] = id;
     graph.problem.producers.emplace_back(producers.begin(), producers.end());
     graph.problem.isFusible.push_back(isFusible(node));
-    devices.insert(graph::getDevice(node.front()));
     graph.problem.devices.push_back(
-        llvm::find(devices, graph::getDevice(node.front())) - devices.begin());
+        places.try_emplace(placeOf(node.front()), places.size()).first->second);
   }
   return graph;
 }
@@ -185,7 +190,8 @@ static void remarkEdges(const Graph &graph, const fusion::Solution &solution) {
       if (groupOf[from] == groupOf[id])
         continue;
       if (graph.problem.devices[from] != graph.problem.devices[id]) {
-        remarkApart(node.front(), producer.back(), "it is on another device");
+        remarkApart(node.front(), producer.back(),
+                    "it is on another device or in another group");
         continue;
       }
       if (!llvm::all_of(node, graph::hasStaticTypes) ||

@@ -4,6 +4,7 @@
 // there are decides Planning/Placement.
 
 #include "Placement.h"
+#include "Ports.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
@@ -21,18 +22,34 @@ using namespace dlc;
 using namespace dlc::graph;
 namespace placement = dlc::planning::placement;
 
-/// Where everything is, as attributes say. Copies read on any device: to their
-/// problem they are values of their own.
-static std::vector<uint32_t> collect(PlacedFunction &placed) {
+/// Where everything is, as attributes say; what updates an argument is written
+/// where that is. Copies read on any device: to their problem they are values
+/// of their own.
+static std::vector<uint32_t> collect(PlacedFunction &placed,
+                                     Numbering<DeviceAttr> &numbering) {
   std::vector<uint32_t> devices;
   for (uint32_t i : llvm::seq(placed.graph.argumentCount()))
-    devices.push_back(placed.numberOf(getDevice(placed.graph.entry(i))));
+    devices.push_back(numbering.numberOf(getDevice(placed.graph.entry(i))));
   for (uint32_t i : llvm::seq(placed.graph.nodeCount())) {
-    devices.push_back(placed.numberOf(getDevice(placed.graph.node(i))));
+    devices.push_back(numbering.numberOf(getDevice(placed.graph.node(i))));
     if (isa<CopyOp>(placed.graph.node(i)))
       placed.operation(i).operands.clear();
   }
+  for (unsigned argument : placed.updated)
+    devices.push_back(devices[argument]);
   return devices;
+}
+
+/// True if `use` is to be served on `device`.
+static bool isServedOn(func::FuncOp function, OpOperand &use,
+                       DeviceAttr device) {
+  Operation *user =
+      function.getBody().front().findAncestorOpInBlock(*use.getOwner());
+  if (isa<func::ReturnOp>(user)) {
+    BlockArgument updated = updatedArgument(function, use.getOperandNumber());
+    return updated && getDevice(Value(updated)) == device;
+  }
+  return !isa<CopyOp>(user) && getDevice(user) == device;
 }
 
 /// The value on another device, behind the value itself.
@@ -53,7 +70,8 @@ struct InsertCopies : graph::impl::InsertCopiesPassBase<InsertCopies> {
     if (function.isExternal())
       return;
     PlacedFunction placed(function);
-    std::vector<uint32_t> devices = collect(placed);
+    Numbering<DeviceAttr> numbering(getDefaultDevice(&getContext()));
+    std::vector<uint32_t> devices = collect(placed, numbering);
     std::vector<placement::Copy> copies =
         placement::planCopies(placed.problem, devices);
     OpBuilder builder(&getContext());
@@ -62,12 +80,10 @@ struct InsertCopies : graph::impl::InsertCopiesPassBase<InsertCopies> {
       Value value = placed.graph.entry(copy.value);
       std::optional<uint32_t> maker = placed.graph.maker(copy.value);
       bool isConstant = maker && placed.operation(*maker).isConstant;
-      DeviceAttr device = placed.devices[copy.device];
+      DeviceAttr device = numbering[copy.device];
       Value there = build(builder, value, isConstant, device);
       value.replaceUsesWithIf(there, [&](OpOperand &use) {
-        Operation *user =
-            function.getBody().front().findAncestorOpInBlock(*use.getOwner());
-        return !isa<CopyOp, func::ReturnOp>(user) && getDevice(user) == device;
+        return isServedOn(function, use, device);
       });
       constants += isConstant;
     }

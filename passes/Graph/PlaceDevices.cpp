@@ -84,31 +84,55 @@ FailureOr<DeviceAttr> Groups::find(StringAttr group,
   return device;
 }
 
+namespace {
+/// Where something is: in a group, if any, and on a device.
+using Place = std::pair<StringAttr, DeviceAttr>;
+
+/// Places by number; the first is that of what nobody asks a place for.
+struct Places : Numbering<Place> {
+  explicit Places(MLIRContext *context)
+      : Numbering({StringAttr(), getDefaultDevice(context)}) {}
+
+  /// The number of what is asked for, by its attributes; `grouped` is the
+  /// device of the group.
+  uint32_t ask(Attribute group, Attribute device, DeviceAttr grouped);
+};
+} // namespace
+
+/// A group is a place of its own wherever it runs: kernels keep within it, so
+/// that what they compute depends on the groups alone and not on devices.
+uint32_t Places::ask(Attribute group, Attribute device, DeviceAttr grouped) {
+  auto name = dyn_cast_or_null<StringAttr>(group);
+  auto asked = dyn_cast_or_null<DeviceAttr>(device);
+  if (!asked)
+    asked = grouped ? grouped : (*this)[0].second;
+  return name || device ? numberOf({name, asked}) : placement::kAnyDevice;
+}
+
 /// Puts what operations and arguments ask for into the problem.
-static LogicalResult collect(PlacedFunction &placed, Groups &groups) {
+static LogicalResult collect(PlacedFunction &placed, Groups &groups,
+                             Places &places) {
+  auto ask = [&](planning::placement::Operation &op, Attribute group,
+                 Attribute device,
+                 function_ref<InFlightDiagnostic()> what) -> LogicalResult {
+    auto grouped = groups.find(dyn_cast_or_null<StringAttr>(group), what);
+    if (succeeded(grouped))
+      op.device = places.ask(group, device, *grouped);
+    return grouped;
+  };
   func::FuncOp function = placed.function;
-  for (uint32_t i : llvm::seq(placed.graph.argumentCount())) {
-    auto asked = function.getArgAttrOfType<DeviceAttr>(i, kArgumentDeviceAttr);
-    auto grouped =
-        groups.find(function.getArgAttrOfType<StringAttr>(i, kGroupAttr), [&] {
-          return emitError(function.getArgument(i).getLoc());
-        });
-    if (failed(grouped))
+  for (uint32_t i : llvm::seq(placed.graph.argumentCount()))
+    if (failed(ask(
+            placed.problem.operations[i], function.getArgAttr(i, kGroupAttr),
+            function.getArgAttr(i, kArgumentDeviceAttr),
+            [&] { return emitError(function.getArgument(i).getLoc()); })))
       return failure();
-    if (DeviceAttr device = asked ? asked : *grouped)
-      placed.problem.operations[i].device = placed.numberOf(device);
-  }
   for (uint32_t i : llvm::seq(placed.graph.nodeCount())) {
     Operation *op = placed.graph.node(i);
-    auto asked =
-        dyn_cast_or_null<DeviceAttr>(op->getDiscardableAttr(kDeviceAttr));
-    auto grouped = groups.find(
-        dyn_cast_or_null<StringAttr>(op->getDiscardableAttr(kGroupAttr)),
-        [&] { return op->emitOpError(); });
-    if (failed(grouped))
+    if (failed(ask(placed.operation(i), op->getDiscardableAttr(kGroupAttr),
+                   op->getDiscardableAttr(kDeviceAttr),
+                   [&] { return op->emitOpError(); })))
       return failure();
-    if (DeviceAttr device = asked ? asked : *grouped)
-      placed.operation(i).device = placed.numberOf(device);
   }
   return success();
 }
@@ -117,24 +141,29 @@ static LogicalResult collect(PlacedFunction &placed, Groups &groups) {
 // Rewrite
 //===----------------------------------------------------------------------===//
 
-/// Writes the devices down: all of them, or none where all is on cpu:0.
-static void rewrite(PlacedFunction &placed, ArrayRef<uint32_t> devices) {
-  bool isSpread = llvm::any_of(devices, [](uint32_t id) { return id != 0; });
+/// Writes the places down: all of them, or none where nothing is in a group and
+/// all is on cpu:0. So functions that differ in devices only have the same
+/// attributes, and passes find the same operations equal.
+static void rewrite(PlacedFunction &placed, const Places &places,
+                    ArrayRef<uint32_t> numbers) {
+  bool isPlaced = llvm::any_of(numbers, [](uint32_t id) { return id != 0; });
+  if (!isPlaced)
+    return;
   func::FuncOp function = placed.function;
   uint32_t arguments = placed.graph.argumentCount();
   for (uint32_t i : llvm::seq(arguments)) {
-    function.removeArgAttr(i, kGroupAttr);
-    function.removeArgAttr(i, kArgumentDeviceAttr);
-    if (isSpread)
-      function.setArgAttr(i, kArgumentDeviceAttr, placed.devices[devices[i]]);
+    auto [group, device] = places[numbers[i]];
+    function.setArgAttr(i, kArgumentDeviceAttr, device);
+    if (group)
+      function.setArgAttr(i, kGroupAttr, group);
   }
   for (uint32_t i : llvm::seq(placed.graph.nodeCount())) {
     Operation *op = placed.graph.node(i);
-    op->removeDiscardableAttr(kGroupAttr);
-    op->removeDiscardableAttr(kDeviceAttr);
-    if (isSpread)
-      op->setDiscardableAttr(kDeviceAttr,
-                             placed.devices[devices[arguments + i]]);
+    auto [group, device] = places[numbers[arguments + i]];
+    op->setDiscardableAttr(kDeviceAttr, device);
+    // Constants are in every group that reads them.
+    if (group && !placed.operation(i).isConstant)
+      op->setDiscardableAttr(kGroupAttr, group);
   }
 }
 
@@ -146,18 +175,21 @@ void PlaceDevices::runOnOperation() {
   if (function.isExternal())
     return;
   PlacedFunction placed(function);
-  if (failed(collect(placed, known)))
+  Places places(&getContext());
+  if (failed(collect(placed, known, places)))
     return signalPassFailure();
   for (const std::string &text : groups)
     if (StringRef name = StringRef(text).rsplit('=').first;
         !known.isUsed.contains(name))
       function.emitWarning("no operation is in group '") << name << "'";
-  std::vector<uint32_t> devices = placement::place(placed.problem);
-  rewrite(placed, devices);
+  std::vector<uint32_t> numbers = placement::place(placed.problem);
+  rewrite(placed, places, numbers);
+  llvm::SmallDenseSet<DeviceAttr> devices;
+  for (uint32_t number : numbers)
+    devices.insert(places[number].second);
   remark::passed(function.getLoc(), remark::RemarkOpts::name("PlaceDevices")
                                         .category("graph-place-devices")
                                         .function(function.getName()))
-      << remark::add("placed")
-      << remark::metric("Devices", placed.devices.size())
+      << remark::add("placed") << remark::metric("Devices", devices.size())
       << remark::metric("Operations", placed.graph.nodeCount());
 }

@@ -2,6 +2,8 @@
 
 #include "Placement.h"
 
+#include "Ports.h"
+
 #include "dlc/dialects/Graph/GraphOps.h"
 
 using namespace mlir;
@@ -10,7 +12,6 @@ using namespace dlc::graph;
 
 PlacedFunction::PlacedFunction(func::FuncOp function)
     : function(function), graph(function.getBody().front()) {
-  devices.insert(getDefaultDevice(function.getContext()));
   problem.valueCount = graph.entryCount();
   for (uint32_t argument : llvm::seq(graph.argumentCount()))
     problem.operations.push_back({{}, {argument}});
@@ -21,9 +22,9 @@ PlacedFunction::PlacedFunction(func::FuncOp function)
     op.isConstant = isa<ConstantOp, NoneOp>(graph.node(node));
     problem.operations.push_back(std::move(op));
   }
-}
-
-uint32_t PlacedFunction::numberOf(DeviceAttr device) {
-  devices.insert(device);
-  return llvm::find(devices, device) - devices.begin();
+  for (auto [result, entry] : llvm::enumerate(graph.outputs()))
+    if (BlockArgument argument = updatedArgument(function, result)) {
+      updated.push_back(argument.getArgNumber());
+      problem.operations.push_back({{graph.entryId(argument), entry}, {}});
+    }
 }

@@ -11,18 +11,17 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace dlc::graph {
 
 /// A function whose arguments are the first operations of the problem, each
 /// makes one value; operation argumentCount() + i is node i. Values are the
-/// entries of the graph.
+/// entries of the graph. Behind the nodes, each result that updates an argument
+/// reads that and its new value, which are wanted on one device.
 struct PlacedFunction {
   explicit PlacedFunction(mlir::func::FuncOp function);
 
-  /// The number of a device in the problem.
-  uint32_t numberOf(DeviceAttr device);
   /// The operation of the problem that is node `node`.
   planning::placement::Operation &operation(uint32_t node) {
     return problem.operations[graph.argumentCount() + node];
@@ -31,7 +30,25 @@ struct PlacedFunction {
   mlir::func::FuncOp function;
   analysis::IndexedGraph graph;
   planning::placement::Problem problem; ///< No device is asked for yet.
-  llvm::SetVector<DeviceAttr> devices;  ///< By number; the first is cpu:0.
+  llvm::SmallVector<unsigned> updated;  ///< The arguments that are, in order.
+};
+
+/// Numbers things from 0 in the order in which they are first seen.
+template <typename T> class Numbering {
+public:
+  explicit Numbering(T first) { (void)numberOf(first); }
+  uint32_t numberOf(T thing) {
+    auto [at, isNew] = numbers.try_emplace(thing, things.size());
+    if (isNew)
+      things.push_back(thing);
+    return at->second;
+  }
+  const T &operator[](uint32_t number) const { return things[number]; }
+  size_t size() const { return things.size(); }
+
+private:
+  llvm::SmallVector<T> things;
+  llvm::DenseMap<T, uint32_t> numbers;
 };
 
 } // namespace dlc::graph

@@ -21,6 +21,16 @@ StringAttr dlc::graph::givenName(func::FuncOp function, unsigned number,
                   : function.getArgAttrOfType<StringAttr>(number, attribute);
 }
 
+BlockArgument dlc::graph::updatedArgument(func::FuncOp function,
+                                          unsigned number) {
+  auto name = function.getResultAttrOfType<StringAttr>(
+      number, GraphDialect::kUpdatesAttr);
+  for (BlockArgument argument : function.getArguments())
+    if (name && name == givenName(function, argument.getArgNumber(), false))
+      return argument;
+  return {};
+}
+
 /// A name that no other has.
 static StringAttr uniqueName(func::FuncOp function, bool isResult,
                              std::string name) {

@@ -16,6 +16,10 @@ std::string nameOf(mlir::StringAttr name, unsigned number);
 mlir::StringAttr givenName(mlir::func::FuncOp function, unsigned number,
                            bool isResult);
 
+/// The argument that result `number` updates, or null.
+mlir::BlockArgument updatedArgument(mlir::func::FuncOp function,
+                                    unsigned number);
+
 /// Adds an argument behind the others, under `name` or one made of it that no
 /// other has.
 mlir::Value addArgument(mlir::func::FuncOp function, mlir::Type type,

@@ -31,7 +31,8 @@ namespace recompute = dlc::planning::recompute;
 namespace {
 
 /// A block as a problem. Views are no operations of it: who reads one reads the
-/// value whose bytes it shows.
+/// value whose bytes it shows. Neither are copies between devices, so that the
+/// answer does not depend on devices.
 struct Collected {
   explicit Collected(Block &block);
 
@@ -65,7 +66,10 @@ private:
 // Collect
 //===----------------------------------------------------------------------===//
 
+/// The operation shows the bytes of its operand, here or on another device.
 static bool isView(Operation *op) {
+  if (isa<CopyOp>(op))
+    return true;
   auto view = dyn_cast<InPlaceOpInterface>(op);
   return view && view.isView() && hasStaticTypes(op);
 }
@@ -101,7 +105,7 @@ static int64_t nanosecondsOf(Operation *op) {
 
 static recompute::Again againOf(Operation *op) {
   using recompute::Again;
-  if (!isComputed(op) || !hasStaticTypes(op) || isa<CopyOp>(op))
+  if (!isComputed(op) || !hasStaticTypes(op))
     return Again::Never;
   if (op->getDiscardableAttr(kRecomputeAttr))
     return Again::Asked;

@@ -5,6 +5,7 @@
 
 #include "Ports.h"
 
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/IR/Matchers.h"
@@ -187,12 +188,31 @@ static void keepForward(func::FuncOp function, ArrayRef<Value> saved,
   (void)function.eraseArguments(dropped);
 }
 
+/// `argument` takes the place of `value`, also on its device, in its group.
+static void copyPlacement(func::FuncOp function, Value value,
+                          unsigned argument) {
+  auto set = [&](StringRef name, Attribute attribute) {
+    if (attribute)
+      function.setArgAttr(argument, name, attribute);
+  };
+  if (Operation *op = value.getDefiningOp()) {
+    set(kArgumentDeviceAttr, op->getDiscardableAttr(kDeviceAttr));
+    set(kGroupAttr, op->getDiscardableAttr(kGroupAttr));
+    return;
+  }
+  unsigned from = cast<BlockArgument>(value).getArgNumber();
+  for (StringRef name : {kArgumentDeviceAttr, kGroupAttr})
+    set(name, function.getArgAttr(from, name));
+}
+
 static void keepBackward(func::FuncOp function, ArrayRef<Value> saved,
                          unsigned results) {
   dropResults(function, 0, results);
   for (auto [i, value] : llvm::enumerate(saved)) {
     Value argument =
         addArgument(function, value.getType(), "saved " + std::to_string(i));
+    copyPlacement(function, value,
+                  cast<BlockArgument>(argument).getArgNumber());
     Value(value).replaceAllUsesWith(argument);
   }
   eraseDead(function.getBody().front());

@@ -41,7 +41,7 @@ struct CompileOptions {
   /// layers that are losses. Implies keepsParameters.
   bool isTraining = false;
   /// The devices of groups of operations (ctx_group of MXNet's symbols), like
-  /// "cpu:1". Without any, groups say nothing; with some, each group of the
+  /// "cpu:1". Without any, all is on cpu:0; with some, each group of the
   /// model needs one.
   std::map<std::string, std::string> groups;
   /// host, x86-64, x86-64-v3 or x86-64-v4.

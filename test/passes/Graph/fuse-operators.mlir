@@ -122,3 +122,44 @@ func.func @left_out(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x8x8xf32> {
   %1 = graph.resize %0, %roi, %roi, %sizes : (tensor<1x1x4x4xf32>, none, none, tensor<4xi64>) -> tensor<1x1x8x8xf32>
   return %1 : tensor<1x1x8x8xf32>
 }
+
+// Kernels keep within groups, on one device too, so that they are the same
+// wherever groups run; the epilogue of a product as well.
+// CHECK-LABEL: func.func @grouped
+func.func @grouped(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: graph.fusion
+  // CHECK-NEXT: graph.exp
+  // CHECK-NEXT: graph.tanh
+  // CHECK-NEXT: graph.yield
+  // CHECK-NEXT: } {graph.group = "a"}
+  // CHECK-NEXT: graph.matmul
+  // CHECK-NEXT: graph.relu
+  %0 = graph.exp %x {graph.group = "a"} : tensor<4x4xf32>
+  %1 = graph.tanh %0 {graph.group = "a"} : tensor<4x4xf32>
+  // WHY: matmul stays apart from tanh: it is on another device or in another group
+  %2 = graph.matmul %1, %1 {graph.group = "b"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // WHY: relu stays apart from matmul: it is on another device or in another group
+  %3 = graph.relu %2 {graph.group = "c"} : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// Two products have one sum: it is in the kernel of the first. What that reads
+// shares no kernel with what reads the sum.
+// CHECK-LABEL: func.func @two_anchors
+func.func @two_anchors(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %w: tensor<8x8xf32>, %v: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK: %[[T:.*]] = graph.tanh
+  // CHECK: %[[M:.*]] = graph.matmul
+  // CHECK: graph.fusion
+  // CHECK-NEXT: graph.matmul %[[T]]
+  // CHECK-NEXT: graph.add %{{.*}}, %[[M]]
+  // CHECK: graph.fusion
+  // CHECK-NEXT: graph.exp
+  // CHECK-NEXT: graph.mul %{{.*}}, %[[T]]
+  %0 = graph.tanh %x : tensor<8x8xf32>
+  %1 = graph.matmul %0, %v : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = graph.matmul %y, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %3 = graph.add %1, %2 : tensor<8x8xf32>
+  %4 = graph.exp %3 : tensor<8x8xf32>
+  %5 = graph.mul %4, %0 : tensor<8x8xf32>
+  return %5, %4 : tensor<8x8xf32>, tensor<8x8xf32>
+}

@@ -8,6 +8,7 @@
 // COUNT: Constants=0, Copies=2
 // COUNT: Constants=1, Copies=0
 // COUNT: Constants=0, Copies=0
+// COUNT: Constants=0, Copies=1
 
 // Four uses on cpu:1 share one copy; what is returned stays.
 // CHECK-LABEL: func.func @once
@@ -47,4 +48,16 @@ func.func @one_device(%x: tensor<4xf32> {graph.device = #dlc.device<cpu:1>}) -> 
   // CHECK-NOT: graph.copy
   %0 = graph.exp %x {device = #dlc.device<cpu:1>} : tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// What updates an argument is written where that is, and returned from there;
+// the other result stays.
+// CHECK-LABEL: func.func @updates
+func.func @updates(%w: tensor<4xf32> {graph.device = #dlc.device<cpu:1>, graph.name = "w"}, %x: tensor<4xf32>)
+    -> (tensor<4xf32> {graph.updates = "w"}, tensor<4xf32>) {
+  // CHECK: %[[E:.*]] = graph.exp
+  // CHECK-NEXT: %[[C:.*]] = graph.copy %[[E]] {device = #dlc.device<cpu:1>}
+  // CHECK-NEXT: return %[[C]], %[[E]]
+  %0 = graph.exp %x : tensor<4xf32>
+  return %0, %0 : tensor<4xf32>, tensor<4xf32>
 }

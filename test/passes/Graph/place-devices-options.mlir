@@ -4,7 +4,7 @@
 // RUN: not dlc-opt %s --graph-place-devices="groups=head=cuda:0" 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not dlc-opt %s --graph-place-devices="groups=head=cpu:1,head=cpu:2" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: dlc-opt %s --graph-place-devices="groups=head=cpu:0" | FileCheck %s
-// Groups say nothing when none is given a device, and cpu:0 alone needs no word.
+// Groups are on cpu:0 when none is given a device.
 // What is no device is refused.
 
 // TEXT: error: expected the device of a group like head=cpu:1, of kind cpu or null, got 'head=cpu'
@@ -14,7 +14,7 @@
 
 // CHECK-LABEL: func.func @f
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK: graph.exp %{{.*}} : tensor<4xf32>
+  // CHECK: graph.exp %{{.*}} {device = #dlc.device<cpu:0>, graph.group = "head"} : tensor<4xf32>
   %0 = graph.exp %x {graph.group = "head"} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -16,19 +16,19 @@ func.func @nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // Arguments and the operations in front follow their user, those behind their
-// operand; a device counts more than a group; no group is left.
+// operand, in its group; a device counts more than a group.
 // CHECK-LABEL: func.func @propagate
-// CHECK-SAME: %[[X:.*]]: tensor<4xf32> {graph.device = #dlc.device<cpu:1>, graph.name = "x"}
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32> {graph.device = #dlc.device<cpu:1>, graph.group = "head", graph.name = "x"}
 func.func @propagate(%x: tensor<4xf32> {graph.name = "x"}) -> tensor<4xf32> {
-  // CHECK: graph.exp %[[X]] {device = #dlc.device<cpu:1>} : tensor<4xf32>
+  // CHECK: graph.exp %[[X]] {device = #dlc.device<cpu:1>, graph.group = "head"} : tensor<4xf32>
   %0 = graph.exp %x : tensor<4xf32>
-  // CHECK-NEXT: graph.tanh %{{.*}} {device = #dlc.device<cpu:1>} : tensor<4xf32>
+  // CHECK-NEXT: graph.tanh %{{.*}} {device = #dlc.device<cpu:1>, graph.group = "head"} : tensor<4xf32>
   %1 = graph.tanh %0 {graph.group = "head"} : tensor<4xf32>
-  // CHECK-NEXT: graph.relu %{{.*}} {device = #dlc.device<cpu:1>} : tensor<4xf32>
+  // CHECK-NEXT: graph.relu %{{.*}} {device = #dlc.device<cpu:1>, graph.group = "head"} : tensor<4xf32>
   %2 = graph.relu %1 : tensor<4xf32>
-  // CHECK-NEXT: graph.abs %{{.*}} {device = #dlc.device<null:2>} : tensor<4xf32>
+  // CHECK-NEXT: graph.abs %{{.*}} {device = #dlc.device<null:2>, graph.group = "tail"} : tensor<4xf32>
   %3 = graph.abs %2 {graph.group = "tail"} : tensor<4xf32>
-  // CHECK-NEXT: graph.neg %{{.*}} {device = #dlc.device<cpu:0>} : tensor<4xf32>
+  // CHECK-NEXT: graph.neg %{{.*}} {device = #dlc.device<cpu:0>, graph.group = "tail"} : tensor<4xf32>
   %4 = graph.neg %3 {device = #dlc.device<cpu:0>, graph.group = "tail"} : tensor<4xf32>
   return %4 : tensor<4xf32>
 }
@@ -45,8 +45,24 @@ func.func @constants(%x: tensor<4xf32> {graph.device = #dlc.device<null:2>}, %y:
   %c = graph.constant dense<2.0> : tensor<4xf32>
   // CHECK-NEXT: graph.mul {{.*}} {device = #dlc.device<null:2>}
   %0 = graph.mul %c, %x : tensor<4xf32>
-  // CHECK-NEXT: graph.mul {{.*}} {device = #dlc.device<cpu:1>}
+  // CHECK-NEXT: graph.mul {{.*}} {device = #dlc.device<cpu:1>, graph.group = "head"}
   %1 = graph.mul %c, %y : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// An argument that nobody places is where its new value is made; one that is
+// placed stays.
+// CHECK-LABEL: func.func @updates
+// CHECK-SAME: {graph.device = #dlc.device<cpu:1>, graph.group = "head", graph.name = "w"}
+// CHECK-SAME: {graph.device = #dlc.device<null:2>, graph.name = "s"}
+func.func @updates(%w: tensor<4xf32> {graph.name = "w"}, %s: tensor<4xf32> {graph.device = #dlc.device<null:2>, graph.name = "s"}, %g: tensor<4xf32> {graph.group = "head"}, %t: tensor<4xf32> {graph.group = "tail"})
+    -> (tensor<4xf32> {graph.updates = "w"}, tensor<4xf32> {graph.updates = "s"}) {
+  // CHECK: graph.exp %{{.*}} {device = #dlc.device<cpu:1>, graph.group = "head"}
+  %0 = graph.exp %g : tensor<4xf32>
+  // CHECK-NEXT: graph.neg %{{.*}} {device = #dlc.device<null:2>, graph.group = "tail"}
+  %1 = graph.neg %t : tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 

@@ -81,12 +81,15 @@ def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
   let description = [{
     Requires: a function of Graph operations, of which some may ask for a place:
     by `device`, or by a `graph.group` that `groups` gives a device; `device`
-    counts where there are both. Without any `groups`, groups say nothing.
+    counts where there are both. Without any `groups`, groups are on cpu:0.
     Ensures: what asks for a device is on it. Others follow their first operand
     that is placed, else their last user that is, else are on cpu:0; constants
-    are with their first user and arguments with their last one. In a function
-    of several devices each operation has its `device` and each argument its
-    `graph.device`; where all is on cpu:0, none. No group is left.
+    are with their first user and arguments with their last one. An argument and
+    the result that updates it are on one device where nothing else is asked.
+    What follows a member of a group is in the group, too; that depends on
+    groups alone, not on their devices. Each operation has its `device` and each
+    argument its `graph.device`, and those in a group their `graph.group`;
+    without groups, and with all on cpu:0, there are none of these.
     Fails where an operation's group has no device or a device's text is none;
     warns of groups that no operation is in. Running it again changes nothing.
     Cost: linear in the operations and their operands, for each of the few
@@ -96,8 +99,8 @@ def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
     %0 = graph.exp %x {graph.group = "head"} : tensor<8xf32>
     %1 = graph.tanh %0 : tensor<8xf32>
     ->   // groups=head=cpu:1
-    %0 = graph.exp %x {device = #dlc.device<cpu:1>} : tensor<8xf32>
-    %1 = graph.tanh %0 {device = #dlc.device<cpu:1>} : tensor<8xf32>
+    %0 = graph.exp %x {device = #dlc.device<cpu:1>, graph.group = "head"} : tensor<8xf32>
+    %1 = graph.tanh %0 {device = #dlc.device<cpu:1>, graph.group = "head"} : tensor<8xf32>
     ```
   }];
   let options = [
@@ -113,8 +116,8 @@ def InsertCopiesPass : Pass<"graph-insert-copies", "::mlir::func::FuncOp"> {
     Ensures: each operation but `graph.copy` has its operands on its own device.
     There is one copy for each value and device, behind the value, and none that
     is not used; instead of a copy of a constant there is a second constant.
-    What the function returns stays where it is: memory of results is the
-    caller's.
+    What updates an argument is copied to the argument's device; other results
+    stay where they are: their memory is the caller's.
     Cost: O(e log e) for e operands.
 
     ```mlir
@@ -141,7 +144,9 @@ def RecomputePass : Pass<"graph-recompute", "::mlir::func::FuncOp"> {
     (`graph.gradient`), only elementwise operations and movement, and those that
     carry `graph.recompute`. With a budget, in any function, the least time
     whose modelled peak is within it; where there is none, the least peak.
-    Values that the function returns are never computed twice.
+    Values that the function returns are never computed twice. Copies between
+    devices count as views, and are made again of what is: devices do not change
+    what is computed.
     Cost: 80 candidates, each O(n log n) for n operands.
 
     ```mlir
@@ -165,8 +170,8 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
   let description = [{
     Requires: inferred types (`graph-infer-types`).
     Ensures: operations that share a kernel are in one `graph.fusion`; groups
-    are convex and on one device, and each is legal for a kernel library (an anchor with its
-    epilogue) or for Codegen. Values keep their types; the block stays in
+    are convex, on one device and in one `graph.group`, and each is legal for a
+    kernel library (an anchor with its epilogue) or for Codegen. Values keep their types; the block stays in
     topological order.
     Cost: O(e r) for e edges that span at most r operations, and one legality
     check per attempted merge.
