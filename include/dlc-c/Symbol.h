@@ -247,6 +247,9 @@ typedef struct DlcNetworkOptions {
   const char *name;   /* stands for the symbol in messages; null: "symbol" */
   const char *target; /* as in DlcCompilerOptions; null: this machine */
   uint32_t threads;   /* that generate code; 0: one for each processor */
+  const DlcGroupDevice *groups; /* MXNet's group2ctx, devices like "cpu:1" */
+  size_t groupCount;            /* 0: one device runs all; else each group of
+                                   the symbol needs a device */
 } DlcNetworkOptions;
 
 /* Makes a copy of a symbol a network, which executors (dlc-c/Executor.h)

@@ -437,6 +437,27 @@ DlcStatus dlcSymbolGradient(DlcSymbol symbol, const DlcSymbol *wrt,
   return handOut(symbol->symbol.gradient(sources, name ? name : ""), gradients);
 }
 
+static rt::Status toGroups(const DlcNetworkOptions &options,
+                           std::map<std::string, rt::Context> &groups) {
+  if (options.groupCount && !options.groups)
+    return rt::Status(rt::StatusCode::InvalidArgument,
+                      "expected devices of groups, got null");
+  for (size_t i = 0; i < options.groupCount; ++i) {
+    const auto &[group, device] = options.groups[i];
+    if (!group || !device)
+      return rt::Status(rt::StatusCode::InvalidArgument,
+                        "expected a group and its device, got null");
+    rt::Result<rt::Context> context = rt::Context::parse(device);
+    if (!context.isOk())
+      return std::move(context.status());
+    if (!groups.try_emplace(group, *context).second)
+      return rt::Status(rt::StatusCode::InvalidArgument,
+                        std::string("expected one device of group '") + group +
+                            "', got two");
+  }
+  return rt::Status::ok();
+}
+
 DlcStatus dlcSymbolMakeNetwork(DlcSymbol symbol,
                                const DlcNetworkOptions *options,
                                DlcNetwork *network) {
@@ -444,12 +465,14 @@ DlcStatus dlcSymbolMakeNetwork(DlcSymbol symbol,
     return missing(symbol ? "a place for the network" : "a symbol");
   NetworkOptions chosen;
   if (options) {
-    DlcNetworkOptions known = {sizeof(known), nullptr, nullptr, 0};
+    DlcNetworkOptions known = {sizeof(known), nullptr, nullptr, 0, nullptr, 0};
     if (rt::Status status = rt::readOptions(*options, known); !status.isOk())
       return toStatus(status);
     chosen.name = known.name ? known.name : chosen.name;
     chosen.target = known.target ? known.target : chosen.target;
     chosen.threads = known.threads;
+    if (rt::Status status = toGroups(known, chosen.groups); !status.isOk())
+      return toStatus(status);
   }
   auto made = makeNetwork(symbol->symbol, chosen);
   if (!made.isOk())

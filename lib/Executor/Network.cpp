@@ -33,7 +33,10 @@ public:
         internals(findInternals(this->symbol)),
         argumentNames(this->symbol.listArguments()),
         stateNames(this->symbol.listAuxiliaryStates()),
-        outputNames(this->symbol.listOutputs()) {}
+        outputNames(this->symbol.listOutputs()) {
+    if (isPlaced())
+      findContexts();
+  }
 
   const std::vector<std::string> &arguments() const override {
     return argumentNames;
@@ -48,10 +51,18 @@ public:
   Result<NetworkTypes> infer(const rt::KnownVariables &known) const override;
   Status check(const ProgramRequest &request) const override;
   Result<NetworkProgram> compile(const ProgramRequest &request) const override;
+  bool isPlaced() const override { return !options.groups.empty(); }
+  std::optional<rt::Context> groupContext(PortRole role,
+                                          size_t index) const override {
+    auto found = contexts.find({role, index});
+    return found == contexts.end() ? std::nullopt
+                                   : std::optional(found->second);
+  }
   std::string describe() const override { return symbol.print(); }
 
 private:
   static Symbol findInternals(const Symbol &symbol);
+  void findContexts();
   symbol::LoweringOptions loweringOf(const ProgramRequest &request) const;
   GradientOptions gradientOf(const ProgramRequest &request) const;
   CompileOptions optionsOf(const ProgramRequest &request) const;
@@ -62,6 +73,8 @@ private:
   NetworkOptions options;
   Symbol symbol, internals;
   std::vector<std::string> argumentNames, stateNames, outputNames;
+  /// Of variables and outputs in groups that have one.
+  std::map<std::pair<PortRole, size_t>, rt::Context> contexts;
 };
 } // namespace
 
@@ -72,6 +85,24 @@ Symbol SymbolNetwork::findInternals(const Symbol &symbol) {
     return entry.node->isVariable();
   });
   return Symbol(std::move(entries));
+}
+
+void SymbolNetwork::findContexts() {
+  auto add = [&](PortRole role, size_t index, const symbol::Node &node) {
+    auto group = node.attributes.find(symbol::attributeName("ctx_group"));
+    if (group == node.attributes.end())
+      return;
+    if (auto found = options.groups.find(group->second);
+        found != options.groups.end())
+      contexts[{role, index}] = found->second;
+  };
+  symbol::IndexedGraph graph(symbol);
+  for (size_t i = 0; i != graph.argumentNodes().size(); ++i)
+    add(PortRole::Argument, i, graph.node(graph.argumentNodes()[i]));
+  for (size_t i = 0; i != graph.mutableNodes().size(); ++i)
+    add(PortRole::AuxiliaryState, i, graph.node(graph.mutableNodes()[i]));
+  for (size_t i = 0; i != graph.outputs().size(); ++i)
+    add(PortRole::Output, i, graph.node(graph.outputs()[i].node));
 }
 
 static bool isTraining(const ProgramRequest &request) {
@@ -158,6 +189,8 @@ CompileOptions SymbolNetwork::optionsOf(const ProgramRequest &request) const {
   CompileOptions compile;
   compile.target = options.target;
   compile.threads = options.threads;
+  for (const auto &[group, context] : options.groups)
+    compile.groups[group] = rt::toString(context);
   if (hasGradients(request))
     compile.gradient = gradientOf(request);
   return compile;
@@ -262,11 +295,6 @@ dlc::makeNetwork(const Symbol &given, const NetworkOptions &options) {
   if (symbol.size() == 0)
     return Status(StatusCode::InvalidArgument,
                   "expected a symbol with outputs, got an empty group");
-  if (!options.groups.empty())
-    return Status(StatusCode::Unsupported,
-                  "unsupported: groups of nodes on devices of their own, got "
-                  "group '" +
-                      options.groups.begin()->first + "'");
   DLC_RETURN_IF_ERROR(checkDistinct("variables", symbol.listInputs()));
   DLC_RETURN_IF_ERROR(checkDistinct("outputs", symbol.listOutputs()));
   return std::shared_ptr<const rt::Network>(

@@ -48,17 +48,19 @@ static Status checkCount(const char *what,
 }
 
 /// Arrays that are all there, of one engine and on one host device, that of
-/// `first`.
+/// `first`, or on any where parts of the network have devices of their own.
 static Status checkArrays(const char *what,
                           const std::vector<std::string> &names,
                           const std::vector<NDArray> &arrays,
-                          const NDArray &first) {
+                          const NDArray &first, bool isPlaced) {
   DLC_RETURN_IF_ERROR(checkCount(what, names, arrays.size()));
   for (size_t i = 0; i != arrays.size(); ++i) {
     const NDArray &array = arrays[i];
     if (array.isNull())
       return bad(what, names[i], "expected an array, got null");
-    if (array.context() != first.context())
+    if (Status status = checkHost(array.context()); !status.isOk())
+      return bad(what, names[i], status.message());
+    if (!isPlaced && array.context() != first.context())
       return bad(what, names[i],
                  "expected an array on " + toString(first.context()) +
                      ", got one on " + toString(array.context()));
@@ -171,9 +173,9 @@ static void addKnown(KnownVariables &known,
 
 static Status checkStates(const Network &network, const Bindings &bindings) {
   const std::vector<std::string> &names = network.auxiliaryStates();
-  DLC_RETURN_IF_ERROR(checkArrays("auxiliary states", names,
-                                  bindings.auxiliaryStates,
-                                  bindings.arguments.front()));
+  DLC_RETURN_IF_ERROR(
+      checkArrays("auxiliary states", names, bindings.auxiliaryStates,
+                  bindings.arguments.front(), network.isPlaced()));
   for (size_t i = 0; i != names.size(); ++i)
     if (Status status = checkWritable(bindings.auxiliaryStates[i]);
         !status.isOk())
@@ -197,8 +199,8 @@ Executor::bind(std::shared_ptr<const Network> network, Bindings bindings,
   if (first.isNull())
     return bad("argument", names.front(), "expected an array, got null");
   DLC_RETURN_IF_ERROR(checkHost(first.context()));
-  DLC_RETURN_IF_ERROR(
-      checkArrays("arguments", names, bindings.arguments, first));
+  DLC_RETURN_IF_ERROR(checkArrays("arguments", names, bindings.arguments, first,
+                                  network->isPlaced()));
   DLC_RETURN_IF_ERROR(checkStates(*network, bindings));
   DLC_RETURN_IF_ERROR(checkGradients(names, bindings));
   DLC_RETURN_IF_ERROR(checkApart(*network, bindings));
@@ -232,9 +234,12 @@ Executor::State::finish(std::unique_ptr<State> state, const Executor *shared) {
   state->argumentBases = state->bindings.arguments;
   state->gradientBases = state->bindings.gradients;
   state->stateBases = state->bindings.auxiliaryStates;
-  for (const TensorType &type : state->types.outputs) {
-    Result<NDArray> array = NDArray::create(first.runtime(), type.type,
-                                            type.shape, first.context());
+  for (size_t i = 0; i != state->types.outputs.size(); ++i) {
+    const TensorType &type = state->types.outputs[i];
+    Context context = state->network->groupContext(PortRole::Output, i)
+                          .value_or(state->context());
+    Result<NDArray> array =
+        NDArray::create(first.runtime(), type.type, type.shape, context);
     if (!array.isOk())
       return std::move(array.status());
     state->outputs.push_back(std::move(*array));
@@ -252,12 +257,15 @@ Executor::State::finish(std::unique_ptr<State> state, const Executor *shared) {
   return std::unique_ptr<Executor>(new Executor(std::move(state)));
 }
 
+/// Those of `role`; what is in no group is on `context`.
 static Result<std::vector<NDArray>>
-makeAll(const std::shared_ptr<ArrayRuntime> &runtime,
+makeAll(const Network &network, PortRole role,
+        const std::shared_ptr<ArrayRuntime> &runtime,
         const std::vector<TensorType> &types, Context context) {
   std::vector<NDArray> arrays;
-  for (const TensorType &type : types) {
-    Result<NDArray> array = makeZeros(runtime, type, context);
+  for (size_t i = 0; i != types.size(); ++i) {
+    Result<NDArray> array = makeZeros(
+        runtime, types[i], network.groupContext(role, i).value_or(context));
     if (!array.isOk())
       return std::move(array.status());
     arrays.push_back(std::move(*array));
@@ -282,11 +290,12 @@ Executor::simpleBind(std::shared_ptr<const Network> network,
   if (!types.isOk())
     return std::move(types.status());
   Result<std::vector<NDArray>> arguments =
-      makeAll(runtime, types->arguments, context);
+      makeAll(*network, PortRole::Argument, runtime, types->arguments, context);
   if (!arguments.isOk())
     return std::move(arguments.status());
   Result<std::vector<NDArray>> states =
-      makeAll(runtime, types->auxiliaryStates, context);
+      makeAll(*network, PortRole::AuxiliaryState, runtime,
+              types->auxiliaryStates, context);
   if (!states.isOk())
     return std::move(states.status());
   Bindings bindings{std::move(*arguments), {}, {}, std::move(*states)};
@@ -300,7 +309,8 @@ Executor::simpleBind(std::shared_ptr<const Network> network,
     bindings.gradients.emplace_back();
     if (request == GradientRequest::Null)
       continue;
-    Result<NDArray> gradient = makeZeros(runtime, type, context);
+    Result<NDArray> gradient =
+        makeZeros(runtime, type, bindings.arguments[i].context());
     if (!gradient.isOk())
       return std::move(gradient.status());
     bindings.gradients.back() = std::move(*gradient);

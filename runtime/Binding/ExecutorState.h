@@ -83,7 +83,8 @@ struct Executor::State {
                                                   const Executor *shared);
 
   bool hasGradients() const;
-  Context context() const { return bindings.arguments.front().context(); }
+  /// Where is what belongs to no group.
+  Context context() const;
   ProgramRequest request(ProgramForm form) const;
   Result<PreparedProgram *> prepare(ProgramForm form);
   Status makeRandom(const LoadedProgram &loaded);

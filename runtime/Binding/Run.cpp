@@ -81,6 +81,13 @@ bool Executor::State::hasGradients() const {
   });
 }
 
+Context Executor::State::context() const {
+  for (size_t i = 0; i != bindings.arguments.size(); ++i)
+    if (!network->groupContext(PortRole::Argument, i))
+      return bindings.arguments[i].context();
+  return bindings.arguments.front().context();
+}
+
 ProgramRequest Executor::State::request(ProgramForm form) const {
   return {form, types.arguments, types.auxiliaryStates, bindings.requests};
 }
@@ -141,7 +148,8 @@ Result<PreparedProgram *> Executor::State::prepare(ProgramForm form) {
   DLC_RETURN_IF_ERROR(makeRandom(*program.loaded));
   ExecutionOptions options;
   options.workers = workers;
-  options.streamThreads = workers ? 0 : 1;
+  // Devices compute side by side.
+  options.streamThreads = workers || network->isPlaced() ? 0 : 1;
   options.arenas = &memory->arenas;
   Result<std::unique_ptr<Execution>> execution =
       Execution::create(*program.loaded->program, options);

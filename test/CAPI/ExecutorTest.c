@@ -233,6 +233,52 @@ static void testGradientSymbol(DlcArrayRuntime runtime) {
   dlcSymbolDestroy(wrt[1]);
 }
 
+/* D = B * A + 1 with B, in a group, on another device. */
+static void testGroups(DlcArrayRuntime runtime) {
+  static const int64_t two = 2;
+  static const float a[] = {1, 2}, b[] = {3, 4};
+  DlcGroupDevice groups[] = {{"head", "cpu:1"}, {"head", "cpu:2"}};
+  DlcNetworkOptions options = {
+      .structSize = sizeof(options), .groups = groups, .groupCount = 1};
+  DlcSymbol symbols[] = {variable("A"), variable("B")};
+  CHECK_OK(dlcSymbolSetAttribute(symbols[1], "ctx_group", "head"));
+  DlcSymbol d = makeSymbol(symbols[0], symbols[1]);
+  DlcNetwork network = NULL;
+  DlcExecutor executor = NULL;
+  DlcNDArray array = NULL;
+  DlcContext context = cpu;
+  CHECK_OK(dlcSymbolMakeNetwork(d, &options, &network));
+  DlcKnownVariable known[] = {{"A", &two, 1, DLC_F32}, {"B", &two, 1, DLC_F32}};
+  CHECK_OK(dlcExecutorSimpleBind(network, runtime, cpu, known, 2,
+                                 DLC_GRADIENT_WRITE, NULL, NULL, 0, NULL,
+                                 &executor));
+  CHECK_OK(dlcExecutorFind(executor, DLC_ARRAYS_GRADIENT, "B", &array));
+  CHECK_OK(dlcNDArrayGetContext(array, &context));
+  CHECK(context.kind == DLC_DEVICE_CPU && context.index == 1);
+  dlcNDArrayDestroy(array);
+  set(executor, "A", a, sizeof(a));
+  set(executor, "B", b, sizeof(b));
+  CHECK_OK(dlcExecutorForwardBackward(executor, NULL, 0));
+  CHECK(is(executor, DLC_ARRAYS_OUTPUT, "D_output", 4, 9));
+  CHECK(is(executor, DLC_ARRAYS_GRADIENT, "A", 3, 4));
+  CHECK(is(executor, DLC_ARRAYS_GRADIENT, "B", 1, 2));
+  options.groupCount = 2;
+  CHECK_ERROR(dlcSymbolMakeNetwork(d, &options, &network), DLC_INVALID_ARGUMENT,
+              "expected one device of group 'head', got two");
+  groups[0].device = "gpu";
+  options.groupCount = 1;
+  CHECK_ERROR(dlcSymbolMakeNetwork(d, &options, &network), DLC_INVALID_ARGUMENT,
+              "gpu");
+  options.groups = NULL;
+  CHECK_ERROR(dlcSymbolMakeNetwork(d, &options, &network), DLC_INVALID_ARGUMENT,
+              "expected devices of groups, got null");
+  dlcExecutorDestroy(executor);
+  dlcNetworkDestroy(network);
+  dlcSymbolDestroy(d);
+  dlcSymbolDestroy(symbols[0]);
+  dlcSymbolDestroy(symbols[1]);
+}
+
 int main(void) {
   DlcEngine engine = NULL;
   DlcArrayRuntime runtime = NULL;
@@ -253,6 +299,7 @@ int main(void) {
   testKnown(network, runtime);
   testSeeds(runtime);
   testGradientSymbol(runtime);
+  testGroups(runtime);
   dlcNetworkDestroy(network);
   dlcArrayRuntimeDestroy(runtime);
   dlcEngineDestroy(engine);

@@ -289,9 +289,6 @@ TEST(ExecutorTest, RefusesNetworksThatItCannotRun) {
   EXPECT_FAILS(makeNetwork(Symbol::group({a, a})).status(), InvalidArgument,
                "expected distinct names of outputs, got 'a' twice");
   EXPECT_FAILS(makeNetwork(Symbol()).status(), InvalidArgument, "empty group");
-  NetworkOptions groups;
-  groups.groups["dev1"] = rt::Context::cpu();
-  EXPECT_FAILS(makeNetwork(a, groups).status(), Unsupported, "group 'dev1'");
   EXPECT_FAILS(simpleBind(a, runtime, {}).status(), InvalidArgument,
                "expected enough to tell the shapes");
   EXPECT_FAILS(

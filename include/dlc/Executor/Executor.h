@@ -27,15 +27,18 @@ struct NetworkOptions {
   std::string target = "host";
   /// Threads that generate code; 0 means one per processor.
   unsigned threads = 0;
-  /// MXNet's group2ctx: the devices of groups (attribute ctx_group). Errors:
-  /// Unsupported, unless it is empty: one device runs all.
+  /// MXNet's group2ctx: the devices of groups (attribute ctx_group), of kind
+  /// CPU or Null. Nodes of a group run there, others near them or on cpu(0).
+  /// Without any, one device runs all; with some, each group of the symbol
+  /// needs one. What is computed does not depend on the devices, to the bit.
   std::map<std::string, rt::Context> groups;
 };
 
 /// A symbol as a network that executors run; they share its programs when they
 /// are made of the same network. The symbol is copied: what is done to its
 /// nodes later does not count. Errors: the symbol's own; InvalidArgument (two
-/// outputs or two variables of one name), Unsupported (groups on devices).
+/// outputs or two variables of one name). What is wrong with groups and their
+/// devices is found when an executor is bound.
 rt::Result<std::shared_ptr<const rt::Network>>
 makeNetwork(const symbol::Symbol &symbol, const NetworkOptions &options = {});
 

@@ -70,13 +70,13 @@ public:
   Executor &operator=(const Executor &) = delete;
 
   /// Binds arrays: the argument list has one array for each name, all of one
-  /// engine and on one host device. A gradient has type and shape of its
-  /// argument. Auxiliary states overlap nothing else that is bound, gradients at
-  /// most arguments: they are written when those have been read. Checks
-  /// everything that can be
-  /// without running, and writes no array. Errors: InvalidArgument (it names
-  /// the variable, what was expected and found), Unsupported, those of
-  /// Network::check().
+  /// engine and on one host device, or, for a network on several devices
+  /// (Network::isPlaced()), on any of them. A gradient has type and shape of
+  /// its argument. Auxiliary states overlap nothing else that is bound,
+  /// gradients at most arguments: they are written when those have been read.
+  /// Checks everything that can be without running, and writes no array.
+  /// Errors: InvalidArgument (it names the variable, what was expected and
+  /// found), Unsupported, those of Network::check().
   static Result<std::unique_ptr<Executor>>
   bind(std::shared_ptr<const Network> network, Bindings bindings,
        const ExecutorOptions &options = {});
@@ -84,7 +84,8 @@ public:
   /// Binds new arrays of zeros: for arguments and states of the types that
   /// follow from `known`, and gradients where `requests` (by name; those that
   /// it does not name get `otherwise`) asks for them. Arguments that are not of
-  /// floats have none.
+  /// floats have none. Arrays of variables in a group that has a device are on
+  /// that, and so are outputs; all others are on `context`.
   static Result<std::unique_ptr<Executor>> simpleBind(
       std::shared_ptr<const Network> network,
       const std::shared_ptr<ArrayRuntime> &runtime, const KnownVariables &known,

@@ -8,9 +8,11 @@
 
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Device/Context.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -107,6 +109,16 @@ public:
   /// Compiles. Errors: as check(), and Internal.
   virtual Result<NetworkProgram>
   compile(const ProgramRequest &request) const = 0;
+
+  /// Whether its programs run on several devices: groups of nodes have theirs.
+  virtual bool isPlaced() const { return false; }
+
+  /// The device of the group of a variable (Argument, AuxiliaryState) or of the
+  /// node that makes an output (Output); none for what is in no group, and
+  /// where groups have no devices.
+  virtual std::optional<Context> groupContext(PortRole, size_t) const {
+    return std::nullopt;
+  }
 
   /// Its nodes as text for people.
   virtual std::string describe() const = 0;
