@@ -72,6 +72,23 @@ LogicalResult ConvOp::buildGradients(Gradients &gradients) {
   return success();
 }
 
+/// The sums are of products of both operands and the weights' gradient.
+LogicalResult ConvWeightGradientOp::buildGradients(Gradients &gradients) {
+  if (!hasStaticTypes(*this))
+    return failDynamic(gradients);
+  auto shapeOf = [](Value x) { return Formula::typeOf(x).getShape(); };
+  Correlation correlation =
+      makeCorrelation(shapeOf(getX()), shapeOf(getG()), getKernelShape(),
+                      getStrides(), getDilations());
+  correlation.group = getGroup();
+  setBegins(correlation, getPads(), "NOTSET");
+  Formula f(gradients);
+  Value g = gradients.ofResult();
+  gradients.give(0, [&] { return correlation.spread(f, getG(), g); });
+  gradients.give(1, [&] { return correlation.correlate(f, getX(), g); });
+  return success();
+}
+
 /// Where the image of a transposed convolution begins. Given its shape, what
 /// windows reach beyond it is shared out as for SAME.
 static void beginImage(Correlation &correlation, ConvTransposeOp op) {

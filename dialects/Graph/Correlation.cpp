@@ -98,42 +98,11 @@ Value Correlation::spread(Formula &f, Value windows, Value weights) const {
                         group, "NOTSET");
 }
 
-/// {1, 0, 2, 3, ...}: batch and channels exchanged.
-static Value exchange(Formula &f, Value x) {
-  auto perm = llvm::to_vector(llvm::seq<int64_t>(Formula::typeOf(x).getRank()));
-  std::swap(perm[0], perm[1]);
-  return f.transpose(x, perm);
-}
-
-/// N, group * C, ... as C, group * N, ...
-static Value exchangeGroups(Formula &f, Value x, int64_t group) {
-  if (group == 1)
-    return exchange(f, x);
-  SmallVector<int64_t> shape(Formula::typeOf(x).getShape());
-  int64_t batch = shape[0], channels = shape[1] / group;
-  shape[1] = channels;
-  shape.insert(shape.begin() + 1, group);
-  auto perm =
-      llvm::to_vector(llvm::seq<int64_t>(static_cast<int64_t>(shape.size())));
-  std::swap(perm[0], perm[2]);
-  Value exchanged = f.transpose(f.reshape(x, shape), perm);
-  shape.erase(shape.begin());
-  shape[0] = channels;
-  shape[1] = group * batch;
-  return f.reshape(exchanged, shape);
-}
-
-/// Weights and positions change places: the product of an element of the
-/// windows and one of the image counts for the tap between them. The batch is
-/// what is summed, as channels are.
 Value Correlation::weightGradient(Formula &f, Value image,
                                   Value windows) const {
-  Correlation other = *this;
-  std::swap(other.kernel, other.positions);
-  std::swap(other.strides, other.dilations);
-  Value weights =
-      other.correlate(f, exchangeGroups(f, image, group), exchange(f, windows));
-  return exchange(f, weights);
+  auto pads = padsOf(*this, [](size_t) { return 0; });
+  return ConvWeightGradientOp::create(f.builder, f.loc, image, windows, kernel,
+                                      strides, pads, dilations, group);
 }
 
 static SmallVector<int64_t> orOnes(ArrayRef<int64_t> list, size_t dims) {

@@ -12,10 +12,18 @@ using namespace dlc::graph;
 // Windows
 //===----------------------------------------------------------------------===//
 
+/// What has the shape of the pooling's result.
+template <typename Op> static Value pooledOf(Op op) {
+  if constexpr (std::is_same_v<Op, MaxPoolGradientOp>)
+    return op.getG();
+  else
+    return op.getY();
+}
+
 template <typename Op> static Correlation windowsOf(Op op) {
   Correlation windows =
       makeCorrelation(Formula::typeOf(op.getX()).getShape(),
-                      Formula::typeOf(op.getY()).getShape(),
+                      Formula::typeOf(pooledOf(op)).getShape(),
                       op.getKernelShape(), op.getStrides(), op.getDilations());
   setBegins(windows, op.getPads(), op.getAutoPad());
   return windows;
@@ -60,24 +68,16 @@ template <typename Op> static Value indicesOf(Formula &f, Op op) {
       .getIndices();
 }
 
-/// Adds what each window passes on to the element that it chose.
 template <typename Op>
 static LogicalResult giveToLargest(Op op, Gradients &gradients) {
   if (!hasStaticTypes(op))
     return failDynamic(gradients);
   gradients.give(0, [&]() -> Value {
     Formula f(gradients);
-    Value g = gradients.ofResult();
-    auto type = Formula::typeOf(op.getX());
-    int64_t taken = Formula::typeOf(g).getNumElements();
-    Value indices = indicesOf(f, op);
-    if (mayBeEmpty(windowsOf(op)))
-      g = f.select(f.less(indices, f.integer(0)), 0, g);
-    Value sum = ScatterElementsOp::create(
-        f.builder, f.loc,
-        f.full({type.getNumElements()}, type.getElementType(), 0),
-        f.reshape(indices, {taken}), f.reshape(g, {taken}), /*axis=*/0, "add");
-    return f.reshape(sum, type.getShape());
+    return MaxPoolGradientOp::create(
+        f.builder, f.loc, op.getX(), gradients.ofResult(), op.getKernelShape(),
+        op.getStrides(), op.getPads(), op.getDilations(), op.getCeilMode(),
+        op.getAutoPad());
   });
   return success();
 }
@@ -88,6 +88,32 @@ LogicalResult MaxPoolOp::buildGradients(Gradients &gradients) {
 
 LogicalResult MaxPoolWithIndicesOp::buildGradients(Gradients &gradients) {
   return giveToLargest(*this, gradients);
+}
+
+/// Elements of `g` come from where windows of `x` put them; which those are
+/// does not change.
+LogicalResult MaxPoolGradientOp::buildGradients(Gradients &gradients) {
+  if (!hasStaticTypes(*this))
+    return failDynamic(gradients);
+  gradients.give(0, [&]() -> Value {
+    Formula f(gradients);
+    return f.full(getX().getType(), 0);
+  });
+  gradients.give(1, [&]() -> Value {
+    Formula f(gradients);
+    Value sum = gradients.ofResult();
+    auto type = Formula::typeOf(getG());
+    if (Formula::typeOf(sum).getNumElements() == 0)
+      return f.full(type, 0);
+    Value indices = indicesOf(f, *this), none = f.less(indices, f.integer(0));
+    bool isPartial = mayBeEmpty(windowsOf(*this));
+    if (isPartial)
+      indices = f.select(none, f.integer(0), indices);
+    Value all = f.reshape(sum, {Formula::typeOf(sum).getNumElements()});
+    Value taken = GatherOp::create(f.builder, f.loc, all, indices, /*axis=*/0);
+    return isPartial ? f.select(none, 0, taken) : taken;
+  });
+  return success();
 }
 
 /// Elements went to their indices in the image that the window implies, which

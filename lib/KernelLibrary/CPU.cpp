@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Groups for the library of plain CPUs: cpu.conv and cpu.matmul, each with a
-// bias, a residual and an activation. Copies between devices are an entry of
-// every runtime.
+// bias, a residual and an activation; gradients of weights and of pooling
+// alone. Copies between devices are an entry of every runtime.
 
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Graph/GraphOps.h"
@@ -37,6 +37,7 @@ private:
   bool anchor(Operation *op);
   bool anchorConv(graph::ConvOp conv);
   bool anchorMatmul(graph::MatmulOp matmul);
+  template <typename Op> void setWindows(Op op);
   bool epilogue(Operation *op, Value current);
   bool epilogueAdd(graph::AddOp add, Value current);
   bool isSupported(Type result);
@@ -46,7 +47,7 @@ private:
   Builder builder;
   std::string *why;
   Match match;
-  bool hasResidual = false, hasActivation = false;
+  bool hasEpilogue = true, hasResidual = false, hasActivation = false;
 };
 
 } // namespace
@@ -64,15 +65,20 @@ void Matcher::setInts(StringRef name, ArrayRef<int64_t> values) {
     match.config.set(name, builder.getDenseI64ArrayAttr(values));
 }
 
+template <typename Op> void Matcher::setWindows(Op op) {
+  setInts("strides", op.getStrides());
+  setInts("pads", op.getPads());
+  setInts("dilations", op.getDilations());
+}
+
 bool Matcher::anchorConv(graph::ConvOp conv) {
   if (conv.getAutoPad() != "NOTSET")
     return refuse("automatic padding is not resolved");
   match.entry = "cpu.conv";
   match.operands = {conv.getX(), conv.getW(), conv.getBias(), Value()};
-  setInts("strides", conv.getStrides());
-  setInts("pads", conv.getPads());
-  setInts("dilations", conv.getDilations());
+  setWindows(conv);
   match.config.set("group", builder.getI64IntegerAttr(conv.getGroup()));
+  match.packable = 1;
   match.packedConfig.set("packed_w", builder.getI64IntegerAttr(1));
   return true;
 }
@@ -80,16 +86,33 @@ bool Matcher::anchorConv(graph::ConvOp conv) {
 bool Matcher::anchorMatmul(graph::MatmulOp matmul) {
   match.entry = "cpu.matmul";
   match.operands = {matmul.getA(), matmul.getB(), Value(), Value()};
+  match.packable = 1;
   match.packedConfig.set("packed_b", builder.getI64IntegerAttr(1));
   return true;
 }
 
 bool Matcher::anchor(Operation *op) {
-  match.packable = 1;
   if (auto conv = dyn_cast<graph::ConvOp>(op))
     return anchorConv(conv);
   if (auto matmul = dyn_cast<graph::MatmulOp>(op))
     return anchorMatmul(matmul);
+  hasEpilogue = false;
+  if (auto gradient = dyn_cast<graph::ConvWeightGradientOp>(op)) {
+    match.entry = "cpu.conv_weight_gradient";
+    match.operands = {gradient.getX(), gradient.getG()};
+    setWindows(gradient);
+    match.config.set("group", builder.getI64IntegerAttr(gradient.getGroup()));
+    return true;
+  }
+  if (auto gradient = dyn_cast<graph::MaxPoolGradientOp>(op)) {
+    if (gradient.getAutoPad() != "NOTSET")
+      return refuse("automatic padding is not resolved");
+    match.entry = "cpu.max_pool_gradient";
+    match.operands = {gradient.getX(), gradient.getG()};
+    setInts("kernel_shape", gradient.getKernelShape());
+    setWindows(gradient);
+    return true;
+  }
   return refuse("no library has this operation");
 }
 
@@ -158,6 +181,8 @@ bool Matcher::epilogueAdd(graph::AddOp add, Value current) {
 }
 
 bool Matcher::epilogue(Operation *op, Value current) {
+  if (!hasEpilogue)
+    return refuse("the library adds nothing to it");
   if (hasActivation)
     return refuse("the activation is the last step");
   if (auto add = dyn_cast<graph::AddOp>(op))

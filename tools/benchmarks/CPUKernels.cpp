@@ -7,6 +7,8 @@
 // One case a line, `#` starts a comment:
 //   matmul BATCHxMxNxK [const] [trans_b]    const: b is packed beforehand
 //   conv   CxHxW OC KHxKW sS pP gG
+//   weight BxCxHxW OC KHxKW sS pP gG        the gradient of a conv's weights
+//   pool   BxCxHxW KHxKW sS pP              the gradient of a max pooling
 // Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add
 // peak", the best of several runs. The peak is measured first, on one thread.
 // cpu_kernels_ort.py compares the same cases with ONNX Runtime.
@@ -179,6 +181,48 @@ bool parseConv(const char *text, Case &c) {
   return true;
 }
 
+bool parseWeight(const char *text, Case &c) {
+  long batch, channels, h, w, oc, kh, kw, s, p, g;
+  if (std::sscanf(text, "weight %ldx%ldx%ldx%ld %ld %ldx%ld s%ld p%ld g%ld",
+                  &batch, &channels, &h, &w, &oc, &kh, &kw, &s, &p, &g) != 10)
+    return false;
+  c.entry = "cpu.conv_weight_gradient";
+  c.inputs = {
+      f32({batch, channels, h, w}),
+      f32({batch, oc, (h + 2 * p - kh) / s + 1, (w + 2 * p - kw) / s + 1})};
+  c.output = f32({oc, channels / g, kh, kw});
+  c.attributes.set("strides", std::vector<int64_t>{s, s});
+  c.attributes.set("pads", std::vector<int64_t>{p, p, p, p});
+  c.attributes.set("group", int64_t{g});
+  return true;
+}
+
+bool parsePool(const char *text, Case &c) {
+  long batch, channels, h, w, kh, kw, s, p;
+  if (std::sscanf(text, "pool %ldx%ldx%ldx%ld %ldx%ld s%ld p%ld", &batch,
+                  &channels, &h, &w, &kh, &kw, &s, &p) != 8)
+    return false;
+  c.entry = "cpu.max_pool_gradient";
+  c.output = f32({batch, channels, h, w});
+  c.inputs = {c.output, f32({batch, channels, (h + 2 * p - kh) / s + 1,
+                             (w + 2 * p - kw) / s + 1})};
+  c.attributes.set("kernel_shape", std::vector<int64_t>{kh, kw});
+  c.attributes.set("strides", std::vector<int64_t>{s, s});
+  c.attributes.set("pads", std::vector<int64_t>{p, p, p, p});
+  return true;
+}
+
+Status prepare(const Case &c, const KernelCall &call, cpu::Isa isa,
+               std::unique_ptr<PreparedKernel> &kernel) {
+  if (c.entry == "cpu.matmul")
+    return cpu::prepareMatmul(call, isa, kernel);
+  if (c.entry == "cpu.conv")
+    return cpu::prepareConv(call, isa, kernel);
+  if (c.entry == "cpu.conv_weight_gradient")
+    return cpu::prepareConvWeightGradient(call, isa, kernel);
+  return cpu::prepareMaxPoolGradient(call, isa, kernel);
+}
+
 /// Best seconds of one launch.
 double timeCase(const Case &c, cpu::Isa isa, Workers &workers) {
   KernelCall call{c.inputs, {&c.output, 1}, c.attributes};
@@ -187,10 +231,8 @@ double timeCase(const Case &c, cpu::Isa isa, Workers &workers) {
     if (candidate.name == c.entry)
       entry = &candidate;
   std::unique_ptr<PreparedKernel> kernel;
-  Status status = !entry ? makeError(StatusCode::NotFound, "no such entry")
-                  : c.entry == "cpu.matmul"
-                      ? cpu::prepareMatmul(call, isa, kernel)
-                      : cpu::prepareConv(call, isa, kernel);
+  Status status = entry ? prepare(c, call, isa, kernel)
+                        : makeError(StatusCode::NotFound, "no such entry");
   if (!status.isOk()) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     std::exit(1);
@@ -240,7 +282,8 @@ int main(int argc, char **argv) {
     if (!*line)
       continue;
     Case c;
-    if (!parseMatmul(line, c) && !parseConv(line, c)) {
+    if (!parseMatmul(line, c) && !parseConv(line, c) && !parseWeight(line, c) &&
+        !parsePool(line, c)) {
       std::fprintf(stderr, "cannot read case '%s'\n", line);
       return 2;
     }

@@ -34,11 +34,13 @@ bool Planner::readsAllow(unsigned input, unsigned output) {
   auto [writer, written] = findWriter(plan.stages, result);
   if (!writer)
     return false;
-  auto isInTile = [&](const Position &at) {
-    for (unsigned dim = 0; dim < gridDims.size(); ++dim)
-      if (gridDims[dim] >= at.size() || at[gridDims[dim]].asLoop() != dim)
-        return false;
-    return true;
+  auto areInOneTile = [&](const Position &read, const Position &write) {
+    return llvm::all_of(llvm::seq<unsigned>(plan.grid.size()), [&](auto loop) {
+      return llvm::any_of(llvm::zip(read, write), [&](auto indices) {
+        auto [of, to] = indices;
+        return of.asLoop() == loop && to.asLoop() == loop;
+      });
+    });
   };
   for (const Stage &stage : plan.stages) {
     if (llvm::any_of(stage.captures, [&](const StageCapture &capture) {
@@ -56,7 +58,7 @@ bool Planner::readsAllow(unsigned input, unsigned output) {
         continue;
       }
       // A tile that is written across others would spoil what they read.
-      if (!isInTile(in.at) || !isInTile(written->at))
+      if (!areInOneTile(in.at, written->at))
         return false;
     }
   }

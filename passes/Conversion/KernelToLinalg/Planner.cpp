@@ -111,13 +111,27 @@ Planner::Outcome Planner::dropGridDim(unsigned dim) {
 }
 
 /// Where a value that nobody reads back lies in the grid: as the first result
-/// does, dimension by dimension, counted from the front.
-SmallVector<int> Planner::bindByPosition(Value value) {
+/// does, dimension by dimension. Of another rank, each loop is that of the last
+/// dimension that has its extent: what a reduction leaves of images is channels
+/// rather than a batch. A wrong guess costs loops of the grid and nothing else,
+/// as readers must agree.
+SmallVector<int> Planner::guessBinding(Value value) {
   ArrayRef<int64_t> shape = shapeOf(value), first = shapeOf(sources[0]);
   SmallVector<int> binding(shape.size(), -1);
-  for (auto [i, dim] : llvm::enumerate(gridDims))
-    if (dim < shape.size() && shape[dim] == first[dim])
-      binding[dim] = i;
+  for (size_t i = gridDims.size(); i-- > 0;) {
+    unsigned dim = gridDims[i];
+    if (shape.size() == first.size()) {
+      if (shape[dim] == first[dim])
+        binding[dim] = static_cast<int>(i);
+      continue;
+    }
+    for (int at = static_cast<int>(shape.size()); at-- > 0;) {
+      if (binding[at] >= 0 || shape[at] != first[dim])
+        continue;
+      binding[at] = static_cast<int>(i);
+      break;
+    }
+  }
   return binding;
 }
 
@@ -293,7 +307,7 @@ Planner::Outcome Planner::buildParts(Value value, Domain domain, bool isRoot,
 Planner::Outcome Planner::checkBinding(Value value) {
   auto &all = bindings[value];
   if (all.empty())
-    all.push_back(bindByPosition(value));
+    all.push_back(guessBinding(value));
   for (unsigned loop = 0; loop < plan.grid.size(); ++loop)
     for (const SmallVector<int> &binding : all)
       if (llvm::count(binding, static_cast<int>(loop)) != 1 ||
@@ -329,7 +343,7 @@ Planner::Outcome Planner::planRoots() {
       plan.storage[source].result = i;
       continue;
     }
-    SmallVector<int> binding = bindByPosition(source);
+    SmallVector<int> binding = guessBinding(source);
     for (unsigned loop = 0; loop < plan.grid.size(); ++loop)
       if (!llvm::is_contained(binding, static_cast<int>(loop)))
         return dropGridDim(loop);

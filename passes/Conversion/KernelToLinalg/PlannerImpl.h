@@ -50,7 +50,7 @@ private:
   bool buildPart(mlir::Value value, const Domain &domain, bool isRoot,
                  bool isWhole, Stage &stage, StageProblem &problem);
   Domain makeDomain(mlir::Value value, llvm::ArrayRef<int> binding);
-  llvm::SmallVector<int> bindByPosition(mlir::Value value);
+  llvm::SmallVector<int> guessBinding(mlir::Value value);
   void noteRead(mlir::Value value, const Position &at);
   bool coversLoops(mlir::Value value, const Position &at, const Domain &domain);
   Outcome checkBinding(mlir::Value value);

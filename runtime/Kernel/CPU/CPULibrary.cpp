@@ -5,8 +5,10 @@
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 
 #include "Conv.h"
+#include "ConvWeightGradient.h"
 #include "LogicalCall.h"
 #include "Matmul.h"
+#include "MaxPoolGradient.h"
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
@@ -44,6 +46,13 @@ template <auto cost> static KernelCost costOf(const KernelCall &call) {
   return cost(LogicalCall(call).view());
 }
 
+/// Of an entry that takes every operand as it is.
+template <auto prepareFor>
+static Status prepareUnpacked(const KernelCall &call,
+                              std::unique_ptr<PreparedKernel> &prepared) {
+  return prepareFor(call, bestIsa(), prepared);
+}
+
 static constexpr LibraryEntry entries[] = {
     {"cpu.matmul", prepareBest<prepareMatmul, packedMatmulBytes>,
      packedBytesOf<packedMatmulBytes>, packOf<packMatmul>,
@@ -51,6 +60,10 @@ static constexpr LibraryEntry entries[] = {
     {"cpu.conv", prepareBest<prepareConv, packedConvBytes>,
      packedBytesOf<packedConvBytes>, packOf<packConv>,
      isSupportedOf<isConvSupported>, costOf<convCost>},
+    {"cpu.conv_weight_gradient", prepareUnpacked<prepareConvWeightGradient>,
+     nullptr, nullptr, isConvWeightGradientSupported, convWeightGradientCost},
+    {"cpu.max_pool_gradient", prepareUnpacked<prepareMaxPoolGradient>, nullptr,
+     nullptr, isMaxPoolGradientSupported, maxPoolGradientCost},
 };
 
 std::span<const LibraryEntry> cpu::libraryEntries() { return entries; }

@@ -39,8 +39,12 @@ inline constexpr int64_t kPanelWidth = 16;
 inline constexpr int64_t kPanelRows = 4;
 /// Stack scratch for packed operands in one run(). The plans keep to it:
 /// matmul 64 columns by 384 terms; conv 12 vectors by what makes a panel of
-/// 24 KiB, and a tail of two pixels.
+/// 24 KiB, and a tail of two pixels; the gradient of weights what
+/// kMaxWeightRows says.
 inline constexpr int64_t kScratchBytes = 112 * 1024;
+/// The gradient of a convolution's weights takes at most that many rows of that
+/// many terms.
+inline constexpr int64_t kMaxWeightRows = 48, kMaxWeightTerms = 512;
 
 inline constexpr int kMaxBatchRank = 16;
 
@@ -95,6 +99,29 @@ struct DepthwisePlan {
   Epilogue epilogue;
 };
 
+/// The gradient of a convolution's weights: the sums over images and pixels of
+/// the products of the output's gradient [M][pixels] and the columns [rows]
+/// [pixels] of x, rows = C/group*KH*KW. Tiles are numbered group, row block,
+/// channel block, the last fastest.
+struct ConvWeightPlan {
+  ConvPlan columns; ///< What there is to know to pack columns of x.
+  int64_t rowBlock, rowBlocks;
+  int64_t channelBlock, channelBlocks; ///< Output channels.
+  /// What a tile packs at a time: parts of images, or some images as a whole,
+  /// each in `imageTerms` places, of which the last may be left over.
+  int64_t pixelBlock, images, imageTerms;
+};
+
+/// Adds each element of a pooling's gradient to the element of x that its
+/// window chose. Tiles are blocks of planes [image][channel].
+struct MaxPoolPlan {
+  int64_t planes, planeBlock;
+  int64_t inH, inW, outH, outW;
+  int64_t kernelH, kernelW;
+  int64_t strideH, strideW, dilationH, dilationW;
+  int64_t padTop, padLeft;
+};
+
 /// The functions of one instruction set. `arguments` as PreparedKernel::run().
 struct KernelSet {
   int64_t vectorWidth; ///< Floats.
@@ -102,8 +129,14 @@ struct KernelSet {
                  int64_t end);
   void (*conv)(const ConvPlan &plan, void *const *arguments, int64_t begin,
                int64_t end);
+  /// arguments: x, the output's gradient, the result.
+  void (*convWeightGradient)(const ConvWeightPlan &plan, void *const *arguments,
+                             int64_t begin, int64_t end);
   void (*depthwise)(const DepthwisePlan &plan, void *const *arguments,
                     int64_t begin, int64_t end);
+  /// arguments: x, the gradient of its pooling, the result.
+  void (*maxPoolGradient)(const MaxPoolPlan &plan, void *const *arguments,
+                          int64_t begin, int64_t end);
 };
 
 extern const KernelSet baselineKernels;

@@ -6,13 +6,17 @@
 #define DLC_RUNTIME_KERNEL_CPU_KERNELS_H
 
 #include "ConvTiles.h"
+#include "ConvWeightTiles.h"
 #include "DepthwiseTiles.h"
 #include "MatmulTiles.h"
+#include "PoolTiles.h"
 
 namespace dlc::rt::cpu {
 namespace {
 
-constexpr KernelSet thisKernelSet = {kLanes, runMatmul, runConv, runDepthwise};
+constexpr KernelSet thisKernelSet = {kLanes,       runMatmul,
+                                     runConv,      runConvWeightGradient,
+                                     runDepthwise, runMaxPoolGradient};
 
 } // namespace
 } // namespace dlc::rt::cpu

@@ -62,10 +62,6 @@ inline bool MatmulTile::needsPacking(int64_t valid, int64_t width) const {
   return plan.transposedB || valid < width || rowEnd - rowBegin > fewRows;
 }
 
-typedef float Quad __attribute__((vector_size(16)));
-typedef float UnalignedQuad
-    __attribute__((vector_size(16), aligned(4), may_alias));
-
 /// Four columns of b, which lie along k in memory, into a panel.
 inline void packFourTransposed(const float *source, int64_t stride,
                                int64_t terms, float *target) {

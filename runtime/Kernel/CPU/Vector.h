@@ -39,6 +39,10 @@ typedef float Vec __attribute__((vector_size(DLC_VECTOR_BYTES)));
 typedef int32_t IntVec __attribute__((vector_size(DLC_VECTOR_BYTES)));
 typedef float UnalignedVec
     __attribute__((vector_size(DLC_VECTOR_BYTES), aligned(4), may_alias));
+/// Four floats, whatever the width.
+typedef float Quad __attribute__((vector_size(16)));
+typedef float UnalignedQuad
+    __attribute__((vector_size(16), aligned(4), may_alias));
 
 [[gnu::always_inline]] inline Vec load(const float *source) {
   return *reinterpret_cast<const UnalignedVec *>(source);

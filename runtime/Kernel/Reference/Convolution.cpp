@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Convolution over any number of spatial dimensions: input N C D..., weights
-// M C/group K..., an optional bias of M elements.
+// M C/group K..., an optional bias of M elements; and the gradient of weights.
 
 #include "ConvolutionShape.h"
 #include "Families.h"
@@ -36,6 +36,47 @@ static Status inferConv(const InferContext &context,
     type.shape.push_back(positions);
   }
   return addResult(results, std::move(type));
+}
+
+/// What the weights' gradient says of a convolution of operand 0 that gives
+/// operand 1.
+static Status inferWeightGradient(const InferContext &context,
+                                  std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 2));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  DLC_RETURN_IF_ERROR(checkSameType(context, 0, 1));
+  const TensorType &x = context.operand(0).type, &g = context.operand(1).type;
+  std::span<const int64_t> kernel = context.attrs().getInts("kernel_shape");
+  if (kernel.empty() || kernel.size() > DLC_MAX_RANK - 2)
+    return DLC_INVALID("attribute kernel_shape: expected 1 to %d values, got "
+                       "%zu",
+                       DLC_MAX_RANK - 2, kernel.size());
+  const int64_t rank = static_cast<int64_t>(kernel.size());
+  Window::Extents extents;
+  DLC_RETURN_IF_ERROR(
+      readExtents(context.attrs(), "kernel_shape", rank, 1, 1, extents));
+  DLC_RETURN_IF_ERROR(checkRank(context, 0, rank + 2));
+  DLC_RETURN_IF_ERROR(checkRank(context, 1, rank + 2));
+  ConvolutionShape shape;
+  shape.input = x.shape;
+  shape.input.resize(rank + 2, kUnknownDim);
+  std::vector<int64_t> positions = g.shape;
+  positions.resize(rank + 2, kUnknownDim);
+  int64_t batch = shape.input[0];
+  if (!mergeDim(batch, positions[0]))
+    return DLC_INVALID("operand 1: expected a batch of %" PRId64
+                       ", got %" PRId64,
+                       shape.input[0], positions[0]);
+  shape.weights = {positions[1], kUnknownDim};
+  shape.weights.insert(shape.weights.end(), kernel.begin(), kernel.end());
+  DLC_RETURN_IF_ERROR(readConvolution(context.attrs(), shape));
+  DLC_RETURN_IF_ERROR(
+      checkDivides(shape.group, shape.input[1], "input channels"));
+  DLC_RETURN_IF_ERROR(
+      checkDivides(shape.group, positions[1], "output channels"));
+  if (shape.input[1] >= 0)
+    shape.weights[1] = shape.input[1] / shape.group;
+  return addResult(results, {x.type, std::move(shape.weights)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,9 +213,66 @@ static Status computeConv(ComputeContext &context) {
   });
 }
 
+/// The sum over the batch of one image's channel, from `x` on, times one
+/// channel of the positions, from `g` on, where kernel element `k` met it.
+template <typename E>
+static Accumulator<E> sumMeetings(const ConvolutionPlan &plan, int64_t k,
+                                  const typename E::Storage *x,
+                                  const typename E::Storage *g) {
+  using Acc = Accumulator<E>;
+  const ConvolutionShape &shape = plan.shape;
+  int64_t width = plan.output.back();
+  int64_t stride = shape.window.strides[shape.window.rank - 1];
+  Acc sum = 0;
+  for (int64_t n = 0; n < shape.input[0]; ++n) {
+    for (int64_t row = 0; row < plan.outputSize; row += width) {
+      RowMeeting meeting = meet(plan, k, row);
+      const auto *from = x + (meeting.input + meeting.begin * stride);
+      for (int64_t i = meeting.begin; i < meeting.end; ++i, from += stride)
+        sum += static_cast<Acc>(E::decode(*from)) *
+               static_cast<Acc>(E::decode(g[row + i]));
+    }
+    x += shape.input[1] * plan.inputSize;
+    g += plan.output[1] * plan.outputSize;
+  }
+  return sum;
+}
+
+static Status computeWeightGradient(ComputeContext &context) {
+  const TensorView &x = context.input(0), &g = context.input(1);
+  const TensorView &w = context.output(0);
+  ConvolutionPlan plan;
+  plan.shape.input.assign(x.shape.begin(), x.shape.end());
+  plan.shape.weights.assign(w.shape.begin(), w.shape.end());
+  plan.output = g.shape;
+  DLC_RETURN_IF_ERROR(readConvolution(context.attrs(), plan.shape));
+  for (int64_t d = 0; d < plan.shape.window.rank; ++d) {
+    plan.inputSize *= x.shape[d + 2];
+    plan.outputSize *= g.shape[d + 2];
+    plan.kernelSize *= w.shape[d + 2];
+  }
+  if (plan.outputSize == 0) // Rows have no width to step by.
+    plan.shape.input[0] = 0;
+  int64_t depth = w.shape[1], perGroup = w.shape[0] / plan.shape.group;
+  return dispatch(w.type, [&](auto element) {
+    using E = decltype(element);
+    using Storage = typename E::Storage;
+    auto *to = w.as<Storage>();
+    for (int64_t m = 0; m < w.shape[0]; ++m)
+      for (int64_t c = 0; c < depth; ++c)
+        for (int64_t k = 0; k < plan.kernelSize; ++k)
+          *to++ = E::encode(sumMeetings<E>(
+              plan, k,
+              x.as<Storage>() + (m / perGroup * depth + c) * plan.inputSize,
+              g.as<Storage>() + m * plan.outputSize));
+    return Status::ok();
+  });
+}
+
 std::span<const Operation> ref::convolutionOperations() {
   static constexpr Operation operations[] = {
       {"conv", inferConv, computeConv},
+      {"conv_weight_gradient", inferWeightGradient, computeWeightGradient},
   };
   return operations;
 }

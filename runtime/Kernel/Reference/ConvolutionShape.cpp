@@ -10,8 +10,8 @@
 using namespace dlc::rt;
 using namespace dlc::rt::ref;
 
-static Status readAttributes(const Attributes &attributes,
-                             ConvolutionShape &shape) {
+Status ref::readConvolution(const Attributes &attributes,
+                            ConvolutionShape &shape) {
   shape.group = attributes.getInt("group", 1);
   if (shape.group < 1 || shape.group > INT32_MAX)
     return DLC_INVALID("expected a group count in [1, 2^31), got %" PRId64,
@@ -40,7 +40,7 @@ Status ref::readConvolution(const InferContext &context,
   shape.weights = w.shape;
   shape.input.resize(rank, kUnknownDim);
   shape.weights.resize(rank, kUnknownDim);
-  return readAttributes(context.attrs(), shape);
+  return readConvolution(context.attrs(), shape);
 }
 
 Status ref::readConvolution(const ComputeContext &context,
@@ -50,7 +50,7 @@ Status ref::readConvolution(const ComputeContext &context,
   shape.hasRank = true;
   shape.input.assign(x.begin(), x.end());
   shape.weights.assign(w.begin(), w.end());
-  return readAttributes(context.attrs(), shape);
+  return readConvolution(context.attrs(), shape);
 }
 
 Status ref::checkDivides(int64_t divisor, int64_t dim, const char *what) {

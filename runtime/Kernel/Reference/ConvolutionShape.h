@@ -23,6 +23,9 @@ Status readConvolution(const InferContext &context, ConvolutionShape &shape);
 /// The same when every shape is known; for computations.
 Status readConvolution(const ComputeContext &context, ConvolutionShape &shape);
 
+/// Reads the attributes for the input and weights that are set.
+Status readConvolution(const Attributes &attributes, ConvolutionShape &shape);
+
 /// Checks that `dim`, called `what` in the message, is a multiple of
 /// `divisor`.
 Status checkDivides(int64_t divisor, int64_t dim, const char *what);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pooling over sliding windows: max_pool, max_pool_with_indices, avg_pool,
-// lp_pool. Inputs are N C D..., with any number of spatial dimensions.
+// Pooling over sliding windows: max_pool, max_pool_with_indices,
+// max_pool_gradient, avg_pool, lp_pool. Inputs are N C D..., with any number of
+// spatial dimensions.
 
 #include "Element.h"
 #include "Families.h"
@@ -42,8 +43,8 @@ static Status countPool(const Attributes &attributes, Window &window, int64_t d,
   return countPositions(window, d, input, ceilMode, positions);
 }
 
+/// The pooling of operand 0.
 static Status inferPool(const InferContext &context, TensorType &result) {
-  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
   Window window;
   DLC_RETURN_IF_ERROR(readPoolWindow(context.attrs(), window));
   DLC_RETURN_IF_ERROR(checkRank(context, 0, window.rank + 2));
@@ -59,6 +60,7 @@ static Status inferPool(const InferContext &context, TensorType &result) {
 static Status inferMaxPool(const InferContext &context,
                            std::vector<TensorType> &results) {
   TensorType result;
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
   DLC_RETURN_IF_ERROR(checkType(context, 0, numericTypes));
   DLC_RETURN_IF_ERROR(inferPool(context, result));
   return addResult(results, std::move(result));
@@ -75,9 +77,28 @@ static Status inferMaxPoolWithIndices(const InferContext &context,
   return addResult(results, std::move(indices));
 }
 
+static Status inferMaxPoolGradient(const InferContext &context,
+                                   std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkOperands(context, 2));
+  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
+  DLC_RETURN_IF_ERROR(checkSameType(context, 0, 1));
+  TensorType pooled;
+  DLC_RETURN_IF_ERROR(inferPool(context, pooled));
+  const TensorType &g = context.operand(1).type;
+  if (g.hasRank && !mayHaveShape(g, pooled.shape))
+    return DLC_INVALID("operand 1: expected %s, what the pooling of operand 0 "
+                       "gives, got %s",
+                       toString(pooled).c_str(), toString(g).c_str());
+  TensorType result = context.operand(0).type;
+  if (!result.hasRank)
+    result = {result.type, std::vector<int64_t>(pooled.rank(), kUnknownDim)};
+  return addResult(results, std::move(result));
+}
+
 static Status inferAvgPool(const InferContext &context,
                            std::vector<TensorType> &results) {
   TensorType result;
+  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
   DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
   DLC_RETURN_IF_ERROR(inferPool(context, result));
   return addResult(results, std::move(result));
@@ -131,11 +152,11 @@ static Cover coverAt(const Window &window, std::span<const int64_t> extents,
   return cover;
 }
 
-/// Calls function(cover, inputOffset, outputOffset) for each result element.
+/// Calls function(cover, inputOffset, outputOffset) for each element of `y`,
+/// the result of pooling `x`.
 template <typename F>
-static Status forEachWindow(ComputeContext &context, F &&function) {
-  const TensorView &x = context.input(0);
-  TensorView &y = context.output(0);
+static Status forEachWindow(const ComputeContext &context, const TensorView &x,
+                            const TensorView &y, F &&function) {
   Window window;
   DLC_RETURN_IF_ERROR(readPoolWindow(context.attrs(), window));
   std::span<const int64_t> extents = x.shape.subspan(2);
@@ -192,7 +213,7 @@ static Status poolMax(ComputeContext &context, F &&store) {
   TensorView &y = context.output(0);
   return dispatch(x.type, [&]<typename E>(E) {
     return forEachWindow(
-        context, [&](const Cover &cover, int64_t from, int64_t to) {
+        context, x, y, [&](const Cover &cover, int64_t from, int64_t to) {
           int64_t tap = findMax<E>(x, from, cover);
           storeElement<E>(y.data, to,
                           tap < 0 ? leastValue<E>()
@@ -231,13 +252,29 @@ static Status computeMaxPoolWithIndices(ComputeContext &context) {
   });
 }
 
+static Status computeMaxPoolGradient(ComputeContext &context) {
+  const TensorView &x = context.input(0), &g = context.input(1);
+  TensorView &dx = context.output(0);
+  return dispatchFloat(x.type, [&]<typename E>(E) {
+    std::vector<double> sums(dx.size());
+    DLC_RETURN_IF_ERROR(forEachWindow(
+        context, x, g, [&](const Cover &cover, int64_t from, int64_t to) {
+          if (int64_t tap = findMax<E>(x, from, cover); tap >= 0)
+            sums[from + tap] += loadElement<E>(g.data, to);
+        }));
+    for (size_t i = 0; i < sums.size(); ++i)
+      storeElement<E>(dx.data, static_cast<int64_t>(i), sums[i]);
+    return Status::ok();
+  });
+}
+
 static Status computeAvgPool(ComputeContext &context) {
   const TensorView &x = context.input(0);
   TensorView &y = context.output(0);
   bool withPadding = context.attrs().getInt("count_include_pad", 0) != 0;
   return dispatchFloat(x.type, [&]<typename E>(E) {
     return forEachWindow(
-        context, [&](const Cover &cover, int64_t from, int64_t to) {
+        context, x, y, [&](const Cover &cover, int64_t from, int64_t to) {
           double sum = 0;
           for (int64_t tap : cover.taps)
             sum += loadElement<E>(x.data, from + tap);
@@ -254,7 +291,7 @@ static Status computeLpPool(ComputeContext &context) {
   double p = static_cast<double>(context.attrs().getInt("p", 2));
   return dispatchFloat(x.type, [&]<typename E>(E) {
     return forEachWindow(
-        context, [&](const Cover &cover, int64_t from, int64_t to) {
+        context, x, y, [&](const Cover &cover, int64_t from, int64_t to) {
           double sum = 0;
           for (int64_t tap : cover.taps)
             sum += std::pow(std::fabs(loadElement<E>(x.data, from + tap)), p);
@@ -268,6 +305,7 @@ std::span<const Operation> ref::poolingOperations() {
       {"avg_pool", inferAvgPool, computeAvgPool},
       {"lp_pool", inferLpPool, computeLpPool},
       {"max_pool", inferMaxPool, computeMaxPool},
+      {"max_pool_gradient", inferMaxPoolGradient, computeMaxPoolGradient},
       {"max_pool_with_indices", inferMaxPoolWithIndices,
        computeMaxPoolWithIndices},
   };

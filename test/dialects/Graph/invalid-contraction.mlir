@@ -58,3 +58,43 @@ func.func @einsum_c1(%a: tensor<2x3xf32>, %b: tensor<3x4xf64>) {
   %out = graph.einsum %a, %b {equation = "ij,jk->ik"} : (tensor<2x3xf32>, tensor<3x4xf64>) -> tensor<2x4xf32>
   return
 }
+
+// -----
+
+func.func @conv_weight_gradient_c1(%x: tensor<1x4x8xf32>, %g: tensor<1x2x8xf64>) {
+  // expected-error @+1 {{'graph.conv_weight_gradient' op operand 1: expected f32 as operand 0, got f64}}
+  %out = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3>} : (tensor<1x4x8xf32>, tensor<1x2x8xf64>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_gradient_c2(%x: tensor<1x4x8xf32>, %g: tensor<2x2x8xf32>) {
+  // expected-error @+1 {{'graph.conv_weight_gradient' op operand 1: expected a batch of 1, got 2}}
+  %out = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3>} : (tensor<1x4x8xf32>, tensor<2x2x8xf32>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_gradient_c2_kernel(%x: tensor<1x4x8xf32>, %g: tensor<1x2x8xf32>) {
+  // expected-error @+1 {{'graph.conv_weight_gradient' op attribute kernel_shape: expected values in [1, 2^31), got 0}}
+  %out = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 0>} : (tensor<1x4x8xf32>, tensor<1x2x8xf32>) -> tensor<2x4x0xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_gradient_c3(%x: tensor<1x4x8xf32>, %g: tensor<1x3x8xf32>) {
+  // expected-error @+1 {{'graph.conv_weight_gradient' op expected output channels in 2 equal groups, got 3}}
+  %out = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3>, group = 2 : i64} : (tensor<1x4x8xf32>, tensor<1x3x8xf32>) -> tensor<3x2x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv_weight_gradient_c4(%x: tensor<1x4x8xf32>, %g: tensor<1x2x8xf32>) {
+  // expected-error @+1 {{'graph.conv_weight_gradient' op attribute strides: expected 1 values, got 2}}
+  %out = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3>, strides = array<i64: 1, 1>} : (tensor<1x4x8xf32>, tensor<1x2x8xf32>) -> tensor<2x4x3xf32>
+  return
+}

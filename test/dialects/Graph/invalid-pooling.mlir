@@ -18,6 +18,22 @@ func.func @max_pool_with_indices_c2(%x: tensor<8x4x6x6xf32>) {
 
 // -----
 
+func.func @max_pool_gradient_c1(%x: tensor<1x1x4xf32>, %g: tensor<1x1x2xf64>) {
+  // expected-error @+1 {{'graph.max_pool_gradient' op operand 1: expected f32 as operand 0, got f64}}
+  %out = graph.max_pool_gradient %x, %g {kernel_shape = array<i64: 3>} : (tensor<1x1x4xf32>, tensor<1x1x2xf64>) -> tensor<1x1x4xf32>
+  return
+}
+
+// -----
+
+func.func @max_pool_gradient_c2(%x: tensor<1x1x4xf32>, %g: tensor<1x1x3xf32>) {
+  // expected-error @+1 {{'graph.max_pool_gradient' op operand 1: expected 1x1x2xf32, what the pooling of operand 0 gives, got 1x1x3xf32}}
+  %out = graph.max_pool_gradient %x, %g {kernel_shape = array<i64: 3>} : (tensor<1x1x4xf32>, tensor<1x1x3xf32>) -> tensor<1x1x4xf32>
+  return
+}
+
+// -----
+
 func.func @max_unpool_c1(%x: tensor<1x1x2x2xf32>, %i: tensor<1x1x3x2xi64>) {
   // expected-error @+1 {{'graph.max_unpool' op operand 1: expected the shape of 1x1x2x2xf32, got 1x1x3x2xi64}}
   %out = graph.max_unpool %x, %i {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x1x2x2xf32>, tensor<1x1x3x2xi64>) -> tensor<1x1x4x4xf32>

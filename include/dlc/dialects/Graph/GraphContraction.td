@@ -87,6 +87,38 @@ def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor", [
   let results = (outs Graph_FloatTensor:$y);
 }
 
+def ConvWeightGradientOp : Graph_Op<"conv_weight_gradient", "Anchor", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+  let summary = "Gradient of a convolution's weights";
+  let description = [{
+    What a convolution of `x` with these attributes and windows of
+    `kernel_shape` passes on to its weights, given `g`, the gradient of its
+    result: for each weight, the sum over the batch and all positions of `g`
+    times the element of `x` that met it there. `g` may have any number of
+    positions; elements outside of `x` count nothing, and the ends of `pads`
+    mean nothing.
+
+    Constraints:
+    - (conv_weight_gradient_c1) `x`, `g` and `w` have the same element type, a
+      float.
+    - (conv_weight_gradient_c2) `x` and `g` have the same batch, and two
+      dimensions more than `kernel_shape` has numbers, which are positive.
+    - (conv_weight_gradient_c3) the channels of `x` and those of `g` are
+      multiples of `group`.
+    - (conv_weight_gradient_c4) `strides` and `dilations` have one positive
+      number per spatial dimension, `pads` two.
+
+    ```mlir
+    %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<8x3x32x32xf32>, tensor<8x16x15x15xf32>) -> tensor<16x3x3x3xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$x, Graph_FloatTensor:$g,
+                       DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,
+                       Graph_Ints:$pads, Graph_Ints:$dilations,
+                       Graph_Int<"1">:$group);
+  let results = (outs Graph_FloatTensor:$w);
+}
+
 def DeformConvOp : Graph_Op<"deform_conv", "Opaque"> {
   let summary = "Deformable convolution";
   let description = [{

@@ -91,6 +91,31 @@ def MaxPoolWithIndicesOp : Graph_Op<"max_pool_with_indices", "Opaque", [
   let results = (outs Graph_NumberTensor:$y, Graph_I64Tensor:$indices);
 }
 
+def MaxPoolGradientOp : Graph_Op<"max_pool_gradient", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+  let summary = "Gradient of max pooling";
+  let description = [{
+    What `graph.max_pool` of `x` with these attributes passes on to `x`, given
+    `g`, the gradient of its result: each element of `g` is added to the element
+    that its window chose, the first of equal ones.
+
+    Constraints:
+    - (max_pool_gradient_c1) `x` and `g` have the same element type, a float;
+      `dx` has the type of `x`.
+    - (max_pool_gradient_c2) the attributes are as for `graph.max_pool`, of
+      which the result has the shape of `g`.
+
+    ```mlir
+    %dx = graph.max_pool_gradient %x, %g {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<8x4x6x6xf32>, tensor<8x4x3x3xf32>) -> tensor<8x4x6x6xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$x, Graph_FloatTensor:$g,
+                       DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,
+                       Graph_Ints:$pads, Graph_Ints:$dilations,
+                       Graph_Bool<"false">:$ceil_mode, Graph_AutoPad:$auto_pad);
+  let results = (outs Graph_FloatTensor:$dx);
+}
+
 def MaxUnpoolOp : Graph_Op<"max_unpool", "Opaque", [
     DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Partial inverse of max pooling";

@@ -72,6 +72,21 @@ func.func @conv_10(%x: tensor<1x1x2x3x2xf64>, %w: tensor<2x1x2x2x1xf64>) -> tens
   return %y : tensor<1x2x1x2x2xf64>
 }
 
+func.func @conv_weight_gradient(%x: tensor<2x2x5xf64>, %g: tensor<2x3x3xf64>) -> tensor<3x2x3xf64> {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3>} : (tensor<2x2x5xf64>, tensor<2x3x3xf64>) -> tensor<3x2x3xf64>
+  return %w : tensor<3x2x3xf64>
+}
+
+func.func @conv_weight_gradient_2(%x: tensor<1x2x6x5xf64>, %g: tensor<1x4x3x4xf64>) -> tensor<4x1x3x2xf64> {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 2>, strides = array<i64: 2, 1>, pads = array<i64: 1, 0, 1, 0>, group = 2 : i64} : (tensor<1x2x6x5xf64>, tensor<1x4x3x4xf64>) -> tensor<4x1x3x2xf64>
+  return %w : tensor<4x1x3x2xf64>
+}
+
+func.func @conv_weight_gradient_3(%x: tensor<1x1x7xf64>, %g: tensor<1x2x8xf64>) -> tensor<2x1x2xf64> {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 2>, dilations = array<i64: 3>, pads = array<i64: 2, 0>} : (tensor<1x1x7xf64>, tensor<1x2x8xf64>) -> tensor<2x1x2xf64>
+  return %w : tensor<2x1x2xf64>
+}
+
 func.func @conv_transpose(%x: tensor<1x2x4xf64>, %w: tensor<2x3x3xf64>, %b: tensor<3xf64>) -> tensor<1x3x6xf64> {
   %y = graph.conv_transpose %x, %w, %b : (tensor<1x2x4xf64>, tensor<2x3x3xf64>, tensor<3xf64>) -> tensor<1x3x6xf64>
   return %y : tensor<1x3x6xf64>

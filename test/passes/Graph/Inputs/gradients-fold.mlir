@@ -242,6 +242,16 @@ func.func @lrn_2(%x: tensor<1x4x2x2xf64>) -> tensor<1x4x2x2xf64> {
   return %y : tensor<1x4x2x2xf64>
 }
 
+func.func @max_pool_gradient(%x: tensor<2x1x4x5xf64>, %g: tensor<2x1x3x3xf64>) -> tensor<2x1x4x5xf64> {
+  %y = graph.max_pool_gradient %x, %g {kernel_shape = array<i64: 2, 3>} : (tensor<2x1x4x5xf64>, tensor<2x1x3x3xf64>) -> tensor<2x1x4x5xf64>
+  return %y : tensor<2x1x4x5xf64>
+}
+
+func.func @max_pool_gradient_2(%x: tensor<1x1x2xf64>, %g: tensor<1x1x5xf64>) -> tensor<1x1x2xf64> {
+  %y = graph.max_pool_gradient %x, %g {kernel_shape = array<i64: 2>, pads = array<i64: 2, 2>} : (tensor<1x1x2xf64>, tensor<1x1x5xf64>) -> tensor<1x1x2xf64>
+  return %y : tensor<1x1x2xf64>
+}
+
 func.func @max_pool(%x: tensor<1x2x6xf64>) -> tensor<1x2x3xf64> {
   %y = graph.max_pool %x {kernel_shape = array<i64: 2>, strides = array<i64: 2>} : (tensor<1x2x6xf64>) -> tensor<1x2x3xf64>
   return %y : tensor<1x2x3xf64>

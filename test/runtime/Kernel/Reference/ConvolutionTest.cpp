@@ -210,3 +210,26 @@ TEST(DeformConv, InterpolatesAndMasks) {
   expectFailure("deform_conv", {x, w, f32({1, 1, 2, 2}, {0, 0, 0, 0})}, {},
                 "operand 2: expected 1x2x2x2xf32, got 1x1x2x2xf32");
 }
+
+/// <conv(x, w), g> is linear in w, and its gradient the weights' gradient.
+TEST(ConvWeightGradient, IsTheTransposeOfConv) {
+  Attributes windows = attributes({{"strides", Ints{2, 1}},
+                                   {"pads", Ints{1, 0, 2, 1}},
+                                   {"dilations", Ints{1, 2}},
+                                   {"group", int64_t(2)}});
+  TestTensor x = pattern(DLC_F64, {2, 4, 6, 7}, 1);
+  TestTensor w = pattern(DLC_F64, {6, 2, 3, 2}, 2);
+  TestTensor y = run("conv", {x, w}, windows).results[0];
+  TestTensor g = pattern(DLC_F64, {2, 6, 4, 6}, 3);
+  windows.set("kernel_shape", Ints{3, 2});
+  TestTensor dw = run("conv_weight_gradient", {x, g}, windows).results[0];
+  EXPECT_EQ(dot(y, g), dot(w, dw));
+}
+
+TEST(ConvWeightGradient, AnyPositions) {
+  TestTensor x = f32({1, 1, 3}, {1, 2, 3}), g = f32({1, 1, 5}, {1, 1, 1, 1, 1});
+  Attributes kernel = attributes({{"kernel_shape", Ints{2}}});
+  expectResult("conv_weight_gradient", {x, g}, kernel, f32({1, 1, 2}, {6, 5}));
+  expectResult("conv_weight_gradient", {x, f32({1, 1, 0}, {})}, kernel,
+               f32({1, 1, 2}, {0, 0}));
+}

@@ -80,6 +80,18 @@ TEST(Pooling, AutoPad) {
             "SAME_UPPER or SAME_LOWER, got \"SAME\"");
 }
 
+TEST(Pooling, MaxPoolGradient) {
+  Arg x = row({1, 5, 5, 4, 3}), g = row({1, 2, 4, 8});
+  EXPECT_EQ(evaluated("max_pool_gradient", {x, g}, window(2, 1, {})),
+            "1x1x5xf32 0 3 4 8 0");
+  EXPECT_EQ(evaluated("max_pool_gradient", {row({1, kNaN, 2}), row({1, 2})},
+                      window(2, 1, {})),
+            "1x1x3xf32 0 3 0");
+  EXPECT_EQ(shapesOf("max_pool_gradient", {x, row({1, 2})}, window(2, 1, {})),
+            "error: operand 1: expected 1x1x4xf32, what the pooling of operand "
+            "0 gives, got 1x1x2xf32");
+}
+
 TEST(Pooling, MaxPoolWithIndices) {
   Arg x = f32({1, 2, 2, 2}, {1, 9, 3, 4, 8, 6, 7, 8});
   Attrs attrs = {{"kernel_shape", Ints{2, 2}}};

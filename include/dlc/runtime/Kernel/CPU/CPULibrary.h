@@ -22,7 +22,15 @@
 //                       [group][ceil(OC/group/4)][C/group*KH*KW][4], zero
 //                       padded; with one input channel a group [OC][KH*KW]
 //   bias [OC], residual as y.
-// Both: activation in "" | "relu" | "clamp" (alpha = lo, beta = hi) |
+// cpu.conv_weight_gradient    inputs (x, g), output dw
+//   The gradient of w of the above, given g, that of y: g has any number of
+//   positions, and what lies outside of x counts nothing. strides, pads,
+//   dilations and group as above, of which the ends of pads mean nothing.
+// cpu.max_pool_gradient    inputs (x, g), output dx
+//   The gradient of x [N, C, W] or [N, C, H, W], given g, that of its largest
+//   elements in windows of kernel_shape; strides, pads and dilations as above.
+//   The first of equal elements counts, NaN is the largest.
+// cpu.matmul and cpu.conv: activation in "" | "relu" | "clamp" (alpha = lo, beta = hi) |
 //   "leaky_relu" (alpha) | "sigmoid" | "tanh" | "gelu" | "gelu_tanh" | "silu"
 //   | "hard_swish" | "hard_sigmoid" (alpha, beta). The defaults of alpha and
 //   beta are those of the Graph ops. NaN passes through every activation.
@@ -53,12 +61,16 @@ bool canRun(Isa isa);
 /// The best set that canRun(); what the entries use.
 Isa bestIsa();
 
-/// prepare() of cpu.matmul and cpu.conv for a given instruction set, for tests
-/// and benchmarks. Unsupported when it cannot run here.
+/// prepare() of the entries for a given instruction set, for tests and
+/// benchmarks. Unsupported when it cannot run here.
 Status prepareMatmul(const KernelCall &call, Isa isa,
                      std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConv(const KernelCall &call, Isa isa,
                    std::unique_ptr<PreparedKernel> &prepared);
+Status prepareConvWeightGradient(const KernelCall &call, Isa isa,
+                                 std::unique_ptr<PreparedKernel> &prepared);
+Status prepareMaxPoolGradient(const KernelCall &call, Isa isa,
+                              std::unique_ptr<PreparedKernel> &prepared);
 
 /// The entries of this library.
 std::span<const LibraryEntry> libraryEntries();

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ConvShape.h"
+
+using namespace dlc::rt;
+using namespace dlc::rt::cpu;
+
+static Status attributeError(const char *name, const char *expected) {
+  return makeError(StatusCode::InvalidArgument,
+                   "expected attribute '%s' to be %s", name, expected);
+}
+
+/// A list of one number a spatial dimension, at the places from `offset` on.
+static Status readDims(const Attributes &attributes, const char *name,
+                       int64_t spatial, int64_t least, int64_t (&dims)[2]) {
+  /// More than any image needs, little enough that positions never overflow.
+  constexpr int64_t most = int64_t{1} << 31;
+  std::span<const int64_t> held = attributes.getInts(name);
+  if (held.empty())
+    return Status::ok();
+  if (static_cast<int64_t>(held.size()) != spatial)
+    return attributeError(name, "as long as there are spatial dimensions");
+  for (int64_t i = 0; i < spatial; ++i) {
+    if (held[i] < least || held[i] > most)
+      return attributeError(name, "positive and at most 2^31");
+    dims[2 - spatial + i] = held[i];
+  }
+  return Status::ok();
+}
+
+static Status readPads(const Attributes &attributes, int64_t spatial,
+                       int64_t (&begin)[2], int64_t (&end)[2]) {
+  constexpr int64_t most = int64_t{1} << 31;
+  std::span<const int64_t> held = attributes.getInts("pads");
+  if (held.empty())
+    return Status::ok();
+  if (static_cast<int64_t>(held.size()) != 2 * spatial)
+    return attributeError("pads", "twice as long as there are spatial "
+                                  "dimensions");
+  for (int64_t i = 0; i < spatial; ++i) {
+    if (held[i] < 0 || held[i] > most || held[spatial + i] < 0 ||
+        held[spatial + i] > most)
+      return attributeError("pads", "0 to 2^31");
+    begin[2 - spatial + i] = held[i];
+    end[2 - spatial + i] = held[spatial + i];
+  }
+  return Status::ok();
+}
+
+namespace {
+/// The three tensors that a convolution relates, whichever is the result.
+struct ConvTensors {
+  const TensorType &x, &w, &y;
+};
+} // namespace
+
+static Status checkChannels(const ConvTensors &tensors,
+                            const ConvShape &shape) {
+  const auto &[x, w, y] = tensors;
+  if (shape.group < 1 || shape.inChannels % shape.group != 0 ||
+      shape.outChannels % shape.group != 0)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a group that divides %lld and %lld channels, "
+                     "got %lld",
+                     static_cast<long long>(shape.inChannels),
+                     static_cast<long long>(shape.outChannels),
+                     static_cast<long long>(shape.group));
+  if (w.shape[1] != shape.groupIn())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected %lld input channels a group, got %s",
+                     static_cast<long long>(shape.groupIn()),
+                     toString(w).c_str());
+  if (y.shape[0] != x.shape[0] || y.shape[1] != w.shape[0])
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an output of %lld images of %lld channels, "
+                     "got %s",
+                     static_cast<long long>(x.shape[0]),
+                     static_cast<long long>(w.shape[0]), toString(y).c_str());
+  return Status::ok();
+}
+
+/// The output's spatial dimensions are those of the formula.
+static Status checkSpatial(const ConvTensors &tensors, const ConvShape &shape,
+                           const int64_t (&padEnd)[2]) {
+  for (int i = 0; i < 2; ++i) {
+    const int64_t padded = shape.in[i] + shape.padBegin[i] + padEnd[i];
+    int64_t reach = 0;
+    if (shape.kernel[i] < 1 ||
+        __builtin_mul_overflow(shape.kernel[i] - 1, shape.dilation[i], &reach))
+      return makeError(StatusCode::InvalidArgument,
+                       "expected a kernel of at least one tap, got %s",
+                       toString(tensors.w).c_str());
+    const int64_t room = padded - reach - 1;
+    const int64_t expected = room < 0 ? 0 : room / shape.stride[i] + 1;
+    if (shape.out[i] != expected)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected %lld output positions, got %lld in %s",
+                       static_cast<long long>(expected),
+                       static_cast<long long>(shape.out[i]),
+                       toString(tensors.y).c_str());
+  }
+  return Status::ok();
+}
+
+/// Reads everything but the epilogue and flags; padding of ends to `padEnd`.
+static Status readShape(const ConvTensors &tensors,
+                        const Attributes &attributes, int64_t group,
+                        ConvShape &shape, int64_t (&padEnd)[2]) {
+  const auto &[x, w, y] = tensors;
+  if (w.rank() != x.rank() || y.rank() != x.rank())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected operands of equal rank, got %s, %s and %s",
+                     toString(x).c_str(), toString(w).c_str(),
+                     toString(y).c_str());
+  const int64_t spatial = x.rank() - 2;
+  shape.batch = x.shape[0];
+  shape.inChannels = x.shape[1];
+  shape.outChannels = w.shape[0];
+  shape.group = group;
+  for (int i = 0; i < 2; ++i) {
+    const int64_t d = i - (2 - spatial) + 2; // Below 2: the row of a 1-D one.
+    shape.in[i] = d < 2 ? 1 : x.shape[d];
+    shape.kernel[i] = d < 2 ? 1 : w.shape[d];
+    shape.out[i] = d < 2 ? 1 : y.shape[d];
+    shape.stride[i] = shape.dilation[i] = 1;
+    shape.padBegin[i] = padEnd[i] = 0;
+  }
+  DLC_RETURN_IF_ERROR(
+      readDims(attributes, "strides", spatial, 1, shape.stride));
+  DLC_RETURN_IF_ERROR(
+      readDims(attributes, "dilations", spatial, 1, shape.dilation));
+  DLC_RETURN_IF_ERROR(readPads(attributes, spatial, shape.padBegin, padEnd));
+  return checkChannels(tensors, shape);
+}
+
+Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
+  using enum AttributeKind;
+  const Attributes &attributes = call.attributes;
+  DLC_RETURN_IF_ERROR(checkAttributes(attributes, {{"strides", Ints},
+                                                   {"pads", Ints},
+                                                   {"dilations", Ints},
+                                                   {"group", Int},
+                                                   {"packed_w", Int}}));
+  DLC_RETURN_IF_ERROR(checkOperands(call, 3, 4));
+  const ConvTensors tensors{call.inputs[0], call.inputs[1], call.outputs[0]};
+  int64_t padEnd[2];
+  DLC_RETURN_IF_ERROR(readShape(tensors, attributes,
+                                attributes.getInt("group", 1), shape, padEnd));
+  DLC_RETURN_IF_ERROR(checkSpatial(tensors, shape, padEnd));
+  DLC_RETURN_IF_ERROR(readFlag(attributes, "packed_w", shape.packed));
+  DLC_RETURN_IF_ERROR(readEpilogue(attributes, shape.epilogue));
+  return checkBiasAndResidual(call, shape.outChannels);
+}
+
+/// Windows may lie anywhere, but not so far that positions would overflow.
+static Status checkReach(const ConvShape &shape) {
+  constexpr int64_t most = int64_t{1} << 60;
+  for (int i = 0; i < 2; ++i) {
+    int64_t windows = 0, taps = 0;
+    if (__builtin_mul_overflow(shape.out[i], shape.stride[i], &windows) ||
+        __builtin_mul_overflow(shape.kernel[i], shape.dilation[i], &taps) ||
+        windows > most || taps > most)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected windows that reach at most 2^60 elements");
+  }
+  return Status::ok();
+}
+
+/// Gradients are taken as they are.
+static Status checkNothingAdded(const KernelCall &call, ConvShape &shape) {
+  DLC_RETURN_IF_ERROR(readEpilogue(call.attributes, shape.epilogue));
+  if (hasBias(call) || hasResidual(call) ||
+      shape.epilogue.activation != Activation::None)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected no bias, residual or activation");
+  return Status::ok();
+}
+
+Status cpu::readConvWeightGradient(const KernelCall &call, ConvShape &shape) {
+  using enum AttributeKind;
+  const Attributes &attributes = call.attributes;
+  DLC_RETURN_IF_ERROR(checkAttributes(attributes, {{"strides", Ints},
+                                                   {"pads", Ints},
+                                                   {"dilations", Ints},
+                                                   {"group", Int}}));
+  DLC_RETURN_IF_ERROR(checkOperands(call, 3, 4));
+  DLC_RETURN_IF_ERROR(checkNothingAdded(call, shape));
+  const ConvTensors tensors{call.inputs[0], call.outputs[0], call.inputs[1]};
+  int64_t padEnd[2];
+  DLC_RETURN_IF_ERROR(readShape(tensors, attributes,
+                                attributes.getInt("group", 1), shape, padEnd));
+  return checkReach(shape);
+}
+
+Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {
+  using enum AttributeKind;
+  const Attributes &attributes = call.attributes;
+  DLC_RETURN_IF_ERROR(checkAttributes(attributes, {{"kernel_shape", Ints},
+                                                   {"strides", Ints},
+                                                   {"pads", Ints},
+                                                   {"dilations", Ints}}));
+  DLC_RETURN_IF_ERROR(checkOperands(call, 3, 4));
+  DLC_RETURN_IF_ERROR(checkNothingAdded(call, shape));
+  const TensorType &x = call.inputs[0];
+  if (call.outputs[0].shape != x.shape)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an output %s, got %s", toString(x).c_str(),
+                     toString(call.outputs[0]).c_str());
+  // As a convolution that has a kernel for each channel.
+  TensorType kernel{DLC_F32, {x.shape[1], 1}};
+  constexpr int64_t most = int64_t{1} << 31;
+  for (int64_t extent : attributes.getInts("kernel_shape")) {
+    if (extent < 1 || extent > most)
+      return attributeError("kernel_shape", "positive and at most 2^31");
+    kernel.shape.push_back(extent);
+  }
+  const ConvTensors tensors{x, kernel, call.inputs[1]};
+  int64_t padEnd[2];
+  DLC_RETURN_IF_ERROR(
+      readShape(tensors, attributes, x.shape[1], shape, padEnd));
+  if (shape.in[0] * shape.in[1] > INT32_MAX)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected planes of less than 2^31 elements, got %s",
+                     toString(x).c_str());
+  return checkReach(shape);
+}
+
+ConvPlan cpu::makeConvPlan(const ConvShape &shape) {
+  ConvPlan plan = {};
+  plan.batch = shape.batch;
+  plan.group = shape.group;
+  plan.inChannels = shape.groupIn();
+  plan.outChannels = shape.groupOut();
+  plan.inH = shape.in[0];
+  plan.inW = shape.in[1];
+  plan.outH = shape.out[0];
+  plan.outW = shape.out[1];
+  plan.kernelH = shape.kernel[0];
+  plan.kernelW = shape.kernel[1];
+  plan.strideH = shape.stride[0];
+  plan.strideW = shape.stride[1];
+  plan.dilationH = shape.dilation[0];
+  plan.dilationW = shape.dilation[1];
+  plan.padTop = shape.padBegin[0];
+  plan.padLeft = shape.padBegin[1];
+  plan.packedW = shape.packed;
+  plan.k = plan.inChannels * shape.taps();
+  plan.pixels = shape.pixels();
+  plan.epilogue = shape.epilogue;
+  const bool pointwise = shape.taps() == 1 && plan.strideH == 1 &&
+                         plan.strideW == 1 && plan.padTop == 0 &&
+                         plan.padLeft == 0 && plan.inH == plan.outH &&
+                         plan.inW == plan.outW;
+  if (pointwise) {
+    // Rows follow each other in memory: one long row.
+    plan.inW = plan.outW = plan.pixels;
+    plan.inH = plan.outH = 1;
+  }
+  return plan;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the entries of convolutions check and read of their calls.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_CONVSHAPE_H
+#define DLC_RUNTIME_KERNEL_CPU_CONVSHAPE_H
+
+#include "Check.h"
+
+namespace dlc::rt::cpu {
+
+/// A checked call with one-dimensional convolutions made two-dimensional.
+struct ConvShape {
+  int64_t batch, group, inChannels, outChannels; ///< Channels of all groups.
+  int64_t in[2], out[2], kernel[2], stride[2], dilation[2], padBegin[2];
+  bool packed;
+  Epilogue epilogue;
+
+  int64_t groupIn() const { return group ? inChannels / group : 0; }
+  int64_t groupOut() const { return group ? outChannels / group : 0; }
+  int64_t taps() const { return kernel[0] * kernel[1]; }
+  int64_t pixels() const { return out[0] * out[1]; }
+  bool isDepthwise() const { return groupIn() == 1; }
+};
+
+/// Checks a call of cpu.conv: x, w, bias and residual give y.
+Status readConv(const KernelCall &call, ConvShape &shape);
+
+/// Checks a call of cpu.conv_weight_gradient: x and the gradient of y give that
+/// of w. Taps may lie anywhere; those outside of x count nothing.
+Status readConvWeightGradient(const KernelCall &call, ConvShape &shape);
+
+/// Checks a call of cpu.max_pool_gradient: x and the gradient of its pooling
+/// give that of x. As a convolution of each channel on its own.
+Status readMaxPoolGradient(const KernelCall &call, ConvShape &shape);
+
+/// All of the plan but the grid.
+ConvPlan makeConvPlan(const ConvShape &shape);
+
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_CONVSHAPE_H

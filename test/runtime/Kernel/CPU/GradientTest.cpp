@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// cpu.conv_weight_gradient and cpu.max_pool_gradient against their definitions
+// in double.
+
+#include "KernelTesting.h"
+
+using namespace dlc::rt;
+using namespace dlc::rt::cpu;
+using namespace dlc::rt::cpu::testing;
+
+namespace {
+
+/// Windows over images of one or two dimensions.
+struct Windows {
+  int64_t batch, channels;
+  Shape in, out, kernel;
+  Shape strides = {}, begins = {}, dilations = {}; ///< Empty: ones or zeros.
+
+  size_t dims() const { return in.size(); }
+  static int64_t at(const Shape &shape, size_t d, int64_t otherwise) {
+    return shape.empty() ? otherwise : shape[d];
+  }
+  /// The element of a plane that tap `k` of the window at `o` meets, both
+  /// row-major; -1 outside.
+  int64_t meet(int64_t o, int64_t k) const {
+    int64_t offset = 0, size = 1;
+    for (size_t d = dims(); d-- > 0;) {
+      int64_t place = o % out[d] * at(strides, d, 1) +
+                      k % kernel[d] * at(dilations, d, 1) - at(begins, d, 0);
+      if (place < 0 || place >= in[d])
+        return -1;
+      offset += place * size;
+      size *= in[d];
+      o /= out[d];
+      k /= kernel[d];
+    }
+    return offset;
+  }
+  void setAttributes(Attributes &attributes) const {
+    Shape pads = begins;
+    pads.insert(pads.end(), begins.size(), 0);
+    if (!strides.empty())
+      attributes.set("strides", strides);
+    if (!begins.empty())
+      attributes.set("pads", pads);
+    if (!dilations.empty())
+      attributes.set("dilations", dilations);
+  }
+};
+
+std::string textOf(const Shape &shape) {
+  return toString(TensorType{DLC_F32, shape});
+}
+
+Shape with(int64_t first, int64_t second, const Shape &rest) {
+  Shape shape = {first, second};
+  shape.insert(shape.end(), rest.begin(), rest.end());
+  return shape;
+}
+
+void checkWeights(const Windows &w, int64_t outChannels, int64_t group = 1) {
+  Random random(w.channels * 31 + outChannels);
+  Call call;
+  call.addInput(f32(with(w.batch, w.channels, w.in)), random);
+  call.addInput(f32(with(w.batch, outChannels, w.out)), random);
+  const int64_t inGroup = w.channels / group, outGroup = outChannels / group;
+  call.output = f32(with(outChannels, inGroup, w.kernel));
+  w.setAttributes(call.attributes);
+  if (group != 1)
+    call.attributes.set("group", group);
+  const int64_t plane = *elementCount(w.in), pixels = *elementCount(w.out);
+  const float *x = call.values[0].data(), *g = call.values[1].data();
+  std::vector<double> expected;
+  for (int64_t m = 0; m < outChannels; ++m)
+    for (int64_t c = 0; c < inGroup; ++c)
+      for (int64_t k = 0; k < *elementCount(w.kernel); ++k) {
+        double sum = 0;
+        for (int64_t n = 0; n < w.batch; ++n)
+          for (int64_t o = 0; o < pixels; ++o)
+            if (int64_t i = w.meet(o, k); i >= 0)
+              sum +=
+                  double(
+                      x[(n * w.channels + m / outGroup * inGroup + c) * plane +
+                        i]) *
+                  g[(n * outChannels + m) * pixels + o];
+        expected.push_back(sum);
+      }
+  expectMatches(call, prepareConvWeightGradient, expected,
+                textOf(call.inputs[0].shape) + " " +
+                    textOf(call.inputs[1].shape) + " " +
+                    textOf(call.output.shape));
+}
+
+/// Few different numbers: windows have equal ones. `holes` of them are NaN.
+void checkPool(const Windows &w, bool holes = false) {
+  Random random(w.channels);
+  Call call;
+  call.output = f32(with(w.batch, w.channels, w.in));
+  call.addInput(call.output, random);
+  call.addInput(f32(with(w.batch, w.channels, w.out)), random);
+  call.attributes.set("kernel_shape", w.kernel);
+  w.setAttributes(call.attributes);
+  float *x = call.values[0].data();
+  const float *g = call.values[1].data();
+  for (int64_t i = 0; i < call.values[0].size(); ++i) {
+    const int64_t number = random.below(holes ? 5 : 4);
+    x[i] = number == 4   ? std::nanf("")
+           : number == 3 ? -std::numeric_limits<float>::infinity()
+                         : static_cast<float>(number);
+  }
+  const int64_t plane = *elementCount(w.in), pixels = *elementCount(w.out);
+  std::vector<double> expected(call.values[0].size());
+  for (int64_t p = 0; p < w.batch * w.channels; ++p)
+    for (int64_t o = 0; o < pixels; ++o) {
+      int64_t best = -1;
+      for (int64_t k = 0; k < *elementCount(w.kernel); ++k) {
+        const int64_t i = w.meet(o, k);
+        if (i < 0)
+          continue;
+        const float value = x[p * plane + i];
+        if (best < 0 || value > x[p * plane + best] ||
+            (std::isnan(value) && !std::isnan(x[p * plane + best])))
+          best = i;
+      }
+      if (best >= 0)
+        expected[p * plane + best] += g[p * pixels + o];
+    }
+  expectMatches(call, prepareMaxPoolGradient, expected,
+                textOf(call.inputs[0].shape) + " " +
+                    textOf(call.inputs[1].shape) + " " + textOf(w.kernel));
+}
+
+std::string refusalOf(std::string_view name, std::vector<TensorType> inputs,
+                      TensorType output, Attributes attributes) {
+  std::string why;
+  KernelCall call{inputs, {&output, 1}, attributes};
+  const LibraryEntry *entry = lookupLibraryEntry(name);
+  EXPECT_FALSE(entry->isSupported(call, why));
+  std::unique_ptr<PreparedKernel> kernel;
+  EXPECT_EQ(entry->prepare(call, kernel).message(), why);
+  return why;
+}
+
+} // namespace
+
+TEST(WeightGradientTest, EveryWidth) {
+  for (int64_t width = 1; width < 30; ++width)
+    for (int64_t stride : {1, 2, 3})
+      checkWeights({2,
+                    3,
+                    {4, width},
+                    {(4 - 1) / stride + 1, (width - 1) / stride + 1},
+                    {3, 3},
+                    {stride, stride},
+                    {1, 1}},
+                   5);
+}
+
+TEST(WeightGradientTest, ChannelsAndRows) {
+  for (int64_t channels : {1, 2, 7, 16})
+    for (int64_t outChannels : {1, 2, 3, 4, 12, 13, 70})
+      checkWeights({1, channels, {6, 5}, {6, 5}, {3, 3}, {}, {1, 1}},
+                   outChannels);
+}
+
+/// Blocks of terms: parts of an image, and several images.
+TEST(WeightGradientTest, LongSums) {
+  checkWeights({2, 3, {40, 37}, {40, 37}, {3, 3}, {}, {1, 1}}, 4);
+  checkWeights({2, 2, {60, 61}, {30, 31}, {7, 7}, {2, 2}, {3, 3}}, 5);
+  checkWeights({40, 9, {7, 7}, {7, 7}, {3, 3}, {}, {1, 1}}, 6);
+  checkWeights({700, 2, {1, 1}, {1, 1}, {1, 1}}, 3);
+  checkWeights({3, 70, {9, 9}, {9, 9}, {1, 1}}, 64);
+}
+
+TEST(WeightGradientTest, AsymmetricPadsStridesAndDilations) {
+  for (const Shape &begins : {Shape{0, 0}, Shape{1, 0}, Shape{0, 5}})
+    for (const Shape &strides :
+         {Shape{1, 1}, Shape{2, 1}, Shape{1, 2}, Shape{3, 2}, Shape{2, 5}})
+      for (const Shape &dilations : {Shape{1, 1}, Shape{2, 3}, Shape{1, 4}})
+        for (int64_t group : {1, 2, 6})
+          checkWeights(
+              {2, 6, {11, 13}, {5, 6}, {2, 3}, strides, begins, dilations}, 12,
+              group);
+}
+
+/// Positions need not be those that a convolution would have.
+TEST(WeightGradientTest, PositionsAnywhere) {
+  checkWeights({1, 2, {4, 4}, {9, 17}, {2, 2}, {}, {2, 3}}, 3);
+  checkWeights({1, 2, {9, 9}, {2, 3}, {1, 1}}, 3);
+  checkWeights({1, 2, {5, 5}, {5, 5}, {1, 1}, {}, {1, 0}}, 3);
+  const int64_t far = int64_t{1} << 31;
+  checkWeights({1, 2, {1, 5}, {1, 9}, {1, 2}, {}, {0, far}, {1, far}}, 2);
+  checkWeights({1, 2, {5, 1}, {9, 1}, {2, 1}, {1, far}, {far, 0}, {far, 1}}, 2);
+}
+
+TEST(WeightGradientTest, OneDimensionAndNothing) {
+  for (int64_t width : {1, 8, 33, 100})
+    checkWeights({2, 4, {width}, {width}, {3}, {}, {1}}, 8, 4);
+  checkWeights({0, 4, {5}, {5}, {3}}, 8);
+  checkWeights({2, 4, {5}, {0}, {3}}, 8);
+  checkWeights({2, 0, {5}, {3}, {3}}, 8);
+  checkWeights({2, 4, {5}, {3}, {3}}, 0);
+}
+
+TEST(WeightGradientTest, RefusesOtherCalls) {
+  const std::string_view name = "cpu.conv_weight_gradient";
+  const TensorType x = f32({1, 2, 4, 4}), g = f32({1, 3, 2, 2});
+  const TensorType w = f32({3, 2, 3, 3});
+  EXPECT_EQ(refusalOf(name, {x, g, f32({3})}, w, {}),
+            "expected no bias, residual or activation");
+  EXPECT_EQ(refusalOf(name, {x, g}, f32({3, 1, 3, 3}), {}),
+            "expected 2 input channels a group, got 3x1x3x3xf32");
+  EXPECT_EQ(refusalOf(name, {x, f32({2, 3, 2, 2})}, w, {}),
+            "expected an output of 1 images of 3 channels, got 2x3x2x2xf32");
+  Attributes attributes;
+  attributes.set("strides", Shape{int64_t{1} << 31, 1});
+  EXPECT_EQ(
+      refusalOf(name, {x, f32({1, 3, int64_t{1} << 40, 1})}, w, attributes),
+      "expected windows that reach at most 2^60 elements");
+}
+
+TEST(MaxPoolGradientTest, EveryWidth) {
+  for (int64_t width = 1; width < 30; ++width)
+    for (int64_t stride : {1, 2, 3})
+      for (bool holes : {false, true})
+        checkPool({2,
+                   3,
+                   {4, width},
+                   {(4 - 1) / stride + 1, (width - 1) / stride + 1},
+                   {3, 3},
+                   {stride, stride},
+                   {1, 1}},
+                  holes);
+}
+
+TEST(MaxPoolGradientTest, Oddities) {
+  checkPool({1, 2, {3, 300}, {2, 299}, {2, 2}});
+  checkPool({1, 1, {2}, {5}, {2}, {}, {2}}); // Windows of padding.
+  checkPool({1, 70, {11, 13}, {4, 5}, {2, 3}, {2, 2}, {}, {3, 2}});
+  checkPool({0, 3, {4}, {4}, {1}});
+  checkPool({1, 3, {4}, {0}, {1}});
+}
+
+TEST(MaxPoolGradientTest, RefusesOtherCalls) {
+  const std::string_view name = "cpu.max_pool_gradient";
+  const TensorType x = f32({1, 2, 4, 4}), g = f32({1, 2, 3, 3});
+  Attributes attributes;
+  EXPECT_EQ(refusalOf(name, {x, g}, x, attributes),
+            "expected operands of equal rank, got 1x2x4x4xf32, 2x1xf32 and "
+            "1x2x3x3xf32");
+  attributes.set("kernel_shape", Shape{2, 0});
+  EXPECT_EQ(refusalOf(name, {x, g}, x, attributes),
+            "expected attribute 'kernel_shape' to be positive and at most "
+            "2^31");
+  attributes.set("kernel_shape", Shape{2, 2});
+  EXPECT_EQ(refusalOf(name, {x, g}, g, attributes),
+            "expected an output 1x2x4x4xf32, got 1x2x3x3xf32");
+}
