@@ -56,3 +56,29 @@ func.func @other(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %e = graph.mul %d, %a : tensor<8x8xf32>
   return %e : tensor<8x8xf32>
 }
+
+// A copy between devices is no reason to keep what it copies: the value is made
+// again where it was, and copied again.
+// CHECK-LABEL: func.func @copies
+// CHECK-SAME: %[[X:.*]]: tensor<8x8xf32>, %{{.*}}: tensor<8x8xf32>
+func.func @copies(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {graph.device = #dlc.device<cpu:1>}) -> tensor<8x8xf32> attributes {graph.gradient} {
+  // CHECK: %[[A:.*]] = graph.matmul %[[X]], %[[X]]
+  %a = graph.matmul %x, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  // CHECK: graph.tanh %[[A]]
+  // CHECK-NEXT: graph.copy
+  %t = graph.tanh %a : tensor<8x8xf32>
+  %c = graph.copy %t {device = #dlc.device<cpu:1>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %b = graph.matmul %c, %w {device = #dlc.device<cpu:1>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %u = graph.tanh %b {device = #dlc.device<cpu:1>} : tensor<8x8xf32>
+  %d = graph.matmul %u, %w {device = #dlc.device<cpu:1>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %e = graph.matmul %d, %w {device = #dlc.device<cpu:1>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %f = graph.mul %e, %u {device = #dlc.device<cpu:1>} : tensor<8x8xf32>
+  %f2 = graph.mul %f, %b {device = #dlc.device<cpu:1>} : tensor<8x8xf32>
+  // CHECK: %[[T:.*]] = graph.tanh %[[A]]
+  // CHECK-NEXT: %[[C:.*]] = graph.copy %[[T]] {device = #dlc.device<cpu:1>}
+  // CHECK-NEXT: graph.add %{{.*}}, %[[C]]
+  %g = graph.add %f2, %c {device = #dlc.device<cpu:1>} : tensor<8x8xf32>
+  %v = graph.copy %a {device = #dlc.device<cpu:1>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %h = graph.mul %g, %v {device = #dlc.device<cpu:1>} : tensor<8x8xf32>
+  return %h : tensor<8x8xf32>
+}
