@@ -255,7 +255,8 @@ typedef struct DlcNetworkOptions {
 /* Makes a copy of a symbol a network, which executors (dlc-c/Executor.h)
  * compile and run; those of one network share its programs. Null options: the
  * defaults. DLC_INVALID_ARGUMENT (an empty group, two variables or outputs of
- * one name). Since 0.1 (unstable) */
+ * one name, a group of nodes with two devices or with one of no known kind).
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcSymbolMakeNetwork(DlcSymbol symbol,
                                        const DlcNetworkOptions *options,
                                        DlcNetwork *network);

@@ -218,11 +218,13 @@ Executor::bind(std::shared_ptr<const Network> network, Bindings bindings,
   if (!types.isOk())
     return std::move(types.status());
   state->types = std::move(*types);
-  return State::finish(std::move(state), options.shared);
+  return State::finish(std::move(state), options.shared,
+                       options.programs ? options.programs : options.shared);
 }
 
 Result<std::unique_ptr<Executor>>
-Executor::State::finish(std::unique_ptr<State> state, const Executor *shared) {
+Executor::State::finish(std::unique_ptr<State> state, const Executor *shared,
+                        const Executor *programs) {
   const NDArray &first = state->bindings.arguments.front();
   DLC_RETURN_IF_ERROR(state->network->check(state->request(
       state->hasGradients() ? ProgramForm::Step : ProgramForm::Inference)));
@@ -251,9 +253,9 @@ Executor::State::finish(std::unique_ptr<State> state, const Executor *shared) {
       return std::move(memory.status());
     state->memory = std::move(*memory);
   }
-  bool isSame = shared && shared->state->network == state->network;
+  bool isSame = programs && programs->state->network == state->network;
   state->programs =
-      isSame ? shared->state->programs : std::make_shared<ProgramCache>();
+      isSame ? programs->state->programs : std::make_shared<ProgramCache>();
   return std::unique_ptr<Executor>(new Executor(std::move(state)));
 }
 
@@ -408,7 +410,7 @@ Executor::reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
                         next->types.auxiliaryStates[i],
                         bindings.auxiliaryStates[i], bases[2][i]));
   Result<std::unique_ptr<Executor>> result =
-      State::finish(std::move(next), this);
+      State::finish(std::move(next), this, this);
   if (!result.isOk())
     return result;
   State &made = *(*result)->state;

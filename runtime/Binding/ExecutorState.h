@@ -80,7 +80,8 @@ struct Executor::State {
 
   /// Makes what is still missing of an executor.
   static Result<std::unique_ptr<Executor>> finish(std::unique_ptr<State> state,
-                                                  const Executor *shared);
+                                                  const Executor *shared,
+                                                  const Executor *programs);
 
   bool hasGradients() const;
   /// Where is what belongs to no group.

@@ -44,6 +44,9 @@ struct ExecutorOptions {
   /// runs and those of this one then never overlap, and one thread at a time
   /// may use either. Null: memory of its own.
   const Executor *shared = nullptr;
+  /// Another executor of the same network whose compiled programs this one
+  /// uses, too; null: those of `shared`, or its own.
+  const Executor *programs = nullptr;
   /// Where random numbers of runs for training begin: executors of one seed draw
   /// the same.
   uint64_t seed = 0;

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Batches in parts on several devices: what they compute is what executors of
+// the parts compute, summed in the order of the devices.
+
+#include "ExecutorTesting.h"
+
+#include "dlc/runtime/Binding/DataParallel.h"
+
+#include <random>
+
+using namespace dlc;
+using namespace dlc::test;
+using rt::BatchRows;
+using rt::Context;
+using rt::DataParallelExecutor;
+using rt::DataParallelOptions;
+using rt::splitBatch;
+
+namespace {
+
+constexpr int64_t kBatch = 10, kWidth = 6;
+
+/// Two layers with batch normalisation between them.
+Symbol makeNet() {
+  Symbol x = Symbol::variable("x");
+  Symbol a = Symbol::apply("FullyConnected", {x}, {{"num_hidden", "5"}}, "a");
+  Symbol n = Symbol::apply("BatchNorm", {a}, {{"fix_gamma", "False"}}, "n");
+  Symbol h = Symbol::apply("tanh", {n});
+  return Symbol::apply("FullyConnected", {h}, {{"num_hidden", "3"}}, "b");
+}
+
+rt::KnownVariables knownOf(int64_t batch) {
+  return {.shapes = {{"x", {batch, kWidth}}}, .types = {}};
+}
+
+DataParallelOptions onDevices(int16_t count) {
+  DataParallelOptions options;
+  for (int16_t i = 0; i < count; ++i)
+    options.devices.push_back(Context::cpu(i));
+  options.batched = {"x"};
+  return options;
+}
+
+std::unique_ptr<DataParallelExecutor>
+bindParts(const DataParallelOptions &options,
+          const std::shared_ptr<ArrayRuntime> &runtime = makeRuntime()) {
+  auto network = makeNetwork(makeNet());
+  EXPECT_TRUE(network.isOk()) << network.status().message();
+  auto executor = DataParallelExecutor::simpleBind(*network, runtime,
+                                                   knownOf(kBatch), options);
+  EXPECT_TRUE(executor.isOk()) << executor.status().message();
+  return executor.isOk() ? std::move(*executor) : nullptr;
+}
+
+Floats randomFloats(size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  Floats values(count);
+  for (float &value : values)
+    value = static_cast<float>(random() % 2001) / 1000.f - 1.f;
+  return values;
+}
+
+/// The same values for the same argument in every executor.
+template <typename ExecutorT> void writeArguments(const ExecutorT &executor) {
+  for (size_t i = 0; i < executor.arguments().size(); ++i)
+    write(executor.arguments()[i],
+          randomFloats(executor.arguments()[i].size(), i));
+  for (size_t i = 0; i < executor.auxiliaryStates().size(); ++i)
+    EXPECT_OK(executor.auxiliaryStates()[i].fill(1));
+}
+
+void append(Floats &to, const Floats &from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// What parts of the batch give one after the other.
+struct ByHand {
+  std::vector<Floats> gradients, states;
+  Floats output;
+};
+
+/// A run of an executor, as one program or as two.
+template <typename ExecutorT> void run(ExecutorT &executor, bool inParts) {
+  if (!inParts) {
+    EXPECT_OK(executor.forwardBackward());
+    return;
+  }
+  EXPECT_OK(executor.forward(true));
+  EXPECT_OK(executor.backward());
+}
+
+ByHand runByHand(std::span<const BatchRows> parts, bool inParts = false) {
+  ByHand result;
+  for (const BatchRows &rows : parts) {
+    auto executor = take(
+        simpleBind(makeNet(), makeRuntime(), knownOf(rows.end - rows.begin)));
+    if (!executor)
+      return result;
+    writeArguments(*executor);
+    Floats x = randomFloats(kBatch * kWidth, 0);
+    write(*executor->argument("x"), Floats(x.begin() + rows.begin * kWidth,
+                                           x.begin() + rows.end * kWidth));
+    run(*executor, inParts);
+    append(result.output, read(executor->outputs()[0]));
+    bool isFirst = result.gradients.empty();
+    for (size_t i = 0; i < executor->gradients().size(); ++i) {
+      Floats term = read(executor->gradients()[i]);
+      if (isFirst)
+        result.gradients.push_back(term);
+      else if (i == 0)
+        append(result.gradients[0], term); // The rows of x.
+      else
+        for (size_t k = 0; k < term.size(); ++k)
+          result.gradients[i][k] += term[k];
+    }
+    for (const NDArray &state : executor->auxiliaryStates())
+      if (isFirst)
+        result.states.push_back(read(state));
+  }
+  return result;
+}
+
+void expectAsByHand(DataParallelExecutor &executor, const ByHand &expected) {
+  EXPECT_EQ(read(executor.outputs()[0]), expected.output);
+  ASSERT_EQ(executor.gradients().size(), expected.gradients.size());
+  for (size_t i = 0; i < expected.gradients.size(); ++i)
+    EXPECT_EQ(read(executor.gradients()[i]), expected.gradients[i])
+        << executor.network().arguments()[i];
+  ASSERT_EQ(executor.auxiliaryStates().size(), expected.states.size());
+  for (size_t i = 0; i < expected.states.size(); ++i)
+    EXPECT_EQ(read(executor.auxiliaryStates()[i]), expected.states[i]);
+}
+
+} // namespace
+
+TEST(DataParallelTest, SplitsBatchesByWorkload) {
+  auto split = [](int64_t rows, std::vector<double> workloads) {
+    return splitBatch(rows, workloads);
+  };
+  EXPECT_EQ(*split(10, {1}), (std::vector<BatchRows>{{0, 10}}));
+  EXPECT_EQ(*split(9, {2, 4, 3}),
+            (std::vector<BatchRows>{{0, 2}, {2, 6}, {6, 9}}));
+  EXPECT_EQ(*split(10, {1, 1, 1}),
+            (std::vector<BatchRows>{{0, 3}, {3, 7}, {7, 10}}));
+  EXPECT_FAILS(split(10, {}).status(), InvalidArgument, "got 0");
+  EXPECT_FAILS(split(10, {1, 0}).status(), InvalidArgument, "above 0, got 0");
+  EXPECT_FAILS(split(10, {1, NAN}).status(), InvalidArgument, "above 0");
+  EXPECT_FAILS(split(10, {1, INFINITY}).status(), InvalidArgument, "above 0");
+  EXPECT_FAILS(split(2, {1, 1, 1}).status(), InvalidArgument,
+               "expected a row for each of 3 devices, got none of 2");
+  EXPECT_FAILS(split(0, {1}).status(), InvalidArgument, "expected a row");
+}
+
+TEST(DataParallelTest, SumsWhatThePartsGive) {
+  for (int16_t devices : {1, 2, 4}) {
+    SCOPED_TRACE(devices);
+    auto executor = bindParts(onDevices(devices));
+    ASSERT_TRUE(executor);
+    for (bool inParts : {false, true}) {
+      ByHand expected = runByHand(executor->rows(), inParts);
+      // Again and again the same, whoever is ready first.
+      for (int again = 0; again < 5; ++again) {
+        writeArguments(*executor);
+        run(*executor, inParts);
+        expectAsByHand(*executor, expected);
+      }
+    }
+  }
+}
+
+TEST(DataParallelTest, GivesMoreToDevicesOfMoreWorkload) {
+  DataParallelOptions options = onDevices(3);
+  options.workloads = {2, 1, 2};
+  auto executor = bindParts(options);
+  ASSERT_TRUE(executor);
+  EXPECT_EQ(std::vector(executor->rows().begin(), executor->rows().end()),
+            (std::vector<BatchRows>{{0, 4}, {4, 6}, {6, 10}}));
+  writeArguments(*executor);
+  EXPECT_OK(executor->forwardBackward());
+  expectAsByHand(*executor, runByHand(executor->rows()));
+}
+
+TEST(DataParallelTest, AddsToFormerGradients) {
+  DataParallelOptions options = onDevices(2);
+  options.requests = {{"x", GradientRequest::Add},
+                      {"b_bias", GradientRequest::Add},
+                      {"a_bias", GradientRequest::Null}};
+  auto executor = bindParts(options);
+  ASSERT_TRUE(executor);
+  EXPECT_OK(executor->gradient("x")->fill(100));
+  EXPECT_OK(executor->gradient("b_bias")->fill(1000));
+  writeArguments(*executor);
+  // Heads are those of the whole: row i weighs i.
+  auto runtime = executor->arguments()[0].runtime();
+  Floats rows;
+  for (int64_t i = 0; i < kBatch; ++i)
+    rows.insert(rows.end(), 3, static_cast<float>(i));
+  NDArray head = makeArray(runtime, {kBatch, 3}, rows);
+  EXPECT_OK(executor->forwardBackward({&head, 1}));
+  EXPECT_EQ(read(*executor->gradient("b_bias")), (Floats{1045, 1045, 1045}));
+  Floats once = read(*executor->gradient("x"));
+  EXPECT_OK(executor->forwardBackward({&head, 1}));
+  Floats twice = read(*executor->gradient("x"));
+  for (size_t i = 0; i < once.size(); ++i)
+    EXPECT_NEAR(twice[i] - once[i], once[i] - 100, 1e-4) << i;
+  EXPECT_FAILS(executor->gradient("a_bias").status(), NotFound, "'a_bias'");
+  NDArray wrong = makeArray(runtime, {kBatch}, Floats(kBatch));
+  EXPECT_FAILS(executor->forwardBackward({&wrong, 1}), InvalidArgument,
+               "expected a gradient of 10x3xf32, got 10xf32");
+}
+
+TEST(DataParallelTest, RefusesWhatHasNoParts) {
+  auto runtime = makeRuntime();
+  auto status = [&](const DataParallelOptions &options,
+                    const Symbol &symbol = makeNet()) {
+    auto network = makeNetwork(symbol);
+    EXPECT_TRUE(network.isOk());
+    auto bound = DataParallelExecutor::simpleBind(*network, runtime,
+                                                  knownOf(kBatch), options);
+    return std::move(bound.status());
+  };
+  EXPECT_FAILS(status({}), InvalidArgument, "each of 1 devices, got 0");
+  DataParallelOptions options = onDevices(2);
+  options.workloads = {1};
+  EXPECT_FAILS(status(options), InvalidArgument, "each of 2 devices, got 1");
+  EXPECT_FAILS(status(onDevices(11)), InvalidArgument, "expected a row");
+  options = onDevices(2);
+  options.batched = {"y"};
+  EXPECT_FAILS(status(options), InvalidArgument, "with the batch, got 'y'");
+  options.batched = {"a_weight"};
+  EXPECT_FAILS(status(options), InvalidArgument,
+               "'a_weight': expected a known shape");
+  options.batched.clear();
+  EXPECT_FAILS(status(options), InvalidArgument, "with the batch, got none");
+  options = onDevices(2);
+  options.requests = {{"y", GradientRequest::Add}};
+  EXPECT_FAILS(status(options), InvalidArgument, "the gradient of, got 'y'");
+  EXPECT_FAILS(status(onDevices(2), Symbol::apply("mean", {makeNet()})),
+               Unsupported, "expected a row for each of the batch");
+  Symbol sum = makeNet() + Symbol::variable("label");
+  EXPECT_FAILS(status(onDevices(2), sum), InvalidArgument,
+               "'label': expected a shape without the batch");
+}
