@@ -2,6 +2,7 @@
 
 #include "NodeContext.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace dlc::onnx;
@@ -189,8 +190,16 @@ int64_t NodeContext::lengthOf(Value value) {
 
 void NodeContext::update(size_t index, Value value) {
   auto argument = llvm::dyn_cast_or_null<mlir::BlockArgument>(in(index));
-  if (argument && value && argument.getType() == value.getType())
+  if (b.failed())
+    return;
+  if (argument && argument.getType() == value.getType())
     training->updates[argument] = value;
+  else
+    mlir::emitWarning(b.location())
+        << "input " << index
+        << " keeps its value in training: expected an initializer or an input "
+           "of the model of type "
+        << value.getType();
 }
 
 Value NodeContext::randomUniform(ArrayRef<int64_t> shape) {

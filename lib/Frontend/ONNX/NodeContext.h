@@ -71,8 +71,8 @@ public:
 
   /// The import is for training, whatever the node says of modes.
   bool isTraining() const { return training != nullptr; }
-  /// When training: operand `index`, if it is an argument of the model, has
-  /// another value in the next run.
+  /// When training: operand `index`, an argument of the model, has another
+  /// value in the next run. Warns where it is none, and keeps its value.
   void update(size_t index, mlir::Value value);
   /// When training: numbers of [0, 1), f32, other ones in each run.
   mlir::Value randomUniform(llvm::ArrayRef<int64_t> shape);

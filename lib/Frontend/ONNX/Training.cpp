@@ -50,12 +50,50 @@ static bool isFloat(const Tensor &tensor) {
          tensor.type == ElementType::BFloat16;
 }
 
+/// Operators whose operands of floats are weights however few elements they
+/// have.
+static bool takesWeights(StringRef type) {
+  static const llvm::StringSet<> types = {"BatchNormalization",
+                                          "Conv",
+                                          "ConvTranspose",
+                                          "Gemm",
+                                          "GroupNormalization",
+                                          "InstanceNormalization",
+                                          "LayerNormalization",
+                                          "MatMul",
+                                          "PRelu",
+                                          "RMSNormalization",
+                                          "SimplifiedLayerNormalization"};
+  return types.contains(type);
+}
+
+/// Names of what is a weight by what reads it: also what is added to a product
+/// with one column, as the bias of a layer with one output.
+static llvm::DenseSet<StringRef> findWeights(const Graph &graph) {
+  llvm::DenseSet<StringRef> columns, products, found;
+  for (const Tensor &tensor : graph.initializers)
+    if (tensor.dims.size() > 1 && tensor.dims.back() == 1)
+      columns.insert(tensor.name);
+  auto isOneOf = [](const llvm::DenseSet<StringRef> &names) {
+    return [&](std::string_view name) { return names.contains(name); };
+  };
+  for (const Node &node : graph.nodes) {
+    if (takesWeights(node.type) ||
+        (node.type == "Add" && llvm::any_of(node.inputs, isOneOf(products))))
+      found.insert(node.inputs.begin(), node.inputs.end());
+    if (node.type == "MatMul" && llvm::any_of(node.inputs, isOneOf(columns)))
+      products.insert(node.outputs.begin(), node.outputs.end());
+  }
+  return found;
+}
+
 llvm::DenseSet<StringRef> dlc::onnx::findParameters(const Graph &graph) {
-  llvm::DenseSet<StringRef> found;
+  llvm::DenseSet<StringRef> found, weights = findWeights(graph);
   for (const Tensor &tensor : graph.initializers) {
     bool isLarge =
         llvm::any_of(tensor.dims, [](int64_t dim) { return dim > 1; });
-    if (isFloat(tensor) && isLarge && !llvm::is_contained(tensor.dims, 0))
+    if (isFloat(tensor) && (isLarge || weights.contains(tensor.name)) &&
+        !llvm::is_contained(tensor.dims, 0))
       found.insert(tensor.name);
   }
   for (const Node &node : graph.nodes)

@@ -27,7 +27,8 @@ struct TrainingState {
 };
 
 /// The initializers that are computed with rather than saying how to compute:
-/// floats of more than one element that only such operators read.
+/// floats that only such operators read. One element alone is a parameter where
+/// it has the place of weights, and otherwise a number ("Mul" by 2).
 llvm::DenseSet<llvm::StringRef> findParameters(const Graph &graph);
 
 } // namespace dlc::onnx
