@@ -69,6 +69,11 @@ struct Formula : Chain {
     return select(condition, number(b, a), b);
   }
 
+  /// The matrix with ones on its diagonal.
+  Value identity(int64_t extent, mlir::Type element) {
+    Value numbers = iota(extent);
+    return cast(make<EqualOp>(reshape(numbers, {extent, 1}), numbers), element);
+  }
   Value reshape(Value x, llvm::ArrayRef<int64_t> shape) {
     if (typeOf(x).getShape() == shape)
       return x;

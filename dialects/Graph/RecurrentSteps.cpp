@@ -9,70 +9,19 @@
 
 #include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/Inference.h"
+#include "dlc/runtime/Kernel/Reference/RecurrentActivation.h"
 
 using namespace mlir;
 using namespace dlc::graph;
+namespace rt = dlc::rt;
+using rt::ref::RecurrentActivation;
 
 //===----------------------------------------------------------------------===//
 // Activations
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-struct Activation {
-  StringRef name; ///< In lower case.
-  bool hasAlpha = false, hasBeta = false;
-  double alpha = 0, beta = 0;
-};
-
-} // namespace
-
-/// With the defaults of ONNX.
-static const Activation knownActivations[] = {
-    {"affine", true, true, 1, 0},
-    {"elu", true, false, 1},
-    {"hardsigmoid", true, true, 0.2, 0.5},
-    {"leakyrelu", true, false, 0.01},
-    {"relu"},
-    {"scaledtanh", true, true, 1, 1},
-    {"sigmoid"},
-    {"softplus"},
-    {"softsign"},
-    {"tanh"},
-    {"thresholdedrelu", true, false, 1}};
-
-/// Those of all directions; names that are not known were refused by the shape
-/// rule.
-static SmallVector<Activation>
-readActivations(StringRef names, ArrayRef<StringRef> usual, int64_t directions,
-                ArrayRef<float> alphas, ArrayRef<float> betas) {
-  SmallVector<StringRef> list;
-  names.split(list, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  if (list.empty())
-    for (int64_t i = 0; i < directions; ++i)
-      llvm::append_range(list, usual);
-  auto take = [](ArrayRef<float> &values, double &value) {
-    if (values.empty())
-      return;
-    value = values.front();
-    values = values.drop_front();
-  };
-  SmallVector<Activation> activations;
-  for (StringRef name : list) {
-    Activation found =
-        *llvm::find_if(knownActivations, [&](const Activation &each) {
-          return name.lower() == each.name;
-        });
-    if (found.hasAlpha)
-      take(alphas, found.alpha);
-    if (found.hasBeta)
-      take(betas, found.beta);
-    activations.push_back(found);
-  }
-  return activations;
-}
-
-static Value activate(Formula &f, const Activation &activation, Value x) {
+static Value activate(Formula &f, const RecurrentActivation &activation,
+                      Value x) {
   StringRef name = activation.name;
   double a = activation.alpha, b = activation.beta;
   APFloat alpha(static_cast<float>(a)), beta(static_cast<float>(b));
@@ -117,7 +66,7 @@ struct Recurrence {
 struct Cell {
   SmallVector<Recurrence> recurrences; ///< One, or two of a gru.
   SmallVector<Value> peepholes;        ///< Of i, o and f, or none.
-  ArrayRef<Activation> activations;
+  ArrayRef<RecurrentActivation> activations;
   double clip = 0;
   bool isLinearBeforeReset = false, couplesForget = false;
 
@@ -141,7 +90,7 @@ using Step = State (*)(Formula &f, const Cell &cell, Value fromInput,
 /// gru, i o f c of an lstm.
 struct LayerKind {
   int64_t gates = 0;
-  SmallVector<StringRef> activations;
+  std::vector<std::string_view> activations;
   Step step = nullptr;
 };
 
@@ -216,7 +165,7 @@ namespace {
 struct Layer {
   Value x, w, r, b, lengths, h, c, p;
   LayerKind kind;
-  SmallVector<Activation> activations;
+  std::vector<RecurrentActivation> activations;
   Cell common; ///< What all directions share.
   int64_t steps = 0, batch = 0, hidden = 0, directions = 0;
 };
@@ -342,7 +291,8 @@ static SmallVector<Value> unroll(Formula &f, const Layer &layer,
 /// Reads the operands that all three have. `c` and `p` are null or none where
 /// a layer has none.
 template <typename Op>
-static Layer makeLayer(Formula &f, Op op, LayerKind kind, Value c, Value p) {
+static FailureOr<Layer> makeLayer(Formula &f, Op op, LayerKind kind, Value c,
+                                  Value p) {
   Type compute = computeType(Formula::elementOf(op.getX()));
   auto prepare = [&](Value x) {
     return x && !isa<NoneType>(x.getType()) ? f.cast(x, compute) : Value();
@@ -364,9 +314,15 @@ static Layer makeLayer(Formula &f, Op op, LayerKind kind, Value c, Value p) {
   layer.batch = shape[1];
   layer.hidden = op.getHiddenSize();
   layer.directions = Formula::typeOf(layer.w).getDimSize(0);
-  layer.activations =
-      readActivations(op.getActivations(), kind.activations, layer.directions,
-                      op.getActivationAlpha(), op.getActivationBeta());
+  std::vector<double> alphas(op.getActivationAlpha().begin(),
+                             op.getActivationAlpha().end());
+  std::vector<double> betas(op.getActivationBeta().begin(),
+                            op.getActivationBeta().end());
+  rt::Status status = rt::ref::readRecurrentActivations(
+      {op.getActivations(), alphas, betas}, kind.activations, layer.directions,
+      layer.activations);
+  if (!status.isOk()) // The shape rule has refused such names.
+    return failure();
   layer.common.clip = op.getClip().convertToDouble();
   if (!isa<NoneType>(op.getSequenceLens().getType()))
     layer.lengths = f.reshape(
@@ -409,25 +365,33 @@ FailureOr<SmallVector<Value>> RnnOp::decompose(OpBuilder &builder) {
   if (!canUnroll(*this))
     return failure();
   Formula f(builder, getLoc());
-  Layer layer = makeLayer(f, *this, {1, {"tanh"}, stepRnn}, {}, {});
-  return finish(f, *this, unroll(f, layer, getDirection()));
+  FailureOr<Layer> layer = makeLayer(f, *this, {1, {"tanh"}, stepRnn}, {}, {});
+  if (failed(layer))
+    return failure();
+  return finish(f, *this, unroll(f, *layer, getDirection()));
 }
 
 FailureOr<SmallVector<Value>> GruOp::decompose(OpBuilder &builder) {
   if (!canUnroll(*this))
     return failure();
   Formula f(builder, getLoc());
-  Layer layer = makeLayer(f, *this, {3, {"sigmoid", "tanh"}, stepGru}, {}, {});
-  layer.common.isLinearBeforeReset = getLinearBeforeReset();
-  return finish(f, *this, unroll(f, layer, getDirection()));
+  FailureOr<Layer> layer =
+      makeLayer(f, *this, {3, {"sigmoid", "tanh"}, stepGru}, {}, {});
+  if (failed(layer))
+    return failure();
+  layer->common.isLinearBeforeReset = getLinearBeforeReset();
+  return finish(f, *this, unroll(f, *layer, getDirection()));
 }
 
 FailureOr<SmallVector<Value>> LstmOp::decompose(OpBuilder &builder) {
   if (!canUnroll(*this))
     return failure();
   Formula f(builder, getLoc());
-  Layer layer = makeLayer(f, *this, {4, {"sigmoid", "tanh", "tanh"}, stepLstm},
-                          getInitialC(), getP());
-  layer.common.couplesForget = getInputForget();
-  return finish(f, *this, unroll(f, layer, getDirection()));
+  FailureOr<Layer> layer =
+      makeLayer(f, *this, {4, {"sigmoid", "tanh", "tanh"}, stepLstm},
+                getInitialC(), getP());
+  if (failed(layer))
+    return failure();
+  layer->common.couplesForget = getInputForget();
+  return finish(f, *this, unroll(f, *layer, getDirection()));
 }

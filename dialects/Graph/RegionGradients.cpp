@@ -15,9 +15,7 @@ static Value weightsOf(Formula &f, RoiAlignOp op, bool ofRows) {
   auto type = Formula::typeOf(op.getX());
   int64_t regions = Formula::typeOf(op.getRois()).getDimSize(0);
   int64_t extent = type.getDimSize(ofRows ? 2 : 3);
-  Value numbers = f.iota(extent);
-  Value unit = f.cast(f.make<EqualOp>(f.reshape(numbers, {extent, 1}), numbers),
-                      type.getElementType());
+  Value unit = f.identity(extent, type.getElementType());
   SmallVector<int64_t> image = {1, extent, extent, 1};
   if (!ofRows)
     std::swap(image[2], image[3]);

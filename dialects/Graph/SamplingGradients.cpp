@@ -12,13 +12,6 @@
 using namespace mlir;
 using namespace dlc::graph;
 
-/// The matrix with ones on its diagonal.
-static Value identity(Formula &f, int64_t extent, Type element) {
-  Value numbers = f.iota(extent);
-  Value isDiagonal = f.make<EqualOp>(f.reshape(numbers, {extent, 1}), numbers);
-  return f.cast(isDiagonal, element);
-}
-
 //===----------------------------------------------------------------------===//
 // Resize
 //===----------------------------------------------------------------------===//
@@ -92,7 +85,7 @@ static Value sumBlocks(Formula &f, Value g, ArrayRef<int64_t> shape) {
 static Value weightsAlong(Formula &f, ResizeOp op, const ResizedAxis &along,
                           int64_t axisCount) {
   auto type = Formula::typeOf(op.getX());
-  Value unit = identity(f, type.getDimSize(along.axis), type.getElementType());
+  Value unit = f.identity(type.getDimSize(along.axis), type.getElementType());
   Value roi = op.getRoi(), scales = op.getScales(), sizes = op.getSizes();
   if (!isa<NoneType>(roi.getType()))
     roi = GatherOp::create(f.builder, f.loc, roi,
@@ -333,7 +326,7 @@ LogicalResult AffineGridOp::buildGradients(Gradients &gradients) {
     for (int64_t extent : ArrayRef(*sizes).drop_front(2))
       points *= extent;
     Type element = type.getElementType();
-    Value unit = f.make<PadOp>(identity(f, dims, element), f.ints({0, 1}),
+    Value unit = f.make<PadOp>(f.identity(dims, element), f.ints({0, 1}),
                                f.scalar(element, 0), f.ints(1));
     sizes->front() = 1;
     Value places = AffineGridOp::create(f.builder, f.loc,
@@ -368,7 +361,7 @@ LogicalResult Col2ImOp::buildGradients(Gradients &gradients) {
         strides(getStrides());
     SmallVector<int64_t> shape = {taps, 1};
     llvm::append_range(shape, *block);
-    Value weights = f.reshape(identity(f, taps, type.getElementType()), shape);
+    Value weights = f.reshape(f.identity(taps, type.getElementType()), shape);
     if (channels > 1) {
       SmallVector<int64_t> repeats(shape.size(), 1);
       repeats.front() = channels;

@@ -17,13 +17,8 @@ static size_t headCount(size_t operands, size_t results) {
   return operands > results ? operands - results : 0;
 }
 
-static void relateGradient(ShapeRelation &r) {
-  size_t heads = headCount(r.inputCount(), r.outputCount());
-  for (size_t i = 0; i < r.outputCount(); ++i)
-    r.equate(heads + i, i);
-}
-
-static void relateGradientTypes(TypeRelation &r) {
+/// Of shapes and of types alike.
+template <typename Relation> static void relateGradient(Relation &r) {
   size_t heads = headCount(r.inputCount(), r.outputCount());
   for (size_t i = 0; i < r.outputCount(); ++i)
     r.equate(heads + i, i);
@@ -102,8 +97,8 @@ std::span<const Operator> dlc::symbol::gradientOperators() {
                 .within(1, kMaxOperands)},
        .inputCount = "num_args",
        .outputCount = "num_outputs",
-       .relateShapes = relateGradient,
-       .relateTypes = relateGradientTypes,
+       .relateShapes = relateGradient<ShapeRelation>,
+       .relateTypes = relateGradient<TypeRelation>,
        .lower = lowerGradient},
   };
   return rows;

@@ -5,8 +5,9 @@
 
 #include "Element.h"
 #include "Families.h"
-#include "RecurrentActivation.h"
 #include "ShapeRule.h"
+
+#include "dlc/runtime/Kernel/Reference/RecurrentActivation.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -115,6 +116,15 @@ static Status unifyWeights(const InferContext &context, const LayerKind &kind,
   return unify(context, P, {directions, &*peepholes});
 }
 
+static Status readActivations(const Attributes &attributes,
+                              const LayerKind &kind, int64_t directions,
+                              std::vector<RecurrentActivation> &activations) {
+  return readRecurrentActivations({attributes.getString("activations"),
+                                   attributes.getFloats("activation_alpha"),
+                                   attributes.getFloats("activation_beta")},
+                                  kind.activations, directions, activations);
+}
+
 static Status inferExtents(const InferContext &context, const LayerKind &kind,
                            Extents &extents) {
   DLC_RETURN_IF_ERROR(checkOperands(context, 3, kind.hasCell ? 8 : 6));
@@ -125,8 +135,8 @@ static Status inferExtents(const InferContext &context, const LayerKind &kind,
   DLC_RETURN_IF_ERROR(checkType(context, SequenceLens, indexTypes));
   DLC_RETURN_IF_ERROR(readExtents(context.attrs(), extents));
   std::vector<RecurrentActivation> activations;
-  DLC_RETURN_IF_ERROR(readRecurrentActivations(
-      context.attrs(), kind.activations, extents.directions, activations));
+  DLC_RETURN_IF_ERROR(
+      readActivations(context.attrs(), kind, extents.directions, activations));
   int64_t *first = &extents.sequence, *second = &extents.batch;
   if (extents.batchFirst)
     std::swap(first, second);
@@ -308,8 +318,8 @@ static Status loadLayer(const ComputeContext &context, const LayerKind &kind,
       return DLC_INVALID("expected sequence lengths in [0, %" PRId64
                          "], got %" PRId64,
                          e.sequence, length);
-  return readRecurrentActivations(context.attrs(), kind.activations,
-                                  e.directions, layer.activations);
+  return readActivations(context.attrs(), kind, e.directions,
+                         layer.activations);
 }
 
 /// The part of `values` that belongs to one direction.

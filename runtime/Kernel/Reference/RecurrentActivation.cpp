@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "RecurrentActivation.h"
+#include "dlc/runtime/Kernel/Reference/RecurrentActivation.h"
 
 #include "ShapeRule.h"
 
@@ -82,27 +82,27 @@ static double takeNext(std::span<const double> &values, double fallback) {
   return value;
 }
 
-Status ref::readRecurrentActivations(
-    const Attributes &attributes, std::span<const std::string_view> defaults,
-    int64_t directions, std::vector<RecurrentActivation> &activations) {
-  std::vector<std::string_view> names =
-      splitNames(attributes.getString("activations"));
-  size_t wanted = defaults.size() * directions;
-  for (int64_t i = 0;
-       attributes.getString("activations").empty() && i < directions; ++i)
+Status
+ref::readRecurrentActivations(const RecurrentActivationNames &given,
+                              std::span<const std::string_view> defaults,
+                              int64_t directions,
+                              std::vector<RecurrentActivation> &activations) {
+  std::vector<std::string_view> names = splitNames(given.names);
+  for (int64_t i = 0; given.names.empty() && i < directions; ++i)
     names.insert(names.end(), defaults.begin(), defaults.end());
+  size_t wanted = defaults.size() * directions;
   if (names.size() != wanted)
     return DLC_INVALID("attribute activations: expected %zu names, got %zu",
                        wanted, names.size());
-  std::span<const double> alphas = attributes.getFloats("activation_alpha");
-  std::span<const double> betas = attributes.getFloats("activation_beta");
+  std::span<const double> alphas = given.alphas, betas = given.betas;
   for (std::string_view name : names) {
     const NamedActivation *known = findActivation(name);
     if (!known)
       return DLC_INVALID("attribute activations: expected the name of an "
                          "activation, got \"%s\"",
                          std::string(name).c_str());
-    RecurrentActivation activation{known->function, known->alpha, known->beta};
+    RecurrentActivation activation{known->name, known->function, known->alpha,
+                                   known->beta};
     if (known->hasAlpha)
       activation.alpha = takeNext(alphas, known->alpha);
     if (known->hasBeta)
