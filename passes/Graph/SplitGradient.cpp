@@ -34,6 +34,10 @@ public:
     moveLate();
   }
 
+  /// The number of a result of the forward part that gradients which come in
+  /// are needed for, if there is one: such parts have no order.
+  std::optional<unsigned> resultOfWayBack() const;
+
   /// What the way back reads of the rest, in the order of the block.
   SmallVector<Value> saved() const;
 
@@ -148,6 +152,17 @@ void Division::moveLate() {
   }
 }
 
+std::optional<unsigned> Division::resultOfWayBack() const {
+  OperandRange values = block.getTerminator()->getOperands();
+  for (auto [i, value] : llvm::enumerate(values.take_front(results))) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (argument ? argument.getArgNumber() >= arguments
+                 : back.contains(value.getDefiningOp()))
+      return i;
+  }
+  return std::nullopt;
+}
+
 SmallVector<Value> Division::saved() const {
   SmallVector<Value> values;
   for (BlockArgument argument : block.getArguments())
@@ -239,6 +254,13 @@ struct SplitGradient : graph::impl::SplitGradientPassBase<SplitGradient> {
       return signalPassFailure();
     }
     Division division(function, arguments, results);
+    if (std::optional<unsigned> result = division.resultOfWayBack()) {
+      function.emitError("expected the first ")
+          << results.getValue() << " results to follow from the first "
+          << arguments.getValue() << " arguments, got result " << *result
+          << ", which needs others";
+      return signalPassFailure();
+    }
     SmallVector<Value> saved = division.saved();
     int64_t bytes = 0;
     for (Value value : saved)

@@ -21,8 +21,8 @@
 
 namespace dlc::symbol {
 
-/// The text of a file, which MXNet 1.9.1 reads. The same network gives the same
-/// bytes. InvalidArgument for an empty symbol and for operators that are not
+/// The text of a file, which MXNet 1.9.1 reads where it knows the operators: not
+/// what Symbol::gradient() makes. The same network gives the same bytes. InvalidArgument for an empty symbol and for operators that are not
 /// applied; the symbol's own failure.
 rt::Result<std::string> toJson(const Symbol &symbol);
 

@@ -3,7 +3,7 @@
 // From a symbol to the Graph dialect: a module with one `func.func @main`,
 // whose arguments and results carry `graph.name`. The semantics are those of
 // inference (batch normalisation uses its moving statistics, dropout does
-// nothing) or of training.
+// nothing unless its mode is "always") or of training.
 
 #ifndef DLC_SYMBOL_LOWERING_H
 #define DLC_SYMBOL_LOWERING_H
@@ -45,10 +45,10 @@ struct LoweringOptions {
 };
 
 /// Inputs are in the order of listArguments(), then listAuxiliaryStates(),
-/// then, for training with random operators, one with `graph.random`, called
-/// "random" where no variable is. Results are the outputs, then, for training,
-/// the new values of what each run updates: auxiliary states in their order,
-/// and random numbers. They carry `graph.updates`, the name of the input. A
+/// then, where operators draw random numbers, one with `graph.random`, called
+/// "random" where no variable is. Results are the outputs, then the new values
+/// of what each run updates: for training auxiliary states in their order, and
+/// random numbers. They carry `graph.updates`, the name of the input. A
 /// failure is one diagnostic, which names node, operator and operand, and a
 /// null module. Loads the dialects that it needs into the context.
 mlir::OwningOpRef<mlir::ModuleOp>

@@ -83,7 +83,7 @@ bool UpdateOrder::tryWriteOver(OpResult value, BlockArgument argument) {
   unsigned writer = numbers.lookup(call);
   SmallVector<unsigned> others = llvm::to_vector(llvm::make_filter_range(
       readers.lookup(argument), [&](unsigned i) { return i != writer; }));
-  if (reaches(writer, others))
+  if (!others.empty() && reaches(writer, others))
     return false;
   for (unsigned reader : others)
     next[reader].push_back(writer);

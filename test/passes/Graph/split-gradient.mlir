@@ -2,6 +2,8 @@
 // RUN: dlc-opt %s --graph-split-gradient='part=backward arguments=1 results=1' --split-input-file | FileCheck %s --check-prefix=BACKWARD
 // RUN: not dlc-opt %s --graph-split-gradient='arguments=3 results=1' --split-input-file 2>&1 | FileCheck %s --check-prefix=COUNTS
 // COUNTS: expected at least 3 arguments and 1 results, got 2 and 2
+// RUN: not dlc-opt %s --graph-split-gradient='part=forward arguments=1 results=2' --split-input-file 2>&1 | FileCheck %s --check-prefix=NEEDS
+// NEEDS: expected the first 2 results to follow from the first 1 arguments, got result 1, which needs others
 
 // Two values are saved, a result among them; arguments and constants are not.
 

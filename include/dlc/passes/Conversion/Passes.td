@@ -128,7 +128,8 @@ def ConvertGraphToPlanPass
     static shape are `plan.buffer`s, others come from the pool. Launches and
     memory are on the device of their call; copies between devices are launches
     of stream 1 of the device that they write to, all others of stream 0.
-    Cost: linear in the operations.
+    Cost: linear in the operations; for each updated argument that several
+    launches read, linear in the launches that follow from its new value.
 
     ```mlir
     func.func @main(%x: tensor<4xf32> {graph.name = "x"}) -> (tensor<4xf32> {graph.name = "y"}) {

@@ -215,7 +215,8 @@ def GradientPass : Pass<"graph-gradient", "::mlir::func::FuncOp"> {
     `max_roi_pool`, `stft`, quantisation, `one_hot`, `compress` and `unique` have
     none yet.
     Cost: linear in the operations on the way and what their rules build; a
-    step of an lstm becomes 50 operations both ways, one of a gru 58.
+    step of an lstm with a bias becomes 50 operations both ways, one of a gru
+    60, constants apart.
 
     ```mlir
     func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -269,15 +270,16 @@ def SplitGradientPass : Pass<"graph-split-gradient", "::mlir::func::FuncOp"> {
   let description = [{
     Requires: a function of one block, as `graph-gradient` leaves it: the first
     `arguments` of its arguments and `results` of its results are those that it
-    had before.
+    had before, and these results follow from these arguments.
     Ensures: of the part `forward`, the function has these arguments only and,
     behind these results, one for each value that the way back needs (`saved 0`,
     `saved 1`, ...); of the part `backward`, it has the other results only and,
     behind all arguments, one for each of those values, in the same order. What
-    the way back needs is saved, but for arguments and constants. An operation
-    that no result of the forward part needs is part of the way back, unless more
-    would have to be saved for it than its results. Both parts decide alike, from
-    the same function.
+    the way back needs is saved, but for constants and for arguments, unless a
+    result of the forward part updates these. An operation that no result of the
+    forward part needs is part of the way back, unless more would have to be
+    saved for it than its results. Both parts decide alike, from the same
+    function.
     Cost: linear in the operations.
 
     ```mlir
