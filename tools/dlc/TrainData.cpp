@@ -117,8 +117,8 @@ void TrainData::convert(const std::string &name, const rt::TensorType &batch) {
 void TrainData::checkClasses(const std::string &name, int64_t classes) const {
   const HostTensor &tensor = array(name);
   rt::TensorView view = tensor.view();
-  size_t each = view.size() / count;
-  for (size_t i = 0; i != view.size(); ++i) {
+  int64_t size = view.size(), each = size / count;
+  for (int64_t i = 0; i != size; ++i) {
     int64_t label = view.as<int64_t>()[i];
     if (label < 0 || label >= classes)
       throw Failure{file + ": expected labels from 0 to " +
