@@ -1,38 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Ports.h"
+#include "dlc/dialects/Graph/Ports.h"
 
 #include "dlc/dialects/Graph/GraphDialect.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
 
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
 std::string dlc::graph::nameOf(StringAttr name, unsigned number) {
   return name ? name.str() : "#" + std::to_string(number);
 }
 
-StringAttr dlc::graph::givenName(func::FuncOp function, unsigned number,
+StringAttr dlc::graph::givenName(FunctionOpInterface function, unsigned number,
                                  bool isResult) {
   StringRef attribute = GraphDialect::kNameAttr;
   return isResult ? function.getResultAttrOfType<StringAttr>(number, attribute)
                   : function.getArgAttrOfType<StringAttr>(number, attribute);
 }
 
-BlockArgument dlc::graph::updatedArgument(func::FuncOp function,
-                                          unsigned number) {
-  auto name = function.getResultAttrOfType<StringAttr>(
-      number, GraphDialect::kUpdatesAttr);
+SmallVector<BlockArgument>
+dlc::graph::findUpdates(FunctionOpInterface function) {
+  DenseMap<StringAttr, BlockArgument> named;
   for (BlockArgument argument : function.getArguments())
-    if (name && name == givenName(function, argument.getArgNumber(), false))
-      return argument;
-  return {};
+    if (StringAttr name =
+            givenName(function, argument.getArgNumber(), /*isResult=*/false))
+      named.try_emplace(name, argument);
+  SmallVector<BlockArgument> updates(function.getNumResults());
+  for (auto [i, argument] : llvm::enumerate(updates))
+    if (auto name = function.getResultAttrOfType<StringAttr>(
+            i, GraphDialect::kUpdatesAttr))
+      argument = named.lookup(name);
+  return updates;
 }
 
 /// A name that no other has.
-static StringAttr uniqueName(func::FuncOp function, bool isResult,
+static StringAttr uniqueName(FunctionOpInterface function, bool isResult,
                              std::string name) {
   llvm::StringSet<> taken;
   unsigned count =
@@ -46,25 +56,55 @@ static StringAttr uniqueName(func::FuncOp function, bool isResult,
   return StringAttr::get(function.getContext(), unique);
 }
 
-Value dlc::graph::addArgument(func::FuncOp function, Type type,
-                              const std::string &name) {
+//===----------------------------------------------------------------------===//
+// Changes
+//===----------------------------------------------------------------------===//
+
+BlockArgument dlc::graph::addArgument(FunctionOpInterface function, Type type,
+                                      const std::string &name) {
   unsigned number = function.getNumArguments();
-  StringAttr unique = uniqueName(function, /*isResult=*/false, name);
-  auto attributes = DictionaryAttr::get(
-      function.getContext(),
-      NamedAttribute(
-          StringAttr::get(function.getContext(), GraphDialect::kNameAttr),
-          unique));
+  Builder builder(function.getContext());
+  auto attributes = builder.getDictionaryAttr(builder.getNamedAttr(
+      GraphDialect::kNameAttr, uniqueName(function, /*isResult=*/false, name)));
   (void)function.insertArgument(number, type, attributes, function.getLoc());
   return function.getArgument(number);
 }
 
-void dlc::graph::addResult(func::FuncOp function, Value value,
+BlockArgument dlc::graph::addRandom(FunctionOpInterface function) {
+  Builder builder(function.getContext());
+  BlockArgument argument = addArgument(
+      function, RankedTensorType::get({2}, builder.getI64Type()), "random");
+  function.setArgAttr(argument.getArgNumber(), GraphDialect::kRandomAttr,
+                      builder.getUnitAttr());
+  return argument;
+}
+
+void dlc::graph::addResult(FunctionOpInterface function, Value value,
                            const std::string &name) {
   unsigned number = function.getNumResults();
-  StringAttr unique = uniqueName(function, /*isResult=*/true, name);
-  (void)function.insertResult(number, value.getType(), /*resultAttrs=*/{});
-  function.setResultAttr(number, GraphDialect::kNameAttr, unique);
-  Operation *end = function.getBody().front().getTerminator();
+  Builder builder(function.getContext());
+  auto attributes = builder.getDictionaryAttr(builder.getNamedAttr(
+      GraphDialect::kNameAttr, uniqueName(function, /*isResult=*/true, name)));
+  (void)function.insertResult(number, value.getType(), attributes);
+  Operation *end = function.getFunctionBody().front().getTerminator();
   end->insertOperands(end->getNumOperands(), value);
+}
+
+void dlc::graph::addUpdate(FunctionOpInterface function, BlockArgument argument,
+                           Value value) {
+  StringAttr name =
+      givenName(function, argument.getArgNumber(), /*isResult=*/false);
+  addResult(function, value, "new " + name.str());
+  function.setResultAttr(function.getNumResults() - 1,
+                         GraphDialect::kUpdatesAttr, name);
+}
+
+size_t dlc::graph::eraseDead(Block &block) {
+  size_t erased = 0;
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op)) {
+      op.erase();
+      ++erased;
+    }
+  return erased;
 }

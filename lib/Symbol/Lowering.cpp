@@ -8,10 +8,10 @@
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Ports.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <unordered_set>
 
@@ -43,7 +43,6 @@ private:
   LogicalResult addConstant(IndexedGraph::NodeId id);
   LogicalResult lowerNodes();
   LogicalResult lowerOperator(IndexedGraph::NodeId id);
-  Value addRandom(mlir::func::FuncOp main);
   LogicalResult updateStates(IndexedGraph::NodeId id,
                              llvm::ArrayRef<Value> newOperands);
   LogicalResult addOutputs(mlir::func::FuncOp main);
@@ -200,26 +199,6 @@ LogicalResult SymbolLowering::updateStates(IndexedGraph::NodeId id,
   return mlir::success();
 }
 
-/// The state of random numbers, as the last argument.
-Value SymbolLowering::addRandom(mlir::func::FuncOp main) {
-  mlir::OpBuilder &ops = builder.opBuilder();
-  std::string name = "random";
-  auto isTaken = [&](IndexedGraph::NodeId id) {
-    return graph.node(id).name == name;
-  };
-  while (llvm::any_of(graph.argumentNodes(), isTaken) ||
-         llvm::any_of(graph.mutableNodes(), isTaken))
-    name += "_state";
-  auto type = mlir::RankedTensorType::get({2}, ops.getI64Type());
-  unsigned number = main.getNumArguments();
-  auto attributes = ops.getDictionaryAttr(
-      {ops.getNamedAttr(graph::GraphDialect::kNameAttr,
-                        ops.getStringAttr(name)),
-       ops.getNamedAttr(graph::GraphDialect::kRandomAttr, ops.getUnitAttr())});
-  (void)main.insertArgument(number, type, attributes, builder.location());
-  return main.getArgument(number);
-}
-
 LogicalResult SymbolLowering::lowerNodes() {
   for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
     if (!graph.node(id).isVariable() && failed(lowerOperator(id)))
@@ -254,39 +233,19 @@ LogicalResult SymbolLowering::addOutputs(mlir::func::FuncOp main) {
 
 /// A result for each state that has a new value.
 void SymbolLowering::addUpdates(mlir::func::FuncOp main) {
-  mlir::OpBuilder &ops = builder.opBuilder();
-  mlir::Operation *end = main.getBody().front().getTerminator();
-  std::unordered_set<std::string> names;
-  for (const IndexedGraph::Use &use : graph.outputs())
-    names.insert(graph.node(use.node).outputName(use.index));
-  auto addUpdate = [&](llvm::StringRef of, Value value) {
-    std::string name = "new " + of.str();
-    while (!names.insert(name).second)
-      name = "new " + name;
-    unsigned number = main.getNumResults();
-    (void)main.insertResult(
-        number, value.getType(),
-        ops.getDictionaryAttr(
-            {ops.getNamedAttr(graph::GraphDialect::kNameAttr,
-                              ops.getStringAttr(name)),
-             ops.getNamedAttr(graph::GraphDialect::kUpdatesAttr,
-                              ops.getStringAttr(of))}));
-    end->insertOperands(number, value);
-  };
-  for (IndexedGraph::NodeId id : graph.mutableNodes()) {
-    Value value = values[graph.entryId(id, 0)];
-    if (!llvm::isa<mlir::BlockArgument>(value) &&
-        !options.constants.contains(graph.node(id).name))
-      addUpdate(graph.node(id).name, value);
+  for (mlir::BlockArgument argument : main.getArguments()) {
+    StringAttr name =
+        graph::givenName(main, argument.getArgNumber(), /*isResult=*/false);
+    for (IndexedGraph::NodeId id : graph.mutableNodes())
+      if (Value value = values[graph.entryId(id, 0)];
+          name.getValue() == graph.node(id).name && value != argument)
+        graph::addUpdate(main, argument, value);
   }
   if (!state.random)
     return;
-  ops.setInsertionPoint(end);
-  Value next = builder.add(state.random, builder.ints({0, 1}));
-  auto argument = llvm::cast<mlir::BlockArgument>(state.random);
-  addUpdate(main.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                              graph::GraphDialect::kNameAttr),
-            next);
+  builder.opBuilder().setInsertionPoint(main.getBody().front().getTerminator());
+  graph::addUpdate(main, llvm::cast<mlir::BlockArgument>(state.random),
+                   builder.add(state.random, builder.ints({0, 1})));
 }
 
 void SymbolLowering::dropUnreadInputs(mlir::func::FuncOp main) {
@@ -308,15 +267,12 @@ mlir::OwningOpRef<ModuleOp> SymbolLowering::lower() {
   ops.setInsertionPointToEnd(module->getBody());
   auto main = mlir::func::FuncOp::create(ops, builder.location(), "main",
                                          ops.getFunctionType({}, {}));
-  state.addRandom = [&] { return addRandom(main); };
+  state.addRandom = [&] { return graph::addRandom(main); };
   if (failed(addInputs(main)) || failed(lowerNodes()) ||
       failed(addOutputs(main)))
     return {};
   addUpdates(main);
-  for (mlir::Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(main.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  (void)graph::eraseDead(main.getBody().front());
   if (options.dropsUnreadInputs)
     dropUnreadInputs(main);
   if (failed(mlir::verify(*module)))

@@ -9,6 +9,7 @@
 #include "dlc/dialects/Graph/Gradients.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Training.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -39,8 +40,8 @@ public:
 private:
   StringRef nameOf(unsigned argument);
   Operation *terminator() { return function.getBody().front().getTerminator(); }
-  Value addArgument(std::string name, Type type);
-  void addResult(StringRef name, Value value, StringRef updates = "");
+  BlockArgument addArgument(Type type, const std::string &name,
+                            std::string &given);
   LogicalResult checkNames();
   LogicalResult findParameters();
   std::pair<double, double> factorsOf(unsigned argument);
@@ -64,37 +65,16 @@ private:
 } // namespace
 
 StringRef StepBuilder::nameOf(unsigned argument) {
-  auto name =
-      function.getArgAttrOfType<StringAttr>(argument, GraphDialect::kNameAttr);
+  StringAttr name = graph::givenName(function, argument, /*isResult=*/false);
   return name ? name.getValue() : StringRef();
 }
 
-/// A name that no other argument has.
-Value StepBuilder::addArgument(std::string name, Type type) {
-  llvm::StringSet<> taken;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    taken.insert(nameOf(i));
-  while (taken.contains(name))
-    name += "'";
-  unsigned number = function.getNumArguments();
-  Builder &builder = b.opBuilder();
-  auto attributes = builder.getDictionaryAttr(builder.getNamedAttr(
-      GraphDialect::kNameAttr, builder.getStringAttr(name)));
-  (void)function.insertArgument(number, type, attributes, function.getLoc());
-  return function.getArgument(number);
-}
-
-void StepBuilder::addResult(StringRef name, Value value, StringRef updates) {
-  Builder &builder = b.opBuilder();
-  SmallVector<NamedAttribute> attributes{builder.getNamedAttr(
-      GraphDialect::kNameAttr, builder.getStringAttr(name))};
-  if (!updates.empty())
-    attributes.push_back(builder.getNamedAttr(GraphDialect::kUpdatesAttr,
-                                              builder.getStringAttr(updates)));
-  unsigned number = function.getNumResults();
-  (void)function.insertResult(number, value.getType(),
-                              builder.getDictionaryAttr(attributes));
-  terminator()->insertOperands(number, value);
+/// `given` is the name that it has.
+BlockArgument StepBuilder::addArgument(Type type, const std::string &name,
+                                       std::string &given) {
+  BlockArgument argument = graph::addArgument(function, type, name);
+  given = nameOf(argument.getArgNumber()).str();
+  return argument;
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,18 +123,15 @@ std::pair<double, double> StepBuilder::factorsOf(unsigned argument) {
 }
 
 LogicalResult StepBuilder::findParameters() {
-  llvm::StringSet<> updated;
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
-    if (auto name = function.getResultAttrOfType<StringAttr>(
-            i, GraphDialect::kUpdatesAttr))
-      updated.insert(name.getValue());
+  SmallVector<BlockArgument> updates = graph::findUpdates(function);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     std::string name = nameOf(i).str();
     auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[i]);
     if (!type || !type.hasStaticShape())
       return function.emitError("expected a static shape of input '")
              << name << "', got " << function.getArgumentTypes()[i];
-    if (options.data.count(name) || updated.contains(name))
+    if (options.data.count(name) ||
+        llvm::is_contained(updates, function.getArgument(i)))
       continue;
     bool isParameter = graph::isContinuous(type);
     if (options.frozen.count(name) ||
@@ -260,17 +237,17 @@ LogicalResult StepBuilder::addLoss() {
              << options.label << "'";
   auto addLabel = [&](Type type) {
     step.labels = options.label;
-    return addArgument(options.label, type);
+    return graph::addArgument(function, type, options.label);
   };
   BuiltLoss loss =
       buildLoss(b, options.loss, terminator()->getOperand(0), addLabel);
   if (!loss.value)
     return failure();
-  step.loss = "loss";
   step.isLoss = step.labels.empty();
   step.classes = loss.classes;
   heads.push_back(count);
-  addResult(step.loss, loss.value);
+  graph::addResult(function, loss.value, "loss");
+  step.loss = graph::givenName(function, count, /*isResult=*/true).str();
   return success();
 }
 
@@ -314,36 +291,35 @@ LogicalResult StepBuilder::differentiate() {
 void StepBuilder::updateParameter(unsigned argument, Value gradient, Value rate,
                                   Value count) {
   std::string name = nameOf(argument).str();
-  Value weight = function.getArgument(argument);
+  BlockArgument weight = function.getArgument(argument);
   SmallVector<Value> states;
-  SmallVector<std::string> stateNames;
   for (StringRef state : optimizer.states()) {
-    states.push_back(addArgument(name + " " + state.str(), weight.getType()));
-    stateNames.push_back(nameOf(function.getNumArguments() - 1).str());
-    step.states.push_back(stateNames.back());
+    step.states.emplace_back();
+    states.push_back(addArgument(weight.getType(), name + " " + state.str(),
+                                 step.states.back()));
   }
   OptimizerInputs inputs{weight, gradient, states, rate, count};
   std::tie(inputs.rateFactor, inputs.decayFactor) = factorsOf(argument);
   OptimizerResults updated = optimizer.update(b, inputs);
   if (b.failed())
     return;
-  addResult("new " + name, updated.weight, name);
-  for (auto [state, value] : llvm::zip_equal(stateNames, updated.states))
-    addResult("new " + state, value, state);
+  graph::addUpdate(function, weight, updated.weight);
+  for (auto [state, value] : llvm::zip_equal(states, updated.states))
+    graph::addUpdate(function, cast<BlockArgument>(state), value);
 }
 
 LogicalResult StepBuilder::addUpdates() {
   b.opBuilder().setInsertionPoint(terminator());
-  Value rate = addArgument("learning rate", RankedTensorType::get({}, b.f32()));
-  step.learningRate = nameOf(function.getNumArguments() - 1).str();
-  Value count = addArgument("update count", RankedTensorType::get({}, b.i64()));
-  step.count = nameOf(function.getNumArguments() - 1).str();
+  Value rate = addArgument(RankedTensorType::get({}, b.f32()), "learning rate",
+                           step.learningRate);
+  BlockArgument count = addArgument(RankedTensorType::get({}, b.i64()),
+                                    "update count", step.count);
   Value next = b.add(count, b.intScalar(1));
   for (auto [argument, gradient] : llvm::zip_equal(parameters, gradients))
     updateParameter(argument, gradient, rate, next);
   if (b.failed())
     return failure();
-  addResult("new " + step.count, next, step.count);
+  graph::addUpdate(function, count, next);
   return success();
 }
 

@@ -5,6 +5,7 @@
 
 #include "dlc/dialects/Graph/Inference.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/passes/Graph/Evaluate.h"
 #include "dlc/passes/Graph/Passes.h"
 
@@ -175,11 +176,7 @@ struct FoldConstants : dlc::graph::impl::FoldConstantsPassBase<FoldConstants> {
         if (isa_and_nonnull<GraphDialect>(op.getDialect()))
           folder.fold(&op);
       // Constants whose users are gone, and what led to them.
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-        if (isOpTriviallyDead(&op)) {
-          op.erase();
-          ++folder.erased;
-        }
+      folder.erased += eraseDead(block);
     }
     remark::analysis(function.getLoc(), remarkOpts(function, "FoldConstants"))
         << remark::metric("Folded", folder.folded)

@@ -2,18 +2,16 @@
 //
 // graph-gradient: reverse-mode differentiation of a function.
 
-#include "Ports.h"
-
 #include "dlc/dialects/Graph/Gradients.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "dlc/Gradient/Gradient.h"
 
 #include "mlir/IR/Remarks.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_GRADIENTPASS
@@ -138,10 +136,7 @@ static LogicalResult differentiate(func::FuncOp function, const Task &task) {
     addResult(function, *whole,
               gradientName(function, source, /*isResult=*/false));
   }
-  // What was decomposed.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  (void)eraseDead(block); // What was decomposed.
   remark::passed(function.getLoc(), remark::RemarkOpts::name("Gradient")
                                         .category("graph-gradient")
                                         .function(function.getName()))

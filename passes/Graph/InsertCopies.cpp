@@ -4,10 +4,10 @@
 // there are decides Planning/Placement.
 
 #include "Placement.h"
-#include "Ports.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -40,13 +40,12 @@ static std::vector<uint32_t> collect(PlacedFunction &placed,
   return devices;
 }
 
-/// True if `use` is to be served on `device`.
-static bool isServedOn(func::FuncOp function, OpOperand &use,
-                       DeviceAttr device) {
-  Operation *user =
-      function.getBody().front().findAncestorOpInBlock(*use.getOwner());
+/// True if `use` is to be served on `device`. `updates`: what results update.
+static bool isServedOn(Block &body, ArrayRef<BlockArgument> updates,
+                       OpOperand &use, DeviceAttr device) {
+  Operation *user = body.findAncestorOpInBlock(*use.getOwner());
   if (isa<func::ReturnOp>(user)) {
-    BlockArgument updated = updatedArgument(function, use.getOperandNumber());
+    BlockArgument updated = updates[use.getOperandNumber()];
     return updated && getDevice(Value(updated)) == device;
   }
   return !isa<CopyOp>(user) && getDevice(user) == device;
@@ -75,6 +74,7 @@ struct InsertCopies : graph::impl::InsertCopiesPassBase<InsertCopies> {
     std::vector<placement::Copy> copies =
         placement::planCopies(placed.problem, devices);
     OpBuilder builder(&getContext());
+    SmallVector<BlockArgument> updates = findUpdates(function);
     int64_t constants = 0;
     for (const placement::Copy &copy : copies) {
       Value value = placed.graph.entry(copy.value);
@@ -83,7 +83,7 @@ struct InsertCopies : graph::impl::InsertCopiesPassBase<InsertCopies> {
       DeviceAttr device = numbering[copy.device];
       Value there = build(builder, value, isConstant, device);
       value.replaceUsesWithIf(there, [&](OpOperand &use) {
-        return isServedOn(function, use, device);
+        return isServedOn(function.getBody().front(), updates, use, device);
       });
       constants += isConstant;
     }

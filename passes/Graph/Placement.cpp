@@ -2,9 +2,8 @@
 
 #include "Placement.h"
 
-#include "Ports.h"
-
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Ports.h"
 
 using namespace mlir;
 using namespace dlc;
@@ -22,8 +21,9 @@ PlacedFunction::PlacedFunction(func::FuncOp function)
     op.isConstant = isa<ConstantOp, NoneOp>(graph.node(node));
     problem.operations.push_back(std::move(op));
   }
-  for (auto [result, entry] : llvm::enumerate(graph.outputs()))
-    if (BlockArgument argument = updatedArgument(function, result)) {
+  for (auto [argument, entry] :
+       llvm::zip_equal(findUpdates(function), graph.outputs()))
+    if (argument) {
       updated.push_back(argument.getArgNumber());
       problem.operations.push_back({{graph.entryId(argument), entry}, {}});
     }

@@ -9,6 +9,7 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
 #include "dlc/runtime/Kernel/Library.h"
@@ -213,10 +214,7 @@ struct Recompute : graph::impl::RecomputePassBase<Recompute> {
     int64_t before = recompute::keepAll(collected.problem).peakBytes;
     Rewriter(collected).apply(solution.steps);
     // First runs that only their repetition was for.
-    Block &block = function.getBody().front();
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isOpTriviallyDead(&op))
-        op.erase();
+    (void)eraseDead(function.getBody().front());
     remark::passed(function.getLoc(), remark::RemarkOpts::name("Recompute")
                                           .category("graph-recompute")
                                           .function(function.getName()))

@@ -3,14 +3,13 @@
 // graph-split-gradient: a differentiated function as two that run one after the
 // other, with what the second needs of the first handed on.
 
-#include "Ports.h"
-
+#include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Placement.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_SPLITGRADIENTPASS
@@ -96,17 +95,12 @@ void Division::findNeeded() {
           needed.insert(producer);
 }
 
-DenseSet<Value> Division::findUpdated(func::FuncOp function,
-                                      unsigned results) {
-  llvm::StringMap<Value> named;
-  for (BlockArgument argument : function.getArguments())
-    if (StringAttr name = givenName(function, argument.getArgNumber(), false))
-      named[name] = argument;
+DenseSet<Value> Division::findUpdated(func::FuncOp function, unsigned results) {
   DenseSet<Value> updated;
-  for (unsigned i = 0; i < results; ++i)
-    if (auto name = function.getResultAttrOfType<StringAttr>(
-            i, GraphDialect::kUpdatesAttr))
-      updated.insert(named.lookup(name));
+  SmallVector<BlockArgument> updates = findUpdates(function);
+  for (BlockArgument argument : ArrayRef(updates).take_front(results))
+    if (argument)
+      updated.insert(argument);
   return updated;
 }
 
@@ -176,13 +170,6 @@ SmallVector<Value> Division::saved() const {
   return values;
 }
 
-/// Erases what nothing reads.
-static void eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 /// Drops the results from `begin` to `end`, not included.
 static void dropResults(func::FuncOp function, unsigned begin, unsigned end) {
   Operation *terminator = function.getBody().front().getTerminator();
@@ -197,7 +184,7 @@ static void keepForward(func::FuncOp function, ArrayRef<Value> saved,
   dropResults(function, results, function.getNumResults());
   for (auto [i, value] : llvm::enumerate(saved))
     addResult(function, value, "saved " + std::to_string(i));
-  eraseDead(function.getBody().front());
+  (void)eraseDead(function.getBody().front());
   llvm::BitVector dropped(function.getNumArguments());
   dropped.set(arguments, function.getNumArguments());
   (void)function.eraseArguments(dropped);
@@ -224,13 +211,12 @@ static void keepBackward(func::FuncOp function, ArrayRef<Value> saved,
                          unsigned results) {
   dropResults(function, 0, results);
   for (auto [i, value] : llvm::enumerate(saved)) {
-    Value argument =
+    BlockArgument argument =
         addArgument(function, value.getType(), "saved " + std::to_string(i));
-    copyPlacement(function, value,
-                  cast<BlockArgument>(argument).getArgNumber());
+    copyPlacement(function, value, argument.getArgNumber());
     Value(value).replaceAllUsesWith(argument);
   }
-  eraseDead(function.getBody().front());
+  (void)eraseDead(function.getBody().front());
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/passes/Graph/Passes.h"
 #include "dlc/runtime/Kernel/Reference/Reference.h"
 
@@ -110,28 +111,22 @@ static LogicalResult verifyNames(func::FuncOp function, unsigned count,
 /// Each `graph.updates` names an argument of the result's type, which no other
 /// result updates.
 static LogicalResult verifyUpdates(func::FuncOp function) {
-  llvm::StringMap<unsigned> arguments, updated;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (auto name =
-            function.getArgAttrOfType<StringAttr>(i, GraphDialect::kNameAttr))
-      arguments.try_emplace(name.getValue(), i);
-  for (unsigned i = 0; i < function.getNumResults(); ++i) {
-    auto name =
-        function.getResultAttrOfType<StringAttr>(i, GraphDialect::kUpdatesAttr);
+  DenseMap<Value, unsigned> updated;
+  for (auto [i, argument] : llvm::enumerate(findUpdates(function))) {
+    Attribute name = function.getResultAttr(i, GraphDialect::kUpdatesAttr);
     if (!name)
       continue;
-    auto argument = arguments.find(name.getValue());
-    if (argument == arguments.end())
+    if (!argument)
       return function.emitOpError() << "expected the name of an argument that "
                                        "result #"
                                     << i << " updates, got " << name;
-    Type type = function.getArgumentTypes()[argument->second];
+    Type type = argument.getType();
     if (function.getResultTypes()[i] != type)
       return function.emitOpError()
              << "expected result #" << i << " to have the type of argument "
              << name << ", which it updates, " << type << ", got "
              << function.getResultTypes()[i];
-    auto [entry, isNew] = updated.try_emplace(name.getValue(), i);
+    auto [entry, isNew] = updated.try_emplace(argument, i);
     if (!isNew)
       return function.emitOpError()
              << "expected one update of argument " << name << ", got results #"

@@ -4,9 +4,10 @@
 
 #include "ModelImporter.h"
 
+#include "dlc/dialects/Graph/Ports.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/Path.h"
 
 using namespace dlc::onnx;
@@ -291,13 +292,6 @@ bool ModelImporter::checkOutput(const ValueInfo &output, Value value) {
   return true;
 }
 
-/// Constants that only folded operations used.
-static void eraseUnused(Block &body) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 bool ModelImporter::importMain(ModuleOp module) {
   Scope scope;
   scope.opsets = model.opsets;
@@ -325,7 +319,10 @@ bool ModelImporter::importMain(ModuleOp module) {
   if ((options.keepsParameters || options.isTraining) &&
       !addParameters(model.graph, body, scope, inputAttrs))
     return false;
-  training.addRandom = [&] { return addRandom(body, inputAttrs); };
+  main.setType(ops.getFunctionType(body->getArgumentTypes(), {}));
+  if (!inputAttrs.empty())
+    main.setAllArgAttrs(inputAttrs);
+  training.addRandom = [&] { return graph::addRandom(main); };
   if (!importNodes(model.graph.nodes, scope))
     return false;
 
@@ -348,15 +345,14 @@ bool ModelImporter::importMain(ModuleOp module) {
     outputAttrs.push_back(ops.getDictionaryAttr(
         ops.getNamedAttr("graph.name", ops.getStringAttr(output.name))));
   }
-  addUpdates(results, outputAttrs, inputAttrs);
-  func::ReturnOp::create(ops, loc, results);
-  eraseUnused(*body);
+  auto end = func::ReturnOp::create(ops, loc, results);
   main.setType(ops.getFunctionType(body->getArgumentTypes(),
                                    TypeRange(ValueRange(results))));
-  if (!inputAttrs.empty())
-    main.setAllArgAttrs(inputAttrs);
   if (!outputAttrs.empty())
     main.setAllResultAttrs(outputAttrs);
+  ops.setInsertionPoint(end);
+  addUpdates(main);
+  (void)graph::eraseDead(*body); // Constants that only folded operations used.
   return true;
 }
 

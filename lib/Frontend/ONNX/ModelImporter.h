@@ -58,11 +58,7 @@ private:
   // For training (Training.cpp).
   bool addParameters(const Graph &graph, mlir::Block *body, Scope &scope,
                      llvm::SmallVector<mlir::Attribute> &attributes);
-  mlir::Value addRandom(mlir::Block *body,
-                        llvm::SmallVector<mlir::Attribute> &attributes);
-  void addUpdates(llvm::SmallVectorImpl<mlir::Value> &results,
-                  llvm::SmallVector<mlir::Attribute> &attributes,
-                  llvm::ArrayRef<mlir::Attribute> ofArguments);
+  void addUpdates(mlir::func::FuncOp main);
 
   // Bodies (NodeImport.cpp).
   bool importNodes(llvm::ArrayRef<Node> nodes, Scope &scope);

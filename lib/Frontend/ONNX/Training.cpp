@@ -5,6 +5,7 @@
 #include "ModelImporter.h"
 
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Ports.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -129,49 +130,11 @@ bool ModelImporter::addParameters(const Graph &graph, mlir::Block *body,
   return true;
 }
 
-/// The state of random numbers, as the last argument.
-Value ModelImporter::addRandom(mlir::Block *body,
-                               SmallVector<mlir::Attribute> &attributes) {
-  mlir::OpBuilder &ops = builder.opBuilder();
-  std::string name = "random";
-  auto hasName = [&](mlir::Attribute attribute) {
-    return llvm::cast<mlir::DictionaryAttr>(attribute).get(
-               graph::GraphDialect::kNameAttr) == ops.getStringAttr(name);
-  };
-  while (llvm::any_of(attributes, hasName))
-    name += "_state";
-  attributes.push_back(ops.getDictionaryAttr(
-      {ops.getNamedAttr(graph::GraphDialect::kNameAttr,
-                        ops.getStringAttr(name)),
-       ops.getNamedAttr(graph::GraphDialect::kRandomAttr, ops.getUnitAttr())}));
-  return body->addArgument(mlir::RankedTensorType::get({2}, ops.getI64Type()),
-                           builder.location());
-}
-
 /// A result for each argument that has a new value.
-void ModelImporter::addUpdates(llvm::SmallVectorImpl<Value> &results,
-                               SmallVector<mlir::Attribute> &attributes,
-                               llvm::ArrayRef<mlir::Attribute> ofArguments) {
-  mlir::OpBuilder &ops = builder.opBuilder();
+void ModelImporter::addUpdates(mlir::func::FuncOp main) {
   if (training.random)
     training.updates[training.random] =
         builder.add(training.random, builder.ints({0, 1}));
-  llvm::StringSet<> names;
-  for (mlir::Attribute each : attributes)
-    names.insert(llvm::cast<mlir::DictionaryAttr>(each)
-                     .getAs<mlir::StringAttr>(graph::GraphDialect::kNameAttr)
-                     .getValue());
-  for (auto [argument, value] : training.updates) {
-    unsigned number = llvm::cast<mlir::BlockArgument>(argument).getArgNumber();
-    auto of = llvm::cast<mlir::DictionaryAttr>(ofArguments[number])
-                  .getAs<mlir::StringAttr>(graph::GraphDialect::kNameAttr);
-    std::string name = "new " + of.str();
-    while (!names.insert(name).second)
-      name = "new " + name;
-    results.push_back(value);
-    attributes.push_back(ops.getDictionaryAttr(
-        {ops.getNamedAttr(graph::GraphDialect::kNameAttr,
-                          ops.getStringAttr(name)),
-         ops.getNamedAttr(graph::GraphDialect::kUpdatesAttr, of)}));
-  }
+  for (auto [argument, value] : training.updates)
+    graph::addUpdate(main, llvm::cast<mlir::BlockArgument>(argument), value);
 }

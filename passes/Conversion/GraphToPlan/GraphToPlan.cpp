@@ -6,6 +6,7 @@
 
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/passes/Conversion/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,7 +51,6 @@ public:
 private:
   std::string nameOf(DictionaryAttr attributes, StringRef prefix, unsigned i);
   void buildInputs();
-  BlockArgument updatedArgument(unsigned result);
   void buildOutputs();
   LogicalResult buildOperation(Operation &op);
   void buildCall(kernel::CallOp call);
@@ -107,25 +107,15 @@ void ProgramBuilder::buildInputs() {
   }
 }
 
-/// The argument that `result` updates, or null.
-BlockArgument ProgramBuilder::updatedArgument(unsigned result) {
-  auto name = function.getResultAttrOfType<StringAttr>(
-      result, graph::GraphDialect::kUpdatesAttr);
-  for (BlockArgument argument : function.getArguments())
-    if (name && name == function.getArgAttr(argument.getArgNumber(),
-                                            graph::GraphDialect::kNameAttr))
-      return argument;
-  return {};
-}
-
 void ProgramBuilder::buildOutputs() {
   Operation *terminator = function.getBody().front().getTerminator();
   conversion::UpdateOrder order(function, symbols);
+  SmallVector<BlockArgument> updates = graph::findUpdates(function);
   for (OpOperand &result : terminator->getOpOperands()) {
     unsigned i = result.getOperandNumber();
     std::string name = nameOf(function.getResultAttrDict(i), "output", i);
     Value value = result.get(), base = viewedValue(value);
-    BlockArgument updated = updatedArgument(i);
+    BlockArgument updated = updates[i];
     auto output = plan::OutputOp::create(builder, value.getLoc(),
                                          toMemory(value.getType()), i, name);
     if (updated)

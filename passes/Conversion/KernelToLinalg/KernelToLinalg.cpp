@@ -7,6 +7,7 @@
 #include "Emitter.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Conversion/Passes.h"
 
@@ -49,9 +50,7 @@ static void decompose(Block &body) {
     }
     op = next;
   }
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  (void)graph::eraseDead(body);
 }
 
 LogicalResult dlc::conversion::convertKernel(kernel::FuncOp kernel,

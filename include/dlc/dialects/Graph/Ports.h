@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arguments and results of functions, which passes find by name and add to.
+// Arguments and results of functions: their names, what a result updates, new
+// ones, and what is left in a body that nothing reads.
 
-#ifndef DLC_LIB_PASSES_GRAPH_PORTS_H
-#define DLC_LIB_PASSES_GRAPH_PORTS_H
+#ifndef DLC_DIALECTS_GRAPH_PORTS_H
+#define DLC_DIALECTS_GRAPH_PORTS_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include <string>
 
 namespace dlc::graph {
 
@@ -13,22 +16,35 @@ namespace dlc::graph {
 std::string nameOf(mlir::StringAttr name, unsigned number);
 
 /// The name that the model gives argument or result `number`, or null.
-mlir::StringAttr givenName(mlir::func::FuncOp function, unsigned number,
+mlir::StringAttr givenName(mlir::FunctionOpInterface function, unsigned number,
                            bool isResult);
 
-/// The argument that result `number` updates, or null.
-mlir::BlockArgument updatedArgument(mlir::func::FuncOp function,
-                                    unsigned number);
+/// Of each result: the argument that it updates (`graph.updates`), or null,
+/// also where no argument has the name.
+llvm::SmallVector<mlir::BlockArgument>
+findUpdates(mlir::FunctionOpInterface function);
 
 /// Adds an argument behind the others, under `name` or one made of it that no
 /// other has.
-mlir::Value addArgument(mlir::func::FuncOp function, mlir::Type type,
-                        const std::string &name);
+mlir::BlockArgument addArgument(mlir::FunctionOpInterface function,
+                                mlir::Type type, const std::string &name);
 
-/// The same for a result, which the terminator of the one block returns.
-void addResult(mlir::func::FuncOp function, mlir::Value value,
+/// The same for the state of random numbers (`graph.random`), called "random".
+mlir::BlockArgument addRandom(mlir::FunctionOpInterface function);
+
+/// Adds a result behind the others, which the terminator of the one block
+/// returns.
+void addResult(mlir::FunctionOpInterface function, mlir::Value value,
                const std::string &name);
+
+/// The same for the new value of an argument with a name, called "new NAME".
+void addUpdate(mlir::FunctionOpInterface function, mlir::BlockArgument argument,
+               mlir::Value value);
+
+/// Erases operations without effects whose results nothing reads, and those
+/// that only they read; returns how many.
+size_t eraseDead(mlir::Block &block);
 
 } // namespace dlc::graph
 
-#endif // DLC_LIB_PASSES_GRAPH_PORTS_H
+#endif // DLC_DIALECTS_GRAPH_PORTS_H
