@@ -185,6 +185,7 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
   if (attribute.getName() == kGroupAttr)
     return verifyName(op, attribute);
   if ((attribute.getName() == kRecomputeAttr ||
+       attribute.getName() == kRepeatedAttr ||
        (attribute.getName() == kGradientAttr &&
         isa<FunctionOpInterface>(op))) &&
       isa<UnitAttr>(attribute.getValue()))

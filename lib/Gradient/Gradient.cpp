@@ -7,6 +7,7 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -157,5 +158,8 @@ FailureOr<GradientResult> dlc::graph::differentiate(OpBuilder &builder,
   for (Value source : task.sources)
     result.ofSources.push_back(sums.lookup(source));
   result.visited = solution.steps.size();
+  Operation *parent = builder.getInsertionBlock()->getParentOp();
+  if (isa_and_nonnull<FunctionOpInterface>(parent))
+    parent->setAttr(kGradientAttr, builder.getUnitAttr());
   return result;
 }

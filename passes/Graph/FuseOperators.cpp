@@ -128,9 +128,24 @@ static bool isFusible(const Node &node) {
          kind == FusionKind::Reduction || kind == FusionKind::Row;
 }
 
+/// For each node the first that may share its group: for repetitions the first
+/// of those, so that no kernel in front of it makes their value and keeps it.
+static std::vector<uint32_t> findBounds(ArrayRef<Node> nodes) {
+  auto isRepeated = [](const Node &node) {
+    return node.front()->hasAttr(graph::kRepeatedAttr);
+  };
+  auto first =
+      static_cast<uint32_t>(llvm::find_if(nodes, isRepeated) - nodes.begin());
+  std::vector<uint32_t> bounds;
+  for (const Node &node : nodes)
+    bounds.push_back(isRepeated(node) ? first : 0);
+  return bounds;
+}
+
 static Graph collect(Block &block) {
   Graph graph;
   graph.nodes = collectNodes(block);
+  graph.problem.notBefore = findBounds(graph.nodes);
   DenseMap<Operation *, uint32_t> nodeOf;
   DenseMap<std::pair<Attribute, Attribute>, uint32_t> places;
   for (auto [id, node] : llvm::enumerate(graph.nodes)) {

@@ -125,7 +125,6 @@ static LogicalResult differentiate(func::FuncOp function, const Task &task) {
   auto gradients = graph::differentiate(builder, addHeads(function, task));
   if (failed(gradients))
     return failure();
-  function->setAttr(kGradientAttr, UnitAttr::get(function.getContext()));
   unsigned zeros = 0;
   for (auto [source, isAdded, sum] :
        llvm::zip_equal(task.sources, task.isAdded, gradients->ofSources)) {

@@ -167,9 +167,10 @@ Value Rewriter::resolve(OpBuilder &builder, Value value) {
     return value;
   IRMapping operands;
   operands.map(op->getOperand(0), source);
-  Value built = builder.clone(*op, operands)->getResult(0);
-  repeated.map(value, built);
-  return built;
+  Operation *built = builder.clone(*op, operands);
+  built->setAttr(kRepeatedAttr, builder.getUnitAttr());
+  repeated.map(value, built->getResult(0));
+  return built->getResult(0);
 }
 
 void Rewriter::apply(ArrayRef<recompute::Step> steps) {
@@ -186,6 +187,7 @@ void Rewriter::apply(ArrayRef<recompute::Step> steps) {
       for (Value operand : again->getOperands())
         operands.map(operand, resolve(builder, operand));
       Operation *built = builder.clone(*again, operands);
+      built->setAttr(kRepeatedAttr, builder.getUnitAttr());
       repeated.map(again->getResults(), built->getResults());
     }
     pending.clear();

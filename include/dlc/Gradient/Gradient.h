@@ -28,10 +28,11 @@ struct GradientResult {
 };
 
 /// Builds the gradients where the builder stands, which is behind the heads in
-/// their block. Operations on the way that know no gradient but can be
-/// decomposed are no longer used by others before that place; they stay, dead
-/// unless something later uses them. Fails, having reported it, where an
-/// operation on the way has no gradient.
+/// their block, and marks the function that this is in (`graph.gradient`).
+/// Operations on the way that know no gradient but can be decomposed are no
+/// longer used by others before that place; they stay, dead unless something
+/// later uses them. Fails, having reported it, where an operation on the way
+/// has no gradient.
 llvm::FailureOr<GradientResult> differentiate(mlir::OpBuilder &builder,
                                               const GradientTask &task);
 

@@ -17,6 +17,7 @@ public:
 private:
   bool tryMerge(uint32_t a, uint32_t b);
   bool isConvexUnion(uint32_t a, uint32_t b);
+  bool mayStandWith(uint32_t a, uint32_t b) const;
 
   const Problem &problem;
   std::vector<std::vector<uint32_t>> consumers;
@@ -27,6 +28,14 @@ private:
 };
 
 } // namespace
+
+/// Whether all nodes of the group may be in one with `node`.
+static bool startsInTime(const Problem &problem, const Group &group,
+                         uint32_t node) {
+  return problem.notBefore.empty() ||
+         std::ranges::all_of(
+             group, [&](uint32_t it) { return problem.notBefore[it] <= node; });
+}
 
 Grower::Grower(const Problem &problem)
     : problem(problem), consumers(problem.producers.size()),
@@ -74,11 +83,20 @@ bool Grower::isConvexUnion(uint32_t a, uint32_t b) {
   return true;
 }
 
+/// On one device, and no node before what another one allows.
+bool Grower::mayStandWith(uint32_t a, uint32_t b) const {
+  const Group &first = members[a], &second = members[b];
+  if (!problem.devices.empty() &&
+      problem.devices[first.front()] != problem.devices[second.front()])
+    return false;
+  return startsInTime(problem, first, second.front()) &&
+         startsInTime(problem, second, first.front());
+}
+
 bool Grower::tryMerge(uint32_t a, uint32_t b) {
   if (members[a].size() + members[b].size() > problem.maxGroupSize)
     return false;
-  if (!problem.devices.empty() &&
-      problem.devices[members[a].front()] != problem.devices[members[b].front()])
+  if (!mayStandWith(a, b))
     return false;
   if (!isConvexUnion(a, b))
     return false;
@@ -108,7 +126,8 @@ Solution Grower::run() {
   for (Group &group : members)
     if (!group.empty())
       solution.groups.push_back(std::move(group));
-  std::ranges::sort(solution.groups, {}, [](const Group &g) { return g.back(); });
+  std::ranges::sort(solution.groups, {},
+                    [](const Group &g) { return g.back(); });
   return solution;
 }
 
@@ -161,6 +180,8 @@ dlc::planning::fusion::validate(const Problem &problem,
           problem.devices[node] != problem.devices[group.front()])
         return "group " + std::to_string(index) + " is on two devices";
     }
+    if (!startsInTime(problem, group, group.front()))
+      return "group " + std::to_string(index) + " begins too early";
     if (group.size() > 1 && !problem.isLegal(group))
       return "group " + std::to_string(index) + " is not legal";
   }

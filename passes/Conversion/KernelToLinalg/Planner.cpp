@@ -334,9 +334,17 @@ Planner::Outcome Planner::planStored(Value value) {
   return outcome;
 }
 
-/// Results that no stage writes on its own.
+/// Results that no stage writes on its own. Small ones run last: the loops of
+/// large ones often read an operand that a small one is to replace, as a step of
+/// training does with parameters.
 Planner::Outcome Planner::planRoots() {
-  for (auto [i, source] : llvm::enumerate(sources)) {
+  auto order = llvm::to_vector(llvm::seq<unsigned>(sources.size()));
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return ShapedType::getNumElements(shapeOf(sources[a])) <
+           ShapedType::getNumElements(shapeOf(sources[b]));
+  });
+  for (unsigned i : order) {
+    Value source = sources[i];
     bool isFirst =
         !llvm::is_contained(ArrayRef<Value>(sources).take_front(i), source);
     if (stored.contains(source) && isFirst) {

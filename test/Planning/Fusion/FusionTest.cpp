@@ -64,6 +64,14 @@ TEST(FusionTest, GroupsAreOnOneDevice) {
   EXPECT_NE(validate(problem, {{{0}, {1, 2}, {3}}}), std::nullopt);
 }
 
+TEST(FusionTest, GroupsBeginInTime) {
+  // 2 repeats 1, for 3: it stays apart from 0 and goes with its reader.
+  Problem problem = makeProblem({{}, {0}, {0}, {2}});
+  problem.notBefore = {0, 0, 2, 0};
+  EXPECT_EQ(solveChecked(problem), (std::vector<Group>{{0, 1}, {2, 3}}));
+  EXPECT_NE(validate(problem, {{{0, 1, 2}, {3}}}), std::nullopt);
+}
+
 TEST(FusionTest, SizeLimit) {
   Problem problem = makeProblem({{}, {0}, {1}, {2}});
   problem.maxGroupSize = 3;

@@ -23,6 +23,8 @@ struct Problem {
   std::vector<bool> isFusible;
   /// The device of each node; a group is on one. Empty: all are on the same.
   std::vector<uint32_t> devices;
+  /// The first node that may be in a group with each. Empty: any.
+  std::vector<uint32_t> notBefore;
   /// Whether one kernel can compute the group. Asked for convex groups of at
   /// least two fusible nodes only.
   std::function<bool(const Group &)> isLegal;

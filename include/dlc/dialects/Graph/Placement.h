@@ -23,7 +23,9 @@ inline constexpr llvm::StringLiteral kGroupAttr = "graph.group";
 /// Of an operation: somebody wants its value not to be kept, but computed again
 /// where it is needed later.
 inline constexpr llvm::StringLiteral kRecomputeAttr = "graph.recompute";
-/// Of a function: graph-gradient has differentiated it.
+/// Of an operation: it repeats another one, whose value was not kept until here.
+inline constexpr llvm::StringLiteral kRepeatedAttr = "graph.repeated";
+/// Of a function: it holds gradients.
 inline constexpr llvm::StringLiteral kGradientAttr = "graph.gradient";
 
 /// Where `op` runs: cpu:0 when it does not say.

@@ -142,7 +142,7 @@ def RecomputePass : Pass<"graph-recompute", "::mlir::func::FuncOp"> {
     at most; `Planning/Recompute` decides which, by modelled time against bytes.
     Without a budget, only in functions that `graph-gradient` has made
     (`graph.gradient`), only elementwise operations and movement, and those that
-    carry `graph.recompute`. With a budget, in any function, the least time
+    carry `graph.recompute`. Repetitions carry `graph.repeated`. With a budget, in any function, the least time
     whose modelled peak is within it; where there is none, the least peak.
     Values that the function returns are never computed twice. Copies between
     devices count as views, and are made again of what is: devices do not change
@@ -156,7 +156,7 @@ def RecomputePass : Pass<"graph-recompute", "::mlir::func::FuncOp"> {
     ->
     %y = graph.relu %c : tensor<8xf32>
     ...
-    %0 = graph.relu %c : tensor<8xf32>
+    %0 = graph.relu %c {graph.repeated} : tensor<8xf32>
     %d = graph.mul %g, %0 : tensor<8xf32>
     ```
   }];
@@ -171,8 +171,10 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
     Requires: inferred types (`graph-infer-types`).
     Ensures: operations that share a kernel are in one `graph.fusion`; groups
     are convex, on one device and in one `graph.group`, and each is legal for a
-    kernel library (an anchor with its epilogue) or for Codegen. Values keep their types; the block stays in
-    topological order.
+    kernel library (an anchor with its epilogue) or for Codegen. Repetitions
+    (`graph.repeated`) are in groups with what stands behind the first of them
+    only: else the kernel that made the value would make it again and keep it.
+    Values keep their types; the block stays in topological order.
     Cost: O(e r) for e edges that span at most r operations, and one legality
     check per attempted merge.
 
