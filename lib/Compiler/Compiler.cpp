@@ -9,6 +9,7 @@
 #include "dlc/Frontend/MXNet/Import.h"
 #include "dlc/Frontend/ONNX/Import.h"
 #include "dlc/InitAll.h"
+#include "dlc/Numerics/VerifyNumerics.h"
 #include "dlc/Symbol/Lowering.h"
 #include "dlc/Training/Step.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
@@ -384,6 +385,8 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
     return success();
   if (options.timing)
     manager.enableTiming();
+  if (options.verifyNumerics)
+    manager.addInstrumentation(numerics::createNumericsVerifier());
   std::string passes;
   llvm::raw_string_ostream os(passes);
   manager.printAsTextualPipeline(os);

@@ -53,6 +53,7 @@ ALLOWED = {
     "lib/Frontend/MXNet": LLVM + GRAPH + DEFINITIONS + runtime("IO") + [
         "dlc/Frontend/", "dlc/Symbol/"],
     "lib/Gradient": LLVM + GRAPH + ["dlc/Planning/"],
+    "lib/Numerics": LLVM + GRAPH + DEFINITIONS,
     "lib/Symbol": LLVM + GRAPH + DEFINITIONS + ["dlc/Frontend/", "dlc/Gradient/"],
     "lib/Training": LLVM + GRAPH + DEFINITIONS + ["dlc/Frontend/", "dlc/Gradient/"],
     "lib/KernelLibrary": LLVM + GRAPH + DEFINITIONS,
@@ -71,8 +72,8 @@ ALLOWED = {
     "lib/InitAll": LLVM + DIALECTS + PASSES + ["dlc/Codegen/", "dlc/InitAll.h",
                                                "dlc/Pipeline/"],
     "lib/Compiler": LLVM + DIALECTS + runtime("Base") + [
-        "dlc/Artifact/", "dlc/Codegen/", "dlc/Frontend/", "dlc/InitAll.h", "dlc/Pipeline/",
-        "dlc/Symbol/", "dlc/Training/", "dlc/passes/Graph/"],
+        "dlc/Artifact/", "dlc/Codegen/", "dlc/Frontend/", "dlc/InitAll.h", "dlc/Numerics/",
+        "dlc/Pipeline/", "dlc/Symbol/", "dlc/Training/", "dlc/passes/Graph/"],
     "lib/Executor": ["llvm/", "dlc/Compiler/", "dlc/Symbol/"] + runtime("Base", "Binding", "Device",
                                                                          "NDArray"),
     "lib/CAPI": ["llvm/", "dlc-c/", "dlc/Codegen/", "dlc/Compiler/", "dlc/Executor/",

@@ -4,19 +4,59 @@
 // and plug-ins of both.
 
 #include "dlc/InitAll.h"
+#include "dlc/Numerics/VerifyNumerics.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+static llvm::cl::opt<bool> verifyNumerics(
+    "verify-numerics",
+    llvm::cl::desc("Run each function of Graph operations before and after "
+                   "each pass, and compare"));
+
+/// What MLIR's main function does, with an instrumentation.
+static LogicalResult runVerified(int argc, char **argv, StringRef input,
+                                 StringRef output, DialectRegistry &registry) {
+  llvm::InitLLVM initialised(argc, argv);
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  config.setPassPipelineSetupFn([given = config](PassManager &manager) {
+    manager.addInstrumentation(dlc::numerics::createNumericsVerifier());
+    return given.setupPassPipeline(manager);
+  });
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &error);
+  std::unique_ptr<llvm::ToolOutputFile> result =
+      file ? openOutputFile(output, &error) : nullptr;
+  if (!result) {
+    llvm::errs() << error << '\n';
+    return failure();
+  }
+  if (failed(MlirOptMain(result->os(), std::move(file), registry, config)))
+    return failure();
+  result->keep();
+  return success();
+}
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
   dlc::registerAllDialects(registry);
-  mlir::registerAllPasses();
+  registerAllPasses();
   dlc::registerAllPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "DLC optimizer driver\n", registry));
+  auto [input, output] = registerAndParseCLIOptions(
+      argc, argv, "DLC optimizer driver\n", registry);
+  return asMainReturnCode(
+      verifyNumerics ? runVerified(argc, argv, input, output, registry)
+                     : MlirOptMain(argc, argv, input, output, registry));
 }

@@ -55,6 +55,7 @@ struct ModelOptions {
   unsigned threads = 0;
   bool remarks = false;
   bool timing = false;
+  bool verifyNumerics = false;
   std::string memoryBudget; ///< "512MiB"; "" for none.
   std::string reproducer;
   /// Outputs whose gradients are given, all of floats where there are none;

@@ -48,6 +48,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.params = model.params;
   options.threads = model.threads;
   options.timing = model.timing;
+  options.verifyNumerics = model.verifyNumerics;
   options.reproducer = model.reproducer;
   if (model.heads)
     options.gradient.emplace().heads = *model.heads;

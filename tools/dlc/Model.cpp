@@ -54,12 +54,15 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                 {.most = rt::WorkerPool::maxThreads});
   syntax.flag("--remarks", remarks, "Print what each pass did, and why not");
   syntax.flag("--timing", timing, "Print the time of each pass");
+  syntax.flag("--verify-numerics", verifyNumerics,
+              "Run the model before and after each pass, and compare (slow)");
   syntax.option("--reproducer", reproducer,
                 "Where a failing pass leaves a reproducer for dlc-opt");
   compileOption = [syntax] {
     return syntax.firstGiven({"--params", "--place", "--memory-budget",
                               "--target", "--precision", "--remarks",
-                              "--timing", "--reproducer"});
+                              "--timing", "--verify-numerics",
+                              "--reproducer"});
   };
 }
 
