@@ -65,8 +65,11 @@ LogicalResult ConvOp::buildGradients(Gradients &gradients) {
   setBegins(correlation, getPads(), getAutoPad());
   Formula f(gradients);
   Value g = gradients.ofResult();
-  gradients.give(0, [&] { return correlation.spread(f, g, getW()); });
-  gradients.give(1, [&] { return correlation.weightGradient(f, getX(), g); });
+  // Without elements, the image counts for nothing.
+  if (Formula::typeOf(getX()).getNumElements() > 0) {
+    gradients.give(0, [&] { return correlation.spread(f, g, getW()); });
+    gradients.give(1, [&] { return correlation.weightGradient(f, getX(), g); });
+  }
   if (getBias())
     gradients.give(2, [&] { return sumPerChannel(f, g); });
   return success();
@@ -114,8 +117,10 @@ LogicalResult ConvTransposeOp::buildGradients(Gradients &gradients) {
   beginImage(correlation, *this);
   Formula f(gradients);
   Value g = gradients.ofResult();
-  gradients.give(0, [&] { return correlation.correlate(f, g, getW()); });
-  gradients.give(1, [&] { return correlation.weightGradient(f, g, getX()); });
+  if (Formula::typeOf(getX()).getNumElements() > 0) {
+    gradients.give(0, [&] { return correlation.correlate(f, g, getW()); });
+    gradients.give(1, [&] { return correlation.weightGradient(f, g, getX()); });
+  }
   if (getBias())
     gradients.give(2, [&] { return sumPerChannel(f, g); });
   return success();

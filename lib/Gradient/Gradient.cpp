@@ -113,17 +113,26 @@ static void addTerm(OpBuilder &builder, Location loc, Sums &sums, Value of,
   sum = sum ? AddOp::create(builder, loc, sum, term).getY() : term;
 }
 
+/// Nothing passes back through a tensor without elements.
+static bool isEmpty(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 0;
+}
+
 static LogicalResult visit(OpBuilder &builder, Operation *op,
                            const activity::Step &step, Sums &sums) {
   SmallVector<Value> ofResults;
   for (Value result : op->getResults())
-    ofResults.push_back(sums.lookup(result));
+    ofResults.push_back(isEmpty(result) ? Value() : sums.lookup(result));
   // Stopped, or not connected with a head after all.
   if (llvm::none_of(ofResults, [](Value value) { return !!value; }))
     return success();
   // `op` itself, at least, is before it.
   Operation *before = &*std::prev(builder.getInsertionPoint());
   SmallVector<bool> wanted(step.wanted.begin(), step.wanted.end());
+  for (OpOperand &operand : op->getOpOperands())
+    if (isEmpty(operand.get()))
+      wanted[operand.getOperandNumber()] = false;
   ArrayRef<bool> operands = ArrayRef(wanted).take_front(op->getNumOperands());
   if (llvm::is_contained(ArrayRef(wanted).drop_front(operands.size()), true))
     return op->emitOpError("has no gradient: its regions read values from "

@@ -2,12 +2,17 @@
 
 #include "dlc/Numerics/Comparison.h"
 
+#include "dlc/dialects/Graph/Plain.h"
+
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
+using namespace mlir;
 using namespace dlc;
 using namespace dlc::numerics;
 
@@ -24,6 +29,24 @@ double dlc::numerics::toleranceOf(rt::DataType type) {
   default:
     return 0;
   }
+}
+
+double dlc::numerics::toleranceFactorOf(Value value) {
+  auto toleranceOfValue = [](Value each) {
+    return toleranceOf(graph::toTensorType(each.getType()).type);
+  };
+  double own = toleranceOfValue(value), coarsest = own;
+  llvm::SetVector<Value> sources;
+  sources.insert(value);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    coarsest = std::max(coarsest, toleranceOfValue(sources[i]));
+    // A fusion is made of what is in it.
+    if (Operation *op = sources[i].getDefiningOp())
+      op->walk([&](Operation *inner) {
+        sources.insert_range(inner->getOperands());
+      });
+  }
+  return own > 0 ? coarsest / own : 1;
 }
 
 template <typename T> static double wide(const Tensor &tensor, int64_t index) {

@@ -42,8 +42,7 @@ static void put(rt::DataType type, void *data, int64_t index, double real,
 }
 
 rt::Status dlc::numerics::makeTensor(const rt::TensorType &type,
-                                     ArrayRef<double> numbers,
-                                     Tensor &tensor) {
+                                     ArrayRef<double> numbers, Tensor &tensor) {
   rt::ref::OwnedTensor memory;
   DLC_RETURN_IF_ERROR(
       rt::ref::OwnedTensor::allocate(type.type, type.shape, memory));

@@ -22,6 +22,7 @@ namespace {
 struct Run {
   FunctionType type;
   std::vector<Tensor> inputs, results;
+  std::vector<double> toleranceFactors; ///< Of each result.
   /// Why there are no results; empty where there are.
   std::string failure;
 };
@@ -128,8 +129,11 @@ std::shared_ptr<const Run> NumericsVerifier::run(func::FuncOp function,
   auto last = known.find(function);
   if (last != known.end() && last->second.print == print)
     return last->second.run;
-  std::shared_ptr<const Run> run =
+  std::shared_ptr<Run> run =
       before ? runAgain(function, *before, seed) : runAfresh(function, seed);
+  Operation *end = function.getBody().front().getTerminator();
+  for (Value result : end->getOperands())
+    run->toleranceFactors.push_back(toleranceFactorOf(result));
   known.erase(function);
   known.try_emplace(function, KnownRun{print, run});
   return run;
@@ -187,8 +191,8 @@ bool NumericsVerifier::isSame(Pass *pass, func::FuncOp function,
     return false;
   }
   for (size_t i = 0; i < before.results.size(); ++i)
-    if (auto difference =
-            findDifference(before.results[i], after->results[i])) {
+    if (auto difference = findDifference(before.results[i], after->results[i],
+                                         before.toleranceFactors[i])) {
       function.emitError() << "pass '" << nameOf(pass) << "' changed "
                            << describeResult(function, i) << " of function @"
                            << function.getName() << ": " << *difference;

@@ -268,8 +268,6 @@ Status Validator::checkAttribute(size_t kernel,
   if (attribute.kind() > abi::AttributeKind::MAX)
     return invalid("kernel %zu: attribute of unknown kind %d", kernel,
                    int(attribute.kind()));
-  if (attribute.kind() == abi::AttributeKind::String && !attribute.s())
-    return invalid("kernel %zu: attribute without its string", kernel);
   if (isMisaligned(attribute.ints()) || isMisaligned(attribute.floats()))
     return invalid("kernel %zu: an attribute is misaligned", kernel);
   size_t characters = attribute.name()->size();

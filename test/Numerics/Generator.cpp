@@ -23,8 +23,8 @@ static constexpr double kLargest = 500;
 /// says, and may be off by this many such roundings.
 static constexpr double kCoarseness = 6, kMostAmplified = 30;
 
-func::FuncOp RandomGraph::main() const {
-  return module.get().lookupSymbol<func::FuncOp>("main");
+func::FuncOp dlc::test::mainOf(ModuleOp module) {
+  return module.lookupSymbol<func::FuncOp>("main");
 }
 
 Generator::Generator(MLIRContext &context, uint64_t seed, bool isDifferentiable)
@@ -62,8 +62,7 @@ void Generator::set(Value value, const Tensor &tensor) {
     shadow.set(value, tensor);
 }
 
-void Generator::addValue(Value value, double tolerance) {
-  tolerances[value] = tolerance;
+void Generator::addValue(Value value) {
   if (auto type = dyn_cast<RankedTensorType>(value.getType());
       type && type.hasStaticShape())
     pool.push_back(value);
@@ -85,7 +84,6 @@ Value Generator::constant(ArrayRef<int64_t> shape, Type element,
       b, b.getUnknownLoc(),
       graph::makeElements(type, ArrayRef(tensor.as<char>(), tensor.bytes())));
   set(op.getY(), tensor);
-  tolerances[op.getY()] = 0;
   return op.getY();
 }
 
@@ -99,7 +97,7 @@ Value Generator::argument(RankedTensorType type, const Numbers &numbers) {
                       graph::makeElements(type, ArrayRef(tensor.as<char>(),
                                                          tensor.bytes())))}));
   set(value, tensor);
-  addValue(value, 0);
+  addValue(value);
   return value;
 }
 
@@ -140,7 +138,6 @@ Value Generator::scalar(int64_t value) {
 Value Generator::none() {
   auto op = graph::NoneOp::create(b, b.getUnknownLoc(), b.getNoneType());
   set(op.getY(), Tensor());
-  tolerances[op.getY()] = 0;
   return op.getY();
 }
 
@@ -285,17 +282,12 @@ bool Generator::mayDifferentiate(Operation *op) {
 }
 
 bool Generator::compute(Operation *op) {
-  double tolerance = 0;
-  for (Value operand : op->getOperands())
-    tolerance = std::max(tolerance, tolerances.lookup(operand));
   for (Type type : op->getResultTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor)
       return false;
     if (tensor.hasStaticShape() && tensor.getNumElements() > kMostElements)
       return false;
-    tolerance = std::max(tolerance, numerics::toleranceOf(graph::toDataType(
-                                        tensor.getElementType())));
   }
   if (!exact.compute(op).isOk())
     return false;
@@ -305,10 +297,10 @@ bool Generator::compute(Operation *op) {
     perturb(op, i);
   }
   for (Value result : op->getResults())
-    if (!isUseful(result, tolerance))
+    if (!isUseful(result))
       return false;
   for (Value result : op->getResults())
-    addValue(result, tolerance);
+    addValue(result);
   return true;
 }
 
@@ -341,7 +333,7 @@ void Generator::perturb(Operation *op, unsigned shadow) {
   }
 }
 
-bool Generator::isUseful(Value result, double tolerance) {
+bool Generator::isUseful(Value result) {
   const Tensor &value = *exact.get(result);
   if (*rt::elementCount(value.type.shape) > kMostElements)
     return false;
@@ -350,12 +342,12 @@ bool Generator::isUseful(Value result, double tolerance) {
         !std::isfinite(number) ||
         (rt::isFloat(value.type.type) && std::abs(number) > kLargest))
       return false;
-  double factor = kCoarseness * kMostAmplified *
-                  std::max(tolerance, numerics::toleranceOf(DLC_F32)) /
-                  numerics::toleranceOf(value.type.type);
+  double own = numerics::toleranceOf(value.type.type);
+  double coarsest = std::max(own * numerics::toleranceFactorOf(result),
+                             numerics::toleranceOf(DLC_F32));
+  double factor = own > 0 ? kCoarseness * kMostAmplified * coarsest / own : 1;
   return llvm::all_of(shadows, [&](const numerics::Interpreter &shadow) {
-    return !numerics::findDifference(value, *shadow.get(result),
-                                     rt::isFloat(value.type.type) ? factor : 1);
+    return !numerics::findDifference(value, *shadow.get(result), factor);
   });
 }
 
@@ -398,7 +390,7 @@ void Generator::makeArguments() {
 }
 
 /// Hands out what nobody uses, and sometimes what somebody does.
-void Generator::chooseResults(RandomGraph &graph) {
+void Generator::chooseResults() {
   SmallVector<Value> results;
   for (Operation &op : *body)
     for (Value result : op.getResults())
@@ -423,11 +415,6 @@ void Generator::chooseResults(RandomGraph &graph) {
         break;
       }
     attributes.push_back(b.getDictionaryAttr(named));
-    auto type = cast<RankedTensorType>(result.getType());
-    double own =
-        numerics::toleranceOf(graph::toDataType(type.getElementType()));
-    graph.toleranceFactors.push_back(
-        own > 0 ? std::max(1.0, tolerances.lookup(result) / own) : 1);
   }
   func::ReturnOp::create(b, b.getUnknownLoc(), results);
   function.setFunctionType(b.getFunctionType(body->getArgumentTypes(),
@@ -455,11 +442,9 @@ RandomGraph Generator::generate() {
         break;
       }
   }
-  RandomGraph graph;
-  chooseResults(graph);
+  chooseResults();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
     if (isa<graph::ConstantOp, graph::NoneOp>(op) && op.use_empty())
       op.erase();
-  graph.module = std::move(module);
-  return graph;
+  return std::move(module);
 }

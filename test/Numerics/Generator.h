@@ -20,14 +20,9 @@ namespace dlc::test {
 
 /// A module with a function @main. Its arguments carry their values, the inputs
 /// to run it on (`graph.initial`).
-struct RandomGraph {
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// For each result, how many times toleranceOf its type it may be off: more
-  /// than once where it was made of values of lower precision.
-  std::vector<double> toleranceFactors;
+using RandomGraph = mlir::OwningOpRef<mlir::ModuleOp>;
 
-  mlir::func::FuncOp main() const;
-};
+mlir::func::FuncOp mainOf(mlir::ModuleOp module);
 
 class Generator {
 public:
@@ -116,14 +111,14 @@ private:
   static constexpr unsigned kShadows = 2;
   void makeArguments();
   void set(mlir::Value value, const numerics::Tensor &tensor);
-  void addValue(mlir::Value value, double tolerance);
+  void addValue(mlir::Value value);
   numerics::Tensor makeTensor(mlir::RankedTensorType type, const Numbers &);
   mlir::Value argument(mlir::RankedTensorType type, const Numbers &numbers);
   bool mayDifferentiate(mlir::Operation *op);
   bool compute(mlir::Operation *op);
   void perturb(mlir::Operation *op, unsigned shadow);
-  bool isUseful(mlir::Value result, double tolerance);
-  void chooseResults(RandomGraph &graph);
+  bool isUseful(mlir::Value result);
+  void chooseResults();
 
   uint64_t seed, draws = 0;
   bool isDyadic = false;
@@ -134,8 +129,6 @@ private:
   llvm::SmallVector<int64_t> extents;
   std::vector<std::string> elementwiseNames;
   llvm::SmallVector<mlir::Value> pool;
-  /// The largest of toleranceOf all that a value is made of.
-  llvm::DenseMap<mlir::Value, double> tolerances;
   /// What the function computes, and what it would with coarser roundings.
   numerics::Interpreter exact, shadows[kShadows];
 };

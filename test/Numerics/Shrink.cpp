@@ -14,11 +14,6 @@ using namespace dlc;
 using namespace dlc::test;
 using numerics::Tensor;
 
-static RandomGraph copyOf(const RandomGraph &graph) {
-  return {OwningOpRef<ModuleOp>(graph.module.get().clone()),
-          graph.toleranceFactors};
-}
-
 /// Operations and arguments that lead to no result.
 static void eraseDead(func::FuncOp function) {
   Block &body = function.getBody().front();
@@ -51,11 +46,9 @@ static void eraseStaleUpdates(func::FuncOp function) {
                              graph::GraphDialect::kUpdatesAttr));
 }
 
-static void dropResult(RandomGraph &graph, unsigned number) {
-  func::FuncOp function = graph.main();
+static void dropResult(func::FuncOp function, unsigned number) {
   function.getBody().front().getTerminator()->eraseOperand(number);
   (void)function.eraseResult(number);
-  graph.toleranceFactors.erase(graph.toleranceFactors.begin() + number);
 }
 
 /// Makes `value`, which is `tensor`, an argument; false where it cannot be one.
@@ -86,8 +79,7 @@ static bool makeArgument(func::FuncOp function, Value value,
 
 /// Puts arguments in the place of operation `number`; false where that is none
 /// to replace.
-static bool cut(RandomGraph &graph, unsigned number) {
-  func::FuncOp function = graph.main();
+static bool cut(func::FuncOp function, unsigned number) {
   Block &body = function.getBody().front();
   std::vector<Tensor> inputs;
   if (!numerics::makeInputs(function, 0, numerics::Integers::Small, inputs)
@@ -114,30 +106,30 @@ static bool cut(RandomGraph &graph, unsigned number) {
 }
 
 std::string dlc::test::shrink(RandomGraph &graph, const Check &check) {
-  std::string failure = check(graph);
+  std::string failure = check(*graph);
   if (failure.empty())
     return failure;
-  auto attempt = [&](function_ref<bool(RandomGraph &)> change) {
-    RandomGraph smaller = copyOf(graph);
-    if (!change(smaller))
+  auto attempt = [&](function_ref<bool(func::FuncOp)> change) {
+    RandomGraph smaller(graph.get().clone());
+    if (!change(mainOf(*smaller)))
       return;
-    eraseDead(smaller.main());
-    eraseStaleUpdates(smaller.main());
-    if (std::string found = check(smaller); !found.empty()) {
+    eraseDead(mainOf(*smaller));
+    eraseStaleUpdates(mainOf(*smaller));
+    if (std::string found = check(*smaller); !found.empty()) {
       failure = std::move(found);
       graph = std::move(smaller);
     }
   };
-  for (unsigned i = graph.main().getNumResults(); i-- > 0;)
-    if (graph.main().getNumResults() > 1)
-      attempt([&](RandomGraph &smaller) {
+  for (unsigned i = mainOf(*graph).getNumResults(); i-- > 0;)
+    if (mainOf(*graph).getNumResults() > 1)
+      attempt([&](func::FuncOp smaller) {
         dropResult(smaller, i);
         return true;
       });
   auto count = [&] {
-    return graph.main().getBody().front().getOperations().size();
+    return mainOf(*graph).getBody().front().getOperations().size();
   };
   for (unsigned i = 0; i + 1 < count(); ++i)
-    attempt([&](RandomGraph &smaller) { return cut(smaller, i); });
+    attempt([&](func::FuncOp smaller) { return cut(smaller, i); });
   return failure;
 }

@@ -13,7 +13,7 @@
 namespace dlc::test {
 
 /// What is wrong with a graph; empty where nothing is.
-using Check = std::function<std::string(const RandomGraph &)>;
+using Check = std::function<std::string(mlir::ModuleOp)>;
 
 /// Drops results, and puts arguments that carry their values in the place of
 /// operations, one at a time, while `check` fails. Returns the last failure,

@@ -18,6 +18,10 @@ namespace dlc::numerics {
 /// roundings, and 0 for all that is no float.
 double toleranceOf(rt::DataType type);
 
+/// How many times that a value of a function may be off: more than once where
+/// it is made of floats of a type that has a larger tolerance.
+double toleranceFactorOf(mlir::Value value);
+
 /// A number of a tensor of any type; integers beyond 2^53 are rounded.
 double numberAt(const Tensor &tensor, int64_t index);
 

@@ -18,8 +18,8 @@ enum class Integers {
   Zero,  ///< Indices of all that are not empty.
 };
 
-/// A tensor of a static type with these elements, one each in its order, rounded
-/// to what the type holds; integers are below 2^53.
+/// A tensor of a static type with these elements, one each in its order,
+/// rounded to what the type holds; integers are below 2^53.
 rt::Status makeTensor(const rt::TensorType &type,
                       llvm::ArrayRef<double> numbers, Tensor &tensor);
 

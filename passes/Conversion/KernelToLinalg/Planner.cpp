@@ -256,7 +256,10 @@ bool Planner::buildPart(Value value, const Domain &domain, bool isRoot,
   Value element;
   if (!isRoot && isReduction(op)) {
     element = builder.element(op->getOperand(0), domain.source);
-    if (element)
+    // Over no dimension, each element is the only one of its fold.
+    if (element && !llvm::is_contained(domain.reduced, true))
+      builder.store(value, domain.at, element);
+    else if (element)
       builder.accumulate(value, domain.at, element,
                          [&](OpBuilder &b, Value old, Value term) {
                            return combine(op, b, old, term);

@@ -64,6 +64,7 @@ struct Sampler {
   std::string_view mode;
   Padding padding;
   bool alignCorners;
+  bool isSingle; ///< Coordinates are rounded to f32.
 };
 
 /// An index of one dimension and its weight.
@@ -111,8 +112,9 @@ static std::vector<Sample> samplesAt(const Sampler &sampler, double grid,
   double size = static_cast<double>(extent);
   double x = sampler.alignCorners ? (grid + 1) / 2 * (size - 1)
                                   : ((grid + 1) * size - 1) / 2;
-  // In f32, as images usually are: a tie decides the nearest neighbour.
-  x = static_cast<float>(x);
+  // In f32, as grids usually are: a tie decides the nearest neighbour.
+  if (sampler.isSingle || sampler.mode == "nearest")
+    x = static_cast<float>(x);
   if (!(std::fabs(x) < 0x1p40))
     x = -0x1p40; // NaN and the like lie outside
   if (sampler.mode == "nearest")
@@ -151,19 +153,19 @@ static double sumSamples(const TensorView &x, int64_t offset,
   return sum;
 }
 
-static Sampler readSampler(const Attributes &attributes) {
+static Sampler readSampler(const Attributes &attributes, DataType grid) {
   std::string_view padding = attributes.getString("padding_mode", "zeros");
   return {attributes.getString("mode", "linear"),
           padding == "zeros"    ? Padding::Zeros
           : padding == "border" ? Padding::Border
                                 : Padding::Reflection,
-          attributes.getInt("align_corners", 0) != 0};
+          attributes.getInt("align_corners", 0) != 0, grid != DLC_F64};
 }
 
 template <typename X> static Status sampleGrid(ComputeContext &context) {
   const TensorView &x = context.input(0), &grid = context.input(1);
   TensorView &y = context.output(0);
-  Sampler sampler = readSampler(context.attrs());
+  Sampler sampler = readSampler(context.attrs(), grid.type);
   size_t rank = x.shape.size() - 2;
   int64_t channels = x.shape[1];
   int64_t points = extentOf(y.shape, 2, y.shape.size());

@@ -1417,3 +1417,22 @@ kernel.func @eye_like_before_the_start(%x: tensor<9x21xf32>) -> (tensor<9x21xf32
   %y = graph.eye_like %x {dtype = f32, k = -9223372036854775808 : i64} : (tensor<9x21xf32>) -> tensor<9x21xf32>
   kernel.return %y : tensor<9x21xf32>
 }
+// Over no dimension, an element stays as it is.
+kernel.func @reduce_nothing(%x: tensor<7x9xf32>) -> (tensor<7x9xf32>) {
+  %a = graph.constant dense<> : tensor<0xi64>
+  %y = graph.reduce_prod %x, %a {keepdims = false} : (tensor<7x9xf32>, tensor<0xi64>) -> tensor<7x9xf32>
+  kernel.return %y : tensor<7x9xf32>
+}
+kernel.func @reduce_nothing_in_between(%x: tensor<7x9xf32>) -> (tensor<7xf32>) {
+  %a = graph.constant dense<> : tensor<0xi64>
+  %i1 = graph.constant dense<1> : tensor<1xi64>
+  %0 = graph.reduce_sum %x, %a : (tensor<7x9xf32>, tensor<0xi64>) -> tensor<7x9xf32>
+  %1 = graph.mul %0, %x : tensor<7x9xf32>
+  %y = graph.reduce_sum %1, %i1 {keepdims = false} : (tensor<7x9xf32>, tensor<1xi64>) -> tensor<7xf32>
+  kernel.return %y : tensor<7xf32>
+}
+kernel.func @reduce_scalar(%x: tensor<f32>) -> (tensor<f32>) {
+  %0 = graph.neg %x : tensor<f32>
+  %y = graph.reduce_max %0 : (tensor<f32>) -> tensor<f32>
+  kernel.return %y : tensor<f32>
+}

@@ -307,7 +307,7 @@ TEST(Decompose, GridSample) {
                   attributes +
                   " : (tensor<2x3x4x5xf64>, tensor<2x3x7x2xf64>) -> "
                   "tensor<2x3x3x7xf64> return }",
-              1e-4);
+              1e-12);
         check("func.func @f(%x: tensor<1x2x3x1x4xf32>, %g: "
               "tensor<1x2x3x2x3xf32>) { %y = graph.grid_sample %x, %g " +
                   attributes +

@@ -265,3 +265,31 @@ func.func @grouped(%x: tensor<2xf32>) -> tensor<2xf32> {
   // CHECK-NEXT: graph.mul %{{.*}}, %[[Y]] {graph.group = "head"}
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+// Nothing passes back through tensors without elements.
+
+// CHECK-LABEL: func.func @nothing(
+// CHECK-NOT: graph.conv
+// CHECK: graph.conv
+// CHECK-NOT: graph.conv
+// CHECK: return
+func.func @nothing(%x: tensor<2x2x16x0xf32>, %w: tensor<4x2x1x3xf32>) -> tensor<2x4x8x0xf32> {
+  %y = graph.conv %x, %w {auto_pad = "SAME_UPPER", strides = array<i64: 2, 1>} : (tensor<2x2x16x0xf32>, tensor<4x2x1x3xf32>) -> tensor<2x4x8x0xf32>
+  return %y : tensor<2x4x8x0xf32>
+}
+
+// -----
+
+// A window of padding alone sees the bias.
+
+// CHECK-LABEL: func.func @nothing_but_padding(
+// CHECK-NOT: graph.conv
+// CHECK: graph.conv
+// CHECK-NOT: graph.conv
+// CHECK: graph.reduce_sum
+func.func @nothing_but_padding(%x: tensor<1x2x0xf32>, %w: tensor<4x2x2xf32>, %b: tensor<4xf32>) -> tensor<1x4x1xf32> {
+  %y = graph.conv %x, %w, %b {pads = array<i64: 1, 1>} : (tensor<1x2x0xf32>, tensor<4x2x2xf32>, tensor<4xf32>) -> tensor<1x4x1xf32>
+  return %y : tensor<1x4x1xf32>
+}

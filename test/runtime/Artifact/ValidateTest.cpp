@@ -138,6 +138,13 @@ TEST(Validate, Kernels) {
                 b.setInt(0, "a", 1);
             }),
             "kernel 0: expected at most 256 attributes, got 257");
+  // FlatBuffers leaves empty strings out.
+  EXPECT_EQ(failureWith([](B &b) {
+              b.setInt(0, "a", 1);
+              b.program.kernels[0]->attributes[0]->kind =
+                  dlc::abi::AttributeKind::String;
+            }),
+            "");
 }
 
 TEST(Validate, Launches) {
