@@ -389,6 +389,15 @@ void Generator::makeArguments() {
   }
 }
 
+/// Some graphs have operations that ask for a place.
+void Generator::chooseGroups() {
+  if (isDifferentiable || !chance(25))
+    return;
+  for (Operation &op : *body)
+    if (graph::isComputed(&op) && chance(30))
+      op.setAttr("graph.group", b.getStringAttr("head"));
+}
+
 /// Hands out what nobody uses, and sometimes what somebody does.
 void Generator::chooseResults() {
   SmallVector<Value> results;
@@ -442,6 +451,7 @@ RandomGraph Generator::generate() {
         break;
       }
   }
+  chooseGroups();
   chooseResults();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
     if (isa<graph::ConstantOp, graph::NoneOp>(op) && op.use_empty())

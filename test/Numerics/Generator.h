@@ -118,6 +118,7 @@ private:
   bool compute(mlir::Operation *op);
   void perturb(mlir::Operation *op, unsigned shadow);
   bool isUseful(mlir::Value result);
+  void chooseGroups();
   void chooseResults();
 
   uint64_t seed, draws = 0;

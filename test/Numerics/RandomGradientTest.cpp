@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradients of random graphs: against differences in f64, in two parts
+// against in one, and as programs against their definitions.
+
+#include "Generator.h"
+#include "ProgramRunner.h"
+#include "RandomGraphs.h"
+#include "Shrink.h"
+
+#include "dlc/Numerics/Comparison.h"
+#include "dlc/Numerics/Inputs.h"
+#include "dlc/passes/Graph/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::test;
+using numerics::Tensor;
+
+/// A copy that a pipeline has changed; null where it refuses.
+static RandomGraph transform(ModuleOp module, const std::string &pipeline) {
+  ScopedDiagnosticHandler quiet(module.getContext(),
+                                [](Diagnostic &) { return success(); });
+  RandomGraph copy(module.clone());
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  if (failed(parsePassPipeline(pipeline, manager)) ||
+      failed(manager.run(*copy)))
+    return {};
+  return copy;
+}
+
+/// The inputs moved along direction `seed` of argument `number`.
+static std::vector<Tensor> moved(std::vector<Tensor> inputs, unsigned number,
+                                 const Tensor &direction, double step) {
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < inputs[number].size(); ++i)
+    numbers.push_back(numerics::numberAt(inputs[number], i) +
+                      step * numerics::numberAt(direction, i));
+  Tensor tensor;
+  EXPECT_TRUE(
+      numerics::makeTensor(inputs[number].type, numbers, tensor).isOk());
+  inputs[number] = tensor;
+  return inputs;
+}
+
+/// The sum of products of all elements of floats, and that of their sizes.
+static std::pair<double, double> product(const Tensor &a, const Tensor &b) {
+  double sum = 0, size = 0;
+  for (int64_t i = 0; i < a.size(); ++i) {
+    double term = numerics::numberAt(a, i) * numerics::numberAt(b, i);
+    sum += term;
+    size += std::abs(term);
+  }
+  return {sum, size};
+}
+
+namespace {
+
+/// A graph, its gradient and what both are run on.
+struct Differentiated {
+  func::FuncOp forward, backward;
+  std::vector<Tensor> inputs; ///< Of `backward`; `forward` has the first.
+  std::vector<Tensor> results;
+};
+
+} // namespace
+
+/// The results, each times its head's gradient, summed.
+static double weigh(const Differentiated &d,
+                    const std::vector<Tensor> &results) {
+  double sum = 0;
+  size_t head = d.forward.getNumArguments();
+  for (const Tensor &result : results)
+    if (rt::isFloat(result.type.type))
+      sum += product(result, d.inputs[head++]).first;
+  return sum;
+}
+
+/// What is wrong with the gradient of argument `number`, which has result
+/// `result`: along one direction, it lies between the difference quotients of
+/// both sides.
+static std::string compareDirection(const Differentiated &d, unsigned number,
+                                    const Tensor &gradient) {
+  constexpr double step = 1e-6;
+  Tensor direction;
+  EXPECT_TRUE(numerics::makeInput(d.inputs[number].type, 99 + number,
+                                  numerics::Integers::Small, direction)
+                  .isOk());
+  std::vector<Tensor> arguments(d.inputs.begin(),
+                                d.inputs.begin() + d.forward.getNumArguments());
+  auto at = [&](double side) {
+    return weigh(d, resultsOf(d.forward, moved(arguments, number, direction,
+                                               side * step)));
+  };
+  double here = at(0), left = (here - at(-1)) / step,
+         right = (at(1) - here) / step;
+  auto [found, size] = product(gradient, direction);
+  double expected = (left + right) / 2;
+  // At a kink the sides differ; between them, any number is right.
+  double allowed =
+      std::abs(right - left) + 1e-6 * std::max({1.0, size, std::abs(here)});
+  if (std::abs(found - expected) <= allowed)
+    return "";
+  return "the gradient of argument " + std::to_string(number) +
+         " along a direction: expected " + std::to_string(expected) + ", got " +
+         std::to_string(found) + "; " + std::to_string(allowed) + " is allowed";
+}
+
+static std::string compareGradient(ModuleOp module) {
+  RandomGraph backward = transform(module, "func.func(graph-gradient)");
+  if (!backward)
+    return "it has no gradient";
+  Differentiated d{mainOf(module), mainOf(*backward), {}, {}};
+  d.inputs = inputsOf(d.backward);
+  d.results = resultsOf(d.backward, d.inputs);
+  size_t result = d.forward.getNumResults();
+  for (unsigned i = 0; i < d.forward.getNumArguments(); ++i)
+    if (rt::isFloat(d.inputs[i].type.type))
+      if (std::string failure = compareDirection(d, i, d.results[result++]);
+          !failure.empty())
+        return failure;
+  return "";
+}
+
+/// Both parts of a split gradient, one after the other, give what it gives.
+static std::string compareParts(ModuleOp module) {
+  func::FuncOp main = mainOf(module);
+  unsigned arguments = main.getNumArguments(), results = main.getNumResults();
+  auto part = [&](StringRef name) {
+    return transform(module, "func.func(graph-gradient,graph-split-gradient{"
+                             "part=" +
+                                 name.str() +
+                                 " arguments=" + std::to_string(arguments) +
+                                 " results=" + std::to_string(results) + "})");
+  };
+  RandomGraph whole = transform(module, "func.func(graph-gradient)");
+  RandomGraph forward = part("forward"), backward = part("backward");
+  if (!whole || !forward || !backward)
+    return "it has no gradient";
+  std::vector<Tensor> inputs = inputsOf(mainOf(*whole));
+  std::vector<Tensor> expected = resultsOf(mainOf(*whole), inputs);
+  std::vector<Tensor> found =
+      resultsOf(mainOf(*forward), {inputs.begin(), inputs.begin() + arguments});
+  std::vector<Tensor> both = inputs;
+  both.insert(both.end(), found.begin() + results, found.end());
+  found.resize(results);
+  for (const Tensor &gradient : resultsOf(mainOf(*backward), both))
+    found.push_back(gradient);
+  if (found.size() != expected.size())
+    return "the parts have other results";
+  for (size_t i = 0; i < found.size(); ++i)
+    if (auto difference = numerics::findDifference(expected[i], found[i]))
+      return "result " + std::to_string(i) + ": " + *difference;
+  return "";
+}
+
+TEST_F(RandomGraphs, HaveGradientsThatAgreeWithDifferences) {
+  for (uint64_t seed : seeds(150)) {
+    Workplace place;
+    RandomGraph graph = Generator(place.context, seed, true).generate();
+    expectGood(graph, seed, "differentiated", compareGradient);
+  }
+}
+
+TEST_F(RandomGraphs, HaveGradientsInTwoParts) {
+  for (uint64_t seed : seeds(150)) {
+    Workplace place;
+    RandomGraph graph = Generator(place.context, seed, true).generate();
+    expectGood(graph, seed, "differentiated in two parts", compareParts);
+  }
+}
+
+TEST_F(RandomGraphs, HaveGradientsThatAreProgramsToo) {
+  for (uint64_t seed : seeds(40)) {
+    Workplace place;
+    RandomGraph graph = Generator(place.context, seed, true).generate();
+    RandomGraph gradient = transform(*graph, "func.func(graph-gradient)");
+    ASSERT_TRUE(gradient) << "seed " << seed;
+    expectGood(gradient, seed, "as a program", [](ModuleOp module) {
+      return compareProgram(module, /*slack=*/1000);
+    });
+  }
+}
