@@ -7,6 +7,7 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Inference.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -277,7 +278,7 @@ bool Generator::mayDifferentiate(Operation *op) {
   bool isOnTheWay = llvm::any_of(op->getOperandTypes(), isReal) &&
                     llvm::any_of(op->getResultTypes(), isReal);
   return !isOnTheWay ||
-         (!hasOtherGradient(op) &&
+         (graph::hasStaticTypes(op) && !hasOtherGradient(op) &&
           isa<graph::GradientOpInterface, graph::DecomposeOpInterface>(op));
 }
 

@@ -253,6 +253,9 @@ static void makeReduction(Generator &g) {
   StringRef name = g.oneOf<StringRef>(
       {"reduce_sum", "reduce_sum", "reduce_mean", "reduce_mean", "reduce_max",
        "reduce_max", "reduce_min", "reduce_prod"});
+  // Where elements are equal, each has the whole gradient: no derivative.
+  if (g.isDifferentiable && (name == "reduce_max" || name == "reduce_min"))
+    return;
   SmallVector<Value> operands{x};
   Shape axes;
   int64_t rank = g.typeOf(x).getRank();
