@@ -106,8 +106,9 @@ static std::string compareDirection(Differentiated &d, unsigned number,
   auto [found, size] = product(gradient, direction);
   double expected = (left + right) / 2;
   double scale = std::max({1.0, size, std::abs(here)});
-  // At a tie or a corner the sides differ, and rules choose (corners.mlir).
-  bool isCorner = std::abs(right - left) > 1e-3 * scale;
+  // At a tie or a corner the sides differ, or one is not defined, and rules
+  // choose (corners.mlir).
+  bool isCorner = !(std::abs(right - left) <= 1e-3 * scale);
   ++(isCorner ? corners : compared);
   double allowed = std::abs(right - left) + 1e-6 * scale;
   if (isCorner || std::abs(found - expected) <= allowed)
