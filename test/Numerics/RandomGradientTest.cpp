@@ -108,7 +108,8 @@ static std::string compareDirection(Differentiated &d, unsigned number,
   double scale = std::max({1.0, size, std::abs(here)});
   // At a tie or a corner the sides differ, or one is not defined, and rules
   // choose (corners.mlir).
-  bool isCorner = !(std::abs(right - left) <= 1e-3 * scale);
+  bool isCorner =
+      !std::isfinite(found) || !(std::abs(right - left) <= 1e-3 * scale);
   ++(isCorner ? corners : compared);
   double allowed = std::abs(right - left) + 1e-6 * scale;
   if (isCorner || std::abs(found - expected) <= allowed)
