@@ -242,6 +242,7 @@ bool Planner::buildPart(Value value, const Domain &domain, bool isRoot,
     reads.emplace_back(tensor, at);
     bool isFirst =
         !isRoot && isWhole && !isReduction(tensor.getDefiningOp()) &&
+        !neverJoin.contains(tensor) &&
         (firstReader.lookup(tensor) == value ||
          llvm::is_contained(producedHere, firstReader.lookup(tensor)));
     if (!isFirst || produced.contains(tensor) ||
@@ -338,8 +339,8 @@ Planner::Outcome Planner::planStored(Value value) {
 }
 
 /// Results that no stage writes on its own. Small ones run last: the loops of
-/// large ones often read an operand that a small one is to replace, as a step of
-/// training does with parameters.
+/// large ones often read an operand that a small one is to replace, as a step
+/// of training does with parameters.
 Planner::Outcome Planner::planRoots() {
   auto order = llvm::to_vector(llvm::seq<unsigned>(sources.size()));
   llvm::stable_sort(order, [&](unsigned a, unsigned b) {
@@ -369,6 +370,50 @@ Planner::Outcome Planner::planRoots() {
           kernel.getBody().front().getTerminator()->getOperand(i);
       plan.stages.push_back(std::move(part));
     }
+  }
+  return Outcome::Done;
+}
+
+/// Puts each stage behind those that write what it reads, which are not always
+/// planned in that order: a value may be written by one of its readers, and
+/// that one may read more. Where stages wait for each other, such a value gets
+/// a stage of its own.
+Planner::Outcome Planner::orderStages() {
+  std::vector<Stage> rest = std::move(plan.stages);
+  plan.stages.clear();
+  auto isWrittenBy = [](const Stage &stage, Value tensor) {
+    return llvm::any_of(stage.outputs, [&](const StageOutput &out) {
+      return out.tensor == tensor;
+    });
+  };
+  auto waits = [&](const Stage &stage) {
+    auto isMissing = [&](Value tensor) {
+      return tensor && llvm::any_of(rest, [&](const Stage &other) {
+               return &other != &stage && isWrittenBy(other, tensor) &&
+                      !isWrittenBy(stage, tensor);
+             });
+    };
+    return llvm::any_of(
+               stage.inputs,
+               [&](const StageInput &in) { return isMissing(in.tensor); }) ||
+           llvm::any_of(stage.captures, [&](const StageCapture &capture) {
+             return isMissing(capture.tensor);
+           });
+  };
+  while (!rest.empty()) {
+    auto next = llvm::find_if_not(rest, waits);
+    if (next != rest.end()) {
+      plan.stages.push_back(std::move(*next));
+      rest.erase(next);
+      continue;
+    }
+    for (const Stage &stage : rest)
+      for (const StageOutput &out : stage.outputs)
+        if (produced.contains(out.tensor)) {
+          neverJoin.insert(out.tensor);
+          return Outcome::Retry;
+        }
+    return fail("stages that wait for each other");
   }
   return Outcome::Done;
 }
@@ -413,6 +458,8 @@ Planner::Outcome Planner::attempt() {
     if (Outcome outcome = planStored(value); outcome != Outcome::Done)
       return outcome;
   std::reverse(plan.stages.begin(), plan.stages.end());
+  if (Outcome outcome = orderStages(); outcome != Outcome::Done)
+    return outcome;
   return checkScratch();
 }
 

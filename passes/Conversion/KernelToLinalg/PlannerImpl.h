@@ -54,6 +54,7 @@ private:
   void noteRead(mlir::Value value, const Position &at);
   bool coversLoops(mlir::Value value, const Position &at, const Domain &domain);
   Outcome checkBinding(mlir::Value value);
+  Outcome orderStages();
   Outcome checkScratch();
   Outcome dropGridDim(unsigned dim);
   Outcome fail(const llvm::Twine &why);
@@ -71,6 +72,8 @@ private:
   /// The stage that needs a written value first.
   llvm::DenseMap<mlir::Value, mlir::Value> firstReader;
   llvm::SmallDenseSet<mlir::Value> neverStore;
+  /// Written values that have a stage of their own, not that of a reader.
+  llvm::SmallDenseSet<mlir::Value> neverJoin;
 
   /// Dimensions of the first result's source that are the grid.
   llvm::SmallVector<unsigned> gridDims;
