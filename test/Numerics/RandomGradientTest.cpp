@@ -193,3 +193,18 @@ TEST_F(RandomGraphs, HaveGradientsInTwoParts) {
     expectGood(graph, seed, "differentiated in two parts", compareParts);
   }
 }
+
+/// Differentiated graphs have many values that several stages of a kernel read.
+TEST_F(RandomGraphs, HaveGradientsThatAreProgramsToo) {
+  for (uint64_t seed : seeds(100)) {
+    Workplace place;
+    RandomGraph graph = Generator(place.context, seed, true).generate();
+    if (!hasFloats(*graph))
+      continue;
+    RandomGraph gradient = transform(*graph, "func.func(graph-gradient)");
+    ASSERT_TRUE(gradient) << "seed " << seed;
+    // Gradients of sums that cancel keep fewer digits.
+    expectGood(gradient, seed, "differentiated, as a program",
+               [](ModuleOp module) { return compareProgram(module, 1000); });
+  }
+}
