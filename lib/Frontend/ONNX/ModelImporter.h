@@ -11,6 +11,7 @@
 #include "Operators.h"
 #include "Training.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace dlc::onnx {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the networks that memory.py plans, from MXNet's model zoo (Apache 2.0).
+"""Writes the networks of memory.py and training.py: MXNet's zoo (Apache 2.0).
 
 usage: make_networks.py FOLDER      (Python 3.8, mxnet==1.9.1, numpy<1.24)
 
@@ -14,7 +14,10 @@ import sys
 import mxnet as mx
 from mxnet.gluon.model_zoo import vision
 
-for name in ("resnet50_v1", "mobilenetv2_1.0", "densenet121", "inceptionv3", "vgg16"):
+NAMES = ("resnet18_v1", "resnet50_v1", "mobilenetv2_1.0", "densenet121", "inceptionv3",
+         "vgg16")
+
+for name in NAMES:
     network = vision.get_model(name, prefix="net_")
     path = os.path.join(sys.argv[1], name + "-symbol.json.gz")
     with open(path, "wb") as file:
