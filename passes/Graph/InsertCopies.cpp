@@ -66,7 +66,7 @@ namespace {
 struct InsertCopies : graph::impl::InsertCopiesPassBase<InsertCopies> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (function.isExternal())
+    if (!function.getBody().hasOneBlock())
       return;
     PlacedFunction placed(function);
     Numbering<DeviceAttr> numbering(getDefaultDevice(&getContext()));

@@ -172,7 +172,7 @@ void PlaceDevices::runOnOperation() {
   Groups known;
   if (failed(known.read(function, llvm::to_vector(groups))))
     return signalPassFailure();
-  if (function.isExternal())
+  if (!function.getBody().hasOneBlock())
     return;
   PlacedFunction placed(function);
   Places places(&getContext());

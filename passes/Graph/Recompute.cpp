@@ -203,7 +203,7 @@ struct Recompute : graph::impl::RecomputePassBase<Recompute> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     bool isDifferentiated = function->hasAttr(kGradientAttr);
-    if (function.isExternal() || (budget < 0 && !isDifferentiated))
+    if (!function.getBody().hasOneBlock() || (budget < 0 && !isDifferentiated))
       return;
     Collected collected(function.getBody().front());
     recompute::Solution solution =

@@ -67,7 +67,7 @@ static Status toKnown(const DlcKnownVariable *given, size_t count,
     if (variable.rank != -1) // Nothing is known of the shape.
       DLC_RETURN_IF_ERROR(
           noteShape(variable.name, variable.dims, variable.rank, known.shapes));
-    if (variable.type != DLC_INVALID_TYPE)
+    if (numberOf(variable.type) != DLC_INVALID_TYPE)
       DLC_RETURN_IF_ERROR(noteType(variable.name, variable.type, known.types));
   }
   return Status::ok();

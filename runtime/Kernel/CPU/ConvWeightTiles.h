@@ -188,6 +188,8 @@ private:
 /// The tile's rows of columns, each image behind the one before.
 inline void ConvWeightTile::pack(int64_t image, int64_t images, int64_t pixel,
                                  int64_t pixels) const {
+  if (pixels == 0) // Sums of nothing, and no width to divide by.
+    return;
   const ConvPlan &columns = plan.columns;
   const int64_t plane = columns.inH * columns.inW;
   const int64_t taps = columns.kernelH * columns.kernelW;

@@ -8,6 +8,7 @@
 #include "dlc/abi/Tensor.h"
 #include "dlc/runtime/Base/Tensor.h"
 
+#include <cstring>
 #include <vector>
 
 namespace dlc::rt {
@@ -33,17 +34,26 @@ Status noteShape(const char *name, const int64_t *dims, int64_t rank,
   return Status::ok();
 }
 
+/// What a caller gave as an element type, which need not be one.
+inline int32_t numberOf(const DlcDataType &type) {
+  int32_t number;
+  static_assert(sizeof(number) == sizeof(type));
+  std::memcpy(&number, &type, sizeof(number));
+  return number;
+}
+
 /// Notes an element type in `types`, a map by name. Errors: InvalidArgument
 /// (null, no element type, a second one of the name).
 template <typename Map>
-Status noteType(const char *name, DlcDataType type, Map &types) {
+Status noteType(const char *name, const DlcDataType &type, Map &types) {
   if (!name)
     return makeError(StatusCode::InvalidArgument,
                      "expected the name of an input, got null");
-  if (sizeOf(type) == 0)
+  int32_t number = numberOf(type);
+  if (number <= DLC_INVALID_TYPE || number > DLC_F8E8M0FNU)
     return makeError(StatusCode::InvalidArgument,
                      "expected an element type of input '%s', got %d", name,
-                     int(type));
+                     number);
   if (!types.emplace(name, type).second)
     return makeError(StatusCode::InvalidArgument,
                      "expected one type for input '%s', got two", name);
