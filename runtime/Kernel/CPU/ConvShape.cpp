@@ -169,8 +169,8 @@ static Status checkReach(const ConvShape &shape) {
 /// Gradients are taken as they are.
 static Status checkNothingAdded(const KernelCall &call, ConvShape &shape) {
   DLC_RETURN_IF_ERROR(readEpilogue(call.attributes, shape.epilogue));
-  if (hasBias(call) || hasResidual(call) ||
-      shape.epilogue.activation != Activation::None)
+  // An operand that is left out would be one of the arguments, too.
+  if (call.inputs.size() != 2 || shape.epilogue.activation != Activation::None)
     return makeError(StatusCode::InvalidArgument,
                      "expected no bias, residual or activation");
   return Status::ok();

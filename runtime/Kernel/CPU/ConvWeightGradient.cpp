@@ -41,11 +41,14 @@ static void planGrid(ConvWeightPlan &plan, int64_t vectorWidth) {
   constexpr int64_t wantedTiles = 16, minTileWork = 1 << 20, unit = 4;
   const ConvPlan &columns = plan.columns;
   const int64_t rows = columns.k, terms = columns.batch * columns.pixels;
-  const int64_t work =
-      std::max<int64_t>(rows * columns.outChannels * terms, 1) * columns.group;
-  const int64_t wanted = std::clamp<int64_t>(
-      ceilDiv(std::min(wantedTiles, work / minTileWork), columns.group), 1,
-      wantedTiles);
+  // As a double: nothing has been multiplied that could not be in memory yet.
+  const double work =
+      static_cast<double>(rows) * columns.outChannels * terms * columns.group;
+  const int64_t wanted =
+      std::clamp<int64_t>(ceilDiv(static_cast<int64_t>(std::min<double>(
+                                      wantedTiles, work / minTileWork)),
+                                  columns.group),
+                          1, wantedTiles);
   const int64_t fewest = ceilDiv(std::max<int64_t>(rows, 1), kMaxWeightRows);
   constexpr int64_t leastRows = 24, leastChannels = 32;
   const int64_t blocks =

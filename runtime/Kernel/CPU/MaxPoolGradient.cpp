@@ -50,7 +50,11 @@ static MaxPoolPlan planMaxPoolGradient(const ConvShape &shape) {
   plan.dilationW = shape.dilation[1];
   plan.padTop = shape.padBegin[0];
   plan.padLeft = shape.padBegin[1];
-  const int64_t work = std::max<int64_t>(shape.pixels() * shape.taps(), 1);
+  // A window may be far larger than the image.
+  const int64_t taps = std::min(shape.kernel[0], shape.in[0]) *
+                       std::min(shape.kernel[1], shape.in[1]);
+  const int64_t work = std::clamp<int64_t>(shape.pixels(), 1, minTileWork) *
+                       std::clamp<int64_t>(taps, 1, minTileWork);
   plan.planeBlock = std::max(
       {plan.planes / wantedTiles, ceilDiv(minTileWork, work), int64_t{1}});
   return plan;

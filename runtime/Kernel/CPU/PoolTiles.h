@@ -45,12 +45,19 @@ inline void findLargest(const MaxPoolPlan &plan, const float *plane, int64_t y,
     found.value[i] = 0;
     found.place[i] = -1;
   }
-  for (int64_t kernelY = 0; kernelY < plan.kernelH; ++kernelY) {
-    const int64_t inY =
-        y * plan.strideH + kernelY * plan.dilationH - plan.padTop;
-    if (inY < 0 || inY >= plan.inH)
-      continue;
-    for (int64_t kernelX = 0; kernelX < plan.kernelW; ++kernelX) {
+  // Taps that meet the image: a window may be far larger.
+  const int64_t firstRow = y * plan.strideH - plan.padTop;
+  const int64_t firstColumn = x * plan.strideW - plan.padLeft;
+  const int64_t lastColumn = firstColumn + (count - 1) * plan.strideW;
+  const int64_t endY =
+      least(firstReaching(plan.inH, firstRow, plan.dilationH), plan.kernelH);
+  const int64_t endX =
+      least(firstReaching(plan.inW, firstColumn, plan.dilationW), plan.kernelW);
+  for (int64_t kernelY = firstReaching(0, firstRow, plan.dilationH);
+       kernelY < endY; ++kernelY) {
+    const int64_t inY = firstRow + kernelY * plan.dilationH;
+    for (int64_t kernelX = firstReaching(0, lastColumn, plan.dilationW);
+         kernelX < endX; ++kernelX) {
       const int64_t origin =
           x * plan.strideW + kernelX * plan.dilationW - plan.padLeft;
       const int64_t begin =

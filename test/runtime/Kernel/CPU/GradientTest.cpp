@@ -209,6 +209,8 @@ TEST(WeightGradientTest, RefusesOtherCalls) {
   const TensorType w = f32({3, 2, 3, 3});
   EXPECT_EQ(refusalOf(name, {x, g, f32({3})}, w, {}),
             "expected no bias, residual or activation");
+  EXPECT_EQ(refusalOf(name, {x, g, TensorType{}}, w, {}),
+            "expected no bias, residual or activation");
   EXPECT_EQ(refusalOf(name, {x, g}, f32({3, 1, 3, 3}), {}),
             "expected 2 input channels a group, got 3x1x3x3xf32");
   EXPECT_EQ(refusalOf(name, {x, f32({2, 3, 2, 2})}, w, {}),
@@ -238,13 +240,31 @@ TEST(MaxPoolGradientTest, Oddities) {
   checkPool({1, 2, {3, 300}, {2, 299}, {2, 2}});
   checkPool({1, 1, {2}, {5}, {2}, {}, {2}}); // Windows of padding.
   checkPool({1, 70, {11, 13}, {4, 5}, {2, 3}, {2, 2}, {}, {3, 2}});
+  checkPool({1, 2, {5, 6}, {5, 6}, {9, 9}, {}, {4, 4}}); // All in each.
   checkPool({0, 3, {4}, {4}, {1}});
   checkPool({1, 3, {4}, {0}, {1}});
+}
+
+/// Taps that no window has in the image take no time.
+TEST(MaxPoolGradientTest, WindowsFarLargerThanTheImage) {
+  const int64_t far = int64_t{1} << 31;
+  Random random(1);
+  Call call;
+  call.output = f32({1, 1, 2, 3});
+  call.addInput(call.output, random);
+  call.addInput(f32({1, 1, 1, 1}), random);
+  call.attributes.set("kernel_shape", Shape{far, far});
+  const float *x = call.values[0].data();
+  std::vector<double> expected(6);
+  expected[std::max_element(x, x + 6) - x] = call.values[1].data()[0];
+  expectMatches(call, prepareMaxPoolGradient, expected, "far larger");
 }
 
 TEST(MaxPoolGradientTest, RefusesOtherCalls) {
   const std::string_view name = "cpu.max_pool_gradient";
   const TensorType x = f32({1, 2, 4, 4}), g = f32({1, 2, 3, 3});
+  EXPECT_EQ(refusalOf(name, {x, g, TensorType{}}, x, {}),
+            "expected no bias, residual or activation");
   Attributes attributes;
   EXPECT_EQ(refusalOf(name, {x, g}, x, attributes),
             "expected operands of equal rank, got 1x2x4x4xf32, 2x1xf32 and "
