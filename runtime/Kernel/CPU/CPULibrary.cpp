@@ -5,10 +5,9 @@
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 
 #include "Conv.h"
-#include "ConvWeightGradient.h"
+#include "Gradients.h"
 #include "LogicalCall.h"
 #include "Matmul.h"
-#include "MaxPoolGradient.h"
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;

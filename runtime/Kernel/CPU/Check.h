@@ -14,6 +14,8 @@
 
 namespace dlc::rt::cpu {
 
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 enum class AttributeKind { Int, Float, String, Ints };
 
 struct AttributeRule {

@@ -10,8 +10,6 @@
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 namespace {
 
 class PreparedConv final : public PreparedKernel {
@@ -119,22 +117,10 @@ static ConvPlan planConv(const ConvShape &shape, int64_t vectorWidth) {
 
 static DepthwisePlan planDepthwise(const ConvShape &shape) {
   constexpr int64_t wantedTiles = 64, minTileWork = 1 << 16;
-  DepthwisePlan plan = {};
+  DepthwisePlan plan = {windowsOf(shape)};
   plan.planes = shape.batch * shape.outChannels;
   plan.channels = shape.outChannels;
   plan.multiplier = std::max<int64_t>(shape.groupOut(), 1);
-  plan.inH = shape.in[0];
-  plan.inW = shape.in[1];
-  plan.outH = shape.out[0];
-  plan.outW = shape.out[1];
-  plan.kernelH = shape.kernel[0];
-  plan.kernelW = shape.kernel[1];
-  plan.strideH = shape.stride[0];
-  plan.strideW = shape.stride[1];
-  plan.dilationH = shape.dilation[0];
-  plan.dilationW = shape.dilation[1];
-  plan.padTop = shape.padBegin[0];
-  plan.padLeft = shape.padBegin[1];
   plan.epilogue = shape.epilogue;
   const int64_t work = std::max<int64_t>(shape.pixels() * shape.taps(), 1);
   plan.planeBlock = std::max(
@@ -153,10 +139,8 @@ bool cpu::isConvSupported(const KernelCall &call, std::string &why) {
 
 Status cpu::prepareConv(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared) {
-  const KernelSet *kernels = kernelSetOf(isa);
-  if (!kernels)
-    return makeError(StatusCode::Unsupported, "this machine cannot run %s",
-                     std::string(nameOf(isa)).c_str());
+  const KernelSet *kernels = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
   ConvShape shape = {};
   DLC_RETURN_IF_ERROR(readConv(call, shape));
   if (shape.isDepthwise())

@@ -225,24 +225,29 @@ Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {
   return checkReach(shape);
 }
 
+Windows cpu::windowsOf(const ConvShape &shape) {
+  Windows windows;
+  windows.inH = shape.in[0];
+  windows.inW = shape.in[1];
+  windows.outH = shape.out[0];
+  windows.outW = shape.out[1];
+  windows.kernelH = shape.kernel[0];
+  windows.kernelW = shape.kernel[1];
+  windows.strideH = shape.stride[0];
+  windows.strideW = shape.stride[1];
+  windows.dilationH = shape.dilation[0];
+  windows.dilationW = shape.dilation[1];
+  windows.padTop = shape.padBegin[0];
+  windows.padLeft = shape.padBegin[1];
+  return windows;
+}
+
 ConvPlan cpu::makeConvPlan(const ConvShape &shape) {
-  ConvPlan plan = {};
+  ConvPlan plan = {windowsOf(shape)};
   plan.batch = shape.batch;
   plan.group = shape.group;
   plan.inChannels = shape.groupIn();
   plan.outChannels = shape.groupOut();
-  plan.inH = shape.in[0];
-  plan.inW = shape.in[1];
-  plan.outH = shape.out[0];
-  plan.outW = shape.out[1];
-  plan.kernelH = shape.kernel[0];
-  plan.kernelW = shape.kernel[1];
-  plan.strideH = shape.stride[0];
-  plan.strideW = shape.stride[1];
-  plan.dilationH = shape.dilation[0];
-  plan.dilationW = shape.dilation[1];
-  plan.padTop = shape.padBegin[0];
-  plan.padLeft = shape.padBegin[1];
   plan.packedW = shape.packed;
   plan.k = plan.inChannels * shape.taps();
   plan.pixels = shape.pixels();

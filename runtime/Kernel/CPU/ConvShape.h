@@ -34,6 +34,8 @@ Status readConvWeightGradient(const KernelCall &call, ConvShape &shape);
 /// give that of x. As a convolution of each channel on its own.
 Status readMaxPoolGradient(const KernelCall &call, ConvShape &shape);
 
+Windows windowsOf(const ConvShape &shape);
+
 /// All of the plan but the grid.
 ConvPlan makeConvPlan(const ConvShape &shape);
 

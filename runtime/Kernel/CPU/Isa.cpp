@@ -19,8 +19,6 @@ std::string_view cpu::nameOf(Isa isa) {
   return "unknown";
 }
 
-bool cpu::canRun(Isa isa) { return kernelSetOf(isa) != nullptr; }
-
 #ifdef DLC_KERNELS_X86
 /// The compiler's builtin also asks the operating system (XGETBV).
 static bool hasAvx2() {
@@ -35,7 +33,8 @@ static bool hasAvx512() {
 }
 #endif
 
-const KernelSet *cpu::kernelSetOf(Isa isa) {
+/// Null when this machine cannot run them.
+static const KernelSet *kernelSetOf(Isa isa) {
   if (isa == Isa::Baseline)
     return &baselineKernels;
 #ifdef DLC_KERNELS_X86
@@ -45,6 +44,16 @@ const KernelSet *cpu::kernelSetOf(Isa isa) {
     return hasAvx512() ? &avx512Kernels : nullptr;
 #endif
   return nullptr;
+}
+
+bool cpu::canRun(Isa isa) { return kernelSetOf(isa) != nullptr; }
+
+Status cpu::findKernels(Isa isa, const KernelSet *&kernels) {
+  kernels = kernelSetOf(isa);
+  return kernels
+             ? Status::ok()
+             : makeError(StatusCode::Unsupported, "this machine cannot run %s",
+                         std::string(nameOf(isa)).c_str());
 }
 
 static Isa detectBest() {

@@ -11,8 +11,9 @@
 
 namespace dlc::rt::cpu {
 
-/// The kernels of that set, or null when this machine cannot run them.
-const KernelSet *kernelSetOf(Isa isa);
+/// The kernels of that set. Errors: Unsupported when this machine cannot run
+/// them.
+Status findKernels(Isa isa, const KernelSet *&kernels);
 
 } // namespace dlc::rt::cpu
 

@@ -64,16 +64,21 @@ struct MatmulPlan {
   Epilogue epilogue;
 };
 
-/// A two-dimensional convolution as a product of w [OC/group][K] and the
-/// columns [K][OH*OW] of x, K = C/group*KH*KW. Tiles are numbered image,
-/// group, pixel block, channel block, the last fastest.
-struct ConvPlan {
-  int64_t batch, group;
-  int64_t inChannels, outChannels; ///< Of one group.
+/// Windows of kernelH x kernelW taps over planes inH x inW, one for each
+/// element of planes outH x outW.
+struct Windows {
   int64_t inH, inW, outH, outW;
   int64_t kernelH, kernelW;
   int64_t strideH, strideW, dilationH, dilationW;
   int64_t padTop, padLeft;
+};
+
+/// A two-dimensional convolution as a product of w [OC/group][K] and the
+/// columns [K][OH*OW] of x, K = C/group*KH*KW. Tiles are numbered image,
+/// group, pixel block, channel block, the last fastest.
+struct ConvPlan : Windows {
+  int64_t batch, group;
+  int64_t inChannels, outChannels; ///< Of one group.
   bool packedW;
   int64_t k, pixels;
   int64_t kBlock;
@@ -87,14 +92,10 @@ struct ConvPlan {
 
 /// A convolution with one input channel a group. Tiles are blocks of output
 /// planes [image][channel].
-struct DepthwisePlan {
+struct DepthwisePlan : Windows {
   int64_t planes;   ///< Images times output channels.
   int64_t channels; ///< Output channels.
   int64_t multiplier;
-  int64_t inH, inW, outH, outW;
-  int64_t kernelH, kernelW;
-  int64_t strideH, strideW, dilationH, dilationW;
-  int64_t padTop, padLeft;
   int64_t planeBlock;
   Epilogue epilogue;
 };
@@ -114,12 +115,8 @@ struct ConvWeightPlan {
 
 /// Adds each element of a pooling's gradient to the element of x that its
 /// window chose. Tiles are blocks of planes [image][channel].
-struct MaxPoolPlan {
+struct MaxPoolPlan : Windows {
   int64_t planes, planeBlock;
-  int64_t inH, inW, outH, outW;
-  int64_t kernelH, kernelW;
-  int64_t strideH, strideW, dilationH, dilationW;
-  int64_t padTop, padLeft;
 };
 
 /// The functions of one instruction set. `arguments` as PreparedKernel::run().

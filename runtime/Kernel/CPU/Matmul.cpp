@@ -13,8 +13,6 @@ using namespace dlc::rt::cpu;
 
 namespace {
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 class PreparedMatmul final : public PreparedKernel {
 public:
   PreparedMatmul(const KernelCall &call, const MatmulPlan &plan,
@@ -185,10 +183,8 @@ bool cpu::isMatmulSupported(const KernelCall &call, std::string &why) {
 
 Status cpu::prepareMatmul(const KernelCall &call, Isa isa,
                           std::unique_ptr<PreparedKernel> &prepared) {
-  const KernelSet *kernels = kernelSetOf(isa);
-  if (!kernels)
-    return makeError(StatusCode::Unsupported, "this machine cannot run %s",
-                     std::string(nameOf(isa)).c_str());
+  const KernelSet *kernels = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
   MatmulPlan plan = {};
   DLC_RETURN_IF_ERROR(planMatmul(call, plan));
   prepared = std::make_unique<PreparedMatmul>(call, plan, *kernels);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ConvWeightGradient.h"
+#include "Gradients.h"
 
 #include "ConvShape.h"
 #include "Isa.h"
@@ -10,29 +10,35 @@
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 namespace {
 
-class PreparedWeightGradient final : public PreparedKernel {
+/// A plan and the function that runs its tiles: gradients take their operands
+/// as they are.
+template <typename Plan> class PreparedGradient final : public PreparedKernel {
 public:
-  PreparedWeightGradient(const ConvWeightPlan &plan, const KernelSet &kernels)
-      : plan(plan), kernels(kernels) {}
+  using Function = void (*)(const Plan &plan, void *const *arguments,
+                            int64_t begin, int64_t end);
 
-  int64_t tiles() const override {
-    return plan.columns.group * plan.rowBlocks * plan.channelBlocks;
-  }
+  PreparedGradient(const Plan &plan, int64_t tileCount, Function function)
+      : plan(plan), tileCount(tileCount), function(function) {}
+
+  int64_t tiles() const override { return tileCount; }
 
   void run(void *const *arguments, int64_t begin, int64_t end) const override {
-    kernels.convWeightGradient(plan, arguments, begin, end);
+    function(plan, arguments, begin, end);
   }
 
 private:
-  const ConvWeightPlan plan;
-  const KernelSet &kernels;
+  const Plan plan;
+  const int64_t tileCount;
+  const Function function;
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// cpu.conv_weight_gradient
+//===----------------------------------------------------------------------===//
 
 /// Chooses the grid. Each tile packs its rows once for all output channels, so
 /// that those are shared out last; enough tiles to balance 16 workers, but none
@@ -96,14 +102,14 @@ bool cpu::isConvWeightGradientSupported(const KernelCall &call,
 Status
 cpu::prepareConvWeightGradient(const KernelCall &call, Isa isa,
                                std::unique_ptr<PreparedKernel> &prepared) {
-  const KernelSet *kernels = kernelSetOf(isa);
-  if (!kernels)
-    return makeError(StatusCode::Unsupported, "this machine cannot run %s",
-                     std::string(nameOf(isa)).c_str());
+  const KernelSet *kernels = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
   ConvShape shape = {};
   DLC_RETURN_IF_ERROR(readConvWeightGradient(call, shape));
-  prepared = std::make_unique<PreparedWeightGradient>(
-      planWeightGradient(shape, kernels->vectorWidth), *kernels);
+  const ConvWeightPlan plan = planWeightGradient(shape, kernels->vectorWidth);
+  prepared = std::make_unique<PreparedGradient<ConvWeightPlan>>(
+      plan, plan.columns.group * plan.rowBlocks * plan.channelBlocks,
+      kernels->convWeightGradient);
   return Status::ok();
 }
 
@@ -114,4 +120,49 @@ KernelCost cpu::convWeightGradientCost(const KernelCall &call) {
   const auto terms = static_cast<uint64_t>(shape.batch) * shape.pixels();
   return {2 * terms * shape.outChannels * shape.groupIn() * shape.taps(),
           bytesOf(call)};
+}
+
+//===----------------------------------------------------------------------===//
+// cpu.max_pool_gradient
+//===----------------------------------------------------------------------===//
+
+static MaxPoolPlan planMaxPoolGradient(const ConvShape &shape) {
+  constexpr int64_t wantedTiles = 64, minTileWork = 1 << 16;
+  MaxPoolPlan plan = {windowsOf(shape)};
+  plan.planes = shape.batch * shape.inChannels;
+  // A window may be far larger than the image.
+  const int64_t taps = std::min(shape.kernel[0], shape.in[0]) *
+                       std::min(shape.kernel[1], shape.in[1]);
+  const int64_t work = std::clamp<int64_t>(shape.pixels(), 1, minTileWork) *
+                       std::clamp<int64_t>(taps, 1, minTileWork);
+  plan.planeBlock = std::max(
+      {plan.planes / wantedTiles, ceilDiv(minTileWork, work), int64_t{1}});
+  return plan;
+}
+
+bool cpu::isMaxPoolGradientSupported(const KernelCall &call, std::string &why) {
+  ConvShape shape = {};
+  Status status = readMaxPoolGradient(call, shape);
+  why = status.message();
+  return status.isOk();
+}
+
+Status cpu::prepareMaxPoolGradient(const KernelCall &call, Isa isa,
+                                   std::unique_ptr<PreparedKernel> &prepared) {
+  const KernelSet *kernels = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  ConvShape shape = {};
+  DLC_RETURN_IF_ERROR(readMaxPoolGradient(call, shape));
+  const MaxPoolPlan plan = planMaxPoolGradient(shape);
+  prepared = std::make_unique<PreparedGradient<MaxPoolPlan>>(
+      plan, ceilDiv(plan.planes, plan.planeBlock), kernels->maxPoolGradient);
+  return Status::ok();
+}
+
+KernelCost cpu::maxPoolGradientCost(const KernelCall &call) {
+  ConvShape shape = {};
+  if (!readMaxPoolGradient(call, shape).isOk())
+    return {};
+  const auto planes = static_cast<uint64_t>(shape.batch) * shape.inChannels;
+  return {planes * shape.pixels() * shape.taps(), bytesOf(call)};
 }
