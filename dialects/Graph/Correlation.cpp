@@ -72,30 +72,127 @@ static Value turned(Formula &f, Value weights, int64_t group) {
   return f.reshape(weights, shape);
 }
 
-/// A convolution of windows with zeros between them, with the weights turned
-/// round: there are fast kernels for those.
-Value Correlation::spread(Formula &f, Value windows, Value weights) const {
-  for (auto [dim, stride] : llvm::enumerate(strides))
-    windows = f.interleave(windows, static_cast<int64_t>(dim) + 2, stride);
+/// `x` with elements added, or taken away, at the begins of `axes` and then at
+/// their ends.
+static Value padAxes(Formula &f, Value x, ArrayRef<int64_t> axes,
+                     ArrayRef<int64_t> pads) {
+  if (llvm::all_of(pads, [](int64_t pad) { return pad == 0; }))
+    return x;
+  return f.make<PadOp>(x, f.ints(pads), f.number(x, 0), f.ints(axes));
+}
+
+Value Correlation::spreadDensely(Formula &f, Value windows,
+                                 Value weights) const {
   SmallVector<int64_t> pads(2 * dims(), 0), edges(2 * dims(), 0), axes;
   for (size_t dim = 0; dim < dims(); ++dim) {
     int64_t reach = (kernel[dim] - 1) * dilations[dim];
     int64_t begin = reach - begins[dim];
-    int64_t end = image[dim] + begins[dim] - positions[dim] * strides[dim];
+    int64_t end = image[dim] + begins[dim] - positions[dim];
     pads[dim] = std::max<int64_t>(begin, 0);
     pads[dim + dims()] = std::max<int64_t>(end, 0);
-    // What lies outside of the image, and the last zeros, are cut off.
+    // What lies outside of the image is cut off.
     edges[dim] = std::min<int64_t>(begin, 0);
     edges[dim + dims()] = std::min<int64_t>(end, 0);
     axes.push_back(static_cast<int64_t>(dim) + 2);
   }
-  if (llvm::any_of(edges, [](int64_t edge) { return edge != 0; }))
-    windows = f.make<PadOp>(windows, f.ints(edges), f.number(windows, 0),
-                            f.ints(axes));
-  SmallVector<int64_t> ones(dims(), 1);
-  return ConvOp::create(f.builder, f.loc, windows, turned(f, weights, group),
-                        /*bias=*/Value(), /*strides=*/ones, pads, dilations,
-                        group, "NOTSET");
+  return ConvOp::create(f.builder, f.loc, padAxes(f, windows, axes, edges),
+                        turned(f, weights, group), /*bias=*/Value(), strides,
+                        pads, dilations, group, "NOTSET");
+}
+
+/// Of the weights along `axis`, the taps whose number modulo `stride` is from
+/// `first` to below `last`; there are as many of each remainder. The remainders
+/// become channels: M, C/group * (last - first), ...
+static Value takeTaps(Formula &f, Value weights, int64_t axis, int64_t stride,
+                      int64_t first, int64_t last) {
+  SmallVector<int64_t> shape(Formula::typeOf(weights).getShape());
+  auto taps =
+      static_cast<int64_t>(llvm::divideCeil(shape[axis] - first, stride));
+  weights = padAxes(f, weights, axis, {0, taps * stride - shape[axis]});
+  shape[axis] = taps;
+  shape.insert(shape.begin() + axis + 1, stride);
+  weights =
+      padAxes(f, f.reshape(weights, shape), axis + 1, {-first, last - stride});
+  auto perm =
+      llvm::to_vector(llvm::seq<int64_t>(static_cast<int64_t>(shape.size())));
+  perm.erase(perm.begin() + axis + 1);
+  perm.insert(perm.begin() + 2, axis + 1);
+  weights = f.transpose(weights, perm);
+  shape.erase(shape.begin() + axis + 1);
+  shape[1] *= last - first;
+  return f.reshape(weights, shape);
+}
+
+Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
+                               ArrayRef<int64_t> remainders) const {
+  size_t dim = remainders.size();
+  if (dim == dims()) {
+    Value y = spreadDensely(f, windows, weights);
+    SmallVector<int64_t> shape(Formula::typeOf(y).getShape());
+    for (int64_t count : remainders)
+      shape[1] /= count;
+    shape.insert(shape.begin() + 2, remainders.begin(), remainders.end());
+    return f.reshape(y, shape);
+  }
+  int64_t stride = strides[dim], taps = kernel[dim];
+  auto axis = static_cast<int64_t>(dim) + 2;
+  SmallVector<Value> parts;
+  // The first remainders have one tap more where not all have as many.
+  for (auto [first, last] :
+       {std::pair(int64_t(0), taps % stride),
+        std::pair(taps % stride, std::min(taps, stride))}) {
+    if (first == last)
+      continue;
+    Correlation part = *this;
+    part.kernel[dim] = llvm::divideCeil(taps - first, stride);
+    part.strides[dim] = 1;
+    SmallVector<int64_t> counts(remainders);
+    counts.push_back(last - first);
+    parts.push_back(part.spreadApart(
+        f, windows, takeTaps(f, weights, axis, stride, first, last), counts));
+  }
+  return parts.size() == 1 ? parts.front()
+                           : ConcatOp::create(f.builder, f.loc, parts, axis);
+}
+
+/// A convolution with the weights turned round: there are fast kernels for
+/// those. Along a dimension with a stride, taps with the same number modulo the
+/// stride reach the same elements of the image, so that each remainder is a
+/// convolution without a stride, and its image comes between the others'.
+Value Correlation::spread(Formula &f, Value windows, Value weights) const {
+  if (llvm::all_of(strides, [](int64_t stride) { return stride == 1; }))
+    return spreadDensely(f, windows, weights);
+  Correlation apart = *this;
+  auto rank = static_cast<int64_t>(dims());
+  SmallVector<int64_t> perm = {0, 1}, axes;
+  SmallVector<int64_t> missing(2 * dims(), 0), edges(2 * dims(), 0);
+  SmallVector<int64_t> shape(Formula::typeOf(windows).getShape().take_front(2));
+  shape[1] = group * Formula::typeOf(weights).getDimSize(1);
+  for (size_t dim = 0; dim < dims(); ++dim) {
+    auto axis = static_cast<int64_t>(dim) + 2;
+    axes.push_back(axis);
+    llvm::append_range(perm, ArrayRef<int64_t>{axis + rank, axis});
+    if (strides[dim] == 1) {
+      shape.push_back(image[dim]);
+      continue;
+    }
+    // Zeros between taps make them neighbours.
+    int64_t &taps = apart.kernel[dim];
+    taps = (taps - 1) * dilations[dim] + 1;
+    weights = padAxes(f, f.interleave(weights, axis, dilations[dim]), axis,
+                      {0, 1 - dilations[dim]});
+    apart.dilations[dim] = 1;
+    apart.begins[dim] = 0;
+    apart.image[dim] =
+        positions[dim] + llvm::divideCeil(taps, strides[dim]) - 1;
+    missing[dim + dims()] = std::max<int64_t>(0, strides[dim] - taps);
+    shape.push_back(apart.image[dim] * strides[dim]);
+    edges[dim] = -begins[dim];
+    edges[dim + dims()] = image[dim] + begins[dim] - shape.back();
+  }
+  Value parts = apart.spreadApart(f, windows, weights, {});
+  parts = f.transpose(padAxes(f, parts, axes, missing), perm);
+  return padAxes(f, f.reshape(parts, shape), axes, edges);
 }
 
 Value Correlation::weightGradient(Formula &f, Value image,

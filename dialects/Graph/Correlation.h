@@ -31,6 +31,16 @@ struct Correlation {
   /// The gradient of the weights: sums over the batch and all positions.
   mlir::Value weightGradient(Formula &f, mlir::Value image,
                              mlir::Value windows) const;
+
+private:
+  /// `spread` where all strides are 1.
+  mlir::Value spreadDensely(Formula &f, mlir::Value windows,
+                            mlir::Value weights) const;
+  /// The images of all remainders modulo the strides (N, C, remainders, ...,
+  /// elements of each, ...), where those of the first dimensions, as many as
+  /// `remainders`, are channels of the weights already.
+  mlir::Value spreadApart(Formula &f, mlir::Value windows, mlir::Value weights,
+                          llvm::ArrayRef<int64_t> remainders) const;
 };
 
 /// The correlation of windows with these attributes, of which empty ones are

@@ -72,6 +72,26 @@ func.func @conv_10(%x: tensor<1x1x2x3x2xf64>, %w: tensor<2x1x2x2x1xf64>) -> tens
   return %y : tensor<1x2x1x2x2xf64>
 }
 
+func.func @conv_11(%x: tensor<1x2x9x8xf64>, %w: tensor<2x2x2x3xf64>) -> tensor<1x2x4x2xf64> {
+  %y = graph.conv %x, %w {strides = array<i64: 2, 3>, dilations = array<i64: 3, 2>, pads = array<i64: 1, 0, 1, 1>} : (tensor<1x2x9x8xf64>, tensor<2x2x2x3xf64>) -> tensor<1x2x4x2xf64>
+  return %y : tensor<1x2x4x2xf64>
+}
+
+func.func @conv_12(%x: tensor<1x4x8xf64>, %w: tensor<6x2x2xf64>) -> tensor<1x6x3xf64> {
+  %y = graph.conv %x, %w {strides = array<i64: 3>, pads = array<i64: 0, 1>, group = 2 : i64} : (tensor<1x4x8xf64>, tensor<6x2x2xf64>) -> tensor<1x6x3xf64>
+  return %y : tensor<1x6x3xf64>
+}
+
+func.func @conv_13(%x: tensor<1x1x5x9xf64>, %w: tensor<2x1x5x7xf64>) -> tensor<1x2x3x2xf64> {
+  %y = graph.conv %x, %w {strides = array<i64: 2, 4>, pads = array<i64: 2, 1, 3, 2>} : (tensor<1x1x5x9xf64>, tensor<2x1x5x7xf64>) -> tensor<1x2x3x2xf64>
+  return %y : tensor<1x2x3x2xf64>
+}
+
+func.func @conv_14(%x: tensor<1x2x4x4x5xf64>, %w: tensor<2x2x3x1x2xf64>) -> tensor<1x2x2x2x4xf64> {
+  %y = graph.conv %x, %w {strides = array<i64: 2, 2, 1>, pads = array<i64: 1, 0, 0, 0, 0, 0>} : (tensor<1x2x4x4x5xf64>, tensor<2x2x3x1x2xf64>) -> tensor<1x2x2x2x4xf64>
+  return %y : tensor<1x2x2x2x4xf64>
+}
+
 func.func @conv_weight_gradient(%x: tensor<2x2x5xf64>, %g: tensor<2x3x3xf64>) -> tensor<3x2x3xf64> {
   %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3>} : (tensor<2x2x5xf64>, tensor<2x3x3xf64>) -> tensor<3x2x3xf64>
   return %w : tensor<3x2x3xf64>
