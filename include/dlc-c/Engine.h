@@ -184,7 +184,8 @@ DLC_API DlcStatus dlcEngineDeleteOperator(DlcEngine engine,
 
 /*===-- Pushing -----------------------------------------------------------===*/
 
-/* Runs an operator once. Not while another thread deletes it.
+/* Runs an operator once. One that another thread deletes meanwhile is refused
+ * here or, when the deletion overtakes the push, ends with an error.
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEnginePush(DlcEngine engine, DlcOperator operation,
                                 DlcContext context, int32_t priority);

@@ -18,7 +18,9 @@
 #define DLC_RUNTIME_ENGINE_CORE_H
 
 #include "Check.h"
+#include "EngineImpl.h"
 #include "Lane.h"
+#include "Operator.h"
 #include "Ring.h"
 #include "Sync.h"
 #include "Watchdog.h"
@@ -73,30 +75,32 @@ inline Waiter &waiterOf(const CoreOperation &place) {
 
 struct BulkState;
 
-class EngineCore {
+class EngineCore final : public EngineImpl {
 public:
   EngineCore(Engine &engine, const EngineOptions &options);
-  ~EngineCore();
-  Status initialise();
+  ~EngineCore() override;
+  Status initialise() override;
 
   // As in Engine.
-  Result<Variable> newVariable(VariableKind kind);
-  Status deleteVariable(Task function, Context context, Variable variable);
+  Result<Variable> newVariable(VariableKind kind) override;
+  Status deleteVariable(Task function, Context context,
+                        Variable variable) override;
   Result<Operator> newOperator(Task function, bool isAsync, VariableList reads,
-                               VariableList writes, const PushOptions &options);
-  Status deleteOperator(Operator operation);
-  Status push(Operator operation, Context context, int priority);
+                               VariableList writes,
+                               const PushOptions &options) override;
+  Status deleteOperator(Operator operation) override;
+  Status push(Operator operation, Context context, int priority) override;
   Status push(Task &function, bool isAsync, Context context, VariableList reads,
-              VariableList writes, const PushOptions &options);
-  Result<unsigned> setBulkSize(unsigned operations);
-  Status waitForVariable(Variable variable, VariableUse use);
-  Status waitForAll();
-  Status stop();
-  Status start();
-  Status close();
-  Result<uint64_t> version(Variable variable);
-  std::string dump();
-  EngineStatistics statistics();
+              VariableList writes, const PushOptions &options) override;
+  Result<unsigned> setBulkSize(unsigned operations) override;
+  Status waitForVariable(Variable variable, VariableUse use) override;
+  Status waitForAll() override;
+  Status stop() override;
+  Status start() override;
+  Status close() override;
+  Result<uint64_t> version(Variable variable) override;
+  std::string dump() override;
+  EngineStatistics statistics() override;
 
   Status complete(CoreOperation &operation, uint64_t run, Status result);
 
@@ -116,6 +120,8 @@ private:
     Context context;
     VariableList reads = {}, writes = {};
     PushOptions options = {};
+    /// Of the operator, when no record holds so many: room for them is made.
+    uint32_t operatorVariables = 0;
   };
 
   // Push.cpp
@@ -145,6 +151,7 @@ private:
   bool registerRecord(uint64_t ticket, uint64_t &slots);
   void start(CoreOperation &operation, uint64_t ticket, uint64_t slots,
              uint8_t lane);
+  CoreOperator *findOperator(Operator handle) const;
   void attachOperator(CoreOperation &operation);
   void poisonLate(CoreOperation &operation, const char *what);
   void addUse(CoreOperation &operation, Use &use, uint32_t packed, bool writes);
@@ -303,9 +310,6 @@ private:
   HandleTable<CoreVariable> variables;
   HandleTable<CoreOperator> operators;
 };
-
-Result<std::unique_ptr<Engine>>
-createThreadedEngine(const EngineOptions &options);
 
 } // namespace dlc::rt
 

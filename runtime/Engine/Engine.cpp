@@ -2,8 +2,11 @@
 
 #include "dlc/runtime/Engine/Engine.h"
 
-#include "Core.h"
-#include "Naive.h"
+#include "Check.h"
+#include "EngineImpl.h"
+#include "TextTable.h"
+
+#include "dlc/runtime/Base/ForkGuard.h"
 
 using namespace dlc::rt;
 
@@ -93,16 +96,152 @@ Status Completion::complete(Status result) {
 // Creation
 //===----------------------------------------------------------------------===//
 
-Engine::~Engine() = default;
+Engine::Engine(const EngineOptions &options) : options(options) {}
 
 Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions &options) {
+  std::unique_ptr<Engine> engine(new (std::nothrow) Engine(options));
+  if (!engine)
+    return makeError(StatusCode::OutOfMemory, "no memory for an engine");
+  DLC_RETURN_IF_ERROR(engine->makeImpl());
+  return engine;
+}
+
+/// What an engine has of its process. Changes nothing when it fails: a child
+/// stays one.
+Status Engine::makeImpl() {
+  std::unique_ptr<ForkGuard> newGuard(new (std::nothrow) ForkGuard);
+  std::unique_ptr<TextTable> newTexts(new (std::nothrow) TextTable);
+  std::unique_ptr<EngineImpl> newImpl;
   switch (options.kind) {
   case EngineKind::Naive:
-    return createNaiveEngine(options);
+    newImpl = makeNaiveImpl(*this, options);
+    break;
   case EngineKind::Threaded:
   case EngineKind::PerDevice:
-    return createThreadedEngine(options);
+    newImpl = makeThreadedImpl(*this, options);
+    break;
+  default:
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a kind of engine, got %d", int(options.kind));
   }
-  return makeError(StatusCode::InvalidArgument,
-                   "expected a kind of engine, got %d", int(options.kind));
+  if (!newGuard || !newTexts || !newImpl)
+    return makeError(StatusCode::OutOfMemory, "no memory for an engine");
+  DLC_RETURN_IF_ERROR(newImpl->initialise());
+  abandon();
+  guard = std::move(newGuard);
+  texts = std::move(newTexts);
+  impl = std::move(newImpl);
+  return Status::ok();
+}
+
+/// In the child of a fork() what is the parent's cannot be destroyed: the
+/// threads that would be joined do not exist, the state may be torn, and the
+/// texts may be in use.
+void Engine::abandon() {
+  (void)impl.release();
+  (void)texts.release();
+}
+
+Engine::~Engine() {
+  if (guard && guard->isChild())
+    abandon();
+  else if (impl)
+    (void)impl->close().isOk();
+}
+
+//===----------------------------------------------------------------------===//
+// The calls
+//===----------------------------------------------------------------------===//
+
+Result<Variable> Engine::newVariable(VariableKind kind) {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->newVariable(kind);
+}
+
+Status Engine::deleteVariable(Task function, Context context,
+                              Variable variable) {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->deleteVariable(std::move(function), context, variable);
+}
+
+Result<Operator> Engine::newOperator(Task function, bool isAsync,
+                                     VariableList reads, VariableList writes,
+                                     const PushOptions &options) {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->newOperator(std::move(function), isAsync, reads, writes,
+                           options);
+}
+
+Status Engine::deleteOperator(Operator operation) {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->deleteOperator(operation);
+}
+
+Status Engine::push(Operator operation, Context context, int priority) {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->push(operation, context, priority);
+}
+
+Status Engine::push(Task function, bool isAsync, Context context,
+                    VariableList reads, VariableList writes,
+                    const PushOptions &options) {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->push(function, isAsync, context, reads, writes, options);
+}
+
+Result<unsigned> Engine::setBulkSize(unsigned operations) {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->setBulkSize(operations);
+}
+
+Status Engine::waitForVariable(Variable variable, VariableUse use) {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->waitForVariable(variable, use);
+}
+
+Status Engine::waitForAll() {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->waitForAll();
+}
+
+Status Engine::stop() {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->stop();
+}
+
+Status Engine::start() { return guard->isChild() ? makeImpl() : impl->start(); }
+
+Status Engine::close() {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->close();
+}
+
+Result<uint64_t> Engine::version(Variable variable) {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->version(variable);
+}
+
+std::string Engine::dump() {
+  return guard->isChild() ? refuseChild().message() + "\n" : impl->dump();
+}
+
+EngineStatistics Engine::statistics() {
+  return guard->isChild() ? EngineStatistics() : impl->statistics();
+}
+
+const char *Engine::keepText(std::string_view text) {
+  // In a child nothing: a thread of the parent may have held the lock.
+  return guard->isChild() ? nullptr : texts->keep(text);
 }

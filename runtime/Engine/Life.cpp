@@ -4,7 +4,6 @@
 // it.
 
 #include "Core.h"
-#include "Shell.h"
 
 #include "dlc/runtime/Device/CPU/Features.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
@@ -120,8 +119,6 @@ EngineCore::~EngineCore() {
   }
   for (uint32_t i = 0; i != variables.end(); ++i)
     failures.release(variables[i].poison);
-  for (uint32_t i = 0; i != operators.end(); ++i)
-    delete[] operators[i].variables;
   for (Lane *lane : lanes)
     delete lane;
   for (Worker *worker = workers; worker;)
@@ -309,7 +306,8 @@ void EngineCore::giveUp() {
   unlock(true);
 }
 
-Result<std::unique_ptr<Engine>>
-dlc::rt::createThreadedEngine(const EngineOptions &options) {
-  return EngineShell<EngineCore>::create(options);
+std::unique_ptr<EngineImpl>
+dlc::rt::makeThreadedImpl(Engine &engine, const EngineOptions &options) {
+  return std::unique_ptr<EngineImpl>(new (std::nothrow)
+                                         EngineCore(engine, options));
 }

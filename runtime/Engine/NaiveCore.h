@@ -7,6 +7,7 @@
 #define DLC_RUNTIME_ENGINE_NAIVECORE_H
 
 #include "Check.h"
+#include "EngineImpl.h"
 #include "Failure.h"
 #include "Watchdog.h"
 
@@ -136,38 +137,40 @@ struct Frame {
   unsigned ticks = 0;                    ///< Of the watchdog.
 };
 
-class NaiveCore {
+class NaiveCore final : public EngineImpl {
 public:
   NaiveCore(Engine &engine, const EngineOptions &options)
       : engine(engine), options(options), stamps(this) {}
-  ~NaiveCore() {
+  ~NaiveCore() override {
     for (uint32_t i = 0; i != variables.end(); ++i)
       failures.release(variables[i].poison);
   }
 
-  Status initialise() {
+  Status initialise() override {
     return options.watchdogMilliseconds
                ? watchdog.start(options.watchdogMilliseconds, *this,
                                 options.onStall)
                : Status::ok();
   }
-  Result<Variable> newVariable(VariableKind kind);
-  Status deleteVariable(Task function, Context context, Variable variable);
+  Result<Variable> newVariable(VariableKind kind) override;
+  Status deleteVariable(Task function, Context context,
+                        Variable variable) override;
   Result<Operator> newOperator(Task function, bool isAsync, VariableList reads,
-                               VariableList writes, const PushOptions &options);
-  Status deleteOperator(Operator operation);
-  Status push(Operator operation, Context context, int priority);
+                               VariableList writes,
+                               const PushOptions &options) override;
+  Status deleteOperator(Operator operation) override;
+  Status push(Operator operation, Context context, int priority) override;
   Status push(Task &function, bool isAsync, Context context, VariableList reads,
-              VariableList writes, const PushOptions &options);
-  Result<unsigned> setBulkSize(unsigned operations);
-  Status waitForVariable(Variable variable, VariableUse use);
-  Status waitForAll();
-  Status stop();
-  Status start();
-  Status close();
-  Result<uint64_t> version(Variable variable);
-  std::string dump();
-  EngineStatistics statistics();
+              VariableList writes, const PushOptions &options) override;
+  Result<unsigned> setBulkSize(unsigned operations) override;
+  Status waitForVariable(Variable variable, VariableUse use) override;
+  Status waitForAll() override;
+  Status stop() override;
+  Status start() override;
+  Status close() override;
+  Result<uint64_t> version(Variable variable) override;
+  std::string dump() override;
+  EngineStatistics statistics() override;
 
 private:
   using Lock = std::unique_lock<std::mutex>;

@@ -2,9 +2,7 @@
 //
 // The naive engine: waiting, its life, looking inside.
 
-#include "Naive.h"
 #include "NaiveCore.h"
-#include "Shell.h"
 
 #include <chrono>
 
@@ -174,7 +172,8 @@ EngineStatistics NaiveCore::statistics() {
   return result;
 }
 
-Result<std::unique_ptr<Engine>>
-dlc::rt::createNaiveEngine(const EngineOptions &options) {
-  return EngineShell<NaiveCore>::create(options);
+std::unique_ptr<EngineImpl>
+dlc::rt::makeNaiveImpl(Engine &engine, const EngineOptions &options) {
+  return std::unique_ptr<EngineImpl>(new (std::nothrow)
+                                         NaiveCore(engine, options));
 }

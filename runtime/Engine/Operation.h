@@ -109,18 +109,6 @@ struct CoreOperation {
 };
 static_assert(sizeof(CoreOperation) % alignof(Use) == 0);
 
-/// An operation that is pushed many times.
-struct CoreOperator {
-  uint32_t stamp = 0, nextFree = 0;
-  Task task;
-  bool isAsync = false;
-  uint32_t writeCount = 0, count = 0;
-  Variable *variables = nullptr; ///< The written ones first.
-  PushOptions options = {};
-  uint32_t runs = 0;                 ///< Registered and not completed.
-  CoreOperation *deletion = nullptr; ///< Waits for the runs.
-};
-
 /// Blocks for operations of up to 4 and up to 16 variables, from slabs that
 /// live as long as the pool. Others are made one by one, by the push, and kept
 /// as well.

@@ -95,24 +95,19 @@ Result<Operator> EngineCore::newOperator(Task function, bool isAsync,
   if (function.isEmpty())
     return refuseTask();
   DLC_RETURN_IF_ERROR(checkVariables(variables, reads, writes));
-  size_t count = reads.size() + writes.size();
-  std::unique_ptr<Variable[]> list(new (std::nothrow) Variable[count]);
-  if (!list)
+  // Given and taken back outside of the lock.
+  std::unique_ptr<OperatorVariables, decltype(&OperatorVariables::end)> room(
+      OperatorVariables::make(reads.size() + writes.size()),
+      OperatorVariables::end);
+  if (!room)
     return refuseTask();
-  std::copy(writes.begin(), writes.end(), list.get());
-  std::copy(reads.begin(), reads.end(), list.get() + writes.size());
   std::lock_guard guard(core);
   if (isClosed)
     return refuseClosed();
   Operator handle = {0, stamps.next()};
   DLC_RETURN_IF_ERROR(operators.add(handle.stamp, handle.index));
-  CoreOperator &place = operators[handle.index];
-  place.task = std::move(function);
-  place.isAsync = isAsync;
-  place.writeCount = uint32_t(writes.size());
-  place.count = uint32_t(count);
-  place.variables = list.release();
-  place.options = options;
+  room.reset(operators[handle.index].fill(room.release(), std::move(function),
+                                          isAsync, reads, writes, options));
   return handle;
 }
 
@@ -146,13 +141,11 @@ Status EngineCore::deleteOperator(Operator handle) {
 /// Nothing uses it any more. Harmless when close() has forgotten it already.
 void EngineCore::forgetOperator(uint32_t index) {
   Task task; // Destroyed outside of the lock.
-  std::unique_ptr<Variable[]> list;
   std::lock_guard guard(core);
   CoreOperator &place = operators[index];
   if (!place.stamp)
     return;
   task = std::move(place.task);
-  list.reset(std::exchange(place.variables, nullptr));
   place.deletion = nullptr;
   operators.remove(index);
 }
@@ -167,24 +160,28 @@ Status EngineCore::push(Operator handle, Context context, int priority) {
     return refuseContext(context);
   if (!operators.isCurrent(handle.index, handle.stamp))
     return isRefusing() ? refuseNow() : refuseOperator(handle);
-  const CoreOperator &shared = operators[handle.index];
-  for (uint32_t i = 0; i != shared.count; ++i)
-    if (Variable variable = shared.variables[i];
+  // Another thread may delete it meanwhile. What was read is of one operator
+  // when that has not begun; and when it begins later, the registration finds
+  // out, for the record names the operator only.
+  CoreOperator::Shape shape = operators[handle.index].shape.load();
+  if (!operators.isCurrent(handle.index, handle.stamp))
+    return refuseOperator(handle);
+  for (uint32_t i = 0; i != shape.count; ++i)
+    if (Variable variable = shape.variables->begin()[i].load();
         !variables.isCurrent(variable.index, variable.stamp))
-      return refuseVariable(variable);
+      return operators.isCurrent(handle.index, handle.stamp)
+                 ? refuseVariable(variable)
+                 : refuseOperator(handle);
   Task task; // Carries the operator only.
   std::memcpy(task.payload, &handle, sizeof(handle));
   Request request = {
       .task = &task,
-      .flags = uint8_t(isSharedFlag | (shared.isAsync ? isAsyncFlag : 0)),
+      .flags = uint8_t(isSharedFlag | (shape.isAsync ? isAsyncFlag : 0)),
       .context = context,
-      .options = shared.options};
+      .options = shape.options};
   request.options.priority = priority;
-  if (shared.count > Slot::mostVariables) {
-    request.writes = {shared.variables, shared.writeCount};
-    request.reads = {shared.variables + shared.writeCount,
-                     shared.count - shared.writeCount};
-  }
+  if (shape.count > Slot::mostVariables)
+    request.operatorVariables = shape.count;
   return submit(request);
 }
 
@@ -229,7 +226,8 @@ Status EngineCore::submit(const Request &request) {
 Status EngineCore::submit(const Request &request, Lane &lane) {
   const PushOptions &options = request.options;
   bool isDeletion = request.flags & (isDeletionFlag | isOperatorDeletionFlag);
-  size_t count = request.reads.size() + request.writes.size();
+  size_t count =
+      request.reads.size() + request.writes.size() + request.operatorVariables;
   CoreOperation *prepared = nullptr;
   bool isExtended = options.origin || options.bytes;
   if (count > (isExtended ? Slot::extendedVariables : Slot::mostVariables)) {
@@ -306,7 +304,8 @@ void EngineCore::writeRecord(const Request &request, uint64_t ticket,
 CoreOperation *EngineCore::prepare(const Request &request) {
   size_t count = request.reads.size() + request.writes.size();
   core.lock();
-  CoreOperation *operation = pool.takeSingle(uint32_t(count));
+  CoreOperation *operation =
+      pool.takeSingle(uint32_t(count) + request.operatorVariables);
   core.unlock();
   if (!operation)
     return nullptr;

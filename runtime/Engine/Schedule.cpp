@@ -67,24 +67,22 @@ bool EngineCore::registerRecord(uint64_t ticket, uint64_t &slots) {
     slots = 1;
     pool.addSingle(operation);
     start(*operation, ticket, slots, head.lane);
-    if (operation->is(isSharedFlag))
-      attachOperator(*operation);
     for (uint32_t i = 0; i != operation->useCount; ++i)
       addUse(*operation, operation->uses()[i], operation->uses()[i].variable,
              operation->uses()[i].writes);
+    if (operation->is(isSharedFlag))
+      attachOperator(*operation);
     seal(*operation);
     return true;
   }
-  uint32_t count = head.reads + head.writes;
-  CoreOperator *shared = nullptr;
-  if (head.flags & isSharedFlag) {
+  uint32_t count = head.reads + head.writes, room = count;
+  if (head.flags & isSharedFlag) [[unlikely]] {
     Operator handle;
     std::memcpy(&handle, head.payload, sizeof(handle));
-    shared = &operators[handle.index];
-    if (shared->stamp != handle.stamp || shared->deletion)
-      shared = nullptr;
+    if (const CoreOperator *shared = findOperator(handle))
+      room = shared->shape.load().count;
   }
-  operation = pool.take(shared ? shared->count : count);
+  operation = pool.take(room);
   if (!operation)
     return false;
   bool isExtended = head.flags & isExtendedFlag;
@@ -136,34 +134,41 @@ void EngineCore::start(CoreOperation &operation, uint64_t ticket,
     operation.async.store(ticket << 3, std::memory_order_relaxed);
 }
 
+/// Null when its deletion was registered before.
+CoreOperator *EngineCore::findOperator(Operator handle) const {
+  CoreOperator &place = operators[handle.index];
+  return place.stamp == handle.stamp && !place.deletion ? &place : nullptr;
+}
+
 /// Of a run of an operator, or of its deletion.
 void EngineCore::attachOperator(CoreOperation &operation) {
   Operator handle = {};
   bool isDeletion = operation.is(isOperatorDeletionFlag);
   std::memcpy(&handle, operation.payload,
               isDeletion ? sizeof(handle.index) : sizeof(handle));
-  CoreOperator &shared = operators[handle.index];
   if (isDeletion) {
-    operation.waiting += shared.runs != 0;
-    shared.deletion = &operation;
+    CoreOperator &place = operators[handle.index];
+    operation.waiting += place.runs != 0;
+    place.deletion = &operation;
     return;
   }
-  if (shared.stamp != handle.stamp || shared.deletion) {
+  CoreOperator *shared = findOperator(handle);
+  if (!shared) {
+    // Texts went with it.
+    operation.name = operation.origin = nullptr;
     poisonLate(operation, "its operator was deleted while it was pushed");
     return;
   }
-  operation.shared = &shared;
-  ++shared.runs;
-  if (operation.useCount)
-    return; // Prepared with its uses.
-  for (uint32_t i = 0; i != shared.count; ++i)
+  operation.shared = shared;
+  ++shared->runs;
+  CoreOperator::Shape shape = shared->shape.load();
+  for (uint32_t i = 0; i != shape.count; ++i)
     addUse(operation, operation.uses()[operation.useCount++],
-           packVariable(shared.variables[i]), i < shared.writeCount);
+           packVariable(shape.variables->begin()[i].load()),
+           i < shape.writeCount);
 }
 
-/// Another thread deleted what the operation needs after the push had checked:
-/// a variable, which is allowed, or the operator, which is not, but is better
-/// told than followed.
+/// Another thread deleted what the operation needs after the push had checked.
 void EngineCore::poisonLate(CoreOperation &operation, const char *what) {
   if (operation.poison)
     return;

@@ -200,14 +200,79 @@ static void testLife(DlcEngine engine) {
   CHECK(count == 1);
 }
 
+/* Every function that takes a variable or an operator, with one that names
+ * none of `engine`'s. */
+static void refuseHandles(DlcEngine engine, DlcVariable v, DlcOperator op,
+                          const char *text) {
+  int ends = 0;
+  uint64_t version = 7;
+  DlcOperator made = {7, 7};
+  CHECK_ERROR(dlcEngineDeleteVariable(engine, addOne, &ends, cpu, v),
+              DLC_INVALID_ARGUMENT, text);
+  CHECK_ERROR(dlcEngineVersion(engine, v, &version), DLC_INVALID_ARGUMENT,
+              text);
+  CHECK_ERROR(dlcEngineWaitForVariable(engine, v, DLC_USE_WRITE),
+              DLC_INVALID_ARGUMENT, text);
+  CHECK_ERROR(dlcEnginePushSync(engine, addOne, &ends, countEnds, cpu, &v, 1,
+                                NULL, 0, NULL),
+              DLC_INVALID_ARGUMENT, text);
+  CHECK_ERROR(dlcEnginePushAsync(engine, forget, &ends, countEnds, cpu, NULL, 0,
+                                 &v, 1, NULL),
+              DLC_INVALID_ARGUMENT, text);
+  CHECK_ERROR(dlcEngineNewOperator(engine, addOne, &ends, countEnds, NULL, 0,
+                                   &v, 1, NULL, &made),
+              DLC_INVALID_ARGUMENT, text);
+  CHECK_ERROR(dlcEnginePush(engine, op, cpu, 0), DLC_INVALID_ARGUMENT, text);
+  CHECK_ERROR(dlcEngineDeleteOperator(engine, op), DLC_INVALID_ARGUMENT, text);
+  /* Ended where that was promised, and never called. */
+  CHECK(ends == 300 && version == 7 && made.index == 7 && made.stamp == 7);
+}
+
+static void testHandles(DlcEngine engine) {
+  DlcVariable v, none = {0, 0}, wild = {UINT32_MAX, 5};
+  DlcOperator op, noOperator = {0, 0}, wildOperator = {UINT32_MAX, 5};
+  CHECK_OK(dlcEngineNewVariable(engine, &v));
+  CHECK_OK(dlcEngineNewOperator(engine, addOne, NULL, NULL, NULL, 0, &v, 1,
+                                NULL, &op));
+  DlcEngine other = NULL;
+  CHECK_OK(dlcEngineCreate(NULL, &other));
+  refuseHandles(engine, none, noOperator, "got null");
+  refuseHandles(engine, wild, wildOperator, "belongs to another");
+  refuseHandles(other, v, op, "belongs to another");
+  CHECK_OK(dlcEngineDeleteOperator(engine, op));
+  CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, v));
+  refuseHandles(engine, v, op, "deleted");
+  CHECK_OK(dlcEngineWaitForAll(engine));
+  /* Others that take their places are others. */
+  DlcVariable next;
+  DlcOperator nextOperator;
+  CHECK_OK(dlcEngineNewVariable(engine, &next));
+  CHECK_OK(dlcEngineNewOperator(engine, addOne, NULL, NULL, NULL, 0, &next, 1,
+                                NULL, &nextOperator));
+  CHECK(next.index == v.index && nextOperator.index == op.index);
+  refuseHandles(engine, v, op, "deleted");
+  CHECK_OK(dlcEngineDeleteOperator(engine, nextOperator));
+  CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, next));
+  dlcEngineDestroy(other);
+}
+
 static void testNulls(void) {
   DlcVariable none = {0, 0};
   DlcOperator noOperator = {0, 0};
+  DlcEngineStatistics numbers = {sizeof(numbers), 0, 0, 0, 0, 0, 0, 0, 0};
+  size_t length = 0;
+  refuseHandles(NULL, none, noOperator, "an engine");
   CHECK_ERROR(dlcEngineCreate(NULL, NULL), DLC_INVALID_ARGUMENT, "null");
   CHECK_ERROR(dlcEngineNewVariable(NULL, &none), DLC_INVALID_ARGUMENT, "null");
-  CHECK_ERROR(dlcEnginePush(NULL, noOperator, cpu, 0), DLC_INVALID_ARGUMENT,
-              "null");
   CHECK_ERROR(dlcEngineWaitForAll(NULL), DLC_INVALID_ARGUMENT, "null");
+  CHECK_ERROR(dlcEngineSetBulkSize(NULL, 2, NULL), DLC_INVALID_ARGUMENT,
+              "null");
+  CHECK_ERROR(dlcEngineDump(NULL, keepLength, &length), DLC_INVALID_ARGUMENT,
+              "null");
+  CHECK_ERROR(dlcEngineGetStatistics(NULL, &numbers), DLC_INVALID_ARGUMENT,
+              "null");
+  CHECK_ERROR(dlcEngineStop(NULL), DLC_INVALID_ARGUMENT, "null");
+  CHECK_ERROR(dlcEngineStart(NULL), DLC_INVALID_ARGUMENT, "null");
   CHECK_ERROR(dlcEngineClose(NULL), DLC_INVALID_ARGUMENT, "null");
   CHECK_ERROR(dlcCompletionComplete(NULL, dlcStatusCreate(DLC_INTERNAL, "x")),
               DLC_INVALID_ARGUMENT, "null");
@@ -230,6 +295,7 @@ int main(void) {
     testEnds(engine);
     testErrors(engine);
     testOperators(engine);
+    testHandles(engine);
     testLife(engine);
     dlcEngineDestroy(engine);
   }

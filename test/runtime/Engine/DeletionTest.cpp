@@ -6,6 +6,9 @@
 
 #include "EngineTesting.h"
 
+#include <array>
+#include <bit>
+
 using namespace dlc::rt;
 using namespace dlc::rt::test;
 
@@ -225,6 +228,60 @@ TEST_P(Deletions, RaceWithPushesOfTheirVariable) {
       EXPECT_ERROR(status, InvalidArgument, "was deleted while it was pushed");
     EXPECT_EQ(engine->statistics().variables, 2u);
   }
+}
+
+/// The same of its operator, whose place another one takes, with other
+/// variables, and whose texts go: each push is refused, runs, or fails alone.
+TEST_P(Deletions, RaceWithPushesOfTheirOperator) {
+  auto engine = makeEngine(GetParam());
+  std::vector<Variable> v = makeVariables(*engine, 40);
+  std::atomic<uint64_t> handle = 0;
+  std::atomic<bool> isReady = false, isDone = false;
+  std::atomic<int> ran = 0;
+  int pushed = 0, refused = 0;
+  std::thread pusher([&] {
+    while (!isDone) {
+      auto op = std::bit_cast<Operator>(handle.load());
+      Status status = engine->push(op, Context::cpu());
+      ++(status.isOk() ? pushed : refused);
+      if (!status.isOk())
+        EXPECT_ERROR(status, InvalidArgument, "operator");
+      isReady = true; // And has been refused once, for want of an operator.
+    }
+  });
+  until([&] { return isReady.load(); });
+  for (int round = 0; round != 1000; ++round) {
+    // In a record, in one with an extension, and in none.
+    size_t count = std::array{1, 3, 16, 40}[round % 4];
+    auto name = std::make_unique<std::string>("operator of this round");
+    Operator op = *engine->newOperator(
+        [&ran, expected = uint64_t(round),
+         data = std::make_unique<int>(round)] {
+          EXPECT_EQ(uint64_t(*data), expected);
+          ++ran;
+        },
+        VariableList(v.data() + 1, count - 1), {v[0]},
+        {.name = name->c_str(), .origin = round % 2 ? name->c_str() : nullptr});
+    handle = std::bit_cast<uint64_t>(op);
+    if (round % 8 == 0)
+      std::this_thread::yield();
+    EXPECT_OK(engine->deleteOperator(op));
+    EXPECT_ERROR(engine->deleteOperator(op), InvalidArgument, "deleted");
+    // Its last run is over, and with it the text.
+    if (Status status = engine->waitForVariable(v[0], VariableUse::Write);
+        !status.isOk())
+      EXPECT_ERROR(status, InvalidArgument, "was deleted while it was pushed");
+    until([&] { return engine->statistics().operators == 0; });
+  }
+  isDone = true;
+  pusher.join();
+  if (Status status = engine->waitForAll(); !status.isOk())
+    EXPECT_ERROR(status, InvalidArgument, "was deleted while it was pushed");
+  EXPECT_GT(refused, 0);
+  EngineStatistics numbers = engine->statistics();
+  EXPECT_EQ(numbers.failed, 0u);
+  // Those that came too late are skipped.
+  EXPECT_EQ(uint64_t(ran) + numbers.skipped, uint64_t(pushed));
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,6 +24,10 @@
 
 namespace dlc::rt {
 
+class EngineImpl;
+class ForkGuard;
+class TextTable;
+
 /// What an operation is, for the choice of the thread that runs it. Values are
 /// part of the C API: append, never reorder.
 enum class OperationProperty : uint8_t {
@@ -198,7 +202,7 @@ public:
   /// system has no thread).
   static Result<std::unique_ptr<Engine>>
   create(const EngineOptions &options = {});
-  virtual ~Engine(); ///< Closes the engine.
+  ~Engine(); ///< Closes the engine.
 
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
@@ -207,8 +211,7 @@ public:
   // Variables and operators
   //===--------------------------------------------------------------------===//
 
-  virtual Result<Variable>
-  newVariable(VariableKind kind = VariableKind::Value) = 0;
+  Result<Variable> newVariable(VariableKind kind = VariableKind::Value);
 
   /// Forgets `variable` after its last user; further pushes with it are refused
   /// at once. Then calls `function` (always, also after errors) as an operation
@@ -224,8 +227,7 @@ public:
   Status deleteVariable(Variable variable) {
     return deleteVariable([] {}, Context::cpu(), variable);
   }
-  virtual Status deleteVariable(Task function, Context context,
-                                Variable variable) = 0;
+  Status deleteVariable(Task function, Context context, Variable variable);
 
   /// An operation to push many times: what it runs, reads and writes is looked
   /// at once. `function` must bear calls from several threads at once, unless
@@ -244,22 +246,20 @@ public:
     return newOperator(Task::async(std::forward<Function>(function)), true,
                        reads, writes, options);
   }
-  virtual Result<Operator> newOperator(Task function, bool isAsync,
-                                       VariableList reads, VariableList writes,
-                                       const PushOptions &options) = 0;
+  Result<Operator> newOperator(Task function, bool isAsync, VariableList reads,
+                               VariableList writes, const PushOptions &options);
 
   /// Forgets an operator after its last run; further pushes are refused at
   /// once. Never waits, as deleteVariable().
-  virtual Status deleteOperator(Operator operation) = 0;
+  Status deleteOperator(Operator operation);
 
   //===--------------------------------------------------------------------===//
   // Pushing
   //===--------------------------------------------------------------------===//
 
-  /// Runs an operator once. Looks at it without a lock: not while another
-  /// thread deletes it.
-  virtual Status push(Operator operation, Context context,
-                      int priority = 0) = 0;
+  /// Runs an operator once. One that another thread deletes meanwhile is
+  /// refused here or, when the deletion overtakes the push, ends with an error.
+  Status push(Operator operation, Context context, int priority = 0);
 
   /// Runs `function` (see Task::sync) when its variables are free. A variable
   /// that appears twice in the lists is refused. Waits while the budget is used
@@ -279,9 +279,8 @@ public:
     return push(Task::async(std::forward<Function>(function)), true, context,
                 reads, writes, options);
   }
-  virtual Status push(Task function, bool isAsync, Context context,
-                      VariableList reads, VariableList writes,
-                      const PushOptions &options) = 0;
+  Status push(Task function, bool isAsync, Context context, VariableList reads,
+              VariableList writes, const PushOptions &options);
 
   /// Joins small operations: from now on up to `operations` consecutive
   /// pushSync() of the calling thread, in one context, of property Normal and
@@ -292,7 +291,7 @@ public:
   /// or 1: no joining, as at first. Inside an operation it holds for the pushes
   /// of that operation and ends with it. Returns the previous number. Errors:
   /// those of the push.
-  virtual Result<unsigned> setBulkSize(unsigned operations) = 0;
+  Result<unsigned> setBulkSize(unsigned operations);
 
   //===--------------------------------------------------------------------===//
   // Waiting
@@ -304,11 +303,11 @@ public:
   /// it. Inside an operation a spare thread stands in for the waiting one, so
   /// that nothing stands still; waiting for an operation that waits for the
   /// caller's own is refused with InvalidArgument.
-  virtual Status waitForVariable(Variable variable,
-                                 VariableUse use = VariableUse::Read) = 0;
+  Status waitForVariable(Variable variable,
+                         VariableUse use = VariableUse::Read);
 
   /// Waits until nothing is in flight. Refused inside an operation.
-  virtual Status waitForAll() = 0;
+  Status waitForAll();
 
   //===--------------------------------------------------------------------===//
   // Life
@@ -316,10 +315,10 @@ public:
 
   /// Waits until nothing is in flight and ends the threads; pushes are refused
   /// until start(). Refused inside an operation. Harmless when stopped.
-  virtual Status stop() = 0;
+  Status stop();
   /// Starts the threads again; in the child of a fork() a fresh engine. Refused
   /// inside an operation. Harmless when running.
-  virtual Status start() = 0;
+  Status start();
 
   /// Refuses further pushes, also those that wait for the budget, runs what was
   /// pushed, and joins all threads. After closePatienceMilliseconds it gives up
@@ -328,7 +327,7 @@ public:
   /// completed, and returns Unavailable with the name of one; functions that
   /// run are always waited for. Refused inside an operation. Harmless when
   /// closed; a second thread waits for the first.
-  virtual Status close() = 0;
+  Status close();
 
   //===--------------------------------------------------------------------===//
   // Looking inside
@@ -336,19 +335,26 @@ public:
 
   /// Counts the operations that have completed a write of `variable`, skipped
   /// ones not among them.
-  virtual Result<uint64_t> version(Variable variable) = 0;
+  Result<uint64_t> version(Variable variable);
 
   /// Who runs and who waits for whom, a line for each operation, for people.
-  virtual std::string dump() = 0;
+  std::string dump();
 
-  virtual EngineStatistics statistics() = 0;
+  EngineStatistics statistics();
 
   /// A copy of `text` that lives as long as the engine, the same for equal
   /// texts; null when there is no memory.
-  virtual const char *keepText(std::string_view text) = 0;
+  const char *keepText(std::string_view text);
 
-protected:
-  Engine() = default;
+private:
+  explicit Engine(const EngineOptions &options);
+  Status makeImpl();
+  void abandon();
+
+  const EngineOptions options;
+  std::unique_ptr<ForkGuard> guard;
+  std::unique_ptr<TextTable> texts;
+  std::unique_ptr<EngineImpl> impl;
 };
 
 /// Joins the small operations of this thread while it lives.
