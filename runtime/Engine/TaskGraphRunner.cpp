@@ -89,6 +89,34 @@ private:
   std::vector<uint32_t> tasks;
 };
 
+/// Keeps a lane from taking tasks of others that are too short for it: each
+/// one taken costs both lanes about what these take, so that two do less than
+/// one. Reads the clock once in so many.
+class Patience {
+public:
+  /// To be asked before each attempt.
+  bool isCalledFor() {
+    if (attempts++ % attemptsATime)
+      return false;
+    uint64_t now = nowNanoseconds();
+    return now - std::exchange(since, now) < attemptsATime * shortNanoseconds;
+  }
+
+  /// Leaves the others alone until `isOver`, or for as long as waking a
+  /// sleeping lane takes: it is not late by more when tasks become long.
+  template <typename Predicate> void rest(Predicate isOver) {
+    spinUntil(restNanoseconds, isOver);
+    since = nowNanoseconds();
+  }
+
+private:
+  static constexpr uint64_t restNanoseconds = 10'000;
+  static constexpr uint32_t attemptsATime = 8;
+  static constexpr uint64_t shortNanoseconds = 150;
+  uint32_t attempts = 0;
+  uint64_t since = 0;
+};
+
 } // namespace
 
 struct TaskGraphRunner::State {
@@ -165,7 +193,9 @@ void TaskGraphRunner::State::call(uint32_t task, unsigned lane) {
 template <bool isShared>
 static bool countDown(std::atomic<uint32_t> &waiting, uint32_t predecessors) {
   if constexpr (isShared) {
-    if (waiting.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    // When one is left, nobody else counts: reading that is enough.
+    if (waiting.load(std::memory_order_acquire) != 1 &&
+        waiting.fetch_sub(1, std::memory_order_acq_rel) != 1)
       return false;
   } else {
     uint32_t others = waiting.load(std::memory_order_relaxed) - 1;
@@ -220,14 +250,21 @@ uint32_t TaskGraphRunner::State::doTasks(uint32_t task, unsigned lane) {
 
 template <bool isShared> void TaskGraphRunner::State::runLane(unsigned lane) {
   uint32_t done = 0, task;
+  Patience patience;
   for (;;) {
-    while (queues[lane].takeNewest<isShared>(task) ||
-           (isShared && takeFromOthers(task, lane)))
+    while (queues[lane].takeNewest<isShared>(task))
       done += doTasks<isShared>(task, lane);
     if constexpr (!isShared)
       return;
-    finish(done);
-    done = 0;
+    if (patience.isCalledFor()) {
+      finish(std::exchange(done, 0));
+      patience.rest([&] { return isOver(); });
+    }
+    if (takeFromOthers(task, lane)) {
+      done += doTasks<isShared>(task, lane);
+      continue;
+    }
+    finish(std::exchange(done, 0));
     if (!awaitWork(lane))
       return;
   }
