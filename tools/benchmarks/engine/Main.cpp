@@ -60,8 +60,8 @@ int main(int argc, char **argv) {
                  "Operations of a pattern")
       ->check(CLI::Range(100, 10'000'000));
   app.add_option("--part", options.parts, "Measure this part only")
-      ->check(CLI::IsMember(
-          {"idle", "starts", "static", "patterns", "pushers", "granularity"}));
+      ->check(CLI::IsMember({"costs", "idle", "starts", "static", "patterns",
+                             "pushers", "granularity"}));
   app.add_option("--peer", options.peers,
                  "Measure this engine only, beside MXNet: PerDevice, Threaded, "
                  "Naive, \"oneTBB flow graph\", \"OpenMP depend\"");
@@ -74,6 +74,8 @@ int main(int argc, char **argv) {
   Report report(options.isJSON);
   // Before any library of others starts threads.
   if (!options.pushesMXNet) {
+    if (options.has("costs"))
+      measureCosts(options.settings, report);
     if (options.has("idle"))
       measureIdle(options.settings, report);
     if (options.has("starts"))

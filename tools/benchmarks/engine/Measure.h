@@ -29,6 +29,8 @@ void measureTwoPushers(const Peers &peers, const Settings &settings,
 /// Runs MXNet with two pushing threads and prints nothing; it may hang.
 int runTwoPushers(Peer &peer, const Settings &settings);
 
+/// The parts of the threaded engine, for simulate.py.
+void measureCosts(const Settings &settings, Report &report);
 void measureSchedules(const Settings &settings, Report &report);
 /// From the push to the start of an operation, after a pause.
 void measureStarts(const Settings &settings, Report &report);
