@@ -8,6 +8,7 @@
 #include "dlc/runtime/Base/Wait.h"
 
 #include <random>
+#include <unistd.h>
 
 using namespace dlc;
 using namespace dlc::bench;
@@ -71,8 +72,10 @@ static void measure(const Schedule &schedule, unsigned threads, unsigned passes,
     peers.push_back(std::move(graph));
   std::vector<Series> series(peers.size());
   double shared = 0;
-  for (unsigned pass = 0; pass <= passes; ++pass)
-    for (size_t i = 0; i != peers.size(); ++i) {
+  // One after the other, with a pause between: threads of a peer look for work
+  // for a while after its run, on a processor that the next one's need.
+  for (size_t i = 0; i != peers.size(); ++i, usleep(10'000))
+    for (unsigned pass = 0; pass <= passes; ++pass) {
       double time = timeOf(*peers[i]);
       if (pass)
         series[i].add({0, time}, schedule.edges.size());
