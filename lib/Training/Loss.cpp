@@ -102,19 +102,30 @@ static Value ofOutput(LossContext &c) {
   return c.mean(c.output, countOf(c.shape));
 }
 
-static constexpr std::pair<StringRef, Build> losses[] = {
-    {"softmax-cross-entropy", softmaxCrossEntropy},
-    {"binary-cross-entropy", binaryCrossEntropy},
-    {"mean-squared-error", meanSquaredError},
-    {"mean-absolute-error", meanAbsoluteError},
-    {"output", ofOutput},
+static constexpr struct {
+  StringRef name;
+  Build build;
+  bool hasLabels;
+} losses[] = {
+    {"softmax-cross-entropy", softmaxCrossEntropy, true},
+    {"binary-cross-entropy", binaryCrossEntropy, true},
+    {"mean-squared-error", meanSquaredError, true},
+    {"mean-absolute-error", meanAbsoluteError, true},
+    {"output", ofOutput, false},
 };
 
 std::string dlc::training::lossNames() {
   std::string names;
-  for (auto [name, build] : losses)
+  for (auto [name, build, hasLabels] : losses)
     names += (names.empty() ? "" : ", ") + name.str();
   return names;
+}
+
+std::optional<bool> dlc::training::lossHasLabels(StringRef name) {
+  for (auto [known, build, hasLabels] : losses)
+    if (known == name)
+      return hasLabels;
+  return std::nullopt;
 }
 
 BuiltLoss
@@ -132,7 +143,7 @@ dlc::training::buildLoss(GraphBuilder &b, StringRef name, Value output,
                 "loss is of, got " +
                 text);
   }
-  for (auto [known, build] : losses) {
+  for (auto [known, build, hasLabels] : losses) {
     if (known != name)
       continue;
     LossContext context{b, output, Ints(type.getShape()), addLabel};

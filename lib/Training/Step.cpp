@@ -13,7 +13,6 @@
 #include "dlc/dialects/Graph/Training.h"
 
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringSet.h"
 
 #include <cmath>
 #include <set>
@@ -42,9 +41,9 @@ private:
   Operation *terminator() { return function.getBody().front().getTerminator(); }
   BlockArgument addArgument(Type type, const std::string &name,
                             std::string &given);
-  LogicalResult checkNames();
-  LogicalResult findParameters();
   std::pair<double, double> factorsOf(unsigned argument);
+  LogicalResult findParameters();
+  LogicalResult checkParameters();
   LogicalResult findLabels();
   bool hasOwnLoss();
   LogicalResult addLoss();
@@ -80,30 +79,6 @@ BlockArgument StepBuilder::addArgument(Type type, const std::string &name,
 //===----------------------------------------------------------------------===//
 // Collect
 //===----------------------------------------------------------------------===//
-
-/// Names that options give are those of inputs.
-LogicalResult StepBuilder::checkNames() {
-  llvm::StringSet<> known;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    known.insert(nameOf(i));
-  for (const std::string &name : options.frozen)
-    if (!known.contains(name))
-      return function.emitError("expected the name of an input to freeze, got "
-                                "'")
-             << name << "'";
-  for (const auto &[name, factors] : options.factors) {
-    if (!known.contains(name))
-      return function.emitError("expected the name of an input to give "
-                                "factors, got '")
-             << name << "'";
-    for (std::optional<double> factor : {factors.rate, factors.decay})
-      if (factor && !(*factor >= 0 && std::isfinite(*factor)))
-        return function.emitError("expected a finite factor of at least 0 for "
-                                  "'")
-               << name << "', got " << *factor;
-  }
-  return success();
-}
 
 /// Of the learning rate and of the weight decay.
 std::pair<double, double> StepBuilder::factorsOf(unsigned argument) {
@@ -142,15 +117,43 @@ LogicalResult StepBuilder::findParameters() {
       step.parameters.push_back(name);
     }
   }
+  return checkParameters();
+}
+
+/// Options are of parameters, and there are some to train.
+LogicalResult StepBuilder::checkParameters() {
+  auto isParameter = [&](const std::string &name) {
+    return llvm::is_contained(step.parameters, name) ||
+           llvm::is_contained(step.frozen, name);
+  };
+  for (const std::string &name : options.frozen)
+    if (!isParameter(name))
+      return function.emitError("expected a parameter to freeze, got '")
+             << name << "'";
+  for (const auto &[name, factors] : options.factors) {
+    if (!isParameter(name))
+      return function.emitError("expected a parameter to give factors, got '")
+             << name << "'";
+    if (options.frozen.count(name))
+      return function.emitError("expected a parameter that is trained to give "
+                                "factors, got '")
+             << name << "', which is frozen";
+    for (std::optional<double> factor : {factors.rate, factors.decay})
+      if (factor && !(*factor >= 0 && std::isfinite(*factor)))
+        return function.emitError("expected a finite factor of at least 0 for "
+                                  "'")
+               << name << "', got " << *factor;
+  }
   if (parameters.empty())
     return function.emitError("expected parameters to train, got none but "
                               "data and inputs that stay as they are");
   return success();
 }
 
-/// Adds the arguments that `value` depends on.
-static void collectArguments(Value value, llvm::DenseSet<Value> &seen,
-                             std::set<unsigned> &arguments) {
+/// The arguments that `value` depends on, but through what was seen before.
+static std::set<unsigned> collectArguments(Value value,
+                                           llvm::DenseSet<Value> &seen) {
+  std::set<unsigned> arguments;
   SmallVector<Value> open{value};
   while (!open.empty()) {
     Value next = open.pop_back_val();
@@ -166,6 +169,7 @@ static void collectArguments(Value value, llvm::DenseSet<Value> &seen,
       llvm::append_range(open, inner->getOperands());
     });
   }
+  return arguments;
 }
 
 /// What the gradients of losses read and their results do not is labels: data,
@@ -173,10 +177,8 @@ static void collectArguments(Value value, llvm::DenseSet<Value> &seen,
 LogicalResult StepBuilder::findLabels() {
   auto labelsOf = [&](graph::ReplaceGradientOp loss) {
     llvm::DenseSet<Value> seen;
-    std::set<unsigned> ofResult, labels;
-    collectArguments(loss.getValue(), seen, ofResult);
-    collectArguments(loss.getGradient(), seen, labels);
-    return labels;
+    collectArguments(loss.getValue(), seen);
+    return collectArguments(loss.getGradient(), seen);
   };
   WalkResult result = function.walk([&](graph::ReplaceGradientOp loss) {
     for (unsigned label : labelsOf(loss))
@@ -230,19 +232,17 @@ LogicalResult StepBuilder::addLoss() {
   if (hasOwnLoss())
     return function.emitError("expected a network without a loss to add '")
            << options.loss << "' to, got one that ends in a loss";
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (nameOf(i) == options.label)
-      return function.emitError("expected a name for the labels of the loss "
-                                "that no input has, got '")
-             << options.label << "'";
   auto addLabel = [&](Type type) {
-    step.labels = options.label;
-    return graph::addArgument(function, type, options.label);
+    return addArgument(type, options.label, step.labels);
   };
   BuiltLoss loss =
       buildLoss(b, options.loss, terminator()->getOperand(0), addLabel);
   if (!loss.value)
     return failure();
+  if (!step.labels.empty() && step.labels != options.label)
+    return function.emitError("expected a name for the labels of the loss that "
+                              "no input has, got '")
+           << options.label << "'";
   step.isLoss = step.labels.empty();
   step.classes = loss.classes;
   heads.push_back(count);
@@ -325,7 +325,7 @@ LogicalResult StepBuilder::addUpdates() {
 
 FailureOr<Step> StepBuilder::build() {
   b.opBuilder().setInsertionPoint(terminator());
-  if (failed(checkNames()) || failed(findParameters()) || failed(addLoss()) ||
+  if (failed(findParameters()) || failed(addLoss()) ||
       failed(differentiate()) || failed(addUpdates()))
     return failure();
   return std::move(step);

@@ -163,6 +163,38 @@ TEST_F(Steps, TellLabelsFromLosses) {
   EXPECT_FALSE(step->areProbabilities);
 }
 
+/// A network that computes its own loss may call an input as labels are called.
+TEST_F(Steps, NeedNoNameForLabelsThatTheyDoNotHave) {
+  std::string text = network;
+  text.replace(text.find("\"a\""), 3, "\"label\"");
+  StepOptions options;
+  options.data = {"x"};
+  options.loss = "output";
+  llvm::FailureOr<Step> step = training::buildStep(parse(text), options);
+  ASSERT_TRUE(succeeded(step));
+  EXPECT_EQ(step->parameters, std::vector<std::string>{"label"});
+  EXPECT_EQ(step->labels, "");
+  EXPECT_TRUE(step->isLoss);
+}
+
+/// An option that changes nothing is an error.
+TEST_F(Steps, RefuseFactorsOfWhatIsNoParameter) {
+  StepOptions options;
+  options.data = {"x", "label"};
+  options.frozen = {"x"};
+  EXPECT_EQ(problemOf(regressionWith(""), options),
+            "expected a parameter to freeze, got 'x'\n");
+  options.frozen = {"a"};
+  options.factors["a"].rate = 2;
+  EXPECT_EQ(problemOf(regressionWith(""), options),
+            "expected a parameter that is trained to give factors, got 'a', "
+            "which is frozen\n");
+  options.frozen = {};
+  options.factors["label"].decay = 2;
+  EXPECT_EQ(problemOf(regressionWith(""), options),
+            "expected a parameter to give factors, got 'label'\n");
+}
+
 TEST_F(Steps, RefuseWhatMakesNoStep) {
   StepOptions options;
   options.data = {"x", "label"};
@@ -183,7 +215,7 @@ TEST_F(Steps, RefuseWhatMakesNoStep) {
   options.data = {"x", "label"};
   options.factors["c"].rate = 2;
   EXPECT_EQ(problemOf(regressionWith(""), options),
-            "expected the name of an input to give factors, got 'c'\n");
+            "expected a parameter to give factors, got 'c'\n");
   options.factors = {{"a", {.decay = -1}}};
   EXPECT_EQ(problemOf(regressionWith(""), options),
             "expected a finite factor of at least 0 for 'a', got "

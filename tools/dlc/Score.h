@@ -39,6 +39,8 @@ public:
   bool canJudge() const { return kind != Kind::None; }
   /// Whether what it tells has an objective.
   bool hasObjective() const;
+  /// Whether labels are classes, so that it tells how many are right.
+  bool isByClass() const { return kind == Kind::Classes; }
   /// Whether each example is judged for itself.
   bool isByExample() const { return kind != Kind::Loss || hasRows; }
 

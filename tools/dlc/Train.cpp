@@ -110,8 +110,11 @@ void TrainCommand::checkUsed(const training::Optimizer &optimizer) const {
   if (syntax->firstGiven({"--warm-up-begin"}) && rates.warmUp == 0)
     refuse("--warm-up with --warm-up-begin");
   if (syntax->firstGiven({"--label"}) &&
-      (options.step.loss.empty() || options.step.loss == "output"))
+      !training::lossHasLabels(options.step.loss).value_or(false))
     refuse("a --loss that has labels with --label");
+  if (syntax->firstGiven({"--decay-factor"}) &&
+      options.step.optimizer.weightDecay == 0)
+    refuse("a --weight-decay above 0 with --decay-factor");
   if (initializer.empty() && syntax->firstGiven({"--initializer-scale"}))
     refuse("--initializer with --initializer-scale");
   if (optimizer.hasLearningRate())
@@ -154,6 +157,11 @@ void TrainCommand::readOptimizer() {
 }
 
 void TrainCommand::readOptions() {
+  const std::string &loss = options.step.loss;
+  if (!loss.empty() && !training::lossHasLabels(loss))
+    throw Failure{"expected --loss " + training::lossNames() + ", got '" +
+                      loss + "'",
+                  kBadUsage};
   readOptimizer();
   readFactors(rateFactors, &training::Factors::rate);
   readFactors(decayFactors, &training::Factors::decay);
@@ -295,7 +303,8 @@ static std::vector<int64_t> orderOf(int64_t count, uint64_t seed,
   return order;
 }
 
-/// "epoch 3: loss 0.1234, accuracy 97.12 %, test accuracy 96.94 %, 0.42 s".
+/// "epoch 3: loss 0.1234, accuracy 97.12 %, test loss 0.1300, test accuracy
+/// 96.94 %, 0.42 s".
 static void report(int64_t epoch, const Score &trained, const Score &tested,
                    double milliseconds) {
   std::string text;

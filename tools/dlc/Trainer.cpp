@@ -2,6 +2,8 @@
 
 #include "Trainer.h"
 
+#include "dlc/Training/Step.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -55,9 +57,9 @@ Trainer::Trainer(const TrainerOptions &given, TrainData &data)
 void Trainer::compileStep(TrainData &data) {
   double begin = now();
   // The labels of a loss that is added are no input of the model.
-  std::string added = options.step.loss.empty() || options.step.loss == "output"
-                          ? ""
-                          : options.step.label;
+  std::string added = training::lossHasLabels(options.step.loss).value_or(false)
+                          ? options.step.label
+                          : "";
   CompileOptions compile = optionsFor(options, data, added);
   compile.isTraining = true;
   Compilation compilation(compile);
@@ -210,8 +212,6 @@ const HostTensor *Trainer::labelsOf(const TrainData &data) const {
 }
 
 void Trainer::makeJudge() {
-  if (program().outputs().empty())
-    return;
   rt::TensorType labels;
   if (!step.labels.empty())
     labels = {tensors.at(step.labels).type, tensors.at(step.labels).shape};
@@ -228,14 +228,14 @@ Score Trainer::update(const TrainData &data, std::span<const int64_t> examples,
       static_cast<float>(learningRate);
   tool::check(stepExecution->run());
   Score score;
-  judge.judge(stepExecution->output(0), labelsOf(data), examples, score);
+  if (step.loss.empty() || judge.isByClass())
+    judge.judge(stepExecution->output(0), labelsOf(data), examples, score);
   if (step.loss.empty())
     return score;
   // What is made small is the loss that was added.
   size_t loss = *program().findOutput(step.loss);
   score.loss = stepExecution->output(loss).as<float>()[0];
   score.losses = 1;
-  score.elements = 0;
   return score;
 }
 
@@ -301,8 +301,8 @@ std::vector<NamedArray> Trainer::arrays(bool ofStates) {
         isOneOf(step.states, name) || name == step.count || name == randomName;
     if (ofStates && isState)
       arrays.push_back({name, tensor});
-    else if (!ofStates && (isOneOf(step.parameters, name) ||
-                           options.step.frozen.count(name)))
+    else if (!ofStates &&
+             (isOneOf(step.parameters, name) || isOneOf(step.frozen, name)))
       arrays.push_back({"arg:" + name, tensor});
     else if (!ofStates && isOneOf(auxiliary, name))
       arrays.push_back({"aux:" + name, tensor});

@@ -12,10 +12,16 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <optional>
+
 namespace dlc::training {
 
 /// "softmax-cross-entropy, ..." for messages.
 std::string lossNames();
+
+/// Whether the loss of this name compares with labels; nullopt for names that
+/// lossNames() lacks.
+std::optional<bool> lossHasLabels(llvm::StringRef name);
 
 /// Makes a step out of `function`, whose types are known and static: what the
 /// front ends give for training. Arguments of floats that are neither data nor

@@ -3,6 +3,7 @@
 """Copies a .params or .states file with one array of it changed.
 
 usage: edit_params.py FROM TO drop NAME
+       edit_params.py FROM TO keep NAME        (it alone)
        edit_params.py FROM TO add NAME         (one i64 of 0)
        edit_params.py FROM TO set BEGIN VALUE  (an i64, in the array whose name
                                                 begins so)
@@ -54,6 +55,9 @@ with open(source, "rb") as file:
 if action == "drop":
     i = names.index(name)
     del names[i], arrays[i]
+elif action == "keep":
+    i = names.index(name)
+    names, arrays = [name], [arrays[i]]
 elif action == "add":
     names.append(name)
     arrays.append(struct.pack("<Iii3iq", V3, 0, 0, 1, 0, 6, 0))
