@@ -124,6 +124,9 @@ struct Compilation::State {
   std::string modelName;
   Phase reached = Phase::Import;
   int64_t recomputeBudget = -1; ///< What graph-recompute is told.
+  /// Under way is a plan that only its size is asked of: what is said of it,
+  /// but for errors, is said again of the one that is taken.
+  bool isTrial = false;
   codegen::ObjectCode code;
 };
 
@@ -152,6 +155,8 @@ static StringRef withoutOperation(StringRef text) {
 }
 
 void Compilation::State::addMessage(Diagnostic &diagnostic) {
+  if (isTrial && diagnostic.getSeverity() != DiagnosticSeverity::Error)
+    return;
   llvm::raw_string_ostream os(messages);
   auto add = [&](const Diagnostic &part) {
     std::string line;
@@ -188,7 +193,11 @@ Compilation::State::State(CompileOptions options)
   if (this->options.onRemark) {
     remark::RemarkCategories all{".*", ".*", ".*", ".*", ".*"};
     (void)remark::enableOptimizationRemarks(
-        *context, std::make_unique<RemarkStreamer>(this->options.onRemark),
+        *context,
+        std::make_unique<RemarkStreamer>([this](const std::string &text) {
+          if (!isTrial)
+            this->options.onRemark(text);
+        }),
         std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
   }
 }
@@ -383,7 +392,7 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
   pipeline::addPhase(manager, phase, passOptions);
   if (manager.empty())
     return success();
-  if (options.timing)
+  if (options.timing && !isTrial)
     manager.enableTiming();
   if (options.verifyNumerics)
     manager.addInstrumentation(numerics::createNumericsVerifier());
@@ -463,7 +472,9 @@ LogicalResult Compilation::State::fitBudget() {
   constexpr int64_t keepMost = -1, keepLeast = 0;
   auto tryBudget = [&](int64_t budget) -> FailureOr<bool> {
     recomputeBudget = budget;
+    isTrial = true;
     FailureOr<int64_t> bytes = planArenas();
+    isTrial = false;
     if (failed(bytes))
       return failure();
     module = placed->clone();
