@@ -96,16 +96,18 @@ static std::string makeMemoryMap(const ExplainReport &report) {
 }
 
 static std::string makeTable(const ExplainReport &report) {
-  std::string html = "<table><tr><th>us</th><th>GF/s</th><th>GB/s</th>"
-                     "<th>kind</th><th>kernel</th><th>node</th><th>why</th>"
-                     "</tr>\n";
+  std::string html =
+      "<table><tr><th>us</th><th>GF/s</th><th>GB/s</th>"
+      "<th>kind</th><th>memory</th><th>kernel</th><th>node</th><th>why</th>"
+      "</tr>\n";
   for (const LaunchReport &launch : report.launches) {
     html +=
         format("<tr><td>%.1f</td><td>%.1f</td><td>%.1f</td>",
                launch.microseconds, launch.flops / launch.microseconds / 1e3,
                launch.bytes / launch.microseconds / 1e3);
     for (const std::string *text :
-         {&launch.kind, &launch.kernel, &launch.label, &launch.note})
+         {&launch.kind, &launch.memory, &launch.kernel, &launch.label,
+          &launch.note})
       html += "<td class=\"text\">" + escape(*text) + "</td>";
     html += "</tr>\n";
   }
