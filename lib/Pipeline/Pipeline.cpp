@@ -50,8 +50,7 @@ static void addGraphPhase(OpPassManager &manager) {
   function.addPass(graph::createInferTypesPass());
 }
 
-static void placeDevices(OpPassManager &manager,
-                         ArrayRef<std::string> groups = {}) {
+static void placeDevices(OpPassManager &manager, ArrayRef<std::string> groups) {
   graph::PlaceDevicesPassOptions placing;
   placing.groups.assign(groups.begin(), groups.end());
   manager.nest<func::FuncOp>().addPass(graph::createPlaceDevicesPass(placing));
@@ -96,10 +95,10 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     }
     return addVerifier(manager, graph::VerifiedPhase::Graph);
   case Phase::Placed:
-    if (options.gradient) // No operation is in a group any more.
-      placeDevices(manager);
-    else
-      placeDevices(manager, options.groups);
+    // With gradients, groups got their devices in the graph phase.
+    placeDevices(manager, options.gradient
+                              ? ArrayRef<std::string>()
+                              : ArrayRef<std::string>(options.groups));
     manager.nest<func::FuncOp>().addPass(graph::createInsertCopiesPass());
     return addVerifier(manager, graph::VerifiedPhase::Placed);
   case Phase::Fused:

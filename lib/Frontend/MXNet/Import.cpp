@@ -4,7 +4,7 @@
 
 #include "dlc/Symbol/Json.h"
 #include "dlc/Symbol/Lowering.h"
-#include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Training.h"
 #include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/IO/Params.h"
@@ -138,13 +138,15 @@ static mlir::LogicalResult addFactors(ModuleOp module,
   auto attributes = symbol.allAttributes();
   mlir::Builder builder(module.getContext());
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    auto name =
-        main.getArgAttrOfType<StringAttr>(i, graph::GraphDialect::kNameAttr);
+    StringAttr name = graph::givenName(main, i, /*isResult=*/false);
     auto own = attributes.find(name.str());
+    if (own == attributes.end())
+      continue;
     for (auto [key, attribute] : factors) {
-      if (own == attributes.end() || !own->second.contains(key))
+      auto found = own->second.find(key);
+      if (found == own->second.end())
         continue;
-      const std::string &text = own->second.find(key)->second;
+      const std::string &text = found->second;
       double factor = 0;
       if (StringRef(text).trim().getAsDouble(factor) ||
           !(factor >= 0 && std::isfinite(factor)))
