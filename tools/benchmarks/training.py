@@ -8,7 +8,7 @@ usage: training.py [--dlc DLC] [--batch 8] [--threads 2] [--rounds 3]
 The peers are interpreters that can import torch, or mxnet 1.9.1 (Python 3.8,
 numpy<1.24); without one, dlc is timed alone. All take turns, so that other work
 on the machine disturbs each alike. Prints milliseconds a step, the least and the
-median, and the ratio of dlc's. With --trajectory, 20 steps on one batch of four
+median of means of 4 steps, and the ratio of dlc's. With --trajectory, 20 steps on one batch of four
 with the same first values, and the losses of dlc and MXNet, without and with its
 oneDNN: exits with 1 where dlc's differ from the former by more than 2e-3, of
 losses above 1 as a part of them.
@@ -171,7 +171,8 @@ def compare_speed(options, folder):
         for name, (python, script, more) in peers.items():
             steps, _ = run_peer(python, script, options, batch=options.batch,
                                 steps=2 + 2 * STEPS, **more)
-            times[name] += steps[2:]
+            times[name] += [sum(steps[i:i + STEPS]) / STEPS
+                            for i in range(2, len(steps), STEPS)]
     report(times)
     return True
 
