@@ -72,8 +72,8 @@ struct CompileOptions {
   /// Told of each phase as it begins; null for none.
   std::function<void(Phase)> onPhase;
   /// Fails where a pass over Graph operations changes what they compute
-  /// (createNumericsVerifier). Slow: every pass runs the model twice, in portable
-  /// code.
+  /// (createNumericsVerifier). Slow: every pass runs the model twice, in
+  /// portable code.
   bool verifyNumerics = false;
   /// Prints the time that each pass took to stderr.
   bool timing = false;

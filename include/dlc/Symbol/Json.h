@@ -21,9 +21,10 @@
 
 namespace dlc::symbol {
 
-/// The text of a file, which MXNet 1.9.1 reads where it knows the operators: not
-/// what Symbol::gradient() makes. The same network gives the same bytes. InvalidArgument for an empty symbol and for operators that are not
-/// applied; the symbol's own failure.
+/// The text of a file, which MXNet 1.9.1 reads where it knows the operators:
+/// not what Symbol::gradient() makes. The same network gives the same bytes.
+/// InvalidArgument for an empty symbol and for operators that are not applied;
+/// the symbol's own failure.
 rt::Result<std::string> toJson(const Symbol &symbol);
 
 /// Reads a file of any version. DataLoss for malformed text, InvalidArgument

@@ -142,8 +142,9 @@ def RecomputePass : Pass<"graph-recompute", "::mlir::func::FuncOp"> {
     at most; `Planning/Recompute` decides which, by modelled time against bytes.
     Without a budget, only in functions that `graph-gradient` has made
     (`graph.gradient`), only elementwise operations and movement, and those that
-    carry `graph.recompute`. Repetitions carry `graph.repeated`. With a budget, in any function, the least time
-    whose modelled peak is within it; where there is none, the least peak.
+    carry `graph.recompute`. Repetitions carry `graph.repeated`. With a budget,
+    in any function, the least time whose modelled peak is within it; where
+    there is none, the least peak.
     Values that the function returns are never computed twice. Copies between
     devices count as views, and are made again of what is: devices do not change
     what is computed.

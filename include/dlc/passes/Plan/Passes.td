@@ -35,9 +35,10 @@ def PackArenasPass : Pass<"plan-pack-arenas", "plan::ProgramOp"> {
     Requires: each buffer has one device, launches are in their final order
     (`plan-schedule-launches`).
     Ensures: each `plan.buffer` that a launch uses is a `plan.slice` of its
-    device's arena, and the others are gone; buffers whose live ranges overlap do not overlap in memory except where a kernel
-    may work in place (checked by `Planning/Memory`'s independent validator),
-    each constant has a 64-byte aligned offset and equal constants share it.
+    device's arena, and the others are gone; buffers whose live ranges overlap
+    do not overlap in memory except where a kernel may work in place (checked by
+    `Planning/Memory`'s independent validator), each constant has a 64-byte
+    aligned offset and equal constants share it.
     Cost: the heuristics are O(n log n) on sparse programs; the search then
     expands at most `search-steps` branches and keeps the best packing.
 
@@ -61,11 +62,11 @@ def VerifyPlanPass : Pass<"plan-verify", "plan::ProgramOp"> {
     Ensures: no `plan.buffer` is left; each value that a launch reads was
     written before, or is an input or a constant; each output is written
     exactly once, and an input that it updates is read before that or in place
-    by the launch that writes it. Slices are aligned to 64 bytes, and share bytes while both are
-    live only where one launch hands them on in place; the validator of
-    `Planning/Memory` says so. Launches use slices and pools of their own device,
-    but for copies, which read those of any. Constants are aligned, in ascending order, and
-    disjoint unless equal. Changes nothing.
+    by the launch that writes it. Slices are aligned to 64 bytes, and share
+    bytes while both are live only where one launch hands them on in place; the
+    validator of `Planning/Memory` says so. Launches use slices and pools of
+    their own device, but for copies, which read those of any. Constants are
+    aligned, in ascending order, and disjoint unless equal. Changes nothing.
     Cost: one walk, O(n log n) for n slices, and their pairs that are live at
     once.
 

@@ -30,10 +30,11 @@
 //   The gradient of x [N, C, W] or [N, C, H, W], given g, that of its largest
 //   elements in windows of kernel_shape; strides, pads and dilations as above.
 //   The first of equal elements counts, NaN is the largest.
-// cpu.matmul and cpu.conv: activation in "" | "relu" | "clamp" (alpha = lo, beta = hi) |
-//   "leaky_relu" (alpha) | "sigmoid" | "tanh" | "gelu" | "gelu_tanh" | "silu"
-//   | "hard_swish" | "hard_sigmoid" (alpha, beta). The defaults of alpha and
-//   beta are those of the Graph ops. NaN passes through every activation.
+// cpu.matmul and cpu.conv: activation in "" | "relu" | "clamp" (alpha = lo,
+//   beta = hi) | "leaky_relu" (alpha) | "sigmoid" | "tanh" | "gelu" |
+//   "gelu_tanh" | "silu" | "hard_swish" | "hard_sigmoid" (alpha, beta). The
+//   defaults of alpha and beta are those of the Graph ops. NaN passes through
+//   every activation.
 //
 // All tensors are f32, dense, row-major and aligned to four bytes. The output
 // may be the same memory as the residual, and no other operand.
