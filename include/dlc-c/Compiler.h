@@ -61,7 +61,8 @@ typedef struct DlcCompilerOptions {
   DlcCompilerCallback onPhase;  /* the name of a phase that begins */
   void *userData;               /* handed to the callbacks */
   const char *params;           /* a file with the parameters of an MXNet
-                                   network; null: none */
+                                   network, or with those that an ONNX model
+                                   has instead of its own; null: none */
   const DlcGroupDevice *groups; /* without any, all is on cpu:0; with some,
                                    each group of the model needs one */
   size_t groupCount;

@@ -295,6 +295,7 @@ static onnx::ImportOptions importOptions(const CompileOptions &options) {
   onnx::ImportOptions result;
   for (const auto &[name, shape] : options.shapes)
     result.inputShapes[name].assign(shape.begin(), shape.end());
+  result.params = options.params;
   result.keepsParameters = options.keepsParameters || options.isTraining;
   result.isTraining = options.isTraining;
   return result;
@@ -303,6 +304,7 @@ static onnx::ImportOptions importOptions(const CompileOptions &options) {
 static mxnet::ImportOptions mxnetOptions(const CompileOptions &options) {
   return {.inputShapes = options.shapes,
           .params = options.params,
+          .keepsParameters = options.keepsParameters,
           .isTraining = options.isTraining};
 }
 
@@ -310,16 +312,16 @@ LogicalResult Compilation::import(const std::string &path) {
   if (state->options.onPhase)
     state->options.onPhase(Phase::Import);
   state->modelName = llvm::sys::path::filename(path).str();
-  bool isSymbol = StringRef(path).ends_with(".json");
-  if (!isSymbol && !state->options.params.empty())
+  bool isText = StringRef(path).ends_with(".mlir");
+  if (isText && !state->options.params.empty())
     return emitError(NameLoc::get(StringAttr::get(state->context.get(),
                                                   state->modelName)),
                      "expected no parameters beside it, got ")
            << state->options.params;
-  if (isSymbol) {
+  if (StringRef(path).ends_with(".json")) {
     state->module = mxnet::importSymbolFile(*state->context, path,
                                             mxnetOptions(state->options));
-  } else if (StringRef(path).ends_with(".mlir")) {
+  } else if (isText) {
     if (!state->options.shapes.empty())
       return emitError(FileLineColLoc::get(state->context.get(), path, 0, 0),
                        "expected no input shapes: Graph text has its own");

@@ -40,7 +40,7 @@ public:
 private:
   rt::Status infer();
   LogicalResult addInputs(mlir::func::FuncOp main);
-  LogicalResult addConstant(IndexedGraph::NodeId id);
+  Value addConstant(const Node &node);
   LogicalResult lowerNodes();
   LogicalResult lowerOperator(IndexedGraph::NodeId id);
   LogicalResult updateStates(IndexedGraph::NodeId id,
@@ -105,14 +105,15 @@ rt::Status SymbolLowering::infer() {
   return network.inferShapes(shapes, context);
 }
 
-LogicalResult SymbolLowering::addConstant(IndexedGraph::NodeId id) {
-  const Node &node = graph.node(id);
-  const Constant &constant = options.constants.find(node.name)->second;
+/// Null where `options` have no value of the variable, or after a failure.
+Value SymbolLowering::addConstant(const Node &node) {
+  auto known = options.constants.find(node.name);
+  if (known == options.constants.end())
+    return {};
+  const Constant &constant = known->second;
   builder.setLocation(locate(node));
-  Value value = builder.constant(constant.type, constant.bytes, constant.owner,
-                                 node.name);
-  values[graph.entryId(id, 0)] = value;
-  return mlir::success(!builder.failed());
+  return builder.constant(constant.type, constant.bytes, constant.owner,
+                          node.name);
 }
 
 LogicalResult SymbolLowering::addInputs(mlir::func::FuncOp main) {
@@ -123,19 +124,26 @@ LogicalResult SymbolLowering::addInputs(mlir::func::FuncOp main) {
   for (auto nodes : {graph.argumentNodes(), graph.mutableNodes()})
     for (IndexedGraph::NodeId id : nodes) {
       const Node &node = graph.node(id);
-      if (options.constants.contains(node.name)) {
-        if (failed(addConstant(id)))
-          return mlir::failure();
+      IndexedGraph::EntryId entry = graph.entryId(id, 0);
+      Value constant = addConstant(node);
+      if (builder.failed())
+        return mlir::failure();
+      if (constant && !options.keepsConstants) {
+        values[entry] = constant;
         continue;
       }
       builder.setLocation(locate(node));
-      IndexedGraph::EntryId entry = graph.entryId(id, 0);
       if (!network.shape(entry))
         return fail("expected its shape to be given or to follow from others");
       values[entry] = body->addArgument(network.tensorType(context, entry),
                                         builder.location());
       mlir::NamedAttrList named = wishesOf(node);
       named.set(graph::GraphDialect::kNameAttr, ops.getStringAttr(node.name));
+      if (constant) {
+        named.set(graph::GraphDialect::kInitialAttr,
+                  GraphBuilder::constantOf(constant));
+        constant.getDefiningOp()->erase();
+      }
       attributes.push_back(named.getDictionary(&context));
     }
   main.setType(ops.getFunctionType(body->getArgumentTypes(), {}));

@@ -49,7 +49,7 @@ ALLOWED = {
     "dialects/Plan": LLVM + ["dlc/dialects/Base/"],
     "lib/Analysis": LLVM + DIALECTS,
     "lib/Frontend": LLVM + GRAPH + DEFINITIONS,
-    "lib/Frontend/ONNX": LLVM + GRAPH + DEFINITIONS + ["dlc/Frontend/"],
+    "lib/Frontend/ONNX": LLVM + GRAPH + DEFINITIONS + runtime("IO") + ["dlc/Frontend/"],
     "lib/Frontend/MXNet": LLVM + GRAPH + DEFINITIONS + runtime("IO") + [
         "dlc/Frontend/", "dlc/Symbol/"],
     "lib/Gradient": LLVM + GRAPH + ["dlc/Planning/"],

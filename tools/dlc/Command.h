@@ -47,7 +47,7 @@ template <typename T> T take(rt::Result<T> result) {
 /// Options of every command that compiles.
 struct ModelOptions {
   std::string path;
-  std::string params;              ///< Of an MXNet network; "" for none.
+  std::string params;              ///< Values of parameters; "" for none.
   std::vector<std::string> shapes; ///< "data=1x3x224x224"
   std::vector<std::string> places; ///< "head=cpu:1"
   std::string target = "host";
@@ -108,6 +108,8 @@ struct LoadedModel {
   double compileMs = 0, loadMs = 0;
   /// Of a program with gradients, those of the model, which come first.
   size_t inputs = 0, outputs = 0;
+  /// Values of inputs that are parameters, where files have them.
+  NamedTensors parameters;
 };
 
 /// The files that a command reads.

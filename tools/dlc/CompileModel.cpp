@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdio>
+#include <cstring>
 
 using namespace dlc;
 using namespace dlc::tool;
@@ -50,8 +51,10 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.timing = model.timing;
   options.verifyNumerics = model.verifyNumerics;
   options.reproducer = model.reproducer;
-  if (model.heads)
+  if (model.heads) {
     options.gradient.emplace().heads = *model.heads;
+    options.keepsParameters = true; // Constants would have no gradients.
+  }
   options.guard = true; // This process does nothing else.
   if (model.remarks)
     options.onRemark = [](const std::string &remark) {
@@ -61,6 +64,14 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.groups = model.groupDevices();
   options.memoryBudget = model.budgetBytes();
   return options;
+}
+
+void dlc::tool::copyValue(const InitialValue &value, HostTensor &to) {
+  std::span<std::byte> bytes = to.data.bytes();
+  size_t step = value.bytes.size();
+  // One element stands for all where they are equal.
+  for (size_t at = 0; step > 0 && at + step <= bytes.size(); at += step)
+    std::memcpy(bytes.data() + at, value.bytes.data(), step);
 }
 
 LoadedModel dlc::tool::compileModel(const ModelOptions &options,
@@ -87,6 +98,11 @@ LoadedModel dlc::tool::compileModel(const ModelOptions &options,
   if (specialised) {
     first = std::make_unique<Compilation>(compile);
     check(first->import(options.path), *first);
+  }
+  for (const InitialValue &value : first->initialValues()) {
+    HostTensor &tensor = loaded.parameters[value.name];
+    tensor = makeZeros(value.type);
+    copyValue(value, tensor);
   }
   llvm::FailureOr<rt::AlignedBuffer> bytes = first->toMemory();
   check(llvm::success(succeeded(bytes)), *first);

@@ -18,6 +18,9 @@ CompileOptions makeCompileOptions(const ModelOptions &model);
 /// its warnings are printed.
 void check(llvm::LogicalResult result, const Compilation &compilation);
 
+/// Copies what a model's file says into the memory of that input.
+void copyValue(const InitialValue &value, HostTensor &to);
+
 /// Prints the warnings of a compilation that succeeded, once at its end.
 void printWarnings(const Compilation &compilation);
 

@@ -34,7 +34,9 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                   acceptsArtifact
                       ? "Model (.onnx, -symbol.json, .mlir) or artifact (.dlc)"
                       : "Model (.onnx, -symbol.json, .mlir)");
-  syntax.option("--params", params, "Parameters of an MXNet network (.params)");
+  syntax.option("--params", params,
+                "Values of parameters (.params): of an MXNet network, or "
+                "instead of an ONNX model's own");
   syntax.option("--shape", shapes,
                 acceptsArtifact
                     ? "Shape of an input, NAME=1x3x224x224 (repeatable): of a "
@@ -61,8 +63,7 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   compileOption = [syntax] {
     return syntax.firstGiven({"--params", "--place", "--memory-budget",
                               "--target", "--precision", "--remarks",
-                              "--timing", "--verify-numerics",
-                              "--reproducer"});
+                              "--timing", "--verify-numerics", "--reproducer"});
   };
 }
 

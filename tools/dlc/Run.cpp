@@ -123,6 +123,9 @@ int RunCommand::run() {
   LoadedModel loaded = loadModel(model, values);
   if (gradients.train)
     addHeads(loaded, std::move(heads), values);
+  // Given values come before those of files.
+  for (auto &[name, value] : loaded.parameters)
+    values.try_emplace(name, std::move(value));
   const rt::Program &program = *loaded.program;
   std::vector<HostTensor> tensors =
       makeInputs(program, model, inputs, std::move(values));

@@ -9,12 +9,13 @@ using namespace dlc::tool;
 
 void GradientFiles::add(Syntax &syntax) {
   syntax.flag("--train", train,
-              "Run backward too: gradients of all inputs of floats");
+              "Run backward too: gradients of all inputs and parameters of "
+              "floats");
   syntax.option("--head-grads", heads,
                 "Gradients of outputs by name (.npz); of these outputs only. "
                 "Without it all outputs of floats count, with ones");
   syntax.option("--grads", results,
-                "Write the gradients of inputs by name (.npz)");
+                "Write the gradients of inputs and parameters by name (.npz)");
 }
 
 void GradientFiles::checkUsage() const {

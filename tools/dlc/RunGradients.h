@@ -20,7 +20,7 @@ struct GradientFiles {
   void checkUsage() const;
   /// The gradients of outputs that were given; none without a file.
   NamedTensors readHeads() const;
-  /// Writes the gradients of the model's inputs of floats.
+  /// Writes the gradients of the model's inputs and parameters of floats.
   void write(const LoadedModel &loaded, rt::Execution &execution) const;
 };
 

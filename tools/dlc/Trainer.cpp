@@ -7,7 +7,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 using namespace dlc;
@@ -156,11 +155,7 @@ void Trainer::initialize(const std::vector<InitialValue> &values) {
       auto tensor = tensors.find(value.name);
       if (tensor == tensors.end())
         continue;
-      std::span<std::byte> to = tensor->second.data.bytes();
-      // One element stands for all where they are equal.
-      for (size_t at = 0; at + value.bytes.size() <= to.size();
-           at += value.bytes.size())
-        std::memcpy(to.data() + at, value.bytes.data(), value.bytes.size());
+      copyValue(value, tensor->second);
       known.insert(value.name);
     }
   uint32_t stream = 0;

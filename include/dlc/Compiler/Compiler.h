@@ -32,10 +32,12 @@ struct CompileOptions {
   /// Shapes of inputs by name. They fill in the dimensions that the model
   /// leaves open and must agree with those that it declares; -1 says nothing.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// The values of an MXNet network's parameters (.params); empty for none.
+  /// Values of parameters (.params): those of an MXNet network, or in place of
+  /// those that an ONNX model's file has (onnx::ImportOptions::params); empty
+  /// for none.
   std::string params;
-  /// Parameters are inputs of the program instead of constants in it: those of
-  /// an ONNX model too, where `initialValues` has what the file says of them.
+  /// Parameters are inputs of the program instead of constants in it;
+  /// `initialValues` has what the model's file and `params` say of them.
   bool keepsParameters = false;
   /// The semantics of training: batch statistics, dropout, the gradients of
   /// layers that are losses. Implies keepsParameters.

@@ -36,6 +36,8 @@ struct LoweringOptions {
   KnownTypes types;
   /// Values of variables, which are then no inputs.
   std::map<std::string, Constant, std::less<>> constants;
+  /// They are inputs after all, which carry their values (`graph.initial`).
+  bool keepsConstants = false;
   /// Leaves out inputs that inference does not read: labels.
   bool dropsUnreadInputs = false;
   /// What MXNet calls is_train: batch normalisation uses the statistics of the

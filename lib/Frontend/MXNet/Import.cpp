@@ -170,6 +170,7 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
   }
   symbol::LoweringOptions lowering;
   lowering.file = name.str();
+  lowering.keepsConstants = options.keepsParameters;
   lowering.isTraining = options.isTraining;
   lowering.dropsUnreadInputs = !options.isTraining;
   for (const auto &[variable, shape] : options.inputShapes)

@@ -295,7 +295,8 @@ bool ModelImporter::checkOutput(const ValueInfo &output, Value value) {
 bool ModelImporter::importMain(ModuleOp module) {
   Scope scope;
   scope.opsets = model.opsets;
-  if (!addInitializers(model.graph, scope))
+  if (!addInitializers(model.graph, scope) ||
+      !replaceInitializers(model.graph, scope))
     return false;
   SmallVector<const ValueInfo *> inputs;
   if (!findInputs(model.graph, scope, inputs) || !bindShapes(inputs))

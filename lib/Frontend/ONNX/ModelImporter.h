@@ -14,7 +14,15 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <deque>
+
+namespace dlc::rt {
+struct ParamsArray;
+} // namespace dlc::rt
+
 namespace dlc::onnx {
+
+struct ParameterFile;
 
 /// The names of one graph or function body.
 struct Scope {
@@ -55,6 +63,10 @@ private:
   mlir::Type inputType(const ValueInfo &input);
   mlir::DictionaryAttr inputAttributes(const ValueInfo &input, mlir::Type type);
   bool checkOutput(const ValueInfo &output, mlir::Value value);
+
+  // Values from another file (Parameters.cpp).
+  bool replaceInitializers(const Graph &graph, Scope &scope);
+  bool replaceInitializer(const rt::ParamsArray &array, Scope &scope);
 
   // For training (Training.cpp).
   bool addParameters(const Graph &graph, mlir::Block *body, Scope &scope,
@@ -105,6 +117,9 @@ private:
   /// decoded subgraphs: values refer to them until the import ends.
   llvm::SmallVector<std::unique_ptr<Attribute>> renamed;
   llvm::SmallVector<std::unique_ptr<Graph>> subgraphs;
+  /// What replaces initializers, and the file that it is in.
+  std::deque<Tensor> replaced;
+  std::shared_ptr<ParameterFile> parameters;
   TrainingState training;
   size_t nodeBudget;
   unsigned depth = 0;

@@ -113,7 +113,8 @@ bool ModelImporter::addParameters(const Graph &graph, mlir::Block *body,
   for (const Tensor &tensor : graph.initializers) {
     if (!parameters.contains(tensor.name))
       continue;
-    Value constant = importTensor(tensor);
+    // What stands for it may be another.
+    Value constant = importTensor(*scope.initializers.lookup(tensor.name));
     if (builder.failed())
       return false;
     mlir::ElementsAttr value = GraphBuilder::constantOf(constant);

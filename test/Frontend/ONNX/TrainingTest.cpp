@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which initializers are parameters when a model is imported for training.
+// Which initializers are parameters when a model is imported for training, and
+// values for them from another file.
 
 #include "dlc/Frontend/ONNX/Import.h"
 
 #include "Wire.h"
 
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/runtime/IO/Params.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -14,6 +17,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <map>
 #include <set>
 
 using namespace dlc::onnx;
@@ -72,25 +77,37 @@ private:
   Message graph;
 };
 
+ImportOptions forTraining() {
+  ImportOptions options;
+  options.isTraining = true;
+  return options;
+}
+
 struct Imported {
-  explicit Imported(const Model &model) : text(model.text()) {
+  explicit Imported(const Model &model, ImportOptions options = forTraining())
+      : text(model.text()) {
     context.getDiagEngine().registerHandler([&](mlir::Diagnostic &diagnostic) {
       messages += diagnostic.str() + "\n";
       return mlir::success();
     });
-    ImportOptions options;
-    options.isTraining = true;
     module = importOnnxBuffer(context, text, nullptr, "m.onnx", options);
-    EXPECT_TRUE(module) << messages;
     if (!module)
       return;
     namespace graph = dlc::graph;
     auto main = module->lookupSymbol<mlir::func::FuncOp>("main");
-    for (unsigned i = 0; i < main.getNumArguments(); ++i)
-      if (main.getArgAttr(i, graph::GraphDialect::kInitialAttr))
-        parameters.insert(main.getArgAttrOfType<mlir::StringAttr>(
-                                  i, graph::GraphDialect::kNameAttr)
-                              .str());
+    for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+      auto initial = main.getArgAttrOfType<mlir::ElementsAttr>(
+          i, graph::GraphDialect::kInitialAttr);
+      std::string name = main.getArgAttrOfType<mlir::StringAttr>(
+                                 i, graph::GraphDialect::kNameAttr)
+                             .str();
+      if (!initial)
+        continue;
+      parameters.insert(name);
+      graph::RawElements raw = graph::RawElements::get(initial);
+      const auto *elements = reinterpret_cast<const float *>(raw.data().data());
+      values[name] = {elements, elements + raw.data().size() / sizeof(float)};
+    }
     for (unsigned i = 0; i < main.getNumResults(); ++i)
       if (auto of = main.getResultAttrOfType<mlir::StringAttr>(
               i, graph::GraphDialect::kUpdatesAttr))
@@ -101,6 +118,7 @@ struct Imported {
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Names parameters, updated;
+  std::map<std::string, std::vector<float>> values; ///< Of parameters.
 };
 
 } // namespace
@@ -141,4 +159,105 @@ TEST(TrainingTest, SaysWhichStatisticsKeepTheirValues) {
   EXPECT_NE(imported.messages.find("input 3 keeps its value in training"),
             std::string::npos)
       << imported.messages;
+}
+
+//===----------------------------------------------------------------------===//
+// Values from another file
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// An array of 1, 2, 3, ... f32.
+struct Array {
+  std::string name;
+  std::vector<int64_t> shape;
+};
+
+/// y = 2 x w + bias, with a file of arrays beside it.
+class ParametersTest : public testing::Test {
+protected:
+  ParametersTest() {
+    model.weights("w", {2, 2}).weights("bias", {2}).weights("two", {});
+    model.add(node("MatMul", {"x", "w"}, "p"));
+    model.add(node("Mul", {"p", "two"}, "d"));
+    model.add(node("Add", {"d", "bias"}, "y"));
+    model.port(11, "x", {3, 2}).port(12, "y", {3, 2});
+  }
+  ~ParametersTest() override { std::filesystem::remove(path); }
+
+  Imported import(const std::vector<Array> &arrays, bool isNamed = true) {
+    std::vector<float> numbers = {1, 2, 3, 4};
+    std::vector<dlc::rt::ParamsArray> params;
+    for (const Array &array : arrays) {
+      dlc::rt::ParamsArray &made = params.emplace_back();
+      made.name = isNamed ? array.name : "";
+      made.version = array.shape.empty() ? dlc::rt::ParamsVersion::V3
+                                         : dlc::rt::ParamsVersion::V2;
+      made.type = {DLC_F32, array.shape};
+      made.values = {DLC_F32, array.shape, numbers.data()};
+    }
+    auto written = dlc::rt::writeParams(path, params, isNamed);
+    EXPECT_TRUE(written.isOk()) << written.message();
+    ImportOptions options;
+    options.params = path;
+    options.keepsParameters = true;
+    return Imported(model, options);
+  }
+
+  void expectMessage(const Imported &imported, const std::string &message) {
+    EXPECT_FALSE(imported.module);
+    EXPECT_EQ(imported.messages, name + ": " + message + "\n");
+  }
+
+  Model model;
+  std::string name =
+      std::string(
+          testing::UnitTest::GetInstance()->current_test_info()->name()) +
+      ".params";
+  std::string path = testing::TempDir() + name;
+};
+
+} // namespace
+
+TEST_F(ParametersTest, TakeThePlaceOfInitializers) {
+  Imported imported = import({{"aux:bias", {2}}, {"arg:w", {2, 2}}});
+  ASSERT_TRUE(imported.module) << imported.messages;
+  EXPECT_EQ(imported.values["w"], (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(imported.values["bias"], (std::vector<float>{1, 2}));
+}
+
+TEST_F(ParametersTest, MayReplaceOtherInitializersToo) {
+  Imported imported = import({{"w", {2, 2}}, {"bias", {2}}, {"two", {}}});
+  EXPECT_TRUE(imported.module) << imported.messages;
+}
+
+TEST_F(ParametersTest, HaveNamesOfInitializers) {
+  expectMessage(import({{"w", {2, 2}}, {"bias", {2}}, {"arg:v", {2}}}),
+                "array 'arg:v': expected the name of an initializer");
+  expectMessage(import({{"w", {2, 2}}}, /*isNamed=*/false),
+                "expected arrays with names, got a list without");
+}
+
+TEST_F(ParametersTest, AreComplete) {
+  expectMessage(import({{"arg:w", {2, 2}}}),
+                "expected an array of parameter 'bias', got none");
+}
+
+TEST_F(ParametersTest, HaveTheShapesOfInitializers) {
+  expectMessage(
+      import({{"arg:w", {4}}, {"bias", {2}}}),
+      "array 'arg:w': expected 2x2xf32, as the initializer is, got 4xf32");
+}
+
+TEST_F(ParametersTest, AreGivenOnce) {
+  expectMessage(import({{"arg:w", {2, 2}}, {"bias", {2}}, {"w", {2, 2}}}),
+                "array 'w': expected one array for initializer 'w', got two");
+}
+
+TEST_F(ParametersTest, AreInAFile) {
+  ImportOptions options;
+  options.params = path + ".none";
+  Imported imported(model, options);
+  EXPECT_FALSE(imported.module);
+  EXPECT_NE(imported.messages.find(".none"), std::string::npos);
 }

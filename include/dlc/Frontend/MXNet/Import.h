@@ -28,6 +28,8 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> inputShapes;
   /// The file with the parameters; empty: none have a value.
   std::string params;
+  /// LoweringOptions::keepsConstants
+  bool keepsParameters = false;
   /// LoweringOptions::isTraining; labels are then read, and what variables say
   /// with __lr_mult__ and __wd_mult__ becomes `graph.rate_factor` and
   /// `graph.decay_factor`.

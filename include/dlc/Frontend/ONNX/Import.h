@@ -30,6 +30,12 @@ struct ImportOptions {
   /// The folder of external data. For a file: empty means the file's own.
   /// For a buffer: empty means that external data is refused.
   std::string externalDataFolder;
+  /// A file of arrays (.params, as dlc train and MXNet write) that take the
+  /// place of the initializers of their names, with or without "arg:" and
+  /// "aux:"; empty for none. It has one for each parameter (what
+  /// keepsParameters makes arguments of), of its type and shape, and none that
+  /// no initializer has the name of.
+  std::string params;
   /// Weights become arguments with `graph.initial`, behind those of the model's
   /// inputs, instead of constants.
   bool keepsParameters = false;
