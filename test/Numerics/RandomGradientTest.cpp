@@ -36,7 +36,7 @@ static RandomGraph transform(ModuleOp module, const std::string &pipeline) {
   return copy;
 }
 
-/// The inputs moved along direction `seed` of argument `number`.
+/// The inputs, of which argument `number` is moved along `direction`.
 static std::vector<Tensor> moved(std::vector<Tensor> inputs, unsigned number,
                                  const Tensor &direction, double step) {
   std::vector<double> numbers;
@@ -178,12 +178,16 @@ static std::string compareParts(ModuleOp module) {
 }
 
 TEST_F(RandomGraphs, HaveGradientsThatAgreeWithDifferences) {
-  for (uint64_t seed : seeds(150)) {
+  std::vector<uint64_t> all = seeds(150);
+  compared = corners = 0;
+  for (uint64_t seed : all) {
     Workplace place;
     RandomGraph graph = Generator(place.context, seed, true).generate();
     expectGood(graph, seed, "differentiated", compareGradient);
   }
-  EXPECT_GT(compared, 4 * corners);
+  // One graph alone may have nothing but corners.
+  if (all.size() >= 100)
+    EXPECT_GT(compared, 4 * corners);
 }
 
 TEST_F(RandomGraphs, HaveGradientsInTwoParts) {

@@ -115,12 +115,16 @@ TEST_F(VerifyNumerics, CatchesWhatCannotBeRunAnyMore) {
     Operation *end = function.getBody().front().getTerminator();
     OpBuilder builder(end);
     auto type = RankedTensorType::get({1}, builder.getI64Type());
+    auto row = RankedTensorType::get({1, 3}, builder.getF32Type());
     Value five = ConstantOp::create(
         builder, end->getLoc(),
         cast<ElementsAttr>(DenseElementsAttr::get(type, int64_t{5})));
-    GatherOp::create(builder, end->getLoc(), end->getOperand(0).getType(),
-                     end->getOperand(0), five);
+    GatherOp::create(builder, end->getLoc(), row, end->getOperand(0), five);
   }})));
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("left function @f that cannot be run"),
+            std::string::npos)
+      << errors[0];
 }
 
 /// New arguments and results stand behind the old ones, which are compared.
