@@ -116,15 +116,12 @@ static ConvPlan planConv(const ConvShape &shape, int64_t vectorWidth) {
 }
 
 static DepthwisePlan planDepthwise(const ConvShape &shape) {
-  constexpr int64_t wantedTiles = 64, minTileWork = 1 << 16;
   DepthwisePlan plan = {windowsOf(shape)};
   plan.planes = shape.batch * shape.outChannels;
   plan.channels = shape.outChannels;
   plan.multiplier = std::max<int64_t>(shape.groupOut(), 1);
   plan.epilogue = shape.epilogue;
-  const int64_t work = std::max<int64_t>(shape.pixels() * shape.taps(), 1);
-  plan.planeBlock = std::max(
-      {plan.planes / wantedTiles, ceilDiv(minTileWork, work), int64_t{1}});
+  plan.planeBlock = planeBlockOf(shape, plan.planes);
   if (shape.pixels() == 0)
     plan.planes = 0;
   return plan;

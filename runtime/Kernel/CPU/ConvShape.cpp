@@ -2,26 +2,30 @@
 
 #include "ConvShape.h"
 
+#include <algorithm>
+
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
+
+/// More than any image needs, little enough that positions never overflow.
+static constexpr int64_t kMostExtent = int64_t{1} << 31;
 
 static Status attributeError(const char *name, const char *expected) {
   return makeError(StatusCode::InvalidArgument,
                    "expected attribute '%s' to be %s", name, expected);
 }
 
-/// A list of one number a spatial dimension, at the places from `offset` on.
+/// A list of one number a spatial dimension, into the last places of `dims`,
+/// which stay as they are without it.
 static Status readDims(const Attributes &attributes, const char *name,
-                       int64_t spatial, int64_t least, int64_t (&dims)[2]) {
-  /// More than any image needs, little enough that positions never overflow.
-  constexpr int64_t most = int64_t{1} << 31;
+                       int64_t spatial, int64_t (&dims)[2]) {
   std::span<const int64_t> held = attributes.getInts(name);
   if (held.empty())
     return Status::ok();
   if (static_cast<int64_t>(held.size()) != spatial)
     return attributeError(name, "as long as there are spatial dimensions");
   for (int64_t i = 0; i < spatial; ++i) {
-    if (held[i] < least || held[i] > most)
+    if (held[i] < 1 || held[i] > kMostExtent)
       return attributeError(name, "positive and at most 2^31");
     dims[2 - spatial + i] = held[i];
   }
@@ -30,7 +34,6 @@ static Status readDims(const Attributes &attributes, const char *name,
 
 static Status readPads(const Attributes &attributes, int64_t spatial,
                        int64_t (&begin)[2], int64_t (&end)[2]) {
-  constexpr int64_t most = int64_t{1} << 31;
   std::span<const int64_t> held = attributes.getInts("pads");
   if (held.empty())
     return Status::ok();
@@ -38,8 +41,8 @@ static Status readPads(const Attributes &attributes, int64_t spatial,
     return attributeError("pads", "twice as long as there are spatial "
                                   "dimensions");
   for (int64_t i = 0; i < spatial; ++i) {
-    if (held[i] < 0 || held[i] > most || held[spatial + i] < 0 ||
-        held[spatial + i] > most)
+    if (held[i] < 0 || held[i] > kMostExtent || held[spatial + i] < 0 ||
+        held[spatial + i] > kMostExtent)
       return attributeError("pads", "0 to 2^31");
     begin[2 - spatial + i] = held[i];
     end[2 - spatial + i] = held[spatial + i];
@@ -125,10 +128,9 @@ static Status readShape(const ConvTensors &tensors,
     shape.stride[i] = shape.dilation[i] = 1;
     shape.padBegin[i] = padEnd[i] = 0;
   }
+  DLC_RETURN_IF_ERROR(readDims(attributes, "strides", spatial, shape.stride));
   DLC_RETURN_IF_ERROR(
-      readDims(attributes, "strides", spatial, 1, shape.stride));
-  DLC_RETURN_IF_ERROR(
-      readDims(attributes, "dilations", spatial, 1, shape.dilation));
+      readDims(attributes, "dilations", spatial, shape.dilation));
   DLC_RETURN_IF_ERROR(readPads(attributes, spatial, shape.padBegin, padEnd));
   return checkChannels(tensors, shape);
 }
@@ -207,14 +209,15 @@ Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {
                      "expected an output %s, got %s", toString(x).c_str(),
                      toString(call.outputs[0]).c_str());
   // As a convolution that has a kernel for each channel.
-  TensorType kernel{DLC_F32, {x.shape[1], 1}};
-  constexpr int64_t most = int64_t{1} << 31;
-  for (int64_t extent : attributes.getInts("kernel_shape")) {
-    if (extent < 1 || extent > most)
-      return attributeError("kernel_shape", "positive and at most 2^31");
-    kernel.shape.push_back(extent);
-  }
-  const ConvTensors tensors{x, kernel, call.inputs[1]};
+  const int64_t spatial = x.rank() - 2;
+  int64_t kernel[2] = {};
+  if (attributes.getInts("kernel_shape").empty())
+    return attributeError("kernel_shape",
+                          "as long as there are spatial dimensions");
+  DLC_RETURN_IF_ERROR(readDims(attributes, "kernel_shape", spatial, kernel));
+  TensorType weights{DLC_F32, {x.shape[1], 1}};
+  weights.shape.insert(weights.shape.end(), kernel + 2 - spatial, kernel + 2);
+  const ConvTensors tensors{x, weights, call.inputs[1]};
   int64_t padEnd[2];
   DLC_RETURN_IF_ERROR(
       readShape(tensors, attributes, x.shape[1], shape, padEnd));
@@ -240,6 +243,17 @@ Windows cpu::windowsOf(const ConvShape &shape) {
   windows.padTop = shape.padBegin[0];
   windows.padLeft = shape.padBegin[1];
   return windows;
+}
+
+int64_t cpu::planeBlockOf(const ConvShape &shape, int64_t planes) {
+  constexpr int64_t wantedTiles = 64, minTileWork = 1 << 16;
+  // A window may be far larger than the image.
+  const int64_t taps = std::min(shape.kernel[0], shape.in[0]) *
+                       std::min(shape.kernel[1], shape.in[1]);
+  const int64_t work = std::clamp<int64_t>(shape.pixels(), 1, minTileWork) *
+                       std::clamp<int64_t>(taps, 1, minTileWork);
+  return std::max(
+      {planes / wantedTiles, ceilDiv(minTileWork, work), int64_t{1}});
 }
 
 ConvPlan cpu::makeConvPlan(const ConvShape &shape) {

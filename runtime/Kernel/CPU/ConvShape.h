@@ -36,6 +36,10 @@ Status readMaxPoolGradient(const KernelCall &call, ConvShape &shape);
 
 Windows windowsOf(const ConvShape &shape);
 
+/// Planes, of `planes`, that make a tile where each is computed by itself:
+/// enough tiles to balance workers, none too small.
+int64_t planeBlockOf(const ConvShape &shape, int64_t planes);
+
 /// All of the plan but the grid.
 ConvPlan makeConvPlan(const ConvShape &shape);
 

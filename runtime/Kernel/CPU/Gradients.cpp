@@ -127,16 +127,9 @@ KernelCost cpu::convWeightGradientCost(const KernelCall &call) {
 //===----------------------------------------------------------------------===//
 
 static MaxPoolPlan planMaxPoolGradient(const ConvShape &shape) {
-  constexpr int64_t wantedTiles = 64, minTileWork = 1 << 16;
   MaxPoolPlan plan = {windowsOf(shape)};
   plan.planes = shape.batch * shape.inChannels;
-  // A window may be far larger than the image.
-  const int64_t taps = std::min(shape.kernel[0], shape.in[0]) *
-                       std::min(shape.kernel[1], shape.in[1]);
-  const int64_t work = std::clamp<int64_t>(shape.pixels(), 1, minTileWork) *
-                       std::clamp<int64_t>(taps, 1, minTileWork);
-  plan.planeBlock = std::max(
-      {plan.planes / wantedTiles, ceilDiv(minTileWork, work), int64_t{1}});
+  plan.planeBlock = planeBlockOf(shape, plan.planes);
   return plan;
 }
 

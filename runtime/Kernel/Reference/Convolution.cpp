@@ -251,8 +251,6 @@ static Status computeWeightGradient(ComputeContext &context) {
     plan.outputSize *= g.shape[d + 2];
     plan.kernelSize *= w.shape[d + 2];
   }
-  if (plan.outputSize == 0) // Rows have no width to step by.
-    plan.shape.input[0] = 0;
   int64_t depth = w.shape[1], perGroup = w.shape[0] / plan.shape.group;
   return dispatch(w.type, [&](auto element) {
     using E = decltype(element);
