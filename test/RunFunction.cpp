@@ -2,97 +2,52 @@
 
 #include "RunFunction.h"
 
-#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/Numerics/Comparison.h"
+#include "dlc/Numerics/Inputs.h"
+#include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Plain.h"
-#include "dlc/passes/Graph/Evaluate.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/BuiltinTypes.h"
-
-#include "llvm/ADT/APFloat.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 using namespace mlir;
 using namespace dlc::graph;
+using namespace dlc::numerics;
 
-static ElementsAttr toElements(Type type, const Numbers &numbers) {
-  auto tensor = cast<RankedTensorType>(type);
-  if (tensor.getElementType().isInteger(64)) {
-    std::vector<int64_t> whole(numbers.begin(), numbers.end());
-    return DenseElementsAttr::get(tensor, ArrayRef<int64_t>(whole));
-  }
-  auto element = cast<FloatType>(tensor.getElementType());
-  std::vector<APFloat> narrow;
-  for (double number : numbers) {
-    bool losesInfo;
-    narrow.emplace_back(number).convert(
-        element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
-  }
-  return DenseElementsAttr::get(tensor, narrow);
-}
-
-Numbers numbersOf(ElementsAttr elements) {
-  Type type = elements.getElementType();
-  if (!isa<FloatType>(type) && !type.isInteger(64))
-    return {};
-  RawElements raw = RawElements::get(elements);
-  unsigned width = type.getIntOrFloatBitWidth();
-  const char *data = raw.data().data();
+static Numbers numbersOf(const Tensor &tensor) {
   Numbers numbers;
-  for (int64_t i = 0, count = elements.getNumElements(); i < count; ++i) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, data + i * width / 8, width / 8);
-    if (type.isInteger(64)) {
-      numbers.push_back(static_cast<double>(static_cast<int64_t>(bits)));
-      continue;
-    }
-    APFloat value(cast<FloatType>(type).getFloatSemantics(),
-                  APInt(width, bits));
-    bool losesInfo;
-    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                  &losesInfo);
-    numbers.push_back(value.convertToDouble());
-  }
+  for (int64_t i = 0, count = tensor.size(); i < count; ++i)
+    numbers.push_back(numberAt(tensor, i));
   return numbers;
 }
 
-static bool computeAll(Block &block, DenseMap<Value, ElementsAttr> &known) {
-  for (Operation &op : block.without_terminator()) {
-    if (auto constant = dyn_cast<ConstantOp>(op))
-      known[constant.getY()] = constant.getValue();
-    if (!isComputed(&op))
-      continue;
-    SmallVector<ElementsAttr> operands, results;
-    for (Value operand : op.getOperands())
-      operands.push_back(known.lookup(operand));
-    dlc::rt::Status status = evaluateOperation(&op, operands, results);
-    if (!status.isOk()) {
-      ADD_FAILURE() << op.getName().getStringRef().str() << ": "
-                    << status.message();
-      return false;
-    }
-    for (auto [result, value] : llvm::zip_equal(op.getResults(), results))
-      known[result] = value;
-  }
-  return true;
+Numbers numbersOf(ElementsAttr elements) {
+  RawElements raw = RawElements::get(elements);
+  return numbersOf(
+      Tensor{toTensorType(elements.getType()), raw.data().data(), nullptr});
 }
 
 std::vector<Numbers> runFunction(func::FuncOp function,
                                  const std::vector<Numbers> &arguments) {
   Block &block = function.getBody().front();
-  DenseMap<Value, ElementsAttr> known;
+  std::vector<Tensor> inputs, outputs;
+  dlc::rt::Status status = dlc::rt::Status::ok();
   for (auto [argument, numbers] :
-       llvm::zip_equal(block.getArguments(), arguments))
-    known[argument] = toElements(argument.getType(), numbers);
+       llvm::zip_equal(block.getArguments(), arguments)) {
+    inputs.emplace_back();
+    if (status.isOk())
+      status =
+          makeTensor(toTensorType(argument.getType()), numbers, inputs.back());
+  }
+  if (status.isOk())
+    status = interpret(block, inputs, outputs);
+  EXPECT_TRUE(status.isOk()) << status.message();
   std::vector<Numbers> results;
-  if (!computeAll(block, known))
-    return results;
-  for (Value value : block.getTerminator()->getOperands())
-    results.push_back(numbersOf(known[value]));
+  for (const Tensor &output : outputs)
+    results.push_back(numbersOf(output));
   return results;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of Graph operations on plain numbers, by their Reference kernels.
+// Functions of Graph operations on plain numbers, by their definitions.
 
 #ifndef DLC_TEST_RUNFUNCTION_H
 #define DLC_TEST_RUNFUNCTION_H
@@ -14,12 +14,11 @@
 
 using Numbers = std::vector<double>;
 
-/// The elements, of floats or of i64; none of other types.
+/// The elements of a constant.
 Numbers numbersOf(mlir::ElementsAttr elements);
 
-/// The results of `function`, given its arguments; empty ones for those that
-/// are neither of floats nor of i64. Fails the test and returns none where an
-/// operation cannot be computed.
+/// The results of `function`, given its arguments. Fails the test and returns
+/// none where an operation cannot be computed.
 std::vector<Numbers> runFunction(mlir::func::FuncOp function,
                                  const std::vector<Numbers> &arguments);
 

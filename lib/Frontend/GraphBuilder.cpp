@@ -3,7 +3,7 @@
 #include "dlc/Frontend/GraphBuilder.h"
 
 #include "dlc/dialects/Graph/Plain.h"
-#include "dlc/runtime/Kernel/Reference/Evaluate.h"
+#include "dlc/dialects/Graph/Reference.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
@@ -58,10 +58,6 @@ static bool isSmallConstant(Value value) {
 /// Runs an operation on constants; no values when it cannot be run, which is
 /// then for its own verifier or the run to report.
 static SmallVector<ElementsAttr> evaluate(Operation *op) {
-  const rt::ref::Operation *operation =
-      rt::ref::lookup(op->getName().stripDialect());
-  if (!operation)
-    return {};
   SmallVector<graph::RawElements> storage; // Views point into it.
   SmallVector<rt::TensorType> types;
   for (Value operand : op->getOperands()) {
@@ -75,11 +71,8 @@ static SmallVector<ElementsAttr> evaluate(Operation *op) {
     inputs.push_back(
         {type.type, type.shape, const_cast<char *>(raw.data().data())});
   std::vector<rt::ref::OwnedTensor> outputs;
-  rt::Status status = rt::ref::evaluate(
-      *operation, inputs, graph::toAttributes(op->getAttrDictionary()),
-      op->getNumResults(), outputs);
   SmallVector<ElementsAttr> results;
-  if (!status.isOk())
+  if (!graph::evaluateReference(op, inputs, outputs).isOk())
     return results;
   for (const rt::ref::OwnedTensor &output : outputs) {
     rt::TensorView view = output.view();

@@ -5,7 +5,6 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/runtime/Base/Random.h"
-#include "dlc/runtime/Kernel/Reference/Evaluate.h"
 
 #include "llvm/ADT/APFloat.h"
 
@@ -46,12 +45,11 @@ rt::Status dlc::numerics::makeTensor(const rt::TensorType &type,
   rt::ref::OwnedTensor memory;
   DLC_RETURN_IF_ERROR(
       rt::ref::OwnedTensor::allocate(type.type, type.shape, memory));
-  auto owner = std::make_shared<rt::ref::OwnedTensor>(std::move(memory));
   bool isReal = rt::isFloat(type.type);
   for (auto [i, number] : llvm::enumerate(numbers))
-    put(type.type, owner->data(), i, number,
+    put(type.type, memory.data(), i, number,
         isReal ? 0 : static_cast<uint64_t>(static_cast<int64_t>(number)));
-  tensor = {type, owner->data(), owner};
+  tensor = toTensor(std::move(memory));
   return rt::Status::ok();
 }
 
@@ -60,16 +58,15 @@ rt::Status dlc::numerics::makeInput(const rt::TensorType &type, uint64_t seed,
   rt::ref::OwnedTensor memory;
   DLC_RETURN_IF_ERROR(
       rt::ref::OwnedTensor::allocate(type.type, type.shape, memory));
-  auto owner = std::make_shared<rt::ref::OwnedTensor>(std::move(memory));
   rt::RandomDraws draws{seed};
   for (int64_t i = 0, size = *rt::elementCount(type.shape); i < size; ++i) {
     rt::RandomWords words = draws.block(i);
     uint64_t whole = type.type == DLC_BOOL         ? words[1] % 2
                      : integers == Integers::Small ? words[1] % 3
                                                    : 0;
-    put(type.type, owner->data(), i, words[0] * 0x1p-30 - 2, whole);
+    put(type.type, memory.data(), i, words[0] * 0x1p-30 - 2, whole);
   }
-  tensor = {type, owner->data(), owner};
+  tensor = toTensor(std::move(memory));
   return rt::Status::ok();
 }
 

@@ -4,7 +4,7 @@
 
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
-#include "dlc/runtime/Kernel/Reference/Evaluate.h"
+#include "dlc/dialects/Graph/Reference.h"
 
 using namespace mlir;
 using namespace dlc;
@@ -32,8 +32,8 @@ static rt::Status constantOf(graph::ConstantOp op, Tensor &tensor) {
   return rt::Status::ok();
 }
 
-static Tensor toTensor(rt::ref::OwnedTensor result) {
-  auto owner = std::make_shared<rt::ref::OwnedTensor>(std::move(result));
+Tensor dlc::numerics::toTensor(rt::ref::OwnedTensor memory) {
+  auto owner = std::make_shared<rt::ref::OwnedTensor>(std::move(memory));
   Tensor tensor;
   tensor.type.type = owner->type();
   tensor.type.shape.assign(owner->shape().begin(), owner->shape().end());
@@ -42,23 +42,23 @@ static Tensor toTensor(rt::ref::OwnedTensor result) {
   return tensor;
 }
 
+static rt::Status makeError(Operation *op, rt::StatusCode code,
+                            const char *message) {
+  return rt::makeError(code, "%s: %s",
+                       op->getName().getStringRef().str().c_str(), message);
+}
+
 rt::Status Interpreter::computeKernel(Operation *op) {
-  std::string_view name = op->getName().stripDialect();
-  const rt::ref::Operation *operation = rt::ref::lookup(name);
-  if (!operation)
-    return rt::makeError(rt::StatusCode::Unsupported, "no Reference kernel");
   std::vector<rt::TensorView> inputs;
   for (Value operand : op->getOperands()) {
     const Tensor *value = get(operand);
     if (!value)
-      return rt::makeError(rt::StatusCode::InvalidArgument,
-                           "an operand has no value");
+      return makeError(op, rt::StatusCode::InvalidArgument,
+                       "an operand has no value");
     inputs.push_back(value->view());
   }
   std::vector<rt::ref::OwnedTensor> outputs;
-  DLC_RETURN_IF_ERROR(rt::ref::evaluate(
-      *operation, inputs, graph::toAttributes(op->getAttrDictionary()),
-      op->getNumResults(), outputs));
+  DLC_RETURN_IF_ERROR(graph::evaluateReference(op, inputs, outputs));
   for (auto [result, output] : llvm::zip_equal(op->getResults(), outputs))
     set(result, toTensor(std::move(output)));
   return rt::Status::ok();
@@ -87,13 +87,9 @@ rt::Status Interpreter::compute(Operation *op) {
         forget(value);
     return rt::Status::ok();
   }
-  rt::Status status =
-      graph::isComputed(op)
-          ? computeKernel(op)
-          : rt::makeError(rt::StatusCode::Unsupported, "no Graph operation");
-  return status.isOk() ? rt::Status::ok()
-                       : std::move(status).withContext(
-                             op->getName().getStringRef().str());
+  return graph::isComputed(op)
+             ? computeKernel(op)
+             : makeError(op, rt::StatusCode::Unsupported, "no Graph operation");
 }
 
 /// The operation of `body` that `value` is used by last, also within a fusion;

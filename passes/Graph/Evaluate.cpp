@@ -4,16 +4,11 @@
 
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Plain.h"
-#include "dlc/runtime/Kernel/Reference/Evaluate.h"
-#include "dlc/runtime/Kernel/Reference/Reference.h"
+#include "dlc/dialects/Graph/Reference.h"
 
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
-
-static const rt::ref::Operation *lookupReference(Operation *op) {
-  return rt::ref::lookup(std::string_view(op->getName().stripDialect()));
-}
 
 /// Hands the memory of `tensor` to a constant.
 static ElementsAttr toElements(MLIRContext *context,
@@ -34,9 +29,6 @@ static ElementsAttr toElements(MLIRContext *context,
 rt::Status graph::evaluateOperation(Operation *op,
                                     ArrayRef<ElementsAttr> operands,
                                     SmallVectorImpl<ElementsAttr> &results) {
-  const rt::ref::Operation *operation = lookupReference(op);
-  if (!operation)
-    return rt::makeError(rt::StatusCode::Unsupported, "no reference kernel");
   SmallVector<RawElements> raws;
   SmallVector<rt::TensorType> types;
   for (ElementsAttr operand : operands) {
@@ -52,9 +44,7 @@ rt::Status graph::evaluateOperation(Operation *op,
     inputs.push_back(
         {type.type, type.shape, const_cast<char *>(raw.data().data())});
   std::vector<rt::ref::OwnedTensor> outputs;
-  DLC_RETURN_IF_ERROR(rt::ref::evaluate(*operation, inputs,
-                                        toAttributes(op->getAttrDictionary()),
-                                        op->getNumResults(), outputs));
+  DLC_RETURN_IF_ERROR(evaluateReference(op, inputs, outputs));
   for (rt::ref::OwnedTensor &output : outputs)
     results.push_back(toElements(op->getContext(), std::move(output)));
   return rt::Status::ok();

@@ -2,10 +2,11 @@
 
 #include "ProgramRunner.h"
 
+#include "RandomGraphs.h"
+
 #include "dlc/Compiler/Compiler.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "dlc/runtime/Executor/Program.h"
-#include "dlc/runtime/Kernel/Reference/Evaluate.h"
 
 #include <cstring>
 #include <filesystem>
@@ -23,10 +24,7 @@ namespace fs = std::filesystem;
 static fs::path writeModule(ModuleOp module) {
   fs::path path = fs::temp_directory_path() /
                   ("dlc-program-" + std::to_string(getpid()) + ".mlir");
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  module.print(os); // With the bytes of resources, unlike <<.
-  std::ofstream(path) << text;
+  std::ofstream(path) << textOf(module);
   return path;
 }
 
@@ -54,10 +52,7 @@ static rt::Status copy(const rt::TensorView &view, Tensor &tensor) {
       rt::ref::OwnedTensor::allocate(view.type, view.shape, memory));
   if (view.bytes())
     std::memcpy(memory.data(), view.data, view.bytes());
-  auto owner = std::make_shared<rt::ref::OwnedTensor>(std::move(memory));
-  tensor = {{view.type, {view.shape.begin(), view.shape.end()}},
-            owner->data(),
-            owner};
+  tensor = numerics::toTensor(std::move(memory));
   return rt::Status::ok();
 }
 

@@ -27,7 +27,7 @@ double numberAt(const Tensor &tensor, int64_t index);
 
 /// Null where `found` is what is expected: its type and shape, elements that
 /// are near, NaN where NaN is expected and the same infinities. Else the first
-/// difference: "expected 1.5 at [0, 3], got 2, which is more than ...".
+/// difference: "expected 1.5 at [0, 3], got 2; 0.002 is allowed".
 std::optional<std::string> findDifference(const Tensor &expected,
                                           const Tensor &found,
                                           double toleranceFactor = 1);

@@ -8,6 +8,7 @@
 
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Kernel/Reference/Evaluate.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -37,6 +38,9 @@ struct Tensor {
     return {type.type, type.shape, const_cast<void *>(data)};
   }
 };
+
+/// What an operation or somebody else computed, not copied.
+Tensor toTensor(rt::ref::OwnedTensor memory);
 
 /// The values of a block, computed one operation after the other. They have the
 /// types that they turn out to have: declared ones may say less. Not
