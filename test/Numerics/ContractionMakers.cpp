@@ -9,10 +9,6 @@ using namespace dlc;
 using namespace dlc::test;
 using Shape = Generator::Shape;
 
-static Type floatsOf(Generator &g) {
-  return isa<FloatType>(g.element) ? g.element : g.b.getF32Type();
-}
-
 static void makeMatmul(Generator &g) {
   auto isMatrix = [](RankedTensorType type) {
     return type.getRank() >= 2 && type.getRank() <= 4 &&
@@ -20,7 +16,7 @@ static void makeMatmul(Generator &g) {
   };
   Value a = g.pick(isMatrix);
   if (!a)
-    a = g.fresh({g.extent(), g.extent()}, floatsOf(g));
+    a = g.fresh({g.extent(), g.extent()}, g.floats());
   RankedTensorType type = g.typeOf(a);
   int64_t depth = type.getShape().back();
   Value b = g.chance(40) ? g.pick([&](RankedTensorType other) {
@@ -53,7 +49,7 @@ static Value pickImage(Generator &g, int64_t minRank = 3, int64_t maxRank = 5) {
       std::max(minRank, std::min<int64_t>(maxRank, g.chance(75) ? 4 : 3));
   while (static_cast<int64_t>(shape.size()) < rank)
     shape.push_back(g.oneOf<int64_t>({3, 4, 5, 7, 8}));
-  return g.fresh(shape, floatsOf(g));
+  return g.fresh(shape, g.floats());
 }
 
 /// What follows convolutions in networks, and what passes merge into them.
@@ -129,7 +125,7 @@ static void makeConvTranspose(Generator &g) {
 }
 
 static void makeDeformConv(Generator &g) {
-  Type element = floatsOf(g);
+  Type element = g.floats();
   Value x = g.fresh({1, 2, 4, 4}, element);
   Value w = g.fresh({2, 2, 2, 2}, element, -1, 1);
   Value offset = g.fresh({1, 8, 3, 3}, element, -0.5, 0.5);
@@ -216,7 +212,7 @@ static void makeChannelNorm(Generator &g) {
 
 /// softmax(q k^T) v.
 static void makeAttention(Generator &g) {
-  Type element = floatsOf(g);
+  Type element = g.floats();
   int64_t length = g.oneOf<int64_t>({3, 5, 8}),
           width = g.oneOf<int64_t>({2, 4});
   Value q = g.fresh({2, length, width}, element);
@@ -253,7 +249,7 @@ static void makeStandardized(Generator &g) {
 }
 
 static void makeRecurrent(Generator &g) {
-  Type element = floatsOf(g);
+  Type element = g.floats();
   StringRef name = g.oneOf<StringRef>({"rnn", "gru", "lstm"});
   int64_t gates = name == "rnn" ? 1 : name == "gru" ? 3 : 4;
   int64_t units = g.between(1, 3);

@@ -53,6 +53,10 @@ uint64_t Generator::random() {
 
 int64_t Generator::extent() { return extents[below(extents.size())]; }
 
+Type Generator::floats() {
+  return isa<FloatType>(element) ? element : b.getF32Type();
+}
+
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
@@ -179,8 +183,7 @@ Value Generator::pickFloats(int64_t minRank, int64_t maxRank) {
   for (int64_t i = 0, rank = between(minRank, std::min(maxRank, minRank + 1));
        i < rank; ++i)
     shape.push_back(extent());
-  Type floats = isa<FloatType>(element) ? element : b.getF32Type();
-  return *rt::elementCount(shape) <= kMostElements ? fresh(shape, floats)
+  return *rt::elementCount(shape) <= kMostElements ? fresh(shape, floats())
                                                    : Value();
 }
 

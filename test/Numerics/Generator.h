@@ -52,7 +52,8 @@ public:
   template <typename T> T oneOf(std::initializer_list<T> list) {
     return list.begin()[below(list.size())];
   }
-  int64_t extent(); ///< One of the few extents of this graph.
+  int64_t extent();    ///< One of the few extents of this graph.
+  mlir::Type floats(); ///< `element` where that is of floats, else f32.
 
   // Values.
 

@@ -8,17 +8,13 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::test;
 
-static Type floatsOf(Generator &g) {
-  return isa<FloatType>(g.element) ? g.element : g.b.getF32Type();
-}
-
 static void makeResize(Generator &g) {
   Value x = g.pick([](RankedTensorType type) {
     return type.getRank() == 4 && isa<FloatType>(type.getElementType()) &&
            type.getNumElements() > 0;
   });
   if (!x)
-    x = g.fresh({1, 2, 3, 4}, floatsOf(g));
+    x = g.fresh({1, 2, 3, 4}, g.floats());
   RankedTensorType type = g.typeOf(x);
   Value sizes = g.ints({type.getDimSize(0), type.getDimSize(1), g.between(1, 6),
                         g.between(1, 6)});
@@ -30,7 +26,7 @@ static void makeResize(Generator &g) {
 }
 
 static void makeGridSample(Generator &g) {
-  Type element = floatsOf(g);
+  Type element = g.floats();
   Value theta = g.fresh({1, 2, 3}, element, -0.75, 0.75);
   NamedAttribute corners = g.flag("align_corners", g.chance(50));
   Value grid =
@@ -45,23 +41,23 @@ static void makeGridSample(Generator &g) {
 
 static void makeCol2Im(Generator &g) {
   g.make("col2im",
-         {g.fresh({1, 8, 4}, floatsOf(g)), g.ints({3, 3}), g.ints({2, 2})});
+         {g.fresh({1, 8, 4}, g.floats()), g.ints({3, 3}), g.ints({2, 2})});
 }
 
 static void makeDet(Generator &g) {
-  g.make("det", {g.fresh({2, 3, 3}, floatsOf(g))});
+  g.make("det", {g.fresh({2, 3, 3}, g.floats())});
 }
 
 static void makeDft(Generator &g) {
   bool isComplex = g.chance(50);
-  Value x = g.fresh({2, g.between(2, 6), isComplex ? 2 : 1}, floatsOf(g));
+  Value x = g.fresh({2, g.between(2, 6), isComplex ? 2 : 1}, g.floats());
   g.make("dft", {x, g.none(), g.scalar(1)},
          {g.flag("inverse", g.chance(40)),
           g.flag("onesided", !isComplex && g.chance(40))});
 }
 
 static void makeStft(Generator &g) {
-  Type element = floatsOf(g);
+  Type element = g.floats();
   Value window = g.chance(50) ? g.fresh({4}, element, 0.5, 1) : g.none();
   g.make("stft",
          {g.fresh({1, 12, 1}, element), g.scalar(4), window, g.scalar(4)});

@@ -16,10 +16,9 @@ static Value pickImage(Generator &g, int64_t minRank, int64_t maxRank) {
   });
   if (x)
     return x;
-  Type element = isa<FloatType>(g.element) ? g.element : Type(g.b.getF32Type());
   return g.fresh(
       {g.between(1, 2), g.between(1, 4), g.between(3, 8), g.between(3, 8)},
-      element);
+      g.floats());
 }
 
 /// A window, of the extents of `x` on request.
