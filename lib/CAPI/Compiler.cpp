@@ -15,6 +15,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <span>
 
 using namespace dlc;
 using namespace dlc::capi;
@@ -74,15 +75,21 @@ static DlcStatus checkHasModel(DlcCompiler compiler) {
 // Options
 //===----------------------------------------------------------------------===//
 
-static DlcStatus readGroup(const DlcGroupDevice &given,
-                           CompileOptions &options) {
-  if (!given.group || !given.device)
-    return missing("a group and its device");
-  if (!options.groups.emplace(given.group, given.device).second)
-    return invalid(llvm::formatv("expected one device of group '{0}', got two",
-                                 given.group)
-                       .str());
-  return nullptr;
+rt::Status capi::noteGroups(const DlcGroupDevice *groups, size_t count,
+                            std::map<std::string, std::string> &devices) {
+  using rt::StatusCode::InvalidArgument;
+  if (count && !groups)
+    return rt::makeError(InvalidArgument,
+                         "expected devices of groups, got null");
+  for (const auto &[group, device] : std::span(groups, count)) {
+    if (!group || !device)
+      return rt::makeError(InvalidArgument,
+                           "expected a group and its device, got null");
+    if (!devices.emplace(group, device).second)
+      return rt::makeError(InvalidArgument,
+                           "expected one device of group '%s', got two", group);
+  }
+  return rt::Status::ok();
 }
 
 static std::function<void(const std::string &)>
@@ -135,12 +142,7 @@ static DlcStatus convert(const DlcCompilerOptions &given,
                                  given.memoryBudget)
                        .str());
   options.memoryBudget = given.memoryBudget;
-  if (given.groupCount && !given.groups)
-    return missing("groups");
-  for (size_t i = 0; i < given.groupCount; ++i)
-    if (DlcStatus status = readGroup(given.groups[i], options))
-      return status;
-  return nullptr;
+  return toStatus(noteGroups(given.groups, given.groupCount, options.groups));
 }
 
 //===----------------------------------------------------------------------===//

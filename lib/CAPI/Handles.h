@@ -10,6 +10,9 @@
 #include "dlc/Compiler/Compiler.h"
 #include "dlc/runtime/Base/Status.h"
 
+#include <map>
+#include <string>
+
 struct DlcCompilerImpl {
   explicit DlcCompilerImpl(dlc::CompileOptions options)
       : compilation(std::move(options)) {}
@@ -28,6 +31,11 @@ DlcStatus invalid(const std::string &message);
 DlcStatus missing(const char *what);
 /// The same failure as a status of libdlc_rt.so.
 DlcStatus toStatus(const rt::Status &status);
+
+/// Notes devices in `devices`, by group. Errors: InvalidArgument (null, two
+/// devices of a group).
+rt::Status noteGroups(const DlcGroupDevice *groups, size_t count,
+                      std::map<std::string, std::string> &devices);
 
 /// Runs `import` on a compiler without a model.
 DlcStatus

@@ -439,21 +439,13 @@ DlcStatus dlcSymbolGradient(DlcSymbol symbol, const DlcSymbol *wrt,
 
 static rt::Status toGroups(const DlcNetworkOptions &options,
                            std::map<std::string, rt::Context> &groups) {
-  if (options.groupCount && !options.groups)
-    return rt::Status(rt::StatusCode::InvalidArgument,
-                      "expected devices of groups, got null");
-  for (size_t i = 0; i < options.groupCount; ++i) {
-    const auto &[group, device] = options.groups[i];
-    if (!group || !device)
-      return rt::Status(rt::StatusCode::InvalidArgument,
-                        "expected a group and its device, got null");
+  std::map<std::string, std::string> devices;
+  DLC_RETURN_IF_ERROR(noteGroups(options.groups, options.groupCount, devices));
+  for (const auto &[group, device] : devices) {
     rt::Result<rt::Context> context = rt::Context::parse(device);
     if (!context.isOk())
       return std::move(context.status());
-    if (!groups.try_emplace(group, *context).second)
-      return rt::Status(rt::StatusCode::InvalidArgument,
-                        std::string("expected one device of group '") + group +
-                            "', got two");
+    groups.try_emplace(group, *context);
   }
   return rt::Status::ok();
 }

@@ -181,7 +181,7 @@ static void testBadOptions(void) {
   options.shapeCount = 0;
   options.groupCount = 1;
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
-              "expected groups, got null");
+              "expected devices of groups, got null");
   DlcGroupDevice groups[] = {{"head", "cpu:1"}, {"head", "cpu:2"}};
   options.groups = groups;
   options.groupCount = 2;
