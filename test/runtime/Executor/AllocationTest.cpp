@@ -70,14 +70,19 @@ TEST(Allocation, TheHookCounts) {
 }
 
 namespace {
+/// What was made; where it was not, the test fails and says why.
+template <typename T> T unwrap(Result<T> made) {
+  EXPECT_TRUE(made.isOk()) << made.status().message();
+  return std::move(*made);
+}
+
 /// A program of one input, 64 floats, which is bound.
 struct Subject {
   explicit Subject(ProgramBuilder &builder, WorkerPool *workers = nullptr)
       : bytes(builder.write()),
-        program(std::move(*Program::create(
-            std::move(*Artifact::fromMemory(bytes.bytes())), testOptions()))),
-        execution(
-            std::move(*Execution::create(*program, {.workers = workers}))) {
+        program(unwrap(Program::create(
+            unwrap(Artifact::fromMemory(bytes.bytes())), testOptions()))),
+        execution(unwrap(Execution::create(*program, {.workers = workers}))) {
     EXPECT_TRUE(execution->bindInput(0, {DLC_F32, shape, data}).isOk());
   }
 

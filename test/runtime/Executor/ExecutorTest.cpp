@@ -129,11 +129,8 @@ TEST(Executor, RefusesToUpdateMemoryOfOthers) {
             "input 'w': expected memory apart from that of input 'g', as a run "
             "updates one of them");
   EXPECT_TRUE(loaded.bind(0, DLC_F32, {4}, memory).isOk());
-  // The update elsewhere, too: over its own input, or apart.
-  auto bindUpdate = [&](float *data) {
-    return loaded.execution->bindOutput(0, {DLC_F32, shape, data});
-  };
-  EXPECT_TRUE(bindUpdate(memory).isOk());
+  // The update may be bound over its own input.
+  EXPECT_TRUE(loaded.execution->bindOutput(0, {DLC_F32, shape, memory}).isOk());
   EXPECT_TRUE(loaded.bind(0, DLC_F32, {4}, memory).isOk());
   ASSERT_TRUE(loaded.execution->run().isOk());
 }
