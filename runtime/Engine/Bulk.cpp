@@ -32,7 +32,9 @@ public:
     last = part;
   }
 
-  Status operator()(const RunContext &context) {
+  Status operator()(const RunContext &bulk) {
+    RunContext context = bulk;
+    context.operation = nullptr; // Its variables are those of other parts, too.
     for (BulkPart *part = first; part; part = part->next) {
       TaskCall call = {TaskAction::RunAndDiscard, &context};
       part->task.thunk(part->task.payload, call);

@@ -22,6 +22,7 @@ Status refuseClosed();
 Status refuseStopped();
 Status refuseChild();
 Status refuseInside(const char *what); ///< Called inside an operation.
+Status refuseRelease();
 
 /// Whether operations run whatever became of their inputs.
 constexpr bool isNeverSkipped(OperationProperty property) {

@@ -92,6 +92,7 @@ public:
   Status push(Operator operation, Context context, int priority) override;
   Status push(Task &function, bool isAsync, Context context, VariableList reads,
               VariableList writes, const PushOptions &options) override;
+  Status release(const RunContext &run, Variable variable) override;
   Result<unsigned> setBulkSize(unsigned operations) override;
   Status waitForVariable(Variable variable, VariableUse use) override;
   Status waitForAll() override;

@@ -64,6 +64,12 @@ Status dlc::rt::refuseChild() {
                    "fresh engine in it");
 }
 
+Status dlc::rt::refuseRelease() {
+  return makeError(StatusCode::InvalidArgument,
+                   "expected a variable that the running operation holds, got "
+                   "another one or no operation");
+}
+
 Status dlc::rt::refuseInside(const char *what) {
   return makeError(StatusCode::InvalidArgument,
                    "expected %s outside of operations, got it inside one",
@@ -193,6 +199,12 @@ Status Engine::push(Task function, bool isAsync, Context context,
   if (guard->isChild())
     return refuseChild();
   return impl->push(function, isAsync, context, reads, writes, options);
+}
+
+Status Engine::release(const RunContext &run, Variable variable) {
+  if (guard->isChild())
+    return refuseChild();
+  return impl->release(run, variable);
 }
 
 Result<unsigned> Engine::setBulkSize(unsigned operations) {

@@ -30,6 +30,7 @@ public:
   virtual Status push(Task &function, bool isAsync, Context context,
                       VariableList reads, VariableList writes,
                       const PushOptions &options) = 0;
+  virtual Status release(const RunContext &run, Variable variable) = 0;
   virtual Result<unsigned> setBulkSize(unsigned operations) = 0;
   virtual Status waitForVariable(Variable variable, VariableUse use) = 0;
   virtual Status waitForAll() = 0;

@@ -210,7 +210,7 @@ bool NaiveCore::call(Lock &lock, NaiveOperation &operation, Status &status) {
   Frame frame{operation, cell, top};
   top = &frame;
   lock.unlock();
-  RunContext context = {&engine, operation.context, 0};
+  RunContext context = {&engine, operation.context, 0, &operation};
   OperationInfo info = {operation.id,
                         operation.options.name,
                         operation.options.origin,
@@ -307,6 +307,24 @@ Status NaiveCore::push(Task &function, bool isAsync, Context context,
   operation->context = context;
   operation->options = options;
   submit(turn, lock, operation);
+  return Status::ok();
+}
+
+Status NaiveCore::release(const RunContext &run, Variable variable) {
+  auto *operation = static_cast<NaiveOperation *>(run.operation);
+  Lock lock(mutex);
+  if (!operation || operation->deletesVariable ||
+      !operation->uses().uses(variable))
+    return refuseRelease();
+  if (operation->shared && !operation->hasReleased) {
+    const NaiveUses &all = operation->shared->uses;
+    if (!operation->ownUses.assign(all.all().subspan(all.writeCount),
+                                   all.written()))
+      return refuseTask();
+    operation->hasReleased = true;
+  }
+  variables[variable.index].version += operation->uses().writes(variable);
+  operation->ownUses.remove(variable);
   return Status::ok();
 }
 

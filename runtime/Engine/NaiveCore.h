@@ -52,6 +52,13 @@ struct NaiveUses {
     return std::ranges::count(all(), variable);
   }
 
+  /// Forgets one of them; the others stay in their order.
+  void remove(Variable variable) {
+    writeCount -= writes(variable);
+    std::ranges::remove(list.get(), list.get() + count, variable);
+    --count;
+  }
+
   /// Whether one of the two must end before the other starts.
   bool conflictsWith(const NaiveUses &other) const {
     return std::ranges::any_of(written(),
@@ -76,13 +83,16 @@ struct NaiveOperation {
   bool isAsync = false;
   NaiveUses ownUses;
   NaiveOperator *shared = nullptr; ///< Whose function and variables these are.
+  bool hasReleased = false;        ///< What it still holds is `ownUses`.
   Context context;
   PushOptions options;
   uint64_t id = 0;
   bool deletesVariable = false;
   Operator deletedOperator;
 
-  const NaiveUses &uses() const { return shared ? shared->uses : ownUses; }
+  const NaiveUses &uses() const {
+    return shared && !hasReleased ? shared->uses : ownUses;
+  }
 };
 
 /// Where the completion of one asynchronous operation arrives.
@@ -162,6 +172,7 @@ public:
   Status push(Operator operation, Context context, int priority) override;
   Status push(Task &function, bool isAsync, Context context, VariableList reads,
               VariableList writes, const PushOptions &options) override;
+  Status release(const RunContext &run, Variable variable) override;
   Result<unsigned> setBulkSize(unsigned operations) override;
   Status waitForVariable(Variable variable, VariableUse use) override;
   Status waitForAll() override;

@@ -287,6 +287,28 @@ void EngineCore::releaseUse(const Use &use) {
     advance(variable);
 }
 
+/// By the thread of the operation or one that it started: the operation is
+/// there, and holds its variables.
+Status EngineCore::release(const RunContext &run, Variable variable) {
+  auto *operation = static_cast<CoreOperation *>(run.operation);
+  if (!operation || operation->is(isDeletionFlag))
+    return refuseRelease();
+  core.lock();
+  Use *use = operation->uses(), *end = use + operation->useCount;
+  while (use != end && use->variable != variable.index)
+    ++use;
+  if (use == end || variables[variable.index].stamp != variable.stamp) {
+    unlock();
+    return refuseRelease();
+  }
+  variables[variable.index].version += use->writes;
+  releaseUse(*use);
+  use->variable = Use::none;
+  finishWaiters();
+  unlock();
+  return Status::ok();
+}
+
 void EngineCore::retire(CoreOperation &operation) {
   Poison *outcome = nullptr;
   bool hasWritten = !operation.isSkipped;

@@ -100,7 +100,7 @@ void EngineCore::run(Worker &worker, CoreOperation &operation) {
   TaskAction action = shared ? TaskAction::Run
                       : runs ? TaskAction::RunAndDiscard
                              : TaskAction::Discard;
-  RunContext context = {&engine, operation.context, worker.number};
+  RunContext context = {&engine, operation.context, worker.number, &operation};
   Completion completion;
   if (isAsync)
     completion = Completion(*hub, &operation, operation.id);

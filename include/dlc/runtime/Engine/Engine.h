@@ -282,6 +282,15 @@ public:
   Status push(Task function, bool isAsync, Context context, VariableList reads,
               VariableList writes, const PushOptions &options);
 
+  /// Gives a variable back before the end of the operation that `run` is of:
+  /// what waits for it may start. From then on the operation neither touches
+  /// what the variable stands for nor names it, and an error that it reports
+  /// later does not poison it. By any thread, while the function of the
+  /// operation runs. Errors: InvalidArgument (no running operation, as inside
+  /// a bulk, the deletion of a variable, or a variable that the operation does
+  /// not hold); it then holds what it held, to its end.
+  Status release(const RunContext &run, Variable variable);
+
   /// Joins small operations: from now on up to `operations` consecutive
   /// pushSync() of the calling thread, in one context, of property Normal and
   /// priority 0, become one operation that reads and writes the union of their

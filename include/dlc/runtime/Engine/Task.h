@@ -82,6 +82,7 @@ struct RunContext {
   /// Tells the threads of one engine apart; those that an application lends
   /// while it waits come after the engine's own.
   unsigned worker = 0;
+  void *operation = nullptr; ///< The engine's affair: see Engine::release().
 };
 
 /// Receives the end of asynchronous operations; an engine's affair. Counts its
