@@ -173,6 +173,8 @@ Status Execution::State::prepare(const ExecutionOptions &options) {
   indexSlots();
   DLC_RETURN_IF_ERROR(allocateArenas(options.arenas));
   placeValues();
+  if (options.tellsPorts)
+    portEnds.find(program);
   return prepareLanes(options);
 }
 
@@ -401,7 +403,7 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
   return Status::ok();
 }
 
-template <bool isObserved>
+template <bool isObserved, bool tells>
 Status Execution::State::launch(size_t index, Lane &lane) {
   uint64_t begin = isObserved ? nowNanoseconds() : 0;
   Status status = perform(program.launches[index], lane);
@@ -409,17 +411,19 @@ Status Execution::State::launch(size_t index, Lane &lane) {
     return std::move(status).withContext(describeLaunch(program, index));
   if (isObserved)
     observer->onLaunch(index, lane.index, begin, nowNanoseconds());
+  if constexpr (tells)
+    portEnds.tell(index, *listener);
   return Status::ok();
 }
 
-template <bool isObserved> Status Execution::State::runInOrder() {
+template <bool isObserved, bool tells> Status Execution::State::runInOrder() {
   size_t count = program.launches.size();
   for (size_t i = 0; i != count; ++i)
-    DLC_RETURN_IF_ERROR(launch<isObserved>(i, lanes[0]));
+    DLC_RETURN_IF_ERROR((launch<isObserved, tells>(i, lanes[0])));
   return Status::ok();
 }
 
-template <bool isObserved>
+template <bool isObserved, bool tells>
 Status Execution::State::runSegment(void *context, uint32_t task,
                                     unsigned lane) {
   State &state = *static_cast<State *>(context);
@@ -428,7 +432,7 @@ Status Execution::State::runSegment(void *context, uint32_t task,
       state.program.schedule.order.data() + segment.firstLaunch;
   for (uint32_t i = 0; i != segment.launchCount; ++i)
     DLC_RETURN_IF_ERROR(
-        state.launch<isObserved>(launches[i], state.lanes[lane]));
+        (state.launch<isObserved, tells>(launches[i], state.lanes[lane])));
   return Status::ok();
 }
 
@@ -441,18 +445,23 @@ void Execution::State::observeMemory(uint32_t device) {
   observer->onMemory(program.devices[device], bytes);
 }
 
-Status Execution::State::runScheduled() {
-  if (!observer)
-    return runner->run(runSegment<false>, this);
+template <bool isObserved, bool tells> Status Execution::State::runLaunches() {
+  if (!runner)
+    return runInOrder<isObserved, tells>();
+  if (!isObserved)
+    return runner->run(runSegment<isObserved, tells>, this);
   return runner->run(
-      runSegment<true>, this,
+      runSegment<isObserved, tells>, this,
       [](void *context, unsigned lane, uint64_t begin, uint64_t end) {
         static_cast<State *>(context)->observer->onWait(lane, begin, end);
       });
 }
 
-Status Execution::run() {
+Status Execution::run(PortListener *listener) {
   state->hasRun = false;
+  if (listener && !state->portEnds.isKnown())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an execution that tells of its ports");
   if (state->unboundInputs) {
     for (size_t i = 0; i != state->program.inputs.size(); ++i)
       if (!state->addresses[state->program.inputValues[i]])
@@ -466,9 +475,16 @@ Status Execution::run() {
   if (state->observer)
     for (uint32_t i = 0; i != state->program.devices.size(); ++i)
       state->observeMemory(i);
-  Status status = state->runner     ? state->runScheduled()
-                  : state->observer ? state->runInOrder<true>()
-                                    : state->runInOrder<false>();
+  Status status;
+  if (listener) {
+    state->listener = listener;
+    state->portEnds.reset();
+    status = state->observer ? state->runLaunches<true, true>()
+                             : state->runLaunches<false, true>();
+  } else {
+    status = state->observer ? state->runLaunches<true, false>()
+                             : state->runLaunches<false, false>();
+  }
   state->hasRun = status.isOk();
   if (!status.isOk()) [[unlikely]]
     state->releasePool();

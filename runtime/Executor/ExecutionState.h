@@ -6,6 +6,7 @@
 #ifndef DLC_RUNTIME_EXECUTOR_EXECUTIONSTATE_H
 #define DLC_RUNTIME_EXECUTOR_EXECUTIONSTATE_H
 
+#include "PortEnds.h"
 #include "ProgramState.h"
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
@@ -21,8 +22,8 @@ struct Execution::State {
   Status prepare(const ExecutionOptions &options);
   void setPort(Place place, size_t index, void *address);
   Status checkApart(Place place, size_t index, const TensorView &tensor) const;
-  template <bool isObserved> Status runInOrder();
-  Status runScheduled();
+  template <bool isObserved, bool tells> Status runLaunches();
+  template <bool isObserved, bool tells> Status runInOrder();
   void observeMemory(uint32_t device);
   void releasePool();
 
@@ -52,7 +53,9 @@ struct Execution::State {
   /// Of each output: it has memory of the caller's.
   std::vector<bool> isBoundElsewhere;
   size_t unboundInputs = 0;
-  bool hasRun = false; ///< The last run succeeded.
+  PortEnds portEnds;                ///< Without ends unless they are told.
+  PortListener *listener = nullptr; ///< Of the run in progress.
+  bool hasRun = false;              ///< The last run succeeded.
 
 private:
   friend class Execution;
@@ -74,9 +77,10 @@ private:
   void setAddress(uint32_t value, void *address);
 
   Status prepareLanes(const ExecutionOptions &options);
-  template <bool isObserved> Status launch(size_t index, Lane &lane);
+  template <bool isObserved, bool tells>
+  Status launch(size_t index, Lane &lane);
   Status perform(const LaunchRecord &record, Lane &lane);
-  template <bool isObserved>
+  template <bool isObserved, bool tells>
   static Status runSegment(void *state, uint32_t segment, unsigned lane);
   template <typename Function>
   void overTiles(int64_t tiles, uint64_t nanoseconds, const Lane &lane,

@@ -45,6 +45,22 @@ struct ExecutionOptions {
   /// Where its transient values are; null: memory of its own. Used by create()
   /// only.
   SharedArenas *arenas = nullptr;
+  /// Runs can tell a PortListener: create() finds out what it is told when.
+  bool tellsPorts = false;
+};
+
+/// Is told by a run that it is over with the memory of an input or output: no
+/// later launch of it reads or writes there, and an output is complete. By the
+/// thread that ran the last one; by several at once in a program of several
+/// streams. What no launch uses, and what a failed run did not come to, is not
+/// told of. An input that an output updates is that output.
+class PortListener {
+public:
+  virtual void onInputDone(size_t index) = 0;
+  virtual void onOutputDone(size_t index) = 0;
+
+protected:
+  ~PortListener() = default;
 };
 
 /// For one thread at a time. A static program (no value from the pool)
@@ -77,10 +93,12 @@ public:
   /// InvalidArgument, Unsupported (a dynamic output).
   Status bindOutput(size_t index, const TensorView &tensor);
 
-  /// Runs the program once. After a failure the outputs hold nothing of use,
-  /// and another run may follow. Errors: InvalidArgument (an input is not
-  /// bound; data that an operation refuses), OutOfMemory.
-  Status run();
+  /// Runs the program once, and tells `listener` unless it is null. After a
+  /// failure the outputs hold nothing of use, but those told of, and another
+  /// run may follow. Errors: InvalidArgument (an input is not bound; data that
+  /// an operation refuses; a listener without ExecutionOptions::tellsPorts),
+  /// OutOfMemory.
+  Status run(PortListener *listener = nullptr);
 
   /// Pushes one run(): a single operation of `engine`, however many launches
   /// and streams it has. `reads` and `writes` stand for what is bound, and one
