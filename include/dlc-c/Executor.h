@@ -13,6 +13,10 @@
  *   dlcExecutorBackward(executor, NULL, 0);
  *   dlcExecutorFind(executor, DLC_ARRAYS_GRADIENT, "A", &gradient);
  *
+ * An executor runs on one device (or on those of the network's groups), or on
+ * several, each of which computes a part of the batch (data-parallel); both are
+ * run and read by the same functions.
+ *
  * A network is immutable, for any number of threads; an executor is for one at
  * a time, and so are all that share memory. Handles may be destroyed in any
  * order, also while runs are under way.
@@ -60,6 +64,9 @@ typedef struct DlcExecutorOptions {
   DlcExecutor shared; /* whose memory for transient values is used, too; null:
                          memory of its own */
   uint64_t seed;      /* where random numbers of runs for training begin */
+  int32_t releasesEarly; /* a run gives each array back when it is over with
+                            it, so that what waits for one starts before the
+                            run ends */
 } DlcExecutorOptions;
 
 /* Arrays for the variables of a network, in the order of their names. */
@@ -105,6 +112,48 @@ DLC_API DlcStatus dlcExecutorSimpleBind(
     const DlcGradientRequest *requests, size_t requestCount,
     const DlcExecutorOptions *options, DlcExecutor *executor);
 
+typedef struct DlcParallelOptions {
+  size_t structSize;
+  const DlcContext *devices;  /* where parts run; the first has the arrays */
+  size_t deviceCount;         /* at least 1 */
+  const double *workloads;    /* one for each device: its share of the batch, 0
+                                 excluded; null: equal ones */
+  const char *const *batched; /* arguments with the batch in their first
+                                 dimension, each once */
+  size_t batchedCount;        /* at least 1 */
+  DlcPool pool;               /* as in DlcExecutorOptions */
+  uint64_t seed;              /* that of device i is seed + i */
+} DlcParallelOptions;
+
+/* Binds arrays of the whole batch, on the first device, to an executor whose
+ * devices compute parts of it. Writes no array. Runs send values to the other
+ * devices and bring the rows of outputs back; they sum gradients in the order
+ * of the devices, each as soon as its terms are there, that of the argument in
+ * front first; and auxiliary states become the mean of those of the devices
+ * after each run for training. What options point to is copied.
+ * DLC_INVALID_ARGUMENT says what was expected and found: devices, workloads,
+ * `batched`, a device without rows, arrays; DLC_UNSUPPORTED: devices that are
+ * not the host's, an output that has no row for each of the batch, a network
+ * whose groups have devices. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcExecutorBindParallel(DlcNetwork network,
+                                          const DlcBindings *bindings,
+                                          const DlcParallelOptions *options,
+                                          DlcExecutor *executor);
+
+/* The same with new arrays of zeros, as dlcExecutorSimpleBind; `known` tells
+ * the types of the whole. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcExecutorSimpleBindParallel(
+    DlcNetwork network, DlcArrayRuntime runtime, const DlcKnownVariable *known,
+    size_t knownCount, DlcGradientRequest otherwise, const char *const *names,
+    const DlcGradientRequest *requests, size_t requestCount,
+    const DlcParallelOptions *options, DlcExecutor *executor);
+
+/* The rows of the batch that a device computes, `end` not included.
+ * DLC_INVALID_ARGUMENT: no such device; DLC_UNSUPPORTED: an executor without
+ * parts. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcExecutorPartRows(DlcExecutor executor, size_t device,
+                                      int64_t *begin, int64_t *end);
+
 typedef struct DlcReshapeOptions {
   size_t structSize;
   int32_t allowsOthers; /* shapes of variables change that were not given */
@@ -115,7 +164,8 @@ typedef struct DlcReshapeOptions {
  * stay. Arrays whose shape stays are the same, those that fit are views of the
  * former memory; programs and memory for transient values are shared, so that
  * both executors are for one thread at a time. DLC_INVALID_ARGUMENT for changes
- * that the options do not allow. Since 0.1 (unstable) */
+ * that the options do not allow, DLC_UNSUPPORTED for an executor of parts.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutorReshape(DlcExecutor executor,
                                      const DlcKnownVariable *shapes,
                                      size_t count,
@@ -191,7 +241,7 @@ typedef void (*DlcMonitor)(void *data, const char *name, DlcNDArray array);
 /* Calls `monitor` for the outputs of every node in each run forward, as soon as
  * they are pushed; for variables too when `tellsVariables`. They come from one
  * more program, which computes as inference does. Null ends that.
- * Since 0.1 (unstable) */
+ * DLC_UNSUPPORTED for an executor of parts. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutorSetMonitor(DlcExecutor executor,
                                         DlcMonitor monitor, void *data,
                                         int tellsVariables);

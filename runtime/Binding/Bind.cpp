@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making executors: checks of what is bound, new arrays, other shapes.
+// Making executors: of what is bound, with new arrays, for other shapes.
 
 #include "ExecutorState.h"
 
 #include <algorithm>
 
 using namespace dlc::rt;
-
-std::string dlc::rt::joinNames(const std::vector<std::string> &names) {
-  std::string text;
-  for (const std::string &name : names)
-    text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-bool dlc::rt::sameType(const TensorType &one, const TensorType &other) {
-  return one.type == other.type && one.hasRank == other.hasRank &&
-         one.shape == other.shape;
-}
 
 Result<NDArray> dlc::rt::makeZeros(const std::shared_ptr<ArrayRuntime> &runtime,
                                    const TensorType &type, Context context) {
@@ -30,158 +18,8 @@ Result<NDArray> dlc::rt::makeZeros(const std::shared_ptr<ArrayRuntime> &runtime,
 }
 
 //===----------------------------------------------------------------------===//
-// Checks
-//===----------------------------------------------------------------------===//
-
-static Status bad(const char *what, const std::string &name,
-                  const std::string &message) {
-  return Status(StatusCode::InvalidArgument,
-                std::string(what) + " '" + name + "': " + message);
-}
-
-static Status checkCount(const char *what,
-                         const std::vector<std::string> &names, size_t count) {
-  if (count == names.size())
-    return Status::ok();
-  return makeError(StatusCode::InvalidArgument, "expected %zu %s (%s), got %zu",
-                   names.size(), what, joinNames(names).c_str(), count);
-}
-
-/// Arrays that are all there, of one engine and on one host device, that of
-/// `first`, or on any where parts of the network have devices of their own.
-static Status checkArrays(const char *what,
-                          const std::vector<std::string> &names,
-                          const std::vector<NDArray> &arrays,
-                          const NDArray &first, bool isPlaced) {
-  DLC_RETURN_IF_ERROR(checkCount(what, names, arrays.size()));
-  for (size_t i = 0; i != arrays.size(); ++i) {
-    const NDArray &array = arrays[i];
-    if (array.isNull())
-      return bad(what, names[i], "expected an array, got null");
-    if (Status status = checkHost(array.context()); !status.isOk())
-      return bad(what, names[i], status.message());
-    if (!isPlaced && array.context() != first.context())
-      return bad(what, names[i],
-                 "expected an array on " + toString(first.context()) +
-                     ", got one on " + toString(array.context()));
-    if (Status status = checkSameEngine(first, array); !status.isOk())
-      return bad(what, names[i], status.message());
-  }
-  return Status::ok();
-}
-
-/// The gradient of an argument fits it.
-static Status checkGradient(const std::string &name, const NDArray &argument,
-                            const NDArray &gradient) {
-  if (!isFloat(argument.type()))
-    return bad("argument", name,
-               "expected one of floats for a gradient, got " +
-                   toString(typeOf(argument)));
-  if (gradient.isNull())
-    return bad("argument", name, "expected an array for its gradient");
-  if (!sameType(typeOf(argument), typeOf(gradient)))
-    return bad("argument", name,
-               "expected a gradient of " + toString(typeOf(argument)) +
-                   ", got " + toString(typeOf(gradient)));
-  if (Status status = checkWritable(gradient); !status.isOk())
-    return bad("gradient of argument", name, status.message());
-  if (gradient.context() != argument.context())
-    return bad("argument", name,
-               "expected a gradient on " + toString(argument.context()) +
-                   ", got one on " + toString(gradient.context()));
-  if (Status status = checkSameEngine(argument, gradient); !status.isOk())
-    return bad("gradient of argument", name, status.message());
-  return Status::ok();
-}
-
-/// Completes what says nothing of gradients and checks the rest.
-static Status checkGradients(const std::vector<std::string> &names,
-                             Bindings &bindings) {
-  size_t count = names.size();
-  if (bindings.gradients.empty())
-    bindings.gradients.resize(count);
-  DLC_RETURN_IF_ERROR(
-      checkCount("gradients", names, bindings.gradients.size()));
-  if (bindings.requests.empty())
-    for (const NDArray &gradient : bindings.gradients)
-      bindings.requests.push_back(gradient.isNull() ? GradientRequest::Null
-                                                    : GradientRequest::Write);
-  DLC_RETURN_IF_ERROR(
-      checkCount("gradient requests", names, bindings.requests.size()));
-  for (size_t i = 0; i != count; ++i) {
-    if (bindings.requests[i] == GradientRequest::Null) {
-      bindings.gradients[i] = NDArray();
-      continue;
-    }
-    DLC_RETURN_IF_ERROR(
-        checkGradient(names[i], bindings.arguments[i], bindings.gradients[i]));
-  }
-  return Status::ok();
-}
-
-namespace {
-/// An array that is bound.
-struct Bound {
-  const char *what;
-  const std::string *name;
-  ArrayPiece piece;
-};
-} // namespace
-
-static void addBound(std::vector<Bound> &all, const char *what,
-                     const std::vector<std::string> &names,
-                     const std::vector<NDArray> &arrays) {
-  for (size_t i = 0; i != arrays.size(); ++i)
-    if (!arrays[i].isNull())
-      all.push_back({what, &names[i], ArrayPiece(arrays[i])});
-}
-
-/// Auxiliary states, which a run updates in place, are apart from everything
-/// else, and gradients from each other. A gradient may be written over an
-/// argument: that happens when the run has read all arguments.
-static Status checkApart(const Network &network, const Bindings &bindings) {
-  std::vector<Bound> all;
-  addBound(all, "auxiliary state", network.auxiliaryStates(),
-           bindings.auxiliaryStates);
-  size_t states = all.size();
-  addBound(all, "gradient of argument", network.arguments(),
-           bindings.gradients);
-  size_t written = all.size();
-  addBound(all, "argument", network.arguments(), bindings.arguments);
-  for (size_t i = 0; i != written; ++i)
-    for (size_t j = i + 1; j != (i < states ? all.size() : written); ++j)
-      if (all[i].piece.overlaps(all[j].piece))
-        return bad(all[i].what, *all[i].name,
-                   "expected memory of its own, got that of " +
-                       std::string(all[j].what) + " '" + *all[j].name + "'");
-  return Status::ok();
-}
-
-static void addKnown(KnownVariables &known,
-                     const std::vector<std::string> &names,
-                     const std::vector<NDArray> &arrays) {
-  for (size_t i = 0; i != names.size(); ++i) {
-    TensorType type = typeOf(arrays[i]);
-    known.shapes[names[i]] = type.shape;
-    known.types[names[i]] = type.type;
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // Bind
 //===----------------------------------------------------------------------===//
-
-static Status checkStates(const Network &network, const Bindings &bindings) {
-  const std::vector<std::string> &names = network.auxiliaryStates();
-  DLC_RETURN_IF_ERROR(
-      checkArrays("auxiliary states", names, bindings.auxiliaryStates,
-                  bindings.arguments.front(), network.isPlaced()));
-  for (size_t i = 0; i != names.size(); ++i)
-    if (Status status = checkWritable(bindings.auxiliaryStates[i]);
-        !status.isOk())
-      return bad("auxiliary state", names[i], status.message());
-  return Status::ok();
-}
 
 Executor::Executor(std::unique_ptr<State> state) : state(std::move(state)) {}
 Executor::~Executor() = default;
@@ -189,32 +27,15 @@ Executor::~Executor() = default;
 Result<std::unique_ptr<Executor>>
 Executor::bind(std::shared_ptr<const Network> network, Bindings bindings,
                const ExecutorOptions &options) {
-  const std::vector<std::string> &names = network->arguments();
-  DLC_RETURN_IF_ERROR(
-      checkCount("arguments", names, bindings.arguments.size()));
-  if (names.empty())
-    return makeError(StatusCode::Unsupported,
-                     "unsupported: a network without arguments");
-  const NDArray &first = bindings.arguments.front();
-  if (first.isNull())
-    return bad("argument", names.front(), "expected an array, got null");
-  DLC_RETURN_IF_ERROR(checkHost(first.context()));
-  DLC_RETURN_IF_ERROR(checkArrays("arguments", names, bindings.arguments, first,
-                                  network->isPlaced()));
-  DLC_RETURN_IF_ERROR(checkStates(*network, bindings));
-  DLC_RETURN_IF_ERROR(checkGradients(names, bindings));
-  DLC_RETURN_IF_ERROR(checkApart(*network, bindings));
-
+  DLC_RETURN_IF_ERROR(checkBindings(*network, bindings));
   auto state = std::make_unique<State>();
   state->network = std::move(network);
   state->bindings = std::move(bindings);
   state->workers = options.workers;
   state->seed = options.seed;
-  KnownVariables known;
-  addKnown(known, names, state->bindings.arguments);
-  addKnown(known, state->network->auxiliaryStates(),
-           state->bindings.auxiliaryStates);
-  Result<NetworkTypes> types = state->network->infer(known);
+  state->releasesEarly = options.releasesEarly;
+  Result<NetworkTypes> types =
+      state->network->infer(knownOf(*state->network, state->bindings));
   if (!types.isOk())
     return std::move(types.status());
   state->types = std::move(*types);
@@ -275,28 +96,26 @@ makeAll(const Network &network, PortRole role,
   return arrays;
 }
 
-Result<std::unique_ptr<Executor>>
-Executor::simpleBind(std::shared_ptr<const Network> network,
-                     const std::shared_ptr<ArrayRuntime> &runtime,
-                     const KnownVariables &known, GradientRequest otherwise,
-                     const std::map<std::string, GradientRequest> &requests,
-                     Context context, const ExecutorOptions &options) {
-  const std::vector<std::string> &names = network->arguments();
+Result<Bindings> dlc::rt::makeBindings(
+    const Network &network, const std::shared_ptr<ArrayRuntime> &runtime,
+    const KnownVariables &known, GradientRequest otherwise,
+    const std::map<std::string, GradientRequest> &requests, Context context) {
+  const std::vector<std::string> &names = network.arguments();
   for (const auto &[name, request] : requests)
     if (std::ranges::count(names, name) == 0)
       return makeError(StatusCode::InvalidArgument,
                        "expected an argument (%s) to request the gradient of, "
                        "got '%s'",
                        joinNames(names).c_str(), name.c_str());
-  Result<NetworkTypes> types = network->infer(known);
+  Result<NetworkTypes> types = network.infer(known);
   if (!types.isOk())
     return std::move(types.status());
   Result<std::vector<NDArray>> arguments =
-      makeAll(*network, PortRole::Argument, runtime, types->arguments, context);
+      makeAll(network, PortRole::Argument, runtime, types->arguments, context);
   if (!arguments.isOk())
     return std::move(arguments.status());
   Result<std::vector<NDArray>> states =
-      makeAll(*network, PortRole::AuxiliaryState, runtime,
+      makeAll(network, PortRole::AuxiliaryState, runtime,
               types->auxiliaryStates, context);
   if (!states.isOk())
     return std::move(states.status());
@@ -317,7 +136,20 @@ Executor::simpleBind(std::shared_ptr<const Network> network,
       return std::move(gradient.status());
     bindings.gradients.back() = std::move(*gradient);
   }
-  return bind(std::move(network), std::move(bindings), options);
+  return bindings;
+}
+
+Result<std::unique_ptr<Executor>>
+Executor::simpleBind(std::shared_ptr<const Network> network,
+                     const std::shared_ptr<ArrayRuntime> &runtime,
+                     const KnownVariables &known, GradientRequest otherwise,
+                     const std::map<std::string, GradientRequest> &requests,
+                     Context context, const ExecutorOptions &options) {
+  Result<Bindings> bindings =
+      makeBindings(*network, runtime, known, otherwise, requests, context);
+  if (!bindings.isOk())
+    return std::move(bindings.status());
+  return bind(std::move(network), std::move(*bindings), options);
 }
 
 //===----------------------------------------------------------------------===//
@@ -353,14 +185,14 @@ Status Reshaper::change(const char *what, const std::string &name,
   if (array.isNull() || sameType(typeOf(array), type))
     return Status::ok();
   if (!options.allowsOthers && !shapes.contains(name))
-    return bad(what, name,
-               "expected its shape to stay " + toString(typeOf(array)) +
-                   " or to be given, got " + toString(type));
+    return badArray(what, name,
+                    "expected its shape to stay " + toString(typeOf(array)) +
+                        " or to be given, got " + toString(type));
   if (*elementCount(type.shape) > base.size()) {
     if (!options.allowsGrowth)
-      return bad(what, name,
-                 "expected at most the memory of " + toString(typeOf(base)) +
-                     ", got " + toString(type));
+      return badArray(what, name,
+                      "expected at most the memory of " +
+                          toString(typeOf(base)) + ", got " + toString(type));
     Result<NDArray> grown = makeZeros(base.runtime(), type, base.context());
     if (!grown.isOk())
       return std::move(grown.status());
@@ -378,9 +210,7 @@ Result<std::unique_ptr<Executor>>
 Executor::reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
                   const ReshapeOptions &options) const {
   const Network &network = *state->network;
-  KnownVariables known;
-  addKnown(known, network.arguments(), state->bindings.arguments);
-  addKnown(known, network.auxiliaryStates(), state->bindings.auxiliaryStates);
+  KnownVariables known = knownOf(network, state->bindings);
   known.shapes = shapes;
   Result<NetworkTypes> types = network.infer(known);
   if (!types.isOk())
@@ -390,6 +220,7 @@ Executor::reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
   next->bindings = state->bindings;
   next->workers = state->workers;
   next->seed = state->seed;
+  next->releasesEarly = state->releasesEarly;
   next->random = state->random;
   next->types = std::move(*types);
   Reshaper reshaper{shapes, options};

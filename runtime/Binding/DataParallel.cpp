@@ -2,6 +2,7 @@
 
 #include "dlc/runtime/Binding/DataParallel.h"
 
+#include "Combine.h"
 #include "ExecutorState.h"
 
 #include <algorithm>
@@ -22,10 +23,12 @@ dlc::rt::splitBatch(int64_t rows, std::span<const double> workloads) {
                        "expected workloads above 0, got %g", workload);
     total += workload;
   }
-  if (workloads.empty() || !std::isfinite(total))
+  if (workloads.empty())
     return makeError(StatusCode::InvalidArgument,
-                     "expected workloads of a finite sum, got %zu",
-                     workloads.size());
+                     "expected at least one workload, got none");
+  if (!std::isfinite(total))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected workloads of a finite sum, got %g", total);
   std::vector<BatchRows> parts;
   double sum = 0;
   int64_t begin = 0;
@@ -50,15 +53,17 @@ namespace {
 struct Part {
   BatchRows rows;
   std::unique_ptr<Executor> executor;
-  /// Where its gradients come in on the first device; null where they are
-  /// written in place.
-  std::vector<NDArray> received;
+
+  int64_t count() const { return rows.end - rows.begin; }
+  /// The rows of an array of the whole.
+  Result<NDArray> take(const NDArray &array) const {
+    return array.slice(rows.begin, rows.end);
+  }
 };
 } // namespace
 
 struct DataParallelExecutor::State {
   std::shared_ptr<const Network> network;
-  std::shared_ptr<ArrayRuntime> runtime;
   DataParallelOptions options;
   std::vector<BatchRows> rows;
   Bindings whole; ///< Complete.
@@ -66,13 +71,17 @@ struct DataParallelExecutor::State {
   std::vector<bool> isBatched; ///< One for each argument.
   std::vector<Part> parts;
 
-  Result<int64_t> findBatch(const KnownVariables &known);
-  Status makeWhole(const NetworkTypes &types);
-  Status addPart(size_t index, const KnownVariables &known,
-                 const NetworkTypes &types);
-  Result<Bindings> makeBindings(size_t index, const NetworkTypes &types);
+  Status checkOptions();
+  Status checkSums() const;
+  Result<int64_t> findBatch();
+  Status addOutputs(const std::vector<TensorType> &types);
+  Status addPart(size_t index);
+  Result<Bindings> makeBindings(const Part &part, const NetworkTypes &types);
+  Result<NetworkTypes> inferPart(const Part &part) const;
   Status checkPart(const Part &part, const NetworkTypes &types) const;
 
+  bool hasGradients() const;
+  Status compile(ProgramForm form);
   /// Those of the argument in front are wanted first.
   int priorityOf(size_t argument) const {
     return static_cast<int>(whole.arguments.size() - argument);
@@ -80,27 +89,46 @@ struct DataParallelExecutor::State {
   Status scatter();
   Status gatherOutputs();
   Status sumGradients();
-  Status sumGradient(Part &part, size_t argument);
-  /// The rows of a part.
-  static Result<NDArray> take(const NDArray &array, BatchRows rows) {
-    return array.slice(rows.begin, rows.end);
-  }
-  Result<std::vector<NDArray>> headsOf(const Part &part,
-                                       std::span<const NDArray> heads) const;
+  Status joinRows(const Part &part, size_t argument);
+  Status averageStates();
+  /// For each part, the rows of its gradients of outputs; checked.
+  Result<std::vector<std::vector<NDArray>>>
+  split(std::span<const NDArray> heads) const;
 };
 
 //===----------------------------------------------------------------------===//
 // Binding
 //===----------------------------------------------------------------------===//
 
-static Status bad(const char *what, const std::string &name,
-                  const std::string &message) {
-  return Status(StatusCode::InvalidArgument,
-                std::string(what) + " '" + name + "': " + message);
+Status DataParallelExecutor::State::checkOptions() {
+  const std::vector<Context> &devices = options.devices;
+  if (devices.empty())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected at least one device, got none");
+  for (size_t i = 0; i != devices.size(); ++i) {
+    if (!devices[i].isValid())
+      return makeError(StatusCode::InvalidArgument,
+                       "expected a device, got kind %d with number %d",
+                       int(devices[i].kind), int(devices[i].index));
+    if (Status status = checkHost(devices[i]); !status.isOk())
+      return std::move(status).withContext("device " + std::to_string(i));
+  }
+  std::vector<double> &workloads = options.workloads;
+  if (workloads.empty())
+    workloads.assign(devices.size(), 1);
+  if (workloads.size() != devices.size())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a workload for each of %zu devices, got %zu",
+                     devices.size(), workloads.size());
+  if (network->isPlaced())
+    return makeError(StatusCode::Unsupported,
+                     "expected a network without groups on devices of their "
+                     "own, for each part runs on one device");
+  return Status::ok();
 }
 
-Result<int64_t>
-DataParallelExecutor::State::findBatch(const KnownVariables &known) {
+/// Finds the arguments with the batch, and its rows.
+Result<int64_t> DataParallelExecutor::State::findBatch() {
   const std::vector<std::string> &names = network->arguments();
   isBatched.assign(names.size(), false);
   int64_t batch = -1;
@@ -110,17 +138,22 @@ DataParallelExecutor::State::findBatch(const KnownVariables &known) {
       return makeError(StatusCode::InvalidArgument,
                        "expected an argument (%s) with the batch, got '%s'",
                        joinNames(names).c_str(), name.c_str());
-    isBatched[at - names.begin()] = true;
-    auto shape = known.shapes.find(name);
-    if (shape == known.shapes.end() || shape->second.empty() ||
-        shape->second.front() < 0)
-      return bad("argument", name,
-                 "expected a known shape with the batch in front");
-    if (batch >= 0 && shape->second.front() != batch)
-      return bad("argument", name,
-                 "expected a batch of " + std::to_string(batch) + ", got " +
-                     std::to_string(shape->second.front()));
-    batch = shape->second.front();
+    size_t index = at - names.begin();
+    if (isBatched[index])
+      return badArray("argument", name,
+                      "expected each argument with the batch once, got it "
+                      "twice");
+    isBatched[index] = true;
+    const NDArray &array = whole.arguments[index];
+    if (array.rank() == 0)
+      return badArray("argument", name,
+                      "expected the batch in front, got a scalar");
+    int64_t count = array.shape().front();
+    if (batch >= 0 && count != batch)
+      return badArray("argument", name,
+                      "expected a batch of " + std::to_string(batch) +
+                          ", got " + std::to_string(count));
+    batch = count;
   }
   if (batch < 0)
     return makeError(StatusCode::InvalidArgument,
@@ -128,49 +161,55 @@ DataParallelExecutor::State::findBatch(const KnownVariables &known) {
   return batch;
 }
 
-/// Arrays of the whole, on the first device.
-Status DataParallelExecutor::State::makeWhole(const NetworkTypes &types) {
-  Context home = options.devices.front();
-  auto make = [&](const TensorType &type, std::vector<NDArray> &arrays) {
-    Result<NDArray> array = makeZeros(runtime, type, home);
-    if (array.isOk())
-      arrays.push_back(*array);
-    return std::move(array.status());
+/// What the parts give can be added.
+Status DataParallelExecutor::State::checkSums() const {
+  auto check = [&](const char *what, const std::string &name,
+                   const NDArray &array) {
+    if (array.isNull() || isSummable(array.type()))
+      return Status::ok();
+    return makeError(StatusCode::Unsupported,
+                     "%s '%s': expected floats of 16, 32 or 64 bits to add "
+                     "those of %zu devices, got %s",
+                     what, name.c_str(), options.devices.size(),
+                     toString(typeOf(array)).c_str());
   };
-  const std::vector<std::string> &names = network->arguments();
-  for (size_t i = 0; i != names.size(); ++i) {
-    const TensorType &type = types.arguments[i];
-    DLC_RETURN_IF_ERROR(make(type, whole.arguments));
-    auto asked = options.requests.find(names[i]);
-    whole.requests.push_back(asked != options.requests.end() ? asked->second
-                             : isFloat(type.type) ? options.otherwise
-                                                  : GradientRequest::Null);
-    if (whole.requests.back() == GradientRequest::Null)
-      whole.gradients.emplace_back();
-    else
-      DLC_RETURN_IF_ERROR(make(type, whole.gradients));
+  for (size_t i = 0; i != whole.gradients.size(); ++i)
+    DLC_RETURN_IF_ERROR(check("gradient of argument", network->arguments()[i],
+                              whole.gradients[i]));
+  for (size_t i = 0; i != whole.auxiliaryStates.size(); ++i)
+    DLC_RETURN_IF_ERROR(check("auxiliary state", network->auxiliaryStates()[i],
+                              whole.auxiliaryStates[i]));
+  return Status::ok();
+}
+
+Status
+DataParallelExecutor::State::addOutputs(const std::vector<TensorType> &types) {
+  for (const TensorType &type : types) {
+    Result<NDArray> array =
+        NDArray::create(whole.arguments.front().runtime(), type.type,
+                        type.shape, options.devices.front());
+    if (!array.isOk())
+      return std::move(array.status());
+    outputs.push_back(std::move(*array));
   }
-  for (const TensorType &type : types.auxiliaryStates)
-    DLC_RETURN_IF_ERROR(make(type, whole.auxiliaryStates));
-  for (const TensorType &type : types.outputs)
-    DLC_RETURN_IF_ERROR(make(type, outputs));
   return Status::ok();
 }
 
 /// Arrays of a part of those types. The first device's are those of the whole,
 /// or rows of them.
 Result<Bindings>
-DataParallelExecutor::State::makeBindings(size_t index,
+DataParallelExecutor::State::makeBindings(const Part &part,
                                           const NetworkTypes &types) {
+  size_t index = parts.size();
   Bindings bindings;
   bindings.requests = whole.requests;
-  auto add = [&](const NDArray &array, bool isPart, const TensorType &type,
+  auto add = [&](const NDArray &array, bool hasRows, const TensorType &type,
                  std::vector<NDArray> &arrays) -> Status {
     Result<NDArray> made =
         array.isNull() ? NDArray()
-        : index        ? makeZeros(runtime, type, options.devices[index])
-        : isPart       ? take(array, rows[index])
-                       : array;
+        : index   ? makeZeros(array.runtime(), type, options.devices[index])
+        : hasRows ? part.take(array)
+                  : array;
     if (made.isOk())
       arrays.push_back(*made);
     return std::move(made.status());
@@ -197,59 +236,63 @@ Status DataParallelExecutor::State::checkPart(const Part &part,
   for (size_t i = 0; i != types.arguments.size(); ++i)
     if (!isBatched[i] &&
         !sameType(types.arguments[i], typeOf(whole.arguments[i])))
-      return bad("argument", network->arguments()[i],
-                 "expected a shape without the batch, got " +
-                     toString(typeOf(whole.arguments[i])) + " for the whole, " +
-                     toString(types.arguments[i]) + " for a part");
+      return badArray("argument", network->arguments()[i],
+                      "expected a shape without the batch, got " +
+                          toString(typeOf(whole.arguments[i])) +
+                          " for the whole, " + toString(types.arguments[i]) +
+                          " for a part");
   for (size_t i = 0; i != types.outputs.size(); ++i) {
     TensorType type = typeOf(outputs[i]);
-    int64_t count = part.rows.end - part.rows.begin;
     bool hasBatch = !type.shape.empty() && type.shape[0] == rows.back().end;
     if (hasBatch)
-      type.shape[0] = count;
+      type.shape[0] = part.count();
     if (!hasBatch || !sameType(type, types.outputs[i]))
       return makeError(StatusCode::Unsupported,
                        "output '%s': expected a row for each of the batch, got "
                        "%s for %lld of them",
                        network->outputs()[i].c_str(),
                        toString(types.outputs[i]).c_str(),
-                       static_cast<long long>(count));
+                       static_cast<long long>(part.count()));
   }
   return Status::ok();
 }
 
-Status DataParallelExecutor::State::addPart(size_t index,
-                                            const KnownVariables &known,
-                                            const NetworkTypes &types) {
-  Part part{rows[index], nullptr, {}};
-  KnownVariables mine = known;
-  for (const std::string &name : options.batched)
-    mine.shapes[name].front() = part.rows.end - part.rows.begin;
-  for (size_t i = 0; i != types.arguments.size(); ++i)
-    mine.types[network->arguments()[i]] = types.arguments[i].type;
-  Result<NetworkTypes> inferred = network->infer(mine);
-  if (!inferred.isOk())
-    return std::move(inferred.status());
-  DLC_RETURN_IF_ERROR(checkPart(part, *inferred));
-  Result<Bindings> bindings = makeBindings(index, *inferred);
+/// What follows from the rows of a part and the shapes of all else. When those
+/// contradict each other because some shape depends on the batch, that is said.
+Result<NetworkTypes>
+DataParallelExecutor::State::inferPart(const Part &part) const {
+  KnownVariables known = knownOf(*network, whole);
+  for (size_t i = 0; i != isBatched.size(); ++i)
+    if (isBatched[i])
+      known.shapes[network->arguments()[i]].front() = part.count();
+  Result<NetworkTypes> types = network->infer(known);
+  if (types.isOk()) {
+    DLC_RETURN_IF_ERROR(checkPart(part, *types));
+    return types;
+  }
+  for (size_t i = 0; i != isBatched.size(); ++i)
+    if (!isBatched[i])
+      known.shapes.erase(network->arguments()[i]);
+  if (Result<NetworkTypes> others = network->infer(known); others.isOk())
+    DLC_RETURN_IF_ERROR(checkPart(part, *others));
+  return std::move(types.status())
+      .withContext("rows " + std::to_string(part.rows.begin) + " to " +
+                   std::to_string(part.rows.end));
+}
+
+Status DataParallelExecutor::State::addPart(size_t index) {
+  Part part{rows[index], nullptr};
+  Result<NetworkTypes> types = inferPart(part);
+  if (!types.isOk())
+    return std::move(types.status());
+  Result<Bindings> bindings = makeBindings(part, *types);
   if (!bindings.isOk())
     return std::move(bindings.status());
-  for (size_t i = 0; index && i != whole.gradients.size(); ++i) {
-    part.received.emplace_back();
-    bool isCopied = isBatched[i] && whole.requests[i] == GradientRequest::Write;
-    if (whole.gradients[i].isNull() || isCopied)
-      continue;
-    Result<NDArray> array =
-        NDArray::create(runtime, inferred->arguments[i].type,
-                        inferred->arguments[i].shape, options.devices.front());
-    if (!array.isOk())
-      return std::move(array.status());
-    part.received.back() = std::move(*array);
-  }
   ExecutorOptions bound;
   bound.workers = options.workers;
   bound.seed = options.seed + index;
   bound.programs = index ? parts.front().executor.get() : nullptr;
+  bound.releasesEarly = rows.size() > 1;
   auto executor = Executor::bind(network, std::move(*bindings), bound);
   if (!executor.isOk())
     return std::move(executor.status());
@@ -263,44 +306,59 @@ DataParallelExecutor::DataParallelExecutor(std::unique_ptr<State> state)
 DataParallelExecutor::~DataParallelExecutor() = default;
 
 Result<std::unique_ptr<DataParallelExecutor>>
-DataParallelExecutor::simpleBind(std::shared_ptr<const Network> network,
-                                 const std::shared_ptr<ArrayRuntime> &runtime,
-                                 const KnownVariables &known,
-                                 const DataParallelOptions &options) {
+DataParallelExecutor::bind(std::shared_ptr<const Network> network,
+                           Bindings whole, const DataParallelOptions &options) {
   auto state = std::make_unique<State>();
   state->network = std::move(network);
-  state->runtime = runtime;
   state->options = options;
-  std::vector<double> &workloads = state->options.workloads;
-  if (workloads.empty())
-    workloads.assign(options.devices.size(), 1);
-  if (options.devices.empty() || workloads.size() != options.devices.size())
+  DLC_RETURN_IF_ERROR(state->checkOptions());
+  DLC_RETURN_IF_ERROR(checkBindings(*state->network, whole));
+  Context home = whole.arguments.front().context();
+  if (home != options.devices.front())
     return makeError(StatusCode::InvalidArgument,
-                     "expected a workload for each of %zu devices, got %zu",
-                     std::max<size_t>(options.devices.size(), 1),
-                     workloads.size());
-  const std::vector<std::string> &names = state->network->arguments();
-  for (const auto &[name, request] : options.requests)
-    if (std::ranges::count(names, name) == 0)
-      return makeError(StatusCode::InvalidArgument,
-                       "expected an argument (%s) to request the gradient of, "
-                       "got '%s'",
-                       joinNames(names).c_str(), name.c_str());
-  Result<int64_t> batch = state->findBatch(known);
+                     "expected arrays on the first device, %s, got them on %s",
+                     toString(options.devices.front()).c_str(),
+                     toString(home).c_str());
+  state->whole = std::move(whole);
+  if (options.devices.size() > 1)
+    DLC_RETURN_IF_ERROR(state->checkSums());
+  Result<int64_t> batch = state->findBatch();
   if (!batch.isOk())
     return std::move(batch.status());
-  Result<std::vector<BatchRows>> rows = splitBatch(*batch, workloads);
+  Result<std::vector<BatchRows>> rows =
+      splitBatch(*batch, state->options.workloads);
   if (!rows.isOk())
     return std::move(rows.status());
   state->rows = std::move(*rows);
-  Result<NetworkTypes> types = state->network->infer(known);
+  Result<NetworkTypes> types =
+      state->network->infer(knownOf(*state->network, state->whole));
   if (!types.isOk())
     return std::move(types.status());
-  DLC_RETURN_IF_ERROR(state->makeWhole(*types));
+  DLC_RETURN_IF_ERROR(state->addOutputs(types->outputs));
   for (size_t i = 0; i != options.devices.size(); ++i)
-    DLC_RETURN_IF_ERROR(state->addPart(i, known, *types));
+    DLC_RETURN_IF_ERROR(state->addPart(i));
+  if (state->parts.size() == 1) { // Its outputs are those of the whole.
+    std::span<const NDArray> only = state->parts.front().executor->outputs();
+    state->outputs.assign(only.begin(), only.end());
+  }
   return std::unique_ptr<DataParallelExecutor>(
       new DataParallelExecutor(std::move(state)));
+}
+
+Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::simpleBind(
+    std::shared_ptr<const Network> network,
+    const std::shared_ptr<ArrayRuntime> &runtime, const KnownVariables &known,
+    const DataParallelOptions &options, GradientRequest otherwise,
+    const std::map<std::string, GradientRequest> &requests) {
+  State checked;
+  checked.network = network;
+  checked.options = options;
+  DLC_RETURN_IF_ERROR(checked.checkOptions());
+  Result<Bindings> whole = makeBindings(*network, runtime, known, otherwise,
+                                        requests, options.devices.front());
+  if (!whole.isOk())
+    return std::move(whole.status());
+  return bind(std::move(network), std::move(*whole), options);
 }
 
 //===----------------------------------------------------------------------===//
@@ -309,123 +367,150 @@ DataParallelExecutor::simpleBind(std::shared_ptr<const Network> network,
 
 /// Sends values to all devices but the first, whose they are.
 Status DataParallelExecutor::State::scatter() {
-  for (size_t i = 0; i != whole.arguments.size(); ++i)
-    for (size_t p = 1; p < parts.size(); ++p) {
-      Result<NDArray> source = isBatched[i]
-                                   ? take(whole.arguments[i], parts[p].rows)
-                                   : whole.arguments[i];
+  for (size_t p = 1; p < parts.size(); ++p) {
+    const Executor &executor = *parts[p].executor;
+    for (size_t i = 0; i != whole.arguments.size(); ++i) {
+      Result<NDArray> source =
+          isBatched[i] ? parts[p].take(whole.arguments[i]) : whole.arguments[i];
       if (!source.isOk())
         return std::move(source.status());
       DLC_RETURN_IF_ERROR(
-          source->copyTo(parts[p].executor->arguments()[i], priorityOf(i)));
+          pushCopy(*source, executor.arguments()[i], priorityOf(i)));
     }
-  for (size_t i = 0; i != whole.auxiliaryStates.size(); ++i)
-    for (size_t p = 1; p < parts.size(); ++p)
-      DLC_RETURN_IF_ERROR(whole.auxiliaryStates[i].copyTo(
-          parts[p].executor->auxiliaryStates()[i], priorityOf(0)));
+    for (size_t i = 0; i != whole.auxiliaryStates.size(); ++i)
+      DLC_RETURN_IF_ERROR(pushCopy(whole.auxiliaryStates[i],
+                                   executor.auxiliaryStates()[i],
+                                   priorityOf(0)));
+  }
   return Status::ok();
 }
 
 Status DataParallelExecutor::State::gatherOutputs() {
-  for (Part &part : parts)
+  if (parts.size() == 1)
+    return Status::ok();
+  for (const Part &part : parts)
     for (size_t i = 0; i != outputs.size(); ++i) {
-      Result<NDArray> target = take(outputs[i], part.rows);
+      Result<NDArray> target = part.take(outputs[i]);
       if (!target.isOk())
         return std::move(target.status());
       DLC_RETURN_IF_ERROR(
-          part.executor->outputs()[i].copyTo(*target, priorityOf(0)));
+          pushCopy(part.executor->outputs()[i], *target, priorityOf(0)));
     }
   return Status::ok();
 }
 
-/// Adds the gradient of a part to that of the whole, or puts it into its rows.
-Status DataParallelExecutor::State::sumGradient(Part &part, size_t argument) {
-  NDArray sum = whole.gradients[argument];
-  if (isBatched[argument]) {
-    Result<NDArray> target = take(sum, part.rows);
-    if (!target.isOk())
-      return std::move(target.status());
-    sum = std::move(*target);
-  }
+/// Puts the gradient of a part into its rows of the whole, or adds it to them.
+Status DataParallelExecutor::State::joinRows(const Part &part,
+                                             size_t argument) {
+  Result<NDArray> target = part.take(whole.gradients[argument]);
+  if (!target.isOk())
+    return std::move(target.status());
   const NDArray &term = part.executor->gradients()[argument];
-  const NDArray &received = part.received[argument];
   int priority = priorityOf(argument);
-  if (received.isNull())
-    return term.copyTo(sum, priority);
-  DLC_RETURN_IF_ERROR(term.copyTo(received, priority));
-  const NDArray terms[] = {sum, received};
-  return apply("add", terms, {}, {&sum, 1}, priority);
+  if (whole.requests[argument] == GradientRequest::Add)
+    return pushSum({&term, 1}, *target, 1, priority);
+  return pushCopy(term, *target, priority);
 }
 
 Status DataParallelExecutor::State::sumGradients() {
-  for (size_t i = 0; i != whole.gradients.size(); ++i)
-    for (size_t p = 1; p < parts.size(); ++p)
-      if (!whole.gradients[i].isNull())
-        DLC_RETURN_IF_ERROR(sumGradient(parts[p], i));
+  std::span<const Part> others = std::span(parts).subspan(1);
+  for (size_t i = 0; i != whole.gradients.size() && !others.empty(); ++i) {
+    if (whole.gradients[i].isNull())
+      continue;
+    std::vector<NDArray> terms;
+    for (const Part &part : others)
+      if (isBatched[i])
+        DLC_RETURN_IF_ERROR(joinRows(part, i));
+      else
+        terms.push_back(part.executor->gradients()[i]);
+    if (!isBatched[i])
+      DLC_RETURN_IF_ERROR(pushSum(terms, whole.gradients[i], 1, priorityOf(i)));
+  }
   return Status::ok();
 }
 
-Result<std::vector<NDArray>>
-DataParallelExecutor::State::headsOf(const Part &part,
-                                     std::span<const NDArray> heads) const {
-  if (!heads.empty() && heads.size() != outputs.size())
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a gradient for each of the %zu outputs (%s), "
-                     "got %zu",
-                     outputs.size(), joinNames(network->outputs()).c_str(),
-                     heads.size());
-  std::vector<NDArray> mine;
-  for (size_t i = 0; i != heads.size(); ++i) {
-    mine.emplace_back();
-    if (heads[i].isNull())
-      continue;
-    if (!sameType(typeOf(heads[i]), typeOf(outputs[i])))
-      return bad("output", network->outputs()[i],
-                 "expected a gradient of " + toString(typeOf(outputs[i])) +
-                     ", got " + toString(typeOf(heads[i])));
-    Result<NDArray> rows = take(heads[i], part.rows);
-    if (!rows.isOk())
-      return std::move(rows.status());
-    mine.back() = std::move(*rows);
+Status DataParallelExecutor::State::averageStates() {
+  for (size_t i = 0; i != whole.auxiliaryStates.size() && parts.size() > 1;
+       ++i) {
+    std::vector<NDArray> terms;
+    for (const Part &part : std::span(parts).subspan(1))
+      terms.push_back(part.executor->auxiliaryStates()[i]);
+    DLC_RETURN_IF_ERROR(pushSum(terms, whole.auxiliaryStates[i],
+                                static_cast<int>(parts.size()), priorityOf(0)));
   }
-  return mine;
+  return Status::ok();
+}
+
+Result<std::vector<std::vector<NDArray>>>
+DataParallelExecutor::State::split(std::span<const NDArray> heads) const {
+  std::vector<std::vector<NDArray>> all(parts.size());
+  if (heads.empty())
+    return all;
+  DLC_RETURN_IF_ERROR(checkHeads(*network, outputs, heads));
+  for (size_t p = 0; p != parts.size(); ++p)
+    for (const NDArray &head : heads) {
+      Result<NDArray> mine = head.isNull() ? NDArray() : parts[p].take(head);
+      if (!mine.isOk())
+        return std::move(mine.status());
+      all[p].push_back(std::move(*mine));
+    }
+  return all;
 }
 
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
 
+bool DataParallelExecutor::State::hasGradients() const {
+  return std::ranges::any_of(whole.requests, [](GradientRequest request) {
+    return request != GradientRequest::Null;
+  });
+}
+
+/// For all parts, so that either all of them run or none.
+Status DataParallelExecutor::State::compile(ProgramForm form) {
+  for (Part &part : parts)
+    DLC_RETURN_IF_ERROR(part.executor->compile(form));
+  return Status::ok();
+}
+
 Status DataParallelExecutor::forward(bool isTraining) {
+  DLC_RETURN_IF_ERROR(state->compile(isTraining ? ProgramForm::Forward
+                                                : ProgramForm::Inference));
   DLC_RETURN_IF_ERROR(state->scatter());
   for (Part &part : state->parts)
     DLC_RETURN_IF_ERROR(part.executor->forward(isTraining));
-  return state->gatherOutputs();
+  DLC_RETURN_IF_ERROR(state->gatherOutputs());
+  return isTraining ? state->averageStates() : Status::ok();
 }
 
 Status DataParallelExecutor::backward(std::span<const NDArray> heads) {
-  for (Part &part : state->parts) {
-    Result<std::vector<NDArray>> mine = state->headsOf(part, heads);
-    if (!mine.isOk())
-      return std::move(mine.status());
-    DLC_RETURN_IF_ERROR(part.executor->backward(*mine));
-  }
+  auto split = state->split(heads);
+  if (!split.isOk())
+    return std::move(split.status());
+  if (state->hasGradients())
+    DLC_RETURN_IF_ERROR(state->compile(ProgramForm::Backward));
+  for (size_t p = 0; p != state->parts.size(); ++p)
+    DLC_RETURN_IF_ERROR(state->parts[p].executor->backward((*split)[p]));
   return state->sumGradients();
 }
 
 Status DataParallelExecutor::forwardBackward(std::span<const NDArray> heads) {
+  auto split = state->split(heads);
+  if (!split.isOk())
+    return std::move(split.status());
+  DLC_RETURN_IF_ERROR(state->compile(
+      state->hasGradients() ? ProgramForm::Step : ProgramForm::Forward));
   DLC_RETURN_IF_ERROR(state->scatter());
-  for (Part &part : state->parts) {
-    Result<std::vector<NDArray>> mine = state->headsOf(part, heads);
-    if (!mine.isOk())
-      return std::move(mine.status());
-    DLC_RETURN_IF_ERROR(part.executor->forwardBackward(*mine));
-  }
+  for (size_t p = 0; p != state->parts.size(); ++p)
+    DLC_RETURN_IF_ERROR(state->parts[p].executor->forwardBackward((*split)[p]));
+  DLC_RETURN_IF_ERROR(state->gatherOutputs());
   DLC_RETURN_IF_ERROR(state->sumGradients());
-  return state->gatherOutputs();
+  return state->averageStates();
 }
 
 //===----------------------------------------------------------------------===//
-// Arrays
+// Looking inside
 //===----------------------------------------------------------------------===//
 
 const Network &DataParallelExecutor::network() const { return *state->network; }
@@ -445,19 +530,14 @@ std::span<const NDArray> DataParallelExecutor::auxiliaryStates() const {
   return state->whole.auxiliaryStates;
 }
 
-static Result<NDArray> find(const std::vector<std::string> &names,
-                            std::span<const NDArray> arrays,
-                            const std::string &name) {
-  auto at = std::ranges::find(names, name);
-  if (at == names.end() || arrays[at - names.begin()].isNull())
-    return makeError(StatusCode::NotFound, "expected one of %s, got '%s'",
-                     joinNames(names).c_str(), name.c_str());
-  return arrays[at - names.begin()];
-}
-
-Result<NDArray> DataParallelExecutor::argument(const std::string &name) const {
-  return find(state->network->arguments(), state->whole.arguments, name);
-}
-Result<NDArray> DataParallelExecutor::gradient(const std::string &name) const {
-  return find(state->network->arguments(), state->whole.gradients, name);
+std::string DataParallelExecutor::describe() const {
+  std::string text = state->network->describe();
+  for (size_t p = 0; p != state->parts.size(); ++p) {
+    const Part &part = state->parts[p];
+    text += toString(state->options.devices[p]) + ": rows " +
+            std::to_string(part.rows.begin) + " to " +
+            std::to_string(part.rows.end) + "\n" +
+            part.executor->describePrograms();
+  }
+  return text;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an executor tells of itself, and values that it takes over.
+// What an executor tells of itself.
 
 #include "dlc/runtime/Binding/Executor.h"
 
@@ -27,68 +27,6 @@ std::span<const NDArray> Executor::auxiliaryStates() const {
   return state->bindings.auxiliaryStates;
 }
 
-static Result<NDArray> find(const char *what,
-                            const std::vector<std::string> &names,
-                            std::span<const NDArray> arrays,
-                            const std::string &name) {
-  auto found = std::ranges::find(names, name);
-  if (found == names.end())
-    return makeError(StatusCode::NotFound, "expected %s (%s), got '%s'", what,
-                     joinNames(names).c_str(), name.c_str());
-  return arrays[found - names.begin()];
-}
-
-Result<NDArray> Executor::output(const std::string &name) const {
-  return find("an output", network().outputs(), outputs(), name);
-}
-
-Result<NDArray> Executor::argument(const std::string &name) const {
-  return find("an argument", network().arguments(), arguments(), name);
-}
-
-Result<NDArray> Executor::gradient(const std::string &name) const {
-  Result<NDArray> found =
-      find("an argument", network().arguments(), gradients(), name);
-  if (found.isOk() && found->isNull())
-    return makeError(StatusCode::NotFound,
-                     "expected an argument whose gradient was requested, got "
-                     "'%s'",
-                     name.c_str());
-  return found;
-}
-
-Result<NDArray> Executor::auxiliaryState(const std::string &name) const {
-  return find("an auxiliary state", network().auxiliaryStates(),
-              auxiliaryStates(), name);
-}
-
-Status Executor::copyParameters(const std::map<std::string, NDArray> &arguments,
-                                const std::map<std::string, NDArray> &states,
-                                bool allowsUnknown) {
-  std::vector<std::pair<NDArray, NDArray>> copies;
-  auto add = [&](const std::string &name, const NDArray &value,
-                 Result<NDArray> target) -> Status {
-    if (!target.isOk())
-      return allowsUnknown ? Status::ok() : std::move(target.status());
-    if (value.isNull() || !sameType(typeOf(value), typeOf(*target)))
-      return makeError(
-          StatusCode::InvalidArgument, "'%s': expected a value of %s, got %s",
-          name.c_str(), toString(typeOf(*target)).c_str(),
-          value.isNull() ? "null" : toString(typeOf(value)).c_str());
-    DLC_RETURN_IF_ERROR(checkWritable(*target));
-    DLC_RETURN_IF_ERROR(checkSameEngine(value, *target));
-    copies.emplace_back(value, *target);
-    return Status::ok();
-  };
-  for (const auto &[name, value] : arguments)
-    DLC_RETURN_IF_ERROR(add(name, value, argument(name)));
-  for (const auto &[name, value] : states)
-    DLC_RETURN_IF_ERROR(add(name, value, auxiliaryState(name)));
-  for (const auto &[value, target] : copies)
-    DLC_RETURN_IF_ERROR(value.copyTo(target));
-  return Status::ok();
-}
-
 void Executor::setMonitor(Monitor monitor, bool tellsVariables) {
   state->monitor = std::move(monitor);
   state->tellsVariables = tellsVariables;
@@ -102,7 +40,11 @@ static uint64_t bytesOf(std::span<const NDArray> arrays) {
 }
 
 std::string Executor::describe() const {
-  std::string text = state->network->describe();
+  return state->network->describe() + describePrograms();
+}
+
+std::string Executor::describePrograms() const {
+  std::string text;
   uint64_t arena = 0, saved = 0, constants = 0;
   for (const auto &[form, program] : state->prepared) {
     const ProgramStatistics &known = program.loaded->program->statistics();

@@ -74,9 +74,10 @@ struct Executor::State {
   std::vector<NDArray> ones; ///< Gradients of outputs that nobody gives.
   uint64_t seed = 0;
   NDArray random; ///< The state of random numbers, where a program has one.
-  bool hasForward = false;   ///< backward() may follow.
+  bool hasForward = false; ///< backward() may follow.
   Monitor monitor;
   bool tellsVariables = false;
+  bool releasesEarly = false;
 
   /// Makes what is still missing of an executor.
   static Result<std::unique_ptr<Executor>> finish(std::unique_ptr<State> state,
@@ -103,6 +104,22 @@ struct Executor::State {
 /// "a, b, c".
 std::string joinNames(const std::vector<std::string> &names);
 bool sameType(const TensorType &one, const TensorType &other);
+/// "argument 'x': message".
+Status badArray(const char *what, const std::string &name,
+                const std::string &message);
+/// That the arrays can be bound; completes what says nothing of gradients.
+Status checkBindings(const Network &network, Bindings &bindings);
+/// That these are gradients of the outputs: one for each, of the same type, and
+/// maybe null for one that is not of floats.
+Status checkHeads(const Network &network, std::span<const NDArray> outputs,
+                  std::span<const NDArray> heads);
+/// Types of all variables that have arrays.
+KnownVariables knownOf(const Network &network, const Bindings &bindings);
+/// New arrays of zeros, as Executor::simpleBind() binds them.
+Result<Bindings> makeBindings(
+    const Network &network, const std::shared_ptr<ArrayRuntime> &runtime,
+    const KnownVariables &known, GradientRequest otherwise,
+    const std::map<std::string, GradientRequest> &requests, Context context);
 /// An array of zeros.
 Result<NDArray> makeZeros(const std::shared_ptr<ArrayRuntime> &runtime,
                           const TensorType &type, Context context);

@@ -151,6 +151,7 @@ Result<PreparedProgram *> Executor::State::prepare(ProgramForm form) {
   // Devices compute side by side.
   options.streamThreads = workers || network->isPlaced() ? 0 : 1;
   options.arenas = &memory->arenas;
+  options.tellsPorts = releasesEarly;
   Result<std::unique_ptr<Execution>> execution =
       Execution::create(*program.loaded->program, options);
   if (!execution.isOk())
@@ -199,8 +200,11 @@ struct Run {
   /// Outputs over an input, which the program may read after it wrote them:
   /// they are computed in memory of the execution and copied.
   std::vector<bool> isAside;
+  /// Of each port: the variable that it alone uses, to give back early; none at
+  /// all where that is not wanted.
+  std::vector<Variable> inputVariables, outputVariables;
 
-  Status run() const;
+  Status run(const RunContext &context) const;
 
 private:
   Status bind() const;
@@ -227,9 +231,31 @@ Status Run::bind() const {
   return Status::ok();
 }
 
-Status Run::run() const {
+namespace {
+/// Gives variables back as a run is over with what they stand for.
+struct EarlyReleases final : PortListener {
+  EarlyReleases(const Run &run, const RunContext &context)
+      : run(run), context(context) {}
+  void onInputDone(size_t index) override { end(run.inputVariables[index]); }
+  void onOutputDone(size_t index) override { end(run.outputVariables[index]); }
+
+private:
+  /// The operation holds it: what could be refused is given back at the end.
+  void end(Variable variable) const {
+    if (variable)
+      (void)context.engine->release(context, variable).isOk();
+  }
+
+  const Run &run;
+  const RunContext &context;
+};
+} // namespace
+
+Status Run::run(const RunContext &context) const {
   DLC_RETURN_IF_ERROR(bind());
-  DLC_RETURN_IF_ERROR(execution->run());
+  EarlyReleases releases(*this, context);
+  DLC_RETURN_IF_ERROR(
+      execution->run(outputVariables.empty() ? nullptr : &releases));
   for (size_t i = 0; i != outputs.size(); ++i) {
     // An update is where it belongs already.
     const void *result = execution->output(i).data;
@@ -254,10 +280,40 @@ static Status checkUpdates(const Program &program,
   return Status::ok();
 }
 
+/// Finds the variables that one port alone uses. An input that an output
+/// updates is that output's. What only the next run uses is left out: nobody
+/// waits.
+static void findReleases(const LoadedProgram &loaded,
+                         std::span<const Variable> inputs,
+                         std::span<const Variable> outputs, Run &run) {
+  auto isAwaited = [](PortRole role) {
+    return role == PortRole::Argument || role == PortRole::Gradient ||
+           role == PortRole::Output || role == PortRole::HeadGradient;
+  };
+  std::span<const Port> ports = loaded.program->outputs();
+  std::vector<bool> isUpdated(inputs.size());
+  for (const Port &port : ports)
+    if (port.updates)
+      isUpdated[*port.updates] = true;
+  std::map<uint32_t, unsigned> uses; // By the number of the variable.
+  for (Variable variable : outputs)
+    ++uses[variable.index];
+  for (size_t i = 0; i != inputs.size(); ++i)
+    uses[inputs[i].index] += !isUpdated[i];
+  run.inputVariables.resize(inputs.size());
+  run.outputVariables.resize(outputs.size());
+  for (size_t i = 0; i != inputs.size(); ++i)
+    if (isAwaited(loaded.inputs[i].role) && uses[inputs[i].index] == 1)
+      run.inputVariables[i] = inputs[i];
+  for (size_t i = 0; i != outputs.size(); ++i)
+    if (isAwaited(loaded.outputs[i].role) && uses[outputs[i].index] == 1)
+      run.outputVariables[i] = outputs[i];
+}
+
 Status Executor::State::push(const PreparedProgram &program, ProgramForm form,
                              std::span<const NDArray> heads) {
-  Run run{program.loaded, program.execution, {}, {}, {}};
-  std::vector<Variable> reads, writes;
+  Run run{program.loaded, program.execution, {}, {}, {}, {}, {}};
+  std::vector<Variable> reads, writes, ofInputs, ofOutputs;
   auto find = [&](PortUse use, const Port &port, NDArray &array) -> Status {
     array = arrayOf(program, use, heads);
     if (array.isNull() || !sameType(typeOf(array), port.type))
@@ -273,12 +329,14 @@ Status Executor::State::push(const PreparedProgram &program, ProgramForm form,
     DLC_RETURN_IF_ERROR(
         find(loaded.outputs[i], loaded.program->outputs()[i], array));
     run.outputs.emplace_back(array);
+    ofOutputs.push_back(array.variable());
     addVariable(writes, array.variable());
   }
   for (size_t i = 0; i != loaded.inputs.size(); ++i) {
     DLC_RETURN_IF_ERROR(
         find(loaded.inputs[i], loaded.program->inputs()[i], array));
     run.inputs.emplace_back(array);
+    ofInputs.push_back(array.variable());
     if (std::ranges::count(writes, array.variable()) == 0)
       addVariable(reads, array.variable());
   }
@@ -288,12 +346,20 @@ Status Executor::State::push(const PreparedProgram &program, ProgramForm form,
         std::ranges::any_of(run.inputs, [&](const ArrayPiece &input) {
           return input.overlaps(output);
         }));
+  if (releasesEarly)
+    findReleases(loaded, ofInputs, ofOutputs, run);
   addVariable(writes, memory->variable);
   PushOptions options;
   options.name = nameOf(form);
   return memory->home->engine().pushSync(
-      [run = std::move(run)] { return run.run(); }, context(), reads, writes,
-      options);
+      [run = std::move(run)](const RunContext &context) {
+        return run.run(context);
+      },
+      context(), reads, writes, options);
+}
+
+Status Executor::compile(ProgramForm form) {
+  return std::move(state->prepare(form).status());
 }
 
 Status Executor::State::run(ProgramForm form, std::span<const NDArray> heads) {
@@ -374,15 +440,28 @@ static Status checkHead(const NDArray &head, const TensorType &type,
   return Status::ok();
 }
 
-Result<std::vector<NDArray>>
-Executor::State::completeHeads(std::span<const NDArray> heads) {
-  size_t count = outputs.size();
-  if (!heads.empty() && heads.size() != count)
+Status dlc::rt::checkHeads(const Network &network,
+                           std::span<const NDArray> outputs,
+                           std::span<const NDArray> heads) {
+  if (heads.size() != outputs.size())
     return makeError(StatusCode::InvalidArgument,
                      "expected a gradient for each of the %zu outputs (%s), "
                      "got %zu",
-                     count, joinNames(network->outputs()).c_str(),
+                     outputs.size(), joinNames(network.outputs()).c_str(),
                      heads.size());
+  for (size_t i = 0; i != outputs.size(); ++i)
+    if (isFloat(outputs[i].type())) {
+      DLC_RETURN_IF_ERROR(
+          checkHead(heads[i], typeOf(outputs[i]), network.outputs()[i]));
+      DLC_RETURN_IF_ERROR(checkSameEngine(outputs[i], heads[i]));
+      DLC_RETURN_IF_ERROR(checkHost(heads[i].context()));
+    }
+  return Status::ok();
+}
+
+Result<std::vector<NDArray>>
+Executor::State::completeHeads(std::span<const NDArray> heads) {
+  size_t count = outputs.size();
   if (heads.empty() && ones.empty()) {
     std::vector<NDArray> made(count);
     for (size_t i = 0; i != count; ++i) {
@@ -400,12 +479,6 @@ Executor::State::completeHeads(std::span<const NDArray> heads) {
   }
   if (heads.empty())
     return ones;
-  for (size_t i = 0; i != count; ++i)
-    if (isFloat(types.outputs[i].type)) {
-      DLC_RETURN_IF_ERROR(
-          checkHead(heads[i], types.outputs[i], network->outputs()[i]));
-      DLC_RETURN_IF_ERROR(checkSameEngine(outputs[i], heads[i]));
-      DLC_RETURN_IF_ERROR(checkHost(heads[i].context()));
-    }
+  DLC_RETURN_IF_ERROR(checkHeads(*network, outputs, heads));
   return std::vector<NDArray>(heads.begin(), heads.end());
 }

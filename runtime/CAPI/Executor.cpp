@@ -3,6 +3,7 @@
 #include "dlc-c/Executor.h"
 
 #include "Handles.h"
+#include "dlc/runtime/Binding/DataParallel.h"
 #include "dlc/runtime/Binding/Executor.h"
 #include "dlc/runtime/CAPI/Known.h"
 #include "dlc/runtime/CAPI/Options.h"
@@ -14,8 +15,11 @@ struct DlcNetworkImpl {
 };
 
 struct DlcExecutorImpl {
-  std::unique_ptr<Executor> executor;
-  std::string text; ///< What was handed out last.
+  std::unique_ptr<BoundNetwork> executor;
+  /// What it is: one of the two.
+  Executor *whole = nullptr;
+  DataParallelExecutor *parallel = nullptr;
+  std::string text = {}; ///< What was handed out last.
 };
 
 static_assert(DLC_GRADIENT_NULL == int(GradientRequest::Null) &&
@@ -30,8 +34,26 @@ static DlcStatus handOut(Result<std::unique_ptr<Executor>> result,
                          DlcExecutor *executor) {
   if (!result.isOk())
     return wrap(std::move(result.status()));
-  *executor = new DlcExecutorImpl{std::move(*result), {}};
+  Executor *whole = result->get();
+  *executor = new DlcExecutorImpl{std::move(*result), whole};
   return nullptr;
+}
+
+static DlcStatus handOut(Result<std::unique_ptr<DataParallelExecutor>> result,
+                         DlcExecutor *executor) {
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  DataParallelExecutor *parallel = result->get();
+  *executor = new DlcExecutorImpl{std::move(*result), nullptr, parallel};
+  return nullptr;
+}
+
+/// For what an executor of parts does not do.
+static Status checkWhole(DlcExecutor executor) {
+  if (executor->whole)
+    return Status::ok();
+  return makeError(StatusCode::Unsupported,
+                   "expected an executor of the whole batch, got one of parts");
 }
 
 static Status toRequest(DlcGradientRequest given, GradientRequest &request) {
@@ -47,10 +69,39 @@ static Status toOptions(const DlcExecutorOptions *given,
                         ExecutorOptions &options) {
   if (!given)
     return Status::ok();
-  DlcExecutorOptions known = {sizeof(known), nullptr, nullptr, 0};
+  DlcExecutorOptions known = {sizeof(known), nullptr, nullptr, 0, 0};
   DLC_RETURN_IF_ERROR(readOptions(*given, known));
   options.workers = known.pool ? known.pool->pool.get() : nullptr;
-  options.shared = known.shared ? known.shared->executor.get() : nullptr;
+  if (known.shared)
+    DLC_RETURN_IF_ERROR(checkWhole(known.shared));
+  options.shared = known.shared ? known.shared->whole : nullptr;
+  options.seed = known.seed;
+  options.releasesEarly = known.releasesEarly != 0;
+  return Status::ok();
+}
+
+static Status toOptions(const DlcParallelOptions *given,
+                        DataParallelOptions &options) {
+  if (!given)
+    return missing("options with devices");
+  DlcParallelOptions known = {sizeof(known), nullptr, 0,       nullptr,
+                              nullptr,       0,       nullptr, 0};
+  DLC_RETURN_IF_ERROR(readOptions(*given, known));
+  if ((known.deviceCount && !known.devices) ||
+      (known.batchedCount && !known.batched))
+    return missing("devices and names of arguments");
+  for (size_t i = 0; i != known.deviceCount; ++i)
+    DLC_RETURN_IF_ERROR(
+        toContext(known.devices[i], options.devices.emplace_back()));
+  if (known.workloads)
+    options.workloads.assign(known.workloads,
+                             known.workloads + known.deviceCount);
+  for (size_t i = 0; i != known.batchedCount; ++i) {
+    if (!known.batched[i])
+      return missing("the name of an argument");
+    options.batched.emplace_back(known.batched[i]);
+  }
+  options.workers = known.pool ? known.pool->pool.get() : nullptr;
   options.seed = known.seed;
   return Status::ok();
 }
@@ -74,7 +125,7 @@ static Status toKnown(const DlcKnownVariable *given, size_t count,
 }
 
 /// Element types that are given with other shapes are those that are bound.
-static Status checkTypesStay(const Executor &executor,
+static Status checkTypesStay(const BoundNetwork &executor,
                              const std::map<std::string, DataType> &types) {
   for (const auto &[name, type] : types) {
     Result<NDArray> array = executor.argument(name);
@@ -144,6 +195,30 @@ DlcStatus dlcExecutorBind(DlcNetwork network, const DlcBindings *bindings,
                  executor);
 }
 
+namespace {
+/// What is known and asked of new arrays.
+struct ArrayRequests {
+  KnownVariables known;
+  GradientRequest otherwise = GradientRequest::Null;
+  std::map<std::string, GradientRequest> asked;
+
+  Status read(const DlcKnownVariable *variables, size_t count,
+              DlcGradientRequest usual, const char *const *names,
+              const DlcGradientRequest *requests, size_t requestCount) {
+    if (requestCount && (!names || !requests))
+      return missing("names and requests");
+    DLC_RETURN_IF_ERROR(toKnown(variables, count, known));
+    DLC_RETURN_IF_ERROR(toRequest(usual, otherwise));
+    for (size_t i = 0; i != requestCount; ++i) {
+      if (!names[i])
+        return missing("the name of an argument");
+      DLC_RETURN_IF_ERROR(toRequest(requests[i], asked[names[i]]));
+    }
+    return Status::ok();
+  }
+};
+} // namespace
+
 DlcStatus dlcExecutorSimpleBind(
     DlcNetwork network, DlcArrayRuntime runtime, DlcContext context,
     const DlcKnownVariable *known, size_t knownCount,
@@ -152,19 +227,11 @@ DlcStatus dlcExecutorSimpleBind(
     const DlcExecutorOptions *options, DlcExecutor *executor) {
   if (!network || !runtime || !executor)
     return wrap(missing("a network, a runtime and a place for the executor"));
-  if (requestCount && (!names || !requests))
-    return wrap(missing("names and requests"));
-  KnownVariables variables;
-  GradientRequest usual = GradientRequest::Null;
-  std::map<std::string, GradientRequest> asked;
+  ArrayRequests arrays;
   ExecutorOptions chosen;
   Context place;
-  Status status = toKnown(known, knownCount, variables);
-  if (status.isOk())
-    status = toRequest(otherwise, usual);
-  for (size_t i = 0; status.isOk() && i != requestCount; ++i)
-    status = names[i] ? toRequest(requests[i], asked[names[i]])
-                      : missing("the name of an argument");
+  Status status =
+      arrays.read(known, knownCount, otherwise, names, requests, requestCount);
   if (status.isOk())
     status = toOptions(options, chosen);
   if (status.isOk())
@@ -172,8 +239,64 @@ DlcStatus dlcExecutorSimpleBind(
   if (!status.isOk())
     return wrap(std::move(status));
   return handOut(Executor::simpleBind(network->network, runtime->runtime,
-                                      variables, usual, asked, place, chosen),
+                                      arrays.known, arrays.otherwise,
+                                      arrays.asked, place, chosen),
                  executor);
+}
+
+DlcStatus dlcExecutorBindParallel(DlcNetwork network,
+                                  const DlcBindings *bindings,
+                                  const DlcParallelOptions *options,
+                                  DlcExecutor *executor) {
+  if (!network || !bindings || !executor)
+    return wrap(missing("a network, bindings and a place for the executor"));
+  Bindings known;
+  DataParallelOptions chosen;
+  Status status = toBindings(*bindings, known);
+  if (status.isOk())
+    status = toOptions(options, chosen);
+  if (!status.isOk())
+    return wrap(std::move(status));
+  return handOut(
+      DataParallelExecutor::bind(network->network, std::move(known), chosen),
+      executor);
+}
+
+DlcStatus dlcExecutorSimpleBindParallel(
+    DlcNetwork network, DlcArrayRuntime runtime, const DlcKnownVariable *known,
+    size_t knownCount, DlcGradientRequest otherwise, const char *const *names,
+    const DlcGradientRequest *requests, size_t requestCount,
+    const DlcParallelOptions *options, DlcExecutor *executor) {
+  if (!network || !runtime || !executor)
+    return wrap(missing("a network, a runtime and a place for the executor"));
+  ArrayRequests arrays;
+  DataParallelOptions chosen;
+  Status status =
+      arrays.read(known, knownCount, otherwise, names, requests, requestCount);
+  if (status.isOk())
+    status = toOptions(options, chosen);
+  if (!status.isOk())
+    return wrap(std::move(status));
+  return handOut(DataParallelExecutor::simpleBind(
+                     network->network, runtime->runtime, arrays.known, chosen,
+                     arrays.otherwise, arrays.asked),
+                 executor);
+}
+
+DlcStatus dlcExecutorPartRows(DlcExecutor executor, size_t device,
+                              int64_t *begin, int64_t *end) {
+  if (!executor || !begin || !end)
+    return wrap(missing("an executor and places for the rows"));
+  if (!executor->parallel)
+    return wrap(makeError(StatusCode::Unsupported,
+                          "expected an executor of parts, got one of the whole "
+                          "batch"));
+  std::span<const BatchRows> rows = executor->parallel->rows();
+  if (Status status = checkIndex(device, rows.size()); !status.isOk())
+    return wrap(std::move(status));
+  *begin = rows[device].begin;
+  *end = rows[device].end;
+  return nullptr;
 }
 
 DlcStatus dlcExecutorReshape(DlcExecutor executor,
@@ -184,7 +307,9 @@ DlcStatus dlcExecutorReshape(DlcExecutor executor,
     return wrap(missing("an executor and a place for the new one"));
   KnownVariables known;
   DlcReshapeOptions chosen = {sizeof(chosen), 0, 0};
-  Status status = toKnown(shapes, count, known);
+  Status status = checkWhole(executor);
+  if (status.isOk())
+    status = toKnown(shapes, count, known);
   if (status.isOk())
     status = checkTypesStay(*executor->executor, known.types);
   if (status.isOk() && options)
@@ -192,7 +317,7 @@ DlcStatus dlcExecutorReshape(DlcExecutor executor,
   if (!status.isOk())
     return wrap(std::move(status));
   return handOut(
-      executor->executor->reshape(
+      executor->whole->reshape(
           known.shapes, {chosen.allowsOthers != 0, chosen.allowsGrowth != 0}),
       reshaped);
 }
@@ -243,7 +368,7 @@ struct NamedList {
 };
 } // namespace
 
-static NamedList listOf(const Executor &executor, DlcExecutorArrays kind) {
+static NamedList listOf(const BoundNetwork &executor, DlcExecutorArrays kind) {
   const Network &network = executor.network();
   switch (kind) {
   case DLC_ARRAYS_OUTPUT:
@@ -289,7 +414,7 @@ DlcStatus dlcExecutorFind(DlcExecutor executor, DlcExecutorArrays kind,
                           const char *name, DlcNDArray *array) {
   if (!executor || !name || !array)
     return wrap(missing("an executor, a name and a place for the array"));
-  const Executor &known = *executor->executor;
+  const BoundNetwork &known = *executor->executor;
   switch (kind) {
   case DLC_ARRAYS_OUTPUT:
     return handOut(known.output(name), array);
@@ -322,7 +447,7 @@ DlcStatus dlcExecutorCopyParameters(DlcExecutor executor,
       return wrap(missing("a name"));
     named[names[i]] = toArray(values[i]);
   }
-  Executor &known = *executor->executor;
+  BoundNetwork &known = *executor->executor;
   bool allows = allowsUnknown != 0;
   return wrap(kind == DLC_ARRAYS_ARGUMENT
                   ? known.copyParameters(named, {}, allows)
@@ -337,13 +462,15 @@ DlcStatus dlcExecutorSetMonitor(DlcExecutor executor, DlcMonitor monitor,
                                 void *data, int tellsVariables) {
   if (!executor)
     return wrap(missing("an executor"));
+  if (Status status = checkWhole(executor); !status.isOk())
+    return wrap(std::move(status));
   Executor::Monitor function;
   if (monitor)
     function = [monitor, data](const std::string &name, const NDArray &array) {
       DlcNDArrayImpl handle{array};
       monitor(data, name.c_str(), &handle);
     };
-  executor->executor->setMonitor(std::move(function), tellsVariables != 0);
+  executor->whole->setMonitor(std::move(function), tellsVariables != 0);
   return nullptr;
 }
 

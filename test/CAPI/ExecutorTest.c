@@ -279,6 +279,166 @@ static void testGroups(DlcArrayRuntime runtime) {
   dlcSymbolDestroy(symbols[1]);
 }
 
+static void testBadParallel(DlcNetwork network, DlcArrayRuntime runtime,
+                            const DlcParallelOptions *good) {
+  static const int64_t shape[] = {5, 1};
+  static const double workloads[] = {1, -1}, loads[] = {1, 1, 1, 1, 1, 1};
+  DlcContext many[6], foreign[] = {cpu, {DLC_DEVICE_CUDA, 0}};
+  const char *twice[] = {"x", "x"}, *unknown[] = {"y"}, *none[] = {NULL};
+  DlcKnownVariable known = {"x", shape, 2, DLC_F32};
+  DlcParallelOptions options[9];
+  static const struct {
+    DlcStatusCode code;
+    const char *message;
+  } expected[] = {
+      {DLC_INVALID_ARGUMENT, "expected at least one device, got none"},
+      {DLC_INVALID_ARGUMENT, "expected workloads above 0, got -1"},
+      {DLC_INVALID_ARGUMENT, "a row for each of 6 devices, got none of 5"},
+      {DLC_UNSUPPORTED, "device 1: "},
+      {DLC_INVALID_ARGUMENT, "'x': expected each argument with the batch once"},
+      {DLC_INVALID_ARGUMENT, "an argument (x, f_weight) with the batch, got "
+                             "'y'"},
+      {DLC_INVALID_ARGUMENT, "expected the name of an argument, got null"},
+      {DLC_INVALID_ARGUMENT, "expected devices and names of arguments"},
+      {DLC_INVALID_ARGUMENT, "expected structSize to be set"},
+  };
+  DlcExecutor executor = NULL;
+  for (int i = 0; i < 6; ++i)
+    many[i] = cpu;
+  for (int i = 0; i < 9; ++i)
+    options[i] = *good;
+  options[0].deviceCount = 0;
+  options[1].workloads = workloads;
+  options[2].devices = many;
+  options[2].deviceCount = 6;
+  options[2].workloads = loads;
+  options[3].devices = foreign;
+  options[4].batched = twice;
+  options[4].batchedCount = 2;
+  options[5].batched = unknown;
+  options[6].batched = none;
+  options[7].devices = NULL;
+  options[8].structSize = 0;
+  for (int i = 0; i < 9; ++i)
+    CHECK_ERROR(dlcExecutorSimpleBindParallel(network, runtime, &known, 1,
+                                              DLC_GRADIENT_WRITE, NULL, NULL, 0,
+                                              &options[i], &executor),
+                expected[i].code, expected[i].message);
+  CHECK_ERROR(dlcExecutorSimpleBindParallel(network, runtime, &known, 1,
+                                            DLC_GRADIENT_WRITE, NULL, NULL, 0,
+                                            NULL, &executor),
+              DLC_INVALID_ARGUMENT, "expected options with devices, got null");
+  CHECK(executor == NULL);
+}
+
+/* What executors of parts do not do, and those of the whole not. */
+static void testPartsOnly(DlcNetwork network, DlcArrayRuntime runtime,
+                          DlcExecutor parallel) {
+  static const int64_t shape[] = {5, 1};
+  DlcKnownVariable known = {"x", shape, 2, DLC_F32};
+  DlcExecutorOptions options = {.structSize = sizeof(options),
+                                .shared = parallel};
+  DlcExecutor whole = NULL;
+  int64_t begin = 0, end = 0;
+  CHECK_ERROR(dlcExecutorReshape(parallel, &known, 1, NULL, &whole),
+              DLC_UNSUPPORTED, "of the whole batch, got one of parts");
+  CHECK_ERROR(dlcExecutorSetMonitor(parallel, countNodes, &told, 0),
+              DLC_UNSUPPORTED, "got one of parts");
+  CHECK_ERROR(dlcExecutorSimpleBind(network, runtime, cpu, &known, 1,
+                                    DLC_GRADIENT_NULL, NULL, NULL, 0, &options,
+                                    &whole),
+              DLC_UNSUPPORTED, "got one of parts");
+  CHECK_ERROR(dlcExecutorPartRows(parallel, 2, &begin, &end),
+              DLC_INVALID_ARGUMENT, "below 2, got 2");
+  options.shared = NULL;
+  options.releasesEarly = 1;
+  CHECK_OK(dlcExecutorSimpleBind(network, runtime, cpu, &known, 1,
+                                 DLC_GRADIENT_NULL, NULL, NULL, 0, &options,
+                                 &whole));
+  CHECK_ERROR(dlcExecutorPartRows(whole, 0, &begin, &end), DLC_UNSUPPORTED,
+              "got one of the whole batch");
+  dlcExecutorDestroy(whole);
+}
+
+/* y = w x of five rows, on two devices. */
+static void testParallel(DlcArrayRuntime runtime) {
+  static const int64_t shape[] = {5, 1};
+  static const float x[] = {1, 2, 3, 4, 5}, two = 2;
+  static const double workloads[] = {3, 2};
+  static const char *batched[] = {"x"};
+  const char *keys[] = {"num_hidden", "no_bias"}, *values[] = {"1", "True"};
+  DlcContext devices[] = {cpu, {DLC_DEVICE_CPU, 1}};
+  DlcParallelOptions options = {.structSize = sizeof(options),
+                                .devices = devices,
+                                .deviceCount = 2,
+                                .workloads = workloads,
+                                .batched = batched,
+                                .batchedCount = 1};
+  DlcKnownVariable known = {"x", shape, 2, DLC_F32};
+  DlcSymbol data = variable("x"), dense = NULL;
+  DlcNetwork network = NULL;
+  DlcExecutor executor = NULL, other = NULL;
+  CHECK_OK(dlcSymbolCreateAtomic("FullyConnected", keys, values, 2, &dense));
+  CHECK_OK(dlcSymbolCompose(dense, "f", NULL, &data, 1));
+  CHECK_OK(dlcSymbolMakeNetwork(dense, NULL, &network));
+  testBadParallel(network, runtime, &options);
+  CHECK_OK(dlcExecutorSimpleBindParallel(network, runtime, &known, 1,
+                                         DLC_GRADIENT_WRITE, NULL, NULL, 0,
+                                         &options, &executor));
+  for (int i = 0; i < 2; ++i) {
+    int64_t begin = -1, end = -1;
+    CHECK_OK(dlcExecutorPartRows(executor, (size_t)i, &begin, &end));
+    CHECK(begin == 3 * i && end == 3 + 2 * i);
+  }
+  testPartsOnly(network, runtime, executor);
+  set(executor, "x", x, sizeof(x));
+  set(executor, "f_weight", &two, sizeof(two));
+  CHECK_OK(dlcExecutorForwardBackward(executor, NULL, 0));
+  DlcNDArray arrays[3] = {NULL, NULL, NULL}, gradients[2] = {NULL, NULL};
+  float y[5] = {0}, sum = 0;
+  CHECK_OK(dlcExecutorArray(executor, DLC_ARRAYS_OUTPUT, 0, &arrays[0]));
+  CHECK_OK(dlcNDArrayCopyToHost(arrays[0], y, sizeof(y)));
+  for (int i = 0; i < 5; ++i)
+    CHECK(y[i] == 2 * x[i]);
+  CHECK_OK(dlcExecutorFind(executor, DLC_ARRAYS_GRADIENT, "f_weight",
+                           &gradients[1]));
+  CHECK_OK(dlcNDArrayCopyToHost(gradients[1], &sum, sizeof(sum)));
+  CHECK(sum == 15);
+  const char *text = NULL;
+  CHECK_OK(dlcExecutorDescribe(executor, &text));
+  CHECK(strstr(text, "cpu:1: rows 3 to 5") != NULL);
+
+  /* The same arrays; the sum is added to what the gradient holds. */
+  CHECK_OK(dlcExecutorFind(executor, DLC_ARRAYS_ARGUMENT, "x", &arrays[1]));
+  CHECK_OK(
+      dlcExecutorFind(executor, DLC_ARRAYS_ARGUMENT, "f_weight", &arrays[2]));
+  DlcGradientRequest requests[] = {DLC_GRADIENT_NULL, DLC_GRADIENT_ADD};
+  DlcBindings bindings = {.structSize = sizeof(bindings),
+                          .arguments = arrays + 1,
+                          .argumentCount = 2,
+                          .gradients = gradients,
+                          .requests = requests};
+  CHECK_OK(dlcExecutorBindParallel(network, &bindings, &options, &other));
+  CHECK_OK(dlcExecutorForward(other, 1));
+  CHECK_OK(dlcExecutorBackward(other, NULL, 0));
+  CHECK_OK(dlcNDArrayCopyToHost(gradients[1], &sum, sizeof(sum)));
+  CHECK(sum == 30);
+  bindings.gradients = arrays;
+  CHECK_ERROR(dlcExecutorBindParallel(network, &bindings, &options, &other),
+              DLC_INVALID_ARGUMENT,
+              "'f_weight': expected a gradient of 1x1xf32");
+  CHECK_OK(dlcNDArrayCopyToHost(gradients[1], &sum, sizeof(sum)));
+  CHECK(sum == 30);
+  for (int i = 0; i < 3; ++i)
+    dlcNDArrayDestroy(arrays[i]);
+  dlcNDArrayDestroy(gradients[1]);
+  dlcExecutorDestroy(executor);
+  dlcExecutorDestroy(other);
+  dlcNetworkDestroy(network);
+  dlcSymbolDestroy(dense);
+  dlcSymbolDestroy(data);
+}
+
 int main(void) {
   DlcEngine engine = NULL;
   DlcArrayRuntime runtime = NULL;
@@ -300,6 +460,7 @@ int main(void) {
   testSeeds(runtime);
   testGradientSymbol(runtime);
   testGroups(runtime);
+  testParallel(runtime);
   dlcNetworkDestroy(network);
   dlcArrayRuntimeDestroy(runtime);
   dlcEngineDestroy(engine);

@@ -12,6 +12,7 @@
 using namespace dlc;
 using namespace dlc::test;
 using rt::BatchRows;
+using rt::BoundNetwork;
 using rt::Context;
 using rt::DataParallelExecutor;
 using rt::DataParallelOptions;
@@ -44,11 +45,12 @@ DataParallelOptions onDevices(int16_t count) {
 
 std::unique_ptr<DataParallelExecutor>
 bindParts(const DataParallelOptions &options,
-          const std::shared_ptr<ArrayRuntime> &runtime = makeRuntime()) {
+          const std::map<std::string, GradientRequest> &requests = {}) {
   auto network = makeNetwork(makeNet());
   EXPECT_TRUE(network.isOk()) << network.status().message();
-  auto executor = DataParallelExecutor::simpleBind(*network, runtime,
-                                                   knownOf(kBatch), options);
+  auto executor = DataParallelExecutor::simpleBind(
+      *network, makeRuntime(), knownOf(kBatch), options, GradientRequest::Write,
+      requests);
   EXPECT_TRUE(executor.isOk()) << executor.status().message();
   return executor.isOk() ? std::move(*executor) : nullptr;
 }
@@ -62,7 +64,7 @@ Floats randomFloats(size_t count, uint32_t seed) {
 }
 
 /// The same values for the same argument in every executor.
-template <typename ExecutorT> void writeArguments(const ExecutorT &executor) {
+void writeArguments(const BoundNetwork &executor) {
   for (size_t i = 0; i < executor.arguments().size(); ++i)
     write(executor.arguments()[i],
           randomFloats(executor.arguments()[i].size(), i));
@@ -74,14 +76,14 @@ void append(Floats &to, const Floats &from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// What parts of the batch give one after the other.
+/// What parts of the batch give one after the other; of states the mean.
 struct ByHand {
   std::vector<Floats> gradients, states;
   Floats output;
 };
 
 /// A run of an executor, as one program or as two.
-template <typename ExecutorT> void run(ExecutorT &executor, bool inParts) {
+void run(BoundNetwork &executor, bool inParts) {
   if (!inParts) {
     EXPECT_OK(executor.forwardBackward());
     return;
@@ -114,10 +116,17 @@ ByHand runByHand(std::span<const BatchRows> parts, bool inParts = false) {
         for (size_t k = 0; k < term.size(); ++k)
           result.gradients[i][k] += term[k];
     }
-    for (const NDArray &state : executor->auxiliaryStates())
+    for (size_t i = 0; i < executor->auxiliaryStates().size(); ++i) {
+      Floats term = read(executor->auxiliaryStates()[i]);
       if (isFirst)
-        result.states.push_back(read(state));
+        result.states.push_back(term);
+      for (size_t k = 0; k < term.size() && !isFirst; ++k)
+        result.states[i][k] += term[k];
+    }
   }
+  for (Floats &state : result.states)
+    for (float &value : state)
+      value /= static_cast<float>(parts.size());
   return result;
 }
 
@@ -143,7 +152,10 @@ TEST(DataParallelTest, SplitsBatchesByWorkload) {
             (std::vector<BatchRows>{{0, 2}, {2, 6}, {6, 9}}));
   EXPECT_EQ(*split(10, {1, 1, 1}),
             (std::vector<BatchRows>{{0, 3}, {3, 7}, {7, 10}}));
-  EXPECT_FAILS(split(10, {}).status(), InvalidArgument, "got 0");
+  EXPECT_FAILS(split(10, {}).status(), InvalidArgument, "workload, got none");
+  EXPECT_FAILS(split(10, {1, -2}).status(), InvalidArgument, "above 0, got -2");
+  EXPECT_FAILS(split(10, {1e308, 1e308}).status(), InvalidArgument,
+               "a finite sum, got inf");
   EXPECT_FAILS(split(10, {1, 0}).status(), InvalidArgument, "above 0, got 0");
   EXPECT_FAILS(split(10, {1, NAN}).status(), InvalidArgument, "above 0");
   EXPECT_FAILS(split(10, {1, INFINITY}).status(), InvalidArgument, "above 0");
@@ -182,11 +194,9 @@ TEST(DataParallelTest, GivesMoreToDevicesOfMoreWorkload) {
 }
 
 TEST(DataParallelTest, AddsToFormerGradients) {
-  DataParallelOptions options = onDevices(2);
-  options.requests = {{"x", GradientRequest::Add},
-                      {"b_bias", GradientRequest::Add},
-                      {"a_bias", GradientRequest::Null}};
-  auto executor = bindParts(options);
+  auto executor = bindParts(onDevices(2), {{"x", GradientRequest::Add},
+                                           {"b_bias", GradientRequest::Add},
+                                           {"a_bias", GradientRequest::Null}});
   ASSERT_TRUE(executor);
   EXPECT_OK(executor->gradient("x")->fill(100));
   EXPECT_OK(executor->gradient("b_bias")->fill(1000));
@@ -210,17 +220,126 @@ TEST(DataParallelTest, AddsToFormerGradients) {
                "expected a gradient of 10x3xf32, got 10xf32");
 }
 
-TEST(DataParallelTest, RefusesWhatHasNoParts) {
+// Whatever is written between runs, as with an executor on one device.
+TEST(DataParallelTest, TakesStatesFromTheWhole) {
+  auto executor = bindParts(onDevices(2));
+  ASSERT_TRUE(executor);
+  writeArguments(*executor);
+  run(*executor, false);
+  const NDArray &mean = executor->auxiliaryStates()[0];
+  Floats first = read(mean);
+  run(*executor, false);
+  EXPECT_NE(read(mean), first);
+  EXPECT_OK(mean.fill(1));
+  EXPECT_OK(executor->auxiliaryStates()[1].fill(1));
+  run(*executor, false);
+  EXPECT_EQ(read(mean), first);
+  // Inference leaves them, and computes with them on each device.
+  EXPECT_OK(executor->forward());
+  EXPECT_EQ(read(mean), first);
+  auto single = take(simpleBind(makeNet(), makeRuntime(), knownOf(kBatch)));
+  ASSERT_TRUE(single);
+  writeArguments(*single);
+  for (size_t i = 0; i < 2; ++i)
+    write(single->auxiliaryStates()[i], read(executor->auxiliaryStates()[i]));
+  EXPECT_OK(single->forward());
+  Floats parts = read(executor->outputs()[0]),
+         whole = read(single->outputs()[0]);
+  for (size_t i = 0; i < whole.size(); ++i)
+    EXPECT_NEAR(parts[i], whole[i], 1e-5) << i;
+}
+
+TEST(DataParallelTest, BindsArraysOfTheCaller) {
   auto runtime = makeRuntime();
-  auto status = [&](const DataParallelOptions &options,
-                    const Symbol &symbol = makeNet()) {
-    auto network = makeNetwork(symbol);
-    EXPECT_TRUE(network.isOk());
-    auto bound = DataParallelExecutor::simpleBind(*network, runtime,
-                                                  knownOf(kBatch), options);
+  auto network = makeNetwork(makeNet());
+  ASSERT_TRUE(network.isOk());
+  auto types = (*network)->infer(knownOf(kBatch));
+  ASSERT_TRUE(types.isOk());
+  Bindings bindings;
+  auto add = [&](const rt::TensorType &type, std::vector<NDArray> &arrays) {
+    arrays.push_back(makeArray(runtime, type.shape,
+                               Floats(*rt::elementCount(type.shape), 3)));
+  };
+  for (const rt::TensorType &type : types->arguments) {
+    add(type, bindings.arguments);
+    add(type, bindings.gradients);
+  }
+  for (const rt::TensorType &type : types->auxiliaryStates)
+    add(type, bindings.auxiliaryStates);
+  auto status = [&](const Bindings &given, DataParallelOptions options) {
+    auto bound = DataParallelExecutor::bind(*network, given, options);
     return std::move(bound.status());
   };
-  EXPECT_FAILS(status({}), InvalidArgument, "each of 1 devices, got 0");
+  // Failed binds, which leave the arrays as they are.
+  Bindings wrong = bindings;
+  wrong.gradients[0] = makeArray(runtime, {5, kWidth}, Floats(5 * kWidth));
+  EXPECT_FAILS(status(wrong, onDevices(2)), InvalidArgument,
+               "argument 'x': expected a gradient of 10x6xf32, got 5x6xf32");
+  wrong = bindings;
+  wrong.arguments[1] = makeArray(runtime, {5, 7}, Floats(35));
+  wrong.gradients.clear();
+  EXPECT_FAILS(status(wrong, onDevices(2)), InvalidArgument, "a_weight");
+  wrong = bindings;
+  wrong.arguments.pop_back();
+  EXPECT_FAILS(status(wrong, onDevices(2)), InvalidArgument,
+               "expected 7 arguments");
+  DataParallelOptions elsewhere = onDevices(2);
+  std::swap(elsewhere.devices[0], elsewhere.devices[1]);
+  EXPECT_FAILS(status(bindings, elsewhere), InvalidArgument,
+               "on the first device, cpu:1, got them on cpu:0");
+  EXPECT_FAILS(status(bindings, onDevices(11)), InvalidArgument,
+               "expected a row for each of 11 devices");
+  for (const auto *arrays :
+       {&bindings.arguments, &bindings.gradients, &bindings.auxiliaryStates})
+    for (const NDArray &array : *arrays)
+      EXPECT_EQ(read(array), Floats(array.size(), 3));
+
+  auto executor = DataParallelExecutor::bind(*network, bindings, onDevices(2));
+  ASSERT_TRUE(executor.isOk()) << executor.status().message();
+  EXPECT_TRUE(
+      (*executor)->argument("x")->sharesMemoryWith(bindings.arguments[0]));
+  writeArguments(**executor);
+  EXPECT_OK((*executor)->forwardBackward());
+  expectAsByHand(**executor, runByHand((*executor)->rows()));
+  EXPECT_NE(read(bindings.gradients[1]),
+            Floats(bindings.gradients[1].size(), 3));
+  std::string text = (*executor)->describe();
+  EXPECT_NE(text.find("cpu:1: rows 5 to 10\nstep: "), std::string::npos)
+      << text;
+}
+
+TEST(DataParallelTest, PushesNothingWithWrongHeads) {
+  auto executor = bindParts(onDevices(2));
+  ASSERT_TRUE(executor);
+  auto runtime = executor->arguments()[0].runtime();
+  writeArguments(*executor);
+  run(*executor, false);
+  EXPECT_OK(executor->outputs()[0].fill(7));
+  NDArray none;
+  EXPECT_FAILS(executor->forwardBackward({&none, 1}), InvalidArgument,
+               "output 'b_output': expected a gradient of 10x3xf32, got null");
+  NDArray two[] = {none, none};
+  EXPECT_FAILS(executor->forwardBackward(two), InvalidArgument,
+               "each of the 1 outputs (b_output), got 2");
+  auto elsewhere = makeArray(makeRuntime(), {kBatch, 3}, Floats(kBatch * 3));
+  EXPECT_FAILS(executor->backward({&elsewhere, 1}), InvalidArgument, "engine");
+  EXPECT_EQ(read(executor->outputs()[0]), Floats(kBatch * 3, 7));
+  EXPECT_FAILS(executor->backward(), InvalidArgument, "expected a forward run");
+}
+
+TEST(DataParallelTest, RefusesWhatHasNoParts) {
+  auto runtime = makeRuntime();
+  auto status =
+      [&](const DataParallelOptions &options, const Symbol &symbol = makeNet(),
+          const std::map<std::string, GradientRequest> &requests = {}) {
+        auto network = makeNetwork(symbol);
+        EXPECT_TRUE(network.isOk());
+        auto bound = DataParallelExecutor::simpleBind(
+            *network, runtime, knownOf(kBatch), options, GradientRequest::Write,
+            requests);
+        return std::move(bound.status());
+      };
+  EXPECT_FAILS(status({}), InvalidArgument, "at least one device, got none");
   DataParallelOptions options = onDevices(2);
   options.workloads = {1};
   EXPECT_FAILS(status(options), InvalidArgument, "each of 2 devices, got 1");
@@ -228,14 +347,21 @@ TEST(DataParallelTest, RefusesWhatHasNoParts) {
   options = onDevices(2);
   options.batched = {"y"};
   EXPECT_FAILS(status(options), InvalidArgument, "with the batch, got 'y'");
-  options.batched = {"a_weight"};
+  options.batched = {"x", "a_weight"};
   EXPECT_FAILS(status(options), InvalidArgument,
-               "'a_weight': expected a known shape");
+               "'a_weight': expected a batch of 10, got 5");
+  options.batched = {"x", "x"};
+  EXPECT_FAILS(status(options), InvalidArgument, "'x': expected each argument");
   options.batched.clear();
   EXPECT_FAILS(status(options), InvalidArgument, "with the batch, got none");
   options = onDevices(2);
-  options.requests = {{"y", GradientRequest::Add}};
-  EXPECT_FAILS(status(options), InvalidArgument, "the gradient of, got 'y'");
+  EXPECT_FAILS(status(options, makeNet(), {{"y", GradientRequest::Add}}),
+               InvalidArgument, "the gradient of, got 'y'");
+  options.devices[1] = Context::cuda(0);
+  EXPECT_FAILS(status(options), Unsupported, "device 1: ");
+  options.devices[1] = Context::cpu(-1);
+  EXPECT_FAILS(status(options), InvalidArgument,
+               "expected a device, got kind 1 with number -1");
   EXPECT_FAILS(status(onDevices(2), Symbol::apply("mean", {makeNet()})),
                Unsupported, "expected a row for each of the batch");
   Symbol sum = makeNet() + Symbol::variable("label");

@@ -7,6 +7,7 @@
 
 #include "dlc/Symbol/Json.h"
 #include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/Binding/DataParallel.h"
 #include "dlc/runtime/IO/Numpy.h"
 
 using namespace dlc;
@@ -93,3 +94,43 @@ TEST(OracleTest, RunsANetworkAsMXNetDoes) { expectAsMXNet("network"); }
 
 /// Batch normalisation with the batch's statistics, and a layer with a label.
 TEST(OracleTest, TrainsAsMXNetDoes) { expectAsMXNet("training"); }
+
+/// A batch on two devices, three runs: sums of gradients, and states that
+/// follow the mean of what the devices see.
+TEST(OracleTest, TrainsPartsOfABatchAsMXNetDoes) {
+  auto values = readValues("parallel");
+  auto network = makeNetwork(readNetwork("training"));
+  ASSERT_TRUE(network.isOk()) << network.status().message();
+  rt::DataParallelOptions options;
+  options.devices = {rt::Context::cpu(0), rt::Context::cpu(1)};
+  options.workloads = {3, 2};
+  options.batched = {"data", "label"};
+  rt::KnownVariables known;
+  known.shapes["data"] = values["data"].shape;
+  for (bool isStep : {false, true}) {
+    auto bound = rt::DataParallelExecutor::simpleBind(*network, makeRuntime(),
+                                                      known, options);
+    ASSERT_TRUE(bound.isOk()) << bound.status().message();
+    rt::DataParallelExecutor &executor = **bound;
+    for (const std::string &name : executor.network().arguments())
+      write(*executor.argument(name), floatsOf(values[name]));
+    for (const std::string &name : executor.network().auxiliaryStates())
+      write(*executor.auxiliaryState(name), floatsOf(values[name]));
+    for (int run = 0; run < 3; ++run) {
+      if (isStep) {
+        EXPECT_OK(executor.forwardBackward());
+      } else {
+        EXPECT_OK(executor.forward(true));
+        EXPECT_OK(executor.backward());
+      }
+    }
+    expectClose(read(executor.outputs()[0]), floatsOf(values["out"]), "out");
+    for (const std::string &name : executor.network().arguments())
+      if (name != "label")
+        expectClose(read(*executor.gradient(name)),
+                    floatsOf(values["grad:" + name]), name);
+    for (const std::string &name : executor.network().auxiliaryStates())
+      expectClose(read(*executor.auxiliaryState(name)),
+                  floatsOf(values["new:" + name]), name);
+  }
+}

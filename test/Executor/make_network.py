@@ -7,6 +7,10 @@ usage: make_network.py FOLDER     (needs mxnet 1.9.1, Python 3.8, numpy < 1.24)
 Writes NAME-symbol.json and NAME.npz for each network: arguments and auxiliary
 states by name, "head", "out", "grad:<argument>", the gradients that
 backward(head) adds to ones, and "new:<state>", what the run leaves in a state.
+
+Also parallel.npz, of the second network in a Module on two devices, three rows
+of the batch on one and two on the other: gradients summed over the devices, and
+states that the executors' get_params() reads out, after three runs.
 """
 import os
 import sys
@@ -62,8 +66,41 @@ def write(folder, name, symbol):
     np.savez(os.path.join(folder, name + ".npz"), head=head, out=out, **values)
 
 
+def write_parallel(folder):
+    random = np.random.RandomState(11)
+    symbol, shape = training(), (5, 3, 6, 6)
+    module = mx.mod.Module(symbol, context=[mx.cpu(0), mx.cpu(1)], work_load_list=[3, 2],
+                           data_names=["data"], label_names=["label"])
+    module.bind([("data", shape)], [("label", shape[:1])], inputs_need_grad=True)
+    shapes, _, state_shapes = symbol.infer_shape(data=shape)
+    values = {n: random.randn(*s).astype("f4")
+              for n, s in zip(symbol.list_arguments(), shapes)}
+    values["label"] = np.array([2, 0, 1, 1, 0], "f4")
+    states = symbol.list_auxiliary_states()
+    for state, s in zip(states, state_shapes):
+        values[state] = np.abs(random.randn(*s)).astype("f4")
+    parameters = [n for n in values if n not in states + ["data", "label"]]
+    module.init_params(arg_params={n: mx.nd.array(values[n]) for n in parameters},
+                       aux_params={n: mx.nd.array(values[n]) for n in states})
+    batch = mx.io.DataBatch([mx.nd.array(values["data"])], [mx.nd.array(values["label"])])
+    for _ in range(3):
+        module.forward_backward(batch)
+    group = module._exec_group
+    for name, terms in zip(group.param_names, group.grad_arrays):
+        values["grad:" + name] = sum(term.asnumpy() for term in terms)
+    values["grad:data"] = module.get_input_grads()[0].asnumpy()
+    # Module.get_params() asks the devices only after update().
+    means = {n: mx.nd.zeros(values[n].shape) for n in states}
+    group.get_params({n: mx.nd.zeros(values[n].shape) for n in parameters}, means)
+    for name, state in means.items():
+        values["new:" + name] = state.asnumpy()
+    np.savez(os.path.join(folder, "parallel.npz"), out=module.get_outputs()[0].asnumpy(),
+             **values)
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     write(sys.argv[1], "network", network())
     write(sys.argv[1], "training", training())
+    write_parallel(sys.argv[1])

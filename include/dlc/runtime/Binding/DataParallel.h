@@ -36,63 +36,71 @@ struct DataParallelOptions {
   /// Where the parts run, of the host; at least one. The first holds the arrays
   /// of the whole.
   std::vector<Context> devices;
-  /// The share of each device; none: equal ones.
+  /// The share of each device, finite and above 0; none: equal ones.
   std::vector<double> workloads;
-  /// The arguments that have the batch in their first dimension.
+  /// The arguments that have the batch in their first dimension, each once.
   std::vector<std::string> batched;
-  /// By the names of arguments, as in Executor::simpleBind().
-  GradientRequest otherwise = GradientRequest::Write;
-  std::map<std::string, GradientRequest> requests;
   /// As ExecutorOptions; the executor of device i begins at `seed` + i.
   WorkerPool *workers = nullptr;
   uint64_t seed = 0;
 };
 
-/// For one thread at a time. Its arrays are those of the whole, on the first
-/// device: callers write arguments and read outputs, gradients and states as
-/// those of an Executor.
+/// Its arrays are those of the whole, on the first device: callers write
+/// arguments and read outputs, gradients and states as those of an Executor.
 ///
-/// Everything is pushed: values go to the other devices before each run
-/// forward, and what a device gives comes back as soon as it has run. Those
-/// copies and sums go before runs that wait on the same device, those of
-/// arguments in front before others. Gradients are summed in the order of the
-/// devices, so that equal runs give equal bits.
+/// A run forward sends values to the other devices and takes the rows of their
+/// outputs back; one backward sums gradients, each in one operation and in the
+/// order of the devices, so that equal runs give equal bits. All that is pushed
+/// and goes on while devices compute: a sum starts as soon as its last term is
+/// there (ExecutorOptions::releasesEarly), in the engine's lane for urgent
+/// work. Among those that could, the one of the argument in front starts first,
+/// for the next run forward needs that first (as MXNet's priority=-index in
+/// python/mxnet/model.py).
 ///
-/// Batch normalisation sees the parts, as in MXNet; auxiliary states are those
-/// that the first device's part gives.
-class DataParallelExecutor {
+/// Batch normalisation sees the parts, as in MXNet. Each part updates auxiliary
+/// states from those of the whole, which then become the mean of what the parts
+/// give, each part counted once: what DataParallelExecutorGroup.get_params()
+/// reads out, computed after each run for training.
+class DataParallelExecutor final : public BoundNetwork {
 public:
-  ~DataParallelExecutor();
-  DataParallelExecutor(const DataParallelExecutor &) = delete;
-  DataParallelExecutor &operator=(const DataParallelExecutor &) = delete;
+  ~DataParallelExecutor() override;
 
-  /// Binds new arrays of zeros. `known` tells the shapes of the whole. Errors:
-  /// those of Executor::simpleBind() and splitBatch(); InvalidArgument (no
-  /// device, workloads that are not one for each, `batched` arguments that are
-  /// none, differ in their first dimension or have no shape in `known`,
-  /// another argument whose shape depends on the batch), Unsupported (an output
-  /// that has no row for each of its part's).
+  /// Binds arrays of the whole, all on the first device. Writes none of them.
+  /// Errors: those of Executor::bind() and splitBatch(); InvalidArgument (no
+  /// device, one that is none, workloads that are not one for each, `batched`
+  /// arguments that are none, are named twice or differ in their first
+  /// dimension, arrays on another device, another argument whose shape depends
+  /// on the batch), Unsupported (devices that are not the host's, an output
+  /// without a row for each of its part's, auxiliary states and gradients that
+  /// cannot be added, a network on devices of its own).
+  static Result<std::unique_ptr<DataParallelExecutor>>
+  bind(std::shared_ptr<const Network> network, Bindings whole,
+       const DataParallelOptions &options);
+
+  /// Binds new arrays of zeros, as Executor::simpleBind(); `known` tells the
+  /// types of the whole.
   static Result<std::unique_ptr<DataParallelExecutor>>
   simpleBind(std::shared_ptr<const Network> network,
              const std::shared_ptr<ArrayRuntime> &runtime,
-             const KnownVariables &known, const DataParallelOptions &options);
+             const KnownVariables &known, const DataParallelOptions &options,
+             GradientRequest otherwise = GradientRequest::Write,
+             const std::map<std::string, GradientRequest> &requests = {});
 
-  const Network &network() const;
   /// The rows of each device.
   std::span<const BatchRows> rows() const;
 
-  // As those of Executor; heads are gradients of the whole outputs.
-  Status forward(bool isTraining = false);
-  Status backward(std::span<const NDArray> heads = {});
-  Status forwardBackward(std::span<const NDArray> heads = {});
-
-  std::span<const NDArray> outputs() const;
-  std::span<const NDArray> arguments() const;
-  std::span<const NDArray> gradients() const; ///< Null where not requested.
-  std::span<const NDArray> auxiliaryStates() const;
-  /// By name. Errors: NotFound.
-  Result<NDArray> argument(const std::string &name) const;
-  Result<NDArray> gradient(const std::string &name) const;
+  // Of the whole. Nothing is pushed when one of these fails to compile or its
+  // heads do not fit.
+  const Network &network() const override;
+  Status forward(bool isTraining = false) override;
+  Status backward(std::span<const NDArray> heads = {}) override;
+  Status forwardBackward(std::span<const NDArray> heads = {}) override;
+  std::span<const NDArray> outputs() const override;
+  std::span<const NDArray> arguments() const override;
+  std::span<const NDArray> gradients() const override;
+  std::span<const NDArray> auxiliaryStates() const override;
+  /// The network, and for each device its rows and programs.
+  std::string describe() const override;
 
 private:
   struct State;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An executor runs a network forward and backward on arrays that are bound to
-// its variables. The model is MXNet's Executor: runs are pushed to the engine
-// of the arrays and return at once, in order with all other operations on them.
+// its variables. The model is MXNet's Executor.
 //
 //   auto executor = *Executor::bind(network, {.arguments = {a, b},
 //                                             .gradients = {gradA, gradB}});
@@ -13,8 +12,7 @@
 #ifndef DLC_RUNTIME_BINDING_EXECUTOR_H
 #define DLC_RUNTIME_BINDING_EXECUTOR_H
 
-#include "dlc/runtime/Binding/Network.h"
-#include "dlc/runtime/NDArray/NDArray.h"
+#include "dlc/runtime/Binding/BoundNetwork.h"
 
 #include <functional>
 #include <memory>
@@ -47,9 +45,14 @@ struct ExecutorOptions {
   /// Another executor of the same network whose compiled programs this one
   /// uses, too; null: those of `shared`, or its own.
   const Executor *programs = nullptr;
-  /// Where random numbers of runs for training begin: executors of one seed draw
-  /// the same.
+  /// Where random numbers of runs for training begin: executors of one seed
+  /// draw the same.
   uint64_t seed = 0;
+  /// A run gives each array back to the engine when it is over with it, not
+  /// all at its end: what waits for one, as the sum of a gradient with those of
+  /// other devices, starts while the run goes on. Takes the engine's lock once
+  /// for each array. Not arrays that share memory with others of the run.
+  bool releasesEarly = false;
 };
 
 struct ReshapeOptions {
@@ -60,17 +63,11 @@ struct ReshapeOptions {
 };
 
 /// For one thread at a time, together with all that share memory with it, as
-/// those that reshape() makes do. Arrays that it was given or gives out are handles:
-/// what is done with them is ordered with its runs by the engine. May be
-/// destroyed while its runs are under way.
-///
-/// Errors found by compiling or checking are returned; those of a run travel
-/// with the arrays that it writes.
-class Executor {
+/// those that reshape() makes do. Arrays that it was given or gives out are
+/// handles: what is done with them is ordered with its runs by the engine.
+class Executor final : public BoundNetwork {
 public:
-  ~Executor();
-  Executor(const Executor &) = delete;
-  Executor &operator=(const Executor &) = delete;
+  ~Executor() override;
 
   /// Binds arrays: the argument list has one array for each name, all of one
   /// engine and on one host device, or, for a network on several devices
@@ -96,39 +93,23 @@ public:
       const std::map<std::string, GradientRequest> &requests = {},
       Context context = Context::cpu(), const ExecutorOptions &options = {});
 
-  const Network &network() const;
+  const Network &network() const override;
+  Status forward(bool isTraining = false) override;
+  Status backward(std::span<const NDArray> heads = {}) override;
+  Status forwardBackward(std::span<const NDArray> heads = {}) override;
+  std::span<const NDArray> outputs() const override;
+  std::span<const NDArray> arguments() const override;
+  std::span<const NDArray> gradients() const override;
+  std::span<const NDArray> auxiliaryStates() const override;
+  /// The network, and bytes of each program compiled so far and of what they
+  /// share.
+  std::string describe() const override;
+  /// The second part of that.
+  std::string describePrograms() const;
 
-  /// Pushes a run forward. For training, auxiliary states are updated, and what
-  /// backward() needs is saved. Errors: those of compiling a program, once.
-  Status forward(bool isTraining = false);
-
-  /// Pushes a run backward, from the last forward(true). `heads` are the
-  /// gradients of the outputs, one each and null for those that are not of
-  /// floats; none at all stand for ones. Outputs of loss layers do not read
-  /// theirs. Errors: InvalidArgument (no forward(true) before, heads that do
-  /// not fit).
-  Status backward(std::span<const NDArray> heads = {});
-
-  /// Both at once, as one program: it needs less memory and time.
-  Status forwardBackward(std::span<const NDArray> heads = {});
-
-  // The arrays; those of outputs stay the same from run to run.
-  std::span<const NDArray> outputs() const;
-  std::span<const NDArray> arguments() const;
-  std::span<const NDArray> gradients() const; ///< Null where not requested.
-  std::span<const NDArray> auxiliaryStates() const;
-  /// By name. Errors: NotFound, which lists the names.
-  Result<NDArray> output(const std::string &name) const;
-  Result<NDArray> argument(const std::string &name) const;
-  Result<NDArray> gradient(const std::string &name) const;
-  Result<NDArray> auxiliaryState(const std::string &name) const;
-
-  /// Copies values into the arrays of those names, which are all checked before
-  /// one is written. Errors: InvalidArgument (another type or shape), NotFound
-  /// (an unknown name, unless `allowsUnknown`).
-  Status copyParameters(const std::map<std::string, NDArray> &arguments,
-                        const std::map<std::string, NDArray> &states = {},
-                        bool allowsUnknown = false);
+  /// Compiles a program now and not in its first run. Errors: those of
+  /// compiling it.
+  Status compile(ProgramForm form);
 
   /// An executor for other shapes of some variables. Arrays whose shape stays
   /// are the same; those that fit their former memory are views of it; memory
@@ -146,10 +127,6 @@ public:
   /// function ends that.
   using Monitor = std::function<void(const std::string &, const NDArray &)>;
   void setMonitor(Monitor monitor, bool tellsVariables = false);
-
-  /// The network, and what is planned: bytes of each program compiled so far
-  /// and of what they share, for people.
-  std::string describe() const;
 
 private:
   struct State;

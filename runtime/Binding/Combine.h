@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What devices send each other: copies and sums of arrays, ahead of
+// computations.
+
+#ifndef DLC_RUNTIME_BINDING_COMBINE_H
+#define DLC_RUNTIME_BINDING_COMBINE_H
+
+#include "dlc/runtime/NDArray/NDArray.h"
+
+#include <span>
+
+namespace dlc::rt {
+
+// Each pushes one operation of the engine's lane for urgent host work, where it
+// waits for no computation (as sums of MXNet's KVStore, src/kvstore/comm.h),
+// those of higher priority first. Arrays are of one engine, type and shape, on
+// host devices, and share no memory.
+
+/// target = source.
+Status pushCopy(const NDArray &source, const NDArray &target, int priority);
+
+/// target = (target + terms[0] + terms[1] + ...) / divisor, in this order;
+/// 16-bit floats in f32, rounded once. Errors: Unsupported (no floats of 16, 32
+/// or 64 bits).
+Status pushSum(std::span<const NDArray> terms, const NDArray &target,
+               int divisor, int priority);
+
+/// Whether pushSum() has a sum for elements of `type`.
+bool isSummable(DataType type);
+
+} // namespace dlc::rt
+
+#endif // DLC_RUNTIME_BINDING_COMBINE_H
