@@ -23,6 +23,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_FUSEOPERATORSPASS
@@ -45,6 +46,64 @@ struct Graph {
 };
 
 } // namespace
+
+namespace {
+/// Remembers which groups can be generated. Networks repeat their blocks, and
+/// asking converts a copy.
+class Legality {
+public:
+  bool canGenerate(ArrayRef<Operation *> group);
+
+private:
+  llvm::StringMap<bool> known;
+};
+} // namespace
+
+/// Equal for groups that convertKernel() sees no difference between: the same
+/// operations on one another's results, the same constants, and the same
+/// results with users outside.
+static std::string fingerprint(ArrayRef<Operation *> group) {
+  std::string text;
+  DenseMap<Value, unsigned> numbers;
+  DenseSet<Operation *> inside(group.begin(), group.end());
+  auto add = [&](const void *unique) {
+    text.append(reinterpret_cast<const char *>(&unique), sizeof(unique));
+  };
+  auto addNumber = [&](Value value) {
+    unsigned next = numbers.size();
+    auto [number, isNew] = numbers.try_emplace(value, next);
+    text += std::to_string(number->second) + ' ';
+    return isNew;
+  };
+  for (Operation *op : group) {
+    add(op->getName().getAsOpaquePointer());
+    add(op->getAttrDictionary().getAsOpaquePointer());
+    for (Value operand : op->getOperands()) {
+      if (!addNumber(operand))
+        continue;
+      add(operand.getType().getAsOpaquePointer());
+      if (auto constant = operand.getDefiningOp<graph::ConstantOp>())
+        add(Attribute(constant.getValue()).getAsOpaquePointer());
+    }
+    text += '>';
+    for (Value result : op->getResults()) {
+      addNumber(result);
+      add(result.getType().getAsOpaquePointer());
+      bool isSeen = llvm::any_of(result.getUsers(), [&](Operation *user) {
+        return !inside.contains(user);
+      });
+      text += isSeen ? '!' : '.';
+    }
+  }
+  return text;
+}
+
+bool Legality::canGenerate(ArrayRef<Operation *> group) {
+  auto [answer, isNew] = known.try_emplace(fingerprint(group), false);
+  if (isNew)
+    answer->second = conversion::canGenerate(group);
+  return answer->second;
+}
 
 /// What one kernel is on: a device, and a group of those that placement knows.
 static std::pair<Attribute, Attribute> placeOf(Operation *op) {
@@ -261,8 +320,9 @@ struct FuseOperators
       return;
     Block &block = getOperation().getBody().front();
     Graph graph = collect(block);
+    Legality legality;
     graph.problem.isLegal = [&](const fusion::Group &group) {
-      return conversion::canGenerate(operationsOf(graph.nodes, group));
+      return legality.canGenerate(operationsOf(graph.nodes, group));
     };
     fusion::Solution solution = fusion::solve(graph.problem);
     if (getContext().getRemarkEngine())

@@ -146,27 +146,50 @@ static bool readsInPlace(LaunchOp launch, Operation *kernel, Value input,
   return true;
 }
 
+namespace {
+/// Where launches read inputs and write outputs.
+struct LaunchPositions {
+  explicit LaunchPositions(ProgramOp program);
+
+  SmallVector<LaunchOp> launches;
+  DenseMap<Value, SmallVector<size_t>> readers; ///< Of inputs, ascending.
+  DenseMap<Value, size_t> writer;               ///< Of outputs.
+};
+} // namespace
+
+LaunchPositions::LaunchPositions(ProgramOp program)
+    : launches(program.getBody().getOps<LaunchOp>()) {
+  for (auto [i, launch] : llvm::enumerate(launches)) {
+    for (Value value : launch.getReads())
+      if (Value base = getBase(value).first; base.getDefiningOp<InputOp>())
+        readers[base].push_back(i);
+    for (Value value : launch.getWrites())
+      if (Value base = getBase(value).first; base.getDefiningOp<OutputOp>())
+        writer[base] = i;
+  }
+}
+
 /// What an output updates is read before it is written, or in place.
-static LogicalResult verifyUpdate(ProgramOp program, OutputOp output,
-                                  Value input, SymbolTable &symbols) {
-  bool isWritten = false;
-  for (LaunchOp launch : program.getBody().getOps<LaunchOp>()) {
-    auto isIn = [&](ValueRange values, Value wanted) {
-      return llvm::any_of(
-          values, [&](Value value) { return getBase(value).first == wanted; });
-    };
-    bool writes = isIn(launch.getWrites(), output);
+static LogicalResult verifyUpdate(const LaunchPositions &positions,
+                                  OutputOp output, Value input,
+                                  SymbolTable &symbols) {
+  auto found = positions.readers.find(input);
+  if (found == positions.readers.end())
+    return success();
+  size_t writer = positions.writer.lookup(output);
+  for (size_t reader : found->second) {
+    LaunchOp launch = positions.launches[reader];
     bool isLegal =
-        writes ? readsInPlace(launch, symbols.lookup(launch.getKernel()), input,
-                              output)
-               : !isWritten || !isIn(launch.getReads(), input);
-    if (!isLegal) {
-      InFlightDiagnostic diagnostic = launch.emitOpError(
-          "expected to read what is updated before it is written");
-      diagnostic.attachNote(output.getLoc()) << "the update is here";
-      return diagnostic;
-    }
-    isWritten |= writes;
+        reader == writer
+            ? readsInPlace(launch, symbols.lookup(launch.getKernel()), input,
+                           output)
+            : reader < writer;
+    if (isLegal)
+      continue;
+    InFlightDiagnostic diagnostic = launch.emitOpError(
+        "expected to read what is updated before it is written");
+    diagnostic.attachNote(output.getLoc()) << "the update is here";
+    return diagnostic;
   }
   return success();
 }
@@ -174,9 +197,10 @@ static LogicalResult verifyUpdate(ProgramOp program, OutputOp output,
 static LogicalResult verifyUpdates(ProgramOp program) {
   SymbolTable symbols(program->getParentOfType<ModuleOp>());
   SmallVector<InputOp> inputs(program.getBody().getOps<InputOp>());
+  LaunchPositions positions(program);
   for (OutputOp output : program.getBody().getOps<OutputOp>())
     if (output.getUpdates() &&
-        failed(verifyUpdate(program, output, inputs[*output.getUpdates()],
+        failed(verifyUpdate(positions, output, inputs[*output.getUpdates()],
                             symbols)))
       return failure();
   return success();

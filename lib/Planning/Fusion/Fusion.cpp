@@ -8,6 +8,20 @@ using namespace dlc::planning::fusion;
 
 namespace {
 
+/// Some of the paths between nodes, those of a forest in which the parent of a
+/// node is the latest of its producers; asked in constant time. What a network
+/// computes one after the other, there and back, is one path of it.
+class Forest {
+public:
+  explicit Forest(const std::vector<std::vector<uint32_t>> &producers);
+  bool hasPath(uint32_t from, uint32_t to) const {
+    return first[from] <= first[to] && first[to] < first[from] + size[from];
+  }
+
+private:
+  std::vector<uint32_t> first, size; // Of a subtree, which has an interval.
+};
+
 /// Grows groups; each is known by the representative `groupOf[node]`.
 class Grower {
 public:
@@ -17,9 +31,11 @@ public:
 private:
   bool tryMerge(uint32_t a, uint32_t b);
   bool isConvexUnion(uint32_t a, uint32_t b);
+  std::vector<uint32_t> producersOf(uint32_t a, uint32_t b) const;
   bool mayStandWith(uint32_t a, uint32_t b) const;
 
   const Problem &problem;
+  Forest forest;
   std::vector<std::vector<uint32_t>> consumers;
   std::vector<uint32_t> groupOf;
   std::vector<Group> members;
@@ -37,10 +53,30 @@ static bool startsInTime(const Problem &problem, const Group &group,
              group, [&](uint32_t it) { return problem.notBefore[it] <= node; });
 }
 
+Forest::Forest(const std::vector<std::vector<uint32_t>> &producers)
+    : first(producers.size()), size(producers.size(), 1) {
+  auto parentOf = [&](uint32_t node) {
+    const std::vector<uint32_t> &mine = producers[node];
+    return mine.empty() ? node : *std::max_element(mine.begin(), mine.end());
+  };
+  for (uint32_t node = size.size(); node-- > 0;)
+    if (uint32_t parent = parentOf(node); parent != node)
+      size[parent] += size[node];
+  uint32_t nextRoot = 0;
+  std::vector<uint32_t> nextChild(size.size());
+  for (uint32_t node = 0; node < size.size(); ++node) {
+    uint32_t parent = parentOf(node);
+    uint32_t &next = parent == node ? nextRoot : nextChild[parent];
+    first[node] = next;
+    next += size[node];
+    nextChild[node] = first[node] + 1;
+  }
+}
+
 Grower::Grower(const Problem &problem)
-    : problem(problem), consumers(problem.producers.size()),
-      groupOf(problem.producers.size()), members(problem.producers.size()),
-      mark(problem.producers.size(), 0) {
+    : problem(problem), forest(problem.producers),
+      consumers(problem.producers.size()), groupOf(problem.producers.size()),
+      members(problem.producers.size()), mark(problem.producers.size(), 0) {
   for (uint32_t node = 0; node < groupOf.size(); ++node) {
     groupOf[node] = node;
     members[node] = {node};
@@ -49,10 +85,27 @@ Grower::Grower(const Problem &problem)
   }
 }
 
+/// What the union of two groups reads of others.
+std::vector<uint32_t> Grower::producersOf(uint32_t a, uint32_t b) const {
+  std::vector<uint32_t> outside;
+  for (uint32_t group : {a, b})
+    for (uint32_t node : members[group])
+      for (uint32_t producer : problem.producers[node])
+        if (groupOf[producer] != a && groupOf[producer] != b)
+          outside.push_back(producer);
+  return outside;
+}
+
 bool Grower::isConvexUnion(uint32_t a, uint32_t b) {
   // A path that leaves the union and comes back passes whole other groups:
-  // entering one node of a group means waiting for all of it.
+  // entering one node of a group means waiting for all of it. The search meets
+  // long paths, from the way there to the way back, with their first nodes.
   ++search;
+  std::vector<uint32_t> ends = producersOf(a, b);
+  auto comesBack = [&](uint32_t node) {
+    return std::ranges::any_of(
+        ends, [&](uint32_t end) { return forest.hasPath(node, end); });
+  };
   std::vector<uint32_t> work;
   auto leave = [&](uint32_t group, bool fromUnion) {
     for (uint32_t node : members[group])
@@ -62,6 +115,8 @@ bool Grower::isConvexUnion(uint32_t a, uint32_t b) {
         if (inUnion && !fromUnion)
           return false;
         if (!inUnion && mark[next] != search) {
+          if (comesBack(consumer))
+            return false;
           mark[next] = search;
           work.push_back(next);
         }
@@ -69,8 +124,8 @@ bool Grower::isConvexUnion(uint32_t a, uint32_t b) {
     return true;
   };
   uint32_t last = std::max(members[a].back(), members[b].back());
-  leave(a, true);
-  leave(b, true);
+  if (!leave(a, true) || !leave(b, true))
+    return false;
   while (!work.empty()) {
     uint32_t group = work.back();
     work.pop_back();

@@ -77,12 +77,16 @@ bool dlc::conversion::isPartOfKernel(Value operand,
     return false;
   if (elements.getNumElements() == 1)
     return true;
-  return elements.getElementType().isSignlessInteger(64) &&
-         llvm::all_of(operand.getUses(), [&](OpOperand &use) {
-           auto user = dyn_cast<graph::FusionOpInterface>(use.getOwner());
-           return !llvm::is_contained(group, use.getOwner()) ||
-                  (user && user.isParameter(use.getOperandNumber()));
-         });
+  if (!elements.getElementType().isSignlessInteger(64))
+    return false;
+  // Members are few; the whole function may use the constant.
+  return llvm::all_of(group, [&](Operation *op) {
+    auto user = dyn_cast<graph::FusionOpInterface>(op);
+    return llvm::all_of(op->getOpOperands(), [&](OpOperand &use) {
+      return use.get() != operand ||
+             (user && user.isParameter(use.getOperandNumber()));
+    });
+  });
 }
 
 bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
