@@ -13,7 +13,6 @@
 #include "dlc/passes/Conversion/KernelToLinalg.h"
 #include "dlc/passes/Graph/Passes.h"
 
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,6 +23,8 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
+
+#include <queue>
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_FUSEOPERATORSPASS
@@ -285,6 +286,40 @@ static void remarkEdges(const Graph &graph, const fusion::Solution &solution) {
   }
 }
 
+/// Makes the order topological again, each operation as early as its operands
+/// and its place among others allow: what a memory budget put late stays late.
+static void sortInPlace(Block &block) {
+  SmallVector<Operation *> operations;
+  DenseMap<Operation *, unsigned> places;
+  for (Operation &op : block.without_terminator()) {
+    places[&op] = operations.size();
+    operations.push_back(&op);
+  }
+  SmallVector<SmallVector<unsigned, 2>> users(operations.size());
+  SmallVector<unsigned> waiting(operations.size());
+  for (auto [place, op] : llvm::enumerate(operations))
+    op->walk([&, place = place](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (auto known = places.find(operand.getDefiningOp());
+            known != places.end() && known->second != place) {
+          users[known->second].push_back(place);
+          ++waiting[place];
+        }
+    });
+  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+  for (auto [place, count] : llvm::enumerate(waiting))
+    if (count == 0)
+      ready.push(place);
+  while (!ready.empty()) {
+    unsigned place = ready.top();
+    ready.pop();
+    operations[place]->moveBefore(block.getTerminator());
+    for (unsigned user : users[place])
+      if (--waiting[user] == 0)
+        ready.push(user);
+  }
+}
+
 /// Moves `operations` into one graph.fusion at the place of the last.
 static void outline(ArrayRef<Operation *> operations) {
   DenseSet<Operation *> inside(operations.begin(), operations.end());
@@ -339,7 +374,7 @@ struct FuseOperators
     }
     // Groups sit at their last operation; what used an earlier result may
     // now stand before it.
-    sortTopologically(&block);
+    sortInPlace(block);
     remark::passed(getOperation().getLoc(),
                    remark::RemarkOpts::name("FuseOperators")
                        .category("graph-fuse-operators"))

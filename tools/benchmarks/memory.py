@@ -25,6 +25,7 @@ import sys
 import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "networks"
+STATES = ("running_mean", "running_var")
 SIDE = {"inceptionv3": 299}
 MXNET = {  # MB at batch 32: inference, training.
     "resnet50_v1": (300, 2772),
@@ -79,12 +80,14 @@ def plan(options, name, folder):
         pathlib.Path(model).write_bytes(packed.read())
     side = SIDE.get(name, 224)
     shape = ["--shape", f"data={options.batch}x3x{side}x{side}"]
+    if options.mode == "training":
+        shape.append("--training")
     graph = run(options.dlc, "compile", model, *shape, "--emit=import")
     if options.mode == "inference":
         params = os.path.join(folder, name + ".params")
         write_zeros(params, parameters(graph))
         return run(options.dlc, "compile", model, *shape, "--params", params, "--emit=plan")
-    names = ",".join(parameters(graph))
+    names = ",".join(name for name in parameters(graph) if not name.endswith(STATES))
     text = os.path.join(folder, name + ".mlir")
     pathlib.Path(text).write_text(graph, encoding="utf-8")
     differentiated = os.path.join(folder, name + "-gradient.mlir")

@@ -14,7 +14,7 @@ namespace {
 struct CompileCommand {
   ModelOptions model;
   std::string output, emit = "artifact";
-  bool constants = false;
+  bool constants = false, training = false;
 
   int run();
   Phase checkOptions() const;
@@ -96,6 +96,7 @@ Phase CompileCommand::checkOptions() const {
 int CompileCommand::run() {
   Phase phase = checkOptions();
   CompileOptions options = makeCompileOptions(model);
+  options.isTraining = training;
   double begin = now();
   if (isatty(STDERR_FILENO))
     options.onPhase = [](Phase next) {
@@ -128,6 +129,9 @@ void dlc::tool::addCompile(CommandLine &line) {
   syntax.option("--emit", command->emit,
                 "Stop at a phase and print it: " + pipeline::phaseNames());
   syntax.flag("--constants", command->constants, "Print large constants too");
+  syntax.flag("--training", command->training,
+              "What layers mean in training: statistics of the batch, dropout; "
+              "parameters are inputs");
 }
 
 // This program has the compiler: nothing is handed on.
