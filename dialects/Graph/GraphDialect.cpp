@@ -184,8 +184,10 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attribute) {
   if (attribute.getName() == kGroupAttr)
     return verifyName(op, attribute);
+  if (attribute.getName() == kRepeatedAttr &&
+      isa<IntegerAttr>(attribute.getValue()))
+    return success();
   if ((attribute.getName() == kRecomputeAttr ||
-       attribute.getName() == kRepeatedAttr ||
        (attribute.getName() == kGradientAttr &&
         isa<FunctionOpInterface>(op))) &&
       isa<UnitAttr>(attribute.getValue()))

@@ -463,15 +463,18 @@ FailureOr<int64_t> Compilation::State::planArenas() {
   return bytes;
 }
 
+/// What graph-recompute may be told for the least memory. It counts before
+/// fusion and packing, so that the least it can do need not make the least
+/// arenas: factors of that, and no budget. A model is refused exactly where
+/// none of them fits, whatever the budget is.
+static constexpr double leastFactors[] = {0, 1.05, 1.15, 1.3};
+
 /// Finds what graph-recompute is to be told, so that the arenas keep within the
-/// budget of the user. It counts before fusion, and knows nothing of packing:
-/// so the whole way is tried. The least that it can do tells whether there is
-/// an answer; then what is kept goes from much to little until the plan fits,
-/// over a few steps, since each takes as long as planning does.
+/// budget of the user: the whole way is tried, and what is kept grows while the
+/// plan fits, over a few steps, since each takes as long as planning does.
 LogicalResult Compilation::State::fitBudget() {
   OwningOpRef<ModuleOp> placed = module->clone();
   int64_t least = std::numeric_limits<int64_t>::max();
-  constexpr int64_t keepMost = -1, keepLeast = 0;
   auto tryBudget = [&](int64_t budget) -> FailureOr<bool> {
     recomputeBudget = budget;
     isTrial = true;
@@ -483,21 +486,34 @@ LogicalResult Compilation::State::fitBudget() {
     least = std::min(least, *bytes);
     return *bytes <= options.memoryBudget;
   };
-  FailureOr<bool> fits = tryBudget(keepMost);
+  FailureOr<bool> fits = tryBudget(-1);
   if (failed(fits) || *fits)
     return fits;
-  fits = tryBudget(keepLeast);
-  if (failed(fits))
-    return failure();
+  int64_t low = 0; // Fits.
+  double scale = 0;
+  for (double factor : leastFactors) {
+    low = static_cast<int64_t>(factor * scale);
+    fits = tryBudget(low);
+    if (failed(fits))
+      return failure();
+    if (*fits)
+      break;
+    if (factor == 0)
+      scale = static_cast<double>(least);
+  }
   if (!*fits)
     return emitError(module->getLoc(), "expected a memory budget of at least ")
            << least << " bytes, got " << options.memoryBudget;
-  for (double factor : {1.4, 1.15, 1.0, 0.85, 0.65}) {
-    fits = tryBudget(static_cast<int64_t>(factor * options.memoryBudget));
-    if (failed(fits) || *fits)
-      return fits;
+  // Little more than fits in the model may fit: fusion keeps less than that.
+  auto high = static_cast<int64_t>(1.5 * options.memoryBudget);
+  for (int step = 0; step < 5 && low < high; ++step) {
+    int64_t middle = step == 0 ? options.memoryBudget : low + (high - low) / 2;
+    fits = tryBudget(middle);
+    if (failed(fits))
+      return failure();
+    (*fits ? low : high) = middle;
   }
-  recomputeBudget = keepLeast;
+  recomputeBudget = low;
   return success();
 }
 

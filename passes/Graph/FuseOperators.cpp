@@ -189,16 +189,17 @@ static bool isFusible(const Node &node) {
 }
 
 /// For each node the first that may share its group: for repetitions the first
-/// of those, so that no kernel in front of it makes their value and keeps it.
+/// of those of the same round, so that no kernel in front of it makes their
+/// value and keeps it.
 static std::vector<uint32_t> findBounds(ArrayRef<Node> nodes) {
-  auto isRepeated = [](const Node &node) {
-    return node.front()->hasAttr(graph::kRepeatedAttr);
-  };
-  auto first =
-      static_cast<uint32_t>(llvm::find_if(nodes, isRepeated) - nodes.begin());
+  DenseMap<Attribute, uint32_t> firstOfRound;
   std::vector<uint32_t> bounds;
-  for (const Node &node : nodes)
-    bounds.push_back(isRepeated(node) ? first : 0);
+  for (const Node &node : nodes) {
+    Attribute round = node.front()->getAttr(graph::kRepeatedAttr);
+    bounds.push_back(
+        round ? firstOfRound.try_emplace(round, bounds.size()).first->second
+              : 0);
+  }
   return bounds;
 }
 

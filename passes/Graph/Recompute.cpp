@@ -51,13 +51,15 @@ private:
 /// Puts repetitions into the block.
 class Rewriter {
 public:
-  explicit Rewriter(const Collected &collected) : collected(collected) {}
+  Rewriter(const Collected &collected, Attribute round)
+      : collected(collected), round(round) {}
   void apply(ArrayRef<recompute::Step> steps);
 
 private:
   Value resolve(OpBuilder &builder, Value value);
 
   const Collected &collected;
+  Attribute round;
   IRMapping repeated;
 };
 
@@ -138,6 +140,8 @@ void Collected::addOperation(IndexedGraph::NodeId node) {
     plain.reads.push_back(shown[entry]);
   plain.again = againOf(op);
   plain.nanoseconds = nanosecondsOf(op);
+  plain.isInPlace =
+      op->getNumResults() == 1 && getFusionKind(op) == FusionKind::Elementwise;
   for (IndexedGraph::EntryId entry : graph.results(node)) {
     plain.writes.push_back(entry);
     // The caller's memory; nothing is gained by making it twice.
@@ -168,7 +172,7 @@ Value Rewriter::resolve(OpBuilder &builder, Value value) {
   IRMapping operands;
   operands.map(op->getOperand(0), source);
   Operation *built = builder.clone(*op, operands);
-  built->setAttr(kRepeatedAttr, builder.getUnitAttr());
+  built->setAttr(kRepeatedAttr, round);
   repeated.map(value, built->getResult(0));
   return built->getResult(0);
 }
@@ -187,7 +191,7 @@ void Rewriter::apply(ArrayRef<recompute::Step> steps) {
       for (Value operand : again->getOperands())
         operands.map(operand, resolve(builder, operand));
       Operation *built = builder.clone(*again, operands);
-      built->setAttr(kRepeatedAttr, builder.getUnitAttr());
+      built->setAttr(kRepeatedAttr, round);
       repeated.map(again->getResults(), built->getResults());
     }
     pending.clear();
@@ -205,27 +209,71 @@ struct Recompute : graph::impl::RecomputePassBase<Recompute> {
     bool isDifferentiated = function->hasAttr(kGradientAttr);
     if (!function.getBody().hasOneBlock() || (budget < 0 && !isDifferentiated))
       return;
-    Collected collected(function.getBody().front());
-    recompute::Solution solution =
-        budget < 0 ? recompute::solveCheap(collected.problem)
-                   : recompute::solve(collected.problem, budget);
-    if (auto fault = recompute::validate(collected.problem, solution)) {
-      function.emitOpError("internal: what is recomputed is wrong: ") << *fault;
-      return signalPassFailure();
+    Report report;
+    int64_t before = 0;
+    unsigned dearRounds = 0;
+    bool isDear = true;
+    for (unsigned round = 0; round < kRounds; ++round) {
+      int64_t repeated = report.operations;
+      dearRounds += isDear;
+      if (failed(runRound(round, isDear, report)))
+        return signalPassFailure();
+      if (round == 0)
+        before = report.peakBefore;
+      bool isStuck = report.operations == repeated;
+      if (budget < 0 || report.peakBytes <= budget ||
+          (isStuck && (isDear || dearRounds == kDearRounds)))
+        break;
+      isDear = isStuck;
     }
-    int64_t before = recompute::keepAll(collected.problem).peakBytes;
-    Rewriter(collected).apply(solution.steps);
-    // First runs that only their repetition was for.
-    (void)eraseDead(function.getBody().front());
     remark::passed(function.getLoc(), remark::RemarkOpts::name("Recompute")
                                           .category("graph-recompute")
                                           .function(function.getName()))
         << remark::add("recomputed")
-        << remark::metric("Operations",
-                          solution.steps.size() - collected.operations.size())
-        << remark::metric("Nanoseconds", solution.nanoseconds)
+        << remark::metric("Operations", report.operations)
+        << remark::metric("Nanoseconds", report.nanoseconds)
+        << remark::metric("NanosecondsBefore", report.nanosecondsBefore)
         << remark::metric("PeakBytesBefore", before)
-        << remark::metric("PeakBytes", solution.peakBytes);
+        << remark::metric("PeakBytes", report.peakBytes);
+  }
+
+private:
+  /// What rounds did together, but for the peaks, which are the last one's.
+  struct Report {
+    int64_t operations = 0, nanoseconds = 0, nanosecondsBefore = 0;
+    int64_t peakBefore = 0, peakBytes = 0;
+  };
+  /// Bound the time that long chains take, to compile and to run.
+  static constexpr unsigned kRounds = 48, kDearRounds = 3;
+
+  /// The first round repeats what the budget asks for. What it computes again
+  /// is kept up to the last reader then, so that there is another point where
+  /// most bytes are live, and operations in front of it may run once more:
+  /// cheap ones in the rounds that follow, and dear ones where these do not
+  /// help any more.
+  LogicalResult runRound(unsigned round, bool isDear, Report &report) {
+    Block &block = getOperation().getBody().front();
+    Collected collected(block);
+    const recompute::Problem &problem = collected.problem;
+    recompute::Solution solution = budget < 0 || !isDear
+                                       ? recompute::solveCheap(problem)
+                                       : recompute::solve(problem, budget);
+    if (auto fault = recompute::validate(problem, solution))
+      return getOperation().emitOpError("internal: what is recomputed is "
+                                        "wrong: ")
+             << *fault;
+    report.peakBefore = recompute::keepAll(problem).peakBytes;
+    report.peakBytes = solution.peakBytes;
+    report.operations += solution.steps.size() - problem.operations.size();
+    report.nanoseconds += solution.nanoseconds;
+    if (round == 0)
+      for (const recompute::Operation &op : problem.operations)
+        report.nanosecondsBefore += op.nanoseconds;
+    Rewriter(collected, Builder(&getContext()).getI64IntegerAttr(round))
+        .apply(solution.steps);
+    // First runs that only their repetition was for.
+    (void)eraseDead(block);
+    return success();
   }
 };
 } // namespace

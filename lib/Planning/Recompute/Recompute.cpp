@@ -11,19 +11,32 @@ static constexpr uint32_t kNobody = UINT32_MAX;
 
 namespace {
 
+/// How a candidate cuts what is in front of the turn.
+struct Cut {
+  Again most;           ///< Repeats operations up to this.
+  int64_t segmentBytes; ///< Of what would be computed again, about.
+  /// Segments share their bytes with what is kept in front of them, so that
+  /// they shrink: the last one is computed again while all of that is live.
+  bool shrinks;
+};
+
 /// What all candidates of one problem share.
 class Search {
 public:
   explicit Search(const Problem &problem);
-  /// The candidate whose segments hold about `segmentBytes`; repeats operations
-  /// up to `most`.
-  Solution build(Again most, int64_t segmentBytes) const;
+  Solution build(const Cut &cut) const { return finish(chooseDropped(cut)); }
+  /// The candidate that keeps more, the dearest first, where no more bytes are
+  /// live at once for that; `work` bounds the steps that are looked at.
+  Solution refined(const Cut &cut, size_t work) const;
   /// Bytes that operations up to `most` would not keep.
   int64_t droppableBytes(Again most) const;
 
 private:
   bool isAllowed(uint32_t op, Again most) const;
-  std::vector<bool> chooseDropped(Again most, int64_t segmentBytes) const;
+  std::vector<bool> chooseDropped(const Cut &cut) const;
+  Solution finish(const std::vector<bool> &dropped) const;
+  int64_t keepAcross(uint32_t begin, uint32_t end,
+                     std::vector<bool> &dropped) const;
   std::vector<int64_t> bytesAcross(const std::vector<bool> &dropped) const;
   void emit(uint32_t op, const std::vector<bool> &dropped,
             std::vector<bool> &isMade, std::vector<Step> &steps) const;
@@ -56,7 +69,21 @@ static void visitReads(const Problem &problem, const std::vector<Step> &steps,
   }
 }
 
-/// Bytes live after and during each step.
+/// Bytes that each step hands on from an operand to its result.
+static std::vector<int64_t> handedOn(const Problem &problem,
+                                     const std::vector<Step> &steps,
+                                     const std::vector<size_t> (&last)[2]) {
+  std::vector<int64_t> bytes(steps.size());
+  visitReads(problem, steps, [&](size_t step, uint32_t value, bool again) {
+    const Operation &op = problem.operations[steps[step].operation];
+    if (op.isInPlace && last[again][value] == step &&
+        problem.bytes[value] == problem.bytes[op.writes[0]])
+      bytes[step] = problem.bytes[value];
+  });
+  return bytes;
+}
+
+/// Bytes live during each step.
 static std::vector<int64_t> liveBytes(const Problem &problem,
                                       const std::vector<Step> &steps) {
   std::vector<size_t> last[2];
@@ -77,6 +104,9 @@ static std::vector<int64_t> liveBytes(const Problem &problem,
   for (size_t i = 1; i < change.size(); ++i)
     change[i] += change[i - 1];
   change.pop_back();
+  std::vector<int64_t> shared = handedOn(problem, steps, last);
+  for (size_t i = 0; i < change.size(); ++i)
+    change[i] -= shared[i];
   return change;
 }
 
@@ -145,15 +175,32 @@ Search::bytesAcross(const std::vector<bool> &dropped) const {
   return across;
 }
 
+/// What crosses the end of a segment is kept, by the operation that makes it;
+/// the bytes of that.
+int64_t Search::keepAcross(uint32_t begin, uint32_t end,
+                           std::vector<bool> &dropped) const {
+  int64_t bytes = 0;
+  for (uint32_t op = begin; op <= end && op < turn; ++op) {
+    if (!dropped[op] || problem.operations[op].again == Again::Asked)
+      continue;
+    for (uint32_t value : problem.operations[op].writes)
+      if (lastInFront[value] > end) {
+        dropped[op] = false;
+        bytes += problem.bytes[value];
+      }
+  }
+  return bytes;
+}
+
 /// The operations whose values are not kept. Segments end where the fewest
-/// bytes cross, in the second half of what `segmentBytes` allow.
-std::vector<bool> Search::chooseDropped(Again most,
-                                        int64_t segmentBytes) const {
+/// bytes cross, in the second half of what the cut allows.
+std::vector<bool> Search::chooseDropped(const Cut &cut) const {
   std::vector<bool> dropped(problem.operations.size());
   for (uint32_t op = 0; op < turn; ++op)
-    dropped[op] = isAllowed(op, most);
+    dropped[op] = isAllowed(op, cut.most);
   std::vector<int64_t> across = bytesAcross(dropped);
   uint32_t begin = 0;
+  int64_t segmentBytes = cut.segmentBytes;
   while (begin < turn) {
     int64_t bytes = 0, fewest = std::numeric_limits<int64_t>::max();
     uint32_t end = turn, op = begin;
@@ -168,12 +215,9 @@ std::vector<bool> Search::chooseDropped(Again most,
     }
     if (op == turn && bytes <= segmentBytes)
       break;
-    // What crosses the end is kept, by the operation that makes it.
-    for (uint32_t inside = begin; inside <= end && inside < turn; ++inside)
-      if (problem.operations[inside].again != Again::Asked)
-        for (uint32_t value : problem.operations[inside].writes)
-          if (lastInFront[value] > end)
-            dropped[inside] = false;
+    int64_t kept = keepAcross(begin, end, dropped);
+    if (cut.shrinks)
+      segmentBytes = std::max(segmentBytes - kept, cut.segmentBytes / 16);
     begin = end + 1;
   }
   return dropped;
@@ -200,8 +244,7 @@ void Search::emit(uint32_t op, const std::vector<bool> &dropped,
   }
 }
 
-Solution Search::build(Again most, int64_t segmentBytes) const {
-  std::vector<bool> dropped = chooseDropped(most, segmentBytes);
+Solution Search::finish(const std::vector<bool> &dropped) const {
   std::vector<bool> isMade(problem.operations.size());
   Solution solution;
   for (uint32_t op = 0; op < turn; ++op)
@@ -212,6 +255,30 @@ Solution Search::build(Again most, int64_t segmentBytes) const {
     if (step.isAgain)
       solution.nanoseconds += problem.operations[step.operation].nanoseconds;
   solution.peakBytes = peakBytes(problem, solution.steps);
+  return solution;
+}
+
+Solution Search::refined(const Cut &cut, size_t work) const {
+  std::vector<bool> dropped = chooseDropped(cut);
+  Solution solution = finish(dropped);
+  std::vector<std::pair<int64_t, uint32_t>> dearest;
+  for (const Step &step : solution.steps)
+    if (step.isAgain && problem.operations[step.operation].again == Again::Dear)
+      dearest.push_back(
+          {-problem.operations[step.operation].nanoseconds, step.operation});
+  std::sort(dearest.begin(), dearest.end());
+  size_t attempts = work / (solution.steps.size() + 1);
+  if (dearest.size() > attempts)
+    dearest.resize(attempts);
+  int64_t limit = solution.peakBytes;
+  for (auto [nanoseconds, op] : dearest) {
+    dropped[op] = false;
+    Solution next = finish(dropped);
+    if (next.peakBytes <= limit && next.nanoseconds < solution.nanoseconds)
+      solution = std::move(next);
+    else
+      dropped[op] = true;
+  }
   return solution;
 }
 
@@ -229,7 +296,8 @@ static void forEachCandidate(const Search &search, Again most,
   // Four sizes to each factor of two, over three powers of ten.
   double segment = static_cast<double>(search.droppableBytes(most));
   for (int i = 0; i < 40 && segment >= 1; ++i, segment /= 1.19)
-    consider(search.build(most, static_cast<int64_t>(segment)));
+    for (bool shrinks : {false, true})
+      consider(Cut{most, static_cast<int64_t>(segment), shrinks});
 }
 
 static bool isBetter(const Solution &a, const Solution &b) {
@@ -240,25 +308,57 @@ static bool isBetter(const Solution &a, const Solution &b) {
 Solution dlc::planning::recompute::solveCheap(const Problem &problem) {
   Search search(problem);
   Solution best = keepAll(problem);
-  forEachCandidate(search, Again::Cheap, [&](Solution next) {
+  forEachCandidate(search, Again::Cheap, [&](const Cut &cut) {
+    Solution next = search.build(cut);
     if (isBetter(next, best))
       best = std::move(next);
   });
   return best;
 }
 
+namespace {
+/// A candidate and what it comes to.
+struct Outcome {
+  int64_t peakBytes, nanoseconds;
+  Cut cut;
+};
+} // namespace
+
+/// The candidates, but for those that take no less time than one with fewer
+/// bytes; fewest bytes first.
+static std::vector<Outcome> findFrontier(const Search &search) {
+  std::vector<Outcome> all, frontier;
+  for (Again most : {Again::Cheap, Again::Dear})
+    forEachCandidate(search, most, [&](const Cut &cut) {
+      Solution solution = search.build(cut);
+      all.push_back({solution.peakBytes, solution.nanoseconds, cut});
+    });
+  std::ranges::sort(all, {}, [](const Outcome &each) {
+    return std::pair(each.peakBytes, each.nanoseconds);
+  });
+  for (const Outcome &each : all)
+    if (frontier.empty() || each.nanoseconds < frontier.back().nanoseconds)
+      frontier.push_back(each);
+  return frontier;
+}
+
 Solution dlc::planning::recompute::solve(const Problem &problem,
                                          int64_t budget) {
+  // Steps that all attempts to keep more together may look at.
+  constexpr size_t mostWork = 60'000'000;
   Search search(problem);
   Solution best = keepAll(problem);
-  auto consider = [&](Solution next) {
+  std::vector<Outcome> frontier = findFrontier(search);
+  for (const Outcome &each : frontier) {
+    // More bytes leave all answers that fewer have, so they take no more time.
+    if (each.peakBytes > budget && &each != &frontier.front())
+      break;
+    Solution next = search.refined(each.cut, mostWork / frontier.size());
     bool fits = next.peakBytes <= budget, bestFits = best.peakBytes <= budget;
     if (fits != bestFits ? fits
         : fits           ? next.nanoseconds < best.nanoseconds
                          : isBetter(next, best))
       best = std::move(next);
-  };
-  for (Again most : {Again::Cheap, Again::Dear})
-    forEachCandidate(search, most, consider);
+  }
   return best;
 }

@@ -26,6 +26,8 @@ private:
   using Instance = std::pair<uint32_t, bool>;
   std::optional<std::string> resolve(const Solution &solution);
   int64_t replayMemory(const Solution &solution);
+  int64_t shared(size_t step, const Operation &op,
+                 const std::map<Instance, size_t> &left) const;
 
   const Problem &problem;
   std::map<uint32_t, uint32_t> maker;
@@ -64,6 +66,20 @@ std::optional<std::string> Replay::resolve(const Solution &solution) {
   return std::nullopt;
 }
 
+/// Bytes of an operand that no other step is left to read, where the result
+/// takes them over.
+int64_t Replay::shared(size_t step, const Operation &op,
+                       const std::map<Instance, size_t> &left) const {
+  if (!op.isInPlace)
+    return 0;
+  for (const Instance &instance : reads[step])
+    if (problem.bytes[instance.first] == problem.bytes[op.writes[0]] &&
+        size_t(std::count(reads[step].begin(), reads[step].end(), instance)) ==
+            left.at(instance))
+      return problem.bytes[instance.first];
+  return 0;
+}
+
 int64_t Replay::replayMemory(const Solution &solution) {
   std::map<Instance, size_t> readers;
   for (const std::vector<Instance> &mine : reads)
@@ -74,7 +90,8 @@ int64_t Replay::replayMemory(const Solution &solution) {
     const Step &step = solution.steps[i];
     for (uint32_t value : problem.operations[step.operation].writes)
       live += problem.bytes[value];
-    peak = std::max(peak, live);
+    peak = std::max(
+        peak, live - shared(i, problem.operations[step.operation], readers));
     for (uint32_t value : problem.operations[step.operation].writes)
       if (!readers.contains({value, step.isAgain}))
         live -= problem.bytes[value];

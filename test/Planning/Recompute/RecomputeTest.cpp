@@ -139,6 +139,7 @@ static Problem randomProblem(std::mt19937 &random) {
     }
     op.again = static_cast<Again>(random() % 4);
     op.nanoseconds = random() % 20;
+    op.isInPlace = op.writes.size() == 1 && random() % 2;
     b.problem.operations.push_back(op);
   }
   return b.problem;

@@ -35,6 +35,9 @@ struct Operation {
   std::vector<uint32_t> writes;
   Again again = Again::Never;
   int64_t nanoseconds = 0; ///< Modelled time to compute it.
+  /// Its only result takes over the memory of an operand of as many bytes that
+  /// nobody reads later.
+  bool isInPlace = false;
 };
 
 /// Operations in an order in which each value is made, by one operation, before
@@ -72,7 +75,7 @@ Solution solveCheap(const Problem &problem);
 /// Cost: O(c n log n) for n operands and c = 80 candidates.
 Solution solve(const Problem &problem, int64_t budget);
 
-/// Bytes live at the worst step.
+/// Bytes live at the worst step, a step's operands and results among them.
 int64_t peakBytes(const Problem &problem, const std::vector<Step> &steps);
 
 /// What is wrong with the solution, or nullopt: each operation runs, in an
