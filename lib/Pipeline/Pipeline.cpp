@@ -106,7 +106,9 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     manager.addPass(createCSEPass());
     manager.nest<func::FuncOp>().addPass(
         graph::createRecomputePass({options.recomputeBudget}));
-    manager.nest<func::FuncOp>().addPass(graph::createFuseOperatorsPass());
+    // Kernels of one layer touch no more; those of several layers do.
+    manager.nest<func::FuncOp>().addPass(
+        graph::createFuseOperatorsPass({options.recomputeBudget < 0 ? 0 : 6}));
     return addVerifier(manager, graph::VerifiedPhase::Fused);
   case Phase::Kernel:
     manager.addPass(conversion::createConvertGraphToKernelPass());

@@ -23,6 +23,7 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <queue>
 
@@ -321,6 +322,42 @@ static void sortInPlace(Block &block) {
   }
 }
 
+static int64_t bytesOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape())
+    return 0;
+  return type.getNumElements() *
+         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+/// True if a kernel of the group reads and writes more than `values` times its
+/// largest value, and computes something again: all of that is live at once,
+/// where one after the other would hand memory on.
+static bool isWide(ArrayRef<Operation *> group, int64_t values) {
+  auto isRepeated = [](Operation *op) {
+    return op->hasAttr(graph::kRepeatedAttr);
+  };
+  if (values == 0 || llvm::none_of(group, isRepeated))
+    return false;
+  DenseSet<Operation *> inside(group.begin(), group.end());
+  llvm::SmallSetVector<Value, 8> touched;
+  for (Operation *op : group) {
+    for (Value operand : op->getOperands())
+      if (!inside.contains(operand.getDefiningOp()))
+        touched.insert(operand);
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !inside.contains(user); }))
+        touched.insert(result);
+  }
+  int64_t sum = 0, largest = 0;
+  for (Value value : touched) {
+    sum += bytesOf(value);
+    largest = std::max(largest, bytesOf(value));
+  }
+  return sum > values * largest;
+}
+
 /// Moves `operations` into one graph.fusion at the place of the last.
 static void outline(ArrayRef<Operation *> operations) {
   DenseSet<Operation *> inside(operations.begin(), operations.end());
@@ -351,6 +388,8 @@ static void outline(ArrayRef<Operation *> operations) {
 namespace {
 struct FuseOperators
     : public dlc::graph::impl::FuseOperatorsPassBase<FuseOperators> {
+  using FuseOperatorsPassBase::FuseOperatorsPassBase;
+
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
@@ -358,7 +397,8 @@ struct FuseOperators
     Graph graph = collect(block);
     Legality legality;
     graph.problem.isLegal = [&](const fusion::Group &group) {
-      return legality.canGenerate(operationsOf(graph.nodes, group));
+      SmallVector<Operation *> operations = operationsOf(graph.nodes, group);
+      return !isWide(operations, values) && legality.canGenerate(operations);
     };
     fusion::Solution solution = fusion::solve(graph.problem);
     if (getContext().getRemarkEngine())

@@ -244,7 +244,7 @@ private:
     int64_t peakBefore = 0, peakBytes = 0;
   };
   /// Bound the time that long chains take, to compile and to run.
-  static constexpr unsigned kRounds = 48, kDearRounds = 3;
+  static constexpr unsigned kRounds = 16, kDearRounds = 3;
 
   /// The first round repeats what the budget asks for. What it computes again
   /// is kept up to the last reader then, so that there is another point where

@@ -15,8 +15,8 @@ func.func @main(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf3
   %a = graph.add %x, %w : tensor<64x64xf32>
   %b = graph.tanh %a : tensor<64x64xf32>
   %c = graph.matmul %b, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-  %a2 = graph.add %x, %w {graph.repeated} : tensor<64x64xf32>
-  %b2 = graph.tanh %a2 {graph.repeated} : tensor<64x64xf32>
+  %a2 = graph.add %x, %w {graph.repeated = 0 : i64} : tensor<64x64xf32>
+  %b2 = graph.tanh %a2 {graph.repeated = 0 : i64} : tensor<64x64xf32>
   %d = graph.mul %c, %b2 : tensor<64x64xf32>
   return %d : tensor<64x64xf32>
 }

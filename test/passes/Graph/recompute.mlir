@@ -75,7 +75,7 @@ func.func @copies(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {graph.device = #dlc.
   %f = graph.mul %e, %u {device = #dlc.device<cpu:1>} : tensor<8x8xf32>
   %f2 = graph.mul %f, %b {device = #dlc.device<cpu:1>} : tensor<8x8xf32>
   // CHECK: %[[T:.*]] = graph.tanh %[[A]]
-  // CHECK-NEXT: %[[C:.*]] = graph.copy %[[T]] {device = #dlc.device<cpu:1>, graph.repeated}
+  // CHECK-NEXT: %[[C:.*]] = graph.copy %[[T]] {device = #dlc.device<cpu:1>, graph.repeated = 0 : i64}
   // CHECK-NEXT: graph.add %{{.*}}, %[[C]]
   %g = graph.add %f2, %c {device = #dlc.device<cpu:1>} : tensor<8x8xf32>
   %v = graph.copy %a {device = #dlc.device<cpu:1>} : (tensor<8x8xf32>) -> tensor<8x8xf32>

@@ -140,15 +140,16 @@ def RecomputePass : Pass<"graph-recompute", "::mlir::func::FuncOp"> {
     Ensures: values that are made before the point where most bytes are live and
     read behind it may be computed again there, right before they are read, once
     at most; `Planning/Recompute` decides which, by modelled time against bytes.
+    Where the budget asks for more, this is done again with what it comes to.
     Without a budget, only in functions that `graph-gradient` has made
     (`graph.gradient`), only elementwise operations and movement, and those that
-    carry `graph.recompute`. Repetitions carry `graph.repeated`. With a budget,
-    in any function, the least time whose modelled peak is within it; where
-    there is none, the least peak.
+    carry `graph.recompute`. Repetitions carry `graph.repeated`, the number of
+    the round. With a budget, in any function, the least time whose modelled
+    peak is within it; where there is none, the least peak.
     Values that the function returns are never computed twice. Copies between
     devices count as views, and are made again of what is: devices do not change
     what is computed.
-    Cost: 80 candidates, each O(n log n) for n operands.
+    Cost: 160 candidates a round, each O(n log n) for n operands.
 
     ```mlir
     %y = graph.relu %c : tensor<8xf32>
@@ -157,7 +158,7 @@ def RecomputePass : Pass<"graph-recompute", "::mlir::func::FuncOp"> {
     ->
     %y = graph.relu %c : tensor<8xf32>
     ...
-    %0 = graph.relu %c {graph.repeated} : tensor<8xf32>
+    %0 = graph.relu %c {graph.repeated = 0 : i64} : tensor<8xf32>
     %d = graph.mul %g, %0 : tensor<8xf32>
     ```
   }];
@@ -175,9 +176,12 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
     kernel library (an anchor with its epilogue) or for Codegen. Repetitions
     (`graph.repeated`) are in groups with what stands behind the first of them
     only: else the kernel that made the value would make it again and keep it.
-    Values keep their types; the block stays in topological order.
-    Cost: O(e r) for e edges that span at most r operations, and one legality
-    check per attempted merge.
+    Values keep their types; what is not grouped keeps its order as far as
+    operands allow. With `values`, kernels that compute something again touch few
+    large values at once, which a memory budget counts on.
+    Cost: O(e r) for e edges that span at most r operations, less where long paths
+    lead from one to the other, and one legality check per attempted merge of a
+    kind.
 
     ```mlir
     %0 = graph.mul %x, %y : tensor<8x16xf32>
@@ -196,6 +200,10 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"values", "values", "int64_t", /*default=*/"0",
+           "Largest values that a group with repetitions may read and write "
+           "together; 0: any number">];
 }
 
 def GradientPass : Pass<"graph-gradient", "::mlir::func::FuncOp"> {
