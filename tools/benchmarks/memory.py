@@ -109,10 +109,11 @@ def plan_within(options, path, budget):
         result = subprocess.run([*command, least[1]], capture_output=True, text=True, check=False)
     if result.returncode:
         sys.exit(f"{path}: {result.stderr[-2000:]}")
-    # The first plan has no budget; the last one is the one that is made.
-    step = int(re.search(r"NanosecondsBefore=(\d+)", result.stderr)[1])
-    again = [int(ns) for ns in re.findall(r"Nanoseconds=(\d+)", result.stderr)]
-    return f"{result.stdout}\nmodelled {(step + again[-1]) / (step + again[0]):.3f}"
+    plain = subprocess.run(command[:-1], capture_output=True, text=True, check=True).stderr
+    step = int(re.search(r"NanosecondsBefore=(\d+)", plain)[1])
+    kept, again = (int(re.findall(r"Nanoseconds=(\d+)", text)[-1])
+                   for text in (plain, result.stderr))
+    return f"{result.stdout}\nmodelled {(step + again) / (step + kept):.3f}"
 
 
 def main():
