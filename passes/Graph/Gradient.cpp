@@ -98,16 +98,26 @@ static GradientTask addHeads(func::FuncOp function, const Task &task) {
   return gradient;
 }
 
-/// The gradient of a source: what was summed, or zeros, and the former one.
-static FailureOr<Value> finishSource(OpBuilder &builder, func::FuncOp function,
-                                     unsigned source, bool isAdded, Value sum) {
-  Value argument = function.getArgument(source);
+/// Adds the result that is a source's former gradient and `sum`, null for zero.
+static void addToFormer(OpBuilder &builder, func::FuncOp function,
+                        unsigned source, Value sum) {
+  Type type = function.getArgumentTypes()[source];
   std::string name = gradientName(function, source, /*isResult=*/false);
-  if (isAdded) {
-    Value former = addArgument(function, argument.getType(), "sum of " + name);
-    sum = sum ? AddOp::create(builder, function.getLoc(), sum, former).getY()
-              : former;
-  }
+  BlockArgument former = addArgument(function, type, "sum of " + name);
+  if (!sum)
+    return addResult(function, former, name);
+  addResult(function, AddOp::create(builder, function.getLoc(), sum, former),
+            name);
+  // It may be written where the former one is.
+  function.setResultAttr(
+      function.getNumResults() - 1, GraphDialect::kUpdatesAttr,
+      givenName(function, former.getArgNumber(), /*isResult=*/false));
+}
+
+/// The gradient of a source: what was summed, or zeros.
+static FailureOr<Value> finishSource(OpBuilder &builder, func::FuncOp function,
+                                     unsigned source, Value sum) {
+  Value argument = function.getArgument(source);
   if (sum)
     return sum;
   auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -129,7 +139,11 @@ static LogicalResult differentiate(func::FuncOp function, const Task &task) {
   for (auto [source, isAdded, sum] :
        llvm::zip_equal(task.sources, task.isAdded, gradients->ofSources)) {
     zeros += !sum;
-    auto whole = finishSource(builder, function, source, isAdded, sum);
+    if (isAdded) {
+      addToFormer(builder, function, source, sum);
+      continue;
+    }
+    auto whole = finishSource(builder, function, source, sum);
     if (failed(whole))
       return failure();
     addResult(function, *whole,

@@ -18,7 +18,7 @@
 
 // SUM: func.func @main
 // SUM-SAME: %[[G:.*]]: tensor<2xf32> {graph.name = "grad of y"}, %[[F:.*]]: tensor<2xf32> {graph.name = "sum of grad of x"})
-// SUM-SAME: -> (tensor<2xf32> {graph.name = "y"}, tensor<2xi64> {graph.name = "i"}, tensor<2xf32> {graph.name = "grad of x"})
+// SUM-SAME: -> (tensor<2xf32> {graph.name = "y"}, tensor<2xi64> {graph.name = "i"}, tensor<2xf32> {graph.name = "grad of x", graph.updates = "sum of grad of x"})
 // SUM: %[[T:.*]] = graph.add
 // SUM-NEXT: %[[S:.*]] = graph.add %[[T]], %[[F]]
 // SUM-NEXT: return %{{.*}}, %{{.*}}, %[[S]]

@@ -216,7 +216,8 @@ def GradientPass : Pass<"graph-gradient", "::mlir::func::FuncOp"> {
     Ensures: the function has one more argument per head, for its gradient, and
     one more result per argument of `wrt`, its gradient: the sum over all paths
     of floats, 0 where there is none or `graph.stop_gradient` cuts it. To the
-    gradient of an argument of `add` that of another new argument is added. The
+    gradient of an argument of `add` that of another new argument is added, which
+    the result updates, so that it can be written there (`graph.updates`). The
     names are `grad of NAME` and `sum of grad of NAME`. Everything that is built
     is made of Graph operations, so that the pass can run again for higher
     derivatives, and stays on the device of the operation that it came from.
