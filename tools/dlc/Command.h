@@ -44,6 +44,11 @@ template <typename T> T take(rt::Result<T> result) {
   return std::move(*result);
 }
 
+/// What "NAME=VALUE" has before and behind its last '='. Throws a Failure
+/// (usage), that `expected` was, without '=' or a name.
+std::pair<std::string, std::string> splitNamed(const std::string &text,
+                                               const std::string &expected);
+
 /// Options of every command that compiles.
 struct ModelOptions {
   std::string path;

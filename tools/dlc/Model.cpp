@@ -105,15 +105,19 @@ int64_t ModelOptions::budgetBytes() const {
                 kBadUsage};
 }
 
+std::pair<std::string, std::string>
+dlc::tool::splitNamed(const std::string &text, const std::string &expected) {
+  size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Failure{"expected " + expected + ", got '" + text + "'", kBadUsage};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 std::map<std::string, std::string> ModelOptions::groupDevices() const {
   std::map<std::string, std::string> result;
   for (const std::string &text : places) {
-    size_t equals = text.rfind('=');
-    if (equals == std::string::npos || equals == 0)
-      throw Failure{"expected --place GROUP=cpu:1, got '" + text + "'",
-                    kBadUsage};
-    std::string group = text.substr(0, equals);
-    if (!result.emplace(group, text.substr(equals + 1)).second)
+    auto [group, device] = splitNamed(text, "--place GROUP=cpu:1");
+    if (!result.emplace(group, device).second)
       throw Failure{"expected one --place of group '" + group + "', got two",
                     kBadUsage};
   }
@@ -123,12 +127,8 @@ std::map<std::string, std::string> ModelOptions::groupDevices() const {
 std::map<std::string, std::vector<int64_t>> ModelOptions::inputShapes() const {
   std::map<std::string, std::vector<int64_t>> result;
   for (const std::string &text : shapes) {
-    size_t equals = text.rfind('=');
-    if (equals == std::string::npos || equals == 0)
-      throw Failure{"expected --shape NAME=1x3x224x224, got '" + text + "'",
-                    kBadUsage};
-    std::string name = text.substr(0, equals);
-    if (!result.emplace(name, parseShape(text.substr(equals + 1))).second)
+    auto [name, shape] = splitNamed(text, "--shape NAME=1x3x224x224");
+    if (!result.emplace(name, parseShape(shape)).second)
       throw Failure{"expected one --shape of input '" + name + "', got two",
                     kBadUsage};
   }

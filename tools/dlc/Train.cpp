@@ -41,7 +41,8 @@ struct TrainCommand {
 
 private:
   void readOptimizer();
-  void readFactors(const std::vector<std::string> &texts,
+  void readFactors(const std::string &option,
+                   const std::vector<std::string> &texts,
                    std::optional<double> training::Factors::*factor);
   void checkUsed(const training::Optimizer &optimizer) const;
   void readOptions();
@@ -66,24 +67,18 @@ static std::optional<double> given(double value) {
 
 /// "fc1_weight=0.1".
 void TrainCommand::readFactors(
-    const std::vector<std::string> &texts,
+    const std::string &option, const std::vector<std::string> &texts,
     std::optional<double> training::Factors::*factor) {
   for (const std::string &text : texts) {
-    size_t equals = text.rfind('=');
-    std::string name = text.substr(0, equals);
-    std::string number =
-        equals == std::string::npos ? "" : text.substr(equals + 1);
+    std::string expected = option + " NAME=0.1, of at least 0";
+    auto [name, number] = splitNamed(text, expected);
     char *end = nullptr;
     double value = std::strtod(number.c_str(), &end);
-    if (name.empty() || number.empty() || *end || !std::isfinite(value) ||
-        value < 0)
-      throw Failure{"expected a factor like fc1_weight=0.1, of at least 0, got "
-                    "'" +
-                        text + "'",
-                    kBadUsage};
+    if (number.empty() || *end || !std::isfinite(value) || value < 0)
+      throw Failure{"expected " + expected + ", got '" + text + "'", kBadUsage};
     std::optional<double> &known = options.step.factors[name].*factor;
     if (known)
-      throw Failure{"expected one factor for '" + name + "', got two",
+      throw Failure{"expected one " + option + " of '" + name + "', got two",
                     kBadUsage};
     known = value;
   }
@@ -163,8 +158,8 @@ void TrainCommand::readOptions() {
                       loss + "'",
                   kBadUsage};
   readOptimizer();
-  readFactors(rateFactors, &training::Factors::rate);
-  readFactors(decayFactors, &training::Factors::decay);
+  readFactors("--rate-factor", rateFactors, &training::Factors::rate);
+  readFactors("--decay-factor", decayFactors, &training::Factors::decay);
   options.step.frozen.insert(frozen.begin(), frozen.end());
   if (!initializer.empty()) {
     options.initializer = {initializer, given(initializerScale)};
