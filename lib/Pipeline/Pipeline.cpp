@@ -43,6 +43,8 @@ static void addGraphPhase(OpPassManager &manager) {
   function.addPass(graph::createInferTypesPass());
   function.addPass(createCanonicalizerPass());
   function.addPass(graph::createFoldConstantsPass());
+  function.addPass(graph::createAlterLayoutPass());
+  function.addPass(graph::createFoldConstantsPass());
   function.addPass(graph::createSimplifyInferencePass());
   function.addPass(createCanonicalizerPass());
   function.addPass(createCSEPass());

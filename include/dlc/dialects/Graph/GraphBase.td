@@ -148,20 +148,16 @@ def Graph_ReferenceInferenceTrait
 def ReferenceInference : TraitList<[
     InferTypeOpInterface, Graph_ReferenceInferenceTrait]>;
 
-// An operation of the Graph dialect. `fusion` is a FusionKind, `layout` a
-// LayoutKind; `selects` says that results hold elements of the first operand
-// only; `methods` are further members of the class.
+// An operation of the Graph dialect. `fusion` is a FusionKind; `selects` says
+// that results hold elements of the first operand only; `methods` are further
+// members of the class.
 class Graph_OpBase<string mnemonic, string fusion, list<Trait> traits>
-    : Op<Graph_Dialect, mnemonic, [Pure, FusionOpInterface, LayoutOpInterface]
-                                  # traits> {
-  string layout = "Fixed";
+    : Op<Graph_Dialect, mnemonic, [Pure, FusionOpInterface] # traits> {
   bit selects = 0;
   code methods = "";
   let extraClassDeclaration =
       "::dlc::graph::FusionKind getFusionKind() { return "
       "::dlc::graph::FusionKind::" # fusion # "; }\n"
-      "::dlc::graph::LayoutKind getLayoutKind() { return "
-      "::dlc::graph::LayoutKind::" # layout # "; }\n"
       # !if(selects, "bool selectsElements() { return true; }\n", "") # methods;
 }
 

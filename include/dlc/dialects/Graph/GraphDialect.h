@@ -42,11 +42,11 @@ enum class FusionKind {
 
 llvm::StringRef stringifyFusionKind(FusionKind kind);
 
-/// What an operation knows about the order of dimensions.
-enum class LayoutKind {
-  Agnostic,  ///< Any, as long as all operands have the same.
-  Sensitive, ///< Any, after its axis attributes are rewritten.
-  Fixed,     ///< Row-major in the order of the dimensions.
+/// What changes of an operation whose dimensions are permuted.
+struct PermutedOp {
+  llvm::SmallVector<mlir::NamedAttribute> attributes; ///< The new values.
+  /// Operands, by number, that are constants then.
+  llvm::SmallVector<std::pair<unsigned, mlir::DenseElementsAttr>> constants;
 };
 
 /// A scalar or vector of integers of which some are known.
@@ -66,6 +66,12 @@ mlir::Value buildViewAt(mlir::Operation *op, ElementReader &reader,
 /// `buildGradients` of views: the gradient in the dimensions of the operand.
 llvm::LogicalResult buildViewGradient(mlir::Operation *op,
                                       Gradients &gradients);
+/// `LayoutOpInterface::permute` where attribute `axis` names a dimension.
+std::optional<PermutedOp> permuteAxis(mlir::Operation *op,
+                                      llvm::ArrayRef<int64_t> perm);
+/// The same where an operand lists dimensions; nullopt unless they are known.
+std::optional<PermutedOp> permuteAxes(mlir::OpOperand &axes,
+                                      llvm::ArrayRef<int64_t> perm);
 } // namespace detail
 
 /// Marks operations that a Reference kernel defines; checks their types.

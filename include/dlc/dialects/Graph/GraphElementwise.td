@@ -11,8 +11,12 @@ include "dlc/dialects/Graph/GraphBase.td"
 class Graph_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Graph_Op<mnemonic, "Elementwise", [
         DeclareOpInterfaceMethods<ElementwiseOpInterface>,
-        InPlaceOpInterface] # traits> {
-  let layout = "Agnostic";
+        InPlaceOpInterface, LayoutOpInterface] # traits> {
+  let methods = [{
+    // The same of any order: operands broadcast before their dimensions move.
+    std::optional<::dlc::graph::PermutedOp>
+    permute(::llvm::ArrayRef<int64_t>) { return ::dlc::graph::PermutedOp(); }
+  }];
 }
 
 #endif // DLC_DIALECTS_GRAPH_GRAPHELEMENTWISE_TD

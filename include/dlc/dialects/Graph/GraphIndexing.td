@@ -38,7 +38,6 @@ def GatherOp : Graph_Op<"gather", "Movement", [
   let selects = 1;
   let methods = "bool isParameter(unsigned) { return false; }";
   let hasVerifier = 1;
-  let layout = "Sensitive";
   let summary = "Slices at given positions";
   let description = [{
     Takes the slices of `x` at `indices` along `axis`; negative indices count
@@ -68,7 +67,6 @@ def GatherElementsOp : Graph_Op<"gather_elements", "Movement", [
   let selects = 1;
   let methods = "bool isParameter(unsigned) { return false; }";
   let hasVerifier = 1;
-  let layout = "Sensitive";
   let summary = "Elements at given positions along one dimension";
   let description = [{
     Element (i, j, ...) of the result is that of `x` where the coordinate along
@@ -100,7 +98,6 @@ def GatherNDOp : Graph_Op<"gather_nd", "Movement", [
   let selects = 1;
   let methods = "bool isParameter(unsigned) { return false; }";
   let hasVerifier = 1;
-  let layout = "Sensitive";
   let summary = "Slices at given coordinates";
   let description = [{
     The last dimension of `indices` holds coordinates into the leading
@@ -126,7 +123,6 @@ def GatherNDOp : Graph_Op<"gather_nd", "Movement", [
 
 def ScatterElementsOp : Graph_Op<"scatter_elements", "Opaque", [
     DeclareOpInterfaceMethods<GradientOpInterface>, InPlaceOpInterface]> {
-  let layout = "Sensitive";
   let methods = [{
     ::llvm::SmallVector<std::pair<unsigned, unsigned>> getInPlacePairs() { return {{0, 0}}; }
   }];
@@ -153,7 +149,6 @@ def ScatterElementsOp : Graph_Op<"scatter_elements", "Opaque", [
 
 def ScatterNDOp : Graph_Op<"scatter_nd", "Opaque", [
     DeclareOpInterfaceMethods<GradientOpInterface>, InPlaceOpInterface]> {
-  let layout = "Sensitive";
   let methods = [{
     ::llvm::SmallVector<std::pair<unsigned, unsigned>> getInPlacePairs() { return {{0, 0}}; }
   }];
@@ -180,7 +175,6 @@ def ScatterNDOp : Graph_Op<"scatter_nd", "Opaque", [
 
 def TensorScatterOp : Graph_Op<"tensor_scatter", "Opaque", [
     DeclareOpInterfaceMethods<GradientOpInterface>, InPlaceOpInterface]> {
-  let layout = "Sensitive";
   let methods = [{
     ::llvm::SmallVector<std::pair<unsigned, unsigned>> getInPlacePairs() { return {{0, 0}}; }
   }];
@@ -208,7 +202,6 @@ def TensorScatterOp : Graph_Op<"tensor_scatter", "Opaque", [
 }
 
 def OneHotOp : Graph_Op<"one_hot"> {
-  let layout = "Sensitive";
   let summary = "Indices as unit vectors";
   let description = [{
     Along a new dimension `axis` of extent `depth`, the place that an index
@@ -233,7 +226,6 @@ def OneHotOp : Graph_Op<"one_hot"> {
 
 def TopKOp : Graph_Op<"top_k", "Opaque", [
     DeclareOpInterfaceMethods<GradientOpInterface>]> {
-  let layout = "Sensitive";
   let summary = "The largest or smallest elements";
   let description = [{
     The `k` largest (or smallest) elements along `axis` and their indices,
@@ -255,7 +247,6 @@ def TopKOp : Graph_Op<"top_k", "Opaque", [
 }
 
 def NonZeroOp : Graph_Op<"non_zero"> {
-  let layout = "Sensitive";
   let summary = "Coordinates of elements that are not zero";
   let description = [{
     One column of coordinates per element of `x` that is not zero, row-major.
@@ -271,7 +262,6 @@ def NonZeroOp : Graph_Op<"non_zero"> {
 }
 
 def UniqueOp : Graph_Op<"unique"> {
-  let layout = "Sensitive";
   let summary = "Distinct elements";
   let description = [{
     The distinct elements of `x` flattened, or its distinct slices along `axis`,
@@ -294,7 +284,6 @@ def UniqueOp : Graph_Op<"unique"> {
 }
 
 def CompressOp : Graph_Op<"compress"> {
-  let layout = "Sensitive";
   let summary = "Slices where a condition holds";
   let description = [{
     The slices of `x` along `axis` (or its elements, flattened) where
@@ -315,7 +304,6 @@ def CompressOp : Graph_Op<"compress"> {
 }
 
 def NonMaxSuppressionOp : Graph_Op<"non_max_suppression"> {
-  let layout = "Sensitive";
   let summary = "Boxes that overlap no better box";
   let description = [{
     For each batch and class, takes boxes by falling score while they overlap no

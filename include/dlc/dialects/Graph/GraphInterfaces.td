@@ -158,14 +158,17 @@ def InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {
 def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
   let cppNamespace = "::dlc::graph";
   let description = [{
-    Whether an operation can take blocked or permuted tensors. For the pass that
-    will choose blocked layouts for a whole program, once there are kernels that
-    read them; until then all tensors are row-major and no pass asks.
+    Operations that can compute with their dimensions in another order. Results
+    and operands of their rank are in that order then, but for parameters
+    (`isParameter`); operands of lower rank get leading dimensions of extent 1
+    first.
   }];
-  let methods = [InterfaceMethod<
-    "What the operation knows about the order of dimensions.",
-    "::dlc::graph::LayoutKind", "getLayoutKind", (ins), "",
-    "return ::dlc::graph::LayoutKind::Fixed;">];
+  let methods = [InterfaceMethod<[{
+      What else changes when dimension `i` is dimension `perm[i]` of what it is
+      now; nullopt when it cannot be.
+    }],
+    "std::optional<::dlc::graph::PermutedOp>", "permute",
+    (ins "::llvm::ArrayRef<int64_t>":$perm)>];
 }
 
 def ShapeValueOpInterface : OpInterface<"ShapeValueOpInterface"> {

@@ -132,7 +132,6 @@ def TransposeOp : Graph_Op<"transpose", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let selects = 1;
-  let layout = "Sensitive";
   let summary = "Permutation of dimensions";
   let description = [{
     Dimension `i` of the result is dimension `perm[i]` of `x`.
@@ -201,9 +200,9 @@ def TileOp : Graph_Op<"tile", "Movement", [
 
 def ConcatOp : Graph_Op<"concat", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
-  let layout = "Sensitive";
   let methods = "bool isParameter(unsigned) { return false; }";
   let summary = "Tensors side by side";
   let description = [{
@@ -226,9 +225,9 @@ def ConcatOp : Graph_Op<"concat", "Movement", [
 
 def SplitOp : Graph_Op<"split", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let selects = 1;
-  let layout = "Sensitive";
   let summary = "Parts of a tensor";
   let description = [{
     Cuts `x` along `axis` into parts of the given `sizes`, one per result.
@@ -252,10 +251,10 @@ def SplitOp : Graph_Op<"split", "Movement", [
 
 def SliceOp : Graph_Op<"slice", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let selects = 1;
-  let layout = "Sensitive";
   let summary = "Part of a tensor";
   let description = [{
     Takes the elements from `starts` to `ends` (exclusive) in `steps` along
@@ -282,8 +281,8 @@ def SliceOp : Graph_Op<"slice", "Movement", [
 
 def PadOp : Graph_Op<"pad", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
-  let layout = "Sensitive";
   let summary = "Elements around a tensor";
   let description = [{
     Adds `pads` elements (begins, then ends) along `axes`: `value`, a
@@ -315,7 +314,6 @@ class Graph_BlockOp<string mnemonic, string meaning, string example>
     : Graph_Op<mnemonic, "Movement", [
           DeclareOpInterfaceMethods<GradientOpInterface>,
           DeclareOpInterfaceMethods<PositionedOpInterface>]> {
-  let layout = "Sensitive";
   let selects = 1;
   let summary = meaning;
   let description = "Moves blocks of `blocksize` x `blocksize` elements between "
@@ -344,7 +342,6 @@ def SpaceToDepthOp : Graph_BlockOp<"space_to_depth", "Space into channels",
 def ReverseSequenceOp : Graph_Op<"reverse_sequence", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let selects = 1;
-  let layout = "Sensitive";
   let summary = "Reversal of the beginning of each sequence";
   let description = [{
     Reverses the first `lens[b]` elements along `time_axis` of each batch `b`.
@@ -366,7 +363,6 @@ def ReverseSequenceOp : Graph_Op<"reverse_sequence", "Movement", [
 def TriluOp : Graph_Op<"trilu", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
-  let layout = "Sensitive";
   let summary = "Triangle of matrices";
   let description = [{
     Keeps the elements of the last two dimensions on and above (`upper`) or on

@@ -9,8 +9,14 @@ include "dlc/dialects/Graph/GraphBase.td"
 
 class Graph_SoftmaxOp<string mnemonic, string meaning, string formula,
                       list<Trait> traits = []>
-    : Graph_Op<mnemonic, "Row", [InPlaceOpInterface] # traits> {
-  let layout = "Sensitive";
+    : Graph_Op<mnemonic, "Row", [
+          InPlaceOpInterface, LayoutOpInterface] # traits> {
+  let methods = [{
+    std::optional<::dlc::graph::PermutedOp>
+    permute(::llvm::ArrayRef<int64_t> perm) {
+      return ::dlc::graph::detail::permuteAxis(*this, perm);
+    }
+  }];
   let summary = meaning;
   let description = "Computes `" # formula # "` along `axis`.\n\n"
     "Constraints:\n- (" # mnemonic # "_c1) `y` has the type of `x`, floats.\n"
@@ -37,7 +43,6 @@ def HardmaxOp : Graph_SoftmaxOp<"hardmax", "One at the largest element",
 
 def BatchNormOp : Graph_Op<"batch_norm", "Elementwise", [
     DeclareOpInterfaceMethods<DecomposeOpInterface>, InPlaceOpInterface]> {
-  let layout = "Sensitive";
   let summary = "Batch normalisation with known statistics";
   let description = [{
     Computes `(x - mean) / sqrt(var + epsilon) * scale + bias`, where dimension
@@ -61,7 +66,6 @@ def BatchNormOp : Graph_Op<"batch_norm", "Elementwise", [
 
 def LayerNormOp : Graph_Op<"layer_norm", "Row", [
     DeclareOpInterfaceMethods<DecomposeOpInterface>, InPlaceOpInterface]> {
-  let layout = "Sensitive";
   let summary = "Layer normalisation";
   let description = [{
     Computes `(x - mean) / sqrt(variance + epsilon) * scale + bias`, mean and
@@ -84,7 +88,6 @@ def LayerNormOp : Graph_Op<"layer_norm", "Row", [
 
 def RmsNormOp : Graph_Op<"rms_norm", "Row", [
     DeclareOpInterfaceMethods<DecomposeOpInterface>, InPlaceOpInterface]> {
-  let layout = "Sensitive";
   let summary = "Normalisation by the root of the mean square";
   let description = [{
     Computes `x / sqrt(mean of x^2 + epsilon) * scale`, the mean over dimensions
@@ -106,7 +109,6 @@ def RmsNormOp : Graph_Op<"rms_norm", "Row", [
 
 def GroupNormOp : Graph_Op<"group_norm", "Row", [
     DeclareOpInterfaceMethods<DecomposeOpInterface>, InPlaceOpInterface]> {
-  let layout = "Sensitive";
   let summary = "Group normalisation";
   let description = [{
     Splits the channels (dimension 1) into `num_groups` groups, normalises each

@@ -8,7 +8,6 @@
 include "dlc/dialects/Graph/GraphBase.td"
 
 def QuantizeLinearOp : Graph_Op<"quantize_linear"> {
-  let layout = "Sensitive";
   let summary = "Floats as small integers";
   let description = [{
     Computes `saturate(round(x / scale) + zero_point)`. `scale` and `zero_point`
@@ -33,7 +32,6 @@ def QuantizeLinearOp : Graph_Op<"quantize_linear"> {
 }
 
 def DequantizeLinearOp : Graph_Op<"dequantize_linear"> {
-  let layout = "Sensitive";
   let summary = "Small integers as floats";
   let description = [{
     Computes `(x - zero_point) * scale`, shapes as for `graph.quantize_linear`.

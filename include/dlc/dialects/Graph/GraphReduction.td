@@ -9,8 +9,17 @@ include "dlc/dialects/Graph/GraphBase.td"
 
 class Graph_ReduceOp<string mnemonic, Type tensor, string meaning,
                      string details, list<Trait> traits = []>
-    : Graph_Op<mnemonic, "Reduction", traits> {
-  let layout = "Sensitive";
+    : Graph_Op<mnemonic, "Reduction", [LayoutOpInterface] # traits> {
+  let methods = [{
+    std::optional<::dlc::graph::PermutedOp>
+    permute(::llvm::ArrayRef<int64_t> perm) {
+      if (!getKeepdims())
+        return std::nullopt;
+      if (!getAxes())
+        return ::dlc::graph::PermutedOp();
+      return ::dlc::graph::detail::permuteAxes(getAxesMutable()[0], perm);
+    }
+  }];
   let summary = meaning;
   let description = details # " Reduces the dimensions in `axes`, all of them "
     "when the operand is absent and none when it is empty. Reduced dimensions "
@@ -49,8 +58,16 @@ def ReduceProdOp : Graph_ReduceOp<"reduce_prod", Graph_NumberTensor, "Product",
 
 class Graph_ArgOp<string mnemonic, string meaning>
     : Graph_Op<mnemonic, "Row", [
-          DeclareOpInterfaceMethods<DecomposeOpInterface>]> {
-  let layout = "Sensitive";
+          DeclareOpInterfaceMethods<DecomposeOpInterface>,
+          LayoutOpInterface]> {
+  let methods = [{
+    std::optional<::dlc::graph::PermutedOp>
+    permute(::llvm::ArrayRef<int64_t> perm) {
+      if (!getKeepdims())
+        return std::nullopt;
+      return ::dlc::graph::detail::permuteAxis(*this, perm);
+    }
+  }];
   let summary = meaning;
   let description = "The index along `axis`, the first of equals or, when "
     "`select_last_index`, the last.\n\nConstraints:\n- (" # mnemonic
@@ -70,7 +87,6 @@ def ArgMinOp : Graph_ArgOp<"arg_min", "Index of the smallest element">;
 class Graph_ScanOp<string mnemonic, string meaning, string initial>
     : Graph_Op<mnemonic, "Opaque", [
           DeclareOpInterfaceMethods<GradientOpInterface>]> {
-  let layout = "Sensitive";
   let summary = meaning;
   let description = "The " # mnemonic # " of the elements up to each one along "
     "`axis`, without itself when `exclusive` (the first is " # initial

@@ -9,7 +9,6 @@ include "dlc/dialects/Graph/GraphBase.td"
 
 def ResizeOp : Graph_Op<"resize", "Opaque", [
     DeclareOpInterfaceMethods<GradientOpInterface>]> {
-  let layout = "Sensitive";
   let summary = "Resampling to another size";
   let description = [{
     Interpolates `x` to the extents `sizes`, or `scales` times its own, along

@@ -277,6 +277,31 @@ def SimplifyInferencePass
   let dependentDialects = ["::dlc::graph::GraphDialect"];
 }
 
+def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
+  let summary = "Keep values in the order of dimensions that moves least";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`), a function of one block.
+    Ensures: operations that can compute in any order of their dimensions
+    (LayoutOpInterface) do so in one that transposes lead to or from, where
+    fewer bytes are transposed then; arguments and results of the function keep
+    theirs. `Planning/Layout` decides for all at once; what it finds is the
+    least where the function is like a tree or a residual network. A value is
+    kept in two layouts at most, and of a rank there are four; where nothing is
+    gained, all stays as it is. Constants may be transposed and are to be folded
+    after.
+    Cost: O(n) for n operands where those of one value are few.
+
+    ```mlir
+    %0 = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x8x4x4xf32>) -> tensor<1x4x4x8xf32>
+    %1 = graph.relu %0 : tensor<1x4x4x8xf32>
+    %y = graph.transpose %1 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x8xf32>) -> tensor<1x8x4x4xf32>
+    ->
+    %y = graph.relu %x : tensor<1x8x4x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::dlc::graph::GraphDialect"];
+}
+
 def SplitGradientPass : Pass<"graph-split-gradient", "::mlir::func::FuncOp"> {
   let summary = "Keep one part of a differentiated function, forward or back";
   let description = [{
