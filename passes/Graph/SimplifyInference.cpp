@@ -271,6 +271,53 @@ struct FoldBias : OpRewritePattern<AddOp> {
   }
 };
 
+/// x * factors in front of weights: into them, along the channels of x.
+struct FoldScaleBefore : RewritePattern {
+  FoldScaleBefore(StringRef name, MLIRContext *context, int64_t weightAxis)
+      : RewritePattern(name, 1, context), weightAxis(weightAxis) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    auto scale = op->getOperand(0).getDefiningOp<MulOp>();
+    ElementsAttr weights = getConstantElements(op->getOperand(1));
+    if (!scale || !scale->hasOneUse() || !weights)
+      return failure();
+    bool isMatmul = isa<MatmulOp>(op);
+    if (isMatmul && weights.getShapedType().getRank() != 2)
+      return failure();
+    auto conv = dyn_cast<ConvOp>(op);
+    for (unsigned i = 0; i < 2; ++i) {
+      auto type = dyn_cast<RankedTensorType>(scale->getOperand(i).getType());
+      if (!type || type != scale.getY().getType() || type.getRank() < 2)
+        continue;
+      int64_t axis = isMatmul ? type.getRank() - 1 : 1;
+      if (type.isDynamicDim(axis))
+        continue;
+      auto factors = readPerChannel(scale->getOperand(1 - i), type.getRank(),
+                                    axis, type.getDimSize(axis));
+      ElementsAttr scaled = factors
+                                ? scaleWeights(weights, weightAxis, *factors,
+                                               conv ? conv.getGroup() : 1)
+                                : ElementsAttr();
+      if (!scaled)
+        continue;
+      Location loc =
+          FusedLoc::get(rewriter.getContext(), {scale->getLoc(), op->getLoc()});
+      Value constant = ConstantOp::create(rewriter, loc, scaled);
+      rewriter.modifyOpInPlace(op, [&] {
+        op->setOperand(0, scale->getOperand(i));
+        op->setOperand(1, constant);
+      });
+      remark::passed(op->getLoc(), remarkOpts("FoldScale"))
+          << remark::add("a factor became part of weights");
+      return success();
+    }
+    return failure();
+  }
+
+  int64_t weightAxis; ///< That of the channels of x.
+};
+
 /// Small whole powers are products, which round less and need no function.
 struct ExpandPower : OpRewritePattern<PowOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -322,6 +369,10 @@ struct SimplifyInference
     RewritePatternSet patterns(context);
     patterns.add<FoldBatchNorm, FoldScale, FoldBias, ExpandPower,
                  DivideByMultiplying>(context);
+    patterns.add<FoldScaleBefore>(ConvOp::getOperationName(), context, 1);
+    patterns.add<FoldScaleBefore>(ConvTransposeOp::getOperationName(), context,
+                                  0);
+    patterns.add<FoldScaleBefore>(MatmulOp::getOperationName(), context, 0);
     for (RegisteredOperationName name : context->getRegisteredOperations())
       if (isa_and_nonnull<GraphDialect>(&name.getDialect()))
         name.getCanonicalizationPatterns(patterns, context);

@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s --graph-simplify-inference --split-input-file | FileCheck %s
+// RUN: dlc-opt %s --verify-numerics --graph-simplify-inference --split-input-file -o /dev/null
 // RUN: dlc-opt %s --graph-simplify-inference --split-input-file --remarks-filter='graph-.*' 2>&1 | FileCheck %s --check-prefix=REMARK
 // What is constant per channel becomes part of weights.
 
@@ -92,6 +93,33 @@ func.func @affine(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
   // CHECK: graph.conv %{{.*}}, %[[W]], %[[B]]
   // CHECK-NEXT: return
   return %3 : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// A factor of each channel in front: of the weights' second dimension, group by
+// group; of their first, where they are transposed or a matrix.
+// CHECK-LABEL: func.func @before
+func.func @before(%x: tensor<1x4x4x4xf32>, %m: tensor<3x2xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<3x1xf32>) {
+  %w = graph.constant dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]]]> : tensor<2x2x1x1xf32>
+  %t = graph.constant dense<[[[[1.0]]], [[[2.0]]], [[[3.0]]], [[[4.0]]]]> : tensor<4x1x1x1xf32>
+  %f = graph.constant dense<[[[[1.0]], [[10.0]], [[100.0]], [[1000.0]]]]> : tensor<1x4x1x1xf32>
+  %b = graph.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32>
+  %g = graph.constant dense<[3.0, 5.0]> : tensor<2xf32>
+  // CHECK-DAG: %[[W:.*]] = graph.constant dense<{{\[\[\[\[}}1.000000e+00{{\]\], \[\[}}2.000000e+01{{\]\]\], \[\[\[}}3.000000e+02{{\]\], \[\[}}4.000000e+03]]]]>
+  // CHECK-DAG: %[[T:.*]] = graph.constant dense<{{\[\[\[\[}}1.000000e+00{{\]\]\], \[\[\[}}2.000000e+01{{\]\]\], \[\[\[}}3.000000e+02{{\]\]\], \[\[\[}}4.000000e+03]]]]>
+  // CHECK-DAG: %[[B:.*]] = graph.constant dense<{{\[\[}}3.000000e+00], [1.000000e+01]]>
+  // CHECK-DAG: graph.conv %arg0, %[[W]]
+  // CHECK-DAG: graph.conv_transpose %arg0, %[[T]]
+  // CHECK-DAG: graph.matmul %arg1, %[[B]]
+  // CHECK-NOT: graph.mul
+  %0 = graph.mul %x, %f : (tensor<1x4x4x4xf32>, tensor<1x4x1x1xf32>) -> tensor<1x4x4x4xf32>
+  %1 = graph.conv %0, %w {group = 2 : i64} : (tensor<1x4x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %2 = graph.mul %f, %x : (tensor<1x4x1x1xf32>, tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32>
+  %3 = graph.conv_transpose %2, %t {group = 2 : i64} : (tensor<1x4x4x4xf32>, tensor<4x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %4 = graph.mul %m, %g : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  %5 = graph.matmul %4, %b : (tensor<3x2xf32>, tensor<2x1xf32>) -> tensor<3x1xf32>
+  return %1, %3, %5 : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<3x1xf32>
 }
 
 // -----

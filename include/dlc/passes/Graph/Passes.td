@@ -260,11 +260,11 @@ def SimplifyInferencePass
     Requires: folded constants (`graph-fold-constants`), inferred types.
     Ensures: a batch normalisation with known parameters is part of the weights
     of the convolution or product before it, else one multiplication and one
-    addition; a known factor or summand per channel after a convolution is part
-    of its weights and bias; chains of transposes and of reshapes are one; second
-    and third powers, and quotients by powers of two, are products. Where
-    a producer has other uses or its weights are not known f32 or f64, it
-    stays. Values change by rounding only.
+    addition; a known factor per channel before or after a convolution or
+    product is part of its weights, a known summand after one of its bias;
+    chains of transposes and of reshapes are one; second and third powers, and
+    quotients by powers of two, are products. Where what would be changed has
+    other uses or its weights are not known f32 or f64, it stays. Values change by rounding only.
     Cost: linear in the operations and in the weights that change.
 
     ```mlir
