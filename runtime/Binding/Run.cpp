@@ -198,7 +198,8 @@ struct Run {
   std::shared_ptr<Execution> execution;
   std::vector<ArrayPiece> inputs, outputs;
   /// Outputs over an input, which the program may read after it wrote them:
-  /// they are computed in memory of the execution and copied.
+  /// they are computed in memory of the execution and copied. Not updates: the
+  /// program looks after the input.
   std::vector<bool> isAside;
   /// Of each port: the variable that it alone uses, to give back early; none at
   /// all where that is not wanted.
@@ -221,6 +222,8 @@ Status Run::bind() const {
     DLC_RETURN_IF_ERROR(execution->bindInput(i, inputs[i].view(*start)));
   }
   for (size_t i = 0; i != outputs.size(); ++i) {
+    if (program.outputs()[i].updates)
+      continue; // Where the input is.
     Result<std::byte *> start = outputs[i].writable();
     if (!start.isOk())
       return std::move(start.status())
@@ -256,12 +259,11 @@ Status Run::run(const RunContext &context) const {
   EarlyReleases releases(*this, context);
   DLC_RETURN_IF_ERROR(
       execution->run(outputVariables.empty() ? nullptr : &releases));
-  for (size_t i = 0; i != outputs.size(); ++i) {
-    // An update is where it belongs already.
-    const void *result = execution->output(i).data;
-    if (isAside[i] && outputs[i].bytes && result != *outputs[i].writable())
-      std::memcpy(*outputs[i].writable(), result, outputs[i].bytes);
-  }
+  // What is aside was not given back: an input is in the same array.
+  for (size_t i = 0; i != outputs.size(); ++i)
+    if (isAside[i] && outputs[i].bytes)
+      std::memcpy(*outputs[i].writable(), execution->output(i).data,
+                  outputs[i].bytes);
   return Status::ok();
 }
 
@@ -341,10 +343,12 @@ Status Executor::State::push(const PreparedProgram &program, ProgramForm form,
       addVariable(reads, array.variable());
   }
   DLC_RETURN_IF_ERROR(checkUpdates(*loaded.program, run.inputs));
-  for (const ArrayPiece &output : run.outputs)
+  std::span<const Port> ports = loaded.program->outputs();
+  for (size_t i = 0; i != run.outputs.size(); ++i)
     run.isAside.push_back(
+        !ports[i].updates &&
         std::ranges::any_of(run.inputs, [&](const ArrayPiece &input) {
-          return input.overlaps(output);
+          return input.overlaps(run.outputs[i]);
         }));
   if (releasesEarly)
     findReleases(loaded, ofInputs, ofOutputs, run);

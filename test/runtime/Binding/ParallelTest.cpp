@@ -24,7 +24,8 @@ constexpr int64_t kRows = 5; ///< Three of the first device, two of the second.
 /// Arguments x (the batch), w, v and u (four floats each) and the flag. A step:
 ///   y = relu(x), then the gradients of u, v and w, which are twice those.
 /// With three rows it waits for the flag, before the gradients or at the end,
-/// where the gradient of u is whether the flag was set.
+/// where the gradient of u is whether the flag was set. The gradient of w is
+/// written where its former one is, if it is added to that.
 class TestNetwork final : public Network {
 public:
   explicit TestNetwork(bool waitsFirst) : waitsFirst(waitsFirst) {}
@@ -69,7 +70,11 @@ TestNetwork::compile(const ProgramRequest &request) const {
   int u = builder.input("u", DLC_F32, {4});
   int flag = builder.input("flag", DLC_I32, {1});
   int y = builder.output("y", DLC_F32, shape);
+  bool adds = request.gradients[1] == GradientRequest::Add;
+  int former = adds ? builder.input("former", DLC_F32, {4}) : -1;
   int gradW = builder.output("gradW", DLC_F32, {4});
+  if (adds)
+    builder.program.outputs.back()->updates = 5;
   int gradV = builder.output("gradV", DLC_F32, {4});
   int gradU = builder.output("gradU", DLC_F32, {4});
   auto await = [&](int result) {
@@ -82,7 +87,10 @@ TestNetwork::compile(const ProgramRequest &request) const {
   if (waitsFirst)
     builder.reference("add", {u, u}, {gradU});
   builder.reference("add", {v, v}, {gradV});
-  builder.reference("add", {w, w}, {gradW});
+  int sumW = adds ? builder.arena(DLC_F32, {4}) : gradW;
+  builder.reference("add", {w, w}, {sumW});
+  if (adds)
+    builder.reference("add", {sumW, former}, {gradW});
   if (waits && !waitsFirst)
     await(gradU);
   else if (!waitsFirst)
@@ -91,12 +99,17 @@ TestNetwork::compile(const ProgramRequest &request) const {
   program.bytes = builder.write();
   for (uint32_t i = 0; i != 5; ++i)
     program.inputs.push_back({PortRole::Argument, i});
+  if (adds)
+    program.inputs.push_back({PortRole::Gradient, 1});
   program.outputs = {{PortRole::Output, 0},
                      {PortRole::Gradient, 1},
                      {PortRole::Gradient, 2},
                      {PortRole::Gradient, 3}};
   return program;
 }
+
+/// Set by the end of memory, for the engine's thread that it ends on.
+thread_local bool endsFormer = false;
 
 /// Notes what starts and ends.
 class Log final : public EngineObserver {
@@ -108,6 +121,8 @@ public:
   }
   void onFinish(const OperationInfo &operation, const Status &) override {
     note("end", operation);
+    if (std::exchange(endsFormer, false))
+      isFormerGone = true;
   }
   std::vector<std::string> events() const {
     std::lock_guard guard(mutex);
@@ -117,6 +132,8 @@ public:
     return std::ranges::count(events(), event);
   }
   std::function<void(const OperationInfo &)> onSum; ///< Set before the engine.
+  /// The deletion of the former gradient is over, and nothing of it left.
+  std::atomic<bool> isFormerGone = false;
 
 private:
   void note(const char *what, const OperationInfo &operation) {
@@ -131,13 +148,13 @@ private:
   std::vector<std::string> list;
 };
 
-/// One thread for each device and one for urgent work; threads that wait help
-/// with nothing.
+/// One thread for each device (two where a gradient is added, so that what goes
+/// need not wait) and one for urgent work; threads that wait help with nothing.
 class ParallelTest : public testing::TestWithParam<DeviceKind> {
 protected:
-  void bind(bool waitsFirst) {
+  void bind(bool waitsFirst, bool adds = false) {
     EngineOptions options;
-    options.cpuWorkers = 1;
+    options.cpuWorkers = options.deviceWorkers = adds ? 2 : 1;
     options.callerHelp = CallerHelp::Never;
     options.observer = &log;
     auto engine = Engine::create(options);
@@ -149,10 +166,15 @@ protected:
     whole.gradients = {NDArray(), make({4}), make({4}), make({4}), NDArray()};
     ForeignMemory memory;
     memory.data = &flag;
-    const int64_t one[] = {1};
-    auto array = NDArray::adopt(runtime, DLC_I32, one, memory, home);
-    ASSERT_TRUE(array.isOk()) << array.status().message();
-    whole.arguments.push_back(*array);
+    whole.arguments.push_back(adopt(DLC_I32, 1, memory));
+    if (adds) {
+      memory.data = former;
+      memory.release = [](void *) { endsFormer = true; };
+      whole.gradients[1] = adopt(DLC_F32, 4, memory);
+      whole.requests = {GradientRequest::Null, GradientRequest::Add,
+                        GradientRequest::Write, GradientRequest::Write,
+                        GradientRequest::Null};
+    }
     DataParallelOptions parallel;
     parallel.devices = {home, {GetParam(), 1}};
     parallel.workloads = {3, 2};
@@ -161,6 +183,11 @@ protected:
         std::make_shared<TestNetwork>(waitsFirst), whole, parallel);
     ASSERT_TRUE(bound.isOk()) << bound.status().message();
     executor = std::move(*bound);
+  }
+  NDArray adopt(DataType type, int64_t count, const ForeignMemory &memory) {
+    auto array = NDArray::adopt(runtime, type, {&count, 1}, memory, home);
+    EXPECT_TRUE(array.isOk()) << array.status().message();
+    return *array;
   }
   /// Ones.
   NDArray make(std::vector<int64_t> shape) {
@@ -186,6 +213,7 @@ protected:
 
   Log log;
   alignas(DLC_ALIGNMENT) int32_t flag = 0;
+  alignas(DLC_ALIGNMENT) float former[4] = {10, 20, 30, 40};
   Context home;
   std::shared_ptr<ArrayRuntime> runtime;
   std::unique_ptr<DataParallelExecutor> executor;
@@ -282,6 +310,25 @@ TEST_P(ParallelTest, ParametersAreWrittenWhileStepsRun) {
                             {w.variable()}, urgent)
                   .isOk());
   EXPECT_EQ(gradient("u"), std::vector<float>(4, 3));
+}
+
+// A gradient that its step adds to goes, with the executor, as soon as it is
+// summed: the step runs on without it.
+TEST_P(ParallelTest, SumsGoWhileStepsRun) {
+  ASSERT_NO_FATAL_FAILURE(bind(/*waitsFirst=*/false, /*adds=*/true));
+  ASSERT_TRUE(executor->forwardBackward().isOk());
+  const NDArray gradU = *executor->gradient("u");
+  executor.reset();
+  while (!log.isFormerGone)
+    std::this_thread::yield();
+  EXPECT_EQ(log.count("end step " + device(0) + " 0"), 0u);
+  open();
+  std::vector<float> values(4);
+  ASSERT_TRUE(gradU.copyToHost(std::span(values)).isOk());
+  EXPECT_EQ(values, std::vector<float>(4, 3));
+  EXPECT_TRUE(runtime->engine().waitForAll().isOk());
+  EXPECT_EQ(std::vector(former, former + 4),
+            (std::vector<float>{14, 24, 34, 44}));
 }
 
 TEST_P(ParallelTest, WhatDoesNotCompilePushesNothing) {
