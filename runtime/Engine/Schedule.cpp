@@ -253,7 +253,10 @@ CoreOperation *EngineCore::takeReady(Lane &lane) {
                                  ? lane.ready.takeLater(nextRandom() % count)
                                  : lane.ready.take();
   operation->isRunning = true;
+  // Without its operator it has nothing to run, whatever its property.
+  bool hasFunction = !operation->is(isSharedFlag) || operation->shared;
   operation->isSkipped =
+      !hasFunction ||
       (!operation->isNeverSkipped() &&
        FailureBook::isAlive(operation->poison)) ||
       (isGivingUp && operation->property != OperationProperty::DeleteVariable);
