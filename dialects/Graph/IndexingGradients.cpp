@@ -81,6 +81,39 @@ LogicalResult GatherNDOp::buildGradients(Gradients &gradients) {
   return success();
 }
 
+/// What was left out reads a slice of zeros behind the kept ones.
+LogicalResult CompressOp::buildGradients(Gradients &gradients) {
+  auto isStatic = [](Value x) {
+    auto type = dyn_cast<RankedTensorType>(x.getType());
+    return type && type.hasStaticShape();
+  };
+  if (!isStatic(getX()) || !isStatic(getCondition()) ||
+      !isa<RankedTensorType>(getY().getType()))
+    return failDynamic(gradients);
+  gradients.give(0, [&]() -> Value {
+    Formula f(gradients);
+    auto type = Formula::typeOf(getX());
+    int64_t axis = getAxis() ? wrapAxis(*getAxis(), type.getRank()) : 0;
+    int64_t extent = getAxis() ? type.getDimSize(axis) : type.getNumElements();
+    Value condition = getCondition();
+    int64_t more = extent - Formula::typeOf(condition).getNumElements();
+    if (more > 0)
+      condition = f.make<PadOp>(f.cast(condition, f.builder.getI64Type()),
+                                f.ints({0, more}), f.integer(0), f.ints(0));
+    Value kept = f.cast(condition, f.builder.getI64Type());
+    Value places = CumsumOp::create(f.builder, f.loc, kept, f.integer(0),
+                                    /*exclusive=*/true, /*reverse=*/false);
+    // -1 counts from the end.
+    places = f.select(f.make<EqualOp>(kept, f.integer(1)), places, -1);
+    Value g = gradients.ofResult();
+    Value padded =
+        f.make<PadOp>(g, f.ints({0, 1}), f.number(g, 0), f.ints(axis));
+    Value taken = GatherOp::create(f.builder, f.loc, padded, places, axis);
+    return f.reshape(taken, type.getShape());
+  });
+  return success();
+}
+
 /// Indices of the chosen elements are distinct.
 LogicalResult TopKOp::buildGradients(Gradients &gradients) {
   if (!hasStaticTypes(*this))

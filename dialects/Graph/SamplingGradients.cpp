@@ -5,6 +5,7 @@
 // unit vectors gives its own weights.
 
 #include "Correlation.h"
+#include "Neighbours.h"
 
 #include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/Inference.h"
@@ -157,15 +158,6 @@ LogicalResult ResizeOp::buildGradients(Gradients &gradients) {
 // Grids
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// Neighbours of points along one dimension: as many numbers as points, each.
-struct Neighbour {
-  Value index, weight;
-};
-
-} // namespace
-
 /// Folds coordinates at both borders until they lie between them.
 static Value reflect(Formula &f, Value x, double low, double high) {
   double range = high - low;
@@ -198,17 +190,12 @@ static Value padCoordinate(Formula &f, GridSampleOp op, Value x,
 /// loses its weight.
 static Neighbour neighbourAt(Formula &f, GridSampleOp op, Value x, Value weight,
                              int64_t extent) {
-  Value last = f.number(x, static_cast<double>(extent - 1));
-  Value zero = f.number(x, 0);
-  if (op.getPaddingMode() == "zeros") {
-    Value isOutside = f.either(f.less(x, zero), f.greater(x, last));
-    weight = f.select(isOutside, 0, weight);
-  }
+  if (op.getPaddingMode() == "zeros")
+    return neighbourInside(f, x, weight, extent);
   // A cell's centre may lie in the image where its neighbours do not.
   Value inside =
       op.getPaddingMode() == "reflection" ? padCoordinate(f, op, x, extent) : x;
-  inside = f.make<ClampOp>(inside, zero, last);
-  return {f.cast(inside, f.builder.getI64Type()), weight};
+  return {indexAt(f, inside, extent), weight};
 }
 
 /// Those of the normalised coordinates `grid` along a dimension.
@@ -250,31 +237,6 @@ static SmallVector<Neighbour> neighboursOf(Formula &f, GridSampleOp op,
           at(f.shift(base, 2), outer(f.from(2, t)))};
 }
 
-/// The sum over all neighbours along dimensions from `dim` on; `place` numbers
-/// elements of planes, or is null where there is nothing yet.
-static Value sumNeighbours(Formula &f, Value planes,
-                           ArrayRef<SmallVector<Neighbour>> neighbours,
-                           ArrayRef<int64_t> extents, size_t dim, Value place) {
-  auto type = Formula::typeOf(planes);
-  if (dim == neighbours.size()) {
-    SmallVector<int64_t> shape(Formula::typeOf(place).getShape());
-    shape[1] = type.getDimSize(1);
-    return GatherElementsOp::create(f.builder, f.loc, planes,
-                                    f.expand(place, shape), /*axis=*/2);
-  }
-  Value sum;
-  for (const Neighbour &each : neighbours[dim]) {
-    Value index = each.index;
-    if (place)
-      index = f.add(f.mul(place, f.integer(extents[dim])), index);
-    Value term =
-        f.mul(sumNeighbours(f, planes, neighbours, extents, dim + 1, index),
-              each.weight);
-    sum = sum ? f.add(sum, term) : term;
-  }
-  return sum;
-}
-
 /// Gathers the neighbours of all points and sums them with their weights; the
 /// gradients of both operands are those of that. Within a kernel it stays one
 /// operation.
@@ -308,7 +270,7 @@ FailureOr<SmallVector<Value>> GridSampleOp::decompose(OpBuilder &builder) {
                                    f.integer(dims - 1 - dim), /*axis=*/3);
     neighbours.push_back(neighboursOf(f, *this, along, extents[dim]));
   }
-  Value y = sumNeighbours(f, planes, neighbours, extents, 0, {});
+  Value y = sumNeighbours(f, planes, neighbours, extents);
   y = f.reshape(y, Formula::typeOf(getY()).getShape());
   return SmallVector<Value>{f.cast(y, type.getElementType())};
 }

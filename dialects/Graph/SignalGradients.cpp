@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of the Fourier transform: its conjugate transpose, which is the
-// transform the other way round.
+// transform the other way round; and what transforms it is made of over time.
 
 #include "Formula.h"
+
+#include "dlc/dialects/Base/BaseDialect.h"
 
 using namespace mlir;
 using namespace dlc::graph;
@@ -71,4 +73,39 @@ LogicalResult DftOp::buildGradients(Gradients &gradients) {
     return resized(f, g, type.getRank() - 1, type.getShape().back());
   });
   return success();
+}
+
+/// Frames are gathered, weighted and transformed. Within a kernel it stays one
+/// operation.
+FailureOr<SmallVector<Value>> StftOp::decompose(OpBuilder &builder) {
+  auto steps = getConstantInts(getFrameStep());
+  if (!hasStaticTypes(*this) || !steps ||
+      isa<dlc::LaunchableOpInterface>((*this)->getParentOp()) ||
+      Formula::typeOf(getY()).getNumElements() == 0)
+    return failure();
+  auto type = Formula::typeOf(getSignal());
+  bool hasWindow = !isa<NoneType>(getWindow().getType());
+  int64_t length = hasWindow ? Formula::typeOf(getWindow()).getDimSize(0)
+                             : type.getDimSize(1);
+  if (!isa<NoneType>(getFrameLength().getType())) {
+    auto lengths = getConstantInts(getFrameLength());
+    if (!lengths)
+      return failure();
+    length = lengths->front();
+  }
+  Formula f(builder, getLoc());
+  Type compute = computeType(type.getElementType());
+  int64_t count = Formula::typeOf(getY()).getDimSize(1);
+  Value first =
+      f.reshape(f.mul(f.iota(count), f.integer(steps->front())), {count, 1});
+  Value places = f.add(first, f.iota(length));
+  // N x frames x length x components
+  Value frames = GatherOp::create(builder, f.loc, f.cast(getSignal(), compute),
+                                  places, /*axis=*/1);
+  if (hasWindow)
+    frames =
+        f.mul(frames, f.reshape(f.cast(getWindow(), compute), {length, 1}));
+  Value y =
+      transform(f, frames, /*axis=*/2, /*isInverse=*/false, getOnesided());
+  return SmallVector<Value>{f.cast(y, type.getElementType())};
 }

@@ -76,14 +76,13 @@ static void makeRegions(Generator &g) {
   // Corners that no rounding moves to another bin.
   Generator::Numbers corners{0.25, 0.25, 2.25, 2.75, 0.75, 0.25, 3.25, 1.75};
   if (g.chance(50)) {
-    g.make(
-        "roi_align",
-        {x, g.constant({2, 4}, element, corners),
-         g.constant({2}, g.b.getI64Type(),
-                    {0, static_cast<double>(batches - 1)})},
-        {g.num("output_height", 2), g.num("output_width", 2),
-         g.num("sampling_ratio", 2),
-         g.text("mode", g.isDifferentiable || g.chance(50) ? "avg" : "max")});
+    g.make("roi_align",
+           {x, g.constant({2, 4}, element, corners),
+            g.constant({2}, g.b.getI64Type(),
+                       {0, static_cast<double>(batches - 1)})},
+           {g.num("output_height", 2), g.num("output_width", 2),
+            g.num("sampling_ratio", 2),
+            g.text("mode", g.chance(50) ? "avg" : "max")});
     return;
   }
   corners = {0, 0, 0, 2, 2};

@@ -180,6 +180,51 @@ TEST(Decompose, GlobalAvgPool) {
         1e-6);
 }
 
+TEST(Decompose, Stft) {
+  check("func.func @f(%x: tensor<2x9x1xf32>, %w: tensor<4xf32>) { %s = "
+        "graph.constant dense<2> : tensor<i64> %n = graph.none : none %y = "
+        "graph.stft %x, %s, %w, %n : (tensor<2x9x1xf32>, tensor<i64>, "
+        "tensor<4xf32>, none) -> tensor<2x3x3x2xf32> return }",
+        1e-5);
+  check("func.func @f(%x: tensor<1x7x2xf32>) { %s = graph.constant dense<4> : "
+        "tensor<i64> %l = graph.constant dense<3> : tensor<i64> %n = "
+        "graph.none : none %y = graph.stft %x, %s, %n, %l {onesided = false} : "
+        "(tensor<1x7x2xf32>, tensor<i64>, none, tensor<i64>) -> "
+        "tensor<1x2x3x2xf32> return }",
+        1e-5);
+}
+
+TEST(Decompose, DeformConv) {
+  check("func.func @f(%x: tensor<1x2x3x3xf32>, %w: tensor<2x1x2x2xf32>, %o: "
+        "tensor<1x16x2x2xf32>, %b: tensor<2xf32>, %m: tensor<1x8x2x2xf32>) { "
+        "%y = graph.deform_conv %x, %w, %o, %b, %m {group = 2 : i64, "
+        "offset_group = 2 : i64} : (tensor<1x2x3x3xf32>, tensor<2x1x2x2xf32>, "
+        "tensor<1x16x2x2xf32>, tensor<2xf32>, tensor<1x8x2x2xf32>) -> "
+        "tensor<1x2x2x2xf32> return }",
+        1e-5);
+  check("func.func @f(%x: tensor<2x2x4x3xf32>, %w: tensor<1x2x2x1xf32>, %o: "
+        "tensor<2x4x2x2xf32>) { %n = graph.none : none %y = graph.deform_conv "
+        "%x, %w, %o, %n, %n {strides = array<i64: 2, 3>, pads = array<i64: 1, "
+        "1, 0, 0>, dilations = array<i64: 2, 1>} : (tensor<2x2x4x3xf32>, "
+        "tensor<1x2x2x1xf32>, tensor<2x4x2x2xf32>, none, none) -> "
+        "tensor<2x1x2x2xf32> return }",
+        1e-5);
+  // Groups share offsets; f16 is computed as f32.
+  check("func.func @f(%x: tensor<1x4x2x3xf16>, %w: tensor<2x2x1x2xf16>, %o: "
+        "tensor<1x4x2x2xf16>, %m: tensor<1x2x2x2xf16>) { %n = graph.none : "
+        "none %y = graph.deform_conv %x, %w, %o, %n, %m {group = 2 : i64} : "
+        "(tensor<1x4x2x3xf16>, tensor<2x2x1x2xf16>, tensor<1x4x2x2xf16>, "
+        "none, tensor<1x2x2x2xf16>) -> tensor<1x2x2x2xf16> return }",
+        1e-2);
+  // Where places are large, offsets are as exact.
+  check("func.func @f(%x: tensor<1x1x1x999xf32>, %w: tensor<1x1x1x1xf32>, %o: "
+        "tensor<1x2x1x12xf32>) { %n = graph.none : none %y = "
+        "graph.deform_conv %x, %w, %o, %n, %n {strides = array<i64: 1, 90>} : "
+        "(tensor<1x1x1x999xf32>, tensor<1x1x1x1xf32>, tensor<1x2x1x12xf32>, "
+        "none, none) -> tensor<1x1x1x12xf32> return }",
+        2e-6);
+}
+
 TEST(Decompose, OtherWindowsFail) {
   for (StringRef attributes :
        {"kernel_shape = array<i64: 4>",

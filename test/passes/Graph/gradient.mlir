@@ -149,10 +149,10 @@ func.func @names(%x: tensor<2xf32> {graph.name = "grad of y"}) -> (tensor<2xf32>
 
 // -----
 
-func.func @none(%x: tensor<1x3x8x8xf32>, %r: tensor<5x5xf32>) -> tensor<5x3x2x2xf32> {
-  // expected-error @+1 {{'graph.max_roi_pool' op has no gradient: none is defined for this operation}}
-  %y = graph.max_roi_pool %x, %r {pooled_shape = array<i64: 2, 2>} : (tensor<1x3x8x8xf32>, tensor<5x5xf32>) -> tensor<5x3x2x2xf32>
-  return %y : tensor<5x3x2x2xf32>
+func.func @none(%x: tensor<8xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{'graph.unique' op has no gradient: none is defined for this operation}}
+  %y:4 = graph.unique %x : (tensor<8xf32>) -> (tensor<?xf32>, tensor<?xi64>, tensor<8xi64>, tensor<?xi64>)
+  return %y#0 : tensor<?xf32>
 }
 
 // -----
@@ -160,21 +160,22 @@ func.func @none(%x: tensor<1x3x8x8xf32>, %r: tensor<5x5xf32>) -> tensor<5x3x2x2x
 // The same operation is no error where nothing is differentiated through it.
 
 // CHECK-LABEL: func.func @aside
-func.func @aside(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<5x3x2x2xf32>) {
-  %c = graph.constant dense<1.0> : tensor<1x3x8x8xf32>
-  %r = graph.constant dense<0.0> : tensor<5x5xf32>
-  // CHECK: graph.max_roi_pool
-  %y = graph.max_roi_pool %c, %r {pooled_shape = array<i64: 2, 2>} : (tensor<1x3x8x8xf32>, tensor<5x5xf32>) -> tensor<5x3x2x2xf32>
+func.func @aside(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<?xf32>) {
+  %c = graph.constant dense<1.0> : tensor<8xf32>
+  // CHECK: graph.unique
+  %y:4 = graph.unique %c : (tensor<8xf32>) -> (tensor<?xf32>, tensor<?xi64>, tensor<8xi64>, tensor<?xi64>)
   %0 = graph.exp %x : tensor<4xf32>
-  return %0, %y : tensor<4xf32>, tensor<5x3x2x2xf32>
+  return %0, %y#0 : tensor<4xf32>, tensor<?xf32>
 }
 
 // -----
 
-func.func @mode(%x: tensor<1x3x8x8xf32>, %r: tensor<5x4xf32>, %i: tensor<5xi64>) -> tensor<5x3x2x2xf32> {
-  // expected-error @+1 {{'graph.roi_align' op has no gradient: expected the mode avg, got max}}
-  %y = graph.roi_align %x, %r, %i {mode = "max", output_height = 2 : i64, output_width = 2 : i64} : (tensor<1x3x8x8xf32>, tensor<5x4xf32>, tensor<5xi64>) -> tensor<5x3x2x2xf32>
-  return %y : tensor<5x3x2x2xf32>
+// Regions of any size have any number of samples.
+
+func.func @samples(%x: tensor<1x3x8x8xf32>, %r: tensor<5x4xf32>, %b: tensor<5xi64>) -> tensor<5x3x1x1xf32> {
+  // expected-error @+1 {{'graph.roi_align' op has no gradient: expected a sampling_ratio or constant regions in the mode max, which say how many samples there are}}
+  %y = graph.roi_align %x, %r, %b {mode = "max"} : (tensor<1x3x8x8xf32>, tensor<5x4xf32>, tensor<5xi64>) -> tensor<5x3x1x1xf32>
+  return %y : tensor<5x3x1x1xf32>
 }
 
 // -----

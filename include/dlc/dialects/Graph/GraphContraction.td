@@ -119,7 +119,8 @@ def ConvWeightGradientOp : Graph_Op<"conv_weight_gradient", "Anchor", [
   let results = (outs Graph_FloatTensor:$w);
 }
 
-def DeformConvOp : Graph_Op<"deform_conv", "Opaque"> {
+def DeformConvOp : Graph_Op<"deform_conv", "Opaque", [
+    DeclareOpInterfaceMethods<DecomposeOpInterface>]> {
   let summary = "Deformable convolution";
   let description = [{
     A convolution that samples `x` at positions moved by `offset`, each sample

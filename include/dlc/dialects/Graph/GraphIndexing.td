@@ -283,7 +283,8 @@ def UniqueOp : Graph_Op<"unique"> {
                       Graph_I64Tensor:$inverse, Graph_I64Tensor:$counts);
 }
 
-def CompressOp : Graph_Op<"compress"> {
+def CompressOp : Graph_Op<"compress", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Slices where a condition holds";
   let description = [{
     The slices of `x` along `axis` (or its elements, flattened) where

@@ -140,11 +140,13 @@ def MaxUnpoolOp : Graph_Op<"max_unpool", "Opaque", [
   let results = (outs Graph_NumberTensor:$y);
 }
 
-def MaxRoiPoolOp : Graph_Op<"max_roi_pool"> {
+def MaxRoiPoolOp : Graph_Op<"max_roi_pool", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Max pooling of regions of interest";
   let description = [{
     Splits each region (batch index, x1, y1, x2, y2, scaled by `spatial_scale`)
-    into `pooled_shape` bins and takes the largest element of each.
+    into `pooled_shape` bins and takes the largest element of each. Of equal
+    ones the first has the gradient; regions have a gradient of zero.
 
     Constraints:
     - (max_roi_pool_c1) `x`, `rois` and `y` have the same float element type.
@@ -167,8 +169,11 @@ def RoiAlignOp : Graph_Op<"roi_align", "Opaque", [
   let description = [{
     Splits each region (x1, y1, x2, y2 in the image that `batch_indices` names)
     into `output_height` x `output_width` bins and takes the mean or the largest
-    of `sampling_ratio`^2 bilinear samples of each. Regions have a gradient of
-    zero.
+    of `sampling_ratio`^2 bilinear samples of each (the largest of the four
+    weighted elements of all samples, of which equal ones leave the gradient to
+    the first). Regions have a gradient of zero. Without a `sampling_ratio` a
+    region's size says how many samples there are: the largest have a gradient
+    then only where regions are constant.
 
     Constraints:
     - (roi_align_c1) `x`, `rois` and `y` have the same float element type;

@@ -36,7 +36,8 @@ def DftOp : Graph_Op<"dft", "Opaque", [
   let results = (outs Graph_FloatTensor:$y);
 }
 
-def StftOp : Graph_Op<"stft"> {
+def StftOp : Graph_Op<"stft", "Opaque", [
+    DeclareOpInterfaceMethods<DecomposeOpInterface>]> {
   let summary = "Short-time Fourier transform";
   let description = [{
     Transforms windows of `frame_length` elements, each `frame_step` after the

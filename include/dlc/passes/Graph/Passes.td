@@ -223,9 +223,9 @@ def GradientPass : Pass<"graph-gradient", "::mlir::func::FuncOp"> {
     derivatives, and stays on the device of the operation that it came from.
     Operations that know no gradient but can be decomposed are: recurrent layers
     become all of their steps. Fails where the way needs the gradient of an
-    operation that has none, and says which and why: deformable convolution,
-    `max_roi_pool`, `stft`, quantisation, `one_hot`, `compress` and `unique` have
-    none yet.
+    operation that has none, and says which and why: quantisation, `one_hot`,
+    `range` and `unique` have none yet, nor has `roi_align` in the mode max
+    where regions, which are not constant, say how many samples they have.
     Cost: linear in the operations on the way and what their rules build; a
     step of an lstm with a bias becomes 50 operations both ways, one of a gru
     60, constants apart.

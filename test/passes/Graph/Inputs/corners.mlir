@@ -177,3 +177,23 @@ func.func @reduce_prod(%a: tensor<2x3xf64>) -> tensor<2xf64> attributes {
   %y = graph.reduce_prod %a, %i {keepdims = false} : (tensor<2x3xf64>, tensor<1xi64>) -> tensor<2xf64>
   return %y : tensor<2xf64>
 }
+
+//===-- The first of equals -------------------------------------------------===//
+
+func.func @max_roi_pool(%a: tensor<1x1x2x3xf64>) -> tensor<1x1x1x2xf64> attributes {
+    test.at = [dense<[[[[1.0, 3.0, 5.0], [3.0, 3.0, 5.0]]]]> : tensor<1x1x2x3xf64>],
+    test.expected = [dense<[[[[0.0, 1.0, 2.0], [0.0, 0.0, 0.0]]]]> : tensor<1x1x2x3xf64>]} {
+  %r = graph.constant dense<[[0.0, 0.0, 0.0, 2.0, 1.0]]> : tensor<1x5xf64>
+  %y = graph.max_roi_pool %a, %r {pooled_shape = array<i64: 1, 2>} : (tensor<1x1x2x3xf64>, tensor<1x5xf64>) -> tensor<1x1x1x2xf64>
+  return %y : tensor<1x1x1x2xf64>
+}
+
+// Samples at the centres of four elements: a quarter of the first.
+func.func @roi_align_max(%a: tensor<1x1x2x2xf64>) -> tensor<1x1x1x1xf64> attributes {
+    test.at = [dense<[[[[1.0, 3.0], [3.0, 2.0]]]]> : tensor<1x1x2x2xf64>],
+    test.expected = [dense<[[[[0.0, 0.25], [0.0, 0.0]]]]> : tensor<1x1x2x2xf64>]} {
+  %r = graph.constant dense<[[0.0, 0.0, 2.0, 2.0]]> : tensor<1x4xf64>
+  %b = graph.constant dense<0> : tensor<1xi64>
+  %y = graph.roi_align %a, %r, %b {mode = "max", sampling_ratio = 1 : i64} : (tensor<1x1x2x2xf64>, tensor<1x4xf64>, tensor<1xi64>) -> tensor<1x1x1x1xf64>
+  return %y : tensor<1x1x1x1xf64>
+}

@@ -343,3 +343,23 @@ func.func @tensor_scatter_3(%x: tensor<1x4xf64>, %u: tensor<1x2xf64>) -> tensor<
   %y = graph.tensor_scatter %x, %u {axis = -1 : i64} : (tensor<1x4xf64>, tensor<1x2xf64>) -> tensor<1x4xf64>
   return %y : tensor<1x4xf64>
 }
+
+//===-- Selection by a condition --------------------------------------------===//
+
+func.func @compress(%x: tensor<2x4x2xf64>) -> tensor<2x2x2xf64> {
+  %c = graph.constant dense<[true, false, true]> : tensor<3xi1>
+  %y = graph.compress %x, %c {axis = 1 : i64} : (tensor<2x4x2xf64>, tensor<3xi1>) -> tensor<2x2x2xf64>
+  return %y : tensor<2x2x2xf64>
+}
+
+func.func @compress_2(%x: tensor<2x3xf64>) -> tensor<3xf64> {
+  %c = graph.constant dense<[false, true, true, false, true]> : tensor<5xi1>
+  %y = graph.compress %x, %c : (tensor<2x3xf64>, tensor<5xi1>) -> tensor<3xf64>
+  return %y : tensor<3xf64>
+}
+
+func.func @compress_3(%x: tensor<3x2x3xf64>) -> tensor<3x2x1xf64> {
+  %c = graph.constant dense<[false, false, true]> : tensor<3xi1>
+  %y = graph.compress %x, %c {axis = -1 : i64} : (tensor<3x2x3xf64>, tensor<3xi1>) -> tensor<3x2x1xf64>
+  return %y : tensor<3x2x1xf64>
+}

@@ -121,6 +121,61 @@ func.func @roi_align_2(%x: tensor<1x1x5x6xf64>) -> tensor<2x1x3x2xf64> {
   return %y : tensor<2x1x3x2xf64>
 }
 
+// The second region reaches beyond the image, the last has no samples.
+func.func @roi_align_max(%x: tensor<2x2x5x4xf64>) -> tensor<4x2x2x3xf64> {
+  %r = graph.constant dense<[[0.3, 0.6, 3.1, 4.2], [-1.9, 2.0, 2.5, 6.5], [1.0, 1.0, 1.4, 1.2], [3.0, 2.5, 1.0, 0.5]]> : tensor<4x4xf64>
+  %b = graph.constant dense<[1, 0, 1, 0]> : tensor<4xi64>
+  %y = graph.roi_align %x, %r, %b {mode = "max", output_height = 2 : i64, output_width = 3 : i64} : (tensor<2x2x5x4xf64>, tensor<4x4xf64>, tensor<4xi64>) -> tensor<4x2x2x3xf64>
+  return %y : tensor<4x2x2x3xf64>
+}
+
+func.func @roi_align_max_2(%x: tensor<1x1x5x6xf64>) -> tensor<2x1x3x2xf64> {
+  %r = graph.constant dense<[[0.6, 1.2, 6.2, 8.4], [2.0, 2.0, 2.8, 2.4]]> : tensor<2x4xf64>
+  %b = graph.constant dense<0> : tensor<2xi64>
+  %y = graph.roi_align %x, %r, %b {mode = "max", output_height = 3 : i64, output_width = 2 : i64, sampling_ratio = 2 : i64, spatial_scale = 0.5 : f32, coordinate_transformation_mode = "output_half_pixel"} : (tensor<1x1x5x6xf64>, tensor<2x4xf64>, tensor<2xi64>) -> tensor<2x1x3x2xf64>
+  return %y : tensor<2x1x3x2xf64>
+}
+
+// The second region's bins lie outside of the image, some of them.
+func.func @max_roi_pool(%x: tensor<2x2x5x6xf64>) -> tensor<3x2x2x3xf64> {
+  %r = graph.constant dense<[[1.0, 0.0, 0.0, 4.0, 3.0], [0.0, 4.4, 3.6, 7.2, 6.4], [1.0, 2.5, 1.5, 2.5, 1.5]]> : tensor<3x5xf64>
+  %y = graph.max_roi_pool %x, %r {pooled_shape = array<i64: 2, 3>} : (tensor<2x2x5x6xf64>, tensor<3x5xf64>) -> tensor<3x2x2x3xf64>
+  return %y : tensor<3x2x2x3xf64>
+}
+
+func.func @max_roi_pool_2(%x: tensor<1x1x4x5xf64>) -> tensor<2x1x3x2xf64> {
+  %r = graph.constant dense<[[0.0, -3.0, -1.0, 9.0, 7.0], [0.0, 1.0, 5.0, 3.0, 2.0]]> : tensor<2x5xf64>
+  %y = graph.max_roi_pool %x, %r {pooled_shape = array<i64: 3, 2>, spatial_scale = 0.5 : f32} : (tensor<1x1x4x5xf64>, tensor<2x5xf64>) -> tensor<2x1x3x2xf64>
+  return %y : tensor<2x1x3x2xf64>
+}
+
+//===-- Deformable convolution ----------------------------------------------===//
+
+func.func @deform_conv(%x: tensor<1x2x3x3xf64>, %w: tensor<2x1x2x2xf64>, %o: tensor<1x16x2x2xf64>, %b: tensor<2xf64>, %m: tensor<1x8x2x2xf64>) -> tensor<1x2x2x2xf64> attributes {test.low = -1.3, test.high = 1.3} {
+  %y = graph.deform_conv %x, %w, %o, %b, %m {group = 2 : i64, offset_group = 2 : i64} : (tensor<1x2x3x3xf64>, tensor<2x1x2x2xf64>, tensor<1x16x2x2xf64>, tensor<2xf64>, tensor<1x8x2x2xf64>) -> tensor<1x2x2x2xf64>
+  return %y : tensor<1x2x2x2xf64>
+}
+
+func.func @deform_conv_2(%x: tensor<2x2x4x3xf64>, %w: tensor<1x2x2x1xf64>, %o: tensor<2x4x2x2xf64>) -> tensor<2x1x2x2xf64> attributes {test.low = -1.3, test.high = 1.3} {
+  %n = graph.none : none
+  %y = graph.deform_conv %x, %w, %o, %n, %n {strides = array<i64: 2, 3>, pads = array<i64: 1, 1, 0, 0>, dilations = array<i64: 2, 1>} : (tensor<2x2x4x3xf64>, tensor<1x2x2x1xf64>, tensor<2x4x2x2xf64>, none, none) -> tensor<2x1x2x2xf64>
+  return %y : tensor<2x1x2x2xf64>
+}
+
+// Channels share offsets across groups.
+func.func @deform_conv_3(%x: tensor<1x4x2x3xf64>, %w: tensor<2x2x1x2xf64>, %o: tensor<1x4x2x2xf64>, %m: tensor<1x2x2x2xf64>) -> tensor<1x2x2x2xf64> attributes {test.low = -1.3, test.high = 1.3} {
+  %n = graph.none : none
+  %y = graph.deform_conv %x, %w, %o, %n, %m {group = 2 : i64} : (tensor<1x4x2x3xf64>, tensor<2x2x1x2xf64>, tensor<1x4x2x2xf64>, none, tensor<1x2x2x2xf64>) -> tensor<1x2x2x2xf64>
+  return %y : tensor<1x2x2x2xf64>
+}
+
+// Each channel has its own; most points lie far outside.
+func.func @deform_conv_4(%x: tensor<2x2x3x2xf64>, %w: tensor<3x2x2x1xf64>, %o: tensor<2x8x2x1xf64>, %b: tensor<3xf64>) -> tensor<2x3x2x1xf64> attributes {test.low = -4.0, test.high = 4.0} {
+  %n = graph.none : none
+  %y = graph.deform_conv %x, %w, %o, %b, %n {offset_group = 2 : i64, strides = array<i64: 3, 2>, pads = array<i64: 0, 0, 2, 0>} : (tensor<2x2x3x2xf64>, tensor<3x2x2x1xf64>, tensor<2x8x2x1xf64>, tensor<3xf64>, none) -> tensor<2x3x2x1xf64>
+  return %y : tensor<2x3x2x1xf64>
+}
+
 //===-- Blocks and determinants ---------------------------------------------===//
 
 func.func @col2im(%x: tensor<2x8x6xf64>) -> tensor<2x2x4x3xf64> {
@@ -191,4 +246,27 @@ func.func @dft_5(%x: tensor<1x2x2xf64>) -> tensor<1x5x1xf64> {
   %l = graph.constant dense<5> : tensor<i64>
   %y = graph.dft %x, %l, %n {inverse = true, onesided = true} : (tensor<1x2x2xf64>, tensor<i64>, none) -> tensor<1x5x1xf64>
   return %y : tensor<1x5x1xf64>
+}
+
+func.func @stft(%x: tensor<2x9x1xf64>, %w: tensor<4xf64>) -> tensor<2x3x3x2xf64> {
+  %s = graph.constant dense<2> : tensor<i64>
+  %n = graph.none : none
+  %y = graph.stft %x, %s, %w, %n : (tensor<2x9x1xf64>, tensor<i64>, tensor<4xf64>, none) -> tensor<2x3x3x2xf64>
+  return %y : tensor<2x3x3x2xf64>
+}
+
+func.func @stft_2(%x: tensor<1x7x2xf64>) -> tensor<1x2x3x2xf64> {
+  %s = graph.constant dense<4> : tensor<i64>
+  %l = graph.constant dense<3> : tensor<i64>
+  %n = graph.none : none
+  %y = graph.stft %x, %s, %n, %l {onesided = false} : (tensor<1x7x2xf64>, tensor<i64>, none, tensor<i64>) -> tensor<1x2x3x2xf64>
+  return %y : tensor<1x2x3x2xf64>
+}
+
+// Frames overlap and leave the last element out.
+func.func @stft_3(%x: tensor<1x9x1xf64>, %w: tensor<5xf64>) -> tensor<1x2x5x2xf64> {
+  %s = graph.constant dense<3> : tensor<i64>
+  %l = graph.constant dense<5> : tensor<i64>
+  %y = graph.stft %x, %s, %w, %l {onesided = false} : (tensor<1x9x1xf64>, tensor<i64>, tensor<5xf64>, tensor<i64>) -> tensor<1x2x5x2xf64>
+  return %y : tensor<1x2x5x2xf64>
 }
