@@ -44,8 +44,9 @@ def ReduceMeanOp : Graph_ReduceOp<"reduce_mean", Graph_NumberTensor,
 def ReduceMaxOp : Graph_ReduceOp<"reduce_max", Graph_Tensor, "Largest element",
     "The largest element; NaN if any is NaN; the type's lowest value over none; "
     "or, for bool. Of equal largest elements each has the whole gradient, as in "
-    "MXNet 1.9.1 (PyTorch's amax divides it among them).", [DeclareOpInterfaceMethods<GradientOpInterface>,
-                      DeclareOpInterfaceMethods<ReductionOpInterface>]>;
+    "MXNet 1.9.1 (PyTorch's amax divides it among them).",
+    [DeclareOpInterfaceMethods<GradientOpInterface>,
+     DeclareOpInterfaceMethods<ReductionOpInterface>]>;
 def ReduceMinOp : Graph_ReduceOp<"reduce_min", Graph_Tensor,
     "Smallest element",
     "The smallest element; NaN if any is NaN; the type's highest value over "
