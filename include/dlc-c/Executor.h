@@ -60,7 +60,7 @@ typedef enum DlcGradientRequest {
 typedef struct DlcExecutorOptions {
   size_t structSize;
   DlcPool pool;       /* shares large kernels; outlives the executor and its
-                         runs; null: a thread of the engine computes alone */
+                         runs; null: one thread for each device and stream */
   DlcExecutor shared; /* whose memory for transient values is used, too; null:
                          memory of its own */
   uint64_t seed;      /* where random numbers of runs for training begin */
@@ -83,8 +83,8 @@ typedef struct DlcBindings {
 } DlcBindings;
 
 /* Binds arrays. Checks all that can be without running, and writes no array.
- * Auxiliary states overlap nothing else that is bound, gradients at most
- * arguments.
+ * Auxiliary states and gradients that are added to overlap nothing else that is
+ * bound, other gradients at most arguments.
  * Null options: none. DLC_INVALID_ARGUMENT names the variable or the node, what
  * was expected and found; DLC_UNSUPPORTED what has no program or no gradient
  * here. Since 0.1 (unstable) */

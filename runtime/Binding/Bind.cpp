@@ -24,13 +24,31 @@ Result<NDArray> dlc::rt::makeZeros(const std::shared_ptr<ArrayRuntime> &runtime,
 Executor::Executor(std::unique_ptr<State> state) : state(std::move(state)) {}
 Executor::~Executor() = default;
 
+/// Where the first argument is that is in no group, else the first of all.
+static Context findContext(const Network &network, const Bindings &bindings) {
+  for (size_t i = 0; i != bindings.arguments.size(); ++i)
+    if (!network.groupContext(PortRole::Argument, i))
+      return bindings.arguments[i].context();
+  return bindings.arguments.front().context();
+}
+
 Result<std::unique_ptr<Executor>>
 Executor::bind(std::shared_ptr<const Network> network, Bindings bindings,
                const ExecutorOptions &options) {
+  return State::bind(std::move(network), std::move(bindings), options,
+                     std::nullopt);
+}
+
+Result<std::unique_ptr<Executor>>
+Executor::State::bind(std::shared_ptr<const Network> network, Bindings bindings,
+                      const ExecutorOptions &options,
+                      std::optional<Context> context) {
   DLC_RETURN_IF_ERROR(checkBindings(*network, bindings));
   auto state = std::make_unique<State>();
   state->network = std::move(network);
   state->bindings = std::move(bindings);
+  state->context =
+      context.value_or(findContext(*state->network, state->bindings));
   state->workers = options.workers;
   state->seed = options.seed;
   state->releasesEarly = options.releasesEarly;
@@ -60,7 +78,7 @@ Executor::State::finish(std::unique_ptr<State> state, const Executor *shared,
   for (size_t i = 0; i != state->types.outputs.size(); ++i) {
     const TensorType &type = state->types.outputs[i];
     Context context = state->network->groupContext(PortRole::Output, i)
-                          .value_or(state->context());
+                          .value_or(state->context);
     Result<NDArray> array =
         NDArray::create(first.runtime(), type.type, type.shape, context);
     if (!array.isOk())
@@ -149,7 +167,8 @@ Executor::simpleBind(std::shared_ptr<const Network> network,
       makeBindings(*network, runtime, known, otherwise, requests, context);
   if (!bindings.isOk())
     return std::move(bindings.status());
-  return bind(std::move(network), std::move(*bindings), options);
+  return State::bind(std::move(network), std::move(*bindings), options,
+                     context);
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,6 +237,7 @@ Executor::reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
   auto next = std::make_unique<State>();
   next->network = state->network;
   next->bindings = state->bindings;
+  next->context = state->context;
   next->workers = state->workers;
   next->seed = state->seed;
   next->releasesEarly = state->releasesEarly;

@@ -46,7 +46,8 @@ static Status checkArrays(const char *what,
     if (array.isNull())
       return badArray(what, names[i], "expected an array, got null");
     if (Status status = checkHost(array.context()); !status.isOk())
-      return badArray(what, names[i], status.message());
+      return std::move(status).withContext(std::string(what) + " '" + names[i] +
+                                           "'");
     if (!isPlaced && array.context() != first.context())
       return badArray(what, names[i],
                       "expected an array on " + toString(first.context()) +
@@ -112,31 +113,35 @@ struct Bound {
   const char *what;
   const std::string *name;
   ArrayPiece piece;
+  bool isUpdated; ///< A run reads it and writes it in place.
 };
 } // namespace
 
+template <typename Predicate>
 static void addBound(std::vector<Bound> &all, const char *what,
                      const std::vector<std::string> &names,
-                     const std::vector<NDArray> &arrays) {
+                     const std::vector<NDArray> &arrays, Predicate isUpdated) {
   for (size_t i = 0; i != arrays.size(); ++i)
     if (!arrays[i].isNull())
-      all.push_back({what, &names[i], ArrayPiece(arrays[i])});
+      all.push_back({what, &names[i], ArrayPiece(arrays[i]), isUpdated(i)});
 }
 
-/// Auxiliary states, which a run updates in place, are apart from everything
-/// else, and gradients from each other. A gradient may be written over an
-/// argument: that happens when the run has read all arguments.
+/// Auxiliary states and gradients that are added to, which a run updates in
+/// place, are apart from everything else, and all gradients from each other.
+/// One that replaces may be written over an argument: that happens when the run
+/// has read all arguments.
 static Status checkApart(const Network &network, const Bindings &bindings) {
   std::vector<Bound> all;
   addBound(all, "auxiliary state", network.auxiliaryStates(),
-           bindings.auxiliaryStates);
-  size_t states = all.size();
-  addBound(all, "gradient of argument", network.arguments(),
-           bindings.gradients);
+           bindings.auxiliaryStates, [](size_t) { return true; });
+  addBound(
+      all, "gradient of argument", network.arguments(), bindings.gradients,
+      [&](size_t i) { return bindings.requests[i] == GradientRequest::Add; });
   size_t written = all.size();
-  addBound(all, "argument", network.arguments(), bindings.arguments);
+  addBound(all, "argument", network.arguments(), bindings.arguments,
+           [](size_t) { return false; });
   for (size_t i = 0; i != written; ++i)
-    for (size_t j = i + 1; j != (i < states ? all.size() : written); ++j)
+    for (size_t j = i + 1; j != (all[i].isUpdated ? all.size() : written); ++j)
       if (all[i].piece.overlaps(all[j].piece))
         return badArray(all[i].what, *all[i].name,
                         "expected memory of its own, got that of " +
@@ -167,7 +172,6 @@ Status dlc::rt::checkBindings(const Network &network, Bindings &bindings) {
   const NDArray &first = bindings.arguments.front();
   if (first.isNull())
     return badArray("argument", names.front(), "expected an array, got null");
-  DLC_RETURN_IF_ERROR(checkHost(first.context()));
   DLC_RETURN_IF_ERROR(checkArrays("arguments", names, bindings.arguments, first,
                                   network.isPlaced()));
   DLC_RETURN_IF_ERROR(checkStates(network, bindings));

@@ -65,6 +65,7 @@ struct Executor::State {
   /// What the arrays of `bindings` are, or are views of.
   std::vector<NDArray> argumentBases, gradientBases, stateBases;
   NetworkTypes types;
+  Context context; ///< Where is what belongs to no group.
   std::vector<NDArray> outputs;
   WorkerPool *workers = nullptr;
   std::shared_ptr<ProgramCache> programs;
@@ -79,14 +80,16 @@ struct Executor::State {
   bool tellsVariables = false;
   bool releasesEarly = false;
 
+  /// Executor::bind(), with what belongs to no group on `context`, if given.
+  static Result<std::unique_ptr<Executor>>
+  bind(std::shared_ptr<const Network> network, Bindings bindings,
+       const ExecutorOptions &options, std::optional<Context> context);
   /// Makes what is still missing of an executor.
   static Result<std::unique_ptr<Executor>> finish(std::unique_ptr<State> state,
                                                   const Executor *shared,
                                                   const Executor *programs);
 
   bool hasGradients() const;
-  /// Where is what belongs to no group.
-  Context context() const;
   ProgramRequest request(ProgramForm form) const;
   Result<PreparedProgram *> prepare(ProgramForm form);
   Status makeRandom(const LoadedProgram &loaded);

@@ -81,13 +81,6 @@ bool Executor::State::hasGradients() const {
   });
 }
 
-Context Executor::State::context() const {
-  for (size_t i = 0; i != bindings.arguments.size(); ++i)
-    if (!network->groupContext(PortRole::Argument, i))
-      return bindings.arguments[i].context();
-  return bindings.arguments.front().context();
-}
-
 ProgramRequest Executor::State::request(ProgramForm form) const {
   return {form, types.arguments, types.auxiliaryStates, bindings.requests};
 }
@@ -122,8 +115,7 @@ Status Executor::State::makeRandom(const LoadedProgram &loaded) {
       loaded.inputs, [](PortUse use) { return use.role == PortRole::Random; });
   if (!draws || !random.isNull())
     return Status::ok();
-  Result<NDArray> array =
-      NDArray::create(memory->home, DLC_I64, {2}, context());
+  Result<NDArray> array = NDArray::create(memory->home, DLC_I64, {2}, context);
   if (!array.isOk())
     return std::move(array.status());
   const int64_t start[] = {static_cast<int64_t>(seed), 0};
@@ -142,14 +134,12 @@ Result<PreparedProgram *> Executor::State::prepare(ProgramForm form) {
   PreparedProgram program;
   program.loaded = std::move(*loaded);
   DLC_RETURN_IF_ERROR(makeArrays(*program.loaded, PortRole::Saved, memory->home,
-                                 context(), program.saved));
+                                 context, program.saved));
   DLC_RETURN_IF_ERROR(makeArrays(*program.loaded, PortRole::Internal,
-                                 memory->home, context(), program.internals));
+                                 memory->home, context, program.internals));
   DLC_RETURN_IF_ERROR(makeRandom(*program.loaded));
   ExecutionOptions options;
   options.workers = workers;
-  // Devices compute side by side.
-  options.streamThreads = workers || network->isPlaced() ? 0 : 1;
   options.arenas = &memory->arenas;
   options.tellsPorts = releasesEarly;
   Result<std::unique_ptr<Execution>> execution =
@@ -268,17 +258,21 @@ Status Run::run(const RunContext &context) const {
 }
 
 /// What a run updates is of use to no other input: the gradients of outputs are
-/// bound now, the rest was checked before.
-static Status checkUpdates(const Program &program,
-                           std::span<const ArrayPiece> inputs) {
-  for (const Port &output : program.outputs())
-    for (size_t i = 0; output.updates && i != inputs.size(); ++i)
-      if (i != *output.updates && inputs[i].overlaps(inputs[*output.updates]))
+/// bound now, all else was checked when it was bound.
+static Status checkHeadsApart(const LoadedProgram &loaded,
+                              std::span<const ArrayPiece> inputs) {
+  const Program &program = *loaded.program;
+  for (size_t i = 0; i != inputs.size(); ++i) {
+    if (loaded.inputs[i].role != PortRole::HeadGradient)
+      continue;
+    for (const Port &output : program.outputs())
+      if (output.updates && inputs[i].overlaps(inputs[*output.updates]))
         return makeError(StatusCode::InvalidArgument,
                          "'%s': expected memory apart from that of '%s', which "
                          "the run updates",
                          program.inputs()[i].name.c_str(),
                          program.inputs()[*output.updates].name.c_str());
+  }
   return Status::ok();
 }
 
@@ -297,18 +291,23 @@ static void findReleases(const LoadedProgram &loaded,
   for (const Port &port : ports)
     if (port.updates)
       isUpdated[*port.updates] = true;
-  std::map<uint32_t, unsigned> uses; // By the number of the variable.
+  std::vector<uint32_t> uses; // The variable of each, in ascending order.
   for (Variable variable : outputs)
-    ++uses[variable.index];
+    uses.push_back(variable.index);
   for (size_t i = 0; i != inputs.size(); ++i)
-    uses[inputs[i].index] += !isUpdated[i];
+    if (!isUpdated[i])
+      uses.push_back(inputs[i].index);
+  std::ranges::sort(uses);
+  auto isAlone = [&](Variable variable) {
+    return std::ranges::equal_range(uses, variable.index).size() == 1;
+  };
   run.inputVariables.resize(inputs.size());
   run.outputVariables.resize(outputs.size());
   for (size_t i = 0; i != inputs.size(); ++i)
-    if (isAwaited(loaded.inputs[i].role) && uses[inputs[i].index] == 1)
+    if (isAwaited(loaded.inputs[i].role) && isAlone(inputs[i]))
       run.inputVariables[i] = inputs[i];
   for (size_t i = 0; i != outputs.size(); ++i)
-    if (isAwaited(loaded.outputs[i].role) && uses[outputs[i].index] == 1)
+    if (isAwaited(loaded.outputs[i].role) && isAlone(outputs[i]))
       run.outputVariables[i] = outputs[i];
 }
 
@@ -342,7 +341,7 @@ Status Executor::State::push(const PreparedProgram &program, ProgramForm form,
     if (std::ranges::count(writes, array.variable()) == 0)
       addVariable(reads, array.variable());
   }
-  DLC_RETURN_IF_ERROR(checkUpdates(*loaded.program, run.inputs));
+  DLC_RETURN_IF_ERROR(checkHeadsApart(loaded, run.inputs));
   std::span<const Port> ports = loaded.program->outputs();
   for (size_t i = 0; i != run.outputs.size(); ++i)
     run.isAside.push_back(
@@ -359,7 +358,7 @@ Status Executor::State::push(const PreparedProgram &program, ProgramForm form,
       [run = std::move(run)](const RunContext &context) {
         return run.run(context);
       },
-      context(), reads, writes, options);
+      context, reads, writes, options);
 }
 
 Status Executor::compile(ProgramForm form) {
@@ -471,9 +470,8 @@ Executor::State::completeHeads(std::span<const NDArray> heads) {
     for (size_t i = 0; i != count; ++i) {
       if (!isFloat(types.outputs[i].type))
         continue;
-      Result<NDArray> array =
-          NDArray::create(memory->home, types.outputs[i].type,
-                          types.outputs[i].shape, context());
+      Result<NDArray> array = NDArray::create(
+          memory->home, types.outputs[i].type, types.outputs[i].shape, context);
       if (!array.isOk())
         return std::move(array.status());
       DLC_RETURN_IF_ERROR(array->fill(1));

@@ -36,7 +36,7 @@ class Executor;
 
 struct ExecutorOptions {
   /// Shares large kernels among its workers; borrowed, outlives the executor
-  /// and what it pushed. Null: the engine's thread alone.
+  /// and what it pushed. Null: one thread for each device and stream.
   WorkerPool *workers = nullptr;
   /// Another executor whose memory for transient values this one uses, too: its
   /// runs and those of this one then never overlap, and one thread at a time
@@ -72,8 +72,9 @@ public:
   /// Binds arrays: the argument list has one array for each name, all of one
   /// engine and on one host device, or, for a network on several devices
   /// (Network::isPlaced()), on any of them. A gradient has type and shape of
-  /// its argument. Auxiliary states overlap nothing else that is bound,
-  /// gradients at most arguments: they are written when those have been read.
+  /// its argument. Auxiliary states and gradients that are added to overlap
+  /// nothing else that is bound, other gradients at most arguments: they are
+  /// written when those have been read.
   /// Checks everything that can be without running, and writes no array.
   /// Errors: InvalidArgument (it names the variable, what was expected and
   /// found), Unsupported, those of Network::check().
