@@ -67,14 +67,14 @@ struct DataParallelExecutor::State {
   DataParallelOptions options;
   std::vector<BatchRows> rows;
   Bindings whole; ///< Complete.
+  std::vector<TensorType> outputTypes;
   std::vector<NDArray> outputs;
   std::vector<bool> isBatched; ///< One for each argument.
   std::vector<Part> parts;
 
-  Status checkOptions();
   Status checkSums() const;
   Result<int64_t> findBatch();
-  Status addOutputs(const std::vector<TensorType> &types);
+  Status addOutputs();
   Status addPart(size_t index);
   Result<Bindings> makeBindings(const Part &part, const NetworkTypes &types);
   Result<NetworkTypes> inferPart(const Part &part) const;
@@ -100,7 +100,8 @@ struct DataParallelExecutor::State {
 // Binding
 //===----------------------------------------------------------------------===//
 
-Status DataParallelExecutor::State::checkOptions() {
+static Status checkOptions(const Network &network,
+                           const DataParallelOptions &options) {
   const std::vector<Context> &devices = options.devices;
   if (devices.empty())
     return makeError(StatusCode::InvalidArgument,
@@ -113,14 +114,12 @@ Status DataParallelExecutor::State::checkOptions() {
     if (Status status = checkHost(devices[i]); !status.isOk())
       return std::move(status).withContext("device " + std::to_string(i));
   }
-  std::vector<double> &workloads = options.workloads;
-  if (workloads.empty())
-    workloads.assign(devices.size(), 1);
-  if (workloads.size() != devices.size())
+  const std::vector<double> &workloads = options.workloads;
+  if (!workloads.empty() && workloads.size() != devices.size())
     return makeError(StatusCode::InvalidArgument,
                      "expected a workload for each of %zu devices, got %zu",
                      devices.size(), workloads.size());
-  if (network->isPlaced())
+  if (network.isPlaced())
     return makeError(StatusCode::Unsupported,
                      "expected a network without groups on devices of their "
                      "own, for each part runs on one device");
@@ -182,9 +181,14 @@ Status DataParallelExecutor::State::checkSums() const {
   return Status::ok();
 }
 
-Status
-DataParallelExecutor::State::addOutputs(const std::vector<TensorType> &types) {
-  for (const TensorType &type : types) {
+/// One device's outputs are those of the whole.
+Status DataParallelExecutor::State::addOutputs() {
+  if (parts.size() == 1) {
+    std::span<const NDArray> only = parts.front().executor->outputs();
+    outputs.assign(only.begin(), only.end());
+    return Status::ok();
+  }
+  for (const TensorType &type : outputTypes) {
     Result<NDArray> array =
         NDArray::create(whole.arguments.front().runtime(), type.type,
                         type.shape, options.devices.front());
@@ -242,7 +246,7 @@ Status DataParallelExecutor::State::checkPart(const Part &part,
                           " for the whole, " + toString(types.arguments[i]) +
                           " for a part");
   for (size_t i = 0; i != types.outputs.size(); ++i) {
-    TensorType type = typeOf(outputs[i]);
+    TensorType type = outputTypes[i];
     bool hasBatch = !type.shape.empty() && type.shape[0] == rows.back().end;
     if (hasBatch)
       type.shape[0] = part.count();
@@ -309,10 +313,12 @@ Result<std::unique_ptr<DataParallelExecutor>>
 DataParallelExecutor::bind(std::shared_ptr<const Network> network,
                            Bindings whole, const DataParallelOptions &options) {
   auto state = std::make_unique<State>();
+  DLC_RETURN_IF_ERROR(checkOptions(*network, options));
+  DLC_RETURN_IF_ERROR(checkBindings(*network, whole));
   state->network = std::move(network);
   state->options = options;
-  DLC_RETURN_IF_ERROR(state->checkOptions());
-  DLC_RETURN_IF_ERROR(checkBindings(*state->network, whole));
+  if (options.workloads.empty())
+    state->options.workloads.assign(options.devices.size(), 1);
   Context home = whole.arguments.front().context();
   if (home != options.devices.front())
     return makeError(StatusCode::InvalidArgument,
@@ -334,13 +340,10 @@ DataParallelExecutor::bind(std::shared_ptr<const Network> network,
       state->network->infer(knownOf(*state->network, state->whole));
   if (!types.isOk())
     return std::move(types.status());
-  DLC_RETURN_IF_ERROR(state->addOutputs(types->outputs));
+  state->outputTypes = std::move(types->outputs);
   for (size_t i = 0; i != options.devices.size(); ++i)
     DLC_RETURN_IF_ERROR(state->addPart(i));
-  if (state->parts.size() == 1) { // Its outputs are those of the whole.
-    std::span<const NDArray> only = state->parts.front().executor->outputs();
-    state->outputs.assign(only.begin(), only.end());
-  }
+  DLC_RETURN_IF_ERROR(state->addOutputs());
   return std::unique_ptr<DataParallelExecutor>(
       new DataParallelExecutor(std::move(state)));
 }
@@ -350,10 +353,7 @@ Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::simpleBind(
     const std::shared_ptr<ArrayRuntime> &runtime, const KnownVariables &known,
     const DataParallelOptions &options, GradientRequest otherwise,
     const std::map<std::string, GradientRequest> &requests) {
-  State checked;
-  checked.network = network;
-  checked.options = options;
-  DLC_RETURN_IF_ERROR(checked.checkOptions());
+  DLC_RETURN_IF_ERROR(checkOptions(*network, options));
   Result<Bindings> whole = makeBindings(*network, runtime, known, otherwise,
                                         requests, options.devices.front());
   if (!whole.isOk())
