@@ -52,10 +52,10 @@ struct DataParallelOptions {
 /// outputs back; one backward sums gradients, each in one operation and in the
 /// order of the devices, so that equal runs give equal bits. All that is pushed
 /// and goes on while devices compute: a sum starts as soon as its last term is
-/// there (ExecutorOptions::releasesEarly), in the engine's lane for urgent
-/// work. Among those that could, the one of the argument in front starts first,
-/// for the next run forward needs that first (as MXNet's priority=-index in
-/// python/mxnet/model.py).
+/// there (ExecutorOptions::releasesEarly), in a per-device engine's lane for
+/// urgent work. Among those that could, the one of the argument in front starts
+/// first, for the next run forward needs that first (as MXNet's priority=-index
+/// in python/mxnet/model.py).
 ///
 /// Batch normalisation sees the parts, as in MXNet. Each part updates auxiliary
 /// states from those of the whole, which then become the mean of what the parts
