@@ -14,7 +14,8 @@ namespace dlc::rt {
 
 // Each pushes one operation of urgent host work (as sums of MXNet's KVStore,
 // src/kvstore/comm.h), those of higher priority first. In a per-device engine
-// that has a lane where it waits for no computation; in others it has not. Arrays are of one engine, type and shape, on host devices, and share no
+// that has a lane where it waits for no computation; in others it has not.
+// Arrays are of one engine, type and shape, on host devices, and share no
 // memory.
 
 /// target = source.

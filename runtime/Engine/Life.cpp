@@ -112,7 +112,7 @@ Status EngineCore::initialise() {
 }
 
 EngineCore::~EngineCore() {
-  // Closed by the shell, or never started.
+  // Closed by ~Engine(), or never started.
   if (hub) {
     hub->detach();
     hub->release();

@@ -91,7 +91,8 @@ private:
 
 /// Keeps a lane from taking tasks of others that are too short for it: each
 /// one taken costs both lanes about what these take, so that two do less than
-/// one. Reads the clock once in so many.
+/// one. Counts attempts, whether they take one or not, and reads the clock once
+/// in so many.
 class Patience {
 public:
   /// To be asked before each attempt.

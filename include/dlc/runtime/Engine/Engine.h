@@ -288,7 +288,7 @@ public:
   /// later does not poison it. By any thread, while the function of the
   /// operation runs. Errors: InvalidArgument (no running operation, as inside
   /// a bulk, the deletion of a variable, or a variable that the operation does
-  /// not hold); it then holds what it held, to its end.
+  /// not hold); it then holds what it held, to its end. The C API has none.
   Status release(const RunContext &run, Variable variable);
 
   /// Joins small operations: from now on up to `operations` consecutive
