@@ -13,3 +13,6 @@ void operator delete(void *memory, std::size_t bytes) noexcept {
   asm volatile("" : : "r"(memory) : "memory");
   std::free(memory);
 }
+
+/// Of those, the size is not known.
+void operator delete(void *memory) noexcept { std::free(memory); }
