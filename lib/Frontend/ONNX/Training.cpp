@@ -7,6 +7,7 @@
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Ports.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace dlc::onnx;
@@ -14,34 +15,32 @@ using llvm::SmallVector;
 using llvm::StringRef;
 using mlir::Value;
 
-/// Operators that compute with all their operands of floats, and those that
-/// only move them.
-static bool computesWithOperands(StringRef type) {
-  static const llvm::StringSet<> types = {"Add",
-                                          "BatchNormalization",
-                                          "Cast",
-                                          "Conv",
-                                          "ConvTranspose",
-                                          "Div",
-                                          "Einsum",
-                                          "Expand",
-                                          "Gather",
-                                          "Gemm",
-                                          "GroupNormalization",
-                                          "Identity",
-                                          "MatMul",
-                                          "InstanceNormalization",
-                                          "LayerNormalization",
-                                          "Mul",
-                                          "PRelu",
-                                          "RMSNormalization",
-                                          "Reshape",
-                                          "SimplifiedLayerNormalization",
-                                          "Squeeze",
-                                          "Sub",
-                                          "Transpose",
-                                          "Unsqueeze"};
-  return types.contains(type);
+/// Operands of floats that say how to compute, or have no gradient because what
+/// depends on them is not of floats. All others are computed with.
+static bool isSetting(StringRef type, unsigned operand) {
+  using Operands = SmallVector<unsigned, 3>;
+  static const llvm::StringMap<Operands> settings = {
+      {"DequantizeLinear", {1}},
+      {"Dropout", {1}},
+      {"Equal", {0, 1}},
+      {"Greater", {0, 1}},
+      {"GreaterOrEqual", {0, 1}},
+      {"Less", {0, 1}},
+      {"LessOrEqual", {0, 1}},
+      {"MaxRoiPool", {1}},
+      {"NegativeLogLikelihoodLoss", {2}},
+      {"NonMaxSuppression", {0, 1}},
+      {"OneHot", {1, 2}},
+      {"QLinearConv", {1, 4, 6}},
+      {"QLinearMatMul", {1, 4, 6}},
+      {"QuantizeLinear", {0, 1}},
+      {"Resize", {1, 2}},
+      {"RoiAlign", {1}},
+      {"STFT", {2}},
+      {"SoftmaxCrossEntropyLoss", {2}},
+      {"Upsample", {1}}};
+  auto found = settings.find(type);
+  return found != settings.end() && llvm::is_contained(found->second, operand);
 }
 
 static bool isFloat(const Tensor &tensor) {
@@ -57,13 +56,16 @@ static bool takesWeights(StringRef type) {
   static const llvm::StringSet<> types = {"BatchNormalization",
                                           "Conv",
                                           "ConvTranspose",
+                                          "GRU",
                                           "Gemm",
                                           "GroupNormalization",
                                           "InstanceNormalization",
+                                          "LSTM",
                                           "LayerNormalization",
                                           "MatMul",
                                           "PRelu",
                                           "RMSNormalization",
+                                          "RNN",
                                           "SimplifiedLayerNormalization"};
   return types.contains(type);
 }
@@ -88,20 +90,45 @@ static llvm::DenseSet<StringRef> findWeights(const Graph &graph) {
   return found;
 }
 
+/// Of an initializer: floats that are more than one number, or weights.
+static bool mayTrain(const Tensor &tensor,
+                     const llvm::DenseSet<StringRef> &weights) {
+  bool isLarge = llvm::any_of(tensor.dims, [](int64_t dim) { return dim > 1; });
+  return isFloat(tensor) && (isLarge || weights.contains(tensor.name)) &&
+         !llvm::is_contained(tensor.dims, 0);
+}
+
+/// The first node of which an initializer is a setting, by its name.
+static llvm::DenseMap<StringRef, const Node *>
+findSettings(const Graph &graph) {
+  llvm::DenseMap<StringRef, const Node *> settings;
+  for (const Node &node : graph.nodes)
+    for (auto [i, input] : llvm::enumerate(node.inputs))
+      if (isSetting(node.type, i))
+        settings.try_emplace(input, &node);
+  return settings;
+}
+
 llvm::DenseSet<StringRef> dlc::onnx::findParameters(const Graph &graph) {
   llvm::DenseSet<StringRef> found, weights = findWeights(graph);
-  for (const Tensor &tensor : graph.initializers) {
-    bool isLarge =
-        llvm::any_of(tensor.dims, [](int64_t dim) { return dim > 1; });
-    if (isFloat(tensor) && (isLarge || weights.contains(tensor.name)) &&
-        !llvm::is_contained(tensor.dims, 0))
+  llvm::DenseMap<StringRef, const Node *> settings = findSettings(graph);
+  for (const Tensor &tensor : graph.initializers)
+    if (mayTrain(tensor, weights) && !settings.contains(tensor.name))
       found.insert(tensor.name);
-  }
-  for (const Node &node : graph.nodes)
-    if (!computesWithOperands(node.type))
-      for (std::string_view input : node.inputs)
-        found.erase(input);
   return found;
+}
+
+/// Says which floats are no parameters, though more than one number.
+static void remarkSettings(const Graph &graph, mlir::Location loc) {
+  llvm::DenseSet<StringRef> weights = findWeights(graph);
+  llvm::DenseMap<StringRef, const Node *> settings = findSettings(graph);
+  for (const Tensor &tensor : graph.initializers)
+    if (const Node *node = settings.lookup(tensor.name);
+        node && mayTrain(tensor, weights))
+      mlir::emitRemark(loc)
+          << "initializer '" << StringRef(tensor.name)
+          << "' is no parameter: it says how to compute "
+          << StringRef(node->type) << ", or has no gradient there";
 }
 
 /// Gives each parameter an argument, with its value in the file.
@@ -110,6 +137,7 @@ bool ModelImporter::addParameters(const Graph &graph, mlir::Block *body,
                                   SmallVector<mlir::Attribute> &attributes) {
   mlir::OpBuilder &ops = builder.opBuilder();
   llvm::DenseSet<StringRef> parameters = findParameters(graph);
+  remarkSettings(graph, builder.location());
   for (const Tensor &tensor : graph.initializers) {
     if (!parameters.contains(tensor.name))
       continue;

@@ -26,9 +26,9 @@ struct TrainingState {
   int64_t randomStreams = 0;
 };
 
-/// The initializers that are computed with rather than saying how to compute:
-/// floats that only such operators read. One element alone is a parameter where
-/// it has the place of weights, and otherwise a number ("Mul" by 2).
+/// The initializers that are computed with: all floats that no operator reads
+/// as what says how to compute ("Resize" by scales). One element alone is a
+/// parameter where it has the place of weights, else a number ("Mul" by 2).
 llvm::DenseSet<llvm::StringRef> findParameters(const Graph &graph);
 
 } // namespace dlc::onnx

@@ -144,6 +144,52 @@ TEST(TrainingTest, FindsParametersOfOneElement) {
   EXPECT_EQ(imported.messages, "");
 }
 
+/// Whatever the operator is: a class token, limits and exponents.
+TEST(TrainingTest, FindsParametersOfAnyOperator) {
+  Model model;
+  model.weights("token", {1, 2}).weights("low", {2}).weights("power", {2});
+  model.add(
+      node("Concat", {"x", "token"}, "c")
+          .bytes(5, Message().bytes(1, "axis").integer(3, 0).integer(20, 2)));
+  model.add(node("Max", {"c", "low"}, "m"));
+  model.add(node("Pow", {"m", "power"}, "y"));
+  model.port(11, "x", {2, 2}).port(12, "y", {3, 2});
+  Imported imported(model);
+  EXPECT_EQ(imported.parameters, (Names{"token", "low", "power"}));
+  EXPECT_EQ(imported.messages, "");
+}
+
+/// Weights also of one element: one unit and one input.
+TEST(TrainingTest, FindsParametersOfRecurrentLayers) {
+  Model model;
+  model.weights("w", {1, 1, 1}).weights("r", {1, 1, 1}).weights("b", {1, 2});
+  model.add(
+      node("RNN", {"x", "w", "r", "b"}, "y")
+          .bytes(
+              5,
+              Message().bytes(1, "hidden_size").integer(3, 1).integer(20, 2)));
+  model.port(11, "x", {3, 2, 1}).port(12, "y", {3, 1, 2, 1});
+  Imported imported(model);
+  EXPECT_EQ(imported.parameters, (Names{"w", "r", "b"}));
+  EXPECT_EQ(imported.messages, "");
+}
+
+/// They must be known to compile, whatever else reads them.
+TEST(TrainingTest, SaysWhichInitializersAreSettings) {
+  Model model;
+  model.weights("scales", {2}).weights("w", {2});
+  model.add(node("Resize", {"x", "", "scales"}, "r"));
+  model.add(node("Mul", {"r", "w"}, "m"));
+  model.add(node("Add", {"m", "scales"}, "y"));
+  model.port(11, "x", {3, 2}).port(12, "y", {3, 2});
+  Imported imported(model);
+  EXPECT_EQ(imported.parameters, (Names{"w"}));
+  EXPECT_NE(imported.messages.find("initializer 'scales' is no parameter: it "
+                                   "says how to compute Resize"),
+            std::string::npos)
+      << imported.messages;
+}
+
 /// A statistic that is computed has no place for a new value.
 TEST(TrainingTest, SaysWhichStatisticsKeepTheirValues) {
   Model model;
