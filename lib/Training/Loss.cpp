@@ -102,13 +102,16 @@ static Value ofOutput(LossContext &c) {
   return c.mean(c.output, countOf(c.shape));
 }
 
+/// The loss whose labels are from 0 to 1.
+static constexpr llvm::StringLiteral fractions = "binary-cross-entropy";
+
 static constexpr struct {
   StringRef name;
   Build build;
   bool hasLabels;
 } losses[] = {
     {"softmax-cross-entropy", softmaxCrossEntropy, true},
-    {"binary-cross-entropy", binaryCrossEntropy, true},
+    {fractions, binaryCrossEntropy, true},
     {"mean-squared-error", meanSquaredError, true},
     {"mean-absolute-error", meanAbsoluteError, true},
     {"output", ofOutput, false},
@@ -119,6 +122,10 @@ std::string dlc::training::lossNames() {
   for (auto [name, build, hasLabels] : losses)
     names += (names.empty() ? "" : ", ") + name.str();
   return names;
+}
+
+bool dlc::training::lossHasFractions(StringRef name) {
+  return name == fractions;
 }
 
 std::optional<bool> dlc::training::lossHasLabels(StringRef name) {

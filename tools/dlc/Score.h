@@ -41,6 +41,8 @@ public:
   bool hasObjective() const;
   /// Whether labels are classes, so that it tells how many are right.
   bool isByClass() const { return kind == Kind::Classes; }
+  /// How many classes there are; where isByClass().
+  int64_t classCount() const { return classes; }
   /// Whether each example is judged for itself.
   bool isByExample() const { return kind != Kind::Loss || hasRows; }
 

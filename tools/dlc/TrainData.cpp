@@ -2,6 +2,8 @@
 
 #include "TrainData.h"
 
+#include "dlc/runtime/Base/Half.h"
+
 #include <cmath>
 #include <cstring>
 
@@ -50,6 +52,27 @@ std::vector<int64_t> TrainData::batchShape(const HostTensor &array,
   return shape;
 }
 
+/// Whether numberAt() knows the type.
+static bool isConvertible(rt::DataType type) {
+  switch (type) {
+  case DLC_F32:
+  case DLC_F64:
+  case DLC_F16:
+  case DLC_BF16:
+  case DLC_I64:
+  case DLC_I32:
+  case DLC_I16:
+  case DLC_I8:
+  case DLC_U32:
+  case DLC_U16:
+  case DLC_U8:
+  case DLC_BOOL:
+    return true;
+  default:
+    return false;
+  }
+}
+
 /// Element `i` as a double, which holds every element of these types but large
 /// 64-bit integers.
 static double numberAt(const HostTensor &tensor, size_t i) {
@@ -74,8 +97,12 @@ static double numberAt(const HostTensor &tensor, size_t i) {
     return static_cast<const uint16_t *>(data)[i];
   case DLC_U32:
     return static_cast<const uint32_t *>(data)[i];
+  case DLC_F16:
+    return rt::floatFromHalf(static_cast<const uint16_t *>(data)[i]);
+  case DLC_BF16:
+    return rt::floatFromBFloat16(static_cast<const uint16_t *>(data)[i]);
   default:
-    return NAN;
+    return NAN; // isConvertible() is false.
   }
 }
 
@@ -94,6 +121,8 @@ void TrainData::convert(const std::string &name, const rt::TensorType &batch) {
                   rt::toString(rt::TensorType{tensor.type, tensor.shape})};
   if (tensor.type == type)
     return;
+  if (!isConvertible(tensor.type))
+    throw refuse(rt::toString(rt::TensorType{tensor.type, tensor.shape}));
   HostTensor converted = makeZeros({type, tensor.shape});
   size_t size = tensor.view().size();
   for (size_t i = 0; i != size; ++i) {
@@ -126,6 +155,44 @@ void TrainData::checkClasses(const std::string &name, int64_t classes) const {
                     std::to_string(label) + " in example " +
                     std::to_string(i / each) + ", counted from 0"};
   }
+}
+
+void TrainData::checkFractions(const std::string &name) const {
+  const HostTensor &tensor = array(name);
+  rt::TensorView view = tensor.view();
+  int64_t size = view.size(), each = size / count;
+  for (int64_t i = 0; i != size; ++i) {
+    float label = view.as<float>()[i];
+    if (!(label >= 0 && label <= 1))
+      throw Failure{file + ": expected labels from 0 to 1 in '" + name +
+                    "', got " + std::to_string(label) + " in example " +
+                    std::to_string(i / each) + ", counted from 0"};
+  }
+}
+
+std::string TrainData::describeOthers(const std::string &name,
+                                      int64_t classes) const {
+  const HostTensor &tensor = array(name);
+  int64_t size = tensor.view().size(), each = size / count, others = 0;
+  std::string first;
+  for (int64_t i = 0; i != size; ++i) {
+    double label = numberAt(tensor, i);
+    std::string place =
+        " in example " + std::to_string(i / each) + ", counted from 0";
+    if (label != std::trunc(label) || !(std::abs(label) < 0x1p53)) // NaN, too.
+      throw Failure{file + ": expected classes from 0 to " +
+                    std::to_string(classes - 1) + " in '" + name + "', got " +
+                    std::to_string(label) + place};
+    if (label >= 0 && label < static_cast<double>(classes))
+      continue;
+    if (others++ == 0)
+      first = std::to_string(static_cast<int64_t>(label)) + place;
+  }
+  if (others == 0)
+    return "";
+  return std::to_string(others) + " of " + std::to_string(size) +
+         " labels in '" + name + "' are no class from 0 to " +
+         std::to_string(classes - 1) + ", the first " + first;
 }
 
 void TrainData::gather(const std::string &name,

@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
+#include <cstdio>
 #include <numeric>
 
 using namespace dlc;
@@ -98,6 +99,7 @@ void Trainer::compileStep(TrainData &data) {
     tensors[port.name] = makeZeros(port.type);
   convert(data, program);
   makeJudge();
+  checkOwnLabels(data);
   std::set<std::string> own(step.states.begin(), step.states.end());
   own.insert(step.parameters.begin(), step.parameters.end());
   own.insert({step.count, step.learningRate});
@@ -200,6 +202,19 @@ void Trainer::convert(TrainData &data, const rt::Program &program) const {
   data.convert(step.labels, {labels.type, labels.shape});
   if (step.classes)
     data.checkClasses(step.labels, step.classes);
+  if (training::lossHasFractions(options.step.loss))
+    data.checkFractions(step.labels);
+}
+
+/// What the layer ignores is among them, so that whole numbers only deserve a
+/// note.
+void Trainer::checkOwnLabels(const TrainData &data) const {
+  if (!step.loss.empty() || !judge.isByClass())
+    return;
+  std::string others = data.describeOthers(step.labels, judge.classCount());
+  if (!others.empty())
+    std::fprintf(stderr, "note: %s: %s; what is shown leaves them out\n",
+                 data.path().c_str(), others.c_str());
 }
 
 const HostTensor *Trainer::labelsOf(const TrainData &data) const {
@@ -249,6 +264,7 @@ void Trainer::prepareEvaluation(TrainData &data) {
                     port.name + "'"};
   }
   convert(data, program);
+  checkOwnLabels(data);
   if (!judge.canJudge())
     throw Failure{data.path() +
                   ": expected a network whose first output is a "

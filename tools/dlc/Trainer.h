@@ -73,6 +73,9 @@ private:
   /// Checks the arrays of the data and gives them the types of batches.
   void convert(TrainData &data, const rt::Program &program) const;
   void makeJudge();
+  /// Of a layer that is the loss: says which labels are no class. Throws where
+  /// one can be none.
+  void checkOwnLabels(const TrainData &data) const;
   /// The labels of all examples; null where the step has none.
   const HostTensor *labelsOf(const TrainData &data) const;
 

@@ -22,6 +22,8 @@ std::string lossNames();
 /// Whether the loss of this name compares with labels; nullopt for names that
 /// lossNames() lacks.
 std::optional<bool> lossHasLabels(llvm::StringRef name);
+/// Whether the labels of that loss are from 0 to 1.
+bool lossHasFractions(llvm::StringRef name);
 
 /// Makes a step out of `function`, whose types are known and static: what the
 /// front ends give for training. Arguments of floats that are neither data nor

@@ -14,11 +14,12 @@ import zipfile
 
 
 def npy(kind, shape, values):
-    """The bytes of an .npy file of floats ("<f4") or integers ("<i8")."""
+    """The bytes of an .npy file of floats ("<f4", "<f2") or integers ("<i8")."""
     head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+    codes = {"<f4": "f", "<f2": "e", "<i8": "q"}
     head += " " * (-(len(head) + 11) % 64) + "\n"
     return (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode()
-            + struct.pack(f"<{len(values)}{'f' if kind == '<f4' else 'q'}", *values))
+            + struct.pack(f"<{len(values)}{codes[kind]}", *values))
 
 
 def write(name, **arrays):
@@ -40,6 +41,12 @@ write("onehot", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
 write("classes", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
       label=npy("<i8", (43,), [0] * 5 + [10] + [9] * 37))
 write("unlabelled", data=data)
+write("others", data=data, softmax_label=npy("<i8", (43,), labels[:40] + [-1, 9, 9]))
+write("parts", data=data, softmax_label=npy("<f4", (43,), labels[:40] + [1.5, 0, 0]))
+write("above", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
+      label=npy("<f4", (43, 10), [1] * 60 + [5] + [0] * 369))
+write("half", data=npy("<f2", (43, 12), [each for row in rows for each in row]),
+      softmax_label=npy("<i8", (43,), labels))
 write("values", data=data,
       label=npy("<f4", (43, 2), [each for row in rows for each in row[:2]]))
 write("signs", data=data, label=npy("<i8", (43,), labels))
