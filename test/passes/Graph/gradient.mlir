@@ -149,6 +149,17 @@ func.func @names(%x: tensor<2xf32> {graph.name = "grad of y"}) -> (tensor<2xf32>
 
 // -----
 
+// Rounding to integers has no gradient, not 0.
+
+func.func @quantized(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<4xf32> {
+  // expected-error @+1 {{'graph.quantize_linear' op has no gradient: what is rounded to integers has none}}
+  %q = graph.quantize_linear %x, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+  %y = graph.dequantize_linear %q, %s, %z : (tensor<4xi8>, tensor<f32>, tensor<i8>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
 func.func @none(%x: tensor<8xf32>) -> tensor<?xf32> {
   // expected-error @+1 {{'graph.unique' op has no gradient: none is defined for this operation}}
   %y:4 = graph.unique %x : (tensor<8xf32>) -> (tensor<?xf32>, tensor<?xi64>, tensor<8xi64>, tensor<?xi64>)
