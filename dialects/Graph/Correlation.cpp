@@ -135,6 +135,10 @@ Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
     return f.reshape(y, shape);
   }
   int64_t stride = strides[dim], taps = kernel[dim];
+  SmallVector<int64_t> counts(remainders);
+  counts.push_back(1);
+  if (stride == 1)
+    return spreadApart(f, windows, weights, counts);
   auto axis = static_cast<int64_t>(dim) + 2;
   SmallVector<Value> parts;
   // The first remainders have one tap more where not all have as many.
@@ -146,8 +150,7 @@ Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
     Correlation part = *this;
     part.kernel[dim] = llvm::divideCeil(taps - first, stride);
     part.strides[dim] = 1;
-    SmallVector<int64_t> counts(remainders);
-    counts.push_back(last - first);
+    counts.back() = last - first;
     parts.push_back(part.spreadApart(
         f, windows, takeTaps(f, weights, axis, stride, first, last), counts));
   }

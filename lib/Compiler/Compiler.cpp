@@ -396,7 +396,7 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
     return success();
   if (options.timing && !isTrial)
     manager.enableTiming();
-  if (options.verifyNumerics)
+  if (options.verifyNumerics && !isTrial)
     manager.addInstrumentation(numerics::createNumericsVerifier());
   std::string passes;
   llvm::raw_string_ostream os(passes);
@@ -506,8 +506,9 @@ LogicalResult Compilation::State::fitBudget() {
            << least << " bytes, got " << options.memoryBudget;
   // Little more than fits in the model may fit: fusion keeps less than that.
   auto high = static_cast<int64_t>(1.5 * options.memoryBudget);
-  for (int step = 0; step < 5 && low < high; ++step) {
-    int64_t middle = step == 0 ? options.memoryBudget : low + (high - low) / 2;
+  for (int step = 0; step < 5 && low + 1 < high; ++step) {
+    bool isFirst = step == 0 && low < options.memoryBudget;
+    int64_t middle = isFirst ? options.memoryBudget : low + (high - low) / 2;
     fits = tryBudget(middle);
     if (failed(fits))
       return failure();

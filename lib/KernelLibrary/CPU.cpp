@@ -37,6 +37,8 @@ private:
   bool anchor(Operation *op);
   bool anchorConv(graph::ConvOp conv);
   bool anchorMatmul(graph::MatmulOp matmul);
+  /// Takes the transposes in front of a product from `group`.
+  bool prologue(ArrayRef<Operation *> &group);
   template <typename Op> void setWindows(Op op);
   bool epilogue(Operation *op, Value current);
   bool epilogueAdd(graph::AddOp add, Value current);
@@ -47,10 +49,23 @@ private:
   Builder builder;
   std::string *why;
   Match match;
+  graph::TransposeOp transposed[2]; ///< Operands of a product, or null.
   bool hasEpilogue = true, hasResidual = false, hasActivation = false;
 };
 
 } // namespace
+
+/// True if `transpose` turns matrices round that only `matmul` reads, once.
+static bool isTransposedBy(graph::TransposeOp transpose, Operation *matmul) {
+  auto rank = static_cast<int64_t>(transpose.getPerm().size());
+  auto swapped = llvm::to_vector(llvm::seq<int64_t>(rank));
+  if (rank < 2)
+    return false;
+  std::swap(swapped[rank - 2], swapped[rank - 1]);
+  return transpose.getPerm() == ArrayRef(swapped) &&
+         transpose.getY().hasOneUse() &&
+         *transpose.getY().user_begin() == matmul;
+}
 
 static constexpr unsigned kBias = 2, kResidual = 3;
 
@@ -86,8 +101,35 @@ bool Matcher::anchorConv(graph::ConvOp conv) {
 bool Matcher::anchorMatmul(graph::MatmulOp matmul) {
   match.entry = "cpu.matmul";
   match.operands = {matmul.getA(), matmul.getB(), Value(), Value()};
+  static constexpr StringRef flags[] = {"trans_a", "trans_b"};
+  for (unsigned i = 0; i < 2; ++i)
+    if (transposed[i]) {
+      match.operands[i] = transposed[i].getX();
+      match.config.set(flags[i], builder.getI64IntegerAttr(1));
+    }
+  if (transposed[1])
+    return true;
   match.packable = 1;
   match.packedConfig.set("packed_b", builder.getI64IntegerAttr(1));
+  return true;
+}
+
+bool Matcher::prologue(ArrayRef<Operation *> &group) {
+  SmallVector<graph::TransposeOp, 2> transposes;
+  while (auto transpose = dyn_cast<graph::TransposeOp>(group.front())) {
+    transposes.push_back(transpose);
+    group = group.drop_front();
+    if (group.empty())
+      return refuse("the library has no transpose alone");
+  }
+  if (!transposes.empty() && !isa<graph::MatmulOp>(group.front()))
+    return refuse("the library transposes operands of products only");
+  for (graph::TransposeOp transpose : transposes) {
+    if (!isTransposedBy(transpose, group.front()))
+      return refuse("expected a matrix that is read by the product only");
+    bool isB = group.front()->getOperand(1) == transpose.getY();
+    transposed[isB] = transpose;
+  }
   return true;
 }
 
@@ -236,7 +278,7 @@ std::optional<Match> Matcher::run(ArrayRef<Operation *> group) {
       return std::nullopt;
     }
   }
-  if (!anchor(group.front()))
+  if (!prologue(group) || !anchor(group.front()))
     return std::nullopt;
   Value current = group.front()->getResult(0);
   for (Operation *op : group.drop_front()) {

@@ -12,6 +12,7 @@
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -55,21 +56,6 @@ private:
 
 } // namespace
 
-/// `first`, then `second`: what two transposes are together.
-static Permutation compose(ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
-  Permutation both;
-  for (int64_t axis : second)
-    both.push_back(first[axis]);
-  return both;
-}
-
-static Permutation invert(ArrayRef<int64_t> p) {
-  Permutation inverse(p.size());
-  for (auto [i, axis] : llvm::enumerate(p))
-    inverse[axis] = static_cast<int64_t>(i);
-  return inverse;
-}
-
 static int64_t rankOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type ? type.getRank() : -1;
@@ -82,7 +68,8 @@ Layouts::Layouts(Block &body) {
     if (known.empty())
       known.push_back(llvm::to_vector(
           llvm::seq<int64_t>(static_cast<int64_t>(perm.size()))));
-    for (const Permutation &p : {Permutation(perm), invert(perm)})
+    for (const Permutation &p :
+         {Permutation(perm), invertPermutationVector(perm)})
       if (known.size() < maxLayouts && !llvm::is_contained(known, p))
         known.push_back(p);
   }
@@ -123,9 +110,17 @@ static SmallVector<Form> formsOf(TransposeOp transpose,
                                  const Layouts &layouts) {
   SmallVector<Form> forms;
   for (auto [i, p] : llvm::enumerate(layouts.of(rankOf(transpose.getY()))))
-    if (auto from = layouts.find(compose(transpose.getPerm(), p)))
+    if (auto from = layouts.find(applyPermutation(transpose.getPerm(), p)))
       forms.push_back({static_cast<unsigned>(i), {*from}, {}});
   return forms;
+}
+
+/// True unless the transpose moves elements in this form.
+static bool isView(TransposeOp transpose, const Form &form,
+                   const Layouts &layouts) {
+  ArrayRef<Permutation> known = layouts.of(rankOf(transpose.getY()));
+  return applyPermutation(transpose.getPerm(), known[form.layout]) ==
+         known[form.operands[0]];
 }
 
 /// All forms of `op`, that of row-major tensors first.
@@ -189,6 +184,8 @@ struct LayoutProblem {
   SmallVector<SmallVector<Kept>> kept;  ///< Of each value's alternatives.
   SmallVector<SmallVector<Form>> forms; ///< Of each operation.
   SmallVector<uint32_t> valueNodes, opNodes;
+  /// What transposes move that have no other form.
+  layout::Cost unavoidable = 0;
 
 private:
   void addValues();
@@ -274,12 +271,19 @@ void LayoutProblem::addOperations() {
     Operation *op = graph.node(id);
     forms.push_back(formsOf(op, layouts));
     opNodes.push_back(kNone);
+    auto transpose = dyn_cast<TransposeOp>(op);
+    if (forms.back().size() == 1 && transpose &&
+        !isView(transpose, forms.back().front(), layouts))
+      unavoidable =
+          std::min(layout::kForbidden, unavoidable + bytesOf(transpose.getX()));
     if (forms.back().size() > 1) {
       opNodes.back() = static_cast<uint32_t>(problem.nodes.size());
       std::vector<layout::Cost> costs;
       for (const Form &form : forms.back()) {
         // Row-major among equals; operands of lower rank are moved, too.
         layout::Cost cost = form.layout != 0;
+        if (transpose && !isView(transpose, form, layouts))
+          cost += bytesOf(transpose.getX());
         for (auto [k, operand] : llvm::enumerate(op->getOperands()))
           if (form.change && isData(op, k) && rankOf(operand) > 0 &&
               rankOf(operand) < rankOf(op->getResult(0)) &&
@@ -323,7 +327,6 @@ public:
 private:
   /// `value` in a layout of its rank: as it was made, or transposed once.
   Value get(Value value, unsigned layout);
-  bool isView(TransposeOp transpose, const Form &form) const;
   Value getOperand(OpOperand &operand, const Form &form, int64_t rank);
   void build(Operation *op, const Form &form);
 
@@ -346,9 +349,9 @@ Value Rewrite::get(Value value, unsigned layout) {
   ArrayRef<Permutation> known = decided.layouts.of(rankOf(value));
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(kept);
-  Operation *transpose =
-      TransposeOp::create(builder, value.getLoc(), kept,
-                          compose(invert(known[from]), known[layout]));
+  Operation *transpose = TransposeOp::create(
+      builder, value.getLoc(), kept,
+      applyPermutation(invertPermutationVector(known[from]), known[layout]));
   if (Operation *maker = value.getDefiningOp())
     copyPlacement(maker, transpose);
   return result = transpose->getResult(0);
@@ -376,15 +379,9 @@ Value Rewrite::getOperand(OpOperand &operand, const Form &form, int64_t rank) {
   return transpose->getResult(0);
 }
 
-bool Rewrite::isView(TransposeOp transpose, const Form &form) const {
-  ArrayRef<Permutation> known = decided.layouts.of(rankOf(transpose.getY()));
-  return compose(transpose.getPerm(), known[form.layout]) ==
-         known[form.operands[0]];
-}
-
 void Rewrite::build(Operation *op, const Form &form) {
   auto transpose = dyn_cast<TransposeOp>(op);
-  if (transpose && isView(transpose, form)) {
+  if (transpose && isView(transpose, form, decided.layouts)) {
     made[transpose.getY()] = {form.layout,
                               get(transpose.getX(), form.operands[0])};
     return;
@@ -407,8 +404,8 @@ void Rewrite::build(Operation *op, const Form &form) {
   for (auto [result, now] :
        llvm::zip_equal(op->getResults(), built->getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
-    now.setType(type.clone(
-        compose(type.getShape(), decided.layouts.of(rank)[form.layout])));
+    now.setType(type.clone(applyPermutation(
+        type.getShape(), decided.layouts.of(rank)[form.layout])));
     made[result] = {form.layout, now};
   }
 }
@@ -472,7 +469,7 @@ void AlterLayout::runOnOperation() {
     function.emitError("layouts: ") << *wrong;
     return signalPassFailure();
   }
-  if (solution.cost >= before)
+  if (solution.cost >= before - decided.unavoidable)
     return;
   Rewrite(decided, solution.choices).run(body);
   layout::Cost now = bytesMoved(body, countNow);

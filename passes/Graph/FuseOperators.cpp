@@ -112,21 +112,32 @@ static std::pair<Attribute, Attribute> placeOf(Operation *op) {
   return {graph::getDevice(op), op->getDiscardableAttr(graph::kGroupAttr)};
 }
 
-/// The longest chain of epilogues after `anchor` that a library computes with
-/// it; just the anchor when there is none. What another anchor has, in `taken`,
-/// it cannot.
+/// What a library computes with `anchor`, but for what `taken` holds already:
+/// producers that only it reads, and the longest chain of epilogues; just the
+/// anchor when there is nothing.
 static Node growAnchor(Operation *anchor, const DenseSet<Operation *> &taken) {
   Node node{anchor};
+  auto isFree = [&](Operation *op) {
+    return op && op->getBlock() == anchor->getBlock() &&
+           op->getNumResults() == 1 && !op->getNumRegions() &&
+           !taken.contains(op) && placeOf(op) == placeOf(anchor);
+  };
   if (!library::matchGroup(node))
     return node;
+  for (Value operand : anchor->getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    if (!operand.hasOneUse() || !isFree(producer))
+      continue;
+    node.insert(node.begin(), producer);
+    if (!library::matchGroup(node))
+      node.erase(node.begin());
+  }
   while (true) {
     Value current = node.back()->getResult(0);
     if (!current.hasOneUse())
       return node;
     Operation *user = *current.user_begin();
-    if (user->getBlock() != anchor->getBlock() || user->getNumResults() != 1 ||
-        user->getNumRegions() || taken.contains(user) ||
-        placeOf(user) != placeOf(anchor))
+    if (!isFree(user))
       return node;
     node.push_back(user);
     if (!library::matchGroup(node)) {
@@ -153,28 +164,22 @@ static bool isStructure(Operation *op) {
 
 static std::vector<Node> collectNodes(Block &block) {
   std::vector<Node> nodes;
-  DenseMap<Operation *, Operation *> anchorOf; // Last operation -> anchor.
+  DenseMap<Operation *, Node> anchored; // By their last operations.
   DenseSet<Operation *> inside;
   for (Operation &op : block) {
     if (graph::getFusionKind(&op) != graph::FusionKind::Anchor)
       continue;
     Node node = growAnchor(&op, inside);
-    anchorOf[node.back()] = &op;
     inside.insert(node.begin(), node.end());
+    anchored[node.back()] = std::move(node);
   }
   for (Operation &op : block) {
     if (isStructure(&op))
       continue;
-    if (Operation *anchor = anchorOf.lookup(&op)) {
-      Node node;
-      for (Operation *step = anchor; step != &op;
-           step = *step->getResult(0).user_begin())
-        node.push_back(step);
-      node.push_back(&op);
-      nodes.push_back(std::move(node));
-    } else if (!inside.contains(&op)) {
+    if (auto at = anchored.find(&op); at != anchored.end())
+      nodes.push_back(std::move(at->second));
+    else if (!inside.contains(&op))
       nodes.push_back({&op});
-    }
   }
   return nodes;
 }

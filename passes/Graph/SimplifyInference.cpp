@@ -318,6 +318,36 @@ struct FoldScaleBefore : RewritePattern {
   int64_t weightAxis; ///< That of the channels of x.
 };
 
+/// The transpose of a product is that of its operands the other way round,
+/// which are smaller here: gradients of weights that are kept transposed.
+struct TransposeOperands : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto matmul = op.getX().getDefiningOp<MatmulOp>();
+    if (!matmul || !matmul->hasOneUse() ||
+        op.getPerm() != ArrayRef<int64_t>({1, 0}))
+      return failure();
+    auto elements = [](Value x) {
+      auto type = dyn_cast<RankedTensorType>(x.getType());
+      return type && type.getRank() == 2 && type.hasStaticShape()
+                 ? type.getNumElements()
+                 : -1;
+    };
+    int64_t a = elements(matmul.getA()), b = elements(matmul.getB());
+    if (a < 0 || b < 0 || a + b >= elements(matmul.getY()))
+      return failure();
+    auto turned = [&](Value x) {
+      return TransposeOp::create(rewriter, op.getLoc(), x, op.getPerm());
+    };
+    Value left = turned(matmul.getB()), right = turned(matmul.getA());
+    rewriter.replaceOpWithNewOp<MatmulOp>(op, op->getResultTypes(), left,
+                                          right);
+    return success();
+  }
+};
+
 /// Small whole powers are products, which round less and need no function.
 struct ExpandPower : OpRewritePattern<PowOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -368,7 +398,7 @@ struct SimplifyInference
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     patterns.add<FoldBatchNorm, FoldScale, FoldBias, ExpandPower,
-                 DivideByMultiplying>(context);
+                 DivideByMultiplying, TransposeOperands>(context);
     patterns.add<FoldScaleBefore>(ConvOp::getOperationName(), context, 1);
     patterns.add<FoldScaleBefore>(ConvTransposeOp::getOperationName(), context,
                                   0);

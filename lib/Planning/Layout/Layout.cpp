@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
 
 using namespace dlc::planning::layout;
 
@@ -224,15 +223,17 @@ bool Reduction::solve(uint32_t branches) {
 bool Reduction::branch(uint32_t node, const std::vector<uint32_t> &order,
                        uint32_t branches) {
   bool triedAll = true;
-  std::optional<Reduction> best;
+  Cost least = kForbidden;
   for (uint32_t choice : order) {
     Reduction way = *this;
     way.fix(node, choice);
     triedAll &= way.solve(branches / static_cast<uint32_t>(order.size()));
-    if (!best || costOf(problem, way.choices) < costOf(problem, best->choices))
-      best.emplace(std::move(way));
+    Cost cost = costOf(problem, way.choices);
+    if (choices.empty() || cost < least) {
+      least = cost;
+      choices = std::move(way.choices);
+    }
   }
-  choices = std::move(best->choices);
   return triedAll;
 }
 

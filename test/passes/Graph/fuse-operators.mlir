@@ -60,6 +60,30 @@ func.func @conv(%x: tensor<1x16x8x8xf32>, %r: tensor<1x32x8x8xf32>) -> tensor<1x
   return %3 : tensor<1x32x8x8xf32>
 }
 
+// Transposes that a product alone reads are part of it; the library reads their
+// operands the other way round.
+// CHECK-LABEL: func.func @transposed
+func.func @transposed(%x: tensor<16x4xf32>, %w: tensor<8x16xf32>, %z: tensor<2x16x8xf32>) -> (tensor<4x8xf32>, tensor<2x8x8xf32>) {
+  // CHECK: graph.fusion
+  // CHECK-NEXT: graph.transpose
+  // CHECK-NEXT: graph.transpose
+  // CHECK-NEXT: graph.matmul
+  // CHECK-NEXT: graph.relu
+  %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<16x4xf32>) -> tensor<4x16xf32>
+  %1 = graph.transpose %w {perm = array<i64: 1, 0>} : (tensor<8x16xf32>) -> tensor<16x8xf32>
+  %2 = graph.matmul %0, %1 : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  %y = graph.relu %2 : tensor<4x8xf32>
+  // CHECK: graph.fusion
+  // CHECK-NEXT: graph.transpose
+  // CHECK-NEXT: graph.matmul
+  // CHECK-NEXT: graph.yield
+  %3 = graph.transpose %z {perm = array<i64: 0, 2, 1>} : (tensor<2x16x8xf32>) -> tensor<2x8x16xf32>
+  %4 = graph.matmul %3, %z : (tensor<2x8x16xf32>, tensor<2x16x8xf32>) -> tensor<2x8x8xf32>
+  return %y, %4 : tensor<4x8xf32>, tensor<2x8x8xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @matmul
 func.func @matmul(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
   // CHECK: graph.fusion

@@ -124,6 +124,29 @@ func.func @before(%x: tensor<1x4x4x4xf32>, %m: tensor<3x2xf32>) -> (tensor<1x2x4
 
 // -----
 
+// A large product is not transposed, its small operands are.
+// CHECK-LABEL: func.func @transposed_product
+func.func @transposed_product(%g: tensor<64x2xf32>, %x: tensor<2x32xf32>) -> tensor<32x64xf32> {
+  // CHECK-DAG: %[[X:.*]] = graph.transpose %arg1
+  // CHECK-DAG: %[[G:.*]] = graph.transpose %arg0
+  // CHECK: %[[Y:.*]] = graph.matmul %[[X]], %[[G]] : (tensor<32x2xf32>, tensor<2x64xf32>) -> tensor<32x64xf32>
+  // CHECK-NEXT: return %[[Y]]
+  %0 = graph.matmul %g, %x : (tensor<64x2xf32>, tensor<2x32xf32>) -> tensor<64x32xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 1, 0>} : (tensor<64x32xf32>) -> tensor<32x64xf32>
+  return %1 : tensor<32x64xf32>
+}
+
+// CHECK-LABEL: func.func @small_product
+func.func @small_product(%g: tensor<2x64xf32>, %x: tensor<64x3xf32>) -> tensor<3x2xf32> {
+  // CHECK: graph.matmul %arg0, %arg1
+  // CHECK-NEXT: graph.transpose
+  %0 = graph.matmul %g, %x : (tensor<2x64xf32>, tensor<64x3xf32>) -> tensor<2x3xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %1 : tensor<3x2xf32>
+}
+
+// -----
+
 // A residual is no bias, and a shared convolution keeps its weights.
 // CHECK-LABEL: func.func @keep
 func.func @keep(%x: tensor<1x1x4x4xf32>, %r: tensor<1x2x4x4xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) {

@@ -262,7 +262,8 @@ def SimplifyInferencePass
     of the convolution or product before it, else one multiplication and one
     addition; a known factor per channel before or after a convolution or
     product is part of its weights, a known summand after one of its bias;
-    chains of transposes and of reshapes are one; second and third powers, and
+    chains of transposes and of reshapes are one, a transposed product is one of
+    transposed operands where these are smaller; second and third powers, and
     quotients by powers of two, are products. Where what would be changed has
     other uses or its weights are not known f32 or f64, it stays. Values change by rounding only.
     Cost: linear in the operations and in the weights that change.

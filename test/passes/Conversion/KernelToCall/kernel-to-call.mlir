@@ -24,6 +24,25 @@ kernel.func @matmul(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32
   kernel.return %2 : tensor<4x8xf32>
 }
 
+// Transposed operands are read as they are; the product's own shapes stay.
+// CHECK: kernel.library @transposed "cpu.matmul" {trans_a = 1 : i64, trans_b = 1 : i64}
+// CHECK-SAME: (tensor<16x4xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
+kernel.func @transposed(%x: tensor<16x4xf32>, %w: tensor<8x16xf32>) -> tensor<4x8xf32> {
+  %0 = graph.transpose %w {perm = array<i64: 1, 0>} : (tensor<8x16xf32>) -> tensor<16x8xf32>
+  %1 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<16x4xf32>) -> tensor<4x16xf32>
+  %2 = graph.matmul %1, %0 : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  kernel.return %2 : tensor<4x8xf32>
+}
+
+// One that other operations read is no part of the product.
+// CHECK: kernel.func @read_twice
+// WHY: read_twice is generated: expected a matrix that is read by the product only
+kernel.func @read_twice(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.matmul %0, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  kernel.return %1 : tensor<4x4xf32>
+}
+
 // CHECK: kernel.func @generated
 // WHY: generated is generated: no library has this operation
 kernel.func @generated(%x: tensor<4xf32>) -> tensor<4xf32> {
