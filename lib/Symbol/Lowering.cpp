@@ -239,14 +239,16 @@ LogicalResult SymbolLowering::addOutputs(mlir::func::FuncOp main) {
   return mlir::success();
 }
 
-/// A result for each state that has a new value.
+/// A result for each state that has a new value; in training for each state, so
+/// that nobody takes one that stays as it is for a parameter.
 void SymbolLowering::addUpdates(mlir::func::FuncOp main) {
   for (mlir::BlockArgument argument : main.getArguments()) {
     StringAttr name =
         graph::givenName(main, argument.getArgNumber(), /*isResult=*/false);
     for (IndexedGraph::NodeId id : graph.mutableNodes())
       if (Value value = values[graph.entryId(id, 0)];
-          name.getValue() == graph.node(id).name && value != argument)
+          name.getValue() == graph.node(id).name &&
+          (state.isTraining || value != argument))
         graph::addUpdate(main, argument, value);
   }
   if (!state.random)

@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_SPLITGRADIENTPASS
@@ -231,6 +232,12 @@ struct SplitGradient : graph::impl::SplitGradientPassBase<SplitGradient> {
       function.emitError("expected one block to split");
       return signalPassFailure();
     }
+    for (Operation &op : function.front().without_terminator())
+      if (!isMemoryEffectFree(&op)) {
+        op.emitError("expected an operation without side effects in a "
+                     "function to split");
+        return signalPassFailure();
+      }
     if (arguments > function.getNumArguments() ||
         results > function.getNumResults()) {
       function.emitError("expected at least ")

@@ -48,6 +48,13 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
+//--- call.mlir
+func.func private @g(tensor<2xf32>) -> tensor<2xf32>
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = func.call @g(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
 //--- kernel-declaration.mlir
 kernel.library @relu "reference.relu" {} : (tensor<4xf32>) -> tensor<4xf32>
 func.func private @main(tensor<4xf32>) -> tensor<4xf32>

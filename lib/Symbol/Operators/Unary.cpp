@@ -191,7 +191,7 @@ static const Function functions[] = {
     {"_copy", "The operand", lowerIdentity, {"identity"}},
     {"BlockGrad",
      "The operand, through which no gradient flows",
-     lowerIdentity,
+     lowerSimple<"stop_gradient">,
      {"stop_gradient"}},
     {"make_loss", "The operand, of which the gradient is 1", lowerIdentity},
     {"zeros_like", "Zeros of the operand's shape", lowerFilledLike<0>},
