@@ -83,12 +83,8 @@ LogicalResult GatherNDOp::buildGradients(Gradients &gradients) {
 
 /// What was left out reads a slice of zeros behind the kept ones.
 LogicalResult CompressOp::buildGradients(Gradients &gradients) {
-  auto isStatic = [](Value x) {
-    auto type = dyn_cast<RankedTensorType>(x.getType());
-    return type && type.hasStaticShape();
-  };
-  if (!isStatic(getX()) || !isStatic(getCondition()) ||
-      !isa<RankedTensorType>(getY().getType()))
+  // How long the gradient of an unknown number of elements is, nobody checks.
+  if (!hasStaticTypes(*this))
     return failDynamic(gradients);
   gradients.give(0, [&]() -> Value {
     Formula f(gradients);
