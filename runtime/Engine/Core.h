@@ -107,6 +107,7 @@ public:
 
 private:
   enum class State { Running, Stopped, Closed };
+  enum class RoomWanted : uint8_t { None, Much, Any };
   static constexpr unsigned maxLanes = 64;
   /// In `tail`: pushes are refused; and deletions too, since nothing is in
   /// flight.
@@ -140,6 +141,8 @@ private:
   Status refuseNow();
   bool hasRoom(uint64_t end, bool isDeletion);
   Status awaitRoom(uint64_t end, bool isDeletion);
+  template <typename Predicate>
+  bool sleepForRoom(RoomWanted wanted, uint64_t nanoseconds, Predicate isOver);
   Status admitBytes(uint64_t bytes);
   void returnBytes(uint64_t bytes);
   Status runAtOnce(Task &function, Context context);
@@ -171,6 +174,7 @@ private:
   bool isIdle() const;
   uint64_t nextRandom();
   void unlock(bool isStarving = false);
+  void wakePushers(uint64_t within, bool hasBytes, bool anyWillDo);
 
   // Workers.cpp
   static void *workerMain(void *worker);
@@ -253,8 +257,9 @@ private:
   std::atomic<uint64_t> roomLimit = 0; ///< Tickets within room.
   std::atomic<uint64_t> bytesInFlight = 0;
   std::atomic<uint64_t> prioritized = 0; ///< Pushes with a priority.
-  /// Pushers may sleep for room. Who wakes them takes it back, and all of them.
-  std::atomic<bool> hasRoomWaiters = false;
+  /// What pushers may sleep for: the most modest counts. Who wakes them wakes
+  /// all of them, and takes it back.
+  std::atomic<RoomWanted> roomWanted = RoomWanted::None;
   std::atomic<uint32_t> roomEpoch = 0;
   std::atomic<bool> isStopping = false;
   /// The next record cannot be registered for want of memory.

@@ -402,12 +402,36 @@ Status EngineCore::awaitRoom(uint64_t end, bool isDeletion) {
   };
   if (spinUntil(spinNanoseconds, hasSome))
     return Status::ok();
-  uint32_t epoch = roomEpoch.load(std::memory_order_acquire);
-  hasRoomWaiters.store(true, std::memory_order_release);
-  fence.rare(); // Pairs with the one in unlock().
-  if (!hasRoom(end, isDeletion) && !isRefusing())
-    futexWait(roomEpoch, epoch);
+  // Much room at a time, so that few pushers are woken; but not for long, since
+  // what is in flight may wait for what this thread does next.
+  constexpr uint64_t patience = 1'000'000;
+  auto isOver = [&] { return hasRoom(end, false) || isRefusing(); };
+  if (!sleepForRoom(RoomWanted::Much, patience, isOver))
+    sleepForRoom(RoomWanted::Any, 0, isOver);
   return Status::ok();
+}
+
+/// Sleeps until it is woken or `isOver`, or for `nanoseconds` when they are not
+/// 0; false when these went by.
+template <typename Predicate>
+bool EngineCore::sleepForRoom(RoomWanted wanted, uint64_t nanoseconds,
+                              Predicate isOver) {
+  // Under the lock: passes before this one are seen by isOver(), those after it
+  // see that somebody sleeps. The rare side of the fence would do, too, but it
+  // interrupts every processor.
+  core.lock();
+  // Acquire: before the store, and before what isOver() reads.
+  uint32_t epoch = roomEpoch.load(std::memory_order_acquire);
+  if (roomWanted.load(std::memory_order_relaxed) < wanted)
+    roomWanted.store(wanted, std::memory_order_relaxed);
+  core.unlock();
+  if (isOver())
+    return true;
+  if (nanoseconds)
+    futexWaitFor(roomEpoch, epoch, nanoseconds);
+  else
+    futexWait(roomEpoch, epoch);
+  return roomEpoch.load(std::memory_order_relaxed) != epoch || isOver();
 }
 
 /// Counts `bytes` as in flight, when they may be.
@@ -426,13 +450,11 @@ Status EngineCore::admitBytes(uint64_t bytes) {
         return Status::ok();
       continue;
     }
-    uint32_t epoch = roomEpoch.load(std::memory_order_acquire);
-    hasRoomWaiters.store(true, std::memory_order_release);
-    fence.rare(); // Pairs with the one in unlock().
-    bool isRefused = isRefusing();
-    if (bytesInFlight.load(std::memory_order_relaxed) == seen && !isRefused)
-      futexWait(roomEpoch, epoch);
-    if (isRefused)
+    sleepForRoom(RoomWanted::Much, 0, [&] {
+      return bytesInFlight.load(std::memory_order_relaxed) != seen ||
+             isRefusing();
+    });
+    if (isRefusing())
       return refuseNow();
     seen = bytesInFlight.load(std::memory_order_relaxed);
   }

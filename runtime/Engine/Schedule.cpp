@@ -411,19 +411,13 @@ void EngineCore::unlock(bool isStarving) {
     finishIdleWaiters();
   Waiter *done = std::exchange(doneWaiters, nullptr);
   bool hasReady = readyTotal;
-  bool wakesRoom = std::exchange(hasFreedBytes, false) || isStarving;
+  bool hasBytes = std::exchange(hasFreedBytes, false);
   core.unlock();
 
   fence.frequent(); // Before the looks at who sleeps.
-  if (hasRoomWaiters.load(std::memory_order_relaxed)) [[unlikely]] {
-    uint64_t end = tail.load(std::memory_order_relaxed) & ticketMask;
-    if (within >= end + wakeRoom || (wakesRoom && within > end)) {
-      // In this order: one that sets the flag again has the new epoch.
-      hasRoomWaiters.store(false, std::memory_order_relaxed);
-      roomEpoch.fetch_add(1, std::memory_order_release);
-      futexWake(roomEpoch, INT32_MAX);
-    }
-  }
+  RoomWanted wanted = roomWanted.load(std::memory_order_relaxed);
+  if (wanted != RoomWanted::None) [[unlikely]]
+    wakePushers(within, hasBytes, isStarving || wanted == RoomWanted::Any);
   while (done) [[unlikely]] {
     Waiter *next = done->next;
     done->signal();
@@ -435,6 +429,17 @@ void EngineCore::unlock(bool isStarving) {
   for (unsigned i = 0; i != count; ++i)
     if (lanes[i]->readyCount.load(std::memory_order_relaxed))
       wakeIfAsleep(*lanes[i]);
+}
+
+/// Wakes those that sleep for room when there is much, or any, or for bytes.
+void EngineCore::wakePushers(uint64_t within, bool hasBytes, bool anyWillDo) {
+  uint64_t end = tail.load(std::memory_order_relaxed) & ticketMask;
+  if (!hasBytes && within < end + (anyWillDo ? 1 : wakeRoom))
+    return;
+  // In this order: one that sets it again has the new epoch.
+  roomWanted.store(RoomWanted::None, std::memory_order_relaxed);
+  roomEpoch.fetch_add(1, std::memory_order_release);
+  futexWake(roomEpoch, INT32_MAX);
 }
 
 void EngineCore::finishIdleWaiters() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threaded engines in trouble: closed while busy, stuck, short of room,
-// waiting inside operations. Nothing here depends on how long things take.
+// The threaded engines in trouble: closed while busy, stuck, waiting inside
+// operations. Nothing here depends on how long things take.
 
 #include "EngineTesting.h"
 
@@ -168,76 +168,6 @@ TEST(Lanes, TooManyDevicesAreRefused) {
   EXPECT_ERROR(std::move(status), Unsupported, "at most 64 lanes");
   EXPECT_OK(engine->pushSync([] {}, Context::null(), {}, {}));
   EXPECT_OK(engine->waitForAll());
-}
-
-//===----------------------------------------------------------------------===//
-// Budgets
-//===----------------------------------------------------------------------===//
-
-TEST_P(ThreadedEngine, PushesWaitForTheBudgetOfOperations) {
-  EngineOptions options = GetParam();
-  options.maxOperations = 64;
-  auto engine = makeEngine(options);
-  Variable x = makeVariables(*engine, 1)[0];
-  Gate gate;
-  EXPECT_OK(engine->pushSync([&] { gate.pass(); }, cpu, {}, {x}));
-  std::atomic<int> pushed = 0;
-  std::thread pusher([&] {
-    for (; pushed != 1000; ++pushed)
-      EXPECT_OK(engine->pushSync(
-          [&] { EXPECT_LE(engine->statistics().inFlight, 64u); }, cpu, {},
-          {x}));
-  });
-  until([&] { return engine->statistics().inFlight == 64; });
-  EXPECT_LE(pushed, 63); // The last one may not have returned.
-  gate.open();
-  pusher.join();
-  EXPECT_OK(engine->waitForAll());
-  EXPECT_EQ(engine->statistics().completed, 1001u);
-}
-
-TEST_P(ThreadedEngine, PushesWaitForTheBudgetOfBytes) {
-  EngineOptions options = GetParam();
-  options.maxBytes = 1000;
-  auto engine = makeEngine(options);
-  Variable x = makeVariables(*engine, 1)[0];
-  Gate gate;
-  EXPECT_OK(engine->pushSync([&] { gate.pass(); }, cpu, {}, {x}));
-  std::atomic<int> pushed = 0;
-  std::thread pusher([&] {
-    for (; pushed != 100; ++pushed)
-      EXPECT_OK(engine->pushSync(
-          [&] { EXPECT_LE(engine->statistics().bytesInFlight, 1000u); }, cpu,
-          {}, {x}, {.bytes = 300}));
-  });
-  until([&] { return engine->statistics().bytesInFlight == 900; });
-  EXPECT_LE(pushed, 3);
-  gate.open();
-  pusher.join();
-  EXPECT_OK(engine->waitForAll());
-  EXPECT_EQ(engine->statistics().bytesInFlight, 0u);
-  // More than the budget goes alone.
-  EXPECT_OK(engine->pushSync([] {}, cpu, {}, {x}, {.bytes = 5000}));
-  EXPECT_OK(engine->waitForAll());
-}
-
-TEST_P(ThreadedEngine, OperationsPushBeyondTheBudget) {
-  EngineOptions options = GetParam();
-  options.maxOperations = options.queueSlots = 16;
-  options.maxBytes = 10;
-  auto engine = makeEngine(options);
-  Variable x = makeVariables(*engine, 1)[0];
-  int ran = 0;
-  EXPECT_OK(engine->pushSync(
-      [&] {
-        for (int i = 0; i != 500; ++i)
-          EXPECT_OK(engine->pushSync([&] { ++ran; }, Context::cpu(), {}, {x},
-                                     {.bytes = 100}));
-        EXPECT_EQ(ran, 0);
-      },
-      cpu, {}, {x}));
-  EXPECT_OK(engine->waitForAll());
-  EXPECT_EQ(ran, 500);
 }
 
 //===----------------------------------------------------------------------===//

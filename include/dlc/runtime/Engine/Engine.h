@@ -129,8 +129,9 @@ struct EngineOptions {
   /// above it waits until nothing else is counted.
   uint64_t maxBytes = 0;
   /// Places for operations that no thread has looked at yet, rounded up to a
-  /// power of two, at least 16. 1,024 are 64 KiB: more leave the nearer caches.
-  unsigned queueSlots = 1024;
+  /// power of two, at least 16. 4,096 are 256 KiB: with fewer, pushers that are
+  /// faster than the workers sleep and are woken more often.
+  unsigned queueSlots = 4096;
 
   /// How long an idle thread looks for work before it sleeps.
   unsigned spinMicroseconds = 30;
