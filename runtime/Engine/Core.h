@@ -187,7 +187,9 @@ private:
                    void *payload, TaskCall &call);
   void perturb();
   bool hasWork(const Lane &lane) const;
-  void idle(Lane &lane);
+  void idle(Worker &worker, Lane &lane);
+  bool isOutrun(Worker &worker) const;
+  static void nap();
   void wakeIfAsleep(Lane &lane);
   void wakeOne(Lane &lane);
   uint32_t keyFor(Context context, OperationProperty property) const;

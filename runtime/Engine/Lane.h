@@ -138,6 +138,9 @@ struct Worker {
   pthread_t handle = {};             ///< To join it.
   CoreOperation *running = nullptr;  ///< Written by its own thread.
   CoreOperation *finished = nullptr; ///< Not yet retired. Its own.
+  /// Found nothing to run since `vainSince` operations had completed. Its own.
+  bool isVain = false;
+  uint64_t vainSince = 0;
   void *core = nullptr;
 };
 

@@ -26,6 +26,7 @@ void EngineCore::work(Worker &worker) {
   for (;;) {
     // The lock is held here.
     CoreOperation *operation = next(worker, &lane);
+    bool isUseless = !operation && isOutrun(worker);
     unlock(!operation);
     if (operation) {
       run(worker, *operation);
@@ -33,7 +34,10 @@ void EngineCore::work(Worker &worker) {
       // Acquire: pairs with the release in endThreads().
       if (isStopping.load(std::memory_order_acquire))
         return;
-      idle(lane);
+      if (isUseless)
+        nap();
+      else
+        idle(worker, lane);
     }
     core.lock();
     if (lane.permits >= 0) [[likely]]
@@ -45,6 +49,24 @@ void EngineCore::work(Worker &worker) {
     if (!takePermit(lane))
       return;
   }
+}
+
+/// Whether others have run many operations since `worker` found none for the
+/// first time: they are short, and follow from each other. With the lock held.
+bool EngineCore::isOutrun(Worker &worker) const {
+  constexpr uint64_t many = 64;
+  if (worker.isVain && numbers.completed - worker.vainSince < many)
+    return false;
+  worker.vainSince = numbers.completed;
+  return std::exchange(worker.isVain, true);
+}
+
+/// Stays away from the lock, and awake for nobody, for longer than many short
+/// operations take: to be woken for each would cost more than they do. Not for
+/// so long that it counts when one of them is long.
+void EngineCore::nap() {
+  std::atomic<uint32_t> never = 0;
+  futexWaitFor(never, 0, 100'000);
 }
 
 /// Waits as a spare until the lane needs one more thread. Returns with the lock
@@ -81,6 +103,7 @@ CoreOperation *EngineCore::next(Worker &worker, Lane *lane) {
   retireFinished(worker);
   registerPushed(lane);
   worker.running = takeReady(*lane);
+  worker.isVain = worker.isVain && !worker.running;
   return worker.running;
 }
 
@@ -177,7 +200,7 @@ bool EngineCore::hasWork(const Lane &lane) const {
           !isStuck.load(std::memory_order_relaxed));
 }
 
-void EngineCore::idle(Lane &lane) {
+void EngineCore::idle(Worker &worker, Lane &lane) {
   auto isWanted = [&] {
     return hasWork(lane) || isStopping.load(std::memory_order_relaxed);
   };
@@ -187,6 +210,7 @@ void EngineCore::idle(Lane &lane) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (isFound)
     return;
+  worker.isVain = false; // What goes on when it is woken is another matter.
   uint32_t epoch = lane.epoch.load(std::memory_order_acquire);
   uint32_t seen = lane.sleepers.fetch_add(1, std::memory_order_seq_cst);
   fence.rare(); // Pairs with those after each publication.
