@@ -41,33 +41,47 @@ dlc::graph::findUpdates(FunctionOpInterface function) {
   return updates;
 }
 
-/// A name that no other has.
-static StringAttr uniqueName(FunctionOpInterface function, bool isResult,
-                             std::string name) {
-  llvm::StringSet<> taken;
+/// The attribute lists of new ports: each has its name, or one made of it that
+/// no other has.
+static SmallVector<DictionaryAttr> nameNew(FunctionOpInterface function,
+                                           bool isResult,
+                                           ArrayRef<std::string> names) {
+  DenseSet<StringAttr> taken;
   unsigned count =
       isResult ? function.getNumResults() : function.getNumArguments();
   for (unsigned i = 0; i < count; ++i)
     if (StringAttr other = givenName(function, i, isResult))
-      taken.insert(other.getValue());
-  std::string unique = name;
-  for (int number = 2; taken.contains(unique); ++number)
-    unique = name + " " + std::to_string(number);
-  return StringAttr::get(function.getContext(), unique);
+      taken.insert(other);
+  Builder builder(function.getContext());
+  SmallVector<DictionaryAttr> lists;
+  for (const std::string &name : names) {
+    StringAttr unique = builder.getStringAttr(name);
+    for (int number = 2; !taken.insert(unique).second; ++number)
+      unique = builder.getStringAttr(name + " " + Twine(number));
+    lists.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(GraphDialect::kNameAttr, unique)));
+  }
+  return lists;
 }
 
 //===----------------------------------------------------------------------===//
 // Changes
 //===----------------------------------------------------------------------===//
 
+SmallVector<BlockArgument>
+dlc::graph::addArguments(FunctionOpInterface function, TypeRange types,
+                         ArrayRef<std::string> names) {
+  unsigned first = function.getNumArguments();
+  SmallVector<unsigned> places(types.size(), first);
+  SmallVector<Location> locations(types.size(), function.getLoc());
+  (void)function.insertArguments(
+      places, types, nameNew(function, /*isResult=*/false, names), locations);
+  return llvm::to_vector(function.getArguments().drop_front(first));
+}
+
 BlockArgument dlc::graph::addArgument(FunctionOpInterface function, Type type,
                                       const std::string &name) {
-  unsigned number = function.getNumArguments();
-  Builder builder(function.getContext());
-  auto attributes = builder.getDictionaryAttr(builder.getNamedAttr(
-      GraphDialect::kNameAttr, uniqueName(function, /*isResult=*/false, name)));
-  (void)function.insertArgument(number, type, attributes, function.getLoc());
-  return function.getArgument(number);
+  return addArguments(function, type, name).front();
 }
 
 BlockArgument dlc::graph::addRandom(FunctionOpInterface function) {
@@ -79,24 +93,34 @@ BlockArgument dlc::graph::addRandom(FunctionOpInterface function) {
   return argument;
 }
 
+void dlc::graph::addResults(FunctionOpInterface function, ValueRange values,
+                            ArrayRef<std::string> names,
+                            ArrayRef<StringAttr> updates) {
+  unsigned first = function.getNumResults();
+  SmallVector<DictionaryAttr> lists =
+      nameNew(function, /*isResult=*/true, names);
+  for (auto [list, update] : llvm::zip(lists, updates))
+    if (update) {
+      NamedAttrList more(list);
+      more.set(GraphDialect::kUpdatesAttr, update);
+      list = more.getDictionary(function.getContext());
+    }
+  SmallVector<unsigned> places(values.size(), first);
+  (void)function.insertResults(places, values.getTypes(), lists);
+  Operation *end = function.getFunctionBody().front().getTerminator();
+  end->insertOperands(end->getNumOperands(), values);
+}
+
 void dlc::graph::addResult(FunctionOpInterface function, Value value,
                            const std::string &name) {
-  unsigned number = function.getNumResults();
-  Builder builder(function.getContext());
-  auto attributes = builder.getDictionaryAttr(builder.getNamedAttr(
-      GraphDialect::kNameAttr, uniqueName(function, /*isResult=*/true, name)));
-  (void)function.insertResult(number, value.getType(), attributes);
-  Operation *end = function.getFunctionBody().front().getTerminator();
-  end->insertOperands(end->getNumOperands(), value);
+  addResults(function, value, name);
 }
 
 void dlc::graph::addUpdate(FunctionOpInterface function, BlockArgument argument,
                            Value value) {
   StringAttr name =
       givenName(function, argument.getArgNumber(), /*isResult=*/false);
-  addResult(function, value, "new " + name.str());
-  function.setResultAttr(function.getNumResults() - 1,
-                         GraphDialect::kUpdatesAttr, name);
+  addResults(function, value, "new " + name.str(), name);
 }
 
 size_t dlc::graph::eraseDead(Block &block) {

@@ -86,32 +86,31 @@ static std::string gradientName(func::FuncOp function, unsigned number,
 static GradientTask addHeads(func::FuncOp function, const Task &task) {
   GradientTask gradient;
   Operation *end = function.getBody().front().getTerminator();
+  SmallVector<std::string> names;
   for (unsigned head : task.heads) {
-    Value value = end->getOperand(head);
-    gradient.heads.push_back(value);
-    gradient.headGradients.push_back(
-        addArgument(function, value.getType(),
-                    gradientName(function, head, /*isResult=*/true)));
+    gradient.heads.push_back(end->getOperand(head));
+    names.push_back(gradientName(function, head, /*isResult=*/true));
   }
+  llvm::append_range(
+      gradient.headGradients,
+      addArguments(function, ValueRange(gradient.heads).getTypes(), names));
   for (unsigned source : task.sources)
     gradient.sources.push_back(function.getArgument(source));
   return gradient;
 }
 
-/// Adds the result that is a source's former gradient and `sum`, null for zero.
-static void addToFormer(OpBuilder &builder, func::FuncOp function,
-                        unsigned source, Value sum) {
-  Type type = function.getArgumentTypes()[source];
-  std::string name = gradientName(function, source, /*isResult=*/false);
-  BlockArgument former = addArgument(function, type, "sum of " + name);
-  if (!sum)
-    return addResult(function, former, name);
-  addResult(function, AddOp::create(builder, function.getLoc(), sum, former),
-            name);
-  // It may be written where the former one is.
-  function.setResultAttr(
-      function.getNumResults() - 1, GraphDialect::kUpdatesAttr,
-      givenName(function, former.getArgNumber(), /*isResult=*/false));
+/// The former gradients of the sources that have some, which are new arguments.
+static SmallVector<BlockArgument> addFormer(func::FuncOp function,
+                                            const Task &task) {
+  SmallVector<Type> types;
+  SmallVector<std::string> names;
+  for (auto [source, isAdded] : llvm::zip_equal(task.sources, task.isAdded))
+    if (isAdded) {
+      types.push_back(function.getArgumentTypes()[source]);
+      names.push_back("sum of " +
+                      gradientName(function, source, /*isResult=*/false));
+    }
+  return addArguments(function, types, names);
 }
 
 /// The gradient of a source: what was summed, or zeros.
@@ -135,20 +134,34 @@ static LogicalResult differentiate(func::FuncOp function, const Task &task) {
   auto gradients = graph::differentiate(builder, addHeads(function, task));
   if (failed(gradients))
     return failure();
+  SmallVector<BlockArgument> former = addFormer(function, task);
+  const auto *nextFormer = former.begin();
   unsigned zeros = 0;
+  SmallVector<Value> values;
+  SmallVector<std::string> names;
+  SmallVector<StringAttr> updates;
   for (auto [source, isAdded, sum] :
        llvm::zip_equal(task.sources, task.isAdded, gradients->ofSources)) {
     zeros += !sum;
-    if (isAdded) {
-      addToFormer(builder, function, source, sum);
+    names.push_back(gradientName(function, source, /*isResult=*/false));
+    updates.emplace_back();
+    if (!isAdded) {
+      auto whole = finishSource(builder, function, source, sum);
+      if (failed(whole))
+        return failure();
+      values.push_back(*whole);
       continue;
     }
-    auto whole = finishSource(builder, function, source, sum);
-    if (failed(whole))
-      return failure();
-    addResult(function, *whole,
-              gradientName(function, source, /*isResult=*/false));
+    BlockArgument before = *nextFormer++;
+    values.push_back(before);
+    if (!sum)
+      continue;
+    values.back() = AddOp::create(builder, function.getLoc(), sum, before);
+    // It may be written where the former one is.
+    updates.back() =
+        givenName(function, before.getArgNumber(), /*isResult=*/false);
   }
+  addResults(function, values, names, updates);
   (void)eraseDead(block); // What was decomposed.
   remark::passed(function.getLoc(), remark::RemarkOpts::name("Gradient")
                                         .category("graph-gradient")

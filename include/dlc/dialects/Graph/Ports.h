@@ -24,16 +24,28 @@ mlir::StringAttr givenName(mlir::FunctionOpInterface function, unsigned number,
 llvm::SmallVector<mlir::BlockArgument>
 findUpdates(mlir::FunctionOpInterface function);
 
-/// Adds an argument behind the others, under `name` or one made of it that no
-/// other has.
+/// Adds arguments behind the others, each under its name or one made of it that
+/// no other has. Takes time in all arguments, however many are new.
+llvm::SmallVector<mlir::BlockArgument>
+addArguments(mlir::FunctionOpInterface function, mlir::TypeRange types,
+             llvm::ArrayRef<std::string> names);
+
+/// The same for one.
 mlir::BlockArgument addArgument(mlir::FunctionOpInterface function,
                                 mlir::Type type, const std::string &name);
 
 /// The same for the state of random numbers (`graph.random`), called "random".
 mlir::BlockArgument addRandom(mlir::FunctionOpInterface function);
 
-/// Adds a result behind the others, which the terminator of the one block
-/// returns.
+/// Adds results behind the others, which the terminator of the one block
+/// returns. `updates` has the names of arguments that they update, or null, of
+/// as many of the first ones as there are. Takes time in all results, however
+/// many are new.
+void addResults(mlir::FunctionOpInterface function, mlir::ValueRange values,
+                llvm::ArrayRef<std::string> names,
+                llvm::ArrayRef<mlir::StringAttr> updates = {});
+
+/// The same for one that updates nothing.
 void addResult(mlir::FunctionOpInterface function, mlir::Value value,
                const std::string &name);
 
