@@ -32,6 +32,7 @@ public:
       : problem(problem), uses(uses) {}
   std::vector<uint32_t> forwards() const;
   std::vector<uint32_t> backwards() const;
+  std::vector<uint32_t> late(const std::vector<uint32_t> &order) const;
 
 private:
   int64_t bytesOf(uint32_t buffer) const {
@@ -187,6 +188,62 @@ std::vector<uint32_t> ListScheduler::backwards() const {
   return order;
 }
 
+/// The order with tasks right before what needs them where they write more than
+/// they read of what is live by then: what is made of a program's inputs alone,
+/// like transposed weights, does not wait in memory for its reader.
+std::vector<uint32_t>
+ListScheduler::late(const std::vector<uint32_t> &order) const {
+  enum class State : uint8_t { Ahead, Put, Done };
+  std::vector<State> states(order.size(), State::Ahead);
+  auto isWorthPuttingOff = [&](uint32_t task) {
+    int64_t bytes = 0;
+    for (uint32_t buffer : problem.tasks[task].writes)
+      bytes += problem.bufferBytes[buffer];
+    for (uint32_t buffer : uses.taskReads[task]) {
+      // What was put off for this task alone is not live yet.
+      uint32_t writer = uses.writer[buffer];
+      bool isLater = writer != kNobody && states[writer] == State::Put &&
+                     uses.readers[buffer].size() == 1;
+      bytes -= isLater ? 0 : bytesOf(buffer);
+    }
+    return bytes > 0;
+  };
+  std::vector<uint32_t> result, work;
+  // Without recursion: chains are long.
+  auto run = [&](uint32_t last) {
+    work.push_back(last);
+    while (!work.empty()) {
+      uint32_t task = work.back();
+      size_t depth = work.size();
+      auto need = [&](uint32_t other) {
+        if (other != kNobody && other != task && states[other] == State::Put)
+          work.push_back(other);
+      };
+      for (uint32_t buffer : uses.taskReads[task])
+        need(uses.writer[buffer]);
+      for (uint32_t buffer : problem.tasks[task].overwrites)
+        for (uint32_t reader : uses.readers[buffer])
+          need(reader);
+      if (work.size() > depth)
+        continue;
+      work.pop_back();
+      if (states[task] != State::Done)
+        result.push_back(task);
+      states[task] = State::Done;
+    }
+  };
+  for (uint32_t task : order) {
+    if (isWorthPuttingOff(task))
+      states[task] = State::Put;
+    else
+      run(task);
+  }
+  for (uint32_t task : order)
+    if (states[task] == State::Put)
+      run(task);
+  return result;
+}
+
 Solution dlc::planning::schedule::solve(const Problem &problem) {
   Solution best;
   best.order.resize(problem.tasks.size());
@@ -201,8 +258,16 @@ Solution dlc::planning::schedule::solve(const Problem &problem) {
     if (order.size() == problem.tasks.size() && peak < best.peakBytes)
       best = {std::move(order), peak, how};
   };
-  consider(scheduler.forwards(), "forward list");
-  consider(scheduler.backwards(), "backward list");
+  auto considerLateToo = [&](std::vector<uint32_t> order, const char *how,
+                             const char *howLate) {
+    std::vector<uint32_t> late = scheduler.late(order);
+    consider(std::move(order), how);
+    consider(std::move(late), howLate);
+  };
+  considerLateToo(best.order, "given order", "given order, late");
+  considerLateToo(scheduler.forwards(), "forward list", "forward list, late");
+  considerLateToo(scheduler.backwards(), "backward list",
+                  "backward list, late");
   return best;
 }
 

@@ -59,6 +59,19 @@ TEST(ScheduleTest, UnreadResultsDieAtOnce) {
   EXPECT_EQ(solve(problem).peakBytes, 8);
 }
 
+TEST(ScheduleTest, WhatAddsToLiveBytesRunsLate) {
+  // Task 3 needs nothing, and only the last task reads its result. Lists run it
+  // first, since it grows least, and so it is there at the peak.
+  Problem problem{
+      {4, 7, 4, 2, 1},
+      {{{}, {0}}, {{0}, {1}}, {{0}, {2}}, {{}, {3}}, {{3, 1}, {4}}}};
+  Solution solution = solve(problem);
+  EXPECT_EQ(validate(problem, solution), std::nullopt);
+  EXPECT_EQ(solution.peakBytes, 11);
+  EXPECT_EQ(solution.peakBytes, bruteForce(problem));
+  EXPECT_EQ(solution.order[3], 3u);
+}
+
 TEST(ScheduleTest, EmptyProblem) {
   EXPECT_EQ(validate({}, solve({})), std::nullopt);
 }

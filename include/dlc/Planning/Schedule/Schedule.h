@@ -42,9 +42,10 @@ struct Solution {
 /// Bytes live at the worst step of `order`, a permutation of the tasks.
 int64_t peakBytes(const Problem &problem, const std::vector<uint32_t> &order);
 
-/// The best of: the given order, and list schedules that prefer the ready task
-/// which frees most (forwards, and backwards from the end). Deterministic;
-/// O(n w) for n tasks and at most w of them ready at once.
+/// The best of: the given order, list schedules that prefer the ready task
+/// which frees most (forwards, and backwards from the end), and each of the
+/// three with tasks that add to what is live right before their readers.
+/// Deterministic; O(n w) for n tasks and at most w of them ready at once.
 Solution solve(const Problem &problem);
 
 /// What is wrong with the solution, or nullopt: `order` must be a permutation
