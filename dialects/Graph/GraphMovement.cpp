@@ -6,6 +6,7 @@
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -128,11 +129,9 @@ struct MergeTransposes : OpRewritePattern<TransposeOp> {
     auto inner = op.getX().getDefiningOp<TransposeOp>();
     if (!inner)
       return failure();
-    SmallVector<int64_t> perm;
-    for (int64_t axis : op.getPerm())
-      perm.push_back(inner.getPerm()[axis]);
-    rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getY().getType(),
-                                             inner.getX(), perm);
+    rewriter.replaceOpWithNewOp<TransposeOp>(
+        op, op.getY().getType(), inner.getX(),
+        applyPermutation(inner.getPerm(), op.getPerm()));
     return success();
   }
 };

@@ -29,74 +29,83 @@ static remark::RemarkOpts remarkOpts(StringRef name) {
 
 namespace {
 
-/// A convolution or product whose weights are known: y = f(x, weights) + bias,
-/// with a channel along dimension `channelAxis` of y.
+/// One side of weights: their dimension along the channels, and in how many
+/// blocks these come, see scaleWeights().
+struct Side {
+  int64_t axis, groups;
+};
+
+/// A convolution or product: y = f(x, weights) + bias, with x its operand 0 and
+/// weights its operand 1.
+struct Weighted {
+  Side inputs, outputs;
+  bool isLast; ///< Channels are the last dimension of x and y, else 1.
+  Value bias;  ///< Null when there is none.
+
+  int64_t channelAxis(int64_t rank) const { return isLast ? rank - 1 : 1; }
+};
+
+/// One whose weights are known, with a channel along dimension `channelAxis` of
+/// its result.
 struct Producer {
   Operation *op;
   ElementsAttr weights;
-  int64_t weightAxis;  ///< The dimension of the weights to scale.
-  int64_t groups;      ///< Blocks of channels, see scaleWeights().
-  int64_t channelAxis; ///< Of the result.
-  int64_t channels;
-  int64_t rank; ///< Of the result.
-  Floats bias;  ///< Empty when there is none.
+  Side side;
+  int64_t channelAxis, channels, rank; ///< Of the result.
+  Floats bias;                         ///< Empty when there is none.
 };
 
 } // namespace
 
-/// Fills in weights and bias; false when they are not known floats.
-static bool readConstants(Producer &producer, Value weights, Value bias) {
-  producer.weights = getConstantElements(weights);
-  if (!producer.weights)
-    return false;
-  Type element = producer.weights.getElementType();
-  if (!element.isF32() && !element.isF64())
-    return false;
-  if (!bias)
-    return true;
-  auto values = readFloats(bias);
-  if (!values || static_cast<int64_t>(values->size()) != producer.channels)
-    return false;
-  producer.bias = *values;
-  return true;
+/// What `op` is where it is one; a product's matrix of weights is not batched.
+static std::optional<Weighted> matchWeighted(Operation *op) {
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return Weighted{{1, static_cast<int64_t>(conv.getGroup())},
+                    {0, 1},
+                    false,
+                    conv.getBias()};
+  if (auto conv = dyn_cast<ConvTransposeOp>(op))
+    return Weighted{{0, 1},
+                    {1, static_cast<int64_t>(conv.getGroup())},
+                    false,
+                    conv.getBias()};
+  if (auto matmul = dyn_cast<MatmulOp>(op)) {
+    auto weights = dyn_cast<RankedTensorType>(matmul.getB().getType());
+    if (weights && weights.getRank() == 2)
+      return Weighted{{0, 1}, {1, 1}, true, nullptr};
+  }
+  return std::nullopt;
 }
 
-/// The producer of `value` when it is one and has no other use.
+/// The producer of `value` when it is one of known floats and has no other use.
 static std::optional<Producer> matchProducer(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
   if (!type || !op || !value.hasOneUse() || type.getRank() < 2)
     return std::nullopt;
-  Producer producer{op, nullptr, 0, 1, 1, type.getDimSize(1), type.getRank(),
+  auto weighted = matchWeighted(op);
+  if (!weighted)
+    return std::nullopt;
+  int64_t axis = weighted->channelAxis(type.getRank());
+  Producer producer{op,
+                    getConstantElements(op->getOperand(1)),
+                    weighted->outputs,
+                    axis,
+                    type.getDimSize(axis),
+                    type.getRank(),
                     {}};
-  if (auto conv = dyn_cast<ConvOp>(op)) {
-    if (type.isDynamicDim(1) ||
-        !readConstants(producer, conv.getW(), conv.getBias()))
-      return std::nullopt;
+  if (type.isDynamicDim(axis) || !producer.weights)
+    return std::nullopt;
+  Type element = producer.weights.getElementType();
+  if (!element.isF32() && !element.isF64())
+    return std::nullopt;
+  if (!weighted->bias)
     return producer;
-  }
-  if (auto conv = dyn_cast<ConvTransposeOp>(op)) {
-    producer.weightAxis = 1;
-    producer.groups = conv.getGroup();
-    if (type.isDynamicDim(1) ||
-        !readConstants(producer, conv.getW(), conv.getBias()))
-      return std::nullopt;
-    return producer;
-  }
-  if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    // The columns of a matrix that is not batched.
-    auto weights = dyn_cast<RankedTensorType>(matmul.getB().getType());
-    if (!weights || weights.getRank() != 2 ||
-        type.isDynamicDim(type.getRank() - 1))
-      return std::nullopt;
-    producer.weightAxis = 1;
-    producer.channelAxis = type.getRank() - 1;
-    producer.channels = type.getShape().back();
-    if (!readConstants(producer, matmul.getB(), nullptr))
-      return std::nullopt;
-    return producer;
-  }
-  return std::nullopt;
+  auto bias = readFloats(weighted->bias);
+  if (!bias || static_cast<int64_t>(bias->size()) != producer.channels)
+    return std::nullopt;
+  producer.bias = std::move(*bias);
+  return producer;
 }
 
 /// A constant of one float per channel, shaped to broadcast over `trailing`
@@ -110,16 +119,15 @@ static Value channelConstant(PatternRewriter &rewriter, Location loc,
   return ConstantOp::create(rewriter, loc, makeFloats(type, values));
 }
 
-/// Replaces `consumer` by its producer with weights scaled by `factors` and
-/// bias
-/// * factors + summands. Empty lists mean ones and zeros.
+/// Replaces `consumer` by its producer with weights scaled by `factors` and the
+/// bias times `factors` plus `summands`. Empty lists mean ones and zeros.
 static LogicalResult rebuild(PatternRewriter &rewriter, Operation *consumer,
                              const Producer &producer, ArrayRef<double> factors,
                              ArrayRef<double> summands) {
   ElementsAttr weights = producer.weights;
   if (!factors.empty())
-    weights =
-        scaleWeights(weights, producer.weightAxis, factors, producer.groups);
+    weights = scaleWeights(weights, producer.side.axis, factors,
+                           producer.side.groups);
   if (!weights)
     return failure();
   Floats bias(producer.channels, 0);
@@ -272,37 +280,37 @@ struct FoldBias : OpRewritePattern<AddOp> {
 };
 
 /// x * factors in front of weights: into them, along the channels of x.
-struct FoldScaleBefore : RewritePattern {
-  FoldScaleBefore(StringRef name, MLIRContext *context, int64_t weightAxis)
-      : RewritePattern(name, 1, context), weightAxis(weightAxis) {}
+struct FoldScaleBefore : OpRewritePattern<MulOp> {
+  using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(Operation *op,
+  LogicalResult matchAndRewrite(MulOp scale,
                                 PatternRewriter &rewriter) const override {
-    auto scale = op->getOperand(0).getDefiningOp<MulOp>();
+    if (!scale->hasOneUse())
+      return failure();
+    OpOperand &use = *scale->use_begin();
+    Operation *op = use.getOwner();
+    auto weighted = matchWeighted(op);
+    if (!weighted || use.getOperandNumber() != 0)
+      return failure();
     ElementsAttr weights = getConstantElements(op->getOperand(1));
-    if (!scale || !scale->hasOneUse() || !weights)
+    auto type = dyn_cast<RankedTensorType>(scale.getY().getType());
+    if (!weights || !type || type.getRank() < 2)
       return failure();
-    bool isMatmul = isa<MatmulOp>(op);
-    if (isMatmul && weights.getShapedType().getRank() != 2)
-      return failure();
-    auto conv = dyn_cast<ConvOp>(op);
-    for (unsigned i = 0; i < 2; ++i) {
-      auto type = dyn_cast<RankedTensorType>(scale->getOperand(i).getType());
-      if (!type || type != scale.getY().getType() || type.getRank() < 2)
-        continue;
-      int64_t axis = isMatmul ? type.getRank() - 1 : 1;
-      if (type.isDynamicDim(axis))
+    int64_t axis = weighted->channelAxis(type.getRank());
+    for (unsigned i = 0; i < 2 && !type.isDynamicDim(axis); ++i) {
+      if (scale->getOperand(i).getType() != type)
         continue;
       auto factors = readPerChannel(scale->getOperand(1 - i), type.getRank(),
                                     axis, type.getDimSize(axis));
-      ElementsAttr scaled = factors
-                                ? scaleWeights(weights, weightAxis, *factors,
-                                               conv ? conv.getGroup() : 1)
-                                : ElementsAttr();
+      ElementsAttr scaled =
+          factors ? scaleWeights(weights, weighted->inputs.axis, *factors,
+                                 weighted->inputs.groups)
+                  : ElementsAttr();
       if (!scaled)
         continue;
       Location loc =
           FusedLoc::get(rewriter.getContext(), {scale->getLoc(), op->getLoc()});
+      rewriter.setInsertionPoint(op);
       Value constant = ConstantOp::create(rewriter, loc, scaled);
       rewriter.modifyOpInPlace(op, [&] {
         op->setOperand(0, scale->getOperand(i));
@@ -310,12 +318,11 @@ struct FoldScaleBefore : RewritePattern {
       });
       remark::passed(op->getLoc(), remarkOpts("FoldScale"))
           << remark::add("a factor became part of weights");
+      rewriter.eraseOp(scale);
       return success();
     }
     return failure();
   }
-
-  int64_t weightAxis; ///< That of the channels of x.
 };
 
 /// The transpose of a product is that of its operands the other way round,
@@ -397,12 +404,8 @@ struct SimplifyInference
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<FoldBatchNorm, FoldScale, FoldBias, ExpandPower,
-                 DivideByMultiplying, TransposeOperands>(context);
-    patterns.add<FoldScaleBefore>(ConvOp::getOperationName(), context, 1);
-    patterns.add<FoldScaleBefore>(ConvTransposeOp::getOperationName(), context,
-                                  0);
-    patterns.add<FoldScaleBefore>(MatmulOp::getOperationName(), context, 0);
+    patterns.add<FoldBatchNorm, FoldScale, FoldScaleBefore, FoldBias,
+                 ExpandPower, DivideByMultiplying, TransposeOperands>(context);
     for (RegisteredOperationName name : context->getRegisteredOperations())
       if (isa_and_nonnull<GraphDialect>(&name.getDialect()))
         name.getCanonicalizationPatterns(patterns, context);
