@@ -389,6 +389,7 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
     passOptions.gradient->results = outputs.size();
   }
   passOptions.recomputeBudget = recomputeBudget;
+  passOptions.keepsAll = options.keepsAll;
   for (const auto &[group, device] : options.groups)
     passOptions.groups.push_back(group + "=" + device);
   pipeline::addPhase(manager, phase, passOptions);
@@ -537,8 +538,10 @@ LogicalResult Compilation::runTo(Phase phase) {
   return success();
 }
 
-void Compilation::print(llvm::raw_ostream &os, bool withConstants) const {
+void Compilation::print(llvm::raw_ostream &os, bool withConstants,
+                        bool withLocations) const {
   OpPrintingFlags flags;
+  flags.enableDebugInfo(withLocations);
   if (!withConstants) {
     flags.useLocalScope(); // Leaves resources out.
     flags.elideLargeElementsAttrs(16);

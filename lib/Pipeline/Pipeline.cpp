@@ -106,8 +106,9 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
   case Phase::Fused:
     manager.nest<func::FuncOp>().addPass(graph::createResolveIndicesPass());
     manager.addPass(createCSEPass());
-    manager.nest<func::FuncOp>().addPass(
-        graph::createRecomputePass({options.recomputeBudget}));
+    if (!options.keepsAll || options.recomputeBudget >= 0)
+      manager.nest<func::FuncOp>().addPass(
+          graph::createRecomputePass({options.recomputeBudget}));
     // Kernels of one layer touch no more; those of several layers do.
     manager.nest<func::FuncOp>().addPass(
         graph::createFuseOperatorsPass({options.recomputeBudget < 0 ? 0 : 6}));

@@ -63,11 +63,14 @@ struct ModelOptions {
   bool verifyNumerics = false;
   std::string memoryBudget; ///< "512MiB"; "" for none.
   std::string reproducer;
+  bool keepsAll = false; ///< Nothing is computed again.
+  bool training = false; ///< Layers are those of training.
   /// Outputs whose gradients are given, all of floats where there are none;
   /// unset for a program without gradients.
   std::optional<std::vector<std::string>> heads;
 
   void add(Syntax &syntax, bool acceptsArtifact);
+  void addTraining(Syntax &syntax);
   /// `shapes` by the name of the input; throws a Failure (usage) on malformed
   /// ones.
   std::map<std::string, std::vector<int64_t>> inputShapes() const;

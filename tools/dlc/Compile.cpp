@@ -14,7 +14,7 @@ namespace {
 struct CompileCommand {
   ModelOptions model;
   std::string output, emit = "artifact";
-  bool constants = false, training = false;
+  bool constants = false, locations = false;
 
   int run();
   Phase checkOptions() const;
@@ -27,7 +27,7 @@ void CompileCommand::emitText(Compilation &compilation, Phase phase) {
   check(compilation.runTo(phase), compilation);
   std::string text;
   llvm::raw_string_ostream os(text);
-  compilation.print(os, constants);
+  compilation.print(os, constants, locations);
   os << '\n';
   writeOutput(output.empty() ? "-" : output, text);
 }
@@ -81,8 +81,10 @@ Phase CompileCommand::checkOptions() const {
                   kBadUsage};
   if (*phase == Phase::Artifact && output.empty())
     throw Failure{"expected -o FILE for the artifact", kBadUsage};
-  if (*phase == Phase::Artifact && constants)
-    throw Failure{"expected --emit=PHASE with --constants, got none",
+  if (*phase == Phase::Artifact && (constants || locations))
+    throw Failure{std::string("expected --emit=PHASE with ") +
+                      (constants ? "--constants" : "--locations") +
+                      ", got none",
                   kBadUsage};
   checkOutputs({{"the model", model.path}, {"--params", model.params}},
                {{"-o", isStandardOutput(output) ? "" : output},
@@ -96,7 +98,6 @@ Phase CompileCommand::checkOptions() const {
 int CompileCommand::run() {
   Phase phase = checkOptions();
   CompileOptions options = makeCompileOptions(model);
-  options.isTraining = training;
   double begin = now();
   if (isatty(STDERR_FILENO))
     options.onPhase = [](Phase next) {
@@ -128,10 +129,10 @@ void dlc::tool::addCompile(CommandLine &line) {
                 "Where to write the artifact, or the text of --emit");
   syntax.option("--emit", command->emit,
                 "Stop at a phase and print it: " + pipeline::phaseNames());
+  command->model.addTraining(syntax);
+  syntax.flag("--locations", command->locations,
+              "Print what each operation is made of: names of nodes are kept");
   syntax.flag("--constants", command->constants, "Print large constants too");
-  syntax.flag("--training", command->training,
-              "What layers mean in training: statistics of the batch, dropout; "
-              "parameters are inputs");
 }
 
 // This program has the compiler: nothing is handed on.

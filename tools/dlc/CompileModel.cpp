@@ -55,6 +55,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
     options.gradient.emplace().heads = *model.heads;
     options.keepsParameters = true; // Constants would have no gradients.
   }
+  options.isTraining = model.training;
   options.guard = true; // This process does nothing else.
   if (model.remarks)
     options.onRemark = [](const std::string &remark) {
@@ -63,6 +64,9 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.shapes = model.inputShapes();
   options.groups = model.groupDevices();
   options.memoryBudget = model.budgetBytes();
+  options.keepsAll = model.keepsAll;
+  if (model.keepsAll && options.memoryBudget)
+    throw Failure{"expected --memory-budget without --no-recompute", kBadUsage};
   return options;
 }
 

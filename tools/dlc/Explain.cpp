@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 using namespace dlc;
 using namespace dlc::tool;
@@ -34,10 +35,44 @@ struct ExplainCommand {
   InputOptions inputs;
   std::string page;
   unsigned runs = 10;
+  bool train = false;
   int run();
 };
 
 } // namespace
+
+/// Memory that launches read and write.
+struct Place {
+  abi::Storage storage;
+  uint32_t number; ///< Of the device, or of the input or output.
+  uint64_t offset;
+  bool operator==(const Place &) const = default;
+};
+
+/// Where a value is: what updates an input is in its memory. Nullopt for what
+/// has none of its own that a launch could write.
+static std::optional<Place> placeOf(const abi::Program &program, int32_t id) {
+  if (id < 0)
+    return std::nullopt;
+  const abi::Value &value = *program.values()->Get(id);
+  if (value.bytes() == 0)
+    return std::nullopt;
+  switch (value.storage()) {
+  case abi::Storage::Arena:
+    return Place{abi::Storage::Arena, value.device(), value.offset()};
+  case abi::Storage::Input:
+    return Place{abi::Storage::Input, value.index(), value.offset()};
+  case abi::Storage::Output: {
+    int32_t updated = program.outputs()->Get(value.index())->updates();
+    if (updated >= 0)
+      return Place{abi::Storage::Input, static_cast<uint32_t>(updated),
+                   value.offset()};
+    return Place{abi::Storage::Output, value.index(), value.offset()};
+  }
+  default:
+    return std::nullopt;
+  }
+}
 
 /// What a launch does to its operands' memory. A contraction that writes over
 /// what it reads adds its product to it: that is its only operand of the
@@ -45,23 +80,15 @@ struct ExplainCommand {
 static const char *memoryOf(const abi::Program &program,
                             const abi::Launch &launch) {
   const auto *arguments = launch.arguments();
-  auto rangeOf = [&](unsigned i) -> const abi::Value * {
-    if (arguments->Get(i) < 0)
-      return nullptr;
-    const abi::Value *value = program.values()->Get(arguments->Get(i));
-    return value->storage() == abi::Storage::Arena && value->bytes() ? value
-                                                                     : nullptr;
-  };
-  for (unsigned in = 0; in < launch.inputs(); ++in)
-    for (unsigned out = launch.inputs(); out < arguments->size(); ++out) {
-      const abi::Value *from = rangeOf(in), *to = rangeOf(out);
-      if (from && to && from->device() == to->device() &&
-          from->offset() == to->offset())
+  for (unsigned in = 0; in < launch.inputs(); ++in) {
+    std::optional<Place> from = placeOf(program, arguments->Get(in));
+    for (unsigned out = launch.inputs(); from && out < arguments->size(); ++out)
+      if (placeOf(program, arguments->Get(out)) == from)
         return program.kernels()->Get(launch.kernel())->kind() ==
                        abi::KernelKind::Library
                    ? "add to"
                    : "in place";
-    }
+  }
   return "";
 }
 
@@ -141,6 +168,8 @@ int ExplainCommand::run() {
                                           {"--reproducer", model.reproducer}});
   NamedTensors values = inputs.read();
   inputs.random = true;
+  if (train)
+    model.heads.emplace();
   LoadedModel loaded = loadModel(model, values);
   const rt::Program &program = *loaded.program;
   std::vector<HostTensor> tensors =
@@ -180,5 +209,9 @@ void dlc::tool::addExplain(CommandLine &line) {
   command->model.add(syntax, /*acceptsArtifact=*/true);
   command->inputs.add(syntax);
   syntax.option("-o,--output", command->page, "Write a page (.html)");
+  syntax.flag("--train", command->train,
+              "The way back too: gradients of all inputs and parameters of "
+              "floats");
+  command->model.addTraining(syntax);
   syntax.positive("--runs", command->runs, "Runs to take the best time of");
 }

@@ -49,6 +49,9 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--memory-budget", memoryBudget,
                 "Bytes that a program may have for what it keeps, like 512MiB: "
                 "what does not fit is computed again");
+  syntax.flag("--no-recompute", keepsAll,
+              "Keep everything that gradients need; without it what takes "
+              "little time is computed again where that saves memory");
   syntax.option("--target", target,
                 "Machine: host, x86-64, x86-64-v3, x86-64-v4");
   syntax.option("--precision", precision, "Arithmetic: fp32");
@@ -62,9 +65,16 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                 "Where a failing pass leaves a reproducer for dlc-opt");
   compileOption = [syntax] {
     return syntax.firstGiven({"--params", "--place", "--memory-budget",
-                              "--target", "--precision", "--remarks",
-                              "--timing", "--verify-numerics", "--reproducer"});
+                              "--no-recompute", "--target", "--precision",
+                              "--remarks", "--timing", "--verify-numerics",
+                              "--reproducer"});
   };
+}
+
+void ModelOptions::addTraining(Syntax &syntax) {
+  syntax.flag("--training", training,
+              "What layers mean in training: statistics of the batch, dropout; "
+              "parameters are inputs");
 }
 
 /// "1x3x224x224" -> {1, 3, 224, 224}; throws a Failure (usage) otherwise.
@@ -223,7 +233,9 @@ LoadedModel dlc::tool::loadModel(const ModelOptions &options,
   // A damaged artifact is better known by its name than taken for a model.
   if (!options.isArtifact() && !options.path.ends_with(".dlc"))
     return compileModel(options, values);
-  const char *option = options.heads ? "--train" : options.compileOption();
+  const char *option = options.heads      ? "--train"
+                       : options.training ? "--training"
+                                          : options.compileOption();
   if (option)
     throw Failure{options.path + ": expected a model for " + option +
                       ", got an artifact, which is compiled already",

@@ -60,6 +60,9 @@ struct CompileOptions {
   /// is computed again instead of kept. A model that needs more is refused with
   /// the smallest budget that it can be compiled for.
   int64_t memoryBudget = 0;
+  /// Programs with gradients compute cheap operations again where that saves
+  /// memory; with this, and without a budget, they keep everything.
+  bool keepsAll = false;
   /// Where a failing phase leaves a reproducer for dlc-opt; empty for none.
   std::string reproducer;
   /// For programs that are a compiler and nothing else, because it takes over
@@ -143,8 +146,10 @@ public:
   /// passed already is no work.
   llvm::LogicalResult runTo(Phase phase);
 
-  /// The module as text; large constants are elided unless asked for.
-  void print(llvm::raw_ostream &os, bool withConstants = false) const;
+  /// The module as text; large constants are elided unless asked for, and so
+  /// are locations, which have the names of the model's nodes.
+  void print(llvm::raw_ostream &os, bool withConstants = false,
+             bool withLocations = false) const;
 
   /// Compiles to the end and writes the program, whole or not at all.
   llvm::LogicalResult write(const std::string &path);

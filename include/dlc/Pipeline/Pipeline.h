@@ -50,6 +50,8 @@ struct PipelineOptions {
   std::vector<std::string> groups;
   /// Bytes that may be live at once, as graph-recompute models them; -1: none.
   int64_t recomputeBudget = -1;
+  /// Without a budget nothing is computed again.
+  bool keepsAll = false;
 };
 
 /// Appends the passes that bring a module of the phase before `phase` into
