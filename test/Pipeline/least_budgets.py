@@ -3,7 +3,9 @@
 """Finds the smallest memory budgets of chains of residual blocks (make_chain.py)
 with their gradients: what dlc names is to be met, and one byte less refused.
 
-usage: least_budgets.py PREFIX BLOCKS...     dlc and dlc-opt are found by PATH
+usage: least_budgets.py PREFIX products|convolutions BLOCKS...
+
+dlc and dlc-opt are found by PATH.
 """
 
 import pathlib
@@ -23,15 +25,29 @@ def compile_within(path, budget):
     return None, int(re.search(r"budget of at least (\d+) bytes", result.stderr).group(1))
 
 
-prefix, blocks = sys.argv[1], [int(text) for text in sys.argv[2:]]
-former = None
-for count in blocks:
-    maker = pathlib.Path(__file__).with_name("make_chain.py")
-    chain = subprocess.run([sys.executable, maker, str(count)], capture_output=True, text=True,
-                           check=True).stdout
+def differentiate(prefix, kind, count):
+    """The path of a chain with its gradients."""
+    maker = [sys.executable, pathlib.Path(__file__).with_name("make_chain.py"), str(count)]
     path = f"{prefix}.{count}.mlir"
-    subprocess.run(["dlc-opt", "-", "--graph-gradient=wrt=x", "-o", path], input=chain, text=True,
-                   check=True)
+    if kind == "products":
+        chain = subprocess.run(maker, capture_output=True, check=True).stdout
+        passes = ["--graph-gradient=wrt=x"]
+    else:
+        model = f"{prefix}.{count}-symbol.json"
+        with open(model, "wb") as file:
+            subprocess.run([*maker, kind], stdout=file, check=True)
+        chain = subprocess.run(["dlc", "compile", model, "--training", "--shape",
+                                "data=2x8x16x16", "--emit=import"], capture_output=True,
+                               check=True).stdout
+        passes = ["--graph-infer-types", "--graph-gradient"]
+    subprocess.run(["dlc-opt", "-", *passes, "-o", path], input=chain, check=True)
+    return path
+
+
+prefix, kind = sys.argv[1:3]
+former = None
+for count in map(int, sys.argv[3:]):
+    path = differentiate(prefix, kind, count)
     _, least = compile_within(path, 1)
     planned, _ = compile_within(path, least)
     _, named = compile_within(path, least - 1)
