@@ -4,6 +4,7 @@
 
 usage: training.py [--dlc DLC] [--batch 8] [--threads 2] [--rounds 3]
                    [--torch PYTHON] [--mxnet PYTHON] [--trajectory]
+       training.py --recompute [NETWORK...]
 
 The peers are interpreters that can import torch, or mxnet 1.9.1 (Python 3.8,
 numpy<1.24); without one, dlc is timed alone. All take turns, so that other work
@@ -12,6 +13,12 @@ median of means of 4 steps, and the ratio of dlc's. With --trajectory, 20 steps 
 with the same first values, and the losses of dlc and MXNet, without and with its
 oneDNN: exits with 1 where dlc's differ from the former by more than 2e-3, of
 losses above 1 as a part of them.
+
+With --recompute, steps of the networks (resnet18_v1 and mobilenetv2_1.0 without
+names) that compute nothing again, those of the default, and those within half of
+the default's bytes, or within the smallest budget that can be met: compiled
+first, on random values then, in turn. Exits with 1 where the default takes more
+than 1.05 times the first's median, or a budget more than 1.3 times.
 """
 
 import argparse
@@ -27,10 +34,11 @@ import sys
 import tempfile
 import zipfile
 
-NETWORK = pathlib.Path(__file__).resolve().parent / "networks" / "resnet18_v1-symbol.json.gz"
+NETWORKS = pathlib.Path(__file__).resolve().parent / "networks"
 RATE, MOMENTUM = 0.01, 0.9
 SMALL_RATE = 0.001  # At larger ones, rounding alone leads MXNet's two backends apart.
 STEPS = 4  # A round of each.
+MOST = {"default": 1.05, "half": 1.3}  # Times of steps that keep everything.
 
 MXNET = """
 import json, sys, time
@@ -116,16 +124,30 @@ def write_data(path, examples):
         file.writestr("label.npy", npy("qi8", (examples,), labels))
 
 
-def run_dlc(options, folder, data, batch, epochs, *more, rate=RATE):
-    """Seconds of each epoch, and its loss."""
-    command = [options.dlc, "train", f"{folder}/net-symbol.json", "--data", data, "--loss",
-               "softmax-cross-entropy", "--optimizer", "sgd", "--momentum", str(MOMENTUM),
-               "--learning-rate", str(rate), "--batch", str(batch), "--epochs", str(epochs),
-               "--threads", str(options.threads), *more]
+def unpack(name, folder):
+    path = pathlib.Path(folder, "net-symbol.json")
+    path.write_bytes(gzip.decompress((NETWORKS / f"{name}-symbol.json.gz").read_bytes()))
+    return str(path)
+
+
+def train_command(options, model, data, batch, rate):
+    return [options.dlc, "train", model, "--data", data, "--loss", "softmax-cross-entropy",
+            "--optimizer", "sgd", "--momentum", str(MOMENTUM), "--learning-rate", str(rate),
+            "--batch", str(batch), "--threads", str(options.threads)]
+
+
+def run(command):
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         sys.exit(f"{' '.join(command)}: {result.stderr[-2000:]}")
-    lines = re.findall(r"epoch \d+: loss ([0-9.e+-]+).*, ([0-9.]+) s", result.stdout)
+    return result.stdout
+
+
+def run_dlc(options, folder, data, batch, epochs, *more, rate=RATE):
+    """Seconds of each epoch, and its loss."""
+    command = train_command(options, f"{folder}/net-symbol.json", data, batch, rate)
+    output = run([*command, "--epochs", str(epochs), *more])
+    lines = re.findall(r"epoch \d+: loss ([0-9.e+-]+).*, ([0-9.]+) s", output)
     return [float(time) for _, time in lines], [float(loss) for loss, _ in lines]
 
 
@@ -202,6 +224,57 @@ def compare_losses(options, folder):
     return len(ours) == 20 and worst(ours, theirs[0]) <= 2e-3
 
 
+def compile_within(options, step, path, budget):
+    """Compiles for the budget, or for the smallest one that can be met."""
+    command = [options.dlc, "compile", step, "-o", path, "--memory-budget"]
+    result = subprocess.run([*command, str(budget)], capture_output=True, text=True, check=False)
+    least = re.search(r"budget of at least (\d+) bytes", result.stderr)
+    if least:
+        run([*command, least[1]])
+    elif result.returncode:
+        sys.exit(f"{step}: {result.stderr[-2000:]}")
+
+
+def bench(options, path, seconds):
+    return json.loads(run([options.dlc, "bench", path, "--json", "--warmup", "1", "--seconds",
+                           str(seconds), "--threads", str(options.threads)]))
+
+
+def compile_steps(options, folder, name):
+    """Paths of a step's programs, by what they compute again."""
+    data, step = f"{folder}/data.npz", f"{folder}/{name}.mlir"
+    write_data(data, options.batch)
+    command = train_command(options, unpack(name, folder), data, options.batch, RATE)
+    pathlib.Path(step).write_text(run([*command, "--emit=import"]), encoding="utf-8")
+    paths = {kind: f"{folder}/{name}-{kind}.dlc" for kind in ("none", "default", "half")}
+    run([options.dlc, "compile", step, "-o", paths["none"], "--no-recompute"])
+    run([options.dlc, "compile", step, "-o", paths["default"]])
+    size = bench(options, paths["default"], 0.01)["arena_bytes"]
+    compile_within(options, step, paths["half"], size // 2)
+    return paths
+
+
+def compare_recompute(options, folder):
+    names = options.recompute or ["resnet18_v1", "mobilenetv2_1.0"]
+    programs = {name: compile_steps(options, folder, name) for name in names}
+    keep = True
+    print(f"{'network':18} {'again':8} {'MB':>6} {'of default':>10} {'median ms':>9}  time", flush=True)
+    for name, paths in programs.items():
+        times, sizes = {kind: [] for kind in paths}, {}
+        for _ in range(options.rounds):
+            for kind, path in paths.items():
+                result = bench(options, path, options.seconds)
+                times[kind].append(result["median_ms"])
+                sizes[kind] = result["arena_bytes"]
+        medians = {kind: sorted(each)[len(each) // 2] for kind, each in times.items()}
+        for kind, median in medians.items():
+            ratio = median / medians["none"]
+            keep &= ratio <= MOST.get(kind, 1)
+            print(f"{name:18} {kind:8} {sizes[kind] / 2**20:6.0f} "
+                  f"{sizes[kind] / sizes['default']:10.3f} {median:9.0f}  {ratio:.3f}", flush=True)
+    return keep
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dlc", default="build/bin/dlc")
@@ -211,11 +284,15 @@ def main():
     parser.add_argument("--torch", metavar="PYTHON")
     parser.add_argument("--mxnet", metavar="PYTHON")
     parser.add_argument("--trajectory", action="store_true")
+    parser.add_argument("--recompute", nargs="*", metavar="NETWORK")
+    parser.add_argument("--seconds", type=float, default=3, help="of each program in a round")
     options = parser.parse_args()
     if options.trajectory and not options.mxnet:
         parser.error("expected --mxnet beside --trajectory")
     with tempfile.TemporaryDirectory() as folder:
-        pathlib.Path(folder, "net-symbol.json").write_bytes(gzip.decompress(NETWORK.read_bytes()))
+        if options.recompute is not None:
+            sys.exit(not compare_recompute(options, folder))
+        unpack("resnet18_v1", folder)
         compare = compare_losses if options.trajectory else compare_speed
         sys.exit(not compare(options, folder))
 
