@@ -23,7 +23,6 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/MathExtras.h"
 
 #include <queue>
 
@@ -61,9 +60,15 @@ private:
 };
 } // namespace
 
+/// Something outside of the group reads `value`.
+static bool isSeen(Value value, const DenseSet<Operation *> &inside) {
+  return llvm::any_of(value.getUsers(),
+                      [&](Operation *user) { return !inside.contains(user); });
+}
+
 /// Equal for groups that convertKernel() sees no difference between: the same
 /// operations on one another's results, the same constants, and the same
-/// results with users outside.
+/// results with users outside, wherever and how often they are computed.
 static std::string fingerprint(ArrayRef<Operation *> group) {
   std::string text;
   DenseMap<Value, unsigned> numbers;
@@ -79,7 +84,12 @@ static std::string fingerprint(ArrayRef<Operation *> group) {
   };
   for (Operation *op : group) {
     add(op->getName().getAsOpaquePointer());
-    add(op->getAttrDictionary().getAsOpaquePointer());
+    for (NamedAttribute attribute : op->getAttrDictionary())
+      if (!llvm::is_contained(graph::kPlacementAttrs, attribute.getName())) {
+        add(attribute.getName().getAsOpaquePointer());
+        add(attribute.getValue().getAsOpaquePointer());
+      }
+    text += '<';
     for (Value operand : op->getOperands()) {
       if (!addNumber(operand))
         continue;
@@ -91,10 +101,7 @@ static std::string fingerprint(ArrayRef<Operation *> group) {
     for (Value result : op->getResults()) {
       addNumber(result);
       add(result.getType().getAsOpaquePointer());
-      bool isSeen = llvm::any_of(result.getUsers(), [&](Operation *user) {
-        return !inside.contains(user);
-      });
-      text += isSeen ? '!' : '.';
+      text += isSeen(result, inside) ? '!' : '.';
     }
   }
   return text;
@@ -327,14 +334,6 @@ static void sortInPlace(Block &block) {
   }
 }
 
-static int64_t bytesOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape())
-    return 0;
-  return type.getNumElements() *
-         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
-
 /// True if a kernel of the group reads and writes more than `values` times its
 /// largest value, and computes something again: all of that is live at once,
 /// where one after the other would hand memory on.
@@ -351,14 +350,14 @@ static bool isWide(ArrayRef<Operation *> group, int64_t values) {
       if (!inside.contains(operand.getDefiningOp()))
         touched.insert(operand);
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(),
-                       [&](Operation *user) { return !inside.contains(user); }))
+      if (isSeen(result, inside))
         touched.insert(result);
   }
   int64_t sum = 0, largest = 0;
   for (Value value : touched) {
-    sum += bytesOf(value);
-    largest = std::max(largest, bytesOf(value));
+    int64_t bytes = graph::bytesOf(value.getType());
+    sum += bytes;
+    largest = std::max(largest, bytes);
   }
   return sum > values * largest;
 }
@@ -369,8 +368,7 @@ static void outline(ArrayRef<Operation *> operations) {
   SmallVector<Value> results;
   for (Operation *op : operations)
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(),
-                       [&](Operation *user) { return !inside.contains(user); }))
+      if (isSeen(result, inside))
         results.push_back(result);
   OpBuilder builder(operations.back());
   SmallVector<Location> locations = llvm::map_to_vector(

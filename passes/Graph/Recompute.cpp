@@ -77,18 +77,11 @@ static bool isView(Operation *op) {
   return view && view.isView() && hasStaticTypes(op);
 }
 
-static int64_t bytesOf(Type type) {
-  rt::TensorType plain = toTensorType(type);
-  if (!plain.isStatic())
-    return 0;
-  return rt::elementCount(plain.shape).value_or(0) * rt::sizeOf(plain.type);
-}
-
 /// Modelled as the runtime does: 100 flops or 10 bytes in a nanosecond.
 static int64_t nanosecondsOf(Operation *op) {
   int64_t bytes = 0, flops = 0;
   for (Type type : op->getOperandTypes())
-    bytes += isa<NoneType>(type) ? 0 : bytesOf(type);
+    bytes += bytesOf(type);
   for (Type type : op->getResultTypes())
     bytes += bytesOf(type);
   if (auto match = library::matchGroup(op)) {
@@ -140,8 +133,10 @@ void Collected::addOperation(IndexedGraph::NodeId node) {
     plain.reads.push_back(shown[entry]);
   plain.again = againOf(op);
   plain.nanoseconds = nanosecondsOf(op);
-  plain.isInPlace =
-      op->getNumResults() == 1 && getFusionKind(op) == FusionKind::Elementwise;
+  if (auto inPlace = dyn_cast<InPlaceOpInterface>(op))
+    for (auto [operand, result] : inPlace.getInPlacePairs())
+      if (result == 0)
+        plain.inPlace.push_back(shown[graph.operands(node)[operand]]);
   for (IndexedGraph::EntryId entry : graph.results(node)) {
     plain.writes.push_back(entry);
     // The caller's memory; nothing is gained by making it twice.
@@ -210,7 +205,6 @@ struct Recompute : graph::impl::RecomputePassBase<Recompute> {
     if (!function.getBody().hasOneBlock() || (budget < 0 && !isDifferentiated))
       return;
     Report report;
-    int64_t before = 0;
     unsigned dearRounds = 0;
     bool isDear = true;
     for (unsigned round = 0; round < kRounds; ++round) {
@@ -218,8 +212,6 @@ struct Recompute : graph::impl::RecomputePassBase<Recompute> {
       dearRounds += isDear;
       if (failed(runRound(round, isDear, report)))
         return signalPassFailure();
-      if (round == 0)
-        before = report.peakBefore;
       bool isStuck = report.operations == repeated;
       if (budget < 0 || report.peakBytes <= budget ||
           (isStuck && (isDear || dearRounds == kDearRounds)))
@@ -233,12 +225,12 @@ struct Recompute : graph::impl::RecomputePassBase<Recompute> {
         << remark::metric("Operations", report.operations)
         << remark::metric("Nanoseconds", report.nanoseconds)
         << remark::metric("NanosecondsBefore", report.nanosecondsBefore)
-        << remark::metric("PeakBytesBefore", before)
+        << remark::metric("PeakBytesBefore", report.peakBefore)
         << remark::metric("PeakBytes", report.peakBytes);
   }
 
 private:
-  /// What rounds did together, but for the peaks, which are the last one's.
+  /// What rounds did together, what was before them, and the last one's peak.
   struct Report {
     int64_t operations = 0, nanoseconds = 0, nanosecondsBefore = 0;
     int64_t peakBefore = 0, peakBytes = 0;
@@ -255,20 +247,23 @@ private:
     Block &block = getOperation().getBody().front();
     Collected collected(block);
     const recompute::Problem &problem = collected.problem;
-    recompute::Solution solution = budget < 0 || !isDear
-                                       ? recompute::solveCheap(problem)
-                                       : recompute::solve(problem, budget);
+    recompute::Solution solution =
+        budget < 0 ? recompute::solveCheap(problem)
+                   : recompute::solve(problem, budget,
+                                      isDear ? recompute::Again::Dear
+                                             : recompute::Again::Cheap);
     if (auto fault = recompute::validate(problem, solution))
       return getOperation().emitOpError("internal: what is recomputed is "
                                         "wrong: ")
              << *fault;
-    report.peakBefore = recompute::keepAll(problem).peakBytes;
     report.peakBytes = solution.peakBytes;
     report.operations += solution.steps.size() - problem.operations.size();
     report.nanoseconds += solution.nanoseconds;
-    if (round == 0)
+    if (round == 0) {
+      report.peakBefore = recompute::keepAll(problem).peakBytes;
       for (const recompute::Operation &op : problem.operations)
         report.nanosecondsBefore += op.nanoseconds;
+    }
     Rewriter(collected, Builder(&getContext()).getI64IntegerAttr(round))
         .apply(solution.steps);
     // First runs that only their repetition was for.

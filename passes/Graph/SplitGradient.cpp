@@ -6,6 +6,7 @@
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Ports.h"
+#include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/IR/Matchers.h"
@@ -59,14 +60,6 @@ private:
   DenseSet<Operation *> back, needed;
 };
 } // namespace
-
-/// The bytes of a tensor; 0 where they are not known.
-static int64_t bytesOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
-    return 0;
-  return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
-}
 
 /// An operation that both parts can have: it reads nothing.
 static bool isConstant(Operation *op) {
@@ -124,12 +117,12 @@ bool Division::isWorthMoving(Operation *op) const {
   int64_t without = 0, with = 0;
   for (Value result : op->getResults())
     if (isReadBack(result))
-      without += bytesOf(result);
+      without += bytesOf(result.getType());
   DenseSet<Value> counted;
   for (Value operand : op->getOperands())
     if (!isOutside(operand) && !back.contains(operand.getDefiningOp()) &&
         !isReadBack(operand) && counted.insert(operand).second)
-      with += bytesOf(operand);
+      with += bytesOf(operand.getType());
   return with <= without;
 }
 
@@ -180,11 +173,17 @@ static void dropResults(func::FuncOp function, unsigned begin, unsigned end) {
   (void)function.eraseResults(dropped);
 }
 
+static SmallVector<std::string> savedNames(size_t count) {
+  SmallVector<std::string> names;
+  for (size_t i = 0; i < count; ++i)
+    names.push_back("saved " + std::to_string(i));
+  return names;
+}
+
 static void keepForward(func::FuncOp function, ArrayRef<Value> saved,
                         unsigned arguments, unsigned results) {
   dropResults(function, results, function.getNumResults());
-  for (auto [i, value] : llvm::enumerate(saved))
-    addResult(function, value, "saved " + std::to_string(i));
+  addResults(function, saved, savedNames(saved.size()));
   (void)eraseDead(function.getBody().front());
   llvm::BitVector dropped(function.getNumArguments());
   dropped.set(arguments, function.getNumArguments());
@@ -211,9 +210,9 @@ static void copyPlacement(func::FuncOp function, Value value,
 static void keepBackward(func::FuncOp function, ArrayRef<Value> saved,
                          unsigned results) {
   dropResults(function, 0, results);
-  for (auto [i, value] : llvm::enumerate(saved)) {
-    BlockArgument argument =
-        addArgument(function, value.getType(), "saved " + std::to_string(i));
+  SmallVector<BlockArgument> arguments = addArguments(
+      function, ValueRange(saved).getTypes(), savedNames(saved.size()));
+  for (auto [value, argument] : llvm::zip_equal(saved, arguments)) {
     copyPlacement(function, value, argument.getArgNumber());
     Value(value).replaceAllUsesWith(argument);
   }
@@ -257,7 +256,7 @@ struct SplitGradient : graph::impl::SplitGradientPassBase<SplitGradient> {
     SmallVector<Value> saved = division.saved();
     int64_t bytes = 0;
     for (Value value : saved)
-      bytes += bytesOf(value);
+      bytes += bytesOf(value.getType());
     if (part == GradientPart::Forward)
       keepForward(function, saved, arguments, results);
     else

@@ -20,21 +20,53 @@ struct Cut {
   bool shrinks;
 };
 
+/// Counts live bytes. Made once for all candidates, which are many.
+class Counter {
+public:
+  explicit Counter(const Problem &problem);
+  /// Bytes live during each step; borrowed until the next call.
+  const std::vector<int64_t> &count(const std::vector<Step> &steps);
+  int64_t peak(const std::vector<Step> &steps) {
+    const std::vector<int64_t> &bytes = count(steps);
+    return bytes.empty() ? 0 : *std::ranges::max_element(bytes);
+  }
+
+private:
+  /// An operation reads a value that another one makes.
+  struct Read {
+    uint32_t value, maker;
+    bool isInPlace; ///< The first result may take over its memory.
+  };
+  /// A value of the first run, or of the repetition.
+  static uint32_t runOf(uint32_t value, bool isAgain) {
+    return 2 * value + isAgain;
+  }
+  void findLast(const std::vector<Step> &steps);
+
+  const Problem &problem;
+  std::vector<Read> reads;
+  std::vector<size_t> firstRead; // operation -> its first in `reads`
+  std::vector<uint8_t> repeated; // operation -> it ran again
+  std::vector<size_t> last;      // runOf(value) -> last step that reads it
+  std::vector<uint32_t> runs;    // what steps read, in their order
+  std::vector<int64_t> live;     // step -> bytes
+};
+
 /// What all candidates of one problem share.
 class Search {
 public:
   explicit Search(const Problem &problem);
-  Solution build(const Cut &cut) const { return finish(chooseDropped(cut)); }
+  Solution build(const Cut &cut) { return finish(chooseDropped(cut)); }
   /// The candidate that keeps more, the dearest first, where no more bytes are
   /// live at once for that; `work` bounds the steps that are looked at.
-  Solution refined(const Cut &cut, size_t work) const;
+  Solution refined(const Cut &cut, size_t work);
   /// Bytes that operations up to `most` would not keep.
   int64_t droppableBytes(Again most) const;
 
 private:
   bool isAllowed(uint32_t op, Again most) const;
   std::vector<bool> chooseDropped(const Cut &cut) const;
-  Solution finish(const std::vector<bool> &dropped) const;
+  Solution finish(const std::vector<bool> &dropped);
   int64_t keepAcross(uint32_t begin, uint32_t end,
                      std::vector<bool> &dropped) const;
   std::vector<int64_t> bytesAcross(const std::vector<bool> &dropped) const;
@@ -42,6 +74,7 @@ private:
             std::vector<bool> &isMade, std::vector<Step> &steps) const;
 
   const Problem &problem;
+  Counter counter;
   std::vector<uint32_t> maker;       // value -> operation or kNobody
   std::vector<uint32_t> lastInFront; // value -> last reader before the turn
   std::vector<bool> isReadBehind;    // value -> read at or behind the turn
@@ -50,70 +83,72 @@ private:
 
 } // namespace
 
-/// The values that each step reads: (value, whether of the repetition).
-template <typename VisitFn>
-static void visitReads(const Problem &problem, const std::vector<Step> &steps,
-                       VisitFn visit) {
+static std::vector<uint32_t> findMakers(const Problem &problem) {
   std::vector<uint32_t> maker(problem.bytes.size(), kNobody);
   for (uint32_t op = 0; op < problem.operations.size(); ++op)
     for (uint32_t value : problem.operations[op].writes)
       maker[value] = op;
-  std::vector<bool> repeated(problem.operations.size());
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const Operation &op = problem.operations[steps[i].operation];
+  return maker;
+}
+
+Counter::Counter(const Problem &problem)
+    : problem(problem), last(2 * problem.bytes.size()) {
+  std::vector<uint32_t> maker = findMakers(problem);
+  for (const Operation &op : problem.operations) {
+    firstRead.push_back(reads.size());
     for (uint32_t value : op.reads)
       if (maker[value] != kNobody)
-        visit(i, value, repeated[maker[value]]);
-    if (steps[i].isAgain)
-      repeated[steps[i].operation] = true;
+        reads.push_back(
+            {value, maker[value],
+             std::ranges::count(op.inPlace, value) > 0 &&
+                 problem.bytes[value] == problem.bytes[op.writes[0]]});
+  }
+  firstRead.push_back(reads.size());
+}
+
+/// Finds `runs` and `last`. A run is made before it is read.
+void Counter::findLast(const std::vector<Step> &steps) {
+  repeated.assign(problem.operations.size(), 0);
+  runs.clear();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    auto [op, isAgain] = steps[i];
+    for (size_t read = firstRead[op]; read < firstRead[op + 1]; ++read) {
+      runs.push_back(runOf(reads[read].value, repeated[reads[read].maker]));
+      last[runs.back()] = i;
+    }
+    for (uint32_t value : problem.operations[op].writes)
+      last[runOf(value, isAgain)] = i;
+    repeated[op] |= isAgain;
   }
 }
 
-/// Bytes that each step hands on from an operand to its result.
-static std::vector<int64_t> handedOn(const Problem &problem,
-                                     const std::vector<Step> &steps,
-                                     const std::vector<size_t> (&last)[2]) {
-  std::vector<int64_t> bytes(steps.size());
-  visitReads(problem, steps, [&](size_t step, uint32_t value, bool again) {
-    const Operation &op = problem.operations[steps[step].operation];
-    if (op.isInPlace && last[again][value] == step &&
-        problem.bytes[value] == problem.bytes[op.writes[0]])
-      bytes[step] = problem.bytes[value];
-  });
-  return bytes;
-}
-
-/// Bytes live during each step.
-static std::vector<int64_t> liveBytes(const Problem &problem,
-                                      const std::vector<Step> &steps) {
-  std::vector<size_t> last[2];
-  for (auto &each : last)
-    each.assign(problem.bytes.size(), 0);
-  for (size_t i = 0; i < steps.size(); ++i)
-    for (uint32_t value : problem.operations[steps[i].operation].writes)
-      last[steps[i].isAgain][value] = i;
-  visitReads(problem, steps, [&](size_t step, uint32_t value, bool again) {
-    last[again][value] = step;
-  });
-  std::vector<int64_t> change(steps.size() + 1);
+const std::vector<int64_t> &Counter::count(const std::vector<Step> &steps) {
+  findLast(steps);
+  live.assign(steps.size() + 1, 0);
   for (size_t i = 0; i < steps.size(); ++i)
     for (uint32_t value : problem.operations[steps[i].operation].writes) {
-      change[i] += problem.bytes[value];
-      change[last[steps[i].isAgain][value] + 1] -= problem.bytes[value];
+      live[i] += problem.bytes[value];
+      live[last[runOf(value, steps[i].isAgain)] + 1] -= problem.bytes[value];
     }
-  for (size_t i = 1; i < change.size(); ++i)
-    change[i] += change[i - 1];
-  change.pop_back();
-  std::vector<int64_t> shared = handedOn(problem, steps, last);
-  for (size_t i = 0; i < change.size(); ++i)
-    change[i] -= shared[i];
-  return change;
+  for (size_t i = 1; i < live.size(); ++i)
+    live[i] += live[i - 1];
+  live.pop_back();
+  // One operand's memory becomes that of the result.
+  const uint32_t *run = runs.data();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    uint32_t op = steps[i].operation;
+    bool isShared = false;
+    for (size_t read = firstRead[op]; read < firstRead[op + 1]; ++read, ++run)
+      isShared |= reads[read].isInPlace && last[*run] == i;
+    if (isShared)
+      live[i] -= problem.bytes[problem.operations[op].writes[0]];
+  }
+  return live;
 }
 
 int64_t dlc::planning::recompute::peakBytes(const Problem &problem,
                                             const std::vector<Step> &steps) {
-  std::vector<int64_t> live = liveBytes(problem, steps);
-  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+  return Counter(problem).peak(steps);
 }
 
 static std::vector<Step> givenOrder(const Problem &problem) {
@@ -124,16 +159,14 @@ static std::vector<Step> givenOrder(const Problem &problem) {
 }
 
 Search::Search(const Problem &problem)
-    : problem(problem), maker(problem.bytes.size(), kNobody),
+    : problem(problem), counter(problem), maker(findMakers(problem)),
       lastInFront(problem.bytes.size(), 0), isReadBehind(problem.bytes.size()) {
-  std::vector<int64_t> live = liveBytes(problem, givenOrder(problem));
+  const std::vector<int64_t> &live = counter.count(givenOrder(problem));
   if (!live.empty())
     turn = std::max_element(live.begin(), live.end()) - live.begin();
   for (uint32_t op = 0; op < problem.operations.size(); ++op) {
-    for (uint32_t value : problem.operations[op].writes) {
-      maker[value] = op;
+    for (uint32_t value : problem.operations[op].writes)
       lastInFront[value] = op;
-    }
     for (uint32_t value : problem.operations[op].reads) {
       if (op < turn)
         lastInFront[value] = op;
@@ -244,7 +277,7 @@ void Search::emit(uint32_t op, const std::vector<bool> &dropped,
   }
 }
 
-Solution Search::finish(const std::vector<bool> &dropped) const {
+Solution Search::finish(const std::vector<bool> &dropped) {
   std::vector<bool> isMade(problem.operations.size());
   Solution solution;
   for (uint32_t op = 0; op < turn; ++op)
@@ -254,11 +287,11 @@ Solution Search::finish(const std::vector<bool> &dropped) const {
   for (const Step &step : solution.steps)
     if (step.isAgain)
       solution.nanoseconds += problem.operations[step.operation].nanoseconds;
-  solution.peakBytes = peakBytes(problem, solution.steps);
+  solution.peakBytes = counter.peak(solution.steps);
   return solution;
 }
 
-Solution Search::refined(const Cut &cut, size_t work) const {
+Solution Search::refined(const Cut &cut, size_t work) {
   std::vector<bool> dropped = chooseDropped(cut);
   Solution solution = finish(dropped);
   std::vector<std::pair<int64_t, uint32_t>> dearest;
@@ -291,8 +324,7 @@ Solution dlc::planning::recompute::keepAll(const Problem &problem) {
 
 /// Calls `consider` with candidates, from whole segments to small ones.
 template <typename ConsiderFn>
-static void forEachCandidate(const Search &search, Again most,
-                             ConsiderFn consider) {
+static void forEachCandidate(Search &search, Again most, ConsiderFn consider) {
   // Four sizes to each factor of two, over three powers of ten.
   double segment = static_cast<double>(search.droppableBytes(most));
   for (int i = 0; i < 40 && segment >= 1; ++i, segment /= 1.19)
@@ -326,13 +358,14 @@ struct Outcome {
 
 /// The candidates, but for those that take no less time than one with fewer
 /// bytes; fewest bytes first.
-static std::vector<Outcome> findFrontier(const Search &search) {
+static std::vector<Outcome> findFrontier(Search &search, Again most) {
   std::vector<Outcome> all, frontier;
-  for (Again most : {Again::Cheap, Again::Dear})
-    forEachCandidate(search, most, [&](const Cut &cut) {
-      Solution solution = search.build(cut);
-      all.push_back({solution.peakBytes, solution.nanoseconds, cut});
-    });
+  for (Again kind : {Again::Cheap, Again::Dear})
+    if (kind <= most)
+      forEachCandidate(search, kind, [&](const Cut &cut) {
+        Solution solution = search.build(cut);
+        all.push_back({solution.peakBytes, solution.nanoseconds, cut});
+      });
   std::ranges::sort(all, {}, [](const Outcome &each) {
     return std::pair(each.peakBytes, each.nanoseconds);
   });
@@ -342,13 +375,13 @@ static std::vector<Outcome> findFrontier(const Search &search) {
   return frontier;
 }
 
-Solution dlc::planning::recompute::solve(const Problem &problem,
-                                         int64_t budget) {
+Solution dlc::planning::recompute::solve(const Problem &problem, int64_t budget,
+                                         Again most) {
   // Steps that all attempts to keep more together may look at.
   constexpr size_t mostWork = 60'000'000;
   Search search(problem);
   Solution best = keepAll(problem);
-  std::vector<Outcome> frontier = findFrontier(search);
+  std::vector<Outcome> frontier = findFrontier(search, most);
   for (const Outcome &each : frontier) {
     // More bytes leave all answers that fewer have, so they take no more time.
     if (each.peakBytes > budget && &each != &frontier.front())

@@ -70,10 +70,9 @@ std::optional<std::string> Replay::resolve(const Solution &solution) {
 /// takes them over.
 int64_t Replay::shared(size_t step, const Operation &op,
                        const std::map<Instance, size_t> &left) const {
-  if (!op.isInPlace)
-    return 0;
   for (const Instance &instance : reads[step])
-    if (problem.bytes[instance.first] == problem.bytes[op.writes[0]] &&
+    if (std::count(op.inPlace.begin(), op.inPlace.end(), instance.first) &&
+        problem.bytes[instance.first] == problem.bytes[op.writes[0]] &&
         size_t(std::count(reads[step].begin(), reads[step].end(), instance)) ==
             left.at(instance))
       return problem.bytes[instance.first];

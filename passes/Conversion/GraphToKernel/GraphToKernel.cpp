@@ -128,9 +128,7 @@ static DenseI64ArrayAttr getInPlaceAttr(ArrayRef<Operation *> group,
 
 /// Equal kernels are one, wherever and how often they run.
 static void dropPlacement(Operation *op) {
-  for (StringRef name :
-       {graph::kDeviceAttr, graph::kGroupAttr, graph::kRecomputeAttr,
-        graph::kRepeatedAttr})
+  for (StringRef name : graph::kPlacementAttrs)
     op->removeDiscardableAttr(name);
 }
 

@@ -18,7 +18,7 @@ struct Builder {
     problem.bytes.push_back(bytes);
     uint32_t value = static_cast<uint32_t>(problem.bytes.size()) - 1;
     problem.operations.push_back(
-        {std::move(reads), {value}, again, nanoseconds});
+        {std::move(reads), {value}, again, nanoseconds, {}});
     return value;
   }
 };
@@ -139,7 +139,9 @@ static Problem randomProblem(std::mt19937 &random) {
     }
     op.again = static_cast<Again>(random() % 4);
     op.nanoseconds = random() % 20;
-    op.isInPlace = op.writes.size() == 1 && random() % 2;
+    for (uint32_t value : op.reads)
+      if (random() % 2)
+        op.inPlace.push_back(value);
     b.problem.operations.push_back(op);
   }
   return b.problem;

@@ -35,9 +35,9 @@ struct Operation {
   std::vector<uint32_t> writes;
   Again again = Again::Never;
   int64_t nanoseconds = 0; ///< Modelled time to compute it.
-  /// Its only result takes over the memory of an operand of as many bytes that
-  /// nobody reads later.
-  bool isInPlace = false;
+  /// Of `reads`: those whose memory the first result takes over where it has as
+  /// many bytes and nobody reads them later.
+  std::vector<uint32_t> inPlace;
 };
 
 /// Operations in an order in which each value is made, by one operation, before
@@ -71,11 +71,13 @@ Solution keepAll(const Problem &problem);
 Solution solveCheap(const Problem &problem);
 
 /// The least time for a peak of at most `budget` bytes, or, where nothing that
-/// is tried fits, the smallest peak. Deterministic.
-/// Of equal candidates that keep more the best is found greedily.
-/// Cost: O(c n log n) for n operands and c = 160 candidates, and for what is
-/// kept as much as 6e7 steps.
-Solution solve(const Problem &problem, int64_t budget);
+/// is tried fits, the smallest peak; what is dearer than `most` runs once.
+/// Deterministic. Of equal candidates that keep more the best is found
+/// greedily. Cost: O(c n) for n operands and c = 160 candidates, and for what
+/// is kept as much as 6e7 steps; 80 candidates and no such steps with
+/// Again::Cheap.
+Solution solve(const Problem &problem, int64_t budget,
+               Again most = Again::Dear);
 
 /// Bytes live at the worst step, a step's operands and results among them.
 int64_t peakBytes(const Problem &problem, const std::vector<Step> &steps);

@@ -23,8 +23,12 @@ inline constexpr llvm::StringLiteral kGroupAttr = "graph.group";
 /// Of an operation: somebody wants its value not to be kept, but computed again
 /// where it is needed later.
 inline constexpr llvm::StringLiteral kRecomputeAttr = "graph.recompute";
-/// Of an operation: it repeats another one, whose value was not kept until here.
+/// Of an operation: it repeats another one, whose value was not kept until
+/// here.
 inline constexpr llvm::StringLiteral kRepeatedAttr = "graph.repeated";
+/// What an operation says of where and how often it is computed, not of what.
+inline constexpr llvm::StringLiteral kPlacementAttrs[] = {
+    kDeviceAttr, kGroupAttr, kRecomputeAttr, kRepeatedAttr};
 /// Of a function: it holds gradients.
 inline constexpr llvm::StringLiteral kGradientAttr = "graph.gradient";
 

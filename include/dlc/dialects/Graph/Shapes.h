@@ -13,6 +13,9 @@ namespace dlc::graph {
 bool isStatic(mlir::Type type);
 /// True when all operands and results of `op` are.
 bool hasStaticTypes(mlir::Operation *op);
+/// The bytes of a tensor; 0 where shape or element type are not known, or too
+/// many to count, and of types that are no tensor.
+int64_t bytesOf(mlir::Type type);
 
 /// A dimension of a tensor of that rank, where negative ones count from the
 /// back, counted from the front.
