@@ -21,6 +21,14 @@
  * handle that is null, of another engine, or deleted; a value out of range),
  * DLC_UNAVAILABLE (the engine is closed or stopped, or this process is a fork
  * of the engine's), DLC_OUT_OF_MEMORY. Nothing happens then.
+ *
+ * DlcVariable and DlcOperator are values that each function checks: one that
+ * was deleted is refused even when another has its place. DlcEngine and
+ * DlcCompletion are addresses, of which null alone is refused. It is undefined,
+ * as with free(), to use one after its dlc...Destroy, to destroy it twice or
+ * while another thread uses it, and to pass what no function of this header
+ * has returned. Completions may outlive their engine: they are refused then,
+ * and still to be destroyed.
  */
 
 #ifndef DLC_C_ENGINE_H
@@ -220,7 +228,8 @@ DLC_API DlcStatus dlcCompletionComplete(DlcCompletion completion,
 DLC_API void dlcCompletionDestroy(DlcCompletion completion);
 
 /* Joins up to `operations` consecutive small pushes of this thread into one; 0
- * or 1: none. `previous` may be null. Since 0.1 (unstable) */
+ * or 1: none, which also pushes what was collected: to be called before the
+ * thread ends. `previous` may be null. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineSetBulkSize(DlcEngine engine, uint32_t operations,
                                        uint32_t *previous);
 

@@ -56,9 +56,9 @@ private:
 struct dlc::rt::BulkState {
   BulkState *next = nullptr; ///< In the list of all, which only grows.
   std::atomic<bool> isUsed = true;
-  std::atomic<pthread_t> owner = {}; ///< 0 for none.
-  uint64_t scope = 0;                ///< As EngineCore::bulkScope(). Its own.
-  unsigned limit = 0;                ///< Its own.
+  std::atomic<uint64_t> owner = 0; ///< See threadNumber(); 0 for none.
+  uint64_t scope = 0;              ///< As EngineCore::bulkScope(). Its own.
+  unsigned limit = 0;              ///< Its own.
 
   /// Guards what follows, which close() empties.
   SpinLock lock;
@@ -115,10 +115,19 @@ uint64_t EngineCore::bulkScope() const {
   return scopeOf(self ? self->running : nullptr);
 }
 
+/// Of no other thread, unlike pthread_self(), which comes again: a thread that
+/// ends may leave a bulk behind.
+static uint64_t threadNumber() {
+  static std::atomic<uint64_t> last = 0;
+  static thread_local const uint64_t own =
+      last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return own;
+}
+
 /// That of the calling thread in `scope`, or null. Only the thread itself makes
 /// its number appear in the list, so that no order is needed.
 BulkState *EngineCore::findBulk(uint64_t scope) const {
-  pthread_t self = pthread_self();
+  uint64_t self = threadNumber();
   for (BulkState *bulk = bulks.load(std::memory_order_acquire); bulk;
        bulk = bulk->next)
     if (bulk->owner.load(std::memory_order_relaxed) == self &&
@@ -145,7 +154,7 @@ BulkState *EngineCore::takeBulk() {
       ;
   }
   bulk->scope = bulkScope();
-  bulk->owner.store(pthread_self(), std::memory_order_relaxed);
+  bulk->owner.store(threadNumber(), std::memory_order_relaxed);
   // Relaxed: a thread looks for its own bulk only.
   bulkCount.fetch_add(1, std::memory_order_relaxed);
   return bulk;
@@ -154,7 +163,7 @@ BulkState *EngineCore::takeBulk() {
 /// Empty, to whoever comes next.
 void EngineCore::giveBulk(BulkState &bulk) {
   bulkCount.fetch_sub(1, std::memory_order_relaxed);
-  bulk.owner.store({}, std::memory_order_relaxed);
+  bulk.owner.store(0, std::memory_order_relaxed);
   bulk.isUsed.store(false, std::memory_order_release);
 }
 

@@ -7,6 +7,7 @@
 #include "dlc-c/Engine.h"
 #include "Check.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,6 +281,34 @@ static void testNulls(void) {
   dlcEngineDestroy(NULL);
 }
 
+static void keep(void *data, DlcContext context, DlcCompletion completion) {
+  (void)context;
+  atomic_store((_Atomic(DlcCompletion) *)data, completion);
+}
+
+/* An operation that never completes holds up nobody for ever, and its handle
+ * is good for longer than the engine. */
+static void testLateCompletion(DlcEngineOptions options) {
+  options.closePatienceMilliseconds = 1;
+  DlcEngine engine = NULL;
+  _Atomic(DlcCompletion) completion = NULL;
+  CHECK_OK(dlcEngineCreate(&options, &engine));
+  DlcPushOptions name = {
+      sizeof(name), DLC_OPERATION_ASYNC, 0, "stuck", NULL, 0};
+  CHECK_OK(dlcEnginePushAsync(engine, keep, &completion, NULL, cpu, NULL, 0,
+                              NULL, 0, &name));
+  while (!atomic_load(&completion))
+    ; /* Its function has not started. */
+  CHECK_ERROR(dlcEngineClose(engine), DLC_UNAVAILABLE, "'stuck'");
+  for (int i = 0; i != 2; ++i) {
+    CHECK_ERROR(dlcCompletionComplete(completion, NULL), DLC_UNAVAILABLE,
+                "closed");
+    dlcEngineDestroy(engine);
+    engine = NULL; /* Which is harmless to destroy. */
+  }
+  dlcCompletionDestroy(completion);
+}
+
 int main(void) {
   for (int kind = DLC_ENGINE_PER_DEVICE; kind <= DLC_ENGINE_NAIVE; ++kind) {
     DlcEngineOptions options;
@@ -298,6 +327,8 @@ int main(void) {
     testHandles(engine);
     testLife(engine);
     dlcEngineDestroy(engine);
+    if (kind != DLC_ENGINE_NAIVE) /* which completes inside the push */
+      testLateCompletion(options);
   }
   DlcEngineOptions wrong;
   memset(&wrong, 0, sizeof(wrong));

@@ -156,6 +156,26 @@ TEST_P(Bulks, BelongToOneThread) {
   EXPECT_EQ(mine, 1);
 }
 
+// The next thread mostly has the stack and the number of one that has ended.
+// MXNet's thread_local_test asks whether what belongs to a thread goes with it.
+TEST_P(Bulks, AreNotInherited) {
+  auto engine = makeEngine(GetParam());
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  int lost = 0, ran = 0;
+  std::thread([&] {
+    EXPECT_TRUE(engine->setBulkSize(10).isOk());
+    EXPECT_OK(engine->pushSync([&] { ++lost; }, cpu, {}, {v[0]}));
+  }).join();
+  for (int i = 0; i != 5; ++i)
+    std::thread([&] {
+      EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {v[1]}));
+    }).join();
+  EXPECT_OK(engine->waitForVariable(v[1]));
+  EXPECT_EQ(ran, 5);
+  EXPECT_OK(engine->close());
+  EXPECT_EQ(lost, 0);
+}
+
 TEST_P(Bulks, DoNotCollectForOperationsThatTheThreadHelpsWith) {
   EngineOptions options = GetParam();
   auto engine = makeEngine(options);

@@ -111,6 +111,23 @@ TEST_P(NDArrayOrder, TheLastHandleEndsTheEngine) {
   EXPECT_EQ(floatsOf(x), (std::vector<float>{1, 2, 3}));
 }
 
+// As MXNet's engine_shutdown_test, but as the last handle of its engine, too.
+TEST(NDArrayDeathTest, StaticArraysEndWithTheProcess) {
+  auto end = [](bool isClosed) {
+    static NDArray last;
+    std::shared_ptr<ArrayRuntime> runtime = makeRuntime(allEngines().back());
+    last = vectorOf(runtime, {1, 2, 3});
+    for (int i = 0; i != 50; ++i)
+      last = valueOf(apply("neg", {last}));
+    if (isClosed)
+      EXPECT_OK(runtime->engine().close());
+    runtime.reset();
+    std::exit(testing::Test::HasFailure());
+  };
+  EXPECT_EXIT(end(false), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(end(true), testing::ExitedWithCode(0), "");
+}
+
 TEST_P(NDArrayOrder, ClosingWhileOthersCopy) {
   NDArray x = makeArray(runtime, {4096});
   EXPECT_OK(x.fill(1));

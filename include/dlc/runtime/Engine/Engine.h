@@ -297,10 +297,10 @@ public:
   /// priority 0, become one operation that reads and writes the union of their
   /// variables. An error inside ends it and poisons all that it writes. Any
   /// other call of this thread that pushes, deletes or waits pushes what was
-  /// collected; other threads do not see it before, and close() destroys it. 0
-  /// or 1: no joining, as at first. Inside an operation it holds for the pushes
-  /// of that operation and ends with it. Returns the previous number. Errors:
-  /// those of the push.
+  /// collected; other threads do not see it before, and close() destroys it, as
+  /// it does what a thread has collected that ends. 0 or 1: no joining, as at
+  /// first. Inside an operation it holds for the pushes of that operation and
+  /// ends with it. Returns the previous number. Errors: those of the push.
   Result<unsigned> setBulkSize(unsigned operations);
 
   //===--------------------------------------------------------------------===//

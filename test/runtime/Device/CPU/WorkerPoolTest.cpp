@@ -77,6 +77,28 @@ TEST(WorkerPool, WorkersTakePart) {
   EXPECT_EQ(inside, 2);
 }
 
+// What MXNet's omp_threading_count_scope asks of OpenMP: a number of threads is
+// not changed by another's.
+TEST(WorkerPool, EachHasItsOwnThreads) {
+  auto use = [](unsigned threads) {
+    std::unique_ptr<WorkerPool> pool = makePool(threads);
+    for (int round = 0; round != 20; ++round) {
+      std::atomic<unsigned> inside = 0; // All tiles wait for each other.
+      pool->parallelFor(threads, surelyLarge, [&](int64_t begin, int64_t end) {
+        ASSERT_EQ(end - begin, 1);
+        ++inside;
+        while (inside != threads)
+          std::this_thread::yield();
+      });
+      EXPECT_EQ(pool->threads(), threads);
+    }
+  };
+  std::thread two(use, 2), four(use, 4);
+  use(3);
+  two.join();
+  four.join();
+}
+
 TEST(WorkerPool, UnequalTilesEvenOut) {
   std::unique_ptr<WorkerPool> pool = makePool(2);
   // The first tile lasts until all the others are done, which somebody else
