@@ -68,6 +68,9 @@ typedef struct DlcCompilerOptions {
   size_t groupCount;
   int64_t memoryBudget; /* bytes that the program may keep values in: what does
                            not fit is computed again; 0: no limit */
+  const char *precision; /* fp32: each operation within 2e-5 of its largest
+                            value; fp32-strict: within 4e-6, sums of products
+                            computed as such; null: fp32 */
 } DlcCompilerOptions;
 
 /*===-- Compilers ---------------------------------------------------------===*/

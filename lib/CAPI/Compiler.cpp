@@ -108,6 +108,14 @@ static DlcStatus convert(const DlcCompilerOptions &given,
                                  codegen::TargetOptions::names(),
                                  options.target)
                        .str());
+  if (given.precision) {
+    auto precision = pipeline::precisionOf(given.precision);
+    if (!precision)
+      return invalid(llvm::formatv("expected precision {0}, got '{1}'",
+                                   pipeline::precisionNames(), given.precision)
+                         .str());
+    options.precision = *precision;
+  }
   if (given.searchSteps < -1)
     return invalid(llvm::formatv("expected searchSteps of at least -1, got {0}",
                                  given.searchSteps)

@@ -390,6 +390,7 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
   }
   passOptions.recomputeBudget = recomputeBudget;
   passOptions.keepsAll = options.keepsAll;
+  passOptions.precision = options.precision;
   for (const auto &[group, device] : options.groups)
     passOptions.groups.push_back(group + "=" + device);
   pipeline::addPhase(manager, phase, passOptions);

@@ -34,6 +34,19 @@ std::string dlc::pipeline::phaseNames() {
   return llvm::join(ArrayRef(phaseTable), ", ");
 }
 
+static constexpr llvm::StringLiteral precisionTable[] = {"fp32", "fp32-strict"};
+
+std::optional<Precision> dlc::pipeline::precisionOf(StringRef name) {
+  for (auto [i, known] : llvm::enumerate(precisionTable))
+    if (known == name)
+      return static_cast<Precision>(i);
+  return std::nullopt;
+}
+
+std::string dlc::pipeline::precisionNames() {
+  return llvm::join(ArrayRef(precisionTable), ", ");
+}
+
 static void addVerifier(OpPassManager &manager, graph::VerifiedPhase phase) {
   manager.nest<func::FuncOp>().addPass(graph::createVerifyPass({phase}));
 }
@@ -115,7 +128,8 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addVerifier(manager, graph::VerifiedPhase::Fused);
   case Phase::Kernel:
     manager.addPass(conversion::createConvertGraphToKernelPass());
-    manager.addPass(conversion::createConvertKernelToCallPass());
+    manager.addPass(conversion::createConvertKernelToCallPass(
+        {options.precision == Precision::FP32Strict}));
     manager.addPass(conversion::createConvertKernelToLinalgPass());
     manager.addPass(conversion::createVerifyKernelPass());
     return;

@@ -231,14 +231,12 @@ bool dlc::rt::shapeMatches(const TensorType &type,
   return true;
 }
 
-/// The modelled time decides only who computes, so a factor of two or three is
-/// near enough: a thread does 100 flops or moves 10 bytes in a nanosecond.
 uint64_t LaunchBuilder::modelTime() const {
   uint64_t bytes = kernel.bytes();
   if (!kernel.flops() && !bytes)
     for (int32_t argument : state.argumentsOf(record))
       bytes += argument < 0 ? 0 : state.values[argument].bytes;
-  return std::max(kernel.flops() / 100, bytes / 10);
+  return nanosecondsOf({kernel.flops(), bytes});
 }
 
 std::vector<TensorType> LaunchBuilder::typesOf(size_t begin, size_t end) const {
@@ -281,6 +279,9 @@ Status LaunchBuilder::buildLibrary() {
   std::unique_ptr<PreparedKernel> prepared;
   DLC_RETURN_IF_ERROR(entry->prepare(call, prepared));
   record.tiles = prepared->tiles();
+  for (const PreparedKernel *kernel = prepared.get(); kernel;
+       kernel = kernel->next())
+    record.tiles = std::max(record.tiles, kernel->tiles());
   record.library = prepared.get();
   state.prepared.push_back(std::move(prepared));
   return Status::ok();

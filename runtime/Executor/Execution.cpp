@@ -382,10 +382,12 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
               });
     break;
   case LaunchKind::Library:
-    overTiles(record.tiles, record.nanoseconds, lane,
-              [&](int64_t begin, int64_t end) {
-                record.library->run(values, begin, end);
-              });
+    for (const PreparedKernel *kernel = record.library; kernel;
+         kernel = kernel->next())
+      overTiles(kernel->tiles(), record.nanoseconds, lane,
+                [&](int64_t begin, int64_t end) {
+                  kernel->run(values, begin, end);
+                });
     break;
   case LaunchKind::Copy:
     copyBytes(values[1], values[0],

@@ -192,6 +192,10 @@ static void testBadOptions(void) {
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected a memoryBudget of at least 0, got -1");
   options.memoryBudget = 0;
+  options.precision = "bf16";
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected precision fp32, fp32-strict, got 'bf16'");
+  options.precision = "fp32-strict";
   options.shapeCount = 2;
   /* A caller of a version before `target`. */
   options.structSize = sizeof(size_t);

@@ -176,6 +176,8 @@ bool parseConv(const char *text, Case &c) {
   c.attributes.set("pads", std::vector<int64_t>{p, p, p, p});
   c.attributes.set("group", int64_t{g});
   c.attributes.set("packed_w", int64_t{1});
+  if (std::strstr(text, "winograd"))
+    c.attributes.set("algorithm", std::string("winograd"));
   c.attributes.set("activation", std::string("relu"));
   c.packs = true;
   return true;
@@ -225,11 +227,19 @@ Status prepare(const Case &c, const KernelCall &call, cpu::Isa isa,
 
 /// Best seconds of one launch.
 double timeCase(const Case &c, cpu::Isa isa, Workers &workers) {
-  KernelCall call{c.inputs, {&c.output, 1}, c.attributes};
+  std::vector<TensorType> outputs = {c.output};
+  KernelCall call{c.inputs, outputs, c.attributes};
   const LibraryEntry *entry = nullptr;
   for (const LibraryEntry &candidate : cpu::libraryEntries())
     if (candidate.name == c.entry)
       entry = &candidate;
+  size_t workspaceBytes = 0;
+  if (entry && entry->workspaceBytes)
+    workspaceBytes = entry->workspaceBytes(call);
+  if (workspaceBytes) {
+    outputs.push_back({DLC_I8, {static_cast<int64_t>(workspaceBytes)}});
+    call.outputs = outputs;
+  }
   std::unique_ptr<PreparedKernel> kernel;
   Status status = entry ? prepare(c, call, isa, kernel)
                         : makeError(StatusCode::NotFound, "no such entry");
@@ -252,10 +262,13 @@ double timeCase(const Case &c, cpu::Isa isa, Workers &workers) {
     memory.push_back(std::move(values));
     arguments.push_back(memory.back().data());
   }
+  memory.emplace_back(workspaceBytes / sizeof(float));
+  arguments.push_back(memory.back().data());
   double best = 1e9, total = 0;
   for (int i = 0; i < 5 || (total < 0.15 && i < 1000); ++i) {
     auto start = Clock::now();
-    workers.run(*kernel, arguments.data());
+    for (const PreparedKernel *step = kernel.get(); step; step = step->next())
+      workers.run(*step, arguments.data());
     double seconds = secondsSince(start);
     best = std::min(best, seconds);
     total += seconds;

@@ -36,9 +36,10 @@ void dlc::tool::printWarnings(const Compilation &compilation) {
 }
 
 CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
-  if (model.precision != "fp32")
-    throw Failure{"--precision " + model.precision +
-                      ": not yet; fp32 is what there is",
+  auto precision = pipeline::precisionOf(model.precision);
+  if (!precision)
+    throw Failure{"expected --precision " + pipeline::precisionNames() +
+                      ", got '" + model.precision + "'",
                   kBadUsage};
   if (!codegen::TargetOptions::get(model.target))
     throw Failure{"expected --target " + codegen::TargetOptions::names().str() +
@@ -46,6 +47,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
                   kBadUsage};
   CompileOptions options;
   options.target = model.target;
+  options.precision = *precision;
   options.params = model.params;
   options.threads = model.threads;
   options.timing = model.timing;

@@ -54,7 +54,7 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
               "little time is computed again where that saves memory");
   syntax.option("--target", target,
                 "Machine: host, x86-64, x86-64-v3, x86-64-v4");
-  syntax.option("--precision", precision, "Arithmetic: fp32");
+  syntax.option("--precision", precision, "Arithmetic: fp32, fp32-strict");
   syntax.option("--threads", threads, "Threads; 0 means all processors",
                 {.most = rt::WorkerPool::maxThreads});
   syntax.flag("--remarks", remarks, "Print what each pass did, and why not");

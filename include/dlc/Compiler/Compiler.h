@@ -48,6 +48,7 @@ struct CompileOptions {
   std::map<std::string, std::string> groups;
   /// host, x86-64, x86-64-v3 or x86-64-v4.
   std::string target = "host";
+  pipeline::Precision precision = pipeline::Precision::FP32;
   /// Threads that generate code; 0 means one per processor.
   unsigned threads = 0;
   /// Branches the memory planner's search may expand for each arena.

@@ -41,6 +41,18 @@ struct GradientOptions {
   unsigned arguments = 0, results = 0;
 };
 
+/// What results may differ by from those in exact arithmetic, relative to the
+/// largest value of each operation's result.
+enum class Precision {
+  FP32,       ///< By 2e-5: algorithms with fewer operations are allowed.
+  FP32Strict, ///< By 4e-6: sums of products are computed as such.
+};
+
+/// "fp32" and "fp32-strict".
+std::optional<Precision> precisionOf(llvm::StringRef name);
+/// "fp32, fp32-strict" for messages.
+std::string precisionNames();
+
 struct PipelineOptions {
   /// Branches the memory planner's search may expand for each arena.
   int64_t searchSteps = 20'000;
@@ -52,6 +64,7 @@ struct PipelineOptions {
   int64_t recomputeBudget = -1;
   /// Without a budget nothing is computed again.
   bool keepsAll = false;
+  Precision precision = Precision::FP32;
 };
 
 /// Appends the passes that bring a module of the phase before `phase` into

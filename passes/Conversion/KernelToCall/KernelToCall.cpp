@@ -25,7 +25,8 @@ namespace {
 /// Rewrites the kernels of one module and their calls.
 class Selector {
 public:
-  explicit Selector(ModuleOp module) : module(module) {
+  Selector(ModuleOp module, bool isStrict)
+      : module(module), isStrict(isStrict) {
     module.walk([&](kernel::CallOp call) {
       callsOf[call.getCalleeAttr().getAttr()].push_back(call);
     });
@@ -35,10 +36,13 @@ public:
 private:
   LogicalResult pack(library::Match &match, ArrayRef<kernel::CallOp> calls,
                      FunctionType &type);
+  void chooseAlgorithm(library::Match &match, const rt::LibraryEntry &entry,
+                       FunctionType type) const;
   FailureOr<Value> packConstant(Value value, const rt::LibraryEntry &entry,
                                 const rt::KernelCall &call, unsigned operand);
 
   ModuleOp module;
+  bool isStrict; ///< Only sums of products as they are defined.
   DenseMap<StringAttr, SmallVector<kernel::CallOp>> callsOf;
   /// Constants packed already: (value, entry's call as text) -> packed value.
   DenseMap<std::pair<Attribute, Attribute>, ElementsAttr> packed;
@@ -47,8 +51,10 @@ private:
 struct ConvertKernelToCall
     : public conversion::impl::ConvertKernelToCallPassBase<
           ConvertKernelToCall> {
+  using ConvertKernelToCallPassBase::ConvertKernelToCallPassBase;
+
   void runOnOperation() override {
-    Selector selector(getOperation());
+    Selector selector(getOperation(), isStrict);
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>()))
       if (!kernel.isDestinationStyle() && failed(selector.select(kernel)))
@@ -71,9 +77,10 @@ FailureOr<Value> Selector::packConstant(Value value,
   size_t bytes = entry.packedBytes(call, operand);
   auto floats = static_cast<int64_t>(bytes / sizeof(float));
   auto type = RankedTensorType::get({floats}, builder.getF32Type());
-  // The form depends on the constant's type and the group alone.
+  // The form depends on the constant's type, the group and the algorithm alone.
   std::string form = std::string(entry.name) + ":" +
-                     std::to_string(call.attributes.getInt("group", 1));
+                     std::to_string(call.attributes.getInt("group", 1)) + ":" +
+                     std::string(call.attributes.getString("algorithm"));
   std::pair<Attribute, Attribute> key(elements, builder.getStringAttr(form));
   ElementsAttr &known = packed[key];
   if (!known) {
@@ -88,6 +95,50 @@ FailureOr<Value> Selector::packConstant(Value value,
   }
   return graph::ConstantOp::create(builder, constant.getLoc(), known)
       .getResult();
+}
+
+namespace {
+/// The types and attributes of a call that may be recorded as `match`.
+struct PlainCall {
+  PlainCall(FunctionType type, const NamedAttrList &config)
+      : attributes(graph::toAttributes(
+            config.getDictionary(type.getContext()))) {
+    for (Type input : type.getInputs())
+      inputs.push_back(graph::toTensorType(input));
+    for (Type result : type.getResults())
+      outputs.push_back(graph::toTensorType(result));
+  }
+  rt::KernelCall view() const { return {inputs, outputs, attributes}; }
+
+  std::vector<rt::TensorType> inputs, outputs;
+  rt::Attributes attributes;
+};
+} // namespace
+
+/// The algorithm of the least modelled time, for a call with a packed operand.
+void Selector::chooseAlgorithm(library::Match &match,
+                               const rt::LibraryEntry &entry,
+                               FunctionType type) const {
+  if (isStrict || !entry.cost)
+    return;
+  NamedAttrList best = match.config;
+  uint64_t least =
+      rt::nanosecondsOf(entry.cost(PlainCall(type, best).view()));
+  for (std::string_view algorithm : entry.algorithms) {
+    NamedAttrList config = match.config;
+    config.set("algorithm",
+               StringAttr::get(type.getContext(), StringRef(algorithm)));
+    PlainCall call(type, config);
+    std::string why;
+    if (!entry.isSupported(call.view(), why))
+      continue;
+    uint64_t time = rt::nanosecondsOf(entry.cost(call.view()));
+    if (time >= least)
+      continue;
+    least = time;
+    best = std::move(config);
+  }
+  match.config = std::move(best);
 }
 
 /// Packs operand `*match.packable` at every call of the kernel, when it is a
@@ -106,19 +157,14 @@ LogicalResult Selector::pack(library::Match &match,
   Builder builder(context);
   auto shape = cast<RankedTensorType>(type.getInput(operand)).getShape();
   match.config.append(match.packedConfig);
+  chooseAlgorithm(match, *entry, type);
   match.config.set("packed_shape", builder.getDenseI64ArrayAttr(shape));
 
   SmallVector<Type> types(type.getInputs());
-  std::vector<rt::TensorType> inputs, outputs;
-  for (Type input : types)
-    inputs.push_back(graph::toTensorType(input));
-  for (Type result : type.getResults())
-    outputs.push_back(graph::toTensorType(result));
-  rt::Attributes config =
-      graph::toAttributes(match.config.getDictionary(context));
+  PlainCall plain(type, match.config);
   for (kernel::CallOp call : calls) {
     FailureOr<Value> value = packConstant(call.getInputs()[operand], *entry,
-                                          {inputs, outputs, config}, operand);
+                                          plain.view(), operand);
     if (failed(value))
       return failure();
     call->setOperand(operand, *value);
@@ -174,13 +220,19 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
     call.getInputsMutable().assign(makeOperands(call, match->operands));
   if (match->packable && failed(pack(*match, calls, type)))
     return failure();
+  IntegerAttr workspace;
+  const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match->entry);
+  if (entry && entry->workspaceBytes)
+    if (size_t bytes = entry->workspaceBytes(
+            PlainCall(type, match->config).view()))
+      workspace = builder.getI64IntegerAttr(static_cast<int64_t>(bytes));
   DenseI64ArrayAttr inPlace;
   if (match->inPlaceOperand)
     inPlace = builder.getDenseI64ArrayAttr({*match->inPlaceOperand, 0});
   kernel::LibraryOp::create(
       builder, kernel.getLoc(), kernel.getSymName(), match->entry,
       match->config.getDictionary(kernel.getContext()), type,
-      /*workspace=*/IntegerAttr(), inPlace, builder.getStringAttr(match->note));
+      workspace, inPlace, builder.getStringAttr(match->note));
   kernel.erase();
   return success();
 }

@@ -52,17 +52,40 @@ static Status prepareUnpacked(const KernelCall &call,
   return prepareFor(call, bestIsa(), prepared);
 }
 
+template <auto workspaceBytes>
+static size_t workspaceBytesOf(const KernelCall &call) {
+  return workspaceBytes(LogicalCall(call).view());
+}
+
+static constexpr std::string_view convAlgorithms[] = {"winograd"};
+
 static constexpr LibraryEntry entries[] = {
-    {"cpu.matmul", prepareBest<prepareMatmul, packedMatmulBytes>,
-     packedBytesOf<packedMatmulBytes>, packOf<packMatmul>,
-     isSupportedOf<isMatmulSupported>, costOf<matmulCost>},
-    {"cpu.conv", prepareBest<prepareConv, packedConvBytes>,
-     packedBytesOf<packedConvBytes>, packOf<packConv>,
-     isSupportedOf<isConvSupported>, costOf<convCost>},
-    {"cpu.conv_weight_gradient", prepareUnpacked<prepareConvWeightGradient>,
-     nullptr, nullptr, isConvWeightGradientSupported, convWeightGradientCost},
-    {"cpu.max_pool_gradient", prepareUnpacked<prepareMaxPoolGradient>, nullptr,
-     nullptr, isMaxPoolGradientSupported, maxPoolGradientCost},
+    {.name = "cpu.matmul",
+     .prepare = prepareBest<prepareMatmul, packedMatmulBytes>,
+     .packedBytes = packedBytesOf<packedMatmulBytes>,
+     .pack = packOf<packMatmul>,
+     .isSupported = isSupportedOf<isMatmulSupported>,
+     .cost = costOf<matmulCost>},
+    {.name = "cpu.conv",
+     .prepare = prepareBest<prepareConv, packedConvBytes>,
+     .packedBytes = packedBytesOf<packedConvBytes>,
+     .pack = packOf<packConv>,
+     .isSupported = isSupportedOf<isConvSupported>,
+     .algorithms = convAlgorithms,
+     .workspaceBytes = workspaceBytesOf<convWorkspaceBytes>,
+     .cost = costOf<convCost>},
+    {.name = "cpu.conv_weight_gradient",
+     .prepare = prepareUnpacked<prepareConvWeightGradient>,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = isConvWeightGradientSupported,
+     .cost = convWeightGradientCost},
+    {.name = "cpu.max_pool_gradient",
+     .prepare = prepareUnpacked<prepareMaxPoolGradient>,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = isMaxPoolGradientSupported,
+     .cost = maxPoolGradientCost},
 };
 
 std::span<const LibraryEntry> cpu::libraryEntries() { return entries; }

@@ -4,6 +4,7 @@
 
 #include "ConvShape.h"
 #include "Isa.h"
+#include "Winograd.h"
 
 #include <algorithm>
 
@@ -140,6 +141,8 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
   ConvShape shape = {};
   DLC_RETURN_IF_ERROR(readConv(call, shape));
+  if (shape.winograd)
+    return prepareWinograd(call, shape, *kernels, prepared);
   if (shape.isDepthwise())
     prepared = std::make_unique<PreparedDepthwise>(call, planDepthwise(shape),
                                                    *kernels);
@@ -159,6 +162,8 @@ size_t cpu::packedConvBytes(const KernelCall &call, size_t operand) {
   ConvShape shape = {};
   if (operand != 1 || !readConv(call, shape).isOk())
     return 0;
+  if (shape.winograd)
+    return packedWinogradBytes(shape);
   return static_cast<size_t>(shape.group * packedRows(shape) * shape.groupIn() *
                              shape.taps()) *
          sizeof(float);
@@ -171,6 +176,8 @@ void cpu::packConv(const KernelCall &call, size_t operand, const void *source,
     return;
   const auto *from = static_cast<const float *>(source);
   auto *to = static_cast<float *>(target);
+  if (shape.winograd)
+    return packWinograd(shape, from, to);
   const int64_t terms = shape.groupIn() * shape.taps();
   const int64_t rows = shape.groupOut();
   const int64_t height = shape.isDepthwise() ? 1 : kPanelRows;
@@ -183,10 +190,23 @@ void cpu::packConv(const KernelCall &call, size_t operand, const void *source,
   }
 }
 
+size_t cpu::convWorkspaceBytes(const KernelCall &call) {
+  ConvShape shape = {};
+  return readConv(call, shape).isOk() && shape.winograd
+             ? winogradWorkspaceBytes(shape)
+             : 0;
+}
+
 KernelCost cpu::convCost(const KernelCall &call) {
   ConvShape shape = {};
   if (!readConv(call, shape).isOk())
     return {};
+  if (shape.winograd)
+    return {winogradFlops(shape),
+            packedWinogradBytes(shape) + winogradWorkspaceBytes(shape) +
+                bytesOf({call.inputs.subspan(2), {}, call.attributes}) +
+                bytesOf({call.inputs.first(1), call.outputs.first(1),
+                         call.attributes})};
   const auto outputs =
       static_cast<uint64_t>(shape.batch) * shape.outChannels * shape.pixels();
   return {2 * outputs * shape.groupIn() * shape.taps(), bytesOf(call)};

@@ -15,6 +15,8 @@ bool isConvSupported(const KernelCall &call, std::string &why);
 size_t packedConvBytes(const KernelCall &call, size_t operand);
 void packConv(const KernelCall &call, size_t operand, const void *source,
               void *target);
+/// 0 unless the call is supported and needs some.
+size_t convWorkspaceBytes(const KernelCall &call);
 KernelCost convCost(const KernelCall &call);
 
 } // namespace dlc::rt::cpu

@@ -2,6 +2,8 @@
 
 #include "ConvShape.h"
 
+#include "Winograd.h"
+
 #include <algorithm>
 
 using namespace dlc::rt;
@@ -120,6 +122,7 @@ static Status readShape(const ConvTensors &tensors,
   shape.inChannels = x.shape[1];
   shape.outChannels = w.shape[0];
   shape.group = group;
+  shape.isFlat = spatial == 1;
   for (int i = 0; i < 2; ++i) {
     const int64_t d = i - (2 - spatial) + 2; // Below 2: the row of a 1-D one.
     shape.in[i] = d < 2 ? 1 : x.shape[d];
@@ -135,6 +138,16 @@ static Status readShape(const ConvTensors &tensors,
   return checkChannels(tensors, shape);
 }
 
+static Status readAlgorithm(const Attributes &attributes, bool &winograd) {
+  std::string_view name = attributes.getString("algorithm");
+  winograd = name == "winograd";
+  if (name.empty() || winograd)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected algorithm '' or 'winograd', got '%s'",
+                   std::string(name).c_str());
+}
+
 Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   using enum AttributeKind;
   const Attributes &attributes = call.attributes;
@@ -142,8 +155,14 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
                                                    {"pads", Ints},
                                                    {"dilations", Ints},
                                                    {"group", Int},
-                                                   {"packed_w", Int}}));
-  DLC_RETURN_IF_ERROR(checkOperands(call, 3, 4));
+                                                   {"packed_w", Int},
+                                                   {"algorithm", String}}));
+  DLC_RETURN_IF_ERROR(readAlgorithm(attributes, shape.winograd));
+  // A workspace is the last output of a call that has one.
+  KernelCall own{call.inputs, call.outputs, attributes};
+  if (shape.winograd && own.outputs.size() == 2)
+    own.outputs = own.outputs.first(1);
+  DLC_RETURN_IF_ERROR(checkOperands(own, 3, 4));
   const ConvTensors tensors{call.inputs[0], call.inputs[1], call.outputs[0]};
   int64_t padEnd[2];
   DLC_RETURN_IF_ERROR(readShape(tensors, attributes,
@@ -151,6 +170,8 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   DLC_RETURN_IF_ERROR(checkSpatial(tensors, shape, padEnd));
   DLC_RETURN_IF_ERROR(readFlag(attributes, "packed_w", shape.packed));
   DLC_RETURN_IF_ERROR(readEpilogue(attributes, shape.epilogue));
+  if (shape.winograd)
+    DLC_RETURN_IF_ERROR(checkWinograd(shape));
   return checkBiasAndResidual(call, shape.outChannels);
 }
 

@@ -40,11 +40,20 @@ inline constexpr int64_t kPanelRows = 4;
 /// Stack scratch for packed operands in one run(). The plans keep to it:
 /// matmul 64 columns by 384 terms; conv 12 vectors by what makes a panel of
 /// 24 KiB, and a tail of two pixels; the gradient of weights what
-/// kMaxWeightRows says.
+/// kMaxWeightRows says; sums of a product over the 36 points of F(4x4, 3x3) 768
+/// of each.
 inline constexpr int64_t kScratchBytes = 112 * 1024;
 /// The gradient of a convolution's weights takes at most that many rows of that
 /// many terms.
 inline constexpr int64_t kMaxWeightRows = 48, kMaxWeightTerms = 512;
+
+/// Output channels that lie together in transformed weights; part of the packed
+/// format.
+inline constexpr int64_t kWinogradRows = 16;
+/// Its points beside 0 and infinity: p, -p, q and -q.
+inline constexpr float kWinogradP = 0.625f, kWinogradQ = 1.5f;
+/// Vectors of tiles in a block.
+inline constexpr int64_t kWinogradVectors = 3;
 
 inline constexpr int kMaxBatchRank = 16;
 
@@ -100,6 +109,21 @@ struct DepthwisePlan : Windows {
   Epilogue epilogue;
 };
 
+/// A convolution of 3x3 taps and steps of one as F(4x4, 3x3), for some of its
+/// tiles of 4x4 outputs, which are numbered image, row, column. Inputs of a
+/// block of tiles are transformed to [36][C][tiles of the block].
+struct WinogradPlan {
+  int64_t inH, inW, outH, outW, padTop, padLeft;
+  int64_t inChannels, outChannels;
+  int64_t tilesH, tilesW;      ///< Of an image.
+  int64_t firstTile, tiles;    ///< Those of this plan.
+  int64_t vectors, blocks;     ///< Of tiles; the vectors are dealt out evenly.
+  int64_t inBlock, outBlock;   ///< Channels; the latter of kWinogradRows.
+  int64_t kBlock;              ///< Input channels of a product at a time.
+  int64_t directWeights;       ///< Where in w those not transformed begin.
+  Epilogue epilogue;
+};
+
 /// The gradient of a convolution's weights: the sums over images and pixels of
 /// the products of the output's gradient [M][pixels] and the columns [rows]
 /// [pixels] of x, rows = C/group*KH*KW. Tiles are numbered group, row block,
@@ -131,6 +155,11 @@ struct KernelSet {
                              int64_t begin, int64_t end);
   void (*depthwise)(const DepthwisePlan &plan, void *const *arguments,
                     int64_t begin, int64_t end);
+  /// arguments: x, w, bias, residual, y, transformed inputs.
+  void (*winogradInput)(const WinogradPlan &plan, void *const *arguments,
+                        int64_t begin, int64_t end);
+  void (*winogradProduct)(const WinogradPlan &plan, void *const *arguments,
+                          int64_t begin, int64_t end);
   /// arguments: x, the gradient of its pooling, the result.
   void (*maxPoolGradient)(const MaxPoolPlan &plan, void *const *arguments,
                           int64_t begin, int64_t end);

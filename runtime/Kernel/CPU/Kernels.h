@@ -10,13 +10,14 @@
 #include "DepthwiseTiles.h"
 #include "MatmulTiles.h"
 #include "PoolTiles.h"
+#include "WinogradTiles.h"
 
 namespace dlc::rt::cpu {
 namespace {
 
-constexpr KernelSet thisKernelSet = {kLanes,       runMatmul,
-                                     runConv,      runConvWeightGradient,
-                                     runDepthwise, runMaxPoolGradient};
+constexpr KernelSet thisKernelSet = {
+    kLanes,       runMatmul,        runConv,            runConvWeightGradient,
+    runDepthwise, runWinogradInput, runWinogradProduct, runMaxPoolGradient};
 
 } // namespace
 } // namespace dlc::rt::cpu

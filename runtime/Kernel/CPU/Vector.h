@@ -178,6 +178,85 @@ struct LaneMask {
 #endif
 }
 
+/// Elements 0 and 1 (2 and 3) of each four lanes of a and b, in turn.
+[[gnu::always_inline]] inline Vec interleaveLow(Vec a, Vec b) {
+#if DLC_VECTOR_BYTES == 64
+  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25,
+                                 12, 28, 13, 29);
+#elif DLC_VECTOR_BYTES == 32
+  return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+#else
+  return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+#endif
+}
+[[gnu::always_inline]] inline Vec interleaveHigh(Vec a, Vec b) {
+#if DLC_VECTOR_BYTES == 64
+  return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11,
+                                 27, 14, 30, 15, 31);
+#elif DLC_VECTOR_BYTES == 32
+  return __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+#else
+  return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+#endif
+}
+
+/// Elements 0 and 1 (2 and 3) of each four lanes of a, then those of b.
+[[gnu::always_inline]] inline Vec lowPairs(Vec a, Vec b) {
+#if DLC_VECTOR_BYTES == 64
+  return __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25,
+                                 12, 13, 28, 29);
+#elif DLC_VECTOR_BYTES == 32
+  return __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+#else
+  return __builtin_shufflevector(a, b, 0, 1, 4, 5);
+#endif
+}
+[[gnu::always_inline]] inline Vec highPairs(Vec a, Vec b) {
+#if DLC_VECTOR_BYTES == 64
+  return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26,
+                                 27, 14, 15, 30, 31);
+#elif DLC_VECTOR_BYTES == 32
+  return __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+#else
+  return __builtin_shufflevector(a, b, 2, 3, 6, 7);
+#endif
+}
+
+/// A vector of the four floats at addressOf(0), addressOf(1), ...
+template <typename Function>
+[[gnu::always_inline]] inline Vec joinQuads(Function &&addressOf) {
+  auto quad = [&](int q) __attribute__((always_inline)) {
+    return Quad(*reinterpret_cast<const UnalignedQuad *>(addressOf(q)));
+  };
+#if DLC_VECTOR_BYTES == 64
+  typedef float Half __attribute__((vector_size(32)));
+  Half low = __builtin_shufflevector(quad(0), quad(1), 0, 1, 2, 3, 4, 5, 6, 7);
+  Half high = __builtin_shufflevector(quad(2), quad(3), 0, 1, 2, 3, 4, 5, 6, 7);
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+                                 12, 13, 14, 15);
+#elif DLC_VECTOR_BYTES == 32
+  return __builtin_shufflevector(quad(0), quad(1), 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+  return quad(0);
+#endif
+}
+
+/// Stores each four lanes `distance` floats behind the four before.
+[[gnu::always_inline]] inline void storeQuads(float *target, int64_t distance,
+                                              Vec value) {
+  auto put = [&](int q, Quad quad) __attribute__((always_inline)) {
+    *reinterpret_cast<UnalignedQuad *>(target + q * distance) = quad;
+  };
+  put(0, __builtin_shufflevector(value, value, 0, 1, 2, 3));
+#if DLC_VECTOR_BYTES >= 32
+  put(1, __builtin_shufflevector(value, value, 4, 5, 6, 7));
+#endif
+#if DLC_VECTOR_BYTES == 64
+  put(2, __builtin_shufflevector(value, value, 8, 9, 10, 11));
+  put(3, __builtin_shufflevector(value, value, 12, 13, 14, 15));
+#endif
+}
+
 /// Bitwise or: joins vectors of which each lane is zero in all but one.
 [[gnu::always_inline]] inline Vec join(Vec a, Vec b) {
   return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(a) |

@@ -47,7 +47,9 @@ def ConvertKernelToCallPass
     Ensures: each `kernel.func` whose body an entry of a kernel library covers
     (legal, and modelled as faster than generated code) is a `kernel.library`;
     constant operands that the entry wants packed are packed at its calls, once
-    per constant.
+    per constant. Of several algorithms for such a call the one of the least
+    modelled time is chosen, unless `strict` is set, and a call that needs a
+    workspace says how large.
     Cost: linear in the operations, plus packing the constants.
 
     ```mlir
@@ -57,6 +59,10 @@ def ConvertKernelToCallPass
     ```
   }];
   let dependentDialects = ["::dlc::kernel::KernelDialect"];
+  let options = [
+    Option<"isStrict", "strict", "bool", /*default=*/"false",
+           "Compute sums of products as they are defined, by no other algorithm">,
+  ];
 }
 
 def ConvertKernelToLinalgPass

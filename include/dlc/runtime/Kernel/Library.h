@@ -36,6 +36,9 @@ public:
   /// before outputs, null for absent operands.
   virtual void run(void *const *arguments, int64_t begin,
                    int64_t end) const = 0;
+  /// What runs on the same arguments once all tiles are computed; null after
+  /// the last. Owned by this one.
+  virtual const PreparedKernel *next() const { return nullptr; }
 };
 
 /// What one launch of a call costs, by a model and not by measurement.
@@ -43,6 +46,14 @@ struct KernelCost {
   uint64_t flops = 0; ///< A multiply-add counts as two.
   uint64_t bytes = 0; ///< Each operand once.
 };
+
+/// Modelled time of one thread: 100 flops or 10 bytes in a nanosecond. It
+/// decides who computes and by which algorithm, so a factor of two or three is
+/// near enough.
+constexpr uint64_t nanosecondsOf(const KernelCost &cost) {
+  uint64_t flops = cost.flops / 100, bytes = cost.bytes / 10;
+  return flops < bytes ? bytes : flops;
+}
 
 /// One entry of a library. All members are safe to call from any thread.
 struct LibraryEntry {
@@ -60,6 +71,12 @@ struct LibraryEntry {
   /// Whether prepare() would accept the call; otherwise `why` says what was
   /// expected and what was found. Null when prepare() is the only answer.
   bool (*isSupported)(const KernelCall &call, std::string &why) = nullptr;
+  /// Values of the attribute `algorithm` besides none, for calls whose operand
+  /// is packed: other ways to compute the same within 2e-5 of the largest value.
+  std::span<const std::string_view> algorithms = {};
+  /// Bytes of memory, of any content, that the call wants as a last output, a
+  /// vector of bytes. Null when no call wants any.
+  size_t (*workspaceBytes)(const KernelCall &call) = nullptr;
   /// The model of a supported call's cost. Null when there is none.
   KernelCost (*cost)(const KernelCall &call) = nullptr;
 };

@@ -135,6 +135,24 @@ void packW(Call &call) {
   call.attributes.set("packed_w", int64_t{1});
 }
 
+/// Changes the call to algorithm 'winograd'.
+void makeWinograd(Call &call) {
+  call.attributes.set("algorithm", std::string("winograd"));
+  call.attributes.set("packed_w", int64_t{1});
+  packW(call);
+  const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
+  const auto bytes =
+      static_cast<int64_t>(entry->workspaceBytes(call.view()));
+  call.workspace = TensorType{DLC_I8, {bytes}};
+}
+
+void checkWinograd(const ConvCase &c) {
+  Call call = makeCall(c);
+  std::vector<double> expected = reference(c, call);
+  makeWinograd(call);
+  expectMatches(call, prepareConv, expected, textOf(c, true));
+}
+
 void check(const ConvCase &c) {
   Call call = makeCall(c);
   std::vector<double> expected = reference(c, call);
@@ -384,6 +402,80 @@ TEST(ConvTest, OutputMayBeTheResidual) {
     kernel->run(arguments, 0, kernel->tiles());
     EXPECT_LE(errorOf({y, y + call.values[3].size()}, expected), 4e-6);
   }
+}
+
+TEST(WinogradTest, EverySize) {
+  for (int64_t height : {1, 4, 5, 10})
+    for (int64_t width = 1; width < 30; ++width)
+      checkWinograd({1, 9, {height, width}, 8, {3, 3}, {}, {1, 1, 1, 1}});
+}
+
+TEST(WinogradTest, PadsBatchesAndEpilogues) {
+  for (const Shape &pads :
+       {Shape{0, 0, 0, 0}, Shape{1, 0, 2, 3}, Shape{0, 5, 0, 0},
+        Shape{9, 2, 1, 14}})
+    for (const char *activation : kActivations)
+      for (int form = 0; form < 4; ++form)
+        checkWinograd({3,
+                       11,
+                       {9, 13},
+                       19,
+                       {3, 3},
+                       {},
+                       pads,
+                       {},
+                       1,
+                       form % 2 == 1,
+                       form / 2 == 1,
+                       activation});
+}
+
+/// Several blocks, parts of the tiles, and blocks of input channels.
+TEST(WinogradTest, Large) {
+  checkWinograd({1, 64, {56, 56}, 64, {3, 3}, {}, {1, 1, 1, 1}});
+  checkWinograd({2, 520, {29, 31}, 17, {3, 3}, {}, {1, 1, 1, 1}});
+}
+
+/// One element that is not finite, or large sums: as by the definition.
+TEST(WinogradTest, NotFinite) {
+  const ConvCase c{1, 8, {10, 11}, 9, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true};
+  for (float value : {INFINITY, -INFINITY, std::nanf(""), 1e38f}) {
+    Call direct = makeCall(c);
+    for (int64_t i = 0; i < 72; ++i)
+      direct.values[1].data()[i] = std::fabs(direct.values[1].data()[i]) + 0.1f;
+    direct.values[0].data()[110 + 4 * 11 + 6] = value;
+    Call call = direct;
+    makeWinograd(call);
+    for (Isa isa : runnableIsas()) {
+      std::vector<float> expected = runCall(direct, prepareConv, isa);
+      std::vector<float> values = runCall(call, prepareConv, isa);
+      for (size_t i = 0; i < values.size(); ++i) {
+        EXPECT_EQ(std::isnan(values[i]), std::isnan(expected[i])) << i;
+        EXPECT_EQ(std::isinf(values[i]), std::isinf(expected[i])) << i;
+        if (std::isfinite(value))
+          EXPECT_NEAR(values[i] / 1e38f, expected[i] / 1e38f, 1e-5);
+        else if (std::isfinite(expected[i]))
+          EXPECT_NEAR(values[i], expected[i], 1e-4) << i;
+      }
+    }
+  }
+}
+
+TEST(WinogradTest, OutputMayBeTheResidual) {
+  const ConvCase c{1,  30, {9, 9}, 30,   {3, 3}, {}, {1, 1, 1, 1},
+                   {}, 1,  true,   true, "silu"};
+  Call call = makeCall(c);
+  std::vector<double> expected = reference(c, call);
+  makeWinograd(call);
+  std::unique_ptr<PreparedKernel> kernel;
+  ASSERT_TRUE(prepareConv(call.view(), bestIsa(), kernel).isOk());
+  std::vector<float> workspace(call.workspaceBytes() / sizeof(float));
+  float *y = call.values[3].data();
+  void *arguments[] = {call.values[0].data(), call.values[1].data(),
+                       call.values[2].data(), y, y, workspace.data()};
+  for (const PreparedKernel *step = kernel.get(); step; step = step->next())
+    step->run(arguments, 0, step->tiles());
+  EXPECT_LE(errorOf({y, y + call.values[3].size()}, expected), 4e-6);
 }
 
 TEST(ConvTest, Cost) {

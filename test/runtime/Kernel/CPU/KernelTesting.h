@@ -131,10 +131,19 @@ inline void setActivation(Attributes &attributes, const std::string &kind) {
 struct Call {
   std::vector<TensorType> inputs;
   TensorType output;
+  TensorType workspace; ///< Absent unless the call wants one.
   Attributes attributes;
   std::vector<GuardedBuffer> values;
 
-  KernelCall view() const { return {inputs, {&output, 1}, attributes}; }
+  KernelCall view() const {
+    outputs = {output};
+    if (workspace.type != DLC_INVALID_TYPE)
+      outputs.push_back(workspace);
+    return {inputs, outputs, attributes};
+  }
+  size_t workspaceBytes() const {
+    return workspace.type == DLC_INVALID_TYPE ? 0 : workspace.shape[0];
+  }
 
   void addInput(TensorType type, Random &random) {
     bool present = type.type != DLC_INVALID_TYPE;
@@ -142,6 +151,9 @@ struct Call {
     values.back().fill(random);
     inputs.push_back(std::move(type));
   }
+
+private:
+  mutable std::vector<TensorType> outputs;
 };
 
 using PrepareFunction = Status (*)(const KernelCall &, Isa,
@@ -165,22 +177,30 @@ inline std::vector<float> runCall(Call &call, PrepareFunction prepare,
     return {};
   GuardedBuffer whole(*elementCount(call.output.shape));
   GuardedBuffer split(whole.size());
-  auto run = [&](GuardedBuffer &output, int64_t begin, int64_t end) {
+  GuardedBuffer workspace(call.workspaceBytes() / sizeof(float));
+  auto run = [&](const PreparedKernel &kernel, GuardedBuffer &output,
+                 int64_t begin, int64_t end) {
     std::vector<void *> arguments;
     for (size_t i = 0; i < call.inputs.size(); ++i)
       arguments.push_back(call.inputs[i].type == DLC_INVALID_TYPE
                               ? nullptr
                               : call.values[i].data());
     arguments.push_back(output.data());
-    kernel->run(arguments.data(), begin, end);
+    arguments.push_back(workspace.data());
+    kernel.run(arguments.data(), begin, end);
   };
-  run(whole, 0, kernel->tiles());
-  Random random(kernel->tiles());
-  for (int64_t end = kernel->tiles(); end > 0;) {
-    int64_t begin = random.below(end);
-    run(split, begin, end);
-    end = begin;
+  for (const PreparedKernel *step = kernel.get(); step; step = step->next())
+    run(*step, whole, 0, step->tiles());
+  workspace = GuardedBuffer(call.workspaceBytes() / sizeof(float));
+  for (const PreparedKernel *step = kernel.get(); step; step = step->next()) {
+    Random random(step->tiles());
+    for (int64_t end = step->tiles(); end > 0;) {
+      int64_t begin = random.below(end);
+      run(*step, split, begin, end);
+      end = begin;
+    }
   }
+  EXPECT_TRUE(workspace.guardsIntact());
   EXPECT_TRUE(whole.guardsIntact() && split.guardsIntact());
   for (GuardedBuffer &value : call.values)
     EXPECT_TRUE(value.guardsIntact());
@@ -207,12 +227,12 @@ inline double errorOf(const std::vector<float> &values,
 /// value, a fifth of what the library promises.
 inline void expectMatches(Call &call, PrepareFunction prepare,
                           const std::vector<double> &expected,
-                          const std::string &label) {
+                          const std::string &label, double bound = 4e-6) {
   for (Isa isa : runnableIsas()) {
     SCOPED_TRACE(label + " " + std::string(nameOf(isa)));
     std::vector<float> values = runCall(call, prepare, isa);
     ASSERT_EQ(values.size(), expected.size());
-    EXPECT_LE(errorOf(values, expected), 4e-6);
+    EXPECT_LE(errorOf(values, expected), bound);
   }
 }
 

@@ -21,6 +21,11 @@
 //   packed_w            1: w holds what pack(call, 1) wrote:
 //                       [group][ceil(OC/group/4)][C/group*KH*KW][4], zero
 //                       padded; with one input channel a group [OC][KH*KW]
+//   algorithm           default "": the sum of products. "winograd": as
+//                       F(4x4, 3x3), of 2-D windows of 3x3 with steps of one
+//                       in one group, w packed as [ceil(OC/16)][36][4][C][4]
+//                       and then as it was; a workspace is the second output.
+//                       What is not finite is as by the other one.
 //   bias [OC], residual as y.
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Winograd.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+using namespace dlc::rt;
+using namespace dlc::rt::cpu;
+
+static constexpr int64_t kPoints = 36, kTaps = 9;
+/// A whole number of blocks for each instruction set.
+static constexpr int64_t kChunkStep = 48;
+/// Rounds tiles up to vectors of any instruction set.
+static constexpr int64_t kMostLanes = 16;
+
+static int64_t roundUp(int64_t value, int64_t step) {
+  return ceilDiv(value, step) * step;
+}
+
+static int64_t tilesOf(const ConvShape &shape) {
+  return shape.batch * ceilDiv(shape.out[0], 4) * ceilDiv(shape.out[1], 4);
+}
+
+static int64_t bytesOfTile(const ConvShape &shape) {
+  return kPoints * shape.inChannels * static_cast<int64_t>(sizeof(float));
+}
+
+/// Tiles whose inputs are transformed at a time: those that stay in a cache
+/// which processors share until all products have read them.
+static int64_t chunkOf(const ConvShape &shape) {
+  constexpr int64_t chunkBytes = 4 << 20;
+  return std::max(chunkBytes / bytesOfTile(shape) / kChunkStep, int64_t{1}) *
+         kChunkStep;
+}
+
+Status cpu::checkWinograd(const ConvShape &shape) {
+  bool isPlain = shape.group == 1 && !shape.isFlat;
+  for (int i = 0; i < 2; ++i)
+    isPlain = isPlain && shape.kernel[i] == 3 && shape.stride[i] == 1 &&
+              shape.dilation[i] == 1;
+  if (!isPlain || !shape.packed)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected algorithm 'winograd' with packed weights of 3x3 "
+                     "taps, strides and dilations of one and one group");
+  // Fewer channels than a vector has lanes would be lost in transforms.
+  constexpr int64_t fewest = 8;
+  if (shape.inChannels < fewest || shape.outChannels < fewest)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected at least %lld channels for algorithm "
+                     "'winograd', got %lld and %lld",
+                     static_cast<long long>(fewest),
+                     static_cast<long long>(shape.inChannels),
+                     static_cast<long long>(shape.outChannels));
+  return Status::ok();
+}
+
+size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
+  const int64_t tiles =
+      std::min(chunkOf(shape), roundUp(tilesOf(shape), kMostLanes));
+  return static_cast<size_t>(tiles * bytesOfTile(shape));
+}
+
+uint64_t cpu::winogradFlops(const ConvShape &shape) {
+  // Each of the 36 numbers of a tile takes about 8 on its way there and back.
+  constexpr uint64_t transform = 8;
+  const auto in = static_cast<uint64_t>(shape.inChannels);
+  const auto out = static_cast<uint64_t>(shape.outChannels);
+  return static_cast<uint64_t>(tilesOf(shape)) * kPoints *
+         (2 * in * out + transform * (in + out));
+}
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
+
+static int64_t transformedWeights(const ConvShape &shape) {
+  return roundUp(shape.outChannels, kWinogradRows) * kPoints *
+         shape.inChannels;
+}
+
+static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
+  constexpr int64_t wantedTiles = 16, panelBytes = 32 * 1024;
+  WinogradPlan plan = {};
+  plan.inH = shape.in[0];
+  plan.inW = shape.in[1];
+  plan.outH = shape.out[0];
+  plan.outW = shape.out[1];
+  plan.padTop = shape.padBegin[0];
+  plan.padLeft = shape.padBegin[1];
+  plan.inChannels = shape.inChannels;
+  plan.outChannels = shape.outChannels;
+  plan.tilesH = ceilDiv(plan.outH, 4);
+  plan.tilesW = ceilDiv(plan.outW, 4);
+  plan.inBlock = 16;
+  plan.directWeights = transformedWeights(shape);
+  plan.epilogue = shape.epilogue;
+  const int64_t width = kWinogradVectors * lanes;
+  plan.kBlock = ceilDiv(
+      plan.inChannels,
+      ceilDiv(plan.inChannels,
+              panelBytes / (width * static_cast<int64_t>(sizeof(float)))));
+  plan.outBlock = kScratchBytes /
+                  static_cast<int64_t>(kPoints * width * sizeof(float)) /
+                  kWinogradRows * kWinogradRows;
+  const int64_t blocks = ceilDiv(std::min(chunkOf(shape), tilesOf(shape)),
+                                 width);
+  if (blocks * ceilDiv(plan.outChannels, plan.outBlock) < wantedTiles)
+    plan.outBlock = kWinogradRows;
+  return plan;
+}
+
+namespace {
+using TileFunction = void (*)(const WinogradPlan &, void *const *, int64_t,
+                              int64_t);
+
+/// One of the two kernels for a part of the tiles.
+class WinogradStep final : public PreparedKernel {
+public:
+  WinogradStep(const KernelCall &call, const WinogradPlan &plan,
+               TileFunction function, int64_t tileCount,
+               std::unique_ptr<PreparedKernel> following)
+      : plan(plan), function(function), tileCount(tileCount), arguments(call),
+        following(std::move(following)) {}
+
+  int64_t tiles() const override { return tileCount; }
+
+  void run(void *const *given, int64_t begin, int64_t end) const override {
+    void *all[6];
+    arguments.fill(given, *reinterpret_cast<void *(*)[5]>(&all));
+    all[5] = given[arguments.inputs + 1];
+    function(plan, all, begin, end);
+  }
+
+  const PreparedKernel *next() const override { return following.get(); }
+
+private:
+  const WinogradPlan plan;
+  const TileFunction function;
+  const int64_t tileCount;
+  const FiveArguments arguments;
+  const std::unique_ptr<PreparedKernel> following;
+};
+} // namespace
+
+Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
+                            const KernelSet &kernels,
+                            std::unique_ptr<PreparedKernel> &prepared) {
+  const size_t bytes = winogradWorkspaceBytes(shape);
+  const bool hasWorkspace =
+      call.outputs.size() == 2 && call.outputs[1].rank() == 1 &&
+      sizeOf(call.outputs[1].type) == 1 &&
+      static_cast<uint64_t>(call.outputs[1].shape[0]) >= bytes;
+  if (!hasWorkspace)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a workspace of %zu bytes", bytes);
+  const int64_t lanes = kernels.vectorWidth;
+  WinogradPlan plan = planWinograd(shape, lanes);
+  const int64_t tiles = tilesOf(shape), chunk = chunkOf(shape);
+  std::unique_ptr<PreparedKernel> first;
+  // From the last to the first: each owns the next.
+  for (int64_t part = ceilDiv(tiles, chunk); part-- > 0;) {
+    plan.firstTile = part * chunk;
+    plan.tiles = std::min(chunk, tiles - plan.firstTile);
+    plan.vectors = ceilDiv(plan.tiles, lanes);
+    plan.blocks = ceilDiv(plan.vectors, kWinogradVectors);
+    first = std::make_unique<WinogradStep>(
+        call, plan, kernels.winogradProduct,
+        plan.blocks * ceilDiv(plan.outChannels, plan.outBlock),
+        std::move(first));
+    first = std::make_unique<WinogradStep>(
+        call, plan, kernels.winogradInput,
+        plan.blocks * ceilDiv(plan.inChannels, plan.inBlock),
+        std::move(first));
+  }
+  if (!first) // Nothing to compute.
+    first = std::make_unique<WinogradStep>(call, plan, kernels.winogradInput, 0,
+                                           nullptr);
+  prepared = std::move(first);
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+size_t cpu::packedWinogradBytes(const ConvShape &shape) {
+  return static_cast<size_t>(transformedWeights(shape) +
+                             shape.outChannels * shape.inChannels * kTaps) *
+         sizeof(float);
+}
+
+/// G g G^T, row after row.
+static void transformWeights(const float *weights, float (&points)[kPoints]) {
+  constexpr double p = kWinogradP, q = kWinogradQ;
+  constexpr double pp = p * p, qq = q * q;
+  constexpr double ofP = 2 * pp * (pp - qq), ofQ = 2 * qq * (qq - pp);
+  static constexpr double matrix[6][3] = {
+      {1 / (pp * qq), 0, 0},     {1 / ofP, p / ofP, pp / ofP},
+      {1 / ofP, -p / ofP, pp / ofP}, {1 / ofQ, q / ofQ, qq / ofQ},
+      {1 / ofQ, -q / ofQ, qq / ofQ}, {0, 0, 1},
+  };
+  double half[6][3] = {};
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int l = 0; l < 3; ++l)
+        half[i][j] += matrix[i][l] * weights[l * 3 + j];
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 6; ++j) {
+      double sum = 0;
+      for (int l = 0; l < 3; ++l)
+        sum += half[i][l] * matrix[j][l];
+      points[i * 6 + j] = static_cast<float>(sum);
+    }
+}
+
+void cpu::packWinograd(const ConvShape &shape, const float *source,
+                       float *target) {
+  const int64_t channels = shape.inChannels;
+  const int64_t count = transformedWeights(shape);
+  std::fill_n(target, count, 0.0f);
+  for (int64_t out = 0; out < shape.outChannels; ++out) {
+    // [OC/16][36][4][C][4]
+    float *group = target + out / kWinogradRows * kWinogradRows * kPoints *
+                                channels;
+    const int64_t row = out % kWinogradRows;
+    for (int64_t c = 0; c < channels; ++c) {
+      float points[kPoints];
+      transformWeights(source + (out * channels + c) * kTaps, points);
+      for (int64_t point = 0; point < kPoints; ++point)
+        group[((point * kWinogradRows + row / kPanelRows * kPanelRows) *
+                   channels +
+               c * kPanelRows) +
+              row % kPanelRows] = points[point];
+    }
+  }
+  std::memcpy(target + count, source,
+              static_cast<size_t>(shape.outChannels * channels * kTaps) *
+                  sizeof(float));
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The portable half of cpu.conv with algorithm = "winograd": plan and packing.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_WINOGRAD_H
+#define DLC_RUNTIME_KERNEL_CPU_WINOGRAD_H
+
+#include "ConvShape.h"
+
+namespace dlc::rt::cpu {
+
+/// That F(4x4, 3x3) computes such a convolution.
+Status checkWinograd(const ConvShape &shape);
+
+/// All below: of a shape that checkWinograd() accepts.
+
+/// Two kernels for each part of the tiles whose transformed inputs fit in the
+/// workspace: the transform, and the products. Errors: InvalidArgument when the
+/// call has no workspace of winogradWorkspaceBytes().
+Status prepareWinograd(const KernelCall &call, const ConvShape &shape,
+                       const KernelSet &kernels,
+                       std::unique_ptr<PreparedKernel> &prepared);
+
+size_t winogradWorkspaceBytes(const ConvShape &shape);
+size_t packedWinogradBytes(const ConvShape &shape);
+void packWinograd(const ConvShape &shape, const float *source, float *target);
+uint64_t winogradFlops(const ConvShape &shape);
+
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_WINOGRAD_H
