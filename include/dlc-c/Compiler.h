@@ -66,8 +66,8 @@ typedef struct DlcCompilerOptions {
   const DlcGroupDevice *groups; /* without any, all is on cpu:0; with some,
                                    each group of the model needs one */
   size_t groupCount;
-  int64_t memoryBudget; /* bytes that the program may keep values in: what does
-                           not fit is computed again; 0: no limit */
+  int64_t memoryBudget;  /* bytes that the program may keep values in: what does
+                            not fit is computed again; 0: no limit */
   const char *precision; /* fp32: each operation within 2e-5 of its largest
                             value; fp32-strict: within 4e-6, sums of products
                             computed as such; null: fp32 */

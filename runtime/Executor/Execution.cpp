@@ -384,10 +384,9 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
   case LaunchKind::Library:
     for (const PreparedKernel *kernel = record.library; kernel;
          kernel = kernel->next())
-      overTiles(kernel->tiles(), record.nanoseconds, lane,
-                [&](int64_t begin, int64_t end) {
-                  kernel->run(values, begin, end);
-                });
+      overTiles(
+          kernel->tiles(), record.nanoseconds, lane,
+          [&](int64_t begin, int64_t end) { kernel->run(values, begin, end); });
     break;
   case LaunchKind::Copy:
     copyBytes(values[1], values[0],

@@ -101,8 +101,8 @@ namespace {
 /// The types and attributes of a call that may be recorded as `match`.
 struct PlainCall {
   PlainCall(FunctionType type, const NamedAttrList &config)
-      : attributes(graph::toAttributes(
-            config.getDictionary(type.getContext()))) {
+      : attributes(
+            graph::toAttributes(config.getDictionary(type.getContext()))) {
     for (Type input : type.getInputs())
       inputs.push_back(graph::toTensorType(input));
     for (Type result : type.getResults())
@@ -122,8 +122,7 @@ void Selector::chooseAlgorithm(library::Match &match,
   if (isStrict || !entry.cost)
     return;
   NamedAttrList best = match.config;
-  uint64_t least =
-      rt::nanosecondsOf(entry.cost(PlainCall(type, best).view()));
+  uint64_t least = rt::nanosecondsOf(entry.cost(PlainCall(type, best).view()));
   for (std::string_view algorithm : entry.algorithms) {
     NamedAttrList config = match.config;
     config.set("algorithm",
@@ -163,8 +162,8 @@ LogicalResult Selector::pack(library::Match &match,
   SmallVector<Type> types(type.getInputs());
   PlainCall plain(type, match.config);
   for (kernel::CallOp call : calls) {
-    FailureOr<Value> value = packConstant(call.getInputs()[operand], *entry,
-                                          plain.view(), operand);
+    FailureOr<Value> value =
+        packConstant(call.getInputs()[operand], *entry, plain.view(), operand);
     if (failed(value))
       return failure();
     call->setOperand(operand, *value);
@@ -223,16 +222,16 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
   IntegerAttr workspace;
   const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match->entry);
   if (entry && entry->workspaceBytes)
-    if (size_t bytes = entry->workspaceBytes(
-            PlainCall(type, match->config).view()))
+    if (size_t bytes =
+            entry->workspaceBytes(PlainCall(type, match->config).view()))
       workspace = builder.getI64IntegerAttr(static_cast<int64_t>(bytes));
   DenseI64ArrayAttr inPlace;
   if (match->inPlaceOperand)
     inPlace = builder.getDenseI64ArrayAttr({*match->inPlaceOperand, 0});
   kernel::LibraryOp::create(
       builder, kernel.getLoc(), kernel.getSymName(), match->entry,
-      match->config.getDictionary(kernel.getContext()), type,
-      workspace, inPlace, builder.getStringAttr(match->note));
+      match->config.getDictionary(kernel.getContext()), type, workspace,
+      inPlace, builder.getStringAttr(match->note));
   kernel.erase();
   return success();
 }

@@ -115,12 +115,12 @@ struct DepthwisePlan : Windows {
 struct WinogradPlan {
   int64_t inH, inW, outH, outW, padTop, padLeft;
   int64_t inChannels, outChannels;
-  int64_t tilesH, tilesW;      ///< Of an image.
-  int64_t firstTile, tiles;    ///< Those of this plan.
-  int64_t vectors, blocks;     ///< Of tiles; the vectors are dealt out evenly.
-  int64_t inBlock, outBlock;   ///< Channels; the latter of kWinogradRows.
-  int64_t kBlock;              ///< Input channels of a product at a time.
-  int64_t directWeights;       ///< Where in w those not transformed begin.
+  int64_t tilesH, tilesW;    ///< Of an image.
+  int64_t firstTile, tiles;  ///< Those of this plan.
+  int64_t vectors, blocks;   ///< Of tiles; the vectors are dealt out evenly.
+  int64_t inBlock, outBlock; ///< Channels; the latter of kWinogradRows.
+  int64_t kBlock;            ///< Input channels of a product at a time.
+  int64_t directWeights;     ///< Where in w those not transformed begin.
   Epilogue epilogue;
 };
 

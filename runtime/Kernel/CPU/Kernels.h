@@ -15,9 +15,14 @@
 namespace dlc::rt::cpu {
 namespace {
 
-constexpr KernelSet thisKernelSet = {
-    kLanes,       runMatmul,        runConv,            runConvWeightGradient,
-    runDepthwise, runWinogradInput, runWinogradProduct, runMaxPoolGradient};
+constexpr KernelSet thisKernelSet = {kLanes,
+                                     runMatmul,
+                                     runConv,
+                                     runConvWeightGradient,
+                                     runDepthwise,
+                                     runWinogradInput,
+                                     runWinogradProduct,
+                                     runMaxPoolGradient};
 
 } // namespace
 } // namespace dlc::rt::cpu

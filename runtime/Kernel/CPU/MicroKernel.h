@@ -21,6 +21,9 @@ struct TileArguments {
   /// Rows form: a[i * aStride + l]. Columns form: a[l * aStride + i].
   const float *a;
   int64_t aStride;
+  /// Columns form: how far behind a lies what the next call reads there, which
+  /// is fetched meanwhile: rows of weights are read once, from far away.
+  int64_t aAhead;
   /// Row l of b starts at b + l * bStride. Groups of kPanelWidth columns lie
   /// bPanel apart when the kernel is wider than that and `panels` is set,
   /// else next to each other.
@@ -134,6 +137,8 @@ void microKernel(const TileArguments &t) {
   const int64_t k = t.k;
   int64_t l = 0;
   for (; l + 4 <= k; l += 4) {
+    if constexpr (form == AForm::Columns)
+      __builtin_prefetch(a + t.aAhead);
     step(0);
     step(1);
     step(2);

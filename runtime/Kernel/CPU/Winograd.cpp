@@ -76,8 +76,7 @@ uint64_t cpu::winogradFlops(const ConvShape &shape) {
 //===----------------------------------------------------------------------===//
 
 static int64_t transformedWeights(const ConvShape &shape) {
-  return roundUp(shape.outChannels, kWinogradRows) * kPoints *
-         shape.inChannels;
+  return roundUp(shape.outChannels, kWinogradRows) * kPoints * shape.inChannels;
 }
 
 static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
@@ -104,8 +103,8 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
   plan.outBlock = kScratchBytes /
                   static_cast<int64_t>(kPoints * width * sizeof(float)) /
                   kWinogradRows * kWinogradRows;
-  const int64_t blocks = ceilDiv(std::min(chunkOf(shape), tilesOf(shape)),
-                                 width);
+  const int64_t blocks =
+      ceilDiv(std::min(chunkOf(shape), tilesOf(shape)), width);
   if (blocks * ceilDiv(plan.outChannels, plan.outBlock) < wantedTiles)
     plan.outBlock = kWinogradRows;
   return plan;
@@ -171,8 +170,7 @@ Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
         std::move(first));
     first = std::make_unique<WinogradStep>(
         call, plan, kernels.winogradInput,
-        plan.blocks * ceilDiv(plan.inChannels, plan.inBlock),
-        std::move(first));
+        plan.blocks * ceilDiv(plan.inChannels, plan.inBlock), std::move(first));
   }
   if (!first) // Nothing to compute.
     first = std::make_unique<WinogradStep>(call, plan, kernels.winogradInput, 0,
@@ -197,7 +195,7 @@ static void transformWeights(const float *weights, float (&points)[kPoints]) {
   constexpr double pp = p * p, qq = q * q;
   constexpr double ofP = 2 * pp * (pp - qq), ofQ = 2 * qq * (qq - pp);
   static constexpr double matrix[6][3] = {
-      {1 / (pp * qq), 0, 0},     {1 / ofP, p / ofP, pp / ofP},
+      {1 / (pp * qq), 0, 0},         {1 / ofP, p / ofP, pp / ofP},
       {1 / ofP, -p / ofP, pp / ofP}, {1 / ofQ, q / ofQ, qq / ofQ},
       {1 / ofQ, -q / ofQ, qq / ofQ}, {0, 0, 1},
   };
@@ -222,8 +220,8 @@ void cpu::packWinograd(const ConvShape &shape, const float *source,
   std::fill_n(target, count, 0.0f);
   for (int64_t out = 0; out < shape.outChannels; ++out) {
     // [OC/16][36][4][C][4]
-    float *group = target + out / kWinogradRows * kWinogradRows * kPoints *
-                                channels;
+    float *group =
+        target + out / kWinogradRows * kWinogradRows * kPoints * channels;
     const int64_t row = out % kWinogradRows;
     for (int64_t c = 0; c < channels; ++c) {
       float points[kPoints];

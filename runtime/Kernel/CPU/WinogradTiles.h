@@ -3,8 +3,8 @@
 // cpu.conv as F(4x4, 3x3): Lavin and Gray, Fast Algorithms for Convolutional
 // Neural Networks (2016), with the points 0, p, -p, q, -q and infinity, p = 5/8
 // and q = 3/2: of all eighths these lose least (with 1 and 2 the error is five
-// times that), and no factor of the inputs' is rounded. See Vector.h for who may
-// include it.
+// times that), and no factor of the inputs' is rounded. See Vector.h for who
+// may include it.
 //
 // A tile is 4x4 outputs, which need 6x6 inputs. The first kernel transforms
 // those of each input channel to 36 numbers; the second multiplies, for each of
@@ -53,8 +53,8 @@ inline TileBlock::TileBlock(const WinogradPlan &plan, int64_t block) {
   int64_t tile = plan.firstTile + begin;
   for (int place = 0; place < valid; ++runCount) {
     const int64_t column = tile % plan.tilesW, row = tile / plan.tilesW;
-    const auto count = static_cast<int>(
-        least<int64_t>(plan.tilesW - column, valid - place));
+    const auto count =
+        static_cast<int>(least<int64_t>(plan.tilesW - column, valid - place));
     runs[runCount] = {row / plan.tilesH, row % plan.tilesH, column, place,
                       count};
     place += count;
@@ -162,7 +162,8 @@ inline InputTransform::InputTransform(const WinogradPlan &plan,
       const int64_t left = x + column;
       piece.source = run.image * imageSize + y * plan.inW + left;
       piece.target = start + column;
-      piece.rowBegin = static_cast<int>(least<int64_t>(most<int64_t>(-y, 0), 6));
+      piece.rowBegin =
+          static_cast<int>(least<int64_t>(most<int64_t>(-y, 0), 6));
       piece.rowEnd = static_cast<int>(
           most<int64_t>(least<int64_t>(plan.inH - y, 6), piece.rowBegin));
       piece.isInside = left >= 0 && left + kLanes <= plan.inW;
@@ -276,6 +277,7 @@ inline void WinogradTile::multiply() const {
       microKernelOf<AForm::Columns, false>(kPanelRows, block.vectors);
   TileArguments t = {};
   t.aStride = kPanelRows;
+  t.aAhead = kPanelRows * channels;
   t.bStride = block.width;
   t.cStride = block.width;
   for (int64_t point = 0; point < 36; ++point) {
@@ -286,9 +288,9 @@ inline void WinogradTile::multiply() const {
       for (int64_t i = 0; i < count; i += kPanelRows) {
         const int64_t channel = channelBegin + i;
         const int64_t group = channel / kWinogradRows;
-        t.a = w + ((group * 36 + point) * kWinogradRows +
-                   channel % kWinogradRows) *
-                      channels +
+        t.a = w +
+              ((group * 36 + point) * kWinogradRows + channel % kWinogradRows) *
+                  channels +
               k * kPanelRows;
         t.c = sums + (point * count + i) * block.width;
         kernel(t);
@@ -330,12 +332,10 @@ WinogradTile::transformOutputs(int64_t channel,
 }
 
 /// The same by the definition.
-inline void
-WinogradTile::computeDirectly(int64_t channel,
-                              float (*rows)[4 * kMostTiles]) const {
+inline void WinogradTile::computeDirectly(int64_t channel,
+                                          float (*rows)[4 * kMostTiles]) const {
   const int64_t plane = plan.inH * plan.inW;
-  const float *weights = w + plan.directWeights +
-                         channel * plan.inChannels * 9;
+  const float *weights = w + plan.directWeights + channel * plan.inChannels * 9;
   for (int r = 0; r < block.runCount; ++r) {
     const TileRun &run = block.runs[r];
     for (int64_t at = 0; at < int64_t{16} * run.count; ++at) {
@@ -348,8 +348,8 @@ WinogradTile::computeDirectly(int64_t channel,
         for (int64_t tap = 0; tap < 9; ++tap) {
           const int64_t inY = top + tap / 3, inX = left + tap % 3;
           if (inY >= 0 && inY < plan.inH && inX >= 0 && inX < plan.inW)
-            sum += image[c * plane + inY * plan.inW + inX] *
-                   weights[c * 9 + tap];
+            sum +=
+                image[c * plane + inY * plan.inW + inX] * weights[c * 9 + tap];
         }
       rows[row][4 * run.first + column] = sum;
     }
@@ -367,11 +367,10 @@ inline void WinogradTile::write(int64_t channel,
     const int64_t columns =
         least<int64_t>(4 * run.count, plan.outW - 4 * run.column);
     for (int64_t row = 0; row < 4 && 4 * run.row + row < plan.outH; ++row) {
-      const int64_t at =
-          ((run.image * plan.outChannels + channel) * plan.outH + 4 * run.row +
-           row) *
-              plan.outW +
-          4 * run.column;
+      const int64_t at = ((run.image * plan.outChannels + channel) * plan.outH +
+                          4 * run.row + row) *
+                             plan.outW +
+                         4 * run.column;
       const float *source = rows[row] + 4 * run.first;
       for (int64_t j = 0; j < columns; j += kLanes) {
         const int64_t count = columns - j;
@@ -404,8 +403,8 @@ void runWinogradProduct(const WinogradPlan &plan, void *const *arguments,
                         int64_t begin, int64_t end) {
   alignas(64) float sums[kScratchBytes / sizeof(float)];
   auto *transformed = static_cast<float *>(arguments[5]);
-  const int64_t rows = (plan.outChannels + kWinogradRows - 1) / kWinogradRows *
-                       kWinogradRows;
+  const int64_t rows =
+      (plan.outChannels + kWinogradRows - 1) / kWinogradRows * kWinogradRows;
   for (int64_t tile = begin; tile < end; ++tile) {
     const TileBlock block(plan, tile % plan.blocks);
     const int64_t channel = tile / plan.blocks * plan.outBlock;

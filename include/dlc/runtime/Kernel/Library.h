@@ -72,7 +72,8 @@ struct LibraryEntry {
   /// expected and what was found. Null when prepare() is the only answer.
   bool (*isSupported)(const KernelCall &call, std::string &why) = nullptr;
   /// Values of the attribute `algorithm` besides none, for calls whose operand
-  /// is packed: other ways to compute the same within 2e-5 of the largest value.
+  /// is packed: other ways to compute the same within 2e-5 of the largest
+  /// value.
   std::span<const std::string_view> algorithms = {};
   /// Bytes of memory, of any content, that the call wants as a last output, a
   /// vector of bytes. Null when no call wants any.

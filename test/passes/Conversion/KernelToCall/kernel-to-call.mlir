@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s --convert-kernel-to-call | FileCheck %s
+// RUN: dlc-opt %s --convert-kernel-to-call=strict | FileCheck %s --check-prefix=STRICT
 // RUN: dlc-opt %s --convert-kernel-to-call --remarks-filter='convert-.*' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 // Kernels that a library has become calls of it; constant weights are packed.
 
@@ -12,6 +13,22 @@ kernel.func @conv(%x: tensor<1x16x8x8xf32>, %w: tensor<32x16x1x1xf32> {kernel.co
   %1 = graph.add %0, %r : tensor<1x32x8x8xf32>
   %2 = graph.relu %1 : tensor<1x32x8x8xf32>
   kernel.return %2 : tensor<1x32x8x8xf32>
+}
+
+// Of several algorithms the one of the least modelled time; its workspace is
+// the call's.
+// CHECK: kernel.library @winograd "cpu.conv" {algorithm = "winograd", group = 1 : i64, packed_shape = array<i64: 32, 32, 3, 3>, packed_w = 1 : i64} workspace(294912)
+// STRICT: kernel.library @winograd "cpu.conv" {group = 1 : i64, packed_shape = array<i64: 32, 32, 3, 3>, packed_w = 1 : i64} note
+kernel.func @winograd(%x: tensor<1x32x34x34xf32>, %w: tensor<32x32x3x3xf32> {kernel.constant}) -> tensor<1x32x32x32xf32> {
+  %0 = graph.conv %x, %w : (tensor<1x32x34x34xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x32x32xf32>
+  kernel.return %0 : tensor<1x32x32x32xf32>
+}
+
+// Few tiles and many channels: weights of 36 points would take longer to read.
+// CHECK: kernel.library @direct "cpu.conv" {group = 1 : i64, packed_shape = array<i64: 512, 512, 3, 3>, packed_w = 1 : i64} note
+kernel.func @direct(%x: tensor<1x512x9x9xf32>, %w: tensor<512x512x3x3xf32> {kernel.constant}) -> tensor<1x512x7x7xf32> {
+  %0 = graph.conv %x, %w : (tensor<1x512x9x9xf32>, tensor<512x512x3x3xf32>) -> tensor<1x512x7x7xf32>
+  kernel.return %0 : tensor<1x512x7x7xf32>
 }
 
 // Weights that are not known are not packed.

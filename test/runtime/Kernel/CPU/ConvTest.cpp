@@ -141,8 +141,7 @@ void makeWinograd(Call &call) {
   call.attributes.set("packed_w", int64_t{1});
   packW(call);
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
-  const auto bytes =
-      static_cast<int64_t>(entry->workspaceBytes(call.view()));
+  const auto bytes = static_cast<int64_t>(entry->workspaceBytes(call.view()));
   call.workspace = TensorType{DLC_I8, {bytes}};
 }
 
@@ -411,9 +410,8 @@ TEST(WinogradTest, EverySize) {
 }
 
 TEST(WinogradTest, PadsBatchesAndEpilogues) {
-  for (const Shape &pads :
-       {Shape{0, 0, 0, 0}, Shape{1, 0, 2, 3}, Shape{0, 5, 0, 0},
-        Shape{9, 2, 1, 14}})
+  for (const Shape &pads : {Shape{0, 0, 0, 0}, Shape{1, 0, 2, 3},
+                            Shape{0, 5, 0, 0}, Shape{9, 2, 1, 14}})
     for (const char *activation : kActivations)
       for (int form = 0; form < 4; ++form)
         checkWinograd({3,
@@ -471,8 +469,9 @@ TEST(WinogradTest, OutputMayBeTheResidual) {
   ASSERT_TRUE(prepareConv(call.view(), bestIsa(), kernel).isOk());
   std::vector<float> workspace(call.workspaceBytes() / sizeof(float));
   float *y = call.values[3].data();
-  void *arguments[] = {call.values[0].data(), call.values[1].data(),
-                       call.values[2].data(), y, y, workspace.data()};
+  void *arguments[] = {
+      call.values[0].data(), call.values[1].data(), call.values[2].data(), y, y,
+      workspace.data()};
   for (const PreparedKernel *step = kernel.get(); step; step = step->next())
     step->run(arguments, 0, step->tiles());
   EXPECT_LE(errorOf({y, y + call.values[3].size()}, expected), 4e-6);
