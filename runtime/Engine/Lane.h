@@ -138,9 +138,10 @@ struct Worker {
   pthread_t handle = {};             ///< To join it.
   CoreOperation *running = nullptr;  ///< Written by its own thread.
   CoreOperation *finished = nullptr; ///< Not yet retired. Its own.
-  /// Found nothing to run since `vainSince` operations had completed. Its own.
+  /// Found nothing to run since so many operations had completed, and since
+  /// that time in nanoseconds. Its own.
   bool isVain = false;
-  uint64_t vainSince = 0;
+  uint64_t vainSince = 0, vainFrom = 0;
   void *core = nullptr;
 };
 

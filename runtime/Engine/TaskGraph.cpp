@@ -57,6 +57,10 @@ Result<TaskGraph> TaskGraph::create(std::vector<std::string> names,
     if (!graph.predecessorCount[i])
       graph.roots.push_back(i);
   DLC_RETURN_IF_ERROR(graph.checkAcyclic());
+  graph.isChain = graph.roots.size() <= 1;
+  for (size_t i = 0; i != count; ++i)
+    if (graph.firstSuccessor[i + 1] - graph.firstSuccessor[i] > 1)
+      graph.isChain = false;
   return graph;
 }
 

@@ -350,7 +350,8 @@ Status TaskGraphRunner::run(TaskFunction function, void *context,
   std::copy(run.graph.roots.begin(), run.graph.roots.end(),
             run.queues[0].positions());
   run.queues[0].add<true>(run.graph.roots.size());
-  if (run.laneCount == 1 || count == 1)
+  // Others would find nothing in a chain, fall asleep, and be waited for.
+  if (run.laneCount == 1 || run.graph.isChain)
     run.runLane<false>(0);
   else
     run.workers->parallelFor(run.laneCount, UINT64_MAX,

@@ -51,14 +51,17 @@ void EngineCore::work(Worker &worker) {
   }
 }
 
-/// Whether others have run many operations since `worker` found none for the
-/// first time: they are short, and follow from each other. With the lock held.
+/// Whether others have run many short operations since `worker` found none:
+/// they follow from each other. With the lock held.
 bool EngineCore::isOutrun(Worker &worker) const {
-  constexpr uint64_t many = 64;
+  constexpr uint64_t many = 64, shortNanoseconds = 400;
   if (worker.isVain && numbers.completed - worker.vainSince < many)
     return false;
+  uint64_t now = nowNanoseconds();
+  bool areShort = now - worker.vainFrom < many * shortNanoseconds;
   worker.vainSince = numbers.completed;
-  return std::exchange(worker.isVain, true);
+  worker.vainFrom = now;
+  return std::exchange(worker.isVain, true) && areShort;
 }
 
 /// Stays away from the lock, and awake for nobody, for longer than many short

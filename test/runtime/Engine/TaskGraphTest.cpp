@@ -257,6 +257,39 @@ TEST(TaskGraph, TwoThreadsReallyShare) {
   }
 }
 
+TEST(TaskGraph, AChainStaysOnItsCaller) {
+  std::unique_ptr<WorkerPool> workers = makeWorkers(3);
+  TaskGraph graph = makeGraph(4, {{2, 0}, {0, 3}, {3, 1}});
+  TaskGraphRunner runner(graph, workers.get());
+  struct Calls {
+    WorkerPool &workers;
+    std::vector<uint32_t> order;
+    std::thread::id caller = std::this_thread::get_id();
+  } calls{*workers, {}};
+  for (int round = 1; round != 4; ++round) {
+    Status status = runner.run(
+        [](void *context, uint32_t task, unsigned lane) {
+          Calls &calls = *static_cast<Calls *>(context);
+          EXPECT_EQ(std::this_thread::get_id(), calls.caller);
+          EXPECT_EQ(lane, 0u);
+          calls.order.push_back(task);
+          // The pool is free for what tasks share: both tiles wait for each
+          // other.
+          std::atomic<int> inside = 0;
+          calls.workers.parallelFor(2, UINT64_MAX, [&](int64_t, int64_t) {
+            ++inside;
+            while (inside != 2)
+              std::this_thread::yield();
+          });
+          return Status::ok();
+        },
+        &calls);
+    EXPECT_TRUE(status.isOk());
+    EXPECT_EQ(calls.order, (std::vector<uint32_t>{2, 0, 3, 1}));
+    calls.order.clear();
+  }
+}
+
 TEST(TaskGraph, SleepingThreadsAreWoken) {
   // Long enough for idle threads to stop spinning.
   std::unique_ptr<WorkerPool> workers = makeWorkers(2);

@@ -60,6 +60,7 @@ private:
   std::vector<uint32_t> firstSuccessor, successors;
   std::vector<uint32_t> predecessorCount;
   std::vector<uint32_t> roots; ///< Descending: the last is taken first.
+  bool isChain = true;         ///< Never are two tasks ready.
 };
 
 /// What one run at a time of a graph needs.
@@ -75,7 +76,8 @@ public:
                                 uint64_t end);
 
   /// `graph` and `workers` are borrowed and outlive the runner. The caller of
-  /// run() and the workers share the tasks; without workers it is alone.
+  /// run() and the workers share the tasks; without workers, or when each task
+  /// follows the one before, it is alone.
   explicit TaskGraphRunner(const TaskGraph &graph,
                            WorkerPool *workers = nullptr);
   ~TaskGraphRunner();
