@@ -180,11 +180,20 @@ DLC_API DlcStatus dlcEngineDeleteVariable(DlcEngine engine,
 DLC_API DlcStatus dlcEngineVersion(DlcEngine engine, DlcVariable variable,
                                    uint64_t *version);
 
-/* An operation to push many times. Since 0.1 (unstable) */
+/* An operation to push many times. `function` must bear calls from several
+ * threads at once, unless it writes a variable. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineNewOperator(
     DlcEngine engine, DlcFunction function, void *data, DlcDataDestroy destroy,
     const DlcVariable *reads, int32_t readCount, const DlcVariable *writes,
     int32_t writeCount, const DlcPushOptions *options, DlcOperator *operation);
+
+/* The same for a function that only starts the work.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineNewAsyncOperator(
+    DlcEngine engine, DlcAsyncFunction function, void *data,
+    DlcDataDestroy destroy, const DlcVariable *reads, int32_t readCount,
+    const DlcVariable *writes, int32_t writeCount,
+    const DlcPushOptions *options, DlcOperator *operation);
 
 /* Forgets the operator after its last run. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineDeleteOperator(DlcEngine engine,

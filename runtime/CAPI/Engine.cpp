@@ -178,27 +178,53 @@ DlcStatus dlcEngineVersion(DlcEngine engine, DlcVariable variable,
   return nullptr;
 }
 
-DlcStatus dlcEngineNewOperator(DlcEngine engine, DlcFunction function,
-                               void *data, DlcDataDestroy destroy,
-                               const DlcVariable *reads, int32_t readCount,
-                               const DlcVariable *writes, int32_t writeCount,
-                               const DlcPushOptions *options,
-                               DlcOperator *operation) {
-  OwnedData owned(data, destroy);
-  if (!engine || !function || !operation)
+/// `function` is a SyncFunction or an AsyncFunction.
+template <typename Function>
+static DlcStatus
+newOperator(DlcEngine engine, Function function, const DlcVariable *reads,
+            int32_t readCount, const DlcVariable *writes, int32_t writeCount,
+            const DlcPushOptions *options, DlcOperator *operation) {
+  if (!engine || !function.function || !operation)
     return wrap(missing("an engine, a function and a place for the operator"));
   PushArguments arguments;
   if (Status status = arguments.read(*engine->engine, reads, readCount, writes,
                                      writeCount, options);
       !status.isOk())
     return wrap(std::move(status));
-  auto result = engine->engine->newOperator(
-      SyncFunction{function, std::move(owned)}, arguments.reads,
-      arguments.writes, arguments.options);
+  constexpr bool isAsync = std::is_same_v<Function, AsyncFunction>;
+  Task task;
+  if constexpr (isAsync)
+    task = Task::async(std::move(function));
+  else
+    task = Task::sync(std::move(function));
+  auto result =
+      engine->engine->newOperator(std::move(task), isAsync, arguments.reads,
+                                  arguments.writes, arguments.options);
   if (!result.isOk())
     return wrap(std::move(result.status()));
   *operation = {result->index, result->stamp};
   return nullptr;
+}
+
+DlcStatus dlcEngineNewOperator(DlcEngine engine, DlcFunction function,
+                               void *data, DlcDataDestroy destroy,
+                               const DlcVariable *reads, int32_t readCount,
+                               const DlcVariable *writes, int32_t writeCount,
+                               const DlcPushOptions *options,
+                               DlcOperator *operation) {
+  return newOperator(engine, SyncFunction{function, {data, destroy}}, reads,
+                     readCount, writes, writeCount, options, operation);
+}
+
+DlcStatus dlcEngineNewAsyncOperator(DlcEngine engine, DlcAsyncFunction function,
+                                    void *data, DlcDataDestroy destroy,
+                                    const DlcVariable *reads, int32_t readCount,
+                                    const DlcVariable *writes,
+                                    int32_t writeCount,
+                                    const DlcPushOptions *options,
+                                    DlcOperator *operation) {
+  return newOperator(engine, AsyncFunction{function, {data, destroy}}, reads,
+                     readCount, writes, writeCount, options, operation);
 }
 
 DlcStatus dlcEngineDeleteOperator(DlcEngine engine, DlcOperator operation) {

@@ -86,12 +86,18 @@ static void testEnds(DlcEngine engine) {
                                      &operation),
                 DLC_INVALID_ARGUMENT, bad[i].message);
     CHECK(ends == 300);
+    CHECK_ERROR(dlcEngineNewAsyncOperator(engine, completeTwice, &ends,
+                                          countEnds, bad[i].reads,
+                                          bad[i].readCount, bad[i].writes,
+                                          bad[i].writeCount, NULL, &operation),
+                DLC_INVALID_ARGUMENT, bad[i].message);
+    CHECK(ends == 400);
   }
   CHECK(operation.index == 7 && operation.stamp == 7);
   CHECK_ERROR(dlcEnginePushSync(engine, NULL, &ends, countEnds, cpu, NULL, 0, v,
                                 1, NULL),
               DLC_INVALID_ARGUMENT, "null");
-  CHECK(ends == 400);
+  CHECK(ends == 500);
   for (int i = 0; i != 2; ++i)
     CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, v[i]));
 }
@@ -171,6 +177,13 @@ static void testOperators(DlcEngine engine) {
               "operator");
   CHECK_OK(dlcEngineWaitForAll(engine));
   CHECK(count == 103);
+  CHECK_OK(dlcEngineNewAsyncOperator(engine, completeTwice, &count, countEnds,
+                                     NULL, 0, &x, 1, NULL, &operation));
+  for (int i = 0; i != 3; ++i)
+    CHECK_OK(dlcEnginePush(engine, operation, cpu, 0));
+  CHECK_OK(dlcEngineDeleteOperator(engine, operation));
+  CHECK_OK(dlcEngineWaitForAll(engine));
+  CHECK(count == 206);
   CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, x));
 }
 
