@@ -91,12 +91,10 @@ LogicalResult CompressOp::buildGradients(Gradients &gradients) {
     auto type = Formula::typeOf(getX());
     int64_t axis = getAxis() ? wrapAxis(*getAxis(), type.getRank()) : 0;
     int64_t extent = getAxis() ? type.getDimSize(axis) : type.getNumElements();
-    Value condition = getCondition();
-    int64_t more = extent - Formula::typeOf(condition).getNumElements();
+    int64_t more = extent - Formula::typeOf(getCondition()).getNumElements();
+    Value kept = f.cast(getCondition(), f.builder.getI64Type());
     if (more > 0)
-      condition = f.make<PadOp>(f.cast(condition, f.builder.getI64Type()),
-                                f.ints({0, more}), f.integer(0), f.ints(0));
-    Value kept = f.cast(condition, f.builder.getI64Type());
+      kept = f.make<PadOp>(kept, f.ints({0, more}), f.integer(0), f.ints(0));
     Value places = CumsumOp::create(f.builder, f.loc, kept, f.integer(0),
                                     /*exclusive=*/true, /*reverse=*/false);
     // -1 counts from the end.

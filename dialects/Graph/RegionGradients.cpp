@@ -308,8 +308,8 @@ static SampleAxis sampleAxis(Formula &f, RoiAlignOp op, bool ofRows,
 }
 
 namespace {
-/// All weighted elements that bins take the largest of: regions x (channels or
-/// 1) x bins x bins across x elements.
+/// All weighted elements that bins take the largest of: regions x channels x
+/// bins x bins across x elements.
 struct Candidates {
   Value places, weights, isCounted;
 };
@@ -348,16 +348,15 @@ static Candidates candidatesOf(Formula &f, RoiAlignOp op, int64_t down,
   weights = f.select(both(rows.isInside, columns.isInside), weights, 0);
   int64_t channels = Formula::typeOf(op.getX()).getDimSize(1);
   int64_t count = down * across * 4;
-  auto flat = [&](Value x, int64_t planes) {
-    SmallVector<int64_t> full = {regions, planes, bins, binsAcross,
-                                 down,    across, 4};
+  auto flat = [&](Value x) {
+    SmallVector<int64_t> full = {regions, channels, bins, binsAcross,
+                                 down,    across,   4};
     return f.reshape(f.expand(x, full),
-                     {regions, planes, bins, binsAcross, count});
+                     {regions, channels, bins, binsAcross, count});
   };
   Value batch = f.cast(op.getBatchIndices(), f.builder.getI64Type());
-  return {flat(placeIn(f, op.getX(), batch, row, column), channels),
-          flat(weights, channels),
-          flat(both(rows.isCounted, columns.isCounted), channels)};
+  return {flat(placeIn(f, op.getX(), batch, row, column)), flat(weights),
+          flat(both(rows.isCounted, columns.isCounted))};
 }
 
 static Value giveToLargest(Formula &f, RoiAlignOp op, Value g, int64_t down,

@@ -102,37 +102,41 @@ static Value ofOutput(LossContext &c) {
   return c.mean(c.output, countOf(c.shape));
 }
 
-/// The loss whose labels are from 0 to 1.
-static constexpr llvm::StringLiteral fractions = "binary-cross-entropy";
-
-static constexpr struct {
+static constexpr struct Loss {
   StringRef name;
   Build build;
   bool hasLabels;
+  bool hasFractions = false; ///< Labels are from 0 to 1.
 } losses[] = {
     {"softmax-cross-entropy", softmaxCrossEntropy, true},
-    {fractions, binaryCrossEntropy, true},
+    {"binary-cross-entropy", binaryCrossEntropy, true, true},
     {"mean-squared-error", meanSquaredError, true},
     {"mean-absolute-error", meanAbsoluteError, true},
     {"output", ofOutput, false},
 };
 
+static const Loss *find(StringRef name) {
+  for (const Loss &loss : losses)
+    if (loss.name == name)
+      return &loss;
+  return nullptr;
+}
+
 std::string dlc::training::lossNames() {
   std::string names;
-  for (auto [name, build, hasLabels] : losses)
-    names += (names.empty() ? "" : ", ") + name.str();
+  for (const Loss &loss : losses)
+    names += (names.empty() ? "" : ", ") + loss.name.str();
   return names;
 }
 
 bool dlc::training::lossHasFractions(StringRef name) {
-  return name == fractions;
+  const Loss *loss = find(name);
+  return loss && loss->hasFractions;
 }
 
 std::optional<bool> dlc::training::lossHasLabels(StringRef name) {
-  for (auto [known, build, hasLabels] : losses)
-    if (known == name)
-      return hasLabels;
-  return std::nullopt;
+  const Loss *loss = find(name);
+  return loss ? std::optional(loss->hasLabels) : std::nullopt;
 }
 
 BuiltLoss
@@ -150,12 +154,10 @@ dlc::training::buildLoss(GraphBuilder &b, StringRef name, Value output,
                 "loss is of, got " +
                 text);
   }
-  for (auto [known, build, hasLabels] : losses) {
-    if (known != name)
-      continue;
-    LossContext context{b, output, Ints(type.getShape()), addLabel};
-    Value loss = build(context);
-    return {loss ? b.cast(loss, b.f32()) : loss, context.classes};
-  }
-  return fail("expected loss " + lossNames() + ", got '" + name + "'");
+  const Loss *loss = find(name);
+  if (!loss)
+    return fail("expected loss " + lossNames() + ", got '" + name + "'");
+  LossContext context{b, output, Ints(type.getShape()), addLabel};
+  Value value = loss->build(context);
+  return {value ? b.cast(value, b.f32()) : value, context.classes};
 }

@@ -115,7 +115,21 @@ static SmallVector<Form> formsOf(TransposeOp transpose,
   return forms;
 }
 
-/// True unless the transpose moves elements in this form.
+/// What transposes that move elements move. Constants are transposed while
+/// compiling, and nothing is known of what has no rank.
+static bool isMoved(TransposeOp transpose) {
+  return rankOf(transpose.getX()) >= 0 && rankOf(transpose.getY()) >= 0 &&
+         !getConstantElements(transpose.getX());
+}
+
+/// What one of several equal transposes is equal in.
+using Moved = llvm::SetVector<std::pair<Value, Attribute>>;
+
+static void insert(Moved &moved, TransposeOp transpose) {
+  moved.insert({transpose.getX(), transpose.getPermAttr()});
+}
+
+/// True unless the transpose, which isMoved(), moves elements in this form.
 static bool isView(TransposeOp transpose, const Form &form,
                    const Layouts &layouts) {
   ArrayRef<Permutation> known = layouts.of(rankOf(transpose.getY()));
@@ -185,7 +199,7 @@ struct LayoutProblem {
   SmallVector<SmallVector<Form>> forms; ///< Of each operation.
   SmallVector<uint32_t> valueNodes, opNodes;
   /// What transposes move that have no other form.
-  layout::Cost unavoidable = 0;
+  Moved unavoidable;
 
 private:
   void addValues();
@@ -272,18 +286,18 @@ void LayoutProblem::addOperations() {
     forms.push_back(formsOf(op, layouts));
     opNodes.push_back(kNone);
     auto transpose = dyn_cast<TransposeOp>(op);
-    if (forms.back().size() == 1 && transpose &&
+    bool isMoving = transpose && isMoved(transpose);
+    if (isMoving && forms.back().size() == 1 &&
         !isView(transpose, forms.back().front(), layouts))
-      unavoidable =
-          std::min(layout::kForbidden, unavoidable + bytesOf(transpose.getX()));
+      insert(unavoidable, transpose);
     if (forms.back().size() > 1) {
       opNodes.back() = static_cast<uint32_t>(problem.nodes.size());
       std::vector<layout::Cost> costs;
       for (const Form &form : forms.back()) {
         // Row-major among equals; operands of lower rank are moved, too.
         layout::Cost cost = form.layout != 0;
-        if (transpose && !isView(transpose, form, layouts))
-          cost += bytesOf(transpose.getX());
+        if (isMoving && !isView(transpose, form, layouts))
+          cost = std::min(layout::kForbidden, cost + bytesOf(transpose.getX()));
         for (auto [k, operand] : llvm::enumerate(op->getOperands()))
           if (form.change && isData(op, k) && rankOf(operand) > 0 &&
               rankOf(operand) < rankOf(op->getResult(0)) &&
@@ -381,7 +395,8 @@ Value Rewrite::getOperand(OpOperand &operand, const Form &form, int64_t rank) {
 
 void Rewrite::build(Operation *op, const Form &form) {
   auto transpose = dyn_cast<TransposeOp>(op);
-  if (transpose && isView(transpose, form, decided.layouts)) {
+  if (transpose && isMoved(transpose) &&
+      isView(transpose, form, decided.layouts)) {
     made[transpose.getY()] = {form.layout,
                               get(transpose.getX(), form.operands[0])};
     return;
@@ -430,14 +445,15 @@ void Rewrite::run(Block &body) {
       graph.node(id)->erase();
 }
 
-/// Bytes that transposes move, each kind once for a value; `count` is how many
-/// there are.
-static layout::Cost bytesMoved(Block &body, unsigned &count) {
-  llvm::SetVector<std::pair<Value, Attribute>> moved;
+static Moved findMoved(Block &body) {
+  Moved moved;
   for (auto transpose : body.getOps<TransposeOp>())
-    if (rankOf(transpose.getX()) >= 0 && !getConstantElements(transpose.getX()))
-      moved.insert({transpose.getX(), transpose.getPermAttr()});
-  count = moved.size();
+    if (isMoved(transpose))
+      insert(moved, transpose);
+  return moved;
+}
+
+static layout::Cost bytesOf(const Moved &moved) {
   layout::Cost sum = 0;
   for (auto [value, perm] : moved)
     sum = std::min(layout::kForbidden, sum + bytesOf(value));
@@ -457,10 +473,10 @@ void AlterLayout::runOnOperation() {
   if (!function.getBody().hasOneBlock())
     return;
   Block &body = function.front();
-  unsigned countBefore = 0, countNow = 0;
-  layout::Cost before = bytesMoved(body, countBefore);
-  if (countBefore == 0)
+  Moved moved = findMoved(body);
+  if (moved.empty())
     return;
+  layout::Cost before = bytesOf(moved);
   analysis::IndexedGraph graph(body);
   LayoutProblem decided(body, graph);
   layout::Solution solution =
@@ -469,14 +485,14 @@ void AlterLayout::runOnOperation() {
     function.emitError("layouts: ") << *wrong;
     return signalPassFailure();
   }
-  if (solution.cost >= before - decided.unavoidable)
+  if (solution.cost >= before - bytesOf(decided.unavoidable))
     return;
   Rewrite(decided, solution.choices).run(body);
-  layout::Cost now = bytesMoved(body, countNow);
+  Moved left = findMoved(body);
   remark::passed(
       function.getLoc(),
       remark::RemarkOpts::name("AlterLayout").category("graph-alter-layout"))
       << remark::add("transposes of {0} values, {1} bytes, became {2}, {3} "
                      "bytes",
-                     countBefore, before, countNow, now);
+                     moved.size(), before, left.size(), bytesOf(left));
 }

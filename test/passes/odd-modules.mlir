@@ -25,6 +25,11 @@ func.func @main(%x: tensor<*xf32>) -> tensor<*xf32> {
   %1 = graph.exp %0 : tensor<*xf32>
   return %1 : tensor<*xf32>
 }
+func.func @turned(%x: tensor<*xf32>, %m: tensor<2x3xf32>) -> (tensor<*xf32>, tensor<3x2xf32>) {
+  %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<*xf32>) -> tensor<*xf32>
+  %1 = graph.transpose %m {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %0, %1 : tensor<*xf32>, tensor<3x2xf32>
+}
 
 //--- dynamic.mlir
 func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {

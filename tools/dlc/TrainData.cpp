@@ -52,30 +52,9 @@ std::vector<int64_t> TrainData::batchShape(const HostTensor &array,
   return shape;
 }
 
-/// Whether numberAt() knows the type.
-static bool isConvertible(rt::DataType type) {
-  switch (type) {
-  case DLC_F32:
-  case DLC_F64:
-  case DLC_F16:
-  case DLC_BF16:
-  case DLC_I64:
-  case DLC_I32:
-  case DLC_I16:
-  case DLC_I8:
-  case DLC_U32:
-  case DLC_U16:
-  case DLC_U8:
-  case DLC_BOOL:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /// Element `i` as a double, which holds every element of these types but large
-/// 64-bit integers.
-static double numberAt(const HostTensor &tensor, size_t i) {
+/// 64-bit integers; nullopt of other types.
+static std::optional<double> numberAt(const HostTensor &tensor, size_t i) {
   const void *data = tensor.data.data();
   switch (tensor.type) {
   case DLC_F32:
@@ -102,7 +81,7 @@ static double numberAt(const HostTensor &tensor, size_t i) {
   case DLC_BF16:
     return rt::floatFromBFloat16(static_cast<const uint16_t *>(data)[i]);
   default:
-    return NAN; // isConvertible() is false.
+    return std::nullopt;
   }
 }
 
@@ -121,12 +100,13 @@ void TrainData::convert(const std::string &name, const rt::TensorType &batch) {
                   rt::toString(rt::TensorType{tensor.type, tensor.shape})};
   if (tensor.type == type)
     return;
-  if (!isConvertible(tensor.type))
-    throw refuse(rt::toString(rt::TensorType{tensor.type, tensor.shape}));
   HostTensor converted = makeZeros({type, tensor.shape});
   size_t size = tensor.view().size();
   for (size_t i = 0; i != size; ++i) {
-    double value = numberAt(tensor, i);
+    std::optional<double> number = numberAt(tensor, i);
+    if (!number)
+      throw refuse(rt::toString(rt::TensorType{tensor.type, tensor.shape}));
+    double value = *number;
     // Of doubles, f32 takes the nearest; whole numbers must stay what they are.
     bool isExact = type == DLC_F32
                        ? std::isfinite(static_cast<float>(value))
@@ -143,6 +123,10 @@ void TrainData::convert(const std::string &name, const rt::TensorType &batch) {
   tensor = std::move(converted);
 }
 
+static std::string placeOf(int64_t example) {
+  return " in example " + std::to_string(example) + ", counted from 0";
+}
+
 void TrainData::checkClasses(const std::string &name, int64_t classes) const {
   const HostTensor &tensor = array(name);
   rt::TensorView view = tensor.view();
@@ -152,21 +136,18 @@ void TrainData::checkClasses(const std::string &name, int64_t classes) const {
     if (label < 0 || label >= classes)
       throw Failure{file + ": expected labels from 0 to " +
                     std::to_string(classes - 1) + " in '" + name + "', got " +
-                    std::to_string(label) + " in example " +
-                    std::to_string(i / each) + ", counted from 0"};
+                    std::to_string(label) + placeOf(i / each)};
   }
 }
 
 void TrainData::checkFractions(const std::string &name) const {
   const HostTensor &tensor = array(name);
-  rt::TensorView view = tensor.view();
-  int64_t size = view.size(), each = size / count;
+  int64_t size = tensor.view().size(), each = size / count;
   for (int64_t i = 0; i != size; ++i) {
-    float label = view.as<float>()[i];
+    double label = numberAt(tensor, i).value_or(NAN);
     if (!(label >= 0 && label <= 1))
       throw Failure{file + ": expected labels from 0 to 1 in '" + name +
-                    "', got " + std::to_string(label) + " in example " +
-                    std::to_string(i / each) + ", counted from 0"};
+                    "', got " + std::to_string(label) + placeOf(i / each)};
   }
 }
 
@@ -176,17 +157,15 @@ std::string TrainData::describeOthers(const std::string &name,
   int64_t size = tensor.view().size(), each = size / count, others = 0;
   std::string first;
   for (int64_t i = 0; i != size; ++i) {
-    double label = numberAt(tensor, i);
-    std::string place =
-        " in example " + std::to_string(i / each) + ", counted from 0";
+    double label = numberAt(tensor, i).value_or(NAN);
     if (label != std::trunc(label) || !(std::abs(label) < 0x1p53)) // NaN, too.
       throw Failure{file + ": expected classes from 0 to " +
                     std::to_string(classes - 1) + " in '" + name + "', got " +
-                    std::to_string(label) + place};
+                    std::to_string(label) + placeOf(i / each)};
     if (label >= 0 && label < static_cast<double>(classes))
       continue;
     if (others++ == 0)
-      first = std::to_string(static_cast<int64_t>(label)) + place;
+      first = std::to_string(static_cast<int64_t>(label)) + placeOf(i / each);
   }
   if (others == 0)
     return "";

@@ -32,7 +32,8 @@ public:
   void convert(const std::string &name, const rt::TensorType &batch);
   /// Throws where an element of the array, which is of i64, is no class.
   void checkClasses(const std::string &name, int64_t classes) const;
-  /// Throws where an element of the array, which is of f32, is not from 0 to 1.
+  /// Throws where an element of the array, which is of floats, is not from 0 to
+  /// 1.
   void checkFractions(const std::string &name) const;
   /// "3 of 43 labels ... are no class ...": of the whole numbers of the array,
   /// of i64 or f32, which a layer may ignore. Empty where there are none such.

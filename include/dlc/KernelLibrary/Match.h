@@ -31,10 +31,10 @@ struct Match {
   std::optional<unsigned> inPlaceOperand;
 };
 
-/// The call that computes exactly `group`: operations in order, the first an
-/// anchor, each later one an epilogue of the one before; the group's result is
-/// that of its last operation. Nullopt when no library has one; then `why`
-/// says what was in the way.
+/// The call that computes exactly `group`, operations in order: transposes of a
+/// product's operands, an anchor, and epilogues, each of the one before; the
+/// group's result is that of its last operation. Nullopt when no library has
+/// one; then `why` says what was in the way.
 std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
                                 std::string *why = nullptr);
 

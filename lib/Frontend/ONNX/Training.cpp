@@ -15,32 +15,42 @@ using llvm::SmallVector;
 using llvm::StringRef;
 using mlir::Value;
 
-/// Operands of floats that say how to compute, or have no gradient because what
-/// depends on them is not of floats. All others are computed with.
-static bool isSetting(StringRef type, unsigned operand) {
-  using Operands = SmallVector<unsigned, 3>;
-  static const llvm::StringMap<Operands> settings = {
+using Operands = SmallVector<unsigned, 3>;
+
+static bool isIn(const llvm::StringMap<Operands> &operands, StringRef type,
+                 unsigned operand) {
+  auto found = operands.find(type);
+  return found != operands.end() && llvm::is_contained(found->second, operand);
+}
+
+/// Operands of floats that say how to compute.
+static bool saysHow(StringRef type, unsigned operand) {
+  static const llvm::StringMap<Operands> operands = {
       {"DequantizeLinear", {1}},
       {"Dropout", {1}},
-      {"Equal", {0, 1}},
-      {"Greater", {0, 1}},
-      {"GreaterOrEqual", {0, 1}},
-      {"Less", {0, 1}},
-      {"LessOrEqual", {0, 1}},
       {"MaxRoiPool", {1}},
       {"NegativeLogLikelihoodLoss", {2}},
-      {"NonMaxSuppression", {0, 1}},
       {"OneHot", {1, 2}},
       {"QLinearConv", {1, 4, 6}},
       {"QLinearMatMul", {1, 4, 6}},
-      {"QuantizeLinear", {0, 1}},
+      {"QuantizeLinear", {1}},
       {"Resize", {1, 2}},
       {"RoiAlign", {1}},
       {"STFT", {2}},
       {"SoftmaxCrossEntropyLoss", {2}},
       {"Upsample", {1}}};
-  auto found = settings.find(type);
-  return found != settings.end() && llvm::is_contained(found->second, operand);
+  return isIn(operands, type, operand);
+}
+
+/// Operands of floats that have no gradient because what depends on them is not
+/// of floats.
+static bool hasNoGradient(StringRef type, unsigned operand) {
+  static const llvm::StringMap<Operands> operands = {
+      {"Equal", {0, 1}},          {"Greater", {0, 1}},
+      {"GreaterOrEqual", {0, 1}}, {"Less", {0, 1}},
+      {"LessOrEqual", {0, 1}},    {"NonMaxSuppression", {0, 1}},
+      {"QuantizeLinear", {0}}};
+  return isIn(operands, type, operand);
 }
 
 static bool isFloat(const Tensor &tensor) {
@@ -98,37 +108,71 @@ static bool mayTrain(const Tensor &tensor,
          !llvm::is_contained(tensor.dims, 0);
 }
 
-/// The first node of which an initializer is a setting, by its name.
-static llvm::DenseMap<StringRef, const Node *>
-findSettings(const Graph &graph) {
-  llvm::DenseMap<StringRef, const Node *> settings;
+using ReaderByName = llvm::DenseMap<StringRef, const Node *>;
+
+/// Initializers, and what depends on nothing else.
+static llvm::DenseSet<StringRef> findConstants(const Graph &graph) {
+  llvm::DenseSet<StringRef> constants = {""}; // An operand that is left out.
+  for (const Tensor &tensor : graph.initializers)
+    constants.insert(tensor.name);
   for (const Node &node : graph.nodes)
+    if (llvm::all_of(node.inputs, [&](std::string_view name) {
+          return constants.contains(name);
+        }))
+      constants.insert(node.outputs.begin(), node.outputs.end());
+  return constants;
+}
+
+/// What is no parameter, and a node that makes it none: one that takes it, or
+/// a constant which depends on it, as the way to compute; or one that has no
+/// gradient by it, where all its readers are such.
+static ReaderByName findSettings(const Graph &graph) {
+  const llvm::DenseSet<StringRef> constants = findConstants(graph);
+  ReaderByName settings, unmoved;
+  llvm::DenseSet<StringRef> computedWith;
+  for (const Node &node : llvm::reverse(graph.nodes)) {
+    const Node *by = nullptr;
+    for (std::string_view output : node.outputs)
+      if (!output.empty() && constants.contains(output) && !by)
+        by = settings.lookup(output);
     for (auto [i, input] : llvm::enumerate(node.inputs))
-      if (isSetting(node.type, i))
-        settings.try_emplace(input, &node);
+      if (by || saysHow(node.type, i))
+        settings.try_emplace(input, by ? by : &node);
+      else if (hasNoGradient(node.type, i))
+        unmoved.try_emplace(input, &node);
+      else
+        computedWith.insert(input);
+  }
+  for (auto [name, node] : unmoved)
+    if (!computedWith.contains(name))
+      settings.try_emplace(name, node);
   return settings;
 }
 
-llvm::DenseSet<StringRef> dlc::onnx::findParameters(const Graph &graph) {
-  llvm::DenseSet<StringRef> found, weights = findWeights(graph);
-  llvm::DenseMap<StringRef, const Node *> settings = findSettings(graph);
-  for (const Tensor &tensor : graph.initializers)
-    if (mayTrain(tensor, weights) && !settings.contains(tensor.name))
-      found.insert(tensor.name);
-  return found;
+namespace {
+struct Parameters {
+  llvm::DenseSet<StringRef> names;
+  ReaderByName settings; ///< What else may train, by the rule for weights.
+};
+} // namespace
+
+static Parameters sortInitializers(const Graph &graph) {
+  Parameters sorted;
+  const llvm::DenseSet<StringRef> weights = findWeights(graph);
+  const ReaderByName settings = findSettings(graph);
+  for (const Tensor &tensor : graph.initializers) {
+    if (!mayTrain(tensor, weights))
+      continue;
+    if (const Node *node = settings.lookup(tensor.name))
+      sorted.settings[tensor.name] = node;
+    else
+      sorted.names.insert(tensor.name);
+  }
+  return sorted;
 }
 
-/// Says which floats are no parameters, though more than one number.
-static void remarkSettings(const Graph &graph, mlir::Location loc) {
-  llvm::DenseSet<StringRef> weights = findWeights(graph);
-  llvm::DenseMap<StringRef, const Node *> settings = findSettings(graph);
-  for (const Tensor &tensor : graph.initializers)
-    if (const Node *node = settings.lookup(tensor.name);
-        node && mayTrain(tensor, weights))
-      mlir::emitRemark(loc)
-          << "initializer '" << StringRef(tensor.name)
-          << "' is no parameter: it says how to compute "
-          << StringRef(node->type) << ", or has no gradient there";
+llvm::DenseSet<StringRef> dlc::onnx::findParameters(const Graph &graph) {
+  return sortInitializers(graph).names;
 }
 
 /// Gives each parameter an argument, with its value in the file.
@@ -136,10 +180,14 @@ bool ModelImporter::addParameters(const Graph &graph, mlir::Block *body,
                                   Scope &scope,
                                   SmallVector<mlir::Attribute> &attributes) {
   mlir::OpBuilder &ops = builder.opBuilder();
-  llvm::DenseSet<StringRef> parameters = findParameters(graph);
-  remarkSettings(graph, builder.location());
+  const Parameters parameters = sortInitializers(graph);
   for (const Tensor &tensor : graph.initializers) {
-    if (!parameters.contains(tensor.name))
+    if (const Node *node = parameters.settings.lookup(tensor.name))
+      mlir::emitRemark(builder.location())
+          << "initializer '" << StringRef(tensor.name)
+          << "' is no parameter: it says how to compute "
+          << StringRef(node->type) << ", or has no gradient there";
+    if (!parameters.names.contains(tensor.name))
       continue;
     // What stands for it may be another.
     Value constant = importTensor(*scope.initializers.lookup(tensor.name));

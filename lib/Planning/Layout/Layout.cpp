@@ -224,16 +224,18 @@ bool Reduction::branch(uint32_t node, const std::vector<uint32_t> &order,
                        uint32_t branches) {
   bool triedAll = true;
   Cost least = kForbidden;
+  std::vector<uint32_t> best;
   for (uint32_t choice : order) {
     Reduction way = *this;
     way.fix(node, choice);
     triedAll &= way.solve(branches / static_cast<uint32_t>(order.size()));
     Cost cost = costOf(problem, way.choices);
-    if (choices.empty() || cost < least) {
+    if (best.empty() || cost < least) {
       least = cost;
-      choices = std::move(way.choices);
+      best = std::move(way.choices);
     }
   }
+  choices = std::move(best);
   return triedAll;
 }
 

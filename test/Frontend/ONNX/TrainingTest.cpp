@@ -190,6 +190,35 @@ TEST(TrainingTest, SaysWhichInitializersAreSettings) {
       << imported.messages;
 }
 
+/// What only constants lead to a setting from is one, too.
+TEST(TrainingTest, FollowsSettingsToInitializers) {
+  Model model;
+  model.weights("one", {2}).weights("two", {2}).weights("w", {2});
+  model.add(
+      node("Concat", {"one", "two"}, "scales")
+          .bytes(5, Message().bytes(1, "axis").integer(3, 0).integer(20, 2)));
+  model.add(node("Mul", {"x", "w"}, "m"));
+  model.add(node("Resize", {"m", "", "scales"}, "y"));
+  model.port(11, "x", {1, 1, 2, 2}).port(12, "y", {1, 1, 2, 2});
+  Imported imported(model);
+  EXPECT_EQ(imported.parameters, (Names{"w"}));
+}
+
+/// A comparison has no gradient and takes none from others.
+TEST(TrainingTest, ComparesParameters) {
+  Model model;
+  model.weights("w", {2}).weights("limit", {2});
+  model.add(node("Greater", {"w", "limit"}, "c"));
+  model.add(node("Mul", {"x", "w"}, "m"));
+  model.add(node("Where", {"c", "m", "x"}, "y"));
+  model.port(11, "x", {3, 2}).port(12, "y", {3, 2});
+  Imported imported(model);
+  EXPECT_EQ(imported.parameters, (Names{"w"}));
+  EXPECT_NE(imported.messages.find("initializer 'limit' is no parameter"),
+            std::string::npos)
+      << imported.messages;
+}
+
 /// A statistic that is computed has no place for a new value.
 TEST(TrainingTest, SaysWhichStatisticsKeepTheirValues) {
   Model model;

@@ -133,3 +133,20 @@ func.func @dynamic(%x: tensor<?x8xf32>) -> tensor<?xf32> {
   %y = graph.reduce_sum %2, %i1 {keepdims = false} : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// More permutations than a rank has layouts: those that are left out move what
+// they move, twice the same once, and the gain of the others is not refused.
+// CHECK-LABEL: func.func @many
+// CHECK: %[[R:.*]] = graph.relu %{{.*}} : tensor<2x3x4x5xf32>
+// CHECK: graph.exp %[[R]]
+func.func @many(%x: tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<3x2x5x4xf32>, tensor<3x2x5x4xf32>, tensor<4x2x3x5xf32>, tensor<2x4x3x5xf32>) {
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x3x4x5xf32>) -> tensor<2x4x5x3xf32>
+  %1 = graph.relu %0 : tensor<2x4x5x3xf32>
+  %2 = graph.exp %1 : tensor<2x4x5x3xf32>
+  %3 = graph.transpose %2 {perm = array<i64: 0, 3, 1, 2>} : (tensor<2x4x5x3xf32>) -> tensor<2x3x4x5xf32>
+  %4 = graph.transpose %x {perm = array<i64: 2, 0, 1, 3>} : (tensor<2x3x4x5xf32>) -> tensor<4x2x3x5xf32>
+  %5 = graph.transpose %x {perm = array<i64: 1, 0, 3, 2>} : (tensor<2x3x4x5xf32>) -> tensor<3x2x5x4xf32>
+  %6 = graph.transpose %x {perm = array<i64: 1, 0, 3, 2>} : (tensor<2x3x4x5xf32>) -> tensor<3x2x5x4xf32>
+  %7 = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x4x5xf32>) -> tensor<2x4x3x5xf32>
+  return %3, %5, %6, %4, %7 : tensor<2x3x4x5xf32>, tensor<3x2x5x4xf32>, tensor<3x2x5x4xf32>, tensor<4x2x3x5xf32>, tensor<2x4x3x5xf32>
+}
