@@ -110,6 +110,7 @@ struct alignas(64) Lane {
   /// of the key, which pushers read.
   alignas(64) ReadyQueue ready;
   std::atomic<uint32_t> readyCount = 0;
+  uint64_t completed = 0; ///< Operations. Guarded by the core's lock.
 
   /// Threads that run operations hold a permit; one whose operation waits
   /// inside gives it back. Below 0: so many give theirs up when they can.
@@ -138,8 +139,8 @@ struct Worker {
   pthread_t handle = {};             ///< To join it.
   CoreOperation *running = nullptr;  ///< Written by its own thread.
   CoreOperation *finished = nullptr; ///< Not yet retired. Its own.
-  /// Found nothing to run since so many operations had completed, and since
-  /// that time in nanoseconds. Its own.
+  /// Found nothing to run since so many operations of its lane had completed,
+  /// and since that time in nanoseconds. Its own.
   bool isVain = false;
   uint64_t vainSince = 0, vainFrom = 0;
   void *core = nullptr;

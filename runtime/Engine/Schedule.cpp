@@ -354,6 +354,7 @@ void EngineCore::retire(CoreOperation &operation) {
     hasFreedBytes = true;
   }
   ++numbers.completed;
+  ++lanes[operation.lane]->completed;
   retiredSlots += operation.slots;
   pool.give(&operation);
   finishWaiters();

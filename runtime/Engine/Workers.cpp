@@ -51,15 +51,16 @@ void EngineCore::work(Worker &worker) {
   }
 }
 
-/// Whether others have run many short operations since `worker` found none:
-/// they follow from each other. With the lock held.
+/// Whether others have run many short operations of the lane since `worker`
+/// found none: they follow from each other. With the lock held.
 bool EngineCore::isOutrun(Worker &worker) const {
   constexpr uint64_t many = 64, shortNanoseconds = 400;
-  if (worker.isVain && numbers.completed - worker.vainSince < many)
+  uint64_t completed = worker.lane->completed;
+  if (worker.isVain && completed - worker.vainSince < many)
     return false;
   uint64_t now = nowNanoseconds();
   bool areShort = now - worker.vainFrom < many * shortNanoseconds;
-  worker.vainSince = numbers.completed;
+  worker.vainSince = completed;
   worker.vainFrom = now;
   return std::exchange(worker.isVain, true) && areShort;
 }
