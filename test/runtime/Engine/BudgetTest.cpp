@@ -6,8 +6,6 @@
 #include "EngineTesting.h"
 
 #include <chrono>
-#include <deque>
-#include <mutex>
 
 using namespace dlc::rt;
 using namespace dlc::rt::test;
@@ -95,45 +93,28 @@ TEST_P(Budgets, OperationsPushBeyondTheBudget) {
 TEST_P(Budgets, APushIntoTheLastPlaceReturns) {
   EngineOptions options = GetParam();
   options.maxOperations = options.queueSlots = 16;
-  auto engine = makeEngine(options);
-  std::mutex mutex; // Guards the completions.
-  std::deque<Completion> completions;
-  auto push = [&] {
-    EXPECT_OK(engine->pushAsync(
-        [&](Completion done) {
-          std::lock_guard guard(mutex);
-          completions.push_back(std::move(done));
-        },
-        cpu, {}, {}));
-  };
-  auto completeOne = [&] {
-    std::unique_lock guard(mutex);
-    Completion first = std::move(completions.front());
-    completions.pop_front();
-    guard.unlock();
-    EXPECT_OK(first.complete(Status::ok()));
-  };
-  auto started = [&] {
-    std::lock_guard guard(mutex);
-    return completions.size();
-  };
-  for (int i = 0; i != 16; ++i)
-    push();
-  until([&] { return started() == 16; });
-  for (int i = 0; i != 3; ++i) {
+  for (int milliseconds : {0, 1, 3}) {
+    auto engine = makeEngine(options);
+    Variable x = makeVariables(*engine, 1)[0];
+    Gate first, second;
+    auto push = [&](const Gate *gate) {
+      EXPECT_OK(engine->pushSync([gate] { gate->pass(); }, cpu, {}, {x}));
+    };
+    push(&first);
+    for (int i = 1; i != 16; ++i)
+      push(&second);
     std::atomic<bool> isBegun = false;
     std::thread pusher([&] {
       isBegun = true;
-      push();
+      push(&second);
+      second.open();
     });
     until([&] { return isBegun.load(); });
-    // Mostly longer than it looks for room before it sleeps.
-    std::this_thread::sleep_for(std::chrono::milliseconds(i));
-    completeOne();
+    // So that it mostly looks for room, sleeps for much, or for any.
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    first.open();
     pusher.join();
-    until([&] { return started() == 16; });
+    EXPECT_OK(engine->waitForAll());
+    EXPECT_EQ(engine->statistics().completed, 17u);
   }
-  while (started())
-    completeOne();
-  EXPECT_OK(engine->waitForAll());
 }
