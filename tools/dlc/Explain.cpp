@@ -92,6 +92,18 @@ static const char *memoryOf(const abi::Program &program,
   return "";
 }
 
+/// Its name, and the algorithm where the entry has several.
+static std::string describe(const abi::Kernel &kernel) {
+  std::string text = kernel.name()->str();
+  for (unsigned i = 0; kernel.attributes() && i < kernel.attributes()->size();
+       ++i) {
+    const abi::Attribute &attribute = *kernel.attributes()->Get(i);
+    if (attribute.name()->string_view() == "algorithm" && attribute.s())
+      text += " (" + attribute.s()->str() + ")";
+  }
+  return text;
+}
+
 static std::vector<LaunchReport> collect(const abi::Program &program,
                                          const std::vector<uint64_t> &times) {
   std::vector<LaunchReport> reports;
@@ -101,7 +113,7 @@ static std::vector<LaunchReport> collect(const abi::Program &program,
     const abi::Kernel &kernel = *program.kernels()->Get(launch.kernel());
     LaunchReport report;
     report.label = launch.label() ? launch.label()->str() : "";
-    report.kernel = kernel.name()->str();
+    report.kernel = describe(kernel);
     report.kind = abi::EnumNameKernelKind(kernel.kind());
     report.note = kernel.note() ? kernel.note()->str() : "";
     report.memory = memoryOf(program, launch);

@@ -192,7 +192,7 @@ FiveArguments::FiveArguments(const KernelCall &call)
     : inputs(static_cast<int64_t>(call.inputs.size())), bias(hasBias(call)),
       residual(hasResidual(call)) {}
 
-void FiveArguments::fill(void *const *arguments, void *(&five)[5]) const {
+void FiveArguments::fill(void *const *arguments, void **five) const {
   five[0] = arguments[0];
   five[1] = arguments[1];
   five[2] = bias ? arguments[2] : nullptr;

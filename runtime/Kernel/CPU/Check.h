@@ -51,7 +51,7 @@ uint64_t bytesOf(const KernelCall &call);
 /// where an operand is absent.
 struct FiveArguments {
   FiveArguments(const KernelCall &call);
-  void fill(void *const *arguments, void *(&five)[5]) const;
+  void fill(void *const *arguments, void **five) const;
   int64_t inputs;
   bool bias, residual;
 };

@@ -127,7 +127,7 @@ public:
 
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *all[6];
-    arguments.fill(given, *reinterpret_cast<void *(*)[5]>(&all));
+    arguments.fill(given, all);
     all[5] = given[arguments.inputs + 1];
     function(plan, all, begin, end);
   }
