@@ -3,6 +3,7 @@
 // The dialect itself: its operations, attributes of functions, interfaces.
 
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/OperandTypes.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Training.h"
 
@@ -26,6 +27,7 @@ void GraphDialect::initialize() {
   addIndexingOps();
   addSequenceOps();
   addStructureOps();
+  attachOperandTypes(getContext());
 }
 
 StringRef dlc::graph::stringifyFusionKind(FusionKind kind) {

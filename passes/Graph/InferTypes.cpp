@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// graph-infer-types: one walk in program order, carrying what is known of
-// values beside the types.
+// graph-infer-types: walks in program order, carrying what is known of values
+// beside the types, and back from results to operands, until neither says more.
 
+#include "dlc/dialects/Graph/OperandTypes.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Ports.h"
 #include "dlc/passes/Graph/Evaluate.h"
 #include "dlc/passes/Graph/Passes.h"
 
@@ -173,30 +175,75 @@ static LogicalResult inferOperation(Operation *op, Knowledge &knowledge,
   return success();
 }
 
-/// Removes the names of dimensions that turned out static.
-static void dropNames(func::FuncOp function, unsigned result, Type type) {
-  auto dims =
-      function.getResultAttrOfType<ArrayAttr>(result, GraphDialect::kDimsAttr);
+//===----------------------------------------------------------------------===//
+// Backward
+//===----------------------------------------------------------------------===//
+
+/// Types that operations demand of their operands, from the last operation to
+/// the first, down to the function's arguments but those that a result updates,
+/// which keeps their type. What nobody reads need not run and demands nothing.
+/// True when a type changed.
+static bool inferBackward(func::FuncOp function, int64_t &refined) {
+  if (!function.getBody().hasOneBlock())
+    return false;
+  SmallVector<BlockArgument> updated = findUpdates(function);
+  auto mayRefineOperand = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return mayRefine(value) &&
+           !(argument && llvm::is_contained(updated, argument));
+  };
+  int64_t before = refined;
+  for (Operation &op : llvm::reverse(function.getBody().front()))
+    if (isComputed(&op) && !op.use_empty())
+      refined += refineOperands(&op, mayRefineOperand);
+  return refined != before;
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+/// The names of dimensions without those that turned out static; null where
+/// there are none.
+static ArrayAttr withoutStatic(Attribute attribute, Type type) {
+  auto dims = dyn_cast_or_null<ArrayAttr>(attribute);
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!dims || !tensor || static_cast<int64_t>(dims.size()) != tensor.getRank())
-    return;
+    return {};
   SmallVector<Attribute> names(dims.begin(), dims.end());
   for (int64_t i = 0; i < tensor.getRank(); ++i)
     if (!tensor.isDynamicDim(i))
-      names[i] = StringAttr::get(function.getContext(), "");
-  function.setResultAttr(result, GraphDialect::kDimsAttr,
-                         ArrayAttr::get(function.getContext(), names));
+      names[i] = StringAttr::get(type.getContext(), "");
+  return ArrayAttr::get(type.getContext(), names);
 }
 
 static void refineSignature(func::FuncOp function) {
   auto results = llvm::to_vector(function.getBody().getOps<func::ReturnOp>());
   if (results.size() != 1)
     return;
+  constexpr llvm::StringLiteral key = GraphDialect::kDimsAttr;
+  TypeRange arguments = function.getBody().front().getArgumentTypes();
   TypeRange types = results.front().getOperandTypes();
+  for (auto [i, type] : llvm::enumerate(arguments))
+    if (ArrayAttr names = withoutStatic(function.getArgAttr(i, key), type))
+      function.setArgAttr(i, key, names);
   for (auto [i, type] : llvm::enumerate(types))
-    dropNames(function, i, type);
-  function.setType(FunctionType::get(function.getContext(),
-                                     function.getArgumentTypes(), types));
+    if (ArrayAttr names = withoutStatic(function.getResultAttr(i, key), type))
+      function.setResultAttr(i, key, names);
+  function.setType(FunctionType::get(function.getContext(), arguments, types));
+}
+
+/// Counts results whose shape is not known.
+static int64_t countDynamic(func::FuncOp function) {
+  int64_t dynamic = 0;
+  function.walk([&](Operation *op) {
+    if (isComputed(op))
+      dynamic += llvm::count_if(op->getResultTypes(), [](Type type) {
+        auto tensor = dyn_cast<RankedTensorType>(type);
+        return !tensor || !tensor.hasStaticShape();
+      });
+  });
+  return dynamic;
 }
 
 namespace {
@@ -205,27 +252,26 @@ struct InferTypes : dlc::graph::impl::InferTypesPassBase<InferTypes> {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    Knowledge knowledge;
-    int64_t refined = 0, dynamic = 0;
-    WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!isComputed(op))
-        return WalkResult::advance();
-      if (failed(inferOperation(op, knowledge, refined)))
-        return WalkResult::interrupt();
-      dynamic += llvm::count_if(op->getResultTypes(), [](Type type) {
-        auto tensor = dyn_cast<RankedTensorType>(type);
-        return !tensor || !tensor.hasStaticShape();
-      });
-      return WalkResult::advance();
-    });
-    if (result.wasInterrupted())
-      return signalPassFailure();
+    int64_t refined = 0;
+    do {
+      Knowledge knowledge;
+      WalkResult result =
+          function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+            return !isComputed(op) ||
+                           succeeded(inferOperation(op, knowledge, refined))
+                       ? WalkResult::advance()
+                       : WalkResult::interrupt();
+          });
+      if (result.wasInterrupted())
+        return signalPassFailure();
+      // Types become more precise only, so this ends.
+    } while (inferBackward(function, refined));
     refineSignature(function);
     remark::analysis(function.getLoc(), remark::RemarkOpts::name("InferTypes")
                                             .category("graph-infer-types")
                                             .function(function.getName()))
         << remark::metric("Refined", refined)
-        << remark::metric("Dynamic", dynamic);
+        << remark::metric("Dynamic", countDynamic(function));
   }
 };
 } // namespace

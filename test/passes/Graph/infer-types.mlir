@@ -13,10 +13,12 @@ func.func @chain(%x: tensor<8x16xf32>, %w: tensor<16x10xf32>) -> tensor<?x?xf32>
 
 // -----
 
-// The declared type knows a dimension that the rule cannot.
+// The declared type knows a dimension that the rule cannot, and the argument has
+// it then.
 // CHECK-LABEL: func.func @merge
+// CHECK-SAME: (%{{.*}}: tensor<8x16xf32>)
 func.func @merge(%x: tensor<?x16xf32>) -> tensor<8x?xf32> {
-  // CHECK: graph.relu {{.*}} (tensor<?x16xf32>) -> tensor<8x16xf32>
+  // CHECK: graph.relu {{.*}} : tensor<8x16xf32>
   %0 = graph.relu %x : (tensor<?x16xf32>) -> tensor<8x?xf32>
   return %0 : tensor<8x?xf32>
 }
@@ -95,4 +97,79 @@ func.func @contradiction(%x: tensor<2x3xf32>, %z: tensor<4xf32>) -> tensor<*xf32
   // expected-error @+1 {{'graph.reshape' op expected a shape for the elements of 4xf32: 4 can't be arranged as 6}}
   %y = graph.reshape %z, %s : (tensor<4xf32>, tensor<2xi64>) -> tensor<*xf32>
   return %y : tensor<*xf32>
+}
+
+// -----
+
+// Back from a result and from the other operand: a matrix product.
+// CHECK-LABEL: func.func @product
+// CHECK-SAME: (%{{.*}}: tensor<8x16xf32>, %{{.*}}: tensor<16x4xf32>) -> tensor<8x4xf32>
+func.func @product(%x: tensor<?x?xf32>, %w: tensor<16x?xf32>) -> tensor<8x4xf32> {
+  // CHECK: graph.matmul {{.*}} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %y = graph.matmul %x, %w : (tensor<?x?xf32>, tensor<16x?xf32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
+// Ranks and channels of a grouped convolution and a normalisation, through an
+// activation; what images are large is not told.
+// CHECK-LABEL: func.func @channels
+// CHECK-SAME: (%{{.*}}: tensor<?x6x?x?xf32>, %{{.*}}: tensor<4x3x3x3xf32>, %{{.*}}: tensor<4xf32>, %{{.*}}: tensor<4xf32>) -> tensor<?x4x?x?xf32>
+func.func @channels(%x: tensor<*xf32>, %w: tensor<?x3x3x3xf32>, %b: tensor<*xf32>, %s: tensor<4xf32>) -> tensor<*xf32> {
+  %0 = graph.conv %x, %w, %b {group = 2 : i64} : (tensor<*xf32>, tensor<?x3x3x3xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %1 = graph.relu %0 : tensor<*xf32>
+  %2 = graph.batch_norm %1, %s, %s, %s, %s : (tensor<*xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}
+
+// -----
+
+// Of operands that broadcast: 1 where the result is 1, and what only one of
+// them can give. Either of two may have the last dimension.
+// CHECK-LABEL: func.func @broadcast
+// CHECK-SAME: (%{{.*}}: tensor<1x?x7xf32>, %{{.*}}: tensor<5x?xf32>) -> tensor<1x5x7xf32>
+func.func @broadcast(%x: tensor<?x?x7xf32>, %y: tensor<?x?xf32>) -> tensor<1x5x7xf32> {
+  %c = graph.constant dense<0.0> : tensor<1x7xf32>
+  %0 = graph.add %x, %c : (tensor<?x?x7xf32>, tensor<1x7xf32>) -> tensor<?x?x7xf32>
+  %1 = graph.mul %y, %c : (tensor<?x?xf32>, tensor<1x7xf32>) -> tensor<5x7xf32>
+  %2 = graph.sub %0, %1 : (tensor<?x?x7xf32>, tensor<5x7xf32>) -> tensor<1x5x7xf32>
+  return %2 : tensor<1x5x7xf32>
+}
+
+// -----
+
+// Movement, and forward again with what was found: the other result.
+// CHECK-LABEL: func.func @moved
+// CHECK-SAME: (%{{.*}}: tensor<3x2xf32>, %{{.*}}: tensor<2x4xf32>) -> (tensor<2x7xf32>, tensor<3x2xf32>)
+func.func @moved(%x: tensor<?x?xf32>, %y: tensor<?x4xf32>) -> (tensor<2x7xf32>, tensor<?x?xf32>) {
+  %t = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %c = graph.concat %t, %y {axis = 1 : i64} : (tensor<?x?xf32>, tensor<?x4xf32>) -> tensor<2x7xf32>
+  %e = graph.exp %x : tensor<?x?xf32>
+  return %c, %e : tensor<2x7xf32>, tensor<?x?xf32>
+}
+
+// -----
+
+// An argument that a result updates keeps its type, and what nobody reads asks
+// for nothing.
+// CHECK-LABEL: func.func @kept
+// CHECK-SAME: %{{.*}}: tensor<?x?xf32>, %{{.*}}: tensor<?xf32> {graph.name = "s"})
+func.func @kept(%x: tensor<?x?xf32>, %s: tensor<?xf32> {graph.name = "s"})
+    -> (tensor<?xf32> {graph.name = "new s", graph.updates = "s"}, tensor<4xf32>) {
+  %w = graph.constant dense<1.0> : tensor<16x16xf32>
+  %v = graph.constant dense<1.0> : tensor<1xf32>
+  %y = graph.matmul %x, %w : (tensor<?x?xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %t = graph.max %s, %v : (tensor<?xf32>, tensor<1xf32>) -> tensor<4xf32>
+  return %s, %t : tensor<?xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Who contradicts whom: the operation, the operand, what it has and should.
+func.func @contradiction(%x: tensor<8x?xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+  %e = graph.exp %x : (tensor<8x?xf32>) -> tensor<8x5xf32>
+  // expected-error @+1 {{'graph.matmul' op operand 1: expected 5 rows, got 16}}
+  %y = graph.matmul %e, %w : (tensor<8x5xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
 }

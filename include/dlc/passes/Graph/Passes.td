@@ -8,18 +8,22 @@
 include "mlir/Pass/PassBase.td"
 
 def InferTypesPass : Pass<"graph-infer-types", "::mlir::func::FuncOp"> {
-  let summary = "Refine result types from operands and known values";
+  let summary = "Refine types from operands, results and known values";
   let description = [{
     Requires: Graph operations in a function; any of their types may lack
     dimensions or a rank.
     Ensures: each result has the most precise type that its operation's shape
-    rule gives for the types and known values of the operands; the function's
-    result types follow. Values of shape arithmetic are known when they can be
+    rule gives for the types and known values of the operands, and each operand
+    what its operations ask of it (OperandTypesOpInterface; elementwise ones that
+    of broadcasting), down to the function's arguments, but those that a result
+    updates. The function's signature follows. Values of shape arithmetic are known when they can be
     computed, or in part (`[?, 128]`), as ShapeValueOpInterface and
     PartialShapeOpInterface say; the operations themselves stay. Fails where a
-    rule finds operands that do not fit, or a type that contradicts it.
+    rule finds operands that do not fit, or a type that contradicts it; what a
+    front end knows beside operations (an operator's parameter that gives a
+    weight's shape) it uses before: `symbol::inferShapes`.
     Cost: one walk, one shape rule per operation; values of at most 4096 elements
-    are computed.
+    are computed. Another one for each walk back that found something.
 
     ```mlir
     %s = graph.shape %x : (tensor<?x128xf32>) -> tensor<2xi64>
@@ -27,6 +31,11 @@ def InferTypesPass : Pass<"graph-infer-types", "::mlir::func::FuncOp"> {
     ->
     %s = graph.shape %x : (tensor<?x128xf32>) -> tensor<2xi64>
     %y = graph.reshape %z, %s : (tensor<?xf32>, tensor<2xi64>) -> tensor<?x128xf32>
+
+    func.func @f(%x: tensor<?x?xf32>, %w: tensor<16x4xf32>)
+    %y = graph.matmul %x, %w : (tensor<?x?xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    ->
+    func.func @f(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>)
     ```
   }];
 }
