@@ -99,6 +99,9 @@ dlc::graph::buildGradients(OpBuilder &builder, Operation *op,
                            ArrayRef<Value> ofResults, ArrayRef<bool> wanted) {
   Gradients gradients(builder, op, ofResults, wanted);
   auto rule = dyn_cast<GradientOpInterface>(op);
+  if (!rule && isa<DecomposeOpInterface>(op))
+    return gradients.fail("its types are not known well enough for that of "
+                          "what it is made of");
   if (!rule)
     return gradients.fail("none is defined for this operation");
   if (failed(rule.buildGradients(gradients)))

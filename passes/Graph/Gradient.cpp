@@ -70,8 +70,11 @@ find(func::FuncOp function, ArrayRef<std::string> names, bool isResult) {
       return function.emitError("expected ")
              << (isResult ? "a result" : "an argument") << " of floats ("
              << known << "), got '" << name << "'";
-    if (!llvm::is_contained(found, number->second))
-      found.push_back(number->second);
+    if (llvm::is_contained(found, number->second))
+      return function.emitError("expected each ")
+             << (isResult ? "result" : "argument") << " once, got '" << name
+             << "' twice";
+    found.push_back(number->second);
   }
   return found;
 }

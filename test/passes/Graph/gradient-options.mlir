@@ -1,6 +1,7 @@
 // RUN: not dlc-opt %s --pass-pipeline="builtin.module(func.func(graph-gradient{wrt=a}))" 2>&1 | FileCheck %s --check-prefix=WRT
 // RUN: not dlc-opt %s --pass-pipeline="builtin.module(func.func(graph-gradient{heads=i}))" 2>&1 | FileCheck %s --check-prefix=HEADS
 // RUN: not dlc-opt %s --pass-pipeline="builtin.module(func.func(graph-gradient{wrt=x add=w}))" 2>&1 | FileCheck %s --check-prefix=ADD
+// RUN: not dlc-opt %s --pass-pipeline="builtin.module(func.func(graph-gradient{wrt=x,#0}))" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: dlc-opt %s --pass-pipeline="builtin.module(func.func(graph-gradient{heads=y wrt=x},graph-gradient{heads=#2 wrt=x}))" | FileCheck %s
 // RUN: dlc-opt %s --pass-pipeline="builtin.module(func.func(graph-gradient{heads=#0 wrt=x add=x}))" | FileCheck %s --check-prefix=SUM
 // RUN: dlc-opt %s --graph-gradient --remarks-filter="graph-.*" 2>&1 | FileCheck %s --check-prefix=REMARK
@@ -9,6 +10,7 @@
 
 // WRT: error: expected an argument of floats (x, w), got 'a'
 // HEADS: error: expected a result of floats (y), got 'i'
+// TWICE: error: expected each argument once, got '#0' twice
 // ADD: error: expected an argument of 'wrt' to add to, got 'w'
 // REMARK: remark: {{.*}}Gradient{{.*}}graph-gradient{{.*}}Operations=2{{.*}}Zeros=0
 

@@ -149,6 +149,32 @@ func.func @names(%x: tensor<2xf32> {graph.name = "grad of y"}) -> (tensor<2xf32>
 
 // -----
 
+// What is made of simpler operations has the gradient of those, which needs
+// types.
+
+func.func @composite(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %i = graph.constant dense<[1]> : tensor<1xi64>
+  // expected-error @+1 {{'graph.reduce_mean' op has no gradient: its types are not known well enough for that of what it is made of}}
+  %y = graph.reduce_mean %x, %i {keepdims = true} : (tensor<?x?xf32>, tensor<1xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
+// A mean of nothing is no number, but what is empty has an empty gradient.
+
+// CHECK-LABEL: func.func @empty
+// CHECK: graph.reduce_mean
+// CHECK: %[[ZERO:.*]] = graph.constant {{.*}} : tensor<3x0xf32>
+// CHECK: return %{{.*}}, %[[ZERO]]
+func.func @empty(%x: tensor<3x0xf32>) -> tensor<3xf32> {
+  %i = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.reduce_mean %x, %i {keepdims = false} : (tensor<3x0xf32>, tensor<1xi64>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+// -----
+
 // Rounding to integers has no gradient, not 0.
 
 func.func @quantized(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<4xf32> {
