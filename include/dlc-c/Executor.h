@@ -127,10 +127,12 @@ typedef struct DlcParallelOptions {
 
 /* Binds arrays of the whole batch, on the first device, to an executor whose
  * devices compute parts of it. Writes no array. Runs send values to the other
- * devices and bring the rows of outputs back; they sum gradients in the order
- * of the devices, each as soon as its terms are there, that of the argument in
- * front first; and auxiliary states become the mean of those of the devices
- * after each run for training. What options point to is copied.
+ * devices, those that were written since the last run (memory that was adopted
+ * or handed on as DLPack's: each time), and bring the rows of outputs back;
+ * they sum gradients in the order of the devices, each as soon as its terms are
+ * there, that of the argument in front first; and auxiliary states become the
+ * mean of those of the devices after each run for training. What options point
+ * to is copied.
  * DLC_INVALID_ARGUMENT says what was expected and found: devices, workloads,
  * `batched`, a device without rows, arrays; DLC_UNSUPPORTED: devices that are
  * not the host's, an output that has no row for each of the batch, a network
@@ -163,8 +165,8 @@ typedef struct DlcReshapeOptions {
 /* Makes an executor for other shapes of some variables, whose element types
  * stay. Arrays whose shape stays are the same, those that fit are views of the
  * former memory; programs and memory for transient values are shared, so that
- * both executors are for one thread at a time. DLC_INVALID_ARGUMENT for changes
- * that the options do not allow, DLC_UNSUPPORTED for an executor of parts.
+ * both executors are for one thread at a time. That of parts divides its batch
+ * anew. DLC_INVALID_ARGUMENT for changes that the options do not allow.
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutorReshape(DlcExecutor executor,
                                      const DlcKnownVariable *shapes,
@@ -240,8 +242,9 @@ typedef void (*DlcMonitor)(void *data, const char *name, DlcNDArray array);
 
 /* Calls `monitor` for the outputs of every node in each run forward, as soon as
  * they are pushed; for variables too when `tellsVariables`. They come from one
- * more program, which computes as inference does. Null ends that.
- * DLC_UNSUPPORTED for an executor of parts. Since 0.1 (unstable) */
+ * more program, which computes as inference does. An executor of parts tells of
+ * each part, in the order of the devices; its arrays are on the part's device.
+ * Null ends that. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutorSetMonitor(DlcExecutor executor,
                                         DlcMonitor monitor, void *data,
                                         int tellsVariables);

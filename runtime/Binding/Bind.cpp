@@ -72,9 +72,7 @@ Executor::State::finish(std::unique_ptr<State> state, const Executor *shared,
     return makeError(StatusCode::InvalidArgument,
                      "expected an executor of the same engine to share "
                      "memory with");
-  state->argumentBases = state->bindings.arguments;
-  state->gradientBases = state->bindings.gradients;
-  state->stateBases = state->bindings.auxiliaryStates;
+  state->bases = state->bindings;
   for (size_t i = 0; i != state->types.outputs.size(); ++i) {
     const TensorType &type = state->types.outputs[i];
     Context context = state->network->groupContext(PortRole::Output, i)
@@ -225,6 +223,47 @@ Status Reshaper::change(const char *what, const std::string &name,
   return Status::ok();
 }
 
+Status dlc::rt::reshapeBindings(
+    const Network &network, const NetworkTypes &types,
+    const std::map<std::string, std::vector<int64_t>> &shapes,
+    const ReshapeOptions &options, Bindings &bindings, Bindings &bases) {
+  Reshaper reshaper{shapes, options};
+  for (size_t i = 0; i != network.arguments().size(); ++i) {
+    const std::string &name = network.arguments()[i];
+    const TensorType &type = types.arguments[i];
+    DLC_RETURN_IF_ERROR(reshaper.change(
+        "argument", name, type, bindings.arguments[i], bases.arguments[i]));
+    DLC_RETURN_IF_ERROR(reshaper.change("gradient of argument", name, type,
+                                        bindings.gradients[i],
+                                        bases.gradients[i]));
+  }
+  for (size_t i = 0; i != network.auxiliaryStates().size(); ++i)
+    DLC_RETURN_IF_ERROR(
+        reshaper.change("auxiliary state", network.auxiliaryStates()[i],
+                        types.auxiliaryStates[i], bindings.auxiliaryStates[i],
+                        bases.auxiliaryStates[i]));
+  return Status::ok();
+}
+
+Result<std::unique_ptr<Executor>>
+Executor::State::succeed(const Executor &former, Bindings bindings,
+                         Bindings bases, NetworkTypes types) {
+  const State &old = *former.state;
+  auto next = std::make_unique<State>();
+  next->network = old.network;
+  next->bindings = std::move(bindings);
+  next->context = old.context;
+  next->workers = old.workers;
+  next->seed = old.seed;
+  next->releasesEarly = old.releasesEarly;
+  next->random = old.random;
+  next->types = std::move(types);
+  auto result = State::finish(std::move(next), &former, &former);
+  if (result.isOk())
+    (*result)->state->bases = std::move(bases);
+  return result;
+}
+
 Result<std::unique_ptr<Executor>>
 Executor::reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
                   const ReshapeOptions &options) const {
@@ -234,39 +273,9 @@ Executor::reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
   Result<NetworkTypes> types = network.infer(known);
   if (!types.isOk())
     return std::move(types.status());
-  auto next = std::make_unique<State>();
-  next->network = state->network;
-  next->bindings = state->bindings;
-  next->context = state->context;
-  next->workers = state->workers;
-  next->seed = state->seed;
-  next->releasesEarly = state->releasesEarly;
-  next->random = state->random;
-  next->types = std::move(*types);
-  Reshaper reshaper{shapes, options};
-  std::vector<NDArray> bases[] = {state->argumentBases, state->gradientBases,
-                                  state->stateBases};
-  Bindings &bindings = next->bindings;
-  for (size_t i = 0; i != network.arguments().size(); ++i) {
-    const std::string &name = network.arguments()[i];
-    const TensorType &type = next->types.arguments[i];
-    DLC_RETURN_IF_ERROR(reshaper.change("argument", name, type,
-                                        bindings.arguments[i], bases[0][i]));
-    DLC_RETURN_IF_ERROR(reshaper.change("gradient of argument", name, type,
-                                        bindings.gradients[i], bases[1][i]));
-  }
-  for (size_t i = 0; i != network.auxiliaryStates().size(); ++i)
-    DLC_RETURN_IF_ERROR(
-        reshaper.change("auxiliary state", network.auxiliaryStates()[i],
-                        next->types.auxiliaryStates[i],
-                        bindings.auxiliaryStates[i], bases[2][i]));
-  Result<std::unique_ptr<Executor>> result =
-      State::finish(std::move(next), this, this);
-  if (!result.isOk())
-    return result;
-  State &made = *(*result)->state;
-  made.argumentBases = std::move(bases[0]);
-  made.gradientBases = std::move(bases[1]);
-  made.stateBases = std::move(bases[2]);
-  return result;
+  Bindings bindings = state->bindings, bases = state->bases;
+  DLC_RETURN_IF_ERROR(
+      reshapeBindings(network, *types, shapes, options, bindings, bases));
+  return State::succeed(*this, std::move(bindings), std::move(bases),
+                        std::move(*types));
 }

@@ -124,18 +124,69 @@ static PushOptions urgent(const char *name, int priority) {
   return options;
 }
 
+static Status copyElements(const ArrayPiece &from, const ArrayPiece &to) {
+  Result<std::byte *> begin = from.readable();
+  if (!begin.isOk())
+    return std::move(begin.status());
+  Result<std::byte *> place = to.writable();
+  if (place.isOk() && to.bytes)
+    std::memcpy(*place, *begin, to.bytes);
+  return std::move(place.status());
+}
+
 Status dlc::rt::pushCopy(const NDArray &source, const NDArray &target,
                          int priority) {
   return target.runtime()->engine().pushSync(
       [from = ArrayPiece(source), to = ArrayPiece(target)] {
-        Result<std::byte *> begin = from.readable();
-        if (!begin.isOk())
-          return std::move(begin.status());
-        Result<std::byte *> place = to.writable();
-        if (place.isOk() && to.bytes)
-          std::memcpy(*place, *begin, to.bytes);
-        return std::move(place.status());
+        return copyElements(from, to);
       },
+      target.context(), {source.variable()}, {target.variable()},
+      urgent("send", priority));
+}
+
+namespace {
+/// One send, as the engine holds it.
+struct SendRun {
+  ArrayPiece from, to;
+  Variable source, target;
+  std::shared_ptr<SentValues> sent;
+
+  Status operator()(const RunContext &context) const {
+    std::optional<SentValues::Versions> now = versions(context);
+    if (now && now == sent->known) {
+      ++sent->known->target; // This operation is counted as a write.
+      return Status::ok();
+    }
+    sent->known.reset();
+    DLC_RETURN_IF_ERROR(copyElements(from, to));
+    sent->bytes->fetch_add(to.bytes, std::memory_order_relaxed);
+    sent->known = now;
+    if (now)
+      ++sent->known->target;
+    return Status::ok();
+  }
+
+private:
+  /// What was written so far: nothing else writes while this runs. None where
+  /// that cannot be told.
+  std::optional<SentValues::Versions>
+  versions(const RunContext &context) const {
+    Result<uint64_t> ofSource = context.engine->version(source);
+    Result<uint64_t> ofTarget = context.engine->version(target);
+    std::optional<uint64_t> hostWrites = from.hostWrites();
+    if (!ofSource.isOk() || !ofTarget.isOk() || !hostWrites)
+      return std::nullopt;
+    return SentValues::Versions{*ofSource, *hostWrites, *ofTarget};
+  }
+};
+} // namespace
+
+Status dlc::rt::pushSend(const NDArray &source, const NDArray &target,
+                         const std::shared_ptr<SentValues> &sent,
+                         int priority) {
+  return target.runtime()->engine().pushSync(
+      SendRun{ArrayPiece(source), ArrayPiece(target), source.variable(),
+              target.variable(), sent},
       target.context(), {source.variable()}, {target.variable()},
       urgent("send", priority));
 }

@@ -8,6 +8,9 @@
 
 #include "dlc/runtime/NDArray/NDArray.h"
 
+#include <atomic>
+#include <memory>
+#include <optional>
 #include <span>
 
 namespace dlc::rt {
@@ -20,6 +23,23 @@ namespace dlc::rt {
 
 /// target = source.
 Status pushCopy(const NDArray &source, const NDArray &target, int priority);
+
+/// What the last pushSend() into an array found: of the operations that write
+/// the array, which come one after the other.
+struct SentValues {
+  struct Versions {
+    uint64_t source, hostWrites, target;
+    bool operator==(const Versions &) const = default;
+  };
+  std::optional<Versions> known;
+  std::shared_ptr<std::atomic<uint64_t>> bytes; ///< Copied, all in all.
+};
+
+/// target = source, which is not copied where the target has these values since
+/// the last time: neither was written meanwhile (Engine::version(), and
+/// NDArray::hostAccess() of the source). `sent` is that of the target.
+Status pushSend(const NDArray &source, const NDArray &target,
+                const std::shared_ptr<SentValues> &sent, int priority);
 
 /// target = (target + terms[0] + terms[1] + ...) / divisor, in this order;
 /// 16-bit floats in f32, rounded once. Errors: Unsupported (no floats of 16, 32

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Making executors of parts.
 
-#include "dlc/runtime/Binding/DataParallel.h"
-
-#include "Combine.h"
-#include "ExecutorState.h"
+#include "DataParallelState.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,54 +46,6 @@ dlc::rt::splitBatch(int64_t rows, std::span<const double> workloads) {
   }
   return parts;
 }
-
-namespace {
-/// What one device computes.
-struct Part {
-  BatchRows rows;
-  std::unique_ptr<Executor> executor;
-
-  int64_t count() const { return rows.end - rows.begin; }
-  /// The rows of an array of the whole.
-  Result<NDArray> take(const NDArray &array) const {
-    return array.slice(rows.begin, rows.end);
-  }
-};
-} // namespace
-
-struct DataParallelExecutor::State {
-  std::shared_ptr<const Network> network;
-  DataParallelOptions options;
-  std::vector<BatchRows> rows;
-  Bindings whole; ///< Complete.
-  std::vector<TensorType> outputTypes;
-  std::vector<NDArray> outputs;
-  std::vector<bool> isBatched; ///< One for each argument.
-  std::vector<Part> parts;
-
-  Status checkSums() const;
-  Result<int64_t> findBatch();
-  Status addOutputs();
-  Status addPart(size_t index);
-  Result<Bindings> makeBindings(const Part &part, const NetworkTypes &types);
-  Result<NetworkTypes> inferPart(const Part &part) const;
-  Status checkPart(const Part &part, const NetworkTypes &types) const;
-
-  bool hasGradients() const;
-  Status compile(ProgramForm form);
-  /// Those of the argument in front are wanted first.
-  int priorityOf(size_t argument) const {
-    return static_cast<int>(whole.arguments.size() - argument);
-  }
-  Status scatter();
-  Status gatherOutputs();
-  Status sumGradients();
-  Status joinRows(const Part &part, size_t argument);
-  Status averageStates();
-  /// For each part, the rows of its gradients of outputs; checked.
-  Result<std::vector<std::vector<NDArray>>>
-  split(std::span<const NDArray> heads) const;
-};
 
 //===----------------------------------------------------------------------===//
 // Binding
@@ -202,7 +153,7 @@ Status DataParallelExecutor::State::addOutputs() {
 /// Arrays of a part of those types. The first device's are those of the whole,
 /// or rows of them.
 Result<Bindings>
-DataParallelExecutor::State::makeBindings(const Part &part,
+DataParallelExecutor::State::makeBindings(const BatchPart &part,
                                           const NetworkTypes &types) {
   size_t index = parts.size();
   Bindings bindings;
@@ -235,7 +186,7 @@ DataParallelExecutor::State::makeBindings(const Part &part,
   return bindings;
 }
 
-Status DataParallelExecutor::State::checkPart(const Part &part,
+Status DataParallelExecutor::State::checkPart(const BatchPart &part,
                                               const NetworkTypes &types) const {
   for (size_t i = 0; i != types.arguments.size(); ++i)
     if (!isBatched[i] &&
@@ -264,7 +215,7 @@ Status DataParallelExecutor::State::checkPart(const Part &part,
 /// What follows from the rows of a part and the shapes of all else. When those
 /// contradict each other because some shape depends on the batch, that is said.
 Result<NetworkTypes>
-DataParallelExecutor::State::inferPart(const Part &part) const {
+DataParallelExecutor::State::inferPart(const BatchPart &part) const {
   KnownVariables known = knownOf(*network, whole);
   for (size_t i = 0; i != isBatched.size(); ++i)
     if (isBatched[i])
@@ -284,25 +235,76 @@ DataParallelExecutor::State::inferPart(const Part &part) const {
                    std::to_string(part.rows.end));
 }
 
-Status DataParallelExecutor::State::addPart(size_t index) {
-  Part part{rows[index], nullptr};
-  Result<NetworkTypes> types = inferPart(part);
-  if (!types.isOk())
-    return std::move(types.status());
-  Result<Bindings> bindings = makeBindings(part, *types);
+/// A first executor of the part, or one that goes on where that of `former` is:
+/// its arrays are its own affair, so they may all change and grow.
+Result<std::unique_ptr<Executor>>
+DataParallelExecutor::State::bindPart(size_t index, const BatchPart &part,
+                                      NetworkTypes types,
+                                      const BatchPart *former) {
+  if (former && index) {
+    Bindings bindings = former->executor->state->bindings;
+    Bindings bases = former->executor->state->bases;
+    DLC_RETURN_IF_ERROR(reshapeBindings(
+        *network, types, {}, {.allowsOthers = true, .allowsGrowth = true},
+        bindings, bases));
+    return Executor::State::succeed(*former->executor, std::move(bindings),
+                                    std::move(bases), std::move(types));
+  }
+  Result<Bindings> bindings = makeBindings(part, types);
   if (!bindings.isOk())
     return std::move(bindings.status());
+  if (former) {
+    Bindings bases = *bindings; // Those of the whole are what lasts.
+    return Executor::State::succeed(*former->executor, std::move(*bindings),
+                                    std::move(bases), std::move(types));
+  }
   ExecutorOptions bound;
   bound.workers = options.workers;
   bound.seed = options.seed + index;
   bound.programs = index ? parts.front().executor.get() : nullptr;
   bound.releasesEarly = rows.size() > 1;
-  auto executor = Executor::bind(network, std::move(*bindings), bound);
+  return Executor::bind(network, std::move(*bindings), bound);
+}
+
+Status DataParallelExecutor::State::addPart(size_t index,
+                                            const BatchPart *former) {
+  BatchPart part{rows[index], nullptr, {}, {}};
+  Result<NetworkTypes> types = inferPart(part);
+  if (!types.isOk())
+    return std::move(types.status());
+  auto executor = bindPart(index, part, std::move(*types), former);
   if (!executor.isOk())
     return std::move(executor.status());
   part.executor = std::move(*executor);
+  auto addSent = [&](size_t count, auto &list) {
+    for (size_t i = 0; index && i != count; ++i) {
+      list.push_back(std::make_shared<SentValues>());
+      list.back()->bytes = sentBytes;
+    }
+  };
+  addSent(whole.arguments.size(), part.sentArguments);
+  addSent(whole.auxiliaryStates.size(), part.sentStates);
   parts.push_back(std::move(part));
   return Status::ok();
+}
+
+Status DataParallelExecutor::State::addParts(const State *former) {
+  if (options.devices.size() > 1)
+    DLC_RETURN_IF_ERROR(checkSums());
+  Result<int64_t> batch = findBatch();
+  if (!batch.isOk())
+    return std::move(batch.status());
+  Result<std::vector<BatchRows>> split = splitBatch(*batch, options.workloads);
+  if (!split.isOk())
+    return std::move(split.status());
+  rows = std::move(*split);
+  Result<NetworkTypes> types = network->infer(knownOf(*network, whole));
+  if (!types.isOk())
+    return std::move(types.status());
+  outputTypes = std::move(types->outputs);
+  for (size_t i = 0; i != options.devices.size(); ++i)
+    DLC_RETURN_IF_ERROR(addPart(i, former ? &former->parts[i] : nullptr));
+  return addOutputs();
 }
 
 DataParallelExecutor::DataParallelExecutor(std::unique_ptr<State> state)
@@ -325,25 +327,9 @@ DataParallelExecutor::bind(std::shared_ptr<const Network> network,
                      "expected arrays on the first device, %s, got them on %s",
                      toString(options.devices.front()).c_str(),
                      toString(home).c_str());
+  state->bases = whole;
   state->whole = std::move(whole);
-  if (options.devices.size() > 1)
-    DLC_RETURN_IF_ERROR(state->checkSums());
-  Result<int64_t> batch = state->findBatch();
-  if (!batch.isOk())
-    return std::move(batch.status());
-  Result<std::vector<BatchRows>> rows =
-      splitBatch(*batch, state->options.workloads);
-  if (!rows.isOk())
-    return std::move(rows.status());
-  state->rows = std::move(*rows);
-  Result<NetworkTypes> types =
-      state->network->infer(knownOf(*state->network, state->whole));
-  if (!types.isOk())
-    return std::move(types.status());
-  state->outputTypes = std::move(types->outputs);
-  for (size_t i = 0; i != options.devices.size(); ++i)
-    DLC_RETURN_IF_ERROR(state->addPart(i));
-  DLC_RETURN_IF_ERROR(state->addOutputs());
+  DLC_RETURN_IF_ERROR(state->addParts(nullptr));
   return std::unique_ptr<DataParallelExecutor>(
       new DataParallelExecutor(std::move(state)));
 }
@@ -361,183 +347,23 @@ Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::simpleBind(
   return bind(std::move(network), std::move(*whole), options);
 }
 
-//===----------------------------------------------------------------------===//
-// Communication
-//===----------------------------------------------------------------------===//
-
-/// Sends values to all devices but the first, whose they are.
-Status DataParallelExecutor::State::scatter() {
-  for (size_t p = 1; p < parts.size(); ++p) {
-    const Executor &executor = *parts[p].executor;
-    for (size_t i = 0; i != whole.arguments.size(); ++i) {
-      Result<NDArray> source =
-          isBatched[i] ? parts[p].take(whole.arguments[i]) : whole.arguments[i];
-      if (!source.isOk())
-        return std::move(source.status());
-      DLC_RETURN_IF_ERROR(
-          pushCopy(*source, executor.arguments()[i], priorityOf(i)));
-    }
-    for (size_t i = 0; i != whole.auxiliaryStates.size(); ++i)
-      DLC_RETURN_IF_ERROR(pushCopy(whole.auxiliaryStates[i],
-                                   executor.auxiliaryStates()[i],
-                                   priorityOf(0)));
-  }
-  return Status::ok();
-}
-
-Status DataParallelExecutor::State::gatherOutputs() {
-  if (parts.size() == 1)
-    return Status::ok();
-  for (const Part &part : parts)
-    for (size_t i = 0; i != outputs.size(); ++i) {
-      Result<NDArray> target = part.take(outputs[i]);
-      if (!target.isOk())
-        return std::move(target.status());
-      DLC_RETURN_IF_ERROR(
-          pushCopy(part.executor->outputs()[i], *target, priorityOf(0)));
-    }
-  return Status::ok();
-}
-
-/// Puts the gradient of a part into its rows of the whole, or adds it to them.
-Status DataParallelExecutor::State::joinRows(const Part &part,
-                                             size_t argument) {
-  Result<NDArray> target = part.take(whole.gradients[argument]);
-  if (!target.isOk())
-    return std::move(target.status());
-  const NDArray &term = part.executor->gradients()[argument];
-  int priority = priorityOf(argument);
-  if (whole.requests[argument] == GradientRequest::Add)
-    return pushSum({&term, 1}, *target, 1, priority);
-  return pushCopy(term, *target, priority);
-}
-
-Status DataParallelExecutor::State::sumGradients() {
-  std::span<const Part> others = std::span(parts).subspan(1);
-  for (size_t i = 0; i != whole.gradients.size() && !others.empty(); ++i) {
-    if (whole.gradients[i].isNull())
-      continue;
-    std::vector<NDArray> terms;
-    for (const Part &part : others)
-      if (isBatched[i])
-        DLC_RETURN_IF_ERROR(joinRows(part, i));
-      else
-        terms.push_back(part.executor->gradients()[i]);
-    if (!isBatched[i])
-      DLC_RETURN_IF_ERROR(pushSum(terms, whole.gradients[i], 1, priorityOf(i)));
-  }
-  return Status::ok();
-}
-
-Status DataParallelExecutor::State::averageStates() {
-  for (size_t i = 0; i != whole.auxiliaryStates.size() && parts.size() > 1;
-       ++i) {
-    std::vector<NDArray> terms;
-    for (const Part &part : std::span(parts).subspan(1))
-      terms.push_back(part.executor->auxiliaryStates()[i]);
-    DLC_RETURN_IF_ERROR(pushSum(terms, whole.auxiliaryStates[i],
-                                static_cast<int>(parts.size()), priorityOf(0)));
-  }
-  return Status::ok();
-}
-
-Result<std::vector<std::vector<NDArray>>>
-DataParallelExecutor::State::split(std::span<const NDArray> heads) const {
-  std::vector<std::vector<NDArray>> all(parts.size());
-  if (heads.empty())
-    return all;
-  DLC_RETURN_IF_ERROR(checkHeads(*network, outputs, heads));
-  for (size_t p = 0; p != parts.size(); ++p)
-    for (const NDArray &head : heads) {
-      Result<NDArray> mine = head.isNull() ? NDArray() : parts[p].take(head);
-      if (!mine.isOk())
-        return std::move(mine.status());
-      all[p].push_back(std::move(*mine));
-    }
-  return all;
-}
-
-//===----------------------------------------------------------------------===//
-// Running
-//===----------------------------------------------------------------------===//
-
-bool DataParallelExecutor::State::hasGradients() const {
-  return std::ranges::any_of(whole.requests, [](GradientRequest request) {
-    return request != GradientRequest::Null;
-  });
-}
-
-/// For all parts, so that either all of them run or none.
-Status DataParallelExecutor::State::compile(ProgramForm form) {
-  for (Part &part : parts)
-    DLC_RETURN_IF_ERROR(part.executor->compile(form));
-  return Status::ok();
-}
-
-Status DataParallelExecutor::forward(bool isTraining) {
-  DLC_RETURN_IF_ERROR(state->compile(isTraining ? ProgramForm::Forward
-                                                : ProgramForm::Inference));
-  DLC_RETURN_IF_ERROR(state->scatter());
-  for (Part &part : state->parts)
-    DLC_RETURN_IF_ERROR(part.executor->forward(isTraining));
-  DLC_RETURN_IF_ERROR(state->gatherOutputs());
-  return isTraining ? state->averageStates() : Status::ok();
-}
-
-Status DataParallelExecutor::backward(std::span<const NDArray> heads) {
-  auto split = state->split(heads);
-  if (!split.isOk())
-    return std::move(split.status());
-  if (state->hasGradients())
-    DLC_RETURN_IF_ERROR(state->compile(ProgramForm::Backward));
-  for (size_t p = 0; p != state->parts.size(); ++p)
-    DLC_RETURN_IF_ERROR(state->parts[p].executor->backward((*split)[p]));
-  return state->sumGradients();
-}
-
-Status DataParallelExecutor::forwardBackward(std::span<const NDArray> heads) {
-  auto split = state->split(heads);
-  if (!split.isOk())
-    return std::move(split.status());
-  DLC_RETURN_IF_ERROR(state->compile(
-      state->hasGradients() ? ProgramForm::Step : ProgramForm::Forward));
-  DLC_RETURN_IF_ERROR(state->scatter());
-  for (size_t p = 0; p != state->parts.size(); ++p)
-    DLC_RETURN_IF_ERROR(state->parts[p].executor->forwardBackward((*split)[p]));
-  DLC_RETURN_IF_ERROR(state->gatherOutputs());
-  DLC_RETURN_IF_ERROR(state->sumGradients());
-  return state->averageStates();
-}
-
-//===----------------------------------------------------------------------===//
-// Looking inside
-//===----------------------------------------------------------------------===//
-
-const Network &DataParallelExecutor::network() const { return *state->network; }
-std::span<const BatchRows> DataParallelExecutor::rows() const {
-  return state->rows;
-}
-std::span<const NDArray> DataParallelExecutor::outputs() const {
-  return state->outputs;
-}
-std::span<const NDArray> DataParallelExecutor::arguments() const {
-  return state->whole.arguments;
-}
-std::span<const NDArray> DataParallelExecutor::gradients() const {
-  return state->whole.gradients;
-}
-std::span<const NDArray> DataParallelExecutor::auxiliaryStates() const {
-  return state->whole.auxiliaryStates;
-}
-
-std::string DataParallelExecutor::describe() const {
-  std::string text = state->network->describe();
-  for (size_t p = 0; p != state->parts.size(); ++p) {
-    const Part &part = state->parts[p];
-    text += toString(state->options.devices[p]) + ": rows " +
-            std::to_string(part.rows.begin) + " to " +
-            std::to_string(part.rows.end) + "\n" +
-            part.executor->describePrograms();
-  }
-  return text;
+Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::reshape(
+    const std::map<std::string, std::vector<int64_t>> &shapes,
+    const ReshapeOptions &options) const {
+  const Network &network = *state->network;
+  KnownVariables known = knownOf(network, state->whole);
+  known.shapes = shapes;
+  Result<NetworkTypes> types = network.infer(known);
+  if (!types.isOk())
+    return std::move(types.status());
+  auto next = std::make_unique<State>();
+  next->network = state->network;
+  next->options = state->options;
+  next->whole = state->whole;
+  next->bases = state->bases;
+  DLC_RETURN_IF_ERROR(reshapeBindings(network, *types, shapes, options,
+                                      next->whole, next->bases));
+  DLC_RETURN_IF_ERROR(next->addParts(state.get()));
+  return std::unique_ptr<DataParallelExecutor>(
+      new DataParallelExecutor(std::move(next)));
 }

@@ -62,8 +62,7 @@ struct PreparedProgram {
 struct Executor::State {
   std::shared_ptr<const Network> network;
   Bindings bindings; ///< Complete: one gradient and request per argument.
-  /// What the arrays of `bindings` are, or are views of.
-  std::vector<NDArray> argumentBases, gradientBases, stateBases;
+  Bindings bases;    ///< What the arrays of `bindings` are, or are views of.
   NetworkTypes types;
   Context context; ///< Where is what belongs to no group.
   std::vector<NDArray> outputs;
@@ -84,6 +83,12 @@ struct Executor::State {
   static Result<std::unique_ptr<Executor>>
   bind(std::shared_ptr<const Network> network, Bindings bindings,
        const ExecutorOptions &options, std::optional<Context> context);
+  /// An executor of other arrays, of the network's `types`, which goes on where
+  /// `former` is: with its memory, programs and random numbers.
+  static Result<std::unique_ptr<Executor>> succeed(const Executor &former,
+                                                   Bindings bindings,
+                                                   Bindings bases,
+                                                   NetworkTypes types);
   /// Makes what is still missing of an executor.
   static Result<std::unique_ptr<Executor>> finish(std::unique_ptr<State> state,
                                                   const Executor *shared,
@@ -123,6 +128,13 @@ Result<Bindings> makeBindings(
     const Network &network, const std::shared_ptr<ArrayRuntime> &runtime,
     const KnownVariables &known, GradientRequest otherwise,
     const std::map<std::string, GradientRequest> &requests, Context context);
+/// Gives bound arrays the types that follow from other `shapes`, in the memory
+/// of their bases where they fit: Executor::reshape().
+Status
+reshapeBindings(const Network &network, const NetworkTypes &types,
+                const std::map<std::string, std::vector<int64_t>> &shapes,
+                const ReshapeOptions &options, Bindings &bindings,
+                Bindings &bases);
 /// An array of zeros.
 Result<NDArray> makeZeros(const std::shared_ptr<ArrayRuntime> &runtime,
                           const TensorType &type, Context context);

@@ -307,19 +307,19 @@ DlcStatus dlcExecutorReshape(DlcExecutor executor,
     return wrap(missing("an executor and a place for the new one"));
   KnownVariables known;
   DlcReshapeOptions chosen = {sizeof(chosen), 0, 0};
-  Status status = checkWhole(executor);
-  if (status.isOk())
-    status = toKnown(shapes, count, known);
+  Status status = toKnown(shapes, count, known);
   if (status.isOk())
     status = checkTypesStay(*executor->executor, known.types);
   if (status.isOk() && options)
     status = readOptions(*options, chosen);
   if (!status.isOk())
     return wrap(std::move(status));
-  return handOut(
-      executor->whole->reshape(
-          known.shapes, {chosen.allowsOthers != 0, chosen.allowsGrowth != 0}),
-      reshaped);
+  ReshapeOptions allowed{chosen.allowsOthers != 0, chosen.allowsGrowth != 0};
+  return executor->whole
+             ? handOut(executor->whole->reshape(known.shapes, allowed),
+                       reshaped)
+             : handOut(executor->parallel->reshape(known.shapes, allowed),
+                       reshaped);
 }
 
 void dlcExecutorDestroy(DlcExecutor executor) { delete executor; }
@@ -462,15 +462,13 @@ DlcStatus dlcExecutorSetMonitor(DlcExecutor executor, DlcMonitor monitor,
                                 void *data, int tellsVariables) {
   if (!executor)
     return wrap(missing("an executor"));
-  if (Status status = checkWhole(executor); !status.isOk())
-    return wrap(std::move(status));
-  Executor::Monitor function;
+  BoundNetwork::Monitor function;
   if (monitor)
     function = [monitor, data](const std::string &name, const NDArray &array) {
       DlcNDArrayImpl handle{array};
       monitor(data, name.c_str(), &handle);
     };
-  executor->whole->setMonitor(std::move(function), tellsVariables != 0);
+  executor->executor->setMonitor(std::move(function), tellsVariables != 0);
   return nullptr;
 }
 

@@ -11,8 +11,15 @@ void Chunk::adopt(const ForeignMemory &foreign) {
   memory = std::make_shared<ChunkMemory>();
   memory->foreign = foreign;
   locked = foreign.isReadOnly;
+  noteSharing();
   start.store(static_cast<std::byte *>(foreign.data),
               std::memory_order_release);
+}
+
+std::optional<uint64_t> Chunk::countHostWrites() const {
+  if (shared.load(std::memory_order_relaxed))
+    return std::nullopt;
+  return hostWrites.load(std::memory_order_relaxed);
 }
 
 Status Chunk::pushEnd() {
@@ -97,6 +104,10 @@ Result<std::byte *> ArrayPiece::readable() const {
   if (start.isOk() && *start)
     *start += offset;
   return start;
+}
+
+std::optional<uint64_t> ArrayPiece::hostWrites() const {
+  return chunk->countHostWrites();
 }
 
 Result<std::byte *> ArrayPiece::writable() const {

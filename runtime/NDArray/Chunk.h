@@ -54,6 +54,13 @@ public:
 
   bool isReadOnly() const { return locked; }
 
+  // What operations do not write. Relaxed: whoever writes and pushes an
+  // operation then, orders the two himself.
+  void noteHostWrite() { hostWrites.fetch_add(1, std::memory_order_relaxed); }
+  void noteSharing() { shared.store(true, std::memory_order_relaxed); }
+  /// ArrayPiece::hostWrites().
+  std::optional<uint64_t> countHostWrites() const;
+
   const Variable variable;
   const Context context;
   const size_t bytes;
@@ -65,6 +72,8 @@ private:
   Engine &engine; ///< Outlives the handles.
   std::shared_ptr<Storage> storage;
   bool locked = false;
+  std::atomic<uint64_t> hostWrites = 0;
+  std::atomic<bool> shared = false; ///< Others write when they like.
   std::atomic<size_t> references = 1;
   Chunk *next = nullptr; ///< Among those that ArrayRuntime keeps.
 

@@ -50,7 +50,10 @@ Variable NDArray::variable() const {
 bool NDArray::isReadOnly() const { return chunk && chunk->isReadOnly(); }
 
 std::shared_ptr<const void> NDArray::memory() const {
-  return chunk ? chunk->owner() : nullptr;
+  if (!chunk)
+    return nullptr;
+  chunk->noteSharing();
+  return chunk->owner();
 }
 
 bool NDArray::isView() const { return chunk && bytes() != chunk->bytes; }

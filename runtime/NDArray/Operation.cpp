@@ -185,5 +185,7 @@ Result<void *> NDArray::hostAccess(VariableUse use) const {
   Result<std::byte *> start = piece.readable();
   if (!start.isOk())
     return std::move(start.status());
+  if (use == VariableUse::Write)
+    chunk->noteHostWrite();
   return static_cast<void *>(*start);
 }

@@ -340,10 +340,6 @@ static void testPartsOnly(DlcNetwork network, DlcArrayRuntime runtime,
                                 .shared = parallel};
   DlcExecutor whole = NULL;
   int64_t begin = 0, end = 0;
-  CHECK_ERROR(dlcExecutorReshape(parallel, &known, 1, NULL, &whole),
-              DLC_UNSUPPORTED, "of the whole batch, got one of parts");
-  CHECK_ERROR(dlcExecutorSetMonitor(parallel, countNodes, &told, 0),
-              DLC_UNSUPPORTED, "got one of parts");
   CHECK_ERROR(dlcExecutorSimpleBind(network, runtime, cpu, &known, 1,
                                     DLC_GRADIENT_NULL, NULL, NULL, 0, &options,
                                     &whole),
@@ -358,6 +354,51 @@ static void testPartsOnly(DlcNetwork network, DlcArrayRuntime runtime,
   CHECK_ERROR(dlcExecutorPartRows(whole, 0, &begin, &end), DLC_UNSUPPORTED,
               "got one of the whole batch");
   dlcExecutorDestroy(whole);
+}
+
+/* The rows that parts were told to have, at the number of their device. */
+static int64_t toldRows[2];
+static void noteRows(void *data, const char *name, DlcNDArray array) {
+  DlcContext context;
+  DlcTensor tensor;
+  CHECK(data == toldRows && strcmp(name, "f_output") == 0);
+  CHECK_OK(dlcNDArrayGetContext(array, &context));
+  CHECK_OK(dlcNDArrayDescribe(array, &tensor));
+  CHECK(context.index < 2);
+  toldRows[context.index] += tensor.shape[0];
+}
+
+/* Four rows instead of five, of which each device is told about. */
+static void testReshapedParts(DlcExecutor executor) {
+  static const int64_t shape[] = {4, 1}, large[] = {6, 1};
+  static const float x[] = {6, 7, 8, 9};
+  DlcKnownVariable known = {"x", shape, 2, DLC_INVALID_TYPE};
+  DlcExecutor four = NULL;
+  CHECK_OK(dlcExecutorReshape(executor, &known, 1, NULL, &four));
+  int64_t begin = -1, end = -1;
+  CHECK_OK(dlcExecutorPartRows(four, 1, &begin, &end));
+  CHECK(begin == 2 && end == 4);
+  set(four, "x", x, sizeof(x));
+  CHECK_OK(dlcExecutorSetMonitor(four, noteRows, toldRows, 0));
+  CHECK_OK(dlcExecutorForward(four, 0));
+  CHECK(toldRows[0] == 2 && toldRows[1] == 2);
+  CHECK_OK(dlcExecutorSetMonitor(four, NULL, NULL, 0));
+  CHECK_OK(dlcExecutorForward(four, 0));
+  CHECK(toldRows[0] == 2 && toldRows[1] == 2);
+  DlcNDArray output = NULL;
+  float y[4] = {0};
+  CHECK_OK(dlcExecutorArray(four, DLC_ARRAYS_OUTPUT, 0, &output));
+  CHECK_OK(dlcNDArrayCopyToHost(output, y, sizeof(y)));
+  for (int i = 0; i < 4; ++i)
+    CHECK(y[i] == 2 * x[i]);
+  dlcNDArrayDestroy(output);
+  dlcExecutorDestroy(four);
+  four = NULL;
+  known.dims = large;
+  CHECK_ERROR(dlcExecutorReshape(executor, &known, 1, NULL, &four),
+              DLC_INVALID_ARGUMENT,
+              "argument 'x': expected at most the memory");
+  CHECK(four == NULL);
 }
 
 /* y = w x of five rows, on two devices. */
@@ -407,6 +448,9 @@ static void testParallel(DlcArrayRuntime runtime) {
   const char *text = NULL;
   CHECK_OK(dlcExecutorDescribe(executor, &text));
   CHECK(strstr(text, "cpu:1: rows 3 to 5") != NULL);
+  CHECK(strstr(text, "sent 12 bytes to devices") != NULL);
+  testReshapedParts(executor);
+  set(executor, "x", x, sizeof(x)); /* In the same memory. */
 
   /* The same arrays; the sum is added to what the gradient holds. */
   CHECK_OK(dlcExecutorFind(executor, DLC_ARRAYS_ARGUMENT, "x", &arrays[1]));

@@ -7,6 +7,7 @@
 
 #include "dlc/runtime/Binding/DataParallel.h"
 
+#include <array>
 #include <random>
 
 using namespace dlc;
@@ -247,6 +248,165 @@ TEST(DataParallelTest, TakesStatesFromTheWhole) {
          whole = read(single->outputs()[0]);
   for (size_t i = 0; i < whole.size(); ++i)
     EXPECT_NEAR(parts[i], whole[i], 1e-5) << i;
+}
+
+// What stays is not sent again, whoever writes it by which way.
+TEST(DataParallelTest, SendsWhatWasWritten) {
+  auto executor = bindParts(onDevices(2));
+  ASSERT_TRUE(executor);
+  writeArguments(*executor);
+  auto sentBy = [&](auto &&action) {
+    uint64_t before = executor->sentBytes();
+    action();
+    for (const NDArray &output : executor->outputs())
+      EXPECT_OK(output.waitToRead());
+    return executor->sentBytes() - before;
+  };
+  auto infer = [&] { EXPECT_OK(executor->forward()); };
+  uint64_t all = 0;
+  for (const NDArray &array : executor->arguments())
+    all += array.bytes();
+  for (const NDArray &array : executor->auxiliaryStates())
+    all += array.bytes();
+  NDArray x = *executor->argument("x"), w = *executor->argument("b_weight");
+  all -= x.bytes() / 2; // Half of the rows stay.
+  EXPECT_EQ(sentBy(infer), all);
+  EXPECT_EQ(sentBy(infer), 0u);
+  EXPECT_EQ(sentBy([&] {
+              EXPECT_OK(x.fill(0.5));
+              infer();
+            }),
+            x.bytes() / 2);
+  EXPECT_EQ(sentBy([&] {
+              auto place = w.hostAccess(rt::VariableUse::Write);
+              ASSERT_TRUE(place.isOk());
+              static_cast<float *>(*place)[0] += 1;
+              infer();
+            }),
+            w.bytes());
+  EXPECT_EQ(sentBy(infer), 0u);
+  Floats output = read(executor->outputs()[0]);
+  // Training updates the states of each part, and then those of the whole.
+  EXPECT_OK(executor->forward(true));
+  uint64_t states = 0;
+  for (const NDArray &array : executor->auxiliaryStates()) {
+    EXPECT_OK(array.waitToRead());
+    states += array.bytes();
+  }
+  EXPECT_EQ(sentBy(infer), states);
+  EXPECT_NE(read(executor->outputs()[0]), output);
+}
+
+// Nobody can tell when such memory is written.
+TEST(DataParallelTest, SendsAdoptedMemoryEachTime) {
+  auto network = makeNetwork(makeNet());
+  ASSERT_TRUE(network.isOk());
+  auto runtime = makeRuntime();
+  auto types = (*network)->infer(knownOf(kBatch));
+  ASSERT_TRUE(types.isOk());
+  Floats x(kBatch * kWidth, 1);
+  Bindings bindings;
+  for (const rt::TensorType &type : types->arguments)
+    bindings.arguments.push_back(makeArray(
+        runtime, type.shape, Floats(*rt::elementCount(type.shape), 0.5)));
+  for (const rt::TensorType &type : types->auxiliaryStates)
+    bindings.auxiliaryStates.push_back(makeArray(
+        runtime, type.shape, Floats(*rt::elementCount(type.shape), 1)));
+  rt::ForeignMemory memory;
+  memory.data = x.data();
+  auto adopted = NDArray::adopt(runtime, DLC_F32,
+                                std::array<int64_t, 2>{kBatch, kWidth}, memory);
+  ASSERT_TRUE(adopted.isOk()) << adopted.status().message();
+  bindings.arguments[0] = *adopted;
+  auto executor = DataParallelExecutor::bind(*network, bindings, onDevices(2));
+  ASSERT_TRUE(executor.isOk()) << executor.status().message();
+  EXPECT_OK((*executor)->forward());
+  Floats first = read((*executor)->outputs()[0]);
+  x.assign(x.size(), 2); // The run is over.
+  EXPECT_OK((*executor)->forward());
+  Floats second = read((*executor)->outputs()[0]);
+  EXPECT_NE(second.back(), first.back());
+  EXPECT_EQ(second.back(), second.front());
+}
+
+TEST(DataParallelTest, ReshapesTheBatch) {
+  auto ten = bindParts(onDevices(2));
+  ASSERT_TRUE(ten);
+  writeArguments(*ten);
+  EXPECT_FAILS(ten->reshape({{"y", {4}}}).status(), InvalidArgument, "'y'");
+  EXPECT_FAILS(ten->reshape({{"x", {1, kWidth}}}).status(), InvalidArgument,
+               "expected a row for each of 2 devices");
+  EXPECT_FAILS(ten->reshape({{"x", {20, kWidth}}}).status(), InvalidArgument,
+               "argument 'x': expected at most the memory of 10x6xf32, got "
+               "20x6xf32");
+  auto six = ten->reshape({{"x", {6, kWidth}}});
+  ASSERT_TRUE(six.isOk()) << six.status().message();
+  EXPECT_EQ(std::vector((*six)->rows().begin(), (*six)->rows().end()),
+            (std::vector<BatchRows>{{0, 3}, {3, 6}}));
+  EXPECT_TRUE((*six)->argument("x")->sharesMemoryWith(*ten->argument("x")));
+  EXPECT_TRUE((*six)
+                  ->gradient("a_weight")
+                  ->sharesMemoryWith(*ten->gradient("a_weight")));
+  rt::ReshapeOptions grows{.allowsOthers = false, .allowsGrowth = true};
+  auto many = (*six)->reshape({{"x", {16, kWidth}}}, grows);
+  ASSERT_TRUE(many.isOk()) << many.status().message();
+  // In any order, whichever shape ran before.
+  for (int again = 0; again < 3; ++again)
+    for (DataParallelExecutor *reshaped :
+         {six->get(), many->get(), ten.get()}) {
+      int64_t batch = reshaped->rows().back().end;
+      SCOPED_TRACE(batch);
+      auto fresh = DataParallelExecutor::simpleBind(
+          *makeNetwork(makeNet()), makeRuntime(), knownOf(batch), onDevices(2));
+      ASSERT_TRUE(fresh.isOk()) << fresh.status().message();
+      writeArguments(*reshaped);
+      writeArguments(**fresh);
+      for (int step = 0; step < 2; ++step) {
+        run(*reshaped, again == 1);
+        run(**fresh, again == 1);
+      }
+      EXPECT_EQ(read(reshaped->outputs()[0]), read((*fresh)->outputs()[0]));
+      for (size_t i = 0; i < reshaped->gradients().size(); ++i)
+        EXPECT_EQ(read(reshaped->gradients()[i]),
+                  read((*fresh)->gradients()[i]));
+      for (size_t i = 0; i < reshaped->auxiliaryStates().size(); ++i)
+        EXPECT_EQ(read(reshaped->auxiliaryStates()[i]),
+                  read((*fresh)->auxiliaryStates()[i]));
+    }
+}
+
+TEST(DataParallelTest, TellsAMonitorOfEachPart) {
+  auto executor = bindParts(onDevices(2));
+  ASSERT_TRUE(executor);
+  writeArguments(*executor);
+  std::vector<std::pair<Context, std::string>> told;
+  std::map<int, Floats> outputs;
+  auto monitor = [&](const std::string &name, const NDArray &array) {
+    told.emplace_back(array.context(), name);
+    if (name == "b_output")
+      outputs[array.context().index] = read(array);
+  };
+  executor->setMonitor(monitor);
+  EXPECT_OK(executor->forward());
+  ASSERT_EQ(told.size() % 2, 0u);
+  size_t each = told.size() / 2;
+  EXPECT_GE(each, 4u);
+  for (size_t i = 0; i < each; ++i) {
+    EXPECT_EQ(told[i].first, Context::cpu(0));
+    EXPECT_EQ(told[each + i].first, Context::cpu(1));
+    EXPECT_EQ(told[i].second, told[each + i].second);
+  }
+  Floats all = outputs[0];
+  append(all, outputs[1]);
+  EXPECT_EQ(read(executor->outputs()[0]), all);
+  size_t before = told.size();
+  executor->setMonitor(monitor, /*tellsVariables=*/true);
+  EXPECT_OK(executor->forwardBackward());
+  EXPECT_EQ(told.size() - before, 2 * (each + 7 + 2));
+  executor->setMonitor({});
+  before = told.size();
+  EXPECT_OK(executor->forward());
+  EXPECT_EQ(told.size(), before);
 }
 
 TEST(DataParallelTest, BindsArraysOfTheCaller) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <random>
+#include <thread>
 
 using namespace dlc;
 using namespace dlc::rt;
@@ -95,6 +96,84 @@ TEST_F(CombineTest, CopiesWhateverTheElements) {
   NDArray target = make(DLC_I32, std::vector{0, 0, 0});
   ASSERT_TRUE(pushCopy(source, target, 3).isOk());
   EXPECT_EQ(read<int>(target), (std::vector{1, 2, 3}));
+}
+
+// Copies where either side was written, by whatever way.
+TEST_F(CombineTest, SendsWhatWasWritten) {
+  NDArray source = make(DLC_F32, std::vector<float>{1, 2}, Context::cpu(1));
+  NDArray target = make(DLC_F32, std::vector<float>{0, 0});
+  auto sent = std::make_shared<SentValues>();
+  sent->bytes = std::make_shared<std::atomic<uint64_t>>(0);
+  uint64_t copies = 0;
+  auto send = [&](bool isCopied) {
+    copies += isCopied;
+    ASSERT_TRUE(pushSend(source, target, sent, 0).isOk());
+    EXPECT_EQ(read<float>(target), read<float>(source));
+    EXPECT_EQ(sent->bytes->load(), copies * source.bytes());
+  };
+  send(true);
+  send(false);
+  send(false);
+  ASSERT_TRUE(source.fill(3).isOk());
+  send(true);
+  ASSERT_TRUE(target.fill(4).isOk());
+  send(true);
+  ASSERT_TRUE(source.slice(1, 2)->fill(5).isOk()); // By a view.
+  send(true);
+  send(false);
+  auto place = source.hostAccess(VariableUse::Write);
+  ASSERT_TRUE(place.isOk());
+  static_cast<float *>(*place)[0] = 6;
+  send(true);
+  send(false);
+  ASSERT_TRUE(source.hostAccess(VariableUse::Read).isOk());
+  send(false);
+  std::shared_ptr<const void> kept = source.memory(); // For anybody.
+  send(true);
+  send(true);
+}
+
+// What was refused is not taken for sent.
+TEST_F(CombineTest, SendsAgainAfterAnError) {
+  NDArray source = *NDArray::create(runtime, DLC_F32, {1});
+  NDArray target = make(DLC_F32, std::vector{1.f});
+  auto sent = std::make_shared<SentValues>();
+  sent->bytes = std::make_shared<std::atomic<uint64_t>>(0);
+  for (int i = 0; i != 2; ++i) {
+    ASSERT_TRUE(pushSend(source, target, sent, 0).isOk());
+    EXPECT_EQ(target.waitToRead().code(), StatusCode::InvalidArgument);
+  }
+  ASSERT_TRUE(source.fill(7).isOk());
+  ASSERT_TRUE(pushSend(source, target, sent, 0).isOk());
+  EXPECT_EQ(read<float>(target), (std::vector{7.f}));
+}
+
+// Nothing waits between what is pushed, while another thread reads.
+TEST_F(CombineTest, SendsInTheOrderOfPushes) {
+  constexpr int rounds = 300;
+  NDArray source = make(DLC_I32, std::vector<int>(64, -1), Context::cpu(1));
+  NDArray target = make(DLC_I32, std::vector<int>(64, -1));
+  auto sent = std::make_shared<SentValues>();
+  sent->bytes = std::make_shared<std::atomic<uint64_t>>(0);
+  std::atomic<bool> isOver = false;
+  std::thread reader([&] {
+    while (!isOver) {
+      std::vector<int> values = read<int>(target);
+      EXPECT_EQ(values, std::vector<int>(64, values[0]));
+    }
+  });
+  std::vector<NDArray> seen;
+  for (int i = 0; i != rounds; ++i) {
+    if (i % 3 == 0)
+      ASSERT_TRUE(source.fill(i).isOk());
+    ASSERT_TRUE(pushSend(source, target, sent, i % 2).isOk());
+    seen.push_back(*target.copy(Context::cpu(2)));
+  }
+  for (int i = 0; i != rounds; ++i)
+    ASSERT_EQ(read<int>(seen[i])[63], i - i % 3) << i;
+  isOver = true;
+  reader.join();
+  EXPECT_EQ(sent->bytes->load(), rounds / 3 * source.bytes());
 }
 
 TEST_F(CombineTest, TellsOfWhatWasNeverWritten) {

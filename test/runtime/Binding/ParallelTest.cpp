@@ -331,6 +331,61 @@ TEST_P(ParallelTest, SumsGoWhileStepsRun) {
             (std::vector<float>{14, 24, 34, 44}));
 }
 
+// Executors of two shapes share arrays and memory: whatever is pushed, nothing
+// waits in between.
+TEST_P(ParallelTest, ReshapedPartsTakeTurns) {
+  ASSERT_NO_FATAL_FAILURE(bind(/*waitsFirst=*/true));
+  open();
+  auto smaller = executor->reshape({{"x", {4, 4}}});
+  ASSERT_TRUE(smaller.isOk()) << smaller.status().message();
+  EXPECT_EQ((*smaller)->rows()[1], (BatchRows{2, 4}));
+  EXPECT_TRUE(
+      (*smaller)->argument("x")->sharesMemoryWith(*executor->argument("x")));
+  for (int i = 0; i != 20; ++i) {
+    ASSERT_TRUE(executor->argument("w")->fill(i).isOk());
+    ASSERT_TRUE((i % 3 ? *smaller : executor)->forwardBackward().isOk());
+  }
+  EXPECT_EQ(gradient("w"), std::vector<float>(4, 4 * 19));
+  EXPECT_EQ(gradient("v"), std::vector<float>(4, 4));
+  // Arguments of both may go while runs are under way.
+  ASSERT_TRUE((*smaller)->forwardBackward().isOk());
+  smaller->reset();
+  ASSERT_TRUE(executor->forwardBackward().isOk());
+  EXPECT_EQ(gradient("u"), std::vector<float>(4, 4));
+}
+
+TEST_P(ParallelTest, SendsWhatWasWritten) {
+  ASSERT_NO_FATAL_FAILURE(bind(/*waitsFirst=*/true));
+  open();
+  auto sentBy = [&] {
+    uint64_t before = executor->sentBytes();
+    EXPECT_TRUE(executor->forwardBackward().isOk());
+    EXPECT_TRUE(runtime->engine().waitForAll().isOk());
+    return executor->sentBytes() - before;
+  };
+  // Two rows, three arguments of four floats, and the flag, whose memory is the
+  // test's.
+  EXPECT_EQ(sentBy(), 2u * 16 + 3 * 16 + 4);
+  EXPECT_EQ(sentBy(), 4u);
+  ASSERT_TRUE(executor->argument("v")->fill(2).isOk());
+  EXPECT_EQ(sentBy(), 16u + 4);
+  EXPECT_EQ(gradient("v"), std::vector<float>(4, 8));
+}
+
+// A monitor needs a program of its own, which this network has not.
+TEST_P(ParallelTest, MonitorsAreCompiledBeforeAnyPartRuns) {
+  ASSERT_NO_FATAL_FAILURE(bind(/*waitsFirst=*/true));
+  ASSERT_TRUE(runtime->engine().waitForAll().isOk());
+  size_t before = log.events().size();
+  executor->setMonitor([](const std::string &, const NDArray &) {});
+  EXPECT_EQ(executor->forwardBackward().message(), "expected a step");
+  ASSERT_TRUE(runtime->engine().waitForAll().isOk());
+  EXPECT_EQ(log.events().size(), before);
+  executor->setMonitor({});
+  open();
+  EXPECT_TRUE(executor->forwardBackward().isOk());
+}
+
 TEST_P(ParallelTest, WhatDoesNotCompilePushesNothing) {
   ASSERT_NO_FATAL_FAILURE(bind(/*waitsFirst=*/false));
   ASSERT_TRUE(runtime->engine().waitForAll().isOk());

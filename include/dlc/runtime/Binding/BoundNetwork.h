@@ -9,6 +9,7 @@
 #include "dlc/runtime/Binding/Network.h"
 #include "dlc/runtime/NDArray/NDArray.h"
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -60,6 +61,14 @@ public:
   Status copyParameters(const std::map<std::string, NDArray> &arguments,
                         const std::map<std::string, NDArray> &states = {},
                         bool allowsUnknown = false);
+
+  /// Is told of the outputs of every node, by name, in each forward() and
+  /// forwardBackward(), as soon as they are pushed; of variables too when
+  /// `tellsVariables`. They come from one more program, which computes as
+  /// inference does, and is run as long as there is a monitor. An empty
+  /// function ends that.
+  using Monitor = std::function<void(const std::string &, const NDArray &)>;
+  virtual void setMonitor(Monitor monitor, bool tellsVariables = false) = 0;
 
   /// The network, and what is planned for it, for people.
   virtual std::string describe() const = 0;

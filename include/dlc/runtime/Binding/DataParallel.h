@@ -48,14 +48,16 @@ struct DataParallelOptions {
 /// Its arrays are those of the whole, on the first device: callers write
 /// arguments and read outputs, gradients and states as those of an Executor.
 ///
-/// A run forward sends values to the other devices and takes the rows of their
-/// outputs back; one backward sums gradients, each in one operation and in the
-/// order of the devices, so that equal runs give equal bits. All that is pushed
-/// and goes on while devices compute: a sum starts as soon as its last term is
-/// there (ExecutorOptions::releasesEarly), in a per-device engine's lane for
-/// urgent work. Among those that could, the one of the argument in front starts
-/// first, for the next run forward needs that first (as MXNet's priority=-index
-/// in python/mxnet/model.py).
+/// A run forward sends values to the other devices, those that were written
+/// since the last time, and takes the rows of their outputs back. Nobody can
+/// tell when memory is written that the arrays adopted or handed on (DLPack):
+/// that is sent each time. A run backward sums gradients, each in one operation
+/// and in the order of the devices, so that equal runs give equal bits. All
+/// that is pushed and goes on while devices compute: a sum starts as soon as
+/// its last term is there (ExecutorOptions::releasesEarly), in a per-device
+/// engine's lane for urgent work. Among those that could, the one of the
+/// argument in front starts first, for the next run forward needs that first
+/// (as MXNet's priority=-index in python/mxnet/model.py).
 ///
 /// Batch normalisation sees the parts, as in MXNet. Each part updates auxiliary
 /// states from those of the whole, which then become the mean of what the parts
@@ -99,8 +101,24 @@ public:
   std::span<const NDArray> arguments() const override;
   std::span<const NDArray> gradients() const override;
   std::span<const NDArray> auxiliaryStates() const override;
+  /// Tells of each part, in the order of the devices: arrays are those of the
+  /// part, on its device. Each part tells of all its nodes before the next
+  /// one's run is pushed.
+  void setMonitor(Monitor monitor, bool tellsVariables = false) override;
   /// The network, and for each device its rows and programs.
   std::string describe() const override;
+
+  /// An executor for other shapes of some variables, as Executor::reshape();
+  /// the batch is divided anew by the same workloads. Arrays of the whole are
+  /// kept, or become views, as there; so are those of the parts, which may
+  /// always grow. Both executors are for one thread at a time. Errors: also
+  /// those of bind().
+  Result<std::unique_ptr<DataParallelExecutor>>
+  reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
+          const ReshapeOptions &options = {}) const;
+
+  /// Bytes of arguments and states that completed runs have sent to devices.
+  uint64_t sentBytes() const;
 
 private:
   struct State;

@@ -14,7 +14,6 @@
 
 #include "dlc/runtime/Binding/BoundNetwork.h"
 
-#include <functional>
 #include <memory>
 #include <span>
 
@@ -121,15 +120,10 @@ public:
   reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
           const ReshapeOptions &options = {}) const;
 
-  /// Is told of the outputs of every node, by name, in each forward() and
-  /// forwardBackward(), as soon as they are pushed; of variables too when
-  /// `tellsVariables`. They come from one more program, which computes as
-  /// inference does, and is run as long as there is a monitor. An empty
-  /// function ends that.
-  using Monitor = std::function<void(const std::string &, const NDArray &)>;
-  void setMonitor(Monitor monitor, bool tellsVariables = false);
+  void setMonitor(Monitor monitor, bool tellsVariables = false) override;
 
 private:
+  friend class DataParallelExecutor; // Makes executors of parts again.
   struct State;
   explicit Executor(std::unique_ptr<State> state);
   std::unique_ptr<State> state;

@@ -8,6 +8,8 @@
 
 #include "dlc/runtime/NDArray/NDArray.h"
 
+#include <optional>
+
 namespace dlc::rt {
 
 /// The elements of an array as an operation holds them: no handle, which it
@@ -29,6 +31,10 @@ struct ArrayPiece {
   Result<std::byte *> readable() const;
   Result<std::byte *> writable() const;
   TensorView view(std::byte *data) const { return {type, shape, data}; }
+  /// How often hostAccess() let somebody write the memory, which
+  /// Engine::version() does not count; nullopt where somebody may write at any
+  /// time: adopted memory, and such as NDArray::memory() keeps.
+  std::optional<uint64_t> hostWrites() const;
 
   Chunk *chunk;
   size_t offset, bytes;
