@@ -72,9 +72,9 @@ Location SymbolLowering::fileLocation() {
   return NameLoc::get(StringAttr::get(&context, options.file));
 }
 
-/// "net-symbol.json:node 'fc' (FullyConnected)".
+/// "net-symbol.json: node 'fc' (FullyConnected)".
 Location SymbolLowering::locate(const Node &node) {
-  std::string text = options.file.empty() ? "" : options.file + ":";
+  std::string text = options.file.empty() ? "" : options.file + ": ";
   return NameLoc::get(StringAttr::get(&context, text + node.describe()));
 }
 
@@ -260,8 +260,17 @@ void SymbolLowering::addUpdates(mlir::func::FuncOp main) {
 
 void SymbolLowering::dropUnreadInputs(mlir::func::FuncOp main) {
   llvm::BitVector unread(main.getNumArguments());
+  // Where constants are kept as inputs, a variable that the caller knows is an
+  // input of his.
+  auto isKnown = [&](mlir::BlockArgument argument) {
+    std::string name =
+        graph::givenName(main, argument.getArgNumber(), /*isResult=*/false)
+            .str();
+    return options.keepsConstants &&
+           (options.shapes.contains(name) || options.constants.contains(name));
+  };
   for (mlir::BlockArgument argument : main.getArguments())
-    if (argument.use_empty())
+    if (argument.use_empty() && !isKnown(argument))
       unread.set(argument.getArgNumber());
   (void)main.eraseArguments(unread);
 }

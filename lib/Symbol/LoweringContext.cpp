@@ -58,9 +58,9 @@ Ints LoweringContext::axes(ArrayRef<int64_t> axes, int64_t rank) {
     result.push_back(axis(each, rank));
   Ints sorted = result;
   llvm::sort(sorted);
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end() &&
-      !b.failed())
-    fail("expected distinct axes");
+  auto *twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end() && !b.failed())
+    fail("expected distinct axes, got " + Twine(*twice) + " twice");
   return result;
 }
 

@@ -4,10 +4,12 @@
 
 #include "LoweringContext.h"
 
+#include "dlc/dialects/Graph/OperandTypes.h"
 #include "dlc/dialects/Graph/Plain.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace dlc;
 using namespace dlc::symbol;
@@ -130,7 +132,8 @@ public:
   void operator()(IndexedGraph::NodeId id, ShapeRelation &relation);
 
 private:
-  mlir::Type tensorType(const Shape &shape, rt::DataType type) const;
+  void inferBackward(mlir::Operation *before, llvm::ArrayRef<Value> operands,
+                     llvm::ArrayRef<Value> results, ShapeRelation &relation);
 
   const NetworkTypes &network;
   mlir::MLIRContext &context;
@@ -138,10 +141,10 @@ private:
   std::vector<bool> wasStatic; ///< Nothing new can come of the node.
 };
 
-static mlir::Type makeTensorType(mlir::MLIRContext &context, const Shape &shape,
-                                 rt::DataType type) {
-  mlir::Type element =
-      graph::toElementType(&context, type == DLC_INVALID_TYPE ? DLC_F32 : type);
+/// A tensor of `shape` of the elements that `type`, a tensor or an element
+/// type, has.
+static mlir::Type withShape(mlir::Type type, const Shape &shape) {
+  mlir::Type element = mlir::getElementTypeOrSelf(type);
   if (!shape)
     return mlir::UnrankedTensorType::get(element);
   SmallVector<int64_t> dims(shape->begin(), shape->end());
@@ -149,6 +152,13 @@ static mlir::Type makeTensorType(mlir::MLIRContext &context, const Shape &shape,
     if (dim == rt::kUnknownDim)
       dim = mlir::ShapedType::kDynamic;
   return mlir::RankedTensorType::get(dims, element);
+}
+
+static mlir::Type makeTensorType(mlir::MLIRContext &context, const Shape &shape,
+                                 rt::DataType type) {
+  return withShape(
+      graph::toElementType(&context, type == DLC_INVALID_TYPE ? DLC_F32 : type),
+      shape);
 }
 
 mlir::Type NetworkTypes::tensorType(mlir::MLIRContext &context,
@@ -164,6 +174,22 @@ static Shape shapeOf(Value value) {
   for (int64_t dim : type.getShape())
     dims.push_back(mlir::ShapedType::isDynamic(dim) ? rt::kUnknownDim : dim);
   return dims;
+}
+
+/// What Graph operations say of themselves is of no use to who wrote the node:
+/// the same without their name, and what the node's operands are.
+static std::string ofNode(llvm::StringRef message, const Node &node,
+                          const ShapeRelation &relation) {
+  if (message.starts_with("'graph."))
+    message = message.split("' op ").second;
+  std::string text = message.str(), names;
+  if (message.starts_with("unsupported: "))
+    return text;
+  std::vector<std::string> inputs = node.op->inputNames(node.parameters);
+  for (size_t i = 0; i < relation.inputCount(); ++i)
+    names +=
+        (i ? ", '" : "'") + inputs[i] + "' of " + toText(relation.input(i));
+  return names.empty() ? text : text + ", for " + names;
 }
 
 void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
@@ -193,6 +219,7 @@ void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
                                             message = diagnostic.str();
                                           return mlir::success();
                                         });
+  mlir::Operation *before = block.empty() ? nullptr : &block.back();
   mlir::OpBuilder builder(&context);
   builder.setInsertionPointToEnd(&block);
   GraphBuilder b(builder);
@@ -206,7 +233,7 @@ void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
   // With open dimensions a lowering may not know what to build: no
   // contradiction yet, and there will be one if they close to what is wrong.
   if (results.empty() && allStatic)
-    return relation.fail(message);
+    return relation.fail(ofNode(message, node, relation));
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i])
       continue;
@@ -215,6 +242,26 @@ void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
       return relation.fail(status.message());
     relation.setOutput(i, shape);
   }
+  if (!allStatic && !relation.failed())
+    inferBackward(before, operands, results, relation);
+}
+
+/// Operands out of results, as the operations behind `before` (all, if null),
+/// which the node became, demand it.
+void NetworkTypes::Forward::inferBackward(mlir::Operation *before,
+                                          llvm::ArrayRef<Value> operands,
+                                          llvm::ArrayRef<Value> results,
+                                          ShapeRelation &relation) {
+  for (size_t i = 0; i < results.size(); ++i)
+    if (Value result = results[i]; result && relation.output(i))
+      result.setType(withShape(result.getType(), relation.output(i)));
+  for (mlir::Operation &op : llvm::reverse(block)) {
+    if (&op == before)
+      break;
+    graph::refineOperands(&op, [](Value) { return true; });
+  }
+  for (size_t i = 0; i < operands.size(); ++i)
+    relation.setInput(i, shapeOf(operands[i]));
 }
 
 Status NetworkTypes::inferShapes(const KnownShapes &known,

@@ -182,6 +182,17 @@ TEST(InferenceTest, WantsOperatorsThatAreApplied) {
   EXPECT_EQ(errorOf(Symbol::atomic("_zeros", {{"shape", "(2,)"}}), {}), "");
 }
 
+/// What the operations that a node becomes ask for, without a rule of the
+/// operator.
+TEST(InferenceTest, GoesBackwardsThroughOperations) {
+  Symbol a = Symbol::variable("a", {{"__shape__", "(2, 0, 4)"}});
+  Symbol b = Symbol::variable("b", {{"__shape__", "(2, 0, 0)"}});
+  Symbol product = Symbol::apply("batch_dot", {a, b}, {}, "p");
+  Symbol known = Symbol::variable("k", {{"__shape__", "(2, 3, 5)"}});
+  EXPECT_EQ(texts(infer(product + known, {}).arguments),
+            (Texts{"(2, 3, 4)", "(2, 4, 5)", "(2, 3, 5)"}));
+}
+
 TEST(InferenceTest, LooksAtRanksBeforeAxes) {
   Symbol x = Symbol::variable("x", {{"__shape__", "(5,)"}});
   auto errorWith = [&](const char *op, Attributes attributes) {
@@ -189,16 +200,17 @@ TEST(InferenceTest, LooksAtRanksBeforeAxes) {
   };
   EXPECT_EQ(errorWith("Pooling", {{"layout", "NWC"}, {"kernel", "(2,)"}}),
             "node 'n' (Pooling): expected data of at least 3 dimensions, got "
-            "1");
+            "1, for 'data' of (5,)");
   EXPECT_EQ(errorWith("Pooling", {{"layout", "NWC"}, {"global_pool", "True"}}),
             "node 'n' (Pooling): expected data of at least 3 dimensions, got "
-            "1");
+            "1, for 'data' of (5,)");
   EXPECT_EQ(errorWith("broadcast_axis", {{"axis", "(7,)"}, {"size", "(2,)"}}),
-            "node 'n' (broadcast_axis): expected an axis from -1 to 0, got 7");
+            "node 'n' (broadcast_axis): expected an axis from -1 to 0, got 7, "
+            "for 'data' of (5,)");
   Symbol cut = Symbol::apply("slice_like", {data, x}, {{"axes", "(-1,)"}}, "n");
   EXPECT_EQ(errorOf(cut, {{"data", {2, 3}}}),
             "node 'n' (slice_like): expected axis 1 in 'shape_like', got 1 "
-            "dimensions");
+            "dimensions, for 'data' of (2, 3), 'shape_like' of (5,)");
 }
 
 TEST(InferenceTest, CompletesWhatIsPartlyKnown) {

@@ -238,6 +238,79 @@ TEST(OperatorTest, AnyValueOfAParameterIsSafe) {
   EXPECT_GT(refused, 1000u);
 }
 
+/// The message about a case whose variable `name` has another shape, or "".
+std::string refusalOf(const json::Object &object, llvm::StringRef name,
+                      const std::vector<int64_t> &shape,
+                      mlir::MLIRContext &context) {
+  std::string text, message;
+  llvm::raw_string_ostream(text) << *object.get("symbol");
+  rt::Result<Symbol> symbol = fromJson(text);
+  EXPECT_TRUE(symbol.isOk());
+  LoweringOptions options;
+  options.isTraining = true; // Reads labels, too.
+  for (const char *group : {"inputs", "states"})
+    for (const auto &[each, array] : *object.getObject(group)) {
+      rt::TensorType type = decode(array).type;
+      options.shapes[each.str()] = type.shape;
+      options.types[each.str()] = type.type;
+    }
+  options.shapes[name.str()] = shape;
+  mlir::ScopedDiagnosticHandler collect(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        llvm::raw_string_ostream os(message);
+        os << diagnostic.getLocation() << ' ' << diagnostic;
+        return mlir::success();
+      });
+  auto module = lowerToGraph(context, *symbol, options);
+  EXPECT_NE(bool(module), !message.empty());
+  return message;
+}
+
+/// It names the node and its operator, one of their operands or the parameter
+/// that is wrong, and speaks of no operation that nobody wrote.
+void expectNamed(const std::string &message, const Operator &op) {
+  EXPECT_NE(message.find("node '"), std::string::npos) << message;
+  EXPECT_NE(message.find("' (" + std::string(op.name) + ")"), std::string::npos)
+      << message;
+  EXPECT_NE(message.find("expected "), std::string::npos) << message;
+  EXPECT_EQ(message.find("graph."), std::string::npos) << message;
+  bool isNamed = message.find("'arg") != std::string::npos;
+  for (const Input &input : op.inputs)
+    isNamed |=
+        message.find("'" + std::string(input.name) + "'") != std::string::npos;
+  for (const Parameter &parameter : op.parameters)
+    isNamed |= message.find("'" + std::string(parameter.name) + "'") !=
+               std::string::npos;
+  EXPECT_TRUE(isNamed) << message;
+}
+
+TEST(OperatorTest, BadShapesAreNamed) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  size_t refused = 0;
+  for (const json::Value &value : readCases()) {
+    const json::Object &object = *value.getAsObject();
+    const json::Array &nodes = *object.getObject("symbol")->getArray("nodes");
+    llvm::StringRef op = *nodes.back().getAsObject()->getString("op");
+    SCOPED_TRACE(describe(object));
+    for (const char *group : {"inputs", "states"})
+      for (const auto &[name, array] : *object.getObject(group)) {
+        std::vector<int64_t> longer = decode(array).type.shape;
+        if (longer.empty())
+          continue;
+        std::vector<int64_t> deeper = longer;
+        ++longer.back();
+        deeper.push_back(2);
+        for (const auto &shape : {longer, deeper})
+          if (std::string text = refusalOf(object, name, shape, context);
+              !text.empty()) {
+            ++refused;
+            expectNamed(text, *findOperator({op.data(), op.size()}));
+          }
+      }
+  }
+  EXPECT_GT(refused, 300u);
+}
+
 TEST(OperatorTest, EveryOperatorHasACase) {
   std::set<std::string_view> tested;
   for (const json::Value &value : readCases())

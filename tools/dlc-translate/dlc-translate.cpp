@@ -46,7 +46,7 @@ static bool parseShape(llvm::StringRef text,
   return !name.empty() && text.contains('=') && isNew;
 }
 
-/// Prints diagnostics as `model.onnx:node 'x' (Conv): error: ...`.
+/// Prints diagnostics as `model.onnx: node 'x' (Conv): error: ...`.
 static void printDiagnostics(MLIRContext &context) {
   context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
     StringRef severity =

@@ -38,7 +38,8 @@ struct LoweringOptions {
   std::map<std::string, Constant, std::less<>> constants;
   /// They are inputs after all, which carry their values (`graph.initial`).
   bool keepsConstants = false;
-  /// Leaves out inputs that inference does not read: labels.
+  /// Leaves out inputs that inference does not read, as labels; with
+  /// `keepsConstants` only those of no known shape or value.
   bool dropsUnreadInputs = false;
   /// What MXNet calls is_train: batch normalisation uses the statistics of the
   /// batch and updates the moving ones, dropout acts, and layers that end a

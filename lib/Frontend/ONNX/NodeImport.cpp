@@ -69,11 +69,11 @@ Value ModelImporter::importTensor(const Tensor &tensor) {
                           name.empty() ? "constant" : name);
 }
 
-/// `model.onnx:node 'Conv_12' (Conv)`, or the position of a nameless node.
+/// `model.onnx: node 'Conv_12' (Conv)`, or the position of a nameless node.
 Location ModelImporter::locate(const Node &node, size_t index) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << file << ":node ";
+  stream << file << ": node ";
   if (node.name.empty())
     stream << '#' << index;
   else

@@ -20,7 +20,7 @@ static void relateFullyConnected(ShapeRelation &r) {
     length =
         p.getBool("flatten") ? product(data, 1, data->size()) : data->back();
   r.setInput(1, std::vector{hidden, length});
-  suggestInput(r, 2, std::vector{hidden});
+  suggestElements(r, 2, std::vector{hidden}); // Old files have a column.
   if (!data || data->empty())
     return;
   // Backwards: the rows, and the columns of a matrix.
@@ -40,7 +40,6 @@ static void lowerFullyConnected(LoweringContext &n) {
     x = n.b.op("flatten", {x}, {{"axis", 1}});
   Value y = n.b.op("matmul", {x, n.b.transpose(n.in(1), {1, 0})});
   if (Value bias = n.named("bias")) {
-    // Old files have a column.
     if (GraphBuilder::rankOf(bias) != 1)
       bias = n.b.reshape(bias, {n.p.getInt("num_hidden")});
     y = n.b.add(y, bias);
@@ -75,7 +74,7 @@ static void lowerDot(LoweringContext &n) {
   Value a = prepared(0, "transpose_a"), b = prepared(1, "transpose_b");
   int64_t rankA = n.rank(a), rankB = n.rank(b);
   if (rankA < 1 || rankB < 1)
-    return n.fail("expected operands of at least 1 dimension");
+    return n.fail("expected operands of at least 1 dimension, got a scalar");
   Ints shapeA = n.shape(a, "an operand"), shapeB = n.shape(b, "an operand");
   if (n.b.failed())
     return;
@@ -154,9 +153,22 @@ static void setChannels(ShapeRelation &r, int64_t channels) {
   r.setInput(0, fromChannelsFirst(r.parameters, data));
 }
 
+/// `count` filters or channels, if known, make equal groups.
+static bool checkGroups(ShapeRelation &r, int64_t count, const char *what) {
+  int64_t group = r.parameters.getInt("num_group");
+  if (count == rt::kUnknownDim || count % group == 0)
+    return true;
+  r.fail("expected parameter 'num_group' to divide " + std::to_string(count) +
+         " " + what + ", got " + std::to_string(group));
+  return false;
+}
+
 static void relateConvolution(ShapeRelation &r) {
   const Parameters &p = r.parameters;
   int64_t group = p.getInt("num_group"), filters = p.getInt("num_filter");
+  if (!checkGroups(r, filters, "filters") ||
+      !checkGroups(r, channelsFirstDim(r, 0, 1), "channels"))
+    return;
   r.setInput(
       1, weightShape(p, filters, divided(channelsFirstDim(r, 0, 1), group)));
   r.setInput(2, std::vector{filters});
@@ -178,13 +190,29 @@ static void lowerConvolution(LoweringContext &n) {
   n.set(0, fromChannelsFirst(n, n.b.op("conv", operands, attributes)));
 }
 
+/// Each `adj` is below its stride; a target shape replaces them.
+static void checkAdjust(ShapeRelation &r) {
+  const Parameters &p = r.parameters;
+  const std::vector<int64_t> &adjust = p.getInts("adj");
+  const std::vector<int64_t> &strides = p.getInts("stride");
+  const std::vector<int64_t> &target = p.getInts("target_shape");
+  if (llvm::any_of(target, [](int64_t size) { return size != 0; }))
+    return;
+  for (size_t i = 0; i < adjust.size(); ++i) {
+    int64_t stride = i < strides.size() ? strides[i] : 1;
+    if (adjust[i] >= stride)
+      return r.fail("parameter 'adj': expected less than the stride, " +
+                    std::to_string(stride) + ", got " +
+                    std::to_string(adjust[i]));
+  }
+}
+
 static void relateDeconvolution(ShapeRelation &r) {
   const Parameters &p = r.parameters;
   int64_t group = p.getInt("num_group"), filters = p.getInt("num_filter");
-  if (filters % group)
-    return r.fail("expected parameter 'num_group' to divide " +
-                  std::to_string(filters) + " filters, got " +
-                  std::to_string(group));
+  checkAdjust(r);
+  if (!checkGroups(r, filters, "filters"))
+    return;
   r.setInput(1, weightShape(p, channelsFirstDim(r, 0, 1), filters / group));
   r.setInput(2, std::vector{filters});
   setChannels(r, channelsFirstDim(r, 1, 0));

@@ -13,7 +13,8 @@ using mlir::Value;
 
 //===-- Softmax with a loss -----------------------------------------------===//
 
-/// A label for each distribution; also whole distributions are accepted.
+/// A label for each distribution; also whole distributions are accepted, and
+/// where that does not decide, as many labels in another shape.
 static void relateSoftmaxOutput(ShapeRelation &r) {
   r.equate(0, 0);
   const Shape &data = r.input(0);
@@ -23,7 +24,9 @@ static void relateSoftmaxOutput(ShapeRelation &r) {
   bool isMulti = r.parameters.getBool("multi_output") &&
                  !r.parameters.getBool("preserve_shape");
   label.erase(isMulti ? label.begin() + 1 : label.end() - 1);
-  suggestInput(r, 1, label);
+  if (isStatic(data) && r.inputCount() > 1 && r.input(1) == data)
+    return;
+  suggestElements(r, 1, label);
 }
 
 /// What an operator of this family gives: `y` and, for training, `gradient` as
@@ -222,7 +225,7 @@ static Value svmGradient(LoweringContext &n) {
   if (n.b.failed())
     return {};
   if (shape.size() != 2) {
-    n.fail("expected data of 2 dimensions, got " + llvm::Twine(shape.size()));
+    n.fail("expected 'data' of 2 dimensions, got " + llvm::Twine(shape.size()));
     return {};
   }
   Value label = n.b.reshape(n.b.cast(n.in(1), n.b.i64()), {shape[0], 1});
@@ -256,13 +259,13 @@ static void relateRegression(ShapeRelation &r) {
     return;
   if (data->size() == 2 && (*data)[1] == 1)
     suggestInput(r, 1, std::vector{(*data)[0]});
-  suggestInput(r, 1, data);
+  suggestElements(r, 1, data);
 }
 
 static void relateSvm(ShapeRelation &r) {
   r.equate(0, 0);
   if (r.input(0))
-    suggestInput(r, 1, std::vector{r.inputDim(0, 0)});
+    suggestElements(r, 1, std::vector{r.inputDim(0, 0)});
 }
 
 //===-- Declarations ------------------------------------------------------===//

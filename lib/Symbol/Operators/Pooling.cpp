@@ -15,7 +15,8 @@ static void poolGlobally(LoweringContext &n, Value x) {
   const std::string &type = n.p.getText("pool_type");
   Ints axes = range(2, n.rank(x));
   if (axes.empty())
-    return n.fail("expected data of 3 dimensions or more");
+    return n.fail("expected data of at least 3 dimensions, got " +
+                  llvm::Twine(n.rank(x)));
   Value y;
   if (type == "lp") {
     double p = static_cast<double>(n.p.getInt("p_value"));

@@ -20,6 +20,16 @@ void symbol::suggestInput(ShapeRelation &r, size_t index, const Shape &shape) {
     r.setInput(index, known);
 }
 
+void symbol::suggestElements(ShapeRelation &r, size_t index,
+                             const Shape &shape) {
+  suggestInput(r, index, shape);
+  if (index >= r.inputCount() || !isStatic(shape) || !isStatic(r.input(index)))
+    return;
+  const Shape &known = r.input(index);
+  if (product(known, 0, known->size()) != product(shape, 0, shape->size()))
+    r.setInput(index, shape); // Says what was expected.
+}
+
 void symbol::convertsToDtype(TypeRelation &r) {
   for (size_t i = 0; i < r.outputCount(); ++i)
     r.setOutput(i, r.parameters.getType("dtype"));

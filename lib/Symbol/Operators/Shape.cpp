@@ -5,8 +5,6 @@
 
 #include "Rules.h"
 
-#include "llvm/ADT/StringExtras.h"
-
 using namespace dlc;
 using namespace dlc::symbol;
 using llvm::Twine;
@@ -50,7 +48,8 @@ bool ReshapeReader::split() {
   if (!needs(1))
     return false;
   if (i + 2 >= codes.size())
-    return fail("expected two factors behind -4");
+    return fail("expected two factors behind -4, got " +
+                Twine(codes.size() - i - 1));
   int64_t a = codes[i + 1], b = codes[i + 2], whole = dims[at];
   if (a == -1 && b > 0 && whole % b == 0)
     a = whole / b;
@@ -96,7 +95,8 @@ bool ReshapeReader::read() {
       result.push_back(dims[at++]);
     } else if (code == -1) {
       if (inferred)
-        return fail("expected at most one -1");
+        return fail("expected at most one -1, got " +
+                    Twine(llvm::count(codes, -1)));
       inferred = result.size();
       result.push_back(1);
       ++at;
@@ -151,6 +151,10 @@ static Ints legacyCodes(const Parameters &p) {
   return codes;
 }
 
+static std::string textOf(llvm::ArrayRef<int64_t> dims) {
+  return toText(Shape(std::vector<int64_t>(dims.begin(), dims.end())));
+}
+
 static void lowerReshape(LoweringContext &n) {
   Ints codes = n.ints("shape");
   bool isReversed = n.p.getBool("reverse");
@@ -174,12 +178,8 @@ static void lowerReshape(LoweringContext &n) {
   if (product(std::vector<int64_t>(dims.begin(), dims.end()), 0, dims.size()) !=
       product(std::vector<int64_t>(result.begin(), result.end()), 0,
               result.size()))
-    return n.fail(
-        "parameter 'shape': expected as many elements as (" +
-        llvm::join(llvm::map_range(
-                       dims, [](int64_t dim) { return std::to_string(dim); }),
-                   ", ") +
-        ") has");
+    return n.fail("parameter 'shape': expected as many elements as " +
+                  textOf(dims) + " has, got " + textOf(result));
   n.set(0, n.b.op("reshape", {x, n.b.ints(result)}, {{"allowzero", true}}));
 }
 
@@ -187,7 +187,7 @@ static void lowerReshape(LoweringContext &n) {
 
 static void lowerFlatten(LoweringContext &n) {
   if (n.rank(n.in(0)) < 1)
-    return n.fail("expected data of at least 1 dimension");
+    return n.fail("expected data of at least 1 dimension, got a scalar");
   n.set(0, n.b.op("flatten", {n.in(0)}, {{"axis", 1}}));
 }
 
@@ -311,7 +311,8 @@ static void lowerBroadcastAxis(LoweringContext &n) {
 static void lowerBroadcastLike(LoweringContext &n) {
   Value x = n.in(0), like = n.in(1);
   if (n.p.isNone("lhs_axes") != n.p.isNone("rhs_axes"))
-    return n.fail("expected parameters 'lhs_axes' and 'rhs_axes' both or none");
+    return n.fail("expected parameters 'lhs_axes' and 'rhs_axes' both or none, "
+                  "got one");
   int64_t rank = n.rank(x), rankLike = n.rank(like);
   if (n.p.isNone("lhs_axes")) {
     if (rank != rankLike)
@@ -322,7 +323,8 @@ static void lowerBroadcastLike(LoweringContext &n) {
   Ints lhs = n.axes(n.ints("lhs_axes"), rank),
        rhs = n.axes(n.ints("rhs_axes"), rankLike);
   if (lhs.size() != rhs.size())
-    return n.fail("expected as many 'lhs_axes' as 'rhs_axes'");
+    return n.fail("expected as many 'lhs_axes' as 'rhs_axes', got " +
+                  Twine(lhs.size()) + " and " + Twine(rhs.size()));
   Ints dims = n.shape(like, "broadcasting like data"), shape(rank, 1);
   if (n.b.failed())
     return;
