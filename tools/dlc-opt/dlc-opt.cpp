@@ -13,6 +13,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -47,6 +48,16 @@ static LogicalResult runVerified(int argc, char **argv, StringRef input,
   return success();
 }
 
+/// The input is mapped while it is read: writing it ends the program.
+static bool isSameFile(StringRef input, StringRef output) {
+  if (input == "-" || output == "-" ||
+      !llvm::sys::fs::equivalent(input, output))
+    return false;
+  llvm::errs() << "dlc-opt: error: expected another file for the output, got '"
+               << output << "', which is the input\n";
+  return true;
+}
+
 int main(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
@@ -56,6 +67,8 @@ int main(int argc, char **argv) {
   dlc::registerAllPasses();
   auto [input, output] = registerAndParseCLIOptions(
       argc, argv, "DLC optimizer driver\n", registry);
+  if (isSameFile(input, output))
+    return EXIT_FAILURE;
   return asMainReturnCode(
       verifyNumerics ? runVerified(argc, argv, input, output, registry)
                      : MlirOptMain(argc, argv, input, output, registry));
