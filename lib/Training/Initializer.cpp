@@ -2,6 +2,8 @@
 
 #include "dlc/Training/Initializer.h"
 
+#include "Text.h"
+
 #include "dlc/runtime/Base/Random.h"
 
 #include <algorithm>
@@ -196,7 +198,7 @@ dlc::training::check(const InitializerOptions &options) {
   double scale = *options.scale;
   auto expect = [&](const std::string &what) {
     return "expected " + what + " for initializer '" + options.name +
-           "', got " + std::to_string(scale);
+           "', got " + toText(scale);
   };
   if (row->scale == Scale::None)
     return expect("no scale");

@@ -2,6 +2,8 @@
 
 #include "dlc/Training/LearningRate.h"
 
+#include "Text.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -31,7 +33,7 @@ std::string dlc::training::rateKindNames() {
 
 std::optional<std::string> dlc::training::check(const RateSchedule &schedule) {
   auto expect = [](const std::string &what, double got) {
-    return "expected " + what + ", got " + std::to_string(got);
+    return "expected " + what + ", got " + toText(got);
   };
   if (!(schedule.base > 0) || !std::isfinite(schedule.base))
     return expect("a learning rate above 0", schedule.base);

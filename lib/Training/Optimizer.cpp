@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Formulas.h"
+#include "Text.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
 
@@ -301,12 +300,6 @@ findOption(const Optimizer::Rule &rule,
     if (option.value == value)
       return &option;
   return nullptr;
-}
-
-static std::string toText(double value) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%g", value);
-  return text;
 }
 
 /// What is wrong with option `known` of some optimizer for this one, or

@@ -3,6 +3,7 @@
 #include "dlc/Training/Step.h"
 
 #include "Loss.h"
+#include "Text.h"
 
 #include "dlc/Gradient/Gradient.h"
 #include "dlc/Training/Optimizer.h"
@@ -142,7 +143,7 @@ LogicalResult StepBuilder::checkParameters() {
       if (factor && !(*factor >= 0 && std::isfinite(*factor)))
         return function.emitError("expected a finite factor of at least 0 for "
                                   "'")
-               << name << "', got " << *factor;
+               << name << "', got " << toText(*factor);
   }
   if (parameters.empty())
     return function.emitError("expected parameters to train, got none but "

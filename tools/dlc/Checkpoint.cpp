@@ -15,6 +15,9 @@ using namespace dlc;
 using namespace dlc::tool;
 namespace fs = std::filesystem;
 
+/// That of "arg:" and of "aux:".
+static constexpr size_t kKindLength = 4;
+
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
@@ -143,14 +146,16 @@ void dlc::tool::readArrays(const std::string &path,
                     "', got none"};
 }
 
-void dlc::tool::readSomeArrays(const std::string &path,
-                               const std::vector<NamedArray> &arrays) {
+std::vector<std::string>
+dlc::tool::readSomeArrays(const std::string &path,
+                          const std::vector<NamedArray> &arrays) {
   rt::ParamsList list = readFile(path);
   std::set<const HostTensor *> seen;
   std::vector<std::string> leftOver;
   for (const rt::ParamsArray &from : list.arrays) {
     auto isIt = [&](const NamedArray &array) {
-      return array.name == from.name || array.name.substr(4) == from.name;
+      return array.name == from.name ||
+             array.name.substr(kKindLength) == from.name;
     };
     auto array = std::ranges::find_if(arrays, isIt);
     if (array == arrays.end()) {
@@ -169,4 +174,9 @@ void dlc::tool::readSomeArrays(const std::string &path,
                  "dlc: warning: %s: array '%s' belongs to no parameter and is "
                  "left out\n",
                  path.c_str(), name.c_str());
+  std::vector<std::string> missing;
+  for (const NamedArray &array : arrays)
+    if (!seen.count(array.tensor))
+      missing.push_back(array.name.substr(kKindLength));
+  return missing;
 }

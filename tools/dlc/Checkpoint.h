@@ -34,9 +34,10 @@ void writeArrays(const std::string &path,
 void readArrays(const std::string &path, const std::vector<NamedArray> &arrays);
 
 /// Reads those of the arrays that the file has, at least one; also by what
-/// follows "arg:" or "aux:" in their names. Warns of others.
-void readSomeArrays(const std::string &path,
-                    const std::vector<NamedArray> &arrays);
+/// follows "arg:" or "aux:" in their names. Warns of others. Returns what
+/// follows that in the names of those that the file does not have.
+std::vector<std::string> readSomeArrays(const std::string &path,
+                                        const std::vector<NamedArray> &arrays);
 
 } // namespace dlc::tool
 

@@ -45,6 +45,7 @@ private:
                    const std::vector<std::string> &texts,
                    std::optional<double> training::Factors::*factor);
   void checkUsed(const training::Optimizer &optimizer) const;
+  void checkSources() const;
   void readOptions();
   void readSchedule();
   void train(Trainer &trainer, TrainData &examples);
@@ -120,6 +121,24 @@ void TrainCommand::checkUsed(const training::Optimizer &optimizer) const {
            ", got '" + options.step.optimizer.name + "'");
 }
 
+/// Refuses values and files that would not be used.
+void TrainCommand::checkSources() const {
+  if (resume && checkpoint.empty())
+    throw Failure{"expected --checkpoint PREFIX to resume from", kBadUsage};
+  if (resume)
+    if (const char *option = syntax->firstGiven(
+            {"--params", "--initializer", "--initializer-scale"}))
+      throw Failure{"expected no " + std::string(option) +
+                        " beside --resume: a checkpoint has all values",
+                    kBadUsage};
+  if (!options.emit.empty())
+    if (const char *option = syntax->firstGiven(
+            {"--checkpoint", "--resume", "--curve", "--test", "--epochs"}))
+      throw Failure{"expected no " + std::string(option) +
+                        " beside --emit, which trains nothing",
+                    kBadUsage};
+}
+
 void TrainCommand::readOptimizer() {
   training::OptimizerOptions &o = options.step.optimizer;
   o.momentum = given(momentum);
@@ -174,8 +193,7 @@ void TrainCommand::readOptions() {
                         options.emit + "'",
                     kBadUsage};
   }
-  if (resume && checkpoint.empty())
-    throw Failure{"expected --checkpoint PREFIX to resume from", kBadUsage};
+  checkSources();
   if (options.model.isArtifact())
     throw Failure{options.model.path + ": expected a model to train, got an "
                                        "artifact, which is compiled already"};

@@ -5,10 +5,18 @@
 #include "dlc/runtime/Base/Half.h"
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 using namespace dlc;
 using namespace dlc::tool;
+
+/// "1.5", "5", "nan".
+static std::string toText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.10g", value);
+  return text;
+}
 
 TrainData::TrainData(const std::string &path) : file(path) {
   for (rt::NamedTensor &entry : take(rt::readNpz(path)))
@@ -118,7 +126,7 @@ void TrainData::convert(const std::string &name, const rt::TensorType &batch) {
     else
       throw refuse(rt::toString(rt::TensorType{tensor.type, tensor.shape}));
     if (!isExact)
-      throw refuse(std::to_string(value) + " in it");
+      throw refuse(toText(value) + " in it");
   }
   tensor = std::move(converted);
 }
@@ -147,7 +155,7 @@ void TrainData::checkFractions(const std::string &name) const {
     double label = numberAt(tensor, i).value_or(NAN);
     if (!(label >= 0 && label <= 1))
       throw Failure{file + ": expected labels from 0 to 1 in '" + name +
-                    "', got " + std::to_string(label) + placeOf(i / each)};
+                    "', got " + toText(label) + placeOf(i / each)};
   }
 }
 
@@ -161,7 +169,7 @@ std::string TrainData::describeOthers(const std::string &name,
     if (label != std::trunc(label) || !(std::abs(label) < 0x1p53)) // NaN, too.
       throw Failure{file + ": expected classes from 0 to " +
                     std::to_string(classes - 1) + " in '" + name + "', got " +
-                    std::to_string(label) + placeOf(i / each)};
+                    toText(label) + placeOf(i / each)};
     if (label >= 0 && label < static_cast<double>(classes))
       continue;
     if (others++ == 0)

@@ -17,16 +17,27 @@ using namespace dlc::tool;
 // The step
 //===----------------------------------------------------------------------===//
 
-/// Inputs of the model that the data has, in the shape of a batch.
+/// Inputs of the model that the data has, in the shape of a batch, which a
+/// --shape of them may only repeat.
 static CompileOptions optionsFor(const TrainerOptions &options,
                                  const TrainData &data,
                                  const std::string &label) {
   CompileOptions compile = makeCompileOptions(options.model);
   compile.params.clear(); // Values, which are read later.
   compile.keepsParameters = true;
-  for (const auto &[name, tensor] : data.arrays())
-    if (name != label)
-      compile.shapes[name] = TrainData::batchShape(tensor, options.batch);
+  for (const auto &[name, tensor] : data.arrays()) {
+    if (name == label)
+      continue;
+    std::vector<int64_t> shape = TrainData::batchShape(tensor, options.batch);
+    auto [asked, isNew] = compile.shapes.try_emplace(name, shape);
+    if (!isNew && asked->second != shape)
+      throw Failure{
+          data.path() + ": expected examples of '" + name +
+          "' that make a batch of " +
+          rt::toString(rt::TensorType{tensor.type, asked->second}) +
+          ", as --shape says, got " +
+          rt::toString(rt::TensorType{tensor.type, std::move(shape)})};
+  }
   return compile;
 }
 
@@ -173,8 +184,13 @@ void Trainer::initialize(const std::vector<InitialValue> &values) {
   if (!randomName.empty())
     tensors.at(randomName).view().as<int64_t>()[0] =
         static_cast<int64_t>(options.seed);
-  if (!options.model.params.empty())
-    readSomeArrays(options.model.params, arrays(false));
+  if (options.model.params.empty())
+    return;
+  for (const std::string &name :
+       readSomeArrays(options.model.params, arrays(false)))
+    std::fprintf(stderr, "note: %s: no array '%s'; its first value is %s\n",
+                 options.model.params.c_str(), name.c_str(),
+                 known.count(name) ? "the model's own" : "an initializer's");
 }
 
 int64_t Trainer::updates() const {

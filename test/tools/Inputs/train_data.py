@@ -49,6 +49,11 @@ write("half", data=npy("<f2", (43, 12), [each for row in rows for each in row]),
       softmax_label=npy("<i8", (43,), labels))
 write("values", data=data,
       label=npy("<f4", (43, 2), [each for row in rows for each in row[:2]]))
+write("pairs", data=data, softmax_label=npy("<i8", (43, 2), labels * 2))
+write("biases", data=data, softmax_label=npy("<i8", (43,), labels),
+      fc2_bias=npy("<f4", (43, 7), [0.0] * (43 * 7)))
+write("labelled", data=data,
+      softmax_label=npy("<f4", (43,), [float(each) for each in labels]))
 write("signs", data=data, label=npy("<i8", (43,), labels))
 
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How messages spell numbers.
+
+#ifndef DLC_LIB_TRAINING_TEXT_H
+#define DLC_LIB_TRAINING_TEXT_H
+
+#include <cstdio>
+#include <string>
+
+namespace dlc::training {
+
+/// "0.1", "5", "1000000", "nan".
+inline std::string toText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.10g", value);
+  return text;
+}
+
+} // namespace dlc::training
+
+#endif // DLC_LIB_TRAINING_TEXT_H
