@@ -44,6 +44,7 @@ private:
   void readFactors(const std::string &option,
                    const std::vector<std::string> &texts,
                    std::optional<double> training::Factors::*factor);
+  void checkSchedule() const;
   void checkUsed(const training::Optimizer &optimizer) const;
   void checkSources() const;
   void readOptions();
@@ -85,26 +86,42 @@ void TrainCommand::readFactors(
   }
 }
 
-/// Refuses options that change nothing beside the others.
-void TrainCommand::checkUsed(const training::Optimizer &optimizer) const {
+[[noreturn]] static void refuse(const std::string &what) {
+  throw Failure{"expected " + what, kBadUsage};
+}
+
+/// Refuses options of other schedules, and a schedule without those that no
+/// default can give: they are a matter of how long the training is.
+void TrainCommand::checkSchedule() const {
   using training::RateKind;
-  static const std::pair<const char *, std::vector<RateKind>> ofSchedules[] = {
+  struct Row {
+    const char *option;
+    std::vector<RateKind> kinds;
+    bool isRequired = false;
+  };
+  static const Row rows[] = {
       {"--schedule-factor", {RateKind::Factor, RateKind::MultiFactor}},
-      {"--schedule-step", {RateKind::Factor}},
-      {"--schedule-steps", {RateKind::MultiFactor}},
-      {"--schedule-total", {RateKind::Poly, RateKind::Cosine}},
+      {"--schedule-step", {RateKind::Factor}, true},
+      {"--schedule-steps", {RateKind::MultiFactor}, true},
+      {"--schedule-total", {RateKind::Poly, RateKind::Cosine}, true},
       {"--schedule-power", {RateKind::Poly}},
       {"--final-rate", {RateKind::Poly, RateKind::Cosine}}};
-  auto refuse = [](const std::string &what) {
-    throw Failure{"expected " + what, kBadUsage};
-  };
-  for (const auto &[option, kinds] : ofSchedules)
-    if (syntax->firstGiven({option}) &&
-        std::ranges::find(kinds, rates.kind) == kinds.end())
+  for (const auto &[option, kinds, isRequired] : rows) {
+    bool isGiven = syntax->firstGiven({option});
+    bool isOfKind = std::ranges::find(kinds, rates.kind) != kinds.end();
+    if (isGiven && !isOfKind)
       refuse(std::string("another --schedule for ") + option + ", got " +
              schedule);
+    if (isOfKind && isRequired && !isGiven)
+      refuse(std::string(option) + " with --schedule " + schedule);
+  }
   if (syntax->firstGiven({"--warm-up-begin"}) && rates.warmUp == 0)
     refuse("--warm-up with --warm-up-begin");
+}
+
+/// Refuses options that change nothing beside the others.
+void TrainCommand::checkUsed(const training::Optimizer &optimizer) const {
+  checkSchedule();
   if (syntax->firstGiven({"--label"}) &&
       !training::lossHasLabels(options.step.loss).value_or(false))
     refuse("a --loss that has labels with --label");
