@@ -93,6 +93,13 @@ static void addGradient(OpPassManager &manager,
   manager.nest<func::FuncOp>().addPass(graph::createSplitGradientPass(split));
 }
 
+/// Values as large as the largest that a kernel with repetitions may touch: all
+/// of that is live at once. The gradients of resnet50_v1 at batch 32 (those of
+/// tools/benchmarks/memory.py, graph-recompute{budget=0}, this and planning)
+/// need 800, 797, 797, 848, 848 and 1060 MB with 3, 4, 5, 6, 8 and 12; they are
+/// 586 launches with 5, and 631 with 4.
+static constexpr int64_t kRepeatedValues = 5;
+
 void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
                              const PipelineOptions &options) {
   switch (phase) {
@@ -122,9 +129,8 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     if (!options.keepsAll || options.recomputeBudget >= 0)
       manager.nest<func::FuncOp>().addPass(
           graph::createRecomputePass({options.recomputeBudget}));
-    // Kernels of one layer touch no more; those of several layers do.
-    manager.nest<func::FuncOp>().addPass(
-        graph::createFuseOperatorsPass({options.recomputeBudget < 0 ? 0 : 6}));
+    manager.nest<func::FuncOp>().addPass(graph::createFuseOperatorsPass(
+        {options.recomputeBudget < 0 ? 0 : kRepeatedValues}));
     return addVerifier(manager, graph::VerifiedPhase::Fused);
   case Phase::Kernel:
     manager.addPass(conversion::createConvertGraphToKernelPass());

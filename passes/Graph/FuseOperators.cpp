@@ -300,38 +300,73 @@ static void remarkEdges(const Graph &graph, const fusion::Solution &solution) {
   }
 }
 
-/// Makes the order topological again, each operation as early as its operands
-/// and its place among others allow: what a memory budget put late stays late.
-static void sortInPlace(Block &block) {
+namespace {
+/// Operations of a block by their places, and the places of their users.
+struct Order {
+  explicit Order(Block &block);
+  /// Calls `visit` with places, producers first; of those that may come next
+  /// the one of the smallest `rank`.
+  template <typename VisitFn>
+  void walk(ArrayRef<unsigned> rank, VisitFn visit) const;
+
   SmallVector<Operation *> operations;
+  SmallVector<SmallVector<unsigned, 2>> users;
+  SmallVector<unsigned> operandCount; ///< Of those that are in the block.
+};
+} // namespace
+
+Order::Order(Block &block) {
   DenseMap<Operation *, unsigned> places;
   for (Operation &op : block.without_terminator()) {
     places[&op] = operations.size();
     operations.push_back(&op);
   }
-  SmallVector<SmallVector<unsigned, 2>> users(operations.size());
-  SmallVector<unsigned> waiting(operations.size());
+  users.resize(operations.size());
+  operandCount.resize(operations.size());
   for (auto [place, op] : llvm::enumerate(operations))
     op->walk([&, place = place](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (auto known = places.find(operand.getDefiningOp());
             known != places.end() && known->second != place) {
           users[known->second].push_back(place);
-          ++waiting[place];
+          ++operandCount[place];
         }
     });
-  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+}
+
+template <typename VisitFn>
+void Order::walk(ArrayRef<unsigned> rank, VisitFn visit) const {
+  using Entry = std::pair<unsigned, unsigned>; // Rank, place.
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+  SmallVector<unsigned> waiting(operandCount);
   for (auto [place, count] : llvm::enumerate(waiting))
     if (count == 0)
-      ready.push(place);
+      ready.push({rank[place], static_cast<unsigned>(place)});
   while (!ready.empty()) {
-    unsigned place = ready.top();
+    unsigned place = ready.top().second;
     ready.pop();
-    operations[place]->moveBefore(block.getTerminator());
+    visit(place);
     for (unsigned user : users[place])
       if (--waiting[user] == 0)
-        ready.push(user);
+        ready.push({rank[user], user});
   }
+}
+
+/// Makes the order topological again. A group stands where its first user did,
+/// if that is in front of it, and with it what it reads; the rest keeps its
+/// place: what a memory budget put late stays late.
+static void sortInPlace(Block &block) {
+  Order order(block);
+  SmallVector<unsigned> rank = llvm::to_vector(
+      llvm::seq<unsigned>(0, static_cast<unsigned>(order.operations.size())));
+  SmallVector<unsigned> topological;
+  order.walk(rank, [&](unsigned place) { topological.push_back(place); });
+  for (unsigned place : llvm::reverse(topological))
+    for (unsigned user : order.users[place])
+      rank[place] = std::min(rank[place], rank[user]);
+  order.walk(rank, [&](unsigned place) {
+    order.operations[place]->moveBefore(block.getTerminator());
+  });
 }
 
 /// True if a kernel of the group reads and writes more than `values` times its
