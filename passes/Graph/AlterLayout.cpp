@@ -115,11 +115,14 @@ static SmallVector<Form> formsOf(TransposeOp transpose,
   return forms;
 }
 
+static bool hasRank(TransposeOp transpose) {
+  return rankOf(transpose.getX()) >= 0 && rankOf(transpose.getY()) >= 0;
+}
+
 /// What transposes that move elements move. Constants are transposed while
 /// compiling, and nothing is known of what has no rank.
 static bool isMoved(TransposeOp transpose) {
-  return rankOf(transpose.getX()) >= 0 && rankOf(transpose.getY()) >= 0 &&
-         !getConstantElements(transpose.getX());
+  return hasRank(transpose) && !getConstantElements(transpose.getX());
 }
 
 /// What one of several equal transposes is equal in.
@@ -129,7 +132,7 @@ static void insert(Moved &moved, TransposeOp transpose) {
   moved.insert({transpose.getX(), transpose.getPermAttr()});
 }
 
-/// True unless the transpose, which isMoved(), moves elements in this form.
+/// True unless the transpose, which has a rank, moves elements in this form.
 static bool isView(TransposeOp transpose, const Form &form,
                    const Layouts &layouts) {
   ArrayRef<Permutation> known = layouts.of(rankOf(transpose.getY()));
@@ -395,7 +398,7 @@ Value Rewrite::getOperand(OpOperand &operand, const Form &form, int64_t rank) {
 
 void Rewrite::build(Operation *op, const Form &form) {
   auto transpose = dyn_cast<TransposeOp>(op);
-  if (transpose && isMoved(transpose) &&
+  if (transpose && hasRank(transpose) &&
       isView(transpose, form, decided.layouts)) {
     made[transpose.getY()] = {form.layout,
                               get(transpose.getX(), form.operands[0])};
