@@ -268,14 +268,9 @@ void dlc::graph::attachOperandTypes(MLIRContext *context) {
 // Use
 //===----------------------------------------------------------------------===//
 
-static bool isStaticTensor(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return !isa<TensorType>(type) || (tensor && tensor.hasStaticShape());
-}
-
 bool dlc::graph::refineOperands(Operation *op,
                                 llvm::function_ref<bool(Value)> mayRefine) {
-  if (llvm::all_of(op->getOperandTypes(), isStaticTensor))
+  if (llvm::all_of(op->getOperandTypes(), isStatic))
     return false;
   OperandShapes shapes(op);
   if (auto rule = dyn_cast<OperandTypesOpInterface>(op))
@@ -284,11 +279,14 @@ bool dlc::graph::refineOperands(Operation *op,
     inferBroadcast(shapes);
   bool changed = false;
   for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
     Type type = shapes.typeOf(operand.getOperandNumber());
-    if (type == operand.get().getType() || !mayRefine(operand.get()))
+    // One value may be several operands, of which each says something.
+    if (!isCompatible(type, value.getType()) || !mayRefine(value))
       continue;
-    operand.get().setType(type);
-    changed = true;
+    type = mergeTypes(value.getType(), type);
+    changed |= type != value.getType();
+    value.setType(type);
   }
   return changed;
 }

@@ -180,22 +180,33 @@ static LogicalResult inferOperation(Operation *op, Knowledge &knowledge,
 //===----------------------------------------------------------------------===//
 
 /// Types that operations demand of their operands, from the last operation to
-/// the first, down to the function's arguments but those that a result updates,
-/// which keeps their type. What nobody reads need not run and demands nothing.
-/// True when a type changed.
+/// the first, down to the function's arguments, but for those that others say
+/// the types of: results of what is no computation, arguments of private
+/// functions, which their callers give, and those that a result updates. What
+/// nobody reads need not run and demands nothing. True when a type changed.
 static bool inferBackward(func::FuncOp function, int64_t &refined) {
   if (!function.getBody().hasOneBlock())
     return false;
   SmallVector<BlockArgument> updated = findUpdates(function);
   auto mayRefineOperand = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return mayRefine(value) &&
-           !(argument && llvm::is_contained(updated, argument));
+    if (!mayRefine(value))
+      return false;
+    if (Operation *maker = value.getDefiningOp())
+      return isComputed(maker);
+    return !function.isPrivate() &&
+           !llvm::is_contained(updated, cast<BlockArgument>(value));
+  };
+  DenseSet<Operation *> needed;
+  auto isNeeded = [&](Operation *user) {
+    return !isComputed(user) || needed.contains(user);
   };
   int64_t before = refined;
-  for (Operation &op : llvm::reverse(function.getBody().front()))
-    if (isComputed(&op) && !op.use_empty())
-      refined += refineOperands(&op, mayRefineOperand);
+  for (Operation &op : llvm::reverse(function.getBody().front())) {
+    if (!isComputed(&op) || llvm::none_of(op.getUsers(), isNeeded))
+      continue;
+    needed.insert(&op);
+    refined += refineOperands(&op, mayRefineOperand);
+  }
   return refined != before;
 }
 

@@ -166,6 +166,48 @@ func.func @kept(%x: tensor<?x?xf32>, %s: tensor<?xf32> {graph.name = "s"})
 
 // -----
 
+// A value that is two operands: both say something, and neither takes it back.
+// CHECK-LABEL: func.func @square
+// CHECK-SAME: %{{.*}}: tensor<3x3xf32>
+func.func @square(%x: tensor<?x?xf32>) -> tensor<3x?xf32> {
+  %y = graph.matmul %x, %x : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<3x?xf32>
+  return %y : tensor<3x?xf32>
+}
+
+// -----
+
+// The types of what is called, and of what calls, are not this function's.
+// CHECK-LABEL: func.func private @called
+// CHECK-SAME: (%{{.*}}: tensor<?x?xf32>) -> tensor<?x?xf32>
+func.func private @called(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %w = graph.constant dense<1.0> : tensor<16x4xf32>
+  %y = graph.matmul %x, %w : (tensor<?x?xf32>, tensor<16x4xf32>) -> tensor<?x4xf32>
+  return %x : tensor<?x?xf32>
+}
+// CHECK-LABEL: func.func @calls
+// CHECK: call @called(%{{.*}}) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+func.func @calls(%x: tensor<?x?xf32>) -> tensor<?x4xf32> {
+  %w = graph.constant dense<1.0> : tensor<16x4xf32>
+  %0 = func.call @called(%x) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %y = graph.matmul %0, %w : (tensor<?x?xf32>, tensor<16x4xf32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+// -----
+
+// What only such read that nobody reads asks for nothing, either.
+// CHECK-LABEL: func.func @dead
+// CHECK-SAME: %{{.*}}: tensor<?x?xf32>
+func.func @dead(%x: tensor<?x?xf32>) -> tensor<1xf32> {
+  %w = graph.constant dense<1.0> : tensor<16x4xf32>
+  %v = graph.constant dense<1.0> : tensor<1xf32>
+  %y = graph.matmul %x, %w : (tensor<?x?xf32>, tensor<16x4xf32>) -> tensor<?x4xf32>
+  %z = graph.exp %y : tensor<?x4xf32>
+  return %v : tensor<1xf32>
+}
+
+// -----
+
 // Who contradicts whom: the operation, the operand, what it has and should.
 func.func @contradiction(%x: tensor<8x?xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
   %e = graph.exp %x : (tensor<8x?xf32>) -> tensor<8x5xf32>
