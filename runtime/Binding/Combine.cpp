@@ -173,10 +173,11 @@ private:
   versions(const RunContext &context) const {
     Result<uint64_t> ofSource = context.engine->version(source);
     Result<uint64_t> ofTarget = context.engine->version(target);
-    std::optional<uint64_t> hostWrites = from.hostWrites();
-    if (!ofSource.isOk() || !ofTarget.isOk() || !hostWrites)
+    std::optional<uint64_t> before = from.hostWrites(),
+                            behind = to.hostWrites();
+    if (!ofSource.isOk() || !ofTarget.isOk() || !before || !behind)
       return std::nullopt;
-    return SentValues::Versions{*ofSource, *hostWrites, *ofTarget};
+    return SentValues::Versions{*ofSource, *ofTarget, *before + *behind};
   }
 };
 } // namespace

@@ -28,7 +28,8 @@ Status pushCopy(const NDArray &source, const NDArray &target, int priority);
 /// the array, which come one after the other.
 struct SentValues {
   struct Versions {
-    uint64_t source, hostWrites, target;
+    uint64_t source, target;
+    uint64_t hostWrites; ///< To both.
     bool operator==(const Versions &) const = default;
   };
   std::optional<Versions> known;

@@ -278,9 +278,9 @@ Status LaunchBuilder::buildLibrary() {
   KernelCall call{inputs, outputs, *record.attributes};
   std::unique_ptr<PreparedKernel> prepared;
   DLC_RETURN_IF_ERROR(entry->prepare(call, prepared));
-  record.tiles = prepared->tiles();
+  record.steps = 0;
   for (const PreparedKernel *kernel = prepared.get(); kernel;
-       kernel = kernel->next())
+       kernel = kernel->next(), ++record.steps)
     record.tiles = std::max(record.tiles, kernel->tiles());
   record.library = prepared.get();
   state.prepared.push_back(std::move(prepared));

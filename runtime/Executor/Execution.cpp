@@ -385,7 +385,7 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
     for (const PreparedKernel *kernel = record.library; kernel;
          kernel = kernel->next())
       overTiles(
-          kernel->tiles(), record.nanoseconds, lane,
+          kernel->tiles(), record.nanoseconds / record.steps, lane,
           [&](int64_t begin, int64_t end) { kernel->run(values, begin, end); });
     break;
   case LaunchKind::Copy:

@@ -45,6 +45,7 @@ struct LaunchRecord {
   uint32_t argumentCount = 0;
   int64_t tiles = 0;
   uint64_t nanoseconds = 0; ///< Modelled time on one thread.
+  uint32_t steps = 1;       ///< Library: of which each takes its share.
   union {
     DlcKernelFunction function;    ///< Generated.
     const PreparedKernel *library; ///< Library.

@@ -6,7 +6,7 @@
 //
 // One case a line, `#` starts a comment:
 //   matmul BATCHxMxNxK [const] [trans_b]    const: b is packed beforehand
-//   conv   CxHxW OC KHxKW sS pP gG
+//   conv   CxHxW OC KHxKW sS pP gG [winograd]
 //   weight BxCxHxW OC KHxKW sS pP gG        the gradient of a conv's weights
 //   pool   BxCxHxW KHxKW sS pP              the gradient of a max pooling
 // Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add

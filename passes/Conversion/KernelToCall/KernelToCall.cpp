@@ -34,8 +34,8 @@ public:
   LogicalResult select(kernel::FuncOp kernel);
 
 private:
-  LogicalResult pack(library::Match &match, ArrayRef<kernel::CallOp> calls,
-                     FunctionType &type);
+  LogicalResult pack(library::Match &match, const rt::LibraryEntry &entry,
+                     ArrayRef<kernel::CallOp> calls, FunctionType &type);
   void chooseAlgorithm(library::Match &match, const rt::LibraryEntry &entry,
                        FunctionType type) const;
   FailureOr<Value> packConstant(Value value, const rt::LibraryEntry &entry,
@@ -119,7 +119,7 @@ struct PlainCall {
 void Selector::chooseAlgorithm(library::Match &match,
                                const rt::LibraryEntry &entry,
                                FunctionType type) const {
-  if (isStrict || !entry.cost)
+  if (isStrict || entry.algorithms.empty() || !entry.cost)
     return;
   NamedAttrList best = match.config;
   uint64_t least = rt::nanosecondsOf(entry.cost(PlainCall(type, best).view()));
@@ -143,27 +143,27 @@ void Selector::chooseAlgorithm(library::Match &match,
 /// Packs operand `*match.packable` at every call of the kernel, when it is a
 /// constant at all of them; `type` becomes the packed call's.
 LogicalResult Selector::pack(library::Match &match,
+                             const rt::LibraryEntry &entry,
                              ArrayRef<kernel::CallOp> calls,
                              FunctionType &type) {
   unsigned operand = *match.packable;
-  const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match.entry);
   auto isConstant = [&](kernel::CallOp call) {
     return call.getInputs()[operand].getDefiningOp<graph::ConstantOp>();
   };
-  if (!entry->pack || !llvm::all_of(calls, isConstant))
+  if (!entry.pack || !llvm::all_of(calls, isConstant))
     return success();
   MLIRContext *context = type.getContext();
   Builder builder(context);
   auto shape = cast<RankedTensorType>(type.getInput(operand)).getShape();
   match.config.append(match.packedConfig);
-  chooseAlgorithm(match, *entry, type);
+  chooseAlgorithm(match, entry, type);
   match.config.set("packed_shape", builder.getDenseI64ArrayAttr(shape));
 
   SmallVector<Type> types(type.getInputs());
   PlainCall plain(type, match.config);
   for (kernel::CallOp call : calls) {
     FailureOr<Value> value =
-        packConstant(call.getInputs()[operand], *entry, plain.view(), operand);
+        packConstant(call.getInputs()[operand], entry, plain.view(), operand);
     if (failed(value))
       return failure();
     call->setOperand(operand, *value);
@@ -217,10 +217,10 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
   SmallVector<kernel::CallOp> &calls = callsOf[kernel.getSymNameAttr()];
   for (kernel::CallOp call : calls)
     call.getInputsMutable().assign(makeOperands(call, match->operands));
-  if (match->packable && failed(pack(*match, calls, type)))
+  const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match->entry);
+  if (entry && match->packable && failed(pack(*match, *entry, calls, type)))
     return failure();
   IntegerAttr workspace;
-  const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match->entry);
   if (entry && entry->workspaceBytes)
     if (size_t bytes =
             entry->workspaceBytes(PlainCall(type, match->config).view()))

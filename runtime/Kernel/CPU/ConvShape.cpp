@@ -122,7 +122,6 @@ static Status readShape(const ConvTensors &tensors,
   shape.inChannels = x.shape[1];
   shape.outChannels = w.shape[0];
   shape.group = group;
-  shape.isFlat = spatial == 1;
   for (int i = 0; i < 2; ++i) {
     const int64_t d = i - (2 - spatial) + 2; // Below 2: the row of a 1-D one.
     shape.in[i] = d < 2 ? 1 : x.shape[d];

@@ -13,7 +13,6 @@ namespace dlc::rt::cpu {
 struct ConvShape {
   int64_t batch, group, inChannels, outChannels; ///< Channels of all groups.
   int64_t in[2], out[2], kernel[2], stride[2], dilation[2], padBegin[2];
-  bool isFlat; ///< It was one-dimensional.
   bool packed;
   bool winograd;
   Epilogue epilogue;

@@ -64,9 +64,9 @@ inline void ConvTile::runPanel(int64_t panel, int64_t begin, int64_t end,
   t.low = clampLow(plan.epilogue);
   t.high = clampHigh(plan.epilogue);
   t.aStride = plan.packedW ? kPanelRows : plan.k;
+  t.aAhead = kPanelRows * plan.k;
   for (int64_t channel = begin; channel < end; channel += kPanelRows) {
     const int64_t count = least(kPanelRows, end - channel);
-    t.aAhead = kPanelRows * plan.k;
     t.a = plan.packedW ? w + channel * plan.k + kBegin * kPanelRows
                        : w + channel * plan.k + kBegin;
     const int64_t at = channel * plan.pixels + pixel;

@@ -18,7 +18,9 @@ LogicalCall::LogicalCall(const KernelCall &call)
 }
 
 Status cpu::checkPackedSize(const KernelCall &call, size_t bytes) {
-  if (!call.attributes.has(kPackedShape))
+  const Attributes &attributes = call.attributes;
+  if (!attributes.has(kPackedShape) && !attributes.getInt("packed_w", 0) &&
+      !attributes.getInt("packed_b", 0))
     return Status::ok();
   const TensorType &packed = call.inputs[1];
   std::optional<int64_t> count = elementCount(packed.shape);

@@ -162,6 +162,7 @@ inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
   int64_t row = rowBegin;
   for (int64_t call = 0; call < calls; ++call) {
     const int64_t count = rows / calls + (call < rows % calls);
+    t.aAhead = count; // The next rows.
     t.a = plan.transposedA ? a + kBegin * plan.lda + row
                            : a + row * plan.lda + kBegin;
     t.c = c + row * plan.n + column;

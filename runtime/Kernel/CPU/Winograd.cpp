@@ -36,7 +36,7 @@ static int64_t chunkOf(const ConvShape &shape) {
 }
 
 Status cpu::checkWinograd(const ConvShape &shape) {
-  bool isPlain = shape.group == 1 && !shape.isFlat;
+  bool isPlain = shape.group == 1;
   for (int i = 0; i < 2; ++i)
     isPlain = isPlain && shape.kernel[i] == 3 && shape.stride[i] == 1 &&
               shape.dilation[i] == 1;
@@ -53,6 +53,15 @@ Status cpu::checkWinograd(const ConvShape &shape) {
                      static_cast<long long>(fewest),
                      static_cast<long long>(shape.inChannels),
                      static_cast<long long>(shape.outChannels));
+  // Parts are made when a program is loaded, whatever its file says.
+  constexpr int64_t mostParts = 4096;
+  const int64_t most = mostParts * chunkOf(shape);
+  if (tilesOf(shape) > most)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected at most %lld tiles for algorithm 'winograd', "
+                     "got %lld",
+                     static_cast<long long>(most),
+                     static_cast<long long>(tilesOf(shape)));
   return Status::ok();
 }
 
@@ -66,7 +75,8 @@ uint64_t cpu::winogradFlops(const ConvShape &shape) {
   // Each of the 36 numbers of a tile takes about 8 on its way there and back.
   constexpr uint64_t transform = 8;
   const auto in = static_cast<uint64_t>(shape.inChannels);
-  const auto out = static_cast<uint64_t>(shape.outChannels);
+  const auto out =
+      static_cast<uint64_t>(roundUp(shape.outChannels, kWinogradRows));
   return static_cast<uint64_t>(tilesOf(shape)) * kPoints *
          (2 * in * out + transform * (in + out));
 }

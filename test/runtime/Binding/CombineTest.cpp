@@ -128,6 +128,8 @@ TEST_F(CombineTest, SendsWhatWasWritten) {
   send(false);
   ASSERT_TRUE(source.hostAccess(VariableUse::Read).isOk());
   send(false);
+  ASSERT_TRUE(target.hostAccess(VariableUse::Write).isOk());
+  send(true);
   std::shared_ptr<const void> kept = source.memory(); // For anybody.
   send(true);
   send(true);

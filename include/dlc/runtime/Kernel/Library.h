@@ -68,8 +68,9 @@ struct LibraryEntry {
   size_t (*packedBytes)(const KernelCall &call, size_t operand);
   void (*pack)(const KernelCall &call, size_t operand, const void *source,
                void *target);
-  /// Whether prepare() would accept the call; otherwise `why` says what was
-  /// expected and what was found. Null when prepare() is the only answer.
+  /// Whether prepare() would accept the call, with the workspace it wants;
+  /// otherwise `why` says what was expected and what was found. Null when
+  /// prepare() is the only answer.
   bool (*isSupported)(const KernelCall &call, std::string &why) = nullptr;
   /// Values of the attribute `algorithm` besides none, for calls whose operand
   /// is packed: other ways to compute the same within 2e-5 of the largest

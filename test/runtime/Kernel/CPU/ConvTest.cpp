@@ -459,6 +459,77 @@ TEST(WinogradTest, NotFinite) {
   }
 }
 
+/// Calls come from files.
+TEST(WinogradTest, RefusesCalls) {
+  const ConvCase base{1, 8, {9, 9}, 8, {3, 3}, {}, {1, 1, 1, 1}};
+  auto refuse = [](const ConvCase &c, auto change, const char *part) {
+    Call call = makeCall(c);
+    makeWinograd(call);
+    change(call);
+    std::unique_ptr<PreparedKernel> kernel;
+    Status status = prepareConv(call.view(), bestIsa(), kernel);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_NE(status.message().find(part), std::string::npos)
+        << status.message() << ", expected " << part;
+    EXPECT_EQ(kernel, nullptr);
+  };
+  auto nothing = [](Call &) {};
+  const char *plain = "expected algorithm 'winograd' with packed weights";
+  ConvCase c = base;
+  c.strides = {2, 2};
+  refuse(c, nothing, plain);
+  c = base;
+  c.dilations = {1, 2};
+  refuse(c, nothing, plain);
+  c = base;
+  c.group = 2;
+  refuse(c, nothing, plain);
+  c = base;
+  c.kernel = {3, 5};
+  refuse(c, nothing, plain);
+  c = base;
+  c.in = {9}, c.kernel = {3}, c.pads = {1, 1};
+  refuse(c, nothing, plain);
+  refuse(
+      base, [](Call &x) { x.attributes.set("packed_w", int64_t{0}); }, plain);
+  c = base;
+  c.channels = 7;
+  refuse(c, nothing, "expected at least 8 channels");
+  c = base;
+  c.outChannels = 7;
+  refuse(c, nothing, "expected at least 8 channels");
+  refuse(
+      base, [](Call &x) { x.attributes.set("algorithm", std::string("fft")); },
+      "expected algorithm '' or 'winograd', got 'fft'");
+  refuse(
+      base, [](Call &x) { x.attributes.set("algorithm", int64_t{1}); },
+      "expected attribute 'algorithm' to be a string");
+  const char *workspace = "expected a workspace of 18432 bytes";
+  refuse(base, [](Call &x) { x.workspace = {}; }, workspace);
+  refuse(base, [](Call &x) { --x.workspace.shape[0]; }, workspace);
+  refuse(base, [](Call &x) { x.workspace.type = DLC_F32; }, workspace);
+  refuse(base, [](Call &x) { x.workspace.shape = {1, 18432}; }, workspace);
+  refuse(
+      base,
+      [](Call &x) {
+        const int64_t images = int64_t{1} << 30;
+        x.inputs[0].shape = {images, 8, 1, 1};
+        x.output.shape = {images, 8, 1, 1};
+      },
+      "tiles for algorithm 'winograd', got 1073741824");
+}
+
+/// What a file says is packed is as large as that.
+TEST(WinogradTest, ChecksTheSizeOfStoredWeights) {
+  Call call = makeCall({1, 8, {9, 9}, 8, {3, 3}, {}, {1, 1, 1, 1}});
+  makeWinograd(call);
+  std::unique_ptr<PreparedKernel> kernel;
+  Status status = lookupLibraryEntry("cpu.conv")->prepare(call.view(), kernel);
+  EXPECT_NE(status.message().find("expected a packed operand of 20736 bytes"),
+            std::string::npos)
+      << status.message();
+}
+
 TEST(WinogradTest, OutputMayBeTheResidual) {
   const ConvCase c{1,  30, {9, 9}, 30,   {3, 3}, {}, {1, 1, 1, 1},
                    {}, 1,  true,   true, "silu"};

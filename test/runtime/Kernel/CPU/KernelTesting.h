@@ -227,12 +227,12 @@ inline double errorOf(const std::vector<float> &values,
 /// value, a fifth of what the library promises.
 inline void expectMatches(Call &call, PrepareFunction prepare,
                           const std::vector<double> &expected,
-                          const std::string &label, double bound = 4e-6) {
+                          const std::string &label) {
   for (Isa isa : runnableIsas()) {
     SCOPED_TRACE(label + " " + std::string(nameOf(isa)));
     std::vector<float> values = runCall(call, prepare, isa);
     ASSERT_EQ(values.size(), expected.size());
-    EXPECT_LE(errorOf(values, expected), bound);
+    EXPECT_LE(errorOf(values, expected), 4e-6);
   }
 }
 

@@ -23,7 +23,8 @@
 //                       padded; with one input channel a group [OC][KH*KW]
 //   algorithm           default "": the sum of products. "winograd": as
 //                       F(4x4, 3x3), of 2-D windows of 3x3 with steps of one
-//                       in one group, w packed as [ceil(OC/16)][36][4][C][4]
+//                       in one group of at least 8 channels to 8, with
+//                       packed_w, w being [ceil(OC/16)][36][4][C][4]
 //                       and then as it was; a workspace is the second output.
 //                       What is not finite is as by the other one.
 //   bias [OC], residual as y.
