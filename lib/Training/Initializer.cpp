@@ -2,7 +2,7 @@
 
 #include "dlc/Training/Initializer.h"
 
-#include "Text.h"
+#include "dlc/Training/Text.h"
 
 #include "dlc/runtime/Base/Random.h"
 

@@ -2,7 +2,7 @@
 
 #include "dlc/Training/LearningRate.h"
 
-#include "Text.h"
+#include "dlc/Training/Text.h"
 
 #include <algorithm>
 #include <cmath>

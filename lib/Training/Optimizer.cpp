@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Formulas.h"
-#include "Text.h"
+#include "dlc/Training/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 

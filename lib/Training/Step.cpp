@@ -3,7 +3,7 @@
 #include "dlc/Training/Step.h"
 
 #include "Loss.h"
-#include "Text.h"
+#include "dlc/Training/Text.h"
 
 #include "dlc/Gradient/Gradient.h"
 #include "dlc/Training/Optimizer.h"

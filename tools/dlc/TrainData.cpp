@@ -2,21 +2,15 @@
 
 #include "TrainData.h"
 
+#include "dlc/Training/Text.h"
 #include "dlc/runtime/Base/Half.h"
 
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 
 using namespace dlc;
 using namespace dlc::tool;
-
-/// "1.5", "5", "nan".
-static std::string toText(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.10g", value);
-  return text;
-}
+using dlc::training::toText;
 
 TrainData::TrainData(const std::string &path) : file(path) {
   for (rt::NamedTensor &entry : take(rt::readNpz(path)))

@@ -62,9 +62,8 @@ Uses::Uses(const Problem &problem)
   }
 }
 
-int64_t dlc::planning::schedule::peakBytes(const Problem &problem,
-                                           const std::vector<uint32_t> &order) {
-  Uses uses(problem);
+static int64_t peakOf(const Problem &problem, const Uses &uses,
+                      const std::vector<uint32_t> &order) {
   std::vector<size_t> left(problem.bufferBytes.size());
   for (size_t i = 0; i < left.size(); ++i)
     left[i] = uses.readers[i].size();
@@ -81,6 +80,11 @@ int64_t dlc::planning::schedule::peakBytes(const Problem &problem,
         live -= problem.bufferBytes[buffer];
   }
   return peak;
+}
+
+int64_t dlc::planning::schedule::peakBytes(const Problem &problem,
+                                           const std::vector<uint32_t> &order) {
+  return peakOf(problem, Uses(problem), order);
 }
 
 /// Index into `ready` of the smallest (growth, tie).
@@ -194,7 +198,7 @@ std::vector<uint32_t> ListScheduler::backwards() const {
 std::vector<uint32_t>
 ListScheduler::late(const std::vector<uint32_t> &order) const {
   enum class State : uint8_t { Ahead, Put, Done };
-  std::vector<State> states(order.size(), State::Ahead);
+  std::vector<State> states(problem.tasks.size(), State::Ahead);
   auto isWorthPuttingOff = [&](uint32_t task) {
     int64_t bytes = 0;
     for (uint32_t buffer : problem.tasks[task].writes)
@@ -248,13 +252,13 @@ Solution dlc::planning::schedule::solve(const Problem &problem) {
   Solution best;
   best.order.resize(problem.tasks.size());
   std::iota(best.order.begin(), best.order.end(), 0);
-  best.peakBytes = peakBytes(problem, best.order);
+  Uses uses(problem);
+  best.peakBytes = peakOf(problem, uses, best.order);
   best.how = "given order";
 
-  Uses uses(problem);
   ListScheduler scheduler(problem, uses);
   auto consider = [&](std::vector<uint32_t> order, const char *how) {
-    int64_t peak = peakBytes(problem, order);
+    int64_t peak = peakOf(problem, uses, order);
     if (order.size() == problem.tasks.size() && peak < best.peakBytes)
       best = {std::move(order), peak, how};
   };

@@ -40,6 +40,9 @@ inline Vec expOf(Vec x) {
          reinterpret_cast<Vec>((other + 127) << 23);
 }
 
+/// What rounding left an ulp beyond 1.
+inline Vec withinOne(Vec x) { return maxOf(minOf(x, splat(1)), splat(-1)); }
+
 inline Vec tanhOf(Vec x) {
   Vec c = maxOf(minOf(x, splat(9.01f)), splat(-9.01f));
   Vec u = c * c;
@@ -47,7 +50,7 @@ inline Vec tanhOf(Vec x) {
                      2.0648437334028312e-5f, 1.3401904293853031e-8f);
   Vec q = polynomial(u, 1.0f, 0.4671665004123661f, 0.025887260502831216f,
                      3.2897676173012497e-4f, 7.797428349784382e-7f);
-  return c * p / q;
+  return withinOne(c * p / q);
 }
 
 inline Vec erfOf(Vec x) {
@@ -59,7 +62,7 @@ inline Vec erfOf(Vec x) {
   Vec q = polynomial(u, 1.0f, 0.5024092314411335f, 0.11425692539953523f,
                      0.014997309643217091f, 0.0011651966175423502f,
                      3.8004030170889276e-5f);
-  return c * p / q;
+  return withinOne(c * p / q);
 }
 
 inline Vec hardSigmoidOf(Vec x, float alpha, float beta) {

@@ -2,8 +2,8 @@
 //
 // How messages spell numbers.
 
-#ifndef DLC_LIB_TRAINING_TEXT_H
-#define DLC_LIB_TRAINING_TEXT_H
+#ifndef DLC_TRAINING_TEXT_H
+#define DLC_TRAINING_TEXT_H
 
 #include <cstdio>
 #include <string>
@@ -19,4 +19,4 @@ inline std::string toText(double value) {
 
 } // namespace dlc::training
 
-#endif // DLC_LIB_TRAINING_TEXT_H
+#endif // DLC_TRAINING_TEXT_H
