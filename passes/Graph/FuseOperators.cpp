@@ -428,6 +428,14 @@ struct FuseOperators
     : public dlc::graph::impl::FuseOperatorsPassBase<FuseOperators> {
   using FuseOperatorsPassBase::FuseOperatorsPassBase;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    if (values >= 0)
+      return success();
+    return emitError(UnknownLoc::get(context), "graph-fuse-operators: expected "
+                                               "at least 0 values, got ")
+           << values.getValue();
+  }
+
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;

@@ -199,6 +199,14 @@ namespace {
 struct Recompute : graph::impl::RecomputePassBase<Recompute> {
   using RecomputePassBase::RecomputePassBase;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    if (budget >= -1)
+      return success();
+    return emitError(UnknownLoc::get(context),
+                     "graph-recompute: expected a budget of at least -1, got ")
+           << budget.getValue();
+  }
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     bool isDifferentiated = function->hasAttr(kGradientAttr);

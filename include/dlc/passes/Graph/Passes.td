@@ -183,8 +183,8 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
     Requires: inferred types (`graph-infer-types`).
     Ensures: operations that share a kernel are in one `graph.fusion`; groups
     are convex, on one device and in one `graph.group`, and each is legal for a
-    kernel library (an anchor with transposes of its operands and its epilogue) or for Codegen. Repetitions
-    (`graph.repeated`) are in groups with what stands behind the first of them
+    kernel library (an anchor with transposes of its operands and its epilogue)
+    or for Codegen. Repetitions (`graph.repeated`) are in groups with what stands behind the first of them
     only: else the kernel that made the value would make it again and keep it.
     Values keep their types; what is not grouped keeps its order as far as
     operands allow. With `values`, kernels that compute something again touch few
