@@ -69,8 +69,11 @@ static std::vector<Operation> gatherOperations() {
 }
 
 std::span<const Operation> ref::operations() {
-  static const std::vector<Operation> table = gatherOperations();
-  return table;
+  // Never destroyed: arrays of static lifetime may still be computed with while
+  // the process ends.
+  static const auto *const table =
+      new std::vector<Operation>(gatherOperations());
+  return *table;
 }
 
 const Operation *ref::lookup(std::string_view name) {
