@@ -58,6 +58,9 @@ LogicalResult ConvOp::buildGradients(Gradients &gradients) {
   if (!hasStaticTypes(*this))
     return failDynamic(gradients);
   auto shapeOf = [](Value x) { return Formula::typeOf(x).getShape(); };
+  size_t rank = shapeOf(getW()).size();
+  if (shapeOf(getX()).size() != rank || shapeOf(getY()).size() != rank)
+    return gradients.fail("expected channels that are not in blocks");
   Correlation correlation = makeCorrelation(shapeOf(getX()), shapeOf(getY()),
                                             shapeOf(getW()).drop_front(2),
                                             getStrides(), getDilations());

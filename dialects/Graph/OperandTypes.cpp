@@ -164,17 +164,24 @@ struct Filtered {
   }
 };
 
+/// True unless an operand or the result has its channels in blocks.
+static bool isPlain(ConvOp conv, const OperandShapes &shapes) {
+  const PartialShape &x = shapes.operand(0), &w = shapes.operand(1);
+  return conv.getChannelBlock() == 0 && (!x || !w || x->size() == w->size());
+}
+
 struct Conv : OperandTypesOpInterface::ExternalModel<Conv, ConvOp> {
   void inferOperandTypes(Operation *op, OperandShapes &shapes) const {
     Filtered filtered{shapes,
                       static_cast<int64_t>(cast<ConvOp>(op).getGroup())};
-    if (filtered.group < 1)
+    shapes.setRank(2, 1);
+    shapes.equate(1, 0, 2, 0);
+    if (filtered.group < 1 || !isPlain(cast<ConvOp>(op), shapes))
       return;
     filtered.inferRanks();
     shapes.setDim(0, 1, filtered.timesGroup(shapes.operandDim(1, 1)));
     shapes.setDim(1, 1, filtered.byGroup(shapes.operandDim(0, 1)));
     shapes.setDim(1, 0, shapes.resultDim(0, 1));
-    shapes.equate(1, 0, 2, 0);
   }
 };
 

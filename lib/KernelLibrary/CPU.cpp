@@ -93,6 +93,9 @@ bool Matcher::anchorConv(graph::ConvOp conv) {
   match.operands = {conv.getX(), conv.getW(), conv.getBias(), Value()};
   setWindows(conv);
   match.config.set("group", builder.getI64IntegerAttr(conv.getGroup()));
+  if (conv.getChannelBlock() != 0)
+    match.config.set("channel_block",
+                     builder.getI64IntegerAttr(conv.getChannelBlock()));
   match.packable = 1;
   match.packedConfig.set("packed_w", builder.getI64IntegerAttr(1));
   return true;

@@ -57,9 +57,17 @@ struct Producer {
 
 } // namespace
 
+/// True where channels are dimension 1, not in blocks.
+static bool isPlain(ConvOp conv) {
+  auto x = dyn_cast<RankedTensorType>(conv.getX().getType());
+  auto w = dyn_cast<RankedTensorType>(conv.getW().getType());
+  return conv.getChannelBlock() == 0 &&
+         (!x || !w || x.getRank() == w.getRank());
+}
+
 /// What `op` is where it is one; a product's matrix of weights is not batched.
 static std::optional<Weighted> matchWeighted(Operation *op) {
-  if (auto conv = dyn_cast<ConvOp>(op))
+  if (auto conv = dyn_cast<ConvOp>(op); conv && isPlain(conv))
     return Weighted{{1, static_cast<int64_t>(conv.getGroup())},
                     {0, 1},
                     false,

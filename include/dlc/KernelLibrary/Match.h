@@ -6,12 +6,16 @@
 #ifndef DLC_KERNELLIBRARY_MATCH_H
 #define DLC_KERNELLIBRARY_MATCH_H
 
+#include "dlc/runtime/Kernel/Library.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dlc::library {
 
@@ -37,6 +41,21 @@ struct Match {
 /// one; then `why` says what was in the way.
 std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
                                 std::string *why = nullptr);
+
+/// The types and attributes of a call that may be recorded as a match of this
+/// type.
+struct PlainCall {
+  PlainCall(mlir::FunctionType type, const mlir::NamedAttrList &config);
+  rt::KernelCall view() const { return {inputs, outputs, attributes}; }
+
+  std::vector<rt::TensorType> inputs, outputs;
+  rt::Attributes attributes;
+};
+
+/// Adds to the configuration of a call of `type` whose packable operand is
+/// packed the algorithm of the least modelled time, if that is not the first.
+void chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
+                     mlir::FunctionType type);
 
 } // namespace dlc::library
 

@@ -36,8 +36,6 @@ public:
 private:
   LogicalResult pack(library::Match &match, const rt::LibraryEntry &entry,
                      ArrayRef<kernel::CallOp> calls, FunctionType &type);
-  void chooseAlgorithm(library::Match &match, const rt::LibraryEntry &entry,
-                       FunctionType type) const;
   FailureOr<Value> packConstant(Value value, const rt::LibraryEntry &entry,
                                 const rt::KernelCall &call, unsigned operand);
 
@@ -77,10 +75,13 @@ FailureOr<Value> Selector::packConstant(Value value,
   size_t bytes = entry.packedBytes(call, operand);
   auto floats = static_cast<int64_t>(bytes / sizeof(float));
   auto type = RankedTensorType::get({floats}, builder.getF32Type());
-  // The form depends on the constant's type, the group and the algorithm alone.
+  // The form depends on the constant's type, the group, the algorithm and on
+  // which operands are in blocks of channels alone.
   std::string form = std::string(entry.name) + ":" +
                      std::to_string(call.attributes.getInt("group", 1)) + ":" +
-                     std::string(call.attributes.getString("algorithm"));
+                     std::string(call.attributes.getString("algorithm")) + ":" +
+                     std::to_string(call.inputs[0].rank()) + ":" +
+                     std::to_string(call.outputs[0].rank());
   std::pair<Attribute, Attribute> key(elements, builder.getStringAttr(form));
   ElementsAttr &known = packed[key];
   if (!known) {
@@ -95,49 +96,6 @@ FailureOr<Value> Selector::packConstant(Value value,
   }
   return graph::ConstantOp::create(builder, constant.getLoc(), known)
       .getResult();
-}
-
-namespace {
-/// The types and attributes of a call that may be recorded as `match`.
-struct PlainCall {
-  PlainCall(FunctionType type, const NamedAttrList &config)
-      : attributes(
-            graph::toAttributes(config.getDictionary(type.getContext()))) {
-    for (Type input : type.getInputs())
-      inputs.push_back(graph::toTensorType(input));
-    for (Type result : type.getResults())
-      outputs.push_back(graph::toTensorType(result));
-  }
-  rt::KernelCall view() const { return {inputs, outputs, attributes}; }
-
-  std::vector<rt::TensorType> inputs, outputs;
-  rt::Attributes attributes;
-};
-} // namespace
-
-/// The algorithm of the least modelled time, for a call with a packed operand.
-void Selector::chooseAlgorithm(library::Match &match,
-                               const rt::LibraryEntry &entry,
-                               FunctionType type) const {
-  if (isStrict || entry.algorithms.empty() || !entry.cost)
-    return;
-  NamedAttrList best = match.config;
-  uint64_t least = rt::nanosecondsOf(entry.cost(PlainCall(type, best).view()));
-  for (std::string_view algorithm : entry.algorithms) {
-    NamedAttrList config = match.config;
-    config.set("algorithm",
-               StringAttr::get(type.getContext(), StringRef(algorithm)));
-    PlainCall call(type, config);
-    std::string why;
-    if (!entry.isSupported(call.view(), why))
-      continue;
-    uint64_t time = rt::nanosecondsOf(entry.cost(call.view()));
-    if (time >= least)
-      continue;
-    least = time;
-    best = std::move(config);
-  }
-  match.config = std::move(best);
 }
 
 /// Packs operand `*match.packable` at every call of the kernel, when it is a
@@ -156,11 +114,12 @@ LogicalResult Selector::pack(library::Match &match,
   Builder builder(context);
   auto shape = cast<RankedTensorType>(type.getInput(operand)).getShape();
   match.config.append(match.packedConfig);
-  chooseAlgorithm(match, entry, type);
+  if (!isStrict)
+    library::chooseAlgorithm(match, entry, type);
   match.config.set("packed_shape", builder.getDenseI64ArrayAttr(shape));
 
   SmallVector<Type> types(type.getInputs());
-  PlainCall plain(type, match.config);
+  library::PlainCall plain(type, match.config);
   for (kernel::CallOp call : calls) {
     FailureOr<Value> value =
         packConstant(call.getInputs()[operand], entry, plain.view(), operand);
@@ -222,8 +181,8 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
     return failure();
   IntegerAttr workspace;
   if (entry && entry->workspaceBytes)
-    if (size_t bytes =
-            entry->workspaceBytes(PlainCall(type, match->config).view()))
+    if (size_t bytes = entry->workspaceBytes(
+            library::PlainCall(type, match->config).view()))
       workspace = builder.getI64IntegerAttr(static_cast<int64_t>(bytes));
   DenseI64ArrayAttr inPlace;
   if (match->inPlaceOperand)

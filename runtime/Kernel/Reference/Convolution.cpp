@@ -2,6 +2,7 @@
 //
 // Convolution over any number of spatial dimensions: input N C D..., weights
 // M C/group K..., an optional bias of M elements; and the gradient of weights.
+// Input and result may have their channels in blocks of b: N C/b D... b.
 
 #include "ConvolutionShape.h"
 #include "Families.h"
@@ -17,12 +18,52 @@ using namespace dlc::rt::ref;
 // Shape rule
 //===----------------------------------------------------------------------===//
 
+/// N C D... of N C/b D... b, as far as it is known.
+static Status joinBlocks(TensorType &x) {
+  const int64_t block = x.shape.back();
+  if (block == 0)
+    return DLC_INVALID("operand 0: expected blocks of at least 1 channel, "
+                       "got 0");
+  auto channels = multiplyDims(x.shape[1], block);
+  if (!channels)
+    return DLC_INVALID("operand 0: expected less than 2^63 channels, got "
+                       "%" PRId64 " blocks of %" PRId64,
+                       x.shape[1], block);
+  x.shape[1] = *channels;
+  x.shape.pop_back();
+  return Status::ok();
+}
+
+/// Makes N M D... the N M/b D... b that `channel_block` asks for, if any.
+static Status splitBlocks(const Attributes &attributes, TensorType &y) {
+  const int64_t block = attributes.getInt("channel_block", 0);
+  if (block < 0)
+    return DLC_INVALID("attribute channel_block: expected at least 0, got "
+                       "%" PRId64,
+                       block);
+  if (block == 0)
+    return Status::ok();
+  DLC_RETURN_IF_ERROR(checkDivides(block, y.shape[1], "output channels"));
+  if (y.shape[1] != kUnknownDim)
+    y.shape[1] /= block;
+  y.shape.push_back(block);
+  return Status::ok();
+}
+
+static Status readConv(const InferContext &context, ConvolutionShape &shape) {
+  TensorType x = context.operand(0).type;
+  const TensorType &w = context.operand(1).type;
+  if (x.hasRank && w.hasRank && w.rank() >= 3 && x.rank() == w.rank() + 1)
+    DLC_RETURN_IF_ERROR(joinBlocks(x));
+  return readConvolution(context, x, shape);
+}
+
 static Status inferConv(const InferContext &context,
                         std::vector<TensorType> &results) {
   DLC_RETURN_IF_ERROR(checkOperands(context, 2, 3));
   DLC_RETURN_IF_ERROR(checkSameType(context, 0, 2));
   ConvolutionShape shape;
-  DLC_RETURN_IF_ERROR(readConvolution(context, shape));
+  DLC_RETURN_IF_ERROR(readConv(context, shape));
   DataType element = context.operand(0).type.type;
   if (!shape.hasRank)
     return addResult(results, unrankedOf(element));
@@ -35,6 +76,7 @@ static Status inferConv(const InferContext &context,
                                        /*ceilMode=*/false, positions));
     type.shape.push_back(positions);
   }
+  DLC_RETURN_IF_ERROR(splitBlocks(context.attrs(), type));
   return addResult(results, std::move(type));
 }
 
@@ -95,8 +137,16 @@ struct ConvolutionPlan {
   ConvolutionShape shape;
   std::span<const int64_t> output;
   int64_t inputSize = 1, outputSize = 1, kernelSize = 1; ///< Spatial.
+  /// Channels that lie side by side, 1 in plain tensors.
+  int64_t inputBlock = 1, outputBlock = 1;
 };
 } // namespace
+
+/// Where channel `c` begins whose planes of `size` elements come in blocks;
+/// its elements are `block` apart.
+static int64_t channelOffset(int64_t c, int64_t size, int64_t block) {
+  return c / block * block * size + c % block;
+}
 
 /// The least q with q * step >= value.
 static int64_t ceilDiv(int64_t value, int64_t step) {
@@ -127,11 +177,12 @@ static RowMeeting meet(const ConvolutionPlan &plan, int64_t k, int64_t row) {
   return meeting;
 }
 
-/// Adds the products of all channels of a group to a block [begin, begin +
-/// count) of a result row.
+/// Adds the products of all channels of a group, which begins with
+/// `firstChannel` of the image `x`, to a part [begin, begin + count) of a
+/// result row.
 template <typename E>
 static void accumulate(const ConvolutionPlan &plan,
-                       const typename E::Storage *x,
+                       const typename E::Storage *x, int64_t firstChannel,
                        const typename E::Storage *w, int64_t row, int64_t begin,
                        int64_t count, Accumulator<E> *sums) {
   using Acc = Accumulator<E>;
@@ -145,36 +196,49 @@ static void accumulate(const ConvolutionPlan &plan,
     for (int64_t c = 0; first < last && c < plan.shape.weights[1]; ++c) {
       Acc weight = static_cast<Acc>(E::decode(w[c * plan.kernelSize + k]));
       const auto *from =
-          x + (c * plan.inputSize + meeting.input + first * stride);
-      for (int64_t i = first; i < last; ++i, from += stride)
+          x + channelOffset(firstChannel + c, plan.inputSize, plan.inputBlock) +
+          (meeting.input + first * stride) * plan.inputBlock;
+      for (int64_t i = first; i < last; ++i, from += stride * plan.inputBlock)
         sums[i - begin] += weight * static_cast<Acc>(E::decode(*from));
     }
   }
 }
 
-/// One image and one output channel.
+/// One image and one output channel, of the group that begins with
+/// `firstChannel`.
 template <typename E>
 static void convolve(const ConvolutionPlan &plan, const typename E::Storage *x,
-                     const typename E::Storage *w, Accumulator<E> bias,
-                     typename E::Storage *y) {
-  constexpr int64_t blockSize = 64;
+                     int64_t firstChannel, const typename E::Storage *w,
+                     Accumulator<E> bias, typename E::Storage *y) {
+  constexpr int64_t partSize = 64;
   int64_t width = plan.output.back();
   for (int64_t row = 0; row < plan.outputSize; row += width) {
-    for (int64_t begin = 0; begin < width; begin += blockSize) {
-      int64_t count = std::min(blockSize, width - begin);
-      Accumulator<E> sums[blockSize];
+    for (int64_t begin = 0; begin < width; begin += partSize) {
+      int64_t count = std::min(partSize, width - begin);
+      Accumulator<E> sums[partSize];
       std::fill_n(sums, count, bias);
-      accumulate<E>(plan, x, w, row, begin, count, sums);
+      accumulate<E>(plan, x, firstChannel, w, row, begin, count, sums);
       for (int64_t i = 0; i < count; ++i)
-        y[row + begin + i] = E::encode(sums[i]);
+        y[(row + begin + i) * plan.outputBlock] = E::encode(sums[i]);
     }
   }
 }
 
 static Status planConvolution(const ComputeContext &context,
                               const TensorView &y, ConvolutionPlan &plan) {
-  DLC_RETURN_IF_ERROR(readConvolution(context, plan.shape));
-  plan.output = y.shape;
+  std::span<const int64_t> w = context.input(1).shape;
+  const TensorView &input = context.input(0);
+  TensorType x{input.type, {input.shape.begin(), input.shape.end()}};
+  plan.output = y.shape.first(w.size());
+  if (y.shape.size() > w.size())
+    plan.outputBlock = y.shape.back();
+  if (x.shape.size() > w.size()) {
+    plan.inputBlock = x.shape.back();
+    DLC_RETURN_IF_ERROR(joinBlocks(x));
+  }
+  plan.shape.input = std::move(x.shape);
+  plan.shape.weights.assign(w.begin(), w.end());
+  DLC_RETURN_IF_ERROR(readConvolution(context.attrs(), plan.shape));
   Window &window = plan.shape.window;
   for (int64_t d = 0; d < window.rank; ++d) {
     int64_t positions;
@@ -194,20 +258,22 @@ static Status computeConv(ComputeContext &context) {
     return Status::ok();
   ConvolutionPlan plan;
   DLC_RETURN_IF_ERROR(planConvolution(context, y, plan));
-  int64_t channels = y.shape[1], perGroup = channels / plan.shape.group;
+  int64_t channels = plan.shape.weights[0];
+  int64_t perGroup = channels / plan.shape.group;
   int64_t depth = plan.shape.weights[1];
+  int64_t inputImage = plan.shape.input[1] * plan.inputSize;
   return dispatch(y.type, [&](auto element) {
     using E = decltype(element);
     using Storage = typename E::Storage;
     for (int64_t plane = 0; plane < y.shape[0] * channels; ++plane) {
       int64_t n = plane / channels, m = plane % channels;
-      int64_t c = n * x.shape[1] + m / perGroup * depth;
+      int64_t to = channelOffset(m, plan.outputSize, plan.outputBlock);
       Accumulator<E> start = 0;
       if (context.isPresent(2))
         start = static_cast<Accumulator<E>>(loadElement<E>(bias.data, m));
-      convolve<E>(plan, x.as<Storage>() + c * plan.inputSize,
+      convolve<E>(plan, x.as<Storage>() + n * inputImage, m / perGroup * depth,
                   w.as<Storage>() + m * depth * plan.kernelSize, start,
-                  y.as<Storage>() + plane * plan.outputSize);
+                  y.as<Storage>() + n * channels * plan.outputSize + to);
     }
     return Status::ok();
   });

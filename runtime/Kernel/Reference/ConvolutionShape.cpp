@@ -25,11 +25,16 @@ Status ref::readConvolution(const Attributes &attributes,
 
 Status ref::readConvolution(const InferContext &context,
                             ConvolutionShape &shape) {
+  return readConvolution(context, context.operand(0).type, shape);
+}
+
+Status ref::readConvolution(const InferContext &context, const TensorType &x,
+                            ConvolutionShape &shape) {
   DLC_RETURN_IF_ERROR(checkType(context, 0, numericTypes));
   DLC_RETURN_IF_ERROR(checkSameType(context, 0, 1));
   DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 0, 3));
   DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 1, 3));
-  const TensorType &x = context.operand(0).type, &w = context.operand(1).type;
+  const TensorType &w = context.operand(1).type;
   shape.hasRank = x.hasRank || w.hasRank;
   if (!shape.hasRank)
     return Status::ok();

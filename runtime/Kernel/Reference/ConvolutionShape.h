@@ -20,6 +20,9 @@ struct ConvolutionShape {
 
 /// Checks types, ranks and attributes, and reads the above.
 Status readConvolution(const InferContext &context, ConvolutionShape &shape);
+/// The same with `x` in place of operand 0's type.
+Status readConvolution(const InferContext &context, const TensorType &x,
+                       ConvolutionShape &shape);
 /// The same when every shape is known; for computations.
 Status readConvolution(const ComputeContext &context, ConvolutionShape &shape);
 

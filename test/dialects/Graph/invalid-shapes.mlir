@@ -50,6 +50,55 @@ func.func @conv_c4(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
 
 // -----
 
+func.func @conv_c2_blocked(%x: tensor<1x1x8x8x16x2xf32>, %w: tensor<4x16x3x3xf32>) {
+  // expected-error @+1 {{'graph.conv' op operand 1: expected rank 6, got 4}}
+  %out = graph.conv %x, %w : (tensor<1x1x8x8x16x2xf32>, tensor<4x16x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c3_blocked(%x: tensor<1x2x8x8x16xf32>, %w: tensor<4x16x3x3xf32>) {
+  // expected-error @+1 {{'graph.conv' op expected weights of 32 channels / 1 groups, got 16}}
+  %out = graph.conv %x, %w : (tensor<1x2x8x8x16xf32>, tensor<4x16x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c5(%x: tensor<1x3x8x8xf32>, %w: tensor<24x3x3x3xf32>) {
+  // expected-error @+1 {{'graph.conv' op expected output channels in 16 equal groups, got 24}}
+  %out = graph.conv %x, %w {channel_block = 16 : i64} : (tensor<1x3x8x8xf32>, tensor<24x3x3x3xf32>) -> tensor<1x1x6x6x16xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c5_negative(%x: tensor<1x3x8x8xf32>, %w: tensor<24x3x3x3xf32>) {
+  // expected-error @+1 {{'graph.conv' op attribute channel_block: expected at least 0, got -8}}
+  %out = graph.conv %x, %w {channel_block = -8 : i64} : (tensor<1x3x8x8xf32>, tensor<24x3x3x3xf32>) -> tensor<1x3x6x6x8xf32>
+  return
+}
+
+// -----
+
+func.func @conv_c5_empty(%x: tensor<1x3x8x8x0xf32>, %w: tensor<4x0x3x3xf32>) {
+  // expected-error @+1 {{'graph.conv' op operand 0: expected blocks of at least 1 channel, got 0}}
+  %out = graph.conv %x, %w : (tensor<1x3x8x8x0xf32>, tensor<4x0x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+// A plain result has the rank of the weights.
+func.func @conv_blocked_result(%x: tensor<1x1x8x8x16xf32>, %w: tensor<16x16x3x3xf32>) {
+  // expected-error-re @+1 {{'graph.conv' op {{.*}}tensor<1x16x6x6xf32>}}
+  %out = graph.conv %x, %w : (tensor<1x1x8x8x16xf32>, tensor<16x16x3x3xf32>) -> tensor<1x1x6x6x16xf32>
+  return
+}
+
+// -----
+
 func.func @conv_transpose_c2(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
   // expected-error @+1 {{'graph.conv_transpose' op expected weights of 3 input channels, got 4}}
   %out = graph.conv_transpose %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x3x10x10xf32>

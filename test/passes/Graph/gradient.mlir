@@ -227,6 +227,14 @@ func.func @policy(%x: tensor<1x1x2x3xf32>) -> tensor<1x1x4x6xf32> {
 
 // -----
 
+func.func @blocked(%x: tensor<1x1x4x16xf32>, %w: tensor<4x16x3xf32>) -> tensor<1x4x2xf32> {
+  // expected-error @+1 {{'graph.conv' op has no gradient: expected channels that are not in blocks}}
+  %y = graph.conv %x, %w : (tensor<1x1x4x16xf32>, tensor<4x16x3xf32>) -> tensor<1x4x2xf32>
+  return %y : tensor<1x4x2xf32>
+}
+
+// -----
+
 func.func @equation(%x: tensor<3x3xf32>) -> tensor<f32> {
   // expected-error @+1 {{'graph.einsum' op has no gradient: expected an equation without '...' and without a letter twice in one term, got "ii->"}}
   %y = graph.einsum %x {equation = "ii->"} : (tensor<3x3xf32>) -> tensor<f32>

@@ -187,3 +187,18 @@ func.func @quotient(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %z = graph.div %x, %three : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   return %y, %z : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// Dimension 1 of blocks is not one channel each.
+
+// CHECK-LABEL: func.func @blocked
+// CHECK: %[[Y:.*]] = graph.conv {{.*}}channel_block = 2
+// CHECK: graph.mul %[[Y]]
+func.func @blocked(%x: tensor<1x1x3x2xf32>) -> tensor<1x2x3x2xf32> {
+  %w = graph.constant dense<0.5> : tensor<4x2x1xf32>
+  %f = graph.constant dense<[[[[2.0]], [[3.0]]]]> : tensor<1x2x1x1xf32>
+  %0 = graph.conv %x, %w {channel_block = 2 : i64} : (tensor<1x1x3x2xf32>, tensor<4x2x1xf32>) -> tensor<1x2x3x2xf32>
+  %1 = graph.mul %0, %f : (tensor<1x2x3x2xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x3x2xf32>
+  return %1 : tensor<1x2x3x2xf32>
+}

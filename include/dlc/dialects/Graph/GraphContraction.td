@@ -35,25 +35,33 @@ def ConvOp : Graph_Op<"conv", "Anchor", [
     Cross-correlation over the spatial dimensions: `x` is N, C, D1..Dn, `w` is
     M, C/group, K1..Kn. Empty lists mean ones (`strides`, `dilations`) or zeros
     (`pads`: begins, then ends). `auto_pad` other than NOTSET replaces `pads`.
+    With one dimension more than `w`, `x` has its channels in blocks of the last
+    extent b: N, C/b, D1..Dn, b. A `channel_block` b other than 0 gives `y` as
+    N, M/b, D1..Dn, b; `w` and `bias` are the same for every form.
 
     Constraints:
     - (conv_c1) `x`, `w`, `bias` and `y` have the same element type, a number.
-    - (conv_c2) `x` and `w` have the same rank of at least 3; `bias` has rank 1
+    - (conv_c2) `x` and `w` have the same rank of at least 3, or `x` one more;
+      where either rank is not known, `x` is not in blocks. `bias` has rank 1
       and M elements.
     - (conv_c3) the channels of `x` are `group` times those of `w`, and M is a
       multiple of `group`.
     - (conv_c4) `strides` and `dilations` have one positive number per spatial
       dimension, `pads` two.
+    - (conv_c5) `channel_block` is 0 or a positive divisor of M; a block of `x`
+      has at least 1 channel.
 
     ```mlir
     %y = graph.conv %x, %w {strides = array<i64: 2, 2>} : (tensor<8x3x32x32xf32>, tensor<16x3x3x3xf32>) -> tensor<8x16x15x15xf32>
+    %z = graph.conv %y_blocked, %v {channel_block = 16 : i64} : (tensor<8x1x15x15x16xf32>, tensor<32x16x1x1xf32>) -> tensor<8x2x15x15x16xf32>
     ```
   }];
   let arguments = (ins Graph_NumberTensor:$x, Graph_NumberTensor:$w,
                        Optional<Graph_NumberTensor>:$bias,
                        Graph_Ints:$strides, Graph_Ints:$pads,
                        Graph_Ints:$dilations, Graph_Int<"1">:$group,
-                       Graph_AutoPad:$auto_pad);
+                       Graph_AutoPad:$auto_pad,
+                       Graph_Int<"0">:$channel_block);
   let results = (outs Graph_NumberTensor:$y);
 }
 

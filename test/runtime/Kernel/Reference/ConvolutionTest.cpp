@@ -80,6 +80,64 @@ TEST(Conv, ThreeDimensions) {
                f32({1, 1, 1, 2, 1}, {1 + 4 + 15 + 24, 3 + 8 + 21 + 32}));
 }
 
+/// `x` with its channels in blocks of `block`: N C D... as N C/b D... b.
+static TestTensor blocked(const TestTensor &x, int64_t block) {
+  std::vector<double> from = x.values(), to;
+  Ints shape = x.shape;
+  const int64_t channels = shape[1];
+  const int64_t size = elementCount(std::span(shape).subspan(2)).value();
+  for (int64_t n = 0; n < shape[0]; ++n)
+    for (int64_t c = 0; c < channels; c += block)
+      for (int64_t i = 0; i < size; ++i)
+        for (int64_t k = 0; k < block; ++k)
+          to.push_back(from[(n * channels + c + k) * size + i]);
+  shape[1] /= block;
+  shape.push_back(block);
+  return tensor(x.type, std::move(shape), to);
+}
+
+TEST(Conv, ChannelsInBlocks) {
+  struct Case {
+    Ints x, w;
+    int64_t group, inputBlock, outputBlock;
+  };
+  for (const Case &c : {Case{{2, 4, 5}, {6, 4, 3}, 1, 2, 3},
+                        Case{{2, 4, 5, 4}, {8, 2, 3, 2}, 2, 4, 4},
+                        Case{{1, 8, 3, 3}, {8, 1, 2, 2}, 8, 4, 2},
+                        Case{{1, 4, 2, 3, 2}, {2, 4, 2, 1, 2}, 1, 1, 1}}) {
+    TestTensor x = pattern(DLC_F32, c.x, 1), w = pattern(DLC_F32, c.w, 2);
+    TestTensor bias = pattern(DLC_F32, {c.w[0]}, 3);
+    Ints strides(c.w.size() - 2, 1), pads(2 * strides.size(), 0);
+    strides[0] = 2, pads[0] = 1;
+    auto plain = attributes(
+        {{"group", c.group}, {"strides", strides}, {"pads", pads}});
+    auto intoBlocks = attributes({{"group", c.group},
+                                  {"strides", strides},
+                                  {"pads", pads},
+                                  {"channel_block", c.outputBlock}});
+    TestTensor xs = blocked(x, c.inputBlock);
+    Outcome outcome = run("conv", {x, w, bias}, plain);
+    ASSERT_TRUE(outcome.isOk()) << outcome.error;
+    TestTensor y = outcome.results[0];
+    expectResult("conv", {xs, w, bias}, plain, y);
+    expectResult("conv", {x, w, bias}, intoBlocks, blocked(y, c.outputBlock));
+    expectResult("conv", {xs, w, bias}, intoBlocks, blocked(y, c.outputBlock));
+  }
+}
+
+TEST(Conv, InfersBlockedShapes) {
+  Operand w = typed(DLC_F32, {32, 16, 3, 3});
+  auto by16 = attributes({{"channel_block", int64_t(16)}});
+  Operand x = typed(DLC_F32, {-1, 1, 8, -1, 16});
+  EXPECT_EQ(inferred("conv", {x, w}), "?x32x6x?xf32");
+  EXPECT_EQ(inferred("conv", {x, w}, by16), "?x2x6x?x16xf32");
+  Operand open = typed(DLC_F32, {1, -1, 8, 8, -1});
+  EXPECT_EQ(inferred("conv", {open, w}), "1x32x6x6xf32");
+  Operand many = typed(DLC_F32, {-1, 16, 3, 3});
+  EXPECT_EQ(inferred("conv", {x, many}, by16), "?x?x6x?x16xf32");
+  EXPECT_EQ(inferred("conv", {unranked(DLC_F32), w}, by16), "?x2x?x?x16xf32");
+}
+
 TEST(Conv, EmptyBatchAndNoChannels) {
   expectResult("conv", {f32({0, 1, 3}, {}), f32({1, 1, 2}, {1, 1})}, {},
                f32({0, 1, 2}, {}));
