@@ -145,27 +145,33 @@ struct LaneMask {
 #endif
 }
 
+/// The lanes that `i`, `j`, `k` and `l` say of each four lanes: 0 to 3 are
+/// those of a, 4 to 7 those of b. Shuffles that stay within four lanes are
+/// cheap.
+template <int i, int j, int k, int l>
+[[gnu::always_inline]] inline Vec shuffleQuads(Vec a, Vec b) {
+  constexpr auto at = [](int lane, int quad) {
+    return lane < 4 ? 4 * quad + lane : kLanes + 4 * quad + lane - 4;
+  };
+#define DLC_QUAD(q) at(i, q), at(j, q), at(k, q), at(l, q)
+#if DLC_VECTOR_BYTES == 64
+  return __builtin_shufflevector(a, b, DLC_QUAD(0), DLC_QUAD(1), DLC_QUAD(2),
+                                 DLC_QUAD(3));
+#elif DLC_VECTOR_BYTES == 32
+  return __builtin_shufflevector(a, b, DLC_QUAD(0), DLC_QUAD(1));
+#else
+  return __builtin_shufflevector(a, b, DLC_QUAD(0));
+#endif
+#undef DLC_QUAD
+}
+
 /// As evenOf() and for the odd elements, but cheaper and in an order that
 /// unmix() undoes: within groups of four lanes, two of low and two of high.
 [[gnu::always_inline]] inline Vec mixedEvenOf(Vec low, Vec high) {
-#if DLC_VECTOR_BYTES == 64
-  return __builtin_shufflevector(low, high, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10,
-                                 24, 26, 12, 14, 28, 30);
-#elif DLC_VECTOR_BYTES == 32
-  return __builtin_shufflevector(low, high, 0, 2, 8, 10, 4, 6, 12, 14);
-#else
-  return __builtin_shufflevector(low, high, 0, 2, 4, 6);
-#endif
+  return shuffleQuads<0, 2, 4, 6>(low, high);
 }
 [[gnu::always_inline]] inline Vec mixedOddOf(Vec low, Vec high) {
-#if DLC_VECTOR_BYTES == 64
-  return __builtin_shufflevector(low, high, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11,
-                                 25, 27, 13, 15, 29, 31);
-#elif DLC_VECTOR_BYTES == 32
-  return __builtin_shufflevector(low, high, 1, 3, 9, 11, 5, 7, 13, 15);
-#else
-  return __builtin_shufflevector(low, high, 1, 3, 5, 7);
-#endif
+  return shuffleQuads<1, 3, 5, 7>(low, high);
 }
 [[gnu::always_inline]] inline Vec unmix(Vec value) {
 #if DLC_VECTOR_BYTES == 64
@@ -178,48 +184,17 @@ struct LaneMask {
 #endif
 }
 
-/// Elements 0 and 1 (2 and 3) of each four lanes of a and b, in turn.
-[[gnu::always_inline]] inline Vec interleaveLow(Vec a, Vec b) {
-#if DLC_VECTOR_BYTES == 64
-  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25,
-                                 12, 28, 13, 29);
-#elif DLC_VECTOR_BYTES == 32
-  return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
-#else
-  return __builtin_shufflevector(a, b, 0, 4, 1, 5);
-#endif
-}
-[[gnu::always_inline]] inline Vec interleaveHigh(Vec a, Vec b) {
-#if DLC_VECTOR_BYTES == 64
-  return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11,
-                                 27, 14, 30, 15, 31);
-#elif DLC_VECTOR_BYTES == 32
-  return __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
-#else
-  return __builtin_shufflevector(a, b, 2, 6, 3, 7);
-#endif
-}
-
-/// Elements 0 and 1 (2 and 3) of each four lanes of a, then those of b.
-[[gnu::always_inline]] inline Vec lowPairs(Vec a, Vec b) {
-#if DLC_VECTOR_BYTES == 64
-  return __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25,
-                                 12, 13, 28, 29);
-#elif DLC_VECTOR_BYTES == 32
-  return __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
-#else
-  return __builtin_shufflevector(a, b, 0, 1, 4, 5);
-#endif
-}
-[[gnu::always_inline]] inline Vec highPairs(Vec a, Vec b) {
-#if DLC_VECTOR_BYTES == 64
-  return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26,
-                                 27, 14, 15, 30, 31);
-#elif DLC_VECTOR_BYTES == 32
-  return __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
-#else
-  return __builtin_shufflevector(a, b, 2, 3, 6, 7);
-#endif
+/// Turns round each four lanes of four vectors: element i of group q of vector
+/// j becomes element j of group q of vector i.
+[[gnu::always_inline]] inline void turnQuads(Vec (&v)[4]) {
+  const Vec low01 = shuffleQuads<0, 4, 1, 5>(v[0], v[1]);
+  const Vec high01 = shuffleQuads<2, 6, 3, 7>(v[0], v[1]);
+  const Vec low23 = shuffleQuads<0, 4, 1, 5>(v[2], v[3]);
+  const Vec high23 = shuffleQuads<2, 6, 3, 7>(v[2], v[3]);
+  v[0] = shuffleQuads<0, 1, 4, 5>(low01, low23);
+  v[1] = shuffleQuads<2, 3, 6, 7>(low01, low23);
+  v[2] = shuffleQuads<0, 1, 4, 5>(high01, high23);
+  v[3] = shuffleQuads<2, 3, 6, 7>(high01, high23);
 }
 
 /// A vector of the four floats at addressOf(0), addressOf(1), ...

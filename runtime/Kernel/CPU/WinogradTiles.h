@@ -25,7 +25,6 @@ namespace dlc::rt::cpu {
 namespace {
 
 constexpr int kMostTiles = kWinogradVectors * kLanes;
-constexpr int kQuads = kLanes / 4;
 
 /// Neighbouring tiles of a block in one row of tiles.
 struct TileRun {
@@ -60,19 +59,6 @@ inline TileBlock::TileBlock(const WinogradPlan &plan, int64_t block) {
     place += count;
     tile += count;
   }
-}
-
-/// Turns round each four lanes of four vectors: element i of group q of vector
-/// j becomes element j of group q of vector i.
-[[gnu::always_inline]] inline void turnQuads(Vec (&v)[4]) {
-  const Vec low01 = interleaveLow(v[0], v[1]);
-  const Vec high01 = interleaveHigh(v[0], v[1]);
-  const Vec low23 = interleaveLow(v[2], v[3]);
-  const Vec high23 = interleaveHigh(v[2], v[3]);
-  v[0] = lowPairs(low01, low23);
-  v[1] = highPairs(low01, low23);
-  v[2] = lowPairs(high01, high23);
-  v[3] = highPairs(high01, high23);
 }
 
 constexpr float kP = kWinogradP, kQ = kWinogradQ;
