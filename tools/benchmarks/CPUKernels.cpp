@@ -6,7 +6,8 @@
 //
 // One case a line, `#` starts a comment:
 //   matmul BATCHxMxNxK [const] [trans_b]    const: b is packed beforehand
-//   conv   CxHxW OC KHxKW sS pP gG [winograd]
+//   conv   CxHxW OC KHxKW sS pP gG [winograd] [blocked | blocks]
+//          blocked: [N][C/16][H][W][16]; blocks: the output alone is
 //   weight BxCxHxW OC KHxKW sS pP gG        the gradient of a conv's weights
 //   pool   BxCxHxW KHxKW sS pP              the gradient of a max pooling
 // Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add
@@ -178,6 +179,16 @@ bool parseConv(const char *text, Case &c) {
   c.attributes.set("packed_w", int64_t{1});
   if (std::strstr(text, "winograd"))
     c.attributes.set("algorithm", std::string("winograd"));
+  auto block = [](TensorType &type) {
+    type.shape[1] /= 16;
+    type.shape.push_back(16);
+  };
+  if (std::strstr(text, "blocked"))
+    block(c.inputs[0]);
+  if (std::strstr(text, "block")) {
+    block(c.output);
+    c.attributes.set("channel_block", int64_t{16});
+  }
   c.attributes.set("activation", std::string("relu"));
   c.packs = true;
   return true;

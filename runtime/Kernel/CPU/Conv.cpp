@@ -2,6 +2,7 @@
 
 #include "Conv.h"
 
+#include "BlockedConv.h"
 #include "ConvShape.h"
 #include "Isa.h"
 #include "Winograd.h"
@@ -143,6 +144,9 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(readConv(call, shape));
   if (shape.winograd)
     return prepareWinograd(call, shape, *kernels, prepared);
+  if (shape.blockedY)
+    return prepareBlocked(call, shape, *kernels, prepared);
+  DLC_RETURN_IF_ERROR(checkWorkspace(call, 0));
   if (shape.isDepthwise())
     prepared = std::make_unique<PreparedDepthwise>(call, planDepthwise(shape),
                                                    *kernels);
@@ -164,6 +168,8 @@ size_t cpu::packedConvBytes(const KernelCall &call, size_t operand) {
     return 0;
   if (shape.winograd)
     return packedWinogradBytes(shape);
+  if (shape.blockedY)
+    return packedBlockedBytes(shape);
   return static_cast<size_t>(shape.group * packedRows(shape) * shape.groupIn() *
                              shape.taps()) *
          sizeof(float);
@@ -178,6 +184,8 @@ void cpu::packConv(const KernelCall &call, size_t operand, const void *source,
   auto *to = static_cast<float *>(target);
   if (shape.winograd)
     return packWinograd(shape, from, to);
+  if (shape.blockedY)
+    return packBlocked(shape, from, to);
   const int64_t terms = shape.groupIn() * shape.taps();
   const int64_t rows = shape.groupOut();
   const int64_t height = shape.isDepthwise() ? 1 : kPanelRows;
@@ -192,9 +200,11 @@ void cpu::packConv(const KernelCall &call, size_t operand, const void *source,
 
 size_t cpu::convWorkspaceBytes(const KernelCall &call) {
   ConvShape shape = {};
-  return readConv(call, shape).isOk() && shape.winograd
-             ? winogradWorkspaceBytes(shape)
-             : 0;
+  if (!readConv(call, shape).isOk())
+    return 0;
+  if (shape.winograd)
+    return winogradWorkspaceBytes(shape);
+  return shape.blockedY ? blockedWorkspaceBytes(shape) : 0;
 }
 
 KernelCost cpu::convCost(const KernelCall &call) {

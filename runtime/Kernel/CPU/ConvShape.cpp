@@ -2,6 +2,7 @@
 
 #include "ConvShape.h"
 
+#include "BlockedConv.h"
 #include "Winograd.h"
 
 #include <algorithm>
@@ -147,6 +148,39 @@ static Status readAlgorithm(const Attributes &attributes, bool &winograd) {
                    std::string(name).c_str());
 }
 
+/// The plain shape of a blocked tensor [N][C/16][...][16].
+static Status readBlocked(const TensorType &type, const char *role,
+                          TensorType &plain) {
+  if (type.rank() < 4 || type.shape.back() != kChannelBlock)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected %s in blocks of %lld channels, got %s", role,
+                     static_cast<long long>(kChannelBlock),
+                     toString(type).c_str());
+  plain = type;
+  plain.shape.pop_back();
+  plain.shape[1] *= kChannelBlock; // No overflow: it was counted.
+  return Status::ok();
+}
+
+/// Makes tensors that are blocked plain, which the rest of the checks are of.
+static Status readBlocks(const KernelCall &call, TensorType &x, TensorType &y,
+                         ConvShape &shape) {
+  const int64_t block = call.attributes.getInt("channel_block", 0);
+  if (block != 0 && block != kChannelBlock)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected attribute 'channel_block' to be 0 or %lld, got "
+                     "%lld",
+                     static_cast<long long>(kChannelBlock),
+                     static_cast<long long>(block));
+  shape.blockedY = block != 0;
+  shape.blockedX = shape.blockedY && x.rank() == call.inputs[1].rank() + 1;
+  if (shape.blockedX)
+    DLC_RETURN_IF_ERROR(readBlocked(x, "an input", x));
+  if (shape.blockedY)
+    DLC_RETURN_IF_ERROR(readBlocked(y, "an output", y));
+  return Status::ok();
+}
+
 Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   using enum AttributeKind;
   const Attributes &attributes = call.attributes;
@@ -155,20 +189,30 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
                                                    {"dilations", Ints},
                                                    {"group", Int},
                                                    {"packed_w", Int},
+                                                   {"channel_block", Int},
                                                    {"algorithm", String}}));
   DLC_RETURN_IF_ERROR(readAlgorithm(attributes, shape.winograd));
   // A workspace is the last output of a call that has one.
   KernelCall own{call.inputs, call.outputs, attributes};
-  if (shape.winograd && own.outputs.size() == 2)
+  if (own.outputs.size() == 2)
     own.outputs = own.outputs.first(1);
-  DLC_RETURN_IF_ERROR(checkOperands(own, 3, 4));
-  const ConvTensors tensors{call.inputs[0], call.inputs[1], call.outputs[0]};
+  const bool isBlocked = attributes.getInt("channel_block", 0) != 0;
+  DLC_RETURN_IF_ERROR(checkOperands(own, 3, isBlocked ? 5 : 4));
+  TensorType x = call.inputs[0], y = call.outputs[0];
+  DLC_RETURN_IF_ERROR(readBlocks(call, x, y, shape));
+  if (x.rank() > 4)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected one or two spatial dimensions, got %s",
+                     toString(call.inputs[0]).c_str());
+  const ConvTensors tensors{x, call.inputs[1], y};
   int64_t padEnd[2];
   DLC_RETURN_IF_ERROR(readShape(tensors, attributes,
                                 attributes.getInt("group", 1), shape, padEnd));
   DLC_RETURN_IF_ERROR(checkSpatial(tensors, shape, padEnd));
   DLC_RETURN_IF_ERROR(readFlag(attributes, "packed_w", shape.packed));
   DLC_RETURN_IF_ERROR(readEpilogue(attributes, shape.epilogue));
+  if (shape.blockedX || shape.blockedY)
+    DLC_RETURN_IF_ERROR(checkBlocked(shape));
   if (shape.winograd)
     DLC_RETURN_IF_ERROR(checkWinograd(shape));
   return checkBiasAndResidual(call, shape.outChannels);
@@ -246,6 +290,17 @@ Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {
                      "expected planes of less than 2^31 elements, got %s",
                      toString(x).c_str());
   return checkReach(shape);
+}
+
+Status cpu::checkWorkspace(const KernelCall &call, size_t bytes) {
+  const bool hasWorkspace =
+      call.outputs.size() == 2 && call.outputs[1].rank() == 1 &&
+      sizeOf(call.outputs[1].type) == 1 &&
+      static_cast<uint64_t>(call.outputs[1].shape[0]) >= bytes;
+  if (hasWorkspace ? bytes > 0 : bytes == 0 && call.outputs.size() == 1)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected a workspace of %zu bytes", bytes);
 }
 
 Windows cpu::windowsOf(const ConvShape &shape) {

@@ -15,6 +15,7 @@ struct ConvShape {
   int64_t in[2], out[2], kernel[2], stride[2], dilation[2], padBegin[2];
   bool packed;
   bool winograd;
+  bool blockedX, blockedY; ///< The tensor is [N][C/16][H][W][16].
   Epilogue epilogue;
 
   int64_t groupIn() const { return group ? inChannels / group : 0; }
@@ -24,7 +25,8 @@ struct ConvShape {
   bool isDepthwise() const { return groupIn() == 1; }
 };
 
-/// Checks a call of cpu.conv: x, w, bias and residual give y.
+/// Checks a call of cpu.conv: x, w, bias and residual give y, which is blocked
+/// where `channel_block` is given; so is x if it has a dimension more than w.
 Status readConv(const KernelCall &call, ConvShape &shape);
 
 /// Checks a call of cpu.conv_weight_gradient: x and the gradient of y give that
@@ -34,6 +36,9 @@ Status readConvWeightGradient(const KernelCall &call, ConvShape &shape);
 /// Checks a call of cpu.max_pool_gradient: x and the gradient of its pooling
 /// give that of x. As a convolution of each channel on its own.
 Status readMaxPoolGradient(const KernelCall &call, ConvShape &shape);
+
+/// That the call has the workspace behind its output, if it needs one.
+Status checkWorkspace(const KernelCall &call, size_t bytes);
 
 Windows windowsOf(const ConvShape &shape);
 

@@ -47,11 +47,24 @@ inline constexpr int64_t kScratchBytes = 112 * 1024;
 /// many terms.
 inline constexpr int64_t kMaxWeightRows = 48, kMaxWeightTerms = 512;
 
+/// Channels of a block of a blocked tensor [N][C/16][H][W][16].
+inline constexpr int64_t kChannelBlock = 16;
+/// Blocks of output channels whose packed weights lie together: rows of 64. The
+/// last group of a convolution may have fewer.
+inline constexpr int64_t kPanelGroup = 4;
+/// Pixels that the kernels of blocked convolutions take at a time, at most.
+inline constexpr int64_t kBlockedRows = 6;
+/// Offsets of taps that a tile of a blocked convolution holds, at most.
+inline constexpr int64_t kMostOffsets = 8 * 1024;
+
 /// Output channels that lie together in transformed weights; part of the packed
 /// format.
 inline constexpr int64_t kWinogradRows = 16;
 /// Its points beside 0 and infinity: p, -p, q and -q.
 inline constexpr float kWinogradP = 0.625f, kWinogradQ = 1.5f;
+/// Floats between one of the 36 numbers of a block of tiles and the next, in
+/// blocked convolutions: they shall not all fall into one set of a cache.
+inline constexpr int64_t kWinogradGap = 16;
 /// Vectors of tiles in a block.
 inline constexpr int64_t kWinogradVectors = 3;
 
@@ -124,6 +137,29 @@ struct WinogradPlan {
   Epilogue epilogue;
 };
 
+/// A convolution that gives a blocked tensor. Tiles are numbered image, group,
+/// then pixel block and block of panels, the last fastest, or the other way
+/// round.
+struct BlockedPlan : Windows {
+  int64_t batch, group;
+  int64_t inChannels, outChannels; ///< Of one group.
+  bool isPlain;                    ///< x is not blocked.
+  int64_t pixels;
+  int64_t pixelBlocks; ///< The pixels are dealt out evenly to them.
+  int64_t groupBlocks; ///< So are the groups of panels.
+  int64_t kBlock;      ///< Blocks of input channels summed at a time.
+  bool isPanelSlowest;
+  Epilogue epilogue;
+};
+
+/// A depthwise convolution of a blocked tensor. Tiles are numbered image, block
+/// of channels, block of rows, the last fastest.
+struct BlockedDepthwisePlan : Windows {
+  int64_t batch, blocks;
+  int64_t rowBlock, rowBlocks;
+  Epilogue epilogue;
+};
+
 /// The gradient of a convolution's weights: the sums over images and pixels of
 /// the products of the output's gradient [M][pixels] and the columns [rows]
 /// [pixels] of x, rows = C/group*KH*KW. Tiles are numbered group, row block,
@@ -160,6 +196,16 @@ struct KernelSet {
                         int64_t begin, int64_t end);
   void (*winogradProduct)(const WinogradPlan &plan, void *const *arguments,
                           int64_t begin, int64_t end);
+  void (*blockedConv)(const BlockedPlan &plan, void *const *arguments,
+                      int64_t begin, int64_t end);
+  void (*blockedDepthwise)(const BlockedDepthwisePlan &plan,
+                           void *const *arguments, int64_t begin, int64_t end);
+  /// arguments: as winogradInput and winogradProduct.
+  void (*blockedWinogradInput)(const WinogradPlan &plan, void *const *arguments,
+                               int64_t begin, int64_t end);
+  void (*blockedWinogradProduct)(const WinogradPlan &plan,
+                                 void *const *arguments, int64_t begin,
+                                 int64_t end);
   /// arguments: x, the gradient of its pooling, the result.
   void (*maxPoolGradient)(const MaxPoolPlan &plan, void *const *arguments,
                           int64_t begin, int64_t end);

@@ -5,6 +5,9 @@
 #ifndef DLC_RUNTIME_KERNEL_CPU_KERNELS_H
 #define DLC_RUNTIME_KERNEL_CPU_KERNELS_H
 
+#include "BlockedDepthwiseTiles.h"
+#include "BlockedTiles.h"
+#include "BlockedWinogradTiles.h"
 #include "ConvTiles.h"
 #include "ConvWeightTiles.h"
 #include "DepthwiseTiles.h"
@@ -22,6 +25,10 @@ constexpr KernelSet thisKernelSet = {kLanes,
                                      runDepthwise,
                                      runWinogradInput,
                                      runWinogradProduct,
+                                     runBlockedConv,
+                                     runBlockedDepthwise,
+                                     runBlockedWinogradInput,
+                                     runBlockedWinogradProduct,
                                      runMaxPoolGradient};
 
 } // namespace

@@ -3,8 +3,8 @@
 // The microkernels: a block of c held in registers while k runs. See Vector.h
 // for who may include it.
 //
-// With 16 registers (AVX2) 6x2 and 4x3 vectors of sums leave room for a row
-// of b and one element of a; more would spill.
+// With 16 registers 6x2 and 4x3 vectors of sums leave room for a row of b and
+// one element of a, with 32 (AVX-512) 6x4 do; more would spill.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_MICROKERNEL_H
 #define DLC_RUNTIME_KERNEL_CPU_MICROKERNEL_H
@@ -157,7 +157,13 @@ void microKernel(const TileArguments &t) {
 constexpr int kMaxRows = 6;
 constexpr int kMaxVectors = 8;
 /// Most vectors of a kernel with that many rows.
-constexpr int kVectorsOf[kMaxRows + 1] = {0, 8, 4, 4, 3, 2, 2};
+constexpr int kVectorsOf[kMaxRows + 1] = {0,
+                                          8,
+                                          kLanes == 16 ? 8 : 4,
+                                          kLanes == 16 ? 6 : 4,
+                                          kLanes == 16 ? 6 : 3,
+                                          kLanes == 16 ? 4 : 2,
+                                          kLanes == 16 ? 4 : 2};
 /// Columns of the main tile of a matmul, 6 x 2 vectors.
 constexpr int64_t kMatmulColumns = 2 * kLanes;
 /// Columns of the main tile of a convolution, 4 x 3 vectors.

@@ -10,6 +10,7 @@ using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 
 static constexpr int64_t kPoints = 36, kTaps = 9;
+static constexpr int64_t kFloat = sizeof(float);
 /// A whole number of blocks for each instruction set.
 static constexpr int64_t kChunkStep = 48;
 /// Rounds tiles up to vectors of any instruction set.
@@ -30,7 +31,7 @@ static int64_t bytesOfTile(const ConvShape &shape) {
 /// Tiles whose inputs are transformed at a time: those that stay in a cache
 /// which processors share until all products have read them.
 static int64_t chunkOf(const ConvShape &shape) {
-  constexpr int64_t chunkBytes = 4 << 20;
+  const int64_t chunkBytes = shape.blockedY ? 1 << 20 : 4 << 20;
   return std::max(chunkBytes / bytesOfTile(shape) / kChunkStep, int64_t{1}) *
          kChunkStep;
 }
@@ -40,6 +41,7 @@ Status cpu::checkWinograd(const ConvShape &shape) {
   for (int i = 0; i < 2; ++i)
     isPlain = isPlain && shape.kernel[i] == 3 && shape.stride[i] == 1 &&
               shape.dilation[i] == 1;
+  isPlain = isPlain && shape.blockedX == shape.blockedY;
   if (!isPlain || !shape.packed)
     return makeError(StatusCode::InvalidArgument,
                      "expected algorithm 'winograd' with packed weights of 3x3 "
@@ -65,10 +67,32 @@ Status cpu::checkWinograd(const ConvShape &shape) {
   return Status::ok();
 }
 
+/// Tiles of a blocked convolution whose sums over so many output channels fit
+/// on the stack.
+static int64_t blockedTiles(int64_t outChannels) {
+  return (kScratchBytes / (kPoints * kFloat) - kWinogradGap) / outChannels;
+}
+
+/// Output channels of a tile: the fewer, the more tiles can share the weights,
+/// and the more there are for 16 workers.
+static int64_t blockedChannels(const ConvShape &shape) {
+  constexpr int64_t mostChannels = 64, fewChannels = 32, wantedTiles = 16;
+  const int64_t most = std::min(mostChannels, shape.outChannels);
+  const int64_t blocks =
+      ceilDiv(std::min(chunkOf(shape), tilesOf(shape)), blockedTiles(most));
+  return blocks * ceilDiv(shape.outChannels, most) < wantedTiles
+             ? std::min(fewChannels, most)
+             : most;
+}
+
 size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
   const int64_t tiles =
       std::min(chunkOf(shape), roundUp(tilesOf(shape), kMostLanes));
-  return static_cast<size_t>(tiles * bytesOfTile(shape));
+  if (!shape.blockedY)
+    return static_cast<size_t>(tiles * bytesOfTile(shape));
+  const int64_t gaps = ceilDiv(tiles, blockedTiles(blockedChannels(shape)));
+  return static_cast<size_t>(tiles * bytesOfTile(shape) +
+                             gaps * kPoints * kWinogradGap * kFloat);
 }
 
 uint64_t cpu::winogradFlops(const ConvShape &shape) {
@@ -89,6 +113,13 @@ static int64_t transformedWeights(const ConvShape &shape) {
   return roundUp(shape.outChannels, kWinogradRows) * kPoints * shape.inChannels;
 }
 
+static void planBlockedWinograd(const ConvShape &shape, WinogradPlan &plan) {
+  constexpr int64_t mostTerms = 256;
+  plan.kBlock = ceilDiv(plan.inChannels, ceilDiv(plan.inChannels, mostTerms));
+  plan.outBlock = blockedChannels(shape);
+  plan.vectors = blockedTiles(plan.outBlock);
+}
+
 static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
   constexpr int64_t wantedTiles = 16, panelBytes = 32 * 1024;
   WinogradPlan plan = {};
@@ -105,6 +136,10 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
   plan.inBlock = 16;
   plan.directWeights = transformedWeights(shape);
   plan.epilogue = shape.epilogue;
+  if (shape.blockedY) {
+    planBlockedWinograd(shape, plan);
+    return plan;
+  }
   const int64_t width = kWinogradVectors * lanes;
   plan.kBlock = ceilDiv(
       plan.inChannels,
@@ -156,14 +191,7 @@ private:
 Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
                             const KernelSet &kernels,
                             std::unique_ptr<PreparedKernel> &prepared) {
-  const size_t bytes = winogradWorkspaceBytes(shape);
-  const bool hasWorkspace =
-      call.outputs.size() == 2 && call.outputs[1].rank() == 1 &&
-      sizeOf(call.outputs[1].type) == 1 &&
-      static_cast<uint64_t>(call.outputs[1].shape[0]) >= bytes;
-  if (!hasWorkspace)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a workspace of %zu bytes", bytes);
+  DLC_RETURN_IF_ERROR(checkWorkspace(call, winogradWorkspaceBytes(shape)));
   const int64_t lanes = kernels.vectorWidth;
   WinogradPlan plan = planWinograd(shape, lanes);
   const int64_t tiles = tilesOf(shape), chunk = chunkOf(shape);
@@ -172,14 +200,21 @@ Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
   for (int64_t part = ceilDiv(tiles, chunk); part-- > 0;) {
     plan.firstTile = part * chunk;
     plan.tiles = std::min(chunk, tiles - plan.firstTile);
-    plan.vectors = ceilDiv(plan.tiles, lanes);
-    plan.blocks = ceilDiv(plan.vectors, kWinogradVectors);
+    if (shape.blockedY) {
+      plan.blocks = ceilDiv(plan.tiles, plan.vectors);
+    } else {
+      plan.vectors = ceilDiv(plan.tiles, lanes);
+      plan.blocks = ceilDiv(plan.vectors, kWinogradVectors);
+    }
     first = std::make_unique<WinogradStep>(
-        call, plan, kernels.winogradProduct,
+        call, plan,
+        shape.blockedY ? kernels.blockedWinogradProduct
+                       : kernels.winogradProduct,
         plan.blocks * ceilDiv(plan.outChannels, plan.outBlock),
         std::move(first));
     first = std::make_unique<WinogradStep>(
-        call, plan, kernels.winogradInput,
+        call, plan,
+        shape.blockedY ? kernels.blockedWinogradInput : kernels.winogradInput,
         plan.blocks * ceilDiv(plan.inChannels, plan.inBlock), std::move(first));
   }
   if (!first) // Nothing to compute.
@@ -227,20 +262,25 @@ void cpu::packWinograd(const ConvShape &shape, const float *source,
                        float *target) {
   const int64_t channels = shape.inChannels;
   const int64_t count = transformedWeights(shape);
+  constexpr int64_t kWide = kPanelGroup * kChannelBlock;
   std::fill_n(target, count, 0.0f);
   for (int64_t out = 0; out < shape.outChannels; ++out) {
-    // [OC/16][36][4][C][4]
-    float *group =
-        target + out / kWinogradRows * kWinogradRows * kPoints * channels;
-    const int64_t row = out % kWinogradRows;
+    const int64_t group = out / kWinogradRows, row = out % kWinogradRows;
+    const int64_t wide = out / kWide * kWide; // Where its group of panels is.
     for (int64_t c = 0; c < channels; ++c) {
       float points[kPoints];
       transformWeights(source + (out * channels + c) * kTaps, points);
-      for (int64_t point = 0; point < kPoints; ++point)
-        group[((point * kWinogradRows + row / kPanelRows * kPanelRows) *
-                   channels +
-               c * kPanelRows) +
-              row % kPanelRows] = points[point];
+      for (int64_t point = 0; point < kPoints; ++point) {
+        // Blocked [36][OC/64][C][64], else [OC/16][36][4][C][4].
+        const int64_t at =
+            shape.blockedY
+                ? point * shape.outChannels * channels + wide * channels +
+                      c * std::min(kWide, shape.outChannels - wide) + out - wide
+                : (group * kPoints + point) * kWinogradRows * channels +
+                      row / kPanelRows * kPanelRows * channels +
+                      c * kPanelRows + row % kPanelRows;
+        target[at] = points[point];
+      }
     }
   }
   std::memcpy(target + count, source,

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "BlockedConv.h"
+
+#include <algorithm>
+
+using namespace dlc::rt;
+using namespace dlc::rt::cpu;
+
+static constexpr int64_t kFloat = sizeof(float);
+
+/// What a strip of a plain x and its offsets take on the stack.
+static int64_t stripBytes(const ConvShape &shape) {
+  const int64_t width = (shape.out[1] - 1) * shape.stride[1] +
+                        (shape.kernel[1] - 1) * shape.dilation[1] + 1;
+  const int64_t rows = shape.inChannels * shape.kernel[0];
+  return rows * (width * kFloat +
+                 shape.kernel[1] * static_cast<int64_t>(sizeof(int64_t)));
+}
+
+Status cpu::checkBlocked(const ConvShape &shape) {
+  auto refuse = [](const char *expected) {
+    return makeError(StatusCode::InvalidArgument, "expected %s", expected);
+  };
+  if (shape.inChannels == 0 || shape.outChannels == 0)
+    return refuse("channels in blocked tensors");
+  if (shape.groupOut() % kChannelBlock != 0 && !shape.isDepthwise())
+    return refuse("blocks of 16 output channels of one group");
+  if (shape.taps() > kMostOffsets / kBlockedRows)
+    return refuse("at most 1365 taps for blocked tensors");
+  if (shape.blockedX) {
+    if (shape.isDepthwise() ? shape.groupOut() != 1
+                            : shape.groupIn() % kChannelBlock != 0)
+      return refuse("blocks of 16 input channels of one group");
+    return Status::ok();
+  }
+  // Bounded one by one: their product may overflow.
+  constexpr int64_t most = kScratchBytes;
+  if (shape.group != 1 || shape.inChannels > most || shape.out[1] > most ||
+      shape.stride[1] > most || shape.dilation[1] > most ||
+      stripBytes(shape) > most)
+    return refuse("rows of a plain input, for each channel and row of taps, "
+                  "that fit in 112 KiB");
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+size_t cpu::packedBlockedBytes(const ConvShape &shape) {
+  return static_cast<size_t>(shape.outChannels * shape.groupIn() *
+                             shape.taps() * kFloat);
+}
+
+size_t cpu::blockedWorkspaceBytes(const ConvShape &shape) {
+  return shape.packed ? 0 : packedBlockedBytes(shape);
+}
+
+/// Packed weights: parts, for some output channels each, which follow each
+/// other as the channels do. A part is [C/16][taps][16][64], of a plain x
+/// [C][taps][64], and [taps][16] of depthwise ones.
+namespace {
+class WeightParts {
+public:
+  explicit WeightParts(const ConvShape &shape)
+      : isDepthwise(shape.isDepthwise() && shape.blockedX),
+        block(shape.blockedX && !isDepthwise ? kChannelBlock : 1),
+        width(isDepthwise ? kChannelBlock : kPanelGroup * kChannelBlock),
+        groups(isDepthwise ? 1 : shape.group), rows(shape.outChannels / groups),
+        channels(shape.groupIn()), taps(shape.taps()) {}
+
+  int64_t count() const { return groups * partsOfGroup(); }
+
+  void pack(int64_t part, const float *source, float *target) const {
+    const int64_t first = part % partsOfGroup() * width;
+    const int64_t row = part / partsOfGroup() * rows + first;
+    const int64_t own = std::min(width, rows - first);
+    source += row * channels * taps;
+    target += row * channels * taps;
+    for (int64_t begin = 0; begin < channels; begin += block)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        for (int64_t c = begin; c < begin + block; ++c)
+          for (int64_t i = 0; i < own; ++i)
+            *target++ = source[(i * channels + c) * taps + tap];
+  }
+
+private:
+  int64_t partsOfGroup() const { return ceilDiv(rows, width); }
+
+  bool isDepthwise;
+  int64_t block, width, groups, rows, channels, taps;
+};
+} // namespace
+
+void cpu::packBlocked(const ConvShape &shape, const float *source,
+                      float *target) {
+  const WeightParts parts(shape);
+  for (int64_t part = 0; part < parts.count(); ++part)
+    parts.pack(part, source, target);
+}
+
+namespace {
+
+/// Packs weights into the workspace, a part a tile.
+class PackWeights final : public PreparedKernel {
+public:
+  PackWeights(const KernelCall &call, const ConvShape &shape,
+              std::unique_ptr<PreparedKernel> following)
+      : parts(shape), workspace(call.inputs.size() + 1),
+        following(std::move(following)) {}
+
+  int64_t tiles() const override { return parts.count(); }
+
+  void run(void *const *given, int64_t begin, int64_t end) const override {
+    for (int64_t part = begin; part < end; ++part)
+      parts.pack(part, static_cast<const float *>(given[1]),
+                 static_cast<float *>(given[workspace]));
+  }
+
+  const PreparedKernel *next() const override { return following.get(); }
+
+private:
+  const WeightParts parts;
+  const size_t workspace; ///< Which argument it is.
+  const std::unique_ptr<PreparedKernel> following;
+};
+
+template <typename Plan> class PreparedBlocked final : public PreparedKernel {
+public:
+  using Function = void (*)(const Plan &, void *const *, int64_t, int64_t);
+
+  PreparedBlocked(const KernelCall &call, const ConvShape &shape,
+                  const Plan &plan, Function function, int64_t tileCount)
+      : plan(plan), function(function), tileCount(tileCount), arguments(call),
+        packed(shape.packed) {}
+
+  int64_t tiles() const override { return tileCount; }
+
+  void run(void *const *given, int64_t begin, int64_t end) const override {
+    void *five[5];
+    arguments.fill(given, five);
+    if (!packed)
+      five[1] = given[arguments.inputs + 1];
+    function(plan, five, begin, end);
+  }
+
+private:
+  const Plan plan;
+  const Function function;
+  const int64_t tileCount;
+  const FiveArguments arguments;
+  const bool packed;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+/// Chooses the grid. Aims: weights of a call in L2; tiles that balance 16
+/// workers, none below some microseconds; weights that L2 does not hold read
+/// once, each part for all pixels.
+static BlockedPlan planBlocked(const ConvShape &shape) {
+  constexpr int64_t weightBytes = 192 * 1024, mostPixels = 84, cached = 1 << 19;
+  constexpr int64_t wantedTiles = 32, minTileWork = 1 << 20;
+  BlockedPlan plan = {windowsOf(shape)};
+  plan.batch = shape.batch;
+  plan.group = shape.group;
+  plan.inChannels = shape.groupIn();
+  plan.outChannels = shape.groupOut();
+  plan.isPlain = !shape.blockedX;
+  plan.pixels = shape.pixels();
+  plan.epilogue = shape.epilogue;
+  const int64_t inBlocks = ceilDiv(plan.inChannels, kChannelBlock);
+  const int64_t blockBytes =
+      shape.taps() * kChannelBlock * kChannelBlock * kPanelGroup * kFloat;
+  const int64_t most = std::max<int64_t>(weightBytes / blockBytes, 1);
+  plan.kBlock = ceilDiv(inBlocks, ceilDiv(inBlocks, most));
+
+  const int64_t terms = plan.inChannels * shape.taps();
+  plan.isPanelSlowest = plan.outChannels * terms * kFloat > cached;
+  const int64_t groups = ceilDiv(plan.outChannels, kPanelGroup * kChannelBlock);
+  plan.groupBlocks = plan.isPanelSlowest ? groups : 1;
+  const int64_t pixelsOfTable =
+      kMostOffsets / (shape.taps() * kBlockedRows) * kBlockedRows;
+  plan.pixelBlocks = ceilDiv(plan.pixels, std::min(mostPixels, pixelsOfTable));
+  // More tiles: first of fewer groups, then of fewer pixels.
+  auto missing = [&](int64_t others) {
+    return ceilDiv(wantedTiles, std::max<int64_t>(others, 1));
+  };
+  const int64_t outer = shape.batch * shape.group;
+  const int64_t wide = std::max<int64_t>(groups, 1);
+  plan.groupBlocks =
+      std::clamp(missing(outer * plan.pixelBlocks), plan.groupBlocks, wide);
+  const int64_t work = terms * plan.outChannels * plan.pixels;
+  const int64_t mostTiles = std::max<int64_t>(
+      std::min(work / minTileWork, ceilDiv(plan.pixels, kBlockedRows)), 1);
+  plan.pixelBlocks = std::max(plan.pixelBlocks,
+                              std::min(missing(outer * plan.groupBlocks),
+                                       ceilDiv(mostTiles, plan.groupBlocks)));
+  return plan;
+}
+
+static BlockedDepthwisePlan planDepthwise(const ConvShape &shape) {
+  BlockedDepthwisePlan plan = {windowsOf(shape)};
+  plan.batch = shape.batch;
+  plan.blocks = shape.outChannels / kChannelBlock;
+  plan.epilogue = shape.epilogue;
+  constexpr int64_t wantedTiles = 32;
+  plan.rowBlocks = std::clamp<int64_t>(
+      ceilDiv(wantedTiles, std::max<int64_t>(plan.batch * plan.blocks, 1)), 1,
+      std::max<int64_t>(plan.outH / 4, 1));
+  plan.rowBlock = std::max<int64_t>(ceilDiv(plan.outH, plan.rowBlocks), 1);
+  plan.rowBlocks = ceilDiv(plan.outH, plan.rowBlock);
+  return plan;
+}
+
+Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
+                           const KernelSet &kernels,
+                           std::unique_ptr<PreparedKernel> &prepared) {
+  DLC_RETURN_IF_ERROR(checkWorkspace(call, blockedWorkspaceBytes(shape)));
+  const bool isEmpty = shape.batch * shape.pixels() == 0;
+  if (shape.isDepthwise() && shape.blockedX) {
+    const BlockedDepthwisePlan plan = planDepthwise(shape);
+    prepared = std::make_unique<PreparedBlocked<BlockedDepthwisePlan>>(
+        call, shape, plan, kernels.blockedDepthwise,
+        isEmpty ? 0 : plan.batch * plan.blocks * plan.rowBlocks);
+  } else {
+    const BlockedPlan plan = planBlocked(shape);
+    prepared = std::make_unique<PreparedBlocked<BlockedPlan>>(
+        call, shape, plan, kernels.blockedConv,
+        isEmpty
+            ? 0
+            : plan.batch * plan.group * plan.pixelBlocks * plan.groupBlocks);
+  }
+  if (!shape.packed)
+    prepared = std::make_unique<PackWeights>(call, shape, std::move(prepared));
+  return Status::ok();
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tiles of cpu.conv on blocked tensors [N][C/16][H][W][16]. See Vector.h
+// for who may include it.
+//
+// A kernel computes some pixels of some blocks of channels: for each tap and
+// block of input channels it multiplies the sixteen elements under each pixel
+// by sixteen rows of weights, packed [OC/64][C/16][taps][16][64]. Elements are
+// read where they are; which those are says a table of offsets for each group
+// of pixels, where what lies outside the image is an offset of its own. So
+// pixels are numbered through all rows, and no padding is ever copied.
+//
+// First layers, whose x is not blocked, read rows of it from a strip with the
+// padding in it, a few kilobytes that stay in L1.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_BLOCKEDTILES_H
+#define DLC_RUNTIME_KERNEL_CPU_BLOCKEDTILES_H
+
+#include "MicroKernel.h"
+
+namespace dlc::rt::cpu {
+namespace {
+
+/// Vectors of a block of channels.
+constexpr int kBlockVectors = kChannelBlock / kLanes;
+/// Blocks of output channels of one kernel: 6 x 4 vectors of sums with 32
+/// registers, 6 x 2 or 2 x 4 with 16.
+constexpr int kMostPanels = kLanes == 16 ? 4 : 1;
+constexpr int kMostPixels = kLanes == 4 ? 2 : static_cast<int>(kBlockedRows);
+
+constexpr int64_t kOutside = -1;
+alignas(64) constexpr float kZeros[kChannelBlock] = {};
+
+/// One call of a kernel, for pixels that follow each other.
+struct BlockedArguments {
+  const float *x;
+  /// Blocked x: for each tap the element of each pixel, or kOutside. Else for
+  /// each term that of the first pixel.
+  const int64_t *offsets;
+  int64_t taps;
+  int64_t blocks, blockStride; ///< Of x; blocked only.
+  int64_t pixelStride;         ///< Of x; plain only.
+  const float *w;
+  int64_t wStride; ///< From row to row.
+  float *y;
+  int64_t yPanel;
+  bool accumulate;       ///< Start from y; else from bias and residual.
+  const float *bias;     ///< Null when absent.
+  const float *residual; ///< As y; null when absent.
+  bool clamp;            ///< End with a clamp to [low, high].
+  float low, high;
+};
+
+using BlockedKernel = void (*)(const BlockedArguments &);
+
+/// The sums of `pixels` pixels and `panels` blocks of channels.
+template <int pixels, int panels> struct BlockedSums {
+  static constexpr int vectors = panels * kBlockVectors;
+
+  /// Of vector v in y.
+  static int64_t offsetOf(int v, int64_t yPanel) {
+    return v / kBlockVectors * yPanel + v % kBlockVectors * kLanes;
+  }
+
+  [[gnu::always_inline]] void start(const BlockedArguments &t) {
+    const float *from = t.accumulate ? t.y : t.residual;
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+      const Vec bias = t.bias ? load(t.bias + v * kLanes) : Vec{};
+      const int64_t at = offsetOf(v, t.yPanel);
+      if (from) {
+        DLC_UNROLL for (int i = 0; i < pixels; ++i) sums[i][v] =
+            bias + load(from + at + i * kChannelBlock);
+      } else {
+        DLC_UNROLL for (int i = 0; i < pixels; ++i) sums[i][v] = bias;
+      }
+    }
+  }
+
+  /// Adds the product of a term of each pixel and a row of weights.
+  template <typename Function>
+  [[gnu::always_inline]] void add(Function &&termOf, const float *w) {
+    if constexpr (pixels < vectors && kLanes < 16) {
+      Vec terms[pixels];
+      DLC_UNROLL for (int i = 0; i < pixels; ++i) terms[i] = splat(termOf(i));
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+        const Vec row = load(w + v * kLanes);
+        DLC_UNROLL for (int i = 0; i < pixels; ++i) sums[i][v] +=
+            terms[i] * row;
+        DLC_KEEP_LOADS_HERE();
+      }
+    } else {
+      Vec row[vectors];
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) row[v] =
+          load(w + v * kLanes);
+      DLC_UNROLL for (int i = 0; i < pixels; ++i) {
+        const Vec term = splat(termOf(i));
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] +=
+            term * row[v];
+        DLC_KEEP_LOADS_HERE();
+      }
+    }
+  }
+
+  [[gnu::always_inline]] void finish(const BlockedArguments &t) {
+    if (t.clamp) {
+      const Vec low = splat(t.low), high = splat(t.high);
+      DLC_UNROLL for (int i = 0; i < pixels; ++i) {
+        DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] =
+            minOf(maxOf(sums[i][v], low), high);
+      }
+    }
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+      float *y = t.y + offsetOf(v, t.yPanel);
+      DLC_UNROLL for (int i = 0; i < pixels; ++i)
+          store(y + i * kChannelBlock, sums[i][v]);
+    }
+  }
+
+  Vec sums[pixels][vectors];
+};
+
+template <int pixels, int panels>
+void blockedKernel(const BlockedArguments &t) {
+  BlockedSums<pixels, panels> sums;
+  sums.start(t);
+  const float *w = t.w;
+  const int64_t wStride = t.wStride;
+  for (int64_t block = 0; block < t.blocks; ++block) {
+    const float *x = t.x + block * t.blockStride;
+    const int64_t *offsets = t.offsets;
+    for (int64_t tap = 0; tap < t.taps; ++tap, offsets += kBlockedRows) {
+      const float *a[pixels];
+      DLC_UNROLL for (int i = 0; i < pixels; ++i) a[i] =
+          offsets[i] == kOutside ? kZeros : x + offsets[i];
+      for (int64_t l = 0; l < kChannelBlock; l += 4) {
+        DLC_UNROLL for (int j = 0; j < 4; ++j) {
+          sums.add([&](int i)
+                       __attribute__((always_inline)) { return a[i][l + j]; },
+                   w + j * wStride);
+        }
+        w += 4 * wStride;
+      }
+    }
+  }
+  sums.finish(t);
+}
+
+template <int pixels, int panels> void plainKernel(const BlockedArguments &t) {
+  BlockedSums<pixels, panels> sums;
+  sums.start(t);
+  const float *w = t.w;
+  const int64_t wStride = t.wStride, stride = t.pixelStride;
+  for (int64_t term = 0; term < t.taps; ++term, w += wStride) {
+    const float *x = t.x + t.offsets[term];
+    sums.add(
+        [&](int i) __attribute__((always_inline)) { return x[i * stride]; }, w);
+  }
+  sums.finish(t);
+}
+
+/// kernels<form>(pixels)[panels].
+template <int pixels, bool isPlain> struct BlockedKernelRow {
+  BlockedKernel at[kMostPanels + 1] = {};
+  constexpr BlockedKernelRow() { fill<1>(); }
+  template <int panels> constexpr void fill() {
+    if constexpr (panels <= kMostPanels) {
+      at[panels] =
+          isPlain ? plainKernel<pixels, panels> : blockedKernel<pixels, panels>;
+      fill<panels + 1>();
+    }
+  }
+};
+
+template <bool isPlain>
+BlockedKernel blockedKernelOf(int64_t pixels, int64_t panels) {
+  static constexpr BlockedKernelRow<1, isPlain> one;
+  static constexpr BlockedKernelRow<2, isPlain> two;
+#if DLC_VECTOR_BYTES > 16
+  static constexpr BlockedKernelRow<3, isPlain> three;
+  static constexpr BlockedKernelRow<4, isPlain> four;
+  static constexpr BlockedKernelRow<5, isPlain> five;
+  static constexpr BlockedKernelRow<6, isPlain> six;
+  static constexpr const BlockedKernel *table[] = {
+      nullptr, one.at, two.at, three.at, four.at, five.at, six.at};
+#else
+  static constexpr const BlockedKernel *table[] = {nullptr, one.at, two.at};
+#endif
+  return table[pixels][panels];
+}
+
+/// One tile: some pixels of an image and some groups of panels of a group of
+/// channels.
+struct BlockedTile {
+  const BlockedPlan &plan;
+  const float *x, *w;
+  const float *bias, *residual; ///< Null when absent.
+  float *y;
+  int64_t pixelBegin, pixelEnd;
+  int64_t panelBegin, panelEnd;
+  void *scratch;
+
+  void run() const;
+
+private:
+  void runBlocked() const;
+  void runPlain() const;
+  /// Of all calls for [pixelBegin, pixelEnd).
+  void fillOffsets(int64_t *offsets, int64_t calls) const;
+  void packStrip(int64_t row, float *strip) const;
+  /// Calls function(panel, panels, w, stride) for panels that a kernel takes at
+  /// once, with their weights and the distance of rows.
+  template <typename Function> void forPanels(Function &&function) const;
+  /// The sums of panels [panel, panel + panels).
+  void call(BlockedArguments t, BlockedKernel kernel, int64_t pixel,
+            int64_t pixels, int64_t panel, int64_t panels, bool isFirst,
+            bool isLast) const;
+  int64_t taps() const { return plan.kernelH * plan.kernelW; }
+  int64_t terms() const { return plan.inChannels * taps(); }
+  int64_t stripWidth() const {
+    return (plan.outW - 1) * plan.strideW +
+           (plan.kernelW - 1) * plan.dilationW + 1;
+  }
+};
+
+/// Pixels are dealt out evenly to calls: item `index` begins there.
+inline int64_t shareOf(int64_t total, int64_t index, int64_t parts) {
+  return total * index / parts;
+}
+
+template <typename Function>
+[[gnu::always_inline]] inline void
+BlockedTile::forPanels(Function &&function) const {
+  for (int64_t first = panelBegin; first < panelEnd; first += kPanelGroup) {
+    const int64_t last = least(first + kPanelGroup, panelEnd);
+    const float *group = w + first * kChannelBlock * terms();
+    for (int64_t panel = first; panel < last; panel += kMostPanels)
+      function(panel, least<int64_t>(kMostPanels, last - panel),
+               group + (panel - first) * kChannelBlock,
+               (last - first) * kChannelBlock);
+  }
+}
+
+inline void BlockedTile::call(BlockedArguments t, BlockedKernel kernel,
+                              int64_t pixel, int64_t pixels, int64_t panel,
+                              int64_t panels, bool isFirst, bool isLast) const {
+  const int64_t at = (panel * plan.pixels + pixel) * kChannelBlock;
+  t.y = y + at;
+  t.yPanel = plan.pixels * kChannelBlock;
+  t.accumulate = !isFirst;
+  t.bias = isFirst && bias ? bias + panel * kChannelBlock : nullptr;
+  t.residual = isFirst && residual ? residual + at : nullptr;
+  t.clamp = isLast && isClamp(plan.epilogue);
+  t.low = clampLow(plan.epilogue);
+  t.high = clampHigh(plan.epilogue);
+  kernel(t);
+  if (isLast)
+    activateRest(t.y, t.yPanel, panels, pixels * kChannelBlock, plan.epilogue);
+}
+
+inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
+  const int64_t count = pixelEnd - pixelBegin;
+  for (int64_t c = 0; c < calls; ++c, offsets += taps() * kBlockedRows) {
+    const int64_t begin = pixelBegin + shareOf(count, c, calls);
+    const int64_t end = pixelBegin + shareOf(count, c + 1, calls);
+    for (int64_t pixel = begin; pixel < end; ++pixel) {
+      const int64_t top = pixel / plan.outW * plan.strideH - plan.padTop;
+      const int64_t left = pixel % plan.outW * plan.strideW - plan.padLeft;
+      int64_t *offset = offsets + pixel - begin;
+      for (int64_t i = 0; i < plan.kernelH; ++i) {
+        const int64_t row = top + i * plan.dilationH;
+        for (int64_t j = 0; j < plan.kernelW; ++j, offset += kBlockedRows) {
+          const int64_t column = left + j * plan.dilationW;
+          const bool isInside =
+              row >= 0 && row < plan.inH && column >= 0 && column < plan.inW;
+          *offset =
+              isInside ? (row * plan.inW + column) * kChannelBlock : kOutside;
+        }
+      }
+    }
+  }
+}
+
+inline void BlockedTile::runBlocked() const {
+  const int64_t count = pixelEnd - pixelBegin;
+  const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
+  auto *offsets = static_cast<int64_t *>(scratch);
+  fillOffsets(offsets, calls);
+  const int64_t inBlocks = plan.inChannels / kChannelBlock;
+  BlockedArguments t = {};
+  t.taps = taps();
+  t.blockStride = plan.inH * plan.inW * kChannelBlock;
+  forPanels([&](int64_t panel, int64_t panels, const float *weights,
+                int64_t stride) {
+    t.wStride = stride;
+    t.w = weights;
+    int64_t block = 0;
+    do {
+      t.blocks = least(plan.kBlock, inBlocks - block);
+      t.x = x + block * t.blockStride;
+      for (int64_t c = 0; c < calls; ++c) {
+        const int64_t begin = shareOf(count, c, calls);
+        const int64_t pixels = shareOf(count, c + 1, calls) - begin;
+        t.offsets = offsets + c * taps() * kBlockedRows;
+        call(t, blockedKernelOf<false>(pixels, panels), pixelBegin + begin,
+             pixels, panel, panels, block == 0, block + t.blocks == inBlocks);
+      }
+      t.w += t.blocks * taps() * kChannelBlock * stride;
+      block += t.blocks;
+    } while (block < inBlocks);
+  });
+}
+
+/// What the windows of an output row read: a row for each channel and row of
+/// taps.
+inline void BlockedTile::packStrip(int64_t row, float *strip) const {
+  const int64_t width = stripWidth();
+  for (int64_t c = 0; c < plan.inChannels; ++c) {
+    for (int64_t i = 0; i < plan.kernelH; ++i, strip += width) {
+      const int64_t inY = row * plan.strideH - plan.padTop + i * plan.dilationH;
+      const bool isInside = inY >= 0 && inY < plan.inH;
+      const float *source = x + (c * plan.inH + inY) * plan.inW - plan.padLeft;
+      for (int64_t j = 0; j < width; j += kLanes) {
+        const Vec value =
+            isInside
+                ? maskedLoad(source + j, lanes(plan.padLeft - j,
+                                               plan.padLeft + plan.inW - j))
+                : Vec{};
+        storeFirst(strip + j, value, width - j);
+      }
+    }
+  }
+}
+
+inline void BlockedTile::runPlain() const {
+  const int64_t width = stripWidth();
+  auto *offsets = static_cast<int64_t *>(scratch);
+  int64_t term = 0;
+  for (int64_t row = 0; row < plan.inChannels * plan.kernelH; ++row)
+    for (int64_t j = 0; j < plan.kernelW; ++j)
+      offsets[term++] = row * width + j * plan.dilationW;
+  auto *strip = reinterpret_cast<float *>(offsets + term);
+  BlockedArguments t = {};
+  t.offsets = offsets;
+  t.taps = term;
+  t.pixelStride = plan.strideW;
+  // Part of a row at a time.
+  for (int64_t begin = pixelBegin, end; begin < pixelEnd; begin = end) {
+    const int64_t row = begin / plan.outW;
+    end = least((row + 1) * plan.outW, pixelEnd);
+    packStrip(row, strip);
+    const int64_t count = end - begin;
+    const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
+    forPanels([&](int64_t panel, int64_t panels, const float *weights,
+                  int64_t stride) {
+      t.w = weights;
+      t.wStride = stride;
+      for (int64_t c = 0; c < calls; ++c) {
+        const int64_t pixel = begin + shareOf(count, c, calls);
+        const int64_t pixels = begin + shareOf(count, c + 1, calls) - pixel;
+        t.x = strip + (pixel - row * plan.outW) * plan.strideW;
+        call(t, blockedKernelOf<true>(pixels, panels), pixel, pixels, panel,
+             panels, true, true);
+      }
+    });
+  }
+}
+
+inline void BlockedTile::run() const {
+  if (plan.isPlain)
+    runPlain();
+  else
+    runBlocked();
+}
+
+void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
+                    int64_t begin, int64_t end) {
+  alignas(64) char scratch[kScratchBytes];
+  const auto *x = static_cast<const float *>(arguments[0]);
+  const auto *w = static_cast<const float *>(arguments[1]);
+  const auto *bias = static_cast<const float *>(arguments[2]);
+  const auto *residual = static_cast<const float *>(arguments[3]);
+  auto *y = static_cast<float *>(arguments[4]);
+  const int64_t inSize = plan.inChannels * plan.inH * plan.inW;
+  const int64_t outSize = plan.outChannels * plan.pixels;
+  const int64_t wSize =
+      plan.outChannels * plan.inChannels * plan.kernelH * plan.kernelW;
+  const int64_t panels = plan.outChannels / kChannelBlock;
+  const int64_t groups = (panels + kPanelGroup - 1) / kPanelGroup;
+  for (int64_t tile = begin; tile < end; ++tile) {
+    int64_t rest = tile, pixelIndex, groupIndex;
+    if (plan.isPanelSlowest) {
+      pixelIndex = rest % plan.pixelBlocks;
+      rest /= plan.pixelBlocks;
+      groupIndex = rest % plan.groupBlocks;
+      rest /= plan.groupBlocks;
+    } else {
+      groupIndex = rest % plan.groupBlocks;
+      rest /= plan.groupBlocks;
+      pixelIndex = rest % plan.pixelBlocks;
+      rest /= plan.pixelBlocks;
+    }
+    const int64_t firstGroup = shareOf(groups, groupIndex, plan.groupBlocks);
+    const int64_t lastGroup = shareOf(groups, groupIndex + 1, plan.groupBlocks);
+    const int64_t group = rest % plan.group; // Of image and group.
+    BlockedTile{plan,
+                x + rest * inSize,
+                w + group * wSize,
+                bias ? bias + group * plan.outChannels : nullptr,
+                residual ? residual + rest * outSize : nullptr,
+                y + rest * outSize,
+                shareOf(plan.pixels, pixelIndex, plan.pixelBlocks),
+                shareOf(plan.pixels, pixelIndex + 1, plan.pixelBlocks),
+                firstGroup * kPanelGroup,
+                least(lastGroup * kPanelGroup, panels),
+                scratch}
+        .run();
+  }
+}
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_BLOCKEDTILES_H
