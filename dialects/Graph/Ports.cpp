@@ -116,11 +116,18 @@ void dlc::graph::addResult(FunctionOpInterface function, Value value,
   addResults(function, value, name);
 }
 
-void dlc::graph::addUpdate(FunctionOpInterface function, BlockArgument argument,
-                           Value value) {
-  StringAttr name =
-      givenName(function, argument.getArgNumber(), /*isResult=*/false);
-  addResults(function, value, "new " + name.str(), name);
+void dlc::graph::addUpdates(FunctionOpInterface function,
+                            ArrayRef<Update> updates) {
+  SmallVector<Value> values;
+  SmallVector<std::string> names;
+  SmallVector<StringAttr> updated;
+  for (auto [argument, value] : updates) {
+    values.push_back(value);
+    updated.push_back(
+        givenName(function, argument.getArgNumber(), /*isResult=*/false));
+    names.push_back("new " + updated.back().str());
+  }
+  addResults(function, values, names, updated);
 }
 
 size_t dlc::graph::eraseDead(Block &block) {

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <unordered_set>
 
@@ -242,20 +243,25 @@ LogicalResult SymbolLowering::addOutputs(mlir::func::FuncOp main) {
 /// A result for each state that has a new value; in training for each state, so
 /// that nobody takes one that stays as it is for a parameter.
 void SymbolLowering::addUpdates(mlir::func::FuncOp main) {
+  llvm::StringMap<Value> newValues;
+  for (IndexedGraph::NodeId id : graph.mutableNodes())
+    newValues[graph.node(id).name] = values[graph.entryId(id, 0)];
+  SmallVector<graph::Update> updates;
   for (mlir::BlockArgument argument : main.getArguments()) {
     StringAttr name =
         graph::givenName(main, argument.getArgNumber(), /*isResult=*/false);
-    for (IndexedGraph::NodeId id : graph.mutableNodes())
-      if (Value value = values[graph.entryId(id, 0)];
-          name.getValue() == graph.node(id).name &&
-          (state.isTraining || value != argument))
-        graph::addUpdate(main, argument, value);
+    auto found = newValues.find(name.getValue());
+    if (found != newValues.end() &&
+        (state.isTraining || found->second != argument))
+      updates.emplace_back(argument, found->second);
   }
-  if (!state.random)
-    return;
-  builder.opBuilder().setInsertionPoint(main.getBody().front().getTerminator());
-  graph::addUpdate(main, llvm::cast<mlir::BlockArgument>(state.random),
-                   builder.add(state.random, builder.ints({0, 1})));
+  if (state.random) {
+    builder.opBuilder().setInsertionPoint(
+        main.getBody().front().getTerminator());
+    updates.emplace_back(llvm::cast<mlir::BlockArgument>(state.random),
+                         builder.add(state.random, builder.ints({0, 1})));
+  }
+  graph::addUpdates(main, updates);
 }
 
 void SymbolLowering::dropUnreadInputs(mlir::func::FuncOp main) {

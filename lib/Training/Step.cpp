@@ -40,8 +40,6 @@ public:
 private:
   StringRef nameOf(unsigned argument);
   Operation *terminator() { return function.getBody().front().getTerminator(); }
-  BlockArgument addArgument(Type type, const std::string &name,
-                            std::string &given);
   std::pair<double, double> factorsOf(unsigned argument);
   LogicalResult findParameters();
   LogicalResult checkParameters();
@@ -51,8 +49,8 @@ private:
   LogicalResult useOwnLoss();
   LogicalResult differentiate();
   LogicalResult addUpdates();
-  void updateParameter(unsigned argument, Value gradient, Value rate,
-                       Value count);
+  SmallVector<BlockArgument> addInputs();
+  void updateParameter(unsigned argument, OptimizerInputs inputs);
 
   func::FuncOp function;
   const StepOptions &options;
@@ -61,20 +59,13 @@ private:
   Step step;
   SmallVector<unsigned> parameters, heads; ///< Arguments and results.
   SmallVector<Value> gradients;            ///< Of each parameter.
+  SmallVector<graph::Update> updates;
 };
 } // namespace
 
 StringRef StepBuilder::nameOf(unsigned argument) {
   StringAttr name = graph::givenName(function, argument, /*isResult=*/false);
   return name ? name.getValue() : StringRef();
-}
-
-/// `given` is the name that it has.
-BlockArgument StepBuilder::addArgument(Type type, const std::string &name,
-                                       std::string &given) {
-  BlockArgument argument = graph::addArgument(function, type, name);
-  given = nameOf(argument.getArgNumber()).str();
-  return argument;
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,7 +90,10 @@ std::pair<double, double> StepBuilder::factorsOf(unsigned argument) {
 }
 
 LogicalResult StepBuilder::findParameters() {
-  SmallVector<BlockArgument> updates = graph::findUpdates(function);
+  DenseSet<Value> updated;
+  for (BlockArgument argument : graph::findUpdates(function))
+    if (argument)
+      updated.insert(argument);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     std::string name = nameOf(i).str();
     auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[i]);
@@ -107,7 +101,7 @@ LogicalResult StepBuilder::findParameters() {
       return function.emitError("expected a static shape of input '")
              << name << "', got " << function.getArgumentTypes()[i];
     if (options.data.count(name) ||
-        llvm::is_contained(updates, function.getArgument(i)))
+        updated.contains(function.getArgument(i)))
       continue;
     bool isParameter = graph::isContinuous(type);
     if (options.frozen.count(name) ||
@@ -234,7 +228,9 @@ LogicalResult StepBuilder::addLoss() {
     return function.emitError("expected a network without a loss to add '")
            << options.loss << "' to, got one that ends in a loss";
   auto addLabel = [&](Type type) {
-    return addArgument(type, options.label, step.labels);
+    BlockArgument argument = graph::addArgument(function, type, options.label);
+    step.labels = nameOf(argument.getArgNumber()).str();
+    return argument;
   };
   BuiltLoss loss =
       buildLoss(b, options.loss, terminator()->getOperand(0), addLabel);
@@ -289,38 +285,54 @@ LogicalResult StepBuilder::differentiate() {
   return success();
 }
 
-void StepBuilder::updateParameter(unsigned argument, Value gradient, Value rate,
-                                  Value count) {
-  std::string name = nameOf(argument).str();
-  BlockArgument weight = function.getArgument(argument);
-  SmallVector<Value> states;
-  for (StringRef state : optimizer.states()) {
-    step.states.emplace_back();
-    states.push_back(addArgument(weight.getType(), name + " " + state.str(),
-                                 step.states.back()));
-  }
-  OptimizerInputs inputs{weight, gradient, states, rate, count};
+/// The learning rate, how many updates there were, and the states of each
+/// parameter.
+SmallVector<BlockArgument> StepBuilder::addInputs() {
+  SmallVector<Type> types{RankedTensorType::get({}, b.f32()),
+                          RankedTensorType::get({}, b.i64())};
+  SmallVector<std::string> names{"learning rate", "update count"};
+  for (unsigned parameter : parameters)
+    for (StringRef state : optimizer.states()) {
+      types.push_back(function.getArgument(parameter).getType());
+      names.push_back((nameOf(parameter) + " " + state).str());
+    }
+  SmallVector<BlockArgument> inputs =
+      graph::addArguments(function, types, names);
+  auto given = [&](BlockArgument input) {
+    return nameOf(input.getArgNumber()).str();
+  };
+  step.learningRate = given(inputs[0]);
+  step.count = given(inputs[1]);
+  for (BlockArgument state : ArrayRef(inputs).drop_front(2))
+    step.states.push_back(given(state));
+  return inputs;
+}
+
+void StepBuilder::updateParameter(unsigned argument, OptimizerInputs inputs) {
   std::tie(inputs.rateFactor, inputs.decayFactor) = factorsOf(argument);
   OptimizerResults updated = optimizer.update(b, inputs);
   if (b.failed())
     return;
-  graph::addUpdate(function, weight, updated.weight);
-  for (auto [state, value] : llvm::zip_equal(states, updated.states))
-    graph::addUpdate(function, cast<BlockArgument>(state), value);
+  updates.emplace_back(function.getArgument(argument), updated.weight);
+  for (auto [state, value] : llvm::zip_equal(inputs.states, updated.states))
+    updates.emplace_back(cast<BlockArgument>(state), value);
 }
 
 LogicalResult StepBuilder::addUpdates() {
   b.opBuilder().setInsertionPoint(terminator());
-  Value rate = addArgument(RankedTensorType::get({}, b.f32()), "learning rate",
-                           step.learningRate);
-  BlockArgument count = addArgument(RankedTensorType::get({}, b.i64()),
-                                    "update count", step.count);
+  SmallVector<BlockArgument> inputs = addInputs();
+  BlockArgument rate = inputs[0], count = inputs[1];
+  SmallVector<Value> states(ArrayRef(inputs).drop_front(2));
   Value next = b.add(count, b.intScalar(1));
-  for (auto [argument, gradient] : llvm::zip_equal(parameters, gradients))
-    updateParameter(argument, gradient, rate, next);
+  size_t each = optimizer.states().size();
+  for (auto [i, argument] : llvm::enumerate(parameters))
+    updateParameter(argument,
+                    {function.getArgument(argument), gradients[i],
+                     ArrayRef(states).slice(i * each, each), rate, next});
   if (b.failed())
     return failure();
-  graph::addUpdate(function, count, next);
+  updates.emplace_back(count, next);
+  graph::addUpdates(function, updates);
   return success();
 }
 

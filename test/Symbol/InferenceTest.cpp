@@ -172,6 +172,23 @@ TEST(InferenceTest, NamesContradictions) {
             "(?, 2, ?, ?), got (1, 2, 3)");
 }
 
+TEST(InferenceTest, RefusesToReflectMoreThanThereIs) {
+  auto pad = [](const char *mode, const char *width) {
+    return Symbol::apply("Pad", {data}, {{"mode", mode}, {"pad_width", width}},
+                         "p");
+  };
+  KnownShapes known = {{"data", {1, 1, 3, 4}}};
+  const char *full = "(0, 0, 0, 0, 2, 2, 3, 3)";
+  EXPECT_EQ(texts(infer(pad("reflect", full), known).outputs),
+            (Texts{"(1, 1, 7, 10)"}));
+  const char *wide = "(0, 0, 0, 0, 2, 3, 0, 0)";
+  EXPECT_EQ(errorOf(pad("reflect", wide), known),
+            "node 'p' (Pad): parameter 'pad_width': expected less than the 3 "
+            "elements of dimension 2 to reflect, got 3");
+  EXPECT_EQ(texts(infer(pad("edge", wide), known).outputs),
+            (Texts{"(1, 1, 8, 4)"}));
+}
+
 TEST(InferenceTest, WantsOperatorsThatAreApplied) {
   Symbol atomic = Symbol::atomic("relu");
   EXPECT_EQ(errorOf(atomic, {}),

@@ -3,6 +3,7 @@
 // What the commands share: options, loading, inputs.
 
 #include "Command.h"
+#include "Elements.h"
 
 #include "dlc/abi/Version.h"
 #include "dlc/runtime/Base/File.h"
@@ -284,6 +285,8 @@ std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
   std::map<std::string, rt::TensorType> wanted;
   for (const auto &[name, shape] : model.inputShapes())
     wanted[name] = withShape(findPort(program, name), shape);
+  // Where MXNet copies values to the arrays of a network, it converts them.
+  bool converts = model.path.ends_with(".json");
   std::mt19937_64 random(inputs.seed);
   std::vector<HostTensor> result;
   for (const rt::Port &port : program.inputs()) {
@@ -296,6 +299,9 @@ std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
         throw Failure{"expected a value of type " + rt::toString(type) +
                       " for input '" + port.name + "', as --shape says, got " +
                       rt::toString({value->second.type, value->second.shape})};
+      if (converts)
+        convertElements(value->second, type.type,
+                        "expected a value for input '" + port.name + "'");
       result.push_back(std::move(value->second));
       continue;
     }

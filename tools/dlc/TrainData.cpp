@@ -2,8 +2,9 @@
 
 #include "TrainData.h"
 
+#include "Elements.h"
+
 #include "dlc/Training/Text.h"
-#include "dlc/runtime/Base/Half.h"
 
 #include <cmath>
 #include <cstring>
@@ -54,75 +55,15 @@ std::vector<int64_t> TrainData::batchShape(const HostTensor &array,
   return shape;
 }
 
-/// Element `i` as a double, which holds every element of these types but large
-/// 64-bit integers; nullopt of other types.
-static std::optional<double> numberAt(const HostTensor &tensor, size_t i) {
-  const void *data = tensor.data.data();
-  switch (tensor.type) {
-  case DLC_F32:
-    return static_cast<const float *>(data)[i];
-  case DLC_F64:
-    return static_cast<const double *>(data)[i];
-  case DLC_I64:
-    return double(static_cast<const int64_t *>(data)[i]);
-  case DLC_I32:
-    return static_cast<const int32_t *>(data)[i];
-  case DLC_I16:
-    return static_cast<const int16_t *>(data)[i];
-  case DLC_I8:
-    return static_cast<const int8_t *>(data)[i];
-  case DLC_U8:
-  case DLC_BOOL:
-    return static_cast<const uint8_t *>(data)[i];
-  case DLC_U16:
-    return static_cast<const uint16_t *>(data)[i];
-  case DLC_U32:
-    return static_cast<const uint32_t *>(data)[i];
-  case DLC_F16:
-    return rt::floatFromHalf(static_cast<const uint16_t *>(data)[i]);
-  case DLC_BF16:
-    return rt::floatFromBFloat16(static_cast<const uint16_t *>(data)[i]);
-  default:
-    return std::nullopt;
-  }
-}
-
 void TrainData::convert(const std::string &name, const rt::TensorType &batch) {
   array(name); // Throws where there is none.
   HostTensor &tensor = tensors.at(name);
-  rt::DataType type = batch.type;
-  auto refuse = [&](const std::string &what) -> Failure {
-    return {file + ": expected '" + name + "' of type " +
-            rt::toString(rt::TensorType{type, tensor.shape}) + ", got " + what};
-  };
   if (batch.shape.empty() ||
       batchShape(tensor, batch.shape.front()) != batch.shape)
     throw Failure{file + ": expected examples of '" + name +
                   "' that make a batch of " + rt::toString(batch) + ", got " +
                   rt::toString(rt::TensorType{tensor.type, tensor.shape})};
-  if (tensor.type == type)
-    return;
-  HostTensor converted = makeZeros({type, tensor.shape});
-  size_t size = tensor.view().size();
-  for (size_t i = 0; i != size; ++i) {
-    std::optional<double> number = numberAt(tensor, i);
-    if (!number)
-      throw refuse(rt::toString(rt::TensorType{tensor.type, tensor.shape}));
-    double value = *number;
-    // Of doubles, f32 takes the nearest; whole numbers must stay what they are.
-    bool isExact = type == DLC_F32
-                       ? std::isfinite(static_cast<float>(value))
-                       : value == std::trunc(value) && std::abs(value) < 0x1p53;
-    if (type == DLC_F32)
-      converted.view().as<float>()[i] = float(value);
-    else if (type == DLC_I64)
-      converted.view().as<int64_t>()[i] = isExact ? int64_t(value) : 0;
-    else
-      throw refuse(rt::toString(rt::TensorType{tensor.type, tensor.shape}));
-    if (!isExact)
-      throw refuse(toText(value) + " in it");
-  }
-  tensor = std::move(converted);
+  convertElements(tensor, batch.type, file + ": expected '" + name + "'");
 }
 
 static std::string placeOf(int64_t example) {

@@ -212,6 +212,8 @@ void ModelImporter::addUpdates(mlir::func::FuncOp main) {
   if (training.random)
     training.updates[training.random] =
         builder.add(training.random, builder.ints({0, 1}));
+  llvm::SmallVector<graph::Update> updates;
   for (auto [argument, value] : training.updates)
-    graph::addUpdate(main, llvm::cast<mlir::BlockArgument>(argument), value);
+    updates.emplace_back(llvm::cast<mlir::BlockArgument>(argument), value);
+  graph::addUpdates(main, updates);
 }

@@ -97,12 +97,20 @@ static void lowerPad(LoweringContext &n) {
   if (static_cast<int64_t>(width.size()) != 2 * rank)
     return n.fail("parameter 'pad_width': expected " + Twine(2 * rank) +
                   " values, got " + Twine(width.size()));
+  bool reflects = n.p.getText("mode") == "reflect";
   Ints begins, ends;
   for (int64_t i = 0; i < rank; ++i) {
-    if (i < 2 && (width[2 * i] || width[2 * i + 1]))
+    int64_t begin = width[2 * i], end = width[2 * i + 1];
+    if (i < 2 && (begin || end))
       return n.fail("parameter 'pad_width': expected 0 for batch and channels");
-    begins.push_back(width[2 * i]);
-    ends.push_back(width[2 * i + 1]);
+    // The edge itself is not repeated, and nothing is reflected twice.
+    int64_t extent = llvm::cast<mlir::RankedTensorType>(x.getType()).getDimSize(i);
+    if (reflects && extent >= 0 && std::max(begin, end) >= extent)
+      return n.fail("parameter 'pad_width': expected less than the " +
+                    Twine(extent) + " elements of dimension " + Twine(i) +
+                    " to reflect, got " + Twine(std::max(begin, end)));
+    begins.push_back(begin);
+    ends.push_back(end);
   }
   begins.append(ends);
   n.set(0, n.b.op("pad",

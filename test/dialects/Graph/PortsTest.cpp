@@ -68,7 +68,7 @@ TEST_F(Ports, HaveNamesThatNoOtherHas) {
   EXPECT_TRUE(function.getArgAttr(3, GraphDialect::kRandomAttr));
   addResult(function, added, "y");
   EXPECT_EQ(result(3), "y");
-  addUpdate(function, function.getArgument(0), added);
+  addUpdates(function, {{function.getArgument(0), added}});
   EXPECT_EQ(result(4), "new x 2");
   EXPECT_EQ(findUpdates(function)[4], function.getArgument(0));
   EXPECT_TRUE(succeeded(mlir::verify(*module)));

@@ -49,9 +49,12 @@ void addResults(mlir::FunctionOpInterface function, mlir::ValueRange values,
 void addResult(mlir::FunctionOpInterface function, mlir::Value value,
                const std::string &name);
 
-/// The same for the new value of an argument with a name, called "new NAME".
-void addUpdate(mlir::FunctionOpInterface function, mlir::BlockArgument argument,
-               mlir::Value value);
+/// An argument with a name, and its new value.
+using Update = std::pair<mlir::BlockArgument, mlir::Value>;
+
+/// The same for new values of arguments, called "new NAME".
+void addUpdates(mlir::FunctionOpInterface function,
+                llvm::ArrayRef<Update> updates);
 
 /// Erases operations without effects whose results nothing reads, and those
 /// that only they read; returns how many.

@@ -144,6 +144,23 @@ func.func @pad_3(%x: tensor<2x4xf64>) -> tensor<2x7xf64> {
   return %y : tensor<2x7xf64>
 }
 
+// Wider than what is there: reflected again and again.
+func.func @pad_7(%x: tensor<2x3xf64>) -> tensor<2x11xf64> {
+  %v = graph.constant dense<0.0> : tensor<f64>
+  %p = graph.constant dense<[5, 3]> : tensor<2xi64>
+  %a = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.pad %x, %p, %v, %a {mode = "reflect"} : (tensor<2x3xf64>, tensor<2xi64>, tensor<f64>, tensor<1xi64>) -> tensor<2x11xf64>
+  return %y : tensor<2x11xf64>
+}
+
+func.func @pad_8(%x: tensor<2x1xf64>) -> tensor<2x4xf64> {
+  %v = graph.constant dense<0.0> : tensor<f64>
+  %p = graph.constant dense<[2, 1]> : tensor<2xi64>
+  %a = graph.constant dense<[1]> : tensor<1xi64>
+  %y = graph.pad %x, %p, %v, %a {mode = "reflect"} : (tensor<2x1xf64>, tensor<2xi64>, tensor<f64>, tensor<1xi64>) -> tensor<2x4xf64>
+  return %y : tensor<2x4xf64>
+}
+
 func.func @pad_4(%x: tensor<2x3xf64>) -> tensor<2x6xf64> {
   %v = graph.constant dense<0.0> : tensor<f64>
   %p = graph.constant dense<[1, 2]> : tensor<2xi64>
