@@ -396,6 +396,8 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
   pipeline::addPhase(manager, phase, passOptions);
   if (manager.empty())
     return success();
+  // What a trial makes is made once more, and verified, if it is taken.
+  manager.enableVerifier(!isTrial);
   if (options.timing && !isTrial)
     manager.enableTiming();
   if (options.verifyNumerics && !isTrial)

@@ -20,10 +20,12 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/DialectInterface.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <mutex>
 #include <queue>
 
 namespace dlc::graph {
@@ -49,13 +51,16 @@ struct Graph {
 } // namespace
 
 namespace {
-/// Remembers which groups can be generated. Networks repeat their blocks, and
-/// asking converts a copy.
-class Legality {
+/// Remembers which groups can be generated: asking converts a copy, networks
+/// repeat their blocks, and what is tried with other budgets repeats most
+/// groups. Lives as long as the context, which owns what fingerprints point to.
+class Legality : public DialectInterface::Base<Legality> {
 public:
+  explicit Legality(Dialect *graph) : Base(graph) {}
   bool canGenerate(ArrayRef<Operation *> group);
 
 private:
+  std::mutex mutex; ///< Functions may be on several threads.
   llvm::StringMap<bool> known;
 };
 } // namespace
@@ -108,10 +113,15 @@ static std::string fingerprint(ArrayRef<Operation *> group) {
 }
 
 bool Legality::canGenerate(ArrayRef<Operation *> group) {
-  auto [answer, isNew] = known.try_emplace(fingerprint(group), false);
-  if (isNew)
-    answer->second = conversion::canGenerate(group);
-  return answer->second;
+  std::string key = fingerprint(group);
+  {
+    std::scoped_lock lock(mutex);
+    if (auto answer = known.find(key); answer != known.end())
+      return answer->second;
+  }
+  bool answer = conversion::canGenerate(group);
+  std::scoped_lock lock(mutex);
+  return known.try_emplace(key, answer).first->second;
 }
 
 /// What one kernel is on: a device, and a group of those that placement knows.
@@ -428,6 +438,13 @@ struct FuseOperators
     : public dlc::graph::impl::FuseOperatorsPassBase<FuseOperators> {
   using FuseOperatorsPassBase::FuseOperatorsPassBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    FuseOperatorsPassBase::getDependentDialects(registry);
+    registry.addExtension(+[](MLIRContext *, dlc::graph::GraphDialect *graph) {
+      graph->addInterfaces<Legality>();
+    });
+  }
+
   LogicalResult initialize(MLIRContext *context) override {
     if (values >= 0)
       return success();
@@ -441,10 +458,12 @@ struct FuseOperators
       return;
     Block &block = getOperation().getBody().front();
     Graph graph = collect(block);
-    Legality legality;
+    auto *legality = getContext()
+                         .getLoadedDialect<dlc::graph::GraphDialect>()
+                         ->getRegisteredInterface<Legality>();
     graph.problem.isLegal = [&](const fusion::Group &group) {
       SmallVector<Operation *> operations = operationsOf(graph.nodes, group);
-      return !isWide(operations, values) && legality.canGenerate(operations);
+      return !isWide(operations, values) && legality->canGenerate(operations);
     };
     fusion::Solution solution = fusion::solve(graph.problem);
     if (getContext().getRemarkEngine())

@@ -184,7 +184,8 @@ TEST(InferenceTest, RefusesToReflectMoreThanThereIs) {
   const char *wide = "(0, 0, 0, 0, 2, 3, 0, 0)";
   EXPECT_EQ(errorOf(pad("reflect", wide), known),
             "node 'p' (Pad): parameter 'pad_width': expected less than the 3 "
-            "elements of dimension 2 to reflect, got 3");
+            "elements of dimension 2 to reflect, got 3, for 'data' of (1, 1, "
+            "3, 4)");
   EXPECT_EQ(texts(infer(pad("edge", wide), known).outputs),
             (Texts{"(1, 1, 8, 4)"}));
 }
