@@ -131,6 +131,14 @@ static LogicalResult verifyFactor(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
+static LogicalResult verifyFixed(Operation *op, unsigned argument) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (function && function.getArgAttr(argument, GraphDialect::kInitialAttr))
+    return success();
+  return op->emitError() << "expected '" << GraphDialect::kInitialAttr
+                         << "' beside '" << kFixedAttr << "'";
+}
+
 static LogicalResult verifyValueAttribute(Operation *op, Type type,
                                           NamedAttribute attribute) {
   if (attribute.getName() == GraphDialect::kNameAttr)
@@ -159,6 +167,8 @@ LogicalResult GraphDialect::verifyRegionArgAttribute(Operation *op,
   if (attribute.getName() == kRateFactorAttr ||
       attribute.getName() == kDecayFactorAttr)
     return verifyFactor(op, attribute);
+  if (attribute.getName() == kFixedAttr)
+    return verifyFixed(op, argument);
   if (attribute.getName() == kGroupAttr)
     return verifyName(op, attribute);
   if (attribute.getName() == kArgumentDeviceAttr) {

@@ -14,6 +14,7 @@
 #include "dlc/Training/Step.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Training.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/dialects/Plan/PlanDialect.h"
 
@@ -244,7 +245,8 @@ std::vector<InitialValue> Compilation::initialValues() const {
     auto *bytes = reinterpret_cast<const std::byte *>(raw.data().data());
     values.push_back({name.str(),
                       graph::toTensorType(value.getType()),
-                      {bytes, bytes + raw.data().size()}});
+                      {bytes, bytes + raw.data().size()},
+                      main.getArgAttr(i, graph::kFixedAttr) != nullptr});
   }
   return values;
 }

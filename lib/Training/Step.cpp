@@ -60,6 +60,7 @@ private:
   SmallVector<unsigned> parameters, heads; ///< Arguments and results.
   SmallVector<Value> gradients;            ///< Of each parameter.
   SmallVector<graph::Update> updates;
+  std::set<std::string> fixed; ///< Names of `graph.fixed` arguments.
 };
 } // namespace
 
@@ -100,11 +101,12 @@ LogicalResult StepBuilder::findParameters() {
     if (!type || !type.hasStaticShape())
       return function.emitError("expected a static shape of input '")
              << name << "', got " << function.getArgumentTypes()[i];
-    if (options.data.count(name) ||
-        updated.contains(function.getArgument(i)))
+    if (options.data.count(name) || updated.contains(function.getArgument(i)))
       continue;
     bool isParameter = graph::isContinuous(type);
-    if (options.frozen.count(name) ||
+    if (function.getArgAttr(i, graph::kFixedAttr))
+      fixed.insert(name);
+    if (options.frozen.count(name) || fixed.count(name) ||
         (isParameter && factorsOf(i).first == 0)) {
       step.frozen.push_back(name);
     } else if (isParameter) {
@@ -129,10 +131,11 @@ LogicalResult StepBuilder::checkParameters() {
     if (!isParameter(name))
       return function.emitError("expected a parameter to give factors, got '")
              << name << "'";
-    if (options.frozen.count(name))
+    if (options.frozen.count(name) || fixed.count(name))
       return function.emitError("expected a parameter that is trained to give "
                                 "factors, got '")
-             << name << "', which is frozen";
+             << name << "', which is "
+             << (fixed.count(name) ? "fixed" : "frozen");
     for (std::optional<double> factor : {factors.rate, factors.decay})
       if (factor && !(*factor >= 0 && std::isfinite(*factor)))
         return function.emitError("expected a finite factor of at least 0 for "

@@ -163,14 +163,13 @@ void Trainer::initializeOne(const std::string &name, uint32_t stream) {
 /// not say gets the initializer's values.
 void Trainer::initialize(const std::vector<InitialValue> &values) {
   std::set<std::string> known;
-  if (!options.initializer)
-    for (const InitialValue &value : values) {
-      auto tensor = tensors.find(value.name);
-      if (tensor == tensors.end())
-        continue;
-      copyValue(value, tensor->second);
-      known.insert(value.name);
-    }
+  for (const InitialValue &value : values) {
+    auto tensor = tensors.find(value.name);
+    if (tensor == tensors.end() || (options.initializer && !value.isFixed))
+      continue;
+    copyValue(value, tensor->second);
+    known.insert(value.name);
+  }
   uint32_t stream = 0;
   for (const std::vector<std::string> *names : {&step.parameters, &auxiliary})
     for (const std::string &name : *names) {
@@ -191,6 +190,9 @@ void Trainer::initialize(const std::vector<InitialValue> &values) {
     std::fprintf(stderr, "note: %s: no array '%s'; its first value is %s\n",
                  options.model.params.c_str(), name.c_str(),
                  known.count(name) ? "the model's own" : "an initializer's");
+  for (const InitialValue &value : values)
+    if (value.isFixed && tensors.count(value.name))
+      copyValue(value, tensors.at(value.name));
 }
 
 int64_t Trainer::updates() const {

@@ -96,6 +96,7 @@ struct InitialValue {
   std::string name;
   rt::TensorType type;
   std::vector<std::byte> bytes;
+  bool isFixed = false; ///< No other may take its place.
 };
 
 /// The launches of a program.

@@ -39,7 +39,8 @@ struct OptimizerOptions {
 /// finite and at least 0. Where none is given, those of the network hold
 /// (`graph.rate_factor`, `graph.decay_factor`), else 1, but no decay for what
 /// is added: parameters whose names end in "bias" or "beta", as in MXNet. At a
-/// rate of 0 a parameter stays as it is.
+/// rate of 0 a parameter stays as it is, as do those that are `graph.fixed`,
+/// which have no factors.
 struct Factors {
   std::optional<double> rate = {}, decay = {};
 };

@@ -4,6 +4,8 @@
 
 #include "dlc/Symbol/Json.h"
 #include "dlc/Symbol/Lowering.h"
+#include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Training.h"
 #include "dlc/runtime/Base/File.h"
@@ -15,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 using namespace dlc;
 using namespace dlc::mxnet;
@@ -159,6 +162,44 @@ static mlir::LogicalResult addFactors(ModuleOp module,
   return mlir::success();
 }
 
+/// The variables that are a gamma which fix_gamma fixes.
+static std::set<std::string> findFixedGammas(const symbol::Symbol &symbol) {
+  std::set<std::string> fixed;
+  for (const std::shared_ptr<symbol::Node> &node : symbol.nodes()) {
+    if (node->isVariable() ||
+        std::ranges::none_of(node->op->parameters,
+                             [](const symbol::Parameter &parameter) {
+                               return parameter.name == "fix_gamma";
+                             }) ||
+        !node->parameters.getBool("fix_gamma"))
+      continue;
+    std::vector<std::string> names = node->op->inputNames(node->parameters);
+    for (size_t i = 0; i < node->inputs.size(); ++i)
+      if (names[i] == "gamma" && node->inputs[i].node->isVariable())
+        fixed.insert(node->inputs[i].node->name);
+  }
+  return fixed;
+}
+
+/// MXNet writes ones to them wherever it runs, so they begin and stay so here,
+/// unless something else reads them.
+static void fixGammas(ModuleOp module, const symbol::Symbol &symbol) {
+  std::set<std::string> fixed = findFixedGammas(symbol);
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  mlir::Builder builder(module.getContext());
+  for (mlir::BlockArgument argument : main.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    auto type = llvm::cast<mlir::RankedTensorType>(argument.getType());
+    StringAttr name = graph::givenName(main, number, /*isResult=*/false);
+    if (!fixed.count(name.str()) || !argument.use_empty() ||
+        !type.hasStaticShape())
+      continue;
+    main.setArgAttr(number, graph::GraphDialect::kInitialAttr,
+                    graph::makeSplat(type, 1));
+    main.setArgAttr(number, graph::kFixedAttr, builder.getUnitAttr());
+  }
+}
+
 OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
                                                const symbol::Symbol &symbol,
                                                StringRef name,
@@ -187,8 +228,11 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
   }
   OwningOpRef<ModuleOp> module =
       symbol::lowerToGraph(context, symbol, lowering);
-  if (module && options.isTraining && failed(addFactors(*module, symbol)))
+  if (!module || !options.isTraining)
+    return module;
+  if (failed(addFactors(*module, symbol)))
     return {};
+  fixGammas(*module, symbol);
   return module;
 }
 

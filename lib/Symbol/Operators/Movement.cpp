@@ -104,7 +104,8 @@ static void lowerPad(LoweringContext &n) {
     if (i < 2 && (begin || end))
       return n.fail("parameter 'pad_width': expected 0 for batch and channels");
     // The edge itself is not repeated, and nothing is reflected twice.
-    int64_t extent = llvm::cast<mlir::RankedTensorType>(x.getType()).getDimSize(i);
+    int64_t extent =
+        llvm::cast<mlir::RankedTensorType>(x.getType()).getDimSize(i);
     if (reflects && extent >= 0 && std::max(begin, end) >= extent)
       return n.fail("parameter 'pad_width': expected less than the " +
                     Twine(extent) + " elements of dimension " + Twine(i) +

@@ -230,6 +230,13 @@ func.func @updates_of_argument(%x: tensor<2xf32> {graph.updates = "x"}) {
 
 // -----
 
+// expected-error @+1 {{expected 'graph.initial' beside 'graph.fixed'}}
+func.func @fixed(%x: tensor<2xf32> {graph.fixed}) {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{expected 'graph.rate_factor' to be a finite f64 of at least 0, got -1.000000e+00 : f64}}
 func.func @rate(%x: tensor<2xf32> {graph.rate_factor = -1.0 : f64}) {
   return

@@ -7,6 +7,7 @@ usage: edit_params.py FROM TO drop NAME
        edit_params.py FROM TO add NAME         (one i64 of 0)
        edit_params.py FROM TO set BEGIN VALUE  (an i64, in the array whose name
                                                 begins so)
+       edit_params.py FROM - print NAME        (its numbers, each once)
 """
 import struct
 import sys
@@ -61,6 +62,11 @@ elif action == "keep":
 elif action == "add":
     names.append(name)
     arrays.append(struct.pack("<Iii3iq", V3, 0, 0, 1, 0, 6, 0))
+elif action == "print":
+    array = arrays[names.index(name)]
+    [count] = struct.unpack_from("<q", array, 12)  # Of a vector.
+    print(*sorted(set(struct.unpack(f"<{count}f", array[-4 * count:]))))
+    sys.exit()
 else:
     [i] = [i for i, each in enumerate(names) if each.startswith(name)]
     arrays[i] = arrays[i][:-8] + struct.pack("<q", int(sys.argv[5]))

@@ -32,7 +32,7 @@ struct ImportOptions {
   bool keepsParameters = false;
   /// LoweringOptions::isTraining; labels are then read, and what variables say
   /// with __lr_mult__ and __wd_mult__ becomes `graph.rate_factor` and
-  /// `graph.decay_factor`.
+  /// `graph.decay_factor`; a gamma that fix_gamma fixes is `graph.fixed`.
   bool isTraining = false;
 };
 

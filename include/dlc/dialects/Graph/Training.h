@@ -14,6 +14,9 @@ namespace dlc::graph {
 inline constexpr llvm::StringLiteral kRateFactorAttr = "graph.rate_factor";
 inline constexpr llvm::StringLiteral kDecayFactorAttr = "graph.decay_factor";
 
+/// UnitAttr: the argument always has the value that `graph.initial` says.
+inline constexpr llvm::StringLiteral kFixedAttr = "graph.fixed";
+
 } // namespace dlc::graph
 
 #endif // DLC_DIALECTS_GRAPH_TRAINING_H
