@@ -113,7 +113,7 @@ bool Matcher::anchorMatmul(graph::MatmulOp matmul) {
   if (transposed[1])
     return true;
   match.packable = 1;
-  match.packedConfig.set("packed_b", builder.getI64IntegerAttr(1));
+  match.packedConfig.set("packed_b", builder.getI64IntegerAttr(2));
   return true;
 }
 

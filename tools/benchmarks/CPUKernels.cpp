@@ -159,7 +159,7 @@ bool parseMatmul(const char *text, Case &c) {
   c.inputs = {f32({batch, m, k}), f32(b)};
   c.output = f32({batch, m, n});
   c.attributes.set("trans_b", int64_t{transposed});
-  c.attributes.set("packed_b", int64_t{constant});
+  c.attributes.set("packed_b", int64_t{constant ? 2 : 0});
   c.packs = constant;
   return true;
 }

@@ -35,6 +35,9 @@ struct Epilogue {
 
 /// Width of the panels of b; part of the packed format.
 inline constexpr int64_t kPanelWidth = 16;
+/// Columns that lie together in the packed format of today; of the last ones as
+/// many panels as there are. Older artifacts have panels alone.
+inline constexpr int64_t kPackedColumns = 64;
 /// Rows of the panels of w; part of the packed format.
 inline constexpr int64_t kPanelRows = 4;
 /// Stack scratch for packed operands in one run(). The plans keep to it:
@@ -76,6 +79,7 @@ struct MatmulPlan {
   int64_t batch, m, n, k;
   int64_t lda, ldb; ///< Distance of rows in memory, in elements.
   bool transposedA, transposedB, packedB;
+  int64_t packedWidth; ///< Columns of b that are packed together: 16 or 64.
   /// Batch dimensions of c, and the elements by which one step moves a and b.
   int batchRank;
   int64_t batchDims[kMaxBatchRank];

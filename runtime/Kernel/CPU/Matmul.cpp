@@ -113,7 +113,8 @@ static void foldBatches(MatmulPlan &plan) {
 /// Chooses the grid. Aims: panels of b in L1 and blocks of a in L2; tiles of
 /// some microseconds at least; enough tiles to balance 16 workers.
 static void planGrid(MatmulPlan &plan) {
-  constexpr int64_t fewRows = 6, maxRows = 192, maxTerms = 384;
+  constexpr int64_t fewRows = 6, maxRows = 192;
+  const int64_t maxTerms = plan.packedB ? 1024 : 384;
   constexpr int64_t wantedTiles = 48, minTileWork = 1 << 17;
   const bool streams = plan.m < fewRows && plan.packedB;
   plan.kBlock = std::max<int64_t>(plan.k, 1);
@@ -133,7 +134,7 @@ static void planGrid(MatmulPlan &plan) {
   // Few rows walk four panels at once, and a row-major b in whole pages: a
   // narrower column block would touch as many, for a part of each.
   const bool pages = plan.m < fewRows && !plan.packedB && !plan.transposedB;
-  const int64_t unit = pages ? 64 : plan.m < fewRows ? 4 : 2;
+  const int64_t unit = pages ? 64 : 4;
   const int64_t outer = std::max<int64_t>(plan.batch * plan.rowBlocks, 1);
   const int64_t panelWork = std::max<int64_t>(
       std::min(plan.rowBlock, plan.m) * kPanelWidth * plan.k, 1);
@@ -145,6 +146,18 @@ static void planGrid(MatmulPlan &plan) {
   plan.columnBlocks = ceilDiv(plan.n, plan.columnBlock);
 }
 
+static Status readPacked(const Attributes &attributes, MatmulPlan &plan) {
+  static constexpr int64_t widths[] = {0, kPanelWidth, kPackedColumns};
+  const int64_t form = attributes.getInt("packed_b", 0);
+  if (form < 0 || form > 2)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected attribute 'packed_b' to be 0 to 2, got %lld",
+                     static_cast<long long>(form));
+  plan.packedB = form != 0;
+  plan.packedWidth = widths[form];
+  return Status::ok();
+}
+
 static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   using enum AttributeKind;
   DLC_RETURN_IF_ERROR(
@@ -153,7 +166,7 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   DLC_RETURN_IF_ERROR(checkOperands(call, 2, kMaxBatchRank));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_a", plan.transposedA));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_b", plan.transposedB));
-  DLC_RETURN_IF_ERROR(readFlag(call.attributes, "packed_b", plan.packedB));
+  DLC_RETURN_IF_ERROR(readPacked(call.attributes, plan));
   DLC_RETURN_IF_ERROR(readEpilogue(call.attributes, plan.epilogue));
   const MatrixShape a(call.inputs[0], plan.transposedA);
   const MatrixShape b(call.inputs[1], plan.transposedB);
@@ -221,12 +234,13 @@ void cpu::packMatmul(const KernelCall &call, size_t operand, const void *source,
     return;
   const auto *from = static_cast<const float *>(source);
   auto *to = static_cast<float *>(target);
-  const int64_t panels = ceilDiv(plan.n, kPanelWidth);
+  const int64_t columns = ceilDiv(plan.n, kPanelWidth) * kPanelWidth;
+  const int64_t width = plan.packedB ? plan.packedWidth : kPackedColumns;
   for (int64_t batch = 0; batch < batches; ++batch) {
-    for (int64_t panel = 0; panel < panels; ++panel) {
+    for (int64_t first = 0; first < columns; first += width) {
+      const int64_t end = std::min(first + width, columns);
       for (int64_t l = 0; l < plan.k; ++l) {
-        for (int64_t j = 0; j < kPanelWidth; ++j) {
-          const int64_t column = panel * kPanelWidth + j;
+        for (int64_t column = first; column < end; ++column) {
           const int64_t at =
               plan.transposedB ? column * plan.ldb + l : l * plan.ldb + column;
           *to++ = column < plan.n ? from[at] : 0.0f;

@@ -35,20 +35,29 @@ private:
   void runBlock(int64_t column, int64_t vectors, int64_t kBegin,
                 int64_t kEnd) const;
   bool needsPacking(int64_t valid, int64_t width) const;
-  void packColumns(int64_t column, int64_t valid, int64_t kBegin,
+  void packColumns(int64_t column, int64_t valid, int64_t width, int64_t kBegin,
                    int64_t kEnd) const;
   int64_t vectorsAt(int64_t column) const;
+  int64_t packedColumns() const {
+    return (plan.n + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
+  }
+  /// Of those that are packed together with `column`.
+  int64_t packedEnd(int64_t column) const {
+    return least(column - column % plan.packedWidth + plan.packedWidth,
+                 packedColumns());
+  }
 };
 
 /// The widest kernel for the rows of this tile that fits the columns left.
 /// Kernels of a whole number of panels start at a panel.
 inline int64_t MatmulTile::vectorsAt(int64_t column) const {
   int64_t rows = rowEnd - rowBegin;
-  int64_t vectors = rows <= 3 ? kVectorsOf[rows] : 2;
+  int64_t vectors = rows <= 3 ? kVectorsOf[rows] : kMatmulVectors;
   vectors = least(vectors, kMaxPackedColumns / kLanes);
   if (plan.packedB) { // Nothing lies behind the last panel.
-    const int64_t panels = (plan.n + kPanelWidth - 1) / kPanelWidth;
-    vectors = least(vectors, (panels * kPanelWidth - column) / kLanes);
+    const int64_t end =
+        plan.packedWidth == kPanelWidth ? packedColumns() : packedEnd(column);
+    vectors = least(vectors, (end - column) / kLanes);
   }
   while (vectors > 1 && (vectors / 2) * kLanes >= columnEnd - column)
     vectors /= 2;
@@ -62,14 +71,14 @@ inline bool MatmulTile::needsPacking(int64_t valid, int64_t width) const {
   return plan.transposedB || valid < width || rowEnd - rowBegin > fewRows;
 }
 
-/// Four columns of b, which lie along k in memory, into a panel.
+/// Four columns of b, which lie along k in memory, into rows of `width`.
 inline void packFourTransposed(const float *source, int64_t stride,
-                               int64_t terms, float *target) {
+                               int64_t terms, float *target, int64_t width) {
   auto row = [&](int64_t j, int64_t l) -> Quad {
     return *reinterpret_cast<const UnalignedQuad *>(source + j * stride + l);
   };
   auto put = [&](int64_t l, Quad value) {
-    *reinterpret_cast<UnalignedQuad *>(target + l * kPanelWidth) = value;
+    *reinterpret_cast<UnalignedQuad *>(target + l * width) = value;
   };
   int64_t l = 0;
   for (; l + 4 <= terms; l += 4) {
@@ -85,44 +94,35 @@ inline void packFourTransposed(const float *source, int64_t stride,
   }
   for (; l < terms; ++l)
     for (int64_t j = 0; j < 4; ++j)
-      target[l * kPanelWidth + j] = source[j * stride + l];
+      target[l * width + j] = source[j * stride + l];
 }
 
-/// One panel of a transposed b.
+/// Columns of a transposed b into rows of `width`.
 inline void packTransposed(const float *source, int64_t stride, int64_t terms,
-                           int64_t columns, float *target) {
+                           int64_t columns, float *target, int64_t width) {
   int64_t j = 0;
   for (; j + 4 <= columns; j += 4)
-    packFourTransposed(source + j * stride, stride, terms, target + j);
+    packFourTransposed(source + j * stride, stride, terms, target + j, width);
   for (; j < columns; ++j)
     for (int64_t l = 0; l < terms; ++l)
-      target[l * kPanelWidth + j] = source[j * stride + l];
+      target[l * width + j] = source[j * stride + l];
 }
 
-/// Packs panels of b as `packed_b` has them, for terms [kBegin, kEnd).
+/// Packs columns of b into rows of `width`, for terms [kBegin, kEnd).
 inline void MatmulTile::packColumns(int64_t column, int64_t valid,
-                                    int64_t kBegin, int64_t kEnd) const {
+                                    int64_t width, int64_t kBegin,
+                                    int64_t kEnd) const {
   const int64_t terms = kEnd - kBegin;
-  float *target = scratch;
-  for (int64_t done = 0; done < valid; done += kPanelWidth) {
-    const int64_t columns = least(valid - done, kPanelWidth);
-    const int64_t first = column + done;
-    if (columns % kLanes != 0) // Whole vectors are read back.
-      for (int64_t l = 0; l < terms * kPanelWidth; ++l)
-        target[l] = 0;
-    if (plan.transposedB) {
-      packTransposed(b + first * plan.ldb + kBegin, plan.ldb, terms, columns,
-                     target);
-    } else {
-      const float *source = b + kBegin * plan.ldb + first;
-      for (int64_t l = 0; l < terms; ++l, source += plan.ldb) {
-        for (int64_t j = 0; j < columns; j += kLanes)
-          store(target + l * kPanelWidth + j,
-                loadFirst(source + j, columns - j));
-      }
-    }
-    target += terms * kPanelWidth;
-  }
+  if (valid % kLanes != 0) // Whole vectors are read back.
+    for (int64_t l = 0; l < terms; ++l)
+      store(scratch + l * width + valid / kLanes * kLanes, Vec{});
+  if (plan.transposedB)
+    return packTransposed(b + column * plan.ldb + kBegin, plan.ldb, terms,
+                          valid, scratch, width);
+  const float *source = b + kBegin * plan.ldb + column;
+  for (int64_t l = 0; l < terms; ++l, source += plan.ldb)
+    for (int64_t j = 0; j < valid; j += kLanes)
+      store(scratch + l * width + j, loadFirst(source + j, valid - j));
 }
 
 inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
@@ -132,18 +132,18 @@ inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
   TileArguments t = {};
   t.k = kEnd - kBegin;
   t.cStride = plan.n;
-  t.bStride = kPanelWidth;
-  bool panels = true;
+  bool panels = false;
   if (plan.packedB) {
-    t.bPanel = plan.k * kPanelWidth;
-    t.b = b + (column / kPanelWidth) * t.bPanel + kBegin * kPanelWidth +
-          column % kPanelWidth;
+    const int64_t inside = column % plan.packedWidth;
+    t.bStride = packedEnd(column) - (column - inside);
+    t.bPanel = plan.k * t.bStride;
+    t.b = b + (column - inside) * plan.k + kBegin * t.bStride + inside;
+    panels = plan.packedWidth == kPanelWidth;
   } else if (needsPacking(valid, width)) {
-    packColumns(column, valid, kBegin, kEnd);
-    t.bPanel = t.k * kPanelWidth;
+    packColumns(column, valid, width, kBegin, kEnd);
+    t.bStride = width;
     t.b = scratch;
   } else {
-    panels = false;
     t.b = b + kBegin * plan.ldb + column;
     t.bStride = plan.ldb;
   }

@@ -164,8 +164,8 @@ constexpr int kVectorsOf[kMaxRows + 1] = {0,
                                           kLanes == 16 ? 6 : 3,
                                           kLanes == 16 ? 4 : 2,
                                           kLanes == 16 ? 4 : 2};
-/// Columns of the main tile of a matmul, 6 x 2 vectors.
-constexpr int64_t kMatmulColumns = 2 * kLanes;
+/// Vectors of the main tile of a matmul, of 6 rows.
+constexpr int64_t kMatmulVectors = kVectorsOf[6];
 /// Columns of the main tile of a convolution, 4 x 3 vectors.
 constexpr int64_t kConvVectors = 3;
 

@@ -115,22 +115,30 @@ std::vector<double> reference(const MatmulCase &c, Call &call) {
   return result;
 }
 
-void packB(Call &call) {
+/// The forms of today and of older artifacts.
+constexpr int64_t kForms[] = {2, 1};
+
+void packB(Call &call, int64_t form = kForms[0]) {
+  call.attributes.set("packed_b", form);
   const LibraryEntry *entry = lookupLibraryEntry("cpu.matmul");
   size_t bytes = entry->packedBytes(call.view(), 1);
   GuardedBuffer packed(bytes / sizeof(float));
   entry->pack(call.view(), 1, call.values[1].data(), packed.data());
   ASSERT_TRUE(packed.guardsIntact());
   call.values[1] = std::move(packed);
-  call.attributes.set("packed_b", int64_t{1});
 }
 
 void check(const MatmulCase &c) {
   Call call = makeCall(c);
   std::vector<double> expected = reference(c, call);
-  if (c.packed)
-    packB(call);
-  expectMatches(call, prepareMatmul, expected, textOf(c));
+  if (!c.packed)
+    return expectMatches(call, prepareMatmul, expected, textOf(c));
+  for (int64_t form : kForms) {
+    Call packed = call;
+    packB(packed, form);
+    expectMatches(packed, prepareMatmul, expected,
+                  textOf(c) + std::to_string(form));
+  }
 }
 
 } // namespace
@@ -140,7 +148,7 @@ TEST(MatmulTest, ChecksTheSizeOfAStoredPackedOperand) {
   const LibraryEntry *entry = lookupLibraryEntry("cpu.matmul");
   for (int64_t floats : {16 * 24, 16 * 24 - 1}) {
     Call call = makeCall({{}, {}, 3, 10, 24});
-    call.attributes.set("packed_b", int64_t{1});
+    call.attributes.set("packed_b", kForms[0]);
     call.attributes.set("packed_shape", std::vector<int64_t>{24, 10});
     call.inputs[1].shape = {floats};
     std::unique_ptr<PreparedKernel> kernel;

@@ -8,9 +8,11 @@
 //   dimensions broadcast as NumPy's; c [..., M, N].
 //   trans_a, trans_b  1: the last two dimensions are swapped in memory,
 //                     a [..., K, M], b [..., N, K]
-//   packed_b          1: b holds what pack(call, 1) wrote, per batch
-//                     [ceil(N/16)][K][16], zero padded, as a vector of
-//                     floats; packed_shape holds its shape before packing
+//   packed_b          2: b holds what pack(call, 1) wrote, per batch
+//                     [N/64][K][64], as a vector of floats; the last part is
+//                     as wide as there are columns, zero padded to a multiple
+//                     of 16; packed_shape holds its shape before packing
+//                     1: [ceil(N/16)][K][16], of older artifacts
 //   bias [N], residual as c.
 // cpu.conv    inputs (x, w, bias?, residual?), output y
 //   y = act(conv(x, w) + bias + residual); x [N, C, W] or [N, C, H, W],
@@ -21,11 +23,20 @@
 //   packed_w            1: w holds what pack(call, 1) wrote:
 //                       [group][ceil(OC/group/4)][C/group*KH*KW][4], zero
 //                       padded; with one input channel a group [OC][KH*KW]
+//   channel_block       16: y is blocked, [N, OC/16, OW, 16] or
+//                       [N, OC/16, OH, OW, 16], and so is residual; x is where
+//                       it has a dimension more than w. Groups have multiples
+//                       of 16 channels, or one each. packed_w is
+//                       [group][OC/group/64][C/group/16][KH*KW][16][64], the
+//                       last part as wide as there are channels; of an x that
+//                       is not blocked [OC/64][C][KH*KW][64], depthwise
+//                       [OC/16][KH*KW][16]. Without it a workspace for it is
+//                       the second output.
 //   algorithm           default "": the sum of products. "winograd": as
 //                       F(4x4, 3x3), of 2-D windows of 3x3 with steps of one
 //                       in one group of at least 8 channels to 8, with
-//                       packed_w, w being [ceil(OC/16)][36][4][C][4]
-//                       and then as it was; a workspace is the second output.
+//                       packed_w, w being [ceil(OC/16)][36][4][C][4], blocked
+//                       [36][OC/64][C][64], and then as it was; a workspace is the second output.
 //                       What is not finite is as by the other one.
 //   bias [OC], residual as y.
 // cpu.conv_weight_gradient    inputs (x, g), output dw
