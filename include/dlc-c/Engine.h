@@ -41,6 +41,12 @@ typedef struct DlcEngineImpl *DlcEngine;
 /* The duty to say that an asynchronous operation is done. */
 typedef struct DlcCompletionImpl *DlcCompletion;
 
+/* What ran where and when: dlc-c/Profiler.h. */
+typedef struct DlcProfilerImpl *DlcProfiler;
+
+/* One run of an operation, while its function runs. */
+typedef const struct DlcRunImpl *DlcRun;
+
 /* Names of an engine's variables and operators: values, zero for none. */
 typedef struct DlcVariable {
   uint32_t index, stamp;
@@ -52,7 +58,9 @@ typedef struct DlcOperator {
 typedef enum DlcEngineKind {
   DLC_ENGINE_PER_DEVICE = 0, /* pools and lanes for each device */
   DLC_ENGINE_THREADED = 1,   /* one pool for all devices */
-  DLC_ENGINE_NAIVE = 2,      /* runs inside the push, for debugging */
+  DLC_ENGINE_NAIVE = 2,      /* runs inside the push, for debugging: one at a
+                                time, so that pushes and waits of other threads
+                                wait until it has completed */
   DLC_ENGINE_KIND_LIMIT = 0x7fffffff
 } DlcEngineKind;
 
@@ -83,6 +91,13 @@ typedef enum DlcOperationProperty {
   DLC_OPERATION_LIMIT = 0x7fffffff
 } DlcOperationProperty;
 
+typedef enum DlcVariableKind {
+  DLC_VARIABLE_VALUE = 0,    /* what operations hand on, with its errors */
+  DLC_VARIABLE_RESOURCE = 1, /* what each operation uses anew, as temporary
+                                space: bears no errors */
+  DLC_VARIABLE_KIND_LIMIT = 0x7fffffff
+} DlcVariableKind;
+
 typedef enum DlcVariableUse {
   DLC_USE_READ = 0,  /* after all writes before it */
   DLC_USE_WRITE = 1, /* after all uses before it */
@@ -96,6 +111,18 @@ typedef enum DlcCallerHelp {
   DLC_HELP_WAITING_AND_PUSHING = 2,
   DLC_CALLER_HELP_LIMIT = 0x7fffffff
 } DlcCallerHelp;
+
+/* One operation, as observers see it; the texts may be null. All of it lives
+ * during the call. */
+typedef struct DlcOperationInfo {
+  uint64_t id; /* ascends in the order of pushes, with gaps */
+  const char *name;
+  const char *origin;
+  DlcContext context;
+  DlcOperationProperty property;
+  int32_t priority;
+  uint32_t worker; /* as dlcRunWorker */
+} DlcOperationInfo;
 
 /* 0 is the default everywhere. */
 typedef struct DlcEngineOptions {
@@ -113,6 +140,23 @@ typedef struct DlcEngineOptions {
   /* Receives the watchdog's reports, on its thread; may be null. */
   void (*onStall)(void *stallData, const char *report);
   void *stallData;
+  uint32_t priorityWorkers; /* of the lane for urgent host work; 0: one */
+  uint32_t maxSpareWorkers; /* that stand in for operations that wait inside; 0:
+                               64 */
+  uint32_t queueSlots; /* for operations that no thread has looked at, at least
+                          16; 0: 4096 */
+  uint64_t fuzzSeed;   /* not 0: random pauses and choices, to provoke rare
+                          orders; with one thread a seed replays its order */
+  DlcProfiler profiler; /* is told of all operations; may be null and destroyed
+                           before the engine */
+  /* Called around the function of each operation by the thread that runs it, by
+   * several at once; either may be null. An asynchronous operation goes on
+   * after `onFinish`; `code` and `message` are what its function returned. Must
+   * not use the engine. */
+  void (*onStart)(void *observerData, const DlcOperationInfo *operation);
+  void (*onFinish)(void *observerData, const DlcOperationInfo *operation,
+                   DlcStatusCode code, const char *message);
+  void *observerData;
 } DlcEngineOptions;
 
 /* What goes with an operation; zero is usual. Texts may be null; they are
@@ -167,6 +211,11 @@ DLC_API DlcStatus dlcEngineStart(DlcEngine engine);
 
 /* Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineNewVariable(DlcEngine engine, DlcVariable *variable);
+
+/* The same for what the variable stands for. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcEngineNewVariableOfKind(DlcEngine engine,
+                                             DlcVariableKind kind,
+                                             DlcVariable *variable);
 
 /* Forgets the variable after its last user and then calls `function`, which may
  * be null. Further uses are refused at once. Since 0.1 (unstable) */
@@ -235,6 +284,23 @@ DLC_API DlcStatus dlcCompletionComplete(DlcCompletion completion,
 /* Ends the handle; an operation that is not completed then ends with an error.
  * May come after the engine is gone. Since 0.1 (unstable) */
 DLC_API void dlcCompletionDestroy(DlcCompletion completion);
+
+/* The operation whose function this thread is in: good while that runs, for any
+ * thread that the function hands it to. Null outside.
+ * Since 0.1 (unstable) */
+DLC_API DlcRun dlcRunCurrent(void);
+
+/* Tells the threads of one engine apart; those that an application lends while
+ * it waits come after the engine's own. 0 for null. Since 0.1 (unstable) */
+DLC_API uint32_t dlcRunWorker(DlcRun run);
+
+/* Gives a variable back before the end of the operation: what waits for it may
+ * start. From then on the operation does not touch what the variable stands
+ * for, and an error that it returns does not poison it. Errors:
+ * DLC_INVALID_ARGUMENT (null, a bulk, the deletion of a variable, or a variable
+ * that the operation does not hold); it then holds what it held.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcRunRelease(DlcRun run, DlcVariable variable);
 
 /* Joins up to `operations` consecutive small pushes of this thread into one; 0
  * or 1: none, which also pushes what was collected: to be called before the

@@ -25,7 +25,7 @@
 #ifndef DLC_C_NDARRAY_H
 #define DLC_C_NDARRAY_H
 
-#include "dlc-c/Engine.h"
+#include "dlc-c/Resource.h"
 
 typedef struct DlcArrayRuntimeImpl *DlcArrayRuntime;
 typedef struct DlcNDArrayImpl *DlcNDArray;
@@ -48,6 +48,21 @@ typedef enum DlcArrayFormat {
  * the host. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcArrayRuntimeCreate(DlcEngine engine,
                                         DlcArrayRuntime *runtime);
+/* The same with memory of `storage`, null: of its own, and the resources that
+ * operations of arrays use. The handle may be destroyed before. Null options:
+ * the defaults. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcArrayRuntimeCreateWith(DlcEngine engine,
+                                            DlcStorage storage,
+                                            const DlcResourceOptions *options,
+                                            DlcArrayRuntime *runtime);
+/* Handles of the memory of arrays and of the resources of their operations, the
+ * caller's to destroy: for statistics, dlcStorageTrim, dlcResourcesTrim.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcArrayRuntimeGetStorage(DlcArrayRuntime runtime,
+                                            DlcStorage *storage);
+/* Since 0.1 (unstable) */
+DLC_API DlcStatus dlcArrayRuntimeGetResources(DlcArrayRuntime runtime,
+                                              DlcResources *resources);
 /* Since 0.1 (unstable) */
 DLC_API void dlcArrayRuntimeDestroy(DlcArrayRuntime runtime);
 
@@ -117,6 +132,33 @@ DLC_API DlcStatus dlcNDArrayApply(const char *operation,
                                   const DlcNDArray *inputs, size_t inputCount,
                                   const DlcNDArray *outputs,
                                   size_t outputCount);
+
+typedef enum DlcAttributeKind {
+  DLC_ATTRIBUTE_INT = 0,    /* an int64_t; also truth and DlcDataType */
+  DLC_ATTRIBUTE_FLOAT = 1,  /* a double */
+  DLC_ATTRIBUTE_TEXT = 2,   /* characters up to a zero */
+  DLC_ATTRIBUTE_INTS = 3,   /* `count` of int64_t */
+  DLC_ATTRIBUTE_FLOATS = 4, /* `count` of double */
+  DLC_ATTRIBUTE_KIND_LIMIT = 0x7fffffff
+} DlcAttributeKind;
+
+/* An attribute of an operation; name and value are copied. Will not grow. */
+typedef struct DlcAttribute {
+  const char *name;
+  DlcAttributeKind kind;
+  size_t count;
+  const void *value;
+} DlcAttribute;
+
+/* The same with attributes, those of the Graph dialect, and a priority.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayApplyWith(const char *operation,
+                                      const DlcAttribute *attributes,
+                                      size_t attributeCount, int32_t priority,
+                                      const DlcNDArray *inputs,
+                                      size_t inputCount,
+                                      const DlcNDArray *outputs,
+                                      size_t outputCount);
 
 /*===-- Waiting -----------------------------------------------------------===*/
 

@@ -138,6 +138,12 @@ DLC_API DlcStatus dlcExecutionPush(DlcExecution execution, DlcEngine engine,
                                    int32_t writeCount,
                                    const DlcPushOptions *options);
 
+/* Tells a profiler (dlc-c/Profiler.h) of the launches, copies, waits and memory
+ * of later runs; null ends that. The profiler may be destroyed before.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcExecutionSetProfiler(DlcExecution execution,
+                                          DlcProfiler profiler);
+
 /* Output `index` of the last run. Shape and memory (unless bound) belong to the
  * execution and stay valid until its next run. DLC_INVALID_ARGUMENT before the
  * first run and after a failed one. Since 0.1 (unstable) */

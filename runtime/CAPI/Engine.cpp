@@ -49,10 +49,25 @@ private:
   DlcDataDestroy destroy;
 };
 
+/// The run whose function this thread is in, for dlcRunCurrent().
+thread_local const RunContext *currentRun = nullptr;
+
+class RunScope {
+public:
+  explicit RunScope(const RunContext &run)
+      : outer(std::exchange(currentRun, &run)) {}
+  ~RunScope() { currentRun = outer; }
+  RunScope(const RunScope &) = delete;
+
+private:
+  const RunContext *outer; ///< The naive engine runs pushes at once.
+};
+
 struct SyncFunction {
   DlcFunction function;
   OwnedData data;
   Status operator()(const RunContext &run) {
+    RunScope scope(run);
     return unwrap(function(data.get(), fromContext(run.context)));
   }
 };
@@ -61,6 +76,7 @@ struct AsyncFunction {
   DlcAsyncFunction function;
   OwnedData data;
   void operator()(const RunContext &run, Completion completion) {
+    RunScope scope(run);
     auto *handle = new (std::nothrow) DlcCompletionImpl{std::move(completion)};
     if (handle) // Otherwise the completion ends with an error.
       function(data.get(), fromContext(run.context), handle);
@@ -70,12 +86,72 @@ struct AsyncFunction {
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// Observers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Tells a profiler and functions of the caller, each of which may be null.
+class Observers : public EngineObserver {
+public:
+  explicit Observers(const DlcEngineOptions &options)
+      : profiler(options.profiler ? options.profiler->profiler : nullptr),
+        start(options.onStart), finish(options.onFinish),
+        data(options.observerData) {}
+  bool areNone() const { return !profiler && !start && !finish; }
+
+  void onStart(const OperationInfo &operation) override {
+    if (start) {
+      DlcOperationInfo info = describe(operation);
+      start(data, &info);
+    }
+    if (profiler)
+      profiler->onStart(operation);
+  }
+  void onFinish(const OperationInfo &operation, const Status &status) override {
+    if (profiler)
+      profiler->onFinish(operation, status);
+    if (finish) {
+      DlcOperationInfo info = describe(operation);
+      finish(data, &info, DlcStatusCode(status.code()),
+             status.message().c_str());
+    }
+  }
+
+private:
+  static DlcOperationInfo describe(const OperationInfo &operation) {
+    return {operation.id,
+            operation.name,
+            operation.origin,
+            fromContext(operation.context),
+            DlcOperationProperty(operation.property),
+            operation.priority,
+            operation.worker};
+  }
+
+  const std::shared_ptr<Profiler> profiler;
+  void (*const start)(void *, const DlcOperationInfo *);
+  void (*const finish)(void *, const DlcOperationInfo *, DlcStatusCode,
+                       const char *);
+  void *const data;
+};
+
+/// An engine with those that it tells.
+struct ObservedEngine {
+  Observers observers;
+  std::unique_ptr<Engine> engine;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // Life
 //===----------------------------------------------------------------------===//
 
+/// `known` becomes what the caller gave.
 static Status readEngineOptions(const DlcEngineOptions &given,
+                                DlcEngineOptions &known,
                                 EngineOptions &options) {
-  DlcEngineOptions known = {};
   DLC_RETURN_IF_ERROR(readOptions(given, known));
   if (unsigned(known.kind) > DLC_ENGINE_NAIVE)
     return outOfRange("a kind of engine", known.kind);
@@ -89,12 +165,16 @@ static Status readEngineOptions(const DlcEngineOptions &given,
   options.callerHelp = helps[known.callerHelp];
   options.cpuWorkers = known.cpuWorkers;
   options.maxBytes = known.maxBytes;
+  options.fuzzSeed = known.fuzzSeed;
   options.closePatienceMilliseconds = known.closePatienceMilliseconds;
   options.watchdogMilliseconds = known.watchdogMilliseconds;
   for (auto [value, option] :
        {std::pair(known.deviceWorkers, &options.deviceWorkers),
         std::pair(known.copyWorkers, &options.copyWorkers),
         std::pair(known.maxOperations, &options.maxOperations),
+        std::pair(known.priorityWorkers, &options.priorityWorkers),
+        std::pair(known.maxSpareWorkers, &options.maxSpareWorkers),
+        std::pair(known.queueSlots, &options.queueSlots),
         std::pair(known.spinMicroseconds, &options.spinMicroseconds)})
     if (value)
       *option = value;
@@ -109,14 +189,21 @@ static Status readEngineOptions(const DlcEngineOptions &given,
 DlcStatus dlcEngineCreate(const DlcEngineOptions *options, DlcEngine *engine) {
   if (!engine)
     return wrap(missing("a place for the engine"));
+  DlcEngineOptions given = {};
   EngineOptions known;
   if (options)
-    if (Status status = readEngineOptions(*options, known); !status.isOk())
+    if (Status status = readEngineOptions(*options, given, known);
+        !status.isOk())
       return wrap(std::move(status));
+  auto observed = std::make_shared<ObservedEngine>(Observers(given));
+  if (!observed->observers.areNone())
+    known.observer = &observed->observers;
   auto result = Engine::create(known);
   if (!result.isOk())
     return wrap(std::move(result.status()));
-  *engine = new DlcEngineImpl{std::move(*result)};
+  observed->engine = std::move(*result);
+  Engine *inside = observed->engine.get();
+  *engine = new DlcEngineImpl{{std::move(observed), inside}};
   return nullptr;
 }
 
@@ -143,12 +230,21 @@ DlcStatus dlcEngineStart(DlcEngine engine) {
 //===----------------------------------------------------------------------===//
 
 DlcStatus dlcEngineNewVariable(DlcEngine engine, DlcVariable *variable) {
+  return dlcEngineNewVariableOfKind(engine, DLC_VARIABLE_VALUE, variable);
+}
+
+DlcStatus dlcEngineNewVariableOfKind(DlcEngine engine, DlcVariableKind kind,
+                                     DlcVariable *variable) {
   if (!engine || !variable)
     return wrap(missing("an engine and a place for the variable"));
-  auto result = engine->engine->newVariable();
+  if (unsigned(kind) > DLC_VARIABLE_RESOURCE)
+    return wrap(outOfRange("a kind of variable", kind));
+  auto result = engine->engine->newVariable(
+      kind == DLC_VARIABLE_VALUE ? VariableKind::Value
+                                 : VariableKind::Resource);
   if (!result.isOk())
     return wrap(std::move(result.status()));
-  *variable = {result->index, result->stamp};
+  *variable = fromVariable(*result);
   return nullptr;
 }
 
@@ -294,6 +390,22 @@ DlcStatus dlcCompletionComplete(DlcCompletion completion, DlcStatus result) {
 }
 
 void dlcCompletionDestroy(DlcCompletion completion) { delete completion; }
+
+/// A run is known by the context that its function was given.
+static const RunContext *toRun(DlcRun run) {
+  return reinterpret_cast<const RunContext *>(run);
+}
+
+DlcRun dlcRunCurrent(void) { return reinterpret_cast<DlcRun>(currentRun); }
+
+uint32_t dlcRunWorker(DlcRun run) { return run ? toRun(run)->worker : 0; }
+
+DlcStatus dlcRunRelease(DlcRun run, DlcVariable variable) {
+  if (!run)
+    return wrap(missing("a run of an operation"));
+  const RunContext &known = *toRun(run);
+  return wrap(known.engine->release(known, toVariable(variable)));
+}
 
 DlcStatus dlcEngineSetBulkSize(DlcEngine engine, uint32_t operations,
                                uint32_t *previous) {

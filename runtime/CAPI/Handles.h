@@ -6,23 +6,78 @@
 #define DLC_RUNTIME_CAPI_HANDLES_H
 
 #include "dlc-c/NDArray.h"
+#include "dlc-c/Profiler.h"
 #include "dlc-c/Runtime.h"
 #include "dlc/abi/Tensor.h"
 #include "dlc/runtime/CAPI/Status.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Engine/Engine.h"
+#include "dlc/runtime/Engine/Profiler.h"
 #include "dlc/runtime/NDArray/NDArray.h"
 
 #include <memory>
+#include <mutex>
 #include <span>
+#include <string>
 
 /// Arrays share the engine; the handle's end closes it (see dlcEngineDestroy).
 struct DlcEngineImpl {
   std::shared_ptr<dlc::rt::Engine> engine;
 };
 
+struct DlcProfilerImpl {
+  std::shared_ptr<dlc::rt::Profiler> profiler;
+  std::string text = {}; ///< What was handed out last.
+};
+
+namespace dlc::rt {
+
+/// A storage with the profiler that it tells, for as long as it does.
+struct ProfiledStorage {
+  explicit ProfiledStorage(const StorageOptions &options = {})
+      : options(options), storage(options) {}
+  ~ProfiledStorage() { setProfiler(nullptr); } // Blocks may live on.
+
+  void setProfiler(std::shared_ptr<Profiler> next) {
+    std::lock_guard lock(mutex);
+    storage.setObserver(next.get());
+    profiler.swap(next); // After that nobody is told the one before.
+  }
+
+  const StorageOptions options;
+  Storage storage;
+
+private:
+  std::mutex mutex; ///< Guards `profiler`.
+  std::shared_ptr<Profiler> profiler;
+};
+
+/// The storage alone, which keeps all of it.
+inline std::shared_ptr<Storage>
+storageOf(const std::shared_ptr<ProfiledStorage> &shared) {
+  return {shared, &shared->storage};
+}
+
+} // namespace dlc::rt
+
+struct DlcStorageImpl {
+  std::shared_ptr<dlc::rt::ProfiledStorage> shared;
+  dlc::rt::Storage &storage() const { return shared->storage; }
+};
+
+struct DlcResourcesImpl {
+  std::shared_ptr<dlc::rt::ResourceManager> manager;
+};
+
+namespace dlc::rt {
+/// Null: the defaults.
+Status readResourceOptions(const DlcResourceOptions *given,
+                           ResourceOptions &options);
+} // namespace dlc::rt
+
 struct DlcArrayRuntimeImpl {
   std::shared_ptr<dlc::rt::ArrayRuntime> runtime;
+  std::shared_ptr<dlc::rt::ProfiledStorage> storage;
 };
 
 struct DlcNDArrayImpl {
@@ -37,6 +92,11 @@ namespace dlc::rt {
 
 inline Status missing(const char *what) {
   return makeError(StatusCode::InvalidArgument, "expected %s, got null", what);
+}
+
+inline Status outOfRange(const char *what, int64_t value) {
+  return makeError(StatusCode::InvalidArgument, "expected %s, got %lld", what,
+                   static_cast<long long>(value));
 }
 
 inline Status checkIndex(size_t index, size_t count) {
@@ -97,6 +157,10 @@ inline DlcStatus handOut(Result<NDArray> result, DlcNDArray *array) {
     return wrap(std::move(result.status()));
   *array = new DlcNDArrayImpl{std::move(*result)};
   return nullptr;
+}
+
+inline DlcVariable fromVariable(Variable variable) {
+  return {variable.index, variable.stamp};
 }
 
 inline DlcContext fromContext(Context context) {

@@ -34,10 +34,39 @@ static DlcStatus handOut(Result<Value> result, Place *place) {
 //===----------------------------------------------------------------------===//
 
 DlcStatus dlcArrayRuntimeCreate(DlcEngine engine, DlcArrayRuntime *runtime) {
+  return dlcArrayRuntimeCreateWith(engine, nullptr, nullptr, runtime);
+}
+
+DlcStatus dlcArrayRuntimeCreateWith(DlcEngine engine, DlcStorage storage,
+                                    const DlcResourceOptions *options,
+                                    DlcArrayRuntime *runtime) {
   if (!engine || !runtime)
     return wrap(missing(engine ? "a place for the runtime" : "an engine"));
-  *runtime =
-      new DlcArrayRuntimeImpl{std::make_shared<ArrayRuntime>(engine->engine)};
+  ResourceOptions known;
+  if (Status status = readResourceOptions(options, known); !status.isOk())
+    return wrap(std::move(status));
+  std::shared_ptr<ProfiledStorage> shared =
+      storage ? storage->shared : std::make_shared<ProfiledStorage>();
+  auto made = std::make_shared<ArrayRuntime>(engine->engine, storageOf(shared),
+                                             known);
+  *runtime = new DlcArrayRuntimeImpl{std::move(made), std::move(shared)};
+  return nullptr;
+}
+
+DlcStatus dlcArrayRuntimeGetStorage(DlcArrayRuntime runtime,
+                                    DlcStorage *storage) {
+  if (!runtime || !storage)
+    return wrap(missing("a runtime for arrays and a place for its storage"));
+  *storage = new DlcStorageImpl{runtime->storage};
+  return nullptr;
+}
+
+DlcStatus dlcArrayRuntimeGetResources(DlcArrayRuntime runtime,
+                                      DlcResources *resources) {
+  if (!runtime || !resources)
+    return wrap(missing("a runtime for arrays and a place for its resources"));
+  *resources = new DlcResourcesImpl{
+      {runtime->runtime, &runtime->runtime->resources()}};
   return nullptr;
 }
 
@@ -85,7 +114,7 @@ DlcStatus dlcNDArrayGetVariable(DlcNDArray array, DlcVariable *variable) {
   if (!array || !variable)
     return wrap(missing("an array and a place for its variable"));
   Variable known = array->array.variable();
-  *variable = {known.index, known.stamp};
+  *variable = fromVariable(known);
   return nullptr;
 }
 
@@ -136,14 +165,70 @@ DlcStatus dlcNDArrayFillNormal(DlcNDArray array, double mean,
 DlcStatus dlcNDArrayApply(const char *operation, const DlcNDArray *inputs,
                           size_t inputCount, const DlcNDArray *outputs,
                           size_t outputCount) {
+  return dlcNDArrayApplyWith(operation, nullptr, 0, 0, inputs, inputCount,
+                             outputs, outputCount);
+}
+
+static Status toValue(const DlcAttribute &given, AttributeValue &value) {
+  if (!given.value && (given.kind < DLC_ATTRIBUTE_INTS || given.count != 0))
+    return missing("the value of an attribute");
+  const auto *ints = static_cast<const int64_t *>(given.value);
+  const auto *floats = static_cast<const double *>(given.value);
+  switch (given.kind) {
+  case DLC_ATTRIBUTE_INT:
+    value = *ints;
+    break;
+  case DLC_ATTRIBUTE_FLOAT:
+    value = *floats;
+    break;
+  case DLC_ATTRIBUTE_TEXT:
+    value = std::string(static_cast<const char *>(given.value));
+    break;
+  case DLC_ATTRIBUTE_INTS:
+    value = std::vector<int64_t>(ints, ints + given.count);
+    break;
+  case DLC_ATTRIBUTE_FLOATS:
+    value = std::vector<double>(floats, floats + given.count);
+    break;
+  default:
+    return outOfRange("a kind of attribute", given.kind);
+  }
+  return Status::ok();
+}
+
+static Status toAttributes(const DlcAttribute *given, size_t count,
+                           Attributes &attributes) {
+  if (count && !given)
+    return missing("attributes");
+  for (size_t i = 0; i != count; ++i) {
+    if (!given[i].name)
+      return missing("the name of an attribute");
+    if (attributes.has(given[i].name))
+      return makeError(StatusCode::InvalidArgument,
+                       "expected one attribute '%s', got two", given[i].name);
+    AttributeValue value;
+    DLC_RETURN_IF_ERROR(toValue(given[i], value));
+    attributes.set(given[i].name, std::move(value));
+  }
+  return Status::ok();
+}
+
+DlcStatus dlcNDArrayApplyWith(const char *operation,
+                              const DlcAttribute *attributes,
+                              size_t attributeCount, int32_t priority,
+                              const DlcNDArray *inputs, size_t inputCount,
+                              const DlcNDArray *outputs, size_t outputCount) {
   if (!operation)
     return wrap(missing("the name of an operation"));
   std::vector<NDArray> from, to;
-  Status status = toArrays(inputs, inputCount, from);
+  Attributes known;
+  Status status = toAttributes(attributes, attributeCount, known);
+  if (status.isOk())
+    status = toArrays(inputs, inputCount, from);
   if (status.isOk())
     status = toArrays(outputs, outputCount, to);
   if (status.isOk())
-    status = apply(operation, from, {}, to);
+    status = apply(operation, from, known, to, priority);
   return wrap(std::move(status));
 }
 

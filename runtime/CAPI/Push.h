@@ -12,11 +12,6 @@
 
 namespace dlc::rt {
 
-inline Status outOfRange(const char *what, int64_t value) {
-  return makeError(StatusCode::InvalidArgument, "expected %s, got %lld", what,
-                   static_cast<long long>(value));
-}
-
 /// The engine's own list, which has the same layout.
 inline Status toList(const DlcVariable *list, int32_t count,
                      VariableList &result) {

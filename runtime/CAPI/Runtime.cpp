@@ -14,6 +14,8 @@ struct DlcProgramImpl {
 
 struct DlcExecutionImpl {
   std::unique_ptr<Execution> execution;
+  std::shared_ptr<Profiler> profiler = nullptr;
+  std::unique_ptr<TraceRecorder> recorder = nullptr;
 };
 
 //===----------------------------------------------------------------------===//
@@ -203,6 +205,20 @@ DlcStatus dlcExecutionPush(DlcExecution execution, DlcEngine engine,
                                         arguments.reads, arguments.writes,
                                         arguments.options);
   return wrap(std::move(status));
+}
+
+DlcStatus dlcExecutionSetProfiler(DlcExecution execution,
+                                  DlcProfiler profiler) {
+  if (!execution)
+    return wrap(missing("an execution"));
+  std::unique_ptr<TraceRecorder> recorder;
+  if (profiler)
+    recorder = std::make_unique<TraceRecorder>(execution->execution->program(),
+                                               *profiler->profiler);
+  execution->execution->setObserver(recorder.get());
+  execution->recorder = std::move(recorder);
+  execution->profiler = profiler ? profiler->profiler : nullptr;
+  return nullptr;
 }
 
 DlcStatus dlcExecutionOutput(DlcExecution execution, size_t index,

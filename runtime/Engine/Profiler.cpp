@@ -47,6 +47,11 @@ uint32_t Profiler::textId(std::string_view text) {
   return lockedTextId(text);
 }
 
+const char *Profiler::text(uint32_t id) const {
+  std::lock_guard<std::mutex> lock(textGuard);
+  return texts[id].c_str();
+}
+
 uint32_t Profiler::lockedTextId(std::string_view text) {
   if (auto found = textIds.find(text); found != textIds.end())
     return found->second;
@@ -55,14 +60,20 @@ uint32_t Profiler::lockedTextId(std::string_view text) {
   return id;
 }
 
-void Profiler::add(const ProfileEvent &event) { events.add(event); }
+void Profiler::add(const ProfileEvent &event) {
+  if (!isOff())
+    events.add(event);
+}
 
 void Profiler::addMemory(Context device, uint64_t bytes, MemoryKind kind) {
-  memory.add({nowNanoseconds(), device, bytes, kind});
+  if (!isOff())
+    memory.add({nowNanoseconds(), device, bytes, kind});
 }
 
 void Profiler::onStorage(Context device, uint64_t liveBytes,
                          uint64_t reservedBytes) {
+  if (isOff())
+    return;
   uint64_t now = nowNanoseconds();
   memory.add({now, device, liveBytes, MemoryKind::Storage});
   memory.add({now, device, reservedBytes, MemoryKind::Reserved});
@@ -70,12 +81,19 @@ void Profiler::onStorage(Context device, uint64_t liveBytes,
 
 size_t Profiler::dropped() const { return events.excess() + memory.excess(); }
 
+void Profiler::clear() {
+  // Relaxed: as for the readers, who added has been waited for.
+  events.next.store(0, std::memory_order_relaxed);
+  memory.next.store(0, std::memory_order_relaxed);
+}
+
 //===----------------------------------------------------------------------===//
 // Operations of an engine
 //===----------------------------------------------------------------------===//
 
 /// When the operations began that this thread is in: several when one pushes
-/// into another engine, which runs it at once.
+/// into another engine, which runs it at once. 0: while the profiler was
+/// stopped.
 static thread_local std::vector<uint64_t> begins;
 
 static bool isCopy(OperationProperty property) {
@@ -84,16 +102,18 @@ static bool isCopy(OperationProperty property) {
 }
 
 void Profiler::onStart(const OperationInfo &) {
-  begins.push_back(nowNanoseconds());
+  begins.push_back(isOff() ? 0 : nowNanoseconds());
 }
 
 /// The texts of an operation last as long as that, so that their numbers must
 /// be found now.
 void Profiler::onFinish(const OperationInfo &operation, const Status &status) {
   ProfileEvent event;
-  event.end = nowNanoseconds();
   event.begin = begins.back();
   begins.pop_back();
+  if (isOff() || !event.begin)
+    return;
+  event.end = nowNanoseconds();
   event.kind =
       isCopy(operation.property) ? ProfileKind::Copy : ProfileKind::Operation;
   event.hasFailed = !status.isOk();

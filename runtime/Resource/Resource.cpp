@@ -54,11 +54,13 @@ enum SequenceKind { RandomKind, ParallelKind, DropoutKind, sequenceKinds };
 /// The resources of one device. Deletions of its variables hold it, so that it
 /// outlives the operations that use it.
 struct Device {
-  explicit Device(Context context) : context(context) {}
+  Device(Context context, std::shared_ptr<Storage> storage)
+      : context(context), storage(std::move(storage)) {}
 
   detail::Sequence &addSequence(SequenceKind kind, uint64_t seed);
 
   const Context context;
+  const std::shared_ptr<Storage> storage; ///< The spaces' managers are its.
   std::vector<std::unique_ptr<detail::Space>> spaces;
   size_t turn = 0; ///< The space for the next request.
   /// Of RandomKind one, with a variable; of the others one for each request.
@@ -68,9 +70,10 @@ struct Device {
 } // namespace
 
 struct ResourceManager::State {
-  State(Engine &engine, Storage &storage, const ResourceOptions &options)
-      : engine(engine), storage(storage), options(options), seed(options.seed) {
-  }
+  State(Engine &engine, std::shared_ptr<Storage> storage,
+        const ResourceOptions &options)
+      : engine(engine), storage(std::move(storage)), options(options),
+        seed(options.seed) {}
 
   Result<std::shared_ptr<Device>> find(Context context);
   Result<detail::Sequence *> sequenceOf(Context context, SequenceKind kind);
@@ -79,7 +82,7 @@ struct ResourceManager::State {
   Status reseed(const std::shared_ptr<Device> &device, uint64_t seed);
 
   Engine &engine;
-  Storage &storage;
+  const std::shared_ptr<Storage> storage;
   const ResourceOptions options;
   /// Guards everything below, and of the devices what requests change: `turn`
   /// and which sequences there are.
@@ -107,10 +110,10 @@ detail::Sequence &Device::addSequence(SequenceKind kind, uint64_t seed) {
 
 /// Makes the variables of a device; on error some are made.
 Status ResourceManager::State::fill(Device &device) {
-  Result<StorageManager *> memory = storage.manager(device.context);
+  Result<StorageManager *> memory = storage->manager(device.context);
   if (!memory.isOk())
     return std::move(memory.status());
-  Result<StorageManager *> host = storage.manager(Context::cpu());
+  Result<StorageManager *> host = storage->manager(Context::cpu());
   if (!host.isOk())
     return std::move(host.status());
   unsigned count =
@@ -139,7 +142,7 @@ Result<std::shared_ptr<Device>> ResourceManager::State::find(Context context) {
   auto found = devices.find(context);
   if (found != devices.end())
     return found->second;
-  auto device = std::make_shared<Device>(context);
+  auto device = std::make_shared<Device>(context, storage);
   Status status = fill(*device);
   if (!status.isOk()) {
     (void)deleteVariables(device).isOk(); // The first error is the one to say.
@@ -263,9 +266,10 @@ void DropoutMask::apply(uint64_t first, std::span<const float> in,
 // The manager
 //===----------------------------------------------------------------------===//
 
-ResourceManager::ResourceManager(Engine &engine, Storage &storage,
+ResourceManager::ResourceManager(Engine &engine,
+                                 std::shared_ptr<Storage> storage,
                                  const ResourceOptions &options)
-    : state(std::make_unique<State>(engine, storage, options)) {}
+    : state(std::make_unique<State>(engine, std::move(storage), options)) {}
 ResourceManager::~ResourceManager() { (void)close().isOk(); }
 
 Result<TemporarySpace> ResourceManager::temporarySpace(Context context) {

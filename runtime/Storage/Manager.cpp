@@ -23,11 +23,13 @@ Result<Allocation> StorageManager::allocate(size_t bytes, StreamId stream) {
     return std::move(block.status())
         .withContext("cannot allocate " + std::to_string(bytes) + " bytes on " +
                      toString(place));
-  if (StorageObserver *known = observer.load(std::memory_order_acquire))
-      [[unlikely]] {
+  // Relaxed: the mutex orders what an observer is told.
+  if (observer.load(std::memory_order_relaxed)) [[unlikely]] {
     std::lock_guard lock(*reports);
-    StorageStatistics now = count();
-    known->onStorage(place, now.liveBytes, now.reservedBytes);
+    if (StorageObserver *known = observer.load(std::memory_order_relaxed)) {
+      StorageStatistics now = count();
+      known->onStorage(place, now.liveBytes, now.reservedBytes);
+    }
   }
   return block;
 }
@@ -35,18 +37,26 @@ Result<Allocation> StorageManager::allocate(size_t bytes, StreamId stream) {
 void StorageManager::release(void *start, size_t bytes, void *record) {
   if (isInherited()) [[unlikely]]
     return dropInherited(start, bytes, record);
-  if (StorageObserver *known = observer.load(std::memory_order_acquire))
-      [[unlikely]] {
+  if (observer.load(std::memory_order_relaxed)) [[unlikely]] {
     // Before: without its last block the manager may be gone, of which this
     // keeps the mutex.
     std::shared_ptr<std::mutex> held = reports;
     std::lock_guard lock(*held);
-    StorageStatistics now = count();
-    known->onStorage(place, now.liveBytes - bytes, now.reservedBytes);
+    if (StorageObserver *known = observer.load(std::memory_order_relaxed)) {
+      StorageStatistics now = count();
+      known->onStorage(place, now.liveBytes - bytes, now.reservedBytes);
+    }
     giveBack(start, bytes, record);
     return;
   }
   giveBack(start, bytes, record);
+}
+
+void StorageManager::setObserver(StorageObserver *observer) {
+  if (isInherited())
+    return; // Who held the mutex may not be here.
+  std::lock_guard lock(*reports);
+  this->observer.store(observer, std::memory_order_relaxed);
 }
 
 void StorageManager::trim() {

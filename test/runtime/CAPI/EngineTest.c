@@ -187,6 +187,133 @@ static void testOperators(DlcEngine engine) {
   CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, x));
 }
 
+/* What an operation gives back early is free for others while it runs. */
+typedef struct {
+  DlcEngine engine;
+  DlcVariable early, late, other;
+  atomic_int seen; /* by the reader of `early` */
+  int isThreaded;
+} Releasing;
+
+static DlcStatus see(void *data, DlcContext context) {
+  (void)context;
+  ((Releasing *)data)->seen = 1;
+  return NULL;
+}
+
+static DlcStatus releaseEarly(void *data, DlcContext context) {
+  (void)context;
+  Releasing *it = data;
+  DlcRun run = dlcRunCurrent();
+  CHECK(run != NULL && dlcRunWorker(run) < 1000);
+  CHECK_ERROR(dlcRunRelease(run, it->other), DLC_INVALID_ARGUMENT, "hold");
+  CHECK_OK(dlcRunRelease(run, it->early));
+  CHECK_ERROR(dlcRunRelease(run, it->early), DLC_INVALID_ARGUMENT, "hold");
+  while (it->isThreaded && !it->seen)
+    ; /* The reader runs beside this. */
+  return dlcStatusCreate(DLC_DATA_LOSS, "too late for it");
+}
+
+static void testReleases(DlcEngine engine, int isThreaded) {
+  static Releasing it; /* which operations may outlive a failed check */
+  memset(&it, 0, sizeof(it));
+  it.engine = engine;
+  it.isThreaded = isThreaded;
+  DlcVariable *all[] = {&it.early, &it.late, &it.other};
+  for (int i = 0; i != 3; ++i)
+    CHECK_OK(dlcEngineNewVariable(engine, all[i]));
+  DlcVariable held[] = {it.early, it.late};
+  CHECK(dlcRunCurrent() == NULL);
+  CHECK_OK(dlcEnginePushSync(engine, releaseEarly, &it, NULL, cpu, NULL, 0,
+                             held, 2, NULL));
+  CHECK_OK(dlcEnginePushSync(engine, see, &it, NULL, cpu, &it.early, 1, NULL, 0,
+                             NULL));
+  CHECK_OK(dlcEngineWaitForVariable(engine, it.early, DLC_USE_WRITE));
+  CHECK(it.seen);
+  CHECK_ERROR(dlcEngineWaitForVariable(engine, it.late, DLC_USE_READ),
+              DLC_DATA_LOSS, "too late");
+  CHECK(dlcRunCurrent() == NULL);
+  CHECK_ERROR(dlcRunRelease(NULL, it.early), DLC_INVALID_ARGUMENT,
+              "expected a run of an operation, got null");
+  CHECK(dlcRunWorker(NULL) == 0);
+  for (int i = 0; i != 3; ++i)
+    CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, *all[i]));
+}
+
+/* A variable of a resource bears no errors. */
+static void testKindsOfVariables(DlcEngine engine) {
+  DlcVariable v[2];
+  int count = 0;
+  for (int kind = 0; kind != 2; ++kind)
+    CHECK_OK(
+        dlcEngineNewVariableOfKind(engine, (DlcVariableKind)kind, &v[kind]));
+  CHECK_OK(
+      dlcEnginePushSync(engine, fail, NULL, NULL, cpu, NULL, 0, v, 2, NULL));
+  CHECK_OK(dlcEnginePushSync(engine, addOne, &count, NULL, cpu, NULL, 0, v + 1,
+                             1, NULL));
+  CHECK_OK(dlcEngineWaitForVariable(engine, v[1], DLC_USE_READ));
+  CHECK(count == 1);
+  CHECK_ERROR(dlcEngineWaitForVariable(engine, v[0], DLC_USE_READ),
+              DLC_DATA_LOSS, "no such weight");
+  for (int i = 0; i != 2; ++i)
+    CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, v[i]));
+  DlcVariable none = {7, 7};
+  CHECK_ERROR(dlcEngineNewVariableOfKind(engine, (DlcVariableKind)2, &none),
+              DLC_INVALID_ARGUMENT, "expected a kind of variable, got 2");
+  CHECK_ERROR(dlcEngineNewVariableOfKind(NULL, DLC_VARIABLE_VALUE, &none),
+              DLC_INVALID_ARGUMENT, "null");
+  CHECK(none.index == 7 && none.stamp == 7);
+}
+
+typedef struct {
+  atomic_int starts, finishes, failures;
+  _Atomic uint64_t last;
+} Seen;
+
+static void onStart(void *data, const DlcOperationInfo *operation) {
+  Seen *seen = data;
+  CHECK(operation->name && !strcmp(operation->name, "watched"));
+  CHECK(operation->origin && !strcmp(operation->origin, "net: 3"));
+  CHECK(operation->priority == 4 && operation->context.kind == DLC_DEVICE_CPU);
+  CHECK(operation->property == DLC_OPERATION_NO_SKIP);
+  seen->last = operation->id;
+  ++seen->starts;
+}
+
+static void onFinish(void *data, const DlcOperationInfo *operation,
+                     DlcStatusCode code, const char *message) {
+  Seen *seen = data;
+  (void)operation;
+  ++seen->finishes;
+  seen->failures += code == DLC_DATA_LOSS && !strcmp(message, "no such weight");
+  CHECK(code == DLC_DATA_LOSS || (code == DLC_OK && !strcmp(message, "")));
+}
+
+static void testObservers(DlcEngineOptions options) {
+  static Seen seen;
+  memset(&seen, 0, sizeof(seen));
+  options.onStart = onStart;
+  options.onFinish = onFinish;
+  options.observerData = &seen;
+  DlcEngine engine = NULL;
+  DlcVariable x;
+  CHECK_OK(dlcEngineCreate(&options, &engine));
+  CHECK_OK(dlcEngineNewVariable(engine, &x));
+  DlcPushOptions watched = {
+      sizeof(watched), DLC_OPERATION_NO_SKIP, 4, "watched", "net: 3", 0};
+  int count = 0;
+  uint64_t before = 0;
+  for (int i = 0; i != 10; ++i) {
+    CHECK_OK(dlcEnginePushSync(engine, i == 5 ? fail : addOne, &count, NULL,
+                               cpu, NULL, 0, &x, 1, &watched));
+    dlcStatusDestroy(dlcEngineWaitForAll(engine));
+    CHECK(i == 0 || seen.last > before);
+    before = seen.last;
+  }
+  CHECK(seen.starts == 10 && seen.finishes == 10 && seen.failures == 1);
+  dlcEngineDestroy(engine);
+}
+
 static void keepLength(void *data, const char *text) {
   *(size_t *)data = strlen(text);
 }
@@ -205,7 +332,7 @@ static void testLife(DlcEngine engine) {
   CHECK(length > 0);
   DlcEngineStatistics numbers = {sizeof(numbers), 0, 0, 0, 0, 0, 0, 0, 0};
   CHECK_OK(dlcEngineGetStatistics(engine, &numbers));
-  CHECK(numbers.inFlight == 0 && numbers.failed == 2);
+  CHECK(numbers.inFlight == 0 && numbers.failed == 4);
   CHECK_OK(dlcEngineClose(engine));
   CHECK_ERROR(dlcEnginePushSync(engine, addOne, &count, NULL, cpu, NULL, 0, &x,
                                 1, NULL),
@@ -299,10 +426,19 @@ static void keep(void *data, DlcContext context, DlcCompletion completion) {
   atomic_store((_Atomic(DlcCompletion) *)data, completion);
 }
 
-/* An operation that never completes holds up nobody for ever, and its handle
- * is good for longer than the engine. */
+static void noteStall(void *data, const char *report) {
+  if (strstr(report, "'stuck'"))
+    atomic_store((atomic_int *)data, 1);
+}
+
+/* An operation that never completes is named by the watchdog and holds up
+ * nobody for ever, and its handle is good for longer than the engine. */
 static void testLateCompletion(DlcEngineOptions options) {
+  atomic_int isNamed = 0;
   options.closePatienceMilliseconds = 1;
+  options.watchdogMilliseconds = 5;
+  options.onStall = noteStall;
+  options.stallData = &isNamed;
   DlcEngine engine = NULL;
   _Atomic(DlcCompletion) completion = NULL;
   CHECK_OK(dlcEngineCreate(&options, &engine));
@@ -312,6 +448,8 @@ static void testLateCompletion(DlcEngineOptions options) {
                               NULL, 0, &name));
   while (!atomic_load(&completion))
     ; /* Its function has not started. */
+  while (!atomic_load(&isNamed))
+    ; /* The watchdog looks again. */
   CHECK_ERROR(dlcEngineClose(engine), DLC_UNAVAILABLE, "'stuck'");
   for (int i = 0; i != 2; ++i) {
     CHECK_ERROR(dlcCompletionComplete(completion, NULL), DLC_UNAVAILABLE,
@@ -320,6 +458,65 @@ static void testLateCompletion(DlcEngineOptions options) {
     engine = NULL; /* Which is harmless to destroy. */
   }
   dlcCompletionDestroy(completion);
+}
+
+/* One thread that takes a random operation among those that are ready. */
+static int *place;
+static DlcStatus notePlace(void *data, DlcContext context) {
+  (void)context;
+  *place++ = (int)(intptr_t)data;
+  return NULL;
+}
+
+static DlcStatus waitForGate(void *data, DlcContext context) {
+  (void)context;
+  while (!*(atomic_int *)data)
+    ;
+  return NULL;
+}
+
+static void recordOrder(DlcEngineOptions options, uint64_t seed, int *order) {
+  atomic_int gate = 0;
+  options.cpuWorkers = 1;
+  options.callerHelp = DLC_HELP_NEVER;
+  options.fuzzSeed = seed;
+  place = order;
+  DlcEngine engine = NULL;
+  CHECK_OK(dlcEngineCreate(&options, &engine));
+  if (options.kind == DLC_ENGINE_NAIVE)
+    gate = 1;
+  DlcVariable x; /* which holds the others up */
+  CHECK_OK(dlcEngineNewVariable(engine, &x));
+  CHECK_OK(dlcEnginePushSync(engine, waitForGate, &gate, NULL, cpu, NULL, 0, &x,
+                             1, NULL));
+  for (intptr_t i = 0; i != 100; ++i)
+    CHECK_OK(dlcEnginePushSync(engine, notePlace, (void *)i, NULL, cpu, &x, 1,
+                               NULL, 0, NULL));
+  gate = 1;
+  CHECK_OK(dlcEngineWaitForAll(engine));
+  dlcEngineDestroy(engine);
+}
+
+static void testOptions(DlcEngineOptions options) {
+  int first[100], second[100], third[100];
+  recordOrder(options, 1, first);
+  recordOrder(options, 1, second);
+  recordOrder(options, 2, third);
+  CHECK(!memcmp(first, second, sizeof(first)));
+  CHECK(options.kind == DLC_ENGINE_NAIVE ||
+        memcmp(first, third, sizeof(first)));
+  DlcEngine engine = NULL;
+  options.priorityWorkers = 2;
+  options.maxSpareWorkers = 3;
+  options.queueSlots = 32;
+  CHECK_OK(dlcEngineCreate(&options, &engine));
+  dlcEngineDestroy(engine);
+  if (options.kind == DLC_ENGINE_NAIVE) /* which has no threads */
+    return;
+  engine = NULL;
+  options.priorityWorkers = 2000;
+  CHECK_ERROR(dlcEngineCreate(&options, &engine), DLC_INVALID_ARGUMENT, "2000");
+  CHECK(engine == NULL);
 }
 
 int main(void) {
@@ -337,9 +534,13 @@ int main(void) {
     testEnds(engine);
     testErrors(engine);
     testOperators(engine);
+    testReleases(engine, kind != DLC_ENGINE_NAIVE);
+    testKindsOfVariables(engine);
     testHandles(engine);
     testLife(engine);
     dlcEngineDestroy(engine);
+    testObservers(options);
+    testOptions(options);
     if (kind != DLC_ENGINE_NAIVE) /* which completes inside the push */
       testLateCompletion(options);
   }

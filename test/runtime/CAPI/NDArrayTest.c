@@ -72,6 +72,50 @@ static void testOperations(DlcArrayRuntime runtime) {
     dlcNDArrayDestroy(arrays[i]);
 }
 
+static void testAttributes(DlcArrayRuntime runtime) {
+  DlcNDArray x = makeArray(runtime, cpu), y = makeArray(runtime, cpu);
+  DlcNDArray turned = NULL, none = NULL;
+  const int64_t turnedShape[] = {3, 2}, permutation[] = {1, 0};
+  const double slope = 0.5;
+  float in[6] = {1, -2, 3, -4, 5, -6}, out[6];
+  CHECK_OK(dlcNDArrayCreate(runtime, DLC_F32, turnedShape, 2, cpu, &turned));
+  CHECK_OK(dlcNDArrayCopyFromHost(x, in, sizeof(in)));
+  DlcAttribute alpha = {"alpha", DLC_ATTRIBUTE_FLOAT, 0, &slope};
+  CHECK_OK(dlcNDArrayApplyWith("leaky_relu", &alpha, 1, 3, &x, 1, &y, 1));
+  CHECK_OK(dlcNDArrayCopyToHost(y, out, sizeof(out)));
+  CHECK(out[0] == 1 && out[1] == -1 && out[5] == -3);
+  DlcAttribute order = {"perm", DLC_ATTRIBUTE_INTS, 2, permutation};
+  CHECK_OK(dlcNDArrayApplyWith("transpose", &order, 1, 0, &x, 1, &turned, 1));
+  CHECK_OK(dlcNDArrayCopyToHost(turned, out, sizeof(out)));
+  CHECK(out[0] == 1 && out[1] == -4 && out[4] == 3);
+
+  const DlcStatusCode bad = DLC_INVALID_ARGUMENT;
+  DlcAttribute two[] = {alpha, alpha};
+  CHECK_ERROR(dlcNDArrayApplyWith("leaky_relu", two, 2, 0, &x, 1, &y, 1), bad,
+              "expected one attribute 'alpha', got two");
+  CHECK_ERROR(dlcNDArrayApplyWith("leaky_relu", NULL, 1, 0, &x, 1, &y, 1), bad,
+              "expected attributes, got null");
+  alpha.kind = (DlcAttributeKind)5;
+  CHECK_ERROR(dlcNDArrayApplyWith("leaky_relu", &alpha, 1, 0, &x, 1, &y, 1),
+              bad, "expected a kind of attribute, got 5");
+  alpha.kind = DLC_ATTRIBUTE_TEXT;
+  alpha.value = NULL;
+  CHECK_ERROR(dlcNDArrayApplyWith("leaky_relu", &alpha, 1, 0, &x, 1, &y, 1),
+              bad, "the value of an attribute");
+  alpha.name = NULL;
+  CHECK_ERROR(dlcNDArrayApplyWith("leaky_relu", &alpha, 1, 0, &x, 1, &y, 1),
+              bad, "the name of an attribute");
+  CHECK_ERROR(dlcNDArrayApplyWith(NULL, NULL, 0, 0, &x, 1, &y, 1), bad,
+              "the name of an operation");
+  CHECK_ERROR(dlcNDArrayApplyWith("transpose", &order, 1, 0, &x, 1, &none, 1),
+              bad, "a null handle");
+  CHECK_ERROR(dlcNDArrayApplyWith("transpose", &order, 1, 0, &x, 1, &y, 1), bad,
+              "3x2xf32");
+  dlcNDArrayDestroy(x);
+  dlcNDArrayDestroy(y);
+  dlcNDArrayDestroy(turned);
+}
+
 static void testErrors(DlcArrayRuntime runtime) {
   DlcNDArray x = makeArray(runtime, cpu), y = makeArray(runtime, cpu);
   DlcNDArray none = NULL;
@@ -146,6 +190,7 @@ static void testEnds(DlcEngineKind kind) {
   CHECK_OK(dlcEngineCreate(&options, &engine));
   CHECK_OK(dlcArrayRuntimeCreate(engine, &runtime));
   testOperations(runtime);
+  testAttributes(runtime);
   testErrors(runtime);
   testFiles(runtime);
   DlcNDArray x = makeArray(runtime, cpu), y = NULL;

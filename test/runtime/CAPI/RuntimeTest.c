@@ -4,6 +4,7 @@
  * the compiled program of WriteProgram.cpp: y = relu(x + [1, -2, 3]) over 2x3.
  */
 
+#include "dlc-c/Profiler.h"
 #include "dlc-c/Runtime.h"
 #include "Check.h"
 
@@ -159,6 +160,47 @@ static void testPush(DlcProgram program) {
   dlcExecutionDestroy(execution);
 }
 
+/* The two launches of a run, and nothing of what ran before and after. */
+static void testProfiler(DlcProgram program, DlcPool pool) {
+  DlcExecution execution = NULL;
+  DlcProfiler profiler = NULL;
+  float x[6] = {0, 1, -5, -2, 4, 0};
+  int64_t shape[2] = {2, 3};
+  DlcTensor input = {x, shape, 2, DLC_F32};
+  const char *text = NULL;
+  CHECK_OK(dlcExecutionCreate(program, pool, &execution));
+  CHECK_OK(dlcExecutionBindInput(execution, 0, &input));
+  CHECK_OK(dlcExecutionRun(execution));
+  CHECK_OK(dlcProfilerCreate(0, &profiler));
+  CHECK_OK(dlcExecutionSetProfiler(execution, profiler));
+  CHECK_OK(dlcExecutionRun(execution));
+  CHECK_OK(dlcExecutionSetProfiler(execution, NULL));
+  CHECK_OK(dlcExecutionRun(execution));
+  DlcProfileSummary line;
+  int launches = 0;
+  for (size_t i = 0;; ++i) {
+    memset(&line, 0, sizeof(line));
+    line.structSize = sizeof(line);
+    DlcStatus end = dlcProfilerSummary(profiler, i, &line);
+    if (end) {
+      CHECK(dlcStatusCode(end) == DLC_NOT_FOUND);
+      dlcStatusDestroy(end);
+      break;
+    }
+    if (line.kind == DLC_PROFILE_LAUNCH)
+      launches += (int)line.count;
+  }
+  CHECK(launches == 2);
+  CHECK_OK(dlcProfilerTrace(profiler, &text, NULL));
+  CHECK(strstr(text, "\"launch\"") && strstr(text, "\"memory\""));
+  CHECK_OK(dlcExecutionSetProfiler(execution, profiler));
+  dlcProfilerDestroy(profiler); /* The execution goes on. */
+  CHECK_OK(dlcExecutionRun(execution));
+  dlcExecutionDestroy(execution);
+  CHECK_ERROR(dlcExecutionSetProfiler(NULL, NULL), DLC_INVALID_ARGUMENT,
+              "expected an execution, got null");
+}
+
 static void testMemory(const char *path) {
   FILE *file = fopen(path, "rb");
   CHECK(file != NULL);
@@ -214,6 +256,8 @@ int main(int argc, char **argv) {
   CHECK_OK(dlcPoolCreate(&options, &pool));
   testRun(program, pool);
   testPush(program);
+  testProfiler(program, NULL);
+  testProfiler(program, pool);
   dlcPoolDestroy(pool);
   dlcProgramDestroy(program);
   testMemory(argv[1]);

@@ -146,6 +146,48 @@ TEST(Profiler, ObservesAStorage) {
             std::string::npos);
 }
 
+TEST(Profiler, KeepsNothingWhileStopped) {
+  Profiler profiler(3);
+  Storage storage({.kind = StorageKind::Naive});
+  storage.setObserver(&profiler);
+  std::unique_ptr<Engine> engine = naiveEngine(&profiler);
+  auto runAll = [&] {
+    profiler.add(event(profiler, "a", 1, 2));
+    profiler.addMemory(Context::cpu(), 1);
+    std::move(*storage.allocate(Context::cpu(), 10)).reset();
+    EXPECT_TRUE(engine->pushSync([] {}, Context::cpu(), {}, {}).isOk());
+  };
+  profiler.stop();
+  runAll();
+  EXPECT_EQ(profiler.size() + profiler.dropped(), 0u);
+  // An operation that it did not see the begin or the end of.
+  for (bool starts : {true, false})
+    EXPECT_TRUE(engine
+                    ->pushSync(
+                        [&] { starts ? profiler.start() : profiler.stop(); },
+                        Context::cpu(), {}, {})
+                    .isOk());
+  EXPECT_EQ(profiler.size(), 0u);
+  profiler.start();
+  runAll();
+  runAll();
+  EXPECT_EQ(profiler.size(), 3u);
+  EXPECT_EQ(profiler.dropped(), 1u + 7u); // Of 4 events and 10 figures.
+  profiler.clear();
+  EXPECT_EQ(profiler.size() + profiler.dropped(), 0u);
+  EXPECT_EQ(profiler.toTable().find("memory"), std::string::npos);
+  runAll();
+  EXPECT_EQ(profiler.size(), 2u);
+}
+
+TEST(Profiler, SaysWhenItHasNoRoom) {
+  Profiler large(SIZE_MAX);
+  EXPECT_FALSE(large.hasRoom());
+  large.add(event(large, "a", 1, 2));
+  EXPECT_EQ(large.size(), 0u);
+  EXPECT_TRUE(Profiler(1).hasRoom());
+}
+
 TEST(Profiler, SaysWhenItCannotWrite) {
   EXPECT_EQ(Profiler().write("/no/such/folder/t.json").code(),
             StatusCode::Unavailable);

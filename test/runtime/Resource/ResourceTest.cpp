@@ -22,12 +22,12 @@ protected:
             const StorageOptions &storageOptions = {}) {
     resources.reset();
     engine.reset();
-    storage = std::make_unique<Storage>(storageOptions);
+    storage = std::make_shared<Storage>(storageOptions);
     engine = makeEngine(GetParam());
-    resources = std::make_unique<ResourceManager>(*engine, *storage, options);
+    resources = std::make_unique<ResourceManager>(*engine, storage, options);
   }
 
-  std::unique_ptr<Storage> storage;
+  std::shared_ptr<Storage> storage;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<ResourceManager> resources;
 };
@@ -173,10 +173,10 @@ TEST_P(AnyEngine, TheSameNumbersWhateverTheThreads) {
   make({.seed = 5});
   std::vector<float> numbers = drawInOperations(*engine, *resources, 100);
   auto naive = makeEngine({.kind = EngineKind::Naive});
-  ResourceManager serial(*naive, *storage, {.seed = 5});
+  ResourceManager serial(*naive, storage, {.seed = 5});
   EXPECT_EQ(numbers, drawInOperations(*naive, serial, 100));
   // And the seed counts.
-  ResourceManager other(*naive, *storage, {.seed = 6});
+  ResourceManager other(*naive, storage, {.seed = 6});
   std::vector<float> different = drawInOperations(*naive, other, 100);
   EXPECT_FALSE(
       std::equal(numbers.begin(), numbers.begin() + 5, different.begin()));
@@ -202,7 +202,7 @@ TEST_P(AnyEngine, SeedsStartSequencesAnew) {
   // A device that comes later has the last seed for all.
   EXPECT_OK(resources->seed(77));
   ParallelRandom late = *resources->parallelRandom(Context::null(2));
-  ResourceManager again(*engine, *storage, {.seed = 77});
+  ResourceManager again(*engine, storage, {.seed = 77});
   ParallelRandom same = *again.parallelRandom(Context::null(2));
   EXPECT_EQ(take(late), take(same));
 }
@@ -310,6 +310,33 @@ TEST_P(AnyEngine, ClosesWhileOperationsRun) {
   EXPECT_EQ(done, 50);
   EXPECT_EQ((*storage->manager(cpu))->statistics().liveBytes, 0u);
   EXPECT_EQ(engine->statistics().variables, 0u);
+}
+
+TEST_P(AnyEngine, TheStorageLastsAsLongAsItsOperations) {
+  make();
+  TemporarySpace space = *resources->temporarySpace(cpu);
+  Gate gate;
+  std::atomic<int> done = 0;
+  if (GetParam().kind == EngineKind::Naive)
+    gate.open();
+  for (int i = 0; i != 10; ++i)
+    EXPECT_OK(engine->pushSync(
+        [&, space] {
+          gate.pass();
+          std::memset(*space.reserve(1000), 1, 1000);
+          ++done;
+        },
+        cpu, {}, {space.variable()}));
+  std::weak_ptr<Storage> watched = storage;
+  storage.reset();
+  resources.reset();
+  if (GetParam().kind != EngineKind::Naive)
+    EXPECT_FALSE(watched.expired());
+  gate.open();
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(done, 10);
+  EXPECT_OK(engine->stop()); // Its functions are destroyed.
+  EXPECT_TRUE(watched.expired());
 }
 
 TEST_P(AnyEngine, AClosedEngineRefuses) {

@@ -437,6 +437,26 @@ TEST_P(EveryManager, TellsNobodyAfterwards) {
   EXPECT_EQ(figures.calls, 1);
 }
 
+// The one before may end as soon as another one is there.
+TEST_P(EveryManager, TellsNobodyThatWasReplaced) {
+  std::atomic<bool> isOver = false;
+  std::thread others[2];
+  for (std::thread &other : others)
+    other = std::thread([&] {
+      while (!isOver)
+        allocate(*manager, 500).reset();
+    });
+  for (int i = 0; i != 50; ++i) {
+    auto figures = std::make_unique<LastFigures>();
+    manager->setObserver(figures.get());
+    std::this_thread::yield();
+    manager->setObserver(nullptr);
+  }
+  isOver = true;
+  for (std::thread &other : others)
+    other.join();
+}
+
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 TEST(PooledDeathTest, FreeBlocksArePoisoned) {

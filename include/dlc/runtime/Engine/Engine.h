@@ -76,7 +76,9 @@ enum class CallerHelp : uint8_t {
 };
 
 enum class EngineKind : uint8_t {
-  Naive,     ///< Runs each operation inside the push, for debugging.
+  Naive,     ///< Runs each operation inside the push, for debugging: one at a
+             ///< time, so that pushes and waits of other threads wait until it
+             ///< has completed, an asynchronous one too.
   Threaded,  ///< One pool of threads for all devices.
   PerDevice, ///< For each device a pool, a copy lane and a lane for urgent
              ///< work, each started at its first use.
@@ -289,7 +291,7 @@ public:
   /// later does not poison it. By any thread, while the function of the
   /// operation runs. Errors: InvalidArgument (no running operation, as inside
   /// a bulk, the deletion of a variable, or a variable that the operation does
-  /// not hold); it then holds what it held, to its end. The C API has none.
+  /// not hold); it then holds what it held, to its end.
   Status release(const RunContext &run, Variable variable);
 
   /// Joins small operations: from now on up to `operations` consecutive

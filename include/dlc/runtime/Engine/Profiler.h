@@ -14,6 +14,7 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <span>
 #include <unordered_map>
 
@@ -66,12 +67,23 @@ struct ProfileSummary {
 /// before.
 class Profiler : public EngineObserver, public StorageObserver {
 public:
-  /// Keeps at most `capacity` events; later ones are counted, not kept.
+  /// Keeps at most `capacity` events, and as many figures of memory; later ones
+  /// are counted, not kept.
   explicit Profiler(size_t capacity = 1 << 16);
+  /// False when the system had no memory for that many: then none is kept.
+  bool hasRoom() const { return events.slots && memory.slots; }
+
+  /// From now on what happens is not kept, or is again, as at first. By any
+  /// thread. Kept is what begins and ends while it is not stopped; a stopped
+  /// profiler reads no clock and takes no lock.
+  void stop() { isStopped.store(true, std::memory_order_relaxed); }
+  void start() { isStopped.store(false, std::memory_order_relaxed); }
 
   /// The number of a text, the same for equal ones; 0 is the empty text. Takes
   /// a lock, so call it once for what is used often.
   uint32_t textId(std::string_view text);
+  /// The text of a number of textId(); lives as long as the profiler.
+  const char *text(uint32_t id) const;
 
   void add(const ProfileEvent &event);
   /// `bytes` are in use on `device` from now on.
@@ -86,8 +98,12 @@ public:
   /// Events that found no room.
   size_t dropped() const;
 
-  // What follows reads all events: the threads that add them have been waited
-  // for.
+  // What follows is about all events: the threads that add them have been
+  // waited for.
+
+  size_t size() const { return events.all().size(); } ///< Events kept.
+  /// Forgets them, with the figures of memory and what found no room.
+  void clear();
 
   /// A JSON object with "traceEvents": a process for each device, a thread for
   /// each row, complete events ("X") in microseconds from the first, and
@@ -109,7 +125,8 @@ private:
     MemoryKind kind;
   };
   template <typename T> struct Store {
-    explicit Store(size_t capacity) : slots(new T[capacity]), size(capacity) {}
+    explicit Store(size_t capacity)
+        : slots(new(std::nothrow) T[capacity]), size(slots ? capacity : 0) {}
     std::unique_ptr<T[]> slots;
     size_t size;
     /// Places given out. Relaxed: readers have waited for the writers.
@@ -129,10 +146,12 @@ private:
     }
   };
 
+  bool isOff() const { return isStopped.load(std::memory_order_relaxed); }
   uint32_t lockedTextId(std::string_view text);
   uint32_t rowOf(unsigned worker);
   uint64_t origin() const;
 
+  std::atomic<bool> isStopped = false; ///< Relaxed: orders nothing.
   Store<ProfileEvent> events;
   Store<Memory> memory;
   /// Guards what follows; the texts never move.

@@ -38,7 +38,7 @@ public:
       std::shared_ptr<Storage> storage = std::make_shared<Storage>(),
       const ResourceOptions &options = {})
       : sharedStorage(std::move(storage)), sharedEngine(std::move(engine)),
-        lent(*sharedEngine, *sharedStorage, options) {}
+        lent(*sharedEngine, sharedStorage, options) {}
   ~ArrayRuntime();
 
   Engine &engine() const { return *sharedEngine; }

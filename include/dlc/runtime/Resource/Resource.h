@@ -118,9 +118,9 @@ struct ResourceOptions {
 /// thread.
 class ResourceManager {
 public:
-  /// Borrows both; the engine and the storage outlive the manager, and the
-  /// storage outlives the engine's last operation.
-  ResourceManager(Engine &engine, Storage &storage,
+  /// Borrows the engine, which outlives the manager. Shares the storage with
+  /// the operations that use a resource, until the last of them is over.
+  ResourceManager(Engine &engine, std::shared_ptr<Storage> storage,
                   const ResourceOptions &options = {});
   ~ResourceManager(); ///< Closes the manager.
   ResourceManager(const ResourceManager &) = delete;

@@ -120,11 +120,10 @@ public:
   void resetPeaks();
 
   /// Tells `observer` of what is allocated and released from now on; null stops
-  /// that. Borrowed: it lives until it is replaced and the calls that may know
-  /// it are over. Without one nothing is counted for it.
-  void setObserver(StorageObserver *observer) {
-    this->observer.store(observer, std::memory_order_release);
-  }
+  /// that. Borrowed until it is replaced: when this returns, nobody is in a
+  /// call of the one before. Not by an observer. Without one nothing is counted
+  /// for it.
+  void setObserver(StorageObserver *observer);
 
   Context context() const { return place; }
 
@@ -171,7 +170,8 @@ private:
 
   const Context place;
   const ForkGuard guard;
-  /// Acquire: what its maker wrote comes before.
+  /// Written and called with the mutex held; whether there is one is asked
+  /// without.
   std::atomic<StorageObserver *> observer = nullptr;
   /// One report at a time, so that the last one holds the last figures.
   const std::shared_ptr<std::mutex> reports = std::make_shared<std::mutex>();

@@ -58,7 +58,8 @@ public:
   void trim();
 
   /// Sets the observer of all managers, also of those yet to come; see
-  /// StorageManager::setObserver().
+  /// StorageManager::setObserver(). Blocks that outlive the storage are told of
+  /// too, unless the last call was with null.
   void setObserver(StorageObserver *observer);
 
   /// Calls `visit` with each manager that exists by now, by rising context.

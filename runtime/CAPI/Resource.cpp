@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc-c/Resource.h"
+
+#include "Handles.h"
+#include "dlc/runtime/CAPI/Known.h"
+#include "dlc/runtime/CAPI/Options.h"
+
+#include <bit>
+#include <cmath>
+
+using namespace dlc::rt;
+
+//===----------------------------------------------------------------------===//
+// Life
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Resources that keep their engine.
+struct OwnResources {
+  OwnResources(std::shared_ptr<Engine> shared, std::shared_ptr<Storage> storage,
+               const ResourceOptions &options)
+      : engine(std::move(shared)),
+        manager(*engine, std::move(storage), options) {}
+
+  std::shared_ptr<Engine> engine;
+  ResourceManager manager;
+};
+
+} // namespace
+
+Status dlc::rt::readResourceOptions(const DlcResourceOptions *given,
+                                    ResourceOptions &options) {
+  if (!given)
+    return Status::ok();
+  DlcResourceOptions known = {};
+  DLC_RETURN_IF_ERROR(readOptions(*given, known));
+  for (auto [value, option] :
+       {std::pair(known.hostSpaces, &options.hostSpaces),
+        std::pair(known.deviceSpaces, &options.deviceSpaces)})
+    if (value)
+      *option = value;
+  options.seed = known.seed;
+  return Status::ok();
+}
+
+DlcStatus dlcResourcesCreate(DlcEngine engine, DlcStorage storage,
+                             const DlcResourceOptions *options,
+                             DlcResources *resources) {
+  if (!engine || !storage || !resources)
+    return wrap(
+        missing("an engine, a storage and a place for their resources"));
+  ResourceOptions known;
+  if (Status status = readResourceOptions(options, known); !status.isOk())
+    return wrap(std::move(status));
+  auto own = std::make_shared<OwnResources>(
+      engine->engine, storageOf(storage->shared), known);
+  ResourceManager *manager = &own->manager;
+  *resources = new DlcResourcesImpl{{std::move(own), manager}};
+  return nullptr;
+}
+
+void dlcResourcesDestroy(DlcResources resources) { delete resources; }
+
+DlcStatus dlcResourcesSeed(DlcResources resources, uint64_t seed) {
+  return wrap(resources ? resources->manager->seed(seed)
+                        : missing("resources"));
+}
+
+DlcStatus dlcResourcesSeedDevice(DlcResources resources, DlcContext context,
+                                 uint64_t seed) {
+  if (!resources)
+    return wrap(missing("resources"));
+  Context place;
+  if (Status status = toContext(context, place); !status.isOk())
+    return wrap(std::move(status));
+  return wrap(resources->manager->seed(place, seed));
+}
+
+DlcStatus dlcResourcesTrim(DlcResources resources) {
+  return wrap(resources ? resources->manager->trim() : missing("resources"));
+}
+
+//===----------------------------------------------------------------------===//
+// Handles: what the manager gives out is one address, and so is a handle
+//===----------------------------------------------------------------------===//
+
+template <typename Resource, typename Handle>
+static DlcStatus
+request(DlcResources resources, DlcContext context,
+        Result<Resource> (ResourceManager::*give)(Context), Handle *handle) {
+  if (!resources || !handle)
+    return wrap(missing("resources and a place for what they give"));
+  Context place;
+  if (Status status = toContext(context, place); !status.isOk())
+    return wrap(std::move(status));
+  Result<Resource> found = (resources->manager.get()->*give)(place);
+  if (!found.isOk())
+    return wrap(std::move(found.status()));
+  *handle = std::bit_cast<Handle>(*found);
+  return nullptr;
+}
+
+/// The resource of a handle that is not null.
+template <typename Resource, typename Handle>
+static Resource resourceOf(Handle handle) {
+  return std::bit_cast<Resource>(handle);
+}
+
+DlcStatus dlcResourcesTemporarySpace(DlcResources resources, DlcContext context,
+                                     DlcTemporarySpace *space) {
+  return request(resources, context, &ResourceManager::temporarySpace, space);
+}
+
+DlcStatus dlcResourcesRandom(DlcResources resources, DlcContext context,
+                             DlcRandom *random) {
+  return request(resources, context, &ResourceManager::random, random);
+}
+
+DlcStatus dlcResourcesParallelRandom(DlcResources resources, DlcContext context,
+                                     DlcParallelRandom *random) {
+  return request(resources, context, &ResourceManager::parallelRandom, random);
+}
+
+DlcStatus dlcResourcesDropoutState(DlcResources resources, DlcContext context,
+                                   DlcDropoutState *state) {
+  return request(resources, context, &ResourceManager::dropoutState, state);
+}
+
+//===----------------------------------------------------------------------===//
+// Temporary space
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcTemporarySpaceVariable(DlcTemporarySpace space,
+                                    DlcVariable *variable) {
+  if (!space || !variable)
+    return wrap(missing("a temporary space and a place for its variable"));
+  *variable = fromVariable(resourceOf<TemporarySpace>(space).variable());
+  return nullptr;
+}
+
+static DlcStatus handOut(Result<void *> memory, void **place) {
+  if (!memory.isOk())
+    return wrap(std::move(memory.status()));
+  *place = *memory;
+  return nullptr;
+}
+
+DlcStatus dlcTemporarySpaceReserve(DlcTemporarySpace space, size_t bytes,
+                                   void **memory) {
+  if (!space || !memory)
+    return wrap(missing("a temporary space and a place for the memory"));
+  return handOut(resourceOf<TemporarySpace>(space).reserve(bytes), memory);
+}
+
+DlcStatus dlcTemporarySpaceReserveHost(DlcTemporarySpace space, size_t bytes,
+                                       void **memory) {
+  if (!space || !memory)
+    return wrap(missing("a temporary space and a place for the memory"));
+  return handOut(resourceOf<TemporarySpace>(space).reserveHost(bytes), memory);
+}
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+static RandomDraws toDraws(const DlcRandomDraws &draws) {
+  return {draws.seed, draws.stream, draws.position};
+}
+
+static DlcRandomDraws fromDraws(const RandomDraws &draws) {
+  return {draws.seed, draws.position, draws.stream};
+}
+
+DlcStatus dlcRandomVariable(DlcRandom random, DlcVariable *variable) {
+  if (!random || !variable)
+    return wrap(missing("random numbers and a place for their variable"));
+  *variable = fromVariable(resourceOf<RandomResource>(random).variable());
+  return nullptr;
+}
+
+DlcStatus dlcRandomTake(DlcRandom random, uint64_t blocks,
+                        DlcRandomDraws *draws) {
+  if (!random || !draws)
+    return wrap(missing("random numbers and a place for the draws"));
+  *draws = fromDraws(resourceOf<RandomResource>(random).take(blocks));
+  return nullptr;
+}
+
+DlcStatus dlcParallelRandomTake(DlcParallelRandom random, uint64_t blocks,
+                                DlcRandomDraws *draws) {
+  if (!random || !draws)
+    return wrap(missing("random numbers and a place for the draws"));
+  *draws = fromDraws(resourceOf<ParallelRandom>(random).take(blocks));
+  return nullptr;
+}
+
+/// The parameters of a distribution are as its declaration says.
+static Status checkParameters(DlcDistribution distribution, double a,
+                              double b) {
+  bool isGood = std::isfinite(a) && std::isfinite(b);
+  switch (distribution) {
+  case DLC_UNIFORM:
+    isGood = isGood && a < b;
+    break;
+  case DLC_NORMAL:
+    isGood = isGood && b >= 0;
+    break;
+  case DLC_EXPONENTIAL:
+    isGood = isGood && a > 0;
+    break;
+  case DLC_GAMMA:
+    isGood = isGood && a > 0 && b > 0;
+    break;
+  case DLC_POISSON:
+    isGood = isGood && a >= 0;
+    break;
+  case DLC_NEGATIVE_BINOMIAL:
+    isGood = isGood && a > 0 && b > 0 && b <= 1;
+    break;
+  case DLC_BERNOULLI:
+    isGood = isGood && a >= 0 && a <= 1;
+    break;
+  default:
+    return outOfRange("a distribution", distribution);
+  }
+  if (isGood)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected parameters of distribution %d, got %g and %g",
+                   int(distribution), a, b);
+}
+
+static Status fillFloats(const RandomDraws &draws, DlcDistribution distribution,
+                         double a, double b, uint64_t first,
+                         std::span<float> out) {
+  // What is given as double may be none of these, or no parameter, as float.
+  DLC_RETURN_IF_ERROR(checkParameters(distribution, float(a), float(b)));
+  switch (distribution) {
+  case DLC_UNIFORM:
+    fillUniform(draws, first, out, float(a), float(b));
+    break;
+  case DLC_NORMAL:
+    fillNormal(draws, first, out, float(a), float(b));
+    break;
+  case DLC_EXPONENTIAL:
+    fillExponential(draws, first, out, float(a));
+    break;
+  case DLC_GAMMA:
+    fillGamma(draws, first, out, a, b);
+    break;
+  case DLC_POISSON:
+    fillPoisson(draws, first, out, a);
+    break;
+  default:
+    fillNegativeBinomial(draws, first, out, a, b);
+  }
+  return Status::ok();
+}
+
+DlcStatus dlcRandomFill(DlcRandomDraws given, DlcDistribution distribution,
+                        double a, double b, uint64_t first, DlcDataType type,
+                        void *out, size_t count) {
+  if (count && !out)
+    return wrap(missing("memory for the numbers"));
+  if (Status status = checkParameters(distribution, a, b); !status.isOk())
+    return wrap(std::move(status));
+  RandomDraws draws = toDraws(given);
+  int32_t number = numberOf(type);
+  bool isWide = distribution == DLC_UNIFORM || distribution == DLC_NORMAL;
+  if (number == DLC_F32 && distribution != DLC_BERNOULLI)
+    return wrap(fillFloats(draws, distribution, a, b, first,
+                           {static_cast<float *>(out), count}));
+  std::span<double> wide{static_cast<double *>(out), count};
+  if (number == DLC_F64 && distribution == DLC_UNIFORM)
+    fillUniform(draws, first, wide, a, b);
+  else if (number == DLC_F64 && isWide)
+    fillNormal(draws, first, wide, a, b);
+  else if (number == DLC_BOOL && distribution == DLC_BERNOULLI)
+    fillBernoulli(draws, first, {static_cast<uint8_t *>(out), count}, a);
+  else
+    return wrap(makeError(StatusCode::Unsupported,
+                          "expected a type of distribution %d, got %d",
+                          int(distribution), number));
+  return nullptr;
+}
+
+DlcStatus dlcRandomFillIntegers(DlcRandomDraws draws, int64_t low, int64_t high,
+                                uint64_t first, int64_t *out, size_t count) {
+  if (count && !out)
+    return wrap(missing("memory for the numbers"));
+  if (low >= high)
+    return wrap(makeError(StatusCode::InvalidArgument,
+                          "expected low < high, got %lld and %lld",
+                          static_cast<long long>(low),
+                          static_cast<long long>(high)));
+  fillUniform(toDraws(draws), first, std::span(out, count), low, high);
+  return nullptr;
+}
+
+DlcStatus dlcRandomBlock(DlcRandomDraws draws, uint64_t index,
+                         uint32_t words[4]) {
+  if (!words)
+    return wrap(missing("a place for the words"));
+  RandomWords block = toDraws(draws).block(index);
+  std::copy(block.begin(), block.end(), words);
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Dropout
+//===----------------------------------------------------------------------===//
+
+DlcStatus dlcDropoutStateNext(DlcDropoutState state, uint64_t count,
+                              double keepProbability, DlcDropoutMask *mask) {
+  if (!state || !mask)
+    return wrap(missing("a dropout state and a place for the mask"));
+  Result<DropoutMask> next =
+      resourceOf<DropoutState>(state).next(count, keepProbability);
+  if (!next.isOk())
+    return wrap(std::move(next.status()));
+  *mask = {fromDraws(next->draws), next->keepProbability};
+  return nullptr;
+}
+
+DlcStatus dlcDropoutMaskApply(DlcDropoutMask mask, uint64_t first,
+                              const float *in, float *out, size_t count) {
+  if (count && (!in || !out))
+    return wrap(missing("memory for the elements"));
+  if (!(mask.keepProbability > 0 && mask.keepProbability <= 1))
+    return wrap(makeError(StatusCode::InvalidArgument,
+                          "expected a probability in (0, 1], got %g",
+                          mask.keepProbability));
+  DropoutMask{toDraws(mask.draws), mask.keepProbability}.apply(
+      first, {in, count}, {out, count});
+  return nullptr;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc-c/TaskGraph.h"
+
+#include "Handles.h"
+#include "dlc/runtime/Engine/TaskGraph.h"
+
+using namespace dlc::rt;
+
+struct DlcTaskGraphImpl {
+  std::shared_ptr<const TaskGraph> graph;
+};
+
+struct DlcTaskRunnerImpl {
+  DlcTaskRunnerImpl(std::shared_ptr<const TaskGraph> shared,
+                    WorkerPool *workers)
+      : graph(std::move(shared)), runner(*graph, workers) {}
+
+  std::shared_ptr<const TaskGraph> graph;
+  TaskGraphRunner runner;
+};
+
+DlcStatus dlcTaskGraphCreate(const char *const *names, uint32_t taskCount,
+                             const DlcTaskEdge *edges, size_t edgeCount,
+                             DlcTaskGraph *graph) {
+  static_assert(sizeof(DlcTaskEdge) == sizeof(TaskGraph::Edge));
+  if (!graph || (edgeCount && !edges))
+    return wrap(missing(graph ? "edges" : "a place for the graph"));
+  if (taskCount > INT32_MAX) // Before there are that many names.
+    return wrap(makeError(StatusCode::InvalidArgument,
+                          "expected less than 2^31 tasks, got %u", taskCount));
+  std::vector<std::string> known(taskCount);
+  for (uint32_t i = 0; names && i != taskCount; ++i) {
+    if (!names[i])
+      return wrap(missing("the name of a task"));
+    known[i] = names[i];
+  }
+  auto result = TaskGraph::create(
+      std::move(known),
+      {reinterpret_cast<const TaskGraph::Edge *>(edges), edgeCount});
+  if (!result.isOk())
+    return wrap(std::move(result.status()));
+  *graph = new DlcTaskGraphImpl{
+      std::make_shared<const TaskGraph>(std::move(*result))};
+  return nullptr;
+}
+
+void dlcTaskGraphDestroy(DlcTaskGraph graph) { delete graph; }
+
+DlcStatus dlcTaskRunnerCreate(DlcTaskGraph graph, DlcPool pool,
+                              DlcTaskRunner *runner) {
+  if (!graph || !runner)
+    return wrap(missing(graph ? "a place for the runner" : "a graph"));
+  *runner =
+      new DlcTaskRunnerImpl(graph->graph, pool ? pool->pool.get() : nullptr);
+  return nullptr;
+}
+
+void dlcTaskRunnerDestroy(DlcTaskRunner runner) { delete runner; }
+
+uint32_t dlcTaskRunnerLanes(DlcTaskRunner runner) {
+  return runner ? runner->runner.lanes() : 0;
+}
+
+DlcStatus dlcTaskRunnerRun(DlcTaskRunner runner, DlcTaskFunction function,
+                           void *data) {
+  if (!runner || !function)
+    return wrap(missing(runner ? "a function" : "a runner"));
+  struct Call {
+    DlcTaskFunction function;
+    void *data;
+  } call = {function, data};
+  return wrap(runner->runner.run(
+      [](void *context, uint32_t task, unsigned lane) {
+        auto &call = *static_cast<Call *>(context);
+        return unwrap(call.function(call.data, task, lane));
+      },
+      &call));
+}
