@@ -4,6 +4,9 @@
 
 #include "ExecutorTesting.h"
 
+#include <map>
+#include <set>
+
 using namespace dlc;
 using namespace dlc::test;
 
@@ -104,6 +107,47 @@ TEST(ExecutorTest, AddsGradients) {
   expectNear(read(bound.gradA), {7 + 2 * 2, 8 + kE});
   EXPECT_OK(bound.executor->forwardBackward());
   expectNear(read(bound.gradB), {70, 80 + 3 * kE});
+}
+
+/// Of a batch normalisation, of a weight with two readers and of an argument
+/// whose gradient has four terms: what is added is what would be written.
+TEST(ExecutorTest, AddsGradientsOfAnyNumberOfTerms) {
+  Symbol x = Symbol::variable("x"), w = Symbol::variable("w");
+  auto product = [&](const Symbol &data) {
+    return Symbol::apply("FullyConnected", {data, w},
+                         {{"num_hidden", "3"}, {"no_bias", "True"}});
+  };
+  Symbol normal =
+      Symbol::apply("BatchNorm", {product(x)}, {{"fix_gamma", "False"}}, "n");
+  Symbol y = product(normal) * x + x * x + normal;
+  std::map<std::string, Floats> written;
+  for (auto request : {GradientRequest::Write, GradientRequest::Add}) {
+    auto runtime = makeRuntime();
+    auto executor = take(simpleBind(
+        y, runtime, {.shapes = {{"x", {4, 3}}}, .types = {}}, request));
+    ASSERT_TRUE(executor);
+    for (const std::string &name : executor->network().arguments()) {
+      NDArray argument = *executor->argument(name);
+      Floats values(argument.size());
+      for (size_t i = 0; i < values.size(); ++i)
+        values[i] = std::sin(float(name.size() + 3 * i));
+      write(argument, values);
+      EXPECT_OK(executor->gradient(name)->fill(5));
+    }
+    EXPECT_OK(executor->forward(true));
+    EXPECT_OK(executor->backward());
+    for (const std::string &name : executor->network().arguments()) {
+      Floats found = read(*executor->gradient(name));
+      if (request == GradientRequest::Write)
+        written[name] = found;
+      for (size_t i = 0; i < found.size(); ++i)
+        EXPECT_NEAR(found[i],
+                    written[name][i] +
+                        (request == GradientRequest::Add ? 5.f : 0.f),
+                    1e-5 * std::max(1.f, std::abs(found[i])))
+            << name << " " << i;
+    }
+  }
 }
 
 TEST(ExecutorTest, LeavesGradientsAloneThatAreNotRequested) {
@@ -279,6 +323,107 @@ TEST(ExecutorTest, DrawsRandomNumbersWhileTraining) {
     EXPECT_NE(output, last);
     last = output;
   }
+}
+
+/// Slopes below 0 are of the interval, the gradient has the same ones, and a
+/// run for inference has their mean.
+TEST(ExecutorTest, DrawsSlopesWhileTraining) {
+  Symbol relu = Symbol::apply(
+      "LeakyReLU", {Symbol::variable("a")},
+      {{"act_type", "rrelu"}, {"lower_bound", "0.1"}, {"upper_bound", "0.5"}},
+      "r");
+  auto runtime = makeRuntime();
+  auto executor = take(
+      simpleBind(relu[0], runtime, {.shapes = {{"a", {64}}}, .types = {}}));
+  ASSERT_TRUE(executor);
+  EXPECT_OK(executor->argument("a")->fill(-1));
+  EXPECT_OK(executor->forward());
+  expectNear(read(executor->outputs()[0]), Floats(64, -0.3f));
+  EXPECT_OK(executor->forward(true));
+  EXPECT_OK(executor->backward());
+  Floats output = read(executor->outputs()[0]),
+         gradient = read(*executor->gradient("a"));
+  for (size_t i = 0; i < output.size(); ++i) {
+    EXPECT_LE(output[i], -0.1f);
+    EXPECT_GE(output[i], -0.5f);
+    EXPECT_EQ(gradient[i], -output[i]);
+  }
+  EXPECT_GT(std::set<float>(output.begin(), output.end()).size(), 32u);
+}
+
+/// Runs it forward, for training or not, with a zero added: there is no network
+/// without arguments.
+static std::unique_ptr<Executor> bindRandom(const Symbol &numbers) {
+  return take(simpleBind(numbers + Symbol::variable("zero"), makeRuntime(),
+                         {.shapes = {}, .types = {}}));
+}
+
+/// Mean and variance of 10,000 numbers: within five standard deviations.
+static void expectDistribution(const char *op, symbol::Attributes attributes,
+                               double mean, double variance, double kurtosis) {
+  SCOPED_TRACE(op);
+  attributes["shape"] = "(100, 100)";
+  auto executor = bindRandom(Symbol::apply(op, {}, attributes, "r"));
+  ASSERT_TRUE(executor);
+  Floats last;
+  for (bool isTraining : {false, true}) {
+    EXPECT_OK(executor->forward(isTraining));
+    Floats numbers = read(executor->outputs()[0]);
+    double sum = 0, squares = 0, count = 1e4;
+    ASSERT_EQ(numbers.size(), size_t(count));
+    for (float number : numbers) {
+      sum += number;
+      squares += (number - mean) * (number - mean);
+    }
+    EXPECT_NEAR(sum / count, mean, 5 * std::sqrt(variance / count));
+    EXPECT_NEAR(squares / count, variance,
+                5 * variance * std::sqrt((kurtosis - 1) / count));
+    EXPECT_NE(numbers, last) << "other ones in each run";
+    last = numbers;
+  }
+}
+
+TEST(ExecutorTest, DrawsFromDistributions) {
+  expectDistribution("random_uniform", {{"low", "-1"}, {"high", "3"}}, 1,
+                     16. / 12, 1.8);
+  expectDistribution("normal", {{"loc", "2"}, {"scale", "0.5"}}, 2, 0.25, 3);
+  expectDistribution("random_exponential", {{"lam", "4"}}, 0.25, 1. / 16, 9);
+  Symbol dice =
+      Symbol::apply("random_randint", {},
+                    {{"low", "-2"}, {"high", "4"}, {"shape", "(600,)"}}, "d");
+  auto executor =
+      bindRandom(Symbol::apply("Cast", {dice}, {{"dtype", "float32"}}));
+  ASSERT_TRUE(executor);
+  EXPECT_OK(executor->forward());
+  std::map<float, int> counts;
+  for (float number : read(executor->outputs()[0]))
+    ++counts[number];
+  EXPECT_EQ(counts.size(), 6u);
+  for (auto [number, count] : counts) {
+    EXPECT_TRUE(number >= -2 && number <= 3) << number;
+    EXPECT_NEAR(count, 100, 50) << number;
+  }
+}
+
+TEST(ExecutorTest, RefusesRandomNumbersOfNoDistribution) {
+  auto failure = [](const char *op, symbol::Attributes attributes) {
+    attributes["shape"] = "(2,)";
+    Symbol numbers = Symbol::apply(op, {}, attributes, "r");
+    return std::move(simpleBind(numbers + Symbol::variable("zero"),
+                                makeRuntime(), {.shapes = {}, .types = {}})
+                         .status());
+  };
+  EXPECT_FAILS(failure("uniform", {{"low", "3"}, {"high", "2"}}),
+               InvalidArgument,
+               "node 'r' (_random_uniform): parameter 'high': expected at "
+               "least 'low', 3, got 2");
+  EXPECT_FAILS(failure("normal", {{"scale", "0"}}), InvalidArgument,
+               "parameter 'scale': expected more than 0, got 0");
+  EXPECT_FAILS(failure("random_randint", {{"low", "3"}, {"high", "3"}}),
+               InvalidArgument, "expected more than 'low', 3, got 3");
+  EXPECT_FAILS(failure("uniform", {{"dtype", "int32"}}), InvalidArgument,
+               "parameter 'dtype': expected float16, float32 or float64, got "
+               "int32");
 }
 
 TEST(ExecutorTest, RefusesNetworksThatItCannotRun) {

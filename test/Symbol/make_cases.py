@@ -333,8 +333,22 @@ def corners():
     del os.environ["MXNET_SAFE_ACCUMULATION"]
 
 
+def alignments():
+    """Labels that end early, that repeat, that do not fit."""
+    data = normal(4, 2, 3)
+    op("CTCLoss", data, np.array([[1, 2], [1, 1]], "float32"))
+    op("CTCLoss", data, np.array([[1, 0, 2], [0, 0, 0]], "float32"))
+    op("CTCLoss", data, np.array([[0, 1], [1, -1]], "float32"), blank_label="last")
+    op("CTCLoss", data, np.array([[1, 2], [1, 2]], "float32"), np.array([4, 3], "float32"),
+       use_data_lengths=True)
+    case(mx.sym.CTCLoss(data=mx.sym.var("a"), label=mx.sym.var("b"), label_lengths=mx.sym.var("c"),
+                        use_label_lengths=True, name="op"),
+         a=data, b=np.array([[1, 2], [1, 2]], "float32"), c=np.array([2, 1], "float32"))
+    op("CTCLoss", data, np.array([[1, 1, 1], [1, 2, 0]], "float32"))
+
+
 for make in (activations, unary, binary, contractions, convolutions, pools, norms, losses, joins, shapes, movements,
-             reductions, indexing, creation, corners):
+             reductions, indexing, creation, corners, alignments):
     make()
 with open(sys.argv[1], "w") as file:
     for each in cases:

@@ -107,7 +107,7 @@ TEST_F(Layers, AgreeWithMXNet) {
     SCOPED_TRACE(line.substr(0, 600));
     run(*value->getAsObject());
   }
-  EXPECT_EQ(count, 35u);
+  EXPECT_EQ(count, 37u);
 }
 
 static const char dropout[] = R"({"nodes": [

@@ -104,12 +104,21 @@ def other_losses():
              data=normal(4, 5), label=whole(4))
 
 
+def alignments():
+    data, label = mx.sym.var("data"), mx.sym.var("label")
+    case(mx.sym.CTCLoss(data, label, name="op"), data=normal(5, 2, 4),
+         label=np.array([[1, 1, 2], [3, 0, 0]], "float32"))
+    case(mx.sym.CTCLoss(data, label, name="op", blank_label="last"), data=normal(5, 2, 4),
+         label=np.array([[0, 2, 1], [2, 2, -1]], "float32"))
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     batch_norms()
     softmax_outputs()
     other_losses()
+    alignments()
     with open(sys.argv[1], "w") as file:
         for each in cases:
             file.write(json.dumps(each) + "\n")

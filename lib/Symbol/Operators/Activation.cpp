@@ -29,6 +29,28 @@ static Value lowerPrelu(LoweringContext &n) {
   return n.b.op("prelu", {x, slope});
 }
 
+/// Each element has a slope of its own while training, which is the mask, and
+/// their mean else.
+static void lowerRandomRelu(LoweringContext &n) {
+  Value x = n.in(0);
+  double low = n.p.getFloat("lower_bound"), high = n.p.getFloat("upper_bound");
+  if (!n.isTraining()) {
+    auto mean = static_cast<float>((low + high) / 2);
+    n.set(0, n.b.op("leaky_relu", {x}, {{"alpha", mean}}));
+    n.set(1, n.b.op("expand", {n.scalarLike(x, 0), n.b.shapeOf(x)}));
+    return;
+  }
+  Ints shape = n.shape(x, "rrelu");
+  if (n.b.failed())
+    return;
+  Value u = n.randomUniform(shape);
+  Value slopes =
+      n.b.add(n.b.mul(u, n.scalarLike(u, high - low)), n.scalarLike(u, low));
+  slopes = n.b.castLike(slopes, x);
+  n.set(0, n.b.op("prelu", {x, slopes}));
+  n.set(1, slopes);
+}
+
 static void lowerLeakyRelu(LoweringContext &n) {
   const std::string &type = n.p.getText("act_type");
   Value x = n.in(0);
@@ -41,13 +63,9 @@ static void lowerLeakyRelu(LoweringContext &n) {
     return n.set(0, n.b.op("elu", {x}, {{"alpha", number("slope")}}));
   if (type == "selu" || type == "gelu")
     return n.set(0, n.b.op(type, {x}));
-  // Random slopes have their mean when not training.
-  float slope = type == "rrelu"
-                    ? (number("lower_bound") + number("upper_bound")) / 2
-                    : number("slope");
-  n.set(0, n.b.op("leaky_relu", {x}, {{"alpha", slope}}));
   if (type == "rrelu")
-    n.set(1, n.b.op("expand", {n.scalarLike(x, 0), n.b.shapeOf(x)}));
+    return lowerRandomRelu(n);
+  n.set(0, n.b.op("leaky_relu", {x}, {{"alpha", number("slope")}}));
 }
 
 std::span<const Operator> dlc::symbol::activationOperators() {
@@ -64,8 +82,9 @@ std::span<const Operator> dlc::symbol::activationOperators() {
        .summary = "A rectifier with a slope below 0",
        .details = "leaky: slope x. elu: slope (e^x - 1). selu and gelu (with "
                   "erf) have fixed constants. prelu: slopes are an input, one "
-                  "or one for each channel. rrelu: the mean of the bounds when "
-                  "not training; its mask is then zeros.",
+                  "or one for each channel. rrelu: random slopes between the "
+                  "bounds for training, which are its mask; else their mean, "
+                  "and a mask of zeros.",
        .parameters = {choice("act_type",
                              {"elu", "gelu", "leaky", "prelu", "rrelu", "selu"},
                              "leaky", "What is done below 0."),

@@ -16,6 +16,7 @@ Family activationOperators;
 Family binaryOperators;
 Family contractionOperators;
 Family creationOperators;
+Family ctcOperators;
 Family gradientOperators;
 Family indexingOperators;
 Family joiningOperators;
@@ -23,16 +24,18 @@ Family lossOperators;
 Family movementOperators;
 Family normalizationOperators;
 Family poolingOperators;
+Family randomOperators;
 Family reductionOperators;
 Family shapeOperators;
 Family unaryOperators;
 
 inline constexpr Family *families[] = {
-    activationOperators,    binaryOperators,   contractionOperators,
-    creationOperators,      gradientOperators, indexingOperators,
-    joiningOperators,       lossOperators,     movementOperators,
-    normalizationOperators, poolingOperators,  reductionOperators,
-    shapeOperators,         unaryOperators,
+    activationOperators, binaryOperators,        contractionOperators,
+    creationOperators,   ctcOperators,           gradientOperators,
+    indexingOperators,   joiningOperators,       lossOperators,
+    movementOperators,   normalizationOperators, poolingOperators,
+    randomOperators,     reductionOperators,     shapeOperators,
+    unaryOperators,
 };
 
 } // namespace dlc::symbol
