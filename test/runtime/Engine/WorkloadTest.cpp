@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 using namespace dlc::rt;
 using namespace dlc::rt::test;
@@ -307,6 +308,63 @@ TEST(Schedules, ASeedReplaysItsOrder) {
     EXPECT_LT(last[i % 50], i);
     last[i % 50] = i;
   }
+}
+
+/// The same with failures, deletions and priorities, and what came of each
+/// operation: its number, or one below zero when it failed.
+static std::vector<int> mixedOrderOf(EngineKind kind, uint64_t seed) {
+  std::unique_ptr<Engine> engine = makeEngine({.kind = kind,
+                                               .cpuWorkers = 1,
+                                               .callerHelp = CallerHelp::Never,
+                                               .fuzzSeed = seed});
+  Gate gate;
+  std::vector<Variable> v = makeVariables(*engine, 21);
+  std::mt19937 random(seed);
+  std::vector<int> order;
+  std::atomic<bool> runs = false;
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        runs = true;
+        gate.pass();
+      },
+      Context::cpu(), {}, {v[20]}));
+  until([&] { return runs.load(); }); // Deletions do not wait for it.
+  for (int i = 0; i != 100; ++i) {
+    Variable &own = v[random() % 20];
+    Variable other = v[random() % 20];
+    unsigned choice = random() % 30;
+    if (choice == 0) {
+      EXPECT_OK(engine->deleteVariable([&order, i] { order.push_back(i); },
+                                       Context::cpu(), own));
+      own = *engine->newVariable();
+      continue;
+    }
+    std::vector<Variable> reads = {v[20]};
+    if (other != own)
+      reads.push_back(other);
+    EXPECT_OK(engine->pushSync(
+        [&order, i, choice] {
+          order.push_back(choice == 1 ? -1 - i : i);
+          return choice == 1 ? makeError(StatusCode::Internal, "number %d", i)
+                             : Status::ok();
+        },
+        Context::cpu(), reads, {own}, {.priority = int(random() % 3)}));
+  }
+  gate.open();
+  (void)engine->waitForAll().isOk(); // Most seeds have failures.
+  order.push_back(int(engine->statistics().skipped));
+  return order;
+}
+
+TEST(Schedules, SeedsReplayFailuresAndDeletions) {
+  std::set<std::vector<int>> all;
+  for (EngineKind kind : {EngineKind::Threaded, EngineKind::PerDevice})
+    for (uint64_t seed = 1; seed != 6; ++seed) {
+      std::vector<int> order = mixedOrderOf(kind, seed);
+      EXPECT_EQ(order, mixedOrderOf(kind, seed)) << "seed " << seed;
+      all.insert(std::move(order));
+    }
+  EXPECT_GE(all.size(), 5u);
 }
 
 //===----------------------------------------------------------------------===//

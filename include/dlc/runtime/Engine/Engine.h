@@ -155,7 +155,7 @@ struct EngineOptions {
 
   /// When not 0, threads pause at random and take a random one among the
   /// operations that are ready, to provoke rare orders. With one thread, and
-  /// all operations pushed before the first one ends, a seed replays its order.
+  /// all operations pushed while the first one runs, a seed replays its order.
   uint64_t fuzzSeed = 0;
 };
 
