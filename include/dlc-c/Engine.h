@@ -23,11 +23,11 @@
  * of the engine's), DLC_OUT_OF_MEMORY. Nothing happens then.
  *
  * DlcVariable and DlcOperator are values that each function checks: one that
- * was deleted is refused even when another has its place. DlcEngine and
+ * was deleted is refused even when another has its place. DlcEngine, DlcRun and
  * DlcCompletion are addresses, of which null alone is refused. It is undefined,
- * as with free(), to use one after its dlc...Destroy, to destroy it twice or
- * while another thread uses it, and to pass what no function of this header
- * has returned. Completions may outlive their engine: they are refused then,
+ * as with free(), to use one after its dlc...Destroy (a run: after its function
+ * has returned), to destroy it twice or while another thread uses it, and to
+ * pass what no function of this header has returned. Completions may outlive their engine: they are refused then,
  * and still to be destroyed.
  */
 
