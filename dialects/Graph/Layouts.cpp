@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations whose dimensions come in another order: their axes follow.
+// Operations whose dimensions come in another order, or whose channels come in
+// blocks: their axes follow.
 
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -55,4 +57,150 @@ std::optional<PermutedOp> SliceOp::permute(ArrayRef<int64_t> perm) {
 
 std::optional<PermutedOp> PadOp::permute(ArrayRef<int64_t> perm) {
   return detail::permuteAxes(getAxesMutable(), perm);
+}
+
+//===----------------------------------------------------------------------===//
+// Channels in blocks
+//===----------------------------------------------------------------------===//
+
+// N, C, D1..Dn becomes N, C/b, D1..Dn, b: axes that count from the front stay.
+
+static constexpr int64_t kChannels = 1;
+
+static int64_t rankOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getRank();
+}
+
+static PermutedOp withAxis(Operation *op, int64_t axis) {
+  Builder builder(op->getContext());
+  PermutedOp result;
+  result.attributes.push_back(
+      builder.getNamedAttr("axis", builder.getI64IntegerAttr(axis)));
+  return result;
+}
+
+/// What `axes`, a vector, lists of a tensor of that rank, counted from the
+/// front; nullopt unless it is known.
+static std::optional<SmallVector<int64_t>> wrappedAxes(Value axes,
+                                                       int64_t rank) {
+  auto values = getConstantInts(axes);
+  if (values)
+    for (int64_t &axis : *values)
+      axis = wrapAxis(axis, rank);
+  return values;
+}
+
+/// Of an operation that does something along `axes`, but not to channels.
+static std::optional<PermutedOp> blockAxes(OpOperand &axes) {
+  Operation *op = axes.getOwner();
+  auto values = wrappedAxes(axes.get(), rankOf(op->getOperand(0)));
+  if (!values || llvm::is_contained(*values, kChannels))
+    return std::nullopt;
+  PermutedOp result;
+  result.constants.emplace_back(axes.getOperandNumber(),
+                                makeInts(op->getContext(), *values));
+  return result;
+}
+
+std::optional<PermutedOp>
+dlc::graph::detail::blockReduction(OpOperand &axes, bool keepdims) {
+  int64_t rank = rankOf(axes.getOwner()->getOperand(0));
+  auto result = blockAxes(axes);
+  if (!result || keepdims)
+    return result;
+  auto isBatch = [](int64_t axis) { return axis == 0; };
+  auto values = wrappedAxes(axes.get(), rank);
+  bool isWhole = static_cast<int64_t>(values->size()) == rank - 2 &&
+                 llvm::none_of(*values, isBatch);
+  return isWhole ? result : std::nullopt;
+}
+
+/// Windows have one dimension more, along which they cover one element.
+static PermutedOp blockWindow(Operation *op) {
+  Builder builder(op->getContext());
+  PermutedOp result;
+  auto set = [&](StringRef name, ArrayRef<int64_t> values) {
+    result.attributes.push_back(
+        builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values)));
+  };
+  auto listed = [&](StringRef name) {
+    auto list = op->getAttrOfType<DenseI64ArrayAttr>(name);
+    return SmallVector<int64_t>(list ? list.asArrayRef() : ArrayRef<int64_t>());
+  };
+  for (StringRef name : {"kernel_shape", "strides", "dilations"}) {
+    SmallVector<int64_t> values = listed(name);
+    if (values.empty())
+      continue;
+    values.push_back(1);
+    set(name, values);
+  }
+  SmallVector<int64_t> pads = listed("pads");
+  if (!pads.empty()) {
+    pads.insert(pads.begin() + static_cast<ptrdiff_t>(pads.size() / 2), 0);
+    pads.push_back(0);
+    set("pads", pads);
+  }
+  return result;
+}
+
+std::optional<PermutedOp> MaxPoolOp::permute(ArrayRef<int64_t>) {
+  return std::nullopt;
+}
+
+std::optional<PermutedOp> MaxPoolOp::block(int64_t) {
+  return blockWindow(*this);
+}
+
+std::optional<PermutedOp> AvgPoolOp::permute(ArrayRef<int64_t>) {
+  return std::nullopt;
+}
+
+std::optional<PermutedOp> AvgPoolOp::block(int64_t) {
+  return blockWindow(*this);
+}
+
+std::optional<PermutedOp> ConcatOp::block(int64_t) {
+  return withAxis(*this, wrapAxis(getAxis(), rankOf(getY())));
+}
+
+std::optional<PermutedOp> SplitOp::block(int64_t size) {
+  int64_t axis = wrapAxis(getAxis(), rankOf(getX()));
+  PermutedOp result = withAxis(*this, axis);
+  if (axis != kChannels)
+    return result;
+  auto sizes = getConstantInts(getSizes());
+  auto isWhole = [&](int64_t part) { return part % size == 0; };
+  if (!sizes || !llvm::all_of(*sizes, isWhole))
+    return std::nullopt;
+  for (int64_t &part : *sizes)
+    part /= size;
+  result.constants.emplace_back(getSizesMutable().getOperandNumber(),
+                                makeInts(getContext(), *sizes));
+  return result;
+}
+
+std::optional<PermutedOp> SliceOp::block(int64_t) {
+  return blockAxes(getAxesMutable());
+}
+
+std::optional<PermutedOp> PadOp::block(int64_t) {
+  return blockAxes(getAxesMutable());
+}
+
+std::optional<PermutedOp> ResizeOp::permute(ArrayRef<int64_t>) {
+  return std::nullopt;
+}
+
+/// Where `axes` names the dimensions that are resized, channels not among them.
+std::optional<PermutedOp> ResizeOp::block(int64_t) {
+  SmallVector<int64_t> axes(getAxes());
+  for (int64_t &axis : axes)
+    axis = wrapAxis(axis, rankOf(getX()));
+  if (axes.empty() || llvm::is_contained(axes, kChannels))
+    return std::nullopt;
+  Builder builder(getContext());
+  PermutedOp result;
+  result.attributes.push_back(
+      builder.getNamedAttr("axes", builder.getDenseI64ArrayAttr(axes)));
+  return result;
 }

@@ -65,6 +65,21 @@ static void addGraphPhase(OpPassManager &manager) {
   function.addPass(graph::createInferTypesPass());
 }
 
+/// Channels of a block of the CPU library's convolutions.
+static constexpr int64_t kChannelBlock = 16;
+
+/// After everything that looks for convolutions and what is around them in
+/// plain form: gradients, batch normalisations.
+static void addBlocks(OpPassManager &manager, Precision precision) {
+  OpPassManager &function = manager.nest<func::FuncOp>();
+  graph::AlterLayoutPassOptions options;
+  options.channelBlock = kChannelBlock;
+  options.isStrict = precision == Precision::FP32Strict;
+  function.addPass(graph::createAlterLayoutPass(options));
+  function.addPass(graph::createFoldConstantsPass());
+  function.addPass(createCanonicalizerPass());
+}
+
 static void placeDevices(OpPassManager &manager, ArrayRef<std::string> groups) {
   graph::PlaceDevicesPassOptions placing;
   placing.groups.assign(groups.begin(), groups.end());
@@ -115,6 +130,7 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
       placeDevices(manager, options.groups);
       addGradient(manager, *options.gradient);
     }
+    addBlocks(manager, options.precision);
     return addVerifier(manager, graph::VerifiedPhase::Graph);
   case Phase::Placed:
     // With gradients, groups got their devices in the graph phase.

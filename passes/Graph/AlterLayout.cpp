@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // graph-alter-layout: in which order of its dimensions each value is kept, so
-// that transposes vanish. The decision is Planning/Layout's.
+// that transposes vanish, and which have their channels in blocks, so that
+// convolutions are fast. The decision is Planning/Layout's.
+
+#include "LayoutForms.h"
 
 #include "dlc/Analysis/IndexedGraph.h"
-#include "dlc/Planning/Layout/Layout.h"
-#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Inference.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
-#include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
-
-#include <map>
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_ALTERLAYOUTPASS
@@ -29,156 +28,13 @@ using namespace dlc::graph;
 namespace layout = dlc::planning::layout;
 
 //===----------------------------------------------------------------------===//
-// Layouts
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// A value in layout `p` is kept as `transpose(value, p)`.
-using Permutation = SmallVector<int64_t>;
-
-/// The layouts that values of each rank may have. The first is row-major; the
-/// others are those that transposes lead to and from.
-class Layouts {
-public:
-  explicit Layouts(Block &body);
-
-  ArrayRef<Permutation> of(int64_t rank) const;
-  /// The number of `p` among those of its rank.
-  std::optional<unsigned> find(ArrayRef<int64_t> p) const;
-
-private:
-  /// Each layout more is a choice more for every value; programs have two.
-  static constexpr size_t maxLayouts = 4;
-
-  std::map<int64_t, SmallVector<Permutation>> byRank;
-};
-
-} // namespace
-
-static int64_t rankOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? type.getRank() : -1;
-}
-
-Layouts::Layouts(Block &body) {
-  for (auto transpose : body.getOps<TransposeOp>()) {
-    ArrayRef<int64_t> perm = transpose.getPerm();
-    SmallVector<Permutation> &known = byRank[static_cast<int64_t>(perm.size())];
-    if (known.empty())
-      known.push_back(llvm::to_vector(
-          llvm::seq<int64_t>(static_cast<int64_t>(perm.size()))));
-    for (const Permutation &p :
-         {Permutation(perm), invertPermutationVector(perm)})
-      if (known.size() < maxLayouts && !llvm::is_contained(known, p))
-        known.push_back(p);
-  }
-}
-
-ArrayRef<Permutation> Layouts::of(int64_t rank) const {
-  auto at = byRank.find(rank);
-  return at == byRank.end() ? ArrayRef<Permutation>() : ArrayRef(at->second);
-}
-
-std::optional<unsigned> Layouts::find(ArrayRef<int64_t> p) const {
-  ArrayRef<Permutation> known = of(static_cast<int64_t>(p.size()));
-  const auto *at = llvm::find(known, Permutation(p));
-  if (at == known.end())
-    return std::nullopt;
-  return static_cast<unsigned>(at - known.begin());
-}
-
-namespace {
-
-/// What an operation does when its results are in one layout.
-struct Form {
-  unsigned layout = 0;              ///< Of results.
-  SmallVector<unsigned> operands;   ///< The layout of each operand.
-  std::optional<PermutedOp> change; ///< Nullopt: the operation stays.
-};
-
-} // namespace
-
-/// True if operand number `i` takes part in the order of dimensions.
-static bool isData(Operation *op, unsigned i) {
-  auto fusion = dyn_cast<FusionOpInterface>(op);
-  return !(fusion && fusion.isParameter(i));
-}
-
-/// A transpose is nothing where its operand is in the right layout.
-static SmallVector<Form> formsOf(TransposeOp transpose,
-                                 const Layouts &layouts) {
-  SmallVector<Form> forms;
-  for (auto [i, p] : llvm::enumerate(layouts.of(rankOf(transpose.getY()))))
-    if (auto from = layouts.find(applyPermutation(transpose.getPerm(), p)))
-      forms.push_back({static_cast<unsigned>(i), {*from}, {}});
-  return forms;
-}
-
-static bool hasRank(TransposeOp transpose) {
-  return rankOf(transpose.getX()) >= 0 && rankOf(transpose.getY()) >= 0;
-}
-
-/// What transposes that move elements move. Constants are transposed while
-/// compiling, and nothing is known of what has no rank.
-static bool isMoved(TransposeOp transpose) {
-  return hasRank(transpose) && !getConstantElements(transpose.getX());
-}
-
-/// What one of several equal transposes is equal in.
-using Moved = llvm::SetVector<std::pair<Value, Attribute>>;
-
-static void insert(Moved &moved, TransposeOp transpose) {
-  moved.insert({transpose.getX(), transpose.getPermAttr()});
-}
-
-/// True unless the transpose, which has a rank, moves elements in this form.
-static bool isView(TransposeOp transpose, const Form &form,
-                   const Layouts &layouts) {
-  ArrayRef<Permutation> known = layouts.of(rankOf(transpose.getY()));
-  return applyPermutation(transpose.getPerm(), known[form.layout]) ==
-         known[form.operands[0]];
-}
-
-/// All forms of `op`, that of row-major tensors first.
-static SmallVector<Form> formsOf(Operation *op, const Layouts &layouts) {
-  SmallVector<Form> forms;
-  if (auto transpose = dyn_cast<TransposeOp>(op))
-    forms = formsOf(transpose, layouts);
-  // One whose permutation is too many is like any other operation.
-  if (forms.empty() || forms.front().layout != 0)
-    forms.insert(forms.begin(),
-                 {0, SmallVector<unsigned>(op->getNumOperands(), 0), {}});
-  auto permutable = dyn_cast<LayoutOpInterface>(op);
-  int64_t rank = op->getNumResults() ? rankOf(op->getResult(0)) : -1;
-  auto isOther = [&](Value y) { return rankOf(y) != rank; };
-  if (!permutable || rank < 0 || llvm::any_of(op->getResults(), isOther))
-    return forms;
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    int64_t own = rankOf(op->getOperand(i));
-    if (isData(op, i) && (own < 0 || own > rank))
-      return forms;
-  }
-  ArrayRef<Permutation> known = layouts.of(rank);
-  for (unsigned i = 1; i < known.size(); ++i) {
-    Form form;
-    form.layout = i;
-    form.change = permutable.permute(known[i]);
-    if (!form.change)
-      continue;
-    for (unsigned k = 0; k < op->getNumOperands(); ++k)
-      form.operands.push_back(
-          isData(op, k) && rankOf(op->getOperand(k)) == rank ? form.layout : 0);
-    forms.push_back(std::move(form));
-  }
-  return forms;
-}
-
-//===----------------------------------------------------------------------===//
 // The problem
 //===----------------------------------------------------------------------===//
 
 namespace {
+
+/// What one of several equal transposes is equal in.
+using Moved = llvm::SetVector<std::pair<Value, Attribute>>;
 
 /// One or two layouts in which a value is there.
 struct Kept {
@@ -191,7 +47,10 @@ struct Kept {
 /// Nodes are the values that may have several layouts, then the operations that
 /// have several forms. Numbers of others are kNone.
 struct LayoutProblem {
-  LayoutProblem(Block &body, const analysis::IndexedGraph &graph);
+  LayoutProblem(Layouts layouts, const analysis::IndexedGraph &graph);
+
+  /// What the operations cost as they are, but for transposes.
+  layout::Cost costOfRowMajor() const;
 
   static constexpr uint32_t kNone = UINT32_MAX;
 
@@ -215,8 +74,19 @@ private:
 
 } // namespace
 
-LayoutProblem::LayoutProblem(Block &body, const analysis::IndexedGraph &graph)
-    : layouts(body), graph(graph) {
+static void insert(Moved &moved, TransposeOp transpose) {
+  moved.insert({transpose.getX(), transpose.getPermAttr()});
+}
+
+static layout::Cost costOf(const Moved &moved) {
+  layout::Cost sum = 0;
+  for (auto [value, perm] : moved)
+    sum = std::min(layout::kForbidden, sum + costOfMoving(value));
+  return sum;
+}
+
+LayoutProblem::LayoutProblem(Layouts known, const analysis::IndexedGraph &graph)
+    : layouts(std::move(known)), graph(graph) {
   addValues();
   addOperations();
   for (uint32_t argument : llvm::seq(graph.argumentCount()))
@@ -225,42 +95,44 @@ LayoutProblem::LayoutProblem(Block &body, const analysis::IndexedGraph &graph)
     demand(output, 0);
 }
 
-/// What is not known counts as one element.
-static layout::Cost bytesOf(Value value) {
+/// What it costs to keep a value in both layouts.
+static layout::Cost costOfBoth(Value value, unsigned a, unsigned b) {
   auto type = cast<RankedTensorType>(value.getType());
-  Type element = type.getElementType();
-  int64_t count = element.isIntOrFloat()
-                      ? std::max(1u, element.getIntOrFloatBitWidth() / 8)
-                      : 1;
-  for (int64_t extent : type.getShape())
-    if (!ShapedType::isDynamic(extent) &&
-        llvm::MulOverflow(count, std::max<int64_t>(extent, 1), count))
-      return layout::kForbidden;
-  return std::min(count, layout::kForbidden);
+  if (a == 0 && b == kBlocked && hasNoSpace(type.getShape()))
+    return 1; // Nothing moves.
+  return costOfMoving(value);
 }
 
 void LayoutProblem::addValues() {
   for (uint32_t id : llvm::seq(graph.entryCount())) {
     Value value = graph.entry(id);
     kept.emplace_back();
-    auto count = static_cast<unsigned>(layouts.of(rankOf(value)).size());
-    if (count < 2) {
+    SmallVector<unsigned> own = layouts.of(value);
+    if (own.size() < 2) {
       valueNodes.push_back(kNone);
       continue;
     }
     valueNodes.push_back(static_cast<uint32_t>(problem.nodes.size()));
     std::vector<layout::Cost> costs;
-    for (unsigned a = 0; a < count; ++a) {
+    for (unsigned a : own) {
       kept.back().push_back({{a}});
       costs.push_back(0);
     }
-    for (unsigned a = 0; a < count; ++a)
-      for (unsigned b = a + 1; b < count; ++b) {
-        kept.back().push_back({{a, b}});
-        costs.push_back(bytesOf(value));
+    for (unsigned a = 0; a < own.size(); ++a)
+      for (unsigned b = a + 1; b < own.size(); ++b) {
+        kept.back().push_back({{own[a], own[b]}});
+        costs.push_back(costOfBoth(value, own[a], own[b]));
       }
     problem.nodes.push_back(std::move(costs));
   }
+}
+
+layout::Cost LayoutProblem::costOfRowMajor() const {
+  layout::Cost sum = 0;
+  for (auto [node, own] : llvm::zip_equal(opNodes, forms))
+    if (node != kNone && own.front().layout == 0)
+      sum = std::min(layout::kForbidden, sum + own.front().cost);
+  return sum;
 }
 
 void LayoutProblem::demand(uint32_t value, unsigned layout) {
@@ -297,15 +169,10 @@ void LayoutProblem::addOperations() {
       opNodes.back() = static_cast<uint32_t>(problem.nodes.size());
       std::vector<layout::Cost> costs;
       for (const Form &form : forms.back()) {
-        // Row-major among equals; operands of lower rank are moved, too.
-        layout::Cost cost = form.layout != 0;
+        layout::Cost cost = form.cost;
         if (isMoving && !isView(transpose, form, layouts))
-          cost = std::min(layout::kForbidden, cost + bytesOf(transpose.getX()));
-        for (auto [k, operand] : llvm::enumerate(op->getOperands()))
-          if (form.change && isData(op, k) && rankOf(operand) > 0 &&
-              rankOf(operand) < rankOf(op->getResult(0)) &&
-              !getConstantElements(operand))
-            cost = std::min(layout::kForbidden, cost + bytesOf(operand));
+          cost = std::min(layout::kForbidden,
+                          cost + costOfMoving(transpose.getX()));
         costs.push_back(cost);
       }
       problem.nodes.push_back(std::move(costs));
@@ -339,13 +206,20 @@ class Rewrite {
 public:
   explicit Rewrite(LayoutProblem &decided, ArrayRef<uint32_t> choices)
       : decided(decided), choices(choices) {}
-  void run(Block &body);
+  LogicalResult run(Block &body);
+
+  /// Values that went into blocks or out of them, and convolutions in blocks.
+  unsigned blocked = 0, convolutions = 0;
+  layout::Cost blockedBytes = 0;
 
 private:
-  /// `value` in a layout of its rank: as it was made, or transposed once.
+  /// `value` in a layout of its rank: as it was made, or moved once.
   Value get(Value value, unsigned layout);
+  Value move(Value kept, int64_t rank, unsigned from, unsigned to,
+             Operation *maker);
   Value getOperand(OpOperand &operand, const Form &form, int64_t rank);
-  void build(Operation *op, const Form &form);
+  LogicalResult build(Operation *op, const Form &form);
+  LogicalResult setResults(Operation *op, Operation *built, const Form &form);
 
   LayoutProblem &decided;
   ArrayRef<uint32_t> choices;
@@ -354,7 +228,100 @@ private:
   DenseMap<std::pair<Value, unsigned>, Value> moved;
 };
 
+/// Builds what moves a value, placed as `model` is, if any.
+class Mover {
+public:
+  Mover(OpBuilder &builder, Location loc, Operation *model)
+      : builder(builder), loc(loc), model(model) {}
+  Value transpose(Value value, ArrayRef<int64_t> perm);
+  Value reshape(Value value, ArrayRef<int64_t> shape);
+  /// N, C, D1..Dn, in the order `p`, in blocks; and back.
+  Value block(Value value, ArrayRef<int64_t> p, int64_t size);
+  Value unblock(Value value, ArrayRef<int64_t> p);
+
+private:
+  Value placed(Operation *op) {
+    if (model)
+      copyPlacement(model, op);
+    return op->getResult(0);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  Operation *model;
+};
+
 } // namespace
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static SmallVector<int64_t> identityOf(int64_t rank) {
+  return llvm::to_vector(llvm::seq(rank));
+}
+
+Value Mover::transpose(Value value, ArrayRef<int64_t> perm) {
+  return placed(TransposeOp::create(builder, loc, value, perm));
+}
+
+Value Mover::reshape(Value value, ArrayRef<int64_t> shape) {
+  if (shapeOf(value) == shape)
+    return value;
+  Value list =
+      ConstantOp::create(builder, loc, makeInts(builder.getContext(), shape));
+  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
+  return placed(ReshapeOp::create(builder, loc, type, value, list,
+                                  /*allowzero=*/false));
+}
+
+/// How the dimensions in the order `p`, that of channels in two, are permuted
+/// to those of blocks.
+static SmallVector<int64_t> permutationToBlocks(ArrayRef<int64_t> p) {
+  SmallVector<int64_t> at = invertPermutationVector(p);
+  int64_t channels = at[1];
+  for (int64_t &position : at)
+    position += position > channels;
+  at.push_back(channels + 1);
+  return at;
+}
+
+Value Mover::block(Value value, ArrayRef<int64_t> p, int64_t size) {
+  SmallVector<int64_t> perm = permutationToBlocks(p), split(shapeOf(value));
+  int64_t channels = perm[1];
+  split[channels] /= size;
+  split.insert(split.begin() + channels + 1, size);
+  if (isIdentityPermutation(p) && hasNoSpace(shapeOf(value)))
+    return reshape(value, applyPermutation(split, perm));
+  return transpose(reshape(value, split), perm);
+}
+
+Value Mover::unblock(Value value, ArrayRef<int64_t> p) {
+  SmallVector<int64_t> perm = permutationToBlocks(p), joined(shapeOf(value));
+  joined[1] *= joined.pop_back_val();
+  bool isInOrder = isIdentityPermutation(p) && hasNoSpace(joined);
+  if (!isInOrder)
+    value = transpose(value, invertPermutationVector(perm));
+  return reshape(value, applyPermutation(joined, p));
+}
+
+Value Rewrite::move(Value kept, int64_t rank, unsigned from, unsigned to,
+                    Operation *maker) {
+  OpBuilder builder(kept.getContext());
+  builder.setInsertionPointAfterValue(kept);
+  Mover mover(builder, kept.getLoc(), maker);
+  auto permutationOf = [&](unsigned layout) {
+    return layout == 0 ? Permutation(identityOf(rank))
+                       : decided.layouts.of(rank)[layout];
+  };
+  if (to == kBlocked)
+    return mover.block(kept, permutationOf(from), decided.layouts.block());
+  if (from == kBlocked)
+    return mover.unblock(kept, permutationOf(to));
+  return mover.transpose(
+      kept, applyPermutation(invertPermutationVector(permutationOf(from)),
+                             permutationOf(to)));
+}
 
 Value Rewrite::get(Value value, unsigned layout) {
   auto [from, kept] = made.lookup_or(value, std::pair(0u, value));
@@ -363,46 +330,83 @@ Value Rewrite::get(Value value, unsigned layout) {
   Value &result = moved[{value, layout}];
   if (result)
     return result;
-  ArrayRef<Permutation> known = decided.layouts.of(rankOf(value));
-  OpBuilder builder(value.getContext());
-  builder.setInsertionPointAfterValue(kept);
-  Operation *transpose = TransposeOp::create(
-      builder, value.getLoc(), kept,
-      applyPermutation(invertPermutationVector(known[from]), known[layout]));
-  if (Operation *maker = value.getDefiningOp())
-    copyPlacement(maker, transpose);
-  return result = transpose->getResult(0);
+  if (std::max(from, layout) == kBlocked && !getConstantElements(value) &&
+      (std::min(from, layout) != 0 || !hasNoSpace(shapeOf(value)))) {
+    ++blocked;
+    blockedBytes += costOfMoving(value) / 2;
+  }
+  return result = move(kept, rankOf(value), from, layout,
+                       value.getDefiningOp());
 }
 
-/// Operands of lower rank broadcast as they did, before dimensions move.
+/// Operands of lower rank, or that come into blocks for this operation only,
+/// broadcast as they did before dimensions move.
 Value Rewrite::getOperand(OpOperand &operand, const Form &form, int64_t rank) {
   Operation *op = operand.getOwner();
   unsigned k = operand.getOperandNumber();
   Value value = get(operand.get(), form.operands[k]);
-  int64_t own = rankOf(value);
-  if (!form.change || !isData(op, k) || own < 1 || own == rank)
+  int64_t own = rankOf(operand.get());
+  bool isLower = form.blockedRank > 0 ? form.operands[k] != kBlocked
+                                      : own != rank;
+  // A convolution takes its image in blocks or as it is.
+  if (!form.change || !isData(op, k) || own < 1 || !isLower || isa<ConvOp>(op))
     return value;
   OpBuilder builder(op);
-  SmallVector<int64_t> leading =
-      llvm::to_vector(llvm::seq<int64_t>(rank - own));
-  Value axes = ConstantOp::create(builder, op->getLoc(),
-                                  makeInts(builder.getContext(), leading));
-  Operation *wide = UnsqueezeOp::create(builder, op->getLoc(), value, axes);
-  copyPlacement(op, wide);
-  Operation *transpose =
-      TransposeOp::create(builder, op->getLoc(), wide->getResult(0),
-                          decided.layouts.of(rank)[form.layout]);
-  copyPlacement(op, transpose);
-  return transpose->getResult(0);
+  Mover mover(builder, op->getLoc(), op);
+  if (form.blockedRank == 0) {
+    SmallVector<int64_t> leading = identityOf(rank - own);
+    Value axes = ConstantOp::create(builder, op->getLoc(),
+                                    makeInts(builder.getContext(), leading));
+    Operation *wide = UnsqueezeOp::create(builder, op->getLoc(), value, axes);
+    copyPlacement(op, wide);
+    return mover.transpose(wide->getResult(0),
+                           decided.layouts.of(rank)[form.layout]);
+  }
+  SmallVector<int64_t> shape(form.blockedRank - own, 1);
+  llvm::append_range(shape, shapeOf(value));
+  if (shape[1] != 1)
+    return mover.block(mover.reshape(value, shape),
+                       identityOf(form.blockedRank), decided.layouts.block());
+  shape.push_back(1);
+  return mover.reshape(value, shape);
 }
 
-void Rewrite::build(Operation *op, const Form &form) {
+/// Types of what `op` became, and where its results are then.
+LogicalResult Rewrite::setResults(Operation *op, Operation *built,
+                                  const Form &form) {
+  SmallVector<Type> types;
+  if (form.blockedRank > 0) {
+    if (failed(inferTypes(built->getName().getStringRef(), built->getContext(),
+                          built->getLoc(), built->getOperands(),
+                          built->getAttrDictionary(), built->getNumResults(),
+                          types)))
+      return failure();
+  } else {
+    for (Value result : op->getResults()) {
+      auto type = cast<RankedTensorType>(result.getType());
+      types.push_back(type.clone(applyPermutation(
+          type.getShape(), decided.layouts.of(type.getRank())[form.layout])));
+    }
+  }
+  OpBuilder builder(op);
+  for (auto [result, now, type] :
+       llvm::zip_equal(op->getResults(), built->getResults(), types)) {
+    now.setType(type);
+    Value value = now;
+    if (form.layout == 0)
+      value = Mover(builder, op->getLoc(), op).reshape(now, shapeOf(result));
+    made[result] = {form.layout, value};
+  }
+  return success();
+}
+
+LogicalResult Rewrite::build(Operation *op, const Form &form) {
   auto transpose = dyn_cast<TransposeOp>(op);
   if (transpose && hasRank(transpose) &&
       isView(transpose, form, decided.layouts)) {
     made[transpose.getY()] = {form.layout,
                               get(transpose.getX(), form.operands[0])};
-    return;
+    return success();
   }
   int64_t rank = op->getNumResults() ? rankOf(op->getResult(0)) : -1;
   SmallVector<Value> operands;
@@ -410,8 +414,9 @@ void Rewrite::build(Operation *op, const Form &form) {
     operands.push_back(getOperand(operand, form, rank));
   if (!form.change) {
     op->setOperands(operands);
-    return;
+    return success();
   }
+  convolutions += isa<ConvOp>(op);
   OpBuilder builder(op);
   for (auto &[k, value] : form.change->constants)
     operands[k] = ConstantOp::create(builder, op->getLoc(), value);
@@ -419,16 +424,10 @@ void Rewrite::build(Operation *op, const Form &form) {
   built->setOperands(operands);
   for (NamedAttribute attribute : form.change->attributes)
     built->setAttr(attribute.getName(), attribute.getValue());
-  for (auto [result, now] :
-       llvm::zip_equal(op->getResults(), built->getResults())) {
-    auto type = cast<RankedTensorType>(result.getType());
-    now.setType(type.clone(applyPermutation(
-        type.getShape(), decided.layouts.of(rank)[form.layout])));
-    made[result] = {form.layout, now};
-  }
+  return setResults(op, built, form);
 }
 
-void Rewrite::run(Block &body) {
+LogicalResult Rewrite::run(Block &body) {
   const analysis::IndexedGraph &graph = decided.graph;
   for (uint32_t id : llvm::seq(graph.nodeCount())) {
     Operation *op = graph.node(id);
@@ -438,14 +437,16 @@ void Rewrite::run(Block &body) {
           use.set(get(use.get(), 0));
     });
     uint32_t node = decided.opNodes[id];
-    build(op,
-          decided.forms[id][node == LayoutProblem::kNone ? 0 : choices[node]]);
+    uint32_t choice = node == LayoutProblem::kNone ? 0 : choices[node];
+    if (failed(build(op, decided.forms[id][choice])))
+      return failure();
   }
   for (OpOperand &use : body.getTerminator()->getOpOperands())
     use.set(get(use.get(), 0));
   for (uint32_t id = graph.nodeCount(); id-- > 0;)
     if (isOpTriviallyDead(graph.node(id)))
       graph.node(id)->erase();
+  return success();
 }
 
 static Moved findMoved(Block &body) {
@@ -456,46 +457,74 @@ static Moved findMoved(Block &body) {
   return moved;
 }
 
-static layout::Cost bytesOf(const Moved &moved) {
-  layout::Cost sum = 0;
-  for (auto [value, perm] : moved)
-    sum = std::min(layout::kForbidden, sum + bytesOf(value));
-  return sum;
-}
-
 namespace {
 
 struct AlterLayout : graph::impl::AlterLayoutPassBase<AlterLayout> {
+  using AlterLayoutPassBase::AlterLayoutPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    if (channelBlock >= 0)
+      return success();
+    return emitError(
+               UnknownLoc::get(context),
+               "graph-alter-layout: expected at least 0 channels of a block, "
+               "got ")
+           << channelBlock.getValue();
+  }
+
   void runOnOperation() override;
 };
 
 } // namespace
+
+static void remarkTransposes(func::FuncOp function, const Moved &before,
+                             layout::Cost bytes) {
+  Moved left = findMoved(function.front());
+  remark::passed(
+      function.getLoc(),
+      remark::RemarkOpts::name("AlterLayout").category("graph-alter-layout"))
+      << remark::add("transposes of {0} values, {1} bytes, became {2}, {3} "
+                     "bytes",
+                     before.size(), bytes, left.size(), costOf(left) / 2);
+}
+
+static void remarkBlocks(func::FuncOp function, const Rewrite &rewrite,
+                         int64_t block) {
+  remark::passed(
+      function.getLoc(),
+      remark::RemarkOpts::name("AlterLayout").category("graph-alter-layout"))
+      << remark::add("{0} convolutions compute in blocks of {1} channels; {2} "
+                     "values, {3} bytes, go into blocks or out of them",
+                     rewrite.convolutions, block, rewrite.blocked,
+                     rewrite.blockedBytes);
+}
 
 void AlterLayout::runOnOperation() {
   func::FuncOp function = getOperation();
   if (!function.getBody().hasOneBlock())
     return;
   Block &body = function.front();
+  Layouts layouts(body, channelBlock, isStrict);
   Moved moved = findMoved(body);
-  if (moved.empty())
+  if (moved.empty() && layouts.block() == 0)
     return;
-  layout::Cost before = bytesOf(moved);
+  layout::Cost before = costOf(moved);
   analysis::IndexedGraph graph(body);
-  LayoutProblem decided(body, graph);
+  LayoutProblem decided(std::move(layouts), graph);
   layout::Solution solution =
       layout::solve(decided.problem, /*maxBranches=*/16);
   if (auto wrong = layout::validate(decided.problem, solution)) {
     function.emitError("layouts: ") << *wrong;
     return signalPassFailure();
   }
-  if (solution.cost >= before - bytesOf(decided.unavoidable))
+  if (solution.cost >=
+      before - costOf(decided.unavoidable) + decided.costOfRowMajor())
     return;
-  Rewrite(decided, solution.choices).run(body);
-  Moved left = findMoved(body);
-  remark::passed(
-      function.getLoc(),
-      remark::RemarkOpts::name("AlterLayout").category("graph-alter-layout"))
-      << remark::add("transposes of {0} values, {1} bytes, became {2}, {3} "
-                     "bytes",
-                     moved.size(), before, left.size(), bytesOf(left));
+  Rewrite rewrite(decided, solution.choices);
+  if (failed(rewrite.run(body)))
+    return signalPassFailure();
+  if (!moved.empty())
+    remarkTransposes(function, moved, before / 2);
+  if (rewrite.convolutions > 0)
+    remarkBlocks(function, rewrite, decided.layouts.block());
 }

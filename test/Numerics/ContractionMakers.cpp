@@ -40,11 +40,11 @@ static Value pickImage(Generator &g, int64_t minRank = 3, int64_t maxRank = 5) {
   Value x = g.pick([&](RankedTensorType type) {
     return isa<FloatType>(type.getElementType()) && type.getRank() >= minRank &&
            type.getRank() <= maxRank && type.getDimSize(1) > 0 &&
-           type.getDimSize(1) <= 17;
+           type.getDimSize(1) <= 32;
   });
   if (x)
     return x;
-  Shape shape{g.between(1, 2), g.oneOf<int64_t>({1, 2, 3, 4, 8})};
+  Shape shape{g.between(1, 2), g.oneOf<int64_t>({1, 2, 3, 4, 8, 16})};
   int64_t rank =
       std::max(minRank, std::min<int64_t>(maxRank, g.chance(75) ? 4 : 3));
   while (static_cast<int64_t>(shape.size()) < rank)
@@ -83,6 +83,8 @@ static void makeConv(Generator &g) {
   if (channels % 2 == 0 && g.chance(15))
     group = 2;
   int64_t kernels = group * g.oneOf<int64_t>({1, 2, 3, 4});
+  if (channels % 16 == 0 && g.chance(60)) // Channels that may be in blocks.
+    kernels = group == channels ? channels : g.oneOf<int64_t>({16, 32});
   Shape weights{kernels, channels / group}, strides, dilations, pads;
   for (int64_t i = 0; i < spatial; ++i) {
     weights.push_back(g.oneOf<int64_t>({1, 1, 2, 3, 3}));
@@ -106,6 +108,39 @@ static void makeConv(Generator &g) {
     attributes.push_back(g.list("pads", pads));
   if (Value y = g.makeOne("conv", operands, attributes))
     addEpilogue(g, y);
+}
+
+/// One whose result, and mostly its image, have their channels in blocks.
+static void makeBlockedConv(Generator &g) {
+  constexpr int64_t block = 16;
+  if (g.isDifferentiable) // It has no gradient.
+    return;
+  Type element = g.b.getF32Type();
+  bool isBlocked = g.chance(75);
+  int64_t channels = isBlocked ? block * g.between(1, 2) : g.between(1, 4);
+  int64_t kernels = block * g.between(1, 2);
+  int64_t group = channels == kernels && g.chance(30) ? channels : 1;
+  Shape image{g.between(1, 2), isBlocked ? channels / block : channels};
+  Shape weights{kernels, channels / group}, strides, pads;
+  for (int64_t i = g.between(1, 2); i > 0; --i) {
+    image.push_back(g.between(3, 9));
+    weights.push_back(g.oneOf<int64_t>({1, 3, 3}));
+    strides.push_back(g.oneOf<int64_t>({1, 1, 2}));
+    llvm::append_range(pads, Shape(2, g.below(2)));
+  }
+  if (isBlocked)
+    image.push_back(block);
+  SmallVector<Value> operands{g.fresh(image, element),
+                              g.fresh(weights, element, -1, 1)};
+  if (g.chance(50))
+    operands.push_back(g.fresh({kernels}, element));
+  Value y = g.makeOne("conv", operands,
+                      {g.num("group", group), g.list("strides", strides),
+                       g.list("pads", pads), g.num("channel_block", block)});
+  if (y && g.chance(40))
+    y = g.makeOne("add", {y, g.fresh(g.typeOf(y).getShape(), element)});
+  if (y && g.chance(40))
+    g.make("relu", {y});
 }
 
 static void makeConvTranspose(Generator &g) {
@@ -274,9 +309,9 @@ static void makeRecurrent(Generator &g) {
 
 ArrayRef<WeightedMaker> dlc::test::contractionMakers() {
   static constexpr WeightedMaker makers[] = {
-      {9, makeMatmul},      {9, makeConv},      {3, makeConvTranspose},
-      {1, makeDeformConv},  {2, makeEinsum},    {4, makeNorm},
-      {3, makeChannelNorm}, {2, makeAttention}, {3, makeStandardized},
-      {2, makeRecurrent}};
+      {9, makeMatmul},        {9, makeConv},       {3, makeBlockedConv},
+      {3, makeConvTranspose}, {1, makeDeformConv}, {2, makeEinsum},
+      {4, makeNorm},          {3, makeChannelNorm}, {2, makeAttention},
+      {3, makeStandardized},  {2, makeRecurrent}};
   return makers;
 }

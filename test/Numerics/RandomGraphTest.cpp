@@ -51,6 +51,7 @@ std::vector<std::string> pipelines(func::FuncOp function) {
   std::vector<std::string> pipelines = {
       "canonicalize", "cse", "func.func(graph-gradient,graph-recompute)",
       "func.func(graph-recompute{budget=1})",
+      "func.func(graph-alter-layout{channel-block=16})",
       "func.func(graph-place-devices{groups=head=cpu:1},graph-insert-copies)"};
   for (const auto &[name, anchor] : graphPasses()) {
     if (name == "graph-split-gradient") {

@@ -42,7 +42,7 @@ enum class FusionKind {
 
 llvm::StringRef stringifyFusionKind(FusionKind kind);
 
-/// What changes of an operation whose dimensions are permuted.
+/// What changes of an operation whose dimensions are permuted or blocked.
 struct PermutedOp {
   llvm::SmallVector<mlir::NamedAttribute> attributes; ///< The new values.
   /// Operands, by number, that are constants then.
@@ -72,6 +72,10 @@ std::optional<PermutedOp> permuteAxis(mlir::Operation *op,
 /// The same where an operand lists dimensions; nullopt unless they are known.
 std::optional<PermutedOp> permuteAxes(mlir::OpOperand &axes,
                                       llvm::ArrayRef<int64_t> perm);
+/// `LayoutOpInterface::block` of a reduction; nullopt unless its axes are known
+/// and none is that of channels. Without `keepdims` they must be all but that
+/// and the first.
+std::optional<PermutedOp> blockReduction(mlir::OpOperand &axes, bool keepdims);
 } // namespace detail
 
 /// Marks operations that a Reference kernel defines; checks their types.

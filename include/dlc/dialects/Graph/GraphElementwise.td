@@ -16,6 +16,8 @@ class Graph_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     // The same of any order: operands broadcast before their dimensions move.
     std::optional<::dlc::graph::PermutedOp>
     permute(::llvm::ArrayRef<int64_t>) { return ::dlc::graph::PermutedOp(); }
+    std::optional<::dlc::graph::PermutedOp>
+    block(int64_t) { return ::dlc::graph::PermutedOp(); }
   }];
 }
 

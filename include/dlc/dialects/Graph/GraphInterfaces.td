@@ -158,17 +158,26 @@ def InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {
 def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
   let cppNamespace = "::dlc::graph";
   let description = [{
-    Operations that can compute with their dimensions in another order. Results
-    and operands of their rank are in that order then, but for parameters
-    (`isParameter`); operands of lower rank get leading dimensions of extent 1
-    first.
+    Operations that can compute with their dimensions in another order, or with
+    channels in blocks. In another order are then results and operands of their
+    rank, but for parameters (`isParameter`); operands of lower rank get leading
+    dimensions of extent 1 first.
   }];
   let methods = [InterfaceMethod<[{
       What else changes when dimension `i` is dimension `perm[i]` of what it is
       now; nullopt when it cannot be.
     }],
     "std::optional<::dlc::graph::PermutedOp>", "permute",
-    (ins "::llvm::ArrayRef<int64_t>":$perm)>];
+    (ins "::llvm::ArrayRef<int64_t>":$perm)>,
+    InterfaceMethod<[{
+      What else changes when channels come in blocks of `size`: operands (but
+      parameters) and results are N, C/size, D1..Dn, size, where they were N, C,
+      D1..Dn; operands that broadcast along channels are N, 1, D1..Dn, 1, and
+      those of lower rank get leading dimensions first. A result N, C that lacks
+      the other dimensions is N, C/size, size then. Nullopt when it cannot be.
+    }],
+    "std::optional<::dlc::graph::PermutedOp>", "block",
+    (ins "int64_t":$size), "", "return std::nullopt;">];
 }
 
 def ShapeValueOpInterface : OpInterface<"ShapeValueOpInterface"> {

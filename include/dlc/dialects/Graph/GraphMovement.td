@@ -200,7 +200,7 @@ def TileOp : Graph_Op<"tile", "Movement", [
 
 def ConcatOp : Graph_Op<"concat", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<LayoutOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let methods = "bool isParameter(unsigned) { return false; }";
@@ -225,7 +225,7 @@ def ConcatOp : Graph_Op<"concat", "Movement", [
 
 def SplitOp : Graph_Op<"split", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<LayoutOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let selects = 1;
   let summary = "Parts of a tensor";
@@ -251,7 +251,7 @@ def SplitOp : Graph_Op<"split", "Movement", [
 
 def SliceOp : Graph_Op<"slice", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<LayoutOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let selects = 1;
@@ -281,7 +281,7 @@ def SliceOp : Graph_Op<"slice", "Movement", [
 
 def PadOp : Graph_Op<"pad", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<LayoutOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let summary = "Elements around a tensor";
   let description = [{

@@ -34,6 +34,7 @@ def MaxPoolOp : Graph_PoolOp<"max_pool", Graph_NumberTensor,
     "The largest element of each window; padding does not count.  With "
     "`ceil_mode` a last window may begin inside the padded input and reach "
     "beyond it.", [DeclareOpInterfaceMethods<GradientOpInterface>,
+                   DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
                    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let arguments = (ins Graph_NumberTensor:$x,
                        DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,
@@ -47,6 +48,7 @@ def AvgPoolOp : Graph_PoolOp<"avg_pool", Graph_FloatTensor,
     "`count_include_pad`, else not at all.",
     [DeclareOpInterfaceMethods<DecomposeOpInterface>,
      DeclareOpInterfaceMethods<GradientOpInterface>,
+     DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
      DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let arguments = (ins Graph_FloatTensor:$x,
                        DenseI64ArrayAttr:$kernel_shape, Graph_Ints:$strides,

@@ -19,6 +19,12 @@ class Graph_ReduceOp<string mnemonic, Type tensor, string meaning,
         return ::dlc::graph::PermutedOp();
       return ::dlc::graph::detail::permuteAxes(getAxesMutable()[0], perm);
     }
+    std::optional<::dlc::graph::PermutedOp> block(int64_t) {
+      if (!getAxes())
+        return std::nullopt;
+      return ::dlc::graph::detail::blockReduction(getAxesMutable()[0],
+                                                  getKeepdims());
+    }
   }];
   let summary = meaning;
   let description = details # " Reduces the dimensions in `axes`, all of them "

@@ -8,7 +8,8 @@
 include "dlc/dialects/Graph/GraphBase.td"
 
 def ResizeOp : Graph_Op<"resize", "Opaque", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>]> {
   let summary = "Resampling to another size";
   let description = [{
     Interpolates `x` to the extents `sizes`, or `scales` times its own, along

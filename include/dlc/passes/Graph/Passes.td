@@ -289,7 +289,7 @@ def SimplifyInferencePass
 }
 
 def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
-  let summary = "Keep values in the order of dimensions that moves least";
+  let summary = "Keep values in the layouts that cost least";
   let description = [{
     Requires: inferred types (`graph-infer-types`), a function of one block.
     Ensures: operations that can compute in any order of their dimensions
@@ -300,6 +300,9 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     kept in two layouts at most, and of a rank there are four; where nothing is
     gained, all stays as it is. Constants may be transposed and are to be folded
     after.
+    With `channel-block` b, f32 values N, C, D1..Dn of static shape may also be
+    kept as N, C/b, D1..Dn, b: where a library computes convolutions faster so,
+    by its own model, and that is worth what goes into blocks and out of them.
     Cost: O(n) for n operands where those of one value are few.
 
     ```mlir
@@ -311,6 +314,13 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::dlc::graph::GraphDialect"];
+  let options = [
+    Option<"channelBlock", "channel-block", "int64_t", /*default=*/"0",
+           "Channels of a block; 0 keeps channels as they are">,
+    Option<"isStrict", "strict", "bool", /*default=*/"false",
+           "Compare convolutions by sums of products as they are defined, by no "
+           "other algorithm">,
+  ];
 }
 
 def SplitGradientPass : Pass<"graph-split-gradient", "::mlir::func::FuncOp"> {

@@ -45,6 +45,9 @@ public:
 struct KernelCost {
   uint64_t flops = 0; ///< A multiply-add counts as two.
   uint64_t bytes = 0; ///< Each operand once.
+  /// What else takes time, in flops that take as long: operands that are
+  /// rearranged, sums that are loaded and stored.
+  uint64_t overhead = 0;
 };
 
 /// Modelled time of one thread: 100 flops or 10 bytes in a nanosecond. It
@@ -52,7 +55,7 @@ struct KernelCost {
 /// near enough.
 constexpr uint64_t nanosecondsOf(const KernelCost &cost) {
   uint64_t flops = cost.flops / 100, bytes = cost.bytes / 10;
-  return flops < bytes ? bytes : flops;
+  return (flops < bytes ? bytes : flops) + cost.overhead / 100;
 }
 
 /// One entry of a library. All members are safe to call from any thread.

@@ -31,6 +31,17 @@ kernel.func @direct(%x: tensor<1x512x9x9xf32>, %w: tensor<512x512x3x3xf32> {kern
   kernel.return %0 : tensor<1x512x7x7xf32>
 }
 
+// The image, the residual and the result in blocks of channels.
+// CHECK: kernel.library @blocked "cpu.conv" {activation = "relu", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 32, 16, 1, 1>, packed_w = 1 : i64}
+// CHECK-SAME: inPlace([3, 0])
+// CHECK-SAME: (tensor<1x1x8x8x16xf32>, tensor<{{.*}}xf32>, none, tensor<1x2x8x8x16xf32>) -> tensor<1x2x8x8x16xf32>
+kernel.func @blocked(%x: tensor<1x1x8x8x16xf32>, %w: tensor<32x16x1x1xf32> {kernel.constant}, %r: tensor<1x2x8x8x16xf32>) -> tensor<1x2x8x8x16xf32> {
+  %0 = graph.conv %x, %w {channel_block = 16 : i64} : (tensor<1x1x8x8x16xf32>, tensor<32x16x1x1xf32>) -> tensor<1x2x8x8x16xf32>
+  %1 = graph.add %0, %r : tensor<1x2x8x8x16xf32>
+  %2 = graph.relu %1 : tensor<1x2x8x8x16xf32>
+  kernel.return %2 : tensor<1x2x8x8x16xf32>
+}
+
 // Weights that are not known are not packed.
 // CHECK: kernel.library @matmul "cpu.matmul" {activation = "gelu"}
 // CHECK-SAME: (tensor<4x16xf32>, tensor<16x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -78,6 +89,14 @@ func.func @calls(%x: tensor<1x16x8x8xf32>, %r: tensor<1x32x8x8xf32>) -> (tensor<
   %0 = kernel.call @conv(%x, %w, %r) : (tensor<1x16x8x8xf32>, tensor<32x16x1x1xf32>, tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
   %1 = kernel.call @conv(%x, %w, %0) : (tensor<1x16x8x8xf32>, tensor<32x16x1x1xf32>, tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
   return %0, %1 : tensor<1x32x8x8xf32>, tensor<1x32x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @blocks
+func.func @blocks(%x: tensor<1x1x8x8x16xf32>, %r: tensor<1x2x8x8x16xf32>) -> tensor<1x2x8x8x16xf32> {
+  // CHECK: kernel.call @blocked(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
+  %w = graph.constant dense<0.5> : tensor<32x16x1x1xf32>
+  %0 = kernel.call @blocked(%x, %w, %r) : (tensor<1x1x8x8x16xf32>, tensor<32x16x1x1xf32>, tensor<1x2x8x8x16xf32>) -> tensor<1x2x8x8x16xf32>
+  return %0 : tensor<1x2x8x8x16xf32>
 }
 
 // CHECK-LABEL: func.func @products

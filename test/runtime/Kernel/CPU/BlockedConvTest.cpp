@@ -363,3 +363,24 @@ TEST(BlockedConvTest, RefusesCalls) {
   c.in = {1, 30000}, c.kernel = {1, 1}, c.channels = 1;
   refuse(c, Blocks::Output, nothing, "that fit in 112 KiB");
 }
+
+TEST(BlockedConvTest, Cost) {
+  auto overheadOf = [](const Call &call) {
+    return lookupLibraryEntry("cpu.conv")->cost(call.view()).overhead;
+  };
+  Call plain = makeCall({1, 32, {5, 6}, 16, {3, 3}});
+  Call output = plain, all = plain;
+  makeBlocked(output, Blocks::Output);
+  makeBlocked(all, Blocks::All);
+  constexpr uint64_t outputs = 16 * 3 * 4, flops = 2 * outputs * 32 * 9;
+  EXPECT_EQ(overheadOf(all), 12 * outputs);
+  EXPECT_EQ(overheadOf(output), 12 * outputs + flops / 8);
+  EXPECT_EQ(overheadOf(plain), flops / 6);
+  Call winograd = all;
+  makeWinograd(winograd);
+  EXPECT_EQ(overheadOf(winograd), 0u);
+  // Depthwise convolutions take what their memory takes.
+  Call depthwise = makeCall(
+      {1, 16, {5, 6}, 16, {3, 3}, {}, {}, {}, /*group=*/16});
+  EXPECT_EQ(overheadOf(depthwise), 0u);
+}

@@ -262,6 +262,7 @@ TEST(ConvTest, Cost) {
   KernelCost cost = lookupLibraryEntry("cpu.conv")->cost(call.view());
   EXPECT_EQ(cost.flops, 2u * 2 * 8 * 3 * 4 * 2 * 9);
   EXPECT_EQ(cost.bytes, 4u * (2 * 4 * 30 + 8 * 2 * 9 + 8 + 2 * 8 * 12));
+  EXPECT_EQ(cost.overhead, cost.flops / 6);
 }
 
 namespace {

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "LayoutForms.h"
+
+#include "dlc/dialects/Graph/Plain.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::graph;
+using planning::layout::kForbidden;
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+int64_t dlc::graph::rankOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? type.getRank() : -1;
+}
+
+LayoutCost dlc::graph::costOfMoving(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType();
+  int64_t count = element.isIntOrFloat()
+                      ? std::max(1u, element.getIntOrFloatBitWidth() / 8)
+                      : 1;
+  for (int64_t extent : type.getShape())
+    if (!ShapedType::isDynamic(extent) &&
+        llvm::MulOverflow(count, std::max<int64_t>(extent, 1), count))
+      return kForbidden;
+  // Each byte is read and written.
+  return count < kForbidden / 2 ? 2 * count : kForbidden;
+}
+
+Layouts::Layouts(Block &body, int64_t block, bool isStrict) {
+  addPermutations(body);
+  if (block > 0)
+    addConvolutions(body, block, isStrict);
+}
+
+void Layouts::addPermutations(Block &body) {
+  for (auto transpose : body.getOps<TransposeOp>()) {
+    ArrayRef<int64_t> perm = transpose.getPerm();
+    SmallVector<Permutation> &known = byRank[static_cast<int64_t>(perm.size())];
+    if (known.empty())
+      known.push_back(llvm::to_vector(
+          llvm::seq<int64_t>(static_cast<int64_t>(perm.size()))));
+    for (const Permutation &p :
+         {Permutation(perm), invertPermutationVector(perm)})
+      if (known.size() < kMostPermutations && !llvm::is_contained(known, p))
+        known.push_back(p);
+  }
+}
+
+void Layouts::addConvolutions(Block &body, int64_t block, bool isStrict) {
+  for (auto conv : body.getOps<ConvOp>()) {
+    SmallVector<ConvForm> forms = formsOf(conv, block, isStrict);
+    LayoutCost plain = forms.front().cost;
+    if (llvm::any_of(forms, [&](const ConvForm &f) { return f.cost < plain; }))
+      blockSize = block;
+    convolutions[conv] = std::move(forms);
+  }
+}
+
+ArrayRef<Permutation> Layouts::of(int64_t rank) const {
+  auto at = byRank.find(rank);
+  return at == byRank.end() ? ArrayRef<Permutation>() : ArrayRef(at->second);
+}
+
+SmallVector<unsigned> Layouts::of(Value value) const {
+  auto count = static_cast<unsigned>(of(rankOf(value)).size());
+  auto numbers = llvm::to_vector(llvm::seq(std::max(1u, count)));
+  if (isBlockable(value))
+    numbers.push_back(kBlocked);
+  return numbers;
+}
+
+std::optional<unsigned> Layouts::find(ArrayRef<int64_t> p) const {
+  ArrayRef<Permutation> known = of(static_cast<int64_t>(p.size()));
+  const auto *at = llvm::find(known, Permutation(p));
+  if (at == known.end())
+    return std::nullopt;
+  return static_cast<unsigned>(at - known.begin());
+}
+
+bool Layouts::isBlockable(Value value) const {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return blockSize > 0 && type && type.hasStaticShape() &&
+         type.getRank() >= 3 && type.getElementType().isF32() &&
+         type.getNumElements() > 0 && type.getDimSize(1) % blockSize == 0;
+}
+
+ArrayRef<ConvForm> Layouts::of(ConvOp conv) const {
+  auto at = convolutions.find(conv);
+  return at == convolutions.end() ? ArrayRef<ConvForm>()
+                                  : ArrayRef(at->second);
+}
+
+//===----------------------------------------------------------------------===//
+// Transposes
+//===----------------------------------------------------------------------===//
+
+/// A transpose is nothing where its operand is in the right layout.
+static SmallVector<Form> transposeForms(TransposeOp transpose,
+                                        const Layouts &layouts) {
+  SmallVector<Form> forms;
+  for (auto [i, p] : llvm::enumerate(layouts.of(rankOf(transpose.getY()))))
+    if (auto from = layouts.find(applyPermutation(transpose.getPerm(), p)))
+      forms.push_back({static_cast<unsigned>(i), {*from}});
+  return forms;
+}
+
+bool dlc::graph::hasRank(TransposeOp transpose) {
+  return rankOf(transpose.getX()) >= 0 && rankOf(transpose.getY()) >= 0;
+}
+
+bool dlc::graph::isMoved(TransposeOp transpose) {
+  return hasRank(transpose) && !getConstantElements(transpose.getX());
+}
+
+bool dlc::graph::isView(TransposeOp transpose, const Form &form,
+                        const Layouts &layouts) {
+  ArrayRef<Permutation> known = layouts.of(rankOf(transpose.getY()));
+  return applyPermutation(transpose.getPerm(), known[form.layout]) ==
+         known[form.operands[0]];
+}
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+bool dlc::graph::isData(Operation *op, unsigned i) {
+  auto fusion = dyn_cast<FusionOpInterface>(op);
+  return !(fusion && fusion.isParameter(i));
+}
+
+static void addCost(Form &form, LayoutCost cost) {
+  form.cost = std::min(kForbidden, form.cost + cost);
+}
+
+/// Operands of lower rank are moved for each operation.
+static LayoutCost costOfOperands(Operation *op, int64_t rank) {
+  LayoutCost cost = 0;
+  for (auto [k, operand] : llvm::enumerate(op->getOperands()))
+    if (isData(op, k) && rankOf(operand) > 0 && rankOf(operand) < rank &&
+        !getConstantElements(operand))
+      cost = std::min(kForbidden, cost + costOfMoving(operand));
+  return cost;
+}
+
+/// Those with dimensions in another order.
+static void addPermuted(LayoutOpInterface op, const Layouts &layouts,
+                        SmallVector<Form> &forms) {
+  int64_t rank = op->getNumResults() ? rankOf(op->getResult(0)) : -1;
+  auto isOther = [&](Value y) { return rankOf(y) != rank; };
+  if (rank < 0 || llvm::any_of(op->getResults(), isOther))
+    return;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    int64_t own = rankOf(op->getOperand(i));
+    if (isData(op, i) && (own < 0 || own > rank))
+      return;
+  }
+  ArrayRef<Permutation> known = layouts.of(rank);
+  for (unsigned i = 1; i < known.size(); ++i) {
+    Form form;
+    form.layout = i;
+    form.change = op.permute(known[i]);
+    if (!form.change)
+      continue;
+    for (unsigned k = 0; k < op->getNumOperands(); ++k)
+      form.operands.push_back(
+          isData(op, k) && rankOf(op->getOperand(k)) == rank ? form.layout : 0);
+    addCost(form, 1 + costOfOperands(op, rank)); // Row-major among equals.
+    forms.push_back(std::move(form));
+  }
+}
+
+std::optional<int64_t> dlc::graph::channelsOf(Value value, int64_t rank) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || type.getRank() > rank)
+    return std::nullopt;
+  int64_t axis = 1 - (rank - type.getRank());
+  return axis < 0 ? 1 : type.getDimSize(axis);
+}
+
+bool dlc::graph::hasNoSpace(ArrayRef<int64_t> shape) {
+  return llvm::all_of(shape.drop_front(2),
+                      [](int64_t extent) { return extent == 1; });
+}
+
+/// Adds to `form`, which computes in blocks, the layout of one more operand and
+/// what it costs; false where it cannot be.
+static bool addOperand(Operation *op, unsigned k, const Layouts &layouts,
+                       Form &form) {
+  Value operand = op->getOperand(k);
+  bool isBlockable =
+      rankOf(operand) == form.blockedRank && layouts.isBlockable(operand);
+  bool isRead = isData(op, k) && rankOf(operand) != 0;
+  form.operands.push_back(isRead && isBlockable ? kBlocked : 0);
+  if (!isRead || isBlockable)
+    return true;
+  // It is brought into blocks where it is read.
+  auto channels = channelsOf(operand, form.blockedRank);
+  if (!channels || (*channels != 1 && *channels % layouts.block() != 0))
+    return false;
+  if (*channels != 1 && !getConstantElements(operand))
+    addCost(form, costOfMoving(operand));
+  return true;
+}
+
+/// That with channels in blocks.
+static void addBlocked(LayoutOpInterface op, const Layouts &layouts,
+                       SmallVector<Form> &forms) {
+  Form form;
+  for (Value operand : op->getOperands())
+    form.blockedRank = std::max(form.blockedRank, rankOf(operand));
+  if (form.blockedRank < 3 || op->getNumResults() == 0)
+    return;
+  // Reductions may give N, C, which has nothing to be in blocks.
+  bool isReduced = rankOf(op->getResult(0)) == 2;
+  auto isBlockable = [&](Value y) {
+    return rankOf(y) == form.blockedRank && layouts.isBlockable(y);
+  };
+  if (!isReduced && !llvm::all_of(op->getResults(), isBlockable))
+    return;
+  form.layout = isReduced ? 0 : kBlocked;
+  for (unsigned k = 0; k < op->getNumOperands(); ++k)
+    if (!addOperand(op, k, layouts, form))
+      return;
+  if (!llvm::is_contained(form.operands, kBlocked))
+    return;
+  form.change = op.block(layouts.block());
+  if (!form.change)
+    return;
+  // Blocks among equals: next to a convolution it becomes a part of that.
+  addCost(forms.front(), 1);
+  forms.push_back(std::move(form));
+}
+
+static SmallVector<Form> convForms(ConvOp conv, const Layouts &layouts) {
+  SmallVector<Form> forms;
+  Builder builder(conv.getContext());
+  for (const ConvForm &own : layouts.of(conv)) {
+    Form form;
+    form.operands.assign(conv->getNumOperands(), 0);
+    form.cost = own.cost;
+    if (own.isInputBlocked)
+      form.operands[0] = kBlocked;
+    if (own.isInputBlocked || own.isResultBlocked) {
+      form.blockedRank = rankOf(conv.getX());
+      form.change.emplace();
+      addCost(form, 1); // Row-major among equals.
+    }
+    if (own.isResultBlocked) {
+      form.layout = kBlocked;
+      form.change->attributes.push_back(
+          builder.getNamedAttr(conv.getChannelBlockAttrName(),
+                               builder.getI64IntegerAttr(layouts.block())));
+    }
+    forms.push_back(std::move(form));
+  }
+  return forms;
+}
+
+SmallVector<Form> dlc::graph::formsOf(Operation *op, const Layouts &layouts) {
+  SmallVector<Form> forms;
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    forms = transposeForms(transpose, layouts);
+  else if (auto conv = dyn_cast<ConvOp>(op); conv && layouts.block() > 0)
+    forms = convForms(conv, layouts);
+  // A transpose whose permutation is too many is like any other operation.
+  if (forms.empty() || forms.front().layout != 0)
+    forms.insert(forms.begin(),
+                 Form{0, SmallVector<unsigned>(op->getNumOperands(), 0)});
+  if (auto layout = dyn_cast<LayoutOpInterface>(op)) {
+    addPermuted(layout, layouts, forms);
+    if (layouts.block() > 0)
+      addBlocked(layout, layouts, forms);
+  }
+  return forms;
+}

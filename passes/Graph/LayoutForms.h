@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layouts that values may be kept in, and the forms that operations then
+// have. Private to graph-alter-layout.
+
+#ifndef DLC_PASSES_GRAPH_LAYOUTFORMS_H
+#define DLC_PASSES_GRAPH_LAYOUTFORMS_H
+
+#include "dlc/Planning/Layout/Layout.h"
+#include "dlc/dialects/Graph/GraphOps.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <map>
+#include <optional>
+
+namespace dlc::graph {
+
+/// A value in layout `p` is kept as `transpose(value, p)`.
+using Permutation = llvm::SmallVector<int64_t>;
+
+/// What a choice costs, in units of the time in which a byte moves.
+using LayoutCost = planning::layout::Cost;
+
+/// Each layout more is a choice more for every value; programs have two.
+inline constexpr unsigned kMostPermutations = 4;
+/// The number of the layout N, C/b, D1..Dn, b of a value N, C, D1..Dn; those
+/// below are permutations.
+inline constexpr unsigned kBlocked = kMostPermutations;
+
+/// The rank of a value, -1 where it has none or is no tensor.
+int64_t rankOf(mlir::Value value);
+
+/// What it costs to move a value of rank at least 0 to another layout. What is
+/// not known counts as one element.
+LayoutCost costOfMoving(mlir::Value value);
+
+/// What a convolution does with channels in blocks or without.
+struct ConvForm {
+  bool isInputBlocked = false, isResultBlocked = false;
+  LayoutCost cost = 0;
+};
+
+/// The forms of `conv` that a library computes, with blocks of `block`
+/// channels; the first is without blocks and always there. `isStrict` leaves
+/// out algorithms that are not sums of products as they are defined.
+llvm::SmallVector<ConvForm> formsOf(ConvOp conv, int64_t block, bool isStrict);
+
+/// The layouts that values may have: row-major, those that transposes lead to
+/// and from, and channels in blocks where a convolution gains by them.
+class Layouts {
+public:
+  /// `block` is 0 for none.
+  Layouts(mlir::Block &body, int64_t block, bool isStrict);
+
+  /// Permutations of a rank that has several, row-major first.
+  llvm::ArrayRef<Permutation> of(int64_t rank) const;
+  /// The numbers of the layouts of `value`.
+  llvm::SmallVector<unsigned> of(mlir::Value value) const;
+  /// The number of `p` among those of its rank.
+  std::optional<unsigned> find(llvm::ArrayRef<int64_t> p) const;
+
+  /// Channels of a block; 0 where nothing gains by blocks.
+  int64_t block() const { return blockSize; }
+  bool isBlockable(mlir::Value value) const;
+  llvm::ArrayRef<ConvForm> of(ConvOp conv) const;
+
+private:
+  void addPermutations(mlir::Block &body);
+  void addConvolutions(mlir::Block &body, int64_t block, bool isStrict);
+
+  std::map<int64_t, llvm::SmallVector<Permutation>> byRank;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ConvForm>> convolutions;
+  int64_t blockSize = 0;
+};
+
+/// What an operation does when its results are in one layout.
+struct Form {
+  unsigned layout = 0;                    ///< Of results.
+  llvm::SmallVector<unsigned> operands{}; ///< The layout of each operand.
+  std::optional<PermutedOp> change{};     ///< Nullopt: the operation stays.
+  /// Of the tensors that it computes in blocks, as they were; 0 without blocks.
+  int64_t blockedRank = 0;
+  LayoutCost cost = 0;
+};
+
+/// All forms of `op`, that of row-major tensors first.
+llvm::SmallVector<Form> formsOf(mlir::Operation *op, const Layouts &layouts);
+
+/// True if operand number `i` takes part in the order of dimensions.
+bool isData(mlir::Operation *op, unsigned i);
+
+/// True where both ends of a transpose have a rank.
+bool hasRank(TransposeOp transpose);
+/// What transposes that move elements move. Constants are transposed while
+/// compiling, and nothing is known of what has no rank.
+bool isMoved(TransposeOp transpose);
+/// True unless the transpose, which has a rank, moves elements in this form.
+bool isView(TransposeOp transpose, const Form &form, const Layouts &layouts);
+
+/// The extent of the dimension of channels of what broadcasts to a tensor of
+/// rank `rank`; nullopt if its shape is not known.
+std::optional<int64_t> channelsOf(mlir::Value value, int64_t rank);
+/// True where all dimensions behind that of channels are 1, so that blocks of
+/// channels have the elements in the same order.
+bool hasNoSpace(llvm::ArrayRef<int64_t> shape);
+
+} // namespace dlc::graph
+
+#endif // DLC_PASSES_GRAPH_LAYOUTFORMS_H
