@@ -27,8 +27,8 @@
  * DlcCompletion are addresses, of which null alone is refused. It is undefined,
  * as with free(), to use one after its dlc...Destroy (a run: after its function
  * has returned), to destroy it twice or while another thread uses it, and to
- * pass what no function of this header has returned. Completions may outlive their engine: they are refused then,
- * and still to be destroyed.
+ * pass what no function of this header has returned. Completions may outlive
+ * their engine: they are refused then, and still to be destroyed.
  */
 
 #ifndef DLC_C_ENGINE_H
