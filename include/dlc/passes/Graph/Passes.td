@@ -206,7 +206,8 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
   }];
   // Codegen's answer comes from converting a copy of the group.
   let dependentDialects = [
-    "::dlc::BaseDialect", "::dlc::kernel::KernelDialect", "::mlir::affine::AffineDialect",
+    "::dlc::BaseDialect", "::dlc::graph::GraphDialect",
+    "::dlc::kernel::KernelDialect", "::mlir::affine::AffineDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect"];
