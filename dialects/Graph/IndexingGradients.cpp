@@ -81,6 +81,27 @@ LogicalResult GatherNDOp::buildGradients(Gradients &gradients) {
   return success();
 }
 
+/// The second value is at the places that indices name, the first elsewhere.
+LogicalResult OneHotOp::buildGradients(Gradients &gradients) {
+  if (!hasStaticTypes(*this))
+    return failDynamic(gradients);
+  gradients.give(2, [&]() -> Value {
+    Formula f(gradients);
+    Value g = gradients.ofResult();
+    auto type = Formula::typeOf(getValues());
+    Value isNamed = OneHotOp::create(
+        f.builder, f.loc, g.getType(), getIndices(), getDepth(),
+        f.cast(f.ints({0, 1}), type.getElementType()), getAxis());
+    SmallVector<int64_t> all =
+        llvm::to_vector(llvm::seq<int64_t>(Formula::typeOf(g).getRank()));
+    Value named = f.sumOver(f.mul(g, isNamed), all, /*keepdims=*/false);
+    Value others = f.sub(f.sumOver(g, all, /*keepdims=*/false), named);
+    SmallVector<Value> parts = {f.reshape(others, {1}), f.reshape(named, {1})};
+    return ConcatOp::create(f.builder, f.loc, type, parts, /*axis=*/0);
+  });
+  return success();
+}
+
 /// What was left out reads a slice of zeros behind the kept ones.
 LogicalResult CompressOp::buildGradients(Gradients &gradients) {
   // How long the gradient of an unknown number of elements is, nobody checks.

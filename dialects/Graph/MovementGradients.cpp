@@ -139,6 +139,21 @@ LogicalResult SliceOp::buildGradients(Gradients &gradients) {
   return success();
 }
 
+/// Element i is start + i delta; how many there are, the limit only decides.
+LogicalResult RangeOp::buildGradients(Gradients &gradients) {
+  if (!hasStaticTypes(*this))
+    return failDynamic(gradients);
+  Formula f(gradients);
+  Value g = gradients.ofResult();
+  gradients.give(0, [&] { return f.sumOver(g, 0, /*keepdims=*/false); });
+  gradients.give(2, [&] {
+    Value places = f.cast(f.iota(Formula::typeOf(g).getNumElements()),
+                          Formula::elementOf(g));
+    return f.sumOver(f.mul(g, places), 0, /*keepdims=*/false);
+  });
+  return success();
+}
+
 LogicalResult PadOp::buildGradients(Gradients &gradients) {
   auto pads = getConstantInts(getPads());
   if (!hasStaticTypes(*this) || !pads)

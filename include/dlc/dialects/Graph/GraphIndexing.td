@@ -201,7 +201,8 @@ def TensorScatterOp : Graph_Op<"tensor_scatter", "Opaque", [
   let results = (outs Graph_Tensor:$y);
 }
 
-def OneHotOp : Graph_Op<"one_hot"> {
+def OneHotOp : Graph_Op<"one_hot", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Indices as unit vectors";
   let description = [{
     Along a new dimension `axis` of extent `depth`, the place that an index

@@ -401,6 +401,7 @@ def EyeLikeOp : Graph_Op<"eye_like", "Movement", [
 }
 
 def RangeOp : Graph_Op<"range", "Movement", [
+    DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let summary = "Equidistant numbers";
   let description = [{

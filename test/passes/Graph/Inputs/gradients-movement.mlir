@@ -380,3 +380,24 @@ func.func @compress_3(%x: tensor<3x2x3xf64>) -> tensor<3x2x1xf64> {
   %y = graph.compress %x, %c {axis = -1 : i64} : (tensor<3x2x3xf64>, tensor<3xi1>) -> tensor<3x2x1xf64>
   return %y : tensor<3x2x1xf64>
 }
+
+func.func @range(%start: tensor<f64>, %delta: tensor<f64>) -> tensor<4xf64>
+    attributes {test.low = 1.0, test.high = 2.0} {
+  %limit = graph.constant dense<6.0> : tensor<f64>
+  %y = graph.range %start, %limit, %delta : (tensor<f64>, tensor<f64>, tensor<f64>) -> tensor<4xf64>
+  return %y : tensor<4xf64>
+}
+
+func.func @one_hot(%v: tensor<2xf64>) -> tensor<4x3xf64> {
+  %i = graph.constant dense<[2, 0, -1, 5]> : tensor<4xi64>
+  %depth = graph.constant dense<3> : tensor<i64>
+  %y = graph.one_hot %i, %depth, %v : (tensor<4xi64>, tensor<i64>, tensor<2xf64>) -> tensor<4x3xf64>
+  return %y : tensor<4x3xf64>
+}
+
+func.func @one_hot_2(%v: tensor<2xf64>) -> tensor<3x2xf64> {
+  %i = graph.constant dense<[2, 0]> : tensor<2xi64>
+  %depth = graph.constant dense<3> : tensor<i64>
+  %y = graph.one_hot %i, %depth, %v {axis = 0 : i64} : (tensor<2xi64>, tensor<i64>, tensor<2xf64>) -> tensor<3x2xf64>
+  return %y : tensor<3x2xf64>
+}
