@@ -2,9 +2,9 @@
 //
 // cpu.conv as F(4x4, 3x3): Lavin and Gray, Fast Algorithms for Convolutional
 // Neural Networks (2016), with the points 0, p, -p, q, -q and infinity, p = 5/8
-// and q = 3/2: of all eighths these lose least (with 1 and 2 the error is five
-// times that), and no factor of the inputs' is rounded. See Vector.h for who
-// may include it.
+// and q = 3/2: they are among the eighths that lose least, where the error of 1
+// and 2 is four to five times as large (tools/benchmarks/winograd_points.py),
+// and no factor of the inputs' is rounded. See Vector.h for who may include it.
 //
 // A tile is 4x4 outputs, which need 6x6 inputs. The first kernel transforms
 // those of each input channel to 36 numbers; the second multiplies, for each of
