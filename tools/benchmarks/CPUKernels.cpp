@@ -6,8 +6,8 @@
 //
 // One case a line, `#` starts a comment:
 //   matmul BATCHxMxNxK [const] [trans_b]    const: b is packed beforehand
-//   conv   CxHxW OC KHxKW sS pP gG [winograd] [blocked | blocks]
-//          blocked: [N][C/16][H][W][16]; blocks: the output alone is
+//   conv   CxHxW OC KHxKW sS pP gG [winograd] [blocked_x] [blocked_y]
+//          the input or the output is [N][C/16][H][W][16]
 //   weight BxCxHxW OC KHxKW sS pP gG        the gradient of a conv's weights
 //   pool   BxCxHxW KHxKW sS pP              the gradient of a max pooling
 // Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add
@@ -183,9 +183,9 @@ bool parseConv(const char *text, Case &c) {
     type.shape[1] /= 16;
     type.shape.push_back(16);
   };
-  if (std::strstr(text, "blocked"))
+  if (std::strstr(text, "blocked_x"))
     block(c.inputs[0]);
-  if (std::strstr(text, "block")) {
+  if (std::strstr(text, "blocked_y")) {
     block(c.output);
     c.attributes.set("channel_block", int64_t{16});
   }

@@ -24,7 +24,9 @@ Status cpu::checkBlocked(const ConvShape &shape) {
   };
   if (shape.inChannels == 0 || shape.outChannels == 0)
     return refuse("channels in blocked tensors");
-  if (shape.groupOut() % kChannelBlock != 0 && !shape.isDepthwise())
+  if (shape.blockedY
+          ? shape.groupOut() % kChannelBlock != 0 && !shape.isDepthwise()
+          : shape.group != 1)
     return refuse("blocks of 16 output channels of one group");
   if (shape.taps() > kMostOffsets / kBlockedRows)
     return refuse("at most 1365 taps for blocked tensors");
@@ -48,8 +50,13 @@ Status cpu::checkBlocked(const ConvShape &shape) {
 // Weights
 //===----------------------------------------------------------------------===//
 
+/// Of a plain y they may end within a block.
+static int64_t paddedChannels(const ConvShape &shape) {
+  return ceilDiv(shape.outChannels, kChannelBlock) * kChannelBlock;
+}
+
 size_t cpu::packedBlockedBytes(const ConvShape &shape) {
-  return static_cast<size_t>(shape.outChannels * shape.groupIn() *
+  return static_cast<size_t>(paddedChannels(shape) * shape.groupIn() *
                              shape.taps() * kFloat);
 }
 
@@ -68,28 +75,31 @@ public:
         block(shape.blockedX && !isDepthwise ? kChannelBlock : 1),
         width(isDepthwise ? kChannelBlock : kPanelGroup * kChannelBlock),
         groups(isDepthwise ? 1 : shape.group), rows(shape.outChannels / groups),
-        channels(shape.groupIn()), taps(shape.taps()) {}
+        padded(paddedChannels(shape) / groups), channels(shape.groupIn()),
+        taps(shape.taps()) {}
 
   int64_t count() const { return groups * partsOfGroup(); }
 
   void pack(int64_t part, const float *source, float *target) const {
     const int64_t first = part % partsOfGroup() * width;
     const int64_t row = part / partsOfGroup() * rows + first;
-    const int64_t own = std::min(width, rows - first);
+    const int64_t own = std::min(width, padded - first);
     source += row * channels * taps;
     target += row * channels * taps;
     for (int64_t begin = 0; begin < channels; begin += block)
       for (int64_t tap = 0; tap < taps; ++tap)
         for (int64_t c = begin; c < begin + block; ++c)
           for (int64_t i = 0; i < own; ++i)
-            *target++ = source[(i * channels + c) * taps + tap];
+            *target++ = first + i < rows
+                            ? source[(i * channels + c) * taps + tap]
+                            : 0.0f;
   }
 
 private:
-  int64_t partsOfGroup() const { return ceilDiv(rows, width); }
+  int64_t partsOfGroup() const { return ceilDiv(padded, width); }
 
   bool isDepthwise;
-  int64_t block, width, groups, rows, channels, taps;
+  int64_t block, width, groups, rows, padded, channels, taps;
 };
 } // namespace
 
@@ -163,14 +173,15 @@ private:
 /// workers, none below some microseconds; weights that L2 does not hold read
 /// once, each part for all pixels.
 static BlockedPlan planBlocked(const ConvShape &shape) {
-  constexpr int64_t weightBytes = 192 * 1024, mostPixels = 84, cached = 1 << 19;
+  constexpr int64_t weightBytes = 192 * 1024, cached = 1 << 19;
   constexpr int64_t wantedTiles = 32, minTileWork = 1 << 20;
   BlockedPlan plan = {windowsOf(shape)};
   plan.batch = shape.batch;
   plan.group = shape.group;
   plan.inChannels = shape.groupIn();
   plan.outChannels = shape.groupOut();
-  plan.isPlain = !shape.blockedX;
+  plan.isPlainX = !shape.blockedX;
+  plan.isPlainY = !shape.blockedY;
   plan.pixels = shape.pixels();
   plan.epilogue = shape.epilogue;
   const int64_t inBlocks = ceilDiv(plan.inChannels, kChannelBlock);
@@ -185,7 +196,8 @@ static BlockedPlan planBlocked(const ConvShape &shape) {
   plan.groupBlocks = plan.isPanelSlowest ? groups : 1;
   const int64_t pixelsOfTable =
       kMostOffsets / (shape.taps() * kBlockedRows) * kBlockedRows;
-  plan.pixelBlocks = ceilDiv(plan.pixels, std::min(mostPixels, pixelsOfTable));
+  plan.pixelBlocks =
+      ceilDiv(plan.pixels, std::min(kMostPixelsOfTile, pixelsOfTable));
   // More tiles: first of fewer groups, then of fewer pixels.
   auto missing = [&](int64_t others) {
     return ceilDiv(wantedTiles, std::max<int64_t>(others, 1));

@@ -11,7 +11,8 @@
 // pixels are numbered through all rows, and no padding is ever copied.
 //
 // First layers, whose x is not blocked, read rows of it from a strip with the
-// padding in it, a few kilobytes that stay in L1.
+// padding in it, a few kilobytes that stay in L1. Where y is not blocked, a
+// tile of it is summed on the stack and then turned round.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_BLOCKEDTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDTILES_H
@@ -214,8 +215,16 @@ private:
   void call(BlockedArguments t, BlockedKernel kernel, int64_t pixel,
             int64_t pixels, int64_t panel, int64_t panels, bool isFirst,
             bool isLast) const;
+  /// Writes panels [panel, panel + panels) of `sums`, [panels][pixels][16], to
+  /// a plain y.
+  void writePlain(const float *sums, int64_t panel, int64_t panels) const;
   int64_t taps() const { return plan.kernelH * plan.kernelW; }
   int64_t terms() const { return plan.inChannels * taps(); }
+  /// Behind the offsets.
+  float *plainSums() const {
+    return reinterpret_cast<float *>(static_cast<int64_t *>(scratch) +
+                                     kMostOffsets);
+  }
   int64_t stripWidth() const {
     return (plan.outW - 1) * plan.strideW +
            (plan.kernelW - 1) * plan.dilationW + 1;
@@ -243,10 +252,15 @@ BlockedTile::forPanels(Function &&function) const {
 inline void BlockedTile::call(BlockedArguments t, BlockedKernel kernel,
                               int64_t pixel, int64_t pixels, int64_t panel,
                               int64_t panels, bool isFirst, bool isLast) const {
+  t.accumulate = !isFirst;
+  if (plan.isPlainY) {
+    t.yPanel = (pixelEnd - pixelBegin) * kChannelBlock;
+    t.y = plainSums() + (pixel - pixelBegin) * kChannelBlock;
+    return kernel(t);
+  }
   const int64_t at = (panel * plan.pixels + pixel) * kChannelBlock;
   t.y = y + at;
   t.yPanel = plan.pixels * kChannelBlock;
-  t.accumulate = !isFirst;
   t.bias = isFirst && bias ? bias + panel * kChannelBlock : nullptr;
   t.residual = isFirst && residual ? residual + at : nullptr;
   t.clamp = isLast && isClamp(plan.epilogue);
@@ -307,7 +321,60 @@ inline void BlockedTile::runBlocked() const {
       t.w += t.blocks * taps() * kChannelBlock * stride;
       block += t.blocks;
     } while (block < inBlocks);
+    if (plan.isPlainY)
+      writePlain(plainSums(), panel, panels);
   });
+}
+
+/// Element i of vector j becomes element j of vector i.
+[[gnu::always_inline]] inline void turnQuad(Quad (&v)[4]) {
+  const Quad low01 = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
+  const Quad high01 = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+  const Quad low23 = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+  const Quad high23 = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+  v[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
+  v[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
+  v[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
+  v[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
+}
+
+inline void BlockedTile::writePlain(const float *sums, int64_t panel,
+                                    int64_t panels) const {
+  const int64_t count = pixelEnd - pixelBegin;
+  const bool clamp = isClamp(plan.epilogue);
+  const Vec low = splat(clampLow(plan.epilogue));
+  const Vec high = splat(clampHigh(plan.epilogue));
+  alignas(64) float rows[4][kMostPixelsOfTile + 16];
+  for (int64_t quad = 0; quad < panels * 4; ++quad) {
+    const int64_t channel = panel * kChannelBlock + quad * 4;
+    const int64_t valid = least<int64_t>(plan.outChannels - channel, 4);
+    const float *source =
+        sums + quad / 4 * count * kChannelBlock + quad % 4 * 4;
+    // The last pixels may be read again: what is too much is never written.
+    for (int64_t pixel = 0; pixel < count; pixel += 4) {
+      Quad v[4];
+      DLC_UNROLL for (int i = 0; i < 4; ++i) v[i] =
+          *reinterpret_cast<const UnalignedQuad *>(
+              source + least(pixel + i, count - 1) * kChannelBlock);
+      turnQuad(v);
+      DLC_UNROLL for (int i = 0; i < 4; ++i) *
+          reinterpret_cast<UnalignedQuad *>(rows[i] + pixel) = v[i];
+    }
+    const int64_t at = channel * plan.pixels + pixelBegin;
+    for (int64_t i = 0; i < valid; ++i) {
+      const Vec start = splat(bias ? bias[channel + i] : 0.0f);
+      const int64_t row = at + i * plan.pixels;
+      for (int64_t j = 0; j < count; j += kLanes) {
+        Vec value = load(rows[i] + j) + start;
+        if (residual)
+          value += loadFirst(residual + row + j, count - j);
+        if (clamp)
+          value = minOf(maxOf(value, low), high);
+        storeFirst(y + row + j, value, count - j);
+      }
+    }
+    activateRest(y + at, plan.pixels, valid, count, plan.epilogue);
+  }
 }
 
 /// What the windows of an output row read: a row for each channel and row of
@@ -366,7 +433,7 @@ inline void BlockedTile::runPlain() const {
 }
 
 inline void BlockedTile::run() const {
-  if (plan.isPlain)
+  if (plan.isPlainX)
     runPlain();
   else
     runBlocked();
@@ -382,9 +449,9 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
   auto *y = static_cast<float *>(arguments[4]);
   const int64_t inSize = plan.inChannels * plan.inH * plan.inW;
   const int64_t outSize = plan.outChannels * plan.pixels;
+  const int64_t panels = (plan.outChannels + kChannelBlock - 1) / kChannelBlock;
   const int64_t wSize =
-      plan.outChannels * plan.inChannels * plan.kernelH * plan.kernelW;
-  const int64_t panels = plan.outChannels / kChannelBlock;
+      panels * kChannelBlock * plan.inChannels * plan.kernelH * plan.kernelW;
   const int64_t groups = (panels + kPanelGroup - 1) / kPanelGroup;
   for (int64_t tile = begin; tile < end; ++tile) {
     int64_t rest = tile, pixelIndex, groupIndex;

@@ -144,7 +144,7 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(readConv(call, shape));
   if (shape.winograd)
     return prepareWinograd(call, shape, *kernels, prepared);
-  if (shape.blockedY)
+  if (shape.isBlocked())
     return prepareBlocked(call, shape, *kernels, prepared);
   DLC_RETURN_IF_ERROR(checkWorkspace(call, 0));
   if (shape.isDepthwise())
@@ -168,7 +168,7 @@ size_t cpu::packedConvBytes(const KernelCall &call, size_t operand) {
     return 0;
   if (shape.winograd)
     return packedWinogradBytes(shape);
-  if (shape.blockedY)
+  if (shape.isBlocked())
     return packedBlockedBytes(shape);
   return static_cast<size_t>(shape.group * packedRows(shape) * shape.groupIn() *
                              shape.taps()) *
@@ -184,7 +184,7 @@ void cpu::packConv(const KernelCall &call, size_t operand, const void *source,
   auto *to = static_cast<float *>(target);
   if (shape.winograd)
     return packWinograd(shape, from, to);
-  if (shape.blockedY)
+  if (shape.isBlocked())
     return packBlocked(shape, from, to);
   const int64_t terms = shape.groupIn() * shape.taps();
   const int64_t rows = shape.groupOut();
@@ -204,23 +204,25 @@ size_t cpu::convWorkspaceBytes(const KernelCall &call) {
     return 0;
   if (shape.winograd)
     return winogradWorkspaceBytes(shape);
-  return shape.blockedY ? blockedWorkspaceBytes(shape) : 0;
+  return shape.isBlocked() ? blockedWorkspaceBytes(shape) : 0;
 }
 
 /// What computing takes beside its flops, by measurement (AVX-512, networks of
 /// the benchmarks): panels of plain pixels are packed, at a sixth of the time;
-/// plain rows for blocks at an eighth, and tiles of blocks are written for the
+/// plain rows for blocks, and blocks for plain rows, are turned round at an
+/// eighth, and tiles of blocks are written for the
 /// time of six terms. Depthwise convolutions wait for memory in either form.
 static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
                              uint64_t outputs) {
   constexpr uint64_t packing = 6, gathering = 8, storing = 2 * 6;
   if (shape.isDepthwise())
     return 0;
-  if (!shape.blockedY)
+  if (!shape.isBlocked())
     return flops / packing;
   if (shape.winograd)
     return 0;
-  return (shape.blockedX ? 0 : flops / gathering) + storing * outputs;
+  const bool isMixed = !shape.blockedX || !shape.blockedY;
+  return (isMixed ? flops / gathering : 0) + storing * outputs;
 }
 
 KernelCost cpu::convCost(const KernelCall &call) {

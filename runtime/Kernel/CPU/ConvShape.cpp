@@ -173,7 +173,8 @@ static Status readBlocks(const KernelCall &call, TensorType &x, TensorType &y,
                      static_cast<long long>(kChannelBlock),
                      static_cast<long long>(block));
   shape.blockedY = block != 0;
-  shape.blockedX = shape.blockedY && x.rank() == call.inputs[1].rank() + 1;
+  shape.blockedX = x.rank() == call.inputs[1].rank() + 1 &&
+                   (shape.blockedY || x.shape.back() == kChannelBlock);
   if (shape.blockedX)
     DLC_RETURN_IF_ERROR(readBlocked(x, "an input", x));
   if (shape.blockedY)
@@ -196,13 +197,12 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   KernelCall own{call.inputs, call.outputs, attributes};
   if (own.outputs.size() == 2)
     own.outputs = own.outputs.first(1);
-  const bool isBlocked = attributes.getInt("channel_block", 0) != 0;
-  DLC_RETURN_IF_ERROR(checkOperands(own, 3, isBlocked ? 5 : 4));
+  DLC_RETURN_IF_ERROR(checkOperands(own, 3, 5));
   TensorType x = call.inputs[0], y = call.outputs[0];
   DLC_RETURN_IF_ERROR(readBlocks(call, x, y, shape));
   if (x.rank() > 4)
     return makeError(StatusCode::InvalidArgument,
-                     "expected one or two spatial dimensions, got %s",
+                     "expected input 0 to have rank 3 to 4, got %s",
                      toString(call.inputs[0]).c_str());
   const ConvTensors tensors{x, call.inputs[1], y};
   int64_t padEnd[2];
@@ -211,7 +211,7 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   DLC_RETURN_IF_ERROR(checkSpatial(tensors, shape, padEnd));
   DLC_RETURN_IF_ERROR(readFlag(attributes, "packed_w", shape.packed));
   DLC_RETURN_IF_ERROR(readEpilogue(attributes, shape.epilogue));
-  if (shape.blockedX || shape.blockedY)
+  if (shape.isBlocked())
     DLC_RETURN_IF_ERROR(checkBlocked(shape));
   if (shape.winograd)
     DLC_RETURN_IF_ERROR(checkWinograd(shape));

@@ -23,6 +23,7 @@ struct ConvShape {
   int64_t taps() const { return kernel[0] * kernel[1]; }
   int64_t pixels() const { return out[0] * out[1]; }
   bool isDepthwise() const { return groupIn() == 1; }
+  bool isBlocked() const { return blockedX || blockedY; }
 };
 
 /// Checks a call of cpu.conv: x, w, bias and residual give y, which is blocked

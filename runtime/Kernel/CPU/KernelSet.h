@@ -57,6 +57,8 @@ inline constexpr int64_t kChannelBlock = 16;
 inline constexpr int64_t kPanelGroup = 4;
 /// Pixels that the kernels of blocked convolutions take at a time, at most.
 inline constexpr int64_t kBlockedRows = 6;
+/// Pixels of a tile of a blocked convolution, at most.
+inline constexpr int64_t kMostPixelsOfTile = 84;
 /// Offsets of taps that a tile of a blocked convolution holds, at most.
 inline constexpr int64_t kMostOffsets = 8 * 1024;
 
@@ -141,13 +143,13 @@ struct WinogradPlan {
   Epilogue epilogue;
 };
 
-/// A convolution that gives a blocked tensor. Tiles are numbered image, group,
-/// then pixel block and block of panels, the last fastest, or the other way
-/// round.
+/// A convolution that takes or gives a blocked tensor. Tiles are numbered
+/// image, group, then pixel block and block of panels, the last fastest, or the
+/// other way round.
 struct BlockedPlan : Windows {
   int64_t batch, group;
   int64_t inChannels, outChannels; ///< Of one group.
-  bool isPlain;                    ///< x is not blocked.
+  bool isPlainX, isPlainY;         ///< Not blocked: one of them at most.
   int64_t pixels;
   int64_t pixelBlocks; ///< The pixels are dealt out evenly to them.
   int64_t groupBlocks; ///< So are the groups of panels.

@@ -11,7 +11,7 @@ using namespace dlc::rt::cpu::testing;
 namespace {
 
 /// Which tensors are blocked.
-enum class Blocks { Output, All };
+enum class Blocks { Input, Output, All };
 
 /// The elements of [N][C][pixels] as [N][C/16][pixels][16].
 template <typename T>
@@ -45,8 +45,10 @@ void blockInput(Call &call, size_t input) {
 }
 
 void makeBlocked(Call &call, Blocks blocks) {
-  if (blocks == Blocks::All)
+  if (blocks != Blocks::Output)
     blockInput(call, 0);
+  if (blocks == Blocks::Input)
+    return;
   if (call.inputs.size() > 3)
     blockInput(call, 3);
   call.output = blockedType(call.output);
@@ -58,7 +60,8 @@ void check(const ConvCase &c, Blocks blocks = Blocks::All,
            bool isWinograd = false) {
   Call call = makeCall(c);
   std::vector<double> plain = reference(c, call);
-  std::vector<double> expected = blocked(plain.data(), call.output);
+  std::vector<double> expected =
+      blocks == Blocks::Input ? plain : blocked(plain.data(), call.output);
   makeBlocked(call, blocks);
   Call packed = call;
   packed.attributes.set("packed_w", int64_t{1});
@@ -71,7 +74,8 @@ void check(const ConvCase &c, Blocks blocks = Blocks::All,
   }
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
   const auto bytes = static_cast<int64_t>(entry->workspaceBytes(call.view()));
-  EXPECT_EQ(bytes, call.values[1].size() * 4);
+  EXPECT_EQ(bytes, call.values[1].size() / c.outChannels *
+                       ((c.outChannels + 15) / 16 * 16) * 4);
   call.workspace = TensorType{DLC_I8, {bytes}};
   expectMatches(call, prepareConv, expected, textOf(c, false));
 }
@@ -152,6 +156,28 @@ TEST(BlockedConvTest, PlainInput) {
   check({1, 3, {40, 150}, 64, {7, 7}, {2, 2}, {3, 3, 3, 3}}, Blocks::Output);
   check({1, 3, {12, 15}, 16, {3, 3}, {1, 3}, {9, 8, 7, 6}, {2, 4}},
         Blocks::Output);
+}
+
+TEST(BlockedConvTest, PlainOutput) {
+  for (int64_t outChannels : {1, 3, 16, 24, 70, 150})
+    for (int64_t width : {1, 7, 20})
+      for (int64_t stride : {1, 2})
+        for (int form = 0; form < 4; ++form)
+          check({2,
+                 32,
+                 {9, width},
+                 outChannels,
+                 {3, 1},
+                 {stride, stride},
+                 {1, 0, 1, 0},
+                 {},
+                 1,
+                 form % 2 == 1,
+                 form / 2 == 1,
+                 form % 2 == 1 ? "relu" : "silu"},
+                Blocks::Input);
+  check({1, 1024, {9, 11}, 130, {1, 1}}, Blocks::Input);
+  check({2, 32, {40}, 5, {3}, {}, {1, 1}}, Blocks::Input);
 }
 
 TEST(BlockedConvTest, Depthwise) {
@@ -324,7 +350,7 @@ TEST(BlockedConvTest, RefusesCalls) {
   };
   refuse(base, Blocks::All, setBlock(8), "'channel_block' to be 0 or 16");
   refuse(base, Blocks::All, setBlock(-16), "'channel_block' to be 0 or 16");
-  refuse(base, Blocks::All, setBlock(0), "rank 3 to 4");
+  refuse(base, Blocks::All, setBlock(0), "of equal rank");
   refuse(
       base, Blocks::All, [](Call &x) { x.inputs[0].shape.back() = 8; },
       "expected an input in blocks of 16 channels");
@@ -380,7 +406,7 @@ TEST(BlockedConvTest, Cost) {
   makeWinograd(winograd);
   EXPECT_EQ(overheadOf(winograd), 0u);
   // Depthwise convolutions take what their memory takes.
-  Call depthwise = makeCall(
-      {1, 16, {5, 6}, 16, {3, 3}, {}, {}, {}, /*group=*/16});
+  Call depthwise =
+      makeCall({1, 16, {5, 6}, 16, {3, 3}, {}, {}, {}, /*group=*/16});
   EXPECT_EQ(overheadOf(depthwise), 0u);
 }

@@ -295,7 +295,7 @@ TEST(ConvTest, RefusesBadCalls) {
   refuse([](Call &c) { c.inputs.clear(); }, "expected 2 to 4 inputs, got 0");
   refuse([](Call &c) { c.inputs[0].type = DLC_I8; }, "input 0 to be f32");
   refuse([](Call &c) { c.inputs[1] = TensorType{}; }, "input 1 to be f32");
-  refuse([](Call &c) { c.inputs[0].shape = {1, 4}; }, "rank 3 to 4");
+  refuse([](Call &c) { c.inputs[0].shape = {1, 4}; }, "rank 3 to 5");
   refuse([](Call &c) { c.inputs[0].shape = {1, 4, 9, 9, 9}; }, "rank 3 to 4");
   refuse([](Call &c) { c.inputs[1].shape = {8, 2, 3}; }, "of equal rank");
   refuse([](Call &c) { c.inputs[0].shape[2] = kUnknownDim; }, "a static shape");

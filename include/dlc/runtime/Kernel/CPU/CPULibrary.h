@@ -24,20 +24,23 @@
 //                       [group][ceil(OC/group/4)][C/group*KH*KW][4], zero
 //                       padded; with one input channel a group [OC][KH*KW]
 //   channel_block       16: y is blocked, [N, OC/16, OW, 16] or
-//                       [N, OC/16, OH, OW, 16], and so is residual; x is where
+//                       [N, OC/16, OH, OW, 16], and so is residual. x is where
 //                       it has a dimension more than w. Groups have multiples
-//                       of 16 channels, or one each. packed_w is
+//                       of 16 channels, or one each; where only one of x and y
+//                       is blocked there is one group, and the other one may
+//                       have any number. packed_w is
 //                       [group][OC/group/64][C/group/16][KH*KW][16][64], the
-//                       last part as wide as there are channels; of an x that
-//                       is not blocked [OC/64][C][KH*KW][64], depthwise
-//                       [OC/16][KH*KW][16]. Without it a workspace for it is
-//                       the second output.
+//                       last part as wide as there are channels, zero padded
+//                       to a multiple of 16; of an x that is not blocked
+//                       [OC/64][C][KH*KW][64], depthwise [OC/16][KH*KW][16].
+//                       Without it a workspace for it is the second output.
 //   algorithm           default "": the sum of products. "winograd": as
 //                       F(4x4, 3x3), of 2-D windows of 3x3 with steps of one
 //                       in one group of at least 8 channels to 8, with
 //                       packed_w, w being [ceil(OC/16)][36][4][C][4], blocked
-//                       [36][OC/64][C][64], and then as it was; a workspace is the second output.
-//                       What is not finite is as by the other one.
+//                       [36][OC/64][C][64], and then as it was; a workspace
+//                       is the second output. What is not finite is as by the
+//                       other one.
 //   bias [OC], residual as y.
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
