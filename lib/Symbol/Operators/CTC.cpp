@@ -22,14 +22,14 @@ namespace {
 class Alignments {
 public:
   Alignments(LoweringContext &n, Value data, const Ints &shape, int64_t labels)
-      : n(n), b(n.b), scores(b.op("log_softmax", {data}, {{"axis", 2}})),
-        steps(shape[0]), batch(shape[1]), classes(shape[2]),
-        states(2 * labels + 1),
+      : n(n), b(n.b), scores(makeScores(n, data)), steps(shape[0]),
+        batch(shape[1]), classes(shape[2]), states(2 * labels + 1),
         blank(n.p.getText("blank_label") == "first" ? 0 : classes - 1) {}
 
   Value loss();
 
 private:
+  static Value makeScores(LoweringContext &n, Value data);
   Value number(double value) { return n.scalarLike(scores, value); }
   Value numbers(int64_t count) {
     return b.op("range", {b.intScalar(0), b.intScalar(count), b.intScalar(1)});
@@ -58,6 +58,13 @@ private:
 };
 } // namespace
 
+/// The logarithm of no probability at all is one that has a difference, too;
+/// NaN stays NaN.
+Value Alignments::makeScores(LoweringContext &n, Value data) {
+  Value scores = n.b.op("log_softmax", {data}, {{"axis", 2}});
+  return n.b.op("max", {scores, n.scalarLike(scores, kNever)});
+}
+
 /// A column of the lengths in an operand; null where there are none.
 Value Alignments::lengths(const char *name) {
   Value given = n.named(name);
@@ -76,6 +83,8 @@ Value Alignments::countLabels(Value labels) {
 }
 
 /// The class of each state. What is padding may be no class, and is not read.
+/// MXNet checks no label and reads outside of its scores; here a label that is
+/// no class counts as the nearest one.
 Value Alignments::spread(Value labels) {
   labels = b.op("clamp", {labels, b.intScalar(0), b.intScalar(classes - 1)});
   Value blanks = rows(b.intScalar(blank), states / 2);
@@ -114,8 +123,9 @@ Value Alignments::end(Value last, Value count) {
   Value sum = b.reduce("reduce_sum", b.op("exp", {b.sub(ends, most)}), {1},
                        /*keepDims=*/true);
   Value total = b.add(b.op("log", {sum}), most);
-  Value exists = b.op("greater", {total, number(kNever / 2)});
-  Value loss = b.op("select", {exists, b.op("neg", {total}), number(0)});
+  // NaN is not less.
+  Value hasNone = b.op("less", {total, number(kNever / 2)});
+  Value loss = b.op("select", {hasNone, number(0), b.op("neg", {total})});
   return b.reshape(loss, {batch});
 }
 
@@ -184,7 +194,9 @@ std::span<const Operator> dlc::symbol::ctcOperators() {
        .details = "Data of (steps, batch, classes) before a softmax, labels of "
                   "(batch, places). Labels end in front of the first that is "
                   "0, or -1 where the blank is the last class, unless lengths "
-                  "are given. Labels that do not fit have a loss of 0.",
+                  "are given. Labels that do not fit, or whose alignments all "
+                  "have a score of -inf, have a loss of 0. A label that is no "
+                  "class counts as the nearest one.",
        .parameters = {optional("use_data_lengths", ParameterKind::Bool, "False",
                                "The number of steps of each sample is an "
                                "input."),
