@@ -351,6 +351,29 @@ TEST(ExecutorTest, DrawsSlopesWhileTraining) {
   EXPECT_GT(std::set<float>(output.begin(), output.end()).size(), 32u);
 }
 
+TEST(ExecutorTest, LossesOfAlignmentsTellNoNumberFromNone) {
+  auto loss = [](Floats data, Floats labels) {
+    std::vector<int64_t> shape = {int64_t(data.size()) / 3, 1, 3},
+                         label = {1, int64_t(labels.size())};
+    auto executor = take(simpleBind(
+        Symbol::apply("CTCLoss", {Symbol::variable("a"), Symbol::variable("b")},
+                      {}, "c"),
+        makeRuntime(), {.shapes = {{"a", shape}, {"b", label}}, .types = {}}));
+    write(*executor->argument("a"), data);
+    write(*executor->argument("b"), labels);
+    EXPECT_OK(executor->forward());
+    return read(executor->outputs()[0])[0];
+  };
+  constexpr float inf = INFINITY;
+  EXPECT_TRUE(std::isnan(loss({0, 0, 0, NAN, 0, 0, 0, 0, 0}, {1, 2})));
+  Floats unlikely = {0, 0, 0, 0, -1e4f, 0, -1e4f, -1e4f, 0, 0, 0, 0};
+  Floats impossible = {0, 0, 0, 0, -inf, 0, -inf, -inf, 0, 0, 0, 0};
+  EXPECT_GT(loss(unlikely, {1, 2}), 1);
+  EXPECT_EQ(loss(impossible, {1, 2}), loss(unlikely, {1, 2}));
+  EXPECT_EQ(loss(impossible, {1, 1}), 0) << "of no alignment";
+  EXPECT_EQ(loss(Floats(12), {7, 0}), loss(Floats(12), {2, 0}));
+}
+
 /// Runs it forward, for training or not, with a zero added: there is no network
 /// without arguments.
 static std::unique_ptr<Executor> bindRandom(const Symbol &numbers) {
@@ -405,6 +428,43 @@ TEST(ExecutorTest, DrawsFromDistributions) {
   }
 }
 
+/// What `op` draws, as f64.
+static std::vector<double> draw(const char *op, symbol::Attributes attributes) {
+  Symbol numbers = Symbol::apply(op, {}, attributes, "r");
+  auto executor =
+      bindRandom(Symbol::apply("Cast", {numbers}, {{"dtype", "float64"}}));
+  if (!executor)
+    return {};
+  EXPECT_OK(executor->forward());
+  const NDArray &output = executor->outputs()[0];
+  std::vector<double> values(output.size());
+  EXPECT_OK(output.copyToHost(std::span(values)));
+  return values;
+}
+
+TEST(ExecutorTest, RandomNumbersStayInTheirInterval) {
+  auto expectWithin = [](const char *op, symbol::Attributes attributes,
+                         double low, double high) {
+    auto values = draw(op, std::move(attributes));
+    ASSERT_FALSE(values.empty());
+    auto [least, most] = std::minmax_element(values.begin(), values.end());
+    EXPECT_GE(*least, low);
+    EXPECT_LT(*most, high);
+  };
+  expectWithin("uniform", {{"shape", "(100000,)"}, {"dtype", "float16"}}, 0, 1);
+  expectWithin(
+      "uniform",
+      {{"low", "100000000"}, {"high", "100000008"}, {"shape", "(1000,)"}}, 1e8,
+      100000008);
+  // Doubles do not tell these apart.
+  expectWithin("random_randint",
+               {{"low", "1152921504606846977"},
+                {"high", "1152921504606847233"},
+                {"shape", "(1000,)"},
+                {"dtype", "int64"}},
+               0x1p60, 0x1p60 + 512);
+}
+
 TEST(ExecutorTest, RefusesRandomNumbersOfNoDistribution) {
   auto failure = [](const char *op, symbol::Attributes attributes) {
     attributes["shape"] = "(2,)";
@@ -417,6 +477,19 @@ TEST(ExecutorTest, RefusesRandomNumbersOfNoDistribution) {
                InvalidArgument,
                "node 'r' (_random_uniform): parameter 'high': expected at "
                "least 'low', 3, got 2");
+  for (auto [low, high] : {std::pair("-3e38", "3e38"), {"0", "inf"}})
+    EXPECT_FAILS(failure("uniform", {{"low", low}, {"high", high}}),
+                 InvalidArgument,
+                 "parameter 'high': expected a number of the type, as its "
+                 "difference to 'low'");
+  EXPECT_FAILS(failure("uniform", {{"low", "-inf"}}), InvalidArgument,
+               "parameter 'low': expected a number of the type, got -inf");
+  EXPECT_FAILS(failure("uniform", {{"high", "70000"}, {"dtype", "float16"}}),
+               InvalidArgument, "parameter 'high': expected a number");
+  EXPECT_FAILS(
+      failure("random_randint", {{"low", "0"}, {"high", "2147483649"}}),
+      InvalidArgument,
+      "expected integers of int32, got those from 0 to 2147483649");
   EXPECT_FAILS(failure("normal", {{"scale", "0"}}), InvalidArgument,
                "parameter 'scale': expected more than 0, got 0");
   EXPECT_FAILS(failure("random_randint", {{"low", "3"}, {"high", "3"}}),

@@ -5,6 +5,9 @@
 
 #include "Rules.h"
 
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/APFloat.h"
+
 #include <numbers>
 
 using namespace dlc;
@@ -34,14 +37,57 @@ static void setNumbers(LoweringContext &n, Value numbers) {
   n.set(0, numbers);
 }
 
+/// `value` as `type` has it.
+static llvm::APFloat round(double value, mlir::FloatType type,
+                           llvm::APFloat::roundingMode mode) {
+  llvm::APFloat rounded(value);
+  bool losesInfo;
+  (void)rounded.convert(type.getFloatSemantics(), mode, &losesInfo);
+  return rounded;
+}
+
+static bool holds(mlir::FloatType type, double value) {
+  return round(value, type, llvm::APFloat::rmNearestTiesToEven).isFinite();
+}
+
+/// The largest number of `type` in front of `high`, but not less than `low` is
+/// in `type`.
+static double lastOf(double low, double high, mlir::FloatType type) {
+  llvm::APFloat first = round(low, type, llvm::APFloat::rmNearestTiesToEven);
+  llvm::APFloat last = round(high, type, llvm::APFloat::rmTowardNegative);
+  if (last.convertToDouble() >= high)
+    (void)last.next(/*nextDown=*/true);
+  return std::max(first.convertToDouble(), last.convertToDouble());
+}
+
 static void lowerUniform(LoweringContext &n) {
   double low = n.p.getFloat("low"), high = n.p.getFloat("high");
+  auto type = n.p.isNone("dtype")
+                  ? n.b.opBuilder().getF32Type()
+                  : llvm::cast<mlir::FloatType>(typeParameter(n, "dtype"));
+  mlir::FloatType wide = n.b.opBuilder().getF32Type();
+  if (type.getWidth() > wide.getWidth())
+    wide = type;
+  auto got = ", got " + toText(n.p.get("high"));
+  if (!holds(type, low))
+    return n.fail("parameter 'low': expected a number of the type, got " +
+                  toText(n.p.get("low")));
+  if (!holds(type, high) || !holds(wide, high - low))
+    return n.fail("parameter 'high': expected a number of the type, as its "
+                  "difference to 'low', " +
+                  toText(n.p.get("low")) + got);
   if (!(low <= high))
     return n.fail("parameter 'high': expected at least 'low', " +
-                  toText(n.p.get("low")) + ", got " + toText(n.p.get("high")));
-  if (Value u = drawUniform(n))
-    setNumbers(n, n.b.add(n.b.mul(u, n.scalarLike(u, high - low)),
-                          n.scalarLike(u, low)));
+                  toText(n.p.get("low")) + got);
+  Value u = drawUniform(n);
+  if (!u)
+    return;
+  u = n.b.cast(u, wide);
+  Value y =
+      n.b.add(n.b.mul(u, n.scalarLike(u, high - low)), n.scalarLike(u, low));
+  y = n.b.cast(y, type);
+  // Sum and type round up to the end.
+  n.set(0, n.b.op("min", {y, n.scalarLike(y, lastOf(low, high, type))}));
 }
 
 /// Box and Muller's: the length and the angle of a vector of two.
@@ -78,6 +124,11 @@ static void lowerInteger(LoweringContext &n) {
   if (__builtin_sub_overflow(high, low, &count) || count > int64_t(1) << 48)
     return n.unsupported("integers from " + Twine(low) + " to " + Twine(high) +
                          ", which are more than 2^48");
+  mlir::Type type = n.p.isNone("dtype") ? n.b.elementType(DLC_I32)
+                                        : typeParameter(n, "dtype");
+  if (type.isInteger(32) && (low < INT32_MIN || high - 1 > INT32_MAX))
+    return n.fail("expected integers of int32, got those from " + Twine(low) +
+                  " to " + Twine(high));
   Value u = drawUniform(n);
   if (!u)
     return;
@@ -89,10 +140,7 @@ static void lowerInteger(LoweringContext &n) {
   }
   Value place = n.b.op("floor", {n.b.mul(u, n.scalarLike(u, double(count)))});
   Value integer = n.b.cast(place, n.b.i64());
-  Value y = n.b.add(integer, n.scalarLike(integer, double(low)));
-  mlir::Type type = n.p.isNone("dtype") ? n.b.elementType(DLC_I32)
-                                        : typeParameter(n, "dtype");
-  n.set(0, n.b.cast(y, type));
+  n.set(0, n.b.cast(n.b.add(integer, n.b.intScalar(low)), type));
 }
 
 //===-- Types -------------------------------------------------------------===//
@@ -143,7 +191,8 @@ std::span<const Operator> dlc::symbol::randomOperators() {
   static const std::vector<Operator> rows = [] {
     Operator integer =
         random("_random_randint", {"random_randint"},
-               "Random integers, each with the same probability",
+               "Random integers of an interval, their probabilities equal up "
+               "to one part in 256",
                {required("low", ParameterKind::Int, "The smallest."),
                 required("high", ParameterKind::Int,
                          "One more than the "
