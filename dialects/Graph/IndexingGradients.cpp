@@ -89,14 +89,16 @@ LogicalResult OneHotOp::buildGradients(Gradients &gradients) {
     Formula f(gradients);
     Value g = gradients.ofResult();
     auto type = Formula::typeOf(getValues());
+    auto i1 = f.builder.getI1Type();
     Value isNamed = OneHotOp::create(
-        f.builder, f.loc, g.getType(), getIndices(), getDepth(),
-        f.cast(f.ints({0, 1}), type.getElementType()), getAxis());
+        f.builder, f.loc, Formula::typeOf(g).clone(i1), getIndices(),
+        getDepth(), f.cast(f.ints({0, 1}), i1), getAxis());
     SmallVector<int64_t> all =
         llvm::to_vector(llvm::seq<int64_t>(Formula::typeOf(g).getRank()));
-    Value named = f.sumOver(f.mul(g, isNamed), all, /*keepdims=*/false);
-    Value others = f.sub(f.sumOver(g, all, /*keepdims=*/false), named);
-    SmallVector<Value> parts = {f.reshape(others, {1}), f.reshape(named, {1})};
+    // Two sums: a difference loses small ones beside large ones.
+    SmallVector<Value> parts;
+    for (Value each : {f.select(isNamed, 0, g), f.select(isNamed, g, 0)})
+      parts.push_back(f.reshape(f.sumOver(each, all, /*keepdims=*/false), {1}));
     return ConcatOp::create(f.builder, f.loc, type, parts, /*axis=*/0);
   });
   return success();
