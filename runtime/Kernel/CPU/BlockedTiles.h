@@ -129,7 +129,7 @@ void blockedKernel(const BlockedArguments &t) {
   for (int64_t block = 0; block < t.blocks; ++block) {
     const float *x = t.x + block * t.blockStride;
     const int64_t *offsets = t.offsets;
-    for (int64_t tap = 0; tap < t.taps; ++tap, offsets += kBlockedRows) {
+    for (int64_t tap = 0; tap < t.taps; ++tap, offsets += kMostPixels) {
       const float *a[pixels];
       DLC_UNROLL for (int i = 0; i < pixels; ++i) a[i] =
           offsets[i] == kOutside ? kZeros : x + offsets[i];
@@ -273,7 +273,7 @@ inline void BlockedTile::call(BlockedArguments t, BlockedKernel kernel,
 
 inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
   const int64_t count = pixelEnd - pixelBegin;
-  for (int64_t c = 0; c < calls; ++c, offsets += taps() * kBlockedRows) {
+  for (int64_t c = 0; c < calls; ++c, offsets += taps() * kMostPixels) {
     const int64_t begin = pixelBegin + shareOf(count, c, calls);
     const int64_t end = pixelBegin + shareOf(count, c + 1, calls);
     for (int64_t pixel = begin; pixel < end; ++pixel) {
@@ -282,7 +282,7 @@ inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
       int64_t *offset = offsets + pixel - begin;
       for (int64_t i = 0; i < plan.kernelH; ++i) {
         const int64_t row = top + i * plan.dilationH;
-        for (int64_t j = 0; j < plan.kernelW; ++j, offset += kBlockedRows) {
+        for (int64_t j = 0; j < plan.kernelW; ++j, offset += kMostPixels) {
           const int64_t column = left + j * plan.dilationW;
           const bool isInside =
               row >= 0 && row < plan.inH && column >= 0 && column < plan.inW;
@@ -314,7 +314,7 @@ inline void BlockedTile::runBlocked() const {
       for (int64_t c = 0; c < calls; ++c) {
         const int64_t begin = shareOf(count, c, calls);
         const int64_t pixels = shareOf(count, c + 1, calls) - begin;
-        t.offsets = offsets + c * taps() * kBlockedRows;
+        t.offsets = offsets + c * taps() * kMostPixels;
         call(t, blockedKernelOf<false>(pixels, panels), pixelBegin + begin,
              pixels, panel, panels, block == 0, block + t.blocks == inBlocks);
       }

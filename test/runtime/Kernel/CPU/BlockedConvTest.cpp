@@ -121,6 +121,14 @@ TEST(BlockedConvTest, PadsStridesAndDilations) {
                  true});
 }
 
+/// As many taps as offsets have room for, and one tile less.
+TEST(BlockedConvTest, ManyTaps) {
+  for (Blocks blocks : {Blocks::Input, Blocks::All}) {
+    check({1, 16, {16, 17}, 16, {10, 10}, {}, {2, 2, 2, 2}}, blocks);
+    check({1, 16, {40, 36}, 16, {39, 35}, {}, {1, 1, 1, 1}}, blocks);
+  }
+}
+
 TEST(BlockedConvTest, OneDimensional) {
   for (int64_t width : {1, 8, 33, 100})
     for (int64_t group : {1, 16})
