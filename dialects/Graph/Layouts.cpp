@@ -102,8 +102,8 @@ static std::optional<PermutedOp> blockAxes(OpOperand &axes) {
   return result;
 }
 
-std::optional<PermutedOp>
-dlc::graph::detail::blockReduction(OpOperand &axes, bool keepdims) {
+std::optional<PermutedOp> dlc::graph::detail::blockReduction(OpOperand &axes,
+                                                             bool keepdims) {
   int64_t rank = rankOf(axes.getOwner()->getOperand(0));
   auto result = blockAxes(axes);
   if (!result || keepdims)
@@ -159,8 +159,17 @@ std::optional<PermutedOp> AvgPoolOp::block(int64_t) {
   return blockWindow(*this);
 }
 
-std::optional<PermutedOp> ConcatOp::block(int64_t) {
-  return withAxis(*this, wrapAxis(getAxis(), rankOf(getY())));
+std::optional<PermutedOp> ConcatOp::block(int64_t size) {
+  int64_t axis = wrapAxis(getAxis(), rankOf(getY()));
+  // Along channels a single one is not repeated, as it is elsewhere.
+  auto isWhole = [&](Value operand) {
+    return cast<RankedTensorType>(operand.getType()).getDimSize(kChannels) %
+               size ==
+           0;
+  };
+  if (axis == kChannels && !llvm::all_of(getOperands(), isWhole))
+    return std::nullopt;
+  return withAxis(*this, axis);
 }
 
 std::optional<PermutedOp> SplitOp::block(int64_t size) {

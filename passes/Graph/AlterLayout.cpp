@@ -272,7 +272,7 @@ Value Mover::reshape(Value value, ArrayRef<int64_t> shape) {
       ConstantOp::create(builder, loc, makeInts(builder.getContext(), shape));
   auto type = cast<RankedTensorType>(value.getType()).clone(shape);
   return placed(ReshapeOp::create(builder, loc, type, value, list,
-                                  /*allowzero=*/false));
+                                  /*allowzero=*/llvm::is_contained(shape, 0)));
 }
 
 /// How the dimensions in the order `p`, that of channels in two, are permuted
@@ -335,8 +335,8 @@ Value Rewrite::get(Value value, unsigned layout) {
     ++blocked;
     blockedBytes += costOfMoving(value) / 2;
   }
-  return result = move(kept, rankOf(value), from, layout,
-                       value.getDefiningOp());
+  return result =
+             move(kept, rankOf(value), from, layout, value.getDefiningOp());
 }
 
 /// Operands of lower rank, or that come into blocks for this operation only,
@@ -346,8 +346,8 @@ Value Rewrite::getOperand(OpOperand &operand, const Form &form, int64_t rank) {
   unsigned k = operand.getOperandNumber();
   Value value = get(operand.get(), form.operands[k]);
   int64_t own = rankOf(operand.get());
-  bool isLower = form.blockedRank > 0 ? form.operands[k] != kBlocked
-                                      : own != rank;
+  bool isLower =
+      form.blockedRank > 0 ? form.operands[k] != kBlocked : own != rank;
   // A convolution takes its image in blocks or as it is.
   if (!form.change || !isData(op, k) || own < 1 || !isLower || isa<ConvOp>(op))
     return value;

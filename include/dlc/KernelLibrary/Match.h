@@ -31,6 +31,8 @@ struct Match {
   /// the attributes that then say so.
   std::optional<unsigned> packable;
   mlir::NamedAttrList packedConfig;
+  /// What of the types of other operands the packed form depends on.
+  std::string packedForm;
   /// Operand whose memory the result may take over.
   std::optional<unsigned> inPlaceOperand;
 };

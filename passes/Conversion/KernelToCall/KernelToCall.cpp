@@ -36,8 +36,9 @@ public:
 private:
   LogicalResult pack(library::Match &match, const rt::LibraryEntry &entry,
                      ArrayRef<kernel::CallOp> calls, FunctionType &type);
-  FailureOr<Value> packConstant(Value value, const rt::LibraryEntry &entry,
-                                const rt::KernelCall &call, unsigned operand);
+  FailureOr<Value> packConstant(Value value, const library::Match &match,
+                                const rt::LibraryEntry &entry,
+                                const rt::KernelCall &call);
 
   ModuleOp module;
   bool isStrict; ///< Only sums of products as they are defined.
@@ -66,22 +67,23 @@ struct ConvertKernelToCall
 } // namespace
 
 FailureOr<Value> Selector::packConstant(Value value,
+                                        const library::Match &match,
                                         const rt::LibraryEntry &entry,
-                                        const rt::KernelCall &call,
-                                        unsigned operand) {
+                                        const rt::KernelCall &call) {
+  const unsigned operand = *match.packable;
   auto constant = value.getDefiningOp<graph::ConstantOp>();
   auto elements = cast<ElementsAttr>(constant.getValue());
   OpBuilder builder(constant);
   size_t bytes = entry.packedBytes(call, operand);
   auto floats = static_cast<int64_t>(bytes / sizeof(float));
   auto type = RankedTensorType::get({floats}, builder.getF32Type());
-  // The form depends on the constant's type, the group, the algorithm and on
-  // which operands are in blocks of channels alone.
+  // The form depends on the constant's type, on these attributes and on what
+  // the library says alone.
   std::string form = std::string(entry.name) + ":" +
                      std::to_string(call.attributes.getInt("group", 1)) + ":" +
                      std::string(call.attributes.getString("algorithm")) + ":" +
-                     std::to_string(call.inputs[0].rank()) + ":" +
-                     std::to_string(call.outputs[0].rank());
+                     std::to_string(call.attributes.getInt("channel_block")) +
+                     ":" + match.packedForm;
   std::pair<Attribute, Attribute> key(elements, builder.getStringAttr(form));
   ElementsAttr &known = packed[key];
   if (!known) {
@@ -122,7 +124,7 @@ LogicalResult Selector::pack(library::Match &match,
   library::PlainCall plain(type, match.config);
   for (kernel::CallOp call : calls) {
     FailureOr<Value> value =
-        packConstant(call.getInputs()[operand], entry, plain.view(), operand);
+        packConstant(call.getInputs()[operand], match, entry, plain.view());
     if (failed(value))
       return failure();
     call->setOperand(operand, *value);

@@ -24,21 +24,25 @@ Status cpu::checkBlocked(const ConvShape &shape) {
   };
   if (shape.inChannels == 0 || shape.outChannels == 0)
     return refuse("channels in blocked tensors");
-  if (shape.blockedY
-          ? shape.groupOut() % kChannelBlock != 0 && !shape.isDepthwise()
-          : shape.group != 1)
+  if (shape.blockedX != shape.blockedY && shape.group != 1)
+    return refuse("one group where one tensor is not blocked");
+  const bool isDepthwise = shape.blockedX && shape.isDepthwise();
+  if (isDepthwise && shape.groupOut() != 1)
+    return refuse("as many output channels as input channels of depthwise "
+                  "convolutions of blocked tensors");
+  if (shape.blockedY && !isDepthwise && shape.groupOut() % kChannelBlock != 0)
     return refuse("blocks of 16 output channels of one group");
   if (shape.taps() > kMostOffsets / kBlockedRows)
     return refuse("at most 1365 taps for blocked tensors");
   if (shape.blockedX) {
-    if (shape.isDepthwise() ? shape.groupOut() != 1
-                            : shape.groupIn() % kChannelBlock != 0)
+    if (!isDepthwise && shape.groupIn() % kChannelBlock != 0)
       return refuse("blocks of 16 input channels of one group");
     return Status::ok();
   }
   // Bounded one by one: their product may overflow.
   constexpr int64_t most = kScratchBytes;
-  if (shape.group != 1 || shape.inChannels > most || shape.out[1] > most ||
+  static_assert(most <= 116 * 1024, "stripBytes() of what is bounded so");
+  if (shape.inChannels > most || shape.out[1] > most ||
       shape.stride[1] > most || shape.dilation[1] > most ||
       stripBytes(shape) > most)
     return refuse("rows of a plain input, for each channel and row of taps, "
@@ -206,7 +210,7 @@ static BlockedPlan planBlocked(const ConvShape &shape) {
   const int64_t wide = std::max<int64_t>(groups, 1);
   plan.groupBlocks =
       std::clamp(missing(outer * plan.pixelBlocks), plan.groupBlocks, wide);
-  const int64_t work = terms * plan.outChannels * plan.pixels;
+  const int64_t work = saturatedProduct({terms, plan.outChannels, plan.pixels});
   const int64_t mostTiles = std::max<int64_t>(
       std::min(work / minTileWork, ceilDiv(plan.pixels, kBlockedRows)), 1);
   plan.pixelBlocks = std::max(plan.pixelBlocks,

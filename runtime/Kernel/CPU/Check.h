@@ -16,6 +16,15 @@ namespace dlc::rt::cpu {
 
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// Of numbers that are not negative; INT64_MAX where it is more.
+inline int64_t saturatedProduct(std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (int64_t factor : factors)
+    if (__builtin_mul_overflow(product, factor, &product))
+      product = INT64_MAX;
+  return product;
+}
+
 enum class AttributeKind { Int, Float, String, Ints };
 
 struct AttributeRule {

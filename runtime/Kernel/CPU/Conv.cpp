@@ -82,7 +82,8 @@ static void planGrid(ConvPlan &plan, int64_t vectorWidth) {
     plan.vectors -= 1;
   }
   const int64_t outer = plan.batch * plan.group;
-  const int64_t work = plan.k * plan.pixels * plan.outChannels;
+  const int64_t work =
+      saturatedProduct({plan.k, plan.pixels, plan.outChannels});
   const int64_t wanted =
       std::clamp<int64_t>(ceilDiv(wantedTiles, std::max<int64_t>(outer, 1)), 1,
                           std::max<int64_t>(work / minTileWork, 1));
@@ -240,6 +241,8 @@ KernelCost cpu::convCost(const KernelCall &call) {
                          call.attributes})};
   else
     cost = {2 * outputs * shape.groupIn() * shape.taps(), bytesOf(call)};
+  if (shape.isBlocked() && !shape.packed) // They are packed in every run.
+    cost.bytes += 2 * packedBlockedBytes(shape);
   cost.overhead = convOverhead(shape, cost.flops, outputs);
   return cost;
 }

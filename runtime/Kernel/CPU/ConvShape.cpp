@@ -299,6 +299,8 @@ Status cpu::checkWorkspace(const KernelCall &call, size_t bytes) {
       static_cast<uint64_t>(call.outputs[1].shape[0]) >= bytes;
   if (hasWorkspace ? bytes > 0 : bytes == 0 && call.outputs.size() == 1)
     return Status::ok();
+  if (bytes == 0)
+    return makeError(StatusCode::InvalidArgument, "expected no workspace");
   return makeError(StatusCode::InvalidArgument,
                    "expected a workspace of %zu bytes", bytes);
 }

@@ -130,13 +130,16 @@ struct DepthwisePlan : Windows {
 
 /// A convolution of 3x3 taps and steps of one as F(4x4, 3x3), for some of its
 /// tiles of 4x4 outputs, which are numbered image, row, column. Inputs of a
-/// block of tiles are transformed to [36][C][tiles of the block].
+/// block of tiles are transformed to [36][C][tiles of the block], those of
+/// blocked tensors to [36][tiles][C].
 struct WinogradPlan {
   int64_t inH, inW, outH, outW, padTop, padLeft;
   int64_t inChannels, outChannels;
   int64_t tilesH, tilesW;    ///< Of an image.
   int64_t firstTile, tiles;  ///< Those of this plan.
-  int64_t vectors, blocks;   ///< Of tiles; the vectors are dealt out evenly.
+  int64_t blocks;            ///< Of tiles, which are dealt out evenly.
+  int64_t vectors;           ///< Of tiles, plain; blocks have whole ones.
+  int64_t blockTiles;        ///< Of a block, blocked; at most.
   int64_t inBlock, outBlock; ///< Channels; the latter of kWinogradRows.
   int64_t kBlock;            ///< Input channels of a product at a time.
   int64_t directWeights;     ///< Where in w those not transformed begin.

@@ -37,12 +37,15 @@ static int64_t chunkOf(const ConvShape &shape) {
 }
 
 Status cpu::checkWinograd(const ConvShape &shape) {
-  bool isPlain = shape.group == 1;
+  if (shape.blockedX != shape.blockedY)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected both tensors or none in blocks for algorithm "
+                     "'winograd'");
+  bool hasForm = shape.group == 1;
   for (int i = 0; i < 2; ++i)
-    isPlain = isPlain && shape.kernel[i] == 3 && shape.stride[i] == 1 &&
+    hasForm = hasForm && shape.kernel[i] == 3 && shape.stride[i] == 1 &&
               shape.dilation[i] == 1;
-  isPlain = isPlain && shape.blockedX == shape.blockedY;
-  if (!isPlain || !shape.packed)
+  if (!hasForm || !shape.packed)
     return makeError(StatusCode::InvalidArgument,
                      "expected algorithm 'winograd' with packed weights of 3x3 "
                      "taps, strides and dilations of one and one group");
@@ -117,7 +120,7 @@ static void planBlockedWinograd(const ConvShape &shape, WinogradPlan &plan) {
   constexpr int64_t mostTerms = 256;
   plan.kBlock = ceilDiv(plan.inChannels, ceilDiv(plan.inChannels, mostTerms));
   plan.outBlock = blockedChannels(shape);
-  plan.vectors = blockedTiles(plan.outBlock);
+  plan.blockTiles = blockedTiles(plan.outBlock);
 }
 
 static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
@@ -201,7 +204,7 @@ Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
     plan.firstTile = part * chunk;
     plan.tiles = std::min(chunk, tiles - plan.firstTile);
     if (shape.blockedY) {
-      plan.blocks = ceilDiv(plan.tiles, plan.vectors);
+      plan.blocks = ceilDiv(plan.tiles, plan.blockTiles);
     } else {
       plan.vectors = ceilDiv(plan.tiles, lanes);
       plan.blocks = ceilDiv(plan.vectors, kWinogradVectors);

@@ -204,3 +204,15 @@ func.func @not_worth_it(%x: tensor<1x16x112x112xf32>) -> tensor<1x16x112x112xf32
   %y = graph.conv %x, %w : (tensor<1x16x112x112xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x112x112xf32>
   return %y : tensor<1x16x112x112xf32>
 }
+
+// -----
+
+// Single channels are not repeated here, as they are where tensors broadcast.
+// CHECK-LABEL: @single_channels
+// CHECK: graph.concat {{.*}} -> tensor<1x80x56x56xf32>
+func.func @single_channels(%x: tensor<1x64x56x56xf32>, %a: tensor<1x1x56x56xf32>, %w: tensor<64x64x3x3xf32>, %v: tensor<64x80x3x3xf32>) -> tensor<1x64x54x54xf32> {
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x56x56xf32>
+  %1 = graph.concat %0, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a {axis = 1 : i64} : (tensor<1x64x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>, tensor<1x1x56x56xf32>) -> tensor<1x80x56x56xf32>
+  %2 = graph.conv %1, %v : (tensor<1x80x56x56xf32>, tensor<64x80x3x3xf32>) -> tensor<1x64x54x54xf32>
+  return %2 : tensor<1x64x54x54xf32>
+}

@@ -164,10 +164,10 @@ TEST(MatmulTest, ChecksTheSizeOfAStoredPackedOperand) {
 /// Packed operands come from mapped files: the page after may not be there.
 TEST(MatmulTest, ReadsNothingPastThePackedOperand) {
   const long page = sysconf(_SC_PAGESIZE);
-  for (int64_t m : {1, 2, 3, 4, 7}) {
-    for (int64_t n : {1, 8, 16, 17, 40, 49, 64, 100, 1000}) {
-      Call call = makeCall({{}, {}, m, n, 24});
-      packB(call);
+  for (int64_t m : {1, 2, 3, 4, 7, 12}) {
+    for (int64_t n : {1, 8, 16, 17, 40, 49, 64, 100, 1000, -49, -100}) {
+      Call call = makeCall({{}, {}, m, std::abs(n), 24});
+      packB(call, kForms[n < 0]);
       const size_t bytes = call.values[1].size() * sizeof(float);
       const size_t pages = (bytes + page - 1) / page * page;
       void *memory = mmap(nullptr, pages + page, PROT_READ | PROT_WRITE,
@@ -176,7 +176,7 @@ TEST(MatmulTest, ReadsNothingPastThePackedOperand) {
       char *end = static_cast<char *>(memory) + pages;
       ASSERT_EQ(mprotect(end, page, PROT_NONE), 0);
       std::memcpy(end - bytes, call.values[1].data(), bytes);
-      std::vector<float> c(m * n);
+      std::vector<float> c(m * std::abs(n));
       for (Isa isa : {Isa::Baseline, Isa::AVX2, Isa::AVX512}) {
         if (!canRun(isa))
           continue;
@@ -326,6 +326,8 @@ TEST(MatmulTest, RefusesBadCalls) {
                        const char *part) {
     refuse([&](Call &call) { call.attributes.set(name, value); }, part);
   };
+  for (int64_t form : {-1, 3})
+    attribute("packed_b", form, "'packed_b' to be 0 to 2, got");
   refuse([](Call &c) { c.inputs.resize(1); }, "expected 2 to 4 inputs, got 1");
   refuse([](Call &c) { c.inputs.resize(5); }, "expected 2 to 4 inputs, got 5");
   refuse([](Call &c) { c.inputs[0].type = DLC_F64; },

@@ -105,6 +105,11 @@ TEST(WinogradTest, RefusesCalls) {
   refuse(
       base, [](Call &x) { x.attributes.set("packed_w", int64_t{0}); }, plain);
   c = base;
+  c.channels = 16;
+  refuse(
+      c, [](Call &x) { x.inputs[0].shape = {1, 1, 9, 9, 16}; },
+      "both tensors or none in blocks");
+  c = base;
   c.channels = 7;
   refuse(c, nothing, "expected at least 8 channels");
   c = base;

@@ -28,7 +28,9 @@
 //                       it has a dimension more than w. Groups have multiples
 //                       of 16 channels, or one each; where only one of x and y
 //                       is blocked there is one group, and the other one may
-//                       have any number. packed_w is
+//                       have any positive number. At most 1365 taps; what the
+//                       windows of a row read of a plain x is at most 112 KiB.
+//                       packed_w is
 //                       [group][OC/group/64][C/group/16][KH*KW][16][64], the
 //                       last part as wide as there are channels, zero padded
 //                       to a multiple of 16; of an x that is not blocked
@@ -39,8 +41,9 @@
 //                       in one group of at least 8 channels to 8, with
 //                       packed_w, w being [ceil(OC/16)][36][4][C][4], blocked
 //                       [36][OC/64][C][64], and then as it was; a workspace
-//                       is the second output. What is not finite is as by the
-//                       other one.
+//                       is the second output. Inputs that are not finite give
+//                       what the other one gives. Both of x and y are blocked
+//                       or none is.
 //   bias [OC], residual as y.
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
