@@ -44,7 +44,8 @@ typedef enum DlcStorageKind {
 typedef struct DlcStorageOptions {
   size_t structSize;
   DlcStorageKind kind;
-  uint32_t caches;    /* of small blocks; 0: one for each processor */
+  uint32_t caches;    /* of small blocks, at most 2^16; 0: one for each
+                         processor */
   uint64_t byteCap;   /* most memory taken from the system; 0: no limit */
   uint64_t keptBytes; /* most free memory kept for later; 0: all of it */
   /* Waits until the work that is queued on `stream` is over, so that a request
@@ -66,15 +67,17 @@ DLC_API void dlcStorageDestroy(DlcStorage storage);
 
 /* Where the memory of a device comes from: addresses first, memory behind them
  * later, piece by piece, and back again, as CUDA's virtual memory calls and
- * mmap() have it. Called by one thread at a time for each device. Addresses
- * need not be the host's: nothing is written there. */
+ * mmap() have it. Called by one thread at a time for each device, with a lock
+ * of the device held: the functions must not use its memory or its figures.
+ * Addresses need not be the host's: nothing is written there. */
 typedef struct DlcMemorySource {
   size_t structSize;
   void *sourceData;
   size_t granule;     /* of what follows: a power of two, at least 64 bytes */
   size_t regionBytes; /* of addresses that are worth reserving at once: a
                          multiple of the granule */
-  /* Addresses, a multiple of the granule, without memory. */
+  /* Addresses, a multiple of the granule, without memory. Others are given
+   * back at once. */
   DlcStatus (*reserve)(void *sourceData, size_t bytes, void **start);
   /* Puts memory behind a piece that has none; on error it is as before. */
   DlcStatus (*commit)(void *sourceData, void *start, size_t bytes);
@@ -83,8 +86,8 @@ typedef struct DlcMemorySource {
   int32_t (*decommit)(void *sourceData, void *start, size_t bytes);
   /* Gives a whole reservation back, with its memory. */
   void (*unreserve)(void *sourceData, void *start, size_t bytes);
-  /* Ends the data, once, after the last block, and also when it was refused.
-   * Null: nothing to end. */
+  /* Ends the data, once, after the last block, and also when it was refused
+   * (unless structSize was not set). Null: nothing to end. */
   void (*destroy)(void *sourceData);
 } DlcMemorySource;
 

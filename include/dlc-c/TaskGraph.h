@@ -36,7 +36,8 @@ typedef DlcStatus (*DlcTaskFunction)(void *data, uint32_t task, uint32_t lane);
 /* Records a graph, which is immutable and for any number of threads. `names` of
  * the tasks, for messages, are copied; null: none. Equal edges count once.
  * Errors: DLC_INVALID_ARGUMENT (an edge to a task that does not exist, a cycle,
- * which the message shows, too many tasks or edges). Since 0.1 (unstable) */
+ * which the message shows, too many tasks or edges), DLC_OUT_OF_MEMORY.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcTaskGraphCreate(const char *const *names,
                                      uint32_t taskCount,
                                      const DlcTaskEdge *edges, size_t edgeCount,
@@ -59,7 +60,8 @@ DLC_API uint32_t dlcTaskRunnerLanes(DlcTaskRunner runner);
 /* Calls `function` once for each task, each after all that come before it, and
  * returns when all are done. After a failure each thread starts at most one
  * task more; the first failure is returned with the task's name, and the graph
- * can be run again. For one thread at a time. Since 0.1 (unstable) */
+ * can be run again. One run at a time: DLC_INVALID_ARGUMENT for a second, from
+ * a task too. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcTaskRunnerRun(DlcTaskRunner runner,
                                    DlcTaskFunction function, void *data);
 

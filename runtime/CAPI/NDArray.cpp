@@ -47,8 +47,8 @@ DlcStatus dlcArrayRuntimeCreateWith(DlcEngine engine, DlcStorage storage,
     return wrap(std::move(status));
   std::shared_ptr<ProfiledStorage> shared =
       storage ? storage->shared : std::make_shared<ProfiledStorage>();
-  auto made = std::make_shared<ArrayRuntime>(engine->engine, storageOf(shared),
-                                             known);
+  auto made =
+      std::make_shared<ArrayRuntime>(engine->engine, storageOf(shared), known);
   *runtime = new DlcArrayRuntimeImpl{std::move(made), std::move(shared)};
   return nullptr;
 }
@@ -65,8 +65,8 @@ DlcStatus dlcArrayRuntimeGetResources(DlcArrayRuntime runtime,
                                       DlcResources *resources) {
   if (!runtime || !resources)
     return wrap(missing("a runtime for arrays and a place for its resources"));
-  *resources = new DlcResourcesImpl{
-      {runtime->runtime, &runtime->runtime->resources()}};
+  *resources =
+      new DlcResourcesImpl{{runtime->runtime, &runtime->runtime->resources()}};
   return nullptr;
 }
 
@@ -172,6 +172,11 @@ DlcStatus dlcNDArrayApply(const char *operation, const DlcNDArray *inputs,
 static Status toValue(const DlcAttribute &given, AttributeValue &value) {
   if (!given.value && (given.kind < DLC_ATTRIBUTE_INTS || given.count != 0))
     return missing("the value of an attribute");
+  if (given.kind >= DLC_ATTRIBUTE_INTS && given.count > INT32_MAX)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected less than 2^31 elements of attribute '%s', got "
+                     "%zu",
+                     given.name, given.count);
   const auto *ints = static_cast<const int64_t *>(given.value);
   const auto *floats = static_cast<const double *>(given.value);
   switch (given.kind) {

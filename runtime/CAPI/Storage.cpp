@@ -28,6 +28,9 @@ static Status readStorageOptions(const DlcStorageOptions &given,
   DLC_RETURN_IF_ERROR(readOptions(given, known));
   if (unsigned(known.kind) > DLC_STORAGE_NAIVE)
     return outOfRange("a kind of storage", known.kind);
+  constexpr uint32_t mostCaches = 1 << 16; // No machine has more processors.
+  if (known.caches > mostCaches)
+    return outOfRange("a number of caches", known.caches);
   options.kind = known.kind == DLC_STORAGE_POOLED ? StorageKind::Pooled
                                                   : StorageKind::Naive;
   options.pool.byteCap = toBound(known.byteCap);
@@ -75,10 +78,11 @@ public:
 
   Result<std::byte *> reserve(size_t bytes) override {
     void *start = nullptr;
-    DLC_RETURN_IF_ERROR(
-        unwrap(given.reserve(given.sourceData, bytes, &start)));
+    DLC_RETURN_IF_ERROR(unwrap(given.reserve(given.sourceData, bytes, &start)));
     if (start && reinterpret_cast<uintptr_t>(start) % given.granule == 0)
       return static_cast<std::byte *>(start);
+    if (start)
+      given.unreserve(given.sourceData, start, bytes);
     return makeError(StatusCode::Internal,
                      "expected addresses aligned to %zu bytes from the memory "
                      "source, got %p",
@@ -104,9 +108,8 @@ static Status checkSource(const DlcMemorySource &source) {
   if (!source.reserve || !source.commit || !source.decommit ||
       !source.unreserve)
     return missing("the functions of a memory source");
-  if (std::has_single_bit(source.granule) &&
-      source.granule >= DLC_ALIGNMENT && source.regionBytes &&
-      source.regionBytes % source.granule == 0)
+  if (std::has_single_bit(source.granule) && source.granule >= DLC_ALIGNMENT &&
+      source.regionBytes && source.regionBytes % source.granule == 0)
     return Status::ok();
   return makeError(StatusCode::InvalidArgument,
                    "expected regions of a multiple of granules of 2^n >= %d "
@@ -124,9 +127,10 @@ static Status addDevice(DlcStorage storage, DlcContext context,
   DLC_RETURN_IF_ERROR(toContext(context, place));
   const StorageOptions &options = storage->shared->options;
   return storage->storage().setManager(
-      place, options.kind == StorageKind::Pooled
-                 ? createPooledManager(place, std::move(source), options.pool)
-                 : createNaiveManager(place, std::move(source)));
+      place,
+      options.kind == StorageKind::Pooled
+          ? createPooledManager(place, std::move(source), options.pool)
+          : createNaiveManager(place, std::move(source), options.pool.byteCap));
 }
 
 DlcStatus dlcStorageAddDevice(DlcStorage storage, DlcContext context,
@@ -134,8 +138,12 @@ DlcStatus dlcStorageAddDevice(DlcStorage storage, DlcContext context,
   if (!source)
     return wrap(missing("a memory source"));
   DlcMemorySource known = {};
-  if (Status status = readOptions(*source, known); !status.isOk())
+  if (Status status = readOptions(*source, known); !status.isOk()) {
+    // Refused for what a newer caller set beyond: the rest is there.
+    if (source->structSize >= sizeof(known) && source->destroy)
+      source->destroy(source->sourceData);
     return wrap(std::move(status));
+  }
   return wrap(addDevice(storage, context, known));
 }
 
@@ -229,12 +237,12 @@ DlcStatus dlcStorageGetStatistics(DlcStorage storage, DlcContext context,
   if (!manager.isOk())
     return wrap(std::move(manager.status()));
   StorageStatistics now = (*manager)->statistics();
-  return wrap(fillStruct(
-      statistics,
-      {sizeof(DlcStorageStatistics), now.liveBytes, now.liveBlocks,
-       now.usedBytes, now.peakUsedBytes, now.reservedBytes,
-       now.peakReservedBytes, now.largestFreeBytes, now.allocations,
-       now.failures, now.retries, now.systemCalls, now.fragmentation()}));
+  return wrap(fillStruct(statistics,
+                         {sizeof(DlcStorageStatistics), now.liveBytes,
+                          now.liveBlocks, now.usedBytes, now.peakUsedBytes,
+                          now.reservedBytes, now.peakReservedBytes,
+                          now.largestFreeBytes, now.allocations, now.failures,
+                          now.retries, now.systemCalls, now.fragmentation()}));
 }
 
 DlcStatus dlcStorageResetPeaks(DlcStorage storage, DlcContext context) {

@@ -29,15 +29,15 @@ DlcStatus dlcTaskGraphCreate(const char *const *names, uint32_t taskCount,
   if (taskCount > INT32_MAX) // Before there are that many names.
     return wrap(makeError(StatusCode::InvalidArgument,
                           "expected less than 2^31 tasks, got %u", taskCount));
-  std::vector<std::string> known(taskCount);
+  std::vector<std::string> known;
   for (uint32_t i = 0; names && i != taskCount; ++i) {
     if (!names[i])
       return wrap(missing("the name of a task"));
-    known[i] = names[i];
+    known.emplace_back(names[i]);
   }
-  auto result = TaskGraph::create(
-      std::move(known),
-      {reinterpret_cast<const TaskGraph::Edge *>(edges), edgeCount});
+  std::span order(reinterpret_cast<const TaskGraph::Edge *>(edges), edgeCount);
+  Result<TaskGraph> result = names ? TaskGraph::create(std::move(known), order)
+                                   : TaskGraph::create(taskCount, order);
   if (!result.isOk())
     return wrap(std::move(result.status()));
   *graph = new DlcTaskGraphImpl{

@@ -4,6 +4,8 @@
 
 #include "dlc/runtime/Engine/TaskGraph.h"
 
+#include "dlc/runtime/Base/System.h"
+
 #include <algorithm>
 
 using namespace dlc::rt;
@@ -31,16 +33,27 @@ static Status checkEdges(size_t tasks, std::span<const TaskGraph::Edge> edges) {
   return Status::ok();
 }
 
-Result<TaskGraph> TaskGraph::create(std::vector<std::string> names,
+/// What recording holds at once, with lists that grow by doubling.
+static Status checkMemory(size_t tasks, size_t edges) {
+  uint64_t bytes = uint64_t(tasks) * 32 + uint64_t(edges) * 20;
+  if (bytes <= memoryLimit())
+    return Status::ok();
+  return makeError(StatusCode::OutOfMemory,
+                   "no memory for a graph of %zu tasks and %zu edges", tasks,
+                   edges);
+}
+
+Result<TaskGraph> TaskGraph::record(size_t count,
+                                    std::vector<std::string> names,
                                     std::span<const Edge> edges) {
-  DLC_RETURN_IF_ERROR(checkEdges(names.size(), edges));
+  DLC_RETURN_IF_ERROR(checkEdges(count, edges));
+  DLC_RETURN_IF_ERROR(checkMemory(count, edges.size()));
   std::vector<Edge> sorted(edges.begin(), edges.end());
   std::sort(sorted.begin(), sorted.end(), isLess);
   sorted.erase(std::unique(sorted.begin(), sorted.end(), isSame), sorted.end());
 
   TaskGraph graph;
   graph.names = std::move(names);
-  size_t count = graph.names.size();
   graph.firstSuccessor.assign(count + 1, 0);
   graph.predecessorCount.assign(count, 0);
   for (const Edge &edge : sorted) {
@@ -64,6 +77,11 @@ Result<TaskGraph> TaskGraph::create(std::vector<std::string> names,
   return graph;
 }
 
+const std::string &TaskGraph::name(uint32_t task) const {
+  static const std::string none;
+  return names.empty() ? none : names[task];
+}
+
 std::vector<uint32_t> TaskGraph::successorsOf(uint32_t task) const {
   std::vector<uint32_t> result(successors.begin() + firstSuccessor[task],
                                successors.begin() + firstSuccessor[task + 1]);
@@ -84,7 +102,7 @@ Status TaskGraph::checkAcyclic() const {
       if (--waiting[successor] == 0)
         ready.push_back(successor);
   }
-  if (done == names.size())
+  if (done == taskCount())
     return Status::ok();
   return makeError(StatusCode::InvalidArgument,
                    "expected an order of the tasks, got the cycle %s",
@@ -94,16 +112,16 @@ Status TaskGraph::checkAcyclic() const {
 /// "a -> b -> a". Each task that still waits has a predecessor that waits:
 /// going back from one to another leads into a cycle.
 std::string TaskGraph::findCycle(std::vector<uint32_t> waiting) const {
-  std::vector<uint32_t> cause(names.size(), UINT32_MAX);
+  std::vector<uint32_t> cause(taskCount(), UINT32_MAX);
   uint32_t task = 0;
-  for (uint32_t i = 0; i != names.size(); ++i) {
+  for (uint32_t i = 0; i != taskCount(); ++i) {
     if (!waiting[i])
       continue;
     task = i;
     for (uint32_t successor : successorsOf(i))
       cause[successor] = i;
   }
-  std::vector<bool> isSeen(names.size(), false);
+  std::vector<bool> isSeen(taskCount(), false);
   for (; !isSeen[task]; task = cause[task])
     isSeen[task] = true;
   // Forwards, from the cycle's lowest task.
@@ -117,6 +135,6 @@ std::string TaskGraph::findCycle(std::vector<uint32_t> waiting) const {
   constexpr size_t shown = 8;
   std::string text;
   for (size_t i = 0; i != std::min(shown, path.size()); ++i)
-    text += names[path[i]] + " -> ";
-  return text + (path.size() > shown ? "... -> " : "") + names[path[0]];
+    text += name(path[i]) + " -> ";
+  return text + (path.size() > shown ? "... -> " : "") + name(path[0]);
 }

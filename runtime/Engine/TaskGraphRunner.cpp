@@ -132,6 +132,9 @@ struct TaskGraphRunner::State {
   std::unique_ptr<std::atomic<uint32_t>[]> waiting;
   std::unique_ptr<ReadyQueue[]> queues;
 
+  /// A task that runs its own graph again would find the queues in use.
+  std::atomic<bool> isRunning = false;
+
   /// The run in progress; workers see it through the pool.
   TaskFunction function = nullptr;
   WaitFunction onWait = nullptr;
@@ -341,6 +344,10 @@ Status TaskGraphRunner::run(TaskFunction function, void *context,
   uint32_t count = run.graph.taskCount();
   if (!count)
     return Status::ok();
+  if (run.isRunning.exchange(true, std::memory_order_acquire))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected one run of a task graph at a time, got another "
+                     "before its end");
   run.function = function;
   run.context = context;
   run.onWait = onWait;
@@ -360,5 +367,7 @@ Status TaskGraphRunner::run(TaskFunction function, void *context,
                                  run.runLane<true>(lane);
                              });
   run.hasFailed.store(false, std::memory_order_relaxed);
-  return std::exchange(run.failure, Status());
+  Status failure = std::exchange(run.failure, Status());
+  run.isRunning.store(false, std::memory_order_release);
+  return failure;
 }

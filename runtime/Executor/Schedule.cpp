@@ -207,8 +207,7 @@ dlc::rt::makeSchedule(std::span<const ScheduledLaunch> launches,
     schedule.order.insert(schedule.order.end(), list.begin(), list.end());
   }
   // Without names: a failure names its launch.
-  Result<TaskGraph> graph =
-      TaskGraph::create(std::vector<std::string>(members.size()), edges);
+  Result<TaskGraph> graph = TaskGraph::create(members.size(), edges);
   if (!graph.isOk())
     return std::move(graph.status());
   schedule.graph = std::move(*graph);

@@ -9,8 +9,9 @@ namespace {
 
 class NaiveManager final : public SingleBlocks<StorageManager> {
 public:
-  NaiveManager(Context context, std::unique_ptr<MemorySource> source)
-      : SingleBlocks(context), source(std::move(source)) {}
+  NaiveManager(Context context, std::unique_ptr<MemorySource> source,
+               size_t byteCap)
+      : SingleBlocks(context, byteCap), source(std::move(source)) {}
 
 private:
   size_t rounded(size_t bytes) const {
@@ -28,6 +29,7 @@ private:
 Result<std::byte *> NaiveManager::takeFromSource(size_t bytes) {
   if (bytes > SIZE_MAX / 4) // Roundings must not overflow.
     return makeError(StatusCode::OutOfMemory, "the size is too large");
+  DLC_RETURN_IF_ERROR(checkCap(rounded(bytes)));
   Result<std::byte *> start = source->reserve(rounded(bytes));
   if (!start.isOk())
     return start;
@@ -55,8 +57,8 @@ void NaiveManager::giveBack(void *start, size_t bytes, void *) {
   countRelease(std::move(lock), bytes, rounded(bytes), /*systemCalls=*/1);
 }
 
-StorageManagerPtr
-dlc::rt::createNaiveManager(Context context,
-                            std::unique_ptr<MemorySource> source) {
-  return StorageManagerPtr(new NaiveManager(context, std::move(source)));
+StorageManagerPtr dlc::rt::createNaiveManager(
+    Context context, std::unique_ptr<MemorySource> source, size_t byteCap) {
+  return StorageManagerPtr(
+      new NaiveManager(context, std::move(source), byteCap));
 }

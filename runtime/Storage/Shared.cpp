@@ -55,8 +55,7 @@ struct Opened {
 
 class Manager final : public SingleBlocks<SharedManager> {
 public:
-  Manager(Context context, size_t byteCap)
-      : SingleBlocks(context), byteCap(byteCap) {}
+  Manager(Context context, size_t byteCap) : SingleBlocks(context, byteCap) {}
 
   Result<SharedHandle> share(const Allocation &block) override;
   Result<int> duplicateDescriptor(const Allocation &block) override;
@@ -78,8 +77,6 @@ private:
   Result<Allocation> take(size_t bytes, StreamId stream) override;
   void giveBack(void *start, size_t bytes, void *record) override;
   void dropInherited(void *start, size_t bytes, void *record) override;
-
-  const size_t byteCap;
 };
 
 } // namespace
@@ -156,11 +153,7 @@ Result<Allocation> Manager::addBlock(Opened &file, size_t bytes) {
     return systemError(StatusCode::Unavailable, "look at a memory file");
   {
     std::lock_guard lock(mutex);
-    if (byteCap - std::min(byteCap, counts.usedBytes) < file.mappedBytes)
-      return makeError(StatusCode::OutOfMemory,
-                       "of a limit of %zu bytes, %zu are in use, and %zu more "
-                       "are needed",
-                       byteCap, counts.usedBytes, file.mappedBytes);
+    DLC_RETURN_IF_ERROR(checkCap(file.mappedBytes));
     countBlock(bytes, file.mappedBytes, /*systemCalls=*/2);
   }
   // Relaxed: the count is a figure; who sent the handle ordered the contents.

@@ -16,7 +16,18 @@ namespace dlc::rt {
 /// `Base` is StorageManager or derived from it. Objects are made by new.
 template <typename Base> class SingleBlocks : public Base {
 protected:
-  using Base::Base;
+  SingleBlocks(Context context, size_t byteCap)
+      : Base(context), byteCap(byteCap) {}
+
+  /// Whether `usedBytes` more stay within the cap. The mutex is held.
+  Status checkCap(size_t usedBytes) const {
+    if (byteCap - std::min(byteCap, counts.usedBytes) >= usedBytes)
+      return Status::ok();
+    return makeError(StatusCode::OutOfMemory,
+                     "of a limit of %zu bytes, %zu are in use, and %zu more "
+                     "are needed",
+                     byteCap, counts.usedBytes, usedBytes);
+  }
 
   /// Counts a block that takes `usedBytes`. The mutex is held.
   void countBlock(size_t bytes, size_t usedBytes, unsigned systemCalls) {
@@ -60,6 +71,7 @@ protected:
     endWithTheLast(std::move(lock));
   }
 
+  const size_t byteCap;
   mutable std::mutex mutex; ///< Guards everything below.
   StorageStatistics counts;
 

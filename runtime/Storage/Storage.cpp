@@ -48,7 +48,8 @@ Result<StorageManagerPtr> Storage::State::make(Context context) const {
   }
   return isPooled
              ? createPooledManager(context, std::move(source), options.pool)
-             : createNaiveManager(context, std::move(source));
+             : createNaiveManager(context, std::move(source),
+                                  options.pool.byteCap);
 }
 
 Result<StorageManager *> Storage::State::find(Context context) {

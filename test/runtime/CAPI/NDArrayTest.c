@@ -95,6 +95,9 @@ static void testAttributes(DlcArrayRuntime runtime) {
               "expected one attribute 'alpha', got two");
   CHECK_ERROR(dlcNDArrayApplyWith("leaky_relu", NULL, 1, 0, &x, 1, &y, 1), bad,
               "expected attributes, got null");
+  DlcAttribute endless = {"perm", DLC_ATTRIBUTE_INTS, SIZE_MAX, permutation};
+  CHECK_ERROR(dlcNDArrayApplyWith("transpose", &endless, 1, 0, &x, 1, &y, 1),
+              bad, "expected less than 2^31 elements of attribute 'perm'");
   alpha.kind = (DlcAttributeKind)5;
   CHECK_ERROR(dlcNDArrayApplyWith("leaky_relu", &alpha, 1, 0, &x, 1, &y, 1),
               bad, "expected a kind of attribute, got 5");

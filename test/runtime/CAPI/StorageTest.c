@@ -118,14 +118,13 @@ static void testCap(DlcStorageKind kind) {
   CHECK_ERROR(dlcStorageAllocate(storage, shared, cap, 0, &none),
               DLC_OUT_OF_MEMORY, "cannot allocate 8388608 bytes on cpu_shared");
   dlcBlockDestroy(block);
-  if (kind == DLC_STORAGE_POOLED) {
-    block = allocate(storage, cpu, cap / 2, 0);
-    CHECK_ERROR(dlcStorageAllocate(storage, cpu, cap, 0, &none),
-                DLC_OUT_OF_MEMORY, "cannot allocate 8388608 bytes on cpu");
-    dlcBlockDestroy(block);
-    DlcStorageStatistics now = look(storage, cpu);
-    CHECK(now.failures == 1 && now.reservedBytes <= cap);
-  }
+  block = allocate(storage, cpu, cap / 2, 0);
+  CHECK_ERROR(dlcStorageAllocate(storage, cpu, cap, 0, &none),
+              DLC_OUT_OF_MEMORY, "cannot allocate 8388608 bytes on cpu");
+  dlcBlockDestroy(block);
+  DlcStorageStatistics now = look(storage, cpu);
+  CHECK(now.failures == 1 && now.reservedBytes <= cap);
+  dlcBlockDestroy(allocate(storage, cpu, cap / 2, 0));
   CHECK_ERROR(dlcStorageAllocate(storage, cpu, SIZE_MAX, 0, &none),
               DLC_OUT_OF_MEMORY, "cannot allocate");
   CHECK(none == NULL);
@@ -242,10 +241,12 @@ typedef struct {
 
 static DlcStatus reserve(void *data, size_t bytes, void **start) {
   Device *device = data;
-  if (device->isCrooked)
+  if (device->isCrooked == 1)
     return NULL; /* which is no address */
   *start = aligned_alloc((size_t)1 << 16, bytes);
   device->reserved += bytes;
+  if (*start && device->isCrooked)
+    *start = (char *)*start + 64;
   return *start ? NULL : dlcStatusCreate(DLC_OUT_OF_MEMORY, "no addresses");
 }
 
@@ -266,8 +267,9 @@ static int32_t decommit(void *data, void *start, size_t bytes) {
 }
 
 static void unreserve(void *data, void *start, size_t bytes) {
-  ((Device *)data)->reserved -= bytes;
-  free(start);
+  Device *device = data;
+  device->reserved -= bytes;
+  free(device->isCrooked ? (char *)start - 64 : start);
 }
 
 static void endDevice(void *data) { ++((Device *)data)->ends; }
@@ -276,9 +278,9 @@ static void testDevices(DlcStorageKind kind) {
   const DlcStatusCode bad = DLC_INVALID_ARGUMENT;
   const DlcContext far = {DLC_DEVICE_CUDA, 1};
   Device device = {0, 0, 0, 0, 0}, refused = {0, 0, 0, 0, 0};
-  DlcMemorySource source = {sizeof(source),    &device, (size_t)1 << 16,
-                            (size_t)1 << 20,   reserve, commit,
-                            decommit,          unreserve, endDevice};
+  DlcMemorySource source = {sizeof(source),  &device,   (size_t)1 << 16,
+                            (size_t)1 << 20, reserve,   commit,
+                            decommit,        unreserve, endDevice};
   DlcStorage storage = makeStorage(kind, 0);
   DlcBlock block = NULL, none = NULL;
   CHECK_OK(dlcStorageAddDevice(storage, far, &source));
@@ -310,6 +312,14 @@ static void testDevices(DlcStorageKind kind) {
   CHECK_ERROR(dlcStorageAddDevice(storage, far, &source), bad, "structSize");
   CHECK_ERROR(dlcStorageAddDevice(storage, far, NULL), bad, "a memory source");
   CHECK(refused.ends == 5);
+  struct {
+    DlcMemorySource source;
+    size_t newer;
+  } larger = {source, 1};
+  larger.source.structSize = sizeof(larger);
+  CHECK_ERROR(dlcStorageAddDevice(storage, far, &larger.source),
+              DLC_UNSUPPORTED, "it needs a newer version");
+  CHECK(refused.ends == 6);
   block = allocate(storage, far, 100, 0);
   dlcStorageDestroy(storage);
   CHECK(device.ends == 0);
@@ -317,14 +327,15 @@ static void testDevices(DlcStorageKind kind) {
   CHECK(device.ends == 1 && device.reserved == 0);
 
   Device crooked = {0, 0, 0, 0, 1};
-  DlcMemorySource odd = {sizeof(odd),      &crooked,  (size_t)1 << 16,
-                         (size_t)1 << 20,  reserve,   commit,
-                         decommit,         unreserve, NULL};
+  DlcMemorySource odd = {sizeof(odd),     &crooked,  (size_t)1 << 16,
+                         (size_t)1 << 20, reserve,   commit,
+                         decommit,        unreserve, NULL};
   storage = makeStorage(kind, 0);
   CHECK_OK(dlcStorageAddDevice(storage, far, &odd));
-  CHECK_ERROR(dlcStorageAllocate(storage, far, 100, 0, &none), DLC_INTERNAL,
-              "expected addresses aligned to 65536 bytes from the memory");
-  CHECK(none == NULL);
+  for (; crooked.isCrooked != 3; ++crooked.isCrooked)
+    CHECK_ERROR(dlcStorageAllocate(storage, far, 100, 0, &none), DLC_INTERNAL,
+                "expected addresses aligned to 65536 bytes from the memory");
+  CHECK(none == NULL && crooked.reserved == 0);
   dlcStorageDestroy(storage);
 }
 
@@ -382,6 +393,10 @@ static void testBadCalls(void) {
   options.kind = (DlcStorageKind)2;
   CHECK_ERROR(dlcStorageCreate(&options, &none), bad,
               "expected a kind of storage, got 2");
+  options.kind = DLC_STORAGE_POOLED;
+  options.caches = UINT32_MAX;
+  CHECK_ERROR(dlcStorageCreate(&options, &none), bad,
+              "expected a number of caches, got 4294967295");
   CHECK(none == NULL);
   dlcStorageDestroy(storage);
 }

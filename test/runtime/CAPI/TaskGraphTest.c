@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { side = 8, tasks = side * side };
 
@@ -100,6 +101,55 @@ static void testEngine(void) {
   dlcTaskGraphDestroy(graph);
 }
 
+/* A task that runs its own runner is told so, and the run goes on. */
+typedef struct {
+  DlcTaskRunner runner;
+  atomic_int calls;
+} Recursion;
+
+static DlcStatus runAgain(void *data, uint32_t task, uint32_t lane) {
+  Recursion *run = data;
+  (void)lane;
+  ++run->calls;
+  if (task == 0)
+    CHECK_ERROR(dlcTaskRunnerRun(run->runner, runAgain, run),
+                DLC_INVALID_ARGUMENT, "one run of a task graph at a time");
+  return NULL;
+}
+
+static void testRecursion(uint32_t threads) {
+  DlcPool pool = NULL;
+  DlcPoolOptions options = {sizeof(options), threads, 50};
+  if (threads)
+    CHECK_OK(dlcPoolCreate(&options, &pool));
+  DlcTaskEdge edges[] = {{0, 1}, {0, 2}};
+  DlcTaskGraph graph = NULL;
+  Recursion run = {0};
+  CHECK_OK(dlcTaskGraphCreate(NULL, 3, edges, 2, &graph));
+  CHECK_OK(dlcTaskRunnerCreate(graph, pool, &run.runner));
+  for (int round = 1; round != 4; ++round) {
+    CHECK_OK(dlcTaskRunnerRun(run.runner, runAgain, &run));
+    CHECK(run.calls == 3 * round);
+  }
+  dlcTaskRunnerDestroy(run.runner);
+  dlcTaskGraphDestroy(graph);
+  dlcPoolDestroy(pool);
+}
+
+/* More than the process may have is a status. */
+static void testMemory(void) {
+  struct rlimit before, little;
+  CHECK(getrlimit(RLIMIT_AS, &before) == 0);
+  little = before;
+  little.rlim_cur = (rlim_t)1 << 30;
+  DlcTaskGraph graph = NULL;
+  CHECK(setrlimit(RLIMIT_AS, &little) == 0);
+  CHECK_ERROR(dlcTaskGraphCreate(NULL, INT32_MAX, NULL, 0, &graph),
+              DLC_OUT_OF_MEMORY, "no memory for a graph of 2147483647 tasks");
+  CHECK(setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(graph == NULL);
+}
+
 static void testBadCalls(void) {
   const DlcStatusCode bad = DLC_INVALID_ARGUMENT;
   DlcTaskGraph graph = NULL;
@@ -134,6 +184,9 @@ int main(void) {
   testRuns(1);
   testRuns(3);
   testEngine();
+  testRecursion(0);
+  testRecursion(2);
   testBadCalls();
+  testMemory();
   return failures != 0;
 }

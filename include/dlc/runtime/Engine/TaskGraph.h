@@ -34,13 +34,22 @@ public:
   /// One task for each name; the names are for messages and may be empty.
   /// Equal edges count once. Takes O(tasks + edges log edges). Errors:
   /// InvalidArgument (an edge to a task that does not exist, a cycle, which the
-  /// message shows, or 2^31 tasks or edges).
+  /// message shows, or 2^31 tasks or edges), OutOfMemory (more than the machine
+  /// has).
   static Result<TaskGraph> create(std::vector<std::string> names,
-                                  std::span<const Edge> edges);
+                                  std::span<const Edge> edges) {
+    size_t count = names.size();
+    return record(count, std::move(names), edges);
+  }
+  /// The same of `taskCount` tasks without names.
+  static Result<TaskGraph> create(size_t taskCount,
+                                  std::span<const Edge> edges) {
+    return record(taskCount, {}, edges);
+  }
 
-  uint32_t taskCount() const { return names.size(); }
+  uint32_t taskCount() const { return predecessorCount.size(); }
   size_t edgeCount() const { return successors.size(); }
-  const std::string &name(uint32_t task) const { return names[task]; }
+  const std::string &name(uint32_t task) const;
 
   /// The tasks after `task`, ascending.
   std::vector<uint32_t> successorsOf(uint32_t task) const;
@@ -51,10 +60,12 @@ private:
   /// Marks a successor that waits for nothing else: its counter is not used.
   static constexpr uint32_t isOnly = uint32_t(1) << 31;
 
+  static Result<TaskGraph> record(size_t count, std::vector<std::string> names,
+                                  std::span<const Edge> edges);
   Status checkAcyclic() const;
   std::string findCycle(std::vector<uint32_t> waiting) const;
 
-  std::vector<std::string> names;
+  std::vector<std::string> names; ///< None, or one for each task.
   /// Compressed rows: those of task t are successors[firstSuccessor[t]] up to
   /// firstSuccessor[t + 1].
   std::vector<uint32_t> firstSuccessor, successors;
@@ -86,8 +97,9 @@ public:
   /// and returns when all are done. After a failure each thread starts at most
   /// one task more; the first failure is returned, with the task's name (unless
   /// that is empty) in front, and the graph can be run again. `onWait` may be
-  /// null: then no clock is read while there is work. For one thread at a time;
-  /// allocates nothing but messages.
+  /// null: then no clock is read while there is work. One run at a time, which
+  /// allocates nothing but messages; a second, from a task too, is refused with
+  /// InvalidArgument.
   Status run(TaskFunction function, void *context,
              WaitFunction onWait = nullptr);
 

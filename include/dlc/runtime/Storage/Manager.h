@@ -201,8 +201,10 @@ struct PoolOptions {
 };
 
 /// Every block straight from `source`, and straight back. For debugging.
+/// `byteCap` bounds the memory taken from it.
 StorageManagerPtr createNaiveManager(Context context,
-                                     std::unique_ptr<MemorySource> source);
+                                     std::unique_ptr<MemorySource> source,
+                                     size_t byteCap = SIZE_MAX);
 
 /// Blocks from a Heap over `source`, small ones through caches of size classes.
 StorageManagerPtr createPooledManager(Context context,

@@ -20,7 +20,8 @@ enum class StorageKind : uint8_t {
 
 struct StorageOptions {
   StorageKind kind = StorageKind::Pooled;
-  /// For each device by itself, the byte cap too. cpu_shared takes the cap.
+  /// For each device by itself, the byte cap too. Of these, cpu_shared and
+  /// managers of the kind Naive take the cap alone.
   PoolOptions pool = {};
 };
 
