@@ -45,7 +45,7 @@ struct BlockedArguments {
   int64_t wStride; ///< From row to row.
   float *y;
   int64_t yPanel;
-  bool accumulate;       ///< Start from y; else from bias and residual.
+  bool accumulate;       ///< Add the sum to y, as TileArguments have it.
   const float *bias;     ///< Null when absent.
   const float *residual; ///< As y; null when absent.
   bool clamp;            ///< End with a clamp to [low, high].
@@ -64,7 +64,7 @@ template <int pixels, int panels> struct BlockedSums {
   }
 
   [[gnu::always_inline]] void start(const BlockedArguments &t) {
-    const float *from = t.accumulate ? t.y : t.residual;
+    const float *from = t.residual;
     DLC_UNROLL for (int v = 0; v < vectors; ++v) {
       const Vec bias = t.bias ? load(t.bias + v * kLanes) : Vec{};
       const int64_t at = offsetOf(v, t.yPanel);
@@ -103,6 +103,13 @@ template <int pixels, int panels> struct BlockedSums {
   }
 
   [[gnu::always_inline]] void finish(const BlockedArguments &t) {
+    if (t.accumulate) {
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+        const float *y = t.y + offsetOf(v, t.yPanel);
+        DLC_UNROLL for (int i = 0; i < pixels; ++i) sums[i][v] +=
+            load(y + i * kChannelBlock);
+      }
+    }
     if (t.clamp) {
       const Vec low = splat(t.low), high = splat(t.high);
       DLC_UNROLL for (int i = 0; i < pixels; ++i) {

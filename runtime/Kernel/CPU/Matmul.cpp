@@ -116,14 +116,13 @@ static void planGrid(MatmulPlan &plan) {
   constexpr int64_t fewRows = 6, maxRows = 192;
   const int64_t maxTerms = plan.packedB ? 1024 : 384;
   constexpr int64_t wantedTiles = 48, minTileWork = 1 << 17;
-  const bool streams = plan.m < fewRows && plan.packedB;
   plan.kBlock = std::max<int64_t>(plan.k, 1);
   // Few rows in front of a row-major b: stay within few pages at a time.
   constexpr int64_t fewColumns = 256;
   if (plan.m < fewRows && !plan.packedB && !plan.transposedB &&
       plan.n > fewColumns)
     plan.kBlock = 8;
-  else if (!streams && plan.k > maxTerms) {
+  else if (plan.k > maxTerms) {
     const int64_t blocks = ceilDiv(plan.k, maxTerms);
     plan.kBlock = ceilDiv(ceilDiv(plan.k, blocks), 8) * 8;
   }

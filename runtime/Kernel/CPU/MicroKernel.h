@@ -32,7 +32,9 @@ struct TileArguments {
   float *c;
   int64_t cStride;
   int64_t k;
-  bool accumulate; ///< Start from c; else from biases and residual.
+  /// Add the sum to c; else start from biases and residual. Terms are summed by
+  /// themselves before: the error of a long sum is that of its parts.
+  bool accumulate;
   const float *rowBias, *columnBias; ///< Null when absent.
   const float *residual;             ///< Rows lie cStride apart.
   bool clamp;                        ///< End with a clamp to [low, high].
@@ -46,13 +48,6 @@ using MicroKernel = void (*)(const TileArguments &);
 template <int rows, int vectors>
 [[gnu::always_inline]] inline void startSums(const TileArguments &t,
                                              Vec (&sums)[rows][vectors]) {
-  if (t.accumulate) {
-    DLC_UNROLL for (int i = 0; i < rows; ++i) {
-      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] =
-          load(t.c + i * t.cStride + v * kLanes);
-    }
-    return;
-  }
   DLC_UNROLL for (int i = 0; i < rows; ++i) {
     Vec start = splat(t.rowBias ? t.rowBias[i] : 0.0f);
     DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] = start;
@@ -74,6 +69,12 @@ template <int rows, int vectors>
 template <int rows, int vectors>
 [[gnu::always_inline]] inline void storeSums(const TileArguments &t,
                                              Vec (&sums)[rows][vectors]) {
+  if (t.accumulate) {
+    DLC_UNROLL for (int i = 0; i < rows; ++i) {
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] +=
+          load(t.c + i * t.cStride + v * kLanes);
+    }
+  }
   if (t.clamp) {
     Vec low = splat(t.low), high = splat(t.high);
     DLC_UNROLL for (int i = 0; i < rows; ++i) {

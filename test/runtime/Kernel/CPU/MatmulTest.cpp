@@ -204,6 +204,24 @@ TEST(MatmulTest, LongSums) {
       check({{}, {}, m, 70, 1001, form == 1, form == 2 || form == 4, form > 2});
 }
 
+/// Of terms that do not cancel, as many as the first layers behind images have:
+/// the error may not grow with their number.
+TEST(MatmulTest, LongSumsOfPositiveTerms) {
+  for (int64_t m : {1, 3, 8})
+    for (int64_t k : {25088, 75264})
+      for (int form = 0; form < 3; ++form) {
+        const MatmulCase c{{}, {}, m, 33, k, false, form == 1, form == 2};
+        Call call = makeCall(c);
+        for (GuardedBuffer &value : call.values)
+          for (int64_t i = 0; i < value.size(); ++i)
+            value.data()[i] = std::fabs(value.data()[i]);
+        std::vector<double> expected = reference(c, call);
+        if (c.packed)
+          packB(call);
+        expectMatches(call, prepareMatmul, expected, textOf(c));
+      }
+}
+
 TEST(MatmulTest, ManyTiles) {
   check({{}, {}, 401, 83, 40});
   check({{}, {}, 401, 83, 390, true, true});
