@@ -53,13 +53,19 @@ struct Graph {
 namespace {
 /// Remembers which groups can be generated: asking converts a copy, networks
 /// repeat their blocks, and what is tried with other budgets repeats most
-/// groups. Lives as long as the context, which owns what fingerprints point to.
+/// groups. Lives as long as the context, which owns what fingerprints point to:
+/// attributes and types are never freed before it, so that no pointer comes to
+/// mean another constant.
 class Legality : public DialectInterface::Base<Legality> {
 public:
   explicit Legality(Dialect *graph) : Base(graph) {}
   bool canGenerate(ArrayRef<Operation *> group);
 
 private:
+  /// More than a compilation asks for: in a context of many models it begins
+  /// anew.
+  static constexpr size_t kMostKnown = 1 << 14;
+
   std::mutex mutex; ///< Functions may be on several threads.
   llvm::StringMap<bool> known;
 };
@@ -121,7 +127,10 @@ bool Legality::canGenerate(ArrayRef<Operation *> group) {
   }
   bool answer = conversion::canGenerate(group);
   std::scoped_lock lock(mutex);
-  return known.try_emplace(key, answer).first->second;
+  if (known.size() >= kMostKnown)
+    known.clear();
+  known.try_emplace(key, answer);
+  return answer;
 }
 
 /// What one kernel is on: a device, and a group of those that placement knows.
