@@ -86,8 +86,9 @@ BlockArgument dlc::graph::addArgument(FunctionOpInterface function, Type type,
 
 BlockArgument dlc::graph::addRandom(FunctionOpInterface function) {
   Builder builder(function.getContext());
-  BlockArgument argument = addArgument(
-      function, RankedTensorType::get({2}, builder.getI64Type()), "random");
+  BlockArgument argument =
+      addArgument(function, RankedTensorType::get({2}, builder.getI64Type()),
+                  kRandomName.str());
   function.setArgAttr(argument.getArgNumber(), GraphDialect::kRandomAttr,
                       builder.getUnitAttr());
   return argument;

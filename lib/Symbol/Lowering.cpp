@@ -40,6 +40,7 @@ public:
 
 private:
   rt::Status infer();
+  LogicalResult checkRandom();
   LogicalResult addInputs(mlir::func::FuncOp main);
   Value addConstant(const Node &node);
   LogicalResult lowerNodes();
@@ -64,6 +65,8 @@ private:
   GraphBuilder builder;
   std::vector<Value> values; ///< By entry.
   NetworkState state;
+  /// Given for what is no variable, but may be the state of random numbers.
+  std::optional<std::vector<int64_t>> randomShape;
 };
 } // namespace
 
@@ -102,8 +105,31 @@ rt::Status SymbolLowering::infer() {
     types[name] = constant.type.type;
     shapes[name] = constant.type.shape;
   }
+  // Only the lowering tells whether there is such a state.
+  auto isRandom = [&](IndexedGraph::NodeId id) {
+    return graph.node(id).name == graph::kRandomName;
+  };
+  if (auto given = options.shapes.find(graph::kRandomName.str());
+      given != options.shapes.end() &&
+      llvm::none_of(graph.inputNodes(), isRandom)) {
+    randomShape = given->second;
+    shapes.erase(given->first);
+  }
   DLC_RETURN_IF_ERROR(network.inferTypes(types));
   return network.inferShapes(shapes, context);
+}
+
+LogicalResult SymbolLowering::checkRandom() {
+  if (!randomShape)
+    return mlir::success();
+  std::string name = graph::kRandomName.str();
+  if (!state.random)
+    return fail("expected a variable of the symbol, got '" + name + "'");
+  if (*randomShape != std::vector<int64_t>{2})
+    return fail("expected a shape of (2,) for '" + name +
+                "', the state of random numbers, got " +
+                toText(Shape(randomShape)));
+  return mlir::success();
 }
 
 /// Null where `options` have no value of the variable, or after a failure.
@@ -294,7 +320,7 @@ mlir::OwningOpRef<ModuleOp> SymbolLowering::lower() {
                                          ops.getFunctionType({}, {}));
   state.addRandom = [&] { return graph::addRandom(main); };
   if (failed(addInputs(main)) || failed(lowerNodes()) ||
-      failed(addOutputs(main)))
+      failed(checkRandom()) || failed(addOutputs(main)))
     return {};
   addUpdates(main);
   (void)graph::eraseDead(main.getBody().front());

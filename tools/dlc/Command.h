@@ -135,8 +135,9 @@ LoadedModel compileModel(const ModelOptions &options,
 
 /// One tensor for each input of the program, in order, out of `values`, or
 /// random where `inputs.random` allows it, in the shapes that `model` asks for;
-/// those of a network of MXNet have the elements of the input's type. Throws
-/// when a name is unknown, a shape does not fit, or a value is missing.
+/// the state of random numbers is `inputs.seed` where `values` have none. Values
+/// for a network of MXNet get the elements of the input's type. Throws when a
+/// name is unknown, a shape does not fit, or a value is missing.
 std::vector<HostTensor> makeInputs(const rt::Program &program,
                                    const ModelOptions &model,
                                    const InputOptions &inputs,

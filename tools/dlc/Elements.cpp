@@ -68,19 +68,18 @@ static bool isHeld(double value, double stored) {
 
 /// False where the type has no such number, or is none of numbers.
 static bool store(rt::TensorView &to, int64_t i, double value) {
-  auto real = static_cast<float>(value);
   switch (to.type) {
   case DLC_F32:
-    to.as<float>()[i] = real;
-    return isHeld(value, real);
+    to.as<float>()[i] = static_cast<float>(value);
+    return isHeld(value, to.as<float>()[i]);
   case DLC_F64:
     to.as<double>()[i] = value;
     return true;
   case DLC_F16:
-    to.as<uint16_t>()[i] = rt::halfFromFloat(real);
+    to.as<uint16_t>()[i] = rt::halfFromDouble(value);
     return isHeld(value, rt::floatFromHalf(to.as<uint16_t>()[i]));
   case DLC_BF16:
-    to.as<uint16_t>()[i] = rt::bfloat16FromFloat(real);
+    to.as<uint16_t>()[i] = rt::bfloat16FromDouble(value);
     return isHeld(value, rt::floatFromBFloat16(to.as<uint16_t>()[i]));
   case DLC_I64:
     return store(to.as<int64_t>()[i], value);

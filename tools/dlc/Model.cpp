@@ -10,6 +10,7 @@
 #include "dlc/runtime/Base/Half.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -169,7 +170,9 @@ void InputOptions::add(Syntax &syntax) {
   syntax.option("--input", files, "Value of an input, NAME=x.npy");
   syntax.option("--inputs", archive, "Values of inputs by name (.npz)");
   syntax.flag("--random", random, "Random values for inputs not given");
-  syntax.option("--seed", seed, "Seed of --random");
+  syntax.option("--seed", seed,
+                "Seed of --random, and the state of random numbers "
+                "of a model that draws some");
 }
 
 /// "NAME=x.npy" as name and path; throws a Failure (usage) otherwise.
@@ -276,6 +279,17 @@ static rt::TensorType withShape(const rt::Port &port,
   return type;
 }
 
+/// Of the name (graph::kRandomName) and the type that front ends give it, and
+/// with a new value after each run.
+static bool isRandomState(const rt::Program &program, size_t input) {
+  const rt::Port &port = program.inputs()[input];
+  return port.name.starts_with("random") && port.type.type == DLC_I64 &&
+         port.type.shape == std::vector<int64_t>{2} &&
+         std::ranges::any_of(program.outputs(), [&](const rt::Port &output) {
+           return output.updates == input;
+         });
+}
+
 std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
                                               const ModelOptions &model,
                                               const InputOptions &inputs,
@@ -303,6 +317,11 @@ std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
         convertElements(value->second, type.type,
                         "expected a value for input '" + port.name + "'");
       result.push_back(std::move(value->second));
+      continue;
+    }
+    if (isRandomState(program, result.size())) {
+      result.push_back(makeZeros(type));
+      result.back().view().as<int64_t>()[0] = static_cast<int64_t>(inputs.seed);
       continue;
     }
     if (!inputs.random)

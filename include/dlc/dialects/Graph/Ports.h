@@ -34,7 +34,10 @@ addArguments(mlir::FunctionOpInterface function, mlir::TypeRange types,
 mlir::BlockArgument addArgument(mlir::FunctionOpInterface function,
                                 mlir::Type type, const std::string &name);
 
-/// The same for the state of random numbers (`graph.random`), called "random".
+/// What the state of random numbers is called where no other input is.
+inline constexpr llvm::StringLiteral kRandomName = "random";
+
+/// The same for the state of random numbers (`graph.random`), `kRandomName`.
 mlir::BlockArgument addRandom(mlir::FunctionOpInterface function);
 
 /// Adds results behind the others, which the terminator of the one block
