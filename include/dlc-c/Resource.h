@@ -63,7 +63,7 @@ DLC_API void dlcResourcesDestroy(DlcResources resources);
  * those of dlcEnginePushSync. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcResourcesSeed(DlcResources resources, uint64_t seed);
 
-/* The same for one device. Since 0.1 (unstable) */
+/* The same for one device, with what is yet to come there. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcResourcesSeedDevice(DlcResources resources,
                                          DlcContext context, uint64_t seed);
 
@@ -126,14 +126,14 @@ DLC_API DlcStatus dlcRandomTake(DlcRandom random, uint64_t blocks,
 DLC_API DlcStatus dlcResourcesParallelRandom(DlcResources resources,
                                              DlcContext context,
                                              DlcParallelRandom *random);
-/* Takes the next `blocks`, less than 2^40 in all, at any time.
- * Since 0.1 (unstable) */
+/* Takes the next `blocks` at any time. DLC_INVALID_ARGUMENT for more than 2^40
+ * in all since the last seed. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcParallelRandomTake(DlcParallelRandom random,
                                         uint64_t blocks, DlcRandomDraws *draws);
 
 /* Distributions, with their parameters a and b. */
 typedef enum DlcDistribution {
-  DLC_UNIFORM = 0,     /* in [a, b), a < b */
+  DLC_UNIFORM = 0,     /* in [a, b), a < b, b - a finite in the type */
   DLC_NORMAL = 1,      /* mean a, deviation b >= 0 */
   DLC_EXPONENTIAL = 2, /* rate a > 0; f32 only, as all that follow */
   DLC_GAMMA = 3,       /* shape a > 0, scale b > 0 */

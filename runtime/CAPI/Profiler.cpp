@@ -63,15 +63,13 @@ DlcStatus dlcProfilerAdd(DlcProfiler profiler, const DlcProfileEvent *event) {
     status = toContext(known.device, span.device);
   if (!status.isOk())
     return wrap(std::move(status));
-  Profiler &inside = *profiler->profiler;
   span.begin = known.begin;
   span.end = known.end;
   span.kind = ProfileKind(known.kind);
   span.hasFailed = known.hasFailed != 0;
-  span.name = inside.textId(known.name);
-  span.row = inside.textId(known.row ? known.row : "application");
-  span.detail = inside.textId(known.detail ? known.detail : "");
-  inside.add(span);
+  profiler->profiler->add(span, known.name,
+                          known.row ? known.row : "application",
+                          known.detail ? known.detail : "");
   return nullptr;
 }
 

@@ -7,6 +7,7 @@
 #include "dlc/runtime/CAPI/Options.h"
 
 #include <bit>
+#include <cfloat>
 #include <cmath>
 
 using namespace dlc::rt;
@@ -192,17 +193,21 @@ DlcStatus dlcParallelRandomTake(DlcParallelRandom random, uint64_t blocks,
                                 DlcRandomDraws *draws) {
   if (!random || !draws)
     return wrap(missing("random numbers and a place for the draws"));
-  *draws = fromDraws(resourceOf<ParallelRandom>(random).take(blocks));
+  Result<RandomDraws> taken = resourceOf<ParallelRandom>(random).take(blocks);
+  if (!taken.isOk())
+    return wrap(std::move(taken.status()));
+  *draws = fromDraws(*taken);
   return nullptr;
 }
 
-/// The parameters of a distribution are as its declaration says.
-static Status checkParameters(DlcDistribution distribution, double a,
-                              double b) {
+/// The parameters of a distribution are as its declaration says, for numbers of
+/// up to `largest`.
+static Status checkParameters(DlcDistribution distribution, double a, double b,
+                              double largest) {
   bool isGood = std::isfinite(a) && std::isfinite(b);
   switch (distribution) {
   case DLC_UNIFORM:
-    isGood = isGood && a < b;
+    isGood = isGood && a < b && b - a <= largest;
     break;
   case DLC_NORMAL:
     isGood = isGood && b >= 0;
@@ -236,7 +241,7 @@ static Status fillFloats(const RandomDraws &draws, DlcDistribution distribution,
                          double a, double b, uint64_t first,
                          std::span<float> out) {
   // What is given as double may be none of these, or no parameter, as float.
-  DLC_RETURN_IF_ERROR(checkParameters(distribution, float(a), float(b)));
+  DLC_RETURN_IF_ERROR(checkParameters(distribution, float(a), float(b), FLT_MAX));
   switch (distribution) {
   case DLC_UNIFORM:
     fillUniform(draws, first, out, float(a), float(b));
@@ -264,7 +269,7 @@ DlcStatus dlcRandomFill(DlcRandomDraws given, DlcDistribution distribution,
                         void *out, size_t count) {
   if (count && !out)
     return wrap(missing("memory for the numbers"));
-  if (Status status = checkParameters(distribution, a, b); !status.isOk())
+  if (Status status = checkParameters(distribution, a, b, DBL_MAX); !status.isOk())
     return wrap(std::move(status));
   RandomDraws draws = toDraws(given);
   int32_t number = numberOf(type);

@@ -60,9 +60,27 @@ uint32_t Profiler::lockedTextId(std::string_view text) {
   return id;
 }
 
+void Profiler::start() {
+  uint64_t stopped = never;
+  keptFrom.compare_exchange_strong(stopped, nowNanoseconds(),
+                                   std::memory_order_relaxed);
+}
+
 void Profiler::add(const ProfileEvent &event) {
-  if (!isOff())
+  if (keeps(event))
     events.add(event);
+}
+
+void Profiler::add(ProfileEvent event, std::string_view name,
+                   std::string_view row, std::string_view detail) {
+  ProfileEvent *place = keeps(event) ? events.take() : nullptr;
+  if (!place)
+    return;
+  std::lock_guard<std::mutex> lock(textGuard);
+  event.name = lockedTextId(name);
+  event.row = lockedTextId(row);
+  event.detail = lockedTextId(detail);
+  *place = event;
 }
 
 void Profiler::addMemory(Context device, uint64_t bytes, MemoryKind kind) {
@@ -111,20 +129,19 @@ void Profiler::onFinish(const OperationInfo &operation, const Status &status) {
   ProfileEvent event;
   event.begin = begins.back();
   begins.pop_back();
-  if (isOff() || !event.begin)
+  ProfileEvent *place = keeps(event) ? events.take() : nullptr;
+  if (!place)
     return;
   event.end = nowNanoseconds();
   event.kind =
       isCopy(operation.property) ? ProfileKind::Copy : ProfileKind::Operation;
   event.hasFailed = !status.isOk();
   event.device = operation.context;
-  {
-    std::lock_guard<std::mutex> lock(textGuard);
-    event.name = lockedTextId(operation.name ? operation.name : "operation");
-    event.detail = lockedTextId(operation.origin ? operation.origin : "");
-    event.row = rowOf(operation.worker);
-  }
-  add(event);
+  std::lock_guard<std::mutex> lock(textGuard);
+  event.name = lockedTextId(operation.name ? operation.name : "operation");
+  event.detail = lockedTextId(operation.origin ? operation.origin : "");
+  event.row = rowOf(operation.worker);
+  *place = event;
 }
 
 /// With the lock held.

@@ -23,6 +23,11 @@ struct detail::Space {
   Allocation deviceMemory, hostMemory;
 };
 
+/// Sequences of a stream start far enough from each other to share nothing.
+constexpr unsigned distanceBits = 40;
+constexpr uint64_t distance = uint64_t(1) << distanceBits;
+constexpr uint64_t maxSequences = uint64_t(1) << (64 - distanceBits);
+
 /// A random sequence. Those with a variable are touched only by operations
 /// that write it, but seeded like the others, so all have a lock.
 struct detail::Sequence {
@@ -36,14 +41,31 @@ struct detail::Sequence {
 
   RandomDraws take(uint64_t blocks) {
     std::lock_guard lock(mutex);
-    RandomDraws draws = next;
-    next.position += blocks;
-    return draws;
+    return takeLocked(blocks);
+  }
+  /// The same up to where the next sequence of the stream starts.
+  Result<RandomDraws> takeOwn(uint64_t blocks) {
+    std::lock_guard lock(mutex);
+    uint64_t taken = next.position - start;
+    if (blocks > distance - taken)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected at most 2^40 blocks of a sequence of random "
+                       "numbers, got %llu after %llu",
+                       static_cast<unsigned long long>(blocks),
+                       static_cast<unsigned long long>(taken));
+    return takeLocked(blocks);
   }
   void seed(uint64_t seed) {
     std::lock_guard lock(mutex);
     next.seed = seed;
     next.position = start;
+  }
+
+private:
+  RandomDraws takeLocked(uint64_t blocks) {
+    RandomDraws draws = next;
+    next.position += blocks;
+    return draws;
   }
 };
 
@@ -54,15 +76,16 @@ enum SequenceKind { RandomKind, ParallelKind, DropoutKind, sequenceKinds };
 /// The resources of one device. Deletions of its variables hold it, so that it
 /// outlives the operations that use it.
 struct Device {
-  Device(Context context, std::shared_ptr<Storage> storage)
-      : context(context), storage(std::move(storage)) {}
+  Device(Context context, std::shared_ptr<Storage> storage, uint64_t seed)
+      : context(context), storage(std::move(storage)), seed(seed) {}
 
-  detail::Sequence &addSequence(SequenceKind kind, uint64_t seed);
+  detail::Sequence &addSequence(SequenceKind kind);
 
   const Context context;
   const std::shared_ptr<Storage> storage; ///< The spaces' managers are its.
   std::vector<std::unique_ptr<detail::Space>> spaces;
   size_t turn = 0; ///< The space for the next request.
+  uint64_t seed;   ///< Of sequences yet to come.
   /// Of RandomKind one, with a variable; of the others one for each request.
   std::array<std::deque<detail::Sequence>, sequenceKinds> sequences;
 };
@@ -75,7 +98,8 @@ struct ResourceManager::State {
       : engine(engine), storage(std::move(storage)), options(options),
         seed(options.seed) {}
 
-  Result<std::shared_ptr<Device>> find(Context context);
+  Result<std::shared_ptr<Device>> find(Context context,
+                                       std::unique_lock<std::mutex> &lock);
   Result<detail::Sequence *> sequenceOf(Context context, SequenceKind kind);
   Status fill(Device &device);
   Status deleteVariables(const std::shared_ptr<Device> &device);
@@ -84,8 +108,8 @@ struct ResourceManager::State {
   Engine &engine;
   const std::shared_ptr<Storage> storage;
   const ResourceOptions options;
-  /// Guards everything below, and of the devices what requests change: `turn`
-  /// and which sequences there are.
+  /// Guards everything below, and of the devices what requests change: `turn`,
+  /// `seed` and which sequences there are.
   std::mutex mutex;
   std::map<Context, std::shared_ptr<Device>> devices;
   uint64_t seed;
@@ -97,12 +121,8 @@ static uint32_t streamOf(Context context, unsigned kind) {
   return kind << 24 | uint32_t(context.kind) << 16 | uint16_t(context.index);
 }
 
-/// Sequences of a stream start far enough from each other to share nothing.
-constexpr unsigned distanceBits = 40;
-constexpr uint64_t maxSequences = uint64_t(1) << (64 - distanceBits);
-
 /// The next sequence of a kind, of which there are less than maxSequences.
-detail::Sequence &Device::addSequence(SequenceKind kind, uint64_t seed) {
+detail::Sequence &Device::addSequence(SequenceKind kind) {
   uint64_t number = sequences[kind].size();
   return sequences[kind].emplace_back(
       RandomDraws{seed, streamOf(context, kind), number << distanceBits});
@@ -131,20 +151,23 @@ Status ResourceManager::State::fill(Device &device) {
   Result<Variable> variable = engine.newVariable(VariableKind::Resource);
   if (!variable.isOk())
     return std::move(variable.status());
-  device.addSequence(RandomKind, seed).variable = *variable;
+  device.addSequence(RandomKind).variable = *variable;
   return Status::ok();
 }
 
-/// The resources of a device. The mutex is held.
-Result<std::shared_ptr<Device>> ResourceManager::State::find(Context context) {
+/// The resources of a device. `lock` holds the mutex; on error maybe no longer.
+Result<std::shared_ptr<Device>>
+ResourceManager::State::find(Context context,
+                             std::unique_lock<std::mutex> &lock) {
   if (isClosed)
     return makeError(StatusCode::Unavailable, "the resources are closed");
   auto found = devices.find(context);
   if (found != devices.end())
     return found->second;
-  auto device = std::make_shared<Device>(context, storage);
+  auto device = std::make_shared<Device>(context, storage, seed);
   Status status = fill(*device);
   if (!status.isOk()) {
+    lock.unlock(); // A push may wait, or run operations (Naive).
     (void)deleteVariables(device).isOk(); // The first error is the one to say.
     return status;
   }
@@ -153,8 +176,8 @@ Result<std::shared_ptr<Device>> ResourceManager::State::find(Context context) {
 
 Result<detail::Sequence *>
 ResourceManager::State::sequenceOf(Context context, SequenceKind kind) {
-  std::lock_guard lock(mutex);
-  Result<std::shared_ptr<Device>> device = find(context);
+  std::unique_lock lock(mutex);
+  Result<std::shared_ptr<Device>> device = find(context, lock);
   if (!device.isOk())
     return std::move(device.status());
   if (kind == RandomKind)
@@ -165,7 +188,7 @@ ResourceManager::State::sequenceOf(Context context, SequenceKind kind) {
                      "ask once for each operation, not for each run",
                      static_cast<unsigned long long>(maxSequences),
                      toString(context).c_str());
-  return &(*device)->addSequence(kind, seed);
+  return &(*device)->addSequence(kind);
 }
 
 /// Ends the variables of a device after their last operations. Each deletion
@@ -192,6 +215,7 @@ Status ResourceManager::State::reseed(const std::shared_ptr<Device> &device,
                                       uint64_t seed) {
   {
     std::lock_guard lock(mutex);
+    device->seed = seed;
     for (SequenceKind kind : {ParallelKind, DropoutKind})
       for (detail::Sequence &sequence : device->sequences[kind])
         sequence.seed(seed);
@@ -236,8 +260,8 @@ RandomDraws RandomResource::take(uint64_t blocks) const {
   return sequence->take(blocks);
 }
 
-RandomDraws ParallelRandom::take(uint64_t blocks) const {
-  return sequence->take(blocks);
+Result<RandomDraws> ParallelRandom::take(uint64_t blocks) const {
+  return sequence->takeOwn(blocks);
 }
 
 Result<DropoutMask> DropoutState::next(uint64_t count,
@@ -246,7 +270,10 @@ Result<DropoutMask> DropoutState::next(uint64_t count,
     return makeError(StatusCode::InvalidArgument,
                      "expected a probability in (0, 1], got %g",
                      keepProbability);
-  return DropoutMask{sequence->take(blocksFor(count)), keepProbability};
+  Result<RandomDraws> draws = sequence->takeOwn(blocksFor(count));
+  if (!draws.isOk())
+    return std::move(draws.status());
+  return DropoutMask{*draws, keepProbability};
 }
 
 void DropoutMask::apply(uint64_t first, std::span<const float> in,
@@ -273,8 +300,8 @@ ResourceManager::ResourceManager(Engine &engine,
 ResourceManager::~ResourceManager() { (void)close().isOk(); }
 
 Result<TemporarySpace> ResourceManager::temporarySpace(Context context) {
-  std::lock_guard lock(state->mutex);
-  Result<std::shared_ptr<Device>> device = state->find(context);
+  std::unique_lock lock(state->mutex);
+  Result<std::shared_ptr<Device>> device = state->find(context, lock);
   if (!device.isOk())
     return std::move(device.status());
   auto &spaces = (*device)->spaces;
@@ -308,8 +335,8 @@ Result<DropoutState> ResourceManager::dropoutState(Context context) {
 Status ResourceManager::seed(Context context, uint64_t seed) {
   std::shared_ptr<Device> device;
   {
-    std::lock_guard lock(state->mutex);
-    Result<std::shared_ptr<Device>> found = state->find(context);
+    std::unique_lock lock(state->mutex);
+    Result<std::shared_ptr<Device>> found = state->find(context, lock);
     if (!found.isOk())
       return std::move(found.status());
     device = std::move(*found);

@@ -58,7 +58,10 @@ static void testEngine(DlcEngineKind kind) {
     push(engine, nothing, "unseen", DLC_OPERATION_NORMAL);
   CHECK_OK(dlcEngineWaitForAll(engine));
   CHECK(dlcProfilerEventCount(profiler) == 4);
+  DlcProfileEvent early = {.structSize = sizeof(early), .name = "unseen"};
+  early.begin = early.end = dlcProfilerNow();
   CHECK_OK(dlcProfilerStart(profiler));
+  CHECK_OK(dlcProfilerAdd(profiler, &early));
   push(engine, fail, "relu", DLC_OPERATION_NORMAL);
   CHECK_ERROR(dlcEngineWaitForAll(engine), DLC_DATA_LOSS, "relu");
   CHECK(dlcProfilerEventCount(profiler) == 5);

@@ -147,8 +147,11 @@ static void testParallelRandom(DlcEngine engine, DlcStorage storage) {
     DlcParallelRandom sequences[2];
     for (int i = 0; i != 2; ++i)
       CHECK_OK(dlcResourcesParallelRandom(resources, cpu, &sequences[i]));
+    DlcRandomDraws draws;
+    CHECK_ERROR(dlcParallelRandomTake(sequences[0], ((uint64_t)1 << 40) + 1,
+                                      &draws),
+                DLC_INVALID_ARGUMENT, "at most 2^40 blocks");
     for (int i = 0; i != 3; ++i) {
-      DlcRandomDraws draws;
       CHECK_OK(dlcParallelRandomTake(sequences[i % 2], 10, &draws));
       CHECK_OK(dlcRandomBlock(draws, 0, words[run][i]));
     }
@@ -253,6 +256,14 @@ static void testDistributions(void) {
   CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, 1, 1 + 1e-12, 0, DLC_F32,
                             floats, count),
               DLC_INVALID_ARGUMENT, "parameters"); /* equal as floats */
+  CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, -3e38, 3e38, 0, DLC_F32, floats,
+                            count),
+              DLC_INVALID_ARGUMENT, "parameters"); /* infinite difference */
+  CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, -1e308, 1e308, 0, DLC_F64,
+                            doubles, count),
+              DLC_INVALID_ARGUMENT, "parameters");
+  CHECK_OK(dlcRandomFill(draws, DLC_UNIFORM, -3e38, 3e38, 0, DLC_F64, doubles,
+                         count));
   CHECK_ERROR(dlcRandomFill(draws, (DlcDistribution)7, 0, 1, 0, DLC_F32, floats,
                             count),
               DLC_INVALID_ARGUMENT, "expected a distribution, got 7");

@@ -3,6 +3,7 @@
 #include "dlc/runtime/Engine/Profiler.h"
 
 #include "../JSON.h"
+#include "dlc/runtime/Base/Wait.h"
 #include "dlc/runtime/Storage/Storage.h"
 
 #include <gtest/gtest.h>
@@ -152,7 +153,8 @@ TEST(Profiler, KeepsNothingWhileStopped) {
   storage.setObserver(&profiler);
   std::unique_ptr<Engine> engine = naiveEngine(&profiler);
   auto runAll = [&] {
-    profiler.add(event(profiler, "a", 1, 2));
+    uint64_t now = nowNanoseconds();
+    profiler.add(event(profiler, "a", now, now + 1));
     profiler.addMemory(Context::cpu(), 1);
     std::move(*storage.allocate(Context::cpu(), 10)).reset();
     EXPECT_TRUE(engine->pushSync([] {}, Context::cpu(), {}, {}).isOk());
@@ -169,6 +171,17 @@ TEST(Profiler, KeepsNothingWhileStopped) {
                     .isOk());
   EXPECT_EQ(profiler.size(), 0u);
   profiler.start();
+  // Nor what began before the last start.
+  EXPECT_TRUE(engine
+                  ->pushSync(
+                      [&] {
+                        profiler.stop();
+                        profiler.start();
+                      },
+                      Context::cpu(), {}, {})
+                  .isOk());
+  profiler.add(event(profiler, "a", 1, nowNanoseconds()));
+  EXPECT_EQ(profiler.size() + profiler.dropped(), 0u);
   runAll();
   runAll();
   EXPECT_EQ(profiler.size(), 3u);
@@ -178,6 +191,28 @@ TEST(Profiler, KeepsNothingWhileStopped) {
   EXPECT_EQ(profiler.toTable().find("memory"), std::string::npos);
   runAll();
   EXPECT_EQ(profiler.size(), 2u);
+}
+
+TEST(Profiler, LooksUpTextsOfWhatItKeepsAlone) {
+  Profiler profiler(1);
+  uint32_t first = profiler.textId("first");
+  profiler.stop();
+  profiler.add({}, "stopped", "row", "detail");
+  EXPECT_EQ(profiler.textId("second"), first + 1);
+  profiler.start();
+  ProfileEvent event;
+  event.begin = event.end = nowNanoseconds();
+  profiler.add(event, "kept", "first", "");
+  profiler.add(event, "no room", "row", "detail");
+  EXPECT_EQ(profiler.size(), 1u);
+  EXPECT_EQ(profiler.dropped(), 1u);
+  EXPECT_EQ(profiler.summarize()[0].name, "kept");
+  std::unique_ptr<Engine> engine = naiveEngine(&profiler);
+  EXPECT_TRUE(engine
+                  ->pushSync([] {}, Context::cpu(), {}, {},
+                             {.name = "no room either"})
+                  .isOk());
+  EXPECT_EQ(profiler.textId("third"), first + 3);
 }
 
 TEST(Profiler, SaysWhenItHasNoRoom) {

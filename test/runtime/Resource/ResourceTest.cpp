@@ -189,7 +189,7 @@ TEST_P(AnyEngine, SeedsStartSequencesAnew) {
   ParallelRandom host = *resources->parallelRandom(cpu),
                  device = *resources->parallelRandom(Context::null());
   auto take = [](ParallelRandom &random) {
-    return drawUniform(random.take(10), 10);
+    return drawUniform(*random.take(10), 10);
   };
   std::vector<float> first = take(host), second = take(host);
   EXPECT_NE(first, second);
@@ -207,6 +207,36 @@ TEST_P(AnyEngine, SeedsStartSequencesAnew) {
   EXPECT_EQ(take(late), take(same));
 }
 
+TEST_P(AnyEngine, SeedsOfADeviceReachLaterSequences) {
+  make({.seed = 1});
+  EXPECT_OK(resources->seed(cpu, 7));
+  EXPECT_EQ(resources->parallelRandom(cpu)->take(1)->seed, 7u);
+  EXPECT_EQ(resources->dropoutState(cpu)->next(1, 0.5)->draws.seed, 7u);
+  EXPECT_EQ(resources->parallelRandom(Context::null())->take(1)->seed, 1u);
+  EXPECT_OK(resources->seed(9));
+  EXPECT_EQ(resources->parallelRandom(cpu)->take(1)->seed, 9u);
+}
+
+TEST_P(AnyEngine, SequencesEndBeforeTheNext) {
+  make();
+  constexpr uint64_t most = uint64_t(1) << 40;
+  ParallelRandom first = *resources->parallelRandom(cpu),
+                 second = *resources->parallelRandom(cpu);
+  uint64_t begin = first.take(10)->position;
+  EXPECT_ERROR(first.take(UINT64_MAX).status(), InvalidArgument, "after 10");
+  EXPECT_ERROR(first.take(most - 9).status(), InvalidArgument,
+               "at most 2^40 blocks");
+  EXPECT_EQ(first.take(most - 10)->position, begin + 10);
+  EXPECT_ERROR(first.take(1).status(), InvalidArgument, "got 1 after");
+  EXPECT_TRUE(first.take(0).isOk());
+  EXPECT_EQ(second.take(1)->position, begin + most);
+  EXPECT_OK(resources->seed(5));
+  EXPECT_EQ(first.take(1)->position, begin);
+  DropoutState state = *resources->dropoutState(cpu);
+  EXPECT_TRUE(state.next(most, 0.5).isOk());
+  EXPECT_ERROR(state.next(1, 0.5).status(), InvalidArgument, "got 1 after");
+}
+
 TEST_P(AnyEngine, EachRequestHasASequenceOfItsOwn) {
   constexpr int count = 4;
   std::vector<float> drawn[2][2 * count];
@@ -219,7 +249,7 @@ TEST_P(AnyEngine, EachRequestHasASequenceOfItsOwn) {
       auto run = [&, i, random = *resources->parallelRandom(cpu),
                   state = *resources->dropoutState(cpu)] {
         for (int k = 0; k != 50; ++k) {
-          std::vector<float> next = drawUniform(random.take(7), 7);
+          std::vector<float> next = drawUniform(*random.take(7), 7);
           mine[i].insert(mine[i].end(), next.begin(), next.end());
           next = drawUniform(state.next(7, 0.5)->draws, 7);
           mine[count + i].insert(mine[count + i].end(), next.begin(),
@@ -247,14 +277,14 @@ TEST_P(AnyEngine, ParallelDrawsNeedNoOrder) {
   std::vector<std::vector<float>> drawn(50);
   for (auto &numbers : drawn)
     EXPECT_OK(engine->pushSync(
-        [&numbers, draws = random.take(100)] {
+        [&numbers, draws = *random.take(100)] {
           numbers = drawUniform(draws, 100);
         },
         cpu, {}, {}));
   EXPECT_OK(engine->waitForAll());
   EXPECT_OK(resources->seed(0));
   for (const auto &numbers : drawn)
-    EXPECT_EQ(numbers, drawUniform(random.take(100), 100));
+    EXPECT_EQ(numbers, drawUniform(*random.take(100), 100));
 }
 
 TEST_P(AnyEngine, BackwardDropsWhatForwardDropped) {

@@ -437,7 +437,24 @@ TEST_P(EveryManager, TellsNobodyAfterwards) {
   EXPECT_EQ(figures.calls, 1);
 }
 
-// The one before may end as soon as another one is there.
+namespace {
+/// Counts calls, and those after it was replaced.
+struct Replaced final : StorageObserver {
+  void onStorage(Context, uint64_t, uint64_t) override {
+    ++calls;
+    if (isReplaced)
+      ++lateCalls;
+    std::this_thread::yield(); // So that a late call is likely.
+    if (isReplaced)
+      ++lateCalls;
+  }
+  std::atomic<bool> isReplaced = false;
+  std::atomic<int> calls = 0, lateCalls = 0;
+};
+} // namespace
+
+// The one before may end as soon as another one is there: no call of it begins
+// or goes on.
 TEST_P(EveryManager, TellsNobodyThatWasReplaced) {
   std::atomic<bool> isOver = false;
   std::thread others[2];
@@ -446,15 +463,21 @@ TEST_P(EveryManager, TellsNobodyThatWasReplaced) {
       while (!isOver)
         allocate(*manager, 500).reset();
     });
+  std::vector<std::unique_ptr<Replaced>> observers;
   for (int i = 0; i != 50; ++i) {
-    auto figures = std::make_unique<LastFigures>();
-    manager->setObserver(figures.get());
-    std::this_thread::yield();
+    observers.push_back(std::make_unique<Replaced>());
+    Replaced &observer = *observers.back();
+    manager->setObserver(&observer);
+    while (!observer.calls)
+      std::this_thread::yield();
     manager->setObserver(nullptr);
+    observer.isReplaced = true;
   }
   isOver = true;
   for (std::thread &other : others)
     other.join();
+  for (const auto &observer : observers)
+    EXPECT_EQ(observer->lateCalls, 0);
 }
 
 #if defined(__has_feature)

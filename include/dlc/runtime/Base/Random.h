@@ -54,7 +54,8 @@ constexpr uint64_t blocksFor(uint64_t count) { return count; }
 // that `draws` and the parameters name: threads may share it in any way.
 // Parameters are as said, or the results are of no use; nothing worse happens.
 
-/// Uniform in [low, high), low < high: 24 random bits for float, 53 for double.
+/// Uniform in [low, high), low < high, with a finite difference: 24 random bits
+/// for float, 53 for double.
 void fillUniform(const RandomDraws &draws, uint64_t first, std::span<float> out,
                  float low = 0, float high = 1);
 void fillUniform(const RandomDraws &draws, uint64_t first,

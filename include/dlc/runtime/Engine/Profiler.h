@@ -74,10 +74,10 @@ public:
   bool hasRoom() const { return events.slots && memory.slots; }
 
   /// From now on what happens is not kept, or is again, as at first. By any
-  /// thread. Kept is what begins and ends while it is not stopped; a stopped
-  /// profiler reads no clock and takes no lock.
-  void stop() { isStopped.store(true, std::memory_order_relaxed); }
-  void start() { isStopped.store(false, std::memory_order_relaxed); }
+  /// thread. Kept is what begins and ends between a start and the next stop; a
+  /// stopped profiler reads no clock and takes no lock. Harmless when it is so.
+  void stop() { keptFrom.store(never, std::memory_order_relaxed); }
+  void start();
 
   /// The number of a text, the same for equal ones; 0 is the empty text. Takes
   /// a lock, so call it once for what is used often.
@@ -86,6 +86,9 @@ public:
   const char *text(uint32_t id) const;
 
   void add(const ProfileEvent &event);
+  /// The same with texts that are looked up when the event is kept.
+  void add(ProfileEvent event, std::string_view name, std::string_view row,
+           std::string_view detail);
   /// `bytes` are in use on `device` from now on.
   void addMemory(Context device, uint64_t bytes,
                  MemoryKind kind = MemoryKind::Program);
@@ -132,10 +135,14 @@ private:
     /// Places given out. Relaxed: readers have waited for the writers.
     std::atomic<size_t> next = 0;
 
-    void add(const T &item) {
+    /// A place for one more; null when there is no room.
+    T *take() {
       size_t place = next.fetch_add(1, std::memory_order_relaxed);
-      if (place < size)
-        slots[place] = item;
+      return place < size ? &slots[place] : nullptr;
+    }
+    void add(const T &item) {
+      if (T *place = take())
+        *place = item;
     }
     std::span<const T> all() const {
       return {slots.get(),
@@ -146,12 +153,22 @@ private:
     }
   };
 
-  bool isOff() const { return isStopped.load(std::memory_order_relaxed); }
+  static constexpr uint64_t never = UINT64_MAX;
+
+  bool isOff() const {
+    return keptFrom.load(std::memory_order_relaxed) == never;
+  }
+  bool keeps(const ProfileEvent &event) const {
+    uint64_t from = keptFrom.load(std::memory_order_relaxed);
+    return from != never && event.begin >= from;
+  }
   uint32_t lockedTextId(std::string_view text);
   uint32_t rowOf(unsigned worker);
   uint64_t origin() const;
 
-  std::atomic<bool> isStopped = false; ///< Relaxed: orders nothing.
+  /// Events that begin before are not kept: 0, the last start, or `never` while
+  /// stopped. Relaxed: orders nothing.
+  std::atomic<uint64_t> keptFrom = 0;
   Store<ProfileEvent> events;
   Store<Memory> memory;
   /// Guards what follows; the texts never move.

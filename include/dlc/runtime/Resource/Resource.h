@@ -71,9 +71,10 @@ private:
 /// draw the same numbers in each run, if they got them in the same order.
 class ParallelRandom {
 public:
-  /// The next `blocks` blocks of less than 2^40 in all, at any time and from
-  /// any thread; copies of this share one sequence.
-  RandomDraws take(uint64_t blocks) const;
+  /// The next `blocks` blocks, at any time and from any thread; copies of this
+  /// share one sequence. Errors: InvalidArgument (more than 2^40 in all since
+  /// the last seed).
+  Result<RandomDraws> take(uint64_t blocks) const;
 
 private:
   friend class ResourceManager;
@@ -97,7 +98,7 @@ struct DropoutMask {
 class DropoutState {
 public:
   /// The mask for the next tensor, of `count` elements. Errors: InvalidArgument
-  /// (a probability that is not in (0, 1]).
+  /// (a probability that is not in (0, 1]), those of ParallelRandom::take().
   Result<DropoutMask> next(uint64_t count, double keepProbability) const;
 
 private:
@@ -135,7 +136,7 @@ public:
   Result<ParallelRandom> parallelRandom(Context context);
   Result<DropoutState> dropoutState(Context context);
 
-  /// Starts the sequences of one device, or of all and of those yet to come,
+  /// Starts the sequences of one device, or of all, and those yet to come there
   /// from the beginning of another seed. Operations pushed before keep theirs.
   /// Errors: those of Engine::pushSync().
   Status seed(Context context, uint64_t seed);
