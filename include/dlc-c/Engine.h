@@ -14,7 +14,10 @@
  * Operations that read a variable run together; one that writes it runs alone,
  * in the order of the pushes. An error poisons the variables that its operation
  * writes; operations that use them are skipped, and the first wait that meets
- * the error returns it. All functions may be called by any thread and, unless
+ * the error returns it. It is delivered once: no variable is poisoned by it from
+ * then on, and what is pushed later runs, with what was there.
+ *
+ * All functions may be called by any thread and, unless
  * they say otherwise, from inside operations; dlcEngineDestroy comes last.
  *
  * Errors of every function that returns a status: DLC_INVALID_ARGUMENT (a
@@ -311,7 +314,7 @@ DLC_API DlcStatus dlcEngineSetBulkSize(DlcEngine engine, uint32_t operations,
 /*===-- Waiting and looking -----------------------------------------------===*/
 
 /* Waits until the operations pushed before that `use` conflicts with have
- * completed, and returns the error that poisons the variable.
+ * completed, and returns the error that poisons the variable, which ends it.
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineWaitForVariable(DlcEngine engine,
                                            DlcVariable variable,

@@ -56,7 +56,9 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
               "little time is computed again where that saves memory");
   syntax.option("--target", target,
                 "Machine: host, x86-64, x86-64-v3, x86-64-v4");
-  syntax.option("--precision", precision, "Arithmetic: fp32, fp32-strict");
+  syntax.option("--precision", precision,
+                "Arithmetic: fp32 (within 2e-5 of the largest value), "
+                "fp32-strict (plain sums of products, within 4e-6)");
   syntax.option("--threads", threads, "Threads; 0 means all processors",
                 {.most = rt::WorkerPool::maxThreads});
   syntax.flag("--remarks", remarks, "Print what each pass did, and why not");
