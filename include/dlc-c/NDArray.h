@@ -151,7 +151,8 @@ typedef struct DlcAttribute {
 } DlcAttribute;
 
 /* The same with attributes, those of the Graph dialect, and a priority.
- * Since 0.1 (unstable) */
+ * DLC_INVALID_ARGUMENT for an attribute that the operation does not have, or
+ * that is of another kind. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayApplyWith(const char *operation,
                                       const DlcAttribute *attributes,
                                       size_t attributeCount, int32_t priority,

@@ -95,11 +95,12 @@ static Result<const ref::Operation *> find(std::string_view name) {
                    std::string(name).c_str());
 }
 
-/// Asks the shape rule for the types of the results.
+/// Checks the attributes and asks the shape rule for the types of the results.
 static Status infer(const ref::Operation &operation,
                     std::span<const NDArray> inputs,
                     const Attributes &attributes, size_t resultCount,
                     std::vector<TensorType> &types) {
+  DLC_RETURN_IF_ERROR(ref::checkAttributes(operation, attributes));
   std::vector<ref::Operand> operands;
   for (const NDArray &input : inputs)
     operands.push_back({typeOf(input)});

@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 
 using namespace mlir;
@@ -42,6 +44,26 @@ TEST(Coverage, EveryReferenceKernelHasAGraphOperation) {
   std::set<std::string> names = graphOperations(context);
   for (const rt::ref::Operation &operation : rt::ref::operations())
     EXPECT_TRUE(names.count(std::string(operation.name))) << operation.name;
+}
+
+TEST(Coverage, TheRuntimeKnowsTheAttributes) {
+  MLIRContext context;
+  for (const std::string &name : graphOperations(context)) {
+    RegisteredOperationName operation =
+        *RegisteredOperationName::lookup("graph." + name, &context);
+    std::set<std::string> declared;
+    for (StringAttr attribute : operation.getAttributeNames())
+      declared.insert(attribute.str());
+    std::istringstream known{std::string(rt::ref::attributeNames(name))};
+    std::set<std::string> listed{std::istream_iterator<std::string>(known), {}};
+    for (const std::string &attribute : listed)
+      EXPECT_GE(rt::ref::attributeKind(attribute), 0) << attribute;
+    // Values are an operand to the runtime; segments are none of its business.
+    for (const char *other :
+         {"value", "operandSegmentSizes", "resultSegmentSizes"})
+      declared.erase(other);
+    EXPECT_EQ(declared, listed) << name;
+  }
 }
 
 TEST(Coverage, ElementwiseOperationsSayHowTheyFuse) {

@@ -95,6 +95,14 @@ static void testAttributes(DlcArrayRuntime runtime) {
               "expected one attribute 'alpha', got two");
   CHECK_ERROR(dlcNDArrayApplyWith("leaky_relu", NULL, 1, 0, &x, 1, &y, 1), bad,
               "expected attributes, got null");
+  DlcAttribute unknown = {"alhpa", DLC_ATTRIBUTE_FLOAT, 0, &slope};
+  CHECK_ERROR(dlcNDArrayApplyWith("leaky_relu", &unknown, 1, 0, &x, 1, &y, 1),
+              bad, "expected attributes of leaky_relu, alpha, got 'alhpa'");
+  CHECK_ERROR(dlcNDArrayApplyWith("relu", &alpha, 1, 0, &x, 1, &y, 1), bad,
+              "expected attributes of relu, which has none, got 'alpha'");
+  DlcAttribute other = {"alpha", DLC_ATTRIBUTE_INT, 0, permutation};
+  CHECK_ERROR(dlcNDArrayApplyWith("leaky_relu", &other, 1, 0, &x, 1, &y, 1),
+              bad, "'alpha' of leaky_relu as a float, got an integer");
   DlcAttribute endless = {"perm", DLC_ATTRIBUTE_INTS, SIZE_MAX, permutation};
   CHECK_ERROR(dlcNDArrayApplyWith("transpose", &endless, 1, 0, &x, 1, &y, 1),
               bad, "expected less than 2^31 elements of attribute 'perm'");

@@ -113,6 +113,19 @@ const Operation *lookup(std::string_view name);
 /// All operations, sorted by name.
 std::span<const Operation> operations();
 
+/// The attributes that an operation has, separated by spaces, sorted; all but
+/// values of constants. Empty for a name that is no operation's.
+std::string_view attributeNames(std::string_view operation);
+/// The index in AttributeValue of attributes of that name, whatever the
+/// operation; -1 for a name that is none's.
+int attributeKind(std::string_view name);
+
+/// `operation` has all the attributes, each of its kind. Shape rules and
+/// computations pass over others, and over those of another kind. Errors:
+/// InvalidArgument.
+Status checkAttributes(const Operation &operation,
+                       const Attributes &attributes);
+
 } // namespace dlc::rt::ref
 
 #endif // DLC_RUNTIME_KERNEL_REFERENCE_REFERENCE_H
