@@ -263,6 +263,13 @@ DlcStatus dlcStorageSetProfiler(DlcStorage storage, DlcProfiler profiler) {
 // Memory between processes
 //===----------------------------------------------------------------------===//
 
+static Result<SharedManager *> findShared(DlcStorage storage,
+                                          DlcContext context) {
+  Context place;
+  DLC_RETURN_IF_ERROR(toContext(context, place));
+  return findShared(storage, place);
+}
+
 /// The manager that a block of such memory is of.
 static Result<SharedManager *> findShared(DlcStorage storage, DlcBlock block) {
   if (!block)
@@ -288,10 +295,7 @@ DlcStatus dlcStorageOpen(DlcStorage storage, DlcContext context,
                          DlcSharedHandle handle, DlcBlock *block) {
   if (!block)
     return wrap(missing("a place for the block"));
-  Context place;
-  if (Status status = toContext(context, place); !status.isOk())
-    return wrap(std::move(status));
-  Result<SharedManager *> manager = findShared(storage, place);
+  Result<SharedManager *> manager = findShared(storage, context);
   if (!manager.isOk())
     return wrap(std::move(manager.status()));
   return handOut(
@@ -317,10 +321,7 @@ DlcStatus dlcStorageOpenDescriptor(DlcStorage storage, DlcContext context,
                                    int32_t descriptor, DlcBlock *block) {
   if (!block)
     return wrap(missing("a place for the block"));
-  Context place;
-  if (Status status = toContext(context, place); !status.isOk())
-    return wrap(std::move(status));
-  Result<SharedManager *> manager = findShared(storage, place);
+  Result<SharedManager *> manager = findShared(storage, context);
   if (!manager.isOk())
     return wrap(std::move(manager.status()));
   return handOut((*manager)->openDescriptor(descriptor), block);
