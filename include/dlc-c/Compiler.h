@@ -71,6 +71,14 @@ typedef struct DlcCompilerOptions {
   const char *precision; /* fp32: each operation within 2e-5 of its largest
                             value; fp32-strict: within 4e-6, sums of products
                             computed as such; null: fp32 */
+  const char *tuningCache; /* file of times of kernels on machines: of kernels
+                              that there is a choice between, those whose times
+                              are known for this machine are chosen by them; one
+                              that cannot be read is left out, as a message
+                              says; null: none */
+  double tuneSeconds;      /* above 0, with the target host: how long times that
+                              are not known may be measured; they are added to
+                              the cache, if there is one; 0: not at all */
 } DlcCompilerOptions;
 
 /*===-- Compilers ---------------------------------------------------------===*/

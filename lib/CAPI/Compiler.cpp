@@ -116,6 +116,17 @@ static DlcStatus convert(const DlcCompilerOptions &given,
                          .str());
     options.precision = *precision;
   }
+  if (!(given.tuneSeconds >= 0))
+    return invalid(llvm::formatv("expected tuneSeconds of at least 0, got {0}",
+                                 given.tuneSeconds)
+                       .str());
+  if (given.tuneSeconds > 0 && options.target != "host")
+    return invalid(
+        llvm::formatv("expected tuneSeconds with the target host, got '{0}'",
+                      options.target)
+            .str());
+  options.tuning = {given.tuningCache ? given.tuningCache : "",
+                    given.tuneSeconds};
   if (given.searchSteps < -1)
     return invalid(llvm::formatv("expected searchSteps of at least -1, got {0}",
                                  given.searchSteps)

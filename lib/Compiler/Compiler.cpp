@@ -9,6 +9,7 @@
 #include "dlc/Frontend/MXNet/Import.h"
 #include "dlc/Frontend/ONNX/Import.h"
 #include "dlc/InitAll.h"
+#include "dlc/KernelLibrary/Match.h"
 #include "dlc/Numerics/VerifyNumerics.h"
 #include "dlc/Symbol/Lowering.h"
 #include "dlc/Training/Step.h"
@@ -113,12 +114,15 @@ struct Compilation::State {
   LogicalResult fitBudget();
   FailureOr<int64_t> planArenas();
   LogicalResult generateCode();
+  void startTuning();
+  void saveTimes();
   artifact::ExportInfo exportInfo() const;
   std::vector<ModelPort> ports(bool wantInputs);
 
   CompileOptions options;
   std::string messages;
   bool hasFailed = false, isUnsupported = false;
+  std::unique_ptr<tuning::Tuner> tuner; ///< Null without tuning.
   std::unique_ptr<MLIRContext> context;
   OwningOpRef<ModuleOp> module;
   std::vector<ModelPort> inputs, outputs;
@@ -201,6 +205,43 @@ Compilation::State::State(CompileOptions options)
         }),
         std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
   }
+  startTuning();
+}
+
+void Compilation::State::startTuning() {
+  const CompileOptions::Tuning &tuning = options.tuning;
+  if (tuning.cache.empty() && tuning.seconds <= 0)
+    return;
+  tuning::Times known;
+  if (!tuning.cache.empty()) {
+    auto table = tuning::readTable(tuning.cache);
+    if (table.isOk())
+      known = std::move((*table)[tuning::thisMachine()]);
+    else if (table.status().code() != rt::StatusCode::NotFound ||
+             tuning.seconds <= 0)
+      emitWarning(UnknownLoc::get(context.get()), "times of calls left out: ")
+          << table.status().message();
+  }
+  constexpr double day = 86400; // Nanoseconds of more need not fit.
+  std::chrono::nanoseconds budget(
+      static_cast<int64_t>(std::min(tuning.seconds, day) * 1e9));
+  tuner = std::make_unique<tuning::Tuner>(
+      std::move(known), tuning::Tuner::Options{tuning.seconds > 0, budget});
+  library::setTuner(*context, tuner.get());
+}
+
+/// Beside what others wrote to the file in the meantime.
+void Compilation::State::saveTimes() {
+  if (!tuner || options.tuning.cache.empty() || !tuner->counts().measured)
+    return;
+  tuning::Table table;
+  if (auto others = tuning::readTable(options.tuning.cache); others.isOk())
+    table = std::move(*others);
+  tuning::merge(table, {{tuning::thisMachine(), tuner->times()}});
+  if (rt::Status status = tuning::writeTable(options.tuning.cache, table);
+      !status.isOk())
+    emitWarning(UnknownLoc::get(context.get()), "times of calls not kept: ")
+        << status.message();
 }
 
 std::vector<ModelPort> Compilation::State::ports(bool wantInputs) {
@@ -276,6 +317,10 @@ Compilation::buildTrainingStep(const training::StepOptions &options) {
   state->inputs = state->ports(true);
   state->outputs = state->ports(false);
   return step;
+}
+
+tuning::Tuner::Counts Compilation::tunedCalls() const {
+  return state->tuner ? state->tuner->counts() : tuning::Tuner::Counts();
 }
 
 LaunchCounts Compilation::launches() const {
@@ -539,6 +584,8 @@ LogicalResult Compilation::runTo(Phase phase) {
     if (failed(result))
       return failure();
     state->reached = next;
+    if (next == Phase::Kernel)
+      state->saveTimes();
   }
   return success();
 }

@@ -5,6 +5,8 @@
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Graph/Plain.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::library;
@@ -21,21 +23,32 @@ void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
                                    FunctionType type) {
   if (entry.algorithms.empty() || !entry.cost)
     return;
-  NamedAttrList best = match.config;
-  uint64_t least = rt::nanosecondsOf(entry.cost(PlainCall(type, best).view()));
+  std::vector<Match> candidates{match};
+  std::vector<tuning::Call> calls{callOf(match, type)};
   for (std::string_view algorithm : entry.algorithms) {
-    NamedAttrList config = match.config;
-    config.set("algorithm",
-               StringAttr::get(type.getContext(), StringRef(algorithm)));
-    PlainCall call(type, config);
+    Match candidate = match;
+    candidate.config.set(
+        kAlgorithm, StringAttr::get(type.getContext(), StringRef(algorithm)));
+    tuning::Call call = callOf(candidate, type);
     std::string why;
-    if (!entry.isSupported(call.view(), why))
+    if (!entry.isSupported({call.inputs, call.outputs, call.attributes}, why))
       continue;
-    uint64_t time = rt::nanosecondsOf(entry.cost(call.view()));
-    if (time >= least)
-      continue;
-    least = time;
-    best = std::move(config);
+    candidates.push_back(std::move(candidate));
+    calls.push_back(std::move(call));
   }
-  match.config = std::move(best);
+  if (calls.size() == 1)
+    return;
+  CallTimes times = timesOf(*type.getContext(), entry, calls);
+  size_t best = 0;
+  std::string note = times.isMeasured ? ", measured:" : ", modelled:";
+  for (auto [i, time] : llvm::enumerate(times.nanoseconds)) {
+    if (times.costs[i] < times.costs[best])
+      best = i;
+    auto name = candidates[i].config.get(kAlgorithm);
+    note += llvm::formatv("{0} {1} {2:F1} us", i ? "," : "",
+                          name ? cast<StringAttr>(name).getValue() : "direct",
+                          time / 1e3);
+  }
+  match = std::move(candidates[best]);
+  match.note += note;
 }

@@ -286,6 +286,8 @@ std::optional<Match> Matcher::run(ArrayRef<Operation *> group) {
   }
   if (!prologue(group) || !anchor(group.front()))
     return std::nullopt;
+  match.anchorOperands = hasEpilogue ? kResidual : match.operands.size();
+  match.anchorConfig = match.config;
   Value current = group.front()->getResult(0);
   for (Operation *op : group.drop_front()) {
     if (!llvm::is_contained(op->getOperands(), current) ||

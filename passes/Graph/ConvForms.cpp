@@ -13,12 +13,14 @@ using namespace dlc;
 using namespace dlc::graph;
 using planning::layout::kForbidden;
 
+/// The one entry that computes convolutions, whose forms are compared.
+static constexpr StringLiteral kConvEntry = "cpu.conv";
+
 /// A library tells times, layouts count bytes.
 static constexpr LayoutCost kCostOfNanosecond = 10;
 static_assert(rt::nanosecondsOf({.flops = 0, .bytes = kCostOfNanosecond}) == 1);
 
-static LayoutCost costOf(const rt::KernelCost &cost) {
-  uint64_t time = rt::nanosecondsOf(cost);
+static LayoutCost costOf(uint64_t time) {
   return time < kForbidden / kCostOfNanosecond
              ? static_cast<LayoutCost>(time) * kCostOfNanosecond
              : kForbidden;
@@ -38,10 +40,10 @@ static bool isBlockable(Value value, int64_t block) {
          type.getDimSize(1) % block == 0;
 }
 
-/// What the library takes for `conv` with its image and result of these types;
+/// How the library computes `conv` with its image and result of these types;
 /// nullopt if it has no such form.
-static std::optional<LayoutCost> costOf(ConvOp conv, Type x, Type y,
-                                        int64_t block, bool isStrict) {
+static std::optional<tuning::Call> callOf(ConvOp conv, Type x, Type y,
+                                          int64_t block, bool isStrict) {
   // The operation as it would be, in a block of its own.
   Block scratch;
   auto form = cast<ConvOp>(conv->clone());
@@ -52,9 +54,8 @@ static std::optional<LayoutCost> costOf(ConvOp conv, Type x, Type y,
   form.getY().setType(cast<TensorType>(y));
   form.setChannelBlock(block);
   auto match = library::matchGroup({form.getOperation()});
-  const rt::LibraryEntry *entry =
-      match ? rt::lookupLibraryEntry(match->entry) : nullptr;
-  if (!entry || !entry->cost)
+  const rt::LibraryEntry *entry = rt::lookupLibraryEntry(kConvEntry);
+  if (!match || match->entry != kConvEntry || !entry || !entry->cost)
     return std::nullopt;
   while (!match->operands.back())
     match->operands.pop_back();
@@ -65,7 +66,7 @@ static std::optional<LayoutCost> costOf(ConvOp conv, Type x, Type y,
     if (!isStrict)
       library::chooseAlgorithm(*match, *entry, type);
   }
-  return costOf(entry->cost(library::PlainCall(type, match->config).view()));
+  return library::callOf(*match, type);
 }
 
 SmallVector<ConvForm> dlc::graph::formsOf(ConvOp conv, int64_t block,
@@ -78,21 +79,28 @@ SmallVector<ConvForm> dlc::graph::formsOf(ConvOp conv, int64_t block,
   auto w = cast<RankedTensorType>(conv.getW().getType());
   if (x.getRank() != w.getRank())
     return forms;
-  auto plain = costOf(conv, x, y, 0, isStrict);
+  SmallVector<tuning::Call> calls;
+  auto plain = callOf(conv, x, y, 0, isStrict);
   if (!plain)
     return forms;
-  forms.front().cost = *plain;
+  calls.push_back(std::move(*plain));
   for (bool isResultBlocked : {true, false})
     for (bool isInputBlocked : {true, false}) {
       if ((!isResultBlocked && !isInputBlocked) ||
           (isResultBlocked && !isBlockable(conv.getY(), block)) ||
           (isInputBlocked && !isBlockable(conv.getX(), block)))
         continue;
-      if (auto cost = costOf(
-              conv, isInputBlocked ? blockedType(x, block) : x,
-              isResultBlocked ? blockedType(y, block) : y,
-              isResultBlocked ? block : 0, isStrict))
-        forms.push_back({isInputBlocked, isResultBlocked, *cost});
+      auto call = callOf(conv, isInputBlocked ? blockedType(x, block) : x,
+                         isResultBlocked ? blockedType(y, block) : y,
+                         isResultBlocked ? block : 0, isStrict);
+      if (!call)
+        continue;
+      forms.push_back({isInputBlocked, isResultBlocked});
+      calls.push_back(std::move(*call));
     }
+  library::CallTimes times = library::timesOf(
+      *conv.getContext(), *rt::lookupLibraryEntry(kConvEntry), calls);
+  for (auto [form, time] : llvm::zip_equal(forms, times.costs))
+    form.cost = costOf(time);
   return forms;
 }

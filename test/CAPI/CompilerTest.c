@@ -196,6 +196,14 @@ static void testBadOptions(void) {
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected precision fp32, fp32-strict, got 'bf16'");
   options.precision = "fp32-strict";
+  options.tuneSeconds = -1;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected tuneSeconds of at least 0, got -1");
+  options.tuneSeconds = 1;
+  options.target = "x86-64";
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected tuneSeconds with the target host, got 'x86-64'");
+  options.target = NULL;
   options.shapeCount = 2;
   /* A caller of a version before `target`. */
   options.structSize = sizeof(size_t);

@@ -56,7 +56,8 @@ ALLOWED = {
     "lib/Numerics": LLVM + GRAPH + DEFINITIONS,
     "lib/Symbol": LLVM + GRAPH + DEFINITIONS + ["dlc/Frontend/", "dlc/Gradient/"],
     "lib/Training": LLVM + GRAPH + DEFINITIONS + ["dlc/Frontend/", "dlc/Gradient/"],
-    "lib/KernelLibrary": LLVM + GRAPH + DEFINITIONS,
+    "lib/KernelLibrary": LLVM + GRAPH + DEFINITIONS + ["dlc/Tuning/"],
+    "lib/Tuning": runtime("Base", "Device", "Kernel"),
     "lib/Codegen": LLVM + DIALECTS + ["dlc/Analysis/"],
     "passes/Conversion": LLVM + DIALECTS + DEFINITIONS + ["dlc/Analysis/", "dlc/KernelLibrary/"],
     # Fusion asks what Conversion can generate and a library can compute.
@@ -73,7 +74,8 @@ ALLOWED = {
                                                "dlc/Pipeline/"],
     "lib/Compiler": LLVM + DIALECTS + runtime("Base") + [
         "dlc/Artifact/", "dlc/Codegen/", "dlc/Frontend/", "dlc/InitAll.h", "dlc/Numerics/",
-        "dlc/Pipeline/", "dlc/Symbol/", "dlc/Training/", "dlc/passes/Graph/"],
+        "dlc/KernelLibrary/", "dlc/Pipeline/", "dlc/Symbol/", "dlc/Training/", "dlc/Tuning/",
+        "dlc/passes/Graph/"],
     "lib/Executor": ["llvm/", "dlc/Compiler/", "dlc/Symbol/"] + runtime("Base", "Binding", "Device",
                                                                          "NDArray"),
     "lib/CAPI": ["llvm/", "dlc-c/", "dlc/Codegen/", "dlc/Compiler/", "dlc/Executor/",

@@ -57,6 +57,9 @@ struct ModelOptions {
   std::vector<std::string> places; ///< "head=cpu:1"
   std::string target = "host";
   std::string precision = "fp32";
+  bool tunes = false;
+  double tuneSeconds = 0;  ///< 0 where the user says nothing.
+  std::string tuningCache; ///< "" for none, or the user's own where it tunes.
   unsigned threads = 0;
   bool remarks = false;
   bool timing = false;
@@ -135,9 +138,9 @@ LoadedModel compileModel(const ModelOptions &options,
 
 /// One tensor for each input of the program, in order, out of `values`, or
 /// random where `inputs.random` allows it, in the shapes that `model` asks for;
-/// the state of random numbers is `inputs.seed` where `values` have none. Values
-/// for a network of MXNet get the elements of the input's type. Throws when a
-/// name is unknown, a shape does not fit, or a value is missing.
+/// the state of random numbers is `inputs.seed` where `values` have none.
+/// Values for a network of MXNet get the elements of the input's type. Throws
+/// when a name is unknown, a shape does not fit, or a value is missing.
 std::vector<HostTensor> makeInputs(const rt::Program &program,
                                    const ModelOptions &model,
                                    const InputOptions &inputs,

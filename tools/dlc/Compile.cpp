@@ -53,6 +53,12 @@ static void printNotes(const Compilation &compilation) {
                  "note: shapes are dynamic (%s): --shape NAME=... makes a "
                  "faster program for one shape\n",
                  open.c_str());
+  tuning::Tuner::Counts tuned = compilation.tunedCalls();
+  if (tuned.known + tuned.measured + tuned.missing)
+    std::fprintf(stderr,
+                 "note: times of %zu kernels were known, %zu were measured, "
+                 "%zu are modelled\n",
+                 tuned.known, tuned.measured, tuned.missing);
   LaunchCounts launches = compilation.launches();
   size_t slow = 0;
   std::string operators;

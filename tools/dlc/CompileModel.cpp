@@ -9,7 +9,9 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 using namespace dlc;
 using namespace dlc::tool;
@@ -35,6 +37,36 @@ void dlc::tool::printWarnings(const Compilation &compilation) {
   std::fputs(compilation.messages().c_str(), stderr);
 }
 
+/// Where the times of this user's compilations are kept; "" for nowhere.
+static std::string defaultTuningCache() {
+  namespace fs = std::filesystem;
+  const char *cache = std::getenv("XDG_CACHE_HOME");
+  const char *home = std::getenv("HOME");
+  fs::path folder;
+  if (cache && *cache == '/')
+    folder = cache;
+  else if (home && *home == '/')
+    folder = fs::path(home) / ".cache";
+  else
+    return "";
+  std::error_code error;
+  fs::create_directories(folder / "dlc", error);
+  return (folder / "dlc" / "tuning").string();
+}
+
+static CompileOptions::Tuning makeTuning(const ModelOptions &model) {
+  if (model.tunes && model.target != "host")
+    throw Failure{"expected --tune with --target host, got '" + model.target +
+                      "'",
+                  kBadUsage};
+  if (!model.tunes && model.tuneSeconds > 0)
+    throw Failure{"expected --tune with --tune-seconds, got none", kBadUsage};
+  if (!model.tunes)
+    return {model.tuningCache, 0};
+  return {model.tuningCache.empty() ? defaultTuningCache() : model.tuningCache,
+          model.tuneSeconds > 0 ? model.tuneSeconds : 10};
+}
+
 CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   auto precision = pipeline::precisionOf(model.precision);
   if (!precision)
@@ -48,6 +80,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   CompileOptions options;
   options.target = model.target;
   options.precision = *precision;
+  options.tuning = makeTuning(model);
   options.params = model.params;
   options.threads = model.threads;
   options.timing = model.timing;

@@ -85,6 +85,8 @@ static void printKernel(unsigned id, const abi::Kernel &kernel) {
   forEach(kernel.attributes(), [](unsigned, const abi::Attribute &attribute) {
     std::printf(" %s", attributeText(attribute).c_str());
   });
+  if (kernel.note() && kernel.note()->size())
+    std::printf(" (%s)", kernel.note()->c_str());
   std::printf("\n");
 }
 

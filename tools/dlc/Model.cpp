@@ -59,6 +59,14 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--precision", precision,
                 "Arithmetic: fp32 (within 2e-5 of the largest value), "
                 "fp32-strict (plain sums of products, within 4e-6)");
+  syntax.flag("--tune", tunes,
+              "Time the kernels that there is a choice between, on this "
+              "machine, and take the fastest");
+  syntax.positive("--tune-seconds", tuneSeconds,
+                  "How long that may take, with --tune; 10 without this");
+  syntax.option("--tuning-cache", tuningCache,
+                "File of times of kernels: known ones are not timed again, and "
+                "new ones are added (with --tune: ~/.cache/dlc/tuning)");
   syntax.option("--threads", threads, "Threads; 0 means all processors",
                 {.most = rt::WorkerPool::maxThreads});
   syntax.flag("--remarks", remarks, "Print what each pass did, and why not");
@@ -68,10 +76,10 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--reproducer", reproducer,
                 "Where a failing pass leaves a reproducer for dlc-opt");
   compileOption = [syntax] {
-    return syntax.firstGiven({"--params", "--place", "--memory-budget",
-                              "--no-recompute", "--target", "--precision",
-                              "--remarks", "--timing", "--verify-numerics",
-                              "--reproducer"});
+    return syntax.firstGiven(
+        {"--params", "--place", "--memory-budget", "--no-recompute", "--target",
+         "--precision", "--tune", "--tune-seconds", "--tuning-cache",
+         "--remarks", "--timing", "--verify-numerics", "--reproducer"});
   };
 }
 

@@ -8,6 +8,7 @@
 
 #include "dlc/Pipeline/Pipeline.h"
 #include "dlc/Training/Options.h"
+#include "dlc/Tuning/Tuner.h"
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Base/Tensor.h"
 
@@ -49,6 +50,15 @@ struct CompileOptions {
   /// host, x86-64, x86-64-v3 or x86-64-v4.
   std::string target = "host";
   pipeline::Precision precision = pipeline::Precision::FP32;
+  /// Layouts and algorithms are chosen by a model of what library calls take,
+  /// or by their times on this machine where these are known.
+  struct Tuning {
+    /// A file of known times (dlc/Tuning/Table.h), which gets what is measured;
+    /// empty for none. One that cannot be read is left out with a warning.
+    std::string cache;
+    /// How long calls may be measured; 0: none is. Asks for the target host.
+    double seconds = 0;
+  } tuning;
   /// Threads that generate code; 0 means one per processor.
   unsigned threads = 0;
   /// Branches the memory planner's search may expand for each arena.
@@ -140,6 +150,10 @@ public:
   /// step.
   llvm::FailureOr<training::Step>
   buildTrainingStep(const training::StepOptions &options);
+
+  /// How many library calls had to be compared, from Phase::Kernel on, and
+  /// were by time; all 0 without tuning.
+  tuning::Tuner::Counts tunedCalls() const;
 
   /// What the program launches, from Phase::Plan on; nothing before.
   LaunchCounts launches() const;

@@ -6,6 +6,7 @@
 #ifndef DLC_KERNELLIBRARY_MATCH_H
 #define DLC_KERNELLIBRARY_MATCH_H
 
+#include "dlc/Tuning/Tuner.h"
 #include "dlc/runtime/Kernel/Library.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -27,6 +28,9 @@ struct Match {
   mlir::NamedAttrList config; ///< The entry's attributes.
   /// The entry's operands in order; null where an optional one is absent.
   llvm::SmallVector<mlir::Value> operands;
+  /// Operands, the first ones, and attributes that are there without epilogues.
+  unsigned anchorOperands = 0;
+  mlir::NamedAttrList anchorConfig;
   /// Operand that the entry would rather have packed when it is constant, and
   /// the attributes that then say so.
   std::optional<unsigned> packable;
@@ -54,10 +58,37 @@ struct PlainCall {
   rt::Attributes attributes;
 };
 
+/// Which of an entry's algorithms a call takes; absent for the first.
+inline constexpr llvm::StringLiteral kAlgorithm = "algorithm";
+
 /// Adds to the configuration of a call of `type` whose packable operand is
-/// packed the algorithm of the least modelled time, if that is not the first.
+/// packed the fastest algorithm (timesOf), if that is not the first, and to the
+/// note what the others would take.
 void chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
                      mlir::FunctionType type);
+
+/// Has times of calls measured in what is compiled in `context`; null: modelled
+/// again. The tuner lives until then.
+void setTuner(mlir::MLIRContext &context, tuning::Tuner *tuner);
+
+/// Nanoseconds of calls.
+struct CallTimes {
+  std::vector<uint64_t> nanoseconds;
+  bool isMeasured = false;
+  /// Nanoseconds to decide by: what is measured differs from one time to the
+  /// next, so calls that are not the fastest by the model count 3 % more.
+  std::vector<uint64_t> costs;
+};
+
+/// What each of the calls takes: as the context's tuner says, if it knows all
+/// of them, or else by the entry's model, which it has.
+CallTimes timesOf(mlir::MLIRContext &context, const rt::LibraryEntry &entry,
+                  llvm::ArrayRef<tuning::Call> calls);
+
+/// The call of an entry with these types and attributes, but for epilogues:
+/// they decide nothing and hardly take time. Attributes of a packed form make
+/// the packable operand a packed one.
+tuning::Call callOf(const Match &match, mlir::FunctionType type);
 
 } // namespace dlc::library
 

@@ -123,6 +123,23 @@ static bool isSaved(State state, uint64_t xcr0) {
   return (xcr0 & needed) == needed;
 }
 
+std::string dlc::rt::cpuModel() {
+  uint32_t regs[4];
+  if (!__get_cpuid(0, &regs[EAX], &regs[EBX], &regs[ECX], &regs[EDX]))
+    return "unknown";
+  std::string text;
+  for (Register part : {EBX, EDX, ECX})
+    text.append(reinterpret_cast<const char *>(&regs[part]), sizeof regs[part]);
+  __get_cpuid(1, &regs[EAX], &regs[EBX], &regs[ECX], &regs[EDX]);
+  // The extended fields count where the plain ones are at their ends.
+  uint32_t family = regs[EAX] >> 8 & 15, model = regs[EAX] >> 4 & 15;
+  if (family == 6 || family == 15)
+    model += (regs[EAX] >> 16 & 15) << 4;
+  if (family == 15)
+    family += regs[EAX] >> 20 & 255;
+  return text + "-" + std::to_string(family) + "-" + std::to_string(model);
+}
+
 CPUFeatures CPUFeatures::ofHost() {
   CPUFeatures features;
   uint64_t xcr0 = savedState();
@@ -154,6 +171,8 @@ Status dlc::rt::enableAMX() {
 #else
 
 CPUFeatures CPUFeatures::ofHost() { return CPUFeatures(); }
+
+std::string dlc::rt::cpuModel() { return "unknown"; }
 
 Status dlc::rt::enableAMX() {
   return makeError(StatusCode::Unsupported, "expected an x86-64 processor");

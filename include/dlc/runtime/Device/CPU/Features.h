@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -71,6 +72,10 @@ private:
 
 /// LLVM's spelling.
 std::string_view nameOf(CPUFeature feature);
+
+/// The maker, family and model that CPUID tells of this processor,
+/// "AuthenticAMD-25-1"; "unknown" on machines other than x86-64.
+std::string cpuModel();
 
 /// How many processors the calling thread may run on, at least 1.
 unsigned usableProcessors();

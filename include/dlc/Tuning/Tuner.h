@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times of library calls, measured on this machine: what decides between
+// algorithms and layouts where somebody asks for more than a model of them.
+
+#ifndef DLC_TUNING_TUNER_H
+#define DLC_TUNING_TUNER_H
+
+#include "dlc/Tuning/Table.h"
+#include "dlc/runtime/Kernel/Library.h"
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace dlc::tuning {
+
+/// A call as a compiler sees it: operands in the shapes they have in a graph,
+/// no workspace.
+struct Call {
+  std::vector<rt::TensorType> inputs, outputs;
+  rt::Attributes attributes;
+  /// Operand that is handed over packed; the attributes say in which form.
+  std::optional<size_t> packed;
+};
+
+/// The entry and everything of the call that its time depends on, in one line.
+std::string keyOf(const rt::LibraryEntry &entry, const Call &call);
+
+/// Best nanoseconds of one launch on one thread, on operands of small numbers:
+/// of three launches at least, for 20 milliseconds. Errors: those of
+/// prepare(), OutOfMemory, Unsupported (operands of more than a gigabyte).
+rt::Result<uint64_t> measure(const rt::LibraryEntry &entry, const Call &call);
+
+/// Answers with times that are known and measures others while its budget
+/// lasts. Safe to use from several threads: one measures at a time.
+class Tuner {
+public:
+  struct Options {
+    bool measures = false; ///< Otherwise only what is known is told.
+    std::chrono::nanoseconds budget = std::chrono::seconds(10);
+  };
+  struct Counts {
+    size_t known = 0, measured = 0;
+    size_t missing = 0; ///< Neither known nor measured.
+  };
+
+  Tuner(Times known, Options options)
+      : options(options), known(std::move(known)) {}
+
+  /// Nanoseconds of each call, or nothing where one of them has none: times
+  /// compare with times alone.
+  std::optional<std::vector<uint64_t>> timesOf(const rt::LibraryEntry &entry,
+                                               std::span<const Call> calls);
+
+  /// All that is known, with what was measured.
+  Times times() const;
+  /// Of the calls that were asked for, each once.
+  Counts counts() const;
+
+private:
+  std::optional<uint64_t> timeOf(const rt::LibraryEntry &entry,
+                                 const Call &call);
+
+  const Options options;
+  mutable std::mutex mutex;
+  Times known;
+  std::map<std::string, bool, std::less<>> asked; ///< Whether it was measured.
+  std::chrono::nanoseconds spent{0};
+};
+
+} // namespace dlc::tuning
+
+#endif // DLC_TUNING_TUNER_H

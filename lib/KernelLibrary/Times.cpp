@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What calls take, by measurement or by model.
+
+#include "dlc/KernelLibrary/Match.h"
+#include "dlc/dialects/Graph/GraphDialect.h"
+
+#include "mlir/IR/DialectInterface.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::library;
+
+namespace {
+/// The tuner of a context, beside the dialect whose operations are timed.
+class TunerOfContext : public DialectInterface::Base<TunerOfContext> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TunerOfContext)
+  explicit TunerOfContext(Dialect *graph) : Base(graph) {}
+  tuning::Tuner *tuner = nullptr;
+};
+} // namespace
+
+void dlc::library::setTuner(MLIRContext &context, tuning::Tuner *tuner) {
+  auto *graph = context.getOrLoadDialect<graph::GraphDialect>();
+  if (!graph->getRegisteredInterface<TunerOfContext>())
+    graph->addInterface(std::make_unique<TunerOfContext>(graph));
+  const_cast<TunerOfContext *>(graph->getRegisteredInterface<TunerOfContext>())
+      ->tuner = tuner;
+}
+
+/// Parts of a hundred by which measurements of one call differ.
+static constexpr uint64_t kNoise = 3;
+
+CallTimes dlc::library::timesOf(MLIRContext &context,
+                                const rt::LibraryEntry &entry,
+                                ArrayRef<tuning::Call> calls) {
+  CallTimes modelled;
+  for (const tuning::Call &call : calls)
+    modelled.nanoseconds.push_back(rt::nanosecondsOf(
+        entry.cost({call.inputs, call.outputs, call.attributes})));
+  modelled.costs = modelled.nanoseconds;
+  auto *graph = context.getLoadedDialect<graph::GraphDialect>();
+  auto *own = graph ? graph->getRegisteredInterface<TunerOfContext>() : nullptr;
+  if (!own || !own->tuner)
+    return modelled;
+  auto times = own->tuner->timesOf(entry, calls);
+  if (!times)
+    return modelled;
+  CallTimes measured{*times, /*isMeasured=*/true, std::move(*times)};
+  auto likely = std::ranges::min_element(modelled.costs);
+  for (auto [i, cost] : llvm::enumerate(measured.costs))
+    if (i != static_cast<size_t>(likely - modelled.costs.begin()))
+      cost += cost * kNoise / 100;
+  return measured;
+}
+
+tuning::Call dlc::library::callOf(const Match &match, FunctionType type) {
+  NamedAttrList config = match.anchorConfig;
+  std::optional<size_t> packed;
+  for (NamedAttribute attribute : match.packedConfig)
+    if (match.config.get(attribute.getName()) == attribute.getValue()) {
+      packed = match.packable;
+      config.set(attribute.getName(), attribute.getValue());
+    }
+  if (Attribute algorithm = match.config.get(kAlgorithm))
+    config.set(kAlgorithm, algorithm);
+  PlainCall plain(type, config);
+  if (plain.inputs.size() > match.anchorOperands)
+    plain.inputs.resize(match.anchorOperands);
+  while (plain.inputs.back().type == DLC_INVALID_TYPE)
+    plain.inputs.pop_back();
+  return {std::move(plain.inputs), std::move(plain.outputs),
+          std::move(plain.attributes), packed};
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Tuning/Tuner.h"
+
+#include "dlc/runtime/Base/Memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dlc::tuning;
+using namespace dlc::rt;
+using Clock = std::chrono::steady_clock;
+
+/// A launch is timed at least that often, and for at least that long.
+static constexpr int kLeastLaunches = 3;
+static constexpr std::chrono::milliseconds kLeastTime(20);
+/// What one launch may touch.
+static constexpr uint64_t kMostBytes = uint64_t(1) << 30;
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+template <typename T> static std::string join(const std::vector<T> &values) {
+  std::string text;
+  for (const T &value : values)
+    text += (text.empty() ? "" : ",") + std::to_string(value);
+  return "[" + text + "]";
+}
+
+static std::string toText(const AttributeValue &value) {
+  if (const auto *number = std::get_if<int64_t>(&value))
+    return std::to_string(*number);
+  if (const auto *number = std::get_if<double>(&value))
+    return std::to_string(*number);
+  if (const auto *text = std::get_if<std::string>(&value))
+    return *text;
+  if (const auto *numbers = std::get_if<std::vector<int64_t>>(&value))
+    return join(*numbers);
+  return join(std::get<std::vector<double>>(value));
+}
+
+static std::string toText(const TensorType &type) {
+  if (type.type == DLC_INVALID_TYPE)
+    return "-";
+  return std::string(nameOf(type.type)) + join(type.shape);
+}
+
+std::string dlc::tuning::keyOf(const LibraryEntry &entry, const Call &call) {
+  std::string text(entry.name);
+  for (const TensorType &type : call.inputs)
+    text += " " + toText(type);
+  text += " ->";
+  for (const TensorType &type : call.outputs)
+    text += " " + toText(type);
+  std::vector<std::string> attributes;
+  for (const Attribute &attribute : call.attributes)
+    attributes.push_back(attribute.name + "=" + toText(attribute.value));
+  std::ranges::sort(attributes);
+  for (const std::string &attribute : attributes)
+    text += " " + attribute;
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A call that is ready to be launched, with memory for all that it touches.
+class Launch {
+public:
+  Status prepare(const LibraryEntry &entry, const Call &call);
+  std::chrono::nanoseconds run() const;
+
+private:
+  Status addMemory(uint64_t bytes);
+  Status addOperand(const TensorType &type);
+  Status addPacked(const LibraryEntry &entry, const KernelCall &call,
+                   size_t operand, TensorType &type);
+
+  std::unique_ptr<PreparedKernel> kernel;
+  std::vector<AlignedBuffer> memory;
+  std::vector<void *> arguments; ///< Null for operands that are not there.
+  uint64_t bytes = 0;
+};
+} // namespace
+
+Status Launch::addMemory(uint64_t size) {
+  if (size > kMostBytes - bytes)
+    return makeError(StatusCode::Unsupported,
+                     "expected operands of at most %llu bytes",
+                     static_cast<unsigned long long>(kMostBytes));
+  bytes += size;
+  Result<AlignedBuffer> buffer = AlignedBuffer::allocate(size);
+  if (!buffer.isOk())
+    return std::move(buffer.status());
+  std::memset(buffer->data(), 0, size);
+  arguments.push_back(buffer->data());
+  memory.push_back(std::move(*buffer));
+  return Status::ok();
+}
+
+/// Numbers that are neither equal nor denormal nor large in any sum: zeros may
+/// take another time.
+static void fill(std::span<std::byte> bytes) {
+  std::span floats(reinterpret_cast<float *>(bytes.data()),
+                   bytes.size() / sizeof(float));
+  uint32_t state = 1;
+  for (float &value : floats) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<float>(state >> 8) * 0x1p-24f - 0.5f;
+  }
+}
+
+Status Launch::addOperand(const TensorType &type) {
+  if (type.type == DLC_INVALID_TYPE) {
+    arguments.push_back(nullptr);
+    return Status::ok();
+  }
+  std::optional<int64_t> count = elementCount(type.shape);
+  if (!count || !type.isStatic() || static_cast<uint64_t>(*count) > kMostBytes)
+    return makeError(StatusCode::Unsupported,
+                     "expected an operand of a known size, got %s",
+                     toString(type).c_str());
+  DLC_RETURN_IF_ERROR(
+      addMemory(static_cast<uint64_t>(*count) * sizeOf(type.type)));
+  if (type.type == DLC_F32)
+    fill(memory.back().bytes());
+  return Status::ok();
+}
+
+/// In place of the operand its packed form, as a program passes it.
+Status Launch::addPacked(const LibraryEntry &entry, const KernelCall &call,
+                         size_t operand, TensorType &type) {
+  DLC_RETURN_IF_ERROR(addOperand(type));
+  AlignedBuffer source = std::move(memory.back());
+  memory.pop_back();
+  arguments.pop_back();
+  size_t size = entry.packedBytes(call, operand);
+  DLC_RETURN_IF_ERROR(addMemory(size));
+  entry.pack(call, operand, source.data(), memory.back().data());
+  type.shape = {static_cast<int64_t>(size / sizeof(float))};
+  return Status::ok();
+}
+
+Status Launch::prepare(const LibraryEntry &entry, const Call &call) {
+  std::vector<TensorType> inputs = call.inputs, outputs = call.outputs;
+  Attributes attributes = call.attributes;
+  KernelCall plain{call.inputs, call.outputs, call.attributes};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (call.packed != i) {
+      DLC_RETURN_IF_ERROR(addOperand(inputs[i]));
+      continue;
+    }
+    attributes.set("packed_shape", inputs[i].shape);
+    DLC_RETURN_IF_ERROR(addPacked(entry, plain, i, inputs[i]));
+  }
+  for (const TensorType &type : outputs)
+    DLC_RETURN_IF_ERROR(addOperand(type));
+  if (size_t size = entry.workspaceBytes ? entry.workspaceBytes(plain) : 0) {
+    outputs.push_back({DLC_I8, {static_cast<int64_t>(size)}});
+    DLC_RETURN_IF_ERROR(addMemory(size));
+  }
+  return entry.prepare({inputs, outputs, attributes}, kernel);
+}
+
+std::chrono::nanoseconds Launch::run() const {
+  Clock::time_point begin = Clock::now();
+  for (const PreparedKernel *step = kernel.get(); step; step = step->next())
+    step->run(arguments.data(), 0, step->tiles());
+  return Clock::now() - begin;
+}
+
+Result<uint64_t> dlc::tuning::measure(const LibraryEntry &entry,
+                                      const Call &call) {
+  Launch launch;
+  DLC_RETURN_IF_ERROR(launch.prepare(entry, call));
+  std::chrono::nanoseconds best = launch.run(), sum{0};
+  for (int i = 0; i < kLeastLaunches || sum < kLeastTime; ++i) {
+    std::chrono::nanoseconds time = launch.run();
+    best = std::min(best, time);
+    sum += std::max(time, std::chrono::nanoseconds(1000));
+  }
+  return std::max<uint64_t>(best.count(), 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Tuner
+//===----------------------------------------------------------------------===//
+
+std::optional<uint64_t> Tuner::timeOf(const LibraryEntry &entry,
+                                      const Call &call) {
+  std::string key = keyOf(entry, call);
+  if (auto time = known.find(key); time != known.end()) {
+    asked.try_emplace(key, false);
+    return time->second;
+  }
+  if (!options.measures || spent >= options.budget) {
+    asked.try_emplace(key, false);
+    return std::nullopt;
+  }
+  Clock::time_point begin = Clock::now();
+  Result<uint64_t> time = measure(entry, call);
+  spent += Clock::now() - begin;
+  asked[key] = time.isOk();
+  if (!time.isOk())
+    return std::nullopt;
+  return known[key] = *time;
+}
+
+std::optional<std::vector<uint64_t>>
+Tuner::timesOf(const LibraryEntry &entry, std::span<const Call> calls) {
+  std::scoped_lock lock(mutex);
+  std::vector<uint64_t> times;
+  for (const Call &call : calls) {
+    std::optional<uint64_t> time = timeOf(entry, call);
+    if (!time)
+      return std::nullopt;
+    times.push_back(*time);
+  }
+  return times;
+}
+
+Times Tuner::times() const {
+  std::scoped_lock lock(mutex);
+  return known;
+}
+
+Tuner::Counts Tuner::counts() const {
+  std::scoped_lock lock(mutex);
+  Counts counts;
+  for (const auto &[key, isMeasured] : asked)
+    ++(isMeasured         ? counts.measured
+       : known.count(key) ? counts.known
+                          : counts.missing);
+  return counts;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/Tuning/Tuner.h"
+
+#include <gtest/gtest.h>
+
+using namespace dlc::tuning;
+using namespace dlc::rt;
+
+namespace {
+
+const LibraryEntry &conv() { return *lookupLibraryEntry("cpu.conv"); }
+
+/// 16 channels of 12x12, 3x3 taps.
+Call makeConv(std::string_view algorithm, bool isPacked = true) {
+  Call call{{{DLC_F32, {1, 16, 12, 12}}, {DLC_F32, {16, 16, 3, 3}}},
+            {{DLC_F32, {1, 16, 12, 12}}},
+            {},
+            std::nullopt};
+  call.attributes.set("pads", std::vector<int64_t>{1, 1, 1, 1});
+  if (isPacked) {
+    call.packed = 1;
+    call.attributes.set("packed_w", int64_t{1});
+  }
+  if (!algorithm.empty())
+    call.attributes.set("algorithm", std::string(algorithm));
+  return call;
+}
+
+constexpr Tuner::Options kMeasures{.measures = true};
+
+} // namespace
+
+TEST(Tuner, KeysTellCallsApart) {
+  std::string key = keyOf(conv(), makeConv(""));
+  EXPECT_EQ(key, "cpu.conv f32[1,16,12,12] f32[16,16,3,3] -> f32[1,16,12,12] "
+                 "packed_w=1 pads=[1,1,1,1]");
+  EXPECT_NE(key, keyOf(conv(), makeConv("winograd")));
+  EXPECT_NE(key, keyOf(conv(), makeConv("", false)));
+}
+
+TEST(Tuner, KeysDoNotDependOnTheOrderOfAttributes) {
+  Call a = makeConv(""), b = a;
+  a.attributes = {};
+  a.attributes.set("packed_w", int64_t{1});
+  a.attributes.set("pads", std::vector<int64_t>{1, 1, 1, 1});
+  EXPECT_EQ(keyOf(conv(), a), keyOf(conv(), b));
+}
+
+TEST(Tuner, MeasuresEveryWay) {
+  for (bool isPacked : {true, false}) {
+    Result<uint64_t> time = measure(conv(), makeConv("", isPacked));
+    ASSERT_TRUE(time.isOk()) << time.status().message();
+    EXPECT_GT(*time, 0u);
+  }
+  // Has a workspace and two steps.
+  Result<uint64_t> time = measure(conv(), makeConv("winograd"));
+  ASSERT_TRUE(time.isOk()) << time.status().message();
+  EXPECT_GT(*time, 0u);
+}
+
+TEST(Tuner, RefusesWhatCannotBeMeasured) {
+  Call wrong = makeConv("");
+  wrong.inputs[1].shape = {16, 15, 3, 3};
+  EXPECT_EQ(measure(conv(), wrong).status().code(),
+            StatusCode::InvalidArgument);
+  Call large = makeConv("");
+  large.inputs[0].shape = large.outputs[0].shape = {1 << 20, 16, 12, 12};
+  EXPECT_EQ(measure(conv(), large).status().code(), StatusCode::Unsupported);
+  Call open = makeConv("");
+  open.inputs[0].shape[0] = kUnknownDim;
+  EXPECT_EQ(measure(conv(), open).status().code(), StatusCode::Unsupported);
+}
+
+TEST(Tuner, TellsWhatIsKnownAndMeasuresTheRest) {
+  Call known = makeConv(""), other = makeConv("winograd");
+  Tuner tuner({{keyOf(conv(), known), 5}}, kMeasures);
+  Call calls[] = {known, other, other};
+  auto times = tuner.timesOf(conv(), calls);
+  ASSERT_TRUE(times);
+  EXPECT_EQ((*times)[0], 5u);
+  EXPECT_EQ((*times)[1], (*times)[2]);
+  EXPECT_EQ(tuner.timesOf(conv(), calls), times);
+  EXPECT_EQ(tuner.counts().known, 1u);
+  EXPECT_EQ(tuner.counts().measured, 1u);
+  EXPECT_EQ(tuner.counts().missing, 0u);
+  EXPECT_EQ(tuner.times().at(keyOf(conv(), other)), (*times)[1]);
+}
+
+TEST(Tuner, ComparesTimesWithTimesAlone) {
+  Call known = makeConv(""), other = makeConv("winograd");
+  Call both[] = {known, other};
+  for (Tuner::Options options :
+       {Tuner::Options{}, Tuner::Options{.measures = true, .budget = {}}}) {
+    Tuner tuner({{keyOf(conv(), known), 5}}, options);
+    EXPECT_FALSE(tuner.timesOf(conv(), both));
+    EXPECT_TRUE(tuner.timesOf(conv(), {both, 1}));
+    EXPECT_EQ(tuner.counts().known, 1u);
+    EXPECT_EQ(tuner.counts().missing, 1u);
+  }
+}
