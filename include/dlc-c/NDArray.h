@@ -30,6 +30,7 @@
 typedef struct DlcArrayRuntimeImpl *DlcArrayRuntime;
 typedef struct DlcNDArrayImpl *DlcNDArray;
 typedef struct DlcNDArrayListImpl *DlcNDArrayList;
+typedef struct DlcTextListImpl *DlcTextList;
 
 /* Of dlpack.h (https://github.com/dmlc/dlpack), version 1. */
 struct DLManagedTensor;
@@ -153,13 +154,10 @@ typedef struct DlcAttribute {
 /* The same with attributes, those of the Graph dialect, and a priority.
  * DLC_INVALID_ARGUMENT for an attribute that the operation does not have, or
  * that is of another kind. Since 0.1 (unstable) */
-DLC_API DlcStatus dlcNDArrayApplyWith(const char *operation,
-                                      const DlcAttribute *attributes,
-                                      size_t attributeCount, int32_t priority,
-                                      const DlcNDArray *inputs,
-                                      size_t inputCount,
-                                      const DlcNDArray *outputs,
-                                      size_t outputCount);
+DLC_API DlcStatus dlcNDArrayApplyWith(
+    const char *operation, const DlcAttribute *attributes,
+    size_t attributeCount, int32_t priority, const DlcNDArray *inputs,
+    size_t inputCount, const DlcNDArray *outputs, size_t outputCount);
 
 /*===-- Waiting -----------------------------------------------------------===*/
 
@@ -171,16 +169,38 @@ DLC_API DlcStatus dlcNDArrayWait(DlcNDArray array, DlcVariableUse use);
 DLC_API DlcStatus dlcNDArrayVersion(DlcNDArray array, uint64_t *version);
 
 /* Copies from or to host memory of exactly the array's size and waits until
- * that is done. Since 0.1 (unstable) */
+ * that is done. Errors: DLC_UNSUPPORTED (text). Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayCopyFromHost(DlcNDArray array, const void *bytes,
                                          size_t size);
 /* Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayCopyToHost(DlcNDArray array, void *bytes,
                                        size_t size);
 
+/* Bytes, usually UTF-8; null stands for none. Will not grow. */
+typedef struct DlcText {
+  const char *bytes;
+  size_t length;
+} DlcText;
+
+/* Copies texts to all elements, in order, of an array of DLC_TEXT, and waits
+ * until that is done. Errors: DLC_INVALID_ARGUMENT (another number of texts,
+ * elements that are none). Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayCopyFromTexts(DlcNDArray array,
+                                          const DlcText *texts, size_t count);
+/* The elements of an array of DLC_TEXT as they are now, after a wait; the
+ * caller's. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcNDArrayCopyToTexts(DlcNDArray array, DlcTextList *list);
+/* Since 0.1 (unstable) */
+DLC_API size_t dlcTextListSize(DlcTextList list);
+/* Text `index`, which belongs to the list and has a zero, not counted, at its
+ * end. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcTextListGet(DlcTextList list, size_t index, DlcText *text);
+/* Since 0.1 (unstable) */
+DLC_API void dlcTextListDestroy(DlcTextList list);
+
 /* Waits as dlcNDArrayWait does and gives the elements' address, for use until
  * the next operation is pushed. Errors: DLC_INVALID_ARGUMENT (a read of what
- * was never written), DLC_UNSUPPORTED (memory of a device).
+ * was never written), DLC_UNSUPPORTED (memory of a device, text).
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayHostAccess(DlcNDArray array, DlcVariableUse use,
                                        void **data);

@@ -230,8 +230,7 @@ static uint64_t getTraffic(FunctionType type) {
   auto add = [&](Type operand) {
     rt::TensorType plain = graph::toTensorType(operand);
     if (plain.isStatic())
-      bytes +=
-          rt::elementCount(plain.shape).value_or(0) * rt::sizeOf(plain.type);
+      bytes += rt::byteCount(plain.type, plain.shape).value_or(0);
   };
   llvm::for_each(type.getInputs(), add);
   llvm::for_each(type.getResults(), add);

@@ -45,10 +45,9 @@ static std::optional<int64_t> bytesOf(Operation *op,
                                       ArrayRef<ElementsAttr> operands) {
   int64_t bytes = 0;
   auto add = [&](ShapedType type) {
-    auto count = rt::elementCount(type.getShape());
-    int64_t size = rt::sizeOf(toDataType(type.getElementType()));
-    return !count || llvm::MulOverflow(*count, size, size) ||
-           llvm::AddOverflow(bytes, size, bytes);
+    std::optional<int64_t> size =
+        rt::byteCount(toDataType(type.getElementType()), type.getShape());
+    return !size || llvm::AddOverflow(bytes, *size, bytes);
   };
   for (Type type : op->getResultTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);

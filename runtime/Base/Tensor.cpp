@@ -2,33 +2,58 @@
 
 #include "dlc/runtime/Base/Tensor.h"
 
+#include "dlc/runtime/Base/Text.h"
+
 using namespace dlc::rt;
 
 namespace {
 struct TypeFacts {
   std::string_view name;
-  size_t size;
+  size_t bits;
 };
 } // namespace
 
 static constexpr TypeFacts typeFacts[] = {
-    {"invalid", 0},  {"bool", 1},       {"i8", 1},     {"i16", 2},
-    {"i32", 4},      {"i64", 8},        {"u8", 1},     {"u16", 2},
-    {"u32", 4},      {"u64", 8},        {"f16", 2},    {"bf16", 2},
-    {"f32", 4},      {"f64", 8},        {"c64", 8},    {"c128", 16},
-    {"f8e4m3fn", 1}, {"f8e4m3fnuz", 1}, {"f8e5m2", 1}, {"f8e5m2fnuz", 1},
-    {"f8e8m0fnu", 1}};
+    {"invalid", 0},   {"bool", 8},       {"i8", 8},     {"i16", 16},
+    {"i32", 32},      {"i64", 64},       {"u8", 8},     {"u16", 16},
+    {"u32", 32},      {"u64", 64},       {"f16", 16},   {"bf16", 16},
+    {"f32", 32},      {"f64", 64},       {"c64", 64},   {"c128", 128},
+    {"f8e4m3fn", 8},  {"f8e4m3fnuz", 8}, {"f8e5m2", 8}, {"f8e5m2fnuz", 8},
+    {"f8e8m0fnu", 8}, {"i4", 4},         {"u4", 4},     {"f4e2m1fn", 4},
+    {"i2", 2},        {"u2", 2},         {"text", 64}};
+static_assert(std::size(typeFacts) == kLastType + 1 && sizeof(Text) == 8);
 
 static const TypeFacts &factsOf(DataType type) {
   bool known = type >= 0 && static_cast<size_t>(type) < std::size(typeFacts);
   return typeFacts[known ? type : 0];
 }
 
-size_t dlc::rt::sizeOf(DataType type) { return factsOf(type).size; }
+size_t dlc::rt::bitsOf(DataType type) { return factsOf(type).bits; }
+
+size_t dlc::rt::sizeOf(DataType type) { return bitsOf(type) / 8; }
+
+std::optional<int64_t> dlc::rt::byteCount(DataType type, int64_t count) {
+  auto bits = static_cast<int64_t>(bitsOf(type));
+  int64_t bytes;
+  if (bits == 0 || count < 0)
+    return std::nullopt;
+  if (bits < 8)
+    return count / (8 / bits) + (count % (8 / bits) != 0);
+  if (__builtin_mul_overflow(count, bits / 8, &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
+std::optional<int64_t> dlc::rt::byteCount(DataType type,
+                                          std::span<const int64_t> shape) {
+  std::optional<int64_t> count = elementCount(shape);
+  return count ? byteCount(type, *count) : std::nullopt;
+}
 
 size_t dlc::rt::alignmentOf(DataType type) {
-  bool isComplex = type == DLC_C64 || type == DLC_C128;
-  return isComplex ? sizeOf(type) / 2 : sizeOf(type);
+  if (type == DLC_C64 || type == DLC_C128)
+    return sizeOf(type) / 2;
+  return isPacked(type) ? 1 : sizeOf(type);
 }
 
 std::string_view dlc::rt::nameOf(DataType type) { return factsOf(type).name; }

@@ -48,6 +48,8 @@ static Status checkArrays(const char *what,
     if (Status status = checkHost(array.context()); !status.isOk())
       return std::move(status).withContext(std::string(what) + " '" + names[i] +
                                            "'");
+    if (Status status = checkComputable(array); !status.isOk())
+      return badArray(what, names[i], status.message());
     if (!isPlaced && array.context() != first.context())
       return badArray(what, names[i],
                       "expected an array on " + toString(first.context()) +

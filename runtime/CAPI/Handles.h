@@ -94,6 +94,10 @@ inline Status missing(const char *what) {
   return makeError(StatusCode::InvalidArgument, "expected %s, got null", what);
 }
 
+inline Status noMemory(const char *what) {
+  return makeError(StatusCode::OutOfMemory, "no memory for %s", what);
+}
+
 inline Status outOfRange(const char *what, int64_t value) {
   return makeError(StatusCode::InvalidArgument, "expected %s, got %lld", what,
                    static_cast<long long>(value));

@@ -12,6 +12,11 @@ struct DlcNDArrayListImpl {
   std::vector<NamedArray> arrays;
 };
 
+struct DlcTextListImpl {
+  std::unique_ptr<Text[]> texts;
+  size_t size;
+};
+
 static_assert(DLC_ARRAY_NPY == int(ArrayFormat::Npy) &&
               DLC_ARRAY_NPZ == int(ArrayFormat::Npz) &&
               DLC_ARRAY_PARAMS == int(ArrayFormat::Params));
@@ -270,6 +275,53 @@ DlcStatus dlcNDArrayCopyToHost(DlcNDArray array, void *bytes, size_t size) {
   return wrap(toArray(array).copyToHost(
       std::span(static_cast<std::byte *>(bytes), size)));
 }
+
+DlcStatus dlcNDArrayCopyFromTexts(DlcNDArray array, const DlcText *texts,
+                                  size_t count) {
+  if (count && !texts)
+    return wrap(missing("texts"));
+  std::unique_ptr<std::string_view[]> views(new (std::nothrow)
+                                                std::string_view[count]);
+  if (!views)
+    return wrap(noMemory("texts"));
+  for (size_t i = 0; i != count; ++i) {
+    if (!texts[i].bytes && texts[i].length)
+      return wrap(missing("the bytes of a text"));
+    if (texts[i].length)
+      views[i] = {texts[i].bytes, texts[i].length};
+  }
+  return wrap(toArray(array).copyFromTexts(
+      std::span<const std::string_view>(views.get(), count)));
+}
+
+DlcStatus dlcNDArrayCopyToTexts(DlcNDArray array, DlcTextList *list) {
+  if (!list)
+    return wrap(missing("a place for the list"));
+  const NDArray &given = toArray(array);
+  size_t size = given.size();
+  std::unique_ptr<DlcTextListImpl> made(new (std::nothrow) DlcTextListImpl{
+      std::unique_ptr<Text[]>(new (std::nothrow) Text[size]), size});
+  if (!made || !made->texts)
+    return wrap(noMemory("texts"));
+  Status status = given.copyToTexts(std::span(made->texts.get(), size));
+  if (status.isOk())
+    *list = made.release();
+  return wrap(std::move(status));
+}
+
+size_t dlcTextListSize(DlcTextList list) { return list ? list->size : 0; }
+
+DlcStatus dlcTextListGet(DlcTextList list, size_t index, DlcText *text) {
+  if (!list || !text)
+    return wrap(missing("a list and a place for the text"));
+  if (Status status = checkIndex(index, list->size); !status.isOk())
+    return wrap(std::move(status));
+  std::string_view view = list->texts[index].view();
+  *text = {view.data(), view.size()};
+  return nullptr;
+}
+
+void dlcTextListDestroy(DlcTextList list) { delete list; }
 
 DlcStatus dlcNDArrayHostAccess(DlcNDArray array, DlcVariableUse use,
                                void **data) {

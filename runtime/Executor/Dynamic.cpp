@@ -18,18 +18,17 @@ size_t Execution::State::bytesOf(uint32_t value) const {
   const ValueRecord &record = program.values[value];
   if (record.isStatic)
     return record.bytes;
-  return elementCount(shapes[value]).value_or(0) * sizeOf(record.type.type);
+  return rt::byteCount(record.type.type, shapes[value]).value_or(0);
 }
 
 /// Gives `value` its shape, which fits the declared one, and memory.
 Status Execution::State::allocateValue(uint32_t value,
                                        std::span<const int64_t> shape) {
   const ValueRecord &record = program.values[value];
-  std::optional<int64_t> count = elementCount(shape);
-  size_t bytes;
-  if (!count ||
-      __builtin_mul_overflow(*count, sizeOf(record.type.type), &bytes))
+  std::optional<int64_t> size = rt::byteCount(record.type.type, shape);
+  if (!size)
     return makeError(StatusCode::OutOfMemory, "the size of a result overflows");
+  size_t bytes = *size;
   if (!record.isStatic)
     shapes[value].assign(shape.begin(), shape.end());
   if (record.place == Place::Pool) {

@@ -205,18 +205,17 @@ static std::string describe(const TensorView &tensor) {
 /// Whether `tensor` can stand for `port`.
 static Status checkBinding(const char *what, const Port &port,
                            const TensorView &tensor) {
-  std::optional<int64_t> count = elementCount(tensor.shape);
-  if (tensor.type != port.type.type || !count ||
+  if (tensor.type != port.type.type || !elementCount(tensor.shape) ||
       !shapeMatches(port.type, tensor.shape))
     return makeError(StatusCode::InvalidArgument,
                      "%s '%s': expected %s, got %s", what, port.name.c_str(),
                      toString(port.type).c_str(), describe(tensor).c_str());
   size_t element = sizeOf(tensor.type);
-  int64_t bytes;
-  if (__builtin_mul_overflow(*count, int64_t(element), &bytes))
+  std::optional<int64_t> bytes = byteCount(tensor.type, tensor.shape);
+  if (!bytes)
     return makeError(StatusCode::InvalidArgument, "%s '%s': its size overflows",
                      what, port.name.c_str());
-  if (!tensor.data && bytes)
+  if (!tensor.data && *bytes)
     return makeError(StatusCode::InvalidArgument, "%s '%s': expected memory",
                      what, port.name.c_str());
   if (!isAligned(tensor.data, element))

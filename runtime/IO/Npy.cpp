@@ -5,6 +5,7 @@
 
 #include "Npy.h"
 #include "Elements.h"
+#include "NpyText.h"
 
 #include "dlc/runtime/Base/ByteReader.h"
 #include "dlc/runtime/Base/File.h"
@@ -152,20 +153,24 @@ Status HeaderParser::parse(Header &header) {
   return Status::ok();
 }
 
-static Status parseType(std::string_view descr, DataType &type) {
+/// The type, and for text its form.
+static Status parseType(std::string_view descr, DataType &type,
+                        TextForm &form) {
   bool hasOrder = !descr.empty() && std::string_view("<|>=").find(descr[0]) !=
                                         std::string_view::npos;
   std::string_view name = hasOrder ? descr.substr(1) : descr;
   auto entry = std::ranges::find(typeNames, name, &TypeName::name);
-  if (entry == std::end(typeNames))
+  std::optional<TextForm> known = textFormOf(name);
+  if (entry == std::end(typeNames) && !known)
     return makeError(StatusCode::Unsupported,
                      "element type '%.*s' is not supported", int(descr.size()),
                      descr.data());
-  if (descr[0] == '>' && sizeOf(entry->type) > 1)
+  if (descr[0] == '>' && (known ? known->isUnicode : sizeOf(entry->type) > 1))
     return makeError(StatusCode::Unsupported,
                      "expected little-endian data, got '%.*s'",
                      int(descr.size()), descr.data());
-  type = entry->type;
+  type = known ? DLC_TEXT : entry->type;
+  form = known.value_or(TextForm());
   return Status::ok();
 }
 
@@ -219,35 +224,83 @@ static void copyColumnMajor(std::span<const int64_t> shape, size_t element,
   }
 }
 
-Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes) {
+static Result<AlignedBuffer> copyRows(std::span<const std::byte> data,
+                                      size_t element, const Header &header) {
+  Result<AlignedBuffer> buffer = AlignedBuffer::allocate(data.size());
+  if (!buffer.isOk() || data.empty())
+    return buffer;
+  if (header.isColumnMajor)
+    copyColumnMajor(header.shape, element, data.data(), buffer->data());
+  else
+    std::memcpy(buffer->data(), data.data(), data.size());
+  return buffer;
+}
+
+static Status readElements(std::span<const std::byte> data, Header &&header,
+                           HostTensor &tensor) {
+  DLC_RETURN_IF_ERROR(checkElements(tensor.type, data, StatusCode::DataLoss));
+  Result<AlignedBuffer> buffer = copyRows(data, sizeOf(tensor.type), header);
+  if (!buffer.isOk())
+    return std::move(buffer.status());
+  tensor.shape = std::move(header.shape);
+  tensor.data = std::move(*buffer);
+  return Status::ok();
+}
+
+static Status readTextElements(std::span<const std::byte> data,
+                               const TextForm &form, Header &&header,
+                               HostTensor &tensor) {
+  size_t count = *elementCount(header.shape);
+  // A few bytes of a file could claim any number of empty texts.
+  if (form.width == 0 && count != 0)
+    return makeError(StatusCode::Unsupported,
+                     "expected texts of some width, got '%s'",
+                     header.descr.c_str());
+  AlignedBuffer rows;
+  if (header.isColumnMajor) {
+    Result<AlignedBuffer> buffer = copyRows(data, form.width, header);
+    if (!buffer.isOk())
+      return std::move(buffer.status());
+    rows = std::move(*buffer);
+    data = rows.bytes();
+  }
+  tensor.texts.reset(new (std::nothrow) Text[count]);
+  if (!tensor.texts)
+    return makeError(StatusCode::OutOfMemory, "no memory for %zu texts", count);
+  tensor.shape = std::move(header.shape);
+  return readTexts(form, data, {tensor.texts.get(), count});
+}
+
+Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes,
+                                     ElementKinds kinds) {
   std::string_view text;
   std::span<const std::byte> data;
   DLC_RETURN_IF_ERROR(splitFile(ByteReader(bytes), text, data));
   Header header;
   DLC_RETURN_IF_ERROR(HeaderParser(text).parse(header));
   HostTensor tensor;
-  DLC_RETURN_IF_ERROR(parseType(header.descr, tensor.type));
+  TextForm form;
+  DLC_RETURN_IF_ERROR(parseType(header.descr, tensor.type, form));
+  if (tensor.type == DLC_TEXT && kinds != ElementKinds::All)
+    return makeError(StatusCode::Unsupported,
+                     "expected elements that are no text, got '%s'",
+                     header.descr.c_str());
   if (header.shape.size() > DLC_MAX_RANK)
     return makeError(StatusCode::Unsupported,
                      "expected at most %d dimensions, got %zu", DLC_MAX_RANK,
                      header.shape.size());
   std::optional<int64_t> count = elementCount(header.shape);
-  size_t element = sizeOf(tensor.type), size;
+  size_t element = tensor.type == DLC_TEXT ? form.width : sizeOf(tensor.type);
+  size_t size;
   if (!count || __builtin_mul_overflow(*count, element, &size) ||
       size != data.size())
     return makeError(
         StatusCode::DataLoss, "expected data for %s, got %zu bytes",
         toString({tensor.type, header.shape}).c_str(), data.size());
-  DLC_RETURN_IF_ERROR(checkElements(tensor.type, data, StatusCode::DataLoss));
-  Result<AlignedBuffer> buffer = AlignedBuffer::allocate(size);
-  if (!buffer.isOk())
-    return std::move(buffer.status());
-  tensor.shape = std::move(header.shape);
-  tensor.data = std::move(*buffer);
-  if (size && header.isColumnMajor)
-    copyColumnMajor(tensor.shape, element, data.data(), tensor.data.data());
-  else if (size)
-    std::memcpy(tensor.data.data(), data.data(), size);
+  DLC_RETURN_IF_ERROR(
+      tensor.type == DLC_TEXT
+          ? readTextElements(data, form, std::move(header), tensor)
+          : readElements(data, std::move(header), tensor));
   return tensor;
 }
 
@@ -265,16 +318,10 @@ Result<HostTensor> dlc::rt::readNpy(const std::string &path) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-Result<std::string> dlc::rt::npyHeaderOf(const TensorView &tensor) {
-  auto entry = std::ranges::find(typeNames, tensor.type, &TypeName::type);
-  if (entry == std::end(typeNames))
-    return makeError(StatusCode::Unsupported,
-                     "expected elements that .npy files have a type for, got "
-                     "%s",
-                     std::string(nameOf(tensor.type)).c_str());
+/// What stands before the data.
+static std::string headerOf(const TensorView &tensor, std::string_view descr) {
   std::string text = "{'descr': '";
-  text += sizeOf(tensor.type) == 1 ? '|' : '<';
-  text += entry->name;
+  text += descr;
   text += "', 'fortran_order': False, 'shape': (";
   for (int64_t dim : tensor.shape)
     text += std::to_string(dim) + (tensor.rank() == 1 ? "," : ", ");
@@ -290,15 +337,51 @@ Result<std::string> dlc::rt::npyHeaderOf(const TensorView &tensor) {
   return header + text;
 }
 
+static Result<NpyParts> encodeTexts(const TensorView &tensor) {
+  std::span<const Text> texts(tensor.as<const Text>(), tensor.size());
+  TextForm form;
+  DLC_RETURN_IF_ERROR(chooseTextForm(texts, form));
+  size_t size;
+  if (__builtin_mul_overflow(texts.size(), form.width, &size))
+    return makeError(StatusCode::OutOfMemory,
+                     "no memory for %zu texts of %zu bytes each", texts.size(),
+                     form.width);
+  Result<AlignedBuffer> data = AlignedBuffer::allocate(size);
+  if (!data.isOk())
+    return std::move(data.status());
+  writeTexts(form, texts, data->bytes());
+  NpyParts parts;
+  parts.header = headerOf(tensor, (form.isUnicode ? "<" : "|") + form.name());
+  parts.converted = std::move(*data);
+  parts.data = parts.converted.bytes();
+  return parts;
+}
+
+Result<NpyParts> dlc::rt::encodeNpy(const TensorView &tensor) {
+  if (tensor.type == DLC_TEXT)
+    return encodeTexts(tensor);
+  auto entry = std::ranges::find(typeNames, tensor.type, &TypeName::type);
+  if (entry == std::end(typeNames))
+    return makeError(StatusCode::Unsupported,
+                     "expected elements that .npy files have a type for, got "
+                     "%s",
+                     std::string(nameOf(tensor.type)).c_str());
+  std::string descr = sizeOf(tensor.type) == 1 ? "|" : "<";
+  descr += entry->name;
+  NpyParts parts;
+  parts.header = headerOf(tensor, descr);
+  parts.data = {tensor.as<const std::byte>(), tensor.bytes()};
+  return parts;
+}
+
 Status dlc::rt::writeNpy(const std::string &path, const TensorView &tensor) {
-  Result<std::string> header = npyHeaderOf(tensor);
-  if (!header.isOk())
-    return std::move(header.status()).withContext(path);
+  Result<NpyParts> parts = encodeNpy(tensor);
+  if (!parts.isOk())
+    return std::move(parts.status()).withContext(path);
   Result<OutputFile> file = OutputFile::create(path);
   if (!file.isOk())
     return std::move(file.status());
-  DLC_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(*header))));
-  DLC_RETURN_IF_ERROR(
-      file->write({tensor.as<const std::byte>(), tensor.bytes()}));
+  DLC_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(parts->header))));
+  DLC_RETURN_IF_ERROR(file->write(parts->data));
   return file->commit();
 }

@@ -5,16 +5,25 @@
 #ifndef DLC_RUNTIME_IO_NPY_H
 #define DLC_RUNTIME_IO_NPY_H
 
+#include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 namespace dlc::rt {
 
-/// What stands before the data in an .npy file: 64-byte aligned. Errors:
-/// Unsupported (an element type that the format has no name for).
-Result<std::string> npyHeaderOf(const TensorView &tensor);
+/// The contents of an .npy file.
+struct NpyParts {
+  std::string header; ///< Fills a multiple of 64 bytes.
+  std::span<const std::byte> data;
+  AlignedBuffer converted; ///< What `data` refers to, unless the tensor is.
+};
+
+/// Errors: Unsupported (elements that the format cannot hold), OutOfMemory.
+Result<NpyParts> encodeNpy(const TensorView &tensor);
 
 } // namespace dlc::rt
 

@@ -182,7 +182,8 @@ static Status inflateInto(std::span<const std::byte> packed,
 }
 
 static Result<HostTensor> inflateMember(const Member &member,
-                                        std::span<const std::byte> packed) {
+                                        std::span<const std::byte> packed,
+                                        ElementKinds kinds) {
   // Deflate shrinks to a 1032nd at best: a larger claim is a lie.
   if (member.size / 1032 > member.packedSize + 1)
     return makeError(StatusCode::DataLoss,
@@ -193,14 +194,15 @@ static Result<HostTensor> inflateMember(const Member &member,
   DLC_RETURN_IF_ERROR(inflateInto(packed, buffer->bytes()));
   if (checksumOf(buffer->bytes()) != member.checksum)
     return makeError(StatusCode::DataLoss, "the checksum differs");
-  return parseNpy(buffer->bytes());
+  return parseNpy(buffer->bytes(), kinds);
 }
 
-static Result<HostTensor> readTensor(ByteReader file, const Member &member) {
+static Result<HostTensor> readTensor(ByteReader file, const Member &member,
+                                     ElementKinds kinds) {
   std::span<const std::byte> data;
   DLC_RETURN_IF_ERROR(findData(file, member, data));
   if (member.method == 8)
-    return inflateMember(member, data);
+    return inflateMember(member, data, kinds);
   if (member.method != 0)
     return makeError(StatusCode::Unsupported,
                      "expected stored or deflated data, got method %d",
@@ -209,7 +211,7 @@ static Result<HostTensor> readTensor(ByteReader file, const Member &member) {
     return malformed("a stored member has two sizes");
   if (checksumOf(data) != member.checksum)
     return makeError(StatusCode::DataLoss, "the checksum differs");
-  return parseNpy(data);
+  return parseNpy(data, kinds);
 }
 
 /// Reads the directory. Members may not share bytes: a small file could claim
@@ -242,7 +244,7 @@ static Status checkNames(std::span<const Member> members) {
 }
 
 Result<std::vector<NamedTensor>>
-dlc::rt::parseNpz(std::span<const std::byte> bytes) {
+dlc::rt::parseNpz(std::span<const std::byte> bytes, ElementKinds kinds) {
   ByteReader file(bytes);
   Directory directory;
   std::vector<Member> members;
@@ -251,7 +253,7 @@ dlc::rt::parseNpz(std::span<const std::byte> bytes) {
   DLC_RETURN_IF_ERROR(checkNames(members));
   std::vector<NamedTensor> tensors;
   for (const Member &member : members) {
-    Result<HostTensor> tensor = readTensor(file, member);
+    Result<HostTensor> tensor = readTensor(file, member, kinds);
     if (!tensor.isOk())
       return std::move(tensor.status()).withContext(member.name);
     tensors.push_back(
@@ -305,12 +307,11 @@ static Status checkNames(std::span<const NamedView> tensors) {
 
 static Status writeMember(OutputFile &file, const NamedView &tensor,
                           Member &member) {
-  Result<std::string> known = npyHeaderOf(tensor.tensor);
-  if (!known.isOk())
-    return std::move(known.status()).withContext("'" + tensor.name + "'");
-  const std::string &header = *known;
-  std::span<const std::byte> data{tensor.tensor.as<const std::byte>(),
-                                  tensor.tensor.bytes()};
+  Result<NpyParts> parts = encodeNpy(tensor.tensor);
+  if (!parts.isOk())
+    return std::move(parts.status()).withContext("'" + tensor.name + "'");
+  const std::string &header = parts->header;
+  std::span<const std::byte> data = parts->data;
   uint64_t size = header.size() + data.size();
   if (size >= 0xffffffff || file.size() >= 0xffffffff - size)
     return makeError(StatusCode::Unsupported,

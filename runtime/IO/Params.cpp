@@ -165,11 +165,9 @@ Result<HostTensor> dlc::rt::toDense(const ParamsArray &array,
   if (!array.isDefined())
     return makeError(StatusCode::InvalidArgument,
                      "expected an array with data, got an undefined one");
-  std::optional<int64_t> count = elementCount(array.type.shape);
-  uint64_t size;
-  if (!count ||
-      __builtin_mul_overflow(*count, sizeOf(array.type.type), &size) ||
-      size > byteLimit)
+  std::optional<int64_t> known = byteCount(array.type.type, array.type.shape);
+  uint64_t size = known.value_or(0);
+  if (!known || size > byteLimit)
     return makeError(StatusCode::InvalidArgument,
                      "expected at most %" PRIu64 " bytes, got %s", byteLimit,
                      toString(array.type).c_str());

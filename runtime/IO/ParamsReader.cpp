@@ -113,20 +113,17 @@ Status ListReader::readType(DataType &type) {
 /// Takes the bytes of a block: as they lie in the file, or as a copy when its
 /// elements would not be aligned there.
 Status ListReader::readData(ParamsBlock &block) {
-  std::optional<int64_t> count = elementCount(block.shape);
-  size_t element = sizeOf(block.type);
-  uint64_t size;
+  std::optional<int64_t> size = byteCount(block.type, block.shape);
   std::span<const std::byte> data;
-  if (!count || __builtin_mul_overflow(*count, element, &size) ||
-      !in.take(size, data))
+  if (!size || !in.take(*size, data))
     return makeError(StatusCode::DataLoss,
                      "expected the data of %s at byte %zu, found %zu bytes",
                      toString({block.type, block.shape}).c_str(), in.offset(),
                      in.remaining());
   block.data = data.data();
-  if (isAligned(data.data(), element))
+  if (isAligned(data.data(), sizeOf(block.type)))
     return Status::ok();
-  Result<AlignedBuffer> copy = AlignedBuffer::allocate(size);
+  Result<AlignedBuffer> copy = AlignedBuffer::allocate(*size);
   if (!copy.isOk())
     return std::move(copy.status());
   std::ranges::copy(data, copy->data());

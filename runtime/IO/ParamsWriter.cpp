@@ -14,14 +14,12 @@ using namespace dlc::rt;
 
 /// A block as its user built it: a known type, a shape with a size, memory.
 static Status checkBlock(const ParamsBlock &block) {
-  std::optional<int64_t> count = elementCount(block.shape);
-  size_t element = sizeOf(block.type), size;
-  if (element == 0 || !count || block.shape.size() > DLC_MAX_RANK ||
-      __builtin_mul_overflow(*count, element, &size))
+  std::optional<int64_t> size = byteCount(block.type, block.shape);
+  if (!size || block.shape.size() > DLC_MAX_RANK)
     return makeError(StatusCode::InvalidArgument,
                      "expected a static type of at most %d dimensions, got %s",
                      DLC_MAX_RANK, toString({block.type, block.shape}).c_str());
-  if (size != 0 && !block.data)
+  if (*size != 0 && !block.data)
     return makeError(StatusCode::InvalidArgument,
                      "expected the data of %s, got null",
                      toString({block.type, block.shape}).c_str());

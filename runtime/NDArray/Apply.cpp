@@ -102,8 +102,12 @@ static Status infer(const ref::Operation &operation,
                     std::vector<TensorType> &types) {
   DLC_RETURN_IF_ERROR(ref::checkAttributes(operation, attributes));
   std::vector<ref::Operand> operands;
-  for (const NDArray &input : inputs)
+  for (const NDArray &input : inputs) {
+    if (!input.isNull())
+      if (Status status = checkComputable(input); !status.isOk())
+        return std::move(status).withContext(operation.name);
     operands.push_back({typeOf(input)});
+  }
   ref::InferContext context(operands, attributes, resultCount);
   if (Status status = operation.infer(context, types); !status.isOk())
     return std::move(status).withContext(operation.name);

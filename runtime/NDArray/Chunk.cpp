@@ -84,10 +84,15 @@ Result<std::byte *> Chunk::writable(size_t part) {
   if (!block.isOk())
     return std::move(block.status());
   auto *made = static_cast<std::byte *>(block->data());
-  if (part != bytes)
-    std::memset(made, 0, bytes);
   memory = std::make_shared<ChunkMemory>();
   memory->block = std::move(*block);
+  if (holdsText) {
+    // All of it is assigned to, never just written.
+    memory->texts = {reinterpret_cast<Text *>(made), bytes / sizeof(Text)};
+    std::ranges::uninitialized_value_construct(memory->texts);
+  } else if (part != bytes) {
+    std::memset(made, 0, bytes);
+  }
   start.store(made, std::memory_order_release);
   return made;
 }
@@ -138,6 +143,22 @@ Status dlc::rt::checkHost(Context context) {
   return makeError(StatusCode::Unsupported,
                    "expected memory of the host, got %s",
                    toString(context).c_str());
+}
+
+Status dlc::rt::checkComputable(const NDArray &array) {
+  if (isComputable(array.type()))
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected elements that are computed with, got %s",
+                   toString(typeOf(array)).c_str());
+}
+
+Status dlc::rt::checkPlain(const NDArray &array) {
+  if (array.type() != DLC_TEXT)
+    return Status::ok();
+  return makeError(StatusCode::Unsupported,
+                   "expected elements without references, got %s",
+                   toString(typeOf(array)).c_str());
 }
 
 Status dlc::rt::checkSameEngine(const NDArray &one, const NDArray &other) {

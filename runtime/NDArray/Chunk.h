@@ -5,9 +5,11 @@
 #ifndef DLC_RUNTIME_NDARRAY_CHUNK_H
 #define DLC_RUNTIME_NDARRAY_CHUNK_H
 
+#include "dlc/runtime/Base/Text.h"
 #include "dlc/runtime/NDArray/Access.h"
 
 #include <atomic>
+#include <memory>
 
 namespace dlc::rt {
 
@@ -17,11 +19,13 @@ struct ChunkMemory {
   ChunkMemory() = default;
   ChunkMemory(const ChunkMemory &) = delete;
   ~ChunkMemory() {
+    std::ranges::destroy(texts);
     if (foreign.release)
       foreign.release(foreign.owner);
   }
 
   Allocation block;
+  std::span<Text> texts; ///< The elements in `block`, when they are that.
   ForeignMemory foreign;
 };
 
@@ -30,9 +34,9 @@ struct ChunkMemory {
 class Chunk {
 public:
   Chunk(Engine &engine, Variable variable, Context context, size_t bytes,
-        std::shared_ptr<Storage> storage)
-      : variable(variable), context(context), bytes(bytes), engine(engine),
-        storage(std::move(storage)) {}
+        bool holdsText, std::shared_ptr<Storage> storage)
+      : variable(variable), context(context), bytes(bytes),
+        holdsText(holdsText), engine(engine), storage(std::move(storage)) {}
 
   /// Before the first handle is given out.
   void adopt(const ForeignMemory &foreign);
@@ -64,6 +68,7 @@ public:
   const Variable variable;
   const Context context;
   const size_t bytes;
+  const bool holdsText;
 
 private:
   friend class ArrayRuntime;

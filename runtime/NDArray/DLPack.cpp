@@ -45,7 +45,14 @@ static constexpr TypeEntry typeTable[] = {
     {DLC_F8E4M3FNUZ, dlpack::Float8E4M3FNUZ, 8},
     {DLC_F8E5M2, dlpack::Float8E5M2, 8},
     {DLC_F8E5M2FNUZ, dlpack::Float8E5M2FNUZ, 8},
-    {DLC_F8E8M0FNU, dlpack::Float8E8M0FNU, 8}};
+    {DLC_F8E8M0FNU, dlpack::Float8E8M0FNU, 8},
+    {DLC_I4, dlpack::Int, 4},
+    {DLC_U4, dlpack::UInt, 4},
+    {DLC_F4E2M1FN, dlpack::Float4E2M1FN, 4},
+    {DLC_I2, dlpack::Int, 2},
+    {DLC_U2, dlpack::UInt, 2}};
+/// All but text, whose elements are references of this library.
+static_assert(std::size(typeTable) == DLC_TEXT - 1 && kLastType == DLC_TEXT);
 
 //===----------------------------------------------------------------------===//
 // Out
@@ -212,6 +219,11 @@ dlc::rt::fromDLPack(const std::shared_ptr<ArrayRuntime> &runtime,
     return makeError(StatusCode::Unsupported,
                      "expected DLPack of version %u, got %u",
                      dlpack::majorVersion, tensor->version.major);
+  if (tensor->tensor.type.bits < 8 && tensor->flags & dlpack::isPadded)
+    return makeError(StatusCode::Unsupported,
+                     "expected packed elements of %d bits, got some padded to "
+                     "bytes",
+                     tensor->tensor.type.bits);
   bool isReadOnly = tensor->flags & dlpack::readOnly;
   return adopt(
       runtime, tensor->tensor,

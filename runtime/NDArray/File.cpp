@@ -16,15 +16,18 @@ using namespace dlc::rt;
 //===----------------------------------------------------------------------===//
 
 /// An array of these elements: over them as they are on cpu devices, else a
-/// copy.
+/// copy. Texts are shared.
 static Result<NDArray> makeArray(const std::shared_ptr<ArrayRuntime> &runtime,
                                  HostTensor tensor, Context context) {
-  if (context.kind != DeviceKind::CPU) {
+  if (context.kind != DeviceKind::CPU || tensor.texts) {
     Result<NDArray> array =
         NDArray::create(runtime, tensor.type, tensor.shape, context);
     if (array.isOk())
-      DLC_RETURN_IF_ERROR(
-          array->copyFromHost(std::span<const std::byte>(tensor.data.bytes())));
+      DLC_RETURN_IF_ERROR(tensor.texts
+                              ? array->copyFromTexts(std::span<const Text>(
+                                    tensor.texts.get(), size_t(array->size())))
+                              : array->copyFromHost(std::span<const std::byte>(
+                                    tensor.data.bytes())));
     return array;
   }
   auto *owner = new (std::nothrow) HostTensor(std::move(tensor));
@@ -91,10 +94,10 @@ Status Loader::load(std::span<const std::byte> bytes) {
   uint32_t magic = 0;
   (void)ByteReader(bytes).read(magic); // Without four bytes: no format at all.
   if (magic == 0x4d554e93)             // "\x93NUM"
-    return add("", parseNpy(bytes));
+    return add("", parseNpy(bytes, ElementKinds::All));
   if (magic != 0x04034b50 && magic != 0x06054b50) // "PK\3\4", "PK\5\6"
     return loadParams(bytes);
-  Result<std::vector<NamedTensor>> tensors = parseNpz(bytes);
+  Result<std::vector<NamedTensor>> tensors = parseNpz(bytes, ElementKinds::All);
   if (!tensors.isOk())
     return std::move(tensors.status());
   for (NamedTensor &tensor : *tensors)

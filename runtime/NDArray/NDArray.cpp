@@ -58,20 +58,30 @@ std::shared_ptr<const void> NDArray::memory() const {
 
 bool NDArray::isView() const { return chunk && bytes() != chunk->bytes; }
 
-/// Counts the elements of a new array.
+/// Counts the elements and bytes of a new array.
 static Status checkType(DataType type, std::span<const int64_t> shape,
-                        int64_t &elements) {
-  std::optional<int64_t> count = elementCount(shape);
-  int64_t size;
-  if (sizeOf(type) == 0 || !count || shape.size() > DLC_MAX_RANK ||
-      __builtin_mul_overflow(*count, int64_t(sizeOf(type)), &size))
+                        int64_t &elements, int64_t &bytes) {
+  std::optional<int64_t> size = byteCount(type, shape);
+  if (!size || shape.size() > DLC_MAX_RANK)
     return makeError(
         StatusCode::InvalidArgument,
         "expected a static type of at most %d dimensions and 63 bits of "
         "bytes, got %s",
         DLC_MAX_RANK, toString({type, {shape.begin(), shape.end()}}).c_str());
-  elements = *count;
+  elements = *elementCount(shape);
+  bytes = *size;
   return Status::ok();
+}
+
+/// Elements of `type` may be on that device: texts refer to memory of this
+/// process.
+static Status checkPlace(DataType type, Context context) {
+  if (type != DLC_TEXT || context.kind == DeviceKind::CPU ||
+      context.kind == DeviceKind::CPUPinned)
+    return Status::ok();
+  return makeError(StatusCode::Unsupported,
+                   "expected a cpu device for text, got %s",
+                   toString(context).c_str());
 }
 
 /// Elements of `type` may be there.
@@ -92,17 +102,18 @@ Result<NDArray> NDArray::make(const std::shared_ptr<ArrayRuntime> &runtime,
     return makeError(StatusCode::InvalidArgument,
                      "expected a runtime for arrays, got null");
   runtime->deleteKept();
-  int64_t elements;
-  DLC_RETURN_IF_ERROR(checkType(type, shape, elements));
+  int64_t elements, bytes;
+  DLC_RETURN_IF_ERROR(checkType(type, shape, elements, bytes));
+  DLC_RETURN_IF_ERROR(checkPlace(type, context));
   DLC_RETURN_IF_ERROR(
       memory ? checkMemory(*memory, type, elements)
              : std::move(runtime->storage()->manager(context).status()));
   Result<Variable> variable = runtime->engine().newVariable();
   if (!variable.isOk())
     return std::move(variable.status());
-  auto *chunk =
-      new (std::nothrow) Chunk(runtime->engine(), *variable, context,
-                               elements * sizeOf(type), runtime->storage());
+  auto *chunk = new (std::nothrow)
+      Chunk(runtime->engine(), *variable, context, size_t(bytes),
+            type == DLC_TEXT, runtime->storage());
   if (!chunk) {
     (void)runtime->engine().deleteVariable(*variable).isOk();
     return makeError(StatusCode::OutOfMemory, "no memory for an array");
@@ -122,12 +133,31 @@ Result<NDArray> NDArray::adopt(const std::shared_ptr<ArrayRuntime> &runtime,
                                DataType type, std::span<const int64_t> shape,
                                const ForeignMemory &memory, Context context) {
   DLC_RETURN_IF_ERROR(checkHost(context));
+  if (type == DLC_TEXT)
+    return makeError(StatusCode::Unsupported,
+                     "expected memory of elements without references, got "
+                     "text");
   return make(runtime, type, shape, &memory, context);
 }
 
 //===----------------------------------------------------------------------===//
 // Views
 //===----------------------------------------------------------------------===//
+
+/// Elements `begin` to `end` of so many share no byte with others: a view has
+/// an address, and writes of it leave its neighbours alone.
+static Status checkBytes(DataType type, int64_t begin, int64_t end,
+                         int64_t elements) {
+  if (!isPacked(type) || begin == end)
+    return Status::ok();
+  auto each = static_cast<int64_t>(8 / bitsOf(type));
+  if (begin % each == 0 && (end % each == 0 || end == elements))
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected a view of whole bytes, of %" PRId64
+                   " elements of %s each, got elements %" PRId64 " to %" PRId64,
+                   each, std::string(nameOf(type)).c_str(), begin, end);
+}
 
 Result<NDArray> NDArray::slice(int64_t begin, int64_t end) const {
   DLC_RETURN_IF_ERROR(checkPresent(*this));
@@ -140,10 +170,12 @@ Result<NDArray> NDArray::slice(int64_t begin, int64_t end) const {
                      " to %" PRId64,
                      dims[0], begin, end);
   int64_t row = dims[0] ? elements / dims[0] : 0;
+  DLC_RETURN_IF_ERROR(
+      checkBytes(elementType, row * begin, row * end, elements));
   NDArray view(*this);
   view.dims[0] = end - begin;
   view.elements = row * (end - begin);
-  view.offset += row * begin * sizeOf(elementType);
+  view.offset += *byteCount(elementType, row * begin);
   return view;
 }
 

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <new>
 
 using namespace dlc::rt;
 
@@ -27,6 +29,14 @@ static Context placeOf(Context from, Context to, OperationProperty &property) {
   return isDevice(from) && !isDevice(to) ? from : to;
 }
 
+/// Shares the texts; as through a third place where the two overlap.
+static void copyTexts(std::span<const Text> from, std::span<Text> to) {
+  if (std::less<const Text *>()(from.data(), to.data()))
+    std::ranges::copy_backward(from, to.end());
+  else
+    std::ranges::copy(from, to.begin());
+}
+
 static Status runCopy(const ArrayPiece &source, const ArrayPiece &target) {
   Result<std::byte *> from = source.readable();
   if (!from.isOk())
@@ -34,7 +44,9 @@ static Status runCopy(const ArrayPiece &source, const ArrayPiece &target) {
   Result<std::byte *> to = target.writable();
   if (!to.isOk())
     return std::move(to.status());
-  if (source.bytes != 0)
+  if (source.type == DLC_TEXT)
+    copyTexts(source.textsAt(*from), target.textsAt(*to));
+  else if (source.bytes != 0)
     std::memmove(*to, *from, source.bytes);
   return Status::ok();
 }
@@ -103,6 +115,7 @@ static Status runFill(const ArrayPiece &target, const std::byte *element) {
 Status NDArray::fill(double value, int priority) const {
   DLC_RETURN_IF_ERROR(checkWritable(*this));
   DLC_RETURN_IF_ERROR(checkHost(context()));
+  DLC_RETURN_IF_ERROR(checkComputable(*this));
   ref::OwnedTensor element;
   DLC_RETURN_IF_ERROR(castElement(value, elementType, element));
   PushOptions options;
@@ -145,6 +158,7 @@ static Status checkSize(size_t expected, size_t found) {
 Status NDArray::copyFromHost(std::span<const std::byte> source) const {
   DLC_RETURN_IF_ERROR(checkWritable(*this));
   DLC_RETURN_IF_ERROR(checkHost(context()));
+  DLC_RETURN_IF_ERROR(checkPlain(*this));
   DLC_RETURN_IF_ERROR(checkSize(bytes(), source.size()));
   auto run = [source, piece = ArrayPiece(*this)] {
     Result<std::byte *> start = piece.writable();
@@ -159,6 +173,7 @@ Status NDArray::copyFromHost(std::span<const std::byte> source) const {
 Status NDArray::copyToHost(std::span<std::byte> target) const {
   DLC_RETURN_IF_ERROR(checkPresent(*this));
   DLC_RETURN_IF_ERROR(checkHost(context()));
+  DLC_RETURN_IF_ERROR(checkPlain(*this));
   DLC_RETURN_IF_ERROR(checkSize(bytes(), target.size()));
   auto run = [target, piece = ArrayPiece(*this)] {
     Result<std::byte *> start = piece.readable();
@@ -170,9 +185,63 @@ Status NDArray::copyToHost(std::span<std::byte> target) const {
                     "copy to host");
 }
 
+//===----------------------------------------------------------------------===//
+// Texts
+//===----------------------------------------------------------------------===//
+
+/// `array` has that many texts.
+static Status checkTexts(const NDArray &array, size_t count) {
+  if (array.type() == DLC_TEXT && size_t(array.size()) == count)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected as many texts as the array has, got %zu for %s",
+                   count, toString(typeOf(array)).c_str());
+}
+
+Status NDArray::copyFromTexts(std::span<const Text> source) const {
+  DLC_RETURN_IF_ERROR(checkWritable(*this));
+  DLC_RETURN_IF_ERROR(checkTexts(*this, source.size()));
+  auto run = [source, piece = ArrayPiece(*this)] {
+    Result<std::byte *> start = piece.writable();
+    if (start.isOk())
+      std::ranges::copy(source, piece.textsAt(*start).begin());
+    return std::move(start.status());
+  };
+  return runAndWait(home->engine(), std::move(run), context(), {}, {variable()},
+                    "copy from texts");
+}
+
+Status NDArray::copyFromTexts(std::span<const std::string_view> source) const {
+  std::unique_ptr<Text[]> texts(new (std::nothrow) Text[source.size()]);
+  if (!texts)
+    return makeError(StatusCode::OutOfMemory, "no memory for %zu texts",
+                     source.size());
+  for (size_t i = 0; i != source.size(); ++i) {
+    Result<Text> text = Text::make(source[i]);
+    if (!text.isOk())
+      return std::move(text.status());
+    texts[i] = std::move(*text);
+  }
+  return copyFromTexts(std::span<const Text>(texts.get(), source.size()));
+}
+
+Status NDArray::copyToTexts(std::span<Text> target) const {
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
+  DLC_RETURN_IF_ERROR(checkTexts(*this, target.size()));
+  auto run = [target, piece = ArrayPiece(*this)] {
+    Result<std::byte *> start = piece.readable();
+    if (start.isOk())
+      std::ranges::copy(piece.textsAt(*start), target.begin());
+    return std::move(start.status());
+  };
+  return runAndWait(home->engine(), std::move(run), context(), {variable()}, {},
+                    "copy to texts");
+}
+
 Result<void *> NDArray::hostAccess(VariableUse use) const {
   DLC_RETURN_IF_ERROR(checkPresent(*this));
   DLC_RETURN_IF_ERROR(checkHost(context()));
+  DLC_RETURN_IF_ERROR(checkPlain(*this));
   if (use == VariableUse::Write)
     DLC_RETURN_IF_ERROR(checkWritable(*this));
   Engine &engine = home->engine();

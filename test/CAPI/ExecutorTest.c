@@ -130,6 +130,10 @@ static void testKnown(DlcNetwork network, DlcArrayRuntime runtime) {
        "for input 'A', got -2"},
       {{{"A", &two, 1, (DlcDataType)99}, {"B", &two, 1, DLC_F32}},
        "expected an element type of input 'A', got 99"},
+      {{{"A", &two, 1, DLC_C64}, {"B", &two, 1, DLC_F32}},
+       "expected an element type of programs for input 'A', got c64"},
+      {{{"A", &two, 1, DLC_U4}, {"B", &two, 1, DLC_F32}},
+       "expected an element type of programs for input 'A', got u4"},
       {{{"A", NULL, 1, DLC_F32}, {"B", &two, 1, DLC_F32}},
        "expected the shape of an input, got null"},
   };

@@ -165,14 +165,13 @@ bool ModelOptions::isArtifact() const {
 }
 
 HostTensor dlc::tool::makeZeros(const rt::TensorType &type) {
-  std::optional<int64_t> count = rt::elementCount(type.shape);
-  int64_t bytes = 0;
-  if (!count || __builtin_mul_overflow(*count, rt::sizeOf(type.type), &bytes))
+  std::optional<int64_t> bytes = rt::byteCount(type.type, type.shape);
+  if (!bytes)
     throw Failure{"expected a static shape, got " + rt::toString(type)};
   HostTensor tensor{type.type, type.shape,
-                    take(rt::AlignedBuffer::allocate(bytes))};
-  if (bytes > 0)
-    std::memset(tensor.data.data(), 0, bytes);
+                    take(rt::AlignedBuffer::allocate(*bytes))};
+  if (*bytes > 0)
+    std::memset(tensor.data.data(), 0, *bytes);
   return tensor;
 }
 

@@ -28,7 +28,7 @@ struct Tensor {
   std::shared_ptr<const void> owner;
 
   int64_t size() const { return *rt::elementCount(type.shape); }
-  size_t bytes() const { return size() * rt::sizeOf(type.type); }
+  size_t bytes() const { return *rt::byteCount(type.type, type.shape); }
   template <typename T> const T *as() const {
     return static_cast<const T *>(data);
   }

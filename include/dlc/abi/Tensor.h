@@ -26,8 +26,7 @@ typedef enum DlcDataType {
   DLC_F32 = 12,
   DLC_F64 = 13,
   /* What follows arrays hold, copy and exchange; nothing computes with it, and
-   * programs have no such values. Two types of ONNX are not here: text, whose
-   * elements own memory, and those of less than a byte. */
+   * programs have no such values. */
   DLC_C64 = 14,  /* complex: two f32, the real part first */
   DLC_C128 = 15, /* complex: two f64 */
   /* 8-bit floats (OCP OFP8; FNUZ: Graphcore, AMD; E8M0: OCP MX scales). */
@@ -35,7 +34,17 @@ typedef enum DlcDataType {
   DLC_F8E4M3FNUZ = 17,
   DLC_F8E5M2 = 18,
   DLC_F8E5M2FNUZ = 19,
-  DLC_F8E8M0FNU = 20
+  DLC_F8E8M0FNU = 20,
+  /* Elements of less than a byte are packed: each byte is filled from its
+   * lowest bits on, and what is left of the last one has no meaning. */
+  DLC_I4 = 21,
+  DLC_U4 = 22,
+  DLC_F4E2M1FN = 23, /* OCP MX */
+  DLC_I2 = 24,
+  DLC_U2 = 25,
+  /* Text: references to bytes, usually UTF-8, that only functions of arrays
+   * read and write. */
+  DLC_TEXT = 26
 } DlcDataType;
 
 /* The largest rank that any part of DLC accepts. */

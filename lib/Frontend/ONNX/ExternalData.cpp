@@ -50,9 +50,8 @@ MappedFile::adopt(int descriptor, const std::string &nameForMessages) {
   close(descriptor);
   if (data == MAP_FAILED)
     return systemError(nameForMessages, error);
-  return std::shared_ptr<MappedFile>(
-      new MappedFile(static_cast<const char *>(data), size,
-                     {facts.st_dev, facts.st_ino}));
+  return std::shared_ptr<MappedFile>(new MappedFile(
+      static_cast<const char *>(data), size, {facts.st_dev, facts.st_ino}));
 }
 
 Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path) {
@@ -237,7 +236,7 @@ Result<TensorContents> ModelFolder::load(const Tensor &tensor) {
   Result<Reference> reference = parseReference(tensor);
   if (!reference.isOk())
     return std::move(reference.status()).withContext(context);
-  int64_t size = *rt::elementCount(type->shape) * rt::sizeOf(type->type);
+  int64_t size = *rt::byteCount(type->type, type->shape);
   if (reference->length && *reference->length != size)
     return makeError(StatusCode::InvalidArgument,
                      "%s: expected a length of %lld bytes, got %lld",

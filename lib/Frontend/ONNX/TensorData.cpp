@@ -87,11 +87,7 @@ Result<TensorType> dlc::onnx::typeOf(const Tensor &tensor) {
                        "expected dims of %s that are not negative, got %lld",
                        what.c_str(), static_cast<long long>(dim));
   type.shape = tensor.dims;
-  std::optional<int64_t> count = rt::elementCount(type.shape);
-  int64_t bytes;
-  if (!count ||
-      __builtin_mul_overflow(
-          *count, static_cast<int64_t>(rt::sizeOf(type.type)), &bytes))
+  if (!rt::byteCount(type.type, type.shape))
     return makeError(StatusCode::InvalidArgument,
                      "expected a size of %s within 64 bits, got dims %s",
                      what.c_str(), rt::toString(type).c_str());
@@ -123,14 +119,13 @@ static std::shared_ptr<std::byte[]> allocate(size_t bytes) {
 
 Result<TensorContents> dlc::onnx::viewRaw(TensorType type, std::string_view raw,
                                           std::shared_ptr<const void> mapping) {
-  size_t elementSize = rt::sizeOf(type.type);
-  size_t expected = *rt::elementCount(type.shape) * elementSize;
+  size_t expected = *rt::byteCount(type.type, type.shape);
   if (raw.size() != expected)
     return makeError(StatusCode::InvalidArgument,
                      "expected %zu bytes of data for %s, got %zu", expected,
                      rt::toString(type).c_str(), raw.size());
   auto *bytes = reinterpret_cast<const std::byte *>(raw.data());
-  if (isAligned(bytes, elementSize) && isClean(type, raw))
+  if (isAligned(bytes, rt::sizeOf(type.type)) && isClean(type, raw))
     return TensorContents{
         std::move(type), {bytes, raw.size()}, std::move(mapping)};
 
@@ -263,7 +258,7 @@ static Result<TensorContents> decodeTyped(const Tensor &tensor,
                      "expected %zu values in %s of %s, got at most %zu", count,
                      field.name, what.c_str(), boundValues(field));
 
-  size_t bytes = count * rt::sizeOf(type.type);
+  size_t bytes = *rt::byteCount(type.type, type.shape);
   std::shared_ptr<std::byte[]> data = allocate(bytes);
   if (!data)
     return makeError(StatusCode::OutOfMemory,

@@ -14,7 +14,7 @@ using namespace dlc::rt::ref;
 
 static Status targetType(const Attributes &attributes, DataType &type) {
   int64_t to = attributes.getInt("to", DLC_INVALID_TYPE);
-  if (to <= DLC_INVALID_TYPE || to > DLC_F64)
+  if (to < 0 || to > kLastType || !isComputable(DataType(to)))
     return DLC_INVALID("expected a plain type in attribute to, got %" PRId64,
                        to);
   type = static_cast<DataType>(to);

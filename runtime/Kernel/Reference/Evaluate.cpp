@@ -16,17 +16,15 @@ void OwnedTensor::Free::operator()(void *memory) const {
 
 Status OwnedTensor::allocate(DataType type, std::span<const int64_t> shape,
                              OwnedTensor &tensor) {
-  std::optional<int64_t> count = elementCount(shape);
-  int64_t bytes;
-  if (!count || __builtin_mul_overflow(
-                    *count, static_cast<int64_t>(sizeOf(type)), &bytes))
+  std::optional<int64_t> bytes = byteCount(type, shape);
+  if (!bytes)
     return makeError(StatusCode::InvalidArgument,
                      "expected a static shape whose size fits 63 bits");
   void *memory =
-      ::operator new(static_cast<size_t>(bytes), alignment, std::nothrow);
+      ::operator new(static_cast<size_t>(*bytes), alignment, std::nothrow);
   if (!memory)
     return makeError(StatusCode::OutOfMemory, "no memory for %lld bytes",
-                     static_cast<long long>(bytes));
+                     static_cast<long long>(*bytes));
   tensor.memory.reset(memory);
   tensor.elementType = type;
   tensor.dims.assign(shape.begin(), shape.end());

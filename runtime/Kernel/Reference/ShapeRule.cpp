@@ -10,7 +10,7 @@ using namespace dlc::rt::ref;
 
 /// Checks rank, dimensions and size in bytes; unknown dimensions count as 1.
 static Status checkTensorType(const TensorType &type) {
-  if (type.type <= DLC_INVALID_TYPE || type.type > DLC_F64)
+  if (!isComputable(type.type))
     return DLC_INVALID("expected a plain element type, got %d",
                        static_cast<int>(type.type));
   if (!type.hasRank)

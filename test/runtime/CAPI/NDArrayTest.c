@@ -72,6 +72,47 @@ static void testOperations(DlcArrayRuntime runtime) {
     dlcNDArrayDestroy(arrays[i]);
 }
 
+static void testTexts(DlcArrayRuntime runtime) {
+  DlcNDArray array = NULL;
+  DlcTextList list = NULL;
+  DlcText in[6] = {{"one", 3}, {NULL, 0}, {"a\0b", 3}, {"", 0}, {"x", 1}};
+  DlcText out;
+  CHECK_OK(dlcNDArrayCreate(runtime, DLC_TEXT, shape, 2, cpu, &array));
+  CHECK_ERROR(dlcNDArrayCopyToTexts(array, &list), DLC_INVALID_ARGUMENT,
+              "never was");
+  CHECK_OK(dlcNDArrayCopyFromTexts(array, in, 6));
+  CHECK_OK(dlcNDArrayCopyToTexts(array, &list));
+  in[0].bytes = "two";
+  CHECK_OK(dlcNDArrayCopyFromTexts(array, in, 6));
+  dlcNDArrayDestroy(array);
+  CHECK(dlcTextListSize(list) == 6 && dlcTextListSize(NULL) == 0);
+  CHECK_OK(dlcTextListGet(list, 0, &out));
+  CHECK(out.length == 3 && strcmp(out.bytes, "one") == 0);
+  CHECK_OK(dlcTextListGet(list, 1, &out));
+  CHECK(out.length == 0 && out.bytes[0] == 0);
+  CHECK_OK(dlcTextListGet(list, 2, &out));
+  CHECK(out.length == 3 && memcmp(out.bytes, "a\0b", 4) == 0);
+  CHECK_ERROR(dlcTextListGet(list, 6, &out), DLC_INVALID_ARGUMENT,
+              "expected an index below 6, got 6");
+  CHECK_ERROR(dlcTextListGet(NULL, 0, &out), DLC_INVALID_ARGUMENT, "a list");
+  dlcTextListDestroy(list);
+  dlcTextListDestroy(NULL);
+  DlcNDArray numbers = makeArray(runtime, cpu);
+  CHECK_ERROR(dlcNDArrayCopyFromTexts(numbers, in, 6), DLC_INVALID_ARGUMENT,
+              "2x3xf32");
+  CHECK_ERROR(dlcNDArrayCopyFromTexts(numbers, NULL, 6), DLC_INVALID_ARGUMENT,
+              "expected texts, got null");
+  in[5].length = 1;
+  CHECK_ERROR(dlcNDArrayCopyFromTexts(numbers, in, 6), DLC_INVALID_ARGUMENT,
+              "expected the bytes of a text, got null");
+  CHECK_ERROR(dlcNDArrayCopyToTexts(numbers, &list), DLC_INVALID_ARGUMENT,
+              "2x3xf32");
+  CHECK_ERROR(dlcNDArrayCopyToTexts(NULL, &list), DLC_INVALID_ARGUMENT, "null");
+  CHECK_ERROR(dlcNDArrayCopyToTexts(numbers, NULL), DLC_INVALID_ARGUMENT,
+              "a place");
+  dlcNDArrayDestroy(numbers);
+}
+
 static void testAttributes(DlcArrayRuntime runtime) {
   DlcNDArray x = makeArray(runtime, cpu), y = makeArray(runtime, cpu);
   DlcNDArray turned = NULL, none = NULL;
@@ -201,6 +242,7 @@ static void testEnds(DlcEngineKind kind) {
   CHECK_OK(dlcEngineCreate(&options, &engine));
   CHECK_OK(dlcArrayRuntimeCreate(engine, &runtime));
   testOperations(runtime);
+  testTexts(runtime);
   testAttributes(runtime);
   testErrors(runtime);
   testFiles(runtime);

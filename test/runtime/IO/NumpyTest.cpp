@@ -174,7 +174,10 @@ TEST(Npy, WritesWhatItReads) {
   }
   EXPECT_EQ(readNpy(folder / "missing.npy").status().code(),
             StatusCode::NotFound);
-  // NumPy has no 8-bit floats.
+  // NumPy has no 8-bit floats, and no elements of less than a byte.
+  TensorView nibble{DLC_I4, {}};
+  EXPECT_NE(writeNpy(folder / "nibble.npy", nibble).message().find("got i4"),
+            std::string::npos);
   TensorView octet{DLC_F8E5M2, {}};
   std::string path = folder / "octet.npy";
   EXPECT_EQ(writeNpy(path, octet).message(),
@@ -182,9 +185,114 @@ TEST(Npy, WritesWhatItReads) {
                    "f8e5m2");
   EXPECT_EQ(readNpy(path).status().code(), StatusCode::NotFound);
   NamedView member{"octet", octet};
-  EXPECT_NE(writeNpz(folder / "octet.npz", {&member, 1}).message().find(
-                "'octet': expected elements"),
+  EXPECT_NE(writeNpz(folder / "octet.npz", {&member, 1})
+                .message()
+                .find("'octet': expected elements"),
             std::string::npos);
+}
+
+//===----------------------------------------------------------------------===//
+// Texts
+//===----------------------------------------------------------------------===//
+
+static Result<HostTensor> parseTexts(const std::string &file) {
+  return parseNpy(bytesOf(file), ElementKinds::All);
+}
+
+static std::vector<std::string> stringsOf(const HostTensor &tensor) {
+  std::vector<std::string> strings;
+  for (const Text &text : valuesOf<Text>(tensor))
+    strings.emplace_back(text.view());
+  return strings;
+}
+
+TEST(NpyTexts, ReadsWhatNumPyWrote) {
+  auto read = [](const char *name) {
+    Result<MappedFile> file = MappedFile::open(
+        std::string(DLC_TEST_SEEDS "/NpyFuzzer.seeds/") + name);
+    EXPECT_TRUE(file.isOk());
+    return parseNpy(file->bytes(), ElementKinds::All);
+  };
+  Result<HostTensor> texts = read("texts.npy"), bytes = read("bytes.npy");
+  ASSERT_TRUE(texts.isOk()) << texts.status().message();
+  ASSERT_TRUE(bytes.isOk()) << bytes.status().message();
+  EXPECT_EQ(texts->shape, (Shape{2, 2}));
+  EXPECT_EQ(stringsOf(*texts),
+            (std::vector<std::string>{"a", "\xc3\xa4\xe2\x82\xac", "",
+                                      "\xf0\x9f\x98\x80x"}));
+  EXPECT_EQ(stringsOf(*bytes),
+            (std::vector<std::string>{"one", std::string("\xff\0z", 3)}));
+  EXPECT_NE(readNpy(DLC_TEST_SEEDS "/NpyFuzzer.seeds/bytes.npy")
+                .status()
+                .message()
+                .find("bytes.npy: expected elements that are no text, got "
+                      "'|S3'"),
+            std::string::npos);
+}
+
+TEST(NpyTexts, RearrangesColumns) {
+  Result<HostTensor> tensor =
+      parseTexts(npy("{'descr': '|S2', 'fortran_order': True, 'shape': (2, 2)}",
+                     std::string_view("a\0bbc\0dd", 8)));
+  ASSERT_TRUE(tensor.isOk()) << tensor.status().message();
+  EXPECT_EQ(stringsOf(*tensor),
+            (std::vector<std::string>{"a", "c", "bb", "dd"}));
+}
+
+TEST(NpyTexts, SaysWhatIsWrong) {
+  auto failure = [](std::string_view descr, std::string_view shape,
+                    std::string_view data) {
+    return parseTexts(npy("{'descr': '" + std::string(descr) +
+                              "', 'fortran_order': False, 'shape': " +
+                              std::string(shape) + "}",
+                          data))
+        .status()
+        .message();
+  };
+  EXPECT_EQ(failure("<U1", "()", std::string_view("\0\0\x11\0", 4)),
+            "expected a character of Unicode, got 0x110000");
+  EXPECT_EQ(failure("<U1", "()", std::string_view("\0\xd8\0\0", 4)),
+            "expected a character of Unicode, got 0xd800");
+  EXPECT_EQ(failure("<U2", "(2,)", "12345678"),
+            "expected data for 2xtext, got 8 bytes");
+  EXPECT_EQ(failure(">U1", "()", "1234"),
+            "expected little-endian data, got '>U1'");
+  EXPECT_EQ(failure("|S0", "(1000000000000,)", ""),
+            "expected texts of some width, got '|S0'");
+  EXPECT_EQ(failure("<U4611686018427387904", "(0,)", ""),
+            "element type '<U4611686018427387904' is not supported");
+  EXPECT_NE(failure("|S9223372036854775807", "(4,)", ""), "");
+  for (const char *descr :
+       {"<U", "<U-1", "<U1x", "|S", "<U99999999999999999999"})
+    EXPECT_EQ(failure(descr, "(0,)", ""),
+              "element type '" + std::string(descr) + "' is not supported");
+  EXPECT_EQ(failure("|S0", "(0,)", ""), "");
+  EXPECT_EQ(failure(">S2", "()", "ab"), "");
+}
+
+TEST(NpyTexts, WritesTheWidthOfTheLongest) {
+  TemporaryFolder folder;
+  auto headerOf = [&](std::vector<Text> texts, size_t &size) {
+    int64_t shape[] = {int64_t(texts.size())};
+    TensorView view{DLC_TEXT, shape, texts.data()};
+    EXPECT_TRUE(writeNpy(folder / "t.npy", view).isOk());
+    Result<MappedFile> file = MappedFile::open(folder / "t.npy");
+    std::string all(reinterpret_cast<const char *>(file->bytes().data()),
+                    file->bytes().size());
+    size = all.size() - 128;
+    size_t from = all.find('{');
+    return all.substr(from, all.find(',') - from);
+  };
+  auto text = [](std::string_view bytes) { return *Text::make(bytes); };
+  size_t size;
+  EXPECT_EQ(headerOf({text("abc"), text("\xc3\xa4")}, size), "{'descr': '<U3'");
+  EXPECT_EQ(size, 24u);
+  EXPECT_EQ(headerOf({text("abc"), text("\xc3")}, size), "{'descr': '|S3'");
+  EXPECT_EQ(size, 6u);
+  EXPECT_EQ(headerOf({Text()}, size), "{'descr': '<U1'");
+  EXPECT_EQ(size, 4u);
+  EXPECT_EQ(headerOf({}, size), "{'descr': '<U1'");
+  EXPECT_EQ(size, 0u);
 }
 
 TEST(Npz, ReadsDeflatedArchivesOfNumPy) {

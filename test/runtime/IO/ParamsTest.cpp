@@ -20,17 +20,17 @@ namespace {
 using Shape = std::vector<int64_t>;
 
 /// Bytes of a list in the making.
-struct Text : std::string {
-  template <typename T> Text &put(std::initializer_list<T> values) {
+struct Record : std::string {
+  template <typename T> Record &put(std::initializer_list<T> values) {
     for (T value : values)
       append(reinterpret_cast<const char *>(&value), sizeof(value));
     return *this;
   }
-  Text &u32(std::initializer_list<uint32_t> v) { return put(v); }
-  Text &u64(std::initializer_list<uint64_t> v) { return put(v); }
-  Text &i32(std::initializer_list<int32_t> v) { return put(v); }
-  Text &i64(std::initializer_list<int64_t> v) { return put(v); }
-  Text &name(std::string_view text) {
+  Record &u32(std::initializer_list<uint32_t> v) { return put(v); }
+  Record &u64(std::initializer_list<uint64_t> v) { return put(v); }
+  Record &i32(std::initializer_list<int32_t> v) { return put(v); }
+  Record &i64(std::initializer_list<int64_t> v) { return put(v); }
+  Record &name(std::string_view text) {
     u64({text.size()});
     append(text);
     return *this;
@@ -46,8 +46,8 @@ static std::string samplePath(const std::string &name) {
 }
 
 /// A list without names of one array.
-static Text listOf(const Text &array) {
-  Text text;
+static Record listOf(const Record &array) {
+  Record text;
   text.u64({0x112, 0, 1});
   text.append(array);
   return text.u64({0}), text;
@@ -60,7 +60,7 @@ static std::string failureOf(const std::string &text) {
 }
 
 /// What is wrong with a list of that array.
-static std::string arrayFailureOf(const Text &array) {
+static std::string arrayFailureOf(const Record &array) {
   return failureOf(listOf(array));
 }
 
@@ -227,7 +227,7 @@ TEST(Params, WritesEveryTypeInEveryVersion) {
 
 TEST(Params, KeepsUndefinedArrays) {
   TemporaryFolder folder;
-  Text text;
+  Record text;
   text.u64({0x112, 0, 6});
   text.u32({0});                                   // V0
   text.u32({v1}).i32({0});                         // V1
@@ -300,60 +300,61 @@ TEST(Params, RefusesToWriteWhatAVersionCannotHold) {
 TEST(Params, SaysWhatIsWrongWithAList) {
   EXPECT_EQ(failureOf(""),
             "not a list of MXNet's arrays: the magic bytes differ");
-  EXPECT_EQ(failureOf(Text().u64({0x112, 1, 0, 0})),
+  EXPECT_EQ(failureOf(Record().u64({0x112, 1, 0, 0})),
             "not a list of MXNet's arrays: the magic bytes differ");
-  EXPECT_EQ(failureOf(Text().u64({0x112, 0})),
+  EXPECT_EQ(failureOf(Record().u64({0x112, 0})),
             "expected the number of arrays at byte 16, found 0 bytes");
-  EXPECT_EQ(failureOf(Text().u64({0x112, 0, uint64_t(1) << 60, 0})),
+  EXPECT_EQ(failureOf(Record().u64({0x112, 0, uint64_t(1) << 60, 0})),
             "expected 1152921504606846976 arrays, found 8 bytes");
-  EXPECT_EQ(failureOf(Text().u64({0x112, 0, 0, 2})),
+  EXPECT_EQ(failureOf(Record().u64({0x112, 0, 0, 2})),
             "expected no names or 0, got 2");
-  Text two;
+  Record two;
   two.u64({0x112, 0, 2}).u32({0, 0});
-  EXPECT_EQ(failureOf(Text(two)),
+  EXPECT_EQ(failureOf(Record(two)),
             "expected the number of names at byte 32, found 0 bytes");
-  EXPECT_EQ(failureOf(Text(two).u64({1}).name("a")),
+  EXPECT_EQ(failureOf(Record(two).u64({1}).name("a")),
             "expected no names or 2, got 1");
-  EXPECT_EQ(failureOf(Text(two).u64({2}).name("a")),
+  EXPECT_EQ(failureOf(Record(two).u64({2}).name("a")),
             "expected the length of a name at byte 49, found 0 bytes");
-  EXPECT_EQ(failureOf(Text(two).u64({2}).name("a").u64({UINT64_MAX})),
+  EXPECT_EQ(failureOf(Record(two).u64({2}).name("a").u64({UINT64_MAX})),
             "expected a name of 18446744073709551615 bytes at byte 57, found "
             "0 bytes");
-  EXPECT_EQ(failureOf(Text(two).u64({2}).name("a").name("a")),
+  EXPECT_EQ(failureOf(Record(two).u64({2}).name("a").name("a")),
             "two arrays are named 'a'");
-  EXPECT_EQ(failureOf(Text(two).u64({2}).name("a").name("b").u32({0})),
+  EXPECT_EQ(failureOf(Record(two).u64({2}).name("a").name("b").u32({0})),
             "expected the end after the names, found 4 more bytes");
-  EXPECT_EQ(failureOf(Text(two).u64({2}).name("a").name("b")), "");
+  EXPECT_EQ(failureOf(Record(two).u64({2}).name("a").name("b")), "");
 }
 
 TEST(Params, SaysWhatIsWrongWithAnArray) {
-  EXPECT_EQ(arrayFailureOf(Text().u32({0x4b50})),
+  EXPECT_EQ(arrayFailureOf(Record().u32({0x4b50})),
             "array 0: expected the magic number of an array at byte 24, got "
             "0x00004b50");
-  EXPECT_EQ(arrayFailureOf(Text().u32({17})),
+  EXPECT_EQ(arrayFailureOf(Record().u32({17})),
             "array 0: expected at most 16 dimensions, got 17");
-  EXPECT_EQ(arrayFailureOf(Text().u32({v2}).i32({3, 0})),
+  EXPECT_EQ(arrayFailureOf(Record().u32({v2}).i32({3, 0})),
             "array 0: expected a layout of 0 to 2, got 3");
-  EXPECT_EQ(arrayFailureOf(Text().u32({v3}).i32({1, 0})),
+  EXPECT_EQ(arrayFailureOf(Record().u32({v3}).i32({1, 0})),
             "array 0: expected a layout of 0 to 0, got 1");
-  EXPECT_EQ(arrayFailureOf(Text().u32({v2}).i32({0, -1})),
+  EXPECT_EQ(arrayFailureOf(Record().u32({v2}).i32({0, -1})),
             "array 0: expected a rank of 0 to 32, got -1");
-  EXPECT_EQ(arrayFailureOf(Text().u32({v1}).i32({1}).i64({-3})),
+  EXPECT_EQ(arrayFailureOf(Record().u32({v1}).i32({1}).i64({-3})),
             "array 0: expected a dimension of at least 0, got -3");
-  EXPECT_EQ(failureOf(Text().u64({0x112, 0, 1}).u32({v2}).i32({0, 2}).i64({4})),
-            "array 0: expected a dimension at byte 44, found 0 bytes");
-  Text vector;
+  EXPECT_EQ(
+      failureOf(Record().u64({0x112, 0, 1}).u32({v2}).i32({0, 2}).i64({4})),
+      "array 0: expected a dimension at byte 44, found 0 bytes");
+  Record vector;
   vector.u32({v2}).i32({0, 1}).i64({2}).i32({1, 0});
-  EXPECT_EQ(arrayFailureOf(Text(vector).i32({13})),
+  EXPECT_EQ(arrayFailureOf(Record(vector).i32({13})),
             "array 0: expected an element type of 0 to 12, got 13");
-  EXPECT_EQ(arrayFailureOf(Text(vector).i32({7}).put<uint8_t>({1, 2})),
+  EXPECT_EQ(arrayFailureOf(Record(vector).i32({7}).put<uint8_t>({1, 2})),
             "array 0: expected a bool of 0 or 1, got 2");
-  EXPECT_EQ(arrayFailureOf(Text(vector).i32({1})),
+  EXPECT_EQ(arrayFailureOf(Record(vector).i32({1})),
             "array 0: expected the data of 2xf64 at byte 56, found 8 bytes");
   int64_t terabyte = int64_t(1) << 40;
   EXPECT_EQ(
       arrayFailureOf(
-          Text().u32({v2}).i32({0, 2}).i64({terabyte, 4}).i32({1, 0, 1})),
+          Record().u32({v2}).i32({0, 2}).i64({terabyte, 4}).i32({1, 0, 1})),
       "array 0: expected the data of 1099511627776x4xf64 at byte 64, found 8 "
       "bytes");
 }
@@ -363,16 +364,16 @@ TEST(Params, CountsTheElementsOfEveryShape) {
   int64_t half = int64_t(1) << 62;
   const char *message = "array 0: expected a number of elements within 64 "
                         "bits, got dims 4611686018427387904x2";
-  Text values, undefined;
+  Record values, undefined;
   values.u32({v2}).i32({1, 2}).i64({half, 2});
   undefined.u32({v2}).i32({1, 2}).i64({half, 1}).i32({0});
-  EXPECT_EQ(arrayFailureOf(Text(values).i32({0})), message);
+  EXPECT_EQ(arrayFailureOf(Record(values).i32({0})), message);
   EXPECT_EQ(arrayFailureOf(undefined), "");
-  Text shape;
+  Record shape;
   shape.u32({v2}).i32({1, 2}).i64({0, 2}).i32({2}).i64({half, 2});
   shape.i32({1, 0, 0, 6, 1}).i64({0});
   EXPECT_EQ(arrayFailureOf(shape), message);
-  Text dense;
+  Record dense;
   dense.u32({v2}).i32({0, 2}).i64({half, 2}).i32({1, 0, 0});
   EXPECT_EQ(arrayFailureOf(dense), message);
 }
@@ -384,8 +385,8 @@ struct CsrText {
   Shape stored = {2}, startShape = {3}, columnShape = {2};
   Shape starts = {0, 1, 2}, columns = {2, 0};
 
-  Text text() const {
-    Text text;
+  Record text() const {
+    Record text;
     text.u32({v2}).i32({2});
     putShape(text, stored);
     putShape(text, {2, 3});
@@ -399,7 +400,7 @@ struct CsrText {
       text.i64({value});
     return text;
   }
-  static void putShape(Text &text, const Shape &shape) {
+  static void putShape(Record &text, const Shape &shape) {
     text.i32({int32_t(shape.size())});
     for (int64_t dim : shape)
       text.i64({dim});
@@ -451,7 +452,7 @@ TEST(Params, SaysWhatIsWrongWithACsrMatrix) {
 
 TEST(Params, SaysWhatIsWrongWithRows) {
   auto failure = [](Shape stored, Shape rows) {
-    Text text;
+    Record text;
     text.u32({v2}).i32({1});
     CsrText::putShape(text, stored);
     CsrText::putShape(text, {4, 2});

@@ -102,6 +102,8 @@ def numpy(folder_npy, folder_npz):
     np.save(folder_npy + "columns.npy", np.asfortranarray(matrix))
     np.save(folder_npy + "scalar.npy", np.int64(-7))
     np.save(folder_npy + "bools.npy", np.array([True, False]))
+    np.save(folder_npy + "texts.npy", np.array([["a", "\xe4\u20ac"], ["", "\U0001f600x"]]))
+    np.save(folder_npy + "bytes.npy", np.array([b"one", b"\xff\x00z"]))
     np.savez(folder_npz + "stored.npz", a=matrix, b=np.int8([1, 2]))
     np.savez_compressed(folder_npz + "deflated.npz", a=matrix, b=np.zeros(100))
     np.savez(folder_npz + "empty.npz")

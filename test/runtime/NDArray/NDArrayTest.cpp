@@ -56,7 +56,7 @@ TEST(NDArray, RefusesNullHandles) {
 
 TEST(NDArray, HoldsEveryType) {
   auto runtime = makeRuntime();
-  for (int type = DLC_BOOL; type <= DLC_F8E8M0FNU; ++type) {
+  for (int type = DLC_BOOL; type < DLC_TEXT; ++type) { // See TextTest.cpp.
     NDArray array = makeArray(runtime, {2, 3}, DataType(type));
     std::vector<std::byte> in(array.bytes()), out(array.bytes());
     for (size_t i = 0; i != in.size(); ++i)
@@ -69,7 +69,7 @@ TEST(NDArray, HoldsEveryType) {
 
 TEST(NDArray, OnlyHoldsSomeTypes) {
   auto runtime = makeRuntime();
-  for (int type = DLC_C64; type <= DLC_F8E8M0FNU; ++type) {
+  for (int type = DLC_C64; type < DLC_TEXT; ++type) {
     SCOPED_TRACE(type);
     NDArray array = makeArray(runtime, {2}, DataType(type));
     EXPECT_ERROR(array.fill(1), InvalidArgument, "");
@@ -79,14 +79,59 @@ TEST(NDArray, OnlyHoldsSomeTypes) {
     Attributes toFloat;
     toFloat.set("to", int64_t(DLC_F32));
     EXPECT_ERROR(apply("cast", {array}, toFloat).status(), InvalidArgument, "");
-    std::byte memory[32] = {};
-    ForeignMemory misaligned = {memory + 1 +
-                                (memory - (std::byte *)nullptr) % 2};
+    alignas(2) std::byte memory[32] = {};
+    ForeignMemory misaligned = {memory + 1};
     EXPECT_EQ(NDArray::adopt(runtime, DataType(type), Shape{1}, misaligned)
                   .status()
                   .isOk(),
               type > DLC_C128);
   }
+}
+
+TEST(NDArray, PacksElementsOfLessThanAByte) {
+  auto runtime = makeRuntime();
+  EXPECT_EQ(makeArray(runtime, {3, 3}, DLC_I4).bytes(), 5u);
+  EXPECT_EQ(makeArray(runtime, {3, 3}, DLC_F4E2M1FN).bytes(), 5u);
+  EXPECT_EQ(makeArray(runtime, {3, 3}, DLC_U2).bytes(), 3u);
+  EXPECT_EQ(makeArray(runtime, {}, DLC_I2).bytes(), 1u);
+  EXPECT_EQ(makeArray(runtime, {0, 3}, DLC_U4).bytes(), 0u);
+  // More elements than bytes could be counted.
+  EXPECT_EQ(makeArray(runtime, {INT64_MAX}, DLC_U2).bytes(), size_t(1) << 61);
+  EXPECT_ERROR(NDArray::create(runtime, DLC_U4, {INT64_MAX, 2}).status(),
+               InvalidArgument, "expected a static type");
+}
+
+TEST(NDArray, ViewsOfPackedElementsAreOfWholeBytes) {
+  auto runtime = makeRuntime();
+  NDArray whole = makeArray(runtime, {5}, DLC_I4);
+  uint8_t bytes[3] = {0x21, 0x43, 0x05};
+  EXPECT_OK(whole.copyFromHost(std::span(bytes)));
+  NDArray middle = valueOf(whole.slice(2, 4)), end = valueOf(whole.slice(2, 5));
+  EXPECT_EQ(middle.bytes(), 1u);
+  EXPECT_EQ(end.bytes(), 2u);
+  uint8_t found[2];
+  EXPECT_OK(end.copyToHost(std::span(found)));
+  EXPECT_EQ(found[0], 0x43);
+  EXPECT_EQ(found[1], 0x05);
+  // Through a copy on another device, into a view.
+  NDArray source = valueOf(middle.copy(Context::null(1)));
+  EXPECT_OK(source.copyTo(valueOf(whole.slice(0, 2))));
+  EXPECT_OK(whole.copyToHost(std::span(bytes)));
+  EXPECT_EQ(bytes[0], 0x43);
+  EXPECT_EQ(bytes[1], 0x43);
+  EXPECT_ERROR(whole.slice(1, 5).status(), InvalidArgument,
+               "expected a view of whole bytes, of 2 elements of i4 each, got "
+               "elements 1 to 5");
+  EXPECT_ERROR(whole.slice(0, 3).status(), InvalidArgument,
+               "got elements 0 to 3");
+  EXPECT_OK(whole.at(4).status()); // The last, alone in its byte.
+  EXPECT_ERROR(whole.at(3).status(), InvalidArgument, "got elements 3 to 4");
+  EXPECT_ERROR(end.slice(1, 3).status(), InvalidArgument, "got elements 1 to");
+  EXPECT_OK(whole.slice(3, 3).status());
+  NDArray rows = makeArray(runtime, {3, 4}, DLC_U2);
+  EXPECT_EQ(valueOf(rows.at(1)).bytes(), 1u);
+  EXPECT_ERROR(valueOf(rows.reshape({4, 3})).at(1).status(), InvalidArgument,
+               "of 4 elements of u2 each, got elements 3 to 6");
 }
 
 TEST(NDArray, HasScalarsAndEmptyArrays) {

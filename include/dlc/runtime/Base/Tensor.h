@@ -18,8 +18,23 @@ namespace dlc::rt {
 
 using DataType = DlcDataType;
 
-/// Bytes of one element; 0 for an invalid type.
+/// The last one that there is.
+inline constexpr DataType kLastType = DLC_TEXT;
+
+/// Bits of one element; 0 for an invalid type.
+size_t bitsOf(DataType type);
+
+/// Elements of less than a byte, which share one with others.
+inline bool isPacked(DataType type) { return bitsOf(type) % 8 != 0; }
+
+/// Bytes of one element; 0 for an invalid type and for packed elements. A text
+/// (Text.h) is a reference.
 size_t sizeOf(DataType type);
+
+/// Bytes of that many elements, or of a dense tensor; nullopt for an invalid
+/// type, a negative number, and when the result overflows int64_t.
+std::optional<int64_t> byteCount(DataType type, int64_t count);
+std::optional<int64_t> byteCount(DataType type, std::span<const int64_t> shape);
 
 /// What the address of an element is a multiple of; 0 for an invalid type.
 size_t alignmentOf(DataType type);
@@ -30,7 +45,11 @@ std::string_view nameOf(DataType type);
 /// The type of that name, or DLC_INVALID_TYPE.
 DataType dataTypeOf(std::string_view name);
 
-bool isFloat(DataType type); ///< One that operations compute with.
+/// A type that programs and operations of arrays compute with.
+inline bool isComputable(DataType type) {
+  return type > DLC_INVALID_TYPE && type <= DLC_F64;
+}
+bool isFloat(DataType type); ///< A computable one.
 bool isSignedInteger(DataType type);
 bool isUnsignedInteger(DataType type);
 
@@ -62,7 +81,7 @@ struct TensorView {
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   int64_t size() const; ///< Number of elements; the shape must be static.
-  size_t bytes() const { return size() * sizeOf(type); }
+  size_t bytes() const { return byteCount(type, size()).value_or(0); }
   template <typename T> T *as() const { return static_cast<T *>(data); }
 };
 

@@ -43,17 +43,22 @@ inline int32_t numberOf(const DlcDataType &type) {
 }
 
 /// Notes an element type in `types`, a map by name. Errors: InvalidArgument
-/// (null, no element type, a second one of the name).
+/// (null, no element type of programs, a second one of the name).
 template <typename Map>
 Status noteType(const char *name, const DlcDataType &type, Map &types) {
   if (!name)
     return makeError(StatusCode::InvalidArgument,
                      "expected the name of an input, got null");
   int32_t number = numberOf(type);
-  if (number <= DLC_INVALID_TYPE || number > DLC_F8E8M0FNU)
+  if (number <= DLC_INVALID_TYPE || number > kLastType)
     return makeError(StatusCode::InvalidArgument,
                      "expected an element type of input '%s', got %d", name,
                      number);
+  if (!isComputable(type))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an element type of programs for input '%s', got "
+                     "%s",
+                     name, std::string(nameOf(type)).c_str());
   if (!types.emplace(name, type).second)
     return makeError(StatusCode::InvalidArgument,
                      "expected one type for input '%s', got two", name);

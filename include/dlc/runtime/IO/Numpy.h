@@ -5,6 +5,9 @@
 // Element types are NumPy's, little-endian. NumPy has no bf16: it is written
 // as the two-byte void type "<V2", as NumPy writes ml_dtypes.bfloat16, and
 // that is read as bf16.
+//
+// Texts are read from "<U" and "S", whose texts are filled up with zeros to one
+// width, and written as "<U" of the longest; as "S" where one is no UTF-8.
 
 #ifndef DLC_RUNTIME_IO_NUMPY_H
 #define DLC_RUNTIME_IO_NUMPY_H
@@ -12,8 +15,11 @@
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Base/Text.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +31,19 @@ struct HostTensor {
   DataType type = DLC_INVALID_TYPE;
   std::vector<int64_t> shape;
   AlignedBuffer data;
+  std::unique_ptr<Text[]> texts =
+      nullptr; ///< The elements, when they are that.
 
-  TensorView view() const { return {type, shape, data.data()}; }
+  TensorView view() const {
+    return {type, shape,
+            texts ? static_cast<void *>(texts.get()) : data.data()};
+  }
+};
+
+/// Which elements a reader takes.
+enum class ElementKinds : uint8_t {
+  Plain, ///< Those whose bytes are all there is to them.
+  All,   ///< Text too.
 };
 
 /// A member of an .npz file, without the suffix ".npy".
@@ -43,13 +60,16 @@ struct NamedView {
 
 /// Reads the bytes of an .npy file, format 1 to 3; column-major data is
 /// rearranged. Errors: DataLoss (malformed), Unsupported (an element type that
-/// DLC lacks, big-endian data), OutOfMemory.
-Result<HostTensor> parseNpy(std::span<const std::byte> bytes);
+/// DLC lacks or is not wanted, big-endian data), OutOfMemory.
+Result<HostTensor> parseNpy(std::span<const std::byte> bytes,
+                            ElementKinds kinds = ElementKinds::Plain);
 
 /// Reads the bytes of an .npz file: a zip archive of .npy files, stored or
 /// deflated, whose checksums must agree. Members keep the order of the
 /// archive. Errors as above.
-Result<std::vector<NamedTensor>> parseNpz(std::span<const std::byte> bytes);
+Result<std::vector<NamedTensor>>
+parseNpz(std::span<const std::byte> bytes,
+         ElementKinds kinds = ElementKinds::Plain);
 
 /// The same from files. Errors name the path; also those of MappedFile.
 Result<HostTensor> readNpy(const std::string &path);
@@ -57,7 +77,7 @@ Result<std::vector<NamedTensor>> readNpz(const std::string &path);
 
 /// Writes a file as a whole or not at all. The bytes depend on the tensors
 /// alone. Errors: Unavailable, Unsupported (an element type that the format has
-/// no name for).
+/// no name for, a text that ends in a zero), OutOfMemory.
 Status writeNpy(const std::string &path, const TensorView &tensor);
 
 /// Writes the members, uncompressed, in order. Errors: Unavailable,

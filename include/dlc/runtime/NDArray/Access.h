@@ -31,6 +31,10 @@ struct ArrayPiece {
   Result<std::byte *> readable() const;
   Result<std::byte *> writable() const;
   TensorView view(std::byte *data) const { return {type, shape, data}; }
+  /// Those of an array of text, whose address that is.
+  std::span<Text> textsAt(std::byte *data) const {
+    return {reinterpret_cast<Text *>(data), bytes / sizeof(Text)};
+  }
   /// How often hostAccess() let somebody write the memory, which
   /// Engine::version() does not count; nullopt where somebody may write at any
   /// time: adopted memory, and such as NDArray::memory() keeps.
@@ -46,6 +50,9 @@ struct ArrayPiece {
 Status checkPresent(const NDArray &array);  ///< Not null.
 Status checkWritable(const NDArray &array); ///< Not null, not read-only.
 Status checkHost(Context context);
+Status checkComputable(const NDArray &array); ///< Its elements are; not null.
+/// The bytes of elements are all there is to them: no text.
+Status checkPlain(const NDArray &array);
 /// One engine knows the variables of both, which are not null.
 Status checkSameEngine(const NDArray &one, const NDArray &other);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays to and from other libraries without a copy, through DLPack 1.0
+// Arrays to and from other libraries without a copy, through DLPack 1.1
 // (https://github.com/dmlc/dlpack, include/dlpack/dlpack.h; its structures are
 // a stable binary interface, and are declared here with its field order).
 
@@ -29,10 +29,12 @@ enum TypeCode : uint8_t {
   Float8E4M3FNUZ = 11,
   Float8E5M2 = 12,
   Float8E5M2FNUZ = 13,
-  Float8E8M0FNU = 14
+  Float8E8M0FNU = 14,
+  Float4E2M1FN = 17
 };
-/// Bits of ManagedTensorVersioned::flags.
-inline constexpr uint64_t readOnly = 1, isCopied = 2;
+/// Bits of ManagedTensorVersioned::flags. Elements of less than a byte are
+/// packed from the lowest bits on unless `isPadded` says that each has a byte.
+inline constexpr uint64_t readOnly = 1, isCopied = 2, isPadded = 4;
 
 struct Device {
   int32_t type; ///< DeviceType.
@@ -91,8 +93,8 @@ Result<dlpack::ManagedTensorVersioned *> toDLPackVersioned(const NDArray &array,
 /// last operation on the array is over, by any thread. On failure the tensor
 /// stays the caller's. Errors: InvalidArgument (null, a broken shape,
 /// misaligned data), Unsupported (memory that is not the host's, an element
-/// type that DLC lacks, strides with gaps, another major version), and those of
-/// the engine.
+/// type that DLC lacks or pads otherwise, strides with gaps, another major
+/// version), and those of the engine.
 Result<NDArray> fromDLPack(const std::shared_ptr<ArrayRuntime> &runtime,
                            dlpack::ManagedTensor *tensor);
 

@@ -15,6 +15,7 @@
 
 #include "dlc/runtime/Base/Attributes.h"
 #include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Base/Text.h"
 #include "dlc/runtime/Engine/Engine.h"
 #include "dlc/runtime/Resource/Resource.h"
 #include "dlc/runtime/Storage/Storage.h"
@@ -78,6 +79,10 @@ struct ForeignMemory {
 /// Memory is taken when the first operation writes; what a view does not cover
 /// is zero then. An operation that reads an array which none has written fails.
 ///
+/// Elements that are not computable (Tensor.h) are copied and exchanged alone.
+/// Packed ones lie as ONNX and DLPack have them: the first in the lowest bits.
+/// Texts live on cpu and cpu_pinned devices; copies of arrays share them.
+///
 /// Distinct handles may be used by different threads at once, also when they
 /// share memory: the order of the pushes defines what each operation sees. A
 /// null handle has no elements and is refused by all functions that need some.
@@ -99,7 +104,8 @@ public:
 
   /// An array without memory yet. Errors: InvalidArgument (no such type, a
   /// negative dimension, more than DLC_MAX_RANK of them, a size beyond 63
-  /// bits), Unsupported (a device without memory).
+  /// bits), Unsupported (a device without memory; text that is not on a cpu or
+  /// cpu_pinned device).
   static Result<NDArray> create(const std::shared_ptr<ArrayRuntime> &runtime,
                                 DataType type, std::span<const int64_t> shape,
                                 Context context = Context::cpu());
@@ -112,7 +118,8 @@ public:
   }
   /// An array over memory that stays where it is. On failure the memory stays
   /// the caller's: `release` is not called. Errors: also InvalidArgument (null
-  /// or misaligned memory), Unsupported (a device that is not the host's).
+  /// or misaligned memory), Unsupported (a device that is not the host's,
+  /// text).
   static Result<NDArray> adopt(const std::shared_ptr<ArrayRuntime> &runtime,
                                DataType type, std::span<const int64_t> shape,
                                const ForeignMemory &memory,
@@ -123,7 +130,8 @@ public:
   std::span<const int64_t> shape() const { return dims; }
   int64_t rank() const { return static_cast<int64_t>(dims.size()); }
   int64_t size() const { return elements; } ///< Number of elements.
-  size_t bytes() const { return elements * sizeOf(elementType); }
+  /// Of all elements; a last byte that packed ones fill in part counts.
+  size_t bytes() const { return byteCount(elementType, elements).value_or(0); }
   Context context() const;
   Variable variable() const; ///< Of the engine; {} for a null handle.
   const std::shared_ptr<ArrayRuntime> &runtime() const { return home; }
@@ -139,7 +147,8 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Rows `begin` to `end` (not included) along dimension 0. Errors:
-  /// InvalidArgument (a scalar, rows outside).
+  /// InvalidArgument (a scalar, rows outside, packed elements that share a byte
+  /// with others).
   Result<NDArray> slice(int64_t begin, int64_t end) const;
   /// Row `index`, with one dimension less.
   Result<NDArray> at(int64_t index) const;
@@ -160,6 +169,7 @@ public:
   /// A copy on a device.
   Result<NDArray> copy(Context context) const;
   /// Sets all elements to `value`, converted as the cast operation does.
+  /// Errors: also InvalidArgument (elements that are not computable).
   Status fill(double value, int priority = 0) const;
   /// Fills floats with random numbers: uniform in [low, high), or normal. They
   /// are the next ones of the device's sequence (ArrayRuntime::resources()), so
@@ -197,11 +207,17 @@ public:
     return copyToHost(std::span<std::byte>(std::as_writable_bytes(target)));
   }
 
+  /// The same for arrays of text, which copyFromHost(), copyToHost() and
+  /// hostAccess() refuse. The texts are shared, or their bytes copied.
+  Status copyFromTexts(std::span<const Text> source) const;
+  Status copyFromTexts(std::span<const std::string_view> source) const;
+  Status copyToTexts(std::span<Text> target) const;
+
   /// Waits as waitToRead() or waitToWrite() does and gives the elements'
   /// address, which stays as long as a handle does. Until the next operation is
   /// pushed the caller may read or write there. Errors: also InvalidArgument (a
   /// read of what was never written, a write of read-only memory), Unsupported
-  /// (memory of a device), OutOfMemory.
+  /// (memory of a device, text), OutOfMemory.
   Result<void *> hostAccess(VariableUse use) const;
   /// Keeps that address when all handles are gone, without keeping the engine;
   /// null while there is no memory.
