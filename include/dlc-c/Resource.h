@@ -63,7 +63,8 @@ DLC_API void dlcResourcesDestroy(DlcResources resources);
  * those of dlcEnginePushSync. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcResourcesSeed(DlcResources resources, uint64_t seed);
 
-/* The same for one device, with what is yet to come there. Since 0.1 (unstable) */
+/* The same for one device, with what is yet to come there. Since 0.1 (unstable)
+ */
 DLC_API DlcStatus dlcResourcesSeedDevice(DlcResources resources,
                                          DlcContext context, uint64_t seed);
 
@@ -133,11 +134,11 @@ DLC_API DlcStatus dlcParallelRandomTake(DlcParallelRandom random,
 
 /* Distributions, with their parameters a and b. */
 typedef enum DlcDistribution {
-  DLC_UNIFORM = 0,     /* in [a, b), a < b, b - a finite in the type */
-  DLC_NORMAL = 1,      /* mean a, deviation b >= 0 */
-  DLC_EXPONENTIAL = 2, /* rate a > 0; f32 only, as all that follow */
-  DLC_GAMMA = 3,       /* shape a > 0, scale b > 0 */
-  DLC_POISSON = 4,     /* mean a >= 0 */
+  DLC_UNIFORM = 0,           /* in [a, b), a < b, b - a finite in the type */
+  DLC_NORMAL = 1,            /* mean a, deviation b >= 0 */
+  DLC_EXPONENTIAL = 2,       /* rate a > 0; f32 only, as all that follow */
+  DLC_GAMMA = 3,             /* shape a > 0, scale b > 0 */
+  DLC_POISSON = 4,           /* mean a >= 0 */
   DLC_NEGATIVE_BINOMIAL = 5, /* failures before a > 0 successes of probability
                                 b in (0, 1] */
   DLC_BERNOULLI = 6,         /* 1 with probability a in [0, 1], else 0; bool */
@@ -146,8 +147,9 @@ typedef enum DlcDistribution {
 
 /* Writes elements [first, first + count) of the sequence that draws,
  * distribution and parameters name, as DLC_F32, DLC_F64 (uniform, normal) or
- * DLC_BOOL (Bernoulli). Errors: DLC_INVALID_ARGUMENT (parameters),
- * DLC_UNSUPPORTED (the type). Since 0.1 (unstable) */
+ * DLC_BOOL (Bernoulli). What lies beyond the range of the type is its largest
+ * number. Errors: DLC_INVALID_ARGUMENT (parameters), DLC_UNSUPPORTED (the
+ * type). Since 0.1 (unstable) */
 DLC_API DlcStatus dlcRandomFill(DlcRandomDraws draws,
                                 DlcDistribution distribution, double a,
                                 double b, uint64_t first, DlcDataType type,

@@ -2,7 +2,10 @@
 
 #include "dlc/runtime/Base/Random.h"
 
+#include <algorithm>
+#include <cfloat>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 using namespace dlc::rt;
@@ -60,6 +63,15 @@ template <typename T> static T boxMuller(T u, T v, bool second) {
   return radius * (second ? std::sin(angle) : std::cos(angle));
 }
 
+/// The nearest number that the type has, other than infinity.
+template <typename T> static T toFinite(T number) {
+  return std::clamp(number, -std::numeric_limits<T>::max(),
+                    std::numeric_limits<T>::max());
+}
+static float toFloat(double number) {
+  return float(std::clamp(number, double(-FLT_MAX), double(FLT_MAX)));
+}
+
 void dlc::rt::fillNormal(const RandomDraws &draws, uint64_t first,
                          std::span<float> out, float mean, float deviation) {
   forEachLane<4>(draws, first, out.size(),
@@ -68,7 +80,8 @@ void dlc::rt::fillNormal(const RandomDraws &draws, uint64_t first,
                    // In (0, 1]: all bits, for the tail.
                    float u = float(double(words[pair]) + 1) * 0x1p-32f;
                    float v = unitFloat(words[pair + 1]);
-                   out[i] = mean + deviation * boxMuller(u, v, lane & 1);
+                   out[i] =
+                       toFinite(mean + deviation * boxMuller(u, v, lane & 1));
                  });
 }
 
@@ -78,7 +91,7 @@ void dlc::rt::fillNormal(const RandomDraws &draws, uint64_t first,
                  [&](size_t i, unsigned lane, const RandomWords &words) {
                    double u = 1 - unitDouble(words[0], words[1]); // (0, 1]
                    double v = unitDouble(words[2], words[3]);
-                   out[i] = mean + deviation * boxMuller(u, v, lane);
+                   out[i] = toFinite(mean + deviation * boxMuller(u, v, lane));
                  });
 }
 
@@ -87,7 +100,7 @@ void dlc::rt::fillExponential(const RandomDraws &draws, uint64_t first,
   forEachLane<4>(draws, first, out.size(),
                  [&](size_t i, unsigned lane, const RandomWords &words) {
                    double u = (double(words[lane]) + 1) * 0x1p-32;
-                   out[i] = float(-std::log(u)) / rate;
+                   out[i] = toFinite(float(-std::log(u)) / rate);
                  });
 }
 
@@ -181,7 +194,7 @@ static double gammaOf(ElementWords &words, double shape) {
     if (std::log(words.uniform()) < x * x / 2 + d * (1 - v + std::log(v)))
       break;
   }
-  return boost * d * v;
+  return toFinite(boost * d * v);
 }
 
 /// Counts how many uniform factors bring a product below exp(-rate).
@@ -225,7 +238,7 @@ void dlc::rt::fillGamma(const RandomDraws &draws, uint64_t first,
                         std::span<float> out, double shape, double scale) {
   for (size_t i = 0; i != out.size(); ++i) {
     ElementWords words(draws, first + i);
-    out[i] = float(scale * gammaOf(words, shape));
+    out[i] = toFloat(scale * gammaOf(words, shape));
   }
 }
 
@@ -233,16 +246,17 @@ void dlc::rt::fillPoisson(const RandomDraws &draws, uint64_t first,
                           std::span<float> out, double rate) {
   for (size_t i = 0; i != out.size(); ++i) {
     ElementWords words(draws, first + i);
-    out[i] = float(poissonOf(words, rate));
+    out[i] = toFloat(poissonOf(words, rate));
   }
 }
 
 void dlc::rt::fillNegativeBinomial(const RandomDraws &draws, uint64_t first,
                                    std::span<float> out, double successes,
                                    double probability) {
-  double scale = (1 - probability) / probability;
+  double scale = toFinite((1 - probability) / probability);
   for (size_t i = 0; i != out.size(); ++i) {
     ElementWords words(draws, first + i);
-    out[i] = float(poissonOf(words, scale * gammaOf(words, successes)));
+    double rate = toFinite(scale * gammaOf(words, successes));
+    out[i] = toFloat(poissonOf(words, rate));
   }
 }

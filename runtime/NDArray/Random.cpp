@@ -38,12 +38,15 @@ static std::span<uint16_t> halvesOf(const ArrayPiece &piece, std::byte *start) {
 /// 16-bit elements are rounded from floats, some at a time.
 static void fillHalves(const Distribution &distribution,
                        const RandomDraws &draws, std::span<uint16_t> out,
-                       uint16_t (*convert)(float)) {
+                       uint16_t (*convert)(float), float largest) {
   float block[256];
   for (size_t first = 0; first < out.size(); first += std::size(block)) {
     size_t count = std::min(std::size(block), out.size() - first);
     distribution.fill(draws, first, std::span<float>(block, count));
-    std::transform(block, block + count, out.begin() + first, convert);
+    std::transform(block, block + count, out.begin() + first,
+                   [&](float number) {
+                     return convert(std::clamp(number, -largest, largest));
+                   });
   }
 }
 
@@ -64,10 +67,12 @@ static Status runFill(const ArrayPiece &piece, const Distribution &distribution,
                       std::span(reinterpret_cast<double *>(*start), count));
     break;
   case DLC_F16:
-    fillHalves(distribution, draws, halvesOf(piece, *start), halfFromFloat);
+    fillHalves(distribution, draws, halvesOf(piece, *start), halfFromFloat,
+               65504);
     break;
   default: // bf16: others were refused.
-    fillHalves(distribution, draws, halvesOf(piece, *start), bfloat16FromFloat);
+    fillHalves(distribution, draws, halvesOf(piece, *start), bfloat16FromFloat,
+               0x1.fep127f);
   }
   return Status::ok();
 }

@@ -4,10 +4,11 @@
  * engine.
  */
 
-#include "dlc-c/NDArray.h"
 #include "dlc-c/Resource.h"
 #include "Check.h"
+#include "dlc-c/NDArray.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -99,8 +100,8 @@ static DlcStatus draw(void *data, DlcContext context) {
   (void)context;
   DlcStatus status = dlcRandomTake(to->random, drawn, &draws);
   if (!status)
-    status = dlcRandomFill(draws, DLC_UNIFORM, 0, 1, 0, DLC_F32, to->numbers,
-                           drawn);
+    status =
+        dlcRandomFill(draws, DLC_UNIFORM, 0, 1, 0, DLC_F32, to->numbers, drawn);
   return status;
 }
 
@@ -148,9 +149,9 @@ static void testParallelRandom(DlcEngine engine, DlcStorage storage) {
     for (int i = 0; i != 2; ++i)
       CHECK_OK(dlcResourcesParallelRandom(resources, cpu, &sequences[i]));
     DlcRandomDraws draws;
-    CHECK_ERROR(dlcParallelRandomTake(sequences[0], ((uint64_t)1 << 40) + 1,
-                                      &draws),
-                DLC_INVALID_ARGUMENT, "at most 2^40 blocks");
+    CHECK_ERROR(
+        dlcParallelRandomTake(sequences[0], ((uint64_t)1 << 40) + 1, &draws),
+        DLC_INVALID_ARGUMENT, "at most 2^40 blocks");
     for (int i = 0; i != 3; ++i) {
       CHECK_OK(dlcParallelRandomTake(sequences[i % 2], 10, &draws));
       CHECK_OK(dlcRandomBlock(draws, 0, words[run][i]));
@@ -245,28 +246,28 @@ static void testDistributions(void) {
     CHECK(fabs(wideSum / count - cases[i].mean) < cases[i].tolerance);
   }
   int ones = 0;
-  CHECK_OK(dlcRandomFill(draws, DLC_BERNOULLI, 0.3, 0, 0, DLC_BOOL, bits,
-                         count));
+  CHECK_OK(
+      dlcRandomFill(draws, DLC_BERNOULLI, 0.3, 0, 0, DLC_BOOL, bits, count));
   for (int n = 0; n != count; ++n)
     ones += bits[n];
   CHECK(ones > 1050 && ones < 1350);
-  CHECK_ERROR(dlcRandomFill(draws, DLC_BERNOULLI, 0.3, 0, 0, DLC_F32, floats,
-                            count),
-              DLC_UNSUPPORTED, "got 12");
+  CHECK_ERROR(
+      dlcRandomFill(draws, DLC_BERNOULLI, 0.3, 0, 0, DLC_F32, floats, count),
+      DLC_UNSUPPORTED, "got 12");
   CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, 1, 1 + 1e-12, 0, DLC_F32,
                             floats, count),
               DLC_INVALID_ARGUMENT, "parameters"); /* equal as floats */
-  CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, -3e38, 3e38, 0, DLC_F32, floats,
-                            count),
-              DLC_INVALID_ARGUMENT, "parameters"); /* infinite difference */
+  CHECK_ERROR(
+      dlcRandomFill(draws, DLC_UNIFORM, -3e38, 3e38, 0, DLC_F32, floats, count),
+      DLC_INVALID_ARGUMENT, "parameters"); /* infinite difference */
   CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, -1e308, 1e308, 0, DLC_F64,
                             doubles, count),
               DLC_INVALID_ARGUMENT, "parameters");
   CHECK_OK(dlcRandomFill(draws, DLC_UNIFORM, -3e38, 3e38, 0, DLC_F64, doubles,
                          count));
-  CHECK_ERROR(dlcRandomFill(draws, (DlcDistribution)7, 0, 1, 0, DLC_F32, floats,
-                            count),
-              DLC_INVALID_ARGUMENT, "expected a distribution, got 7");
+  CHECK_ERROR(
+      dlcRandomFill(draws, (DlcDistribution)7, 0, 1, 0, DLC_F32, floats, count),
+      DLC_INVALID_ARGUMENT, "expected a distribution, got 7");
   CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, 0, 1, 0, DLC_F32, NULL, 1),
               DLC_INVALID_ARGUMENT, "memory for the numbers");
   CHECK_OK(dlcRandomFillIntegers(draws, INT64_MIN, INT64_MAX, 0, integers, 1));
@@ -281,6 +282,52 @@ static void testDistributions(void) {
   CHECK_OK(dlcRandomBlock(zero, 0, words));
   CHECK(words[0] == 0x6627e8d5 && words[1] == 0xe169c58d &&
         words[2] == 0xbc57ac4c && words[3] == 0x9b00dbd8);
+}
+
+/* Whatever finite parameters ask for is a finite number. */
+static void testExtremes(void) {
+  enum { count = 500 };
+  static float floats[count];
+  static double doubles[count];
+  const DlcRandomDraws draws = {11, 5, 2};
+  const double most = FLT_MAX, least = 1e-45;
+  const struct {
+    DlcDistribution distribution;
+    double a, b;
+  } cases[] = {
+      {DLC_NORMAL, 0, most},
+      {DLC_NORMAL, most, most},
+      {DLC_NORMAL, -most, 1},
+      {DLC_EXPONENTIAL, least, 0},
+      {DLC_EXPONENTIAL, 1e-38, 0},
+      {DLC_EXPONENTIAL, most, 0},
+      {DLC_GAMMA, most, most},
+      {DLC_GAMMA, 1, most},
+      {DLC_GAMMA, least, most},
+      {DLC_GAMMA, least, least},
+      {DLC_GAMMA, most, least},
+      {DLC_POISSON, most, 0},
+      {DLC_POISSON, 1e30, 0},
+      {DLC_NEGATIVE_BINOMIAL, most, least},
+      {DLC_NEGATIVE_BINOMIAL, 1, 1},
+      {DLC_NEGATIVE_BINOMIAL, most, 1},
+      {DLC_NEGATIVE_BINOMIAL, least, least},
+  };
+  for (size_t i = 0; i != sizeof(cases) / sizeof(*cases); ++i) {
+    CHECK_OK(dlcRandomFill(draws, cases[i].distribution, cases[i].a, cases[i].b,
+                           0, DLC_F32, floats, count));
+    int good = 0;
+    for (int n = 0; n != count; ++n)
+      good += isfinite(floats[n]) &&
+              (cases[i].distribution == DLC_NORMAL || floats[n] >= 0);
+    if (good != count)
+      fprintf(stderr, "case %zu: %d of %d\n", i, good, count);
+    CHECK(good == count);
+  }
+  CHECK_OK(dlcRandomFill(draws, DLC_NORMAL, -DBL_MAX, DBL_MAX, 0, DLC_F64,
+                         doubles, count));
+  for (int n = 0; n != count; ++n)
+    CHECK(isfinite(doubles[n]));
 }
 
 static void testBadCalls(DlcEngine engine, DlcStorage storage) {
@@ -434,5 +481,6 @@ int main(void) {
     testEnds((DlcEngineKind)kind);
   }
   testDistributions();
+  testExtremes();
   return failures != 0;
 }

@@ -74,6 +74,25 @@ TEST_P(RandomArrays, SayWhatTheyNeed) {
   EXPECT_ERROR(NDArray().fillNormal(), InvalidArgument, "a null handle");
 }
 
+// Numbers beyond the range of the type are its largest.
+TEST_P(RandomArrays, AreFinite) {
+  for (DataType type : {DLC_F16, DLC_BF16, DLC_F32, DLC_F64}) {
+    NDArray array = makeArray(runtime, {1000}, type);
+    double large = type == DLC_F64 ? 1e308 : 3e38;
+    EXPECT_OK(array.fillNormal(0, large));
+    Attributes toDouble;
+    toDouble.set("to", int64_t(DLC_F64));
+    std::vector<double> values(1000);
+    EXPECT_OK(valueOf(apply("cast", {array}, toDouble))
+                  .copyToHost(std::span(values)));
+    double most = 0;
+    for (double value : values)
+      most = std::max(most, std::abs(value));
+    EXPECT_TRUE(std::isfinite(most)) << type;
+    EXPECT_GE(most, type == DLC_F16 ? 65504 : large) << type;
+  }
+}
+
 // What is computed over an operand takes temporary space, which arrays share.
 TEST_P(RandomArrays, ManyAreComputedInPlace) {
   std::vector<NDArray> arrays;

@@ -53,6 +53,8 @@ constexpr uint64_t blocksFor(uint64_t count) { return count; }
 // Each function writes elements [first, first + out.size()) of the sequence
 // that `draws` and the parameters name: threads may share it in any way.
 // Parameters are as said, or the results are of no use; nothing worse happens.
+// Results beyond the range of the type, which finite parameters may ask for,
+// are its largest number.
 
 /// Uniform in [low, high), low < high, with a finite difference: 24 random bits
 /// for float, 53 for double.

@@ -173,7 +173,8 @@ public:
   Status fill(double value, int priority = 0) const;
   /// Fills floats with random numbers: uniform in [low, high), or normal. They
   /// are the next ones of the device's sequence (ArrayRuntime::resources()), so
-  /// the same for the same seed and order of pushes. Errors: also
+  /// the same for the same seed and order of pushes; what lies beyond the range
+  /// of the type is its largest number. Errors: also
   /// InvalidArgument (elements that are not floats; low >= high or a deviation
   /// below 0, or not finite).
   Status fillUniform(double low = 0, double high = 1, int priority = 0) const;
