@@ -92,8 +92,12 @@ typedef struct DlcMemorySource {
 } DlcMemorySource;
 
 /* Gives a device its memory, managed as the options of the storage say: how a
- * device that has none here gets some. DLC_INVALID_ARGUMENT for a device that
- * has, and for DLC_DEVICE_CPU_SHARED. Since 0.1 (unstable) */
+ * device that has none here gets some. A device of the host takes its own when
+ * somebody first asks for it (a block, an array's memory, statistics); before
+ * that it gets this in its place, which the host must be able to read and
+ * write. DLC_INVALID_ARGUMENT for a device that has its memory, and for
+ * DLC_DEVICE_CPU_SHARED. The child of a fork() does not have it.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcStorageAddDevice(DlcStorage storage, DlcContext context,
                                       const DlcMemorySource *source);
 

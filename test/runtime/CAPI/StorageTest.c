@@ -339,6 +339,36 @@ static void testDevices(DlcStorageKind kind) {
   dlcStorageDestroy(storage);
 }
 
+/* A device of the host has memory of its own from the first look on; before
+ * that it takes another's. */
+static void testDevicesOfTheHost(DlcStorageKind kind) {
+  const DlcContext unseen[] = {
+      {DLC_DEVICE_CPU, 3}, {DLC_DEVICE_CPU_PINNED, 20}, {DLC_DEVICE_NULL, 0}};
+  Device device = {0, 0, 0, 0, 0};
+  DlcMemorySource source = {sizeof(source),  &device,   (size_t)1 << 16,
+                            (size_t)1 << 20, reserve,   commit,
+                            decommit,        unreserve, endDevice};
+  DlcStorage storage = makeStorage(kind, 0);
+  int ends = 0;
+  for (int i = 0; i != 3; ++i) {
+    size_t before = device.committed;
+    CHECK_OK(dlcStorageAddDevice(storage, unseen[i], &source));
+    DlcBlock block = allocate(storage, unseen[i], 1000, 0);
+    CHECK(device.committed > before);
+    memset(dlcBlockData(block), 1, 1000);
+    dlcBlockDestroy(block);
+    CHECK_ERROR(dlcStorageAddDevice(storage, unseen[i], &source),
+                DLC_INVALID_ARGUMENT, "already has a storage manager");
+    CHECK(device.ends == ++ends);
+  }
+  CHECK(look(storage, cpu).reservedBytes == 0); /* That is a look. */
+  CHECK_ERROR(dlcStorageAddDevice(storage, cpu, &source), DLC_INVALID_ARGUMENT,
+              "cpu:0 already has a storage manager");
+  CHECK(device.ends == ++ends);
+  dlcStorageDestroy(storage);
+  CHECK(device.ends == ends + 3 && device.reserved == 0);
+}
+
 static void testBadCalls(void) {
   DlcStorage storage = makeStorage(DLC_STORAGE_POOLED, 0), none = NULL;
   DlcBlock block = NULL;
@@ -406,6 +436,7 @@ int main(void) {
     testBlocks((DlcStorageKind)kind);
     testCap((DlcStorageKind)kind);
     testDevices((DlcStorageKind)kind);
+    testDevicesOfTheHost((DlcStorageKind)kind);
   }
   testRelease();
   testStreams();

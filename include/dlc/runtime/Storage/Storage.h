@@ -47,8 +47,9 @@ public:
   Result<SharedManager *> sharedManager(Context context);
 
   /// Gives a device its manager, which is that device's: how the code of a
-  /// device brings its memory. Errors: InvalidArgument (another device's, or
-  /// the device has one).
+  /// device brings its memory. It takes the place of the one that a device of
+  /// the host gets when manager() or allocate() first asks for it. Errors:
+  /// InvalidArgument (another device's, or the device has one).
   Status setManager(Context context, StorageManagerPtr manager);
 
   /// See StorageManager::allocate().
