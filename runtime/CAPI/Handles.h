@@ -9,6 +9,7 @@
 #include "dlc-c/Profiler.h"
 #include "dlc-c/Runtime.h"
 #include "dlc/abi/Tensor.h"
+#include "dlc/runtime/Base/ForkGuard.h"
 #include "dlc/runtime/CAPI/Status.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Engine/Engine.h"
@@ -17,6 +18,7 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <string>
 
@@ -32,24 +34,36 @@ struct DlcProfilerImpl {
 
 namespace dlc::rt {
 
-/// A storage with the profiler that it tells, for as long as it does.
+/// A storage with the profiler that it tells, for as long as it does; in the
+/// child of a fork() none, as at first.
 struct ProfiledStorage {
   explicit ProfiledStorage(const StorageOptions &options = {})
       : options(options), storage(options) {}
   ~ProfiledStorage() { setProfiler(nullptr); } // Blocks may live on.
 
   void setProfiler(std::shared_ptr<Profiler> next) {
-    std::lock_guard lock(mutex);
+    if (guard.isChild()) [[unlikely]]
+      guard.adopt([this] {
+        // A thread that is not here may hold the mutex, in the middle of a
+        // change.
+        (void)told.release();
+        told = std::make_unique<Told>();
+      });
+    std::lock_guard lock(told->mutex);
     storage.setObserver(next.get());
-    profiler.swap(next); // After that nobody is told the one before.
+    told->profiler.swap(next); // After that nobody is told the one before.
   }
 
   const StorageOptions options;
   Storage storage;
 
 private:
-  std::mutex mutex; ///< Guards `profiler`.
-  std::shared_ptr<Profiler> profiler;
+  struct Told {
+    std::mutex mutex; ///< Guards `profiler`.
+    std::shared_ptr<Profiler> profiler;
+  };
+  ForkGuard guard;
+  std::unique_ptr<Told> told = std::make_unique<Told>();
 };
 
 /// The storage alone, which keeps all of it.
@@ -155,12 +169,21 @@ inline Status toArrays(const DlcNDArray *arrays, size_t count,
   return Status::ok();
 }
 
+/// Moves what a handle is made of into a new one.
+template <typename Handle, typename... Parts>
+DlcStatus makeHandle(Handle **place, Parts &&...parts) {
+  auto *made = new (std::nothrow) Handle{std::forward<Parts>(parts)...};
+  if (!made)
+    return wrap(noMemory("a handle"));
+  *place = made;
+  return nullptr;
+}
+
 /// Moves a result into a new handle.
 inline DlcStatus handOut(Result<NDArray> result, DlcNDArray *array) {
   if (!result.isOk())
     return wrap(std::move(result.status()));
-  *array = new DlcNDArrayImpl{std::move(*result)};
-  return nullptr;
+  return makeHandle(array, std::move(*result));
 }
 
 inline DlcVariable fromVariable(Variable variable) {

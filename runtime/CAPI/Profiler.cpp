@@ -16,6 +16,17 @@ static_assert(DLC_PROFILE_LAUNCH == int(ProfileKind::Launch) &&
 // Recording
 //===----------------------------------------------------------------------===//
 
+/// A profiler that there is, and is this process's.
+static Status checkProfiler(DlcProfiler profiler) {
+  if (!profiler)
+    return missing("a profiler");
+  if (profiler->profiler->isInherited())
+    return makeError(StatusCode::Unavailable,
+                     "the profiler belongs to another process, of which this "
+                     "is a fork(); make one of its own");
+  return Status::ok();
+}
+
 DlcStatus dlcProfilerCreate(size_t capacity, DlcProfiler *profiler) {
   if (!profiler)
     return wrap(missing("a place for the profiler"));
@@ -24,8 +35,7 @@ DlcStatus dlcProfilerCreate(size_t capacity, DlcProfiler *profiler) {
   if (!made->hasRoom())
     return wrap(makeError(StatusCode::OutOfMemory,
                           "no memory for a profile of %zu events", capacity));
-  *profiler = new DlcProfilerImpl{std::move(made)};
-  return nullptr;
+  return makeHandle(profiler, std::move(made));
 }
 
 void dlcProfilerDestroy(DlcProfiler profiler) { delete profiler; }
@@ -38,8 +48,8 @@ DlcStatus dlcProfilerStop(DlcProfiler profiler) {
 }
 
 DlcStatus dlcProfilerStart(DlcProfiler profiler) {
-  if (!profiler)
-    return wrap(missing("a profiler"));
+  if (Status status = checkProfiler(profiler); !status.isOk())
+    return wrap(std::move(status));
   profiler->profiler->start();
   return nullptr;
 }
@@ -49,16 +59,18 @@ DlcStatus dlcProfilerAdd(DlcProfiler profiler, const DlcProfileEvent *event) {
     return wrap(missing(profiler ? "an event" : "a profiler"));
   DlcProfileEvent known = {};
   ProfileEvent span;
-  Status status = readOptions(*event, known);
+  Status status = checkProfiler(profiler);
+  if (status.isOk())
+    status = readOptions(*event, known);
   if (status.isOk() && unsigned(known.kind) > DLC_PROFILE_WAIT)
     status = outOfRange("a kind of event", known.kind);
   if (status.isOk() && !known.name)
     status = missing("the name of the event");
   if (status.isOk() && known.end < known.begin)
-    status = makeError(
-        StatusCode::InvalidArgument,
-        "expected an end after the begin, got %llu ns before",
-        static_cast<unsigned long long>(known.begin - known.end));
+    status =
+        makeError(StatusCode::InvalidArgument,
+                  "expected an end after the begin, got %llu ns before",
+                  static_cast<unsigned long long>(known.begin - known.end));
   if (status.isOk())
     status = toContext(known.device, span.device);
   if (!status.isOk())
@@ -98,6 +110,8 @@ DlcStatus dlcProfilerTrace(DlcProfiler profiler, const char **text,
                            size_t *size) {
   if (!profiler || !text)
     return wrap(missing("a profiler and a place for the text"));
+  if (Status status = checkProfiler(profiler); !status.isOk())
+    return wrap(std::move(status));
   profiler->text = profiler->profiler->toJSON();
   *text = profiler->text.c_str();
   if (size)
@@ -108,12 +122,16 @@ DlcStatus dlcProfilerTrace(DlcProfiler profiler, const char **text,
 DlcStatus dlcProfilerWriteTrace(DlcProfiler profiler, const char *path) {
   if (!profiler || !path)
     return wrap(missing(profiler ? "a path" : "a profiler"));
+  if (Status status = checkProfiler(profiler); !status.isOk())
+    return wrap(std::move(status));
   return wrap(profiler->profiler->write(path));
 }
 
 DlcStatus dlcProfilerTable(DlcProfiler profiler, const char **text) {
   if (!profiler || !text)
     return wrap(missing("a profiler and a place for the text"));
+  if (Status status = checkProfiler(profiler); !status.isOk())
+    return wrap(std::move(status));
   profiler->text = profiler->profiler->toTable();
   *text = profiler->text.c_str();
   return nullptr;
@@ -123,6 +141,8 @@ DlcStatus dlcProfilerSummary(DlcProfiler profiler, size_t index,
                              DlcProfileSummary *summary) {
   if (!profiler || !summary)
     return wrap(missing("a profiler and a place for the summary"));
+  if (Status status = checkProfiler(profiler); !status.isOk())
+    return wrap(std::move(status));
   Profiler &inside = *profiler->profiler;
   std::vector<ProfileSummary> all = inside.summarize();
   if (index >= all.size())

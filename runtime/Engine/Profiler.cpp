@@ -43,11 +43,15 @@ Profiler::Profiler(size_t capacity) : events(capacity), memory(capacity) {
 }
 
 uint32_t Profiler::textId(std::string_view text) {
+  if (isInherited()) [[unlikely]]
+    return 0;
   std::lock_guard<std::mutex> lock(textGuard);
   return lockedTextId(text);
 }
 
 const char *Profiler::text(uint32_t id) const {
+  if (isInherited()) [[unlikely]]
+    return "";
   std::lock_guard<std::mutex> lock(textGuard);
   return texts[id].c_str();
 }
@@ -97,7 +101,9 @@ void Profiler::onStorage(Context device, uint64_t liveBytes,
   memory.add({now, device, reservedBytes, MemoryKind::Reserved});
 }
 
-size_t Profiler::dropped() const { return events.excess() + memory.excess(); }
+size_t Profiler::dropped() const {
+  return isInherited() ? 0 : events.excess() + memory.excess();
+}
 
 void Profiler::clear() {
   // Relaxed: as for the readers, who added has been waited for.
@@ -160,8 +166,8 @@ uint32_t Profiler::rowOf(unsigned worker) {
 
 std::vector<ProfileSummary> Profiler::summarize() const {
   std::map<std::tuple<Context, ProfileKind, uint32_t>, ProfileSummary> sums;
-  std::lock_guard<std::mutex> lock(textGuard);
-  for (const ProfileEvent &event : events.all()) {
+  std::unique_lock lock = lockTexts();
+  for (const ProfileEvent &event : keptEvents()) {
     ProfileSummary &sum = sums[{event.device, event.kind, event.name}];
     uint64_t time = event.end - event.begin;
     if (!sum.count++) {
@@ -190,9 +196,9 @@ std::vector<ProfileSummary> Profiler::summarize() const {
 /// The begin of the first event; later ones are told from it.
 uint64_t Profiler::origin() const {
   uint64_t first = UINT64_MAX;
-  for (const ProfileEvent &event : events.all())
+  for (const ProfileEvent &event : keptEvents())
     first = std::min(first, event.begin);
-  for (const Memory &change : memory.all())
+  for (const Memory &change : keptMemory())
     first = std::min(first, change.time);
   return first == UINT64_MAX ? 0 : first;
 }

@@ -131,11 +131,11 @@ std::string TraceWriter::finish() {
 }
 
 std::string Profiler::toJSON() const {
-  std::lock_guard<std::mutex> lock(textGuard);
+  std::unique_lock lock = lockTexts();
   TraceWriter writer(origin(), texts);
-  for (const ProfileEvent &event : events.all())
+  for (const ProfileEvent &event : keptEvents())
     writer.addEvent(event);
-  for (const Memory &change : memory.all())
+  for (const Memory &change : keptMemory())
     writer.addMemory(nameOf(change.kind), change.time, change.device,
                      change.bytes);
   return writer.finish();
@@ -164,7 +164,7 @@ std::string Profiler::toTable() const {
     out += sum.name + "\n";
   }
   std::map<std::pair<Context, MemoryKind>, uint64_t> peaks;
-  for (const Memory &change : memory.all()) {
+  for (const Memory &change : keptMemory()) {
     uint64_t &peak = peaks[{change.device, change.kind}];
     peak = std::max(peak, change.bytes);
   }

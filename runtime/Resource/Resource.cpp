@@ -299,9 +299,25 @@ ResourceManager::ResourceManager(Engine &engine,
     : state(std::make_unique<State>(engine, std::move(storage), options)) {}
 ResourceManager::~ResourceManager() { (void)close().isOk(); }
 
+/// The state; in the child of a fork() a fresh one, since a thread that is not
+/// there may hold the lock of the parent's, and the engine of the child does
+/// not know its variables.
+ResourceManager::State &ResourceManager::known() {
+  if (guard.isChild()) [[unlikely]]
+    guard.adopt([this] {
+      State *inherited = state.release(); // Stays, for those who hold parts.
+      state = std::make_unique<State>(inherited->engine, inherited->storage,
+                                      inherited->options);
+      state->seed = inherited->seed;
+      state->isClosed = inherited->isClosed;
+    });
+  return *state;
+}
+
 Result<TemporarySpace> ResourceManager::temporarySpace(Context context) {
-  std::unique_lock lock(state->mutex);
-  Result<std::shared_ptr<Device>> device = state->find(context, lock);
+  State &now = known();
+  std::unique_lock lock(now.mutex);
+  Result<std::shared_ptr<Device>> device = now.find(context, lock);
   if (!device.isOk())
     return std::move(device.status());
   auto &spaces = (*device)->spaces;
@@ -321,54 +337,57 @@ Result<Handle> ResourceManager::handOut(Result<detail::Sequence *> sequence) {
 }
 
 Result<RandomResource> ResourceManager::random(Context context) {
-  return handOut<RandomResource>(state->sequenceOf(context, RandomKind));
+  return handOut<RandomResource>(known().sequenceOf(context, RandomKind));
 }
 
 Result<ParallelRandom> ResourceManager::parallelRandom(Context context) {
-  return handOut<ParallelRandom>(state->sequenceOf(context, ParallelKind));
+  return handOut<ParallelRandom>(known().sequenceOf(context, ParallelKind));
 }
 
 Result<DropoutState> ResourceManager::dropoutState(Context context) {
-  return handOut<DropoutState>(state->sequenceOf(context, DropoutKind));
+  return handOut<DropoutState>(known().sequenceOf(context, DropoutKind));
 }
 
 Status ResourceManager::seed(Context context, uint64_t seed) {
+  State &now = known();
   std::shared_ptr<Device> device;
   {
-    std::unique_lock lock(state->mutex);
-    Result<std::shared_ptr<Device>> found = state->find(context, lock);
+    std::unique_lock lock(now.mutex);
+    Result<std::shared_ptr<Device>> found = now.find(context, lock);
     if (!found.isOk())
       return std::move(found.status());
     device = std::move(*found);
   }
-  return state->reseed(device, seed);
+  return now.reseed(device, seed);
 }
 
 Status ResourceManager::seed(uint64_t seed) {
+  State &now = known();
   std::vector<std::shared_ptr<Device>> devices;
   {
-    std::lock_guard lock(state->mutex);
-    if (state->isClosed)
+    std::lock_guard lock(now.mutex);
+    if (now.isClosed)
       return makeError(StatusCode::Unavailable, "the resources are closed");
-    state->seed = seed;
-    for (auto &[context, device] : state->devices)
+    now.seed = seed;
+    for (auto &[context, device] : now.devices)
       devices.push_back(device);
   }
   for (const auto &device : devices)
-    DLC_RETURN_IF_ERROR(state->reseed(device, seed));
+    DLC_RETURN_IF_ERROR(now.reseed(device, seed));
   return Status::ok();
 }
 
 Status ResourceManager::trim() {
+  State &now = known();
   std::vector<std::shared_ptr<Device>> devices;
   {
-    std::lock_guard lock(state->mutex);
-    for (auto &[context, device] : state->devices)
+    std::lock_guard lock(now.mutex);
+    for (auto &[context, device] : now.devices)
       devices.push_back(device);
   }
   for (const auto &device : devices)
     for (const auto &space : device->spaces)
-      DLC_RETURN_IF_ERROR(state->engine.pushSync(
+      DLC_RETURN_IF_ERROR(now.engine.pushSync(
           [device, space = space.get()] {
             space->deviceMemory.reset();
             space->hostMemory.reset();
@@ -379,15 +398,16 @@ Status ResourceManager::trim() {
 }
 
 Status ResourceManager::close() {
+  State &now = known();
   std::map<Context, std::shared_ptr<Device>> devices;
   {
-    std::lock_guard lock(state->mutex);
-    state->isClosed = true;
-    devices.swap(state->devices);
+    std::lock_guard lock(now.mutex);
+    now.isClosed = true;
+    devices.swap(now.devices);
   }
   Status first;
   for (auto &[context, device] : devices) {
-    Status status = state->deleteVariables(device);
+    Status status = now.deleteVariables(device);
     if (first.isOk())
       first = std::move(status);
   }

@@ -7,6 +7,7 @@
 #ifndef DLC_RUNTIME_ENGINE_PROFILER_H
 #define DLC_RUNTIME_ENGINE_PROFILER_H
 
+#include "dlc/runtime/Base/ForkGuard.h"
 #include "dlc/runtime/Engine/Engine.h"
 #include "dlc/runtime/Storage/Manager.h"
 
@@ -65,6 +66,10 @@ struct ProfileSummary {
 /// names not seen before. A Storage and each StorageManager take it too, and a
 /// program's Execution through a TraceRecorder, which has looked up all names
 /// before.
+///
+/// In the child of a fork() it keeps nothing and has nothing: a thread that is
+/// not there may have been in the middle of an event. The child makes one of
+/// its own.
 class Profiler : public EngineObserver, public StorageObserver {
 public:
   /// Keeps at most `capacity` events, and as many figures of memory; later ones
@@ -72,6 +77,9 @@ public:
   explicit Profiler(size_t capacity = 1 << 16);
   /// False when the system had no memory for that many: then none is kept.
   bool hasRoom() const { return events.slots && memory.slots; }
+
+  /// This process is a fork() of the one that made it.
+  bool isInherited() const { return guard.isChild(); }
 
   /// From now on what happens is not kept, or is again, as at first. By any
   /// thread. Kept is what begins and ends between a start and the next stop; a
@@ -104,7 +112,7 @@ public:
   // What follows is about all events: the threads that add them have been
   // waited for.
 
-  size_t size() const { return events.all().size(); } ///< Events kept.
+  size_t size() const { return keptEvents().size(); } ///< Events kept.
   /// Forgets them, with the figures of memory and what found no room.
   void clear();
 
@@ -129,7 +137,7 @@ private:
   };
   template <typename T> struct Store {
     explicit Store(size_t capacity)
-        : slots(new(std::nothrow) T[capacity]), size(slots ? capacity : 0) {}
+        : slots(new (std::nothrow) T[capacity]), size(slots ? capacity : 0) {}
     std::unique_ptr<T[]> slots;
     size_t size;
     /// Places given out. Relaxed: readers have waited for the writers.
@@ -156,11 +164,22 @@ private:
   static constexpr uint64_t never = UINT64_MAX;
 
   bool isOff() const {
-    return keptFrom.load(std::memory_order_relaxed) == never;
+    return keptFrom.load(std::memory_order_relaxed) == never || isInherited();
   }
   bool keeps(const ProfileEvent &event) const {
     uint64_t from = keptFrom.load(std::memory_order_relaxed);
-    return from != never && event.begin >= from;
+    return from != never && event.begin >= from && !isInherited();
+  }
+  std::span<const ProfileEvent> keptEvents() const {
+    return isInherited() ? std::span<const ProfileEvent>() : events.all();
+  }
+  std::span<const Memory> keptMemory() const {
+    return isInherited() ? std::span<const Memory>() : memory.all();
+  }
+  /// The texts' lock; in the child, where nobody looks at them, none.
+  std::unique_lock<std::mutex> lockTexts() const {
+    return isInherited() ? std::unique_lock<std::mutex>()
+                         : std::unique_lock(textGuard);
   }
   uint32_t lockedTextId(std::string_view text);
   uint32_t rowOf(unsigned worker);
@@ -169,6 +188,7 @@ private:
   /// Events that begin before are not kept: 0, the last start, or `never` while
   /// stopped. Relaxed: orders nothing.
   std::atomic<uint64_t> keptFrom = 0;
+  const ForkGuard guard;
   Store<ProfileEvent> events;
   Store<Memory> memory;
   /// Guards what follows; the texts never move.

@@ -14,6 +14,7 @@
 #ifndef DLC_RUNTIME_RESOURCE_RESOURCE_H
 #define DLC_RUNTIME_RESOURCE_RESOURCE_H
 
+#include "dlc/runtime/Base/ForkGuard.h"
 #include "dlc/runtime/Base/Random.h"
 #include "dlc/runtime/Engine/Engine.h"
 #include "dlc/runtime/Storage/Storage.h"
@@ -117,6 +118,9 @@ struct ResourceOptions {
 
 /// Hands out the resources of all devices. All functions may be called from any
 /// thread.
+///
+/// In the child of a fork() it has none as at first, and gives out new ones of
+/// the same seed; those that it gave out before are of no use there.
 class ResourceManager {
 public:
   /// Borrows the engine, which outlives the manager. Shares the storage with
@@ -153,8 +157,10 @@ public:
 
 private:
   struct State;
+  State &known();
   template <typename Handle>
   static Result<Handle> handOut(Result<detail::Sequence *> sequence);
+  ForkGuard guard;
   std::unique_ptr<State> state;
 };
 
