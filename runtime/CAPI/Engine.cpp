@@ -203,8 +203,8 @@ DlcStatus dlcEngineCreate(const DlcEngineOptions *options, DlcEngine *engine) {
     return wrap(std::move(result.status()));
   observed->engine = std::move(*result);
   Engine *inside = observed->engine.get();
-  *engine = new DlcEngineImpl{{std::move(observed), inside}};
-  return nullptr;
+  return makeHandle(engine,
+                    std::shared_ptr<Engine>(std::move(observed), inside));
 }
 
 void dlcEngineDestroy(DlcEngine engine) {
@@ -239,9 +239,9 @@ DlcStatus dlcEngineNewVariableOfKind(DlcEngine engine, DlcVariableKind kind,
     return wrap(missing("an engine and a place for the variable"));
   if (unsigned(kind) > DLC_VARIABLE_RESOURCE)
     return wrap(outOfRange("a kind of variable", kind));
-  auto result = engine->engine->newVariable(
-      kind == DLC_VARIABLE_VALUE ? VariableKind::Value
-                                 : VariableKind::Resource);
+  auto result = engine->engine->newVariable(kind == DLC_VARIABLE_VALUE
+                                                ? VariableKind::Value
+                                                : VariableKind::Resource);
   if (!result.isOk())
     return wrap(std::move(result.status()));
   *variable = fromVariable(*result);

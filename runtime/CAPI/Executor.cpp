@@ -35,8 +35,7 @@ static DlcStatus handOut(Result<std::unique_ptr<Executor>> result,
   if (!result.isOk())
     return wrap(std::move(result.status()));
   Executor *whole = result->get();
-  *executor = new DlcExecutorImpl{std::move(*result), whole};
-  return nullptr;
+  return makeHandle(executor, std::move(*result), whole);
 }
 
 static DlcStatus handOut(Result<std::unique_ptr<DataParallelExecutor>> result,
@@ -44,8 +43,7 @@ static DlcStatus handOut(Result<std::unique_ptr<DataParallelExecutor>> result,
   if (!result.isOk())
     return wrap(std::move(result.status()));
   DataParallelExecutor *parallel = result->get();
-  *executor = new DlcExecutorImpl{std::move(*result), nullptr, parallel};
-  return nullptr;
+  return makeHandle(executor, std::move(*result), nullptr, parallel);
 }
 
 /// For what an executor of parts does not do.
@@ -172,9 +170,8 @@ DlcStatus dlcNetworkAdopt(const void *network, const char *version,
     return wrap(makeError(StatusCode::Unsupported,
                           "expected a network of version %s, got one of %s",
                           dlcVersion(), version));
-  *handle = new DlcNetworkImpl{
-      *static_cast<const std::shared_ptr<const Network> *>(network)};
-  return nullptr;
+  return makeHandle(
+      handle, *static_cast<const std::shared_ptr<const Network> *>(network));
 }
 
 void dlcNetworkDestroy(DlcNetwork network) { delete network; }
@@ -406,8 +403,7 @@ DlcStatus dlcExecutorArray(DlcExecutor executor, DlcExecutorArrays kind,
     return wrap(makeError(StatusCode::NotFound,
                           "the gradient of argument '%s' was not requested",
                           (*list.names)[index].c_str()));
-  *array = new DlcNDArrayImpl{list.arrays[index]};
-  return nullptr;
+  return makeHandle(array, list.arrays[index]);
 }
 
 DlcStatus dlcExecutorFind(DlcExecutor executor, DlcExecutorArrays kind,

@@ -54,25 +54,23 @@ DlcStatus dlcArrayRuntimeCreateWith(DlcEngine engine, DlcStorage storage,
       storage ? storage->shared : std::make_shared<ProfiledStorage>();
   auto made =
       std::make_shared<ArrayRuntime>(engine->engine, storageOf(shared), known);
-  *runtime = new DlcArrayRuntimeImpl{std::move(made), std::move(shared)};
-  return nullptr;
+  return makeHandle(runtime, std::move(made), std::move(shared));
 }
 
 DlcStatus dlcArrayRuntimeGetStorage(DlcArrayRuntime runtime,
                                     DlcStorage *storage) {
   if (!runtime || !storage)
     return wrap(missing("a runtime for arrays and a place for its storage"));
-  *storage = new DlcStorageImpl{runtime->storage};
-  return nullptr;
+  return makeHandle(storage, runtime->storage);
 }
 
 DlcStatus dlcArrayRuntimeGetResources(DlcArrayRuntime runtime,
                                       DlcResources *resources) {
   if (!runtime || !resources)
     return wrap(missing("a runtime for arrays and a place for its resources"));
-  *resources =
-      new DlcResourcesImpl{{runtime->runtime, &runtime->runtime->resources()}};
-  return nullptr;
+  return makeHandle(resources,
+                    std::shared_ptr<ResourceManager>(
+                        runtime->runtime, &runtime->runtime->resources()));
 }
 
 void dlcArrayRuntimeDestroy(DlcArrayRuntime runtime) { delete runtime; }
@@ -347,8 +345,7 @@ DlcStatus dlcNDArrayLoad(DlcArrayRuntime runtime, const char *path,
   auto arrays = loadArrays(runtime->runtime, path, options);
   if (!arrays.isOk())
     return wrap(std::move(arrays.status()));
-  *list = new DlcNDArrayListImpl{std::move(*arrays)};
-  return nullptr;
+  return makeHandle(list, std::move(*arrays));
 }
 
 size_t dlcNDArrayListSize(DlcNDArrayList list) {
@@ -370,8 +367,7 @@ DlcStatus dlcNDArrayListGet(DlcNDArrayList list, size_t index,
   if (found.array.isNull())
     return wrap(makeError(StatusCode::NotFound,
                           "array %zu was saved without a shape", index));
-  *array = new DlcNDArrayImpl{found.array};
-  return nullptr;
+  return makeHandle(array, found.array);
 }
 
 void dlcNDArrayListDestroy(DlcNDArrayList list) { delete list; }

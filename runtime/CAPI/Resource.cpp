@@ -55,11 +55,11 @@ DlcStatus dlcResourcesCreate(DlcEngine engine, DlcStorage storage,
   ResourceOptions known;
   if (Status status = readResourceOptions(options, known); !status.isOk())
     return wrap(std::move(status));
-  auto own = std::make_shared<OwnResources>(
-      engine->engine, storageOf(storage->shared), known);
+  auto own = std::make_shared<OwnResources>(engine->engine,
+                                            storageOf(storage->shared), known);
   ResourceManager *manager = &own->manager;
-  *resources = new DlcResourcesImpl{{std::move(own), manager}};
-  return nullptr;
+  return makeHandle(resources,
+                    std::shared_ptr<ResourceManager>(std::move(own), manager));
 }
 
 void dlcResourcesDestroy(DlcResources resources) { delete resources; }
@@ -88,9 +88,9 @@ DlcStatus dlcResourcesTrim(DlcResources resources) {
 //===----------------------------------------------------------------------===//
 
 template <typename Resource, typename Handle>
-static DlcStatus
-request(DlcResources resources, DlcContext context,
-        Result<Resource> (ResourceManager::*give)(Context), Handle *handle) {
+static DlcStatus request(DlcResources resources, DlcContext context,
+                         Result<Resource> (ResourceManager::*give)(Context),
+                         Handle *handle) {
   if (!resources || !handle)
     return wrap(missing("resources and a place for what they give"));
   Context place;
@@ -241,7 +241,8 @@ static Status fillFloats(const RandomDraws &draws, DlcDistribution distribution,
                          double a, double b, uint64_t first,
                          std::span<float> out) {
   // What is given as double may be none of these, or no parameter, as float.
-  DLC_RETURN_IF_ERROR(checkParameters(distribution, float(a), float(b), FLT_MAX));
+  DLC_RETURN_IF_ERROR(
+      checkParameters(distribution, float(a), float(b), FLT_MAX));
   switch (distribution) {
   case DLC_UNIFORM:
     fillUniform(draws, first, out, float(a), float(b));
@@ -269,7 +270,8 @@ DlcStatus dlcRandomFill(DlcRandomDraws given, DlcDistribution distribution,
                         void *out, size_t count) {
   if (count && !out)
     return wrap(missing("memory for the numbers"));
-  if (Status status = checkParameters(distribution, a, b, DBL_MAX); !status.isOk())
+  if (Status status = checkParameters(distribution, a, b, DBL_MAX);
+      !status.isOk())
     return wrap(std::move(status));
   RandomDraws draws = toDraws(given);
   int32_t number = numberOf(type);
@@ -296,10 +298,9 @@ DlcStatus dlcRandomFillIntegers(DlcRandomDraws draws, int64_t low, int64_t high,
   if (count && !out)
     return wrap(missing("memory for the numbers"));
   if (low >= high)
-    return wrap(makeError(StatusCode::InvalidArgument,
-                          "expected low < high, got %lld and %lld",
-                          static_cast<long long>(low),
-                          static_cast<long long>(high)));
+    return wrap(makeError(
+        StatusCode::InvalidArgument, "expected low < high, got %lld and %lld",
+        static_cast<long long>(low), static_cast<long long>(high)));
   fillUniform(toDraws(draws), first, std::span(out, count), low, high);
   return nullptr;
 }

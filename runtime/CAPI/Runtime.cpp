@@ -36,8 +36,8 @@ template <typename Handle, typename T>
 static Status handOut(Result<std::unique_ptr<T>> result, Handle **handle) {
   if (!result.isOk())
     return std::move(result.status());
-  *handle = new Handle{std::move(*result)};
-  return Status::ok();
+  *handle = new (std::nothrow) Handle{std::move(*result)};
+  return *handle ? Status::ok() : noMemory("a handle");
 }
 
 DlcStatus dlcProgramLoad(const char *path, DlcProgram *program) {

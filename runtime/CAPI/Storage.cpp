@@ -52,8 +52,7 @@ DlcStatus dlcStorageCreate(const DlcStorageOptions *options,
   if (options)
     if (Status status = readStorageOptions(*options, known); !status.isOk())
       return wrap(std::move(status));
-  *storage = new DlcStorageImpl{std::make_shared<ProfiledStorage>(known)};
-  return nullptr;
+  return makeHandle(storage, std::make_shared<ProfiledStorage>(known));
 }
 
 void dlcStorageDestroy(DlcStorage storage) { delete storage; }
@@ -126,11 +125,13 @@ static Status addDevice(DlcStorage storage, DlcContext context,
     return missing("a storage");
   DLC_RETURN_IF_ERROR(toContext(context, place));
   const StorageOptions &options = storage->shared->options;
-  return storage->storage().setManager(
-      place,
+  StorageManagerPtr manager =
       options.kind == StorageKind::Pooled
           ? createPooledManager(place, std::move(source), options.pool)
-          : createNaiveManager(place, std::move(source), options.pool.byteCap));
+          : createNaiveManager(place, std::move(source), options.pool.byteCap);
+  if (!manager)
+    return noMemory("a storage manager");
+  return storage->storage().setManager(place, std::move(manager));
 }
 
 DlcStatus dlcStorageAddDevice(DlcStorage storage, DlcContext context,
@@ -169,8 +170,7 @@ static Result<SharedManager *> findShared(DlcStorage storage, Context place) {
 static DlcStatus handOut(Result<Allocation> result, DlcBlock *block) {
   if (!result.isOk())
     return wrap(std::move(result.status()));
-  *block = new DlcBlockImpl{std::move(*result)};
-  return nullptr;
+  return makeHandle(block, std::move(*result));
 }
 
 DlcStatus dlcStorageAllocate(DlcStorage storage, DlcContext context,

@@ -40,9 +40,8 @@ DlcStatus dlcTaskGraphCreate(const char *const *names, uint32_t taskCount,
                                    : TaskGraph::create(taskCount, order);
   if (!result.isOk())
     return wrap(std::move(result.status()));
-  *graph = new DlcTaskGraphImpl{
-      std::make_shared<const TaskGraph>(std::move(*result))};
-  return nullptr;
+  return makeHandle(graph,
+                    std::make_shared<const TaskGraph>(std::move(*result)));
 }
 
 void dlcTaskGraphDestroy(DlcTaskGraph graph) { delete graph; }
@@ -51,8 +50,11 @@ DlcStatus dlcTaskRunnerCreate(DlcTaskGraph graph, DlcPool pool,
                               DlcTaskRunner *runner) {
   if (!graph || !runner)
     return wrap(missing(graph ? "a place for the runner" : "a graph"));
-  *runner =
-      new DlcTaskRunnerImpl(graph->graph, pool ? pool->pool.get() : nullptr);
+  std::unique_ptr<DlcTaskRunnerImpl> made(new (std::nothrow) DlcTaskRunnerImpl(
+      graph->graph, pool ? pool->pool.get() : nullptr));
+  if (!made || !made->runner.hasRoom())
+    return wrap(noMemory("a runner"));
+  *runner = made.release();
   return nullptr;
 }
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <new>
 #include <utility>
 
 using namespace dlc::rt;
@@ -30,14 +32,18 @@ constexpr uint32_t none = UINT32_MAX;
 /// the position.
 class ReadyQueue {
 public:
-  void prepare(size_t capacity) { tasks.resize(capacity); }
+  /// False when there is no memory.
+  bool prepare(size_t capacity) {
+    tasks.reset(new (std::nothrow) uint32_t[capacity]);
+    return tasks != nullptr;
+  }
 
   /// Between runs.
   void clear() { ends.store(0, std::memory_order_relaxed); }
 
   /// Where the owner writes tasks before it adds them.
   uint32_t *positions() {
-    return tasks.data() + uint32_t(ends.load(std::memory_order_relaxed));
+    return tasks.get() + uint32_t(ends.load(std::memory_order_relaxed));
   }
 
   /// By the owner: makes `count` positions tasks. Seq_cst, with
@@ -86,7 +92,7 @@ private:
   static bool isEmpty(uint64_t ends) { return (ends >> 32) == uint32_t(ends); }
 
   alignas(64) std::atomic<uint64_t> ends = 0; ///< taken << 32 | added.
-  std::vector<uint32_t> tasks;
+  std::unique_ptr<uint32_t[]> tasks;
 };
 
 /// Keeps a lane from taking tasks of others that are too short for it: each
@@ -131,6 +137,7 @@ struct TaskGraphRunner::State {
   /// becomes ready, for the next run.
   std::unique_ptr<std::atomic<uint32_t>[]> waiting;
   std::unique_ptr<ReadyQueue[]> queues;
+  bool hasRoom; ///< For all of these.
 
   /// A task that runs its own graph again would find the queues in use.
   std::atomic<bool> isRunning = false;
@@ -167,12 +174,15 @@ struct TaskGraphRunner::State {
 TaskGraphRunner::State::State(const TaskGraph &graph, WorkerPool *workers)
     : graph(graph), workers(workers),
       laneCount(workers ? workers->threads() : 1),
-      waiting(new std::atomic<uint32_t>[graph.taskCount()]),
-      queues(new ReadyQueue[laneCount]) {
+      waiting(new (std::nothrow) std::atomic<uint32_t>[graph.taskCount()]),
+      queues(new (std::nothrow) ReadyQueue[laneCount]),
+      hasRoom(waiting && queues) {
+  for (unsigned i = 0; hasRoom && i != laneCount; ++i)
+    hasRoom = queues[i].prepare(graph.taskCount());
+  if (!hasRoom)
+    return;
   for (uint32_t i = 0; i != graph.taskCount(); ++i)
     waiting[i].store(graph.predecessorCount[i], std::memory_order_relaxed);
-  for (unsigned i = 0; i != laneCount; ++i)
-    queues[i].prepare(graph.taskCount());
 }
 
 //===----------------------------------------------------------------------===//
@@ -333,13 +343,17 @@ void TaskGraphRunner::State::finish(uint32_t done) {
 //===----------------------------------------------------------------------===//
 
 TaskGraphRunner::TaskGraphRunner(const TaskGraph &graph, WorkerPool *workers)
-    : state(std::make_unique<State>(graph, workers)) {}
+    : state(new (std::nothrow) State(graph, workers)) {}
 TaskGraphRunner::~TaskGraphRunner() = default;
 
-unsigned TaskGraphRunner::lanes() const { return state->laneCount; }
+bool TaskGraphRunner::hasRoom() const { return state && state->hasRoom; }
+
+unsigned TaskGraphRunner::lanes() const { return state ? state->laneCount : 0; }
 
 Status TaskGraphRunner::run(TaskFunction function, void *context,
                             WaitFunction onWait) {
+  if (!hasRoom()) [[unlikely]]
+    return makeError(StatusCode::OutOfMemory, "no memory for a task graph");
   State &run = *state;
   uint32_t count = run.graph.taskCount();
   if (!count)

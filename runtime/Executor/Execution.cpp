@@ -10,6 +10,7 @@
 #include <cinttypes>
 #include <climits>
 #include <cstring>
+#include <new>
 
 using namespace dlc::rt;
 
@@ -151,8 +152,10 @@ Status Execution::State::prepareLanes(const ExecutionOptions &options) {
   if (!threads.isOk())
     return std::move(threads.status());
   laneThreads = std::move(*threads);
-  runner = std::make_unique<TaskGraphRunner>(program.schedule.graph,
-                                             laneThreads.get());
+  runner.reset(new (std::nothrow)
+                   TaskGraphRunner(program.schedule.graph, laneThreads.get()));
+  if (!runner || !runner->hasRoom())
+    return makeError(StatusCode::OutOfMemory, "no memory for a schedule");
   return Status::ok();
 }
 
@@ -167,9 +170,12 @@ Status Execution::State::prepare(const ExecutionOptions &options) {
   dynamicOutputs.resize(program.outputs.size());
   isBoundElsewhere.resize(program.outputs.size());
   unboundInputs = program.inputs.size();
-  if (program.statistics.dynamicValues)
+  if (program.statistics.dynamicValues) {
     pool = createPooledManager(Context::cpu(), createHostSource(),
                                {.keptBytes = keptPoolBytes, .caches = 1});
+    if (!pool)
+      return makeError(StatusCode::OutOfMemory, "no memory for a pool");
+  }
   indexSlots();
   DLC_RETURN_IF_ERROR(allocateArenas(options.arenas));
   placeValues();
@@ -190,7 +196,10 @@ Execution::create(const Program &program, const ExecutionOptions &options) {
   if (!program.implementation().hasCode)
     return makeError(StatusCode::InvalidArgument,
                      "the program was loaded without its code");
-  auto state = std::make_unique<State>(program, options.workers);
+  std::unique_ptr<State> state(new (std::nothrow)
+                                   State(program, options.workers));
+  if (!state)
+    return makeError(StatusCode::OutOfMemory, "no memory for an execution");
   DLC_RETURN_IF_ERROR(state->prepare(options));
   return std::unique_ptr<Execution>(new Execution(std::move(state)));
 }

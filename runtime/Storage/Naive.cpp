@@ -3,6 +3,8 @@
 #include "SingleBlocks.h"
 #include "dlc/runtime/Base/Memory.h"
 
+#include <new>
+
 using namespace dlc::rt;
 
 namespace {
@@ -59,6 +61,7 @@ void NaiveManager::giveBack(void *start, size_t bytes, void *) {
 
 StorageManagerPtr dlc::rt::createNaiveManager(
     Context context, std::unique_ptr<MemorySource> source, size_t byteCap) {
-  return StorageManagerPtr(
-      new NaiveManager(context, std::move(source), byteCap));
+  return StorageManagerPtr(source ? new (std::nothrow) NaiveManager(
+                                        context, std::move(source), byteCap)
+                                  : nullptr);
 }

@@ -339,7 +339,9 @@ dlc::rt::createPooledManager(Context context,
   unsigned count = options.caches;
   if (!count)
     count = std::max(1u, std::thread::hardware_concurrency());
-  return StorageManagerPtr(
-      new PooledManager(context, std::move(source), options,
-                        std::make_unique<Cache[]>(count), count));
+  std::unique_ptr<Cache[]> caches(new (std::nothrow) Cache[count]);
+  if (!caches || !source)
+    return nullptr;
+  return StorageManagerPtr(new (std::nothrow) PooledManager(
+      context, std::move(source), options, std::move(caches), count));
 }

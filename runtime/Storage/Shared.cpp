@@ -13,6 +13,7 @@
 #include <cinttypes>
 #include <cstring>
 #include <fcntl.h>
+#include <new>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -151,6 +152,9 @@ Result<Allocation> Manager::addBlock(Opened &file, size_t bytes) {
   struct stat facts;
   if (fstat(file.descriptor, &facts))
     return systemError(StatusCode::Unavailable, "look at a memory file");
+  std::unique_ptr<Mapping> mapping(new (std::nothrow) Mapping{});
+  if (!mapping)
+    return makeError(StatusCode::OutOfMemory, "no memory for a block");
   {
     std::lock_guard lock(mutex);
     DLC_RETURN_IF_ERROR(checkCap(file.mappedBytes));
@@ -158,11 +162,11 @@ Result<Allocation> Manager::addBlock(Opened &file, size_t bytes) {
   }
   // Relaxed: the count is a figure; who sent the handle ordered the contents.
   header->references.fetch_add(1, std::memory_order_relaxed);
-  auto *mapping = new Mapping{header, std::exchange(file.mappedBytes, 0),
-                              std::exchange(file.descriptor, -1), facts.st_ino};
+  *mapping = {header, std::exchange(file.mappedBytes, 0),
+              std::exchange(file.descriptor, -1), facts.st_ino};
   file.memory = MAP_FAILED;
   return makeBlock(reinterpret_cast<std::byte *>(header) + Header::bytes, bytes,
-                   mapping);
+                   mapping.release());
 }
 
 Result<Allocation> Manager::make(size_t bytes) {
@@ -311,5 +315,5 @@ void Manager::dropInherited(void *, size_t, void *record) {
 std::unique_ptr<SharedManager, AbandonManager>
 dlc::rt::createSharedManager(Context context, size_t byteCap) {
   return std::unique_ptr<SharedManager, AbandonManager>(
-      new Manager(context, byteCap));
+      new (std::nothrow) Manager(context, byteCap));
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -147,11 +148,11 @@ Status PinnedSource::commit(std::byte *start, size_t bytes) {
 }
 
 std::unique_ptr<MemorySource> dlc::rt::createHostSource() {
-  return std::make_unique<HostSource>();
+  return std::unique_ptr<MemorySource>(new (std::nothrow) HostSource);
 }
 std::unique_ptr<MemorySource> dlc::rt::createPinnedSource() {
-  return std::make_unique<PinnedSource>();
+  return std::unique_ptr<MemorySource>(new (std::nothrow) PinnedSource);
 }
 std::unique_ptr<MemorySource> dlc::rt::createMallocSource() {
-  return std::make_unique<MallocSource>();
+  return std::unique_ptr<MemorySource>(new (std::nothrow) MallocSource);
 }

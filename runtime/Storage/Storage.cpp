@@ -71,6 +71,10 @@ Result<StorageManager *> Storage::State::find(Context context) {
       return std::move(made.status());
     }
     manager = std::move(*made);
+    if (!manager) {
+      managers.erase(context);
+      return makeError(StatusCode::OutOfMemory, "no memory for a storage");
+    }
     manager->setObserver(observer);
   }
   if (unsigned(context.index) < quickCount)

@@ -12,6 +12,10 @@
 #include "Executor/TestKernels.h"
 #include "ProgramBuilder.h"
 #include "TemporaryFolder.h"
+#include "dlc-c/NDArray.h"
+#include "dlc-c/Profiler.h"
+#include "dlc-c/TaskGraph.h"
+#include "dlc/runtime/CAPI/Status.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "dlc/runtime/NDArray/File.h"
@@ -19,6 +23,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <functional>
 #include <gtest/gtest.h>
 #include <new>
 #include <pthread.h>
@@ -269,6 +274,122 @@ TEST(Shortage, OfArrays) {
   for (EngineKind kind : {EngineKind::Naive, EngineKind::PerDevice})
     EXPECT_GT(failEverywhere([&] { return useArrays(kind, folder / "f"); }), 5);
 }
+
+/// Texts are many small requests, each of which may fail.
+static Status useTexts(const std::string &path) {
+  auto engine = Engine::create(optionsOf(EngineKind::Naive));
+  if (Status status = statusOf(engine); !status.isOk())
+    return status;
+  auto runtime = std::make_shared<ArrayRuntime>(
+      std::shared_ptr<Engine>(std::move(*engine)));
+  Result<NDArray> x = NDArray::create(runtime, DLC_TEXT, {3});
+  if (Status status = statusOf(x); !status.isOk())
+    return status;
+  auto check = [](Status status) {
+    if (!status.isOk())
+      shortage.end();
+    return status;
+  };
+  std::string_view texts[] = {"one", "two", "three"};
+  DLC_RETURN_IF_ERROR(
+      check(x->copyFromTexts(std::span<const std::string_view>(texts))));
+  NamedArray named[] = {{"x", *x}};
+  DLC_RETURN_IF_ERROR(check(saveArrays(path, named, ArrayFormat::Npz)));
+  auto loaded = loadArrays(runtime, path);
+  if (Status status = statusOf(loaded); !status.isOk())
+    return status;
+  Text found[3];
+  DLC_RETURN_IF_ERROR(check((*loaded)[0].array.copyToTexts(found)));
+  EXPECT_EQ(found[2].view(), "three");
+  shortage.end();
+  return Status::ok();
+}
+
+TEST(Shortage, OfTexts) {
+  TemporaryFolder folder;
+  EXPECT_GT(failEverywhere([&] { return useTexts(folder / "f"); }), 5);
+}
+
+//===----------------------------------------------------------------------===//
+// Handles of the C API
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A handle that ends with its scope, when there is no shortage any more.
+template <typename Handle, void (*destroy)(Handle)> struct Scoped {
+  ~Scoped() {
+    shortage.end();
+    destroy(handle);
+  }
+  Handle handle = nullptr;
+};
+} // namespace
+
+static Status useHandles() {
+  Scoped<DlcEngine, dlcEngineDestroy> engine;
+  Scoped<DlcProfiler, dlcProfilerDestroy> profiler;
+  Scoped<DlcStorage, dlcStorageDestroy> storage, shared;
+  Scoped<DlcBlock, dlcBlockDestroy> block;
+  Scoped<DlcResources, dlcResourcesDestroy> resources, lent;
+  Scoped<DlcArrayRuntime, dlcArrayRuntimeDestroy> runtime;
+  Scoped<DlcNDArray, dlcNDArrayDestroy> array, view, texts;
+  Scoped<DlcTextList, dlcTextListDestroy> list;
+  Scoped<DlcPool, dlcPoolDestroy> pool;
+  Scoped<DlcTaskGraph, dlcTaskGraphDestroy> graph;
+  Scoped<DlcTaskRunner, dlcTaskRunnerDestroy> runner;
+  DlcEngineOptions options = {.structSize = sizeof(options),
+                              .kind = DLC_ENGINE_NAIVE};
+  DlcPoolOptions poolOptions = {.structSize = sizeof(poolOptions),
+                                .threads = 2};
+  DlcContext cpu = {DLC_DEVICE_CPU, 0}, between = {DLC_DEVICE_CPU_SHARED, 0};
+  const int64_t shape[] = {2, 3};
+  DlcText words[6] = {{"a text", 6}};
+  DlcTaskEdge edge = {0, 1};
+  auto run = [](void *, uint32_t, uint32_t) -> DlcStatus { return nullptr; };
+  std::function<DlcStatus()> steps[] = {
+      [&] { return dlcProfilerCreate(100, &profiler.handle); },
+      [&] { return dlcEngineCreate(&options, &engine.handle); },
+      [&] { return dlcStorageCreate(nullptr, &storage.handle); },
+      [&] {
+        return dlcStorageAllocate(storage.handle, between, 100, 0,
+                                  &block.handle);
+      },
+      [&] {
+        return dlcResourcesCreate(engine.handle, storage.handle, nullptr,
+                                  &resources.handle);
+      },
+      [&] {
+        return dlcArrayRuntimeCreateWith(engine.handle, storage.handle, nullptr,
+                                         &runtime.handle);
+      },
+      [&] { return dlcArrayRuntimeGetStorage(runtime.handle, &shared.handle); },
+      [&] { return dlcArrayRuntimeGetResources(runtime.handle, &lent.handle); },
+      [&] {
+        return dlcNDArrayCreate(runtime.handle, DLC_F32, shape, 2, cpu,
+                                &array.handle);
+      },
+      [&] { return dlcNDArrayAt(array.handle, 1, &view.handle); },
+      [&] {
+        return dlcNDArrayCreate(runtime.handle, DLC_TEXT, shape, 2, cpu,
+                                &texts.handle);
+      },
+      [&] { return dlcNDArrayCopyFromTexts(texts.handle, words, 6); },
+      [&] { return dlcNDArrayCopyToTexts(texts.handle, &list.handle); },
+      [&] { return dlcPoolCreate(&poolOptions, &pool.handle); },
+      [&] { return dlcTaskGraphCreate(nullptr, 2, &edge, 1, &graph.handle); },
+      [&] {
+        return dlcTaskRunnerCreate(graph.handle, pool.handle, &runner.handle);
+      },
+      [&] { return dlcTaskRunnerRun(runner.handle, run, nullptr); }};
+  for (auto &step : steps)
+    if (Status status = unwrap(step()); !status.isOk()) {
+      shortage.end();
+      return status;
+    }
+  return Status::ok();
+}
+
+TEST(Shortage, OfHandles) { EXPECT_GT(failEverywhere(useHandles), 20); }
 
 //===----------------------------------------------------------------------===//
 // Programs

@@ -92,6 +92,9 @@ public:
   explicit TaskGraphRunner(const TaskGraph &graph,
                            WorkerPool *workers = nullptr);
   ~TaskGraphRunner();
+  /// False when the system had no memory for its counters and queues: then it
+  /// runs nothing.
+  bool hasRoom() const;
 
   /// Calls `function` once for each task, each after all that come before it,
   /// and returns when all are done. After a failure each thread starts at most
@@ -99,7 +102,7 @@ public:
   /// that is empty) in front, and the graph can be run again. `onWait` may be
   /// null: then no clock is read while there is work. One run at a time, which
   /// allocates nothing but messages; a second, from a task too, is refused with
-  /// InvalidArgument.
+  /// InvalidArgument. Without room: OutOfMemory.
   Status run(TaskFunction function, void *context,
              WaitFunction onWait = nullptr);
 

@@ -200,6 +200,8 @@ struct PoolOptions {
   std::function<void(StreamId)> waitForStream = {};
 };
 
+// Null from these: there is no memory for a manager, and `source` is gone.
+
 /// Every block straight from `source`, and straight back. For debugging.
 /// `byteCap` bounds the memory taken from it.
 StorageManagerPtr createNaiveManager(Context context,
