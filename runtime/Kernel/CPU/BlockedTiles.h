@@ -214,7 +214,7 @@ private:
   void runPlain() const;
   /// Of all calls for [pixelBegin, pixelEnd).
   void fillOffsets(int64_t *offsets, int64_t calls) const;
-  void packStrip(int64_t row, float *strip) const;
+  void packStrip(int64_t row, int64_t begin, int64_t end, float *strip) const;
   /// Calls function(panel, panels, w, stride) for panels that a kernel takes at
   /// once, with their weights and the distance of rows.
   template <typename Function> void forPanels(Function &&function) const;
@@ -384,22 +384,26 @@ inline void BlockedTile::writePlain(const float *sums, int64_t panel,
   }
 }
 
-/// What the windows of an output row read: a row for each channel and row of
-/// taps.
-inline void BlockedTile::packStrip(int64_t row, float *strip) const {
+/// What the windows of outputs [begin, end) of a row read, where it is in a
+/// strip of the whole row: a row for each channel and row of taps.
+inline void BlockedTile::packStrip(int64_t row, int64_t begin, int64_t end,
+                                   float *strip) const {
   const int64_t width = stripWidth();
+  const int64_t first = begin * plan.strideW;
+  const int64_t last =
+      (end - 1) * plan.strideW + (plan.kernelW - 1) * plan.dilationW + 1;
   for (int64_t c = 0; c < plan.inChannels; ++c) {
     for (int64_t i = 0; i < plan.kernelH; ++i, strip += width) {
       const int64_t inY = row * plan.strideH - plan.padTop + i * plan.dilationH;
       const bool isInside = inY >= 0 && inY < plan.inH;
       const float *source = x + (c * plan.inH + inY) * plan.inW - plan.padLeft;
-      for (int64_t j = 0; j < width; j += kLanes) {
+      for (int64_t j = first; j < last; j += kLanes) {
         const Vec value =
             isInside
                 ? maskedLoad(source + j, lanes(plan.padLeft - j,
                                                plan.padLeft + plan.inW - j))
                 : Vec{};
-        storeFirst(strip + j, value, width - j);
+        store(strip + j, value); // Too much is where the next row will be.
       }
     }
   }
@@ -421,7 +425,7 @@ inline void BlockedTile::runPlain() const {
   for (int64_t begin = pixelBegin, end; begin < pixelEnd; begin = end) {
     const int64_t row = begin / plan.outW;
     end = least((row + 1) * plan.outW, pixelEnd);
-    packStrip(row, strip);
+    packStrip(row, begin - row * plan.outW, end - row * plan.outW, strip);
     const int64_t count = end - begin;
     const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
     forPanels([&](int64_t panel, int64_t panels, const float *weights,
