@@ -5,6 +5,7 @@
 #ifndef DLC_RUNTIME_BINDING_EXECUTORSTATE_H
 #define DLC_RUNTIME_BINDING_EXECUTORSTATE_H
 
+#include "dlc/runtime/Base/ForkGuard.h"
 #include "dlc/runtime/Binding/Executor.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "dlc/runtime/Executor/Program.h"
@@ -22,13 +23,16 @@ struct LoadedProgram {
   std::unique_ptr<Program> program;
 };
 
-/// Programs of one network, each compiled once. Thread-safe.
+/// Programs of one network, each compiled once. Thread-safe. Refuses in the
+/// child of a fork(), where another thread may have been compiling; the arrays
+/// of the executor's runs are not known there either.
 class ProgramCache {
 public:
   Result<std::shared_ptr<const LoadedProgram>>
   get(const Network &network, const ProgramRequest &request);
 
 private:
+  const ForkGuard guard;
   std::mutex mutex; ///< Guards `programs`, also while one is compiled.
   std::map<std::string, std::shared_ptr<const LoadedProgram>> programs;
 };

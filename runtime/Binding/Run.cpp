@@ -39,6 +39,10 @@ static void addSaved(std::vector<PortUse> &uses, size_t ports) {
 
 Result<std::shared_ptr<const LoadedProgram>>
 ProgramCache::get(const Network &network, const ProgramRequest &request) {
+  if (guard.isChild()) [[unlikely]]
+    return makeError(StatusCode::Unavailable,
+                     "the executor belongs to another process, of which this "
+                     "is a fork(); bind one of its own");
   std::lock_guard lock(mutex);
   std::shared_ptr<const LoadedProgram> &known = programs[request.key()];
   if (known)

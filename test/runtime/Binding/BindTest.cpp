@@ -3,10 +3,14 @@
 // What can be bound, and where what is made for it lies. The network here runs
 // nothing.
 
+#include "../InChild.h"
 #include "dlc/runtime/Binding/Executor.h"
 #include "dlc/runtime/Storage/Storage.h"
 
+#include <atomic>
+#include <functional>
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace dlc;
 using namespace dlc::rt;
@@ -35,6 +39,8 @@ public:
   }
   Status check(const ProgramRequest &) const override { return Status::ok(); }
   Result<NetworkProgram> compile(const ProgramRequest &) const override {
+    if (whileCompiling)
+      whileCompiling();
     return makeError(StatusCode::Unsupported, "expected no run");
   }
   bool isPlaced() const override { return true; }
@@ -45,6 +51,8 @@ public:
     return Context::cpu(static_cast<int16_t>(1 + index));
   }
   std::string describe() const override { return "a network\n"; }
+
+  std::function<void()> whileCompiling;
 };
 
 class BindTest : public testing::Test {
@@ -67,8 +75,7 @@ protected:
 
   const std::shared_ptr<Storage> storage = std::make_shared<Storage>();
   std::shared_ptr<ArrayRuntime> runtime;
-  const std::shared_ptr<const Network> network =
-      std::make_shared<TestNetwork>();
+  const std::shared_ptr<TestNetwork> network = std::make_shared<TestNetwork>();
 };
 
 } // namespace
@@ -108,6 +115,44 @@ TEST_F(BindTest, AGradientThatIsAddedToIsNoArgument) {
                               "its own, got that of argument 'a'");
   bindings.gradients[0] = make();
   EXPECT_TRUE(statusOf(bindings).isOk());
+}
+
+TEST_F(BindTest, ElementsAreThoseOfPrograms) {
+  for (DataType type : {DLC_TEXT, DLC_U4, DLC_C64, DLC_F8E5M2}) {
+    Bindings bindings;
+    bindings.arguments = {make(), *NDArray::create(runtime, type, {4})};
+    Status status = statusOf(bindings);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_EQ(status.message(), "arguments 'b': expected elements that are "
+                                "computed with, got " +
+                                    toString(TensorType{type, {4}}));
+  }
+}
+
+// The child must not wait for a thread that it does not have.
+TEST_F(BindTest, AForkWhileAProgramIsCompiledIsSurvived) {
+  Bindings bindings;
+  bindings.arguments = {make(Context::cpu(1)), make(Context::cpu(2))};
+  auto executor = Executor::bind(network, bindings);
+  ASSERT_TRUE(executor.isOk()) << executor.status().message();
+  std::atomic<int> phase = 0;
+  network->whileCompiling = [&] {
+    phase = 1;
+    phase.notify_all();
+    phase.wait(1);
+  };
+  std::thread other([&] {
+    EXPECT_EQ((*executor)->forward(false).message(), "expected no run");
+  });
+  phase.wait(0);
+  EXPECT_EQ(test::inChild([&] {
+              Status status = (*executor)->forward(false);
+              return status.code() == StatusCode::Unavailable ? 0 : 1;
+            }),
+            0);
+  phase = 2;
+  phase.notify_all();
+  other.join();
 }
 
 TEST_F(BindTest, ArraysAreOnTheHost) {
