@@ -3,6 +3,7 @@
 #include "dlc-c/NDArray.h"
 
 #include "Handles.h"
+#include "dlc/runtime/Base/System.h"
 #include "dlc/runtime/NDArray/DLPack.h"
 #include "dlc/runtime/NDArray/File.h"
 
@@ -296,7 +297,10 @@ DlcStatus dlcNDArrayCopyToTexts(DlcNDArray array, DlcTextList *list) {
   if (!list)
     return wrap(missing("a place for the list"));
   const NDArray &given = toArray(array);
-  size_t size = given.size();
+  // Others are refused below.
+  size_t size = given.type() == DLC_TEXT ? given.size() : 0;
+  if (size > memoryLimit() / sizeof(Text))
+    return wrap(noMemory("texts"));
   std::unique_ptr<DlcTextListImpl> made(new (std::nothrow) DlcTextListImpl{
       std::unique_ptr<Text[]>(new (std::nothrow) Text[size]), size});
   if (!made || !made->texts)

@@ -529,6 +529,7 @@ for LABEL, BYTES in {
     "garbage": b"not numpy at all",
     "header": npy("<f4", [2, 3])[:40],
     "object type": npy("|O8", [2, 3]),
+    "text": npy("<U2", [2, 3], bytes(48)),
     "overflow": npy("<f4", [2, 3]).replace(b"(2, 3, )", b"(1 << 63)"),
 }.items():
 

@@ -111,6 +111,11 @@ static void testTexts(DlcArrayRuntime runtime) {
   CHECK_ERROR(dlcNDArrayCopyToTexts(numbers, NULL), DLC_INVALID_ARGUMENT,
               "a place");
   dlcNDArrayDestroy(numbers);
+  const int64_t many = (int64_t)1 << 59;
+  CHECK_OK(dlcNDArrayCreate(runtime, DLC_TEXT, &many, 1, cpu, &numbers));
+  CHECK_ERROR(dlcNDArrayCopyToTexts(numbers, &list), DLC_OUT_OF_MEMORY,
+              "no memory for texts");
+  dlcNDArrayDestroy(numbers);
 }
 
 static void testAttributes(DlcArrayRuntime runtime) {
