@@ -4,7 +4,9 @@
  *
  * Rules of the API:
  *   - Handles are opaque; dlcXCreate or dlcXLoad makes one, dlcXDestroy ends
- *     it and takes null.
+ *     it and takes null. It is a pointer of C: from then on neither it nor what
+ *     belongs to it may be given to any function. (Variables and operators of
+ *     an engine are no pointers, and are refused when they are gone.)
  *   - Functions that can fail return a DlcStatus; results come through the
  *     pointers at the end, which are left alone on failure.
  *   - Structures that may grow start with `structSize`, set by the caller to

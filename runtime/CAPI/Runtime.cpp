@@ -33,17 +33,16 @@ static Status toView(const DlcTensor &tensor, TensorView &view) {
 
 /// Moves the value of `result` into a new handle.
 template <typename Handle, typename T>
-static Status handOut(Result<std::unique_ptr<T>> result, Handle **handle) {
+static DlcStatus handOut(Result<std::unique_ptr<T>> result, Handle **handle) {
   if (!result.isOk())
-    return std::move(result.status());
-  *handle = new (std::nothrow) Handle{std::move(*result)};
-  return *handle ? Status::ok() : noMemory("a handle");
+    return wrap(std::move(result.status()));
+  return makeHandle(handle, std::move(*result));
 }
 
 DlcStatus dlcProgramLoad(const char *path, DlcProgram *program) {
   if (!path || !program)
     return wrap(missing(path ? "a place for the program" : "a path"));
-  return wrap(handOut(Program::load(path), program));
+  return handOut(Program::load(path), program);
 }
 
 DlcStatus dlcProgramLoadMemory(const void *bytes, size_t size,
@@ -54,7 +53,7 @@ DlcStatus dlcProgramLoadMemory(const void *bytes, size_t size,
       Artifact::fromMemory({static_cast<const std::byte *>(bytes), size});
   if (!artifact.isOk())
     return wrap(std::move(artifact.status()));
-  return wrap(handOut(Program::create(std::move(*artifact)), program));
+  return handOut(Program::create(std::move(*artifact)), program);
 }
 
 void dlcProgramDestroy(DlcProgram program) { delete program; }
@@ -139,7 +138,7 @@ DlcStatus dlcPoolCreate(const DlcPoolOptions *options, DlcPool *pool) {
       return wrap(std::move(status));
     chosen = {known.threads, known.spinMicroseconds};
   }
-  return wrap(handOut(WorkerPool::create(chosen), pool));
+  return handOut(WorkerPool::create(chosen), pool);
 }
 
 void dlcPoolDestroy(DlcPool pool) { delete pool; }
@@ -155,8 +154,7 @@ DlcStatus dlcExecutionCreate(DlcProgram program, DlcPool pool,
   ExecutionOptions options{.streamThreads = 1}; // The calling thread alone.
   if (pool)
     options = {pool->pool.get(), pool->pool->threads()};
-  return wrap(
-      handOut(Execution::create(*program->program, options), execution));
+  return handOut(Execution::create(*program->program, options), execution);
 }
 
 void dlcExecutionDestroy(DlcExecution execution) { delete execution; }
