@@ -201,7 +201,11 @@ Execution::create(const Program &program, const ExecutionOptions &options) {
   if (!state)
     return makeError(StatusCode::OutOfMemory, "no memory for an execution");
   DLC_RETURN_IF_ERROR(state->prepare(options));
-  return std::unique_ptr<Execution>(new Execution(std::move(state)));
+  std::unique_ptr<Execution> execution(new (std::nothrow)
+                                           Execution(std::move(state)));
+  if (!execution)
+    return makeError(StatusCode::OutOfMemory, "no memory for an execution");
+  return execution;
 }
 
 static std::string describe(const TensorView &tensor) {

@@ -4,6 +4,8 @@
 
 #include "ProgramState.h"
 
+#include <new>
+
 using namespace dlc::rt;
 
 Program::Program(std::unique_ptr<State> state) : state(std::move(state)) {}
@@ -23,9 +25,15 @@ Result<std::unique_ptr<Program>> Program::load(const std::string &path,
 
 Result<std::unique_ptr<Program>>
 Program::create(Artifact artifact, const ProgramOptions &options) {
-  auto state = std::make_unique<State>(std::move(artifact));
+  std::unique_ptr<State> state(new (std::nothrow) State(std::move(artifact)));
+  if (!state)
+    return makeError(StatusCode::OutOfMemory, "no memory for a program");
   DLC_RETURN_IF_ERROR(buildProgram(*state, options));
-  return std::unique_ptr<Program>(new Program(std::move(state)));
+  std::unique_ptr<Program> program(new (std::nothrow)
+                                       Program(std::move(state)));
+  if (!program)
+    return makeError(StatusCode::OutOfMemory, "no memory for a program");
+  return program;
 }
 
 std::span<const Port> Program::inputs() const { return state->inputs; }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <new>
 #include <pthread.h>
 #include <sched.h>
 #include <vector>
@@ -152,10 +153,15 @@ WorkerPool::create(const WorkerPoolOptions &options) {
                      options.threads);
   unsigned threads = options.threads ? options.threads
                                      : std::min(usableProcessors(), maxThreads);
-  auto state = std::make_unique<State>();
+  std::unique_ptr<State> state(new (std::nothrow) State);
+  if (!state)
+    return makeError(StatusCode::OutOfMemory, "no memory for a pool");
   state->spinNanoseconds = uint64_t(options.spinMicroseconds) * 1000;
   // From here on the pool's destructor ends the workers of a failed start.
-  std::unique_ptr<WorkerPool> pool(new WorkerPool(std::move(state)));
+  std::unique_ptr<WorkerPool> pool(new (std::nothrow)
+                                       WorkerPool(std::move(state)));
+  if (!pool)
+    return makeError(StatusCode::OutOfMemory, "no memory for a pool");
   for (unsigned i = 1; i < threads; ++i) {
     pthread_t thread;
     int error =
