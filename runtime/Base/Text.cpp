@@ -2,6 +2,8 @@
 
 #include "dlc/runtime/Base/Text.h"
 
+#include "dlc/runtime/Base/System.h"
+
 #include <cstring>
 #include <type_traits>
 
@@ -18,10 +20,11 @@ static_assert(sizeof(Text) == sizeof(void *) &&
 Result<Text> Text::allocate(size_t length) {
   if (length == 0)
     return Text();
-  size_t bytes;
+  // The system is asked for its limit, which takes a call, by long texts alone.
+  constexpr size_t isLong = size_t(1) << 30;
   void *memory = nullptr;
-  if (!__builtin_add_overflow(length, sizeof(Shared) + 1, &bytes))
-    memory = ::operator new(bytes, std::nothrow);
+  if (length < isLong || length < memoryLimit() - sizeof(Shared))
+    memory = ::operator new(length + sizeof(Shared) + 1, std::nothrow);
   if (!memory)
     return makeError(StatusCode::OutOfMemory,
                      "no memory for a text of %zu bytes", length);
