@@ -6,6 +6,7 @@
 
 #include "Command.h"
 #include "ExplainPage.h"
+#include "Roofline.h"
 
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
@@ -92,20 +93,42 @@ static const char *memoryOf(const abi::Program &program,
   return "";
 }
 
-/// Its name, and the algorithm where the entry has several.
-static std::string describe(const abi::Kernel &kernel) {
-  std::string text = kernel.name()->str();
+static const abi::Attribute *findAttribute(const abi::Kernel &kernel,
+                                           std::string_view name) {
   for (unsigned i = 0; kernel.attributes() && i < kernel.attributes()->size();
-       ++i) {
-    const abi::Attribute &attribute = *kernel.attributes()->Get(i);
-    if (attribute.name()->string_view() == "algorithm" && attribute.s())
-      text += " (" + attribute.s()->str() + ")";
-  }
-  return text;
+       ++i)
+    if (kernel.attributes()->Get(i)->name()->string_view() == name)
+      return kernel.attributes()->Get(i);
+  return nullptr;
+}
+
+static const abi::Attribute *algorithmOf(const abi::Kernel &kernel) {
+  const abi::Attribute *algorithm = findAttribute(kernel, "algorithm");
+  return algorithm && algorithm->s() ? algorithm : nullptr;
+}
+
+/// Its name, the algorithm where the entry has several, and the block of
+/// channels of its result, if there is one: "cpu.conv (winograd, 16c)".
+static std::string describe(const abi::Kernel &kernel) {
+  std::string how;
+  if (const abi::Attribute *algorithm = algorithmOf(kernel))
+    how = algorithm->s()->str();
+  if (const abi::Attribute *block = findAttribute(kernel, "channel_block"))
+    how += (how.empty() ? "" : ", ") + std::to_string(block->i()) + "c";
+  return kernel.name()->str() + (how.empty() ? "" : " (" + how + ")");
+}
+
+/// What a contraction's result may differ by from the exact one, relative to
+/// its largest value (pipeline::Precision).
+static const char *boundOf(const abi::Kernel &kernel) {
+  if (!kernel.name()->string_view().starts_with("cpu."))
+    return "";
+  return algorithmOf(kernel) ? "2e-5" : "4e-6";
 }
 
 static std::vector<LaunchReport> collect(const abi::Program &program,
-                                         const std::vector<uint64_t> &times) {
+                                         const std::vector<uint64_t> &times,
+                                         const Roofline &roof) {
   std::vector<LaunchReport> reports;
   for (unsigned i = 0; program.launches() && i < program.launches()->size();
        ++i) {
@@ -119,7 +142,10 @@ static std::vector<LaunchReport> collect(const abi::Program &program,
     report.memory = memoryOf(program, launch);
     report.flops = kernel.flops();
     report.bytes = kernel.bytes();
+    report.bound = boundOf(kernel);
     report.microseconds = times[i] / 1e3;
+    report.roof =
+        roof.microsecondsOf(report.flops, report.bytes) / report.microseconds;
     reports.push_back(std::move(report));
   }
   return reports;
@@ -149,8 +175,9 @@ static std::vector<MemoryRange> collectMemory(const abi::Program &program) {
 
 static void printTable(const ExplainReport &report) {
   const std::vector<LaunchReport> &launches = report.launches;
-  std::printf("%10s %6s %8s %8s  %-9s %-8s %-28s %s\n", "us", "%", "GF/s",
-              "GB/s", "kind", "memory", "kernel", "node");
+  std::printf("%10s %6s %8s %8s %6s  %-9s %-5s %-8s %-28s %s\n", "us", "%",
+              "GF/s", "GB/s", "roof %", "kind", "bound", "memory", "kernel",
+              "node");
   double total = 0;
   size_t inPlace = 0, addTo = 0;
   for (const LaunchReport &launch : launches) {
@@ -159,10 +186,11 @@ static void printTable(const ExplainReport &report) {
     addTo += launch.memory == "add to";
   }
   for (const LaunchReport &launch : launches)
-    std::printf("%10.1f %6.1f %8.1f %8.1f  %-9s %-8s %-28s %s\n",
+    std::printf("%10.1f %6.1f %8.1f %8.1f %6.0f  %-9s %-5s %-8s %-28s %s\n",
                 launch.microseconds, 100 * launch.microseconds / total,
                 launch.flops / launch.microseconds / 1e3,
-                launch.bytes / launch.microseconds / 1e3, launch.kind.c_str(),
+                launch.bytes / launch.microseconds / 1e3, 100 * launch.roof,
+                launch.kind.c_str(), launch.bound.c_str(),
                 launch.memory.c_str(), launch.kernel.c_str(),
                 launch.label.c_str());
   std::printf("%10.1f us in %zu launches\n", total, launches.size());
@@ -172,6 +200,9 @@ static void printTable(const ExplainReport &report) {
               static_cast<unsigned long long>(report.constantBytes));
   std::printf("%zu launches work in place, %zu add to what is there\n", inPlace,
               addTo);
+  std::printf("roof: %.1f GF/s in products, %.1f GB/s in copies; what the "
+              "caches hold is faster\n",
+              report.gigaflops, report.gigabytes);
 }
 
 int ExplainCommand::run() {
@@ -198,10 +229,13 @@ int ExplainCommand::run() {
   for (unsigned i = 0; i < runs; ++i)
     check(execution->run());
 
+  const Roofline roof = measureRoofline(*pool);
   const abi::Program &plan = program.artifact().program();
   ExplainReport report;
   report.model = model.path;
-  report.launches = collect(plan, timer.nanoseconds);
+  report.launches = collect(plan, timer.nanoseconds, roof);
+  report.gigaflops = roof.flopsPerMicrosecond / 1e3;
+  report.gigabytes = roof.bytesPerMicrosecond / 1e3;
   report.ranges = collectMemory(plan);
   report.arenaBytes = program.statistics().arenaBytes;
   report.lowerBoundBytes = program.statistics().lowerBoundBytes;

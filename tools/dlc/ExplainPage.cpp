@@ -96,18 +96,18 @@ static std::string makeMemoryMap(const ExplainReport &report) {
 }
 
 static std::string makeTable(const ExplainReport &report) {
-  std::string html =
-      "<table><tr><th>us</th><th>GF/s</th><th>GB/s</th>"
-      "<th>kind</th><th>memory</th><th>kernel</th><th>node</th><th>why</th>"
-      "</tr>\n";
+  std::string html = "<table><tr><th>us</th><th>GF/s</th><th>GB/s</th>"
+                     "<th>roof %</th><th>kind</th><th>bound</th><th>memory</th>"
+                     "<th>kernel</th><th>node</th><th>why</th>"
+                     "</tr>\n";
   for (const LaunchReport &launch : report.launches) {
     html +=
-        format("<tr><td>%.1f</td><td>%.1f</td><td>%.1f</td>",
+        format("<tr><td>%.1f</td><td>%.1f</td><td>%.1f</td><td>%.0f</td>",
                launch.microseconds, launch.flops / launch.microseconds / 1e3,
-               launch.bytes / launch.microseconds / 1e3);
+               launch.bytes / launch.microseconds / 1e3, 100 * launch.roof);
     for (const std::string *text :
-         {&launch.kind, &launch.memory, &launch.kernel, &launch.label,
-          &launch.note})
+         {&launch.kind, &launch.bound, &launch.memory, &launch.kernel,
+          &launch.label, &launch.note})
       html += "<td class=\"text\">" + escape(*text) + "</td>";
     html += "</tr>\n";
   }
@@ -139,6 +139,10 @@ std::string dlc::tool::makePage(const ExplainReport &report) {
   html += "<h2>Memory</h2>\n<p>Launches from left to right, bytes of the "
           "arena upwards.</p>\n" +
           makeMemoryMap(report);
-  html += "<h2>Launches</h2>\n" + makeTable(report);
+  html += format("<h2>Launches</h2>\n<p>Roof: %.1f GF/s in products of "
+                 "matrices, %.1f GB/s in copies, both measured here; what the "
+                 "caches hold is faster.</p>\n",
+                 report.gigaflops, report.gigabytes);
+  html += makeTable(report);
   return html + "</body></html>\n";
 }

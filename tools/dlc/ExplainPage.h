@@ -15,8 +15,10 @@ namespace dlc::tool {
 struct LaunchReport {
   std::string label, kernel, kind, note;
   std::string memory; ///< "in place", "add to" or "".
+  std::string bound;  ///< What results may be off by; "" where it is not told.
   uint64_t flops = 0, bytes = 0;
   double microseconds = 0;
+  double roof = 0; ///< The share of what the machine does at best.
 };
 
 /// Bytes [offset, offset + bytes) of the arena during launches [first, last].
@@ -29,6 +31,7 @@ struct ExplainReport {
   std::string model;
   std::vector<LaunchReport> launches;
   std::vector<MemoryRange> ranges;
+  double gigaflops = 0, gigabytes = 0; ///< A second, at best.
   uint64_t arenaBytes = 0, lowerBoundBytes = 0, constantBytes = 0;
 };
 
