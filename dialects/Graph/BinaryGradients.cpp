@@ -101,6 +101,10 @@ LogicalResult ClampOp::buildGradients(Gradients &gradients) {
   return success();
 }
 
+bool ReplaceGradientOp::passesGradientTo(unsigned operand) {
+  return operand == 1;
+}
+
 LogicalResult ReplaceGradientOp::buildGradients(Gradients &gradients) {
   gradients.give(1, [&]() -> Value {
     Formula f(gradients);

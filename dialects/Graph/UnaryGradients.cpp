@@ -173,3 +173,4 @@ LogicalResult CastOp::buildGradients(Gradients &gradients) {
 }
 
 LogicalResult StopGradientOp::buildGradients(Gradients &) { return success(); }
+bool StopGradientOp::passesGradientTo(unsigned) { return false; }

@@ -150,33 +150,33 @@ static LogicalResult visit(OpBuilder &builder, Operation *op,
   return success();
 }
 
-/// Rounding to a few integers has a gradient of 0 almost everywhere, which is
-/// not what anybody wants who trains a quantised model: it has none. True when
-/// a head depends on a source through it, which it reports.
-static bool isCutByQuantization(const Numbered &numbered,
-                                const GradientTask &task) {
+/// True when a head depends on a source through an operation that rounds to
+/// integers, which it reports.
+static bool isCutByRounding(const Numbered &numbered,
+                            const GradientTask &task) {
   DenseSet<Value> varied(task.sources.begin(), task.sources.end());
-  DenseMap<Value, Operation *> quantized; // By the first on the way.
+  DenseMap<Value, Operation *> rounded; // By the first on the way.
   for (Operation *op : numbered.operations) {
-    if (isa<StopGradientOp>(op))
-      continue;
+    auto rule = dyn_cast<GradientOpInterface>(op);
     bool isVaried = false;
     Operation *by = nullptr;
-    for (Value operand : op->getOperands()) {
-      isVaried |= varied.contains(operand);
-      by = by ? by : quantized.lookup(operand);
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (rule && !rule.passesGradientTo(operand.getOperandNumber()))
+        continue;
+      isVaried |= varied.contains(operand.get());
+      by = by ? by : rounded.lookup(operand.get());
     }
-    if (!by && isVaried && isa<QuantizeLinearOp>(op))
+    if (!by && isVaried && op->hasTrait<RoundsToIntegers>())
       by = op;
     for (Value result : op->getResults()) {
       if (by)
-        quantized[result] = by;
+        rounded[result] = by;
       if (isVaried && isContinuous(result.getType()))
         varied.insert(result);
     }
   }
   for (Value head : task.heads)
-    if (Operation *by = quantized.lookup(head)) {
+    if (Operation *by = rounded.lookup(head)) {
       by->emitOpError("has no gradient: what is rounded to integers has none");
       return true;
     }
@@ -192,7 +192,7 @@ FailureOr<GradientResult> dlc::graph::differentiate(OpBuilder &builder,
     numbered = number(builder, task);
     solution = activity::solve(numbered.problem);
   }
-  if (isCutByQuantization(numbered, task))
+  if (isCutByRounding(numbered, task))
     return failure();
   Sums sums;
   for (auto [head, gradient] : llvm::zip_equal(task.heads, task.headGradients))

@@ -186,6 +186,36 @@ func.func @quantized(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i8>) -> tens
 
 // -----
 
+// Nor by the scale: steps move with that, too.
+
+func.func @scale(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<4xf32> {
+  %t = graph.stop_gradient %x : tensor<4xf32>
+  // expected-error @+1 {{'graph.quantize_linear' op has no gradient: what is rounded to integers has none}}
+  %q = graph.quantize_linear %t, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+  %y = graph.dequantize_linear %q, %s, %z : (tensor<4xi8>, tensor<f32>, tensor<i8>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A gradient that is given needs none of what is rounded.
+
+// CHECK-LABEL: func.func @straight
+// CHECK-SAME: %[[X:[^:]*]]: tensor<4xf32>, %[[G:[^:]*]]: tensor<4xf32>
+// CHECK: %[[GX:.*]] = graph.mul %[[G]],
+// CHECK: return %{{.*}}, %[[GX]]
+func.func @straight(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %z = graph.constant dense<0> : tensor<i8>
+  %one = graph.constant dense<1.0> : tensor<4xf32>
+  %q = graph.quantize_linear %x, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+  %y = graph.dequantize_linear %q, %s, %z : (tensor<4xi8>, tensor<f32>, tensor<i8>) -> tensor<4xf32>
+  %r = graph.replace_gradient %y, %x, %one {scaled = true} : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
 func.func @none(%x: tensor<8xf32>) -> tensor<?xf32> {
   // expected-error @+1 {{'graph.unique' op has no gradient: none is defined for this operation}}
   %y:4 = graph.unique %x : (tensor<8xf32>) -> (tensor<?xf32>, tensor<?xi64>, tensor<8xi64>, tensor<?xi64>)

@@ -184,7 +184,7 @@ def ClampOp : Graph_ElementwiseOp<"clamp", [
 }
 
 def ReplaceGradientOp : Graph_ElementwiseOp<"replace_gradient", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface, ["passesGradientTo"]>]> {
   let summary = "A value with a gradient that is given";
   let description = [{
     The elements of `value`. Where it is differentiated, the gradient of `x` is

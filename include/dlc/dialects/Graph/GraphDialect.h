@@ -52,6 +52,12 @@ struct PermutedOp {
 /// A scalar or vector of integers of which some are known.
 using PartialInts = llvm::SmallVector<std::optional<int64_t>>;
 
+/// The trait of operations that make a few integers of floats, in steps: a
+/// gradient that is asked for through them is an error.
+template <typename ConcreteOp>
+class RoundsToIntegers
+    : public mlir::OpTrait::TraitBase<ConcreteOp, RoundsToIntegers> {};
+
 class ElementReader;
 class Gradients;
 struct Index;

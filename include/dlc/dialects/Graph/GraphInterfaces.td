@@ -23,7 +23,21 @@ def GradientOpInterface : OpInterface<"GradientOpInterface"> {
       built.
     }],
     "::llvm::LogicalResult", "buildGradients",
-    (ins "::dlc::graph::Gradients &":$gradients)>];
+    (ins "::dlc::graph::Gradients &":$gradients)>,
+    InterfaceMethod<[{
+      False where the gradient of operand number `operand` is 0 on purpose:
+      there the way back ends.
+    }],
+    "bool", "passesGradientTo", (ins "unsigned":$operand), "",
+    "(void)operand; return true;">];
+}
+
+// Floats become a few integers, in steps. Their gradient is 0 almost
+// everywhere, which is not what anybody wants who trains a quantised model, so
+// they have none: a gradient that is asked for through such an operation is an
+// error, unless it ends before (`passesGradientTo`).
+def Graph_RoundsToIntegers : NativeOpTrait<"RoundsToIntegers"> {
+  let cppNamespace = "::dlc::graph";
 }
 
 def FusionOpInterface : OpInterface<"FusionOpInterface"> {

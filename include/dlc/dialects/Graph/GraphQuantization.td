@@ -7,12 +7,17 @@
 
 include "dlc/dialects/Graph/GraphBase.td"
 
-def QuantizeLinearOp : Graph_Op<"quantize_linear"> {
+def QuantizeLinearOp : Graph_Op<"quantize_linear", "Opaque", [
+    Graph_RoundsToIntegers]> {
   let summary = "Floats as small integers";
   let description = [{
     Computes `saturate(round(x / scale) + zero_point)`. `scale` and `zero_point`
     are scalars, vectors along `axis`, or, with `block_size`, one number per
     block of that many elements along `axis`.
+
+    It has no gradient, by `x` or by `scale`: it moves in steps, and ONNX gives
+    no other answer (as the identity within the range would be). To train
+    through it, give one with `graph.replace_gradient`.
 
     Constraints:
     - (quantize_linear_c1) `x` is a tensor of floats or i32; `scale` of floats;
@@ -31,10 +36,12 @@ def QuantizeLinearOp : Graph_Op<"quantize_linear"> {
   let results = (outs Graph_IntTensor:$y);
 }
 
-def DequantizeLinearOp : Graph_Op<"dequantize_linear"> {
+def DequantizeLinearOp : Graph_Op<"dequantize_linear", "Opaque", [
+    DeclareOpInterfaceMethods<GradientOpInterface>]> {
   let summary = "Small integers as floats";
   let description = [{
     Computes `(x - zero_point) * scale`, shapes as for `graph.quantize_linear`.
+    Differentiable by `scale`.
 
     Constraints:
     - (dequantize_linear_c1) `x` and `zero_point` have the same integer element

@@ -141,7 +141,7 @@ def SwishOp : Graph_FloatUnaryOp<"swish", "Swish with a slope",
 
 def StopGradientOp : Graph_UnaryOp<"stop_gradient", Graph_Tensor,
     "Identity that ends gradients", "x", "tensor<8x16xf32>", "",
-    [DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    [DeclareOpInterfaceMethods<GradientOpInterface, ["passesGradientTo"]>]> {
   let description = [{
     The elements of `x`. Nothing is differentiated through it: the gradient of
     `x` is 0.

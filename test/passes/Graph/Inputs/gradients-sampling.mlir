@@ -2,6 +2,37 @@
 // Each function is differentiated and compared with finite differences; values
 // are between `test.low` and `test.high`.
 
+//===-- Quantisation --------------------------------------------------------===//
+
+func.func @dequantize(%s: tensor<f64>) -> tensor<2x3xf64> {
+  %x = graph.constant dense<[[1, 2, 200], [7, 0, 255]]> : tensor<2x3xui8>
+  %z = graph.constant dense<128> : tensor<ui8>
+  %y = graph.dequantize_linear %x, %s, %z : (tensor<2x3xui8>, tensor<f64>, tensor<ui8>) -> tensor<2x3xf64>
+  return %y : tensor<2x3xf64>
+}
+
+func.func @dequantize_one(%s: tensor<1xf64>) -> tensor<3xf64> {
+  %x = graph.constant dense<[1, -2, 100]> : tensor<3xi32>
+  %z = graph.constant dense<0> : tensor<1xi32>
+  %y = graph.dequantize_linear %x, %s, %z : (tensor<3xi32>, tensor<1xf64>, tensor<1xi32>) -> tensor<3xf64>
+  return %y : tensor<3xf64>
+}
+
+func.func @dequantize_axis(%s: tensor<3xf64>) -> tensor<2x3x2xf64> {
+  %x = graph.constant dense<[[[1, 2], [-3, 4], [5, 127]], [[-128, 8], [9, 10], [-11, 12]]]> : tensor<2x3x2xi8>
+  %z = graph.constant dense<[1, -2, 0]> : tensor<3xi8>
+  %y = graph.dequantize_linear %x, %s, %z {axis = -2} : (tensor<2x3x2xi8>, tensor<3xf64>, tensor<3xi8>) -> tensor<2x3x2xf64>
+  return %y : tensor<2x3x2xf64>
+}
+
+// The last block is short.
+func.func @dequantize_blocks(%s: tensor<2x3xf64>) -> tensor<2x5xf64> {
+  %x = graph.constant dense<[[1, 2, -3, 4, 5], [-6, 7, 8, 9, -10]]> : tensor<2x5xi16>
+  %z = graph.constant dense<[[1, 0, -2], [0, 3, 0]]> : tensor<2x3xi16>
+  %y = graph.dequantize_linear %x, %s, %z {axis = 1, block_size = 2} : (tensor<2x5xi16>, tensor<2x3xf64>, tensor<2x3xi16>) -> tensor<2x5xf64>
+  return %y : tensor<2x5xf64>
+}
+
 //===-- Resize --------------------------------------------------------------===//
 
 func.func @resize_nearest(%x: tensor<1x2x3x2xf64>) -> tensor<1x2x6x6xf64> {
