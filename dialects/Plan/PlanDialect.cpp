@@ -57,6 +57,14 @@ std::pair<Value, int64_t> dlc::plan::getBase(Value value) {
   return {value, offset};
 }
 
+LogicalResult InputOp::verify() {
+  auto wanted = MemRefType::get({2}, IntegerType::get(getContext(), 64));
+  if (!getRandom() || getType() == wanted)
+    return success();
+  return emitOpError("expected a state of random numbers of ")
+         << wanted << ", got " << getType();
+}
+
 /// Checks that `op`, one of the inputs or outputs, has the next number.
 template <typename OpTy>
 static LogicalResult verifyNumber(OpTy op, int64_t &next) {

@@ -159,9 +159,13 @@ LogicalResult Exporter::addMemory(Operation &op) {
         auto binding = std::make_unique<abi::BindingT>();
         binding->name = port.getName().str();
         binding->value = id;
-        if constexpr (!isInput)
-          if (port.getUpdates())
-            binding->updates = static_cast<int32_t>(*port.getUpdates());
+        binding->role = abi::BindingRole::Plain;
+        if constexpr (isInput) {
+          if (port.getRandom())
+            binding->role = abi::BindingRole::RandomState;
+        } else if (port.getUpdates()) {
+          binding->updates = static_cast<int32_t>(*port.getUpdates());
+        }
         (isInput ? program.inputs : program.outputs)
             .push_back(std::move(binding));
         return success();

@@ -97,6 +97,7 @@ private:
   Status checkBindings(const Tables<abi::Binding> *bindings,
                        abi::Storage storage, const char *what);
   Status checkNames(const Tables<abi::Binding> *bindings, const char *what);
+  Status checkRoles();
   Status checkUpdates();
   Status checkObject(size_t index);
   Status checkOrder();
@@ -474,6 +475,20 @@ Status Validator::checkBindings(const Tables<abi::Binding> *bindings,
   return checkNames(bindings, what);
 }
 
+/// What says that it is the state of random numbers can be one.
+Status Validator::checkRoles() {
+  for (size_t i = 0; i != countOf(program.inputs()); ++i) {
+    const abi::Binding &input = *program.inputs()->Get(i);
+    const abi::Value &value = valueAt(input.value());
+    bool isState = value.type() == DLC_I64 && !value.unranked() &&
+                   countOf(value.shape()) == 1 && value.shape()->Get(0) == 2;
+    if (input.role() == abi::BindingRole::RandomState && !isState)
+      return invalid("input %zu: expected a state of random numbers of 2xi64",
+                     i);
+  }
+  return Status::ok();
+}
+
 /// An update has the memory of its input, which no other has.
 Status Validator::checkUpdates() {
   updatedBy.assign(countOf(program.inputs()), -1);
@@ -531,6 +546,7 @@ Status Validator::run() {
       checkBindings(program.inputs(), abi::Storage::Input, "input"));
   DLC_RETURN_IF_ERROR(
       checkBindings(program.outputs(), abi::Storage::Output, "output"));
+  DLC_RETURN_IF_ERROR(checkRoles());
   DLC_RETURN_IF_ERROR(checkUpdates());
   for (size_t i = 0; i != countOf(program.objects()); ++i)
     DLC_RETURN_IF_ERROR(checkObject(i));

@@ -145,7 +145,26 @@ readPorts(const flatbuffers::Vector<flatbuffers::Offset<abi::Binding>> *from,
     ports.push_back({binding.name()->str(), values[binding.value()].type});
     if (binding.updates() >= 0)
       ports.back().updates = size_t(binding.updates());
+    ports.back().isRandomState =
+        binding.role() == abi::BindingRole::RandomState;
     portValues.push_back(binding.value());
+  }
+}
+
+/// Files that do not say what an input is have states of random numbers all the
+/// same: by the name and type that compilers gave them, and with a new value
+/// after each run.
+static void findUnsaidRoles(const abi::Program &plan,
+                            std::span<const Port> outputs,
+                            std::vector<Port> &inputs) {
+  for (const Port &output : outputs) {
+    if (!output.updates ||
+        plan.inputs()->Get(*output.updates)->role() != abi::BindingRole::Unsaid)
+      continue;
+    Port &input = inputs[*output.updates];
+    input.isRandomState = input.name.starts_with("random") &&
+                          input.type.type == DLC_I64 &&
+                          input.type.shape == std::vector<int64_t>{2};
   }
 }
 
@@ -414,6 +433,7 @@ Status dlc::rt::buildProgram(Program::State &state,
   readValues(state);
   readPorts(plan.inputs(), state.values, state.inputs, state.inputValues);
   readPorts(plan.outputs(), state.values, state.outputs, state.outputValues);
+  findUnsaidRoles(plan, state.outputs, state.inputs);
   state.updatedBy.resize(state.inputs.size());
   for (size_t i = 0; i != state.outputs.size(); ++i)
     if (state.outputs[i].updates) {

@@ -50,6 +50,17 @@ static void checkSample(const std::string &path, uint32_t version) {
     EXPECT_NEAR(found.as<float>()[i], wanted.as<float>()[i], 1e-5) << i;
 }
 
+/// Files from before inputs had roles call it `random`.
+TEST(Compat, OldFilesHaveAStateOfRandomNumbers) {
+  Result<Artifact> artifact = Artifact::open(folder + "/unmarked-random.dlc");
+  ASSERT_TRUE(artifact.isOk()) << artifact.status().message();
+  auto program = Program::create(std::move(*artifact));
+  ASSERT_TRUE(program.isOk()) << program.status().message();
+  ASSERT_EQ((*program)->inputs().size(), 1u);
+  EXPECT_EQ((*program)->inputs()[0].name, "random");
+  EXPECT_TRUE((*program)->inputs()[0].isRandomState);
+}
+
 TEST(Compat, EveryVersionHasASampleThatRuns) {
   for (uint32_t version = 1; version <= DLC_ARTIFACT_VERSION; ++version) {
     std::vector<std::string> paths = samplesOf(version);

@@ -132,8 +132,10 @@ static int dump(const std::string &path) {
   });
   std::printf("constants %zu bytes\n", artifact.constants().size());
   auto printPort = [&](const char *kind, const abi::Binding &binding) {
-    std::printf("%s \"%s\" %s\n", kind, binding.name()->c_str(),
-                typeText(*program.values()->Get(binding.value())).c_str());
+    bool isRandom = binding.role() == abi::BindingRole::RandomState;
+    std::printf("%s \"%s\" %s%s\n", kind, binding.name()->c_str(),
+                typeText(*program.values()->Get(binding.value())).c_str(),
+                isRandom ? " random" : "");
   };
   forEach(program.inputs(), [&](unsigned, const abi::Binding &binding) {
     printPort("input", binding);

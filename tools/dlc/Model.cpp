@@ -288,17 +288,6 @@ static rt::TensorType withShape(const rt::Port &port,
   return type;
 }
 
-/// Of the name (graph::kRandomName) and the type that front ends give it, and
-/// with a new value after each run.
-static bool isRandomState(const rt::Program &program, size_t input) {
-  const rt::Port &port = program.inputs()[input];
-  return port.name.starts_with("random") && port.type.type == DLC_I64 &&
-         port.type.shape == std::vector<int64_t>{2} &&
-         std::ranges::any_of(program.outputs(), [&](const rt::Port &output) {
-           return output.updates == input;
-         });
-}
-
 std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
                                               const ModelOptions &model,
                                               const InputOptions &inputs,
@@ -328,7 +317,7 @@ std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
       result.push_back(std::move(value->second));
       continue;
     }
-    if (isRandomState(program, result.size())) {
+    if (port.isRandomState) {
       result.push_back(makeZeros(type));
       result.back().view().as<int64_t>()[0] = static_cast<int64_t>(inputs.seed);
       continue;

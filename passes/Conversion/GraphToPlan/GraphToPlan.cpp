@@ -101,9 +101,10 @@ void ProgramBuilder::buildInputs() {
   for (BlockArgument argument : function.getArguments()) {
     unsigned i = argument.getArgNumber();
     std::string name = nameOf(function.getArgAttrDict(i), "input", i);
-    memory.map(argument,
-               plan::InputOp::create(builder, argument.getLoc(),
-                                     toMemory(argument.getType()), i, name));
+    bool isRandom = !!function.getArgAttr(i, graph::GraphDialect::kRandomAttr);
+    memory.map(argument, plan::InputOp::create(builder, argument.getLoc(),
+                                               toMemory(argument.getType()), i,
+                                               name, isRandom));
   }
 }
 

@@ -69,6 +69,13 @@ plan.program @view_element_type {
 
 // -----
 
+plan.program @input_c1 {
+  // expected-error@+1 {{expected a state of random numbers of 'memref<2xi64>', got 'memref<3xi64>'}}
+  %x = plan.input 0 "random" random : memref<3xi64>
+}
+
+// -----
+
 plan.program @program_c3 {
   plan.arena @a <cpu:0> size(0) lower_bound(0)
   // expected-error@+1 {{expected one arena of a device, got a second one of #dlc.device<cpu:0>}}

@@ -10,6 +10,8 @@ plan.program @main {
   plan.arena @cpu0 <cpu:0> size(128) lower_bound(64)
   // CHECK: %[[X:.*]] = plan.input 0 "x" : memref<4xf32>
   %x = plan.input 0 "x" : memref<4xf32>
+  // CHECK: plan.input 1 "random" random : memref<2xi64>
+  %r = plan.input 1 "random" random : memref<2xi64>
   // CHECK: plan.output 0 "y" : memref<2x2xf32>
   %y = plan.output 0 "y" : memref<2x2xf32>
   // CHECK: plan.output 1 "i" : memref<1x?xi64>

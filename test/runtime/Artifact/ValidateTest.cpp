@@ -40,9 +40,10 @@ TEST(Validate, Devices) {
             "device 0: expected an index, got -1");
   EXPECT_EQ(failureWith([](B &b) { b.program.devices[0]->lower_bound = 65; }),
             "device 0: the lower bound 65 exceeds the arena of 64 bytes");
-  EXPECT_EQ(
-      failureWith([](B &b) { b.program.devices[0]->kind = dlc::abi::DeviceKind(9); }),
-      "device 0: unknown kind 9");
+  EXPECT_EQ(failureWith([](B &b) {
+              b.program.devices[0]->kind = dlc::abi::DeviceKind(9);
+            }),
+            "device 0: unknown kind 9");
 }
 
 TEST(Validate, TypesAndShapes) {
@@ -287,14 +288,26 @@ template <typename Change> std::string updateFailureWith(Change change) {
 
 } // namespace
 
+TEST(Validate, Roles) {
+  auto failureOf = [](std::vector<int64_t> shape, DataType type) {
+    return failureWith([&](B &b) {
+      b.input("state", type, shape);
+      b.program.inputs[1]->role = dlc::abi::BindingRole::RandomState;
+    });
+  };
+  EXPECT_EQ(failureOf({2}, DLC_I64), "");
+  EXPECT_EQ(failureOf({3}, DLC_I64),
+            "input 1: expected a state of random numbers of 2xi64");
+  EXPECT_EQ(failureOf({2}, DLC_F64),
+            "input 1: expected a state of random numbers of 2xi64");
+}
+
 TEST(Validate, Updates) {
   EXPECT_EQ(updateFailureWith([](B &) {}), "");
-  EXPECT_EQ(
-      updateFailureWith([](B &b) { b.program.outputs[0]->updates = 1; }),
-      "output 0: updates input 1, which does not exist");
-  EXPECT_EQ(
-      updateFailureWith([](B &b) { b.program.outputs[0]->updates = -2; }),
-      "output 0: updates input -2, which does not exist");
+  EXPECT_EQ(updateFailureWith([](B &b) { b.program.outputs[0]->updates = 1; }),
+            "output 0: updates input 1, which does not exist");
+  EXPECT_EQ(updateFailureWith([](B &b) { b.program.outputs[0]->updates = -2; }),
+            "output 0: updates input -2, which does not exist");
   EXPECT_EQ(updateFailureWith([](B &b) { valueOf(b, X).shape = {3, 2}; }),
             "output 0: expected the static type of input 0, which it updates");
   EXPECT_EQ(updateFailureWith([](B &b) {

@@ -97,6 +97,28 @@ TEST(Executor, UpdatesInputsInPlace) {
   EXPECT_EQ(loaded.execution->output(0).data, w);
 }
 
+/// By their role; by name and type in files that have none.
+TEST(Executor, KnowsStatesOfRandomNumbers) {
+  using Role = dlc::abi::BindingRole;
+  auto isState = [](const char *name, Role role, bool isUpdated) {
+    ProgramBuilder builder;
+    int state = builder.input(name, DLC_I64, {2});
+    int next = builder.output("next", DLC_I64, {2});
+    builder.reference("add", {state, state}, {next});
+    builder.program.inputs[0]->role = role;
+    if (isUpdated)
+      builder.program.outputs[0]->updates = 0;
+    return Loaded(builder).program->inputs()[0].isRandomState;
+  };
+  EXPECT_TRUE(isState("s", Role::RandomState, true));
+  EXPECT_TRUE(isState("s", Role::RandomState, false));
+  EXPECT_FALSE(isState("random", Role::Plain, true));
+  EXPECT_TRUE(isState("random", Role::Unsaid, true));
+  EXPECT_TRUE(isState("random 2", Role::Unsaid, true));
+  EXPECT_FALSE(isState("random", Role::Unsaid, false));
+  EXPECT_FALSE(isState("s", Role::Unsaid, true));
+}
+
 TEST(Executor, UpdatesElsewhereWhereBound) {
   ProgramBuilder builder = updateBuilder();
   Loaded loaded(builder);

@@ -88,15 +88,23 @@ def ArenaOp : Plan_Op<"arena", [HasParent<"ProgramOp">]> {
 def InputOp : Plan_ValueOp<"input", [HasParent<"ProgramOp">]> {
   let summary = "Memory that the caller binds and the program reads";
   let description = [{
-    Not written but through an output that updates it.
+    Not written but through an output that updates it. `random` marks the state
+    of random numbers: a seed and the number of the run, which whoever runs the
+    program may set.
+
+    Constraint (input_c1): what is `random` is a memref<2xi64>.
 
     ```mlir
     %x = plan.input 0 "data" : memref<1x3x224x224xf32>
+    %r = plan.input 1 "random" random : memref<2xi64>
     ```
   }];
-  let arguments = (ins I64Attr:$index, StrAttr:$name);
+  let arguments = (ins I64Attr:$index, StrAttr:$name, UnitAttr:$random);
   let results = (outs Plan_Memory:$memory);
-  let assemblyFormat = "$index $name attr-dict `:` type($memory)";
+  let assemblyFormat = [{
+    $index $name (`random` $random^)? attr-dict `:` type($memory)
+  }];
+  let hasVerifier = 1;
 }
 
 def OutputOp : Plan_ValueOp<"output", [HasParent<"ProgramOp">]> {

@@ -40,6 +40,9 @@ struct Port {
   /// Of an output that is a new value of an input, and unless it is bound
   /// elsewhere takes its place in memory: the number of the input.
   std::optional<size_t> updates = std::nullopt;
+  /// Of an input: the state of random numbers, 2xi64: a seed and the number of
+  /// the run.
+  bool isRandomState = false;
 };
 
 /// What a program takes; sizes in bytes.

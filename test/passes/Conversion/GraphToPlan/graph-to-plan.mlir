@@ -24,6 +24,16 @@ func.func @main(%x: tensor<4xf32> {graph.name = "data"}) -> (tensor<4xf32> {grap
   return %0, %0, %x, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
+// What is the state of random numbers is marked; the name says nothing.
+kernel.library @next "reference.add" {} : (tensor<2xi64>) -> tensor<2xi64>
+// CHECK-LABEL: plan.program @random
+func.func @random(%x: tensor<2xi64> {graph.name = "random"}, %s: tensor<2xi64> {graph.name = "s", graph.random}) -> (tensor<2xi64>, tensor<2xi64> {graph.updates = "s"}) {
+  // CHECK-NEXT: plan.input 0 "random" : memref<2xi64>
+  // CHECK-NEXT: plan.input 1 "s" random : memref<2xi64>
+  %0 = kernel.call @next(%s) : (tensor<2xi64>) -> tensor<2xi64>
+  return %x, %0 : tensor<2xi64>, tensor<2xi64>
+}
+
 // The launch writes the output in its own shape; between launches, a view.
 // CHECK-LABEL: plan.program @views
 func.func @views(%x: tensor<4xf32>) -> tensor<2x2xf32> {
