@@ -13,6 +13,24 @@ using namespace dlc;
 using namespace dlc::tool;
 using dlc::training::toText;
 
+static std::string placeOf(int64_t example) {
+  return " in example " + std::to_string(example) + ", counted from 0";
+}
+
+/// One NaN makes all parameters NaN. Infinite numbers may be meant, as in
+/// masks.
+static void checkNumbers(const std::string &path, const std::string &name,
+                         const HostTensor &tensor) {
+  if (!rt::isFloat(tensor.type))
+    return;
+  int64_t size = tensor.view().size();
+  for (int64_t i = 0; i != size; ++i)
+    if (std::optional<double> number = numberAt(tensor, i);
+        number && std::isnan(*number))
+      throw Failure{path + ": expected numbers in '" + name + "', got NaN" +
+                    placeOf(i / (size / tensor.shape[0]))};
+}
+
 TrainData::TrainData(const std::string &path) : file(path) {
   for (rt::NamedTensor &entry : take(rt::readNpz(path)))
     tensors[entry.name] = std::move(entry.tensor);
@@ -36,6 +54,8 @@ TrainData::TrainData(const std::string &path) : file(path) {
   }
   if (count == 0)
     throw Failure{path + ": expected examples, got arrays without any"};
+  for (const auto &[name, tensor] : tensors)
+    checkNumbers(path, name, tensor);
 }
 
 const HostTensor &TrainData::array(const std::string &name) const {
@@ -64,10 +84,6 @@ void TrainData::convert(const std::string &name, const rt::TensorType &batch) {
                   "' that make a batch of " + rt::toString(batch) + ", got " +
                   rt::toString(rt::TensorType{tensor.type, tensor.shape})};
   convertElements(tensor, batch.type, file + ": expected '" + name + "'");
-}
-
-static std::string placeOf(int64_t example) {
-  return " in example " + std::to_string(example) + ", counted from 0";
 }
 
 void TrainData::checkClasses(const std::string &name, int64_t classes) const {

@@ -14,7 +14,7 @@ namespace dlc::tool {
 class TrainData {
 public:
   /// Reads an .npz file whose arrays have the same first dimension, that of the
-  /// examples. Throws a Failure.
+  /// examples, and no NaN. Throws a Failure.
   explicit TrainData(const std::string &path);
 
   int64_t examples() const { return count; }

@@ -65,6 +65,40 @@ Trainer::Trainer(const TrainerOptions &given, TrainData &data)
   stepExecution = makeExecution(*stepModel.program, tensors);
 }
 
+/// Throws where an array of the data is no input of the model; `labels` of a
+/// loss that is added are none.
+static void checkArrays(const TrainerOptions &options, const TrainData &data,
+                        const std::string &labels,
+                        const std::vector<ModelPort> &inputs) {
+  for (const auto &[name, tensor] : data.arrays()) {
+    auto isIt = [&, &name = name](const ModelPort &port) {
+      return port.name == name;
+    };
+    if (name != labels && llvm::none_of(inputs, isIt))
+      throw Failure{data.path() +
+                    ": expected arrays for inputs of the model, got '" + name +
+                    "'; " +
+                    (options.step.loss.empty()
+                         ? "labels need a --loss, or a network that ends in one"
+                         : "--label says which one has the labels")};
+  }
+}
+
+/// Says what is wrong with a model that cannot be imported with the shapes of
+/// the data: where it can be without, arrays that it does not take.
+static void checkImported(llvm::LogicalResult imported,
+                          const Compilation &compilation,
+                          CompileOptions compile, const TrainerOptions &options,
+                          const TrainData &data, const std::string &labels) {
+  if (failed(imported)) {
+    compile.shapes.clear();
+    Compilation unshaped(compile);
+    if (succeeded(unshaped.import(options.model.path)))
+      checkArrays(options, data, labels, unshaped.inputs());
+  }
+  check(imported, compilation);
+}
+
 void Trainer::compileStep(TrainData &data) {
   double begin = now();
   // The labels of a loss that is added are no input of the model.
@@ -74,21 +108,11 @@ void Trainer::compileStep(TrainData &data) {
   CompileOptions compile = optionsFor(options, data, added);
   compile.isTraining = true;
   Compilation compilation(compile);
-  check(compilation.import(options.model.path), compilation);
-  for (const auto &[name, tensor] : data.arrays()) {
-    auto isIt = [&, &name = name](const ModelPort &port) {
-      return port.name == name;
-    };
-    if (name != added && llvm::none_of(compilation.inputs(), isIt))
-      throw Failure{data.path() +
-                    ": expected arrays for inputs of the model, "
-                    "got '" +
-                    name + "'" +
-                    (options.step.loss.empty()
-                         ? ""
-                         : "; --label says which one has the labels")};
+  checkImported(compilation.import(options.model.path), compilation, compile,
+                options, data, added);
+  checkArrays(options, data, added, compilation.inputs());
+  for (const auto &[name, tensor] : data.arrays())
     options.step.data.insert(name);
-  }
   std::vector<InitialValue> values = compilation.initialValues();
   llvm::FailureOr<training::Step> built =
       compilation.buildTrainingStep(options.step);
@@ -118,8 +142,7 @@ void Trainer::compileStep(TrainData &data) {
     if (!port.updates || own.count(program.inputs()[*port.updates].name))
       continue;
     const rt::Port &input = program.inputs()[*port.updates];
-    // The only state of integers is that of random numbers.
-    if (input.type.type == DLC_I64)
+    if (input.isRandomState)
       randomName = input.name;
     else
       auxiliary.push_back(input.name);

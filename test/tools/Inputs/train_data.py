@@ -41,6 +41,8 @@ write("onehot", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
 write("classes", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
       label=npy("<i8", (43,), [0] * 5 + [10] + [9] * 37))
 write("unlabelled", data=data)
+write("nan", data=npy("<f4", (43, 12), [0.0] * 40 + [float("nan")] + [0.0] * 475),
+      softmax_label=npy("<i8", (43,), labels))
 write("others", data=data, softmax_label=npy("<i8", (43,), labels[:40] + [-1, 9, 9]))
 write("parts", data=data, softmax_label=npy("<f4", (43,), labels[:40] + [1.5, 0, 0]))
 write("above", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
