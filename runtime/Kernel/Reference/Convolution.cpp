@@ -19,8 +19,8 @@ using namespace dlc::rt::ref;
 //===----------------------------------------------------------------------===//
 
 /// N C D... of N C/b D... b, as far as it is known.
-static Status joinBlocks(TensorType &x) {
-  const int64_t block = x.shape.back();
+static Status joinBlocks(TensorType &x, int64_t &block) {
+  block = x.shape.back();
   if (block == 0)
     return DLC_INVALID("operand 0: expected blocks of at least 1 channel, "
                        "got 0");
@@ -54,7 +54,7 @@ static Status readConv(const InferContext &context, ConvolutionShape &shape) {
   TensorType x = context.operand(0).type;
   const TensorType &w = context.operand(1).type;
   if (x.hasRank && w.hasRank && w.rank() >= 3 && x.rank() == w.rank() + 1)
-    DLC_RETURN_IF_ERROR(joinBlocks(x));
+    DLC_RETURN_IF_ERROR(joinBlocks(x, shape.block));
   return readConvolution(context, x, shape);
 }
 
@@ -232,10 +232,8 @@ static Status planConvolution(const ComputeContext &context,
   plan.output = y.shape.first(w.size());
   if (y.shape.size() > w.size())
     plan.outputBlock = y.shape.back();
-  if (x.shape.size() > w.size()) {
-    plan.inputBlock = x.shape.back();
-    DLC_RETURN_IF_ERROR(joinBlocks(x));
-  }
+  if (x.shape.size() > w.size())
+    DLC_RETURN_IF_ERROR(joinBlocks(x, plan.inputBlock));
   plan.shape.input = std::move(x.shape);
   plan.shape.weights.assign(w.begin(), w.end());
   DLC_RETURN_IF_ERROR(readConvolution(context.attrs(), plan.shape));

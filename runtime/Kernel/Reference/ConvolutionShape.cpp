@@ -79,7 +79,15 @@ Status ref::checkVector(const InferContext &context, size_t index,
 Status ref::checkChannels(const ConvolutionShape &shape) {
   auto channels = multiplyDims(shape.weights[1], shape.group);
   int64_t merged = channels.value_or(0);
-  if (!channels || !mergeDim(merged, shape.input[1]))
+  bool fits = channels && mergeDim(merged, shape.input[1]);
+  // Maybe it is not meant to be in blocks.
+  if (!fits && shape.block)
+    return DLC_INVALID("expected weights of rank %zu, or of %" PRId64
+                       " channels / %" PRId64 " groups for blocks of %" PRId64
+                       ", got rank %zu and %" PRId64 " channels",
+                       shape.weights.size() + 1, shape.input[1], shape.group,
+                       shape.block, shape.weights.size(), shape.weights[1]);
+  if (!fits)
     return DLC_INVALID("expected weights of %" PRId64 " channels / %" PRId64
                        " groups, got %" PRId64,
                        shape.input[1], shape.group, shape.weights[1]);

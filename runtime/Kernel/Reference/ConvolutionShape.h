@@ -15,6 +15,9 @@ struct ConvolutionShape {
   bool hasRank = false; ///< False when neither operand's rank is known.
   int64_t group = 1;
   std::vector<int64_t> input, weights;
+  /// What operand 0 has behind `input`, in which its blocks are joined; 0 where
+  /// its channels are in none.
+  int64_t block = 0;
   Window window; ///< With the kernel's extents.
 };
 

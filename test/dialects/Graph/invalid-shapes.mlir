@@ -42,6 +42,16 @@ func.func @conv_c2(%x: tensor<1x3x8xf32>, %w: tensor<4x3x3x3xf32>) {
 
 // -----
 
+// Data of one dimension more than weights is in blocks of channels, or wrong.
+
+func.func @conv_c2_weights(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3xf32>) {
+  // expected-error @+1 {{'graph.conv' op expected weights of rank 4, or of 24 channels / 1 groups for blocks of 8, got rank 3 and 3 channels}}
+  %out = graph.conv %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
 func.func @conv_c4(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
   // expected-error @+1 {{'graph.conv' op attribute strides: expected values in [1, 2^31), got 0}}
   %out = graph.conv %x, %w {strides = array<i64: 0, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
@@ -59,7 +69,7 @@ func.func @conv_c2_blocked(%x: tensor<1x1x8x8x16x2xf32>, %w: tensor<4x16x3x3xf32
 // -----
 
 func.func @conv_c3_blocked(%x: tensor<1x2x8x8x16xf32>, %w: tensor<4x16x3x3xf32>) {
-  // expected-error @+1 {{'graph.conv' op expected weights of 32 channels / 1 groups, got 16}}
+  // expected-error @+1 {{'graph.conv' op expected weights of rank 5, or of 32 channels / 1 groups for blocks of 16, got rank 4 and 16 channels}}
   %out = graph.conv %x, %w : (tensor<1x2x8x8x16xf32>, tensor<4x16x3x3xf32>) -> tensor<1x4x6x6xf32>
   return
 }
