@@ -5,6 +5,7 @@
 using namespace dlc::symbol;
 using llvm::ArrayRef;
 using llvm::SmallVector;
+using llvm::StringRef;
 using llvm::Twine;
 using mlir::Value;
 
@@ -71,11 +72,19 @@ Value LoweringContext::perChannel(Value x, Value like, int64_t axis) {
   return b.unsqueeze(x, ones);
 }
 
-Value LoweringContext::randomUniform(ArrayRef<int64_t> shape) {
+Value LoweringContext::drawRandom(StringRef mnemonic, Value operand) {
   if (!network.random)
     network.random = network.addRandom();
-  return b.op("random_uniform", {network.random, b.ints(shape)},
+  return b.op(mnemonic, {network.random, operand},
               {{"stream", network.randomStreams++}});
+}
+
+Value LoweringContext::randomUniform(ArrayRef<int64_t> shape) {
+  return drawRandom("random_uniform", b.ints(shape));
+}
+
+Value LoweringContext::randomOf(StringRef mnemonic, Value parameter) {
+  return drawRandom(mnemonic, parameter);
 }
 
 LoweredNode dlc::symbol::lowerNode(GraphBuilder &b, const Node &node,

@@ -53,8 +53,13 @@ public:
   void update(size_t index, mlir::Value value) { newOperands[index] = value; }
   /// One for each operand: what update() gave it, or null.
   llvm::ArrayRef<mlir::Value> updates() const { return newOperands; }
-  /// Random numbers of [0, 1), f32, other ones in each run and for each call.
+  // Random numbers, f32, other ones in each run and for each call.
+
+  /// Of [0, 1).
   mlir::Value randomUniform(llvm::ArrayRef<int64_t> shape);
+  /// One of `graph.<mnemonic>` (random_gamma, random_poisson) for each element
+  /// of `parameter`, f32.
+  mlir::Value randomOf(llvm::StringRef mnemonic, mlir::Value parameter);
 
   /// The values of a parameter.
   Ints ints(std::string_view name) const {
@@ -85,6 +90,8 @@ public:
   mlir::Value perChannel(mlir::Value x, mlir::Value like, int64_t axis);
 
 private:
+  mlir::Value drawRandom(llvm::StringRef mnemonic, mlir::Value operand);
+
   const Node &node;
   llvm::ArrayRef<mlir::Value> operands;
   NetworkState &network;

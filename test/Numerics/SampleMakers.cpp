@@ -81,8 +81,16 @@ static void makeTfidf(Generator &g) {
 
 static void makeRandom(Generator &g) {
   Value state = g.constant({2}, g.b.getI64Type(), {7, 1});
-  g.make("random_uniform", {state, g.ints({g.extent(), g.extent()})},
-         {g.num("stream", g.below(3))});
+  NamedAttribute stream = g.num("stream", g.below(3));
+  if (g.chance(50)) {
+    g.make("random_uniform", {state, g.ints({g.extent(), g.extent()})},
+           {stream});
+    return;
+  }
+  Value parameter =
+      g.fresh({g.extent(), g.extent()}, g.b.getF32Type(), 0.25, 20);
+  g.make(g.oneOf<StringRef>({"random_gamma", "random_poisson"}),
+         {state, parameter}, {stream});
 }
 
 ArrayRef<WeightedMaker> dlc::test::sampleMakers() {

@@ -26,6 +26,7 @@ Family normalizationOperators;
 Family poolingOperators;
 Family randomOperators;
 Family reductionOperators;
+Family samplingOperators;
 Family shapeOperators;
 Family unaryOperators;
 
@@ -34,8 +35,8 @@ inline constexpr Family *families[] = {
     creationOperators,   ctcOperators,           gradientOperators,
     indexingOperators,   joiningOperators,       lossOperators,
     movementOperators,   normalizationOperators, poolingOperators,
-    randomOperators,     reductionOperators,     shapeOperators,
-    unaryOperators,
+    randomOperators,     reductionOperators,     samplingOperators,
+    shapeOperators,      unaryOperators,
 };
 
 } // namespace dlc::symbol

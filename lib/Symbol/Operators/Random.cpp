@@ -1,40 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers, other ones in each run: functions of the network's state of
-// random numbers, so not those of MXNet, but of the same distributions.
+// Random numbers of one distribution, other ones in each run: functions of the
+// network's state of random numbers, so not those of MXNet, but of the same
+// distributions.
 
+#include "Distributions.h"
 #include "Rules.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/APFloat.h"
 
-#include <numbers>
+#include <cmath>
 
 using namespace dlc;
 using namespace dlc::symbol;
 using llvm::Twine;
 using mlir::Value;
 
-/// Numbers of [0, 1) of the shape in parameter `shape`; null after a failure.
-static Value drawUniform(LoweringContext &n) {
-  Ints shape = n.ints("shape");
-  if (shape.empty() || llvm::is_contained(shape, 0)) {
-    n.unsupported("a shape with unknown dimensions");
-    return {};
+/// That of operand `data`, or parameter `shape`; none after a failure.
+static std::optional<Ints> shapeOf(LoweringContext &n) {
+  if (n.inputCount()) {
+    Ints shape = n.shape(n.in(0), "data");
+    return n.b.failed() ? std::nullopt : std::optional(shape);
   }
-  return n.randomUniform(shape);
+  Ints shape = n.ints("shape");
+  if (!shape.empty() && !llvm::is_contained(shape, 0))
+    return shape;
+  n.unsupported("a shape with unknown dimensions");
+  return std::nullopt;
 }
 
-/// Numbers of (0, 1], which have a logarithm.
-static Value drawPositive(LoweringContext &n) {
-  Value u = drawUniform(n);
-  return u ? n.b.sub(n.scalarLike(u, 1), u) : u;
+/// That of operand `data`, or parameter `dtype`, or f32.
+static mlir::Type typeOf(LoweringContext &n) {
+  if (n.inputCount())
+    return GraphBuilder::elementOf(n.in(0));
+  return n.p.isNone("dtype") ? n.b.f32() : typeParameter(n, "dtype");
 }
 
 static void setNumbers(LoweringContext &n, Value numbers) {
-  if (!n.p.isNone("dtype"))
-    numbers = n.b.cast(numbers, typeParameter(n, "dtype"));
-  n.set(0, numbers);
+  n.set(0, n.b.cast(numbers, typeOf(n)));
+}
+
+/// A parameter, one for each number.
+static Value repeated(LoweringContext &n, std::string_view parameter,
+                      const Ints &shape) {
+  Value one = n.b.scalar(n.b.f32(), n.p.getFloat(parameter));
+  return n.b.op("expand", {one, n.b.ints(shape)});
+}
+
+/// Fails unless the parameter is a number above 0, or also 0 itself.
+static bool checkPositive(LoweringContext &n, std::string_view parameter,
+                          bool allowsZero = false) {
+  double value = n.p.getFloat(parameter);
+  if (std::isfinite(value) && (value > 0 || (allowsZero && value == 0)))
+    return true;
+  n.fail("parameter '" + Twine(std::string(parameter)) + "': expected " +
+         (allowsZero ? "at least 0" : "more than 0") + ", got " +
+         toText(n.p.get(parameter)));
+  return false;
 }
 
 /// `value` as `type` has it.
@@ -62,9 +85,7 @@ static double lastOf(double low, double high, mlir::FloatType type) {
 
 static void lowerUniform(LoweringContext &n) {
   double low = n.p.getFloat("low"), high = n.p.getFloat("high");
-  auto type = n.p.isNone("dtype")
-                  ? n.b.opBuilder().getF32Type()
-                  : llvm::cast<mlir::FloatType>(typeParameter(n, "dtype"));
+  auto type = llvm::cast<mlir::FloatType>(typeOf(n));
   mlir::FloatType wide = n.b.opBuilder().getF32Type();
   if (type.getWidth() > wide.getWidth())
     wide = type;
@@ -79,10 +100,10 @@ static void lowerUniform(LoweringContext &n) {
   if (!(low <= high))
     return n.fail("parameter 'high': expected at least 'low', " +
                   toText(n.p.get("low")) + got);
-  Value u = drawUniform(n);
-  if (!u)
+  std::optional<Ints> shape = shapeOf(n);
+  if (!shape)
     return;
-  u = n.b.cast(u, wide);
+  Value u = n.b.cast(n.randomUniform(*shape), wide);
   Value y =
       n.b.add(n.b.mul(u, n.scalarLike(u, high - low)), n.scalarLike(u, low));
   y = n.b.cast(y, type);
@@ -90,29 +111,63 @@ static void lowerUniform(LoweringContext &n) {
   n.set(0, n.b.op("min", {y, n.scalarLike(y, lastOf(low, high, type))}));
 }
 
-/// Box and Muller's: the length and the angle of a vector of two.
 static void lowerNormal(LoweringContext &n) {
-  double scale = n.p.getFloat("scale");
-  if (!(scale > 0))
-    return n.fail("parameter 'scale': expected more than 0, got " +
-                  toText(n.p.get("scale")));
-  Value u = drawPositive(n);
-  if (!u)
+  if (!checkPositive(n, "scale"))
     return;
-  Value angle = n.b.mul(drawUniform(n), n.scalarLike(u, 2 * std::numbers::pi));
-  Value square = n.b.mul(n.b.op("log", {u}), n.scalarLike(u, -2));
-  Value y = n.b.mul(n.b.op("sqrt", {square}), n.b.op("cos", {angle}));
-  setNumbers(n, n.b.add(n.b.mul(y, n.scalarLike(y, scale)),
+  std::optional<Ints> shape = shapeOf(n);
+  if (!shape)
+    return;
+  Value y = drawNormal(n, *shape);
+  setNumbers(n, n.b.add(n.b.mul(y, n.scalarLike(y, n.p.getFloat("scale"))),
                         n.scalarLike(y, n.p.getFloat("loc"))));
 }
 
 static void lowerExponential(LoweringContext &n) {
-  double rate = n.p.getFloat("lam");
-  if (!(rate > 0))
-    return n.fail("parameter 'lam': expected more than 0, got " +
-                  toText(n.p.get("lam")));
-  if (Value u = drawPositive(n))
-    setNumbers(n, n.b.mul(n.b.op("log", {u}), n.scalarLike(u, -1 / rate)));
+  if (!checkPositive(n, "lam"))
+    return;
+  if (std::optional<Ints> shape = shapeOf(n)) {
+    Value y = drawExponential(n, *shape);
+    setNumbers(n, n.b.mul(y, n.scalarLike(y, 1 / n.p.getFloat("lam"))));
+  }
+}
+
+static void lowerGamma(LoweringContext &n) {
+  if (!checkPositive(n, "alpha") || !checkPositive(n, "beta"))
+    return;
+  if (std::optional<Ints> shape = shapeOf(n)) {
+    Value y = n.randomOf("random_gamma", repeated(n, "alpha", *shape));
+    setNumbers(n, n.b.mul(y, n.scalarLike(y, n.p.getFloat("beta"))));
+  }
+}
+
+static void lowerPoisson(LoweringContext &n) {
+  if (!checkPositive(n, "lam", /*allowsZero=*/true))
+    return;
+  if (std::optional<Ints> shape = shapeOf(n))
+    setNumbers(n, n.randomOf("random_poisson", repeated(n, "lam", *shape)));
+}
+
+static void lowerNegativeBinomial(LoweringContext &n) {
+  double p = n.p.getFloat("p");
+  if (!(p > 0 && p <= 1))
+    return n.fail("parameter 'p': expected more than 0 and at most 1, got " +
+                  toText(n.p.get("p")));
+  std::optional<Ints> shape = shapeOf(n);
+  if (!shape)
+    return;
+  Value one = n.b.scalar(n.b.f32(), static_cast<double>(n.p.getInt("k")));
+  Value k = n.b.op("expand", {one, n.b.ints(*shape)});
+  setNumbers(n, drawNegativeBinomial(n, k, repeated(n, "p", *shape)));
+}
+
+static void lowerGeneralizedNegativeBinomial(LoweringContext &n) {
+  if (!checkPositive(n, "mu", /*allowsZero=*/true) ||
+      !checkPositive(n, "alpha", /*allowsZero=*/true))
+    return;
+  if (std::optional<Ints> shape = shapeOf(n))
+    setNumbers(n,
+               drawGeneralizedNegativeBinomial(n, repeated(n, "mu", *shape),
+                                               repeated(n, "alpha", *shape)));
 }
 
 /// One draw has 24 bits, so that two reach all numbers of 48.
@@ -129,13 +184,13 @@ static void lowerInteger(LoweringContext &n) {
   if (type.isInteger(32) && (low < INT32_MIN || high - 1 > INT32_MAX))
     return n.fail("expected integers of int32, got those from " + Twine(low) +
                   " to " + Twine(high));
-  Value u = drawUniform(n);
-  if (!u)
+  std::optional<Ints> shape = shapeOf(n);
+  if (!shape)
     return;
   mlir::Type wide = n.b.opBuilder().getF64Type();
-  u = n.b.cast(u, wide);
+  Value u = n.b.cast(n.randomUniform(*shape), wide);
   if (count > 1 << 16) {
-    Value more = n.b.cast(drawUniform(n), wide);
+    Value more = n.b.cast(n.randomUniform(*shape), wide);
     u = n.b.add(u, n.b.mul(more, n.scalarLike(more, 0x1p-24)));
   }
   Value place = n.b.op("floor", {n.b.mul(u, n.scalarLike(u, double(count)))});
@@ -164,7 +219,18 @@ static void relateIntegers(TypeRelation &r) {
            toText(r.output(0)));
 }
 
+/// Those of the operand, floats.
+static void relateLike(TypeRelation &r) {
+  keepsType(r);
+  if (r.inputCount() && r.input(0) != DLC_INVALID_TYPE &&
+      !rt::isFloat(r.input(0)))
+    r.fail("expected data of floats, got " + toText(r.input(0)));
+}
+
 //===-- Declarations ------------------------------------------------------===//
+
+static constexpr std::string_view kDetails =
+    "Other ones in each run, for training or not.";
 
 /// `own` parameters come in front of those that all have.
 static Operator random(std::string_view name,
@@ -180,11 +246,90 @@ static Operator random(std::string_view name,
   return {.name = name,
           .aliases = std::move(aliases),
           .summary = summary,
-          .details = "Other ones in each run, for training or not.",
+          .details = kDetails,
           .parameters = std::move(own),
           .inputs = {},
           .relateTypes = relateFloats,
           .lower = lower};
+}
+
+namespace {
+/// A distribution with parameters that are numbers.
+struct Distribution {
+  std::string_view name, likeName;
+  std::vector<std::string_view> aliases;
+  std::string_view summary, likeSummary;
+  std::vector<Parameter> parameters;
+  void (*lower)(LoweringContext &);
+};
+} // namespace
+
+static Parameter number(std::string_view name, std::string_view fallback,
+                        std::string_view summary) {
+  return optional(name, ParameterKind::Float, fallback, summary);
+}
+
+static std::vector<Distribution> distributions() {
+  return {
+      {"_random_uniform",
+       "_random_uniform_like",
+       {"uniform", "random_uniform"},
+       "Random numbers of an interval",
+       "As many random numbers of an interval as there is data",
+       {number("low", "0", "Where it begins."),
+        number("high", "1", "Where it ends, exclusive.")},
+       lowerUniform},
+      {"_random_normal",
+       "_random_normal_like",
+       {"normal", "random_normal"},
+       "Random numbers of a normal distribution",
+       "As many random numbers of a normal distribution as there is data",
+       {number("loc", "0", "Its mean."),
+        number("scale", "1", "Its standard deviation, above 0.")},
+       lowerNormal},
+      {"_random_exponential",
+       "_random_exponential_like",
+       {"random_exponential"},
+       "Random numbers of an exponential distribution",
+       "As many random numbers of an exponential distribution as there is data",
+       {number("lam", "1", "Its rate, above 0.")},
+       lowerExponential},
+      {"_random_gamma",
+       "_random_gamma_like",
+       {"random_gamma"},
+       "Random numbers of a gamma distribution",
+       "As many random numbers of a gamma distribution as there is data",
+       {number("alpha", "1", "Its shape, above 0."),
+        number("beta", "1", "Its scale, above 0: the mean is alpha * beta.")},
+       lowerGamma},
+      {"_random_poisson",
+       "_random_poisson_like",
+       {"random_poisson"},
+       "Random numbers of a Poisson distribution",
+       "As many random numbers of a Poisson distribution as there is data",
+       {number("lam", "1", "Its mean, at least 0.")},
+       lowerPoisson},
+      {"_random_negative_binomial",
+       "_random_negative_binomial_like",
+       {"random_negative_binomial"},
+       "Random numbers of failures before some successes",
+       "As many random numbers of failures before some successes as there is "
+       "data",
+       {optional("k", ParameterKind::Int, "1", "The successes.")
+            .within(0, kMaxExtent),
+        number("p", "1", "Their probability, above 0 and at most 1.")},
+       lowerNegativeBinomial},
+      {"_random_generalized_negative_binomial",
+       "_random_generalized_negative_binomial_like",
+       {"random_generalized_negative_binomial"},
+       "Random numbers of a negative binomial distribution by its mean",
+       "As many random numbers of a negative binomial distribution, by its "
+       "mean, as there is data",
+       {number("mu", "1", "Its mean, at least 0."),
+        number(
+            "alpha", "1",
+            "Its dispersion, at least 0: the variance is mu + alpha * mu^2.")},
+       lowerGeneralizedNegativeBinomial}};
 }
 
 std::span<const Operator> dlc::symbol::randomOperators() {
@@ -199,25 +344,19 @@ std::span<const Operator> dlc::symbol::randomOperators() {
                          "largest.")},
                lowerInteger);
     integer.relateTypes = relateIntegers;
-    return std::vector<Operator>{
-        random("_random_uniform", {"uniform", "random_uniform"},
-               "Random numbers of an interval",
-               {optional("low", ParameterKind::Float, "0", "Where it begins."),
-                optional("high", ParameterKind::Float, "1",
-                         "Where it ends, exclusive.")},
-               lowerUniform),
-        random("_random_normal", {"normal", "random_normal"},
-               "Random numbers of a normal distribution",
-               {optional("loc", ParameterKind::Float, "0", "Its mean."),
-                optional("scale", ParameterKind::Float, "1",
-                         "Its standard deviation, above 0.")},
-               lowerNormal),
-        random(
-            "_random_exponential", {"random_exponential"},
-            "Random numbers of an exponential distribution",
-            {optional("lam", ParameterKind::Float, "1", "Its rate, above 0.")},
-            lowerExponential),
-        integer};
+    std::vector<Operator> all = {integer};
+    for (const Distribution &each : distributions()) {
+      all.push_back(random(each.name, each.aliases, each.summary,
+                           each.parameters, each.lower));
+      all.push_back({.name = each.likeName,
+                     .summary = each.likeSummary,
+                     .details = kDetails,
+                     .parameters = each.parameters,
+                     .relateShapes = keepsShape,
+                     .relateTypes = relateLike,
+                     .lower = each.lower});
+    }
+    return all;
   }();
   return rows;
 }

@@ -82,6 +82,8 @@ static constexpr Entry entries[] = {
     {"one_hot", "axis"},
     {"pad", "mode"},
     {"quantize_linear", "axis block_size precision saturate"},
+    {"random_gamma", "stream"},
+    {"random_poisson", "stream"},
     {"random_uniform", "stream"},
     {"reduce_max", "keepdims"},
     {"reduce_mean", "keepdims"},

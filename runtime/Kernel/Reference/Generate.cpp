@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operations that make a tensor from parameters: eye_like, one_hot,
-// random_uniform, range.
+// random_gamma, random_poisson, random_uniform, range.
 
 #include "Element.h"
 #include "Families.h"
@@ -146,17 +146,16 @@ static Status computeOneHot(ComputeContext &context) {
 }
 
 //===----------------------------------------------------------------------===//
-// random_uniform
+// random_gamma, random_poisson, random_uniform
 //===----------------------------------------------------------------------===//
 
 /// Blocks that one run may draw from a stream.
 static constexpr int64_t blocksOfRun = int64_t(1) << 32;
 
-static Status inferRandomUniform(const InferContext &context,
-                                 std::vector<TensorType> &results) {
+/// The operands, of which the first is the state, and the stream.
+static Status checkRandom(const InferContext &context) {
   DLC_RETURN_IF_ERROR(checkOperands(context, 2));
   DLC_RETURN_IF_ERROR(checkType(context, 0, i64Type));
-  DLC_RETURN_IF_ERROR(checkRank(context, 1, 1));
   static constexpr int64_t pair[] = {2};
   const TensorType &state = context.operand(0).type;
   if (!mayHaveShape(state, pair))
@@ -166,6 +165,30 @@ static Status inferRandomUniform(const InferContext &context,
   if (stream < 0 || stream > UINT32_MAX)
     return DLC_INVALID("expected a stream of 0 to 2^32 - 1, got %" PRId64,
                        stream);
+  return Status::ok();
+}
+
+/// As many numbers as a run may draw, as far as that is known.
+static Status checkRandomCount(const TensorType &result) {
+  if (!result.isStatic())
+    return Status::ok();
+  std::optional<int64_t> count = elementCount(result.shape);
+  if (!count || *count > blocksOfRun)
+    return DLC_INVALID("expected at most 2^32 random numbers, got %s",
+                       toString(result).c_str());
+  return Status::ok();
+}
+
+static RandomDraws drawsOf(const ComputeContext &context) {
+  std::vector<int64_t> state = context.intsOf(0);
+  return {uint64_t(state[0]), uint32_t(context.attrs().getInt("stream", 0)),
+          uint64_t(state[1]) * uint64_t(blocksOfRun)};
+}
+
+static Status inferRandomUniform(const InferContext &context,
+                                 std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkRandom(context));
+  DLC_RETURN_IF_ERROR(checkRank(context, 1, 1));
   Parameter shape;
   DLC_RETURN_IF_ERROR(readParameter(context, 1, shape));
   TensorType result = unrankedOf(DLC_F32);
@@ -178,22 +201,55 @@ static Status inferRandomUniform(const InferContext &context,
       if (dim < 0)
         return DLC_INVALID("expected dimensions of at least 0, got %" PRId64,
                            dim);
-    std::optional<int64_t> count = elementCount(*shape.values);
-    if (!count || *count > blocksOfRun)
-      return DLC_INVALID("expected at most 2^32 random numbers, got %s",
-                         toString(result).c_str());
+    DLC_RETURN_IF_ERROR(checkRandomCount(result));
   }
   return addResult(results, std::move(result));
 }
 
 static Status computeRandomUniform(ComputeContext &context) {
   DLC_RETURN_IF_ERROR(checkOutputs(context, inferRandomUniform));
-  std::vector<int64_t> state = context.intsOf(0);
   TensorView &y = context.output(0);
-  RandomDraws draws{uint64_t(state[0]),
-                    uint32_t(context.attrs().getInt("stream", 0)),
-                    uint64_t(state[1]) * uint64_t(blocksOfRun)};
-  fillUniform(draws, 0, std::span(y.as<float>(), y.size()));
+  fillUniform(drawsOf(context), 0, std::span(y.as<float>(), y.size()));
+  return Status::ok();
+}
+
+static Status inferRandomOf(const InferContext &context,
+                            std::vector<TensorType> &results) {
+  DLC_RETURN_IF_ERROR(checkRandom(context));
+  DLC_RETURN_IF_ERROR(checkType(context, 1, {1u << DLC_F32, "f32"}));
+  TensorType result = context.operand(1).type;
+  DLC_RETURN_IF_ERROR(checkRandomCount(result));
+  return addResult(results, std::move(result));
+}
+
+/// Calls `draw(draws, i, one, parameter)` for each element i, whose number goes
+/// to `one`. That of 0 is 0, and of what is no parameter NaN.
+template <typename Draw>
+static void drawEach(ComputeContext &context, Draw &&draw) {
+  TensorView &y = context.output(0);
+  RandomDraws draws = drawsOf(context);
+  const float *parameters = context.input(1).as<float>();
+  float *numbers = y.as<float>();
+  for (int64_t i = 0; i < y.size(); ++i) {
+    float parameter = parameters[i];
+    if (parameter > 0 && std::isfinite(parameter))
+      draw(draws, uint64_t(i), std::span(numbers + i, 1), parameter);
+    else
+      numbers[i] = parameter == 0 ? 0 : NAN;
+  }
+}
+
+static Status computeRandomGamma(ComputeContext &context) {
+  DLC_RETURN_IF_ERROR(checkOutputs(context, inferRandomOf));
+  drawEach(context,
+           [](const RandomDraws &draws, uint64_t i, std::span<float> one,
+              double shape) { fillGamma(draws, i, one, shape); });
+  return Status::ok();
+}
+
+static Status computeRandomPoisson(ComputeContext &context) {
+  DLC_RETURN_IF_ERROR(checkOutputs(context, inferRandomOf));
+  drawEach(context, fillPoisson);
   return Status::ok();
 }
 
@@ -285,6 +341,8 @@ std::span<const Operation> ref::generateOperations() {
   static constexpr Operation table[] = {
       {"eye_like", inferEyeLike, computeEyeLike},
       {"one_hot", inferOneHot, computeOneHot},
+      {"random_gamma", inferRandomOf, computeRandomGamma},
+      {"random_poisson", inferRandomOf, computeRandomPoisson},
       {"random_uniform", inferRandomUniform, computeRandomUniform},
       {"range", inferRange, computeRange},
   };

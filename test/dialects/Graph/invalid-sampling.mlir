@@ -88,3 +88,51 @@ func.func @random_uniform_c3(%state: tensor<2xi64>, %shape: tensor<1xi64>) {
   %out = graph.random_uniform %state, %shape {stream = -1 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<?xf32>
   return
 }
+
+// -----
+
+func.func @random_gamma_c1(%state: tensor<3xi64>, %p: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.random_gamma' op operand 0: expected a vector of 2 values, got 3xi64}}
+  %out = graph.random_gamma %state, %p : (tensor<3xi64>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @random_gamma_c2(%state: tensor<2xi64>, %p: tensor<65536x65537xf32>) {
+  // expected-error @+1 {{'graph.random_gamma' op expected at most 2^32 random numbers, got 65536x65537xf32}}
+  %out = graph.random_gamma %state, %p : (tensor<2xi64>, tensor<65536x65537xf32>) -> tensor<65536x65537xf32>
+  return
+}
+
+// -----
+
+func.func @random_gamma_c3(%state: tensor<2xi64>, %p: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.random_gamma' op expected a stream of 0 to 2^32 - 1, got -1}}
+  %out = graph.random_gamma %state, %p {stream = -1 : i64} : (tensor<2xi64>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @random_poisson_c1(%state: tensor<3xi64>, %p: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.random_poisson' op operand 0: expected a vector of 2 values, got 3xi64}}
+  %out = graph.random_poisson %state, %p : (tensor<3xi64>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @random_poisson_c2(%state: tensor<2xi64>, %p: tensor<65536x65537xf32>) {
+  // expected-error @+1 {{'graph.random_poisson' op expected at most 2^32 random numbers, got 65536x65537xf32}}
+  %out = graph.random_poisson %state, %p : (tensor<2xi64>, tensor<65536x65537xf32>) -> tensor<65536x65537xf32>
+  return
+}
+
+// -----
+
+func.func @random_poisson_c3(%state: tensor<2xi64>, %p: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.random_poisson' op expected a stream of 0 to 2^32 - 1, got -1}}
+  %out = graph.random_poisson %state, %p {stream = -1 : i64} : (tensor<2xi64>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}

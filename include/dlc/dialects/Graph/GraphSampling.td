@@ -160,4 +160,38 @@ def RandomUniformOp : Graph_Op<"random_uniform"> {
   let results = (outs TensorOf<[F32]>:$y);
 }
 
+// One random number for each element of a parameter.
+class Graph_RandomOfOp<string mnemonic, string what, string parameter,
+                       string how, string range>
+    : Graph_Op<mnemonic> {
+  let summary = "Random numbers of " # what;
+  let description = "Numbers of " # what # ", one for each element of `"
+    # parameter # "`: " # how # [{ Element i is a function of `state`, `stream`
+    and its parameter alone, as that of `graph.random_uniform`, and made of block
+    `state[1] * 2^32 + i` of the stream, of as many words as it takes. }]
+    # range # [{
+
+    Constraints:
+    - (}] # mnemonic # [{_c1) `state` has two elements.
+    - (}] # mnemonic # "_c2) `" # parameter # [{` has at most 2^32 elements, f32; `y` is like it.
+    - (}] # mnemonic # [{_c3) `stream` is in [0, 2^32).
+
+    ```mlir
+    %y = graph.}] # mnemonic # [{ %state, %p {stream = 1 : i64} : (tensor<2xi64>, tensor<8x16xf32>) -> tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins Graph_I64Tensor:$state, TensorOf<[F32]>:$parameter,
+                       Graph_Int<"0">:$stream);
+  let results = (outs TensorOf<[F32]>:$y);
+}
+
+def RandomGammaOp : Graph_RandomOfOp<"random_gamma",
+    "gamma distributions of scale 1", "parameter",
+    "their shape (Marsaglia and Tsang, TOMS 2000).",
+    "Where that is 0, so is the number; below, infinite or NaN, it is NaN.">;
+def RandomPoissonOp : Graph_RandomOfOp<"random_poisson",
+    "Poisson distributions", "parameter",
+    "their mean (Hoermann 1993, by products below 10).",
+    "Where that is below 0, infinite or NaN, the number is NaN.">;
+
 #endif // DLC_DIALECTS_GRAPH_GRAPHSAMPLING_TD

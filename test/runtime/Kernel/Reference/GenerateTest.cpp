@@ -137,3 +137,35 @@ TEST(Generate, RandomUniform) {
   EXPECT_EQ(shapesOf("random_uniform", {i64({2}, {7, 3}), i64({1}, {-2})}),
             "error: expected dimensions of at least 0, got -2");
 }
+
+/// Element by element what the sequences of the runtime have.
+TEST(Generate, RandomOf) {
+  const float parameters[] = {0.5f, 3, 30};
+  using Fill = void (*)(const RandomDraws &, uint64_t, std::span<float>, float);
+  const std::pair<const char *, Fill> operations[] = {
+      {"random_gamma",
+       [](const RandomDraws &draws, uint64_t i, std::span<float> one,
+          float shape) { fillGamma(draws, i, one, shape); }},
+      {"random_poisson",
+       [](const RandomDraws &draws, uint64_t i, std::span<float> one,
+          float mean) { fillPoisson(draws, i, one, mean); }}};
+  for (auto [operation, fill] : operations) {
+    SCOPED_TRACE(operation);
+    Outcome outcome =
+        run(operation, {i64({2}, {7, 3}), f32({1, 3}, {0.5, 3, 30})},
+            attributes({{"stream", 2}}));
+    ASSERT_TRUE(outcome.isOk()) << outcome.error;
+    EXPECT_EQ(outcome.results[0].shape, (std::vector<int64_t>{1, 3}));
+    for (size_t i = 0; i != 3; ++i) {
+      float expected;
+      fill(RandomDraws{7, 2, uint64_t(3) << 32}, i, std::span(&expected, 1),
+           parameters[i]);
+      EXPECT_EQ(outcome.results[0].values()[i], expected);
+    }
+    EXPECT_EQ(evaluated(operation,
+                        {i64({2}, {7, 3}), f32({4}, {0, -1, NAN, INFINITY})}),
+              "4xf32 0 nan nan nan");
+    EXPECT_EQ(shapesOf(operation, {i64({2}, {7, 3}), i64({1}, {1})}),
+              "error: operand 1: expected f32, got i64");
+  }
+}
