@@ -5,7 +5,7 @@
 
 #include "dlc/Compiler/Compiler.h"
 #include "dlc/Executor/Executor.h"
-#include "dlc/Symbol/IndexedGraph.h"
+#include "dlc/Symbol/FixedGammas.h"
 #include "dlc/Symbol/Inference.h"
 #include "dlc/Symbol/Lowering.h"
 
@@ -51,6 +51,8 @@ public:
   Result<NetworkTypes> infer(const rt::KnownVariables &known) const override;
   Status check(const ProgramRequest &request) const override;
   Result<NetworkProgram> compile(const ProgramRequest &request) const override;
+  std::vector<size_t>
+  fixedArguments(std::span<const rt::GradientRequest> requests) const override;
   bool isPlaced() const override { return !options.groups.empty(); }
   std::optional<rt::Context> groupContext(PortRole role,
                                           size_t index) const override {
@@ -115,6 +117,33 @@ static bool hasGradients(const ProgramRequest &request) {
          std::ranges::any_of(request.gradients, [](rt::GradientRequest each) {
            return each != rt::GradientRequest::Null;
          });
+}
+
+/// MXNet's normalisation writes a gamma that it fixes if its gradient is part
+/// of the graph: where it depends on what has one.
+std::vector<size_t> SymbolNetwork::fixedArguments(
+    std::span<const rt::GradientRequest> requests) const {
+  symbol::IndexedGraph graph(symbol);
+  std::vector<symbol::FixedGamma> gammas = symbol::findFixedGammas(graph);
+  if (gammas.empty())
+    return {};
+  std::vector<bool> isVaried(graph.nodeCount());
+  std::map<symbol::IndexedGraph::NodeId, size_t> numbers;
+  for (size_t i = 0; i != graph.argumentNodes().size(); ++i) {
+    symbol::IndexedGraph::NodeId node = graph.argumentNodes()[i];
+    isVaried[node] = requests[i] != rt::GradientRequest::Null;
+    numbers[node] = i;
+  }
+  for (symbol::IndexedGraph::NodeId node = 0; node != graph.nodeCount(); ++node)
+    for (const symbol::IndexedGraph::Use &use : graph.inputs(node))
+      if (isVaried[use.node])
+        isVaried[node] = true;
+  std::vector<size_t> arguments;
+  for (const symbol::FixedGamma &gamma : gammas)
+    if (std::ranges::any_of(gamma.readers,
+                            [&](auto node) { return isVaried[node]; }))
+      arguments.push_back(numbers.at(gamma.variable));
+  return arguments;
 }
 
 //===----------------------------------------------------------------------===//

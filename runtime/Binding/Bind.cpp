@@ -73,6 +73,7 @@ Executor::State::finish(std::unique_ptr<State> state, const Executor *shared,
                      "expected an executor of the same engine to share "
                      "memory with");
   state->bases = state->bindings;
+  state->findFixed();
   for (size_t i = 0; i != state->types.outputs.size(); ++i) {
     const TensorType &type = state->types.outputs[i];
     Context context = state->network->groupContext(PortRole::Output, i)
@@ -223,6 +224,14 @@ Status Reshaper::change(const char *what, const std::string &name,
   return Status::ok();
 }
 
+Result<NetworkTypes>
+dlc::rt::inferWith(const Network &network, const Bindings &bindings,
+                   const std::map<std::string, std::vector<int64_t>> &shapes) {
+  KnownVariables known = knownOf(network, bindings);
+  known.shapes = shapes;
+  return network.infer(known);
+}
+
 Status dlc::rt::reshapeBindings(
     const Network &network, const NetworkTypes &types,
     const std::map<std::string, std::vector<int64_t>> &shapes,
@@ -268,9 +277,7 @@ Result<std::unique_ptr<Executor>>
 Executor::reshape(const std::map<std::string, std::vector<int64_t>> &shapes,
                   const ReshapeOptions &options) const {
   const Network &network = *state->network;
-  KnownVariables known = knownOf(network, state->bindings);
-  known.shapes = shapes;
-  Result<NetworkTypes> types = network.infer(known);
+  Result<NetworkTypes> types = inferWith(network, state->bindings, shapes);
   if (!types.isOk())
     return std::move(types.status());
   Bindings bindings = state->bindings, bases = state->bases;

@@ -350,10 +350,7 @@ Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::simpleBind(
 Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::reshape(
     const std::map<std::string, std::vector<int64_t>> &shapes,
     const ReshapeOptions &options) const {
-  const Network &network = *state->network;
-  KnownVariables known = knownOf(network, state->whole);
-  known.shapes = shapes;
-  Result<NetworkTypes> types = network.infer(known);
+  Result<NetworkTypes> types = inferWith(*state->network, state->whole, shapes);
   if (!types.isOk())
     return std::move(types.status());
   auto next = std::make_unique<State>();
@@ -361,7 +358,7 @@ Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::reshape(
   next->options = state->options;
   next->whole = state->whole;
   next->bases = state->bases;
-  DLC_RETURN_IF_ERROR(reshapeBindings(network, *types, shapes, options,
+  DLC_RETURN_IF_ERROR(reshapeBindings(*next->network, *types, shapes, options,
                                       next->whole, next->bases));
   DLC_RETURN_IF_ERROR(next->addParts(state.get()));
   return std::unique_ptr<DataParallelExecutor>(

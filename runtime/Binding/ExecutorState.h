@@ -76,6 +76,8 @@ struct Executor::State {
 
   std::map<ProgramForm, PreparedProgram> prepared;
   std::vector<NDArray> ones; ///< Gradients of outputs that nobody gives.
+  /// Arguments that each run forward fills with ones.
+  std::vector<NDArray> fixed;
   uint64_t seed = 0;
   NDArray random; ///< The state of random numbers, where a program has one.
   bool hasForward = false; ///< backward() may follow.
@@ -99,6 +101,8 @@ struct Executor::State {
                                                   const Executor *programs);
 
   bool hasGradients() const;
+  void findFixed();
+  Status fillFixed() const;
   ProgramRequest request(ProgramForm form) const;
   Result<PreparedProgram *> prepare(ProgramForm form);
   Status makeRandom(const LoadedProgram &loaded);
@@ -133,12 +137,17 @@ Result<Bindings> makeBindings(
     const KnownVariables &known, GradientRequest otherwise,
     const std::map<std::string, GradientRequest> &requests, Context context);
 /// Gives bound arrays the types that follow from other `shapes`, in the memory
-/// of their bases where they fit: Executor::reshape().
+/// of their bases where they fit: reshape().
 Status
 reshapeBindings(const Network &network, const NetworkTypes &types,
                 const std::map<std::string, std::vector<int64_t>> &shapes,
                 const ReshapeOptions &options, Bindings &bindings,
                 Bindings &bases);
+/// The types that follow from other `shapes` of some variables and the element
+/// types of all.
+Result<NetworkTypes>
+inferWith(const Network &network, const Bindings &bindings,
+          const std::map<std::string, std::vector<int64_t>> &shapes);
 /// An array of zeros.
 Result<NDArray> makeZeros(const std::shared_ptr<ArrayRuntime> &runtime,
                           const TensorType &type, Context context);

@@ -85,6 +85,19 @@ bool Executor::State::hasGradients() const {
   });
 }
 
+/// Those that can be written: others stay as they are, which nothing reads.
+void Executor::State::findFixed() {
+  for (size_t i : network->fixedArguments(bindings.requests))
+    if (checkWritable(bindings.arguments[i]).isOk())
+      fixed.push_back(bindings.arguments[i]);
+}
+
+Status Executor::State::fillFixed() const {
+  for (const NDArray &array : fixed)
+    DLC_RETURN_IF_ERROR(array.fill(1));
+  return Status::ok();
+}
+
 ProgramRequest Executor::State::request(ProgramForm form) const {
   return {form, types.arguments, types.auxiliaryStates, bindings.requests};
 }
@@ -373,6 +386,8 @@ Status Executor::State::run(ProgramForm form, std::span<const NDArray> heads) {
   Result<PreparedProgram *> program = prepare(form);
   if (!program.isOk())
     return std::move(program.status());
+  if (form != ProgramForm::Backward)
+    DLC_RETURN_IF_ERROR(fillFixed());
   return push(**program, form, heads);
 }
 

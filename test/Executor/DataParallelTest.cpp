@@ -144,6 +144,21 @@ void expectAsByHand(DataParallelExecutor &executor, const ByHand &expected) {
 
 } // namespace
 
+/// That of the whole, too.
+TEST(DataParallelTest, FillsFixedGammasWithOnes) {
+  Symbol network = Symbol::apply("BatchNorm", {Symbol::variable("x")}, {}, "n");
+  auto executor = DataParallelExecutor::simpleBind(
+      *makeNetwork(network), makeRuntime(),
+      {.shapes = {{"x", {4, 3}}}, .types = {}},
+      {.devices = {rt::Context::cpu(0), rt::Context::cpu(1)},
+       .batched = {"x"}});
+  ASSERT_TRUE(executor.isOk()) << executor.status().message();
+  NDArray gamma = *(*executor)->argument("n_gamma");
+  write(gamma, {2, 3, 4});
+  EXPECT_OK((*executor)->forward(true));
+  EXPECT_EQ(read(gamma), (Floats{1, 1, 1}));
+}
+
 TEST(DataParallelTest, SplitsBatchesByWorkload) {
   auto split = [](int64_t rows, std::vector<double> workloads) {
     return splitBatch(rows, workloads);

@@ -298,6 +298,47 @@ TEST(ExecutorTest, RefusesToUpdateMemoryOfOthers) {
   EXPECT_EQ(read(gradient), (Floats{1, 2}));
 }
 
+/// Where MXNet 1.9.1 writes ones to a gamma that it fixes, by what has a
+/// gradient and whether it trains: so its CPU kernels did, plain and of a
+/// library.
+TEST(ExecutorTest, FillsFixedGammasWithOnes) {
+  Symbol x = Symbol::variable("x"), g = Symbol::variable("g"),
+         before = Symbol::variable("before"), after = Symbol::variable("after");
+  auto normal = [&](const char *isFixed) {
+    return Symbol::apply("BatchNorm", {x * before, g}, {{"fix_gamma", isFixed}},
+                         "n");
+  };
+  auto runtime = makeRuntime();
+  auto gammaAfter = [&](const Symbol &symbol, const std::string &wrt,
+                        bool isTraining) {
+    auto executor = take(simpleBind(
+        symbol, runtime,
+        {.shapes = {{"x", {2, 3}}, {"before", {2, 3}}, {"after", {2, 3}}},
+         .types = {}},
+        GradientRequest::Null, {{wrt, GradientRequest::Write}}));
+    NDArray gamma = *executor->argument("g");
+    write(gamma, {2, 3, 4});
+    EXPECT_OK(executor->forward(isTraining));
+    Floats first = read(gamma);
+    write(gamma, {5, 6, 7});
+    EXPECT_OK(executor->forwardBackward());
+    EXPECT_EQ(read(gamma) == Floats({1, 1, 1}), first == Floats({1, 1, 1}))
+        << "in each run";
+    return first;
+  };
+  const Floats ones = {1, 1, 1}, own = {2, 3, 4};
+  Symbol network = normal("True") * after;
+  for (bool isTraining : {false, true}) {
+    for (const char *wrt : {"x", "before", "g", "n_beta"})
+      EXPECT_EQ(gammaAfter(network, wrt, isTraining), ones) << wrt;
+    EXPECT_EQ(gammaAfter(network, "after", isTraining), own);
+    EXPECT_EQ(gammaAfter(normal("False") * after, "x", isTraining), own);
+  }
+  // Not what others read: that would change what they compute.
+  Symbol shared = Symbol::group({network, g * 2.0});
+  EXPECT_EQ(gammaAfter(shared, "x", true), own);
+}
+
 /// Dropout scales what it keeps, backward with the mask of the run forward, and
 /// draws another mask in each run.
 TEST(ExecutorTest, DrawsRandomNumbersWhileTraining) {

@@ -2,6 +2,7 @@
 
 #include "dlc/Frontend/MXNet/Import.h"
 
+#include "dlc/Symbol/FixedGammas.h"
 #include "dlc/Symbol/Json.h"
 #include "dlc/Symbol/Lowering.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
@@ -162,37 +163,19 @@ static mlir::LogicalResult addFactors(ModuleOp module,
   return mlir::success();
 }
 
-/// The variables that are a gamma which fix_gamma fixes.
-static std::set<std::string> findFixedGammas(const symbol::Symbol &symbol) {
-  std::set<std::string> fixed;
-  for (const std::shared_ptr<symbol::Node> &node : symbol.nodes()) {
-    if (node->isVariable() ||
-        std::ranges::none_of(node->op->parameters,
-                             [](const symbol::Parameter &parameter) {
-                               return parameter.name == "fix_gamma";
-                             }) ||
-        !node->parameters.getBool("fix_gamma"))
-      continue;
-    std::vector<std::string> names = node->op->inputNames(node->parameters);
-    for (size_t i = 0; i < node->inputs.size(); ++i)
-      if (names[i] == "gamma" && node->inputs[i].node->isVariable())
-        fixed.insert(node->inputs[i].node->name);
-  }
-  return fixed;
-}
-
-/// MXNet writes ones to them wherever it runs, so they begin and stay so here,
-/// unless something else reads them.
+/// MXNet writes ones to them where it trains, so they begin and stay so here.
 static void fixGammas(ModuleOp module, const symbol::Symbol &symbol) {
-  std::set<std::string> fixed = findFixedGammas(symbol);
+  std::set<std::string> fixed;
+  symbol::IndexedGraph graph(symbol);
+  for (const symbol::FixedGamma &gamma : symbol::findFixedGammas(graph))
+    fixed.insert(graph.node(gamma.variable).name);
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
   mlir::Builder builder(module.getContext());
   for (mlir::BlockArgument argument : main.getArguments()) {
     unsigned number = argument.getArgNumber();
     auto type = llvm::cast<mlir::RankedTensorType>(argument.getType());
     StringAttr name = graph::givenName(main, number, /*isResult=*/false);
-    if (!fixed.count(name.str()) || !argument.use_empty() ||
-        !type.hasStaticShape())
+    if (!fixed.count(name.str()) || !type.hasStaticShape())
       continue;
     main.setArgAttr(number, graph::GraphDialect::kInitialAttr,
                     graph::makeSplat(type, 1));

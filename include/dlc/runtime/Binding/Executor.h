@@ -64,6 +64,11 @@ struct ReshapeOptions {
 /// For one thread at a time, together with all that share memory with it, as
 /// those that reshape() makes do. Arrays that it was given or gives out are
 /// handles: what is done with them is ordered with its runs by the engine.
+///
+/// With gradients, a run forward fills arguments with ones that the network
+/// takes as such (Network::fixedArguments()): a `gamma` that `fix_gamma` fixes,
+/// where MXNet writes it too. Those in memory that is only read keep what they
+/// hold, which changes no result.
 class Executor final : public BoundNetwork {
 public:
   ~Executor() override;

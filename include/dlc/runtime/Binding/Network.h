@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -78,8 +79,9 @@ struct ProgramRequest {
 };
 
 /// A program as a file holds it, and what its ports are. Outputs that update an
-/// input (Port::updates) are what that is, whatever is listed. Outputs of Forward
-/// and inputs of Backward beyond those listed are what is saved, in order.
+/// input (Port::updates) are what that is, whatever is listed. Outputs of
+/// Forward and inputs of Backward beyond those listed are what is saved, in
+/// order.
 struct NetworkProgram {
   AlignedBuffer bytes;
   std::vector<PortUse> inputs, outputs;
@@ -118,6 +120,14 @@ public:
   /// where groups have no devices.
   virtual std::optional<Context> groupContext(PortRole, size_t) const {
     return std::nullopt;
+  }
+
+  /// Arguments, by number in order, that the runs of an executor with these
+  /// requests (one per argument) fill with ones: the network takes them as
+  /// ones, whatever they hold, and nothing else reads them.
+  virtual std::vector<size_t>
+  fixedArguments(std::span<const GradientRequest>) const {
+    return {};
   }
 
   /// Its nodes as text for people.
