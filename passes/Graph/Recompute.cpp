@@ -77,13 +77,13 @@ static bool isView(Operation *op) {
   return view && view.isView() && hasStaticTypes(op);
 }
 
-/// Modelled as the runtime does: 100 flops or 10 bytes in a nanosecond.
+/// Modelled as the runtime does, of all operands and results.
 static int64_t nanosecondsOf(Operation *op) {
-  int64_t bytes = 0, flops = 0;
+  rt::KernelCost cost;
   for (Type type : op->getOperandTypes())
-    bytes += bytesOf(type);
+    cost.bytes += bytesOf(type);
   for (Type type : op->getResultTypes())
-    bytes += bytesOf(type);
+    cost.bytes += bytesOf(type);
   if (auto match = library::matchGroup(op)) {
     std::vector<rt::TensorType> inputs,
         outputs{toTensorType(op->getResult(0).getType())};
@@ -94,9 +94,9 @@ static int64_t nanosecondsOf(Operation *op) {
     rt::Attributes config =
         toAttributes(match->config.getDictionary(op->getContext()));
     if (entry && entry->cost)
-      flops = entry->cost({inputs, outputs, config}).flops;
+      cost.flops = entry->cost({inputs, outputs, config}).flops;
   }
-  return std::max(bytes / 10, flops / 100);
+  return static_cast<int64_t>(rt::nanosecondsOf(cost));
 }
 
 static recompute::Again againOf(Operation *op) {
