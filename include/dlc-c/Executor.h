@@ -180,8 +180,8 @@ DLC_API void dlcExecutorDestroy(DlcExecutor executor);
 /*===-- Running -----------------------------------------------------------===*/
 
 /* Pushes a run forward. For training, auxiliary states are updated, and what
- * the run backward needs is saved. The first run compiles. Since 0.1 (unstable)
- */
+ * the run backward needs is saved. With gradients, a gamma that fix_gamma fixes
+ * is filled with ones. The first run compiles. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutorForward(DlcExecutor executor, int isTraining);
 
 /* Pushes a run backward from the last one forward for training. `heads` are the

@@ -487,6 +487,31 @@ static void testParallel(DlcArrayRuntime runtime) {
   dlcSymbolDestroy(data);
 }
 
+/* With gradients, a run writes ones to a gamma that is fixed. */
+static void testFixedGamma(DlcArrayRuntime runtime) {
+  static const int64_t shape[2] = {3, 2};
+  static const float two[2] = {2, 3};
+  DlcSymbol data = variable("A"), normal = NULL;
+  DlcNetwork network = NULL;
+  CHECK_OK(dlcSymbolCreateAtomic("BatchNorm", NULL, NULL, 0, &normal));
+  CHECK_OK(dlcSymbolCompose(normal, "n", NULL, &data, 1));
+  CHECK_OK(dlcSymbolMakeNetwork(normal, NULL, &network));
+  for (int i = 0; i < 2; ++i) {
+    DlcKnownVariable known = {"A", shape, 2, DLC_F32};
+    DlcExecutor executor = NULL;
+    CHECK_OK(dlcExecutorSimpleBind(network, runtime, cpu, &known, 1,
+                                   i ? DLC_GRADIENT_WRITE : DLC_GRADIENT_NULL,
+                                   NULL, NULL, 0, NULL, &executor));
+    set(executor, "n_gamma", two, sizeof(two));
+    CHECK_OK(dlcExecutorForward(executor, 1));
+    CHECK(is(executor, DLC_ARRAYS_ARGUMENT, "n_gamma", i ? 1 : 2, i ? 1 : 3));
+    dlcExecutorDestroy(executor);
+  }
+  dlcNetworkDestroy(network);
+  dlcSymbolDestroy(normal);
+  dlcSymbolDestroy(data);
+}
+
 int main(void) {
   DlcEngine engine = NULL;
   DlcArrayRuntime runtime = NULL;
@@ -506,6 +531,7 @@ int main(void) {
   testBind(network, runtime);
   testKnown(network, runtime);
   testSeeds(runtime);
+  testFixedGamma(runtime);
   testGradientSymbol(runtime);
   testGroups(runtime);
   testParallel(runtime);
