@@ -115,8 +115,10 @@ DLC_API DlcStatus dlcNDArrayCopyTo(DlcNDArray array, DlcNDArray target);
 DLC_API DlcStatus dlcNDArrayFill(DlcNDArray array, double value);
 
 /* Fills floats with random numbers, uniform in [low, high) or normal: the next
- * ones of the device's sequence. Errors: DLC_INVALID_ARGUMENT (elements that
- * are not floats; low >= high, a deviation below 0, or not finite).
+ * ones of the device's sequence; what lies beyond the range of the type is its
+ * largest number. Types other than DLC_F64 take the parameters rounded to
+ * DLC_F32. Errors: DLC_INVALID_ARGUMENT (elements that are not floats; a range
+ * without numbers of the type, a deviation below 0, or not finite).
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayFillUniform(DlcNDArray array, double low,
                                         double high);

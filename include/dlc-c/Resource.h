@@ -148,8 +148,9 @@ typedef enum DlcDistribution {
 /* Writes elements [first, first + count) of the sequence that draws,
  * distribution and parameters name, as DLC_F32, DLC_F64 (uniform, normal) or
  * DLC_BOOL (Bernoulli). What lies beyond the range of the type is its largest
- * number. Errors: DLC_INVALID_ARGUMENT (parameters), DLC_UNSUPPORTED (the
- * type). Since 0.1 (unstable) */
+ * number. The parameters of the first three are rounded to DLC_F32 for it, and
+ * have to be parameters then. Errors: DLC_INVALID_ARGUMENT (parameters),
+ * DLC_UNSUPPORTED (the type). Since 0.1 (unstable) */
 DLC_API DlcStatus dlcRandomFill(DlcRandomDraws draws,
                                 DlcDistribution distribution, double a,
                                 double b, uint64_t first, DlcDataType type,

@@ -80,8 +80,11 @@ void dlc::rt::fillNormal(const RandomDraws &draws, uint64_t first,
                    // In (0, 1]: all bits, for the tail.
                    float u = float(double(words[pair]) + 1) * 0x1p-32f;
                    float v = unitFloat(words[pair + 1]);
+                   // In double: a product beyond the range of float may lead
+                   // to a sum inside it.
                    out[i] =
-                       toFinite(mean + deviation * boxMuller(u, v, lane & 1));
+                       toFloat(mean + double(deviation) *
+                                          double(boxMuller(u, v, lane & 1)));
                  });
 }
 
@@ -91,7 +94,11 @@ void dlc::rt::fillNormal(const RandomDraws &draws, uint64_t first,
                  [&](size_t i, unsigned lane, const RandomWords &words) {
                    double u = 1 - unitDouble(words[0], words[1]); // (0, 1]
                    double v = unitDouble(words[2], words[3]);
-                   out[i] = toFinite(mean + deviation * boxMuller(u, v, lane));
+                   double z = boxMuller(u, v, lane), product = deviation * z;
+                   out[i] = toFinite(
+                       std::isfinite(product)
+                           ? mean + product
+                           : 2 * (mean / 2 + deviation / 2 * z)); // See above.
                  });
 }
 

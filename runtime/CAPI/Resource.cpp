@@ -202,67 +202,60 @@ DlcStatus dlcParallelRandomTake(DlcParallelRandom random, uint64_t blocks,
 
 /// The parameters of a distribution are as its declaration says, for numbers of
 /// up to `largest`.
-static Status checkParameters(DlcDistribution distribution, double a, double b,
-                              double largest) {
-  bool isGood = std::isfinite(a) && std::isfinite(b);
+static bool areParameters(DlcDistribution distribution, double a, double b,
+                          double largest) {
+  if (!(std::abs(a) <= largest && std::abs(b) <= largest))
+    return false;
   switch (distribution) {
   case DLC_UNIFORM:
-    isGood = isGood && a < b && b - a <= largest;
-    break;
+    return a < b && b - a <= largest;
   case DLC_NORMAL:
-    isGood = isGood && b >= 0;
-    break;
+    return b >= 0;
   case DLC_EXPONENTIAL:
-    isGood = isGood && a > 0;
-    break;
+    return a > 0;
   case DLC_GAMMA:
-    isGood = isGood && a > 0 && b > 0;
-    break;
+    return a > 0 && b > 0;
   case DLC_POISSON:
-    isGood = isGood && a >= 0;
-    break;
+    return a >= 0;
   case DLC_NEGATIVE_BINOMIAL:
-    isGood = isGood && a > 0 && b > 0 && b <= 1;
-    break;
-  case DLC_BERNOULLI:
-    isGood = isGood && a >= 0 && a <= 1;
-    break;
-  default:
-    return outOfRange("a distribution", distribution);
+    return a > 0 && b > 0 && b <= 1;
+  default: // DLC_BERNOULLI: others were refused.
+    return a >= 0 && a <= 1;
   }
-  if (isGood)
-    return Status::ok();
-  return makeError(StatusCode::InvalidArgument,
-                   "expected parameters of distribution %d, got %g and %g",
-                   int(distribution), a, b);
 }
 
-static Status fillFloats(const RandomDraws &draws, DlcDistribution distribution,
-                         double a, double b, uint64_t first,
-                         std::span<float> out) {
-  // What is given as double may be none of these, or no parameter, as float.
-  DLC_RETURN_IF_ERROR(
-      checkParameters(distribution, float(a), float(b), FLT_MAX));
+static Status checkParameters(DlcDistribution distribution, double a, double b,
+                              int32_t type) {
+  if (uint32_t(distribution) > DLC_BERNOULLI)
+    return outOfRange("a distribution", distribution);
+  // What is drawn with float parameters needs some that are good as floats.
+  bool areFloats = type == DLC_F32 && distribution <= DLC_EXPONENTIAL;
+  if (areParameters(distribution, a, b, areFloats ? FLT_MAX : DBL_MAX) &&
+      (!areFloats || areParameters(distribution, float(a), float(b), FLT_MAX)))
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected parameters of distribution %d%s, got %.15g and "
+                   "%.15g",
+                   int(distribution), areFloats ? " as f32" : "", a, b);
+}
+
+static void fillFloats(const RandomDraws &draws, DlcDistribution distribution,
+                       double a, double b, uint64_t first,
+                       std::span<float> out) {
   switch (distribution) {
   case DLC_UNIFORM:
-    fillUniform(draws, first, out, float(a), float(b));
-    break;
+    return fillUniform(draws, first, out, float(a), float(b));
   case DLC_NORMAL:
-    fillNormal(draws, first, out, float(a), float(b));
-    break;
+    return fillNormal(draws, first, out, float(a), float(b));
   case DLC_EXPONENTIAL:
-    fillExponential(draws, first, out, float(a));
-    break;
+    return fillExponential(draws, first, out, float(a));
   case DLC_GAMMA:
-    fillGamma(draws, first, out, a, b);
-    break;
+    return fillGamma(draws, first, out, a, b);
   case DLC_POISSON:
-    fillPoisson(draws, first, out, a);
-    break;
+    return fillPoisson(draws, first, out, a);
   default:
-    fillNegativeBinomial(draws, first, out, a, b);
+    return fillNegativeBinomial(draws, first, out, a, b);
   }
-  return Status::ok();
 }
 
 DlcStatus dlcRandomFill(DlcRandomDraws given, DlcDistribution distribution,
@@ -270,17 +263,17 @@ DlcStatus dlcRandomFill(DlcRandomDraws given, DlcDistribution distribution,
                         void *out, size_t count) {
   if (count && !out)
     return wrap(missing("memory for the numbers"));
-  if (Status status = checkParameters(distribution, a, b, DBL_MAX);
+  int32_t number = numberOf(type);
+  if (Status status = checkParameters(distribution, a, b, number);
       !status.isOk())
     return wrap(std::move(status));
   RandomDraws draws = toDraws(given);
-  int32_t number = numberOf(type);
   bool isWide = distribution == DLC_UNIFORM || distribution == DLC_NORMAL;
-  if (number == DLC_F32 && distribution != DLC_BERNOULLI)
-    return wrap(fillFloats(draws, distribution, a, b, first,
-                           {static_cast<float *>(out), count}));
   std::span<double> wide{static_cast<double *>(out), count};
-  if (number == DLC_F64 && distribution == DLC_UNIFORM)
+  if (number == DLC_F32 && distribution != DLC_BERNOULLI)
+    fillFloats(draws, distribution, a, b, first,
+               {static_cast<float *>(out), count});
+  else if (number == DLC_F64 && distribution == DLC_UNIFORM)
     fillUniform(draws, first, wide, a, b);
   else if (number == DLC_F64 && isWide)
     fillNormal(draws, first, wide, a, b);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <gtest/gtest.h>
+#include <limits>
 #include <map>
 #include <thread>
 #include <vector>
@@ -231,6 +232,32 @@ TEST(Random, BoundsHold) {
   for (double x : wide)
     sum += x;
   EXPECT_NEAR(sum / 10'000, 10, 0.025);
+}
+
+/// The share of numbers that are the largest of the type, of either sign.
+template <typename T> static double shareAtBounds(T mean, T deviation) {
+  std::vector<T> numbers(100'000);
+  fillNormal(draws, 0, numbers, mean, deviation);
+  return double(std::count_if(numbers.begin(), numbers.end(),
+                              [](T x) {
+                                EXPECT_TRUE(std::isfinite(x));
+                                return std::abs(x) ==
+                                       std::numeric_limits<T>::max();
+                              })) /
+         100'000;
+}
+
+// A product beyond the range of the type with a sum inside it is no largest
+// number.
+TEST(Random, NormalSumsInRangeAreNotClamped) {
+  // -1 and 1 of the largest: what is below the mean or 2 deviations above.
+  float most = std::numeric_limits<float>::max();
+  double mostDouble = std::numeric_limits<double>::max();
+  double share = 0.5 + std::erfc(std::sqrt(2)) / 2;
+  EXPECT_NEAR(shareAtBounds(-most, most), share, 0.008); // 5 deviations.
+  EXPECT_NEAR(shareAtBounds(most, most), share, 0.008);
+  EXPECT_NEAR(shareAtBounds(-mostDouble, mostDouble), share, 0.008);
+  EXPECT_NEAR(shareAtBounds(mostDouble, mostDouble), share, 0.008);
 }
 
 TEST(Random, IntegersAreFair) {

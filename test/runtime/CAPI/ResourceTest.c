@@ -256,10 +256,17 @@ static void testDistributions(void) {
       DLC_UNSUPPORTED, "got 12");
   CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, 1, 1 + 1e-12, 0, DLC_F32,
                             floats, count),
-              DLC_INVALID_ARGUMENT, "parameters"); /* equal as floats */
+              DLC_INVALID_ARGUMENT,
+              "parameters of distribution 0 as f32, got 1 and 1.000000000001");
   CHECK_ERROR(
       dlcRandomFill(draws, DLC_UNIFORM, -3e38, 3e38, 0, DLC_F32, floats, count),
-      DLC_INVALID_ARGUMENT, "parameters"); /* infinite difference */
+      DLC_INVALID_ARGUMENT, "as f32, got -3e+38 and 3e+38");
+  CHECK_ERROR(
+      dlcRandomFill(draws, DLC_NORMAL, 0, 1e300, 0, DLC_F32, floats, count),
+      DLC_INVALID_ARGUMENT, "as f32, got 0 and 1e+300");
+  CHECK_ERROR(dlcRandomFill(draws, DLC_EXPONENTIAL, 1e-50, 0, 0, DLC_F32,
+                            floats, count),
+              DLC_INVALID_ARGUMENT, "as f32, got 1e-50 and 0");
   CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, -1e308, 1e308, 0, DLC_F64,
                             doubles, count),
               DLC_INVALID_ARGUMENT, "parameters");
@@ -306,6 +313,12 @@ static void testExtremes(void) {
       {DLC_GAMMA, least, most},
       {DLC_GAMMA, least, least},
       {DLC_GAMMA, most, least},
+      /* These are computed in double: no float need hold the parameters. */
+      {DLC_GAMMA, 1e-50, 1},
+      {DLC_GAMMA, 1e300, 1e300},
+      {DLC_GAMMA, 1e50, 1e-40},
+      {DLC_POISSON, 1e300, 0},
+      {DLC_NEGATIVE_BINOMIAL, 1e300, 1e-300},
       {DLC_POISSON, most, 0},
       {DLC_POISSON, 1e30, 0},
       {DLC_NEGATIVE_BINOMIAL, most, least},

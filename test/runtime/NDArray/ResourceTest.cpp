@@ -4,6 +4,7 @@
 
 #include "NDArrayTesting.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -12,6 +13,16 @@ using namespace dlc::rt;
 using namespace dlc::rt::test;
 
 DLC_WITH_EVERY_ENGINE(RandomArrays);
+
+/// What an array of any floats holds.
+static std::vector<double> doublesOf(const NDArray &array) {
+  Attributes toDouble;
+  toDouble.set("to", int64_t(DLC_F64));
+  NDArray wide = valueOf(apply("cast", {array}, toDouble));
+  std::vector<double> values(wide.shape().front());
+  EXPECT_OK(wide.copyToHost(std::span(values)));
+  return values;
+}
 
 TEST_P(RandomArrays, DependOnTheSeedAndTheOrderAlone) {
   auto drawn = [&](uint64_t seed, Context context) {
@@ -46,11 +57,7 @@ TEST_P(RandomArrays, AreOfEveryFloat) {
     EXPECT_OK(runtime->resources().seed(5));
     NDArray array = makeArray(runtime, {1000}, type);
     EXPECT_OK(array.fillNormal(10, 2));
-    Attributes attributes;
-    attributes.set("to", int64_t(DLC_F64));
-    NDArray wide = valueOf(apply("cast", {array}, attributes));
-    std::vector<double> values(1000);
-    EXPECT_OK(wide.copyToHost(std::span(values)));
+    std::vector<double> values = doublesOf(array);
     double mean = 0, square = 0;
     for (double value : values) {
       mean += value / 1000;
@@ -71,26 +78,50 @@ TEST_P(RandomArrays, SayWhatTheyNeed) {
   EXPECT_ERROR(floats.fillNormal(0, -1), InvalidArgument, "0 and -1");
   EXPECT_ERROR(floats.fillUniform(-3e38, 3e38), InvalidArgument, "of f32");
   EXPECT_ERROR(floats.fillNormal(0, 1e300), InvalidArgument, "of f32");
+  EXPECT_ERROR(floats.fillUniform(1, 1 + 1e-12), InvalidArgument,
+               "expected a range with numbers of f32, got [1, 1.000000000001)");
+  NDArray halves = makeArray(runtime, {3}, DLC_F16);
+  EXPECT_ERROR(halves.fillUniform(1.0001, 1.0002), InvalidArgument,
+               "expected a range with numbers of f16, got [1.0001, 1.0002)");
+  EXPECT_ERROR(halves.fillUniform(1e5, 2e5), InvalidArgument, "of f16");
   EXPECT_ERROR(NDArray().fillNormal(), InvalidArgument, "a null handle");
 }
 
-// Numbers beyond the range of the type are its largest.
+TEST_P(RandomArrays, UniformOnesStayInTheirRange) {
+  constexpr int64_t count = 100'000;
+  const double ranges[][2] = {{0, 1}, {-1, 0}, {1.0001, 1.5}, {-6e4, 0}};
+  for (DataType type : {DLC_F16, DLC_BF16, DLC_F32, DLC_F64})
+    for (auto [low, high] : ranges) {
+      NDArray array = makeArray(runtime, {count}, type);
+      EXPECT_OK(array.fillUniform(low, high));
+      std::vector<double> values = doublesOf(array);
+      auto [least, most] = std::minmax_element(values.begin(), values.end());
+      // Floats take the bounds as floats.
+      EXPECT_GE(*least, type == DLC_F64 ? low : float(low)) << type;
+      EXPECT_LT(*most, high) << type;
+      EXPECT_LT(*least, *most) << type;
+    }
+}
+
+// Numbers beyond the range of the type are its largest, and no others are.
 TEST_P(RandomArrays, AreFinite) {
   for (DataType type : {DLC_F16, DLC_BF16, DLC_F32, DLC_F64}) {
     NDArray array = makeArray(runtime, {1000}, type);
     double large = type == DLC_F64 ? 1e308 : 3e38;
     EXPECT_OK(array.fillNormal(0, large));
-    Attributes toDouble;
-    toDouble.set("to", int64_t(DLC_F64));
-    std::vector<double> values(1000);
-    EXPECT_OK(valueOf(apply("cast", {array}, toDouble))
-                  .copyToHost(std::span(values)));
     double most = 0;
-    for (double value : values)
+    for (double value : doublesOf(array))
       most = std::max(most, std::abs(value));
     EXPECT_TRUE(std::isfinite(most)) << type;
     EXPECT_GE(most, type == DLC_F16 ? 65504 : large) << type;
   }
+  NDArray array = makeArray(runtime, {10'000});
+  EXPECT_OK(array.fillNormal(-3e38, 3e38));
+  int atBounds = 0;
+  for (double value : doublesOf(array))
+    atBounds += std::abs(value) == std::numeric_limits<float>::max();
+  // Below -0.134 or above 2.134 deviations: a share of 0.463; 5 deviations.
+  EXPECT_NEAR(atBounds, 4630, 250);
 }
 
 // What is computed over an operand takes temporary space, which arrays share.

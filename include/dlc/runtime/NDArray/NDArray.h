@@ -174,9 +174,10 @@ public:
   /// Fills floats with random numbers: uniform in [low, high), or normal. They
   /// are the next ones of the device's sequence (ArrayRuntime::resources()), so
   /// the same for the same seed and order of pushes; what lies beyond the range
-  /// of the type is its largest number. Errors: also
-  /// InvalidArgument (elements that are not floats; low >= high or a deviation
-  /// below 0, or not finite).
+  /// of the type is its largest number. Types other than f64 take the
+  /// parameters rounded to f32. Errors: also InvalidArgument (elements that are
+  /// not floats; a range without numbers of the type, a deviation below 0, or
+  /// not finite).
   Status fillUniform(double low = 0, double high = 1, int priority = 0) const;
   Status fillNormal(double mean = 0, double deviation = 1,
                     int priority = 0) const;
