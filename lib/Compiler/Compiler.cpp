@@ -212,6 +212,12 @@ void Compilation::State::startTuning() {
   const CompileOptions::Tuning &tuning = options.tuning;
   if (tuning.cache.empty() && tuning.seconds <= 0)
     return;
+  if (options.target != "host") {
+    emitWarning(UnknownLoc::get(context.get()),
+                "times of calls left out: expected those of the target ")
+        << options.target << ", got those of this machine";
+    return;
+  }
   tuning::Times known;
   if (!tuning.cache.empty()) {
     auto table = tuning::readTable(tuning.cache);
@@ -234,11 +240,9 @@ void Compilation::State::startTuning() {
 void Compilation::State::saveTimes() {
   if (!tuner || options.tuning.cache.empty() || !tuner->counts().measured)
     return;
-  tuning::Table table;
-  if (auto others = tuning::readTable(options.tuning.cache); others.isOk())
-    table = std::move(*others);
-  tuning::merge(table, {{tuning::thisMachine(), tuner->times()}});
-  if (rt::Status status = tuning::writeTable(options.tuning.cache, table);
+  if (rt::Status status = tuning::updateTable(
+          options.tuning.cache,
+          {{tuning::thisMachine(), tuner->measuredTimes()}});
       !status.isOk())
     emitWarning(UnknownLoc::get(context.get()), "times of calls not kept: ")
         << status.message();

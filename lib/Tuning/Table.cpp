@@ -8,20 +8,25 @@
 
 #include <charconv>
 #include <cinttypes>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 using namespace dlc::tuning;
 using namespace dlc::rt;
 
 static constexpr std::string_view kForm = "dlc-tuning 1";
-static constexpr std::string_view kCompiler = "compiler ";
 static constexpr std::string_view kMachine = "machine ";
 static constexpr std::string_view kChecksum = "checksum ";
+
+/// A day: sums of times stay far from their type's end.
+static constexpr uint64_t kMostNanoseconds = 86'400'000'000'000;
 
 std::string dlc::tuning::thisMachine() {
   std::string text = cpuModel();
   for (std::string_view feature : CPUFeatures::ofHost().names())
     text += " " + std::string(feature);
-  return text;
+  return text + ", dlc " DLC_VERSION "-" DLC_KERNELS;
 }
 
 static std::string checksumOf(std::string_view text) {
@@ -33,7 +38,7 @@ static std::string checksumOf(std::string_view text) {
 
 std::string dlc::tuning::print(const Table &table) {
   std::string text(kForm);
-  text += "\n" + std::string(kCompiler) + DLC_VERSION + "\n";
+  text += "\n";
   for (const auto &[machine, times] : table) {
     text += std::string(kMachine) + machine + "\n";
     for (const auto &[call, time] : times)
@@ -83,8 +88,8 @@ static Status parseTime(std::string_view line, size_t number, Times &times) {
   auto [end, error] =
       std::from_chars(line.data(), line.data() + line.size(), time);
   size_t digits = static_cast<size_t>(end - line.data());
-  bool isTime = error == std::errc() && time > 0 && digits + 1 < line.size() &&
-                line[digits] == ' ';
+  bool isTime = error == std::errc() && time > 0 && time <= kMostNanoseconds &&
+                digits + 1 < line.size() && line[digits] == ' ';
   if (!isTime)
     return expected("nanoseconds and a call in line " + std::to_string(number),
                     line);
@@ -94,13 +99,9 @@ static Status parseTime(std::string_view line, size_t number, Times &times) {
 
 Result<Table> dlc::tuning::parse(std::string_view text) {
   Lines lines(text);
-  std::string_view form = lines.next().value_or("");
+  std::string_view form = lines.next().value_or(text);
   if (form != kForm)
     return expected("'" + std::string(kForm) + "' in the first line", form);
-  std::string compiler = std::string(kCompiler) + DLC_VERSION;
-  std::string_view made = lines.next().value_or("");
-  if (made != compiler)
-    return expected("times of '" + compiler + "'", made);
   Table table;
   Times *times = nullptr;
   while (true) {
@@ -154,4 +155,47 @@ Status dlc::tuning::writeTable(const std::string &path, const Table &table) {
   std::string text = print(table);
   DLC_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(text))));
   return file->commit();
+}
+
+namespace {
+/// Keeps others that change files of the same folder waiting. Where that is not
+/// possible, the last one wins.
+class FolderLock {
+public:
+  explicit FolderLock(const std::string &path) {
+    size_t end = path.rfind('/');
+    std::string folder =
+        end == std::string::npos ? "." : path.substr(0, end + 1);
+    descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor >= 0)
+      (void)flock(descriptor, LOCK_EX);
+  }
+  FolderLock(const FolderLock &) = delete;
+  ~FolderLock() {
+    if (descriptor >= 0)
+      close(descriptor);
+  }
+
+private:
+  int descriptor;
+};
+} // namespace
+
+Status dlc::tuning::updateTable(const std::string &path, const Table &from) {
+  FolderLock lock(path);
+  Table table;
+  Result<MappedFile> file = MappedFile::open(path);
+  if (file.isOk()) {
+    std::string_view text(reinterpret_cast<const char *>(file->bytes().data()),
+                          file->bytes().size());
+    Result<Table> known = parse(text);
+    if (known.isOk())
+      table = std::move(*known);
+    else if (!text.starts_with(std::string(kForm) + "\n"))
+      return std::move(known.status()).withContext(path);
+  } else if (file.status().code() != StatusCode::NotFound) {
+    return std::move(file.status());
+  }
+  merge(table, from);
+  return writeTable(path, table);
 }

@@ -173,11 +173,15 @@ std::chrono::nanoseconds Launch::run() const {
 }
 
 Result<uint64_t> dlc::tuning::measure(const LibraryEntry &entry,
-                                      const Call &call) {
+                                      const Call &call,
+                                      std::chrono::nanoseconds most) {
+  Clock::time_point begin = Clock::now();
   Launch launch;
   DLC_RETURN_IF_ERROR(launch.prepare(entry, call));
   std::chrono::nanoseconds best = launch.run(), sum{0};
   for (int i = 0; i < kLeastLaunches || sum < kLeastTime; ++i) {
+    if (Clock::now() - begin > most)
+      break;
     std::chrono::nanoseconds time = launch.run();
     best = std::min(best, time);
     sum += std::max(time, std::chrono::nanoseconds(1000));
@@ -196,12 +200,18 @@ std::optional<uint64_t> Tuner::timeOf(const LibraryEntry &entry,
     asked.try_emplace(key, false);
     return time->second;
   }
-  if (!options.measures || spent >= options.budget) {
+  // A launch that the rest of the budget has no time for is not begun.
+  std::chrono::nanoseconds rest = options.budget - spent;
+  std::chrono::nanoseconds modelled(
+      entry.cost ? nanosecondsOf(
+                       entry.cost({call.inputs, call.outputs, call.attributes}))
+                 : 0);
+  if (!options.measures || rest <= modelled) {
     asked.try_emplace(key, false);
     return std::nullopt;
   }
   Clock::time_point begin = Clock::now();
-  Result<uint64_t> time = measure(entry, call);
+  Result<uint64_t> time = measure(entry, call, rest);
   spent += Clock::now() - begin;
   asked[key] = time.isOk();
   if (!time.isOk())
@@ -213,18 +223,21 @@ std::optional<std::vector<uint64_t>>
 Tuner::timesOf(const LibraryEntry &entry, std::span<const Call> calls) {
   std::scoped_lock lock(mutex);
   std::vector<uint64_t> times;
-  for (const Call &call : calls) {
-    std::optional<uint64_t> time = timeOf(entry, call);
-    if (!time)
-      return std::nullopt;
-    times.push_back(*time);
-  }
+  for (const Call &call : calls)
+    if (std::optional<uint64_t> time = timeOf(entry, call))
+      times.push_back(*time);
+  if (times.size() < calls.size())
+    return std::nullopt;
   return times;
 }
 
-Times Tuner::times() const {
+Times Tuner::measuredTimes() const {
   std::scoped_lock lock(mutex);
-  return known;
+  Times times;
+  for (const auto &[key, isMeasured] : asked)
+    if (isMeasured)
+      times[key] = known.find(key)->second;
+  return times;
 }
 
 Tuner::Counts Tuner::counts() const {

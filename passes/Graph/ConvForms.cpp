@@ -98,6 +98,8 @@ SmallVector<ConvForm> dlc::graph::formsOf(ConvOp conv, int64_t block,
       forms.push_back({isInputBlocked, isResultBlocked});
       calls.push_back(std::move(*call));
     }
+  if (forms.size() == 1)
+    return forms; // Nothing to compare.
   library::CallTimes times = library::timesOf(
       *conv.getContext(), *rt::lookupLibraryEntry(kConvEntry), calls);
   for (auto [form, time] : llvm::zip_equal(forms, times.costs))

@@ -114,8 +114,8 @@ TEST_F(TuningTest, LittleIsNoise) {
 }
 
 TEST_F(TuningTest, ModelsWhereTimesAreMissing) {
-  Result untuned = compile(1e-9); // Time for one call.
-  EXPECT_LE(untuned.counts.measured, 1u);
+  Result untuned = compile(1e-9);
+  EXPECT_EQ(untuned.counts.measured, 0u);
   EXPECT_GT(untuned.counts.missing, 0u);
   cache.clear();
   EXPECT_EQ(untuned.text, compile(0).text);
@@ -129,13 +129,28 @@ TEST_F(TuningTest, LeavesOutFilesOfSomethingElse) {
                 ": expected 'dlc-tuning 1' in the first line, got 'nothing of "
                 "the kind'\n");
   EXPECT_EQ(result.counts.known, 0u);
-  // What is measured then takes its place.
-  (void)compile(kLong);
-  EXPECT_TRUE(tuning::readTable(cache).isOk());
+  // It may be anybody's: it stays.
+  EXPECT_NE(compile(kLong).messages.find("times of calls not kept: " + cache),
+            std::string::npos);
+  EXPECT_FALSE(tuning::readTable(cache).isOk());
   fs::remove(cache);
   EXPECT_NE(compile(0).messages.find("times of calls left out: "),
             std::string::npos);
   EXPECT_EQ(compile(kLong).messages, "");
+}
+
+TEST_F(TuningTest, TimesOfThisMachineAreNoneOfAnother) {
+  (void)compile(kLong);
+  CompileOptions options;
+  options.target = "x86-64";
+  options.tuning = {cache, 0};
+  Compilation compilation(options);
+  EXPECT_EQ(compilation.messages(),
+            "warning: times of calls left out: expected those of the target "
+            "x86-64, got those of this machine\n");
+  ASSERT_TRUE(succeeded(compilation.import(DLC_CONVOLUTIONS)));
+  ASSERT_TRUE(succeeded(compilation.runTo(Phase::Kernel)));
+  EXPECT_EQ(compilation.tunedCalls().known, 0u);
 }
 
 TEST_F(TuningTest, TimesOfOtherMachinesStayAndDoNotCount) {

@@ -15,7 +15,7 @@
 // CHECK-NEXT: kernel.call {{.*}} -> tensor<1x10xf32>
 // CHECK-NEXT: return
 
-// EXPLAIN: Library{{ +}}4e-6{{ +}}cpu.conv
+// EXPLAIN: Library{{ +}}4e-06{{ +}}cpu.conv
 // EXPLAIN: Generated{{ +}}k.max_pool
 // EXPLAIN: us in 5 launches
 func.func @main(%x: tensor<1x3x112x112xf32> {graph.name = "x"}) -> (tensor<1x10xf32> {graph.name = "y"}) {

@@ -84,7 +84,8 @@ TEST(Tuner, TellsWhatIsKnownAndMeasuresTheRest) {
   EXPECT_EQ(tuner.counts().known, 1u);
   EXPECT_EQ(tuner.counts().measured, 1u);
   EXPECT_EQ(tuner.counts().missing, 0u);
-  EXPECT_EQ(tuner.times().at(keyOf(conv(), other)), (*times)[1]);
+  EXPECT_EQ(tuner.measuredTimes(),
+            Times({{keyOf(conv(), other), (*times)[1]}}));
 }
 
 TEST(Tuner, ComparesTimesWithTimesAlone) {
@@ -98,4 +99,26 @@ TEST(Tuner, ComparesTimesWithTimesAlone) {
     EXPECT_EQ(tuner.counts().known, 1u);
     EXPECT_EQ(tuner.counts().missing, 1u);
   }
+}
+
+// 20 calls of 20 ms each and more; a launch of each takes microseconds.
+TEST(Tuner, KeepsToItsBudget) {
+  std::vector<Call> calls;
+  for (int64_t dilation = 1; dilation <= 20; ++dilation) {
+    calls.push_back(makeConv(""));
+    calls.back().attributes.set("dilations",
+                                std::vector<int64_t>{dilation, dilation});
+    calls.back().attributes.set(
+        "pads", std::vector<int64_t>{dilation, dilation, dilation, dilation});
+  }
+  Tuner tuner({}, {.measures = true, .budget = std::chrono::milliseconds(50)});
+  EXPECT_FALSE(tuner.timesOf(conv(), calls));
+  EXPECT_LE(tuner.counts().measured, 4u);
+  EXPECT_EQ(tuner.counts().measured + tuner.counts().missing, calls.size());
+  // Launches of seconds are not begun.
+  Call large = makeConv("");
+  large.inputs[0].shape = large.outputs[0].shape = {1, 16, 2048, 2048};
+  Tuner brief({}, {.measures = true, .budget = std::chrono::milliseconds(1)});
+  EXPECT_FALSE(brief.timesOf(conv(), {&large, 1}));
+  EXPECT_EQ(brief.counts().missing, 1u);
 }

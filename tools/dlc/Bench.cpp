@@ -31,7 +31,9 @@ static double quantile(const std::vector<double> &sorted, double share) {
 }
 
 int BenchCommand::run() {
-  checkOutputs(filesRead(model, inputs), {{"--reproducer", model.reproducer}});
+  checkOutputs(filesRead(model, inputs),
+               {{"--tuning-cache", model.tuningOutput()},
+                {"--reproducer", model.reproducer}});
   NamedTensors values = inputs.read();
   inputs.random = true; // What is not given does not matter for the time.
   LoadedModel loaded = loadModel(model, values);

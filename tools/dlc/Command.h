@@ -85,6 +85,9 @@ struct ModelOptions {
   /// The file at `path` begins as an artifact does.
   bool isArtifact() const;
 
+  /// The cache that `--tune` writes, as far as the user names it; "" for none.
+  std::string tuningOutput() const { return tunes ? tuningCache : ""; }
+
   /// The first option on the command line that says how to compile, or null.
   std::function<const char *()> compileOption;
 };

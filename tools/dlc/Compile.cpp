@@ -94,6 +94,7 @@ Phase CompileCommand::checkOptions() const {
                   kBadUsage};
   checkOutputs({{"the model", model.path}, {"--params", model.params}},
                {{"-o", isStandardOutput(output) ? "" : output},
+                {"--tuning-cache", model.tuningOutput()},
                 {"--reproducer", model.reproducer}});
   if (model.isArtifact())
     throw Failure{model.path + ": expected a model to compile, got an "

@@ -10,6 +10,7 @@
 
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Kernel/Library.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -118,12 +119,16 @@ static std::string describe(const abi::Kernel &kernel) {
   return kernel.name()->str() + (how.empty() ? "" : " (" + how + ")");
 }
 
-/// What a contraction's result may differ by from the exact one, relative to
-/// its largest value (pipeline::Precision).
-static const char *boundOf(const abi::Kernel &kernel) {
-  if (!kernel.name()->string_view().starts_with("cpu."))
+/// What the library says that results may be off by; "" where it says nothing.
+static std::string boundOf(const abi::Kernel &kernel) {
+  const rt::LibraryEntry *entry =
+      rt::lookupLibraryEntry(kernel.name()->string_view());
+  if (!entry || kernel.kind() != abi::KernelKind::Library)
     return "";
-  return algorithmOf(kernel) ? "2e-5" : "4e-6";
+  float bound = algorithmOf(kernel) ? entry->algorithmBound : entry->bound;
+  char text[16];
+  std::snprintf(text, sizeof text, "%.0e", bound);
+  return bound > 0 ? text : "";
 }
 
 static std::vector<LaunchReport> collect(const abi::Program &program,
@@ -207,8 +212,10 @@ static void printTable(const ExplainReport &report) {
 
 int ExplainCommand::run() {
   bool isPrinted = isStandardOutput(page);
-  checkOutputs(filesRead(model, inputs), {{"-o", isPrinted ? "" : page},
-                                          {"--reproducer", model.reproducer}});
+  checkOutputs(filesRead(model, inputs),
+               {{"-o", isPrinted ? "" : page},
+                {"--tuning-cache", model.tuningOutput()},
+                {"--reproducer", model.reproducer}});
   NamedTensors values = inputs.read();
   inputs.random = true;
   if (train)

@@ -17,20 +17,27 @@ double Roofline::microsecondsOf(uint64_t flops, uint64_t bytes) const {
   return std::max(flops / flopsPerMicrosecond, bytes / bytesPerMicrosecond);
 }
 
-/// Microseconds in which each thread calls `work` with its number, at best.
+/// Calls `work(thread, i)` on all threads at once, for i from 0; the sum of the
+/// threads' best rates, in calls a microsecond. The best call of each counts:
+/// others may use the machine, too.
 template <typename WorkFn>
-static double timeOfAll(rt::WorkerPool &pool, WorkFn work) {
-  double best = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < 8; ++round) {
-    double begin = now();
-    pool.parallelFor(pool.threads(), std::numeric_limits<uint64_t>::max(),
-                     [&](int64_t first, int64_t last) {
-                       for (int64_t i = first; i < last; ++i)
-                         work(i);
-                     });
-    best = std::min(best, (now() - begin) * 1e3);
-  }
-  return best;
+static double rateOfAll(rt::WorkerPool &pool, int calls, WorkFn work) {
+  std::vector<double> best(pool.threads(),
+                           std::numeric_limits<double>::infinity());
+  pool.parallelFor(pool.threads(), std::numeric_limits<uint64_t>::max(),
+                   [&](int64_t first, int64_t last) {
+                     for (int64_t thread = first; thread < last; ++thread)
+                       for (int i = 0; i < calls; ++i) {
+                         double begin = now();
+                         work(thread, i);
+                         best[thread] =
+                             std::min(best[thread], (now() - begin) * 1e3);
+                       }
+                   });
+  double rate = 0;
+  for (double microseconds : best)
+    rate += 1 / std::max(microseconds, 1e-3);
+  return rate;
 }
 
 static double measureFlops(rt::WorkerPool &pool) {
@@ -48,27 +55,28 @@ static double measureFlops(rt::WorkerPool &pool) {
   for (std::vector<HostTensor> &own : memory)
     for (const rt::TensorType &type : {inputs[0], inputs[1], outputs[0]})
       own.push_back(makeZeros(type));
-  constexpr int launches = 200;
-  double time = timeOfAll(pool, [&](int64_t thread) {
-    void *arguments[3];
-    for (int i = 0; i < 3; ++i)
-      arguments[i] = memory[thread][i].view().data;
-    for (int i = 0; i < launches; ++i)
-      kernel->run(arguments, 0, kernel->tiles());
-  });
-  return 2.0 * m * n * k * launches * pool.threads() / time;
+  return 2.0 * m * n * k * rateOfAll(pool, 1000, [&](int64_t thread, int) {
+           void *arguments[3];
+           for (int i = 0; i < 3; ++i)
+             arguments[i] = memory[thread][i].view().data;
+           kernel->run(arguments, 0, kernel->tiles());
+         });
 }
 
 static double measureBytes(rt::WorkerPool &pool) {
-  // More than the last cache has.
-  const int64_t share = (int64_t(96) << 20) / pool.threads();
-  const rt::TensorType type{DLC_U8, {share * pool.threads()}};
-  HostTensor from = makeZeros(type), to = makeZeros(type);
-  double time = timeOfAll(pool, [&](int64_t thread) {
-    std::memcpy(to.view().as<char>() + thread * share,
-                from.view().as<char>() + thread * share, share);
-  });
-  return 2.0 * share * pool.threads() / time;
+  // All parts together are more than most last caches hold.
+  constexpr int64_t part = 2 << 20;
+  constexpr int parts = 32, rounds = 4;
+  const rt::TensorType type{DLC_U8, {part * parts}};
+  std::vector<HostTensor> from, to;
+  for (unsigned i = 0; i < pool.threads(); ++i) {
+    from.push_back(makeZeros(type));
+    to.push_back(makeZeros(type));
+  }
+  return 2.0 * part * rateOfAll(pool, parts * rounds, [&](int64_t t, int i) {
+           std::memcpy(to[t].view().as<char>() + i % parts * part,
+                       from[t].view().as<char>() + i % parts * part, part);
+         });
 }
 
 Roofline dlc::tool::measureRoofline(rt::WorkerPool &pool) {

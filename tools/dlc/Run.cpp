@@ -114,6 +114,7 @@ int RunCommand::run() {
   checkOutputs(filesRead(), {{"--outputs", outputs},
                              {"--grads", gradients.results},
                              {"--trace", trace},
+                             {"--tuning-cache", model.tuningOutput()},
                              {"--reproducer", model.reproducer}});
   NamedTensors values = inputs.read(), heads;
   if (gradients.train) {

@@ -30,9 +30,12 @@ struct Call {
 std::string keyOf(const rt::LibraryEntry &entry, const Call &call);
 
 /// Best nanoseconds of one launch on one thread, on operands of small numbers:
-/// of three launches at least, for 20 milliseconds. Errors: those of
-/// prepare(), OutOfMemory, Unsupported (operands of more than a gigabyte).
-rt::Result<uint64_t> measure(const rt::LibraryEntry &entry, const Call &call);
+/// of three launches at least, for 20 milliseconds, but none is begun after
+/// `most`. Errors: those of prepare(), OutOfMemory, Unsupported (operands of
+/// more than a gigabyte).
+rt::Result<uint64_t>
+measure(const rt::LibraryEntry &entry, const Call &call,
+        std::chrono::nanoseconds most = std::chrono::hours(1));
 
 /// Answers with times that are known and measures others while its budget
 /// lasts. Safe to use from several threads: one measures at a time.
@@ -43,8 +46,8 @@ public:
     std::chrono::nanoseconds budget = std::chrono::seconds(10);
   };
   struct Counts {
-    size_t known = 0, measured = 0;
-    size_t missing = 0; ///< Neither known nor measured.
+    size_t known = 0, measured = 0; ///< Before, and by this one.
+    size_t missing = 0;             ///< Neither known nor measured.
   };
 
   Tuner(Times known, Options options)
@@ -55,8 +58,8 @@ public:
   std::optional<std::vector<uint64_t>> timesOf(const rt::LibraryEntry &entry,
                                                std::span<const Call> calls);
 
-  /// All that is known, with what was measured.
-  Times times() const;
+  /// What was measured.
+  Times measuredTimes() const;
   /// Of the calls that were asked for, each once.
   Counts counts() const;
 

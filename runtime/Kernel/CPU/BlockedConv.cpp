@@ -9,16 +9,13 @@ using namespace dlc::rt::cpu;
 
 static constexpr int64_t kFloat = sizeof(float);
 
-/// What a strip of a plain x and its offsets take on the stack, with the end of
-/// a vector behind it.
+/// What a strip of a plain x and its offsets take on the stack.
 static int64_t stripBytes(const ConvShape &shape) {
   const int64_t width = (shape.out[1] - 1) * shape.stride[1] +
                         (shape.kernel[1] - 1) * shape.dilation[1] + 1;
   const int64_t rows = shape.inChannels * shape.kernel[0];
-  constexpr int64_t end = kChannelBlock * kFloat;
   return rows * (width * kFloat +
-                 shape.kernel[1] * static_cast<int64_t>(sizeof(int64_t))) +
-         end;
+                 shape.kernel[1] * static_cast<int64_t>(sizeof(int64_t)));
 }
 
 Status cpu::checkBlocked(const ConvShape &shape) {

@@ -452,7 +452,8 @@ inline void BlockedTile::run() const {
 
 void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
                     int64_t begin, int64_t end) {
-  alignas(64) char scratch[kScratchBytes];
+  // Strips are written by whole vectors: the last one may end behind.
+  alignas(64) char scratch[kScratchBytes + sizeof(Vec)];
   const auto *x = static_cast<const float *>(arguments[0]);
   const auto *w = static_cast<const float *>(arguments[1]);
   const auto *bias = static_cast<const float *>(arguments[2]);

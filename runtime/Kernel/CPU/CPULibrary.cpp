@@ -57,6 +57,9 @@ static size_t workspaceBytesOf(const KernelCall &call) {
   return workspaceBytes(LogicalCall(call).view());
 }
 
+/// Of sums of products as they are defined.
+static constexpr float kSumBound = 4e-6f;
+
 static constexpr std::string_view convAlgorithms[] = {"winograd"};
 
 static constexpr LibraryEntry entries[] = {
@@ -65,6 +68,7 @@ static constexpr LibraryEntry entries[] = {
      .packedBytes = packedBytesOf<packedMatmulBytes>,
      .pack = packOf<packMatmul>,
      .isSupported = isSupportedOf<isMatmulSupported>,
+     .bound = kSumBound,
      .cost = costOf<matmulCost>},
     {.name = "cpu.conv",
      .prepare = prepareBest<prepareConv, packedConvBytes>,
@@ -72,6 +76,8 @@ static constexpr LibraryEntry entries[] = {
      .pack = packOf<packConv>,
      .isSupported = isSupportedOf<isConvSupported>,
      .algorithms = convAlgorithms,
+     .bound = kSumBound,
+     .algorithmBound = 2e-5f,
      .workspaceBytes = workspaceBytesOf<convWorkspaceBytes>,
      .cost = costOf<convCost>},
     {.name = "cpu.conv_weight_gradient",
@@ -79,6 +85,7 @@ static constexpr LibraryEntry entries[] = {
      .packedBytes = nullptr,
      .pack = nullptr,
      .isSupported = isConvWeightGradientSupported,
+     .bound = kSumBound,
      .cost = convWeightGradientCost},
     {.name = "cpu.max_pool_gradient",
      .prepare = prepareUnpacked<prepareMaxPoolGradient>,

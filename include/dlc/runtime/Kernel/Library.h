@@ -76,9 +76,11 @@ struct LibraryEntry {
   /// prepare() is the only answer.
   bool (*isSupported)(const KernelCall &call, std::string &why) = nullptr;
   /// Values of the attribute `algorithm` besides none, for calls whose operand
-  /// is packed: other ways to compute the same within 2e-5 of the largest
-  /// value.
+  /// is packed: other ways to compute the same.
   std::span<const std::string_view> algorithms = {};
+  /// What results may differ by from exact ones, relative to the largest value,
+  /// and those of the other algorithms; 0 where nothing is said.
+  float bound = 0, algorithmBound = 0;
   /// Bytes of memory, of any content, that the call wants as a last output, a
   /// vector of bytes. Null when no call wants any.
   size_t (*workspaceBytes)(const KernelCall &call) = nullptr;
