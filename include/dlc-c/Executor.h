@@ -21,6 +21,9 @@
  * a time, and so are all that share memory. Handles may be destroyed in any
  * order, also while runs are under way.
  *
+ * In the child of a fork executors of the parent do not run
+ * (DLC_UNAVAILABLE); bind others there.
+ *
  * Errors of every function that returns a status: DLC_INVALID_ARGUMENT (a null
  * handle or place) and those of the engine (see dlc-c/Engine.h). Results are
  * written on success only.

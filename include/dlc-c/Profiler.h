@@ -13,7 +13,9 @@
  *   dlcProfilerWriteTrace(profiler, "trace.json");
  *
  * Whoever has no profiler pays one branch and reads no clock. A profiler may be
- * destroyed before those that tell it.
+ * destroyed before those that tell it. In the child of a fork it keeps nothing
+ * and has nothing; functions that would use it, also those of other headers
+ * that are given it, refuse there (DLC_UNAVAILABLE).
  *
  * Errors of every function that returns a status: DLC_INVALID_ARGUMENT (a null
  * handle or place, a value out of range).

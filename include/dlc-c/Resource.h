@@ -21,6 +21,10 @@
  * give out belongs to them: it is good until dlcResourcesDestroy, and in
  * operations pushed before that to their end; to use it later is undefined.
  *
+ * In the child of a fork resources start anew, from their last seed, once the
+ * engine was started there; what they gave out before gives nothing there
+ * (DLC_UNAVAILABLE).
+ *
  * Errors of every function that returns a status: DLC_INVALID_ARGUMENT (a null
  * handle or place, no device, a value out of range).
  */

@@ -28,13 +28,21 @@ struct LoadedProgram {
 /// of the executor's runs are not known there either.
 class ProgramCache {
 public:
+  ~ProgramCache() {
+    if (guard.isChild()) [[unlikely]]
+      (void)cached.release(); // Maybe in the middle of a change.
+  }
+
   Result<std::shared_ptr<const LoadedProgram>>
   get(const Network &network, const ProgramRequest &request);
 
 private:
   const ForkGuard guard;
-  std::mutex mutex; ///< Guards `programs`, also while one is compiled.
-  std::map<std::string, std::shared_ptr<const LoadedProgram>> programs;
+  struct Cached {
+    std::mutex mutex; ///< Guards `programs`, also while one is compiled.
+    std::map<std::string, std::shared_ptr<const LoadedProgram>> programs;
+  };
+  std::unique_ptr<Cached> cached = std::make_unique<Cached>();
 };
 
 /// Memory that executors share, with the variable that keeps their runs apart.

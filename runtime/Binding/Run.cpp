@@ -43,8 +43,8 @@ ProgramCache::get(const Network &network, const ProgramRequest &request) {
     return makeError(StatusCode::Unavailable,
                      "the executor belongs to another process, of which this "
                      "is a fork(); bind one of its own");
-  std::lock_guard lock(mutex);
-  std::shared_ptr<const LoadedProgram> &known = programs[request.key()];
+  std::lock_guard lock(cached->mutex);
+  std::shared_ptr<const LoadedProgram> &known = cached->programs[request.key()];
   if (known)
     return known;
   Result<NetworkProgram> compiled = network.compile(request);

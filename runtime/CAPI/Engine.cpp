@@ -153,6 +153,8 @@ static Status readEngineOptions(const DlcEngineOptions &given,
                                 DlcEngineOptions &known,
                                 EngineOptions &options) {
   DLC_RETURN_IF_ERROR(readOptions(given, known));
+  if (known.profiler)
+    DLC_RETURN_IF_ERROR(checkProfiler(known.profiler));
   if (unsigned(known.kind) > DLC_ENGINE_NAIVE)
     return outOfRange("a kind of engine", known.kind);
   if (unsigned(known.callerHelp) > DLC_HELP_WAITING_AND_PUSHING)

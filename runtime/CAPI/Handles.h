@@ -46,8 +46,9 @@ struct ProfiledStorage {
       guard.adopt([this] {
         // A thread that is not here may hold the mutex, in the middle of a
         // change.
-        (void)told.release();
-        told = std::make_unique<Told>();
+        auto fresh = std::make_unique<Told>();
+        told.swap(fresh); // Never null, should another thread fork here.
+        (void)fresh.release();
       });
     std::lock_guard lock(told->mutex);
     storage.setObserver(next.get());
@@ -106,6 +107,17 @@ namespace dlc::rt {
 
 inline Status missing(const char *what) {
   return makeError(StatusCode::InvalidArgument, "expected %s, got null", what);
+}
+
+/// A profiler that there is, and is this process's.
+inline Status checkProfiler(DlcProfiler profiler) {
+  if (!profiler)
+    return missing("a profiler");
+  if (profiler->profiler->isInherited())
+    return makeError(StatusCode::Unavailable,
+                     "the profiler belongs to another process, of which this "
+                     "is a fork(); make one of its own");
+  return Status::ok();
 }
 
 inline Status noMemory(const char *what) {

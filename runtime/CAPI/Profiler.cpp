@@ -16,17 +16,6 @@ static_assert(DLC_PROFILE_LAUNCH == int(ProfileKind::Launch) &&
 // Recording
 //===----------------------------------------------------------------------===//
 
-/// A profiler that there is, and is this process's.
-static Status checkProfiler(DlcProfiler profiler) {
-  if (!profiler)
-    return missing("a profiler");
-  if (profiler->profiler->isInherited())
-    return makeError(StatusCode::Unavailable,
-                     "the profiler belongs to another process, of which this "
-                     "is a fork(); make one of its own");
-  return Status::ok();
-}
-
 DlcStatus dlcProfilerCreate(size_t capacity, DlcProfiler *profiler) {
   if (!profiler)
     return wrap(missing("a place for the profiler"));

@@ -174,6 +174,13 @@ static DlcRandomDraws fromDraws(const RandomDraws &draws) {
   return {draws.seed, draws.position, draws.stream};
 }
 
+static DlcStatus handOut(Result<RandomDraws> taken, DlcRandomDraws *draws) {
+  if (!taken.isOk())
+    return wrap(std::move(taken.status()));
+  *draws = fromDraws(*taken);
+  return nullptr;
+}
+
 DlcStatus dlcRandomVariable(DlcRandom random, DlcVariable *variable) {
   if (!random || !variable)
     return wrap(missing("random numbers and a place for their variable"));
@@ -185,19 +192,14 @@ DlcStatus dlcRandomTake(DlcRandom random, uint64_t blocks,
                         DlcRandomDraws *draws) {
   if (!random || !draws)
     return wrap(missing("random numbers and a place for the draws"));
-  *draws = fromDraws(resourceOf<RandomResource>(random).take(blocks));
-  return nullptr;
+  return handOut(resourceOf<RandomResource>(random).take(blocks), draws);
 }
 
 DlcStatus dlcParallelRandomTake(DlcParallelRandom random, uint64_t blocks,
                                 DlcRandomDraws *draws) {
   if (!random || !draws)
     return wrap(missing("random numbers and a place for the draws"));
-  Result<RandomDraws> taken = resourceOf<ParallelRandom>(random).take(blocks);
-  if (!taken.isOk())
-    return wrap(std::move(taken.status()));
-  *draws = fromDraws(*taken);
-  return nullptr;
+  return handOut(resourceOf<ParallelRandom>(random).take(blocks), draws);
 }
 
 /// The parameters of a distribution are as its declaration says, for numbers of

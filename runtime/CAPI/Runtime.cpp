@@ -209,6 +209,9 @@ DlcStatus dlcExecutionSetProfiler(DlcExecution execution,
                                   DlcProfiler profiler) {
   if (!execution)
     return wrap(missing("an execution"));
+  if (profiler)
+    if (Status status = checkProfiler(profiler); !status.isOk())
+      return wrap(std::move(status));
   std::unique_ptr<TraceRecorder> recorder;
   if (profiler)
     recorder = std::make_unique<TraceRecorder>(execution->execution->program(),

@@ -118,7 +118,13 @@ static Status checkSource(const DlcMemorySource &source) {
 
 static Status addDevice(DlcStorage storage, DlcContext context,
                         const DlcMemorySource &known) {
-  auto source = std::make_unique<CallerSource>(known); // Ends the data.
+  // Ends the data.
+  std::unique_ptr<CallerSource> source(new (std::nothrow) CallerSource(known));
+  if (!source) {
+    if (known.destroy)
+      known.destroy(known.sourceData);
+    return noMemory("a memory source");
+  }
   Context place;
   DLC_RETURN_IF_ERROR(checkSource(known));
   if (!storage)
@@ -255,6 +261,9 @@ DlcStatus dlcStorageResetPeaks(DlcStorage storage, DlcContext context) {
 DlcStatus dlcStorageSetProfiler(DlcStorage storage, DlcProfiler profiler) {
   if (!storage)
     return wrap(missing("a storage"));
+  if (profiler)
+    if (Status status = checkProfiler(profiler); !status.isOk())
+      return wrap(std::move(status));
   storage->shared->setProfiler(profiler ? profiler->profiler : nullptr);
   return nullptr;
 }

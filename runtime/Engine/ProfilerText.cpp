@@ -132,7 +132,7 @@ std::string TraceWriter::finish() {
 
 std::string Profiler::toJSON() const {
   std::unique_lock lock = lockTexts();
-  TraceWriter writer(origin(), texts);
+  TraceWriter writer(origin(), texts->all);
   for (const ProfileEvent &event : keptEvents())
     writer.addEvent(event);
   for (const Memory &change : keptMemory())

@@ -95,7 +95,10 @@ static Status runFill(const ArrayPiece &piece, const Distribution &distribution,
   if (!start.isOk() || piece.bytes == 0)
     return std::move(start.status());
   size_t count = piece.bytes / sizeOf(piece.type);
-  RandomDraws draws = random.take(blocksFor(count));
+  Result<RandomDraws> taken = random.take(blocksFor(count));
+  if (!taken.isOk())
+    return std::move(taken.status());
+  const RandomDraws &draws = *taken;
   switch (piece.type) {
   case DLC_F32:
     distribution.fill(draws, 0,

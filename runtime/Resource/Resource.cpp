@@ -15,10 +15,21 @@ using namespace dlc::rt;
 // State
 //===----------------------------------------------------------------------===//
 
+/// In the child of a fork() a thread that is not there may have been in the
+/// middle of a change, or hold a lock.
+static Status checkOwn(const ForkGuard &guard) {
+  if (!guard.isChild()) [[likely]]
+    return Status::ok();
+  return makeError(StatusCode::Unavailable,
+                   "the resource belongs to another process, of which this is "
+                   "a fork(); ask for one here");
+}
+
 /// A temporary space. What changes is touched only by operations that write
 /// the variable.
 struct detail::Space {
   Variable variable;
+  const ForkGuard *guard; ///< Its device's.
   StorageManager *device, *host;
   Allocation deviceMemory, hostMemory;
 };
@@ -31,20 +42,23 @@ constexpr uint64_t maxSequences = uint64_t(1) << (64 - distanceBits);
 /// A random sequence. Those with a variable are touched only by operations
 /// that write it, but seeded like the others, so all have a lock.
 struct detail::Sequence {
-  explicit Sequence(const RandomDraws &draws)
-      : start(draws.position), next(draws) {}
+  Sequence(const RandomDraws &draws, const ForkGuard &guard)
+      : guard(guard), start(draws.position), next(draws) {}
 
-  Variable variable; ///< None: drawn while pushing.
+  const ForkGuard &guard; ///< Its device's.
+  Variable variable;      ///< None: drawn while pushing.
   const uint64_t start;
   std::mutex mutex; ///< Guards `next`.
   RandomDraws next;
 
-  RandomDraws take(uint64_t blocks) {
+  Result<RandomDraws> take(uint64_t blocks) {
+    DLC_RETURN_IF_ERROR(checkOwn(guard));
     std::lock_guard lock(mutex);
     return takeLocked(blocks);
   }
   /// The same up to where the next sequence of the stream starts.
   Result<RandomDraws> takeOwn(uint64_t blocks) {
+    DLC_RETURN_IF_ERROR(checkOwn(guard));
     std::lock_guard lock(mutex);
     uint64_t taken = next.position - start;
     if (blocks > distance - taken)
@@ -76,13 +90,16 @@ enum SequenceKind { RandomKind, ParallelKind, DropoutKind, sequenceKinds };
 /// The resources of one device. Deletions of its variables hold it, so that it
 /// outlives the operations that use it.
 struct Device {
-  Device(Context context, std::shared_ptr<Storage> storage, uint64_t seed)
-      : context(context), storage(std::move(storage)), seed(seed) {}
+  Device(Context context, std::shared_ptr<Storage> storage, uint64_t seed,
+         std::shared_ptr<const ForkGuard> guard)
+      : context(context), storage(std::move(storage)), guard(std::move(guard)),
+        seed(seed) {}
 
   detail::Sequence &addSequence(SequenceKind kind);
 
   const Context context;
   const std::shared_ptr<Storage> storage; ///< The spaces' managers are its.
+  const std::shared_ptr<const ForkGuard> guard; ///< Of what is given out.
   std::vector<std::unique_ptr<detail::Space>> spaces;
   size_t turn = 0; ///< The space for the next request.
   uint64_t seed;   ///< Of sequences yet to come.
@@ -107,6 +124,9 @@ struct ResourceManager::State {
 
   Engine &engine;
   const std::shared_ptr<Storage> storage;
+  /// Never adopts: in the child there is another state.
+  const std::shared_ptr<const ForkGuard> guard =
+      std::make_shared<const ForkGuard>();
   const ResourceOptions options;
   /// Guards everything below, and of the devices what requests change: `turn`,
   /// `seed` and which sequences there are.
@@ -125,7 +145,8 @@ static uint32_t streamOf(Context context, unsigned kind) {
 detail::Sequence &Device::addSequence(SequenceKind kind) {
   uint64_t number = sequences[kind].size();
   return sequences[kind].emplace_back(
-      RandomDraws{seed, streamOf(context, kind), number << distanceBits});
+      RandomDraws{seed, streamOf(context, kind), number << distanceBits},
+      *guard);
 }
 
 /// Makes the variables of a device; on error some are made.
@@ -145,6 +166,7 @@ Status ResourceManager::State::fill(Device &device) {
     device.spaces.push_back(std::make_unique<detail::Space>());
     detail::Space &space = *device.spaces.back();
     space.variable = *variable;
+    space.guard = device.guard.get();
     space.device = *memory;
     space.host = *host;
   }
@@ -164,7 +186,7 @@ ResourceManager::State::find(Context context,
   auto found = devices.find(context);
   if (found != devices.end())
     return found->second;
-  auto device = std::make_shared<Device>(context, storage, seed);
+  auto device = std::make_shared<Device>(context, storage, seed, guard);
   Status status = fill(*device);
   if (!status.isOk()) {
     lock.unlock(); // A push may wait, or run operations (Naive).
@@ -232,8 +254,9 @@ Status ResourceManager::State::reseed(const std::shared_ptr<Device> &device,
 //===----------------------------------------------------------------------===//
 
 /// Grows `memory` to `bytes`. The old is given up first: it holds nothing.
-static Result<void *> grow(Allocation &memory, StorageManager &manager,
-                           size_t bytes) {
+static Result<void *> grow(const ForkGuard &guard, Allocation &memory,
+                           StorageManager &manager, size_t bytes) {
+  DLC_RETURN_IF_ERROR(checkOwn(guard));
   if (!memory || memory.bytes() < bytes) {
     memory.reset();
     Result<Allocation> larger = manager.allocate(bytes);
@@ -247,16 +270,16 @@ static Result<void *> grow(Allocation &memory, StorageManager &manager,
 Variable TemporarySpace::variable() const { return space->variable; }
 
 Result<void *> TemporarySpace::reserve(size_t bytes) const {
-  return grow(space->deviceMemory, *space->device, bytes);
+  return grow(*space->guard, space->deviceMemory, *space->device, bytes);
 }
 
 Result<void *> TemporarySpace::reserveHost(size_t bytes) const {
-  return grow(space->hostMemory, *space->host, bytes);
+  return grow(*space->guard, space->hostMemory, *space->host, bytes);
 }
 
 Variable RandomResource::variable() const { return sequence->variable; }
 
-RandomDraws RandomResource::take(uint64_t blocks) const {
+Result<RandomDraws> RandomResource::take(uint64_t blocks) const {
   return sequence->take(blocks);
 }
 
@@ -305,11 +328,12 @@ ResourceManager::~ResourceManager() { (void)close().isOk(); }
 ResourceManager::State &ResourceManager::known() {
   if (guard.isChild()) [[unlikely]]
     guard.adopt([this] {
-      State *inherited = state.release(); // Stays, for those who hold parts.
-      state = std::make_unique<State>(inherited->engine, inherited->storage,
-                                      inherited->options);
-      state->seed = inherited->seed;
-      state->isClosed = inherited->isClosed;
+      auto fresh = std::make_unique<State>(state->engine, state->storage,
+                                           state->options);
+      fresh->seed = state->seed;
+      fresh->isClosed = state->isClosed;
+      state.swap(fresh);     // Never null, should another thread fork here.
+      (void)fresh.release(); // Stays, for those who hold parts.
     });
   return *state;
 }

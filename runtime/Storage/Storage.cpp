@@ -99,8 +99,9 @@ Storage::~Storage() = default;
 Storage::State &Storage::state() {
   if (guard.isChild()) [[unlikely]]
     guard.adopt([this] {
-      State *inherited = known.release(); // Stays, with its blocks.
-      known = std::make_unique<State>(inherited->options);
+      auto fresh = std::make_unique<State>(known->options);
+      known.swap(fresh);     // Never null, should another thread fork here.
+      (void)fresh.release(); // Stays, with its blocks.
     });
   return *known;
 }

@@ -21,6 +21,9 @@ typedef struct {
   DlcStorage storage;
   DlcProfiler profiler;
   DlcResources resources;
+  DlcRandom random;
+  DlcParallelRandom numbers;
+  DlcDropoutState dropout;
 } Handles;
 
 static Handles handles;
@@ -44,11 +47,28 @@ static void *changeProfiler(void *data) {
   return NULL;
 }
 
+/* Each with a name of its own, which the profiler keeps. */
 static void *addEvents(void *data) {
   DlcProfileEvent event = someEvent();
+  char name[64];
   (void)data;
-  while (!isOver)
+  event.name = name;
+  for (int i = 0; i == 0 || !isOver; ++i) {
+    snprintf(name, sizeof(name), "an event with a long name, number %d", i);
     dlcStatusDestroy(dlcProfilerAdd(handles.profiler, &event));
+  }
+  return NULL;
+}
+
+static void *takeNumbers(void *data) {
+  DlcRandomDraws draws;
+  DlcDropoutMask mask;
+  (void)data;
+  while (!isOver) {
+    dlcStatusDestroy(dlcRandomTake(handles.random, 1, &draws));
+    dlcStatusDestroy(dlcParallelRandomTake(handles.numbers, 1, &draws));
+    dlcStatusDestroy(dlcDropoutStateNext(handles.dropout, 1, 0.5, &mask));
+  }
   return NULL;
 }
 
@@ -68,8 +88,25 @@ static int useInChild(void) {
   DlcTemporarySpace space = NULL;
   DlcVariable variable;
   DlcProfiler own = NULL;
+  DlcEngine engine = NULL;
+  DlcEngineOptions options;
+  DlcParallelRandom numbers = NULL;
+  DlcRandomDraws draws;
+  DlcDropoutMask mask;
   DlcBlock block = NULL;
+  memset(&options, 0, sizeof(options));
+  options.structSize = sizeof(options);
+  options.profiler = handles.profiler;
   failures = 0;
+  CHECK_ERROR(dlcRandomTake(handles.random, 1, &draws), DLC_UNAVAILABLE,
+              "a fork()");
+  CHECK_ERROR(dlcParallelRandomTake(handles.numbers, 1, &draws),
+              DLC_UNAVAILABLE, "a fork()");
+  CHECK_ERROR(dlcDropoutStateNext(handles.dropout, 1, 0.5, &mask),
+              DLC_UNAVAILABLE, "a fork()");
+  CHECK_ERROR(dlcStorageSetProfiler(handles.storage, handles.profiler),
+              DLC_UNAVAILABLE, "a fork()");
+  CHECK_ERROR(dlcEngineCreate(&options, &engine), DLC_UNAVAILABLE, "a fork()");
   CHECK_OK(dlcStorageSetProfiler(handles.storage, NULL));
   CHECK_ERROR(dlcProfilerAdd(handles.profiler, &event), DLC_UNAVAILABLE,
               "a fork()");
@@ -94,6 +131,8 @@ static int useInChild(void) {
   CHECK_OK(dlcTemporarySpaceVariable(space, &variable));
   CHECK_OK(dlcResourcesSeed(handles.resources, 3));
   CHECK_OK(dlcResourcesTrim(handles.resources));
+  CHECK_OK(dlcResourcesParallelRandom(handles.resources, cpu, &numbers));
+  CHECK_OK(dlcParallelRandomTake(numbers, 1, &draws));
   dlcResourcesDestroy(handles.resources);
   dlcEngineDestroy(handles.engine);
   dlcBlockDestroy(block);
@@ -103,11 +142,14 @@ static int useInChild(void) {
   return failures;
 }
 
+/* A fresh profiler each time: what it keeps is rearranged as it grows, which
+ * is often at first. */
 static void forkDuring(void *(*use)(void *), int times) {
-  pthread_t thread;
-  isOver = 0;
-  CHECK(pthread_create(&thread, NULL, use, NULL) == 0);
   for (int i = 0; i != times && !failures; ++i) {
+    pthread_t thread;
+    CHECK_OK(dlcProfilerCreate(1 << 14, &handles.profiler));
+    isOver = 0;
+    CHECK(pthread_create(&thread, NULL, use, NULL) == 0);
     usleep(100 * (unsigned)(i % 8));
     pid_t child = fork();
     if (child == 0) {
@@ -116,9 +158,11 @@ static void forkDuring(void *(*use)(void *), int times) {
     }
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child && status == 0);
+    isOver = 1;
+    pthread_join(thread, NULL);
+    CHECK(use != addEvents || dlcProfilerEventCount(handles.profiler) != 0);
+    dlcProfilerDestroy(handles.profiler);
   }
-  isOver = 1;
-  pthread_join(thread, NULL);
 }
 
 int main(void) {
@@ -128,17 +172,19 @@ int main(void) {
   options.kind = DLC_ENGINE_NAIVE;
   CHECK_OK(dlcEngineCreate(&options, &handles.engine));
   CHECK_OK(dlcStorageCreate(NULL, &handles.storage));
-  CHECK_OK(dlcProfilerCreate(1 << 10, &handles.profiler));
   CHECK_OK(dlcResourcesCreate(handles.engine, handles.storage, NULL,
                               &handles.resources));
+  CHECK_OK(dlcResourcesRandom(handles.resources, cpu, &handles.random));
+  CHECK_OK(
+      dlcResourcesParallelRandom(handles.resources, cpu, &handles.numbers));
+  CHECK_OK(dlcResourcesDropoutState(handles.resources, cpu, &handles.dropout));
   forkDuring(changeProfiler, 60);
-  forkDuring(addEvents, 60);
+  forkDuring(addEvents, 200);
   forkDuring(askForSpace, 60);
-  CHECK(dlcProfilerEventCount(handles.profiler) != 0);
+  forkDuring(takeNumbers, 60);
   dlcResourcesDestroy(handles.resources);
   dlcEngineDestroy(handles.engine);
   dlcStorageDestroy(handles.storage);
-  dlcProfilerDestroy(handles.profiler);
   if (!failures)
     printf("all checks passed\n");
   return failures != 0;

@@ -161,7 +161,7 @@ drawInOperations(Engine &engine, ResourceManager &resources, size_t count) {
       EXPECT_OK(resources.seed(cpu, 99));
     EXPECT_OK(engine.pushSync(
         [random, out = &numbers[i]] {
-          fillNormal(random.take(blocksFor(1)), 0, std::span(out, 1));
+          fillNormal(*random.take(blocksFor(1)), 0, std::span(out, 1));
         },
         cpu, {}, {random.variable()}));
   }
@@ -325,7 +325,7 @@ TEST_P(AnyEngine, ClosesWhileOperationsRun) {
     EXPECT_OK(engine->pushSync(
         [&done, space, random] {
           Result<void *> memory = space.reserve(1000);
-          fillUniform(random.take(250), 0,
+          fillUniform(*random.take(250), 0,
                       std::span(static_cast<float *>(*memory), 250));
           ++done;
         },

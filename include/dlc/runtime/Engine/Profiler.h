@@ -75,6 +75,7 @@ public:
   /// Keeps at most `capacity` events, and as many figures of memory; later ones
   /// are counted, not kept.
   explicit Profiler(size_t capacity = 1 << 16);
+  ~Profiler() override;
   /// False when the system had no memory for that many: then none is kept.
   bool hasRoom() const { return events.slots && memory.slots; }
 
@@ -179,7 +180,7 @@ private:
   /// The texts' lock; in the child, where nobody looks at them, none.
   std::unique_lock<std::mutex> lockTexts() const {
     return isInherited() ? std::unique_lock<std::mutex>()
-                         : std::unique_lock(textGuard);
+                         : std::unique_lock(texts->mutex);
   }
   uint32_t lockedTextId(std::string_view text);
   uint32_t rowOf(unsigned worker);
@@ -191,11 +192,13 @@ private:
   const ForkGuard guard;
   Store<ProfileEvent> events;
   Store<Memory> memory;
-  /// Guards what follows; the texts never move.
-  mutable std::mutex textGuard;
-  std::deque<std::string> texts;
-  std::unordered_map<std::string_view, uint32_t> textIds;
-  std::vector<uint32_t> workerRows; ///< Texts; 0 for those not seen.
+  struct Texts {
+    std::mutex mutex; ///< Guards what follows; the texts never move.
+    std::deque<std::string> all;
+    std::unordered_map<std::string_view, uint32_t> ids;
+    std::vector<uint32_t> workerRows; ///< Texts; 0 for those not seen.
+  };
+  std::unique_ptr<Texts> texts = std::make_unique<Texts>();
 };
 
 } // namespace dlc::rt

@@ -39,7 +39,8 @@ public:
   /// At least `bytes` of the device, the same for all calls of one operation
   /// until one asks for more; the bytes are not initialised. Only in an
   /// operation that writes variable(), and valid until it has completed.
-  /// Errors: those of StorageManager::allocate().
+  /// Errors: those of StorageManager::allocate(), Unavailable (this process is
+  /// a fork() of the one that asked for the space).
   Result<void *> reserve(size_t bytes) const;
   /// The same in memory of the host, for what goes to the device and back.
   Result<void *> reserveHost(size_t bytes) const;
@@ -57,8 +58,9 @@ public:
   Variable variable() const;
   /// The next `blocks` blocks (see blocksFor()). Only in an operation that
   /// writes variable(). The draws are a value: any number of threads of the
-  /// operation may compute from them.
-  RandomDraws take(uint64_t blocks) const;
+  /// operation may compute from them. Errors: Unavailable (this process is a
+  /// fork() of the one that asked for the sequence).
+  Result<RandomDraws> take(uint64_t blocks) const;
 
 private:
   friend class ResourceManager;
@@ -74,7 +76,7 @@ class ParallelRandom {
 public:
   /// The next `blocks` blocks, at any time and from any thread; copies of this
   /// share one sequence. Errors: InvalidArgument (more than 2^40 in all since
-  /// the last seed).
+  /// the last seed), Unavailable as RandomResource::take().
   Result<RandomDraws> take(uint64_t blocks) const;
 
 private:
@@ -120,7 +122,7 @@ struct ResourceOptions {
 /// thread.
 ///
 /// In the child of a fork() it has none as at first, and gives out new ones of
-/// the same seed; those that it gave out before are of no use there.
+/// the same seed; those that it gave out before refuse there.
 class ResourceManager {
 public:
   /// Borrows the engine, which outlives the manager. Shares the storage with
