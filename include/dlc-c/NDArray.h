@@ -74,7 +74,8 @@ DLC_API DlcStatus dlcArrayRuntimeSeed(DlcArrayRuntime runtime, uint64_t seed);
 
 /* An array that has no memory before the first operation writes it. Errors:
  * DLC_INVALID_ARGUMENT (type or shape), DLC_UNSUPPORTED (a device without
- * memory). Since 0.1 (unstable) */
+ * memory; DLC_TEXT on others than DLC_DEVICE_CPU and DLC_DEVICE_CPU_PINNED).
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayCreate(DlcArrayRuntime runtime, DlcDataType type,
                                    const int64_t *shape, int32_t rank,
                                    DlcContext context, DlcNDArray *array);
@@ -93,11 +94,13 @@ DLC_API DlcStatus dlcNDArrayGetVariable(DlcNDArray array,
 
 /*===-- Views -------------------------------------------------------------===*/
 
-/* Rows `begin` to `end`, not included, along dimension 0.
- * Since 0.1 (unstable) */
+/* Rows `begin` to `end`, not included, along dimension 0. Errors:
+ * DLC_INVALID_ARGUMENT (a scalar, rows outside, elements of less than a byte
+ * that share one with others than those of the view). Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArraySlice(DlcNDArray array, int64_t begin, int64_t end,
                                   DlcNDArray *view);
-/* Row `index`, with one dimension less. Since 0.1 (unstable) */
+/* Row `index`, with one dimension less; as dlcNDArraySlice.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayAt(DlcNDArray array, int64_t index,
                                DlcNDArray *view);
 /* The same elements in another shape, one dimension of which may be -1: what is
@@ -111,7 +114,9 @@ DLC_API DlcStatus dlcNDArrayReshape(DlcNDArray array, const int64_t *shape,
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayCopyTo(DlcNDArray array, DlcNDArray target);
 
-/* Sets all elements, converted as a cast does. Since 0.1 (unstable) */
+/* Sets all elements, converted as a cast does. Errors: DLC_INVALID_ARGUMENT
+ * (element types after DLC_F64: they are copied and exchanged alone).
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayFill(DlcNDArray array, double value);
 
 /* Fills floats with random numbers, uniform in [low, high) or normal: the next
@@ -228,7 +233,12 @@ DLC_API DlcStatus dlcNDArrayListGet(DlcNDArrayList list, size_t index,
 DLC_API void dlcNDArrayListDestroy(DlcNDArrayList list);
 
 /* Writes a file as a whole or not at all, in the order of the engine, and waits
- * for that. Null `names`: none. Since 0.1 (unstable) */
+ * for that. Null `names`: none. Texts are written as long as the longest of
+ * their array. Errors: DLC_INVALID_ARGUMENT (other than one array for
+ * DLC_ARRAY_NPY, two of one name, arrays of several engines), DLC_UNSUPPORTED
+ * (memory of a device; what the format has no name for: text in
+ * DLC_ARRAY_PARAMS, a text that ends in a zero), DLC_UNAVAILABLE (the file),
+ * DLC_OUT_OF_MEMORY. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArraySave(const char *path, DlcArrayFormat format,
                                  const char *const *names,
                                  const DlcNDArray *arrays, size_t count);
@@ -237,7 +247,8 @@ DLC_API DlcStatus dlcNDArraySave(const char *path, DlcArrayFormat format,
 
 /* Waits as dlcNDArrayWait does and hands the elements out, without a copy; the
  * tensor keeps them until its deleter is called. One for DLC_USE_READ is marked
- * read-only. Since 0.1 (unstable) */
+ * read-only. Elements of less than a byte are packed. Errors: those of
+ * dlcNDArrayHostAccess. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayToDLPack(DlcNDArray array, DlcVariableUse use,
                                      struct DLManagedTensorVersioned **tensor);
 /* The form of before version 1, which has no mark. Errors: DLC_UNSUPPORTED
@@ -247,8 +258,9 @@ DLC_API DlcStatus dlcNDArrayToOldDLPack(DlcNDArray array, DlcVariableUse use,
 
 /* An array over the elements of `tensor`, whose deleter is called by any thread
  * when the last operation is over. On failure the tensor stays the caller's.
- * Errors: DLC_UNSUPPORTED (memory of a device, element types, strides with
- * gaps, another version). Since 0.1 (unstable) */
+ * Errors: DLC_UNSUPPORTED (memory of a device, element types, elements of less
+ * than a byte that are padded to one, strides with gaps, another version).
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayFromDLPack(DlcArrayRuntime runtime,
                                        struct DLManagedTensorVersioned *tensor,
                                        DlcNDArray *array);

@@ -93,11 +93,11 @@ typedef struct DlcMemorySource {
 
 /* Gives a device its memory, managed as the options of the storage say: how a
  * device that has none here gets some. A device of the host takes its own when
- * somebody first asks for it (a block, an array's memory, statistics); before
- * that it gets this in its place, which the host must be able to read and
- * write. DLC_INVALID_ARGUMENT for a device that has its memory, and for
- * DLC_DEVICE_CPU_SHARED. The child of a fork() does not have it.
- * Since 0.1 (unstable) */
+ * somebody first asks for it (a block, an array, statistics; resources, for
+ * which DLC_DEVICE_CPU 0 takes its own too); before that it gets this in its
+ * place, which the host must be able to read and write. DLC_INVALID_ARGUMENT
+ * for a device that has its memory, and for DLC_DEVICE_CPU_SHARED. The child of
+ * a fork() does not have it. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcStorageAddDevice(DlcStorage storage, DlcContext context,
                                       const DlcMemorySource *source);
 
@@ -167,7 +167,8 @@ DLC_API DlcStatus dlcStorageGetStatistics(DlcStorage storage,
 DLC_API DlcStatus dlcStorageResetPeaks(DlcStorage storage, DlcContext context);
 
 /* Tells a profiler what is allocated and released from now on, on all devices;
- * null ends that. The profiler may be destroyed before the storage.
+ * null ends that. The profiler may be destroyed before the storage. Errors:
+ * DLC_UNAVAILABLE (a profiler from before a fork).
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcStorageSetProfiler(DlcStorage storage,
                                         DlcProfiler profiler);

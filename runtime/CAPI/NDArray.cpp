@@ -3,7 +3,6 @@
 #include "dlc-c/NDArray.h"
 
 #include "Handles.h"
-#include "dlc/runtime/Base/System.h"
 #include "dlc/runtime/NDArray/DLPack.h"
 #include "dlc/runtime/NDArray/File.h"
 
@@ -297,18 +296,15 @@ DlcStatus dlcNDArrayCopyToTexts(DlcNDArray array, DlcTextList *list) {
   if (!list)
     return wrap(missing("a place for the list"));
   const NDArray &given = toArray(array);
-  // Others are refused below.
-  size_t size = given.type() == DLC_TEXT ? given.size() : 0;
-  if (size > memoryLimit() / sizeof(Text))
+  Result<std::unique_ptr<Text[]>> texts = given.copyToTexts();
+  if (!texts.isOk())
+    return wrap(std::move(texts.status()));
+  auto *made = new (std::nothrow)
+      DlcTextListImpl{std::move(*texts), size_t(given.size())};
+  if (!made)
     return wrap(noMemory("texts"));
-  std::unique_ptr<DlcTextListImpl> made(new (std::nothrow) DlcTextListImpl{
-      std::unique_ptr<Text[]>(new (std::nothrow) Text[size]), size});
-  if (!made || !made->texts)
-    return wrap(noMemory("texts"));
-  Status status = given.copyToTexts(std::span(made->texts.get(), size));
-  if (status.isOk())
-    *list = made.release();
-  return wrap(std::move(status));
+  *list = made;
+  return nullptr;
 }
 
 size_t dlcTextListSize(DlcTextList list) { return list ? list->size : 0; }

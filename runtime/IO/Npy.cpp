@@ -343,12 +343,13 @@ static Result<NpyParts> encodeTexts(const TensorView &tensor) {
   DLC_RETURN_IF_ERROR(chooseTextForm(texts, form));
   size_t size;
   if (__builtin_mul_overflow(texts.size(), form.width, &size))
-    return makeError(StatusCode::OutOfMemory,
-                     "no memory for %zu texts of %zu bytes each", texts.size(),
-                     form.width);
+    size = SIZE_MAX; // More than there can be.
   Result<AlignedBuffer> data = AlignedBuffer::allocate(size);
   if (!data.isOk())
-    return std::move(data.status());
+    return makeError(StatusCode::OutOfMemory,
+                     "no memory for %zu texts of %zu bytes each, the size of "
+                     "the longest",
+                     texts.size(), form.width);
   writeTexts(form, texts, data->bytes());
   NpyParts parts;
   parts.header = headerOf(tensor, (form.isUnicode ? "<" : "|") + form.name());

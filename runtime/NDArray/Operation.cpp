@@ -5,6 +5,7 @@
 #include "Chunk.h"
 #include "RunAndWait.h"
 #include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/System.h"
 #include "dlc/runtime/Kernel/Reference/Evaluate.h"
 
 #include <algorithm>
@@ -236,6 +237,27 @@ Status NDArray::copyToTexts(std::span<Text> target) const {
   };
   return runAndWait(home->engine(), std::move(run), context(), {variable()}, {},
                     "copy to texts");
+}
+
+Result<std::unique_ptr<Text[]>> NDArray::copyToTexts() const {
+  DLC_RETURN_IF_ERROR(checkPresent(*this));
+  DLC_RETURN_IF_ERROR(checkTexts(*this, type() == DLC_TEXT ? size() : 0));
+  std::unique_ptr<Text[]> texts;
+  auto run = [&texts, count = size_t(size()), piece = ArrayPiece(*this)] {
+    Result<std::byte *> start = piece.readable();
+    if (!start.isOk())
+      return std::move(start.status());
+    if (count <= memoryLimit() / sizeof(Text))
+      texts.reset(new (std::nothrow) Text[count]);
+    if (!texts)
+      return makeError(StatusCode::OutOfMemory, "no memory for %zu texts",
+                       count);
+    std::ranges::copy(piece.textsAt(*start), texts.get());
+    return Status::ok();
+  };
+  DLC_RETURN_IF_ERROR(runAndWait(home->engine(), std::move(run), context(),
+                                 {variable()}, {}, "copy to texts"));
+  return texts;
 }
 
 Result<void *> NDArray::hostAccess(VariableUse use) const {

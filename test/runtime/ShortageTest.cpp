@@ -325,7 +325,10 @@ template <typename Handle, void (*destroy)(Handle)> struct Scoped {
 };
 } // namespace
 
-static Status useHandles() {
+/// Loads the program of a file; writes and loads another file.
+static Status useHandles(const std::string &programPath,
+                         const std::string &path) {
+  int ends = 0; // Of the data of a device's memory.
   Scoped<DlcEngine, dlcEngineDestroy> engine;
   Scoped<DlcProfiler, dlcProfilerDestroy> profiler;
   Scoped<DlcStorage, dlcStorageDestroy> storage, shared;
@@ -335,21 +338,42 @@ static Status useHandles() {
   Scoped<DlcNDArray, dlcNDArrayDestroy> array, view, texts;
   Scoped<DlcTextList, dlcTextListDestroy> list;
   Scoped<DlcPool, dlcPoolDestroy> pool;
+  Scoped<DlcProgram, dlcProgramDestroy> program;
+  Scoped<DlcExecution, dlcExecutionDestroy> execution;
+  Scoped<DlcNDArrayList, dlcNDArrayListDestroy> arrays;
+  Scoped<DlcNDArray, dlcNDArrayDestroy> loaded;
   Scoped<DlcTaskGraph, dlcTaskGraphDestroy> graph;
   Scoped<DlcTaskRunner, dlcTaskRunnerDestroy> runner;
   DlcEngineOptions options = {.structSize = sizeof(options),
                               .kind = DLC_ENGINE_NAIVE};
   DlcPoolOptions poolOptions = {.structSize = sizeof(poolOptions),
                                 .threads = 2};
-  DlcContext cpu = {DLC_DEVICE_CPU, 0}, between = {DLC_DEVICE_CPU_SHARED, 0};
+  DlcContext cpu = {DLC_DEVICE_CPU, 0}, far = {DLC_DEVICE_CUDA, 0},
+             between = {DLC_DEVICE_CPU_SHARED, 0};
   const int64_t shape[] = {2, 3};
   DlcText words[6] = {{"a text", 6}};
   DlcTaskEdge edge = {0, 1};
+  DlcMemorySource source = {
+      // Nobody asks for its memory.
+      .structSize = sizeof(source),
+      .sourceData = &ends,
+      .granule = 1 << 16,
+      .regionBytes = 1 << 20,
+      .reserve = [](void *, size_t, void **) -> DlcStatus { return nullptr; },
+      .commit = [](void *, void *, size_t) -> DlcStatus { return nullptr; },
+      .decommit = [](void *, void *, size_t) -> int32_t { return 0; },
+      .unreserve = [](void *, void *, size_t) {},
+      .destroy = [](void *data) { ++*static_cast<int *>(data); }};
   auto run = [](void *, uint32_t, uint32_t) -> DlcStatus { return nullptr; };
   std::function<DlcStatus()> steps[] = {
       [&] { return dlcProfilerCreate(100, &profiler.handle); },
       [&] { return dlcEngineCreate(&options, &engine.handle); },
       [&] { return dlcStorageCreate(nullptr, &storage.handle); },
+      [&] {
+        DlcStatus status = dlcStorageAddDevice(storage.handle, far, &source);
+        EXPECT_EQ(ends, status != nullptr); // Also when it was refused.
+        return status;
+      },
       [&] {
         return dlcStorageAllocate(storage.handle, between, 100, 0,
                                   &block.handle);
@@ -375,7 +399,22 @@ static Status useHandles() {
       },
       [&] { return dlcNDArrayCopyFromTexts(texts.handle, words, 6); },
       [&] { return dlcNDArrayCopyToTexts(texts.handle, &list.handle); },
+      [&] { return dlcNDArrayFill(array.handle, 2); },
+      [&] {
+        return dlcNDArraySave(path.c_str(), DLC_ARRAY_NPY, nullptr,
+                              &array.handle, 1);
+      },
+      [&] {
+        return dlcNDArrayLoad(runtime.handle, path.c_str(), cpu,
+                              &arrays.handle);
+      },
+      [&] { return dlcNDArrayListGet(arrays.handle, 0, &loaded.handle); },
       [&] { return dlcPoolCreate(&poolOptions, &pool.handle); },
+      [&] { return dlcProgramLoad(programPath.c_str(), &program.handle); },
+      [&] {
+        return dlcExecutionCreate(program.handle, pool.handle,
+                                  &execution.handle);
+      },
       [&] { return dlcTaskGraphCreate(nullptr, 2, &edge, 1, &graph.handle); },
       [&] {
         return dlcTaskRunnerCreate(graph.handle, pool.handle, &runner.handle);
@@ -389,7 +428,16 @@ static Status useHandles() {
   return Status::ok();
 }
 
-TEST(Shortage, OfHandles) { EXPECT_GT(failEverywhere(useHandles), 20); }
+TEST(Shortage, OfHandles) {
+  TemporaryFolder folder;
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {64});
+  builder.reference("relu", {x}, {builder.output("y", DLC_F32, {64})});
+  std::string program = folder / "relu.dlc";
+  ASSERT_TRUE(writeArtifact(builder.contents(), program).isOk());
+  EXPECT_GT(failEverywhere([&] { return useHandles(program, folder / "f"); }),
+            20);
+}
 
 //===----------------------------------------------------------------------===//
 // Programs

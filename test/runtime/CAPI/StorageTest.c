@@ -5,6 +5,7 @@
 
 #include "dlc-c/Storage.h"
 #include "Check.h"
+#include "dlc-c/NDArray.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -369,6 +370,38 @@ static void testDevicesOfTheHost(DlcStorageKind kind) {
   CHECK(device.ends == ends + 3 && device.reserved == 0);
 }
 
+/* So does one for which there is an array, though it has no memory yet, or
+ * resources, which use cpu:0 too. */
+static void testDevicesInUse(void) {
+  const DlcContext fourth = {DLC_DEVICE_CPU, 4}, fifth = {DLC_DEVICE_CPU, 5};
+  const DlcContext used[] = {fifth, fourth, cpu};
+  const int64_t shape = 3;
+  Device device = {0, 0, 0, 0, 0};
+  DlcMemorySource source = {sizeof(source),  &device,   (size_t)1 << 16,
+                            (size_t)1 << 20, reserve,   commit,
+                            decommit,        unreserve, endDevice};
+  DlcStorage storage = makeStorage(DLC_STORAGE_POOLED, 0);
+  DlcEngine engine = NULL;
+  DlcArrayRuntime runtime = NULL;
+  DlcNDArray array = NULL;
+  DlcResources resources = NULL;
+  DlcRandom random = NULL;
+  CHECK_OK(dlcEngineCreate(NULL, &engine));
+  CHECK_OK(dlcArrayRuntimeCreateWith(engine, storage, NULL, &runtime));
+  CHECK_OK(dlcNDArrayCreate(runtime, DLC_F32, &shape, 1, fifth, &array));
+  CHECK_OK(dlcResourcesCreate(engine, storage, NULL, &resources));
+  CHECK_OK(dlcResourcesRandom(resources, fourth, &random));
+  for (int i = 0; i != 3; ++i)
+    CHECK_ERROR(dlcStorageAddDevice(storage, used[i], &source),
+                DLC_INVALID_ARGUMENT, "already has a storage manager");
+  CHECK(device.ends == 3);
+  dlcNDArrayDestroy(array);
+  dlcResourcesDestroy(resources);
+  dlcArrayRuntimeDestroy(runtime);
+  dlcEngineDestroy(engine);
+  dlcStorageDestroy(storage);
+}
+
 static void testBadCalls(void) {
   DlcStorage storage = makeStorage(DLC_STORAGE_POOLED, 0), none = NULL;
   DlcBlock block = NULL;
@@ -438,6 +471,7 @@ int main(void) {
     testDevices((DlcStorageKind)kind);
     testDevicesOfTheHost((DlcStorageKind)kind);
   }
+  testDevicesInUse();
   testRelease();
   testStreams();
   testWaitingForStreams();

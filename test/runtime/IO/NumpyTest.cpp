@@ -295,6 +295,22 @@ TEST(NpyTexts, WritesTheWidthOfTheLongest) {
   EXPECT_EQ(size, 0u);
 }
 
+// All take as much room as the longest, which may be more than there is.
+TEST(NpyTexts, SaysWhatItHasNoMemoryFor) {
+  TemporaryFolder folder;
+  constexpr size_t count = 1 << 22, length = 1 << 22;
+  std::vector<Text> texts(count);
+  texts[7] = *Text::make(std::string(length, 'a'));
+  int64_t shape[] = {count};
+  TensorView view{DLC_TEXT, shape, texts.data()};
+  Status status = writeNpy(folder / "t.npy", view);
+  EXPECT_EQ(status.code(), StatusCode::OutOfMemory);
+  EXPECT_NE(status.message().find("no memory for 4194304 texts of 16777216 "
+                                  "bytes each"),
+            std::string::npos)
+      << status.message();
+}
+
 TEST(Npz, ReadsDeflatedArchivesOfNumPy) {
   auto tensors = parseNpz(std::as_bytes(std::span(deflated)));
   ASSERT_TRUE(tensors.isOk()) << tensors.status().message();

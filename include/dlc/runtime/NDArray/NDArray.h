@@ -214,6 +214,8 @@ public:
   Status copyFromTexts(std::span<const Text> source) const;
   Status copyFromTexts(std::span<const std::string_view> source) const;
   Status copyToTexts(std::span<Text> target) const;
+  /// The same to memory that is taken when it is known that there are texts.
+  Result<std::unique_ptr<Text[]>> copyToTexts() const;
 
   /// Waits as waitToRead() or waitToWrite() does and gives the elements'
   /// address, which stays as long as a handle does. Until the next operation is
