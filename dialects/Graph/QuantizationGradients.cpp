@@ -12,6 +12,7 @@ using namespace dlc::graph;
 /// may have fewer.
 static Value sumBlocks(Formula &f, Value x, int64_t axis, int64_t block) {
   SmallVector<int64_t> shape(Formula::typeOf(x).getShape());
+  block = std::min(block, std::max<int64_t>(shape[axis], 1));
   int64_t count = (shape[axis] + block - 1) / block;
   if (int64_t more = count * block - shape[axis])
     x = f.make<PadOp>(x, f.ints({0, more}), f.number(x, 0), f.ints(axis));

@@ -169,12 +169,47 @@ TEST(RandomTest, RefusesRandomNumbersOfNoDistribution) {
         {"random_negative_binomial", "p", "0", "more than 0 and at most 1"},
         {"random_negative_binomial", "p", "1.5", "more than 0 and at most 1"},
         {"random_generalized_negative_binomial", "mu", "-1", "at least 0"},
-        {"random_generalized_negative_binomial", "alpha", "-1", "at least 0"}})
+        {"random_generalized_negative_binomial", "alpha", "-1", "at least 0"},
+        {"random_gamma", "alpha", "1e39", "a number in the range of f32"},
+        {"random_gamma", "alpha", "1e-50", "a number in the range of f32"},
+        {"random_poisson", "lam", "1e39", "a number in the range of f32"},
+        {"random_negative_binomial", "p", "1e-39",
+         "a number in the range of f32"},
+        {"random_generalized_negative_binomial", "mu", "1e39",
+         "a number in the range of f32"},
+        {"random_generalized_negative_binomial", "alpha", "1e39",
+         "a number in the range of f32"}})
     EXPECT_FAILS(failure(op, {{name, value}}), InvalidArgument,
                  "parameter '" + std::string(name) + "': expected " + expected);
   EXPECT_FAILS(failure("uniform", {{"dtype", "int32"}}), InvalidArgument,
                "parameter 'dtype': expected float16, float32 or float64, got "
                "int32");
+}
+
+/// Numbers of f64 are computed as such: 1e9 and those near it are one in f32.
+TEST(RandomTest, WideNumbersAreWide) {
+  auto draw = [](const char *op, symbol::Attributes attributes) {
+    attributes.insert({{"shape", "(1000,)"}, {"dtype", "float64"}});
+    Symbol zero = Symbol::variable("zero");
+    auto executor = take(
+        simpleBind(Symbol::apply(op, {}, attributes, "r") + zero, makeRuntime(),
+                   {.shapes = {}, .types = {{"zero", DLC_F64}}}));
+    std::vector<double> numbers(1000);
+    EXPECT_OK(executor->forward(false));
+    EXPECT_OK(executor->outputs()[0].copyToHost(
+        std::as_writable_bytes(std::span(numbers))));
+    return numbers;
+  };
+  std::vector<double> numbers =
+      draw("_random_normal", {{"loc", "1e9"}, {"scale", "1"}});
+  double squares = 0;
+  for (double number : numbers)
+    squares += (number - 1e9) * (number - 1e9);
+  EXPECT_NEAR(squares / 1000, 1, 0.25);
+  for (double number : draw("_random_exponential", {{"lam", "1e-40"}}))
+    EXPECT_TRUE(std::isfinite(number));
+  for (double number : draw("_random_gamma", {{"beta", "1e200"}}))
+    EXPECT_TRUE(std::isfinite(number));
 }
 
 //===-- Distributions that are data ---------------------------------------===//
@@ -270,7 +305,23 @@ TEST(RandomTest, ParametersMayBeAtTheEndOrPastIt) {
          {{"k", {3, 0, -1, 3, 3}}, {"p", {1, 0.5f, 0.5f, 0, 1.5f}}},
          {0, 0, nan, nan, nan});
   expect("sample_generalized_negative_binomial",
-         {{"mu", {0, 0, -1, 2}}, {"alpha", {1, 0, 1, -1}}}, {0, 0, nan, nan});
+         {{"mu", {0, 0, -1, 2, -1}}, {"alpha", {1, 0, 1, -1, 1e3f}}},
+         {0, 0, nan, nan, nan});
+  // Nearly always 0: products of what is large and what is small stay finite.
+  expect("sample_generalized_negative_binomial",
+         {{"mu", {1e10f}}, {"alpha", {1e29f}}}, {0});
+  expect("sample_negative_binomial",
+         {{"k", {0.01f, 0.01f, 0.01f}}, {"p", {2, 2, 2}}}, {nan, nan, nan});
+}
+
+TEST(RandomTest, IntervalsMayBeWiderThanAnyNumber) {
+  auto outputs =
+      sample("sample_uniform", {{"low", {-3e38f}}, {"high", {3e38f}}},
+             {{"shape", "(1000,)"}});
+  ASSERT_EQ(outputs.size(), 1u);
+  auto [least, most] = std::ranges::minmax(outputs[0]);
+  EXPECT_LT(least, -2e38f);
+  EXPECT_GT(most, 2e38f);
 }
 
 TEST(RandomTest, InfersTypesOfSamples) {
@@ -310,6 +361,23 @@ TEST(RandomTest, InfersTypesOfSamples) {
                "int32");
   EXPECT_FAILS(failure("_random_gamma_like", {{"alpha", "-1"}}, DLC_F32),
                InvalidArgument, "parameter 'alpha': expected more than 0");
+}
+
+/// Whole numbers up to the last class.
+TEST(RandomTest, ClassesFitTheirType) {
+  auto bind = [](const char *type, int64_t classes) {
+    Symbol s = Symbol::apply("sample_multinomial", {Symbol::variable("p")},
+                             {{"dtype", type}, {"get_prob", "True"}}, "s");
+    return std::move(simpleBind(s, makeRuntime(),
+                                {.shapes = {{"p", {classes}}}, .types = {}})
+                         .status());
+  };
+  for (auto [type, most] : {std::pair("uint8", 256), {"float16", 2049}}) {
+    EXPECT_OK(bind(type, most));
+    EXPECT_FAILS(bind(type, most + 1), InvalidArgument,
+                 "parameter 'dtype': expected a type for " +
+                     std::to_string(most + 1) + " classes, got " + type);
+  }
 }
 
 /// Rows need not add up to 1. Chi-square of 2 degrees of freedom: above 20 in

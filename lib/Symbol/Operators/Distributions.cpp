@@ -35,7 +35,8 @@ Value symbol::drawNegativeBinomial(LoweringContext &n, Value k, Value p) {
 Value symbol::drawGeneralizedNegativeBinomial(LoweringContext &n, Value mu,
                                               Value alpha) {
   Value k = n.b.op("reciprocal", {alpha});
-  Value spread = n.b.mul(n.randomOf("random_gamma", k), n.b.mul(mu, alpha));
+  // The first product is about 1, whatever alpha is.
+  Value spread = n.b.mul(n.b.mul(n.randomOf("random_gamma", k), alpha), mu);
   Value rate = n.b.op("select", {n.b.op("is_inf", {k}), mu, spread});
   return n.randomOf("random_poisson", rate);
 }

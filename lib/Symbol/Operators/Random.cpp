@@ -41,6 +41,12 @@ static void setNumbers(LoweringContext &n, Value numbers) {
   n.set(0, n.b.cast(numbers, typeOf(n)));
 }
 
+/// Numbers in the type that they are computed with further on: f64 where the
+/// result has it.
+static Value widened(LoweringContext &n, Value numbers) {
+  return typeOf(n).isF64() ? n.b.cast(numbers, typeOf(n)) : numbers;
+}
+
 /// A parameter, one for each number.
 static Value repeated(LoweringContext &n, std::string_view parameter,
                       const Ints &shape) {
@@ -83,6 +89,20 @@ static double lastOf(double low, double high, mlir::FloatType type) {
   return std::max(first.convertToDouble(), last.convertToDouble());
 }
 
+/// Fails unless f32, which distributions of parameters take, has the number and
+/// tells it from 0.
+static bool checkHeld(LoweringContext &n, std::string_view parameter,
+                      double number) {
+  auto type = n.b.opBuilder().getF32Type();
+  llvm::APFloat held = round(number, type, llvm::APFloat::rmNearestTiesToEven);
+  if (held.isFinite() && held.isZero() == (number == 0))
+    return true;
+  n.fail("parameter '" + Twine(std::string(parameter)) +
+         "': expected a number in the range of f32, got " +
+         toText(n.p.get(parameter)));
+  return false;
+}
+
 static void lowerUniform(LoweringContext &n) {
   double low = n.p.getFloat("low"), high = n.p.getFloat("high");
   auto type = llvm::cast<mlir::FloatType>(typeOf(n));
@@ -117,7 +137,7 @@ static void lowerNormal(LoweringContext &n) {
   std::optional<Ints> shape = shapeOf(n);
   if (!shape)
     return;
-  Value y = drawNormal(n, *shape);
+  Value y = widened(n, drawNormal(n, *shape));
   setNumbers(n, n.b.add(n.b.mul(y, n.scalarLike(y, n.p.getFloat("scale"))),
                         n.scalarLike(y, n.p.getFloat("loc"))));
 }
@@ -126,22 +146,25 @@ static void lowerExponential(LoweringContext &n) {
   if (!checkPositive(n, "lam"))
     return;
   if (std::optional<Ints> shape = shapeOf(n)) {
-    Value y = drawExponential(n, *shape);
+    Value y = widened(n, drawExponential(n, *shape));
     setNumbers(n, n.b.mul(y, n.scalarLike(y, 1 / n.p.getFloat("lam"))));
   }
 }
 
 static void lowerGamma(LoweringContext &n) {
-  if (!checkPositive(n, "alpha") || !checkPositive(n, "beta"))
+  if (!checkPositive(n, "alpha") || !checkPositive(n, "beta") ||
+      !checkHeld(n, "alpha", n.p.getFloat("alpha")))
     return;
   if (std::optional<Ints> shape = shapeOf(n)) {
-    Value y = n.randomOf("random_gamma", repeated(n, "alpha", *shape));
+    Value y =
+        widened(n, n.randomOf("random_gamma", repeated(n, "alpha", *shape)));
     setNumbers(n, n.b.mul(y, n.scalarLike(y, n.p.getFloat("beta"))));
   }
 }
 
 static void lowerPoisson(LoweringContext &n) {
-  if (!checkPositive(n, "lam", /*allowsZero=*/true))
+  if (!checkPositive(n, "lam", /*allowsZero=*/true) ||
+      !checkHeld(n, "lam", n.p.getFloat("lam")))
     return;
   if (std::optional<Ints> shape = shapeOf(n))
     setNumbers(n, n.randomOf("random_poisson", repeated(n, "lam", *shape)));
@@ -152,6 +175,8 @@ static void lowerNegativeBinomial(LoweringContext &n) {
   if (!(p > 0 && p <= 1))
     return n.fail("parameter 'p': expected more than 0 and at most 1, got " +
                   toText(n.p.get("p")));
+  if (!checkHeld(n, "p", (1 - p) / p))
+    return;
   std::optional<Ints> shape = shapeOf(n);
   if (!shape)
     return;
@@ -162,7 +187,9 @@ static void lowerNegativeBinomial(LoweringContext &n) {
 
 static void lowerGeneralizedNegativeBinomial(LoweringContext &n) {
   if (!checkPositive(n, "mu", /*allowsZero=*/true) ||
-      !checkPositive(n, "alpha", /*allowsZero=*/true))
+      !checkPositive(n, "alpha", /*allowsZero=*/true) ||
+      !checkHeld(n, "mu", n.p.getFloat("mu")) ||
+      !checkHeld(n, "alpha", n.p.getFloat("alpha")))
     return;
   if (std::optional<Ints> shape = shapeOf(n))
     setNumbers(n,

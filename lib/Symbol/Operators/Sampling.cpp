@@ -68,7 +68,9 @@ static void sampleUniform(LoweringContext &n) {
     return;
   Value low = s->parameters[0], high = s->parameters[1];
   Value u = n.b.cast(n.randomUniform(s->shape), s->wide);
-  Value y = n.b.add(low, n.b.mul(u, n.b.sub(high, low)));
+  // Their difference may be more than any number.
+  Value rest = n.b.sub(n.scalarLike(u, 1), u);
+  Value y = n.b.add(n.b.mul(low, rest), n.b.mul(high, u));
   y = orNan(n, n.b.op("less_equal", {low, high}), y);
   y = n.b.cast(y, s->type);
   low = n.b.cast(low, s->type);
@@ -131,21 +133,29 @@ static void samplePoisson(LoweringContext &n) {
 }
 
 static void sampleNegativeBinomial(LoweringContext &n) {
-  sampleCounts<2>(
-      n, [&](Value *p) { return drawNegativeBinomial(n, p[0], p[1]); });
+  sampleCounts<2>(n, [&](Value *p) {
+    Value isOne = n.b.op("logical_and",
+                         {n.b.op("greater", {p[1], n.scalarLike(p[1], 0)}),
+                          n.b.op("less_equal", {p[1], n.scalarLike(p[1], 1)})});
+    return orNan(n, isOne, drawNegativeBinomial(n, p[0], p[1]));
+  });
 }
 
 static void sampleGeneralizedNegativeBinomial(LoweringContext &n) {
   sampleCounts<2>(n, [&](Value *p) {
-    return drawGeneralizedNegativeBinomial(n, p[0], p[1]);
+    Value zero = n.scalarLike(p[0], 0);
+    Value isOne =
+        n.b.op("logical_and", {n.b.op("greater_equal", {p[0], zero}),
+                               n.b.op("greater_equal", {p[1], zero})});
+    return orNan(n, isOne, drawGeneralizedNegativeBinomial(n, p[0], p[1]));
   });
 }
 
 //===-- One distribution for each row -------------------------------------===//
 
 /// The first class up to which the probabilities add up to more than a uniform
-/// number of their sum: never one of probability 0, as f64 has sums and numbers
-/// exactly enough.
+/// number of their sum: never one of probability 0 where that is a number that
+/// f64 has exactly enough, as of probabilities.
 static Value drawClasses(LoweringContext &n, Value weights, const Ints &rows,
                          int64_t draws) {
   auto rank = static_cast<int64_t>(rows.size()) + 1;
@@ -163,6 +173,14 @@ static Value drawClasses(LoweringContext &n, Value weights, const Ints &rows,
   return n.b.op("min", {index, n.b.intScalar(classes - 1)});
 }
 
+/// How many classes a type can tell apart by whole numbers from 0.
+static int64_t mostClasses(mlir::Type type) {
+  if (auto real = llvm::dyn_cast<mlir::FloatType>(type))
+    return (int64_t(1) << real.getFPMantissaWidth()) + 1;
+  unsigned bits = type.getIntOrFloatBitWidth() - !type.isUnsignedInteger();
+  return int64_t(1) << std::min(bits, 62u);
+}
+
 static void sampleMultinomial(LoweringContext &n) {
   Ints shape = n.shape(n.in(0), "data"), own = n.ints("shape");
   if (n.b.failed())
@@ -172,9 +190,9 @@ static void sampleMultinomial(LoweringContext &n) {
         "expected data with rows of at least one class, got " +
         toText(Shape(std::vector<int64_t>(shape.begin(), shape.end()))));
   int64_t classes = shape.pop_back_val(), draws = 1;
-  if (n.p.getType("dtype") == DLC_U8 && classes > 256)
+  if (classes > mostClasses(typeParameter(n, "dtype")))
     return n.fail("parameter 'dtype': expected a type for " + Twine(classes) +
-                  " classes, got uint8");
+                  " classes, got " + toText(n.p.get("dtype")));
   for (int64_t extent : own)
     draws *= extent;
   Value index = drawClasses(n, n.in(0), shape, draws);

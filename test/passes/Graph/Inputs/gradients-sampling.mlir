@@ -33,6 +33,14 @@ func.func @dequantize_blocks(%s: tensor<2x3xf64>) -> tensor<2x5xf64> {
   return %y : tensor<2x5xf64>
 }
 
+// One block is more than there is.
+func.func @dequantize_one_block(%s: tensor<2x1xf64>) -> tensor<2x3xf64> {
+  %x = graph.constant dense<[[1, 2, -3], [-6, 7, 8]]> : tensor<2x3xi16>
+  %z = graph.constant dense<[[1], [0]]> : tensor<2x1xi16>
+  %y = graph.dequantize_linear %x, %s, %z {axis = 1, block_size = 9223372036854775807} : (tensor<2x3xi16>, tensor<2x1xf64>, tensor<2x1xi16>) -> tensor<2x3xf64>
+  return %y : tensor<2x3xf64>
+}
+
 //===-- Resize --------------------------------------------------------------===//
 
 func.func @resize_nearest(%x: tensor<1x2x3x2xf64>) -> tensor<1x2x6x6xf64> {
