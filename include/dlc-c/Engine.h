@@ -140,7 +140,7 @@ typedef struct DlcEngineOptions {
   uint32_t spinMicroseconds;          /* before a thread sleeps; 0: 30 */
   uint32_t closePatienceMilliseconds; /* 0: as long as it takes */
   uint32_t watchdogMilliseconds;      /* 0: none */
-  /* Receives the watchdog's reports, on its thread; may be null. */
+  /* Receives the watchdog's reports, on its thread; null: nobody does. */
   void (*onStall)(void *stallData, const char *report);
   void *stallData;
   uint32_t priorityWorkers; /* of the lane for urgent host work; 0: one */
@@ -191,19 +191,22 @@ typedef void (*DlcDataDestroy)(void *data);
 DLC_API DlcStatus dlcEngineCreate(const DlcEngineOptions *options,
                                   DlcEngine *engine);
 
-/* Closes the engine and ends it. Not inside an operation. Arrays may outlive
- * it; their operations are refused then.
+/* Closes the engine and ends it. Undefined inside one of its operations. Arrays
+ * may outlive it; their operations are refused then. Errors of operations that
+ * nobody waited for are lost: dlcEngineWaitForAll comes first.
  * Since 0.1 (unstable) */
 DLC_API void dlcEngineDestroy(DlcEngine engine);
 
 /* Refuses further pushes, runs what was pushed, and joins all threads. After
  * closePatienceMilliseconds it gives up what has not started and asynchronous
  * operations that have not completed, and returns DLC_UNAVAILABLE with the name
- * of one. Not inside an operation. Since 0.1 (unstable) */
+ * of one. Errors of operations are for waits, which may follow: it does not
+ * return them. Not inside an operation. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineClose(DlcEngine engine);
 
 /* Waits until nothing is in flight and ends the threads; pushes are refused
- * until dlcEngineStart. Not inside an operation. Since 0.1 (unstable) */
+ * until dlcEngineStart. Errors of operations are for waits: it does not return
+ * them. Not inside an operation. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineStop(DlcEngine engine);
 
 /* Starts the threads again; in the child of a fork a fresh engine. Not inside

@@ -92,8 +92,9 @@ DLC_API DlcStatus dlcTemporarySpaceVariable(DlcTemporarySpace space,
 
 /* At least `bytes` of the device, the same for all calls of one operation until
  * one asks for more; not initialised. Only in an operation that writes the
- * variable, and good until it has completed. Errors: those of
- * dlcStorageAllocate. Since 0.1 (unstable) */
+ * variable, and good until it has completed. That is not checked: others get the
+ * same memory meanwhile. Errors: those of dlcStorageAllocate.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcTemporarySpaceReserve(DlcTemporarySpace space,
                                            size_t bytes, void **memory);
 
