@@ -25,8 +25,7 @@ void dlc::library::setTuner(MLIRContext &context, tuning::Tuner *tuner) {
   auto *graph = context.getOrLoadDialect<graph::GraphDialect>();
   if (!graph->getRegisteredInterface<TunerOfContext>())
     graph->addInterface(std::make_unique<TunerOfContext>(graph));
-  const_cast<TunerOfContext *>(graph->getRegisteredInterface<TunerOfContext>())
-      ->tuner = tuner;
+  graph->getRegisteredInterface<TunerOfContext>()->tuner = tuner;
 }
 
 /// Parts of a hundred by which measurements of one call differ.

@@ -136,13 +136,16 @@ void dlc::tuning::merge(Table &to, const Table &from) {
       to[machine][call] = time;
 }
 
+static std::string_view textOf(const MappedFile &file) {
+  std::span<const std::byte> bytes = file.bytes();
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
 Result<Table> dlc::tuning::readTable(const std::string &path) {
   Result<MappedFile> file = MappedFile::open(path);
   if (!file.isOk())
     return std::move(file.status());
-  std::span<const std::byte> bytes = file->bytes();
-  Result<Table> table =
-      parse({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  Result<Table> table = parse(textOf(*file));
   if (!table.isOk())
     return std::move(table.status()).withContext(path);
   return table;
@@ -186,8 +189,7 @@ Status dlc::tuning::updateTable(const std::string &path, const Table &from) {
   Table table;
   Result<MappedFile> file = MappedFile::open(path);
   if (file.isOk()) {
-    std::string_view text(reinterpret_cast<const char *>(file->bytes().data()),
-                          file->bytes().size());
+    std::string_view text = textOf(*file);
     Result<Table> known = parse(text);
     if (known.isOk())
       table = std::move(*known);

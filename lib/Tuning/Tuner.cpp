@@ -118,13 +118,12 @@ Status Launch::addOperand(const TensorType &type) {
     arguments.push_back(nullptr);
     return Status::ok();
   }
-  std::optional<int64_t> count = elementCount(type.shape);
-  if (!count || !type.isStatic() || static_cast<uint64_t>(*count) > kMostBytes)
+  std::optional<int64_t> size = byteCount(type.type, type.shape);
+  if (!size)
     return makeError(StatusCode::Unsupported,
                      "expected an operand of a known size, got %s",
                      toString(type).c_str());
-  DLC_RETURN_IF_ERROR(
-      addMemory(static_cast<uint64_t>(*count) * sizeOf(type.type)));
+  DLC_RETURN_IF_ERROR(addMemory(static_cast<uint64_t>(*size)));
   if (type.type == DLC_F32)
     fill(memory.back().bytes());
   return Status::ok();

@@ -65,17 +65,14 @@ static double measureFlops(rt::WorkerPool &pool) {
 
 static double measureBytes(rt::WorkerPool &pool) {
   // All parts together are more than most last caches hold.
-  constexpr int64_t part = 2 << 20;
-  constexpr int parts = 32, rounds = 4;
-  const rt::TensorType type{DLC_U8, {part * parts}};
-  std::vector<HostTensor> from, to;
-  for (unsigned i = 0; i < pool.threads(); ++i) {
-    from.push_back(makeZeros(type));
-    to.push_back(makeZeros(type));
-  }
-  return 2.0 * part * rateOfAll(pool, parts * rounds, [&](int64_t t, int i) {
-           std::memcpy(to[t].view().as<char>() + i % parts * part,
-                       from[t].view().as<char>() + i % parts * part, part);
+  constexpr int64_t part = 2 << 20, rounds = 4;
+  const int64_t own = std::max<int64_t>(48 / pool.threads(), 1); // Of a thread.
+  const rt::TensorType type{DLC_U8, {part * own * pool.threads()}};
+  HostTensor from = makeZeros(type), to = makeZeros(type);
+  return 2.0 * part * rateOfAll(pool, own * rounds, [&](int64_t thread, int i) {
+           const int64_t at = (thread * own + i % own) * part;
+           std::memcpy(to.view().as<char>() + at, from.view().as<char>() + at,
+                       part);
          });
 }
 

@@ -421,12 +421,13 @@ int TrainCommand::run() {
   if (data.empty())
     throw Failure{"expected --data FILE.npz with examples", kBadUsage};
   readOptions();
-  checkOutputs(
-      {{"the model", options.model.path},
-       {"--params", options.model.params},
-       {"--data", data},
-       {"--test", test}},
-      {{"--curve", curve}, {"--reproducer", options.model.reproducer}});
+  checkOutputs({{"the model", options.model.path},
+                {"--params", options.model.params},
+                {"--data", data},
+                {"--test", test}},
+               {{"--curve", curve},
+                {"--tuning-cache", options.model.tuningOutput()},
+                {"--reproducer", options.model.reproducer}});
   if (!checkpoint.empty())
     checkCheckpointFolder(checkpoint);
   TrainData examples(data);
