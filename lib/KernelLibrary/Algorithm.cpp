@@ -3,21 +3,12 @@
 // Which of an entry's algorithms a call gets.
 
 #include "dlc/KernelLibrary/Match.h"
-#include "dlc/dialects/Graph/Plain.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::library;
-
-PlainCall::PlainCall(FunctionType type, const NamedAttrList &config)
-    : attributes(graph::toAttributes(config.getDictionary(type.getContext()))) {
-  for (Type input : type.getInputs())
-    inputs.push_back(graph::toTensorType(input));
-  for (Type result : type.getResults())
-    outputs.push_back(graph::toTensorType(result));
-}
 
 void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
                                    FunctionType type) {
@@ -31,14 +22,14 @@ void dlc::library::chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
         kAlgorithm, StringAttr::get(type.getContext(), StringRef(algorithm)));
     tuning::Call call = callOf(candidate, type);
     std::string why;
-    if (!entry.isSupported({call.inputs, call.outputs, call.attributes}, why))
+    if (!entry.isSupported(call.view(), why))
       continue;
     candidates.push_back(std::move(candidate));
     calls.push_back(std::move(call));
   }
   if (calls.size() == 1)
     return;
-  CallTimes times = timesOf(*type.getContext(), entry, calls);
+  CallTimes times = timesOf(*type.getContext(), calls);
   size_t best = 0;
   std::string note = times.isMeasured ? ", measured:" : ", modelled:";
   for (auto [i, time] : llvm::enumerate(times.nanoseconds)) {

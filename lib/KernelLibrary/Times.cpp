@@ -4,6 +4,7 @@
 
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Plain.h"
 
 #include "mlir/IR/DialectInterface.h"
 
@@ -21,6 +22,20 @@ public:
 };
 } // namespace
 
+tuning::Call dlc::library::makeCall(const rt::LibraryEntry *entry,
+                                    FunctionType type,
+                                    const NamedAttrList &config) {
+  tuning::Call call;
+  call.entry = entry;
+  for (Type input : type.getInputs())
+    call.inputs.push_back(graph::toTensorType(input));
+  for (Type result : type.getResults())
+    call.outputs.push_back(graph::toTensorType(result));
+  call.attributes =
+      graph::toAttributes(config.getDictionary(type.getContext()));
+  return call;
+}
+
 void dlc::library::setTuner(MLIRContext &context, tuning::Tuner *tuner) {
   auto *graph = context.getOrLoadDialect<graph::GraphDialect>();
   if (!graph->getRegisteredInterface<TunerOfContext>())
@@ -32,18 +47,17 @@ void dlc::library::setTuner(MLIRContext &context, tuning::Tuner *tuner) {
 static constexpr uint64_t kNoise = 3;
 
 CallTimes dlc::library::timesOf(MLIRContext &context,
-                                const rt::LibraryEntry &entry,
                                 ArrayRef<tuning::Call> calls) {
   CallTimes modelled;
   for (const tuning::Call &call : calls)
-    modelled.nanoseconds.push_back(rt::nanosecondsOf(
-        entry.cost({call.inputs, call.outputs, call.attributes})));
+    modelled.nanoseconds.push_back(
+        rt::nanosecondsOf(call.entry->cost(call.view())));
   modelled.costs = modelled.nanoseconds;
   auto *graph = context.getLoadedDialect<graph::GraphDialect>();
   auto *own = graph ? graph->getRegisteredInterface<TunerOfContext>() : nullptr;
   if (!own || !own->tuner)
     return modelled;
-  auto times = own->tuner->timesOf(entry, calls);
+  auto times = own->tuner->timesOf(calls);
   if (!times)
     return modelled;
   CallTimes measured{*times, /*isMeasured=*/true, std::move(*times)};
@@ -64,11 +78,12 @@ tuning::Call dlc::library::callOf(const Match &match, FunctionType type) {
     }
   if (Attribute algorithm = match.config.get(kAlgorithm))
     config.set(kAlgorithm, algorithm);
-  PlainCall plain(type, config);
-  if (plain.inputs.size() > match.anchorOperands)
-    plain.inputs.resize(match.anchorOperands);
-  while (plain.inputs.back().type == DLC_INVALID_TYPE)
-    plain.inputs.pop_back();
-  return {std::move(plain.inputs), std::move(plain.outputs),
-          std::move(plain.attributes), packed};
+  tuning::Call call =
+      makeCall(rt::lookupLibraryEntry(match.entry), type, config);
+  if (call.inputs.size() > match.anchorOperands)
+    call.inputs.resize(match.anchorOperands);
+  while (call.inputs.back().type == DLC_INVALID_TYPE)
+    call.inputs.pop_back();
+  call.packed = packed;
+  return call;
 }

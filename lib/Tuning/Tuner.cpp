@@ -3,6 +3,7 @@
 #include "dlc/Tuning/Tuner.h"
 
 #include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/Random.h"
 
 #include <algorithm>
 #include <cstring>
@@ -46,8 +47,8 @@ static std::string toText(const TensorType &type) {
   return std::string(nameOf(type.type)) + join(type.shape);
 }
 
-std::string dlc::tuning::keyOf(const LibraryEntry &entry, const Call &call) {
-  std::string text(entry.name);
+std::string dlc::tuning::keyOf(const Call &call) {
+  std::string text(call.entry->name);
   for (const TensorType &type : call.inputs)
     text += " " + toText(type);
   text += " ->";
@@ -70,14 +71,13 @@ namespace {
 /// A call that is ready to be launched, with memory for all that it touches.
 class Launch {
 public:
-  Status prepare(const LibraryEntry &entry, const Call &call);
+  Status prepare(const Call &call);
   std::chrono::nanoseconds run() const;
 
 private:
   Status addMemory(uint64_t bytes);
   Status addOperand(const TensorType &type);
-  Status addPacked(const LibraryEntry &entry, const KernelCall &call,
-                   size_t operand, TensorType &type);
+  Status addPacked(const Call &call, size_t operand, TensorType &type);
 
   std::unique_ptr<PreparedKernel> kernel;
   std::vector<AlignedBuffer> memory;
@@ -101,16 +101,12 @@ Status Launch::addMemory(uint64_t size) {
   return Status::ok();
 }
 
-/// Numbers that are neither equal nor denormal nor large in any sum: zeros may
-/// take another time.
+/// Zeros may take another time than numbers do.
 static void fill(std::span<std::byte> bytes) {
-  std::span floats(reinterpret_cast<float *>(bytes.data()),
-                   bytes.size() / sizeof(float));
-  uint32_t state = 1;
-  for (float &value : floats) {
-    state = state * 1664525u + 1013904223u;
-    value = static_cast<float>(state >> 8) * 0x1p-24f - 0.5f;
-  }
+  fillUniform({}, 0,
+              std::span(reinterpret_cast<float *>(bytes.data()),
+                        bytes.size() / sizeof(float)),
+              -0.5f, 0.5f);
 }
 
 Status Launch::addOperand(const TensorType &type) {
@@ -130,34 +126,34 @@ Status Launch::addOperand(const TensorType &type) {
 }
 
 /// In place of the operand its packed form, as a program passes it.
-Status Launch::addPacked(const LibraryEntry &entry, const KernelCall &call,
-                         size_t operand, TensorType &type) {
+Status Launch::addPacked(const Call &call, size_t operand, TensorType &type) {
   DLC_RETURN_IF_ERROR(addOperand(type));
   AlignedBuffer source = std::move(memory.back());
   memory.pop_back();
   arguments.pop_back();
-  size_t size = entry.packedBytes(call, operand);
+  size_t size = call.entry->packedBytes(call.view(), operand);
   DLC_RETURN_IF_ERROR(addMemory(size));
-  entry.pack(call, operand, source.data(), memory.back().data());
+  call.entry->pack(call.view(), operand, source.data(), memory.back().data());
   type.shape = {static_cast<int64_t>(size / sizeof(float))};
   return Status::ok();
 }
 
-Status Launch::prepare(const LibraryEntry &entry, const Call &call) {
+Status Launch::prepare(const Call &call) {
+  const LibraryEntry &entry = *call.entry;
   std::vector<TensorType> inputs = call.inputs, outputs = call.outputs;
   Attributes attributes = call.attributes;
-  KernelCall plain{call.inputs, call.outputs, call.attributes};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (call.packed != i) {
       DLC_RETURN_IF_ERROR(addOperand(inputs[i]));
       continue;
     }
     attributes.set("packed_shape", inputs[i].shape);
-    DLC_RETURN_IF_ERROR(addPacked(entry, plain, i, inputs[i]));
+    DLC_RETURN_IF_ERROR(addPacked(call, i, inputs[i]));
   }
   for (const TensorType &type : outputs)
     DLC_RETURN_IF_ERROR(addOperand(type));
-  if (size_t size = entry.workspaceBytes ? entry.workspaceBytes(plain) : 0) {
+  if (size_t size =
+          entry.workspaceBytes ? entry.workspaceBytes(call.view()) : 0) {
     outputs.push_back({DLC_I8, {static_cast<int64_t>(size)}});
     DLC_RETURN_IF_ERROR(addMemory(size));
   }
@@ -171,12 +167,11 @@ std::chrono::nanoseconds Launch::run() const {
   return Clock::now() - begin;
 }
 
-Result<uint64_t> dlc::tuning::measure(const LibraryEntry &entry,
-                                      const Call &call,
+Result<uint64_t> dlc::tuning::measure(const Call &call,
                                       std::chrono::nanoseconds most) {
   Clock::time_point begin = Clock::now();
   Launch launch;
-  DLC_RETURN_IF_ERROR(launch.prepare(entry, call));
+  DLC_RETURN_IF_ERROR(launch.prepare(call));
   std::chrono::nanoseconds best = launch.run(), sum{0};
   for (int i = 0; i < kLeastLaunches || sum < kLeastTime; ++i) {
     if (Clock::now() - begin > most)
@@ -192,9 +187,8 @@ Result<uint64_t> dlc::tuning::measure(const LibraryEntry &entry,
 // Tuner
 //===----------------------------------------------------------------------===//
 
-std::optional<uint64_t> Tuner::timeOf(const LibraryEntry &entry,
-                                      const Call &call) {
-  std::string key = keyOf(entry, call);
+std::optional<uint64_t> Tuner::timeOf(const Call &call) {
+  std::string key = keyOf(call);
   if (auto time = known.find(key); time != known.end()) {
     asked.try_emplace(key, false);
     return time->second;
@@ -202,15 +196,13 @@ std::optional<uint64_t> Tuner::timeOf(const LibraryEntry &entry,
   // A launch that the rest of the budget has no time for is not begun.
   std::chrono::nanoseconds rest = options.budget - spent;
   std::chrono::nanoseconds modelled(
-      entry.cost ? nanosecondsOf(
-                       entry.cost({call.inputs, call.outputs, call.attributes}))
-                 : 0);
+      call.entry->cost ? nanosecondsOf(call.entry->cost(call.view())) : 0);
   if (!options.measures || rest <= modelled) {
     asked.try_emplace(key, false);
     return std::nullopt;
   }
   Clock::time_point begin = Clock::now();
-  Result<uint64_t> time = measure(entry, call, rest);
+  Result<uint64_t> time = measure(call, rest);
   spent += Clock::now() - begin;
   asked[key] = time.isOk();
   if (!time.isOk())
@@ -219,11 +211,11 @@ std::optional<uint64_t> Tuner::timeOf(const LibraryEntry &entry,
 }
 
 std::optional<std::vector<uint64_t>>
-Tuner::timesOf(const LibraryEntry &entry, std::span<const Call> calls) {
+Tuner::timesOf(std::span<const Call> calls) {
   std::scoped_lock lock(mutex);
   std::vector<uint64_t> times;
   for (const Call &call : calls)
-    if (std::optional<uint64_t> time = timeOf(entry, call))
+    if (std::optional<uint64_t> time = timeOf(call))
       times.push_back(*time);
   if (times.size() < calls.size())
     return std::nullopt;

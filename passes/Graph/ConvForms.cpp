@@ -13,9 +13,6 @@ using namespace dlc;
 using namespace dlc::graph;
 using planning::layout::kForbidden;
 
-/// The one entry that computes convolutions, whose forms are compared.
-static constexpr StringLiteral kConvEntry = "cpu.conv";
-
 /// A library tells times, layouts count bytes.
 static constexpr LayoutCost kCostOfNanosecond = 10;
 static_assert(rt::nanosecondsOf({.flops = 0, .bytes = kCostOfNanosecond}) == 1);
@@ -54,8 +51,9 @@ static std::optional<tuning::Call> callOf(ConvOp conv, Type x, Type y,
   form.getY().setType(cast<TensorType>(y));
   form.setChannelBlock(block);
   auto match = library::matchGroup({form.getOperation()});
-  const rt::LibraryEntry *entry = rt::lookupLibraryEntry(kConvEntry);
-  if (!match || match->entry != kConvEntry || !entry || !entry->cost)
+  const rt::LibraryEntry *entry =
+      match ? rt::lookupLibraryEntry(match->entry) : nullptr;
+  if (!entry || !entry->cost)
     return std::nullopt;
   while (!match->operands.back())
     match->operands.pop_back();
@@ -100,8 +98,7 @@ SmallVector<ConvForm> dlc::graph::formsOf(ConvOp conv, int64_t block,
     }
   if (forms.size() == 1)
     return forms; // Nothing to compare.
-  library::CallTimes times = library::timesOf(
-      *conv.getContext(), *rt::lookupLibraryEntry(kConvEntry), calls);
+  library::CallTimes times = library::timesOf(*conv.getContext(), calls);
   for (auto [form, time] : llvm::zip_equal(forms, times.costs))
     form.cost = costOf(time);
   return forms;

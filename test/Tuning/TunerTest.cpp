@@ -13,7 +13,8 @@ const LibraryEntry &conv() { return *lookupLibraryEntry("cpu.conv"); }
 
 /// 16 channels of 12x12, 3x3 taps.
 Call makeConv(std::string_view algorithm, bool isPacked = true) {
-  Call call{{{DLC_F32, {1, 16, 12, 12}}, {DLC_F32, {16, 16, 3, 3}}},
+  Call call{&conv(),
+            {{DLC_F32, {1, 16, 12, 12}}, {DLC_F32, {16, 16, 3, 3}}},
             {{DLC_F32, {1, 16, 12, 12}}},
             {},
             std::nullopt};
@@ -32,11 +33,11 @@ constexpr Tuner::Options kMeasures{.measures = true};
 } // namespace
 
 TEST(Tuner, KeysTellCallsApart) {
-  std::string key = keyOf(conv(), makeConv(""));
+  std::string key = keyOf(makeConv(""));
   EXPECT_EQ(key, "cpu.conv f32[1,16,12,12] f32[16,16,3,3] -> f32[1,16,12,12] "
                  "packed_w=1 pads=[1,1,1,1]");
-  EXPECT_NE(key, keyOf(conv(), makeConv("winograd")));
-  EXPECT_NE(key, keyOf(conv(), makeConv("", false)));
+  EXPECT_NE(key, keyOf(makeConv("winograd")));
+  EXPECT_NE(key, keyOf(makeConv("", false)));
 }
 
 TEST(Tuner, KeysDoNotDependOnTheOrderOfAttributes) {
@@ -44,17 +45,17 @@ TEST(Tuner, KeysDoNotDependOnTheOrderOfAttributes) {
   a.attributes = {};
   a.attributes.set("packed_w", int64_t{1});
   a.attributes.set("pads", std::vector<int64_t>{1, 1, 1, 1});
-  EXPECT_EQ(keyOf(conv(), a), keyOf(conv(), b));
+  EXPECT_EQ(keyOf(a), keyOf(b));
 }
 
 TEST(Tuner, MeasuresEveryWay) {
   for (bool isPacked : {true, false}) {
-    Result<uint64_t> time = measure(conv(), makeConv("", isPacked));
+    Result<uint64_t> time = measure(makeConv("", isPacked));
     ASSERT_TRUE(time.isOk()) << time.status().message();
     EXPECT_GT(*time, 0u);
   }
   // Has a workspace and two steps.
-  Result<uint64_t> time = measure(conv(), makeConv("winograd"));
+  Result<uint64_t> time = measure(makeConv("winograd"));
   ASSERT_TRUE(time.isOk()) << time.status().message();
   EXPECT_GT(*time, 0u);
 }
@@ -62,30 +63,28 @@ TEST(Tuner, MeasuresEveryWay) {
 TEST(Tuner, RefusesWhatCannotBeMeasured) {
   Call wrong = makeConv("");
   wrong.inputs[1].shape = {16, 15, 3, 3};
-  EXPECT_EQ(measure(conv(), wrong).status().code(),
-            StatusCode::InvalidArgument);
+  EXPECT_EQ(measure(wrong).status().code(), StatusCode::InvalidArgument);
   Call large = makeConv("");
   large.inputs[0].shape = large.outputs[0].shape = {1 << 20, 16, 12, 12};
-  EXPECT_EQ(measure(conv(), large).status().code(), StatusCode::Unsupported);
+  EXPECT_EQ(measure(large).status().code(), StatusCode::Unsupported);
   Call open = makeConv("");
   open.inputs[0].shape[0] = kUnknownDim;
-  EXPECT_EQ(measure(conv(), open).status().code(), StatusCode::Unsupported);
+  EXPECT_EQ(measure(open).status().code(), StatusCode::Unsupported);
 }
 
 TEST(Tuner, TellsWhatIsKnownAndMeasuresTheRest) {
   Call known = makeConv(""), other = makeConv("winograd");
-  Tuner tuner({{keyOf(conv(), known), 5}}, kMeasures);
+  Tuner tuner({{keyOf(known), 5}}, kMeasures);
   Call calls[] = {known, other, other};
-  auto times = tuner.timesOf(conv(), calls);
+  auto times = tuner.timesOf(calls);
   ASSERT_TRUE(times);
   EXPECT_EQ((*times)[0], 5u);
   EXPECT_EQ((*times)[1], (*times)[2]);
-  EXPECT_EQ(tuner.timesOf(conv(), calls), times);
+  EXPECT_EQ(tuner.timesOf(calls), times);
   EXPECT_EQ(tuner.counts().known, 1u);
   EXPECT_EQ(tuner.counts().measured, 1u);
   EXPECT_EQ(tuner.counts().missing, 0u);
-  EXPECT_EQ(tuner.measuredTimes(),
-            Times({{keyOf(conv(), other), (*times)[1]}}));
+  EXPECT_EQ(tuner.measuredTimes(), Times({{keyOf(other), (*times)[1]}}));
 }
 
 TEST(Tuner, ComparesTimesWithTimesAlone) {
@@ -93,9 +92,9 @@ TEST(Tuner, ComparesTimesWithTimesAlone) {
   Call both[] = {known, other};
   for (Tuner::Options options :
        {Tuner::Options{}, Tuner::Options{.measures = true, .budget = {}}}) {
-    Tuner tuner({{keyOf(conv(), known), 5}}, options);
-    EXPECT_FALSE(tuner.timesOf(conv(), both));
-    EXPECT_TRUE(tuner.timesOf(conv(), {both, 1}));
+    Tuner tuner({{keyOf(known), 5}}, options);
+    EXPECT_FALSE(tuner.timesOf(both));
+    EXPECT_TRUE(tuner.timesOf({both, 1}));
     EXPECT_EQ(tuner.counts().known, 1u);
     EXPECT_EQ(tuner.counts().missing, 1u);
   }
@@ -112,13 +111,13 @@ TEST(Tuner, KeepsToItsBudget) {
         "pads", std::vector<int64_t>{dilation, dilation, dilation, dilation});
   }
   Tuner tuner({}, {.measures = true, .budget = std::chrono::milliseconds(50)});
-  EXPECT_FALSE(tuner.timesOf(conv(), calls));
+  EXPECT_FALSE(tuner.timesOf(calls));
   EXPECT_LE(tuner.counts().measured, 4u);
   EXPECT_EQ(tuner.counts().measured + tuner.counts().missing, calls.size());
   // Launches of seconds are not begun.
   Call large = makeConv("");
   large.inputs[0].shape = large.outputs[0].shape = {1, 16, 2048, 2048};
   Tuner brief({}, {.measures = true, .budget = std::chrono::milliseconds(1)});
-  EXPECT_FALSE(brief.timesOf(conv(), {&large, 1}));
+  EXPECT_FALSE(brief.timesOf({&large, 1}));
   EXPECT_EQ(brief.counts().missing, 1u);
 }

@@ -48,15 +48,9 @@ struct Match {
 std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
                                 std::string *why = nullptr);
 
-/// The types and attributes of a call that may be recorded as a match of this
-/// type.
-struct PlainCall {
-  PlainCall(mlir::FunctionType type, const mlir::NamedAttrList &config);
-  rt::KernelCall view() const { return {inputs, outputs, attributes}; }
-
-  std::vector<rt::TensorType> inputs, outputs;
-  rt::Attributes attributes;
-};
+/// A call of these types and attributes.
+tuning::Call makeCall(const rt::LibraryEntry *entry, mlir::FunctionType type,
+                      const mlir::NamedAttrList &config);
 
 /// Which of an entry's algorithms a call takes; absent for the first.
 inline constexpr llvm::StringLiteral kAlgorithm = "algorithm";
@@ -81,8 +75,8 @@ struct CallTimes {
 };
 
 /// What each of the calls takes: as the context's tuner says, if it knows all
-/// of them, or else by the entry's model, which it has.
-CallTimes timesOf(mlir::MLIRContext &context, const rt::LibraryEntry &entry,
+/// of them, or else by the models of their entries, which these have.
+CallTimes timesOf(mlir::MLIRContext &context,
                   llvm::ArrayRef<tuning::Call> calls);
 
 /// The call of an entry with these types and attributes, but for epilogues:

@@ -20,6 +20,9 @@ namespace dlc::tuning {
 /// A call as a compiler sees it: operands in the shapes they have in a graph,
 /// no workspace.
 struct Call {
+  rt::KernelCall view() const { return {inputs, outputs, attributes}; }
+
+  const rt::LibraryEntry *entry = nullptr; ///< Not null where it is timed.
   std::vector<rt::TensorType> inputs, outputs;
   rt::Attributes attributes;
   /// Operand that is handed over packed; the attributes say in which form.
@@ -27,14 +30,14 @@ struct Call {
 };
 
 /// The entry and everything of the call that its time depends on, in one line.
-std::string keyOf(const rt::LibraryEntry &entry, const Call &call);
+std::string keyOf(const Call &call);
 
 /// Best nanoseconds of one launch on one thread, on operands of small numbers:
 /// of three launches at least, for 20 milliseconds, but none is begun after
 /// `most`. Errors: those of prepare(), OutOfMemory, Unsupported (operands of
 /// more than a gigabyte).
 rt::Result<uint64_t>
-measure(const rt::LibraryEntry &entry, const Call &call,
+measure(const Call &call,
         std::chrono::nanoseconds most = std::chrono::hours(1));
 
 /// Answers with times that are known and measures others while its budget
@@ -55,8 +58,7 @@ public:
 
   /// Nanoseconds of each call, or nothing where one of them has none: times
   /// compare with times alone.
-  std::optional<std::vector<uint64_t>> timesOf(const rt::LibraryEntry &entry,
-                                               std::span<const Call> calls);
+  std::optional<std::vector<uint64_t>> timesOf(std::span<const Call> calls);
 
   /// What was measured.
   Times measuredTimes() const;
@@ -64,8 +66,7 @@ public:
   Counts counts() const;
 
 private:
-  std::optional<uint64_t> timeOf(const rt::LibraryEntry &entry,
-                                 const Call &call);
+  std::optional<uint64_t> timeOf(const Call &call);
 
   const Options options;
   mutable std::mutex mutex;

@@ -121,7 +121,7 @@ LogicalResult Selector::pack(library::Match &match,
   match.config.set("packed_shape", builder.getDenseI64ArrayAttr(shape));
 
   SmallVector<Type> types(type.getInputs());
-  library::PlainCall plain(type, match.config);
+  tuning::Call plain = library::makeCall(&entry, type, match.config);
   for (kernel::CallOp call : calls) {
     FailureOr<Value> value =
         packConstant(call.getInputs()[operand], match, entry, plain.view());
@@ -184,7 +184,7 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
   IntegerAttr workspace;
   if (entry && entry->workspaceBytes)
     if (size_t bytes = entry->workspaceBytes(
-            library::PlainCall(type, match->config).view()))
+            library::makeCall(entry, type, match->config).view()))
       workspace = builder.getI64IntegerAttr(static_cast<int64_t>(bytes));
   DenseI64ArrayAttr inPlace;
   if (match->inPlaceOperand)
