@@ -86,13 +86,20 @@ DLC_API DlcStatus dlcProgramGetStatistics(DlcProgram program,
 typedef struct DlcPoolOptions {
   size_t structSize;
   uint32_t threads; /* that compute, the caller among them; at most 1024;
-                       0: one for each processor */
+                       0: one for each core of the memory node that the caller
+                       runs on, as far as the process may use them and its
+                       control groups give it the time */
   uint32_t spinMicroseconds; /* before an idle worker sleeps; 50 is usual */
+  uint32_t pinsWorkers; /* not 0: each worker stays on a processor of its own,
+                           a core as long as there are any */
 } DlcPoolOptions;
 
-/* Starts the workers of a pool, which any number of executions may share. Null
- * options: one thread for each processor. DLC_UNSUPPORTED: options that this
- * version does not know. Since 0.1 (unstable) */
+/* Starts the workers of a pool, which any number of executions may share: runs
+ * at the same time count as threads, and the workers that are left are spread
+ * over them. Null options: threads and spinMicroseconds as usual.
+ * DLC_UNSUPPORTED: options that this version does not know. DLC_UNAVAILABLE:
+ * the system has no thread, or does not let a worker stay on its processor.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcPoolCreate(const DlcPoolOptions *options, DlcPool *pool);
 
 /* Stops and joins the workers. Since 0.1 (unstable) */

@@ -133,10 +133,10 @@ DlcStatus dlcPoolCreate(const DlcPoolOptions *options, DlcPool *pool) {
   WorkerPoolOptions chosen;
   if (options) {
     DlcPoolOptions known = {sizeof(known), chosen.threads,
-                            chosen.spinMicroseconds};
+                            chosen.spinMicroseconds, chosen.pinsWorkers};
     if (Status status = readOptions(*options, known); !status.isOk())
       return wrap(std::move(status));
-    chosen = {known.threads, known.spinMicroseconds};
+    chosen = {known.threads, known.spinMicroseconds, known.pinsWorkers != 0};
   }
   return handOut(WorkerPool::create(chosen), pool);
 }

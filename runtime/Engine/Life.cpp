@@ -5,7 +5,7 @@
 
 #include "Core.h"
 
-#include "dlc/runtime/Device/CPU/Features.h"
+#include "dlc/runtime/Device/CPU/Processors.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 
 #include <algorithm>

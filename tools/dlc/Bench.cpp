@@ -19,6 +19,7 @@ struct BenchCommand {
   double seconds = 2;
   unsigned warmup = 3;
   bool json = false;
+  bool pinsWorkers = false;
 
   int run();
 };
@@ -40,8 +41,8 @@ int BenchCommand::run() {
   const rt::Program &program = *loaded.program;
   std::vector<HostTensor> tensors =
       makeInputs(program, model, inputs, std::move(values));
-  std::unique_ptr<rt::WorkerPool> pool =
-      take(rt::WorkerPool::create({.threads = model.threads}));
+  std::unique_ptr<rt::WorkerPool> pool = take(rt::WorkerPool::create(
+      {.threads = model.threads, .pinsWorkers = pinsWorkers}));
   std::unique_ptr<rt::Execution> execution =
       take(rt::Execution::create(program, {pool.get(), model.threads}));
   for (size_t i = 0; i < tensors.size(); ++i)
@@ -85,5 +86,7 @@ void dlc::tool::addBench(CommandLine &line) {
   command->inputs.add(syntax);
   syntax.positive("--seconds", command->seconds, "Time to measure for");
   syntax.option("--warmup", command->warmup, "Runs before measuring");
+  syntax.flag("--pin-workers", command->pinsWorkers,
+              "Keep each worker on a processor of its own");
   syntax.flag("--json", command->json, "Print one JSON object");
 }

@@ -67,7 +67,7 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--tuning-cache", tuningCache,
                 "File of times of kernels: known ones are not timed again, and "
                 "new ones are added (with --tune: ~/.cache/dlc/tuning)");
-  syntax.option("--threads", threads, "Threads; 0 means all processors",
+  syntax.option("--threads", threads, "Threads; 0 means one for each core",
                 {.most = rt::WorkerPool::maxThreads});
   syntax.flag("--remarks", remarks, "Print what each pass did, and why not");
   syntax.flag("--timing", timing, "Print the time of each pass");

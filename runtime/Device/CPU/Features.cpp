@@ -2,14 +2,12 @@
 
 #include "dlc/runtime/Device/CPU/Features.h"
 
-#include <algorithm>
 #include <iterator>
-#include <sched.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 using namespace dlc::rt;
@@ -23,13 +21,6 @@ static constexpr std::string_view featureNames[] = {
 
 std::string_view dlc::rt::nameOf(CPUFeature feature) {
   return featureNames[static_cast<size_t>(feature)];
-}
-
-unsigned dlc::rt::usableProcessors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    return unsigned(std::max(1, CPU_COUNT(&set)));
-  return unsigned(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 bool CPUFeatures::has(std::string_view name) const {

@@ -4,7 +4,7 @@
 
 #include "dlc/runtime/Base/ForkGuard.h"
 #include "dlc/runtime/Base/Wait.h"
-#include "dlc/runtime/Device/CPU/Features.h"
+#include "dlc/runtime/Device/CPU/Processors.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,79 +12,99 @@
 #include <new>
 #include <pthread.h>
 #include <sched.h>
+#include <span>
 #include <vector>
 
 using namespace dlc::rt;
 
 //===----------------------------------------------------------------------===//
-// The pool
+// Jobs
 //===----------------------------------------------------------------------===//
 
-// One job at a time. Its owner holds `busy`, writes the job, opens the gate and
-// changes `epoch`. A worker that sees a new epoch passes the gate, which counts
-// it, takes tiles and leaves. The owner takes tiles too, closes the gate and
-// waits until the gate is empty: then nobody looks at the job any more.
+namespace {
 
-struct WorkerPool::State {
+/// The tiles of one participant that nobody has taken. It takes from the front,
+/// thieves from the back. Relaxed: the words order nothing.
+class alignas(64) Share {
+public:
+  struct Range {
+    uint32_t begin, end;
+  };
+
+  void reset(Range range) {
+    word.store(pack(range), std::memory_order_relaxed);
+  }
+
+  /// Half of what is left: few pieces at first, small ones at the end.
+  bool takeFront(Range &taken) {
+    return take([&](Range &left, uint32_t count) {
+      taken = {left.begin, left.begin + count};
+      left.begin += count;
+    });
+  }
+  bool takeBack(Range &taken) {
+    return take([&](Range &left, uint32_t count) {
+      taken = {left.end - count, left.end};
+      left.end -= count;
+    });
+  }
+
+private:
+  static uint64_t pack(Range range) {
+    return uint64_t(range.end) << 32 | range.begin;
+  }
+
+  template <typename Function> bool take(Function &&cut) {
+    uint64_t seen = word.load(std::memory_order_relaxed);
+    while (true) {
+      Range left = {uint32_t(seen), uint32_t(seen >> 32)};
+      if (left.begin == left.end)
+        return false;
+      cut(left, (left.end - left.begin + 1) / 2);
+      if (word.compare_exchange_weak(seen, pack(left),
+                                     std::memory_order_relaxed))
+        return true;
+    }
+  }
+
+  std::atomic<uint64_t> word = 0; ///< The end above the begin.
+};
+
+/// One call of parallelFor(). Its owner holds `busy`, writes the job, opens the
+/// gate and changes the pool's epoch. A worker passes the gate, which counts
+/// it, takes tiles and leaves. Who finds no tile closes the gate. The owner
+/// takes tiles too and waits until the gate is empty: then nobody looks at the
+/// job any more.
+struct Job {
   static constexpr uint32_t gateOpen = 1u << 31;
   static constexpr uint32_t ownerSleeps = 1u << 30;
   static constexpr uint32_t gateCount = ownerSleeps - 1;
 
-  /// Changes with every job and at close; sleeping workers wait on it. Seq_cst
-  /// with `sleepers`: the owner changes epoch, then reads sleepers; a worker
-  /// counts itself a sleeper, then reads epoch. One of them sees the other.
-  alignas(64) std::atomic<uint32_t> epoch = 0;
-  std::atomic<int> sleepers = 0;
-
-  /// Workers inside the job, with the two flags above. Opening releases the
-  /// job to them; leaving releases their results to the owner.
+  /// Workers inside, with the two flags above. Opening releases the job to
+  /// them; leaving releases their results to the owner.
   alignas(64) std::atomic<uint32_t> gate = 0;
+  /// Held by the owner; kept for ever once the pool is closed.
+  std::atomic<bool> busy = false;
 
-  /// The first tile that nobody has taken. Relaxed: it orders nothing.
-  alignas(64) std::atomic<int64_t> next = 0;
-
-  /// Held by the owner of the job; kept for ever once the pool is closed.
-  alignas(64) std::atomic<bool> busy = false;
-  std::atomic<bool> stopping = false;
-
-  /// The job: written by the owner while the gate is closed and empty.
-  TileFunction function = nullptr;
+  /// Written by the owner while the gate is closed and empty.
+  WorkerPool::TileFunction function = nullptr;
   void *context = nullptr;
-  int64_t tiles = 0;
-  int64_t participants = 1;
+  int64_t firstTile = 0;
+  uint32_t participants = 0;
+  std::unique_ptr<Share[]> shares; ///< Of each thread of the pool.
 
-  const ForkGuard guard;
-  uint64_t spinNanoseconds = 0;
-  bool isClosed = false;
-  std::vector<pthread_t> workers;
-
-  void takeTiles();
   bool enter();
   void leave();
-  uint32_t awaitEpoch(uint32_t seen);
-  void awaitEmptyGate();
-  void work();
-  static void *workerMain(void *state) {
-    static_cast<State *>(state)->work();
-    return nullptr;
+  void awaitEmptyGate(uint64_t spinNanoseconds);
+  template <typename Predicate> void compute(unsigned self, Predicate stays);
+  void computeRange(Share::Range range) {
+    function(context, firstTile + range.begin, firstTile + range.end);
   }
 };
 
-void WorkerPool::State::takeTiles() {
-  int64_t begin = next.load(std::memory_order_relaxed);
-  while (begin < tiles) {
-    // Half of an equal share each time: few hand-overs at first and small
-    // pieces at the end, so that unequal tiles even out.
-    int64_t count = std::max<int64_t>(1, (tiles - begin) / (2 * participants));
-    if (!next.compare_exchange_weak(begin, begin + count,
-                                    std::memory_order_relaxed))
-      continue;
-    function(context, begin, begin + count);
-    begin = next.load(std::memory_order_relaxed);
-  }
-}
+} // namespace
 
-bool WorkerPool::State::enter() {
+bool Job::enter() {
   uint32_t seen = gate.load(std::memory_order_relaxed);
   while (seen & gateOpen)
     if (gate.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire,
@@ -93,17 +113,16 @@ bool WorkerPool::State::enter() {
   return false;
 }
 
-void WorkerPool::State::leave() {
+void Job::leave() {
   uint32_t before = gate.fetch_sub(1, std::memory_order_release);
   if ((before & ownerSleeps) && (before & gateCount) == 1)
     futexWake(gate, 1);
 }
 
-void WorkerPool::State::awaitEmptyGate() {
+void Job::awaitEmptyGate(uint64_t spinNanoseconds) {
   auto isEmpty = [&] {
     return (gate.load(std::memory_order_acquire) & gateCount) == 0;
   };
-  gate.fetch_and(~gateOpen, std::memory_order_relaxed);
   if (spinUntil(spinNanoseconds, isEmpty))
     return;
   uint32_t seen = gate.fetch_or(ownerSleeps, std::memory_order_acquire);
@@ -114,25 +133,188 @@ void WorkerPool::State::awaitEmptyGate() {
   }
 }
 
-uint32_t WorkerPool::State::awaitEpoch(uint32_t seen) {
-  auto isNew = [&] { return epoch.load(std::memory_order_acquire) != seen; };
-  if (!spinUntil(spinNanoseconds, isNew)) {
-    sleepers.fetch_add(1, std::memory_order_seq_cst);
-    while (epoch.load(std::memory_order_seq_cst) == seen)
-      futexWait(epoch, seen);
-    sleepers.fetch_sub(1, std::memory_order_relaxed);
-  }
-  return epoch.load(std::memory_order_acquire);
+/// Takes tiles until there are none, or `stays()` says no between two pieces:
+/// those of its own share, if it has one, then of the shares behind it.
+template <typename Predicate>
+void Job::compute(unsigned self, Predicate stays) {
+  Share::Range range;
+  if (self < participants)
+    while (shares[self].takeFront(range)) {
+      computeRange(range);
+      if (!stays())
+        return;
+    }
+  for (uint32_t i = 1; i <= participants; ++i)
+    while (shares[(self + i) % participants].takeBack(range)) {
+      computeRange(range);
+      if (!stays())
+        return;
+    }
+  if (gate.load(std::memory_order_relaxed) & gateOpen)
+    gate.fetch_and(~gateOpen, std::memory_order_relaxed);
 }
 
-void WorkerPool::State::work() {
-  uint32_t seen = 0;
-  while (!stopping.load(std::memory_order_acquire)) {
-    seen = awaitEpoch(seen);
-    if (!enter())
+//===----------------------------------------------------------------------===//
+// The pool
+//===----------------------------------------------------------------------===//
+
+struct WorkerPool::State {
+  struct Worker {
+    State *state;
+    unsigned self; ///< From 1; a caller is 0.
+    pthread_t thread;
+  };
+
+  /// Calls at once that workers serve; further callers compute alone.
+  static constexpr unsigned maxJobs = 8;
+
+  /// Changes with every job and at close; sleeping workers wait on it. Seq_cst
+  /// with `sleepers`: the owner changes epoch, then reads sleepers; a worker
+  /// counts itself a sleeper, then reads epoch. One of them sees the other.
+  alignas(64) std::atomic<uint32_t> epoch = 0;
+  std::atomic<int> sleepers = 0;
+
+  /// Threads inside parallelFor() that share their tiles. Relaxed, as are the
+  /// counts that it is added to: a worker that reads old numbers is one too
+  /// many, or one too few, for a piece.
+  alignas(64) std::atomic<unsigned> callers = 0;
+  /// Of `jobs`, the first ones that were ever used.
+  std::atomic<unsigned> usedJobs = 0;
+  std::atomic<bool> stopping = false;
+  Job jobs[maxJobs];
+
+  const ForkGuard guard;
+  uint64_t spinNanoseconds = 0;
+  bool isClosed = false;
+  unsigned threads = 1;
+  std::vector<Worker> workers; ///< With room for all: they stay in place.
+
+  bool prepare(unsigned count);
+  Status start(unsigned self);
+  Job *claimJob();
+  void share(Job &job, uint32_t tiles, uint64_t nanoseconds);
+  bool hasRoomFor(unsigned more) const;
+  bool serve(unsigned self);
+  void awaitEpoch(uint32_t seen);
+  void work(unsigned self);
+  static void *workerMain(void *worker);
+};
+
+/// False where there is no memory.
+bool WorkerPool::State::prepare(unsigned count) {
+  threads = count;
+  workers.reserve(count);
+  for (Job &job : jobs) {
+    job.shares.reset(new (std::nothrow) Share[count]);
+    if (!job.shares)
+      return false;
+  }
+  return true;
+}
+
+void *WorkerPool::State::workerMain(void *worker) {
+  // Not a copy: the creator may still be writing the thread's handle.
+  const Worker &mine = *static_cast<Worker *>(worker);
+  pthread_setname_np(pthread_self(), "dlc-worker");
+  mine.state->work(mine.self);
+  return nullptr;
+}
+
+Status WorkerPool::State::start(unsigned self) {
+  Worker &worker = workers.emplace_back(this, self, pthread_t());
+  if (int error =
+          pthread_create(&worker.thread, nullptr, workerMain, &worker)) {
+    workers.pop_back();
+    return makeError(StatusCode::Unavailable,
+                     "cannot start worker %u of %u: %s", self, threads - 1,
+                     std::strerror(error));
+  }
+  return Status::ok();
+}
+
+/// Nothing where all are in use, or the pool is closed.
+Job *WorkerPool::State::claimJob() {
+  for (unsigned i = 0; i != maxJobs; ++i) {
+    Job &job = jobs[i];
+    if (job.busy.load(std::memory_order_relaxed) ||
+        job.busy.exchange(true, std::memory_order_acquire))
       continue;
-    takeTiles();
-    leave();
+    unsigned used = usedJobs.load(std::memory_order_relaxed);
+    while (used <= i && !usedJobs.compare_exchange_weak(
+                            used, i + 1, std::memory_order_relaxed))
+      ;
+    return &job;
+  }
+  return nullptr;
+}
+
+/// Divides `tiles` of `job` among the threads, opens it to them and takes part.
+void WorkerPool::State::share(Job &job, uint32_t tiles, uint64_t nanoseconds) {
+  uint32_t count = std::min<uint32_t>(tiles, threads);
+  job.participants = count;
+  for (uint32_t i = 0; i != count; ++i)
+    job.shares[i].reset({uint32_t(uint64_t(tiles) * i / count),
+                         uint32_t(uint64_t(tiles) * (i + 1) / count)});
+  job.gate.store(Job::gateOpen, std::memory_order_release);
+  epoch.fetch_add(1, std::memory_order_seq_cst);
+  int asleep = sleepers.load(std::memory_order_seq_cst);
+  if (asleep && nanoseconds >= wakeAbove)
+    futexWake(epoch, int(std::min<int64_t>(asleep, count - 1)));
+  job.compute(0, [] { return true; });
+}
+
+/// Whether the threads that compute, with `more` workers, are no more than the
+/// pool's. Callers always compute, so that only several can make it untrue.
+bool WorkerPool::State::hasRoomFor(unsigned more) const {
+  unsigned active = callers.load(std::memory_order_relaxed);
+  if (active <= 1)
+    return true;
+  unsigned inside = 0;
+  for (unsigned i = 0; i != usedJobs.load(std::memory_order_relaxed); ++i)
+    inside += jobs[i].gate.load(std::memory_order_relaxed) & Job::gateCount;
+  return active + inside + more <= threads;
+}
+
+/// Takes part in the call that the fewest workers serve. False where there is
+/// none, or where enough threads compute.
+bool WorkerPool::State::serve(unsigned self) {
+  Job *chosen = nullptr;
+  uint32_t fewest = UINT32_MAX;
+  for (unsigned i = 0; i != usedJobs.load(std::memory_order_relaxed); ++i) {
+    // Acquire: who opened it is among the callers that are counted below.
+    uint32_t gate = jobs[i].gate.load(std::memory_order_acquire);
+    if (!(gate & Job::gateOpen) || (gate & Job::gateCount) >= fewest)
+      continue;
+    fewest = gate & Job::gateCount;
+    chosen = &jobs[i];
+  }
+  if (!chosen || !hasRoomFor(1))
+    return false;
+  if (chosen->enter()) {
+    chosen->compute(self, [this] { return hasRoomFor(0); });
+    chosen->leave();
+  }
+  return true;
+}
+
+void WorkerPool::State::awaitEpoch(uint32_t seen) {
+  auto isNew = [&] { return epoch.load(std::memory_order_acquire) != seen; };
+  if (spinUntil(spinNanoseconds, isNew))
+    return;
+  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  while (epoch.load(std::memory_order_seq_cst) == seen)
+    futexWait(epoch, seen);
+  sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void WorkerPool::State::work(unsigned self) {
+  while (true) {
+    // Before it looks: what comes later changes the epoch again.
+    uint32_t seen = epoch.load(std::memory_order_acquire);
+    if (stopping.load(std::memory_order_acquire))
+      return;
+    if (!serve(self))
+      awaitEpoch(seen);
   }
 }
 
@@ -145,16 +327,32 @@ WorkerPool::WorkerPool(std::unique_ptr<State> state)
 
 WorkerPool::~WorkerPool() { close(); }
 
+/// Lets a worker run on `processors` alone.
+static Status keepOn(pthread_t worker, std::span<const unsigned> processors) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (unsigned processor : processors)
+    CPU_SET(processor, &set);
+  int error = pthread_setaffinity_np(worker, sizeof(set), &set);
+  return error ? makeError(StatusCode::Unavailable,
+                           "cannot keep a worker on processor %u: %s",
+                           processors.front(), std::strerror(error))
+               : Status::ok();
+}
+
 Result<std::unique_ptr<WorkerPool>>
 WorkerPool::create(const WorkerPoolOptions &options) {
   if (options.threads > maxThreads)
     return makeError(StatusCode::InvalidArgument,
                      "expected at most %u threads, got %u", maxThreads,
                      options.threads);
+  ThreadPlacement placement;
+  if (!options.threads || options.pinsWorkers)
+    placement = placeThreads();
   unsigned threads = options.threads ? options.threads
-                                     : std::min(usableProcessors(), maxThreads);
+                                     : std::min(placement.threads, maxThreads);
   std::unique_ptr<State> state(new (std::nothrow) State);
-  if (!state)
+  if (!state || !state->prepare(threads))
     return makeError(StatusCode::OutOfMemory, "no memory for a pool");
   state->spinNanoseconds = uint64_t(options.spinMicroseconds) * 1000;
   // From here on the pool's destructor ends the workers of a failed start.
@@ -163,15 +361,13 @@ WorkerPool::create(const WorkerPoolOptions &options) {
   if (!pool)
     return makeError(StatusCode::OutOfMemory, "no memory for a pool");
   for (unsigned i = 1; i < threads; ++i) {
-    pthread_t thread;
-    int error =
-        pthread_create(&thread, nullptr, State::workerMain, pool->state.get());
-    if (error)
-      return makeError(StatusCode::Unavailable,
-                       "cannot start worker %u of %u: %s", i, threads - 1,
-                       std::strerror(error));
-    pthread_setname_np(thread, "dlc-worker");
-    pool->state->workers.push_back(thread);
+    DLC_RETURN_IF_ERROR(pool->state->start(i));
+    pthread_t worker = pool->state->workers.back().thread;
+    if (options.pinsWorkers)
+      DLC_RETURN_IF_ERROR(
+          keepOn(worker, {&placement.order[i % placement.order.size()], 1}));
+    else if (!options.threads && !placement.node.empty())
+      DLC_RETURN_IF_ERROR(keepOn(worker, placement.node));
   }
   return pool;
 }
@@ -180,24 +376,25 @@ void WorkerPool::close() {
   if (state->isClosed)
     return;
   state->isClosed = true;
-  // The workers are not there to be joined, nor who may hold `busy`.
+  // The workers are not there to be joined, nor who may hold a job.
   if (state->guard.isChild())
     return;
-  while (state->busy.exchange(true, std::memory_order_acquire))
-    sched_yield();
+  for (Job &job : state->jobs)
+    while (job.busy.exchange(true, std::memory_order_acquire))
+      sched_yield();
   state->stopping.store(true, std::memory_order_release);
   state->epoch.fetch_add(1, std::memory_order_seq_cst);
   futexWake(state->epoch, INT32_MAX);
-  for (pthread_t worker : state->workers)
-    pthread_join(worker, nullptr);
+  for (const State::Worker &worker : state->workers)
+    pthread_join(worker.thread, nullptr);
 }
 
 unsigned WorkerPool::threads() const {
-  return state->guard.isChild() ? 1 : state->workers.size() + 1;
+  return state->guard.isChild() ? 1 : state->threads;
 }
 
 void WorkerPool::wake() {
-  // A new epoch with nothing behind the gate.
+  // A new epoch with nothing behind a gate.
   state->epoch.fetch_add(1, std::memory_order_seq_cst);
   if (state->sleepers.load(std::memory_order_seq_cst))
     futexWake(state->epoch, INT32_MAX);
@@ -208,23 +405,28 @@ void WorkerPool::parallelFor(int64_t tiles, uint64_t nanoseconds,
                              uint64_t *idleFrom) {
   if (tiles <= 0)
     return;
-  State &job = *state;
-  if (tiles == 1 || nanoseconds < shareAbove || job.workers.empty() ||
-      job.guard.isChild() || job.busy.exchange(true, std::memory_order_acquire))
+  State &pool = *state;
+  if (tiles == 1 || nanoseconds < shareAbove || pool.threads == 1 ||
+      pool.guard.isChild())
     return function(context, 0, tiles);
-  job.function = function;
-  job.context = context;
-  job.tiles = tiles;
-  job.participants = std::min<int64_t>(tiles, threads());
-  job.next.store(0, std::memory_order_relaxed);
-  job.gate.store(State::gateOpen, std::memory_order_release);
-  job.epoch.fetch_add(1, std::memory_order_seq_cst);
-  int sleepers = job.sleepers.load(std::memory_order_seq_cst);
-  if (sleepers && nanoseconds >= wakeAbove)
-    futexWake(job.epoch, int(std::min<int64_t>(sleepers, tiles - 1)));
-  job.takeTiles();
-  if (idleFrom)
-    *idleFrom = nowNanoseconds();
-  job.awaitEmptyGate();
-  job.busy.store(false, std::memory_order_release);
+  pool.callers.fetch_add(1, std::memory_order_relaxed);
+  if (Job *job = pool.claimJob()) {
+    job->function = function;
+    job->context = context;
+    // A share counts tiles in 32 bits.
+    constexpr int64_t most = UINT32_MAX;
+    for (int64_t first = 0; first < tiles; first += most) {
+      job->firstTile = first;
+      pool.share(*job, uint32_t(std::min(most, tiles - first)), nanoseconds);
+      if (idleFrom)
+        *idleFrom = nowNanoseconds();
+      job->awaitEmptyGate(pool.spinNanoseconds);
+    }
+    job->busy.store(false, std::memory_order_release);
+  } else {
+    function(context, 0, tiles);
+  }
+  // Workers that were one thread too many beside this caller look again.
+  if (pool.callers.fetch_sub(1, std::memory_order_relaxed) > 1)
+    pool.epoch.fetch_add(1, std::memory_order_release);
 }

@@ -251,7 +251,7 @@ int main(int argc, char **argv) {
   testIntrospection(program);
   testOlderStructures(program);
   testRun(program, NULL);
-  DlcPoolOptions options = {sizeof(options), 2, 50};
+  DlcPoolOptions options = {sizeof(options), 2, 50, 1};
   DlcPool pool = NULL;
   CHECK_OK(dlcPoolCreate(&options, &pool));
   testRun(program, pool);

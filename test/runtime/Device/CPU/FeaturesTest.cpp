@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <thread>
 
 using namespace dlc::rt;
 
@@ -25,19 +23,6 @@ TEST(Features, SetsHoldWhatWasAdded) {
   EXPECT_FALSE(features.has("no-such-feature"));
   EXPECT_EQ(features.names(),
             (std::vector<std::string_view>{"avx2", "amx-int8"}));
-}
-
-TEST(Features, ProcessorsAreThoseOfTheThread) {
-  std::thread([] {
-    unsigned all = usableProcessors();
-    EXPECT_GE(all, 1u);
-    EXPECT_LE(all, std::thread::hardware_concurrency());
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
-    ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-    EXPECT_EQ(usableProcessors(), 1u);
-  }).join();
 }
 
 #if defined(__x86_64__)

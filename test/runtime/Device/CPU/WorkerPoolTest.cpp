@@ -5,12 +5,16 @@
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "../../InChild.h"
 #include "dlc/runtime/Base/Wait.h"
+#include "dlc/runtime/Device/CPU/Processors.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <ctime>
 #include <gtest/gtest.h>
+#include <mutex>
+#include <sched.h>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -178,6 +182,115 @@ TEST(WorkerPool, ServesSeveralCallers) {
     });
   for (std::thread &caller : callers)
     caller.join();
+}
+
+TEST(WorkerPool, SpreadsWorkersOverCallers) {
+  std::unique_ptr<WorkerPool> pool = makePool(4);
+  // In each call both tiles wait for each other, and both calls as well: two
+  // callers and two workers must be inside at the same time.
+  std::atomic<int> inside = 0;
+  auto call = [&] {
+    pool->parallelFor(2, surelyLarge, [&](int64_t begin, int64_t end) {
+      ASSERT_EQ(end - begin, 1);
+      ++inside;
+      while (inside != 4)
+        std::this_thread::yield();
+    });
+  };
+  std::thread other(call);
+  call();
+  other.join();
+  EXPECT_EQ(inside, 4);
+}
+
+TEST(WorkerPool, CallersCountAsThreads) {
+  std::unique_ptr<WorkerPool> pool = makePool(2);
+  constexpr int64_t tiles = 64;
+  std::atomic<bool> isFirstInside = false, isSecondInside = false,
+                    isFirstOver = false;
+  std::atomic<int64_t> firstDone = 0;
+  std::atomic<int> firstByWorker = 0, secondByWorker = 0;
+  std::thread second([&] {
+    isFirstInside.wait(false);
+    std::thread::id caller = std::this_thread::get_id();
+    pool->parallelFor(tiles, surelyLarge, [&](int64_t, int64_t) {
+      if (firstDone != tiles) // The first call is not over.
+        secondByWorker += std::this_thread::get_id() != caller;
+      isSecondInside = true;
+      isSecondInside.notify_all();
+      isFirstOver.wait(false);
+    });
+  });
+  std::thread::id caller = std::this_thread::get_id();
+  pool->parallelFor(tiles, surelyLarge, [&](int64_t begin, int64_t end) {
+    isFirstInside = true;
+    isFirstInside.notify_all();
+    isSecondInside.wait(false);
+    firstByWorker += std::this_thread::get_id() != caller;
+    firstDone += end - begin;
+  });
+  isFirstOver = true;
+  isFirstOver.notify_all();
+  second.join();
+  // The piece that the worker had begun before the second caller came.
+  EXPECT_LE(firstByWorker, 1);
+  EXPECT_EQ(secondByWorker, 0);
+}
+
+TEST(WorkerPool, GivesEachThreadTheSameTiles) {
+  std::unique_ptr<WorkerPool> pool = makePool(4);
+  // All threads are inside before any takes a second piece: then each one's
+  // first piece begins its own part.
+  for (int round = 0; round != 20; ++round) {
+    std::atomic<int> inside = 0;
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    std::set<int64_t> begins;
+    pool->parallelFor(64, surelyLarge, [&](int64_t begin, int64_t end) {
+      {
+        std::lock_guard lock(mutex);
+        if (!seen.insert(std::this_thread::get_id()).second)
+          return;
+        begins.insert(begin);
+        EXPECT_EQ(end - begin, 8);
+      }
+      ++inside;
+      while (inside != 4)
+        std::this_thread::yield();
+    });
+    EXPECT_EQ(begins, (std::set<int64_t>{0, 16, 32, 48}));
+  }
+}
+
+TEST(WorkerPool, ComputesMoreTilesThanAWordCounts) {
+  std::unique_ptr<WorkerPool> pool = makePool(2);
+  constexpr int64_t tiles = (int64_t(1) << 33) + 5;
+  std::atomic<int64_t> sum = 0;
+  std::atomic<bool> isOutside = false;
+  pool->parallelFor(tiles, surelyLarge, [&](int64_t begin, int64_t end) {
+    sum += end - begin;
+    isOutside = isOutside || begin < 0 || begin >= end || end > tiles;
+  });
+  EXPECT_EQ(sum, tiles);
+  EXPECT_FALSE(isOutside);
+}
+
+TEST(WorkerPool, KeepsItsWorkersOnProcessors) {
+  unsigned count = usableProcessors();
+  auto pool = WorkerPool::create({.threads = 3, .pinsWorkers = true});
+  ASSERT_TRUE(pool.isOk()) << pool.status().message();
+  std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> inside = 0;
+  (*pool)->parallelFor(3, surelyLarge, [&](int64_t, int64_t) {
+    ++inside;
+    while (inside != 3)
+      std::this_thread::yield();
+    cpu_set_t set;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
+    if (std::this_thread::get_id() != caller)
+      EXPECT_EQ(CPU_COUNT(&set), 1);
+  });
+  EXPECT_EQ(usableProcessors(), count); // The caller runs where it did.
 }
 
 TEST(WorkerPool, NestedCallsRun) {

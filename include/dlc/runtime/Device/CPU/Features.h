@@ -77,9 +77,6 @@ std::string_view nameOf(CPUFeature feature);
 /// "AuthenticAMD-25-1"; "unknown" on machines other than x86-64.
 std::string cpuModel();
 
-/// How many processors the calling thread may run on, at least 1.
-unsigned usableProcessors();
-
 /// Asks the system for this process's right to use AMX tiles; harmless to
 /// repeat. Must precede the first AMX instruction. Errors: Unsupported.
 Status enableAMX();

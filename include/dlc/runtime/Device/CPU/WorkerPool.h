@@ -14,18 +14,28 @@
 namespace dlc::rt {
 
 struct WorkerPoolOptions {
-  /// Threads that compute, the caller among them; 0 means one per processor
-  /// that this process may use.
+  /// Threads that compute, the caller among them. 0 means one for each core of
+  /// the memory node that the creating thread runs on, as far as the process
+  /// may use them and control groups give it the time (ThreadPlacement); where
+  /// there are other nodes, the workers stay on that one.
   unsigned threads = 0;
   /// How long an idle worker looks for more work before it sleeps, in
   /// microseconds. Consecutive kernels of a program come within a few.
   unsigned spinMicroseconds = 50;
+  /// Keeps each worker on a processor of its own, a core as long as there are
+  /// any (ThreadPlacement::order), the first of which is left to the caller.
+  /// For machines that nothing else runs on.
+  bool pinsWorkers = false;
 };
 
 /// A fixed set of threads. parallelFor() may be called from several threads at
-/// once and from inside a tile: the workers then serve one of the callers and
-/// the others compute alone. Idle workers sleep and cost nothing. In the child
-/// of a fork(), which has no workers, each caller computes alone.
+/// once and from inside a tile: callers count as threads, and the workers that
+/// are left are spread over their calls. Idle workers sleep and cost nothing.
+/// In the child of a fork(), which has no workers, each caller computes alone.
+///
+/// Each thread begins with its own part of the tiles, the same one in every
+/// call of as many tiles, so that it finds in its cache what it wrote in the
+/// last; then it takes from the ends of the others' parts.
 class WorkerPool {
 public:
   /// Computes tiles [begin, end) of `context`; must not throw.
@@ -48,7 +58,7 @@ public:
   create(const WorkerPoolOptions &options = {});
   ~WorkerPool(); ///< Closes the pool.
 
-  /// Stops and joins the workers, after the call in progress. From then on
+  /// Stops and joins the workers, after the calls in progress. From then on
   /// parallelFor() runs on its caller.
   void close();
 
