@@ -59,11 +59,10 @@ static std::optional<tuning::Call> callOf(ConvOp conv, Type x, Type y,
     match->operands.pop_back();
   auto type = FunctionType::get(conv.getContext(),
                                 ValueRange(match->operands).getTypes(), y);
-  if (getConstantElements(conv.getW())) {
+  if (getConstantElements(conv.getW()))
     match->config.append(match->packedConfig);
-    if (!isStrict)
-      library::chooseAlgorithm(*match, *entry, type);
-  }
+  if (!isStrict)
+    library::chooseAlgorithm(*match, *entry, type);
   return library::callOf(*match, type);
 }
 

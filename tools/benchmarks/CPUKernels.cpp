@@ -6,8 +6,9 @@
 //
 // One case a line, `#` starts a comment:
 //   matmul BATCHxMxNxK [const] [trans_b]    const: b is packed beforehand
-//   conv   CxHxW OC KHxKW sS pP gG [winograd] [blocked_x] [blocked_y]
-//          the input or the output is [N][C/16][H][W][16]
+//   conv   [B:]CxHxW OC KHxKW sS pP gG [winograd] [blocked_x] [blocked_y]
+//          [unpacked]: B images, 1 without; the input or the output is
+//          [N][C/16][H][W][16]; weights are not constant
 //   weight BxCxHxW OC KHxKW sS pP gG        the gradient of a conv's weights
 //   pool   BxCxHxW KHxKW sS pP              the gradient of a max pooling
 // Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add
@@ -165,18 +166,27 @@ bool parseMatmul(const char *text, Case &c) {
 }
 
 bool parseConv(const char *text, Case &c) {
-  long channels, h, w, oc, kh, kw, s, p, g;
-  if (std::sscanf(text, "conv %ldx%ldx%ld %ld %ldx%ld s%ld p%ld g%ld",
-                  &channels, &h, &w, &oc, &kh, &kw, &s, &p, &g) != 9)
+  long batch = 1, channels, h, w, oc, kh, kw, s, p, g;
+  int used = 0;
+  if (std::sscanf(text, "conv %ld: %n", &batch, &used) != 1 || used == 0) {
+    batch = 1;
+    if (std::sscanf(text, "conv %n", &used) == EOF || used == 0)
+      return false;
+  }
+  text += used;
+  if (std::sscanf(text, "%ldx%ldx%ld %ld %ldx%ld s%ld p%ld g%ld", &channels, &h,
+                  &w, &oc, &kh, &kw, &s, &p, &g) != 9)
     return false;
   c.entry = "cpu.conv";
-  c.inputs = {f32({1, channels, h, w}), f32({oc, channels / g, kh, kw}),
+  c.inputs = {f32({batch, channels, h, w}), f32({oc, channels / g, kh, kw}),
               f32({oc})};
-  c.output = f32({1, oc, (h + 2 * p - kh) / s + 1, (w + 2 * p - kw) / s + 1});
+  c.output =
+      f32({batch, oc, (h + 2 * p - kh) / s + 1, (w + 2 * p - kw) / s + 1});
+  c.packs = !std::strstr(text, "unpacked");
   c.attributes.set("strides", std::vector<int64_t>{s, s});
   c.attributes.set("pads", std::vector<int64_t>{p, p, p, p});
   c.attributes.set("group", int64_t{g});
-  c.attributes.set("packed_w", int64_t{1});
+  c.attributes.set("packed_w", int64_t{c.packs});
   if (std::strstr(text, "winograd"))
     c.attributes.set("algorithm", std::string("winograd"));
   auto block = [](TensorType &type) {
@@ -190,7 +200,6 @@ bool parseConv(const char *text, Case &c) {
     c.attributes.set("channel_block", int64_t{16});
   }
   c.attributes.set("activation", std::string("relu"));
-  c.packs = true;
   return true;
 }
 

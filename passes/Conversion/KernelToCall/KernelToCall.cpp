@@ -100,24 +100,25 @@ FailureOr<Value> Selector::packConstant(Value value,
       .getResult();
 }
 
-/// Packs operand `*match.packable` at every call of the kernel, when it is a
-/// constant at all of them; `type` becomes the packed call's.
+/// True if the packable operand is a constant at every call of the kernel.
+static bool isPacked(const library::Match &match, const rt::LibraryEntry &entry,
+                     ArrayRef<kernel::CallOp> calls) {
+  auto isConstant = [&](kernel::CallOp call) {
+    return call.getInputs()[*match.packable].getDefiningOp<graph::ConstantOp>();
+  };
+  return match.packable && entry.pack && llvm::all_of(calls, isConstant);
+}
+
+/// Packs the packable operand at every call of the kernel; `type` becomes the
+/// packed call's.
 LogicalResult Selector::pack(library::Match &match,
                              const rt::LibraryEntry &entry,
                              ArrayRef<kernel::CallOp> calls,
                              FunctionType &type) {
   unsigned operand = *match.packable;
-  auto isConstant = [&](kernel::CallOp call) {
-    return call.getInputs()[operand].getDefiningOp<graph::ConstantOp>();
-  };
-  if (!entry.pack || !llvm::all_of(calls, isConstant))
-    return success();
   MLIRContext *context = type.getContext();
   Builder builder(context);
   auto shape = cast<RankedTensorType>(type.getInput(operand)).getShape();
-  match.config.append(match.packedConfig);
-  if (!isStrict)
-    library::chooseAlgorithm(match, entry, type);
   match.config.set("packed_shape", builder.getDenseI64ArrayAttr(shape));
 
   SmallVector<Type> types(type.getInputs());
@@ -179,7 +180,12 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
   for (kernel::CallOp call : calls)
     call.getInputsMutable().assign(makeOperands(call, match->operands));
   const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match->entry);
-  if (entry && match->packable && failed(pack(*match, *entry, calls, type)))
+  bool packs = entry && isPacked(*match, *entry, calls);
+  if (packs)
+    match->config.append(match->packedConfig);
+  if (entry && !isStrict)
+    library::chooseAlgorithm(*match, *entry, type);
+  if (packs && failed(pack(*match, *entry, calls, type)))
     return failure();
   IntegerAttr workspace;
   if (entry && entry->workspaceBytes)

@@ -84,12 +84,20 @@ public:
 
   int64_t count() const { return groups * partsOfGroup(); }
 
-  void pack(int64_t part, const float *source, float *target) const {
+  /// With what packs whole blocks, or null.
+  void pack(int64_t part, const KernelSet *kernels, const float *source,
+            float *target) const {
     const int64_t first = part % partsOfGroup() * width;
     const int64_t row = part / partsOfGroup() * rows + first;
     const int64_t own = std::min(width, padded - first);
     source += row * channels * taps;
     target += row * channels * taps;
+    if (kernels && block == kChannelBlock && first + own <= rows) {
+      for (int64_t c = 0; c < channels; c += block)
+        kernels->packPanels(source + c * taps, channels * taps, own, taps,
+                            target + c * taps * own);
+      return;
+    }
     for (int64_t begin = 0; begin < channels; begin += block)
       for (int64_t tap = 0; tap < taps; ++tap)
         for (int64_t c = begin; c < begin + block; ++c)
@@ -111,7 +119,7 @@ void cpu::packBlocked(const ConvShape &shape, const float *source,
                       float *target) {
   const WeightParts parts(shape);
   for (int64_t part = 0; part < parts.count(); ++part)
-    parts.pack(part, source, target);
+    parts.pack(part, nullptr, source, target);
 }
 
 namespace {
@@ -120,15 +128,16 @@ namespace {
 class PackWeights final : public PreparedKernel {
 public:
   PackWeights(const KernelCall &call, const ConvShape &shape,
+              const KernelSet &kernels,
               std::unique_ptr<PreparedKernel> following)
-      : parts(shape), workspace(call.inputs.size() + 1),
+      : parts(shape), kernels(kernels), workspace(call.inputs.size() + 1),
         following(std::move(following)) {}
 
   int64_t tiles() const override { return parts.count(); }
 
   void run(void *const *given, int64_t begin, int64_t end) const override {
     for (int64_t part = begin; part < end; ++part)
-      parts.pack(part, static_cast<const float *>(given[1]),
+      parts.pack(part, &kernels, static_cast<const float *>(given[1]),
                  static_cast<float *>(given[workspace]));
   }
 
@@ -136,6 +145,7 @@ public:
 
 private:
   const WeightParts parts;
+  const KernelSet &kernels;
   const size_t workspace; ///< Which argument it is.
   const std::unique_ptr<PreparedKernel> following;
 };
@@ -252,6 +262,7 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
             : plan.batch * plan.group * plan.pixelBlocks * plan.groupBlocks);
   }
   if (!shape.packed)
-    prepared = std::make_unique<PackWeights>(call, shape, std::move(prepared));
+    prepared = std::make_unique<PackWeights>(call, shape, kernels,
+                                             std::move(prepared));
   return Status::ok();
 }

@@ -108,6 +108,7 @@ struct BlockedWinogradTile {
   const TileRange range;
   const float *transformed; ///< Of the block.
   const float *x, *w;
+  const float *direct;          ///< w before it was transformed.
   const float *bias, *residual; ///< Null when absent.
   float *y;
   int64_t panelBegin, panelEnd;
@@ -132,14 +133,15 @@ inline void BlockedWinogradTile::multiply() const {
   const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
   const int64_t groupBegin = panelBegin / kPanelGroup * kPanelGroup;
   const int64_t groupEnd =
-      least(groupBegin + kPanelGroup, plan.outChannels / kChannelBlock);
+      least(groupBegin + kPanelGroup, plan.outEnd / kChannelBlock);
+  const int64_t before = groupBegin * kChannelBlock - plan.outBegin;
   TileArguments t = {};
   t.aStride = k;
   t.bStride = (groupEnd - groupBegin) * kChannelBlock;
   t.cStride = channels();
   for (int64_t point = 0; point < 36; ++point) {
     const float *group =
-        w + (point * plan.outChannels + groupBegin * kChannelBlock) * k;
+        w + (point * (plan.outEnd - plan.outBegin) + before) * k;
     for (int64_t panel = panelBegin, wide; panel < panelEnd; panel += wide) {
       wide = least<int64_t>(kMostPanels, panelEnd - panel);
       for (int64_t done = 0; done < k; done += t.k) {
@@ -191,7 +193,7 @@ inline void BlockedWinogradTile::computeDirectly(const TileAt &at,
                                                  int64_t channel,
                                                  Vec (&out)[4][4]) const {
   const int64_t blocks = plan.inChannels / kChannelBlock;
-  const float *weights = w + plan.directWeights + channel * plan.inChannels * 9;
+  const float *weights = direct + channel * plan.inChannels * 9;
   for (int64_t i = 0; i < 16; ++i) {
     const int64_t top = at.row + i / 4 - plan.padTop;
     const int64_t left = at.column + i % 4 - plan.padLeft;
@@ -262,16 +264,18 @@ void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
                                int64_t begin, int64_t end) {
   alignas(64) float sums[kScratchBytes / sizeof(float)];
   const auto *transformed = static_cast<const float *>(arguments[5]);
-  const int64_t panels = plan.outChannels / kChannelBlock;
+  const int64_t firstPanel = plan.outBegin / kChannelBlock;
+  const int64_t panels = plan.outEnd / kChannelBlock;
   const int64_t panelBlock = plan.outBlock / kChannelBlock;
   for (int64_t tile = begin; tile < end; ++tile) {
     const TileRange range(plan, tile % plan.blocks);
-    const int64_t panel = tile / plan.blocks * panelBlock;
+    const int64_t panel = firstPanel + tile / plan.blocks * panelBlock;
     BlockedWinogradTile{plan,
                         range,
                         transformed + range.offset,
                         static_cast<const float *>(arguments[0]),
                         static_cast<const float *>(arguments[1]),
+                        static_cast<const float *>(arguments[6]),
                         static_cast<const float *>(arguments[2]),
                         static_cast<const float *>(arguments[3]),
                         static_cast<float *>(arguments[4]),

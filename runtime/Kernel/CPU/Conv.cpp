@@ -226,6 +226,16 @@ static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
   return (isMixed ? flops / gathering : 0) + storing * outputs;
 }
 
+/// What packing weights in every run takes, before anything is computed.
+static void addPacking(const ConvShape &shape, KernelCost &cost) {
+  if (!shape.winograd) {
+    cost.bytes += 2 * packedBlockedBytes(shape);
+    return;
+  }
+  constexpr uint64_t flopsOfByte = 10; // As nanosecondsOf() has it.
+  cost.overhead += flopsOfByte * packedWinogradBytes(shape);
+}
+
 KernelCost cpu::convCost(const KernelCall &call) {
   ConvShape shape = {};
   if (!readConv(call, shape).isOk())
@@ -241,8 +251,8 @@ KernelCost cpu::convCost(const KernelCall &call) {
                          call.attributes})};
   else
     cost = {2 * outputs * shape.groupIn() * shape.taps(), bytesOf(call)};
-  if (shape.isBlocked() && !shape.packed) // They are packed in every run.
-    cost.bytes += 2 * packedBlockedBytes(shape);
   cost.overhead = convOverhead(shape, cost.flops, outputs);
+  if (shape.isBlocked() && !shape.packed) // They are packed in every run.
+    addPacking(shape, cost);
   return cost;
 }

@@ -141,8 +141,8 @@ struct WinogradPlan {
   int64_t vectors;           ///< Of tiles, plain; blocks have whole ones.
   int64_t blockTiles;        ///< Of a block, blocked; at most.
   int64_t inBlock, outBlock; ///< Channels; the latter of kWinogradRows.
+  int64_t outBegin, outEnd;  ///< Those of this plan, whose weights w holds.
   int64_t kBlock;            ///< Input channels of a product at a time.
-  int64_t directWeights;     ///< Where in w those not transformed begin.
   Epilogue epilogue;
 };
 
@@ -200,7 +200,7 @@ struct KernelSet {
                              int64_t begin, int64_t end);
   void (*depthwise)(const DepthwisePlan &plan, void *const *arguments,
                     int64_t begin, int64_t end);
-  /// arguments: x, w, bias, residual, y, transformed inputs.
+  /// arguments: x, transformed w, bias, residual, y, transformed inputs, w.
   void (*winogradInput)(const WinogradPlan &plan, void *const *arguments,
                         int64_t begin, int64_t end);
   void (*winogradProduct)(const WinogradPlan &plan, void *const *arguments,
@@ -209,10 +209,18 @@ struct KernelSet {
                       int64_t begin, int64_t end);
   void (*blockedDepthwise)(const BlockedDepthwisePlan &plan,
                            void *const *arguments, int64_t begin, int64_t end);
+  /// Packs weights of sixteen input channels: [channels][16][taps], rows
+  /// `stride` apart, become [taps][16][channels], a multiple of sixteen.
+  void (*packPanels)(const float *source, int64_t stride, int64_t channels,
+                     int64_t taps, float *target);
   /// arguments: as winogradInput and winogradProduct.
   void (*blockedWinogradInput)(const WinogradPlan &plan, void *const *arguments,
                                int64_t begin, int64_t end);
   void (*blockedWinogradProduct)(const WinogradPlan &plan,
+                                 void *const *arguments, int64_t begin,
+                                 int64_t end);
+  /// The same arguments, of which it reads w and writes transformed ones.
+  void (*blockedWinogradWeights)(const WinogradPlan &plan,
                                  void *const *arguments, int64_t begin,
                                  int64_t end);
   /// arguments: x, the gradient of its pooling, the result.

@@ -8,6 +8,7 @@
 #include "BlockedDepthwiseTiles.h"
 #include "BlockedTiles.h"
 #include "BlockedWinogradTiles.h"
+#include "BlockedWinogradWeights.h"
 #include "ConvTiles.h"
 #include "ConvWeightTiles.h"
 #include "DepthwiseTiles.h"
@@ -27,8 +28,10 @@ constexpr KernelSet thisKernelSet = {kLanes,
                                      runWinogradProduct,
                                      runBlockedConv,
                                      runBlockedDepthwise,
+                                     packPanels,
                                      runBlockedWinogradInput,
                                      runBlockedWinogradProduct,
+                                     runBlockedWinogradWeights,
                                      runMaxPoolGradient};
 
 } // namespace

@@ -45,10 +45,11 @@ Status cpu::checkWinograd(const ConvShape &shape) {
   for (int i = 0; i < 2; ++i)
     hasForm = hasForm && shape.kernel[i] == 3 && shape.stride[i] == 1 &&
               shape.dilation[i] == 1;
-  if (!hasForm || !shape.packed)
+  if (!hasForm || (!shape.packed && !shape.blockedY))
     return makeError(StatusCode::InvalidArgument,
-                     "expected algorithm 'winograd' with packed weights of 3x3 "
-                     "taps, strides and dilations of one and one group");
+                     "expected algorithm 'winograd' with packed weights, or "
+                     "tensors in blocks, of 3x3 taps, strides and dilations of "
+                     "one and one group");
   // From there on it was measured to be faster, by a half and more.
   constexpr int64_t fewest = 8;
   if (shape.inChannels < fewest || shape.outChannels < fewest)
@@ -76,19 +77,33 @@ static int64_t blockedTiles(int64_t outChannels) {
   return (kScratchBytes / (kPoints * kFloat) - kWinogradGap) / outChannels;
 }
 
+/// Output channels whose weights are transformed at a time, in a run: those of
+/// a few megabytes, so that a workspace stays small, and in a cache that
+/// processors share.
+static int64_t channelsOfPart(const ConvShape &shape) {
+  constexpr int64_t partBytes = 10 << 20, step = kPanelGroup * kChannelBlock;
+  if (shape.packed)
+    return shape.outChannels;
+  const int64_t most =
+      std::max(partBytes / bytesOfTile(shape) / step, int64_t{1}) * step;
+  return std::min(most, shape.outChannels);
+}
+
 /// Output channels of a tile: the fewer, the more tiles can share the weights,
 /// and the more there are for 16 workers.
 static int64_t blockedChannels(const ConvShape &shape) {
   constexpr int64_t mostChannels = 64, fewChannels = 32, wantedTiles = 16;
-  const int64_t most = std::min(mostChannels, shape.outChannels);
+  const int64_t part = channelsOfPart(shape);
+  const int64_t most = std::min(mostChannels, part);
   const int64_t blocks =
       ceilDiv(std::min(chunkOf(shape), tilesOf(shape)), blockedTiles(most));
-  return blocks * ceilDiv(shape.outChannels, most) < wantedTiles
+  return blocks * ceilDiv(part, most) < wantedTiles
              ? std::min(fewChannels, most)
              : most;
 }
 
-size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
+/// Of transformed inputs, which the workspace begins with.
+static size_t inputBytes(const ConvShape &shape) {
   const int64_t tiles =
       std::min(chunkOf(shape), roundUp(tilesOf(shape), kMostLanes));
   if (!shape.blockedY)
@@ -96,6 +111,15 @@ size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
   const int64_t gaps = ceilDiv(tiles, blockedTiles(blockedChannels(shape)));
   return static_cast<size_t>(tiles * bytesOfTile(shape) +
                              gaps * kPoints * kWinogradGap * kFloat);
+}
+
+static int64_t transformedWeights(const ConvShape &shape) {
+  return roundUp(shape.outChannels, kWinogradRows) * kPoints * shape.inChannels;
+}
+
+size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
+  const int64_t weights = channelsOfPart(shape) * bytesOfTile(shape);
+  return inputBytes(shape) + static_cast<size_t>(shape.packed ? 0 : weights);
 }
 
 uint64_t cpu::winogradFlops(const ConvShape &shape) {
@@ -111,10 +135,6 @@ uint64_t cpu::winogradFlops(const ConvShape &shape) {
 //===----------------------------------------------------------------------===//
 // Plan
 //===----------------------------------------------------------------------===//
-
-static int64_t transformedWeights(const ConvShape &shape) {
-  return roundUp(shape.outChannels, kWinogradRows) * kPoints * shape.inChannels;
-}
 
 static void planBlockedWinograd(const ConvShape &shape, WinogradPlan &plan) {
   constexpr int64_t mostTerms = 256;
@@ -137,7 +157,7 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
   plan.tilesH = ceilDiv(plan.outH, 4);
   plan.tilesW = ceilDiv(plan.outW, 4);
   plan.inBlock = 16;
-  plan.directWeights = transformedWeights(shape);
+  plan.outEnd = plan.outChannels;
   plan.epilogue = shape.epilogue;
   if (shape.blockedY) {
     planBlockedWinograd(shape, plan);
@@ -162,21 +182,26 @@ namespace {
 using TileFunction = void (*)(const WinogradPlan &, void *const *, int64_t,
                               int64_t);
 
-/// One of the two kernels for a part of the tiles.
+/// One of the two kernels for a part of the tiles, or the one before them that
+/// transforms weights.
 class WinogradStep final : public PreparedKernel {
 public:
-  WinogradStep(const KernelCall &call, const WinogradPlan &plan,
-               TileFunction function, int64_t tileCount,
-               std::unique_ptr<PreparedKernel> following)
+  WinogradStep(const KernelCall &call, const ConvShape &shape,
+               const WinogradPlan &plan, TileFunction function,
+               int64_t tileCount, std::unique_ptr<PreparedKernel> following)
       : plan(plan), function(function), tileCount(tileCount), arguments(call),
-        following(std::move(following)) {}
+        packed(shape.packed), directWeights(transformedWeights(shape)),
+        transformed(inputBytes(shape)), following(std::move(following)) {}
 
   int64_t tiles() const override { return tileCount; }
 
   void run(void *const *given, int64_t begin, int64_t end) const override {
-    void *all[6];
+    void *all[7];
     arguments.fill(given, all);
     all[5] = given[arguments.inputs + 1];
+    all[6] = packed ? static_cast<float *>(all[1]) + directWeights : all[1];
+    if (!packed)
+      all[1] = static_cast<char *>(all[5]) + transformed;
     function(plan, all, begin, end);
   }
 
@@ -187,43 +212,99 @@ private:
   const TileFunction function;
   const int64_t tileCount;
   const FiveArguments arguments;
+  const bool packed;
+  const int64_t directWeights; ///< Where in packed w those not transformed are.
+  const size_t transformed;    ///< Where in the workspace the others are.
   const std::unique_ptr<PreparedKernel> following;
 };
 } // namespace
+
+namespace {
+/// Puts steps in front of each other, the last first: each owns the next.
+class WinogradSteps {
+public:
+  WinogradSteps(const KernelCall &call, const ConvShape &shape,
+                const KernelSet &kernels)
+      : call(call), shape(shape), kernels(kernels),
+        plan(planWinograd(shape, kernels.vectorWidth)), tiles(tilesOf(shape)),
+        chunk(chunkOf(shape)) {}
+
+  std::unique_ptr<PreparedKernel> make();
+
+private:
+  void add(TileFunction function, int64_t tileCount) {
+    first = std::make_unique<WinogradStep>(call, shape, plan, function,
+                                           tileCount, std::move(first));
+  }
+  void setTiles(int64_t part);
+  void addInput();
+  void addProduct();
+  void addWeights();
+
+  const KernelCall &call;
+  const ConvShape &shape;
+  const KernelSet &kernels;
+  WinogradPlan plan;
+  const int64_t tiles, chunk;
+  std::unique_ptr<PreparedKernel> first;
+};
+} // namespace
+
+void WinogradSteps::setTiles(int64_t part) {
+  plan.firstTile = part * chunk;
+  plan.tiles = std::min(chunk, tiles - plan.firstTile);
+  if (shape.blockedY) {
+    plan.blocks = ceilDiv(plan.tiles, plan.blockTiles);
+  } else {
+    plan.vectors = ceilDiv(plan.tiles, kernels.vectorWidth);
+    plan.blocks = ceilDiv(plan.vectors, kWinogradVectors);
+  }
+}
+
+void WinogradSteps::addInput() {
+  add(shape.blockedY ? kernels.blockedWinogradInput : kernels.winogradInput,
+      plan.blocks * ceilDiv(plan.inChannels, plan.inBlock));
+}
+
+void WinogradSteps::addProduct() {
+  add(shape.blockedY ? kernels.blockedWinogradProduct : kernels.winogradProduct,
+      plan.blocks * ceilDiv(plan.outEnd - plan.outBegin, plan.outBlock));
+}
+
+void WinogradSteps::addWeights() {
+  constexpr int64_t width = kPanelGroup * kChannelBlock;
+  add(kernels.blockedWinogradWeights,
+      ceilDiv(plan.outEnd - plan.outBegin, width) *
+          (plan.inChannels / kChannelBlock));
+}
+
+std::unique_ptr<PreparedKernel> WinogradSteps::make() {
+  if (tiles == 0) {
+    add(kernels.winogradInput, 0);
+    return std::move(first);
+  }
+  const int64_t chunks = ceilDiv(tiles, chunk);
+  const int64_t part = channelsOfPart(shape);
+  for (int64_t index = ceilDiv(plan.outChannels, part); index-- > 0;) {
+    plan.outBegin = index * part;
+    plan.outEnd = std::min(plan.outBegin + part, plan.outChannels);
+    for (int64_t i = chunks; i-- > 0;) {
+      setTiles(i);
+      addProduct();
+      if (chunks > 1 || index == 0) // One chunk stays transformed.
+        addInput();
+    }
+    if (!shape.packed)
+      addWeights();
+  }
+  return std::move(first);
+}
 
 Status cpu::prepareWinograd(const KernelCall &call, const ConvShape &shape,
                             const KernelSet &kernels,
                             std::unique_ptr<PreparedKernel> &prepared) {
   DLC_RETURN_IF_ERROR(checkWorkspace(call, winogradWorkspaceBytes(shape)));
-  const int64_t lanes = kernels.vectorWidth;
-  WinogradPlan plan = planWinograd(shape, lanes);
-  const int64_t tiles = tilesOf(shape), chunk = chunkOf(shape);
-  std::unique_ptr<PreparedKernel> first;
-  // From the last to the first: each owns the next.
-  for (int64_t part = ceilDiv(tiles, chunk); part-- > 0;) {
-    plan.firstTile = part * chunk;
-    plan.tiles = std::min(chunk, tiles - plan.firstTile);
-    if (shape.blockedY) {
-      plan.blocks = ceilDiv(plan.tiles, plan.blockTiles);
-    } else {
-      plan.vectors = ceilDiv(plan.tiles, lanes);
-      plan.blocks = ceilDiv(plan.vectors, kWinogradVectors);
-    }
-    first = std::make_unique<WinogradStep>(
-        call, plan,
-        shape.blockedY ? kernels.blockedWinogradProduct
-                       : kernels.winogradProduct,
-        plan.blocks * ceilDiv(plan.outChannels, plan.outBlock),
-        std::move(first));
-    first = std::make_unique<WinogradStep>(
-        call, plan,
-        shape.blockedY ? kernels.blockedWinogradInput : kernels.winogradInput,
-        plan.blocks * ceilDiv(plan.inChannels, plan.inBlock), std::move(first));
-  }
-  if (!first) // Nothing to compute.
-    first = std::make_unique<WinogradStep>(call, plan, kernels.winogradInput, 0,
-                                           nullptr);
-  prepared = std::move(first);
+  prepared = WinogradSteps(call, shape, kernels).make();
   return Status::ok();
 }
 

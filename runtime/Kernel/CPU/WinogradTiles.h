@@ -242,6 +242,7 @@ struct WinogradTile {
   const TileBlock &block;
   const float *transformed; ///< Of the block.
   const float *x, *w;
+  const float *direct;          ///< w before it was transformed.
   const float *bias, *residual; ///< Null when absent.
   float *y;
   int64_t channelBegin, channelEnd;
@@ -321,7 +322,7 @@ WinogradTile::transformOutputs(int64_t channel,
 inline void WinogradTile::computeDirectly(int64_t channel,
                                           float (*rows)[4 * kMostTiles]) const {
   const int64_t plane = plan.inH * plan.inW;
-  const float *weights = w + plan.directWeights + channel * plan.inChannels * 9;
+  const float *weights = direct + channel * plan.inChannels * 9;
   for (int r = 0; r < block.runCount; ++r) {
     const TileRun &run = block.runs[r];
     for (int64_t at = 0; at < int64_t{16} * run.count; ++at) {
@@ -399,6 +400,7 @@ void runWinogradProduct(const WinogradPlan &plan, void *const *arguments,
                  blockOf(plan, transformed, block),
                  static_cast<const float *>(arguments[0]),
                  static_cast<const float *>(arguments[1]),
+                 static_cast<const float *>(arguments[6]),
                  static_cast<const float *>(arguments[2]),
                  static_cast<const float *>(arguments[3]),
                  static_cast<float *>(arguments[4]),

@@ -75,8 +75,8 @@ struct LibraryEntry {
   /// otherwise `why` says what was expected and what was found. Null when
   /// prepare() is the only answer.
   bool (*isSupported)(const KernelCall &call, std::string &why) = nullptr;
-  /// Values of the attribute `algorithm` besides none, for calls whose operand
-  /// is packed: other ways to compute the same.
+  /// Values of the attribute `algorithm` besides none: other ways to compute
+  /// the same, where isSupported() says so.
   std::span<const std::string_view> algorithms = {};
   /// What results may differ by from exact ones, relative to the largest value,
   /// and those of the other algorithms; 0 where nothing is said.

@@ -31,6 +31,16 @@ kernel.func @direct(%x: tensor<1x512x9x9xf32>, %w: tensor<512x512x3x3xf32> {kern
   kernel.return %0 : tensor<1x512x7x7xf32>
 }
 
+// Weights that are not constant are transformed in each run, of tensors in
+// blocks.
+// CHECK: kernel.library @transformed "cpu.conv" {algorithm = "winograd", channel_block = 16 : i64, group = 1 : i64} workspace(
+// CHECK-SAME: (tensor<4x2x34x34x16xf32>, tensor<32x32x3x3xf32>) -> tensor<4x2x32x32x16xf32>
+// STRICT: kernel.library @transformed "cpu.conv" {channel_block = 16 : i64, group = 1 : i64} workspace(36864)
+kernel.func @transformed(%x: tensor<4x2x34x34x16xf32>, %w: tensor<32x32x3x3xf32>) -> tensor<4x2x32x32x16xf32> {
+  %0 = graph.conv %x, %w {channel_block = 16 : i64} : (tensor<4x2x34x34x16xf32>, tensor<32x32x3x3xf32>) -> tensor<4x2x32x32x16xf32>
+  kernel.return %0 : tensor<4x2x32x32x16xf32>
+}
+
 // The image, the residual and the result in blocks of channels.
 // CHECK: kernel.library @blocked "cpu.conv" {activation = "relu", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 32, 16, 1, 1>, packed_w = 1 : i64}
 // CHECK-SAME: inPlace([3, 0])
@@ -97,6 +107,13 @@ func.func @blocks(%x: tensor<1x1x8x8x16xf32>, %r: tensor<1x2x8x8x16xf32>) -> ten
   %w = graph.constant dense<0.5> : tensor<32x16x1x1xf32>
   %0 = kernel.call @blocked(%x, %w, %r) : (tensor<1x1x8x8x16xf32>, tensor<32x16x1x1xf32>, tensor<1x2x8x8x16xf32>) -> tensor<1x2x8x8x16xf32>
   return %0 : tensor<1x2x8x8x16xf32>
+}
+
+// CHECK-LABEL: func.func @trained
+func.func @trained(%x: tensor<4x2x34x34x16xf32>, %w: tensor<32x32x3x3xf32>) -> tensor<4x2x32x32x16xf32> {
+  // CHECK: kernel.call @transformed(%arg0, %arg1)
+  %0 = kernel.call @transformed(%x, %w) : (tensor<4x2x34x34x16xf32>, tensor<32x32x3x3xf32>) -> tensor<4x2x32x32x16xf32>
+  return %0 : tensor<4x2x32x32x16xf32>
 }
 
 // CHECK-LABEL: func.func @products

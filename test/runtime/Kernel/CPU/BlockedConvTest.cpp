@@ -67,10 +67,13 @@ void check(const ConvCase &c, Blocks blocks = Blocks::All,
   packed.attributes.set("packed_w", int64_t{1});
   packW(packed);
   expectMatches(packed, prepareConv, expected, textOf(c, true));
-  if (isWinograd) {
+  for (bool packs : {true, false}) {
     Call winograd = call;
-    makeWinograd(winograd);
-    expectMatches(winograd, prepareConv, expected, textOf(c, true) + " F(4x4)");
+    if (!isWinograd)
+      continue;
+    makeWinograd(winograd, packs);
+    expectMatches(winograd, prepareConv, expected,
+                  textOf(c, packs) + " F(4x4)");
   }
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
   const auto bytes = static_cast<int64_t>(entry->workspaceBytes(call.view()));
@@ -254,6 +257,13 @@ TEST(BlockedConvTest, LargeWinograd) {
   check({2, 272, {29, 31}, 80, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
 }
 
+/// Weights that are transformed in parts, for one part of the tiles and for
+/// several.
+TEST(BlockedConvTest, WinogradOfManyWeights) {
+  check({1, 1040, {6, 5}, 144, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
+  check({4, 1040, {16, 13}, 80, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
+}
+
 /// One element that is not finite, or large sums: as by the definition.
 TEST(BlockedConvTest, NotFiniteWinograd) {
   const ConvCase c{1, 16, {10, 11}, 32, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true};
@@ -263,20 +273,23 @@ TEST(BlockedConvTest, NotFiniteWinograd) {
       direct.values[1].data()[i] = std::fabs(direct.values[1].data()[i]) + 0.1f;
     direct.values[0].data()[110 + 4 * 11 + 6] = value;
     makeBlocked(direct, Blocks::All);
-    Call call = direct;
-    makeWinograd(call);
+    Call calls[] = {direct, direct};
+    makeWinograd(calls[0]);
+    makeWinograd(calls[1], /*packs=*/false);
     direct.attributes.set("packed_w", int64_t{1});
     packW(direct);
     for (Isa isa : runnableIsas()) {
       std::vector<float> expected = runCall(direct, prepareConv, isa);
-      std::vector<float> values = runCall(call, prepareConv, isa);
-      for (size_t i = 0; i < values.size(); ++i) {
-        EXPECT_EQ(std::isnan(values[i]), std::isnan(expected[i])) << i;
-        EXPECT_EQ(std::isinf(values[i]), std::isinf(expected[i])) << i;
-        if (std::isfinite(value))
-          EXPECT_NEAR(values[i] / 1e38f, expected[i] / 1e38f, 1e-5);
-        else if (std::isfinite(expected[i]))
-          EXPECT_NEAR(values[i], expected[i], 1e-4) << i;
+      for (Call &call : calls) {
+        std::vector<float> values = runCall(call, prepareConv, isa);
+        for (size_t i = 0; i < values.size(); ++i) {
+          EXPECT_EQ(std::isnan(values[i]), std::isnan(expected[i])) << i;
+          EXPECT_EQ(std::isinf(values[i]), std::isinf(expected[i])) << i;
+          if (std::isfinite(value))
+            EXPECT_NEAR(values[i] / 1e38f, expected[i] / 1e38f, 1e-5);
+          else if (std::isfinite(expected[i]))
+            EXPECT_NEAR(values[i], expected[i], 1e-4) << i;
+        }
       }
     }
   }

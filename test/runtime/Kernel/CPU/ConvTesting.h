@@ -135,11 +135,14 @@ inline void packW(Call &call) {
   call.attributes.set("packed_w", int64_t{1});
 }
 
-/// Changes the call to algorithm 'winograd'.
-inline void makeWinograd(Call &call) {
+/// Changes the call to algorithm 'winograd', with weights that are packed or
+/// are transformed in each run.
+inline void makeWinograd(Call &call, bool packs = true) {
   call.attributes.set("algorithm", std::string("winograd"));
-  call.attributes.set("packed_w", int64_t{1});
-  packW(call);
+  if (packs) {
+    call.attributes.set("packed_w", int64_t{1});
+    packW(call);
+  }
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
   const auto bytes = static_cast<int64_t>(entry->workspaceBytes(call.view()));
   call.workspace = TensorType{DLC_I8, {bytes}};

@@ -38,12 +38,13 @@
 //                       Without it a workspace for it is the second output.
 //   algorithm           default "": the sum of products. "winograd": as
 //                       F(4x4, 3x3), of 2-D windows of 3x3 with steps of one
-//                       in one group of at least 8 channels to 8, with
-//                       packed_w, w being [ceil(OC/16)][36][4][C][4], blocked
-//                       [36][OC/64][C][64], and then as it was; a workspace
-//                       is the second output. Inputs that are not finite give
-//                       what the other one gives. Both of x and y are blocked
-//                       or none is.
+//                       in one group of at least 8 channels to 8. packed_w is
+//                       [ceil(OC/16)][36][4][C][4], blocked [36][OC/64][C][64],
+//                       and then w as it was; without it x and y are blocked,
+//                       and w is transformed in each run. A workspace is the
+//                       second output. Inputs that are not finite give what
+//                       the other one gives. Both of x and y are blocked or
+//                       none is.
 //   bias [OC], residual as y.
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
