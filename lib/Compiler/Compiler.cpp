@@ -121,6 +121,7 @@ struct Compilation::State {
 
   CompileOptions options;
   std::string messages;
+  std::vector<frontend::Fault> faults;
   bool hasFailed = false, isUnsupported = false;
   std::unique_ptr<tuning::Tuner> tuner; ///< Null without tuning.
   std::unique_ptr<MLIRContext> context;
@@ -173,6 +174,11 @@ void Compilation::State::addMessage(Diagnostic &diagnostic) {
     printLine(line, os);
   };
   add(diagnostic);
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+    faults.push_back(frontend::faultOf(diagnostic));
+    std::string &reason = faults.back().reason;
+    reason = withoutOperation(reason).str();
+  }
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error && !hasFailed) {
     hasFailed = true;
     isUnsupported = StringRef(diagnostic.str()).starts_with("unsupported: ");
@@ -273,6 +279,9 @@ Compilation::~Compilation() = default;
 
 const std::string &Compilation::messages() const { return state->messages; }
 bool Compilation::isUnsupported() const { return state->isUnsupported; }
+const std::vector<frontend::Fault> &Compilation::faults() const {
+  return state->faults;
+}
 std::vector<ModelPort> Compilation::inputs() const { return state->inputs; }
 std::vector<ModelPort> Compilation::outputs() const { return state->outputs; }
 

@@ -2,6 +2,7 @@
 
 #include "dlc/Frontend/GraphBuilder.h"
 
+#include "dlc/Frontend/Faults.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Reference.h"
 
@@ -22,9 +23,11 @@ namespace rt = dlc::rt;
 /// passes.
 static constexpr int64_t kFoldElements = 256;
 
-Value GraphBuilder::fail(const llvm::Twine &message) {
-  if (!hasFailed)
-    emitError(loc) << message;
+Value GraphBuilder::fail(const llvm::Twine &message, StringRef alternative) {
+  if (!hasFailed) {
+    InFlightDiagnostic error = emitError(loc) << message;
+    addAlternative(error, alternative);
+  }
   hasFailed = true;
   return {};
 }

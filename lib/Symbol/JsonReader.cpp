@@ -7,6 +7,7 @@
 #include "Names.h"
 
 #include "dlc/Symbol/Json.h"
+#include "dlc/Symbol/MissingOperators.h"
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -25,6 +26,7 @@ static constexpr int64_t kFirstWithVersion = 900, kFirstWithAuxiliary = 900,
 
 static constexpr int kMaxDepth = 64;
 static constexpr size_t kMaxOutputs = size_t(1) << 22;
+static constexpr size_t kMaxFaults = 1000;
 
 template <typename... Parts> static Status bad(const Parts &...parts) {
   std::string message;
@@ -87,6 +89,8 @@ static std::optional<uint32_t> indexOf(const json::Value &value, size_t bound) {
 namespace {
 class Reader {
 public:
+  explicit Reader(std::vector<NodeFault> *faults) : faults(faults) {}
+
   Result<Symbol> read(const json::Object &file);
 
 private:
@@ -100,10 +104,12 @@ private:
   Status readDependencies(const json::Object &object, Node &node);
   Status readOperator(const json::Object &object, llvm::StringRef op,
                       Node &node);
+  Status addFault(Status status, llvm::StringRef op, const Node &node);
   void upgrade(Node &node, Attributes &attributes);
   Status addMissingInputs(Node &node);
   Status checkArguments(const json::Object &file);
 
+  std::vector<NodeFault> *faults;
   std::vector<std::shared_ptr<Node>> nodes;
   std::vector<size_t> outputCounts;
   size_t outputTotal = 0;
@@ -167,7 +173,10 @@ Status Reader::readEntry(const json::Value &value, const std::string &what,
   if (!node)
     return bad(what, ": expected the number of a node before it, below ",
                std::to_string(nodes.size()));
-  std::optional<uint32_t> index = indexOf((*numbers)[1], outputCounts[*node]);
+  // Nobody knows how many an operator has that is at fault.
+  bool isFaulty = outputCounts[*node] == 0;
+  std::optional<uint32_t> index =
+      indexOf((*numbers)[1], isFaulty ? kMaxOutputs : outputCounts[*node]);
   if (!index)
     return bad(what, ": expected an output of ", nodes[*node]->describe(),
                " below ", std::to_string(outputCounts[*node]));
@@ -241,8 +250,11 @@ Status Reader::addMissingInputs(Node &node) {
 Status Reader::readOperator(const json::Object &object, llvm::StringRef op,
                             Node &node) {
   node.op = findOperator({op.data(), op.size()});
-  if (!node.op)
-    return unsupported("operator '", op.str(), "' of node '", node.name, "'");
+  if (!node.op) {
+    std::string reason(reasonOfMissing({op.data(), op.size()}));
+    return unsupported("operator '", op.str(), "' of node '", node.name, "'",
+                       reason.empty() ? reason : ": " + reason);
+  }
   if (const json::Array *subgraphs = object.getArray("subgraphs");
       subgraphs && !subgraphs->empty())
     return unsupported("subgraphs of ", node.describe());
@@ -259,6 +271,19 @@ Status Reader::readOperator(const json::Object &object, llvm::StringRef op,
   giveToInputs(node);
   if (version < kFirstWithInitializers)
     setInitializers(node);
+  return Status::ok();
+}
+
+/// Goes on behind an operator that is at fault, to find the others, where the
+/// caller wants to know them.
+Status Reader::addFault(Status status, llvm::StringRef op, const Node &node) {
+  if (!faults || faults->size() == kMaxFaults)
+    return status;
+  std::string alternative;
+  if (!node.op)
+    alternative = alternativeTo({op.data(), op.size()});
+  faults->push_back(
+      {node.name, op.str(), std::move(status), std::move(alternative)});
   return Status::ok();
 }
 
@@ -280,7 +305,13 @@ Status Reader::readNode(const json::Object &object) {
         inputs && !inputs->empty())
       return bad(node->describe(), ": expected no inputs");
   } else {
-    DLC_RETURN_IF_ERROR(readOperator(object, *op, *node));
+    Status status = readOperator(object, *op, *node);
+    if (!status.isOk()) {
+      DLC_RETURN_IF_ERROR(addFault(std::move(status), *op, *node));
+      outputCounts.push_back(0);
+      nodes.push_back(std::move(node));
+      return Status::ok();
+    }
   }
   DLC_RETURN_IF_ERROR(readDependencies(object, *node));
   outputCounts.push_back(node->outputCount());
@@ -316,6 +347,9 @@ Result<Symbol> Reader::read(const json::Object &file) {
       return bad("node ", std::to_string(nodes.size()), ": expected an object");
     DLC_RETURN_IF_ERROR(readNode(*object));
   }
+  if (faults && !faults->empty())
+    return Status(faults->front().status.code(),
+                  faults->front().status.message());
   DLC_RETURN_IF_ERROR(checkArguments(file));
   const json::Array *heads = file.getArray("heads");
   if (!heads || heads->empty())
@@ -336,12 +370,13 @@ Result<Symbol> Reader::read(const json::Object &file) {
   return Symbol(std::move(outputs));
 }
 
-Result<Symbol> symbol::fromJson(std::string_view text) {
+Result<Symbol> symbol::fromJson(std::string_view text,
+                                std::vector<NodeFault> *faults) {
   Result<json::Value> value = parseText(text);
   if (!value.isOk())
     return std::move(value.status());
   const json::Object *file = value->getAsObject();
   if (!file)
     return bad("expected an object at the top");
-  return Reader().read(*file);
+  return Reader(faults).read(*file);
 }

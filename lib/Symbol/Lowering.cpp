@@ -5,6 +5,7 @@
 #include "LoweringContext.h"
 #include "NetworkTypes.h"
 
+#include "dlc/Frontend/Faults.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
@@ -32,14 +33,15 @@ public:
   SymbolLowering(mlir::MLIRContext &context, const Symbol &symbol,
                  const LoweringOptions &options)
       : context(context), options(options), graph(symbol), network(graph),
-        builder(mlir::OpBuilder(&context)), values(graph.entryCount()) {
+        builder(mlir::OpBuilder(&context)), values(graph.entryCount()),
+        isMissing(graph.nodeCount(), false) {
     state.isTraining = options.isTraining;
   }
 
   mlir::OwningOpRef<ModuleOp> lower();
 
 private:
-  rt::Status infer();
+  LogicalResult infer();
   LogicalResult checkRandom();
   LogicalResult addInputs(mlir::func::FuncOp main);
   Value addConstant(const Node &node);
@@ -63,7 +65,8 @@ private:
   IndexedGraph graph;
   NetworkTypes network;
   GraphBuilder builder;
-  std::vector<Value> values; ///< By entry.
+  std::vector<Value> values;   ///< By entry.
+  std::vector<bool> isMissing; ///< By node: it failed.
   NetworkState state;
   /// Given for what is no variable, but may be the state of random numbers.
   std::optional<std::vector<int64_t>> randomShape;
@@ -98,7 +101,8 @@ mlir::NamedAttrList SymbolLowering::wishesOf(const Node &node) {
   return wishes;
 }
 
-rt::Status SymbolLowering::infer() {
+/// Every node that contradicts itself is an error.
+LogicalResult SymbolLowering::infer() {
   KnownShapes shapes = options.shapes;
   KnownTypes types = options.types;
   for (const auto &[name, constant] : options.constants) {
@@ -115,8 +119,20 @@ rt::Status SymbolLowering::infer() {
     randomShape = given->second;
     shapes.erase(given->first);
   }
-  DLC_RETURN_IF_ERROR(network.inferTypes(types));
-  return network.inferShapes(shapes, context);
+  bool isReported = false;
+  auto report = [&](IndexedGraph::NodeId id, const rt::Status &status) {
+    const Node &node = graph.node(id);
+    frontend::NodeScope faults(context, node.name, node.op->name);
+    builder.recover();
+    builder.fail(status.message());
+    isReported = true;
+  };
+  rt::Status status = network.inferTypes(types, report);
+  if (status.isOk())
+    status = network.inferShapes(shapes, context, report);
+  if (status.isOk())
+    return mlir::success();
+  return isReported ? mlir::failure() : fail(status.message());
 }
 
 LogicalResult SymbolLowering::checkRandom() {
@@ -148,6 +164,7 @@ LogicalResult SymbolLowering::addInputs(mlir::func::FuncOp main) {
   mlir::OpBuilder &ops = builder.opBuilder();
   ops.setInsertionPointToEnd(body);
   SmallVector<mlir::Attribute> attributes;
+  bool isComplete = true;
   for (auto nodes : {graph.argumentNodes(), graph.mutableNodes()})
     for (IndexedGraph::NodeId id : nodes) {
       const Node &node = graph.node(id);
@@ -160,8 +177,14 @@ LogicalResult SymbolLowering::addInputs(mlir::func::FuncOp main) {
         continue;
       }
       builder.setLocation(locate(node));
-      if (!network.shape(entry))
-        return fail("expected its shape to be given or to follow from others");
+      if (!network.shape(entry)) {
+        frontend::NodeScope faults(context, node.name, "null");
+        builder.fail("expected its shape to be given or to follow from others",
+                     "--shape " + node.name + "=...");
+        builder.recover();
+        isComplete = false;
+        continue;
+      }
       values[entry] = body->addArgument(network.tensorType(context, entry),
                                         builder.location());
       mlir::NamedAttrList named = wishesOf(node);
@@ -173,6 +196,8 @@ LogicalResult SymbolLowering::addInputs(mlir::func::FuncOp main) {
       }
       attributes.push_back(named.getDictionary(&context));
     }
+  if (!isComplete)
+    return mlir::failure();
   main.setType(ops.getFunctionType(body->getArgumentTypes(), {}));
   if (!attributes.empty())
     main.setAllArgAttrs(attributes);
@@ -190,8 +215,13 @@ static bool hasType(Value value, rt::DataType type) {
 LogicalResult SymbolLowering::lowerOperator(IndexedGraph::NodeId id) {
   const Node &node = graph.node(id);
   builder.setLocation(locate(node));
+  frontend::NodeScope faults(context, node.name, node.op->name);
   SmallVector<Value> operands;
   for (const IndexedGraph::Use &use : graph.inputs(id)) {
+    if (isMissing[use.node]) {
+      builder.failAgain();
+      return mlir::failure();
+    }
     operands.push_back(values[graph.entryId(use)]);
     if (!operands.back())
       return fail("unsupported: a read of the hidden output " +
@@ -235,9 +265,16 @@ LogicalResult SymbolLowering::updateStates(IndexedGraph::NodeId id,
 }
 
 LogicalResult SymbolLowering::lowerNodes() {
-  for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
-    if (!graph.node(id).isVariable() && failed(lowerOperator(id)))
-      return mlir::failure();
+  bool isComplete = true;
+  for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+    if (graph.node(id).isVariable() || succeeded(lowerOperator(id)))
+      continue;
+    isComplete = false;
+    isMissing[id] = true;
+    builder.recover();
+  }
+  if (!isComplete)
+    return mlir::failure();
   builder.setLocation(fileLocation());
   return mlir::success();
 }
@@ -309,10 +346,8 @@ void SymbolLowering::dropUnreadInputs(mlir::func::FuncOp main) {
 
 mlir::OwningOpRef<ModuleOp> SymbolLowering::lower() {
   builder.setLocation(fileLocation());
-  if (rt::Status status = infer(); !status.isOk()) {
-    builder.fail(status.message());
+  if (failed(infer()))
     return {};
-  }
   mlir::OwningOpRef<ModuleOp> module = ModuleOp::create(builder.location());
   mlir::OpBuilder &ops = builder.opBuilder();
   ops.setInsertionPointToEnd(module->getBody());

@@ -61,7 +61,7 @@ static Status typeOfVariable(const Node &node, rt::DataType &type) {
                     text->second + "'");
 }
 
-Status NetworkTypes::inferTypes(const KnownTypes &known) {
+Status NetworkTypes::inferTypes(const KnownTypes &known, Report report) {
   for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
     DLC_RETURN_IF_ERROR(graph.node(id).checkApplied());
   DLC_RETURN_IF_ERROR(listVariables(graph, variables));
@@ -73,12 +73,13 @@ Status NetworkTypes::inferTypes(const KnownTypes &known) {
     if (auto given = known.find(graph.node(id).name); given != known.end())
       DLC_RETURN_IF_ERROR(types.start(id, given->second));
   }
-  return types.run([&](IndexedGraph::NodeId id, TypeRelation &relation) {
+  auto relateTypes = [&](IndexedGraph::NodeId id, TypeRelation &relation) {
     if (auto *relate = graph.node(id).op->relateTypes)
       relate(relation);
     else
       relation.equateAll();
-  });
+  };
+  return types.run(relateTypes, report);
 }
 
 //===-- Shapes ------------------------------------------------------------===//
@@ -265,7 +266,7 @@ void NetworkTypes::Forward::inferBackward(mlir::Operation *before,
 }
 
 Status NetworkTypes::inferShapes(const KnownShapes &known,
-                                 mlir::MLIRContext &context) {
+                                 mlir::MLIRContext &context, Report report) {
   DLC_RETURN_IF_ERROR(checkNames(variables, known));
   for (IndexedGraph::NodeId id : graph.inputNodes()) {
     Shape declared;
@@ -277,9 +278,10 @@ Status NetworkTypes::inferShapes(const KnownShapes &known,
                             .withContext(graph.node(id).describe()));
   }
   Forward forward(*this, context);
-  return shapes.run([&](IndexedGraph::NodeId id, ShapeRelation &relation) {
+  auto relateShapes = [&](IndexedGraph::NodeId id, ShapeRelation &relation) {
     if (auto *relate = graph.node(id).op->relateShapes)
       relate(relation);
     forward(id, relation);
-  });
+  };
+  return shapes.run(relateShapes, report);
 }

@@ -23,10 +23,14 @@ public:
   explicit NetworkTypes(const IndexedGraph &graph)
       : graph(graph), shapes(graph), types(graph) {}
 
-  rt::Status inferTypes(const KnownTypes &known);
+  using Report = ShapePropagation::Report;
+
+  /// The first failure; `report`, if any, gets those of all nodes.
+  rt::Status inferTypes(const KnownTypes &known, Report report = nullptr);
   /// After inferTypes(). Builds operations in `context`, which has the dialects
   /// loaded, and throws them away.
-  rt::Status inferShapes(const KnownShapes &known, mlir::MLIRContext &context);
+  rt::Status inferShapes(const KnownShapes &known, mlir::MLIRContext &context,
+                         Report report = nullptr);
 
   const Shape &shape(IndexedGraph::EntryId entry) const {
     return shapes.fact(entry);

@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <deque>
+#include <unordered_set>
 
 namespace dlc::symbol {
 
@@ -38,8 +39,13 @@ public:
                           toText(old) + ", got " + toText(fact));
   }
 
-  /// Applies `rule` until nothing new comes of it.
-  rt::Status run(Rule rule) {
+  /// Told of a node that contradicts itself, which is then left alone.
+  using Report = llvm::function_ref<void(NodeId, const rt::Status &)>;
+
+  /// Applies `rule` until nothing new comes of it; gives the first failure,
+  /// and `report`, if any, all.
+  rt::Status run(Rule rule, Report report = nullptr) {
+    rt::Status first;
     isQueued.assign(graph.nodeCount(), true);
     for (NodeId node = 0; node < graph.nodeCount(); ++node)
       queue.push_back(node);
@@ -47,10 +53,19 @@ public:
       NodeId node = queue.front();
       queue.pop_front();
       isQueued[node] = false;
-      if (!graph.node(node).isVariable())
-        DLC_RETURN_IF_ERROR(visit(node, rule));
+      if (graph.node(node).isVariable() || hasFailed.contains(node))
+        continue;
+      rt::Status status = visit(node, rule);
+      if (status.isOk())
+        continue;
+      hasFailed.insert(node);
+      if (!report)
+        return status;
+      report(node, status);
+      if (first.isOk())
+        first = std::move(status);
     }
-    return rt::Status::ok();
+    return first;
   }
 
 private:
@@ -118,6 +133,7 @@ private:
   std::vector<Fact> facts; ///< By entry.
   std::deque<NodeId> queue;
   std::vector<bool> isQueued; ///< By node.
+  std::unordered_set<NodeId> hasFailed;
 };
 
 using ShapePropagation = Propagation<Shape, ShapeRelation>;

@@ -219,8 +219,10 @@ TEST(JsonTest, RefusesWhatContradictsItself) {
 }
 
 TEST(JsonTest, SaysWhatItDoesNotSupport) {
-  EXPECT_EQ(errorWith("\"relu\"", "\"Custom\""),
-            "unsupported: operator 'Custom' of node 'r'");
+  EXPECT_EQ(
+      errorWith("\"relu\"", "\"Custom\""),
+      "unsupported: operator 'Custom' of node 'r': code of a Python program "
+      "that no file holds");
   EXPECT_EQ(
       errorWith("\"name\": \"r\"", "\"name\": \"r\", \"subgraphs\": [{}]"),
       "unsupported: subgraphs of node 'r' (relu)");
@@ -233,4 +235,28 @@ TEST(JsonTest, SaysWhatItDoesNotSupport) {
   EXPECT_EQ(errorWith("\"name\": \"r\"",
                       "\"name\": \"r\", \"attrs\": {\"axis\": \"1\"}"),
             "node 'r' (relu): expected no parameters, got 'axis'");
+}
+
+/// Where the caller wants to know, every operator that is at fault is told, and
+/// not what only reads of one.
+TEST(JsonTest, AllFaultsAtOnce) {
+  constexpr const char *text = R"({"nodes": [
+    {"op": "null", "name": "x", "inputs": []},
+    {"op": "Custom", "name": "a", "inputs": [[0, 0, 0]]},
+    {"op": "relu", "name": "b", "inputs": [[1, 7, 0]]},
+    {"op": "sofmax", "name": "c", "inputs": [[2, 0, 0]]},
+    {"op": "relu", "name": "d", "attr": {"axis": "1"}, "inputs": []}],
+    "arg_nodes": [0], "heads": [[3, 0, 0]]})";
+  std::vector<NodeFault> faults;
+  rt::Result<Symbol> symbol = fromJson(text, &faults);
+  ASSERT_FALSE(symbol.isOk());
+  ASSERT_EQ(faults.size(), 3u);
+  EXPECT_EQ(symbol.status().message(), faults[0].status.message());
+  EXPECT_EQ(faults[0].node, "a");
+  EXPECT_EQ(faults[0].op, "Custom");
+  EXPECT_NE(faults[0].status.message().find("Python"), std::string::npos);
+  EXPECT_EQ(faults[1].node, "c");
+  EXPECT_EQ(faults[1].alternative, "operator softmax");
+  EXPECT_EQ(faults[2].node, "d");
+  EXPECT_EQ(faults[2].status.code(), rt::StatusCode::InvalidArgument);
 }

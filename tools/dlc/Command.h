@@ -161,6 +161,7 @@ void addTrain(CommandLine &line);
 void addExplain(CommandLine &line);
 void addDump(CommandLine &line);
 void addPlanMemory(CommandLine &line);
+void addImportReport(CommandLine &line);
 void addLater(CommandLine &line);
 
 /// Runs the program that has the compiler with this command line; returns only

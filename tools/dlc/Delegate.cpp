@@ -29,6 +29,11 @@ void dlc::tool::addCompile(CommandLine &line) {
   addDelegated(line, "compile", "Compile a model");
 }
 
+void dlc::tool::addImportReport(CommandLine &line) {
+  addDelegated(line, "import-report",
+               "Report all of a model that cannot be imported");
+}
+
 void dlc::tool::addTest(CommandLine &line) {
   addDelegated(line, "test", "Run ONNX conformance folders");
 }

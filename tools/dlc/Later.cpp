@@ -8,8 +8,7 @@ using namespace dlc::tool;
 
 void dlc::tool::addLater(CommandLine &line) {
   static constexpr std::pair<const char *, const char *> commands[] = {
-      {"export", "Export a model as ONNX (not yet)"},
-      {"import-report", "Report what a model needs (not yet)"}};
+      {"export", "Export a model as ONNX (not yet)"}};
   for (auto [name, summary] : commands)
     line.add(name, summary,
              [name = std::string(name)]() -> int {

@@ -6,6 +6,7 @@
 #ifndef DLC_COMPILER_COMPILER_H
 #define DLC_COMPILER_COMPILER_H
 
+#include "dlc/Frontend/Faults.h"
 #include "dlc/Pipeline/Pipeline.h"
 #include "dlc/Training/Options.h"
 #include "dlc/Tuning/Tuner.h"
@@ -174,6 +175,8 @@ public:
 
   /// The messages of all failures and warnings so far, one a line.
   const std::string &messages() const;
+  /// The errors so far, one by one: after import(), all that it cannot import.
+  const std::vector<frontend::Fault> &faults() const;
   /// The first failure was that the model is well formed and needs what DLC
   /// does not support.
   bool isUnsupported() const;

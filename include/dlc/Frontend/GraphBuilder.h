@@ -60,8 +60,14 @@ public:
   mlir::MLIRContext *context() const { return builder.getContext(); }
 
   bool failed() const { return hasFailed; }
-  /// Reports an error at the current location, once.
-  mlir::Value fail(const llvm::Twine &message);
+  /// Reports an error at the current location, once; `alternative` says what is
+  /// supported instead, in a note.
+  mlir::Value fail(const llvm::Twine &message,
+                   llvm::StringRef alternative = {});
+  /// Fails without an error: what this depends on was reported.
+  void failAgain() { hasFailed = true; }
+  /// Goes on behind a failure, with what does not depend on it.
+  void recover() { hasFailed = false; }
 
   // Operations.
 

@@ -27,10 +27,20 @@ namespace dlc::symbol {
 /// the symbol's own failure.
 rt::Result<std::string> toJson(const Symbol &symbol);
 
+/// A node of a file that cannot be read, and why.
+struct NodeFault {
+  std::string node, op; ///< Its name and that of its operator.
+  rt::Status status;
+  std::string alternative; ///< What is supported and comes nearest, or "".
+};
+
 /// Reads a file of any version. DataLoss for malformed text, InvalidArgument
 /// for what contradicts itself, Unsupported for operators that are not in the
-/// registry, subgraphs and NumPy shapes. Errors name the node.
-rt::Result<Symbol> fromJson(std::string_view text);
+/// registry, subgraphs and NumPy shapes. Errors name the node. Where `faults`
+/// is given, it gets every operator that is at fault (at most 1,000), and the
+/// result is the first of these.
+rt::Result<Symbol> fromJson(std::string_view text,
+                            std::vector<NodeFault> *faults = nullptr);
 
 } // namespace dlc::symbol
 

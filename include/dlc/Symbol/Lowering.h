@@ -52,8 +52,9 @@ struct LoweringOptions {
 /// "random" where no variable is. Results are the outputs, then the new values
 /// of what each run updates: for training auxiliary states in their order, and
 /// random numbers. They carry `graph.updates`, the name of the input. A
-/// failure is one diagnostic, which names node, operator and operand, and a
-/// null module. Loads the dialects that it needs into the context.
+/// failure is a null module and an error for every node that cannot be lowered,
+/// which names node, operator and operand (dlc/Frontend/Faults.h). Loads the
+/// dialects that it needs into the context.
 mlir::OwningOpRef<mlir::ModuleOp>
 lowerToGraph(mlir::MLIRContext &context, const Symbol &symbol,
              const LoweringOptions &options = {});

@@ -2,6 +2,7 @@
 
 #include "dlc/Frontend/MXNet/Import.h"
 
+#include "dlc/Frontend/Faults.h"
 #include "dlc/Symbol/FixedGammas.h"
 #include "dlc/Symbol/Json.h"
 #include "dlc/Symbol/Lowering.h"
@@ -230,10 +231,18 @@ dlc::mxnet::importSymbolFile(MLIRContext &context, StringRef path,
     return {};
   }
   std::span<const std::byte> bytes = file->bytes();
+  std::vector<symbol::NodeFault> faults;
   rt::Result<symbol::Symbol> symbol = symbol::fromJson(
-      {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+      {reinterpret_cast<const char *>(bytes.data()), bytes.size()}, &faults);
+  for (const symbol::NodeFault &fault : faults) {
+    frontend::NodeScope scope(context, fault.node, fault.op);
+    mlir::InFlightDiagnostic error = mlir::emitError(location)
+                                     << fault.status.message();
+    frontend::addAlternative(error, fault.alternative);
+  }
   if (!symbol.isOk()) {
-    mlir::emitError(location) << symbol.status().message();
+    if (faults.empty())
+      mlir::emitError(location) << symbol.status().message();
     return {};
   }
   return importSymbol(context, *symbol, name, options);

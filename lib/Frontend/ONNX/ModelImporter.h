@@ -30,6 +30,8 @@ struct Scope {
   llvm::DenseMap<llvm::StringRef, mlir::Value> values;
   /// Turned into constants at their first use.
   llvm::DenseMap<llvm::StringRef, const Tensor *> initializers;
+  /// What a node that failed would have given.
+  llvm::DenseSet<llvm::StringRef> missing;
   /// Names that some node of this body produces, for messages.
   llvm::DenseSet<llvm::StringRef> produced;
   llvm::ArrayRef<OpsetImport> opsets;
@@ -93,9 +95,14 @@ private:
                                                          Scope &scope);
   mlir::Value importTensor(const Tensor &tensor);
   mlir::Location locate(const Node &node, size_t index);
-  bool fail(const llvm::Twine &message) {
-    builder.fail(message);
+  bool fail(const llvm::Twine &message, llvm::StringRef alternative = {}) {
+    builder.fail(message, alternative);
     return false;
+  }
+
+  bool giveUp(const llvm::Twine &message) {
+    hasGivenUp = true;
+    return fail(message);
   }
 
   mlir::MLIRContext &context;
@@ -123,6 +130,9 @@ private:
   TrainingState training;
   size_t nodeBudget;
   unsigned depth = 0;
+  size_t faults = 0;
+  /// Nothing more is looked at: what was found may be without end.
+  bool hasGivenUp = false;
 };
 
 } // namespace dlc::onnx

@@ -4,12 +4,17 @@
 
 #include "ModelImporter.h"
 
+#include "dlc/Frontend/Faults.h"
+
 using namespace dlc::onnx;
 using namespace mlir;
 using llvm::StringRef;
 using llvm::Twine;
 using OnnxAttribute = dlc::onnx::Attribute;
 namespace rt = dlc::rt;
+
+/// Enough to see what a model needs.
+static constexpr size_t kMaxFaults = 1000;
 
 /// Calls and subgraphs recurse on the stack.
 static constexpr unsigned kMaxDepth = 64;
@@ -40,6 +45,10 @@ bool ModelImporter::resolve(StringRef name, Scope &scope, Value &value) {
       if (each == &scope)
         scope.values.insert({name, value});
       return !builder.failed();
+    }
+    if (each->missing.contains(name)) {
+      builder.failAgain();
+      return false;
     }
     if (each->produced.contains(name))
       return fail("value '" + name +
@@ -87,17 +96,35 @@ Location ModelImporter::locate(const Node &node, size_t index) {
 
 bool ModelImporter::importNodes(ArrayRef<Node> nodes, Scope &scope) {
   if (nodes.size() > nodeBudget)
-    return fail("unsupported: functions that expand to more than " +
-                Twine(options.inlinedNodes) + " nodes");
+    return giveUp("unsupported: functions that expand to more than " +
+                  Twine(options.inlinedNodes) + " nodes");
   nodeBudget -= nodes.size();
   for (const Node &node : nodes)
     for (StringRef output : node.outputs)
       if (!output.empty())
         scope.produced.insert(output);
-  for (auto [index, node] : llvm::enumerate(nodes))
-    if (!importNode(node, index, scope))
-      return false;
-  return true;
+  bool isComplete = true;
+  unsigned depthHere = depth;
+  size_t callsHere = callStack.size();
+  std::optional<Location> site = callSite;
+  for (auto [index, node] : llvm::enumerate(nodes)) {
+    if (importNode(node, index, scope))
+      continue;
+    // What does not depend on it may have faults of its own.
+    isComplete = false;
+    if (hasGivenUp || ++faults == kMaxFaults)
+      return !(hasGivenUp = true);
+    builder.recover();
+    depth = depthHere;
+    callStack.resize(callsHere);
+    callSite = site;
+    for (StringRef output : node.outputs)
+      if (!output.empty() && !scope.values.contains(output))
+        scope.missing.insert(output);
+  }
+  if (!isComplete)
+    builder.failAgain();
+  return isComplete;
 }
 
 /// In a function, `reference` names an attribute of the call; when the call
@@ -125,8 +152,17 @@ ModelImporter::resolveAttributes(const Node &node, Scope &scope) {
   return result;
 }
 
+static std::string describe(const Node &node) {
+  std::string name(node.domain);
+  return (name.empty() ? "" : name + ".") + std::string(node.type);
+}
+
 bool ModelImporter::importNode(const Node &node, size_t index, Scope &scope) {
   builder.setLocation(locate(node, index));
+  frontend::NodeScope faults(context,
+                             node.name.empty() ? "#" + std::to_string(index)
+                                               : std::string(node.name),
+                             describe(node));
   SmallVector<Value> operands;
   for (StringRef name : node.inputs) {
     Value value;
@@ -165,25 +201,22 @@ static int64_t standardOpset(ArrayRef<OpsetImport> opsets) {
   return 0;
 }
 
-static std::string describe(const Node &node) {
-  std::string name(node.domain);
-  return (name.empty() ? "" : name + ".") + std::string(node.type);
-}
-
 bool ModelImporter::importOperator(const Node &node, Scope &scope,
                                    ArrayRef<Value> operands,
                                    ArrayRef<const OnnxAttribute *> attributes,
                                    SmallVectorImpl<Value> &results) {
   if (!node.domain.empty() && node.domain != "ai.onnx")
     return fail("unsupported: operator " + describe(node) +
-                ", expected one of ai.onnx or a function of the model");
+                    ", expected one of ai.onnx or a function of the model",
+                nearestOperator(node.type));
   int64_t opset = standardOpset(scope.opsets);
   if (opset == 0)
     return fail("expected an opset import of ai.onnx");
   bool known = false;
   const Operator *row = findOperator(node.type, opset, known);
   if (!known)
-    return fail("unknown operator " + describe(node));
+    return fail("unknown operator " + describe(node),
+                nearestOperator(node.type));
   if (!row)
     return fail("operator " + describe(node) + " does not exist in opset " +
                 Twine(opset));
@@ -227,10 +260,10 @@ bool ModelImporter::importCall(const Node &node, const Function &function,
                                SmallVectorImpl<Value> &results) {
   StringRef name = function.name;
   if (llvm::is_contained(callStack, &function))
-    return fail("function '" + name + "' calls itself");
+    return giveUp("function '" + name + "' calls itself");
   if (++depth > kMaxDepth)
-    return fail("unsupported: functions nested deeper than " +
-                Twine(kMaxDepth));
+    return giveUp("unsupported: functions nested deeper than " +
+                  Twine(kMaxDepth));
   if (operands.size() > function.inputs.size())
     return fail("expected at most " + Twine(function.inputs.size()) +
                 " inputs of function '" + name + "', got " +
@@ -277,7 +310,7 @@ SmallVector<Value> ModelImporter::importSubgraph(std::string_view encoded,
   if (builder.failed())
     return {};
   if (++depth > kMaxDepth) {
-    fail("unsupported: graphs nested deeper than " + Twine(kMaxDepth));
+    giveUp("unsupported: graphs nested deeper than " + Twine(kMaxDepth));
     return {};
   }
   rt::Result<Graph> graph = readGraph(encoded);

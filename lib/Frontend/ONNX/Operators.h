@@ -33,6 +33,9 @@ struct Operator {
 /// version of the operator exists.
 const Operator *findOperator(llvm::StringRef name, int64_t opset, bool &known);
 
+/// "operator Conv", the one of a name like `name`, or "".
+std::string nearestOperator(std::string_view name);
+
 // The families.
 llvm::ArrayRef<Operator> attentionOperators();
 llvm::ArrayRef<Operator> binaryOperators();

@@ -223,6 +223,10 @@ scaled <alpha: float = 0.25> (a) => (b)
   t = LeakyRelu<alpha: float = @alpha>(a)
   b = Neg(t)
 }""",
+    "many-faults": """<ir_version: 8, opset_import: ["" : 13, "my" : 1]>
+agraph (float[2] x, float[3] long) => (float[2] y, float[2] z)
+{ a = Convv(x) b = Relu(a) c = Selu<slope = 1.0>(x) d = Add(x, long) e = my.f(x) y = Neg(b) z = Neg(e) }
+<domain: "my", opset_import: ["" : 13]> f (t) => (r) { q = Frobnicate(t) r = Neg(q) }""",
     "function-cycle": """<ir_version: 8, opset_import: ["" : 13, "my" : 1]>
 agraph (float[2] x) => (float[2] y) { y = my.f(x) }
 <domain: "my", opset_import: ["" : 13, "my" : 1]> f (a) => (b) { b = my.g(a) }

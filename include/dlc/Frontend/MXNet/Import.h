@@ -36,9 +36,10 @@ struct ImportOptions {
   bool isTraining = false;
 };
 
-/// Imports the network in the file at `path`. A failure is one diagnostic
-/// through the context and a null module; parameters that belong to no variable
-/// are warned of.
+/// Imports the network in the file at `path`. A failure is a null module and an
+/// error through the context for everything that cannot be imported
+/// (dlc/Frontend/Faults.h); parameters that belong to no variable are warned
+/// of.
 mlir::OwningOpRef<mlir::ModuleOp>
 importSymbolFile(mlir::MLIRContext &context, llvm::StringRef path,
                  const ImportOptions &options = {});

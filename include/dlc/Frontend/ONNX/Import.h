@@ -6,8 +6,9 @@
 // are inlined; operators that Graph does not have are decomposed.
 //
 // Weights are views of the file: the module's resources keep the mapping alive
-// as long as the context. A failure is one diagnostic through the context,
-// whose location names the file and the node, and a null module.
+// as long as the context. A failure is a null module and an error through the
+// context for everything that cannot be imported (dlc/Frontend/Faults.h), whose
+// location names the file and the node.
 
 #ifndef DLC_FRONTEND_ONNX_IMPORT_H
 #define DLC_FRONTEND_ONNX_IMPORT_H
