@@ -2,7 +2,10 @@
 //
 // Groups for the library of plain CPUs: cpu.conv and cpu.matmul, each with a
 // bias, a residual and an activation; gradients of weights and of pooling
-// alone. Copies between devices are an entry of every runtime.
+// alone; attention (Attention.cpp). Copies between devices are an entry of
+// every runtime.
+
+#include "Attention.h"
 
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Graph/GraphOps.h"
@@ -42,7 +45,6 @@ private:
   template <typename Op> void setWindows(Op op);
   bool epilogue(Operation *op, Value current);
   bool epilogueAdd(graph::AddOp add, Value current);
-  bool isSupported(Type result);
   bool refuse(const Twine &reason);
   void setInts(StringRef name, ArrayRef<int64_t> values);
 
@@ -248,7 +250,13 @@ bool Matcher::epilogue(Operation *op, Value current) {
   return true;
 }
 
-bool Matcher::isSupported(Type result) {
+bool library::isSupportedMatch(const Match &match, Type result,
+                               std::string *why) {
+  auto refuse = [&](const Twine &reason) {
+    if (why)
+      *why = reason.str();
+    return false;
+  };
   const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match.entry);
   if (!entry)
     return refuse("this build lacks " + Twine(match.entry));
@@ -257,7 +265,7 @@ bool Matcher::isSupported(Type result) {
     inputs.push_back(operand ? graph::toTensorType(operand.getType())
                              : rt::TensorType());
   rt::Attributes config =
-      graph::toAttributes(match.config.getDictionary(builder.getContext()));
+      graph::toAttributes(match.config.getDictionary(result.getContext()));
   std::string reason;
   if (entry->isSupported({inputs, outputs, config}, reason))
     return true;
@@ -299,12 +307,14 @@ std::optional<Match> Matcher::run(ArrayRef<Operation *> group) {
       return std::nullopt;
     current = op->getResult(0);
   }
-  if (!isSupported(current.getType()))
+  if (!isSupportedMatch(match, current.getType(), why))
     return std::nullopt;
   return std::move(match);
 }
 
 std::optional<Match> dlc::library::matchGroup(ArrayRef<Operation *> group,
                                               std::string *why) {
+  if (auto match = matchAttention(group, why))
+    return match;
   return Matcher(group.front()->getContext(), why).run(group);
 }

@@ -139,8 +139,8 @@ static std::pair<Attribute, Attribute> placeOf(Operation *op) {
 }
 
 /// What a library computes with `anchor`, but for what `taken` holds already:
-/// producers that only it reads, and the longest chain of epilogues; just the
-/// anchor when there is nothing.
+/// what it takes as a whole, or producers that only the anchor reads and the
+/// longest chain of epilogues; just the anchor when there is nothing.
 static Node growAnchor(Operation *anchor, const DenseSet<Operation *> &taken) {
   Node node{anchor};
   auto isFree = [&](Operation *op) {
@@ -148,6 +148,8 @@ static Node growAnchor(Operation *anchor, const DenseSet<Operation *> &taken) {
            op->getNumResults() == 1 && !op->getNumRegions() &&
            !taken.contains(op) && placeOf(op) == placeOf(anchor);
   };
+  if (Node whole = library::findGroup(anchor, isFree); !whole.empty())
+    return whole;
   if (!library::matchGroup(node))
     return node;
   for (Value operand : anchor->getOperands()) {
@@ -193,7 +195,8 @@ static std::vector<Node> collectNodes(Block &block) {
   DenseMap<Operation *, Node> anchored; // By their last operations.
   DenseSet<Operation *> inside;
   for (Operation &op : block) {
-    if (graph::getFusionKind(&op) != graph::FusionKind::Anchor)
+    if (graph::getFusionKind(&op) != graph::FusionKind::Anchor ||
+        inside.contains(&op))
       continue;
     Node node = growAnchor(&op, inside);
     inside.insert(node.begin(), node.end());

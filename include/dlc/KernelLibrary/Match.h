@@ -42,11 +42,18 @@ struct Match {
 };
 
 /// The call that computes exactly `group`, operations in order: transposes of a
-/// product's operands, an anchor, and epilogues, each of the one before; the
-/// group's result is that of its last operation. Nullopt when no library has
-/// one; then `why` says what was in the way.
+/// product's operands, an anchor, and epilogues, each of the one before, or the
+/// whole of an attention; the group's result is that of its last operation.
+/// Nullopt when no library has one; then `why` says what was in the way.
 std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
                                 std::string *why = nullptr);
+
+/// The operations around `anchor` that matchGroup() takes as a whole and none
+/// of them without the others, in order; only such that are free. Empty where
+/// there are none.
+llvm::SmallVector<mlir::Operation *>
+findGroup(mlir::Operation *anchor,
+          llvm::function_ref<bool(mlir::Operation *)> isFree);
 
 /// A call of these types and attributes.
 tuning::Call makeCall(const rt::LibraryEntry *entry, mlir::FunctionType type,

@@ -4,6 +4,7 @@
 
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 
+#include "Attention.h"
 #include "Conv.h"
 #include "Gradients.h"
 #include "LogicalCall.h"
@@ -80,6 +81,13 @@ static constexpr LibraryEntry entries[] = {
      .algorithmBound = 2e-5f,
      .workspaceBytes = workspaceBytesOf<convWorkspaceBytes>,
      .cost = costOf<convCost>},
+    {.name = "cpu.attention",
+     .prepare = prepareUnpacked<prepareAttention>,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = isAttentionSupported,
+     .bound = kSumBound,
+     .cost = attentionCost},
     {.name = "cpu.conv_weight_gradient",
      .prepare = prepareUnpacked<prepareConvWeightGradient>,
      .packedBytes = nullptr,

@@ -65,14 +65,14 @@ Status cpu::checkAttributes(const Attributes &attributes,
   return Status::ok();
 }
 
-static Status checkTensor(const TensorType &type, const char *role,
-                          int64_t minRank, int64_t maxRank) {
+Status cpu::checkTensor(const TensorType &type, DataType element,
+                        const char *role, int64_t minRank, int64_t maxRank) {
   auto fail = [&](const std::string &expected) {
     return invalid("expected " + std::string(role) + " to " + expected +
                    ", got " + toString(type));
   };
-  if (type.type != DLC_F32)
-    return fail("be f32");
+  if (type.type != element)
+    return fail("be " + std::string(nameOf(element)));
   if (!type.isStatic())
     return fail("have a static shape");
   if (type.rank() < minRank || type.rank() > maxRank)
@@ -106,14 +106,16 @@ Status cpu::checkOperands(const KernelCall &call, int64_t minRank,
   if (call.outputs.size() != 1)
     return makeError(StatusCode::InvalidArgument, "expected 1 output, got %zu",
                      call.outputs.size());
-  DLC_RETURN_IF_ERROR(checkTensor(call.inputs[0], "input 0", minRank, maxRank));
-  DLC_RETURN_IF_ERROR(checkTensor(call.inputs[1], "input 1", minRank, maxRank));
+  DLC_RETURN_IF_ERROR(
+      checkTensor(call.inputs[0], DLC_F32, "input 0", minRank, maxRank));
+  DLC_RETURN_IF_ERROR(
+      checkTensor(call.inputs[1], DLC_F32, "input 1", minRank, maxRank));
   if (hasBias(call))
-    DLC_RETURN_IF_ERROR(checkTensor(call.inputs[2], "the bias", 1, 1));
+    DLC_RETURN_IF_ERROR(checkTensor(call.inputs[2], DLC_F32, "the bias", 1, 1));
   if (hasResidual(call))
     DLC_RETURN_IF_ERROR(
-        checkTensor(call.inputs[3], "the residual", minRank, maxRank));
-  return checkTensor(call.outputs[0], "the output", minRank, maxRank);
+        checkTensor(call.inputs[3], DLC_F32, "the residual", minRank, maxRank));
+  return checkTensor(call.outputs[0], DLC_F32, "the output", minRank, maxRank);
 }
 
 Status cpu::checkBiasAndResidual(const KernelCall &call, int64_t channels) {
@@ -176,16 +178,16 @@ Status cpu::readEpilogue(const Attributes &attributes, Epilogue &epilogue) {
 }
 
 uint64_t cpu::bytesOf(const KernelCall &call) {
-  uint64_t elements = 0;
+  uint64_t bytes = 0;
   auto add = [&](const TensorType &type) {
     if (type.type != DLC_INVALID_TYPE)
-      elements += elementCount(type.shape).value_or(0);
+      bytes += byteCount(type.type, type.shape).value_or(0);
   };
   for (const TensorType &type : call.inputs)
     add(type);
   for (const TensorType &type : call.outputs)
     add(type);
-  return elements * sizeof(float);
+  return bytes;
 }
 
 FiveArguments::FiveArguments(const KernelCall &call)

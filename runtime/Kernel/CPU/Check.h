@@ -37,6 +37,10 @@ struct AttributeRule {
 Status checkAttributes(const Attributes &attributes,
                        std::initializer_list<AttributeRule> rules);
 
+/// A static tensor of `type` with at most 2^45 elements; `role` names it.
+Status checkTensor(const TensorType &tensor, DataType type, const char *role,
+                   int64_t minRank, int64_t maxRank);
+
 /// The call has 2 to 4 inputs, of which bias and residual may be absent, and
 /// one output; all are static f32 of at most 2^45 elements.
 Status checkOperands(const KernelCall &call, int64_t minRank, int64_t maxRank);
@@ -53,7 +57,7 @@ Status readFlag(const Attributes &attributes, std::string_view name,
 
 Status readEpilogue(const Attributes &attributes, Epilogue &epilogue);
 
-/// Each operand once, four bytes an element.
+/// Each operand once.
 uint64_t bytesOf(const KernelCall &call);
 
 /// Completes the arguments of a call to the five that the kernels take, null

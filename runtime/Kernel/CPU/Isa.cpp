@@ -33,27 +33,52 @@ static bool hasAvx512() {
 }
 #endif
 
-/// Null when this machine cannot run them.
-static const KernelSet *kernelSetOf(Isa isa) {
-  if (isa == Isa::Baseline)
-    return &baselineKernels;
+bool cpu::canRun(Isa isa) {
+  switch (isa) {
+  case Isa::Baseline:
+    return true;
 #ifdef DLC_KERNELS_X86
-  if (isa == Isa::AVX2)
-    return hasAvx2() ? &avx2Kernels : nullptr;
-  if (isa == Isa::AVX512)
-    return hasAvx512() ? &avx512Kernels : nullptr;
+  case Isa::AVX2:
+    return hasAvx2();
+  case Isa::AVX512:
+    return hasAvx512();
 #endif
-  return nullptr;
+  default:
+    return false;
+  }
 }
 
-bool cpu::canRun(Isa isa) { return kernelSetOf(isa) != nullptr; }
+/// Of the tables of each set, worst first, the one of `isa`.
+template <typename Kernels, size_t count>
+static Status chooseKernels(Isa isa, const Kernels *const (&tables)[count],
+                            const Kernels *&kernels) {
+  if (!canRun(isa))
+    return makeError(StatusCode::Unsupported, "this machine cannot run %s",
+                     std::string(nameOf(isa)).c_str());
+  kernels = tables[static_cast<size_t>(isa)];
+  return Status::ok();
+}
 
 Status cpu::findKernels(Isa isa, const KernelSet *&kernels) {
-  kernels = kernelSetOf(isa);
-  return kernels
-             ? Status::ok()
-             : makeError(StatusCode::Unsupported, "this machine cannot run %s",
-                         std::string(nameOf(isa)).c_str());
+  static constexpr const KernelSet *tables[] = {
+      &baselineKernels,
+#ifdef DLC_KERNELS_X86
+      &avx2Kernels,
+      &avx512Kernels,
+#endif
+  };
+  return chooseKernels(isa, tables, kernels);
+}
+
+Status cpu::findKernels(Isa isa, const AttentionKernels *&kernels) {
+  static constexpr const AttentionKernels *tables[] = {
+      &baselineAttention,
+#ifdef DLC_KERNELS_X86
+      &avx2Attention,
+      &avx512Attention,
+#endif
+  };
+  return chooseKernels(isa, tables, kernels);
 }
 
 static Isa detectBest() {

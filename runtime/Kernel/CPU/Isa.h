@@ -5,6 +5,7 @@
 #ifndef DLC_RUNTIME_KERNEL_CPU_ISA_H
 #define DLC_RUNTIME_KERNEL_CPU_ISA_H
 
+#include "AttentionSet.h"
 #include "KernelSet.h"
 
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
@@ -14,6 +15,7 @@ namespace dlc::rt::cpu {
 /// The kernels of that set. Errors: Unsupported when this machine cannot run
 /// them.
 Status findKernels(Isa isa, const KernelSet *&kernels);
+Status findKernels(Isa isa, const AttentionKernels *&kernels);
 
 } // namespace dlc::rt::cpu
 

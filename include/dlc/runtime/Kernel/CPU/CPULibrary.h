@@ -46,6 +46,26 @@
 //                       the other one gives. Both of x and y are blocked or
 //                       none is.
 //   bias [OC], residual as y.
+// cpu.attention inputs (q, k, v, masks...), output y
+//   y = softmax(masks(scale * (query_scale * q) * k)) * v, the softmax along
+//   rows; q [..., M, K], k [..., K, N], v [..., N, P], y [..., M, P], of which K
+//   and P are at most 512. q and y have as many matrices, k and v each as many
+//   or a part of them: then as many matrices of q, one after the other, share
+//   one. The scores are never in memory as a whole.
+//   q_order, k_order, v_order, y_order   dimension i above is dimension
+//                       order[i] in memory; the last one of y is its last one
+//   scale, query_scale  default 1
+//   masks               what is done with the scores, in order, at most four:
+//                       0: an f32 mask is added
+//                       1: where a mask of booleans is false they become fill
+//                       2: where it is true
+//                       3: beyond column row + causal_offset; takes no input
+//   scores              the shape that masks broadcast to, as NumPy's: [..., M,
+//                       N] with the matrices of q
+//   fill                default minus infinity
+//   causal_offset       default 0
+//   Scores that are not finite give what the chain of operations gives: NaN
+//   where a row has one, or plus infinity, or minus infinity alone.
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
 //   positions, and what lies outside of x counts nothing. strides, pads,
@@ -60,8 +80,9 @@
 //   defaults of alpha and beta are those of the Graph ops. NaN passes through
 //   every activation.
 //
-// All tensors are f32, dense, row-major and aligned to four bytes. The output
-// may be the same memory as the residual, and no other operand.
+// All tensors but masks are f32; all are dense, row-major and aligned to their
+// elements. The output may be the same memory as the residual, and no other
+// operand.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_CPULIBRARY_H
 #define DLC_RUNTIME_KERNEL_CPU_CPULIBRARY_H
@@ -92,6 +113,8 @@ Status prepareMatmul(const KernelCall &call, Isa isa,
                      std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConv(const KernelCall &call, Isa isa,
                    std::unique_ptr<PreparedKernel> &prepared);
+Status prepareAttention(const KernelCall &call, Isa isa,
+                        std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConvWeightGradient(const KernelCall &call, Isa isa,
                                  std::unique_ptr<PreparedKernel> &prepared);
 Status prepareMaxPoolGradient(const KernelCall &call, Isa isa,

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups for cpu.attention: a product of queries and keys, what scales and
+// masks it, the softmax, the product with values, and the operations that turn
+// the four of them round. Exports write this as a chain of ten to twenty
+// operations; any order that means the same is one group.
+
+#include "Attention.h"
+
+#include "dlc/dialects/Graph/Plain.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::library;
+
+namespace {
+
+/// What the entry does with scores; its codes.
+enum MaskForm : int64_t { Add, Keep, Drop };
+} // namespace
+
+/// A tensor and how it is read as matrices: dimension i of these is dimension
+/// order[i] of the tensor.
+struct library::Matrices {
+  explicit Matrices(Value value)
+      : value(value),
+        order(llvm::to_vector(llvm::seq<int64_t>(getShape().size()))) {}
+
+  ArrayRef<int64_t> getShape() const {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  }
+  int64_t rank() const { return static_cast<int64_t>(order.size()); }
+  int64_t rows() const { return getShape()[order[rank() - 2]]; }
+  int64_t columns() const { return getShape()[order[rank() - 1]]; }
+  /// Whether the dimensions in front of the matrix lie in front.
+  bool isMatrixLast() const {
+    for (int64_t i = 0; i < rank() - 2; ++i)
+      if (order[i] != i)
+        return false;
+    return true;
+  }
+  bool isInOrder() const { return llvm::is_sorted(order); }
+
+  Value value;
+  SmallVector<int64_t> order;
+};
+
+/// The value of a float constant of one element.
+static std::optional<float> getScalar(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  DenseElementsAttr elements;
+  if (!type || !type.getElementType().isF32() || !type.hasStaticShape() ||
+      type.getNumElements() != 1 || !matchPattern(value, m_Constant(&elements)))
+    return std::nullopt;
+  return elements.getSplatValue<float>();
+}
+
+static bool isStatic(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape();
+}
+
+/// True if the result shows the bytes of the first operand in another shape.
+static bool isView(Operation *op) {
+  auto view = dyn_cast<graph::InPlaceOpInterface>(op);
+  return view && view.isView() && op->getNumResults() == 1 &&
+         isStatic(op->getOperand(0).getType()) &&
+         isStatic(op->getResult(0).getType()) &&
+         cast<RankedTensorType>(op->getResult(0).getType()).getRank() >= 2 &&
+         cast<RankedTensorType>(op->getOperand(0).getType()).getRank() >= 2;
+}
+
+/// The factor by which `op` multiplies `value`, if that is all it does.
+static std::optional<float> getFactor(Operation *op, Value value) {
+  if (op->getNumResults() != 1 || op->getResult(0).getType() != value.getType())
+    return std::nullopt;
+  if (auto mul = dyn_cast<graph::MulOp>(op)) {
+    if (mul.getA() == mul.getB())
+      return std::nullopt;
+    return getScalar(mul.getA() == value ? mul.getB() : mul.getA());
+  }
+  auto div = dyn_cast<graph::DivOp>(op);
+  if (!div || div.getA() != value)
+    return std::nullopt;
+  std::optional<float> divisor = getScalar(div.getB());
+  if (!divisor || *divisor == 0)
+    return std::nullopt;
+  return 1 / *divisor;
+}
+
+/// The operand that `op` multiplies with a number, or null.
+static Value getScaled(Operation *op) {
+  if (!isa<graph::MulOp, graph::DivOp>(op))
+    return {};
+  for (Value operand : op->getOperands())
+    if (getFactor(op, operand))
+      return operand;
+  return {};
+}
+
+/// Whether matrices of `operand`, which broadcasts to `result`, are each for as
+/// many of the result's, one after the other: all dimensions, then only ones.
+static bool isSharedInOrder(ArrayRef<int64_t> result,
+                            ArrayRef<int64_t> operand) {
+  result = result.drop_back(2);
+  operand = operand.drop_back(2);
+  size_t missing = result.size() - operand.size();
+  bool isShared = false;
+  for (size_t i = 0; i < result.size(); ++i) {
+    int64_t dim = i < missing ? 1 : operand[i - missing];
+    if (dim == result[i] && (!isShared || dim == 1))
+      continue;
+    if (dim != 1)
+      return false;
+    isShared = true;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The finder
+//===----------------------------------------------------------------------===//
+
+AttentionFinder::AttentionFinder(graph::MatmulOp scores,
+                                 function_ref<bool(Operation *)> isFree,
+                                 std::string *why)
+    : scores(scores), isFree(isFree), why(why) {}
+
+bool AttentionFinder::refuse(const Twine &reason) {
+  if (why)
+    *why = reason.str();
+  return false;
+}
+
+/// The only user of `value`, if it may be a member.
+Operation *AttentionFinder::nextOf(Value value) {
+  if (!value.hasOneUse())
+    return nullptr;
+  Operation *user = *value.user_begin();
+  return user->getNumResults() == 1 && isFree(user) ? user : nullptr;
+}
+
+/// What makes `value`, if only one operation reads it and it may be a member.
+Operation *AttentionFinder::makerOf(Value value) {
+  Operation *maker = value.getDefiningOp();
+  return maker && value.hasOneUse() && maker->getNumResults() == 1 &&
+                 isFree(maker)
+             ? maker
+             : nullptr;
+}
+
+bool AttentionFinder::addMask(int64_t form, Value mask, Value current) {
+  auto shape = cast<RankedTensorType>(current.getType()).getShape();
+  if (!maskShape.empty() && ArrayRef(maskShape) != shape)
+    return refuse("the masks are added in different shapes");
+  maskShape.assign(shape.begin(), shape.end());
+  forms.push_back(form);
+  masks.push_back(mask);
+  return true;
+}
+
+/// Takes one operation between the first product and the softmax.
+bool AttentionFinder::takeMask(Operation *op, Value current) {
+  if (op->getResult(0).getType() != current.getType())
+    return refuse("a mask broadcasts the scores");
+  if (std::optional<float> factor = getFactor(op, current)) {
+    scale *= *factor;
+    return forms.empty() || refuse("masked scores are scaled");
+  }
+  if (auto add = dyn_cast<graph::AddOp>(op)) {
+    if (add.getA() == add.getB())
+      return refuse("scores are added to themselves");
+    return addMask(Add, add.getA() == current ? add.getB() : add.getA(),
+                   current);
+  }
+  auto select = dyn_cast<graph::SelectOp>(op);
+  if (!select || select.getCond() == current)
+    return refuse("the library has no such mask");
+  bool keeps = select.getA() == current;
+  std::optional<float> other = getScalar(keeps ? select.getB() : select.getA());
+  if (!other || (fill && *fill != *other))
+    return refuse("masked scores become more than one number");
+  fill = other;
+  return addMask(keeps ? Keep : Drop, select.getCond(), current);
+}
+
+/// From the first product to the second.
+graph::MatmulOp AttentionFinder::takeScores() {
+  Value current = scores.getResult();
+  bool isSoftmaxed = false;
+  while (Operation *op = nextOf(current)) {
+    auto type = cast<RankedTensorType>(current.getType());
+    members.push_back(op);
+    if (auto values = dyn_cast<graph::MatmulOp>(op)) {
+      if (!isSoftmaxed || values.getA() != current)
+        return {};
+      return values;
+    }
+    if (isView(op)) {
+      auto next = cast<RankedTensorType>(op->getResult(0).getType());
+      if (op->getOperand(0) != current ||
+          next.getShape().back() != type.getShape().back())
+        return {};
+    } else if (auto softmax = dyn_cast<graph::SoftmaxOp>(op)) {
+      int64_t axis = softmax.getAxis();
+      if (isSoftmaxed || (axis != -1 && axis != type.getRank() - 1))
+        return {};
+      isSoftmaxed = true;
+    } else if (isSoftmaxed || !takeMask(op, current)) {
+      return {};
+    }
+    current = op->getResult(0);
+  }
+  return {};
+}
+
+/// Takes what turns an operand of a product round, scales it or shows it in
+/// another shape, from the product on. Where `rows` is given, matrices may fall
+/// into several of fewer rows.
+void AttentionFinder::takeOperand(Matrices &operand,
+                                  std::optional<int64_t> rows) {
+  while (Operation *maker = makerOf(operand.value)) {
+    if (auto transpose = dyn_cast<graph::TransposeOp>(maker)) {
+      for (int64_t &dim : operand.order)
+        dim = transpose.getPerm()[dim];
+      operand.value = transpose.getX();
+    } else if (Value scaled = getScaled(maker)) {
+      queryScale *= *getFactor(maker, scaled);
+      operand.value = scaled;
+    } else {
+      if (!isView(maker) || !operand.isMatrixLast())
+        return;
+      auto from = cast<RankedTensorType>(maker->getOperand(0).getType());
+      ArrayRef<int64_t> before = from.getShape().take_back(2);
+      ArrayRef<int64_t> after = operand.getShape().take_back(2);
+      bool splitsRows = rows && operand.isInOrder() && before[0] > 0 &&
+                        before[1] == after[1] && *rows % before[0] == 0;
+      if (before != after && !splitsRows)
+        return;
+      bool isTurned = !operand.isInOrder();
+      operand = Matrices(maker->getOperand(0));
+      if (isTurned)
+        std::swap(operand.order.back(), operand.order.end()[-2]);
+    }
+    members.push_back(maker);
+  }
+}
+
+/// Takes what turns the result round. Its matrices shall have `rows` rows, of
+/// the `productRows` of the second product.
+bool AttentionFinder::takeResult(Matrices &result, int64_t rows,
+                                 int64_t productRows) {
+  std::optional<std::pair<Matrices, size_t>> last;
+  while (true) {
+    if (result.rows() == rows)
+      last.emplace(result, members.size());
+    Operation *user = nextOf(result.value);
+    if (!user)
+      break;
+    if (auto transpose = dyn_cast<graph::TransposeOp>(user)) {
+      SmallVector<int64_t> order(result.order);
+      for (int64_t &dim : order)
+        dim =
+            llvm::find(transpose.getPerm(), dim) - transpose.getPerm().begin();
+      if (order.back() != result.rank() - 1)
+        break;
+      result.value = transpose.getResult();
+      result.order = std::move(order);
+    } else {
+      if (!isView(user) || !result.isInOrder() ||
+          user->getOperand(0) != result.value)
+        break;
+      Matrices next(user->getResult(0));
+      if (next.columns() != result.columns() || next.rows() == 0 ||
+          productRows % next.rows() != 0)
+        break;
+      result = std::move(next);
+    }
+    members.push_back(user);
+  }
+  if (!last)
+    return refuse("queries and the result have different rows");
+  result = last->first;
+  members.truncate(last->second);
+  return true;
+}
+
+std::optional<Match> AttentionFinder::find() {
+  auto isKnown = [](graph::MatmulOp op) {
+    return isStatic(op.getA().getType()) && isStatic(op.getB().getType());
+  };
+  members = {scores};
+  graph::MatmulOp product = isKnown(scores) ? takeScores() : graph::MatmulOp();
+  if (!product || !isKnown(product))
+    return std::nullopt;
+  auto shapeOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  };
+  for (graph::MatmulOp op : {scores, product})
+    if (shapeOf(op.getA()).drop_back(1) !=
+            shapeOf(op.getResult()).drop_back(1) ||
+        !isSharedInOrder(shapeOf(op.getResult()), shapeOf(op.getB()))) {
+      refuse("keys or values broadcast otherwise than by groups of queries");
+      return std::nullopt;
+    }
+  const int64_t productRows = shapeOf(scores.getResult()).end()[-2];
+  if (shapeOf(product.getA()).end()[-2] != productRows) {
+    refuse("the two products have different rows");
+    return std::nullopt;
+  }
+  Matrices q(scores.getA()), k(scores.getB()), v(product.getB());
+  takeOperand(q, productRows);
+  takeOperand(k, std::nullopt);
+  const float keyScale = queryScale;
+  takeOperand(v, std::nullopt);
+  if (queryScale != keyScale) {
+    refuse("values are scaled");
+    return std::nullopt;
+  }
+  Matrices y(product.getResult());
+  if (!takeResult(y, q.rows(), productRows))
+    return std::nullopt;
+  if (!maskShape.empty() && maskShape.end()[-2] != q.rows()) {
+    refuse("queries and masks have different rows");
+    return std::nullopt;
+  }
+  return makeMatch(q, k, v, y);
+}
+
+std::optional<Match> AttentionFinder::makeMatch(const Matrices &q,
+                                                const Matrices &k,
+                                                const Matrices &v,
+                                                const Matrices &y) {
+  Builder builder(scores.getContext());
+  Match match;
+  match.entry = "cpu.attention";
+  match.note = "library kernel for attention";
+  match.operands = {q.value, k.value, v.value};
+  llvm::append_range(match.operands, masks);
+  auto setInts = [&](StringRef name, ArrayRef<int64_t> values) {
+    match.config.set(name, builder.getDenseI64ArrayAttr(values));
+  };
+  auto setFloat = [&](StringRef name, double value) {
+    match.config.set(name, builder.getF64FloatAttr(value));
+  };
+  std::pair<StringRef, const Matrices *> orders[] = {
+      {"q_order", &q}, {"k_order", &k}, {"v_order", &v}, {"y_order", &y}};
+  for (auto [name, matrices] : orders)
+    if (!matrices->isInOrder())
+      setInts(name, matrices->order);
+  if (scale != 1)
+    setFloat("scale", scale);
+  if (queryScale != 1)
+    setFloat("query_scale", queryScale);
+  if (!forms.empty()) {
+    setInts("masks", forms);
+    setInts("scores", maskShape);
+  }
+  if (fill && *fill != -std::numeric_limits<float>::infinity())
+    setFloat("fill", *fill);
+  match.anchorOperands = match.operands.size();
+  match.anchorConfig = match.config;
+  if (!isSupportedMatch(match, y.value.getType(), why))
+    return std::nullopt;
+  return match;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+std::optional<Match> dlc::library::matchAttention(ArrayRef<Operation *> group,
+                                                  std::string *why) {
+  auto products = llvm::make_filter_range(
+      group, [](Operation *op) { return isa<graph::MatmulOp>(op); });
+  if (std::distance(products.begin(), products.end()) != 2)
+    return std::nullopt;
+  auto isMember = [&](Operation *op) { return llvm::is_contained(group, op); };
+  AttentionFinder finder(cast<graph::MatmulOp>(*products.begin()), isMember,
+                         why);
+  std::optional<Match> match = finder.find();
+  if (match && finder.members.size() != group.size()) {
+    if (why)
+      *why = "expected nothing beside attention";
+    return std::nullopt;
+  }
+  return match;
+}
+
+SmallVector<Operation *>
+dlc::library::findGroup(Operation *anchor,
+                        function_ref<bool(Operation *)> isFree) {
+  auto scores = dyn_cast<graph::MatmulOp>(anchor);
+  if (!scores)
+    return {};
+  AttentionFinder finder(scores, isFree, nullptr);
+  if (!finder.find())
+    return {};
+  llvm::sort(finder.members,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return std::move(finder.members);
+}

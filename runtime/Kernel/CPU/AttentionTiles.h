@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tiles of cpu.attention. See Vector.h for who may include it.
+//
+// A tile is some rows of one matrix. It takes the keys block by block: their
+// panels are packed into the stack, and six rows at a time are multiplied with
+// them, become weights, and are multiplied with the values. Rows keep the
+// greatest of their scores and the sum of their weights from block to block
+// (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018;
+// Dao et al., "FlashAttention", 2022). Other than there, what is summed so far
+// is divided by its weights already: nothing overflows that would not when
+// weights are computed first.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_ATTENTIONTILES_H
+#define DLC_RUNTIME_KERNEL_CPU_ATTENTIONTILES_H
+
+#include "AttentionSet.h"
+#include "MicroKernel.h"
+#include "Transpose.h"
+
+namespace dlc::rt::cpu {
+namespace {
+
+constexpr float kInfinity = __builtin_inff();
+
+/// Offset of matrix `index`.
+inline int64_t offsetOf(const MatrixView &view, int64_t index) {
+  int64_t offset = 0;
+  for (int d = view.rank - 1; d >= 0; --d) {
+    offset += index % view.dims[d] * view.steps[d];
+    index /= view.dims[d];
+  }
+  return offset;
+}
+
+inline int64_t roundUp(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// Element (l, j) of a panel's rows lies at source[l * rowStep + j *
+/// columnStep]; columns up to `width` are zero.
+inline void packPanel(const float *source, int64_t rowStep, int64_t columnStep,
+                      int64_t rows, int64_t columns, float *target,
+                      int64_t width) {
+  if (columnStep == 1) {
+    for (int64_t l = 0; l < rows; ++l, source += rowStep, target += width) {
+      int64_t j = 0;
+      for (; j < columns; j += kLanes)
+        store(target + j, loadFirst(source + j, columns - j));
+      for (; j < width; j += kLanes)
+        store(target + j, Vec{});
+    }
+    return;
+  }
+  if (columns < width)
+    for (int64_t l = 0; l < rows; ++l)
+      for (int64_t j = columns / kLanes * kLanes; j < width; j += kLanes)
+        store(target + l * width + j, Vec{});
+  if (rowStep == 1)
+    return packTransposed(source, columnStep, rows, columns, target, width);
+  for (int64_t l = 0; l < rows; ++l)
+    for (int64_t j = 0; j < columns; ++j)
+      target[l * width + j] = source[l * rowStep + j * columnStep];
+}
+
+/// `count` booleans as numbers, the others 0.
+inline IntVec loadBooleans(const uint8_t *source, int64_t count) {
+  typedef uint8_t Bytes __attribute__((vector_size(kLanes)));
+  Bytes bytes = {};
+  __builtin_memcpy(&bytes, source, least<int64_t>(count, kLanes));
+  return __builtin_convertvector(bytes, IntVec);
+}
+
+inline float greatestOf(Vec x) {
+  float greatest = x[0];
+  for (int lane = 1; lane < kLanes; ++lane)
+    greatest = x[lane] > greatest ? x[lane] : greatest;
+  return greatest;
+}
+
+inline float sumOf(Vec x) {
+  float sum = x[0];
+  for (int lane = 1; lane < kLanes; ++lane)
+    sum += x[lane];
+  return sum;
+}
+
+/// How many keys and columns are packed together, so that all fits in the
+/// scratch memory: queries, scores, panels of keys and of values.
+struct AttentionBlocks {
+  explicit AttentionBlocks(const AttentionPlan &plan);
+  int64_t vectors;      ///< Of keys in a panel.
+  int64_t keyBlock;     ///< A multiple of them.
+  int64_t valueVectors; ///< Of values in a panel.
+  int64_t valueColumns; ///< All of them, padded.
+};
+
+inline AttentionBlocks::AttentionBlocks(const AttentionPlan &plan)
+    : vectors(kMatmulVectors),
+      valueVectors(least<int64_t>(kMatmulVectors,
+                                  roundUp(plan.values, kLanes) / kLanes)),
+      valueColumns(roundUp(plan.values, valueVectors * kLanes)) {
+  constexpr int64_t whole = kAttentionScratchBytes / sizeof(float);
+  const int64_t perKey = kMaxRows + plan.features + valueColumns;
+  const int64_t most = (whole - kMaxRows * plan.features) / perKey;
+  while (vectors > 1 && vectors * kLanes > most)
+    vectors /= 2;
+  const int64_t width = vectors * kLanes;
+  const int64_t blocks =
+      (plan.keys + most / width * width - 1) / (most / width * width);
+  keyBlock = roundUp((plan.keys + blocks - 1) / blocks, width);
+}
+
+/// What is known of the rows of a tile so far.
+struct AttentionRows {
+  bool hides = false; ///< Keys that a row does not see are left out.
+  float greatest[kMaxAttentionRows], sums[kMaxAttentionRows];
+};
+
+struct AttentionTile {
+  const AttentionPlan &plan;
+  const AttentionBlocks &blocks;
+  AttentionRows &state;
+  const float *q, *k, *v; ///< Of this matrix.
+  const char *masks[kMaxMasks];
+  float *y;
+  int64_t rowBegin, rowEnd;
+  float *scratch;
+
+  void run();
+
+private:
+  int64_t visibleKeys(int64_t lastRow) const;
+  bool mayHideKeys() const;
+  void packKeys(int64_t keyBegin, int64_t keyEnd);
+  void runRows(int64_t row, int64_t count, int64_t keyBegin, int64_t keyEnd);
+  void score(int64_t row, int64_t count, int64_t keys);
+  float maskRow(int64_t row, int64_t keyBegin, int64_t keys, float *scores);
+  template <bool hasMask>
+  float scaleRow(const float *mask, int64_t keys, float *scores);
+  void applyMask(int mask, int64_t row, int64_t keyBegin, int64_t keys,
+                 float *scores);
+  float weighRow(int64_t row, int64_t keyBegin, int64_t keys, float *scores);
+
+  /// Of keys whose numbers are a multiple of the block.
+  int64_t scoreStride() const { return blocks.keyBlock; }
+  float *queries() const { return scratch; }
+  float *scores() const { return queries() + kMaxRows * plan.features; }
+  float *keyPanels() const { return scores() + kMaxRows * scoreStride(); }
+  float *valuePanels() const {
+    return keyPanels() + plan.features * blocks.keyBlock;
+  }
+};
+
+/// Keys up to the last one that a row sees, causally.
+inline int64_t AttentionTile::visibleKeys(int64_t row) const {
+  return state.hides
+             ? least(most<int64_t>(row + plan.causalOffset + 1, 0), plan.keys)
+             : plan.keys;
+}
+
+/// Whether keys that are hidden from some rows can be left out there: their
+/// weights are zero, and so are these times any values that are finite.
+inline bool AttentionTile::mayHideKeys() const {
+  if (plan.maskCount == 0 || plan.fill != -kInfinity ||
+      plan.forms[plan.maskCount - 1] != MaskForm::Causal)
+    return false;
+  Vec sum = {};
+  float rest = 0;
+  for (int64_t key = most<int64_t>(rowBegin + plan.causalOffset + 1, 0);
+       key < plan.keys; ++key) {
+    const float *row = v + key * plan.v.rowStep;
+    int64_t p = 0;
+    if (plan.v.columnStep == 1)
+      for (; p + kLanes <= plan.values; p += kLanes)
+        sum += load(row + p) * 0.0f;
+    for (; p < plan.values; ++p)
+      rest += row[p * plan.v.columnStep] * 0.0f;
+  }
+  return rest + sumOf(sum) == 0.0f;
+}
+
+/// Packs a block of keys and values. Keys are scaled instead of queries, which
+/// then are read in place.
+inline void AttentionTile::packKeys(int64_t keyBegin, int64_t keyEnd) {
+  const int64_t width = blocks.vectors * kLanes;
+  const MatrixView &keys = plan.k, &values = plan.v;
+  const Vec scale = splat(plan.queryScale);
+  for (int64_t key = keyBegin; key < keyEnd; key += width) {
+    float *panel = keyPanels() + (key - keyBegin) * plan.features;
+    packPanel(k + key * keys.columnStep, keys.rowStep, keys.columnStep,
+              plan.features, least(width, keyEnd - key), panel, width);
+    if (plan.queryScale != 1.0f)
+      for (int64_t i = 0; i < plan.features * width; i += kLanes)
+        store(panel + i, load(panel + i) * scale);
+  }
+  const int64_t columns = blocks.valueVectors * kLanes;
+  for (int64_t p = 0; p < plan.values; p += columns)
+    packPanel(v + keyBegin * values.rowStep + p * values.columnStep,
+              values.rowStep, values.columnStep, keyEnd - keyBegin,
+              least(columns, plan.values - p),
+              valuePanels() + p * blocks.keyBlock, columns);
+}
+
+/// Products of some rows with the keys of the block.
+inline void AttentionTile::score(int64_t row, int64_t count, int64_t keys) {
+  const MatrixView &view = plan.q;
+  TileArguments t = {};
+  t.a = q + row * view.rowStep;
+  t.aStride = view.rowStep;
+  if (view.columnStep != 1) {
+    float *copy = queries();
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t l = 0; l < plan.features; ++l)
+        *copy++ = t.a[i * view.rowStep + l * view.columnStep];
+    t.a = queries();
+    t.aStride = plan.features;
+  }
+  const int64_t width = blocks.vectors * kLanes;
+  t.k = plan.features;
+  t.bStride = width;
+  t.cStride = scoreStride();
+  for (int64_t key = 0; key < keys; key += width) {
+    t.b = keyPanels() + key * plan.features;
+    t.c = scores() + key;
+    const int64_t vectors =
+        least(blocks.vectors, (keys - key + kLanes - 1) / kLanes);
+    microKernelOf<AForm::Rows, false>(count, vectors)(t);
+  }
+}
+
+/// Scales the scores of a row and adds the mask, if there is one; gives the
+/// greatest. Behind the last key is minus infinity.
+template <bool hasMask>
+inline float AttentionTile::scaleRow(const float *mask, int64_t keys,
+                                     float *scores) {
+  Vec most = splat(-kInfinity);
+  const Vec scale = splat(plan.scale);
+  int64_t j = 0;
+  for (; j + kLanes <= keys; j += kLanes) {
+    Vec x = load(scores + j) * scale;
+    if constexpr (hasMask)
+      x += load(mask + j);
+    store(scores + j, x);
+    most = maxOf(x, most);
+  }
+  if (j < keys) {
+    Vec x = load(scores + j) * scale;
+    if constexpr (hasMask)
+      x += loadFirst(mask + j, keys - j);
+    store(scores + j, x);
+    for (int64_t lane = keys - j; lane < kLanes; ++lane)
+      scores[j + lane] = -kInfinity;
+    most = maxOf(load(scores + j), most);
+  }
+  return greatestOf(most);
+}
+
+inline void AttentionTile::applyMask(int mask, int64_t row, int64_t keyBegin,
+                                     int64_t keys, float *scores) {
+  const MaskForm form = plan.forms[mask];
+  if (form == MaskForm::Causal) {
+    int64_t j = most<int64_t>(row + plan.causalOffset + 1 - keyBegin, 0);
+    for (; j < keys; ++j)
+      scores[j] = plan.fill;
+    return;
+  }
+  const MatrixView &view = plan.masks[mask];
+  const int64_t offset = row * view.rowStep + keyBegin * view.columnStep;
+  const bool isOne = view.columnStep == 0;
+  if (form == MaskForm::Add) {
+    const float *added = reinterpret_cast<const float *>(masks[mask]) + offset;
+    for (int64_t j = 0; j < keys; j += kLanes)
+      store(scores + j,
+            load(scores + j) +
+                (isOne ? splat(*added) : loadFirst(added + j, keys - j)));
+    return;
+  }
+  const auto *kept = reinterpret_cast<const uint8_t *>(masks[mask]) + offset;
+  const IntVec all = IntVec{} + static_cast<int32_t>(*kept);
+  const bool keeps = form == MaskForm::Keep;
+  const Vec fill = splat(plan.fill);
+  for (int64_t j = 0; j < keys; j += kLanes) {
+    const IntVec condition = isOne ? all : loadBooleans(kept + j, keys - j);
+    const Vec x = load(scores + j);
+    store(scores + j,
+          (condition != 0) ? (keeps ? x : fill) : (keeps ? fill : x));
+  }
+}
+
+/// The scores of a row, scaled and masked; gives the greatest.
+inline float AttentionTile::maskRow(int64_t row, int64_t keyBegin, int64_t keys,
+                                    float *scores) {
+  if (plan.maskCount == 0)
+    return scaleRow<false>(nullptr, keys, scores);
+  const MatrixView &first = plan.masks[0];
+  if (plan.maskCount == 1 && plan.forms[0] == MaskForm::Add &&
+      first.columnStep == 1)
+    return scaleRow<true>(reinterpret_cast<const float *>(masks[0]) +
+                              row * first.rowStep + keyBegin,
+                          keys, scores);
+  const Vec scale = splat(plan.scale);
+  for (int64_t j = 0; j < keys; j += kLanes)
+    store(scores + j, load(scores + j) * scale);
+  for (int mask = 0; mask < plan.maskCount; ++mask)
+    applyMask(mask, row, keyBegin, keys, scores);
+  Vec most = splat(-kInfinity);
+  for (int64_t j = keys; j % kLanes != 0; ++j)
+    scores[j] = -kInfinity;
+  for (int64_t j = 0; j < keys; j += kLanes)
+    most = maxOf(load(scores + j), most);
+  return greatestOf(most);
+}
+
+/// Makes weights of the scores of a row, such that those of all blocks so far
+/// sum to one; gives what weights of earlier blocks are to be multiplied with.
+/// While every score is minus infinity weights are zero.
+inline float AttentionTile::weighRow(int64_t row, int64_t keyBegin,
+                                     int64_t keys, float *scores) {
+  const float here = maskRow(row, keyBegin, keys, scores);
+  float &most = state.greatest[row - rowBegin];
+  float &sum = state.sums[row - rowBegin];
+  const float before = most;
+  most = here > before ? here : before;
+  const Vec base = splat(most == -kInfinity ? 0.0f : most);
+  Vec sumHere = {};
+  for (int64_t j = 0; j < keys; j += kLanes) {
+    const Vec weight = expOf(load(scores + j) - base);
+    store(scores + j, weight);
+    sumHere += weight;
+  }
+  const float earlier =
+      keyBegin > 0 ? sum * expOf(splat(before) - base)[0] : 0.0f;
+  sum = earlier + sumOf(sumHere);
+  const float one = sum == 0.0f ? 0.0f : 1.0f / sum;
+  const Vec factor = splat(one);
+  for (int64_t j = 0; j < keys; j += kLanes)
+    store(scores + j, load(scores + j) * factor);
+  return earlier * one;
+}
+
+/// Adds what the keys of a block give to some rows of y.
+inline void AttentionTile::runRows(int64_t row, int64_t count, int64_t keyBegin,
+                                   int64_t keyEnd) {
+  const int64_t keys = keyEnd - keyBegin;
+  const int64_t values = plan.values;
+  score(row, count, keys);
+  for (int64_t i = 0; i < count; ++i) {
+    const float factor =
+        weighRow(row + i, keyBegin, keys, scores() + i * scoreStride());
+    float *target = y + (row + i) * plan.y.rowStep;
+    if (keyBegin > 0)
+      for (int64_t p = 0; p < values; p += kLanes)
+        storeFirst(target + p, loadFirst(target + p, values - p) * factor,
+                   values - p);
+  }
+  const int64_t width = blocks.valueVectors * kLanes;
+  TileArguments t = {};
+  t.a = scores();
+  t.aStride = scoreStride();
+  t.k = keys;
+  t.bStride = width;
+  t.cStride = plan.y.rowStep;
+  t.accumulate = keyBegin > 0;
+  for (int64_t p = 0; p < values; p += width) {
+    t.b = valuePanels() + p * blocks.keyBlock;
+    t.c = y + row * plan.y.rowStep + p;
+    const int64_t valid = least(width, values - p);
+    const int64_t vectors = (valid + kLanes - 1) / kLanes;
+    runTile(microKernelOf<AForm::Rows, false>(count, vectors), t, count, valid,
+            vectors);
+  }
+}
+
+inline void AttentionTile::run() {
+  state.hides = mayHideKeys();
+  for (int64_t i = 0; i < rowEnd - rowBegin; ++i) {
+    state.greatest[i] = -kInfinity;
+    state.sums[i] = 0;
+  }
+  // Rows are dealt out evenly, as those of a product are.
+  const int64_t rows = rowEnd - rowBegin;
+  const int64_t calls = (rows + kMaxRows - 1) / kMaxRows;
+  // The first block is never left out: it begins y.
+  const int64_t keys = most<int64_t>(visibleKeys(rowEnd - 1), 1);
+  for (int64_t key = 0; key < keys; key += blocks.keyBlock) {
+    const int64_t keyEnd = least(key + blocks.keyBlock, keys);
+    packKeys(key, keyEnd);
+    int64_t row = rowBegin;
+    for (int64_t call = 0; call < calls; ++call) {
+      const int64_t count = rows / calls + (call < rows % calls);
+      const int64_t end =
+          least(keyEnd, most(visibleKeys(row + count - 1), int64_t{1}));
+      if (end > key)
+        runRows(row, count, key, end);
+      row += count;
+    }
+  }
+  for (int64_t i = 0; i < rows; ++i)
+    if (state.sums[i] == 0.0f)
+      for (int64_t p = 0; p < plan.values; ++p)
+        y[(rowBegin + i) * plan.y.rowStep + p] = __builtin_nanf("");
+}
+
+void runAttention(const AttentionPlan &plan, void *const *arguments,
+                  int64_t begin, int64_t end) {
+  alignas(64) float scratch[kAttentionScratchBytes / sizeof(float)];
+  const AttentionBlocks blocks(plan);
+  AttentionRows state;
+  for (int64_t tile = begin; tile < end; ++tile) {
+    const int64_t matrix = tile / plan.rowBlocks;
+    const int64_t row = tile % plan.rowBlocks * plan.rowBlock;
+    auto operand = [&](int i, const MatrixView &view, int64_t index) {
+      return static_cast<const float *>(arguments[i]) + offsetOf(view, index);
+    };
+    const int64_t shared = matrix / plan.shared;
+    AttentionTile attention = {plan,
+                               blocks,
+                               state,
+                               operand(0, plan.q, matrix),
+                               operand(1, plan.k, shared),
+                               operand(2, plan.v, shared),
+                               {},
+                               nullptr,
+                               row,
+                               least(row + plan.rowBlock, plan.rows),
+                               scratch};
+    int argument = 3;
+    for (int mask = 0; mask < plan.maskCount; ++mask) {
+      if (plan.forms[mask] == MaskForm::Causal)
+        continue;
+      const int64_t size =
+          plan.forms[mask] == MaskForm::Add ? sizeof(float) : 1;
+      attention.masks[mask] = static_cast<const char *>(arguments[argument++]) +
+                              offsetOf(plan.masks[mask], matrix) * size;
+    }
+    attention.y =
+        static_cast<float *>(arguments[argument]) + offsetOf(plan.y, matrix);
+    attention.run();
+  }
+}
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_ATTENTIONTILES_H
