@@ -46,6 +46,7 @@ models=$build/models
 if ! cmp -s "$here/models.py" "$models/models.py"; then
   mkdir -p "$models"
   "$venv/bin/python" "$here/models.py" "$models" >&2
+  "$venv/bin/python" "$here/models.py" "$models" --others >&2
   cp "$here/models.py" "$models/models.py"
 fi
 

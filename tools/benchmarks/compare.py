@@ -17,8 +17,8 @@ import time
 
 import numpy as np
 
-NETWORKS = ("resnet50", "mobilenetv2", "bert_base", "minilm_l6_s32", "mlp",
-            "elementwise", "resnet50_b8")
+from models import NETWORKS, OTHERS
+
 # Largest time of dlc over ONNX Runtime's.
 BARS = {"resnet50": 1.5, "mobilenetv2": 1.5, "bert_base": 1.5,
         "minilm_l6_s32": 1.5, "mlp": 1.5, "elementwise": 1.0}
@@ -268,12 +268,15 @@ def main():
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=0.3,
                         help="of each peer in a round")
-    parser.add_argument("networks", nargs="*", default=NETWORKS)
+    parser.add_argument("--others", action="store_true",
+                        help="the networks of models.py --others by default")
+    parser.add_argument("networks", nargs="*")
     options = parser.parse_args()
     runtime = Runtime(options.runtime.resolve(), options.threads)
     results, failed = [], False
     print(HEADER, flush=True)
-    for name in options.networks:
+    default = OTHERS if options.others else NETWORKS
+    for name in options.networks or default:
         try:
             result = compare(name, options, runtime)
         except RuntimeError as error:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes seeded ONNX networks for benchmarks and end-to-end tests.
 
-usage: models.py OUTDIR [--seed N] [NAME...]
+usage: models.py OUTDIR [--seed N] [--others] [NAME...]
 
 Weights are random but scaled so that activations keep a sane range; the same
 seed and NumPy give the same files.
@@ -57,6 +57,13 @@ class Network:
     def input(self, name, element, shape):
         self.inputs.append(helper.make_tensor_value_info(name, element, shape))
         return name
+
+    def split(self, value, count, **attributes):
+        self.count += 1
+        parts = [f"t{self.count}_{i}" for i in range(count)]
+        self.nodes.append(helper.make_node(
+            "Split", [value], parts, name=f"Split_{self.count}", **attributes))
+        return parts
 
     def output(self, value, name, shape):
         self.nodes.append(helper.make_node("Identity", [value], [name]))
@@ -205,6 +212,347 @@ def elementwise(name, seed, size=1 << 22):
     return g
 
 
+# Networks of other kinds, smaller than those above: `--others`.
+
+
+def vit(name, seed, size=224, patch=16, hidden=384, heads=6, layers=6):
+    """A vision transformer, as PyTorch exports one: q, k and v at once."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+    side = size // patch
+    length, head = side * side + 1, hidden // heads
+    weight = g.normal((hidden, 3, patch, patch), (3 * patch * patch) ** -0.5)
+    x = g.op("Conv", x, weight, g.normal(hidden, 0.02),
+             kernel_shape=[patch, patch], strides=[patch, patch])
+    x = g.op("Transpose", g.op("Reshape", x, g.ints(1, hidden, side * side)),
+             perm=[0, 2, 1])
+    x = g.op("Concat", g.normal((1, 1, hidden), 0.02), x, axis=1)
+    x = g.op("Add", x, g.normal((1, length, hidden), 0.02))
+    for _ in range(layers):
+        y = g.linear(g.layer_norm(x, hidden), hidden, 3 * hidden)
+        y = g.op("Reshape", y, g.ints(1, length, 3, heads, head))
+        y = g.op("Transpose", y, perm=[2, 0, 3, 1, 4])
+        q, k, v = [g.op("Gather", y, g.weight(np.int64(i)), axis=0)
+                   for i in range(3)]
+        scores = g.op("MatMul", g.op("Mul", q, g.scalar(head ** -0.5)),
+                      g.op("Transpose", k, perm=[0, 1, 3, 2]))
+        y = g.op("MatMul", g.op("Softmax", scores, axis=-1), v)
+        y = g.op("Reshape", g.op("Transpose", y, perm=[0, 2, 1, 3]),
+                 g.ints(1, length, hidden))
+        x = g.op("Add", x, g.linear(y, hidden, hidden))
+        y = g.gelu(g.linear(g.layer_norm(x, hidden), hidden, 4 * hidden))
+        x = g.op("Add", x, g.linear(y, 4 * hidden, hidden))
+    x = g.op("Gather", g.layer_norm(x, hidden), g.weight(np.int64(0)), axis=1)
+    g.output(g.linear(x, hidden, 1000), "logits", [1, 1000])
+    return g
+
+
+def gpt(name, seed, length=128, hidden=512, heads=8, layers=6,
+        vocabulary=8192):
+    """A decoder over a whole text: causal masks, GELU by tanh."""
+    g = Network(name, seed)
+    ids = g.input("input_ids", TensorProto.INT64, [1, length])
+    embedding = g.normal((vocabulary, hidden), 0.02)
+    x = g.op("Add", g.op("Gather", embedding, ids),
+             g.normal((1, length, hidden), 0.02))
+    causal = g.weight(np.tril(np.ones((1, 1, length, length), bool)))
+    head = hidden // heads
+    for _ in range(layers):
+        y = g.linear(g.layer_norm(x, hidden), hidden, 3 * hidden)
+        q, k, v = [g.op("Transpose",
+                        g.op("Reshape", part, g.ints(1, length, heads, head)),
+                        perm=[0, 2, 1, 3])
+                   for part in g.split(y, 3, axis=2)]
+        scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
+        scores = g.op("Div", scores, g.scalar(head ** 0.5))
+        scores = g.op("Where", causal, scores, g.scalar(-3.4e38))
+        y = g.op("MatMul", g.op("Softmax", scores, axis=-1), v)
+        y = g.op("Reshape", g.op("Transpose", y, perm=[0, 2, 1, 3]),
+                 g.ints(1, length, hidden))
+        x = g.op("Add", x, g.linear(y, hidden, hidden))
+        y = g.linear(g.layer_norm(x, hidden), hidden, 4 * hidden)
+        cube = g.op("Pow", y, g.scalar(3))
+        inner = g.op("Add", y, g.op("Mul", cube, g.scalar(0.044715)))
+        gate = g.op("Tanh", g.op("Mul", inner, g.scalar((2 / np.pi) ** 0.5)))
+        y = g.op("Mul", g.op("Mul", y, g.scalar(0.5)),
+                 g.op("Add", gate, g.scalar(1)))
+        x = g.op("Add", x, g.linear(y, 4 * hidden, hidden))
+    x = g.layer_norm(x, hidden)
+    x = g.op("MatMul", x, g.op("Transpose", embedding, perm=[1, 0]))
+    g.output(x, "logits", [1, length, vocabulary])
+    return g
+
+
+def gpt_step(name, seed, past=256, hidden=512, heads=8, layers=6):
+    """One word more, behind `past` ones whose keys and values are given."""
+    g = Network(name, seed)
+    x = g.input("x", TensorProto.FLOAT, [1, 1, hidden])
+    head = hidden // heads
+    for layer in range(layers):
+        keys, values = [g.input(f"{kind}{layer}", TensorProto.FLOAT,
+                                [1, heads, past, head])
+                        for kind in ("keys", "values")]
+        y = g.linear(g.layer_norm(x, hidden), hidden, 3 * hidden)
+        q, k, v = [g.op("Transpose",
+                        g.op("Reshape", part, g.ints(1, 1, heads, head)),
+                        perm=[0, 2, 1, 3])
+                   for part in g.split(y, 3, axis=2)]
+        k = g.op("Concat", keys, k, axis=2)
+        v = g.op("Concat", values, v, axis=2)
+        scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
+        scores = g.op("Mul", scores, g.scalar(head ** -0.5))
+        y = g.op("MatMul", g.op("Softmax", scores, axis=-1), v)
+        y = g.op("Reshape", g.op("Transpose", y, perm=[0, 2, 1, 3]),
+                 g.ints(1, 1, hidden))
+        x = g.op("Add", x, g.linear(y, hidden, hidden))
+        y = g.gelu(g.linear(g.layer_norm(x, hidden), hidden, 4 * hidden))
+        x = g.op("Add", x, g.linear(y, 4 * hidden, hidden))
+    g.output(g.layer_norm(x, hidden), "y", [1, 1, hidden])
+    return g
+
+
+def unet(name, seed, size=128, width=32, depth=3):
+    """Down by pooling, up by transposed convolutions, joined by Concat."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+
+    def block(x, ic, oc):
+        x = g.op("Relu", g.batch_norm(g.conv(x, ic, oc, 3), oc))
+        return g.op("Relu", g.batch_norm(g.conv(x, oc, oc, 3), oc))
+
+    sides, channels = [], 3
+    for level in range(depth):
+        x = block(x, channels, width << level)
+        channels = width << level
+        sides.append(x)
+        x = g.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    x = block(x, channels, 2 * channels)
+    channels *= 2
+    for side in reversed(sides):
+        half = channels // 2
+        x = g.op("ConvTranspose", x,
+                 g.normal((channels, half, 2, 2), (2 / channels) ** 0.5),
+                 g.normal(half, 0.02), kernel_shape=[2, 2], strides=[2, 2])
+        x = block(g.op("Concat", side, x, axis=1), channels, half)
+        channels = half
+    x = g.op("Sigmoid", g.conv(x, channels, 1, 1, gain=1.0))
+    g.output(x, "mask", [1, 1, size, size])
+    return g
+
+
+def recurrent(name, seed, kind, gates, steps=64, features=256, hidden=256):
+    """Two layers in both directions over one sequence."""
+    g = Network(name, seed)
+    x = g.input("x", TensorProto.FLOAT, [steps, 1, features])
+    size = features
+    for _ in range(2):
+        y = g.op(kind, x, g.normal((2, gates * hidden, size), size ** -0.5),
+                 g.normal((2, gates * hidden, hidden), hidden ** -0.5),
+                 g.normal((2, 2 * gates * hidden), 0.05),
+                 hidden_size=hidden, direction="bidirectional")
+        y = g.op("Transpose", y, perm=[0, 2, 1, 3])
+        x = g.op("Reshape", y, g.ints(steps, 1, 2 * hidden))
+        size = 2 * hidden
+    g.output(x, "y", [steps, 1, size])
+    return g
+
+
+def tcn(name, seed, steps=1024, width=64, layers=8):
+    """Dilated convolutions of one dimension with residuals."""
+    g = Network(name, seed)
+    x = g.input("x", TensorProto.FLOAT, [1, width, steps])
+    for layer in range(layers):
+        dilation = 1 << layer
+        weight = g.normal((width, width, 3), (2 / (3 * width)) ** 0.5)
+        y = g.op("Conv", x, weight, g.normal(width, 0.02), kernel_shape=[3],
+                 dilations=[dilation], pads=[2 * dilation, 0])
+        x = g.op("Add", x, g.op("Relu", y))
+    g.output(x, "y", [1, width, steps])
+    return g
+
+
+def conv3d(name, seed, size=32, frames=8):
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, frames, size, size])
+    channels = 3
+    for width in (32, 64, 128):
+        weight = g.normal((width, channels, 3, 3, 3),
+                          (2 / (27 * channels)) ** 0.5)
+        x = g.op("Relu", g.op("Conv", x, weight, g.normal(width, 0.02),
+                              kernel_shape=[3] * 3, pads=[1] * 6))
+        x = g.op("MaxPool", x, kernel_shape=[2] * 3, strides=[2] * 3)
+        channels = width
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, channels, 400), "logits", [1, 400])
+    return g
+
+
+def efficientnet(name, seed, size=160):
+    """Inverted residuals with SiLU and squeeze-and-excitation, 5x5 ones too."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+
+    def silu(value):
+        return g.op("Mul", value, g.op("Sigmoid", value))
+
+    x = silu(g.batch_norm(g.conv(x, 3, 32, 3, 2), 32))
+    channels = 32
+    for expand, width, blocks, first_stride, kernel in [
+            (1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5),
+            (6, 80, 3, 2, 3), (6, 112, 3, 1, 5), (6, 192, 4, 2, 5)]:
+        for block in range(blocks):
+            stride = first_stride if block == 0 else 1
+            y, hidden = x, channels * expand
+            if expand != 1:
+                y = silu(g.batch_norm(g.conv(y, channels, hidden, 1), hidden))
+            y = silu(g.batch_norm(
+                g.conv(y, hidden, hidden, kernel, stride, group=hidden), hidden))
+            squeezed = max(1, channels // 4)
+            s = g.op("GlobalAveragePool", y)
+            s = silu(g.conv(s, hidden, squeezed, 1))
+            s = g.op("Sigmoid", g.conv(s, squeezed, hidden, 1))
+            y = g.op("Mul", y, s)
+            y = g.batch_norm(g.conv(y, hidden, width, 1, gain=1.0), width)
+            x = g.op("Add", x, y) if stride == 1 and channels == width else y
+            channels = width
+    x = silu(g.batch_norm(g.conv(x, channels, 640, 1), 640))
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, 640, 1000), "logits", [1, 1000])
+    return g
+
+
+def shufflenet(name, seed, size=160, groups=4):
+    """Grouped 1x1 convolutions, channels shuffled between them."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+    x = g.op("Relu", g.batch_norm(g.conv(x, 3, 32, 3, 2), 32))
+    x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    channels, side = 32, size // 4
+    for width, blocks in [(128, 3), (256, 5), (512, 3)]:
+        for block in range(blocks):
+            stride = 2 if block == 0 else 1
+            made = width - channels if block == 0 else width
+            inner = width // 4
+            y = g.conv(x, channels, inner, 1, group=groups)
+            y = g.op("Relu", g.batch_norm(y, inner))
+            y = g.op("Reshape", y, g.ints(1, groups, inner // groups, side, side))
+            y = g.op("Transpose", y, perm=[0, 2, 1, 3, 4])
+            y = g.op("Reshape", y, g.ints(1, inner, side, side))
+            y = g.batch_norm(g.conv(y, inner, inner, 3, stride, group=inner), inner)
+            y = g.batch_norm(g.conv(y, inner, made, 1, group=groups), made)
+            if block == 0:
+                x = g.op("AveragePool", x, kernel_shape=[3, 3], strides=[2, 2],
+                         pads=[1] * 4)
+                x, side = g.op("Relu", g.op("Concat", x, y, axis=1)), side // 2
+            else:
+                x = g.op("Relu", g.op("Add", x, y))
+            channels = width
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, channels, 1000), "logits", [1, 1000])
+    return g
+
+
+def convnext(name, seed, size=160):
+    """7x7 depthwise convolutions, norms over channels that come last."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+
+    def last(value):
+        return g.op("Transpose", value, perm=[0, 2, 3, 1])
+
+    def first(value):
+        return g.op("Transpose", value, perm=[0, 3, 1, 2])
+
+    channels = 48
+    weight = g.normal((channels, 3, 4, 4), 48 ** -0.5)
+    x = g.op("Conv", x, weight, kernel_shape=[4, 4], strides=[4, 4])
+    x = first(g.layer_norm(last(x), channels))
+    for width, blocks in [(48, 2), (96, 2), (192, 4), (384, 2)]:
+        if width != channels:
+            x = first(g.layer_norm(last(x), channels))
+            weight = g.normal((width, channels, 2, 2), (4 * channels) ** -0.5)
+            x = g.op("Conv", x, weight, kernel_shape=[2, 2], strides=[2, 2])
+            channels = width
+        for _ in range(blocks):
+            y = last(g.conv(x, channels, channels, 7, group=channels))
+            y = g.linear(g.layer_norm(y, channels), channels, 4 * channels)
+            y = g.linear(g.gelu(y), 4 * channels, channels)
+            y = g.op("Mul", y, g.uniform(0.1, 0.3, channels))
+            x = g.op("Add", x, first(y))
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    g.output(g.linear(x, channels, 1000), "logits", [1, 1000])
+    return g
+
+
+def detector(name, seed, size=160):
+    """One stage, two scales joined by resizing; SiLU or leaky activations."""
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, size, size])
+
+    def layer(value, ic, oc, kernel=3, stride=1):
+        value = g.batch_norm(g.conv(value, ic, oc, kernel, stride), oc)
+        return g.op("LeakyRelu", value, alpha=0.1)
+
+    x = layer(x, 3, 32, stride=2)
+    for ic, oc in [(32, 64), (64, 128)]:
+        x = layer(x, ic, oc, stride=2)
+        x = g.op("Add", x, layer(layer(x, oc, oc // 2, 1), oc // 2, oc))
+    fine = x
+    x = layer(x, 128, 256, stride=2)
+    x = layer(layer(x, 256, 128, 1), 128, 256)
+    pooled = [g.op("MaxPool", x, kernel_shape=[k, k], strides=[1, 1],
+                   pads=[k // 2] * 4) for k in (5, 9)]
+    x = layer(g.op("Concat", x, *pooled, axis=1), 768, 128, 1)
+    up = g.op("Resize", x, "", g.weight(np.array([1, 1, 2, 2], np.float32)),
+              mode="nearest", coordinate_transformation_mode="asymmetric",
+              nearest_mode="floor")
+    x = layer(g.op("Concat", fine, up, axis=1), 256, 128)
+    x = g.conv(x, 128, 3 * 25, 1, gain=1.0)
+    side = size // 8
+    x = g.op("Reshape", x, g.ints(1, 3, 25, side * side))
+    x = g.op("Sigmoid", g.op("Transpose", x, perm=[0, 1, 3, 2]))
+    g.output(x, "boxes", [1, 3, side * side, 25])
+    return g
+
+
+def generator(name, seed, noise=128):
+    """Transposed convolutions of 4x4 with a stride of 2."""
+    g = Network(name, seed)
+    x = g.input("noise", TensorProto.FLOAT, [1, noise, 1, 1])
+    channels, stride, pad = noise, 1, 0
+    for width in (256, 128, 64, 32):
+        x = g.op("ConvTranspose", x,
+                 g.normal((channels, width, 4, 4), (1 / (4 * channels)) ** 0.5),
+                 kernel_shape=[4, 4], strides=[stride] * 2, pads=[pad] * 4)
+        x = g.op("Relu", g.batch_norm(x, width))
+        channels, stride, pad = width, 2, 1
+    x = g.op("ConvTranspose", x, g.normal((channels, 3, 4, 4), 0.05),
+             kernel_shape=[4, 4], strides=[2, 2], pads=[1] * 4)
+    g.output(g.op("Tanh", x), "image", [1, 3, 64, 64])
+    return g
+
+
+def squeezenet(name, seed):
+    g = Network(name, seed)
+    x = g.input("data", TensorProto.FLOAT, [1, 3, 224, 224])
+
+    def relu_conv(value, ic, oc, kernel, stride=1):
+        return g.op("Relu", g.conv(value, ic, oc, kernel, stride))
+
+    x, channels = relu_conv(x, 3, 64, 3, 2), 64
+    for squeezed, count in [(16, 2), (32, 2), (48, 2), (64, 2)]:
+        if squeezed != 64:
+            x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2])
+        for _ in range(count):
+            s = relu_conv(x, channels, squeezed, 1)
+            x = g.op("Concat", relu_conv(s, squeezed, 4 * squeezed, 1),
+                     relu_conv(s, squeezed, 4 * squeezed, 3), axis=1)
+            channels = 8 * squeezed
+    x = g.op("GlobalAveragePool", relu_conv(x, channels, 1000, 1))
+    g.output(g.op("Flatten", x), "logits", [1, 1000])
+    return g
+
+
 NETWORKS = {
     "resnet50": resnet50,
     "mobilenetv2": mobilenetv2,
@@ -214,21 +562,42 @@ NETWORKS = {
     "resnet50_b8": lambda name, seed: resnet50(name, seed, batch=8),
     "minilm_l6_s32": minilm,
 }
+OTHERS = {
+    "vit": vit,
+    "gpt": gpt,
+    "gpt_step": gpt_step,
+    "unet": unet,
+    "lstm": lambda name, seed: recurrent(name, seed, "LSTM", 4),
+    "gru": lambda name, seed: recurrent(name, seed, "GRU", 3),
+    "tcn": tcn,
+    "conv3d": conv3d,
+    "efficientnet": efficientnet,
+    "shufflenet": shufflenet,
+    "convnext": convnext,
+    "detector": detector,
+    "generator": generator,
+    "squeezenet": squeezenet,
+}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
     parser.add_argument("names", nargs="*", default=[], metavar="NAME",
-                        help=f"default: all of {', '.join(NETWORKS)}")
+                        help=f"default: all of {', '.join(NETWORKS)}; "
+                             f"there are also {', '.join(OTHERS)}")
+    parser.add_argument("--others", action="store_true",
+                        help="all of these by default")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    default = OTHERS if arguments.others else NETWORKS
+    known = NETWORKS | OTHERS
     for name in arguments.names:
-        if name not in NETWORKS:
-            parser.error(f"expected one of {', '.join(NETWORKS)}, got {name}")
+        if name not in known:
+            parser.error(f"expected one of {', '.join(known)}, got {name}")
     os.makedirs(arguments.folder, exist_ok=True)
-    for offset, (name, build) in enumerate(NETWORKS.items()):
-        if not arguments.names or name in arguments.names:
+    for offset, (name, build) in enumerate(known.items()):
+        if name in (arguments.names or default):
             build(name, arguments.seed + offset).save(arguments.folder)
 
 
