@@ -64,6 +64,19 @@ static std::string misfitOf(const abi::ObjectVariant &variant,
   return "";
 }
 
+/// Whether there are objects, and kernels for more than other devices.
+static bool needsCode(const Program::State &state) {
+  const abi::Program &plan = state.artifact.program();
+  bool isElsewhere = false, isHere = false;
+  for (size_t i = 0; i != countOf(plan.launches()); ++i) {
+    const abi::Launch &launch = *plan.launches()->Get(i);
+    if (plan.kernels()->Get(launch.kernel())->kind() ==
+        abi::KernelKind::Generated)
+      (state.devices[launch.device()].isHost() ? isHere : isElsewhere) = true;
+  }
+  return countOf(plan.objects()) && (isHere || !isElsewhere);
+}
+
 /// Loads the first object that fits.
 static Status loadCode(Program::State &state) {
   const abi::Program &plan = state.artifact.program();
@@ -82,7 +95,7 @@ static Status loadCode(Program::State &state) {
     if (!loaded.isOk())
       return std::move(loaded.status());
     state.code = std::move(*loaded);
-    state.statistics.codeBytes = bytes.size();
+    state.statistics.codeBytes += bytes.size();
     return Status::ok();
   }
   return makeError(StatusCode::Unsupported,
@@ -95,10 +108,6 @@ static Status loadCode(Program::State &state) {
 
 static Status readDevices(Program::State &state) {
   for (const abi::Device *device : *state.artifact.program().devices()) {
-    if (device->kind() == abi::DeviceKind::CUDA)
-      return makeError(StatusCode::Unsupported,
-                       "this runtime has no device of kind %s",
-                       abi::EnumNameDeviceKind(device->kind()));
     if (device->index() > INT16_MAX)
       return makeError(StatusCode::Unsupported,
                        "expected a device below %d, got %d", INT16_MAX + 1,
@@ -400,7 +409,11 @@ static Status readLaunches(Program::State &state,
                       kernel.flops(),         kernel.bytes(),
                       launch.device(),        launch.stream()};
     LaunchBuilder builder{state, options, launch, kernel, record};
-    Status status = builder.build();
+    bool isQueued = false;
+    Status status =
+        options.loadsCode ? queueLaunch(state, i, isQueued) : Status::ok();
+    if (status.isOk() && !isQueued)
+      status = builder.build();
     if (!status.isOk())
       return std::move(status).withContext(describeLaunch(state, i));
     if (record.tiles > 1 && record.nanoseconds >= WorkerPool::shareAbove)
@@ -441,12 +454,14 @@ Status dlc::rt::buildProgram(Program::State &state,
       state.hasUpdates = true;
     }
   readAttributes(state);
-  if (options.loadsCode && countOf(plan.objects()))
+  if (options.loadsCode && needsCode(state))
     DLC_RETURN_IF_ERROR(loadCode(state));
+  DLC_RETURN_IF_ERROR(openDevices(state, options.loadsCode));
   state.hasCode = options.loadsCode;
   DLC_RETURN_IF_ERROR(readLaunches(state, options));
   findReleases(state);
   DLC_RETURN_IF_ERROR(scheduleProgram(state));
+  findBorders(state);
   state.statistics.constantBytes = state.artifact.constants().size();
   state.statistics.kernels = countOf(plan.kernels());
   state.statistics.launches = state.launches.size();

@@ -56,16 +56,31 @@ void Execution::State::setPort(Place place, size_t index, void *address) {
   }
 }
 
-Result<std::shared_ptr<PageBuffer>> SharedArenas::arena(size_t device,
-                                                        uint64_t bytes) {
+/// New memory of an arena, see SharedArenas::arena().
+static Result<std::shared_ptr<ArenaMemory>>
+allocateArena(uint64_t bytes, StorageManager *manager) {
+  if (manager) {
+    Result<Allocation> block = manager->allocate(bytes);
+    if (!block.isOk())
+      return std::move(block.status());
+    return std::make_shared<ArenaMemory>(std::move(*block));
+  }
+  Result<PageBuffer> pages = PageBuffer::allocate(bytes);
+  if (!pages.isOk())
+    return std::move(pages.status());
+  return std::make_shared<ArenaMemory>(std::move(*pages));
+}
+
+Result<std::shared_ptr<ArenaMemory>>
+SharedArenas::arena(size_t device, uint64_t bytes, StorageManager *manager) {
   if (device >= arenas.size())
     arenas.resize(device + 1);
-  std::shared_ptr<PageBuffer> &known = arenas[device];
+  std::shared_ptr<ArenaMemory> &known = arenas[device];
   if (!known || known->size() < bytes) {
-    Result<PageBuffer> memory = PageBuffer::allocate(bytes);
+    Result<std::shared_ptr<ArenaMemory>> memory = allocateArena(bytes, manager);
     if (!memory.isOk())
       return std::move(memory.status());
-    known = std::make_shared<PageBuffer>(std::move(*memory));
+    known = std::move(*memory);
   }
   return known;
 }
@@ -73,8 +88,11 @@ Result<std::shared_ptr<PageBuffer>> SharedArenas::arena(size_t device,
 Status Execution::State::allocateArenas(SharedArenas *shared) {
   SharedArenas own;
   for (uint64_t bytes : program.arenaBytes) {
-    Result<std::shared_ptr<PageBuffer>> arena =
-        (shared ? *shared : own).arena(arenas.size(), bytes);
+    const UsedDevice *device = program.work.find(arenas.size());
+    Result<std::shared_ptr<ArenaMemory>> arena =
+        (shared ? *shared : own)
+            .arena(arenas.size(), bytes,
+                   device ? device->memory.get() : nullptr);
     if (!arena.isOk())
       return std::move(arena.status()).withContext("arena");
     arenas.push_back(std::move(*arena));
@@ -179,6 +197,7 @@ Status Execution::State::prepare(const ExecutionOptions &options) {
   indexSlots();
   DLC_RETURN_IF_ERROR(allocateArenas(options.arenas));
   placeValues();
+  DLC_RETURN_IF_ERROR(deviceRun.prepare(program, arguments));
   if (options.tellsPorts)
     portEnds.find(program);
   return prepareLanes(options);
@@ -404,6 +423,9 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
     copyBytes(values[1], values[0],
               bytesOf(program.arguments[record.firstArgument]), lane);
     break;
+  case LaunchKind::Queued:
+    DLC_RETURN_IF_ERROR(deviceRun.launch(record));
+    break;
   case LaunchKind::Reference:
     DLC_RETURN_IF_ERROR(computeReference(record, lane));
     break;
@@ -420,6 +442,10 @@ template <bool isObserved, bool tells>
 Status Execution::State::launch(size_t index, Lane &lane) {
   uint64_t begin = isObserved ? nowNanoseconds() : 0;
   Status status = perform(program.launches[index], lane);
+  // Who is told of a launch is told when it is over.
+  if constexpr (isObserved || tells)
+    if (status.isOk() && program.launches[index].kind == LaunchKind::Queued)
+      status = deviceRun.finish(program.launches[index]);
   if (!status.isOk()) [[unlikely]]
     return std::move(status).withContext(describeLaunch(program, index));
   if (isObserved)
@@ -443,10 +469,15 @@ Status Execution::State::runSegment(void *context, uint32_t task,
   const Segment &segment = state.program.schedule.segments[task];
   const uint32_t *launches =
       state.program.schedule.order.data() + segment.firstLaunch;
-  for (uint32_t i = 0; i != segment.launchCount; ++i)
-    DLC_RETURN_IF_ERROR(
-        (state.launch<isObserved, tells>(launches[i], state.lanes[lane])));
-  return Status::ok();
+  auto runAll = [&]() -> Status {
+    for (uint32_t i = 0; i != segment.launchCount; ++i)
+      DLC_RETURN_IF_ERROR(
+          (state.launch<isObserved, tells>(launches[i], state.lanes[lane])));
+    return Status::ok();
+  };
+  if (!state.deviceRun.isUsed())
+    return runAll();
+  return state.deviceRun.runSegment(task, runAll, isObserved || tells);
 }
 
 /// Arenas belong to the execution for its life, blocks of the pool, which is
@@ -497,6 +528,11 @@ Status Execution::run(PortListener *listener) {
   } else {
     status = state->observer ? state->runLaunches<true, false>()
                              : state->runLaunches<false, false>();
+  }
+  if (state->deviceRun.isUsed()) {
+    Status end = state->deviceRun.finishAll();
+    if (status.isOk())
+      status = std::move(end);
   }
   state->hasRun = status.isOk();
   if (!status.isOk()) [[unlikely]]

@@ -15,6 +15,38 @@
 
 namespace dlc::rt {
 
+/// The queues of an execution, and what it does with them.
+class DeviceRun {
+public:
+  /// `arguments`: the addresses of all launches, which stay where they are.
+  Status prepare(const Program::State &program, std::vector<void *> &arguments);
+  bool isUsed() const { return !queues.empty(); }
+  Status launch(const LaunchRecord &record);
+  /// Runs a segment by calling `runAll`, between what it waits for and what
+  /// waits for it, or queues what that did before.
+  template <typename RunAll>
+  Status runSegment(uint32_t segment, RunAll &&runAll, bool isWatched);
+  /// Waits for a launch, or for everything.
+  Status finish(const LaunchRecord &record);
+  Status finishAll();
+
+private:
+  /// How far recording a segment is.
+  enum class Step : uint8_t { Never, Plain, Next, Done };
+
+  Status begin(uint32_t segment);
+  Status end(uint32_t segment);
+
+  const Program::State *program = nullptr;
+  const DeviceWork *work = nullptr;
+  std::vector<std::unique_ptr<DeviceQueue>> queues;
+  std::vector<std::unique_ptr<DeviceEvent>> events; ///< Of segments; or null.
+  std::vector<Step> steps;                          ///< Of segments.
+  std::vector<std::unique_ptr<DeviceRecording>> recordings;
+  /// Of each argument its address, which is what a queue is given.
+  std::vector<void *> parameters;
+};
+
 struct Execution::State {
   State(const Program &program, WorkerPool *workers);
   State(const State &) = delete;
@@ -32,7 +64,7 @@ struct Execution::State {
   WorkerPool *workers;
   LaunchObserver *observer = nullptr;
 
-  std::vector<std::shared_ptr<PageBuffer>> arenas;
+  std::vector<std::shared_ptr<ArenaMemory>> arenas;
   PageBuffer ownedOutputs; ///< Of static outputs.
   std::vector<uint64_t> ownedOffsets;
   std::vector<AlignedBuffer> dynamicOutputs; ///< Kept from run to run.
@@ -56,6 +88,7 @@ struct Execution::State {
   PortEnds portEnds;                ///< Without ends unless they are told.
   PortListener *listener = nullptr; ///< Of the run in progress.
   bool hasRun = false;              ///< The last run succeeded.
+  DeviceRun deviceRun;
 
 private:
   friend class Execution;
@@ -112,6 +145,35 @@ private:
   std::unique_ptr<WorkerPool> laneThreads;
   std::unique_ptr<TaskGraphRunner> runner;
 };
+
+/// The first run of a segment is as it is, so that what fails is known by its
+/// name; the second is recorded, and those to come are one piece of work.
+template <typename RunAll>
+Status DeviceRun::runSegment(uint32_t segment, RunAll &&runAll,
+                             bool isWatched) {
+  DLC_RETURN_IF_ERROR(begin(segment));
+  Step &step = steps[segment];
+  bool isRecording = step == Step::Next && !isWatched;
+  if (isRecording || (step == Step::Done && !isWatched)) {
+    DeviceQueue &queue = *queues[*work->borders[segment].queue];
+    if (isRecording) {
+      DLC_RETURN_IF_ERROR(queue.beginRecording());
+      Status status = runAll();
+      Result<std::unique_ptr<DeviceRecording>> recording = queue.endRecording();
+      DLC_RETURN_IF_ERROR(std::move(status));
+      if (!recording.isOk())
+        return std::move(recording.status());
+      recordings[segment] = std::move(*recording);
+      step = Step::Done;
+    }
+    DLC_RETURN_IF_ERROR(queue.replay(*recordings[segment]));
+  } else {
+    DLC_RETURN_IF_ERROR(runAll());
+    if (step == Step::Plain)
+      step = Step::Next;
+  }
+  return end(segment);
+}
 
 } // namespace dlc::rt
 

@@ -9,7 +9,14 @@
 
 #include "dlc/abi/Kernel.h"
 #include "dlc/runtime/Device/CPU/CodeObject.h"
+#include "dlc/runtime/Device/Device.h"
 #include "dlc/runtime/Executor/Program.h"
+#include "dlc/runtime/Storage/Manager.h"
+
+#include <deque>
+#include <map>
+#include <tuple>
+#include <unordered_map>
 
 namespace dlc::rt {
 
@@ -18,6 +25,7 @@ enum class LaunchKind : uint8_t {
   Generated, ///< A function over tiles.
   Library,   ///< A prepared entry over tiles.
   Copy,      ///< Bytes from one value to another.
+  Queued,    ///< A kernel or a copy that a queue of a device does.
   Reference, ///< A computation; all shapes were known at load.
   Dynamic,   ///< A computation whose shapes are found while running.
 };
@@ -35,6 +43,14 @@ struct ValueRecord {
   uint64_t bytes;  ///< 0 while unknown.
 };
 
+/// What a queue of a device does for a launch.
+struct QueuedLaunch {
+  uint32_t queue;           ///< Into DeviceWork::queues.
+  void *function = nullptr; ///< Null for a copy.
+  DeviceGrid grid = {};
+  bool isAwaited = false; ///< Done when the launch is: on a stream of the host.
+};
+
 /// What run() reads for each launch: one cache line.
 struct LaunchRecord {
   LaunchKind kind;
@@ -49,6 +65,7 @@ struct LaunchRecord {
   union {
     DlcKernelFunction function;    ///< Generated.
     const PreparedKernel *library; ///< Library.
+    const QueuedLaunch *queued;    ///< Queued.
     const ref::Operation *operation;
   };
   const Attributes *attributes = nullptr;
@@ -66,6 +83,43 @@ struct LaunchNames {
   uint64_t bytes = 0;
   uint32_t device = 0;
   uint32_t stream = 0; ///< Of the device, as numbered in the plan.
+};
+
+/// A device with memory of its own, as a program uses it.
+struct UsedDevice {
+  std::shared_ptr<Device> device;   ///< Null for the host.
+  StorageManagerPtr memory;         ///< Of the device.
+  std::unique_ptr<DeviceCode> code; ///< Null without kernels there.
+  /// The constants that launches there read, and where each value is.
+  Allocation constants;
+  std::unordered_map<uint32_t, std::byte *> constantAddresses;
+};
+
+/// What programs on such devices have.
+struct DeviceWork {
+  std::vector<UsedDevice> devices; ///< As Program::State::devices; or none.
+  std::vector<uint32_t> queues;    ///< Of each: its device.
+  /// By the device, and the stream of the plan that it works for.
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> queueOfStream;
+  std::deque<QueuedLaunch> launches;
+
+  /// Where a segment stands between the host and queues.
+  struct Border {
+    std::optional<uint32_t> queue; ///< Of a stream of such a device.
+    bool isAwaited = false;        ///< By another stream.
+    bool isRecorded = false;       ///< Kernels alone: may be recorded.
+    /// Segments of queues, other than its own, that it comes after.
+    std::vector<uint32_t> awaits;
+  };
+  std::vector<Border> borders; ///< Of each segment.
+
+  bool isUsed() const { return !queues.empty(); }
+  /// The device that has the memory of `place` on device `index`; null for the
+  /// host.
+  const UsedDevice *find(uint32_t index) const {
+    return !devices.empty() && devices[index].device ? &devices[index]
+                                                     : nullptr;
+  }
 };
 
 struct Program::State {
@@ -89,6 +143,7 @@ struct Program::State {
   bool hasUpdates = false;
   std::vector<uint64_t> arenaBytes; ///< Of each device.
   std::vector<Context> devices;
+  DeviceWork work;
   /// Pairs of device and stream that have launches.
   uint32_t streamCount = 0;
   /// Of a program with several streams; without tasks otherwise, and then run()
@@ -107,6 +162,15 @@ struct Program::State {
 
 /// Builds the state from the artifact in it.
 Status buildProgram(Program::State &state, const ProgramOptions &options);
+
+/// Opens the devices that have memory of their own, and gives them their code
+/// and constants. `loadsCode`: see ProgramOptions.
+Status openDevices(Program::State &state, bool loadsCode);
+/// Makes launch `index`, a kernel or a copy, one of a queue if it is one of
+/// such a device.
+Status queueLaunch(Program::State &state, size_t index, bool &isQueued);
+/// After the schedule: what waits for what.
+void findBorders(Program::State &state);
 
 /// "launch 3 (conv1)", for messages.
 std::string describeLaunch(const Program::State &state, size_t launch);

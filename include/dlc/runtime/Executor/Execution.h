@@ -12,6 +12,7 @@
 #include "dlc/runtime/Engine/Engine.h"
 #include "dlc/runtime/Executor/Observer.h"
 #include "dlc/runtime/Executor/Program.h"
+#include "dlc/runtime/Storage/Manager.h"
 
 #include <cstddef>
 #include <memory>
@@ -21,17 +22,34 @@ namespace dlc::rt {
 
 class WorkerPool;
 
+/// Memory of an arena: of the host, or of a device.
+class ArenaMemory {
+public:
+  ArenaMemory(PageBuffer pages) : pages(std::move(pages)) {}
+  ArenaMemory(Allocation block) : block(std::move(block)) {}
+  std::byte *data() const {
+    return block ? static_cast<std::byte *>(block.data()) : pages.data();
+  }
+  size_t size() const { return block ? block.bytes() : pages.size(); }
+
+private:
+  PageBuffer pages;
+  Allocation block;
+};
+
 /// Memory for the transient values of several executions whose runs never
 /// overlap in time: as much for each device as the largest of them needs. Not
 /// thread-safe.
 class SharedArenas {
 public:
-  /// Memory of at least that size. What is larger than all before is new, and
-  /// replaces it for those to come. Errors: OutOfMemory.
-  Result<std::shared_ptr<PageBuffer>> arena(size_t device, uint64_t bytes);
+  /// Memory of at least that size, from `manager` or, where that is null, of
+  /// the host. What is larger than all before is new, and replaces it for those
+  /// to come. Errors: OutOfMemory, Unavailable.
+  Result<std::shared_ptr<ArenaMemory>> arena(size_t device, uint64_t bytes,
+                                             StorageManager *manager = nullptr);
 
 private:
-  std::vector<std::shared_ptr<PageBuffer>> arenas;
+  std::vector<std::shared_ptr<ArenaMemory>> arenas;
 };
 
 struct ExecutionOptions {

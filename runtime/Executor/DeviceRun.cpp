@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Launches on devices with queues: the host queues them in the order of the
+// schedule and waits where it, or another queue, needs what they make.
+
+#include "ExecutionState.h"
+
+using namespace dlc::rt;
+
+Status DeviceRun::prepare(const Program::State &program,
+                          std::vector<void *> &arguments) {
+  this->program = &program;
+  work = &program.work;
+  if (!work->isUsed())
+    return Status::ok();
+  for (uint32_t device : work->queues) {
+    Result<std::unique_ptr<DeviceQueue>> queue =
+        work->devices[device].device->createQueue();
+    if (!queue.isOk())
+      return std::move(queue.status());
+    queues.push_back(std::move(*queue));
+  }
+  for (const DeviceWork::Border &border : work->borders) {
+    events.emplace_back();
+    recordings.emplace_back();
+    steps.push_back(border.queue && border.isRecorded ? Step::Plain
+                                                      : Step::Never);
+    if (!border.isAwaited)
+      continue;
+    uint32_t device = work->queues[*border.queue];
+    Result<std::unique_ptr<DeviceEvent>> event =
+        work->devices[device].device->createEvent();
+    if (!event.isOk())
+      return std::move(event.status());
+    events.back() = std::move(*event);
+  }
+  for (void *&argument : arguments)
+    parameters.push_back(&argument);
+  // Kernels on a device read its own copy of a constant.
+  for (size_t i = 0; i != program.launches.size(); ++i) {
+    const LaunchRecord &launch = program.launches[i];
+    if (launch.kind != LaunchKind::Queued || !launch.queued->function)
+      continue;
+    const UsedDevice &device =
+        work->devices[work->queues[launch.queued->queue]];
+    for (uint32_t k = 0; k != launch.argumentCount; ++k) {
+      auto known = device.constantAddresses.find(
+          program.arguments[launch.firstArgument + k]);
+      if (known != device.constantAddresses.end())
+        arguments[launch.firstArgument + k] = known->second;
+    }
+  }
+  return Status::ok();
+}
+
+Status DeviceRun::launch(const LaunchRecord &record) {
+  const QueuedLaunch &queued = *record.queued;
+  DeviceQueue &queue = *queues[queued.queue];
+  if (queued.function)
+    return queue.launch(queued.function, queued.grid,
+                        parameters.data() + record.firstArgument);
+  void *const *slots = parameters.data() + record.firstArgument;
+  uint32_t source = program->arguments[record.firstArgument];
+  DLC_RETURN_IF_ERROR(queue.copy(*static_cast<void **>(slots[1]),
+                                 *static_cast<void **>(slots[0]),
+                                 program->values[source].bytes));
+  return queued.isAwaited ? queue.synchronize() : Status::ok();
+}
+
+/// Waits for what is before `segment`: its queue does, or the host.
+Status DeviceRun::begin(uint32_t segment) {
+  const DeviceWork::Border &border = work->borders[segment];
+  for (uint32_t before : border.awaits) {
+    DeviceEvent &event = *events[before];
+    DLC_RETURN_IF_ERROR(border.queue ? queues[*border.queue]->wait(event)
+                                     : event.synchronize());
+  }
+  return Status::ok();
+}
+
+Status DeviceRun::end(uint32_t segment) {
+  const DeviceWork::Border &border = work->borders[segment];
+  return border.isAwaited ? queues[*border.queue]->record(*events[segment])
+                          : Status::ok();
+}
+
+Status DeviceRun::finish(const LaunchRecord &record) {
+  return queues[record.queued->queue]->synchronize();
+}
+
+/// Of all queues, whatever fails: nobody may be at work on memory that the
+/// caller has back.
+Status DeviceRun::finishAll() {
+  Status first;
+  for (const std::unique_ptr<DeviceQueue> &queue : queues)
+    if (Status status = queue->synchronize(); first.isOk())
+      first = std::move(status);
+  return first;
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What of a program is on devices with memory of their own: their code, the
+// constants that they read, their queues, and what waits for what.
+
+#include "ProgramState.h"
+
+#include "dlc/abi/Artifact_generated.h"
+#include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Storage/DeviceSource.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace dlc;
+using namespace dlc::rt;
+
+static bool isGenerated(const abi::Program &plan, size_t launch) {
+  return plan.kernels()->Get(plan.launches()->Get(launch)->kernel())->kind() ==
+         abi::KernelKind::Generated;
+}
+
+//===----------------------------------------------------------------------===//
+// Code and constants
+//===----------------------------------------------------------------------===//
+
+/// Why object `index` is not for `device`; empty when it may be.
+static std::string misfitOf(const abi::ObjectVariant &variant,
+                            const Device &device) {
+  if (!variant.triple() || !device.isFor(variant.triple()->string_view()))
+    return variant.triple() ? variant.triple()->str() : "no triple";
+  if (variant.kernel_abi() != DLC_KERNEL_ABI_VERSION)
+    return "kernel convention " + std::to_string(variant.kernel_abi());
+  std::vector<std::string> features;
+  if (variant.features())
+    for (const flatbuffers::String *feature : *variant.features())
+      features.push_back(feature->str());
+  return device.misfitOf(features);
+}
+
+/// Loads the first object that fits and that the device takes.
+static Status loadCode(Program::State &state, UsedDevice &used) {
+  const abi::Program &plan = state.artifact.program();
+  std::string reasons;
+  auto refuse = [&](const std::string &reason) {
+    reasons += (reasons.empty() ? "" : ", ") + reason;
+  };
+  for (size_t i = 0; plan.objects() && i != plan.objects()->size(); ++i) {
+    std::string misfit = misfitOf(*plan.objects()->Get(i), *used.device);
+    if (!misfit.empty()) {
+      refuse(misfit);
+      continue;
+    }
+    DLC_RETURN_IF_ERROR(state.artifact.verifyObject(i));
+    std::span<const std::byte> bytes = state.artifact.object(i);
+    Result<std::unique_ptr<DeviceCode>> code = used.device->load(bytes);
+    if (code.isOk()) {
+      used.code = std::move(*code);
+      state.statistics.codeBytes += bytes.size();
+      return Status::ok();
+    }
+    if (code.status().code() != StatusCode::Unsupported)
+      return std::move(code.status());
+    refuse(code.status().message());
+  }
+  return makeError(StatusCode::Unsupported, "no object fits %s: expected %s",
+                   used.device->name().c_str(), reasons.c_str());
+}
+
+/// Copies the constants that kernels on device `index` read.
+static Status uploadConstants(Program::State &state, uint32_t index,
+                              UsedDevice &used) {
+  const abi::Program &plan = state.artifact.program();
+  std::map<uint64_t, uint64_t> pieces; // By offset, which equal ones share.
+  std::vector<uint32_t> values;
+  for (size_t i = 0; i != plan.launches()->size(); ++i) {
+    const abi::Launch &launch = *plan.launches()->Get(i);
+    if (launch.device() != index || !isGenerated(plan, i))
+      continue;
+    for (int32_t argument : *launch.arguments()) {
+      if (argument < 0 || state.values[argument].place != Place::Constant)
+        continue;
+      values.push_back(argument);
+      uint64_t &bytes = pieces[state.values[argument].offset];
+      bytes = std::max(bytes, state.values[argument].bytes);
+    }
+  }
+  std::map<uint64_t, uint64_t> places;
+  uint64_t end = 0;
+  for (auto [offset, bytes] : pieces) {
+    places[offset] = end;
+    end = alignUp(end + bytes, DLC_ALIGNMENT);
+  }
+  if (values.empty())
+    return Status::ok();
+  Result<Allocation> memory = used.memory->allocate(end);
+  if (!memory.isOk())
+    return std::move(memory.status()).withContext("constants");
+  used.constants = std::move(*memory);
+  auto *base = static_cast<std::byte *>(used.constants.data());
+  Result<std::unique_ptr<DeviceQueue>> queue = used.device->createQueue();
+  if (!queue.isOk())
+    return std::move(queue.status());
+  Status status;
+  for (auto [offset, bytes] : pieces)
+    if (status.isOk())
+      status =
+          (*queue)->copy(base + places[offset],
+                         state.artifact.constants().data() + offset, bytes);
+  Status last = (*queue)->synchronize();
+  DLC_RETURN_IF_ERROR(std::move(status));
+  DLC_RETURN_IF_ERROR(std::move(last));
+  for (uint32_t value : values)
+    used.constantAddresses[value] = base + places[state.values[value].offset];
+  return Status::ok();
+}
+
+Status dlc::rt::openDevices(Program::State &state, bool loadsCode) {
+  const abi::Program &plan = state.artifact.program();
+  bool isUsed = std::any_of(state.devices.begin(), state.devices.end(),
+                            [](Context context) { return !context.isHost(); });
+  if (!isUsed)
+    return Status::ok();
+  state.work.devices.resize(state.devices.size());
+  if (!loadsCode)
+    return Status::ok();
+  for (uint32_t i = 0; i != state.devices.size(); ++i) {
+    if (state.devices[i].isHost())
+      continue;
+    UsedDevice &used = state.work.devices[i];
+    Result<std::shared_ptr<Device>> device = openDevice(state.devices[i]);
+    if (!device.isOk())
+      return std::move(device.status());
+    used.device = std::move(*device);
+    used.memory =
+        createNaiveManager(state.devices[i], createDeviceSource(used.device));
+    if (!used.memory)
+      return makeError(StatusCode::OutOfMemory, "no memory for a storage");
+    bool hasKernels = false;
+    for (size_t k = 0; k != plan.launches()->size(); ++k)
+      hasKernels |=
+          plan.launches()->Get(k)->device() == i && isGenerated(plan, k);
+    if (hasKernels)
+      DLC_RETURN_IF_ERROR(loadCode(state, used));
+    DLC_RETURN_IF_ERROR(uploadConstants(state, i, used));
+  }
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// The device that has the memory of a value; null for the host's.
+static const UsedDevice *deviceOf(const Program::State &state, int32_t value) {
+  const ValueRecord &record = state.values[value];
+  bool hasDevice = record.place == Place::Arena || record.place == Place::Pool;
+  return hasDevice ? state.work.find(record.device) : nullptr;
+}
+
+/// The queue of a device for the launches of one stream.
+static uint32_t queueOf(Program::State &state, uint32_t device,
+                        uint32_t streamDevice, uint32_t stream) {
+  DeviceWork &work = state.work;
+  auto [entry, isNew] = work.queueOfStream.try_emplace(
+      {device, streamDevice, stream}, work.queues.size());
+  if (isNew)
+    work.queues.push_back(device);
+  return entry->second;
+}
+
+/// A kernel on a device: what it touches is there.
+static Status checkPlaces(const Program::State &state,
+                          const LaunchRecord &record,
+                          const UsedDevice &device) {
+  for (int32_t argument : state.argumentsOf(record)) {
+    if (argument < 0)
+      return makeError(StatusCode::Unsupported,
+                       "expected all operands of a kernel on %s",
+                       device.device->name().c_str());
+    const ValueRecord &value = state.values[argument];
+    bool isThere =
+        value.place == Place::Constant ||
+        (value.place == Place::Arena && deviceOf(state, argument) == &device);
+    if (!isThere)
+      return makeError(StatusCode::Unsupported,
+                       "expected value %d in the memory of %s", argument,
+                       device.device->name().c_str());
+  }
+  return Status::ok();
+}
+
+static Status queueKernel(Program::State &state, size_t index,
+                          const UsedDevice &device, LaunchRecord &record) {
+  const abi::Program &plan = state.artifact.program();
+  const abi::Launch &launch = *plan.launches()->Get(index);
+  const abi::Kernel &kernel = *plan.kernels()->Get(launch.kernel());
+  if (kernel.kind() != abi::KernelKind::Generated)
+    return makeError(StatusCode::Unsupported,
+                     "%s computes generated kernels alone, got '%s'",
+                     device.device->name().c_str(), kernel.name()->c_str());
+  DLC_RETURN_IF_ERROR(checkPlaces(state, record, device));
+  int64_t threads = record.attributes->getInt("threads");
+  int64_t shared = record.attributes->getInt("shared");
+  if (threads < 1 || threads > INT32_MAX || shared < 0 || shared > INT32_MAX ||
+      kernel.tiles() < 1 || kernel.tiles() > INT32_MAX)
+    return makeError(StatusCode::Unsupported,
+                     "expected a grid of blocks, got %lld of %lld threads with "
+                     "%lld bytes",
+                     static_cast<long long>(kernel.tiles()),
+                     static_cast<long long>(threads),
+                     static_cast<long long>(shared));
+  QueuedLaunch queued{
+      queueOf(state, launch.device(), launch.device(), launch.stream())};
+  queued.grid = {uint32_t(kernel.tiles()), uint32_t(threads), uint32_t(shared)};
+  Result<void *> function =
+      device.code->find(kernel.name()->str(), queued.grid);
+  if (!function.isOk())
+    return std::move(function.status());
+  queued.function = *function;
+  record.kind = LaunchKind::Queued;
+  record.queued = &state.work.launches.emplace_back(queued);
+  return Status::ok();
+}
+
+/// A copy from or to a device goes through a queue of the device that is
+/// written to, or else of the one that is read.
+static Status queueCopy(Program::State &state, size_t index,
+                        LaunchRecord &record, bool &isQueued) {
+  const abi::Launch &launch = *state.artifact.program().launches()->Get(index);
+  std::span<const int32_t> arguments = state.argumentsOf(record);
+  const UsedDevice *from = deviceOf(state, arguments[0]);
+  const UsedDevice *to = deviceOf(state, arguments[1]);
+  isQueued = from || to;
+  if (!isQueued)
+    return Status::ok();
+  if (from && to && from != to)
+    return makeError(StatusCode::Unsupported,
+                     "copies from %s to %s are not supported",
+                     from->device->name().c_str(), to->device->name().c_str());
+  for (int32_t argument : arguments)
+    if (!state.values[argument].isStatic ||
+        state.values[argument].place == Place::Pool)
+      return makeError(StatusCode::Unsupported,
+                       "copies of values whose size is found while running "
+                       "are not supported with %s",
+                       (to ? to : from)->device->name().c_str());
+  auto device = uint32_t((to ? to : from) - state.work.devices.data());
+  QueuedLaunch queued{queueOf(state, device, launch.device(), launch.stream())};
+  queued.isAwaited = state.devices[launch.device()].isHost();
+  record.kind = LaunchKind::Queued;
+  record.queued = &state.work.launches.emplace_back(queued);
+  return Status::ok();
+}
+
+Status dlc::rt::queueLaunch(Program::State &state, size_t index,
+                            bool &isQueued) {
+  const abi::Program &plan = state.artifact.program();
+  const abi::Launch &launch = *plan.launches()->Get(index);
+  LaunchRecord &record = state.launches[index];
+  isQueued = false;
+  if (state.work.devices.empty())
+    return Status::ok();
+  if (plan.kernels()->Get(launch.kernel())->kind() == abi::KernelKind::Copy)
+    return queueCopy(state, index, record, isQueued);
+  const UsedDevice *device = state.work.find(launch.device());
+  if (!device)
+    return Status::ok();
+  isQueued = true;
+  return queueKernel(state, index, *device, record);
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+void dlc::rt::findBorders(Program::State &state) {
+  const Schedule &schedule = state.schedule;
+  DeviceWork &work = state.work;
+  if (!work.isUsed())
+    return;
+  work.borders.resize(schedule.segments.size());
+  for (uint32_t i = 0; i != schedule.segments.size(); ++i) {
+    const Segment &segment = schedule.segments[i];
+    DeviceWork::Border &border = work.borders[i];
+    // One launch alone is one call as it is.
+    border.isRecorded = segment.launchCount > 1;
+    for (uint32_t k = 0; k != segment.launchCount; ++k) {
+      uint32_t index = schedule.order[segment.firstLaunch + k];
+      const LaunchRecord &launch = state.launches[index];
+      bool isQueued = launch.kind == LaunchKind::Queued;
+      if (isQueued && !state.devices[state.names[index].device].isHost())
+        border.queue = launch.queued->queue;
+      border.isRecorded &= isQueued && launch.queued->function;
+    }
+  }
+  for (uint32_t i = 0; i != schedule.segments.size(); ++i) {
+    DeviceWork::Border &before = work.borders[i];
+    if (!before.queue)
+      continue; // The host has done it when it goes on.
+    for (uint32_t next : schedule.graph.successorsOf(i)) {
+      if (work.borders[next].queue == before.queue)
+        continue; // In order as they are.
+      before.isAwaited = true;
+      work.borders[next].awaits.push_back(i);
+    }
+  }
+}

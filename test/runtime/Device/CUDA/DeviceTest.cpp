@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device through the fake driver: memory, queues, events, code, recordings,
+// and every way in which opening one can fail.
+
+#include "FakeCuda.h"
+#include "TestPtx.h"
+#include "dlc/runtime/Device/CUDA/CUDADevice.h"
+#include "dlc/runtime/Storage/DeviceSource.h"
+#include "dlc/runtime/Storage/Manager.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <vector>
+
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+namespace {
+
+std::string openFailure(const std::string &machine, int index = 0) {
+  FakeCuda fake(machine);
+  Result<std::shared_ptr<Device>> device = openDevice(Context::cuda(index));
+  if (device.isOk())
+    return "";
+  EXPECT_EQ(device.status().code(), StatusCode::Unavailable);
+  return device.status().message();
+}
+
+std::shared_ptr<Device> open() {
+  Result<std::shared_ptr<Device>> device = openDevice(Context::cuda());
+  EXPECT_TRUE(device.isOk()) << device.status().message();
+  return std::move(*device);
+}
+
+std::unique_ptr<DeviceQueue> queueOf(Device &device) {
+  Result<std::unique_ptr<DeviceQueue>> queue = device.createQueue();
+  EXPECT_TRUE(queue.isOk()) << queue.status().message();
+  return std::move(*queue);
+}
+
+std::unique_ptr<DeviceCode> codeOf(Device &device, const std::string &ptx) {
+  Result<std::unique_ptr<DeviceCode>> code =
+      device.load(std::as_bytes(std::span(ptx)));
+  EXPECT_TRUE(code.isOk()) << code.status().message();
+  return code.isOk() ? std::move(*code) : nullptr;
+}
+
+/// 300 elements on a device, and a kernel that doubles them.
+struct Doubling {
+  Doubling()
+      : device(open()), manager(createNaiveManager(Context::cuda(),
+                                                   createDeviceSource(device))),
+        queue(queueOf(*device)), code(codeOf(*device, testPtx(300))) {
+    Result<Allocation> block = manager->allocate(300 * sizeof(float));
+    EXPECT_TRUE(block.isOk()) << block.status().message();
+    memory = std::move(*block);
+    host.resize(300);
+    std::iota(host.begin(), host.end(), 1.0f);
+    Result<void *> found = code->find("k.scale", grid);
+    EXPECT_TRUE(found.isOk()) << found.status().message();
+    function = *found;
+  }
+  Status upload() { return queue->copy(memory.data(), host.data(), 1200); }
+  Status twice() {
+    void *data = memory.data();
+    void *parameters[] = {&data, &data};
+    return queue->launch(function, grid, parameters);
+  }
+  Status download() { return queue->copy(host.data(), memory.data(), 1200); }
+
+  const DeviceGrid grid{.blocks = 2, .threads = 256};
+  std::shared_ptr<Device> device;
+  StorageManagerPtr manager;
+  std::unique_ptr<DeviceQueue> queue;
+  std::unique_ptr<DeviceCode> code;
+  Allocation memory;
+  std::vector<float> host;
+  void *function = nullptr;
+};
+
+} // namespace
+
+TEST(CUDADevice, SaysWhatIsMissing) {
+  EXPECT_EQ(
+      openFailure("driver=11040"),
+      "cuda:0: expected a CUDA driver of version 11.8 or newer, got 11.4");
+  EXPECT_EQ(openFailure("devices=0"),
+            "cuda:0: the CUDA driver finds no device");
+  EXPECT_EQ(openFailure("devices=2", 2),
+            "cuda:2: expected a CUDA device below 2, got 2");
+  EXPECT_EQ(openFailure("capability=75"),
+            "cuda:0: Fake GPU: expected compute capability 8.0 or newer, got "
+            "7.5");
+  EXPECT_EQ(openFailure("capability=86"), "");
+  Result<std::shared_ptr<Device>> host = openDevice(Context::cpu(1));
+  ASSERT_FALSE(host.isOk());
+  EXPECT_EQ(host.status().message(),
+            "expected a device with memory of its own, got cpu:1");
+}
+
+/// Each call in turn fails: that is said, by its name, and nothing is left.
+TEST(CUDADevice, OpeningFailsCleanly) {
+  for (const char *symbol :
+       {"cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet",
+        "cuDeviceGetName", "cuDeviceGetAttribute", "cuDevicePrimaryCtxRetain",
+        "cuMemGetAllocationGranularity"}) {
+    FakeCuda fake;
+    fake.fail(symbol, 1, 999);
+    Result<std::shared_ptr<Device>> device = openDevice(Context::cuda());
+    ASSERT_FALSE(device.isOk()) << symbol;
+    EXPECT_EQ(device.status().message(),
+              std::string("cuda:0: ") + symbol +
+                  " failed with CUDA_ERROR_UNKNOWN (says the fake driver)");
+    EXPECT_EQ(fake.handles(), 0u) << symbol;
+  }
+}
+
+TEST(CUDADevice, ComputesInOrder) {
+  FakeCuda fake;
+  {
+    Doubling work;
+    EXPECT_EQ(work.device->name(), "Fake GPU (sm_90)");
+    ASSERT_TRUE(work.upload().isOk());
+    ASSERT_TRUE(work.twice().isOk());
+    ASSERT_TRUE(work.twice().isOk());
+    ASSERT_TRUE(work.download().isOk());
+    EXPECT_EQ(work.host[2], 3.0f) << "nothing is done before somebody waits";
+    ASSERT_TRUE(work.queue->synchronize().isOk());
+    EXPECT_EQ(work.host[2], 12.0f);
+    EXPECT_EQ(work.host[299], 1200.0f);
+    EXPECT_EQ(fake.count("cuLaunchKernel k$scale 2x256"), 2u);
+  }
+  EXPECT_EQ(fake.handles(), 0u);
+  EXPECT_EQ(fake.bytes(), 0u);
+}
+
+TEST(CUDADevice, QueuesWaitForEvents) {
+  FakeCuda fake;
+  Doubling work;
+  std::unique_ptr<DeviceQueue> other = queueOf(*work.device);
+  Result<std::unique_ptr<DeviceEvent>> event = work.device->createEvent();
+  ASSERT_TRUE(event.isOk());
+  // An event that was never recorded holds nobody up.
+  ASSERT_TRUE(other->wait(**event).isOk());
+  ASSERT_TRUE((*event)->synchronize().isOk());
+  ASSERT_TRUE(work.upload().isOk());
+  ASSERT_TRUE(work.twice().isOk());
+  ASSERT_TRUE(work.queue->record(**event).isOk());
+  ASSERT_TRUE(work.twice().isOk()); // After the event: not waited for.
+  ASSERT_TRUE(other->wait(**event).isOk());
+  std::vector<float> result(300);
+  ASSERT_TRUE(other->copy(result.data(), work.memory.data(), 1200).isOk());
+  ASSERT_TRUE(other->synchronize().isOk());
+  EXPECT_EQ(result[2], 6.0f);
+  ASSERT_TRUE((*event)->synchronize().isOk());
+  ASSERT_TRUE(work.queue->synchronize().isOk());
+}
+
+TEST(CUDADevice, RecordsAndReplays) {
+  FakeCuda fake;
+  {
+    Doubling work;
+    ASSERT_TRUE(work.upload().isOk());
+    ASSERT_TRUE(work.queue->beginRecording().isOk());
+    ASSERT_TRUE(work.twice().isOk());
+    ASSERT_TRUE(work.twice().isOk());
+    Result<std::unique_ptr<DeviceRecording>> recording =
+        work.queue->endRecording();
+    ASSERT_TRUE(recording.isOk()) << recording.status().message();
+    for (int i = 0; i != 2; ++i)
+      ASSERT_TRUE(work.queue->replay(**recording).isOk());
+    ASSERT_TRUE(work.download().isOk());
+    ASSERT_TRUE(work.queue->synchronize().isOk());
+    EXPECT_EQ(work.host[0], 16.0f);
+    EXPECT_EQ(fake.count("cuLaunchKernel"), 2u);
+  }
+  EXPECT_EQ(fake.handles(), 0u);
+}
+
+TEST(CUDADevice, FailuresOnTheDeviceAreTold) {
+  FakeCuda fake;
+  Doubling work;
+  void *nowhere = work.host.data(); // The host's: no kernel may touch it.
+  void *parameters[] = {&nowhere, &nowhere};
+  ASSERT_TRUE(work.queue->launch(work.function, work.grid, parameters).isOk());
+  testing::internal::CaptureStderr();
+  Status status = work.queue->synchronize();
+  testing::internal::GetCapturedStderr();
+  ASSERT_FALSE(status.isOk());
+  EXPECT_EQ(status.code(), StatusCode::Unavailable);
+  EXPECT_EQ(status.message(),
+            "cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS (says "
+            "the fake driver)");
+  // A device that failed stays so, and says it every time.
+  EXPECT_EQ(work.twice().code(), StatusCode::Unavailable);
+  fake.reset();
+}
+
+TEST(CUDADevice, SaysHowMuchMemoryIsFree) {
+  FakeCuda fake("memory=8388608");
+  std::shared_ptr<Device> device = open();
+  StorageManagerPtr manager =
+      createNaiveManager(Context::cuda(), createDeviceSource(device));
+  Result<Allocation> first = manager->allocate(4 << 20);
+  ASSERT_TRUE(first.isOk()) << first.status().message();
+  Result<Allocation> second = manager->allocate(6 << 20);
+  ASSERT_FALSE(second.isOk());
+  EXPECT_EQ(second.status().code(), StatusCode::OutOfMemory);
+  EXPECT_EQ(second.status().message(),
+            "cannot allocate 6291456 bytes on cuda:0: Fake GPU (sm_90): "
+            "expected 6291456 bytes of free memory, got 4194304 of 8388608");
+  EXPECT_EQ(fake.bytes(), size_t(4) << 20) << "a failed request keeps nothing";
+  first = Allocation();
+  EXPECT_TRUE(manager->allocate(6 << 20).isOk());
+}
+
+/// Each call of an allocation fails in turn.
+TEST(CUDADevice, AllocationsFailCleanly) {
+  for (const char *symbol :
+       {"cuMemAddressReserve", "cuMemCreate", "cuMemMap", "cuMemSetAccess"}) {
+    FakeCuda fake;
+    std::shared_ptr<Device> device = open();
+    StorageManagerPtr manager =
+        createNaiveManager(Context::cuda(), createDeviceSource(device));
+    size_t before = fake.handles();
+    fake.fail(symbol, symbol == std::string("cuMemMap") ? 2 : 1, 999);
+    Result<Allocation> block = manager->allocate(4 << 20);
+    EXPECT_FALSE(block.isOk()) << symbol;
+    EXPECT_EQ(fake.bytes(), 0u) << symbol;
+    EXPECT_EQ(fake.handles(), before) << symbol;
+    EXPECT_TRUE(manager->allocate(4 << 20).isOk()) << symbol;
+  }
+}
+
+TEST(CUDADevice, PoolsOverItsMemory) {
+  FakeCuda fake;
+  {
+    StorageManagerPtr pool =
+        createPooledManager(Context::cuda(), createDeviceSource(open()));
+    std::vector<Allocation> blocks;
+    for (size_t bytes : {100u, 5000000u, 300u, 9000000u}) {
+      Result<Allocation> block = pool->allocate(bytes);
+      ASSERT_TRUE(block.isOk()) << block.status().message();
+      blocks.push_back(std::move(*block));
+    }
+    blocks.erase(blocks.begin() + 1);
+    pool->trim();
+    Result<Allocation> again = pool->allocate(5000000);
+    ASSERT_TRUE(again.isOk());
+  }
+  EXPECT_EQ(fake.bytes(), 0u);
+  EXPECT_EQ(fake.handles(), 0u);
+}
+
+TEST(CUDADevice, KnowsWhichCodeFits) {
+  FakeCuda fake("capability=86");
+  std::shared_ptr<Device> device = open();
+  auto misfit = [&](const std::string &feature) {
+    return device->misfitOf(std::vector<std::string>{feature});
+  };
+  EXPECT_TRUE(device->isFor("nvptx64-nvidia-cuda"));
+  EXPECT_FALSE(device->isFor("x86_64-unknown-linux-gnu"));
+  EXPECT_EQ(misfit("sm_80"), "");
+  EXPECT_EQ(misfit("sm_86"), "");
+  EXPECT_EQ(misfit("sm_90"), "sm_90");
+  EXPECT_EQ(misfit("sm_86a"), "");
+  EXPECT_EQ(misfit("sm_80a"), "sm_80a");
+  EXPECT_EQ(misfit("avx2"), "avx2");
+  EXPECT_EQ(misfit("sm_"), "sm_");
+
+  auto loadCode = [&](const std::string &text) {
+    return device->load(std::as_bytes(std::span(text))).status().code();
+  };
+  EXPECT_EQ(loadCode("\177ELF..."), StatusCode::Unsupported);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(loadCode("no ptx"), StatusCode::DataLoss);
+  testing::internal::GetCapturedStderr();
+  std::unique_ptr<DeviceCode> code = codeOf(*device, testPtx(4));
+  EXPECT_EQ(code->find("k.other", {}).status().message(),
+            "the object has no kernel 'k.other'");
+  EXPECT_EQ(code->find("k.add", {.blocks = 1, .threads = 512}).status().code(),
+            StatusCode::Unsupported);
+}

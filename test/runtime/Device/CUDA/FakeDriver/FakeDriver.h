@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests ask of the driver that stands for libcuda.so.1. It has no GPU:
+// memory is the host's at other addresses, so that neither side can touch the
+// other's by mistake; kernels in PTX are interpreted (Ptx.h), machine code is
+// refused. Work of a stream is done as late as it may be: when somebody waits
+// for it, so that what does not wait sees old data.
+//
+// The variable DLC_FAKE_CUDA sets the machine up, when cuInit is called:
+// "devices=1,capability=90,driver=13000,memory=1073741824", or less of it.
+
+#ifndef DLC_TEST_RUNTIME_DEVICE_CUDA_FAKEDRIVER_FAKEDRIVER_H
+#define DLC_TEST_RUNTIME_DEVICE_CUDA_FAKEDRIVER_FAKEDRIVER_H
+
+#include <cstddef>
+
+extern "C" {
+/// Forgets the log, failures and statistics.
+void fakeCudaReset();
+/// Lets call `nth` (from 1) of function `symbol` from now on fail with `code`,
+/// and all that follow if `isSticky`.
+void fakeCudaFail(const char *symbol, int nth, int code, bool isSticky);
+/// Functions that were called, a line each, copies with their size and launches
+/// with kernel and grid: "cuLaunchKernel k.add 4x256".
+const char *fakeCudaLog();
+/// Memory that is mapped, and handles (streams, events, modules, graphs,
+/// reservations) that exist.
+size_t fakeCudaBytes();
+size_t fakeCudaHandles();
+}
+
+#endif // DLC_TEST_RUNTIME_DEVICE_CUDA_FAKEDRIVER_FAKEDRIVER_H

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Ptx.h"
+#include "PtxOps.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+using namespace fake;
+
+namespace {
+
+/// One kernel's names while its body is read.
+class Parser {
+public:
+  explicit Parser(const std::string &text) : text(text) {}
+  Module run();
+
+private:
+  void skip();
+  bool eat(const char *word);
+  void expect(const char *word);
+  std::string name();
+  std::string statement();
+  void entry();
+  void variable(Space space, bool isInside);
+  void body(Kernel &kernel);
+  void instruction(Kernel &kernel, const std::string &line);
+  Operand operand(Kernel &kernel, std::string word);
+  uint32_t registerOf(Kernel &kernel, const std::string &name);
+  void decode(Instruction &instruction);
+  [[noreturn]] void fail(const std::string &what) {
+    throw "ptx: " + what + " at '" + text.substr(at, 60) + "'";
+  }
+
+  const std::string &text;
+  size_t at = 0;
+  Module module;
+  std::map<std::string, uint32_t> registers;
+  std::map<std::string, uint64_t> symbols; ///< Addresses of variables.
+  std::map<std::string, uint32_t> labels;
+  std::map<std::string, std::vector<std::string>> tables;
+  uint32_t sharedBytes = 0; ///< Of the module, for all kernels.
+  uint64_t localBytes = 0;
+};
+
+bool isWord(char c) {
+  return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' ||
+         c == '%' || c == '.';
+}
+
+std::vector<std::string> split(const std::string &text, char separator) {
+  std::vector<std::string> parts;
+  int depth = 0;
+  std::string part;
+  for (char c : text) {
+    depth += c == '{' || c == '[';
+    depth -= c == '}' || c == ']';
+    if (c == separator && depth == 0) {
+      parts.push_back(part);
+      part.clear();
+    } else {
+      part += c;
+    }
+  }
+  parts.push_back(part);
+  return parts;
+}
+
+std::string trim(const std::string &text) {
+  size_t first = text.find_first_not_of(" \t\n");
+  size_t last = text.find_last_not_of(" \t\n");
+  return first == text.npos ? "" : text.substr(first, last - first + 1);
+}
+
+} // namespace
+
+void Parser::skip() {
+  while (at < text.size()) {
+    if (isspace(static_cast<unsigned char>(text[at]))) {
+      ++at;
+    } else if (text.compare(at, 2, "//") == 0) {
+      at = std::min(text.find('\n', at), text.size());
+    } else {
+      return;
+    }
+  }
+}
+
+bool Parser::eat(const char *word) {
+  skip();
+  size_t length = std::strlen(word);
+  if (text.compare(at, length, word) != 0 ||
+      (isWord(word[length - 1]) && at + length < text.size() &&
+       isWord(text[at + length])))
+    return false;
+  at += length;
+  return true;
+}
+
+void Parser::expect(const char *word) {
+  if (!eat(word))
+    fail(std::string("expected ") + word);
+}
+
+std::string Parser::name() {
+  skip();
+  size_t first = at;
+  while (at < text.size() && isWord(text[at]))
+    ++at;
+  if (first == at)
+    fail("expected a name");
+  return text.substr(first, at - first);
+}
+
+/// Up to the semicolon, without comments.
+std::string Parser::statement() {
+  std::string line;
+  for (skip(); at < text.size() && text[at] != ';'; ++at) {
+    if (text.compare(at, 2, "//") == 0)
+      skip();
+    line += text[at];
+  }
+  ++at;
+  return line;
+}
+
+Module Parser::run() {
+  while (skip(), at < text.size()) {
+    if (eat(".version") || eat(".address_size")) {
+      name();
+    } else if (eat(".target")) {
+      module.capability = std::atoi(name().c_str() + 3);
+    } else if (eat(".visible") || eat(".weak")) {
+      continue;
+    } else if (eat(".entry")) {
+      entry();
+    } else if (eat(".shared")) {
+      variable(Space::Shared, false);
+    } else {
+      fail("unknown directive");
+    }
+  }
+  return std::move(module);
+}
+
+/// ".align 16 .b8 name[4096];"
+void Parser::variable(Space space, bool isInside) {
+  uint64_t align = 1, bytes = 1;
+  if (eat(".align"))
+    align = std::stoull(name());
+  std::string type = name();
+  bytes = std::stoull(type.substr(2)) / 8;
+  std::string symbol = name();
+  if (eat("[")) {
+    skip();
+    bytes *= text[at] == ']' ? 0 : std::stoull(name());
+    expect("]");
+  }
+  expect(";");
+  if (space == Space::Local) {
+    localBytes = (localBytes + align - 1) / align * align;
+    symbols[symbol] = localWindow + localBytes;
+    localBytes += bytes;
+    return;
+  }
+  sharedBytes = (sharedBytes + align - 1) / align * align;
+  symbols[symbol] = sharedWindow + sharedBytes;
+  sharedBytes += bytes;
+}
+
+void Parser::entry() {
+  Kernel kernel;
+  kernel.name = name();
+  registers.clear();
+  labels.clear();
+  tables.clear();
+  localBytes = 0;
+  uint32_t outer = sharedBytes;
+  std::map<std::string, uint64_t> outerSymbols = symbols;
+  if (eat("(")) {
+    while (!eat(")")) {
+      expect(".param");
+      unsigned bytes = std::stoul(name().substr(2)) / 8;
+      while (eat(".ptr") || eat(".global") || eat(".shared"))
+        ;
+      if (eat(".align"))
+        name();
+      unsigned &end = kernel.parameterBytes;
+      end = (end + bytes - 1) / bytes * bytes;
+      symbols[name()] = end;
+      kernel.parameters.push_back(bytes);
+      kernel.offsets.push_back(end);
+      end += bytes;
+      eat(",");
+    }
+  }
+  for (skip(); text[at] != '{'; skip()) {
+    std::string directive = name();
+    skip();
+    if (directive == ".reqntid" || directive == ".maxntid")
+      kernel.maxThreads = std::stoul(name());
+    else if (directive == ".minnctapersm" || directive == ".maxnreg")
+      name();
+    else
+      fail("unknown directive " + directive);
+    while (eat(","))
+      name();
+  }
+  ++at;
+  body(kernel);
+  kernel.sharedBytes = sharedBytes;
+  kernel.localBytes = localBytes;
+  kernel.registers = registers.size();
+  module.kernels[kernel.name] = kernel;
+  sharedBytes = outer;
+  symbols = outerSymbols;
+}
+
+void Parser::body(Kernel &kernel) {
+  std::vector<std::string> lines;
+  while (!eat("}")) {
+    if (eat(".reg")) {
+      statement();
+    } else if (eat(".shared")) {
+      variable(Space::Shared, true);
+    } else if (eat(".local")) {
+      variable(Space::Local, true);
+    } else if (eat(".pragma")) {
+      statement();
+    } else {
+      size_t before = at;
+      if (text[at] == '$' || text[at] == '_') {
+        std::string label = name();
+        if (eat(":")) {
+          skip();
+          if (eat(".branchtargets"))
+            tables[label] = split(statement(), ',');
+          else
+            labels[label] = lines.size();
+          continue;
+        }
+        at = before;
+      }
+      lines.push_back(statement());
+    }
+  }
+  for (const std::string &line : lines)
+    instruction(kernel, line);
+}
+
+uint32_t Parser::registerOf(Kernel &, const std::string &name) {
+  return registers.try_emplace(name, registers.size()).first->second;
+}
+
+static const char *const specials[] = {"%tid.x",    "%ntid.x",  "%ctaid.x",
+                                       "%nctaid.x", "%laneid",  "%tid.y",
+                                       "%tid.z",    "%ctaid.y", "%ctaid.z"};
+
+Operand Parser::operand(Kernel &kernel, std::string word) {
+  Operand result;
+  word = trim(word);
+  if (word.starts_with("[")) {
+    std::string inside = word.substr(1, word.size() - 2);
+    size_t plus = inside.find('+');
+    result = operand(kernel, inside.substr(0, plus));
+    if (result.kind == Operand::Immediate) {
+      result.value +=
+          plus == inside.npos ? 0 : std::stoll(inside.substr(plus + 1));
+    } else {
+      result.value =
+          plus == inside.npos ? 0 : std::stoll(inside.substr(plus + 1));
+    }
+    result.isAddress = true;
+    return result;
+  }
+  if (word.starts_with("{")) {
+    result.kind = Operand::Vector;
+    for (const std::string &part : split(word.substr(1, word.size() - 2), ','))
+      result.parts.push_back(operand(kernel, part));
+    return result;
+  }
+  if (word == "_")
+    return result;
+  if (word.starts_with("%")) {
+    for (uint32_t i = 0; i != std::size(specials); ++i)
+      if (word == specials[i]) {
+        result.kind = Operand::Special;
+        result.index = i;
+        return result;
+      }
+    if (word.find('.') != word.npos)
+      fail("unknown special register " + word);
+    result.kind = Operand::Register;
+    result.index = registerOf(kernel, word);
+    return result;
+  }
+  result.kind = Operand::Immediate;
+  if (word.starts_with("0f") || word.starts_with("0d"))
+    result.value = std::stoull(word.substr(2), nullptr, 16);
+  else if (auto symbol = symbols.find(word); symbol != symbols.end())
+    result.value = symbol->second;
+  else if (word[0] == '-' || isdigit(static_cast<unsigned char>(word[0])))
+    result.value = word[0] == '-' ? uint64_t(std::stoll(word, nullptr, 0))
+                                  : std::stoull(word, nullptr, 0);
+  else
+    fail("unknown operand " + word);
+  return result;
+}
+
+void Parser::decode(Instruction &instruction) {
+  const std::string &name = instruction.words[0];
+  instruction.op = -1;
+  for (int i = 0; i != int(std::size(opNames)); ++i)
+    if (name == opNames[i])
+      instruction.op = i;
+  if (instruction.op < 0)
+    fail("unknown operation " + instruction.text);
+  for (size_t i = 1; i != instruction.words.size(); ++i) {
+    const std::string &word = instruction.words[i];
+    if (word == "global")
+      instruction.space = Space::Global;
+    else if (word == "shared")
+      instruction.space = Space::Shared;
+    else if (word == "local")
+      instruction.space = Space::Local;
+    else if (word == "param")
+      instruction.space = Space::Param;
+    bool isType = word == "pred" || word == "bf16" || word == "f16x2" ||
+                  (word.size() >= 2 && word.size() <= 4 &&
+                   strchr("busf", word[0]) && isdigit(word[1]) &&
+                   word.find_first_not_of("0123456789", 1) == word.npos);
+    if (!isType)
+      continue;
+    char type = word == "pred" ? 'p' : word == "bf16" ? 'h' : word[0];
+    unsigned bits = word == "pred"   ? 1
+                    : word == "bf16" ? 16
+                                     : std::atoi(word.c_str() + 1);
+    if (word == "f16x2")
+      fail("unknown type " + word);
+    if (!instruction.type) {
+      instruction.type = type;
+      instruction.bits = bits;
+    } else {
+      instruction.type2 = type;
+      instruction.bits2 = bits;
+    }
+  }
+}
+
+void Parser::instruction(Kernel &kernel, const std::string &line) {
+  Instruction instruction;
+  instruction.text = trim(line);
+  std::string rest = instruction.text;
+  if (rest.starts_with("@")) {
+    size_t space = rest.find_first_of(" \t");
+    std::string guard = rest.substr(1, space - 1);
+    instruction.guardIsNegated = guard.starts_with("!");
+    instruction.guard =
+        registerOf(kernel, guard.substr(instruction.guardIsNegated));
+    rest = trim(rest.substr(space));
+  }
+  size_t space = rest.find_first_of(" \t");
+  instruction.words = split(rest.substr(0, space), '.');
+  decode(instruction);
+  std::string tail = space == rest.npos ? "" : trim(rest.substr(space));
+  auto labelOf = [&](const std::string &label) {
+    auto known = labels.find(trim(label));
+    if (known == labels.end())
+      fail("unknown label " + label);
+    return known->second;
+  };
+  if (instruction.words[0] == "bra") {
+    instruction.target = labelOf(tail);
+  } else if (instruction.words[0] == "brx") {
+    std::vector<std::string> parts = split(tail, ',');
+    instruction.operands.push_back(operand(kernel, parts[0]));
+    for (const std::string &label : tables[trim(parts[1])])
+      instruction.table.push_back(labelOf(label));
+  } else if (!tail.empty()) {
+    for (std::string part : split(tail, ',')) {
+      // "%r1|%p1": a result and a predicate.
+      size_t bar = part.find('|');
+      instruction.operands.push_back(operand(kernel, part.substr(0, bar)));
+      if (bar != part.npos)
+        fail("unknown operand " + part);
+    }
+  }
+  kernel.code.push_back(std::move(instruction));
+}
+
+Module fake::parse(const std::string &text) { return Parser(text).run(); }

@@ -1,0 +1,683 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Ptx.h"
+#include "PtxOps.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+using namespace fake;
+
+namespace {
+
+struct Thread {
+  enum State : uint8_t { Ready, AtBarrier, AtShuffle, Done } state = Ready;
+  uint32_t index = 0;
+  uint32_t next = 0; ///< Instruction.
+  std::vector<uint64_t> registers;
+  std::vector<uint8_t> local;
+};
+
+/// The work of one block: threads run one after the other, up to a barrier or a
+/// shuffle, forwards and backwards in turn, so that what relies on an order is
+/// found.
+class Block {
+public:
+  Block(const Launch &launch, uint32_t index);
+  void run();
+
+private:
+  void advance(Thread &thread);
+  bool step(Thread &thread, const Instruction &at);
+  bool shuffleReady(uint32_t warp);
+  void shuffle(uint32_t warp);
+  uint8_t *memory(Thread &thread, const Instruction &at, uint64_t address,
+                  unsigned bytes);
+  uint64_t read(Thread &thread, const Operand &operand);
+  void write(Thread &thread, const Operand &operand, uint64_t value);
+  void access(Thread &thread, const Instruction &at);
+  void move(Thread &thread, const Instruction &at);
+  uint64_t compute(const Instruction &at, const uint64_t *values);
+  uint64_t convert(const Instruction &at, uint64_t value);
+  bool compare(const Instruction &at, uint64_t a, uint64_t b);
+  [[noreturn]] void fail(const std::string &what, const Instruction &at) {
+    throw what + " in " + at.text + " of " + launch.kernel->name;
+  }
+
+  const Launch &launch;
+  const uint32_t block;
+  std::vector<Thread> threads;
+  std::vector<uint8_t> shared;
+  uint64_t budget = uint64_t(1) << 33;
+};
+
+bool has(const Instruction &at, const char *word) {
+  return std::find(at.words.begin(), at.words.end(), word) != at.words.end();
+}
+
+uint64_t masked(uint64_t value, unsigned bits) {
+  return bits >= 64 ? value : value & ((uint64_t(1) << bits) - 1);
+}
+int64_t extended(uint64_t value, unsigned bits) {
+  return bits >= 64 ? int64_t(value)
+                    : int64_t(value << (64 - bits)) >> (64 - bits);
+}
+
+double halfToDouble(uint16_t half) {
+  int exponent = half >> 10 & 31, mantissa = half & 1023;
+  double value = exponent == 31 ? (mantissa ? NAN : INFINITY)
+                 : exponent     ? std::ldexp(1024 + mantissa, exponent - 25)
+                                : std::ldexp(mantissa, -24);
+  return half & 0x8000 ? -value : value;
+}
+
+/// To nearest even: `value` is exact, so this rounds once.
+uint16_t doubleToHalf(double value) {
+  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  value = std::fabs(value);
+  if (std::isnan(value))
+    return 0x7FFF;
+  if (value >= 65520)
+    return sign | 0x7C00;
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  int unit = std::max(exponent - 11, -24);
+  double units = std::nearbyint(std::ldexp(value, -unit));
+  if (unit == -24)
+    return sign | uint16_t(units);
+  return sign | uint16_t(units + (unit + 24) * 1024.0);
+}
+
+double toDouble(uint64_t value, char type, unsigned bits) {
+  if (type == 'h')
+    return std::bit_cast<float>(uint32_t(value) << 16);
+  return bits == 64   ? std::bit_cast<double>(value)
+         : bits == 32 ? std::bit_cast<float>(uint32_t(value))
+                      : halfToDouble(uint16_t(value));
+}
+
+uint64_t fromDouble(double value, char type, unsigned bits) {
+  if (type == 'h') {
+    float single = float(value);
+    uint32_t word = std::bit_cast<uint32_t>(single);
+    if (std::isnan(single))
+      return 0x7FFF;
+    return uint16_t((word + 0x7FFF + (word >> 16 & 1)) >> 16);
+  }
+  return bits == 64   ? std::bit_cast<uint64_t>(value)
+         : bits == 32 ? std::bit_cast<uint32_t>(float(value))
+                      : doubleToHalf(value);
+}
+
+template <typename T> T bitsAs(uint64_t value) {
+  if constexpr (sizeof(T) == 8)
+    return std::bit_cast<T>(value);
+  else
+    return std::bit_cast<T>(uint32_t(value));
+}
+template <typename T> uint64_t asBits(T value) {
+  if constexpr (sizeof(T) == 8)
+    return std::bit_cast<uint64_t>(value);
+  else
+    return std::bit_cast<uint32_t>(value);
+}
+
+/// Operations on f32 and f64 in their own precision.
+template <typename T>
+bool computeFloat(const Instruction &at, const uint64_t *v, uint64_t &result) {
+  T a = bitsAs<T>(v[0]), b = bitsAs<T>(v[1]), c = bitsAs<T>(v[2]), r;
+  bool keepsNaN = has(at, "NaN");
+  switch (at.op) {
+  case op_add:
+    r = a + b;
+    break;
+  case op_sub:
+    r = a - b;
+    break;
+  case op_mul:
+    r = a * b;
+    break;
+  case op_div:
+    r = a / b;
+    break;
+  case op_fma:
+  case op_mad:
+    r = std::fma(a, b, c);
+    break;
+  case op_neg:
+    r = -a;
+    break;
+  case op_abs:
+    r = std::fabs(a);
+    break;
+  case op_min:
+  case op_max: {
+    bool isMin = at.op == op_min;
+    if (std::isnan(a) || std::isnan(b))
+      r = keepsNaN ? T(NAN) : (std::isnan(a) ? b : a);
+    else if (a == b)
+      r = (std::signbit(a) == isMin) ? a : b;
+    else
+      r = (a < b) == isMin ? a : b;
+    break;
+  }
+  case op_sqrt:
+    r = std::sqrt(a);
+    break;
+  case op_rcp:
+    r = 1 / a;
+    break;
+  case op_rsqrt:
+    r = 1 / std::sqrt(a);
+    break;
+  case op_ex2:
+    r = std::exp2(a);
+    break;
+  case op_lg2:
+    r = std::log2(a);
+    break;
+  case op_copysign:
+    r = std::copysign(b, a);
+    break;
+  default:
+    return false;
+  }
+  result = asBits(r);
+  return true;
+}
+
+Block::Block(const Launch &launch, uint32_t index)
+    : launch(launch), block(index), threads(launch.threads),
+      shared(launch.kernel->sharedBytes + launch.dynamicShared, 0xCD) {
+  for (uint32_t i = 0; i != launch.threads; ++i) {
+    threads[i].index = i;
+    threads[i].registers.assign(launch.kernel->registers, 0xCDCDCDCDCDCDCDCD);
+    threads[i].local.assign(launch.kernel->localBytes, 0xCD);
+  }
+}
+
+void Block::run() {
+  for (bool backwards = false;; backwards = !backwards) {
+    for (size_t i = 0; i != threads.size(); ++i) {
+      Thread &thread = threads[backwards ? threads.size() - 1 - i : i];
+      if (thread.state == Thread::Ready)
+        advance(thread);
+    }
+    auto count = [&](Thread::State state) {
+      return std::count_if(threads.begin(), threads.end(),
+                           [&](auto &thread) { return thread.state == state; });
+    };
+    size_t done = count(Thread::Done), waiting = count(Thread::AtBarrier);
+    if (done == threads.size())
+      return;
+    if (done + waiting == threads.size()) {
+      if (done)
+        throw "threads have ended that others wait for in " +
+            launch.kernel->name;
+      for (Thread &thread : threads)
+        thread.state = Thread::Ready;
+      continue;
+    }
+    bool isMoving = false;
+    for (uint32_t warp = 0; warp * 32 < threads.size(); ++warp)
+      if (shuffleReady(warp)) {
+        shuffle(warp);
+        isMoving = true;
+      }
+    if (!isMoving)
+      throw "threads wait for each other in " + launch.kernel->name;
+  }
+}
+
+void Block::advance(Thread &thread) {
+  while (thread.state == Thread::Ready) {
+    if (thread.next >= launch.kernel->code.size())
+      throw "no end of " + launch.kernel->name;
+    const Instruction &at = launch.kernel->code[thread.next];
+    if (!budget--)
+      fail("too many steps", at);
+    if (at.guard >= 0 &&
+        bool(thread.registers[at.guard] & 1) == at.guardIsNegated) {
+      ++thread.next;
+      continue;
+    }
+    if (step(thread, at))
+      ++thread.next;
+  }
+}
+
+/// All of a warp are at the same shuffle.
+bool Block::shuffleReady(uint32_t warp) {
+  uint32_t begin = warp * 32,
+           end = std::min<size_t>(begin + 32, threads.size());
+  for (uint32_t i = begin; i != end; ++i)
+    if (threads[i].state != Thread::AtShuffle ||
+        threads[i].next != threads[begin].next)
+      return false;
+  return true;
+}
+
+/// shfl.sync.MODE.b32 d, a, b, c, mask: PTX ISA 9.7.9.6.
+void Block::shuffle(uint32_t warp) {
+  uint32_t begin = warp * 32,
+           end = std::min<size_t>(begin + 32, threads.size());
+  const Instruction &at = launch.kernel->code[threads[begin].next];
+  std::vector<uint64_t> old;
+  for (uint32_t i = begin; i != end; ++i)
+    old.push_back(read(threads[i], at.operands[1]));
+  for (uint32_t i = begin; i != end; ++i) {
+    Thread &thread = threads[i];
+    int lane = i - begin;
+    int b = read(thread, at.operands[2]) & 31, c = read(thread, at.operands[3]);
+    if (masked(read(thread, at.operands[4]), 32) != 0xFFFFFFFF)
+      fail("a mask of less than a warp", at);
+    int segment = c >> 8 & 31, clamp = c & 31;
+    int most = (lane & segment) | (clamp & ~segment), least = lane & segment;
+    int from = at.words[2] == "bfly"   ? lane ^ b
+               : at.words[2] == "down" ? lane + b
+               : at.words[2] == "up"   ? lane - b
+                                       : least | (b & ~segment);
+    bool isIn = at.words[2] == "up" ? from >= most : from <= most;
+    if (!isIn)
+      from = lane;
+    if (from < 0 || from >= int(old.size()))
+      fail("a shuffle from a thread that is not there", at);
+    write(thread, at.operands[0], old[from]);
+    thread.state = Thread::Ready;
+    ++thread.next;
+  }
+}
+
+uint64_t Block::read(Thread &thread, const Operand &operand) {
+  switch (operand.kind) {
+  case Operand::Register:
+    return thread.registers[operand.index];
+  case Operand::Immediate:
+    return operand.value;
+  case Operand::Special:
+    switch (operand.index) {
+    case 0:
+      return thread.index;
+    case 1:
+      return launch.threads;
+    case 2:
+      return block;
+    case 3:
+      return launch.blocks;
+    case 4:
+      return thread.index % 32;
+    default:
+      return 0;
+    }
+  default:
+    throw "an operand without a value in " + launch.kernel->name;
+  }
+}
+
+void Block::write(Thread &thread, const Operand &operand, uint64_t value) {
+  if (operand.kind == Operand::Register)
+    thread.registers[operand.index] = value;
+  else if (operand.kind != Operand::None)
+    throw "an operand that is no register in " + launch.kernel->name;
+}
+
+uint8_t *Block::memory(Thread &thread, const Instruction &at, uint64_t address,
+                       unsigned bytes) {
+  auto within = [&](std::vector<uint8_t> &memory,
+                    uint64_t offset) -> uint8_t * {
+    if (offset > memory.size() || bytes > memory.size() - offset)
+      return nullptr;
+    return memory.data() + offset;
+  };
+  uint8_t *place = nullptr;
+  bool isLocal = address >= localWindow;
+  bool isShared = !isLocal && address >= sharedWindow;
+  bool fits = at.space == Space::Generic ||
+              (at.space == Space::Local    ? isLocal
+               : at.space == Space::Shared ? isShared
+                                           : !isLocal && !isShared);
+  if (fits && address % bytes == 0)
+    place = isLocal    ? within(thread.local, address - localWindow)
+            : isShared ? within(shared, address - sharedWindow)
+                       : launch.memory(address, bytes);
+  if (!place) {
+    char text[32];
+    snprintf(text, sizeof text, "0x%llx",
+             static_cast<unsigned long long>(address));
+    fail(std::string("illegal address ") + text, at);
+  }
+  return place;
+}
+
+void Block::access(Thread &thread, const Instruction &at) {
+  bool isLoad = at.op == op_ld;
+  const Operand &place = at.operands[isLoad ? 1 : 0];
+  const Operand &data = at.operands[isLoad ? 0 : 1];
+  size_t count = data.kind == Operand::Vector ? data.parts.size() : 1;
+  unsigned bytes = std::max(at.bits / 8, 1u);
+  uint8_t *memoryAt;
+  if (at.space == Space::Param) {
+    if (place.value + bytes * count > launch.parameters.size())
+      fail("no such parameter", at);
+    memoryAt = const_cast<uint8_t *>(launch.parameters.data()) + place.value;
+  } else {
+    uint64_t base = place.kind == Operand::Immediate
+                        ? place.value
+                        : read(thread, place) + place.value;
+    memoryAt = memory(thread, at, base, bytes * count);
+  }
+  for (size_t i = 0; i != count; ++i) {
+    const Operand &part = data.kind == Operand::Vector ? data.parts[i] : data;
+    uint64_t value = 0;
+    if (isLoad) {
+      std::memcpy(&value, memoryAt + i * bytes, bytes);
+      if (at.type == 's')
+        value = extended(value, at.bits);
+      write(thread, part, value);
+    } else {
+      value = read(thread, part);
+      std::memcpy(memoryAt + i * bytes, &value, bytes);
+    }
+  }
+}
+
+/// mov, also between a register and its parts.
+void Block::move(Thread &thread, const Instruction &at) {
+  const Operand &to = at.operands[0], &from = at.operands[1];
+  uint64_t value = 0;
+  if (from.kind == Operand::Vector) {
+    unsigned bits = at.bits / from.parts.size();
+    for (size_t i = 0; i != from.parts.size(); ++i)
+      value |= masked(read(thread, from.parts[i]), bits) << (i * bits);
+  } else {
+    value = read(thread, from);
+  }
+  if (to.kind != Operand::Vector)
+    return write(thread, to,
+                 at.type == 'p' ? value & 1 : masked(value, at.bits));
+  unsigned bits = at.bits / to.parts.size();
+  for (size_t i = 0; i != to.parts.size(); ++i)
+    write(thread, to.parts[i], masked(value >> (i * bits), bits));
+}
+
+bool Block::compare(const Instruction &at, uint64_t a, uint64_t b) {
+  const std::string &how = at.words[1];
+  if (at.type == 'f' || at.type == 'h') {
+    double x = toDouble(a, at.type, at.bits), y = toDouble(b, at.type, at.bits);
+    bool isNaN = std::isnan(x) || std::isnan(y);
+    if (how == "num" || how == "nan")
+      return isNaN == (how == "nan");
+    bool isUnordered = how.size() == 3;
+    if (isNaN)
+      return isUnordered;
+    std::string plain = how.substr(0, 2);
+    return plain == "eq"   ? x == y
+           : plain == "ne" ? x != y
+           : plain == "lt" ? x < y
+           : plain == "le" ? x <= y
+           : plain == "gt" ? x > y
+                           : x >= y;
+  }
+  a = masked(a, at.bits);
+  b = masked(b, at.bits);
+  if (how == "eq" || how == "ne")
+    return (a == b) == (how == "eq");
+  if (at.type == 's') {
+    int64_t x = extended(a, at.bits), y = extended(b, at.bits);
+    return how == "lt"   ? x < y
+           : how == "le" ? x <= y
+           : how == "gt" ? x > y
+                         : x >= y;
+  }
+  if (how == "lt" || how == "lo")
+    return a < b;
+  if (how == "le" || how == "ls")
+    return a <= b;
+  if (how == "gt" || how == "hi")
+    return a > b;
+  return a >= b;
+}
+
+/// cvt.ROUND.TO.FROM
+uint64_t Block::convert(const Instruction &at, uint64_t value) {
+  bool toFloat = at.type == 'f' || at.type == 'h';
+  bool fromFloat = at.type2 == 'f' || at.type2 == 'h';
+  auto rounded = [&](double x) {
+    return has(at, "rni")   ? std::nearbyint(x)
+           : has(at, "rmi") ? std::floor(x)
+           : has(at, "rpi") ? std::ceil(x)
+           : has(at, "rzi") ? std::trunc(x)
+                            : x;
+  };
+  if (fromFloat) {
+    double x = rounded(toDouble(value, at.type2, at.bits2));
+    if (toFloat) {
+      if (has(at, "sat"))
+        x = std::isnan(x) ? 0 : std::clamp(x, 0.0, 1.0);
+      return fromDouble(x, at.type, at.bits);
+    }
+    if (std::isnan(x))
+      return at.bits == 64 ? uint64_t(1) << 63 : 0;
+    if (at.type == 's') {
+      double limit = std::ldexp(1.0, at.bits - 1);
+      if (x >= limit)
+        return masked(uint64_t(limit) - 1, at.bits);
+      if (x < -limit)
+        x = -limit;
+      return masked(uint64_t(int64_t(x)), at.bits);
+    }
+    double limit = std::ldexp(1.0, at.bits);
+    return x <= 0       ? 0
+           : x >= limit ? masked(~uint64_t(0), at.bits)
+                        : uint64_t(x);
+  }
+  bool isSigned = at.type2 == 's';
+  uint64_t wide =
+      isSigned ? uint64_t(extended(value, at.bits2)) : masked(value, at.bits2);
+  if (!toFloat) {
+    if (has(at, "sat"))
+      fail("unknown saturation", at);
+    return masked(wide, at.bits);
+  }
+  if (at.bits == 64)
+    return asBits(isSigned ? double(int64_t(wide)) : double(wide));
+  if (at.bits == 32)
+    return asBits(isSigned ? float(int64_t(wide)) : float(wide));
+  double exact = isSigned ? double(int64_t(wide)) : double(wide);
+  return fromDouble(exact, at.type, at.bits);
+}
+
+uint64_t Block::compute(const Instruction &at, const uint64_t *v) {
+  unsigned bits = at.bits;
+  uint64_t result = 0;
+  bool isLogic =
+      at.op == op_and || at.op == op_or || at.op == op_xor || at.op == op_not;
+  if (!isLogic && at.type == 'f' && bits >= 32) {
+    if (bits == 32 ? computeFloat<float>(at, v, result)
+                   : computeFloat<double>(at, v, result))
+      return result;
+    fail("unknown operation", at);
+  }
+  if (!isLogic && (at.type == 'f' || at.type == 'h')) {
+    // In double, where sums and products of halves are exact.
+    uint64_t wide[3];
+    for (int i = 0; i != 3; ++i)
+      wide[i] = asBits(toDouble(v[i], at.type, bits));
+    if (computeFloat<double>(at, wide, result))
+      return fromDouble(std::bit_cast<double>(result), at.type, bits);
+    fail("unknown operation", at);
+  }
+  bool isSigned = at.type == 's';
+  uint64_t a = masked(v[0], bits), b = masked(v[1], bits);
+  int64_t sa = extended(a, bits), sb = extended(b, bits);
+  switch (at.op) {
+  case op_add:
+    return masked(a + b, bits);
+  case op_sub:
+    return masked(a - b, bits);
+  case op_mul:
+  case op_mad: {
+    uint64_t addend = at.op == op_mad ? v[2] : 0;
+    if (has(at, "wide"))
+      return masked((isSigned ? uint64_t(sa * sb) : a * b) + addend, bits * 2);
+    if (has(at, "hi")) {
+      auto high = isSigned ? uint64_t(__int128(sa) * sb >> bits)
+                           : uint64_t((unsigned __int128)(a)*b >> bits);
+      return masked(high + addend, bits);
+    }
+    return masked(a * b + addend, bits);
+  }
+  case op_div:
+  case op_rem: {
+    if (!b || (isSigned && sb == -1))
+      return at.op == op_rem ? (b ? 0 : a)
+                             : masked(b ? 0 - a : ~uint64_t(0), bits);
+    uint64_t quotient = isSigned ? uint64_t(sa / sb) : a / b;
+    uint64_t rest = isSigned ? uint64_t(sa % sb) : a % b;
+    return masked(at.op == op_div ? quotient : rest, bits);
+  }
+  case op_neg:
+    return masked(0 - a, bits);
+  case op_abs:
+    return masked(sa < 0 ? 0 - a : a, bits);
+  case op_min:
+    return isSigned ? (sa < sb ? a : b) : std::min(a, b);
+  case op_max:
+    return isSigned ? (sa > sb ? a : b) : std::max(a, b);
+  case op_and:
+    return a & b;
+  case op_or:
+    return a | b;
+  case op_xor:
+    return a ^ b;
+  case op_not:
+    return masked(~a, bits);
+  case op_shl: {
+    uint32_t count = uint32_t(v[1]);
+    return count >= bits ? 0 : masked(a << count, bits);
+  }
+  case op_shr: {
+    uint32_t count =
+        std::min<uint32_t>(uint32_t(v[1]), isSigned ? bits - 1 : bits);
+    return count >= bits && !isSigned ? 0
+           : isSigned                 ? masked(uint64_t(sa >> count), bits)
+                                      : a >> count;
+  }
+  case op_popc:
+    return std::popcount(a);
+  case op_clz:
+    return bits == 32 ? std::countl_zero(uint32_t(a)) : std::countl_zero(a);
+  case op_shf: {
+    uint32_t count = has(at, "wrap") ? v[2] & 31 : std::min<uint32_t>(v[2], 32);
+    uint64_t pair = b << 32 | a;
+    return masked(at.words[1] == "l" ? (pair << count) >> 32 : pair >> count,
+                  32);
+  }
+  case op_bfe: {
+    unsigned start = v[1] & 255, length = v[2] & 255;
+    if (!length)
+      return 0;
+    uint64_t field = start >= bits ? 0 : masked(a >> start, length);
+    return isSigned ? masked(uint64_t(extended(field, length)), bits) : field;
+  }
+  case op_prmt: {
+    uint64_t pair = b << 32 | a;
+    for (int i = 0; i != 4; ++i) {
+      unsigned selector = v[2] >> (4 * i) & 15;
+      uint64_t byte = pair >> (8 * (selector & 7)) & 255;
+      if (selector & 8)
+        byte = byte & 128 ? 255 : 0;
+      result |= byte << (8 * i);
+    }
+    return result;
+  }
+  case op_lop3: {
+    uint32_t c = uint32_t(v[2]), table = uint32_t(v[3]);
+    for (int i = 0; i != 32; ++i) {
+      unsigned row = (a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1);
+      result |= uint64_t(table >> row & 1) << i;
+    }
+    return result;
+  }
+  default:
+    fail("unknown operation", at);
+  }
+}
+
+/// False when the thread goes on elsewhere, or waits.
+bool Block::step(Thread &thread, const Instruction &at) {
+  auto value = [&](size_t i) { return read(thread, at.operands[i]); };
+  switch (at.op) {
+  case op_ld:
+  case op_st:
+    access(thread, at);
+    return true;
+  case op_mov:
+    move(thread, at);
+    return true;
+  case op_cvta:
+    write(thread, at.operands[0], value(1));
+    return true;
+  case op_bra:
+    thread.next = at.target;
+    return false;
+  case op_brx:
+    thread.next = at.table.at(value(0));
+    return false;
+  case op_ret:
+  case op_exit:
+    thread.state = Thread::Done;
+    return false;
+  case op_bar:
+  case op_barrier:
+    ++thread.next;
+    thread.state = Thread::AtBarrier;
+    return false;
+  case op_shfl:
+    thread.state = Thread::AtShuffle;
+    return false;
+  case op_setp: {
+    bool holds = compare(at, value(1), value(2));
+    if (at.operands.size() > 3) {
+      bool other = value(3) & 1;
+      holds = at.words[2] == "and"  ? holds && other
+              : at.words[2] == "or" ? holds || other
+                                    : holds != other;
+    }
+    write(thread, at.operands[0], holds);
+    return true;
+  }
+  case op_selp:
+    write(thread, at.operands[0], value(3) & 1 ? value(1) : value(2));
+    return true;
+  case op_testp: {
+    double x = toDouble(value(1), 'f', at.bits);
+    write(thread, at.operands[0],
+          at.words[1] == "infinite" ? std::isinf(x)
+          : at.words[1] == "finite" ? std::isfinite(x)
+                                    : std::isnan(x));
+    return true;
+  }
+  case op_cvt:
+    if (at.operands.size() != 2)
+      fail("unknown conversion", at);
+    write(thread, at.operands[0], convert(at, value(1)));
+    return true;
+  default:
+    break;
+  }
+  uint64_t values[4] = {};
+  for (size_t i = 1; i < at.operands.size(); ++i)
+    values[i - 1] = value(i);
+  write(thread, at.operands[0], compute(at, values));
+  return true;
+}
+
+} // namespace
+
+void fake::run(const Launch &launch) {
+  for (uint32_t block = launch.blocks; block-- != 0;)
+    Block(launch, block).run();
+}

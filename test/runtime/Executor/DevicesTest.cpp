@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs on a device with memory of its own, through the fake driver, which
+// does nothing before somebody waits for it.
+
+#include "../Device/CUDA/FakeCuda.h"
+#include "../Device/CUDA/TestPtx.h"
+#include "../ProgramBuilder.h"
+#include "TestKernels.h"
+#include "dlc/runtime/Executor/Execution.h"
+
+#include <gtest/gtest.h>
+
+using namespace dlc;
+using namespace dlc::rt;
+using namespace dlc::rt::test;
+
+namespace {
+
+constexpr int count = 300;
+
+/// y = relu((2 * x + w) * 2), where what is in brackets is on cuda:0, and
+/// z = 2 * x from there too.
+struct DeviceProgram {
+  DeviceProgram(const std::string &ptx = testPtx(count)) : ptx(ptx) {
+    int x = builder.input("x", DLC_F32, {count});
+    std::vector<float> weights(count);
+    for (int i = 0; i != count; ++i)
+      weights[i] = float(-i);
+    int w = builder.constant<float>(DLC_F32, {count}, weights);
+    gpu = builder.device(DeviceKind::CUDA, 0);
+    int there = builder.arena(DLC_F32, {count}, gpu);
+    int twice = builder.arena(DLC_F32, {count}, gpu);
+    int sum = builder.arena(DLC_F32, {count}, gpu);
+    int result = builder.arena(DLC_F32, {count}, gpu);
+    int back = builder.arena(DLC_F32, {count});
+    int y = builder.output("y", DLC_F32, {count});
+    int z = builder.output("z", DLC_F32, {count});
+    scale = kernel("k.scale");
+    int add = kernel("k.add");
+    int copy = builder.kernel(KernelKind::Copy, "copy");
+    // As the compiler has it: copies are on stream 1 of where they write to.
+    builder.on(gpu, 1, builder.launch(copy, {x}, {there}));
+    builder.on(gpu, 0, builder.launch(scale, {there}, {twice}, "first"));
+    builder.on(gpu, 0, builder.launch(add, {twice, w}, {sum}));
+    builder.on(gpu, 0, builder.launch(scale, {sum}, {result}));
+    builder.on(0, 1, builder.launch(copy, {result}, {back}));
+    builder.on(0, 1, builder.launch(copy, {twice}, {z}));
+    builder.reference("relu", {back}, {y});
+    builder.object(std::as_bytes(std::span(this->ptx)), {"sm_80"});
+    builder.program.objects[0]->triple = "nvptx64-nvidia-cuda";
+  }
+
+  int kernel(const std::string &name) {
+    int id = builder.kernel(KernelKind::Generated, name, 2);
+    builder.setInt(id, "threads", 256);
+    return id;
+  }
+
+  Result<std::unique_ptr<Program>> load(bool loadsCode = true) {
+    bytes = builder.write();
+    Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
+    EXPECT_TRUE(artifact.isOk()) << artifact.status().message();
+    ProgramOptions options = testOptions();
+    options.loadsCode = loadsCode;
+    return Program::create(std::move(*artifact), options);
+  }
+
+  std::string failure() {
+    Result<std::unique_ptr<Program>> program = load();
+    return program.isOk() ? "" : program.status().message();
+  }
+
+  const std::string ptx;
+  ProgramBuilder builder;
+  AlignedBuffer bytes;
+  int gpu, scale;
+};
+
+struct Running {
+  explicit Running(DeviceProgram &source,
+                   const ExecutionOptions &options = {}) {
+    Result<std::unique_ptr<Program>> loaded = source.load();
+    EXPECT_TRUE(loaded.isOk()) << loaded.status().message();
+    program = std::move(*loaded);
+    Result<std::unique_ptr<Execution>> made =
+        Execution::create(*program, options);
+    EXPECT_TRUE(made.isOk()) << made.status().message();
+    execution = std::move(*made);
+  }
+  Status run(float offset, PortListener *listener = nullptr) {
+    x.resize(count);
+    for (int i = 0; i != count; ++i)
+      x[i] = float(i) + offset;
+    DLC_RETURN_IF_ERROR(
+        execution->bindInput(0, {DLC_F32, {shape, 1}, x.data()}));
+    return execution->run(listener);
+  }
+  void check(float offset) {
+    const float *y = execution->output(0).as<float>();
+    const float *z = execution->output(1).as<float>();
+    for (int i = 0; i != count; ++i) {
+      ASSERT_EQ(z[i], 2 * (float(i) + offset)) << i;
+      ASSERT_EQ(y[i], std::max(0.0f, (z[i] - float(i)) * 2)) << i;
+    }
+  }
+
+  std::unique_ptr<Program> program;
+  std::unique_ptr<Execution> execution;
+  std::vector<float> x;
+  const int64_t shape[1] = {count};
+};
+
+} // namespace
+
+/// On any number of threads; the first run is plain, the second is recorded and
+/// those to come are replayed.
+TEST(Devices, RunsOnHostAndDevice) {
+  for (unsigned threads : {0u, 1u, 2u}) {
+    FakeCuda fake;
+    {
+      DeviceProgram source;
+      Running running(source, {.streamThreads = threads});
+      for (float offset : {0.0f, -50.0f, 7.0f, 3.0f}) {
+        Status status = running.run(offset);
+        ASSERT_TRUE(status.isOk()) << status.message();
+        running.check(offset);
+      }
+      EXPECT_EQ(running.program->statistics().codeBytes, source.ptx.size());
+      // Launched, recorded, and replayed three times.
+      EXPECT_EQ(fake.count("cuLaunchKernel k$scale"), 4u);
+      EXPECT_EQ(fake.count("cuLaunchKernel k$add"), 2u);
+      EXPECT_EQ(fake.count("cuGraphLaunch"), 3u);
+    }
+    EXPECT_EQ(fake.bytes(), 0u);
+    EXPECT_EQ(fake.handles(), 0u);
+  }
+}
+
+namespace {
+struct Watcher : LaunchObserver {
+  void onLaunch(size_t launch, unsigned, uint64_t, uint64_t) override {
+    launches.push_back(launch);
+  }
+  void onMemory(Context device, uint64_t bytes) override {
+    (device.isHost() ? host : there) = bytes;
+  }
+  std::vector<size_t> launches;
+  uint64_t host = 0, there = 0;
+};
+struct Listener : PortListener {
+  void onInputDone(size_t) override { isInputDone = true; }
+  void onOutputDone(size_t index) override {
+    if (index == 1)
+      z = execution->output(1).as<float>()[5];
+  }
+  Execution *execution = nullptr;
+  bool isInputDone = false;
+  float z = 0;
+};
+} // namespace
+
+TEST(Devices, ObserversAndListenersSeeWhatIsOver) {
+  FakeCuda fake;
+  DeviceProgram source;
+  Running running(source, {.streamThreads = 1, .tellsPorts = true});
+  Watcher watcher;
+  running.execution->setObserver(&watcher);
+  for (int i = 0; i != 3; ++i)
+    ASSERT_TRUE(running.run(1).isOk());
+  running.check(1);
+  EXPECT_EQ(watcher.launches.size(), 3u * 7);
+  EXPECT_EQ(watcher.there, 4u * 1216);
+  EXPECT_EQ(fake.count("cuGraphLaunch"), 0u) << "each launch is watched";
+  running.execution->setObserver(nullptr);
+  Listener listener;
+  listener.execution = running.execution.get();
+  ASSERT_TRUE(running.run(4, &listener).isOk());
+  EXPECT_TRUE(listener.isInputDone);
+  EXPECT_EQ(listener.z, 18.0f);
+}
+
+TEST(Devices, SharesArenas) {
+  FakeCuda fake;
+  DeviceProgram source;
+  SharedArenas arenas;
+  Running first(source, {.arenas = &arenas});
+  size_t before = fake.bytes();
+  Running second(source, {.arenas = &arenas});
+  // Its own constants, not its own arena.
+  EXPECT_EQ(fake.bytes(), before + (size_t(2) << 20));
+  ASSERT_TRUE(first.run(1).isOk());
+  first.check(1);
+  ASSERT_TRUE(second.run(2).isOk());
+  second.check(2);
+}
+
+TEST(Devices, SaysWhatDoesNotFit) {
+  {
+    FakeCuda fake("devices=0");
+    DeviceProgram source;
+    EXPECT_EQ(source.failure(), "cuda:0: the CUDA driver finds no device");
+    EXPECT_TRUE(source.load(/*loadsCode=*/false).isOk())
+        << "it can be examined all the same";
+  }
+  {
+    FakeCuda fake;
+    DeviceProgram source;
+    source.builder.program.objects[0]->features[0] = "sm_100";
+    EXPECT_EQ(source.failure(),
+              "no object fits Fake GPU (sm_90): expected sm_100");
+  }
+  {
+    FakeCuda fake;
+    DeviceProgram source("\177ELF machine code");
+    EXPECT_EQ(source.failure(),
+              "no object fits Fake GPU (sm_90): expected cuModuleLoadData "
+              "failed with CUDA_ERROR_NO_BINARY_FOR_GPU (says the fake "
+              "driver)");
+  }
+  {
+    FakeCuda fake;
+    DeviceProgram source;
+    source.builder.program.kernels[source.scale]->attributes[0]->i = 512;
+    EXPECT_EQ(source.failure(),
+              "launch 1 (first): kernel 'k.scale': expected at most 2147483647 "
+              "blocks of 256 threads with 166912 bytes, got 2 of 512 with 0");
+  }
+  {
+    FakeCuda fake;
+    DeviceProgram source;
+    source.builder.program.launches[6]->device = source.gpu;
+    source.builder.program.values[6]->device = source.gpu;
+    EXPECT_EQ(source.failure(),
+              "launch 6 (reference.relu): Fake GPU (sm_90) computes generated "
+              "kernels alone, got 'reference.relu'");
+  }
+  {
+    FakeCuda fake;
+    DeviceProgram source;
+    source.builder.program.launches[1]->arguments[0] = 0; // x itself.
+    EXPECT_EQ(source.failure(),
+              "launch 1 (first): expected value 0 in the memory of Fake GPU "
+              "(sm_90)");
+  }
+  FakeCuda fake("memory=2097152");
+  DeviceProgram source;
+  source.builder.program.devices[source.gpu]->arena_bytes = 9 << 20;
+  Result<std::unique_ptr<Program>> program = source.load();
+  ASSERT_TRUE(program.isOk()) << program.status().message();
+  EXPECT_EQ(Execution::create(**program).status().message(),
+            "arena: cannot allocate 9437184 bytes on cuda:0: Fake GPU (sm_90): "
+            "expected 10485760 bytes of free memory, got 0 of 2097152");
+}
+
+/// Every call that a run makes fails in turn: the run says so, nothing is still
+/// at work when it returns, and the next one is right.
+TEST(Devices, RunsFailCleanly) {
+  for (const char *symbol :
+       {"cuMemcpyAsync", "cuLaunchKernel", "cuEventRecord", "cuStreamWaitEvent",
+        "cuEventSynchronize", "cuStreamSynchronize", "cuStreamBeginCapture_v2",
+        "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphLaunch"}) {
+    FakeCuda fake;
+    DeviceProgram source;
+    Running running(source, {.streamThreads = 1});
+    ASSERT_TRUE(running.run(1).isOk());
+    fake.fail(symbol, 1, 999);
+    Status status = running.run(2);
+    ASSERT_FALSE(status.isOk()) << symbol;
+    EXPECT_NE(status.message().find(symbol), std::string::npos)
+        << status.message();
+    for (float offset : {3.0f, 4.0f, 5.0f}) {
+      status = running.run(offset);
+      ASSERT_TRUE(status.isOk()) << symbol << ": " << status.message();
+      running.check(offset);
+    }
+  }
+}
+
+/// The host's part of a program goes on without a device.
+TEST(Devices, HostProgramsNeedNoDriver) {
+  FakeCuda fake("devices=0");
+  ProgramBuilder builder = addReluBuilder();
+  AlignedBuffer bytes = builder.write();
+  Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
+  ASSERT_TRUE(artifact.isOk());
+  EXPECT_TRUE(Program::create(std::move(*artifact), testOptions()).isOk());
+  EXPECT_EQ(fake.log(), "");
+}
