@@ -12,6 +12,7 @@
 #include <memory>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 using namespace dlc::rt;
@@ -189,6 +190,20 @@ Result<OutputFile> OutputFile::create(const std::string &path) {
   if (isOther && fchmod(file.descriptor, old.st_mode & 0777))
     return file.failure("create");
   return file;
+}
+
+Status OutputFile::checkRoom(uint64_t bytes) const {
+  struct statvfs facts;
+  if (fstatvfs(descriptor, &facts))
+    return Status::ok(); // Then the writes find out.
+  uint64_t room;
+  if (__builtin_mul_overflow(uint64_t(facts.f_bavail), facts.f_frsize, &room) ||
+      bytes <= room)
+    return Status::ok();
+  return makeError(StatusCode::Unavailable,
+                   "%s: expected room for %llu bytes, got %llu", path.c_str(),
+                   static_cast<unsigned long long>(bytes),
+                   static_cast<unsigned long long>(room));
 }
 
 Status OutputFile::write(std::span<const std::byte> bytes) {

@@ -5,7 +5,6 @@
 
 #include "Npy.h"
 #include "Elements.h"
-#include "NpyText.h"
 
 #include "dlc/runtime/Base/ByteReader.h"
 #include "dlc/runtime/Base/File.h"
@@ -337,24 +336,31 @@ static std::string headerOf(const TensorView &tensor, std::string_view descr) {
   return header + text;
 }
 
-static Result<NpyParts> encodeTexts(const TensorView &tensor) {
-  std::span<const Text> texts(tensor.as<const Text>(), tensor.size());
-  TextForm form;
-  DLC_RETURN_IF_ERROR(chooseTextForm(texts, form));
-  size_t size;
+uint64_t NpyParts::dataBytes() const {
+  uint64_t size;
   if (__builtin_mul_overflow(texts.size(), form.width, &size))
-    size = SIZE_MAX; // More than there can be.
-  Result<AlignedBuffer> data = AlignedBuffer::allocate(size);
-  if (!data.isOk())
-    return makeError(StatusCode::OutOfMemory,
-                     "no memory for %zu texts of %zu bytes each, the size of "
-                     "the longest",
-                     texts.size(), form.width);
-  writeTexts(form, texts, data->bytes());
+    return UINT64_MAX;
+  return texts.empty() ? data.size() : size;
+}
+
+Status NpyParts::visit(const TakeBytes &take) const {
+  DLC_RETURN_IF_ERROR(take(std::as_bytes(std::span(header))));
+  return texts.empty() ? take(data) : writeTexts(form, texts, take);
+}
+
+std::string NpyParts::describe() const {
+  if (texts.empty())
+    return std::to_string(data.size()) + " bytes";
+  return std::to_string(texts.size()) + " texts of " +
+         std::to_string(form.width) + " bytes each, the size of the longest";
+}
+
+static Result<NpyParts> encodeTexts(const TensorView &tensor) {
   NpyParts parts;
-  parts.header = headerOf(tensor, (form.isUnicode ? "<" : "|") + form.name());
-  parts.converted = std::move(*data);
-  parts.data = parts.converted.bytes();
+  parts.texts = {tensor.as<const Text>(), size_t(tensor.size())};
+  DLC_RETURN_IF_ERROR(chooseTextForm(parts.texts, parts.form));
+  parts.header =
+      headerOf(tensor, (parts.form.isUnicode ? "<" : "|") + parts.form.name());
   return parts;
 }
 
@@ -382,7 +388,9 @@ Status dlc::rt::writeNpy(const std::string &path, const TensorView &tensor) {
   Result<OutputFile> file = OutputFile::create(path);
   if (!file.isOk())
     return std::move(file.status());
-  DLC_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(parts->header))));
-  DLC_RETURN_IF_ERROR(file->write(parts->data));
+  if (Status status = file->checkRoom(parts->dataBytes()); !status.isOk())
+    return std::move(status).withContext(parts->describe());
+  DLC_RETURN_IF_ERROR(parts->visit(
+      [&](std::span<const std::byte> bytes) { return file->write(bytes); }));
   return file->commit();
 }

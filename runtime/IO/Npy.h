@@ -5,24 +5,35 @@
 #ifndef DLC_RUNTIME_IO_NPY_H
 #define DLC_RUNTIME_IO_NPY_H
 
-#include "dlc/runtime/Base/Memory.h"
+#include "NpyText.h"
+
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
 namespace dlc::rt {
 
-/// The contents of an .npy file.
+/// The contents of an .npy file; refer to the tensor.
 struct NpyParts {
-  std::string header; ///< Fills a multiple of 64 bytes.
-  std::span<const std::byte> data;
-  AlignedBuffer converted; ///< What `data` refers to, unless the tensor is.
+  std::string header;                   ///< Fills a multiple of 64 bytes.
+  std::span<const std::byte> data = {}; ///< Elements as they lie in the file,
+  std::span<const Text> texts = {};     ///< or texts,
+  TextForm form = {};                   ///< written so.
+
+  /// Of the elements; UINT64_MAX when no file has so many.
+  uint64_t dataBytes() const;
+  /// Hands all bytes to `take`, in order and in pieces: padded texts may be
+  /// more than there is memory for. Ends with the first error of `take`.
+  Status visit(const TakeBytes &take) const;
+  /// What is written, for messages: "2 texts of 12 bytes each".
+  std::string describe() const;
 };
 
-/// Errors: Unsupported (elements that the format cannot hold), OutOfMemory.
+/// Errors: Unsupported (elements that the format cannot hold).
 Result<NpyParts> encodeNpy(const TensorView &tensor);
 
 } // namespace dlc::rt

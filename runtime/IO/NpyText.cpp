@@ -3,9 +3,11 @@
 #include "NpyText.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cinttypes>
 #include <cstring>
+#include <utility>
 
 using namespace dlc::rt;
 
@@ -109,21 +111,61 @@ Status dlc::rt::chooseTextForm(std::span<const Text> texts, TextForm &form) {
   return Status::ok();
 }
 
-void dlc::rt::writeTexts(const TextForm &form, std::span<const Text> texts,
-                         std::span<std::byte> data) {
-  if (data.empty())
-    return;
-  std::memset(data.data(), 0, data.size());
-  std::byte *target = data.data();
+namespace {
+/// Bytes on their way to a file, some at a time.
+class PieceWriter {
+public:
+  explicit PieceWriter(const TakeBytes &take) : take(take) {}
+
+  Status put(const void *bytes, size_t count) {
+    const auto *from = static_cast<const std::byte *>(bytes);
+    return fill(count, [&](std::byte *to, size_t part) {
+      std::memcpy(to, from, part);
+      from += part;
+    });
+  }
+  Status putZeros(size_t count) {
+    return fill(count,
+                [](std::byte *to, size_t part) { std::memset(to, 0, part); });
+  }
+  Status flush() {
+    return take(std::span(piece).first(std::exchange(used, 0)));
+  }
+
+private:
+  template <typename Fill> Status fill(size_t count, Fill write) {
+    while (count) {
+      if (used == piece.size())
+        DLC_RETURN_IF_ERROR(flush());
+      size_t part = std::min(count, piece.size() - used);
+      write(piece.data() + used, part);
+      used += part;
+      count -= part;
+    }
+    return Status::ok();
+  }
+
+  const TakeBytes &take;
+  std::array<std::byte, 1 << 14> piece;
+  size_t used = 0;
+};
+} // namespace
+
+Status dlc::rt::writeTexts(const TextForm &form, std::span<const Text> texts,
+                           const TakeBytes &take) {
+  PieceWriter writer(take);
   for (const Text &text : texts) {
     std::string_view view = text.view();
-    if (!form.isUnicode)
-      std::memcpy(target, view.data(), view.size());
-    for (std::byte *at = target; form.isUnicode && !view.empty();
-         at += characterBytes) {
-      auto character = static_cast<uint32_t>(takeUtf8(view));
-      std::memcpy(at, &character, characterBytes);
+    size_t rest = form.width;
+    if (!form.isUnicode) {
+      DLC_RETURN_IF_ERROR(writer.put(view.data(), view.size()));
+      rest -= view.size();
     }
-    target += form.width;
+    for (; form.isUnicode && !view.empty(); rest -= characterBytes) {
+      auto character = static_cast<uint32_t>(takeUtf8(view));
+      DLC_RETURN_IF_ERROR(writer.put(&character, characterBytes));
+    }
+    DLC_RETURN_IF_ERROR(writer.putZeros(rest));
   }
+  return writer.flush();
 }

@@ -8,6 +8,7 @@
 #include "dlc/runtime/Base/Text.h"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,9 +39,13 @@ Status readTexts(const TextForm &form, std::span<const std::byte> data,
 /// drop).
 Status chooseTextForm(std::span<const Text> texts, TextForm &form);
 
-/// Writes the texts into as many times the width.
-void writeTexts(const TextForm &form, std::span<const Text> texts,
-                std::span<std::byte> data);
+/// Receives bytes of a file in order.
+using TakeBytes = std::function<Status(std::span<const std::byte>)>;
+
+/// Hands the texts, each filled up with zeros to the width, to `take` in
+/// pieces. Errors: those of `take`.
+Status writeTexts(const TextForm &form, std::span<const Text> texts,
+                  const TakeBytes &take);
 
 } // namespace dlc::rt
 

@@ -40,6 +40,7 @@ static constexpr uint32_t endMagic = 0x06054b50;
 static constexpr uint32_t end64Magic = 0x06064b50;
 static constexpr uint32_t locator64Magic = 0x07064b50;
 static constexpr size_t localSize = 30, centralSize = 46, endSize = 22;
+static constexpr std::string_view suffix = ".npy"; ///< Of all members.
 
 static Status malformed(const char *what) {
   return makeError(StatusCode::DataLoss, "not an .npz file: %s", what);
@@ -133,6 +134,8 @@ static Status readMember(ByteReader &file, Member &member) {
 
 static uint32_t checksumOf(std::span<const std::byte> bytes,
                            uint32_t start = 0) {
+  if (bytes.empty()) // For zlib no address asks for a start.
+    return start;
   return crc32_z(start, reinterpret_cast<const Bytef *>(bytes.data()),
                  bytes.size());
 }
@@ -225,7 +228,7 @@ static Status readMembers(ByteReader file, const Directory &directory,
   members.resize(directory.count);
   for (Member &member : members) {
     DLC_RETURN_IF_ERROR(readMember(file, member));
-    if (!member.name.ends_with(".npy"))
+    if (!member.name.ends_with(suffix))
       return makeError(StatusCode::Unsupported,
                        "expected members with the suffix .npy, got '%s'",
                        member.name.c_str());
@@ -236,10 +239,34 @@ static Status readMembers(ByteReader file, const Directory &directory,
   return Status::ok();
 }
 
+/// A name that tools which unpack archives make a file of in their folder, and
+/// that messages can show. One that starts with a slash does not: names of ONNX
+/// values often do, and what unpacks an archive leaves it out.
+static Status checkName(std::string_view name, StatusCode code) {
+  bool isText = true;
+  for (std::string_view rest = name; !rest.empty() && isText;)
+    isText = takeUtf8(rest) > 0;
+  if (!isText)
+    return Status(code, "expected member names of UTF-8 without zeros, got "
+                        "another one");
+  for (std::string_view rest = name; !rest.empty();) {
+    size_t length = std::min(rest.find_first_of("/\\"), rest.size());
+    if (rest.substr(0, length) == "..")
+      return Status(code, "expected member names without '..', got '" +
+                              std::string(name) + "'");
+    rest.remove_prefix(std::min(length + 1, rest.size()));
+  }
+  return Status::ok();
+}
+
 static Status checkNames(std::span<const Member> members) {
   std::vector<std::string_view> names;
-  for (const Member &member : members)
-    names.push_back(member.name);
+  for (const Member &member : members) {
+    std::string_view name = member.name;
+    name.remove_suffix(suffix.size());
+    DLC_RETURN_IF_ERROR(checkName(name, StatusCode::DataLoss));
+    names.push_back(name);
+  }
   return checkDistinct(std::move(names), "members", StatusCode::DataLoss);
 }
 
@@ -257,7 +284,8 @@ dlc::rt::parseNpz(std::span<const std::byte> bytes, ElementKinds kinds) {
     if (!tensor.isOk())
       return std::move(tensor.status()).withContext(member.name);
     tensors.push_back(
-        {member.name.substr(0, member.name.size() - 4), std::move(*tensor)});
+        {member.name.substr(0, member.name.size() - suffix.size()),
+         std::move(*tensor)});
   }
   return tensors;
 }
@@ -290,39 +318,54 @@ static Record &putFacts(Record &record, const Member &member) {
       .put(member.name.size(), 2);
 }
 
-static Status checkNames(std::span<const NamedView> tensors) {
-  std::vector<std::string_view> names;
-  for (const NamedView &tensor : tensors) {
-    names.push_back(tensor.name);
-    if (tensor.name.size() > 65000)
+/// The names of members without the suffix: those that have none get NumPy's,
+/// "arr_0" and so on.
+static std::vector<std::string>
+memberNames(std::span<const NamedView> tensors) {
+  std::vector<std::string> names;
+  size_t unnamed = 0;
+  for (const NamedView &tensor : tensors)
+    names.push_back(tensor.name.empty() ? "arr_" + std::to_string(unnamed++)
+                                        : tensor.name);
+  return names;
+}
+
+static Status checkNames(std::span<const std::string> names) {
+  for (const std::string &name : names) {
+    DLC_RETURN_IF_ERROR(checkName(name, StatusCode::InvalidArgument));
+    if (name.size() > 65000)
       return makeError(StatusCode::Unsupported, "a name is too long for .npz");
   }
-  DLC_RETURN_IF_ERROR(
-      checkDistinct(std::move(names), "tensors", StatusCode::InvalidArgument));
-  if (tensors.size() > 65535)
+  DLC_RETURN_IF_ERROR(checkDistinct({names.begin(), names.end()}, "tensors",
+                                    StatusCode::InvalidArgument));
+  if (names.size() > 65535)
     return makeError(StatusCode::Unsupported,
-                     "expected at most 65535 tensors, got %zu", tensors.size());
+                     "expected at most 65535 tensors, got %zu", names.size());
   return Status::ok();
 }
 
-static Status writeMember(OutputFile &file, const NamedView &tensor,
-                          Member &member) {
-  Result<NpyParts> parts = encodeNpy(tensor.tensor);
+static Status writeMember(OutputFile &file, const std::string &name,
+                          const TensorView &tensor, Member &member) {
+  Result<NpyParts> parts = encodeNpy(tensor);
   if (!parts.isOk())
-    return std::move(parts.status()).withContext("'" + tensor.name + "'");
-  const std::string &header = parts->header;
-  std::span<const std::byte> data = parts->data;
-  uint64_t size = header.size() + data.size();
-  if (size >= 0xffffffff || file.size() >= 0xffffffff - size)
+    return std::move(parts.status()).withContext("'" + name + "'");
+  uint64_t size;
+  if (__builtin_add_overflow(parts->header.size(), parts->dataBytes(), &size) ||
+      size >= 0xffffffff || file.size() >= 0xffffffff - size)
     return makeError(StatusCode::Unsupported,
                      "'%s': .npz files of 4 GiB or more are not written",
-                     tensor.name.c_str());
-  std::span<const std::byte> headerBytes = std::as_bytes(std::span(header));
+                     name.c_str());
+  // The checksum comes first: what is no memory's is made twice.
+  uint32_t checksum = 0;
+  DLC_RETURN_IF_ERROR(parts->visit([&](std::span<const std::byte> bytes) {
+    checksum = checksumOf(bytes, checksum);
+    return Status::ok();
+  }));
   // Bit 11: the name is UTF-8.
-  member = {tensor.name + ".npy",
+  member = {name + std::string(suffix),
             /*flags=*/0x800,
             /*method=*/0,
-            checksumOf(data, checksumOf(headerBytes)),
+            checksum,
             size,
             size,
             file.size()};
@@ -330,8 +373,8 @@ static Status writeMember(OutputFile &file, const NamedView &tensor,
   local.put(localMagic, 4);
   putFacts(local, member).put(0, 2).put(member.name);
   DLC_RETURN_IF_ERROR(file.write(local.all()));
-  DLC_RETURN_IF_ERROR(file.write(headerBytes));
-  return file.write(data);
+  return parts->visit(
+      [&](std::span<const std::byte> bytes) { return file.write(bytes); });
 }
 
 static Status writeDirectory(OutputFile &file,
@@ -357,13 +400,15 @@ static Status writeDirectory(OutputFile &file,
 
 Status dlc::rt::writeNpz(const std::string &path,
                          std::span<const NamedView> tensors) {
-  DLC_RETURN_IF_ERROR(checkNames(tensors));
+  std::vector<std::string> names = memberNames(tensors);
+  DLC_RETURN_IF_ERROR(checkNames(names));
   Result<OutputFile> file = OutputFile::create(path);
   if (!file.isOk())
     return std::move(file.status());
   std::vector<Member> members(tensors.size());
   for (size_t i = 0; i != tensors.size(); ++i)
-    DLC_RETURN_IF_ERROR(writeMember(*file, tensors[i], members[i]));
+    DLC_RETURN_IF_ERROR(
+        writeMember(*file, names[i], tensors[i].tensor, members[i]));
   DLC_RETURN_IF_ERROR(writeDirectory(*file, members));
   return file->commit();
 }

@@ -3,12 +3,15 @@
 // .npy and .npz: what NumPy wrote, what we write, and what nobody should.
 
 #include "dlc/runtime/IO/Numpy.h"
+#include "../InChild.h"
 #include "../TemporaryFolder.h"
 #include "dlc/runtime/Base/File.h"
 
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/resource.h>
 
 using namespace dlc::rt;
 using namespace dlc::rt::test;
@@ -296,7 +299,7 @@ TEST(NpyTexts, WritesTheWidthOfTheLongest) {
 }
 
 // All take as much room as the longest, which may be more than there is.
-TEST(NpyTexts, SaysWhatItHasNoMemoryFor) {
+TEST(NpyTexts, SaysWhatThereIsNoRoomFor) {
   TemporaryFolder folder;
   constexpr size_t count = 1 << 22, length = 1 << 22;
   std::vector<Text> texts(count);
@@ -304,11 +307,63 @@ TEST(NpyTexts, SaysWhatItHasNoMemoryFor) {
   int64_t shape[] = {count};
   TensorView view{DLC_TEXT, shape, texts.data()};
   Status status = writeNpy(folder / "t.npy", view);
-  EXPECT_EQ(status.code(), StatusCode::OutOfMemory);
-  EXPECT_NE(status.message().find("no memory for 4194304 texts of 16777216 "
-                                  "bytes each"),
+  EXPECT_EQ(status.code(), StatusCode::Unavailable);
+  EXPECT_NE(status.message().find("4194304 texts of 16777216 bytes each, the "
+                                  "size of the longest"),
             std::string::npos)
       << status.message();
+  EXPECT_NE(status.message().find("expected room for 70368744177664 bytes"),
+            std::string::npos)
+      << status.message();
+  NamedView member{"words", view};
+  EXPECT_EQ(writeNpz(folder / "t.npz", {&member, 1}).message(),
+            "'words': .npz files of 4 GiB or more are not written");
+}
+
+// The file is larger than the memory that its process may take.
+TEST(NpyTexts, WritesMoreThanThereIsMemoryFor) {
+  TemporaryFolder folder;
+  constexpr size_t count = 1 << 10, length = 1 << 14; // 64 MiB of file.
+  std::vector<Text> texts(count);
+  texts[3] = *Text::make("\xc3\xa4");
+  texts[7] = *Text::make(std::string(length, 'a'));
+  int64_t shape[] = {count};
+  TensorView view{DLC_TEXT, shape, texts.data()};
+  NamedView member{"words", view};
+  ASSERT_EQ(inChild([&] {
+              size_t pages = 0;
+              std::ifstream("/proc/self/statm") >> pages;
+              rlimit limit = {};
+              limit.rlim_cur = limit.rlim_max = (pages << 12) + (16 << 20);
+              if (setrlimit(RLIMIT_AS, &limit))
+                return 2;
+              return writeNpy(folder / "t.npy", view).isOk() &&
+                             writeNpz(folder / "t.npz", {&member, 1}).isOk()
+                         ? 0
+                         : 1;
+            }),
+            0);
+  Result<MappedFile> one = MappedFile::open(folder / "t.npy");
+  ASSERT_TRUE(one.isOk());
+  EXPECT_EQ(one->bytes().size(), 128 + count * length * 4);
+  Result<MappedFile> all = MappedFile::open(folder / "t.npz");
+  ASSERT_TRUE(all.isOk());
+  for (std::span<const std::byte> bytes : {one->bytes(), all->bytes()}) {
+    bool isArchive = bytes.size() != one->bytes().size();
+    std::vector<std::string> strings;
+    if (isArchive) {
+      auto tensors = parseNpz(bytes, ElementKinds::All);
+      ASSERT_TRUE(tensors.isOk()) << tensors.status().message();
+      strings = stringsOf((*tensors)[0].tensor);
+    } else {
+      Result<HostTensor> tensor = parseNpy(bytes, ElementKinds::All);
+      ASSERT_TRUE(tensor.isOk()) << tensor.status().message();
+      strings = stringsOf(*tensor);
+    }
+    EXPECT_EQ(strings[3], "\xc3\xa4");
+    EXPECT_EQ(strings[7], std::string(length, 'a'));
+    EXPECT_EQ(strings[8], "");
+  }
 }
 
 TEST(Npz, ReadsDeflatedArchivesOfNumPy) {
@@ -344,6 +399,72 @@ TEST(Npz, WritesWhatItReads) {
             "two tensors are named 'first'");
   ASSERT_TRUE(writeNpz(folder / "empty.npz", {}).isOk());
   EXPECT_EQ(readNpz(folder / "empty.npz")->size(), 0u);
+  Shape none{0, 2};
+  NamedView empty{"empty", {DLC_F32, none, nullptr}};
+  ASSERT_TRUE(writeNpz(folder / "t.npz", {&empty, 1}).isOk());
+  tensors = readNpz(folder / "t.npz");
+  ASSERT_TRUE(tensors.isOk()) << tensors.status().message();
+  EXPECT_EQ((*tensors)[0].tensor.shape, none);
+}
+
+// As numpy.savez does; a name that is given is given.
+TEST(Npz, NamesWhatHasNoName) {
+  TemporaryFolder folder;
+  uint8_t a[] = {1};
+  Shape shape{1};
+  TensorView view{DLC_U8, shape, a};
+  NamedView views[] = {{"", view}, {"x", view}, {"", view}};
+  ASSERT_TRUE(writeNpz(folder / "t.npz", views).isOk());
+  auto tensors = readNpz(folder / "t.npz");
+  ASSERT_TRUE(tensors.isOk()) << tensors.status().message();
+  EXPECT_EQ((*tensors)[0].name, "arr_0");
+  EXPECT_EQ((*tensors)[1].name, "x");
+  EXPECT_EQ((*tensors)[2].name, "arr_1");
+  views[1].name = "arr_1";
+  EXPECT_EQ(writeNpz(folder / "u.npz", views).message(),
+            "two tensors are named 'arr_1'");
+}
+
+TEST(Npz, RefusesNamesThatLeaveAFolderOrAreNoText) {
+  TemporaryFolder folder;
+  uint8_t a[] = {1};
+  Shape shape{1};
+  for (std::string name : {"..", "../a", "a/../b", "a/..", "a\\..\\b"}) {
+    NamedView view{name, {DLC_U8, shape, a}};
+    Status status = writeNpz(folder / "t.npz", {&view, 1});
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_EQ(status.message(),
+              "expected member names without '..', got '" + name + "'");
+  }
+  for (std::string_view name :
+       {std::string_view("\xff"), std::string_view("a\0b", 3)}) {
+    NamedView view{std::string(name), {DLC_U8, shape, a}};
+    EXPECT_EQ(writeNpz(folder / "t.npz", {&view, 1}).message(),
+              "expected member names of UTF-8 without zeros, got another one");
+  }
+  for (std::string name : {"/conv/out", "...", "..a/b..", "\xc3\xa4"}) {
+    NamedView view{name, {DLC_U8, shape, a}};
+    ASSERT_TRUE(writeNpz(folder / "t.npz", {&view, 1}).isOk()) << name;
+    EXPECT_EQ((*readNpz(folder / "t.npz"))[0].name, name);
+  }
+  // The same from others: a name of the same length in both headers.
+  NamedView view{"abcd", {DLC_U8, shape, a}};
+  ASSERT_TRUE(writeNpz(folder / "t.npz", {&view, 1}).isOk());
+  Result<MappedFile> mapped = MappedFile::open(folder / "t.npz");
+  ASSERT_TRUE(mapped.isOk());
+  std::string file(reinterpret_cast<const char *>(mapped->bytes().data()),
+                   mapped->bytes().size());
+  for (std::string name : {"../x", "\xff"
+                                   "bcd"}) {
+    std::string bad = file;
+    for (size_t at; (at = bad.find("abcd.npy")) != bad.npos;)
+      bad.replace(at, 4, name);
+    auto tensors = parseNpz(bytesOf(bad));
+    EXPECT_EQ(tensors.status().code(), StatusCode::DataLoss);
+    EXPECT_NE(tensors.status().message().find("expected member names"),
+              std::string::npos)
+        << tensors.status().message();
+  }
 }
 
 TEST(Npz, NoticesDamage) {

@@ -60,6 +60,9 @@ public:
   /// Errors: those of findOutputTarget, Unavailable.
   static Result<OutputFile> create(const std::string &path);
 
+  /// That the file system has room for so many more bytes, so that what cannot
+  /// end well does not fill it first. Errors: Unavailable.
+  Status checkRoom(uint64_t bytes) const;
   /// A size beyond the process's limit is an error where SIGXFSZ is ignored,
   /// and otherwise ends the process.
   Status write(std::span<const std::byte> bytes);

@@ -54,7 +54,7 @@ struct NamedTensor {
 
 /// A tensor to write; borrowed.
 struct NamedView {
-  std::string name;
+  std::string name; ///< Without one: "arr_0", "arr_1", ..., as NumPy has it.
   TensorView tensor;
 };
 
@@ -66,7 +66,7 @@ Result<HostTensor> parseNpy(std::span<const std::byte> bytes,
 
 /// Reads the bytes of an .npz file: a zip archive of .npy files, stored or
 /// deflated, whose checksums must agree. Members keep the order of the
-/// archive. Errors as above.
+/// archive. Errors as above; DataLoss for names that are no UTF-8 or have "..".
 Result<std::vector<NamedTensor>>
 parseNpz(std::span<const std::byte> bytes,
          ElementKinds kinds = ElementKinds::Plain);
@@ -76,13 +76,14 @@ Result<HostTensor> readNpy(const std::string &path);
 Result<std::vector<NamedTensor>> readNpz(const std::string &path);
 
 /// Writes a file as a whole or not at all. The bytes depend on the tensors
-/// alone. Errors: Unavailable, Unsupported (an element type that the format has
-/// no name for, a text that ends in a zero), OutOfMemory.
+/// alone. Errors: Unavailable (also when the file system has no room),
+/// Unsupported (an element type that the format has no name for, a text that
+/// ends in a zero).
 Status writeNpy(const std::string &path, const TensorView &tensor);
 
 /// Writes the members, uncompressed, in order. Errors: Unavailable,
-/// InvalidArgument (two of one name), Unsupported (4 GiB or more, or more
-/// than 65,535 members).
+/// InvalidArgument (two of one name, a name that is no UTF-8, holds a zero or
+/// has a part ".."), Unsupported (4 GiB or more, or more than 65,535 members).
 Status writeNpz(const std::string &path, std::span<const NamedView> tensors);
 
 } // namespace dlc::rt
