@@ -42,7 +42,8 @@ typedef enum DlcStatusCode {
   DLC_UNSUPPORTED = 4,      /* well formed, but this build cannot do it */
   DLC_DATA_LOSS = 5,        /* a file is truncated or corrupt */
   DLC_INTERNAL = 6,         /* a fault of DLC itself */
-  DLC_UNAVAILABLE = 7       /* a device or a file cannot be used now */
+  DLC_UNAVAILABLE = 7,      /* a device or a file cannot be used now */
+  DLC_STATUS_CODE_LIMIT = 0x7fffffff
 } DlcStatusCode;
 
 /* The outcome of a call: null when all is well; otherwise an error, which the
@@ -50,7 +51,8 @@ typedef enum DlcStatusCode {
 typedef struct DlcError *DlcStatus;
 
 /* An error with a copy of `message`, for code that implements a part of the API
- * or stands between it and a caller; null for DLC_OK. Since 0.1 (unstable) */
+ * or stands between it and a caller; null for DLC_OK. A number that is no code
+ * makes a DLC_INVALID_ARGUMENT that says so. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcStatusCreate(DlcStatusCode code, const char *message);
 
 /* The kind of failure; DLC_OK for null. Since 0.1 (unstable) */

@@ -14,8 +14,8 @@
  * Operations that read a variable run together; one that writes it runs alone,
  * in the order of the pushes. An error poisons the variables that its operation
  * writes; operations that use them are skipped, and the first wait that meets
- * the error returns it. It is delivered once: no variable is poisoned by it from
- * then on, and what is pushed later runs, with what was there.
+ * the error returns it. It is delivered once: no variable is poisoned by it
+ * from then on, and what is pushed later runs, with what was there.
  *
  * All functions may be called by any thread and, unless
  * they say otherwise, from inside operations; dlcEngineDestroy comes last.
@@ -76,7 +76,9 @@ typedef enum DlcDeviceKind {
   DLC_DEVICE_KIND_LIMIT = 0x7fffffff
 } DlcDeviceKind;
 
-/* A kind of device and a number below 2^15. */
+/* A kind of device and a number below 2^15. To an engine it names the lane that
+ * an operation runs in: whether there is such a device it does not ask, what
+ * functions do there is theirs. Memory and arrays do need one. */
 typedef struct DlcContext {
   DlcDeviceKind kind;
   int32_t index;
@@ -140,16 +142,16 @@ typedef struct DlcEngineOptions {
   uint32_t spinMicroseconds;          /* before a thread sleeps; 0: 30 */
   uint32_t closePatienceMilliseconds; /* 0: as long as it takes */
   uint32_t watchdogMilliseconds;      /* 0: none */
-  /* Receives the watchdog's reports, on its thread; null: nobody does. */
+  /* Receives the watchdog's reports, on its thread; null: they go to stderr. */
   void (*onStall)(void *stallData, const char *report);
   void *stallData;
   uint32_t priorityWorkers; /* of the lane for urgent host work; 0: one */
   uint32_t maxSpareWorkers; /* that stand in for operations that wait inside; 0:
                                64 */
-  uint32_t queueSlots; /* for operations that no thread has looked at, at least
-                          16; 0: 4096 */
-  uint64_t fuzzSeed;   /* not 0: random pauses and choices, to provoke rare
-                          orders; with one thread a seed replays its order */
+  uint32_t queueSlots;  /* for operations that no thread has looked at, at least
+                           16; 0: 4096 */
+  uint64_t fuzzSeed;    /* not 0: random pauses and choices, to provoke rare
+                           orders; with one thread a seed replays its order */
   DlcProfiler profiler; /* is told of all operations; may be null and destroyed
                            before the engine */
   /* Called around the function of each operation by the thread that runs it, by
@@ -191,22 +193,24 @@ typedef void (*DlcDataDestroy)(void *data);
 DLC_API DlcStatus dlcEngineCreate(const DlcEngineOptions *options,
                                   DlcEngine *engine);
 
-/* Closes the engine and ends it. Undefined inside one of its operations. Arrays
- * may outlive it; their operations are refused then. Errors of operations that
- * nobody waited for are lost: dlcEngineWaitForAll comes first.
- * Since 0.1 (unstable) */
+/* Closes the engine and ends it; null is ignored. Arrays may outlive it; their
+ * operations are refused then, but waits still tell what poisons them. Other
+ * errors of operations that nobody was told of are lost: dlcEngineClose before
+ * it returns them. Inside one of its operations, where it cannot end, it ends
+ * the process with a line on stderr. Since 0.1 (unstable) */
 DLC_API void dlcEngineDestroy(DlcEngine engine);
 
 /* Refuses further pushes, runs what was pushed, and joins all threads. After
  * closePatienceMilliseconds it gives up what has not started and asynchronous
  * operations that have not completed, and returns DLC_UNAVAILABLE with the name
- * of one. Errors of operations are for waits, which may follow: it does not
- * return them. Not inside an operation. Since 0.1 (unstable) */
+ * of one that hangs. Otherwise it returns the first error of an operation that
+ * was not returned before, as dlcEngineWaitForAll, which may follow. Not inside
+ * an operation. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineClose(DlcEngine engine);
 
 /* Waits until nothing is in flight and ends the threads; pushes are refused
- * until dlcEngineStart. Errors of operations are for waits: it does not return
- * them. Not inside an operation. Since 0.1 (unstable) */
+ * until dlcEngineStart. Errors of operations stay for waits, which may come
+ * before that. Not inside an operation. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineStop(DlcEngine engine);
 
 /* Starts the threads again; in the child of a fork a fresh engine. Not inside
@@ -224,7 +228,9 @@ DLC_API DlcStatus dlcEngineNewVariableOfKind(DlcEngine engine,
                                              DlcVariable *variable);
 
 /* Forgets the variable after its last user and then calls `function`, which may
- * be null. Further uses are refused at once. Since 0.1 (unstable) */
+ * be null. Further uses are refused at once. Errors: DLC_INVALID_ARGUMENT (also
+ * for the variable of an array or a resource, which ends with that).
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineDeleteVariable(DlcEngine engine,
                                           DlcFunction function, void *data,
                                           DlcContext context,

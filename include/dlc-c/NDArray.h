@@ -18,6 +18,10 @@
  * handle may be used by several threads; the order of the calls defines what
  * each operation sees. Operations must not end handles.
  *
+ * In the child of a fork arrays of the parent are refused (DLC_UNAVAILABLE),
+ * their handles can be ended, and once the engine was started there, the
+ * runtime makes new ones.
+ *
  * Errors of every function that returns a status: DLC_INVALID_ARGUMENT (a null
  * handle or place) and those of the engine (see dlc-c/Engine.h).
  */
@@ -134,12 +138,26 @@ DLC_API DlcStatus dlcNDArrayFillNormal(DlcNDArray array, double mean,
 /* Pushes `outputs = operation(inputs)` for a Graph operation that needs no
  * attributes: "add", "exp", "matmul"... Absent operands are null. Outputs may
  * be inputs but must not overlap each other. Errors, before anything is pushed:
- * DLC_NOT_FOUND, DLC_INVALID_ARGUMENT (types and shapes that do not fit),
- * DLC_UNSUPPORTED (shapes that depend on values). Since 0.1 (unstable) */
+ * DLC_NOT_FOUND (with the nearest name that there is), DLC_INVALID_ARGUMENT
+ * (types and shapes that do not fit), DLC_UNSUPPORTED (shapes that depend on
+ * values). Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayApply(const char *operation,
                                   const DlcNDArray *inputs, size_t inputCount,
                                   const DlcNDArray *outputs,
                                   size_t outputCount);
+
+/* How many operations there are. Since 0.1 (unstable) */
+DLC_API size_t dlcOperationCount(void);
+
+/* The name of operation `index`, in the order of bytes; null past the last.
+ * Lives forever. Since 0.1 (unstable) */
+DLC_API const char *dlcOperationName(size_t index);
+
+/* The names of its attributes, in the order of bytes, with spaces between; ""
+ * without any. Lives forever. DLC_NOT_FOUND for a name that is no operation's.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcOperationAttributes(const char *operation,
+                                         const char **names);
 
 typedef enum DlcAttributeKind {
   DLC_ATTRIBUTE_INT = 0,    /* an int64_t; also truth and DlcDataType */
@@ -215,9 +233,9 @@ DLC_API DlcStatus dlcNDArrayHostAccess(DlcNDArray array, DlcVariableUse use,
 /*===-- Files -------------------------------------------------------------===*/
 
 /* Reads all arrays of an .npy, .npz or .params file, told apart by its first
- * bytes, to a device. Sparse arrays become dense, up to 1 GiB each. Errors:
- * DLC_NOT_FOUND, DLC_DATA_LOSS (malformed), DLC_UNSUPPORTED (element types).
- * Since 0.1 (unstable) */
+ * bytes, to a device; there may be none in the last two. Sparse arrays become
+ * dense, up to 1 GiB each. Errors: DLC_NOT_FOUND, DLC_DATA_LOSS (malformed, or
+ * another file), DLC_UNSUPPORTED (element types). Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayLoad(DlcArrayRuntime runtime, const char *path,
                                  DlcContext context, DlcNDArrayList *list);
 /* Since 0.1 (unstable) */
@@ -233,12 +251,14 @@ DLC_API DlcStatus dlcNDArrayListGet(DlcNDArrayList list, size_t index,
 DLC_API void dlcNDArrayListDestroy(DlcNDArrayList list);
 
 /* Writes a file as a whole or not at all, in the order of the engine, and waits
- * for that. Null `names`: none. Texts are written as long as the longest of
- * their array. Errors: DLC_INVALID_ARGUMENT (other than one array for
- * DLC_ARRAY_NPY, two of one name, arrays of several engines), DLC_UNSUPPORTED
- * (memory of a device; what the format has no name for: text in
- * DLC_ARRAY_PARAMS, a text that ends in a zero), DLC_UNAVAILABLE (the file),
- * DLC_OUT_OF_MEMORY. Since 0.1 (unstable) */
+ * for that. Null `names`: none, which in an .npz become "arr_0", "arr_1" and so
+ * on, as do empty ones. Texts are written as long as the longest of their
+ * array. Errors: DLC_INVALID_ARGUMENT (other than one array for DLC_ARRAY_NPY,
+ * two of one name, names in an .npz that are no UTF-8 or have a part "..",
+ * arrays of several engines), DLC_UNSUPPORTED (memory of a device; what the
+ * format has no name for: text in DLC_ARRAY_PARAMS, a text that ends in a
+ * zero), DLC_UNAVAILABLE (the file, or room for it), DLC_OUT_OF_MEMORY.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArraySave(const char *path, DlcArrayFormat format,
                                  const char *const *names,
                                  const DlcNDArray *arrays, size_t count);

@@ -64,7 +64,9 @@ typedef struct DlcProfileEvent {
   int32_t hasFailed;
 } DlcProfileEvent;
 
-/* Since 0.1 (unstable) */
+/* One that begins while nothing is kept, or before the last start after a stop,
+ * is passed over without an error; profilers start when they are created.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcProfilerAdd(DlcProfiler profiler,
                                  const DlcProfileEvent *event);
 

@@ -92,8 +92,10 @@ DLC_API DlcStatus dlcTemporarySpaceVariable(DlcTemporarySpace space,
 
 /* At least `bytes` of the device, the same for all calls of one operation until
  * one asks for more; not initialised. Only in an operation that writes the
- * variable, and good until it has completed. That is not checked: others get the
- * same memory meanwhile. Errors: those of dlcStorageAllocate.
+ * variable: DLC_INVALID_ARGUMENT in others, and in threads that are in none
+ * unless one that writes it runs, which then may be whose work they do. Good
+ * until that has completed; to use it later is undefined: others have the same
+ * memory then. Other errors: those of dlcStorageAllocate.
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcTemporarySpaceReserve(DlcTemporarySpace space,
                                            size_t bytes, void **memory);
@@ -106,7 +108,9 @@ DLC_API DlcStatus dlcTemporarySpaceReserveHost(DlcTemporarySpace space,
 /*===-- Random numbers ----------------------------------------------------===*/
 
 /* From where a computation draws: a plain value. The same draws give the same
- * numbers, to any threads that share them. Will not grow. */
+ * numbers, to any threads that share them. It does not hold how many blocks
+ * were taken: numbers past them are those of later draws, which is not checked.
+ * Will not grow. */
 typedef struct DlcRandomDraws {
   uint64_t seed;
   uint64_t position; /* of its block 0, in blocks of four 32-bit words */
@@ -121,7 +125,8 @@ DLC_API DlcStatus dlcResourcesRandom(DlcResources resources, DlcContext context,
 /* Since 0.1 (unstable) */
 DLC_API DlcStatus dlcRandomVariable(DlcRandom random, DlcVariable *variable);
 /* Takes the next `blocks`, one for each element of any distribution. Only in an
- * operation that writes the variable. Since 0.1 (unstable) */
+ * operation that writes the variable, as dlcTemporarySpaceReserve.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcRandomTake(DlcRandom random, uint64_t blocks,
                                 DlcRandomDraws *draws);
 
@@ -154,8 +159,8 @@ typedef enum DlcDistribution {
  * distribution and parameters name, as DLC_F32, DLC_F64 (uniform, normal) or
  * DLC_BOOL (Bernoulli). What lies beyond the range of the type is its largest
  * number. The parameters of the first three are rounded to DLC_F32 for it, and
- * have to be parameters then. Errors: DLC_INVALID_ARGUMENT (parameters),
- * DLC_UNSUPPORTED (the type). Since 0.1 (unstable) */
+ * have to be parameters then. Errors: DLC_INVALID_ARGUMENT (parameters; no type
+ * at all), DLC_UNSUPPORTED (another type). Since 0.1 (unstable) */
 DLC_API DlcStatus dlcRandomFill(DlcRandomDraws draws,
                                 DlcDistribution distribution, double a,
                                 double b, uint64_t first, DlcDataType type,

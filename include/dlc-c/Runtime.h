@@ -11,6 +11,11 @@
  *   dlcExecutionOutput(execution, 0, &output);
  *
  * A program and a pool outlive the executions that use them.
+ *
+ * In the child of a fork a program is what it was, and an execution runs on the
+ * thread that calls it, since the threads of the pool are not there. One of a
+ * program with values of unknown shapes refuses (DLC_UNAVAILABLE), and one that
+ * another thread was running is not to be used: the child creates its own.
  */
 
 #ifndef DLC_C_RUNTIME_H

@@ -13,6 +13,10 @@
  * To an engine a run is one operation: push a function that calls
  * dlcTaskRunnerRun.
  *
+ * In the child of a fork a graph is what it was, and a runner runs on the
+ * thread that calls it; one that another thread of the parent was running
+ * refuses there for ever: the child creates its own.
+ *
  * Errors of every function: DLC_INVALID_ARGUMENT (a null handle or place).
  */
 

@@ -44,7 +44,9 @@ Executor::State::bind(std::shared_ptr<const Network> network, Bindings bindings,
                       const ExecutorOptions &options,
                       std::optional<Context> context) {
   DLC_RETURN_IF_ERROR(checkBindings(*network, bindings));
-  auto state = std::make_unique<State>();
+  std::unique_ptr<State> state(new (std::nothrow) State);
+  if (!state)
+    return noMemory();
   state->network = std::move(network);
   state->bindings = std::move(bindings);
   state->context =
@@ -93,7 +95,9 @@ Executor::State::finish(std::unique_ptr<State> state, const Executor *shared,
   }
   bool isSame = programs && programs->state->network == state->network;
   state->programs =
-      isSame ? programs->state->programs : std::make_shared<ProgramCache>();
+      isSame ? programs->state->programs : makeShared<ProgramCache>();
+  if (!state->programs)
+    return noMemory();
   return std::unique_ptr<Executor>(new Executor(std::move(state)));
 }
 
@@ -258,7 +262,9 @@ Result<std::unique_ptr<Executor>>
 Executor::State::succeed(const Executor &former, Bindings bindings,
                          Bindings bases, NetworkTypes types) {
   const State &old = *former.state;
-  auto next = std::make_unique<State>();
+  std::unique_ptr<State> next(new (std::nothrow) State);
+  if (!next)
+    return noMemory();
   next->network = old.network;
   next->bindings = std::move(bindings);
   next->context = old.context;

@@ -278,12 +278,16 @@ Status DataParallelExecutor::State::addPart(size_t index,
   part.executor = std::move(*executor);
   auto addSent = [&](size_t count, auto &list) {
     for (size_t i = 0; index && i != count; ++i) {
-      list.push_back(std::make_shared<SentValues>());
-      list.back()->bytes = sentBytes;
+      auto sent = makeShared<SentValues>();
+      if (!sent)
+        return noMemory();
+      sent->bytes = sentBytes;
+      list.push_back(std::move(sent));
     }
+    return Status::ok();
   };
-  addSent(whole.arguments.size(), part.sentArguments);
-  addSent(whole.auxiliaryStates.size(), part.sentStates);
+  DLC_RETURN_IF_ERROR(addSent(whole.arguments.size(), part.sentArguments));
+  DLC_RETURN_IF_ERROR(addSent(whole.auxiliaryStates.size(), part.sentStates));
   parts.push_back(std::move(part));
   return Status::ok();
 }
@@ -314,7 +318,9 @@ DataParallelExecutor::~DataParallelExecutor() = default;
 Result<std::unique_ptr<DataParallelExecutor>>
 DataParallelExecutor::bind(std::shared_ptr<const Network> network,
                            Bindings whole, const DataParallelOptions &options) {
-  auto state = std::make_unique<State>();
+  std::unique_ptr<State> state(new (std::nothrow) State);
+  if (!state)
+    return noMemory();
   DLC_RETURN_IF_ERROR(checkOptions(*network, options));
   DLC_RETURN_IF_ERROR(checkBindings(*network, whole));
   state->network = std::move(network);
@@ -353,7 +359,9 @@ Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::reshape(
   Result<NetworkTypes> types = inferWith(*state->network, state->whole, shapes);
   if (!types.isOk())
     return std::move(types.status());
-  auto next = std::make_unique<State>();
+  std::unique_ptr<State> next(new (std::nothrow) State);
+  if (!next)
+    return noMemory();
   next->network = state->network;
   next->options = state->options;
   next->whole = state->whole;

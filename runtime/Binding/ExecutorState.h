@@ -6,15 +6,21 @@
 #define DLC_RUNTIME_BINDING_EXECUTORSTATE_H
 
 #include "dlc/runtime/Base/ForkGuard.h"
+#include "dlc/runtime/Base/Shared.h"
 #include "dlc/runtime/Binding/Executor.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "dlc/runtime/Executor/Program.h"
 #include "dlc/runtime/NDArray/Access.h"
 
 #include <mutex>
+#include <new>
 #include <optional>
 
 namespace dlc::rt {
+
+inline Status noMemory() {
+  return makeError(StatusCode::OutOfMemory, "no memory for an executor");
+}
 
 /// A compiled program and what its ports are.
 struct LoadedProgram {
@@ -42,7 +48,7 @@ private:
     std::mutex mutex; ///< Guards `programs`, also while one is compiled.
     std::map<std::string, std::shared_ptr<const LoadedProgram>> programs;
   };
-  std::unique_ptr<Cached> cached = std::make_unique<Cached>();
+  std::unique_ptr<Cached> cached{new (std::nothrow) Cached};
 };
 
 /// Memory that executors share, with the variable that keeps their runs apart.

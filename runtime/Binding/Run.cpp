@@ -20,7 +20,11 @@ SharedMemory::create(const std::shared_ptr<ArrayRuntime> &home) {
       home->engine().newVariable(VariableKind::Resource);
   if (!variable.isOk())
     return std::move(variable.status());
-  return std::make_shared<SharedMemory>(home, *variable);
+  auto memory = makeShared<SharedMemory>(home, *variable);
+  if (memory)
+    return memory;
+  (void)home->engine().deleteVariable(*variable).isOk();
+  return noMemory();
 }
 
 /// An output that updates an input is what the input is.
@@ -43,6 +47,8 @@ ProgramCache::get(const Network &network, const ProgramRequest &request) {
     return makeError(StatusCode::Unavailable,
                      "the executor belongs to another process, of which this "
                      "is a fork(); bind one of its own");
+  if (!cached)
+    return noMemory();
   std::lock_guard lock(cached->mutex);
   std::shared_ptr<const LoadedProgram> &known = cached->programs[request.key()];
   if (known)
@@ -50,7 +56,9 @@ ProgramCache::get(const Network &network, const ProgramRequest &request) {
   Result<NetworkProgram> compiled = network.compile(request);
   if (!compiled.isOk())
     return std::move(compiled.status());
-  auto loaded = std::make_shared<LoadedProgram>();
+  auto loaded = makeShared<LoadedProgram>();
+  if (!loaded)
+    return noMemory();
   loaded->bytes = std::move(compiled->bytes);
   loaded->inputs = std::move(compiled->inputs);
   loaded->outputs = std::move(compiled->outputs);

@@ -25,7 +25,13 @@ Status dlc::rt::unwrap(DlcStatus status) {
 DlcStatus dlcStatusCreate(DlcStatusCode code, const char *message) {
   if (code == DLC_OK)
     return nullptr;
-  return wrap(Status(static_cast<StatusCode>(code), message ? message : ""));
+  std::string text = message ? message : "";
+  if (unsigned(code) <= DLC_UNAVAILABLE)
+    return wrap(Status(static_cast<StatusCode>(code), std::move(text)));
+  return wrap(Status(StatusCode::InvalidArgument,
+                     "expected a code of an error, got " +
+                         std::to_string(int(code)) +
+                         (text.empty() ? "" : ": " + text)));
 }
 
 DlcStatusCode dlcStatusCode(DlcStatus status) {

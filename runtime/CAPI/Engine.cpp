@@ -197,7 +197,9 @@ DlcStatus dlcEngineCreate(const DlcEngineOptions *options, DlcEngine *engine) {
     if (Status status = readEngineOptions(*options, given, known);
         !status.isOk())
       return wrap(std::move(status));
-  auto observed = std::make_shared<ObservedEngine>(Observers(given));
+  auto observed = makeShared<ObservedEngine>(Observers(given));
+  if (!observed)
+    return wrap(noMemory("an engine"));
   if (!observed->observers.areNone())
     known.observer = &observed->observers;
   auto result = Engine::create(known);
@@ -211,7 +213,7 @@ DlcStatus dlcEngineCreate(const DlcEngineOptions *options, DlcEngine *engine) {
 
 void dlcEngineDestroy(DlcEngine engine) {
   if (engine)
-    (void)engine->engine->close().isOk(); // Arrays may keep it, closed.
+    engine->engine->closeUntold(); // Arrays may keep it, closed.
   delete engine;
 }
 
@@ -258,6 +260,10 @@ DlcStatus dlcEngineDeleteVariable(DlcEngine engine, DlcFunction function,
   Context where;
   if (Status status = toContext(context, where); !status.isOk())
     return wrap(std::move(status));
+  if (engine->engine->isOfRuntime(toVariable(variable)))
+    return wrap(makeError(StatusCode::InvalidArgument,
+                          "expected a variable that the caller made, got that "
+                          "of an array or a resource"));
   if (!function)
     return wrap(
         engine->engine->deleteVariable([] {}, where, toVariable(variable)));

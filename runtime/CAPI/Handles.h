@@ -10,6 +10,8 @@
 #include "dlc-c/Runtime.h"
 #include "dlc/abi/Tensor.h"
 #include "dlc/runtime/Base/ForkGuard.h"
+#include "dlc/runtime/Base/Shared.h"
+#include "dlc/runtime/CAPI/Known.h"
 #include "dlc/runtime/CAPI/Status.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Engine/Engine.h"
@@ -127,6 +129,14 @@ inline Status noMemory(const char *what) {
 inline Status outOfRange(const char *what, int64_t value) {
   return makeError(StatusCode::InvalidArgument, "expected %s, got %lld", what,
                    static_cast<long long>(value));
+}
+
+/// What a caller gave is an element type.
+inline Status checkElementType(const DlcDataType &type) {
+  int32_t number = numberOf(type);
+  if (number > DLC_INVALID_TYPE && number <= kLastType)
+    return Status::ok();
+  return outOfRange("an element type", number);
 }
 
 inline Status checkIndex(size_t index, size_t count) {

@@ -3,6 +3,7 @@
 #include "dlc-c/NDArray.h"
 
 #include "Handles.h"
+#include "dlc/runtime/Kernel/Reference/Reference.h"
 #include "dlc/runtime/NDArray/DLPack.h"
 #include "dlc/runtime/NDArray/File.h"
 
@@ -51,9 +52,12 @@ DlcStatus dlcArrayRuntimeCreateWith(DlcEngine engine, DlcStorage storage,
   if (Status status = readResourceOptions(options, known); !status.isOk())
     return wrap(std::move(status));
   std::shared_ptr<ProfiledStorage> shared =
-      storage ? storage->shared : std::make_shared<ProfiledStorage>();
-  auto made =
-      std::make_shared<ArrayRuntime>(engine->engine, storageOf(shared), known);
+      storage ? storage->shared : makeShared<ProfiledStorage>();
+  auto made = shared ? makeShared<ArrayRuntime>(engine->engine,
+                                                storageOf(shared), known)
+                     : nullptr;
+  if (!made)
+    return wrap(noMemory("a runtime for arrays"));
   return makeHandle(runtime, std::move(made), std::move(shared));
 }
 
@@ -88,7 +92,9 @@ DlcStatus dlcNDArrayCreate(DlcArrayRuntime runtime, DlcDataType type,
     return wrap(missing(runtime ? "a place for the array" : "a runtime"));
   std::span<const int64_t> dims;
   Context place;
-  Status status = toShape(shape, rank, dims);
+  Status status = checkElementType(type);
+  if (status.isOk())
+    status = toShape(shape, rank, dims);
   if (status.isOk())
     status = toContext(context, place);
   if (!status.isOk())
@@ -170,6 +176,27 @@ DlcStatus dlcNDArrayApply(const char *operation, const DlcNDArray *inputs,
                           size_t outputCount) {
   return dlcNDArrayApplyWith(operation, nullptr, 0, 0, inputs, inputCount,
                              outputs, outputCount);
+}
+
+size_t dlcOperationCount(void) { return ref::operations().size(); }
+
+// The names are literals: they end in a zero.
+
+const char *dlcOperationName(size_t index) {
+  std::span<const ref::Operation> all = ref::operations();
+  return index < all.size() ? all[index].name.data() : nullptr;
+}
+
+DlcStatus dlcOperationAttributes(const char *operation, const char **names) {
+  if (!operation || !names)
+    return wrap(missing("the name of an operation and a place for those of its "
+                        "attributes"));
+  Result<const ref::Operation *> found = findOperation(operation);
+  if (!found.isOk())
+    return wrap(std::move(found.status()));
+  std::string_view known = ref::attributeNames((*found)->name);
+  *names = known.empty() ? "" : known.data();
+  return nullptr;
 }
 
 static Status toValue(const DlcAttribute &given, AttributeValue &value) {

@@ -19,9 +19,9 @@ static_assert(DLC_PROFILE_LAUNCH == int(ProfileKind::Launch) &&
 DlcStatus dlcProfilerCreate(size_t capacity, DlcProfiler *profiler) {
   if (!profiler)
     return wrap(missing("a place for the profiler"));
-  auto made = capacity ? std::make_shared<Profiler>(capacity)
-                       : std::make_shared<Profiler>();
-  if (!made->hasRoom())
+  auto made =
+      capacity ? makeShared<Profiler>(capacity) : makeShared<Profiler>();
+  if (!made || !made->hasRoom())
     return wrap(makeError(StatusCode::OutOfMemory,
                           "no memory for a profile of %zu events", capacity));
   return makeHandle(profiler, std::move(made));

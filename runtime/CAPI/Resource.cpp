@@ -3,12 +3,12 @@
 #include "dlc-c/Resource.h"
 
 #include "Handles.h"
-#include "dlc/runtime/CAPI/Known.h"
 #include "dlc/runtime/CAPI/Options.h"
 
 #include <bit>
 #include <cfloat>
 #include <cmath>
+#include <iterator>
 
 using namespace dlc::rt;
 
@@ -55,8 +55,10 @@ DlcStatus dlcResourcesCreate(DlcEngine engine, DlcStorage storage,
   ResourceOptions known;
   if (Status status = readResourceOptions(options, known); !status.isOk())
     return wrap(std::move(status));
-  auto own = std::make_shared<OwnResources>(engine->engine,
-                                            storageOf(storage->shared), known);
+  auto own = makeShared<OwnResources>(engine->engine,
+                                      storageOf(storage->shared), known);
+  if (!own)
+    return wrap(noMemory("resources"));
   ResourceManager *manager = &own->manager;
   return makeHandle(resources,
                     std::shared_ptr<ResourceManager>(std::move(own), manager));
@@ -202,6 +204,24 @@ DlcStatus dlcParallelRandomTake(DlcParallelRandom random, uint64_t blocks,
   return handOut(resourceOf<ParallelRandom>(random).take(blocks), draws);
 }
 
+namespace {
+/// What messages say of a distribution, in the order of DlcDistribution.
+struct DistributionFacts {
+  const char *name, *parameters, *types;
+};
+} // namespace
+
+static constexpr DistributionFacts distributionFacts[] = {
+    {"a uniform distribution", "a < b and b - a finite", "f32 or f64"},
+    {"a normal distribution", "b >= 0", "f32 or f64"},
+    {"an exponential distribution", "a > 0", "f32"},
+    {"a gamma distribution", "a > 0 and b > 0", "f32"},
+    {"a Poisson distribution", "a >= 0", "f32"},
+    {"a negative binomial distribution", "a > 0 and b in (0, 1]", "f32"},
+    {"a Bernoulli distribution", "a in [0, 1]", "bool"},
+};
+static_assert(std::size(distributionFacts) == DLC_BERNOULLI + 1);
+
 /// The parameters of a distribution are as its declaration says, for numbers of
 /// up to `largest`.
 static bool areParameters(DlcDistribution distribution, double a, double b,
@@ -226,19 +246,33 @@ static bool areParameters(DlcDistribution distribution, double a, double b,
   }
 }
 
+/// Numbers of `distribution` can be of `type`.
+static bool isDrawnAs(DlcDistribution distribution, DataType type) {
+  if (distribution == DLC_BERNOULLI)
+    return type == DLC_BOOL;
+  return type == DLC_F32 || (type == DLC_F64 && distribution <= DLC_NORMAL);
+}
+
 static Status checkParameters(DlcDistribution distribution, double a, double b,
-                              int32_t type) {
+                              const DataType &type) {
   if (uint32_t(distribution) > DLC_BERNOULLI)
     return outOfRange("a distribution", distribution);
+  DLC_RETURN_IF_ERROR(checkElementType(type));
+  const DistributionFacts &facts = distributionFacts[distribution];
+  if (!isDrawnAs(distribution, type))
+    return makeError(StatusCode::Unsupported, "expected %s for %s, got %s",
+                     facts.types, facts.name,
+                     std::string(nameOf(type)).c_str());
   // What is drawn with float parameters needs some that are good as floats.
   bool areFloats = type == DLC_F32 && distribution <= DLC_EXPONENTIAL;
   if (areParameters(distribution, a, b, areFloats ? FLT_MAX : DBL_MAX) &&
       (!areFloats || areParameters(distribution, float(a), float(b), FLT_MAX)))
     return Status::ok();
   return makeError(StatusCode::InvalidArgument,
-                   "expected parameters of distribution %d%s, got %.15g and "
+                   "expected finite parameters of %s%s, %s, got %.15g and "
                    "%.15g",
-                   int(distribution), areFloats ? " as f32" : "", a, b);
+                   facts.name, areFloats ? " as f32" : "", facts.parameters, a,
+                   b);
 }
 
 static void fillFloats(const RandomDraws &draws, DlcDistribution distribution,
@@ -265,26 +299,19 @@ DlcStatus dlcRandomFill(DlcRandomDraws given, DlcDistribution distribution,
                         void *out, size_t count) {
   if (count && !out)
     return wrap(missing("memory for the numbers"));
-  int32_t number = numberOf(type);
-  if (Status status = checkParameters(distribution, a, b, number);
-      !status.isOk())
+  if (Status status = checkParameters(distribution, a, b, type); !status.isOk())
     return wrap(std::move(status));
   RandomDraws draws = toDraws(given);
-  bool isWide = distribution == DLC_UNIFORM || distribution == DLC_NORMAL;
   std::span<double> wide{static_cast<double *>(out), count};
-  if (number == DLC_F32 && distribution != DLC_BERNOULLI)
+  if (type == DLC_BOOL)
+    fillBernoulli(draws, first, {static_cast<uint8_t *>(out), count}, a);
+  else if (type == DLC_F32)
     fillFloats(draws, distribution, a, b, first,
                {static_cast<float *>(out), count});
-  else if (number == DLC_F64 && distribution == DLC_UNIFORM)
+  else if (distribution == DLC_UNIFORM)
     fillUniform(draws, first, wide, a, b);
-  else if (number == DLC_F64 && isWide)
-    fillNormal(draws, first, wide, a, b);
-  else if (number == DLC_BOOL && distribution == DLC_BERNOULLI)
-    fillBernoulli(draws, first, {static_cast<uint8_t *>(out), count}, a);
   else
-    return wrap(makeError(StatusCode::Unsupported,
-                          "expected a type of distribution %d, got %d",
-                          int(distribution), number));
+    fillNormal(draws, first, wide, a, b);
   return nullptr;
 }
 

@@ -52,7 +52,10 @@ DlcStatus dlcStorageCreate(const DlcStorageOptions *options,
   if (options)
     if (Status status = readStorageOptions(*options, known); !status.isOk())
       return wrap(std::move(status));
-  return makeHandle(storage, std::make_shared<ProfiledStorage>(known));
+  auto shared = makeShared<ProfiledStorage>(known);
+  if (!shared)
+    return wrap(noMemory("a storage"));
+  return makeHandle(storage, std::move(shared));
 }
 
 void dlcStorageDestroy(DlcStorage storage) { delete storage; }

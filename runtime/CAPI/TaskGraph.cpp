@@ -40,8 +40,10 @@ DlcStatus dlcTaskGraphCreate(const char *const *names, uint32_t taskCount,
                                    : TaskGraph::create(taskCount, order);
   if (!result.isOk())
     return wrap(std::move(result.status()));
-  return makeHandle(graph,
-                    std::make_shared<const TaskGraph>(std::move(*result)));
+  auto shared = makeShared<TaskGraph>(std::move(*result));
+  if (!shared)
+    return wrap(noMemory("a task graph"));
+  return makeHandle(graph, std::move(shared));
 }
 
 void dlcTaskGraphDestroy(DlcTaskGraph graph) { delete graph; }

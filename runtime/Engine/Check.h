@@ -21,8 +21,10 @@ Status refuseTask(); ///< An empty one: its function found no memory.
 Status refuseClosed();
 Status refuseStopped();
 Status refuseChild();
-Status refuseInside(const char *what); ///< Called inside an operation.
+Status refuseInside(const char *what); ///< A verb: inside an operation.
 Status refuseRelease();
+Status refuseCompleted(); ///< A completion that has come before.
+Status refuseGivenUp();   ///< One that came too late.
 
 /// Whether operations run whatever became of their inputs.
 constexpr bool isNeverSkipped(OperationProperty property) {

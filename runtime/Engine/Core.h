@@ -82,7 +82,8 @@ public:
   Status initialise() override;
 
   // As in Engine.
-  Result<Variable> newVariable(VariableKind kind) override;
+  Result<Variable> newVariable(VariableKind kind, VariableOwner owner) override;
+  bool isOfRuntime(Variable variable) override;
   Status deleteVariable(Task function, Context context,
                         Variable variable) override;
   Result<Operator> newOperator(Task function, bool isAsync, VariableList reads,
@@ -100,6 +101,8 @@ public:
   Status start() override;
   Status close() override;
   Result<uint64_t> version(Variable variable) override;
+  bool isCalledInside() override { return isInside(); }
+  bool isWriting(Variable variable) override;
   std::string dump() override;
   EngineStatistics statistics() override;
 
@@ -228,6 +231,7 @@ private:
   bool refuseDeletions();
   void finish(unsigned patience);
   void endThreads();
+  bool giveUp(CoreOperation &operation);
   void giveUp();
 
   // Bulk.cpp
@@ -310,7 +314,7 @@ private:
   uint64_t marks = 0, watchTick = 0;
   uint64_t random = 0;
   bool isClosed = false, isGivingUp = false, hasFreedBytes = false;
-  std::string givenUp;              ///< One of what was given up.
+  std::string givenUp;              ///< What hung, of what was given up.
   Waiter *grantedWaiters = nullptr; ///< Whose use is granted.
   Waiter *doneWaiters = nullptr;    ///< To signal after unlocking.
   Waiter *idleWaiters = nullptr;    ///< That wait for all.

@@ -15,6 +15,19 @@ Result<uint64_t> EngineCore::version(Variable variable) {
   return variables[variable.index].version;
 }
 
+/// Also of a variable that is about to be deleted: its place is taken until all
+/// that use it have completed.
+bool EngineCore::isWriting(Variable variable) {
+  Worker *self = findSelf();
+  CoreOperation *own = self ? self->running : nullptr;
+  std::lock_guard guard(core);
+  if (variable.index >= variables.end() ||
+      variables[variable.index].stamp != variable.stamp)
+    return false;
+  CoreOperation *writer = variables[variable.index].writer;
+  return writer && (!own || writer == own);
+}
+
 EngineStatistics EngineCore::statistics() {
   std::lock_guard guard(core);
   EngineStatistics result = numbers;

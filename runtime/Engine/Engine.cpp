@@ -8,6 +8,9 @@
 
 #include "dlc/runtime/Base/ForkGuard.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 using namespace dlc::rt;
 
 //===----------------------------------------------------------------------===//
@@ -60,8 +63,8 @@ Status dlc::rt::refuseStopped() {
 
 Status dlc::rt::refuseChild() {
   return makeError(StatusCode::Unavailable,
-                   "this process is a fork of the engine's; start() makes a "
-                   "fresh engine in it");
+                   "this process is a fork of the engine's, which has to be "
+                   "started anew in it");
 }
 
 Status dlc::rt::refuseRelease() {
@@ -70,9 +73,21 @@ Status dlc::rt::refuseRelease() {
                    "another one or no operation");
 }
 
+Status dlc::rt::refuseCompleted() {
+  return makeError(StatusCode::InvalidArgument,
+                   "expected one completion of an operation, got another: it "
+                   "has completed already");
+}
+
+Status dlc::rt::refuseGivenUp() {
+  return makeError(StatusCode::Unavailable,
+                   "the engine closed before this operation completed");
+}
+
 Status dlc::rt::refuseInside(const char *what) {
   return makeError(StatusCode::InvalidArgument,
-                   "expected %s outside of operations, got it inside one",
+                   "expected to %s an engine outside of its operations, got "
+                   "that inside one",
                    what);
 }
 
@@ -137,6 +152,7 @@ Status Engine::makeImpl() {
   guard = std::move(newGuard);
   texts = std::move(newTexts);
   impl = std::move(newImpl);
+  ++started;
   return Status::ok();
 }
 
@@ -152,17 +168,21 @@ Engine::~Engine() {
   if (guard && guard->isChild())
     abandon();
   else if (impl)
-    (void)impl->close().isOk();
+    closeUntold();
 }
 
 //===----------------------------------------------------------------------===//
 // The calls
 //===----------------------------------------------------------------------===//
 
-Result<Variable> Engine::newVariable(VariableKind kind) {
+Result<Variable> Engine::newVariable(VariableKind kind, VariableOwner owner) {
   if (guard->isChild())
     return refuseChild();
-  return impl->newVariable(kind);
+  return impl->newVariable(kind, owner);
+}
+
+bool Engine::isOfRuntime(Variable variable) {
+  return !guard->isChild() && impl->isOfRuntime(variable);
 }
 
 Status Engine::deleteVariable(Task function, Context context,
@@ -236,7 +256,22 @@ Status Engine::start() { return guard->isChild() ? makeImpl() : impl->start(); }
 Status Engine::close() {
   if (guard->isChild())
     return refuseChild();
-  return impl->close();
+  DLC_RETURN_IF_ERROR(impl->close());
+  return impl->waitForAll();
+}
+
+void Engine::closeUntold() {
+  if (guard->isChild())
+    return;
+  if (impl->isCalledInside()) {
+    // Nobody could be told by a status, and to go on without the engine would
+    // be to run in memory that is gone.
+    std::fputs("dlc: expected the end of an engine outside of its operations, "
+               "got it inside one\n",
+               stderr);
+    std::abort();
+  }
+  (void)impl->close().isOk();
 }
 
 Result<uint64_t> Engine::version(Variable variable) {
@@ -244,6 +279,16 @@ Result<uint64_t> Engine::version(Variable variable) {
     return refuseChild();
   return impl->version(variable);
 }
+
+bool Engine::isInside() const {
+  return !guard->isChild() && impl->isCalledInside();
+}
+
+bool Engine::isWriting(Variable variable) {
+  return !guard->isChild() && impl->isWriting(variable);
+}
+
+uint64_t Engine::generation() const { return started + guard->isChild(); }
 
 std::string Engine::dump() {
   return guard->isChild() ? refuseChild().message() + "\n" : impl->dump();

@@ -19,7 +19,9 @@ public:
   /// Starts it; called once, before all others.
   virtual Status initialise() = 0;
 
-  virtual Result<Variable> newVariable(VariableKind kind) = 0;
+  virtual Result<Variable> newVariable(VariableKind kind,
+                                       VariableOwner owner) = 0;
+  virtual bool isOfRuntime(Variable variable) = 0;
   virtual Status deleteVariable(Task function, Context context,
                                 Variable variable) = 0;
   virtual Result<Operator> newOperator(Task function, bool isAsync,
@@ -38,6 +40,8 @@ public:
   virtual Status start() = 0;
   virtual Status close() = 0;
   virtual Result<uint64_t> version(Variable variable) = 0;
+  virtual bool isCalledInside() = 0;
+  virtual bool isWriting(Variable variable) = 0;
   virtual std::string dump() = 0;
   virtual EngineStatistics statistics() = 0;
 };

@@ -57,9 +57,10 @@ static bool claim(CoreOperation &operation, uint64_t run) {
 /// late or twice finds the word, and in it another run or the bit.
 Status EngineCore::complete(CoreOperation &operation, uint64_t run,
                             Status result) {
-  if (!claim(operation, run))
-    return makeError(StatusCode::InvalidArgument,
-                     "expected one completion of an operation, got another");
+  if (!claim(operation, run)) {
+    std::lock_guard guard(core);
+    return isGivingUp ? refuseGivenUp() : refuseCompleted();
+  }
   operation.result = std::move(result);
   // Release: the result. Acquire: what the function did before it returned.
   uint64_t before =
@@ -132,7 +133,7 @@ EngineCore::~EngineCore() {
 
 Status EngineCore::start() {
   if (isInside())
-    return refuseInside("start()");
+    return refuseInside("start");
   std::lock_guard life(lifeMutex);
   if (state == State::Closed)
     return refuseClosed();
@@ -239,7 +240,7 @@ void EngineCore::endThreads() {
 
 Status EngineCore::stop() {
   if (isInside())
-    return refuseInside("stop()");
+    return refuseInside("stop");
   DLC_RETURN_IF_ERROR(flushOwnBulk());
   std::lock_guard life(lifeMutex);
   if (state == State::Closed)
@@ -253,7 +254,7 @@ Status EngineCore::stop() {
 
 Status EngineCore::close() {
   if (isInside())
-    return refuseInside("close()");
+    return refuseInside("close");
   (void)flushOwnBulk().isOk(); // An engine that is stopped refuses it.
   std::unique_lock life(lifeMutex);
   if (state == State::Closed)
@@ -277,30 +278,47 @@ Status EngineCore::close() {
   return status;
 }
 
+static std::string titleOf(const CoreOperation &operation) {
+  return describeOperation(operation.name, operation.origin);
+}
+
+/// Ends one that waits for its completion, unless that comes just now. True
+/// when its function has returned: then it is the caller's to retire.
+bool EngineCore::giveUp(CoreOperation &operation) {
+  if (!claim(operation, operation.id))
+    return false;
+  if (givenUp.empty())
+    givenUp = titleOf(operation) + ", which has not completed";
+  operation.result = makeError(StatusCode::Unavailable,
+                               "the engine closed before it completed");
+  uint64_t before =
+      operation.async.fetch_or(completedBit, std::memory_order_acq_rel);
+  return before & returnedBit;
+}
+
 /// Lets nothing more start, and ends the asynchronous operations that wait for
 /// their completion.
 void EngineCore::giveUp() {
   core.lock();
   isGivingUp = true;
   registerPushed(nullptr);
-  CoreOperation *ended = nullptr;
+  CoreOperation *ended = nullptr, *running = nullptr, *waiting = nullptr;
   pool.forEach([&](CoreOperation &operation) {
-    bool goesOn = operation.isRunning && !operation.is(isAsyncFlag);
-    if (givenUp.empty() && !goesOn &&
-        operation.property != OperationProperty::DeleteVariable)
-      givenUp = describeOperation(operation.name, operation.origin);
-    if (!operation.is(isAsyncFlag) || !operation.isRunning ||
-        operation.isSkipped || !claim(operation, operation.id))
-      return;
-    operation.result = makeError(StatusCode::Unavailable,
-                                 "the engine closed before it completed");
-    uint64_t before =
-        operation.async.fetch_or(completedBit, std::memory_order_acq_rel);
-    if (before & returnedBit) {
-      operation.next = ended;
-      ended = &operation;
+    if (operation.isRunning && operation.is(isAsyncFlag)) {
+      if (!operation.isSkipped && giveUp(operation)) {
+        operation.next = ended;
+        ended = &operation;
+      }
+    } else if (operation.isRunning) {
+      running = &operation; // Its end is waited for.
+    } else if (operation.property != OperationProperty::DeleteVariable) {
+      waiting = &operation;
     }
   });
+  // What hangs is to be told, rather than what it holds up.
+  if (givenUp.empty() && waiting)
+    givenUp = titleOf(*waiting) +
+              (running ? " behind " + titleOf(*running) + ", which runs" : "");
   while (ended)
     retire(*std::exchange(ended, ended->next));
   unlock(true);

@@ -10,7 +10,8 @@ using namespace dlc::rt;
 // Variables and operators
 //===----------------------------------------------------------------------===//
 
-Result<Variable> NaiveCore::newVariable(VariableKind kind) {
+Result<Variable> NaiveCore::newVariable(VariableKind kind,
+                                        VariableOwner owner) {
   Lock lock(mutex);
   if (isClosed)
     return refuseClosed();
@@ -18,7 +19,14 @@ Result<Variable> NaiveCore::newVariable(VariableKind kind) {
   DLC_RETURN_IF_ERROR(variables.add(variable.stamp, variable.index));
   variables[variable.index].version = 0;
   variables[variable.index].isResource = kind == VariableKind::Resource;
+  variables[variable.index].isOfRuntime = owner == VariableOwner::Runtime;
   return variable;
+}
+
+bool NaiveCore::isOfRuntime(Variable variable) {
+  Lock lock(mutex);
+  return variables.isCurrent(variable.index, variable.stamp) &&
+         variables[variable.index].isOfRuntime;
 }
 
 Status NaiveCore::deleteVariable(Task function, Context context,
@@ -187,7 +195,8 @@ void NaiveCore::run(Lock &lock, NaiveOperation &operation) {
     Status status;
     if (!call(lock, operation, status))
       givenUp =
-          describeOperation(operation.options.name, operation.options.origin);
+          describeOperation(operation.options.name, operation.options.origin) +
+          ", which has not completed";
     if (!status.isOk()) {
       outcome = failures.fail(status, operation.options.name,
                               operation.options.origin);

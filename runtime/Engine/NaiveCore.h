@@ -25,6 +25,7 @@ struct NaiveVariable {
   uint64_t version = 0;
   Poison *poison = nullptr;
   bool isResource = false; ///< Errors do not travel along it.
+  bool isOfRuntime = false;
 };
 
 /// The variables of an operation, in memory of its own.
@@ -107,11 +108,9 @@ public:
   Status complete(void *, uint64_t, Status status) override {
     std::lock_guard guard(mutex);
     if (isGivenUp)
-      return makeError(StatusCode::Unavailable,
-                       "the engine closed before this operation completed");
+      return refuseGivenUp();
     if (isDone)
-      return makeError(StatusCode::InvalidArgument,
-                       "expected one completion of an operation, got another");
+      return refuseCompleted();
     isDone = true;
     result = std::move(status);
     changed.notify_all();
@@ -162,7 +161,8 @@ public:
                                 options.onStall)
                : Status::ok();
   }
-  Result<Variable> newVariable(VariableKind kind) override;
+  Result<Variable> newVariable(VariableKind kind, VariableOwner owner) override;
+  bool isOfRuntime(Variable variable) override;
   Status deleteVariable(Task function, Context context,
                         Variable variable) override;
   Result<Operator> newOperator(Task function, bool isAsync, VariableList reads,
@@ -180,6 +180,8 @@ public:
   Status start() override;
   Status close() override;
   Result<uint64_t> version(Variable variable) override;
+  bool isCalledInside() override;
+  bool isWriting(Variable variable) override;
   std::string dump() override;
   EngineStatistics statistics() override;
 

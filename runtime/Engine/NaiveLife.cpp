@@ -41,7 +41,7 @@ Status NaiveCore::waitForVariable(Variable variable, VariableUse use) {
 Status NaiveCore::waitForAll() {
   Lock lock(mutex);
   if (isInside())
-    return refuseInside("waitForAll()");
+    return refuseInside("wait for all of");
   turnEnded.wait(lock, [&] { return !isTaken; });
   return failures.deliverAll();
 }
@@ -49,7 +49,7 @@ Status NaiveCore::waitForAll() {
 Status NaiveCore::stop() {
   Lock lock(mutex);
   if (isInside())
-    return refuseInside("stop()");
+    return refuseInside("stop");
   if (isClosed)
     return refuseClosed();
   turnEnded.wait(lock, [&] { return !isTaken; });
@@ -60,7 +60,7 @@ Status NaiveCore::stop() {
 Status NaiveCore::start() {
   Lock lock(mutex);
   if (isInside())
-    return refuseInside("start()");
+    return refuseInside("start");
   if (isClosed)
     return refuseClosed();
   isStopped = false;
@@ -70,7 +70,7 @@ Status NaiveCore::start() {
 Status NaiveCore::close() {
   Lock lock(mutex);
   if (isInside())
-    return refuseInside("close()");
+    return refuseInside("close");
   Status status = closeOnce(lock);
   lock.unlock();
   std::lock_guard guard(watchdogMutex);
@@ -118,6 +118,21 @@ Result<uint64_t> NaiveCore::version(Variable variable) {
   if (!variables.isCurrent(variable.index, variable.stamp))
     return refuseVariable(variable);
   return variables[variable.index].version;
+}
+
+bool NaiveCore::isCalledInside() {
+  Lock lock(mutex);
+  return isInside();
+}
+
+/// The calling thread is in the operation on top, or in none.
+bool NaiveCore::isWriting(Variable variable) {
+  Lock lock(mutex);
+  Frame *end = isInside() && top ? top->below : nullptr;
+  for (Frame *frame = top; frame != end; frame = frame->below)
+    if (frame->operation.uses().writes(variable))
+      return true;
+  return false;
 }
 
 static std::string titleOf(const NaiveOperation &operation) {

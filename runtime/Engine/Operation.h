@@ -42,6 +42,7 @@ struct alignas(64) CoreVariable {
   uint64_t version = 0;
   bool isDoomed = false;   ///< Its deletion is registered.
   bool isResource = false; ///< Errors do not travel along it.
+  bool isOfRuntime = false;
 };
 
 enum OperationFlag : uint8_t {

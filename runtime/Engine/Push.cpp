@@ -10,14 +10,22 @@ using namespace dlc::rt;
 // Variables and operators
 //===----------------------------------------------------------------------===//
 
-Result<Variable> EngineCore::newVariable(VariableKind kind) {
+Result<Variable> EngineCore::newVariable(VariableKind kind,
+                                         VariableOwner owner) {
   std::lock_guard guard(core);
   if (isClosed)
     return refuseClosed();
   Variable variable = {0, stamps.next()};
   DLC_RETURN_IF_ERROR(variables.add(variable.stamp, variable.index));
   variables[variable.index].isResource = kind == VariableKind::Resource;
+  variables[variable.index].isOfRuntime = owner == VariableOwner::Runtime;
   return variable;
+}
+
+bool EngineCore::isOfRuntime(Variable variable) {
+  std::lock_guard guard(core);
+  return variables.isCurrent(variable.index, variable.stamp) &&
+         variables[variable.index].isOfRuntime;
 }
 
 Status EngineCore::deleteVariable(Task function, Context context,

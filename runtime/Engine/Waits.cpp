@@ -104,7 +104,7 @@ void EngineCore::await(Waiter &waiter) {
 Status EngineCore::waitForAll() {
   DLC_RETURN_IF_ERROR(flushOwnBulk());
   if (isInside())
-    return refuseInside("waitForAll()");
+    return refuseInside("wait for all of");
   Waiter waiter;
   waiter.takesErrors = true;
   core.lock();

@@ -4,6 +4,7 @@
 
 #include "dlc/runtime/Base/Wait.h"
 
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -48,7 +49,11 @@ void Watchdog::watch() {
     }
     tick = now + period;
     std::string text = look(core);
-    if (!text.empty() && *report)
+    if (text.empty())
+      continue;
+    if (*report)
       (*report)(text);
+    else // At once, so that it stays together.
+      std::fwrite(("dlc: " + text).c_str(), 1, text.size() + 5, stderr);
   }
 }

@@ -21,10 +21,10 @@ public:
 
   using Report = std::function<void(const std::string &)>;
 
-  /// Calls `core.findStalled()` every `milliseconds`, and `report`, if there is
-  /// one, with the text that it returns unless that is empty; both on the
-  /// watchdog's thread. Borrows both until end(). Errors: Unavailable (no
-  /// thread).
+  /// Calls `core.findStalled()` every `milliseconds`, and `report` with the
+  /// text that it returns unless that is empty, both on the watchdog's thread;
+  /// an empty report writes to stderr. Borrows both until end(). Errors:
+  /// Unavailable (no thread).
   template <typename Core>
   Status start(unsigned milliseconds, Core &core, const Report &report) {
     return start(

@@ -269,6 +269,11 @@ Status ListReader::readList() {
   return readNames();
 }
 
+bool dlc::rt::isParams(std::span<const std::byte> bytes) {
+  uint64_t magic;
+  return ByteReader(bytes).read(magic) && magic == paramsListMagic;
+}
+
 Result<ParamsList> dlc::rt::parseParams(std::span<const std::byte> bytes) {
   ParamsList list;
   DLC_RETURN_IF_ERROR(ListReader(bytes, list).readList());

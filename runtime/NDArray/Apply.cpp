@@ -4,6 +4,7 @@
 // elements from the Reference computation when run.
 
 #include "Chunk.h"
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/Kernel/Reference/Reference.h"
 
 #include <algorithm>
@@ -88,11 +89,14 @@ Status Application::run() const {
 // Checking
 //===----------------------------------------------------------------------===//
 
-static Result<const ref::Operation *> find(std::string_view name) {
+Result<const ref::Operation *> dlc::rt::findOperation(std::string_view name) {
   if (const ref::Operation *operation = ref::lookup(name))
     return operation;
-  return makeError(StatusCode::NotFound, "no operation is named '%s'",
-                   std::string(name).c_str());
+  NearName near(name);
+  for (const ref::Operation &operation : ref::operations())
+    near.offer(operation.name);
+  return makeError(StatusCode::NotFound, "no operation is named '%s'%s",
+                   std::string(name).c_str(), near.question().c_str());
 }
 
 /// Checks the attributes and asks the shape rule for the types of the results.
@@ -133,6 +137,7 @@ static Status findPlace(std::span<const NDArray> inputs,
     for (const NDArray &array : arrays) {
       if (array.isNull())
         continue;
+      DLC_RETURN_IF_ERROR(checkPresent(array));
       if (!any)
         any = &array;
       if (array.context() != any->context())
@@ -209,7 +214,7 @@ static Status push(const ref::Operation &operation,
 Status dlc::rt::apply(std::string_view name, std::span<const NDArray> inputs,
                       const Attributes &attributes,
                       std::span<const NDArray> outputs, int priority) {
-  Result<const ref::Operation *> operation = find(name);
+  Result<const ref::Operation *> operation = findOperation(name);
   if (!operation.isOk())
     return std::move(operation.status());
   const NDArray *any;
@@ -227,7 +232,7 @@ Result<std::vector<NDArray>>
 dlc::rt::applyToNew(std::string_view name, std::span<const NDArray> inputs,
                     const Attributes &attributes, size_t outputCount,
                     int priority) {
-  Result<const ref::Operation *> operation = find(name);
+  Result<const ref::Operation *> operation = findOperation(name);
   if (!operation.isOk())
     return std::move(operation.status());
   const NDArray *any;

@@ -2,18 +2,27 @@
 
 #include "Chunk.h"
 
+#include "dlc/runtime/Base/Shared.h"
+
 #include <algorithm>
 #include <cstring>
 
 using namespace dlc::rt;
 
-void Chunk::adopt(const ForeignMemory &foreign) {
-  memory = std::make_shared<ChunkMemory>();
+static Status noMemory() {
+  return makeError(StatusCode::OutOfMemory, "no memory for an array");
+}
+
+Status Chunk::adopt(const ForeignMemory &foreign) {
+  memory = makeShared<ChunkMemory>();
+  if (!memory)
+    return noMemory();
   memory->foreign = foreign;
   locked = foreign.isReadOnly;
   noteSharing();
   start.store(static_cast<std::byte *>(foreign.data),
               std::memory_order_release);
+  return Status::ok();
 }
 
 std::optional<uint64_t> Chunk::countHostWrites() const {
@@ -35,10 +44,10 @@ Status Chunk::pushEnd() {
 void Chunk::release(ArrayRuntime &home) {
   // Release, so that what other threads did with their handles comes before
   // the push; acquire, so that it comes after it for whoever pushes.
-  if (references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+  // In the child of a fork() operations of the parent will not end: there the
+  // chunk stays.
+  if (references.fetch_sub(1, std::memory_order_acq_rel) != 1 || isInherited())
     return;
-  // The engine refuses when there is no memory, and in the child of a fork(),
-  // where operations of the parent will not end: there the chunk stays.
   if (pushEnd().code() == StatusCode::OutOfMemory)
     home.keep(this);
 }
@@ -84,7 +93,9 @@ Result<std::byte *> Chunk::writable(size_t part) {
   if (!block.isOk())
     return std::move(block.status());
   auto *made = static_cast<std::byte *>(block->data());
-  memory = std::make_shared<ChunkMemory>();
+  memory = makeShared<ChunkMemory>();
+  if (!memory)
+    return noMemory();
   memory->block = std::move(*block);
   if (holdsText) {
     // All of it is assigned to, never just written.
@@ -123,10 +134,14 @@ Result<std::byte *> ArrayPiece::writable() const {
 }
 
 Status dlc::rt::checkPresent(const NDArray &array) {
-  if (!array.isNull())
-    return Status::ok();
-  return makeError(StatusCode::InvalidArgument,
-                   "expected an array, got a null handle");
+  if (array.isNull())
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an array, got a null handle");
+  if (array.isInherited())
+    return makeError(StatusCode::Unavailable,
+                     "the array belongs to another process, of which this is a "
+                     "fork(); make one of its own");
+  return Status::ok();
 }
 
 Status dlc::rt::checkWritable(const NDArray &array) {

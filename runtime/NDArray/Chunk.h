@@ -38,8 +38,8 @@ public:
       : variable(variable), context(context), bytes(bytes),
         holdsText(holdsText), engine(engine), storage(std::move(storage)) {}
 
-  /// Before the first handle is given out.
-  void adopt(const ForeignMemory &foreign);
+  /// Before the first handle is given out. Errors: OutOfMemory.
+  Status adopt(const ForeignMemory &foreign);
 
   void retain() {
     // Whoever copies a handle has one: nothing to order.
@@ -57,6 +57,7 @@ public:
   std::shared_ptr<const void> owner() const;
 
   bool isReadOnly() const { return locked; }
+  bool isInherited() const { return generation != engine.generation(); }
 
   // What operations do not write. Relaxed: whoever writes and pushes an
   // operation then, orders the two himself.
@@ -75,6 +76,7 @@ private:
   Status pushEnd();
 
   Engine &engine; ///< Outlives the handles.
+  const uint64_t generation = engine.generation();
   std::shared_ptr<Storage> storage;
   bool locked = false;
   std::atomic<uint64_t> hostWrites = 0;

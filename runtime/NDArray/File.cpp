@@ -95,8 +95,14 @@ Status Loader::load(std::span<const std::byte> bytes) {
   (void)ByteReader(bytes).read(magic); // Without four bytes: no format at all.
   if (magic == 0x4d554e93)             // "\x93NUM"
     return add("", parseNpy(bytes, ElementKinds::All));
-  if (magic != 0x04034b50 && magic != 0x06054b50) // "PK\3\4", "PK\5\6"
+  if (magic != 0x04034b50 && magic != 0x06054b50) { // "PK\3\4", "PK\5\6"
+    if (!isParams(bytes))
+      return makeError(StatusCode::DataLoss,
+                       "expected an .npy, .npz or .params file, got %zu bytes "
+                       "that start as none of them",
+                       bytes.size());
     return loadParams(bytes);
+  }
   Result<std::vector<NamedTensor>> tensors = parseNpz(bytes, ElementKinds::All);
   if (!tensors.isOk())
     return std::move(tensors.status());

@@ -47,6 +47,8 @@ Variable NDArray::variable() const {
   return chunk ? chunk->variable : Variable();
 }
 
+bool NDArray::isInherited() const { return chunk && chunk->isInherited(); }
+
 bool NDArray::isReadOnly() const { return chunk && chunk->isReadOnly(); }
 
 std::shared_ptr<const void> NDArray::memory() const {
@@ -61,13 +63,22 @@ bool NDArray::isView() const { return chunk && bytes() != chunk->bytes; }
 /// Counts the elements and bytes of a new array.
 static Status checkType(DataType type, std::span<const int64_t> shape,
                         int64_t &elements, int64_t &bytes) {
+  if (type <= DLC_INVALID_TYPE || type > kLastType)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an element type, got %d", int(type));
+  if (shape.size() > DLC_MAX_RANK)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected at most %d dimensions, got %zu", DLC_MAX_RANK,
+                     shape.size());
+  for (int64_t dim : shape)
+    if (dim < 0)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected dimensions of 0 or more, got %" PRId64, dim);
   std::optional<int64_t> size = byteCount(type, shape);
-  if (!size || shape.size() > DLC_MAX_RANK)
-    return makeError(
-        StatusCode::InvalidArgument,
-        "expected a static type of at most %d dimensions and 63 bits of "
-        "bytes, got %s",
-        DLC_MAX_RANK, toString({type, {shape.begin(), shape.end()}}).c_str());
+  if (!size)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected less than 2^63 bytes, got those of %s",
+                     toString({type, {shape.begin(), shape.end()}}).c_str());
   elements = *elementCount(shape);
   bytes = *size;
   return Status::ok();
@@ -108,19 +119,22 @@ Result<NDArray> NDArray::make(const std::shared_ptr<ArrayRuntime> &runtime,
   DLC_RETURN_IF_ERROR(
       memory ? checkMemory(*memory, type, elements)
              : std::move(runtime->storage()->manager(context).status()));
-  Result<Variable> variable = runtime->engine().newVariable();
+  Result<Variable> variable = runtime->engine().newVariable(
+      VariableKind::Value, VariableOwner::Runtime);
   if (!variable.isOk())
     return std::move(variable.status());
-  auto *chunk = new (std::nothrow)
-      Chunk(runtime->engine(), *variable, context, size_t(bytes),
-            type == DLC_TEXT, runtime->storage());
-  if (!chunk) {
+  std::unique_ptr<Chunk> chunk(new (std::nothrow) Chunk(
+      runtime->engine(), *variable, context, size_t(bytes), type == DLC_TEXT,
+      runtime->storage()));
+  Status status =
+      !chunk   ? makeError(StatusCode::OutOfMemory, "no memory for an array")
+      : memory ? chunk->adopt(*memory)
+               : Status::ok();
+  if (!status.isOk()) {
     (void)runtime->engine().deleteVariable(*variable).isOk();
-    return makeError(StatusCode::OutOfMemory, "no memory for an array");
+    return status;
   }
-  if (memory)
-    chunk->adopt(*memory);
-  return NDArray(runtime, chunk, type, shape, elements, 0);
+  return NDArray(runtime, chunk.release(), type, shape, elements, 0);
 }
 
 Result<NDArray> NDArray::create(const std::shared_ptr<ArrayRuntime> &runtime,

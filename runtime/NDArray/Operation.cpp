@@ -192,7 +192,11 @@ Status NDArray::copyToHost(std::span<std::byte> target) const {
 
 /// `array` has that many texts.
 static Status checkTexts(const NDArray &array, size_t count) {
-  if (array.type() == DLC_TEXT && size_t(array.size()) == count)
+  if (array.type() != DLC_TEXT)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an array of text, got one of %s",
+                     toString(typeOf(array)).c_str());
+  if (size_t(array.size()) == count)
     return Status::ok();
   return makeError(StatusCode::InvalidArgument,
                    "expected as many texts as the array has, got %zu for %s",
@@ -213,6 +217,8 @@ Status NDArray::copyFromTexts(std::span<const Text> source) const {
 }
 
 Status NDArray::copyFromTexts(std::span<const std::string_view> source) const {
+  DLC_RETURN_IF_ERROR(checkWritable(*this));
+  DLC_RETURN_IF_ERROR(checkTexts(*this, source.size()));
   std::unique_ptr<Text[]> texts(new (std::nothrow) Text[source.size()]);
   if (!texts)
     return makeError(StatusCode::OutOfMemory, "no memory for %zu texts",
@@ -241,7 +247,7 @@ Status NDArray::copyToTexts(std::span<Text> target) const {
 
 Result<std::unique_ptr<Text[]>> NDArray::copyToTexts() const {
   DLC_RETURN_IF_ERROR(checkPresent(*this));
-  DLC_RETURN_IF_ERROR(checkTexts(*this, type() == DLC_TEXT ? size() : 0));
+  DLC_RETURN_IF_ERROR(checkTexts(*this, size()));
   std::unique_ptr<Text[]> texts;
   auto run = [&texts, count = size_t(size()), piece = ArrayPiece(*this)] {
     Result<std::byte *> start = piece.readable();

@@ -2,6 +2,8 @@
 
 #include "RunAndWait.h"
 
+#include "dlc/runtime/Base/Shared.h"
+
 #include <memory>
 #include <mutex>
 
@@ -51,9 +53,12 @@ Status dlc::rt::runAndWait(Engine &engine, std::function<Status()> function,
   Result<Variable> done = engine.newVariable();
   if (!done.isOk())
     return std::move(done.status());
-  auto run = std::make_shared<Run>();
-  run->function = std::move(function);
+  auto run = makeShared<Run>();
   Status status;
+  if (run)
+    run->function = std::move(function);
+  else
+    status = makeError(StatusCode::OutOfMemory, "no memory for an operation");
   for (bool hasRun = false; status.isOk() && !hasRun;)
     status = tryRun(engine, run, context, reads, writes, *done, name, hasRun);
   (void)engine.deleteVariable(*done).isOk(); // Nobody else knows of it.

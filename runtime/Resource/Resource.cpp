@@ -2,6 +2,8 @@
 
 #include "dlc/runtime/Resource/Resource.h"
 
+#include "dlc/runtime/Base/Shared.h"
+
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -25,10 +27,24 @@ static Status checkOwn(const ForkGuard &guard) {
                    "a fork(); ask for one here");
 }
 
+static Status noMemory() {
+  return makeError(StatusCode::OutOfMemory, "no memory for resources");
+}
+
+/// Resources guarded by a variable are for operations that write it.
+static Status checkWritten(Engine &engine, Variable variable) {
+  if (engine.isWriting(variable)) [[likely]]
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected an operation that writes the variable of the "
+                   "resource that it uses, got another one or none");
+}
+
 /// A temporary space. What changes is touched only by operations that write
 /// the variable.
 struct detail::Space {
   Variable variable;
+  Engine *engine;         ///< Of the variable.
   const ForkGuard *guard; ///< Its device's.
   StorageManager *device, *host;
   Allocation deviceMemory, hostMemory;
@@ -45,14 +61,16 @@ struct detail::Sequence {
   Sequence(const RandomDraws &draws, const ForkGuard &guard)
       : guard(guard), start(draws.position), next(draws) {}
 
-  const ForkGuard &guard; ///< Its device's.
-  Variable variable;      ///< None: drawn while pushing.
+  const ForkGuard &guard;   ///< Its device's.
+  Variable variable;        ///< None: drawn while pushing.
+  Engine *engine = nullptr; ///< Of the variable.
   const uint64_t start;
   std::mutex mutex; ///< Guards `next`.
   RandomDraws next;
 
   Result<RandomDraws> take(uint64_t blocks) {
     DLC_RETURN_IF_ERROR(checkOwn(guard));
+    DLC_RETURN_IF_ERROR(checkWritten(*engine, variable));
     std::lock_guard lock(mutex);
     return takeLocked(blocks);
   }
@@ -125,8 +143,7 @@ struct ResourceManager::State {
   Engine &engine;
   const std::shared_ptr<Storage> storage;
   /// Never adopts: in the child there is another state.
-  const std::shared_ptr<const ForkGuard> guard =
-      std::make_shared<const ForkGuard>();
+  const std::shared_ptr<const ForkGuard> guard = makeShared<const ForkGuard>();
   const ResourceOptions options;
   /// Guards everything below, and of the devices what requests change: `turn`,
   /// `seed` and which sequences there are.
@@ -160,20 +177,30 @@ Status ResourceManager::State::fill(Device &device) {
   unsigned count =
       device.context.isHost() ? options.hostSpaces : options.deviceSpaces;
   for (unsigned i = 0; i != std::max(count, 1u); ++i) {
-    Result<Variable> variable = engine.newVariable(VariableKind::Resource);
+    Result<Variable> variable =
+        engine.newVariable(VariableKind::Resource, VariableOwner::Runtime);
     if (!variable.isOk())
       return std::move(variable.status());
-    device.spaces.push_back(std::make_unique<detail::Space>());
-    detail::Space &space = *device.spaces.back();
+    std::unique_ptr<detail::Space> made(new (std::nothrow) detail::Space);
+    if (!made) {
+      (void)engine.deleteVariable(*variable).isOk();
+      return noMemory();
+    }
+    detail::Space &space = *made;
+    device.spaces.push_back(std::move(made));
     space.variable = *variable;
+    space.engine = &engine;
     space.guard = device.guard.get();
     space.device = *memory;
     space.host = *host;
   }
-  Result<Variable> variable = engine.newVariable(VariableKind::Resource);
+  Result<Variable> variable =
+      engine.newVariable(VariableKind::Resource, VariableOwner::Runtime);
   if (!variable.isOk())
     return std::move(variable.status());
-  device.addSequence(RandomKind).variable = *variable;
+  detail::Sequence &sequence = device.addSequence(RandomKind);
+  sequence.variable = *variable;
+  sequence.engine = &engine;
   return Status::ok();
 }
 
@@ -186,7 +213,9 @@ ResourceManager::State::find(Context context,
   auto found = devices.find(context);
   if (found != devices.end())
     return found->second;
-  auto device = std::make_shared<Device>(context, storage, seed, guard);
+  auto device = makeShared<Device>(context, storage, seed, guard);
+  if (!device)
+    return noMemory();
   Status status = fill(*device);
   if (!status.isOk()) {
     lock.unlock(); // A push may wait, or run operations (Naive).
@@ -254,9 +283,10 @@ Status ResourceManager::State::reseed(const std::shared_ptr<Device> &device,
 //===----------------------------------------------------------------------===//
 
 /// Grows `memory` to `bytes`. The old is given up first: it holds nothing.
-static Result<void *> grow(const ForkGuard &guard, Allocation &memory,
+static Result<void *> grow(const detail::Space &space, Allocation &memory,
                            StorageManager &manager, size_t bytes) {
-  DLC_RETURN_IF_ERROR(checkOwn(guard));
+  DLC_RETURN_IF_ERROR(checkOwn(*space.guard));
+  DLC_RETURN_IF_ERROR(checkWritten(*space.engine, space.variable));
   if (!memory || memory.bytes() < bytes) {
     memory.reset();
     Result<Allocation> larger = manager.allocate(bytes);
@@ -270,11 +300,11 @@ static Result<void *> grow(const ForkGuard &guard, Allocation &memory,
 Variable TemporarySpace::variable() const { return space->variable; }
 
 Result<void *> TemporarySpace::reserve(size_t bytes) const {
-  return grow(*space->guard, space->deviceMemory, *space->device, bytes);
+  return grow(*space, space->deviceMemory, *space->device, bytes);
 }
 
 Result<void *> TemporarySpace::reserveHost(size_t bytes) const {
-  return grow(*space->guard, space->hostMemory, *space->host, bytes);
+  return grow(*space, space->hostMemory, *space->host, bytes);
 }
 
 Variable RandomResource::variable() const { return sequence->variable; }
@@ -319,29 +349,33 @@ void DropoutMask::apply(uint64_t first, std::span<const float> in,
 ResourceManager::ResourceManager(Engine &engine,
                                  std::shared_ptr<Storage> storage,
                                  const ResourceOptions &options)
-    : state(std::make_unique<State>(engine, std::move(storage), options)) {}
+    : state(new (std::nothrow) State(engine, std::move(storage), options)) {}
 ResourceManager::~ResourceManager() { (void)close().isOk(); }
 
 /// The state; in the child of a fork() a fresh one, since a thread that is not
 /// there may hold the lock of the parent's, and the engine of the child does
-/// not know its variables.
-ResourceManager::State &ResourceManager::known() {
-  if (guard.isChild()) [[unlikely]]
+/// not know its variables. Null when there is no memory.
+ResourceManager::State *ResourceManager::known() {
+  if (state && guard.isChild()) [[unlikely]]
     guard.adopt([this] {
-      auto fresh = std::make_unique<State>(state->engine, state->storage,
-                                           state->options);
-      fresh->seed = state->seed;
-      fresh->isClosed = state->isClosed;
-      state.swap(fresh);     // Never null, should another thread fork here.
+      std::unique_ptr<State> fresh(new (std::nothrow) State(
+          state->engine, state->storage, state->options));
+      if (fresh) {
+        fresh->seed = state->seed;
+        fresh->isClosed = state->isClosed;
+      }
+      state.swap(fresh);     // At once, should another thread fork here.
       (void)fresh.release(); // Stays, for those who hold parts.
     });
-  return *state;
+  return state && state->guard ? state.get() : nullptr;
 }
 
 Result<TemporarySpace> ResourceManager::temporarySpace(Context context) {
-  State &now = known();
-  std::unique_lock lock(now.mutex);
-  Result<std::shared_ptr<Device>> device = now.find(context, lock);
+  State *now = known();
+  if (!now)
+    return noMemory();
+  std::unique_lock lock(now->mutex);
+  Result<std::shared_ptr<Device>> device = now->find(context, lock);
   if (!device.isOk())
     return std::move(device.status());
   auto &spaces = (*device)->spaces;
@@ -360,58 +394,72 @@ Result<Handle> ResourceManager::handOut(Result<detail::Sequence *> sequence) {
   return handle;
 }
 
+Result<detail::Sequence *> ResourceManager::sequenceOf(Context context,
+                                                       int kind) {
+  State *now = known();
+  if (!now)
+    return noMemory();
+  return now->sequenceOf(context, SequenceKind(kind));
+}
+
 Result<RandomResource> ResourceManager::random(Context context) {
-  return handOut<RandomResource>(known().sequenceOf(context, RandomKind));
+  return handOut<RandomResource>(sequenceOf(context, RandomKind));
 }
 
 Result<ParallelRandom> ResourceManager::parallelRandom(Context context) {
-  return handOut<ParallelRandom>(known().sequenceOf(context, ParallelKind));
+  return handOut<ParallelRandom>(sequenceOf(context, ParallelKind));
 }
 
 Result<DropoutState> ResourceManager::dropoutState(Context context) {
-  return handOut<DropoutState>(known().sequenceOf(context, DropoutKind));
+  return handOut<DropoutState>(sequenceOf(context, DropoutKind));
 }
 
 Status ResourceManager::seed(Context context, uint64_t seed) {
-  State &now = known();
+  State *now = known();
+  if (!now)
+    return noMemory();
   std::shared_ptr<Device> device;
   {
-    std::unique_lock lock(now.mutex);
-    Result<std::shared_ptr<Device>> found = now.find(context, lock);
+    std::unique_lock lock(now->mutex);
+    Result<std::shared_ptr<Device>> found = now->find(context, lock);
     if (!found.isOk())
       return std::move(found.status());
     device = std::move(*found);
   }
-  return now.reseed(device, seed);
+  return now->reseed(device, seed);
 }
 
 Status ResourceManager::seed(uint64_t seed) {
-  State &now = known();
+  State *now = known();
+  if (!now)
+    return noMemory();
   std::vector<std::shared_ptr<Device>> devices;
   {
-    std::lock_guard lock(now.mutex);
-    if (now.isClosed)
+    std::lock_guard lock(now->mutex);
+    if (now->isClosed)
       return makeError(StatusCode::Unavailable, "the resources are closed");
-    now.seed = seed;
-    for (auto &[context, device] : now.devices)
+    now->seed = seed;
+    for (auto &[context, device] : now->devices)
       devices.push_back(device);
   }
   for (const auto &device : devices)
-    DLC_RETURN_IF_ERROR(now.reseed(device, seed));
+    DLC_RETURN_IF_ERROR(now->reseed(device, seed));
   return Status::ok();
 }
 
 Status ResourceManager::trim() {
-  State &now = known();
+  State *now = known();
+  if (!now)
+    return noMemory();
   std::vector<std::shared_ptr<Device>> devices;
   {
-    std::lock_guard lock(now.mutex);
-    for (auto &[context, device] : now.devices)
+    std::lock_guard lock(now->mutex);
+    for (auto &[context, device] : now->devices)
       devices.push_back(device);
   }
   for (const auto &device : devices)
     for (const auto &space : device->spaces)
-      DLC_RETURN_IF_ERROR(now.engine.pushSync(
+      DLC_RETURN_IF_ERROR(now->engine.pushSync(
           [device, space = space.get()] {
             space->deviceMemory.reset();
             space->hostMemory.reset();
@@ -422,16 +470,18 @@ Status ResourceManager::trim() {
 }
 
 Status ResourceManager::close() {
-  State &now = known();
+  State *now = known();
+  if (!now)
+    return Status::ok(); // It has nothing to give back.
   std::map<Context, std::shared_ptr<Device>> devices;
   {
-    std::lock_guard lock(now.mutex);
-    now.isClosed = true;
-    devices.swap(now.devices);
+    std::lock_guard lock(now->mutex);
+    now->isClosed = true;
+    devices.swap(now->devices);
   }
   Status first;
   for (auto &[context, device] : devices) {
-    Status status = now.deleteVariables(device);
+    Status status = now->deleteVariables(device);
     if (first.isOk())
       first = std::move(status);
   }

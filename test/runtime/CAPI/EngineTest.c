@@ -7,10 +7,13 @@
 #include "dlc-c/Engine.h"
 #include "Check.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const DlcContext cpu = {DLC_DEVICE_CPU, 0};
 
@@ -519,6 +522,59 @@ static void testOptions(DlcEngineOptions options) {
   CHECK(engine == NULL);
 }
 
+/* What no wait was told of comes out of the close, and once. */
+static void testClose(DlcEngineOptions options) {
+  DlcEngine engine = NULL;
+  CHECK_OK(dlcEngineCreate(&options, &engine));
+  DlcPushOptions push = {
+      sizeof(push), DLC_OPERATION_NORMAL, 0, "load", NULL, 0};
+  CHECK_OK(dlcEnginePushSync(engine, fail, NULL, NULL, cpu, NULL, 0, NULL, 0,
+                             &push));
+  CHECK_OK(dlcEngineStop(engine));
+  CHECK_OK(dlcEngineStart(engine));
+  CHECK_ERROR(dlcEngineClose(engine), DLC_DATA_LOSS,
+              "operation 'load': no such weight");
+  CHECK_OK(dlcEngineClose(engine));
+  CHECK_OK(dlcEngineWaitForAll(engine));
+  dlcEngineDestroy(engine);
+}
+
+static DlcStatus destroyInside(void *data, DlcContext context) {
+  (void)context;
+  dlcEngineDestroy(data);
+  return NULL;
+}
+
+/* The process of that ends with one line. */
+static void testDestroyInside(DlcEngineOptions options) {
+  int ends[2];
+  CHECK(pipe(ends) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    DlcEngine engine = NULL;
+    dup2(ends[1], STDERR_FILENO);
+    alarm(20);
+    dlcStatusDestroy(dlcEngineCreate(&options, &engine));
+    dlcStatusDestroy(dlcEnginePushSync(engine, destroyInside, engine, NULL, cpu,
+                                       NULL, 0, NULL, 0, NULL));
+    dlcStatusDestroy(dlcEngineWaitForAll(engine));
+    _exit(0);
+  }
+  close(ends[1]);
+  char text[4096];
+  size_t size = 0;
+  for (ssize_t got;
+       (got = read(ends[0], text + size, sizeof(text) - 1 - size)) > 0;)
+    size += (size_t)got;
+  text[size] = 0;
+  close(ends[0]);
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+        WTERMSIG(status) == SIGABRT);
+  CHECK(strstr(text, "dlc: expected the end of an engine outside of its "
+                     "operations, got it inside one\n") != NULL);
+}
+
 int main(void) {
   for (int kind = DLC_ENGINE_PER_DEVICE; kind <= DLC_ENGINE_NAIVE; ++kind) {
     DlcEngineOptions options;
@@ -539,6 +595,8 @@ int main(void) {
     testHandles(engine);
     testLife(engine);
     dlcEngineDestroy(engine);
+    testDestroyInside(options);
+    testClose(options);
     testObservers(options);
     testOptions(options);
     if (kind != DLC_ENGINE_NAIVE) /* which completes inside the push */
@@ -555,5 +613,9 @@ int main(void) {
               "a kind of engine, got 3");
   CHECK(engine == NULL);
   testNulls();
+  CHECK_ERROR(dlcStatusCreate((DlcStatusCode)99, "odd"), DLC_INVALID_ARGUMENT,
+              "expected a code of an error, got 99: odd");
+  CHECK_ERROR(dlcStatusCreate((DlcStatusCode)-1, NULL), DLC_INVALID_ARGUMENT,
+              "expected a code of an error, got -1");
   return failures != 0;
 }

@@ -16,6 +16,8 @@
 
 static const DlcContext cpu = {DLC_DEVICE_CPU, 0};
 
+static const int64_t shape[] = {3};
+
 typedef struct {
   DlcEngine engine;
   DlcStorage storage;
@@ -24,6 +26,8 @@ typedef struct {
   DlcRandom random;
   DlcParallelRandom numbers;
   DlcDropoutState dropout;
+  DlcArrayRuntime runtime;
+  DlcNDArray array;
 } Handles;
 
 static Handles handles;
@@ -81,6 +85,41 @@ static void *askForSpace(void *data) {
   return NULL;
 }
 
+/* The parent's refuse, and say so, whether the engine was started or not. */
+static void refuseArray(void) {
+  const char *message = "the array belongs to another process";
+  float values[3];
+  DlcNDArray view = NULL;
+  uint64_t version;
+  CHECK_ERROR(dlcNDArrayFill(handles.array, 1), DLC_UNAVAILABLE, message);
+  CHECK_ERROR(dlcNDArrayCopyToHost(handles.array, values, sizeof(values)),
+              DLC_UNAVAILABLE, message);
+  CHECK_ERROR(dlcNDArrayWait(handles.array, DLC_USE_READ), DLC_UNAVAILABLE,
+              message);
+  CHECK_ERROR(dlcNDArrayApply("exp", &handles.array, 1, &handles.array, 1),
+              DLC_UNAVAILABLE, message);
+  CHECK_ERROR(dlcNDArrayVersion(handles.array, &version), DLC_UNAVAILABLE,
+              message);
+  CHECK_ERROR(dlcNDArraySlice(handles.array, 0, 1, &view), DLC_UNAVAILABLE,
+              message);
+  CHECK_ERROR(
+      dlcNDArraySave("/nowhere/x", DLC_ARRAY_NPY, NULL, &handles.array, 1),
+      DLC_UNAVAILABLE, message);
+  CHECK(view == NULL);
+}
+
+static void useArrays(void) {
+  DlcNDArray own = NULL;
+  float values[3];
+  CHECK_OK(dlcNDArrayCreate(handles.runtime, DLC_F32, shape, 1, cpu, &own));
+  CHECK_OK(dlcNDArrayFill(own, 4));
+  CHECK_OK(dlcNDArrayCopyToHost(own, values, sizeof(values)));
+  CHECK(values[2] == 4);
+  CHECK_ERROR(dlcNDArrayCopyTo(handles.array, own), DLC_UNAVAILABLE,
+              "the array belongs to another process");
+  dlcNDArrayDestroy(own);
+}
+
 /* What was the parent's is empty here, or made anew; all can be destroyed. */
 static int useInChild(void) {
   DlcProfileEvent event = someEvent();
@@ -126,7 +165,12 @@ static int useInChild(void) {
   CHECK(text && strstr(text, "storage of cpu:0"));
   CHECK_ERROR(dlcResourcesTemporarySpace(handles.resources, cpu, &space),
               DLC_UNAVAILABLE, "fork");
+  refuseArray();
   CHECK_OK(dlcEngineStart(handles.engine));
+  refuseArray();
+  useArrays();
+  dlcNDArrayDestroy(handles.array);
+  dlcArrayRuntimeDestroy(handles.runtime);
   CHECK_OK(dlcResourcesTemporarySpace(handles.resources, cpu, &space));
   CHECK_OK(dlcTemporarySpaceVariable(space, &variable));
   CHECK_OK(dlcResourcesSeed(handles.resources, 3));
@@ -178,10 +222,16 @@ int main(void) {
   CHECK_OK(
       dlcResourcesParallelRandom(handles.resources, cpu, &handles.numbers));
   CHECK_OK(dlcResourcesDropoutState(handles.resources, cpu, &handles.dropout));
+  CHECK_OK(dlcArrayRuntimeCreate(handles.engine, &handles.runtime));
+  CHECK_OK(dlcNDArrayCreate(handles.runtime, DLC_F32, shape, 1, cpu,
+                            &handles.array));
+  CHECK_OK(dlcNDArrayFill(handles.array, 2));
   forkDuring(changeProfiler, 60);
   forkDuring(addEvents, 200);
   forkDuring(askForSpace, 60);
   forkDuring(takeNumbers, 60);
+  dlcNDArrayDestroy(handles.array);
+  dlcArrayRuntimeDestroy(handles.runtime);
   dlcResourcesDestroy(handles.resources);
   dlcEngineDestroy(handles.engine);
   dlcStorageDestroy(handles.storage);

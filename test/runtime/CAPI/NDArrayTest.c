@@ -173,7 +173,7 @@ static void testAttributes(DlcArrayRuntime runtime) {
   dlcNDArrayDestroy(turned);
 }
 
-static void testErrors(DlcArrayRuntime runtime) {
+static void testErrors(DlcEngine engine, DlcArrayRuntime runtime) {
   DlcNDArray x = makeArray(runtime, cpu), y = makeArray(runtime, cpu);
   DlcNDArray none = NULL;
   int64_t negative = -1;
@@ -188,7 +188,7 @@ static void testErrors(DlcArrayRuntime runtime) {
   CHECK_ERROR(dlcNDArrayCopyToHost(x, &negative, 8), DLC_INVALID_ARGUMENT,
               "expected host memory of 24 bytes, got 8");
   CHECK_ERROR(dlcNDArrayCreate(runtime, DLC_F32, &negative, 1, cpu, &none),
-              DLC_INVALID_ARGUMENT, "?xf32");
+              DLC_INVALID_ARGUMENT, "expected dimensions of 0 or more, got -1");
   CHECK_ERROR(dlcNDArrayCreate(runtime, DLC_F32, shape, 17, cpu, &none),
               DLC_INVALID_ARGUMENT, "a rank of 0 to 16, got 17");
   CHECK_ERROR(dlcNDArrayWait(x, (DlcVariableUse)7), DLC_INVALID_ARGUMENT,
@@ -202,10 +202,52 @@ static void testErrors(DlcArrayRuntime runtime) {
   CHECK_ERROR(dlcArrayRuntimeSeed(NULL, 1), DLC_INVALID_ARGUMENT, "a runtime");
   CHECK_ERROR(dlcNDArrayAt(x, 2, &none), DLC_INVALID_ARGUMENT, "got 2");
   CHECK_ERROR(dlcNDArrayAt(x, 0, NULL), DLC_INVALID_ARGUMENT, "a place");
-  CHECK(!none);
+  const int64_t huge[] = {INT64_MAX, 3};
+  CHECK_ERROR(dlcNDArrayCreate(runtime, (DlcDataType)99, shape, 2, cpu, &none),
+              DLC_INVALID_ARGUMENT, "expected an element type, got 99");
+  CHECK_ERROR(dlcNDArrayCreate(runtime, DLC_F32, huge, 2, cpu, &none),
+              DLC_INVALID_ARGUMENT, "expected less than 2^63 bytes");
+  DlcTextList texts = NULL;
+  CHECK_ERROR(dlcNDArrayCopyToTexts(x, &texts), DLC_INVALID_ARGUMENT,
+              "expected an array of text, got one of 2x3xf32");
+  const DlcText text = {"a", 1};
+  CHECK_ERROR(dlcNDArrayCopyFromTexts(x, &text, 1), DLC_INVALID_ARGUMENT,
+              "expected an array of text, got one of 2x3xf32");
+  DlcVariable variable;
+  CHECK_OK(dlcNDArrayGetVariable(x, &variable));
+  CHECK_ERROR(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, variable),
+              DLC_INVALID_ARGUMENT, "that of an array or a resource");
+  CHECK(!none && !texts);
   dlcNDArrayDestroy(NULL);
   dlcNDArrayDestroy(x);
   dlcNDArrayDestroy(y);
+}
+
+/* The operations, and what is like none of their names. */
+static void testNames(DlcArrayRuntime runtime) {
+  DlcNDArray x = makeArray(runtime, cpu);
+  size_t count = dlcOperationCount(), found = 0;
+  CHECK(count > 100);
+  for (size_t i = 0; i != count; ++i) {
+    const char *names = NULL;
+    CHECK(i == 0 || strcmp(dlcOperationName(i - 1), dlcOperationName(i)) < 0);
+    CHECK_OK(dlcOperationAttributes(dlcOperationName(i), &names));
+    if (!strcmp(dlcOperationName(i), "exp"))
+      found += names && !strcmp(names, "");
+    if (!strcmp(dlcOperationName(i), "softmax"))
+      found += names && !strcmp(names, "axis");
+  }
+  CHECK(found == 2);
+  CHECK(dlcOperationName(count) == NULL);
+  const char *names = NULL;
+  CHECK_ERROR(dlcOperationAttributes("Exp", &names), DLC_NOT_FOUND,
+              "no operation is named 'Exp': did you mean 'exp'?");
+  CHECK_ERROR(dlcOperationAttributes(NULL, &names), DLC_INVALID_ARGUMENT,
+              "the name of an operation");
+  CHECK(names == NULL);
+  CHECK_ERROR(dlcNDArrayApply("sotfmax", &x, 1, &x, 1), DLC_NOT_FOUND,
+              "no operation is named 'sotfmax': did you mean 'softmax'?");
+  dlcNDArrayDestroy(x);
 }
 
 static void testFiles(DlcArrayRuntime runtime) {
@@ -230,6 +272,20 @@ static void testFiles(DlcArrayRuntime runtime) {
   dlcNDArrayDestroy(loaded);
   CHECK_ERROR(dlcNDArraySave(path, (DlcArrayFormat)9, &name, &x, 1),
               DLC_INVALID_ARGUMENT, "expected a format of 0 to 2, got 9");
+  /* Without names in an .npz: those of NumPy. */
+  DlcNDArray both[] = {x, x};
+  CHECK_OK(dlcNDArraySave(path, DLC_ARRAY_NPZ, NULL, both, 2));
+  CHECK_OK(dlcNDArrayLoad(runtime, path, cpu, &list));
+  CHECK(!strcmp(dlcNDArrayListName(list, 0), "arr_0"));
+  CHECK(!strcmp(dlcNDArrayListName(list, 1), "arr_1"));
+  dlcNDArrayListDestroy(list);
+  name = "../x";
+  CHECK_ERROR(dlcNDArraySave(path, DLC_ARRAY_NPZ, &name, &x, 1),
+              DLC_INVALID_ARGUMENT, "without '..', got '../x'");
+  FILE *file = fopen(path, "w");
+  CHECK(file && fputs("no arrays", file) >= 0 && fclose(file) == 0);
+  CHECK_ERROR(dlcNDArrayLoad(runtime, path, cpu, &list), DLC_DATA_LOSS,
+              "expected an .npy, .npz or .params file, got 9 bytes");
   unlink(path);
   CHECK_ERROR(dlcNDArrayLoad(runtime, path, cpu, &list), DLC_NOT_FOUND, path);
   dlcNDArrayDestroy(x);
@@ -249,7 +305,8 @@ static void testEnds(DlcEngineKind kind) {
   testOperations(runtime);
   testTexts(runtime);
   testAttributes(runtime);
-  testErrors(runtime);
+  testErrors(engine, runtime);
+  testNames(runtime);
   testFiles(runtime);
   DlcNDArray x = makeArray(runtime, cpu), y = NULL;
   struct DLManagedTensorVersioned *tensor = NULL;

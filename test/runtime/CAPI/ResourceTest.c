@@ -88,6 +88,57 @@ static void testSpace(DlcEngine engine, DlcStorage storage) {
   dlcResourcesDestroy(resources);
 }
 
+/* What a function asks for that does not write the variable. */
+typedef struct {
+  DlcTemporarySpace space;
+  DlcRandom random;
+} Borrowed;
+
+static DlcStatus borrowWrongly(void *data, DlcContext context) {
+  Borrowed *borrowed = data;
+  void *memory = NULL;
+  DlcRandomDraws draws;
+  (void)context;
+  CHECK_ERROR(dlcTemporarySpaceReserve(borrowed->space, 10, &memory),
+              DLC_INVALID_ARGUMENT,
+              "expected an operation that writes the variable of the resource");
+  CHECK_ERROR(dlcTemporarySpaceReserveHost(borrowed->space, 10, &memory),
+              DLC_INVALID_ARGUMENT, "expected an operation that writes");
+  CHECK_ERROR(dlcRandomTake(borrowed->random, 1, &draws), DLC_INVALID_ARGUMENT,
+              "expected an operation that writes");
+  CHECK(memory == NULL);
+  return NULL;
+}
+
+/* Their variables are not the caller's to delete either. */
+static void testGuards(DlcEngine engine, DlcStorage storage) {
+  DlcResources resources = makeResources(engine, storage, 0);
+  Borrowed borrowed;
+  DlcVariable own, guards[2];
+  CHECK_OK(dlcEngineNewVariable(engine, &own));
+  CHECK_OK(dlcResourcesTemporarySpace(resources, cpu, &borrowed.space));
+  CHECK_OK(dlcResourcesRandom(resources, cpu, &borrowed.random));
+  CHECK_OK(dlcTemporarySpaceVariable(borrowed.space, &guards[0]));
+  CHECK_OK(dlcRandomVariable(borrowed.random, &guards[1]));
+  borrowWrongly(&borrowed, cpu);
+  CHECK_OK(dlcEnginePushSync(engine, borrowWrongly, &borrowed, NULL, cpu, NULL,
+                             0, &own, 1, NULL));
+  /* To read it is not enough. */
+  CHECK_OK(dlcEnginePushSync(engine, borrowWrongly, &borrowed, NULL, cpu,
+                             guards, 2, &own, 1, NULL));
+  CHECK_OK(dlcEngineWaitForAll(engine));
+  for (int i = 0; i != 2; ++i)
+    CHECK_ERROR(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, guards[i]),
+                DLC_INVALID_ARGUMENT,
+                "expected a variable that the caller made, got that of an "
+                "array or a resource");
+  CHECK_OK(dlcEnginePushSync(engine, useSpace, borrowed.space, NULL, cpu, NULL,
+                             0, guards, 1, NULL));
+  CHECK_OK(dlcEngineWaitForAll(engine));
+  CHECK_OK(dlcEngineDeleteVariable(engine, NULL, NULL, cpu, own));
+  dlcResourcesDestroy(resources);
+}
+
 enum { drawn = 64 };
 typedef struct {
   DlcRandom random;
@@ -207,13 +258,17 @@ static void testDistributions(void) {
   const struct {
     DlcDistribution distribution;
     double a, b, mean, tolerance, badA, badB;
+    const char *name;
   } cases[] = {
-      {DLC_UNIFORM, -1, 3, 1, 0.1, 1, 1},
-      {DLC_NORMAL, 2, 3, 2, 0.25, 2, -1},
-      {DLC_EXPONENTIAL, 4, 0, 0.25, 0.03, 0, 0},
-      {DLC_GAMMA, 2, 3, 6, 0.35, 2, 0},
-      {DLC_POISSON, 5, 0, 5, 0.2, -1, 0},
-      {DLC_NEGATIVE_BINOMIAL, 6, 0.5, 6, 0.3, 6, 2},
+      {DLC_UNIFORM, -1, 3, 1, 0.1, 1, 1,
+       "a uniform distribution as f32, a < b"},
+      {DLC_NORMAL, 2, 3, 2, 0.25, 2, -1,
+       "a normal distribution as f32, b >= 0"},
+      {DLC_EXPONENTIAL, 4, 0, 0.25, 0.03, 0, 0, "an exponential distribution"},
+      {DLC_GAMMA, 2, 3, 6, 0.35, 2, 0, "a gamma distribution, a > 0 and b > 0"},
+      {DLC_POISSON, 5, 0, 5, 0.2, -1, 0, "a Poisson distribution, a >= 0"},
+      {DLC_NEGATIVE_BINOMIAL, 6, 0.5, 6, 0.3, 6, 2,
+       "a negative binomial distribution, a > 0 and b in (0, 1]"},
   };
   for (size_t i = 0; i != sizeof(cases) / sizeof(*cases); ++i) {
     double sum = 0, wideSum = 0;
@@ -229,14 +284,14 @@ static void testDistributions(void) {
     CHECK(!memcmp(part, floats + 123, sizeof(part)));
     CHECK_ERROR(dlcRandomFill(draws, cases[i].distribution, cases[i].badA,
                               cases[i].badB, 0, DLC_F32, floats, count),
-                DLC_INVALID_ARGUMENT, "expected parameters of distribution");
+                DLC_INVALID_ARGUMENT, cases[i].name);
     CHECK_ERROR(dlcRandomFill(draws, cases[i].distribution, NAN, cases[i].b, 0,
                               DLC_F32, floats, count),
-                DLC_INVALID_ARGUMENT, "expected parameters of distribution");
+                DLC_INVALID_ARGUMENT, cases[i].name);
     if (cases[i].distribution > DLC_NORMAL) {
       CHECK_ERROR(dlcRandomFill(draws, cases[i].distribution, cases[i].a,
                                 cases[i].b, 0, DLC_F64, doubles, count),
-                  DLC_UNSUPPORTED, "expected a type of distribution");
+                  DLC_UNSUPPORTED, "expected f32 for a");
       continue;
     }
     CHECK_OK(dlcRandomFill(draws, cases[i].distribution, cases[i].a, cases[i].b,
@@ -253,20 +308,23 @@ static void testDistributions(void) {
   CHECK(ones > 1050 && ones < 1350);
   CHECK_ERROR(
       dlcRandomFill(draws, DLC_BERNOULLI, 0.3, 0, 0, DLC_F32, floats, count),
-      DLC_UNSUPPORTED, "got 12");
+      DLC_UNSUPPORTED, "expected bool for a Bernoulli distribution, got f32");
+  CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, 0, 1, 0, (DlcDataType)99,
+                            floats, count),
+              DLC_INVALID_ARGUMENT, "expected an element type, got 99");
   CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, 1, 1 + 1e-12, 0, DLC_F32,
                             floats, count),
               DLC_INVALID_ARGUMENT,
-              "parameters of distribution 0 as f32, got 1 and 1.000000000001");
+              "as f32, a < b and b - a finite, got 1 and 1.000000000001");
   CHECK_ERROR(
       dlcRandomFill(draws, DLC_UNIFORM, -3e38, 3e38, 0, DLC_F32, floats, count),
-      DLC_INVALID_ARGUMENT, "as f32, got -3e+38 and 3e+38");
+      DLC_INVALID_ARGUMENT, "got -3e+38 and 3e+38");
   CHECK_ERROR(
       dlcRandomFill(draws, DLC_NORMAL, 0, 1e300, 0, DLC_F32, floats, count),
-      DLC_INVALID_ARGUMENT, "as f32, got 0 and 1e+300");
+      DLC_INVALID_ARGUMENT, "as f32, b >= 0, got 0 and 1e+300");
   CHECK_ERROR(dlcRandomFill(draws, DLC_EXPONENTIAL, 1e-50, 0, 0, DLC_F32,
                             floats, count),
-              DLC_INVALID_ARGUMENT, "as f32, got 1e-50 and 0");
+              DLC_INVALID_ARGUMENT, "as f32, a > 0, got 1e-50 and 0");
   CHECK_ERROR(dlcRandomFill(draws, DLC_UNIFORM, -1e308, 1e308, 0, DLC_F64,
                             doubles, count),
               DLC_INVALID_ARGUMENT, "parameters");
@@ -484,6 +542,7 @@ int main(void) {
     DlcStorage storage = NULL;
     CHECK_OK(dlcStorageCreate(NULL, &storage));
     testSpace(engine, storage);
+    testGuards(engine, storage);
     testRandom(engine, storage);
     testParallelRandom(engine, storage);
     testDropout(engine, storage);

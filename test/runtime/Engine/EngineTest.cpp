@@ -4,6 +4,8 @@
 
 #include "EngineTesting.h"
 
+#include <chrono>
+
 using namespace dlc::rt;
 using namespace dlc::rt::test;
 
@@ -485,6 +487,125 @@ TEST_P(AnyEngine, GivesUpWhatNeverCompletes) {
   EXPECT_TRUE(isDeleted);
   EXPECT_EQ(held.use_count(), 1);
   EXPECT_ERROR(kept.complete(), Unavailable, "closed");
+}
+
+// What hangs is told, not what it holds up.
+TEST_P(AnyEngine, NamesWhatHangs) {
+  EngineOptions options = GetParam();
+  options.closePatienceMilliseconds = 20;
+  engine = makeEngine(options);
+  std::vector<Variable> v = makeVariables(*engine, 3);
+  Completion kept;
+  std::atomic<bool> isKept = false;
+  std::thread pusher([&] {
+    EXPECT_OK(engine->pushAsync(
+        [&](Completion done) {
+          EXPECT_OK(
+              engine->pushSync([] {}, cpu, {v[0]}, {v[1]}, {.name = "victim"}));
+          EXPECT_OK(engine->pushSync([] {}, cpu, {v[1]}, {v[2]}));
+          kept = std::move(done);
+          isKept = true;
+        },
+        cpu, {}, {v[0]}, {.name = "hanging"}));
+  });
+  while (!isKept)
+    std::this_thread::yield();
+  EXPECT_ERROR(engine->close(), Unavailable,
+               "gave up operation 'hanging', which has not completed");
+  pusher.join();
+}
+
+// A function that runs is waited for: what it holds up is told, and it.
+TEST_P(AnyEngine, NamesWhatGivenUpWaitedFor) {
+  if (GetParam().kind == EngineKind::Naive)
+    return; // There nothing waits but for what was pushed inside.
+  // One that ends before the patience does holds up nothing: then once more.
+  for (bool isGivenUp = false; !isGivenUp;) {
+    EngineOptions options = GetParam();
+    options.closePatienceMilliseconds = 1;
+    engine = makeEngine(options);
+    Variable v = makeVariables(*engine, 1)[0];
+    auto runOn = [&] {
+      until([&] { return !engine->newVariable().isOk(); }); // It is closing.
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    };
+    EXPECT_OK(engine->pushSync(runOn, cpu, {}, {v}, {.name = "slow"}));
+    EXPECT_OK(engine->pushSync([] {}, cpu, {v}, {}, {.name = "victim"}));
+    Status status = engine->close();
+    isGivenUp = !status.isOk();
+    EXPECT_TRUE(status.isOk() || status.message() ==
+                                     "gave up operation 'victim' behind "
+                                     "operation 'slow', which runs")
+        << status.message();
+  }
+}
+
+// Once, and to whoever asks first: close() or a wait after a failed one.
+TEST_P(AnyEngine, CloseReturnsWhatNobodyWasToldOf) {
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  auto fail = [](const char *what) {
+    return [what] { return makeError(StatusCode::DataLoss, "%s", what); };
+  };
+  EXPECT_OK(engine->pushSync(fail("first"), cpu, {}, {v[0]}));
+  EXPECT_ERROR(engine->waitForVariable(v[0]), DataLoss, "first");
+  EXPECT_OK(engine->pushSync(fail("second"), cpu, {}, {v[1]}));
+  EXPECT_OK(engine->stop());
+  EXPECT_OK(engine->start());
+  EXPECT_ERROR(engine->close(), DataLoss, "second");
+  EXPECT_OK(engine->close());
+  EXPECT_OK(engine->waitForAll());
+}
+
+TEST_P(AnyEngine, WaitsReturnWhatClosingDidNot) {
+  Variable v = makeVariables(*engine, 1)[0];
+  EXPECT_OK(engine->pushSync(
+      [] { return makeError(StatusCode::DataLoss, "boom"); }, cpu, {}, {v}));
+  engine->closeUntold();
+  EXPECT_ERROR(engine->waitForVariable(v), DataLoss, "boom");
+}
+
+TEST_P(AnyEngine, KnowsWhoWrites) {
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  EXPECT_FALSE(engine->isInside());
+  EXPECT_FALSE(engine->isWriting(v[0]));
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        EXPECT_TRUE(engine->isInside());
+        EXPECT_TRUE(engine->isWriting(v[0]));
+        EXPECT_FALSE(engine->isWriting(v[1]));
+        EXPECT_FALSE(engine->isWriting({7, 7}));
+        std::thread([&] { // That it hands work to.
+          EXPECT_FALSE(engine->isInside());
+          EXPECT_TRUE(engine->isWriting(v[0]));
+          EXPECT_FALSE(engine->isWriting(v[1]));
+        })
+            .join();
+        EXPECT_OK(engine->deleteVariable(v[0])); // After this operation.
+        EXPECT_TRUE(engine->isWriting(v[0]));
+      },
+      cpu, {v[1]}, {v[0]}));
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_FALSE(engine->isWriting(v[0]));
+}
+
+/// Ends the engine inside of one of its operations.
+static void endInside(EngineOptions options) {
+  auto engine = makeEngine(options);
+  EXPECT_OK(engine->pushSync([&] { engine.reset(); }, Context::cpu(), {}, {}));
+  EXPECT_OK(engine->waitForAll());
+}
+
+using AnyEngineDeathTest = AnyEngine;
+INSTANTIATE_TEST_SUITE_P(, AnyEngineDeathTest, testing::ValuesIn(allEngines()),
+                         [](const auto &info) {
+                           return engineName(info.param);
+                         });
+
+TEST_P(AnyEngineDeathTest, EndsTheProcessWhenItEndsInsideAnOperation) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(endInside(GetParam()),
+               "expected the end of an engine outside of its operations, got "
+               "it inside one");
 }
 
 TEST_P(AnyEngine, RefusesToEndInsideAnOperation) {

@@ -8,6 +8,7 @@
 #include "dlc/runtime/Base/Wait.h"
 
 #include <mutex>
+#include <unistd.h>
 
 using namespace dlc::rt;
 using namespace dlc::rt::test;
@@ -400,6 +401,30 @@ TEST_P(ThreadedEngine, TheWatchdogNamesWhatNeverCompletes) {
     EXPECT_EQ(countOf(stall, watched.report()), 1u) << watched.report();
     isCompletion = countOf(stall + "completed after 10 ms", watched.report());
   }
+}
+
+// Nobody asked for the reports: they are for people.
+TEST_P(ThreadedEngine, TheWatchdogWritesToStderr) {
+  int ends[2], before = dup(STDERR_FILENO);
+  ASSERT_EQ(pipe(ends), 0);
+  dup2(ends[1], STDERR_FILENO);
+  EngineOptions options = GetParam();
+  options.watchdogMilliseconds = 10;
+  auto engine = makeEngine(options);
+  Gate gate;
+  EXPECT_OK(
+      engine->pushSync([&] { gate.pass(); }, cpu, {}, {}, {.name = "receive"}));
+  std::string text(4096, '\0');
+  text.resize(size_t(read(ends[0], text.data(), text.size()))); // Waits for it.
+  gate.open();
+  EXPECT_OK(engine->close());
+  dup2(before, STDERR_FILENO);
+  for (int file : {ends[0], ends[1], before})
+    close(file);
+  EXPECT_TRUE(text.starts_with("dlc: operation 'receive' #0 on cpu:0 has not "
+                               "returned after 10 ms\n"))
+      << text;
+  EXPECT_NE(text.find(" engine: 1 in flight"), std::string::npos) << text;
 }
 
 // Its operations run in the thread that pushes them.

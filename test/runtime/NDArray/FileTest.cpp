@@ -65,7 +65,8 @@ TEST(NDArrayFileErrors, NameTheFile) {
                (folder / "none").string());
   std::ofstream(folder / "short") << "PK";
   EXPECT_ERROR(loadArrays(runtime, folder / "short").status(), DataLoss,
-               "/short: not a list of MXNet's arrays");
+               "/short: expected an .npy, .npz or .params file, got 2 bytes "
+               "that start as none of them");
   EXPECT_ERROR(loadArrays(runtime,
                           DLC_TEST_SEEDS "/ParamsFuzzer.seeds/sparse.params",
                           {Context::cpu(), 39})

@@ -151,7 +151,8 @@ TEST(Texts, SaysWhatItIsNotFor) {
   EXPECT_ERROR(array.copyToTexts(three), InvalidArgument, "got 3 for 2xtext");
   EXPECT_ERROR(write(array, {"c"}), InvalidArgument, "got 1 for 2xtext");
   NDArray numbers = vectorOf(runtime, {1, 2, 3});
-  EXPECT_ERROR(numbers.copyToTexts(three), InvalidArgument, "got 3 for 3xf32");
+  EXPECT_ERROR(numbers.copyToTexts(three), InvalidArgument,
+               "expected an array of text, got one of 3xf32");
   EXPECT_ERROR(write(numbers, {"", "", ""}), InvalidArgument, "3xf32");
   EXPECT_ERROR(array.copyTo(makeArray(runtime, {2}, DLC_I64)), InvalidArgument,
                "expected a target of 2xtext, got 2xi64");

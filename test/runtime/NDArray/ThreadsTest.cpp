@@ -67,8 +67,7 @@ TEST_P(NDArrayThreads, OperatorsOfTheApplicationOnFourDevices) {
           [this, value = &values[d], d](Completion completion) {
             std::thread([this, value, d,
                          completion = std::move(completion)]() mutable {
-              Status status =
-                  addOne(runtime, Context::null(d), *value, *value);
+              Status status = addOne(runtime, Context::null(d), *value, *value);
               EXPECT_OK(completion.complete(std::move(status)));
             }).detach();
           },

@@ -6,6 +6,7 @@
 #define DLC_RUNTIME_CAPI_KNOWN_H
 
 #include "dlc/abi/Tensor.h"
+#include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
 
 #include <cstring>

@@ -63,6 +63,10 @@ enum class VariableKind : uint8_t {
             ///< of one is no matter of the next.
 };
 
+/// Whose a variable is: those of the runtime's own arrays and resources are not
+/// for the caller of a C function to delete.
+enum class VariableOwner : uint8_t { Caller, Runtime };
+
 /// How a variable is used.
 enum class VariableUse : uint8_t { Read, Write };
 
@@ -146,8 +150,8 @@ struct EngineOptions {
   /// When not 0, operations that run longer than this are reported, each once,
   /// with a dump of who waits for whom; the precision is this time again.
   unsigned watchdogMilliseconds = 0;
-  /// Receives the watchdog's reports, on its thread. It may call dump() but
-  /// not start(), stop() and close().
+  /// Receives the watchdog's reports, on its thread; without one they go to
+  /// stderr. It may call dump() but not start(), stop() and close().
   std::function<void(const std::string &report)> onStall = {};
 
   /// Borrowed until the engine is closed; null costs one branch.
@@ -175,6 +179,9 @@ struct EngineStatistics {
 /// A dependency engine. All functions may be called by any thread at any time,
 /// from inside operations too, unless they say otherwise; only the destructor
 /// must be the last.
+///
+/// A context names the lane that an operation runs in. An engine does not ask
+/// whether there is such a device: what its functions do there is theirs.
 ///
 /// Order: operations that read a variable run together; one that writes it runs
 /// alone, after all that were pushed before it and before all that are pushed
@@ -205,7 +212,10 @@ public:
   /// system has no thread).
   static Result<std::unique_ptr<Engine>>
   create(const EngineOptions &options = {});
-  ~Engine(); ///< Closes the engine.
+  /// Closes the engine. Errors of operations that nobody was told of are lost:
+  /// close() before it returns them. Inside one of its operations, where it
+  /// cannot end, it ends the process with a message.
+  ~Engine();
 
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
@@ -214,7 +224,10 @@ public:
   // Variables and operators
   //===--------------------------------------------------------------------===//
 
-  Result<Variable> newVariable(VariableKind kind = VariableKind::Value);
+  Result<Variable> newVariable(VariableKind kind = VariableKind::Value,
+                               VariableOwner owner = VariableOwner::Caller);
+  /// Whether it is one of the runtime's; false for what is no variable.
+  bool isOfRuntime(Variable variable);
 
   /// Forgets `variable` after its last user; further pushes with it are refused
   /// at once. Then calls `function` (always, also after errors) as an operation
@@ -326,7 +339,8 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Waits until nothing is in flight and ends the threads; pushes are refused
-  /// until start(). Refused inside an operation. Harmless when stopped.
+  /// until start(). Errors of operations stay for waits, which may come before
+  /// that. Refused inside an operation. Harmless when stopped.
   Status stop();
   /// Starts the threads again; in the child of a fork() a fresh engine. Refused
   /// inside an operation. Harmless when running.
@@ -336,10 +350,14 @@ public:
   /// pushed, and joins all threads. After closePatienceMilliseconds it gives up
   /// what has not started (its functions are destroyed uncalled, except those
   /// of DeleteVariable) and the asynchronous operations that have not
-  /// completed, and returns Unavailable with the name of one; functions that
-  /// run are always waited for. Refused inside an operation. Harmless when
-  /// closed; a second thread waits for the first.
+  /// completed, and returns Unavailable with the name of one that hangs;
+  /// functions that run are always waited for. Otherwise returns what
+  /// waitForAll() would: the first error not yet returned. Refused inside an
+  /// operation. Harmless when closed; a second thread waits for the first.
   Status close();
+  /// The same for who has nobody to tell: errors of operations stay for waits,
+  /// which may follow. Inside an operation as the destructor.
+  void closeUntold();
 
   //===--------------------------------------------------------------------===//
   // Looking inside
@@ -348,6 +366,18 @@ public:
   /// Counts the operations that have completed a write of `variable`, skipped
   /// ones not among them.
   Result<uint64_t> version(Variable variable);
+
+  /// The calling thread is inside of one of the engine's operations.
+  bool isInside() const;
+
+  /// Whether the operation that the calling thread is in writes `variable`;
+  /// outside of operations, whether any that runs does, as one does that hands
+  /// its work to other threads.
+  bool isWriting(Variable variable);
+
+  /// Which engine this is of those that start() made in children of a fork(),
+  /// also before the start there: what belongs to another one is refused.
+  uint64_t generation() const;
 
   /// Who runs and who waits for whom, a line for each operation, for people.
   std::string dump();
@@ -364,6 +394,7 @@ private:
   void abandon();
 
   const EngineOptions options;
+  uint64_t started = 0; ///< How many processes started it.
   std::unique_ptr<ForkGuard> guard;
   std::unique_ptr<TextTable> texts;
   std::unique_ptr<EngineImpl> impl;

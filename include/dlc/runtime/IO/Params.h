@@ -98,6 +98,9 @@ struct ParamsList {
   const ParamsArray *find(std::string_view name) const;
 };
 
+/// Whether the bytes of a file start as a list does.
+bool isParams(std::span<const std::byte> bytes);
+
 /// Reads a list from the bytes of a file, which outlive the result: blocks are
 /// views into it wherever it aligns them. Everything that the types above say
 /// of an array has been checked. Errors, which name the array by its position:

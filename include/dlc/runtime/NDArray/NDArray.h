@@ -28,6 +28,10 @@
 
 namespace dlc::rt {
 
+namespace ref {
+struct Operation;
+}
+
 class Chunk;
 
 /// Where arrays live: an engine, the memory of its devices, and what operations
@@ -90,7 +94,9 @@ struct ForeignMemory {
 /// ArrayRuntime must not go inside an operation, where its engine cannot end:
 /// operations hold no handles.
 ///
-/// All functions that return a Status also have the errors of the engine.
+/// All functions that return a Status also have the errors of the engine. In
+/// the child of a fork() they refuse the arrays of the parent (Unavailable),
+/// whose handles can still go; with a started engine it makes its own.
 class NDArray {
 public:
   NDArray() = default;
@@ -136,6 +142,9 @@ public:
   Variable variable() const; ///< Of the engine; {} for a null handle.
   const std::shared_ptr<ArrayRuntime> &runtime() const { return home; }
   bool isReadOnly() const;
+  /// This process is a fork() of the one that made it: then the functions below
+  /// refuse it.
+  bool isInherited() const;
   /// Covers less than the memory that it shares.
   bool isView() const;
   bool sharesMemoryWith(const NDArray &other) const {
@@ -243,6 +252,9 @@ private:
   int64_t elements = 0;
   size_t offset = 0; ///< Of the first element, in bytes.
 };
+
+/// The operation of that name. Errors: NotFound, with the nearest name.
+Result<const ref::Operation *> findOperation(std::string_view name);
 
 /// Pushes `outputs = operation(inputs)`: any operation of Reference.h whose
 /// results' shapes follow from those of its operands; the computation is that

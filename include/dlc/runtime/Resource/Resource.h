@@ -40,7 +40,8 @@ public:
   /// until one asks for more; the bytes are not initialised. Only in an
   /// operation that writes variable(), and valid until it has completed.
   /// Errors: those of StorageManager::allocate(), Unavailable (this process is
-  /// a fork() of the one that asked for the space).
+  /// a fork() of the one that asked for the space), InvalidArgument (an
+  /// operation that does not write variable(), or none while no other does).
   Result<void *> reserve(size_t bytes) const;
   /// The same in memory of the host, for what goes to the device and back.
   Result<void *> reserveHost(size_t bytes) const;
@@ -59,7 +60,8 @@ public:
   /// The next `blocks` blocks (see blocksFor()). Only in an operation that
   /// writes variable(). The draws are a value: any number of threads of the
   /// operation may compute from them. Errors: Unavailable (this process is a
-  /// fork() of the one that asked for the sequence).
+  /// fork() of the one that asked for the sequence), InvalidArgument as
+  /// TemporarySpace::reserve().
   Result<RandomDraws> take(uint64_t blocks) const;
 
 private:
@@ -136,7 +138,7 @@ public:
   /// What these give out stays valid until the manager is closed, and takes
   /// memory until then. Errors of these: InvalidArgument (not a device),
   /// Unsupported (a device without storage), Unavailable (the manager is
-  /// closed), those of Engine::newVariable().
+  /// closed), OutOfMemory, those of Engine::newVariable().
   Result<TemporarySpace> temporarySpace(Context context);
   Result<RandomResource> random(Context context);
   Result<ParallelRandom> parallelRandom(Context context);
@@ -159,7 +161,8 @@ public:
 
 private:
   struct State;
-  State &known();
+  State *known();
+  Result<detail::Sequence *> sequenceOf(Context context, int kind);
   template <typename Handle>
   static Result<Handle> handOut(Result<detail::Sequence *> sequence);
   ForkGuard guard;
