@@ -6,6 +6,7 @@
 
 #include "dlc/Artifact/Export.h"
 #include "dlc/Codegen/CPU/Codegen.h"
+#include "dlc/Export/ONNX/Export.h"
 #include "dlc/Frontend/MXNet/Import.h"
 #include "dlc/Frontend/ONNX/Import.h"
 #include "dlc/InitAll.h"
@@ -625,6 +626,13 @@ artifact::ExportInfo Compilation::State::exportInfo() const {
   for (const auto &[group, device] : options.groups)
     text += " " + group + "@" + device;
   return {modelName, text};
+}
+
+FailureOr<std::string> Compilation::toOnnx(int64_t opset) {
+  if (!state->module || state->reached != Phase::Import)
+    return failure();
+  return exporter::toOnnx(
+      *state->module, {opset, llvm::sys::path::stem(state->modelName).str()});
 }
 
 LogicalResult Compilation::write(const std::string &path) {

@@ -161,8 +161,8 @@ void addTrain(CommandLine &line);
 void addExplain(CommandLine &line);
 void addDump(CommandLine &line);
 void addPlanMemory(CommandLine &line);
+void addExport(CommandLine &line);
 void addImportReport(CommandLine &line);
-void addLater(CommandLine &line);
 
 /// Runs the program that has the compiler with this command line; returns only
 /// to say that it cannot.

@@ -29,6 +29,10 @@ void dlc::tool::addCompile(CommandLine &line) {
   addDelegated(line, "compile", "Compile a model");
 }
 
+void dlc::tool::addExport(CommandLine &line) {
+  addDelegated(line, "export", "Write a model as ONNX");
+}
+
 void dlc::tool::addImportReport(CommandLine &line) {
   addDelegated(line, "import-report",
                "Report all of a model that cannot be imported");

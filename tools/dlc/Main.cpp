@@ -14,7 +14,7 @@ using namespace dlc::tool;
 static int dispatch(int argc, char **argv) {
   CommandLine line;
   for (auto add : {addCompile, addRun, addBench, addTest, addTrain, addExplain,
-                   addDump, addPlanMemory, addImportReport, addLater})
+                   addDump, addPlanMemory, addExport, addImportReport})
     add(line);
   int result = line.run(argc, argv);
   finishStandardOutput();

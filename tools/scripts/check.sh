@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs every test of a build: unit tests, lit, lints and C programs through
 # ctest; the fuzz targets of FUZZ_BUILD, where given, for a moment each; the
-# ONNX conformance folders; the end-to-end networks.
+# ONNX conformance folders; the end-to-end networks; models that go out as ONNX.
 # usage: check.sh BUILD [FUZZ_BUILD]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -32,6 +32,7 @@ step conformance "$build/bin/dlc" test --jobs "$jobs" --minimum 1600 \
   --expected-failures test/conformance/expected-failures.txt \
   "${kinds[@]/#/$data/}"
 step end-to-end .venv/bin/python test/e2e/run.py --dlc "$build/bin/dlc"
+step export .venv/bin/python test/e2e/export.py --dlc "$build/bin/dlc"
 
 if [ ${#failed[@]} -gt 0 ]; then
   echo "check: failed: ${failed[*]}"

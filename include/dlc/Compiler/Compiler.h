@@ -168,6 +168,11 @@ public:
   void print(llvm::raw_ostream &os, bool withConstants = false,
              bool withLocations = false) const;
 
+  /// After import(), before any later phase: the model as the bytes of an ONNX
+  /// model of that opset, or of the oldest one that has what it needs where it
+  /// is 0 (dlc/Export/ONNX/Export.h).
+  llvm::FailureOr<std::string> toOnnx(int64_t opset);
+
   /// Compiles to the end and writes the program, whole or not at all.
   llvm::LogicalResult write(const std::string &path);
   /// Compiles to the end; the bytes of the file.

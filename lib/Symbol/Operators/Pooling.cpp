@@ -64,10 +64,12 @@ static Value poolSum(LoweringContext &n, Value x, Window window) {
   }
   Value padded = n.b.op("pad", {x, n.b.ints(pads), n.scalarLike(x, 0),
                                 n.b.ints(range(2, n.rank(x)))});
-  Value mean = n.b.op("avg_pool", {padded},
-                      {{"kernel_shape", llvm::ArrayRef<int64_t>(window.kernel)},
-                       {"strides", llvm::ArrayRef<int64_t>(window.strides)}});
-  return n.b.mul(mean, n.scalarLike(mean, static_cast<double>(size)));
+  // In this order, because ONNX Runtime makes one pool of padding and means,
+  // and then refuses more padding than the kernel's extents.
+  Value scaled = n.b.mul(padded, n.scalarLike(x, static_cast<double>(size)));
+  return n.b.op("avg_pool", {scaled},
+                {{"kernel_shape", llvm::ArrayRef<int64_t>(window.kernel)},
+                 {"strides", llvm::ArrayRef<int64_t>(window.strides)}});
 }
 
 /// Windows that begin behind the data do not exist in Graph. In MXNet their
