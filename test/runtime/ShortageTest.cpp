@@ -355,6 +355,8 @@ static Status useHandles(const std::string &programPath,
   const int64_t shape[] = {2, 3};
   DlcText words[6] = {{"a text", 6}};
   DlcTaskEdge edge = {0, 1};
+  DlcTemporarySpace space = nullptr;
+  DlcRandom random = nullptr;
   DlcMemorySource source = {
       // Nobody asks for its memory.
       .structSize = sizeof(source),
@@ -384,6 +386,10 @@ static Status useHandles(const std::string &programPath,
         return dlcResourcesCreate(engine.handle, storage.handle, nullptr,
                                   &resources.handle);
       },
+      [&] {
+        return dlcResourcesTemporarySpace(resources.handle, cpu, &space);
+      },
+      [&] { return dlcResourcesRandom(resources.handle, cpu, &random); },
       [&] {
         return dlcArrayRuntimeCreateWith(engine.handle, storage.handle, nullptr,
                                          &runtime.handle);

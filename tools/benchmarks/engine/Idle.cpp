@@ -8,6 +8,7 @@
 #include "dlc/runtime/Base/Wait.h"
 
 #include <atomic>
+#include <sched.h>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
@@ -41,12 +42,33 @@ void dlc::bench::measureIdle(const Settings &settings, Report &report) {
 
 namespace {
 
+/// The processors that this process may use, and those that are not the calling
+/// thread's now.
+struct Processors {
+  Processors() {
+    sched_getaffinity(0, sizeof(all), &all);
+    CPU_ZERO(&here);
+    CPU_SET(sched_getcpu(), &here);
+    CPU_XOR(&others, &all, &here);
+    if (!CPU_COUNT(&others))
+      others = all;
+  }
+  static void keepTo(const cpu_set_t &processors) {
+    sched_setaffinity(0, sizeof(processors), &processors);
+  }
+
+  cpu_set_t all, here, others;
+};
+
 /// What a start costs without an engine: one thread that looks at a word for as
 /// long as workers do, then sleeps on it.
 class BareThread {
 public:
-  explicit BareThread(uint64_t spinNanoseconds)
-      : thread([this, spinNanoseconds] { work(spinNanoseconds); }) {}
+  BareThread(uint64_t spinNanoseconds, const cpu_set_t &processors)
+      : thread([this, spinNanoseconds, processors] {
+          Processors::keepTo(processors);
+          work(spinNanoseconds);
+        }) {}
   ~BareThread() {
     start(nullptr);
     thread.join();
@@ -123,8 +145,19 @@ void dlc::bench::measureStarts(const Settings &settings, Report &report) {
     check(variable.status());
     variables.push_back(*variable);
   }
-  BareThread bare(rt::EngineOptions().spinMicroseconds * 1000);
+  // A thread that sleeps is woken soonest on the processor of the one that
+  // wakes it, which stops for that; one that has stopped itself takes far
+  // longer where a hypervisor has to start it. What a system chooses for one
+  // thread is not what it chooses for several, so that there are two to compare
+  // with.
+  Processors processors;
+  uint64_t spin = rt::EngineOptions().spinMicroseconds * 1000;
+  BareThread bare(spin, processors.all);
+  BareThread elsewhere(spin, processors.others);
   auto startBare = [&](std::atomic<uint64_t> &start) { bare.start(&start); };
+  auto startElsewhere = [&](std::atomic<uint64_t> &start) {
+    elsewhere.start(&start);
+  };
   auto startIn = [&](size_t k) {
     return [&, k](std::atomic<uint64_t> &start) {
       check(engines[k].engine->pushSync([&] { start = rt::nowNanoseconds(); },
@@ -135,11 +168,15 @@ void dlc::bench::measureStarts(const Settings &settings, Report &report) {
   // Well below and well above the time that threads spin for. Before each, the
   // threads of the one before go to sleep.
   auto measure = [&](const char *name, int count, auto sampleOf) {
-    Series alone;
+    Series alone, apart;
     std::vector<Series> series(engines.size());
     for (int i = 0; i != count; ++i) {
       usleep(500);
       alone.add(sampleOf(startBare), 1);
+      Processors::keepTo(processors.here);
+      usleep(500);
+      apart.add(sampleOf(startElsewhere), 1);
+      Processors::keepTo(processors.all);
       for (size_t k = 0; k != engines.size(); ++k) {
         usleep(500);
         series[k].add(sampleOf(startIn(k)), 1);
@@ -148,6 +185,7 @@ void dlc::bench::measureStarts(const Settings &settings, Report &report) {
     }
     double reference = medianOf(alone.total);
     report.addSeries(name, "bare thread", alone, reference);
+    report.addSeries(name, "bare thread, elsewhere", apart, reference);
     for (size_t k = 0; k != engines.size(); ++k)
       report.addSeries(name, engines[k].name, series[k], reference);
   };
