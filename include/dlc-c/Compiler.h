@@ -49,7 +49,9 @@ typedef void (*DlcCompilerCallback)(void *userData, const char *text);
  * copied by dlcCompilerCreate, except what userData points to. */
 typedef struct DlcCompilerOptions {
   size_t structSize;
-  const char *target;  /* host, x86-64, x86-64-v3, x86-64-v4; null: host */
+  const char *target;  /* host, x86-64, x86-64-v2, x86-64-v3, x86-64-v4, or
+                          several with commas: the program has code for each,
+                          and a machine runs the best that it can; null: host */
   uint32_t threads;    /* that generate code; at most 1024; 0: one for each
                           processor */
   int64_t searchSteps; /* branches that the memory planner may expand for each

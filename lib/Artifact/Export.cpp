@@ -26,7 +26,7 @@ namespace {
 /// Translates one program; owns what the contents borrow.
 class Exporter {
 public:
-  Exporter(ModuleOp module, const codegen::ObjectCode &code,
+  Exporter(ModuleOp module, ArrayRef<codegen::ObjectCode> code,
            const ExportInfo &info)
       : module(module), symbols(module), code(code), info(info) {}
   LogicalResult run();
@@ -46,7 +46,7 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
-  const codegen::ObjectCode &code;
+  ArrayRef<codegen::ObjectCode> code;
   const ExportInfo &info;
 
   abi::ProgramT program;
@@ -349,14 +349,14 @@ void Exporter::addHead() {
   program.model = info.model;
   program.options = info.options;
   addDevice(getDefaultDevice(module.getContext()));
-  if (code.bytes.empty())
-    return;
-  auto variant = std::make_unique<abi::ObjectVariantT>();
-  variant->triple = code.triple;
-  variant->features = code.features;
-  variant->kernel_abi = DLC_KERNEL_ABI_VERSION;
-  program.objects.push_back(std::move(variant));
-  objects.push_back(std::as_bytes(std::span(code.bytes)));
+  for (const codegen::ObjectCode &object : code) {
+    auto variant = std::make_unique<abi::ObjectVariantT>();
+    variant->triple = object.triple;
+    variant->features = object.features;
+    variant->kernel_abi = DLC_KERNEL_ABI_VERSION;
+    program.objects.push_back(std::move(variant));
+    objects.push_back(std::as_bytes(std::span(object.bytes)));
+  }
 }
 
 LogicalResult Exporter::run() {
@@ -376,7 +376,7 @@ rt::ArtifactContents Exporter::contents() {
 }
 
 LogicalResult dlc::artifact::writeProgram(ModuleOp module,
-                                          const codegen::ObjectCode &code,
+                                          ArrayRef<codegen::ObjectCode> code,
                                           const ExportInfo &info,
                                           const std::string &path) {
   Exporter exporter(module, code, info);
@@ -389,7 +389,7 @@ LogicalResult dlc::artifact::writeProgram(ModuleOp module,
 }
 
 FailureOr<rt::AlignedBuffer>
-dlc::artifact::writeProgram(ModuleOp module, const codegen::ObjectCode &code,
+dlc::artifact::writeProgram(ModuleOp module, ArrayRef<codegen::ObjectCode> code,
                             const ExportInfo &info) {
   Exporter exporter(module, code, info);
   if (failed(exporter.run()))

@@ -103,11 +103,9 @@ static DlcStatus convert(const DlcCompilerOptions &given,
                          CompileOptions &options) {
   if (given.target)
     options.target = given.target;
-  if (!codegen::TargetOptions::get(options.target))
-    return invalid(llvm::formatv("expected target {0}, got '{1}'",
-                                 codegen::TargetOptions::names(),
-                                 options.target)
-                       .str());
+  std::string why;
+  if (!codegen::TargetOptions::getList(options.target, why))
+    return invalid(why);
   if (given.precision) {
     auto precision = pipeline::precisionOf(given.precision);
     if (!precision)

@@ -134,7 +134,7 @@ struct Compilation::State {
   /// Under way is a plan that only its size is asked of: what is said of it,
   /// but for errors, is said again of the one that is taken.
   bool isTrial = false;
-  codegen::ObjectCode code;
+  std::vector<codegen::ObjectCode> code; ///< One for each target.
 };
 
 static StringRef severityOf(const Diagnostic &diagnostic) {
@@ -496,26 +496,29 @@ Compilation::State::runGuarded(Phase phase, const std::string &passes,
 }
 
 LogicalResult Compilation::State::generateCode() {
-  std::optional<codegen::TargetOptions> target =
-      codegen::TargetOptions::get(options.target);
-  if (!target)
-    return emitError(UnknownLoc::get(context.get()), "expected target ")
-           << codegen::TargetOptions::names() << ", got '" << options.target
-           << "'";
+  std::string why;
+  auto targets = codegen::TargetOptions::getList(options.target, why);
+  if (!targets)
+    return emitError(UnknownLoc::get(context.get()), why);
   if (module->getOps<kernel::FuncOp>().empty())
     return success(); // Library kernels alone.
   unsigned threads =
       options.threads ? options.threads : std::thread::hardware_concurrency();
-  std::string passes =
-      "builtin.module(codegen-cpu-emit-loops{target=" + options.target + "})";
-  return runGuarded(Phase::Codegen, passes, [&] {
-    FailureOr<codegen::ObjectCode> result =
-        codegen::compileKernels(*module, *target, threads);
-    if (failed(result))
+  for (const codegen::TargetOptions &target : *targets) {
+    std::string passes =
+        "builtin.module(codegen-cpu-emit-loops{target=" + target.name + "})";
+    auto generate = [&] {
+      FailureOr<codegen::ObjectCode> result =
+          codegen::compileKernels(*module, target, threads);
+      if (failed(result))
+        return failure();
+      code.push_back(std::move(*result));
+      return success();
+    };
+    if (failed(runGuarded(Phase::Codegen, passes, generate)))
       return failure();
-    code = std::move(*result);
-    return success();
-  });
+  }
+  return success();
 }
 
 /// Brings the placed module into the plan phase; the bytes of its arenas.

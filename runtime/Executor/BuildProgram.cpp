@@ -46,22 +46,29 @@ static std::string_view hostArchitecture() {
 #endif
 }
 
-/// Why `variant` does not fit this machine; empty when it does.
+/// What a machine needs for `variant` that one with `features` lacks, as a
+/// list; empty when it fits.
 static std::string misfitOf(const abi::ObjectVariant &variant,
-                            const CPUFeatures &host) {
+                            const CPUFeatures &features) {
   if (variant.kernel_abi() != DLC_KERNEL_ABI_VERSION)
     return "kernel convention " + std::to_string(variant.kernel_abi());
   std::string triple = textOf(variant.triple());
   if (!triple.empty() && !triple.starts_with(hostArchitecture()))
     return triple;
+  std::string missing;
+  auto add = [&](const std::string &name) {
+    missing += (missing.empty() ? "" : ", ") + name;
+  };
+  bool hasTiles = false;
   for (size_t i = 0; i != countOf(variant.features()); ++i) {
     std::string name = variant.features()->Get(i)->str();
-    if (!host.has(name))
-      return name;
-    if (name.starts_with("amx-") && !enableAMX().isOk())
-      return name + " (not granted)";
+    if (!features.has(name))
+      add(name);
+    hasTiles |= name.starts_with("amx-");
   }
-  return "";
+  if (missing.empty() && hasTiles && !enableAMX().isOk())
+    add("AMX tiles (not granted)");
+  return missing;
 }
 
 /// Whether there are objects, and kernels for more than other devices.
@@ -78,15 +85,14 @@ static bool needsCode(const Program::State &state) {
 }
 
 /// Loads the first object that fits.
-static Status loadCode(Program::State &state) {
+static Status loadCode(Program::State &state, const CPUFeatures &features) {
   const abi::Program &plan = state.artifact.program();
-  CPUFeatures host = CPUFeatures::ofHost();
   std::string reasons;
   for (size_t i = 0; i != countOf(plan.objects()); ++i) {
     const abi::ObjectVariant &variant = *plan.objects()->Get(i);
-    std::string misfit = misfitOf(variant, host);
+    std::string misfit = misfitOf(variant, features);
     if (!misfit.empty()) {
-      reasons += (reasons.empty() ? "" : ", ") + misfit;
+      reasons += (reasons.empty() ? "" : ", or ") + misfit;
       continue;
     }
     DLC_RETURN_IF_ERROR(state.artifact.verifyObject(i));
@@ -96,6 +102,7 @@ static Status loadCode(Program::State &state) {
       return std::move(loaded.status());
     state.code = std::move(*loaded);
     state.statistics.codeBytes += bytes.size();
+    state.statistics.object = i;
     return Status::ok();
   }
   return makeError(StatusCode::Unsupported,
@@ -455,7 +462,7 @@ Status dlc::rt::buildProgram(Program::State &state,
     }
   readAttributes(state);
   if (options.loadsCode && needsCode(state))
-    DLC_RETURN_IF_ERROR(loadCode(state));
+    DLC_RETURN_IF_ERROR(loadCode(state, options.features));
   DLC_RETURN_IF_ERROR(openDevices(state, options.loadsCode));
   state.hasCode = options.loadsCode;
   DLC_RETURN_IF_ERROR(readLaunches(state, options));

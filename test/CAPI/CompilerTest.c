@@ -109,7 +109,7 @@ static void testOptions(void) {
   CHECK(bytes != NULL);
   int calls = 0;
   DlcCompilerOptions options = {.structSize = sizeof(options)};
-  options.target = "x86-64-v3";
+  options.target = "x86-64,x86-64-v3";
   options.threads = 1;
   options.onPhase = countCall;
   options.userData = &calls;
@@ -281,8 +281,11 @@ static void testFailures(void) {
   DlcCompilerOptions options = {.structSize = sizeof(options)};
   options.target = "abacus";
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
-              "expected target host, x86-64, x86-64-v3 or x86-64-v4, got "
-              "'abacus'");
+              "expected target host, x86-64, x86-64-v2, x86-64-v3 or "
+              "x86-64-v4, got 'abacus'");
+  options.target = "x86-64,x86-64-v3,x86-64";
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected each target once, got 'x86-64' twice");
 }
 
 static void testNull(void) {

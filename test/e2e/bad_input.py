@@ -214,6 +214,8 @@ for COMMAND, OPTION, VALUE, WORDS in [
 usage("emit", ["--emit", "'frob'"], "compile", "basic.onnx", "--emit=frob")
 usage("target", ["x86-64-v3", "frob"], "compile", "basic.onnx", "-o",
       "out.dlc", "--target", "frob")  # fmt: skip
+usage("target twice", ["once", "x86-64-v3"], "compile", "basic.onnx", "-o",
+      "out.dlc", "--target", "x86-64-v3,x86-64-v3")  # fmt: skip
 usage("precision", ["bf16"], "compile", "basic.onnx", "-o", "out.dlc",
       "--precision", "bf16")  # fmt: skip
 usage("device", ["cuda:0"], "run", "basic.onnx", "--device", "cuda:0")

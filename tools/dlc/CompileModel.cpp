@@ -73,10 +73,9 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
     throw Failure{"expected --precision " + pipeline::precisionNames() +
                       ", got '" + model.precision + "'",
                   kBadUsage};
-  if (!codegen::TargetOptions::get(model.target))
-    throw Failure{"expected --target " + codegen::TargetOptions::names().str() +
-                      ", got '" + model.target + "'",
-                  kBadUsage};
+  std::string why;
+  if (!codegen::TargetOptions::getList(model.target, why))
+    throw Failure{"--target: " + why, kBadUsage};
   CompileOptions options;
   options.target = model.target;
   options.precision = *precision;

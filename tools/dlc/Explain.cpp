@@ -178,6 +178,32 @@ static std::vector<MemoryRange> collectMemory(const abi::Program &program) {
   return ranges;
 }
 
+/// What machine code the program has, and which of it runs here.
+static std::vector<std::string> collectCode(const rt::Program &program) {
+  std::vector<std::string> lines;
+  const auto *objects = program.artifact().program().objects();
+  const std::optional<size_t> used = program.statistics().object;
+  const rt::CPUFeatures host = rt::CPUFeatures::ofHost();
+  for (unsigned i = 0; objects && i < objects->size(); ++i) {
+    const abi::ObjectVariant &object = *objects->Get(i);
+    std::string features, missing;
+    for (unsigned k = 0; object.features() && k < object.features()->size();
+         ++k) {
+      std::string name = object.features()->Get(k)->str();
+      features += (k ? ", " : " with ") + name;
+      if (!host.has(name))
+        missing += (missing.empty() ? "" : ", ") + name;
+    }
+    std::string triple = object.triple() ? object.triple()->str() : "";
+    lines.push_back(std::to_string(object.size()) + " bytes for " +
+                    triple.substr(0, triple.find('-')) + features +
+                    (i == used         ? ": used here"
+                     : missing.empty() ? ": not needed here"
+                                       : ": this machine lacks " + missing));
+  }
+  return lines;
+}
+
 static void printTable(const ExplainReport &report) {
   const std::vector<LaunchReport> &launches = report.launches;
   std::printf("%10s %6s %8s %8s %6s  %-9s %-5s %-8s %-28s %s\n", "us", "%",
@@ -203,6 +229,8 @@ static void printTable(const ExplainReport &report) {
               static_cast<unsigned long long>(report.arenaBytes),
               static_cast<unsigned long long>(report.lowerBoundBytes),
               static_cast<unsigned long long>(report.constantBytes));
+  for (const std::string &code : report.code)
+    std::printf("code: %s\n", code.c_str());
   std::printf("%zu launches work in place, %zu add to what is there\n", inPlace,
               addTo);
   std::printf("roof: %.1f GF/s in products, %.1f GB/s in copies; what the "
@@ -244,6 +272,7 @@ int ExplainCommand::run() {
   report.gigaflops = roof.flopsPerMicrosecond / 1e3;
   report.gigabytes = roof.bytesPerMicrosecond / 1e3;
   report.ranges = collectMemory(plan);
+  report.code = collectCode(program);
   report.arenaBytes = program.statistics().arenaBytes;
   report.lowerBoundBytes = program.statistics().lowerBoundBytes;
   report.constantBytes = program.statistics().constantBytes;

@@ -133,6 +133,8 @@ std::string dlc::tool::makePage(const ExplainReport &report) {
                  static_cast<unsigned long long>(report.lowerBoundBytes),
                  static_cast<unsigned long long>(report.constantBytes),
                  report.launches.size());
+  for (const std::string &code : report.code)
+    html += "<p>Code: " + escape(code) + "</p>\n";
   html += "<h2>Timeline</h2>\n<p>Each launch as wide as its best time; "
           "blue: library, green: generated, red: Reference.</p>\n" +
           makeTimeline(report);

@@ -31,6 +31,7 @@ struct ExplainReport {
   std::string model;
   std::vector<LaunchReport> launches;
   std::vector<MemoryRange> ranges;
+  std::vector<std::string> code;       ///< What there is for which machines.
   double gigaflops = 0, gigabytes = 0; ///< A second, at best.
   uint64_t arenaBytes = 0, lowerBoundBytes = 0, constantBytes = 0;
 };

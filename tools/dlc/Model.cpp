@@ -55,7 +55,9 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
               "Keep everything that gradients need; without it what takes "
               "little time is computed again where that saves memory");
   syntax.option("--target", target,
-                "Machine: host, x86-64, x86-64-v3, x86-64-v4");
+                "Machines, one or several with commas, of which an artifact "
+                "has code for each: host, x86-64, x86-64-v2, x86-64-v3, "
+                "x86-64-v4");
   syntax.option("--precision", precision,
                 "Arithmetic: fp32 (within 2e-5 of the largest value), "
                 "fp32-strict (plain sums of products, within 4e-6)");

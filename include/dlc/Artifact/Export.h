@@ -21,17 +21,18 @@ struct ExportInfo {
 };
 
 /// Writes the only `plan.program` of `module` with the machine code of its
-/// generated kernels to `path`, whole or not at all. Requires `plan-verify`.
-/// Constants are streamed from where they are. Equal inputs give equal bytes.
-/// On failure a diagnostic has been emitted.
+/// generated kernels, for each of some machines, of which one that can run
+/// several runs the first, to `path`, whole or not at all. Requires
+/// `plan-verify`. Constants are streamed from where they are. Equal inputs give
+/// equal bytes. On failure a diagnostic has been emitted.
 llvm::LogicalResult writeProgram(mlir::ModuleOp module,
-                                 const codegen::ObjectCode &code,
+                                 llvm::ArrayRef<codegen::ObjectCode> code,
                                  const ExportInfo &info,
                                  const std::string &path);
 
 /// The same bytes in memory.
 llvm::FailureOr<rt::AlignedBuffer>
-writeProgram(mlir::ModuleOp module, const codegen::ObjectCode &code,
+writeProgram(mlir::ModuleOp module, llvm::ArrayRef<codegen::ObjectCode> code,
              const ExportInfo &info);
 
 } // namespace dlc::artifact

@@ -48,7 +48,9 @@ struct CompileOptions {
   /// "cpu:1". Without any, all is on cpu:0; with some, each group of the
   /// model needs one.
   std::map<std::string, std::string> groups;
-  /// host, x86-64, x86-64-v3 or x86-64-v4.
+  /// host, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, or several of them with
+  /// commas: kernels are generated for each, and a machine runs the best of
+  /// those that it can run.
   std::string target = "host";
   pipeline::Precision precision = pipeline::Precision::FP32;
   /// Layouts and algorithms are chosen by a model of what library calls take,

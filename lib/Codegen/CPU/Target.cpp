@@ -62,17 +62,52 @@ TargetOptions TargetOptions::host() {
 }
 
 std::optional<TargetOptions> TargetOptions::get(llvm::StringRef name) {
+  std::optional<TargetOptions> target;
   if (name == "host")
-    return host();
-  if (name == "x86-64")
-    return TargetOptions();
-  if (name == "x86-64-v3")
-    return makeTarget({kLevel2, kLevel3});
-  if (name == "x86-64-v4")
-    return makeTarget({kLevel2, kLevel3, kLevel4});
-  return std::nullopt;
+    target = host();
+  else if (name == "x86-64")
+    target.emplace();
+  else if (name == "x86-64-v2")
+    target = makeTarget({kLevel2});
+  else if (name == "x86-64-v3")
+    target = makeTarget({kLevel2, kLevel3});
+  else if (name == "x86-64-v4")
+    target = makeTarget({kLevel2, kLevel3, kLevel4});
+  if (target)
+    target->name = name.str();
+  return target;
 }
 
 llvm::StringRef TargetOptions::names() {
-  return "host, x86-64, x86-64-v3 or x86-64-v4";
+  return "host, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4";
+}
+
+std::optional<std::vector<TargetOptions>>
+TargetOptions::getList(llvm::StringRef list, std::string &why) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  list.split(parts, ',');
+  std::vector<TargetOptions> targets;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    if (llvm::is_contained(llvm::ArrayRef(parts).take_front(i), part)) {
+      why = "expected each target once, got '" + part.str() + "' twice";
+      return std::nullopt;
+    }
+    std::optional<TargetOptions> target = get(part);
+    if (!target) {
+      why = ("expected target " + names() + ", got '" + part + "'").str();
+      return std::nullopt;
+    }
+    auto isSame = [&](const TargetOptions &other) {
+      return other.features == target->features;
+    };
+    if (llvm::none_of(targets, isSame))
+      targets.push_back(std::move(*target));
+  }
+  // Who has more features has those of the others among them, or wider vectors.
+  llvm::stable_sort(targets,
+                    [](const TargetOptions &a, const TargetOptions &b) {
+                      return std::pair(a.vectorBytes(), a.features.size()) >
+                             std::pair(b.vectorBytes(), b.features.size());
+                    });
+  return targets;
 }

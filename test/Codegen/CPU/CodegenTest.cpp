@@ -21,7 +21,7 @@ namespace {
 std::vector<std::string> runnableTargets() {
   std::vector<std::string> names = {"host"};
   TargetOptions host = TargetOptions::host();
-  for (const char *name : {"x86-64", "x86-64-v3", "x86-64-v4"}) {
+  for (const char *name : {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
     TargetOptions target = *TargetOptions::get(name);
     if (std::all_of(target.features.begin(), target.features.end(),
                     [&](const std::string &f) { return host.has(f); }))
@@ -35,6 +35,41 @@ std::vector<float> ramp(size_t count, float scale = 0.37f) {
   for (size_t i = 0; i < count; ++i)
     values[i] = scale * static_cast<float>(static_cast<int>(i * 37 % 101) - 50);
   return values;
+}
+
+/// The names of a list of targets, in their order, or why there is none.
+std::string namesOf(llvm::StringRef list) {
+  std::string text;
+  auto targets = TargetOptions::getList(list, text);
+  if (!targets)
+    return text;
+  for (const TargetOptions &target : *targets)
+    text += (text.empty() ? "" : " ") + target.name;
+  return text;
+}
+
+TEST(TargetTest, ListsAreBestFirst) {
+  EXPECT_EQ(namesOf("x86-64-v3"), "x86-64-v3");
+  EXPECT_EQ(namesOf("x86-64-v2,x86-64-v4,x86-64,x86-64-v3"),
+            "x86-64-v4 x86-64-v3 x86-64-v2 x86-64");
+  // The host has every feature of the targets that it can run.
+  std::string host = TargetOptions::host().features ==
+                             TargetOptions::get("x86-64-v2")->features
+                         ? "x86-64-v2"
+                         : "host x86-64-v2";
+  if (TargetOptions::host().has("sse4.2"))
+    EXPECT_EQ(namesOf("x86-64-v2,host"), host);
+}
+
+TEST(TargetTest, RefusesLists) {
+  const std::string expected =
+      "expected target host, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, got ";
+  EXPECT_EQ(namesOf(""), expected + "''");
+  EXPECT_EQ(namesOf("x86-64-v3,"), expected + "''");
+  EXPECT_EQ(namesOf("x86-64-v3,x86-64-v5"), expected + "'x86-64-v5'");
+  EXPECT_EQ(namesOf("x86-64-v3, x86-64-v4"), expected + "' x86-64-v4'");
+  EXPECT_EQ(namesOf("x86-64-v3,x86-64,x86-64-v3"),
+            "expected each target once, got 'x86-64-v3' twice");
 }
 
 class CodegenTest : public testing::TestWithParam<std::string> {

@@ -18,12 +18,13 @@ namespace {
 
 /// An artifact in memory, its program and one execution.
 struct Loaded {
-  explicit Loaded(ProgramBuilder &builder, WorkerPool *workers = nullptr)
+  explicit Loaded(ProgramBuilder &builder, WorkerPool *workers = nullptr,
+                  const ProgramOptions &options = testOptions())
       : bytes(builder.write()) {
     Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
     EXPECT_TRUE(artifact.isOk()) << artifact.status().message();
     Result<std::unique_ptr<Program>> created =
-        Program::create(std::move(*artifact), testOptions());
+        Program::create(std::move(*artifact), options);
     EXPECT_TRUE(created.isOk()) << created.status().message();
     program = std::move(*created);
     Result<std::unique_ptr<Execution>> made =
@@ -43,12 +44,13 @@ struct Loaded {
 };
 
 /// Why the program of `builder` cannot be loaded; empty when it can.
-std::string loadFailure(ProgramBuilder &builder) {
+std::string loadFailure(ProgramBuilder &builder,
+                        const ProgramOptions &options = testOptions()) {
   AlignedBuffer bytes = builder.write();
   Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
   EXPECT_TRUE(artifact.isOk()) << artifact.status().message();
   Result<std::unique_ptr<Program>> program =
-      Program::create(std::move(*artifact), testOptions());
+      Program::create(std::move(*artifact), options);
   return program.isOk() ? "" : program.status().message();
 }
 
@@ -280,7 +282,7 @@ TEST(Executor, RefusesObjectsThatDoNotFit) {
   builder.object(object, {});
   builder.program.objects[1]->kernel_abi = 77;
   EXPECT_EQ(loadFailure(builder), "no object fits this machine: expected "
-                                  "no-such-feature, kernel convention 77");
+                                  "no-such-feature, or kernel convention 77");
   builder.object(object, {});
   EXPECT_EQ(loadFailure(builder), ""); // The first that fits is taken.
   builder.kernel(KernelKind::Generated, "missing", 1);
@@ -288,6 +290,45 @@ TEST(Executor, RefusesObjectsThatDoNotFit) {
   builder.launch(0, {}, {y}, "node");
   EXPECT_EQ(loadFailure(builder),
             "launch 0 (node): the object has no symbol 'missing'");
+}
+
+// Of an artifact for several machines, a machine takes the first object that it
+// has the features of; it says what it lacks of all where there is none.
+TEST(Executor, ChoosesObjectsByFeatures) {
+  ProgramBuilder builder;
+  std::vector<std::byte> objects[] = {testObject(4), testObject(3),
+                                      testObject(2)};
+  builder.object(objects[0], {"avx2", "avx512f", "avx512vl"});
+  builder.object(objects[1], {"avx2", "fma"});
+  builder.object(objects[2], {"sse4.2"});
+  int x = builder.input("x", DLC_F32, {16});
+  int y = builder.output("y", DLC_F32, {16});
+  builder.launch(builder.kernel(KernelKind::Generated, "scale_tiles", 1), {x},
+                 {y});
+  using enum CPUFeature;
+  ProgramOptions options = testOptions();
+  auto factorOf = [&](std::initializer_list<CPUFeature> features) {
+    options.features = {};
+    for (CPUFeature feature : features)
+      options.features.add(feature);
+    Loaded loaded(builder, nullptr, options);
+    std::vector<float> data(16, 1.f);
+    EXPECT_TRUE(loaded.bind(0, DLC_F32, {16}, data.data()).isOk());
+    EXPECT_TRUE(loaded.execution->run().isOk());
+    EXPECT_EQ(loaded.program->statistics().codeBytes,
+              objects[loaded.program->statistics().object.value()].size());
+    return loaded.execution->output(0).as<float>()[15];
+  };
+  EXPECT_EQ(factorOf({SSE42}), 2.f);
+  EXPECT_EQ(factorOf({SSE42, AVX2}), 2.f);
+  EXPECT_EQ(factorOf({SSE42, AVX2, FMA}), 3.f);
+  EXPECT_EQ(factorOf({SSE42, AVX2, FMA, AVX512F}), 3.f);
+  EXPECT_EQ(factorOf({SSE42, AVX2, FMA, AVX512F, AVX512VL}), 4.f);
+  options.features = {};
+  options.features.add(AVX2);
+  EXPECT_EQ(loadFailure(builder, options),
+            "no object fits this machine: expected avx512f, avx512vl, or fma, "
+            "or sse4.2");
 }
 
 TEST(Executor, RunsLibraryKernels) {

@@ -11,8 +11,9 @@ using namespace dlc::rt;
 
 std::vector<std::byte> test::testObject(int factor) {
   std::vector<std::byte> bytes;
-  std::FILE *file =
-      std::fopen(factor == 3 ? DLC_TEST_KERNELS_3 : DLC_TEST_KERNELS_2, "rb");
+  static constexpr const char *paths[] = {
+      DLC_TEST_KERNELS_2, DLC_TEST_KERNELS_3, DLC_TEST_KERNELS_4};
+  std::FILE *file = std::fopen(paths[factor - 2], "rb");
   if (!file)
     return bytes;
   std::fseek(file, 0, SEEK_END);

@@ -13,7 +13,7 @@
 
 namespace dlc::rt::test {
 
-/// The shared object of Kernels.c with FACTOR 2 or 3.
+/// The shared object of Kernels.c with FACTOR 2, 3 or 4.
 std::vector<std::byte> testObject(int factor = 2);
 
 /// Library: "test.scale" multiplies by the attribute `factor`.

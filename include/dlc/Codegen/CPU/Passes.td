@@ -34,7 +34,8 @@ def EmitLoopsPass : Pass<"codegen-cpu-emit-loops", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"targetName", "target", "std::string", /*default=*/"\"x86-64-v3\"",
-           "Machine to aim at: host, x86-64, x86-64-v3 or x86-64-v4">];
+           "Machine to aim at: host, x86-64, x86-64-v2, x86-64-v3 or "
+           "x86-64-v4">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",

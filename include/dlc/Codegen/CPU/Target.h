@@ -17,6 +17,7 @@ namespace dlc::codegen {
 
 /// A machine as code is generated for it. A plain value.
 struct TargetOptions {
+  std::string name; ///< As it was asked for; empty for features of one's own.
   std::string triple = "x86_64-unknown-linux-gnu";
   /// Features beyond the baseline x86-64, as LLVM names them, sorted, without
   /// '+'. The machine that runs the code needs all of them.
@@ -34,6 +35,12 @@ struct TargetOptions {
   static std::optional<TargetOptions> get(llvm::StringRef name);
   /// All of them, for messages: "host, x86-64, ...".
   static llvm::StringRef names();
+  /// The targets of a list, "x86-64-v2,x86-64-v3": a machine that can run
+  /// several runs the first of them best. Names of equal features give one.
+  /// Nullopt for a list with no, an unknown or a repeated name; then `why` says
+  /// what was expected.
+  static std::optional<std::vector<TargetOptions>>
+  getList(llvm::StringRef list, std::string &why);
 };
 
 } // namespace dlc::codegen

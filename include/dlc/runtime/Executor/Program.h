@@ -9,6 +9,7 @@
 #include "dlc/runtime/Artifact/Loader.h"
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Device/CPU/Features.h"
 #include "dlc/runtime/Device/Context.h"
 #include "dlc/runtime/Kernel/Library.h"
 #include "dlc/runtime/Kernel/Reference/Reference.h"
@@ -31,6 +32,8 @@ struct ProgramOptions {
   /// False leaves machine code unloaded: such a program can be examined, not
   /// executed. For tools that read artifacts they do not trust.
   bool loadsCode = true;
+  /// What the processor has, as far as machine code may use it.
+  CPUFeatures features = CPUFeatures::ofHost();
 };
 
 /// An input or an output.
@@ -51,6 +54,7 @@ struct ProgramStatistics {
   uint64_t lowerBoundBytes = 0; ///< Peak of live bytes: no plan is below.
   uint64_t constantBytes = 0;   ///< Weights, mapped from the file.
   uint64_t codeBytes = 0;       ///< The chosen object.
+  std::optional<size_t> object; ///< Its number, where there is one.
   size_t kernels = 0;
   size_t launches = 0;
   size_t dynamicValues = 0; ///< Values that come from the pool.
