@@ -57,21 +57,16 @@ static Value sumPerChannel(Formula &f, Value x) {
 LogicalResult ConvOp::buildGradients(Gradients &gradients) {
   if (!hasStaticTypes(*this))
     return failDynamic(gradients);
-  auto shapeOf = [](Value x) { return Formula::typeOf(x).getShape(); };
-  size_t rank = shapeOf(getW()).size();
-  if (shapeOf(getX()).size() != rank || shapeOf(getY()).size() != rank)
+  std::optional<Correlation> correlation = correlationOf(*this);
+  if (!correlation)
     return gradients.fail("expected channels that are not in blocks");
-  Correlation correlation = makeCorrelation(shapeOf(getX()), shapeOf(getY()),
-                                            shapeOf(getW()).drop_front(2),
-                                            getStrides(), getDilations());
-  correlation.group = getGroup();
-  setBegins(correlation, getPads(), getAutoPad());
   Formula f(gradients);
   Value g = gradients.ofResult();
   // Without elements, the image counts for nothing.
   if (Formula::typeOf(getX()).getNumElements() > 0) {
-    gradients.give(0, [&] { return correlation.spread(f, g, getW()); });
-    gradients.give(1, [&] { return correlation.weightGradient(f, getX(), g); });
+    gradients.give(0, [&] { return correlation->spread(f, g, getW()); });
+    gradients.give(1,
+                   [&] { return correlation->weightGradient(f, getX(), g); });
   }
   if (getBias())
     gradients.give(2, [&] { return sumPerChannel(f, g); });
@@ -82,12 +77,7 @@ LogicalResult ConvOp::buildGradients(Gradients &gradients) {
 LogicalResult ConvWeightGradientOp::buildGradients(Gradients &gradients) {
   if (!hasStaticTypes(*this))
     return failDynamic(gradients);
-  auto shapeOf = [](Value x) { return Formula::typeOf(x).getShape(); };
-  Correlation correlation =
-      makeCorrelation(shapeOf(getX()), shapeOf(getG()), getKernelShape(),
-                      getStrides(), getDilations());
-  correlation.group = getGroup();
-  setBegins(correlation, getPads(), "NOTSET");
+  Correlation correlation = correlationOf(*this);
   Formula f(gradients);
   Value g = gradients.ofResult();
   gradients.give(0, [&] { return correlation.spread(f, getG(), g); });
@@ -95,34 +85,19 @@ LogicalResult ConvWeightGradientOp::buildGradients(Gradients &gradients) {
   return success();
 }
 
-/// Where the image of a transposed convolution begins. Given its shape, what
-/// windows reach beyond it is shared out as for SAME.
-static void beginImage(Correlation &correlation, ConvTransposeOp op) {
-  StringRef autoPad = op.getAutoPad();
-  if (op.getOutputShape().empty() || autoPad.starts_with("SAME"))
-    setBegins(correlation, op.getPads(), autoPad);
-  else
-    setBegins(correlation, {}, "SAME_LOWER");
-}
-
 LogicalResult ConvTransposeOp::buildGradients(Gradients &gradients) {
   if (!hasStaticTypes(*this))
     return failDynamic(gradients);
-  auto shapeOf = [](Value x) { return Formula::typeOf(x).getShape(); };
-  Correlation correlation = makeCorrelation(shapeOf(getY()), shapeOf(getX()),
-                                            shapeOf(getW()).drop_front(2),
-                                            getStrides(), getDilations());
-  correlation.group = getGroup();
-  if (llvm::any_of(getOutputPadding(), [](int64_t n) { return n != 0; }) &&
-      (!getOutputShape().empty() || getAutoPad().starts_with("SAME")))
+  std::optional<Correlation> correlation = correlationOf(*this);
+  if (!correlation)
     return gradients.fail("expected no output_padding beside output_shape or "
                           "automatic padding");
-  beginImage(correlation, *this);
   Formula f(gradients);
   Value g = gradients.ofResult();
   if (Formula::typeOf(getX()).getNumElements() > 0) {
-    gradients.give(0, [&] { return correlation.correlate(f, g, getW()); });
-    gradients.give(1, [&] { return correlation.weightGradient(f, g, getX()); });
+    gradients.give(0, [&] { return correlation->correlate(f, g, getW()); });
+    gradients.give(1,
+                   [&] { return correlation->weightGradient(f, g, getX()); });
   }
   if (getBias())
     gradients.give(2, [&] { return sumPerChannel(f, g); });

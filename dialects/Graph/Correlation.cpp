@@ -5,12 +5,6 @@
 using namespace mlir;
 using namespace dlc::graph;
 
-/// How far the taps of all windows along a dimension reach from the first.
-static int64_t spanOf(const Correlation &c, size_t dim) {
-  return (c.positions[dim] - 1) * c.strides[dim] +
-         (c.kernel[dim] - 1) * c.dilations[dim] + 1;
-}
-
 /// `begins`, then for each dimension what `end` gives.
 static SmallVector<int64_t> padsOf(const Correlation &c,
                                    function_ref<int64_t(size_t)> end) {
@@ -32,14 +26,14 @@ static Value crop(Formula &f, Value x, ArrayRef<int64_t> extents) {
                          f.ints(ones));
 }
 
-Value Correlation::correlate(Formula &f, Value image, Value weights) const {
+Value Correlation::correlate(Formula &f, Value image, Value weights,
+                             Value bias) const {
   auto pads = padsOf(*this, [&](size_t dim) {
-    return std::max<int64_t>(0, spanOf(*this, dim) - this->image[dim] -
-                                    begins[dim]);
+    return std::max<int64_t>(0, span(dim) - this->image[dim] - begins[dim]);
   });
   // Elements at the end that no window reads may be room for one more.
-  Value y = ConvOp::create(f.builder, f.loc, image, weights, /*bias=*/Value(),
-                           strides, pads, dilations, group, "NOTSET");
+  Value y = ConvOp::create(f.builder, f.loc, image, weights, bias, strides,
+                           pads, dilations, group, "NOTSET");
   return crop(f, y, positions);
 }
 
@@ -72,17 +66,15 @@ static Value turned(Formula &f, Value weights, int64_t group) {
   return f.reshape(weights, shape);
 }
 
-/// `x` with elements added, or taken away, at the begins of `axes` and then at
-/// their ends.
-static Value padAxes(Formula &f, Value x, ArrayRef<int64_t> axes,
-                     ArrayRef<int64_t> pads) {
+Value dlc::graph::padAxes(Formula &f, Value x, ArrayRef<int64_t> axes,
+                          ArrayRef<int64_t> pads) {
   if (llvm::all_of(pads, [](int64_t pad) { return pad == 0; }))
     return x;
   return f.make<PadOp>(x, f.ints(pads), f.number(x, 0), f.ints(axes));
 }
 
-Value Correlation::spreadDensely(Formula &f, Value windows,
-                                 Value weights) const {
+Value Correlation::spreadDensely(Formula &f, Value windows, Value weights,
+                                 Value bias) const {
   SmallVector<int64_t> pads(2 * dims(), 0), edges(2 * dims(), 0), axes;
   for (size_t dim = 0; dim < dims(); ++dim) {
     int64_t reach = (kernel[dim] - 1) * dilations[dim];
@@ -96,8 +88,8 @@ Value Correlation::spreadDensely(Formula &f, Value windows,
     axes.push_back(static_cast<int64_t>(dim) + 2);
   }
   return ConvOp::create(f.builder, f.loc, padAxes(f, windows, axes, edges),
-                        turned(f, weights, group), /*bias=*/Value(), strides,
-                        pads, dilations, group, "NOTSET");
+                        turned(f, weights, group), bias, strides, pads,
+                        dilations, group, "NOTSET");
 }
 
 /// Of the weights along `axis`, the taps whose number modulo `stride` is from
@@ -123,11 +115,22 @@ static Value takeTaps(Formula &f, Value weights, int64_t axis, int64_t stride,
   return f.reshape(weights, shape);
 }
 
+/// Each element `count` times.
+static Value repeated(Formula &f, Value x, int64_t count) {
+  int64_t extent = Formula::typeOf(x).getNumElements();
+  if (count == 1)
+    return x;
+  return f.reshape(f.expand(f.reshape(x, {extent, 1}), {extent, count}),
+                   {extent * count});
+}
+
 Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
-                               ArrayRef<int64_t> remainders) const {
+                               Value bias, ArrayRef<int64_t> remainders) const {
   size_t dim = remainders.size();
   if (dim == dims()) {
-    Value y = spreadDensely(f, windows, weights);
+    if (bias)
+      bias = repeated(f, bias, llvm::product_of(remainders));
+    Value y = spreadDensely(f, windows, weights, bias);
     SmallVector<int64_t> shape(Formula::typeOf(y).getShape());
     for (int64_t count : remainders)
       shape[1] /= count;
@@ -138,7 +141,7 @@ Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
   SmallVector<int64_t> counts(remainders);
   counts.push_back(1);
   if (stride == 1)
-    return spreadApart(f, windows, weights, counts);
+    return spreadApart(f, windows, weights, bias, counts);
   auto axis = static_cast<int64_t>(dim) + 2;
   SmallVector<Value> parts;
   // The first remainders have one tap more where not all have as many.
@@ -152,7 +155,8 @@ Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
     part.strides[dim] = 1;
     counts.back() = last - first;
     parts.push_back(part.spreadApart(
-        f, windows, takeTaps(f, weights, axis, stride, first, last), counts));
+        f, windows, takeTaps(f, weights, axis, stride, first, last), bias,
+        counts));
   }
   return parts.size() == 1 ? parts.front()
                            : ConcatOp::create(f.builder, f.loc, parts, axis);
@@ -162,9 +166,10 @@ Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
 /// those. Along a dimension with a stride, taps with the same number modulo the
 /// stride reach the same elements of the image, so that each remainder is a
 /// convolution without a stride, and its image comes between the others'.
-Value Correlation::spread(Formula &f, Value windows, Value weights) const {
+Value Correlation::spread(Formula &f, Value windows, Value weights,
+                          Value bias) const {
   if (llvm::all_of(strides, [](int64_t stride) { return stride == 1; }))
-    return spreadDensely(f, windows, weights);
+    return spreadDensely(f, windows, weights, bias);
   Correlation apart = *this;
   auto rank = static_cast<int64_t>(dims());
   SmallVector<int64_t> perm = {0, 1}, axes;
@@ -193,9 +198,18 @@ Value Correlation::spread(Formula &f, Value windows, Value weights) const {
     edges[dim] = -begins[dim];
     edges[dim + dims()] = image[dim] + begins[dim] - shape.back();
   }
-  Value parts = apart.spreadApart(f, windows, weights, {});
+  // Convolutions add the bias, unless there are elements that none computes.
+  auto isMore = [](int64_t pad) { return pad > 0; };
+  bool isPadded = llvm::any_of(missing, isMore) || llvm::any_of(edges, isMore);
+  Value parts =
+      apart.spreadApart(f, windows, weights, isPadded ? Value() : bias, {});
   parts = f.transpose(padAxes(f, parts, axes, missing), perm);
-  return padAxes(f, f.reshape(parts, shape), axes, edges);
+  Value y = padAxes(f, f.reshape(parts, shape), axes, edges);
+  if (!bias || !isPadded)
+    return y;
+  SmallVector<int64_t> perChannel(shape.size() - 1, 1);
+  perChannel.front() = shape[1];
+  return f.add(y, f.reshape(bias, perChannel));
 }
 
 Value Correlation::weightGradient(Formula &f, Value image,
@@ -233,7 +247,56 @@ void dlc::graph::setBegins(Correlation &correlation, ArrayRef<int64_t> pads,
     if (!autoPad.starts_with("SAME"))
       continue;
     int64_t total =
-        std::max<int64_t>(0, spanOf(correlation, dim) - correlation.image[dim]);
+        std::max<int64_t>(0, correlation.span(dim) - correlation.image[dim]);
     begin = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Of operations
+//===----------------------------------------------------------------------===//
+
+static ArrayRef<int64_t> shapeOf(Value x) {
+  return Formula::typeOf(x).getShape();
+}
+
+std::optional<Correlation> dlc::graph::correlationOf(ConvOp op) {
+  size_t rank = shapeOf(op.getW()).size();
+  if (shapeOf(op.getX()).size() != rank || shapeOf(op.getY()).size() != rank)
+    return std::nullopt;
+  Correlation correlation = makeCorrelation(
+      shapeOf(op.getX()), shapeOf(op.getY()), shapeOf(op.getW()).drop_front(2),
+      op.getStrides(), op.getDilations());
+  correlation.group = op.getGroup();
+  setBegins(correlation, op.getPads(), op.getAutoPad());
+  return correlation;
+}
+
+std::optional<Correlation> dlc::graph::correlationOf(ConvTransposeOp op) {
+  StringRef autoPad = op.getAutoPad();
+  bool isSame = autoPad.starts_with("SAME");
+  bool hasShape = !op.getOutputShape().empty();
+  if (llvm::any_of(op.getOutputPadding(), [](int64_t n) { return n != 0; }) &&
+      (hasShape || isSame))
+    return std::nullopt;
+  Correlation correlation = makeCorrelation(
+      shapeOf(op.getY()), shapeOf(op.getX()), shapeOf(op.getW()).drop_front(2),
+      op.getStrides(), op.getDilations());
+  correlation.group = op.getGroup();
+  // Given the image's shape, what windows reach beyond it is shared out as for
+  // SAME.
+  if (hasShape && !isSame)
+    setBegins(correlation, {}, "SAME_LOWER");
+  else
+    setBegins(correlation, op.getPads(), autoPad);
+  return correlation;
+}
+
+Correlation dlc::graph::correlationOf(ConvWeightGradientOp op) {
+  Correlation correlation =
+      makeCorrelation(shapeOf(op.getX()), shapeOf(op.getG()),
+                      op.getKernelShape(), op.getStrides(), op.getDilations());
+  correlation.group = op.getGroup();
+  setBegins(correlation, op.getPads(), "NOTSET");
+  return correlation;
 }

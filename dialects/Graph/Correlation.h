@@ -21,13 +21,20 @@ struct Correlation {
 
   size_t dims() const { return image.size(); }
 
-  /// The windows' sums of products: of positions' shape.
-  mlir::Value correlate(Formula &f, mlir::Value image,
-                        mlir::Value weights) const;
+  /// How far the taps of all windows along a dimension reach from the first.
+  int64_t span(size_t dim) const {
+    return (positions[dim] - 1) * strides[dim] +
+           (kernel[dim] - 1) * dilations[dim] + 1;
+  }
+
+  /// The windows' sums of products, and `bias` (M), if there is one: of
+  /// positions' shape.
+  mlir::Value correlate(Formula &f, mlir::Value image, mlir::Value weights,
+                        mlir::Value bias = {}) const;
   /// What windows hold, times the weights, added into an image: the transpose
-  /// of the above.
-  mlir::Value spread(Formula &f, mlir::Value windows,
-                     mlir::Value weights) const;
+  /// of the above. `bias` (C) is added to all of the image.
+  mlir::Value spread(Formula &f, mlir::Value windows, mlir::Value weights,
+                     mlir::Value bias = {}) const;
   /// The gradient of the weights: sums over the batch and all positions.
   mlir::Value weightGradient(Formula &f, mlir::Value image,
                              mlir::Value windows) const;
@@ -35,13 +42,19 @@ struct Correlation {
 private:
   /// `spread` where all strides are 1.
   mlir::Value spreadDensely(Formula &f, mlir::Value windows,
-                            mlir::Value weights) const;
+                            mlir::Value weights, mlir::Value bias) const;
   /// The images of all remainders modulo the strides (N, C, remainders, ...,
   /// elements of each, ...), where those of the first dimensions, as many as
   /// `remainders`, are channels of the weights already.
   mlir::Value spreadApart(Formula &f, mlir::Value windows, mlir::Value weights,
+                          mlir::Value bias,
                           llvm::ArrayRef<int64_t> remainders) const;
 };
+
+/// `x` with zeros added, or elements taken away where `pads` are negative, at
+/// the begins of `axes` and then at their ends.
+mlir::Value padAxes(Formula &f, mlir::Value x, llvm::ArrayRef<int64_t> axes,
+                    llvm::ArrayRef<int64_t> pads);
 
 /// The correlation of windows with these attributes, of which empty ones are
 /// defaults, over tensors of static shapes. Windows begin at the image.
@@ -55,6 +68,12 @@ Correlation makeCorrelation(llvm::ArrayRef<int64_t> image,
 /// they reach beyond the image by as little as its extent allows.
 void setBegins(Correlation &correlation, llvm::ArrayRef<int64_t> pads,
                llvm::StringRef autoPad);
+
+/// Of operations of static types. Nullopt with channels in blocks, and where
+/// `output_padding` stands beside another way to give the extents.
+std::optional<Correlation> correlationOf(ConvOp op);
+std::optional<Correlation> correlationOf(ConvTransposeOp op);
+Correlation correlationOf(ConvWeightGradientOp op);
 
 } // namespace dlc::graph
 

@@ -40,6 +40,15 @@ void dlc::graph::copyPlacement(Operation *op, Operation *built) {
       built->setDiscardableAttr(name, value);
 }
 
+void graph::copyPlacement(Operation *op, Operation *before,
+                          OpBuilder &builder) {
+  auto begin =
+      before ? std::next(before->getIterator()) : op->getBlock()->begin();
+  for (Operation &built : llvm::make_range(begin, builder.getInsertionPoint()))
+    if (isComputed(&built))
+      copyPlacement(op, &built);
+}
+
 LogicalResult CopyOp::buildGradients(Gradients &gradients) {
   gradients.give(0, gradients.ofResult());
   return success();

@@ -62,18 +62,6 @@ static Numbered number(OpBuilder &builder, const GradientTask &task) {
   return numbered;
 }
 
-/// What is built for `op`, or in its place, stays where it is: what stands
-/// between `before`, null for the beginning of the block, and `builder`.
-/// Constants follow their users.
-static void keepPlacement(Operation *op, Operation *before,
-                          OpBuilder &builder) {
-  auto begin =
-      before ? std::next(before->getIterator()) : op->getBlock()->begin();
-  for (Operation &built : llvm::make_range(begin, builder.getInsertionPoint()))
-    if (isComputed(&built))
-      copyPlacement(op, &built);
-}
-
 /// Makes simpler operations do what those on the way do that know no gradient
 /// of their own. True when there were some.
 static bool decomposeOnWay(const Numbered &numbered,
@@ -90,7 +78,7 @@ static bool decomposeOnWay(const Numbered &numbered,
     auto values = composite.decompose(builder);
     if (failed(values))
       continue; // Reported where it is differentiated.
-    keepPlacement(op, before, builder);
+    copyPlacement(op, before, builder);
     op->replaceAllUsesWith(*values);
     for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
       llvm::replace(task.heads, Value(result), Value(value));
@@ -146,7 +134,7 @@ static LogicalResult visit(OpBuilder &builder, Operation *op,
        llvm::zip_equal(op->getOperands(), *ofOperands))
     if (gradient)
       addTerm(builder, op->getLoc(), sums, operand, gradient);
-  keepPlacement(op, before, builder);
+  copyPlacement(op, before, builder);
   return success();
 }
 

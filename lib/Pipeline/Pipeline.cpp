@@ -72,6 +72,8 @@ static constexpr int64_t kChannelBlock = 16;
 /// plain form: gradients, batch normalisations.
 static void addBlocks(OpPassManager &manager, Precision precision) {
   OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(graph::createDecomposePass());
+  function.addPass(graph::createFoldConstantsPass());
   graph::AlterLayoutPassOptions options;
   options.channelBlock = kChannelBlock;
   options.isStrict = precision == Precision::FP32Strict;

@@ -589,7 +589,7 @@ def main():
     parser.add_argument("--others", action="store_true",
                         help="all of these by default")
     parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     default = OTHERS if arguments.others else NETWORKS
     known = NETWORKS | OTHERS
     for name in arguments.names:

@@ -37,7 +37,8 @@ static void decompose(Block &body) {
   for (Operation *op = &body.front(); op;) {
     Operation *next = op->getNextNode();
     auto composite = dyn_cast<graph::DecomposeOpInterface>(op);
-    if (composite && !isa<graph::ElementwiseOpInterface>(op)) {
+    if (composite && !isa<graph::ElementwiseOpInterface>(op) &&
+        !composite.hasFasterParts()) {
       OpBuilder builder(op);
       Operation *before = op->getPrevNode();
       FailureOr<SmallVector<Value>> values = composite.decompose(builder);

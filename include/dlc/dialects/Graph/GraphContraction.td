@@ -29,7 +29,8 @@ def MatmulOp : Graph_Op<"matmul", "Anchor", [
 }
 
 def ConvOp : Graph_Op<"conv", "Anchor", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
   let summary = "Convolution";
   let description = [{
     Cross-correlation over the spatial dimensions: `x` is N, C, D1..Dn, `w` is
@@ -38,6 +39,7 @@ def ConvOp : Graph_Op<"conv", "Anchor", [
     With one dimension more than `w`, `x` has its channels in blocks of the last
     extent b: N, C/b, D1..Dn, b. A `channel_block` b other than 0 gives `y` as
     N, M/b, D1..Dn, b; `w` and `bias` are the same for every form.
+    With three spatial dimensions it decomposes into convolutions over two.
 
     Constraints:
     - (conv_c1) `x`, `w`, `bias` and `y` have the same element type, a number.
@@ -66,7 +68,8 @@ def ConvOp : Graph_Op<"conv", "Anchor", [
 }
 
 def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
   let summary = "Transposed convolution";
   let description = [{
     The gradient of a convolution with respect to its input: `x` is N, C,
@@ -82,6 +85,9 @@ def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor", [
     - (conv_transpose_c4) the lists have one number per spatial dimension,
       `pads` two.
 
+    It decomposes into convolutions: along a dimension with a stride one for all
+    remainders modulo the stride that have as many taps.
+
     ```mlir
     %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<1x3x16x16xf32>
     ```
@@ -96,7 +102,8 @@ def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor", [
 }
 
 def ConvWeightGradientOp : Graph_Op<"conv_weight_gradient", "Anchor", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
   let summary = "Gradient of a convolution's weights";
   let description = [{
     What a convolution of `x` with these attributes and windows of

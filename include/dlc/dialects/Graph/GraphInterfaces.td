@@ -141,13 +141,19 @@ def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
 def DecomposeOpInterface : OpInterface<"DecomposeOpInterface"> {
   let cppNamespace = "::dlc::graph";
   let description = "Operations that simpler Graph operations can express.";
-  let methods = [InterfaceMethod<[{
+  let methods = [
+    InterfaceMethod<[{
       Builds the results from simpler Graph operations at the builder's
       insertion point; the operation itself stays. Fails, having built nothing,
       where the types are not known well enough.
     }],
     "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose",
-    (ins "::mlir::OpBuilder &":$builder)>];
+    (ins "::mlir::OpBuilder &":$builder)>,
+    InterfaceMethod<[{
+      True for an operation that no kernel computes as a whole, while there are
+      fast ones for its parts: `graph-decompose` puts these in its place.
+    }],
+    "bool", "hasFasterParts", (ins), "", "return false;">];
 }
 
 def InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {

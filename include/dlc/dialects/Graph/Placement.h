@@ -43,6 +43,11 @@ DeviceAttr getDevice(mlir::Value value);
 /// on its device, in its group. What `built` says itself stays.
 void copyPlacement(mlir::Operation *op, mlir::Operation *built);
 
+/// The same for all that was built behind `before`, null for the beginning of
+/// the block, up to `builder`. Constants follow their users.
+void copyPlacement(mlir::Operation *op, mlir::Operation *before,
+                   mlir::OpBuilder &builder);
+
 } // namespace dlc::graph
 
 #endif // DLC_DIALECTS_GRAPH_PLACEMENT_H

@@ -65,6 +65,27 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
            "Multiplications that one contraction may take">];
 }
 
+def DecomposePass : Pass<"graph-decompose", "::mlir::func::FuncOp"> {
+  let summary = "Put parts with fast kernels in the place of whole operations";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`).
+    Ensures: no operation of static shapes is left that says it has faster parts
+    (DecomposeOpInterface), nor are there such among the parts: transposed
+    convolutions have become convolutions with the weights turned round, those
+    over three dimensions such over two. What stood for constants is to be
+    folded after. Gradients are built before: those of the wholes are simpler.
+    Cost: one walk; the work of the operations stays the same.
+
+    ```mlir
+    %y = graph.conv_transpose %x, %w : (tensor<1x4x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<1x3x8x8xf32>
+    ->
+    %v = graph.transpose %w {perm = array<i64: 1, 0, 2, 3>} : (tensor<4x3x1x1xf32>) -> tensor<3x4x1x1xf32>
+    %y = graph.conv %x, %v : (tensor<1x4x8x8xf32>, tensor<3x4x1x1xf32>) -> tensor<1x3x8x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::dlc::graph::GraphDialect"];
+}
+
 def ResolveIndicesPass : Pass<"graph-resolve-indices", "::mlir::func::FuncOp"> {
   let summary = "Check indices once, in front of the operations that use them";
   let description = [{

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions made of those that have fast kernels: transposed ones of plain
+// ones, those over three dimensions of ones over two.
+
+#include "Correlation.h"
+
+using namespace mlir;
+using namespace dlc::graph;
+
+/// Static, with elements: what is empty is not worth a rule.
+static bool hasElements(Operation *op) {
+  auto isFilled = [](Type type) {
+    return cast<RankedTensorType>(type).getNumElements() > 0;
+  };
+  return hasStaticTypes(op) && llvm::all_of(op->getOperandTypes(), isFilled) &&
+         llvm::all_of(op->getResultTypes(), isFilled);
+}
+
+//===----------------------------------------------------------------------===//
+// Three dimensions
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A correlation over depth, height and width as one over two dimensions.
+class Planar {
+public:
+  explicit Planar(const Correlation &whole);
+
+  /// That over two dimensions.
+  Correlation correlation() const { return planes; }
+  Value image(Formula &f, Value x) const;   ///< N, C, D, H, W
+  Value windows(Formula &f, Value g) const; ///< N, M, D, H, W
+  /// The correlation's result, as of `type`.
+  Value result(Formula &f, Value y, RankedTensorType type) const;
+  Value weights(Formula &f, Value w) const; ///< M, C/group, D, H, W
+
+private:
+  enum class Form {
+    DepthAndHeight, ///< Windows of one plane and row: images of D * H, W.
+    HeightAndWidth, ///< Windows of one pixel of each plane: D, H * W.
+    Slices, ///< Each position of depth is an image, its slices are channels.
+  };
+
+  bool isTrivial(size_t dim) const;
+
+  const Correlation &whole;
+  Form form;
+  Correlation planes;
+};
+
+} // namespace
+
+/// The windows of this dimension are its elements.
+bool Planar::isTrivial(size_t dim) const {
+  return whole.kernel[dim] == 1 && whole.strides[dim] == 1 &&
+         whole.begins[dim] == 0 && whole.positions[dim] == whole.image[dim];
+}
+
+Planar::Planar(const Correlation &whole) : whole(whole), planes(whole) {
+  SmallVector<int64_t> *lists[] = {&planes.image,     &planes.kernel,
+                                   &planes.positions, &planes.strides,
+                                   &planes.dilations, &planes.begins};
+  form = isTrivial(0) && isTrivial(1)   ? Form::DepthAndHeight
+         : isTrivial(1) && isTrivial(2) ? Form::HeightAndWidth
+                                        : Form::Slices;
+  // Of two that become one, one number of each list goes.
+  size_t gone = form == Form::HeightAndWidth ? 2 : 0;
+  if (form != Form::Slices)
+    for (SmallVector<int64_t> *extents : {&planes.image, &planes.positions})
+      (*extents)[1] *= (*extents)[gone];
+  for (SmallVector<int64_t> *list : lists)
+    list->erase(list->begin() + gone);
+}
+
+/// N, C, D, H, W with two dimensions as one.
+static Value merged(Formula &f, Value x, ArrayRef<int64_t> extents) {
+  ArrayRef<int64_t> shape = Formula::typeOf(x).getShape();
+  return f.reshape(x, {shape[0], shape[1], extents[0], extents[1]});
+}
+
+Value Planar::image(Formula &f, Value x) const {
+  if (form != Form::Slices)
+    return merged(f, x, planes.image);
+  int64_t positions = whole.positions[0], taps = whole.kernel[0];
+  int64_t stride = whole.strides[0], dilation = whole.dilations[0];
+  int64_t end =
+      std::max<int64_t>(0, whole.span(0) - whole.image[0] - whole.begins[0]);
+  // Depth in front of channels: then a slice is one piece.
+  x = f.transpose(padAxes(f, x, {2}, {whole.begins[0], end}), {0, 2, 1, 3, 4});
+  SmallVector<int64_t> shape(Formula::typeOf(x).getShape());
+  shape[1] = positions;
+  shape.insert(shape.begin() + 3, 1);
+  SmallVector<Value> slices;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    int64_t first = tap * dilation;
+    Value slice = f.make<SliceOp>(x, f.ints(first),
+                                  f.ints(first + (positions - 1) * stride + 1),
+                                  f.ints(1), f.ints(stride));
+    slices.push_back(f.reshape(slice, shape));
+  }
+  x = slices.size() == 1 ? slices.front()
+                         : ConcatOp::create(f.builder, f.loc, slices, 3);
+  return f.reshape(x,
+                   {shape[0] * positions, shape[2] * taps, shape[4], shape[5]});
+}
+
+Value Planar::windows(Formula &f, Value g) const {
+  if (form != Form::Slices)
+    return merged(f, g, planes.positions);
+  g = f.transpose(g, {0, 2, 1, 3, 4});
+  ArrayRef<int64_t> shape = Formula::typeOf(g).getShape();
+  return f.reshape(g, {shape[0] * shape[1], shape[2], shape[3], shape[4]});
+}
+
+Value Planar::result(Formula &f, Value y, RankedTensorType type) const {
+  ArrayRef<int64_t> shape = type.getShape();
+  if (form != Form::Slices)
+    return f.reshape(y, shape);
+  y = f.reshape(y, {shape[0], shape[2], shape[1], shape[3], shape[4]});
+  return f.transpose(y, {0, 2, 1, 3, 4});
+}
+
+Value Planar::weights(Formula &f, Value w) const {
+  ArrayRef<int64_t> shape = Formula::typeOf(w).getShape();
+  int64_t channels = form == Form::Slices ? shape[1] * shape[2] : shape[1];
+  return f.reshape(w, {shape[0], channels, planes.kernel[0], planes.kernel[1]});
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// Weights of three spatial dimensions.
+static bool isDeep(Value weights) {
+  auto type = dyn_cast<RankedTensorType>(weights.getType());
+  return type && type.getRank() == 5 && isa<FloatType>(type.getElementType());
+}
+
+bool ConvOp::hasFasterParts() { return isDeep(getW()); }
+
+FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
+  if (!isDeep(getW()) || !hasElements(*this))
+    return failure();
+  std::optional<Correlation> whole = correlationOf(*this);
+  if (!whole)
+    return failure();
+  Planar planar(*whole);
+  Formula f(builder, getLoc());
+  Value y = planar.correlation().correlate(
+      f, planar.image(f, getX()), planar.weights(f, getW()), getBias());
+  return SmallVector<Value>{planar.result(f, y, Formula::typeOf(getY()))};
+}
+
+bool ConvWeightGradientOp::hasFasterParts() { return isDeep(getW()); }
+
+FailureOr<SmallVector<Value>>
+ConvWeightGradientOp::decompose(OpBuilder &builder) {
+  if (!isDeep(getW()) || !hasElements(*this))
+    return failure();
+  Correlation whole = correlationOf(*this);
+  Planar planar(whole);
+  Formula f(builder, getLoc());
+  Value w = planar.correlation().weightGradient(f, planar.image(f, getX()),
+                                                planar.windows(f, getG()));
+  return SmallVector<Value>{f.reshape(w, Formula::typeOf(getW()).getShape())};
+}
+
+bool ConvTransposeOp::hasFasterParts() { return true; }
+
+FailureOr<SmallVector<Value>> ConvTransposeOp::decompose(OpBuilder &builder) {
+  if (!hasElements(*this))
+    return failure();
+  std::optional<Correlation> correlation = correlationOf(*this);
+  if (!correlation)
+    return failure();
+  Formula f(builder, getLoc());
+  return SmallVector<Value>{correlation->spread(f, getX(), getW(), getBias())};
+}

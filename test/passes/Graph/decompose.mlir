@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: dlc-opt %s -split-input-file --graph-decompose --graph-fold-constants --canonicalize | FileCheck %s
+
+// A transposed convolution without strides is one with the weights turned.
+// CHECK-LABEL: func @turned
+// CHECK-NEXT: %[[W:.*]] = graph.constant dense<{{.*}}4.000000e+00, 3.000000e+00{{.*}}> : tensor<1x1x2x2xf32>
+// CHECK-NEXT: %[[Y:.*]] = graph.conv %{{.*}}, %[[W]], %{{.*}} {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x1x4x4xf32>, tensor<1x1x2x2xf32>, tensor<1xf32>) -> tensor<1x1x5x5xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @turned(%x: tensor<1x1x4x4xf32>, %b: tensor<1xf32>) -> tensor<1x1x5x5xf32> {
+  %w = graph.constant dense<[[[[1., 2.], [3., 4.]]]]> : tensor<1x1x2x2xf32>
+  %y = graph.conv_transpose %x, %w, %b : (tensor<1x1x4x4xf32>, tensor<1x1x2x2xf32>, tensor<1xf32>) -> tensor<1x1x5x5xf32>
+  return %y : tensor<1x1x5x5xf32>
+}
+
+// -----
+
+// Windows side by side: one convolution of 1x1 for all four remainders, which
+// adds each bias four times.
+// CHECK-LABEL: func @doubled
+// CHECK-NOT: conv_transpose
+// CHECK: graph.conv %{{.*}} : (tensor<1x4x8x8xf32>, tensor<12x4x1x1xf32>, tensor<12xf32>) -> tensor<1x12x8x8xf32>
+// CHECK-NOT: graph.conv
+// CHECK-NOT: graph.add
+// CHECK: graph.transpose
+// CHECK: return
+func.func @doubled(%x: tensor<1x4x8x8xf32>, %w: tensor<4x3x2x2xf32>, %b: tensor<3xf32>) -> tensor<1x3x16x16xf32> {
+  %y = graph.conv_transpose %x, %w, %b {strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32>, tensor<3xf32>) -> tensor<1x3x16x16xf32>
+  return %y : tensor<1x3x16x16xf32>
+}
+
+// -----
+
+// No tap reaches each third element, which is the bias.
+// CHECK-LABEL: func @gaps
+// CHECK: graph.conv %
+// CHECK: graph.pad
+// CHECK: graph.add
+func.func @gaps(%x: tensor<1x4x8xf32>, %w: tensor<4x3x2xf32>, %b: tensor<3xf32>) -> tensor<1x3x23xf32> {
+  %y = graph.conv_transpose %x, %w, %b {strides = array<i64: 3>} : (tensor<1x4x8xf32>, tensor<4x3x2xf32>, tensor<3xf32>) -> tensor<1x3x23xf32>
+  return %y : tensor<1x3x23xf32>
+}
+
+// -----
+
+// The taps of depth are channels, the positions images.
+// CHECK-LABEL: func @deep
+// CHECK: %[[D:.*]] = graph.transpose %{{.*}} {perm = array<i64: 0, 2, 1, 3, 4>}
+// CHECK-COUNT-3: graph.slice %[[D]]
+// CHECK: graph.concat
+// CHECK: graph.conv %{{.*}} : (tensor<8x12x6x6xf32>, tensor<5x12x3x3xf32>, tensor<5xf32>) -> tensor<8x5x6x6xf32>
+// CHECK: %[[Y:.*]] = graph.transpose %{{.*}} {perm = array<i64: 0, 2, 1, 3, 4>} : (tensor<2x4x5x6x6xf32>) -> tensor<2x5x4x6x6xf32>
+// CHECK: return %[[Y]]
+func.func @deep(%x: tensor<2x4x4x6x6xf32>, %w: tensor<5x4x3x3x3xf32>, %b: tensor<5xf32>) -> tensor<2x5x4x6x6xf32> {
+  %y = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1, 1, 1>} : (tensor<2x4x4x6x6xf32>, tensor<5x4x3x3x3xf32>, tensor<5xf32>) -> tensor<2x5x4x6x6xf32>
+  return %y : tensor<2x5x4x6x6xf32>
+}
+
+// -----
+
+// Where windows are one pixel of each plane, planes are rows.
+// CHECK-LABEL: func @temporal
+// CHECK-NOT: graph.transpose
+// CHECK: graph.conv %{{.*}} {{.*}}strides = array<i64: 2, 1>{{.*}} : (tensor<2x4x8x36xf32>, tensor<5x4x3x1xf32>) -> tensor<2x5x3x36xf32>
+// CHECK-NOT: graph.transpose
+// CHECK: return
+func.func @temporal(%x: tensor<2x4x8x6x6xf32>, %w: tensor<5x4x3x1x1xf32>) -> tensor<2x5x3x6x6xf32> {
+  %y = graph.conv %x, %w {strides = array<i64: 2, 1, 1>} : (tensor<2x4x8x6x6xf32>, tensor<5x4x3x1x1xf32>) -> tensor<2x5x3x6x6xf32>
+  return %y : tensor<2x5x3x6x6xf32>
+}
+
+// -----
+
+// Where shapes are not known, and of two dimensions, all stays.
+// CHECK-LABEL: func @stays
+// CHECK: graph.conv_transpose
+// CHECK: graph.conv %
+// CHECK: return
+func.func @stays(%x: tensor<?x4x8x8xf32>, %w: tensor<4x3x2x2xf32>, %v: tensor<5x3x1x1xf32>) -> tensor<?x5x9x9xf32> {
+  %y = graph.conv_transpose %x, %w : (tensor<?x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<?x3x9x9xf32>
+  %z = graph.conv %y, %v : (tensor<?x3x9x9xf32>, tensor<5x3x1x1xf32>) -> tensor<?x5x9x9xf32>
+  return %z : tensor<?x5x9x9xf32>
+}
+
+// -----
+
+// What is built stays where the operation was.
+// CHECK-LABEL: func @placed
+// CHECK: graph.conv {{.*}}device = #dlc.device<cpu:1>
+func.func @placed(%x: tensor<1x1x4x4xf32>, %w: tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32> {
+  %y = graph.conv_transpose %x, %w {device = #dlc.device<cpu:1>} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  return %y : tensor<1x1x4x4xf32>
+}
