@@ -11,7 +11,8 @@ namespace dlc::rt {
 
 /// The functions mean what those of Engine do, but know nothing of fork(): the
 /// Engine notices it and calls none of them then. What a push does not take of
-/// its function is left to the caller, who destroys it.
+/// its function is left to the caller, who destroys it. close() leaves errors of
+/// operations to waits.
 class EngineImpl {
 public:
   virtual ~EngineImpl() = default;
