@@ -22,7 +22,7 @@ using namespace dlc::library;
 namespace {
 
 /// What the entry does with scores; its codes.
-enum MaskForm : int64_t { Add, Keep, Drop };
+enum MaskForm : int64_t { Add, Keep, Drop, Causal };
 } // namespace
 
 /// A tensor and how it is read as matrices: dimension i of these is dimension
@@ -369,6 +369,65 @@ std::optional<Match> AttentionFinder::makeMatch(const Matrices &q,
   if (!isSupportedMatch(match, y.value.getType(), why))
     return std::nullopt;
   return match;
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// By how many columns more than its number a row of scores sees, if each sees
+/// one more than the row before; `form` says which booleans are seen.
+static std::optional<int64_t> getCausalOffset(ElementsAttr mask, int64_t form,
+                                              int64_t rows, int64_t columns) {
+  auto type = dyn_cast<RankedTensorType>(mask.getShapedType());
+  if (!type || !type.getElementType().isInteger(1) || type.getRank() < 2 ||
+      type.getNumElements() != rows * columns ||
+      type.getShape().back() != columns || rows * columns == 0)
+    return std::nullopt;
+  graph::RawElements raw = graph::RawElements::get(mask);
+  if (!raw)
+    return std::nullopt;
+  ArrayRef<char> bytes = raw.data();
+  auto isSeen = [&](int64_t row, int64_t column) {
+    return (bytes[row * columns + column] != 0) == (form == Keep);
+  };
+  int64_t seen = 0; // By the last row, which sees the most.
+  while (seen < columns && isSeen(rows - 1, seen))
+    ++seen;
+  const int64_t offset = seen - rows;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      if (isSeen(row, column) != (column <= row + offset))
+        return std::nullopt;
+  return offset;
+}
+
+void dlc::library::foldConstants(Match &match,
+                                 ArrayRef<ElementsAttr> constants) {
+  auto masks = match.config.getNamed("masks");
+  auto scores = match.config.getNamed("scores");
+  if (match.entry != "cpu.attention" || !masks || !scores)
+    return;
+  auto shape = cast<DenseI64ArrayAttr>(scores->getValue()).asArrayRef();
+  auto forms =
+      llvm::to_vector(cast<DenseI64ArrayAttr>(masks->getValue()).asArrayRef());
+  Builder builder(masks->getName().getContext());
+  for (auto [i, form] : llvm::enumerate(forms)) {
+    const unsigned operand = 3 + i;
+    if (form == Add || !constants[operand])
+      continue;
+    std::optional<int64_t> offset = getCausalOffset(
+        constants[operand], form, shape.end()[-2], shape.back());
+    if (!offset)
+      continue;
+    forms[i] = Causal;
+    match.operands.erase(match.operands.begin() + operand);
+    match.anchorOperands = match.operands.size();
+    match.config.set("masks", builder.getDenseI64ArrayAttr(forms));
+    match.config.set("causal_offset", builder.getI64IntegerAttr(*offset));
+    match.anchorConfig = match.config;
+    return; // Two of them would be one.
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -55,6 +55,11 @@ llvm::SmallVector<mlir::Operation *>
 findGroup(mlir::Operation *anchor,
           llvm::function_ref<bool(mlir::Operation *)> isFree);
 
+/// Lets a call do without constants whose values say how to compute: a mask
+/// that is causal is an attribute. `constants` has what is known of the
+/// operands, null where it is nothing; operands that are left keep their order.
+void foldConstants(Match &match, llvm::ArrayRef<mlir::ElementsAttr> constants);
+
 /// A call of these types and attributes.
 tuning::Call makeCall(const rt::LibraryEntry *entry, mlir::FunctionType type,
                       const mlir::NamedAttrList &config);

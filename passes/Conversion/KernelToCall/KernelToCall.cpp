@@ -135,6 +135,26 @@ LogicalResult Selector::pack(library::Match &match,
   return success();
 }
 
+/// The values of operands that are the same constant at every call; null for
+/// others.
+static SmallVector<ElementsAttr> constantsOf(const library::Match &match,
+                                             ArrayRef<kernel::CallOp> calls) {
+  return llvm::map_to_vector(match.operands, [&](Value operand) {
+    ElementsAttr known;
+    auto argument = dyn_cast_if_present<BlockArgument>(operand);
+    for (kernel::CallOp call : calls) {
+      ElementsAttr value = argument
+                               ? graph::getConstantElements(
+                                     call.getInputs()[argument.getArgNumber()])
+                               : ElementsAttr();
+      if (!value || (known && value != known))
+        return ElementsAttr();
+      known = value;
+    }
+    return known;
+  });
+}
+
 /// What `call` passes for the entry's `operands`, which are arguments of the
 /// kernel, constants inside it, or null.
 static SmallVector<Value> makeOperands(kernel::CallOp call,
@@ -166,6 +186,8 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
     return success();
   }
 
+  SmallVector<kernel::CallOp> &calls = callsOf[kernel.getSymNameAttr()];
+  library::foldConstants(*match, constantsOf(*match, calls));
   // The entry's operands in terms of the kernel's arguments, or of constants
   // inside it.
   OpBuilder builder(kernel);
@@ -176,7 +198,6 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
         return operand ? operand.getType() : builder.getNoneType();
       });
   auto type = builder.getFunctionType(types, kernel.getResultTypes());
-  SmallVector<kernel::CallOp> &calls = callsOf[kernel.getSymNameAttr()];
   for (kernel::CallOp call : calls)
     call.getInputsMutable().assign(makeOperands(call, match->operands));
   const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match->entry);

@@ -89,6 +89,9 @@ inline float sumOf(Vec x) {
 /// scratch memory: queries, scores, panels of keys and of values.
 struct AttentionBlocks {
   explicit AttentionBlocks(const AttentionPlan &plan);
+  /// Few rows do not pay for packing: what is dense is read where it is, and
+  /// queries are scaled instead of keys.
+  bool hasFewRows;
   int64_t vectors;      ///< Of keys in a panel.
   int64_t keyBlock;     ///< A multiple of them.
   int64_t valueVectors; ///< Of values in a panel.
@@ -96,14 +99,16 @@ struct AttentionBlocks {
 };
 
 inline AttentionBlocks::AttentionBlocks(const AttentionPlan &plan)
-    : vectors(kMatmulVectors),
-      valueVectors(least<int64_t>(kMatmulVectors,
-                                  roundUp(plan.values, kLanes) / kLanes)),
+    : hasFewRows(plan.rows <= 2 * kMaxRows),
+      vectors(plan.rows < 4 ? kVectorsOf[plan.rows] : kMatmulVectors),
+      valueVectors(least(vectors, roundUp(plan.values, kLanes) / kLanes)),
       valueColumns(roundUp(plan.values, valueVectors * kLanes)) {
   constexpr int64_t whole = kAttentionScratchBytes / sizeof(float);
   const int64_t perKey = kMaxRows + plan.features + valueColumns;
   const int64_t most = (whole - kMaxRows * plan.features) / perKey;
   while (vectors > 1 && vectors * kLanes > most)
+    vectors /= 2;
+  while (vectors > 1 && vectors / 2 * kLanes >= plan.keys)
     vectors /= 2;
   const int64_t width = vectors * kLanes;
   const int64_t blocks =
@@ -130,11 +135,22 @@ struct AttentionTile {
   void run();
 
 private:
+  void runBlocks();
+  bool isHiddenInVain() const;
   int64_t visibleKeys(int64_t lastRow) const;
   bool mayHideKeys() const;
   void packKeys(int64_t keyBegin, int64_t keyEnd);
   void runRows(int64_t row, int64_t count, int64_t keyBegin, int64_t keyEnd);
-  void score(int64_t row, int64_t count, int64_t keys);
+  void score(int64_t row, int64_t count, int64_t keyBegin, int64_t keys);
+  /// Whether the panel that begins there is read where it is in memory.
+  bool readsKeys(int64_t key) const {
+    return blocks.hasFewRows && plan.k.columnStep == 1 &&
+           key + blocks.vectors * kLanes <= plan.keys;
+  }
+  bool readsValues(int64_t column) const {
+    return blocks.hasFewRows && plan.v.columnStep == 1 &&
+           column + blocks.valueVectors * kLanes <= plan.values;
+  }
   float maskRow(int64_t row, int64_t keyBegin, int64_t keys, float *scores);
   template <bool hasMask>
   float scaleRow(const float *mask, int64_t keys, float *scores);
@@ -162,8 +178,7 @@ inline int64_t AttentionTile::visibleKeys(int64_t row) const {
 /// Whether keys that are hidden from some rows can be left out there: their
 /// weights are zero, and so are these times any values that are finite.
 inline bool AttentionTile::mayHideKeys() const {
-  if (plan.maskCount == 0 || plan.fill != -kInfinity ||
-      plan.forms[plan.maskCount - 1] != MaskForm::Causal)
+  if (plan.maskCount == 0 || plan.forms[plan.maskCount - 1] != MaskForm::Causal)
     return false;
   Vec sum = {};
   float rest = 0;
@@ -181,51 +196,69 @@ inline bool AttentionTile::mayHideKeys() const {
 }
 
 /// Packs a block of keys and values. Keys are scaled instead of queries, which
-/// then are read in place.
+/// then are read in place, unless there are few of these.
 inline void AttentionTile::packKeys(int64_t keyBegin, int64_t keyEnd) {
   const int64_t width = blocks.vectors * kLanes;
   const MatrixView &keys = plan.k, &values = plan.v;
   const Vec scale = splat(plan.queryScale);
   for (int64_t key = keyBegin; key < keyEnd; key += width) {
     float *panel = keyPanels() + (key - keyBegin) * plan.features;
+    if (readsKeys(key))
+      continue;
     packPanel(k + key * keys.columnStep, keys.rowStep, keys.columnStep,
               plan.features, least(width, keyEnd - key), panel, width);
-    if (plan.queryScale != 1.0f)
+    if (plan.queryScale != 1.0f && !blocks.hasFewRows)
       for (int64_t i = 0; i < plan.features * width; i += kLanes)
         store(panel + i, load(panel + i) * scale);
   }
   const int64_t columns = blocks.valueVectors * kLanes;
   for (int64_t p = 0; p < plan.values; p += columns)
-    packPanel(v + keyBegin * values.rowStep + p * values.columnStep,
-              values.rowStep, values.columnStep, keyEnd - keyBegin,
-              least(columns, plan.values - p),
-              valuePanels() + p * blocks.keyBlock, columns);
+    if (!readsValues(p))
+      packPanel(v + keyBegin * values.rowStep + p * values.columnStep,
+                values.rowStep, values.columnStep, keyEnd - keyBegin,
+                least(columns, plan.values - p),
+                valuePanels() + p * blocks.keyBlock, columns);
 }
 
 /// Products of some rows with the keys of the block.
-inline void AttentionTile::score(int64_t row, int64_t count, int64_t keys) {
+inline void AttentionTile::score(int64_t row, int64_t count, int64_t keyBegin,
+                                 int64_t keys) {
   const MatrixView &view = plan.q;
   TileArguments t = {};
   t.a = q + row * view.rowStep;
   t.aStride = view.rowStep;
-  if (view.columnStep != 1) {
+  if (view.columnStep != 1 || blocks.hasFewRows) {
+    const float factor = blocks.hasFewRows ? plan.queryScale : 1.0f;
     float *copy = queries();
     for (int64_t i = 0; i < count; ++i)
       for (int64_t l = 0; l < plan.features; ++l)
-        *copy++ = t.a[i * view.rowStep + l * view.columnStep];
+        *copy++ = t.a[i * view.rowStep + l * view.columnStep] * factor;
     t.a = queries();
     t.aStride = plan.features;
   }
   const int64_t width = blocks.vectors * kLanes;
-  t.k = plan.features;
-  t.bStride = width;
+  // Few rows in front of keys that lie far apart: stay within few pages.
+  constexpr int64_t fewTerms = 8;
+  const bool isFar =
+      count < kMaxRows && blocks.hasFewRows && plan.k.columnStep == 1;
+  const int64_t terms = isFar ? fewTerms : plan.features;
+  const float *rows = t.a;
   t.cStride = scoreStride();
-  for (int64_t key = 0; key < keys; key += width) {
-    t.b = keyPanels() + key * plan.features;
-    t.c = scores() + key;
-    const int64_t vectors =
-        least(blocks.vectors, (keys - key + kLanes - 1) / kLanes);
-    microKernelOf<AForm::Rows, false>(count, vectors)(t);
+  for (int64_t l = 0; l < plan.features; l += terms) {
+    t.a = rows + l;
+    t.k = least(terms, plan.features - l);
+    t.accumulate = l > 0;
+    for (int64_t key = 0; key < keys; key += width) {
+      const bool isInPlace = readsKeys(keyBegin + key);
+      t.bStride = isInPlace ? plan.k.rowStep : width;
+      t.b =
+          (isInPlace ? k + keyBegin + key : keyPanels() + key * plan.features) +
+          l * t.bStride;
+      t.c = scores() + key;
+      const int64_t vectors =
+          least(blocks.vectors, (keys - key + kLanes - 1) / kLanes);
+      microKernelOf<AForm::Rows, false>(count, vectors)(t);
+    }
   }
 }
 
@@ -344,7 +377,7 @@ inline void AttentionTile::runRows(int64_t row, int64_t count, int64_t keyBegin,
                                    int64_t keyEnd) {
   const int64_t keys = keyEnd - keyBegin;
   const int64_t values = plan.values;
-  score(row, count, keys);
+  score(row, count, keyBegin, keys);
   for (int64_t i = 0; i < count; ++i) {
     const float factor =
         weighRow(row + i, keyBegin, keys, scores() + i * scoreStride());
@@ -359,11 +392,13 @@ inline void AttentionTile::runRows(int64_t row, int64_t count, int64_t keyBegin,
   t.a = scores();
   t.aStride = scoreStride();
   t.k = keys;
-  t.bStride = width;
   t.cStride = plan.y.rowStep;
   t.accumulate = keyBegin > 0;
   for (int64_t p = 0; p < values; p += width) {
-    t.b = valuePanels() + p * blocks.keyBlock;
+    const bool isInPlace = readsValues(p);
+    t.b = isInPlace ? v + keyBegin * plan.v.rowStep + p
+                    : valuePanels() + p * blocks.keyBlock;
+    t.bStride = isInPlace ? plan.v.rowStep : width;
     t.c = y + row * plan.y.rowStep + p;
     const int64_t valid = least(width, values - p);
     const int64_t vectors = (valid + kLanes - 1) / kLanes;
@@ -372,8 +407,28 @@ inline void AttentionTile::runRows(int64_t row, int64_t count, int64_t keyBegin,
   }
 }
 
+/// Whether a row has weights for hidden keys: what their scores become is not
+/// so far below its greatest that they are zero.
+inline bool AttentionTile::isHiddenInVain() const {
+  if (!state.hides || plan.fill == -kInfinity)
+    return false;
+  constexpr float far = 104.0f; // expOf() is zero from there on.
+  for (int64_t i = 0; i < rowEnd - rowBegin; ++i)
+    if (!(state.greatest[i] - far > plan.fill))
+      return true;
+  return false;
+}
+
 inline void AttentionTile::run() {
   state.hides = mayHideKeys();
+  runBlocks();
+  if (isHiddenInVain()) {
+    state.hides = false;
+    runBlocks();
+  }
+}
+
+inline void AttentionTile::runBlocks() {
   for (int64_t i = 0; i < rowEnd - rowBegin; ++i) {
     state.greatest[i] = -kInfinity;
     state.sums[i] = 0;

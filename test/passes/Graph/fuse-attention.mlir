@@ -113,6 +113,34 @@ func.func @grouped(%q: tensor<1x6x5x16xf32>, %k: tensor<1x2x7x16xf32>, %v: tenso
   return %y : tensor<1x6x5x8xf32>
 }
 
+// A mask that is known and causal is a number: row i sees up to column i + 2.
+// CHECK-LABEL: func.func @causal
+// CALL: kernel.library {{.*}} "cpu.attention" {causal_offset = 2 : i64, masks = array<i64: 3>, scores = array<i64: 4, 3, 5>}
+// CALL-SAME: (tensor<4x3x16xf32>, tensor<4x16x5xf32>, tensor<4x5x16xf32>) -> tensor<4x3x16xf32>
+func.func @causal(%q: tensor<4x3x16xf32>, %k: tensor<4x16x5xf32>, %v: tensor<4x5x16xf32>) -> tensor<4x3x16xf32> {
+  %none = graph.constant dense<0xFF800000> : tensor<f32>
+  %mask = graph.constant dense<[[[true, true, true, false, false], [true, true, true, true, false], [true, true, true, true, true]]]> : tensor<1x3x5xi1>
+  %0 = graph.matmul %q, %k : (tensor<4x3x16xf32>, tensor<4x16x5xf32>) -> tensor<4x3x5xf32>
+  %1 = graph.select %mask, %0, %none : (tensor<1x3x5xi1>, tensor<4x3x5xf32>, tensor<f32>) -> tensor<4x3x5xf32>
+  %2 = graph.softmax %1 : tensor<4x3x5xf32>
+  %y = graph.matmul %2, %v : (tensor<4x3x5xf32>, tensor<4x5x16xf32>) -> tensor<4x3x16xf32>
+  return %y : tensor<4x3x16xf32>
+}
+
+// Another mask that is known stays an operand.
+// CHECK-LABEL: func.func @known
+// CALL: kernel.library {{.*}} "cpu.attention" {masks = array<i64: 2>, scores = array<i64: 4, 3, 3>}
+// CALL-SAME: (tensor<4x3x16xf32>, tensor<4x16x3xf32>, tensor<4x3x16xf32>, tensor<3x3xi1>) -> tensor<4x3x16xf32>
+func.func @known(%q: tensor<4x3x16xf32>, %k: tensor<4x16x3xf32>, %v: tensor<4x3x16xf32>) -> tensor<4x3x16xf32> {
+  %none = graph.constant dense<0xFF800000> : tensor<f32>
+  %mask = graph.constant dense<[[false, true, true], [false, false, true], [true, false, false]]> : tensor<3x3xi1>
+  %0 = graph.matmul %q, %k : (tensor<4x3x16xf32>, tensor<4x16x3xf32>) -> tensor<4x3x3xf32>
+  %1 = graph.select %mask, %none, %0 : (tensor<3x3xi1>, tensor<f32>, tensor<4x3x3xf32>) -> tensor<4x3x3xf32>
+  %2 = graph.softmax %1 : tensor<4x3x3xf32>
+  %y = graph.matmul %2, %v : (tensor<4x3x3xf32>, tensor<4x3x16xf32>) -> tensor<4x3x16xf32>
+  return %y : tensor<4x3x16xf32>
+}
+
 // A gradient reads the weights, or a caller does: then they are computed.
 // CHECK-LABEL: func.func @weights
 // CALL-NOT: "cpu.attention"

@@ -324,9 +324,11 @@ TEST(AttentionTest, Causal) {
                               {7, 500, -3}}) {
     AttentionCase c{{2}, {2}, m, n, 16, 24, {{3, {}}}};
     c.causalOffset = offset;
-    expectChain(c);
-    c.fill = -3;
-    expectChain(c);
+    for (double fill :
+         {double(-kInfinity), -3.4028234663852886e38, -1e4, -3.0, 1e3}) {
+      c.fill = fill;
+      expectChain(c);
+    }
   }
 }
 
