@@ -65,7 +65,8 @@
 //   fill                default minus infinity
 //   causal_offset       default 0
 //   Scores that are not finite give what the chain of operations gives: NaN
-//   where a row has one, or plus infinity, or minus infinity alone.
+//   where a row has one, or plus infinity, or minus infinity alone. Weights
+//   below e^-87 of the greatest one of their row are zero.
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
 //   positions, and what lies outside of x counts nothing. strides, pads,
