@@ -77,11 +77,13 @@ LogicalResult ConvOp::buildGradients(Gradients &gradients) {
 LogicalResult ConvWeightGradientOp::buildGradients(Gradients &gradients) {
   if (!hasStaticTypes(*this))
     return failDynamic(gradients);
-  Correlation correlation = correlationOf(*this);
+  std::optional<Correlation> correlation = correlationOf(*this);
+  if (!correlation)
+    return gradients.fail("expected channels that are not in blocks");
   Formula f(gradients);
   Value g = gradients.ofResult();
-  gradients.give(0, [&] { return correlation.spread(f, getG(), g); });
-  gradients.give(1, [&] { return correlation.correlate(f, getX(), g); });
+  gradients.give(0, [&] { return correlation->spread(f, getG(), g); });
+  gradients.give(1, [&] { return correlation->correlate(f, getX(), g); });
   return success();
 }
 

@@ -159,8 +159,10 @@ FailureOr<SmallVector<Value>>
 ConvWeightGradientOp::decompose(OpBuilder &builder) {
   if (!isDeep(getW()) || !hasElements(*this))
     return failure();
-  Correlation whole = correlationOf(*this);
-  Planar planar(whole);
+  std::optional<Correlation> whole = correlationOf(*this);
+  if (!whole)
+    return failure();
+  Planar planar(*whole);
   Formula f(builder, getLoc());
   Value w = planar.correlation().weightGradient(f, planar.image(f, getX()),
                                                 planar.windows(f, getG()));

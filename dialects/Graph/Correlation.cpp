@@ -292,7 +292,10 @@ std::optional<Correlation> dlc::graph::correlationOf(ConvTransposeOp op) {
   return correlation;
 }
 
-Correlation dlc::graph::correlationOf(ConvWeightGradientOp op) {
+std::optional<Correlation> dlc::graph::correlationOf(ConvWeightGradientOp op) {
+  size_t rank = shapeOf(op.getW()).size();
+  if (shapeOf(op.getX()).size() != rank || shapeOf(op.getG()).size() != rank)
+    return std::nullopt;
   Correlation correlation =
       makeCorrelation(shapeOf(op.getX()), shapeOf(op.getG()),
                       op.getKernelShape(), op.getStrides(), op.getDilations());

@@ -73,7 +73,7 @@ void setBegins(Correlation &correlation, llvm::ArrayRef<int64_t> pads,
 /// `output_padding` stands beside another way to give the extents.
 std::optional<Correlation> correlationOf(ConvOp op);
 std::optional<Correlation> correlationOf(ConvTransposeOp op);
-Correlation correlationOf(ConvWeightGradientOp op);
+std::optional<Correlation> correlationOf(ConvWeightGradientOp op);
 
 } // namespace dlc::graph
 

@@ -15,6 +15,7 @@
 #include "dlc/Symbol/Lowering.h"
 #include "dlc/Training/Step.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Training.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
@@ -109,10 +110,13 @@ struct Compilation::State {
   explicit State(CompileOptions options);
   void addMessage(Diagnostic &diagnostic);
   LogicalResult checkImport();
+  LogicalResult checkShapes(const std::string &path);
   LogicalResult runPasses(Phase phase);
   LogicalResult runGuarded(Phase phase, const std::string &passes,
                            function_ref<LogicalResult()> work);
-  LogicalResult fitBudget();
+  /// False if nothing fits; `least` becomes the least bytes seen, if less.
+  FailureOr<bool> fitBudget(int64_t &least);
+  FailureOr<bool> fitBudgetOrPlain();
   FailureOr<int64_t> planArenas();
   LogicalResult generateCode();
   void startTuning();
@@ -131,6 +135,10 @@ struct Compilation::State {
   std::string modelName;
   Phase reached = Phase::Import;
   int64_t recomputeBudget = -1; ///< What graph-recompute is told.
+  /// With a budget, what the graph phase began with, and whether it was told to
+  /// leave gradients of weights plain.
+  OwningOpRef<ModuleOp> imported;
+  bool plainGradients = false;
   /// Under way is a plan that only its size is asked of: what is said of it,
   /// but for errors, is said again of the one that is taken.
   bool isTrial = false;
@@ -383,11 +391,10 @@ LogicalResult Compilation::import(const std::string &path) {
     state->module = mxnet::importSymbolFile(*state->context, path,
                                             mxnetOptions(state->options));
   } else if (isText) {
-    if (!state->options.shapes.empty())
-      return emitError(FileLineColLoc::get(state->context.get(), path, 0, 0),
-                       "expected no input shapes: Graph text has its own");
     state->module =
         parseSourceFile<ModuleOp>(path, ParserConfig(state->context.get()));
+    return success(state->module && succeeded(state->checkImport()) &&
+                   succeeded(state->checkShapes(path)));
   } else {
     state->module = onnx::importOnnxFile(*state->context, path,
                                          importOptions(state->options));
@@ -440,6 +447,28 @@ LogicalResult Compilation::State::checkImport() {
   return success();
 }
 
+/// Graph text has shapes of its own, which those asked for may repeat.
+LogicalResult Compilation::State::checkShapes(const std::string &path) {
+  auto refuse = [&] {
+    return emitError(FileLineColLoc::get(context.get(), path, 0, 0));
+  };
+  for (const auto &[name, shape] : options.shapes) {
+    auto input =
+        llvm::find_if(inputs, [&, &name = name](const ModelPort &port) {
+          return port.name == name;
+        });
+    if (input == inputs.end())
+      return refuse() << "expected shapes of its inputs, got one of '" << name
+                      << "'";
+    rt::TensorType asked{input->type.type, shape};
+    if (!input->type.hasRank || input->type.shape != shape)
+      return refuse() << "expected shapes as Graph text has them, '" << name
+                      << "' is " << rt::toString(input->type) << ", got "
+                      << rt::toString(asked);
+  }
+  return success();
+}
+
 LogicalResult Compilation::State::runPasses(Phase phase) {
   PassManager manager(context.get(), ModuleOp::getOperationName());
   pipeline::PipelineOptions passOptions;
@@ -452,6 +481,7 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
   passOptions.recomputeBudget = recomputeBudget;
   passOptions.keepsAll = options.keepsAll;
   passOptions.precision = options.precision;
+  passOptions.plainGradients = plainGradients;
   for (const auto &[group, device] : options.groups)
     passOptions.groups.push_back(group + "=" + device);
   pipeline::addPhase(manager, phase, passOptions);
@@ -540,7 +570,7 @@ static constexpr double leastFactors[] = {0, 1.05, 1.15, 1.3};
 /// Finds what graph-recompute is to be told, so that the arenas keep within the
 /// budget of the user: the whole way is tried, and what is kept grows while the
 /// plan fits, over a few steps, since each takes as long as planning does.
-LogicalResult Compilation::State::fitBudget() {
+FailureOr<bool> Compilation::State::fitBudget(int64_t &leastOfAll) {
   OwningOpRef<ModuleOp> placed = module->clone();
   int64_t least = std::numeric_limits<int64_t>::max();
   auto tryBudget = [&](int64_t budget) -> FailureOr<bool> {
@@ -552,6 +582,7 @@ LogicalResult Compilation::State::fitBudget() {
       return failure();
     module = placed->clone();
     least = std::min(least, *bytes);
+    leastOfAll = std::min(leastOfAll, least);
     return *bytes <= options.memoryBudget;
   };
   FailureOr<bool> fits = tryBudget(-1);
@@ -570,8 +601,7 @@ LogicalResult Compilation::State::fitBudget() {
       scale = static_cast<double>(least);
   }
   if (!*fits)
-    return emitError(module->getLoc(), "expected a memory budget of at least ")
-           << least << " bytes, got " << options.memoryBudget;
+    return false;
   // Little more than fits in the model may fit: fusion keeps less than that.
   auto high = static_cast<int64_t>(1.5 * options.memoryBudget);
   for (int step = 0; step < 5 && low + 1 < high; ++step) {
@@ -583,7 +613,29 @@ LogicalResult Compilation::State::fitBudget() {
     (*fits ? low : high) = middle;
   }
   recomputeBudget = low;
-  return success();
+  return true;
+}
+
+/// As fitBudget() for the placed phase, and where nothing fits, for that with
+/// plain gradients of weights.
+FailureOr<bool> Compilation::State::fitBudgetOrPlain() {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  FailureOr<bool> fits = fitBudget(least);
+  if (failed(fits) || *fits)
+    return fits;
+  bool hasGradients = false;
+  module->walk([&](graph::ConvWeightGradientOp) { hasGradients = true; });
+  if (hasGradients) {
+    module = std::move(imported);
+    plainGradients = true;
+    if (failed(runPasses(Phase::Graph)) || failed(runPasses(Phase::Placed)))
+      return failure();
+    fits = fitBudget(least);
+    if (failed(fits) || *fits)
+      return fits;
+  }
+  return emitError(module->getLoc(), "expected a memory budget of at least ")
+         << least << " bytes, got " << options.memoryBudget;
 }
 
 LogicalResult Compilation::runTo(Phase phase) {
@@ -591,8 +643,10 @@ LogicalResult Compilation::runTo(Phase phase) {
     return failure();
   while (state->reached < phase && state->reached < Phase::Codegen) {
     auto next = static_cast<Phase>(static_cast<int>(state->reached) + 1);
+    if (next == Phase::Graph && state->options.memoryBudget > 0)
+      state->imported = state->module->clone();
     if (next == Phase::Fused && state->options.memoryBudget > 0 &&
-        failed(state->fitBudget()))
+        failed(state->fitBudgetOrPlain()))
       return failure();
     if (state->options.onPhase)
       state->options.onPhase(next);

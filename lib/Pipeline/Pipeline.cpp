@@ -70,13 +70,14 @@ static constexpr int64_t kChannelBlock = 16;
 
 /// After everything that looks for convolutions and what is around them in
 /// plain form: gradients, batch normalisations.
-static void addBlocks(OpPassManager &manager, Precision precision) {
+static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(graph::createDecomposePass());
   function.addPass(graph::createFoldConstantsPass());
   graph::AlterLayoutPassOptions options;
   options.channelBlock = kChannelBlock;
-  options.isStrict = precision == Precision::FP32Strict;
+  options.isStrict = pipeline.precision == Precision::FP32Strict;
+  options.plainGradients = pipeline.plainGradients;
   function.addPass(graph::createAlterLayoutPass(options));
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(createCanonicalizerPass());
@@ -132,7 +133,7 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
       placeDevices(manager, options.groups);
       addGradient(manager, *options.gradient);
     }
-    addBlocks(manager, options.precision);
+    addBlocks(manager, options);
     return addVerifier(manager, graph::VerifiedPhase::Graph);
   case Phase::Placed:
     // With gradients, groups got their devices in the graph phase.

@@ -349,7 +349,8 @@ Value Rewrite::getOperand(OpOperand &operand, const Form &form, int64_t rank) {
   bool isLower =
       form.blockedRank > 0 ? form.operands[k] != kBlocked : own != rank;
   // A convolution takes its image in blocks or as it is.
-  if (!form.change || !isData(op, k) || own < 1 || !isLower || isa<ConvOp>(op))
+  if (!form.change || !isData(op, k) || own < 1 || !isLower ||
+      !decided.layouts.of(op).empty())
     return value;
   OpBuilder builder(op);
   Mover mover(builder, op->getLoc(), op);
@@ -416,7 +417,7 @@ LogicalResult Rewrite::build(Operation *op, const Form &form) {
     op->setOperands(operands);
     return success();
   }
-  convolutions += isa<ConvOp>(op);
+  convolutions += !decided.layouts.of(op).empty();
   OpBuilder builder(op);
   for (auto &[k, value] : form.change->constants)
     operands[k] = ConstantOp::create(builder, op->getLoc(), value);
@@ -504,7 +505,7 @@ void AlterLayout::runOnOperation() {
   if (!function.getBody().hasOneBlock())
     return;
   Block &body = function.front();
-  Layouts layouts(body, channelBlock, isStrict);
+  Layouts layouts(body, channelBlock, isStrict, plainGradients);
   Moved moved = findMoved(body);
   if (moved.empty() && layouts.block() == 0)
     return;

@@ -37,67 +37,107 @@ static bool isBlockable(Value value, int64_t block) {
          type.getDimSize(1) % block == 0;
 }
 
-/// How the library computes `conv` with its image and result of these types;
-/// nullopt if it has no such form.
-static std::optional<tuning::Call> callOf(ConvOp conv, Type x, Type y,
-                                          int64_t block, bool isStrict) {
+namespace {
+/// What a convolution and the gradient of its weights have in common.
+struct Convolution {
+  explicit Convolution(Operation *op);
+
+  /// How the library computes it with its image and its result, or the gradient
+  /// of that, of these types; nullopt if it has no such form.
+  std::optional<tuning::Call> callWith(Type image, Type result, int64_t block,
+                                       bool isStrict) const;
+
+  Operation *op;
+  Value image, result;
+  Value weights; ///< Null of a gradient.
+  int64_t rank = -1;
+};
+} // namespace
+
+Convolution::Convolution(Operation *op) : op(op) {
+  if (auto conv = dyn_cast<ConvOp>(op)) {
+    image = conv.getX();
+    result = conv.getY();
+    weights = conv.getW();
+    rank = rankOf(weights);
+  } else if (auto gradient = dyn_cast<ConvWeightGradientOp>(op)) {
+    image = gradient.getX();
+    result = gradient.getG();
+    rank = rankOf(gradient.getW());
+  }
+}
+
+std::optional<tuning::Call> Convolution::callWith(Type imageType,
+                                                  Type resultType,
+                                                  int64_t block,
+                                                  bool isStrict) const {
   // The operation as it would be, in a block of its own.
   Block scratch;
-  auto form = cast<ConvOp>(conv->clone());
+  Operation *form = op->clone();
   scratch.push_back(form);
-  for (OpOperand &operand : form->getOpOperands())
-    operand.set(scratch.addArgument(operand.get().getType(), conv.getLoc()));
-  form.getX().setType(cast<TensorType>(x));
-  form.getY().setType(cast<TensorType>(y));
-  form.setChannelBlock(block);
-  auto match = library::matchGroup({form.getOperation()});
+  for (OpOperand &operand : form->getOpOperands()) {
+    Type type = operand.get().getType();
+    if (operand.getOperandNumber() == 0)
+      type = imageType;
+    else if (operand.getOperandNumber() == 1 && !weights)
+      type = resultType;
+    operand.set(scratch.addArgument(type, op->getLoc()));
+  }
+  if (auto conv = dyn_cast<ConvOp>(form)) {
+    conv.getY().setType(cast<TensorType>(resultType));
+    conv.setChannelBlock(block);
+  }
+  auto match = library::matchGroup({form});
   const rt::LibraryEntry *entry =
       match ? rt::lookupLibraryEntry(match->entry) : nullptr;
   if (!entry || !entry->cost)
     return std::nullopt;
   while (!match->operands.back())
     match->operands.pop_back();
-  auto type = FunctionType::get(conv.getContext(),
-                                ValueRange(match->operands).getTypes(), y);
-  if (getConstantElements(conv.getW()))
+  auto type = FunctionType::get(op->getContext(),
+                                ValueRange(match->operands).getTypes(),
+                                form->getResultTypes());
+  if (weights && getConstantElements(weights))
     match->config.append(match->packedConfig);
   if (!isStrict)
     library::chooseAlgorithm(*match, *entry, type);
   return library::callOf(*match, type);
 }
 
-SmallVector<ConvForm> dlc::graph::formsOf(ConvOp conv, int64_t block,
-                                          bool isStrict) {
+SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op, int64_t block,
+                                              bool isStrict) {
+  Convolution own(op);
+  if (!own.image)
+    return {};
   SmallVector<ConvForm> forms(1);
-  if (!hasStaticTypes(conv) || conv.getChannelBlock() != 0)
+  if (!hasStaticTypes(op) || own.rank != rankOf(own.image) ||
+      own.rank != rankOf(own.result))
     return forms;
-  auto x = cast<RankedTensorType>(conv.getX().getType());
-  auto y = cast<RankedTensorType>(conv.getY().getType());
-  auto w = cast<RankedTensorType>(conv.getW().getType());
-  if (x.getRank() != w.getRank())
-    return forms;
+  auto imageType = cast<RankedTensorType>(own.image.getType());
+  auto resultType = cast<RankedTensorType>(own.result.getType());
   SmallVector<tuning::Call> calls;
-  auto plain = callOf(conv, x, y, 0, isStrict);
+  auto plain = own.callWith(imageType, resultType, 0, isStrict);
   if (!plain)
     return forms;
   calls.push_back(std::move(*plain));
   for (bool isResultBlocked : {true, false})
-    for (bool isInputBlocked : {true, false}) {
-      if ((!isResultBlocked && !isInputBlocked) ||
-          (isResultBlocked && !isBlockable(conv.getY(), block)) ||
-          (isInputBlocked && !isBlockable(conv.getX(), block)))
+    for (bool isImageBlocked : {true, false}) {
+      if ((!isResultBlocked && !isImageBlocked) ||
+          (isResultBlocked && !isBlockable(own.result, block)) ||
+          (isImageBlocked && !isBlockable(own.image, block)))
         continue;
-      auto call = callOf(conv, isInputBlocked ? blockedType(x, block) : x,
-                         isResultBlocked ? blockedType(y, block) : y,
-                         isResultBlocked ? block : 0, isStrict);
+      auto call = own.callWith(
+          isImageBlocked ? blockedType(imageType, block) : imageType,
+          isResultBlocked ? blockedType(resultType, block) : resultType,
+          isResultBlocked ? block : 0, isStrict);
       if (!call)
         continue;
-      forms.push_back({isInputBlocked, isResultBlocked});
+      forms.push_back({isImageBlocked, isResultBlocked});
       calls.push_back(std::move(*call));
     }
   if (forms.size() == 1)
     return forms; // Nothing to compare.
-  library::CallTimes times = library::timesOf(*conv.getContext(), calls);
+  library::CallTimes times = library::timesOf(*op->getContext(), calls);
   for (auto [form, time] : llvm::zip_equal(forms, times.costs))
     form.cost = costOf(time);
   return forms;

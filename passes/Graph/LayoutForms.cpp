@@ -34,10 +34,11 @@ LayoutCost dlc::graph::costOfMoving(Value value) {
   return count < kForbidden / 2 ? 2 * count : kForbidden;
 }
 
-Layouts::Layouts(Block &body, int64_t block, bool isStrict) {
+Layouts::Layouts(Block &body, int64_t block, bool isStrict,
+                 bool plainGradients) {
   addPermutations(body);
   if (block > 0)
-    addConvolutions(body, block, isStrict);
+    addConvolutions(body, block, isStrict, plainGradients);
 }
 
 void Layouts::addPermutations(Block &body) {
@@ -54,13 +55,18 @@ void Layouts::addPermutations(Block &body) {
   }
 }
 
-void Layouts::addConvolutions(Block &body, int64_t block, bool isStrict) {
-  for (auto conv : body.getOps<ConvOp>()) {
-    SmallVector<ConvForm> forms = formsOf(conv, block, isStrict);
+void Layouts::addConvolutions(Block &body, int64_t block, bool isStrict,
+                              bool plainGradients) {
+  for (Operation &op : body) {
+    if (plainGradients && isa<ConvWeightGradientOp>(op))
+      continue;
+    SmallVector<ConvForm> forms = convFormsOf(&op, block, isStrict);
+    if (forms.empty())
+      continue;
     LayoutCost plain = forms.front().cost;
     if (llvm::any_of(forms, [&](const ConvForm &f) { return f.cost < plain; }))
       blockSize = block;
-    convolutions[conv] = std::move(forms);
+    convolutions[&op] = std::move(forms);
   }
 }
 
@@ -92,10 +98,9 @@ bool Layouts::isBlockable(Value value) const {
          type.getNumElements() > 0 && type.getDimSize(1) % blockSize == 0;
 }
 
-ArrayRef<ConvForm> Layouts::of(ConvOp conv) const {
-  auto at = convolutions.find(conv);
-  return at == convolutions.end() ? ArrayRef<ConvForm>()
-                                  : ArrayRef(at->second);
+ArrayRef<ConvForm> Layouts::of(Operation *convolution) const {
+  auto at = convolutions.find(convolution);
+  return at == convolutions.end() ? ArrayRef<ConvForm>() : ArrayRef(at->second);
 }
 
 //===----------------------------------------------------------------------===//
@@ -239,21 +244,24 @@ static void addBlocked(LayoutOpInterface op, const Layouts &layouts,
   forms.push_back(std::move(form));
 }
 
-static SmallVector<Form> convForms(ConvOp conv, const Layouts &layouts) {
+static SmallVector<Form> convForms(Operation *op, const Layouts &layouts) {
   SmallVector<Form> forms;
-  Builder builder(conv.getContext());
-  for (const ConvForm &own : layouts.of(conv)) {
+  Builder builder(op->getContext());
+  auto conv = dyn_cast<ConvOp>(op);
+  for (const ConvForm &own : layouts.of(op)) {
     Form form;
-    form.operands.assign(conv->getNumOperands(), 0);
+    form.operands.assign(op->getNumOperands(), 0);
     form.cost = own.cost;
-    if (own.isInputBlocked)
+    if (own.isImageBlocked)
       form.operands[0] = kBlocked;
-    if (own.isInputBlocked || own.isResultBlocked) {
-      form.blockedRank = rankOf(conv.getX());
+    if (own.isImageBlocked || own.isResultBlocked) {
+      form.blockedRank = rankOf(op->getOperand(0));
       form.change.emplace();
       addCost(form, 1); // Row-major among equals.
     }
-    if (own.isResultBlocked) {
+    if (own.isResultBlocked && !conv) {
+      form.operands[1] = kBlocked;
+    } else if (own.isResultBlocked) {
       form.layout = kBlocked;
       form.change->attributes.push_back(
           builder.getNamedAttr(conv.getChannelBlockAttrName(),
@@ -268,8 +276,8 @@ SmallVector<Form> dlc::graph::formsOf(Operation *op, const Layouts &layouts) {
   SmallVector<Form> forms;
   if (auto transpose = dyn_cast<TransposeOp>(op))
     forms = transposeForms(transpose, layouts);
-  else if (auto conv = dyn_cast<ConvOp>(op); conv && layouts.block() > 0)
-    forms = convForms(conv, layouts);
+  else if (layouts.block() > 0)
+    forms = convForms(op, layouts);
   // A transpose whose permutation is too many is like any other operation.
   if (forms.empty() || forms.front().layout != 0)
     forms.insert(forms.begin(),

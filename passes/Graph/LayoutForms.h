@@ -35,23 +35,27 @@ int64_t rankOf(mlir::Value value);
 /// not known counts as one element.
 LayoutCost costOfMoving(mlir::Value value);
 
-/// What a convolution does with channels in blocks or without.
+/// What a convolution, or the gradient of its weights, does with channels in
+/// blocks or without: of its image, and of its result or the gradient of that.
 struct ConvForm {
-  bool isInputBlocked = false, isResultBlocked = false;
+  bool isImageBlocked = false, isResultBlocked = false;
   LayoutCost cost = 0;
 };
 
-/// The forms of `conv` that a library computes, with blocks of `block`
-/// channels; the first is without blocks and always there. `isStrict` leaves
-/// out algorithms that are not sums of products as they are defined.
-llvm::SmallVector<ConvForm> formsOf(ConvOp conv, int64_t block, bool isStrict);
+/// The forms of a ConvOp or ConvWeightGradientOp that a library computes, with
+/// blocks of `block` channels; the first is without blocks and always there; of
+/// others there are none. `isStrict` leaves out algorithms that are not sums of
+/// products as they are defined.
+llvm::SmallVector<ConvForm> convFormsOf(mlir::Operation *op, int64_t block,
+                                        bool isStrict);
 
 /// The layouts that values may have: row-major, those that transposes lead to
 /// and from, and channels in blocks where a convolution gains by them.
 class Layouts {
 public:
-  /// `block` is 0 for none.
-  Layouts(mlir::Block &body, int64_t block, bool isStrict);
+  /// `block` is 0 for none; those of gradients of weights count only without
+  /// `plainGradients`.
+  Layouts(mlir::Block &body, int64_t block, bool isStrict, bool plainGradients);
 
   /// Permutations of a rank that has several, row-major first.
   llvm::ArrayRef<Permutation> of(int64_t rank) const;
@@ -63,11 +67,12 @@ public:
   /// Channels of a block; 0 where nothing gains by blocks.
   int64_t block() const { return blockSize; }
   bool isBlockable(mlir::Value value) const;
-  llvm::ArrayRef<ConvForm> of(ConvOp conv) const;
+  llvm::ArrayRef<ConvForm> of(mlir::Operation *convolution) const;
 
 private:
   void addPermutations(mlir::Block &body);
-  void addConvolutions(mlir::Block &body, int64_t block, bool isStrict);
+  void addConvolutions(mlir::Block &body, int64_t block, bool isStrict,
+                       bool plainGradients);
 
   std::map<int64_t, llvm::SmallVector<Permutation>> byRank;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ConvForm>> convolutions;

@@ -9,7 +9,8 @@
 //   conv   [B:]CxHxW OC KHxKW sS pP gG [winograd] [blocked_x] [blocked_y]
 //          [unpacked]: B images, 1 without; the input or the output is
 //          [N][C/16][H][W][16]; weights are not constant
-//   weight BxCxHxW OC KHxKW sS pP gG        the gradient of a conv's weights
+//   weight BxCxHxW OC KHxKW sS pP gG [blocked] [winograd]
+//          the gradient of a conv's weights; both operands are in blocks
 //   pool   BxCxHxW KHxKW sS pP              the gradient of a max pooling
 // Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add
 // peak", the best of several runs. The peak is measured first, on one thread.
@@ -145,6 +146,11 @@ TensorType f32(std::vector<int64_t> shape) {
   return {DLC_F32, std::move(shape)};
 }
 
+void block(TensorType &type) {
+  type.shape[1] /= 16;
+  type.shape.push_back(16);
+}
+
 bool parseMatmul(const char *text, Case &c) {
   long batch, m, n, k;
   int used = 0;
@@ -189,10 +195,6 @@ bool parseConv(const char *text, Case &c) {
   c.attributes.set("packed_w", int64_t{c.packs});
   if (std::strstr(text, "winograd"))
     c.attributes.set("algorithm", std::string("winograd"));
-  auto block = [](TensorType &type) {
-    type.shape[1] /= 16;
-    type.shape.push_back(16);
-  };
   if (std::strstr(text, "blocked_x"))
     block(c.inputs[0]);
   if (std::strstr(text, "blocked_y")) {
@@ -213,6 +215,11 @@ bool parseWeight(const char *text, Case &c) {
       f32({batch, channels, h, w}),
       f32({batch, oc, (h + 2 * p - kh) / s + 1, (w + 2 * p - kw) / s + 1})};
   c.output = f32({oc, channels / g, kh, kw});
+  if (std::strstr(text, "winograd"))
+    c.attributes.set("algorithm", std::string("winograd"));
+  if (std::strstr(text, "blocked"))
+    for (TensorType &input : c.inputs)
+      block(input);
   c.attributes.set("strides", std::vector<int64_t>{s, s});
   c.attributes.set("pads", std::vector<int64_t>{p, p, p, p});
   c.attributes.set("group", int64_t{g});

@@ -4,7 +4,7 @@
 
 usage: training.py [--dlc DLC] [--batch 8] [--threads 2] [--rounds 3]
                    [--torch PYTHON] [--mxnet PYTHON] [--trajectory]
-       training.py --recompute [NETWORK...]
+       training.py --recompute [NETWORK...] [--of-mxnet PART --batch 32]
 
 The peers are interpreters that can import torch, or mxnet 1.9.1 (Python 3.8,
 numpy<1.24); without one, dlc is timed alone. All take turns, so that other work
@@ -18,7 +18,9 @@ With --recompute, steps of the networks (resnet18_v1 and mobilenetv2_1.0 without
 names) that compute nothing again, those of the default, and those within half of
 the default's bytes, or within the smallest budget that can be met: compiled
 first, on random values then, in turn. Exits with 1 where the default takes more
-than 1.05 times the first's median, or a budget more than 1.3 times.
+than 1.05 times the first's median, or a budget more than 1.3 times. With
+--of-mxnet, steps of the default, the first then, and those within that part of
+the bytes that MXNet takes for training (memory.py), or the smallest budget.
 """
 
 import argparse
@@ -34,11 +36,13 @@ import sys
 import tempfile
 import zipfile
 
+import memory
+
 NETWORKS = pathlib.Path(__file__).resolve().parent / "networks"
 RATE, MOMENTUM = 0.01, 0.9
 SMALL_RATE = 0.001  # At larger ones, rounding alone leads MXNet's two backends apart.
 STEPS = 4  # A round of each.
-MOST = {"default": 1.05, "half": 1.3}  # Times of steps that keep everything.
+MOST = {"default": 1.05, "half": 1.3, "part": 1.3}  # Times of the first's steps.
 
 MXNET = """
 import json, sys, time
@@ -246,9 +250,14 @@ def compile_steps(options, folder, name):
     write_data(data, options.batch)
     command = train_command(options, unpack(name, folder), data, options.batch, RATE)
     pathlib.Path(step).write_text(run([*command, "--emit=import"]), encoding="utf-8")
-    paths = {kind: f"{folder}/{name}-{kind}.dlc" for kind in ("none", "default", "half")}
-    run([options.dlc, "compile", step, "-o", paths["none"], "--no-recompute"])
+    kinds = ("default", "part") if options.of_mxnet else ("none", "default", "half")
+    paths = {kind: f"{folder}/{name}-{kind}.dlc" for kind in kinds}
     run([options.dlc, "compile", step, "-o", paths["default"]])
+    if options.of_mxnet:
+        theirs = memory.MXNET[name][1] * 2**20 * options.batch / 32
+        compile_within(options, step, paths["part"], int(options.of_mxnet * theirs))
+        return paths
+    run([options.dlc, "compile", step, "-o", paths["none"], "--no-recompute"])
     size = bench(options, paths["default"], 0.01)["arena_bytes"]
     compile_within(options, step, paths["half"], size // 2)
     return paths
@@ -268,7 +277,7 @@ def compare_recompute(options, folder):
                 sizes[kind] = result["arena_bytes"]
         medians = {kind: sorted(each)[len(each) // 2] for kind, each in times.items()}
         for kind, median in medians.items():
-            ratio = median / medians["none"]
+            ratio = median / medians[next(iter(paths))]
             keep &= ratio <= MOST.get(kind, 1)
             print(f"{name:18} {kind:8} {sizes[kind] / 2**20:6.0f} "
                   f"{sizes[kind] / sizes['default']:10.3f} {median:9.0f}  {ratio:.3f}", flush=True)
@@ -285,6 +294,7 @@ def main():
     parser.add_argument("--mxnet", metavar="PYTHON")
     parser.add_argument("--trajectory", action="store_true")
     parser.add_argument("--recompute", nargs="*", metavar="NETWORK")
+    parser.add_argument("--of-mxnet", type=float, metavar="PART")
     parser.add_argument("--seconds", type=float, default=3, help="of each program in a round")
     options = parser.parse_args()
     if options.trajectory and not options.mxnet:

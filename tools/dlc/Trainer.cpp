@@ -75,12 +75,14 @@ static void checkArrays(const TrainerOptions &options, const TrainData &data,
       return port.name == name;
     };
     if (name != labels && llvm::none_of(inputs, isIt))
-      throw Failure{data.path() +
-                    ": expected arrays for inputs of the model, got '" + name +
-                    "'; " +
-                    (options.step.loss.empty()
-                         ? "labels need a --loss, or a network that ends in one"
-                         : "--label says which one has the labels")};
+      throw Failure{
+          data.path() + ": expected arrays for inputs of the model, got '" +
+          name + "'; " +
+          (options.step.loss.empty()
+               ? "labels need a --loss, or a network that ends in one"
+           : data.arrays().contains(labels)
+               ? "the labels are '" + labels + "'"
+               : "no array is '" + labels + "', which --label names")};
   }
 }
 

@@ -65,6 +65,9 @@ struct PipelineOptions {
   /// Without a budget nothing is computed again.
   bool keepsAll = false;
   Precision precision = Precision::FP32;
+  /// Gradients of weights take channels as they are, which may take less
+  /// memory.
+  bool plainGradients = false;
 };
 
 /// Appends the passes that bring a module of the phase before `phase` into

@@ -3,6 +3,7 @@
 #include "ConvShape.h"
 
 #include "BlockedConv.h"
+#include "BlockedGradient.h"
 #include "Winograd.h"
 
 #include <algorithm>
@@ -182,6 +183,22 @@ static Status readBlocks(const KernelCall &call, TensorType &x, TensorType &y,
   return Status::ok();
 }
 
+/// A workspace is the last output of a call that has one.
+static KernelCall withoutWorkspace(const KernelCall &call) {
+  KernelCall own{call.inputs, call.outputs, call.attributes};
+  if (own.outputs.size() == 2)
+    own.outputs = own.outputs.first(1);
+  return own;
+}
+
+static Status checkMostDims(const KernelCall &call, const TensorType &plainX) {
+  if (plainX.rank() <= 4)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected input 0 to have rank 3 to 4, got %s",
+                   toString(call.inputs[0]).c_str());
+}
+
 Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
   using enum AttributeKind;
   const Attributes &attributes = call.attributes;
@@ -193,17 +210,10 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
                                                    {"channel_block", Int},
                                                    {"algorithm", String}}));
   DLC_RETURN_IF_ERROR(readAlgorithm(attributes, shape.winograd));
-  // A workspace is the last output of a call that has one.
-  KernelCall own{call.inputs, call.outputs, attributes};
-  if (own.outputs.size() == 2)
-    own.outputs = own.outputs.first(1);
-  DLC_RETURN_IF_ERROR(checkOperands(own, 3, 5));
+  DLC_RETURN_IF_ERROR(checkOperands(withoutWorkspace(call), 3, 5));
   TensorType x = call.inputs[0], y = call.outputs[0];
   DLC_RETURN_IF_ERROR(readBlocks(call, x, y, shape));
-  if (x.rank() > 4)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected input 0 to have rank 3 to 4, got %s",
-                     toString(call.inputs[0]).c_str());
+  DLC_RETURN_IF_ERROR(checkMostDims(call, x));
   const ConvTensors tensors{x, call.inputs[1], y};
   int64_t padEnd[2];
   DLC_RETURN_IF_ERROR(readShape(tensors, attributes,
@@ -248,14 +258,26 @@ Status cpu::readConvWeightGradient(const KernelCall &call, ConvShape &shape) {
   DLC_RETURN_IF_ERROR(checkAttributes(attributes, {{"strides", Ints},
                                                    {"pads", Ints},
                                                    {"dilations", Ints},
-                                                   {"group", Int}}));
-  DLC_RETURN_IF_ERROR(checkOperands(call, 3, 4));
+                                                   {"group", Int},
+                                                   {"algorithm", String}}));
+  DLC_RETURN_IF_ERROR(readAlgorithm(attributes, shape.winograd));
+  const KernelCall own = withoutWorkspace(call);
+  DLC_RETURN_IF_ERROR(checkOperands(own, 3, 5));
   DLC_RETURN_IF_ERROR(checkNothingAdded(call, shape));
-  const ConvTensors tensors{call.inputs[0], call.outputs[0], call.inputs[1]};
+  TensorType x = call.inputs[0], g = call.inputs[1];
+  const TensorType &w = call.outputs[0];
+  shape.blockedX = x.rank() == w.rank() + 1;
+  shape.blockedY = g.rank() == w.rank() + 1;
+  if (shape.blockedX)
+    DLC_RETURN_IF_ERROR(readBlocked(x, "an input", x));
+  if (shape.blockedY)
+    DLC_RETURN_IF_ERROR(readBlocked(g, "a gradient", g));
+  DLC_RETURN_IF_ERROR(checkMostDims(call, x));
   int64_t padEnd[2];
-  DLC_RETURN_IF_ERROR(readShape(tensors, attributes,
+  DLC_RETURN_IF_ERROR(readShape({x, w, g}, attributes,
                                 attributes.getInt("group", 1), shape, padEnd));
-  return checkReach(shape);
+  DLC_RETURN_IF_ERROR(checkReach(shape));
+  return checkBlockedGradient(shape);
 }
 
 Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {

@@ -30,8 +30,9 @@ struct ConvShape {
 /// where `channel_block` is given; so is x if it has a dimension more than w.
 Status readConv(const KernelCall &call, ConvShape &shape);
 
-/// Checks a call of cpu.conv_weight_gradient: x and the gradient of y give that
-/// of w. Taps may lie anywhere; those outside of x count nothing.
+/// Checks a call of cpu.conv_weight_gradient: x and the gradient of y, each in
+/// blocks if it has a dimension more than w, give that of w. Taps may lie
+/// anywhere; those outside of x count nothing.
 Status readConvWeightGradient(const KernelCall &call, ConvShape &shape);
 
 /// Checks a call of cpu.max_pool_gradient: x and the gradient of its pooling

@@ -2,7 +2,7 @@
 
 #include "Gradients.h"
 
-#include "ConvShape.h"
+#include "BlockedGradient.h"
 #include "Isa.h"
 
 #include <algorithm>
@@ -106,6 +106,9 @@ cpu::prepareConvWeightGradient(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
   ConvShape shape = {};
   DLC_RETURN_IF_ERROR(readConvWeightGradient(call, shape));
+  if (shape.isBlocked())
+    return prepareBlockedGradient(call, shape, *kernels, prepared);
+  DLC_RETURN_IF_ERROR(checkWorkspace(call, 0));
   const ConvWeightPlan plan = planWeightGradient(shape, kernels->vectorWidth);
   prepared = std::make_unique<PreparedGradient<ConvWeightPlan>>(
       plan, plan.columns.group * plan.rowBlocks * plan.channelBlocks,
@@ -117,9 +120,22 @@ KernelCost cpu::convWeightGradientCost(const KernelCall &call) {
   ConvShape shape = {};
   if (!readConvWeightGradient(call, shape).isOk())
     return {};
+  if (shape.winograd)
+    return winogradGradientCost(shape);
   const auto terms = static_cast<uint64_t>(shape.batch) * shape.pixels();
-  return {2 * terms * shape.outChannels * shape.groupIn() * shape.taps(),
-          bytesOf(call)};
+  const uint64_t flops =
+      2 * terms * shape.outChannels * shape.groupIn() * shape.taps();
+  // By measurement: plain columns are packed, and the lanes of sums summed.
+  constexpr uint64_t gathering = 3, storing = 8;
+  return {flops, bytesOf(call),
+          flops / (shape.isBlocked() ? storing : gathering)};
+}
+
+size_t cpu::convWeightGradientWorkspace(const KernelCall &call) {
+  ConvShape shape = {};
+  if (!readConvWeightGradient(call, shape).isOk())
+    return 0;
+  return blockedGradientWorkspace(shape);
 }
 
 //===----------------------------------------------------------------------===//

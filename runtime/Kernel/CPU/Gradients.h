@@ -12,6 +12,7 @@ namespace dlc::rt::cpu {
 
 bool isConvWeightGradientSupported(const KernelCall &call, std::string &why);
 KernelCost convWeightGradientCost(const KernelCall &call);
+size_t convWeightGradientWorkspace(const KernelCall &call);
 
 bool isMaxPoolGradientSupported(const KernelCall &call, std::string &why);
 KernelCost maxPoolGradientCost(const KernelCall &call);

@@ -182,6 +182,15 @@ struct ConvWeightPlan {
   int64_t pixelBlock, images, imageTerms;
 };
 
+/// The same of blocked tensors. Tiles are numbered group, part of the blocks of
+/// x, part of those of the gradient, the last fastest.
+struct BlockedWeightPlan : Windows {
+  int64_t batch, group;
+  int64_t inBlocks, outBlocks; ///< Of channels, of one group.
+  int64_t inTiles, outTiles;   ///< They are dealt out evenly to them.
+  int64_t lineBlock;           ///< Lines of pixels that pass at a time.
+};
+
 /// Adds each element of a pooling's gradient to the element of x that its
 /// window chose. Tiles are blocks of planes [image][channel].
 struct MaxPoolPlan : Windows {
@@ -198,6 +207,18 @@ struct KernelSet {
   /// arguments: x, the output's gradient, the result.
   void (*convWeightGradient)(const ConvWeightPlan &plan, void *const *arguments,
                              int64_t begin, int64_t end);
+  void (*blockedWeightGradient)(const BlockedWeightPlan &plan,
+                                void *const *arguments, int64_t begin,
+                                int64_t end);
+  /// arguments: as above, both transformed, and sums, null where those of all
+  /// tiles are transformed at once.
+  void (*winogradWeightInput)(const WinogradPlan &plan, void *const *arguments,
+                              int64_t begin, int64_t end);
+  void (*winogradWeightProduct)(const WinogradPlan &plan,
+                                void *const *arguments, int64_t begin,
+                                int64_t end);
+  void (*winogradWeightResult)(const WinogradPlan &plan, void *const *arguments,
+                               int64_t begin, int64_t end);
   void (*depthwise)(const DepthwisePlan &plan, void *const *arguments,
                     int64_t begin, int64_t end);
   /// arguments: x, transformed w, bias, residual, y, transformed inputs, w.

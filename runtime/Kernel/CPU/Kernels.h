@@ -7,6 +7,7 @@
 
 #include "BlockedDepthwiseTiles.h"
 #include "BlockedTiles.h"
+#include "BlockedWeightTiles.h"
 #include "BlockedWinogradTiles.h"
 #include "BlockedWinogradWeights.h"
 #include "ConvTiles.h"
@@ -15,6 +16,7 @@
 #include "MatmulTiles.h"
 #include "PoolTiles.h"
 #include "WinogradTiles.h"
+#include "WinogradWeightTiles.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -23,6 +25,10 @@ constexpr KernelSet thisKernelSet = {kLanes,
                                      runMatmul,
                                      runConv,
                                      runConvWeightGradient,
+                                     runBlockedWeightGradient,
+                                     runWinogradWeightInput,
+                                     runWinogradWeightProduct,
+                                     runWinogradWeightResult,
                                      runDepthwise,
                                      runWinogradInput,
                                      runWinogradProduct,

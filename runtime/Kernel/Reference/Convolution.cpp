@@ -19,16 +19,17 @@ using namespace dlc::rt::ref;
 //===----------------------------------------------------------------------===//
 
 /// N C D... of N C/b D... b, as far as it is known.
-static Status joinBlocks(TensorType &x, int64_t &block) {
+static Status joinBlocks(size_t operand, TensorType &x, int64_t &block) {
   block = x.shape.back();
   if (block == 0)
-    return DLC_INVALID("operand 0: expected blocks of at least 1 channel, "
-                       "got 0");
+    return DLC_INVALID("operand %zu: expected blocks of at least 1 channel, "
+                       "got 0",
+                       operand);
   auto channels = multiplyDims(x.shape[1], block);
   if (!channels)
-    return DLC_INVALID("operand 0: expected less than 2^63 channels, got "
+    return DLC_INVALID("operand %zu: expected less than 2^63 channels, got "
                        "%" PRId64 " blocks of %" PRId64,
-                       x.shape[1], block);
+                       operand, x.shape[1], block);
   x.shape[1] = *channels;
   x.shape.pop_back();
   return Status::ok();
@@ -54,7 +55,7 @@ static Status readConv(const InferContext &context, ConvolutionShape &shape) {
   TensorType x = context.operand(0).type;
   const TensorType &w = context.operand(1).type;
   if (x.hasRank && w.hasRank && w.rank() >= 3 && x.rank() == w.rank() + 1)
-    DLC_RETURN_IF_ERROR(joinBlocks(x, shape.block));
+    DLC_RETURN_IF_ERROR(joinBlocks(0, x, shape.block));
   return readConvolution(context, x, shape);
 }
 
@@ -80,6 +81,20 @@ static Status inferConv(const InferContext &context,
   return addResult(results, std::move(type));
 }
 
+/// The N C D... of an operand of `rank` dimensions, or one more in blocks.
+static Status readPlain(const InferContext &context, size_t operand,
+                        int64_t rank, std::vector<int64_t> &dims) {
+  TensorType type = context.operand(operand).type;
+  int64_t block = 1;
+  if (type.hasRank && type.rank() == rank + 1)
+    DLC_RETURN_IF_ERROR(joinBlocks(operand, type, block));
+  else
+    DLC_RETURN_IF_ERROR(checkRank(context, operand, rank));
+  dims = std::move(type.shape);
+  dims.resize(rank, kUnknownDim);
+  return Status::ok();
+}
+
 /// What the weights' gradient says of a convolution of operand 0 that gives
 /// operand 1.
 static Status inferWeightGradient(const InferContext &context,
@@ -87,7 +102,6 @@ static Status inferWeightGradient(const InferContext &context,
   DLC_RETURN_IF_ERROR(checkOperands(context, 2));
   DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
   DLC_RETURN_IF_ERROR(checkSameType(context, 0, 1));
-  const TensorType &x = context.operand(0).type, &g = context.operand(1).type;
   std::span<const int64_t> kernel = context.attrs().getInts("kernel_shape");
   if (kernel.empty() || kernel.size() > DLC_MAX_RANK - 2)
     return DLC_INVALID("attribute kernel_shape: expected 1 to %d values, got "
@@ -97,13 +111,10 @@ static Status inferWeightGradient(const InferContext &context,
   Window::Extents extents;
   DLC_RETURN_IF_ERROR(
       readExtents(context.attrs(), "kernel_shape", rank, 1, 1, extents));
-  DLC_RETURN_IF_ERROR(checkRank(context, 0, rank + 2));
-  DLC_RETURN_IF_ERROR(checkRank(context, 1, rank + 2));
   ConvolutionShape shape;
-  shape.input = x.shape;
-  shape.input.resize(rank + 2, kUnknownDim);
-  std::vector<int64_t> positions = g.shape;
-  positions.resize(rank + 2, kUnknownDim);
+  std::vector<int64_t> positions;
+  DLC_RETURN_IF_ERROR(readPlain(context, 0, rank + 2, shape.input));
+  DLC_RETURN_IF_ERROR(readPlain(context, 1, rank + 2, positions));
   int64_t batch = shape.input[0];
   if (!mergeDim(batch, positions[0]))
     return DLC_INVALID("operand 1: expected a batch of %" PRId64
@@ -118,7 +129,8 @@ static Status inferWeightGradient(const InferContext &context,
       checkDivides(shape.group, positions[1], "output channels"));
   if (shape.input[1] >= 0)
     shape.weights[1] = shape.input[1] / shape.group;
-  return addResult(results, {x.type, std::move(shape.weights)});
+  return addResult(results,
+                   {context.operand(0).type.type, std::move(shape.weights)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,7 +245,7 @@ static Status planConvolution(const ComputeContext &context,
   if (y.shape.size() > w.size())
     plan.outputBlock = y.shape.back();
   if (x.shape.size() > w.size())
-    DLC_RETURN_IF_ERROR(joinBlocks(x, plan.inputBlock));
+    DLC_RETURN_IF_ERROR(joinBlocks(0, x, plan.inputBlock));
   plan.shape.input = std::move(x.shape);
   plan.shape.weights.assign(w.begin(), w.end());
   DLC_RETURN_IF_ERROR(readConvolution(context.attrs(), plan.shape));
@@ -291,10 +303,12 @@ static Accumulator<E> sumMeetings(const ConvolutionPlan &plan, int64_t k,
   for (int64_t n = 0; n < shape.input[0]; ++n) {
     for (int64_t row = 0; row < plan.outputSize; row += width) {
       RowMeeting meeting = meet(plan, k, row);
-      const auto *from = x + (meeting.input + meeting.begin * stride);
-      for (int64_t i = meeting.begin; i < meeting.end; ++i, from += stride)
+      const auto *from =
+          x + (meeting.input + meeting.begin * stride) * plan.inputBlock;
+      for (int64_t i = meeting.begin; i < meeting.end;
+           ++i, from += stride * plan.inputBlock)
         sum += static_cast<Acc>(E::decode(*from)) *
-               static_cast<Acc>(E::decode(g[row + i]));
+               static_cast<Acc>(E::decode(g[(row + i) * plan.outputBlock]));
     }
     x += shape.input[1] * plan.inputSize;
     g += plan.output[1] * plan.outputSize;
@@ -306,13 +320,19 @@ static Status computeWeightGradient(ComputeContext &context) {
   const TensorView &x = context.input(0), &g = context.input(1);
   const TensorView &w = context.output(0);
   ConvolutionPlan plan;
-  plan.shape.input.assign(x.shape.begin(), x.shape.end());
+  TensorType image{x.type, {x.shape.begin(), x.shape.end()}};
+  TensorType positions{g.type, {g.shape.begin(), g.shape.end()}};
+  if (x.shape.size() > w.shape.size())
+    DLC_RETURN_IF_ERROR(joinBlocks(0, image, plan.inputBlock));
+  if (g.shape.size() > w.shape.size())
+    DLC_RETURN_IF_ERROR(joinBlocks(1, positions, plan.outputBlock));
+  plan.shape.input = std::move(image.shape);
   plan.shape.weights.assign(w.shape.begin(), w.shape.end());
-  plan.output = g.shape;
+  plan.output = positions.shape;
   DLC_RETURN_IF_ERROR(readConvolution(context.attrs(), plan.shape));
   for (int64_t d = 0; d < plan.shape.window.rank; ++d) {
-    plan.inputSize *= x.shape[d + 2];
-    plan.outputSize *= g.shape[d + 2];
+    plan.inputSize *= plan.shape.input[d + 2];
+    plan.outputSize *= plan.output[d + 2];
     plan.kernelSize *= w.shape[d + 2];
   }
   int64_t depth = w.shape[1], perGroup = w.shape[0] / plan.shape.group;
@@ -325,8 +345,10 @@ static Status computeWeightGradient(ComputeContext &context) {
         for (int64_t k = 0; k < plan.kernelSize; ++k)
           *to++ = E::encode(sumMeetings<E>(
               plan, k,
-              x.as<Storage>() + (m / perGroup * depth + c) * plan.inputSize,
-              g.as<Storage>() + m * plan.outputSize));
+              x.as<Storage>() + channelOffset(m / perGroup * depth + c,
+                                              plan.inputSize, plan.inputBlock),
+              g.as<Storage>() +
+                  channelOffset(m, plan.outputSize, plan.outputBlock)));
     return Status::ok();
   });
 }

@@ -2,6 +2,7 @@
 // RUN: dlc-opt %s --split-input-file --graph-alter-layout=channel-block=16 --remarks-filter=graph-alter-layout -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: dlc-opt %s --split-input-file --verify-numerics --graph-alter-layout=channel-block=16 -o /dev/null
 // RUN: dlc-opt %s --split-input-file --graph-alter-layout | FileCheck %s --check-prefix=PLAIN
+// RUN: dlc-opt %s --split-input-file --graph-alter-layout='channel-block=16 plain-gradients=true' | FileCheck %s --check-prefix=GRADIENTS
 // Channels in blocks, where convolutions gain by them.
 // PLAIN-NOT: channel_block
 
@@ -203,6 +204,42 @@ func.func @not_worth_it(%x: tensor<1x16x112x112xf32>) -> tensor<1x16x112x112xf32
   %w = graph.constant dense<0.01> : tensor<16x16x1x1xf32>
   %y = graph.conv %x, %w : (tensor<1x16x112x112xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x112x112xf32>
   return %y : tensor<1x16x112x112xf32>
+}
+
+// -----
+
+// The gradient of weights takes blocks, beside that of the image: no plain copy
+// of the image or of the gradient is left.
+
+// CHECK-LABEL: func @weight_gradient
+// CHECK: %[[R:.*]] = graph.relu %{{.*}} : tensor<8x4x28x28x16xf32>
+// CHECK: %[[G:.*]] = graph.mul %{{.*}} : tensor<8x4x28x28x16xf32>
+// CHECK-NOT: graph.transpose
+// CHECK: graph.conv_weight_gradient %[[R]], %[[G]] {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<8x4x28x28x16xf32>, tensor<8x4x28x28x16xf32>) -> tensor<64x64x3x3xf32>
+// CHECK: graph.conv %[[G]]
+// GRADIENTS-LABEL: func @weight_gradient
+// GRADIENTS: graph.conv_weight_gradient {{.*}} : (tensor<8x64x28x28xf32>, tensor<8x64x28x28xf32>) -> tensor<64x64x3x3xf32>
+func.func @weight_gradient(%x: tensor<8x64x28x28xf32>, %u: tensor<64x64x3x3xf32>, %v: tensor<64x64x3x3xf32>) -> (tensor<64x64x3x3xf32>, tensor<8x64x28x28xf32>) {
+  %0 = graph.conv %x, %u {pads = array<i64: 1, 1, 1, 1>} : (tensor<8x64x28x28xf32>, tensor<64x64x3x3xf32>) -> tensor<8x64x28x28xf32>
+  %1 = graph.relu %0 : tensor<8x64x28x28xf32>
+  %2 = graph.conv %1, %v {pads = array<i64: 1, 1, 1, 1>} : (tensor<8x64x28x28xf32>, tensor<64x64x3x3xf32>) -> tensor<8x64x28x28xf32>
+  %3 = graph.mul %2, %2 : tensor<8x64x28x28xf32>
+  %4 = graph.conv_weight_gradient %1, %3 {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<8x64x28x28xf32>, tensor<8x64x28x28xf32>) -> tensor<64x64x3x3xf32>
+  %5 = graph.conv %3, %v {pads = array<i64: 1, 1, 1, 1>} : (tensor<8x64x28x28xf32>, tensor<64x64x3x3xf32>) -> tensor<8x64x28x28xf32>
+  return %4, %5 : tensor<64x64x3x3xf32>, tensor<8x64x28x28xf32>
+}
+
+// -----
+
+// Both operands of one value, and a gradient whose channels cannot be in blocks.
+
+// CHECK-LABEL: func @gradients_apart
+// CHECK: graph.conv_weight_gradient %[[X:.*]], %[[X]] {{.*}} : (tensor<8x4x28x28x16xf32>, tensor<8x4x28x28x16xf32>) -> tensor<64x64x3x3xf32>
+// CHECK: graph.conv_weight_gradient %arg0, %arg1 {{.*}} : (tensor<8x64x28x28xf32>, tensor<8x24x28x28xf32>) -> tensor<24x64x3x3xf32>
+func.func @gradients_apart(%x: tensor<8x64x28x28xf32>, %g: tensor<8x24x28x28xf32>) -> (tensor<64x64x3x3xf32>, tensor<24x64x3x3xf32>) {
+  %0 = graph.conv_weight_gradient %x, %x {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<8x64x28x28xf32>, tensor<8x64x28x28xf32>) -> tensor<64x64x3x3xf32>
+  %1 = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<8x64x28x28xf32>, tensor<8x24x28x28xf32>) -> tensor<24x64x3x3xf32>
+  return %0, %1 : tensor<64x64x3x3xf32>, tensor<24x64x3x3xf32>
 }
 
 // -----

@@ -111,13 +111,15 @@ def ConvWeightGradientOp : Graph_Op<"conv_weight_gradient", "Anchor", [
     result: for each weight, the sum over the batch and all positions of `g`
     times the element of `x` that met it there. `g` may have any number of
     positions; elements outside of `x` count nothing, and the ends of `pads`
-    mean nothing.
+    mean nothing. With three dimensions more than `kernel_shape` has numbers,
+    `x` or `g` has its channels in blocks of the last extent, as in `conv`.
 
     Constraints:
     - (conv_weight_gradient_c1) `x`, `g` and `w` have the same element type, a
       float.
     - (conv_weight_gradient_c2) `x` and `g` have the same batch, and two
-      dimensions more than `kernel_shape` has numbers, which are positive.
+      dimensions more than `kernel_shape` has numbers, which are positive, or
+      three; blocks have at least 1 channel.
     - (conv_weight_gradient_c3) the channels of `x` and those of `g` are
       multiples of `group`.
     - (conv_weight_gradient_c4) `strides` and `dilations` have one positive
@@ -125,6 +127,7 @@ def ConvWeightGradientOp : Graph_Op<"conv_weight_gradient", "Anchor", [
 
     ```mlir
     %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<8x3x32x32xf32>, tensor<8x16x15x15xf32>) -> tensor<16x3x3x3xf32>
+    %v = graph.conv_weight_gradient %x_blocked, %g_blocked {kernel_shape = array<i64: 1, 1>} : (tensor<8x1x15x15x16xf32>, tensor<8x2x15x15x16xf32>) -> tensor<32x16x1x1xf32>
     ```
   }];
   let arguments = (ins Graph_FloatTensor:$x, Graph_FloatTensor:$g,

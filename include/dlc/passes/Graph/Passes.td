@@ -342,6 +342,9 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     Option<"isStrict", "strict", "bool", /*default=*/"false",
            "Compare convolutions by sums of products as they are defined, by no "
            "other algorithm">,
+    Option<"plainGradients", "plain-gradients", "bool", /*default=*/"false",
+           "Leave channels as they are for gradients of weights: slower, but "
+           "less is kept in two layouts at once in some networks">,
   ];
 }
 

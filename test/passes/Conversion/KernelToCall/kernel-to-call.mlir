@@ -41,6 +41,15 @@ kernel.func @transformed(%x: tensor<4x2x34x34x16xf32>, %w: tensor<32x32x3x3xf32>
   kernel.return %0 : tensor<4x2x32x32x16xf32>
 }
 
+// The gradient of weights as the adjoint of that, with its workspace.
+// CHECK: kernel.library @gradient "cpu.conv_weight_gradient" {algorithm = "winograd", group = 1 : i64} workspace(
+// CHECK-SAME: (tensor<4x2x34x34x16xf32>, tensor<4x2x32x32x16xf32>) -> tensor<32x32x3x3xf32>
+// STRICT: kernel.library @gradient "cpu.conv_weight_gradient" {group = 1 : i64} note
+kernel.func @gradient(%x: tensor<4x2x34x34x16xf32>, %g: tensor<4x2x32x32x16xf32>) -> tensor<32x32x3x3xf32> {
+  %0 = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>} : (tensor<4x2x34x34x16xf32>, tensor<4x2x32x32x16xf32>) -> tensor<32x32x3x3xf32>
+  kernel.return %0 : tensor<32x32x3x3xf32>
+}
+
 // The image, the residual and the result in blocks of channels.
 // CHECK: kernel.library @blocked "cpu.conv" {activation = "relu", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 32, 16, 1, 1>, packed_w = 1 : i64}
 // CHECK-SAME: inPlace([3, 0])

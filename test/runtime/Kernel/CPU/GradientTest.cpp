@@ -59,7 +59,43 @@ Shape with(int64_t first, int64_t second, const Shape &rest) {
   return shape;
 }
 
-void checkWeights(const Windows &w, int64_t outChannels, int64_t group = 1) {
+/// N C H W in blocks of 16 channels.
+void makeBlocked(TensorType &type, GuardedBuffer &values) {
+  const Shape plain = type.shape;
+  int64_t size = 1;
+  for (size_t d = 2; d < plain.size(); ++d)
+    size *= plain[d];
+  type.shape[1] /= 16;
+  type.shape.push_back(16);
+  GuardedBuffer blocked(values.size());
+  for (int64_t i = 0; i < values.size(); ++i) {
+    const int64_t plane = i / size, c = plane % plain[1];
+    blocked.data()[((plane - c % 16) * size + i % size * 16) + c % 16] =
+        values.data()[i];
+  }
+  values = std::move(blocked);
+}
+
+/// Blocked tensors, by the definition and, of `isWinograd`, as F(4x4).
+void checkBlocked(Call call, const std::vector<double> &expected,
+                  const std::string &text, bool isWinograd) {
+  for (size_t i : {0, 1})
+    makeBlocked(call.inputs[i], call.values[i]);
+  expectMatches(call, prepareConvWeightGradient, expected, text + " blocked");
+  if (!isWinograd)
+    return;
+  call.attributes.set("algorithm", std::string("winograd"));
+  const LibraryEntry *entry = lookupLibraryEntry("cpu.conv_weight_gradient");
+  const auto bytes = static_cast<int64_t>(entry->workspaceBytes(call.view()));
+  call.workspace = TensorType{DLC_I8, {bytes}};
+  expectMatches(call, prepareConvWeightGradient, expected, text + " F(4x4)",
+                1e-5);
+}
+
+enum class Blocks { None, Some, Winograd };
+
+void checkWeights(const Windows &w, int64_t outChannels, int64_t group = 1,
+                  Blocks blocks = Blocks::None) {
   Random random(w.channels * 31 + outChannels);
   Call call;
   call.addInput(f32(with(w.batch, w.channels, w.in)), random);
@@ -86,10 +122,12 @@ void checkWeights(const Windows &w, int64_t outChannels, int64_t group = 1) {
                   g[(n * outChannels + m) * pixels + o];
         expected.push_back(sum);
       }
-  expectMatches(call, prepareConvWeightGradient, expected,
-                textOf(call.inputs[0].shape) + " " +
-                    textOf(call.inputs[1].shape) + " " +
-                    textOf(call.output.shape));
+  const std::string text = textOf(call.inputs[0].shape) + " " +
+                           textOf(call.inputs[1].shape) + " " +
+                           textOf(call.output.shape);
+  expectMatches(call, prepareConvWeightGradient, expected, text);
+  if (blocks != Blocks::None)
+    checkBlocked(call, expected, text, blocks == Blocks::Winograd);
 }
 
 /// Few different numbers: windows have equal ones. `holes` of them are NaN.
@@ -201,6 +239,125 @@ TEST(WeightGradientTest, OneDimensionAndNothing) {
   checkWeights({2, 4, {5}, {0}, {3}}, 8);
   checkWeights({2, 0, {5}, {3}, {3}}, 8);
   checkWeights({2, 4, {5}, {3}, {3}}, 0);
+}
+
+TEST(WeightGradientTest, BlockedWidths) {
+  for (int64_t width = 1; width < 20; ++width)
+    for (int64_t stride : {1, 2, 3})
+      checkWeights({2,
+                    16,
+                    {4, width},
+                    {(4 - 1) / stride + 1, (width - 1) / stride + 1},
+                    {3, 3},
+                    {stride, stride},
+                    {1, 1}},
+                   16, 1, stride == 1 ? Blocks::Winograd : Blocks::Some);
+}
+
+/// Parts of an image, several blocks a tile, and more than one tile.
+TEST(WeightGradientTest, BlockedChannels) {
+  checkWeights({2, 32, {40, 37}, {40, 37}, {3, 3}, {}, {1, 1}}, 48, 1,
+               Blocks::Winograd);
+  checkWeights({1, 16, {60, 61}, {30, 31}, {7, 7}, {2, 2}, {3, 3}}, 16, 1,
+               Blocks::Some);
+  checkWeights({3, 144, {9, 9}, {9, 9}, {1, 1}}, 208, 1, Blocks::Some);
+  checkWeights({3, 144, {9, 9}, {5, 5}, {1, 1}, {2, 2}}, 80, 1, Blocks::Some);
+}
+
+TEST(WeightGradientTest, BlockedPadsStridesAndDilations) {
+  for (const Shape &begins : {Shape{0, 0}, Shape{1, 0}, Shape{0, 5}})
+    for (const Shape &strides : {Shape{1, 1}, Shape{2, 1}, Shape{3, 2}})
+      for (const Shape &dilations : {Shape{1, 1}, Shape{2, 3}})
+        for (int64_t group : {1, 2})
+          checkWeights(
+              {2, 32, {11, 13}, {5, 6}, {2, 3}, strides, begins, dilations}, 64,
+              group, Blocks::Some);
+  checkWeights({2, 16, {33}, {30}, {3}, {}, {1}}, 32, 1, Blocks::Some);
+  checkWeights({0, 16, {5}, {5}, {3}}, 16, 1, Blocks::Some);
+  checkWeights({2, 16, {5}, {0}, {3}}, 16, 1, Blocks::Some);
+}
+
+/// Images that begin and end anywhere beside the tiles; sums over one part of
+/// the tiles and over several.
+TEST(WeightGradientTest, WinogradAnywhere) {
+  for (const Shape &begins : {Shape{0, 0}, Shape{1, 2}, Shape{0, 5}})
+    for (const Shape &out : {Shape{3, 4}, Shape{9, 7}, Shape{14, 13}})
+      checkWeights({2, 16, {10, 9}, out, {3, 3}, {}, begins}, 32, 1,
+                   Blocks::Winograd);
+  checkWeights({2, 16, {110, 91}, {110, 91}, {3, 3}, {}, {1, 1}}, 16, 1,
+               Blocks::Winograd);
+}
+
+/// One element that is not finite, or large sums: as by the definition.
+TEST(WeightGradientTest, WinogradOfWhatIsNotFinite) {
+  for (float value : {INFINITY, -INFINITY, std::nanf(""), 1e38f}) {
+    Random random(1);
+    Call call;
+    call.addInput(f32({2, 16, 10, 11}), random);
+    call.addInput(f32({2, 16, 10, 11}), random);
+    call.output = f32({16, 16, 3, 3});
+    call.attributes.set("pads", Shape{1, 1, 1, 1});
+    for (int64_t i = 0; i < call.values[1].size(); ++i)
+      call.values[1].data()[i] = std::fabs(call.values[1].data()[i]) + 0.1f;
+    call.values[0].data()[1000] = value;
+    for (size_t i : {0, 1})
+      makeBlocked(call.inputs[i], call.values[i]);
+    Call winograd = call;
+    winograd.attributes.set("algorithm", std::string("winograd"));
+    winograd.workspace = TensorType{
+        DLC_I8,
+        {static_cast<int64_t>(lookupLibraryEntry("cpu.conv_weight_gradient")
+                                  ->workspaceBytes(winograd.view()))}};
+    for (Isa isa : runnableIsas()) {
+      std::vector<float> expected =
+          runCall(call, prepareConvWeightGradient, isa);
+      std::vector<float> values =
+          runCall(winograd, prepareConvWeightGradient, isa);
+      for (size_t i = 0; i < values.size(); ++i) {
+        EXPECT_EQ(std::isnan(values[i]), std::isnan(expected[i])) << i;
+        EXPECT_EQ(std::isinf(values[i]), std::isinf(expected[i])) << i;
+        if (std::isfinite(value))
+          EXPECT_NEAR(values[i] / 1e38f, expected[i] / 1e38f, 2e-5);
+        else if (std::isfinite(expected[i]))
+          EXPECT_NEAR(values[i], expected[i], 1e-3) << i;
+      }
+    }
+  }
+}
+
+TEST(WeightGradientTest, RefusesBlocks) {
+  const std::string_view name = "cpu.conv_weight_gradient";
+  const TensorType x = f32({1, 2, 4, 4, 16}), g = f32({1, 3, 2, 2, 16});
+  const TensorType w = f32({48, 32, 3, 3});
+  EXPECT_EQ(refusalOf(name, {x, f32({1, 48, 2, 2})}, w, {}),
+            "expected both tensors or none in blocks");
+  EXPECT_EQ(refusalOf(name, {f32({1, 4, 4, 4, 8}), g}, w, {}),
+            "expected an input in blocks of 16 channels, got 1x4x4x4x8xf32");
+  EXPECT_EQ(refusalOf(name, {x, f32({1, 6, 2, 2, 8})}, w, {}),
+            "expected a gradient in blocks of 16 channels, got 1x6x2x2x8xf32");
+  EXPECT_EQ(refusalOf(name, {x, g}, f32({48, 32, 3, 38}), {}),
+            "expected at most 112 taps for blocked tensors");
+  Attributes grouped;
+  grouped.set("group", int64_t{4});
+  EXPECT_EQ(refusalOf(name, {x, g}, f32({48, 8, 3, 3}), grouped),
+            "expected blocks of 16 channels of one group");
+  Attributes winograd;
+  winograd.set("algorithm", std::string("winograd"));
+  const char *form = "expected algorithm 'winograd' with tensors in blocks, "
+                     "3x3 taps, strides and dilations of one and one group";
+  EXPECT_EQ(
+      refusalOf(name, {f32({1, 32, 4, 4}), f32({1, 48, 2, 2})}, w, winograd),
+      form);
+  EXPECT_EQ(refusalOf(name, {x, g}, f32({48, 32, 3, 2}), winograd), form);
+  EXPECT_EQ(refusalOf(name, {x, f32({1, 3, 0, 2, 16})}, w, winograd),
+            "expected pixels for algorithm 'winograd'");
+  std::unique_ptr<PreparedKernel> kernel;
+  const std::vector<TensorType> inputs{x, g};
+  EXPECT_EQ(
+      prepareConvWeightGradient({inputs, {&w, 1}, winograd}, bestIsa(), kernel)
+          .message()
+          .substr(0, 23),
+      "expected a workspace of");
 }
 
 TEST(WeightGradientTest, RefusesOtherCalls) {

@@ -284,6 +284,29 @@ TEST(ConvWeightGradient, IsTheTransposeOfConv) {
   EXPECT_EQ(dot(y, g), dot(w, dw));
 }
 
+TEST(ConvWeightGradient, ChannelsInBlocks) {
+  Attributes windows = attributes({{"strides", Ints{2, 1}},
+                                   {"pads", Ints{1, 0, 2, 1}},
+                                   {"kernel_shape", Ints{3, 2}},
+                                   {"group", int64_t(2)}});
+  TestTensor x = pattern(DLC_F64, {2, 8, 6, 7}, 1);
+  TestTensor g = pattern(DLC_F64, {2, 12, 4, 7}, 3);
+  TestTensor dw = run("conv_weight_gradient", {x, g}, windows).results[0];
+  TestTensor xs = blocked(x, 4), gs = blocked(g, 3);
+  expectResult("conv_weight_gradient", {xs, gs}, windows, dw);
+  expectResult("conv_weight_gradient", {x, gs}, windows, dw);
+  expectResult("conv_weight_gradient", {xs, g}, windows, dw);
+}
+
+TEST(ConvWeightGradient, RefusesBlocksOfNothing) {
+  Attributes kernel = attributes({{"kernel_shape", Ints{2}}});
+  TestTensor none = f32({1, 4, 3, 0}, {}), x = f32({1, 1, 3}, {1, 2, 3});
+  expectFailure("conv_weight_gradient", {none, x}, kernel,
+                "operand 0: expected blocks of at least 1 channel, got 0");
+  expectFailure("conv_weight_gradient", {x, none}, kernel,
+                "operand 1: expected blocks of at least 1 channel, got 0");
+}
+
 TEST(ConvWeightGradient, AnyPositions) {
   TestTensor x = f32({1, 1, 3}, {1, 2, 3}), g = f32({1, 1, 5}, {1, 1, 1, 1, 1});
   Attributes kernel = attributes({{"kernel_shape", Ints{2}}});

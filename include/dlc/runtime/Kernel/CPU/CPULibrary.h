@@ -70,7 +70,12 @@
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
 //   positions, and what lies outside of x counts nothing. strides, pads,
-//   dilations and group as above, of which the ends of pads mean nothing.
+//   dilations and group as above, of which the ends of pads mean nothing. x
+//   and g may both be blocked, [N, C/16, ..., 16], with one dimension more
+//   than dw; groups then have multiples of 16 channels, and there are at most
+//   112 taps. algorithm "winograd", of blocked tensors, windows of 3x3 with
+//   steps of one and one group: by the adjoint of F(4x4, 3x3), with a workspace
+//   as the second output. What is not finite is as without it.
 // cpu.max_pool_gradient    inputs (x, g), output dx
 //   The gradient of x [N, C, W] or [N, C, H, W], given g, that of its largest
 //   elements in windows of kernel_shape; strides, pads and dilations as above.
