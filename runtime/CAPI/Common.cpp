@@ -4,6 +4,8 @@
 
 #include "dlc/runtime/CAPI/Status.h"
 
+#include <bit>
+
 using namespace dlc::rt;
 
 static_assert(int(StatusCode::Unavailable) == DLC_UNAVAILABLE &&
@@ -23,14 +25,16 @@ Status dlc::rt::unwrap(DlcStatus status) {
 }
 
 DlcStatus dlcStatusCreate(DlcStatusCode code, const char *message) {
-  if (code == DLC_OK)
+  // Any number may come from C.
+  auto number = std::bit_cast<int32_t>(code);
+  if (number == DLC_OK)
     return nullptr;
   std::string text = message ? message : "";
-  if (unsigned(code) <= DLC_UNAVAILABLE)
-    return wrap(Status(static_cast<StatusCode>(code), std::move(text)));
+  if (number > DLC_OK && number <= DLC_UNAVAILABLE)
+    return wrap(Status(static_cast<StatusCode>(number), std::move(text)));
   return wrap(Status(StatusCode::InvalidArgument,
                      "expected a code of an error, got " +
-                         std::to_string(int(code)) +
+                         std::to_string(number) +
                          (text.empty() ? "" : ": " + text)));
 }
 
