@@ -32,6 +32,9 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%digits", f"{config.dlc_source_dir}/tools/examples/digits/digits.onnx"),
     ("%compat", f"{config.dlc_source_dir}/test/compat"),
+    # In front of a command: the driver that interprets PTX.
+    ("%fake-cuda", f"env LD_LIBRARY_PATH={config.dlc_binary_dir}/test/runtime/Device/CUDA/"
+                   "FakeDriver"),
 ]
 
 opt = os.path.join(config.dlc_tools_dir, "dlc-opt")

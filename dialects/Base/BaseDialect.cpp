@@ -64,7 +64,7 @@ DeviceAttr dlc::parseDevice(MLIRContext *context, StringRef text) {
   return DeviceAttr::get(context, *known, index);
 }
 
-bool dlc::isCompiledFor(DeviceAttr device) {
+bool dlc::hasHostMemory(DeviceAttr device) {
   return device.getKind() == DeviceKind::CPU ||
          device.getKind() == DeviceKind::Null;
 }

@@ -47,6 +47,11 @@ FunctionType dlc::kernel::getCallType(Operation *symbol) {
                            all.drop_front(inputs));
 }
 
+bool dlc::kernel::isForGPU(FuncOp kernel) {
+  auto kind = kernel->getAttrOfType<StringAttr>(kRunsOnAttr);
+  return kind && kind.getValue() == stringifyDeviceKind(DeviceKind::CUDA);
+}
+
 FunctionType FuncOp::getLaunchType() { return getCallType(*this); }
 
 FunctionType LibraryOp::getLaunchType() {

@@ -5,7 +5,6 @@
 #include "dlc/Analysis/Cost.h"
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/abi/Kernel.h"
-#include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/dialects/Plan/PlanDialect.h"
@@ -34,11 +33,12 @@ public:
 
 private:
   void addHead();
+  void addObject(const std::string &bytes, const std::string &triple,
+                 const std::vector<std::string> &features);
   LogicalResult addMemory(Operation &op);
   uint32_t addValue(Value value, abi::Storage storage);
   LogicalResult addConstant(plan::ConstantOp constant);
   uint32_t addDevice(DeviceAttr device);
-  FailureOr<uint32_t> deviceOf(Operation *op, DeviceAttr device);
   LogicalResult addLaunch(plan::LaunchOp launch);
   uint32_t addKernel(StringAttr name);
   void addLibraryKernel(kernel::LibraryOp library, abi::KernelT &kernel);
@@ -89,14 +89,6 @@ uint32_t Exporter::addDevice(DeviceAttr device) {
   return entry->second;
 }
 
-FailureOr<uint32_t> Exporter::deviceOf(Operation *op, DeviceAttr device) {
-  if (!isCompiledFor(device))
-    return op->emitOpError("expected a device of kind cpu or null, which can "
-                           "be compiled for, got ")
-           << toString(device);
-  return addDevice(device);
-}
-
 uint32_t Exporter::addValue(Value value, abi::Storage storage) {
   rt::TensorType type = plainType(value.getType());
   auto added = std::make_unique<abi::ValueT>();
@@ -142,12 +134,10 @@ LogicalResult Exporter::addConstant(plan::ConstantOp constant) {
 LogicalResult Exporter::addMemory(Operation &op) {
   return TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](plan::ArenaOp arena) -> LogicalResult {
-        FailureOr<uint32_t> id = deviceOf(arena, arena.getDevice());
-        if (failed(id))
-          return failure();
-        arenaDevices[arena.getSymName().str()] = *id;
-        program.devices[*id]->arena_bytes = arena.getSize();
-        program.devices[*id]->lower_bound = arena.getLowerBound();
+        uint32_t id = addDevice(arena.getDevice());
+        arenaDevices[arena.getSymName().str()] = id;
+        program.devices[id]->arena_bytes = arena.getSize();
+        program.devices[id]->lower_bound = arena.getLowerBound();
         return success();
       })
       .Case<plan::InputOp, plan::OutputOp>([&](auto port) {
@@ -178,11 +168,8 @@ LogicalResult Exporter::addMemory(Operation &op) {
         return success();
       })
       .Case([&](plan::PoolOp pool) -> LogicalResult {
-        FailureOr<uint32_t> device = deviceOf(pool, pool.getDevice());
-        if (failed(device))
-          return failure();
         uint32_t id = addValue(pool.getResult(), abi::Storage::Pool);
-        program.values[id]->device = *device;
+        program.values[id]->device = addDevice(pool.getDevice());
         return success();
       })
       .Case([&](plan::ViewOp view) {
@@ -285,6 +272,12 @@ void Exporter::addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel) {
   kernel.kind = abi::KernelKind::Generated;
   kernel.name = func.getSymName().str();
   kernel.tiles = getTileCount(func);
+  if (info.gpu && kernel::isForGPU(func)) {
+    const codegen::GPUGrid &grid = info.gpu->grids.at(kernel.name);
+    kernel.tiles = grid.blocks;
+    kernel.attributes.push_back(makeAttribute({"threads", grid.threads}));
+    kernel.attributes.push_back(makeAttribute({"shared", grid.sharedBytes}));
+  }
   kernel.bytes = getTraffic(kernel::getCallType(func));
   kernel.flops = analysis::countFlops(func);
 }
@@ -318,12 +311,8 @@ static std::string getLabel(Location location) {
 
 LogicalResult Exporter::addLaunch(plan::LaunchOp launch) {
   auto added = std::make_unique<abi::LaunchT>();
-  FailureOr<uint32_t> device = deviceOf(
-      launch,
+  added->device = addDevice(
       launch.getDevice().value_or(getDefaultDevice(launch.getContext())));
-  if (failed(device))
-    return failure();
-  added->device = *device;
   added->kernel = addKernel(launch.getKernelAttr().getAttr());
   auto add = [&](Value value) {
     added->arguments.push_back(
@@ -349,14 +338,25 @@ void Exporter::addHead() {
   program.model = info.model;
   program.options = info.options;
   addDevice(getDefaultDevice(module.getContext()));
-  for (const codegen::ObjectCode &object : code) {
-    auto variant = std::make_unique<abi::ObjectVariantT>();
-    variant->triple = object.triple;
-    variant->features = object.features;
-    variant->kernel_abi = DLC_KERNEL_ABI_VERSION;
-    program.objects.push_back(std::move(variant));
-    objects.push_back(std::as_bytes(std::span(object.bytes)));
-  }
+  for (const codegen::ObjectCode &object : code)
+    addObject(object.bytes, object.triple, object.features);
+  // Machine code first: PTX is compiled when it is loaded.
+  if (info.gpu)
+    for (const std::string &bytes :
+         {std::cref(info.gpu->cubin), std::cref(info.gpu->ptx)})
+      addObject(bytes, "nvptx64-nvidia-cuda", {info.gpuName});
+}
+
+void Exporter::addObject(const std::string &bytes, const std::string &triple,
+                         const std::vector<std::string> &features) {
+  if (bytes.empty())
+    return;
+  auto variant = std::make_unique<abi::ObjectVariantT>();
+  variant->triple = triple;
+  variant->features = features;
+  variant->kernel_abi = DLC_KERNEL_ABI_VERSION;
+  program.objects.push_back(std::move(variant));
+  objects.push_back(std::as_bytes(std::span(bytes)));
 }
 
 LogicalResult Exporter::run() {

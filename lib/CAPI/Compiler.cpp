@@ -103,9 +103,8 @@ static DlcStatus convert(const DlcCompilerOptions &given,
                          CompileOptions &options) {
   if (given.target)
     options.target = given.target;
-  std::string why;
-  if (!codegen::TargetOptions::getList(options.target, why))
-    return invalid(why);
+  if (std::string wrong = checkTarget(options.target); !wrong.empty())
+    return invalid(wrong);
   if (given.precision) {
     auto precision = pipeline::precisionOf(given.precision);
     if (!precision)
@@ -118,7 +117,7 @@ static DlcStatus convert(const DlcCompilerOptions &given,
     return invalid(llvm::formatv("expected tuneSeconds of at least 0, got {0}",
                                  given.tuneSeconds)
                        .str());
-  if (given.tuneSeconds > 0 && options.target != "host")
+  if (given.tuneSeconds > 0 && splitTarget(options.target).host != "host")
     return invalid(
         llvm::formatv("expected tuneSeconds with the target host, got '{0}'",
                       options.target)

@@ -6,6 +6,7 @@
 
 #include "dlc/Artifact/Export.h"
 #include "dlc/Codegen/CPU/Codegen.h"
+#include "dlc/Codegen/NVPTX/Codegen.h"
 #include "dlc/Export/ONNX/Export.h"
 #include "dlc/Frontend/MXNet/Import.h"
 #include "dlc/Frontend/ONNX/Import.h"
@@ -118,6 +119,7 @@ struct Compilation::State {
   FailureOr<bool> fitBudget(int64_t &least);
   FailureOr<bool> fitBudgetOrPlain();
   FailureOr<int64_t> planArenas();
+  LogicalResult generateGPUCode();
   LogicalResult generateCode();
   void startTuning();
   void saveTimes();
@@ -125,6 +127,7 @@ struct Compilation::State {
   std::vector<ModelPort> ports(bool wantInputs);
 
   CompileOptions options;
+  TargetParts target;
   std::string messages;
   std::vector<frontend::Fault> faults;
   bool hasFailed = false, isUnsupported = false;
@@ -143,6 +146,7 @@ struct Compilation::State {
   /// but for errors, is said again of the one that is taken.
   bool isTrial = false;
   std::vector<codegen::ObjectCode> code; ///< One for each target.
+  codegen::GPUCode gpuCode;
 };
 
 static StringRef severityOf(const Diagnostic &diagnostic) {
@@ -197,7 +201,7 @@ void Compilation::State::addMessage(Diagnostic &diagnostic) {
 }
 
 Compilation::State::State(CompileOptions options)
-    : options(std::move(options)) {
+    : options(std::move(options)), target(splitTarget(this->options.target)) {
   DialectRegistry registry;
   registerAllDialects(registry);
   // One function, one module: threads would cost more than they bring. Where
@@ -227,7 +231,7 @@ void Compilation::State::startTuning() {
   const CompileOptions::Tuning &tuning = options.tuning;
   if (tuning.cache.empty() && tuning.seconds <= 0)
     return;
-  if (options.target != "host") {
+  if (target.host != "host") {
     emitWarning(UnknownLoc::get(context.get()),
                 "times of calls left out: expected those of the target ")
         << options.target << ", got those of this machine";
@@ -484,6 +488,8 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
   passOptions.plainGradients = plainGradients;
   for (const auto &[group, device] : options.groups)
     passOptions.groups.push_back(group + "=" + device);
+  if (!target.gpu.empty())
+    passOptions.offload = "cuda:0";
   pipeline::addPhase(manager, phase, passOptions);
   if (manager.empty())
     return success();
@@ -525,21 +531,43 @@ Compilation::State::runGuarded(Phase phase, const std::string &passes,
   return failure();
 }
 
+/// Without a target for them, kernels that devices were asked to run fail.
+LogicalResult Compilation::State::generateGPUCode() {
+  for (auto function : module->getOps<kernel::FuncOp>())
+    if (kernel::isForGPU(function) && target.gpu.empty())
+      return emitError(function.getLoc(), "expected a target for a GPU like ")
+             << "cuda:sm_90, got '" << options.target << "'";
+  if (target.gpu.empty())
+    return success();
+  codegen::GPUTarget gpu = *codegen::GPUTarget::get(target.gpu);
+  return runGuarded(Phase::Codegen,
+                    "builtin.module(codegen-nvptx-emit-threads)", [&] {
+                      FailureOr<codegen::GPUCode> result =
+                          codegen::compileGPUKernels(*module, gpu);
+                      if (failed(result))
+                        return failure();
+                      gpuCode = std::move(*result);
+                      return success();
+                    });
+}
+
 LogicalResult Compilation::State::generateCode() {
-  std::string why;
-  auto targets = codegen::TargetOptions::getList(options.target, why);
-  if (!targets)
-    return emitError(UnknownLoc::get(context.get()), why);
-  if (module->getOps<kernel::FuncOp>().empty())
-    return success(); // Library kernels alone.
+  if (std::string wrong = checkTarget(options.target); !wrong.empty())
+    return emitError(UnknownLoc::get(context.get()), wrong);
+  if (failed(generateGPUCode()))
+    return failure();
+  if (llvm::all_of(module->getOps<kernel::FuncOp>(), kernel::isForGPU))
+    return success(); // Nothing, or library kernels alone.
   unsigned threads =
       options.threads ? options.threads : std::thread::hardware_concurrency();
-  for (const codegen::TargetOptions &target : *targets) {
+  std::string why;
+  auto hosts = codegen::TargetOptions::getList(target.host, why);
+  for (const codegen::TargetOptions &host : *hosts) {
     std::string passes =
-        "builtin.module(codegen-cpu-emit-loops{target=" + target.name + "})";
+        "builtin.module(codegen-cpu-emit-loops{target=" + host.name + "})";
     auto generate = [&] {
       FailureOr<codegen::ObjectCode> result =
-          codegen::compileKernels(*module, target, threads);
+          codegen::compileKernels(*module, host, threads);
       if (failed(result))
         return failure();
       code.push_back(std::move(*result));
@@ -682,7 +710,8 @@ artifact::ExportInfo Compilation::State::exportInfo() const {
   }
   for (const auto &[group, device] : options.groups)
     text += " " + group + "@" + device;
-  return {modelName, text};
+  return {modelName, text, &gpuCode,
+          StringRef(target.gpu).rsplit(':').second.str()};
 }
 
 FailureOr<std::string> Compilation::toOnnx(int64_t opset) {

@@ -3,6 +3,7 @@
 #include "dlc/InitAll.h"
 #include "dlc/Codegen/CPU/Codegen.h"
 #include "dlc/Codegen/CPU/Passes.h"
+#include "dlc/Codegen/NVPTX/Passes.h"
 #include "dlc/Pipeline/Pipeline.h"
 #include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
@@ -31,5 +32,6 @@ void dlc::registerAllPasses() {
   conversion::registerConversionPasses();
   plan::registerPlanPasses();
   codegen::registerCodegenCPUPasses();
+  codegen::gpu::registerCodegenNVPTXPasses();
   pipeline::registerPipelines();
 }

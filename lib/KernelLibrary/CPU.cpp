@@ -8,6 +8,7 @@
 #include "Attention.h"
 
 #include "dlc/KernelLibrary/Match.h"
+#include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
@@ -314,6 +315,12 @@ std::optional<Match> Matcher::run(ArrayRef<Operation *> group) {
 
 std::optional<Match> dlc::library::matchGroup(ArrayRef<Operation *> group,
                                               std::string *why) {
+  if (DeviceAttr device = graph::getDevice(group.front());
+      !hasHostMemory(device) && !isa<graph::CopyOp>(group.front())) {
+    if (why)
+      *why = "no kernel library on " + toString(device);
+    return std::nullopt;
+  }
   if (auto match = matchAttention(group, why))
     return match;
   return Matcher(group.front()->getContext(), why).run(group);

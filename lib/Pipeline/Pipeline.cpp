@@ -74,6 +74,8 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(graph::createDecomposePass());
   function.addPass(graph::createFoldConstantsPass());
+  if (!pipeline.offload.empty())
+    return; // Blocks are a layout of the CPU's library.
   graph::AlterLayoutPassOptions options;
   options.channelBlock = kChannelBlock;
   options.isStrict = pipeline.precision == Precision::FP32Strict;
@@ -136,6 +138,9 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     addBlocks(manager, options);
     return addVerifier(manager, graph::VerifiedPhase::Graph);
   case Phase::Placed:
+    if (!options.offload.empty())
+      manager.nest<func::FuncOp>().addPass(
+          graph::createOffloadOperationsPass({options.offload}));
     // With gradients, groups got their devices in the graph phase.
     placeDevices(manager, options.gradient
                               ? ArrayRef<std::string>()

@@ -5,6 +5,7 @@
 
 #include "Placement.h"
 
+#include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Ports.h"
@@ -37,6 +38,14 @@ static std::vector<uint32_t> collect(PlacedFunction &placed,
   }
   for (unsigned argument : placed.updated)
     devices.push_back(devices[argument]);
+  // Results are the caller's, in memory of the host.
+  DeviceAttr host = getDefaultDevice(placed.function.getContext());
+  for (auto [argument, entry] :
+       llvm::zip_equal(findUpdates(placed.function), placed.graph.outputs()))
+    if (!argument && !hasHostMemory(getDevice(placed.graph.entry(entry)))) {
+      placed.problem.operations.push_back({{entry}, {}});
+      devices.push_back(numbering.numberOf(host));
+    }
   return devices;
 }
 
@@ -46,7 +55,10 @@ static bool isServedOn(Block &body, ArrayRef<BlockArgument> updates,
   Operation *user = body.findAncestorOpInBlock(*use.getOwner());
   if (isa<func::ReturnOp>(user)) {
     BlockArgument updated = updates[use.getOperandNumber()];
-    return updated && getDevice(Value(updated)) == device;
+    if (!updated)
+      return device == getDefaultDevice(device.getContext()) &&
+             !hasHostMemory(getDevice(use.get()));
+    return getDevice(Value(updated)) == device;
   }
   return !isa<CopyOp>(user) && getDevice(user) == device;
 }

@@ -55,7 +55,7 @@ LogicalResult Groups::read(func::FuncOp function, ArrayRef<std::string> texts) {
   for (StringRef text : texts) {
     auto [name, device] = text.rsplit('=');
     DeviceAttr parsed = parseDevice(function.getContext(), device);
-    if (name.empty() || !parsed || !isCompiledFor(parsed))
+    if (name.empty() || !parsed || !hasHostMemory(parsed))
       return function.emitError("expected the device of a group like "
                                 "head=cpu:1, of kind cpu or null, got '")
              << text << "'";

@@ -24,17 +24,12 @@ static bool hasReference(Operation *op) {
   return rt::ref::lookup(std::string_view(op->getName().stripDialect()));
 }
 
-static LogicalResult verifyDevice(Operation *op, VerifiedPhase phase) {
+static LogicalResult verifyDevice(Operation *op) {
   Attribute attribute = op->getDiscardableAttr("device");
   if (!attribute)
     return success();
-  auto device = dyn_cast<DeviceAttr>(attribute);
-  if (!device)
+  if (!isa<DeviceAttr>(attribute))
     return op->emitOpError("expected a #dlc.device, got device ") << attribute;
-  if (phase >= VerifiedPhase::Placed && !isCompiledFor(device))
-    return op->emitOpError("expected a device of kind cpu or null, which can "
-                           "be compiled for, got ")
-           << toString(device);
   return success();
 }
 
@@ -81,7 +76,7 @@ static LogicalResult verifyOperation(Operation *op, VerifiedPhase phase) {
     return op->emitOpError() << "expected operations of the graph dialect";
   if (phase >= VerifiedPhase::Graph && isComputed(op) && !hasReference(op))
     return op->emitOpError() << "has no reference kernel";
-  if (failed(verifyDevice(op, phase)) ||
+  if (failed(verifyDevice(op)) ||
       (phase >= VerifiedPhase::Placed && failed(verifyOperands(op))))
     return failure();
   auto group = dyn_cast<FusionOp>(op);

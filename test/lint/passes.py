@@ -16,7 +16,7 @@ import sys
 DEF = re.compile(r'^def (\w+)\s*:\s*Pass<"([^"]*)"(.*?)^}', re.M | re.S)
 FLAG = re.compile(r"^(graph|kernel|plan|convert|codegen)-[a-z0-9-]+$")
 # The unit that a flag starts with.
-UNIT = re.compile(r"^(graph|kernel|plan|convert|codegen-cpu)-")
+UNIT = re.compile(r"^(graph|kernel|plan|convert|codegen-cpu|codegen-nvptx)-")
 
 
 def field(body, name):

@@ -55,7 +55,7 @@ static std::string defaultTuningCache() {
 }
 
 static CompileOptions::Tuning makeTuning(const ModelOptions &model) {
-  if (model.tunes && model.target != "host")
+  if (model.tunes && splitTarget(model.target).host != "host")
     throw Failure{"expected --tune with --target host, got '" + model.target +
                       "'",
                   kBadUsage};
@@ -73,9 +73,8 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
     throw Failure{"expected --precision " + pipeline::precisionNames() +
                       ", got '" + model.precision + "'",
                   kBadUsage};
-  std::string why;
-  if (!codegen::TargetOptions::getList(model.target, why))
-    throw Failure{"--target: " + why, kBadUsage};
+  if (std::string wrong = checkTarget(model.target); !wrong.empty())
+    throw Failure{"--target: " + wrong, kBadUsage};
   CompileOptions options;
   options.target = model.target;
   options.precision = *precision;

@@ -6,6 +6,7 @@
 #define DLC_ARTIFACT_EXPORT_H
 
 #include "dlc/Codegen/CPU/Codegen.h"
+#include "dlc/Codegen/NVPTX/Codegen.h"
 #include "dlc/runtime/Base/Memory.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -18,6 +19,9 @@ namespace dlc::artifact {
 struct ExportInfo {
   std::string model;   ///< The model's file name, without its folder.
   std::string options; ///< The options it was compiled with, as text.
+  /// The kernels that run on GPUs, and for which GPU they are; null for none.
+  const codegen::GPUCode *gpu = nullptr;
+  std::string gpuName = {};
 };
 
 /// Writes the only `plan.program` of `module` with the machine code of its

@@ -50,7 +50,8 @@ struct CompileOptions {
   std::map<std::string, std::string> groups;
   /// host, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, or several of them with
   /// commas: kernels are generated for each, and a machine runs the best of
-  /// those that it can run.
+  /// those that it can run. With a GPU like cuda:sm_90 among them, or alone,
+  /// cuda:0 runs what it has kernels for.
   std::string target = "host";
   pipeline::Precision precision = pipeline::Precision::FP32;
   /// Layouts and algorithms are chosen by a model of what library calls take,
@@ -118,6 +119,16 @@ struct LaunchCounts {
   /// Those of Reference kernels, which are slow, by operator ("resize").
   std::map<std::string, size_t> byReferenceKernel;
 };
+
+/// A target: the part for the host ("host" where it says nothing of it) and the
+/// one for a GPU, which may be empty.
+struct TargetParts {
+  std::string host = "host", gpu = {};
+};
+/// Takes CompileOptions::target apart; neither part is known to be one.
+TargetParts splitTarget(llvm::StringRef target);
+/// What is wrong with a target; empty when it can be compiled for.
+std::string checkTarget(llvm::StringRef target);
 
 /// One model on its way through the compiler. Not thread-safe; several
 /// compilations may run at once in different threads.

@@ -2,11 +2,12 @@
 
 #include "dlc/Codegen/CPU/Codegen.h"
 
+#include "../Common/LowerToLLVM.h"
 #include "KernelEmitter.h"
 #include "ObjectEmitter.h"
 #include "Parallel.h"
 
-#include "dlc/Codegen/CPU/Passes.h"
+#include "dlc/dialects/Kernel/KernelDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -20,15 +21,8 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
 using namespace mlir;
+using namespace dlc;
 using namespace dlc::codegen;
-
-void dlc::codegen::registerCodegenDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                  scf::SCFDialect, vector::VectorDialect>();
-  registerBuiltinDialectTranslation(registry);
-  registerLLVMDialectTranslation(registry);
-}
 
 /// One module per kernel, whatever the number of threads: the bytes of the
 /// result must not depend on it.
@@ -55,7 +49,8 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
   // most of the time goes into LLVM's.
   std::vector<LLVMKernel> kernels;
   for (auto kernel : module.getOps<FunctionOpInterface>()) {
-    if (kernel.isExternal())
+    auto function = dyn_cast<kernel::FuncOp>(kernel.getOperation());
+    if (kernel.isExternal() || (function && kernel::isForGPU(function)))
       continue;
     FailureOr<LLVMKernel> lowered = lowerKernel(kernel, target);
     if (failed(lowered))

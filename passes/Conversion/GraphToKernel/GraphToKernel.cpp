@@ -3,6 +3,7 @@
 // convert-graph-to-kernel: every computation becomes a call of a kernel.
 
 #include "dlc/KernelLibrary/Match.h"
+#include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
@@ -40,6 +41,7 @@ public:
   void convert(Operation *op);
   size_t calls() const { return callCount; }
   size_t kernels() const { return nameOfText.size(); }
+  bool hasFailed = false;
 
 private:
   void outline(Operation *op, ArrayRef<Operation *> group, ValueRange results);
@@ -126,7 +128,7 @@ static DenseI64ArrayAttr getInPlaceAttr(ArrayRef<Operation *> group,
                        : DenseI64ArrayAttr::get(type.getContext(), pairs);
 }
 
-/// Equal kernels are one, wherever and how often they run.
+/// Equal kernels are one, on whichever device of a kind and how often they run.
 static void dropPlacement(Operation *op) {
   for (StringRef name : graph::kPlacementAttrs)
     op->removeDiscardableAttr(name);
@@ -172,6 +174,12 @@ void Outliner::outline(Operation *op, ArrayRef<Operation *> group,
   SmallVector<Value> returned =
       llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); });
   kernel::ReturnOp::create(detached, op->getLoc(), returned);
+  // A copy is the runtime's, on whichever device.
+  if (DeviceAttr device = graph::getDevice(op);
+      !hasHostMemory(device) && !isa<graph::CopyOp>(group.front()))
+    kernel->setDiscardableAttr(
+        kernel::kRunsOnAttr,
+        detached.getStringAttr(stringifyDeviceKind(device.getKind())));
   replaceByCall(op, unify(kernel, makeName(group)), arguments.getArrayRef());
 }
 
@@ -220,6 +228,13 @@ void Outliner::convert(Operation *op) {
   std::string why;
   if (library::matchGroup({op}) || conversion::canGenerate({op}, &why))
     return outline(op, {op}, op->getResults());
+  if (DeviceAttr device = graph::getDevice(op);
+      !isa<graph::CopyOp>(op) && !hasHostMemory(device)) {
+    op->emitOpError("unsupported: no kernel for ")
+        << toString(device) << ": " << why;
+    hasFailed = true;
+    return;
+  }
   callReference(op, why);
 }
 
@@ -230,6 +245,8 @@ void ConvertGraphToKernel::runOnOperation() {
       continue;
     for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
       outliner.convert(&op);
+    if (outliner.hasFailed)
+      return signalPassFailure();
     // Constants that are part of kernels now, and parameters of views.
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, function.getBody());

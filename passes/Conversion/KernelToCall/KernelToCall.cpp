@@ -56,7 +56,8 @@ struct ConvertKernelToCall
     Selector selector(getOperation(), isStrict);
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>()))
-      if (!kernel.isDestinationStyle() && failed(selector.select(kernel)))
+      if (!kernel.isDestinationStyle() && !kernel::isForGPU(kernel) &&
+          failed(selector.select(kernel)))
         return signalPassFailure();
     IRRewriter rewriter(&getContext());
     for (auto function : getOperation().getOps<func::FuncOp>())

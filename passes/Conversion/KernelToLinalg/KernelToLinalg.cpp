@@ -6,7 +6,9 @@
 
 #include "Emitter.h"
 
+#include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Conversion/Passes.h"
@@ -90,6 +92,25 @@ bool dlc::conversion::isPartOfKernel(Value operand,
   });
 }
 
+/// A function that `kernel` needs and that a GPU has neither instructions nor a
+/// polynomial for that is exact enough: those of f64, but a few, and some of
+/// f32.
+static std::string missingOnGPU(Operation &kernel) {
+  std::string missing;
+  kernel.walk([&](Operation *op) {
+    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+        isa<math::AbsFOp, math::CeilOp, math::FloorOp, math::RoundEvenOp,
+            math::TruncOp, math::SqrtOp, math::FmaOp, math::CopySignOp>(op))
+      return;
+    bool isWide = op->getResult(0).getType().isF64();
+    if (isWide || isa<math::TanOp, math::AsinOp, math::AcosOp, math::AsinhOp,
+                      math::AcoshOp, math::AtanhOp>(op))
+      missing = op->getName().stripDialect().str() + " of " +
+                (isWide ? "f64" : "f32");
+  });
+  return missing;
+}
+
 bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
                                   std::string *why) {
   auto refuse = [&](llvm::Twine reason) {
@@ -154,6 +175,9 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
   std::string reason;
   if (failed(convertKernel(cast<kernel::FuncOp>(*copy), reason)))
     return refuse(reason);
+  if (!hasHostMemory(graph::getDevice(group[0])))
+    if (std::string missing = missingOnGPU(**copy); !missing.empty())
+      return refuse("a GPU has no " + missing);
   return true;
 }
 

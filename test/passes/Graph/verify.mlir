@@ -37,8 +37,8 @@ func.func @dialect(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// PLACED: expected a device of kind cpu or null, which can be compiled for, got cuda:0
-// IMPORT-NOT: got cuda:0
+// PLACED: expected operand #0 on cuda:0, where the operation is, got cpu:0
+// IMPORT-NOT: cuda:0
 func.func @device(%a: tensor<4xf32>) -> tensor<4xf32> {
   %b = graph.relu %a {device = #dlc.device<cpu:0>} : tensor<4xf32>
   %c = graph.relu %b {device = #dlc.device<cuda:0>} : tensor<4xf32>

@@ -14,10 +14,6 @@ namespace dlc::codegen {
 #define GEN_PASS_REGISTRATION
 #include "dlc/Codegen/CPU/Passes.h.inc"
 
-/// Lowers a module of functions as `codegen-cpu-emit-loops` leaves them to
-/// the LLVM dialect.
-llvm::LogicalResult lowerToLLVMDialect(mlir::ModuleOp module);
-
 } // namespace dlc::codegen
 
 #endif // DLC_CODEGEN_CPU_PASSES_H

@@ -19,8 +19,7 @@ def Base_Dialect : Dialect {
     are arranged in memory. The dialect has no operations and no types.
 
     Graph operations may carry `device`, a `#dlc.device`; those without it run
-    on `cpu:0`. Programs can be compiled for devices of the kinds `cpu` and
-    `null`.
+    on `cpu:0`.
   }];
   let useDefaultAttributePrinterParser = 1;
 }

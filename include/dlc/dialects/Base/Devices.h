@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices as text, and which of them programs can be compiled for.
+// Devices as text, and whose memory they have.
 
 #ifndef DLC_DIALECTS_BASE_DEVICES_H
 #define DLC_DIALECTS_BASE_DEVICES_H
@@ -12,8 +12,8 @@ namespace dlc {
 /// Reads what toString() writes, "cpu:1"; null for anything else.
 DeviceAttr parseDevice(mlir::MLIRContext *context, llvm::StringRef text);
 
-/// Programs can be compiled for it: cpu:i and null:i.
-bool isCompiledFor(DeviceAttr device);
+/// Its memory is the host's: cpu:i and null:i.
+bool hasHostMemory(DeviceAttr device);
 
 } // namespace dlc
 

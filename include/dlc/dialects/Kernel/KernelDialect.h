@@ -30,6 +30,13 @@ mlir::FunctionType getCallType(mlir::Operation *symbol);
 /// The (input, output) pairs of a kernel symbol that may share memory.
 llvm::ArrayRef<int64_t> getInPlacePairs(mlir::Operation *symbol);
 
+/// Of a kernel.func: the kind of device that it runs on, where that is not the
+/// host: "cuda".
+inline constexpr llvm::StringLiteral kRunsOnAttr = "kernel.runs_on";
+
+/// Whether a GPU runs `kernel`.
+bool isForGPU(FuncOp kernel);
+
 } // namespace dlc::kernel
 
 #endif // DLC_DIALECTS_KERNEL_KERNELDIALECT_H

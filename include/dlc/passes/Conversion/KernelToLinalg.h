@@ -12,7 +12,7 @@
 namespace dlc::conversion {
 
 /// True if `group`, operations of one block in order, can become one kernel of
-/// generated code. What is accepted compiles for every target. Operations
+/// generated code, for the device that it is on. Operations
 /// with users outside the group are results; `graph.constant`s outside it may
 /// count as inside, see isPartOfKernel(). On refusal `why`, when given, gets
 /// the reason. Changes nothing; costs a conversion of a copy.

@@ -106,6 +106,34 @@ def ResolveIndicesPass : Pass<"graph-resolve-indices", "::mlir::func::FuncOp"> {
   }];
 }
 
+def OffloadOperationsPass
+    : Pass<"graph-offload-operations", "::mlir::func::FuncOp"> {
+  let summary = "Put operations that have kernels there on a device";
+  let description = [{
+    Requires: inferred types.
+    Ensures: each operation that asks for no device and is in no group asks for
+    `device`, if generated code can compute it there, and else for cpu:0, with a
+    warning that says why. Arguments are on cpu:0. Constants and views, which
+    follow others, ask for nothing.
+    Cost: a conversion of each operation to a kernel.
+
+    ```mlir
+    %0 = graph.exp %x : tensor<8xf32>
+    ->   // device=cuda:0
+    %0 = graph.exp %x {device = #dlc.device<cuda:0>} : tensor<8xf32>
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", /*default=*/"\"cuda:0\"",
+           "The device that operations are put on">];
+  // A copy of each operation is converted to a kernel.
+  let dependentDialects = [
+    "::dlc::BaseDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::dlc::kernel::KernelDialect"];
+}
+
 def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
   let summary = "Decide on which device each operation runs";
   let description = [{
@@ -147,7 +175,8 @@ def InsertCopiesPass : Pass<"graph-insert-copies", "::mlir::func::FuncOp"> {
     There is one copy for each value and device, behind the value, and none that
     is not used; instead of a copy of a constant there is a second constant.
     What updates an argument is copied to the argument's device; other results
-    stay where they are: their memory is the caller's.
+    stay where they are, but those in memory that is not the host's, which are
+    copied to cpu:0: their memory is the caller's.
     Cost: O(e log e) for e operands.
 
     ```mlir

@@ -132,8 +132,8 @@ Module Parser::run() {
       name();
     } else if (eat(".target")) {
       module.capability = std::atoi(name().c_str() + 3);
-    } else if (eat(".visible") || eat(".weak")) {
-      continue;
+    } else if (eat(".visible") || eat(".weak") || eat(".extern")) {
+      continue; // Shared memory without a size is that of the launch.
     } else if (eat(".entry")) {
       entry();
     } else if (eat(".shared")) {
@@ -220,9 +220,19 @@ void Parser::entry() {
 
 void Parser::body(Kernel &kernel) {
   std::vector<std::string> lines;
-  while (!eat("}")) {
-    if (eat(".reg")) {
-      statement();
+  for (int depth = 1;;) {
+    if (eat("{")) { // Around a register of its own.
+      ++depth;
+    } else if (eat("}")) {
+      if (--depth == 0)
+        break;
+    } else if (eat(".reg")) {
+      // ".b32 %r<9>", whose names say what they are, or ".b16 tmp".
+      std::string names = statement();
+      for (const std::string &part :
+           split(names.substr(names.find_first_of(" \t")), ','))
+        if (part.find('%') == part.npos)
+          registerOf(kernel, trim(part));
     } else if (eat(".shared")) {
       variable(Space::Shared, true);
     } else if (eat(".local")) {
@@ -294,6 +304,11 @@ Operand Parser::operand(Kernel &kernel, std::string word) {
       fail("unknown special register " + word);
     result.kind = Operand::Register;
     result.index = registerOf(kernel, word);
+    return result;
+  }
+  if (auto known = registers.find(word); known != registers.end()) {
+    result.kind = Operand::Register;
+    result.index = known->second;
     return result;
   }
   result.kind = Operand::Immediate;

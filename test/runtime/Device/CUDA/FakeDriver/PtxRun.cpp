@@ -81,6 +81,8 @@ uint16_t doubleToHalf(double value) {
     return 0x7FFF;
   if (value >= 65520)
     return sign | 0x7C00;
+  if (value == 0)
+    return sign;
   int exponent = 0;
   std::frexp(value, &exponent);
   int unit = std::max(exponent - 11, -24);
@@ -463,10 +465,8 @@ uint64_t Block::convert(const Instruction &at, uint64_t value) {
     if (at.type == 's') {
       double limit = std::ldexp(1.0, at.bits - 1);
       if (x >= limit)
-        return masked(uint64_t(limit) - 1, at.bits);
-      if (x < -limit)
-        x = -limit;
-      return masked(uint64_t(int64_t(x)), at.bits);
+        return uint64_t(limit) - 1;
+      return uint64_t(int64_t(std::max(x, -limit)));
     }
     double limit = std::ldexp(1.0, at.bits);
     return x <= 0       ? 0
@@ -479,7 +479,9 @@ uint64_t Block::convert(const Instruction &at, uint64_t value) {
   if (!toFloat) {
     if (has(at, "sat"))
       fail("unknown saturation", at);
-    return masked(wide, at.bits);
+    // Registers are wider: they have the sign.
+    return at.type == 's' ? uint64_t(extended(wide, at.bits))
+                          : masked(wide, at.bits);
   }
   if (at.bits == 64)
     return asBits(isSigned ? double(int64_t(wide)) : double(wide));

@@ -3,8 +3,8 @@
 // What the loops of one structured operation look like: a decision over
 // strides and extents, made before anything is emitted.
 
-#ifndef DLC_LIB_CODEGEN_CPU_LOOPPLAN_H
-#define DLC_LIB_CODEGEN_CPU_LOOPPLAN_H
+#ifndef DLC_LIB_CODEGEN_COMMON_LOOPPLAN_H
+#define DLC_LIB_CODEGEN_COMMON_LOOPPLAN_H
 
 #include "BodyEmitter.h"
 
@@ -63,4 +63,4 @@ llvm::FailureOr<LoopPlan> planLoops(mlir::linalg::LinalgOp op,
 
 } // namespace dlc::codegen
 
-#endif // DLC_LIB_CODEGEN_CPU_LOOPPLAN_H
+#endif // DLC_LIB_CODEGEN_COMMON_LOOPPLAN_H

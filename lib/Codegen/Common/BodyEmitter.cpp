@@ -285,6 +285,8 @@ Value BodyEmitter::load(Location loc, const View &view, Value offset,
                       view.element);
   Value pointer = address(loc, view, offset);
   if (!mask) {
+    if (vectorsAreAligned)
+      align *= width;
     Value vector = LLVM::LoadOp::create(builder, loc, type, pointer, align);
     return fromMemory(loc, vector, view.element);
   }
@@ -301,6 +303,8 @@ void BodyEmitter::store(Location loc, Value value, const View &view,
   value = toMemory(loc, broadcast(loc, value, width), view.element);
   unsigned align = byteSize(getMemoryType(view.element));
   if (width == 1 || (stride == 1 && !mask)) {
+    if (vectorsAreAligned)
+      align *= width;
     LLVM::StoreOp::create(builder, loc, value, address(loc, view, offset),
                           align);
     return;

@@ -4,8 +4,8 @@
 // (loops over vectors), LoopTiles.cpp (square blocks) and LoopReductions.cpp
 // (accumulators) share.
 
-#ifndef DLC_LIB_CODEGEN_CPU_LOOPEMITTERIMPL_H
-#define DLC_LIB_CODEGEN_CPU_LOOPEMITTERIMPL_H
+#ifndef DLC_LIB_CODEGEN_COMMON_LOOPEMITTERIMPL_H
+#define DLC_LIB_CODEGEN_COMMON_LOOPEMITTERIMPL_H
 
 #include "LoopPlan.h"
 
@@ -32,7 +32,7 @@ public:
 
   llvm::LogicalResult emit();
 
-private:
+protected:
   using Values = llvm::SmallVector<mlir::Value>;
   /// Emits part of a loop's body; takes and gives the carried values.
   using LoopBody =
@@ -45,6 +45,8 @@ private:
     return plan.vectorDim ? operand.strides[*plan.vectorDim] : 0;
   }
 
+  /// The first element of everything.
+  Cursor start();
   void emitParallel(unsigned depth, const Cursor &cursor);
   void emitVectors(const Cursor &cursor, unsigned dim, bool onlyRest = false);
   void emitTiles(const Cursor &cursor);
@@ -94,4 +96,4 @@ inline std::optional<int64_t> constantOf(mlir::Value value) {
 
 } // namespace dlc::codegen
 
-#endif // DLC_LIB_CODEGEN_CPU_LOOPEMITTERIMPL_H
+#endif // DLC_LIB_CODEGEN_COMMON_LOOPEMITTERIMPL_H

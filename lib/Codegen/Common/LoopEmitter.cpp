@@ -80,7 +80,7 @@ Value LoopEmitter::buildMask(Value count, int64_t width) {
                                body.broadcast(loc, count, width));
 }
 
-LogicalResult LoopEmitter::emit() {
+Cursor LoopEmitter::start() {
   Cursor cursor;
   cursor.indices.resize(plan.ranges.size());
   for (const LoopOperand &operand : plan.operands) {
@@ -89,7 +89,11 @@ LogicalResult LoopEmitter::emit() {
     Value start = operand.view ? operand.view->offset : Value();
     cursor.offsets.push_back(addI64(builder, loc, start, constant));
   }
-  emitParallel(0, cursor);
+  return cursor;
+}
+
+LogicalResult LoopEmitter::emit() {
+  emitParallel(0, start());
   return failure(failed);
 }
 

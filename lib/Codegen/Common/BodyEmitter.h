@@ -3,8 +3,8 @@
 // Emits the scalar body of a structured operation for one element or for a
 // vector of neighbours along one loop, with its loads and stores.
 
-#ifndef DLC_LIB_CODEGEN_CPU_BODYEMITTER_H
-#define DLC_LIB_CODEGEN_CPU_BODYEMITTER_H
+#ifndef DLC_LIB_CODEGEN_COMMON_BODYEMITTER_H
+#define DLC_LIB_CODEGEN_COMMON_BODYEMITTER_H
 
 #include "dlc/Codegen/CPU/Target.h"
 
@@ -57,6 +57,9 @@ public:
              mlir::Value offset, int64_t stride, int64_t width,
              mlir::Value mask);
 
+  /// From now on vectors of neighbours lie at multiples of their size.
+  void setVectorsAligned(bool areAligned) { vectorsAreAligned = areAligned; }
+
   /// Tells that `index` of a body, which `values` maps to a vector, is `first`
   /// in the first lane and grows by one from lane to lane.
   void addRamp(mlir::Value index, mlir::Value first) {
@@ -101,10 +104,11 @@ private:
   const TargetOptions &target;
   const ViewMap &views;
   const ValueMap &outer;
+  bool vectorsAreAligned = false;
   /// By value of the body. Vectors of them are used by other operations.
   llvm::DenseMap<mlir::Value, Ramp> ramps;
 };
 
 } // namespace dlc::codegen
 
-#endif // DLC_LIB_CODEGEN_CPU_BODYEMITTER_H
+#endif // DLC_LIB_CODEGEN_COMMON_BODYEMITTER_H

@@ -2,8 +2,8 @@
 //
 // Turns one structured operation on memrefs into loops over vectors.
 
-#ifndef DLC_LIB_CODEGEN_CPU_LOOPEMITTER_H
-#define DLC_LIB_CODEGEN_CPU_LOOPEMITTER_H
+#ifndef DLC_LIB_CODEGEN_COMMON_LOOPEMITTER_H
+#define DLC_LIB_CODEGEN_COMMON_LOOPEMITTER_H
 
 #include "BodyEmitter.h"
 
@@ -25,4 +25,4 @@ emitStructuredOp(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op,
 
 } // namespace dlc::codegen
 
-#endif // DLC_LIB_CODEGEN_CPU_LOOPEMITTER_H
+#endif // DLC_LIB_CODEGEN_COMMON_LOOPEMITTER_H

@@ -3,8 +3,8 @@
 // Elementary functions as short sequences of arith operations that work alike
 // on f32 and on vectors of f32. LLVM would call libm once per lane.
 
-#ifndef DLC_LIB_CODEGEN_CPU_VECTORMATH_H
-#define DLC_LIB_CODEGEN_CPU_VECTORMATH_H
+#ifndef DLC_LIB_CODEGEN_COMMON_VECTORMATH_H
+#define DLC_LIB_CODEGEN_COMMON_VECTORMATH_H
 
 #include "mlir/IR/Builders.h"
 
@@ -27,4 +27,4 @@ mlir::Value buildMinimum(mlir::OpBuilder &builder, mlir::Location loc,
 
 } // namespace dlc::codegen
 
-#endif // DLC_LIB_CODEGEN_CPU_VECTORMATH_H
+#endif // DLC_LIB_CODEGEN_COMMON_VECTORMATH_H

@@ -2,9 +2,9 @@
 //
 // The last step inside MLIR: what emitKernel() builds, to the LLVM dialect.
 
-#include "KernelEmitter.h"
+#include "LowerToLLVM.h"
 
-#include "dlc/Codegen/CPU/Passes.h"
+#include "dlc/Codegen/CPU/Codegen.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -24,6 +24,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
@@ -75,4 +77,12 @@ LogicalResult dlc::codegen::lowerToLLVMDialect(ModuleOp module) {
   LLVMConversionTarget target(*context);
   target.addLegalOp<ModuleOp>();
   return applyFullConversion(module, target, std::move(patterns));
+}
+
+void dlc::codegen::registerCodegenDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                  scf::SCFDialect, vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
 }

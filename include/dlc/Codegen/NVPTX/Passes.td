@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passes of the code generator for GPUs, for reading what it does; compiling a
+// program calls `compileGPUKernels` instead.
+
+#ifndef DLC_CODEGEN_NVPTX_PASSES_TD
+#define DLC_CODEGEN_NVPTX_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def EmitThreadsPass : Pass<"codegen-nvptx-emit-threads", "::mlir::ModuleOp"> {
+  let summary = "Spread kernels in destination style over threads of a GPU";
+  let description = [{
+    Requires: what `codegen-cpu-emit-loops` requires.
+
+    Ensures: each function is replaced by an `llvm.func` of the same name that
+    blocks of 256 threads run, one for each tile of the grid. Of structured
+    operations
+    - elements without reductions are shared by the threads, neighbours by
+      neighbours, 16 bytes at once where addresses allow it;
+    - reductions of many results take a thread for each, those of few a warp,
+      those of very few the block; what a warp sums is exchanged by shuffles,
+      what warps sum through shared memory;
+    - the scratch memory of a tile is shared memory, and all threads wait for
+      each other behind each operation.
+
+    Cost: linear in the number of operations.
+
+    ```mlir
+    linalg.generic ... { %s = arith.addf %a, %b : f32 }
+      ->  scf.for %i = %thread to %count step %threads { %s = arith.addf %a, %b : f32 }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+#endif // DLC_CODEGEN_NVPTX_PASSES_TD

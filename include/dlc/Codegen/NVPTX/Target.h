@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The GPUs that code can be generated for.
+
+#ifndef DLC_CODEGEN_NVPTX_TARGET_H
+#define DLC_CODEGEN_NVPTX_TARGET_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+
+namespace dlc::codegen {
+
+/// A GPU as code is generated for it. A plain value.
+struct GPUTarget {
+  std::string name;    ///< "sm_90".
+  std::string feature; ///< The oldest version of PTX that has it: "+ptx78".
+
+  /// The target "cuda:sm_90"; nullopt for another name.
+  static std::optional<GPUTarget> get(llvm::StringRef name);
+  /// All of them, for messages: "cuda:sm_80, ...".
+  static std::string names();
+};
+
+} // namespace dlc::codegen
+
+#endif // DLC_CODEGEN_NVPTX_TARGET_H

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "KernelEmitter.h"
+
+#include "../Common/KernelWalker.h"
+#include "ThreadEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace dlc::codegen;
+using namespace dlc::codegen::gpu;
+
+/// What bodies may use of a machine: halves convert, products fuse with sums.
+/// Vectors of the plan are of 16 bytes.
+static TargetOptions bodyTarget() {
+  TargetOptions target;
+  target.features = {"f16c", "fma"};
+  return target;
+}
+
+namespace {
+
+/// One block works on one tile.
+class KernelEmitter final : public KernelWalker {
+public:
+  using KernelWalker::KernelWalker;
+
+  FailureOr<GPUGrid> emit();
+
+private:
+  LLVM::LLVMFuncOp declare();
+  LogicalResult bindArguments(Block &entry);
+  void bindThreads();
+  LogicalResult emitStructured(linalg::LinalgOp op,
+                               ArrayRef<Value> initial) override;
+  Value allocate(Location loc, int64_t bytes) override;
+  void store(Location loc, Value value, const View &view,
+             Value offset) override;
+
+  Threads threads;
+  Value tile;
+  int64_t sharedBytes = 0;
+};
+
+} // namespace
+
+std::string gpu::symbolOf(StringRef name) {
+  std::string text = name.str();
+  for (char &c : text)
+    if (!llvm::isAlnum(c) && c != '_')
+      c = '$';
+  return text;
+}
+
+void gpu::declareShared(OpBuilder &builder, Location loc) {
+  LLVM::GlobalOp::create(
+      builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+      /*isConstant=*/false, LLVM::Linkage::External, kSharedSymbol, Attribute(),
+      /*alignment=*/16, kShared);
+}
+
+LLVM::LLVMFuncOp KernelEmitter::declare() {
+  MLIRContext *context = builder.getContext();
+  Type pointer = LLVM::LLVMPointerType::get(context);
+  SmallVector<Type> arguments(kernel.getNumArguments(), pointer);
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), arguments);
+  auto function =
+      LLVM::LLVMFuncOp::create(builder, loc, symbolOf(kernel.getName()), type);
+  function.setCConv(LLVM::CConv::PTX_Kernel);
+  function.setPassthroughAttr(builder.getArrayAttr(
+      builder.getStrArrayAttr({"nvvm.reqntid", std::to_string(kThreads)})));
+  // Where no output may lie in the memory of an input, nothing overlaps.
+  auto shared = kernel->getAttrOfType<DenseI64ArrayAttr>("inPlace");
+  if (!shared || shared.empty())
+    for (unsigned i = 0; i < arguments.size(); ++i)
+      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                          builder.getUnitAttr());
+  return function;
+}
+
+void KernelEmitter::bindThreads() {
+  Type word = builder.getI32Type();
+  auto constant = [&](int32_t value) {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  };
+  threads.thread =
+      callIntrinsic(builder, loc, "llvm.nvvm.read.ptx.sreg.tid.x", word, {});
+  threads.lane =
+      arith::AndIOp::create(builder, loc, threads.thread, constant(kWarp - 1));
+  threads.warp = arith::ShRUIOp::create(builder, loc, threads.thread,
+                                        constant(llvm::Log2_64(kWarp)));
+  Value block =
+      callIntrinsic(builder, loc, "llvm.nvvm.read.ptx.sreg.ctaid.x", word, {});
+  tile = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), block);
+}
+
+LogicalResult KernelEmitter::bindArguments(Block &entry) {
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), kGlobal);
+  for (auto [argument, pointer] :
+       llvm::zip_equal(kernel.getArguments(), entry.getArguments())) {
+    if (failed(checkArgument(argument)))
+      return failure();
+    Value base = LLVM::AddrSpaceCastOp::create(builder, loc, global, pointer);
+    if (failed(bindMemRef(argument, base, {})))
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<GPUGrid> KernelEmitter::emit() {
+  GPUGrid grid;
+  grid.threads = kThreads;
+  if (scf::ForallOp forall = findGrid(kernel.getFunctionBody().front()))
+    if (std::optional<ArrayRef<int64_t>> extents = forall.getStaticUpperBound())
+      for (int64_t extent : *extents)
+        grid.blocks *= extent;
+  LLVM::LLVMFuncOp function = declare();
+  OpBuilder::InsertionGuard guard(builder);
+  Block *entry = function.addEntryBlock(builder);
+  builder.setInsertionPointToStart(entry);
+  if (failed(bindArguments(*entry)))
+    return failure();
+  bindThreads();
+  Operation *end = LLVM::ReturnOp::create(builder, loc, ValueRange());
+  builder.setInsertionPoint(end);
+  if (failed(emitTile(tile)))
+    return failure();
+  grid.sharedBytes = sharedBytes;
+  return grid;
+}
+
+/// Shared memory, at a place that is known: the launch asks for all of it.
+Value KernelEmitter::allocate(Location loc, int64_t bytes) {
+  int64_t offset = sharedBytes;
+  sharedBytes = static_cast<int64_t>(llvm::alignTo(sharedBytes + bytes, 16));
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), kShared);
+  Value base = LLVM::AddressOfOp::create(builder, loc, pointer, kSharedSymbol);
+  Value at = buildI64(builder, loc, offset);
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{at});
+}
+
+/// One thread stores, and the others see it.
+void KernelEmitter::store(Location loc, Value value, const View &view,
+                          Value offset) {
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        threads.thread, zero);
+  auto choice = scf::IfOp::create(builder, loc, TypeRange(), isFirst,
+                                  /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    BodyEmitter body(builder, target, views, scalars);
+    body.store(loc, value, view, offset, 0, 1, {});
+  }
+  buildBarrier(builder, loc);
+}
+
+LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
+                                            ArrayRef<Value> initial) {
+  FailureOr<LoopPlan> plan = planLoops(op, target, views);
+  if (failed(plan))
+    return failure();
+  // Threads take the place of vectors: what these were to walk is innermost,
+  // and neighbours are neighbours in memory.
+  plan->vectorDim.reset();
+  plan->vectorIsReduced = false;
+  plan->tileDim.reset();
+  if (plan->accumulators.empty() && !plan->parallel.empty())
+    plan->vectorDim = plan->parallel.back();
+  Value exchange;
+  if (ThreadEmitter::isForBlock(*plan)) {
+    size_t values = plan->accumulators.size() * (kThreads / kWarp);
+    exchange = allocate(loc, static_cast<int64_t>(8 * values));
+  }
+  ThreadEmitter emitter(builder, op, *plan, target, views, scalars, initial,
+                        threads, exchange);
+  if (failed(emitter.emit()))
+    return failure();
+  buildBarrier(builder, loc);
+  return success();
+}
+
+FailureOr<GPUGrid> gpu::emitKernel(OpBuilder &builder,
+                                   FunctionOpInterface kernel) {
+  if (!llvm::hasSingleElement(kernel.getFunctionBody()))
+    return kernel.emitError("expected a body of one block");
+  TargetOptions target = bodyTarget();
+  return KernelEmitter(builder, kernel, target).emit();
+}

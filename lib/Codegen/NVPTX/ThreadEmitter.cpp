@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ThreadEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace dlc::codegen;
+using namespace dlc::codegen::gpu;
+
+Value gpu::callIntrinsic(OpBuilder &builder, Location loc, StringRef name,
+                         Type result, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(builder, loc, result,
+                                       builder.getStringAttr(name), operands)
+      .getResult(0);
+}
+
+void gpu::buildBarrier(OpBuilder &builder, Location loc) {
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+  LLVM::CallIntrinsicOp::create(
+      builder, loc,
+      builder.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.all"), zero);
+}
+
+//===----------------------------------------------------------------------===//
+// Points of loops, by number
+//===----------------------------------------------------------------------===//
+
+Value ThreadEmitter::i32(int64_t value) {
+  return arith::ConstantOp::create(
+      builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+}
+
+Value ThreadEmitter::isZero(Value value) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value,
+                               i32(0));
+}
+
+/// The number of points of `dims`, where it is known.
+static std::optional<int64_t> staticCount(const LoopPlan &plan,
+                                          ArrayRef<unsigned> dims) {
+  int64_t count = 1;
+  for (unsigned dim : dims) {
+    std::optional<int64_t> extent = getConstantIntValue(plan.ranges[dim]);
+    if (!extent)
+      return std::nullopt;
+    count *= *extent;
+  }
+  return count;
+}
+
+/// The number of points of `dims`, with the last in steps of `width`, as i32: a
+/// tile has fewer than 2^31.
+Value ThreadEmitter::countOf(ArrayRef<unsigned> dims, int64_t width) {
+  Value count = buildI64(builder, loc, 1);
+  for (unsigned dim : dims)
+    count = builder.createOrFold<arith::MulIOp>(loc, count, rangeOf(dim));
+  if (width > 1)
+    count = builder.createOrFold<arith::DivUIOp>(loc, count,
+                                                 buildI64(builder, loc, width));
+  return builder.createOrFold<arith::TruncIOp>(loc, builder.getI32Type(),
+                                               count);
+}
+
+/// Point number `index` (i32) of `dims`, the last one fastest.
+Cursor ThreadEmitter::locate(const Cursor &cursor, ArrayRef<unsigned> dims,
+                             Value index, int64_t width) {
+  Cursor at = cursor;
+  Value rest = index;
+  for (size_t i = dims.size(); i-- > 0;) {
+    bool isVector = i + 1 == dims.size() && width > 1;
+    Value here = rest;
+    if (i > 0) {
+      Value extent = builder.createOrFold<arith::TruncIOp>(
+          loc, builder.getI32Type(), rangeOf(dims[i]));
+      if (isVector)
+        extent = builder.createOrFold<arith::DivUIOp>(loc, extent, i32(width));
+      here = builder.createOrFold<arith::RemUIOp>(loc, rest, extent);
+      rest = builder.createOrFold<arith::DivUIOp>(loc, rest, extent);
+    }
+    Value wide =
+        builder.createOrFold<arith::ExtUIOp>(loc, builder.getI64Type(), here);
+    if (isVector)
+      wide = mulI64(builder, loc, wide, width);
+    at = advance(at, dims[i], wide);
+  }
+  return at;
+}
+
+/// Points of the parallel dimensions from number `first` on, `step` apart.
+void ThreadEmitter::overResults(const Cursor &cursor, Value first, int64_t step,
+                                int64_t width, AtElement emitElement) {
+  Value count = countOf(plan.parallel, width);
+  auto loop = scf::ForOp::create(builder, loc, first, count, i32(step));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  emitElement(locate(cursor, plan.parallel, loop.getInductionVar(), width));
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// Bytes of an element in memory.
+static int64_t bytesOf(Type element) {
+  if (element.isIndex())
+    return 8;
+  return std::max<int64_t>(element.getIntOrFloatBitWidth(), 8) / 8;
+}
+
+static bool isTouched(const LoopOperand &operand) {
+  return operand.view && (operand.isRead || operand.isOutput);
+}
+
+/// Neighbours that a thread takes at once: 16 bytes of the widest operand.
+int64_t ThreadEmitter::vectorWidth() {
+  if (plan.parallel.empty())
+    return 1;
+  unsigned inner = plan.parallel.back();
+  std::optional<int64_t> extent = getConstantIntValue(plan.ranges[inner]);
+  int64_t width = 8;
+  for (const LoopOperand &operand : plan.operands) {
+    if (!isTouched(operand))
+      continue;
+    int64_t stride = operand.strides[inner];
+    if (stride != 1 && (operand.isOutput || stride != 0))
+      return 1;
+    width = std::min(width, 16 / bytesOf(operand.view->element));
+  }
+  for (Operation &inside : op.getBlock()->without_terminator())
+    if (isa<memref::LoadOp>(inside))
+      return 1; // Goes where its indices say.
+  while (width > 1 && (!extent || *extent % width))
+    width /= 2;
+  return width;
+}
+
+/// Whether all vectors lie at multiples of their size: the first ones do, and
+/// rows are multiples apart. Null when some never do.
+Value ThreadEmitter::areAligned(const Cursor &cursor, int64_t width) {
+  unsigned inner = plan.parallel.back();
+  Value bits = buildI64(builder, loc, 0);
+  for (auto [index, operand] : llvm::enumerate(plan.operands)) {
+    if (!isTouched(operand) || operand.strides[inner] != 1)
+      continue;
+    for (unsigned dim : ArrayRef(plan.parallel).drop_back())
+      if (operand.strides[dim] % width)
+        return {};
+    int64_t bytes = bytesOf(operand.view->element);
+    Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                                             operand.view->base);
+    address = addI64(builder, loc, address,
+                     mulI64(builder, loc, cursor.offsets[index], bytes));
+    Value rest = arith::AndIOp::create(
+        builder, loc, address, buildI64(builder, loc, bytes * width - 1));
+    bits = builder.createOrFold<arith::OrIOp>(loc, bits, rest);
+  }
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
+                               buildI64(builder, loc, 0));
+}
+
+void ThreadEmitter::emitElements(const Cursor &cursor) {
+  int64_t width = vectorWidth();
+  auto emitWidth = [&](int64_t count) {
+    body.setVectorsAligned(count > 1);
+    ValueMap prepared = prepareUniform(cursor, std::nullopt);
+    overResults(cursor, threads.thread, kThreads, count, [&](const Cursor &at) {
+      emitBody(at, count, {}, prepared, {});
+    });
+    body.setVectorsAligned(false);
+  };
+  Value aligned = width > 1 ? areAligned(cursor, width) : Value();
+  if (!aligned)
+    return emitWidth(1);
+  auto choice = scf::IfOp::create(builder, loc, TypeRange(), aligned,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  emitWidth(width);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  emitWidth(1);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// A thread for each result.
+void ThreadEmitter::emitByThread(const Cursor &cursor) {
+  overResults(cursor, threads.thread, kThreads, 1, [&](const Cursor &at) {
+    Values values = readAccumulators(at, 1, {});
+    values = emitReduced(0, at, 1, 1, {}, values);
+    writeAccumulators(at, values, 1, {});
+  });
+}
+
+/// What one thread sums: terms from number `first` on, `step` apart.
+LoopEmitter::Values ThreadEmitter::reduceStrided(const Cursor &cursor,
+                                                 Value first, int64_t step) {
+  ValueMap prepared = prepareUniform(cursor, std::nullopt);
+  Values start = identities(1);
+  auto loop = scf::ForOp::create(builder, loc, first, countOf(plan.reduced, 1),
+                                 i32(step), start);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Cursor at = locate(cursor, plan.reduced, loop.getInductionVar(), 1);
+  Values terms = emitBody(at, 1, {}, prepared, loop.getRegionIterArgs());
+  scf::YieldOp::create(builder, loc, terms);
+  return Values(loop.getResults());
+}
+
+/// The value of the lane whose number differs by `distance`; 32 bits at a time.
+Value ThreadEmitter::exchangeLane(Value value, int64_t distance) {
+  Type type = value.getType();
+  Type word = builder.getI32Type();
+  auto shuffle = [&](Value bits) {
+    return callIntrinsic(builder, loc, "llvm.nvvm.shfl.sync.bfly.i32", word,
+                         {i32(-1), bits, i32(distance), i32(kWarp - 1)});
+  };
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Type integer = builder.getIntegerType(bits);
+  Value raw = value;
+  if (isa<FloatType>(type))
+    raw = arith::BitcastOp::create(builder, loc, integer, value);
+  if (bits == 64) {
+    Value shift = buildI64(builder, loc, 32);
+    Value low = arith::TruncIOp::create(builder, loc, word, raw);
+    Value high = arith::TruncIOp::create(
+        builder, loc, word, arith::ShRUIOp::create(builder, loc, raw, shift));
+    low = arith::ExtUIOp::create(builder, loc, integer, shuffle(low));
+    high = arith::ExtUIOp::create(builder, loc, integer, shuffle(high));
+    high = arith::ShLIOp::create(builder, loc, high, shift);
+    raw = arith::OrIOp::create(builder, loc, low, high);
+  } else if (bits == 32) {
+    raw = shuffle(raw);
+  } else {
+    raw = shuffle(arith::ExtUIOp::create(builder, loc, word, raw));
+    raw = arith::TruncIOp::create(builder, loc, integer, raw);
+  }
+  if (isa<FloatType>(type))
+    raw = arith::BitcastOp::create(builder, loc, type, raw);
+  return raw;
+}
+
+/// Afterwards each lane has what all of the warp have.
+LoopEmitter::Values ThreadEmitter::combineWarp(Values values) {
+  for (int64_t distance = kWarp / 2; distance > 0; distance /= 2)
+    for (auto [accumulator, value] : llvm::zip_equal(plan.accumulators, values))
+      value = combine(accumulator, value, exchangeLane(value, distance));
+  return values;
+}
+
+/// One thread adds `values` to what was there before.
+void ThreadEmitter::writeBy(Value isWriter, const Cursor &cursor,
+                            ValueRange values) {
+  auto choice = scf::IfOp::create(builder, loc, TypeRange(), isWriter,
+                                  /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  Values total = readAccumulators(cursor, 1, {});
+  for (auto [accumulator, value, sum] :
+       llvm::zip_equal(plan.accumulators, values, total))
+    sum = combine(accumulator, value, sum);
+  writeAccumulators(cursor, total, 1, {});
+}
+
+/// A warp for each result: all of its lanes are at the same one.
+void ThreadEmitter::emitByWarp(const Cursor &cursor) {
+  overResults(cursor, threads.warp, kThreads / kWarp, 1, [&](const Cursor &at) {
+    Values values = reduceStrided(at, threads.lane, kWarp);
+    writeBy(isZero(threads.lane), at, combineWarp(values));
+  });
+}
+
+/// The block for each result: warps leave what they have in shared memory,
+/// where all find it.
+void ThreadEmitter::emitByBlock(const Cursor &cursor) {
+  constexpr int64_t warps = kThreads / kWarp;
+  auto place = [&](size_t accumulator, Value warp) {
+    Value index =
+        arith::ExtUIOp::create(builder, loc, builder.getI64Type(), warp);
+    index = addI64(builder, loc, index,
+                   buildI64(builder, loc, int64_t(accumulator) * warps));
+    return LLVM::GEPOp::create(builder, loc, exchange.getType(),
+                               builder.getI64Type(), exchange,
+                               ArrayRef<LLVM::GEPArg>{index});
+  };
+  auto loop = scf::ForOp::create(builder, loc, i32(0),
+                                 countOf(plan.parallel, 1), i32(1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Cursor at = locate(cursor, plan.parallel, loop.getInductionVar(), 1);
+  Values values = combineWarp(reduceStrided(at, threads.thread, kThreads));
+  auto leave =
+      scf::IfOp::create(builder, loc, TypeRange(), isZero(threads.lane),
+                        /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(leave.thenBlock());
+  for (auto [i, value] : llvm::enumerate(values))
+    LLVM::StoreOp::create(builder, loc, value, place(i, threads.warp));
+  builder.setInsertionPointAfter(leave);
+  buildBarrier(builder, loc);
+  Values sums;
+  for (int64_t warp = 0; warp < warps; ++warp)
+    for (auto [i, value] : llvm::enumerate(values)) {
+      Value part = LLVM::LoadOp::create(builder, loc, value.getType(),
+                                        place(i, i32(warp)));
+      if (warp == 0)
+        sums.push_back(part);
+      else
+        sums[i] = combine(plan.accumulators[i], sums[i], part);
+    }
+  writeBy(isZero(threads.thread), at, sums);
+  buildBarrier(builder, loc); // Before the next result takes the place.
+}
+
+/// Terms of a result that are worth a warp, and a block.
+static constexpr int64_t kWarpTerms = 32, kBlockTerms = 512;
+
+static bool canReorder(const LoopPlan &plan) {
+  return llvm::all_of(plan.accumulators,
+                      [](const Accumulator &a) { return a.combiner; });
+}
+
+bool ThreadEmitter::isForBlock(const LoopPlan &plan) {
+  std::optional<int64_t> results = staticCount(plan, plan.parallel);
+  std::optional<int64_t> terms = staticCount(plan, plan.reduced);
+  return !plan.accumulators.empty() && canReorder(plan) && results && terms &&
+         *results < kThreads / kWarp && *terms >= kBlockTerms;
+}
+
+LogicalResult ThreadEmitter::emit() {
+  Cursor cursor = start();
+  std::optional<int64_t> results = staticCount(plan, plan.parallel);
+  std::optional<int64_t> terms = staticCount(plan, plan.reduced);
+  bool isForWarp = canReorder(plan) && terms && *terms >= kWarpTerms &&
+                   results && *results < kThreads;
+  if (plan.accumulators.empty())
+    emitElements(cursor);
+  else if (isForBlock(plan))
+    emitByBlock(cursor);
+  else if (isForWarp)
+    emitByWarp(cursor);
+  else
+    emitByThread(cursor);
+  return failure(failed);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One structured operation, spread over the threads of a block.
+
+#ifndef DLC_LIB_CODEGEN_NVPTX_THREADEMITTER_H
+#define DLC_LIB_CODEGEN_NVPTX_THREADEMITTER_H
+
+#include "../Common/LoopEmitterImpl.h"
+#include "KernelEmitter.h"
+
+namespace dlc::codegen::gpu {
+
+/// The threads of a block, as i32.
+struct Threads {
+  mlir::Value thread; ///< The number of this one.
+  mlir::Value lane;   ///< In its warp.
+  mlir::Value warp;   ///< Of its warp.
+};
+
+/// Calls an intrinsic of LLVM.
+mlir::Value callIntrinsic(mlir::OpBuilder &builder, mlir::Location loc,
+                          llvm::StringRef name, mlir::Type result,
+                          mlir::ValueRange operands);
+/// All threads of the block wait for each other, and see what they wrote.
+void buildBarrier(mlir::OpBuilder &builder, mlir::Location loc);
+
+/// Emits loops as they are planned; vectors are along the last parallel
+/// dimension.
+class ThreadEmitter : public LoopEmitter {
+public:
+  /// `exchange`: shared memory for a value of 8 bytes of each warp and
+  /// accumulator, where isForBlock().
+  ThreadEmitter(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op,
+                const LoopPlan &plan, const TargetOptions &target,
+                const ViewMap &views, const ValueMap &outer,
+                llvm::ArrayRef<mlir::Value> initial, const Threads &threads,
+                mlir::Value exchange)
+      : LoopEmitter(builder, op, plan, target, views, outer, initial),
+        threads(threads), exchange(exchange) {}
+
+  llvm::LogicalResult emit();
+
+  /// Whether all threads of a block sum for one result.
+  static bool isForBlock(const LoopPlan &plan);
+
+private:
+  using AtElement = llvm::function_ref<void(const Cursor &)>;
+
+  mlir::Value i32(int64_t value);
+  mlir::Value isZero(mlir::Value value);
+  mlir::Value countOf(llvm::ArrayRef<unsigned> dims, int64_t width);
+  Cursor locate(const Cursor &cursor, llvm::ArrayRef<unsigned> dims,
+                mlir::Value index, int64_t width);
+  void overResults(const Cursor &cursor, mlir::Value first, int64_t step,
+                   int64_t width, AtElement emitElement);
+  int64_t vectorWidth();
+  mlir::Value areAligned(const Cursor &cursor, int64_t width);
+  void emitElements(const Cursor &cursor);
+  void emitByThread(const Cursor &cursor);
+  void emitByWarp(const Cursor &cursor);
+  void emitByBlock(const Cursor &cursor);
+  Values reduceStrided(const Cursor &cursor, mlir::Value first, int64_t step);
+  Values combineWarp(Values values);
+  mlir::Value exchangeLane(mlir::Value value, int64_t distance);
+  void writeBy(mlir::Value isWriter, const Cursor &cursor,
+               mlir::ValueRange values);
+
+  const Threads &threads;
+  mlir::Value exchange;
+};
+
+} // namespace dlc::codegen::gpu
+
+#endif // DLC_LIB_CODEGEN_NVPTX_THREADEMITTER_H

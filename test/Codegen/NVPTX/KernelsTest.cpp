@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every kernel of test/Codegen/CPU/Kernels.mlir, generated for a GPU: carried
+// out by the driver that interprets PTX, against the Reference definitions; and
+// assembled by ptxas, where there is one.
+
+#include "Interpreter.h"
+#include "KernelRunner.h"
+
+#include "dlc/Codegen/NVPTX/Codegen.h"
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
+#include "dlc/dialects/Kernel/KernelDialect.h"
+#include "dlc/passes/Conversion/KernelToLinalg.h"
+#include "dlc/runtime/Device/Device.h"
+#include "dlc/runtime/Storage/DeviceSource.h"
+#include "dlc/runtime/Storage/Manager.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::test;
+
+namespace {
+
+/// Kernels in both forms; those that a GPU cannot have are left out.
+struct Kernels {
+  Kernels() : context(createContext()) {
+    DialectRegistry registry;
+    registry.insert<BaseDialect, graph::GraphDialect, kernel::KernelDialect>();
+    context->appendDialectRegistry(registry);
+    context->loadAllAvailableDialects();
+    original = parseSourceFile<ModuleOp>(DLC_KERNELS_FILE, context.get());
+    EXPECT_TRUE(original);
+    for (auto kernel :
+         llvm::make_early_inc_range(original->getOps<kernel::FuncOp>()))
+      if (!canGenerate(kernel))
+        kernel.erase();
+    module = original->clone();
+    for (auto kernel : module->getOps<kernel::FuncOp>()) {
+      kernel->setDiscardableAttr(kernel::kRunsOnAttr,
+                                 StringAttr::get(context.get(), "cuda"));
+      std::string reason;
+      EXPECT_TRUE(succeeded(conversion::convertKernel(kernel, reason)))
+          << kernel.getName().str() << ": " << reason;
+    }
+  }
+
+  /// As the compiler asks, of operations on a device.
+  bool canGenerate(kernel::FuncOp kernel) {
+    SmallVector<Operation *> group;
+    for (Operation &op : kernel.getBody().front().without_terminator())
+      if (!isa<graph::ConstantOp>(op))
+        group.push_back(&op);
+    auto set = [&](Attribute device) {
+      for (Operation *op : group)
+        if (device)
+          op->setDiscardableAttr(graph::kDeviceAttr, device);
+        else
+          op->removeDiscardableAttr(graph::kDeviceAttr);
+    };
+    set(DeviceAttr::get(context.get(), DeviceKind::CUDA, 0));
+    std::string why;
+    bool answer = conversion::canGenerate(group, &why);
+    set({});
+    if (!answer) {
+      EXPECT_TRUE(StringRef(why).starts_with("a GPU has no ")) << why;
+      refused.push_back(kernel.getName().str());
+    }
+    return answer;
+  }
+
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> original, module;
+  std::vector<std::string> refused;
+};
+
+codegen::GPUCode compile(ModuleOp module, StringRef name, bool assembles) {
+  setenv("DLC_PTXAS", "", 1);
+  if (assembles)
+    unsetenv("DLC_PTXAS");
+  FailureOr<codegen::GPUCode> code =
+      codegen::compileGPUKernels(module, *codegen::GPUTarget::get(name));
+  EXPECT_TRUE(succeeded(code)) << name.str();
+  return succeeded(code) ? std::move(*code) : codegen::GPUCode();
+}
+
+template <typename T> T take(rt::Result<T> result) {
+  EXPECT_TRUE(result.isOk()) << result.status().message();
+  return std::move(*result);
+}
+
+/// Runs kernels on cuda:0.
+class GPU {
+public:
+  explicit GPU(const codegen::GPUCode &code)
+      : code(code), device(take(rt::openDevice(rt::Context::cuda()))),
+        memory(rt::createPooledManager(rt::Context::cuda(),
+                                       rt::createDeviceSource(device))),
+        queue(take(device->createQueue())),
+        loaded(take(device->load(std::as_bytes(std::span(code.ptx))))) {}
+
+  rt::Status run(const std::string &name, std::vector<Tensor> &inputs,
+                 std::vector<Tensor> &outputs, size_t offset) {
+    const codegen::GPUGrid &grid = code.grids.at(name);
+    rt::DeviceGrid place{uint32_t(grid.blocks), uint32_t(grid.threads),
+                         uint32_t(grid.sharedBytes)};
+    void *function = take(loaded->find(name, place));
+    std::vector<rt::Allocation> blocks;
+    std::vector<void *> addresses, parameters;
+    auto bind = [&](Tensor &tensor) -> rt::Status {
+      blocks.push_back(take(memory->allocate(tensor.bytes.size() + offset)));
+      addresses.push_back(static_cast<char *>(blocks.back().data()) + offset);
+      return queue->copy(addresses.back(), tensor.bytes.data(),
+                         tensor.bytes.size());
+    };
+    for (Tensor &tensor : inputs)
+      DLC_RETURN_IF_ERROR(bind(tensor));
+    for (Tensor &tensor : outputs)
+      DLC_RETURN_IF_ERROR(bind(tensor));
+    for (void *&address : addresses)
+      parameters.push_back(&address);
+    DLC_RETURN_IF_ERROR(queue->launch(function, place, parameters.data()));
+    for (size_t i = 0; i != outputs.size(); ++i)
+      DLC_RETURN_IF_ERROR(queue->copy(outputs[i].bytes.data(),
+                                      addresses[inputs.size() + i],
+                                      outputs[i].bytes.size()));
+    return queue->synchronize();
+  }
+
+private:
+  const codegen::GPUCode &code;
+  std::shared_ptr<rt::Device> device;
+  rt::StorageManagerPtr memory;
+  std::unique_ptr<rt::DeviceQueue> queue;
+  std::unique_ptr<rt::DeviceCode> loaded;
+};
+
+} // namespace
+
+/// Also at addresses that no vector is aligned to.
+TEST(Kernels, AgreeWithTheirDefinitions) {
+  Kernels kernels;
+  // Functions of f64 and a few of f32.
+  EXPECT_LE(kernels.refused.size(), 12u) << llvm::join(kernels.refused, ", ");
+  codegen::GPUCode code = compile(*kernels.module, "cuda:sm_80", false);
+  ASSERT_FALSE(code.ptx.empty());
+  EXPECT_TRUE(code.cubin.empty());
+  GPU gpu(code);
+  for (auto kernel : kernels.original->getOps<kernel::FuncOp>()) {
+    std::string name = kernel.getName().str();
+    std::vector<Tensor> inputs;
+    for (BlockArgument argument : kernel.getArguments())
+      inputs.push_back(
+          makeArgument(argument, StringRef(name).ends_with("_special")));
+    std::vector<Tensor> expected = interpret(kernel.getBody().front(), inputs);
+    for (size_t offset : {size_t(0), size_t(8)}) {
+      std::vector<Tensor> actual = expected;
+      for (Tensor &tensor : actual)
+        std::fill(tensor.bytes.begin(), tensor.bytes.end(), 0x55);
+      rt::Status status = gpu.run(name, inputs, actual, offset);
+      ASSERT_TRUE(status.isOk()) << name << ": " << status.message();
+      for (size_t i = 0; i < expected.size(); ++i)
+        compare(name, actual[i], expected[i]);
+    }
+  }
+}
+
+/// The text is the same each time.
+TEST(Kernels, AreDeterministic) {
+  Kernels kernels;
+  SmallVector<kernel::FuncOp> all(kernels.module->getOps<kernel::FuncOp>());
+  for (size_t i = 0; i < all.size(); ++i)
+    if (i % 24)
+      all[i].erase();
+  EXPECT_EQ(compile(*kernels.module, "cuda:sm_90", false).ptx,
+            compile(*kernels.module, "cuda:sm_90", false).ptx);
+}
+
+/// Into registers, without spills. Of every sixth kernel, others for each
+/// architecture, since ptxas takes its time; with DLC_TEST_ALL_KERNELS of all,
+/// with the counts of registers left beside the test.
+TEST(Kernels, Assemble) {
+  unsetenv("DLC_PTXAS");
+  std::string ptxas = codegen::findPtxas();
+  if (ptxas.empty())
+    GTEST_SKIP() << "there is no ptxas";
+  bool all = std::getenv("DLC_TEST_ALL_KERNELS");
+  Kernels kernels;
+  size_t first = 0;
+  for (const char *name : {"cuda:sm_80", "cuda:sm_90"}) {
+    OwningOpRef<ModuleOp> part = kernels.module->clone();
+    size_t index = first++;
+    for (auto kernel :
+         llvm::make_early_inc_range(part->getOps<kernel::FuncOp>()))
+      if (index++ % 6 && !all)
+        kernel.erase();
+    codegen::GPUCode code = compile(*part, name, /*assembles=*/true);
+    EXPECT_TRUE(StringRef(code.cubin).starts_with("\177ELF"));
+    std::string report;
+    ASSERT_TRUE(succeeded(codegen::assemble(part->getLoc(), code.ptx,
+                                            *codegen::GPUTarget::get(name),
+                                            ptxas, &report)));
+    if (all)
+      std::ofstream(std::string("ptxas-") + (name + 5) + ".txt") << report;
+    std::regex spills("[1-9][0-9]* bytes (spill|stack)");
+    EXPECT_FALSE(std::regex_search(report, spills)) << report;
+  }
+}

@@ -1,0 +1,73 @@
+// RUN: dlc-opt %s --convert-kernel-to-linalg --codegen-nvptx-emit-threads | FileCheck %s
+// Kernels become functions that blocks of 256 threads run, one for each tile.
+
+// CHECK: llvm.mlir.global external @dlc_shared() {addr_space = 3 : i32
+
+// Tensors are in global memory; elements are taken 16 bytes at once where all
+// addresses allow it, and one by one elsewhere. exp is a polynomial.
+// CHECK-LABEL: llvm.func ptx_kernelcc @k$exp(
+// CHECK-SAME: %{{.*}}: !llvm.ptr
+// CHECK-SAME: "nvvm.reqntid", "256"
+kernel.func @k.exp(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  // CHECK: llvm.addrspacecast %{{.*}} : !llvm.ptr to !llvm.ptr<1>
+  // CHECK: %[[T:.*]] = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.tid.x"()
+  // CHECK: scf.if
+  // CHECK: scf.for %{{.*}} = %[[T]] to
+  // CHECK: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+  // CHECK-NOT: math.exp
+  // CHECK: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
+  // CHECK: } else {
+  // CHECK: llvm.load {{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+  // CHECK: llvm.return
+  %0 = graph.exp %x : tensor<64x64xf32>
+  kernel.return %0 : tensor<64x64xf32>
+}
+
+// A row of a tile is summed by a warp, which exchanges by shuffles.
+// CHECK-LABEL: llvm.func ptx_kernelcc @rows
+kernel.func @rows(%x: tensor<64x100xf32>) -> tensor<64xf32> {
+  // CHECK: scf.for {{.*}} iter_args
+  // CHECK-COUNT-5: llvm.call_intrinsic "llvm.nvvm.shfl.sync.bfly.i32"
+  // CHECK-NOT: llvm.nvvm.shfl
+  // CHECK: llvm.store
+  %axes = graph.constant dense<1> : tensor<1xi64>
+  %0 = graph.reduce_sum %x, %axes {keepdims = false} : (tensor<64x100xf32>, tensor<1xi64>) -> tensor<64xf32>
+  kernel.return %0 : tensor<64xf32>
+}
+
+// All are summed by the block: warps meet in shared memory.
+// CHECK-LABEL: llvm.func ptx_kernelcc @all
+kernel.func @all(%x: tensor<5000xf32>) -> tensor<f32> {
+  // CHECK: llvm.mlir.addressof @dlc_shared : !llvm.ptr<3>
+  // CHECK-COUNT-5: llvm.call_intrinsic "llvm.nvvm.shfl.sync.bfly.i32"
+  // CHECK: llvm.store {{.*}} : f32, !llvm.ptr<3>
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.all"
+  // CHECK-COUNT-8: llvm.load {{.*}} : !llvm.ptr<3> -> f32
+  %axes = graph.constant dense<0> : tensor<1xi64>
+  %0 = graph.reduce_sum %x, %axes {keepdims = false} : (tensor<5000xf32>, tensor<1xi64>) -> tensor<f32>
+  kernel.return %0 : tensor<f32>
+}
+
+// Many results take a thread each.
+// CHECK-LABEL: llvm.func ptx_kernelcc @columns
+kernel.func @columns(%x: tensor<16x4096xf32>) -> tensor<4096xf32> {
+  // CHECK-NOT: llvm.nvvm.shfl
+  // CHECK: scf.for
+  // CHECK: scf.for {{.*}} iter_args
+  // CHECK: llvm.return
+  %axes = graph.constant dense<0> : tensor<1xi64>
+  %0 = graph.reduce_sum %x, %axes {keepdims = false} : (tensor<16x4096xf32>, tensor<1xi64>) -> tensor<4096xf32>
+  kernel.return %0 : tensor<4096xf32>
+}
+
+// The scratch memory of a tile is shared, and threads wait for what others
+// wrote there.
+// CHECK-LABEL: llvm.func ptx_kernelcc @softmax
+kernel.func @softmax(%x: tensor<32x600xf32>) -> tensor<32x600xf32> {
+  // CHECK: llvm.mlir.addressof @dlc_shared : !llvm.ptr<3>
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.all"
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.all"
+  // CHECK: llvm.return
+  %0 = graph.softmax %x {axis = 1 : i64} : tensor<32x600xf32>
+  kernel.return %0 : tensor<32x600xf32>
+}
