@@ -12,9 +12,10 @@ namespace dlc::library {
 
 struct Matrices;
 
-/// Whether the library has the call that gives `result`; otherwise `why`, if
+/// Whether the library has the call that gives `results`; otherwise `why`, if
 /// given, says what is in the way.
-bool isSupportedMatch(const Match &match, mlir::Type result, std::string *why);
+bool isSupportedMatch(const Match &match, mlir::TypeRange results,
+                      std::string *why);
 
 /// matchGroup() for groups of two products with a softmax in between.
 std::optional<Match> matchAttention(llvm::ArrayRef<mlir::Operation *> group,

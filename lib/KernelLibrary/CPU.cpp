@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Groups for the library of plain CPUs: cpu.conv and cpu.matmul, each with a
-// bias, a residual and an activation; gradients of weights and of pooling
-// alone; attention (Attention.cpp). Copies between devices are an entry of
-// every runtime.
+// bias, a residual and an activation; recurrent layers, gradients of weights
+// and of pooling alone; attention (Attention.cpp). Copies between devices are
+// an entry of every runtime.
 
 #include "Attention.h"
 
@@ -41,6 +41,7 @@ private:
   bool anchor(Operation *op);
   bool anchorConv(graph::ConvOp conv);
   bool anchorMatmul(graph::MatmulOp matmul);
+  bool anchorRecurrent(Operation *layer);
   /// Takes the transposes in front of a product from `group`.
   bool prologue(ArrayRef<Operation *> &group);
   template <typename Op> void setWindows(Op op);
@@ -99,7 +100,7 @@ bool Matcher::anchorConv(graph::ConvOp conv) {
   if (conv.getChannelBlock() != 0)
     match.config.set("channel_block",
                      builder.getI64IntegerAttr(conv.getChannelBlock()));
-  match.packable = 1;
+  match.packable = {1};
   match.packedConfig.set("packed_w", builder.getI64IntegerAttr(1));
   if (cast<RankedTensorType>(conv.getX().getType()).getRank() >
       cast<RankedTensorType>(conv.getW().getType()).getRank())
@@ -118,8 +119,26 @@ bool Matcher::anchorMatmul(graph::MatmulOp matmul) {
     }
   if (transposed[1])
     return true;
-  match.packable = 1;
+  match.packable = {1};
   match.packedConfig.set("packed_b", builder.getI64IntegerAttr(2));
+  return true;
+}
+
+bool Matcher::anchorRecurrent(Operation *layer) {
+  match.entry = "cpu.recurrent";
+  match.note = "library kernel for a recurrent layer";
+  for (Value operand : layer->getOperands())
+    match.operands.push_back(isa<NoneType>(operand.getType()) ? Value()
+                                                              : operand);
+  StringRef cell = layer->getName().stripDialect();
+  match.config.set("cell", builder.getStringAttr(cell));
+  for (NamedAttribute attribute : layer->getAttrs())
+    if (!attribute.getName().strref().contains('.') &&
+        attribute.getName() != graph::kDeviceAttr)
+      match.config.set(attribute.getName(), attribute.getValue());
+  match.packable = {1, 2};
+  match.packedConfig.set("packed_w", builder.getI64IntegerAttr(1));
+  match.packedForm = cell.str();
   return true;
 }
 
@@ -148,6 +167,8 @@ bool Matcher::anchor(Operation *op) {
   if (auto matmul = dyn_cast<graph::MatmulOp>(op))
     return anchorMatmul(matmul);
   hasEpilogue = false;
+  if (isa<graph::RnnOp, graph::GruOp, graph::LstmOp>(op))
+    return anchorRecurrent(op);
   if (auto gradient = dyn_cast<graph::ConvWeightGradientOp>(op)) {
     match.entry = "cpu.conv_weight_gradient";
     match.operands = {gradient.getX(), gradient.getG()};
@@ -251,7 +272,7 @@ bool Matcher::epilogue(Operation *op, Value current) {
   return true;
 }
 
-bool library::isSupportedMatch(const Match &match, Type result,
+bool library::isSupportedMatch(const Match &match, TypeRange results,
                                std::string *why) {
   auto refuse = [&](const Twine &reason) {
     if (why)
@@ -261,12 +282,14 @@ bool library::isSupportedMatch(const Match &match, Type result,
   const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match.entry);
   if (!entry)
     return refuse("this build lacks " + Twine(match.entry));
-  std::vector<rt::TensorType> inputs, outputs{graph::toTensorType(result)};
+  std::vector<rt::TensorType> inputs, outputs;
+  for (Type result : results)
+    outputs.push_back(graph::toTensorType(result));
   for (Value operand : match.operands)
     inputs.push_back(operand ? graph::toTensorType(operand.getType())
                              : rt::TensorType());
-  rt::Attributes config =
-      graph::toAttributes(match.config.getDictionary(result.getContext()));
+  rt::Attributes config = graph::toAttributes(
+      match.config.getDictionary(match.operands.front().getContext()));
   std::string reason;
   if (entry->isSupported({inputs, outputs, config}, reason))
     return true;
@@ -283,13 +306,13 @@ std::optional<Match> Matcher::run(ArrayRef<Operation *> group) {
   }
   auto isStatic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape();
+    return isa<NoneType>(type) || (tensor && tensor.hasStaticShape());
   };
   for (Operation *op : group) {
-    if (op->getNumResults() != 1 ||
+    if ((group.size() > 1 && op->getNumResults() != 1) ||
         !llvm::all_of(op->getOperandTypes(), isStatic) ||
         !llvm::all_of(op->getResultTypes(), isStatic)) {
-      refuse("expected one result and static shapes");
+      refuse("expected static shapes, and one result of each of several");
       return std::nullopt;
     }
   }
@@ -308,7 +331,7 @@ std::optional<Match> Matcher::run(ArrayRef<Operation *> group) {
       return std::nullopt;
     current = op->getResult(0);
   }
-  if (!isSupportedMatch(match, current.getType(), why))
+  if (!isSupportedMatch(match, current.getDefiningOp()->getResultTypes(), why))
     return std::nullopt;
   return std::move(match);
 }

@@ -70,10 +70,10 @@ CallTimes dlc::library::timesOf(MLIRContext &context,
 
 tuning::Call dlc::library::callOf(const Match &match, FunctionType type) {
   NamedAttrList config = match.anchorConfig;
-  std::optional<size_t> packed;
+  std::vector<size_t> packed;
   for (NamedAttribute attribute : match.packedConfig)
     if (match.config.get(attribute.getName()) == attribute.getValue()) {
-      packed = match.packable;
+      packed.assign(match.packable.begin(), match.packable.end());
       config.set(attribute.getName(), attribute.getValue());
     }
   if (Attribute algorithm = match.config.get(kAlgorithm))
@@ -84,6 +84,6 @@ tuning::Call dlc::library::callOf(const Match &match, FunctionType type) {
     call.inputs.resize(match.anchorOperands);
   while (call.inputs.back().type == DLC_INVALID_TYPE)
     call.inputs.pop_back();
-  call.packed = packed;
+  call.packed = std::move(packed);
   return call;
 }

@@ -143,11 +143,11 @@ Status Launch::prepare(const Call &call) {
   std::vector<TensorType> inputs = call.inputs, outputs = call.outputs;
   Attributes attributes = call.attributes;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (call.packed != i) {
+    if (std::ranges::find(call.packed, i) == call.packed.end()) {
       DLC_RETURN_IF_ERROR(addOperand(inputs[i]));
       continue;
     }
-    attributes.set("packed_shape", inputs[i].shape);
+    attributes.set(packedShapeName(i), inputs[i].shape);
     DLC_RETURN_IF_ERROR(addPacked(call, i, inputs[i]));
   }
   for (const TensorType &type : outputs)

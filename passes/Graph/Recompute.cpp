@@ -85,8 +85,9 @@ static int64_t nanosecondsOf(Operation *op) {
   for (Type type : op->getResultTypes())
     cost.bytes += bytesOf(type);
   if (auto match = library::matchGroup(op)) {
-    std::vector<rt::TensorType> inputs,
-        outputs{toTensorType(op->getResult(0).getType())};
+    std::vector<rt::TensorType> inputs, outputs;
+    for (Type result : op->getResultTypes())
+      outputs.push_back(toTensorType(result));
     for (Value operand : match->operands)
       inputs.push_back(operand ? toTensorType(operand.getType())
                                : rt::TensorType());

@@ -413,6 +413,7 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
               });
     break;
   case LaunchKind::Library:
+    DLC_RETURN_IF_ERROR(record.library->check(values));
     for (const PreparedKernel *kernel = record.library; kernel;
          kernel = kernel->next())
       overTiles(

@@ -17,10 +17,10 @@ Call makeConv(std::string_view algorithm, bool isPacked = true) {
             {{DLC_F32, {1, 16, 12, 12}}, {DLC_F32, {16, 16, 3, 3}}},
             {{DLC_F32, {1, 16, 12, 12}}},
             {},
-            std::nullopt};
+            {}};
   call.attributes.set("pads", std::vector<int64_t>{1, 1, 1, 1});
   if (isPacked) {
-    call.packed = 1;
+    call.packed = {1};
     call.attributes.set("packed_w", int64_t{1});
   }
   if (!algorithm.empty())

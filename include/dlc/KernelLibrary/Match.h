@@ -31,9 +31,9 @@ struct Match {
   /// Operands, the first ones, and attributes that are there without epilogues.
   unsigned anchorOperands = 0;
   mlir::NamedAttrList anchorConfig;
-  /// Operand that the entry would rather have packed when it is constant, and
-  /// the attributes that then say so.
-  std::optional<unsigned> packable;
+  /// Operands that the entry would rather have packed when all of them are
+  /// constant, and the attributes that then say so.
+  llvm::SmallVector<unsigned, 2> packable;
   mlir::NamedAttrList packedConfig;
   /// What of the types of other operands the packed form depends on.
   std::string packedForm;
@@ -43,7 +43,7 @@ struct Match {
 
 /// The call that computes exactly `group`, operations in order: transposes of a
 /// product's operands, an anchor, and epilogues, each of the one before, or the
-/// whole of an attention; the group's result is that of its last operation.
+/// whole of an attention; the group's results are those of its last operation.
 /// Nullopt when no library has one; then `why` says what was in the way.
 std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
                                 std::string *why = nullptr);
@@ -67,7 +67,7 @@ tuning::Call makeCall(const rt::LibraryEntry *entry, mlir::FunctionType type,
 /// Which of an entry's algorithms a call takes; absent for the first.
 inline constexpr llvm::StringLiteral kAlgorithm = "algorithm";
 
-/// Adds to the configuration of a call of `type` whose packable operand is
+/// Adds to the configuration of a call of `type` whose packable operands are
 /// packed the fastest algorithm (timesOf), if that is not the first, and to the
 /// note what the others would take.
 void chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
@@ -93,7 +93,7 @@ CallTimes timesOf(mlir::MLIRContext &context,
 
 /// The call of an entry with these types and attributes, but for epilogues:
 /// they decide nothing and hardly take time. Attributes of a packed form make
-/// the packable operand a packed one.
+/// the packable operands packed ones.
 tuning::Call callOf(const Match &match, mlir::FunctionType type);
 
 } // namespace dlc::library

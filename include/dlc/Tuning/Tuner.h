@@ -25,8 +25,8 @@ struct Call {
   const rt::LibraryEntry *entry = nullptr; ///< Not null where it is timed.
   std::vector<rt::TensorType> inputs, outputs;
   rt::Attributes attributes;
-  /// Operand that is handed over packed; the attributes say in which form.
-  std::optional<size_t> packed;
+  /// Operands that are handed over packed; the attributes say in which form.
+  std::vector<size_t> packed;
 };
 
 /// The entry and everything of the call that its time depends on, in one line.

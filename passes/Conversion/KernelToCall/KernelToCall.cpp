@@ -36,7 +36,8 @@ public:
 private:
   LogicalResult pack(library::Match &match, const rt::LibraryEntry &entry,
                      ArrayRef<kernel::CallOp> calls, FunctionType &type);
-  FailureOr<Value> packConstant(Value value, const library::Match &match,
+  FailureOr<Value> packConstant(Value value, unsigned operand,
+                                const library::Match &match,
                                 const rt::LibraryEntry &entry,
                                 const rt::KernelCall &call);
 
@@ -67,11 +68,10 @@ struct ConvertKernelToCall
 
 } // namespace
 
-FailureOr<Value> Selector::packConstant(Value value,
+FailureOr<Value> Selector::packConstant(Value value, unsigned operand,
                                         const library::Match &match,
                                         const rt::LibraryEntry &entry,
                                         const rt::KernelCall &call) {
-  const unsigned operand = *match.packable;
   auto constant = value.getDefiningOp<graph::ConstantOp>();
   auto elements = cast<ElementsAttr>(constant.getValue());
   OpBuilder builder(constant);
@@ -80,9 +80,10 @@ FailureOr<Value> Selector::packConstant(Value value,
   auto type = RankedTensorType::get({floats}, builder.getF32Type());
   // The form depends on the constant's type, on these attributes and on what
   // the library says alone.
-  std::string form = std::string(entry.name) + ":" +
-                     std::to_string(call.attributes.getInt("group", 1)) + ":" +
-                     std::string(call.attributes.getString("algorithm")) + ":" +
+  std::string form = std::string(entry.name) + ":" + std::to_string(operand) +
+                     ":" + std::to_string(call.attributes.getInt("group", 1)) +
+                     ":" + std::string(call.attributes.getString("algorithm")) +
+                     ":" +
                      std::to_string(call.attributes.getInt("channel_block")) +
                      ":" + match.packedForm;
   std::pair<Attribute, Attribute> key(elements, builder.getStringAttr(form));
@@ -101,37 +102,43 @@ FailureOr<Value> Selector::packConstant(Value value,
       .getResult();
 }
 
-/// True if the packable operand is a constant at every call of the kernel.
+/// True if all packable operands are constants at every call of the kernel.
 static bool isPacked(const library::Match &match, const rt::LibraryEntry &entry,
                      ArrayRef<kernel::CallOp> calls) {
-  auto isConstant = [&](kernel::CallOp call) {
-    return call.getInputs()[*match.packable].getDefiningOp<graph::ConstantOp>();
+  auto areConstant = [&](kernel::CallOp call) {
+    return llvm::all_of(match.packable, [&](unsigned operand) {
+      return call.getInputs()[operand].getDefiningOp<graph::ConstantOp>();
+    });
   };
-  return match.packable && entry.pack && llvm::all_of(calls, isConstant);
+  return !match.packable.empty() && entry.pack &&
+         llvm::all_of(calls, areConstant);
 }
 
-/// Packs the packable operand at every call of the kernel; `type` becomes the
+/// Packs the packable operands at every call of the kernel; `type` becomes the
 /// packed call's.
 LogicalResult Selector::pack(library::Match &match,
                              const rt::LibraryEntry &entry,
                              ArrayRef<kernel::CallOp> calls,
                              FunctionType &type) {
-  unsigned operand = *match.packable;
   MLIRContext *context = type.getContext();
   Builder builder(context);
-  auto shape = cast<RankedTensorType>(type.getInput(operand)).getShape();
-  match.config.set("packed_shape", builder.getDenseI64ArrayAttr(shape));
+  for (unsigned operand : match.packable) {
+    auto shape = cast<RankedTensorType>(type.getInput(operand)).getShape();
+    match.config.set(rt::packedShapeName(operand),
+                     builder.getDenseI64ArrayAttr(shape));
+  }
 
   SmallVector<Type> types(type.getInputs());
   tuning::Call plain = library::makeCall(&entry, type, match.config);
-  for (kernel::CallOp call : calls) {
-    FailureOr<Value> value =
-        packConstant(call.getInputs()[operand], match, entry, plain.view());
-    if (failed(value))
-      return failure();
-    call->setOperand(operand, *value);
-    types[operand] = value->getType(); // The same for every call.
-  }
+  for (kernel::CallOp call : calls)
+    for (unsigned operand : match.packable) {
+      FailureOr<Value> value = packConstant(call.getInputs()[operand], operand,
+                                            match, entry, plain.view());
+      if (failed(value))
+        return failure();
+      call->setOperand(operand, *value);
+      types[operand] = value->getType(); // The same for every call.
+    }
   type = FunctionType::get(context, types, type.getResults());
   return success();
 }
@@ -176,7 +183,9 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
   for (Operation &op : kernel.getBody().front().without_terminator())
     if (!isa<graph::ConstantOp>(op))
       group.push_back(&op);
-  if (group.empty() || kernel.getResultTypes().size() != 1)
+  auto returned =
+      cast<kernel::ReturnOp>(kernel.getBody().front().getTerminator());
+  if (group.empty() || returned.getOperands() != group.back()->getResults())
     return success();
   std::string why;
   std::optional<library::Match> match = library::matchGroup(group, &why);

@@ -9,19 +9,23 @@
 #include "Gradients.h"
 #include "LogicalCall.h"
 #include "Matmul.h"
+#include "Recurrent.h"
 
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 
 // Each entry sees its call as it was before packing.
 
-template <auto prepareFor, auto packedBytes>
+/// Of an entry of which some operands may be packed.
+template <auto prepareFor, auto packedBytes, size_t... operands>
 static Status prepareBest(const KernelCall &call,
                           std::unique_ptr<PreparedKernel> &prepared) {
   LogicalCall logical(call);
   std::unique_ptr<PreparedKernel> kernel;
   DLC_RETURN_IF_ERROR(prepareFor(logical.view(), bestIsa(), kernel));
-  DLC_RETURN_IF_ERROR(checkPackedSize(call, packedBytes(logical.view(), 1)));
+  for (size_t operand : {operands...})
+    DLC_RETURN_IF_ERROR(
+        checkPackedSize(call, operand, packedBytes(logical.view(), operand)));
   prepared = std::move(kernel);
   return Status::ok();
 }
@@ -65,14 +69,14 @@ static constexpr std::string_view convAlgorithms[] = {"winograd"};
 
 static constexpr LibraryEntry entries[] = {
     {.name = "cpu.matmul",
-     .prepare = prepareBest<prepareMatmul, packedMatmulBytes>,
+     .prepare = prepareBest<prepareMatmul, packedMatmulBytes, 1>,
      .packedBytes = packedBytesOf<packedMatmulBytes>,
      .pack = packOf<packMatmul>,
      .isSupported = isSupportedOf<isMatmulSupported>,
      .bound = kSumBound,
      .cost = costOf<matmulCost>},
     {.name = "cpu.conv",
-     .prepare = prepareBest<prepareConv, packedConvBytes>,
+     .prepare = prepareBest<prepareConv, packedConvBytes, 1>,
      .packedBytes = packedBytesOf<packedConvBytes>,
      .pack = packOf<packConv>,
      .isSupported = isSupportedOf<isConvSupported>,
@@ -88,6 +92,14 @@ static constexpr LibraryEntry entries[] = {
      .isSupported = isAttentionSupported,
      .bound = kSumBound,
      .cost = attentionCost},
+    {.name = "cpu.recurrent",
+     .prepare = prepareBest<prepareRecurrent, packedRecurrentBytes, 1, 2>,
+     .packedBytes = packedBytesOf<packedRecurrentBytes>,
+     .pack = packOf<packRecurrent>,
+     .isSupported = isSupportedOf<isRecurrentSupported>,
+     .bound = kSumBound,
+     .workspaceBytes = workspaceBytesOf<recurrentWorkspaceBytes>,
+     .cost = costOf<recurrentCost>},
     {.name = "cpu.conv_weight_gradient",
      .prepare = prepareUnpacked<prepareConvWeightGradient>,
      .packedBytes = nullptr,

@@ -177,6 +177,21 @@ Status cpu::readEpilogue(const Attributes &attributes, Epilogue &epilogue) {
   return invalid("unknown activation '" + std::string(name) + "'");
 }
 
+Status cpu::checkWorkspace(const KernelCall &call, size_t bytes,
+                           size_t results) {
+  const bool hasWorkspace =
+      call.outputs.size() == results + 1 && call.outputs[results].isStatic() &&
+      call.outputs[results].rank() == 1 &&
+      sizeOf(call.outputs[results].type) == 1 &&
+      static_cast<uint64_t>(call.outputs[results].shape[0]) >= bytes;
+  if (hasWorkspace ? bytes > 0 : bytes == 0 && call.outputs.size() == results)
+    return Status::ok();
+  if (bytes == 0)
+    return makeError(StatusCode::InvalidArgument, "expected no workspace");
+  return makeError(StatusCode::InvalidArgument,
+                   "expected a workspace of %zu bytes", bytes);
+}
+
 uint64_t cpu::bytesOf(const KernelCall &call) {
   uint64_t bytes = 0;
   auto add = [&](const TensorType &type) {

@@ -57,6 +57,10 @@ Status readFlag(const Attributes &attributes, std::string_view name,
 
 Status readEpilogue(const Attributes &attributes, Epilogue &epilogue);
 
+/// The call has that many results, and behind them a workspace of at least so
+/// many bytes when that is any at all.
+Status checkWorkspace(const KernelCall &call, size_t bytes, size_t results = 1);
+
 /// Each operand once.
 uint64_t bytesOf(const KernelCall &call);
 

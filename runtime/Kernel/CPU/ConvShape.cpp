@@ -314,19 +314,6 @@ Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {
   return checkReach(shape);
 }
 
-Status cpu::checkWorkspace(const KernelCall &call, size_t bytes) {
-  const bool hasWorkspace =
-      call.outputs.size() == 2 && call.outputs[1].rank() == 1 &&
-      sizeOf(call.outputs[1].type) == 1 &&
-      static_cast<uint64_t>(call.outputs[1].shape[0]) >= bytes;
-  if (hasWorkspace ? bytes > 0 : bytes == 0 && call.outputs.size() == 1)
-    return Status::ok();
-  if (bytes == 0)
-    return makeError(StatusCode::InvalidArgument, "expected no workspace");
-  return makeError(StatusCode::InvalidArgument,
-                   "expected a workspace of %zu bytes", bytes);
-}
-
 Windows cpu::windowsOf(const ConvShape &shape) {
   Windows windows;
   windows.inH = shape.in[0];

@@ -39,9 +39,6 @@ Status readConvWeightGradient(const KernelCall &call, ConvShape &shape);
 /// give that of x. As a convolution of each channel on its own.
 Status readMaxPoolGradient(const KernelCall &call, ConvShape &shape);
 
-/// That the call has the workspace behind its output, if it needs one.
-Status checkWorkspace(const KernelCall &call, size_t bytes);
-
 Windows windowsOf(const ConvShape &shape);
 
 /// Planes, of `planes`, that make a tile where each is computed by itself:

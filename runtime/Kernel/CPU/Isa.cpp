@@ -81,6 +81,17 @@ Status cpu::findKernels(Isa isa, const AttentionKernels *&kernels) {
   return chooseKernels(isa, tables, kernels);
 }
 
+Status cpu::findKernels(Isa isa, const RecurrentKernels *&kernels) {
+  static constexpr const RecurrentKernels *tables[] = {
+      &baselineRecurrent,
+#ifdef DLC_KERNELS_X86
+      &avx2Recurrent,
+      &avx512Recurrent,
+#endif
+  };
+  return chooseKernels(isa, tables, kernels);
+}
+
 static Isa detectBest() {
   for (Isa isa : {Isa::AVX512, Isa::AVX2})
     if (canRun(isa))

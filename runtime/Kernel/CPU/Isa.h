@@ -7,6 +7,7 @@
 
 #include "AttentionSet.h"
 #include "KernelSet.h"
+#include "RecurrentSet.h"
 
 #include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 
@@ -16,6 +17,7 @@ namespace dlc::rt::cpu {
 /// them.
 Status findKernels(Isa isa, const KernelSet *&kernels);
 Status findKernels(Isa isa, const AttentionKernels *&kernels);
+Status findKernels(Isa isa, const RecurrentKernels *&kernels);
 
 } // namespace dlc::rt::cpu
 

@@ -5,24 +5,36 @@
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 
-static constexpr std::string_view kPackedShape = "packed_shape";
+/// Operand 0 is never packed.
+static std::optional<size_t> packedOperandOf(const KernelCall &call,
+                                             std::string_view attribute) {
+  for (size_t i = 1; i < call.inputs.size(); ++i)
+    if (attribute == packedShapeName(i))
+      return i;
+  return std::nullopt;
+}
 
 LogicalCall::LogicalCall(const KernelCall &call)
     : inputs(call.inputs.begin(), call.inputs.end()), outputs(call.outputs) {
-  for (const Attribute &attribute : call.attributes)
-    if (attribute.name != kPackedShape)
+  for (const Attribute &attribute : call.attributes) {
+    std::optional<size_t> operand = packedOperandOf(call, attribute.name);
+    if (!operand) {
       attributes.set(attribute.name, attribute.value);
-  std::span<const int64_t> shape = call.attributes.getInts(kPackedShape);
-  if (!shape.empty() && inputs.size() > 1)
-    inputs[1].shape.assign(shape.begin(), shape.end());
+      continue;
+    }
+    std::span<const int64_t> shape = call.attributes.getInts(attribute.name);
+    if (!shape.empty())
+      inputs[*operand].shape.assign(shape.begin(), shape.end());
+  }
 }
 
-Status cpu::checkPackedSize(const KernelCall &call, size_t bytes) {
+Status cpu::checkPackedSize(const KernelCall &call, size_t operand,
+                            size_t bytes) {
   const Attributes &attributes = call.attributes;
-  if (!attributes.has(kPackedShape) && !attributes.getInt("packed_w", 0) &&
-      !attributes.getInt("packed_b", 0))
+  if (!attributes.has(packedShapeName(operand)) &&
+      !attributes.getInt("packed_w", 0) && !attributes.getInt("packed_b", 0))
     return Status::ok();
-  const TensorType &packed = call.inputs[1];
+  const TensorType &packed = call.inputs[operand];
   std::optional<int64_t> count = elementCount(packed.shape);
   if (packed.type == DLC_F32 && count &&
       static_cast<uint64_t>(*count) == bytes / sizeof(float))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Programs store a packed operand as the vector of floats that it is, and its
-// shape before packing in the attribute `packed_shape`. The kernels see the
-// call as if nothing had been packed.
+// shape before packing in the attribute that packedShapeName() says. The
+// kernels see the call as if nothing had been packed.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_LOGICALCALL_H
 #define DLC_RUNTIME_KERNEL_CPU_LOGICALCALL_H
@@ -13,8 +13,8 @@
 
 namespace dlc::rt::cpu {
 
-/// A call with operand 1 in the shape it had before packing, and without the
-/// attribute that says so. Borrows from the call it was made of.
+/// A call with operands in the shapes they had before packing, and without the
+/// attributes that say so. Borrows from the call it was made of.
 class LogicalCall {
 public:
   explicit LogicalCall(const KernelCall &call);
@@ -26,8 +26,9 @@ private:
   Attributes attributes;
 };
 
-/// That a packed operand 1 of `call` holds what packing wrote: `bytes`.
-Status checkPackedSize(const KernelCall &call, size_t bytes);
+/// That operand `operand` of `call`, when it is packed, holds what packing
+/// wrote: `bytes`.
+Status checkPackedSize(const KernelCall &call, size_t operand, size_t bytes);
 
 } // namespace dlc::rt::cpu
 

@@ -145,6 +145,11 @@ static void planGrid(MatmulPlan &plan) {
   plan.columnBlocks = ceilDiv(plan.n, plan.columnBlock);
 }
 
+void cpu::finishMatmulPlan(MatmulPlan &plan) {
+  foldBatches(plan);
+  planGrid(plan);
+}
+
 static Status readPacked(const Attributes &attributes, MatmulPlan &plan) {
   static constexpr int64_t widths[] = {0, kPanelWidth, kPackedColumns};
   const int64_t form = attributes.getInt("packed_b", 0);
@@ -181,8 +186,7 @@ static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   plan.ldb = b.stride;
   DLC_RETURN_IF_ERROR(planBatches(call, a, b, c, plan));
   DLC_RETURN_IF_ERROR(checkBiasAndResidual(call, plan.n));
-  foldBatches(plan);
-  planGrid(plan);
+  finishMatmulPlan(plan);
   return Status::ok();
 }
 
@@ -225,6 +229,21 @@ size_t cpu::packedMatmulBytes(const KernelCall &call, size_t operand) {
   return static_cast<size_t>(bytes);
 }
 
+float *cpu::packColumns(MatrixElements source, int64_t rows, int64_t columns,
+                        int64_t width, float *target) {
+  const int64_t padded = ceilDiv(columns, kPanelWidth) * kPanelWidth;
+  for (int64_t first = 0; first < padded; first += width) {
+    const int64_t end = std::min(first + width, padded);
+    for (int64_t l = 0; l < rows; ++l)
+      for (int64_t j = first; j < end; ++j)
+        *target++ =
+            j < columns
+                ? source.data[l * source.rowStep + j * source.columnStep]
+                : 0.0f;
+  }
+  return target;
+}
+
 void cpu::packMatmul(const KernelCall &call, size_t operand, const void *source,
                      void *target) {
   MatmulPlan plan = {};
@@ -233,19 +252,11 @@ void cpu::packMatmul(const KernelCall &call, size_t operand, const void *source,
     return;
   const auto *from = static_cast<const float *>(source);
   auto *to = static_cast<float *>(target);
-  const int64_t columns = ceilDiv(plan.n, kPanelWidth) * kPanelWidth;
   const int64_t width = plan.packedB ? plan.packedWidth : kPackedColumns;
+  const int64_t rowStep = plan.transposedB ? 1 : plan.ldb;
+  const int64_t columnStep = plan.transposedB ? plan.ldb : 1;
   for (int64_t batch = 0; batch < batches; ++batch) {
-    for (int64_t first = 0; first < columns; first += width) {
-      const int64_t end = std::min(first + width, columns);
-      for (int64_t l = 0; l < plan.k; ++l) {
-        for (int64_t column = first; column < end; ++column) {
-          const int64_t at =
-              plan.transposedB ? column * plan.ldb + l : l * plan.ldb + column;
-          *to++ = column < plan.n ? from[at] : 0.0f;
-        }
-      }
-    }
+    to = packColumns({from, rowStep, columnStep}, plan.k, plan.n, width, to);
     from += plan.k * plan.n;
   }
 }

@@ -345,6 +345,23 @@ TEST(Executor, RunsLibraryKernels) {
   EXPECT_EQ(loaded.execution->output(0).as<float>()[7], 40.f);
 }
 
+TEST(Executor, LibraryKernelsCheckValues) {
+  ProgramBuilder builder;
+  int x = builder.input("x", DLC_F32, {2});
+  int y = builder.output("y", DLC_F32, {2});
+  int scale = builder.kernel(KernelKind::Library, "test.scale");
+  builder.setInt(scale, "most", 3);
+  builder.launch(scale, {x}, {y}, "node7");
+  Loaded loaded(builder);
+  float data[2] = {4, 1};
+  ASSERT_TRUE(loaded.bind(0, DLC_F32, {2}, data).isOk());
+  Status status = loaded.execution->run();
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(status.message(), "launch 0 (node7): expected at most 3, got 4");
+  data[0] = 3;
+  EXPECT_TRUE(loaded.execution->run().isOk());
+}
+
 TEST(Executor, CopiesAndLooksIntoInputs) {
   ProgramBuilder builder;
   builder.input("x", DLC_F32, {2, 3});

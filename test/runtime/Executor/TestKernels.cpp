@@ -33,7 +33,15 @@ namespace {
 
 class Scale : public PreparedKernel {
 public:
-  Scale(int64_t count, float factor) : count(count), factor(factor) {}
+  Scale(int64_t count, float factor, int64_t most)
+      : count(count), factor(factor), most(most) {}
+  Status check(void *const *arguments) const override {
+    const float first = count ? *static_cast<const float *>(arguments[0]) : 0;
+    return most == 0 || first <= float(most)
+               ? Status::ok()
+               : makeError(StatusCode::InvalidArgument,
+                           "expected at most %d, got %g", int(most), first);
+  }
   int64_t tiles() const override { return count; }
   void run(void *const *arguments, int64_t begin, int64_t end) const override {
     for (int64_t i = begin; i != end; ++i)
@@ -44,6 +52,7 @@ public:
 private:
   int64_t count;
   float factor;
+  int64_t most; ///< Of the first element; 0 for any.
 };
 
 } // namespace
@@ -56,7 +65,8 @@ static Status prepareScale(const KernelCall &call,
     return makeError(StatusCode::InvalidArgument,
                      "expected one f32 tensor and its like");
   prepared = std::make_unique<Scale>(*elementCount(call.inputs[0].shape),
-                                     call.attributes.getInt("factor", 1));
+                                     call.attributes.getInt("factor", 1),
+                                     call.attributes.getInt("most"));
   return Status::ok();
 }
 

@@ -30,6 +30,10 @@ struct KernelCall {
 class PreparedKernel {
 public:
   virtual ~PreparedKernel() = default;
+  /// Whether the values that decide what is computed, lengths and indices, are
+  /// ones that it can take; the first of a chain is asked before each run.
+  /// Errors: InvalidArgument.
+  virtual Status check(void *const *) const { return Status::ok(); }
   /// Size of the grid; tiles are independent.
   virtual int64_t tiles() const = 0;
   /// Computes tiles [begin, end). `arguments` are base addresses, inputs
@@ -40,6 +44,12 @@ public:
   /// the last. Owned by this one.
   virtual const PreparedKernel *next() const { return nullptr; }
 };
+
+/// The attribute that holds the shape that a packed operand had before.
+inline std::string packedShapeName(size_t operand) {
+  return operand == 1 ? "packed_shape"
+                      : "packed_shape_" + std::to_string(operand);
+}
 
 /// What one launch of a call costs, by a model and not by measurement.
 struct KernelCost {

@@ -90,6 +90,23 @@ kernel.func @read_twice(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   kernel.return %1 : tensor<4x4xf32>
 }
 
+// A layer with both of its weights packed; it has all of its results, and what
+// is absent stays so.
+// CHECK: kernel.library @lstm "cpu.recurrent" {{{.*}}cell = "lstm", {{.*}}direction = "reverse", hidden_size = 4 : i64, {{.*}}packed_shape = array<i64: 1, 16, 3>, packed_shape_2 = array<i64: 1, 16, 4>, packed_w = 1 : i64} workspace(
+// CHECK-SAME: (tensor<5x2x3xf32>, tensor<48xf32>, tensor<64xf32>, none, tensor<2xi32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>)
+kernel.func @lstm(%x: tensor<5x2x3xf32>, %w: tensor<1x16x3xf32> {kernel.constant}, %r: tensor<1x16x4xf32> {kernel.constant}, %none: none, %lengths: tensor<2xi32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>) {
+  %y, %h, %c = graph.lstm %x, %w, %r, %none, %lengths, %none, %none, %none {direction = "reverse", hidden_size = 4 : i64} : (tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>, none, tensor<2xi32>, none, none, none) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>)
+  kernel.return %y, %h, %c : tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>
+}
+
+// Packed with all weights or none.
+// CHECK: kernel.library @gru "cpu.recurrent" {{{.*}}cell = "gru", {{.*}}linear_before_reset = false} workspace(
+// CHECK-SAME: (tensor<5x2x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>)
+kernel.func @gru(%x: tensor<5x2x3xf32>, %w: tensor<1x12x3xf32> {kernel.constant}, %r: tensor<1x12x4xf32>, %none: none) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>) {
+  %y, %h = graph.gru %x, %w, %r, %none, %none, %none {hidden_size = 4 : i64} : (tensor<5x2x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, none, none, none) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>)
+  kernel.return %y, %h : tensor<5x1x2x4xf32>, tensor<1x2x4xf32>
+}
+
 // CHECK: kernel.func @generated
 // WHY: generated is generated: no library has this operation
 kernel.func @generated(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -130,4 +147,18 @@ func.func @products(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32
   // CHECK: kernel.call @matmul(%{{.*}}, %{{.*}}, %{{.*}})
   %0 = kernel.call @matmul(%x, %w, %b) : (tensor<4x16xf32>, tensor<16x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func @layers
+func.func @layers(%x: tensor<5x2x3xf32>, %lengths: tensor<2xi32>, %r: tensor<1x12x4xf32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<5x1x2x4xf32>) {
+  // CHECK: %[[NONE:.*]] = graph.none
+  // CHECK: kernel.call @lstm(%arg0, %{{.*}}, %{{.*}}, %[[NONE]], %arg1) :
+  // CHECK: kernel.call @gru(%arg0, %{{.*}}, %arg2) :
+  %none = graph.none : none
+  %w = graph.constant dense<0.5> : tensor<1x16x3xf32>
+  %s = graph.constant dense<0.5> : tensor<1x16x4xf32>
+  %v = graph.constant dense<0.5> : tensor<1x12x3xf32>
+  %y, %h, %c = kernel.call @lstm(%x, %w, %s, %none, %lengths) : (tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>, none, tensor<2xi32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>)
+  %z, %i = kernel.call @gru(%x, %v, %r, %none) : (tensor<5x2x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, none) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>)
+  return %y, %c, %z : tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<5x1x2x4xf32>
 }

@@ -48,11 +48,11 @@
 //   bias [OC], residual as y.
 // cpu.attention inputs (q, k, v, masks...), output y
 //   y = softmax(masks(scale * (query_scale * q) * k)) * v, the softmax along
-//   rows; q [..., M, K], k [..., K, N], v [..., N, P], y [..., M, P], of which K
-//   and P are at most 512. q and y have as many matrices, k and v each as many
-//   or a part of them: then as many matrices of q, one after the other, share
-//   one. The scores are never in memory as a whole.
-//   q_order, k_order, v_order, y_order   dimension i above is dimension
+//   rows; q [..., M, K], k [..., K, N], v [..., N, P], y [..., M, P], of which
+//   K and P are at most 512. q and y have as many matrices, k and v each as
+//   many or a part of them: then as many matrices of q, one after the other,
+//   share one. The scores are never in memory as a whole. q_order, k_order,
+//   v_order, y_order   dimension i above is dimension
 //                       order[i] in memory; the last one of y is its last one
 //   scale, query_scale  default 1
 //   masks               what is done with the scores, in order, at most four:
@@ -67,6 +67,19 @@
 //   Scores that are not finite give what the chain of operations gives: NaN
 //   where a row has one, or plus infinity, or minus infinity alone. Weights
 //   below e^-87 of the greatest one of their row are zero.
+// cpu.recurrent    inputs (x, w, r, b?, sequence_lens?, initial_h?, initial_c?,
+//   p?), outputs y, y_h and with cells y_c, then a workspace
+//   The layer of a Graph operation, with its attributes and shapes.
+//   cell                "rnn", "gru" or "lstm": the operation
+//   packed_w            1: w and r hold what pack(call, 1) and pack(call, 2)
+//                       wrote, for each direction [N/64][K][64], the last part
+//                       as wide as there are columns, zero padded to a multiple
+//                       of 16; of N gates times units and K inputs, and of r K
+//                       units; the candidate of a gru follows the other gates
+//                       of r by itself. packed_shape and packed_shape_2 hold
+//                       their shapes before packing.
+//   sequence_lens is i32; check() says whether its values fit. Inputs and units
+//   are at least one.
 // cpu.conv_weight_gradient    inputs (x, g), output dw
 //   The gradient of w of the above, given g, that of y: g has any number of
 //   positions, and what lies outside of x counts nothing. strides, pads,
@@ -86,9 +99,9 @@
 //   defaults of alpha and beta are those of the Graph ops. NaN passes through
 //   every activation.
 //
-// All tensors but masks are f32; all are dense, row-major and aligned to their
-// elements. The output may be the same memory as the residual, and no other
-// operand.
+// All tensors but masks and lengths are f32; all are dense, row-major and
+// aligned to their elements. The output may be the same memory as the residual,
+// and no other operand.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_CPULIBRARY_H
 #define DLC_RUNTIME_KERNEL_CPU_CPULIBRARY_H
@@ -120,6 +133,8 @@ Status prepareMatmul(const KernelCall &call, Isa isa,
 Status prepareConv(const KernelCall &call, Isa isa,
                    std::unique_ptr<PreparedKernel> &prepared);
 Status prepareAttention(const KernelCall &call, Isa isa,
+                        std::unique_ptr<PreparedKernel> &prepared);
+Status prepareRecurrent(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConvWeightGradient(const KernelCall &call, Isa isa,
                                  std::unique_ptr<PreparedKernel> &prepared);
