@@ -114,6 +114,7 @@ private:
   std::vector<size_t> outputCounts;
   size_t outputTotal = 0;
   int64_t version = kOldestVersion;
+  bool hasNumpyShapes = false;
 };
 } // namespace
 
@@ -136,8 +137,7 @@ Status Reader::readVersion(const json::Object &file) {
     std::optional<int64_t> given = number("is_np_shape");
     if (!given)
       return bad("expected is_np_shape as [\"int\", number]");
-    if (*given != 0)
-      return unsupported("NumPy shapes (is_np_shape)");
+    hasNumpyShapes = *given != 0;
   }
   return Status::ok();
 }
@@ -313,6 +313,8 @@ Status Reader::readNode(const json::Object &object) {
       return Status::ok();
     }
   }
+  if (hasNumpyShapes)
+    node->attributes[std::string(kNumpyShapeKey)] = "1";
   DLC_RETURN_IF_ERROR(readDependencies(object, *node));
   outputCounts.push_back(node->outputCount());
   outputTotal += outputCounts.back();

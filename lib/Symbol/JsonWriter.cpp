@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "Names.h"
+
 #include "dlc/Symbol/IndexedGraph.h"
 #include "dlc/Symbol/Json.h"
 
@@ -29,7 +31,8 @@ static void writeNode(OStream &json, const IndexedGraph &graph,
   if (!node.attributes.empty())
     json.attributeObject("attrs", [&] {
       for (const auto &[key, value] : node.attributes)
-        json.attribute(key, value);
+        if (key != kNumpyShapeKey)
+          json.attribute(key, value);
     });
   json.attributeArray("inputs", [&] {
     for (const IndexedGraph::Use &use : graph.inputs(id))
@@ -65,6 +68,18 @@ static void writeGraph(OStream &json, const IndexedGraph &graph) {
       json.value("int");
       json.value(kWrittenVersion);
     });
+    // NumPy's operators give scalars.
+    bool hasNumpyShapes = false;
+    for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+      const Node &node = graph.node(id);
+      hasNumpyShapes |= node.attributes.contains(kNumpyShapeKey) ||
+                        (node.op && node.op->name.starts_with("_np"));
+    }
+    if (hasNumpyShapes)
+      json.attributeArray("is_np_shape", [&] {
+        json.value("int");
+        json.value(1);
+      });
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include "LoweringContext.h"
 
+#include "Names.h"
+
 using namespace dlc::symbol;
 using llvm::ArrayRef;
 using llvm::SmallVector;
@@ -15,6 +17,10 @@ Value LoweringContext::named(std::string_view name) const {
     if (names[i] == name)
       return operands[i];
   return {};
+}
+
+bool LoweringContext::hasNumpyShapes() const {
+  return node.attributes.contains(kNumpyShapeKey);
 }
 
 void LoweringContext::expectDefault(std::string_view name) {

@@ -49,6 +49,8 @@ public:
   llvm::ArrayRef<mlir::Value> outputs() const { return results; }
 
   bool isTraining() const { return network.isTraining; }
+  /// The file has NumPy's shapes: a result without dimensions is a scalar.
+  bool hasNumpyShapes() const;
   /// From now on the auxiliary state that is operand `index` has this value.
   void update(size_t index, mlir::Value value) { newOperands[index] = value; }
   /// One for each operand: what update() gave it, or null.

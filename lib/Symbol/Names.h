@@ -18,6 +18,10 @@ inline constexpr std::array<std::string_view, 6> kReservedKeys = {
     "force_mirroring", "mirror_stage", "profiler_scope",
 };
 
+/// On nodes of files with NumPy's shapes (is_np_shape): without dimensions is
+/// a scalar, not what is unknown.
+inline constexpr std::string_view kNumpyShapeKey = "__np_shape__";
+
 /// An error for text that files and C cannot hold: not UTF-8, or a zero inside.
 rt::Status checkText(std::string_view what, std::string_view text);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "dlc/Symbol/Json.h"
+#include "dlc/Symbol/Inference.h"
 
 #include "gtest/gtest.h"
 
@@ -227,9 +228,6 @@ TEST(JsonTest, SaysWhatItDoesNotSupport) {
       errorWith("\"name\": \"r\"", "\"name\": \"r\", \"subgraphs\": [{}]"),
       "unsupported: subgraphs of node 'r' (relu)");
   EXPECT_EQ(errorWith("\"mxnet_version\"",
-                      "\"is_np_shape\": [\"int\", 1], \"mxnet_version\""),
-            "unsupported: NumPy shapes (is_np_shape)");
-  EXPECT_EQ(errorWith("\"mxnet_version\"",
                       "\"is_np_shape\": [\"int\", 0], \"mxnet_version\""),
             "");
   EXPECT_EQ(errorWith("\"name\": \"r\"",
@@ -259,4 +257,27 @@ TEST(JsonTest, AllFaultsAtOnce) {
   EXPECT_EQ(faults[1].alternative, "operator softmax");
   EXPECT_EQ(faults[2].node, "d");
   EXPECT_EQ(faults[2].status.code(), rt::StatusCode::InvalidArgument);
+}
+
+TEST(JsonTest, KeepsNumpyShapes) {
+  constexpr const char *text = R"({"nodes": [
+    {"op": "null", "name": "x", "inputs": []},
+    {"op": "sum", "name": "s", "inputs": [[0, 0, 0]]}],
+    "arg_nodes": [0], "heads": [[1, 0, 0]],
+    "attrs": {"is_np_shape": ["int", 2], "mxnet_version": ["int", 10901]}})";
+  rt::Result<Symbol> symbol = fromJson(text);
+  ASSERT_TRUE(symbol.isOk()) << symbol.status().message();
+  rt::Result<std::string> written = toJson(*symbol);
+  ASSERT_TRUE(written.isOk());
+  EXPECT_NE(written->find("is_np_shape"), std::string::npos);
+  EXPECT_EQ(written->find("__np_shape__"), std::string::npos);
+  // A sum over everything is a scalar there, and has one dimension elsewhere.
+  auto shapes = inferShapes(*symbol, {{"x", {2, 3}}}, Completeness::Full);
+  ASSERT_TRUE(shapes.isOk()) << shapes.status().message();
+  EXPECT_EQ(shapes->outputs[0], Shape(std::vector<int64_t>{}));
+  std::string old = text;
+  old.replace(old.find("2], \"mx"), 1, "0");
+  shapes = inferShapes(*fromJson(old), {{"x", {2, 3}}}, Completeness::Full);
+  ASSERT_TRUE(shapes.isOk());
+  EXPECT_EQ(shapes->outputs[0], Shape(std::vector<int64_t>{1}));
 }

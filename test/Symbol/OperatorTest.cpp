@@ -41,6 +41,10 @@ Array decode(const json::Value &value) {
     array.type.shape.push_back(*dim.getAsInteger());
   for (const json::Value &element : *parts[2].getAsArray()) {
     std::optional<llvm::StringRef> text = element.getAsString();
+    if (std::optional<bool> flag = element.getAsBoolean()) {
+      array.values.push_back(*flag);
+      continue;
+    }
     array.values.push_back(!text            ? *element.getAsNumber()
                            : *text == "nan" ? NAN
                            : *text == "inf" ? INFINITY
@@ -90,6 +94,8 @@ double elementAt(const graph::RawElements &raw, rt::DataType type, size_t i) {
     return reinterpret_cast<const int32_t *>(data)[i];
   case DLC_I64:
     return static_cast<double>(reinterpret_cast<const int64_t *>(data)[i]);
+  case DLC_BOOL:
+    return data[i] != 0;
   default:
     ADD_FAILURE() << "no such elements in outputs";
     return 0;

@@ -10,10 +10,14 @@ states by name as [type, shape, elements], and its outputs for inference.
 
 import json
 import os
+import subprocess
 import sys
 
-# The operators' own code, not that of a library with restrictions and faults.
-os.environ["MXNET_MKLDNN_ENABLED"] = "0"
+# The operators' own code, not that of a library with restrictions and faults;
+# but recurrent layers, of which only the library's are right, in a process of
+# their own.
+IS_RECURRENT = len(sys.argv) > 2
+os.environ["MXNET_MKLDNN_ENABLED"] = "1" if IS_RECURRENT else "0"
 
 import mxnet as mx
 import numpy as np
@@ -50,7 +54,7 @@ def case(symbol, **values):
     arg_shapes, _, aux_shapes = symbol.infer_shape_partial(**shapes)
     arguments, states = {}, {}
     for name, shape in zip(symbol.list_arguments(), arg_shapes):
-        arguments[name] = mx.nd.array(values.get(name, normal(*shape)),
+        arguments[name] = mx.nd.array(values.get(name, normal(*[abs(dim) for dim in shape])),
                                       dtype=values[name].dtype if name in values else "float32")
     for name, shape in zip(symbol.list_auxiliary_states(), aux_shapes):
         value = positive(*shape) if name.endswith("var") else normal(*shape)
@@ -347,10 +351,300 @@ def alignments():
     op("CTCLoss", data, np.array([[1, 1, 1], [1, 2, 0]], "float32"))
 
 
-for make in (activations, unary, binary, contractions, convolutions, pools, norms, losses, joins, shapes, movements,
-             reductions, indexing, creation, corners, alignments):
+def raw(name, *arrays, **attributes):
+    """The same through the file, for operators that Python hides."""
+    count = len(arrays)
+    nodes = [{"op": "null", "name": chr(ord("a") + i), "inputs": []} for i in range(count)]
+    nodes.append({"op": name, "name": "op", "attrs": {key: str(value) for key, value in attributes.items()},
+                  "inputs": [[i, 0, 0] for i in range(count)]})
+    file = {"nodes": nodes, "arg_nodes": list(range(count)), "node_row_ptr": list(range(count + 2)),
+            "heads": [[count, 0, 0]], "attrs": {"mxnet_version": ["int", 10901]}}
+    is_numpy = name.startswith("_np")
+    if is_numpy:
+        file["attrs"]["is_np_shape"] = ["int", 1]
+    with mx.util.np_shape(is_numpy):
+        case(every_output(file), **{node["name"]: array for node, array in zip(nodes, arrays)})
+
+
+def every_output(file):
+    """The symbol of a file with all outputs of its last node that it shows."""
+    symbol = mx.sym.load_json(json.dumps(file))
+    count = sum(name.startswith("op_") for name in symbol.get_internals().list_outputs())
+    last = file["heads"][0][0]
+    return mx.sym.load_json(json.dumps(dict(file, heads=[[last, i, 0] for i in range(count)])))
+
+
+def numpy_elementwise():
+    a, b = normal(2, 3), normal(2, 3)
+    b[0, 0] = a[0, 0]
+    for name in ("absolute cbrt ceil cos cosh degrees exp expm1 fix floor negative radians reciprocal rint sign sin sinh "
+                 "square tanh trunc arctan arcsinh logical_not").split():
+        raw("_npi_" + name, a)
+    for name in "log log10 log1p log2 sqrt".split():
+        raw("_npi_" + name, positive(2, 2))
+    for name in "arccos arcsin arctanh tan".split():
+        raw("_npi_" + name, normal(2, 2) / 4)
+    raw("_npi_arccosh", positive(2, 2) + 1)
+    raw("_npi_rint", np.array([0.5, 1.5, -0.5, -2.5], "float32"))
+    odd = np.array([np.nan, np.inf, -np.inf, 1.5], "float32")
+    for name in "isnan isinf isfinite isposinf isneginf nan_to_num".split():
+        raw("_npi_" + name, odd)
+    raw("_npi_isfinite", whole(2, dtype="int32"))
+    raw("_npi_nan_to_num", odd, nan=2.5, posinf=7, neginf=-8)
+    raw("_npi_bitwise_not", whole(3, low=-3, dtype="int32"))
+    raw("_npi_around", np.array([1.25, -2.5, 0.5, 12.345], "float32"))
+    raw("_npi_around", np.array([1.26, -2.54, 12.345], "float32"), decimals=1)
+    raw("_npx_relu", a)
+    raw("_npx_sigmoid", a)
+    for name in "add subtract multiply true_divide mod".split():
+        raw("_npi_" + name, a, b[:, :1])
+        raw("_npi_" + name, whole(2, 2, low=1, dtype="int32"), whole(2, 2, low=1, dtype="int32"))
+        raw("_npi_" + name, whole(2, 2, low=1, dtype="int32"), normal(2, 2))
+    raw("_npi_power", np.abs(a), b[:1])
+    for name in "copysign arctan2 hypot".split():
+        raw("_npi_" + name, a, b[:, :1])
+    raw("_npi_arctan2", np.array([0, 0, 1, -1, 2], "float32"), np.array([1, -1, 0, 0, -2], "float32"))
+    raw("_npi_ldexp", a, whole(2, 3, low=-2))
+    for name in "and", "or", "xor":
+        raw("_npi_bitwise_" + name, whole(2, 2, low=-3, dtype="int32"), whole(2, 1, dtype="int32"))
+        raw("_npi_bitwise_%s_scalar" % name, whole(2, 2, low=-3, dtype="int32"), scalar=5)
+    for name in "equal not_equal greater greater_equal less less_equal".split():
+        raw("_npi_" + name, a, b)
+        raw("_npi_%s_scalar" % name, a, scalar=float(a[0, 1]), is_int=False)
+        raw("_npi_%s_scalar" % name, whole(2, 2, dtype="int32"), scalar=1.5, is_int=False)
+    for name in ("add subtract rsubtract multiply true_divide rtrue_divide mod rmod copysign rcopysign arctan2 rarctan2 "
+                 "ldexp rldexp").split():
+        raw("_npi_%s_scalar" % name, a, scalar=1.5, is_int=False)
+        if "arctan" not in name and "ldexp" not in name and "copysign" not in name:
+            raw("_npi_%s_scalar" % name, whole(2, 2, low=1, dtype="int32"), scalar=2, is_int=True)
+            raw("_npi_%s_scalar" % name, whole(2, 2, low=1, dtype="int32"), scalar=2.5, is_int=False)
+    raw("_npi_power_scalar", np.abs(a), scalar=1.5, is_int=False)
+    raw("_npi_rpower_scalar", a, scalar=2.5, is_int=False)
+    raw("_npi_where", whole(2, 3, high=2), a, b[:, :1])
+    raw("_npi_where_lscalar", whole(2, 3, high=2), a, scalar=1.5)
+    raw("_npi_where_rscalar", whole(2, 3, high=2), a, scalar=1.5)
+    raw("_npi_where_scalar2", whole(2, 3, high=2), x=1.5, y=-2)
+
+
+def numpy_reductions():
+    data = normal(2, 3, 2)
+    for name in "_np_sum", "_np_prod", "_np_max", "_np_min", "_npi_mean", "_npi_std", "_npi_var":
+        raw(name, data)
+        raw(name, data, axis=(0, 2), keepdims=True)
+        raw(name, data, axis=-1)
+    raw("_np_sum", whole(2, 3, dtype="int32"), axis=0)
+    raw("_np_sum", data, axis=1, dtype="float64")
+    raw("_npi_mean", whole(2, 3, dtype="int32"), axis=0)
+    raw("_npi_std", data, axis=1, ddof=1)
+    for name in "_np_all", "_np_any":
+        raw(name, whole(2, 3, high=2), axis=1)
+        raw(name, whole(2, 3, high=2))
+    for name in "_npi_argmax", "_npi_argmin":
+        raw(name, data, axis=1)
+        raw(name, data, axis=0, keepdims=True)
+        raw(name, data)
+    raw("moments", data, axes=(0, 2))
+    raw("moments", data, axes=(1,), keepdims=True)
+
+
+def numpy_shapes():
+    data = normal(2, 3, 2)
+    raw("_np_reshape", data, newshape=(3, -1))
+    raw("_np_reshape", data, newshape=(12,))
+    for shape in (-2, -1), (-5, 2), (-6, 1, 2, -4), (-2, -2, 1, 2), (4, 3):
+        raw("_npx_reshape", data, newshape=shape)
+    raw("_npx_reshape", normal(2, 1, 3), newshape=(-2, -3, -2))
+    raw("_npx_reshape", data, newshape=(-1, -2), reverse=True)
+    raw("_np_squeeze", normal(1, 3, 1))
+    raw("_np_squeeze", normal(1, 3, 1), axis=0)
+    raw("_np_transpose", data)
+    raw("_np_transpose", data, axes=(1, 0, 2))
+    raw("_np_moveaxis", data, source=(0,), destination=(2,))
+    raw("_np_moveaxis", data, source=(0, 2), destination=(1, 0))
+    raw("_np_roll", data, shift=(1,), axis=(1,))
+    raw("_np_roll", normal(2, 3), shift=(-2,))
+    raw("_npi_flip", data, axis=(0, 2))
+    for k in 1, 2, 3:
+        raw("_npi_rot90", normal(2, 3), k=k, axes=(0, 1))
+    raw("_npi_rot90", data, k=1, axes=(0, 2))
+    raw("_npi_diff", normal(2, 4), n=2)
+    raw("_npi_diff", normal(3, 2), axis=0)
+    raw("_npi_tril", normal(3, 3), k=-1)
+    raw("_npi_tril", normal(3))
+    raw("_npi_broadcast_to", normal(1, 3), shape=(2, 2, 3))
+    a, b = normal(2, 2), normal(2, 2)
+    raw("_npi_concatenate", a, b, num_args=2, axis=1)
+    raw("_npi_concatenate", a, normal(3), num_args=2, axis="None")
+    raw("_npi_stack", a, b, num_args=2, axis=1)
+    raw("_npi_vstack", a, b, num_args=2)
+    raw("_npi_vstack", normal(2), normal(2), num_args=2)
+    raw("_npi_hstack", a, b, num_args=2)
+    raw("_npi_dstack", a, b, num_args=2)
+    raw("_npi_column_stack", normal(2), a, num_args=2)
+    for name in "_np_atleast_1d", "_np_atleast_2d", "_np_atleast_3d":
+        raw(name, normal(2), a, num_args=2)
+
+
+def numpy_creation():
+    for name in "_npi_zeros", "_npi_ones":
+        raw(name, shape=(2, 2), dtype="float32")
+    raw("_npi_full_like", normal(2, 2), fill_value=1.5)
+    raw("_npi_eye", N=2, M=3, k=1, dtype="float32")
+    raw("_eye", N=3, k=-1)
+    raw("_npi_identity", shape=(2, 2), dtype="float32")
+    raw("_npi_indices", dimensions=(2, 3), dtype="int32")
+    raw("_npi_arange", start=1, stop=7, step=2, dtype="float32")
+    raw("_npi_arange", start=3, dtype="int32")
+    raw("_linspace", start=1, stop=2, num=5)
+    raw("_linspace", start=1, stop=2, num=5, endpoint=False)
+    raw("_npi_logspace", start=0, stop=2, num=3, base=2, dtype="float32")
+    for name in "hanning", "hamming", "blackman":
+        raw("_npi_" + name, M=5, dtype="float32")
+    raw("_contrib_arange_like", normal(2, 3), start=1, step=2)
+    raw("_contrib_arange_like", normal(2, 3), axis=1)
+    raw("_contrib_arange_like", normal(2, 3), repeat=2)
+    raw("_contrib_index_array", normal(2, 2))
+    raw("_contrib_index_array", normal(2, 3), axes=(1,))
+
+
+def numpy_products():
+    raw("_np_dot", normal(2, 3), normal(3, 2))
+    raw("_np_dot", normal(3), normal(3))
+    raw("_np_dot", normal(2, 2, 3), normal(3))
+    raw("_npi_matmul", normal(2, 2, 3), normal(3, 2))
+    raw("_npi_matmul", normal(3), normal(3, 2))
+    raw("_npi_tensordot", normal(2, 3, 2), normal(3, 2), a_axes_summed=(1, 0), b_axes_summed=(0, 1))
+    raw("_npi_tensordot_int_axes", normal(2, 3), normal(3, 2), axes=1)
+    raw("_npi_einsum", normal(2, 3), normal(3, 2), num_args=2, subscripts="ij,jk->ik")
+    raw("_contrib_interleaved_matmul_selfatt_qk", normal(2, 2, 12), heads=2)
+    raw("_contrib_interleaved_matmul_selfatt_valatt", normal(2, 2, 12), normal(4, 2, 2), heads=2)
+    raw("_contrib_interleaved_matmul_encdec_qk", normal(2, 2, 4), normal(3, 2, 8), heads=2)
+    raw("_contrib_interleaved_matmul_encdec_valatt", normal(3, 2, 8), normal(4, 2, 3), heads=2)
+    raw("_contrib_div_sqrt_dim", normal(2, 5))
+
+
+def distinct(*shape):
+    values = np.arange(int(np.prod(shape)), dtype="float32")
+    random.shuffle(values)
+    return values.reshape(shape) - 2.5
+
+
+def orders():
+    data = distinct(2, 4)
+    for kind in "indices", "value", "both", "mask":
+        raw("topk", data, k=2, ret_typ=kind)
+        raw("topk", data, k=1, ret_typ=kind, axis=0, is_ascend=True, dtype="int32")
+    raw("topk", data, k=3, ret_typ="both", axis="None")
+    raw("sort", data)
+    raw("sort", data, axis=0, is_ascend=False)
+    raw("sort", data, axis="None")
+    raw("argsort", data)
+    raw("argsort", data, axis=0, is_ascend=False, dtype="int32")
+    steps, lengths = normal(3, 2, 2), np.array([1, 3], "float32")
+    raw("SequenceLast", steps)
+    raw("SequenceLast", steps, lengths, use_sequence_length=True)
+    raw("SequenceLast", normal(2, 3, 2), lengths, use_sequence_length=True, axis=1)
+    raw("SequenceReverse", steps)
+    raw("SequenceReverse", steps, lengths, use_sequence_length=True)
+    raw("batch_take", normal(3, 2), np.array([0, 1, 1], "int32"))
+    raw("scatter_nd", normal(2), np.array([[0, 1], [2, 0]], "float32"), shape=(2, 3))
+    raw("scatter_nd", normal(2, 3), np.array([[2, 0]], "int32"), shape=(4, 3))
+    raw("_ravel_multi_index", np.array([[0, 1], [2, 0]], "float32"), shape=(2, 3))
+    raw("_unravel_index", np.array([5, 2], "float32"), shape=(2, 3))
+
+
+def matrices():
+    for k in 0, 1, -1:
+        raw("diag", normal(2, 3), k=k)
+        raw("diag", normal(2), k=k)
+        raw("_np_diag", normal(3, 3), k=k)
+        raw("_np_diag", normal(2), k=k)
+        raw("_linalg_extractdiag", normal(2, 3, 3), offset=k)
+        raw("_linalg_makediag", normal(2, 2), offset=k)
+    raw("diag", normal(2, 3, 2))
+    raw("_np_diagonal", normal(2, 3, 2), offset=1, axis1=0, axis2=1)
+    raw("_np_trace", normal(3, 3), offset=-1)
+    raw("_np_diagflat", normal(2, 2), k=1)
+    raw("_linalg_sumlogdiag", positive(2, 3, 3))
+    raw("_linalg_syrk", normal(2, 3), alpha=0.5)
+    raw("_linalg_syrk", normal(2, 3), transpose=True)
+    raw("_linalg_trmm", normal(2, 2), normal(2, 3))
+    raw("_linalg_trmm", normal(2, 2), normal(3, 2), rightside=True, lower=False, alpha=2)
+    raw("_linalg_trmm", normal(2, 2), normal(2, 3), transpose=True)
+    raw("_linalg_det", normal(2, 2, 2))
+    raw("khatri_rao", normal(2, 3), normal(3, 3), num_args=2)
+
+
+def spatial():
+    data = normal(1, 2, 5, 6)
+    for size in "()", "(3,)", "(2, 4)", "(7, 6)":
+        raw("_contrib_AdaptiveAvgPooling2D", data, output_size=size)
+    raw("_contrib_BilinearResize2D", data, height=3, width=9)
+    raw("_contrib_BilinearResize2D", data, height=7, width=4, align_corners=False)
+    raw("_contrib_BilinearResize2D", data, scale_height=2, scale_width=0.5)
+    raw("_contrib_BilinearResize2D", data, normal(1, 1, 4, 4), mode="like")
+    raw("_contrib_BilinearResize2D", data, mode="to_even_up")
+    theta = np.array([[1, 0.25, 0.125, -0.25, 0.75, 0]], "float32")
+    raw("GridGenerator", theta, transform_type="affine", target_shape=(3, 4))
+    raw("GridGenerator", normal(1, 2, 3, 4), transform_type="warp")
+    raw("BilinearSampler", data, np.clip(normal(1, 2, 3, 3), -1.5, 1.5) / 1.5)
+    raw("SpatialTransformer", data, theta, target_shape=(4, 4), transform_type="affine", sampler_type="bilinear")
+    raw("_contrib_ModulatedDeformableConvolution", normal(1, 2, 4, 4), normal(1, 8, 3, 3) / 4, positive(1, 4, 3, 3),
+        normal(2, 2, 2, 2), kernel=(2, 2), num_filter=2, no_bias=True)
+    rois = np.array([[0, 0, 0, 3, 3], [0, 1, 2, 5, 4]], "float32")
+    raw("ROIPooling", data, rois, pooled_size=(2, 2), spatial_scale=1)
+    raw("ROIPooling", data, rois, pooled_size=(2, 3), spatial_scale=0.5)
+    raw("_contrib_ROIAlign", data, rois, pooled_size=(2, 2), spatial_scale=1, sample_ratio=2)
+    raw("_contrib_ROIAlign", data, rois, pooled_size=(2, 2), spatial_scale=0.5, aligned=True)
+    boxes = np.array([[0, 0, 2, 2], [1, 1, 3, 4], [5, 5, 6, 6]], "float32")
+    raw("_contrib_box_iou", boxes, boxes[:2] + 0.5)
+    raw("_contrib_box_iou", boxes[:, None], boxes, format="center")
+    raw("_contrib_box_decode", normal(1, 3, 4) / 4, (boxes[None] + [[[0, 0, 1, 1]]]).astype("float32"), std0=0.1, std2=0.2)
+    raw("_contrib_box_decode", normal(1, 3, 4), boxes[None], format="corner", clip=0.5)
+    raw("_contrib_MultiBoxPrior", normal(1, 1, 2, 3), sizes=(0.5, 0.25), ratios=(1, 2, 0.5))
+    raw("_contrib_MultiBoxPrior", normal(1, 1, 2, 2), sizes=(0.75,), clip=True, offsets=(0.25, 0.5), steps=(0.5, 0.25))
+
+
+def recurrent():
+    def layer(mode, layers=1, bidirectional=False, **attributes):
+        gates = {"lstm": 4, "gru": 3}.get(mode, 1)
+        size, channels, directions = 2, 3, 2 if bidirectional else 1
+        count = sum(gates * size * directions * ((size * directions if i else channels) + size + 2)
+                    for i in range(layers))
+        state = normal(layers * directions, 2, size) / 2
+        arrays = [normal(4, 2, channels) / 2, normal(count) / 2, state]
+        arrays += [state[::-1].copy()] if mode == "lstm" else []
+        raw("RNN", *arrays, state_size=size, num_layers=layers, mode=mode, bidirectional=bidirectional, **attributes)
+
+    for mode in "rnn_relu", "rnn_tanh", "gru", "lstm":
+        layer(mode)
+        layer(mode, 2, True, state_outputs=True)
+
+
+def contrib():
+    raw("_contrib_quadratic", normal(2, 2), a=2, b=-1, c=0.5)
+    raw("_contrib_gradientmultiplier", normal(2, 2), scalar=-0.5)
+    raw("_contrib_round_ste", normal(2, 2))
+    raw("_contrib_sign_ste", normal(2, 2))
+    raw("_identity_with_attr_like_rhs", normal(2, 2), normal(2, 2))
+    raw("amp_multicast", normal(2, dtype="float16"), normal(3), num_outputs=2)
+    raw("amp_multicast", normal(2, dtype="float16"), normal(3), num_outputs=2, cast_narrow=True)
+    raw("all_finite", normal(2, 2))
+    raw("all_finite", np.array([1, np.inf], "float32"))
+    raw("multi_all_finite", normal(2), normal(3), num_arrays=2)
+    raw("multi_sum_sq", normal(2), normal(3), num_arrays=2)
+    raw("Crop", normal(1, 2, 5, 6), num_args=1, h_w=(3, 2), offset=(1, 2))
+    raw("Crop", normal(1, 2, 5, 6), normal(1, 1, 3, 4), num_args=2, center_crop=True)
+
+
+ALL = (activations, unary, binary, contractions, convolutions, pools, norms, losses, joins, shapes, movements, reductions,
+       indexing, creation, corners, alignments, numpy_elementwise, numpy_reductions, numpy_shapes, numpy_creation,
+       numpy_products, orders, matrices, spatial, contrib)
+for make in (recurrent,) if IS_RECURRENT else ALL:
     make()
-with open(sys.argv[1], "w") as file:
+with open(sys.argv[1], "a" if IS_RECURRENT else "w") as file:
     for each in cases:
         file.write(json.dumps(each, separators=(",", ":")) + "\n")
 print(len(cases), "cases")
+if not IS_RECURRENT:
+    subprocess.run([sys.executable, __file__, sys.argv[1], "recurrent"], check=True)

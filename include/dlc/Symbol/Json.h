@@ -36,7 +36,7 @@ struct NodeFault {
 
 /// Reads a file of any version. DataLoss for malformed text, InvalidArgument
 /// for what contradicts itself, Unsupported for operators that are not in the
-/// registry, subgraphs and NumPy shapes. Errors name the node. Where `faults`
+/// registry and subgraphs. Errors name the node. Where `faults`
 /// is given, it gets every operator that is at fault (at most 1,000), and the
 /// result is the first of these.
 rt::Result<Symbol> fromJson(std::string_view text,

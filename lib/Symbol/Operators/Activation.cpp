@@ -71,6 +71,7 @@ static void lowerLeakyRelu(LoweringContext &n) {
 std::span<const Operator> dlc::symbol::activationOperators() {
   static const std::vector<Operator> rows = {
       {.name = "Activation",
+       .aliases = {"_npx_activation"},
        .summary = "An activation by name",
        .details = "softrelu is ln(1 + e^x), softsign x / (1 + |x|).",
        .parameters = {requiredChoice(
@@ -79,6 +80,7 @@ std::span<const Operator> dlc::symbol::activationOperators() {
        .relateShapes = sameShapes,
        .lower = lowerActivation},
       {.name = "LeakyReLU",
+       .aliases = {"_npx_leaky_relu"},
        .summary = "A rectifier with a slope below 0",
        .details = "leaky: slope x. elu: slope (e^x - 1). selu and gelu (with "
                   "erf) have fixed constants. prelu: slopes are an input, one "

@@ -332,7 +332,7 @@ static std::vector<Parameter> dotParameters() {
 std::span<const Operator> dlc::symbol::contractionOperators() {
   static const std::vector<Operator> rows = {
       {.name = "Convolution",
-       .aliases = {"Convolution_v1"},
+       .aliases = {"_npx_convolution", "Convolution_v1"},
        .summary = "Cross-correlation of images with filters",
        .details = "Each spatial extent becomes floor((x + 2 pad - dilate "
                   "(kernel - 1) - 1) / stride) + 1. The weight is (num_filter, "
@@ -343,6 +343,7 @@ std::span<const Operator> dlc::symbol::contractionOperators() {
        .relateShapes = relateConvolution,
        .lower = lowerConvolution},
       {.name = "Deconvolution",
+       .aliases = {"_npx_deconvolution"},
        .summary = "Gradient of a convolution with respect to its data",
        .details = "Each spatial extent becomes stride (x - 1) + dilate (kernel "
                   "- 1) + 1 - 2 pad + adj. The weight is (channels, num_filter "
@@ -352,6 +353,7 @@ std::span<const Operator> dlc::symbol::contractionOperators() {
        .relateShapes = relateDeconvolution,
        .lower = lowerDeconvolution},
       {.name = "FullyConnected",
+       .aliases = {"_npx_fully_connected"},
        .summary = "Product with a matrix of weights, plus a bias",
        .details = "data weight^T + bias; the weight is (num_hidden, length).",
        .parameters = {required("num_hidden", ParameterKind::Int,
@@ -365,6 +367,7 @@ std::span<const Operator> dlc::symbol::contractionOperators() {
        .relateShapes = relateFullyConnected,
        .lower = lowerFullyConnected},
       {.name = "batch_dot",
+       .aliases = {"_npx_batch_dot"},
        .summary = "Matrix product of the last two dimensions",
        .parameters = dotParameters(),
        .inputs = {{"lhs"}, {"rhs"}},

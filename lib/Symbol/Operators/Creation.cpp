@@ -82,6 +82,7 @@ static Operator filled(std::string_view name, std::string_view summary,
 std::span<const Operator> dlc::symbol::creationOperators() {
   static const std::vector<Operator> rows = [] {
     Operator full = filled("_full", "One value everywhere", lowerFull);
+    full.aliases = {"_npi_full"};
     full.parameters.push_back(
         required("value", ParameterKind::Float, "The value."));
     Operator arange = {

@@ -15,6 +15,7 @@ using Family = std::span<const Operator>();
 Family activationOperators;
 Family binaryOperators;
 Family contractionOperators;
+Family contribOperators;
 Family creationOperators;
 Family ctcOperators;
 Family gradientOperators;
@@ -28,15 +29,45 @@ Family randomOperators;
 Family reductionOperators;
 Family samplingOperators;
 Family shapeOperators;
+Family linalgOperators;
+Family numpyContractionOperators;
+Family numpyCreationOperators;
+Family numpyElementwiseOperators;
+Family numpyReductionOperators;
+Family numpyShapeOperators;
+Family recurrentOperators;
+Family sortingOperators;
+Family spatialOperators;
 Family unaryOperators;
 
 inline constexpr Family *families[] = {
-    activationOperators, binaryOperators,        contractionOperators,
-    creationOperators,   ctcOperators,           gradientOperators,
-    indexingOperators,   joiningOperators,       lossOperators,
-    movementOperators,   normalizationOperators, poolingOperators,
-    randomOperators,     reductionOperators,     samplingOperators,
-    shapeOperators,      unaryOperators,
+    activationOperators,
+    binaryOperators,
+    contractionOperators,
+    contribOperators,
+    creationOperators,
+    ctcOperators,
+    gradientOperators,
+    indexingOperators,
+    joiningOperators,
+    lossOperators,
+    movementOperators,
+    normalizationOperators,
+    poolingOperators,
+    randomOperators,
+    reductionOperators,
+    samplingOperators,
+    shapeOperators,
+    linalgOperators,
+    numpyContractionOperators,
+    numpyCreationOperators,
+    numpyElementwiseOperators,
+    numpyReductionOperators,
+    numpyShapeOperators,
+    recurrentOperators,
+    sortingOperators,
+    spatialOperators,
+    unaryOperators,
 };
 
 } // namespace dlc::symbol

@@ -161,6 +161,7 @@ static Parameter mode() {
 static std::vector<Operator> makeGatherRows() {
   return {
       {.name = "Embedding",
+       .aliases = {"_npx_embedding"},
        .summary = "Rows of a matrix of weights",
        .details = "Indices out of range take the first or last row.",
        .parameters =
@@ -176,6 +177,7 @@ static std::vector<Operator> makeGatherRows() {
        .relateTypes = relateEmbeddingTypes,
        .lower = lowerEmbedding},
       {.name = "gather_nd",
+       .aliases = {"_npi_gather_nd", "_npx_gather_nd"},
        .summary = "Elements or parts by several indices each",
        .details = "The first dimension of `indices` counts the axes of the "
                   "data that they name.",
@@ -183,6 +185,7 @@ static std::vector<Operator> makeGatherRows() {
        .relateTypes = keepsType,
        .lower = lowerGatherNd},
       {.name = "pick",
+       .aliases = {"choose_element_0index", "_npx_pick"},
        .summary = "One element of each row along an axis",
        .parameters = {optional("axis", ParameterKind::Int, "-1",
                                "The axis; None is not supported.")
@@ -196,6 +199,7 @@ static std::vector<Operator> makeGatherRows() {
        .relateTypes = keepsType,
        .lower = lowerPick},
       {.name = "take",
+       .aliases = {"_npi_take"},
        .summary = "Parts along an axis",
        .parameters = {optional("axis", ParameterKind::Int, "0", "The axis."),
                       mode()},
@@ -208,6 +212,7 @@ static std::vector<Operator> makeGatherRows() {
 static std::vector<Operator> makeChoiceRows() {
   return {
       {.name = "SequenceMask",
+       .aliases = {"_npx_sequence_mask"},
        .summary = "A value in the place of what lies behind sequences' ends",
        .parameters =
            {optional("use_sequence_length", ParameterKind::Bool, "False",
@@ -221,6 +226,7 @@ static std::vector<Operator> makeChoiceRows() {
        .relateTypes = keepsType,
        .lower = lowerSequenceMask},
       {.name = "one_hot",
+       .aliases = {"_npx_one_hot"},
        .summary = "A vector for each index, with one element set",
        .parameters = {required("depth", ParameterKind::Int,
                                "Length of the vectors.")

@@ -144,7 +144,7 @@ static Operator concat(std::string_view name,
 std::span<const Operator> dlc::symbol::joiningOperators() {
   static const std::vector<Operator> rows = {
       concat("Concat", {"concat"}),
-      concat("_rnn_param_concat", {}),
+      concat("_rnn_param_concat", {"_npi_rnn_param_concat"}),
       {.name = "SliceChannel",
        .aliases = {"split"},
        .summary = "Equal parts along an axis",

@@ -172,7 +172,7 @@ static std::vector<Operator> makeSliceRows() {
   constexpr auto optionalInts = ParameterKind::OptionalInts;
   return {
       {.name = "slice",
-       .aliases = {"crop"},
+       .aliases = {"_npx_slice", "_npi_slice", "crop"},
        .summary = "A part by ranges along the first axes",
        .parameters = {required("begin", optionalInts,
                                "First place along each axis; negative ones "
@@ -222,6 +222,7 @@ static std::vector<Operator> makePlaceRows() {
        .parameters = {block},
        .lower = lowerBlocks<"depth_to_space">},
       {.name = "repeat",
+       .aliases = {"_np_repeat"},
        .summary = "Each element several times in a row",
        .parameters = {required("repeats", ParameterKind::Int, "How often.")
                           .within(0, kMaxExtent),
@@ -238,6 +239,7 @@ static std::vector<Operator> makePlaceRows() {
        .parameters = {block},
        .lower = lowerBlocks<"space_to_depth">},
       {.name = "tile",
+       .aliases = {"_npi_tile"},
        .summary = "The whole several times along axes",
        .parameters = {required("reps", ParameterKind::Ints,
                                "How often, for the last axes; more of them add "

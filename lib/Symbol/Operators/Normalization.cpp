@@ -324,7 +324,7 @@ static std::vector<Output> statistics(std::string_view second,
 static std::vector<Operator> batchNormRows() {
   Operator op = {
       .name = "BatchNorm",
-      .aliases = {"BatchNorm_v1"},
+      .aliases = {"_npx_batch_norm", "CuDNNBatchNorm", "BatchNorm_v1"},
       .summary = "Normalisation of each channel over the batch",
       .details = "(data - moving_mean) / sqrt(moving_var + eps) gamma + beta "
                  "when not training.",
@@ -375,6 +375,7 @@ static std::vector<Parameter> softmaxParameters() {
 
 static std::vector<Operator> softmaxRows() {
   Operator op = {.name = "softmax",
+                 .aliases = {"_npx_softmax"},
                  .summary = "e^x by its sum along an axis",
                  .parameters = softmaxParameters(),
                  .inputs = {{"data"}, {"length", when("use_length")}},
@@ -383,10 +384,12 @@ static std::vector<Operator> softmaxRows() {
                  .lower = lowerSoftmax<"softmax", false>};
   Operator negated = op;
   negated.name = "softmin";
+  negated.aliases = {};
   negated.summary = "e^-x by its sum along an axis";
   negated.lower = lowerSoftmax<"softmax", true>;
   Operator logarithm = op;
   logarithm.name = "log_softmax";
+  logarithm.aliases = {"_npx_log_softmax"};
   logarithm.summary = "Logarithm of softmax";
   logarithm.lower = lowerSoftmax<"log_softmax", false>;
   // MXNet declares it of all three, and fails where these have it.
@@ -401,6 +404,7 @@ static std::vector<Operator> softmaxRows() {
 static std::vector<Operator> makeRows() {
   std::vector<Operator> rows = {
       {.name = "Dropout",
+       .aliases = {"_npx_dropout"},
        .summary = "Random zeros when training",
        .details = "When not training it is the operand, unless `mode` is "
                   "always.",
@@ -460,6 +464,7 @@ static std::vector<Operator> makeRows() {
        .relateShapes = keepsShape,
        .lower = lowerLRN},
       {.name = "LayerNorm",
+       .aliases = {"_npx_layer_norm"},
        .summary = "Normalisation along one axis",
        .parameters = {optional("axis", ParameterKind::Int, "-1",
                                "Axis that is normalised."),

@@ -259,7 +259,7 @@ static std::vector<Parameter> poolingParameters() {
 std::span<const Operator> dlc::symbol::poolingOperators() {
   static const std::vector<Operator> rows = {
       {.name = "Pooling",
-       .aliases = {"Pooling_v1"},
+       .aliases = {"_npx_pooling", "Pooling_v1"},
        .summary = "One number for each window",
        .details = "With `full`, a last window may reach beyond the padding; "
                   "what lies there does not count.",

@@ -25,9 +25,11 @@ static Ints reducedAxes(LoweringContext &n, int64_t rank) {
   return others;
 }
 
-/// A result without dimensions has one instead.
+/// A result without dimensions has one instead, but for NumPy.
 static Value atLeastVector(LoweringContext &n, Value y) {
-  return GraphBuilder::rankOf(y) == 0 ? n.b.reshape(y, {1}) : y;
+  return GraphBuilder::rankOf(y) == 0 && !n.hasNumpyShapes()
+             ? n.b.reshape(y, {1})
+             : y;
 }
 
 static Value reduce(LoweringContext &n, llvm::StringRef mnemonic, Value x) {

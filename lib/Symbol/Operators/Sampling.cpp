@@ -322,7 +322,7 @@ std::span<const Operator> dlc::symbol::samplingOperators() {
        .relateTypes = relateMultinomial,
        .lower = sampleMultinomial},
       {.name = "_shuffle",
-       .aliases = {"shuffle"},
+       .aliases = {"_npi_shuffle", "shuffle"},
        .summary = "The rows in random order",
        .details = "Another one in each run, for training or not.",
        .relateShapes = keepsShape,

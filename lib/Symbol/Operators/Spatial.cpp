@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Images sampled at other places, boxes and regions of images.
+
+#include "Window.h"
+
+#include <cmath>
+
+using namespace dlc;
+using namespace dlc::symbol;
+using llvm::Twine;
+using mlir::Value;
+
+/// A constant of f32.
+static Value floats(LoweringContext &n, llvm::ArrayRef<int64_t> shape,
+                    llvm::ArrayRef<float> values) {
+  auto type = mlir::RankedTensorType::get(shape, n.b.f32());
+  return n.b.constant(mlir::DenseElementsAttr::get(type, values));
+}
+
+static bool isImage(LoweringContext &n, Value x) {
+  if (int64_t rank = n.rank(x); rank != 4) {
+    n.fail("expected data of 4 dimensions, got " + Twine(rank));
+    return false;
+  }
+  return !n.b.failed();
+}
+
+//===-- Sizes -------------------------------------------------------------===//
+
+/// Row i has the mean of elements floor(i n / m) to ceil((i + 1) n / m).
+static Value meansMatrix(LoweringContext &n, int64_t from, int64_t to) {
+  if (from * to > 1 << 24) {
+    n.unsupported("adaptive pooling of " + Twine(from) + " to " + Twine(to));
+    return {};
+  }
+  std::vector<float> values(from * to, 0.0f);
+  for (int64_t i = 0; i < to; ++i) {
+    int64_t begin = i * from / to, end = ((i + 1) * from + to - 1) / to;
+    for (int64_t j = begin; j < end; ++j)
+      values[i * from + j] = 1.0f / static_cast<float>(end - begin);
+  }
+  return floats(n, {to, from}, values);
+}
+
+/// Means along both axes, which are products with constant matrices.
+static void lowerAdaptivePool(LoweringContext &n) {
+  Value x = n.in(0);
+  Ints size = n.ints("output_size");
+  if (size.empty())
+    size = {1};
+  if (size.size() == 1)
+    size.push_back(size[0]);
+  if (size.size() != 2)
+    return n.fail("parameter 'output_size': expected at most 2 values, got " +
+                  Twine(size.size()));
+  if (!isImage(n, x))
+    return;
+  Ints shape = n.shape(x, "adaptive pooling");
+  if (n.b.failed())
+    return;
+  Value rows = meansMatrix(n, shape[2], size[0]),
+        columns = meansMatrix(n, shape[3], size[1]);
+  if (n.b.failed())
+    return;
+  Value wide = n.b.cast(x, n.b.f32());
+  Value y = n.b.op("matmul", {wide, n.b.transpose(columns, {1, 0})});
+  n.set(0, n.b.castLike(n.b.op("matmul", {rows, y}), x));
+}
+
+static int64_t resizedExtent(LoweringContext &n, int64_t extent,
+                             bool isHeight) {
+  const std::string &mode = n.p.getText("mode");
+  const char *factor = isHeight ? "scale_height" : "scale_width";
+  bool isOdd = extent % 2 != 0;
+  if (mode == "to_even_down")
+    return isOdd ? extent - 1 : extent;
+  if (mode == "to_even_up")
+    return isOdd ? extent + 1 : extent;
+  if (mode == "to_odd_down")
+    return isOdd ? extent : extent - 1;
+  if (mode == "to_odd_up")
+    return isOdd ? extent : extent + 1;
+  if (n.p.isNone(factor))
+    return n.p.getInt(isHeight ? "height" : "width");
+  double scale = n.p.getFloat(factor);
+  if (mode == "odd_scale")
+    return static_cast<int64_t>(
+        isOdd ? static_cast<double>(extent - 1) * scale + 1
+              : static_cast<double>(extent) * scale);
+  return static_cast<int64_t>(static_cast<double>(extent) * scale);
+}
+
+static void lowerBilinearResize(LoweringContext &n) {
+  Value x = n.in(0);
+  if (!isImage(n, x))
+    return;
+  Ints shape = n.shape(x, "resizing"), sizes = shape;
+  if (n.b.failed())
+    return;
+  if (n.p.getText("mode") == "like") {
+    Ints like = n.shape(n.in(1), "resizing");
+    if (like.size() != 4)
+      return n.fail("expected 'like' of 4 dimensions, got " +
+                    Twine(like.size()));
+    sizes[2] = like[2];
+    sizes[3] = like[3];
+  } else {
+    sizes[2] = resizedExtent(n, shape[2], true);
+    sizes[3] = resizedExtent(n, shape[3], false);
+  }
+  if (sizes[2] < 1 || sizes[3] < 1 || sizes[2] > kMaxExtent ||
+      sizes[3] > kMaxExtent)
+    return n.fail("expected a size of at least 1, got " + Twine(sizes[2]) +
+                  " x " + Twine(sizes[3]));
+  bool aligns = n.p.getBool("align_corners");
+  n.set(0, n.b.op("resize", {x, n.b.none(), n.b.none(), n.b.ints(sizes)},
+                  {{"mode", "linear"},
+                   {"coordinate_transformation_mode",
+                    aligns ? "align_corners" : "half_pixel"}}));
+}
+
+//===-- Grids -------------------------------------------------------------===//
+
+/// Places from -1 to 1 that six numbers map an image to, y behind x.
+static Value affineGrid(LoweringContext &n, Value theta) {
+  Ints size = n.ints("target_shape"), shape = n.shape(theta, "a grid");
+  if (n.b.failed())
+    return {};
+  if (size.size() != 2 || size[0] < 1 || size[1] < 1) {
+    n.fail("parameter 'target_shape': expected two extents of at least 1");
+    return {};
+  }
+  if (shape.size() != 2 || shape[1] != 6) {
+    n.fail("expected an affine map of 6 numbers for each image");
+    return {};
+  }
+  Value maps = n.b.reshape(theta, {shape[0], 2, 3});
+  Value image = n.b.ints({shape[0], 1, size[0], size[1]});
+  return n.b.op("affine_grid", {maps, image}, {{"align_corners", true}});
+}
+
+static void lowerGridGenerator(LoweringContext &n) {
+  if (n.p.getText("transform_type") == "affine") {
+    Value grid = affineGrid(n, n.in(0));
+    return n.set(0, n.b.failed() ? Value() : n.b.transpose(grid, {0, 3, 1, 2}));
+  }
+  Value flow = n.in(0);
+  if (!isImage(n, flow))
+    return;
+  Ints shape = n.shape(flow, "a grid");
+  if (n.b.failed())
+    return;
+  if (shape[1] != 2 || shape[2] < 2 || shape[3] < 2 ||
+      shape[2] * shape[3] > 1 << 24)
+    return n.fail("expected a flow of 2 channels and extents of at least 2");
+  std::vector<float> base, scale;
+  for (int64_t axis : {3, 2})
+    for (int64_t i = 0; i < shape[2] * shape[3]; ++i)
+      base.push_back(
+          static_cast<float>(axis == 3 ? i % shape[3] : i / shape[3]));
+  scale = {2.0f / static_cast<float>(shape[3] - 1),
+           2.0f / static_cast<float>(shape[2] - 1)};
+  Value places = n.b.add(
+      flow, n.b.castLike(floats(n, {1, 2, shape[2], shape[3]}, base), flow));
+  Value scaled =
+      n.b.mul(places, n.b.castLike(floats(n, {1, 2, 1, 1}, scale), flow));
+  n.set(0, n.b.sub(scaled, n.scalarLike(flow, 1)));
+}
+
+static Value sample(LoweringContext &n, Value x, Value grid) {
+  return n.b.op(
+      "grid_sample", {x, grid},
+      {{"mode", "linear"}, {"padding_mode", "zeros"}, {"align_corners", true}});
+}
+
+static void lowerBilinearSampler(LoweringContext &n) {
+  if (isImage(n, n.in(0)) && isImage(n, n.in(1)))
+    n.set(0, sample(n, n.in(0), n.b.transpose(n.in(1), {0, 2, 3, 1})));
+}
+
+static void lowerSpatialTransformer(LoweringContext &n) {
+  Value grid = affineGrid(n, n.in(1));
+  if (!n.b.failed() && isImage(n, n.in(0)))
+    n.set(0, sample(n, n.in(0), grid));
+}
+
+static void relateTransform(ShapeRelation &r) {
+  r.setInput(1, std::vector{r.inputDim(0, 0), int64_t(6)});
+}
+
+//===-- Deformable convolutions -------------------------------------------===//
+
+static void relateDeformable(ShapeRelation &r) {
+  const Parameters &p = r.parameters;
+  int64_t channels = r.inputDim(0, 1), group = p.getInt("num_group");
+  std::vector<int64_t> shape = {p.getInt("num_filter"),
+                                channels == rt::kUnknownDim || channels % group
+                                    ? rt::kUnknownDim
+                                    : channels / group};
+  const std::vector<int64_t> &kernel = p.getInts("kernel");
+  shape.insert(shape.end(), kernel.begin(), kernel.end());
+  r.setInput(3, shape);
+  r.setInput(4, std::vector{p.getInt("num_filter")});
+}
+
+static void lowerDeformable(LoweringContext &n) {
+  if (!isImage(n, n.in(0)))
+    return;
+  if (!n.p.isNone("layout") && n.p.getText("layout") != "NCHW")
+    return n.unsupported("parameter 'layout' of " + n.p.getText("layout"));
+  Window window;
+  if (!checkLength(n, "dilate", n.p.getInts("kernel").size()) ||
+      !readWindow(n, n.in(0), window))
+    return;
+  window.dilations = n.ints("dilate");
+  llvm::SmallVector<NamedValue> attributes = window.attributes();
+  attributes.push_back({"group", n.p.getInt("num_group")});
+  attributes.push_back({"offset_group", n.p.getInt("num_deformable_group")});
+  n.set(0, n.b.op("deform_conv",
+                  {n.in(0), n.named("weight"), n.in(1),
+                   n.b.orNone(n.named("bias")), n.in(2)},
+                  attributes));
+}
+
+/// The older operator without a mask samples differently at borders.
+static Operator makeDeformable() {
+  Operator op = {.name = "_contrib_ModulatedDeformableConvolution",
+                 .summary = "Convolution at places that data move",
+                 .parameters = convolutionWindow(),
+                 .inputs = {{"data"}, {"offset"}, {"mask"}}};
+  for (Parameter &parameter : std::vector<Parameter>{
+           required("num_filter", ParameterKind::Int, "Number of filters.")
+               .within(1, kMaxExtent),
+           optional("num_group", ParameterKind::Int, "1", "Groups of channels.")
+               .within(1, kMaxExtent),
+           optional("num_deformable_group", ParameterKind::Int, "1",
+                    "Groups of channels that move together.")
+               .within(1, kMaxExtent),
+           optional("no_bias", ParameterKind::Bool, "False",
+                    "There is no bias."),
+           layoutParameter(), ignored("workspace", ParameterKind::Int, "1024"),
+           ignored("im2col_step", ParameterKind::Int, "64")})
+    op.parameters.push_back(parameter);
+  op.inputs.push_back({"weight"});
+  op.inputs.push_back({"bias", unless("no_bias")});
+  op.relateShapes = relateDeformable;
+  op.lower = lowerDeformable;
+  return op;
+}
+
+//===-- Regions -----------------------------------------------------------===//
+
+static bool isPooledSize(LoweringContext &n) {
+  if (n.p.getInts("pooled_size").size() == 2)
+    return true;
+  n.fail("parameter 'pooled_size': expected 2 values, got " +
+         Twine(n.p.getInts("pooled_size").size()));
+  return false;
+}
+
+static void lowerRoiPooling(LoweringContext &n) {
+  if (!isPooledSize(n))
+    return;
+  Ints size = n.ints("pooled_size");
+  n.set(0, n.b.op("max_roi_pool", {n.in(0), n.in(1)},
+                  {{"pooled_shape", llvm::ArrayRef<int64_t>(size)},
+                   {"spatial_scale",
+                    static_cast<float>(n.p.getFloat("spatial_scale"))}}));
+}
+
+static void lowerRoiAlign(LoweringContext &n) {
+  n.expectDefault("position_sensitive");
+  if (!isPooledSize(n))
+    return;
+  if (n.rank(n.in(1)) != 2)
+    return n.fail("expected 'rois' of 2 dimensions, got " +
+                  Twine(n.rank(n.in(1))));
+  Ints size = n.ints("pooled_size");
+  Value images =
+      n.b.cast(n.b.squeeze(n.b.slice(n.in(1), 1, 0, 1), {1}), n.b.i64());
+  n.set(
+      0,
+      n.b.op(
+          "roi_align", {n.in(0), n.b.slice(n.in(1), 1, 1, 5), images},
+          {{"mode", "avg"},
+           {"output_height", size[0]},
+           {"output_width", size[1]},
+           {"sampling_ratio", std::max<int64_t>(0, n.p.getInt("sample_ratio"))},
+           {"spatial_scale", static_cast<float>(n.p.getFloat("spatial_scale"))},
+           {"coordinate_transformation_mode",
+            n.p.getBool("aligned") ? "half_pixel" : "output_half_pixel"}}));
+}
+
+//===-- Boxes -------------------------------------------------------------===//
+
+static Value column(LoweringContext &n, Value boxes, int64_t i) {
+  return n.b.slice(boxes, n.rank(boxes) - 1, i, i + 1);
+}
+
+static bool areBoxes(LoweringContext &n, Value boxes, const char *what) {
+  int64_t rank = n.rank(boxes);
+  if (rank >= 1 && GraphBuilder::dimOf(boxes, rank - 1) == 4)
+    return true;
+  n.fail("expected 4 numbers in the last dimension of '" + Twine(what) + "'");
+  return false;
+}
+
+/// x1, y1, x2, y2 of boxes in the format of the node.
+static std::array<Value, 4> corners(LoweringContext &n, Value boxes) {
+  std::array<Value, 4> c;
+  for (int i = 0; i < 4; ++i)
+    c[i] = column(n, boxes, i);
+  if (n.p.getText("format") == "corner")
+    return c;
+  Value half = n.scalarLike(boxes, 0.5);
+  Value w = n.b.mul(c[2], half), h = n.b.mul(c[3], half);
+  return {n.b.sub(c[0], w), n.b.sub(c[1], h), n.b.add(c[0], w),
+          n.b.add(c[1], h)};
+}
+
+/// Of each box of the one with each of the other: their common area over all.
+static void lowerBoxIou(LoweringContext &n) {
+  Value a = n.in(0), b = n.in(1);
+  if (!areBoxes(n, a, "lhs") || !areBoxes(n, b, "rhs"))
+    return;
+  Ints shapeA = n.shape(a, "boxes"), shapeB = n.shape(b, "boxes");
+  if (n.b.failed())
+    return;
+  auto rows = [&](Value x) { return n.b.reshape(x, {-1, 4}); };
+  auto left = corners(n, rows(a)), right = corners(n, rows(b));
+  for (Value &each : right)
+    each = n.b.transpose(each, {1, 0});
+  Value zero = n.scalarLike(a, 0);
+  auto extent = [&](const auto &box, int axis) {
+    return n.b.op("max", {n.b.sub(box[axis + 2], box[axis]), zero});
+  };
+  auto common = [&](int axis) {
+    Value first = n.b.op("max", {left[axis], right[axis]});
+    Value last = n.b.op("min", {left[axis + 2], right[axis + 2]});
+    return n.b.op("max", {n.b.sub(last, first), zero});
+  };
+  Value inside = n.b.mul(common(0), common(1));
+  Value all = n.b.sub(n.b.add(n.b.mul(extent(left, 0), extent(left, 1)),
+                              n.b.mul(extent(right, 0), extent(right, 1))),
+                      inside);
+  Value isSome = n.b.op("greater", {all, zero});
+  Value safe = n.b.op("select", {isSome, all, n.scalarLike(a, 1)});
+  Value y = n.b.op("select", {isSome, n.b.div(inside, safe), zero});
+  Ints shape(shapeA.begin(), shapeA.end() - 1);
+  shape.append(shapeB.begin(), shapeB.end() - 1);
+  n.set(0, n.b.op("reshape", {y, n.b.ints(shape)}, {{"allowzero", true}}));
+}
+
+/// Anchors moved and scaled by what a network says, as corners.
+static void lowerBoxDecode(LoweringContext &n) {
+  Value x = n.in(0), anchors = n.in(1);
+  if (!areBoxes(n, x, "data") || !areBoxes(n, anchors, "anchors"))
+    return;
+  std::array<Value, 4> a;
+  for (int i = 0; i < 4; ++i)
+    a[i] = column(n, anchors, i);
+  Value half = n.scalarLike(anchors, 0.5);
+  if (n.p.getText("format") == "corner") {
+    Value w = n.b.sub(a[2], a[0]), h = n.b.sub(a[3], a[1]);
+    a = {n.b.add(a[0], n.b.mul(w, half)), n.b.add(a[1], n.b.mul(h, half)), w,
+         h};
+  }
+  auto delta = [&](int i) {
+    std::string name = "std" + std::to_string(i);
+    return n.b.mul(column(n, x, i), n.scalarLike(x, n.p.getFloat(name)));
+  };
+  auto center = [&](int i) {
+    return n.b.add(n.b.mul(delta(i), a[i + 2]), a[i]);
+  };
+  auto reach = [&](int i) {
+    Value d = delta(i);
+    if (double clip = n.p.getFloat("clip"); clip > 0)
+      d = n.b.op("min", {d, n.scalarLike(x, clip)});
+    return n.b.mul(n.b.mul(n.b.op("exp", {d}), a[i]), half);
+  };
+  Value cx = center(0), cy = center(1), w = reach(2), h = reach(3);
+  n.set(0, n.b.concat(
+               {n.b.sub(cx, w), n.b.sub(cy, h), n.b.add(cx, w), n.b.add(cy, h)},
+               n.rank(x) - 1));
+}
+
+/// Boxes of all sizes and ratios around every element of an image.
+static void lowerBoxPrior(LoweringContext &n) {
+  if (!isImage(n, n.in(0)))
+    return;
+  Ints shape = n.shape(n.in(0), "boxes of an image");
+  if (n.b.failed())
+    return;
+  const std::vector<double> &sizes = n.p.getFloats("sizes"),
+                            &ratios = n.p.getFloats("ratios"),
+                            &steps = n.p.getFloats("steps"),
+                            &offsets = n.p.getFloats("offsets");
+  if (sizes.empty() || ratios.empty() || steps.size() != 2 ||
+      offsets.size() != 2)
+    return n.fail("expected some 'sizes' and 'ratios', and two of 'steps' and "
+                  "'offsets'");
+  int64_t height = shape[2], width = shape[3];
+  auto count = static_cast<int64_t>(sizes.size() + ratios.size() - 1);
+  if (height * width > (1 << 22) / count)
+    return n.unsupported("as many boxes");
+  double stepY = steps[0] > 0 ? steps[0] : 1.0 / static_cast<double>(height);
+  double stepX = steps[1] > 0 ? steps[1] : 1.0 / static_cast<double>(width);
+  double aspect = static_cast<double>(height) / static_cast<double>(width);
+  std::vector<std::pair<double, double>> halves; // Of widths and heights.
+  double first = std::sqrt(ratios[0]);
+  for (double size : sizes)
+    halves.emplace_back(size * aspect * first / 2, size / first / 2);
+  for (size_t i = 1; i < ratios.size(); ++i) {
+    double root = std::sqrt(ratios[i]);
+    halves.emplace_back(sizes[0] * aspect * root / 2, sizes[0] / root / 2);
+  }
+  std::vector<float> boxes;
+  bool clips = n.p.getBool("clip");
+  for (int64_t row = 0; row < height; ++row)
+    for (int64_t at = 0; at < width; ++at) {
+      double y = (static_cast<double>(row) + offsets[0]) * stepY;
+      double x = (static_cast<double>(at) + offsets[1]) * stepX;
+      for (auto [w, h] : halves)
+        for (double each : {x - w, y - h, x + w, y + h})
+          boxes.push_back(
+              static_cast<float>(clips ? std::clamp(each, 0.0, 1.0) : each));
+    }
+  n.set(0, n.b.castLike(floats(n, {1, height * width * count, 4}, boxes),
+                        n.in(0)));
+}
+
+//===-- Declarations ------------------------------------------------------===//
+
+static Parameter targetShape() {
+  return optional("target_shape", ParameterKind::Ints, "(0, 0)",
+                  "Extents of the result.")
+      .within(0, 1 << 15);
+}
+
+static std::vector<Operator> makeSamplingRows() {
+  return {
+      {.name = "_contrib_AdaptiveAvgPooling2D",
+       .summary = "Means of as many windows as the result has elements",
+       .details = "Window i of n to m elements is from floor(i n / m) to "
+                  "ceil((i + 1) n / m).",
+       .parameters = {optional("output_size", ParameterKind::Ints, "()",
+                               "Extents of the result; () means ones.")
+                          .within(1, 1 << 15)},
+       .lower = lowerAdaptivePool},
+      {.name = "_contrib_BilinearResize2D",
+       .summary = "Resizing of images between neighbours",
+       .parameters = {optional("height", ParameterKind::Int, "1",
+                               "Rows of the result.")
+                          .within(1, kMaxExtent),
+                      optional("width", ParameterKind::Int, "1", "Columns.")
+                          .within(1, kMaxExtent),
+                      optional("scale_height", ParameterKind::Float, "None",
+                               "Rows as a multiple instead."),
+                      optional("scale_width", ParameterKind::Float, "None",
+                               "Columns as a multiple."),
+                      choice("mode",
+                             {"like", "odd_scale", "size", "to_even_down",
+                              "to_even_up", "to_odd_down", "to_odd_up"},
+                             "size", "How the extents are found."),
+                      optional("align_corners", ParameterKind::Bool, "True",
+                               "Corners keep their places.")},
+       .inputs = {{"data"}, {"like", when("mode", "like")}},
+       .relateTypes = keepsType,
+       .lower = lowerBilinearResize},
+      {.name = "GridGenerator",
+       .summary = "Places to sample images at",
+       .parameters = {requiredChoice("transform_type", {"affine", "warp"},
+                                     "Six numbers for each image, or a move "
+                                     "of each element."),
+                      targetShape()},
+       .lower = lowerGridGenerator},
+      {.name = "BilinearSampler",
+       .summary = "Images at given places, between neighbours",
+       .parameters = {ignored("cudnn_off", ParameterKind::Bool, "None")},
+       .inputs = {{"data"}, {"grid"}},
+       .lower = lowerBilinearSampler},
+      {.name = "SpatialTransformer",
+       .summary = "Images that an affine map moves",
+       .parameters = {targetShape(),
+                      requiredChoice("transform_type", {"affine"},
+                                     "What the numbers are."),
+                      requiredChoice("sampler_type", {"bilinear"},
+                                     "How elements between are made."),
+                      ignored("cudnn_off", ParameterKind::Bool, "None")},
+       .inputs = {{"data"}, {"loc"}},
+       .relateShapes = relateTransform,
+       .lower = lowerSpatialTransformer},
+      makeDeformable(),
+  };
+}
+
+static std::vector<Operator> makeBoxRows() {
+  Parameter size =
+      required("pooled_size", ParameterKind::Ints, "Extents of each result.")
+          .within(1, 1 << 15);
+  Parameter scale = required("spatial_scale", ParameterKind::Float,
+                             "What coordinates are multiplied by.");
+  auto format = [](std::string_view fallback) {
+    return choice("format", {"center", "corner"}, fallback,
+                  "Centers and extents, or two corners.");
+  };
+  auto deviation = [](std::string_view name) {
+    return optional(name, ParameterKind::Float, "1", "Factor of that number.");
+  };
+  return {
+      {.name = "ROIPooling",
+       .aliases = {"_npx_roi_pooling"},
+       .summary = "The largest elements of parts of regions",
+       .parameters = {size, scale},
+       .inputs = {{"data"}, {"rois"}},
+       .lower = lowerRoiPooling},
+      {.name = "_contrib_ROIAlign",
+       .summary = "Means of samples of parts of regions",
+       .parameters = {size, scale,
+                      optional("sample_ratio", ParameterKind::Int, "-1",
+                               "Samples along each axis of a part; -1: by its "
+                               "size.")
+                          .within(-1, 1 << 10),
+                      optional("position_sensitive", ParameterKind::Bool,
+                               "False", "Not supported."),
+                      optional("aligned", ParameterKind::Bool, "False",
+                               "Coordinates are of centers of elements.")},
+       .inputs = {{"data"}, {"rois"}},
+       .lower = lowerRoiAlign},
+      {.name = "_contrib_box_iou",
+       .summary = "Common areas of boxes over all of their areas",
+       .parameters = {format("corner")},
+       .inputs = {{"lhs"}, {"rhs"}},
+       .lower = lowerBoxIou},
+      {.name = "_contrib_box_decode",
+       .summary = "Boxes out of anchors and what moves them",
+       .parameters = {deviation("std0"), deviation("std1"), deviation("std2"),
+                      deviation("std3"),
+                      optional("clip", ParameterKind::Float, "-1",
+                               "Largest logarithm of a scale; negative: none."),
+                      format("center")},
+       .inputs = {{"data"}, {"anchors"}},
+       .lower = lowerBoxDecode},
+      {.name = "_contrib_MultiBoxPrior",
+       .aliases = {"_npx_multibox_prior"},
+       .summary = "Boxes around every element of an image",
+       .parameters = {optional("sizes", ParameterKind::Floats, "(1,)",
+                               "Sizes, with the first ratio."),
+                      optional("ratios", ParameterKind::Floats, "(1,)",
+                               "Ratios, with the first size."),
+                      optional("clip", ParameterKind::Bool, "False",
+                               "Keep inside of the image."),
+                      optional("steps", ParameterKind::Floats, "(-1, -1)",
+                               "Distances of centers; negative: by the "
+                               "extents."),
+                      optional("offsets", ParameterKind::Floats, "(0.5, 0.5)",
+                               "Of the first center, in steps.")},
+       .lower = lowerBoxPrior},
+  };
+}
+
+std::span<const Operator> dlc::symbol::spatialOperators() {
+  static const std::vector<Operator> rows = [] {
+    std::vector<Operator> rows = makeSamplingRows();
+    for (Operator &row : makeBoxRows())
+      rows.push_back(std::move(row));
+    return rows;
+  }();
+  return rows;
+}
