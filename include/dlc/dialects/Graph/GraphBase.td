@@ -16,6 +16,8 @@ def Graph_Dialect : Dialect {
   let name = "graph";
   let cppNamespace = "::dlc::graph";
   let summary = "What a neural network computes";
+  // Devices: an operation without one is on the default.
+  let dependentDialects = ["::dlc::BaseDialect"];
   let description = [{
     Immutable tensors and pure operations: one normal form for every front end
     and every opset. The meaning of an operation is its Reference kernel

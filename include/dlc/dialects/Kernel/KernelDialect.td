@@ -11,6 +11,8 @@ def Kernel_Dialect : Dialect {
   let name = "kernel";
   let cppNamespace = "::dlc::kernel";
   let summary = "How a part of the graph is computed";
+  // Devices: what is called is on one, by default on the first.
+  let dependentDialects = ["::dlc::BaseDialect"];
   let description = [{
     A kernel is a symbol: either `kernel.func`, whose body Codegen turns into
     machine code, or `kernel.library`, one call into a kernel library or into
