@@ -182,8 +182,17 @@ inline const NDArray &toArray(DlcNDArray array) {
   return array ? array->array : none;
 }
 
+/// No caller has more; a negative count is a huge one.
+inline Status checkArrayCount(size_t count) {
+  return count <= INT32_MAX
+             ? Status::ok()
+             : makeError(StatusCode::InvalidArgument,
+                         "expected at most 2147483647 arrays, got %zu", count);
+}
+
 inline Status toArrays(const DlcNDArray *arrays, size_t count,
                        std::vector<NDArray> &result) {
+  DLC_RETURN_IF_ERROR(checkArrayCount(count));
   if (count && !arrays)
     return missing("arrays");
   for (size_t i = 0; i != count; ++i)

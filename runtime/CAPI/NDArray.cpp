@@ -407,6 +407,8 @@ DlcStatus dlcNDArraySave(const char *path, DlcArrayFormat format,
   if (unsigned(format) > DLC_ARRAY_PARAMS)
     return wrap(makeError(StatusCode::InvalidArgument,
                           "expected a format of 0 to 2, got %d", int(format)));
+  if (Status status = checkArrayCount(count); !status.isOk())
+    return wrap(std::move(status));
   std::vector<NamedArray> named;
   for (size_t i = 0; i != count; ++i) {
     if (names && !names[i])

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <span>
+#include <utility>
 #include <vector>
 
 using namespace dlc::rt;
@@ -158,6 +159,10 @@ void Job::compute(unsigned self, Predicate stays) {
 // The pool
 //===----------------------------------------------------------------------===//
 
+/// The pool whose tiles the thread computes: its calls inside of them are no
+/// further threads.
+static thread_local const void *computesFor = nullptr;
+
 struct WorkerPool::State {
   struct Worker {
     State *state;
@@ -174,7 +179,8 @@ struct WorkerPool::State {
   alignas(64) std::atomic<uint32_t> epoch = 0;
   std::atomic<int> sleepers = 0;
 
-  /// Threads inside parallelFor() that share their tiles. Relaxed, as are the
+  /// Threads, but for workers, inside parallelFor() that share their tiles.
+  /// Relaxed, as are the
   /// counts that it is added to: a worker that reads old numbers is one too
   /// many, or one too few, for a piece.
   alignas(64) std::atomic<unsigned> callers = 0;
@@ -195,6 +201,7 @@ struct WorkerPool::State {
   void share(Job &job, uint32_t tiles, uint64_t nanoseconds);
   bool hasRoomFor(unsigned more) const;
   bool serve(unsigned self);
+  void lookAgain();
   void awaitEpoch(uint32_t seen);
   void work(unsigned self);
   static void *workerMain(void *worker);
@@ -291,10 +298,22 @@ bool WorkerPool::State::serve(unsigned self) {
   if (!chosen || !hasRoomFor(1))
     return false;
   if (chosen->enter()) {
+    const void *outer = std::exchange(computesFor, this);
     chosen->compute(self, [this] { return hasRoomFor(0); });
+    computesFor = outer;
     chosen->leave();
   }
   return true;
+}
+
+/// Has workers look for a call that has tiles left, if there is one.
+void WorkerPool::State::lookAgain() {
+  epoch.fetch_add(1, std::memory_order_seq_cst);
+  if (!sleepers.load(std::memory_order_seq_cst))
+    return;
+  for (unsigned i = 0; i != usedJobs.load(std::memory_order_relaxed); ++i)
+    if (jobs[i].gate.load(std::memory_order_relaxed) & Job::gateOpen)
+      return (void)futexWake(epoch, INT32_MAX);
 }
 
 void WorkerPool::State::awaitEpoch(uint32_t seen) {
@@ -367,7 +386,7 @@ WorkerPool::create(const WorkerPoolOptions &options) {
       DLC_RETURN_IF_ERROR(
           keepOn(worker, {&placement.order[i % placement.order.size()], 1}));
     else if (!options.threads && !placement.node.empty())
-      DLC_RETURN_IF_ERROR(keepOn(worker, placement.node));
+      (void)keepOn(worker, placement.node); // Nobody asked for it.
   }
   return pool;
 }
@@ -409,7 +428,10 @@ void WorkerPool::parallelFor(int64_t tiles, uint64_t nanoseconds,
   if (tiles == 1 || nanoseconds < shareAbove || pool.threads == 1 ||
       pool.guard.isChild())
     return function(context, 0, tiles);
-  pool.callers.fetch_add(1, std::memory_order_relaxed);
+  const void *outer = std::exchange(computesFor, state.get());
+  bool isFurther = outer != computesFor;
+  if (isFurther)
+    pool.callers.fetch_add(1, std::memory_order_relaxed);
   if (Job *job = pool.claimJob()) {
     job->function = function;
     job->context = context;
@@ -426,7 +448,8 @@ void WorkerPool::parallelFor(int64_t tiles, uint64_t nanoseconds,
   } else {
     function(context, 0, tiles);
   }
+  computesFor = outer;
   // Workers that were one thread too many beside this caller look again.
-  if (pool.callers.fetch_sub(1, std::memory_order_relaxed) > 1)
-    pool.epoch.fetch_add(1, std::memory_order_release);
+  if (isFurther && pool.callers.fetch_sub(1, std::memory_order_relaxed) > 1)
+    pool.lookAgain();
 }

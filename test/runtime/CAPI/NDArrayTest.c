@@ -181,6 +181,9 @@ static void testErrors(DlcEngine engine, DlcArrayRuntime runtime) {
   CHECK_ERROR(dlcNDArrayWait(y, DLC_USE_READ), DLC_INVALID_ARGUMENT,
               "never was");
   CHECK_OK(dlcNDArrayWait(y, DLC_USE_READ));
+  CHECK_ERROR(dlcNDArrayApply("exp", &x, (size_t)-1, &y, 1),
+              DLC_INVALID_ARGUMENT,
+              "expected at most 2147483647 arrays, got 18446744073709551615");
   CHECK_ERROR(dlcNDArrayApply("nothing", &x, 1, &y, 1), DLC_NOT_FOUND,
               "no operation is named 'nothing'");
   CHECK_ERROR(dlcNDArrayApply("exp", &x, 1, &none, 1), DLC_INVALID_ARGUMENT,
@@ -258,6 +261,9 @@ static void testFiles(DlcArrayRuntime runtime) {
   const char *name = "arg:x";
   float out[6];
   CHECK_OK(dlcNDArrayFill(x, 3));
+  CHECK_ERROR(dlcNDArraySave(path, DLC_ARRAY_PARAMS, &name, &x, (size_t)-1),
+              DLC_INVALID_ARGUMENT,
+              "expected at most 2147483647 arrays, got 18446744073709551615");
   CHECK_OK(dlcNDArraySave(path, DLC_ARRAY_PARAMS, &name, &x, 1));
   CHECK_OK(dlcNDArrayLoad(runtime, path, cpu, &list));
   CHECK(dlcNDArrayListSize(list) == 1);

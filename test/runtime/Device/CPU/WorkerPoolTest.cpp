@@ -305,6 +305,50 @@ TEST(WorkerPool, NestedCallsRun) {
   EXPECT_EQ(total, 30);
 }
 
+// A thread inside two calls is one thread: with two of them both inner calls of
+// a nest have one each, and with four another one.
+TEST(WorkerPool, NestedCallsAreNoFurtherThreads) {
+  std::unique_ptr<WorkerPool> pool = makePool(4);
+  std::atomic<int> inside = 0;
+  pool->parallelFor(2, surelyLarge, [&](int64_t, int64_t) {
+    pool->parallelFor(2, surelyLarge, [&](int64_t begin, int64_t end) {
+      ASSERT_EQ(end - begin, 1);
+      ++inside;
+      while (inside != 4)
+        std::this_thread::yield();
+    });
+  });
+  EXPECT_EQ(inside, 4);
+}
+
+TEST(WorkerPool, WorkersComeBackWhenACallerLeaves) {
+  std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/0);
+  std::atomic<bool> isFirstInside = false, isSecondInside = false,
+                    isFirstOver = false;
+  std::atomic<int> together = 0;
+  std::thread second([&] {
+    isFirstInside.wait(false);
+    pool->parallelFor(64, surelyLarge, [&](int64_t, int64_t) {
+      isSecondInside = true;
+      isSecondInside.notify_all();
+      isFirstOver.wait(false);
+      ++together; // The caller alone would wait for ever.
+      while (together < 2)
+        std::this_thread::yield();
+    });
+  });
+  pool->parallelFor(64, surelyLarge, [&](int64_t, int64_t) {
+    isFirstInside = true;
+    isFirstInside.notify_all();
+    isSecondInside.wait(false);
+    sleepMilliseconds(2); // The worker, one too many now, falls asleep.
+  });
+  isFirstOver = true;
+  isFirstOver.notify_all();
+  second.join();
+  EXPECT_GE(together, 2);
+}
+
 TEST(WorkerPool, RunsOnTheCallerOnceClosed) {
   std::unique_ptr<WorkerPool> pool = makePool(4);
   std::vector<int> counts(10);
