@@ -2,6 +2,7 @@
 
 #include "dlc/Frontend/Faults.h"
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringExtras.h"
 

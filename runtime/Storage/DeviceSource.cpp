@@ -16,6 +16,7 @@ public:
   explicit DeviceSource(std::shared_ptr<Device> device)
       : device(std::move(device)) {}
 
+  bool isOfHost() const override { return false; }
   size_t granule() const override { return device->granule(); }
   size_t regionBytes() const override {
     size_t usual = size_t(16) << 30;

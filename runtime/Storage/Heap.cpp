@@ -203,7 +203,7 @@ HeapBlock *Heap::commit(HeapBlock *block, size_t needed, Status &whyNot) {
     whyNot = std::move(status);
     return nullptr;
   }
-  poison(block->start, size);
+  poison(source, block->start, size);
   ++counts.commits;
   counts.committedBytes += size;
   counts.peakCommittedBytes =
@@ -270,7 +270,7 @@ Heap::~Heap() {
       for (HeapBlock *part = block; part; part = part->after) {
         region += part->bytes;
         if (part->state == State::Free)
-          unpoison(part->start, part->bytes);
+          unpoison(source, part->start, part->bytes);
       }
       source.unreserve(block->start, region);
     }
@@ -362,9 +362,9 @@ size_t Heap::decommit(HeapBlock *block) {
   if (block->bytes < head + least || !reserveRecords(2))
     return 0;
   size_t size = (block->bytes - head) & ~(granule - 1);
-  unpoison(block->start + head, size);
+  unpoison(source, block->start + head, size);
   if (!source.decommit(block->start + head, size)) {
-    poison(block->start + head, size);
+    poison(source, block->start + head, size);
     return 0;
   }
   ++counts.decommits;

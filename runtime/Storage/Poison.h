@@ -6,6 +6,8 @@
 #ifndef DLC_LIB_RUNTIME_STORAGE_POISON_H
 #define DLC_LIB_RUNTIME_STORAGE_POISON_H
 
+#include "dlc/runtime/Storage/Source.h"
+
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -25,16 +27,18 @@ namespace dlc::rt {
 #ifdef DLC_POISONS
 /// Bytes after each block that stay poisoned, to catch writes past its end.
 inline constexpr size_t redZoneBytes = 64;
-inline void poison(void *start, size_t bytes) {
-  __asan_poison_memory_region(start, bytes);
+inline void poison(const MemorySource &source, void *start, size_t bytes) {
+  if (source.isOfHost())
+    __asan_poison_memory_region(start, bytes);
 }
-inline void unpoison(void *start, size_t bytes) {
-  __asan_unpoison_memory_region(start, bytes);
+inline void unpoison(const MemorySource &source, void *start, size_t bytes) {
+  if (source.isOfHost())
+    __asan_unpoison_memory_region(start, bytes);
 }
 #else
 inline constexpr size_t redZoneBytes = 0;
-inline void poison(void *, size_t) {}
-inline void unpoison(void *, size_t) {}
+inline void poison(const MemorySource &, void *, size_t) {}
+inline void unpoison(const MemorySource &, void *, size_t) {}
 #endif
 
 } // namespace dlc::rt

@@ -220,7 +220,7 @@ void PooledManager::releaseMemory(Lock &lock) {
 }
 
 Allocation PooledManager::finish(HeapBlock *block, size_t bytes) {
-  unpoison(block->start, bytes);
+  unpoison(*source, block->start, bytes);
   return makeBlock(block->start, bytes, block);
 }
 
@@ -264,7 +264,7 @@ Result<Allocation> PooledManager::take(size_t bytes, StreamId stream) {
 
 void PooledManager::giveBack(void *, size_t bytes, void *record) {
   auto *block = static_cast<HeapBlock *>(record);
-  poison(block->start, block->bytes);
+  poison(*source, block->start, block->bytes);
   if (block->bytes <= SizeClass::largestCached && block->stream == 0 &&
       putCached(block, bytes))
     return;

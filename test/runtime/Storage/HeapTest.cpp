@@ -22,7 +22,7 @@ struct TestHeap {
   HeapBlock *allocate(size_t bytes, StreamId stream = 0) {
     HeapBlock *block = heap.allocate(bytes, stream, whyNot);
     if (block)
-      unpoison(block->start, block->bytes); // As managers do.
+      unpoison(source, block->start, block->bytes); // As managers do.
     return block;
   }
 

@@ -29,6 +29,9 @@ public:
   /// no memory, so it may take a system call.
   virtual size_t mostBytes() const { return SIZE_MAX; }
 
+  /// The host reads and writes the memory, so that a sanitizer can watch it.
+  virtual bool isOfHost() const { return true; }
+
   /// `bytes` of addresses, a multiple of granule() and aligned to it, with no
   /// memory behind them. Errors: OutOfMemory.
   virtual Result<std::byte *> reserve(size_t bytes) = 0;
