@@ -82,7 +82,9 @@ void OffloadOperations::runOnOperation() {
     warning << reason.first.getValue().rsplit('.').second << " runs on "
             << toString(host) << " and not on " << toString(there) << ": "
             << reason.second.getValue();
-    if (stay.count > 1)
+    if (stay.count == 2)
+      warning << ", as does 1 other";
+    else if (stay.count > 2)
       warning << ", as do " << stay.count - 1 << " others";
   }
 }

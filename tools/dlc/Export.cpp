@@ -6,6 +6,8 @@
 
 #include "dlc/Export/ONNX/Export.h"
 
+#include <cstdio>
+
 using namespace dlc;
 using namespace dlc::tool;
 
@@ -16,8 +18,28 @@ struct ExportCommand {
   unsigned opset = 0;
 
   int run();
+  void noteInputs(const std::vector<ModelPort> &inputs) const;
 };
 } // namespace
+
+/// Parameters without values become inputs, which is what few want.
+void ExportCommand::noteInputs(const std::vector<ModelPort> &inputs) const {
+  if (!model.path.ends_with(".json") || !model.params.empty())
+    return;
+  auto shapes = model.inputShapes();
+  std::string names;
+  size_t count = 0;
+  for (const ModelPort &input : inputs)
+    if (!shapes.contains(input.name) && ++count <= 3)
+      names += (count > 1 ? ", " : "") + input.name;
+  if (count > 3)
+    names += " and " + std::to_string(count - 3) + " more";
+  if (count > 0)
+    std::fprintf(stderr,
+                 "warning: %s: without --params these are inputs of the ONNX "
+                 "model and not its parameters: %s\n",
+                 model.path.c_str(), names.c_str());
+}
 
 int ExportCommand::run() {
   if (output.empty())
@@ -29,10 +51,12 @@ int ExportCommand::run() {
                                "which is compiled already"};
   Compilation compilation(makeCompileOptions(model));
   check(compilation.import(model.path), compilation);
+  std::vector<ModelPort> inputs = compilation.inputs();
   llvm::FailureOr<std::string> bytes = compilation.toOnnx(opset);
   check(llvm::success(succeeded(bytes)), compilation);
   writeOutput(output, *bytes);
   printWarnings(compilation);
+  noteInputs(inputs);
   return kOk;
 }
 

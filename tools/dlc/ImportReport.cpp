@@ -58,7 +58,12 @@ int ReportCommand::run() {
     rows.push_back({cell(fault.node), cell(fault.op), cell(fault.attribute),
                     cell(fault.reason), cell(fault.alternative)});
   std::string text;
-  if (rows.size() > 1)
+  // What is of no node is no row of a table: the file itself is at fault.
+  bool isOfNodes =
+      std::ranges::any_of(compilation.faults(), [](const auto &fault) {
+        return !fault.node.empty() || !fault.op.empty();
+      });
+  if (isOfNodes)
     text = toTable(rows);
   else if (isImported)
     text = model.path + ": everything can be imported\n";

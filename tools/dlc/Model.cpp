@@ -326,9 +326,11 @@ std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
       continue;
     }
     if (!inputs.random)
-      throw Failure{"expected a value for input '" + port.name + "' (" +
-                    rt::toString(type) +
-                    "): give --input, --inputs or --random"};
+      throw Failure{
+          "expected a value for input '" + port.name + "' (" +
+          rt::toString(type) + "): give --input, --inputs or --random" +
+          (converts && model.params.empty() ? ", or, for parameters, --params"
+                                            : "")};
     if (!type.isStatic())
       throw Failure{"expected a shape for input '" + port.name + "' (" +
                     rt::toString(type) + "): give --shape " + port.name +

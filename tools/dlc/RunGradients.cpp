@@ -20,7 +20,9 @@ void GradientFiles::add(Syntax &syntax) {
 
 void GradientFiles::checkUsage() const {
   if (train && results.empty())
-    throw Failure{"expected --grads out.npz beside --train", kBadUsage};
+    throw Failure{"expected --grads out.npz beside --train: where to write "
+                  "the gradients",
+                  kBadUsage};
   if (!train && (!heads.empty() || !results.empty()))
     throw Failure{std::string("expected --train beside ") +
                       (heads.empty() ? "--grads" : "--head-grads"),

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <utility>
 
 using namespace dlc;
 using namespace dlc::tool;
@@ -75,28 +76,50 @@ static void checkArrays(const TrainerOptions &options, const TrainData &data,
       return port.name == name;
     };
     if (name != labels && llvm::none_of(inputs, isIt))
-      throw Failure{
-          data.path() + ": expected arrays for inputs of the model, got '" +
-          name + "'; " +
-          (options.step.loss.empty()
-               ? "labels need a --loss, or a network that ends in one"
-           : data.arrays().contains(labels)
-               ? "the labels are '" + labels + "'"
-               : "no array is '" + labels + "', which --label names")};
+      throw Failure{data.path() +
+                    ": expected arrays for inputs of the model, got '" + name +
+                    "'; " +
+                    (options.step.loss.empty()
+                         ? "labels need a --loss, or a network that ends in one"
+                     : data.arrays().contains(labels)
+                         ? "the labels are '" + labels + "'"
+                         : "no array is '" + labels +
+                               "', which --label names: give --label " + name +
+                               " where it has the labels")};
+  }
+}
+
+/// Throws where a model whose shapes are given takes another batch.
+static void checkBatch(const TrainerOptions &options,
+                       const std::map<std::string, std::vector<int64_t>> &asked,
+                       const std::vector<ModelPort> &inputs) {
+  for (const ModelPort &port : inputs) {
+    auto found = asked.find(port.name);
+    if (found == asked.end() || !port.type.isStatic() ||
+        port.type.shape.empty() || found->second.empty() ||
+        port.type.shape[0] == found->second[0])
+      continue;
+    throw Failure{options.model.path + ": expected --batch " +
+                  std::to_string(port.type.shape[0]) + ", as the model has '" +
+                  port.name + "' as " + rt::toString(port.type) +
+                  ", got --batch " + std::to_string(options.batch)};
   }
 }
 
 /// Says what is wrong with a model that cannot be imported with the shapes of
-/// the data: where it can be without, arrays that it does not take.
+/// the data: where it can be without, arrays that it does not take, or another
+/// batch.
 static void checkImported(llvm::LogicalResult imported,
                           const Compilation &compilation,
                           CompileOptions compile, const TrainerOptions &options,
                           const TrainData &data, const std::string &labels) {
   if (failed(imported)) {
-    compile.shapes.clear();
+    auto asked = std::exchange(compile.shapes, {});
     Compilation unshaped(compile);
-    if (succeeded(unshaped.import(options.model.path)))
+    if (succeeded(unshaped.import(options.model.path))) {
       checkArrays(options, data, labels, unshaped.inputs());
+      checkBatch(options, asked, unshaped.inputs());
+    }
   }
   check(imported, compilation);
 }

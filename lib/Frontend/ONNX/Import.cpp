@@ -4,9 +4,12 @@
 
 #include "ModelImporter.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/runtime/IO/Params.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/Path.h"
+
+#include <span>
 
 using namespace dlc::onnx;
 using namespace mlir;
@@ -28,6 +31,12 @@ static OwningOpRef<ModuleOp> importBytes(MLIRContext &context, StringRef bytes,
                                          const ImportOptions &options,
                                          ModelFolder *folder) {
   loadImportDialects(context);
+  if (rt::isParams(std::as_bytes(std::span(bytes.data(), bytes.size())))) {
+    emitError(fileLocation(context, name))
+        << "expected a model, got values of parameters, which --params gives "
+           "to a network (NAME-symbol.json)";
+    return {};
+  }
   rt::Result<Model> model = readModel({bytes.data(), bytes.size()});
   if (!model.isOk()) {
     emitError(fileLocation(context, name)) << model.status().message();
