@@ -18,6 +18,16 @@
 
 LLD_HAS_DRIVER(elf)
 
+#if LLVM_ADDRESS_SANITIZER_BUILD
+// LLVM's allocators poison what they have not given out, in code that comes
+// from headers; lld, which was built without the sanitizer, shares the half of
+// them that the program linked first and never undoes it.
+extern "C" __attribute__((visibility("default"))) const char *
+__asan_default_options() {
+  return "allow_user_poisoning=0";
+}
+#endif
+
 using namespace mlir;
 using namespace dlc::codegen;
 

@@ -84,11 +84,12 @@ static int64_t resizedExtent(LoweringContext &n, int64_t extent,
   if (n.p.isNone(factor))
     return n.p.getInt(isHeight ? "height" : "width");
   double scale = n.p.getFloat(factor);
-  if (mode == "odd_scale")
-    return static_cast<int64_t>(
-        isOdd ? static_cast<double>(extent - 1) * scale + 1
-              : static_cast<double>(extent) * scale);
-  return static_cast<int64_t>(static_cast<double>(extent) * scale);
+  double resized = mode == "odd_scale" && isOdd
+                       ? static_cast<double>(extent - 1) * scale + 1
+                       : static_cast<double>(extent) * scale;
+  // No integer is infinite or nan: 0, as any other size that is refused.
+  return resized >= 1 && resized <= kMaxExtent ? static_cast<int64_t>(resized)
+                                               : 0;
 }
 
 static void lowerBilinearResize(LoweringContext &n) {
@@ -109,10 +110,10 @@ static void lowerBilinearResize(LoweringContext &n) {
     sizes[2] = resizedExtent(n, shape[2], true);
     sizes[3] = resizedExtent(n, shape[3], false);
   }
-  if (sizes[2] < 1 || sizes[3] < 1 || sizes[2] > kMaxExtent ||
-      sizes[3] > kMaxExtent)
-    return n.fail("expected a size of at least 1, got " + Twine(sizes[2]) +
-                  " x " + Twine(sizes[3]));
+  for (unsigned axis : {2, 3})
+    if (sizes[axis] < 1 || sizes[axis] > kMaxExtent)
+      return n.fail("expected a " + Twine(axis == 2 ? "height" : "width") +
+                    " from 1 to " + Twine(kMaxExtent) + " after resizing");
   bool aligns = n.p.getBool("align_corners");
   n.set(0, n.b.op("resize", {x, n.b.none(), n.b.none(), n.b.ints(sizes)},
                   {{"mode", "linear"},
