@@ -127,8 +127,16 @@ static const Registry &registry() {
 }
 
 const Operator *symbol::findOperator(std::string_view name) {
-  auto found = registry().byName.find(name);
-  return found == registry().byName.end() ? nullptr : found->second;
+  auto find = [](std::string_view each) -> const Operator * {
+    auto found = registry().byName.find(each);
+    return found == registry().byName.end() ? nullptr : found->second;
+  };
+  const Operator *op = find(name);
+  // The same on sparse arrays, which are dense ones here.
+  constexpr std::string_view sparse = "_sparse_";
+  if (!op && name.starts_with(sparse))
+    op = find(name.substr(sparse.size()));
+  return op;
 }
 
 std::span<const Operator *const> symbol::allOperators() {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the reference of the operators that symbols are made of, as Markdown,
-// from their declarations: dlc-operators [FILE].
+// from their declarations: dlc-operators [FILE]. With --missing in front, those
+// that MXNet has and this does not.
 
+#include "dlc/Symbol/MissingOperators.h"
 #include "dlc/Symbol/Operator.h"
 
 #include <cstdio>
@@ -110,22 +112,48 @@ static void writeOperator(const Operator &op, std::FILE *file) {
   std::fputs(text.c_str(), file);
 }
 
-int main(int argc, char **argv) {
-  if (argc > 2) {
-    std::fprintf(stderr, "usage: dlc-operators [FILE]\n");
-    return 2;
-  }
-  std::FILE *file = argc == 2 ? std::fopen(argv[1], "w") : stdout;
-  if (!file) {
-    std::perror(argv[1]);
-    return 1;
-  }
+static void writeOperators(std::FILE *file) {
   std::fprintf(file,
                "# Operators of symbols\n\nThe %zu operators that symbols and "
                "MXNet's files may hold, with MXNet's names and defaults.\n\n",
                allOperators().size());
   for (const Operator *op : allOperators())
     writeOperator(*op, file);
+}
+
+static void writeMissing(std::FILE *file) {
+  size_t count = 0;
+  std::string rows;
+  for (const MissingOperators &group : missingOperators()) {
+    std::string names;
+    for (std::string_view name : group.names)
+      names += (names.empty() ? "" : ", ") + code(name);
+    count += group.names.size();
+    rows += "| " + names + " | " + std::string(group.reason) + " | " +
+            std::string(group.alternative) + " |\n";
+  }
+  std::fprintf(file,
+               "# Operators of MXNet that are not imported\n\nThe %zu names of "
+               "MXNet 1.9.1, aliases and texts of macros in its sources among "
+               "them, that no file may hold. All others are operators here; "
+               "`dlc-operators` lists them, and writes this page with "
+               "`--missing`.\n\n| Names | Why | Instead |\n|---|---|---|\n%s",
+               count, rows.c_str());
+}
+
+int main(int argc, char **argv) {
+  bool isMissing = argc > 1 && std::string_view(argv[1]) == "--missing";
+  if (argc > 2 + isMissing) {
+    std::fprintf(stderr, "usage: dlc-operators [--missing] [FILE]\n");
+    return 2;
+  }
+  const char *path = argc > 1 + isMissing ? argv[1 + isMissing] : nullptr;
+  std::FILE *file = path ? std::fopen(path, "w") : stdout;
+  if (!file) {
+    std::perror(path);
+    return 1;
+  }
+  (isMissing ? writeMissing : writeOperators)(file);
   bool isWhole = !std::ferror(file) && std::fflush(file) == 0;
   if (file != stdout)
     isWhole = std::fclose(file) == 0 && isWhole;

@@ -107,7 +107,8 @@ struct Operator {
 /// More inputs or outputs than any network has; bounds what files ask for.
 inline constexpr int64_t kMaxOperands = 65536;
 
-/// The operator of that name or alias, or null.
+/// The operator of that name or alias, or null. Those on sparse arrays
+/// (`_sparse_dot`) are found as those on dense ones.
 const Operator *findOperator(std::string_view name);
 
 /// All operators, by name in the order of bytes.
