@@ -48,6 +48,10 @@ Symbol Symbol::atomic(std::string_view name, Attributes attributes) {
   if (!op)
     return Symbol(Status(StatusCode::NotFound,
                          "unknown operator '" + std::string(name) + "'"));
+  if (op->bodyCount > 0)
+    return Symbol(Status(StatusCode::Unsupported,
+                         "unsupported: operator '" + std::string(name) +
+                             "' without the subgraphs that a file gives it"));
   auto node = std::make_shared<Node>();
   node->op = op;
   node->name = name;

@@ -90,6 +90,10 @@ namespace {
 class Reader {
 public:
   explicit Reader(std::vector<NodeFault> *faults) : faults(faults) {}
+  /// Of a subgraph in a file that another one reads.
+  explicit Reader(const Reader &outer)
+      : faults(outer.faults), version(outer.version),
+        hasNumpyShapes(outer.hasNumpyShapes) {}
 
   Result<Symbol> read(const json::Object &file);
 
@@ -102,6 +106,7 @@ private:
                    Entry &entry);
   Status readInputs(const json::Object &object, Node &node);
   Status readDependencies(const json::Object &object, Node &node);
+  Status readBodies(const json::Object &object, Node &node);
   Status readOperator(const json::Object &object, llvm::StringRef op,
                       Node &node);
   Status addFault(Status status, llvm::StringRef op, const Node &node);
@@ -247,6 +252,29 @@ Status Reader::addMissingInputs(Node &node) {
              std::to_string(node.inputs.size()));
 }
 
+/// Subgraphs, which only control flow has.
+Status Reader::readBodies(const json::Object &object, Node &node) {
+  const json::Array *bodies = object.getArray("subgraphs");
+  size_t count = bodies ? bodies->size() : 0;
+  if (count > 0 && node.op->bodyCount == 0)
+    return unsupported("subgraphs of ", node.describe());
+  if (count != node.op->bodyCount)
+    return bad(node.describe(), ": expected ",
+               std::to_string(node.op->bodyCount), " subgraphs, got ",
+               std::to_string(count));
+  for (size_t i = 0; i < count; ++i) {
+    const json::Object *body = (*bodies)[i].getAsObject();
+    std::string what = node.describe() + ": subgraph " + std::to_string(i);
+    if (!body)
+      return bad(what, ": expected an object");
+    Result<Symbol> symbol = Reader(*this).read(*body);
+    if (!symbol.isOk())
+      return std::move(symbol.status()).withContext(what);
+    node.bodies.push_back(std::move(*symbol));
+  }
+  return Status::ok();
+}
+
 Status Reader::readOperator(const json::Object &object, llvm::StringRef op,
                             Node &node) {
   node.op = findOperator({op.data(), op.size()});
@@ -255,9 +283,7 @@ Status Reader::readOperator(const json::Object &object, llvm::StringRef op,
     return unsupported("operator '", op.str(), "' of node '", node.name, "'",
                        reason.empty() ? reason : ": " + reason);
   }
-  if (const json::Array *subgraphs = object.getArray("subgraphs");
-      subgraphs && !subgraphs->empty())
-    return unsupported("subgraphs of ", node.describe());
+  DLC_RETURN_IF_ERROR(readBodies(object, node));
   Attributes attributes;
   DLC_RETURN_IF_ERROR(readAttributes(object, node.describe(), attributes));
   upgrade(node, attributes);
@@ -305,9 +331,12 @@ Status Reader::readNode(const json::Object &object) {
         inputs && !inputs->empty())
       return bad(node->describe(), ": expected no inputs");
   } else {
+    size_t known = faults ? faults->size() : 0;
     Status status = readOperator(object, *op, *node);
     if (!status.isOk()) {
-      DLC_RETURN_IF_ERROR(addFault(std::move(status), *op, *node));
+      // What is wrong inside of it is said already.
+      if (!faults || faults->size() == known)
+        DLC_RETURN_IF_ERROR(addFault(std::move(status), *op, *node));
       outputCounts.push_back(0);
       nodes.push_back(std::move(node));
       return Status::ok();
@@ -339,6 +368,7 @@ Status Reader::checkArguments(const json::Object &file) {
 }
 
 Result<Symbol> Reader::read(const json::Object &file) {
+  size_t known = faults ? faults->size() : 0;
   DLC_RETURN_IF_ERROR(readVersion(file));
   const json::Array *list = file.getArray("nodes");
   if (!list)
@@ -349,9 +379,9 @@ Result<Symbol> Reader::read(const json::Object &file) {
       return bad("node ", std::to_string(nodes.size()), ": expected an object");
     DLC_RETURN_IF_ERROR(readNode(*object));
   }
-  if (faults && !faults->empty())
-    return Status(faults->front().status.code(),
-                  faults->front().status.message());
+  if (faults && faults->size() > known)
+    return Status((*faults)[known].status.code(),
+                  (*faults)[known].status.message());
   DLC_RETURN_IF_ERROR(checkArguments(file));
   const json::Array *heads = file.getArray("heads");
   if (!heads || heads->empty())

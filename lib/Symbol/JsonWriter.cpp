@@ -23,6 +23,8 @@ static void writeUse(OStream &json, const IndexedGraph::Use &use) {
   });
 }
 
+static void writeNodes(OStream &json, const IndexedGraph &graph);
+
 static void writeNode(OStream &json, const IndexedGraph &graph,
                       IndexedGraph::NodeId id) {
   const Node &node = graph.node(id);
@@ -43,9 +45,15 @@ static void writeNode(OStream &json, const IndexedGraph &graph,
       for (IndexedGraph::NodeId dependency : graph.controlDependencies(id))
         json.value(dependency);
     });
+  if (!node.bodies.empty())
+    json.attributeArray("subgraphs", [&] {
+      for (const Symbol &body : node.bodies)
+        json.object([&] { writeNodes(json, IndexedGraph(body)); });
+    });
 }
 
-static void writeGraph(OStream &json, const IndexedGraph &graph) {
+/// A network without what a file says of it as a whole.
+static void writeNodes(OStream &json, const IndexedGraph &graph) {
   json.attributeArray("nodes", [&] {
     for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
       json.object([&] { writeNode(json, graph, id); });
@@ -63,6 +71,10 @@ static void writeGraph(OStream &json, const IndexedGraph &graph) {
     for (const IndexedGraph::Use &use : graph.outputs())
       writeUse(json, use);
   });
+}
+
+static void writeGraph(OStream &json, const IndexedGraph &graph) {
+  writeNodes(json, graph);
   json.attributeObject("attrs", [&] {
     json.attributeArray("mxnet_version", [&] {
       json.value("int");

@@ -4,6 +4,11 @@
 
 #include "Names.h"
 
+#include "dlc/Frontend/Faults.h"
+#include "dlc/Symbol/IndexedGraph.h"
+
+#include "mlir/IR/Location.h"
+
 using namespace dlc::symbol;
 using llvm::ArrayRef;
 using llvm::SmallVector;
@@ -91,6 +96,64 @@ Value LoweringContext::randomUniform(ArrayRef<int64_t> shape) {
 
 Value LoweringContext::randomOf(StringRef mnemonic, Value parameter) {
   return drawRandom(mnemonic, parameter);
+}
+
+/// Written down as often as they run, bodies must end somewhere.
+static constexpr int64_t kMaxBodyNodes = 1 << 14;
+
+/// "net-symbol.json: node 'loop' (_foreach): node 'fc' (FullyConnected)".
+static mlir::Location locateIn(mlir::Location outer, const Node &node) {
+  auto name = llvm::dyn_cast<mlir::NameLoc>(outer);
+  std::string text = name ? name.getName().str() + ": " : "";
+  return mlir::NameLoc::get(
+      mlir::StringAttr::get(outer.getContext(), text + node.describe()));
+}
+
+SmallVector<Value> LoweringContext::lowerBody(size_t index,
+                                              ArrayRef<Value> given) {
+  if (b.failed())
+    return {};
+  ++network.bodyNodes; // A body may have none.
+  IndexedGraph graph(node.bodies[index]);
+  SmallVector<Value> values(graph.entryCount());
+  for (auto [id, value] : llvm::zip_equal(graph.inputNodes(), given))
+    values[graph.entryId(id, 0)] = value;
+  mlir::Location outer = b.location();
+  for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+    const Node &each = graph.node(id);
+    if (each.isVariable())
+      continue;
+    if (++network.bodyNodes > kMaxBodyNodes) {
+      unsupported("loops of more than " + Twine(kMaxBodyNodes) +
+                  " nodes when they are written down step by step");
+      return {};
+    }
+    frontend::NodeScope faults(*b.context(), each.name, each.op->name);
+    b.setLocation(locateIn(outer, each));
+    SmallVector<Value> operands;
+    for (const IndexedGraph::Use &use : graph.inputs(id)) {
+      operands.push_back(values[graph.entryId(use)]);
+      if (!operands.back())
+        unsupported("a read of the hidden output " +
+                    graph.node(use.node).outputName(use.index));
+    }
+    SmallVector<Value> results;
+    if (!b.failed())
+      results = lowerNode(b, each, operands, network).results;
+    b.setLocation(outer);
+    if (b.failed())
+      return {};
+    for (uint32_t i = 0; i < results.size(); ++i)
+      values[graph.entryId(id, i)] = results[i];
+  }
+  SmallVector<Value> outputs;
+  for (const IndexedGraph::Use &use : graph.outputs()) {
+    outputs.push_back(values[graph.entryId(use)]);
+    if (!outputs.back() && !b.failed())
+      unsupported("the hidden output " +
+                  graph.node(use.node).outputName(use.index));
+  }
+  return b.failed() ? SmallVector<Value>() : outputs;
 }
 
 LoweredNode dlc::symbol::lowerNode(GraphBuilder &b, const Node &node,

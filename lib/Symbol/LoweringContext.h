@@ -6,6 +6,8 @@
 #ifndef DLC_LIB_SYMBOL_LOWERINGCONTEXT_H
 #define DLC_LIB_SYMBOL_LOWERINGCONTEXT_H
 
+#include "Bodies.h"
+
 #include "dlc/Frontend/GraphBuilder.h"
 #include "dlc/Symbol/Symbol.h"
 
@@ -25,6 +27,7 @@ struct NetworkState {
   mlir::Value random = {};
   std::function<mlir::Value()> addRandom = {};
   int64_t randomStreams = 0;
+  int64_t bodyNodes = 0; ///< Nodes of bodies that were lowered.
 };
 
 class LoweringContext {
@@ -55,6 +58,16 @@ public:
   void update(size_t index, mlir::Value value) { newOperands[index] = value; }
   /// One for each operand: what update() gave it, or null.
   llvm::ArrayRef<mlir::Value> updates() const { return newOperands; }
+  // Bodies.
+
+  rt::Result<BodyPorts> portsOfBody(size_t index) const {
+    return symbol::portsOfBody(node, index);
+  }
+  /// The outputs of a body where its variables have these values; none after a
+  /// failure.
+  llvm::SmallVector<mlir::Value> lowerBody(size_t index,
+                                           llvm::ArrayRef<mlir::Value> values);
+
   // Random numbers, f32, other ones in each run and for each call.
 
   /// Of [0, 1).

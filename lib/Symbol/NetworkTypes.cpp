@@ -2,6 +2,7 @@
 
 #include "NetworkTypes.h"
 
+#include "Bodies.h"
 #include "LoweringContext.h"
 
 #include "dlc/dialects/Graph/OperandTypes.h"
@@ -76,6 +77,8 @@ Status NetworkTypes::inferTypes(const KnownTypes &known, Report report) {
   auto relateTypes = [&](IndexedGraph::NodeId id, TypeRelation &relation) {
     if (auto *relate = graph.node(id).op->relateTypes)
       relate(relation);
+    else if (graph.node(id).op->bodyCount > 0)
+      relateBodyTypes(graph.node(id), relation);
     else
       relation.equateAll();
   };
@@ -281,6 +284,8 @@ Status NetworkTypes::inferShapes(const KnownShapes &known,
   auto relateShapes = [&](IndexedGraph::NodeId id, ShapeRelation &relation) {
     if (auto *relate = graph.node(id).op->relateShapes)
       relate(relation);
+    if (graph.node(id).op->bodyCount > 0)
+      relateBodyShapes(graph.node(id), relation, context);
     forward(id, relation);
   };
   return shapes.run(relateShapes, report);

@@ -34,7 +34,8 @@ bool Operator::isVariadic(const Parameters &parameters) const {
 std::vector<std::string>
 Operator::inputNames(const Parameters &parameters) const {
   if (isVariadic(parameters))
-    return numberedNames("arg", parameters.getInt(inputCount));
+    return numberedNames("arg", parameters.getInt(inputCount) -
+                                    static_cast<int64_t>(bodyCount));
   std::vector<std::string> names;
   for (const Input &input : inputs)
     if (input.exists.holds(parameters))
@@ -42,13 +43,20 @@ Operator::inputNames(const Parameters &parameters) const {
   return names;
 }
 
+std::optional<int64_t>
+Operator::countedOutputs(const Parameters &parameters) const {
+  if (countOutputs)
+    return countOutputs(parameters);
+  if (!outputCount.empty())
+    return parameters.getInt(outputCount);
+  return std::nullopt;
+}
+
 std::vector<std::string>
 Operator::outputNames(const Parameters &parameters) const {
-  if (!outputCount.empty()) {
-    int64_t count = parameters.getInt(outputCount);
-    return count == 1 ? std::vector<std::string>{"output"}
-                      : numberedNames("output", count);
-  }
+  if (std::optional<int64_t> count = countedOutputs(parameters))
+    return *count == 1 ? std::vector<std::string>{"output"}
+                       : numberedNames("output", *count);
   std::vector<std::string> names;
   for (const Output &output : outputs)
     if (output.exists.holds(parameters))
@@ -58,22 +66,22 @@ Operator::outputNames(const Parameters &parameters) const {
 
 std::string Operator::outputName(const Parameters &parameters,
                                  size_t index) const {
-  bool isNumbered = !outputCount.empty() && parameters.getInt(outputCount) > 1;
+  bool isNumbered = countedOutputs(parameters).value_or(1) > 1;
   return isNumbered ? "output" + std::to_string(index)
                     : outputNames(parameters)[index];
 }
 
 size_t Operator::outputCountOf(const Parameters &parameters) const {
-  if (!outputCount.empty())
-    return parameters.getInt(outputCount);
+  if (std::optional<int64_t> count = countedOutputs(parameters))
+    return *count;
   return std::ranges::count_if(outputs, [&](const Output &output) {
     return output.exists.holds(parameters);
   });
 }
 
 size_t Operator::visibleOutputCount(const Parameters &parameters) const {
-  if (!outputCount.empty())
-    return parameters.getInt(outputCount);
+  if (std::optional<int64_t> count = countedOutputs(parameters))
+    return *count;
   return std::ranges::count_if(outputs, [&](const Output &output) {
     return output.exists.holds(parameters) &&
            output.isVisible.holds(parameters);

@@ -281,3 +281,101 @@ TEST(JsonTest, KeepsNumpyShapes) {
   ASSERT_TRUE(shapes.isOk());
   EXPECT_EQ(shapes->outputs[0], Shape(std::vector<int64_t>{1}));
 }
+
+/// A loop over rows of x, of which the body adds y to each.
+static std::string loopText(const std::string &body) {
+  return R"({"nodes": [
+    {"op": "null", "name": "x", "inputs": []},
+    {"op": "null", "name": "y", "inputs": []},
+    {"op": "_foreach", "name": "f", "inputs": [[0, 0, 0], [1, 0, 0]],
+     "attrs": {"num_args": "3", "num_outputs": "1", "num_out_data": "1",
+               "in_data_locs": "[0]", "in_state_locs": "[]",
+               "remain_locs": "[1]"},
+     "subgraphs": [)" +
+         body + R"(]}],
+    "arg_nodes": [0, 1], "heads": [[2, 0, 0]],
+    "attrs": {"mxnet_version": ["int", 10901]}})";
+}
+
+static std::string bodyText(const std::string &op, const std::string &more) {
+  return R"({"nodes": [
+    {"op": "null", "name": "row", "inputs": []},
+    {"op": "null", "name": "y", "inputs": []},
+    {"op": ")" +
+         op + R"(", "name": "sum", "inputs": [[0, 0, 0], [1, 0, 0]]}],
+    "arg_nodes": [0, 1], "heads": [[2, 0, 0])" +
+         more + "]}";
+}
+
+TEST(JsonTest, SubgraphsStay) {
+  std::string text = loopText(bodyText("elemwise_add", ""));
+  for (int time = 0; time < 2; ++time) {
+    rt::Result<Symbol> symbol = fromJson(text);
+    ASSERT_TRUE(symbol.isOk()) << symbol.status().message();
+    // What the body says of y follows from x, and back.
+    auto shapes = inferShapes(*symbol, {{"x", {5, 2, 3}}}, Completeness::Full);
+    ASSERT_TRUE(shapes.isOk()) << shapes.status().message();
+    EXPECT_EQ(shapes->arguments[1], Shape({2, 3}));
+    EXPECT_EQ(shapes->outputs[0], Shape({5, 2, 3}));
+    rt::Result<std::string> written = toJson(symbol->copy());
+    ASSERT_TRUE(written.isOk());
+    text = *written;
+  }
+}
+
+TEST(JsonTest, SubgraphsMustFit) {
+  auto errorOf = [](const std::string &text) {
+    rt::Result<Symbol> symbol = fromJson(text);
+    if (!symbol.isOk())
+      return symbol.status().message();
+    auto shapes = inferShapes(*symbol, {{"x", {5, 2}}}, Completeness::Full);
+    return shapes.isOk() ? std::string() : shapes.status().message();
+  };
+  EXPECT_EQ(errorOf(loopText("")),
+            "node 'f' (_foreach): expected 1 subgraphs, got 0");
+  EXPECT_EQ(errorOf(loopText("7")),
+            "node 'f' (_foreach): subgraph 0: expected an object");
+  EXPECT_EQ(errorOf(loopText("{}")),
+            "node 'f' (_foreach): subgraph 0: expected an array in 'nodes'");
+  std::string body = bodyText("elemwise_add", "");
+  EXPECT_EQ(errorOf(loopText(body)), "");
+  EXPECT_EQ(errorOf(loopText(body + ", " + body)),
+            "node 'f' (_foreach): expected 1 subgraphs, got 2");
+  EXPECT_EQ(errorOf(loopText(bodyText("elemwise_add", ", [0, 0, 0]"))),
+            "node 'f' (_foreach): expected 1 outputs of subgraph 0, got 2");
+  EXPECT_EQ(errorOf(loopText(bodyText("relu", ""))),
+            "node 'f' (_foreach): subgraph 0: node 'sum' (relu): expected 1 "
+            "inputs (data), got 2");
+  auto changed = [&](const std::string &from, const std::string &to) {
+    std::string text = loopText(body);
+    text.replace(text.find(from), from.size(), to);
+    return errorOf(text);
+  };
+  EXPECT_EQ(changed("\"num_args\": \"3\"", "\"num_args\": \"4\""),
+            "node 'f' (_foreach): expected 3 inputs (arg0, arg1, arg2), got 2");
+  EXPECT_EQ(changed("\"remain_locs\": \"[1]\"", "\"remain_locs\": \"[0]\""),
+            "node 'f' (_foreach): expected the numbers below 2 once each in "
+            "parameters 'in_data_locs', 'in_state_locs' and 'remain_locs', got "
+            "0");
+  EXPECT_EQ(changed("\"remain_locs\": \"[1]\"", "\"remain_locs\": \"[]\""),
+            "node 'f' (_foreach): expected a place for each of the 2 variables "
+            "of subgraph 0, got 1");
+  EXPECT_EQ(changed("\"num_out_data\": \"1\"", "\"num_out_data\": \"0\""),
+            "node 'f' (_foreach): expected parameter 'num_outputs' to count "
+            "data and states, 0 and 0, got 1");
+}
+
+TEST(JsonTest, FaultsInSubgraphsAreThoseOfTheirNodes) {
+  std::vector<NodeFault> faults;
+  EXPECT_FALSE(fromJson(loopText(bodyText("Custom", "")), &faults).isOk());
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults[0].node, "sum");
+  EXPECT_EQ(faults[0].op, "Custom");
+}
+
+TEST(JsonTest, ProgramsCannotMakeSubgraphs) {
+  Symbol loop = Symbol::atomic("_foreach", {{"num_args", "2"}});
+  EXPECT_EQ(loop.status().message(),
+            "unsupported: operator '_foreach' without the subgraphs that a "
+            "file gives it");
+}

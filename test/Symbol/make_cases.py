@@ -637,9 +637,71 @@ def contrib():
     raw("Crop", normal(1, 2, 5, 6), normal(1, 1, 3, 4), num_args=2, center_crop=True)
 
 
+def parts():
+    """Splits, and what came later."""
+    for part in range(2):
+        split = mx.sym._internal._split_v2(mx.sym.var("a"), name="op", indices=(0, 2), axis=1)
+        case(split[part], a=normal(2, 5))
+    raw("_split_v2", normal(4, 3), indices=(), axis=0, sections=2)
+    raw("_split_v2", normal(2, 3), indices=(0, 1), axis=-2, squeeze_axis=True)
+    raw("_npi_hsplit", normal(2, 4), indices=(0, 1, 3))
+    raw("_npi_hsplit", normal(4), indices=(), sections=2)
+    raw("_npi_dsplit", normal(1, 2, 4), axis=2, indices=(0, 3))
+    # MXNet 1.9.1 fails to infer its types; it gives its data.
+    data, mean = normal(2, 3), positive(3)
+    cases.append({"symbol": json.loads(mx.sym.IdentityAttachKLSparseReg(mx.sym.var("a"), name="op").tojson()),
+                  "inputs": {"a": encode(data)}, "states": {"op_moving_avg": encode(mean)}, "outputs": [encode(data)]})
+    raw("_np_cumsum", normal(2, 3))
+    raw("_np_cumsum", normal(2, 3), axis=1)
+    raw("_np_cumsum", whole(2, 3, dtype="int32"), axis=0, dtype="float32")
+    raw("_contrib_index_copy", normal(4, 2), whole(2, low=0, high=1, dtype="int32") + np.array([3, 1], "int32"), normal(2, 2))
+
+
+def neighbours():
+    first, second = normal(1, 2, 4, 5), normal(1, 2, 4, 5)
+    raw("Correlation", first, second)
+    raw("Correlation", first, second, kernel_size=3, max_displacement=2, stride2=2, pad_size=2)
+    raw("Correlation", first, second, max_displacement=3, stride1=2, stride2=2, pad_size=3, is_multiply=False)
+    raw("_contrib_DeformableConvolution", normal(1, 2, 4, 4), normal(1, 8, 3, 3), normal(2, 2, 2, 2), kernel=(2, 2),
+        num_filter=2, no_bias=True)
+    raw("_contrib_DeformableConvolution", normal(1, 4, 4, 4), normal(1, 36, 2, 2) / 2, normal(2, 2, 3, 3), normal(2),
+        kernel=(3, 3), num_filter=2, num_group=2, num_deformable_group=2, stride=(2, 2), pad=(1, 1), dilate=(1, 1))
+
+
+def control_flow():
+    data, state, weight = mx.sym.var("data"), mx.sym.var("state"), mx.sym.var("weight")
+
+    def step(row, states):
+        hidden = mx.sym.tanh(mx.sym.FullyConnected(row, weight=weight, num_hidden=3, no_bias=True, name="fc") + states[0])
+        return hidden * 2, [hidden]
+
+    out, states = mx.sym.contrib.foreach(step, data, [state])
+    case(mx.sym.Group([out] + states), data=normal(4, 2, 3) / 2, state=normal(2, 3), weight=normal(3, 3) / 2)
+    # The shape of the weight follows from the data through the body.
+    case(out, data=normal(2, 2, 3) / 2, state=normal(2, 3))
+    two, _ = mx.sym.contrib.foreach(lambda rows, s: ([rows[0] * rows[1], rows[0] - s], s + 1), [data, weight], state)
+    case(mx.sym.Group(two), data=normal(3, 2), weight=normal(3, 2), state=normal(2))
+    nested, _ = mx.sym.contrib.foreach(
+        lambda row, s: (mx.sym.contrib.foreach(lambda x, t: (x * weight, t), row, [])[0], s), data, [])
+    case(nested, data=normal(2, 3, 2), weight=normal(2))
+
+    number, total = mx.sym.var("number"), mx.sym.var("total")
+    for most in 4, 9:
+        outs, finals = mx.sym.contrib.while_loop(lambda i, s: i < 4, lambda i, s: (
+            [mx.sym.broadcast_mul(s, i)], [i + 1, s + mx.sym.broadcast_mul(weight, i)]),
+                                                 [number, total], max_iterations=most)
+        values = dict(number=np.zeros(1, "float32"), total=normal(2), weight=normal(2))
+        # Rows behind the last step are undefined.
+        case(mx.sym.Group((list(outs) if most == 4 else []) + list(finals)), **values)
+    for sign in -1, 1:
+        case(mx.sym.contrib.cond(mx.sym.sum(total) > 0, lambda: total * weight, lambda: total - weight),
+             total=sign * positive(2, 3), weight=normal(2, 3))
+
+
 ALL = (activations, unary, binary, contractions, convolutions, pools, norms, losses, joins, shapes, movements, reductions,
        indexing, creation, corners, alignments, numpy_elementwise, numpy_reductions, numpy_shapes, numpy_creation,
-       numpy_products, orders, matrices, spatial, contrib)
+       numpy_products, orders, matrices, spatial, contrib, parts, neighbours,
+       control_flow)
 for make in (recurrent,) if IS_RECURRENT else ALL:
     make()
 with open(sys.argv[1], "a" if IS_RECURRENT else "w") as file:

@@ -18,6 +18,7 @@
 
 namespace dlc::symbol {
 
+struct BodyPorts;      // How a subgraph is connected: lib/Symbol/Bodies.h.
 class LoweringContext; // Builds Graph operations: lib/Symbol/LoweringContext.h.
 class ShapeRelation;   // See Relation.h.
 class TypeRelation;
@@ -79,6 +80,8 @@ struct Operator {
   /// The parameter that counts the outputs output0, output1, ..., which then
   /// replace `outputs`.
   std::string_view outputCount = {};
+  /// The same where no parameter alone says how many there are.
+  int64_t (*countOutputs)(const Parameters &) = nullptr;
 
   /// What the shapes of operands and results say of each other beyond what the
   /// lowering knows, which gives results from operands: for instance the shape
@@ -88,6 +91,14 @@ struct Operator {
   void (*relateTypes)(TypeRelation &) = nullptr;
   void (*lower)(LoweringContext &) = nullptr;
 
+  /// How many subgraphs a node has, which then count among `inputCount`, too,
+  /// and how each of them is connected to the node.
+  size_t bodyCount = 0;
+  rt::Status (*connectBody)(const Parameters &, size_t body,
+                            BodyPorts &) = nullptr;
+
+  /// How many outputs output0, output1, ... there are, where they are counted.
+  std::optional<int64_t> countedOutputs(const Parameters &parameters) const;
   /// The inputs are arg0, arg1, ...
   bool isVariadic(const Parameters &parameters) const;
   std::vector<std::string> inputNames(const Parameters &parameters) const;

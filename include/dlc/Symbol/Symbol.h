@@ -69,6 +69,8 @@ struct Node {
   std::vector<Entry> inputs;
   std::vector<std::shared_ptr<Node>> controlDependencies;
   uint32_t version = 0; ///< Of a variable: how many nodes write it.
+  /// Networks of their own, as many as the operator says. Nobody changes them.
+  std::vector<Symbol> bodies;
 };
 
 /// Arguments by name.

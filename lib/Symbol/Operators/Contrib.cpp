@@ -171,8 +171,40 @@ static Parameter factor(std::string_view name, std::string_view summary) {
   return optional(name, ParameterKind::Float, "0", summary);
 }
 
+/// Rows of the first operand replaced; of a place that is given twice the last
+/// one counts.
+static void lowerIndexCopy(LoweringContext &n) {
+  if (n.rank(n.in(0)) < 1 || n.rank(n.in(1)) != 1)
+    return n.fail("expected an 'old_tensor' with rows and an 'index_vector' of "
+                  "1 dimension");
+  Value places = n.b.unsqueeze(n.b.cast(n.in(1), n.b.i64()), {1});
+  n.set(0, n.b.op("scatter_nd", {n.in(0), places, n.in(2)}));
+}
+
+static void indexCopyTypes(TypeRelation &r) {
+  r.equateInputs(0, 2);
+  r.equate(0, 0);
+}
+
+static void relateIndexCopy(ShapeRelation &r) {
+  r.equate(0, 0);
+  const Shape &old = r.input(0);
+  if (!old || old->empty())
+    return;
+  std::vector<int64_t> rows = *old;
+  rows[0] = r.inputDim(1, 0);
+  r.setInput(2, rows);
+  r.setInput(1, std::vector{r.inputDim(2, 0)});
+}
+
 std::span<const Operator> dlc::symbol::contribOperators() {
   static const std::vector<Operator> rows = {
+      {.name = "_contrib_index_copy",
+       .summary = "Rows replaced by others",
+       .inputs = {{"old_tensor"}, {"index_vector"}, {"new_tensor"}},
+       .relateShapes = relateIndexCopy,
+       .relateTypes = indexCopyTypes,
+       .lower = lowerIndexCopy},
       elementwise("_contrib_quadratic", "a x^2 + b x + c", lowerQuadratic,
                   {factor("a", "Factor of the square."),
                    factor("b", "Factor of x."), factor("c", "Summand.")}),

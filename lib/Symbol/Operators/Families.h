@@ -16,6 +16,7 @@ Family activationOperators;
 Family binaryOperators;
 Family contractionOperators;
 Family contribOperators;
+Family controlFlowOperators;
 Family creationOperators;
 Family ctcOperators;
 Family gradientOperators;
@@ -45,6 +46,7 @@ inline constexpr Family *families[] = {
     binaryOperators,
     contractionOperators,
     contribOperators,
+    controlFlowOperators,
     creationOperators,
     ctcOperators,
     gradientOperators,

@@ -121,6 +121,75 @@ static void lowerSliceChannel(LoweringContext &n) {
   splitAt(n, axis, cuts, squeezes);
 }
 
+/// `sections` equal parts, or those between `indices`, of which the first is 0.
+static void splitAlong(LoweringContext &n, int64_t axis) {
+  int64_t extent = GraphBuilder::dimOf(n.in(0), axis);
+  if (n.b.failed())
+    return;
+  if (mlir::ShapedType::isDynamic(extent))
+    return n.unsupported("splitting an extent that is not known");
+  int64_t sections = n.p.getInt("sections");
+  Ints cuts = n.ints("indices");
+  if (sections > 0) {
+    if (extent % sections)
+      return n.fail("expected parameter 'sections' to divide " + Twine(extent) +
+                    ", got " + Twine(sections));
+    cuts.clear();
+    for (int64_t i = 0; i < sections; ++i)
+      cuts.push_back(i * (extent / sections));
+  }
+  cuts.push_back(extent);
+  for (size_t i = 0; i + 1 < cuts.size(); ++i)
+    if (cuts[i] < 0 || cuts[i] > cuts[i + 1])
+      return n.fail("expected parameter 'indices' to ascend from 0 to " +
+                    Twine(extent) + ", got " + Twine(cuts[i]) + " before " +
+                    Twine(cuts[i + 1]));
+  bool squeezes = n.p.getBool("squeeze_axis");
+  for (size_t i = 0; squeezes && i + 1 < cuts.size(); ++i)
+    if (cuts[i + 1] - cuts[i] != 1)
+      return n.fail("expected parts of extent 1 with parameter 'squeeze_axis', "
+                    "got " +
+                    Twine(cuts[i + 1] - cuts[i]));
+  splitAt(n, axis, cuts, squeezes);
+}
+
+static void lowerSplit(LoweringContext &n) {
+  splitAlong(n, n.axis(n.p.getInt("axis"), n.rank(n.in(0))));
+}
+
+/// Along columns, of vectors along their only axis.
+static void lowerColumnSplit(LoweringContext &n) {
+  splitAlong(n, n.axis(n.rank(n.in(0)) > 1 ? 1 : 0, n.rank(n.in(0))));
+}
+
+static int64_t countParts(const Parameters &p) {
+  int64_t sections = p.getInt("sections");
+  return sections > 0 ? sections
+                      : std::max<int64_t>(1, p.getInts("indices").size());
+}
+
+static Operator split(std::string_view name,
+                      std::vector<std::string_view> aliases,
+                      std::string_view summary,
+                      void (*lower)(LoweringContext &)) {
+  return {
+      .name = name,
+      .aliases = std::move(aliases),
+      .summary = summary,
+      .parameters = {required(
+                         "indices", ParameterKind::Ints,
+                         "Where parts begin, the first at 0; of no meaning "
+                         "beside `sections`."),
+                     optional("axis", ParameterKind::Int, "1", "The axis."),
+                     optional("squeeze_axis", ParameterKind::Bool, "False",
+                              "Leave the axis out, of extent 1 in each part."),
+                     optional("sections", ParameterKind::Int, "0",
+                              "Number of equal parts, or 0.")
+                         .within(0, kMaxOperands)},
+      .countOutputs = countParts,
+      .lower = lower};
+}
+
 //===-- Declarations ------------------------------------------------------===//
 
 static Parameter operandCount() {
@@ -156,6 +225,9 @@ std::span<const Operator> dlc::symbol::joiningOperators() {
                      "Leave the axis out, of extent 1 in each part.")},
        .outputCount = "num_outputs",
        .lower = lowerSliceChannel},
+      split("_split_v2", {"_npi_split", "_npi_dsplit"}, "Parts along an axis",
+            lowerSplit),
+      split("_npi_hsplit", {}, "Parts along the second axis", lowerColumnSplit),
       {.name = "add_n",
        .aliases = {"ElementWiseSum", "_sum"},
        .summary = "Sum of operands of one shape",

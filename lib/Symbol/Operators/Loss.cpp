@@ -295,6 +295,17 @@ static Operator regression(std::string_view name, std::string_view summary,
           .lower = lower};
 }
 
+static void relateSparseIdentity(ShapeRelation &r) {
+  r.equate(0, 0);
+  r.setInput(1, std::vector{r.inputDim(0, 1)});
+}
+
+static void lowerSparseIdentity(LoweringContext &n) {
+  if (n.isTraining())
+    return n.unsupported("training through a sparseness penalty");
+  n.set(0, n.in(0));
+}
+
 std::span<const Operator> dlc::symbol::lossOperators() {
   static const std::vector<Operator> rows = {
       regression("LinearRegressionOutput",
@@ -356,6 +367,20 @@ std::span<const Operator> dlc::symbol::lossOperators() {
        .inputs = {{"data"}, {"label"}},
        .relateShapes = relateCrossEntropy,
        .lower = lowerCrossEntropy},
+      {.name = "IdentityAttachKLSparseReg",
+       .summary = "The data, whose gradient MXNet makes sparse in training",
+       .details = "Training it is not supported: the gradient depends on a "
+                  "running mean of sigmoids.",
+       .parameters = {optional("sparseness_target", ParameterKind::Float, "0.1",
+                               "The mean that is wanted."),
+                      optional("penalty", ParameterKind::Float, "0.001",
+                               "Weight of the distance from it."),
+                      optional("momentum", ParameterKind::Float, "0.9",
+                               "Kept part of the running mean.")},
+       .inputs = {{"data"},
+                  {.name = "moving_avg", .role = InputRole::Auxiliary}},
+       .relateShapes = relateSparseIdentity,
+       .lower = lowerSparseIdentity},
   };
   return rows;
 }

@@ -131,6 +131,21 @@ template <Mnemonic name> static void lowerArg(LoweringContext &n) {
   n.set(0, n.b.reshape(y, Ints(keeps ? rank : 0, 1)));
 }
 
+static void lowerCumsum(LoweringContext &n) {
+  Value x = n.in(0);
+  mlir::Type type = GraphBuilder::elementOf(x);
+  if (!n.p.isNone("dtype"))
+    type = typeParameter(n, "dtype");
+  else if (type.isInteger(1))
+    type = n.b.i64();
+  int64_t axis = 0;
+  if (n.p.isNone("axis"))
+    x = n.b.reshape(x, {-1});
+  else
+    axis = n.axis(n.p.getInt("axis"), n.rank(x));
+  n.set(0, n.b.op("cumsum", {n.b.cast(x, type), n.b.intScalar(axis)}));
+}
+
 //===-- Declarations ------------------------------------------------------===//
 
 static Parameter axisParameter(std::string_view name = "axis") {
@@ -227,6 +242,17 @@ std::span<const Operator> dlc::symbol::numpyReductionOperators() {
                lowerArg<"arg_min">),
       moments("_npi_std", "Standard deviation", "std", lowerVariance<true>),
       moments("_npi_var", "Variance", "var", lowerVariance<false>),
+      {.name = "_np_cumsum",
+       .aliases = {"cumsum"},
+       .summary = "Running sum",
+       .parameters = {optional("axis", ParameterKind::Int, "None",
+                               "The axis; None: all elements in a row."),
+                      optional("dtype", ParameterKind::Type, "None",
+                               "Type that is computed in, and of the result; "
+                               "None: that of the data.")},
+       .inputs = {{"a"}},
+       .relateTypes = sumTypes,
+       .lower = lowerCumsum},
       {.name = "moments",
        .summary = "Mean and variance of elements",
        .parameters = {axisParameter("axes"), keepParameter()},

@@ -192,7 +192,8 @@ static void relateTransform(ShapeRelation &r) {
 
 //===-- Deformable convolutions -------------------------------------------===//
 
-static void relateDeformable(ShapeRelation &r) {
+/// `weight` is the number of that input.
+template <size_t weight> static void relateDeformable(ShapeRelation &r) {
   const Parameters &p = r.parameters;
   int64_t channels = r.inputDim(0, 1), group = p.getInt("num_group");
   std::vector<int64_t> shape = {p.getInt("num_filter"),
@@ -201,8 +202,8 @@ static void relateDeformable(ShapeRelation &r) {
                                     : channels / group};
   const std::vector<int64_t> &kernel = p.getInts("kernel");
   shape.insert(shape.end(), kernel.begin(), kernel.end());
-  r.setInput(3, shape);
-  r.setInput(4, std::vector{p.getInt("num_filter")});
+  r.setInput(weight, shape);
+  r.setInput(weight + 1, std::vector{p.getInt("num_filter")});
 }
 
 static void lowerDeformable(LoweringContext &n) {
@@ -224,12 +225,86 @@ static void lowerDeformable(LoweringContext &n) {
                   attributes));
 }
 
-/// The older operator without a mask samples differently at borders.
-static Operator makeDeformable() {
-  Operator op = {.name = "_contrib_ModulatedDeformableConvolution",
+/// Where the windows of one axis look without offsets: an extent for each tap
+/// of the kernel and each position of the result, in the order of `offset`.
+static Value placesOfTaps(LoweringContext &n, const Window &window, size_t axis,
+                          llvm::ArrayRef<int64_t> outputs) {
+  int64_t taps = window.kernel[0] * window.kernel[1];
+  int64_t stride = window.strides.empty() ? 1 : window.strides[axis];
+  int64_t dilation = window.dilations.empty() ? 1 : window.dilations[axis];
+  int64_t pad = window.pads.empty() ? 0 : window.pads[axis];
+  std::vector<float> places;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    int64_t k = axis == 0 ? tap / window.kernel[1] : tap % window.kernel[1];
+    for (int64_t out = 0; out < outputs[axis]; ++out)
+      places.push_back(static_cast<float>(out * stride - pad + k * dilation));
+  }
+  return floats(n,
+                {taps, axis == 0 ? outputs[0] : 1, axis == 0 ? 1 : outputs[1]},
+                places);
+}
+
+/// The older operator: a sample inside of the image has no neighbours beyond
+/// its last row and column but these, and one outside is 0. Said as an offset
+/// that ends there, and a mask.
+static void lowerOldDeformable(LoweringContext &n) {
+  if (!isImage(n, n.in(0)))
+    return;
+  if (!n.p.isNone("layout") && n.p.getText("layout") != "NCHW")
+    return n.unsupported("parameter 'layout' of " + n.p.getText("layout"));
+  Window window;
+  if (!checkLength(n, "dilate", n.p.getInts("kernel").size()) ||
+      !readWindow(n, n.in(0), window))
+    return;
+  window.dilations = n.ints("dilate");
+  Ints image = n.shape(n.in(0), "a deformable convolution");
+  Ints moved = n.shape(n.in(1), "a deformable convolution");
+  int64_t groups = n.p.getInt("num_deformable_group");
+  int64_t taps = window.kernel[0] * window.kernel[1];
+  if (n.b.failed())
+    return;
+  if (moved.size() != 4 || moved[1] != groups * taps * 2)
+    return n.fail("expected an 'offset' of 4 dimensions with " +
+                  Twine(groups * taps * 2) + " channels");
+  if (taps * (moved[2] + moved[3]) > 1 << 22)
+    return n.unsupported("deformable convolutions of that size");
+  Value pairs =
+      n.b.reshape(n.in(1), {moved[0], groups, taps, 2, moved[2], moved[3]});
+  Value mask;
+  llvm::SmallVector<Value> offsets;
+  for (int64_t axis = 0; axis < 2; ++axis) {
+    Value offset = n.b.squeeze(n.b.slice(pairs, 3, axis, axis + 1), {3});
+    Value place = n.b.castLike(
+        placesOfTaps(n, window, axis, {moved[2], moved[3]}), offset);
+    Value at = n.b.add(offset, place);
+    auto end = static_cast<double>(image[axis + 2]);
+    Value inside = n.b.op("logical_and",
+                          {n.b.op("greater_equal", {at, n.scalarLike(at, 0)}),
+                           n.b.op("less", {at, n.scalarLike(at, end)})});
+    mask = mask ? n.b.op("logical_and", {mask, inside}) : inside;
+    Value last = n.b.op("min", {at, n.scalarLike(at, end - 1)});
+    offsets.push_back(n.b.unsqueeze(n.b.sub(last, place), {3}));
+  }
+  Value offset = n.b.reshape(n.b.concat(offsets, 3), moved);
+  Value factors = n.b.reshape(n.b.castLike(mask, n.in(0)),
+                              {moved[0], groups * taps, moved[2], moved[3]});
+  llvm::SmallVector<NamedValue> attributes = window.attributes();
+  attributes.push_back({"group", n.p.getInt("num_group")});
+  attributes.push_back({"offset_group", groups});
+  n.set(0, n.b.op("deform_conv",
+                  {n.in(0), n.named("weight"), offset,
+                   n.b.orNone(n.named("bias")), factors},
+                  attributes));
+}
+
+static Operator makeDeformable(bool isOld) {
+  Operator op = {.name = isOld ? "_contrib_DeformableConvolution"
+                               : "_contrib_ModulatedDeformableConvolution",
                  .summary = "Convolution at places that data move",
                  .parameters = convolutionWindow(),
-                 .inputs = {{"data"}, {"offset"}, {"mask"}}};
+                 .inputs = {{"data"}, {"offset"}}};
+  if (!isOld)
+    op.inputs.push_back({"mask"});
   for (Parameter &parameter : std::vector<Parameter>{
            required("num_filter", ParameterKind::Int, "Number of filters.")
                .within(1, kMaxExtent),
@@ -240,14 +315,91 @@ static Operator makeDeformable() {
                .within(1, kMaxExtent),
            optional("no_bias", ParameterKind::Bool, "False",
                     "There is no bias."),
-           layoutParameter(), ignored("workspace", ParameterKind::Int, "1024"),
-           ignored("im2col_step", ParameterKind::Int, "64")})
+           layoutParameter(), ignored("workspace", ParameterKind::Int, "1024")})
     op.parameters.push_back(parameter);
+  if (!isOld)
+    op.parameters.push_back(ignored("im2col_step", ParameterKind::Int, "64"));
   op.inputs.push_back({"weight"});
   op.inputs.push_back({"bias", unless("no_bias")});
-  op.relateShapes = relateDeformable;
-  op.lower = lowerDeformable;
+  op.relateShapes = isOld ? relateDeformable<2> : relateDeformable<3>;
+  op.lower = isOld ? lowerOldDeformable : lowerDeformable;
   return op;
+}
+
+//===-- Correlation -------------------------------------------------------===//
+
+/// For each displacement the mean, over channels and a window, of products (or
+/// distances) of the first image and the displaced second one.
+static void lowerCorrelation(LoweringContext &n) {
+  if (!isImage(n, n.in(0)) || !isImage(n, n.in(1)))
+    return;
+  int64_t kernel = n.p.getInt("kernel_size"), pad = n.p.getInt("pad_size");
+  int64_t far = n.p.getInt("max_displacement");
+  int64_t stride = n.p.getInt("stride1"), step = n.p.getInt("stride2");
+  Ints shape = n.shape(n.in(0), "a correlation");
+  if (n.b.failed())
+    return;
+  if (kernel % 2 == 0)
+    return n.fail("parameter 'kernel_size': expected an odd number, got " +
+                  Twine(kernel));
+  int64_t reach = far / step, border = far + kernel / 2;
+  if ((2 * reach + 1) * (2 * reach + 1) > 4096)
+    return n.unsupported("correlations of more than 4096 displacements");
+  Ints extents;
+  for (int64_t axis : {2, 3}) {
+    int64_t inner = shape[axis] + 2 * pad - 2 * border;
+    if (inner < 1)
+      return n.fail("expected an image larger than twice the displacement, got "
+                    "an extent of " +
+                    Twine(shape[axis]) + " with a padding of " + Twine(pad));
+    // What all windows cover.
+    extents.push_back((inner + stride - 1) / stride * stride - stride + kernel);
+  }
+  auto padded = [&](Value x) {
+    return n.b.op("pad", {x, n.b.ints({pad, pad, pad, pad}), n.scalarLike(x, 0),
+                          n.b.ints({2, 3})});
+  };
+  auto cut = [&](Value x, int64_t y0, int64_t x0) {
+    Value rows = n.b.slice(x, 2, y0, y0 + extents[0]);
+    return n.b.slice(rows, 3, x0, x0 + extents[1]);
+  };
+  Value a = cut(padded(n.in(0)), far, far), b = padded(n.in(1));
+  llvm::SmallVector<Value> maps;
+  for (int64_t i = -reach; i <= reach; ++i)
+    for (int64_t j = -reach; j <= reach; ++j) {
+      Value other = cut(b, far + i * step, far + j * step);
+      Value each = n.p.getBool("is_multiply")
+                       ? n.b.mul(a, other)
+                       : n.b.op("abs", {n.b.sub(a, other)});
+      maps.push_back(n.b.reduce("reduce_mean", each, {1}, /*keepDims=*/true));
+    }
+  Value all = n.b.concat(maps, 1);
+  n.set(0, n.b.op("avg_pool", {all},
+                  {{"kernel_shape", llvm::ArrayRef<int64_t>({kernel, kernel})},
+                   {"strides", llvm::ArrayRef<int64_t>({stride, stride})}}));
+}
+
+static Operator makeCorrelation() {
+  auto extent = [](std::string_view name, std::string_view fallback,
+                   int64_t least, std::string_view summary) {
+    return optional(name, ParameterKind::Int, fallback, summary)
+        .within(least, 1 << 15);
+  };
+  return {
+      .name = "Correlation",
+      .summary = "How alike two images are at each place, for each "
+                 "displacement of the second one",
+      .parameters = {extent("kernel_size", "1", 1, "Extent of windows, odd."),
+                     extent("max_displacement", "1", 0,
+                            "Largest displacement."),
+                     extent("stride1", "1", 1, "Distance of places."),
+                     extent("stride2", "1", 1, "Distance of displacements."),
+                     extent("pad_size", "0", 0, "Zeros around both images."),
+                     optional("is_multiply", ParameterKind::Bool, "True",
+                              "Products; else distances.")},
+      .inputs = {{"data1"}, {"data2"}},
+      .relateShapes = [](ShapeRelation &r) { r.equateInputs(0, 1); },
+      .lower = lowerCorrelation};
 }
 
 //===-- Regions -----------------------------------------------------------===//
@@ -492,7 +644,9 @@ static std::vector<Operator> makeSamplingRows() {
        .inputs = {{"data"}, {"loc"}},
        .relateShapes = relateTransform,
        .lower = lowerSpatialTransformer},
-      makeDeformable(),
+      makeCorrelation(),
+      makeDeformable(/*isOld=*/false),
+      makeDeformable(/*isOld=*/true),
   };
 }
 
