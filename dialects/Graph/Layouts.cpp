@@ -159,6 +159,14 @@ std::optional<PermutedOp> AvgPoolOp::block(int64_t) {
   return blockWindow(*this);
 }
 
+std::optional<PermutedOp> MaxPoolGradientOp::permute(ArrayRef<int64_t>) {
+  return std::nullopt;
+}
+
+std::optional<PermutedOp> MaxPoolGradientOp::block(int64_t) {
+  return blockWindow(*this);
+}
+
 std::optional<PermutedOp> ConcatOp::block(int64_t size) {
   int64_t axis = wrapAxis(getAxis(), rankOf(getY()));
   // Along channels a single one is not repeated, as it is elsewhere.

@@ -56,25 +56,55 @@ static BlockedWeightPlan planBlockedGradient(const ConvShape &shape) {
   return plan;
 }
 
+/// Bytes that strips of a plain x take, with offsets and sums of all taps.
+static int64_t bytesOfStrips(const ConvShape &shape) {
+  const int64_t width = saturatedProduct({shape.out[1], shape.stride[1]});
+  const int64_t taps = saturatedProduct({shape.kernel[1], shape.dilation[1]});
+  constexpr int64_t most = kScratchBytes;
+  if (width > most || taps > most || shape.inChannels > most ||
+      shape.kernel[0] > most)
+    return INT64_MAX;
+  const int64_t rows = shape.inChannels * shape.kernel[0];
+  return saturatedProduct(
+      {rows, (width + taps) * kFloat +
+                 shape.kernel[1] * (kChannelBlock * kFloat +
+                                    static_cast<int64_t>(sizeof(int64_t)))});
+}
+
+/// Chooses the grid of a plain x: each tile makes strips of its rows.
+static BlockedWeightPlan planStripGradient(const ConvShape &shape) {
+  constexpr int64_t wantedTiles = 16;
+  BlockedWeightPlan plan = {};
+  static_cast<Windows &>(plan) = windowsOf(shape);
+  plan.batch = shape.batch;
+  plan.group = 1;
+  plan.inBlocks = shape.inChannels * shape.kernel[0];
+  plan.outBlocks = plan.outTiles = shape.outChannels / kChannelBlock;
+  plan.inTiles = std::min(ceilDiv(wantedTiles, plan.outTiles), plan.inBlocks);
+  return plan;
+}
+
 namespace {
 /// Takes its operands as they are.
 class PreparedBlockedGradient final : public PreparedKernel {
 public:
-  PreparedBlockedGradient(const BlockedWeightPlan &plan,
-                          const KernelSet &kernels)
-      : plan(plan), kernels(kernels) {}
+  using Function = void (*)(const BlockedWeightPlan &, void *const *, int64_t,
+                            int64_t);
+
+  PreparedBlockedGradient(const BlockedWeightPlan &plan, Function function)
+      : plan(plan), function(function) {}
 
   int64_t tiles() const override {
     return plan.group * plan.inTiles * plan.outTiles;
   }
 
   void run(void *const *arguments, int64_t begin, int64_t end) const override {
-    kernels.blockedWeightGradient(plan, arguments, begin, end);
+    function(plan, arguments, begin, end);
   }
 
 private:
   const BlockedWeightPlan plan;
-  const KernelSet &kernels;
+  const Function function;
 };
 } // namespace
 
@@ -213,7 +243,7 @@ static Status checkWinogradGradient(const ConvShape &shape) {
   for (int i = 0; i < 2; ++i)
     hasForm = hasForm && shape.kernel[i] == 3 && shape.stride[i] == 1 &&
               shape.dilation[i] == 1;
-  if (!hasForm || !shape.isBlocked())
+  if (!hasForm || !shape.blockedX || !shape.blockedY)
     return refuse("algorithm 'winograd' with tensors in blocks, 3x3 taps, "
                   "strides and dilations of one and one group");
   // Steps are made when a program is loaded, whatever its file says.
@@ -226,17 +256,23 @@ static Status checkWinogradGradient(const ConvShape &shape) {
 }
 
 Status cpu::checkBlockedGradient(const ConvShape &shape) {
-  if (shape.blockedX != shape.blockedY)
-    return refuse("both tensors or none in blocks");
+  if (shape.blockedX && !shape.blockedY)
+    return refuse("a gradient in blocks beside an input in blocks");
   if (shape.winograd)
     DLC_RETURN_IF_ERROR(checkWinogradGradient(shape));
   if (!shape.isBlocked())
     return Status::ok();
   if (shape.inChannels == 0 || shape.outChannels == 0 ||
-      shape.groupIn() % kChannelBlock != 0 ||
+      (shape.blockedX && shape.groupIn() % kChannelBlock != 0) ||
       shape.groupOut() % kChannelBlock != 0)
     return refuse("blocks of 16 channels of one group");
-  if (shape.taps() > kScratchBytes / (kChannelBlock * kChannelBlock * kFloat))
+  if (!shape.blockedX && shape.group != 1)
+    return refuse("one group where one tensor is not blocked");
+  if (!shape.blockedX && bytesOfStrips(shape) > kScratchBytes)
+    return refuse("rows of a plain input, for each channel and row of taps, "
+                  "that fit in 112 KiB with sums");
+  if (shape.blockedX &&
+      shape.taps() > kScratchBytes / (kChannelBlock * kChannelBlock * kFloat))
     return refuse("at most 112 taps for blocked tensors");
   return Status::ok();
 }
@@ -255,8 +291,11 @@ Status cpu::prepareBlockedGradient(const KernelCall &call,
   DLC_RETURN_IF_ERROR(checkWorkspace(call, blockedGradientWorkspace(shape)));
   if (shape.winograd)
     prepared = makeWinogradSteps(shape, kernels);
+  else if (shape.blockedX)
+    prepared = std::make_unique<PreparedBlockedGradient>(
+        planBlockedGradient(shape), kernels.blockedWeightGradient);
   else
     prepared = std::make_unique<PreparedBlockedGradient>(
-        planBlockedGradient(shape), kernels);
+        planStripGradient(shape), kernels.stripWeightGradient);
   return Status::ok();
 }

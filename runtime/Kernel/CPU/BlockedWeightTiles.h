@@ -86,12 +86,13 @@ inline void addOuterProducts(OuterArguments t) {
 #endif
 }
 
-/// Turns sums [terms][channels], both multiples of 16, to rows of terms, which
-/// lie `stride` apart.
+/// Turns sums [terms][channels], a multiple of 16, to rows of terms, which lie
+/// `stride` apart.
 inline void writeWeights(const float *sums, int64_t terms, int64_t channels,
                          float *target, int64_t stride) {
-  for (int64_t out = 0; out < channels; out += kLanes)
-    for (int64_t term = 0; term < terms; term += 4) {
+  for (int64_t out = 0; out < channels; out += kLanes) {
+    int64_t term = 0;
+    for (; term + 4 <= terms; term += 4) {
       Vec v[4];
       DLC_UNROLL for (int j = 0; j < 4; ++j) v[j] =
           load(sums + (term + j) * channels + out);
@@ -99,6 +100,11 @@ inline void writeWeights(const float *sums, int64_t terms, int64_t channels,
       DLC_UNROLL for (int j = 0; j < 4; ++j)
           storeQuads(target + (out + j) * stride + term, 4 * stride, v[j]);
     }
+    for (; term < terms; ++term)
+      for (int lane = 0; lane < kLanes; ++lane)
+        target[(out + lane) * stride + term] =
+            sums[term * channels + out + lane];
+  }
 }
 
 /// Blocks [inBegin, inEnd) of x and [outBegin, outEnd) of the gradient, of one

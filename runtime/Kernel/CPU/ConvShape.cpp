@@ -280,20 +280,9 @@ Status cpu::readConvWeightGradient(const KernelCall &call, ConvShape &shape) {
   return checkBlockedGradient(shape);
 }
 
-Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {
-  using enum AttributeKind;
-  const Attributes &attributes = call.attributes;
-  DLC_RETURN_IF_ERROR(checkAttributes(attributes, {{"kernel_shape", Ints},
-                                                   {"strides", Ints},
-                                                   {"pads", Ints},
-                                                   {"dilations", Ints}}));
-  DLC_RETURN_IF_ERROR(checkOperands(call, 3, 4));
-  DLC_RETURN_IF_ERROR(checkNothingAdded(call, shape));
-  const TensorType &x = call.inputs[0];
-  if (call.outputs[0].shape != x.shape)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected an output %s, got %s", toString(x).c_str(),
-                     toString(call.outputs[0]).c_str());
+/// What there is to know of the gradient of a pooling of x.
+static Status readPlainMaxPool(const TensorType &x, const TensorType &g,
+                               const Attributes &attributes, ConvShape &shape) {
   // As a convolution that has a kernel for each channel.
   const int64_t spatial = x.rank() - 2;
   int64_t kernel[2] = {};
@@ -303,7 +292,7 @@ Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {
   DLC_RETURN_IF_ERROR(readDims(attributes, "kernel_shape", spatial, kernel));
   TensorType weights{DLC_F32, {x.shape[1], 1}};
   weights.shape.insert(weights.shape.end(), kernel + 2 - spatial, kernel + 2);
-  const ConvTensors tensors{x, weights, call.inputs[1]};
+  const ConvTensors tensors{x, weights, g};
   int64_t padEnd[2];
   DLC_RETURN_IF_ERROR(
       readShape(tensors, attributes, x.shape[1], shape, padEnd));
@@ -312,6 +301,56 @@ Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {
                      "expected planes of less than 2^31 elements, got %s",
                      toString(x).c_str());
   return checkReach(shape);
+}
+
+/// Attributes of windows over blocked tensors, without the last dimension.
+static Status readBlockedWindows(const Attributes &attributes,
+                                 Attributes &plain) {
+  constexpr size_t dims = 3;
+  auto refuse = [] {
+    return makeError(StatusCode::InvalidArgument,
+                     "expected windows of one element along a block of "
+                     "channels");
+  };
+  for (const char *name : {"kernel_shape", "strides", "dilations"}) {
+    std::span<const int64_t> held = attributes.getInts(name);
+    if (held.empty())
+      continue;
+    if (held.size() != dims || held.back() != 1)
+      return refuse();
+    plain.set(name, std::vector<int64_t>(held.begin(), held.end() - 1));
+  }
+  std::span<const int64_t> pads = attributes.getInts("pads");
+  if (pads.empty())
+    return Status::ok();
+  if (pads.size() != 2 * dims || pads[2] != 0 || pads[5] != 0)
+    return refuse();
+  plain.set("pads", std::vector<int64_t>{pads[0], pads[1], pads[3], pads[4]});
+  return Status::ok();
+}
+
+Status cpu::readMaxPoolGradient(const KernelCall &call, ConvShape &shape) {
+  using enum AttributeKind;
+  const Attributes &attributes = call.attributes;
+  DLC_RETURN_IF_ERROR(checkAttributes(attributes, {{"kernel_shape", Ints},
+                                                   {"strides", Ints},
+                                                   {"pads", Ints},
+                                                   {"dilations", Ints}}));
+  DLC_RETURN_IF_ERROR(checkOperands(call, 3, 5));
+  DLC_RETURN_IF_ERROR(checkNothingAdded(call, shape));
+  if (call.outputs[0].shape != call.inputs[0].shape)
+    return makeError(
+        StatusCode::InvalidArgument, "expected an output %s, got %s",
+        toString(call.inputs[0]).c_str(), toString(call.outputs[0]).c_str());
+  if (call.inputs[0].rank() < 5)
+    return readPlainMaxPool(call.inputs[0], call.inputs[1], attributes, shape);
+  TensorType x, g;
+  Attributes windows;
+  shape.blockedX = shape.blockedY = true;
+  DLC_RETURN_IF_ERROR(readBlocked(call.inputs[0], "an input", x));
+  DLC_RETURN_IF_ERROR(readBlocked(call.inputs[1], "a gradient", g));
+  DLC_RETURN_IF_ERROR(readBlockedWindows(attributes, windows));
+  return readPlainMaxPool(x, g, windows, shape);
 }
 
 Windows cpu::windowsOf(const ConvShape &shape) {

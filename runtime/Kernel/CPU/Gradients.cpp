@@ -144,7 +144,8 @@ size_t cpu::convWeightGradientWorkspace(const KernelCall &call) {
 
 static MaxPoolPlan planMaxPoolGradient(const ConvShape &shape) {
   MaxPoolPlan plan = {windowsOf(shape)};
-  plan.planes = shape.batch * shape.inChannels;
+  plan.planes =
+      shape.batch * shape.inChannels / (shape.blockedX ? kChannelBlock : 1);
   plan.planeBlock = planeBlockOf(shape, plan.planes);
   return plan;
 }
@@ -164,7 +165,9 @@ Status cpu::prepareMaxPoolGradient(const KernelCall &call, Isa isa,
   DLC_RETURN_IF_ERROR(readMaxPoolGradient(call, shape));
   const MaxPoolPlan plan = planMaxPoolGradient(shape);
   prepared = std::make_unique<PreparedGradient<MaxPoolPlan>>(
-      plan, ceilDiv(plan.planes, plan.planeBlock), kernels->maxPoolGradient);
+      plan, ceilDiv(plan.planes, plan.planeBlock),
+      shape.blockedX ? kernels->blockedMaxPoolGradient
+                     : kernels->maxPoolGradient);
   return Status::ok();
 }
 

@@ -183,7 +183,8 @@ struct ConvWeightPlan {
 };
 
 /// The same of blocked tensors. Tiles are numbered group, part of the blocks of
-/// x, part of those of the gradient, the last fastest.
+/// x, part of those of the gradient, the last fastest. Of a plain x, blocks are
+/// rows of taps of one channel each.
 struct BlockedWeightPlan : Windows {
   int64_t batch, group;
   int64_t inBlocks, outBlocks; ///< Of channels, of one group.
@@ -210,6 +211,10 @@ struct KernelSet {
   void (*blockedWeightGradient)(const BlockedWeightPlan &plan,
                                 void *const *arguments, int64_t begin,
                                 int64_t end);
+  /// Of a plain x and one group.
+  void (*stripWeightGradient)(const BlockedWeightPlan &plan,
+                              void *const *arguments, int64_t begin,
+                              int64_t end);
   /// arguments: as above, both transformed, and sums, null where those of all
   /// tiles are transformed at once.
   void (*winogradWeightInput)(const WinogradPlan &plan, void *const *arguments,
@@ -247,6 +252,10 @@ struct KernelSet {
   /// arguments: x, the gradient of its pooling, the result.
   void (*maxPoolGradient)(const MaxPoolPlan &plan, void *const *arguments,
                           int64_t begin, int64_t end);
+  /// Of blocked tensors, whose planes are [image][block of channels].
+  void (*blockedMaxPoolGradient)(const MaxPoolPlan &plan,
+                                 void *const *arguments, int64_t begin,
+                                 int64_t end);
 };
 
 extern const KernelSet baselineKernels;

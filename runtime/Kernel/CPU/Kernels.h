@@ -6,6 +6,7 @@
 #define DLC_RUNTIME_KERNEL_CPU_KERNELS_H
 
 #include "BlockedDepthwiseTiles.h"
+#include "BlockedPoolTiles.h"
 #include "BlockedTiles.h"
 #include "BlockedWeightTiles.h"
 #include "BlockedWinogradTiles.h"
@@ -15,6 +16,7 @@
 #include "DepthwiseTiles.h"
 #include "MatmulTiles.h"
 #include "PoolTiles.h"
+#include "StripWeightTiles.h"
 #include "WinogradTiles.h"
 #include "WinogradWeightTiles.h"
 
@@ -26,6 +28,7 @@ constexpr KernelSet thisKernelSet = {kLanes,
                                      runConv,
                                      runConvWeightGradient,
                                      runBlockedWeightGradient,
+                                     runStripWeightGradient,
                                      runWinogradWeightInput,
                                      runWinogradWeightProduct,
                                      runWinogradWeightResult,
@@ -38,7 +41,8 @@ constexpr KernelSet thisKernelSet = {kLanes,
                                      runBlockedWinogradInput,
                                      runBlockedWinogradProduct,
                                      runBlockedWinogradWeights,
-                                     runMaxPoolGradient};
+                                     runMaxPoolGradient,
+                                     runBlockedMaxPoolGradient};
 
 } // namespace
 } // namespace dlc::rt::cpu

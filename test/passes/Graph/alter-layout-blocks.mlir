@@ -244,6 +244,28 @@ func.func @gradients_apart(%x: tensor<8x64x28x28xf32>, %g: tensor<8x24x28x28xf32
 
 // -----
 
+// Gradients of pooling, and of the weights of a first layer, whose image stays
+// plain.
+
+// CHECK-LABEL: func @first_layer_gradient
+// CHECK-NOT: graph.transpose
+// CHECK: graph.max_pool_gradient {{.*}}kernel_shape = array<i64: 2, 2, 1>{{.*}} : (tensor<8x4x56x56x16xf32>, tensor<8x4x28x28x16xf32>) -> tensor<8x4x56x56x16xf32>
+// CHECK-NOT: graph.transpose
+// CHECK: graph.conv_weight_gradient %arg0, {{.*}} : (tensor<8x3x56x56xf32>, tensor<8x4x56x56x16xf32>) -> tensor<64x3x3x3xf32>
+// CHECK-NEXT: return
+func.func @first_layer_gradient(%x: tensor<8x3x56x56xf32>, %u: tensor<64x3x3x3xf32>, %v: tensor<64x64x3x3xf32>) -> tensor<64x3x3x3xf32> {
+  %0 = graph.conv %x, %u {pads = array<i64: 1, 1, 1, 1>} : (tensor<8x3x56x56xf32>, tensor<64x3x3x3xf32>) -> tensor<8x64x56x56xf32>
+  %1 = graph.conv %0, %v {pads = array<i64: 1, 1, 1, 1>} : (tensor<8x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<8x64x56x56xf32>
+  %2 = graph.max_pool %1 {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<8x64x56x56xf32>) -> tensor<8x64x28x28xf32>
+  %3 = graph.mul %2, %2 : tensor<8x64x28x28xf32>
+  %4 = graph.max_pool_gradient %1, %3 {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<8x64x56x56xf32>, tensor<8x64x28x28xf32>) -> tensor<8x64x56x56xf32>
+  %5 = graph.conv %4, %v {pads = array<i64: 1, 1, 1, 1>} : (tensor<8x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<8x64x56x56xf32>
+  %6 = graph.conv_weight_gradient %x, %5 {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<8x3x56x56xf32>, tensor<8x64x56x56xf32>) -> tensor<64x3x3x3xf32>
+  return %6 : tensor<64x3x3x3xf32>
+}
+
+// -----
+
 // Single channels are not repeated here, as they are where tensors broadcast.
 // CHECK-LABEL: @single_channels
 // CHECK: graph.concat {{.*}} -> tensor<1x80x56x56xf32>

@@ -94,7 +94,9 @@ def MaxPoolWithIndicesOp : Graph_Op<"max_pool_with_indices", "Opaque", [
 }
 
 def MaxPoolGradientOp : Graph_Op<"max_pool_gradient", "Opaque", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>]> {
+  let methods = "bool isParameter(unsigned) { return false; }";
   let summary = "Gradient of max pooling";
   let description = [{
     What `graph.max_pool` of `x` with these attributes passes on to `x`, given

@@ -76,13 +76,20 @@ void makeBlocked(TensorType &type, GuardedBuffer &values) {
   values = std::move(blocked);
 }
 
-/// Blocked tensors, by the definition and, of `isWinograd`, as F(4x4).
+/// Which tensors are blocked, too: the gradient, or that and both, and whether
+/// as F(4x4) as well.
+enum class Blocks { None, Gradient, Some, Winograd };
+
 void checkBlocked(Call call, const std::vector<double> &expected,
-                  const std::string &text, bool isWinograd) {
-  for (size_t i : {0, 1})
-    makeBlocked(call.inputs[i], call.values[i]);
+                  const std::string &text, Blocks blocks) {
+  makeBlocked(call.inputs[1], call.values[1]);
+  if (call.attributes.getInt("group", 1) == 1)
+    expectMatches(call, prepareConvWeightGradient, expected, text + " g");
+  if (blocks == Blocks::Gradient)
+    return;
+  makeBlocked(call.inputs[0], call.values[0]);
   expectMatches(call, prepareConvWeightGradient, expected, text + " blocked");
-  if (!isWinograd)
+  if (blocks != Blocks::Winograd)
     return;
   call.attributes.set("algorithm", std::string("winograd"));
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv_weight_gradient");
@@ -91,8 +98,6 @@ void checkBlocked(Call call, const std::vector<double> &expected,
   expectMatches(call, prepareConvWeightGradient, expected, text + " F(4x4)",
                 1e-5);
 }
-
-enum class Blocks { None, Some, Winograd };
 
 void checkWeights(const Windows &w, int64_t outChannels, int64_t group = 1,
                   Blocks blocks = Blocks::None) {
@@ -127,7 +132,12 @@ void checkWeights(const Windows &w, int64_t outChannels, int64_t group = 1,
                            textOf(call.output.shape);
   expectMatches(call, prepareConvWeightGradient, expected, text);
   if (blocks != Blocks::None)
-    checkBlocked(call, expected, text, blocks == Blocks::Winograd);
+    checkBlocked(call, expected, text, blocks);
+}
+
+/// A plain x and a gradient in blocks.
+void checkFirstLayer(const Windows &w, int64_t outChannels) {
+  checkWeights(w, outChannels, 1, Blocks::Gradient);
 }
 
 /// Few different numbers: windows have equal ones. `holes` of them are NaN.
@@ -164,9 +174,31 @@ void checkPool(const Windows &w, bool holes = false) {
       if (best >= 0)
         expected[p * plane + best] += g[p * pixels + o];
     }
-  expectMatches(call, prepareMaxPoolGradient, expected,
-                textOf(call.inputs[0].shape) + " " +
-                    textOf(call.inputs[1].shape) + " " + textOf(w.kernel));
+  const std::string text = textOf(call.inputs[0].shape) + " " +
+                           textOf(call.inputs[1].shape) + " " +
+                           textOf(w.kernel);
+  expectMatches(call, prepareMaxPoolGradient, expected, text);
+  if (w.channels % 16 != 0 || w.dims() != 2)
+    return;
+  // The same in blocks of channels.
+  GuardedBuffer values(call.values[0].size());
+  std::copy_n(expected.begin(), values.size(), values.data());
+  makeBlocked(call.output, values);
+  expected.assign(values.data(), values.data() + values.size());
+  for (size_t i : {0, 1})
+    makeBlocked(call.inputs[i], call.values[i]);
+  for (const char *name : {"kernel_shape", "strides", "dilations", "pads"}) {
+    std::span<const int64_t> held = call.attributes.getInts(name);
+    if (held.empty())
+      continue;
+    Shape wide(held.begin(), held.end());
+    const bool isPads = wide.size() == 4;
+    if (isPads)
+      wide.insert(wide.begin() + 2, 0);
+    wide.push_back(isPads ? 0 : 1);
+    call.attributes.set(name, wide);
+  }
+  expectMatches(call, prepareMaxPoolGradient, expected, text + " blocked");
 }
 
 std::string refusalOf(std::string_view name, std::vector<TensorType> inputs,
@@ -264,6 +296,14 @@ TEST(WeightGradientTest, BlockedChannels) {
   checkWeights({3, 144, {9, 9}, {5, 5}, {1, 1}, {2, 2}}, 80, 1, Blocks::Some);
 }
 
+/// First layers: x has a few channels and stays plain.
+TEST(WeightGradientTest, PlainInputOfBlocks) {
+  checkFirstLayer({2, 3, {40, 37}, {20, 19}, {7, 7}, {2, 2}, {3, 3}}, 64);
+  checkFirstLayer({2, 3, {9, 30}, {9, 30}, {3, 3}, {}, {1, 1}}, 16);
+  checkFirstLayer({1, 5, {6, 7}, {4, 2}, {1, 2}, {1, 3}}, 48);
+  checkFirstLayer({2, 1, {33}, {30}, {4}, {}, {2}}, 32);
+}
+
 TEST(WeightGradientTest, BlockedPadsStridesAndDilations) {
   for (const Shape &begins : {Shape{0, 0}, Shape{1, 0}, Shape{0, 5}})
     for (const Shape &strides : {Shape{1, 1}, Shape{2, 1}, Shape{3, 2}})
@@ -330,7 +370,11 @@ TEST(WeightGradientTest, RefusesBlocks) {
   const TensorType x = f32({1, 2, 4, 4, 16}), g = f32({1, 3, 2, 2, 16});
   const TensorType w = f32({48, 32, 3, 3});
   EXPECT_EQ(refusalOf(name, {x, f32({1, 48, 2, 2})}, w, {}),
-            "expected both tensors or none in blocks");
+            "expected a gradient in blocks beside an input in blocks");
+  EXPECT_EQ(
+      refusalOf(name, {f32({1, 32, 4, 4}), f32({1, 3, 2, 999, 16})}, w, {}),
+      "expected rows of a plain input, for each channel and row of taps, "
+      "that fit in 112 KiB with sums");
   EXPECT_EQ(refusalOf(name, {f32({1, 4, 4, 4, 8}), g}, w, {}),
             "expected an input in blocks of 16 channels, got 1x4x4x4x8xf32");
   EXPECT_EQ(refusalOf(name, {x, f32({1, 6, 2, 2, 8})}, w, {}),
@@ -377,6 +421,39 @@ TEST(WeightGradientTest, RefusesOtherCalls) {
   EXPECT_EQ(
       refusalOf(name, {x, f32({1, 3, int64_t{1} << 40, 1})}, w, attributes),
       "expected windows that reach at most 2^60 elements");
+}
+
+TEST(MaxPoolGradientTest, Blocked) {
+  for (int64_t width : {1, 2, 5, 14})
+    for (int64_t stride : {1, 2, 3})
+      for (bool holes : {false, true})
+        checkPool({2,
+                   32,
+                   {7, width},
+                   {(7 - 1) / stride + 1, (width - 1) / stride + 1},
+                   {3, 3},
+                   {stride, stride},
+                   {1, 1}},
+                  holes);
+  checkPool({1, 16, {11, 13}, {5, 4}, {2, 3}, {2, 3}, {0, 1}, {3, 2}});
+}
+
+TEST(MaxPoolGradientTest, RefusesBlocks) {
+  const std::string_view name = "cpu.max_pool_gradient";
+  const TensorType x = f32({1, 2, 4, 4, 16}), g = f32({1, 2, 2, 2, 16});
+  Attributes attributes;
+  attributes.set("kernel_shape", Shape{2, 2, 2});
+  const char *windows =
+      "expected windows of one element along a block of channels";
+  EXPECT_EQ(refusalOf(name, {x, g}, x, attributes), windows);
+  attributes.set("kernel_shape", Shape{2, 2});
+  EXPECT_EQ(refusalOf(name, {x, g}, x, attributes), windows);
+  attributes.set("kernel_shape", Shape{2, 2, 1});
+  attributes.set("pads", Shape{0, 0, 1, 0, 0, 0});
+  EXPECT_EQ(refusalOf(name, {x, g}, x, attributes), windows);
+  const TensorType wide = f32({1, 2, 4, 4, 8});
+  EXPECT_EQ(refusalOf(name, {wide, g}, wide, attributes),
+            "expected an input in blocks of 16 channels, got 1x2x4x4x8xf32");
 }
 
 TEST(MaxPoolGradientTest, EveryWidth) {

@@ -86,13 +86,16 @@
 //   dilations and group as above, of which the ends of pads mean nothing. x
 //   and g may both be blocked, [N, C/16, ..., 16], with one dimension more
 //   than dw; groups then have multiples of 16 channels, and there are at most
-//   112 taps. algorithm "winograd", of blocked tensors, windows of 3x3 with
-//   steps of one and one group: by the adjoint of F(4x4, 3x3), with a workspace
-//   as the second output. What is not finite is as without it.
+//   112 taps. Or g is alone, of one group, and what the windows of a row read
+//   of x is at most 112 KiB with sums. algorithm "winograd", of blocked
+//   tensors, windows of 3x3 with steps of one and one group: by the adjoint of
+//   F(4x4, 3x3), with a workspace as the second output. What is not finite is
+//   as without it.
 // cpu.max_pool_gradient    inputs (x, g), output dx
 //   The gradient of x [N, C, W] or [N, C, H, W], given g, that of its largest
 //   elements in windows of kernel_shape; strides, pads and dilations as above.
-//   The first of equal elements counts, NaN is the largest.
+//   The first of equal elements counts, NaN is the largest. Blocked tensors,
+//   [N, C/16, H, W, 16], have windows of one element along the last dimension.
 // cpu.matmul and cpu.conv: activation in "" | "relu" | "clamp" (alpha = lo,
 //   beta = hi) | "leaky_relu" (alpha) | "sigmoid" | "tanh" | "gelu" |
 //   "gelu_tanh" | "silu" | "hard_swish" | "hard_sigmoid" (alpha, beta). The
