@@ -3,6 +3,7 @@
 // The dialect itself: its operations, attributes of functions, interfaces.
 
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/OperandTypes.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Training.h"
@@ -28,6 +29,7 @@ void GraphDialect::initialize() {
   addSequenceOps();
   addStructureOps();
   attachOperandTypes(getContext());
+  attachBatches(getContext());
 }
 
 StringRef dlc::graph::stringifyFusionKind(FusionKind kind) {

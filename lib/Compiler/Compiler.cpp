@@ -33,6 +33,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <array>
 #include <limits>
 #include <thread>
 
@@ -116,8 +117,11 @@ struct Compilation::State {
   LogicalResult runGuarded(Phase phase, const std::string &passes,
                            function_ref<LogicalResult()> work);
   /// False if nothing fits; `least` becomes the least bytes seen, if less.
+  FailureOr<bool> tryBudget(int64_t budget, int64_t &least);
   FailureOr<bool> fitBudget(int64_t &least);
-  FailureOr<bool> fitBudgetOrPlain();
+  FailureOr<bool> fitBudgetInParts(size_t whole, int64_t &least);
+  FailureOr<bool> fitBudgetSomehow();
+  LogicalResult placeAgain();
   FailureOr<int64_t> planArenas();
   LogicalResult generateGPUCode();
   LogicalResult generateCode();
@@ -138,10 +142,12 @@ struct Compilation::State {
   std::string modelName;
   Phase reached = Phase::Import;
   int64_t recomputeBudget = -1; ///< What graph-recompute is told.
-  /// With a budget, what the graph phase began with, and whether it was told to
-  /// leave gradients of weights plain.
+  /// With a budget, what the graph phase began with, and what it was told:
+  /// whether to leave gradients of weights plain, and in how many parts to
+  /// compute the batch where it takes most.
   OwningOpRef<ModuleOp> imported;
   bool plainGradients = false;
+  int64_t batchParts = 1;
   /// Under way is a plan that only its size is asked of: what is said of it,
   /// but for errors, is said again of the one that is taken.
   bool isTrial = false;
@@ -486,6 +492,7 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
   passOptions.keepsAll = options.keepsAll;
   passOptions.precision = options.precision;
   passOptions.plainGradients = plainGradients;
+  passOptions.batchParts = batchParts;
   for (const auto &[group, device] : options.groups)
     passOptions.groups.push_back(group + "=" + device);
   if (!target.gpu.empty())
@@ -595,32 +602,39 @@ FailureOr<int64_t> Compilation::State::planArenas() {
 /// none of them fits, whatever the budget is.
 static constexpr double leastFactors[] = {0, 1.05, 1.15, 1.3};
 
+/// Whether the placed module, which stays as it is, fits in the budget of the
+/// user with what graph-recompute is told.
+FailureOr<bool> Compilation::State::tryBudget(int64_t budget, int64_t &least) {
+  OwningOpRef<ModuleOp> placed = module->clone();
+  recomputeBudget = budget;
+  isTrial = true;
+  FailureOr<int64_t> bytes = planArenas();
+  isTrial = false;
+  module = std::move(placed);
+  if (failed(bytes))
+    return failure();
+  least = std::min(least, *bytes);
+  return *bytes <= options.memoryBudget;
+}
+
 /// Finds what graph-recompute is to be told, so that the arenas keep within the
 /// budget of the user: the whole way is tried, and what is kept grows while the
 /// plan fits, over a few steps, since each takes as long as planning does.
 FailureOr<bool> Compilation::State::fitBudget(int64_t &leastOfAll) {
-  OwningOpRef<ModuleOp> placed = module->clone();
   int64_t least = std::numeric_limits<int64_t>::max();
-  auto tryBudget = [&](int64_t budget) -> FailureOr<bool> {
-    recomputeBudget = budget;
-    isTrial = true;
-    FailureOr<int64_t> bytes = planArenas();
-    isTrial = false;
-    if (failed(bytes))
-      return failure();
-    module = placed->clone();
-    least = std::min(least, *bytes);
+  auto tryOne = [&](int64_t budget) {
+    FailureOr<bool> fits = tryBudget(budget, least);
     leastOfAll = std::min(leastOfAll, least);
-    return *bytes <= options.memoryBudget;
+    return fits;
   };
-  FailureOr<bool> fits = tryBudget(-1);
+  FailureOr<bool> fits = tryOne(-1);
   if (failed(fits) || *fits)
     return fits;
   int64_t low = 0; // Fits.
   double scale = 0;
   for (double factor : leastFactors) {
     low = static_cast<int64_t>(factor * scale);
-    fits = tryBudget(low);
+    fits = tryOne(low);
     if (failed(fits))
       return failure();
     if (*fits)
@@ -635,7 +649,7 @@ FailureOr<bool> Compilation::State::fitBudget(int64_t &leastOfAll) {
   for (int step = 0; step < 5 && low + 1 < high; ++step) {
     bool isFirst = step == 0 && low < options.memoryBudget;
     int64_t middle = isFirst ? options.memoryBudget : low + (high - low) / 2;
-    fits = tryBudget(middle);
+    fits = tryOne(middle);
     if (failed(fits))
       return failure();
     (*fits ? low : high) = middle;
@@ -644,24 +658,72 @@ FailureOr<bool> Compilation::State::fitBudget(int64_t &leastOfAll) {
   return true;
 }
 
+/// From the beginning to the placed phase, with what the graph phase is told
+/// now.
+LogicalResult Compilation::State::placeAgain() {
+  module = imported->clone();
+  return success(succeeded(runPasses(Phase::Graph)) &&
+                 succeeded(runPasses(Phase::Placed)));
+}
+
+static size_t countOperations(ModuleOp module) {
+  size_t count = 0;
+  module->walk([&](Operation *) { ++count; });
+  return count;
+}
+
+/// Parts of the batch that are tried; the same for each budget, so that one
+/// that is said to be enough is.
+static constexpr std::array<int64_t, 3> partsOfBatch = {2, 4, 8};
+
+/// As fitBudget(), with the batch in parts where it takes most memory. The
+/// module has `whole` operations where it is in one.
+FailureOr<bool> Compilation::State::fitBudgetInParts(size_t whole,
+                                                     int64_t &least) {
+  // The most parts show whether it helps at all.
+  batchParts = partsOfBatch.back();
+  if (failed(placeAgain()))
+    return failure();
+  if (countOperations(*module) == whole)
+    return false; // There are none.
+  int64_t before = least;
+  if (failed(tryBudget(0, least)))
+    return failure();
+  if (least == before)
+    return false;
+  for (int64_t parts : partsOfBatch) {
+    batchParts = parts;
+    if (failed(placeAgain()))
+      return failure();
+    FailureOr<bool> fits = fitBudget(least);
+    if (failed(fits) || *fits)
+      return fits;
+  }
+  return false;
+}
+
 /// As fitBudget() for the placed phase, and where nothing fits, for that with
-/// plain gradients of weights.
-FailureOr<bool> Compilation::State::fitBudgetOrPlain() {
+/// plain gradients of weights, then for that with the batch in parts.
+FailureOr<bool> Compilation::State::fitBudgetSomehow() {
   int64_t least = std::numeric_limits<int64_t>::max();
   FailureOr<bool> fits = fitBudget(least);
   if (failed(fits) || *fits)
     return fits;
+  size_t operations = countOperations(*module);
   bool hasGradients = false;
   module->walk([&](graph::ConvWeightGradientOp) { hasGradients = true; });
   if (hasGradients) {
-    module = std::move(imported);
     plainGradients = true;
-    if (failed(runPasses(Phase::Graph)) || failed(runPasses(Phase::Placed)))
+    if (failed(placeAgain()))
       return failure();
     fits = fitBudget(least);
     if (failed(fits) || *fits)
       return fits;
+    plainGradients = false;
   }
+  fits = fitBudgetInParts(operations, least);
+  if (failed(fits) || *fits)
+    return fits;
   return emitError(module->getLoc(), "expected a memory budget of at least ")
          << least << " bytes, got " << options.memoryBudget;
 }
@@ -674,7 +736,7 @@ LogicalResult Compilation::runTo(Phase phase) {
     if (next == Phase::Graph && state->options.memoryBudget > 0)
       state->imported = state->module->clone();
     if (next == Phase::Fused && state->options.memoryBudget > 0 &&
-        failed(state->fitBudgetOrPlain()))
+        failed(state->fitBudgetSomehow()))
       return failure();
     if (state->options.onPhase)
       state->options.onPhase(next);

@@ -74,6 +74,7 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(graph::createDecomposePass());
   function.addPass(graph::createFoldConstantsPass());
+  function.addPass(graph::createSplitBatchPass({pipeline.batchParts}));
   if (!pipeline.offload.empty())
     return; // Blocks are a layout of the CPU's library.
   graph::AlterLayoutPassOptions options;

@@ -68,6 +68,9 @@ struct PipelineOptions {
   /// Gradients of weights take channels as they are, which may take less
   /// memory.
   bool plainGradients = false;
+  /// Parts of the batch that the largest values are computed in
+  /// (graph-split-batch).
+  int64_t batchParts = 1;
   /// The device that runs what it has kernels for, like "cuda:0"; empty: all is
   /// on cpu:0, but for groups.
   std::string offload;

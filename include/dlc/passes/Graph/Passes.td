@@ -377,6 +377,39 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
   ];
 }
 
+def SplitBatchPass : Pass<"graph-split-batch", "::mlir::func::FuncOp"> {
+  let summary = "Compute in parts of the batch what takes much memory";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`).
+    Ensures: operations that know how (BatchOpInterface, or elementwise) and
+    touch a value whose first dimension is the batch, of more bytes than a part
+    of the largest that a convolution touches, compute the batch in `parts`
+    equal parts, or the next number that divides it. All of the first part are
+    in front of all of the second, as far as none needs another one's whole
+    result; values that others read are joined behind that, gradients of what
+    all parts read are summed up. Sums change by rounding only. So the memory of
+    the largest layers of a network, forward and back, is that of a part, where
+    what one part needs is not kept for the way back (`graph-recompute`).
+    Nothing is split where all parts have to be there more than a few times, as
+    for statistics of the batch between layers: they would be kept all.
+    Cost: linear in the operations, and in those that are split times the parts.
+
+    ```mlir
+    %0 = graph.conv %x, %w : (tensor<8x3x6x6xf32>, tensor<4x3x3x3xf32>) -> tensor<8x4x4x4xf32>
+    ->
+    %0 = graph.slice %x, %i0, %i4, %i0, %i1 : ... -> tensor<4x3x6x6xf32>
+    %1 = graph.conv %0, %w : (tensor<4x3x6x6xf32>, tensor<4x3x3x3xf32>) -> tensor<4x4x4x4xf32>
+    %2 = graph.slice %x, %i4, %i8, %i0, %i1 : ... -> tensor<4x3x6x6xf32>
+    %3 = graph.conv %2, %w : (tensor<4x3x6x6xf32>, tensor<4x3x3x3xf32>) -> tensor<4x4x4x4xf32>
+    %4 = graph.concat %1, %3 {axis = 0 : i64} : (tensor<4x4x4x4xf32>, tensor<4x4x4x4xf32>) -> tensor<8x4x4x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"parts", "parts", "int64_t", /*default=*/"1",
+           "Parts of the batch that the largest values are computed in">];
+  let dependentDialects = ["::dlc::graph::GraphDialect"];
+}
+
 def SplitGradientPass : Pass<"graph-split-gradient", "::mlir::func::FuncOp"> {
   let summary = "Keep one part of a differentiated function, forward or back";
   let description = [{

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/dialects/Graph/Batches.h"
+
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
+
+using namespace mlir;
+using namespace dlc::graph;
+
+#include "dlc/dialects/Graph/Batches.cpp.inc"
+
+namespace {
+
+template <typename Rule, typename Op>
+using Model = BatchOpInterface::ExternalModel<Rule, Op>;
+
+/// Images, weights and biases; windows.
+template <typename Op> struct OfFirst : Model<OfFirst<Op>, Op> {
+  std::optional<Batched> getBatched(Operation *) const {
+    return Batched{{0}, false};
+  }
+};
+
+struct WeightGradient : Model<WeightGradient, ConvWeightGradientOp> {
+  std::optional<Batched> getBatched(Operation *) const {
+    return Batched{{0, 1}, true};
+  }
+};
+
+struct PoolGradient : Model<PoolGradient, MaxPoolGradientOp> {
+  std::optional<Batched> getBatched(Operation *) const {
+    return Batched{{0, 1}, false};
+  }
+};
+
+struct Transpose : Model<Transpose, TransposeOp> {
+  std::optional<Batched> getBatched(Operation *op) const {
+    ArrayRef<int64_t> perm = cast<TransposeOp>(op).getPerm();
+    if (perm.empty() || perm.front() != 0)
+      return std::nullopt;
+    return Batched{{0}, false};
+  }
+};
+
+/// Whether known axes have the first dimension among them.
+std::optional<bool> hasFirst(Value axes, Value x) {
+  auto known = getConstantInts(axes);
+  if (!known)
+    return std::nullopt;
+  int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
+  return llvm::any_of(*known,
+                      [&](int64_t axis) { return wrapAxis(axis, rank) == 0; });
+}
+
+struct ReduceSum : Model<ReduceSum, ReduceSumOp> {
+  std::optional<Batched> getBatched(Operation *op) const {
+    auto sum = cast<ReduceSumOp>(op);
+    if (!sum.getAxes())
+      return Batched{{0}, true};
+    std::optional<bool> isSummed = hasFirst(sum.getAxes(), sum.getX());
+    if (!isSummed)
+      return std::nullopt;
+    return Batched{{0}, *isSummed};
+  }
+};
+
+struct Pad : Model<Pad, PadOp> {
+  std::optional<Batched> getBatched(Operation *op) const {
+    auto pad = cast<PadOp>(op);
+    if (hasFirst(pad.getAxes(), pad.getX()).value_or(true))
+      return std::nullopt;
+    return Batched{{0}, false};
+  }
+};
+
+} // namespace
+
+template <typename... Ops> static void attachOfFirst(MLIRContext *context) {
+  (Ops::template attachInterface<OfFirst<Ops>>(*context), ...);
+}
+
+void dlc::graph::attachBatches(MLIRContext *context) {
+  attachOfFirst<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, LpPoolOp>(
+      context);
+  ConvWeightGradientOp::attachInterface<WeightGradient>(*context);
+  MaxPoolGradientOp::attachInterface<PoolGradient>(*context);
+  TransposeOp::attachInterface<Transpose>(*context);
+  ReduceSumOp::attachInterface<ReduceSum>(*context);
+  PadOp::attachInterface<Pad>(*context);
+}
+
+/// Operands that do not broadcast along the first dimension.
+static std::optional<Batched> batchedOfElements(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (type.getRank() == 0)
+    return std::nullopt;
+  Batched batched;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto own = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (own && own.getRank() == type.getRank() &&
+        own.getDimSize(0) == type.getDimSize(0))
+      batched.operands.push_back(operand.getOperandNumber());
+  }
+  if (batched.operands.empty())
+    return std::nullopt;
+  return batched;
+}
+
+std::optional<Batched> dlc::graph::batchedOf(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumRegions() > 0)
+    return std::nullopt;
+  if (auto rule = dyn_cast<BatchOpInterface>(op))
+    return rule.getBatched();
+  if (isa<ElementwiseOpInterface>(op))
+    return batchedOfElements(op);
+  return std::nullopt;
+}

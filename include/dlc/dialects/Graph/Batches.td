@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The interface of operations that can compute a batch in parts.
+
+#ifndef DLC_DIALECTS_GRAPH_BATCHES_TD
+#define DLC_DIALECTS_GRAPH_BATCHES_TD
+
+include "mlir/IR/OpBase.td"
+
+def BatchOpInterface : OpInterface<"BatchOpInterface"> {
+  let cppNamespace = "::dlc::graph";
+  let description = [{
+    Operations of one result that can compute each part of a batch, the first
+    dimension of some operands, by itself. Elementwise operations need no rule
+    of their own: theirs is that of broadcasting.
+  }];
+  let methods = [InterfaceMethod<[{
+      What belongs to the batch; nullopt where each result needs all of it.
+    }],
+    "std::optional<::dlc::graph::Batched>", "getBatched", (ins)>];
+}
+
+#endif // DLC_DIALECTS_GRAPH_BATCHES_TD
