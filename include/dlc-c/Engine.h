@@ -228,9 +228,10 @@ DLC_API DlcStatus dlcEngineNewVariableOfKind(DlcEngine engine,
                                              DlcVariable *variable);
 
 /* Forgets the variable after its last user and then calls `function`, which may
- * be null. Further uses are refused at once. Errors: DLC_INVALID_ARGUMENT (also
- * for the variable of an array or a resource, which ends with that).
- * Since 0.1 (unstable) */
+ * be null. Further uses are refused at once. Never refused because the engine
+ * stops or closes; on one that has, all that happens at once, in the caller.
+ * Errors: DLC_INVALID_ARGUMENT (also for the variable of an array or a
+ * resource, which ends with that). Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineDeleteVariable(DlcEngine engine,
                                           DlcFunction function, void *data,
                                           DlcContext context,
@@ -289,7 +290,9 @@ DLC_API DlcStatus dlcEnginePushAsync(
 
 /* Ends the operation, from any thread; `result` is null or an error, which is
  * the engine's from then on. A second time is refused with
- * DLC_INVALID_ARGUMENT. Since 0.1 (unstable) */
+ * DLC_INVALID_ARGUMENT; when the engine has closed, which leaves no operation
+ * that is not completed or given up, with DLC_UNAVAILABLE.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcCompletionComplete(DlcCompletion completion,
                                         DlcStatus result);
 
@@ -315,15 +318,22 @@ DLC_API uint32_t dlcRunWorker(DlcRun run);
 DLC_API DlcStatus dlcRunRelease(DlcRun run, DlcVariable variable);
 
 /* Joins up to `operations` consecutive small pushes of this thread into one; 0
- * or 1: none, which also pushes what was collected: to be called before the
- * thread ends. `previous` may be null. Since 0.1 (unstable) */
+ * or 1: none. Order, errors and versions are as without, but none runs before
+ * they are pushed together: when there are as many; by other calls of this
+ * thread that push, delete or wait; by those of other threads that conflict
+ * over a variable; by dlcEngineWaitForAll, Stop and Close; and when the thread
+ * ends. Then the variables of all are held from the first part to the last: no
+ * part may wait for another. `previous` may be null. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineSetBulkSize(DlcEngine engine, uint32_t operations,
                                        uint32_t *previous);
 
 /*===-- Waiting and looking -----------------------------------------------===*/
 
 /* Waits until the operations pushed before that `use` conflicts with have
- * completed, and returns the error that poisons the variable, which ends it.
+ * completed, and returns the error that poisons the variable, which ends it. A
+ * wait inside an operation for what waits for that operation is refused with
+ * DLC_INVALID_ARGUMENT. Each engine knows its own waits only: operations of two
+ * engines that wait for each other do so for ever (a watchdog tells of them).
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineWaitForVariable(DlcEngine engine,
                                            DlcVariable variable,

@@ -32,14 +32,17 @@ namespace dlc::rt {
 
 class EngineCore;
 
-/// Where completions arrive; outlives the core as long as one is missing.
+/// Where completions arrive, and the ends of threads that have begun a bulk;
+/// outlives the core as long as one is missing.
 class CompletionHub final : public CompletionSink {
 public:
   explicit CompletionHub(EngineCore &core) : core(&core) {}
   void retain() override;
   void release() override;
   Status complete(void *operation, uint64_t run, Status result) override;
-  void detach(); ///< The core ends.
+  void endThread(); ///< The calling one.
+  void detach();    ///< The core ends.
+  bool isDetached();
 
 private:
   std::mutex mutex; ///< Guards `core`, and that it lives during complete().
@@ -73,6 +76,7 @@ inline Waiter &waiterOf(const CoreOperation &place) {
   return *waiter;
 }
 
+struct BulkPart;
 struct BulkState;
 
 class EngineCore final : public EngineImpl {
@@ -107,6 +111,7 @@ public:
   EngineStatistics statistics() override;
 
   Status complete(CoreOperation &operation, uint64_t run, Status result);
+  void endThread();
 
 private:
   enum class State { Running, Stopped, Closed };
@@ -137,6 +142,7 @@ private:
                         std::unique_lock<std::mutex> &life);
   CoreOperation *prepare(const Request &request);
   void writeRecord(const Request &request, uint64_t ticket, bool isExtended);
+  void writePrepared(CoreOperation &operation, uint64_t ticket);
   Status reserve(uint64_t slots, bool isDeletion, uint64_t &ticket);
   bool isRefusing() const {
     return tail.load(std::memory_order_relaxed) & refusesBit;
@@ -146,7 +152,10 @@ private:
   Status awaitRoom(uint64_t end, bool isDeletion);
   template <typename Predicate>
   bool sleepForRoom(RoomWanted wanted, uint64_t nanoseconds, Predicate isOver);
+  bool hasRoomForBytes(uint64_t seen, uint64_t bytes) const;
+  void sleepForBytes(uint64_t seen);
   Status admitBytes(uint64_t bytes);
+  void awaitBytes(uint64_t bytes);
   void returnBytes(uint64_t bytes);
   Status runAtOnce(Task &function, Context context);
   void forgetOperator(uint32_t index);
@@ -188,6 +197,8 @@ private:
   void run(Worker &worker, CoreOperation &operation);
   void runObserved(CoreOperation &operation, unsigned number, Task::Thunk thunk,
                    void *payload, TaskCall &call);
+  void callObserved(const OperationInfo &info, Task::Thunk thunk, void *payload,
+                    TaskCall &call);
   void perturb();
   bool hasWork(const Lane &lane) const;
   void idle(Worker &worker, Lane &lane);
@@ -241,12 +252,24 @@ private:
   void giveBulk(BulkState &bulk);
   static bool isBulked(const Request &request);
   Status addToBulk(BulkState &bulk, const Request &request);
+  bool growBulk(BulkState &bulk, uint32_t more);
+  Status pushBulk(BulkState &bulk);
+  /// Some thread collects. Acquire: see giveBulk().
+  bool hasBulks() const { return bulkCount.load(std::memory_order_acquire); }
   Status flushBulk(BulkState &bulk);
+  Status flushBulks();
+  Status flushBulksBefore(VariableList reads, VariableList writes,
+                          const BulkState *own, bool mayRace = false);
   Status flushOwnBulk();
-  Status endBulk(BulkState *bulk);
+  void leaveBulk(BulkState &bulk);
   void endBulkOf(CoreOperation &operation);
-  void emptyBulks();
   void deleteBulks();
+  void runBulk(Worker &worker, CoreOperation &operation);
+  bool skipPart(BulkPart &part, bool isGivenUp);
+  void failPart(BulkPart &part, const Status &status);
+  void poisonWrites(BulkPart &part, Poison *poison);
+  void endParts(CoreOperation &operation);
+  static std::string titleOf(CoreOperation &operation);
 
   // Dump.cpp
   void describeHolder(const Use &use, std::string &text);

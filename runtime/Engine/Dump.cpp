@@ -2,6 +2,7 @@
 //
 // Looking inside: versions, numbers, who waits for whom, and the watchdog.
 
+#include "Bulk.h"
 #include "Core.h"
 
 #include <cstring>
@@ -25,7 +26,11 @@ bool EngineCore::isWriting(Variable variable) {
       variables[variable.index].stamp != variable.stamp)
     return false;
   CoreOperation *writer = variables[variable.index].writer;
-  return writer && (!own || writer == own);
+  if (!own || !writer || writer != own || !own->is(isBulkFlag))
+    return writer && (!own || writer == own);
+  // Of a bulk, by the part that runs.
+  BulkPart *part = BulkParts::of(*own).now();
+  return std::ranges::count(part->written(), variable.index);
 }
 
 EngineStatistics EngineCore::statistics() {
@@ -45,11 +50,10 @@ EngineStatistics EngineCore::statistics() {
 // Dumping
 //===----------------------------------------------------------------------===//
 
-static std::string titleOf(const CoreOperation &operation) {
-  if (operation.is(isWaitFlag))
-    return "a wait";
-  return describeOperation(operation.name, operation.origin) + " #" +
-         std::to_string(operation.id);
+/// With its number, if it has one.
+static std::string numbered(std::string title, const CoreOperation &operation) {
+  return operation.is(isWaitFlag) ? title
+                                  : title + " #" + std::to_string(operation.id);
 }
 
 /// Who holds the variable that `use` waits for.
@@ -58,7 +62,8 @@ void EngineCore::describeHolder(const Use &use, std::string &text) {
   text += std::string("    waits to ") + (use.writes ? "write" : "read") +
           " variable " + std::to_string(use.variable) + ", ";
   if (variable.writer)
-    text += "written by " + titleOf(*variable.writer) + "\n";
+    text += "written by " +
+            numbered(titleOf(*variable.writer), *variable.writer) + "\n";
   else if (variable.readers)
     text += "read by " + std::to_string(variable.readers) + " operations\n";
   else
@@ -66,7 +71,8 @@ void EngineCore::describeHolder(const Use &use, std::string &text) {
 }
 
 void EngineCore::describe(CoreOperation &operation, std::string &text) {
-  text += "  " + titleOf(operation) + " on " + toString(operation.context);
+  text += "  " + numbered(titleOf(operation), operation) + " on " +
+          toString(operation.context);
   if (operation.isRunning) {
     text +=
         operation.hasReturned() ? ": waits for its completion\n" : ": runs\n";
@@ -87,12 +93,18 @@ void EngineCore::describe(CoreOperation &operation, std::string &text) {
 std::string EngineCore::describeAll() {
   uint64_t end = tail.load(std::memory_order_relaxed);
   uint64_t pushed = end & ticketMask;
+  uint64_t count = 0;
+  for (BulkState *bulk = bulks.load(std::memory_order_acquire); bulk;
+       bulk = bulk->next)
+    count += bulk->count.load(std::memory_order_relaxed);
+  std::string collected =
+      count ? ", " + std::to_string(count) + " collected in bulks" : "";
   std::string text =
       options.kind == EngineKind::Threaded ? "threaded" : "per-device";
   text += " engine: " + std::to_string(pushed - retiredSlots) + " in flight, " +
           std::to_string(pushed - head.load(std::memory_order_relaxed)) +
           " not registered, " + std::to_string(readyTotal) + " ready, " +
-          std::to_string(numbers.completed) + " completed" +
+          std::to_string(numbers.completed) + " completed" + collected +
           (isClosed           ? ", closed"
            : end & refusesBit ? ", stopped"
                               : "") +
@@ -140,7 +152,8 @@ std::string EngineCore::findStalled() {
     }
     if (operation.seenTick + 1 != watchTick)
       return; // Told before.
-    text += titleOf(operation) + " on " + toString(operation.context) +
+    text += numbered(titleOf(operation), operation) + " on " +
+            toString(operation.context) +
             (operation.hasReturned() ? " has not completed after "
                                      : " has not returned after ") +
             std::to_string(options.watchdogMilliseconds) + " ms\n";

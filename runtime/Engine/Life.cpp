@@ -30,14 +30,27 @@ void CompletionHub::release() {
 Status CompletionHub::complete(void *operation, uint64_t run, Status result) {
   std::lock_guard guard(mutex);
   if (!core)
-    return makeError(StatusCode::Unavailable, "the engine is closed");
+    return makeError(StatusCode::Unavailable,
+                     "the engine of this operation is closed: it has completed "
+                     "before or was given up");
   return core->complete(*static_cast<CoreOperation *>(operation), run,
                         std::move(result));
+}
+
+void CompletionHub::endThread() {
+  std::lock_guard guard(mutex);
+  if (core)
+    core->endThread();
 }
 
 void CompletionHub::detach() {
   std::lock_guard guard(mutex);
   core = nullptr;
+}
+
+bool CompletionHub::isDetached() {
+  std::lock_guard guard(mutex);
+  return !core;
 }
 
 /// The right to complete the operation, which one caller gets.
@@ -203,7 +216,10 @@ bool EngineCore::awaitIdle(unsigned milliseconds) {
 
 /// Refuses pushes, and wakes those that wait for room to tell them.
 void EngineCore::refusePushes() {
-  tail.fetch_or(refusesBit, std::memory_order_seq_cst);
+  {
+    std::lock_guard guard(core); // See takeBulk().
+    tail.fetch_or(refusesBit, std::memory_order_seq_cst);
+  }
   roomEpoch.fetch_add(1, std::memory_order_seq_cst);
   futexWake(roomEpoch, INT32_MAX);
 }
@@ -217,17 +233,20 @@ bool EngineCore::refuseDeletions() {
                                       std::memory_order_relaxed);
 }
 
-/// Lets what was pushed complete, and gives up after `patience` milliseconds,
-/// unless they are 0. With lifeMutex held.
+/// Lets what was pushed complete, with what was collected, and gives up after
+/// `patience` milliseconds, unless they are 0. With lifeMutex held.
 void EngineCore::finish(unsigned patience) {
   refusePushes();
+  Status flushed;
   do {
+    // What finds no memory does when operations have left theirs.
+    flushed = flushBulks();
     while (!awaitIdle(patience)) {
       giveUp();
       patience = 10; // What it released may be asynchronous again, and running.
     }
     watchdog.end(); // What it calls may delete variables: not after the end.
-  } while (!refuseDeletions());
+  } while (!flushed.isOk() || !refuseDeletions());
   endThreads();
 }
 
@@ -241,7 +260,6 @@ void EngineCore::endThreads() {
 Status EngineCore::stop() {
   if (isInside())
     return refuseInside("stop");
-  DLC_RETURN_IF_ERROR(flushOwnBulk());
   std::lock_guard life(lifeMutex);
   if (state == State::Closed)
     return refuseClosed();
@@ -255,7 +273,6 @@ Status EngineCore::stop() {
 Status EngineCore::close() {
   if (isInside())
     return refuseInside("close");
-  (void)flushOwnBulk().isOk(); // An engine that is stopped refuses it.
   std::unique_lock life(lifeMutex);
   if (state == State::Closed)
     return Status::ok();
@@ -272,14 +289,9 @@ Status EngineCore::close() {
     status = makeError(StatusCode::Unavailable, "gave up %s", givenUp.c_str());
   // What functions hold may call the engine as it goes.
   life.unlock();
-  emptyBulks();
   for (uint32_t i = 0; i != operators.end(); ++i)
     forgetOperator(i);
   return status;
-}
-
-static std::string titleOf(const CoreOperation &operation) {
-  return describeOperation(operation.name, operation.origin);
 }
 
 /// Ends one that waits for its completion, unless that comes just now. True

@@ -53,6 +53,7 @@ enum OperationFlag : uint8_t {
   isOperatorDeletionFlag = 16,
   isExtendedFlag = 32, ///< In the queue: the next slot has more of it.
   isPreparedFlag = 64, ///< In the queue: names an operation made by the push.
+  isBulkFlag = 128,    ///< See Bulk.h.
 };
 
 /// An asynchronous operation has ended when its function has returned and its

@@ -35,12 +35,22 @@ Status EngineCore::deleteVariable(Task function, Context context,
   if (function.isEmpty())
     return refuseTask();
   DLC_RETURN_IF_ERROR(flushOwnBulk());
+  bool mayBeCollected;
   {
     std::lock_guard guard(core);
     if (!variables.isCurrent(variable.index, variable.stamp))
       return refuseVariable(variable);
     variables.retire(variable.index);
+    mayBeCollected = hasBulks();
   }
+  if (mayBeCollected) [[unlikely]]
+    // From now on nothing joins that uses it. What has comes before.
+    if (Status status = flushBulksBefore({}, {&variable, 1}, nullptr, true);
+        !status.isOk()) {
+      std::lock_guard guard(core);
+      variables.restore(variable.index);
+      return status;
+    }
   Request request = {
       .task = &function,
       .flags = isDeletionFlag,
@@ -163,7 +173,8 @@ void EngineCore::forgetOperator(uint32_t index) {
 //===----------------------------------------------------------------------===//
 
 Status EngineCore::push(Operator handle, Context context, int priority) {
-  DLC_RETURN_IF_ERROR(flushOwnBulk());
+  if (hasBulks()) [[unlikely]]
+    DLC_RETURN_IF_ERROR(flushBulks());
   if (!context.isValid())
     return refuseContext(context);
   if (!operators.isCurrent(handle.index, handle.stamp))
@@ -204,12 +215,14 @@ Status EngineCore::push(Task &function, bool isAsync, Context context,
   Request request = {&function, uint8_t(isAsync ? isAsyncFlag : 0),
                      context,   reads,
                      writes,    options};
-  if (bulkCount.load(std::memory_order_relaxed)) [[unlikely]]
-    if (BulkState *bulk = findBulk(bulkScope())) {
-      if (isBulked(request))
-        return addToBulk(*bulk, request);
-      DLC_RETURN_IF_ERROR(flushBulk(*bulk));
-    }
+  if (hasBulks()) [[unlikely]] {
+    BulkState *own = findBulk(bulkScope());
+    DLC_RETURN_IF_ERROR(flushBulksBefore(reads, writes, own));
+    if (own && isBulked(request))
+      return addToBulk(*own, request);
+    if (own)
+      DLC_RETURN_IF_ERROR(flushBulk(*own));
+  }
   return submit(request);
 }
 
@@ -266,8 +279,7 @@ Status EngineCore::submit(const Request &request, Lane &lane) {
   Slot::Head &head = ring[ticket].head;
   head.lane = lane.number;
   if (prepared) {
-    head.flags = isPreparedFlag;
-    std::memcpy(head.payload, &prepared, sizeof(prepared));
+    writePrepared(*prepared, ticket);
   } else {
     writeRecord(request, ticket, isExtended);
   }
@@ -306,6 +318,13 @@ void EngineCore::writeRecord(const Request &request, uint64_t ticket,
         word = rest;
       *word++ = packVariable(variable);
     }
+}
+
+void EngineCore::writePrepared(CoreOperation &operation, uint64_t ticket) {
+  Slot::Head &head = ring[ticket].head;
+  CoreOperation *pointer = &operation;
+  head.flags = isPreparedFlag;
+  std::memcpy(head.payload, &pointer, sizeof(pointer));
 }
 
 /// An operation with more variables than a record holds.
@@ -442,26 +461,48 @@ bool EngineCore::sleepForRoom(RoomWanted wanted, uint64_t nanoseconds,
   return roomEpoch.load(std::memory_order_relaxed) != epoch || isOver();
 }
 
+/// Whether `bytes` more may be in flight where `seen` are.
+bool EngineCore::hasRoomForBytes(uint64_t seen, uint64_t bytes) const {
+  uint64_t most = options.maxBytes ? options.maxBytes : UINT64_MAX;
+  return seen == 0 || (bytes <= most && seen <= most - bytes);
+}
+
+/// Until not `seen` are in flight, or pushes are refused.
+void EngineCore::sleepForBytes(uint64_t seen) {
+  sleepForRoom(RoomWanted::Much, 0, [&] {
+    return bytesInFlight.load(std::memory_order_relaxed) != seen ||
+           isRefusing();
+  });
+}
+
+/// Waits until `bytes` more may be in flight, or pushes are refused. Who comes
+/// in between takes the room.
+void EngineCore::awaitBytes(uint64_t bytes) {
+  if (!bytes || isInside())
+    return;
+  for (;;) {
+    uint64_t seen = bytesInFlight.load(std::memory_order_relaxed);
+    if (hasRoomForBytes(seen, bytes) || isRefusing())
+      return;
+    sleepForBytes(seen);
+  }
+}
+
 /// Counts `bytes` as in flight, when they may be.
 Status EngineCore::admitBytes(uint64_t bytes) {
   if (!bytes)
     return Status::ok();
-  uint64_t most = options.maxBytes ? options.maxBytes : UINT64_MAX;
   bool isFree = isInside();
   uint64_t seen = bytesInFlight.load(std::memory_order_relaxed);
   for (;;) {
-    bool fits = seen == 0 || (bytes <= most && seen <= most - bytes);
-    if (isFree || fits) {
+    if (isFree || hasRoomForBytes(seen, bytes)) {
       // Relaxed: the number guards no memory.
       if (bytesInFlight.compare_exchange_weak(seen, seen + bytes,
                                               std::memory_order_relaxed))
         return Status::ok();
       continue;
     }
-    sleepForRoom(RoomWanted::Much, 0, [&] {
-      return bytesInFlight.load(std::memory_order_relaxed) != seen ||
-             isRefusing();
-    });
+    sleepForBytes(seen);
     if (isRefusing())
       return refuseNow();
     seen = bytesInFlight.load(std::memory_order_relaxed);

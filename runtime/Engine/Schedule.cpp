@@ -320,9 +320,11 @@ void EngineCore::retire(CoreOperation &operation) {
     operation.result = Status::ok();
     ++numbers.failed;
   } else if (operation.isSkipped) [[unlikely]] {
-    if (operation.poison)
-      outcome = failures.extend(operation.poison, operation.name);
-    ++numbers.skipped;
+    if (!operation.is(isBulkFlag)) { // Whose parts have done that.
+      if (operation.poison)
+        outcome = failures.extend(operation.poison, operation.name);
+      ++numbers.skipped;
+    }
   }
   for (Use *use = operation.uses(), *end = use + operation.useCount; use != end;
        ++use) {

@@ -63,7 +63,13 @@ void EngineCore::place(Waiter &waiter, uint32_t index, VariableUse use) {
 }
 
 Status EngineCore::waitForVariable(Variable variable, VariableUse use) {
-  DLC_RETURN_IF_ERROR(flushOwnBulk());
+  if (hasBulks()) [[unlikely]] {
+    DLC_RETURN_IF_ERROR(flushOwnBulk());
+    VariableList used(&variable, 1), none;
+    bool isRead = use == VariableUse::Read;
+    DLC_RETURN_IF_ERROR(
+        flushBulksBefore(isRead ? used : none, isRead ? none : used, nullptr));
+  }
   Worker *self = findSelf();
   if (self && !self->running)
     self = nullptr;
@@ -102,9 +108,10 @@ void EngineCore::await(Waiter &waiter) {
 }
 
 Status EngineCore::waitForAll() {
-  DLC_RETURN_IF_ERROR(flushOwnBulk());
   if (isInside())
     return refuseInside("wait for all of");
+  if (hasBulks()) [[unlikely]]
+    DLC_RETURN_IF_ERROR(flushBulks());
   Waiter waiter;
   waiter.takesErrors = true;
   core.lock();
@@ -161,8 +168,7 @@ Status EngineCore::checkWait(CoreOperation &operation, Variable variable,
     return Status::ok();
   return makeError(StatusCode::InvalidArgument,
                    "%s would wait for itself over variable %u",
-                   describeOperation(operation.name, operation.origin).c_str(),
-                   variable.index);
+                   titleOf(operation).c_str(), variable.index);
 }
 
 /// Lets another thread of the lane run operations: a spare that sleeps, or a

@@ -114,7 +114,9 @@ CoreOperation *EngineCore::next(Worker &worker, Lane *lane) {
 void EngineCore::run(Worker &worker, CoreOperation &operation) {
   if (options.fuzzSeed) [[unlikely]]
     perturb();
-  if (operation.is(isOperatorDeletionFlag)) [[unlikely]] {
+  if (operation.flags & (isOperatorDeletionFlag | isBulkFlag)) [[unlikely]] {
+    if (operation.is(isBulkFlag))
+      return runBulk(worker, operation);
     uint32_t index;
     std::memcpy(&index, operation.payload, sizeof(index));
     forgetOperator(index);
@@ -139,7 +141,7 @@ void EngineCore::run(Worker &worker, CoreOperation &operation) {
   } else if (thunk && (runs || !shared)) {
     thunk(payload, call);
   }
-  if (bulkCount.load(std::memory_order_relaxed)) [[unlikely]]
+  if (hasBulks()) [[unlikely]]
     endBulkOf(operation);
   if (!isAsync) {
     if (runs)
@@ -168,6 +170,11 @@ void EngineCore::runObserved(CoreOperation &operation, unsigned number,
                         operation.property,
                         operation.priority,
                         number};
+  callObserved(info, thunk, payload, call);
+}
+
+void EngineCore::callObserved(const OperationInfo &info, Task::Thunk thunk,
+                              void *payload, TaskCall &call) {
   options.observer->onStart(info);
   if (thunk)
     thunk(payload, call);

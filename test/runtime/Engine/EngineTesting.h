@@ -81,10 +81,10 @@ template <typename Condition> void until(Condition condition) {
     std::this_thread::yield();
 }
 
-/// Waits for all in another thread, which leaves alone what the caller
-/// collects in bulks.
+/// Waits until all that was pushed has completed, and leaves alone what threads
+/// collect in bulks.
 inline void waitElsewhere(Engine &engine) {
-  std::thread([&] { EXPECT_OK(engine.waitForAll()); }).join();
+  until([&] { return engine.statistics().inFlight == 0; });
 }
 
 inline std::string engineName(const EngineOptions &options) {

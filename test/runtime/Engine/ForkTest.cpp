@@ -71,6 +71,32 @@ TEST_P(ForkedEngine, SurvivesAFork) {
   EXPECT_EQ(ran, 10);
 }
 
+// What a thread has collected stays with the parent.
+TEST_P(ForkedEngine, LeavesBulksToTheParent) {
+  auto engine = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  EXPECT_TRUE(engine->setBulkSize(10).isOk());
+  int ran = 0;
+  EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x}));
+  int result = inChild([&] {
+    if (engine->setBulkSize(0).isOk() || engine->waitForAll().isOk())
+      return 1;
+#if !defined(DLC_TEST_TSAN)
+    if (!engine->start().isOk() || *engine->setBulkSize(5) != 0 ||
+        !engine->pushSync([&] { ++ran; }, Context::cpu(), {}, {}).isOk() ||
+        ran || !engine->waitForAll().isOk() || ran != 1 ||
+        !engine->setBulkSize(0).isOk())
+      return 1;
+#endif
+    engine.reset();
+    return 0;
+  });
+  EXPECT_EQ(result, 0);
+  EXPECT_EQ(ran, 0);
+  EXPECT_OK(engine->waitForVariable(x));
+  EXPECT_EQ(ran, 1);
+}
+
 TEST(Naive, RefusesAfterAFork) {
   auto engine = makeEngine({.kind = EngineKind::Naive});
   Variable x = makeVariables(*engine, 1)[0];

@@ -164,11 +164,11 @@ TEST(Profiler, KeepsNothingWhileStopped) {
   EXPECT_EQ(profiler.size() + profiler.dropped(), 0u);
   // An operation that it did not see the begin or the end of.
   for (bool starts : {true, false})
-    EXPECT_TRUE(engine
-                    ->pushSync(
-                        [&] { starts ? profiler.start() : profiler.stop(); },
-                        Context::cpu(), {}, {})
-                    .isOk());
+    EXPECT_TRUE(
+        engine
+            ->pushSync([&] { starts ? profiler.start() : profiler.stop(); },
+                       Context::cpu(), {}, {})
+            .isOk());
   EXPECT_EQ(profiler.size(), 0u);
   profiler.start();
   // Nor what began before the last start.
@@ -208,10 +208,10 @@ TEST(Profiler, LooksUpTextsOfWhatItKeepsAlone) {
   EXPECT_EQ(profiler.dropped(), 1u);
   EXPECT_EQ(profiler.summarize()[0].name, "kept");
   std::unique_ptr<Engine> engine = naiveEngine(&profiler);
-  EXPECT_TRUE(engine
-                  ->pushSync([] {}, Context::cpu(), {}, {},
-                             {.name = "no room either"})
-                  .isOk());
+  EXPECT_TRUE(
+      engine
+          ->pushSync([] {}, Context::cpu(), {}, {}, {.name = "no room either"})
+          .isOk());
   EXPECT_EQ(profiler.textId("third"), first + 3);
 }
 

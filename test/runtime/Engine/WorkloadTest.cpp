@@ -220,7 +220,6 @@ TEST_P(Workload, EqualsSerialWithFailures) {
   check({.failPerMille = 2, .replacePerMille = 50}, GetParam(), 2);
 }
 
-// With bulks failures would skip what is in the same bulk.
 TEST_P(Workload, EqualsSerialWithAllOfItAtOnce) {
   Mix mix = {.failPerMille = 2,
              .replacePerMille = 50,
@@ -231,7 +230,10 @@ TEST_P(Workload, EqualsSerialWithAllOfItAtOnce) {
   options.fuzzSeed = 3; // Random delays.
   check(mix, options, 4);
   for (unsigned bulk : {2, 7, 100})
-    check({.steps = 3'000, .replacePerMille = 50, .hasDevices = true},
+    check({.steps = 3'000,
+           .failPerMille = 2,
+           .replacePerMille = 50,
+           .hasDevices = true},
           GetParam(), 5, bulk);
 }
 

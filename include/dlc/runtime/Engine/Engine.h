@@ -129,7 +129,8 @@ struct EngineOptions {
   /// Operations that are pushed and not completed; a push above it waits. An
   /// operation of up to 16 variables (15 with an origin or bytes) counts twice
   /// when it has more than 4, an origin or bytes. At least 16. Pushes from
-  /// inside an operation never wait for it.
+  /// inside an operation never wait for it, nor does what another thread pushes
+  /// of a bulk.
   unsigned maxOperations = 4096;
   /// The same for the sum of PushOptions::bytes; 0: no limit. An operation
   /// above it waits until nothing else is counted.
@@ -165,11 +166,15 @@ struct EngineOptions {
 
 /// Numbers of an engine at one moment.
 struct EngineStatistics {
-  uint64_t completed = 0; ///< Operations, with the failed and the skipped.
-  uint64_t failed = 0;    ///< Whose function reported an error.
-  uint64_t skipped = 0;   ///< Not run, because their inputs failed.
-  uint64_t inFlight = 0;  ///< Pushed and not completed, as for maxOperations.
+  /// Operations, with the failed and the skipped; in bulks each.
+  uint64_t completed = 0;
+  uint64_t failed = 0;  ///< Whose function reported an error.
+  uint64_t skipped = 0; ///< Not run, because their inputs failed.
+  /// Pushed and not completed, as for maxOperations: a bulk once, from when it
+  /// is pushed.
+  uint64_t inFlight = 0;
   uint64_t bytesInFlight = 0;
+  uint64_t bulks = 0;     ///< That have completed.
   uint64_t variables = 0; ///< That exist.
   uint64_t operators = 0;
   unsigned threads = 0;     ///< Of the engine, the sleeping ones among them.
@@ -309,13 +314,20 @@ public:
 
   /// Joins small operations: from now on up to `operations` consecutive
   /// pushSync() of the calling thread, in one context, of property Normal and
-  /// priority 0, become one operation that reads and writes the union of their
-  /// variables. An error inside ends it and poisons all that it writes. Any
-  /// other call of this thread that pushes, deletes or waits pushes what was
-  /// collected; other threads do not see it before, and close() destroys it, as
-  /// it does what a thread has collected that ends. 0 or 1: no joining, as at
-  /// first. Inside an operation it holds for the pushes of that operation and
-  /// ends with it. Returns the previous number. Errors: those of the push.
+  /// priority 0, with at most 256 variables in all, become one operation. What
+  /// they do is what they do without: each is part of the order of all pushes,
+  /// with an error and versions of its own, and runs even if the engine is
+  /// closed next. Only when they run is another matter. They are pushed when
+  /// there are as many; by any other call of this thread that pushes, deletes
+  /// or waits; by those of other threads that use a variable of theirs in a way
+  /// that conflicts; by waitForAll(), stop() and close(); and when the thread
+  /// ends. So whoever waits by other means makes one of these calls first. From
+  /// then on the bulk holds the variables of all, from the first part to the
+  /// last: what a part waits for, or what holds a variable of a part, must not
+  /// wait for another part; a wait inside a part for what the bulk holds is
+  /// refused. 0 or 1: no joining, as at first. Inside an operation it holds for
+  /// the pushes of that operation and ends with it. Returns the previous
+  /// number. Errors: OutOfMemory; then what was collected stays so.
   Result<unsigned> setBulkSize(unsigned operations);
 
   //===--------------------------------------------------------------------===//
@@ -327,7 +339,9 @@ public:
   /// (VariableUse::Write) have completed, and returns the error that poisons
   /// it. Inside an operation a spare thread stands in for the waiting one, so
   /// that nothing stands still; waiting for an operation that waits for the
-  /// caller's own is refused with InvalidArgument.
+  /// caller's own is refused with InvalidArgument. Each engine knows its own
+  /// waits only: operations of two engines that wait for each other do so for
+  /// ever (a watchdog tells of them).
   Status waitForVariable(Variable variable,
                          VariableUse use = VariableUse::Read);
 
@@ -408,7 +422,7 @@ public:
     previous = result.isOk() ? *result : 0;
   }
   /// Pushes what was collected; an error of that push is lost, unless end()
-  /// was called before.
+  /// was called before, but not what was collected.
   ~BulkScope() { (void)end().isOk(); }
   BulkScope(const BulkScope &) = delete;
   BulkScope &operator=(const BulkScope &) = delete;
