@@ -5,8 +5,12 @@
 #include "ElementBuilder.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Inference.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Position.h"
+#include "dlc/dialects/Graph/Shapes.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace dlc::graph;
@@ -161,22 +165,99 @@ Value AvgPoolOp::buildElementAt(ElementReader &reader, unsigned,
 }
 
 //===----------------------------------------------------------------------===//
-// Reductions
+// Other forms
 //===----------------------------------------------------------------------===//
 
-/// One window over all of each image: a mean of its dimensions.
-FailureOr<SmallVector<Value>> AvgPoolOp::decompose(OpBuilder &builder) {
-  auto type = dyn_cast<RankedTensorType>(getX().getType());
+/// One window over all of each image, nothing of which is padding.
+template <typename Op> static bool isWholeImage(Op op) {
+  auto type = dyn_cast<RankedTensorType>(op.getX().getType());
   bool isPadded =
-      llvm::any_of(getPads(), [](int64_t pad) { return pad != 0; }) ||
-      getAutoPad() == "SAME_UPPER" || getAutoPad() == "SAME_LOWER";
-  if (!type || !type.hasStaticShape() || isPadded ||
-      type.getShape().drop_front(2) != getKernelShape() ||
-      llvm::any_of(getDilations(), [](int64_t step) { return step != 1; }))
-    return failure();
-  auto axes = llvm::to_vector(llvm::seq<int64_t>(2, type.getRank()));
-  Value list = ConstantOp::create(builder, getLoc(),
+      llvm::any_of(op.getPads(), [](int64_t pad) { return pad != 0; }) ||
+      op.getAutoPad() == "SAME_UPPER" || op.getAutoPad() == "SAME_LOWER";
+  return type && type.hasStaticShape() && !isPadded &&
+         type.getShape().drop_front(2) == op.getKernelShape() &&
+         llvm::all_of(op.getDilations(),
+                      [](int64_t step) { return step == 1; });
+}
+
+/// `Reduce` over the dimensions of an image.
+template <typename Reduce, typename Op>
+static SmallVector<Value> reduceImage(Op op, OpBuilder &builder) {
+  int64_t rank = cast<RankedTensorType>(op.getX().getType()).getRank();
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(2, rank));
+  Value list = ConstantOp::create(builder, op.getLoc(),
                                   makeInts(builder.getContext(), axes));
-  return SmallVector<Value>{
-      ReduceMeanOp::create(builder, getLoc(), getX(), list, /*keepdims=*/true)};
+  return {Reduce::create(builder, op.getLoc(), op.getX(), list,
+                         /*keepdims=*/true)};
+}
+
+/// More taps than are written out, over several dimensions: a window of k * k
+/// is one of k of windows of k, which are 2k taps.
+template <typename Op> static bool isWorthSeparating(Op op) {
+  int64_t taps = 1, widest = 1;
+  for (int64_t extent : op.getKernelShape()) {
+    // Extents come from files: a product of them may be too large.
+    if (llvm::MulOverflow(taps, extent, taps))
+      return true;
+    widest = std::max(widest, extent);
+  }
+  return taps > kMaxTaps && taps > widest;
+}
+
+/// The operation along one spatial dimension after the other.
+template <typename Op>
+static FailureOr<SmallVector<Value>> separate(Op op, OpBuilder &builder) {
+  if (!hasStaticTypes(op))
+    return failure();
+  size_t dims = op.getKernelShape().size();
+  Value x = op.getX();
+  for (size_t dim = 0; dim < dims; ++dim) {
+    // Of a list with `groups` numbers for each dimension, those of this one;
+    // the others are `rest`.
+    auto along = [&](ArrayRef<int64_t> list, size_t groups, int64_t rest) {
+      SmallVector<int64_t> own(list.empty() ? 0 : groups * dims, rest);
+      for (size_t i = dim; i < own.size(); i += dims)
+        own[i] = list[i];
+      return builder.getDenseI64ArrayAttr(own);
+    };
+    NamedAttrList attributes(op->getAttrs());
+    attributes.set("kernel_shape", along(op.getKernelShape(), 1, 1));
+    attributes.set("strides", along(op.getStrides(), 1, 1));
+    attributes.set("dilations", along(op.getDilations(), 1, 1));
+    attributes.set("pads", along(op.getPads(), 2, 0));
+    Operation *part = createInferred(builder, op.getLoc(),
+                                     Op::getOperationName(), {x}, attributes);
+    x = part->getResult(0);
+  }
+  return SmallVector<Value>{x};
+}
+
+bool MaxPoolOp::hasFasterParts() {
+  return isWorthSeparating(*this) && !isWholeImage(*this);
+}
+
+FailureOr<SmallVector<Value>> MaxPoolOp::decompose(OpBuilder &builder) {
+  if (isWholeImage(*this))
+    return reduceImage<ReduceMaxOp>(*this, builder);
+  if (!isWorthSeparating(*this))
+    return failure();
+  return separate(*this, builder);
+}
+
+/// Short floats would be rounded in between.
+static bool isSeparable(AvgPoolOp op) {
+  Type type = cast<TensorType>(op.getX().getType()).getElementType();
+  return (type.isF32() || type.isF64()) && isWorthSeparating(op);
+}
+
+bool AvgPoolOp::hasFasterParts() {
+  return isSeparable(*this) && !isWholeImage(*this);
+}
+
+FailureOr<SmallVector<Value>> AvgPoolOp::decompose(OpBuilder &builder) {
+  if (isWholeImage(*this))
+    return reduceImage<ReduceMeanOp>(*this, builder);
+  if (!isSeparable(*this))
+    return failure();
+  return separate(*this, builder);
 }

@@ -6,6 +6,7 @@
 
 #include "Correlation.h"
 #include "Neighbours.h"
+#include "Resizing.h"
 
 #include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/Inference.h"
@@ -16,59 +17,6 @@ using namespace dlc::graph;
 //===----------------------------------------------------------------------===//
 // Resize
 //===----------------------------------------------------------------------===//
-
-namespace {
-
-/// One resized dimension: its axis, its number among those that are resized,
-/// and by how much.
-struct ResizedAxis {
-  int64_t axis, number;
-  double scale;
-};
-
-} // namespace
-
-/// Nullopt where scales are not known.
-static std::optional<SmallVector<ResizedAxis>> resizedBy(ResizeOp op) {
-  ArrayRef<int64_t> from = Formula::typeOf(op.getX()).getShape();
-  ArrayRef<int64_t> to = Formula::typeOf(op.getY()).getShape();
-  auto rank = static_cast<int64_t>(from.size());
-  SmallVector<int64_t> axes(op.getAxes());
-  if (axes.empty())
-    axes = llvm::to_vector(llvm::seq<int64_t>(rank));
-  DenseElementsAttr scales;
-  if (!isa<NoneType>(op.getScales().getType())) {
-    scales = dyn_cast_or_null<DenseElementsAttr>(
-        getConstantElements(op.getScales()));
-    if (!scales)
-      return std::nullopt;
-  }
-  SmallVector<ResizedAxis> resized;
-  for (auto [number, given] : llvm::enumerate(axes)) {
-    int64_t axis = wrapAxis(given, rank);
-    double scale = scales ? scales.getValues<float>()[number]
-                          : static_cast<double>(to[axis]) /
-                                static_cast<double>(from[axis]);
-    resized.push_back({axis, static_cast<int64_t>(number), scale});
-  }
-  return resized;
-}
-
-/// Each element of the result is the one that it lies over: the operand's
-/// elements are repeated.
-static bool isRepetition(ResizeOp op, ArrayRef<ResizedAxis> resized) {
-  StringRef places = op.getCoordinateTransformationMode();
-  StringRef rounding = op.getNearestMode();
-  bool isCentered = places == "half_pixel" && rounding.starts_with("round");
-  bool isAligned = places == "asymmetric" && rounding == "floor";
-  if (op.getMode() != "nearest" || (!isCentered && !isAligned))
-    return false;
-  return llvm::all_of(resized, [&](const ResizedAxis &each) {
-    int64_t from = Formula::typeOf(op.getX()).getDimSize(each.axis);
-    int64_t to = Formula::typeOf(op.getY()).getDimSize(each.axis);
-    return to % from == 0 && each.scale == static_cast<double>(to / from);
-  });
-}
 
 /// The sum of each block of elements that one was repeated to.
 static Value sumBlocks(Formula &f, Value g, ArrayRef<int64_t> shape) {

@@ -23,6 +23,7 @@
 #include "dlc/dialects/Plan/PlanDialect.h"
 
 #include "dlc/passes/Graph/Passes.h"
+#include "dlc/runtime/Device/CPU/Processors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -35,7 +36,6 @@
 
 #include <array>
 #include <limits>
-#include <thread>
 
 using namespace mlir;
 using namespace dlc;
@@ -565,8 +565,7 @@ LogicalResult Compilation::State::generateCode() {
     return failure();
   if (llvm::all_of(module->getOps<kernel::FuncOp>(), kernel::isForGPU))
     return success(); // Nothing, or library kernels alone.
-  unsigned threads =
-      options.threads ? options.threads : std::thread::hardware_concurrency();
+  unsigned threads = options.threads ? options.threads : rt::usableProcessors();
   std::string why;
   auto hosts = codegen::TargetOptions::getList(target.host, why);
   for (const codegen::TargetOptions &host : *hosts) {

@@ -73,7 +73,7 @@ ALLOWED = {
         "dlc/Analysis/", "dlc/Codegen/"],
     "lib/InitAll": LLVM + DIALECTS + PASSES + ["dlc/Codegen/", "dlc/InitAll.h",
                                                "dlc/Pipeline/"],
-    "lib/Compiler": LLVM + DIALECTS + runtime("Base") + [
+    "lib/Compiler": LLVM + DIALECTS + runtime("Base", "Device") + [
         "dlc/Artifact/", "dlc/Codegen/", "dlc/Export/", "dlc/Frontend/", "dlc/InitAll.h",
         "dlc/Numerics/",
         "dlc/KernelLibrary/", "dlc/Pipeline/", "dlc/Symbol/", "dlc/Training/", "dlc/Tuning/",

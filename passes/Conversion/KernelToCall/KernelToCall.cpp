@@ -181,7 +181,7 @@ static SmallVector<Value> makeOperands(kernel::CallOp call,
 LogicalResult Selector::select(kernel::FuncOp kernel) {
   SmallVector<Operation *> group;
   for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!isa<graph::ConstantOp>(op))
+    if (!isa<graph::ConstantOp, graph::NoneOp>(op))
       group.push_back(&op);
   auto returned =
       cast<kernel::ReturnOp>(kernel.getBody().front().getTerminator());

@@ -72,6 +72,8 @@ LogicalResult dlc::conversion::convertKernel(kernel::FuncOp kernel,
 
 bool dlc::conversion::isPartOfKernel(Value operand,
                                      ArrayRef<Operation *> group) {
+  if (operand.getDefiningOp<graph::NoneOp>())
+    return true;
   auto constant = operand.getDefiningOp<graph::ConstantOp>();
   auto elements =
       constant ? dyn_cast<DenseElementsAttr>(Attribute(constant.getValue()))

@@ -467,7 +467,8 @@ Planner::Outcome Planner::attempt() {
 /// reduction and the like are none of those.
 static bool hasEmptyTensor(Operation &op) {
   auto isEmpty = [](Value value) {
-    return llvm::is_contained(shapeOf(value), 0);
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && llvm::is_contained(type.getShape(), 0);
   };
   auto fusion = dyn_cast<graph::FusionOpInterface>(op);
   for (OpOperand &operand : op.getOpOperands())
@@ -479,7 +480,7 @@ static bool hasEmptyTensor(Operation &op) {
 
 /// What a stage can hold the computation of; reductions are stages themselves.
 static bool hasForm(Operation &op) {
-  return isa<graph::ConstantOp, graph::ElementwiseOpInterface,
+  return isa<graph::ConstantOp, graph::NoneOp, graph::ElementwiseOpInterface,
              graph::PositionedOpInterface, graph::ReductionOpInterface>(op);
 }
 

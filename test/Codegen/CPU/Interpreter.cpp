@@ -151,6 +151,10 @@ std::vector<Tensor> dlc::test::interpret(Block &body,
           std::vector<char>(raw.data().begin(), raw.data().end())};
       continue;
     }
+    if (isa<graph::NoneOp>(op)) {
+      values[op.getResult(0).getAsOpaquePointer()] = {};
+      continue;
+    }
     std::vector<rt::TensorView> operands, results;
     for (Value operand : op.getOperands())
       operands.push_back(values[operand.getAsOpaquePointer()].view());

@@ -1273,6 +1273,14 @@ kernel.func @avg_pool_pad(%x: tensor<1x3x14x17xf32>) -> (tensor<1x3x7x9xf32>) {
   kernel.return %y : tensor<1x3x7x9xf32>
 }
 
+// The largest of a whole image is a reduction; windows of many taps are taken
+// apart before there are kernels.
+
+kernel.func @max_pool_of_all_special(%x: tensor<2x5x7x7xf32>) -> (tensor<2x5x1x1xf32>) {
+  %y = graph.max_pool %x {kernel_shape = array<i64: 7, 7>} : (tensor<2x5x7x7xf32>) -> tensor<2x5x1x1xf32>
+  kernel.return %y : tensor<2x5x1x1xf32>
+}
+
 // Windows along channels, and over whole images.
 
 kernel.func @lrn(%x: tensor<2x7x5x9xf32>) -> (tensor<2x7x5x9xf32>) {
@@ -1295,6 +1303,143 @@ kernel.func @lrn_relu(%x: tensor<1x6x4x4xf32>) -> (tensor<1x6x4x4xf32>) {
 kernel.func @avg_pool_of_all(%x: tensor<2x5x7x7xf32>) -> (tensor<2x5x1x1xf32>) {
   %y = graph.avg_pool %x {kernel_shape = array<i64: 7, 7>} : (tensor<2x5x7x7xf32>) -> tensor<2x5x1x1xf32>
   kernel.return %y : tensor<2x5x1x1xf32>
+}
+
+// Resizing: repeated elements, weights that repeat, and those that do not.
+
+kernel.func @resize_repeat_special(%x: tensor<2x3x5x7xf32>) -> (tensor<2x3x10x21xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[10, 21]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "nearest"} : (tensor<2x3x5x7xf32>, none, none, tensor<2xi64>) -> tensor<2x3x10x21xf32>
+  kernel.return %y : tensor<2x3x10x21xf32>
+}
+kernel.func @resize_repeat_blocks(%x: tensor<1x2x5x7x16xf32>) -> (tensor<1x2x10x14x16xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[10, 14]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric"} : (tensor<1x2x5x7x16xf32>, none, none, tensor<2xi64>) -> tensor<1x2x10x14x16xf32>
+  kernel.return %y : tensor<1x2x10x14x16xf32>
+}
+kernel.func @resize_integers(%x: tensor<1x2x5x7xi32>) -> (tensor<1x2x10x7xi32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[10]> : tensor<1xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2>, mode = "nearest"} : (tensor<1x2x5x7xi32>, none, none, tensor<1xi64>) -> tensor<1x2x10x7xi32>
+  kernel.return %y : tensor<1x2x10x7xi32>
+}
+kernel.func @resize_twice(%x: tensor<2x3x5x7xf32>) -> (tensor<2x3x10x14xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[10, 14]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "linear"} : (tensor<2x3x5x7xf32>, none, none, tensor<2xi64>) -> tensor<2x3x10x14xf32>
+  kernel.return %y : tensor<2x3x10x14xf32>
+}
+kernel.func @resize_twice_special(%x: tensor<1x3x9x1xf32>) -> (tensor<1x3x18x2xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[18, 2]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "linear"} : (tensor<1x3x9x1xf32>, none, none, tensor<2xi64>) -> tensor<1x3x18x2xf32>
+  kernel.return %y : tensor<1x3x18x2xf32>
+}
+kernel.func @resize_twice_blocks(%x: tensor<1x2x5x7x16xf32>) -> (tensor<1x2x10x14x16xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[10, 14]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "linear", coordinate_transformation_mode = "asymmetric"} : (tensor<1x2x5x7x16xf32>, none, none, tensor<2xi64>) -> tensor<1x2x10x14x16xf32>
+  kernel.return %y : tensor<1x2x10x14x16xf32>
+}
+kernel.func @resize_four_times(%x: tensor<2x3x5x9xf32>) -> (tensor<2x3x5x36xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[36]> : tensor<1xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 3>, mode = "linear"} : (tensor<2x3x5x9xf32>, none, none, tensor<1xi64>) -> tensor<2x3x5x36xf32>
+  kernel.return %y : tensor<2x3x5x36xf32>
+}
+kernel.func @resize_half(%x: tensor<1x2x6x10xf16>) -> (tensor<1x2x12x20xf16>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[12, 20]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "linear"} : (tensor<1x2x6x10xf16>, none, none, tensor<2xi64>) -> tensor<1x2x12x20xf16>
+  kernel.return %y : tensor<1x2x12x20xf16>
+}
+kernel.func @resize_aligned_special(%x: tensor<2x3x5x7xf32>) -> (tensor<2x3x9x14xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[9, 14]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "linear", coordinate_transformation_mode = "align_corners"} : (tensor<2x3x5x7xf32>, none, none, tensor<2xi64>) -> tensor<2x3x9x14xf32>
+  kernel.return %y : tensor<2x3x9x14xf32>
+}
+kernel.func @resize_aligned_one(%x: tensor<2x3x5x7xf32>) -> (tensor<2x3x1x13xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[1, 13]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "linear", coordinate_transformation_mode = "align_corners"} : (tensor<2x3x5x7xf32>, none, none, tensor<2xi64>) -> tensor<2x3x1x13xf32>
+  kernel.return %y : tensor<2x3x1x13xf32>
+}
+kernel.func @resize_odd(%x: tensor<1x2x5x7x8xf32>) -> (tensor<1x2x12x11x8xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[12, 11]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "linear"} : (tensor<1x2x5x7x8xf32>, none, none, tensor<2xi64>) -> tensor<1x2x12x11x8xf32>
+  kernel.return %y : tensor<1x2x12x11x8xf32>
+}
+kernel.func @resize_smaller(%x: tensor<2x3x15x17xf32>) -> (tensor<2x3x6x5xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[6, 5]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "linear", coordinate_transformation_mode = "pytorch_half_pixel"} : (tensor<2x3x15x17xf32>, none, none, tensor<2xi64>) -> tensor<2x3x6x5xf32>
+  kernel.return %y : tensor<2x3x6x5xf32>
+}
+kernel.func @resize_to_one(%x: tensor<2x3x15x17xf32>) -> (tensor<2x3x1x1xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[1, 1]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "linear", coordinate_transformation_mode = "pytorch_half_pixel"} : (tensor<2x3x15x17xf32>, none, none, tensor<2xi64>) -> tensor<2x3x1x1xf32>
+  kernel.return %y : tensor<2x3x1x1xf32>
+}
+kernel.func @resize_symmetric(%x: tensor<2x3x15x17xf32>) -> (tensor<2x3x20x25xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[20, 25]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "linear", coordinate_transformation_mode = "half_pixel_symmetric"} : (tensor<2x3x15x17xf32>, none, none, tensor<2xi64>) -> tensor<2x3x20x25xf32>
+  kernel.return %y : tensor<2x3x20x25xf32>
+}
+kernel.func @resize_volume(%x: tensor<2x3x4x5xf32>) -> (tensor<2x6x5x9xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[6, 5, 9]> : tensor<3xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 1, 2, 3>, mode = "linear"} : (tensor<2x3x4x5xf32>, none, none, tensor<3xi64>) -> tensor<2x6x5x9xf32>
+  kernel.return %y : tensor<2x6x5x9xf32>
+}
+kernel.func @resize_bytes(%x: tensor<2x3x15x17xui8>) -> (tensor<2x3x22x9xui8>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[22, 9]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "nearest", nearest_mode = "round_prefer_ceil"} : (tensor<2x3x15x17xui8>, none, none, tensor<2xi64>) -> tensor<2x3x22x9xui8>
+  kernel.return %y : tensor<2x3x22x9xui8>
+}
+kernel.func @resize_nearest_floor(%x: tensor<1x2x6x9xf32>) -> (tensor<1x2x9x6xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[9, 6]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "nearest", nearest_mode = "floor"} : (tensor<1x2x6x9xf32>, none, none, tensor<2xi64>) -> tensor<1x2x9x6xf32>
+  kernel.return %y : tensor<1x2x9x6xf32>
+}
+kernel.func @resize_nearest_ceil(%x: tensor<1x2x6x9xf32>) -> (tensor<1x2x9x6xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[9, 6]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "nearest", nearest_mode = "ceil"} : (tensor<1x2x6x9xf32>, none, none, tensor<2xi64>) -> tensor<1x2x9x6xf32>
+  kernel.return %y : tensor<1x2x9x6xf32>
+}
+kernel.func @resize_nearest_round_prefer_floor(%x: tensor<1x2x6x9xf32>) -> (tensor<1x2x9x6xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[9, 6]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "nearest", nearest_mode = "round_prefer_floor"} : (tensor<1x2x6x9xf32>, none, none, tensor<2xi64>) -> tensor<1x2x9x6xf32>
+  kernel.return %y : tensor<1x2x9x6xf32>
+}
+kernel.func @resize_nearest_round_prefer_ceil(%x: tensor<1x2x6x9xf32>) -> (tensor<1x2x9x6xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[9, 6]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "nearest", nearest_mode = "round_prefer_ceil"} : (tensor<1x2x6x9xf32>, none, none, tensor<2xi64>) -> tensor<1x2x9x6xf32>
+  kernel.return %y : tensor<1x2x9x6xf32>
+}
+kernel.func @resize_nearest_aligned(%x: tensor<1x2x6x9xf32>) -> (tensor<1x2x11x5xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[11, 5]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "nearest", coordinate_transformation_mode = "align_corners"} : (tensor<1x2x6x9xf32>, none, none, tensor<2xi64>) -> tensor<1x2x11x5xf32>
+  kernel.return %y : tensor<1x2x11x5xf32>
+}
+kernel.func @resize_sum(%x: tensor<1x3x4x5xf32>, %z: tensor<1x3x8x10xf32>) -> (tensor<1x3x8x10xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[8, 10]> : tensor<2xi64>
+  %a = graph.relu %x : tensor<1x3x4x5xf32>
+  %y = graph.resize %a, %none, %none, %sizes {axes = array<i64: 2, 3>} : (tensor<1x3x4x5xf32>, none, none, tensor<2xi64>) -> tensor<1x3x8x10xf32>
+  %s = graph.add %y, %z : tensor<1x3x8x10xf32>
+  kernel.return %s : tensor<1x3x8x10xf32>
 }
 
 // A border in the last block of the grid.

@@ -92,3 +92,22 @@ func.func @select(%a: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<2xf32> {
   // CHECK-NEXT: return %arg1
   return %0 : tensor<2xf32>
 }
+
+// Ratios of extents are sizes, of the dimensions that change.
+// CHECK-LABEL: func.func @resizes
+func.func @resizes(%x: tensor<1x3x4x5xf32>) -> (tensor<1x3x8x5xf32>, tensor<1x3x4x5xf32>, tensor<1x3x6x5xf32>) {
+  %none = graph.none : none
+  // CHECK-DAG: %[[SIZES:.*]] = graph.constant dense<8> : tensor<1xi64>
+  // CHECK-DAG: %[[SCALES:.*]] = graph.constant dense<{{.*}}1.600000e+00{{.*}}> : tensor<4xf32>
+  %twice = graph.constant dense<[1., 1., 2., 1.]> : tensor<4xf32>
+  %same = graph.constant dense<1.> : tensor<4xf32>
+  %odd = graph.constant dense<[1., 1., 1.6, 1.]> : tensor<4xf32>
+  // CHECK: graph.resize %arg0, %{{.*}}, %{{.*}}, %[[SIZES]] {axes = array<i64: 2>}
+  %0 = graph.resize %x, %none, %twice, %none : (tensor<1x3x4x5xf32>, none, tensor<4xf32>, none) -> tensor<1x3x8x5xf32>
+  %1 = graph.resize %x, %none, %same, %none {mode = "cubic"} : (tensor<1x3x4x5xf32>, none, tensor<4xf32>, none) -> tensor<1x3x4x5xf32>
+  // Of 6.4 elements six are left: the places are those of the scale.
+  // CHECK: graph.resize %arg0, %{{.*}}, %[[SCALES]]
+  %2 = graph.resize %x, %none, %odd, %none : (tensor<1x3x4x5xf32>, none, tensor<4xf32>, none) -> tensor<1x3x6x5xf32>
+  // CHECK: return %{{.*}}, %arg0, %{{.*}}
+  return %0, %1, %2 : tensor<1x3x8x5xf32>, tensor<1x3x4x5xf32>, tensor<1x3x6x5xf32>
+}

@@ -90,3 +90,22 @@ func.func @placed(%x: tensor<1x1x4x4xf32>, %w: tensor<1x1x1x1xf32>) -> tensor<1x
   %y = graph.conv_transpose %x, %w {device = #dlc.device<cpu:1>} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
   return %y : tensor<1x1x4x4xf32>
 }
+
+// -----
+
+// A large window is one of rows of one of columns; so is a mean, but for short
+// floats, which would be rounded in between.
+// CHECK-LABEL: func @separated
+// CHECK: %[[R:.*]] = graph.max_pool %{{.*}} {dilations = array<i64: 1, 1>, kernel_shape = array<i64: 9, 1>, pads = array<i64: 4, 0, 4, 0>, strides = array<i64: 2, 1>} : (tensor<1x4x20x20xf32>) -> tensor<1x4x10x20xf32>
+// CHECK: %[[M:.*]] = graph.max_pool %[[R]] {dilations = array<i64: 1, 2>, kernel_shape = array<i64: 1, 3>, pads = array<i64: 0, 2, 0, 2>, strides = array<i64: 1, 1>} : (tensor<1x4x10x20xf32>) -> tensor<1x4x10x20xf32>
+// CHECK: %[[A:.*]] = graph.avg_pool %[[M]] {{.*}}kernel_shape = array<i64: 7, 1>
+// CHECK: graph.avg_pool %[[A]] {{.*}}kernel_shape = array<i64: 1, 5>
+// CHECK: graph.cast
+// CHECK: graph.avg_pool %{{.*}} {kernel_shape = array<i64: 7, 5>}
+func.func @separated(%x: tensor<1x4x20x20xf32>) -> (tensor<1x4x4x16xf32>, tensor<1x4x4x16xf16>) {
+  %y = graph.max_pool %x {kernel_shape = array<i64: 9, 3>, strides = array<i64: 2, 1>, pads = array<i64: 4, 2, 4, 2>, dilations = array<i64: 1, 2>} : (tensor<1x4x20x20xf32>) -> tensor<1x4x10x20xf32>
+  %z = graph.avg_pool %y {kernel_shape = array<i64: 7, 5>} : (tensor<1x4x10x20xf32>) -> tensor<1x4x4x16xf32>
+  %h = graph.cast %y {to = f16} : (tensor<1x4x10x20xf32>) -> tensor<1x4x10x20xf16>
+  %g = graph.avg_pool %h {kernel_shape = array<i64: 7, 5>} : (tensor<1x4x10x20xf16>) -> tensor<1x4x4x16xf16>
+  return %z, %g : tensor<1x4x4x16xf32>, tensor<1x4x4x16xf16>
+}

@@ -33,7 +33,9 @@ def MaxPoolOp : Graph_PoolOp<"max_pool", Graph_NumberTensor,
     "Largest element of each window",
     "The largest element of each window; padding does not count.  With "
     "`ceil_mode` a last window may begin inside the padded input and reach "
-    "beyond it.", [DeclareOpInterfaceMethods<GradientOpInterface>,
+    "beyond it.", [DeclareOpInterfaceMethods<DecomposeOpInterface,
+                                             ["hasFasterParts"]>,
+                   DeclareOpInterfaceMethods<GradientOpInterface>,
                    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
                    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let arguments = (ins Graph_NumberTensor:$x,
@@ -46,7 +48,7 @@ def AvgPoolOp : Graph_PoolOp<"avg_pool", Graph_FloatTensor,
     "Mean of each window",
     "The mean of each window; padding counts as zeros when "
     "`count_include_pad`, else not at all.",
-    [DeclareOpInterfaceMethods<DecomposeOpInterface>,
+    [DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,
      DeclareOpInterfaceMethods<GradientOpInterface>,
      DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
      DeclareOpInterfaceMethods<PositionedOpInterface>]> {

@@ -9,7 +9,8 @@ include "dlc/dialects/Graph/GraphBase.td"
 
 def ResizeOp : Graph_Op<"resize", "Opaque", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>]> {
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
+    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let summary = "Resampling to another size";
   let description = [{
     Interpolates `x` to the extents `sizes`, or `scales` times its own, along
@@ -47,6 +48,7 @@ def ResizeOp : Graph_Op<"resize", "Opaque", [
       "stretch", "not_larger", "not_smaller"]>,
       "stretch">:$keep_aspect_ratio_policy);
   let results = (outs Graph_NumberTensor:$y);
+  let hasCanonicalizer = 1;
 }
 
 def GridSampleOp : Graph_Op<"grid_sample", "Opaque", [

@@ -21,7 +21,7 @@ bool canGenerate(llvm::ArrayRef<mlir::Operation *> group,
 
 /// True if `operand` is a constant that a kernel of `group` holds instead of
 /// taking it as an argument, because its form depends on it: a single element,
-/// or a parameter of all members that use it.
+/// a parameter of all members that use it, or one that is left out.
 bool isPartOfKernel(mlir::Value operand,
                     llvm::ArrayRef<mlir::Operation *> group);
 
