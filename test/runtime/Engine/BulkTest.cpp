@@ -407,15 +407,15 @@ TEST_P(Bulks, DoNotCollectForOperationsThatTheThreadHelpsWith) {
 
 TEST_P(Bulks, EndWithTheirOperation) {
   auto engine = makeEngine(GetParam());
-  Variable x = makeVariables(*engine, 1)[0];
-  int ran = 0;
-  for (int i = 0; i != 20; ++i)
+  std::atomic<int> ran = 0;
+  for (Variable own : makeVariables(*engine, 20))
     EXPECT_OK(engine->pushSync(
-        [&] {
+        [&, own] {
           // That of no other operation of this thread is left over.
           EXPECT_EQ(*engine->setBulkSize(10), 0u);
           for (int i = 0; i != 3; ++i)
-            EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x}));
+            EXPECT_OK(
+                engine->pushSync([&] { ++ran; }, Context::cpu(), {}, {own}));
         },
         cpu, {}, {}));
   waitElsewhere(*engine); // Which pushes none.
