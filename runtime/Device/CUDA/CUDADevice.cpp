@@ -6,6 +6,8 @@
 
 #include "Driver.h"
 
+#include "dlc/runtime/Base/ForkGuard.h"
+
 #include <charconv>
 #include <new>
 #include <vector>
@@ -21,10 +23,23 @@ struct Core {
   Context place;
   DeviceNumber number = 0;
   ContextHandle context = nullptr;
+  /// In the child of a fork() nothing of the driver works, and what it is asked
+  /// for there may hang (CUDA C++ Programming Guide, Initialization): nothing
+  /// of the device calls it.
+  ForkGuard guard;
 
   ~Core() {
-    if (context)
+    if (context && !guard.isChild())
       driver->primaryRelease(number);
+  }
+  /// Gives a handle of the device back.
+  template <typename Handle>
+  void destroy(Code (*Driver::*function)(Handle), Handle handle) const;
+  Status refuseChild() const {
+    return makeError(StatusCode::Unavailable,
+                     "this process is a fork of the one that opened %s, in "
+                     "which alone it can be used",
+                     toString(place).c_str());
   }
 };
 
@@ -32,23 +47,38 @@ struct Core {
 /// may have one of their own.
 class Current {
 public:
-  explicit Current(const Core &core) : driver(*core.driver) {
-    code = driver.contextPush(core.context);
+  explicit Current(const Core &core) : core(core), driver(*core.driver) {
+    isChild = core.guard.isChild();
+    if (!isChild)
+      code = driver.contextPush(core.context);
   }
   Current(const Current &) = delete;
   ~Current() {
     ContextHandle old = nullptr;
-    if (code == success)
+    if (isOn())
       driver.contextPop(&old);
   }
+  bool isOn() const { return code == success && !isChild; }
   Status status() const {
-    return code == success ? Status::ok() : driver.error("contextPush", code);
+    if (isOn()) [[likely]]
+      return Status::ok();
+    return isChild ? core.refuseChild() : driver.error("contextPush", code);
   }
 
 private:
+  const Core &core;
   const Driver &driver;
-  Code code;
+  bool isChild;
+  Code code = success;
 };
+
+template <typename Handle>
+void Core::destroy(Code (*Driver::*function)(Handle), Handle handle) const {
+  if (guard.isChild())
+    return;
+  Current current(*this);
+  ((*driver).*function)(handle);
+}
 
 Address addressOf(const void *pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
@@ -58,10 +88,7 @@ class Event final : public DeviceEvent {
 public:
   Event(std::shared_ptr<Core> core, EventHandle handle)
       : core(std::move(core)), handle(handle) {}
-  ~Event() override {
-    Current current(*core);
-    core->driver->eventDestroy(handle);
-  }
+  ~Event() override { core->destroy(&Driver::eventDestroy, handle); }
   Status synchronize() override {
     Current current(*core);
     DLC_RETURN_IF_ERROR(current.status());
@@ -77,10 +104,7 @@ class Recording final : public DeviceRecording {
 public:
   Recording(std::shared_ptr<Core> core, GraphExecHandle handle)
       : core(std::move(core)), handle(handle) {}
-  ~Recording() override {
-    Current current(*core);
-    core->driver->graphExecDestroy(handle);
-  }
+  ~Recording() override { core->destroy(&Driver::graphExecDestroy, handle); }
 
   const std::shared_ptr<Core> core;
   const GraphExecHandle handle;
@@ -90,10 +114,7 @@ class Queue final : public DeviceQueue {
 public:
   Queue(std::shared_ptr<Core> core, StreamHandle stream)
       : core(std::move(core)), driver(*this->core->driver), stream(stream) {}
-  ~Queue() override {
-    Current current(*core);
-    driver.streamDestroy(stream);
-  }
+  ~Queue() override { core->destroy(&Driver::streamDestroy, stream); }
 
   Status launch(void *function, const DeviceGrid &grid,
                 void *const *parameters) override;
@@ -115,10 +136,7 @@ class ModuleCode final : public DeviceCode {
 public:
   ModuleCode(std::shared_ptr<Core> core, ModuleHandle module, int mostShared)
       : core(std::move(core)), module(module), mostShared(mostShared) {}
-  ~ModuleCode() override {
-    Current current(*core);
-    core->driver->moduleUnload(module);
-  }
+  ~ModuleCode() override { core->destroy(&Driver::moduleUnload, module); }
   Result<void *> find(const std::string &symbol,
                       const DeviceGrid &grid) override;
 
@@ -423,7 +441,8 @@ bool CUDADevice::decommit(std::byte *start, size_t bytes) {
 
 void CUDADevice::unreserve(std::byte *start, size_t bytes) {
   Current current(*core);
-  core->driver->addressFree(addressOf(start), bytes);
+  if (current.isOn())
+    core->driver->addressFree(addressOf(start), bytes);
 }
 
 //===----------------------------------------------------------------------===//

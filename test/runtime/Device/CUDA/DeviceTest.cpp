@@ -3,6 +3,7 @@
 // A device through the fake driver: memory, queues, events, code, recordings,
 // and every way in which opening one can fail.
 
+#include "../../InChild.h"
 #include "FakeCuda.h"
 #include "TestPtx.h"
 #include "dlc/runtime/Device/CUDA/CUDADevice.h"
@@ -282,4 +283,65 @@ TEST(CUDADevice, KnowsWhichCodeFits) {
             "the object has no kernel 'k.other'");
   EXPECT_EQ(code->find("k.add", {.blocks = 1, .threads = 512}).status().code(),
             StatusCode::Unsupported);
+}
+
+//===----------------------------------------------------------------------===//
+// Forks
+//===----------------------------------------------------------------------===//
+
+// The driver of the parent does not work in its child, where calls may hang:
+// none is made, whatever is asked for and whatever ends there.
+TEST(CUDA, RefusesInAChild) {
+  FakeCuda fake;
+  auto doubling = std::make_unique<Doubling>();
+  EXPECT_TRUE(doubling->upload().isOk());
+  Device &device = *doubling->device;
+  auto event = std::move(*device.createEvent());
+  auto recorder = queueOf(device);
+  EXPECT_TRUE(recorder->beginRecording().isOk());
+  auto recording = std::move(*recorder->endRecording());
+  std::byte *start = *device.reserve(device.granule());
+  std::string log = fake.log();
+  int result = inChild([&] {
+    auto isRefused = [](Status status) {
+      return status.code() == StatusCode::Unavailable &&
+             status.message().find("fork") != std::string::npos;
+    };
+    DeviceQueue &queue = *doubling->queue;
+    DeviceGrid grid{1, 32, 0};
+    std::string ptx = testPtx(300);
+    const bool refusals[] = {
+        isRefused(doubling->upload()),
+        isRefused(doubling->twice()),
+        isRefused(queue.record(*event)),
+        isRefused(queue.wait(*event)),
+        isRefused(queue.synchronize()),
+        isRefused(queue.beginRecording()),
+        isRefused(std::move(queue.endRecording().status())),
+        isRefused(queue.replay(*recording)),
+        isRefused(event->synchronize()),
+        isRefused(std::move(doubling->code->find("k.scale", grid).status())),
+        isRefused(std::move(device.createQueue().status())),
+        isRefused(std::move(device.createEvent().status())),
+        isRefused(
+            std::move(device.load(std::as_bytes(std::span(ptx))).status())),
+        isRefused(std::move(device.memory().status())),
+        isRefused(std::move(device.reserve(device.granule()).status())),
+        isRefused(device.commit(start, device.granule())),
+        !device.decommit(start, device.granule())};
+    for (size_t i = 0; i != std::size(refusals); ++i)
+      if (!refusals[i])
+        return 1 + int(i);
+    device.unreserve(start, device.granule());
+    recording.reset();
+    recorder.reset();
+    event.reset();
+    doubling.reset();
+    return fake.log() == log ? 0 : 100;
+  });
+  EXPECT_EQ(result, 0);
+  // The parent goes on.
+  EXPECT_TRUE(doubling->twice().isOk());
+  EXPECT_TRUE(doubling->queue->synchronize().isOk());
+  device.unreserve(start, device.granule());
 }

@@ -19,6 +19,10 @@ inline constexpr int oldestComputeCapability = 80;
 /// context, which is shared with other users in the process. Errors:
 /// Unavailable, with what is missing.
 ///
+/// In the child of a fork() the driver of the parent does not work: functions
+/// of the device and of what it has made refuse with Unavailable, and what ends
+/// leaves the driver alone.
+///
 /// Objects have the triple nvptx64-nvidia-cuda and one feature, sm_XY: machine
 /// code (ELF) runs on compute capability X.Z with Z >= Y, PTX on X.Y and all
 /// that follow; sm_XYa on X.Y alone. In names of kernels, characters other than
