@@ -217,16 +217,22 @@ ThreadPlacement dlc::rt::placeThreads(std::span<const Processor> usable,
   return placement;
 }
 
-/// The numbers that the calling thread may run on; at least one.
-static std::vector<unsigned> allowedProcessors() {
+std::vector<unsigned> dlc::rt::allowedProcessors(int (*get)(pid_t, size_t,
+                                                            cpu_set_t *)) {
   std::vector<unsigned> numbers;
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    for (unsigned i = 0; i != CPU_SETSIZE; ++i)
-      if (CPU_ISSET(i, &set))
+  // A set that is too small for the processors that the kernel may know of is
+  // refused (sched_setaffinity(2)).
+  constexpr unsigned most = 1 << 20;
+  for (unsigned size = CPU_SETSIZE; numbers.empty() && size <= most;
+       size *= 2) {
+    ProcessorSet known(size);
+    if (!known.set || get(0, known.bytes, known.set) != 0)
+      continue;
+    for (unsigned i = 0; i != size; ++i)
+      if (known.contains(i))
         numbers.push_back(i);
-  // The set is too small for a machine of more processors.
-  if (numbers.empty())
+  }
+  if (numbers.empty()) // It has no such call.
     for (long i = 0; i < std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)); ++i)
       numbers.push_back(unsigned(i));
   return numbers;

@@ -348,11 +348,12 @@ WorkerPool::~WorkerPool() { close(); }
 
 /// Lets a worker run on `processors` alone.
 static Status keepOn(pthread_t worker, std::span<const unsigned> processors) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
+  ProcessorSet wanted(1 + *std::ranges::max_element(processors));
+  if (!wanted.set)
+    return makeError(StatusCode::OutOfMemory, "no memory for processors");
   for (unsigned processor : processors)
-    CPU_SET(processor, &set);
-  int error = pthread_setaffinity_np(worker, sizeof(set), &set);
+    wanted.add(processor);
+  int error = pthread_setaffinity_np(worker, wanted.bytes, wanted.set);
   return error ? makeError(StatusCode::Unavailable,
                            "cannot keep a worker on processor %u: %s",
                            processors.front(), std::strerror(error))

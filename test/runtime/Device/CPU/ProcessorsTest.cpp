@@ -5,6 +5,7 @@
 #include "dlc/runtime/Device/CPU/Processors.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -150,6 +151,31 @@ TEST(Processors, DamagedQuotasAreNone) {
   }
   machine.put("sys/fs/cgroup/cpu.max", "18446744073709551615 1");
   EXPECT_EQ(processorQuota(machine.root), UINT32_MAX);
+}
+
+/// A machine whose kernel may know of 4,096 processors.
+static int affinityOfMany(pid_t, size_t bytes, cpu_set_t *set) {
+  if (bytes < 4096 / 8) {
+    errno = EINVAL;
+    return -1;
+  }
+  CPU_ZERO_S(bytes, set);
+  for (unsigned number : {3, 1023, 1024, 2000, 4095})
+    CPU_SET_S(number, bytes, set);
+  return 0;
+}
+
+TEST(Processors, MayBeMoreThanASetHolds) {
+  EXPECT_EQ(allowedProcessors(affinityOfMany),
+            (Numbers{3, 1023, 1024, 2000, 4095}));
+  auto none = [](pid_t, size_t, cpu_set_t *) { return -1; };
+  EXPECT_GE(allowedProcessors(none).size(), 1u);
+  EXPECT_EQ(allowedProcessors(none)[0], 0u);
+  ProcessorSet set(2001);
+  set.add(2000);
+  EXPECT_TRUE(set.contains(2000));
+  EXPECT_FALSE(set.contains(1999));
+  EXPECT_GE(set.bytes, 2001u / 8);
 }
 
 TEST(Processors, AreThoseOfTheThread) {

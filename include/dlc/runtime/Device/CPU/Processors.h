@@ -7,6 +7,7 @@
 #define DLC_RUNTIME_DEVICE_CPU_PROCESSORS_H
 
 #include <optional>
+#include <sched.h>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,31 @@ struct Processor {
 /// system/cpu and node). Without them each is a core of node 0.
 std::vector<Processor> describeProcessors(std::span<const unsigned> numbers,
                                           const std::string &root = {});
+
+/// The numbers that the calling thread may run on, as `get` says, which is
+/// asked with larger sets until it accepts one; at least one.
+std::vector<unsigned>
+allowedProcessors(int (*get)(pid_t, size_t, cpu_set_t *) = sched_getaffinity);
+
+/// A set of processors, of the size that the largest of them needs.
+class ProcessorSet {
+public:
+  /// Empty, with room for `processors`. Null when there is no memory.
+  explicit ProcessorSet(size_t processors)
+      : bytes(CPU_ALLOC_SIZE(processors)), set(CPU_ALLOC(processors)) {
+    if (set)
+      CPU_ZERO_S(bytes, set);
+  }
+  ProcessorSet(const ProcessorSet &) = delete;
+  ~ProcessorSet() { CPU_FREE(set); }
+  void add(unsigned processor) { CPU_SET_S(processor, bytes, set); }
+  bool contains(unsigned processor) const {
+    return CPU_ISSET_S(processor, bytes, set);
+  }
+
+  const size_t bytes;
+  cpu_set_t *const set;
+};
 
 /// How many processors' worth of time the control groups of this process grant
 /// it (cpu.max, or cpu.cfs_quota_us of version 1), by the files below `root`:
