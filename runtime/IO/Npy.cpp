@@ -37,7 +37,8 @@ struct Header {
 /// 'shape': (2, 3), }. Keys come in any order, once each.
 class HeaderParser {
 public:
-  explicit HeaderParser(std::string_view text) : rest(text) {}
+  HeaderParser(std::string_view text, uint8_t version)
+      : rest(text), isPython2(version < 3) {}
   Status parse(Header &header);
 
 private:
@@ -45,10 +46,11 @@ private:
   bool take(std::string_view token);
   bool takeString(std::string_view &value);
   bool takeBool(bool &value);
-  bool takeShape(std::vector<int64_t> &shape);
-  bool takeEntry(Header &header, unsigned &seen);
+  Status takeShape(std::vector<int64_t> &shape);
+  Status takeEntry(Header &header, unsigned &seen);
 
   std::string_view rest;
+  const bool isPython2; ///< May be written by it.
 };
 
 } // namespace
@@ -97,40 +99,55 @@ bool HeaderParser::takeBool(bool &value) {
   return value || take("False");
 }
 
-bool HeaderParser::takeShape(std::vector<int64_t> &shape) {
+/// A tuple of sizes, which NumPy on Python 2 wrote as (2L, 3L).
+Status HeaderParser::takeShape(std::vector<int64_t> &shape) {
+  skipSpace();
+  size_t end = rest.find_first_of(")}\n");
+  std::string_view all = rest.substr(0, end == rest.npos ? end : end + 1);
+  auto refuse = [all] {
+    return makeError(StatusCode::DataLoss,
+                     "not an .npy file: expected a tuple of sizes of at least "
+                     "0 as 'shape', got %.*s",
+                     int(std::min<size_t>(all.size(), 100)), all.data());
+  };
   if (!take("("))
-    return false;
+    return refuse();
   while (!take(")")) {
     skipSpace();
     int64_t dim;
-    auto [end, error] =
+    auto [after, error] =
         std::from_chars(rest.data(), rest.data() + rest.size(), dim);
     if (error != std::errc() || dim < 0)
-      return false;
-    rest.remove_prefix(end - rest.data());
+      return refuse();
+    rest.remove_prefix(after - rest.data());
+    if (isPython2 && rest.starts_with('L'))
+      rest.remove_prefix(1);
     shape.push_back(dim);
     if (!take(",") && (skipSpace(), !rest.starts_with(")")))
-      return false;
+      return refuse();
   }
-  return true;
+  return Status::ok();
 }
 
-bool HeaderParser::takeEntry(Header &header, unsigned &seen) {
+Status HeaderParser::takeEntry(Header &header, unsigned &seen) {
+  auto refuse = [] {
+    return malformed("expected 'descr', 'fortran_order' and 'shape'");
+  };
   std::string_view key, descr;
   if (!takeString(key) || !take(":"))
-    return false;
+    return refuse();
   unsigned bit = key == "descr" ? 1 : key == "fortran_order" ? 2 : 4;
   if ((bit == 4 && key != "shape") || (seen & bit))
-    return false;
+    return refuse();
   seen |= bit;
   if (bit == 2)
-    return takeBool(header.isColumnMajor);
+    return takeBool(header.isColumnMajor) ? Status::ok() : refuse();
   if (bit == 4)
     return takeShape(header.shape);
   if (!takeString(descr))
-    return false;
+    return refuse();
   header.descr = descr;
-  return true;
+  return Status::ok();
 }
 
 Status HeaderParser::parse(Header &header) {
@@ -141,8 +158,7 @@ Status HeaderParser::parse(Header &header) {
     if (take("'descr': ["))
       return makeError(StatusCode::Unsupported,
                        "arrays of structures are not supported");
-    if (!takeEntry(header, seen))
-      return malformed("expected 'descr', 'fortran_order' and 'shape'");
+    DLC_RETURN_IF_ERROR(takeEntry(header, seen));
     if (!take(",") && (skipSpace(), !rest.starts_with("}")))
       return malformed("expected a comma between entries");
   }
@@ -173,11 +189,12 @@ static Status parseType(std::string_view descr, DataType &type,
   return Status::ok();
 }
 
-/// Splits a file into the header's text and the data.
-static Status splitFile(ByteReader file, std::string_view &text,
+/// Splits a file into its version, the header's text and the data.
+static Status splitFile(ByteReader file, uint8_t &version,
+                        std::string_view &text,
                         std::span<const std::byte> &data) {
   std::string_view start;
-  uint8_t version, minor;
+  uint8_t minor;
   if (!file.take(magic.size(), start) || start != magic ||
       !file.read(version, minor))
     return malformed("the magic bytes differ");
@@ -274,9 +291,10 @@ Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes,
                                      ElementKinds kinds) {
   std::string_view text;
   std::span<const std::byte> data;
-  DLC_RETURN_IF_ERROR(splitFile(ByteReader(bytes), text, data));
+  uint8_t version;
+  DLC_RETURN_IF_ERROR(splitFile(ByteReader(bytes), version, text, data));
   Header header;
-  DLC_RETURN_IF_ERROR(HeaderParser(text).parse(header));
+  DLC_RETURN_IF_ERROR(HeaderParser(text, version).parse(header));
   HostTensor tensor;
   TextForm form;
   DLC_RETURN_IF_ERROR(parseType(header.descr, tensor.type, form));

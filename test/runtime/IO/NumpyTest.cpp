@@ -118,6 +118,15 @@ TEST(Npy, ReadsScalarsAndEmptyTensors) {
   EXPECT_EQ(empty->shape, (Shape{3, 0}));
 }
 
+// NumPy on Python 2 wrote sizes of type long; formats 1 and 2 are read so.
+TEST(Npy, ReadsSizesOfPython2) {
+  std::string text = npy(
+      "{'descr': '|u1', 'fortran_order': False, 'shape': (2L, 1L), }\n", "ab");
+  auto tensor = parseNpy(bytesOf(text));
+  ASSERT_TRUE(tensor.isOk()) << tensor.status().message();
+  EXPECT_EQ(tensor->shape, (Shape{2, 1}));
+}
+
 TEST(Npy, SaysWhatIsWrong) {
   EXPECT_EQ(failureOf("PK\3\4"), "not an .npy file: the magic bytes differ");
   EXPECT_EQ(failureOf(npy("{'descr': '<f4', 'fortran_order': False, "
@@ -143,6 +152,20 @@ TEST(Npy, SaysWhatIsWrong) {
   EXPECT_EQ(failureOf(npy("{'descr': '<f4', 'fortran_order': False, "
                           "'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)}")),
             "expected at most 16 dimensions, got 17");
+  auto failureOfShape = [](const std::string &shape) {
+    std::string text = failureOf(npy(
+        "{'descr': '|u1', 'fortran_order': False, 'shape': " + shape + ", }\n",
+        "12"));
+    std::string_view start = "not an .npy file: expected a tuple of sizes of "
+                             "at least 0 as 'shape', got ";
+    EXPECT_TRUE(text.starts_with(start)) << text;
+    return text.substr(std::min(text.size(), start.size()));
+  };
+  EXPECT_EQ(failureOfShape("(-2,)"), "(-2,)");
+  EXPECT_EQ(failureOfShape("(2l,)"), "(2l,)");
+  EXPECT_EQ(failureOfShape("(2LL,)"), "(2LL,)");
+  EXPECT_EQ(failureOfShape("(L,)"), "(L,)");
+  EXPECT_EQ(failureOfShape("2"), "2, }");
   for (const char *bad :
        {"", "{", "{'shape': (-1,)}", "{'shape': (1 2)}", "{'shape': (",
         "{'descr': '<f4", "{'fortran_order': 1}",
