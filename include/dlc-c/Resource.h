@@ -126,7 +126,8 @@ DLC_API DlcStatus dlcResourcesRandom(DlcResources resources, DlcContext context,
 DLC_API DlcStatus dlcRandomVariable(DlcRandom random, DlcVariable *variable);
 /* Takes the next `blocks`, one for each element of any distribution. Only in an
  * operation that writes the variable, as dlcTemporarySpaceReserve.
- * Since 0.1 (unstable) */
+ * DLC_INVALID_ARGUMENT for more than 2^64 in all since the last seed: their
+ * numbers would come again. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcRandomTake(DlcRandom random, uint64_t blocks,
                                 DlcRandomDraws *draws);
 

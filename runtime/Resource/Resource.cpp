@@ -72,6 +72,12 @@ struct detail::Sequence {
     DLC_RETURN_IF_ERROR(checkOwn(guard));
     DLC_RETURN_IF_ERROR(checkWritten(*engine, variable));
     std::lock_guard lock(mutex);
+    if (blocks > UINT64_MAX - next.position)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected at most 2^64 blocks of a sequence of random "
+                       "numbers, got %llu after %llu",
+                       static_cast<unsigned long long>(blocks),
+                       static_cast<unsigned long long>(next.position));
     return takeLocked(blocks);
   }
   /// The same up to where the next sequence of the stream starts.

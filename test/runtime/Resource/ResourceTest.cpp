@@ -217,6 +217,27 @@ TEST_P(AnyEngine, SeedsOfADeviceReachLaterSequences) {
   EXPECT_EQ(resources->parallelRandom(cpu)->take(1)->seed, 9u);
 }
 
+// Of a device as well, where that takes long: no number comes twice.
+TEST_P(AnyEngine, SequencesOfDevicesEnd) {
+  make();
+  RandomResource random = *resources->random(cpu);
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        uint64_t begin = random.take(0)->position;
+        EXPECT_EQ(random.take(10)->position, begin);
+        EXPECT_ERROR(random.take(UINT64_MAX).status(), InvalidArgument,
+                     "at most 2^64 blocks");
+        EXPECT_EQ(random.take(UINT64_MAX - begin - 10)->position, begin + 10);
+        EXPECT_ERROR(random.take(1).status(), InvalidArgument, "got 1 after");
+      },
+      cpu, {}, {random.variable()}));
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_OK(resources->seed(5));
+  EXPECT_OK(engine->pushSync([&] { EXPECT_OK(take(random.take(1).status())); },
+                             cpu, {}, {random.variable()}));
+  EXPECT_OK(engine->waitForAll());
+}
+
 TEST_P(AnyEngine, SequencesEndBeforeTheNext) {
   make();
   constexpr uint64_t most = uint64_t(1) << 40;
