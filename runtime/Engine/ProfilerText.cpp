@@ -3,6 +3,7 @@
 // A profile as a trace and as a table.
 
 #include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/Base/Text.h"
 #include "dlc/runtime/Engine/Profiler.h"
 
 #include <algorithm>
@@ -14,15 +15,20 @@
 
 using namespace dlc::rt;
 
-/// Text as a JSON string. Bytes that are not ASCII pass as they are: labels
-/// come from models, which hold UTF-8.
+/// Text as a JSON string, which is UTF-8 (RFC 8259). A byte that is none, as
+/// applications may have in names, becomes U+FFFD.
 static void appendQuoted(std::string &out, std::string_view text) {
   out += '"';
-  for (char c : text) {
+  while (!text.empty()) {
+    std::string_view rest = text;
+    int32_t c = takeUtf8(rest);
+    size_t length = c < 0 ? 1 : text.size() - rest.size();
+    std::string_view character = text.substr(0, length);
+    text.remove_prefix(length);
     if (c == '"' || c == '\\')
       out += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) {
-      out += c;
+    if (c < 0 || c >= 0x20) {
+      out += c < 0 ? "\xef\xbf\xbd" : character;
       continue;
     }
     char escape[8];

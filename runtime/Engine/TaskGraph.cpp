@@ -133,8 +133,11 @@ std::string TaskGraph::findCycle(std::vector<uint32_t> waiting) const {
               path.end());
   // The middle of a long cycle is left out.
   constexpr size_t shown = 8;
+  auto title = [&](uint32_t task) {
+    return name(task).empty() ? "task " + std::to_string(task) : name(task);
+  };
   std::string text;
   for (size_t i = 0; i != std::min(shown, path.size()); ++i)
-    text += name(path[i]) + " -> ";
-  return text + (path.size() > shown ? "... -> " : "") + name(path[0]);
+    text += title(path[i]) + " -> ";
+  return text + (path.size() > shown ? "... -> " : "") + title(path[0]);
 }

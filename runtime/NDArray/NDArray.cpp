@@ -207,6 +207,10 @@ Result<NDArray> NDArray::at(int64_t index) const {
 Result<NDArray> NDArray::reshape(std::span<const int64_t> shape) const {
   DLC_RETURN_IF_ERROR(checkPresent(*this));
   std::vector<int64_t> wanted(shape.begin(), shape.end());
+  if (size_t count = std::ranges::count(wanted, -1); count > 1)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected one dimension of -1 at most, got %zu in %s",
+                     count, toString({elementType, wanted}).c_str());
   auto open = std::ranges::find(wanted, -1);
   if (open != wanted.end()) {
     *open = 1;

@@ -456,7 +456,7 @@ static void testLateCompletion(DlcEngineOptions options) {
   CHECK_ERROR(dlcEngineClose(engine), DLC_UNAVAILABLE, "'stuck'");
   for (int i = 0; i != 2; ++i) {
     CHECK_ERROR(dlcCompletionComplete(completion, NULL), DLC_UNAVAILABLE,
-                "closed");
+                "is closed: it has completed before or was given up");
     dlcEngineDestroy(engine);
     engine = NULL; /* Which is harmless to destroy. */
   }

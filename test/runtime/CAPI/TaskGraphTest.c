@@ -156,7 +156,8 @@ static void testBadCalls(void) {
   DlcTaskRunner runner = NULL;
   DlcTaskEdge ring[] = {{0, 1}, {1, 0}}, far = {0, 7};
   const char *names[] = {"a", NULL};
-  CHECK_ERROR(dlcTaskGraphCreate(NULL, 2, ring, 2, &graph), bad, "cycle");
+  CHECK_ERROR(dlcTaskGraphCreate(NULL, 2, ring, 2, &graph), bad,
+              "cycle task 0 -> task 1 -> task 0");
   CHECK_ERROR(dlcTaskGraphCreate(NULL, 2, &far, 1, &graph), bad, "7");
   CHECK_ERROR(dlcTaskGraphCreate(NULL, 2, NULL, 1, &graph), bad, "edges");
   CHECK_ERROR(dlcTaskGraphCreate(names, 2, ring, 1, &graph), bad,

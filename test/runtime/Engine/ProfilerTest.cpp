@@ -7,6 +7,7 @@
 #include "dlc/runtime/Storage/Storage.h"
 
 #include <gtest/gtest.h>
+#include <set>
 #include <thread>
 
 using namespace dlc::rt;
@@ -145,6 +146,33 @@ TEST(Profiler, ObservesAStorage) {
   EXPECT_EQ(counters["null:0 storage"], Values{500});
   EXPECT_NE(profiler.toTable().find("storage of cpu:0: at most 1300 bytes"),
             std::string::npos);
+}
+
+// A trace is UTF-8, whatever applications call their operations.
+TEST(Profiler, WritesTextThatIsUTF8) {
+  const std::pair<std::string, std::string> names[] = {
+      {"plain", "plain"},
+      {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", // Two, three and four bytes.
+       "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+      {"a\xff", "a\xef\xbf\xbd"},
+      {"\xc3", "\xef\xbf\xbd"}, // Ends too early.
+      {"\xc3(", "\xef\xbf\xbd("},
+      {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"}, // Longer than it needs.
+      {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+      {"\"\\\x01", "\"\\\x01"}};
+  Profiler profiler;
+  ProfileEvent event;
+  event.begin = 1;
+  event.end = 2;
+  for (auto &[name, shown] : names)
+    profiler.add(event, name, "row \xff", "\xfe");
+  std::set<std::string> found;
+  for (const JSON &event : traceOf(profiler))
+    found.insert(event["name"].string);
+  for (auto &[name, shown] : names)
+    EXPECT_TRUE(found.count(shown)) << shown;
+  EXPECT_EQ(profiler.toJSON().find('\xff'), std::string::npos);
+  EXPECT_EQ(profiler.toJSON().find('\xfe'), std::string::npos);
 }
 
 TEST(Profiler, KeepsNothingWhileStopped) {

@@ -109,6 +109,11 @@ TEST(TaskGraph, RefusesWhatHasNoOrder) {
   EXPECT_EQ(failureOf(6, {{0, 1}, {1, 2}, {2, 3}, {3, 1}, {3, 4}, {4, 5}}),
             "expected an order of the tasks, got the cycle t1 -> t2 -> t3 -> "
             "t1");
+  // Those without a name by their number.
+  TaskGraph::Edge circle[] = {{0, 1}, {1, 2}, {2, 1}};
+  EXPECT_EQ(TaskGraph::create({"a", "", "c"}, circle).status().message(),
+            "expected an order of the tasks, got the cycle task 1 -> c -> "
+            "task 1");
   Edges ring;
   for (uint32_t i = 0; i != 100; ++i)
     ring.push_back({i, (i + 1) % 100});

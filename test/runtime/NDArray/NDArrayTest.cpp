@@ -196,9 +196,11 @@ TEST(NDArray, SaysWhichViewsThereAreNot) {
                "expected a row from 0 to below 4, got 4");
   EXPECT_ERROR(array.at(INT64_MAX).status(), InvalidArgument, "below 4");
   for (const Shape &shape :
-       {Shape{11}, {5, -1}, {-1, -1}, {-2, -6}, {0, -1}, {INT64_MAX, 12}})
+       {Shape{11}, {5, -1}, {-2, -6}, {0, -1}, {INT64_MAX, 12}})
     EXPECT_ERROR(array.reshape(shape).status(), InvalidArgument,
                  "expected a shape of 12 elements, got ");
+  EXPECT_ERROR(array.reshape({-1, 3, -1}).status(), InvalidArgument,
+               "expected one dimension of -1 at most, got 2 in ");
 }
 
 //===----------------------------------------------------------------------===//
