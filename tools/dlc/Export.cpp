@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// dlc export: a model as an ONNX model.
+// dlc export: a model as an ONNX model, or a network of MXNet as MXNet 1.9.1
+// writes it.
 
 #include "CompilerCommand.h"
 
 #include "dlc/Export/ONNX/Export.h"
+#include "dlc/Frontend/MXNet/Save.h"
 
 #include <cstdio>
 
@@ -19,6 +21,7 @@ struct ExportCommand {
 
   int run();
   void noteInputs(const std::vector<ModelPort> &inputs) const;
+  int writeNetwork() const;
 };
 } // namespace
 
@@ -41,14 +44,54 @@ void ExportCommand::noteInputs(const std::vector<ModelPort> &inputs) const {
                  model.path.c_str(), names.c_str());
 }
 
+/// What MXNet calls the file of the values beside that of a network.
+static std::string paramsBeside(const std::string &network) {
+  constexpr std::string_view ending = "-symbol.json";
+  if (!network.ends_with(ending))
+    throw Failure{"expected -o NAME-symbol.json for a network of MXNet, got '" +
+                      network + "'",
+                  kBadUsage};
+  return network.substr(0, network.size() - ending.size()) + "-0000.params";
+}
+
+/// A network of MXNet of any age as one of today.
+int ExportCommand::writeNetwork() const {
+  if (!model.path.ends_with(".json"))
+    throw Failure{model.path + ": expected a network of MXNet "
+                               "(-symbol.json) to write one, got none",
+                  kBadUsage};
+  mxnet::ImportOptions options;
+  options.inputShapes = model.inputShapes();
+  options.params = model.params;
+  mxnet::SavedNetwork network = take(mxnet::readNetwork(model.path, options));
+  (void)paramsBeside(output); // Refuses other names.
+  if (!model.params.empty())
+    check(rt::writeParams(paramsBeside(output), network.arrays,
+                          /*isNamed=*/true));
+  writeOutput(output, network.json);
+  for (const std::string &note : network.notes)
+    std::fprintf(stderr, "warning: %s\n", note.c_str());
+  return kOk;
+}
+
 int ExportCommand::run() {
   if (output.empty())
-    throw Failure{"expected -o FILE for the ONNX model", kBadUsage};
-  checkOutputs({{"the model", model.path}, {"--params", model.params}},
-               {{"-o", isStandardOutput(output) ? "" : output}});
+    throw Failure{"expected -o FILE for the ONNX model, or NAME-symbol.json",
+                  kBadUsage};
+  bool isNetwork = output.ends_with(".json");
+  if (isNetwork && opset != 0)
+    throw Failure{"expected --opset with an ONNX model, got '" + output + "'",
+                  kBadUsage};
+  checkOutputs(
+      {{"the model", model.path}, {"--params", model.params}},
+      {{"-o", isStandardOutput(output) ? "" : output},
+       {"the parameters",
+        isNetwork && !model.params.empty() ? paramsBeside(output) : ""}});
   if (model.isArtifact())
     throw Failure{model.path + ": expected a model to export, got an artifact, "
                                "which is compiled already"};
+  if (isNetwork)
+    return writeNetwork();
   Compilation compilation(makeCompileOptions(model));
   check(compilation.import(model.path), compilation);
   std::vector<ModelPort> inputs = compilation.inputs();
@@ -62,8 +105,9 @@ int ExportCommand::run() {
 
 void dlc::tool::addExport(CommandLine &line) {
   auto command = std::make_shared<ExportCommand>();
-  Syntax syntax = line.add("export", "Write a model as ONNX",
-                           [command] { return command->run(); });
+  Syntax syntax =
+      line.add("export", "Write a model as ONNX, or a network of MXNet",
+               [command] { return command->run(); });
   ModelOptions &model = command->model;
   syntax.required("model", model.path, "Model (.onnx, -symbol.json, .mlir)");
   syntax.option("--params", model.params,
@@ -71,7 +115,10 @@ void dlc::tool::addExport(CommandLine &line) {
                 "instead of an ONNX model's own");
   syntax.option("--shape", model.shapes,
                 "Shape of an input, NAME=1x3x224x224 (repeatable)");
-  syntax.option("-o,--output", command->output, "Where to write the model");
+  syntax.option(
+      "-o,--output", command->output,
+      "Where to write the model; NAME-symbol.json writes a network of "
+      "MXNet as MXNet 1.9.1 does, with NAME-0000.params");
   syntax.option("--opset", command->opset,
                 "Version of ai.onnx; the oldest that has what the model needs "
                 "without it",

@@ -2,6 +2,8 @@
 
 #include "dlc/Frontend/MXNet/Import.h"
 
+#include "Parameters.h"
+
 #include "dlc/Frontend/Faults.h"
 #include "dlc/Symbol/FixedGammas.h"
 #include "dlc/Symbol/Json.h"
@@ -35,42 +37,15 @@ using rt::StatusCode;
 /// A few bytes of a sparse array may claim any size.
 static constexpr uint64_t kMaxDenseBytes = uint64_t(1) << 31;
 
-namespace {
-/// Finds the variables that the arrays of a file are the values of.
-class ParameterReader {
-public:
-  ParameterReader(const symbol::Symbol &symbol,
-                  symbol::LoweringOptions &options)
-      : arguments(symbol.listArguments()), states(symbol.listAuxiliaryStates()),
-        options(options) {}
-
-  Status read(const std::string &path);
-  /// Names of arrays that are of no variable.
-  std::vector<std::string> leftOver;
-
-private:
-  Status add(const rt::ParamsArray &array);
-  Status addConstant(const std::string &name, const rt::ParamsArray &array);
-
-  std::vector<std::string> arguments, states;
-  symbol::LoweringOptions &options;
-  std::shared_ptr<rt::ParamsList> list;
-};
-} // namespace
-
-static bool contains(const std::vector<std::string> &names,
-                     const std::string &name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-Status ParameterReader::addConstant(const std::string &name,
-                                    const rt::ParamsArray &array) {
-  auto bad = [&](const std::string &message) {
-    return Status(StatusCode::InvalidArgument,
-                  "array '" + array.name + "': " + message);
-  };
+/// The value of a variable, dense.
+static Status addConstant(const std::string &name, const rt::ParamsArray &array,
+                          const std::shared_ptr<rt::ParamsList> &list,
+                          symbol::LoweringOptions &options) {
   if (!array.isDefined())
-    return bad("expected a value, got an array that was never given one");
+    return Status(StatusCode::InvalidArgument,
+                  "array '" + array.name +
+                      "': expected a value, got an array that was never given "
+                      "one");
   symbol::Constant constant;
   constant.type = array.type;
   if (array.layout == rt::ParamsLayout::Dense) {
@@ -87,48 +62,18 @@ Status ParameterReader::addConstant(const std::string &name,
     constant.bytes = {static_cast<const std::byte *>(view.data), view.bytes()};
     constant.owner = std::move(owner);
   }
-  if (!options.constants.emplace(name, std::move(constant)).second)
-    return bad("expected one value of variable '" + name + "', got two");
+  options.constants.emplace(name, std::move(constant));
   return Status::ok();
 }
 
-/// "arg:fc_weight", "aux:bn_moving_mean", or the name alone.
-Status ParameterReader::add(const rt::ParamsArray &array) {
-  StringRef name = array.name;
-  bool isArgument = name.consume_front("arg:");
-  bool isState = !isArgument && name.consume_front("aux:");
-  std::string variable = name.str();
-  bool hasArgument = contains(arguments, variable);
-  if (!hasArgument && !contains(states, variable)) {
-    leftOver.push_back(array.name);
-    return Status::ok();
-  }
-  if (hasArgument ? isState : isArgument)
-    return Status(StatusCode::InvalidArgument,
-                  "expected '" + std::string(hasArgument ? "arg:" : "aux:") +
-                      variable + "', got '" + array.name + "'");
-  return addConstant(variable, array);
-}
-
-Status ParameterReader::read(const std::string &path) {
-  rt::Result<rt::ParamsList> file = rt::readParams(path);
-  if (!file.isOk())
-    return std::move(file.status());
-  auto fail = [&](Status status) {
-    return std::move(status).withContext(llvm::sys::path::filename(path).str());
-  };
-  list = std::make_shared<rt::ParamsList>(std::move(*file));
-  if (!list->isNamed && !list->arrays.empty())
-    return fail(Status(StatusCode::InvalidArgument,
-                       "expected arrays with names, got a list without"));
-  for (const rt::ParamsArray &array : list->arrays)
-    if (Status status = add(array); !status.isOk())
-      return fail(std::move(status));
-  // Parameters that blocks saved have names by structure.
-  if (options.constants.empty() && !leftOver.empty())
-    return fail(Status(StatusCode::InvalidArgument,
-                       "expected the names of variables, got '" +
-                           leftOver.front() + "' and others that are of none"));
+static Status addConstants(const Parameters &parameters,
+                           const std::string &path,
+                           symbol::LoweringOptions &options) {
+  for (const auto &[variable, array] : parameters.byVariable)
+    if (Status status = addConstant(variable, *array, parameters.list, options);
+        !status.isOk())
+      return std::move(status).withContext(
+          llvm::sys::path::filename(path).str());
   return Status::ok();
 }
 
@@ -201,12 +146,18 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
   for (const auto &[variable, shape] : options.inputShapes)
     lowering.shapes[variable] = shape;
   if (!options.params.empty()) {
-    ParameterReader reader(symbol, lowering);
-    if (Status status = reader.read(options.params); !status.isOk()) {
+    rt::Result<Parameters> parameters =
+        readParameters(symbol, lowering.shapes, options.params);
+    Status status = parameters.isOk()
+                        ? addConstants(*parameters, options.params, lowering)
+                        : std::move(parameters.status());
+    if (!status.isOk()) {
       mlir::emitError(mlir::UnknownLoc::get(&context)) << status.message();
       return {};
     }
-    for (const std::string &array : reader.leftOver)
+    if (!parameters->note.empty())
+      mlir::emitWarning(location) << parameters->note;
+    for (const std::string &array : parameters->leftOver)
       mlir::emitWarning(location)
           << "array '" << array << "' belongs to no variable and is left out";
   }

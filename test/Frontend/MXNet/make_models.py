@@ -54,3 +54,55 @@ extra = {"arg:" + name: value for name, value in weights.items()}
 extra.update({"aux:" + name: value for name, value in auxiliary.items()})
 extra["arg:spare"] = arguments["fc_bias"]
 mx.nd.save(os.path.join(folder, "extra.params"), extra)
+
+
+def saved_by_structure(name, network, *shape):
+    """A block, its symbol, its parameters with names by structure."""
+    network.initialize(mx.init.Uniform(1))
+    network.hybridize()
+    data = mx.nd.array(random.uniform(-1, 1, shape).round(3))
+    network(data)
+    for key, value in network.collect_params().items():
+        low = 0.5 if key.endswith("var") else -1
+        value.set_data(mx.nd.array(random.uniform(low, 1, value.shape).round(3)))
+    np.save(os.path.join(folder, name + "-data.npy"), data.asnumpy())
+    np.save(os.path.join(folder, name + "-answer.npy"), network(data).asnumpy())
+    network.export(os.path.join(folder, name))
+    os.remove(os.path.join(folder, name + "-0000.params"))
+    network.save_parameters(os.path.join(folder, name + ".params"))
+
+
+class Residual(mx.gluon.HybridBlock):
+    """Three layers of one shape, of which the flow of data alone does not tell
+    the order: the last one is computed first."""
+
+    def __init__(self, **attributes):
+        super().__init__(**attributes)
+        with self.name_scope():
+            self.body = mx.gluon.nn.HybridSequential(prefix="")
+            self.body.add(mx.gluon.nn.Dense(4, use_bias=False, in_units=4), mx.gluon.nn.BatchNorm(),
+                          mx.gluon.nn.Dense(4, use_bias=False, in_units=4), mx.gluon.nn.BatchNorm())
+            self.side = mx.gluon.nn.Dense(4, use_bias=False, in_units=4)
+
+    def hybrid_forward(self, F, x):
+        return F.relu(self.side(x) + self.body(x))
+
+
+class Twins(mx.gluon.HybridBlock):
+    """Two layers that nothing tells from each other."""
+
+    def __init__(self, **attributes):
+        super().__init__(**attributes)
+        with self.name_scope():
+            self.right = mx.gluon.nn.Dense(4, prefix="right_")
+            self.left = mx.gluon.nn.Dense(4, prefix="left_")
+
+    def hybrid_forward(self, F, x):
+        return self.left(x) - self.right(x)
+
+
+residual = mx.gluon.nn.HybridSequential(prefix="net_")
+with residual.name_scope():
+    residual.add(Residual(), Residual(), mx.gluon.nn.Dense(3))
+saved_by_structure("blocks", residual, 2, 4)
+saved_by_structure("twins", Twins(prefix="twins_"), 2, 4)

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Parameters.h"
+
+#include "Structure.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Path.h"
+
+#include <algorithm>
+
+using namespace dlc;
+using namespace dlc::mxnet;
+using rt::Result;
+using rt::Status;
+using rt::StatusCode;
+
+static bool contains(const std::vector<std::string> &names,
+                     const std::string &name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+static Status addValue(Parameters &parameters, const std::string &variable,
+                       const rt::ParamsArray &array) {
+  if (parameters.byVariable.emplace(variable, &array).second)
+    return Status::ok();
+  return Status(StatusCode::InvalidArgument,
+                "array '" + array.name + "': expected one value of variable '" +
+                    variable + "', got two");
+}
+
+/// "arg:fc_weight", "aux:bn_moving_mean", or the name alone.
+static Status addByName(Parameters &parameters, const symbol::Symbol &symbol) {
+  std::vector<std::string> arguments = symbol.listArguments();
+  std::vector<std::string> states = symbol.listAuxiliaryStates();
+  for (const rt::ParamsArray &array : parameters.list->arrays) {
+    llvm::StringRef name = array.name;
+    bool isArgument = name.consume_front("arg:");
+    bool isState = !isArgument && name.consume_front("aux:");
+    std::string variable = name.str();
+    bool hasArgument = contains(arguments, variable);
+    if (!hasArgument && !contains(states, variable)) {
+      parameters.leftOver.push_back(array.name);
+      continue;
+    }
+    if (hasArgument ? isState : isArgument)
+      return Status(StatusCode::InvalidArgument,
+                    "expected '" + std::string(hasArgument ? "arg:" : "aux:") +
+                        variable + "', got '" + array.name + "'");
+    DLC_RETURN_IF_ERROR(addValue(parameters, variable, array));
+  }
+  return Status::ok();
+}
+
+static Status addByStructure(Parameters &parameters,
+                             const symbol::Symbol &symbol,
+                             const symbol::KnownShapes &shapes) {
+  auto matched = matchByStructure(symbol, shapes, *parameters.list);
+  if (!matched.isOk())
+    return std::move(matched.status())
+        .withContext("no array has the name of a variable ('" +
+                     parameters.leftOver.front() + "'), and by structure");
+  for (const rt::ParamsArray &array : parameters.list->arrays)
+    DLC_RETURN_IF_ERROR(addValue(parameters, matched->at(array.name), array));
+  const std::string &first = parameters.list->arrays.front().name;
+  parameters.note = std::to_string(matched->size()) +
+                    " arrays are matched by structure and shape, the first, '" +
+                    first + "', with variable '" + matched->at(first) + "'";
+  parameters.leftOver.clear();
+  return Status::ok();
+}
+
+Result<Parameters> mxnet::readParameters(const symbol::Symbol &symbol,
+                                         const symbol::KnownShapes &shapes,
+                                         const std::string &path) {
+  Result<rt::ParamsList> file = rt::readParams(path);
+  if (!file.isOk())
+    return std::move(file.status());
+  Parameters parameters;
+  parameters.list = std::make_shared<rt::ParamsList>(std::move(*file));
+  auto fail = [&](Status status) {
+    return std::move(status).withContext(llvm::sys::path::filename(path).str());
+  };
+  if (!parameters.list->isNamed && !parameters.list->arrays.empty())
+    return fail(Status(StatusCode::InvalidArgument,
+                       "expected arrays with names, got a list without"));
+  if (Status status = addByName(parameters, symbol); !status.isOk())
+    return fail(std::move(status));
+  // Parameters that blocks saved have names by structure.
+  if (parameters.byVariable.empty() && !parameters.leftOver.empty())
+    if (Status status = addByStructure(parameters, symbol, shapes);
+        !status.isOk())
+      return fail(std::move(status));
+  return parameters;
+}
