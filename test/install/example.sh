@@ -29,6 +29,19 @@ if "$build/compile-and-run" "$build/once.txt" 2>"$build/error.txt"; then
 fi
 grep -q '^error: .*once.txt' "$build/error.txt"
 
+# A network of MXNet gives what MXNet computed.
+inputs=$examples/../../test/Frontend/MXNet/Inputs
+"$prefix/bin/dlc" compile "$inputs/net-symbol.json" --params "$inputs/net-0000.params" --shape data=2x2x8x8 -o "$build/net.dlc"
+"$build/predict" "$build/net.dlc" "$inputs/data.npy" >"$build/scores.txt"
+od -An -v -tf4 -w12 -j128 "$inputs/softmax_output.npy" |
+  awk '{ printf "%.4f %.4f %.4f\n", $1, $2, $3 }' >"$build/expected.txt"
+diff "$build/expected.txt" "$build/scores.txt"
+if "$build/predict" "$build/once.txt" "$inputs/data.npy" 2>"$build/error.txt"; then
+  echo "expected a failure for a program that is none"
+  exit 1
+fi
+grep -q '^error: .*once.txt' "$build/error.txt"
+
 # Gradients of B * A + 1 by A = 1 2 3 and B = 4 5 6, from an executor and from a
 # symbol.
 "$build/train" >"$build/train.txt"
