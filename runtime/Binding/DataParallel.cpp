@@ -316,10 +316,19 @@ DataParallelExecutor::DataParallelExecutor(std::unique_ptr<State> state)
 DataParallelExecutor::~DataParallelExecutor() = default;
 
 Result<std::unique_ptr<DataParallelExecutor>>
+DataParallelExecutor::make(std::unique_ptr<State> state) {
+  std::unique_ptr<DataParallelExecutor> executor(
+      new (std::nothrow) DataParallelExecutor(std::move(state)));
+  if (!executor)
+    return noMemory();
+  return executor;
+}
+
+Result<std::unique_ptr<DataParallelExecutor>>
 DataParallelExecutor::bind(std::shared_ptr<const Network> network,
                            Bindings whole, const DataParallelOptions &options) {
   std::unique_ptr<State> state(new (std::nothrow) State);
-  if (!state)
+  if (!state || !state->sentBytes)
     return noMemory();
   DLC_RETURN_IF_ERROR(checkOptions(*network, options));
   DLC_RETURN_IF_ERROR(checkBindings(*network, whole));
@@ -336,8 +345,7 @@ DataParallelExecutor::bind(std::shared_ptr<const Network> network,
   state->bases = whole;
   state->whole = std::move(whole);
   DLC_RETURN_IF_ERROR(state->addParts(nullptr));
-  return std::unique_ptr<DataParallelExecutor>(
-      new DataParallelExecutor(std::move(state)));
+  return make(std::move(state));
 }
 
 Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::simpleBind(
@@ -360,7 +368,7 @@ Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::reshape(
   if (!types.isOk())
     return std::move(types.status());
   std::unique_ptr<State> next(new (std::nothrow) State);
-  if (!next)
+  if (!next || !next->sentBytes)
     return noMemory();
   next->network = state->network;
   next->options = state->options;
@@ -369,6 +377,5 @@ Result<std::unique_ptr<DataParallelExecutor>> DataParallelExecutor::reshape(
   DLC_RETURN_IF_ERROR(reshapeBindings(*next->network, *types, shapes, options,
                                       next->whole, next->bases));
   DLC_RETURN_IF_ERROR(next->addParts(state.get()));
-  return std::unique_ptr<DataParallelExecutor>(
-      new DataParallelExecutor(std::move(next)));
+  return make(std::move(next));
 }

@@ -5,6 +5,7 @@
 #ifndef DLC_RUNTIME_BINDING_DATAPARALLELSTATE_H
 #define DLC_RUNTIME_BINDING_DATAPARALLELSTATE_H
 
+#include "dlc/runtime/Base/Shared.h"
 #include "dlc/runtime/Binding/DataParallel.h"
 
 #include "Combine.h"
@@ -39,7 +40,7 @@ struct DataParallelExecutor::State {
   std::vector<BatchPart> parts;
   /// Bytes that went to parts: see DataParallelExecutor::sentBytes().
   std::shared_ptr<std::atomic<uint64_t>> sentBytes =
-      std::make_shared<std::atomic<uint64_t>>(0);
+      makeShared<std::atomic<uint64_t>>(0);
   bool hasMonitor = false;
 
   Status checkSums() const;

@@ -47,14 +47,12 @@ struct ProfiledStorage {
     if (guard.isChild()) [[unlikely]]
       guard.adopt([this] {
         // A thread that is not here may hold the mutex, in the middle of a
-        // change.
-        auto fresh = std::make_unique<Told>();
-        told.swap(fresh); // Never null, should another thread fork here.
-        (void)fresh.release();
+        // change: it begins anew, and is not ended before.
+        std::construct_at(&told);
       });
-    std::lock_guard lock(told->mutex);
+    std::lock_guard lock(told.mutex);
     storage.setObserver(next.get());
-    told->profiler.swap(next); // After that nobody is told the one before.
+    told.profiler.swap(next); // After that nobody is told the one before.
   }
 
   const StorageOptions options;
@@ -66,7 +64,7 @@ private:
     std::shared_ptr<Profiler> profiler;
   };
   ForkGuard guard;
-  std::unique_ptr<Told> told = std::make_unique<Told>();
+  Told told;
 };
 
 /// The storage alone, which keeps all of it.

@@ -38,35 +38,36 @@ const char *dlc::rt::nameOf(MemoryKind kind) {
   return "reserved storage";
 }
 
-Profiler::Profiler(size_t capacity) : events(capacity), memory(capacity) {
+Profiler::Profiler(size_t capacity)
+    : events(capacity), memory(capacity), texts() {
   textId("");
 }
 
 Profiler::~Profiler() {
   // A thread that is not in the child may have been in the middle of a change.
-  if (isInherited()) [[unlikely]]
-    (void)texts.release();
+  if (!isInherited()) [[likely]]
+    texts.~Texts();
 }
 
 uint32_t Profiler::textId(std::string_view text) {
   if (isInherited()) [[unlikely]]
     return 0;
-  std::lock_guard<std::mutex> lock(texts->mutex);
+  std::lock_guard<std::mutex> lock(texts.mutex);
   return lockedTextId(text);
 }
 
 const char *Profiler::text(uint32_t id) const {
   if (isInherited()) [[unlikely]]
     return "";
-  std::lock_guard<std::mutex> lock(texts->mutex);
-  return texts->all[id].c_str();
+  std::lock_guard<std::mutex> lock(texts.mutex);
+  return texts.all[id].c_str();
 }
 
 uint32_t Profiler::lockedTextId(std::string_view text) {
-  if (auto found = texts->ids.find(text); found != texts->ids.end())
+  if (auto found = texts.ids.find(text); found != texts.ids.end())
     return found->second;
-  uint32_t id = texts->all.size();
-  texts->ids.emplace(texts->all.emplace_back(text), id);
+  uint32_t id = texts.all.size();
+  texts.ids.emplace(texts.all.emplace_back(text), id);
   return id;
 }
 
@@ -86,7 +87,7 @@ void Profiler::add(ProfileEvent event, std::string_view name,
   ProfileEvent *place = keeps(event) ? events.take() : nullptr;
   if (!place)
     return;
-  std::lock_guard<std::mutex> lock(texts->mutex);
+  std::lock_guard<std::mutex> lock(texts.mutex);
   event.name = lockedTextId(name);
   event.row = lockedTextId(row);
   event.detail = lockedTextId(detail);
@@ -149,7 +150,7 @@ void Profiler::onFinish(const OperationInfo &operation, const Status &status) {
       isCopy(operation.property) ? ProfileKind::Copy : ProfileKind::Operation;
   event.hasFailed = !status.isOk();
   event.device = operation.context;
-  std::lock_guard<std::mutex> lock(texts->mutex);
+  std::lock_guard<std::mutex> lock(texts.mutex);
   event.name = lockedTextId(operation.name ? operation.name : "operation");
   event.detail = lockedTextId(operation.origin ? operation.origin : "");
   event.row = rowOf(operation.worker);
@@ -158,7 +159,7 @@ void Profiler::onFinish(const OperationInfo &operation, const Status &status) {
 
 /// With the lock held.
 uint32_t Profiler::rowOf(unsigned worker) {
-  std::vector<uint32_t> &rows = texts->workerRows;
+  std::vector<uint32_t> &rows = texts.workerRows;
   if (worker >= rows.size())
     rows.resize(worker + 1);
   uint32_t &row = rows[worker];
@@ -178,7 +179,7 @@ std::vector<ProfileSummary> Profiler::summarize() const {
     ProfileSummary &sum = sums[{event.device, event.kind, event.name}];
     uint64_t time = event.end - event.begin;
     if (!sum.count++) {
-      sum.name = texts->all[event.name];
+      sum.name = texts.all[event.name];
       sum.kind = event.kind;
       sum.device = event.device;
     }

@@ -138,7 +138,7 @@ std::string TraceWriter::finish() {
 
 std::string Profiler::toJSON() const {
   std::unique_lock lock = lockTexts();
-  TraceWriter writer(origin(), texts->all);
+  TraceWriter writer(origin(), texts.all);
   for (const ProfileEvent &event : keptEvents())
     writer.addEvent(event);
   for (const Memory &change : keptMemory())

@@ -9,6 +9,10 @@
 
 using namespace dlc::rt;
 
+static Status noStorage() {
+  return makeError(StatusCode::OutOfMemory, "no memory for a storage");
+}
+
 struct Storage::State {
   static constexpr unsigned quickCount = 16;
 
@@ -73,7 +77,7 @@ Result<StorageManager *> Storage::State::find(Context context) {
     manager = std::move(*made);
     if (!manager) {
       managers.erase(context);
-      return makeError(StatusCode::OutOfMemory, "no memory for a storage");
+      return noStorage();
     }
     manager->setObserver(observer);
   }
@@ -91,23 +95,27 @@ std::vector<StorageManager *> Storage::State::all() {
 }
 
 Storage::Storage(const StorageOptions &options)
-    : known(std::make_unique<State>(options)) {}
+    : known(new (std::nothrow) State(options)) {}
 Storage::~Storage() = default;
 
 /// The state; in the child of a fork() a fresh one, since a thread that is not
 /// there may hold the locks of the parent's.
-Storage::State &Storage::state() {
+Storage::State *Storage::state() {
   if (guard.isChild()) [[unlikely]]
     guard.adopt([this] {
-      auto fresh = std::make_unique<State>(known->options);
-      known.swap(fresh);     // Never null, should another thread fork here.
-      (void)fresh.release(); // Stays, with its blocks.
+      // In its place, for which no memory is needed. What it held stays, with
+      // its blocks: it is not ended.
+      if (known) {
+        StorageOptions options = known->options;
+        std::construct_at(known.get(), options);
+      }
     });
-  return *known;
+  return known.get();
 }
 
 Result<StorageManager *> Storage::manager(Context context) {
-  return state().find(context);
+  State *now = state();
+  return now ? now->find(context) : noStorage();
 }
 
 Result<SharedManager *> Storage::sharedManager(Context context) {
@@ -115,7 +123,7 @@ Result<SharedManager *> Storage::sharedManager(Context context) {
     return makeError(StatusCode::InvalidArgument,
                      "expected a cpu_shared device, got %s",
                      toString(context).c_str());
-  Result<StorageManager *> manager = state().find(context);
+  Result<StorageManager *> manager = this->manager(context);
   if (!manager.isOk())
     return std::move(manager.status());
   // setManager() takes none of this kind.
@@ -128,10 +136,12 @@ Status Storage::setManager(Context context, StorageManagerPtr manager) {
     return makeError(StatusCode::InvalidArgument,
                      "expected a manager of %s, other than cpu_shared",
                      toString(context).c_str());
-  State &now = state();
-  std::lock_guard lock(now.mutex);
-  manager->setObserver(now.observer);
-  if (!now.managers.try_emplace(context, std::move(manager)).second)
+  State *now = state();
+  if (!now)
+    return noStorage();
+  std::lock_guard lock(now->mutex);
+  manager->setObserver(now->observer);
+  if (!now->managers.try_emplace(context, std::move(manager)).second)
     return makeError(StatusCode::InvalidArgument,
                      "%s already has a storage manager",
                      toString(context).c_str());
@@ -140,24 +150,27 @@ Status Storage::setManager(Context context, StorageManagerPtr manager) {
 
 Result<Allocation> Storage::allocate(Context context, size_t bytes,
                                      StreamId stream) {
-  Result<StorageManager *> manager = state().find(context);
+  Result<StorageManager *> manager = this->manager(context);
   if (!manager.isOk())
     return std::move(manager.status());
   return (*manager)->allocate(bytes, stream);
 }
 
 void Storage::setObserver(StorageObserver *observer) {
-  State &now = state();
-  std::lock_guard lock(now.mutex);
-  now.observer = observer;
-  for (auto &[context, manager] : now.managers)
+  State *now = state();
+  if (!now)
+    return;
+  std::lock_guard lock(now->mutex);
+  now->observer = observer;
+  for (auto &[context, manager] : now->managers)
     manager->setObserver(observer);
 }
 
 void Storage::forEach(const std::function<void(StorageManager &)> &visit) {
   // Without the lock, which the visitor may need and must not wait for.
-  for (StorageManager *manager : state().all())
-    visit(*manager);
+  if (State *now = state())
+    for (StorageManager *manager : now->all())
+      visit(*manager);
 }
 
 void Storage::trim() {

@@ -123,6 +123,8 @@ public:
 private:
   struct State;
   explicit DataParallelExecutor(std::unique_ptr<State> state);
+  static Result<std::unique_ptr<DataParallelExecutor>>
+  make(std::unique_ptr<State> state);
   std::unique_ptr<State> state;
 };
 

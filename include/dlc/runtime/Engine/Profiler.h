@@ -180,7 +180,7 @@ private:
   /// The texts' lock; in the child, where nobody looks at them, none.
   std::unique_lock<std::mutex> lockTexts() const {
     return isInherited() ? std::unique_lock<std::mutex>()
-                         : std::unique_lock(texts->mutex);
+                         : std::unique_lock(texts.mutex);
   }
   uint32_t lockedTextId(std::string_view text);
   uint32_t rowOf(unsigned worker);
@@ -193,12 +193,14 @@ private:
   Store<ProfileEvent> events;
   Store<Memory> memory;
   struct Texts {
-    std::mutex mutex; ///< Guards what follows; the texts never move.
+    mutable std::mutex mutex; ///< Guards what follows; texts never move.
     std::deque<std::string> all;
     std::unordered_map<std::string_view, uint32_t> ids;
     std::vector<uint32_t> workerRows; ///< Texts; 0 for those not seen.
   };
-  std::unique_ptr<Texts> texts = std::make_unique<Texts>();
+  union {
+    Texts texts; ///< Ended by the process that made it alone.
+  };
 };
 
 } // namespace dlc::rt

@@ -26,7 +26,9 @@ struct StorageOptions {
 };
 
 /// A manager for each device, made when it is first asked for. All functions
-/// may be called from any thread. Blocks may outlive the storage.
+/// may be called from any thread. Blocks may outlive the storage. One that
+/// found no memory when it was made has none: functions that return a status
+/// say so.
 ///
 /// The child of a fork() has managers of its own, made from the same options
 /// when it first asks for them; those that came by setManager() it has not.
@@ -69,10 +71,10 @@ public:
 
 private:
   struct State;
-  State &state();
+  State *state();
 
   ForkGuard guard;
-  std::unique_ptr<State> known;
+  std::unique_ptr<State> known; ///< Null when there was no memory.
 };
 
 } // namespace dlc::rt
