@@ -7,6 +7,7 @@
 #define DLC_LIB_SYMBOL_OPERATORS_DISTRIBUTIONS_H
 
 #include "../LoweringContext.h"
+#include "dlc/Symbol/Operator.h"
 
 namespace dlc::symbol {
 
@@ -31,6 +32,9 @@ mlir::Value drawNegativeBinomial(LoweringContext &n, mlir::Value k,
 /// distribution.
 mlir::Value drawGeneralizedNegativeBinomial(LoweringContext &n, mlir::Value mu,
                                             mlir::Value alpha);
+
+/// Those that tell densities of samples (Densities.cpp).
+std::vector<Operator> densityOperators();
 
 } // namespace dlc::symbol
 

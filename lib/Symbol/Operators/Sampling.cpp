@@ -278,8 +278,8 @@ static Operator sample(std::string_view name, std::string_view alias,
           .lower = lower};
 }
 
-std::span<const Operator> dlc::symbol::samplingOperators() {
-  static const std::vector<Operator> rows = {
+static std::vector<Operator> makeOperators() {
+  std::vector<Operator> rows = {
       sample("_sample_uniform", "sample_uniform",
              "Random numbers of intervals [low, high)", {{"low"}, {"high"}},
              sampleUniform),
@@ -328,5 +328,11 @@ std::span<const Operator> dlc::symbol::samplingOperators() {
        .relateShapes = keepsShape,
        .relateTypes = keepsType,
        .lower = lowerShuffle}};
+  llvm::append_range(rows, densityOperators());
+  return rows;
+}
+
+std::span<const Operator> dlc::symbol::samplingOperators() {
+  static const std::vector<Operator> rows = makeOperators();
   return rows;
 }
