@@ -119,12 +119,12 @@ def npy(code, shape, values):
             struct.pack(f"<{len(values)}{code[0]}", *values))
 
 
-def write_data(path, examples):
+def write_data(path, examples, side=224):
     draw = random.Random(1)
-    data = [2 * draw.random() - 1 for _ in range(examples * 3 * 224 * 224)]
+    data = [2 * draw.random() - 1 for _ in range(examples * 3 * side * side)]
     labels = [i * 37 % 1000 for i in range(examples)]
     with zipfile.ZipFile(path, "w") as file:
-        file.writestr("data.npy", npy("ff4", (examples, 3, 224, 224), data))
+        file.writestr("data.npy", npy("ff4", (examples, 3, side, side), data))
         file.writestr("label.npy", npy("qi8", (examples,), labels))
 
 
@@ -247,7 +247,7 @@ def bench(options, path, seconds):
 def compile_steps(options, folder, name):
     """Paths of a step's programs, by what they compute again."""
     data, step = f"{folder}/data.npz", f"{folder}/{name}.mlir"
-    write_data(data, options.batch)
+    write_data(data, options.batch, memory.SIDE.get(name, 224))
     command = train_command(options, unpack(name, folder), data, options.batch, RATE)
     pathlib.Path(step).write_text(run([*command, "--emit=import"]), encoding="utf-8")
     kinds = ("default", "part") if options.of_mxnet else ("none", "default", "half")
