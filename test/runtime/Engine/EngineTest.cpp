@@ -525,12 +525,15 @@ TEST_P(AnyEngine, NamesWhatGivenUpWaitedFor) {
     options.closePatienceMilliseconds = 1;
     engine = makeEngine(options);
     Variable v = makeVariables(*engine, 1)[0];
+    std::atomic<bool> isRunning = false;
     auto runOn = [&] {
+      isRunning = true;
       until([&] { return !engine->newVariable().isOk(); }); // It is closing.
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     };
     EXPECT_OK(engine->pushSync(runOn, cpu, {}, {v}, {.name = "slow"}));
     EXPECT_OK(engine->pushSync([] {}, cpu, {v}, {}, {.name = "victim"}));
+    until([&] { return isRunning.load(); });
     Status status = engine->close();
     isGivenUp = !status.isOk();
     EXPECT_TRUE(status.isOk() || status.message() ==
