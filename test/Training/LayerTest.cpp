@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Layers that do something else when training, and the gradients of those that
-// are losses, against MXNet 1.9.1 (layers.jsonl, written by make_layers.py).
+// are losses, against MXNet 1.9.1 (layers.jsonl, written by make_layers.py);
+// gradients of other operators (gradients.jsonl, written by make_gradients.py).
 
 #include "../RunFunction.h"
 
@@ -37,6 +38,8 @@ struct Layers : testing::Test {
     return symbol::lowerToGraph(context, *symbol, options);
   }
   void run(const json::Object &object);
+  /// The number of cases in a file, all of which were run.
+  size_t runAll(const std::string &file);
 
   mlir::MLIRContext context;
 };
@@ -95,19 +98,27 @@ void Layers::run(const json::Object &object) {
   }
 }
 
-} // namespace
-
-TEST_F(Layers, AgreeWithMXNet) {
-  std::ifstream file(DLC_TRAINING_INPUTS "/layers.jsonl");
+size_t Layers::runAll(const std::string &name) {
+  std::ifstream file(DLC_TRAINING_INPUTS "/" + name);
   std::string line;
   size_t count = 0;
   for (; std::getline(file, line); ++count) {
     llvm::Expected<json::Value> value = json::parse(line);
-    ASSERT_TRUE(bool(value));
+    EXPECT_TRUE(bool(value));
+    if (!value)
+      break;
     SCOPED_TRACE(line.substr(0, 600));
     run(*value->getAsObject());
   }
-  EXPECT_EQ(count, 37u);
+  return count;
+}
+
+} // namespace
+
+TEST_F(Layers, AgreeWithMXNet) { EXPECT_EQ(runAll("layers.jsonl"), 37u); }
+
+TEST_F(Layers, GradientsAgreeWithMXNet) {
+  EXPECT_EQ(runAll("gradients.jsonl"), 220u);
 }
 
 static const char dropout[] = R"({"nodes": [
