@@ -95,34 +95,42 @@ static Shape withRows(const Shape &row) {
   return shape;
 }
 
-void symbol::relateBodyShapes(const Node &node, ShapeRelation &relation,
-                              mlir::MLIRContext &context) {
+int64_t symbol::relateBodyShapes(const Node &node, ShapeRelation &relation,
+                                 mlir::MLIRContext &context, int64_t before) {
+  int64_t nodes = 0;
   for (size_t i = 0; i < node.bodies.size() && !relation.failed(); ++i) {
     Result<BodyPorts> ports = portsOfBody(node, i);
-    if (!ports.isOk())
-      return relation.fail(ports.status().message());
+    if (!ports.isOk()) {
+      relation.fail(ports.status().message());
+      break;
+    }
     IndexedGraph graph(node.bodies[i]);
     NetworkTypes network(graph);
+    network.addBodyNodes(before + nodes);
     KnownShapes known;
     std::span<const IndexedGraph::NodeId> variables = graph.inputNodes();
     for (size_t k = 0; k < variables.size(); ++k) {
       auto [operand, isRow] = ports->inputs[k];
       Shape shape = relation.input(operand);
       if (isRow && shape && shape->empty())
-        return relation.fail("expected operand " + std::to_string(operand) +
-                             " to have rows, got a scalar");
+        relation.fail("expected operand " + std::to_string(operand) +
+                      " to have rows, got a scalar");
       if (Shape each = isRow ? rowOf(shape) : shape)
         known[graph.node(variables[k]).name] = *each;
     }
     Status status = network.inferTypes({});
     if (status.isOk())
       status = network.inferShapes(known, context);
-    if (!status.isOk())
-      return relation.fail(inBody(std::move(status), i).message());
+    nodes = network.bodyNodes() - before;
+    if (!status.isOk()) {
+      relation.fail(inBody(std::move(status), i).message());
+      break;
+    }
     for (size_t k = 0; k < variables.size(); ++k) {
       Shape found = network.shape(graph.entryId(variables[k], 0));
       auto [operand, isRow] = ports->inputs[k];
       relation.setInput(operand, isRow ? withRows(found) : found);
     }
   }
+  return nodes;
 }

@@ -34,9 +34,11 @@ rt::Result<BodyPorts> portsOfBody(const Node &node, size_t index);
 
 /// A node's bodies say of its operands and results what their nodes do.
 void relateBodyTypes(const Node &node, TypeRelation &relation);
-/// Of its operands: the lowering says what shapes results have.
-void relateBodyShapes(const Node &node, ShapeRelation &relation,
-                      mlir::MLIRContext &context);
+/// Of its operands: the lowering says what shapes results have. Gives the
+/// number of nodes of bodies that were written down for it, where `before`
+/// were.
+int64_t relateBodyShapes(const Node &node, ShapeRelation &relation,
+                         mlir::MLIRContext &context, int64_t before);
 
 } // namespace dlc::symbol
 

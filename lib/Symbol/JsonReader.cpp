@@ -27,6 +27,8 @@ static constexpr int64_t kFirstWithVersion = 900, kFirstWithAuxiliary = 900,
 static constexpr int kMaxDepth = 64;
 static constexpr size_t kMaxOutputs = size_t(1) << 22;
 static constexpr size_t kMaxFaults = 1000;
+/// Each level of subgraphs multiplies what there is to infer.
+static constexpr int kMaxSubgraphDepth = 4;
 
 template <typename... Parts> static Status bad(const Parts &...parts) {
   std::string message;
@@ -93,7 +95,7 @@ public:
   /// Of a subgraph in a file that another one reads.
   explicit Reader(const Reader &outer)
       : faults(outer.faults), version(outer.version),
-        hasNumpyShapes(outer.hasNumpyShapes) {}
+        hasNumpyShapes(outer.hasNumpyShapes), depth(outer.depth + 1) {}
 
   Result<Symbol> read(const json::Object &file);
 
@@ -120,6 +122,7 @@ private:
   size_t outputTotal = 0;
   int64_t version = kOldestVersion;
   bool hasNumpyShapes = false;
+  int depth = 0; ///< Of subgraphs in subgraphs.
 };
 } // namespace
 
@@ -262,6 +265,9 @@ Status Reader::readBodies(const json::Object &object, Node &node) {
     return bad(node.describe(), ": expected ",
                std::to_string(node.op->bodyCount), " subgraphs, got ",
                std::to_string(count));
+  if (count > 0 && depth == kMaxSubgraphDepth)
+    return unsupported(node.describe(), ": subgraphs in more than ",
+                       std::to_string(kMaxSubgraphDepth), " others");
   for (size_t i = 0; i < count; ++i) {
     const json::Object *body = (*bodies)[i].getAsObject();
     std::string what = node.describe() + ": subgraph " + std::to_string(i);

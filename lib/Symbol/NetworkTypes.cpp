@@ -129,7 +129,7 @@ static Status checkShape(const Shape &shape) {
 /// Results out of operands: lowers nodes into a block that is thrown away.
 class NetworkTypes::Forward {
 public:
-  Forward(const NetworkTypes &network, mlir::MLIRContext &context)
+  Forward(NetworkTypes &network, mlir::MLIRContext &context)
       : network(network), context(context),
         wasStatic(network.graph.nodeCount(), false) {}
 
@@ -139,7 +139,7 @@ private:
   void inferBackward(mlir::Operation *before, llvm::ArrayRef<Value> operands,
                      llvm::ArrayRef<Value> results, ShapeRelation &relation);
 
-  const NetworkTypes &network;
+  NetworkTypes &network;
   mlir::MLIRContext &context;
   mlir::Block block;
   std::vector<bool> wasStatic; ///< Nothing new can come of the node.
@@ -234,6 +234,7 @@ void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
     return block.addArgument(type, builder.getUnknownLoc());
   };
   SmallVector<Value> results = lowerNode(b, node, operands, state).results;
+  network.addBodyNodes(state.bodyNodes);
   // With open dimensions a lowering may not know what to build: no
   // contradiction yet, and there will be one if they close to what is wrong.
   if (results.empty() && allStatic)
@@ -284,8 +285,15 @@ Status NetworkTypes::inferShapes(const KnownShapes &known,
   auto relateShapes = [&](IndexedGraph::NodeId id, ShapeRelation &relation) {
     if (auto *relate = graph.node(id).op->relateShapes)
       relate(relation);
-    if (graph.node(id).op->bodyCount > 0)
-      relateBodyShapes(graph.node(id), relation, context);
+    if (graph.node(id).op->bodyCount > 0) {
+      if (loweredBodyNodes > kMaxBodyNodes)
+        return relation.fail("unsupported: loops of more than " +
+                             std::to_string(kMaxBodyNodes) +
+                             " nodes in a network when they are written down "
+                             "step by step");
+      addBodyNodes(relateBodyShapes(graph.node(id), relation, context,
+                                    loweredBodyNodes));
+    }
     forward(id, relation);
   };
   return shapes.run(relateShapes, report);

@@ -39,6 +39,11 @@ public:
   rt::DataType type(IndexedGraph::EntryId entry) const {
     return types.fact(entry);
   }
+  /// Nodes of bodies that inference has written down, and gave up behind.
+  int64_t bodyNodes() const { return loweredBodyNodes; }
+  void addBodyNodes(int64_t count) { loweredBodyNodes += count; }
+  static constexpr int64_t kMaxBodyNodes = 1 << 16;
+
   /// The type of tensors that operations are built with: float32 where nothing
   /// is known, unranked where the number of dimensions is not.
   mlir::Type tensorType(mlir::MLIRContext &context,
@@ -49,6 +54,7 @@ private:
 
   const IndexedGraph &graph;
   std::unordered_set<std::string_view> variables; ///< Names; of inferTypes().
+  int64_t loweredBodyNodes = 0;
   ShapePropagation shapes;
   TypePropagation types;
 };

@@ -373,6 +373,36 @@ TEST(JsonTest, FaultsInSubgraphsAreThoseOfTheirNodes) {
   EXPECT_EQ(faults[0].op, "Custom");
 }
 
+/// Subgraphs in subgraphs, and many loops, would take more than any time.
+TEST(JsonTest, SubgraphsHaveBounds) {
+  std::string text = bodyText("elemwise_add", "");
+  for (int level = 0; level < 4; ++level)
+    text = loopText(text);
+  EXPECT_TRUE(fromJson(text).isOk());
+  rt::Result<Symbol> deep = fromJson(loopText(text));
+  ASSERT_FALSE(deep.isOk());
+  EXPECT_NE(deep.status().message().find("subgraphs in more than 4 others"),
+            std::string::npos)
+      << deep.status().message();
+
+  rt::Result<Symbol> loop = fromJson(loopText(bodyText("elemwise_add", "")));
+  ASSERT_TRUE(loop.isOk());
+  Symbol y = Symbol::variable("y");
+  std::vector<Symbol> many;
+  for (int i = 0; i < 12; ++i)
+    many.push_back(
+        loop->copy().compose({Symbol::variable("x" + std::to_string(i)), y}));
+  KnownShapes shapes;
+  for (int i = 0; i < 12; ++i)
+    shapes["x" + std::to_string(i)] = {8000, 1};
+  auto inferred =
+      inferShapes(Symbol::group(many), shapes, Completeness::Partial);
+  ASSERT_FALSE(inferred.isOk());
+  EXPECT_NE(inferred.status().message().find("loops of more than 65536 nodes"),
+            std::string::npos)
+      << inferred.status().message();
+}
+
 TEST(JsonTest, ProgramsCannotMakeSubgraphs) {
   Symbol loop = Symbol::atomic("_foreach", {{"num_args", "2"}});
   EXPECT_EQ(loop.status().message(),

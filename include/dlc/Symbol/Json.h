@@ -36,9 +36,9 @@ struct NodeFault {
 
 /// Reads a file of any version. DataLoss for malformed text, InvalidArgument
 /// for what contradicts itself, Unsupported for operators that are not in the
-/// registry and subgraphs. Errors name the node. Where `faults`
-/// is given, it gets every operator that is at fault (at most 1,000), and the
-/// result is the first of these.
+/// registry and subgraphs of others than control flow. Errors name the node.
+/// Where `faults` is given, it gets every operator that is at fault (at most
+/// 1,000), and the result is the first of these.
 rt::Result<Symbol> fromJson(std::string_view text,
                             std::vector<NodeFault> *faults = nullptr);
 
