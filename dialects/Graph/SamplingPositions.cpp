@@ -224,6 +224,16 @@ tapsOfPhase(ElementReader &reader, const ResizedAxis &along,
   return taps;
 }
 
+/// Keys' cubic, of parameter `a`, at a distance of up to 1, and from 1 to 2.
+static Value nearCubic(ElementBuilder &e, Value x, double a) {
+  Value slope = e.addf(e.mulf(x, a + 2), -(a + 3));
+  return e.addf(e.mulf(e.mulf(slope, x), x), 1);
+}
+static Value farCubic(ElementBuilder &e, Value x, double a) {
+  Value slope = e.addf(e.mulf(x, a), -5 * a);
+  return e.addf(e.mulf(e.addf(e.mulf(slope, x), 8 * a), x), -4 * a);
+}
+
 /// Places and weights, by the arithmetic of the Reference kernel.
 static SmallVector<MovingTap> movingTaps(ElementReader &reader, ResizeOp op,
                                          const ResizedAxis &along,
@@ -256,6 +266,18 @@ static SmallVector<MovingTap> movingTaps(ElementReader &reader, ResizeOp op,
   Value left = e.addf(e.make<math::CeilOp>(source), -1);
   Value ratio = e.subf(source, left);
   Value right = e.addf(left, 1);
+  if (op.getMode() == "cubic") {
+    double a = op.getCubicCoeffA().convertToDouble();
+    Value rest = e.subf(e.number(ratio, 1), ratio);
+    Value weights[] = {farCubic(e, e.addf(ratio, 1), a), nearCubic(e, ratio, a),
+                       nearCubic(e, rest, a), farCubic(e, e.addf(rest, 1), a)};
+    SmallVector<MovingTap> taps;
+    for (auto [i, weight] : llvm::enumerate(weights))
+      taps.push_back(
+          {toIndex(clamped(e.addf(left, static_cast<double>(i) - 1), 0, last)),
+           weight});
+    return taps;
+  }
   Value leftPlace = clamped(left, 0, last),
         rightPlace = clamped(right, 0, last);
   if (op.getMode() == "linear")
@@ -386,7 +408,7 @@ Value ResizedElement::moving(ArrayRef<ResizedAxis> resized) {
   for (const Index &index : at)
     place.push_back(reader.materialize(index));
   Type type = cast<TensorType>(op.getX().getType()).getElementType();
-  bool isSum = op.getMode() == "linear";
+  bool isSum = op.getMode() != "nearest";
   Value sum;
   bool isRead = forEachChoice(counts, [&](ArrayRef<size_t> choice) {
     Value weight;
@@ -421,8 +443,8 @@ Value ResizedElement::build() {
   Type type = cast<TensorType>(op.getX().getType()).getElementType();
   bool isWeighable =
       type.isF32() || type.isF64() || type.isF16() || type.isBF16();
-  if (mode == "cubic" || (mode == "linear" && !isWeighable))
-    return reader.fail("resizing by " + mode.str() + " weights");
+  if (mode != "nearest" && !isWeighable)
+    return reader.fail("weights of elements that are no plain floats");
   bool isStretched = op.getKeepAspectRatioPolicy() == "stretch";
   if (!isStretched || op.getAntialias() || op.getExcludeOutside())
     return reader.fail("resizing that filters or keeps a ratio");
@@ -452,8 +474,11 @@ Value ResizedElement::build() {
     return reader.read(op.getX(), at);
   if (isRepetition(op, resized))
     return repeated(resized);
-  if (resized.size() > 3)
-    return reader.fail("more than three dimensions that are resized");
+  // Of four elements along each.
+  size_t most = mode == "cubic" ? 2 : 3;
+  if (resized.size() > most)
+    return reader.fail("more than " + Twine(most) +
+                       " dimensions that are resized");
   if (mode == "linear" && phases <= kMaxPhases)
     return phased(resized);
   return moving(resized);

@@ -1433,6 +1433,18 @@ kernel.func @resize_nearest_aligned(%x: tensor<1x2x6x9xf32>) -> (tensor<1x2x11x5
   %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "nearest", coordinate_transformation_mode = "align_corners"} : (tensor<1x2x6x9xf32>, none, none, tensor<2xi64>) -> tensor<1x2x11x5xf32>
   kernel.return %y : tensor<1x2x11x5xf32>
 }
+kernel.func @resize_cubic(%x: tensor<2x3x5x7xf32>) -> (tensor<2x3x10x12xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[10, 12]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "cubic"} : (tensor<2x3x5x7xf32>, none, none, tensor<2xi64>) -> tensor<2x3x10x12xf32>
+  kernel.return %y : tensor<2x3x10x12xf32>
+}
+kernel.func @resize_cubic_special(%x: tensor<1x2x9x11xf32>) -> (tensor<1x2x17x6xf32>) {
+  %none = graph.none : none
+  %sizes = graph.constant dense<[17, 6]> : tensor<2xi64>
+  %y = graph.resize %x, %none, %none, %sizes {axes = array<i64: 2, 3>, mode = "cubic", coordinate_transformation_mode = "align_corners", cubic_coeff_a = -0.5 : f32} : (tensor<1x2x9x11xf32>, none, none, tensor<2xi64>) -> tensor<1x2x17x6xf32>
+  kernel.return %y : tensor<1x2x17x6xf32>
+}
 kernel.func @resize_sum(%x: tensor<1x3x4x5xf32>, %z: tensor<1x3x8x10xf32>) -> (tensor<1x3x8x10xf32>) {
   %none = graph.none : none
   %sizes = graph.constant dense<[8, 10]> : tensor<2xi64>

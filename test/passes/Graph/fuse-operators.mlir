@@ -143,7 +143,7 @@ func.func @left_out(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x8x8xf32> {
   %sizes = graph.constant dense<[1, 1, 8, 8]> : tensor<4xi64>
   %0 = graph.exp %x : tensor<1x1x4x4xf32>
   // WHY: resize stays apart from exp: no kernel holds both
-  %1 = graph.resize %0, %roi, %roi, %sizes {mode = "cubic"} : (tensor<1x1x4x4xf32>, none, none, tensor<4xi64>) -> tensor<1x1x8x8xf32>
+  %1 = graph.resize %0, %roi, %roi, %sizes {antialias = true} : (tensor<1x1x4x4xf32>, none, none, tensor<4xi64>) -> tensor<1x1x8x8xf32>
   return %1 : tensor<1x1x8x8xf32>
 }
 

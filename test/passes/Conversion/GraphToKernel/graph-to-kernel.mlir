@@ -72,10 +72,10 @@ func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
 // for no elements.
 // CHECK-LABEL: func.func @others
 func.func @others(%x: tensor<1x1x4x4xf32>, %none: tensor<3x0xf32>) -> (tensor<1x1x8x8xf32>, tensor<3x0xf32>) {
-  // WHY: resize runs as Reference kernel: resizing by cubic weights
+  // WHY: resize runs as Reference kernel: resizing that filters or keeps a ratio
   %roi = graph.none : none
   %sizes = graph.constant dense<[1, 1, 8, 8]> : tensor<4xi64>
-  %0 = graph.resize %x, %roi, %roi, %sizes {mode = "cubic"} : (tensor<1x1x4x4xf32>, none, none, tensor<4xi64>) -> tensor<1x1x8x8xf32>
+  %0 = graph.resize %x, %roi, %roi, %sizes {antialias = true} : (tensor<1x1x4x4xf32>, none, none, tensor<4xi64>) -> tensor<1x1x8x8xf32>
   // WHY: softmax runs as Reference kernel: no elements
   %1 = graph.softmax %none : tensor<3x0xf32>
   return %0, %1 : tensor<1x1x8x8xf32>, tensor<3x0xf32>
