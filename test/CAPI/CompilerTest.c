@@ -282,7 +282,7 @@ static void testFailures(void) {
   options.target = "abacus";
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected target host, x86-64, x86-64-v2, x86-64-v3 or "
-              "x86-64-v4, got 'abacus'");
+              "x86-64-v4, or a GPU like cuda:sm_90, got 'abacus'");
   options.target = "x86-64,x86-64-v3,x86-64";
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected each target once, got 'x86-64' twice");

@@ -23,7 +23,7 @@ namespace dlc {
 struct NetworkOptions {
   /// Stands for the symbol in messages.
   std::string name = "symbol";
-  /// host, x86-64, x86-64-v3 or x86-64-v4.
+  /// As CompilerOptions::target.
   std::string target = "host";
   /// Threads that generate code; 0 means one per processor.
   unsigned threads = 0;

@@ -26,7 +26,7 @@ func.func @part(%x: tensor<4x8xf32>, %d: tensor<4x8xf64>) -> (tensor<8x4xf32>, t
   // COPIES: %[[TC:.*]] = graph.copy %[[T]] {device = #dlc.device<cpu:0>}
   %2 = graph.tanh %1 : tensor<8x4xf32>
   // CHECK: graph.exp {{.*}}cpu:0
-  // expected-warning @+1 {{exp runs on cpu:0 and not on cuda:0: a GPU has no exp of f64, as do 1 others}}
+  // expected-warning @+1 {{exp runs on cpu:0 and not on cuda:0: a GPU has no exp of f64, as does 1 other}}
   %3 = graph.exp %d : tensor<4x8xf64>
   %4 = graph.exp %3 : tensor<4x8xf64>
   // COPIES: return %[[TC]], %{{.*}}
