@@ -13,6 +13,8 @@
  *     their sizeof.
  *   - Enumerations that callers pass end in a LIMIT, so that any int is a value
  *     of theirs and a wrong one can be refused; it is no value to pass.
+ *   - Functions that callers give, to be called back, must not throw nor jump
+ *     out (longjmp): an exception that leaves one ends the process.
  *   - Text is UTF-8 and ends in a zero; text handed out belongs to its handle.
  */
 

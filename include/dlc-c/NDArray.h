@@ -224,8 +224,11 @@ DLC_API DlcStatus dlcTextListGet(DlcTextList list, size_t index, DlcText *text);
 DLC_API void dlcTextListDestroy(DlcTextList list);
 
 /* Waits as dlcNDArrayWait does and gives the elements' address, for use until
- * the next operation is pushed. Errors: DLC_INVALID_ARGUMENT (a read of what
- * was never written), DLC_UNSUPPORTED (memory of a device, text).
+ * the next operation is pushed. In the function of an operation that has the
+ * array's variable among its reads or writes (for DLC_USE_WRITE: its writes) it
+ * waits for nothing, and the address is good until the operation is over: so a
+ * function gets at the elements of its arrays. Errors: DLC_INVALID_ARGUMENT (a
+ * read of what was never written), DLC_UNSUPPORTED (memory of a device, text).
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayHostAccess(DlcNDArray array, DlcVariableUse use,
                                        void **data);
@@ -235,7 +238,8 @@ DLC_API DlcStatus dlcNDArrayHostAccess(DlcNDArray array, DlcVariableUse use,
 /* Reads all arrays of an .npy, .npz or .params file, told apart by its first
  * bytes, to a device; there may be none in the last two. Sparse arrays become
  * dense, up to 1 GiB each. Errors: DLC_NOT_FOUND, DLC_DATA_LOSS (malformed, or
- * another file), DLC_UNSUPPORTED (element types). Since 0.1 (unstable) */
+ * another file), DLC_INVALID_ARGUMENT (what is no regular file; a larger sparse
+ * array), DLC_UNSUPPORTED (element types). Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayLoad(DlcArrayRuntime runtime, const char *path,
                                  DlcContext context, DlcNDArrayList *list);
 /* Since 0.1 (unstable) */
@@ -279,7 +283,8 @@ DLC_API DlcStatus dlcNDArrayToOldDLPack(DlcNDArray array, DlcVariableUse use,
 /* An array over the elements of `tensor`, whose deleter is called by any thread
  * when the last operation is over. On failure the tensor stays the caller's.
  * Errors: DLC_UNSUPPORTED (memory of a device, element types, elements of less
- * than a byte that are padded to one, strides with gaps, another version).
+ * than a byte that are padded to one, strides other than row-major without
+ * gaps: also those of columns, and 0; another version).
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayFromDLPack(DlcArrayRuntime runtime,
                                        struct DLManagedTensorVersioned *tensor,

@@ -63,9 +63,9 @@ DLC_API uint32_t dlcTaskRunnerLanes(DlcTaskRunner runner);
 
 /* Calls `function` once for each task, each after all that come before it, and
  * returns when all are done. After a failure each thread starts at most one
- * task more; the first failure is returned with the task's name, and the graph
- * can be run again. One run at a time: DLC_INVALID_ARGUMENT for a second, from
- * a task too. Since 0.1 (unstable) */
+ * task more; the first failure is returned with the task's name, or its
+ * number, and the graph can be run again. One run at a time:
+ * DLC_INVALID_ARGUMENT for a second, from a task too. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcTaskRunnerRun(DlcTaskRunner runner,
                                    DlcTaskFunction function, void *data);
 

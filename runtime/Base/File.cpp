@@ -33,6 +33,13 @@ MappedFile::~MappedFile() {
     munmap(const_cast<std::byte *>(view.data()), view.size());
 }
 
+static const char *kindOf(mode_t mode) {
+  return S_ISDIR(mode)    ? "a folder"
+         : S_ISFIFO(mode) ? "a pipe"
+         : S_ISSOCK(mode) ? "a socket"
+                          : "a device";
+}
+
 /// Maps the whole of an open file; closing it stays with the caller.
 static Status mapWhole(int descriptor, const std::string &path,
                        std::span<const std::byte> &view) {
@@ -40,8 +47,9 @@ static Status mapWhole(int descriptor, const std::string &path,
   if (fstat(descriptor, &facts))
     return systemError("examine", path);
   if (!S_ISREG(facts.st_mode))
-    return makeError(StatusCode::InvalidArgument, "%s: expected a regular file",
-                     path.c_str());
+    return makeError(StatusCode::InvalidArgument,
+                     "%s: expected a regular file, found %s", path.c_str(),
+                     kindOf(facts.st_mode));
   size_t size = static_cast<size_t>(facts.st_size);
   if (size == 0)
     return Status::ok();
@@ -68,13 +76,6 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
-
-static const char *kindOf(mode_t mode) {
-  return S_ISDIR(mode)    ? "a folder"
-         : S_ISFIFO(mode) ? "a pipe"
-         : S_ISSOCK(mode) ? "a socket"
-                          : "a device";
-}
 
 /// The part of a path up to and with its last slash.
 static std::string folderOf(const std::string &path) {

@@ -66,7 +66,7 @@ private:
 struct SyncFunction {
   DlcFunction function;
   OwnedData data;
-  Status operator()(const RunContext &run) {
+  Status operator()(const RunContext &run) noexcept {
     RunScope scope(run);
     return unwrap(function(data.get(), fromContext(run.context)));
   }
@@ -75,7 +75,7 @@ struct SyncFunction {
 struct AsyncFunction {
   DlcAsyncFunction function;
   OwnedData data;
-  void operator()(const RunContext &run, Completion completion) {
+  void operator()(const RunContext &run, Completion completion) noexcept {
     RunScope scope(run);
     auto *handle = new (std::nothrow) DlcCompletionImpl{std::move(completion)};
     if (handle) // Otherwise the completion ends with an error.
@@ -100,7 +100,7 @@ public:
         data(options.observerData) {}
   bool areNone() const { return !profiler && !start && !finish; }
 
-  void onStart(const OperationInfo &operation) override {
+  void onStart(const OperationInfo &operation) noexcept override {
     if (start) {
       DlcOperationInfo info = describe(operation);
       start(data, &info);
@@ -108,7 +108,8 @@ public:
     if (profiler)
       profiler->onStart(operation);
   }
-  void onFinish(const OperationInfo &operation, const Status &status) override {
+  void onFinish(const OperationInfo &operation,
+                const Status &status) noexcept override {
     if (profiler)
       profiler->onFinish(operation, status);
     if (finish) {
@@ -181,8 +182,8 @@ static Status readEngineOptions(const DlcEngineOptions &given,
     if (value)
       *option = value;
   if (known.onStall)
-    options.onStall = [function = known.onStall,
-                       data = known.stallData](const std::string &report) {
+    options.onStall = [function = known.onStall, data = known.stallData](
+                          const std::string &report) noexcept {
       function(data, report.c_str());
     };
   return Status::ok();

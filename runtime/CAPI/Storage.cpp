@@ -37,10 +37,9 @@ static Status readStorageOptions(const DlcStorageOptions &given,
   options.pool.keptBytes = toBound(known.keptBytes);
   options.pool.caches = known.caches;
   if (known.waitForStream)
-    options.pool.waitForStream = [wait = known.waitForStream,
-                                  data = known.waitData](StreamId stream) {
-      wait(data, stream);
-    };
+    options.pool.waitForStream =
+        [wait = known.waitForStream, data = known.waitData](
+            StreamId stream) noexcept { wait(data, stream); };
   return Status::ok();
 }
 
@@ -78,7 +77,7 @@ public:
   size_t granule() const override { return given.granule; }
   size_t regionBytes() const override { return given.regionBytes; }
 
-  Result<std::byte *> reserve(size_t bytes) override {
+  Result<std::byte *> reserve(size_t bytes) noexcept override {
     void *start = nullptr;
     DLC_RETURN_IF_ERROR(unwrap(given.reserve(given.sourceData, bytes, &start)));
     if (start && reinterpret_cast<uintptr_t>(start) % given.granule == 0)
@@ -90,13 +89,13 @@ public:
                      "source, got %p",
                      given.granule, start);
   }
-  Status commit(std::byte *start, size_t bytes) override {
+  Status commit(std::byte *start, size_t bytes) noexcept override {
     return unwrap(given.commit(given.sourceData, start, bytes));
   }
-  bool decommit(std::byte *start, size_t bytes) override {
+  bool decommit(std::byte *start, size_t bytes) noexcept override {
     return given.decommit(given.sourceData, start, bytes) != 0;
   }
-  void unreserve(std::byte *start, size_t bytes) override {
+  void unreserve(std::byte *start, size_t bytes) noexcept override {
     given.unreserve(given.sourceData, start, bytes);
   }
 

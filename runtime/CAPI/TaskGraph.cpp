@@ -71,13 +71,18 @@ DlcStatus dlcTaskRunnerRun(DlcTaskRunner runner, DlcTaskFunction function,
   if (!runner || !function)
     return wrap(missing(runner ? "a function" : "a runner"));
   struct Call {
+    const TaskGraph &graph;
     DlcTaskFunction function;
     void *data;
-  } call = {function, data};
+  } call = {*runner->graph, function, data};
   return wrap(runner->runner.run(
-      [](void *context, uint32_t task, unsigned lane) {
+      // What throws ends the process here: the runner could not run again.
+      [](void *context, uint32_t task, unsigned lane) noexcept {
         auto &call = *static_cast<Call *>(context);
-        return unwrap(call.function(call.data, task, lane));
+        Status status = unwrap(call.function(call.data, task, lane));
+        if (status.isOk() || !call.graph.name(task).empty())
+          return status; // The runner knows the name.
+        return std::move(status).withContext("task " + std::to_string(task));
       },
       &call));
 }

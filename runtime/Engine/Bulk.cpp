@@ -276,12 +276,19 @@ Status EngineCore::pushBulk(BulkState &bulk) {
   bulk.lock.unlock();
   if (isEmpty)
     return Status::ok();
+  DLC_RETURN_IF_ERROR(awaitBudget(bytes));
+  return flushBulk(bulk);
+}
+
+/// Waits as a push does until there is room for an operation, or pushes are
+/// refused.
+Status EngineCore::awaitBudget(uint64_t bytes) {
   awaitBytes(bytes);
   uint64_t seen;
   while (!((seen = tail.load(std::memory_order_relaxed)) & refusesBit) &&
          !hasRoom(seen + 1, false))
     DLC_RETURN_IF_ERROR(awaitRoom(seen + 1, false));
-  return flushBulk(bulk);
+  return Status::ok();
 }
 
 /// By any thread: beyond the budget, as a deletion, and also while the engine
@@ -392,10 +399,13 @@ void EngineCore::deleteBulks() {
 void EngineCore::runBulk(Worker &worker, CoreOperation &operation) {
   BulkParts &parts = BulkParts::of(operation);
   // One held a poisoned variable, or a part has failed: no look without.
-  bool mayBeSkipped = operation.poison || operation.isSkipped;
+  bool mayBeSkipped = operation.poison;
   for (BulkPart *part = parts.first; part; part = part->next) {
     std::atomic_ref(parts.running).store(part, std::memory_order_relaxed);
-    if (mayBeSkipped && skipPart(*part, operation.isSkipped)) {
+    // Relaxed: a part may begin as the engine gives up. A bulk is skipped for
+    // no other reason.
+    bool isLost = isGivingUp.load(std::memory_order_relaxed);
+    if ((mayBeSkipped || isLost) && skipPart(*part, isLost)) {
       part->task = Task();
       continue;
     }
@@ -438,6 +448,11 @@ bool EngineCore::skipPart(BulkPart &part, bool isGivenUp) {
   if (poison)
     poisonWrites(part, failures.extend(poison, part.name));
   part.isSkipped = poison || isGivenUp;
+  if (isGivenUp) {
+    givenUp.nameWaiting(describeOperation(part.name, part.origin) +
+                        " in a bulk that runs");
+    givenUp.addSkipped();
+  }
   numbers.skipped += part.isSkipped;
   return part.isSkipped;
 }

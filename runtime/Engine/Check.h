@@ -22,7 +22,8 @@ Status refuseClosed();
 Status refuseStopped();
 Status refuseChild();
 Status refuseInside(const char *what); ///< A verb: inside an operation.
-Status refuseRelease();
+/// `holder`: the operation, for people; "" for none.
+Status refuseRelease(const std::string &holder, Variable variable);
 Status refuseCompleted(); ///< A completion that has come before.
 Status refuseGivenUp();   ///< One that came too late.
 

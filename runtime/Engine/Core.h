@@ -25,6 +25,8 @@
 #include "Sync.h"
 #include "Watchdog.h"
 
+#include "dlc/runtime/Base/ForkGuard.h"
+
 #include <cstring>
 #include <mutex>
 
@@ -45,6 +47,9 @@ public:
   bool isDetached();
 
 private:
+  /// In the child of a fork() all of it stays as it is: a thread that is not
+  /// there may have held the lock.
+  const ForkGuard guard;
   std::mutex mutex; ///< Guards `core`, and that it lives during complete().
   EngineCore *core;
   std::atomic<uint32_t> references = 1;
@@ -104,9 +109,12 @@ public:
   Status stop() override;
   Status start() override;
   Status close() override;
+  void forgetGivenUp() override;
   Result<uint64_t> version(Variable variable) override;
   bool isCalledInside() override { return isInside(); }
+  std::string describeInside() override;
   bool isWriting(Variable variable) override;
+  bool isHolding(Variable variable, VariableUse use) override;
   std::string dump() override;
   EngineStatistics statistics() override;
 
@@ -256,6 +264,7 @@ private:
   Status pushBulk(BulkState &bulk);
   /// Some thread collects. Acquire: see giveBulk().
   bool hasBulks() const { return bulkCount.load(std::memory_order_acquire); }
+  Status awaitBudget(uint64_t bytes);
   Status flushBulk(BulkState &bulk);
   Status flushBulks();
   Status flushBulksBefore(VariableList reads, VariableList writes,
@@ -336,8 +345,9 @@ private:
   uint64_t readyTotal = 0;
   uint64_t marks = 0, watchTick = 0;
   uint64_t random = 0;
-  bool isClosed = false, isGivingUp = false, hasFreedBytes = false;
-  std::string givenUp;              ///< What hung, of what was given up.
+  bool isClosed = false, hasFreedBytes = false;
+  std::atomic<bool> isGivingUp = false; ///< Also read without the lock.
+  GivenUp givenUp;
   Waiter *grantedWaiters = nullptr; ///< Whose use is granted.
   Waiter *doneWaiters = nullptr;    ///< To signal after unlocking.
   Waiter *idleWaiters = nullptr;    ///< That wait for all.

@@ -33,6 +33,33 @@ bool EngineCore::isWriting(Variable variable) {
   return std::ranges::count(part->written(), variable.index);
 }
 
+std::string EngineCore::describeInside() {
+  Worker *self = findSelf();
+  std::lock_guard guard(core);
+  return self && self->running ? titleOf(*self->running) : "";
+}
+
+bool EngineCore::isHolding(Variable variable, VariableUse use) {
+  Worker *self = findSelf();
+  CoreOperation *own = self ? self->running : nullptr;
+  if (!own)
+    return false;
+  bool isRead = use == VariableUse::Read;
+  std::lock_guard guard(core);
+  if (variable.index >= variables.end() ||
+      variables[variable.index].stamp != variable.stamp)
+    return false;
+  if (own->is(isBulkFlag)) { // By the part that runs.
+    BulkPart *part = BulkParts::of(*own).now();
+    return part && std::ranges::count(isRead ? part->all() : part->written(),
+                                      variable.index);
+  }
+  return std::ranges::any_of(
+      std::span(own->uses(), own->useCount), [&](const Use &held) {
+        return held.variable == variable.index && (isRead || held.writes);
+      });
+}
+
 EngineStatistics EngineCore::statistics() {
   std::lock_guard guard(core);
   EngineStatistics result = numbers;
@@ -144,9 +171,13 @@ std::string EngineCore::findStalled() {
   pool.forEach([&](CoreOperation &operation) {
     if (!operation.isRunning)
       return;
-    // An id tells this run from earlier ones of the same block.
-    if (operation.seenId != operation.id + 1) {
+    // An id tells this run from earlier ones of the same block, and of a bulk
+    // each part is looked at.
+    const void *part =
+        operation.is(isBulkFlag) ? BulkParts::of(operation).now() : nullptr;
+    if (operation.seenId != operation.id + 1 || operation.seenPart != part) {
       operation.seenId = operation.id + 1;
+      operation.seenPart = part;
       operation.seenTick = watchTick;
       return;
     }

@@ -67,10 +67,15 @@ Status dlc::rt::refuseChild() {
                    "started anew in it");
 }
 
-Status dlc::rt::refuseRelease() {
+Status dlc::rt::refuseRelease(const std::string &holder, Variable variable) {
+  const char *who = holder.empty() ? "no operation" : holder.c_str();
+  if (!variable)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a variable to give back, got null from %s", who);
   return makeError(StatusCode::InvalidArgument,
-                   "expected a variable that the running operation holds, got "
-                   "another one or no operation");
+                   "expected a variable that the operation holds and may give "
+                   "back, got variable %u from %s",
+                   variable.index, who);
 }
 
 Status dlc::rt::refuseCompleted() {
@@ -256,7 +261,10 @@ Status Engine::start() { return guard->isChild() ? makeImpl() : impl->start(); }
 Status Engine::close() {
   if (guard->isChild())
     return refuseChild();
-  DLC_RETURN_IF_ERROR(impl->close());
+  if (Status status = impl->close(); !status.isOk()) {
+    impl->forgetGivenUp();
+    return status;
+  }
   return impl->waitForAll();
 }
 
@@ -266,9 +274,11 @@ void Engine::closeUntold() {
   if (impl->isCalledInside()) {
     // Nobody could be told by a status, and to go on without the engine would
     // be to run in memory that is gone.
-    std::fputs("dlc: expected the end of an engine outside of its operations, "
-               "got it inside one\n",
-               stderr);
+    const std::string inside = impl->describeInside();
+    std::fprintf(stderr,
+                 "dlc: expected the end of an engine outside of its "
+                 "operations, got it inside %s\n",
+                 inside.c_str());
     std::abort();
   }
   (void)impl->close().isOk();
@@ -286,6 +296,10 @@ bool Engine::isInside() const {
 
 bool Engine::isWriting(Variable variable) {
   return !guard->isChild() && impl->isWriting(variable);
+}
+
+bool Engine::isHolding(Variable variable, VariableUse use) {
+  return !guard->isChild() && impl->isHolding(variable, use);
 }
 
 uint64_t Engine::generation() const { return started + guard->isChild(); }

@@ -11,8 +11,8 @@ namespace dlc::rt {
 
 /// The functions mean what those of Engine do, but know nothing of fork(): the
 /// Engine notices it and calls none of them then. What a push does not take of
-/// its function is left to the caller, who destroys it. close() leaves errors of
-/// operations to waits.
+/// its function is left to the caller, who destroys it. close() leaves errors
+/// of operations to waits.
 class EngineImpl {
 public:
   virtual ~EngineImpl() = default;
@@ -40,9 +40,14 @@ public:
   virtual Status stop() = 0;
   virtual Status start() = 0;
   virtual Status close() = 0;
+  /// The caller was told what close() gave up: waits do not tell it again.
+  virtual void forgetGivenUp() = 0;
   virtual Result<uint64_t> version(Variable variable) = 0;
   virtual bool isCalledInside() = 0;
+  /// The operation that the calling thread is in, for people.
+  virtual std::string describeInside() = 0;
   virtual bool isWriting(Variable variable) = 0;
+  virtual bool isHolding(Variable variable, VariableUse use) = 0;
   virtual std::string dump() = 0;
   virtual EngineStatistics statistics() = 0;
 };

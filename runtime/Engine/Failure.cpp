@@ -112,6 +112,22 @@ Status FailureBook::deliver(const Poison *poison) {
   return status;
 }
 
+void FailureBook::markGivenUp(Poison *poison) {
+  if (poison != &missingPoison) // Which is of others too.
+    poison->failure->isOfGivenUp = true;
+}
+
+void FailureBook::deliverGivenUp() {
+  for (Failure *failure = first, *following; failure; failure = following) {
+    following = failure->next;
+    if (!failure->isOfGivenUp)
+      continue;
+    failure->isDelivered = true;
+    unlink(failure);
+    release(failure);
+  }
+}
+
 Status FailureBook::deliverAll() {
   if (!first)
     return Status::ok();
@@ -129,4 +145,34 @@ Status FailureBook::deliverAll() {
     text += "; and " + std::to_string(others) +
             (others == 1 ? " more error" : " more errors");
   return Status(code, std::move(text));
+}
+
+void GivenUp::addHanging(const std::string &title) {
+  if (hangingCount++ < shownNames)
+    hanging += (hanging.empty() ? "" : ", ") + title;
+}
+
+void GivenUp::nameWaiting(const std::string &title) {
+  if (waiting.empty())
+    waiting = title;
+}
+
+Status GivenUp::status() const {
+  std::string text = hanging;
+  size_t untold = skippedCount;
+  if (hangingCount > shownNames)
+    text += " and " + std::to_string(hangingCount - shownNames) + " more";
+  if (hangingCount) {
+    text += hangingCount == 1 ? ", which has not completed"
+                              : ", which have not completed";
+  } else if (skippedCount) {
+    text = waiting;
+    --untold;
+  } else {
+    return Status::ok();
+  }
+  if (untold)
+    text += ", and " + std::to_string(untold) + (hangingCount ? "" : " more") +
+            " that had not started";
+  return Status(StatusCode::Unavailable, "gave up " + text);
 }

@@ -17,6 +17,7 @@ namespace dlc::rt {
 struct Failure {
   uint32_t references = 0;
   bool isDelivered = false;
+  bool isOfGivenUp = false; ///< The operation was given up.
   StatusCode code = StatusCode::Ok;
   std::string text; ///< Names the operation and its origin.
   Failure *previous = nullptr, *next = nullptr; ///< Among the undelivered.
@@ -66,6 +67,11 @@ public:
   /// by this.
   Status deliverAll();
 
+  /// The error of an operation that was given up.
+  void markGivenUp(Poison *poison);
+  /// All those were returned in another way.
+  void deliverGivenUp();
+
 private:
   /// Names of skipped operations that one text shows.
   static constexpr uint32_t shownNames = 8;
@@ -77,6 +83,24 @@ private:
   Failure *first = nullptr, *last = nullptr; ///< In the order of failing.
   Failure missingFailure;
   Poison missingPoison; ///< Used where memory for another is missing.
+};
+
+/// What a close gives up, for its error.
+class GivenUp {
+public:
+  /// An operation that has not completed.
+  void addHanging(const std::string &title);
+  /// One that has not started, with what holds it up; the first is told.
+  void nameWaiting(const std::string &title);
+  /// One that is passed over, because it had not started.
+  void addSkipped() { ++skippedCount; }
+  /// Ok when nothing was given up.
+  Status status() const;
+
+private:
+  static constexpr size_t shownNames = 8;
+  std::string hanging, waiting;
+  size_t hangingCount = 0, skippedCount = 0;
 };
 
 /// "operation 'conv' (net.onnx: 3)", for messages. Texts may be null.

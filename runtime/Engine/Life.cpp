@@ -22,13 +22,17 @@ void CompletionHub::retain() {
 }
 
 void CompletionHub::release() {
+  if (guard.isChild())
+    return;
   // Acquire and release: the last one sees what all did before.
   if (references.fetch_sub(1, std::memory_order_acq_rel) == 1)
     delete this;
 }
 
 Status CompletionHub::complete(void *operation, uint64_t run, Status result) {
-  std::lock_guard guard(mutex);
+  if (guard.isChild())
+    return refuseChild();
+  std::lock_guard lock(mutex);
   if (!core)
     return makeError(StatusCode::Unavailable,
                      "the engine of this operation is closed: it has completed "
@@ -38,18 +42,18 @@ Status CompletionHub::complete(void *operation, uint64_t run, Status result) {
 }
 
 void CompletionHub::endThread() {
-  std::lock_guard guard(mutex);
+  std::lock_guard lock(mutex);
   if (core)
     core->endThread();
 }
 
 void CompletionHub::detach() {
-  std::lock_guard guard(mutex);
+  std::lock_guard lock(mutex);
   core = nullptr;
 }
 
 bool CompletionHub::isDetached() {
-  std::lock_guard guard(mutex);
+  std::lock_guard lock(mutex);
   return !core;
 }
 
@@ -284,9 +288,7 @@ Status EngineCore::close() {
   state = State::Closed;
   if (hub)
     hub->detach();
-  Status status;
-  if (!givenUp.empty())
-    status = makeError(StatusCode::Unavailable, "gave up %s", givenUp.c_str());
+  Status status = givenUp.status();
   // What functions hold may call the engine as it goes.
   life.unlock();
   for (uint32_t i = 0; i != operators.end(); ++i)
@@ -294,13 +296,18 @@ Status EngineCore::close() {
   return status;
 }
 
+void EngineCore::forgetGivenUp() {
+  std::lock_guard guard(core);
+  failures.deliverGivenUp();
+}
+
 /// Ends one that waits for its completion, unless that comes just now. True
 /// when its function has returned: then it is the caller's to retire.
 bool EngineCore::giveUp(CoreOperation &operation) {
   if (!claim(operation, operation.id))
     return false;
-  if (givenUp.empty())
-    givenUp = titleOf(operation) + ", which has not completed";
+  givenUp.addHanging(titleOf(operation));
+  operation.isGivenUp = true;
   operation.result = makeError(StatusCode::Unavailable,
                                "the engine closed before it completed");
   uint64_t before =
@@ -327,10 +334,10 @@ void EngineCore::giveUp() {
       waiting = &operation;
     }
   });
-  // What hangs is to be told, rather than what it holds up.
-  if (givenUp.empty() && waiting)
-    givenUp = titleOf(*waiting) +
-              (running ? " behind " + titleOf(*running) + ", which runs" : "");
+  if (waiting)
+    givenUp.nameWaiting(
+        titleOf(*waiting) +
+        (running ? " behind " + titleOf(*running) + ", which runs" : ""));
   while (ended)
     retire(*std::exchange(ended, ended->next));
   unlock(true);

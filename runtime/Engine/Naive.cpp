@@ -187,6 +187,11 @@ void NaiveCore::run(Lock &lock, NaiveOperation &operation) {
   bool isSkipped = (poison && !isNeverSkipped(operation.options.property)) ||
                    (isGivingUp && !operation.deletesVariable);
   Poison *outcome = nullptr;
+  if (isGivingUp && !operation.deletesVariable) {
+    givenUp.nameWaiting(
+        describeOperation(operation.options.name, operation.options.origin));
+    givenUp.addSkipped();
+  }
   if (isSkipped) {
     if (poison)
       outcome = failures.extend(poison, operation.options.name);
@@ -194,9 +199,8 @@ void NaiveCore::run(Lock &lock, NaiveOperation &operation) {
   } else {
     Status status;
     if (!call(lock, operation, status))
-      givenUp =
-          describeOperation(operation.options.name, operation.options.origin) +
-          ", which has not completed";
+      givenUp.addHanging(
+          describeOperation(operation.options.name, operation.options.origin));
     if (!status.isOk()) {
       outcome = failures.fail(status, operation.options.name,
                               operation.options.origin);
@@ -212,7 +216,7 @@ bool NaiveCore::call(Lock &lock, NaiveOperation &operation, Status &status) {
   NaiveOperator *shared = operation.shared;
   bool isAsync = shared ? shared->isAsync : operation.isAsync;
   NaiveCell *cell = nullptr;
-  if (isAsync && !(cell = new (std::nothrow) NaiveCell)) {
+  if (isAsync && !(cell = new (std::nothrow) NaiveCell(fork))) {
     status = makeError(StatusCode::OutOfMemory, "no memory for its completion");
     return true;
   }
@@ -322,9 +326,12 @@ Status NaiveCore::push(Task &function, bool isAsync, Context context,
 Status NaiveCore::release(const RunContext &run, Variable variable) {
   auto *operation = static_cast<NaiveOperation *>(run.operation);
   Lock lock(mutex);
-  if (!operation || operation->deletesVariable ||
-      !operation->uses().uses(variable))
-    return refuseRelease();
+  if (!operation || operation->deletesVariable)
+    return refuseRelease(operation ? "a deletion" : "", variable);
+  if (!operation->uses().uses(variable))
+    return refuseRelease(
+        describeOperation(operation->options.name, operation->options.origin),
+        variable);
   if (operation->shared && !operation->hasReleased) {
     const NaiveUses &all = operation->shared->uses;
     if (!operation->ownUses.assign(all.all().subspan(all.writeCount),

@@ -11,6 +11,9 @@
 #include "Failure.h"
 #include "Watchdog.h"
 
+#include "dlc/runtime/Base/ForkGuard.h"
+#include "dlc/runtime/Base/Shared.h"
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -99,13 +102,20 @@ struct NaiveOperation {
 /// Where the completion of one asynchronous operation arrives.
 class NaiveCell final : public CompletionSink {
 public:
+  explicit NaiveCell(std::shared_ptr<const ForkGuard> fork)
+      : fork(std::move(fork)) {}
   void retain() override { references.fetch_add(1, std::memory_order_relaxed); }
   void release() override {
+    if (fork->isChild())
+      return; // It stays as it is, and with it the guard.
     // Release and acquire: the last one sees what all did before.
     if (references.fetch_sub(1, std::memory_order_acq_rel) == 1)
       delete this;
   }
   Status complete(void *, uint64_t, Status status) override {
+    // A thread that is not there may hold the lock.
+    if (fork->isChild())
+      return refuseChild();
     std::lock_guard guard(mutex);
     if (isGivenUp)
       return refuseGivenUp();
@@ -130,6 +140,7 @@ public:
   }
 
 private:
+  const std::shared_ptr<const ForkGuard> fork;
   std::mutex mutex; ///< Guards the state below.
   std::condition_variable changed;
   bool isDone = false, isGivenUp = false;
@@ -156,6 +167,8 @@ public:
   }
 
   Status initialise() override {
+    if (!fork)
+      return makeError(StatusCode::OutOfMemory, "no memory for an engine");
     return options.watchdogMilliseconds
                ? watchdog.start(options.watchdogMilliseconds, *this,
                                 options.onStall)
@@ -179,9 +192,12 @@ public:
   Status stop() override;
   Status start() override;
   Status close() override;
+  void forgetGivenUp() override {} // Nobody else is told of it.
   Result<uint64_t> version(Variable variable) override;
   bool isCalledInside() override;
+  std::string describeInside() override;
   bool isWriting(Variable variable) override;
+  bool isHolding(Variable variable, VariableUse use) override;
   std::string dump() override;
   EngineStatistics statistics() override;
 
@@ -209,6 +225,7 @@ private:
     bool isOwn;
   };
 
+  std::string nameInside() const;
   void submit(Turn &turn, Lock &lock, std::unique_ptr<NaiveOperation> &given);
   void submitDeletion(Lock &lock, std::unique_ptr<NaiveOperation> &given);
   void defer(std::unique_ptr<NaiveOperation> &given);
@@ -224,6 +241,8 @@ private:
 
   Engine &engine;
   const EngineOptions options;
+  /// For completions, which may outlive the engine.
+  const std::shared_ptr<const ForkGuard> fork = makeShared<ForkGuard>();
 
   /// Guards all that follows. Not held while a function runs.
   std::mutex mutex;
@@ -239,7 +258,7 @@ private:
   /// Pushed inside an operation, and deletions of other threads: the thread
   /// whose turn it is runs them before its turn ends.
   NaiveOperation *firstDeferred = nullptr, **lastDeferred = &firstDeferred;
-  std::string givenUp;
+  GivenUp givenUp;
   uint64_t nextId = 0;
   EngineStatistics numbers;
 

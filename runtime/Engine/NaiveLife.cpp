@@ -8,6 +8,10 @@
 
 using namespace dlc::rt;
 
+static std::string describe(const NaiveOperation &operation) {
+  return describeOperation(operation.options.name, operation.options.origin);
+}
+
 //===----------------------------------------------------------------------===//
 // Waiting and life
 //===----------------------------------------------------------------------===//
@@ -29,7 +33,8 @@ Status NaiveCore::waitForVariable(Variable variable, VariableUse use) {
       isWaiting |= isHeld(later->uses());
     if (isWaiting)
       return makeError(StatusCode::InvalidArgument,
-                       "the operation would wait for itself");
+                       "%s would wait for itself over variable %u",
+                       nameInside().c_str(), variable.index);
   } else {
     turnEnded.wait(lock, [&] { return !isTaken; });
     if (!variables.isCurrent(variable.index, variable.stamp))
@@ -86,6 +91,12 @@ Status NaiveCore::closeOnce(Lock &lock) {
   std::chrono::milliseconds patience(options.closePatienceMilliseconds);
   if (!turnEnded.wait_for(lock, patience, isIdle)) {
     isGivingUp = true;
+    for (NaiveOperation *later = firstDeferred; later; later = later->next)
+      if (!later->deletesVariable && !later->deletedOperator)
+        givenUp.nameWaiting(
+            describe(*later) +
+            (top ? " behind " + describe(top->operation) + ", which runs"
+                 : ""));
     while (isTaken) {
       // Each may start another that is not completed.
       for (Frame *frame = top; frame; frame = frame->below)
@@ -103,10 +114,7 @@ Status NaiveCore::closeOnce(Lock &lock) {
       task = Task(); // What it holds may call the engine.
       lock.lock();
     }
-  if (!givenUp.empty())
-    return makeError(StatusCode::Unavailable, "gave up %s",
-                     std::exchange(givenUp, {}).c_str());
-  return Status::ok();
+  return std::exchange(givenUp, {}).status();
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,6 +133,16 @@ bool NaiveCore::isCalledInside() {
   return isInside();
 }
 
+/// With the lock held.
+std::string NaiveCore::nameInside() const {
+  return isInside() && top ? describe(top->operation) : "";
+}
+
+std::string NaiveCore::describeInside() {
+  Lock lock(mutex);
+  return nameInside();
+}
+
 /// The calling thread is in the operation on top, or in none.
 bool NaiveCore::isWriting(Variable variable) {
   Lock lock(mutex);
@@ -135,9 +153,16 @@ bool NaiveCore::isWriting(Variable variable) {
   return false;
 }
 
+bool NaiveCore::isHolding(Variable variable, VariableUse use) {
+  Lock lock(mutex);
+  if (!isInside() || !top)
+    return false;
+  const NaiveUses &held = top->operation.uses();
+  return use == VariableUse::Read ? held.uses(variable) : held.writes(variable);
+}
+
 static std::string titleOf(const NaiveOperation &operation) {
-  return describeOperation(operation.options.name, operation.options.origin) +
-         " #" + std::to_string(operation.id) + " on " +
+  return describe(operation) + " #" + std::to_string(operation.id) + " on " +
          toString(operation.context);
 }
 

@@ -83,6 +83,7 @@ struct CoreOperation {
   bool isLive;
   bool isRunning; ///< Taken by a thread.
   bool isSkipped; ///< Decided when it was taken.
+  bool isGivenUp; ///< Its completion did not come before the close.
   uint64_t id;
   Poison *poison;
   CoreOperation *child; ///< In the heap of its lane.
@@ -96,6 +97,7 @@ struct CoreOperation {
   Status result; ///< Written by the thread that runs or completes it.
   uint64_t mark; ///< Of the last search that came by.
   uint64_t seenId, seenTick; ///< Of the watchdog.
+  const void *seenPart;      ///< The same, of a bulk.
 
   Use *uses() { return reinterpret_cast<Use *>(this + 1); }
   bool is(OperationFlag flag) const { return flags & flag; }

@@ -2,6 +2,7 @@
 //
 // What pushers do: check, draw a ticket, write a record, wake a worker.
 
+#include "Bulk.h"
 #include "Core.h"
 
 using namespace dlc::rt;
@@ -217,6 +218,10 @@ Status EngineCore::push(Task &function, bool isAsync, Context context,
                      writes,    options};
   if (hasBulks()) [[unlikely]] {
     BulkState *own = findBulk(bulkScope());
+    // Others push a bulk beyond the budget, and so do deletions and waits: who
+    // begins one waits as a push does.
+    if (own && !own->count.load(std::memory_order_relaxed))
+      DLC_RETURN_IF_ERROR(awaitBudget(options.bytes));
     DLC_RETURN_IF_ERROR(flushBulksBefore(reads, writes, own));
     if (own && isBulked(request))
       return addToBulk(*own, request);

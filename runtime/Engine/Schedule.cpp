@@ -124,7 +124,7 @@ void EngineCore::start(CoreOperation &operation, uint64_t ticket,
   operation.lane = lane;
   operation.slots = uint8_t(slots);
   operation.isLive = true;
-  operation.isRunning = operation.isSkipped = false;
+  operation.isRunning = operation.isSkipped = operation.isGivenUp = false;
   operation.id = ticket;
   operation.poison = nullptr;
   operation.shared = nullptr;
@@ -255,11 +255,13 @@ CoreOperation *EngineCore::takeReady(Lane &lane) {
   operation->isRunning = true;
   // Without its operator it has nothing to run, whatever its property.
   bool hasFunction = !operation->is(isSharedFlag) || operation->shared;
+  bool isLost = isGivingUp.load(std::memory_order_relaxed) &&
+                operation->property != OperationProperty::DeleteVariable;
   operation->isSkipped =
-      !hasFunction ||
-      (!operation->isNeverSkipped() &&
-       FailureBook::isAlive(operation->poison)) ||
-      (isGivingUp && operation->property != OperationProperty::DeleteVariable);
+      !hasFunction || isLost ||
+      (!operation->isNeverSkipped() && FailureBook::isAlive(operation->poison));
+  if (isLost && hasFunction && !operation->is(isBulkFlag)) [[unlikely]]
+    givenUp.addSkipped(); // Of a bulk, each part.
   return operation;
 }
 
@@ -294,15 +296,18 @@ void EngineCore::releaseUse(const Use &use) {
 /// there, and holds its variables.
 Status EngineCore::release(const RunContext &run, Variable variable) {
   auto *operation = static_cast<CoreOperation *>(run.operation);
-  if (!operation || operation->is(isDeletionFlag))
-    return refuseRelease();
+  if (!operation) // That of a part of a bulk, or of none.
+    return refuseRelease(describeInside(), variable);
+  if (operation->is(isDeletionFlag))
+    return refuseRelease("a deletion", variable);
   core.lock();
   Use *use = operation->uses(), *end = use + operation->useCount;
   while (use != end && use->variable != variable.index)
     ++use;
   if (use == end || variables[variable.index].stamp != variable.stamp) {
+    std::string title = titleOf(*operation);
     unlock();
-    return refuseRelease();
+    return refuseRelease(title, variable);
   }
   variables[variable.index].version += use->writes;
   releaseUse(*use);
@@ -319,6 +324,8 @@ void EngineCore::retire(CoreOperation &operation) {
     outcome = failures.fail(operation.result, operation.name, operation.origin);
     operation.result = Status::ok();
     ++numbers.failed;
+    if (operation.isGivenUp)
+      failures.markGivenUp(outcome);
   } else if (operation.isSkipped) [[unlikely]] {
     if (!operation.is(isBulkFlag)) { // Whose parts have done that.
       if (operation.poison)

@@ -52,15 +52,16 @@ void Application::layOut() {
 
 Status Application::run() const {
   std::vector<TensorView> inputViews, outputViews;
-  for (const ArrayPiece &input : inputs) {
-    if (!input.chunk) {
+  for (size_t i = 0; i != inputs.size(); ++i) {
+    if (!inputs[i].chunk) {
       inputViews.emplace_back();
       continue;
     }
-    Result<std::byte *> start = input.readable();
+    Result<std::byte *> start = inputs[i].readable();
     if (!start.isOk())
-      return std::move(start.status());
-    inputViews.push_back(input.view(*start));
+      return std::move(start.status())
+          .withContext("operand " + std::to_string(i));
+    inputViews.push_back(inputs[i].view(*start));
   }
   std::byte *aside = nullptr;
   if (needsSpace()) {
@@ -117,7 +118,8 @@ static Status infer(const ref::Operation &operation,
     return std::move(status).withContext(operation.name);
   if (types.size() != resultCount)
     return makeError(StatusCode::InvalidArgument,
-                     "expected %zu results of %s, got %zu", types.size(),
+                     "expected %zu result%s of %s, got %zu", types.size(),
+                     types.size() == 1 ? "" : "s",
                      std::string(operation.name).c_str(), resultCount);
   for (const TensorType &type : types)
     if (!type.isStatic())

@@ -171,8 +171,11 @@ static Status checkStrides(std::span<const int64_t> shape,
 static Result<NDArray> adopt(const std::shared_ptr<ArrayRuntime> &runtime,
                              const dlpack::Tensor &tensor,
                              ForeignMemory memory) {
-  if (tensor.rank < 0 || tensor.rank > DLC_MAX_RANK ||
-      (tensor.rank && !tensor.shape))
+  if (tensor.rank > 0 && !tensor.shape)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a shape of %" PRId32 " dimensions, got null",
+                     tensor.rank);
+  if (tensor.rank < 0 || tensor.rank > DLC_MAX_RANK)
     return makeError(StatusCode::InvalidArgument,
                      "expected a shape of 0 to %d dimensions, got %" PRId32,
                      DLC_MAX_RANK, tensor.rank);
@@ -181,9 +184,13 @@ static Result<NDArray> adopt(const std::shared_ptr<ArrayRuntime> &runtime,
   Context context;
   DLC_RETURN_IF_ERROR(findType(tensor.type, type));
   DLC_RETURN_IF_ERROR(findContext(tensor.device, context));
+  for (int64_t dim : shape)
+    if (dim < 0)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected dimensions of 0 or more, got %" PRId64, dim);
   if (!elementCount(shape))
     return makeError(StatusCode::InvalidArgument,
-                     "expected a static shape, got %s",
+                     "expected less than 2^63 elements, got those of %s",
                      toString({type, {shape.begin(), shape.end()}}).c_str());
   DLC_RETURN_IF_ERROR(checkStrides(shape, tensor.strides));
   if (tensor.data)

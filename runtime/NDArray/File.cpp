@@ -159,11 +159,14 @@ Status Saving::writeAsParams(std::span<const TensorView> views) const {
 
 Status Saving::run() const {
   std::vector<TensorView> views;
-  for (const ArrayPiece &piece : pieces) {
-    Result<std::byte *> start = piece.readable();
+  for (size_t i = 0; i != pieces.size(); ++i) {
+    Result<std::byte *> start = pieces[i].readable();
     if (!start.isOk())
-      return std::move(start.status());
-    views.push_back(piece.view(*start));
+      return std::move(start.status())
+          .withContext(
+              path + ": array " +
+              (names[i].empty() ? std::to_string(i) : "'" + names[i] + "'"));
+    views.push_back(pieces[i].view(*start));
   }
   if (format == ArrayFormat::Npy)
     return writeNpy(path, views[0]);

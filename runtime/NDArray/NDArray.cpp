@@ -97,9 +97,12 @@ static Status checkPlace(DataType type, Context context) {
 
 /// Elements of `type` may be there.
 static Status checkMemory(const ForeignMemory &memory, DataType type,
-                          int64_t elements) {
+                          int64_t bytes) {
   size_t alignment = alignmentOf(type);
-  if ((elements == 0 || memory.data) && isAligned(memory.data, alignment))
+  if (bytes != 0 && !memory.data)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected memory of %" PRId64 " bytes, got null", bytes);
+  if (isAligned(memory.data, alignment))
     return Status::ok();
   return makeError(StatusCode::InvalidArgument,
                    "expected memory aligned to %zu bytes, got %p", alignment,
@@ -117,7 +120,7 @@ Result<NDArray> NDArray::make(const std::shared_ptr<ArrayRuntime> &runtime,
   DLC_RETURN_IF_ERROR(checkType(type, shape, elements, bytes));
   DLC_RETURN_IF_ERROR(checkPlace(type, context));
   DLC_RETURN_IF_ERROR(
-      memory ? checkMemory(*memory, type, elements)
+      memory ? checkMemory(*memory, type, bytes)
              : std::move(runtime->storage()->manager(context).status()));
   Result<Variable> variable = runtime->engine().newVariable(
       VariableKind::Value, VariableOwner::Runtime);
@@ -178,7 +181,12 @@ Result<NDArray> NDArray::slice(int64_t begin, int64_t end) const {
   if (dims.empty())
     return makeError(StatusCode::InvalidArgument,
                      "expected an array with rows, got a scalar");
-  if (begin < 0 || begin > end || end > dims[0])
+  if (begin > end)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected rows that begin before or at their end, got "
+                     "%" PRId64 " to %" PRId64,
+                     begin, end);
+  if (begin < 0 || end > dims[0])
     return makeError(StatusCode::InvalidArgument,
                      "expected rows within 0 to %" PRId64 ", got %" PRId64
                      " to %" PRId64,
@@ -207,6 +215,10 @@ Result<NDArray> NDArray::at(int64_t index) const {
 Result<NDArray> NDArray::reshape(std::span<const int64_t> shape) const {
   DLC_RETURN_IF_ERROR(checkPresent(*this));
   std::vector<int64_t> wanted(shape.begin(), shape.end());
+  for (int64_t dim : shape)
+    if (dim < -1)
+      return makeError(StatusCode::InvalidArgument,
+                       "expected dimensions of -1 or more, got %" PRId64, dim);
   if (size_t count = std::ranges::count(wanted, -1); count > 1)
     return makeError(StatusCode::InvalidArgument,
                      "expected one dimension of -1 at most, got %zu in %s",

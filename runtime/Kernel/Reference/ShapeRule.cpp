@@ -43,8 +43,11 @@ Status ref::checkOperands(const InferContext &context, size_t least,
   size_t count = context.operandCount();
   if (count < least || count > most) {
     if (most == SIZE_MAX)
-      return DLC_INVALID("expected at least %zu operands, got %zu", least,
-                         count);
+      return DLC_INVALID("expected at least %zu operand%s, got %zu", least,
+                         least == 1 ? "" : "s", count);
+    if (least == most)
+      return DLC_INVALID("expected %zu operand%s, got %zu", least,
+                         least == 1 ? "" : "s", count);
     return DLC_INVALID("expected %zu to %zu operands, got %zu", least, most,
                        count);
   }

@@ -92,7 +92,8 @@ TEST(Loader, RefusesFilesItCannotRead) {
             "/no/such/file: cannot open the file: No such file or directory");
   Result<Artifact> folder = Artifact::open("/tmp");
   ASSERT_FALSE(folder.isOk());
-  EXPECT_EQ(folder.status().message(), "/tmp: expected a regular file");
+  EXPECT_EQ(folder.status().message(),
+            "/tmp: expected a regular file, found a folder");
 }
 
 TEST(Loader, ChecksEveryFieldOfTheHeader) {

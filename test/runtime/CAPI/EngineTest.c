@@ -552,11 +552,13 @@ static void testDestroyInside(DlcEngineOptions options) {
   pid_t child = fork();
   if (child == 0) {
     DlcEngine engine = NULL;
+    DlcPushOptions named = {
+        sizeof(named), DLC_OPERATION_NORMAL, 0, "last", NULL, 0};
     dup2(ends[1], STDERR_FILENO);
     alarm(20);
     dlcStatusDestroy(dlcEngineCreate(&options, &engine));
     dlcStatusDestroy(dlcEnginePushSync(engine, destroyInside, engine, NULL, cpu,
-                                       NULL, 0, NULL, 0, NULL));
+                                       NULL, 0, NULL, 0, &named));
     dlcStatusDestroy(dlcEngineWaitForAll(engine));
     _exit(0);
   }
@@ -572,7 +574,7 @@ static void testDestroyInside(DlcEngineOptions options) {
   CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
         WTERMSIG(status) == SIGABRT);
   CHECK(strstr(text, "dlc: expected the end of an engine outside of its "
-                     "operations, got it inside one\n") != NULL);
+                     "operations, got it inside operation 'last'\n") != NULL);
 }
 
 int main(void) {

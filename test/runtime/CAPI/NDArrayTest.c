@@ -173,13 +173,57 @@ static void testAttributes(DlcArrayRuntime runtime) {
   dlcNDArrayDestroy(turned);
 }
 
+typedef struct Scaling {
+  DlcNDArray from, to, other;
+} Scaling;
+
+/* An operation of the caller, on the elements of arrays. */
+static DlcStatus scale(void *data, DlcContext context) {
+  (void)context;
+  const Scaling *it = data;
+  void *from = NULL, *to = NULL, *none = NULL;
+  CHECK_OK(dlcNDArrayHostAccess(it->from, DLC_USE_READ, &from));
+  CHECK_OK(dlcNDArrayHostAccess(it->to, DLC_USE_WRITE, &to));
+  CHECK_ERROR(dlcNDArrayHostAccess(it->from, DLC_USE_WRITE, &none),
+              DLC_INVALID_ARGUMENT,
+              "operation 'scale' would wait for itself over variable");
+  CHECK_OK(dlcNDArrayHostAccess(it->other, DLC_USE_READ, &none));
+  if (from && to)
+    for (int i = 0; i != 6; ++i)
+      ((float *)to)[i] = 2 * ((const float *)from)[i];
+  return NULL;
+}
+
+static void testOwnOperations(DlcEngine engine, DlcArrayRuntime runtime) {
+  Scaling it = {makeArray(runtime, cpu), makeArray(runtime, cpu),
+                makeArray(runtime, cpu)};
+  DlcVariable from, to;
+  CHECK_OK(dlcNDArrayGetVariable(it.from, &from));
+  CHECK_OK(dlcNDArrayGetVariable(it.to, &to));
+  CHECK_OK(dlcNDArrayFill(it.from, 3));
+  CHECK_OK(dlcNDArrayFill(it.other, 4));
+  DlcPushOptions options = {
+      sizeof(options), DLC_OPERATION_NORMAL, 0, "scale", NULL, 0};
+  CHECK_OK(dlcEnginePushSync(engine, scale, &it, NULL, cpu, &from, 1, &to, 1,
+                             &options));
+  float out[6] = {0};
+  CHECK_OK(dlcNDArrayCopyToHost(it.to, out, sizeof(out)));
+  CHECK(out[0] == 6 && out[5] == 6);
+  /* Nothing is held outside. */
+  void *data = NULL;
+  CHECK_OK(dlcNDArrayHostAccess(it.to, DLC_USE_WRITE, &data));
+  dlcNDArrayDestroy(it.from);
+  dlcNDArrayDestroy(it.to);
+  dlcNDArrayDestroy(it.other);
+}
+
 static void testErrors(DlcEngine engine, DlcArrayRuntime runtime) {
   DlcNDArray x = makeArray(runtime, cpu), y = makeArray(runtime, cpu);
   DlcNDArray none = NULL;
   int64_t negative = -1;
   CHECK_OK(dlcNDArrayApply("exp", &x, 1, &y, 1));
   CHECK_ERROR(dlcNDArrayWait(y, DLC_USE_READ), DLC_INVALID_ARGUMENT,
-              "never was");
+              "operation 'exp': operand 0: expected an array that was written");
   CHECK_OK(dlcNDArrayWait(y, DLC_USE_READ));
   CHECK_ERROR(dlcNDArrayApply("exp", &x, (size_t)-1, &y, 1),
               DLC_INVALID_ARGUMENT,
@@ -204,6 +248,13 @@ static void testErrors(DlcEngine engine, DlcArrayRuntime runtime) {
               "a null handle");
   CHECK_ERROR(dlcArrayRuntimeSeed(NULL, 1), DLC_INVALID_ARGUMENT, "a runtime");
   CHECK_ERROR(dlcNDArrayAt(x, 2, &none), DLC_INVALID_ARGUMENT, "got 2");
+  CHECK_ERROR(dlcNDArraySlice(x, 2, 1, &none), DLC_INVALID_ARGUMENT,
+              "expected rows that begin before or at their end, got 2 to 1");
+  const int64_t below[] = {-2, 6};
+  CHECK_ERROR(dlcNDArrayReshape(x, below, 2, &none), DLC_INVALID_ARGUMENT,
+              "expected dimensions of -1 or more, got -2");
+  CHECK_ERROR(dlcNDArrayApply("add", &x, 1, &y, 1), DLC_INVALID_ARGUMENT,
+              "expected 2 operands, got 1");
   CHECK_ERROR(dlcNDArrayAt(x, 0, NULL), DLC_INVALID_ARGUMENT, "a place");
   const int64_t huge[] = {INT64_MAX, 3};
   CHECK_ERROR(dlcNDArrayCreate(runtime, (DlcDataType)99, shape, 2, cpu, &none),
@@ -279,6 +330,16 @@ static void testFiles(DlcArrayRuntime runtime) {
   CHECK_ERROR(dlcNDArraySave(path, (DlcArrayFormat)9, &name, &x, 1),
               DLC_INVALID_ARGUMENT, "expected a format of 0 to 2, got 9");
   /* Without names in an .npz: those of NumPy. */
+  DlcNDArray unwritten = makeArray(runtime, cpu);
+  const char *names[] = {"a", "b"};
+  DlcNDArray mixed[] = {x, unwritten};
+  CHECK_ERROR(dlcNDArraySave(path, DLC_ARRAY_NPZ, names, mixed, 2),
+              DLC_INVALID_ARGUMENT, ": array 'b': expected an array that was");
+  CHECK_ERROR(dlcNDArraySave(path, DLC_ARRAY_NPZ, NULL, mixed, 2),
+              DLC_INVALID_ARGUMENT, ": array 1: expected an array that was");
+  dlcNDArrayDestroy(unwritten);
+  CHECK_ERROR(dlcNDArrayLoad(runtime, "/tmp", cpu, &list), DLC_INVALID_ARGUMENT,
+              "/tmp: expected a regular file, found a folder");
   DlcNDArray both[] = {x, x};
   CHECK_OK(dlcNDArraySave(path, DLC_ARRAY_NPZ, NULL, both, 2));
   CHECK_OK(dlcNDArrayLoad(runtime, path, cpu, &list));
@@ -311,6 +372,7 @@ static void testEnds(DlcEngineKind kind) {
   testOperations(runtime);
   testTexts(runtime);
   testAttributes(runtime);
+  testOwnOperations(engine, runtime);
   testErrors(engine, runtime);
   testNames(runtime);
   testFiles(runtime);

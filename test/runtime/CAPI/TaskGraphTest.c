@@ -176,6 +176,13 @@ static void testBadCalls(void) {
   CHECK_ERROR(dlcTaskRunnerCreate(graph, NULL, NULL), bad, "a place");
   dlcTaskRunnerDestroy(runner);
   dlcTaskGraphDestroy(graph);
+  Run run = {.failing = 1, .lanes = 1};
+  CHECK_OK(dlcTaskGraphCreate(NULL, 2, NULL, 0, &graph));
+  CHECK_OK(dlcTaskRunnerCreate(graph, NULL, &runner));
+  CHECK_ERROR(dlcTaskRunnerRun(runner, note, &run), DLC_DATA_LOSS,
+              "task 1: no such weight");
+  dlcTaskRunnerDestroy(runner);
+  dlcTaskGraphDestroy(graph);
   dlcTaskRunnerDestroy(NULL);
   dlcTaskGraphDestroy(NULL);
 }

@@ -44,6 +44,32 @@ TEST_P(Budgets, PushesWaitForTheBudgetOfOperations) {
   EXPECT_EQ(engine->statistics().completed, 1001u);
 }
 
+// However small the bulks are that deletions, or other threads, push.
+TEST_P(Budgets, BulksWaitForTheBudgetOfOperations) {
+  EngineOptions options = GetParam();
+  options.maxOperations = 16;
+  auto engine = makeEngine(options);
+  Variable x = makeVariables(*engine, 1)[0];
+  Gate gate;
+  EXPECT_OK(engine->pushSync([&] { gate.pass(); }, cpu, {}, {x}));
+  std::atomic<int> pushed = 0;
+  std::thread pusher([&] {
+    BulkScope bulk(*engine, 8);
+    for (; pushed != 1000; ++pushed) {
+      Variable temporary = makeVariables(*engine, 1)[0];
+      // A deletion does not wait.
+      EXPECT_OK(engine->pushSync(
+          [&] { EXPECT_LE(engine->statistics().inFlight, 20u); }, cpu, {x},
+          {temporary}));
+      EXPECT_OK(engine->deleteVariable(temporary));
+    }
+  });
+  until([&] { return engine->statistics().inFlight >= 16; });
+  gate.open();
+  pusher.join();
+  EXPECT_OK(engine->waitForAll());
+}
+
 TEST_P(Budgets, PushesWaitForTheBudgetOfBytes) {
   EngineOptions options = GetParam();
   options.maxBytes = 1000;

@@ -511,8 +511,68 @@ TEST_P(AnyEngine, NamesWhatHangs) {
   while (!isKept)
     std::this_thread::yield();
   EXPECT_ERROR(engine->close(), Unavailable,
-               "gave up operation 'hanging', which has not completed");
+               "gave up operation 'hanging', which has not completed, and 2 "
+               "that had not started");
   pusher.join();
+  EXPECT_OK(engine->close()); // It has been told.
+  EXPECT_OK(engine->waitForAll());
+}
+
+// All of them, and what else failed comes next.
+TEST_P(AnyEngine, NamesAllThatHang) {
+  if (GetParam().kind == EngineKind::Naive)
+    return; // There one hangs.
+  EngineOptions options = GetParam();
+  options.closePatienceMilliseconds = 20;
+  engine = makeEngine(options);
+  std::vector<Completion> kept(10);
+  std::atomic<int> count = 0;
+  std::vector<Variable> v = makeVariables(*engine, 10);
+  for (int i = 0; i != 10; ++i)
+    EXPECT_OK(engine->pushAsync(
+        [&, i](Completion done) {
+          kept[size_t(i)] = std::move(done);
+          ++count;
+        },
+        cpu, {}, {v[size_t(i)]}, {.name = "lost"}));
+  EXPECT_OK(engine->pushSync(
+      [] { return makeError(StatusCode::DataLoss, "broken"); }, cpu, {}, {}));
+  until([&] { return count == 10; });
+  std::string names = "operation 'lost'";
+  for (int i = 1; i != 8; ++i)
+    names += ", operation 'lost'";
+  EXPECT_ERROR(engine->close(), Unavailable,
+               "gave up " + names + " and 2 more, which have not completed");
+  EXPECT_ERROR(engine->close(), DataLoss, "broken");
+  EXPECT_OK(engine->waitForVariable(v[0]));
+  EXPECT_OK(engine->waitForAll());
+}
+
+TEST_P(AnyEngine, KnowsWhatAnOperationHolds) {
+  std::vector<Variable> v = makeVariables(*engine, 3);
+  auto look = [&] {
+    for (VariableUse use : {VariableUse::Read, VariableUse::Write})
+      for (size_t i = 0; i != 3; ++i)
+        EXPECT_EQ(engine->isHolding(v[i], use),
+                  i == 1 || (i == 0 && use == VariableUse::Read));
+  };
+  EXPECT_OK(engine->pushSync(look, cpu, {v[0]}, {v[1]}));
+  EXPECT_OK(engine->waitForAll());
+  {
+    BulkScope bulk(*engine, 2); // What other parts hold is not of this one.
+    EXPECT_OK(engine->pushSync([] {}, cpu, {}, {v[2]}));
+    EXPECT_OK(engine->pushSync(look, cpu, {v[0]}, {v[1]}));
+  }
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_OK(engine->pushSync(
+      [&](const RunContext &run) {
+        EXPECT_TRUE(engine->isHolding(v[2], VariableUse::Write));
+        EXPECT_OK(engine->release(run, v[2]));
+        EXPECT_FALSE(engine->isHolding(v[2], VariableUse::Read));
+      },
+      cpu, {}, {v[2]}));
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_FALSE(engine->isHolding(v[1], VariableUse::Read));
 }
 
 // A function that runs is waited for: what it holds up is told, and it.
@@ -608,7 +668,7 @@ TEST_P(AnyEngineDeathTest, EndsTheProcessWhenItEndsInsideAnOperation) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(endInside(GetParam()),
                "expected the end of an engine outside of its operations, got "
-               "it inside one");
+               "it inside an operation without name");
 }
 
 TEST_P(AnyEngine, RefusesToEndInsideAnOperation) {

@@ -8,6 +8,8 @@
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Engine/TaskGraph.h"
 
+#include <optional>
+
 using namespace dlc::rt;
 using namespace dlc::rt::test;
 
@@ -95,6 +97,51 @@ TEST_P(ForkedEngine, LeavesBulksToTheParent) {
   EXPECT_EQ(ran, 0);
   EXPECT_OK(engine->waitForVariable(x));
   EXPECT_EQ(ran, 1);
+}
+
+// A completion is the parent's, whether the child starts an engine or not.
+TEST_P(ForkedEngine, LeavesCompletionsToTheParent) {
+  auto engine = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  std::optional<Completion> kept;
+  std::atomic<bool> isKept = false;
+  EXPECT_OK(engine->pushAsync(
+      [&](Completion done) {
+        kept.emplace(std::move(done));
+        isKept = true;
+      },
+      cpu, {}, {x}));
+  until([&] { return isKept.load(); });
+  int result = inChild([&] {
+    bool isRefused =
+        kept->complete().code() == StatusCode::Unavailable &&
+        kept->complete(makeError(StatusCode::Internal, "again")).code() ==
+            StatusCode::Unavailable;
+    kept.reset();
+    return isRefused ? 0 : 1;
+  });
+  EXPECT_EQ(result, 0);
+  EXPECT_OK(kept->complete());
+  EXPECT_OK(engine->waitForVariable(x));
+}
+
+TEST(Naive, LeavesCompletionsToTheParent) {
+  auto engine = makeEngine({.kind = EngineKind::Naive});
+  Variable x = makeVariables(*engine, 1)[0];
+  std::optional<Completion> kept;
+  EXPECT_OK(engine->pushAsync(
+      [&](Completion done) {
+        kept.emplace(std::move(done));
+        int result = inChild([&] {
+          Status status = kept->complete();
+          kept.reset();
+          return status.code() == StatusCode::Unavailable ? 0 : 1;
+        });
+        EXPECT_EQ(result, 0);
+        EXPECT_OK(kept->complete());
+      },
+      Context::cpu(), {}, {x}));
+  EXPECT_OK(engine->waitForVariable(x));
 }
 
 TEST(Naive, RefusesAfterAFork) {

@@ -358,6 +358,25 @@ size_t countOf(const std::string &part, const std::string &text) {
 
 } // namespace
 
+// Of a bulk, the part that hangs, whatever the time of the others.
+TEST_P(ThreadedEngine, TheWatchdogLooksAtEachPartOfABulk) {
+  Watched watched(GetParam());
+  Engine &engine = *watched.engine;
+  Variable x = makeVariables(engine, 1)[0];
+  {
+    BulkScope bulk(engine, 2);
+    for (const char *name : {"first", "second"})
+      EXPECT_OK(engine.pushSync(
+          [&, name] {
+            std::string told = std::string("operation '") + name +
+                               "' in a bulk of 2 #0 on cpu:0 has not returned";
+            until([&] { return countOf(told, watched.report()) == 1; });
+          },
+          Context::cpu(), {}, {x}, {.name = name}));
+  }
+  EXPECT_OK(engine.waitForAll());
+}
+
 TEST_P(ThreadedEngine, TheWatchdogNamesWhatNeverReturns) {
   const std::string stall = "operation 'receive' (net: 12) #0 on null:0 has "
                             "not returned after 10 ms";

@@ -125,17 +125,21 @@ TEST_P(Releases, OfWhatIsNotHeldAreRefused) {
   EXPECT_OK(engine->pushSync(
       [&](const RunContext &run) {
         EXPECT_ERROR(run.engine->release(run, v[2]), InvalidArgument,
-                     "that the running operation holds");
-        EXPECT_ERROR(run.engine->release(run, {}), InvalidArgument, "holds");
+                     "holds and may give back, got variable " +
+                         std::to_string(v[2].index) +
+                         " from operation 'early'");
+        EXPECT_ERROR(run.engine->release(run, {}), InvalidArgument,
+                     "got null from operation 'early'");
         EXPECT_OK(run.engine->release(run, v[0]));
         EXPECT_ERROR(run.engine->release(run, v[0]), InvalidArgument, "holds");
       },
-      cpu, {v[0]}, {v[1]}));
+      cpu, {v[0]}, {v[1]}, {.name = "early"}));
   EXPECT_OK(engine->waitForAll());
   EXPECT_ERROR(engine->release({}, v[0]), InvalidArgument, "no operation");
   EXPECT_OK(engine->deleteVariable(
       [&](const RunContext &run) {
-        EXPECT_ERROR(run.engine->release(run, v[1]), InvalidArgument, "holds");
+        EXPECT_ERROR(run.engine->release(run, v[1]), InvalidArgument,
+                     "from a deletion");
       },
       cpu, v[1]));
   EXPECT_OK(engine->waitForAll());
@@ -152,9 +156,9 @@ TEST_P(Releases, InBulksAreRefused) {
     EXPECT_OK(engine->pushSync(
         [&](const RunContext &run) {
           EXPECT_ERROR(run.engine->release(run, v[0]), InvalidArgument,
-                       "no operation");
+                       "from operation 'small' in a bulk of 2");
         },
-        cpu, {}, {v[0]}));
+        cpu, {}, {v[0]}, {.name = "small"}));
   EXPECT_OK(engine->waitForVariable(v[0]));
 }
 

@@ -191,14 +191,16 @@ TEST(NDArray, SaysWhichViewsThereAreNot) {
   EXPECT_ERROR(array.slice(3, 5).status(), InvalidArgument,
                "expected rows within 0 to 4, got 3 to 5");
   EXPECT_ERROR(array.slice(-1, 2).status(), InvalidArgument, "got -1 to 2");
-  EXPECT_ERROR(array.slice(3, 2).status(), InvalidArgument, "got 3 to 2");
+  EXPECT_ERROR(array.slice(3, 2).status(), InvalidArgument,
+               "expected rows that begin before or at their end, got 3 to 2");
   EXPECT_ERROR(array.at(4).status(), InvalidArgument,
                "expected a row from 0 to below 4, got 4");
   EXPECT_ERROR(array.at(INT64_MAX).status(), InvalidArgument, "below 4");
-  for (const Shape &shape :
-       {Shape{11}, {5, -1}, {-2, -6}, {0, -1}, {INT64_MAX, 12}})
+  for (const Shape &shape : {Shape{11}, {5, -1}, {0, -1}, {INT64_MAX, 12}})
     EXPECT_ERROR(array.reshape(shape).status(), InvalidArgument,
                  "expected a shape of 12 elements, got ");
+  EXPECT_ERROR(array.reshape({-2, -6}).status(), InvalidArgument,
+               "expected dimensions of -1 or more, got -2");
   EXPECT_ERROR(array.reshape({-1, 3, -1}).status(), InvalidArgument,
                "expected one dimension of -1 at most, got 2 in ");
 }
@@ -391,7 +393,7 @@ TEST(NDArray, LeavesRefusedMemoryAlone) {
                InvalidArgument, "expected memory aligned to 4 bytes");
   memory.data = nullptr;
   EXPECT_ERROR(NDArray::adopt(runtime, DLC_F32, shape, memory).status(),
-               InvalidArgument, "expected memory aligned to 4 bytes");
+               InvalidArgument, "expected memory of 8 bytes, got null");
   memory.data = values;
   EXPECT_ERROR(
       NDArray::adopt(runtime, DLC_F32, shape, memory, Context::cuda()).status(),

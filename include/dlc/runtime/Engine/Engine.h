@@ -389,6 +389,11 @@ public:
   /// its work to other threads.
   bool isWriting(Variable variable);
 
+  /// Whether the operation whose function the calling thread is in holds
+  /// `variable` so that it may use it so: as written for a write. False outside
+  /// of operations, and for what was released.
+  bool isHolding(Variable variable, VariableUse use);
+
   /// Which engine this is of those that start() made in children of a fork(),
   /// also before the start there: what belongs to another one is refused.
   uint64_t generation() const;

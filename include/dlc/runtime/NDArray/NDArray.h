@@ -228,7 +228,9 @@ public:
 
   /// Waits as waitToRead() or waitToWrite() does and gives the elements'
   /// address, which stays as long as a handle does. Until the next operation is
-  /// pushed the caller may read or write there. Errors: also InvalidArgument (a
+  /// pushed the caller may read or write there. In the function of an operation
+  /// that holds variable() (for a write: writes it), nothing is waited for, and
+  /// it may do so until the operation is over. Errors: also InvalidArgument (a
   /// read of what was never written, a write of read-only memory), Unsupported
   /// (memory of a device, text), OutOfMemory.
   Result<void *> hostAccess(VariableUse use) const;

@@ -148,7 +148,7 @@ TEST(Unary, RunsLongerThanABlock) {
 
 TEST(Unary, BadCalls) {
   expectFailure("exp", {i32({1}, {1})}, {}, "expected a float type, got i32");
-  expectFailure("exp", {}, {}, "expected 1 to 1 operands, got 0");
+  expectFailure("exp", {}, {}, "expected 1 operand, got 0");
   expectFailure("exp", {TestTensor()}, {},
                 "operand 0: expected a tensor, got none");
   expectFailure("logical_not", {f32({1}, {1})}, {}, "expected bool, got f32");

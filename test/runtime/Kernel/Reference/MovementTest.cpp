@@ -88,7 +88,7 @@ TEST(Movement, Concat) {
   EXPECT_EQ(shapesOf("concat", {a, none()}, {{"axis", 0}}),
             "error: operand 1: expected a tensor, got none");
   EXPECT_EQ(shapesOf("concat", {}, {{"axis", 0}}),
-            "error: expected at least 1 operands, got 0");
+            "error: expected at least 1 operand, got 0");
 }
 
 TEST(Movement, Split) {

@@ -19,7 +19,7 @@ TEST(Views, ShapeAndSize) {
   EXPECT_EQ(evaluated("size", {x}), "i64 24");
   EXPECT_EQ(evaluated("size", {f32({0, 3}, {})}), "i64 0");
   EXPECT_EQ(evaluated("size", {f32({}, {1})}), "i64 1");
-  EXPECT_EQ(shapesOf("size", {}), "error: expected 1 to 1 operands, got 0");
+  EXPECT_EQ(shapesOf("size", {}), "error: expected 1 operand, got 0");
 }
 
 TEST(Views, ReshapeCopiesAndInfers) {
