@@ -137,12 +137,14 @@ typedef struct DlcEngineOptions {
   uint32_t deviceWorkers; /* of each other device; 0: one */
   uint32_t copyWorkers;   /* of each copy lane; 0: one */
   uint32_t maxOperations; /* pushed and not completed, at least 16; 0: 4096 */
-  uint64_t maxBytes;      /* the same in bytes; 0: no limit */
+  uint64_t maxBytes;      /* the same in bytes; 0: no limit; a larger operation
+                             runs when no others have bytes in flight */
   DlcCallerHelp callerHelp;
   uint32_t spinMicroseconds;          /* before a thread sleeps; 0: 30 */
   uint32_t closePatienceMilliseconds; /* 0: as long as it takes */
   uint32_t watchdogMilliseconds;      /* 0: none */
-  /* Receives the watchdog's reports, on its thread; null: they go to stderr. */
+  /* Receives the watchdog's reports, on its thread; null: they go to stderr. It
+   * may look at the engine (dlcEngineDump), but not wait for it. */
   void (*onStall)(void *stallData, const char *report);
   void *stallData;
   uint32_t priorityWorkers; /* of the lane for urgent host work; 0: one */
@@ -202,10 +204,11 @@ DLC_API void dlcEngineDestroy(DlcEngine engine);
 
 /* Refuses further pushes, runs what was pushed, and joins all threads. After
  * closePatienceMilliseconds it gives up what has not started and asynchronous
- * operations that have not completed, and returns DLC_UNAVAILABLE with the name
- * of one that hangs. Otherwise it returns the first error of an operation that
- * was not returned before, as dlcEngineWaitForAll, which may follow. Not inside
- * an operation. Since 0.1 (unstable) */
+ * operations that have not completed, and returns DLC_UNAVAILABLE with the
+ * names of those that hang and the number of those that had not started: nobody
+ * is told of them again. Otherwise it returns the first error of an operation
+ * that was not returned before, as dlcEngineWaitForAll, which may follow. Not
+ * inside an operation. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineClose(DlcEngine engine);
 
 /* Waits until nothing is in flight and ends the threads; pushes are refused
@@ -270,8 +273,9 @@ DLC_API DlcStatus dlcEnginePush(DlcEngine engine, DlcOperator operation,
                                 DlcContext context, int32_t priority);
 
 /* Runs `function` when its variables are free. A variable that appears twice is
- * refused. Waits while the budget is used up, except inside an operation. Null
- * options: none. Since 0.1 (unstable) */
+ * refused: what is written may be read, and is listed in `writes` alone. Waits
+ * while the budget is used up, except inside an operation. Null options: none.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEnginePushSync(DlcEngine engine, DlcFunction function,
                                     void *data, DlcDataDestroy destroy,
                                     DlcContext context,
@@ -291,7 +295,8 @@ DLC_API DlcStatus dlcEnginePushAsync(
 /* Ends the operation, from any thread; `result` is null or an error, which is
  * the engine's from then on. A second time is refused with
  * DLC_INVALID_ARGUMENT; when the engine has closed, which leaves no operation
- * that is not completed or given up, with DLC_UNAVAILABLE.
+ * that is not completed or given up, and in the child of a fork, with
+ * DLC_UNAVAILABLE.
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcCompletionComplete(DlcCompletion completion,
                                         DlcStatus result);
@@ -340,7 +345,9 @@ DLC_API DlcStatus dlcEngineWaitForVariable(DlcEngine engine,
                                            DlcVariableUse use);
 
 /* Waits until nothing is in flight; returns the first error that was not
- * returned before. Not inside an operation. Since 0.1 (unstable) */
+ * returned before and how many more there are, which count as returned, too:
+ * who wants the text of each waits for variables. Not inside an operation.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineWaitForAll(DlcEngine engine);
 
 /* Hands `write` a text for people: who runs and who waits for whom. It lives
@@ -355,7 +362,8 @@ typedef struct DlcEngineStatistics {
   uint64_t completed; /* operations, with the failed and the skipped */
   uint64_t failed;
   uint64_t skipped;
-  uint64_t inFlight; /* pushed and not completed */
+  uint64_t inFlight; /* pushed and not completed; a bulk counts as one, and
+                        not before it is pushed */
   uint64_t bytesInFlight;
   uint64_t variables;
   uint64_t operators;

@@ -94,7 +94,9 @@ typedef struct DlcPoolOptions {
                        0: one for each core of the memory node that the caller
                        runs on, as far as the process may use them and its
                        control groups give it the time */
-  uint32_t spinMicroseconds; /* before an idle worker sleeps; 50 is usual */
+  uint32_t spinMicroseconds; /* before an idle worker sleeps; 50 is usual, and
+                                what null options mean; 0: it sleeps at once,
+                                unlike in DlcEngineOptions */
   uint32_t pinsWorkers; /* not 0: each worker stays on a processor of its own,
                            a core as long as there are any */
 } DlcPoolOptions;

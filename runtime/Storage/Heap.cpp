@@ -180,15 +180,40 @@ size_t Heap::growthFor(const HeapBlock *block, size_t needed) const {
                    (byteCap - counts.committedBytes) & ~(granule - 1)});
 }
 
+/// Why nothing more is committed for `stream`.
+Status Heap::refuseMore(StreamId stream) const {
+  size_t others = 0, most = 0;
+  StreamId largest = 0;
+  for (StreamId other = 1; other != maxStreams; ++other) {
+    if (other == stream || !streams[other])
+      continue;
+    size_t bytes = 0;
+    for (HeapBlock *block = streams[other]->firstOfAtLeast(0); block;
+         block = streams[other]->following(block))
+      bytes += block->bytes;
+    others += bytes;
+    if (bytes > most) {
+      most = bytes;
+      largest = other;
+    }
+  }
+  std::string text = "of a limit of " + std::to_string(byteCap) + " bytes, " +
+                     std::to_string(counts.usedBytes) + " are in use";
+  if (size_t rest = counts.committedBytes - counts.usedBytes - others)
+    text += ", " + std::to_string(rest) + " free in pieces too small";
+  if (others)
+    text += ", " + std::to_string(others) +
+            " free for other streams until those are synchronized (stream " +
+            std::to_string(largest) + ")";
+  return Status(StatusCode::OutOfMemory, std::move(text));
+}
+
 /// Commits at least `needed` bytes at the start of an unmapped block; the rest
 /// of it stays unmapped. Returns the piece, free and in no list.
-HeapBlock *Heap::commit(HeapBlock *block, size_t needed, Status &whyNot) {
+HeapBlock *Heap::commit(HeapBlock *block, size_t needed, StreamId stream,
+                        Status &whyNot) {
   if (byteCap - counts.committedBytes < needed) {
-    whyNot = makeError(StatusCode::OutOfMemory,
-                       "of a limit of %zu bytes, %zu are in use and %zu free "
-                       "in pieces too small",
-                       byteCap, counts.usedBytes,
-                       counts.committedBytes - counts.usedBytes);
+    whyNot = refuseMore(stream);
     return nullptr;
   }
   if (!reserveRecords(1)) {
@@ -234,7 +259,7 @@ HeapBlock *Heap::grow(size_t bytes, StreamId stream, Status &whyNot) {
   }
   if (extends)
     needed = alignUp(bytes - before->bytes, granule);
-  HeapBlock *made = commit(block, needed, whyNot);
+  HeapBlock *made = commit(block, needed, stream, whyNot);
   if (!made) { // A region that came for it alone goes back.
     unmapped.remove(block);
     addUnmapped(block);

@@ -200,10 +200,18 @@ Result<Allocation> Manager::take(size_t bytes, StreamId) {
 Result<Allocation> Manager::adopt(Opened &file) {
   struct stat facts;
   int seals = fcntl(file.descriptor, F_GET_SEALS);
-  if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(file.descriptor, &facts) ||
-      facts.st_size < off_t(Header::bytes))
+  if (seals < 0 || !(seals & F_SEAL_SHRINK))
     return makeError(StatusCode::InvalidArgument,
-                     "expected a sealed memory file of DLC");
+                     "expected a sealed memory file of DLC, got %s",
+                     seals < 0 ? "what is no memory file"
+                               : "one that is not sealed");
+  if (fstat(file.descriptor, &facts))
+    return systemError(StatusCode::Unavailable, "look at a memory file");
+  if (facts.st_size < off_t(Header::bytes))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a sealed memory file of DLC, got one of %lld "
+                     "bytes",
+                     static_cast<long long>(facts.st_size));
   DLC_RETURN_IF_ERROR(map(file, size_t(facts.st_size)));
   auto *header = static_cast<Header *>(file.memory);
   // Read once: its process may change it behind this check.
@@ -243,9 +251,12 @@ Result<Allocation> Manager::openDescriptor(int descriptor) {
   DLC_RETURN_IF_ERROR(checkProcess());
   Opened file;
   file.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  return opened(file.descriptor < 0 ? systemError(StatusCode::InvalidArgument,
-                                                  "duplicate a descriptor")
-                                    : adopt(file));
+  return opened(
+      file.descriptor < 0
+          ? systemError(
+                StatusCode::InvalidArgument,
+                ("duplicate descriptor " + std::to_string(descriptor)).c_str())
+          : adopt(file));
 }
 
 //===----------------------------------------------------------------------===//

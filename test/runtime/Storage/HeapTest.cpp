@@ -157,6 +157,27 @@ TEST(Heap, TheCapBoundsWhatIsTaken) {
   test.heap.release(half);
 }
 
+TEST(Heap, SaysWhatTheCapIsUsedFor) {
+  TestHeap test(10 * granule);
+  auto bytes = [](size_t granules) {
+    return std::to_string(granules * granule);
+  };
+  const std::string cap = "of a limit of " + bytes(10) + " bytes, ";
+  HeapBlock *used = test.allocate(2 * granule);
+  EXPECT_EQ(test.allocate(9 * granule), nullptr);
+  EXPECT_EQ(test.whyNot.message(), cap + bytes(2) + " are in use");
+  HeapBlock *other = test.allocate(8 * granule, 3);
+  ASSERT_TRUE(other);
+  test.heap.release(other);
+  EXPECT_EQ(test.allocate(8 * granule, 5), nullptr);
+  EXPECT_EQ(test.whyNot.message(),
+            cap + bytes(2) + " are in use, " + bytes(8) +
+                " free for other streams until those are synchronized (stream "
+                "3)");
+  test.heap.synchronized(3);
+  test.heap.release(used);
+}
+
 TEST(Heap, StreamsDoNotShareUntilSynchronized) {
   TestHeap test;
   HeapBlock *one = test.allocate(1000, 1);

@@ -176,10 +176,17 @@ TEST(Shared, RefusesWhatIsNoBlock) {
   EXPECT_EQ(manager->open(handle).status().code(), StatusCode::NotFound);
   handle = {0x7fff'fff0, 0, 1};
   EXPECT_EQ(manager->open(handle).status().code(), StatusCode::NotFound);
-  EXPECT_FALSE(manager->openDescriptor(-1).isOk());
+  EXPECT_NE(manager->openDescriptor(-1).status().message().find(
+                "duplicate descriptor -1"),
+            std::string::npos);
   int null = open("/dev/null", O_RDWR);
-  EXPECT_EQ(manager->openDescriptor(null).status().code(),
-            StatusCode::InvalidArgument);
+  Result<Allocation> device = manager->openDescriptor(null);
+  EXPECT_EQ(device.status().code(), StatusCode::InvalidArgument);
+  EXPECT_NE(device.status().message().find(
+                "expected a sealed memory file of DLC, got what is no memory "
+                "file"),
+            std::string::npos)
+      << device.status().message();
   close(null);
   EXPECT_EQ(manager->statistics().liveBlocks, 0u);
   EXPECT_EQ(manager->statistics().failures, 4u);

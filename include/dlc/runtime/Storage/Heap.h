@@ -128,7 +128,9 @@ private:
   HeapBlock *addRegion(size_t bytes, Status &whyNot);
   void makeUpFor(size_t bytes);
   size_t growthFor(const HeapBlock *block, size_t needed) const;
-  HeapBlock *commit(HeapBlock *block, size_t needed, Status &whyNot);
+  Status refuseMore(StreamId stream) const;
+  HeapBlock *commit(HeapBlock *block, size_t needed, StreamId stream,
+                    Status &whyNot);
   size_t decommit(HeapBlock *block);
   void addUnmapped(HeapBlock *block);
 
