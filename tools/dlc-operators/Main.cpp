@@ -143,11 +143,11 @@ static void writeMissing(std::FILE *file) {
 
 int main(int argc, char **argv) {
   bool isMissing = argc > 1 && std::string_view(argv[1]) == "--missing";
-  if (argc > 2 + isMissing) {
+  const char *path = argc > 1 + isMissing ? argv[1 + isMissing] : nullptr;
+  if (argc > 2 + isMissing || (path && path[0] == '-')) {
     std::fprintf(stderr, "usage: dlc-operators [--missing] [FILE]\n");
     return 2;
   }
-  const char *path = argc > 1 + isMissing ? argv[1 + isMissing] : nullptr;
   std::FILE *file = path ? std::fopen(path, "w") : stdout;
   if (!file) {
     std::perror(path);
