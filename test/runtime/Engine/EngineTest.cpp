@@ -655,7 +655,8 @@ TEST_P(AnyEngine, KnowsWhoWrites) {
 static void endInside(EngineOptions options) {
   auto engine = makeEngine(options);
   EXPECT_OK(engine->pushSync([&] { engine.reset(); }, Context::cpu(), {}, {}));
-  EXPECT_OK(engine->waitForAll());
+  // Not a call of the engine: its pointer is null by now, or soon.
+  std::this_thread::sleep_for(std::chrono::seconds(60));
 }
 
 using AnyEngineDeathTest = AnyEngine;
