@@ -322,8 +322,8 @@ DLC_API uint32_t dlcRunWorker(DlcRun run);
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcRunRelease(DlcRun run, DlcVariable variable);
 
-/* Joins up to `operations` consecutive small pushes of this thread into one; 0
- * or 1: none. Order, errors and versions are as without, but none runs before
+/* Joins up to `operations` consecutive small pushes of this thread into one, at
+ * most 4096 and what maxBytes has room for; 0 or 1: none. Order, errors and versions are as without, but none runs before
  * they are pushed together: when there are as many; by other calls of this
  * thread that push, delete or wait; by those of other threads that conflict
  * over a variable; by dlcEngineWaitForAll, Stop and Close; and when the thread

@@ -183,6 +183,8 @@ Status EngineCore::addToBulk(BulkState &bulk, const Request &request) {
   std::unique_lock guard(bulk.lock);
   while (bulk.count.load(std::memory_order_relaxed) &&
          (bulk.count.load(std::memory_order_relaxed) >= bulk.limit ||
+          (request.options.bytes &&
+           !hasRoomForBytes(bulk.bytes, request.options.bytes)) ||
           !(bulk.operation->context == request.context) ||
           bulk.operation->useCount + part->count > BulkState::mostVariables)) {
     guard.unlock();
@@ -257,8 +259,8 @@ Result<unsigned> EngineCore::setBulkSize(unsigned operations) {
   }
   if (!bulk && !(bulk = takeBulk()))
     return makeError(StatusCode::OutOfMemory, "no memory for a bulk");
-  bulk->limit = operations;
-  if (bulk->count.load(std::memory_order_relaxed) >= operations)
+  bulk->limit = std::min(operations, BulkState::mostParts);
+  if (bulk->count.load(std::memory_order_relaxed) >= bulk->limit)
     DLC_RETURN_IF_ERROR(pushBulk(*bulk));
   return previous;
 }
@@ -406,7 +408,9 @@ void EngineCore::runBulk(Worker &worker, CoreOperation &operation) {
     // no other reason.
     bool isLost = isGivingUp.load(std::memory_order_relaxed);
     if ((mayBeSkipped || isLost) && skipPart(*part, isLost)) {
-      part->task = Task();
+      part->task = Task(); // What it holds may push as it goes.
+      if (hasBulks())
+        endBulkOf(operation);
       continue;
     }
     RunContext context = {&engine, operation.context, worker.number, nullptr};

@@ -74,6 +74,8 @@ struct BulkState {
   /// Variables of a bulk: so many are looked through fast, and an operation
   /// that has more is not small.
   static constexpr uint32_t mostVariables = 256;
+  /// Parts: their end is told with the core's lock held.
+  static constexpr unsigned mostParts = 4096;
 
   BulkState *next = nullptr; ///< In the list of all, which only grows.
   std::atomic<bool> isUsed = true;
@@ -121,9 +123,10 @@ struct BulkState {
                                 writes, false};
     places[variable.index & 255] = uint8_t(place);
     std::atomic<uint64_t> &word = filter[variable.index >> 6 & 3];
+    // Release: who sees it comes after the bulk that went before.
     word.store(word.load(std::memory_order_relaxed) |
                    uint64_t(1) << (variable.index & 63),
-               std::memory_order_relaxed);
+               std::memory_order_release);
   }
 
   /// Without the lock. Acquire: when it has gone with its bulk, that was pushed

@@ -119,7 +119,9 @@ void EngineCore::run(Worker &worker, CoreOperation &operation) {
       return runBulk(worker, operation);
     uint32_t index;
     std::memcpy(&index, operation.payload, sizeof(index));
-    forgetOperator(index);
+    forgetOperator(index); // Which may push as it goes.
+    if (hasBulks())
+      endBulkOf(operation);
     worker.finished = &operation;
     return;
   }

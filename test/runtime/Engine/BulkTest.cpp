@@ -424,6 +424,56 @@ TEST_P(Bulks, EndWithTheirOperation) {
   EXPECT_EQ(engine->statistics().bulks, 20u);
 }
 
+// What a function holds may push as it goes: for a part that is skipped, and
+// for an operator that is deleted.
+TEST_P(Bulks, BegunByWhatFunctionsHoldEndWithTheirOperation) {
+  auto engine = makeEngine(GetParam());
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  std::atomic<int> ran = 0;
+  auto held = [&] {
+    return std::shared_ptr<void>(nullptr, [&](void *) {
+      EXPECT_OK(engine->setBulkSize(10).status());
+      for (int i = 0; i != 3; ++i)
+        EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {v[1]}));
+    });
+  };
+  auto fail = [] { return makeError(StatusCode::DataLoss, "boom"); };
+  {
+    BulkScope bulk(*engine, 2);
+    EXPECT_OK(engine->pushSync(fail, cpu, {}, {v[0]}));
+    EXPECT_OK(engine->pushSync([last = held()] {}, cpu, {}, {v[0]}));
+  }
+  waitElsewhere(*engine);
+  EXPECT_EQ(ran, 3);
+  auto shared = engine->newOperator([last = held()] {}, {}, {v[0]});
+  ASSERT_TRUE(shared.isOk());
+  EXPECT_OK(engine->deleteOperator(*shared));
+  waitElsewhere(*engine);
+  EXPECT_EQ(ran, 6);
+  EXPECT_ERROR(engine->waitForAll(), DataLoss, "boom");
+}
+
+TEST_P(Bulks, EndAtTheirBounds) {
+  EngineOptions options = GetParam();
+  options.maxBytes = 100;
+  auto engine = makeEngine(options);
+  Variable v = makeVariables(*engine, 1)[0];
+  auto push = [&](uint64_t bytes) {
+    EXPECT_OK(engine->pushSync([] {}, cpu, {}, {v}, {.bytes = bytes}));
+  };
+  EXPECT_EQ(*engine->setBulkSize(UINT32_MAX), 0u);
+  for (uint64_t bytes : {60, 40, 60, 200, 0})
+    push(bytes);
+  // 100, 60, and 200 alone, but for what needs none: more than fits at all.
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(engine->statistics().bulks, 3u);
+  for (int i = 0; i != 4097; ++i)
+    push(0);
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(engine->statistics().bulks, 5u);
+  EXPECT_EQ(*engine->setBulkSize(0), 4096u);
+}
+
 //===----------------------------------------------------------------------===//
 // Nothing is lost, and other threads find the order of pushes
 //===----------------------------------------------------------------------===//

@@ -314,20 +314,21 @@ public:
 
   /// Joins small operations: from now on up to `operations` consecutive
   /// pushSync() of the calling thread, in one context, of property Normal and
-  /// priority 0, with at most 256 variables in all, become one operation. What
-  /// they do is what they do without: each is part of the order of all pushes,
-  /// with an error and versions of its own, and runs even if the engine is
-  /// closed next. Only when they run is another matter. They are pushed when
-  /// there are as many; by any other call of this thread that pushes, deletes
-  /// or waits; by those of other threads that use a variable of theirs in a way
-  /// that conflicts; by waitForAll(), stop() and close(); and when the thread
-  /// ends. So whoever waits by other means makes one of these calls first. From
-  /// then on the bulk holds the variables of all, from the first part to the
-  /// last: what a part waits for, or what holds a variable of a part, must not
-  /// wait for another part; a wait inside a part for what the bulk holds is
-  /// refused. 0 or 1: no joining, as at first. Inside an operation it holds for
-  /// the pushes of that operation and ends with it. Returns the previous
-  /// number. Errors: OutOfMemory; then what was collected stays so.
+  /// priority 0, with at most 256 variables in all and what maxBytes has room
+  /// for, become one operation; 4096 are the most. What they do is what they do
+  /// without: each is part of the order of all pushes, with an error and
+  /// versions of its own, and runs even if the engine is closed next. Only when
+  /// they run is another matter. They are pushed when there are as many; by any
+  /// other call of this thread that pushes, deletes or waits; by those of other
+  /// threads that use a variable of theirs in a way that conflicts; by
+  /// waitForAll(), stop() and close(); and when the thread ends. So whoever
+  /// waits by other means makes one of these calls first. From then on the bulk
+  /// holds the variables of all, from the first part to the last: what a part
+  /// waits for, or what holds a variable of a part, must not wait for another
+  /// part; a wait inside a part for what the bulk holds is refused. 0 or 1: no
+  /// joining, as at first. Inside an operation it holds for the pushes of that
+  /// operation and ends with it. Returns the previous number. Errors:
+  /// OutOfMemory; then what was collected stays so.
   Result<unsigned> setBulkSize(unsigned operations);
 
   //===--------------------------------------------------------------------===//
