@@ -37,14 +37,18 @@ static void givesI64(TypeRelation &r) { r.setOutput(0, DLC_I64); }
 
 //===-- Lowerings ---------------------------------------------------------===//
 
+/// The type that elements of `x` are added or multiplied in.
+static mlir::Type sumType(LoweringContext &n, Value x) {
+  if (!n.p.isNone("dtype"))
+    return typeParameter(n, "dtype");
+  mlir::Type type = GraphBuilder::elementOf(x);
+  return type.isInteger(1) ? n.b.i64() : type;
+}
+
 template <Mnemonic name, Mnemonic combine>
 static void lowerSum(LoweringContext &n) {
   Value x = n.in(0);
-  mlir::Type type = GraphBuilder::elementOf(x);
-  if (!n.p.isNone("dtype"))
-    type = typeParameter(n, "dtype");
-  else if (type.isInteger(1))
-    type = n.b.i64();
+  mlir::Type type = sumType(n, x);
   Value y = n.b.reduce(name.str(), n.b.cast(x, type), reducedAxes(n, n.rank(x)),
                        n.p.getBool("keepdims"));
   if (!n.p.isNone("initial"))
@@ -133,11 +137,7 @@ template <Mnemonic name> static void lowerArg(LoweringContext &n) {
 
 static void lowerCumsum(LoweringContext &n) {
   Value x = n.in(0);
-  mlir::Type type = GraphBuilder::elementOf(x);
-  if (!n.p.isNone("dtype"))
-    type = typeParameter(n, "dtype");
-  else if (type.isInteger(1))
-    type = n.b.i64();
+  mlir::Type type = sumType(n, x);
   int64_t axis = 0;
   if (n.p.isNone("axis"))
     x = n.b.reshape(x, {-1});

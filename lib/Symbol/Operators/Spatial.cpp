@@ -206,16 +206,25 @@ template <size_t weight> static void relateDeformable(ShapeRelation &r) {
   r.setInput(weight + 1, std::vector{p.getInt("num_filter")});
 }
 
-static void lowerDeformable(LoweringContext &n) {
+/// False after a fault.
+static bool readDeformableWindow(LoweringContext &n, Window &window) {
   if (!isImage(n, n.in(0)))
-    return;
-  if (!n.p.isNone("layout") && n.p.getText("layout") != "NCHW")
-    return n.unsupported("parameter 'layout' of " + n.p.getText("layout"));
-  Window window;
+    return false;
+  if (!n.p.isNone("layout") && n.p.getText("layout") != "NCHW") {
+    n.unsupported("parameter 'layout' of " + n.p.getText("layout"));
+    return false;
+  }
   if (!checkLength(n, "dilate", n.p.getInts("kernel").size()) ||
       !readWindow(n, n.in(0), window))
-    return;
+    return false;
   window.dilations = n.ints("dilate");
+  return true;
+}
+
+static void lowerDeformable(LoweringContext &n) {
+  Window window;
+  if (!readDeformableWindow(n, window))
+    return;
   llvm::SmallVector<NamedValue> attributes = window.attributes();
   attributes.push_back({"group", n.p.getInt("num_group")});
   attributes.push_back({"offset_group", n.p.getInt("num_deformable_group")});
@@ -248,15 +257,9 @@ static Value placesOfTaps(LoweringContext &n, const Window &window, size_t axis,
 /// its last row and column but these, and one outside is 0. Said as an offset
 /// that ends there, and a mask.
 static void lowerOldDeformable(LoweringContext &n) {
-  if (!isImage(n, n.in(0)))
-    return;
-  if (!n.p.isNone("layout") && n.p.getText("layout") != "NCHW")
-    return n.unsupported("parameter 'layout' of " + n.p.getText("layout"));
   Window window;
-  if (!checkLength(n, "dilate", n.p.getInts("kernel").size()) ||
-      !readWindow(n, n.in(0), window))
+  if (!readDeformableWindow(n, window))
     return;
-  window.dilations = n.ints("dilate");
   Ints image = n.shape(n.in(0), "a deformable convolution");
   Ints moved = n.shape(n.in(1), "a deformable convolution");
   int64_t groups = n.p.getInt("num_deformable_group");
