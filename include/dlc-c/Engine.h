@@ -13,9 +13,11 @@
  *
  * Operations that read a variable run together; one that writes it runs alone,
  * in the order of the pushes. An error poisons the variables that its operation
- * writes; operations that use them are skipped, and the first wait that meets
- * the error returns it. It is delivered once: no variable is poisoned by it
- * from then on, and what is pushed later runs, with what was there.
+ * writes; operations that use them, also those that only write them, are
+ * skipped, and the first wait that meets the error returns it. It is delivered
+ * once: no variable is poisoned by it from then on, and what is pushed later
+ * runs, with what was there. So whoever fills a buffer again and again waits
+ * for it before each time, and learns which part of the work failed.
  *
  * All functions may be called by any thread and, unless
  * they say otherwise, from inside operations; dlcEngineDestroy comes last.
@@ -76,9 +78,10 @@ typedef enum DlcDeviceKind {
   DLC_DEVICE_KIND_LIMIT = 0x7fffffff
 } DlcDeviceKind;
 
-/* A kind of device and a number below 2^15. To an engine it names the lane that
- * an operation runs in: whether there is such a device it does not ask, what
- * functions do there is theirs. Memory and arrays do need one. */
+/* A kind of device and a number below 2^15; zeros are DLC_DEVICE_NULL 0, not
+ * the CPU. To an engine it names the lane that an operation runs in: whether
+ * there is such a device it does not ask, what functions do there is theirs.
+ * Memory and arrays do need one. */
 typedef struct DlcContext {
   DlcDeviceKind kind;
   int32_t index;
@@ -92,7 +95,8 @@ typedef enum DlcOperationProperty {
   DLC_OPERATION_GPU_PRIORITIZED = 4,  /* in its device's lane for urgent work */
   DLC_OPERATION_ASYNC = 5,            /* only starts work; as normal */
   DLC_OPERATION_DELETE_VARIABLE = 6,  /* runs even when its inputs failed */
-  DLC_OPERATION_NO_SKIP = 7,          /* runs even when its inputs failed */
+  DLC_OPERATION_NO_SKIP = 7,          /* runs even when its inputs failed; what
+                                         it writes stays poisoned if it was */
   DLC_OPERATION_LIMIT = 0x7fffffff
 } DlcOperationProperty;
 
@@ -109,18 +113,22 @@ typedef enum DlcVariableUse {
   DLC_USE_LIMIT = 0x7fffffff
 } DlcVariableUse;
 
-/* Whether waiting threads of the application run operations meanwhile. */
+/* Whether threads of the application run operations of host devices while the
+ * engine makes them wait. Any that is ready may run there: where such a thread
+ * holds a lock that an operation takes, choose DLC_HELP_NEVER. */
 typedef enum DlcCallerHelp {
-  DLC_HELP_WAITING = 0,
+  DLC_HELP_WAITING = 0, /* in waits for variables and for all */
   DLC_HELP_NEVER = 1,
-  DLC_HELP_WAITING_AND_PUSHING = 2,
+  DLC_HELP_WAITING_AND_PUSHING = 2, /* and in pushes that find maxOperations or
+                                       maxBytes used up */
   DLC_CALLER_HELP_LIMIT = 0x7fffffff
 } DlcCallerHelp;
 
 /* One operation, as observers see it; the texts may be null. All of it lives
  * during the call. */
 typedef struct DlcOperationInfo {
-  uint64_t id; /* ascends in the order of pushes, with gaps */
+  uint64_t id; /* ascends in the order of pushes, with gaps; each part of a bulk
+                  has its own */
   const char *name;
   const char *origin;
   DlcContext context;
@@ -136,13 +144,16 @@ typedef struct DlcEngineOptions {
   uint32_t cpuWorkers;    /* of each host device; 0: all processors */
   uint32_t deviceWorkers; /* of each other device; 0: one */
   uint32_t copyWorkers;   /* of each copy lane; 0: one */
-  uint32_t maxOperations; /* pushed and not completed, at least 16; 0: 4096 */
+  uint32_t maxOperations; /* pushed and not completed, at least 16; 0: 4096; one
+                             with more than 4 variables, an origin or bytes
+                             counts as two or more */
   uint64_t maxBytes;      /* the same in bytes; 0: no limit; a larger operation
                              runs when no others have bytes in flight */
   DlcCallerHelp callerHelp;
   uint32_t spinMicroseconds;          /* before a thread sleeps; 0: 30 */
   uint32_t closePatienceMilliseconds; /* 0: as long as it takes */
-  uint32_t watchdogMilliseconds;      /* 0: none */
+  uint32_t watchdogMilliseconds;      /* operations that take longer are
+                                         reported, each once; 0: none */
   /* Receives the watchdog's reports, on its thread; null: they go to stderr. It
    * may look at the engine (dlcEngineDump), but not wait for it. */
   void (*onStall)(void *stallData, const char *report);
@@ -167,7 +178,8 @@ typedef struct DlcEngineOptions {
 } DlcEngineOptions;
 
 /* What goes with an operation; zero is usual. Texts may be null; they are
- * copied, equal ones once for the life of the engine. */
+ * copied, equal ones once, and kept as long as the engine: name what is pushed
+ * again and again ("decode", "slot 2"), not each of a million records. */
 typedef struct DlcPushOptions {
   size_t structSize;
   DlcOperationProperty property;
@@ -191,7 +203,9 @@ typedef void (*DlcDataDestroy)(void *data);
 
 /*===-- Life --------------------------------------------------------------===*/
 
-/* Null options: the defaults. Since 0.1 (unstable) */
+/* Starts an engine, the caller's to end with dlcEngineDestroy. Null options:
+ * the defaults. DLC_UNAVAILABLE: the system has no thread for it.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineCreate(const DlcEngineOptions *options,
                                   DlcEngine *engine);
 
@@ -222,7 +236,8 @@ DLC_API DlcStatus dlcEngineStart(DlcEngine engine);
 
 /*===-- Variables and operators -------------------------------------------===*/
 
-/* Since 0.1 (unstable) */
+/* Lives until dlcEngineDeleteVariable, or with the engine.
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineNewVariable(DlcEngine engine, DlcVariable *variable);
 
 /* The same for what the variable stands for. Since 0.1 (unstable) */
@@ -231,8 +246,10 @@ DLC_API DlcStatus dlcEngineNewVariableOfKind(DlcEngine engine,
                                              DlcVariable *variable);
 
 /* Forgets the variable after its last user and then calls `function`, which may
- * be null. Further uses are refused at once. Never refused because the engine
- * stops or closes; on one that has, all that happens at once, in the caller.
+ * be null and is called also after errors of operations, but not when this is
+ * refused: `data` is the caller's then. Further uses are refused at once. Never
+ * refused because the engine stops or closes; on one that has, all that happens
+ * at once, in the caller.
  * Errors: DLC_INVALID_ARGUMENT (also for the variable of an array or a
  * resource, which ends with that). Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineDeleteVariable(DlcEngine engine,
@@ -245,8 +262,9 @@ DLC_API DlcStatus dlcEngineDeleteVariable(DlcEngine engine,
 DLC_API DlcStatus dlcEngineVersion(DlcEngine engine, DlcVariable variable,
                                    uint64_t *version);
 
-/* An operation to push many times. `function` must bear calls from several
- * threads at once, unless it writes a variable. Since 0.1 (unstable) */
+/* An operation to push many times, until dlcEngineDeleteOperator or the end of
+ * the engine. `function` must bear calls from several threads at once, unless
+ * it writes a variable. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineNewOperator(
     DlcEngine engine, DlcFunction function, void *data, DlcDataDestroy destroy,
     const DlcVariable *reads, int32_t readCount, const DlcVariable *writes,
@@ -301,8 +319,9 @@ DLC_API DlcStatus dlcEnginePushAsync(
 DLC_API DlcStatus dlcCompletionComplete(DlcCompletion completion,
                                         DlcStatus result);
 
-/* Ends the handle; an operation that is not completed then ends with an error.
- * May come after the engine is gone. Since 0.1 (unstable) */
+/* Ends the handle; an operation that is not completed then ends with an error,
+ * DLC_INVALID_ARGUMENT. May come after the engine is gone.
+ * Since 0.1 (unstable) */
 DLC_API void dlcCompletionDestroy(DlcCompletion completion);
 
 /* The operation whose function this thread is in: good while that runs, for any
@@ -322,13 +341,20 @@ DLC_API uint32_t dlcRunWorker(DlcRun run);
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcRunRelease(DlcRun run, DlcVariable variable);
 
-/* Joins up to `operations` consecutive small pushes of this thread into one, at
- * most 4096 and what maxBytes has room for; 0 or 1: none. Order, errors and versions are as without, but none runs before
- * they are pushed together: when there are as many; by other calls of this
- * thread that push, delete or wait; by those of other threads that conflict
- * over a variable; by dlcEngineWaitForAll, Stop and Close; and when the thread
- * ends. Then the variables of all are held from the first part to the last: no
- * part may wait for another. `previous` may be null. Since 0.1 (unstable) */
+/* Joins up to `operations` consecutive calls of dlcEnginePushSync of this
+ * thread, in one context and without property and priority, into one operation:
+ * at most 4096, with at most 256 variables in all and what maxBytes has room
+ * for; 0 or 1: none. Order, errors and versions are as without, but none runs
+ * before they are pushed together: when there are as many; by other calls of
+ * this thread that push, delete or wait; by those of other threads that
+ * conflict over a variable; by dlcEngineWaitForAll, Stop and Close; and when
+ * the thread ends, before functions of its pthread keys. Then the variables of
+ * all are held from the first part to the last: no part may wait for another.
+ * Inside an operation it is for the pushes of that operation, and ends with it.
+ * `previous` (may be null) gets the number before, 0 for none; a
+ * DLC_ENGINE_NAIVE has none. DLC_UNAVAILABLE only where joining would begin: on
+ * a stopped or closed engine, and when the thread ends and has pushed what it
+ * had. After an error the number is as before. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcEngineSetBulkSize(DlcEngine engine, uint32_t operations,
                                        uint32_t *previous);
 

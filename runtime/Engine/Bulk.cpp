@@ -9,83 +9,70 @@
 
 #include "Core.h"
 
-#include "dlc/runtime/Base/ForkGuard.h"
-
-#include <optional>
-
 using namespace dlc::rt;
-
-//===----------------------------------------------------------------------===//
-// Threads that end
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// No bulk begins from here on: the thread ends, and has pushed its bulks.
-thread_local bool isThreadOver = false;
-
-/// The engines in which the calling thread has begun a bulk outside of
-/// operations.
-class ThreadBulks {
-public:
-  /// False when there is no memory, or the thread ends.
-  bool add(CompletionHub &hub) {
-    if (isThreadOver)
-      return false;
-    if (!guard || guard->isChild()) {
-      first = nullptr; // The parent's are abandoned.
-      guard.emplace();
-    }
-    for (Entry **link = &first; *link;)
-      if ((*link)->hub->isDetached())
-        drop(link);
-      else
-        link = &(*link)->next;
-    auto *entry = new (std::nothrow) Entry{first, &hub};
-    if (!entry)
-      return false;
-    hub.retain();
-    first = entry;
-    return true;
-  }
-  void remove(CompletionHub &hub) {
-    Entry **link = &first;
-    while (*link && (*link)->hub != &hub)
-      link = &(*link)->next;
-    if (*link)
-      drop(link);
-  }
-  ~ThreadBulks() {
-    isThreadOver = true;
-    if (!guard || guard->isChild())
-      return;
-    while (first) {
-      first->hub->endThread();
-      drop(&first);
-    }
-  }
-
-private:
-  struct Entry {
-    Entry *next;
-    CompletionHub *hub;
-  };
-  static void drop(Entry **link) {
-    Entry *entry = std::exchange(*link, (*link)->next);
-    entry->hub->release();
-    delete entry;
-  }
-  Entry *first = nullptr;
-  std::optional<ForkGuard> guard;
-};
-
-thread_local ThreadBulks threadBulks;
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Whose they are
 //===----------------------------------------------------------------------===//
+
+static Status refuseBulk() {
+  return makeError(StatusCode::OutOfMemory, "no memory for a bulk");
+}
+
+namespace {
+
+/// A bulk that its thread has begun and not ended. The hub tells engines apart,
+/// also those that have ended: it is kept, so that no other has its address.
+struct BulkEntry {
+  BulkEntry *next;
+  CompletionHub *hub;
+  uint64_t scope; ///< As EngineCore::bulkScope().
+  BulkState *bulk;
+};
+
+/// Those of the calling thread. Without a destructor, which would be looked for
+/// by each push; ThreadEnd has one.
+constinit thread_local BulkEntry *ownBulks = nullptr;
+
+/// The thread ends, and has pushed its bulks: none begins from here on outside
+/// of operations.
+constinit thread_local bool isThreadOver = false;
+
+BulkEntry **findEntry(const CompletionHub *hub, uint64_t scope) {
+  BulkEntry **link = &ownBulks;
+  while (*link && ((*link)->hub != hub || (*link)->scope != scope))
+    link = &(*link)->next;
+  return link;
+}
+
+void drop(BulkEntry **link) {
+  BulkEntry *entry = std::exchange(*link, (*link)->next);
+  entry->hub->release();
+  delete entry;
+}
+
+/// Pushes what the thread has collected when it ends.
+class ThreadEnd {
+public:
+  ~ThreadEnd() {
+    isThreadOver = true;
+    for (; ownBulks; drop(&ownBulks))
+      ownBulks->hub->endThread(ownBulks->bulk);
+  }
+
+  /// Forgets what belongs to engines that have ended, or to the parent's.
+  void clean() {
+    for (BulkEntry **link = &ownBulks; *link;)
+      if ((*link)->hub->isDetached())
+        drop(link);
+      else
+        link = &(*link)->next;
+  }
+};
+
+thread_local ThreadEnd threadEnd;
+
+} // namespace
 
 /// Tells the operations apart that one thread is in: 0 outside of all. A thread
 /// that waits, or pushes, may run others, whose pushes are not its own.
@@ -98,44 +85,39 @@ uint64_t EngineCore::bulkScope() const {
   return scopeOf(self ? self->running : nullptr);
 }
 
-/// Of no other thread, unlike pthread_self(), which comes again.
-static uint64_t threadNumber() {
-  static std::atomic<uint64_t> last = 0;
-  static thread_local const uint64_t own =
-      last.fetch_add(1, std::memory_order_relaxed) + 1;
-  return own;
-}
-
-/// That of the calling thread in `scope`, or null. Only the thread itself makes
-/// its number appear in the list, so that no order is needed.
-BulkState *EngineCore::findBulk(uint64_t scope) const {
-  uint64_t self = threadNumber();
-  for (BulkState *bulk = bulks.load(std::memory_order_acquire); bulk;
-       bulk = bulk->next)
-    if (bulk->owner.load(std::memory_order_relaxed) == self &&
-        bulk->scope == scope)
-      return bulk;
-  return nullptr;
-}
-
-/// One that nobody uses, or a new one, for the calling thread and its
-/// operation; null when there is no memory.
-BulkState *EngineCore::takeBulk() {
-  uint64_t scope = bulkScope();
-  if (!scope && !threadBulks.add(*hub))
+/// That of the calling thread where it is, or null.
+BulkState *EngineCore::findBulk() const {
+  if (!ownBulks) [[likely]]
     return nullptr;
+  BulkEntry *entry = *findEntry(hub, bulkScope());
+  return entry ? entry->bulk : nullptr;
+}
+
+/// One that nobody uses, or a new one, for the calling thread where it is.
+Result<BulkState *> EngineCore::takeBulk() {
+  uint64_t scope = bulkScope();
+  if (!scope && isThreadOver)
+    return makeError(StatusCode::Unavailable,
+                     "expected a thread that goes on to collect a bulk, got "
+                     "one that ends and has pushed those that it had");
+  if (!scope)
+    threadEnd.clean();
+  auto *entry =
+      new (std::nothrow) BulkEntry{ownBulks, hub, scope, /*bulk=*/nullptr};
   BulkState *bulk = bulks.load(std::memory_order_acquire);
   // Acquire: what its last owner left.
-  while (bulk && bulk->isUsed.exchange(true, std::memory_order_acquire))
+  while (entry && bulk &&
+         (bulk->isUsed.load(std::memory_order_relaxed) ||
+          bulk->isUsed.exchange(true, std::memory_order_acquire)))
     bulk = bulk->next;
   bool isNew = !bulk;
-  if (isNew && !(bulk = new (std::nothrow) BulkState)) {
-    if (!scope)
-      threadBulks.remove(*hub);
-    return nullptr;
+  if (!entry || (isNew && !(bulk = new (std::nothrow) BulkState))) {
+    delete entry;
+    return refuseBulk();
   }
-  bulk->scope = scope;
-  bulk->owner.store(threadNumber(), std::memory_order_relaxed);
+  entry->bulk = bulk;
+  hub->retain();
+  ownBulks = entry;
   // With the lock, which who refuses a variable or all pushes has held before
   // it looks at the list: it finds the bulk, or the bulk finds the refusal.
   std::lock_guard guard(core);
@@ -150,7 +132,6 @@ BulkState *EngineCore::takeBulk() {
 /// Empty, to whoever comes next.
 void EngineCore::giveBulk(BulkState &bulk) {
   bulk.isLeft = false;
-  bulk.owner.store(0, std::memory_order_relaxed);
   // Release: who sees that there is none comes after what this one pushed.
   bulkCount.fetch_sub(1, std::memory_order_release);
   bulk.isUsed.store(false, std::memory_order_release);
@@ -168,49 +149,70 @@ bool EngineCore::isBulked(const Request &request) {
              BulkState::mostVariables;
 }
 
+/// Pushes what has to come before the operation, and keeps it in `bulk`, the
+/// calling thread's own.
+Status EngineCore::collect(BulkState &bulk, const Request &request) {
+  // Others push a bulk beyond the budget, and so do deletions and waits: who
+  // begins one waits as a push does.
+  if (!bulk.count.load(std::memory_order_relaxed))
+    DLC_RETURN_IF_ERROR(awaitBudget(request.options.bytes));
+  // In this order: a count that is not 0 says that this one is among them.
+  uint32_t all = collecting.load(std::memory_order_acquire);
+  uint32_t own = bulk.count.load(std::memory_order_relaxed) != 0;
+  if (all != own) [[unlikely]]
+    DLC_RETURN_IF_ERROR(flushBulksBefore(request.reads, request.writes, &bulk));
+  return addToBulk(bulk, request);
+}
+
+/// Whether a part that uses `more` variables has to go into another one.
+bool EngineCore::isFull(const BulkState &bulk, const Request &request,
+                        uint32_t more) const {
+  uint32_t count = bulk.count.load(std::memory_order_relaxed);
+  return count && (count >= bulk.limit ||
+                   (request.options.bytes &&
+                    !hasRoomForBytes(bulk.bytes, request.options.bytes)) ||
+                   !(bulk.operation->context == request.context) ||
+                   bulk.operation->useCount + more > BulkState::mostVariables);
+}
+
 Status EngineCore::addToBulk(BulkState &bulk, const Request &request) {
-  auto refuse = [] {
-    return makeError(StatusCode::OutOfMemory, "no memory for a bulk");
-  };
-  Result<Lane *> lane = laneFor(request.context, request.options.property);
-  if (!lane.isOk())
-    return std::move(lane.status());
-  std::unique_ptr<BulkPart, decltype(&BulkPart::end)> part(
-      BulkPart::make(request.reads, request.writes, request.options),
-      BulkPart::end);
-  if (!part)
-    return refuse();
-  std::unique_lock guard(bulk.lock);
-  while (bulk.count.load(std::memory_order_relaxed) &&
-         (bulk.count.load(std::memory_order_relaxed) >= bulk.limit ||
-          (request.options.bytes &&
-           !hasRoomForBytes(bulk.bytes, request.options.bytes)) ||
-          !(bulk.operation->context == request.context) ||
-          bulk.operation->useCount + part->count > BulkState::mostVariables)) {
+  auto more = uint32_t(request.reads.size() + request.writes.size());
+  BulkGuard guard(bulk, fence, BulkGuard::Owner);
+  while (isFull(bulk, request, more)) {
     guard.unlock();
     DLC_RETURN_IF_ERROR(pushBulk(bulk));
     guard.lock();
   }
+  if (!bulk.count.load(std::memory_order_relaxed)) {
+    Result<Lane *> lane = laneFor(request.context, request.options.property);
+    if (!lane.isOk())
+      return std::move(lane.status());
+    bulk.lane = *lane;
+  }
   // Both with the lock: who closes the engine, and who deletes a variable,
   // refuses it before the bulks are pushed.
+  DLC_RETURN_IF_ERROR(checkVariables(variables, request.reads, request.writes));
   if (isRefusing())
     return refuseNow();
-  for (const VariableList &list : {request.writes, request.reads})
-    for (const Variable &variable : list)
-      if (!variables.isCurrent(variable.index, variable.stamp))
-        return refuseVariable(variable);
-  if (!growBulk(bulk, part->count))
-    return refuse();
+  if (!growBulk(bulk, more))
+    return refuseBulk();
+  BulkPart *part = bulk.lastBlock->add(request.reads, request.writes);
+  part->name = request.options.name;
+  part->origin = request.options.origin;
   part->task = std::move(*request.task);
-  bulk.last = (bulk.first ? bulk.last->next : bulk.first) = part.release();
-  uint32_t count = bulk.count.load(std::memory_order_relaxed) + 1;
+  uint32_t count = bulk.count.load(std::memory_order_relaxed);
+  if (count)
+    bulk.last->next = part;
+  else // Relaxed: who comes after this push sees it anyway.
+    collecting.fetch_add(1, std::memory_order_relaxed);
+  bulk.last = part;
+  part->number = uint16_t(count++);
   bulk.count.store(count, std::memory_order_relaxed);
   for (const Variable &variable : request.writes)
     bulk.add(variable, true);
   for (const Variable &variable : request.reads)
     bulk.add(variable, false);
   bulk.operation->context = request.context;
-  bulk.lane = *lane;
   bulk.bytes += request.options.bytes;
   guard.unlock();
   // The operation was taken: when there is no memory to push the bulk now, the
@@ -220,16 +222,30 @@ Status EngineCore::addToBulk(BulkState &bulk, const Request &request) {
   return Status::ok();
 }
 
-/// Makes room for `more` variables, and all that pushing the bulk will need.
-/// With its lock held. False when there is no memory.
+/// Makes room for a part with `more` variables, and all that pushing the bulk
+/// will need. With its lock held. False when there is no memory.
 bool EngineCore::growBulk(BulkState &bulk, uint32_t more) {
+  bool isFirst = !bulk.count.load(std::memory_order_relaxed);
   CoreOperation *old = bulk.operation;
+  if (old && isFirst)
+    old->useCount = 0;
   uint32_t used = old ? old->useCount : 0;
-  if (old && used + more <= old->capacity)
+  bool hasUses = old && used + more <= old->capacity;
+  bool hasBlock = bulk.lastBlock && bulk.lastBlock->hasRoom(more);
+  if (hasUses && hasBlock) [[likely]]
     return true;
   std::lock_guard guard(core);
-  CoreOperation *grown =
-      pool.takeSingle(std::max(OperationPool::largeUses, used + more));
+  if (!hasBlock) {
+    BulkBlock *block = bulkBlocks.take();
+    if (!block)
+      return false;
+    (bulk.lastBlock ? bulk.lastBlock->next : bulk.firstBlock) = block;
+    bulk.lastBlock = block;
+  }
+  if (hasUses)
+    return true;
+  CoreOperation *grown = pool.takeSingle(std::max(
+      {OperationPool::largeUses, used + more, old ? 0 : bulk.usualUses}));
   if (!grown)
     return false;
   grown->useCount = used;
@@ -246,22 +262,28 @@ bool EngineCore::growBulk(BulkState &bulk, uint32_t more) {
 }
 
 Result<unsigned> EngineCore::setBulkSize(unsigned operations) {
-  BulkState *bulk = findBulk(bulkScope());
+  BulkState *bulk = findBulk();
   unsigned previous = bulk ? bulk->limit : 0;
   if (operations <= 1) {
     if (!bulk)
       return previous;
     DLC_RETURN_IF_ERROR(pushBulk(*bulk));
-    if (!bulk->scope)
-      threadBulks.remove(*hub);
+    drop(findEntry(hub, bulkScope()));
     giveBulk(*bulk);
     return previous;
   }
-  if (!bulk && !(bulk = takeBulk()))
-    return makeError(StatusCode::OutOfMemory, "no memory for a bulk");
-  bulk->limit = std::min(operations, BulkState::mostParts);
-  if (bulk->count.load(std::memory_order_relaxed) >= bulk->limit)
+  if (!bulk) {
+    if (isRefusing())
+      return refuseNow();
+    Result<BulkState *> taken = takeBulk();
+    if (!taken.isOk())
+      return std::move(taken.status());
+    bulk = *taken;
+  }
+  unsigned limit = std::min(operations, BulkState::mostParts);
+  if (bulk->count.load(std::memory_order_relaxed) >= limit)
     DLC_RETURN_IF_ERROR(pushBulk(*bulk));
+  bulk->limit = limit;
   return previous;
 }
 
@@ -272,14 +294,16 @@ Result<unsigned> EngineCore::setBulkSize(unsigned operations) {
 /// As a push of the thread that collected it: waits while the budget is used
 /// up.
 Status EngineCore::pushBulk(BulkState &bulk) {
-  bulk.lock.lock();
-  bool isEmpty = !bulk.count.load(std::memory_order_relaxed);
-  uint64_t bytes = bulk.bytes;
-  bulk.lock.unlock();
-  if (isEmpty)
-    return Status::ok();
+  uint64_t bytes;
+  {
+    BulkGuard guard(bulk, fence, BulkGuard::Owner);
+    if (!bulk.count.load(std::memory_order_relaxed))
+      return Status::ok();
+    bytes = bulk.bytes;
+  }
   DLC_RETURN_IF_ERROR(awaitBudget(bytes));
-  return flushBulk(bulk);
+  BulkGuard guard(bulk, fence, BulkGuard::Owner);
+  return flushBulk(bulk, guard);
 }
 
 /// Waits as a push does until there is room for an operation, or pushes are
@@ -293,18 +317,21 @@ Status EngineCore::awaitBudget(uint64_t bytes) {
   return Status::ok();
 }
 
-/// By any thread: beyond the budget, as a deletion, and also while the engine
-/// stops or closes, since the operations were accepted before. It waits for
-/// none. They stay where they are when there is no memory for records.
-Status EngineCore::flushBulk(BulkState &bulk) {
-  std::unique_lock guard(bulk.lock);
+/// By any thread, with the lock, which it releases: beyond the budget, as a
+/// deletion, and also while the engine stops or closes, since the operations
+/// were accepted before. It waits for none. They stay where they are when there
+/// is no memory for records.
+Status EngineCore::flushBulk(BulkState &bulk, BulkGuard &guard) {
   if (!bulk.count.load(std::memory_order_relaxed))
     return Status::ok();
   uint64_t ticket;
   DLC_RETURN_IF_ERROR(reserve(1, true, ticket));
   CoreOperation *operation = std::exchange(bulk.operation, nullptr);
+  bulk.usualUses = operation->useCount;
+  bulk.firstBlock->partCount = bulk.count.load(std::memory_order_relaxed);
   new (operation->payload)
-      BulkParts{std::exchange(bulk.first, nullptr), nullptr};
+      BulkParts{std::exchange(bulk.firstBlock, nullptr), nullptr};
+  bulk.lastBlock = nullptr;
   operation->thunk = nullptr;
   operation->name = operation->origin = nullptr;
   operation->bytes = std::exchange(bulk.bytes, 0);
@@ -320,6 +347,7 @@ Status EngineCore::flushBulk(BulkState &bulk) {
   for (std::atomic<uint64_t> &word : bulk.filter)
     word.store(0, std::memory_order_release);
   bulk.count.store(0, std::memory_order_release);
+  collecting.fetch_sub(1, std::memory_order_release);
   bool isLeft = bulk.isLeft;
   guard.unlock();
   fence.frequent();
@@ -329,67 +357,88 @@ Status EngineCore::flushBulk(BulkState &bulk) {
   return Status::ok();
 }
 
-/// Those of all threads.
-Status EngineCore::flushBulks() {
+/// Those of all threads. `mayRace`: a part may be added just now, by who has
+/// not yet seen that pushes are refused.
+Status EngineCore::flushBulks(bool mayRace) {
+  if (mayRace)
+    fence.rare();
   for (BulkState *bulk = bulks.load(std::memory_order_acquire); bulk;
-       bulk = bulk->next)
-    DLC_RETURN_IF_ERROR(flushBulk(*bulk));
+       bulk = bulk->next) {
+    // Acquire: when it is empty again, it was pushed before what comes next.
+    bool isEntered = mayRace && bulk->lock.isEntered();
+    if (!isEntered && !bulk->count.load(std::memory_order_acquire))
+      continue;
+    BulkGuard guard(*bulk, fence, BulkGuard::Other);
+    DLC_RETURN_IF_ERROR(flushBulk(*bulk, guard));
+  }
   return Status::ok();
 }
 
 /// Those but `own` that an operation with these variables has to come after.
 /// `mayRace`: such a part may be added just now, by who has not yet seen that
 /// the variable is refused.
-Status EngineCore::flushBulksBefore(VariableList reads, VariableList writes,
+Status EngineCore::flushBulksBefore(const VariableList &reads,
+                                    const VariableList &writes,
                                     const BulkState *own, bool mayRace) {
+  if (mayRace)
+    fence.rare();
   for (BulkState *bulk = bulks.load(std::memory_order_acquire); bulk;
        bulk = bulk->next) {
+    bool isEntered = mayRace && bulk->lock.isEntered();
     if (bulk == own ||
-        (!mayRace && !bulk->mayHoldAny(writes) && !bulk->mayHoldAny(reads)))
+        (!isEntered && !bulk->mayHoldAny(writes) && !bulk->mayHoldAny(reads)))
       continue;
-    bulk->lock.lock();
-    bool isBefore = bulk->conflictsWith(reads, writes);
-    bulk->lock.unlock();
-    if (isBefore)
-      DLC_RETURN_IF_ERROR(flushBulk(*bulk));
+    BulkGuard guard(*bulk, fence, BulkGuard::Other);
+    if (bulk->conflictsWith(reads, writes))
+      DLC_RETURN_IF_ERROR(flushBulk(*bulk, guard));
   }
   return Status::ok();
 }
 
 Status EngineCore::flushOwnBulk() {
-  if (!hasBulks()) [[likely]]
+  if (!isCollecting()) [[likely]]
     return Status::ok();
-  BulkState *bulk = findBulk(bulkScope());
-  return bulk ? flushBulk(*bulk) : Status::ok();
+  BulkState *bulk = findBulk();
+  return bulk ? flushOwnBulk(*bulk) : Status::ok();
+}
+
+Status EngineCore::flushOwnBulk(BulkState &bulk) {
+  BulkGuard guard(bulk, fence, BulkGuard::Owner);
+  return flushBulk(bulk, guard);
 }
 
 /// Its thread or operation ends. What finds no memory now goes with the next
 /// call that pushes it.
 void EngineCore::leaveBulk(BulkState &bulk) {
-  bulk.owner.store(0, std::memory_order_relaxed);
-  bulk.lock.lock();
+  BulkGuard guard(bulk, fence, BulkGuard::Owner);
   bulk.isLeft = true;
-  bool isEmpty = !bulk.count.load(std::memory_order_relaxed);
-  bulk.lock.unlock();
-  if (isEmpty)
-    giveBulk(bulk);
-  else
-    (void)flushBulk(bulk).isOk();
+  if (bulk.count.load(std::memory_order_relaxed)) {
+    (void)flushBulk(bulk, guard).isOk();
+    return;
+  }
+  guard.unlock();
+  giveBulk(bulk);
 }
 
+/// By the thread that ran its function, which may have begun one.
 void EngineCore::endBulkOf(CoreOperation &operation) {
-  if (BulkState *bulk = findBulk(scopeOf(&operation)))
-    leaveBulk(*bulk);
+  if (!ownBulks) [[likely]]
+    return;
+  BulkEntry **link = findEntry(hub, scopeOf(&operation));
+  if (!*link)
+    return;
+  leaveBulk(*(*link)->bulk);
+  drop(link);
 }
 
-void EngineCore::endThread() {
-  if (BulkState *bulk = findBulk(0))
-    leaveBulk(*bulk);
-}
-
+/// They are empty; one that found no memory for its first part may keep some.
 void EngineCore::deleteBulks() {
-  for (BulkState *bulk = bulks; bulk;)
+  for (BulkState *bulk = bulks; bulk;) {
+    if (bulk->operation)
+      pool.giveSingle(bulk->operation);
+    BulkBlockPool::end(bulk->firstBlock);
     delete std::exchange(bulk, bulk->next);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -402,8 +451,9 @@ void EngineCore::runBulk(Worker &worker, CoreOperation &operation) {
   BulkParts &parts = BulkParts::of(operation);
   // One held a poisoned variable, or a part has failed: no look without.
   bool mayBeSkipped = operation.poison;
-  for (BulkPart *part = parts.first; part; part = part->next) {
-    std::atomic_ref(parts.running).store(part, std::memory_order_relaxed);
+  RunContext context = {&engine, operation.context, worker.number, nullptr};
+  for (BulkPart *part = parts.blocks->first(); part; part = part->next) {
+    parts.enter(part);
     // Relaxed: a part may begin as the engine gives up. A bulk is skipped for
     // no other reason.
     bool isLost = isGivingUp.load(std::memory_order_relaxed);
@@ -413,10 +463,9 @@ void EngineCore::runBulk(Worker &worker, CoreOperation &operation) {
         endBulkOf(operation);
       continue;
     }
-    RunContext context = {&engine, operation.context, worker.number, nullptr};
     TaskCall call = {TaskAction::RunAndDiscard, &context};
     if (options.observer) [[unlikely]] {
-      OperationInfo info = {operation.id,
+      OperationInfo info = {operation.id + part->number,
                             part->name,
                             part->origin,
                             operation.context,
@@ -450,7 +499,7 @@ bool EngineCore::skipPart(BulkPart &part, bool isGivenUp) {
       break;
     }
   if (poison)
-    poisonWrites(part, failures.extend(poison, part.name));
+    poisonWrites(part, failures.extend(poison, part.name, part.origin));
   part.isSkipped = poison || isGivenUp;
   if (isGivenUp) {
     givenUp.nameWaiting(describeOperation(part.name, part.origin) +
@@ -482,18 +531,25 @@ void EngineCore::poisonWrites(BulkPart &part, Poison *poison) {
 /// Counts what the parts have done, and forgets them.
 void EngineCore::endParts(CoreOperation &operation) {
   core.lock();
-  BulkPart *first = std::exchange(BulkParts::of(operation).first, nullptr);
-  for (BulkPart *part = first; part; part = part->next) {
+  BulkParts &parts = BulkParts::of(operation);
+  parts.enter(nullptr);
+  BulkBlock *blocks = std::exchange(parts.blocks, nullptr);
+  for (BulkPart *part = blocks->first(); part; part = part->next)
     for (uint32_t index : part->written())
       variables[index].version += !part->isSkipped;
-    ++numbers.completed;
-  }
-  --numbers.completed; // retire() counts one.
+  numbers.completed += blocks->partCount - 1; // retire() counts one.
   ++numbers.bulks;
   operation.isSkipped = true; // For retire(): it has written nothing itself.
+  BulkBlock *surplus = bulkBlocks.give(blocks);
   core.unlock();
-  while (first)
-    BulkPart::end(std::exchange(first, first->next));
+  BulkBlockPool::end(surplus);
+}
+
+/// Of a bulk that of the part that runs, or is the first to.
+uint64_t EngineCore::idOf(CoreOperation &operation) {
+  BulkPart *now =
+      operation.is(isBulkFlag) ? BulkParts::of(operation).now() : nullptr;
+  return operation.id + (now ? now->number : 0);
 }
 
 /// "operation 'conv' (net.onnx: 3)", and for a bulk what runs of it.
@@ -503,12 +559,9 @@ std::string EngineCore::titleOf(CoreOperation &operation) {
   if (!operation.is(isBulkFlag))
     return describeOperation(operation.name, operation.origin);
   BulkParts &parts = BulkParts::of(operation);
-  BulkPart *shown = parts.now() ? parts.now() : parts.first;
-  if (!parts.first)
+  if (!parts.blocks)
     return "a bulk";
-  size_t count = 0;
-  for (BulkPart *part = parts.first; part; part = part->next)
-    ++count;
+  BulkPart *now = parts.now(), *shown = now ? now : parts.blocks->first();
   return describeOperation(shown->name, shown->origin) + " in a bulk of " +
-         std::to_string(count);
+         std::to_string(parts.blocks->partCount);
 }

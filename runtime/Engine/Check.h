@@ -40,6 +40,9 @@ inline constexpr size_t maxVariables = 1 << 16;
 /// without a comparison: 256 bits say which low bytes have come.
 class DuplicateFinder {
 public:
+  /// For more numbers too many of the bits are set.
+  static constexpr size_t few = 64;
+
   /// True when `index` may have come before.
   bool mayRepeat(uint32_t index) {
     uint64_t &word = seen[index >> 6 & 3];
@@ -53,20 +56,26 @@ private:
   uint64_t seen[4] = {};
 };
 
+/// That no variable comes twice, in time linear in their number. Of existing
+/// ones, whose index says which. Errors: InvalidArgument; OutOfMemory, beyond
+/// 256 of them.
+Status checkDistinct(const VariableList &reads, const VariableList &writes);
+
 /// That the variables of both lists exist in `table` and that none comes twice.
 template <typename State>
-Status checkVariables(const HandleTable<State> &table, VariableList reads,
-                      VariableList writes) {
+Status checkVariables(const HandleTable<State> &table,
+                      const VariableList &reads, const VariableList &writes) {
   if (reads.size() > maxVariables || writes.size() > maxVariables)
     return makeError(StatusCode::InvalidArgument,
                      "expected at most %zu variables, got %zu", maxVariables,
                      std::max(reads.size(), writes.size()));
+  bool areFew = reads.size() + writes.size() <= DuplicateFinder::few;
   DuplicateFinder finder;
-  auto check = [&](const Variable &variable, VariableList list,
-                   VariableList before) {
+  auto check = [&](const Variable &variable, const VariableList &list,
+                   const VariableList &before) {
     if (!table.isCurrent(variable.index, variable.stamp))
       return refuseVariable(variable);
-    if (!finder.mayRepeat(variable.index))
+    if (!areFew || !finder.mayRepeat(variable.index))
       return Status::ok();
     for (const Variable *other = list.begin(); other != &variable; ++other)
       if (*other == variable)
@@ -80,7 +89,7 @@ Status checkVariables(const HandleTable<State> &table, VariableList reads,
     DLC_RETURN_IF_ERROR(check(variable, writes, {}));
   for (const Variable &variable : reads)
     DLC_RETURN_IF_ERROR(check(variable, reads, writes));
-  return Status::ok();
+  return areFew ? Status::ok() : checkDistinct(reads, writes);
 }
 
 } // namespace dlc::rt

@@ -17,6 +17,7 @@
 #ifndef DLC_RUNTIME_ENGINE_CORE_H
 #define DLC_RUNTIME_ENGINE_CORE_H
 
+#include "Bulk.h"
 #include "Check.h"
 #include "EngineImpl.h"
 #include "Lane.h"
@@ -42,9 +43,9 @@ public:
   void retain() override;
   void release() override;
   Status complete(void *operation, uint64_t run, Status result) override;
-  void endThread(); ///< The calling one.
-  void detach();    ///< The core ends.
-  bool isDetached();
+  void endThread(BulkState *bulk); ///< The calling one, which began it.
+  void detach();                   ///< The core ends.
+  bool isDetached();               ///< Also when it is the parent's.
 
 private:
   /// In the child of a fork() all of it stays as it is: a thread that is not
@@ -81,9 +82,6 @@ inline Waiter &waiterOf(const CoreOperation &place) {
   return *waiter;
 }
 
-struct BulkPart;
-struct BulkState;
-
 class EngineCore final : public EngineImpl {
 public:
   EngineCore(Engine &engine, const EngineOptions &options);
@@ -100,8 +98,9 @@ public:
                                const PushOptions &options) override;
   Status deleteOperator(Operator operation) override;
   Status push(Operator operation, Context context, int priority) override;
-  Status push(Task &function, bool isAsync, Context context, VariableList reads,
-              VariableList writes, const PushOptions &options) override;
+  Status push(Task &function, bool isAsync, Context context,
+              const VariableList &reads, const VariableList &writes,
+              const PushOptions &options) override;
   Status release(const RunContext &run, Variable variable) override;
   Result<unsigned> setBulkSize(unsigned operations) override;
   Status waitForVariable(Variable variable, VariableUse use) override;
@@ -119,7 +118,7 @@ public:
   EngineStatistics statistics() override;
 
   Status complete(CoreOperation &operation, uint64_t run, Status result);
-  void endThread();
+  void leaveBulk(BulkState &bulk);
 
 private:
   enum class State { Running, Stopped, Closed };
@@ -131,13 +130,18 @@ private:
   static constexpr uint64_t endedBit = uint64_t(1) << 62;
   static constexpr uint64_t ticketMask = endedBit - 1;
 
+  static constexpr VariableList noVariables = {};
+  static constexpr PushOptions noOptions = {};
+
   /// What a push hands to the ring.
   struct Request {
     Task *task = nullptr;
     uint8_t flags = 0; ///< OperationFlag.
     Context context;
-    VariableList reads = {}, writes = {};
-    PushOptions options = {};
+    // As they are: to copy what was written just now, in other pieces, would
+    // wait for the stores.
+    const VariableList &reads = noVariables, &writes = noVariables;
+    const PushOptions &options = noOptions;
     /// Of the operator, when no record holds so many: room for them is made.
     uint32_t operatorVariables = 0;
   };
@@ -173,8 +177,7 @@ private:
   bool isHungry(const Lane &lane) const;
   void registerPushed(Lane *lane);
   bool registerRecord(uint64_t ticket, uint64_t &slots);
-  void start(CoreOperation &operation, uint64_t ticket, uint64_t slots,
-             uint8_t lane);
+  void start(CoreOperation &operation, uint64_t slots, uint8_t lane);
   CoreOperator *findOperator(Operator handle) const;
   void attachOperator(CoreOperation &operation);
   void poisonLate(CoreOperation &operation, const char *what);
@@ -255,22 +258,30 @@ private:
 
   // Bulk.cpp
   uint64_t bulkScope() const;
-  BulkState *findBulk(uint64_t scope) const;
-  BulkState *takeBulk();
+  BulkState *findBulk() const;
+  Result<BulkState *> takeBulk();
   void giveBulk(BulkState &bulk);
   static bool isBulked(const Request &request);
+  Status collect(BulkState &bulk, const Request &request);
+  bool isFull(const BulkState &bulk, const Request &request,
+              uint32_t more) const;
   Status addToBulk(BulkState &bulk, const Request &request);
   bool growBulk(BulkState &bulk, uint32_t more);
   Status pushBulk(BulkState &bulk);
-  /// Some thread collects. Acquire: see giveBulk().
+  /// Some thread may collect. Acquire: see giveBulk().
   bool hasBulks() const { return bulkCount.load(std::memory_order_acquire); }
+  /// Some thread has collected something. Acquire: see flushBulk(). Only for
+  /// who comes before or after those that collect: not to end or to delete.
+  bool isCollecting() const {
+    return collecting.load(std::memory_order_acquire);
+  }
   Status awaitBudget(uint64_t bytes);
-  Status flushBulk(BulkState &bulk);
-  Status flushBulks();
-  Status flushBulksBefore(VariableList reads, VariableList writes,
+  Status flushBulk(BulkState &bulk, BulkGuard &guard);
+  Status flushBulks(bool mayRace = false);
+  Status flushBulksBefore(const VariableList &reads, const VariableList &writes,
                           const BulkState *own, bool mayRace = false);
   Status flushOwnBulk();
-  void leaveBulk(BulkState &bulk);
+  Status flushOwnBulk(BulkState &bulk);
   void endBulkOf(CoreOperation &operation);
   void deleteBulks();
   void runBulk(Worker &worker, CoreOperation &operation);
@@ -278,9 +289,11 @@ private:
   void failPart(BulkPart &part, const Status &status);
   void poisonWrites(BulkPart &part, Poison *poison);
   void endParts(CoreOperation &operation);
+  static uint64_t idOf(CoreOperation &operation);
   static std::string titleOf(CoreOperation &operation);
 
   // Dump.cpp
+  static std::string numbered(CoreOperation &operation);
   void describeHolder(const Use &use, std::string &text);
   void describe(CoreOperation &operation, std::string &text);
   std::string describeAll();
@@ -322,11 +335,13 @@ private:
 
   std::atomic<uint32_t> bulkCount = 0; ///< In use.
   std::atomic<BulkState *> bulks = nullptr;
+  /// Bulks with a part. Changes often: not on the line of what pushers read.
+  alignas(64) std::atomic<uint32_t> collecting = 0;
 
   /// Guards the state below it. Held while the engine stops or closes, which
   /// waits for operations: nothing that these may call, or those that complete
   /// them, takes it before endedBit is set. Taken before laneMutex and `core`.
-  std::mutex lifeMutex;
+  alignas(64) std::mutex lifeMutex;
   State state = State::Stopped;
   Watchdog watchdog;
 
@@ -338,9 +353,11 @@ private:
   /// Guards all that follows, and what the functions of Schedule.cpp touch.
   alignas(64) SpinLock core;
   OperationPool pool;
+  BulkBlockPool bulkBlocks;
   FailureBook failures;
   StampSource stamps;
   uint64_t retiredSlots = 0;
+  uint64_t nextId = 0;                ///< Parts of bulks have their own.
   uint64_t registeredPrioritized = 0; ///< Of `prioritized`.
   uint64_t readyTotal = 0;
   uint64_t marks = 0, watchTick = 0;

@@ -2,7 +2,6 @@
 //
 // Looking inside: versions, numbers, who waits for whom, and the watchdog.
 
-#include "Bulk.h"
 #include "Core.h"
 
 #include <cstring>
@@ -30,7 +29,7 @@ bool EngineCore::isWriting(Variable variable) {
     return writer && (!own || writer == own);
   // Of a bulk, by the part that runs.
   BulkPart *part = BulkParts::of(*own).now();
-  return std::ranges::count(part->written(), variable.index);
+  return part && std::ranges::count(part->written(), variable.index);
 }
 
 std::string EngineCore::describeInside() {
@@ -78,9 +77,11 @@ EngineStatistics EngineCore::statistics() {
 //===----------------------------------------------------------------------===//
 
 /// With its number, if it has one.
-static std::string numbered(std::string title, const CoreOperation &operation) {
-  return operation.is(isWaitFlag) ? title
-                                  : title + " #" + std::to_string(operation.id);
+std::string EngineCore::numbered(CoreOperation &operation) {
+  std::string title = titleOf(operation);
+  return operation.is(isWaitFlag)
+             ? title
+             : title + " #" + std::to_string(idOf(operation));
 }
 
 /// Who holds the variable that `use` waits for.
@@ -89,8 +90,7 @@ void EngineCore::describeHolder(const Use &use, std::string &text) {
   text += std::string("    waits to ") + (use.writes ? "write" : "read") +
           " variable " + std::to_string(use.variable) + ", ";
   if (variable.writer)
-    text += "written by " +
-            numbered(titleOf(*variable.writer), *variable.writer) + "\n";
+    text += "written by " + numbered(*variable.writer) + "\n";
   else if (variable.readers)
     text += "read by " + std::to_string(variable.readers) + " operations\n";
   else
@@ -98,8 +98,7 @@ void EngineCore::describeHolder(const Use &use, std::string &text) {
 }
 
 void EngineCore::describe(CoreOperation &operation, std::string &text) {
-  text += "  " + numbered(titleOf(operation), operation) + " on " +
-          toString(operation.context);
+  text += "  " + numbered(operation) + " on " + toString(operation.context);
   if (operation.isRunning) {
     text +=
         operation.hasReturned() ? ": waits for its completion\n" : ": runs\n";
@@ -171,20 +170,16 @@ std::string EngineCore::findStalled() {
   pool.forEach([&](CoreOperation &operation) {
     if (!operation.isRunning)
       return;
-    // An id tells this run from earlier ones of the same block, and of a bulk
-    // each part is looked at.
-    const void *part =
-        operation.is(isBulkFlag) ? BulkParts::of(operation).now() : nullptr;
-    if (operation.seenId != operation.id + 1 || operation.seenPart != part) {
-      operation.seenId = operation.id + 1;
-      operation.seenPart = part;
+    // An id tells this run from earlier ones of the same block, and each part
+    // of a bulk from the others.
+    if (uint64_t id = idOf(operation) + 1; operation.seenId != id) {
+      operation.seenId = id;
       operation.seenTick = watchTick;
       return;
     }
     if (operation.seenTick + 1 != watchTick)
       return; // Told before.
-    text += numbered(titleOf(operation), operation) + " on " +
-            toString(operation.context) +
+    text += numbered(operation) + " on " + toString(operation.context) +
             (operation.hasReturned() ? " has not completed after "
                                      : " has not returned after ") +
             std::to_string(options.watchdogMilliseconds) + " ms\n";

@@ -8,6 +8,7 @@
 
 #include "dlc/runtime/Base/ForkGuard.h"
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 
@@ -97,6 +98,37 @@ Status dlc::rt::refuseInside(const char *what) {
 }
 
 //===----------------------------------------------------------------------===//
+// Long lists
+//===----------------------------------------------------------------------===//
+
+Status dlc::rt::checkDistinct(const VariableList &reads,
+                              const VariableList &writes) {
+  // A hash table that is at most half full; 0 stands for nothing.
+  size_t size = std::bit_ceil(2 * (reads.size() + writes.size()));
+  uint32_t onStack[512] = {};
+  std::unique_ptr<uint32_t[]> onHeap;
+  uint32_t *table = onStack;
+  if (size > std::size(onStack)) {
+    onHeap.reset(new (std::nothrow) uint32_t[size]());
+    if (!(table = onHeap.get()))
+      return makeError(StatusCode::OutOfMemory,
+                       "no memory to compare %zu variables",
+                       reads.size() + writes.size());
+  }
+  int shift = 32 - std::countr_zero(size);
+  for (const VariableList &list : {writes, reads})
+    for (const Variable &variable : list) {
+      // Consecutive numbers go far apart (Knuth, TAOCP 3, 6.4).
+      size_t place = variable.index * 0x9e3779b1u >> shift;
+      for (; table[place]; place = (place + 1) & (size - 1))
+        if (table[place] == variable.index + 1)
+          return refuseDuplicate(variable);
+      table[place] = variable.index + 1;
+    }
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
 // Completion
 //===----------------------------------------------------------------------===//
 
@@ -104,7 +136,7 @@ Completion::~Completion() {
   if (!sink)
     return;
   if (!isAnswered.load(std::memory_order_relaxed))
-    (void)complete(makeError(StatusCode::Internal,
+    (void)complete(makeError(StatusCode::InvalidArgument,
                              "its completion was dropped without a result"))
         .isOk();
   sink->release();
@@ -219,7 +251,7 @@ Status Engine::push(Operator operation, Context context, int priority) {
 }
 
 Status Engine::push(Task function, bool isAsync, Context context,
-                    VariableList reads, VariableList writes,
+                    const VariableList &reads, const VariableList &writes,
                     const PushOptions &options) {
   if (guard->isChild())
     return refuseChild();

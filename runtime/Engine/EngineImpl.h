@@ -31,7 +31,7 @@ public:
   virtual Status deleteOperator(Operator operation) = 0;
   virtual Status push(Operator operation, Context context, int priority) = 0;
   virtual Status push(Task &function, bool isAsync, Context context,
-                      VariableList reads, VariableList writes,
+                      const VariableList &reads, const VariableList &writes,
                       const PushOptions &options) = 0;
   virtual Status release(const RunContext &run, Variable variable) = 0;
   virtual Result<unsigned> setBulkSize(unsigned operations) = 0;

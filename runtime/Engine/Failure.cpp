@@ -79,7 +79,8 @@ Poison *FailureBook::fail(const Status &status, const char *name,
   return retain(poison);
 }
 
-Poison *FailureBook::extend(Poison *poison, const char *name) {
+Poison *FailureBook::extend(Poison *poison, const char *name,
+                            const char *origin) {
   // A chain of a million skipped operations is not a million names long.
   if (poison->length > shownNames || poison == &missingPoison)
     return retain(poison);
@@ -90,11 +91,14 @@ Poison *FailureBook::extend(Poison *poison, const char *name) {
   ++longer->failure->references;
   longer->length = poison->length + 1;
   longer->way = poison->way;
-  if (longer->length > shownNames)
+  if (longer->length > shownNames) {
     longer->way += " and more";
-  else
-    longer->way += std::string(longer->way.empty() ? "" : ", ") + "'" +
-                   (name ? name : "without name") + "'";
+    return retain(longer);
+  }
+  longer->way += longer->way.empty() ? "" : ", ";
+  longer->way += name ? std::string("'") + name + "'" : "one without name";
+  if (origin)
+    longer->way += std::string(" (") + origin + ")";
   return retain(longer);
 }
 

@@ -28,7 +28,7 @@ struct Failure {
 struct Poison {
   uint32_t references = 0;
   Failure *failure = nullptr;
-  std::string way; ///< "'relu', 'pool'"
+  std::string way; ///< "'relu' (net: 7), 'pool'"
   uint32_t length = 0;
 };
 
@@ -46,8 +46,8 @@ public:
   Poison *fail(const Status &status, const char *name, const char *origin);
 
   /// The poison that a skipped operation hands on, one reference for the
-  /// caller.
-  Poison *extend(Poison *poison, const char *name);
+  /// caller. Texts may be null.
+  Poison *extend(Poison *poison, const char *name, const char *origin);
 
   static Poison *retain(Poison *poison) {
     ++poison->references;

@@ -130,20 +130,22 @@ struct alignas(64) Lane {
 
 /// A thread that runs operations: one of a lane, or one that an application
 /// lends while it waits.
-struct Worker {
+struct alignas(64) Worker {
   Worker *next = nullptr; ///< In the list of all, which only grows.
   Lane *lane = nullptr;   ///< Null for a lent one.
   unsigned number = 0;
   std::atomic<pthread_t> thread = {}; ///< 0 for none.
   std::atomic<bool> isUsed = true;
-  pthread_t handle = {};             ///< To join it.
-  CoreOperation *running = nullptr;  ///< Written by its own thread.
+  pthread_t handle = {}; ///< To join it.
+  void *core = nullptr;
+  /// Written by its own thread, for each operation: not on the line that others
+  /// go along to find themselves.
+  alignas(64) CoreOperation *running = nullptr;
   CoreOperation *finished = nullptr; ///< Not yet retired. Its own.
   /// Found nothing to run since so many operations of its lane had completed,
   /// and since that time in nanoseconds. Its own.
   bool isVain = false;
   uint64_t vainSince = 0, vainFrom = 0;
-  void *core = nullptr;
 };
 
 } // namespace dlc::rt

@@ -41,10 +41,12 @@ Status CompletionHub::complete(void *operation, uint64_t run, Status result) {
                         std::move(result));
 }
 
-void CompletionHub::endThread() {
+void CompletionHub::endThread(BulkState *bulk) {
+  if (guard.isChild())
+    return;
   std::lock_guard lock(mutex);
-  if (core)
-    core->endThread();
+  if (core) // Otherwise there is no such bulk.
+    core->leaveBulk(*bulk);
 }
 
 void CompletionHub::detach() {
@@ -53,6 +55,8 @@ void CompletionHub::detach() {
 }
 
 bool CompletionHub::isDetached() {
+  if (guard.isChild())
+    return true;
   std::lock_guard lock(mutex);
   return !core;
 }
@@ -244,7 +248,7 @@ void EngineCore::finish(unsigned patience) {
   Status flushed;
   do {
     // What finds no memory does when operations have left theirs.
-    flushed = flushBulks();
+    flushed = flushBulks(/*mayRace=*/true);
     while (!awaitIdle(patience)) {
       giveUp();
       patience = 10; // What it released may be asynchronous again, and running.

@@ -194,7 +194,8 @@ void NaiveCore::run(Lock &lock, NaiveOperation &operation) {
   }
   if (isSkipped) {
     if (poison)
-      outcome = failures.extend(poison, operation.options.name);
+      outcome = failures.extend(poison, operation.options.name,
+                                operation.options.origin);
     ++numbers.skipped;
   } else {
     Status status;
@@ -302,7 +303,7 @@ Status NaiveCore::push(Operator handle, Context context, int priority) {
 }
 
 Status NaiveCore::push(Task &function, bool isAsync, Context context,
-                       VariableList reads, VariableList writes,
+                       const VariableList &reads, const VariableList &writes,
                        const PushOptions &options) {
   if (!context.isValid())
     return refuseContext(context);
@@ -344,6 +345,9 @@ Status NaiveCore::release(const RunContext &run, Variable variable) {
   return Status::ok();
 }
 
-Result<unsigned> NaiveCore::setBulkSize(unsigned) {
+Result<unsigned> NaiveCore::setBulkSize(unsigned operations) {
+  Lock lock(mutex);
+  if (operations > 1)
+    DLC_RETURN_IF_ERROR(checkOpen());
   return 0u; // Everything runs at once: nothing to join.
 }

@@ -183,8 +183,9 @@ public:
                                const PushOptions &options) override;
   Status deleteOperator(Operator operation) override;
   Status push(Operator operation, Context context, int priority) override;
-  Status push(Task &function, bool isAsync, Context context, VariableList reads,
-              VariableList writes, const PushOptions &options) override;
+  Status push(Task &function, bool isAsync, Context context,
+              const VariableList &reads, const VariableList &writes,
+              const PushOptions &options) override;
   Status release(const RunContext &run, Variable variable) override;
   Result<unsigned> setBulkSize(unsigned operations) override;
   Status waitForVariable(Variable variable, VariableUse use) override;

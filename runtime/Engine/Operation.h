@@ -97,7 +97,6 @@ struct CoreOperation {
   Status result; ///< Written by the thread that runs or completes it.
   uint64_t mark; ///< Of the last search that came by.
   uint64_t seenId, seenTick; ///< Of the watchdog.
-  const void *seenPart;      ///< The same, of a bulk.
 
   Use *uses() { return reinterpret_cast<Use *>(this + 1); }
   bool is(OperationFlag flag) const { return flags & flag; }
@@ -114,8 +113,10 @@ struct CoreOperation {
 static_assert(sizeof(CoreOperation) % alignof(Use) == 0);
 
 /// Blocks for operations of up to 4 and up to 16 variables, from slabs that
-/// live as long as the pool. Others are made one by one, by the push, and kept
-/// as well.
+/// live as long as the pool. Others are made one by one, by the push, for a
+/// power of two, and kept as well, each for operations of its own size: no
+/// small one holds a large block, so that of each size there are as many as
+/// were in flight at a time.
 class OperationPool {
 public:
   static constexpr uint32_t smallUses = 4, largeUses = 16;
@@ -129,8 +130,9 @@ public:
       ::operator delete(slabs, std::align_val_t(64));
       slabs = next;
     }
-    while (freeSingles)
-      ::operator delete(std::exchange(freeSingles, freeSingles->next));
+    for (CoreOperation *&kept : freeSingles)
+      while (kept)
+        ::operator delete(std::exchange(kept, kept->next));
   }
 
   /// Makes the first slab of each class; false when there is no memory.
@@ -149,10 +151,9 @@ public:
   /// For any number; null when there is no memory. The caller gives it back or
   /// adds it when it is registered.
   CoreOperation *takeSingle(uint32_t uses) {
-    for (CoreOperation **link = &freeSingles; *link; link = &(*link)->next)
-      if ((*link)->capacity >= uses)
-        return std::exchange(*link, (*link)->next);
     uint32_t capacity = std::bit_ceil(uses);
+    if (CoreOperation *&kept = keptSingles(capacity))
+      return std::exchange(kept, kept->next);
     void *memory = ::operator new(
         sizeof(CoreOperation) + size_t(capacity) * sizeof(Use), std::nothrow);
     if (!memory)
@@ -172,8 +173,9 @@ public:
   }
   /// Keeps the memory: a late completion may look at it.
   void giveSingle(CoreOperation *operation) {
-    operation->next = freeSingles;
-    freeSingles = operation;
+    CoreOperation *&kept = keptSingles(operation->capacity);
+    operation->next = kept;
+    kept = operation;
   }
 
   void give(CoreOperation *operation) {
@@ -218,6 +220,10 @@ private:
     }
   };
 
+  CoreOperation *&keptSingles(uint32_t capacity) {
+    return freeSingles[std::countr_zero(capacity)];
+  }
+
   bool grow(int sizeClass) {
     uint32_t uses = sizeClass ? largeUses : smallUses;
     size_t bytes = (sizeof(CoreOperation) + uses * sizeof(Use) + 63) & ~63;
@@ -238,7 +244,9 @@ private:
 
   Slab *slabs = nullptr;
   CoreOperation *free[2] = {};
-  CoreOperation *singles = nullptr, *freeSingles = nullptr;
+  CoreOperation *singles = nullptr;
+  /// By the logarithm of their capacity; most are reads and writes at once.
+  CoreOperation *freeSingles[std::bit_width(2 * maxVariables)] = {};
   uint64_t allocationCount = 0;
 };
 

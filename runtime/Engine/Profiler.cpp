@@ -7,8 +7,10 @@
 #include "dlc/runtime/Base/Wait.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <tuple>
+#include <type_traits>
 
 using namespace dlc::rt;
 
@@ -122,10 +124,60 @@ void Profiler::clear() {
 // Operations of an engine
 //===----------------------------------------------------------------------===//
 
-/// When the operations began that this thread is in: several when one pushes
-/// into another engine, which runs it at once. 0: while the profiler was
-/// stopped.
-static thread_local std::vector<uint64_t> begins;
+namespace {
+
+/// When the operations began that a thread is in: several when one pushes into
+/// another engine, which runs it at once, or waits. 0: while the profiler was
+/// stopped, and where there was no memory to keep it.
+class Begins {
+public:
+  void push(uint64_t time) {
+    if (uint64_t *place = placeOf(count++))
+      *place = time;
+  }
+  uint64_t pop() {
+    uint64_t *place = placeOf(--count);
+    uint64_t time = place ? *place : 0;
+    if (count == ownCount) {
+      std::free(std::exchange(more, nullptr));
+      capacity = 0;
+    }
+    return time;
+  }
+
+private:
+  static constexpr size_t ownCount = 16;
+
+  uint64_t *placeOf(size_t index) {
+    if (index < ownCount)
+      return own + index;
+    index -= ownCount;
+    if (index >= capacity && !grow(index))
+      return nullptr;
+    return more + index;
+  }
+  bool grow(size_t index) {
+    size_t wanted = 2 * std::max(index, ownCount);
+    void *grown = std::realloc(more, wanted * sizeof(uint64_t));
+    if (!grown)
+      return false;
+    more = static_cast<uint64_t *>(grown);
+    std::fill(more + capacity, more + wanted, 0);
+    capacity = wanted;
+    return true;
+  }
+
+  uint64_t own[ownCount] = {};
+  uint64_t *more = nullptr; ///< What goes beyond; null when nothing does.
+  size_t capacity = 0, count = 0;
+};
+
+} // namespace
+
+/// Without a destructor: what is destroyed as the thread ends may still run
+/// operations.
+static constinit thread_local Begins begins;
+static_assert(std::is_trivially_destructible_v<Begins>);
 
 static bool isCopy(OperationProperty property) {
   return property == OperationProperty::CopyFromDevice ||
@@ -133,16 +185,15 @@ static bool isCopy(OperationProperty property) {
 }
 
 void Profiler::onStart(const OperationInfo &) {
-  begins.push_back(isOff() ? 0 : nowNanoseconds());
+  begins.push(isOff() ? 0 : nowNanoseconds());
 }
 
 /// The texts of an operation last as long as that, so that their numbers must
 /// be found now.
 void Profiler::onFinish(const OperationInfo &operation, const Status &status) {
   ProfileEvent event;
-  event.begin = begins.back();
-  begins.pop_back();
-  ProfileEvent *place = keeps(event) ? events.take() : nullptr;
+  event.begin = begins.pop();
+  ProfileEvent *place = event.begin && keeps(event) ? events.take() : nullptr;
   if (!place)
     return;
   event.end = nowNanoseconds();

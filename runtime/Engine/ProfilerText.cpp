@@ -3,6 +3,7 @@
 // A profile as a trace and as a table.
 
 #include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/Base/Text.h"
 #include "dlc/runtime/Engine/Profiler.h"
 
@@ -48,6 +49,14 @@ appendFormat(std::string &out, const char *format, ...) {
   out += text;
 }
 
+/// Nanoseconds as a number of microseconds. What printf makes of a double is
+/// for the locale of the process to say.
+static void appendMicroseconds(std::string &out, const char *name,
+                               uint64_t nanoseconds) {
+  appendFormat(out, ",\"%s\":%" PRIu64 ".%03u", name, nanoseconds / 1000,
+               unsigned(nanoseconds % 1000));
+}
+
 namespace {
 
 /// Writes trace events one by one.
@@ -85,11 +94,11 @@ void TraceWriter::addEvent(const ProfileEvent &event) {
   begin();
   out += "{\"name\":";
   appendQuoted(out, texts[event.name]);
-  appendFormat(out,
-               ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%" PRIu32
-               ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{",
-               nameOf(event.kind), process, event.row,
-               (event.begin - origin) * 1e-3, (event.end - event.begin) * 1e-3);
+  appendFormat(out, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%" PRIu32,
+               nameOf(event.kind), process, event.row);
+  appendMicroseconds(out, "ts", event.begin - origin);
+  appendMicroseconds(out, "dur", event.end - event.begin);
+  out += ",\"args\":{";
   const char *separator = "";
   auto addNumber = [&](const char *name, uint64_t value) {
     if (!value)
@@ -111,10 +120,10 @@ void TraceWriter::addEvent(const ProfileEvent &event) {
 void TraceWriter::addMemory(const char *name, uint64_t time, Context device,
                             uint64_t bytes) {
   begin();
-  appendFormat(out,
-               "{\"name\":\"%s\",\"ph\":\"C\",\"pid\":%d,\"ts\":%.3f,"
-               "\"args\":{\"bytes\":%" PRIu64 "}}",
-               name, processOf(device), (time - origin) * 1e-3, bytes);
+  appendFormat(out, "{\"name\":\"%s\",\"ph\":\"C\",\"pid\":%d", name,
+               processOf(device));
+  appendMicroseconds(out, "ts", time - origin);
+  appendFormat(out, ",\"args\":{\"bytes\":%" PRIu64 "}}", bytes);
 }
 
 void TraceWriter::addMetadata(const char *what, int process, uint32_t thread,
@@ -167,7 +176,7 @@ std::string Profiler::toTable() const {
                  sum.totalNanoseconds * 1e-3 / sum.count, sum.least * 1e-3,
                  sum.most * 1e-3, toString(sum.device).c_str(),
                  nameOf(sum.kind));
-    out += sum.name + "\n";
+    out += toPrintable(sum.name) + "\n";
   }
   std::map<std::pair<Context, MemoryKind>, uint64_t> peaks;
   for (const Memory &change : keptMemory()) {
@@ -178,6 +187,7 @@ std::string Profiler::toTable() const {
     appendFormat(out, "%s of %s: at most %" PRIu64 " bytes\n",
                  nameOf(what.second), toString(what.first).c_str(), bytes);
   if (size_t count = dropped())
-    appendFormat(out, "%zu events found no room\n", count);
+    appendFormat(out, "%zu event%s found no room\n", count,
+                 count == 1 ? "" : "s");
   return out;
 }

@@ -2,7 +2,6 @@
 //
 // What pushers do: check, draw a ticket, write a record, wake a worker.
 
-#include "Bulk.h"
 #include "Core.h"
 
 using namespace dlc::rt;
@@ -36,30 +35,34 @@ Status EngineCore::deleteVariable(Task function, Context context,
   if (function.isEmpty())
     return refuseTask();
   DLC_RETURN_IF_ERROR(flushOwnBulk());
+  const BulkState *own = hasBulks() ? findBulk() : nullptr;
   bool mayBeCollected;
   {
     std::lock_guard guard(core);
     if (!variables.isCurrent(variable.index, variable.stamp))
       return refuseVariable(variable);
     variables.retire(variable.index);
-    mayBeCollected = hasBulks();
+    // Not by this thread, which has nothing collected. Acquire: see giveBulk().
+    mayBeCollected = bulkCount.load(std::memory_order_acquire) > (own != 0);
   }
   if (mayBeCollected) [[unlikely]]
     // From now on nothing joins that uses it. What has comes before.
-    if (Status status = flushBulksBefore({}, {&variable, 1}, nullptr, true);
+    if (Status status =
+            flushBulksBefore(noVariables, {&variable, 1}, own, true);
         !status.isOk()) {
       std::lock_guard guard(core);
       variables.restore(variable.index);
       return status;
     }
-  Request request = {
-      .task = &function,
-      .flags = isDeletionFlag,
-      .context = context,
-      .writes = {&variable, 1},
-      .options = {.property = OperationProperty::DeleteVariable,
-                  .name = "delete a variable"},
-  };
+  const VariableList deleted(&variable, 1);
+  static constexpr PushOptions deletion = {
+      .property = OperationProperty::DeleteVariable,
+      .name = "delete a variable"};
+  Request request = {.task = &function,
+                     .flags = isDeletionFlag,
+                     .context = context,
+                     .writes = deleted,
+                     .options = deletion};
   std::unique_lock life(lifeMutex, std::defer_lock);
   Status status = submitDeletion(request, life);
   if (!life.owns_lock() && status.isOk())
@@ -140,11 +143,13 @@ Status EngineCore::deleteOperator(Operator handle) {
   }
   Task task;
   std::memcpy(task.payload, &handle.index, sizeof(handle.index));
+  static constexpr PushOptions deletion = {
+      .property = OperationProperty::DeleteVariable,
+      .name = "delete an operator"};
   Request request = {.task = &task,
                      .flags = isOperatorDeletionFlag,
                      .context = Context::cpu(),
-                     .options = {.property = OperationProperty::DeleteVariable,
-                                 .name = "delete an operator"}};
+                     .options = deletion};
   std::unique_lock life(lifeMutex, std::defer_lock);
   Status status = submitDeletion(request, life);
   if (!status.isOk()) {
@@ -174,7 +179,8 @@ void EngineCore::forgetOperator(uint32_t index) {
 //===----------------------------------------------------------------------===//
 
 Status EngineCore::push(Operator handle, Context context, int priority) {
-  if (hasBulks()) [[unlikely]]
+  DLC_RETURN_IF_ERROR(flushOwnBulk());
+  if (isCollecting()) [[unlikely]]
     DLC_RETURN_IF_ERROR(flushBulks());
   if (!context.isValid())
     return refuseContext(context);
@@ -194,39 +200,38 @@ Status EngineCore::push(Operator handle, Context context, int priority) {
                  : refuseOperator(handle);
   Task task; // Carries the operator only.
   std::memcpy(task.payload, &handle, sizeof(handle));
+  shape.options.priority = priority;
   Request request = {
       .task = &task,
       .flags = uint8_t(isSharedFlag | (shape.isAsync ? isAsyncFlag : 0)),
       .context = context,
       .options = shape.options};
-  request.options.priority = priority;
   if (shape.count > Slot::mostVariables)
     request.operatorVariables = shape.count;
   return submit(request);
 }
 
 Status EngineCore::push(Task &function, bool isAsync, Context context,
-                        VariableList reads, VariableList writes,
+                        const VariableList &reads, const VariableList &writes,
                         const PushOptions &options) {
   if (!context.isValid())
     return refuseContext(context);
   if (function.isEmpty())
     return refuseTask();
-  DLC_RETURN_IF_ERROR(checkVariables(variables, reads, writes));
   Request request = {&function, uint8_t(isAsync ? isAsyncFlag : 0),
                      context,   reads,
                      writes,    options};
+  BulkState *own = nullptr;
   if (hasBulks()) [[unlikely]] {
-    BulkState *own = findBulk(bulkScope());
-    // Others push a bulk beyond the budget, and so do deletions and waits: who
-    // begins one waits as a push does.
-    if (own && !own->count.load(std::memory_order_relaxed))
-      DLC_RETURN_IF_ERROR(awaitBudget(options.bytes));
-    DLC_RETURN_IF_ERROR(flushBulksBefore(reads, writes, own));
+    own = findBulk();
     if (own && isBulked(request))
-      return addToBulk(*own, request);
+      return collect(*own, request);
+  }
+  DLC_RETURN_IF_ERROR(checkVariables(variables, reads, writes));
+  if (isCollecting()) [[unlikely]] {
+    DLC_RETURN_IF_ERROR(flushBulksBefore(reads, writes, own));
     if (own)
-      DLC_RETURN_IF_ERROR(flushBulk(*own));
+      DLC_RETURN_IF_ERROR(flushOwnBulk(*own));
   }
   return submit(request);
 }
@@ -317,8 +322,8 @@ void EngineCore::writeRecord(const Request &request, uint64_t ticket,
     std::memcpy(rest, &extension, sizeof(extension));
     rest += Slot::extensionWords;
   }
-  for (const VariableList &list : {request.writes, request.reads})
-    for (const Variable &variable : list) {
+  for (const VariableList *list : {&request.writes, &request.reads})
+    for (const Variable &variable : *list) {
       if (word == end)
         word = rest;
       *word++ = packVariable(variable);

@@ -66,7 +66,7 @@ bool EngineCore::registerRecord(uint64_t ticket, uint64_t &slots) {
     std::memcpy(&operation, head.payload, sizeof(operation));
     slots = 1;
     pool.addSingle(operation);
-    start(*operation, ticket, slots, head.lane);
+    start(*operation, slots, head.lane);
     for (uint32_t i = 0; i != operation->useCount; ++i)
       addUse(*operation, operation->uses()[i], operation->uses()[i].variable,
              operation->uses()[i].writes);
@@ -103,7 +103,7 @@ bool EngineCore::registerRecord(uint64_t ticket, uint64_t &slots) {
   }
   operation->origin = extension.origin;
   operation->bytes = extension.bytes;
-  start(*operation, ticket, slots, head.lane);
+  start(*operation, slots, head.lane);
   if (head.flags & (isSharedFlag | isOperatorDeletionFlag)) [[unlikely]]
     attachOperator(*operation);
   for (uint32_t i = 0; i != count; ++i) {
@@ -117,21 +117,23 @@ bool EngineCore::registerRecord(uint64_t ticket, uint64_t &slots) {
 }
 
 /// What all operations start with. `waiting` holds it back until seal().
-void EngineCore::start(CoreOperation &operation, uint64_t ticket,
-                       uint64_t slots, uint8_t lane) {
+void EngineCore::start(CoreOperation &operation, uint64_t slots, uint8_t lane) {
   operation.next = nullptr;
   operation.waiting = 1;
   operation.lane = lane;
   operation.slots = uint8_t(slots);
   operation.isLive = true;
   operation.isRunning = operation.isSkipped = operation.isGivenUp = false;
-  operation.id = ticket;
+  // In the order of tickets, too; a ticket alone would be that of all parts.
+  operation.id = nextId;
+  nextId +=
+      operation.is(isBulkFlag) ? BulkParts::of(operation).blocks->partCount : 1;
   operation.poison = nullptr;
   operation.shared = nullptr;
   operation.mark = 0;
   registeredPrioritized += operation.priority != 0;
   if (operation.is(isAsyncFlag))
-    operation.async.store(ticket << 3, std::memory_order_relaxed);
+    operation.async.store(operation.id << 3, std::memory_order_relaxed);
 }
 
 /// Null when its deletion was registered before.
@@ -329,7 +331,8 @@ void EngineCore::retire(CoreOperation &operation) {
   } else if (operation.isSkipped) [[unlikely]] {
     if (!operation.is(isBulkFlag)) { // Whose parts have done that.
       if (operation.poison)
-        outcome = failures.extend(operation.poison, operation.name);
+        outcome =
+            failures.extend(operation.poison, operation.name, operation.origin);
       ++numbers.skipped;
     }
   }

@@ -162,6 +162,7 @@ struct TaskGraphRunner::State {
   template <bool isShared> void runLane(unsigned lane);
   template <bool isShared> uint32_t doTasks(uint32_t task, unsigned lane);
   void call(uint32_t task, unsigned lane);
+  void fail(uint32_t task, Status status);
   bool takeFromOthers(uint32_t &task, unsigned lane);
   bool awaitWork(unsigned lane);
   bool hasWork() const;
@@ -189,12 +190,19 @@ TaskGraphRunner::State::State(const TaskGraph &graph, WorkerPool *workers)
 // Tasks
 //===----------------------------------------------------------------------===//
 
-void TaskGraphRunner::State::call(uint32_t task, unsigned lane) {
+inline void TaskGraphRunner::State::call(uint32_t task, unsigned lane) {
   // After a failure the rest is passed over: counters reach their start again.
   if (hasFailed.load(std::memory_order_relaxed)) [[unlikely]]
     return;
-  Status status = function(context, task, lane);
-  if (status.isOk() || hasFailed.exchange(true, std::memory_order_relaxed))
+  if (Status status = function(context, task, lane); !status.isOk())
+      [[unlikely]]
+    fail(task, std::move(status));
+}
+
+/// Out of line, so that a task which succeeds saves no registers for this.
+[[gnu::noinline]] void TaskGraphRunner::State::fail(uint32_t task,
+                                                    Status status) {
+  if (hasFailed.exchange(true, std::memory_order_relaxed))
     return;
   const std::string &name = graph.name(task);
   failure =

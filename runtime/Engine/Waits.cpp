@@ -63,8 +63,8 @@ void EngineCore::place(Waiter &waiter, uint32_t index, VariableUse use) {
 }
 
 Status EngineCore::waitForVariable(Variable variable, VariableUse use) {
-  if (hasBulks()) [[unlikely]] {
-    DLC_RETURN_IF_ERROR(flushOwnBulk());
+  DLC_RETURN_IF_ERROR(flushOwnBulk());
+  if (isCollecting()) [[unlikely]] {
     VariableList used(&variable, 1), none;
     bool isRead = use == VariableUse::Read;
     DLC_RETURN_IF_ERROR(
@@ -110,7 +110,8 @@ void EngineCore::await(Waiter &waiter) {
 Status EngineCore::waitForAll() {
   if (isInside())
     return refuseInside("wait for all of");
-  if (hasBulks()) [[unlikely]]
+  DLC_RETURN_IF_ERROR(flushOwnBulk());
+  if (isCollecting()) [[unlikely]]
     DLC_RETURN_IF_ERROR(flushBulks());
   Waiter waiter;
   waiter.takesErrors = true;

@@ -12,8 +12,13 @@ using namespace dlc::rt;
 // Working
 //===----------------------------------------------------------------------===//
 
+/// In how many engines the calling thread is a worker, or lends itself as one:
+/// in most threads none, and then nobody looks for it among the workers.
+static constinit thread_local unsigned employers = 0;
+
 void *EngineCore::workerMain(void *argument) {
   Worker &worker = *static_cast<Worker *>(argument);
+  employers = 1;
   worker.thread.store(pthread_self(), std::memory_order_relaxed);
   static_cast<EngineCore *>(worker.core)->work(worker);
   return nullptr;
@@ -423,6 +428,8 @@ void EngineCore::joinWorkers() {
 /// The worker that the calling thread is, or null. Only the thread itself makes
 /// its number appear in the list, so that no order is needed.
 Worker *EngineCore::findSelf() const {
+  if (!employers)
+    return nullptr;
   pthread_t self = pthread_self();
   for (Worker *worker = workers.load(std::memory_order_acquire); worker;
        worker = worker->next)
@@ -435,8 +442,10 @@ Worker *EngineCore::lendSelf() {
   if (!helpableLane())
     return nullptr;
   Worker *worker = takeWorker();
-  if (worker)
+  if (worker) {
     worker->thread.store(pthread_self(), std::memory_order_relaxed);
+    ++employers;
+  }
   return worker;
 }
 
@@ -445,6 +454,7 @@ void EngineCore::endLoan(Worker &worker) {
   retireFinished(worker);
   unlock();
   giveWorker(worker);
+  --employers;
 }
 
 /// The lane that a thread of the application helps: one that has something

@@ -49,17 +49,18 @@ TEST_P(Bulks, FailOneByOne) {
   auto fail = [] { return makeError(StatusCode::DataLoss, "boom"); };
   EXPECT_OK(engine->pushSync(fail, cpu, {}, {v[4]}, {.name = "before"}));
   std::vector<int> ran;
-  auto push = [&](int number, Variable read, Variable written,
-                  const char *name) {
+  auto push = [&](int number, Variable read, Variable written, const char *name,
+                  const char *origin = nullptr) {
     EXPECT_OK(engine->pushSync([&ran, number] { ran.push_back(number); }, cpu,
-                               {read}, {written}, {.name = name}));
+                               {read}, {written},
+                               {.name = name, .origin = origin}));
   };
   {
     BulkScope bulk(*engine, 10);
     push(0, v[1], v[0], "first");
     EXPECT_OK(engine->pushSync(fail, cpu, {v[0]}, {v[1]},
                                {.name = "second", .origin = "net: 2"}));
-    push(2, v[1], v[2], "third");
+    push(2, v[1], v[2], "third", "net: 3");
     push(3, v[0], v[3], "fourth");
     push(4, v[4], v[5], "fifth");
   }
@@ -74,7 +75,7 @@ TEST_P(Bulks, FailOneByOne) {
   EXPECT_OK(engine->waitForVariable(v[3]));
   EXPECT_EQ(engine->waitForVariable(v[2]).message(),
             "operation 'second' (net: 2): boom; skipped because of it: "
-            "'third'");
+            "'third' (net: 3)");
   EXPECT_OK(engine->waitForVariable(v[1])); // Told of once.
   EXPECT_EQ(engine->waitForVariable(v[5]).message(),
             "operation 'before': boom; skipped because of it: 'fifth'");
@@ -142,13 +143,53 @@ TEST_P(Bulks, ShowTheirParts) {
   }
   until([&] { return isInside.load(); });
   std::string text = engine->dump();
-  EXPECT_NE(text.find("operation 'b' in a bulk of 3 #0 on cpu:0: runs"),
+  EXPECT_NE(text.find("operation 'b' in a bulk of 3 #1 on cpu:0: runs"),
             std::string::npos)
       << text;
   gate.open();
   EXPECT_ERROR(engine->waitForAll(), DataLoss, "operation 'a'");
   EXPECT_EQ(names.started, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(names.finished, (std::vector<std::string>{"a!", "b"}));
+}
+
+namespace {
+/// The numbers of what it is told of.
+class Numbers final : public EngineObserver {
+public:
+  std::vector<std::pair<std::string, uint64_t>> started, finished;
+
+private:
+  void onStart(const OperationInfo &operation) override {
+    started.emplace_back(operation.name, operation.id);
+  }
+  void onFinish(const OperationInfo &operation, const Status &) override {
+    finished.emplace_back(operation.name, operation.id);
+  }
+};
+} // namespace
+
+TEST_P(Bulks, PartsHaveNumbersOfTheirOwn) {
+  Numbers numbers;
+  EngineOptions options = GetParam();
+  options.observer = &numbers;
+  auto engine = makeEngine(options);
+  Variable x = makeVariables(*engine, 1)[0];
+  auto push = [&](const char *name) {
+    EXPECT_OK(engine->pushSync([] {}, cpu, {}, {x}, {.name = name}));
+  };
+  push("first");
+  {
+    BulkScope bulk(*engine, 100);
+    // In several blocks.
+    for (int i = 0; i != 100; ++i)
+      push("part");
+  }
+  push("last");
+  EXPECT_OK(engine->waitForAll());
+  ASSERT_EQ(numbers.started.size(), 102u);
+  EXPECT_EQ(numbers.started, numbers.finished);
+  for (size_t i = 1; i != 102; ++i)
+    EXPECT_GT(numbers.started[i].second, numbers.started[i - 1].second) << i;
 }
 
 TEST_P(Bulks, HoldManyVariables) {
@@ -293,6 +334,76 @@ TEST_P(Bulks, ScopesNest) {
     EXPECT_EQ(*engine->setBulkSize(10), 10u);
   }
   EXPECT_EQ(*engine->setBulkSize(0), 0u);
+}
+
+// A scope may end when its engine has: it is over for what comes next.
+TEST_P(Bulks, EndOnStoppedAndClosedEngines) {
+  auto engine = makeEngine(GetParam());
+  int ran = 0;
+  Variable x = makeVariables(*engine, 1)[0];
+  {
+    BulkScope outer(*engine, 10);
+    {
+      BulkScope inner(*engine, 4);
+      EXPECT_OK(engine->stop());
+      EXPECT_OK(inner.end());
+    }
+    EXPECT_OK(engine->start());
+    EXPECT_EQ(*engine->setBulkSize(10), 10u);
+    EXPECT_OK(engine->stop());
+    EXPECT_OK(outer.end());
+  }
+  EXPECT_OK(engine->start());
+  EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x}));
+  waitElsewhere(*engine);
+  EXPECT_EQ(ran, 1);
+  BulkScope last(*engine, 10);
+  EXPECT_OK(engine->close());
+  EXPECT_OK(last.end());
+}
+
+// A scope that could not begin leaves the one around it alone.
+TEST_P(Bulks, BeginOnRunningEnginesAlone) {
+  auto engine = makeEngine(GetParam());
+  EXPECT_OK(engine->stop());
+  EXPECT_ERROR(engine->setBulkSize(10).status(), Unavailable, "stopped");
+  {
+    BulkScope bulk(*engine, 10);
+    EXPECT_OK(engine->start());
+    EXPECT_ERROR(bulk.end(), Unavailable, "stopped");
+    EXPECT_OK(bulk.end());
+  }
+  EXPECT_EQ(*engine->setBulkSize(0), 0u);
+  EXPECT_OK(engine->close());
+  EXPECT_ERROR(engine->setBulkSize(10).status(), Unavailable, "closed");
+  EXPECT_EQ(*engine->setBulkSize(0), 0u);
+}
+
+namespace {
+/// Begins a bulk when its thread ends.
+struct LateBulk {
+  Engine *engine = nullptr;
+  ~LateBulk() {
+    if (engine)
+      EXPECT_ERROR(engine->setBulkSize(10).status(), Unavailable,
+                   "expected a thread that goes on");
+  }
+};
+} // namespace
+
+TEST_P(Bulks, DoNotBeginWhenTheirThreadEnds) {
+  auto engine = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  int ran = 0;
+  std::thread([&] {
+    // Made before what ends the bulks of the thread: outlives it.
+    static thread_local LateBulk late;
+    late.engine = engine.get();
+    EXPECT_EQ(*engine->setBulkSize(10), 0u);
+    EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x}));
+  }).join();
+  EXPECT_OK(engine->waitForVariable(x));
+  EXPECT_EQ(ran, 1);
 }
 
 TEST_P(Bulks, BelongToOneThread) {

@@ -4,6 +4,9 @@
 
 #include "EngineTesting.h"
 
+#include "dlc/runtime/Engine/Profiler.h"
+
+#include <algorithm>
 #include <chrono>
 
 using namespace dlc::rt;
@@ -104,6 +107,33 @@ TEST_P(AnyEngine, DestroysWhatFunctionsHold) {
 // Refusals
 //===----------------------------------------------------------------------===//
 
+// Lists are compared in other ways as they get longer.
+TEST_P(AnyEngine, RefusesDuplicatesInListsOfAnyLength) {
+  for (size_t length : {2, 63, 64, 65, 255, 256, 257, 5000}) {
+    std::vector<Variable> v = makeVariables(*engine, length);
+    std::ranges::reverse(v);
+    VariableList first(v.data(), length / 2);
+    VariableList second(v.data() + length / 2, length - length / 2);
+    EXPECT_OK(engine->pushSync([] {}, Context::cpu(), first, second));
+    for (auto [from, to] : {std::pair<size_t, size_t>(0, length - 1),
+                            {length - 1, 0},
+                            {length / 2, length / 2 - 1}}) {
+      SCOPED_TRACE(std::to_string(length) + ": " + std::to_string(to));
+      Variable before = std::exchange(v[to], v[from]);
+      std::string text = "variable " + std::to_string(v[from].index) + " twice";
+      EXPECT_ERROR(engine->pushSync([] {}, Context::cpu(), first, second),
+                   InvalidArgument, text);
+      EXPECT_ERROR(engine->newOperator([] {}, first, second).status(),
+                   InvalidArgument, text);
+      v[to] = before;
+    }
+    EXPECT_OK(engine->deleteVariable(v[0]));
+    EXPECT_ERROR(engine->pushSync([] {}, Context::cpu(), first, second),
+                 InvalidArgument, "deleted");
+  }
+  EXPECT_OK(engine->waitForAll());
+}
+
 TEST_P(AnyEngine, RefusesDuplicates) {
   std::vector<Variable> v = makeVariables(*engine, 600);
   auto nothing = [] {};
@@ -196,8 +226,8 @@ TEST_P(AnyEngine, ErrorsTravelAlongVariables) {
   int ran = 0;
   EXPECT_OK(engine->pushSync([] { return fails("no such weight"); }, cpu, {},
                              {v[0]}, {.name = "load", .origin = "net: 7"}));
-  EXPECT_OK(
-      engine->pushSync([&] { ++ran; }, cpu, {v[0]}, {v[1]}, {.name = "conv"}));
+  EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {v[0]}, {v[1]},
+                             {.name = "conv", .origin = "net: 8"}));
   EXPECT_OK(
       engine->pushSync([&] { ++ran; }, cpu, {v[1]}, {v[2]}, {.name = "relu"}));
   EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {v[3]}));
@@ -207,7 +237,7 @@ TEST_P(AnyEngine, ErrorsTravelAlongVariables) {
   EXPECT_EQ(status.code(), StatusCode::DataLoss);
   EXPECT_EQ(status.message(),
             "operation 'load' (net: 7): no such weight; skipped because of it: "
-            "'conv', 'relu'");
+            "'conv' (net: 8), 'relu'");
   // Delivered once; then all is usable again.
   for (Variable x : v)
     EXPECT_OK(engine->waitForVariable(x));
@@ -221,6 +251,16 @@ TEST_P(AnyEngine, ErrorsTravelAlongVariables) {
   EngineStatistics numbers = engine->statistics();
   EXPECT_EQ(numbers.failed, 1u);
   EXPECT_EQ(numbers.skipped, 2u);
+}
+
+TEST_P(AnyEngine, ErrorsTellOfSkippedOperationsWithoutNames) {
+  std::vector<Variable> v = makeVariables(*engine, 2);
+  EXPECT_OK(engine->pushSync([] { return fails("no such weight"); }, cpu, {},
+                             {v[0]}, {.name = "load"}));
+  EXPECT_OK(engine->pushSync([] { ADD_FAILURE(); }, cpu, {v[0]}, {v[1]}));
+  EXPECT_EQ(engine->waitForVariable(v[1]).message(),
+            "operation 'load': no such weight; skipped because of it: one "
+            "without name");
 }
 
 TEST_P(AnyEngine, WaitForAllGivesTheFirstErrorAndCountsTheRest) {
@@ -392,7 +432,7 @@ TEST_P(AnyEngine, CompletesWithAnError) {
 TEST_P(AnyEngine, ADroppedCompletionIsAnError) {
   Variable x = makeVariables(*engine, 1)[0];
   EXPECT_OK(engine->pushAsync([](Completion) {}, cpu, {}, {x}));
-  EXPECT_ERROR(engine->waitForVariable(x), Internal, "dropped");
+  EXPECT_ERROR(engine->waitForVariable(x), InvalidArgument, "dropped");
 }
 
 TEST_P(AnyEngine, ACompletionOutlivesItsEngine) {
@@ -731,4 +771,77 @@ TEST_P(AnyEngine, RefusesToWaitForItself) {
       },
       cpu, {v[1]}, {v[0]}));
   EXPECT_OK(engine->waitForAll());
+}
+
+//===----------------------------------------------------------------------===//
+// Threads that end
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Ends its thread's use of an engine after all that the engine keeps of it.
+class LateCaller {
+public:
+  Engine *engine = nullptr;
+  Variable variable;
+  int *ran = nullptr;
+  bool collects = false; ///< The engine has bulks.
+
+  ~LateCaller() {
+    if (!engine)
+      return;
+    auto count = [ran = ran] { ++*ran; };
+    EXPECT_OK(engine->pushSync(count, Context::cpu(), {}, {variable}));
+    EXPECT_OK(engine->pushAsync(
+        [&](Completion done) {
+          count();
+          EXPECT_OK(done.complete());
+        },
+        Context::cpu(), {}, {variable}));
+    EXPECT_OK(engine->pushSync(
+        [&] {
+          count();
+          EXPECT_EQ(*engine->setBulkSize(10), 0u);
+          Variable other = makeVariables(*engine, 1)[0];
+          EXPECT_OK(engine->pushSync(count, Context::cpu(), {}, {other}));
+          EXPECT_OK(engine->waitForVariable(other));
+          EXPECT_OK(engine->deleteVariable(other));
+        },
+        Context::cpu(), {}, {variable}));
+    EXPECT_OK(engine->waitForVariable(variable));
+    if (collects)
+      EXPECT_ERROR(engine->setBulkSize(10).status(), Unavailable, "that ends");
+    EXPECT_EQ(*engine->setBulkSize(0), 0u);
+    EXPECT_OK(engine->waitForAll());
+    EXPECT_FALSE(engine->isInside());
+    EXPECT_FALSE(engine->dump().empty());
+  }
+};
+
+} // namespace
+
+TEST_P(AnyEngine, ServesDestructorsOfThreadsThatEnd) {
+  Profiler profiler;
+  EngineOptions options = GetParam();
+  options.observer = &profiler;
+  options.callerHelp = CallerHelp::WaitingAndPushing;
+  auto observed = makeEngine(options);
+  Variable x = makeVariables(*observed, 1)[0];
+  int ran = 0;
+  for (int i = 0; i != 20; ++i)
+    std::thread([&] {
+      // Made first, so it goes last.
+      static thread_local LateCaller late;
+      late.ran = &ran;
+      late.variable = x;
+      late.collects = options.kind != EngineKind::Naive;
+      EXPECT_OK(observed->waitForAll());
+      EXPECT_EQ(*observed->setBulkSize(10), 0u);
+      EXPECT_OK(observed->pushSync([&] { ++ran; }, cpu, {}, {x}));
+      EXPECT_OK(observed->waitForVariable(x));
+      late.engine = observed.get();
+    }).join();
+  EXPECT_EQ(ran, 20 * 5);
+  EXPECT_OK(observed->close());
+  EXPECT_GE(profiler.size(), 20u * 5); // Deletions too.
 }

@@ -9,6 +9,8 @@
 #include "dlc/runtime/Engine/TaskGraph.h"
 
 #include <optional>
+#include <thread>
+#include <vector>
 
 using namespace dlc::rt;
 using namespace dlc::rt::test;
@@ -97,6 +99,51 @@ TEST_P(ForkedEngine, LeavesBulksToTheParent) {
   EXPECT_EQ(ran, 0);
   EXPECT_OK(engine->waitForVariable(x));
   EXPECT_EQ(ran, 1);
+}
+
+// Not even asked: a thread that is not here may hold its lock.
+TEST_P(ForkedEngine, ForgetsBulksOfTheParentsOperations) {
+#if !defined(DLC_TEST_TSAN) // Which ends a child that starts threads.
+  auto engine = makeEngine(GetParam());
+  Variable x = makeVariables(*engine, 1)[0];
+  std::optional<Completion> kept;
+  EXPECT_OK(engine->pushAsync(
+      [&](Completion done) {
+        kept.emplace(std::move(done));
+        EXPECT_OK(kept->complete());
+      },
+      cpu, {}, {x}));
+  EXPECT_OK(engine->waitForAll());
+  std::atomic<int> busy = 0;
+  std::atomic<bool> isOver = false;
+  std::vector<std::thread> others(2);
+  for (std::thread &other : others)
+    other = std::thread([&] {
+      for (++busy; !isOver;)
+        EXPECT_FALSE(kept->complete().isOk());
+    });
+  until([&] { return busy == 2; });
+  int failures = 0, ran = 0;
+  auto inNewEngine = [&] {
+    bool isRight = engine->start().isOk() && engine->setBulkSize(5).isOk() &&
+                   engine->waitForAll().isOk() && !ran;
+    return isRight ? 0 : 1;
+  };
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        EXPECT_TRUE(engine->setBulkSize(10).isOk());
+        EXPECT_OK(engine->pushSync([&] { ++ran; }, cpu, {}, {x}));
+        for (int i = 0; i != 10 && !failures; ++i)
+          failures += inChild(inNewEngine);
+      },
+      cpu, {}, {}));
+  waitElsewhere(*engine); // A wait would push what is collected.
+  isOver = true;
+  for (std::thread &other : others)
+    other.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(ran, 1);
+#endif
 }
 
 // A completion is the parent's, whether the child starts an engine or not.

@@ -365,11 +365,12 @@ TEST_P(ThreadedEngine, TheWatchdogLooksAtEachPartOfABulk) {
   Variable x = makeVariables(engine, 1)[0];
   {
     BulkScope bulk(engine, 2);
-    for (const char *name : {"first", "second"})
+    for (auto [name, number] : {std::pair("first", "#0"), {"second", "#1"}})
       EXPECT_OK(engine.pushSync(
-          [&, name] {
+          [&watched, name, number] {
             std::string told = std::string("operation '") + name +
-                               "' in a bulk of 2 #0 on cpu:0 has not returned";
+                               "' in a bulk of 2 " + number +
+                               " on cpu:0 has not returned";
             until([&] { return countOf(told, watched.report()) == 1; });
           },
           Context::cpu(), {}, {x}, {.name = name}));
@@ -381,7 +382,7 @@ TEST_P(ThreadedEngine, TheWatchdogNamesWhatNeverReturns) {
   const std::string stall = "operation 'receive' (net: 12) #0 on null:0 has "
                             "not returned after 10 ms";
   const std::string follower =
-      "operation 'add' #2 on cpu:0: waits\n    waits to read variable 0, "
+      "operation 'add' #1 on cpu:0: waits\n    waits to read variable 0, "
       "written by operation 'receive'";
   // A thread that loses its processor between the pushes is too late for the
   // report: then once more.

@@ -7,6 +7,7 @@
 #include "EngineTesting.h"
 
 #include <cstdlib>
+#include <malloc.h>
 #include <new>
 
 using namespace dlc::rt;
@@ -15,12 +16,19 @@ using namespace dlc::rt::test;
 // Engines take their memory from the operators that return null; the others
 // serve texts of errors and the tests.
 static std::atomic<size_t> allocations = 0;
+static std::atomic<long> liveBytes = 0;
 static std::atomic<long> failAt = -1, failCount = 0;
 
 static void *allocate(size_t bytes, size_t alignment = 16) {
   ++allocations;
-  return std::aligned_alloc(alignment,
-                            (bytes + alignment - 1) / alignment * alignment);
+  void *memory = std::aligned_alloc(alignment, (bytes + alignment - 1) /
+                                                   alignment * alignment);
+  liveBytes += long(malloc_usable_size(memory));
+  return memory;
+}
+static void release(void *memory) {
+  liveBytes -= long(malloc_usable_size(memory));
+  std::free(memory);
 }
 static bool mustFail() {
   if (failAt < 0)
@@ -53,21 +61,21 @@ void *operator new[](size_t bytes, std::align_val_t alignment,
                      const std::nothrow_t &tag) noexcept {
   return operator new(bytes, alignment, tag);
 }
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void *memory) noexcept { std::free(memory); }
-void operator delete[](void *memory, size_t) noexcept { std::free(memory); }
+void operator delete(void *memory) noexcept { release(memory); }
+void operator delete(void *memory, size_t) noexcept { release(memory); }
+void operator delete[](void *memory) noexcept { release(memory); }
+void operator delete[](void *memory, size_t) noexcept { release(memory); }
 void operator delete(void *memory, std::align_val_t) noexcept {
-  std::free(memory);
+  release(memory);
 }
 void operator delete(void *memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  release(memory);
 }
 void operator delete[](void *memory, std::align_val_t) noexcept {
-  std::free(memory);
+  release(memory);
 }
 void operator delete[](void *memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  release(memory);
 }
 
 TEST(Memory, SteadyPushesTakeNone) {
@@ -93,6 +101,54 @@ TEST(Memory, SteadyPushesTakeNone) {
   size_t before = allocations;
   round();
   EXPECT_EQ(allocations, before);
+}
+
+TEST(Memory, SteadyBulksTakeNone) {
+  auto engine = makeEngine({.kind = EngineKind::PerDevice, .cpuWorkers = 2});
+  std::vector<Variable> v = makeVariables(*engine, 200);
+  BulkScope bulk(*engine, 50);
+  // All of them at a time in flight, each time.
+  auto round = [&] {
+    Gate gate;
+    (void)engine
+        ->pushSync([&] { gate.pass(); }, Context::cpu(), {}, v, {.priority = 1})
+        .isOk();
+    for (int i = 0; i != 5000; ++i)
+      (void)engine
+          ->pushSync([] {}, Context::cpu(), {v[i % 200]}, {v[(i + 1) % 200]})
+          .isOk();
+    gate.open();
+    (void)engine->waitForAll().isOk();
+  };
+  round();
+  round();
+  size_t before = allocations;
+  round();
+  EXPECT_EQ(allocations, before);
+}
+
+// What large operations have left is for large ones.
+TEST(Memory, SmallOperationsTakeNoLargeBlocks) {
+  // Who waits here does not take the operation that waits for it.
+  auto engine = makeEngine({.kind = EngineKind::PerDevice,
+                            .cpuWorkers = 2,
+                            .callerHelp = CallerHelp::Never});
+  std::vector<Variable> v = makeVariables(*engine, 20'021);
+  Gate gate;
+  (void)engine->pushSync([&] { gate.pass(); }, Context::cpu(), {}, {v[20'020]})
+      .isOk();
+  VariableList many(v.data(), 20'000), some(v.data() + 20'000, 21);
+  long before = liveBytes;
+  for (int i = 0; i != 50; ++i) {
+    (void)engine->pushSync([] {}, Context::cpu(), {}, many).isOk();
+    (void)engine->waitForVariable(v[0]).isOk();
+    until([&] { return engine->statistics().inFlight == 1u + i; });
+    (void)engine->pushSync([] {}, Context::cpu(), {}, some).isOk();
+  }
+  // One large block of 32,768 variables of 24 to 32 bytes.
+  EXPECT_LT(liveBytes - before, 2 << 20);
+  gate.open();
+  (void)engine->waitForAll().isOk();
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,4 +275,40 @@ TEST(Memory, PerDeviceSurvivesItsLack) {
 }
 TEST(Memory, PerDeviceSurvivesItsLongLack) {
   failEverywhere(EngineKind::PerDevice, 50);
+}
+
+TEST(Memory, ABulkSizeThatFailsIsAsBefore) {
+  auto engine = makeEngine(
+      {.kind = EngineKind::PerDevice, .cpuWorkers = 1, .queueSlots = 16});
+  std::vector<Variable> v = makeVariables(*engine, 4000);
+  Variable own = makeVariables(*engine, 1)[0];
+  int ran = 0;
+  std::atomic<bool> isOver = false;
+  EXPECT_OK(engine->pushSync(
+      [&] {
+        EXPECT_EQ(*engine->setBulkSize(10), 0u);
+        for (int i = 0; i != 5; ++i)
+          EXPECT_OK(
+              engine->pushSync([&] { ++ran; }, Context::cpu(), {}, {own}));
+        // Deletions, which wait for nothing, fill the queue.
+        std::thread([&] {
+          failCount = 1 << 20;
+          failAt = 0;
+          // One that fails may have made room.
+          int refused = 0;
+          for (Variable variable : v)
+            refused = engine->deleteVariable(variable).isOk() ? 0 : refused + 1;
+          EXPECT_GT(refused, 1);
+        }).join();
+        EXPECT_ERROR(engine->setBulkSize(3).status(), OutOfMemory, "no memory");
+        EXPECT_ERROR(engine->setBulkSize(0).status(), OutOfMemory, "no memory");
+        failAt = -1;
+        EXPECT_EQ(*engine->setBulkSize(20), 10u);
+        isOver = true;
+      },
+      Context::cpu(), {}, {}));
+  // A wait for all before would push the bulk.
+  until([&] { return isOver.load(); });
+  EXPECT_OK(engine->waitForAll());
+  EXPECT_EQ(ran, 5);
 }

@@ -3,9 +3,14 @@
 #include "dlc/runtime/Engine/Profiler.h"
 
 #include "../JSON.h"
+#include "../TemporaryFolder.h"
 #include "dlc/runtime/Base/Wait.h"
 #include "dlc/runtime/Storage/Storage.h"
 
+#include <algorithm>
+#include <clocale>
+#include <cstdlib>
+#include <functional>
 #include <gtest/gtest.h>
 #include <set>
 #include <thread>
@@ -75,6 +80,17 @@ TEST(Profiler, KeepsTextsAndCountsWhatFindsNoRoom) {
   EXPECT_EQ(profiler.summarize()[0].count, 2u);
   EXPECT_NE(profiler.toTable().find("3 events found no room"),
             std::string::npos);
+}
+
+TEST(Profiler, WritesALineForEachName) {
+  Profiler profiler(1);
+  profiler.add(event(profiler, "two\nlines", 1, 2));
+  profiler.add(event(profiler, "x", 1, 2));
+  std::string table = profiler.toTable();
+  EXPECT_EQ(std::ranges::count(table, '\n'), 3) << table;
+  EXPECT_NE(table.find("two\\x0alines\n1 event found no room\n"),
+            std::string::npos)
+      << table;
 }
 
 TEST(Profiler, SumsByNameKindAndDevice) {
@@ -282,4 +298,53 @@ TEST(Profiler, ObservesAnEngine) {
   EXPECT_EQ(trace[1]["cat"].string, "copy");
   EXPECT_EQ(trace[1]["args"]["failed"].number, 1);
   EXPECT_NE(trace[0]["pid"].number, trace[1]["pid"].number);
+}
+
+// Naive engines run what is pushed at once, also into another one.
+TEST(Profiler, ObservesOperationsInsideOthers) {
+  constexpr int depth = 100;
+  Profiler profiler;
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (int i = 0; i != depth; ++i)
+    engines.push_back(naiveEngine(&profiler));
+  std::function<void(int)> nest = [&](int level) {
+    if (level == depth)
+      return;
+    EXPECT_TRUE(engines[level]
+                    ->pushSync([&] { nest(level + 1); }, Context::cpu(), {}, {})
+                    .isOk());
+  };
+  for (int round = 0; round != 2; ++round) {
+    profiler.clear();
+    nest(0);
+    std::vector<JSON> trace = traceOf(profiler);
+    ASSERT_GE(trace.size(), size_t(depth));
+    double begin = 1e300;
+    for (int i = 0; i != depth; ++i) { // The innermost first.
+      EXPECT_LE(trace[i]["ts"].number, begin);
+      begin = trace[i]["ts"].number;
+    }
+    EXPECT_EQ(begin, 0);
+  }
+}
+
+// Some write 0,5 for a half.
+TEST(Profiler, WritesNumbersThatNoLocaleChanges) {
+  TemporaryFolder folder;
+  std::string make = "localedef -c -i de_DE -f UTF-8 '" +
+                     (folder / "de_DE.UTF-8").string() + "' >/dev/null 2>&1";
+  (void)std::system(make.c_str());
+  setenv("LOCPATH", (folder / ".").c_str(), /*overwrite=*/1);
+  bool isOther = setlocale(LC_NUMERIC, "de_DE.UTF-8");
+  Profiler profiler;
+  profiler.add(event(profiler, "x", 7'000'500, 7'002'000));
+  profiler.onStorage(Context::cpu(), 1, 2);
+  std::string text = profiler.toJSON();
+  setlocale(LC_NUMERIC, "C");
+  unsetenv("LOCPATH");
+  if (!isOther)
+    GTEST_SKIP() << "there is no locale with a comma";
+  EXPECT_NE(text.find("\"ts\":0.000,\"dur\":1.500,"), std::string::npos)
+      << text;
+  EXPECT_TRUE(JSON::parse(text)) << text;
 }

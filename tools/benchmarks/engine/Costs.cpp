@@ -41,10 +41,10 @@ template <typename Predicate> void await(Predicate isDone) {
 } // namespace
 
 /// While an operation holds up the only worker nothing is registered; then the
-/// worker does all by itself.
+/// worker does all by itself. `bulk`: so many operations are joined.
 static OperationCost measureOperations(rt::Engine &engine,
                                        const std::vector<rt::Variable> &all,
-                                       const Pattern &pattern,
+                                       const Pattern &pattern, unsigned bulk,
                                        unsigned rounds) {
   OperationCost least = {1e18, 1e18};
   for (unsigned round = 0; round != rounds; ++round) {
@@ -59,6 +59,7 @@ static OperationCost measureOperations(rt::Engine &engine,
         rt::Context::cpu(), {}, {}));
     await([&] { return isHeld.load(); });
     uint64_t begin = rt::nowNanoseconds();
+    rt::BulkScope scope(engine, bulk);
     for (size_t i = 0; i != pattern.size(); ++i) {
       rt::Variable reads[16];
       for (int k = 0; k != pattern.readCount; ++k)
@@ -67,6 +68,7 @@ static OperationCost measureOperations(rt::Engine &engine,
                             {reads, size_t(pattern.readCount)},
                             {&all[pattern.writes[i]], 1}));
     }
+    check(scope.end());
     uint64_t pushed = rt::nowNanoseconds();
     isFree = true;
     check(engine.waitForAll());
@@ -124,9 +126,23 @@ void dlc::bench::measureCosts(const Settings &settings, Report &report) {
   // They fit into the queue: 400 lines of one, 800 of the other.
   unsigned rounds = 20 * settings.passes;
   OperationCost few =
-      measureOperations(**engine, variables, independentWrites(400), rounds);
+      measureOperations(**engine, variables, independentWrites(400), 1, rounds);
   OperationCost many =
-      measureOperations(**engine, variables, randomReads(400, 10), rounds);
+      measureOperations(**engine, variables, randomReads(400, 10), 1, rounds);
+  OperationCost parts = measureOperations(**engine, variables,
+                                          independentWrites(400), 16, rounds);
+  OperationCost partsOfChain =
+      measureOperations(**engine, variables, chain(400), 16, rounds);
+  OperationCost lone =
+      measureOperations(**engine, variables, chain(400), 1, rounds);
+  // While another thread may collect, and has nothing.
+  OperationCost beside;
+  std::thread([&] {
+    rt::BulkScope scope(**engine, 16);
+    std::thread([&] {
+      beside = measureOperations(**engine, variables, chain(400), 1, rounds);
+    }).join();
+  }).join();
   auto add = [&](const char *name, double nanoseconds) {
     report.addFigure(name, "PerDevice", "ns", nanoseconds);
   };
@@ -136,6 +152,16 @@ void dlc::bench::measureCosts(const Settings &settings, Report &report) {
   add("push_variable", pushOfVariable);
   add("schedule", few.schedule - scheduleOfVariable);
   add("schedule_variable", scheduleOfVariable);
+  // Of the first pattern, and of a chain, one by one and in bulks of 16.
+  add("push_write", few.push);
+  add("schedule_write", few.schedule);
+  add("push_part", parts.push);
+  add("schedule_part", parts.schedule);
+  add("push_link", lone.push);
+  add("schedule_link", lone.schedule);
+  add("push_link_beside_bulk", beside.push);
+  add("push_link_part", partsOfChain.push);
+  add("schedule_link_part", partsOfChain.schedule);
   add("line", leastOf(settings.passes, measureLine));
   add("pause", leastOf(settings.passes, [] {
         uint64_t begin = rt::nowNanoseconds();

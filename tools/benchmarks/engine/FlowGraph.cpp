@@ -117,6 +117,8 @@ Sample FlowGraph::run(const Pattern &pattern, const Mode &) {
       });
 }
 
+bool dlc::bench::hasFlowGraph() { return true; }
+
 std::unique_ptr<Peer> dlc::bench::makeFlowGraphPeer(unsigned workers) {
   return std::make_unique<FlowGraph>(workers);
 }

@@ -29,6 +29,14 @@ struct Options {
 };
 } // namespace
 
+/// For CLI11: what is wrong with the peer of that name, or "".
+static std::string checkBuilt(const std::string &name) {
+  bool isBuilt = name == "oneTBB flow graph" ? hasFlowGraph()
+                 : name == "OpenMP depend"   ? hasOpenMP()
+                                             : true;
+  return isBuilt ? "" : "expected a peer of this build, got '" + name + "'";
+}
+
 static void addPeer(Peers &peers, std::unique_ptr<Peer> peer,
                     const Options &options) {
   if (peer && options.wants(*peer))
@@ -49,27 +57,40 @@ int main(int argc, char **argv) {
   Options options;
   CLI::App app("Measure the dependency engine beside others",
                "dlc-engine-bench");
-  app.add_option("--mxnet", options.mxnet,
-                 "MXNet's library (libmxnet.so of its wheel)")
-      ->check(CLI::ExistingFile);
+  CLI::Option *mxnet = app.add_option("--mxnet", options.mxnet,
+                                      "MXNet's library (libmxnet.so of its "
+                                      "wheel)")
+                           ->check(CLI::ExistingFile);
   app.add_option("--passes", options.settings.passes, "Passes over all peers")
+      ->capture_default_str()
       ->check(CLI::Range(1, 10'000));
   app.add_option("--workers", options.settings.workers, "Threads of an engine")
+      ->capture_default_str()
       ->check(CLI::Range(1, 64));
   app.add_option("--operations", options.settings.operations,
                  "Operations of a pattern")
+      ->capture_default_str()
       ->check(CLI::Range(100, 10'000'000));
   app.add_option("--part", options.parts, "Measure this part only")
       ->check(CLI::IsMember({"costs", "idle", "starts", "static", "patterns",
                              "pushers", "granularity"}));
   app.add_option("--peer", options.peers,
-                 "Measure this engine only, beside MXNet: PerDevice, Threaded, "
-                 "Naive, \"oneTBB flow graph\", \"OpenMP depend\"");
+                 "Measure this engine only, beside MXNet; the last two where "
+                 "the build found them")
+      ->check(CLI::IsMember({"PerDevice", "Threaded", "Naive",
+                             "oneTBB flow graph", "OpenMP depend"}))
+      ->check(checkBuilt);
   app.add_flag("--json", options.isJSON,
                "Print a line of JSON for each figure");
   app.add_flag("--push-mxnet", options.pushesMXNet,
-               "Only push into MXNet from two threads, where it may hang");
-  CLI11_PARSE(app, argc, argv);
+               "Only push into MXNet from two threads, where it may hang")
+      ->needs(mxnet);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    constexpr int badUsage = 2; // As dlc has it.
+    return app.exit(error) ? badUsage : 0;
+  }
 
   Report report(options.isJSON);
   // Before any library of others starts threads.

@@ -6,6 +6,8 @@
 
 using namespace dlc::bench;
 
+bool dlc::bench::hasFlowGraph() { return false; }
+
 std::unique_ptr<Peer> dlc::bench::makeFlowGraphPeer(unsigned) {
   return nullptr;
 }

@@ -6,4 +6,6 @@
 
 using namespace dlc::bench;
 
+bool dlc::bench::hasOpenMP() { return false; }
+
 std::unique_ptr<Peer> dlc::bench::makeOpenMPPeer(unsigned) { return nullptr; }

@@ -57,6 +57,8 @@ Sample OpenMP::run(const Pattern &pattern, const Mode &) {
   return sample;
 }
 
+bool dlc::bench::hasOpenMP() { return true; }
+
 std::unique_ptr<Peer> dlc::bench::makeOpenMPPeer(unsigned workers) {
   return std::make_unique<OpenMP>(workers);
 }

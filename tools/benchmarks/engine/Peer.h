@@ -65,7 +65,9 @@ std::vector<std::unique_ptr<Peer>> makeDLCPeers(unsigned workers);
 /// library. Sets the environment that MXNet reads, so call it first.
 std::unique_ptr<Peer> makeMXNetPeer(const std::string &library,
                                     unsigned workers);
-/// Null when the build has no oneTBB or OpenMP.
+/// Whether the build has oneTBB and OpenMP; without, there is null from these.
+bool hasFlowGraph();
+bool hasOpenMP();
 std::unique_ptr<Peer> makeFlowGraphPeer(unsigned workers);
 std::unique_ptr<Peer> makeOpenMPPeer(unsigned workers);
 

@@ -290,10 +290,10 @@ PATTERNS = ["independent", "chain", "random 2r1w", "random 10r1w", "1 to 10 us a
 
 
 def read_costs(path):
-    """Those of the file in the place of ours."""
+    """Those of the file in the place of ours; it may have others."""
     lines = [json.loads(line) for line in open(path, encoding="utf-8")]
     found = {line["pattern"]: max(0.0, line["ns"]) for line in lines if "ns" in line}
-    if found.keys() != COSTS.keys():
+    if not COSTS.keys() <= found.keys():
         raise SystemExit(f"{path}: expected the costs {sorted(COSTS)}, got {sorted(found)}")
     return found
 

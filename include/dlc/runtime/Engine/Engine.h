@@ -38,7 +38,8 @@ enum class OperationProperty : uint8_t {
   GPUPrioritized = 4, ///< Runs in the lane for urgent work of its device.
   Async = 5,          ///< Only starts work that goes on elsewhere; as Normal.
   DeleteVariable = 6, ///< Ends something: runs even when its inputs failed.
-  NoSkip = 7,         ///< Runs even when its inputs failed.
+  NoSkip = 7,         ///< Runs even when its inputs failed; what it writes
+                      ///< stays poisoned if it was.
 };
 
 /// What goes with an operation. Texts are borrowed until it has completed
@@ -90,7 +91,9 @@ enum class EngineKind : uint8_t {
 
 /// One operation, as observers see it. Texts may be null; valid in the call.
 struct OperationInfo {
-  uint64_t id; ///< Ascends in the order of pushes, with gaps.
+  /// Ascends in the order of pushes, with gaps. Each part of a bulk has its
+  /// own.
+  uint64_t id;
   const char *name;
   const char *origin;
   Context context;
@@ -286,8 +289,9 @@ public:
   /// that appears twice in the lists is refused. Waits while the budget is used
   /// up, except inside an operation.
   template <typename Function>
-  Status pushSync(Function &&function, Context context, VariableList reads,
-                  VariableList writes, const PushOptions &options = {}) {
+  Status pushSync(Function &&function, Context context,
+                  const VariableList &reads, const VariableList &writes,
+                  const PushOptions &options = {}) {
     return push(Task::sync(std::forward<Function>(function)), false, context,
                 reads, writes, options);
   }
@@ -295,13 +299,15 @@ public:
   /// The same for a function (see Task::async) that only starts the work; the
   /// operation has completed when its Completion is.
   template <typename Function>
-  Status pushAsync(Function &&function, Context context, VariableList reads,
-                   VariableList writes, const PushOptions &options = {}) {
+  Status pushAsync(Function &&function, Context context,
+                   const VariableList &reads, const VariableList &writes,
+                   const PushOptions &options = {}) {
     return push(Task::async(std::forward<Function>(function)), true, context,
                 reads, writes, options);
   }
-  Status push(Task function, bool isAsync, Context context, VariableList reads,
-              VariableList writes, const PushOptions &options);
+  Status push(Task function, bool isAsync, Context context,
+              const VariableList &reads, const VariableList &writes,
+              const PushOptions &options);
 
   /// Gives a variable back before the end of the operation that `run` is of:
   /// what waits for it may start. From then on the operation neither touches
@@ -327,8 +333,11 @@ public:
   /// waits for, or what holds a variable of a part, must not wait for another
   /// part; a wait inside a part for what the bulk holds is refused. 0 or 1: no
   /// joining, as at first. Inside an operation it holds for the pushes of that
-  /// operation and ends with it. Returns the previous number. Errors:
-  /// OutOfMemory; then what was collected stays so.
+  /// operation and ends with it. Returns the previous number. Unavailable only
+  /// where it would begin: on a stopped or closed engine, and outside of
+  /// operations when the thread ends and has pushed its bulks; what has begun
+  /// can be changed and ended at any time. After an error what was collected
+  /// stays so, and the number is the previous one.
   Result<unsigned> setBulkSize(unsigned operations);
 
   //===--------------------------------------------------------------------===//
@@ -420,12 +429,17 @@ private:
   std::unique_ptr<EngineImpl> impl;
 };
 
-/// Joins the small operations of this thread while it lives.
+/// Joins the small operations of this thread while it lives. Where that cannot
+/// begin, they are pushed one by one; end() says why.
 class BulkScope {
 public:
   BulkScope(Engine &engine, unsigned operations) : engine(engine) {
     Result<unsigned> result = engine.setBulkSize(operations);
-    previous = result.isOk() ? *result : 0;
+    if (result.isOk())
+      previous = *result;
+    else
+      failure = std::move(result.status());
+    hasEnded = !result.isOk();
   }
   /// Pushes what was collected; an error of that push is lost, unless end()
   /// was called before, but not what was collected.
@@ -435,15 +449,16 @@ public:
 
   Status end() {
     if (hasEnded)
-      return Status::ok();
+      return std::exchange(failure, Status::ok());
     hasEnded = true;
     return std::move(engine.setBulkSize(previous).status());
   }
 
 private:
   Engine &engine;
-  unsigned previous;
-  bool hasEnded = false;
+  unsigned previous = 0;
+  bool hasEnded;
+  Status failure;
 };
 
 } // namespace dlc::rt

@@ -47,7 +47,7 @@ struct Operator {
 /// array or a span.
 class VariableList {
 public:
-  VariableList() = default;
+  constexpr VariableList() = default;
 #if defined(__GNUC__) && !defined(__clang__)
   // g++ warns that the list must outlive this: it does, for one call.
 #pragma GCC diagnostic push
