@@ -57,6 +57,10 @@ typedef struct DlcError *DlcStatus;
  * makes a DLC_INVALID_ARGUMENT that says so. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcStatusCreate(DlcStatusCode code, const char *message);
 
+/* The name of a code without its prefix, in lower case: "ok", "data loss";
+ * null for a number that is no code. Lives forever. Since 0.1 (unstable) */
+DLC_API const char *dlcStatusCodeName(DlcStatusCode code);
+
 /* The kind of failure; DLC_OK for null. Since 0.1 (unstable) */
 DLC_API DlcStatusCode dlcStatusCode(DlcStatus status);
 

@@ -72,7 +72,10 @@ typedef struct DlcCompilerOptions {
                             not fit is computed again; 0: no limit */
   const char *precision; /* fp32: each operation within 2e-5 of its largest
                             value; fp32-strict: within 4e-6, sums of products
-                            computed as such; null: fp32 */
+                            computed as such; bf16: as fp32, but floats of
+                            products and convolutions with constants are
+                            rounded to bfloat16, 2^-8 of each;
+                            null: fp32 */
   const char *tuningCache; /* file of times of kernels on machines: of kernels
                               that there is a choice between, those whose times
                               are known for this machine are chosen by them; one

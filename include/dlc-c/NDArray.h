@@ -236,10 +236,12 @@ DLC_API DlcStatus dlcNDArrayHostAccess(DlcNDArray array, DlcVariableUse use,
 /*===-- Files -------------------------------------------------------------===*/
 
 /* Reads all arrays of an .npy, .npz or .params file, told apart by its first
- * bytes, to a device; there may be none in the last two. Sparse arrays become
- * dense, up to 1 GiB each. Errors: DLC_NOT_FOUND, DLC_DATA_LOSS (malformed, or
- * another file), DLC_INVALID_ARGUMENT (what is no regular file; a larger sparse
- * array), DLC_UNSUPPORTED (element types). Since 0.1 (unstable) */
+ * bytes, to memory of the storage on a device; there may be none in the last
+ * two. Sparse arrays become dense, up to 1 GiB each. Errors: DLC_NOT_FOUND,
+ * DLC_DATA_LOSS (malformed, or another file), DLC_INVALID_ARGUMENT (what is no
+ * regular file; a larger sparse array), DLC_UNSUPPORTED (element types),
+ * DLC_OUT_OF_MEMORY (beyond the cap of the storage, too).
+ * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayLoad(DlcArrayRuntime runtime, const char *path,
                                  DlcContext context, DlcNDArrayList *list);
 /* Since 0.1 (unstable) */
@@ -284,7 +286,8 @@ DLC_API DlcStatus dlcNDArrayToOldDLPack(DlcNDArray array, DlcVariableUse use,
  * when the last operation is over. On failure the tensor stays the caller's.
  * Errors: DLC_UNSUPPORTED (memory of a device, element types, elements of less
  * than a byte that are padded to one, strides other than row-major without
- * gaps: also those of columns, and 0; another version).
+ * gaps: also those of columns, and 0; another version), DLC_INVALID_ARGUMENT (a
+ * broken shape, elements that are not aligned for their type).
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcNDArrayFromDLPack(DlcArrayRuntime runtime,
                                        struct DLManagedTensorVersioned *tensor,

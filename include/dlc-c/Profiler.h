@@ -12,6 +12,11 @@
  *   ... run, and wait for what ran ...
  *   dlcProfilerWriteTrace(profiler, "trace.json");
  *
+ * The event of an engine's operation is the run of its function. What an
+ * asynchronous one started goes on behind that and can be added with
+ * dlcProfilerAdd; a skipped one has no event. Counters of storage are those of
+ * the blocks that it gave out, without arrays over memory of others.
+ *
  * Whoever has no profiler pays one branch and reads no clock. A profiler may be
  * destroyed before those that tell it. In the child of a fork it keeps nothing
  * and has nothing; functions that would use it, also those of other headers
@@ -60,7 +65,7 @@ typedef struct DlcProfileEvent {
   uint64_t begin;     /* of dlcProfilerNow, as the end, which is not before */
   uint64_t end;
   DlcProfileKind kind;
-  DlcContext device;
+  DlcContext device; /* the trace's process; zeros are DLC_DEVICE_NULL 0 */
   int32_t hasFailed;
 } DlcProfileEvent;
 

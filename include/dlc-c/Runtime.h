@@ -29,8 +29,10 @@ typedef struct DlcExecutionImpl *DlcExecution;
 
 /*===-- Programs ----------------------------------------------------------===*/
 
-/* Maps and checks the compiled program at `path`. The file must not be
- * rewritten in place while the program lives. Its machine code is trusted like
+/* Maps and checks the compiled program at `path`: all that it says, and the
+ * checksum of its machine code. Weights stay in the file and are not read here;
+ * `dlc dump FILE` compares their checksum too, at some gigabytes a second. The
+ * file must not be rewritten in place while the program lives. Its machine code is trusted like
  * a library of this process. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcProgramLoad(const char *path, DlcProgram *program);
 

@@ -17,7 +17,22 @@ static Status outOfMemory(size_t bytes) {
   return makeError(StatusCode::OutOfMemory, "cannot allocate %zu bytes", bytes);
 }
 
-AlignedBuffer::~AlignedBuffer() { std::free(start); }
+AlignedBuffer::~AlignedBuffer() {
+  if (release)
+    release(owner);
+  else
+    std::free(start);
+}
+
+AlignedBuffer AlignedBuffer::adopt(std::span<std::byte> memory,
+                                   void (*release)(void *), void *owner) {
+  AlignedBuffer buffer;
+  buffer.start = memory.data();
+  buffer.length = memory.size();
+  buffer.release = release;
+  buffer.owner = owner;
+  return buffer;
+}
 
 Result<AlignedBuffer> AlignedBuffer::allocate(size_t bytes) {
   void *memory = nullptr;

@@ -2,10 +2,34 @@
 
 #include "dlc/runtime/Base/Names.h"
 
+#include "dlc/runtime/Base/Text.h"
+
 #include <algorithm>
 #include <utility>
 
 using namespace dlc::rt;
+
+std::string dlc::rt::toPrintable(std::string_view text) {
+  constexpr size_t most = 100;
+  constexpr char digits[] = "0123456789abcdef";
+  std::string result;
+  while (!text.empty()) {
+    std::string_view rest = text;
+    int32_t character = takeUtf8(rest);
+    size_t length = character < 0 ? 1 : text.size() - rest.size();
+    // Control characters of ASCII and of Latin-1.
+    bool isShown = character >= 0x20 && (character < 0x7f || character >= 0xa0);
+    if (result.size() + (isShown ? length : 4 * length) > most)
+      return result + "...";
+    for (unsigned char byte : text.substr(0, length))
+      if (isShown)
+        result += char(byte);
+      else
+        result += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    text.remove_prefix(length);
+  }
+  return result;
+}
 
 Status dlc::rt::checkDistinct(std::vector<std::string_view> names,
                               std::string_view what, StatusCode code) {
@@ -14,14 +38,14 @@ Status dlc::rt::checkDistinct(std::vector<std::string_view> names,
   if (twice == names.end())
     return Status::ok();
   return Status(code, "two " + std::string(what) + " are named '" +
-                          std::string(*twice) + "'");
+                          toPrintable(*twice) + "'");
 }
 
 /// ASCII only: names of others are compared as they are.
 static char toLower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
 
 NearName::NearName(std::string_view name)
-    : given(name), most((name.size() + 2) / 3) {
+    : given(name), most(2 * ((name.size() + 1) / 3)) {
   std::ranges::transform(given, given.begin(), toLower);
 }
 
@@ -45,13 +69,26 @@ static size_t distance(std::string_view a, std::string_view b) {
   return last.back();
 }
 
+/// Whether `word`, in lower case, is between underscores in `name`, or between
+/// one and an end.
+static bool hasWord(std::string_view name, std::string_view word) {
+  for (size_t begin = 0; begin <= name.size();) {
+    size_t end = std::min(name.find('_', begin), name.size());
+    if (std::ranges::equal(name.substr(begin, end - begin), word, {}, toLower))
+      return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 void NearName::offer(std::string_view known) {
   size_t gap = known.size() > given.size() ? known.size() - given.size()
                                            : given.size() - known.size();
+  bool isWord = given.size() > 1 && gap != 0 && hasWord(known, given);
   // Long names would take long, and nobody means them.
-  if (gap > most || known.size() > 64)
+  if (known.size() > 64 || (2 * gap > most && !isWord))
     return;
-  size_t far = distance(given, known);
+  size_t far = isWord ? 1 : 2 * distance(given, known);
   if (far > most || (far == most && !found.empty()))
     return;
   found = known;

@@ -4,6 +4,8 @@
 
 #include "dlc/runtime/Base/Text.h"
 
+#include <algorithm>
+
 using namespace dlc::rt;
 
 namespace {
@@ -44,10 +46,25 @@ std::optional<int64_t> dlc::rt::byteCount(DataType type, int64_t count) {
   return bytes;
 }
 
+/// Product of the dimensions that are not 0, as elementCount().
+static std::optional<int64_t> extentOf(std::span<const int64_t> shape) {
+  int64_t extent = 1;
+  for (int64_t dim : shape)
+    if (dim < 0 || (dim != 0 && __builtin_mul_overflow(extent, dim, &extent)))
+      return std::nullopt;
+  return extent;
+}
+
+static bool isEmpty(std::span<const int64_t> shape) {
+  return std::ranges::find(shape, 0) != shape.end();
+}
+
 std::optional<int64_t> dlc::rt::byteCount(DataType type,
                                           std::span<const int64_t> shape) {
-  std::optional<int64_t> count = elementCount(shape);
-  return count ? byteCount(type, *count) : std::nullopt;
+  std::optional<int64_t> extent = extentOf(shape);
+  std::optional<int64_t> bytes =
+      extent ? byteCount(type, *extent) : std::nullopt;
+  return bytes && isEmpty(shape) ? 0 : bytes;
 }
 
 size_t dlc::rt::alignmentOf(DataType type) {
@@ -94,11 +111,8 @@ std::string dlc::rt::toString(const TensorType &type) {
 }
 
 std::optional<int64_t> dlc::rt::elementCount(std::span<const int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t dim : shape)
-    if (dim < 0 || __builtin_mul_overflow(count, dim, &count))
-      return std::nullopt;
-  return count;
+  std::optional<int64_t> extent = extentOf(shape);
+  return extent && isEmpty(shape) ? 0 : extent;
 }
 
 int64_t TensorView::size() const {

@@ -5,6 +5,7 @@
 #include "dlc/runtime/CAPI/Status.h"
 
 #include <bit>
+#include <iterator>
 
 using namespace dlc::rt;
 
@@ -36,6 +37,16 @@ DlcStatus dlcStatusCreate(DlcStatusCode code, const char *message) {
                      "expected a code of an error, got " +
                          std::to_string(number) +
                          (text.empty() ? "" : ": " + text)));
+}
+
+const char *dlcStatusCodeName(DlcStatusCode code) {
+  static constexpr const char *names[] = {
+      "ok",          "invalid argument", "not found", "out of memory",
+      "unsupported", "data loss",        "internal",  "unavailable"};
+  static_assert(std::size(names) == DLC_UNAVAILABLE + 1);
+  // Any number may come from C.
+  auto number = std::bit_cast<uint32_t>(code);
+  return number < std::size(names) ? names[number] : nullptr;
 }
 
 DlcStatusCode dlcStatusCode(DlcStatus status) {

@@ -358,7 +358,7 @@ DlcStatus dlcDropoutMaskApply(DlcDropoutMask mask, uint64_t first,
     return wrap(missing("memory for the elements"));
   if (!(mask.keepProbability > 0 && mask.keepProbability <= 1))
     return wrap(makeError(StatusCode::InvalidArgument,
-                          "expected a probability in (0, 1], got %g",
+                          "expected a probability in (0, 1], got %.15g",
                           mask.keepProbability));
   DropoutMask{toDraws(mask.draws), mask.keepProbability}.apply(
       first, {in, count}, {out, count});

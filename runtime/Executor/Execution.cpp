@@ -248,12 +248,13 @@ static Status checkBinding(const char *what, const Port &port,
     return makeError(StatusCode::InvalidArgument, "%s '%s': its size overflows",
                      what, port.name.c_str());
   if (!tensor.data && *bytes)
-    return makeError(StatusCode::InvalidArgument, "%s '%s': expected memory",
-                     what, port.name.c_str());
+    return makeError(StatusCode::InvalidArgument,
+                     "%s '%s': expected memory of %" PRId64 " bytes, got null",
+                     what, port.name.c_str(), *bytes);
   if (!isAligned(tensor.data, element))
     return makeError(StatusCode::InvalidArgument,
-                     "%s '%s': expected memory aligned to %zu", what,
-                     port.name.c_str(), element);
+                     "%s '%s': expected memory aligned to %zu bytes, got %p",
+                     what, port.name.c_str(), element, tensor.data);
   return Status::ok();
 }
 

@@ -8,6 +8,7 @@
 
 #include "dlc/runtime/Base/ByteReader.h"
 #include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/IO/Numpy.h"
 
 #include <algorithm>
@@ -107,8 +108,8 @@ Status HeaderParser::takeShape(std::vector<int64_t> &shape) {
   auto refuse = [all] {
     return makeError(StatusCode::DataLoss,
                      "not an .npy file: expected a tuple of sizes of at least "
-                     "0 as 'shape', got %.*s",
-                     int(std::min<size_t>(all.size(), 100)), all.data());
+                     "0 as 'shape', got %s",
+                     toPrintable(all).c_str());
   };
   if (!take("("))
     return refuse();
@@ -178,12 +179,12 @@ static Status parseType(std::string_view descr, DataType &type,
   std::optional<TextForm> known = textFormOf(name);
   if (entry == std::end(typeNames) && !known)
     return makeError(StatusCode::Unsupported,
-                     "element type '%.*s' is not supported", int(descr.size()),
-                     descr.data());
+                     "element type '%s' is not supported",
+                     toPrintable(descr).c_str());
   if (descr[0] == '>' && (known ? known->isUnicode : sizeOf(entry->type) > 1))
     return makeError(StatusCode::Unsupported,
-                     "expected little-endian data, got '%.*s'",
-                     int(descr.size()), descr.data());
+                     "expected little-endian data, got '%s'",
+                     toPrintable(descr).c_str());
   type = known ? DLC_TEXT : entry->type;
   form = known.value_or(TextForm());
   return Status::ok();
@@ -241,8 +242,9 @@ static void copyColumnMajor(std::span<const int64_t> shape, size_t element,
 }
 
 static Result<AlignedBuffer> copyRows(std::span<const std::byte> data,
-                                      size_t element, const Header &header) {
-  Result<AlignedBuffer> buffer = AlignedBuffer::allocate(data.size());
+                                      size_t element, const Header &header,
+                                      const BufferAllocator &allocate) {
+  Result<AlignedBuffer> buffer = allocate(data.size());
   if (!buffer.isOk() || data.empty())
     return buffer;
   if (header.isColumnMajor)
@@ -253,9 +255,11 @@ static Result<AlignedBuffer> copyRows(std::span<const std::byte> data,
 }
 
 static Status readElements(std::span<const std::byte> data, Header &&header,
+                           const BufferAllocator &allocate,
                            HostTensor &tensor) {
   DLC_RETURN_IF_ERROR(checkElements(tensor.type, data, StatusCode::DataLoss));
-  Result<AlignedBuffer> buffer = copyRows(data, sizeOf(tensor.type), header);
+  Result<AlignedBuffer> buffer =
+      copyRows(data, sizeOf(tensor.type), header, allocate);
   if (!buffer.isOk())
     return std::move(buffer.status());
   tensor.shape = std::move(header.shape);
@@ -271,10 +275,11 @@ static Status readTextElements(std::span<const std::byte> data,
   if (form.width == 0 && count != 0)
     return makeError(StatusCode::Unsupported,
                      "expected texts of some width, got '%s'",
-                     header.descr.c_str());
+                     toPrintable(header.descr).c_str());
   AlignedBuffer rows;
   if (header.isColumnMajor) {
-    Result<AlignedBuffer> buffer = copyRows(data, form.width, header);
+    Result<AlignedBuffer> buffer =
+        copyRows(data, form.width, header, AlignedBuffer::allocate);
     if (!buffer.isOk())
       return std::move(buffer.status());
     rows = std::move(*buffer);
@@ -288,7 +293,8 @@ static Status readTextElements(std::span<const std::byte> data,
 }
 
 Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes,
-                                     ElementKinds kinds) {
+                                     ElementKinds kinds,
+                                     const BufferAllocator &allocate) {
   std::string_view text;
   std::span<const std::byte> data;
   uint8_t version;
@@ -301,7 +307,7 @@ Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes,
   if (tensor.type == DLC_TEXT && kinds != ElementKinds::All)
     return makeError(StatusCode::Unsupported,
                      "expected elements that are no text, got '%s'",
-                     header.descr.c_str());
+                     toPrintable(header.descr).c_str());
   if (header.shape.size() > DLC_MAX_RANK)
     return makeError(StatusCode::Unsupported,
                      "expected at most %d dimensions, got %zu", DLC_MAX_RANK,
@@ -317,7 +323,7 @@ Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes,
   DLC_RETURN_IF_ERROR(
       tensor.type == DLC_TEXT
           ? readTextElements(data, form, std::move(header), tensor)
-          : readElements(data, std::move(header), tensor));
+          : readElements(data, std::move(header), allocate, tensor));
   return tensor;
 }
 

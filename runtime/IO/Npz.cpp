@@ -186,7 +186,8 @@ static Status inflateInto(std::span<const std::byte> packed,
 
 static Result<HostTensor> inflateMember(const Member &member,
                                         std::span<const std::byte> packed,
-                                        ElementKinds kinds) {
+                                        ElementKinds kinds,
+                                        const BufferAllocator &allocate) {
   // Deflate shrinks to a 1032nd at best: a larger claim is a lie.
   if (member.size / 1032 > member.packedSize + 1)
     return makeError(StatusCode::DataLoss,
@@ -197,15 +198,16 @@ static Result<HostTensor> inflateMember(const Member &member,
   DLC_RETURN_IF_ERROR(inflateInto(packed, buffer->bytes()));
   if (checksumOf(buffer->bytes()) != member.checksum)
     return makeError(StatusCode::DataLoss, "the checksum differs");
-  return parseNpy(buffer->bytes(), kinds);
+  return parseNpy(buffer->bytes(), kinds, allocate);
 }
 
 static Result<HostTensor> readTensor(ByteReader file, const Member &member,
-                                     ElementKinds kinds) {
+                                     ElementKinds kinds,
+                                     const BufferAllocator &allocate) {
   std::span<const std::byte> data;
   DLC_RETURN_IF_ERROR(findData(file, member, data));
   if (member.method == 8)
-    return inflateMember(member, data, kinds);
+    return inflateMember(member, data, kinds, allocate);
   if (member.method != 0)
     return makeError(StatusCode::Unsupported,
                      "expected stored or deflated data, got method %d",
@@ -214,7 +216,7 @@ static Result<HostTensor> readTensor(ByteReader file, const Member &member,
     return malformed("a stored member has two sizes");
   if (checksumOf(data) != member.checksum)
     return makeError(StatusCode::DataLoss, "the checksum differs");
-  return parseNpy(data, kinds);
+  return parseNpy(data, kinds, allocate);
 }
 
 /// Reads the directory. Members may not share bytes: a small file could claim
@@ -231,7 +233,7 @@ static Status readMembers(ByteReader file, const Directory &directory,
     if (!member.name.ends_with(suffix))
       return makeError(StatusCode::Unsupported,
                        "expected members with the suffix .npy, got '%s'",
-                       member.name.c_str());
+                       toPrintable(member.name).c_str());
     if (member.packedSize > left)
       return malformed("its members are larger than the file");
     left -= member.packedSize;
@@ -253,7 +255,7 @@ static Status checkName(std::string_view name, StatusCode code) {
     size_t length = std::min(rest.find_first_of("/\\"), rest.size());
     if (rest.substr(0, length) == "..")
       return Status(code, "expected member names without '..', got '" +
-                              std::string(name) + "'");
+                              toPrintable(name) + "'");
     rest.remove_prefix(std::min(length + 1, rest.size()));
   }
   return Status::ok();
@@ -271,7 +273,8 @@ static Status checkNames(std::span<const Member> members) {
 }
 
 Result<std::vector<NamedTensor>>
-dlc::rt::parseNpz(std::span<const std::byte> bytes, ElementKinds kinds) {
+dlc::rt::parseNpz(std::span<const std::byte> bytes, ElementKinds kinds,
+                  const BufferAllocator &allocate) {
   ByteReader file(bytes);
   Directory directory;
   std::vector<Member> members;
@@ -280,9 +283,9 @@ dlc::rt::parseNpz(std::span<const std::byte> bytes, ElementKinds kinds) {
   DLC_RETURN_IF_ERROR(checkNames(members));
   std::vector<NamedTensor> tensors;
   for (const Member &member : members) {
-    Result<HostTensor> tensor = readTensor(file, member, kinds);
+    Result<HostTensor> tensor = readTensor(file, member, kinds, allocate);
     if (!tensor.isOk())
-      return std::move(tensor.status()).withContext(member.name);
+      return std::move(tensor.status()).withContext(toPrintable(member.name));
     tensors.push_back(
         {member.name.substr(0, member.name.size() - suffix.size()),
          std::move(*tensor)});
@@ -344,17 +347,19 @@ static Status checkNames(std::span<const std::string> names) {
   return Status::ok();
 }
 
-static Status writeMember(OutputFile &file, const std::string &name,
-                          const TensorView &tensor, Member &member) {
+static Status writeMember(OutputFile &file, const std::string &path,
+                          const std::string &name, const TensorView &tensor,
+                          Member &member) {
+  auto context = [&] { return path + ": '" + toPrintable(name) + "'"; };
   Result<NpyParts> parts = encodeNpy(tensor);
   if (!parts.isOk())
-    return std::move(parts.status()).withContext("'" + name + "'");
+    return std::move(parts.status()).withContext(context());
   uint64_t size;
   if (__builtin_add_overflow(parts->header.size(), parts->dataBytes(), &size) ||
       size >= 0xffffffff || file.size() >= 0xffffffff - size)
     return makeError(StatusCode::Unsupported,
-                     "'%s': .npz files of 4 GiB or more are not written",
-                     name.c_str());
+                     "%s: .npz files of 4 GiB or more are not written",
+                     context().c_str());
   // The checksum comes first: what is no memory's is made twice.
   uint32_t checksum = 0;
   DLC_RETURN_IF_ERROR(parts->visit([&](std::span<const std::byte> bytes) {
@@ -377,7 +382,7 @@ static Status writeMember(OutputFile &file, const std::string &name,
       [&](std::span<const std::byte> bytes) { return file.write(bytes); });
 }
 
-static Status writeDirectory(OutputFile &file,
+static Status writeDirectory(OutputFile &file, const std::string &path,
                              std::span<const Member> members) {
   uint64_t start = file.size();
   for (const Member &member : members) {
@@ -391,7 +396,8 @@ static Status writeDirectory(OutputFile &file,
   uint64_t size = file.size() - start;
   if (file.size() >= 0xffffffff)
     return makeError(StatusCode::Unsupported,
-                     ".npz files of 4 GiB or more are not written");
+                     "%s: .npz files of 4 GiB or more are not written",
+                     path.c_str());
   Record end;
   end.put(endMagic, 4).put(0, 4).put(members.size(), 2);
   end.put(members.size(), 2).put(size, 4).put(start, 4).put(0, 2);
@@ -401,14 +407,15 @@ static Status writeDirectory(OutputFile &file,
 Status dlc::rt::writeNpz(const std::string &path,
                          std::span<const NamedView> tensors) {
   std::vector<std::string> names = memberNames(tensors);
-  DLC_RETURN_IF_ERROR(checkNames(names));
+  if (Status status = checkNames(names); !status.isOk())
+    return std::move(status).withContext(path);
   Result<OutputFile> file = OutputFile::create(path);
   if (!file.isOk())
     return std::move(file.status());
   std::vector<Member> members(tensors.size());
   for (size_t i = 0; i != tensors.size(); ++i)
     DLC_RETURN_IF_ERROR(
-        writeMember(*file, names[i], tensors[i].tensor, members[i]));
-  DLC_RETURN_IF_ERROR(writeDirectory(*file, members));
+        writeMember(*file, path, names[i], tensors[i].tensor, members[i]));
+  DLC_RETURN_IF_ERROR(writeDirectory(*file, path, members));
   return file->commit();
 }

@@ -161,7 +161,8 @@ static void scatterElements(const ParamsArray &array, std::byte *target) {
 }
 
 Result<HostTensor> dlc::rt::toDense(const ParamsArray &array,
-                                    uint64_t byteLimit) {
+                                    uint64_t byteLimit,
+                                    const BufferAllocator &allocate) {
   if (!array.isDefined())
     return makeError(StatusCode::InvalidArgument,
                      "expected an array with data, got an undefined one");
@@ -171,7 +172,7 @@ Result<HostTensor> dlc::rt::toDense(const ParamsArray &array,
     return makeError(StatusCode::InvalidArgument,
                      "expected at most %" PRIu64 " bytes, got %s", byteLimit,
                      toString(array.type).c_str());
-  Result<AlignedBuffer> buffer = AlignedBuffer::allocate(size);
+  Result<AlignedBuffer> buffer = allocate(size);
   if (!buffer.isOk())
     return std::move(buffer.status());
   if (array.layout == ParamsLayout::Dense && size != 0)

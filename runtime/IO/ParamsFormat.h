@@ -10,6 +10,8 @@
 namespace dlc::rt {
 
 inline constexpr uint64_t paramsListMagic = 0x112;
+inline constexpr uint64_t dictionaryMagic = 0xF7E58D4F05049CB7;
+inline constexpr uint64_t tensorMagic = 0xDD5E40F096B4A13F;
 inline constexpr uint32_t paramsMagicV1 = 0xF993FAC8;
 inline constexpr uint32_t paramsMagicV2 = 0xF993FAC9;
 inline constexpr uint32_t paramsMagicV3 = 0xF993FACA;

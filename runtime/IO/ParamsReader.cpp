@@ -2,6 +2,7 @@
 
 #include "ParamsFormat.h"
 #include "dlc/runtime/Base/ByteReader.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -16,8 +17,12 @@ public:
       : in(bytes), list(list) {}
 
   Status readList();
+  Status readDictionary();
 
 private:
+  Status readTensor(ParamsArray &array);
+  Status readTensorType(DataType &type);
+  Status readName(std::string &name);
   Status readArray(ParamsArray &array);
   Status readForm(ParamsArray &array, uint32_t &rankV0);
   Status readShape(bool allowsUnknown, std::vector<int64_t> &shape,
@@ -218,6 +223,20 @@ Status ListReader::readArray(ParamsArray &array) {
 // Lists
 //===----------------------------------------------------------------------===//
 
+Status ListReader::readName(std::string &name) {
+  uint64_t length;
+  std::string_view text;
+  if (!in.read(length))
+    return truncated("the length of a name");
+  if (!in.take(length, text))
+    return makeError(StatusCode::DataLoss,
+                     "expected a name of %" PRIu64
+                     " bytes at byte %zu, found %zu bytes",
+                     length, in.offset(), in.remaining());
+  name = text;
+  return Status::ok();
+}
+
 Status ListReader::readNames() {
   uint64_t count;
   if (!in.read(count))
@@ -227,18 +246,9 @@ Status ListReader::readNames() {
                      "expected no names or %zu, got %" PRIu64,
                      list.arrays.size(), count);
   list.isNamed = count != 0;
-  for (uint64_t i = 0; i != count; ++i) {
-    uint64_t length;
-    std::string_view name;
-    if (!in.read(length))
-      return truncated("the length of a name");
-    if (!in.take(length, name))
-      return makeError(StatusCode::DataLoss,
-                       "expected a name of %" PRIu64
-                       " bytes at byte %zu, found %zu bytes",
-                       length, in.offset(), in.remaining());
-    list.arrays[i].name = name;
-  }
+  for (ParamsArray &array : list.arrays)
+    if (list.isNamed)
+      DLC_RETURN_IF_ERROR(readName(array.name));
   if (list.isNamed)
     DLC_RETURN_IF_ERROR(checkUniqueNames(list.arrays, StatusCode::DataLoss));
   if (!in.isAtEnd())
@@ -269,14 +279,132 @@ Status ListReader::readList() {
   return readNames();
 }
 
+//===----------------------------------------------------------------------===//
+// Dictionaries of NNVM and TVM
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// DLPack's DLDataType: kinds 0 int, 1 uint, 2 float, 4 bfloat, 6 bool.
+struct ElementKind {
+  DataType type;
+  uint8_t kind, bits;
+};
+} // namespace
+
+static constexpr ElementKind elementKinds[] = {
+    {DLC_I8, 0, 8},    {DLC_I16, 0, 16}, {DLC_I32, 0, 32}, {DLC_I64, 0, 64},
+    {DLC_BOOL, 1, 1},  {DLC_U8, 1, 8},   {DLC_U16, 1, 16}, {DLC_U32, 1, 32},
+    {DLC_U64, 1, 64},  {DLC_F16, 2, 16}, {DLC_F32, 2, 32}, {DLC_F64, 2, 64},
+    {DLC_BF16, 4, 16}, {DLC_BOOL, 6, 8},
+};
+
+Status ListReader::readTensorType(DataType &type) {
+  uint8_t kind, bits;
+  uint16_t lanes;
+  if (!in.read(kind, bits, lanes))
+    return truncated("an element type");
+  for (const ElementKind &each : elementKinds)
+    if (each.kind == kind && each.bits == bits && lanes == 1) {
+      type = each.type;
+      return Status::ok();
+    }
+  return makeError(StatusCode::Unsupported,
+                   "expected elements of integers or floats, got kind %u of "
+                   "%u bits and %u lanes",
+                   kind, bits, lanes);
+}
+
+Status ListReader::readTensor(ParamsArray &array) {
+  uint64_t magic, reserved;
+  if (!in.read(magic, reserved))
+    return truncated("a tensor");
+  if (magic != tensorMagic || reserved != 0)
+    return makeError(StatusCode::DataLoss,
+                     "expected the magic number of a tensor at byte %zu, got "
+                     "0x%016" PRIx64,
+                     in.offset() - 2 * sizeof(magic), magic);
+  int32_t rank;
+  if (!in.read(array.device.kind, array.device.index, rank))
+    return truncated("a device and a rank");
+  DLC_RETURN_IF_ERROR(checkRank(rank));
+  DLC_RETURN_IF_ERROR(readTensorType(array.type.type));
+  array.version = rank == 0 ? ParamsVersion::V3 : ParamsVersion::V2;
+  array.type.shape.resize(rank);
+  for (int64_t &dim : array.type.shape) {
+    if (!in.read(dim))
+      return truncated("a dimension");
+    if (dim < 0)
+      return makeError(StatusCode::DataLoss,
+                       "expected a dimension of at least 0, got %" PRId64, dim);
+  }
+  DLC_RETURN_IF_ERROR(checkCount(array.type.shape));
+  array.values.type = array.type.type;
+  array.values.shape = array.type.shape;
+  int64_t size;
+  if (!in.read(size))
+    return truncated("a number of bytes");
+  if (size != byteCount(array.type.type, array.type.shape))
+    return makeError(StatusCode::DataLoss,
+                     "expected as many bytes as %s has, got %" PRId64,
+                     toString(array.type).c_str(), size);
+  DLC_RETURN_IF_ERROR(readData(array.values));
+  return checkBlocks(array, StatusCode::DataLoss);
+}
+
+Status ListReader::readDictionary() {
+  uint64_t magic, reserved, names, count;
+  if (!in.read(magic, reserved) || reserved != 0)
+    return makeError(StatusCode::DataLoss,
+                     "expected a dictionary of tensors, got other reserved "
+                     "bytes than 0");
+  if (!in.read(names))
+    return truncated("the number of names");
+  // The shortest name has its length.
+  if (!in.canHold(names, sizeof(uint64_t)))
+    return makeError(StatusCode::DataLoss,
+                     "expected %" PRIu64 " names, found %zu bytes", names,
+                     in.remaining());
+  list.isNamed = true;
+  for (uint64_t i = 0; i != names; ++i)
+    DLC_RETURN_IF_ERROR(readName(list.arrays.emplace_back().name));
+  DLC_RETURN_IF_ERROR(checkUniqueNames(list.arrays, StatusCode::DataLoss));
+  if (!in.read(count))
+    return truncated("the number of tensors");
+  if (count != names)
+    return makeError(StatusCode::DataLoss,
+                     "expected %" PRIu64 " tensors, got %" PRIu64, names,
+                     count);
+  for (ParamsArray &array : list.arrays)
+    if (Status status = readTensor(array); !status.isOk())
+      return std::move(status).withContext("tensor '" +
+                                           toPrintable(array.name) + "'");
+  if (!in.isAtEnd())
+    return makeError(StatusCode::DataLoss,
+                     "expected the end after the tensors, found %zu more bytes",
+                     in.remaining());
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+static bool isDictionary(std::span<const std::byte> bytes) {
+  uint64_t magic;
+  return ByteReader(bytes).read(magic) && magic == dictionaryMagic;
+}
+
 bool dlc::rt::isParams(std::span<const std::byte> bytes) {
   uint64_t magic;
-  return ByteReader(bytes).read(magic) && magic == paramsListMagic;
+  return isDictionary(bytes) ||
+         (ByteReader(bytes).read(magic) && magic == paramsListMagic);
 }
 
 Result<ParamsList> dlc::rt::parseParams(std::span<const std::byte> bytes) {
   ParamsList list;
-  DLC_RETURN_IF_ERROR(ListReader(bytes, list).readList());
+  ListReader reader(bytes, list);
+  DLC_RETURN_IF_ERROR(isDictionary(bytes) ? reader.readDictionary()
+                                          : reader.readList());
   return list;
 }
 

@@ -150,7 +150,6 @@ static Status writeBlock(OutputFile &file, const ParamsBlock &block) {
 }
 
 static Status writeArray(OutputFile &file, const ParamsArray &array) {
-  DLC_RETURN_IF_ERROR(checkArray(array));
   Record record;
   putForm(record, array);
   if (!array.isDefined())
@@ -171,16 +170,21 @@ static Status writeArray(OutputFile &file, const ParamsArray &array) {
 Status dlc::rt::writeParams(const std::string &path,
                             std::span<const ParamsArray> arrays, bool isNamed) {
   if (isNamed)
-    DLC_RETURN_IF_ERROR(checkUniqueNames(arrays, StatusCode::InvalidArgument));
+    if (Status status = checkUniqueNames(arrays, StatusCode::InvalidArgument);
+        !status.isOk())
+      return std::move(status).withContext(path);
   Result<OutputFile> file = OutputFile::create(path);
   if (!file.isOk())
     return std::move(file.status());
   Record head;
   head.put(paramsListMagic, 8).put(0, 8).put(arrays.size(), 8);
   DLC_RETURN_IF_ERROR(file->write(head.all()));
-  for (size_t i = 0; i != arrays.size(); ++i)
-    if (Status status = writeArray(*file, arrays[i]); !status.isOk())
-      return std::move(status).withContext("array " + std::to_string(i));
+  for (size_t i = 0; i != arrays.size(); ++i) {
+    if (Status status = checkArray(arrays[i]); !status.isOk())
+      return std::move(status).withContext(path + ": array " +
+                                           std::to_string(i));
+    DLC_RETURN_IF_ERROR(writeArray(*file, arrays[i]));
+  }
   Record names;
   names.put(isNamed ? arrays.size() : 0, 8);
   for (const ParamsArray &array : arrays)

@@ -4,6 +4,7 @@
 #include "Chunk.h"
 #include "RunAndWait.h"
 #include "dlc/runtime/Base/ByteReader.h"
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/IO/Params.h"
 
 #include <algorithm>
@@ -14,6 +15,31 @@ using namespace dlc::rt;
 //===----------------------------------------------------------------------===//
 // Loading
 //===----------------------------------------------------------------------===//
+
+/// A block of the storage, whose cap and figures hold for arrays of files too.
+static Result<AlignedBuffer> takeBlock(Storage &storage, Context context,
+                                       size_t bytes) {
+  Result<Allocation> block = storage.allocate(context, bytes);
+  if (!block.isOk())
+    return std::move(block.status());
+  auto *owner = new (std::nothrow) Allocation(std::move(*block));
+  if (!owner)
+    return makeError(StatusCode::OutOfMemory, "no memory for an array");
+  return AlignedBuffer::adopt(
+      {static_cast<std::byte *>(owner->data()), bytes},
+      [](void *block) { delete static_cast<Allocation *>(block); }, owner);
+}
+
+/// Who gives the memory of elements: for cpu devices where they stay, else
+/// where they are copied from.
+static BufferAllocator allocatorFor(const ArrayRuntime &runtime,
+                                    Context context) {
+  if (context.kind != DeviceKind::CPU)
+    return AlignedBuffer::allocate;
+  return [&storage = *runtime.storage(), context](size_t bytes) {
+    return takeBlock(storage, context, bytes);
+  };
+}
 
 /// An array of these elements: over them as they are on cpu devices, else a
 /// copy. Texts are shared.
@@ -48,7 +74,8 @@ class Loader {
 public:
   Loader(const std::shared_ptr<ArrayRuntime> &runtime,
          const LoadOptions &options)
-      : runtime(runtime), options(options) {}
+      : runtime(runtime), options(options),
+        allocate(allocatorFor(*runtime, options.context)) {}
 
   Status load(std::span<const std::byte> bytes);
   std::vector<NamedArray> arrays;
@@ -59,6 +86,7 @@ private:
 
   const std::shared_ptr<ArrayRuntime> &runtime;
   const LoadOptions &options;
+  const BufferAllocator allocate;
 };
 } // namespace
 
@@ -71,7 +99,8 @@ Status Loader::add(std::string name, Result<HostTensor> tensor) {
     if (status.isOk())
       arrays.push_back({name, std::move(*array)});
   }
-  return name.empty() ? std::move(status) : std::move(status).withContext(name);
+  return name.empty() ? std::move(status)
+                      : std::move(status).withContext(toPrintable(name));
 }
 
 Status Loader::loadParams(std::span<const std::byte> bytes) {
@@ -85,7 +114,8 @@ Status Loader::loadParams(std::span<const std::byte> bytes) {
     else
       DLC_RETURN_IF_ERROR(
           add(array.name,
-              toDense(array, isDense ? UINT64_MAX : options.sparseByteLimit)));
+              toDense(array, isDense ? UINT64_MAX : options.sparseByteLimit,
+                      allocate)));
   }
   return Status::ok();
 }
@@ -94,7 +124,7 @@ Status Loader::load(std::span<const std::byte> bytes) {
   uint32_t magic = 0;
   (void)ByteReader(bytes).read(magic); // Without four bytes: no format at all.
   if (magic == 0x4d554e93)             // "\x93NUM"
-    return add("", parseNpy(bytes, ElementKinds::All));
+    return add("", parseNpy(bytes, ElementKinds::All, allocate));
   if (magic != 0x04034b50 && magic != 0x06054b50) { // "PK\3\4", "PK\5\6"
     if (!isParams(bytes))
       return makeError(StatusCode::DataLoss,
@@ -103,7 +133,8 @@ Status Loader::load(std::span<const std::byte> bytes) {
                        bytes.size());
     return loadParams(bytes);
   }
-  Result<std::vector<NamedTensor>> tensors = parseNpz(bytes, ElementKinds::All);
+  Result<std::vector<NamedTensor>> tensors =
+      parseNpz(bytes, ElementKinds::All, allocate);
   if (!tensors.isOk())
     return std::move(tensors.status());
   for (NamedTensor &tensor : *tensors)
@@ -163,9 +194,9 @@ Status Saving::run() const {
     Result<std::byte *> start = pieces[i].readable();
     if (!start.isOk())
       return std::move(start.status())
-          .withContext(
-              path + ": array " +
-              (names[i].empty() ? std::to_string(i) : "'" + names[i] + "'"));
+          .withContext(path + ": array " +
+                       (names[i].empty() ? std::to_string(i)
+                                         : "'" + toPrintable(names[i]) + "'"));
     views.push_back(pieces[i].view(*start));
   }
   if (format == ArrayFormat::Npy)

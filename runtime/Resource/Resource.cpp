@@ -327,7 +327,7 @@ Result<DropoutMask> DropoutState::next(uint64_t count,
                                        double keepProbability) const {
   if (!(keepProbability > 0 && keepProbability <= 1))
     return makeError(StatusCode::InvalidArgument,
-                     "expected a probability in (0, 1], got %g",
+                     "expected a probability in (0, 1], got %.15g",
                      keepProbability);
   Result<RandomDraws> draws = sequence->takeOwn(blocksFor(count));
   if (!draws.isOk())

@@ -200,11 +200,13 @@ Result<Allocation> Manager::take(size_t bytes, StreamId) {
 Result<Allocation> Manager::adopt(Opened &file) {
   struct stat facts;
   int seals = fcntl(file.descriptor, F_GET_SEALS);
-  if (seals < 0 || !(seals & F_SEAL_SHRINK))
+  bool isLocked = seals >= 0 && seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE);
+  if (seals < 0 || !(seals & F_SEAL_SHRINK) || isLocked)
     return makeError(StatusCode::InvalidArgument,
                      "expected a sealed memory file of DLC, got %s",
-                     seals < 0 ? "what is no memory file"
-                               : "one that is not sealed");
+                     seals < 0  ? "what is no memory file"
+                     : isLocked ? "one that must not be written"
+                                : "one that is not sealed");
   if (fstat(file.descriptor, &facts))
     return systemError(StatusCode::Unavailable, "look at a memory file");
   if (facts.st_size < off_t(Header::bytes))
@@ -216,11 +218,14 @@ Result<Allocation> Manager::adopt(Opened &file) {
   auto *header = static_cast<Header *>(file.memory);
   // Read once: its process may change it behind this check.
   uint64_t bytes = std::atomic_ref(header->blockBytes).load();
-  if (header->magic != Header::expectedMagic ||
-      bytes > file.mappedBytes - Header::bytes)
+  if (header->magic != Header::expectedMagic)
     return makeError(StatusCode::InvalidArgument,
-                     "expected a block of %zu bytes or less in a memory file",
-                     file.mappedBytes - Header::bytes);
+                     "expected a sealed memory file of DLC, got another one");
+  if (size_t most = file.mappedBytes - Header::bytes; bytes > most)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a block of at most %zu bytes in a memory file, "
+                     "got %llu",
+                     most, static_cast<unsigned long long>(bytes));
   return addBlock(file, bytes);
 }
 

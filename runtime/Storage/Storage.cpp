@@ -47,7 +47,8 @@ Result<StorageManagerPtr> Storage::State::make(Context context) const {
     break;
   case DeviceKind::CUDA:
     return makeError(StatusCode::Unsupported,
-                     "nobody has given %s a storage manager",
+                     "expected a device that has memory in this process, got "
+                     "%s, which nobody has given any",
                      toString(context).c_str());
   }
   return isPooled

@@ -192,9 +192,9 @@ static void testBadOptions(void) {
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected a memoryBudget of at least 0, got -1");
   options.memoryBudget = 0;
-  options.precision = "bf16";
+  options.precision = "fp16";
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
-              "expected precision fp32, fp32-strict, got 'bf16'");
+              "expected precision fp32, fp32-strict, bf16, got 'fp16'");
   options.precision = "fp32-strict";
   options.tuneSeconds = -1;
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,

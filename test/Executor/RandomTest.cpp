@@ -314,6 +314,15 @@ TEST(RandomTest, ParametersMayBeAtTheEndOrPastIt) {
          {{"k", {0.01f, 0.01f, 0.01f}}, {"p", {2, 2, 2}}}, {nan, nan, nan});
 }
 
+/// Where half of what is drawn rounds up to the end, which MXNet then gives.
+TEST(RandomTest, IntervalsLackTheirEnd) {
+  const float next = std::nextafterf(1, 2);
+  auto outputs = sample("sample_uniform", {{"low", {1}}, {"high", {next}}},
+                        {{"shape", "(1000,)"}});
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_EQ(std::ranges::count(outputs[0], 1.0f), 1000);
+}
+
 TEST(RandomTest, IntervalsMayBeWiderThanAnyNumber) {
   auto outputs =
       sample("sample_uniform", {{"low", {-3e38f}}, {"high", {3e38f}}},

@@ -21,6 +21,21 @@ TEST(Memory, BuffersAreAlignedAndNeverNull) {
   }
 }
 
+TEST(Memory, BuffersOfOthersGoOnce) {
+  alignas(DLC_ALIGNMENT) std::byte memory[64];
+  int released = 0;
+  auto release = [](void *count) { ++*static_cast<int *>(count); };
+  {
+    AlignedBuffer buffer = AlignedBuffer::adopt(memory, release, &released);
+    AlignedBuffer moved = std::move(buffer);
+    EXPECT_EQ(moved.data(), memory);
+    EXPECT_EQ(moved.size(), sizeof(memory));
+    EXPECT_EQ(buffer.data(), nullptr);
+    EXPECT_EQ(released, 0);
+  }
+  EXPECT_EQ(released, 1);
+}
+
 TEST(Memory, SaysWhenThereIsNone) {
   Result<PageBuffer> pages = PageBuffer::allocate(SIZE_MAX / 2);
   ASSERT_FALSE(pages.isOk());

@@ -5,6 +5,7 @@
 #include "dlc/runtime/Base/Tensor.h"
 
 #include <gtest/gtest.h>
+#include <vector>
 
 using namespace dlc::rt;
 
@@ -39,4 +40,21 @@ TEST(Tensor, SaysWhichSizesOverflow) {
   EXPECT_EQ(byteCount(DLC_F32, open), std::nullopt);
   EXPECT_EQ(byteCount(DLC_F32, some), 24);
   EXPECT_EQ(byteCount(DLC_F32, std::span<const int64_t>()), 4);
+}
+
+// Wherever the 0 is: what others compute of the rest, as strides, fits too.
+TEST(Tensor, EmptyOnesHaveExtentsThatFit) {
+  constexpr int64_t large = int64_t(1) << 40;
+  for (const std::vector<int64_t> &shape :
+       {std::vector<int64_t>{0, large, large},
+        {large, 0, large},
+        {large, large, 0}}) {
+    EXPECT_EQ(elementCount(shape), std::nullopt);
+    EXPECT_EQ(byteCount(DLC_I8, shape), std::nullopt);
+  }
+  EXPECT_EQ(elementCount(std::vector<int64_t>{large, 0, 8}), 0);
+  EXPECT_EQ(elementCount(std::vector<int64_t>{0, -1}), std::nullopt);
+  EXPECT_EQ(byteCount(DLC_I8, std::vector<int64_t>{0, INT64_MAX}), 0);
+  EXPECT_EQ(byteCount(DLC_F64, std::vector<int64_t>{0, INT64_MAX}),
+            std::nullopt);
 }

@@ -36,8 +36,8 @@ static void expectError(DlcStatus status, DlcStatusCode code, const char *part,
                         int line) {
   if (dlcStatusCode(status) != code ||
       !strstr(dlcStatusMessage(status), part)) {
-    fprintf(stderr, "line %d: got %d '%s'\n", line, dlcStatusCode(status),
-            dlcStatusMessage(status));
+    fprintf(stderr, "line %d: got %s '%s'\n", line,
+            dlcStatusCodeName(dlcStatusCode(status)), dlcStatusMessage(status));
     ++failures;
   }
   dlcStatusDestroy(status);

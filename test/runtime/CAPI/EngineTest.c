@@ -128,7 +128,7 @@ static void testPushes(DlcEngine engine) {
   CHECK(completions == 1);
   CHECK_OK(
       dlcEnginePushAsync(engine, forget, NULL, NULL, cpu, NULL, 0, v, 1, NULL));
-  CHECK_ERROR(dlcEngineWaitForAll(engine), DLC_INTERNAL, "dropped");
+  CHECK_ERROR(dlcEngineWaitForAll(engine), DLC_INVALID_ARGUMENT, "dropped");
   for (int i = 0; i != 3; ++i) { /* which share no variable: one at a time */
     CHECK_OK(dlcEngineDeleteVariable(engine, addOne, &count, cpu, v[i]));
     CHECK_OK(dlcEngineWaitForAll(engine));
@@ -329,6 +329,12 @@ static void testLife(DlcEngine engine) {
   CHECK_ERROR(dlcEnginePushSync(engine, addOne, &count, NULL, cpu, NULL, 0, &x,
                                 1, NULL),
               DLC_UNAVAILABLE, "stopped");
+  uint32_t previous = 7;
+  CHECK_ERROR(dlcEngineSetBulkSize(engine, 10, &previous), DLC_UNAVAILABLE,
+              "stopped");
+  CHECK(previous == 7);
+  CHECK_OK(dlcEngineSetBulkSize(engine, 0, &previous));
+  CHECK(previous == 0);
   CHECK_OK(dlcEngineStart(engine));
   size_t length = 0;
   CHECK_OK(dlcEngineDump(engine, keepLength, &length));

@@ -399,7 +399,40 @@ static void testEnds(DlcEngineKind kind) {
   dlcNDArrayDestroy(y);
 }
 
+/* Files get no memory beyond the cap of a storage. */
+static void testCap(void) {
+  char path[] = "/tmp/dlc-ndarray-test-XXXXXX";
+  close(mkstemp(path));
+  DlcEngineOptions options = {.structSize = sizeof(options)};
+  DlcStorageOptions small = {.structSize = sizeof(small), .byteCap = 1 << 16};
+  DlcEngine engine = NULL;
+  DlcStorage storage = NULL;
+  DlcArrayRuntime runtime = NULL, capped = NULL;
+  DlcNDArray x = NULL;
+  DlcNDArrayList list = NULL;
+  int64_t shape[] = {1 << 15};
+  CHECK_OK(dlcEngineCreate(&options, &engine));
+  CHECK_OK(dlcStorageCreate(&small, &storage));
+  CHECK_OK(dlcArrayRuntimeCreate(engine, &runtime));
+  CHECK_OK(dlcArrayRuntimeCreateWith(engine, storage, NULL, &capped));
+  CHECK_OK(dlcNDArrayCreate(runtime, DLC_F32, shape, 1, cpu, &x));
+  CHECK_OK(dlcNDArrayFill(x, 1));
+  CHECK_OK(dlcNDArraySave(path, DLC_ARRAY_NPY, NULL, &x, 1));
+  CHECK_ERROR(dlcNDArrayLoad(capped, path, cpu, &list), DLC_OUT_OF_MEMORY,
+              path);
+  CHECK(list == NULL);
+  CHECK_OK(dlcNDArrayLoad(runtime, path, cpu, &list));
+  dlcNDArrayListDestroy(list);
+  dlcNDArrayDestroy(x);
+  dlcArrayRuntimeDestroy(capped);
+  dlcArrayRuntimeDestroy(runtime);
+  dlcStorageDestroy(storage);
+  dlcEngineDestroy(engine);
+  unlink(path);
+}
+
 int main(void) {
+  testCap();
   testEnds(DLC_ENGINE_NAIVE);
   testEnds(DLC_ENGINE_THREADED);
   testEnds(DLC_ENGINE_PER_DEVICE);

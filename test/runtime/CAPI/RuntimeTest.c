@@ -4,9 +4,9 @@
  * the compiled program of WriteProgram.cpp: y = relu(x + [1, -2, 3]) over 2x3.
  */
 
-#include "dlc-c/Profiler.h"
 #include "dlc-c/Runtime.h"
 #include "Check.h"
+#include "dlc-c/Profiler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void testNewerOptions(void) {
   struct {
     DlcPoolOptions known;
     uint64_t unknown;
-  } options = {{sizeof(options), 1, 50}, 0};
+  } options = {{sizeof(options), 1, 50, 0}, 0};
   DlcPool pool = NULL;
   CHECK_OK(dlcPoolCreate(&options.known, &pool));
   dlcPoolDestroy(pool);
@@ -71,7 +71,7 @@ static void testNewerOptions(void) {
   options.known.structSize = 0;
   CHECK_ERROR(dlcPoolCreate(&options.known, &pool), DLC_INVALID_ARGUMENT,
               "expected structSize to be set, got 0");
-  DlcPoolOptions many = {sizeof(many), 20000, 50};
+  DlcPoolOptions many = {sizeof(many), 20000, 50, 0};
   CHECK_ERROR(dlcPoolCreate(&many, &pool), DLC_INVALID_ARGUMENT,
               "expected at most 1024 threads, got 20000");
 }
@@ -225,6 +225,17 @@ static void testMemory(const char *path) {
   free(bytes);
 }
 
+static void testCodes(void) {
+  CHECK(strcmp(dlcStatusCodeName(DLC_OK), "ok") == 0);
+  CHECK(strcmp(dlcStatusCodeName(DLC_OUT_OF_MEMORY), "out of memory") == 0);
+  CHECK(strcmp(dlcStatusCodeName(DLC_UNAVAILABLE), "unavailable") == 0);
+  for (int code = DLC_OK; code <= DLC_UNAVAILABLE; ++code)
+    CHECK(dlcStatusCodeName((DlcStatusCode)code) != NULL);
+  CHECK(!dlcStatusCodeName((DlcStatusCode)(DLC_UNAVAILABLE + 1)));
+  CHECK(!dlcStatusCodeName((DlcStatusCode)-1));
+  CHECK(!dlcStatusCodeName(DLC_STATUS_CODE_LIMIT));
+}
+
 static void testNulls(void) {
   CHECK_ERROR(dlcProgramLoad(NULL, NULL), DLC_INVALID_ARGUMENT,
               "expected a path, got null");
@@ -262,6 +273,7 @@ int main(int argc, char **argv) {
   dlcProgramDestroy(program);
   testMemory(argv[1]);
   testNewerOptions();
+  testCodes();
   testNulls();
   CHECK(strlen(dlcVersion()) >= 5);
   return failures != 0;

@@ -49,7 +49,7 @@ static DlcTaskGraph makeGrid(void) {
 
 static void testRuns(uint32_t threads) {
   DlcPool pool = NULL;
-  DlcPoolOptions options = {sizeof(options), threads, 50};
+  DlcPoolOptions options = {sizeof(options), threads, 50, 0};
   if (threads)
     CHECK_OK(dlcPoolCreate(&options, &pool));
   DlcTaskGraph graph = makeGrid();
@@ -119,7 +119,7 @@ static DlcStatus runAgain(void *data, uint32_t task, uint32_t lane) {
 
 static void testRecursion(uint32_t threads) {
   DlcPool pool = NULL;
-  DlcPoolOptions options = {sizeof(options), threads, 50};
+  DlcPoolOptions options = {sizeof(options), threads, 50, 0};
   if (threads)
     CHECK_OK(dlcPoolCreate(&options, &pool));
   DlcTaskEdge edges[] = {{0, 1}, {0, 2}};

@@ -7,6 +7,7 @@
 #include "dlc/runtime/Device/Device.h"
 #include "dlc/runtime/Executor/Execution.h"
 
+#include <cstdio>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -224,10 +225,13 @@ TEST(Executor, RefusesBadBindings) {
             "input 'x': expected 2x3xf32, got 2x4xf32");
   EXPECT_EQ(loaded.bind(0, DLC_I32, {2, 3}, memory).message(),
             "input 'x': expected 2x3xf32, got 2x3xi32");
-  EXPECT_EQ(loaded.bind(0, DLC_F32, {2, 3}, memory + 1).message(),
-            "input 'x': expected memory aligned to 4");
+  char text[96];
+  snprintf(text, sizeof(text),
+           "input 'x': expected memory aligned to 4 bytes, got %p",
+           static_cast<void *>(memory + 1));
+  EXPECT_EQ(loaded.bind(0, DLC_F32, {2, 3}, memory + 1).message(), text);
   EXPECT_EQ(loaded.bind(0, DLC_F32, {2, 3}, nullptr).message(),
-            "input 'x': expected memory");
+            "input 'x': expected memory of 24 bytes, got null");
   EXPECT_EQ(loaded.bind(1, DLC_F32, {2, 3}, memory).message(),
             "input 1 does not exist: there are 1");
   EXPECT_EQ(execution.run().message(), "input 'x' is not bound");

@@ -340,7 +340,8 @@ TEST(NpyTexts, SaysWhatThereIsNoRoomFor) {
       << status.message();
   NamedView member{"words", view};
   EXPECT_EQ(writeNpz(folder / "t.npz", {&member, 1}).message(),
-            "'words': .npz files of 4 GiB or more are not written");
+            (folder / "t.npz").string() +
+                ": 'words': .npz files of 4 GiB or more are not written");
 }
 
 // The file is larger than the memory that its process may take.
@@ -419,7 +420,7 @@ TEST(Npz, WritesWhatItReads) {
   EXPECT_EQ((*tensors)[1].tensor.shape, shapeB);
   views[1].name = "first";
   EXPECT_EQ(writeNpz(folder / "t.npz", views).message(),
-            "two tensors are named 'first'");
+            (folder / "t.npz").string() + ": two tensors are named 'first'");
   ASSERT_TRUE(writeNpz(folder / "empty.npz", {}).isOk());
   EXPECT_EQ(readNpz(folder / "empty.npz")->size(), 0u);
   Shape none{0, 2};
@@ -445,7 +446,7 @@ TEST(Npz, NamesWhatHasNoName) {
   EXPECT_EQ((*tensors)[2].name, "arr_1");
   views[1].name = "arr_1";
   EXPECT_EQ(writeNpz(folder / "u.npz", views).message(),
-            "two tensors are named 'arr_1'");
+            (folder / "u.npz").string() + ": two tensors are named 'arr_1'");
 }
 
 TEST(Npz, RefusesNamesThatLeaveAFolderOrAreNoText) {
@@ -457,13 +458,16 @@ TEST(Npz, RefusesNamesThatLeaveAFolderOrAreNoText) {
     Status status = writeNpz(folder / "t.npz", {&view, 1});
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
     EXPECT_EQ(status.message(),
-              "expected member names without '..', got '" + name + "'");
+              (folder / "t.npz").string() +
+                  ": expected member names without '..', got '" + name + "'");
   }
   for (std::string_view name :
        {std::string_view("\xff"), std::string_view("a\0b", 3)}) {
     NamedView view{std::string(name), {DLC_U8, shape, a}};
     EXPECT_EQ(writeNpz(folder / "t.npz", {&view, 1}).message(),
-              "expected member names of UTF-8 without zeros, got another one");
+              (folder / "t.npz").string() +
+                  ": expected member names of UTF-8 without zeros, got another "
+                  "one");
   }
   for (std::string name : {"/conv/out", "...", "..a/b..", "\xc3\xa4"}) {
     NamedView view{name, {DLC_U8, shape, a}};
@@ -488,6 +492,46 @@ TEST(Npz, RefusesNamesThatLeaveAFolderOrAreNoText) {
               std::string::npos)
         << tensors.status().message();
   }
+}
+
+// What a file says is shown as text, and not all of it.
+TEST(Npz, ShowsNamesOfOthersInOneLine) {
+  TemporaryFolder folder;
+  uint8_t a[] = {1};
+  Shape shape{1};
+  NamedView view{"abcd", {DLC_U8, shape, a}};
+  ASSERT_TRUE(writeNpz(folder / "t.npz", {&view, 1}).isOk());
+  Result<MappedFile> mapped = MappedFile::open(folder / "t.npz");
+  ASSERT_TRUE(mapped.isOk());
+  std::string file(reinterpret_cast<const char *>(mapped->bytes().data()),
+                   mapped->bytes().size());
+  auto failureWith = [&](std::string_view name, std::string_view magic) {
+    std::string bad = file;
+    for (size_t at; (at = bad.find("abcd.npy")) != bad.npos;)
+      bad.replace(at, 8, name);
+    if (size_t at = bad.find("NUMPY"); !magic.empty())
+      bad.replace(at, 5, magic);
+    return parseNpz(bytesOf(bad)).status().message();
+  };
+  EXPECT_EQ(failureWith("\xff\n\x1b.text", ""),
+            "expected members with the suffix .npy, got "
+            "'\\xff\\x0a\\x1b.text'");
+  EXPECT_EQ(failureWith("a\nb\x1b.npy", "numpy"),
+            "a\\x0ab\\x1b.npy: the checksum differs");
+}
+
+TEST(Npy, ShowsWhatAFileSaysInOneLine) {
+  EXPECT_EQ(failureOf(npy("{'descr': '<f\x1b\xfe', 'fortran_order': False, "
+                          "'shape': ()}")),
+            "element type '<f\\x1b\\xfe' is not supported");
+  std::string text = failureOf(npy("{'descr': '" + std::string(150, 'x') +
+                                   "', 'fortran_order': False, 'shape': ()}"));
+  EXPECT_EQ(text,
+            "element type '" + std::string(100, 'x') + "...' is not supported");
+  EXPECT_NE(failureOf(npy("{'descr': '|u1', 'fortran_order': False, "
+                          "'shape': (\x1b[2J,)}"))
+                .find("got (\\x1b[2J,)"),
+            std::string::npos);
 }
 
 TEST(Npz, NoticesDamage) {

@@ -253,7 +253,9 @@ TEST(Params, RefusesToWriteWhatAVersionCannotHold) {
   auto failure = [&](ParamsArray array) {
     Status status = writeParams(folder / "a", {&array, 1}, false);
     EXPECT_FALSE(std::filesystem::exists(folder / "a"));
-    return status.message();
+    std::string path = (folder / "a").string() + ": ";
+    EXPECT_TRUE(status.message().starts_with(path)) << status.message();
+    return status.message().substr(path.size());
   };
   ParamsArray array;
   array.type = {DLC_F32, {}};
@@ -290,7 +292,110 @@ TEST(Params, RefusesToWriteWhatAVersionCannotHold) {
   ParamsArray twins[2];
   twins[0].name = twins[1].name = "twin";
   EXPECT_EQ(writeParams(folder / "a", twins, true).message(),
-            "two arrays are named 'twin'");
+            (folder / "a").string() + ": two arrays are named 'twin'");
+}
+
+//===----------------------------------------------------------------------===//
+// Dictionaries of NNVM and TVM
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A dictionary of one tensor, 'w'.
+struct Dictionary {
+  uint64_t tensorMagic = 0xDD5E40F096B4A13F;
+  Shape shape = {2, 2};
+  uint8_t kind = 2, bits = 32;
+  uint16_t lanes = 1;
+  int64_t size = 16;
+  uint64_t names = 1, tensors = 1;
+  std::string data = std::string(16, '\1');
+
+  Record text() const {
+    Record text;
+    text.u64({0xF7E58D4F05049CB7, 0, names});
+    for (uint64_t i = 0; i < names; ++i)
+      text.name("w");
+    text.u64({tensors, tensorMagic, 0});
+    text.i32({1, 0, int32_t(shape.size())});
+    text.put<uint8_t>({kind, bits}).put<uint16_t>({lanes});
+    for (int64_t dim : shape)
+      text.i64({dim});
+    text.i64({size}).append(data);
+    return text;
+  }
+};
+} // namespace
+
+TEST(Params, ReadsDictionaries) {
+  Record text = Dictionary().text();
+  EXPECT_TRUE(isParams(bytesOf(text)));
+  Result<ParamsList> list = parseParams(bytesOf(text));
+  ASSERT_TRUE(list.isOk()) << list.status().message();
+  const ParamsArray *array = list->find("w");
+  ASSERT_TRUE(array);
+  EXPECT_EQ(array->type.type, DLC_F32);
+  EXPECT_EQ(array->type.shape, (Shape{2, 2}));
+  EXPECT_EQ(array->version, ParamsVersion::V2);
+  EXPECT_EQ(valuesOf<uint32_t>(array->values), std::vector(4, 0x01010101u));
+  // As a list of MXNet afterwards.
+  TemporaryFolder folder;
+  ASSERT_TRUE(writeParams(folder / "d", list->arrays, true).isOk());
+  EXPECT_EQ(readParams(folder / "d")->find("w")->type.shape, (Shape{2, 2}));
+
+  Dictionary scalar;
+  scalar.shape = {};
+  scalar.kind = 0, scalar.bits = 8;
+  scalar.size = 1, scalar.data = "\7";
+  text = scalar.text();
+  list = parseParams(bytesOf(text));
+  ASSERT_TRUE(list.isOk()) << list.status().message();
+  EXPECT_EQ(list->arrays[0].type.type, DLC_I8);
+  EXPECT_EQ(list->arrays[0].version, ParamsVersion::V3);
+  EXPECT_EQ(valuesOf<int8_t>(list->arrays[0].values), std::vector<int8_t>{7});
+  Record none;
+  none.u64({0xF7E58D4F05049CB7, 0, 0, 0});
+  EXPECT_EQ(failureOf(none), "");
+}
+
+TEST(Params, SaysWhatIsWrongWithADictionary) {
+  auto failure = [](auto change) {
+    Dictionary dictionary;
+    change(dictionary);
+    return failureOf(dictionary.text());
+  };
+  EXPECT_EQ(failureOf(Record().u64({0xF7E58D4F05049CB7, 1, 0, 0})),
+            "expected a dictionary of tensors, got other reserved bytes than "
+            "0");
+  EXPECT_EQ(failureOf(Record().u64({0xF7E58D4F05049CB7, 0, 1ull << 61, 0})),
+            "expected 2305843009213693952 names, found 8 bytes");
+  EXPECT_EQ(failure([](Dictionary &d) { d.names = 2; }),
+            "two arrays are named 'w'");
+  EXPECT_EQ(failure([](Dictionary &d) { d.tensors = 2; }),
+            "expected 1 tensors, got 2");
+  EXPECT_EQ(failure([](Dictionary &d) { d.tensorMagic = 5; }),
+            "tensor 'w': expected the magic number of a tensor at byte 41, got "
+            "0x0000000000000005");
+  EXPECT_EQ(failure([](Dictionary &d) { d.lanes = 4; }),
+            "tensor 'w': expected elements of integers or floats, got kind 2 "
+            "of 32 bits and 4 lanes");
+  EXPECT_EQ(failure([](Dictionary &d) { d.shape = {2, -2}; }),
+            "tensor 'w': expected a dimension of at least 0, got -2");
+  EXPECT_EQ(failure([](Dictionary &d) { d.shape = {2, int64_t(1) << 62}; }),
+            "tensor 'w': expected a number of elements within 64 bits, got "
+            "dims 2x4611686018427387904");
+  EXPECT_EQ(failure([](Dictionary &d) { d.shape = Shape(17, 1); }),
+            "tensor 'w': expected at most 16 dimensions, got 17");
+  EXPECT_EQ(failure([](Dictionary &d) { d.size = 12; }),
+            "tensor 'w': expected as many bytes as 2x2xf32 has, got 12");
+  EXPECT_EQ(failure([](Dictionary &d) { d.data.pop_back(); }),
+            "tensor 'w': expected the data of 2x2xf32 at byte 97, found 15 "
+            "bytes");
+  EXPECT_EQ(failure([](Dictionary &d) { d.data += "x"; }),
+            "expected the end after the tensors, found 1 more bytes");
+  // Every beginning of a file is a message.
+  Record whole = Dictionary().text();
+  for (size_t i = 0; i < whole.size(); ++i)
+    EXPECT_NE(failureOf(whole.substr(0, i)), "") << i;
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,6 +426,9 @@ TEST(Params, SaysWhatIsWrongWithAList) {
             "0 bytes");
   EXPECT_EQ(failureOf(Record(two).u64({2}).name("a").name("a")),
             "two arrays are named 'a'");
+  std::string odd("\xff\x1b[2J\n\0", 7);
+  EXPECT_EQ(failureOf(Record(two).u64({2}).name(odd).name(odd)),
+            "two arrays are named '\\xff\\x1b[2J\\x0a\\x00'");
   EXPECT_EQ(failureOf(Record(two).u64({2}).name("a").name("b").u32({0})),
             "expected the end after the names, found 4 more bytes");
   EXPECT_EQ(failureOf(Record(two).u64({2}).name("a").name("b")), "");

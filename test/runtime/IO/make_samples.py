@@ -74,6 +74,21 @@ def save_legacy(path, records, names):
     check(mxnet.MXNDArrayLoad(path.encode(), *outputs))
 
 
+def save_dictionary(path, tensors):
+    """As nnvm.compiler.save_param_dict does, by hand: no release of NNVM runs here."""
+    with open(path, "wb") as file:
+        file.write(struct.pack("<3Q", 0xF7E58D4F05049CB7, 0, len(tensors)))
+        for name in tensors:
+            file.write(struct.pack("<Q", len(name)) + name.encode())
+        file.write(struct.pack("<Q", len(tensors)))
+        for array in tensors.values():
+            kind = "iuf".index(array.dtype.kind)
+            file.write(struct.pack("<2Q3i2BH", 0xDD5E40F096B4A13F, 0, CPU, 0, array.ndim,
+                                   kind, 8 * array.itemsize, 1))
+            file.write(struct.pack(f"<{array.ndim + 1}q", *array.shape, array.nbytes))
+            file.write(array.tobytes())
+
+
 def params(folder):
     arrays = [dense(np.arange(6).reshape(2, 3).astype(t)) for t in CODES]
     bfloat16 = np.arange(6, dtype=np.float32).view(np.uint32) >> 16
@@ -94,6 +109,8 @@ def params(folder):
     save_legacy(folder + "v0.params", [struct.pack("<3I", 2, 1, 2) + tail], ["fc_weight"])
     save_legacy(folder + "v1.params", [struct.pack("<Ii2q", 0xF993FAC8, 2, 1, 2) + tail],
                 ["fc_weight"])
+    save_dictionary(folder + "dictionary.params", {
+        "fc_weight": f32([[1, 2, 3], [4, 5, 6]]), "scalar": i64(7)})
 
 
 def numpy(folder_npy, folder_npz):

@@ -213,6 +213,18 @@ TEST(Shared, LooksAtFilesOfOthers) {
   EXPECT_FALSE(open(8192, magic, UINT64_MAX, F_SEAL_SHRINK).isOk());
   EXPECT_FALSE(open(8192, magic + 1, 4096, F_SEAL_SHRINK).isOk());
   EXPECT_FALSE(open(100, magic, 0, F_SEAL_SHRINK).isOk());
+  // Ours can be written.
+  for (int seal : {F_SEAL_WRITE, F_SEAL_FUTURE_WRITE}) {
+    Status status = open(8192, magic, 4096, F_SEAL_SHRINK | seal);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_NE(status.message().find("must not be written"), std::string::npos)
+        << status.message();
+  }
+  EXPECT_NE(
+      open(8192, magic, 4097, F_SEAL_SHRINK)
+          .message()
+          .find("a block of at most 4096 bytes in a memory file, got 4097"),
+      std::string::npos);
   EXPECT_EQ(manager->statistics().liveBlocks, 0u);
 }
 

@@ -42,8 +42,11 @@ TEST(Storage, RefusesWhatIsNoDevice) {
        {Context::cpu(-1), Context{DeviceKind(99), 0}, Context::null(-5)})
     EXPECT_EQ(storage.allocate(context, 1).status().code(),
               StatusCode::InvalidArgument);
-  EXPECT_EQ(storage.allocate(Context::cuda(), 1).status().code(),
-            StatusCode::Unsupported);
+  Status noMemory = std::move(storage.allocate(Context::cuda(), 1).status());
+  EXPECT_EQ(noMemory.code(), StatusCode::Unsupported);
+  EXPECT_EQ(noMemory.message(),
+            "expected a device that has memory in this process, got cuda:0, "
+            "which nobody has given any");
   EXPECT_EQ(storage.sharedManager(Context::cpu()).status().code(),
             StatusCode::InvalidArgument);
   EXPECT_TRUE(storage.sharedManager(Context::cpuShared()).isOk());

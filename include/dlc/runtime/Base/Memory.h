@@ -10,7 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 
 namespace dlc::rt {
 
@@ -24,8 +26,8 @@ constexpr uint64_t alignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }
 
-/// A block of DLC_ALIGNMENT-aligned memory from the heap. Its bytes are not
-/// initialised.
+/// A block of DLC_ALIGNMENT-aligned memory, from the heap or of somebody else.
+/// Its bytes are not initialised.
 class AlignedBuffer {
 public:
   AlignedBuffer() = default;
@@ -38,6 +40,10 @@ public:
 
   /// A buffer of `bytes`, which may be 0; OutOfMemory when there is none.
   static Result<AlignedBuffer> allocate(size_t bytes);
+  /// A buffer over memory that is not null and aligned alike; calls
+  /// `release(owner)` when it goes.
+  static AlignedBuffer adopt(std::span<std::byte> memory,
+                             void (*release)(void *owner), void *owner);
 
   std::byte *data() const { return start; }
   size_t size() const { return length; }
@@ -47,10 +53,18 @@ private:
   void swap(AlignedBuffer &other) {
     std::swap(start, other.start);
     std::swap(length, other.length);
+    std::swap(release, other.release);
+    std::swap(owner, other.owner);
   }
   std::byte *start = nullptr;
   size_t length = 0;
+  void (*release)(void *) = nullptr; ///< Null: it is the heap's.
+  void *owner = nullptr;
 };
+
+/// Who gives memory for what is read: AlignedBuffer::allocate, or another of
+/// its kind.
+using BufferAllocator = std::function<Result<AlignedBuffer>(size_t bytes)>;
 
 /// Zeroed pages from the system, taken at the first touch. For arenas.
 class PageBuffer {

@@ -13,6 +13,11 @@
 
 namespace dlc::rt {
 
+/// A name, or another text that somebody else wrote, for a message: what is no
+/// UTF-8, or moves a cursor, as "\xNN", and what comes after 100 bytes as
+/// "...".
+std::string toPrintable(std::string_view text);
+
 /// Checks that no two names are equal, in O(n log n). `what` is the plural of
 /// what they name: "two inputs are named 'x'". Fails with `code`.
 Status checkDistinct(std::vector<std::string_view> names, std::string_view what,
@@ -20,9 +25,11 @@ Status checkDistinct(std::vector<std::string_view> names, std::string_view what,
 
 /// Finds what somebody may have meant who wrote a name that there is not: the
 /// known name with the fewest letters added, left out, changed or swapped with
-/// the next (Damerau 1964), of which a third of the letters may be; whether
-/// they are capitals makes no difference. The first of those that are equally
-/// near.
+/// the next (Damerau 1964), of which a third of the letters may be, rounded:
+/// with two of four, any short name is near any other. One that has the given
+/// as a word ("sum": "reduce_sum") is nearer than a name with a wrong letter.
+/// Whether letters are capitals makes no difference. The first of those that
+/// are equally near.
 class NearName {
 public:
   explicit NearName(std::string_view given);
@@ -34,7 +41,7 @@ public:
 private:
   std::string given;
   std::string_view found;
-  size_t most; ///< A name that is further away is not found.
+  size_t most; ///< A name that is further away is not found: half letters.
 };
 
 } // namespace dlc::rt

@@ -69,8 +69,8 @@ struct TensorType {
 /// "2x?xf32", "*xf32" or "f32".
 std::string toString(const TensorType &type);
 
-/// Product of the dimensions, or nullopt when one is negative or the product
-/// overflows int64_t.
+/// Product of the dimensions; nullopt when one is negative, and when that of
+/// those that are not 0 overflows int64_t, as strides would.
 std::optional<int64_t> elementCount(std::span<const int64_t> shape);
 
 /// A dense row-major tensor in memory that someone else owns.

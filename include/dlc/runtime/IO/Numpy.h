@@ -60,16 +60,20 @@ struct NamedView {
 
 /// Reads the bytes of an .npy file, format 1 to 3; column-major data is
 /// rearranged. Errors: DataLoss (malformed), Unsupported (an element type that
-/// DLC lacks or is not wanted, big-endian data), OutOfMemory.
-Result<HostTensor> parseNpy(std::span<const std::byte> bytes,
-                            ElementKinds kinds = ElementKinds::Plain);
+/// DLC lacks or is not wanted, big-endian data), OutOfMemory, those of
+/// `allocate`, which gives the memory of elements that are no text.
+Result<HostTensor>
+parseNpy(std::span<const std::byte> bytes,
+         ElementKinds kinds = ElementKinds::Plain,
+         const BufferAllocator &allocate = AlignedBuffer::allocate);
 
 /// Reads the bytes of an .npz file: a zip archive of .npy files, stored or
 /// deflated, whose checksums must agree. Members keep the order of the
 /// archive. Errors as above; DataLoss for names that are no UTF-8 or have "..".
 Result<std::vector<NamedTensor>>
 parseNpz(std::span<const std::byte> bytes,
-         ElementKinds kinds = ElementKinds::Plain);
+         ElementKinds kinds = ElementKinds::Plain,
+         const BufferAllocator &allocate = AlignedBuffer::allocate);
 
 /// The same from files. Errors name the path; also those of MappedFile.
 Result<HostTensor> readNpy(const std::string &path);

@@ -14,6 +14,15 @@
 //
 // V1 has no layout; in V0 the magic is the rank and dimensions are u32. An
 // array that was never given a shape ends after it.
+//
+// Also the dictionaries of NNVM and TVM (nnvm.compiler.save_param_dict), which
+// are read only:
+//
+//   dictionary = u64 0xF7E58D4F05049CB7; u64 0; u64 n; n names;
+//                u64 n; n tensors
+//   tensor     = u64 0xDD5E40F096B4A13F; u64 0; i32 device kind;
+//                i32 device index; i32 rank; u8 kind of elements; u8 bits;
+//                u16 lanes; i64 dims[rank]; i64 bytes; elements
 
 #ifndef DLC_RUNTIME_IO_PARAMS_H
 #define DLC_RUNTIME_IO_PARAMS_H
@@ -98,14 +107,15 @@ struct ParamsList {
   const ParamsArray *find(std::string_view name) const;
 };
 
-/// Whether the bytes of a file start as a list does.
+/// Whether the bytes of a file start as a list or a dictionary does.
 bool isParams(std::span<const std::byte> bytes);
 
-/// Reads a list from the bytes of a file, which outlive the result: blocks are
-/// views into it wherever it aligns them. Everything that the types above say
-/// of an array has been checked. Errors, which name the array by its position:
-/// DataLoss (malformed), Unsupported (more dimensions, or another type of
-/// indices, than DLC has), OutOfMemory (while copying).
+/// Reads a list or a dictionary from the bytes of a file, which outlive the
+/// result: blocks are views into it wherever it aligns them. Tensors of a
+/// dictionary are arrays with names, of V2, scalars of V3. Everything that the
+/// types above say of an array has been checked. Errors, which name the array
+/// by its position: DataLoss (malformed), Unsupported (more dimensions, or
+/// another type of indices, than DLC has), OutOfMemory (while copying).
 Result<ParamsList> parseParams(std::span<const std::byte> bytes);
 
 /// The same from a file, which stays mapped. Errors name the path; also those
@@ -121,8 +131,10 @@ Status writeParams(const std::string &path, std::span<const ParamsArray> arrays,
 
 /// A dense copy of a defined array, with zeros for what is not stored. Errors:
 /// InvalidArgument (undefined, or more than `byteLimit` bytes: a sparse array
-/// of a few bytes can claim any size), OutOfMemory.
-Result<HostTensor> toDense(const ParamsArray &array, uint64_t byteLimit);
+/// of a few bytes can claim any size), those of `allocate`.
+Result<HostTensor>
+toDense(const ParamsArray &array, uint64_t byteLimit,
+        const BufferAllocator &allocate = AlignedBuffer::allocate);
 
 } // namespace dlc::rt
 

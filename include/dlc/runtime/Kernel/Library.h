@@ -51,6 +51,11 @@ inline std::string packedShapeName(size_t operand) {
                       : "packed_shape_" + std::to_string(operand);
 }
 
+/// The attribute that says into how many bfloat16 the floats of products may be
+/// split, or 1, that they are rounded to one. Without it they are multiplied as
+/// they are.
+inline constexpr std::string_view kBf16Parts = "bf16_parts";
+
 /// What one launch of a call costs, by a model and not by measurement.
 struct KernelCost {
   uint64_t flops = 0; ///< A multiply-add counts as two.
@@ -58,13 +63,15 @@ struct KernelCost {
   /// What else takes time, in flops that take as long: operands that are
   /// rearranged, sums that are loaded and stored.
   uint64_t overhead = 0;
+  /// Flops that take no time: of rounded floats two pass in that of one.
+  uint64_t saved = 0;
 };
 
 /// Modelled time of one thread: 100 flops or 10 bytes in a nanosecond. It
 /// decides who computes and by which algorithm, so a factor of two or three is
 /// near enough.
 constexpr uint64_t nanosecondsOf(const KernelCost &cost) {
-  uint64_t flops = cost.flops / 100, bytes = cost.bytes / 10;
+  uint64_t flops = (cost.flops - cost.saved) / 100, bytes = cost.bytes / 10;
   return (flops < bytes ? bytes : flops) + cost.overhead / 100;
 }
 
@@ -91,9 +98,15 @@ struct LibraryEntry {
   /// What results may differ by from exact ones, relative to the largest value,
   /// and those of the other algorithms; 0 where nothing is said.
   float bound = 0, algorithmBound = 0;
+  /// The same where floats are rounded (kBf16Parts 1), relative to the sum of
+  /// the products' magnitudes; 0 where that attribute is not known.
+  float roundedBound = 0;
   /// Bytes of memory, of any content, that the call wants as a last output, a
   /// vector of bytes. Null when no call wants any.
   size_t (*workspaceBytes)(const KernelCall &call) = nullptr;
+  /// Whether some machine computes the call faster in parts of bfloat16, which
+  /// the attribute kBf16Parts allows. Null when none does.
+  bool (*paysInParts)(const KernelCall &call) = nullptr;
   /// The model of a supported call's cost. Null when there is none.
   KernelCost (*cost)(const KernelCall &call) = nullptr;
 };

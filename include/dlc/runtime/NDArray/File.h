@@ -29,9 +29,12 @@ struct LoadOptions {
   uint64_t sparseByteLimit = uint64_t(1) << 30;
 };
 
-/// Reads all arrays of a file, whose first bytes tell the format. Undefined
-/// arrays become null handles. Errors name the path; they are those of
-/// readNpy(), readNpz() and readParams(), and of NDArray::create().
+/// Reads all arrays of a file, whose first bytes tell the format, into memory
+/// of the storage: the file is not needed any more. What is unpacked or aligned
+/// on the way is not the storage's, and gone at the end. Undefined arrays
+/// become null handles. Errors name the path; they are those of readNpy(),
+/// readNpz() and readParams(), of NDArray::create() and of
+/// StorageManager::allocate().
 Result<std::vector<NamedArray>>
 loadArrays(const std::shared_ptr<ArrayRuntime> &runtime,
            const std::string &path, const LoadOptions &options = {});

@@ -6,9 +6,10 @@
 //
 //   auto runtime = std::make_shared<ArrayRuntime>(std::move(engine));
 //   NDArray x = *NDArray::create(runtime, DLC_F32, {2, 3});
-//   x.copyFromHost(values);
+//   float values[6] = {...};
+//   Status status = x.copyFromHost(std::span(values));
 //   NDArray y = *apply("exp", {x});
-//   Status status = y.copyToHost(values);
+//   status = y.copyToHost(std::span(values));
 
 #ifndef DLC_RUNTIME_NDARRAY_NDARRAY_H
 #define DLC_RUNTIME_NDARRAY_NDARRAY_H

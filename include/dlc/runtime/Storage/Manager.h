@@ -149,7 +149,7 @@ protected:
   // below maxStreams.
   virtual Result<Allocation> take(size_t bytes, StreamId stream) = 0;
   virtual void giveFreeBack() = 0;
-  virtual void serveAll(StreamId stream) {}
+  virtual void serveAll(StreamId /*stream*/) {}
   virtual StorageStatistics count() const = 0;
   virtual void restartPeaks() = 0;
 
@@ -158,7 +158,8 @@ protected:
   virtual void giveBack(void *start, size_t bytes, void *record) = 0;
   /// The same in the child of a fork(), for memory that the parent does not
   /// see the end of.
-  virtual void dropInherited(void *start, size_t bytes, void *record) {}
+  virtual void dropInherited(void * /*start*/, size_t /*bytes*/,
+                             void * /*record*/) {}
   /// The owner is gone: ends the manager, at once or with its last block.
   virtual void end() = 0;
 

@@ -14,6 +14,17 @@
 //                     of 16; packed_shape holds its shape before packing
 //                     1: [ceil(N/16)][K][16], of older artifacts
 //   bias [N], residual as c.
+//   bf16_parts  3: a product may be that of the three bfloat16 that each float
+//               is the sum of, without the three smallest ones of nine, summed
+//               in f32: where the machine multiplies these faster. What is not
+//               finite, too large or too small for it gives what f32 gives.
+//               1: a and b are rounded to the nearest bfloat16, of two the even
+//               one, and their products summed in f32. What is beyond the
+//               largest bfloat16 (3.39e38) becomes infinite, denormals become
+//               zeros; sums that are denormal may. b is packed, as pairs of
+//               terms [N/64][ceil(K/2)][64], which are stored as floats; a is
+//               not transposed.
+//               default 0: f32 alone
 // cpu.conv    inputs (x, w, bias?, residual?), output y
 //   y = act(conv(x, w) + bias + residual); x [N, C, W] or [N, C, H, W],
 //   w [OC, C/group, KW] or [OC, C/group, KH, KW].
@@ -44,8 +55,31 @@
 //                       and w is transformed in each run. A workspace is the
 //                       second output. Inputs that are not finite give what
 //                       the other one gives. Both of x and y are blocked or
-//                       none is.
+//                       none is. "winograd_2x2": the same as F(2x2, 3x3), of
+//                       blocked tensors and packed weights alone, which are
+//                       [16][OC/64][C][64], and then w as it was.
+//   bf16_parts          as cpu.matmul has it, 3 where x and y are blocked, 1
+//                       where x is, with
+//                       packed_w, no algorithm and at most 49 taps, w packed as
+//                       pairs [group][OC/group/64][C/group/16][KH*KW][8][64]
 //   bias [OC], residual as y.
+// cpu.depthwise_chain    inputs (x, w0?, bias0?, w1, bias1?, w2?, bias2?,
+//   residual?), output y, then a workspace
+//   Convolutions of each other's results, one after the other, of two
+//   dimensions: one of w0 in one group; a depthwise one of w1; and one of w2,
+//   whose windows are one pixel. The first or the last may be left out. What
+//   is between them has a multiple of 16 channels and is never in memory as a
+//   whole. x and y are as cpu.conv takes and gives them, of w1 in blocks.
+//   strides, pads, dilations, activation, alpha, beta    of w1
+//   front_strides, ...  those of w0
+//   last_activation, last_alpha, last_beta    of w2
+//   channel_block       16: y is blocked, and so is residual
+//   packed_w            1: all weights hold what pack() wrote, as cpu.conv
+//                       packs them for blocked tensors; packed_shape,
+//                       packed_shape_3 and packed_shape_5 their shapes before
+//   bf16_parts          1, with packed_w: w0 and w2, where what they read is
+//                       blocked, as cpu.conv has them
+//   residual is added in front of the last activation, of w2 or w1.
 // cpu.attention inputs (q, k, v, masks...), output y
 //   y = softmax(masks(scale * (query_scale * q) * k)) * v, the softmax along
 //   rows; q [..., M, K], k [..., K, N], v [..., N, P], y [..., M, P], of which
@@ -115,12 +149,15 @@ namespace dlc::rt::cpu {
 
 /// The instruction sets that the kernels are compiled for, worst first.
 enum class Isa {
-  Baseline, ///< 128-bit vectors; SSE2 on x86-64.
-  AVX2,     ///< AVX2 and FMA.
-  AVX512,   ///< AVX-512 F, BW, DQ and VL.
+  Baseline,   ///< 128-bit vectors; SSE2 on x86-64.
+  AVX2,       ///< AVX2 and FMA.
+  AVX512,     ///< AVX-512 F, BW, DQ and VL.
+  AVX512BF16, ///< AVX512 and sums of products of pairs of bfloat16.
+  AMX,        ///< AVX512BF16 and tiles of bfloat16.
+  AMXModel,   ///< Baseline with such tiles in software: slow, for tests.
 };
 
-/// "baseline", "avx2" or "avx512".
+/// "baseline", "avx2", "avx512", "avx512-bf16", "amx" or "amx-model".
 std::string_view nameOf(Isa isa);
 
 /// Whether this build has the set and this machine can run it.
@@ -135,6 +172,8 @@ Status prepareMatmul(const KernelCall &call, Isa isa,
                      std::unique_ptr<PreparedKernel> &prepared);
 Status prepareConv(const KernelCall &call, Isa isa,
                    std::unique_ptr<PreparedKernel> &prepared);
+Status prepareDepthwiseChain(const KernelCall &call, Isa isa,
+                             std::unique_ptr<PreparedKernel> &prepared);
 Status prepareAttention(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared);
 Status prepareRecurrent(const KernelCall &call, Isa isa,
