@@ -453,15 +453,10 @@ std::optional<Match> dlc::library::matchAttention(ArrayRef<Operation *> group,
 }
 
 SmallVector<Operation *>
-dlc::library::findGroup(Operation *anchor,
-                        function_ref<bool(Operation *)> isFree) {
-  auto scores = dyn_cast<graph::MatmulOp>(anchor);
-  if (!scores)
-    return {};
+dlc::library::findAttention(graph::MatmulOp scores,
+                            function_ref<bool(Operation *)> isFree) {
   AttentionFinder finder(scores, isFree, nullptr);
   if (!finder.find())
     return {};
-  llvm::sort(finder.members,
-             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   return std::move(finder.members);
 }

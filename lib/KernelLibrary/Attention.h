@@ -12,14 +12,14 @@ namespace dlc::library {
 
 struct Matrices;
 
-/// Whether the library has the call that gives `results`; otherwise `why`, if
-/// given, says what is in the way.
-bool isSupportedMatch(const Match &match, mlir::TypeRange results,
-                      std::string *why);
-
 /// matchGroup() for groups of two products with a softmax in between.
 std::optional<Match> matchAttention(llvm::ArrayRef<mlir::Operation *> group,
                                     std::string *why);
+
+/// findGroup() for those that begin with the product `scores`.
+llvm::SmallVector<mlir::Operation *>
+findAttention(graph::MatmulOp scores,
+              llvm::function_ref<bool(mlir::Operation *)> isFree);
 
 /// Finds the operations of an attention from its first product on, among those
 /// that are free.

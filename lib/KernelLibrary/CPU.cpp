@@ -2,10 +2,12 @@
 //
 // Groups for the library of plain CPUs: cpu.conv and cpu.matmul, each with a
 // bias, a residual and an activation; recurrent layers, gradients of weights
-// and of pooling alone; attention (Attention.cpp). Copies between devices are
-// an entry of every runtime.
+// and of pooling alone; attention (Attention.cpp); chains around depthwise
+// convolutions (DepthwiseChain.cpp). Copies between devices are an entry of
+// every runtime.
 
 #include "Attention.h"
+#include "DepthwiseChain.h"
 
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Base/Devices.h"
@@ -346,5 +348,20 @@ std::optional<Match> dlc::library::matchGroup(ArrayRef<Operation *> group,
   }
   if (auto match = matchAttention(group, why))
     return match;
+  if (auto match = matchDepthwiseChain(group, why))
+    return match;
   return Matcher(group.front()->getContext(), why).run(group);
+}
+
+SmallVector<Operation *>
+dlc::library::findGroup(Operation *anchor,
+                        function_ref<bool(Operation *)> isFree) {
+  SmallVector<Operation *> members;
+  if (auto scores = dyn_cast<graph::MatmulOp>(anchor))
+    members = findAttention(scores, isFree);
+  else if (auto conv = dyn_cast<graph::ConvOp>(anchor))
+    members = findDepthwiseChain(conv, isFree);
+  llvm::sort(members,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return members;
 }

@@ -76,8 +76,9 @@ tuning::Call dlc::library::callOf(const Match &match, FunctionType type) {
       packed.assign(match.packable.begin(), match.packable.end());
       config.set(attribute.getName(), attribute.getValue());
     }
-  if (Attribute algorithm = match.config.get(kAlgorithm))
-    config.set(kAlgorithm, algorithm);
+  for (StringRef name : {StringRef(kAlgorithm), StringRef(rt::kBf16Parts)})
+    if (Attribute value = match.config.get(name))
+      config.set(name, value);
   tuning::Call call =
       makeCall(rt::lookupLibraryEntry(match.entry), type, config);
   if (call.inputs.size() > match.anchorOperands)

@@ -5,13 +5,18 @@
 //   dlc-bench-cpu-kernels [threads] [isa] < cases
 //
 // One case a line, `#` starts a comment:
-//   matmul BATCHxMxNxK [const] [trans_b]    const: b is packed beforehand
-//   conv   [B:]CxHxW OC KHxKW sS pP gG [winograd] [blocked_x] [blocked_y]
-//          [unpacked]: B images, 1 without; the input or the output is
-//          [N][C/16][H][W][16]; weights are not constant
+//   matmul BATCHxMxNxK [const] [trans_b] [split] [rounded]
+//          const: b is packed beforehand; split: bf16_parts = 3, rounded: 1,
+//          also of conv
+//   conv   [B:]CxHxW OC KHxKW sS pP gG [winograd | winograd_2x2] [blocked_x]
+//          [blocked_y] [unpacked] [split] [rounded]: B images, 1 without; the
+//          input or the output is [N][C/16][H][W][16]; weights are not constant
+//   chain  BxCxHxW / OC KHxKW sS pP / KHxKW sS pP / OC [blocked_x]
+//          [blocked_y]: convolutions, of which the first or the last may be -
 //   weight BxCxHxW OC KHxKW sS pP gG [blocked] [winograd]
 //          the gradient of a conv's weights; both operands are in blocks
 //   pool   BxCxHxW KHxKW sS pP              the gradient of a max pooling
+// Any case may end with `cold`: its operands are in no cache when it begins.
 // Prints "case TAB microseconds TAB GF/s TAB percent of the multiply-add
 // peak", the best of several runs. The peak is measured first, on one thread.
 // cpu_kernels_ort.py compares the same cases with ONNX Runtime.
@@ -25,6 +30,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -139,6 +146,7 @@ struct Case {
   TensorType output;
   Attributes attributes;
   bool packs = false;
+  bool isCold = false; ///< Operands are in no cache when it begins.
   double flops = 0;
 };
 
@@ -149,6 +157,13 @@ TensorType f32(std::vector<int64_t> shape) {
 void block(TensorType &type) {
   type.shape[1] /= 16;
   type.shape.push_back(16);
+}
+
+void setParts(const char *options, Case &c) {
+  if (std::strstr(options, "split"))
+    c.attributes.set("bf16_parts", int64_t{3});
+  if (std::strstr(options, "rounded"))
+    c.attributes.set("bf16_parts", int64_t{1});
 }
 
 bool parseMatmul(const char *text, Case &c) {
@@ -168,6 +183,7 @@ bool parseMatmul(const char *text, Case &c) {
   c.attributes.set("trans_b", int64_t{transposed});
   c.attributes.set("packed_b", int64_t{constant ? 2 : 0});
   c.packs = constant;
+  setParts(text + used, c);
   return true;
 }
 
@@ -193,8 +209,11 @@ bool parseConv(const char *text, Case &c) {
   c.attributes.set("pads", std::vector<int64_t>{p, p, p, p});
   c.attributes.set("group", int64_t{g});
   c.attributes.set("packed_w", int64_t{c.packs});
-  if (std::strstr(text, "winograd"))
+  if (std::strstr(text, "winograd_2x2"))
+    c.attributes.set("algorithm", std::string("winograd_2x2"));
+  else if (std::strstr(text, "winograd"))
     c.attributes.set("algorithm", std::string("winograd"));
+  setParts(text, c);
   if (std::strstr(text, "blocked_x"))
     block(c.inputs[0]);
   if (std::strstr(text, "blocked_y")) {
@@ -202,6 +221,58 @@ bool parseConv(const char *text, Case &c) {
     c.attributes.set("channel_block", int64_t{16});
   }
   c.attributes.set("activation", std::string("relu"));
+  return true;
+}
+
+int64_t extentOf(int64_t in, long kernel, long stride, long pad) {
+  return (in + 2 * pad - kernel) / stride + 1;
+}
+
+bool parseChain(const char *text, Case &c) {
+  long batch, channels, h, w, kh, kw, s, p, oc;
+  int used = 0;
+  if (std::sscanf(text, "chain %ldx%ldx%ldx%ld / %n", &batch, &channels, &h, &w,
+                  &used) != 4 ||
+      used == 0)
+    return false;
+  text += used;
+  c.entry = "cpu.depthwise_chain";
+  c.inputs = std::vector<TensorType>(7);
+  c.inputs[0] = f32({batch, channels, h, w});
+  auto set = [&](const std::string &prefix) {
+    c.attributes.set(prefix + "strides", std::vector<int64_t>{s, s});
+    c.attributes.set(prefix + "pads", std::vector<int64_t>{p, p, p, p});
+    c.attributes.set(prefix + "activation", std::string("relu"));
+    h = extentOf(h, kh, s, p);
+    w = extentOf(w, kw, s, p);
+  };
+  if (std::sscanf(text, "%ld %ldx%ld s%ld p%ld", &oc, &kh, &kw, &s, &p) == 5) {
+    c.inputs[1] = f32({oc, channels, kh, kw});
+    c.inputs[2] = f32({oc});
+    channels = oc;
+    set("front_");
+  }
+  text = std::strchr(text, '/');
+  if (!text || std::sscanf(text, "/ %ldx%ld s%ld p%ld", &kh, &kw, &s, &p) != 4)
+    return false;
+  c.inputs[3] = f32({channels, 1, kh, kw});
+  c.inputs[4] = f32({channels});
+  set("");
+  text = std::strchr(text + 1, '/');
+  if (text && std::sscanf(text, "/ %ld", &oc) == 1) {
+    c.inputs[5] = f32({oc, channels, 1, 1});
+    c.inputs[6] = f32({oc});
+    channels = oc;
+  }
+  c.output = f32({batch, channels, h, w});
+  c.packs = true;
+  c.attributes.set("packed_w", int64_t{1});
+  if (text && std::strstr(text, "blocked_x"))
+    block(c.inputs[0]);
+  if (text && std::strstr(text, "blocked_y")) {
+    block(c.output);
+    c.attributes.set("channel_block", int64_t{16});
+  }
   return true;
 }
 
@@ -247,6 +318,8 @@ Status prepare(const Case &c, const KernelCall &call, cpu::Isa isa,
     return cpu::prepareMatmul(call, isa, kernel);
   if (c.entry == "cpu.conv")
     return cpu::prepareConv(call, isa, kernel);
+  if (c.entry == "cpu.depthwise_chain")
+    return cpu::prepareDepthwiseChain(call, isa, kernel);
   if (c.entry == "cpu.conv_weight_gradient")
     return cpu::prepareConvWeightGradient(call, isa, kernel);
   return cpu::prepareMaxPoolGradient(call, isa, kernel);
@@ -276,23 +349,40 @@ double timeCase(const Case &c, cpu::Isa isa, Workers &workers) {
   }
   std::vector<std::vector<float>> memory;
   std::vector<void *> arguments;
+  // As programs have it, operands begin where cache lines do.
+  auto add = [&](std::span<const float> values) {
+    constexpr size_t line = 64;
+    std::vector<float> &own =
+        memory.emplace_back(values.size() + line / sizeof(float));
+    void *at = own.data();
+    size_t room = own.size() * sizeof(float);
+    std::align(line, values.size_bytes(), at, room);
+    std::copy(values.begin(), values.end(), static_cast<float *>(at));
+    arguments.push_back(at);
+  };
   for (size_t i = 0; i <= c.inputs.size(); ++i) {
     const TensorType &type = i < c.inputs.size() ? c.inputs[i] : c.output;
+    if (type.type == DLC_INVALID_TYPE) {
+      arguments.push_back(nullptr);
+      continue;
+    }
     std::vector<float> values(*elementCount(type.shape));
     for (size_t j = 0; j < values.size(); ++j)
       values[j] = static_cast<float>(j * 2654435761u % 1000) * 1e-3f - 0.5f;
-    if (i == 1 && c.packs) {
-      std::vector<float> packed(entry->packedBytes(call, 1) / sizeof(float));
-      entry->pack(call, 1, values.data(), packed.data());
+    if (size_t bytes = c.packs ? entry->packedBytes(call, i) : 0) {
+      std::vector<float> packed(bytes / sizeof(float));
+      entry->pack(call, i, values.data(), packed.data());
       values = std::move(packed);
     }
-    memory.push_back(std::move(values));
-    arguments.push_back(memory.back().data());
+    add(values);
   }
-  memory.emplace_back(workspaceBytes / sizeof(float));
-  arguments.push_back(memory.back().data());
+  add(std::vector<float>(workspaceBytes / sizeof(float)));
+  // More than caches hold.
+  std::vector<char> other(c.isCold ? 128 << 20 : 0);
   double best = 1e9, total = 0;
   for (int i = 0; i < 5 || (total < 0.15 && i < 1000); ++i) {
+    for (size_t line = 0; line < other.size(); line += 64)
+      ++other[line];
     auto start = Clock::now();
     for (const PreparedKernel *step = kernel.get(); step; step = step->next())
       workers.run(*step, arguments.data());
@@ -308,10 +398,18 @@ double timeCase(const Case &c, cpu::Isa isa, Workers &workers) {
 int main(int argc, char **argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
   cpu::Isa isa = cpu::bestIsa();
+  bool isKnown = argc <= 2;
   for (cpu::Isa candidate :
-       {cpu::Isa::Baseline, cpu::Isa::AVX2, cpu::Isa::AVX512})
-    if (argc > 2 && cpu::nameOf(candidate) == argv[2])
+       {cpu::Isa::Baseline, cpu::Isa::AVX2, cpu::Isa::AVX512, cpu::Isa::AMX,
+        cpu::Isa::AMXModel})
+    if (argc > 2 && cpu::nameOf(candidate) == argv[2]) {
       isa = candidate;
+      isKnown = true;
+    }
+  if (argc > 3 || threads < 1 || !isKnown) {
+    std::fprintf(stderr, "usage: %s [threads] [isa] < cases\n", argv[0]);
+    return 2;
+  }
   const double peak = measurePeak() * threads;
   std::printf("# %s, %d threads, peak %.1f GF/s\n",
               std::string(cpu::nameOf(isa)).c_str(), threads, peak * 1e-9);
@@ -322,11 +420,12 @@ int main(int argc, char **argv) {
     if (!*line)
       continue;
     Case c;
-    if (!parseMatmul(line, c) && !parseConv(line, c) && !parseWeight(line, c) &&
-        !parsePool(line, c)) {
+    if (!parseMatmul(line, c) && !parseConv(line, c) && !parseChain(line, c) &&
+        !parseWeight(line, c) && !parsePool(line, c)) {
       std::fprintf(stderr, "cannot read case '%s'\n", line);
       return 2;
     }
+    c.isCold = std::strstr(line, "cold");
     KernelCall call{c.inputs, {&c.output, 1}, c.attributes};
     double flops = 0;
     for (const LibraryEntry &entry : cpu::libraryEntries())

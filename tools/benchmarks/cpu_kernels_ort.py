@@ -80,6 +80,9 @@ def time_ort(case, threads):
 
 
 def main():
+    if len(sys.argv) not in (3, 4):
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     bench, cases = sys.argv[1], sys.argv[2]
     threads = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     with open(cases) as text:

@@ -5,6 +5,10 @@
 # fails is left there too, and fails the run.
 # usage: fuzz.sh BUILD SECONDS_PER_TARGET
 set -euo pipefail
+[ $# -eq 2 ] || {
+  echo "usage: fuzz.sh BUILD SECONDS_PER_TARGET" >&2
+  exit 2
+}
 cd "$(dirname "$0")/../.."
 build=$1
 seconds=$2
@@ -17,6 +21,7 @@ targets=("$build"/bin/*Fuzzer)
   echo "fuzz: expected fuzz targets in $build/bin, found none" >&2
   exit 1
 }
+failed=()
 for target in "${targets[@]}"; do
   name=$(basename "$target")
   corpus="$build/fuzz/$name"
@@ -27,8 +32,13 @@ for target in "${targets[@]}"; do
     -artifact_prefix="$corpus/" >"$corpus.log" 2>&1 || {
     tail -40 "$corpus.log"
     echo "fuzz: $name failed; its input is in $corpus"
-    exit 1
+    failed+=("$name")
+    continue
   }
   runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$corpus.log")
   echo "$name: $runs inputs in $seconds s, no failure"
 done
+[ ${#failed[@]} -eq 0 ] || {
+  echo "fuzz: failed: ${failed[*]}" >&2
+  exit 1
+}

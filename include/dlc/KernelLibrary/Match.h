@@ -42,15 +42,21 @@ struct Match {
 };
 
 /// The call that computes exactly `group`, operations in order: transposes of a
-/// product's operands, an anchor, and epilogues, each of the one before, or the
-/// whole of an attention; the group's results are those of its last operation.
-/// Nullopt when no library has one; then `why` says what was in the way.
+/// product's operands, an anchor, and epilogues, each of the one before; or the
+/// whole of an attention; or a depthwise convolution and its neighbours; the
+/// group's results are those of its last operation. Nullopt when no library has
+/// one; then `why` says what was in the way.
 std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
                                 std::string *why = nullptr);
 
-/// The operations around `anchor` that matchGroup() takes as a whole and none
-/// of them without the others, in order; only such that are free. Empty where
-/// there are none.
+/// Whether the library has the call that gives `results`; otherwise `why`, if
+/// given, says what is in the way.
+bool isSupportedMatch(const Match &match, mlir::TypeRange results,
+                      std::string *why = nullptr);
+
+/// The operations around `anchor` that matchGroup() takes as a whole, in order;
+/// only such that are free. Empty where there are none, or where they take less
+/// time one by one.
 llvm::SmallVector<mlir::Operation *>
 findGroup(mlir::Operation *anchor,
           llvm::function_ref<bool(mlir::Operation *)> isFree);
@@ -67,11 +73,16 @@ tuning::Call makeCall(const rt::LibraryEntry *entry, mlir::FunctionType type,
 /// Which of an entry's algorithms a call takes; absent for the first.
 inline constexpr llvm::StringLiteral kAlgorithm = "algorithm";
 
+/// The parts that hold all bits of a float, and what says that one is rounded.
+inline constexpr int64_t kExactParts = 3, kRounded = 1;
+
 /// Adds to the configuration of a call of `type` whose packable operands are
 /// packed the fastest algorithm (timesOf), if that is not the first, and to the
-/// note what the others would take.
+/// note what the others would take. With kRounded `parts` each rounds floats to
+/// one bfloat16 (rt::kBf16Parts) if the entry can; without, each may split them
+/// into kExactParts where the entry says that this pays.
 void chooseAlgorithm(Match &match, const rt::LibraryEntry &entry,
-                     mlir::FunctionType type);
+                     mlir::FunctionType type, int64_t parts = kExactParts);
 
 /// Has times of calls measured in what is compiled in `context`; null: modelled
 /// again. The tuner lives until then.

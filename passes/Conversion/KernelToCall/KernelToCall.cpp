@@ -25,8 +25,8 @@ namespace {
 /// Rewrites the kernels of one module and their calls.
 class Selector {
 public:
-  Selector(ModuleOp module, bool isStrict)
-      : module(module), isStrict(isStrict) {
+  Selector(ModuleOp module, bool isStrict, int64_t parts)
+      : module(module), isStrict(isStrict), parts(parts) {
     module.walk([&](kernel::CallOp call) {
       callsOf[call.getCalleeAttr().getAttr()].push_back(call);
     });
@@ -43,6 +43,7 @@ private:
 
   ModuleOp module;
   bool isStrict; ///< Only sums of products as they are defined.
+  int64_t parts; ///< Bfloat16 that these may take floats for.
   DenseMap<StringAttr, SmallVector<kernel::CallOp>> callsOf;
   /// Constants packed already: (value, entry's call as text) -> packed value.
   DenseMap<std::pair<Attribute, Attribute>, ElementsAttr> packed;
@@ -54,7 +55,7 @@ struct ConvertKernelToCall
   using ConvertKernelToCallPassBase::ConvertKernelToCallPassBase;
 
   void runOnOperation() override {
-    Selector selector(getOperation(), isStrict);
+    Selector selector(getOperation(), isStrict, bf16Parts);
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>()))
       if (!kernel.isDestinationStyle() && !kernel::isForGPU(kernel) &&
@@ -80,12 +81,14 @@ FailureOr<Value> Selector::packConstant(Value value, unsigned operand,
   auto type = RankedTensorType::get({floats}, builder.getF32Type());
   // The form depends on the constant's type, on these attributes and on what
   // the library says alone.
-  std::string form = std::string(entry.name) + ":" + std::to_string(operand) +
-                     ":" + std::to_string(call.attributes.getInt("group", 1)) +
-                     ":" + std::string(call.attributes.getString("algorithm")) +
-                     ":" +
-                     std::to_string(call.attributes.getInt("channel_block")) +
-                     ":" + match.packedForm;
+  std::string form =
+      std::string(entry.name) + ":" + std::to_string(operand) + ":" +
+      std::to_string(call.attributes.getInt("group", 1)) + ":" +
+      std::string(call.attributes.getString("algorithm")) + ":" +
+      std::to_string(call.attributes.getInt("channel_block")) + ":" +
+      std::to_string(call.attributes.getInt(rt::kBf16Parts) ==
+                     library::kRounded) +
+      ":" + match.packedForm;
   std::pair<Attribute, Attribute> key(elements, builder.getStringAttr(form));
   ElementsAttr &known = packed[key];
   if (!known) {
@@ -215,7 +218,7 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
   if (packs)
     match->config.append(match->packedConfig);
   if (entry && !isStrict)
-    library::chooseAlgorithm(*match, *entry, type);
+    library::chooseAlgorithm(*match, *entry, type, parts);
   if (packs && failed(pack(*match, *entry, calls, type)))
     return failure();
   IntegerAttr workspace;

@@ -2,6 +2,8 @@
 
 #include "BlockedConv.h"
 
+#include "Matmul.h"
+
 #include <algorithm>
 
 using namespace dlc::rt;
@@ -60,8 +62,9 @@ static int64_t paddedChannels(const ConvShape &shape) {
 }
 
 size_t cpu::packedBlockedBytes(const ConvShape &shape) {
+  const int64_t element = shape.bf16Parts == 1 ? kFloat / 2 : kFloat;
   return static_cast<size_t>(paddedChannels(shape) * shape.groupIn() *
-                             shape.taps() * kFloat);
+                             shape.taps() * element);
 }
 
 size_t cpu::blockedWorkspaceBytes(const ConvShape &shape) {
@@ -115,8 +118,27 @@ private:
 };
 } // namespace
 
+/// [C/16][taps][8][64] pairs of channels in place of [C/16][taps][16][64].
+static void packBlockedPairs(const ConvShape &shape, const float *source,
+                             uint32_t *target) {
+  const int64_t channels = shape.groupIn(), taps = shape.taps();
+  for (int64_t first = 0; first < shape.outChannels;) {
+    const int64_t own =
+        std::min(kPackedColumns, shape.groupOut() - first % shape.groupOut());
+    const float *rows = source + first * channels * taps;
+    for (int64_t block = 0; block < channels; block += kChannelBlock)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        target = packPairs({rows + block * taps + tap, taps, channels * taps},
+                           kChannelBlock, own, target);
+    first += own;
+  }
+}
+
 void cpu::packBlocked(const ConvShape &shape, const float *source,
                       float *target) {
+  if (shape.bf16Parts == 1)
+    return packBlockedPairs(shape, source,
+                            reinterpret_cast<uint32_t *>(target));
   const WeightParts parts(shape);
   for (int64_t part = 0; part < parts.count(); ++part)
     parts.pack(part, nullptr, source, target);
@@ -183,20 +205,27 @@ private:
 // Plans
 //===----------------------------------------------------------------------===//
 
+int64_t cpu::mostPixelsOfTile(const ConvShape &shape) {
+  const int64_t pixelsOfTable =
+      kMostOffsets / (shape.taps() * kBlockedRows) * kBlockedRows;
+  return std::min(kMostPixelsOfTile, pixelsOfTable);
+}
+
 /// Chooses the grid. Aims: weights of a call in L2; tiles that balance 16
 /// workers, none below some microseconds; weights that L2 does not hold read
 /// once, each part for all pixels.
-static BlockedPlan planBlocked(const ConvShape &shape) {
+BlockedPlan cpu::planBlocked(const ConvShape &shape) {
   constexpr int64_t weightBytes = 192 * 1024, cached = 1 << 19;
   constexpr int64_t wantedTiles = 32, minTileWork = 1 << 20;
-  BlockedPlan plan = {windowsOf(shape)};
+  BlockedPlan plan = {};
+  static_cast<Windows &>(plan) = windowsOf(shape);
   plan.batch = shape.batch;
   plan.group = shape.group;
   plan.inChannels = shape.groupIn();
   plan.outChannels = shape.groupOut();
   plan.isPlainX = !shape.blockedX;
   plan.isPlainY = !shape.blockedY;
-  plan.pixels = shape.pixels();
+  plan.pixels = plan.outPlane = shape.pixels();
   plan.epilogue = shape.epilogue;
   const int64_t inBlocks = ceilDiv(plan.inChannels, kChannelBlock);
   const int64_t blockBytes =
@@ -208,10 +237,7 @@ static BlockedPlan planBlocked(const ConvShape &shape) {
   plan.isPanelSlowest = plan.outChannels * terms * kFloat > cached;
   const int64_t groups = ceilDiv(plan.outChannels, kPanelGroup * kChannelBlock);
   plan.groupBlocks = plan.isPanelSlowest ? groups : 1;
-  const int64_t pixelsOfTable =
-      kMostOffsets / (shape.taps() * kBlockedRows) * kBlockedRows;
-  plan.pixelBlocks =
-      ceilDiv(plan.pixels, std::min(kMostPixelsOfTile, pixelsOfTable));
+  plan.pixelBlocks = ceilDiv(plan.pixels, mostPixelsOfTile(shape));
   // More tiles: first of fewer groups, then of fewer pixels.
   auto missing = [&](int64_t others) {
     return ceilDiv(wantedTiles, std::max<int64_t>(others, 1));
@@ -229,10 +255,46 @@ static BlockedPlan planBlocked(const ConvShape &shape) {
   return plan;
 }
 
-static BlockedDepthwisePlan planDepthwise(const ConvShape &shape) {
-  BlockedDepthwisePlan plan = {windowsOf(shape)};
+bool cpu::canRound(const ConvShape &shape) {
+  return shape.blockedX && !shape.isDepthwise() && !shape.winograd &&
+         shape.packed && shape.taps() <= kMostSplitTaps;
+}
+
+bool cpu::paysToSplit(const ConvShape &shape) {
+  constexpr int64_t fewestPixels = 48, fewest = 64, fewestWeights = 256 * 64;
+  const int64_t terms = shape.groupIn() * shape.taps();
+  return shape.blockedX && shape.blockedY && !shape.isDepthwise() &&
+         !shape.winograd && shape.taps() <= kMostSplitTaps &&
+         shape.pixels() >= fewestPixels && shape.groupOut() >= fewest &&
+         terms >= fewest && shape.groupOut() * terms >= fewestWeights;
+}
+
+int64_t cpu::mostPixelsOfSplit(const ConvShape &shape) {
+  return shape.blockedY ? kSplitRows : kMostPixelsOfTile;
+}
+
+/// Chooses the grid. Aims: many pixels, which share the
+/// panels of weights, and enough tiles for 16 workers.
+BlockedPlan cpu::planSplit(const ConvShape &shape) {
+  constexpr int64_t wantedTiles = 32, mostGroups = 4;
+  BlockedPlan plan = planBlocked(shape);
+  plan.isPanelSlowest = false;
+  plan.pixelBlocks = ceilDiv(plan.pixels, mostPixelsOfSplit(shape));
+  const int64_t groups = ceilDiv(plan.outChannels, kPanelGroup * kChannelBlock);
+  const int64_t outer = std::max<int64_t>(
+      saturatedProduct({plan.batch, plan.group, plan.pixelBlocks}), 1);
+  plan.groupBlocks = std::clamp(ceilDiv(wantedTiles, outer),
+                                ceilDiv(groups, mostGroups), groups);
+  return plan;
+}
+
+BlockedDepthwisePlan cpu::planBlockedDepthwise(const ConvShape &shape) {
+  BlockedDepthwisePlan plan = {};
+  static_cast<Windows &>(plan) = windowsOf(shape);
   plan.batch = shape.batch;
   plan.blocks = shape.outChannels / kChannelBlock;
+  plan.inRows = plan.inH;
+  plan.outRows = plan.outH;
   plan.epilogue = shape.epilogue;
   constexpr int64_t wantedTiles = 32;
   plan.rowBlocks = std::clamp<int64_t>(
@@ -244,19 +306,26 @@ static BlockedDepthwisePlan planDepthwise(const ConvShape &shape) {
 }
 
 Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
-                           const KernelSet &kernels,
+                           const KernelSet &kernels, const SplitKernels *split,
+                           const PairKernels &pairs,
                            std::unique_ptr<PreparedKernel> &prepared) {
   DLC_RETURN_IF_ERROR(checkWorkspace(call, blockedWorkspaceBytes(shape)));
   const bool isEmpty = shape.batch * shape.pixels() == 0;
   if (shape.isDepthwise() && shape.blockedX) {
-    const BlockedDepthwisePlan plan = planDepthwise(shape);
+    const BlockedDepthwisePlan plan = planBlockedDepthwise(shape);
     prepared = std::make_unique<PreparedBlocked<BlockedDepthwisePlan>>(
         call, shape, plan, kernels.blockedDepthwise,
         isEmpty ? 0 : plan.batch * plan.blocks * plan.rowBlocks);
   } else {
-    const BlockedPlan plan = planBlocked(shape);
+    auto *function = kernels.blockedConv;
+    if (shape.bf16Parts == 1)
+      function = pairs.blockedConv;
+    else if (split && shape.bf16Parts != 0 && paysToSplit(shape))
+      function = split->blockedConv;
+    const BlockedPlan plan =
+        function == kernels.blockedConv ? planBlocked(shape) : planSplit(shape);
     prepared = std::make_unique<PreparedBlocked<BlockedPlan>>(
-        call, shape, plan, kernels.blockedConv,
+        call, shape, plan, function,
         isEmpty
             ? 0
             : plan.batch * plan.group * plan.pixelBlocks * plan.groupBlocks);

@@ -16,9 +16,28 @@ Status checkBlocked(const ConvShape &shape);
 
 /// Weights that are not packed are packed into the workspace first. Errors:
 /// InvalidArgument when there is no workspace of blockedWorkspaceBytes().
+/// `split` is null where there are none, `pairs` are for shapes that are
+/// rounded.
 Status prepareBlocked(const KernelCall &call, const ConvShape &shape,
-                      const KernelSet &kernels,
+                      const KernelSet &kernels, const SplitKernels *split,
+                      const PairKernels &pairs,
                       std::unique_ptr<PreparedKernel> &prepared);
+
+/// Whether the kernels of rounded floats compute it.
+bool canRound(const ConvShape &shape);
+
+/// Whether tiles of bfloat16 compute it faster.
+bool paysToSplit(const ConvShape &shape);
+
+/// How prepareBlocked() computes one, alone: what is not depthwise, or has a
+/// plain x; and what is.
+BlockedPlan planBlocked(const ConvShape &shape);
+/// The same on tiles of bfloat16, or rounded to it.
+BlockedPlan planSplit(const ConvShape &shape);
+BlockedDepthwisePlan planBlockedDepthwise(const ConvShape &shape);
+/// Pixels of a tile of such a plan, at most, and of those of planSplit().
+int64_t mostPixelsOfTile(const ConvShape &shape);
+int64_t mostPixelsOfSplit(const ConvShape &shape);
 
 size_t blockedWorkspaceBytes(const ConvShape &shape);
 size_t packedBlockedBytes(const ConvShape &shape);

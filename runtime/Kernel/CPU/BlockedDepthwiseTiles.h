@@ -22,10 +22,11 @@ struct BlockedRow {
   const BlockedDepthwisePlan &plan;
   const float *x; ///< Of the plane.
   const float *w;
-  Vec bias;
+  Vec bias, low, high;   ///< The bounds of a clamp, or infinite ones.
   const float *residual; ///< Of the row; null when absent.
   float *y;              ///< Of the row.
   int64_t row;
+  int64_t firstIn; ///< Where the row under the first tap is, or would be.
 
   int64_t inRow(int64_t tap) const {
     return row * plan.strideH - plan.padTop + tap * plan.dilationH;
@@ -33,35 +34,53 @@ struct BlockedRow {
   bool hasRow(int64_t tap) const {
     return inRow(tap) >= 0 && inRow(tap) < plan.inH;
   }
+  /// Of a tap that hasRow(). Taps reach over all rows in memory at most once.
+  const float *xRow(int64_t tap) const {
+    int64_t at = firstIn + tap * plan.dilationH;
+    if (at >= plan.inRows)
+      at -= plan.inRows;
+    return x + at * plan.inW * kChannelBlock;
+  }
 
   [[gnu::always_inline]] void finish(Vec sum, int64_t column) const {
     const int64_t at = column * kChannelBlock;
     if (residual)
       sum += load(residual + at);
-    if (isClamp(plan.epilogue))
-      sum = minOf(maxOf(sum, splat(clampLow(plan.epilogue))),
-                  splat(clampHigh(plan.epilogue)));
-    store(y + at, sum);
+    store(y + at, minOf(maxOf(sum, low), high));
   }
+};
+
+/// The rows of taps that are inside of the image: where each begins, and its
+/// weights.
+template <int kernel> struct BlockedTaps {
+  explicit BlockedTaps(const BlockedRow &r) {
+    for (int64_t tap = 0; tap < kernel; ++tap)
+      if (r.hasRow(tap)) {
+        x[count] = r.xRow(tap);
+        w[count++] = r.w + tap * kernel * kChannelBlock;
+      }
+  }
+  const float *x[kernel], *w[kernel];
+  int count = 0;
 };
 
 /// Outputs [column, column + count) of a square kernel without dilation. Unless
 /// `isInside`, some elements under them may lie outside the image.
 template <int kernel, int stride, int count, bool isInside>
-void blockedOutputs(const BlockedRow &r, int64_t column) {
+[[gnu::always_inline]] inline void
+blockedOutputs(const BlockedRow &r, const BlockedTaps<kernel> &taps,
+               int64_t column) {
   const BlockedDepthwisePlan &plan = r.plan;
   constexpr int width = (count - 1) * stride + kernel;
   const int64_t left = column * stride - plan.padLeft;
   const int64_t begin = -left, end = plan.inW - left;
   Vec sums[count];
   DLC_UNROLL for (int i = 0; i < count; ++i) sums[i] = r.bias;
-  for (int64_t tap = 0; tap < kernel; ++tap) {
-    if (!r.hasRow(tap))
-      continue;
-    const float *x = r.x + (r.inRow(tap) * plan.inW + left) * kChannelBlock;
+  for (int tap = 0; tap < taps.count; ++tap) {
+    const float *x = taps.x[tap] + left * kChannelBlock;
     Vec w[kernel];
     DLC_UNROLL for (int j = 0; j < kernel; ++j) w[j] =
-        load(r.w + (tap * kernel + j) * kChannelBlock);
+        load(taps.w[tap] + j * kChannelBlock);
     DLC_UNROLL for (int at = 0; at < width; ++at) {
       if (!isInside && (at < begin || at >= end))
         continue;
@@ -78,23 +97,27 @@ void blockedOutputs(const BlockedRow &r, int64_t column) {
 
 template <int kernel, int stride, int count>
 [[gnu::always_inline]] inline void runOutputs(const BlockedRow &r,
+                                              const BlockedTaps<kernel> &taps,
                                               int64_t &column) {
   constexpr int width = (count - 1) * stride + kernel;
   for (; column + count <= r.plan.outW; column += count) {
     const int64_t left = column * stride - r.plan.padLeft;
     if (left >= 0 && left + width <= r.plan.inW)
-      blockedOutputs<kernel, stride, count, true>(r, column);
+      blockedOutputs<kernel, stride, count, true>(r, taps, column);
     else
-      blockedOutputs<kernel, stride, count, false>(r, column);
+      blockedOutputs<kernel, stride, count, false>(r, taps, column);
   }
 }
 
-/// Seven at a time: images of networks are multiples of it.
+/// Seven or fourteen at a time: images of networks are multiples of them.
 template <int kernel, int stride> void runBlockedRow(const BlockedRow &r) {
+  const BlockedTaps<kernel> taps(r);
   int64_t column = 0;
-  runOutputs<kernel, stride, 7>(r, column);
-  runOutputs<kernel, stride, 3>(r, column);
-  runOutputs<kernel, stride, 1>(r, column);
+  if constexpr (kLanes == 16) // With 32 registers.
+    runOutputs<kernel, stride, 14>(r, taps, column);
+  runOutputs<kernel, stride, 7>(r, taps, column);
+  runOutputs<kernel, stride, 3>(r, taps, column);
+  runOutputs<kernel, stride, 1>(r, taps, column);
 }
 
 inline void runAnyBlockedRow(const BlockedRow &r) {
@@ -109,7 +132,7 @@ inline void runAnyBlockedRow(const BlockedRow &r) {
             column * plan.strideW - plan.padLeft + j * plan.dilationW;
         if (inX >= 0 && inX < plan.inW)
           sum += load(r.w + (i * plan.kernelW + j) * kChannelBlock) *
-                 load(r.x + (r.inRow(i) * plan.inW + inX) * kChannelBlock);
+                 load(r.xRow(i) + inX * kChannelBlock);
       }
     }
     r.finish(sum, column);
@@ -127,6 +150,8 @@ inline BlockedRowFunction rowFunctionOf(const BlockedDepthwisePlan &plan) {
     return stride == 1 ? runBlockedRow<3, 1> : runBlockedRow<3, 2>;
   if (isSquare && kernel == 5 && stride <= 2)
     return stride == 1 ? runBlockedRow<5, 1> : runBlockedRow<5, 2>;
+  if (isSquare && kernel == 7 && stride == 1)
+    return runBlockedRow<7, 1>;
   return runAnyBlockedRow;
 }
 
@@ -138,7 +163,10 @@ void runBlockedDepthwise(const BlockedDepthwisePlan &plan,
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *y = static_cast<float *>(arguments[4]);
   const BlockedRowFunction run = rowFunctionOf(plan);
-  const int64_t inSize = plan.inH * plan.inW * kChannelBlock;
+  const bool clamps = isClamp(plan.epilogue);
+  const Vec low = splat(clamps ? clampLow(plan.epilogue) : -__builtin_inff());
+  const Vec high = splat(clamps ? clampHigh(plan.epilogue) : __builtin_inff());
+  const int64_t inSize = plan.inRows * plan.inW * kChannelBlock;
   const int64_t rowSize = plan.outW * kChannelBlock;
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t plane = tile / plan.rowBlocks; // Of image and block.
@@ -146,15 +174,19 @@ void runBlockedDepthwise(const BlockedDepthwisePlan &plan,
     const int64_t first = tile % plan.rowBlocks * plan.rowBlock;
     const int64_t last = least(first + plan.rowBlock, plan.outH);
     for (int64_t row = first; row < last; ++row) {
-      const int64_t at = (plane * plan.outH + row) * rowSize;
+      const int64_t at = (plane * plan.outRows + row - plan.outFirst) * rowSize;
+      int64_t firstIn = row * plan.strideH - plan.padTop;
+      if (plan.inRows < plan.inH)
+        firstIn = (firstIn % plan.inRows + plan.inRows) % plan.inRows;
       for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
         run({plan, x + plane * inSize + lane,
              w + block * plan.kernelH * plan.kernelW * kChannelBlock + lane,
-             bias ? load(bias + block * kChannelBlock + lane) : Vec{},
-             residual ? residual + at + lane : nullptr, y + at + lane, row});
+             bias ? load(bias + block * kChannelBlock + lane) : Vec{}, low,
+             high, residual ? residual + at + lane : nullptr, y + at + lane,
+             row, firstIn});
     }
-    activateRest(y + (plane * plan.outH + first) * rowSize, rowSize,
-                 last - first, rowSize, plan.epilogue);
+    activateRest(y + (plane * plan.outRows + first - plan.outFirst) * rowSize,
+                 rowSize, last - first, rowSize, plan.epilogue);
   }
 }
 

@@ -26,8 +26,7 @@ static int64_t bytesOfSums(const ConvShape &shape) {
 static BlockedWeightPlan planBlockedGradient(const ConvShape &shape) {
   constexpr int64_t wantedTiles = 16, sumBytes = 48 * 1024;
   constexpr int64_t lineBytes = 24 * 1024;
-  BlockedWeightPlan plan = {};
-  static_cast<Windows &>(plan) = windowsOf(shape);
+  auto plan = planOf<BlockedWeightPlan>(shape);
   plan.batch = shape.batch;
   plan.group = shape.group;
   plan.inBlocks = plan.inTiles = shape.groupIn() / kChannelBlock;
@@ -74,8 +73,7 @@ static int64_t bytesOfStrips(const ConvShape &shape) {
 /// Chooses the grid of a plain x: each tile makes strips of its rows.
 static BlockedWeightPlan planStripGradient(const ConvShape &shape) {
   constexpr int64_t wantedTiles = 16;
-  BlockedWeightPlan plan = {};
-  static_cast<Windows &>(plan) = windowsOf(shape);
+  auto plan = planOf<BlockedWeightPlan>(shape);
   plan.batch = shape.batch;
   plan.group = 1;
   plan.inBlocks = shape.inChannels * shape.kernel[0];
@@ -180,6 +178,8 @@ static std::unique_ptr<PreparedKernel>
 makeWinogradSteps(const ConvShape &shape, const KernelSet &kernels) {
   constexpr int64_t tilesOfBlock = 32;
   WinogradPlan plan = {};
+  plan.side = 4;
+  plan.points = kPoints;
   plan.inH = shape.in[0];
   plan.inW = shape.in[1];
   plan.outH = shape.out[0];

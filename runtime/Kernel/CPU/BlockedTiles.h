@@ -11,13 +11,15 @@
 // pixels are numbered through all rows, and no padding is ever copied.
 //
 // First layers, whose x is not blocked, read rows of it from a strip with the
-// padding in it, a few kilobytes that stay in L1. Where y is not blocked, a
+// padding in it, a few kilobytes that stay in L1, or where they are if a window
+// is one pixel. Where y is not blocked, a
 // tile of it is summed on the stack and then turned round.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_BLOCKEDTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDTILES_H
 
 #include "MicroKernel.h"
+#include "PlainPixels.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -38,6 +40,11 @@ struct BlockedArguments {
   /// Blocked x: for each tap the element of each pixel, or kOutside. Else for
   /// each term that of the first pixel.
   const int64_t *offsets;
+  /// Those of the call that follows with the same weights, whose elements are
+  /// fetched meanwhile: blocks of channels lie pages apart, more than the
+  /// processor's own prefetching follows. Null when there is none, or with more
+  /// taps than one, which read elements again.
+  const int64_t *nextOffsets;
   int64_t taps;
   int64_t blocks, blockStride; ///< Of x; blocked only.
   int64_t pixelStride;         ///< Of x; plain only.
@@ -127,6 +134,19 @@ template <int pixels, int panels> struct BlockedSums {
   Vec sums[pixels][vectors];
 };
 
+/// What the next call needs of a block of input and of output channels.
+template <int pixels, int panels>
+[[gnu::always_inline]] inline void fetchNext(const BlockedArguments &t,
+                                             const float *x, int64_t block) {
+  DLC_UNROLL for (int i = 0; i < pixels; ++i)
+      __builtin_prefetch(x + t.nextOffsets[i], 0, 2);
+  if (block >= panels)
+    return;
+  const float *y = t.y + block * t.yPanel + pixels * kChannelBlock;
+  DLC_UNROLL for (int i = 0; i < pixels; ++i)
+      __builtin_prefetch(y + i * kChannelBlock, 1, 2);
+}
+
 template <int pixels, int panels>
 void blockedKernel(const BlockedArguments &t) {
   BlockedSums<pixels, panels> sums;
@@ -136,6 +156,8 @@ void blockedKernel(const BlockedArguments &t) {
   for (int64_t block = 0; block < t.blocks; ++block) {
     const float *x = t.x + block * t.blockStride;
     const int64_t *offsets = t.offsets;
+    if (t.nextOffsets)
+      fetchNext<pixels, panels>(t, x, block);
     for (int64_t tap = 0; tap < t.taps; ++tap, offsets += kMostPixels) {
       const float *a[pixels];
       DLC_UNROLL for (int i = 0; i < pixels; ++i) a[i] =
@@ -222,11 +244,19 @@ private:
   void call(BlockedArguments t, BlockedKernel kernel, int64_t pixel,
             int64_t pixels, int64_t panel, int64_t panels, bool isFirst,
             bool isLast) const;
-  /// Writes panels [panel, panel + panels) of `sums`, [panels][pixels][16], to
-  /// a plain y.
-  void writePlain(const float *sums, int64_t panel, int64_t panels) const;
+  /// To a plain y.
+  void writePlain(int64_t panel, int64_t panels) const {
+    PlainPixels{plan, bias, residual, y, pixelBegin, pixelEnd}.write(
+        plainSums(), panel, panels);
+  }
   int64_t taps() const { return plan.kernelH * plan.kernelW; }
   int64_t terms() const { return plan.inChannels * taps(); }
+  /// Windows are one pixel, which is inside of the image.
+  bool hasOnePixel() const {
+    return taps() == 1 && plan.padLeft == 0 && plan.padTop <= 0 &&
+           stripWidth() <= plan.inW &&
+           (plan.outH - 1) * plan.strideH - plan.padTop < plan.inH;
+  }
   /// Behind the offsets.
   float *plainSums() const {
     return reinterpret_cast<float *>(static_cast<int64_t *>(scratch) +
@@ -238,9 +268,11 @@ private:
   }
 };
 
-/// Pixels are dealt out evenly to calls: item `index` begins there.
-inline int64_t shareOf(int64_t total, int64_t index, int64_t parts) {
-  return total * index / parts;
+/// Pixels are dealt out evenly to calls: item `index` begins there. What is
+/// divided is the same for all of them.
+[[gnu::always_inline]] inline int64_t shareOf(int64_t total, int64_t index,
+                                              int64_t parts) {
+  return total / parts * index + least(index, total % parts);
 }
 
 template <typename Function>
@@ -265,9 +297,9 @@ inline void BlockedTile::call(BlockedArguments t, BlockedKernel kernel,
     t.y = plainSums() + (pixel - pixelBegin) * kChannelBlock;
     return kernel(t);
   }
-  const int64_t at = (panel * plan.pixels + pixel) * kChannelBlock;
+  const int64_t at = (panel * plan.outPlane + pixel) * kChannelBlock;
   t.y = y + at;
-  t.yPanel = plan.pixels * kChannelBlock;
+  t.yPanel = plan.outPlane * kChannelBlock;
   t.bias = isFirst && bias ? bias + panel * kChannelBlock : nullptr;
   t.residual = isFirst && residual ? residual + at : nullptr;
   t.clamp = isLast && isClamp(plan.epilogue);
@@ -280,15 +312,31 @@ inline void BlockedTile::call(BlockedArguments t, BlockedKernel kernel,
 
 inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
   const int64_t count = pixelEnd - pixelBegin;
+  if (hasOnePixel() && plan.outW == plan.inW && plan.strideH == 1) {
+    int64_t pixel = pixelBegin - plan.padTop * plan.inW;
+    for (int64_t c = 0; c < calls; ++c, offsets += kMostPixels) {
+      const int64_t pixels =
+          shareOf(count, c + 1, calls) - shareOf(count, c, calls);
+      for (int64_t i = 0; i < kMostPixels; ++i)
+        offsets[i] = (pixel + i) * kChannelBlock;
+      pixel += pixels;
+    }
+    return;
+  }
+  const int64_t width = plan.outW * plan.strideW - plan.padLeft;
+  int64_t top = pixelBegin / plan.outW * plan.strideH - plan.padTop;
+  int64_t left = pixelBegin % plan.outW * plan.strideW - plan.padLeft;
   for (int64_t c = 0; c < calls; ++c, offsets += taps() * kMostPixels) {
-    const int64_t begin = pixelBegin + shareOf(count, c, calls);
-    const int64_t end = pixelBegin + shareOf(count, c + 1, calls);
-    for (int64_t pixel = begin; pixel < end; ++pixel) {
-      const int64_t top = pixel / plan.outW * plan.strideH - plan.padTop;
-      const int64_t left = pixel % plan.outW * plan.strideW - plan.padLeft;
-      int64_t *offset = offsets + pixel - begin;
-      for (int64_t i = 0; i < plan.kernelH; ++i) {
-        const int64_t row = top + i * plan.dilationH;
+    const int64_t pixels =
+        shareOf(count, c + 1, calls) - shareOf(count, c, calls);
+    for (int64_t i = 0; i < pixels; ++i, left += plan.strideW) {
+      if (left == width) { // A division for each pixel would take longer.
+        left = -plan.padLeft;
+        top += plan.strideH;
+      }
+      int64_t *offset = offsets + i;
+      for (int64_t k = 0; k < plan.kernelH; ++k) {
+        const int64_t row = top + k * plan.dilationH;
         for (int64_t j = 0; j < plan.kernelW; ++j, offset += kMostPixels) {
           const int64_t column = left + j * plan.dilationW;
           const bool isInside =
@@ -322,6 +370,8 @@ inline void BlockedTile::runBlocked() const {
         const int64_t begin = shareOf(count, c, calls);
         const int64_t pixels = shareOf(count, c + 1, calls) - begin;
         t.offsets = offsets + c * taps() * kMostPixels;
+        t.nextOffsets =
+            t.taps == 1 && c + 1 < calls ? t.offsets + kMostPixels : nullptr;
         call(t, blockedKernelOf<false>(pixels, panels), pixelBegin + begin,
              pixels, panel, panels, block == 0, block + t.blocks == inBlocks);
       }
@@ -329,59 +379,8 @@ inline void BlockedTile::runBlocked() const {
       block += t.blocks;
     } while (block < inBlocks);
     if (plan.isPlainY)
-      writePlain(plainSums(), panel, panels);
+      writePlain(panel, panels);
   });
-}
-
-/// Element i of vector j becomes element j of vector i.
-[[gnu::always_inline]] inline void turnQuad(Quad (&v)[4]) {
-  const Quad low01 = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
-  const Quad high01 = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
-  const Quad low23 = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
-  const Quad high23 = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
-  v[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
-  v[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
-  v[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
-  v[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
-}
-
-inline void BlockedTile::writePlain(const float *sums, int64_t panel,
-                                    int64_t panels) const {
-  const int64_t count = pixelEnd - pixelBegin;
-  const bool clamp = isClamp(plan.epilogue);
-  const Vec low = splat(clampLow(plan.epilogue));
-  const Vec high = splat(clampHigh(plan.epilogue));
-  alignas(64) float rows[4][kMostPixelsOfTile + 16];
-  for (int64_t quad = 0; quad < panels * 4; ++quad) {
-    const int64_t channel = panel * kChannelBlock + quad * 4;
-    const int64_t valid = least<int64_t>(plan.outChannels - channel, 4);
-    const float *source =
-        sums + quad / 4 * count * kChannelBlock + quad % 4 * 4;
-    // The last pixels may be read again: what is too much is never written.
-    for (int64_t pixel = 0; pixel < count; pixel += 4) {
-      Quad v[4];
-      DLC_UNROLL for (int i = 0; i < 4; ++i) v[i] =
-          *reinterpret_cast<const UnalignedQuad *>(
-              source + least(pixel + i, count - 1) * kChannelBlock);
-      turnQuad(v);
-      DLC_UNROLL for (int i = 0; i < 4; ++i) *
-          reinterpret_cast<UnalignedQuad *>(rows[i] + pixel) = v[i];
-    }
-    const int64_t at = channel * plan.pixels + pixelBegin;
-    for (int64_t i = 0; i < valid; ++i) {
-      const Vec start = splat(bias ? bias[channel + i] : 0.0f);
-      const int64_t row = at + i * plan.pixels;
-      for (int64_t j = 0; j < count; j += kLanes) {
-        Vec value = load(rows[i] + j) + start;
-        if (residual)
-          value += loadFirst(residual + row + j, count - j);
-        if (clamp)
-          value = minOf(maxOf(value, low), high);
-        storeFirst(y + row + j, value, count - j);
-      }
-    }
-    activateRest(y + at, plan.pixels, valid, count, plan.epilogue);
-  }
 }
 
 /// What the windows of outputs [begin, end) of a row read, where it is in a
@@ -410,7 +409,8 @@ inline void BlockedTile::packStrip(int64_t row, int64_t begin, int64_t end,
 }
 
 inline void BlockedTile::runPlain() const {
-  const int64_t width = stripWidth();
+  const bool isDirect = hasOnePixel();
+  const int64_t width = isDirect ? plan.inH * plan.inW : stripWidth();
   auto *offsets = static_cast<int64_t *>(scratch);
   int64_t term = 0;
   for (int64_t row = 0; row < plan.inChannels * plan.kernelH; ++row)
@@ -425,7 +425,11 @@ inline void BlockedTile::runPlain() const {
   for (int64_t begin = pixelBegin, end; begin < pixelEnd; begin = end) {
     const int64_t row = begin / plan.outW;
     end = least((row + 1) * plan.outW, pixelEnd);
-    packStrip(row, begin - row * plan.outW, end - row * plan.outW, strip);
+    const float *source = x + (row * plan.strideH - plan.padTop) * plan.inW;
+    if (!isDirect) {
+      packStrip(row, begin - row * plan.outW, end - row * plan.outW, strip);
+      source = strip;
+    }
     const int64_t count = end - begin;
     const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
     forPanels([&](int64_t panel, int64_t panels, const float *weights,
@@ -435,7 +439,7 @@ inline void BlockedTile::runPlain() const {
       for (int64_t c = 0; c < calls; ++c) {
         const int64_t pixel = begin + shareOf(count, c, calls);
         const int64_t pixels = begin + shareOf(count, c + 1, calls) - pixel;
-        t.x = strip + (pixel - row * plan.outW) * plan.strideW;
+        t.x = source + (pixel - row * plan.outW) * plan.strideW;
         call(t, blockedKernelOf<true>(pixels, panels), pixel, pixels, panel,
              panels, true, true);
       }
@@ -460,7 +464,7 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
   const auto *residual = static_cast<const float *>(arguments[3]);
   auto *y = static_cast<float *>(arguments[4]);
   const int64_t inSize = plan.inChannels * plan.inH * plan.inW;
-  const int64_t outSize = plan.outChannels * plan.pixels;
+  const int64_t outSize = plan.outChannels * plan.outPlane;
   const int64_t panels = (plan.outChannels + kChannelBlock - 1) / kChannelBlock;
   const int64_t wSize =
       panels * kChannelBlock * plan.inChannels * plan.kernelH * plan.kernelW;

@@ -5,6 +5,10 @@
 //
 // Inputs of a block of tiles are transformed to [36][tiles][C]; for each of the
 // 36 they are multiplied by weights packed [36][OC/64][C][64].
+//
+// F(2x2, 3x3), with the points 0, 1, -1 and infinity, has 16 for 36: more
+// products, but less than half as many weights and fewer outputs beyond an
+// edge, for images as small as 7x7.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADTILES_H
@@ -15,12 +19,12 @@
 namespace dlc::rt::cpu {
 namespace {
 
-/// Where the 4x4 outputs of a tile are.
+/// Where the outputs of a tile are.
 struct TileAt {
   TileAt(const WinogradPlan &plan, int64_t tile) {
     const int64_t index = plan.firstTile + tile;
-    column = index % plan.tilesW * 4;
-    row = index / plan.tilesW % plan.tilesH * 4;
+    column = index % plan.tilesW * plan.side;
+    row = index / plan.tilesW % plan.tilesH * plan.side;
     image = index / plan.tilesW / plan.tilesH;
   }
   int64_t image, row, column;
@@ -32,53 +36,74 @@ struct TileRange {
       : begin(shareOf(plan.tiles, index, plan.blocks)),
         end(shareOf(plan.tiles, index + 1, plan.blocks)),
         pointStride(count() * plan.inChannels + kWinogradGap),
-        offset(36 * (begin * plan.inChannels + index * kWinogradGap)) {}
+        offset(plan.points * (begin * plan.inChannels + index * kWinogradGap)) {
+  }
   int64_t count() const { return end - begin; }
   int64_t begin, end;
-  int64_t pointStride; ///< From one of the 36 to the next.
+  int64_t pointStride; ///< From one point to the next.
   int64_t offset;      ///< Of the transformed inputs in the workspace.
 };
+
+/// B^T d of F(2x2, 3x3): four numbers of a row or a column to four.
+[[gnu::always_inline]] inline void transformInputs(Vec (&d)[4]) {
+  const Vec first = d[0] - d[2], sum = d[1] + d[2];
+  const Vec difference = d[2] - d[1], last = d[1] - d[3];
+  d[0] = first;
+  d[1] = sum;
+  d[2] = difference;
+  d[3] = last;
+}
+
+/// A^T m of F(2x2, 3x3): four sums to two outputs.
+[[gnu::always_inline]] inline void transformBack(const Vec (&m)[4],
+                                                 Vec (&y)[2]) {
+  y[0] = m[0] + m[1] + m[2];
+  y[1] = m[1] - m[2] - m[3];
+}
 
 //===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// The 36 numbers of a tile, for one vector of channels of `x`, the plane.
+/// The numbers of a tile of `side` x `side` outputs, for one vector of channels
+/// of `x`, the plane.
+template <int side>
 [[gnu::always_inline]] inline void
 transformBlocked(const WinogradPlan &plan, const TileAt &at, const float *x,
                  float *target, int64_t pointStride) {
+  constexpr int n = side + 2;
   const int64_t top = at.row - plan.padTop, left = at.column - plan.padLeft;
   const bool isInside =
-      top >= 0 && left >= 0 && top + 6 <= plan.inH && left + 6 <= plan.inW;
+      top >= 0 && left >= 0 && top + n <= plan.inH && left + n <= plan.inW;
   const float *origin = x + (top * plan.inW + left) * kChannelBlock;
   const int64_t rowStride = plan.inW * kChannelBlock;
-  Vec half[6][6];
-  for (int j = 0; j < 6; ++j) {
-    Vec d[6];
+  Vec half[n][n];
+  for (int j = 0; j < n; ++j) {
+    Vec d[n];
     const float *column = origin + j * kChannelBlock;
     if (isInside) {
-      DLC_UNROLL for (int i = 0; i < 6; ++i) d[i] =
+      DLC_UNROLL for (int i = 0; i < n; ++i) d[i] =
           load(column + i * rowStride);
     } else {
       const bool hasColumn = left + j >= 0 && left + j < plan.inW;
-      DLC_UNROLL for (int i = 0; i < 6; ++i) d[i] =
+      DLC_UNROLL for (int i = 0; i < n; ++i) d[i] =
           hasColumn && top + i >= 0 && top + i < plan.inH
               ? load(column + i * rowStride)
               : Vec{};
     }
-    transformSix(d);
-    DLC_UNROLL for (int i = 0; i < 6; ++i) half[i][j] = d[i];
+    transformInputs(d);
+    DLC_UNROLL for (int i = 0; i < n; ++i) half[i][j] = d[i];
   }
-  for (int i = 0; i < 6; ++i) {
-    transformSix(half[i]);
-    DLC_UNROLL for (int j = 0; j < 6; ++j)
-        store(target + (i * 6 + j) * pointStride, half[i][j]);
+  for (int i = 0; i < n; ++i) {
+    transformInputs(half[i]);
+    DLC_UNROLL for (int j = 0; j < n; ++j)
+        store(target + (i * n + j) * pointStride, half[i][j]);
   }
 }
 
-/// Tiles of the grid: block of tiles, block of channels, the last fastest.
-void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
-                             int64_t begin, int64_t end) {
+template <int side>
+inline void transformBlocks(const WinogradPlan &plan, void *const *arguments,
+                            int64_t begin, int64_t end) {
   const auto *x = static_cast<const float *>(arguments[0]);
   auto *transformed = static_cast<float *>(arguments[5]);
   const int64_t blocks = plan.inChannels / kChannelBlock;
@@ -91,19 +116,29 @@ void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
          ++t, target += plan.inChannels) {
       const TileAt at(plan, t);
       for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
-        transformBlocked(plan, at,
-                         x + (at.image * blocks + block) * planeSize + lane,
-                         target + lane, range.pointStride);
+        transformBlocked<side>(
+            plan, at, x + (at.image * blocks + block) * planeSize + lane,
+            target + lane, range.pointStride);
     }
   }
+}
+
+/// Tiles of the grid: block of tiles, block of channels, the last fastest.
+void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
+                             int64_t begin, int64_t end) {
+  if (plan.side == 2)
+    transformBlocks<2>(plan, arguments, begin, end);
+  else
+    transformBlocks<4>(plan, arguments, begin, end);
 }
 
 //===----------------------------------------------------------------------===//
 // Products and outputs
 //===----------------------------------------------------------------------===//
 
-/// Panels [panelBegin, panelEnd), of one group, of a block of tiles.
-struct BlockedWinogradTile {
+/// Panels [panelBegin, panelEnd), of one group, of a block of tiles of
+/// side x side outputs.
+template <int side> struct BlockedWinogradTile {
   const WinogradPlan &plan;
   const TileRange range;
   const float *transformed; ///< Of the block.
@@ -112,7 +147,7 @@ struct BlockedWinogradTile {
   const float *bias, *residual; ///< Null when absent.
   float *y;
   int64_t panelBegin, panelEnd;
-  float *sums; ///< [36][tiles][channels], with gaps.
+  float *sums; ///< [points][tiles][channels], with gaps.
 
   void run() const;
 
@@ -121,39 +156,63 @@ private:
   int64_t sumStride() const {
     return range.count() * channels() + kWinogradGap;
   }
+  using Outputs = Vec[side][side];
+  static constexpr int n = side + 2, points = n * n;
+
   void multiply() const;
-  bool transformOutputs(int64_t tile, int64_t channel, Vec (&out)[4][4]) const;
-  void computeDirectly(const TileAt &at, int64_t channel,
-                       Vec (&out)[4][4]) const;
-  void write(const TileAt &at, int64_t channel, Vec (&out)[4][4]) const;
+  bool transformOutputs(int64_t tile, int64_t channel, Outputs &out) const;
+  void computeDirectly(const TileAt &at, int64_t channel, Outputs &out) const;
+  void write(const TileAt &at, int64_t channel, Outputs &out) const;
 };
 
-inline void BlockedWinogradTile::multiply() const {
+/// Has the rows of `next` fetched while the calls of the part before run.
+class Ahead {
+public:
+  Ahead(const float *next, int64_t rows, int64_t calls)
+      : next(next), rows(next ? rows : 0), rate((4 + calls - 1) / calls) {}
+
+  /// For the next call.
+  void into(TileArguments &t) {
+    t.ahead = next;
+    t.aheadRows = rows > 0 ? rate : 0;
+    next += t.k / 4 * t.aheadRows * t.bStride;
+    rows -= t.k / 4 * t.aheadRows;
+  }
+
+private:
+  const float *next;
+  int64_t rows, rate;
+};
+
+template <int side> inline void BlockedWinogradTile<side>::multiply() const {
   const int64_t count = range.count(), k = plan.inChannels;
   const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
   const int64_t groupBegin = panelBegin / kPanelGroup * kPanelGroup;
   const int64_t groupEnd =
       least(groupBegin + kPanelGroup, plan.outEnd / kChannelBlock);
   const int64_t before = groupBegin * kChannelBlock - plan.outBegin;
+  const int64_t pointWeights = (plan.outEnd - plan.outBegin) * k;
   TileArguments t = {};
   t.aStride = k;
   t.bStride = (groupEnd - groupBegin) * kChannelBlock;
   t.cStride = channels();
-  for (int64_t point = 0; point < 36; ++point) {
-    const float *group =
-        w + (point * (plan.outEnd - plan.outBegin) + before) * k;
+  for (int64_t point = 0; point < points; ++point) {
+    const float *group = w + point * pointWeights + before * k;
     for (int64_t panel = panelBegin, wide; panel < panelEnd; panel += wide) {
       wide = least<int64_t>(kMostPanels, panelEnd - panel);
       for (int64_t done = 0; done < k; done += t.k) {
         t.k = least(plan.kBlock, k - done);
         t.b = group + done * t.bStride + (panel - groupBegin) * kChannelBlock;
         t.accumulate = done > 0;
+        Ahead ahead(point < points - 1 ? t.b + pointWeights : nullptr, t.k,
+                    calls);
         for (int64_t c = 0; c < calls; ++c) {
           const int64_t first = shareOf(count, c, calls);
           const int64_t rows = shareOf(count, c + 1, calls) - first;
           t.a = transformed + point * range.pointStride + first * k + done;
           t.c = sums + point * sumStride() + first * t.cStride +
                 (panel - panelBegin) * kChannelBlock;
+          ahead.into(t);
           microKernelOf<AForm::Rows, false>(rows, wide * kBlockVectors)(t);
         }
       }
@@ -162,24 +221,25 @@ inline void BlockedWinogradTile::multiply() const {
 }
 
 /// False if an output is not finite.
+template <int side>
 [[gnu::always_inline]] inline bool
-BlockedWinogradTile::transformOutputs(int64_t tile, int64_t channel,
-                                      Vec (&out)[4][4]) const {
+BlockedWinogradTile<side>::transformOutputs(int64_t tile, int64_t channel,
+                                            Outputs &out) const {
   const float *source =
       sums + tile * channels() + channel - panelBegin * kChannelBlock;
   const int64_t stride = sumStride();
-  Vec half[4][6];
-  DLC_UNROLL for (int j = 0; j < 6; ++j) {
-    Vec m[6], y[4];
-    DLC_UNROLL for (int i = 0; i < 6; ++i) m[i] =
-        load(source + (i * 6 + j) * stride);
+  Vec half[side][n];
+  DLC_UNROLL for (int j = 0; j < n; ++j) {
+    Vec m[n], y[side];
+    DLC_UNROLL for (int i = 0; i < n; ++i) m[i] =
+        load(source + (i * n + j) * stride);
     transformBack(m, y);
-    DLC_UNROLL for (int i = 0; i < 4; ++i) half[i][j] = y[i];
+    DLC_UNROLL for (int i = 0; i < side; ++i) half[i][j] = y[i];
   }
   Vec zero = {}; // NaN when something is not finite.
-  DLC_UNROLL for (int i = 0; i < 4; ++i) {
+  DLC_UNROLL for (int i = 0; i < side; ++i) {
     transformBack(half[i], out[i]);
-    DLC_UNROLL for (int j = 0; j < 4; ++j) zero += out[i][j] * 0.0f;
+    DLC_UNROLL for (int j = 0; j < side; ++j) zero += out[i][j] * 0.0f;
   }
   const IntVec isZero = zero == Vec{};
   bool isFinite = true;
@@ -189,14 +249,15 @@ BlockedWinogradTile::transformOutputs(int64_t tile, int64_t channel,
 }
 
 /// The same by the definition.
-inline void BlockedWinogradTile::computeDirectly(const TileAt &at,
-                                                 int64_t channel,
-                                                 Vec (&out)[4][4]) const {
+template <int side>
+inline void BlockedWinogradTile<side>::computeDirectly(const TileAt &at,
+                                                       int64_t channel,
+                                                       Outputs &out) const {
   const int64_t blocks = plan.inChannels / kChannelBlock;
   const float *weights = direct + channel * plan.inChannels * 9;
-  for (int64_t i = 0; i < 16; ++i) {
-    const int64_t top = at.row + i / 4 - plan.padTop;
-    const int64_t left = at.column + i % 4 - plan.padLeft;
+  for (int64_t i = 0; i < side * side; ++i) {
+    const int64_t top = at.row + i / side - plan.padTop;
+    const int64_t left = at.column + i % side - plan.padLeft;
     for (int lane = 0; lane < kLanes; ++lane) {
       const float *own = weights + lane * plan.inChannels * 9;
       float sum = 0;
@@ -210,22 +271,23 @@ inline void BlockedWinogradTile::computeDirectly(const TileAt &at,
                  x[((plane * plan.inH + inY) * plan.inW + inX) * kChannelBlock +
                    c % kChannelBlock];
         }
-      out[i / 4][i % 4][lane] = sum;
+      out[i / side][i % side][lane] = sum;
     }
   }
 }
 
+template <int side>
 [[gnu::always_inline]] inline void
-BlockedWinogradTile::write(const TileAt &at, int64_t channel,
-                           Vec (&out)[4][4]) const {
+BlockedWinogradTile<side>::write(const TileAt &at, int64_t channel,
+                                 Outputs &out) const {
   const bool clamp = isClamp(plan.epilogue);
   const Vec low = splat(clampLow(plan.epilogue));
   const Vec high = splat(clampHigh(plan.epilogue));
   const Vec start = bias ? load(bias + channel) : Vec{};
   const int64_t panel =
       at.image * (plan.outChannels / kChannelBlock) + channel / kChannelBlock;
-  DLC_UNROLL for (int i = 0; i < 4; ++i) {
-    DLC_UNROLL for (int j = 0; j < 4; ++j) {
+  DLC_UNROLL for (int i = 0; i < side; ++i) {
+    DLC_UNROLL for (int j = 0; j < side; ++j) {
       if (at.row + i >= plan.outH || at.column + j >= plan.outW)
         continue;
       const int64_t pixel = at.column + j + (at.row + i) * plan.outW;
@@ -244,13 +306,13 @@ BlockedWinogradTile::write(const TileAt &at, int64_t channel,
   }
 }
 
-inline void BlockedWinogradTile::run() const {
+template <int side> inline void BlockedWinogradTile<side>::run() const {
   multiply();
   for (int64_t tile = 0; tile < range.count(); ++tile) {
     const TileAt at(plan, range.begin + tile);
     for (int64_t channel = panelBegin * kChannelBlock;
          channel < panelEnd * kChannelBlock; channel += kLanes) {
-      Vec out[4][4];
+      Outputs out;
       if (!transformOutputs(tile, channel, out)) [[unlikely]]
         computeDirectly(at, channel, out);
       write(at, channel, out);
@@ -258,10 +320,9 @@ inline void BlockedWinogradTile::run() const {
   }
 }
 
-/// Tiles of the grid: panel block, block of tiles, the last fastest: one part
-/// of the weights meets all tiles.
-void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
-                               int64_t begin, int64_t end) {
+template <int side>
+inline void multiplyBlocks(const WinogradPlan &plan, void *const *arguments,
+                           int64_t begin, int64_t end) {
   alignas(64) float sums[kScratchBytes / sizeof(float)];
   const auto *transformed = static_cast<const float *>(arguments[5]);
   const int64_t firstPanel = plan.outBegin / kChannelBlock;
@@ -270,20 +331,30 @@ void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
   for (int64_t tile = begin; tile < end; ++tile) {
     const TileRange range(plan, tile % plan.blocks);
     const int64_t panel = firstPanel + tile / plan.blocks * panelBlock;
-    BlockedWinogradTile{plan,
-                        range,
-                        transformed + range.offset,
-                        static_cast<const float *>(arguments[0]),
-                        static_cast<const float *>(arguments[1]),
-                        static_cast<const float *>(arguments[6]),
-                        static_cast<const float *>(arguments[2]),
-                        static_cast<const float *>(arguments[3]),
-                        static_cast<float *>(arguments[4]),
-                        panel,
-                        least(panel + panelBlock, panels),
-                        sums}
+    BlockedWinogradTile<side>{plan,
+                              range,
+                              transformed + range.offset,
+                              static_cast<const float *>(arguments[0]),
+                              static_cast<const float *>(arguments[1]),
+                              static_cast<const float *>(arguments[6]),
+                              static_cast<const float *>(arguments[2]),
+                              static_cast<const float *>(arguments[3]),
+                              static_cast<float *>(arguments[4]),
+                              panel,
+                              least(panel + panelBlock, panels),
+                              sums}
         .run();
   }
+}
+
+/// Tiles of the grid: panel block, block of tiles, the last fastest: one part
+/// of the weights meets all tiles.
+void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
+                               int64_t begin, int64_t end) {
+  if (plan.side == 2)
+    multiplyBlocks<2>(plan, arguments, begin, end);
+  else
+    multiplyBlocks<4>(plan, arguments, begin, end);
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include "Attention.h"
 #include "Conv.h"
+#include "DepthwiseChain.h"
 #include "Gradients.h"
 #include "LogicalCall.h"
 #include "Matmul.h"
@@ -46,6 +47,10 @@ static bool isSupportedOf(const KernelCall &call, std::string &why) {
   return isSupported(LogicalCall(call).view(), why);
 }
 
+template <auto paysInParts> static bool paysInPartsOf(const KernelCall &call) {
+  return paysInParts(LogicalCall(call).view());
+}
+
 template <auto cost> static KernelCost costOf(const KernelCall &call) {
   return cost(LogicalCall(call).view());
 }
@@ -65,7 +70,12 @@ static size_t workspaceBytesOf(const KernelCall &call) {
 /// Of sums of products as they are defined.
 static constexpr float kSumBound = 4e-6f;
 
-static constexpr std::string_view convAlgorithms[] = {"winograd"};
+/// Of those of operands that are off by 2^-8 each.
+static constexpr float kRoundedBound = 0x1.01p-7f + kSumBound;
+
+static constexpr std::string_view convAlgorithms[] = {"winograd",
+                                                      "winograd_2x2"};
+static constexpr std::string_view gradientAlgorithms[] = {"winograd"};
 
 static constexpr LibraryEntry entries[] = {
     {.name = "cpu.matmul",
@@ -74,6 +84,8 @@ static constexpr LibraryEntry entries[] = {
      .pack = packOf<packMatmul>,
      .isSupported = isSupportedOf<isMatmulSupported>,
      .bound = kSumBound,
+     .roundedBound = kRoundedBound,
+     .paysInParts = paysInPartsOf<matmulPaysInParts>,
      .cost = costOf<matmulCost>},
     {.name = "cpu.conv",
      .prepare = prepareBest<prepareConv, packedConvBytes, 1>,
@@ -83,8 +95,20 @@ static constexpr LibraryEntry entries[] = {
      .algorithms = convAlgorithms,
      .bound = kSumBound,
      .algorithmBound = 2e-5f,
+     .roundedBound = kRoundedBound,
      .workspaceBytes = workspaceBytesOf<convWorkspaceBytes>,
+     .paysInParts = paysInPartsOf<convPaysInParts>,
      .cost = costOf<convCost>},
+    {.name = "cpu.depthwise_chain",
+     .prepare =
+         prepareBest<prepareDepthwiseChain, packedDepthwiseChainBytes, 1, 3, 5>,
+     .packedBytes = packedBytesOf<packedDepthwiseChainBytes>,
+     .pack = packOf<packDepthwiseChain>,
+     .isSupported = isSupportedOf<isDepthwiseChainSupported>,
+     .bound = kSumBound,
+     .roundedBound = kRoundedBound,
+     .workspaceBytes = workspaceBytesOf<depthwiseChainWorkspaceBytes>,
+     .cost = costOf<depthwiseChainCost>},
     {.name = "cpu.attention",
      .prepare = prepareUnpacked<prepareAttention>,
      .packedBytes = nullptr,
@@ -105,7 +129,7 @@ static constexpr LibraryEntry entries[] = {
      .packedBytes = nullptr,
      .pack = nullptr,
      .isSupported = isConvWeightGradientSupported,
-     .algorithms = convAlgorithms,
+     .algorithms = gradientAlgorithms,
      .bound = kSumBound,
      .algorithmBound = 2e-5f,
      .workspaceBytes = convWeightGradientWorkspace,

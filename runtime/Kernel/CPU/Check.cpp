@@ -149,6 +149,15 @@ struct ActivationFacts {
 };
 } // namespace
 
+Status cpu::readParts(const Attributes &attributes, int64_t &parts) {
+  parts = attributes.getInt(kBf16Parts, 0);
+  if (parts == 0 || parts == 1 || parts == 3)
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected attribute 'bf16_parts' to be 0, 1 or 3, got %lld",
+                   static_cast<long long>(parts));
+}
+
 Status cpu::readEpilogue(const Attributes &attributes, Epilogue &epilogue) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr ActivationFacts facts[] = {
@@ -203,6 +212,12 @@ uint64_t cpu::bytesOf(const KernelCall &call) {
   for (const TensorType &type : call.outputs)
     add(type);
   return bytes;
+}
+
+void cpu::setRounded(const KernelCall &call, KernelCost &cost) {
+  const TensorType &packed = call.inputs[1];
+  cost.bytes -= byteCount(packed.type, packed.shape).value_or(0) / 2;
+  cost.saved = cost.flops / 2;
 }
 
 FiveArguments::FiveArguments(const KernelCall &call)

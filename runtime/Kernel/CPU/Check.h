@@ -55,6 +55,9 @@ Status checkBiasAndResidual(const KernelCall &call, int64_t channels);
 Status readFlag(const Attributes &attributes, std::string_view name,
                 bool &value);
 
+/// The attribute kBf16Parts.
+Status readParts(const Attributes &attributes, int64_t &parts);
+
 Status readEpilogue(const Attributes &attributes, Epilogue &epilogue);
 
 /// The call has that many results, and behind them a workspace of at least so
@@ -63,6 +66,10 @@ Status checkWorkspace(const KernelCall &call, size_t bytes, size_t results = 1);
 
 /// Each operand once.
 uint64_t bytesOf(const KernelCall &call);
+
+/// Of a call whose floats are rounded and whose operand 1 is packed as pairs:
+/// machines with instructions for it are twice as fast at least.
+void setRounded(const KernelCall &call, KernelCost &cost);
 
 /// Completes the arguments of a call to the five that the kernels take, null
 /// where an operand is absent.

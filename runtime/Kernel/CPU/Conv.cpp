@@ -119,7 +119,7 @@ static ConvPlan planConv(const ConvShape &shape, int64_t vectorWidth) {
 }
 
 static DepthwisePlan planDepthwise(const ConvShape &shape) {
-  DepthwisePlan plan = {windowsOf(shape)};
+  auto plan = planOf<DepthwisePlan>(shape);
   plan.planes = shape.batch * shape.outChannels;
   plan.channels = shape.outChannels;
   plan.multiplier = std::max<int64_t>(shape.groupOut(), 1);
@@ -141,12 +141,19 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
                         std::unique_ptr<PreparedKernel> &prepared) {
   const KernelSet *kernels = nullptr;
   DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  const SplitKernels *split = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, split));
+  const PairKernels *pairs = nullptr, *tiles = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, pairs));
+  DLC_RETURN_IF_ERROR(findPairTiles(isa, tiles));
   ConvShape shape = {};
   DLC_RETURN_IF_ERROR(readConv(call, shape));
+  if (tiles && shape.blockedY)
+    pairs = tiles;
   if (shape.winograd)
     return prepareWinograd(call, shape, *kernels, prepared);
   if (shape.isBlocked())
-    return prepareBlocked(call, shape, *kernels, prepared);
+    return prepareBlocked(call, shape, *kernels, split, *pairs, prepared);
   DLC_RETURN_IF_ERROR(checkWorkspace(call, 0));
   if (shape.isDepthwise())
     prepared = std::make_unique<PreparedDepthwise>(call, planDepthwise(shape),
@@ -209,15 +216,21 @@ size_t cpu::convWorkspaceBytes(const KernelCall &call) {
 }
 
 /// What computing takes beside its flops, by measurement (AVX-512, networks of
-/// the benchmarks): panels of plain pixels are packed, at a sixth of the time;
-/// plain rows for blocks, and blocks for plain rows, are turned round at an
-/// eighth, and tiles of blocks are written for the
-/// time of six terms. Depthwise convolutions wait for memory in either form.
+/// the benchmarks): plain depthwise convolutions leave lanes of vectors along
+/// rows idle and shift them about; panels of plain pixels are packed, at a
+/// sixth of the time; plain rows for blocks, and blocks for plain rows, are
+/// turned round at an eighth, and tiles of blocks are written for the time of
+/// six terms. Depthwise convolutions of blocks wait for memory.
 static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
                              uint64_t outputs) {
   constexpr uint64_t packing = 6, gathering = 8, storing = 2 * 6;
-  if (shape.isDepthwise())
+  if (shape.isDepthwise() && shape.blockedX)
     return 0;
+  if (shape.isDepthwise()) {
+    constexpr int64_t lanes = 16;
+    const int64_t width = std::max<int64_t>(shape.out[1], 1);
+    return flops / width * ceilDiv(width, lanes) * lanes;
+  }
   if (!shape.isBlocked())
     return flops / packing;
   if (shape.winograd)
@@ -236,22 +249,40 @@ static void addPacking(const ConvShape &shape, KernelCost &cost) {
   cost.overhead += flopsOfByte * packedWinogradBytes(shape);
 }
 
+static uint64_t outputsOf(const ConvShape &shape) {
+  return static_cast<uint64_t>(shape.batch) * shape.outChannels *
+         shape.pixels();
+}
+
+KernelCost cpu::directConvCost(const ConvShape &shape, uint64_t bytes) {
+  const uint64_t outputs = outputsOf(shape);
+  KernelCost cost{2 * outputs * shape.groupIn() * shape.taps(), bytes};
+  cost.overhead = convOverhead(shape, cost.flops, outputs);
+  return cost;
+}
+
+bool cpu::convPaysInParts(const KernelCall &call) {
+  ConvShape shape = {};
+  return readConv(call, shape).isOk() && paysToSplit(shape);
+}
+
 KernelCost cpu::convCost(const KernelCall &call) {
   ConvShape shape = {};
   if (!readConv(call, shape).isOk())
     return {};
-  const auto outputs =
-      static_cast<uint64_t>(shape.batch) * shape.outChannels * shape.pixels();
   KernelCost cost;
-  if (shape.winograd)
+  if (shape.winograd) {
     cost = {winogradFlops(shape),
-            packedWinogradBytes(shape) + winogradWorkspaceBytes(shape) +
+            winogradWeightBytes(shape) + winogradWorkspaceBytes(shape) +
                 bytesOf({call.inputs.subspan(2), {}, call.attributes}) +
                 bytesOf({call.inputs.first(1), call.outputs.first(1),
                          call.attributes})};
-  else
-    cost = {2 * outputs * shape.groupIn() * shape.taps(), bytesOf(call)};
-  cost.overhead = convOverhead(shape, cost.flops, outputs);
+    cost.overhead = convOverhead(shape, cost.flops, outputsOf(shape));
+  } else {
+    cost = directConvCost(shape, bytesOf(call));
+  }
+  if (shape.bf16Parts == 1)
+    setRounded(call, cost);
   if (shape.isBlocked() && !shape.packed) // They are packed in every run.
     addPacking(shape, cost);
   return cost;

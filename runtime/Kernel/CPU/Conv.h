@@ -9,6 +9,8 @@
 
 namespace dlc::rt::cpu {
 
+struct ConvShape;
+
 bool isConvSupported(const KernelCall &call, std::string &why);
 /// 0 and no effect unless the call is supported and `operand` is w. Whether
 /// the call says already that the operand is packed does not matter.
@@ -17,7 +19,11 @@ void packConv(const KernelCall &call, size_t operand, const void *source,
               void *target);
 /// 0 unless the call is supported and needs some.
 size_t convWorkspaceBytes(const KernelCall &call);
+/// Whether tiles of bfloat16 compute the supported call faster.
+bool convPaysInParts(const KernelCall &call);
 KernelCost convCost(const KernelCall &call);
+/// Of operands of `bytes`, without an algorithm.
+KernelCost directConvCost(const ConvShape &shape, uint64_t bytes);
 
 } // namespace dlc::rt::cpu
 

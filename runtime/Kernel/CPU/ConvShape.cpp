@@ -139,14 +139,20 @@ static Status readShape(const ConvTensors &tensors,
   return checkChannels(tensors, shape);
 }
 
-static Status readAlgorithm(const Attributes &attributes, bool &winograd) {
+static Status readAlgorithm(const Attributes &attributes, bool isGradient,
+                            int64_t &winograd) {
   std::string_view name = attributes.getString("algorithm");
-  winograd = name == "winograd";
+  winograd = 0;
+  if (name == "winograd")
+    winograd = 4;
+  else if (name == "winograd_2x2" && !isGradient)
+    winograd = 2;
   if (name.empty() || winograd)
     return Status::ok();
-  return makeError(StatusCode::InvalidArgument,
-                   "expected algorithm '' or 'winograd', got '%s'",
-                   std::string(name).c_str());
+  return makeError(
+      StatusCode::InvalidArgument, "expected algorithm %s, got '%s'",
+      isGradient ? "'' or 'winograd'" : "'', 'winograd' or 'winograd_2x2'",
+      std::string(name).c_str());
 }
 
 /// The plain shape of a blocked tensor [N][C/16][...][16].
@@ -208,8 +214,11 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
                                                    {"group", Int},
                                                    {"packed_w", Int},
                                                    {"channel_block", Int},
+                                                   {kBf16Parts, Int},
                                                    {"algorithm", String}}));
-  DLC_RETURN_IF_ERROR(readAlgorithm(attributes, shape.winograd));
+  DLC_RETURN_IF_ERROR(
+      readAlgorithm(attributes, /*isGradient=*/false, shape.winograd));
+  DLC_RETURN_IF_ERROR(readParts(attributes, shape.bf16Parts));
   DLC_RETURN_IF_ERROR(checkOperands(withoutWorkspace(call), 3, 5));
   TensorType x = call.inputs[0], y = call.outputs[0];
   DLC_RETURN_IF_ERROR(readBlocks(call, x, y, shape));
@@ -225,6 +234,12 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
     DLC_RETURN_IF_ERROR(checkBlocked(shape));
   if (shape.winograd)
     DLC_RETURN_IF_ERROR(checkWinograd(shape));
+  if (shape.bf16Parts == 1 && !canRound(shape))
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a blocked input, packed weights of more than "
+                     "one channel a group, at most %lld taps and no algorithm "
+                     "where 'bf16_parts' is 1",
+                     static_cast<long long>(kMostSplitTaps));
   return checkBiasAndResidual(call, shape.outChannels);
 }
 
@@ -260,7 +275,8 @@ Status cpu::readConvWeightGradient(const KernelCall &call, ConvShape &shape) {
                                                    {"dilations", Ints},
                                                    {"group", Int},
                                                    {"algorithm", String}}));
-  DLC_RETURN_IF_ERROR(readAlgorithm(attributes, shape.winograd));
+  DLC_RETURN_IF_ERROR(
+      readAlgorithm(attributes, /*isGradient=*/true, shape.winograd));
   const KernelCall own = withoutWorkspace(call);
   DLC_RETURN_IF_ERROR(checkOperands(own, 3, 5));
   DLC_RETURN_IF_ERROR(checkNothingAdded(call, shape));
@@ -382,7 +398,7 @@ int64_t cpu::planeBlockOf(const ConvShape &shape, int64_t planes) {
 }
 
 ConvPlan cpu::makeConvPlan(const ConvShape &shape) {
-  ConvPlan plan = {windowsOf(shape)};
+  auto plan = planOf<ConvPlan>(shape);
   plan.batch = shape.batch;
   plan.group = shape.group;
   plan.inChannels = shape.groupIn();

@@ -14,7 +14,9 @@ struct ConvShape {
   int64_t batch, group, inChannels, outChannels; ///< Channels of all groups.
   int64_t in[2], out[2], kernel[2], stride[2], dilation[2], padBegin[2];
   bool packed;
-  bool winograd;
+  int64_t winograd; ///< Outputs of a side of its tiles: 4, 2, or 0 for none.
+  /// That floats may be split to, 1 that they are rounded to, or 0.
+  int64_t bf16Parts;
   bool blockedX, blockedY; ///< The tensor is [N][C/16][H][W][16].
   Epilogue epilogue;
 
@@ -40,6 +42,13 @@ Status readConvWeightGradient(const KernelCall &call, ConvShape &shape);
 Status readMaxPoolGradient(const KernelCall &call, ConvShape &shape);
 
 Windows windowsOf(const ConvShape &shape);
+
+/// A plan of which the windows alone are known.
+template <typename Plan> Plan planOf(const ConvShape &shape) {
+  Plan plan = {};
+  static_cast<Windows &>(plan) = windowsOf(shape);
+  return plan;
+}
 
 /// Planes, of `planes`, that make a tile where each is computed by itself:
 /// enough tiles to balance workers, none too small.

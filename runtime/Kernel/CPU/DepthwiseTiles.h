@@ -281,6 +281,8 @@ inline void runPlane(const DepthwisePlane &p) {
     runStrips<5, 1>(p);
   else if (square && kernel == 5 && stride == 2)
     runStrips<5, 2>(p);
+  else if (square && kernel == 7 && stride == 1)
+    runStrips<7, 1>(p);
   else
     runAnyStrips(p);
   activateRest(p.y, plan.outW, plan.outH, plan.outW, plan.epilogue);

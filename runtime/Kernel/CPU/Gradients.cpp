@@ -143,7 +143,7 @@ size_t cpu::convWeightGradientWorkspace(const KernelCall &call) {
 //===----------------------------------------------------------------------===//
 
 static MaxPoolPlan planMaxPoolGradient(const ConvShape &shape) {
-  MaxPoolPlan plan = {windowsOf(shape)};
+  auto plan = planOf<MaxPoolPlan>(shape);
   plan.planes =
       shape.batch * shape.inChannels / (shape.blockedX ? kChannelBlock : 1);
   plan.planeBlock = planeBlockOf(shape, plan.planes);

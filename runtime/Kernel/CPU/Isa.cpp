@@ -4,6 +4,8 @@
 
 #include "Isa.h"
 
+#include "dlc/runtime/Device/CPU/Features.h"
+
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 
@@ -15,6 +17,12 @@ std::string_view cpu::nameOf(Isa isa) {
     return "avx2";
   case Isa::AVX512:
     return "avx512";
+  case Isa::AVX512BF16:
+    return "avx512-bf16";
+  case Isa::AMX:
+    return "amx";
+  case Isa::AMXModel:
+    return "amx-model";
   }
   return "unknown";
 }
@@ -31,31 +39,64 @@ static bool hasAvx512() {
          __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl");
 }
+
+static bool hasAvx512Bf16() {
+  return hasAvx512() && __builtin_cpu_supports("avx512bf16");
+}
+
+static bool detectAmx() {
+  const CPUFeatures features = CPUFeatures::ofHost();
+  return hasAvx512Bf16() && features.has(CPUFeature::AMXBF16) &&
+         enableAMX().isOk();
+}
+
+static bool hasAmx() {
+  static const bool has = detectAmx();
+  return has;
+}
 #endif
 
 bool cpu::canRun(Isa isa) {
   switch (isa) {
   case Isa::Baseline:
+  case Isa::AMXModel:
     return true;
 #ifdef DLC_KERNELS_X86
   case Isa::AVX2:
     return hasAvx2();
   case Isa::AVX512:
     return hasAvx512();
+  case Isa::AVX512BF16:
+    return hasAvx512Bf16();
+  case Isa::AMX:
+    return hasAmx();
 #endif
   default:
     return false;
   }
 }
 
-/// Of the tables of each set, worst first, the one of `isa`.
+/// The set whose vectors `isa` has.
+static Isa vectorsOf(Isa isa) {
+  switch (isa) {
+  case Isa::AVX512BF16:
+  case Isa::AMX:
+    return Isa::AVX512;
+  case Isa::AMXModel:
+    return Isa::Baseline;
+  default:
+    return isa;
+  }
+}
+
+/// Of the tables of each set of vectors, worst first, the one of `isa`.
 template <typename Kernels, size_t count>
 static Status chooseKernels(Isa isa, const Kernels *const (&tables)[count],
                             const Kernels *&kernels) {
   if (!canRun(isa))
     return makeError(StatusCode::Unsupported, "this machine cannot run %s",
                      std::string(nameOf(isa)).c_str());
-  kernels = tables[static_cast<size_t>(isa)];
+  kernels = tables[static_cast<size_t>(vectorsOf(isa))];
   return Status::ok();
 }
 
@@ -92,8 +133,49 @@ Status cpu::findKernels(Isa isa, const RecurrentKernels *&kernels) {
   return chooseKernels(isa, tables, kernels);
 }
 
+Status cpu::findKernels(Isa isa, const PairKernels *&kernels) {
+  static constexpr const PairKernels *tables[] = {
+      &baselinePairs,
+#ifdef DLC_KERNELS_X86
+      &avx2Pairs,
+      &avx512Pairs,
+#endif
+  };
+  DLC_RETURN_IF_ERROR(chooseKernels(isa, tables, kernels));
+#ifdef DLC_KERNELS_X86
+  if (isa == Isa::AVX512BF16 || isa == Isa::AMX)
+    kernels = &avx512bf16Pairs;
+#endif
+  return Status::ok();
+}
+
+Status cpu::findPairTiles(Isa isa, const PairKernels *&kernels) {
+  DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  kernels = nullptr;
+  if (isa == Isa::AMXModel)
+    kernels = &modelPairTiles;
+#ifdef DLC_KERNELS_X86
+  if (isa == Isa::AMX)
+    kernels = &amxPairTiles;
+#endif
+  return Status::ok();
+}
+
+Status cpu::findKernels(Isa isa, const SplitKernels *&kernels) {
+  const KernelSet *plain = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, plain));
+  kernels = nullptr;
+  if (isa == Isa::AMXModel)
+    kernels = &modelSplitKernels;
+#ifdef DLC_KERNELS_X86
+  if (isa == Isa::AMX)
+    kernels = &amxSplitKernels;
+#endif
+  return Status::ok();
+}
+
 static Isa detectBest() {
-  for (Isa isa : {Isa::AVX512, Isa::AVX2})
+  for (Isa isa : {Isa::AMX, Isa::AVX512BF16, Isa::AVX512, Isa::AVX2})
     if (canRun(isa))
       return isa;
   return Isa::Baseline;

@@ -18,6 +18,11 @@ namespace dlc::rt::cpu {
 Status findKernels(Isa isa, const KernelSet *&kernels);
 Status findKernels(Isa isa, const AttentionKernels *&kernels);
 Status findKernels(Isa isa, const RecurrentKernels *&kernels);
+Status findKernels(Isa isa, const PairKernels *&kernels);
+/// Those on tiles. Null where the set has none.
+Status findPairTiles(Isa isa, const PairKernels *&kernels);
+/// Null where the set has none.
+Status findKernels(Isa isa, const SplitKernels *&kernels);
 
 } // namespace dlc::rt::cpu
 

@@ -73,6 +73,16 @@ inline constexpr int64_t kWinogradGap = 16;
 /// Vectors of tiles in a block.
 inline constexpr int64_t kWinogradVectors = 3;
 
+/// Rows of a that products on tiles of bfloat16 split at a time, at most.
+inline constexpr int64_t kSplitRows = 128;
+/// Their columns come in multiples of that many.
+inline constexpr int64_t kSplitGranule = 64;
+/// Taps of their convolutions, at most.
+inline constexpr int64_t kMostSplitTaps = 49;
+
+/// Rows of a that products of rounded floats round at a time, at most.
+inline constexpr int64_t kMostPairRows = 144;
+
 inline constexpr int kMaxBatchRank = 16;
 
 /// c[batch][M][N] = a * b. Tiles are numbered batch, row block, column block,
@@ -82,6 +92,8 @@ struct MatmulPlan {
   int64_t lda, ldb; ///< Distance of rows in memory, in elements.
   bool transposedA, transposedB, packedB;
   int64_t packedWidth; ///< Columns of b that are packed together: 16 or 64.
+  /// That floats may be split to, 1 that they are rounded to, or 0.
+  int64_t bf16Parts;
   /// Batch dimensions of c, and the elements by which one step moves a and b.
   int batchRank;
   int64_t batchDims[kMaxBatchRank];
@@ -131,8 +143,10 @@ struct DepthwisePlan : Windows {
 /// A convolution of 3x3 taps and steps of one as F(4x4, 3x3), for some of its
 /// tiles of 4x4 outputs, which are numbered image, row, column. Inputs of a
 /// block of tiles are transformed to [36][C][tiles of the block], those of
-/// blocked tensors to [36][tiles][C].
+/// blocked tensors to [36][tiles][C]; these may also be as F(2x2, 3x3), with 16
+/// points for 36.
 struct WinogradPlan {
+  int64_t side, points; ///< Outputs of a tile: side x side.
   int64_t inH, inW, outH, outW, padTop, padLeft;
   int64_t inChannels, outChannels;
   int64_t tilesH, tilesW;    ///< Of an image.
@@ -154,6 +168,7 @@ struct BlockedPlan : Windows {
   int64_t inChannels, outChannels; ///< Of one group.
   bool isPlainX, isPlainY;         ///< Not blocked: one of them at most.
   int64_t pixels;
+  int64_t outPlane;    ///< Pixels from one plane of y to the next.
   int64_t pixelBlocks; ///< The pixels are dealt out evenly to them.
   int64_t groupBlocks; ///< So are the groups of panels.
   int64_t kBlock;      ///< Blocks of input channels summed at a time.
@@ -165,6 +180,9 @@ struct BlockedPlan : Windows {
 /// of channels, block of rows, the last fastest.
 struct BlockedDepthwisePlan : Windows {
   int64_t batch, blocks;
+  /// Rows of a plane of x that are in memory: row i is where i mod inRows says.
+  int64_t inRows;
+  int64_t outFirst, outRows; ///< Those of y, of which outFirst is the first.
   int64_t rowBlock, rowBlocks;
   Epilogue epilogue;
 };
@@ -258,10 +276,47 @@ struct KernelSet {
                                  int64_t end);
 };
 
+/// Those that compute f32 on tiles of bfloat16, of a set that has some. Tiles
+/// of the grid with elements that have no such parts are left to the functions
+/// above, of the same plan.
+struct SplitKernels {
+  /// Of plans whose columnBlock is a multiple of kSplitGranule, up to four of
+  /// them, and rowBlock kSplitRows at most; a and a plain b are not transposed.
+  void (*matmul)(const MatmulPlan &plan, void *const *arguments, int64_t begin,
+                 int64_t end);
+  /// Of plans of two blocked tensors whose tiles have kSplitRows pixels and
+  /// four groups of panels at most, those of one pixel block next to each
+  /// other, and kMostSplitTaps taps at most.
+  void (*blockedConv)(const BlockedPlan &plan, void *const *arguments,
+                      int64_t begin, int64_t end);
+};
+
+/// Those that round floats to one bfloat16 and sum their products in f32. b and
+/// w are packed as pairs.
+struct PairKernels {
+  /// Of plans whose columnBlock is a multiple of kPackedColumns and rowBlock
+  /// kMostPairRows at most, those on tiles as SplitKernels have them; a is not
+  /// transposed.
+  void (*matmul)(const MatmulPlan &plan, void *const *arguments, int64_t begin,
+                 int64_t end);
+  /// Of plans as SplitKernels have them. But for those on tiles y may be plain,
+  /// in tiles of kMostPixelsOfTile.
+  void (*blockedConv)(const BlockedPlan &plan, void *const *arguments,
+                      int64_t begin, int64_t end);
+};
+
 extern const KernelSet baselineKernels;
+extern const SplitKernels modelSplitKernels;
+extern const PairKernels baselinePairs;
+extern const PairKernels modelPairTiles;
 #ifdef DLC_KERNELS_X86
+extern const PairKernels avx2Pairs;
+extern const PairKernels avx512Pairs;
+extern const PairKernels avx512bf16Pairs;
+extern const PairKernels amxPairTiles;
 extern const KernelSet avx2Kernels;
 extern const KernelSet avx512Kernels;
+extern const SplitKernels amxSplitKernels;
 #endif
 
 } // namespace dlc::rt::cpu

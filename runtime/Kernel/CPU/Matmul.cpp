@@ -15,9 +15,12 @@ namespace {
 
 class PreparedMatmul final : public PreparedKernel {
 public:
+  using Function = void (*)(const MatmulPlan &, void *const *, int64_t,
+                            int64_t);
+
   PreparedMatmul(const KernelCall &call, const MatmulPlan &plan,
-                 const KernelSet &kernels)
-      : plan(plan), kernels(kernels), arguments(call) {}
+                 Function function)
+      : plan(plan), function(function), arguments(call) {}
 
   int64_t tiles() const override {
     return plan.batch * plan.rowBlocks * plan.columnBlocks;
@@ -26,12 +29,12 @@ public:
   void run(void *const *given, int64_t begin, int64_t end) const override {
     void *five[5];
     arguments.fill(given, five);
-    kernels.matmul(plan, five, begin, end);
+    function(plan, five, begin, end);
   }
 
 private:
   const MatmulPlan plan;
-  const KernelSet &kernels;
+  const Function function;
   const FiveArguments arguments;
 };
 
@@ -65,6 +68,12 @@ static Status shapeError(const KernelCall &call, const char *what) {
       toString(call.outputs[0]).c_str());
 }
 
+/// Floats of a packed b, of which each may hold a pair.
+static int64_t packedElements(const MatmulPlan &plan) {
+  return ceilDiv(plan.n, kPanelWidth) * kPanelWidth *
+         (plan.bf16Parts == 1 ? ceilDiv(plan.k, 2) : plan.k);
+}
+
 /// Batch dimensions, broadcast, and the steps of a and b along them.
 static Status planBatches(const KernelCall &call, const MatrixShape &a,
                           const MatrixShape &b, const MatrixShape &c,
@@ -72,9 +81,7 @@ static Status planBatches(const KernelCall &call, const MatrixShape &a,
   const int64_t rank = std::max(a.batchRank, b.batchRank);
   if (c.batchRank != rank)
     return shapeError(call, "batch dimensions that broadcast");
-  const int64_t bElements =
-      plan.packedB ? ceilDiv(plan.n, kPanelWidth) * kPanelWidth * plan.k
-                   : b.elements();
+  const int64_t bElements = plan.packedB ? packedElements(plan) : b.elements();
   int64_t aStep = a.elements(), bStep = bElements;
   plan.batch = 1;
   plan.batchRank = static_cast<int>(rank);
@@ -150,6 +157,47 @@ void cpu::finishMatmulPlan(MatmulPlan &plan) {
   planGrid(plan);
 }
 
+/// Whether tiles of bfloat16 are faster: rows and columns pay for splitting the
+/// other operand.
+static bool paysToSplit(const MatmulPlan &plan) {
+  constexpr int64_t fewestRows = 48, fewestColumns = 64, fewestTerms = 64;
+  return !plan.transposedA && (plan.packedB || !plan.transposedB) &&
+         plan.m >= fewestRows && plan.n >= fewestColumns &&
+         plan.k >= fewestTerms;
+}
+
+/// Chooses the grid of a product on tiles of bfloat16. Aims: many rows, which
+/// share the panels of b; enough tiles for 16 workers.
+static void planSplitGrid(MatmulPlan &plan) {
+  constexpr int64_t wantedTiles = 32, mostColumns = 4 * kSplitGranule;
+  plan.rowBlocks = ceilDiv(plan.m, kSplitRows);
+  plan.rowBlock = ceilDiv(plan.m, plan.rowBlocks);
+  plan.rowBlocks = ceilDiv(plan.m, plan.rowBlock);
+  const int64_t outer = plan.batch * plan.rowBlocks;
+  const int64_t wide = plan.n / wantedTiles * std::min(outer, wantedTiles);
+  plan.columnBlock = std::clamp(ceilDiv(wide, kSplitGranule) * kSplitGranule,
+                                kSplitGranule, mostColumns);
+  plan.columnBlocks = ceilDiv(plan.n, plan.columnBlock);
+}
+
+/// Chooses the grid of a product of rounded floats. Aims: each row rounded
+/// once, as few blocks of rows as that takes; enough tiles for 16 workers.
+static void planPairGrid(MatmulPlan &plan) {
+  constexpr int64_t wantedTiles = 32, minTileWork = 1 << 18;
+  plan.rowBlocks = std::max<int64_t>(ceilDiv(plan.m, kMostPairRows), 1);
+  plan.rowBlock = ceilDiv(ceilDiv(plan.m, plan.rowBlocks), 6) * 6;
+  plan.rowBlocks = plan.m == 0 ? 0 : ceilDiv(plan.m, plan.rowBlock);
+  const int64_t groups = ceilDiv(plan.n, kPackedColumns);
+  const int64_t outer = std::max<int64_t>(plan.batch * plan.rowBlocks, 1);
+  const int64_t work = std::max<int64_t>(
+      std::min(plan.rowBlock, plan.m) * kPackedColumns * plan.k, 1);
+  const int64_t perTile = std::max(
+      {groups * outer / wantedTiles, ceilDiv(minTileWork, work), int64_t{1}});
+  plan.columnBlock =
+      std::min(perTile, std::max(groups, int64_t{1})) * kPackedColumns;
+  plan.columnBlocks = ceilDiv(plan.n, plan.columnBlock);
+}
+
 static Status readPacked(const Attributes &attributes, MatmulPlan &plan) {
   static constexpr int64_t widths[] = {0, kPanelWidth, kPackedColumns};
   const int64_t form = attributes.getInt("packed_b", 0);
@@ -162,16 +210,29 @@ static Status readPacked(const Attributes &attributes, MatmulPlan &plan) {
   return Status::ok();
 }
 
+/// That rounded floats are where their kernels read them.
+static Status checkRounded(const MatmulPlan &plan) {
+  if (plan.bf16Parts != 1 ||
+      (plan.packedWidth == kPackedColumns && !plan.transposedA))
+    return Status::ok();
+  return makeError(StatusCode::InvalidArgument,
+                   "expected attribute 'packed_b' to be 2 and 'trans_a' to be "
+                   "0 where 'bf16_parts' is 1");
+}
+
 static Status planMatmul(const KernelCall &call, MatmulPlan &plan) {
   using enum AttributeKind;
-  DLC_RETURN_IF_ERROR(
-      checkAttributes(call.attributes,
-                      {{"trans_a", Int}, {"trans_b", Int}, {"packed_b", Int}}));
+  DLC_RETURN_IF_ERROR(checkAttributes(call.attributes, {{"trans_a", Int},
+                                                        {"trans_b", Int},
+                                                        {"packed_b", Int},
+                                                        {kBf16Parts, Int}}));
   DLC_RETURN_IF_ERROR(checkOperands(call, 2, kMaxBatchRank));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_a", plan.transposedA));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_b", plan.transposedB));
   DLC_RETURN_IF_ERROR(readPacked(call.attributes, plan));
+  DLC_RETURN_IF_ERROR(readParts(call.attributes, plan.bf16Parts));
   DLC_RETURN_IF_ERROR(readEpilogue(call.attributes, plan.epilogue));
+  DLC_RETURN_IF_ERROR(checkRounded(plan));
   const MatrixShape a(call.inputs[0], plan.transposedA);
   const MatrixShape b(call.inputs[1], plan.transposedB);
   const MatrixShape c(call.outputs[0], false);
@@ -201,9 +262,27 @@ Status cpu::prepareMatmul(const KernelCall &call, Isa isa,
                           std::unique_ptr<PreparedKernel> &prepared) {
   const KernelSet *kernels = nullptr;
   DLC_RETURN_IF_ERROR(findKernels(isa, kernels));
+  const SplitKernels *split = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, split));
   MatmulPlan plan = {};
   DLC_RETURN_IF_ERROR(planMatmul(call, plan));
-  prepared = std::make_unique<PreparedMatmul>(call, plan, *kernels);
+  PreparedMatmul::Function function = kernels->matmul;
+  const PairKernels *pairs = nullptr, *pairTiles = nullptr;
+  DLC_RETURN_IF_ERROR(findKernels(isa, pairs));
+  DLC_RETURN_IF_ERROR(findPairTiles(isa, pairTiles));
+  // Fewer rows leave tiles empty.
+  constexpr int64_t fewestRows = 16;
+  if (plan.bf16Parts == 1 && pairTiles && plan.m >= fewestRows) {
+    planSplitGrid(plan);
+    function = pairTiles->matmul;
+  } else if (plan.bf16Parts == 1) {
+    planPairGrid(plan);
+    function = pairs->matmul;
+  } else if (split && plan.bf16Parts != 0 && paysToSplit(plan)) {
+    planSplitGrid(plan);
+    function = split->matmul;
+  }
+  prepared = std::make_unique<PreparedMatmul>(call, plan, function);
   return Status::ok();
 }
 
@@ -223,7 +302,8 @@ size_t cpu::packedMatmulBytes(const KernelCall &call, size_t operand) {
   if (!batchesOfB(call, operand, plan, batches))
     return 0;
   int64_t bytes = batches * static_cast<int64_t>(sizeof(float));
-  for (int64_t factor : {ceilDiv(plan.n, kPanelWidth) * kPanelWidth, plan.k})
+  const int64_t rows = plan.bf16Parts == 1 ? ceilDiv(plan.k, 2) : plan.k;
+  for (int64_t factor : {ceilDiv(plan.n, kPanelWidth) * kPanelWidth, rows})
     if (__builtin_mul_overflow(bytes, factor, &bytes))
       return 0;
   return static_cast<size_t>(bytes);
@@ -244,6 +324,35 @@ float *cpu::packColumns(MatrixElements source, int64_t rows, int64_t columns,
   return target;
 }
 
+uint32_t cpu::roundToBfloat16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  const uint32_t size = bits & 0x7fffffffu;
+  if (size > 0x7f800000u)
+    return (bits | 0x400000u) >> 16;
+  if (size < 0x00800000u)
+    return (bits & 0x80000000u) >> 16;
+  return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+}
+
+uint32_t *cpu::packPairs(MatrixElements source, int64_t rows, int64_t columns,
+                         uint32_t *target) {
+  const int64_t padded = ceilDiv(columns, kPanelWidth) * kPanelWidth;
+  auto rounded = [&](int64_t l, int64_t j) {
+    if (l >= rows || j >= columns)
+      return 0u;
+    return roundToBfloat16(
+        source.data[l * source.rowStep + j * source.columnStep]);
+  };
+  for (int64_t first = 0; first < padded; first += kPackedColumns) {
+    const int64_t end = std::min(first + kPackedColumns, padded);
+    for (int64_t l = 0; l < rows; l += 2)
+      for (int64_t j = first; j < end; ++j)
+        *target++ = rounded(l, j) | rounded(l + 1, j) << 16;
+  }
+  return target;
+}
+
 void cpu::packMatmul(const KernelCall &call, size_t operand, const void *source,
                      void *target) {
   MatmulPlan plan = {};
@@ -252,13 +361,22 @@ void cpu::packMatmul(const KernelCall &call, size_t operand, const void *source,
     return;
   const auto *from = static_cast<const float *>(source);
   auto *to = static_cast<float *>(target);
+  auto *pairs = static_cast<uint32_t *>(target);
   const int64_t width = plan.packedB ? plan.packedWidth : kPackedColumns;
   const int64_t rowStep = plan.transposedB ? 1 : plan.ldb;
   const int64_t columnStep = plan.transposedB ? plan.ldb : 1;
   for (int64_t batch = 0; batch < batches; ++batch) {
-    to = packColumns({from, rowStep, columnStep}, plan.k, plan.n, width, to);
+    if (plan.bf16Parts == 1)
+      pairs = packPairs({from, rowStep, columnStep}, plan.k, plan.n, pairs);
+    else
+      to = packColumns({from, rowStep, columnStep}, plan.k, plan.n, width, to);
     from += plan.k * plan.n;
   }
+}
+
+bool cpu::matmulPaysInParts(const KernelCall &call) {
+  MatmulPlan plan = {};
+  return planMatmul(call, plan).isOk() && paysToSplit(plan);
 }
 
 KernelCost cpu::matmulCost(const KernelCall &call) {
@@ -266,5 +384,8 @@ KernelCost cpu::matmulCost(const KernelCall &call) {
   if (!planMatmul(call, plan).isOk())
     return {};
   const auto work = static_cast<uint64_t>(plan.batch) * plan.m * plan.n;
-  return {2 * work * plan.k, bytesOf(call)};
+  KernelCost cost{2 * work * plan.k, bytesOf(call)};
+  if (plan.bf16Parts == 1)
+    setRounded(call, cost);
+  return cost;
 }

@@ -17,6 +17,8 @@ bool isMatmulSupported(const KernelCall &call, std::string &why);
 size_t packedMatmulBytes(const KernelCall &call, size_t operand);
 void packMatmul(const KernelCall &call, size_t operand, const void *source,
                 void *target);
+/// Whether tiles of bfloat16 compute the supported call faster.
+bool matmulPaysInParts(const KernelCall &call);
 KernelCost matmulCost(const KernelCall &call);
 
 /// Chooses the grid of a plan whose sizes and steps are known, and makes one
@@ -33,6 +35,15 @@ struct MatrixElements {
 /// columns, zero padded to a multiple of kPanelWidth; gives where it ends.
 float *packColumns(MatrixElements source, int64_t rows, int64_t columns,
                    int64_t width, float *target);
+
+/// The nearest one, of two the even one: beyond the largest one infinity.
+/// Denormals are zeros, NaN stays NaN.
+uint32_t roundToBfloat16(float value);
+
+/// The same of pairs of rows 2l, in the lower half, and 2l + 1, rounded to
+/// bfloat16: [columns/64][ceil(rows/2)][64].
+uint32_t *packPairs(MatrixElements source, int64_t rows, int64_t columns,
+                    uint32_t *target);
 
 } // namespace dlc::rt::cpu
 

@@ -11,6 +11,7 @@
 #ifndef DLC_RUNTIME_KERNEL_CPU_MATMULTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_MATMULTILES_H
 
+#include "BatchOffset.h"
 #include "MicroKernel.h"
 #include "Transpose.h"
 
@@ -207,17 +208,6 @@ inline void MatmulTile::run() const {
     }
     kBegin = kEnd;
   } while (kBegin < plan.k);
-}
-
-/// Offset of batch `index` for an operand that moves by `steps`.
-inline int64_t batchOffset(const MatmulPlan &plan, const int64_t *steps,
-                           int64_t index) {
-  int64_t offset = 0;
-  for (int d = plan.batchRank - 1; d >= 0; --d) {
-    offset += index % plan.batchDims[d] * steps[d];
-    index /= plan.batchDims[d];
-  }
-  return offset;
 }
 
 void runMatmul(const MatmulPlan &plan, void *const *arguments, int64_t begin,

@@ -29,6 +29,11 @@ struct TileArguments {
   /// else next to each other.
   const float *b;
   int64_t bStride, bPanel;
+  /// Rows form: where the b of a later call is, and how many of its rows are
+  /// fetched in the time of four terms: weights come from memory, and the
+  /// processor's own prefetching ends with each page.
+  const float *ahead;
+  int64_t aheadRows;
   float *c;
   int64_t cStride;
   int64_t k;
@@ -42,6 +47,8 @@ struct TileArguments {
 };
 
 enum class AForm { Rows, Columns };
+
+constexpr int kLineVectors = 64 / sizeof(Vec); ///< Of a line of the cache.
 
 using MicroKernel = void (*)(const TileArguments &);
 
@@ -136,10 +143,16 @@ void microKernel(const TileArguments &t) {
       a += aStride;
   };
   const int64_t k = t.k;
+  [[maybe_unused]] const float *ahead = t.ahead;
   int64_t l = 0;
   for (; l + 4 <= k; l += 4) {
-    if constexpr (form == AForm::Columns)
+    if constexpr (form == AForm::Columns) {
       __builtin_prefetch(a + t.aAhead);
+    } else {
+      for (int64_t i = 0; i < t.aheadRows; ++i, ahead += bStride)
+        DLC_UNROLL for (int v = 0; v < vectors; v += kLineVectors)
+            __builtin_prefetch(ahead + v * kLanes, 0, 2);
+    }
     step(0);
     step(1);
     step(2);

@@ -37,6 +37,7 @@ constexpr int kLanes = DLC_VECTOR_BYTES / 4;
 
 typedef float Vec __attribute__((vector_size(DLC_VECTOR_BYTES)));
 typedef int32_t IntVec __attribute__((vector_size(DLC_VECTOR_BYTES)));
+typedef uint32_t Words __attribute__((vector_size(DLC_VECTOR_BYTES)));
 typedef float UnalignedVec
     __attribute__((vector_size(DLC_VECTOR_BYTES), aligned(4), may_alias));
 /// Four floats, whatever the width.

@@ -65,7 +65,7 @@ constexpr float kP = kWinogradP, kQ = kWinogradQ;
 constexpr float kPP = kP * kP, kQQ = kQ * kQ;
 
 /// B^T d: six numbers of a row or a column to six.
-[[gnu::always_inline]] inline void transformSix(Vec (&d)[6]) {
+[[gnu::always_inline]] inline void transformInputs(Vec (&d)[6]) {
   const Vec evenP = d[4] - kQQ * d[2], oddP = d[3] - kQQ * d[1];
   const Vec evenQ = d[4] - kPP * d[2], oddQ = d[3] - kPP * d[1];
   const Vec first = kPP * kQQ * d[0] - (kPP + kQQ) * d[2] + d[4];
@@ -171,7 +171,7 @@ inline void InputTransform::transformColumns(const float *x) {
                    ? maskedLoad(source + i * plan.inW, piece.mask)
                    : Vec{};
     }
-    transformSix(d);
+    transformInputs(d);
     DLC_UNROLL for (int i = 0; i < 6; ++i) store(rows[i] + piece.target, d[i]);
   }
 }
@@ -198,7 +198,7 @@ inline void InputTransform::run(const float *x, float *target,
       DLC_UNROLL for (int j = 0; j < 4; ++j) d[j] = left[j];
       d[4] = right[0];
       d[5] = right[1];
-      transformSix(d);
+      transformInputs(d);
       DLC_UNROLL for (int j = 0; j < 6; ++j)
           store(target + (i * 6 + j) * targetStride + v * kLanes, d[j]);
     }

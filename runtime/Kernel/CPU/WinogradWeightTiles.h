@@ -100,9 +100,9 @@ void runWinogradWeightInput(const WinogradPlan &plan, void *const *arguments,
       for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes) {
         float *to = target + t * kChannelBlock + lane;
         if (block < inBlocks)
-          transformBlocked(plan, at,
-                           x + (at.image * inBlocks + block) * inSize + lane,
-                           to, pointStride);
+          transformBlocked<4>(plan, at,
+                              x + (at.image * inBlocks + block) * inSize + lane,
+                              to, pointStride);
         else
           transformGradient(
               plan, at,

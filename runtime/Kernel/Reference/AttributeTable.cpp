@@ -68,6 +68,7 @@ static constexpr Entry entries[] = {
     {"lrn", "alpha beta bias size"},
     {"lstm", "activation_alpha activation_beta activations clip direction "
              "hidden_size input_forget layout"},
+    {"match_pairs", "limit"},
     {"max_pool", "auto_pad ceil_mode dilations kernel_shape pads strides"},
     {"max_pool_gradient",
      "auto_pad ceil_mode dilations kernel_shape pads strides"},
@@ -113,6 +114,7 @@ static constexpr Entry entries[] = {
     {"space_to_depth", "blocksize"},
     {"split", "axis"},
     {"stft", "onesided"},
+    {"suppress_boxes", "center_point_box inclusive"},
     {"swish", "alpha"},
     {"tensor_scatter", "axis mode"},
     {"tfidf_vectorizer",
@@ -133,8 +135,9 @@ static constexpr std::string_view namesOfKinds[] = {
     "block_size blocksize ceil_mode center_point_box channel_block "
     "count_include_pad detect_negative detect_positive dtype end "
     "exclude_outside exclusive fmod group hidden_size in_bounds "
-    "input_forget inverse k keepdims largest layout linear_before_reset "
-    "max_gram_length max_skip_count min_gram_length num_groups "
+    "inclusive input_forget inverse k keepdims largest layout limit "
+    "linear_before_reset max_gram_length max_skip_count min_gram_length "
+    "num_groups "
     "offset_group onesided output_height output_width p precision "
     "reverse sampling_ratio saturate scaled select_last_index size "
     "sorted start storage_order stream time_axis to upper",

@@ -33,8 +33,8 @@ static Status inferTranspose(const InferContext &context,
   std::span<const int64_t> perm = context.attrs().getInts("perm");
   if (perm.size() > DLC_MAX_RANK ||
       (x.hasRank && perm.size() != x.shape.size()))
-    return DLC_INVALID("expected a permutation of the dimensions of %s, got "
-                       "%zu numbers",
+    return DLC_INVALID("expected a permutation of the dimensions of %s in "
+                       "'perm', got %zu numbers",
                        toString(x).c_str(), perm.size());
   uint32_t seen = 0;
   TensorType result{x.type, {}};

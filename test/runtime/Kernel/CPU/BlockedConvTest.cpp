@@ -10,52 +10,10 @@ using namespace dlc::rt::cpu::testing;
 
 namespace {
 
-/// Which tensors are blocked.
-enum class Blocks { Input, Output, All };
+constexpr const char *kSmallTiles = "winograd_2x2";
 
-/// The elements of [N][C][pixels] as [N][C/16][pixels][16].
-template <typename T>
-std::vector<T> blocked(const T *plain, const TensorType &type) {
-  const int64_t count = *elementCount(type.shape);
-  if (count == 0)
-    return {};
-  const int64_t channels = type.shape[1];
-  const int64_t pixels = count / type.shape[0] / channels;
-  std::vector<T> result(count);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t pixel = i % pixels, channel = i / pixels % channels;
-    const int64_t image = i / pixels / channels;
-    result[((image * channels + channel / 16 * 16) * pixels) + pixel * 16 +
-           channel % 16] = plain[i];
-  }
-  return result;
-}
-
-TensorType blockedType(TensorType type) {
-  type.shape[1] /= 16;
-  type.shape.push_back(16);
-  return type;
-}
-
-void blockInput(Call &call, size_t input) {
-  std::vector<float> values =
-      blocked(call.values[input].data(), call.inputs[input]);
-  std::copy(values.begin(), values.end(), call.values[input].data());
-  call.inputs[input] = blockedType(call.inputs[input]);
-}
-
-void makeBlocked(Call &call, Blocks blocks) {
-  if (blocks != Blocks::Output)
-    blockInput(call, 0);
-  if (blocks == Blocks::Input)
-    return;
-  if (call.inputs.size() > 3)
-    blockInput(call, 3);
-  call.output = blockedType(call.output);
-  call.attributes.set("channel_block", int64_t{16});
-}
-
-/// With weights that are packed, that are not, and, where asked for, as F(4x4).
+/// With weights that are packed, that are not, and, where asked for, as F(4x4)
+/// and F(2x2).
 void check(const ConvCase &c, Blocks blocks = Blocks::All,
            bool isWinograd = false) {
   Call call = makeCall(c);
@@ -74,6 +32,12 @@ void check(const ConvCase &c, Blocks blocks = Blocks::All,
     makeWinograd(winograd, packs);
     expectMatches(winograd, prepareConv, expected,
                   textOf(c, packs) + " F(4x4)");
+  }
+  if (isWinograd) {
+    Call small = call;
+    makeWinograd(small, /*packs=*/true, kSmallTiles);
+    expectMatches(small, prepareConv, expected, textOf(c, true) + " F(2x2)",
+                  2e-6);
   }
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
   const auto bytes = static_cast<int64_t>(entry->workspaceBytes(call.view()));
@@ -222,6 +186,89 @@ TEST(BlockedConvTest, Depthwise) {
                  true});
 }
 
+namespace {
+/// As check(), in parts of bfloat16.
+void checkInParts(const ConvCase &c) {
+  Call call = makeCall(c);
+  std::vector<double> plain = reference(c, call);
+  std::vector<double> expected = blocked(plain.data(), call.output);
+  makeBlocked(call, Blocks::All);
+  call.attributes.set("packed_w", int64_t{1});
+  call.attributes.set("bf16_parts", int64_t{3});
+  EXPECT_TRUE(lookupLibraryEntry("cpu.conv")->paysInParts(call.view()))
+      << textOf(c, true);
+  packW(call);
+  expectMatches(call, prepareConv, expected, textOf(c, true) + " in parts");
+}
+} // namespace
+
+TEST(BlockedConvTest, Parts) {
+  for (const Shape &in : {Shape{7, 7}, Shape{1, 130}, Shape{11, 12}})
+    for (int64_t outChannels : {64, 80, 112, 272})
+      checkInParts({2, 256, in, outChannels, {1, 1}});
+  checkInParts({1, 272, {14, 14}, 304, {1, 1}, {}, {}, {}, 1, true, true});
+  for (int64_t stride : {1, 2})
+    for (int64_t dilation : {1, 2})
+      for (int64_t group : {1, 2})
+        checkInParts({2,
+                      64,
+                      {17, 15},
+                      128,
+                      {3, 3},
+                      {stride, stride},
+                      {2, 1, 0, 3},
+                      {dilation, dilation},
+                      group,
+                      true,
+                      true,
+                      "relu"});
+  checkInParts(
+      {1, 16, {20, 21}, 64, {7, 5}, {2, 1}, {3, 2, 3, 2}, {}, 1, true});
+  checkInParts({1, 128, {60}, 128, {3}, {}, {1, 1}});
+}
+
+TEST(BlockedConvTest, PartsWithActivations) {
+  for (const char *activation : kActivations)
+    checkInParts(
+        {1, 128, {8, 9}, 144, {1, 1}, {}, {}, {}, 1, true, true, activation});
+}
+
+/// Pixels beside one that is not finite, or that has no parts, are what they
+/// are without parts; so is padding.
+TEST(BlockedConvTest, PartsOfAnyValues) {
+  const ConvCase c = {1, 64, {9, 9}, 128, {3, 3}, {}, {1, 1, 1, 1}};
+  for (float value : {std::numeric_limits<float>::infinity(), std::nanf(""),
+                      3e38f, 1e30f, 1e-40f})
+    for (size_t operand : {0, 1}) {
+      Call call = makeCall(c);
+      call.values[operand].data()[operand ? 300 : 17] = value;
+      makeBlocked(call, Blocks::All);
+      call.attributes.set("packed_w", int64_t{1});
+      call.attributes.set("bf16_parts", int64_t{3});
+      packW(call);
+      const std::vector<float> plain =
+          runCall(call, prepareConv, Isa::Baseline);
+      for (Isa isa : {Isa::AMX, Isa::AMXModel}) {
+        if (!canRun(isa))
+          continue;
+        const std::vector<float> values = runCall(call, prepareConv, isa);
+        ASSERT_EQ(values.size(), plain.size());
+        float scale = 0;
+        for (float element : plain)
+          if (std::isfinite(element))
+            scale = std::max(scale, std::fabs(element));
+        for (size_t i = 0; i < plain.size(); ++i) {
+          if (std::isfinite(plain[i])) {
+            EXPECT_NEAR(values[i], plain[i], 4e-6 * scale) << i;
+          } else {
+            EXPECT_EQ(std::isnan(values[i]), std::isnan(plain[i])) << i;
+            EXPECT_EQ(std::isinf(values[i]), std::isinf(plain[i])) << i;
+          }
+        }
+      }
+    }
+}
+
 TEST(BlockedConvTest, EveryActivation) {
   for (const char *activation : kActivations)
     for (int form = 0; form < 4; ++form)
@@ -264,34 +311,39 @@ TEST(BlockedConvTest, WinogradOfManyWeights) {
   check({4, 1040, {16, 13}, 80, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
 }
 
+/// Sums of four points lose less than those of six.
+TEST(BlockedConvTest, SmallTilesAreMoreExact) {
+  for (int64_t channels : {64, 512}) {
+    const ConvCase c{1, channels, {7, 7}, 64, {3, 3}, {}, {1, 1, 1, 1}};
+    Call call = makeCall(c);
+    std::vector<double> plain = reference(c, call);
+    std::vector<double> expected = blocked(plain.data(), call.output);
+    makeBlocked(call, Blocks::All);
+    Call small = call;
+    makeWinograd(call);
+    makeWinograd(small, /*packs=*/true, kSmallTiles);
+    for (Isa isa : runnableIsas()) {
+      const double error = errorOf(runCall(call, prepareConv, isa), expected);
+      EXPECT_LE(2 * errorOf(runCall(small, prepareConv, isa), expected), error)
+          << nameOf(isa);
+    }
+  }
+}
+
 /// One element that is not finite, or large sums: as by the definition.
 TEST(BlockedConvTest, NotFiniteWinograd) {
-  const ConvCase c{1, 16, {10, 11}, 32, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true};
-  for (float value : {INFINITY, -INFINITY, std::nanf(""), 1e38f}) {
-    Call direct = makeCall(c);
-    for (int64_t i = 0; i < direct.values[1].size(); ++i)
-      direct.values[1].data()[i] = std::fabs(direct.values[1].data()[i]) + 0.1f;
-    direct.values[0].data()[110 + 4 * 11 + 6] = value;
+  for (float value : kNotFinite) {
+    Call direct = makeNotFinite(
+        {1, 16, {10, 11}, 32, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true}, value);
     makeBlocked(direct, Blocks::All);
-    Call calls[] = {direct, direct};
-    makeWinograd(calls[0]);
-    makeWinograd(calls[1], /*packs=*/false);
-    direct.attributes.set("packed_w", int64_t{1});
+    Call packed = direct, plain = direct, small = direct;
+    makeWinograd(packed);
+    makeWinograd(plain, /*packs=*/false);
+    makeWinograd(small, /*packs=*/true, kSmallTiles);
     packW(direct);
-    for (Isa isa : runnableIsas()) {
-      std::vector<float> expected = runCall(direct, prepareConv, isa);
-      for (Call &call : calls) {
-        std::vector<float> values = runCall(call, prepareConv, isa);
-        for (size_t i = 0; i < values.size(); ++i) {
-          EXPECT_EQ(std::isnan(values[i]), std::isnan(expected[i])) << i;
-          EXPECT_EQ(std::isinf(values[i]), std::isinf(expected[i])) << i;
-          if (std::isfinite(value))
-            EXPECT_NEAR(values[i] / 1e38f, expected[i] / 1e38f, 1e-5);
-          else if (std::isfinite(expected[i]))
-            EXPECT_NEAR(values[i], expected[i], 1e-4) << i;
-        }
-      }
-    }
+    expectSameNotFinite(direct, packed, value);
+    expectSameNotFinite(direct, plain, value);
+    expectSameNotFinite(direct, small, value);
   }
 }
 
@@ -315,8 +367,8 @@ TEST(BlockedConvTest, PaddingIsZeroEvenBesideInfinity) {
 
 TEST(BlockedConvTest, OutputMayBeTheResidual) {
   for (int64_t group : {1, 32})
-    for (bool isWinograd : {false, true}) {
-      if (isWinograd && group > 1)
+    for (const char *algorithm : {"", "winograd", kSmallTiles}) {
+      if (*algorithm && group > 1)
         continue;
       const ConvCase c{1,  32,    {9, 9}, 32,   {3, 3}, {}, {1, 1, 1, 1},
                        {}, group, true,   true, "silu"};
@@ -325,8 +377,8 @@ TEST(BlockedConvTest, OutputMayBeTheResidual) {
       std::vector<double> expected = blocked(plain.data(), call.output);
       makeBlocked(call, Blocks::All);
       call.attributes.set("packed_w", int64_t{1});
-      if (isWinograd)
-        makeWinograd(call);
+      if (*algorithm)
+        makeWinograd(call, /*packs=*/true, algorithm);
       else
         packW(call);
       std::unique_ptr<PreparedKernel> kernel;
@@ -424,6 +476,24 @@ TEST(BlockedConvTest, RefusesCalls) {
   c = base;
   c.in = {1, 30000}, c.kernel = {1, 1}, c.channels = 1;
   refuse(c, Blocks::Output, nothing, "that fit in 112 KiB");
+  auto setSmallTiles = [](Call &x) {
+    x.attributes.set("algorithm", std::string(kSmallTiles));
+  };
+  auto setUnpacked = [&](Call &x) {
+    setSmallTiles(x);
+    x.attributes.set("packed_w", int64_t{0});
+  };
+  const char *form = "expected packed weights and tensors in blocks for "
+                     "algorithm 'winograd_2x2'";
+  refuse(base, Blocks::All, setUnpacked, form);
+  refuse(base, Blocks::Input, setSmallTiles, form);
+  refuse(base, Blocks::Output, setSmallTiles,
+         "both tensors or none in blocks for algorithm 'winograd_2x2'");
+  refuse(base, Blocks::All, setSmallTiles, "expected a workspace of 33792");
+  c = base;
+  c.strides = {2, 2};
+  refuse(c, Blocks::All, setSmallTiles,
+         "expected algorithm 'winograd_2x2' with packed weights");
 }
 
 TEST(BlockedConvTest, Cost) {
@@ -441,8 +511,15 @@ TEST(BlockedConvTest, Cost) {
   Call winograd = all;
   makeWinograd(winograd);
   EXPECT_EQ(overheadOf(winograd), 0u);
-  // Depthwise convolutions take what their memory takes.
-  Call depthwise =
-      makeCall({1, 16, {5, 6}, 16, {3, 3}, {}, {}, {}, /*group=*/16});
-  EXPECT_EQ(overheadOf(depthwise), 0u);
+  // Depthwise convolutions of blocks take what their memory takes; plain ones
+  // compute whole vectors, of rows of 4 and of 17.
+  for (int64_t width : {4, 17}) {
+    Call depthwise =
+        makeCall({1, 16, {5, width + 2}, 16, {3, 3}, {}, {}, {}, /*group=*/16});
+    const uint64_t vectors = width == 4 ? 1 : 2;
+    EXPECT_EQ(overheadOf(depthwise), 2u * 9 * 16 * 3 * 16 * vectors);
+    makeBlocked(depthwise, Blocks::All);
+    depthwise.attributes.set("packed_w", int64_t{1});
+    EXPECT_EQ(overheadOf(depthwise), 0u);
+  }
 }

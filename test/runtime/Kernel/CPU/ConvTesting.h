@@ -125,6 +125,51 @@ inline std::vector<double> reference(const ConvCase &c, Call &call) {
   return result;
 }
 
+/// Which tensors are blocked.
+enum class Blocks { Input, Output, All };
+
+/// The elements of [N][C][pixels] as [N][C/16][pixels][16].
+template <typename T>
+std::vector<T> blocked(const T *plain, const TensorType &type) {
+  const int64_t count = *elementCount(type.shape);
+  if (count == 0)
+    return {};
+  const int64_t channels = type.shape[1];
+  const int64_t pixels = count / type.shape[0] / channels;
+  std::vector<T> result(count);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t pixel = i % pixels, channel = i / pixels % channels;
+    const int64_t image = i / pixels / channels;
+    result[((image * channels + channel / 16 * 16) * pixels) + pixel * 16 +
+           channel % 16] = plain[i];
+  }
+  return result;
+}
+
+inline TensorType blockedType(TensorType type) {
+  type.shape[1] /= 16;
+  type.shape.push_back(16);
+  return type;
+}
+
+inline void blockInput(Call &call, size_t input) {
+  std::vector<float> values =
+      blocked(call.values[input].data(), call.inputs[input]);
+  std::copy(values.begin(), values.end(), call.values[input].data());
+  call.inputs[input] = blockedType(call.inputs[input]);
+}
+
+inline void makeBlocked(Call &call, Blocks blocks) {
+  if (blocks != Blocks::Output)
+    blockInput(call, 0);
+  if (blocks == Blocks::Input)
+    return;
+  if (call.inputs.size() > 3)
+    blockInput(call, 3);
+  call.output = blockedType(call.output);
+  call.attributes.set("channel_block", int64_t{16});
+}
+
 inline void packW(Call &call) {
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
   size_t bytes = entry->packedBytes(call.view(), 1);
@@ -135,10 +180,11 @@ inline void packW(Call &call) {
   call.attributes.set("packed_w", int64_t{1});
 }
 
-/// Changes the call to algorithm 'winograd', with weights that are packed or
-/// are transformed in each run.
-inline void makeWinograd(Call &call, bool packs = true) {
-  call.attributes.set("algorithm", std::string("winograd"));
+/// Changes the call to algorithm 'winograd', or another of its kind, with
+/// weights that are packed or are transformed in each run.
+inline void makeWinograd(Call &call, bool packs = true,
+                         const char *algorithm = "winograd") {
+  call.attributes.set("algorithm", std::string(algorithm));
   if (packs) {
     call.attributes.set("packed_w", int64_t{1});
     packW(call);
@@ -146,6 +192,36 @@ inline void makeWinograd(Call &call, bool packs = true) {
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
   const auto bytes = static_cast<int64_t>(entry->workspaceBytes(call.view()));
   call.workspace = TensorType{DLC_I8, {bytes}};
+}
+
+/// What the sums of an algorithm may make something else of: as one element of
+/// an image beside positive weights.
+inline constexpr float kNotFinite[] = {INFINITY, -INFINITY, NAN, 1e38f};
+
+inline Call makeNotFinite(const ConvCase &c, float value) {
+  Call call = makeCall(c);
+  for (int64_t i = 0; i < call.values[1].size(); ++i)
+    call.values[1].data()[i] = std::fabs(call.values[1].data()[i]) + 0.1f;
+  call.values[0].data()[call.values[0].size() / c.channels + 50] = value;
+  return call;
+}
+
+/// `call` gives what `direct`, which computes by the definition, does, both
+/// made of makeNotFinite() with `value`.
+inline void expectSameNotFinite(Call &direct, Call &call, float value) {
+  float scale = std::isfinite(value) ? value : 1;
+  double tolerance = std::isfinite(value) ? 1e-5 : 1e-4;
+  for (Isa isa : runnableIsas()) {
+    std::vector<float> expected = runCall(direct, prepareConv, isa);
+    std::vector<float> values = runCall(call, prepareConv, isa);
+    ASSERT_EQ(values.size(), expected.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      EXPECT_EQ(std::isnan(values[i]), std::isnan(expected[i])) << i;
+      EXPECT_EQ(std::isinf(values[i]), std::isinf(expected[i])) << i;
+      if (std::isfinite(expected[i]))
+        EXPECT_NEAR(values[i] / scale, expected[i] / scale, tolerance) << i;
+    }
+  }
 }
 
 } // namespace dlc::rt::cpu::testing

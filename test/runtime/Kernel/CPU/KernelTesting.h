@@ -167,6 +167,17 @@ inline std::vector<Isa> runnableIsas() {
   return isas;
 }
 
+/// Also those with bfloat16, which compute calls in parts in their own way: the
+/// model of AMX everywhere, the instructions where this machine has them.
+inline std::vector<Isa> runnableIsas(const Call &call) {
+  std::vector<Isa> isas = runnableIsas();
+  if (call.attributes.getInt(kBf16Parts, 0) != 0)
+    for (Isa isa : {Isa::AVX512BF16, Isa::AMX, Isa::AMXModel})
+      if (canRun(isa))
+        isas.push_back(isa);
+  return isas;
+}
+
 /// Runs the call whole, then split at random and out of order; the bits agree.
 inline std::vector<float> runCall(Call &call, PrepareFunction prepare,
                                   Isa isa) {
@@ -228,7 +239,7 @@ inline double errorOf(const std::vector<float> &values,
 inline void expectMatches(Call &call, PrepareFunction prepare,
                           const std::vector<double> &expected,
                           const std::string &label, double bound = 4e-6) {
-  for (Isa isa : runnableIsas()) {
+  for (Isa isa : runnableIsas(call)) {
     SCOPED_TRACE(label + " " + std::string(nameOf(isa)));
     std::vector<float> values = runCall(call, prepare, isa);
     ASSERT_EQ(values.size(), expected.size());

@@ -23,7 +23,8 @@ TEST(LibraryTest, FindsEntriesByName) {
 TEST(LibraryTest, ChoosesARunnableInstructionSet) {
   EXPECT_TRUE(cpu::canRun(cpu::Isa::Baseline));
   EXPECT_TRUE(cpu::canRun(cpu::bestIsa()));
-  for (cpu::Isa isa : {cpu::Isa::Baseline, cpu::Isa::AVX2, cpu::Isa::AVX512})
+  for (cpu::Isa isa :
+       {cpu::Isa::Baseline, cpu::Isa::AVX2, cpu::Isa::AVX512, cpu::Isa::AMX})
     if (cpu::canRun(isa)) {
       EXPECT_GE(cpu::bestIsa(), isa);
     }

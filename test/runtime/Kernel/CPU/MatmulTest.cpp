@@ -2,7 +2,7 @@
 //
 // cpu.matmul against a product in double.
 
-#include "KernelTesting.h"
+#include "MatmulTesting.h"
 
 #include <cstring>
 #include <sys/mman.h>
@@ -13,120 +13,6 @@ using namespace dlc::rt::cpu;
 using namespace dlc::rt::cpu::testing;
 
 namespace {
-
-struct MatmulCase {
-  Shape aBatch, bBatch;
-  int64_t m, n, k;
-  bool transA = false, transB = false, packed = false;
-  bool bias = false, residual = false;
-  std::string activation = {};
-};
-
-std::string textOf(const MatmulCase &c) {
-  auto dims = [](const Shape &shape) {
-    std::string text;
-    for (int64_t dim : shape)
-      text += std::to_string(dim) + ".";
-    return text;
-  };
-  return dims(c.aBatch) + "|" + dims(c.bBatch) + " " + std::to_string(c.m) +
-         "x" + std::to_string(c.n) + "x" + std::to_string(c.k) +
-         (c.transA ? " trans_a" : "") + (c.transB ? " trans_b" : "") +
-         (c.packed ? " packed" : "") + (c.bias ? " bias" : "") +
-         (c.residual ? " residual " : " ") + c.activation;
-}
-
-Shape broadcast(const Shape &a, const Shape &b) {
-  Shape result(std::max(a.size(), b.size()));
-  for (size_t i = 0; i < result.size(); ++i) {
-    auto dim = [&](const Shape &shape) {
-      size_t skipped = result.size() - shape.size();
-      return i < skipped ? 1 : shape[i - skipped];
-    };
-    result[i] = dim(a) == 1 ? dim(b) : dim(a);
-  }
-  return result;
-}
-
-Shape with(Shape shape, int64_t rows, int64_t columns, bool swapped) {
-  shape.push_back(swapped ? columns : rows);
-  shape.push_back(swapped ? rows : columns);
-  return shape;
-}
-
-Call makeCall(const MatmulCase &c) {
-  Random random(c.m * 31 + c.n * 7 + c.k);
-  Call call;
-  call.output = f32(with(broadcast(c.aBatch, c.bBatch), c.m, c.n, false));
-  call.addInput(f32(with(c.aBatch, c.m, c.k, c.transA)), random);
-  // Sums near one: the slope of an activation must not magnify their errors
-  // over its largest value.
-  for (int64_t i = 0; i < call.values[0].size(); ++i)
-    call.values[0].data()[i] /= std::sqrt(static_cast<float>(c.k));
-  call.addInput(f32(with(c.bBatch, c.k, c.n, c.transB)), random);
-  if (c.bias || c.residual)
-    call.addInput(c.bias ? f32({c.n}) : TensorType{}, random);
-  if (c.residual)
-    call.addInput(call.output, random);
-  call.attributes.set("trans_a", int64_t{c.transA});
-  call.attributes.set("trans_b", int64_t{c.transB});
-  setActivation(call.attributes, c.activation);
-  return call;
-}
-
-/// Batch `index` of an operand, in matrices.
-int64_t matrixOf(const Shape &batch, const Shape &whole, int64_t index) {
-  int64_t matrix = 0, scale = 1;
-  for (size_t i = 0; i < whole.size(); ++i) {
-    int64_t position = index % whole[whole.size() - 1 - i];
-    index /= whole[whole.size() - 1 - i];
-    if (i >= batch.size())
-      continue;
-    int64_t dim = batch[batch.size() - 1 - i];
-    matrix += (dim == 1 ? 0 : position) * scale;
-    scale *= dim;
-  }
-  return matrix;
-}
-
-std::vector<double> reference(const MatmulCase &c, Call &call) {
-  Shape batch = broadcast(c.aBatch, c.bBatch);
-  int64_t batches = *elementCount(batch);
-  std::vector<double> result;
-  for (int64_t index = 0; index < batches; ++index) {
-    const float *a =
-        call.values[0].data() + matrixOf(c.aBatch, batch, index) * c.m * c.k;
-    const float *b =
-        call.values[1].data() + matrixOf(c.bBatch, batch, index) * c.k * c.n;
-    for (int64_t i = 0; i < c.m; ++i) {
-      for (int64_t j = 0; j < c.n; ++j) {
-        double sum = 0;
-        for (int64_t l = 0; l < c.k; ++l)
-          sum += double(a[c.transA ? l * c.m + i : i * c.k + l]) *
-                 b[c.transB ? j * c.k + l : l * c.n + j];
-        if (c.bias)
-          sum += call.values[2].data()[j];
-        if (c.residual)
-          sum += call.values[3].data()[result.size()];
-        result.push_back(activate(sum, call.attributes));
-      }
-    }
-  }
-  return result;
-}
-
-/// The forms of today and of older artifacts.
-constexpr int64_t kForms[] = {2, 1};
-
-void packB(Call &call, int64_t form = kForms[0]) {
-  call.attributes.set("packed_b", form);
-  const LibraryEntry *entry = lookupLibraryEntry("cpu.matmul");
-  size_t bytes = entry->packedBytes(call.view(), 1);
-  GuardedBuffer packed(bytes / sizeof(float));
-  entry->pack(call.view(), 1, call.values[1].data(), packed.data());
-  ASSERT_TRUE(packed.guardsIntact());
-  call.values[1] = std::move(packed);
-}
 
 void check(const MatmulCase &c) {
   Call call = makeCall(c);
@@ -164,9 +50,10 @@ TEST(MatmulTest, ChecksTheSizeOfAStoredPackedOperand) {
 /// Packed operands come from mapped files: the page after may not be there.
 TEST(MatmulTest, ReadsNothingPastThePackedOperand) {
   const long page = sysconf(_SC_PAGESIZE);
-  for (int64_t m : {1, 2, 3, 4, 7, 12}) {
+  for (int64_t m : {1, 2, 3, 4, 7, 12, 49}) {
     for (int64_t n : {1, 8, 16, 17, 40, 49, 64, 100, 1000, -49, -100}) {
-      Call call = makeCall({{}, {}, m, std::abs(n), 24});
+      Call call = makeCall({{}, {}, m, std::abs(n), m == 49 ? 82 : 24});
+      call.attributes.set("bf16_parts", int64_t{3});
       packB(call, kForms[n < 0]);
       const size_t bytes = call.values[1].size() * sizeof(float);
       const size_t pages = (bytes + page - 1) / page * page;
@@ -177,9 +64,7 @@ TEST(MatmulTest, ReadsNothingPastThePackedOperand) {
       ASSERT_EQ(mprotect(end, page, PROT_NONE), 0);
       std::memcpy(end - bytes, call.values[1].data(), bytes);
       std::vector<float> c(m * std::abs(n));
-      for (Isa isa : {Isa::Baseline, Isa::AVX2, Isa::AVX512}) {
-        if (!canRun(isa))
-          continue;
+      for (Isa isa : runnableIsas(call)) {
         std::unique_ptr<PreparedKernel> kernel;
         ASSERT_TRUE(prepareMatmul(call.view(), isa, kernel).isOk());
         void *arguments[] = {call.values[0].data(), end - bytes, c.data()};
@@ -286,7 +171,7 @@ TEST(MatmulTest, NaNPassesThroughActivations) {
     Call call = makeCall(
         {{}, {}, 8, 24, 5, false, false, false, true, false, activation});
     call.values[0].data()[5 * 3 + 1] = std::nanf("");
-    for (Isa isa : runnableIsas()) {
+    for (Isa isa : runnableIsas(call)) {
       std::vector<float> values = runCall(call, prepareMatmul, isa);
       for (int64_t i = 0; i < 8 * 24; ++i)
         EXPECT_EQ(std::isnan(values[i]), i / 24 == 3)
@@ -307,6 +192,183 @@ TEST(MatmulTest, OutputMayBeTheResidual) {
                        call.values[2].data(), c0, c0};
   kernel->run(arguments, 0, kernel->tiles());
   EXPECT_LE(errorOf({c0, c0 + 1200}, expected), 4e-6);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of bfloat16
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A call of a product in parts.
+MatmulCase inParts(int64_t m, int64_t n, int64_t k, bool packed = true) {
+  MatmulCase c{{}, {}, m, n, k, false, false, packed};
+  c.parts = 3;
+  return c;
+}
+
+/// Both kinds of tiles give what sums of floats give: what is not finite in the
+/// same elements, the others within 2e-6 of the largest value.
+void expectSumsAgree(Call &call, const std::vector<double> &expected,
+                     const std::string &label) {
+  const std::vector<float> plain = runCall(call, prepareMatmul, Isa::Baseline);
+  for (Isa isa : {Isa::AMX, Isa::AMXModel}) {
+    if (!canRun(isa))
+      continue;
+    SCOPED_TRACE(label + " " + std::string(nameOf(isa)));
+    const std::vector<float> values = runCall(call, prepareMatmul, isa);
+    ASSERT_EQ(values.size(), plain.size());
+    double scale = 0, error = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      EXPECT_EQ(std::isnan(values[i]), std::isnan(plain[i])) << i;
+      EXPECT_EQ(std::isinf(values[i]), std::isinf(plain[i])) << i;
+      if (!std::isfinite(plain[i]))
+        continue;
+      scale = std::max(scale, std::fabs(expected[i]));
+      error = std::max(error, std::fabs(values[i] - expected[i]));
+    }
+    // Denormal results have few bits: each of some terms may lose half a one.
+    constexpr double denormal = 0x1p-149;
+    EXPECT_LE(error, 2e-6 * scale + 32 * denormal) << "of " << scale;
+  }
+}
+} // namespace
+
+TEST(MatmulTest, PartsOfEveryShape) {
+  for (int64_t m : {48, 49, 64, 65, 96, 113, 128})
+    for (int64_t n : {64, 65, 80, 95, 130})
+      for (int64_t k : {64, 65, 79, 80, 82, 96, 100})
+        for (bool packed : {false, true})
+          check(inParts(m, n, k, packed));
+}
+
+TEST(MatmulTest, PartsOfManyTiles) {
+  for (bool packed : {false, true}) {
+    check(inParts(129, 700, 300, packed));
+    check(inParts(300, 70, 520, packed));
+    check(inParts(48, 65, 8300, packed)); // Sums of several chains.
+  }
+  for (int64_t batches : {1, 3}) {
+    MatmulCase c = inParts(50, 100, 64, false);
+    c.aBatch = {batches, 2};
+    c.bBatch = {2};
+    check(c);
+  }
+}
+
+TEST(MatmulTest, PartsWithEpilogues) {
+  for (const char *activation : kActivations)
+    for (bool packed : {false, true}) {
+      MatmulCase c = inParts(53, 70, 450, packed);
+      c.bias = c.residual = true;
+      c.activation = activation;
+      check(c);
+    }
+}
+
+TEST(MatmulTest, PartsMayOverwriteTheResidual) {
+  MatmulCase c = inParts(60, 140, 800);
+  c.residual = true;
+  for (float outlier : {0.0f, 1e30f}) { // The latter has plain products.
+    Call call = makeCall(c);
+    call.values[0].data()[801] += outlier;
+    const std::vector<double> expected = reference(c, call);
+    packB(call);
+    for (Isa isa : runnableIsas(call)) {
+      std::unique_ptr<PreparedKernel> kernel;
+      ASSERT_TRUE(prepareMatmul(call.view(), isa, kernel).isOk());
+      GuardedBuffer c0 = call.values[3];
+      void *arguments[] = {call.values[0].data(), call.values[1].data(),
+                           nullptr, c0.data(), c0.data()};
+      kernel->run(arguments, 0, kernel->tiles());
+      EXPECT_TRUE(c0.guardsIntact());
+      EXPECT_LE(errorOf({c0.data(), c0.data() + c0.size()}, expected), 4e-6);
+    }
+  }
+}
+
+/// Three parts hold all 24 bits: the error is that of sums of floats.
+TEST(MatmulTest, PartsAreAsExactAsFloats) {
+  for (int64_t k : {64, 96, 768, 4096}) {
+    const MatmulCase c = inParts(64, 64, k);
+    Call call = makeCall(c);
+    const std::vector<double> expected = reference(c, call);
+    packB(call);
+    const double plain =
+        errorOf(runCall(call, prepareMatmul, Isa::Baseline), expected);
+    for (Isa isa : {Isa::AMX, Isa::AMXModel})
+      if (canRun(isa)) {
+        EXPECT_LE(errorOf(runCall(call, prepareMatmul, isa), expected),
+                  std::max(2 * plain, 4e-7))
+            << k << " " << nameOf(isa);
+      }
+  }
+}
+
+/// Whatever is anywhere, parts give what floats do: what is not finite is so in
+/// the same elements, what overflows does, and tiny results are there.
+TEST(MatmulTest, PartsOfAnyValues) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const MatmulCase c = inParts(48, 160, 96);
+  for (float value : {infinity, -infinity, std::nanf(""), 3e38f, -1e30f, 1e20f,
+                      1e-20f, 1e-38f, 1e-45f, -0.0f})
+    for (int operand : {0, 1})
+      for (int64_t at : {0, 95, 700, 48 * 96 - 1}) {
+        Call call = makeCall(c);
+        call.values[operand].data()[at] = value;
+        const std::vector<double> expected = reference(c, call);
+        packB(call);
+        expectSumsAgree(call, expected,
+                        std::to_string(value) + " in operand " +
+                            std::to_string(operand) + " at " +
+                            std::to_string(at));
+      }
+}
+
+TEST(MatmulTest, PartsOfAnyMagnitude) {
+  const MatmulCase c = inParts(48, 160, 96);
+  for (float a : {1e-44f, 1e-40f, 1e-30f, 1e-19f, 1.0f, 1e15f, 1e19f, 1e38f})
+    for (float b :
+         {1e-44f, 1e-40f, 1e-30f, 1e-19f, 1.0f, 1e15f, 1e19f, 1e38f}) {
+      if (double(a) * b > 1e36 || (a != 1 && b != 1 && double(a) * b < 1e-30))
+        continue; // Nothing is left of either.
+      Call call = makeCall(c);
+      for (int64_t i = 0; i < call.values[0].size(); ++i)
+        call.values[0].data()[i] *= a;
+      for (int64_t i = 0; i < call.values[1].size(); ++i)
+        call.values[1].data()[i] *= b;
+      const std::vector<double> expected = reference(c, call);
+      packB(call);
+      expectSumsAgree(call, expected,
+                      std::to_string(std::log10(a)) + " " +
+                          std::to_string(std::log10(b)));
+    }
+}
+
+/// Terms that cancel leave what floats leave, of the terms' size.
+TEST(MatmulTest, PartsOfTermsThatCancel) {
+  const MatmulCase c = inParts(64, 64, 256);
+  Call call = makeCall(c);
+  float *a = call.values[0].data(), *b = call.values[1].data();
+  for (int64_t row = 0; row < c.m; ++row)
+    for (int64_t l = 0; l < c.k; l += 2)
+      a[row * c.k + l + 1] = -a[row * c.k + l];
+  for (int64_t l = 0; l < c.k; l += 2)
+    for (int64_t j = 0; j < c.n; ++j)
+      b[(l + 1) * c.n + j] = b[l * c.n + j];
+  packB(call);
+  for (Isa isa : runnableIsas(call))
+    for (float value : runCall(call, prepareMatmul, isa))
+      EXPECT_LE(std::fabs(value), 1e-6) << nameOf(isa);
+}
+
+/// The model is the definition of what the instructions do.
+TEST(MatmulTest, ModelOfTilesIsExact) {
+  if (!canRun(Isa::AMX))
+    GTEST_SKIP() << "this machine has no AMX";
+  Call call = makeCall(inParts(50, 100, 400));
+  packB(call);
+  EXPECT_EQ(runCall(call, prepareMatmul, Isa::AMX),
+            runCall(call, prepareMatmul, Isa::AMXModel));
 }
 
 TEST(MatmulTest, Cost) {
@@ -346,6 +408,8 @@ TEST(MatmulTest, RefusesBadCalls) {
   };
   for (int64_t form : {-1, 3})
     attribute("packed_b", form, "'packed_b' to be 0 to 2, got");
+  for (int64_t parts : {-1, 2, 4})
+    attribute("bf16_parts", parts, "'bf16_parts' to be 0, 1 or 3, got");
   refuse([](Call &c) { c.inputs.resize(1); }, "expected 2 to 4 inputs, got 1");
   refuse([](Call &c) { c.inputs.resize(5); }, "expected 2 to 4 inputs, got 5");
   refuse([](Call &c) { c.inputs[0].type = DLC_F64; },
@@ -382,7 +446,7 @@ TEST(MatmulTest, RefusesBadCalls) {
 
 TEST(MatmulTest, RefusesInstructionSetsThatCannotRun) {
   Call call = makeCall({{}, {}, 3, 5, 7});
-  for (Isa isa : {Isa::Baseline, Isa::AVX2, Isa::AVX512}) {
+  for (Isa isa : {Isa::Baseline, Isa::AVX2, Isa::AVX512, Isa::AMX}) {
     std::unique_ptr<PreparedKernel> kernel;
     Status status = prepareMatmul(call.view(), isa, kernel);
     EXPECT_EQ(status.isOk(), canRun(isa));

@@ -48,26 +48,12 @@ TEST(WinogradTest, Large) {
 
 /// One element that is not finite, or large sums: as by the definition.
 TEST(WinogradTest, NotFinite) {
-  const ConvCase c{1, 8, {10, 11}, 9, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true};
-  for (float value : {INFINITY, -INFINITY, std::nanf(""), 1e38f}) {
-    Call direct = makeCall(c);
-    for (int64_t i = 0; i < 72; ++i)
-      direct.values[1].data()[i] = std::fabs(direct.values[1].data()[i]) + 0.1f;
-    direct.values[0].data()[110 + 4 * 11 + 6] = value;
+  for (float value : kNotFinite) {
+    Call direct = makeNotFinite(
+        {1, 8, {10, 11}, 9, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true}, value);
     Call call = direct;
     makeWinograd(call);
-    for (Isa isa : runnableIsas()) {
-      std::vector<float> expected = runCall(direct, prepareConv, isa);
-      std::vector<float> values = runCall(call, prepareConv, isa);
-      for (size_t i = 0; i < values.size(); ++i) {
-        EXPECT_EQ(std::isnan(values[i]), std::isnan(expected[i])) << i;
-        EXPECT_EQ(std::isinf(values[i]), std::isinf(expected[i])) << i;
-        if (std::isfinite(value))
-          EXPECT_NEAR(values[i] / 1e38f, expected[i] / 1e38f, 1e-5);
-        else if (std::isfinite(expected[i]))
-          EXPECT_NEAR(values[i], expected[i], 1e-4) << i;
-      }
-    }
+    expectSameNotFinite(direct, call, value);
   }
 }
 
@@ -117,7 +103,14 @@ TEST(WinogradTest, RefusesCalls) {
   refuse(c, nothing, "expected at least 8 channels");
   refuse(
       base, [](Call &x) { x.attributes.set("algorithm", std::string("fft")); },
-      "expected algorithm '' or 'winograd', got 'fft'");
+      "expected algorithm '', 'winograd' or 'winograd_2x2', got 'fft'");
+  refuse(
+      base,
+      [](Call &x) {
+        x.attributes.set("algorithm", std::string("winograd_2x2"));
+      },
+      "expected packed weights and tensors in blocks for algorithm "
+      "'winograd_2x2'");
   refuse(
       base, [](Call &x) { x.attributes.set("algorithm", int64_t{1}); },
       "expected attribute 'algorithm' to be a string");

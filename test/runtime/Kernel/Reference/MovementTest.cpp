@@ -23,8 +23,8 @@ TEST(Movement, Transpose) {
   EXPECT_EQ(shapesOf("transpose", {x}, {{"perm", Ints{1, 1}}}),
             "error: expected a permutation of [0, 2), got 1");
   EXPECT_EQ(shapesOf("transpose", {x}, {{"perm", Ints{0}}}),
-            "error: expected a permutation of the dimensions of 2x3xf64, got "
-            "1 numbers");
+            "error: expected a permutation of the dimensions of 2x3xf64 in "
+            "'perm', got 1 numbers");
 }
 
 TEST(Movement, Expand) {

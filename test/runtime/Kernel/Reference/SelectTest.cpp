@@ -146,3 +146,118 @@ TEST(Select, NonMaxSuppressionRejects) {
                      {{"center_point_box", 2}}),
             "error: expected center_point_box 0 or 1, got 2");
 }
+
+TEST(Select, SuppressBoxes) {
+  // The second box lies over the first one; the third apart.
+  Arg boxes = f32({1, 3, 4}, {0, 0, 1, 1, 0, 0.1, 1, 1.1, 5, 5, 6, 6});
+  Arg all = boolean({1, 3}, {1, 1, 1});
+  auto kept = [&](std::vector<Arg> args, const Attrs &attrs = {}) {
+    return evaluated("suppress_boxes", std::move(args), attrs);
+  };
+  EXPECT_EQ(kept({boxes, all, f32({}, {0.5})}), "1x3xbool 1 0 1");
+  EXPECT_EQ(kept({boxes, all, f32({1}, {0.9})}), "1x3xbool 1 1 1");
+  // What is no candidate suppresses nothing.
+  EXPECT_EQ(kept({boxes, boolean({1, 3}, {0, 1, 0}), f32({}, {0.5})}),
+            "1x3xbool 0 1 0");
+  EXPECT_EQ(kept({boxes, all, f32({}, {0.5}), i64({1, 3}, {7, -7, 7})}),
+            "1x3xbool 1 1 1");
+  // Nor does a box that was suppressed: the third overlaps the second only.
+  Arg chain = f32({1, 3, 4}, {0, 0, 4, 1, 2, 0, 6, 1, 4, 0, 8, 1});
+  EXPECT_EQ(kept({chain, all, f32({}, {0.25})}), "1x3xbool 1 0 1");
+  // A third of both is common: as much as the threshold is not too much.
+  EXPECT_EQ(kept({tensor(DLC_F64, {1, 2, 4}, {0, 0, 4, 1, 2, 0, 6, 1}),
+                  boolean({1, 2}, {1, 1}), tensor(DLC_F64, {}, {1.0 / 3})}),
+            "1x2xbool 1 1");
+  // Batches have nothing to do with each other.
+  EXPECT_EQ(kept({f32({2, 1, 4}, {0, 0, 1, 1, 0, 0, 1, 1}),
+                  boolean({2, 1}, {1, 1}), f32({}, {0.5})}),
+            "2x1xbool 1 1");
+  // [x, y, width, height] when centered; pixels when inclusive.
+  Arg pair = boolean({1, 2}, {1, 1});
+  EXPECT_EQ(
+      kept({f32({1, 2, 4}, {1, 1, 2, 2, 1.5, 1, 2, 2}), pair, f32({}, {0.5})},
+           {{"center_point_box", 1}}),
+      "1x2xbool 1 0");
+  Arg pixels = f32({1, 2, 4}, {0, 0, 0, 0, 0, 0, 0, 1});
+  EXPECT_EQ(kept({pixels, pair, f32({}, {0.25})}), "1x2xbool 1 1");
+  EXPECT_EQ(kept({pixels, pair, f32({}, {0.25})}, {{"inclusive", 1}}),
+            "1x2xbool 1 0");
+  // Without area, the wrong way round, or no numbers: nothing in common. Below
+  // 0, that is too much; but 0 of 0 is no number.
+  Arg odd = f32({1, 4, 4}, {1, 1, 0, 0, 2, 2, 2, 2, kNaN, 0, 1, 1, 0, 0, 1, 1});
+  Arg four = boolean({1, 4}, {1, 1, 1, 1});
+  EXPECT_EQ(kept({odd, four, f32({}, {0})}), "1x4xbool 1 1 1 1");
+  EXPECT_EQ(kept({odd, four, f32({}, {-1})}), "1x4xbool 1 1 1 0");
+  EXPECT_EQ(kept({odd, four, f32({}, {kNaN})}), "1x4xbool 1 1 1 1");
+  EXPECT_EQ(kept({f32({2, 0, 4}, {}), boolean({2, 0}, {}), f32({}, {0.5})}),
+            "2x0xbool");
+}
+
+TEST(Select, SuppressBoxesRejects) {
+  Arg boxes = unknown(DLC_F32, {2, -1, 4}), all = unknown(DLC_BOOL, {-1, 3});
+  Arg half = f32({}, {0.5});
+  auto shapes = [&](std::vector<Arg> args, const Attrs &attrs = {}) {
+    return shapesOf("suppress_boxes", std::move(args), attrs);
+  };
+  EXPECT_EQ(shapes({boxes, all, half}), "2x3xbool");
+  EXPECT_EQ(shapes({anyRank(DLC_F32), anyRank(DLC_BOOL), half}), "?x?xbool");
+  EXPECT_EQ(shapes({boxes, all, half, unknown(DLC_I64, {2, 4})}),
+            "error: operand 3: expected 3 in dimension 1, got 4");
+  EXPECT_EQ(shapes({unknown(DLC_F32, {2, 3, 5}), all, half}),
+            "error: operand 0: expected 4 in dimension 2, got 5");
+  EXPECT_EQ(shapes({boxes, unknown(DLC_BOOL, {1, 3}), half}),
+            "error: operand 1: expected 2 in dimension 0, got 1");
+  EXPECT_EQ(shapes({boxes, all, f32({2}, {1, 1})}),
+            "error: operand 2: expected one value, got 2xf32");
+  EXPECT_EQ(shapes({boxes, all, tensor(DLC_F64, {}, {1})}),
+            "error: operand 2: expected f32 as operand 0, got f64");
+  EXPECT_EQ(shapes({boxes, boxes, half}),
+            "error: operand 1: expected bool, got f32");
+  EXPECT_EQ(shapes({unknown(DLC_F16, {2, 3, 4}), all, half}),
+            "error: operand 0: expected f32 or f64, got f16");
+  EXPECT_EQ(shapes({boxes, all, half}, {{"center_point_box", -1}}),
+            "error: expected center_point_box 0 or 1, got -1");
+  EXPECT_EQ(
+      shapes({boxes, all, half}, {{"center_point_box", 1}, {"inclusive", 1}}),
+      "error: expected corners to be inclusive, got centers");
+  EXPECT_EQ(shapes({boxes, all}), "error: expected 3 to 4 operands, got 2");
+  EXPECT_EQ(computed("suppress_boxes",
+                     {f32({1, 1, 4}, {0, 0, 1, 1}), boolean({1, 1}, {1}), half},
+                     {}, {{DLC_BOOL, {1, 2}}}),
+            "error: result 0: expected 1x1xbool, got memory for 1x2xbool");
+}
+
+TEST(Select, MatchPairs) {
+  auto matched = [&](Arg scores, double threshold, int64_t limit = 0) {
+    return evaluated("match_pairs", {scores, f32({}, {threshold})},
+                     {{"limit", limit}}, 2);
+  };
+  Arg scores = f32({1, 3, 2}, {0.5, 0.6, 0.1, 0.2, 0.3, 0.4});
+  EXPECT_EQ(matched(scores, 0), "1x3xi64 1 -1 0; 1x2xi64 2 0");
+  EXPECT_EQ(matched(scores, 0.3), "1x3xi64 1 -1 -1; 1x2xi64 -1 0");
+  EXPECT_EQ(matched(scores, 0.6), "1x3xi64 -1 -1 -1; 1x2xi64 -1 -1");
+  EXPECT_EQ(matched(scores, 0, 1), "1x3xi64 1 -1 -1; 1x2xi64 -1 0");
+  // Equals in row-major order; a NaN is above no threshold.
+  EXPECT_EQ(matched(f32({1, 2, 2}, {1, 1, 1, 1}), 0),
+            "1x2xi64 0 1; 1x2xi64 0 1");
+  EXPECT_EQ(matched(f32({1, 2, 2}, {kNaN, 1, kInf, 3}), 0),
+            "1x2xi64 1 0; 1x2xi64 1 0");
+  EXPECT_EQ(matched(f32({2, 1, 1}, {1, -1}), 0), "2x1xi64 0 -1; 2x1xi64 0 -1");
+  EXPECT_EQ(matched(f32({1, 2, 0}, {}), 0), "1x2xi64 -1 -1; 1x0xi64");
+}
+
+TEST(Select, MatchPairsRejects) {
+  Arg scores = unknown(DLC_F64, {2, -1, 3}), half = tensor(DLC_F64, {}, {0.5});
+  EXPECT_EQ(shapesOf("match_pairs", {scores, half}, {}, 2), "2x?xi64; 2x3xi64");
+  EXPECT_EQ(shapesOf("match_pairs", {anyRank(DLC_F32), f32({}, {0})}, {}, 2),
+            "?x?xi64; ?x?xi64");
+  EXPECT_EQ(shapesOf("match_pairs", {unknown(DLC_F64, {2, 3}), half}, {}, 2),
+            "error: operand 0: expected rank 3, got 2");
+  EXPECT_EQ(shapesOf("match_pairs", {scores, f32({}, {0})}, {}, 2),
+            "error: operand 1: expected f64 as operand 0, got f32");
+  EXPECT_EQ(
+      shapesOf("match_pairs", {scores, tensor(DLC_F64, {2}, {1, 1})}, {}, 2),
+      "error: operand 1: expected one value, got 2xf64");
+  EXPECT_EQ(shapesOf("match_pairs", {scores, half}, {{"limit", -1}}, 2),
+            "error: expected a limit of at least 0, got -1");
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tiles of a grid that follow each other in one row of it: they need the same
+// rows of one operand, which are made ready once for all of them. See Vector.h
+// for who may include it.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_GRIDRUNS_H
+#define DLC_RUNTIME_KERNEL_CPU_GRIDRUNS_H
+
+#include "KernelSet.h"
+#include "Vector.h"
+
+namespace dlc::rt::cpu {
+namespace {
+
+/// Of a product of matrices: tiles from `tile` on, as many as there are before
+/// `end` with at most `mostColumns` columns.
+struct MatmulRun {
+  MatmulRun(const MatmulPlan &plan, int64_t tile, int64_t end,
+            int64_t mostColumns) {
+    const int64_t columnIndex = tile % plan.columnBlocks;
+    const int64_t rest = tile / plan.columnBlocks;
+    batch = rest / plan.rowBlocks;
+    row = rest % plan.rowBlocks * plan.rowBlock;
+    rows = least(plan.rowBlock, plan.m - row);
+    count = least(least(end - tile, plan.columnBlocks - columnIndex),
+                  mostColumns / plan.columnBlock);
+    column = columnIndex * plan.columnBlock;
+    columns = least(count * plan.columnBlock, plan.n - column);
+    at = (batch * plan.m + row) * plan.n + column;
+  }
+  int64_t batch, row, rows, column, columns;
+  int64_t count; ///< Tiles.
+  int64_t at;    ///< Of the first element in c.
+};
+
+/// Of a convolution of blocked tensors whose tiles of one block of pixels
+/// follow each other; `channels` are those of a group, with their padding.
+struct ConvRun {
+  ConvRun(const BlockedPlan &plan, int64_t channels, int64_t tile, int64_t end,
+          int64_t mostColumns)
+      : plan(plan), channels(channels), groupIndex(tile % plan.groupBlocks) {
+    const int64_t rest = tile / plan.groupBlocks;
+    const int64_t pixelIndex = rest % plan.pixelBlocks;
+    outer = rest / plan.pixelBlocks;
+    group = outer % plan.group;
+    pixel = part(plan.pixels, pixelIndex, plan.pixelBlocks);
+    pixels = part(plan.pixels, pixelIndex + 1, plan.pixelBlocks) - pixel;
+    column = columnAt(0);
+    const int64_t most = least(end - tile, plan.groupBlocks - groupIndex);
+    while (count < most && columnAt(count + 1) - column <= mostColumns)
+      ++count;
+    columns = columnAt(count) - column;
+  }
+
+  /// Where tile `index` of the run begins.
+  int64_t columnAt(int64_t index) const {
+    const int64_t groups = (channels + kPackedColumns - 1) / kPackedColumns;
+    return least(part(groups, groupIndex + index, plan.groupBlocks) *
+                     kPackedColumns,
+                 channels);
+  }
+  static int64_t part(int64_t total, int64_t index, int64_t count) {
+    return total * index / count;
+  }
+
+  const BlockedPlan &plan;
+  const int64_t channels, groupIndex;
+  int64_t outer; ///< Image and group.
+  int64_t group, pixel, pixels, column, columns;
+  int64_t count = 1; ///< Tiles.
+};
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_GRIDRUNS_H

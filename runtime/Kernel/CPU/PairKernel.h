@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of floats that are rounded to bfloat16, summed in f32: the
+// microkernels, with the instruction of AVX512-BF16 or without. See Vector.h
+// for who may include it.
+//
+// Elements lie in pairs, of terms 2l and 2l + 1 of one row of a or one column
+// of b: that is what the instruction multiplies, and a vector of pairs of b is
+// as wide as one of sums. Without it the halves of pairs are floats after a
+// shift or a mask.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_PAIRKERNEL_H
+#define DLC_RUNTIME_KERNEL_CPU_PAIRKERNEL_H
+
+#include "Activations.h"
+#include "KernelSet.h"
+#include "Vector.h"
+
+namespace dlc::rt::cpu {
+namespace {
+
+/// How elements of a lie where the kernels read them.
+#ifdef __AVX512BF16__
+using Rounded = uint16_t;
+#else
+using Rounded = float;
+#endif
+
+/// One call of a kernel: sums of rows of a, some vectors of columns of b.
+struct PairArguments {
+  const Rounded *a;  ///< Rows of sixteen terms.
+  int64_t aBlock;    ///< From sixteen terms to the next.
+  const uint32_t *b; ///< Pairs.
+  int64_t bStride;   ///< From row to row.
+  int64_t pairs;
+  float *c;
+  /// From row to row, and from sixteen columns to the next sixteen.
+  int64_t cStride, cPanel;
+  bool accumulate;              ///< Add the sum to c, as TileArguments have it.
+  const float *bias, *residual; ///< Null when absent; the latter lies as c.
+  bool clamp;                   ///< End with a clamp to [low, high].
+  float low, high;
+};
+
+using PairKernel = void (*)(const PairArguments &);
+
+constexpr int kPairRows = 6;
+/// With 32 registers, and with 16.
+constexpr int kPairVectors = kLanes == 16 ? 4 : 2;
+
+/// Of the first of a vector's columns in c.
+[[gnu::always_inline]] inline int64_t columnOffset(int64_t column,
+                                                   int64_t cPanel) {
+  return column / kPanelWidth * cPanel + column % kPanelWidth;
+}
+
+[[gnu::always_inline]] inline Words loadPairs(const uint32_t *source) {
+  return reinterpret_cast<Words>(load(reinterpret_cast<const float *>(source)));
+}
+
+#ifdef __AVX512BF16__
+/// The instruction adds the products of both halves.
+constexpr int kPairSteps = 1;
+template <int> [[gnu::always_inline]] inline Words rowOf(const uint32_t *b) {
+  return loadPairs(b);
+}
+template <int> [[gnu::always_inline]] inline Words factorOf(const uint16_t *a) {
+  uint32_t pair;
+  __builtin_memcpy(&pair, a, sizeof(pair));
+  return pair + Words{};
+}
+[[gnu::always_inline]] inline Vec addProducts(Vec sum, Words a, Words b) {
+  return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);
+}
+#else
+constexpr int kPairSteps = 2;
+template <int step> [[gnu::always_inline]] inline Vec rowOf(const uint32_t *b) {
+  const Words pairs = loadPairs(b);
+  return reinterpret_cast<Vec>(step == 0 ? pairs << 16 : pairs & 0xffff0000u);
+}
+template <int step> [[gnu::always_inline]] inline Vec factorOf(const float *a) {
+  return splat(a[step]);
+}
+[[gnu::always_inline]] inline Vec addProducts(Vec sum, Vec a, Vec b) {
+  return sum + a * b;
+}
+#endif
+
+template <int rows, int vectors> struct PairSums {
+  Vec sums[rows][vectors];
+
+  [[gnu::always_inline]] void start(const PairArguments &t) {
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+      const Vec bias = t.bias ? load(t.bias + v * kLanes) : Vec{};
+      const float *residual = t.residual;
+      if (residual) {
+        residual += columnOffset(v * kLanes, t.cPanel);
+        DLC_UNROLL for (int i = 0; i < rows; ++i) sums[i][v] =
+            bias + load(residual + i * t.cStride);
+      } else {
+        DLC_UNROLL for (int i = 0; i < rows; ++i) sums[i][v] = bias;
+      }
+    }
+  }
+
+  template <int step>
+  [[gnu::always_inline]] void add(const Rounded *a, const uint32_t *b) {
+    decltype(rowOf<step>(b)) row[vectors];
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) row[v] =
+        rowOf<step>(b + v * kLanes);
+    DLC_UNROLL for (int i = 0; i < rows; ++i) {
+      const auto factor = factorOf<step>(a + i * kChannelBlock);
+      DLC_UNROLL for (int v = 0; v < vectors; ++v) sums[i][v] =
+          addProducts(sums[i][v], factor, row[v]);
+      DLC_KEEP_LOADS_HERE();
+    }
+  }
+
+  [[gnu::always_inline]] void finish(const PairArguments &t) {
+    const Vec low = splat(t.low), high = splat(t.high);
+    DLC_UNROLL for (int v = 0; v < vectors; ++v) {
+      float *c = t.c + columnOffset(v * kLanes, t.cPanel);
+      DLC_UNROLL for (int i = 0; i < rows; ++i) {
+        Vec sum = sums[i][v];
+        if (t.accumulate)
+          sum += load(c + i * t.cStride);
+        if (t.clamp)
+          sum = minOf(maxOf(sum, low), high);
+        store(c + i * t.cStride, sum);
+      }
+    }
+  }
+};
+
+template <int rows, int vectors> void pairKernel(const PairArguments &t) {
+  PairSums<rows, vectors> sums;
+  sums.start(t);
+  const Rounded *a = t.a;
+  const uint32_t *b = t.b;
+  const int64_t bStride = t.bStride;
+  auto step = [&](int64_t l) __attribute__((always_inline)) {
+    sums.template add<0>(a + 2 * l, b);
+    if constexpr (kPairSteps == 2)
+      sums.template add<1>(a + 2 * l, b);
+    b += bStride;
+  };
+  constexpr int64_t blockPairs = kChannelBlock / 2;
+  int64_t left = t.pairs;
+  for (; left >= blockPairs; left -= blockPairs, a += t.aBlock)
+    DLC_UNROLL for (int64_t l = 0; l < blockPairs; ++l) step(l);
+  for (int64_t l = 0; l < left; ++l)
+    step(l);
+  sums.finish(t);
+}
+
+template <int rows> struct PairKernelRow {
+  PairKernel at[kPairVectors + 1] = {};
+  constexpr PairKernelRow() { fill<1>(); }
+  template <int vectors> constexpr void fill() {
+    if constexpr (vectors <= kPairVectors) {
+      at[vectors] = pairKernel<rows, vectors>;
+      fill<vectors + 1>();
+    }
+  }
+};
+
+inline PairKernel pairKernelOf(int64_t rows, int64_t vectors) {
+  static constexpr PairKernelRow<1> one;
+  static constexpr PairKernelRow<2> two;
+  static constexpr PairKernelRow<3> three;
+  static constexpr PairKernelRow<4> four;
+  static constexpr PairKernelRow<5> five;
+  static constexpr PairKernelRow<6> six;
+  static constexpr const PairKernel *table[] = {
+      nullptr, one.at, two.at, three.at, four.at, five.at, six.at};
+  return table[rows][vectors];
+}
+
+/// A call of which `columns` < vectors * kLanes are in c: it sums into a
+/// buffer, so that nothing behind them is touched.
+inline void runPartialPairs(const PairArguments &t, int64_t rows,
+                            int64_t columns, int64_t vectors) {
+  alignas(64) float sums[kPairRows * kPairVectors * kLanes];
+  PairArguments own = t;
+  own.c = sums;
+  own.cStride = vectors * kLanes;
+  own.cPanel = kPanelWidth;
+  own.accumulate = own.clamp = false;
+  own.bias = own.residual = nullptr;
+  pairKernelOf(rows, vectors)(own);
+  const Vec low = splat(t.low), high = splat(t.high);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; j += kLanes) {
+      const int64_t left = columns - j;
+      const int64_t at = i * t.cStride + columnOffset(j, t.cPanel);
+      Vec sum = load(sums + i * own.cStride + j);
+      if (t.accumulate)
+        sum += loadFirst(t.c + at, left);
+      if (t.bias)
+        sum += loadFirst(t.bias + j, left);
+      if (t.residual)
+        sum += loadFirst(t.residual + at, left);
+      if (t.clamp)
+        sum = minOf(maxOf(sum, low), high);
+      storeFirst(t.c + at, sum, left);
+    }
+}
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_PAIRKERNEL_H

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The elements of a blocked tensor under pixels of a convolution, as rows of a
+// matrix: a term for each block of channels, tap and channel. See Vector.h for
+// who may include it.
+
+#ifndef DLC_RUNTIME_KERNEL_CPU_PIXELROWS_H
+#define DLC_RUNTIME_KERNEL_CPU_PIXELROWS_H
+
+#include "KernelSet.h"
+#include "Vector.h"
+
+namespace dlc::rt::cpu {
+namespace {
+
+/// What is read where nothing is.
+alignas(64) constexpr float kNoTerms[32] = {};
+
+/// The elements of x under pixels of an image.
+class PixelRows {
+public:
+  /// Where rows are adjacent, `isFirstEnough` leaves out where others are.
+  PixelRows(const BlockedPlan &plan, const float *x, int64_t first,
+            int64_t count, int64_t *offsets, bool isFirstEnough = false);
+
+  struct Terms {
+    const float *plane;
+    const int64_t *offsets;
+  };
+  Terms terms(int64_t term) const {
+    const int64_t block = term / kChannelBlock / taps;
+    const int64_t tap = term / kChannelBlock % taps;
+    return {x + block * blockStride, offsets + tap * kSplitRows};
+  }
+  [[gnu::always_inline]] const float *at(const Terms &terms,
+                                         int64_t row) const {
+    const int64_t offset = terms.offsets[row];
+    return offset < 0 ? kNoTerms : terms.plane + offset;
+  }
+
+  /// Whether elements of each row lie right behind those of the one before.
+  bool areAdjacent() const { return adjacent; }
+
+private:
+  const float *x;
+  int64_t taps, blockStride;
+  bool adjacent;
+  const int64_t *offsets; ///< [taps][kSplitRows], negative outside of x.
+};
+
+inline PixelRows::PixelRows(const BlockedPlan &plan, const float *x,
+                            int64_t first, int64_t count, int64_t *offsets,
+                            bool isFirstEnough)
+    : x(x), taps(plan.kernelH * plan.kernelW),
+      blockStride(plan.inH * plan.inW * kChannelBlock),
+      adjacent(taps == 1 && plan.strideH == 1 && plan.strideW == 1 &&
+               plan.padTop <= 0 && plan.padLeft == 0 && plan.inW == plan.outW &&
+               plan.outH - plan.padTop <= plan.inH),
+      offsets(offsets) {
+  if (adjacent && isFirstEnough) {
+    offsets[0] = (first - plan.padTop * plan.inW) * kChannelBlock;
+    return;
+  }
+  int64_t top = first / plan.outW * plan.strideH - plan.padTop;
+  int64_t left = first % plan.outW * plan.strideW - plan.padLeft;
+  const int64_t width = plan.outW * plan.strideW - plan.padLeft;
+  for (int64_t i = 0; i < count; ++i, left += plan.strideW) {
+    if (left == width) { // A division for each pixel would take longer.
+      left = -plan.padLeft;
+      top += plan.strideH;
+    }
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const int64_t row = top + tap / plan.kernelW * plan.dilationH;
+      const int64_t column = left + tap % plan.kernelW * plan.dilationW;
+      const bool isInside =
+          row >= 0 && row < plan.inH && column >= 0 && column < plan.inW;
+      offsets[tap * kSplitRows + i] =
+          isInside ? (row * plan.inW + column) * kChannelBlock : -1;
+    }
+  }
+}
+
+} // namespace
+} // namespace dlc::rt::cpu
+
+#endif // DLC_RUNTIME_KERNEL_CPU_PIXELROWS_H

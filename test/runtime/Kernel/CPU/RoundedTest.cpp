@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// cpu.matmul and cpu.conv of floats that are rounded to bfloat16, against sums
+// of the rounded floats' products in double, and against what that may be off
+// from those of the floats.
+
+#include "ConvTesting.h"
+#include "MatmulTesting.h"
+
+#include <bit>
+
+using namespace dlc::rt;
+using namespace dlc::rt::cpu;
+using namespace dlc::rt::cpu::testing;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+/// The largest bfloat16, and the least float that is nearer to infinity.
+constexpr float kLargest = 0x1.fep127f, kTooLarge = 0x1.ffp127f;
+
+/// To the nearest one, as the contract has it, by another way than the kernels:
+/// through a sum that has no more bits.
+float rounded(float value) {
+  if (!std::isfinite(value))
+    return value;
+  if (std::fabs(value) < 0x1p-126f)
+    return std::copysign(0.0f, value);
+  int exponent;
+  const double mantissa = std::frexp(double(value), &exponent);
+  const double result =
+      std::ldexp(std::nearbyint(std::ldexp(mantissa, 8)), exponent - 8);
+  return std::fabs(result) > kLargest ? std::copysign(kInfinity, value)
+                                      : static_cast<float>(result);
+}
+
+/// The operands of the product are.
+void roundOperands(Call &call) {
+  for (size_t operand : {0, 1})
+    for (int64_t i = 0; i < call.values[operand].size(); ++i)
+      call.values[operand].data()[i] = rounded(call.values[operand].data()[i]);
+}
+
+MatmulCase roundedCase(int64_t m, int64_t n, int64_t k) {
+  MatmulCase c{{}, {}, m, n, k, false, false, true};
+  c.parts = 1;
+  return c;
+}
+
+/// The kernels' sums are those of rounded operands, but for their order.
+void check(const MatmulCase &c) {
+  Call call = makeCall(c), exact = call;
+  roundOperands(exact);
+  const std::vector<double> expected = reference(c, exact);
+  packB(call);
+  expectMatches(call, prepareMatmul, expected, textOf(c));
+}
+
+} // namespace
+
+TEST(RoundedTest, MatmulOfEveryShape) {
+  for (int64_t m : {1, 2, 3, 4, 5, 6, 7, 13, 16, 33, 49, 65})
+    for (int64_t n : {1, 3, 8, 15, 16, 17, 40, 63, 64, 65, 100, 130})
+      for (int64_t k : {1, 2, 5, 16, 31, 32, 33, 64, 99})
+        check(roundedCase(m, n, k));
+}
+
+TEST(RoundedTest, MatmulOfManyTiles) {
+  for (int64_t m : {1, 5, 48, 145, 401})
+    for (int64_t k : {511, 1024, 1025, 2100})
+      check(roundedCase(m, 330, k));
+  check(roundedCase(50, 16, 9000));
+}
+
+TEST(RoundedTest, MatmulOfEveryForm) {
+  for (bool transB : {false, true})
+    for (const Shape &batch : {Shape{}, Shape{3}, Shape{2, 3}}) {
+      MatmulCase c = roundedCase(7, 70, 33);
+      c.transB = transB;
+      c.aBatch = {2, 3};
+      c.bBatch = batch;
+      check(c);
+    }
+  for (const char *activation : kActivations)
+    for (int64_t m : {2, 53})
+      for (int64_t k : {0, 40, 1100}) {
+        MatmulCase c = roundedCase(m, 70, k);
+        c.bias = c.residual = true;
+        c.activation = activation;
+        check(c);
+      }
+}
+
+/// What the mode promises: each operand is off by 2^-8 of itself at most.
+TEST(RoundedTest, ErrorIsThatOfOperands) {
+  for (int64_t k : {3, 64, 1000, 4096}) {
+    const MatmulCase c = roundedCase(50, 70, k);
+    Call call = makeCall(c), sizes = call;
+    const std::vector<double> expected = reference(c, call);
+    for (size_t operand : {0, 1})
+      for (int64_t i = 0; i < sizes.values[operand].size(); ++i) {
+        float &value = sizes.values[operand].data()[i];
+        value = std::fabs(value);
+      }
+    const std::vector<double> size = reference(c, sizes);
+    packB(call);
+    for (Isa isa : runnableIsas(call)) {
+      const std::vector<float> values = runCall(call, prepareMatmul, isa);
+      for (size_t i = 0; i < values.size(); ++i)
+        EXPECT_LE(std::fabs(values[i] - expected[i]),
+                  size[i] * (2 * 0x1p-8 + 0x1p-16 + 4e-6))
+            << nameOf(isa) << " " << i;
+    }
+  }
+}
+
+/// One element of an operand and a one: the result is the element, rounded.
+TEST(RoundedTest, RoundsToTheNearest) {
+  std::vector<float> values = {0.0f,
+                               -0.0f,
+                               1.0f,
+                               0x1.01p0f,
+                               0x1.03p0f,
+                               0x1.02p0f,
+                               0x1.010002p0f,
+                               0x1.feffffp0f,
+                               0x1.ffp0f,
+                               kLargest,
+                               0x1.fefffep127f,
+                               kTooLarge,
+                               -kTooLarge,
+                               0x1.fffffep127f,
+                               kInfinity,
+                               -kInfinity,
+                               0x1p-126f,
+                               0x1.01p-126f,
+                               0x1.fffffep-127f,
+                               -0x1p-127f,
+                               0x1p-149f,
+                               std::bit_cast<float>(0x7f800001u),
+                               std::bit_cast<float>(0xffffffffu),
+                               std::bit_cast<float>(0x7fffffffu)};
+  Random random(5);
+  for (int i = 0; i < 1000; ++i)
+    values.push_back(
+        std::ldexp(random.next(), static_cast<int>(random.below(200)) - 100));
+  for (int operand : {0, 1})
+    for (int64_t at : {0, 1, 17, 34}) {
+      const auto count = static_cast<int64_t>(values.size());
+      MatmulCase c =
+          operand == 0 ? roundedCase(count, 1, 35) : roundedCase(1, count, 35);
+      Call call = makeCall(c);
+      for (int64_t i = 0; i < call.values[operand].size(); ++i)
+        call.values[operand].data()[i] = 0;
+      for (int64_t i = 0; i < count; ++i)
+        call.values[operand]
+            .data()[operand == 0 ? i * 35 + at : at * count + i] = values[i];
+      for (int64_t i = 0; i < 35; ++i)
+        call.values[1 - operand].data()[i] = 1;
+      packB(call);
+      for (Isa isa : runnableIsas(call)) {
+        const std::vector<float> results = runCall(call, prepareMatmul, isa);
+        for (int64_t i = 0; i < count; ++i) {
+          const float expected = rounded(values[i]);
+          if (std::isnan(expected))
+            EXPECT_TRUE(std::isnan(results[i])) << nameOf(isa) << " " << i;
+          else
+            EXPECT_EQ(results[i], expected) << nameOf(isa) << " " << values[i];
+        }
+      }
+    }
+}
+
+/// What is not finite is so where it is in sums of floats, and nowhere else.
+TEST(RoundedTest, NotFiniteValuesStayInTheirRows) {
+  for (float value : {kInfinity, -kInfinity, std::nanf(""), kTooLarge})
+    for (int operand : {0, 1})
+      for (int64_t at : {0, 98, 700, 47 * 99 - 1}) {
+        const MatmulCase c = roundedCase(47, 99, 99);
+        Call call = makeCall(c);
+        call.values[operand].data()[at] = value;
+        Call exact = call;
+        roundOperands(exact);
+        const std::vector<double> expected = reference(c, exact);
+        packB(call);
+        for (Isa isa : runnableIsas(call)) {
+          const std::vector<float> values = runCall(call, prepareMatmul, isa);
+          for (size_t i = 0; i < values.size(); ++i)
+            if (std::isfinite(expected[i]))
+              EXPECT_NEAR(values[i], expected[i], 1e-5) << nameOf(isa) << i;
+            else if (std::isnan(expected[i]))
+              EXPECT_TRUE(std::isnan(values[i])) << nameOf(isa) << i;
+            else
+              EXPECT_EQ(values[i], static_cast<float>(expected[i]))
+                  << nameOf(isa) << i;
+        }
+      }
+}
+
+/// Sums that overflow are infinite, and results of some denormals' size may be
+/// lost.
+TEST(RoundedTest, SumsOfAnyMagnitude) {
+  for (float scale :
+       {0x1p-70f, 0x1p-62f, 0x1p-40f, 0x1p40f, 0x1p63f, 0x1p66f}) {
+    const MatmulCase c = roundedCase(8, 33, 40);
+    Call call = makeCall(c);
+    for (size_t operand : {0, 1})
+      for (int64_t i = 0; i < call.values[operand].size(); ++i)
+        call.values[operand].data()[i] =
+            (std::fabs(call.values[operand].data()[i]) + 0.5f) * scale;
+    Call exact = call;
+    roundOperands(exact);
+    const std::vector<double> expected = reference(c, exact);
+    packB(call);
+    for (Isa isa : runnableIsas(call)) {
+      const std::vector<float> values = runCall(call, prepareMatmul, isa);
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (expected[i] > std::numeric_limits<float>::max())
+          EXPECT_EQ(values[i], kInfinity) << nameOf(isa) << " " << scale;
+        else
+          EXPECT_NEAR(values[i], expected[i],
+                      4e-6 * expected[i] + c.k * 0x1p-126)
+              << nameOf(isa) << " " << scale;
+      }
+    }
+  }
+}
+
+TEST(RoundedTest, MatmulMayOverwriteTheResidual) {
+  MatmulCase c = roundedCase(60, 140, 2100);
+  c.residual = true;
+  c.activation = "gelu";
+  Call call = makeCall(c), exact = call;
+  roundOperands(exact);
+  const std::vector<double> expected = reference(c, exact);
+  packB(call);
+  for (Isa isa : runnableIsas(call)) {
+    std::unique_ptr<PreparedKernel> kernel;
+    ASSERT_TRUE(prepareMatmul(call.view(), isa, kernel).isOk());
+    GuardedBuffer c0 = call.values[3];
+    void *arguments[] = {call.values[0].data(), call.values[1].data(), nullptr,
+                         c0.data(), c0.data()};
+    kernel->run(arguments, 0, kernel->tiles());
+    EXPECT_TRUE(c0.guardsIntact());
+    EXPECT_LE(errorOf({c0.data(), c0.data() + c0.size()}, expected), 4e-6);
+  }
+}
+
+TEST(RoundedTest, MatmulRefusesOtherForms) {
+  auto refuse = [](auto change) {
+    Call call = makeCall(roundedCase(3, 5, 7));
+    call.attributes.set("packed_b", int64_t{2});
+    change(call.attributes);
+    std::unique_ptr<PreparedKernel> kernel;
+    const LibraryEntry *entry = lookupLibraryEntry("cpu.matmul");
+    const Status status = entry->prepare(call.view(), kernel);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_NE(status.message().find("'packed_b' to be 2 and 'trans_a' to be 0"),
+              std::string::npos)
+        << status.message();
+    EXPECT_EQ(entry->packedBytes(call.view(), 1), 0u);
+  };
+  refuse([](Attributes &a) { a.set("packed_b", int64_t{0}); });
+  refuse([](Attributes &a) { a.set("packed_b", int64_t{1}); });
+  refuse([](Attributes &a) { a.set("trans_a", int64_t{1}); });
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// As that of products.
+void checkConv(const ConvCase &c, Blocks blocks = Blocks::All) {
+  Call call = makeCall(c), exact = call;
+  roundOperands(exact);
+  const std::vector<double> plain = reference(c, exact);
+  const std::vector<double> expected =
+      blocks == Blocks::All ? blocked(plain.data(), call.output) : plain;
+  makeBlocked(call, blocks);
+  call.attributes.set("packed_w", int64_t{1});
+  call.attributes.set("bf16_parts", int64_t{1});
+  packW(call);
+  expectMatches(call, prepareConv, expected, textOf(c, true));
+}
+} // namespace
+
+TEST(RoundedTest, ConvOfEveryShape) {
+  for (int64_t pixels : {1, 2, 5, 6, 7, 13, 49, 127, 128, 129, 300})
+    for (int64_t outChannels : {16, 48, 64, 80, 144})
+      checkConv({2, 32, {1, pixels}, outChannels, {1, 1}});
+  for (int64_t width = 1; width < 30; ++width)
+    for (int64_t stride : {1, 2, 3})
+      checkConv(
+          {1, 16, {4, width}, 16, {3, 3}, {stride, stride}, {1, 1, 1, 1}});
+}
+
+TEST(RoundedTest, ConvOfManyTerms) {
+  checkConv({1, 1040, {7, 7}, 80, {1, 1}, {}, {}, {}, 1, true, true, "silu"});
+  checkConv({1,
+             256,
+             {9, 14},
+             96,
+             {3, 3},
+             {},
+             {1, 1, 1, 1},
+             {},
+             1,
+             true,
+             true,
+             "relu"});
+  checkConv({1, 16, {20, 21}, 64, {7, 7}, {2, 1}, {3, 2, 3, 2}, {}, 1, true});
+}
+
+TEST(RoundedTest, ConvOfEveryWindow) {
+  for (const Shape &pads : {Shape{0, 0, 0, 0}, Shape{1, 0, 2, 3},
+                            Shape{0, 5, 0, 0}, Shape{4, 2, 1, 6}})
+    for (const Shape &strides : {Shape{1, 1}, Shape{2, 1}, Shape{3, 5}})
+      for (const Shape &dilations : {Shape{1, 1}, Shape{2, 3}})
+        for (int64_t group : {1, 2})
+          checkConv({2,
+                     32,
+                     {11, 13},
+                     160,
+                     {2, 3},
+                     strides,
+                     pads,
+                     dilations,
+                     group,
+                     true,
+                     true,
+                     "clamp"});
+  checkConv({1, 128, {60}, 128, {3}, {}, {1, 1}});
+}
+
+TEST(RoundedTest, ConvToPlainTensors) {
+  for (int64_t outChannels : {1, 3, 16, 24, 70, 150})
+    for (int64_t width : {1, 7, 20})
+      for (int64_t stride : {1, 2})
+        checkConv({2,
+                   32,
+                   {9, width},
+                   outChannels,
+                   {3, 1},
+                   {stride, stride},
+                   {1, 0, 1, 0},
+                   {},
+                   1,
+                   true,
+                   stride == 1,
+                   stride == 1 ? "relu" : "silu"},
+                  Blocks::Input);
+  checkConv({1, 1040, {9, 11}, 130, {1, 1}}, Blocks::Input);
+}
+
+TEST(RoundedTest, ConvWithActivations) {
+  for (const char *activation : kActivations)
+    checkConv({1,
+               32,
+               {7, 9},
+               80,
+               {3, 3},
+               {},
+               {1, 1, 1, 1},
+               {},
+               1,
+               true,
+               true,
+               activation});
+}
+
+TEST(RoundedTest, ConvKeepsNotFiniteValuesUnderTheirWindows) {
+  for (float value : {kInfinity, std::nanf(""), kTooLarge})
+    for (size_t operand : {0, 1}) {
+      // Padding is zeros, which weights are multiplied by.
+      const int64_t pad = operand == 0 ? 1 : 0;
+      const ConvCase c = {1, 32, {9, 9}, 80, {3, 3}, {}, {pad, pad, pad, pad}};
+      Call call = makeCall(c);
+      call.values[operand].data()[operand ? 300 : 17] = value;
+      Call exact = call;
+      roundOperands(exact);
+      const std::vector<double> plain = reference(c, exact);
+      const std::vector<double> expected = blocked(plain.data(), call.output);
+      makeBlocked(call, Blocks::All);
+      call.attributes.set("packed_w", int64_t{1});
+      call.attributes.set("bf16_parts", int64_t{1});
+      packW(call);
+      for (Isa isa : runnableIsas(call)) {
+        const std::vector<float> values = runCall(call, prepareConv, isa);
+        for (size_t i = 0; i < values.size(); ++i)
+          if (std::isfinite(expected[i]))
+            EXPECT_NEAR(values[i], expected[i], 1e-5) << nameOf(isa) << i;
+          else
+            EXPECT_EQ(std::isnan(values[i]), std::isnan(expected[i]))
+                << nameOf(isa) << i;
+      }
+    }
+}
+
+TEST(RoundedTest, ConvRefusesOtherForms) {
+  auto refuse = [](const ConvCase &c, bool blocks, auto change) {
+    Call call = makeCall(c);
+    if (blocks)
+      makeBlocked(call, Blocks::All);
+    call.attributes.set("packed_w", int64_t{1});
+    call.attributes.set("bf16_parts", int64_t{1});
+    change(call.attributes);
+    std::string why;
+    const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
+    EXPECT_FALSE(entry->isSupported(call.view(), why));
+    EXPECT_NE(why.find("where 'bf16_parts' is 1"), std::string::npos) << why;
+    EXPECT_EQ(entry->packedBytes(call.view(), 1), 0u);
+  };
+  const ConvCase base = {1, 32, {9, 9}, 32, {3, 3}};
+  auto nothing = [](Attributes &) {};
+  refuse(base, false, nothing);
+  refuse({1, 32, {9, 9}, 32, {8, 7}, {}, {1, 1, 1, 1}}, true, nothing);
+  refuse({1, 32, {9, 9}, 32, {3, 3}, {}, {}, {}, 32}, true, nothing);
+  refuse(base, true, [](Attributes &a) { a.set("packed_w", int64_t{0}); });
+  refuse(base, true,
+         [](Attributes &a) { a.set("algorithm", std::string("winograd")); });
+}
