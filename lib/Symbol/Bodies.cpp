@@ -6,6 +6,8 @@
 
 #include "dlc/Symbol/IndexedGraph.h"
 
+#include <algorithm>
+
 using namespace dlc;
 using namespace dlc::symbol;
 using rt::Result;
@@ -22,12 +24,15 @@ static std::string subgraphName(size_t body) {
 
 Result<BodyPorts> symbol::portsOfBody(const Node &node, size_t index) {
   BodyPorts ports;
-  DLC_RETURN_IF_ERROR(node.op->connectBody(node.parameters, index, ports));
   const Symbol &body = node.bodies[index];
-  if (!body.listAuxiliaryStates().empty())
-    return Status(StatusCode::Unsupported,
-                  "unsupported: auxiliary states in " + subgraphName(index));
   size_t variables = body.listInputs().size();
+  if (node.op->inputsBehindBody) {
+    for (size_t i = 0; i < variables; ++i)
+      ports.inputs.push_back({i});
+    ports.results.emplace_back(0);
+  } else {
+    DLC_RETURN_IF_ERROR(node.op->connectBody(node.parameters, index, ports));
+  }
   if (ports.inputs.size() != variables)
     return bad("expected a place for each of the " + std::to_string(variables) +
                " variables of " + subgraphName(index) + ", got " +
@@ -48,6 +53,31 @@ Result<BodyPorts> symbol::portsOfBody(const Node &node, size_t index) {
                  " outputs in parameter 'num_outputs', got " +
                  std::to_string(node.outputCount()));
   return ports;
+}
+
+std::vector<std::string> Node::inputNames() const {
+  if (!op->inputsBehindBody || bodies.empty())
+    return op->inputNames(parameters);
+  std::vector<std::string> names = bodies.front().listInputs();
+  std::vector<std::string> others =
+      op->inputsBehindBody(parameters, bodies.front());
+  names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
+std::vector<InputRole> Node::inputRoles() const {
+  std::vector<InputRole> roles;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    roles.push_back(op->roleOf(parameters, i));
+  // States of loops and branches are arguments, as in MXNet.
+  if (!op || !op->inputsBehindBody || bodies.empty())
+    return roles;
+  IndexedGraph graph(bodies.front());
+  std::span<const IndexedGraph::NodeId> variables = graph.inputNodes();
+  for (size_t i = 0; i < std::min(variables.size(), roles.size()); ++i)
+    if (std::ranges::count(graph.mutableNodes(), variables[i]))
+      roles[i] = InputRole::Auxiliary;
+  return roles;
 }
 
 /// What is wrong inside of a body is said of the node that has it.

@@ -215,15 +215,22 @@ static Status countArguments(Node &node, size_t count) {
   const Operator &op = *node.op;
   if (!op.isVariadic(node.parameters))
     return Status::ok();
-  std::string name(op.inputCount), text = std::to_string(count);
+  std::string name(op.inputCount);
+  auto each = static_cast<size_t>(op.inputsOfEach);
   if (node.parameters.isGiven(name) &&
-      node.parameters.getInt(name) != static_cast<int64_t>(count))
+      static_cast<size_t>(node.parameters.getInt(name)) * each != count)
+    return Status(
+        StatusCode::InvalidArgument,
+        node.describe() + ": expected " +
+            std::to_string(node.parameters.getInt(name) * op.inputsOfEach) +
+            " arguments, as parameter '" + name + "' says, got " +
+            std::to_string(count));
+  if (count % each != 0)
     return Status(StatusCode::InvalidArgument,
-                  node.describe() + ": expected " +
-                      std::to_string(node.parameters.getInt(name)) +
-                      " arguments, as parameter '" + name + "' says, got " +
-                      text);
-  node.attributes[name] = text;
+                  node.describe() + ": expected a multiple of " +
+                      std::to_string(each) + " arguments, got " +
+                      std::to_string(count));
+  node.attributes[name] = std::to_string(count / each);
   rt::Result<Parameters> parameters = Parameters::parse(op, node.attributes);
   if (!parameters.isOk())
     return std::move(parameters.status()).withContext(node.describe());

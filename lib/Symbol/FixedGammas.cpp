@@ -13,7 +13,7 @@ static bool isFixed(const Node &node, uint32_t input) {
         return each.name == "fix_gamma";
       });
   return mayFix && node.parameters.getBool("fix_gamma") &&
-         node.op->inputNames(node.parameters)[input] == "gamma";
+         node.inputNames()[input] == "gamma";
 }
 
 std::vector<FixedGamma>

@@ -49,10 +49,12 @@ void IndexedGraph::addReaders() {
 
 void IndexedGraph::addVariables() {
   isWritten.assign(nodeCount(), false);
-  for (const std::shared_ptr<Node> &node : nodes)
+  for (const std::shared_ptr<Node> &node : nodes) {
+    std::vector<InputRole> roles = node->inputRoles();
     for (size_t i = 0; i < node->inputs.size(); ++i)
-      if (node->op->roleOf(node->parameters, i) == InputRole::Auxiliary)
+      if (roles[i] == InputRole::Auxiliary)
         isWritten[idOf(*node->inputs[i].node)] = true;
+  }
   for (NodeId node = 0; node < nodeCount(); ++node)
     if (nodes[node]->isVariable()) {
       variables.push_back(node);

@@ -5,9 +5,11 @@
 // so is the depth of the text, because its parser recurses.
 
 #include "Names.h"
+#include "Nnvm.h"
 
 #include "dlc/Symbol/Json.h"
 #include "dlc/Symbol/MissingOperators.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -95,12 +97,14 @@ public:
   /// Of a subgraph in a file that another one reads.
   explicit Reader(const Reader &outer)
       : faults(outer.faults), version(outer.version),
-        hasNumpyShapes(outer.hasNumpyShapes), depth(outer.depth + 1) {}
+        hasNumpyShapes(outer.hasNumpyShapes), isNnvm(outer.isNnvm),
+        depth(outer.depth + 1) {}
 
   Result<Symbol> read(const json::Object &file);
 
 private:
   Status readVersion(const json::Object &file);
+  Status readKind(const json::Object &file, const json::Array &nodes);
   Status readNode(const json::Object &object);
   Status readAttributes(const json::Object &object, const std::string &what,
                         Attributes &attributes);
@@ -111,6 +115,8 @@ private:
   Status readBodies(const json::Object &object, Node &node);
   Status readOperator(const json::Object &object, llvm::StringRef op,
                       Node &node);
+  Status readNnvmOperator(const json::Object &object, llvm::StringRef op,
+                          Node &node);
   Status addFault(Status status, llvm::StringRef op, const Node &node);
   void upgrade(Node &node, Attributes &attributes);
   Status addMissingInputs(Node &node);
@@ -122,7 +128,8 @@ private:
   size_t outputTotal = 0;
   int64_t version = kOldestVersion;
   bool hasNumpyShapes = false;
-  int depth = 0; ///< Of subgraphs in subgraphs.
+  bool isNnvm = false; ///< Operators are those of NNVM's compiler.
+  int depth = 0;       ///< Of subgraphs in subgraphs.
 };
 } // namespace
 
@@ -150,6 +157,29 @@ Status Reader::readVersion(const json::Object &file) {
   return Status::ok();
 }
 
+/// Files of MXNet say of which version they are, except for the oldest, and
+/// have no operators that only NNVM's compiler has. It knew no versions.
+Status Reader::readKind(const json::Object &file, const json::Array &list) {
+  const json::Object *attributes = file.getObject("attrs");
+  if (depth > 0 || (attributes && attributes->get("mxnet_version")))
+    return Status::ok();
+  for (const json::Value &value : list) {
+    const json::Object *object = value.getAsObject();
+    llvm::StringRef op =
+        object ? object->getString("op").value_or("") : llvm::StringRef();
+    std::string_view name(op.data(), op.size());
+    if (name == kCompiledOperator)
+      return unsupported(
+          "a graph that TVM compiled, whose nodes name kernels in a library "
+          "beside the file; expected the graph before nnvm.compiler.build");
+    isNnvm |= isOfNnvmOnly(name);
+  }
+  // All inputs are written down, and attributes as they are today.
+  if (isNnvm)
+    version = kFirstWithAllAxes;
+  return Status::ok();
+}
+
 /// Parameters and the user's attributes, wherever the age of the file puts
 /// them.
 Status Reader::readAttributes(const json::Object &object,
@@ -164,7 +194,8 @@ Status Reader::readAttributes(const json::Object &object,
     for (const auto &[key, text] : *pairs) {
       std::optional<llvm::StringRef> string = text.getAsString();
       if (!string)
-        return bad(what, ": expected text of attribute '", key.str(), "'");
+        return bad(what, ": expected text of attribute '",
+                   rt::toPrintable(key.str()), "'");
       attributes.emplace(key.str(), string->str());
     }
   }
@@ -236,7 +267,7 @@ void Reader::upgrade(Node &node, Attributes &attributes) {
 }
 
 Status Reader::addMissingInputs(Node &node) {
-  std::vector<std::string> names = node.op->inputNames(node.parameters);
+  std::vector<std::string> names = node.inputNames();
   // Operands that are counted were always written down.
   if (version < kFirstWithAuxiliary && !node.op->isVariadic(node.parameters))
     for (size_t i = node.inputs.size(); i < names.size(); ++i) {
@@ -281,12 +312,31 @@ Status Reader::readBodies(const json::Object &object, Node &node) {
   return Status::ok();
 }
 
+Status Reader::readNnvmOperator(const json::Object &object, llvm::StringRef op,
+                                Node &node) {
+  std::string_view name(op.data(), op.size());
+  if (!isOfNnvm(name))
+    return unsupported("operator '", rt::toPrintable(op), "' of node '",
+                       rt::toPrintable(node.name), "' in a graph of NNVM");
+  node.op = declarationOfNnvm(name);
+  if (const json::Value *bodies = object.get("subgraphs");
+      bodies && bodies->getAsArray() && !bodies->getAsArray()->empty())
+    return unsupported("subgraphs of ", node.describe());
+  Attributes attributes;
+  DLC_RETURN_IF_ERROR(readAttributes(object, node.describe(), attributes));
+  DLC_RETURN_IF_ERROR(readInputs(object, node));
+  return applyNnvm(name, attributes, node);
+}
+
 Status Reader::readOperator(const json::Object &object, llvm::StringRef op,
                             Node &node) {
+  if (isNnvm)
+    return readNnvmOperator(object, op, node);
   node.op = findOperator({op.data(), op.size()});
   if (!node.op) {
     std::string reason(reasonOfMissing({op.data(), op.size()}));
-    return unsupported("operator '", op.str(), "' of node '", node.name, "'",
+    return unsupported("operator '", rt::toPrintable(op), "' of node '",
+                       rt::toPrintable(node.name), "'",
                        reason.empty() ? reason : ": " + reason);
   }
   DLC_RETURN_IF_ERROR(readBodies(object, node));
@@ -348,8 +398,8 @@ Status Reader::readNode(const json::Object &object) {
       return Status::ok();
     }
   }
-  if (hasNumpyShapes)
-    node->attributes[std::string(kNumpyShapeKey)] = "1";
+  if (hasNumpyShapes || isNumpyOperator(*node))
+    node->attributes[std::string(kNumpyShapeKey)] = hasNumpyShapes ? "1" : "0";
   DLC_RETURN_IF_ERROR(readDependencies(object, *node));
   outputCounts.push_back(node->outputCount());
   outputTotal += outputCounts.back();
@@ -379,6 +429,7 @@ Result<Symbol> Reader::read(const json::Object &file) {
   const json::Array *list = file.getArray("nodes");
   if (!list)
     return bad("expected an array in 'nodes'");
+  DLC_RETURN_IF_ERROR(readKind(file, *list));
   for (const json::Value &value : *list) {
     const json::Object *object = value.getAsObject();
     if (!object)

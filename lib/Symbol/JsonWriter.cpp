@@ -80,12 +80,13 @@ static void writeGraph(OStream &json, const IndexedGraph &graph) {
       json.value("int");
       json.value(kWrittenVersion);
     });
-    // NumPy's operators give scalars.
+    // NumPy's operators give scalars, unless a file said otherwise.
     bool hasNumpyShapes = false;
     for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id) {
       const Node &node = graph.node(id);
-      hasNumpyShapes |= node.attributes.contains(kNumpyShapeKey) ||
-                        (node.op && node.op->name.starts_with("_np"));
+      auto said = node.attributes.find(kNumpyShapeKey);
+      hasNumpyShapes |= said != node.attributes.end() ? said->second == "1"
+                                                      : isNumpyOperator(node);
     }
     if (hasNumpyShapes)
       json.attributeArray("is_np_shape", [&] {

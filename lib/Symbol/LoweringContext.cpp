@@ -3,6 +3,7 @@
 #include "LoweringContext.h"
 
 #include "Names.h"
+#include "NetworkTypes.h"
 
 #include "dlc/Frontend/Faults.h"
 #include "dlc/Symbol/IndexedGraph.h"
@@ -17,7 +18,7 @@ using llvm::Twine;
 using mlir::Value;
 
 Value LoweringContext::named(std::string_view name) const {
-  std::vector<std::string> names = node.op->inputNames(p);
+  std::vector<std::string> names = node.inputNames();
   for (size_t i = 0; i < names.size(); ++i)
     if (names[i] == name)
       return operands[i];
@@ -25,7 +26,8 @@ Value LoweringContext::named(std::string_view name) const {
 }
 
 bool LoweringContext::hasNumpyShapes() const {
-  return node.attributes.contains(kNumpyShapeKey);
+  auto said = node.attributes.find(kNumpyShapeKey);
+  return said != node.attributes.end() && said->second == "1";
 }
 
 void LoweringContext::expectDefault(std::string_view name) {
@@ -98,9 +100,6 @@ Value LoweringContext::randomOf(StringRef mnemonic, Value parameter) {
   return drawRandom(mnemonic, parameter);
 }
 
-/// Written down as often as they run, bodies must end somewhere.
-static constexpr int64_t kMaxBodyNodes = 1 << 14;
-
 /// "net-symbol.json: node 'loop' (_foreach): node 'fc' (FullyConnected)".
 static mlir::Location locateIn(mlir::Location outer, const Node &node) {
   auto name = llvm::dyn_cast<mlir::NameLoc>(outer);
@@ -115,6 +114,10 @@ SmallVector<Value> LoweringContext::lowerBody(size_t index,
     return {};
   ++network.bodyNodes; // A body may have none.
   IndexedGraph graph(node.bodies[index]);
+  if (network.isTraining && !graph.mutableNodes().empty()) {
+    unsupported("training with auxiliary states in subgraphs");
+    return {};
+  }
   SmallVector<Value> values(graph.entryCount());
   for (auto [id, value] : llvm::zip_equal(graph.inputNodes(), given))
     values[graph.entryId(id, 0)] = value;
@@ -123,8 +126,8 @@ SmallVector<Value> LoweringContext::lowerBody(size_t index,
     const Node &each = graph.node(id);
     if (each.isVariable())
       continue;
-    if (++network.bodyNodes > kMaxBodyNodes) {
-      unsupported("loops of more than " + Twine(kMaxBodyNodes) +
+    if (++network.bodyNodes > NetworkTypes::kMaxBodyNodes) {
+      unsupported("loops of more than " + Twine(NetworkTypes::kMaxBodyNodes) +
                   " nodes when they are written down step by step");
       return {};
     }

@@ -67,6 +67,12 @@ public:
   /// failure.
   llvm::SmallVector<mlir::Value> lowerBody(size_t index,
                                            llvm::ArrayRef<mlir::Value> values);
+  const Symbol &body(size_t index) const { return node.bodies[index]; }
+  /// Of a node of a body, with these operands.
+  LoweringContext inside(const Node &inner,
+                         llvm::ArrayRef<mlir::Value> values) {
+    return LoweringContext(b, inner, values, network);
+  }
 
   // Random numbers, f32, other ones in each run and for each call.
 

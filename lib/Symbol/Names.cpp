@@ -2,6 +2,8 @@
 
 #include "Names.h"
 
+#include "dlc/runtime/Base/Names.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
 
@@ -21,7 +23,8 @@ Status symbol::checkText(std::string_view what, std::string_view text) {
 Status symbol::checkAttributes(const Attributes &attributes) {
   for (const auto &[key, value] : attributes) {
     DLC_RETURN_IF_ERROR(checkText("the name of an attribute", key));
-    DLC_RETURN_IF_ERROR(checkText("attribute '" + key + "'", value));
+    DLC_RETURN_IF_ERROR(
+        checkText("attribute '" + rt::toPrintable(key) + "'", value));
   }
   return Status::ok();
 }
@@ -46,7 +49,7 @@ Attributes symbol::normalize(const Operator &op, const Attributes &attributes) {
 void symbol::giveToInputs(Node &node) {
   if (!node.op)
     return;
-  std::vector<std::string> names = node.op->inputNames(node.parameters);
+  std::vector<std::string> names = node.inputNames();
   for (size_t i = 0; i < node.inputs.size(); ++i)
     for (std::string_view reserved : kReservedKeys) {
       auto found = node.attributes.find(
@@ -68,28 +71,27 @@ void symbol::setInitializers(Node &node) {
   }
 }
 
-static bool isWritten(const Node &node, size_t input) {
-  return node.op->roleOf(node.parameters, input) == InputRole::Auxiliary;
-}
-
 Status symbol::checkStates(const Node &node) {
+  std::vector<InputRole> roles = node.inputRoles();
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (const Node &input = *node.inputs[i].node;
-        isWritten(node, i) && !input.isVariable())
+        roles[i] == InputRole::Auxiliary && !input.isVariable())
       return Status(StatusCode::InvalidArgument,
                     node.describe() + ": expected a variable for input '" +
-                        node.op->inputNames(node.parameters)[i] +
-                        "', which is written, got " + input.describe());
+                        node.inputNames()[i] + "', which is written, got " +
+                        input.describe());
   return Status::ok();
 }
 
 Status symbol::setVersions(Node &node) {
   DLC_RETURN_IF_ERROR(checkStates(node));
+  std::vector<InputRole> roles = node.inputRoles();
+  auto isWritten = [&](size_t i) { return roles[i] == InputRole::Auxiliary; };
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (Entry &input = node.inputs[i]; input.node->isVariable())
-      input.version = input.node->version + isWritten(node, i);
+      input.version = input.node->version + isWritten(i);
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    if (isWritten(node, i))
+    if (isWritten(i))
       ++node.inputs[i].node->version;
   return Status::ok();
 }

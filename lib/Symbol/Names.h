@@ -5,6 +5,7 @@
 #ifndef DLC_LIB_SYMBOL_NAMES_H
 #define DLC_LIB_SYMBOL_NAMES_H
 
+#include "dlc/Symbol/Operator.h"
 #include "dlc/Symbol/Symbol.h"
 
 #include <array>
@@ -18,9 +19,14 @@ inline constexpr std::array<std::string_view, 6> kReservedKeys = {
     "force_mirroring", "mirror_stage", "profiler_scope",
 };
 
-/// On nodes of files with NumPy's shapes (is_np_shape): without dimensions is
-/// a scalar, not what is unknown.
+/// "1" on nodes of files with NumPy's shapes (is_np_shape): without dimensions
+/// is a scalar, not what is unknown. "0" on NumPy's operators of other files.
 inline constexpr std::string_view kNumpyShapeKey = "__np_shape__";
+
+/// One that gives scalars: networks of its kind are written with that.
+inline bool isNumpyOperator(const Node &node) {
+  return node.op && node.op->name.starts_with("_np");
+}
 
 /// An error for text that files and C cannot hold: not UTF-8, or a zero inside.
 rt::Status checkText(std::string_view what, std::string_view text);

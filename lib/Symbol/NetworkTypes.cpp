@@ -77,6 +77,8 @@ Status NetworkTypes::inferTypes(const KnownTypes &known, Report report) {
   auto relateTypes = [&](IndexedGraph::NodeId id, TypeRelation &relation) {
     if (auto *relate = graph.node(id).op->relateTypes)
       relate(relation);
+    else if (auto *relateNode = graph.node(id).op->relateNodeTypes)
+      relateNode(graph.node(id), relation);
     else if (graph.node(id).op->bodyCount > 0)
       relateBodyTypes(graph.node(id), relation);
     else
@@ -189,7 +191,7 @@ static std::string ofNode(llvm::StringRef message, const Node &node,
   std::string text = message.str(), names;
   if (message.starts_with("unsupported: "))
     return text;
-  std::vector<std::string> inputs = node.op->inputNames(node.parameters);
+  std::vector<std::string> inputs = node.inputNames();
   for (size_t i = 0; i < relation.inputCount(); ++i)
     names +=
         (i ? ", '" : "'") + inputs[i] + "' of " + toText(relation.input(i));
@@ -286,9 +288,9 @@ Status NetworkTypes::inferShapes(const KnownShapes &known,
     if (auto *relate = graph.node(id).op->relateShapes)
       relate(relation);
     if (graph.node(id).op->bodyCount > 0) {
-      if (loweredBodyNodes > kMaxBodyNodes)
+      if (loweredBodyNodes > kMaxInferredBodyNodes)
         return relation.fail("unsupported: loops of more than " +
-                             std::to_string(kMaxBodyNodes) +
+                             std::to_string(kMaxInferredBodyNodes) +
                              " nodes in a network when they are written down "
                              "step by step");
       addBodyNodes(relateBodyShapes(graph.node(id), relation, context,

@@ -42,7 +42,11 @@ public:
   /// Nodes of bodies that inference has written down, and gave up behind.
   int64_t bodyNodes() const { return loweredBodyNodes; }
   void addBodyNodes(int64_t count) { loweredBodyNodes += count; }
-  static constexpr int64_t kMaxBodyNodes = 1 << 16;
+  /// Of a network: written down as often as they run, bodies must end
+  /// somewhere.
+  static constexpr int64_t kMaxBodyNodes = 1 << 14;
+  /// Inference writes them down again when it knows more.
+  static constexpr int64_t kMaxInferredBodyNodes = 4 * kMaxBodyNodes;
 
   /// The type of tensors that operations are built with: float32 where nothing
   /// is known, unranked where the number of dimensions is not.

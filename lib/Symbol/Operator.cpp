@@ -34,7 +34,7 @@ bool Operator::isVariadic(const Parameters &parameters) const {
 std::vector<std::string>
 Operator::inputNames(const Parameters &parameters) const {
   if (isVariadic(parameters))
-    return numberedNames("arg", parameters.getInt(inputCount) -
+    return numberedNames("arg", parameters.getInt(inputCount) * inputsOfEach -
                                     static_cast<int64_t>(bodyCount));
   std::vector<std::string> names;
   for (const Input &input : inputs)

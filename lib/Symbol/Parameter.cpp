@@ -3,6 +3,7 @@
 #include "dlc/Symbol/Parameter.h"
 
 #include "dlc/Symbol/Operator.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include <algorithm>
 #include <array>
@@ -238,8 +239,9 @@ static Status mismatch(const Parameter &parameter, std::string_view text) {
     expected += " of at least " + std::to_string(parameter.least);
   if (parameter.acceptsNone && parameter.kind != ParameterKind::OptionalInts)
     expected += ", or None";
-  return Status(StatusCode::InvalidArgument,
-                "expected " + expected + ", got '" + std::string(text) + "'");
+  return Status(StatusCode::InvalidArgument, "expected " + expected +
+                                                 ", got '" +
+                                                 rt::toPrintable(text) + "'");
 }
 
 /// Each item of a list through `parse`; nullopt when one is malformed.
@@ -321,6 +323,34 @@ Result<ParameterValue> symbol::parseValue(const Parameter &parameter,
   return std::move(*value);
 }
 
+std::optional<std::vector<int64_t>>
+symbol::parsePairs(std::string_view text, int64_t least, int64_t most) {
+  Parameter pair = required("", ParameterKind::Ints, "").within(least, most);
+  text = trim(text);
+  bool isTuple = text.starts_with('(') && text.ends_with(')');
+  bool isList = text.starts_with('[') && text.ends_with(']');
+  if (text.size() < 2 || (!isTuple && !isList))
+    return std::nullopt;
+  text = trim(text.substr(1, text.size() - 2));
+  std::vector<int64_t> values;
+  while (!text.empty()) {
+    size_t end = text.find(text.front() == '[' ? ']' : ')');
+    if ((text.front() != '(' && text.front() != '[') || end == text.npos)
+      return std::nullopt;
+    Result<ParameterValue> item = parseValue(pair, text.substr(0, end + 1));
+    const auto *numbers =
+        item.isOk() ? std::get_if<std::vector<int64_t>>(&*item) : nullptr;
+    if (!numbers || numbers->size() != 2 || values.size() == 128)
+      return std::nullopt;
+    values.insert(values.end(), numbers->begin(), numbers->end());
+    text = trim(text.substr(end + 1));
+    if (!text.empty() && text.front() != ',')
+      return std::nullopt;
+    text = trim(text.substr(text.empty() ? 0 : 1));
+  }
+  return values;
+}
+
 //===-- Printing ----------------------------------------------------------===//
 
 /// The shortest text that reads back as the same number.
@@ -371,10 +401,10 @@ static Status unknownParameter(const Operator &op, std::string_view name) {
   for (const Parameter &parameter : op.parameters)
     known += (known.empty() ? "" : ", ") + std::string(parameter.name);
   return Status(StatusCode::InvalidArgument,
-                known.empty()
-                    ? "expected no parameters, got '" + std::string(name) + "'"
-                    : "expected a parameter out of " + known + ", got '" +
-                          std::string(name) + "'");
+                known.empty() ? "expected no parameters, got '" +
+                                    rt::toPrintable(name) + "'"
+                              : "expected a parameter out of " + known +
+                                    ", got '" + rt::toPrintable(name) + "'");
 }
 
 Result<Parameters> Parameters::parse(const Operator &op,

@@ -115,7 +115,7 @@ private:
     const Node &node = graph.node(id);
     std::string message = node.describe() + ": ";
     if (std::optional<size_t> i = relation.failedInput())
-      message += "input '" + node.op->inputNames(node.parameters)[*i] + "' (" +
+      message += "input '" + node.inputNames()[*i] + "' (" +
                  graph.node(graph.inputs(id)[*i].node).describe() + "): ";
     if (std::optional<size_t> i = relation.failedOutput())
       message += "output '" + node.op->outputName(node.parameters, *i) + "': ";

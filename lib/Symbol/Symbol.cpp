@@ -5,6 +5,7 @@
 #include "dlc/Symbol/Symbol.h"
 
 #include "Names.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -63,8 +64,8 @@ std::string Node::outputName(size_t index) const {
 
 std::string Node::describe() const {
   if (!op)
-    return "variable '" + name + "'";
-  return "node '" + name + "' (" + std::string(op->name) + ")";
+    return "variable '" + rt::toPrintable(name) + "'";
+  return "node '" + rt::toPrintable(name) + "' (" + std::string(op->name) + ")";
 }
 
 //===-- Attributes --------------------------------------------------------===//
@@ -107,8 +108,9 @@ std::map<std::string, Attributes, std::less<>> Symbol::allAttributes() const {
 static const char *changedOperands(const Node &node,
                                    const Parameters &parameters) {
   const Operator &op = *node.op;
-  if (node.isApplied() &&
-      op.inputNames(parameters) != op.inputNames(node.parameters))
+  Node changed = node;
+  changed.parameters = parameters;
+  if (node.isApplied() && changed.inputNames() != node.inputNames())
     return "inputs";
   bool isSame = op.outputNames(parameters) == op.outputNames(node.parameters) &&
                 op.visibleOutputCount(parameters) == node.visibleOutputCount();
@@ -178,10 +180,12 @@ std::vector<std::shared_ptr<Node>> Symbol::nodes() const {
 static std::unordered_set<const Node *>
 writtenVariables(const std::vector<std::shared_ptr<Node>> &nodes) {
   std::unordered_set<const Node *> written;
-  for (const std::shared_ptr<Node> &node : nodes)
+  for (const std::shared_ptr<Node> &node : nodes) {
+    std::vector<InputRole> roles = node->inputRoles();
     for (size_t i = 0; i < node->inputs.size(); ++i)
-      if (node->op->roleOf(node->parameters, i) == InputRole::Auxiliary)
+      if (roles[i] == InputRole::Auxiliary)
         written.insert(node->inputs[i].node.get());
+  }
   return written;
 }
 

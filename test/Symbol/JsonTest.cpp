@@ -235,6 +235,17 @@ TEST(JsonTest, SaysWhatItDoesNotSupport) {
             "node 'r' (relu): expected no parameters, got 'axis'");
 }
 
+TEST(JsonTest, ShowsWhatFilesSayAsText) {
+  EXPECT_EQ(errorWith("\"relu\", \"name\": \"r\"",
+                      R"("\u001b[2J", "name": "\u009b1m")"),
+            "unsupported: operator '\\x1b[2J' of node '\\xc2\\x9b1m'");
+  EXPECT_EQ(errorWith("\"name\": \"r\"",
+                      R"("name": "\u0007", "attrs": {"a\nb": "1"})"),
+            "node '\\x07' (relu): expected no parameters, got 'a\\x0ab'");
+  EXPECT_EQ(errorWith("\"name\": \"r\"", R"("name": "r", "attrs": {"\r": 1})"),
+            "node 'r' (relu): expected text of attribute '\\x0d'");
+}
+
 /// Where the caller wants to know, every operator that is at fault is told, and
 /// not what only reads of one.
 TEST(JsonTest, AllFaultsAtOnce) {
@@ -280,6 +291,21 @@ TEST(JsonTest, KeepsNumpyShapes) {
   shapes = inferShapes(*fromJson(old), {{"x", {2, 3}}}, Completeness::Full);
   ASSERT_TRUE(shapes.isOk());
   EXPECT_EQ(shapes->outputs[0], Shape(std::vector<int64_t>{1}));
+}
+
+TEST(JsonTest, KeepsNumpyOperatorsWithoutNumpyShapes) {
+  rt::Result<Symbol> symbol = fromJson(R"({"nodes": [
+    {"op": "null", "name": "x", "inputs": []},
+    {"op": "_np_sum", "name": "s", "inputs": [[0, 0, 0]]}],
+    "arg_nodes": [0], "heads": [[1, 0, 0]],
+    "attrs": {"mxnet_version": ["int", 10901]}})");
+  ASSERT_TRUE(symbol.isOk()) << symbol.status().message();
+  rt::Result<std::string> written = toJson(*symbol);
+  ASSERT_TRUE(written.isOk());
+  EXPECT_EQ(written->find("np_shape"), std::string::npos);
+  rt::Result<Symbol> again = fromJson(*written);
+  ASSERT_TRUE(again.isOk()) << again.status().message();
+  EXPECT_EQ(again->print(), symbol->print());
 }
 
 /// A loop over rows of x, of which the body adds y to each.
@@ -363,6 +389,65 @@ TEST(JsonTest, SubgraphsMustFit) {
   EXPECT_EQ(changed("\"num_out_data\": \"1\"", "\"num_out_data\": \"0\""),
             "node 'f' (_foreach): expected parameter 'num_outputs' to count "
             "data and states, 0 and 0, got 1");
+}
+
+/// A fully connected layer on small integers whose subgraph is `body`.
+static std::string fusedText(const std::string &body, int inputs,
+                             const std::string &outputs = "[3, 0, 0]") {
+  std::string nodes, places;
+  for (int i = 0; i < inputs; ++i) {
+    std::string place = std::to_string(i);
+    nodes += R"({"op": "null", "name": "v)" + place + R"(", "inputs": [])" +
+             (i ? "" : R"(, "attrs": {"__dtype__": "5"})") + "}, ";
+    places += (i ? ", [" : "[") + place + ", 0, 0]";
+  }
+  return "{\"nodes\": [" + nodes +
+         R"({"op": "_sg_mkldnn_fully_connected", "name": "f",
+     "attrs": {"quantized": "True", "min_calib_range": "-1",
+               "max_calib_range": "1"}, "inputs": [)" +
+         places + R"(], "subgraphs": [{"nodes": [
+    {"op": "null", "name": "x", "inputs": []},
+    {"op": "null", "name": "w", "inputs": []}, )" +
+         body + R"(], "arg_nodes": [0, 1], "heads": [)" + outputs +
+         R"(]}]}], "arg_nodes": [], "heads": [[)" + std::to_string(inputs) +
+         R"(, 0, 0]], "attrs": {"mxnet_version": ["int", 10901]}})";
+}
+
+TEST(JsonTest, FusedLayersMustFit) {
+  auto errorOf = [](const std::string &text) {
+    rt::Result<Symbol> symbol = fromJson(text);
+    if (!symbol.isOk())
+      return symbol.status().message();
+    auto shapes = inferShapes(*symbol, {{"v0", {5, 2}}}, Completeness::Full);
+    return shapes.isOk() ? std::string() : shapes.status().message();
+  };
+  auto layer = [](const char *inputs, const char *noBias = "True") {
+    return R"({"op": "FullyConnected", "name": "fc", "inputs": )" +
+           std::string(inputs) +
+           R"(, "attrs": {"num_hidden": "2", "no_bias": ")" + noBias + R"("}})";
+  };
+  std::string plain = layer("[[0, 0, 0], [1, 0, 0]]");
+  std::string relu = R"({"op": "relu", "name": "r", "inputs": [[0, 0, 0]]})";
+  EXPECT_EQ(errorOf(fusedText(plain, 6, "[2, 0, 0]")), "");
+  EXPECT_EQ(errorOf(fusedText(plain, 5, "[2, 0, 0]")),
+            "node 'f' (_sg_mkldnn_fully_connected): expected 6 inputs (x, w, "
+            "min_data, max_data, min_weight, max_weight), got 5");
+  EXPECT_EQ(errorOf(fusedText(plain, 6, "[2, 0, 0], [2, 0, 0]")),
+            "node 'f' (_sg_mkldnn_fully_connected): expected 1 outputs of "
+            "subgraph 0, got 2");
+  // A function in front of the layer.
+  EXPECT_EQ(
+      errorOf(fusedText(relu + ", " + layer("[[2, 0, 0], [1, 0, 0]]"), 6)),
+      "unsupported: node 'f' (_sg_mkldnn_fully_connected): a subgraph in "
+      "another order");
+  EXPECT_EQ(errorOf(fusedText(plain + ", " + relu, 6, "[2, 0, 0]")), "");
+  EXPECT_EQ(errorOf(fusedText(relu, 6, "[2, 0, 0]")),
+            "node 'f' (_sg_mkldnn_fully_connected): expected 5 inputs (x, "
+            "min_data, max_data, min_weight, max_weight), got 6");
+  EXPECT_EQ(
+      errorOf(fusedText(plain + ", " + layer("[[2, 0, 0], [1, 0, 0]]"), 6)),
+      "unsupported: node 'f' (_sg_mkldnn_fully_connected): a subgraph "
+      "with node 'fc' (FullyConnected)");
 }
 
 TEST(JsonTest, FaultsInSubgraphsAreThoseOfTheirNodes) {

@@ -60,7 +60,9 @@ static std::string describeValues(const Parameter &parameter) {
 static std::string describeInputs(const Operator &op) {
   std::string text;
   if (!op.inputCount.empty()) {
-    text = "`arg0`, `arg1`, ... (" + code(op.inputCount) + " of them)";
+    text = "`arg0`, `arg1`, ... (" +
+           (op.inputsOfEach == 1 ? "" : std::to_string(op.inputsOfEach) + " ") +
+           code(op.inputCount) + " of them)";
     if (op.countsInputs.parameter.empty())
       return text;
     text += describe(op.countsInputs) + "; else ";

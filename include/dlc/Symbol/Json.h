@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Symbols as JSON: the *-symbol.json files of MXNet 0.8 to 1.9.
+// Symbols as JSON: the *-symbol.json files of MXNet 0.8 to 1.9, and graphs of
+// NNVM's compiler, whose operators become those of MXNet.
 //
 //   {"nodes": [{"op": "null", "name": "data", "inputs": []},
 //              {"op": "relu", "name": "relu0", "attrs": {...},

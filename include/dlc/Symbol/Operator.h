@@ -18,7 +18,9 @@
 
 namespace dlc::symbol {
 
-struct BodyPorts;      // How a subgraph is connected: lib/Symbol/Bodies.h.
+struct BodyPorts; // How a subgraph is connected: lib/Symbol/Bodies.h.
+struct Node;      // See Symbol.h.
+class Symbol;
 class LoweringContext; // Builds Graph operations: lib/Symbol/LoweringContext.h.
 class ShapeRelation;   // See Relation.h.
 class TypeRelation;
@@ -76,6 +78,7 @@ struct Operator {
   /// `inputs`; filled in when composing. It does so where `countsInputs` holds.
   std::string_view inputCount = {};
   Condition countsInputs = {};
+  int64_t inputsOfEach = 1; ///< Inputs for each one that it counts.
   std::vector<Output> outputs = {{"output"}};
   /// The parameter that counts the outputs output0, output1, ..., which then
   /// replace `outputs`.
@@ -96,6 +99,13 @@ struct Operator {
   size_t bodyCount = 0;
   rt::Status (*connectBody)(const Parameters &, size_t body,
                             BodyPorts &) = nullptr;
+
+  /// Of an operator that is its only subgraph: the inputs are the variables of
+  /// that, and those of these names behind them.
+  std::vector<std::string> (*inputsBehindBody)(const Parameters &,
+                                               const Symbol &body) = nullptr;
+  /// relateTypes where subgraphs say more than parameters.
+  void (*relateNodeTypes)(const Node &, TypeRelation &) = nullptr;
 
   /// How many outputs output0, output1, ... there are, where they are counted.
   std::optional<int64_t> countedOutputs(const Parameters &parameters) const;

@@ -94,6 +94,11 @@ Parameter ignored(std::string_view name, ParameterKind kind,
 rt::Result<ParameterValue> parseValue(const Parameter &parameter,
                                       std::string_view text);
 
+/// Reads pairs of numbers from `least` to `most`, "((0, 1), (2, 2))", of which
+/// there are up to 64: begins and ends, one after the other.
+std::optional<std::vector<int64_t>> parsePairs(std::string_view text,
+                                               int64_t least, int64_t most);
+
 /// The text that parseValue() reads back, in the one form that printed
 /// references and conditions use: "True", "(2, 2)", "None".
 std::string toText(const ParameterValue &value);

@@ -54,6 +54,10 @@ struct Node {
   bool isApplied() const;
   /// InvalidArgument when it is not.
   rt::Status checkApplied() const;
+  std::vector<std::string> inputNames() const;
+  /// Of all inputs. What the subgraph writes that an operator is, is an
+  /// auxiliary state of the node.
+  std::vector<InputRole> inputRoles() const;
   size_t outputCount() const;        ///< Hidden ones included.
   size_t visibleOutputCount() const; ///< 1 for a variable.
   /// "fc_output", or the name of a variable.

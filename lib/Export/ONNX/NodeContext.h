@@ -61,6 +61,8 @@ public:
   mlir::Value value(unsigned index) const { return op->getOperand(index); }
   /// The name of an operand; "" where it is absent.
   std::string in(unsigned index) const;
+  /// The name of a value that an operand was made of.
+  std::string nameOf(mlir::Value value) const { return model.nameOf(value); }
   /// All, without absent ones at the end.
   Names inputs() const;
   mlir::Type elementOf(unsigned index) const;

@@ -13,6 +13,7 @@
 #include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Training.h"
 #include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/IO/Params.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -43,7 +44,7 @@ static Status addConstant(const std::string &name, const rt::ParamsArray &array,
                           symbol::LoweringOptions &options) {
   if (!array.isDefined())
     return Status(StatusCode::InvalidArgument,
-                  "array '" + array.name +
+                  "array '" + rt::toPrintable(array.name) +
                       "': expected a value, got an array that was never given "
                       "one");
   symbol::Constant constant;
@@ -56,7 +57,7 @@ static Status addConstant(const std::string &name, const rt::ParamsArray &array,
     rt::Result<rt::HostTensor> dense = rt::toDense(array, kMaxDenseBytes);
     if (!dense.isOk())
       return std::move(dense.status())
-          .withContext("array '" + array.name + "'");
+          .withContext("array '" + rt::toPrintable(array.name) + "'");
     auto owner = std::make_shared<rt::HostTensor>(std::move(*dense));
     rt::TensorView view = owner->view();
     constant.bytes = {static_cast<const std::byte *>(view.data), view.bytes()};
@@ -158,8 +159,8 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
     if (!parameters->note.empty())
       mlir::emitWarning(location) << parameters->note;
     for (const std::string &array : parameters->leftOver)
-      mlir::emitWarning(location)
-          << "array '" << array << "' belongs to no variable and is left out";
+      mlir::emitWarning(location) << "array '" << rt::toPrintable(array)
+                                  << "' belongs to no variable and is left out";
   }
   OwningOpRef<ModuleOp> module =
       symbol::lowerToGraph(context, symbol, lowering);
@@ -178,7 +179,10 @@ dlc::mxnet::importSymbolFile(MLIRContext &context, StringRef path,
   auto location = NameLoc::get(StringAttr::get(&context, name));
   rt::Result<rt::MappedFile> file = rt::MappedFile::open(path.str());
   if (!file.isOk()) {
-    mlir::emitError(location) << file.status().message();
+    // The location names the file.
+    StringRef message = file.status().message();
+    message.consume_front((path + ": ").str());
+    mlir::emitError(NameLoc::get(StringAttr::get(&context, path))) << message;
     return {};
   }
   std::span<const std::byte> bytes = file->bytes();

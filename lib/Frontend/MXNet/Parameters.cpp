@@ -4,6 +4,8 @@
 
 #include "Structure.h"
 
+#include "dlc/runtime/Base/Names.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Path.h"
 
@@ -25,8 +27,9 @@ static Status addValue(Parameters &parameters, const std::string &variable,
   if (parameters.byVariable.emplace(variable, &array).second)
     return Status::ok();
   return Status(StatusCode::InvalidArgument,
-                "array '" + array.name + "': expected one value of variable '" +
-                    variable + "', got two");
+                "array '" + rt::toPrintable(array.name) +
+                    "': expected one value of variable '" + variable +
+                    "', got two");
 }
 
 /// "arg:fc_weight", "aux:bn_moving_mean", or the name alone.
@@ -46,7 +49,8 @@ static Status addByName(Parameters &parameters, const symbol::Symbol &symbol) {
     if (hasArgument ? isState : isArgument)
       return Status(StatusCode::InvalidArgument,
                     "expected '" + std::string(hasArgument ? "arg:" : "aux:") +
-                        variable + "', got '" + array.name + "'");
+                        variable + "', got '" + rt::toPrintable(array.name) +
+                        "'");
     DLC_RETURN_IF_ERROR(addValue(parameters, variable, array));
   }
   return Status::ok();
@@ -59,13 +63,15 @@ static Status addByStructure(Parameters &parameters,
   if (!matched.isOk())
     return std::move(matched.status())
         .withContext("no array has the name of a variable ('" +
-                     parameters.leftOver.front() + "'), and by structure");
+                     rt::toPrintable(parameters.leftOver.front()) +
+                     "'), and by structure");
   for (const rt::ParamsArray &array : parameters.list->arrays)
     DLC_RETURN_IF_ERROR(addValue(parameters, matched->at(array.name), array));
   const std::string &first = parameters.list->arrays.front().name;
   parameters.note = std::to_string(matched->size()) +
                     " arrays are matched by structure and shape, the first, '" +
-                    first + "', with variable '" + matched->at(first) + "'";
+                    rt::toPrintable(first) + "', with variable '" +
+                    matched->at(first) + "'";
   parameters.leftOver.clear();
   return Status::ok();
 }

@@ -19,10 +19,12 @@ using dlc::rt::Status;
 using dlc::rt::StatusCode;
 using dlc::rt::TensorType;
 
-static Status systemError(const std::string &what, int error) {
+/// Without a name for a file that the caller names.
+static Status systemError(const std::string &name, int error) {
   StatusCode code =
       error == ENOENT ? StatusCode::NotFound : StatusCode::Unavailable;
-  return makeError(code, "cannot open '%s': %s", what.c_str(),
+  std::string what = name.empty() ? "the file" : "'" + name + "'";
+  return makeError(code, "cannot open %s: %s", what.c_str(),
                    std::strerror(error));
 }
 
@@ -38,9 +40,10 @@ MappedFile::adopt(int descriptor, const std::string &nameForMessages) {
   }
   if (!S_ISREG(facts.st_mode)) {
     close(descriptor);
-    return makeError(StatusCode::InvalidArgument,
-                     "expected a regular file at '%s'",
-                     nameForMessages.c_str());
+    std::string where =
+        nameForMessages.empty() ? "" : " at '" + nameForMessages + "'";
+    return makeError(StatusCode::InvalidArgument, "expected a regular file%s",
+                     where.c_str());
   }
   size_t size = static_cast<size_t>(facts.st_size);
   void *data = nullptr;
@@ -58,8 +61,8 @@ Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string &path) {
   // O_NONBLOCK: a FIFO must be refused, not waited for.
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
-    return systemError(path, errno);
-  return adopt(descriptor, path);
+    return systemError("", errno);
+  return adopt(descriptor, "");
 }
 
 MappedFile::~MappedFile() {

@@ -52,7 +52,7 @@ OwningOpRef<ModuleOp> dlc::onnx::importOnnxFile(MLIRContext &context,
   StringRef name = llvm::sys::path::filename(path);
   rt::Result<std::shared_ptr<MappedFile>> file = MappedFile::open(path.str());
   if (!file.isOk()) {
-    emitError(fileLocation(context, name)) << file.status().message();
+    emitError(fileLocation(context, path)) << file.status().message();
     return {};
   }
   std::string folderPath = options.externalDataFolder;

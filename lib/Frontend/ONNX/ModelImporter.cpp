@@ -170,12 +170,22 @@ bool ModelImporter::bindShape(const ValueInfo &input, ArrayRef<int64_t> shape) {
   return true;
 }
 
+/// The names of the first inputs, for messages.
+static std::string nameSome(ArrayRef<const ValueInfo *> inputs) {
+  constexpr size_t most = 8;
+  std::string names;
+  for (const ValueInfo *info : inputs.take_front(most))
+    names.append(names.empty() ? "" : ", ").append(info->name);
+  return inputs.size() > most ? names + " and more" : names;
+}
+
 bool ModelImporter::bindShapes(ArrayRef<const ValueInfo *> inputs) {
   for (const auto &[name, shape] : options.inputShapes) {
     auto input = llvm::find_if(
         inputs, [&](const ValueInfo *info) { return info->name == name; });
     if (input == inputs.end())
-      return fail("expected an input named '" + name + "' to give a shape to");
+      return fail("expected an input of the model (" + nameSome(inputs) +
+                  ") to give a shape to, got '" + name + "'");
     if (!bindShape(**input, shape))
       return false;
   }

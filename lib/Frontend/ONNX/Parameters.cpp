@@ -4,6 +4,7 @@
 
 #include "ModelImporter.h"
 
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/IO/Params.h"
 
 #include "llvm/Support/Path.h"
@@ -38,8 +39,8 @@ static Tensor withElements(const Tensor &other,
 bool ModelImporter::replaceInitializer(const rt::ParamsArray &array,
                                        Scope &scope) {
   auto bad = [&](const Twine &message) {
-    return fail(Twine(parameters->name) + ": array '" + array.name +
-                "': " + message);
+    return fail(Twine(parameters->name) + ": array '" +
+                rt::toPrintable(array.name) + "': " + message);
   };
   StringRef name = array.name;
   if (!name.consume_front("arg:"))
@@ -50,7 +51,8 @@ bool ModelImporter::replaceInitializer(const rt::ParamsArray &array,
   const Tensor &old = *known->second;
   for (const Tensor &other : replaced)
     if (&other == &old)
-      return bad("expected one array for initializer '" + name + "', got two");
+      return bad("expected one array for initializer '" +
+                 rt::toPrintable(name) + "', got two");
   rt::Result<rt::TensorType> type = typeOf(old);
   if (!type.isOk())
     return bad(type.status().message());
@@ -97,6 +99,6 @@ bool ModelImporter::replaceInitializers(const Graph &graph, Scope &scope) {
         scope.initializers.lookup(tensor.name) == &tensor)
       return fail(Twine(parameters->name) +
                   ": expected an array of parameter '" +
-                  StringRef(tensor.name) + "', got none");
+                  rt::toPrintable(tensor.name) + "', got none");
   return true;
 }

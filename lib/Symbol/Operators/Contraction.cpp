@@ -2,7 +2,7 @@
 //
 // Matrix products and convolutions.
 
-#include "Window.h"
+#include "Layers.h"
 
 using namespace dlc;
 using namespace dlc::symbol;
@@ -11,7 +11,7 @@ using mlir::Value;
 
 //===-- Fully connected ---------------------------------------------------===//
 
-static void relateFullyConnected(ShapeRelation &r) {
+void symbol::relateFullyConnected(ShapeRelation &r) {
   const Parameters &p = r.parameters;
   int64_t hidden = p.getInt("num_hidden");
   const Shape &data = r.input(0);
@@ -20,7 +20,8 @@ static void relateFullyConnected(ShapeRelation &r) {
     length =
         p.getBool("flatten") ? product(data, 1, data->size()) : data->back();
   r.setInput(1, std::vector{hidden, length});
-  suggestElements(r, 2, std::vector{hidden}); // Old files have a column.
+  if (!p.getBool("no_bias"))
+    suggestElements(r, 2, std::vector{hidden}); // Old files have a column.
   if (!data || data->empty())
     return;
   // Backwards: the rows, and the columns of a matrix.
@@ -31,14 +32,19 @@ static void relateFullyConnected(ShapeRelation &r) {
   r.setInput(0, known);
 }
 
-static void lowerFullyConnected(LoweringContext &n) {
-  Value x = n.in(0);
+Value symbol::multiplyByWeight(LoweringContext &n, Value x, Value w) {
   int64_t rank = n.rank(x);
-  if (rank < 2)
-    return n.fail("expected data of at least 2 dimensions, got " + Twine(rank));
+  if (rank < 2) {
+    n.fail("expected data of at least 2 dimensions, got " + Twine(rank));
+    return {};
+  }
   if (rank > 2 && n.p.getBool("flatten"))
     x = n.b.op("flatten", {x}, {{"axis", 1}});
-  Value y = n.b.op("matmul", {x, n.b.transpose(n.in(1), {1, 0})});
+  return n.b.op("matmul", {x, n.b.transpose(w, {1, 0})});
+}
+
+static void lowerFullyConnected(LoweringContext &n) {
+  Value y = multiplyByWeight(n, n.in(0), n.in(1));
   if (Value bias = n.named("bias")) {
     if (GraphBuilder::rankOf(bias) != 1)
       bias = n.b.reshape(bias, {n.p.getInt("num_hidden")});
@@ -163,7 +169,7 @@ static bool checkGroups(ShapeRelation &r, int64_t count, const char *what) {
   return false;
 }
 
-static void relateConvolution(ShapeRelation &r) {
+void symbol::relateConvolution(ShapeRelation &r) {
   const Parameters &p = r.parameters;
   int64_t group = p.getInt("num_group"), filters = p.getInt("num_filter");
   if (!checkGroups(r, filters, "filters") ||
@@ -171,23 +177,29 @@ static void relateConvolution(ShapeRelation &r) {
     return;
   r.setInput(
       1, weightShape(p, filters, divided(channelsFirstDim(r, 0, 1), group)));
-  r.setInput(2, std::vector{filters});
+  if (!p.getBool("no_bias"))
+    r.setInput(2, std::vector{filters});
   setChannels(r, multiplied(channelsFirstDim(r, 1, 1), group));
 }
 
-static void lowerConvolution(LoweringContext &n) {
-  Value x = toChannelsFirst(n, n.in(0)), w = toChannelsFirst(n, n.in(1));
+Value symbol::convolve(LoweringContext &n, Value x, Value w, Value bias) {
+  x = toChannelsFirst(n, x);
+  w = toChannelsFirst(n, w);
   Window window;
   if (!checkLength(n, "dilate", n.p.getInts("kernel").size()) ||
       !readWindow(n, x, window))
-    return;
+    return {};
   window.dilations = n.ints("dilate");
   llvm::SmallVector<NamedValue> attributes = window.attributes();
   attributes.push_back({"group", n.p.getInt("num_group")});
   llvm::SmallVector<Value> operands = {x, w};
-  if (Value bias = n.named("bias"))
+  if (bias)
     operands.push_back(bias);
-  n.set(0, fromChannelsFirst(n, n.b.op("conv", operands, attributes)));
+  return fromChannelsFirst(n, n.b.op("conv", operands, attributes));
+}
+
+static void lowerConvolution(LoweringContext &n) {
+  n.set(0, convolve(n, n.in(0), n.in(1), n.named("bias")));
 }
 
 /// Each `adj` is below its stride; a target shape replaces them.
@@ -280,7 +292,17 @@ static Parameter transposes(std::string_view name, std::string_view what) {
   return optional(name, ParameterKind::Bool, "False", what);
 }
 
-static std::vector<Parameter> convolutionParameters(std::string_view bias) {
+std::vector<Parameter> symbol::fullyConnectedParameters() {
+  return {required("num_hidden", ParameterKind::Int,
+                   "Length of each row of the result.")
+              .atLeast(1),
+          noBias("False"),
+          optional("flatten", ParameterKind::Bool, "True",
+                   "Make rows out of all dimensions but the first; else the "
+                   "last dimension is the row.")};
+}
+
+std::vector<Parameter> symbol::convolutionParameters(std::string_view bias) {
   std::vector<Parameter> parameters = convolutionWindow();
   for (Parameter parameter :
        {required("num_filter", ParameterKind::Int,
@@ -356,13 +378,7 @@ std::span<const Operator> dlc::symbol::contractionOperators() {
        .aliases = {"_npx_fully_connected"},
        .summary = "Product with a matrix of weights, plus a bias",
        .details = "data weight^T + bias; the weight is (num_hidden, length).",
-       .parameters = {required("num_hidden", ParameterKind::Int,
-                               "Length of each row of the result.")
-                          .atLeast(1),
-                      noBias("False"),
-                      optional("flatten", ParameterKind::Bool, "True",
-                               "Make rows out of all dimensions but the "
-                               "first; else the last dimension is the row.")},
+       .parameters = fullyConnectedParameters(),
        .inputs = weighted(),
        .relateShapes = relateFullyConnected,
        .lower = lowerFullyConnected},

@@ -14,20 +14,29 @@ using Family = std::span<const Operator>();
 
 Family activationOperators;
 Family binaryOperators;
+Family boxOperators;
+Family columnOperators;
 Family contractionOperators;
 Family contribOperators;
 Family controlFlowOperators;
 Family creationOperators;
 Family ctcOperators;
+Family detectionOperators;
+Family fusedAttentionOperators;
+Family fusedOperators;
 Family gradientOperators;
+Family imageOperators;
 Family indexingOperators;
 Family joiningOperators;
 Family lossOperators;
 Family movementOperators;
 Family normalizationOperators;
 Family poolingOperators;
+Family proposalOperators;
+Family quantizationOperators;
 Family randomOperators;
 Family reductionOperators;
+Family regionOperators;
 Family samplingOperators;
 Family shapeOperators;
 Family linalgOperators;
@@ -38,26 +47,37 @@ Family numpyReductionOperators;
 Family numpyShapeOperators;
 Family recurrentOperators;
 Family sortingOperators;
+Family sparseOperators;
 Family spatialOperators;
+Family specialOperators;
 Family unaryOperators;
 
 inline constexpr Family *families[] = {
     activationOperators,
     binaryOperators,
+    boxOperators,
+    columnOperators,
     contractionOperators,
     contribOperators,
     controlFlowOperators,
     creationOperators,
     ctcOperators,
+    detectionOperators,
+    fusedAttentionOperators,
+    fusedOperators,
     gradientOperators,
+    imageOperators,
     indexingOperators,
     joiningOperators,
     lossOperators,
     movementOperators,
     normalizationOperators,
     poolingOperators,
+    proposalOperators,
+    quantizationOperators,
     randomOperators,
     reductionOperators,
+    regionOperators,
     samplingOperators,
     shapeOperators,
     linalgOperators,
@@ -68,7 +88,9 @@ inline constexpr Family *families[] = {
     numpyShapeOperators,
     recurrentOperators,
     sortingOperators,
+    sparseOperators,
     spatialOperators,
+    specialOperators,
     unaryOperators,
 };
 

@@ -3,7 +3,7 @@
 // Elements that other elements name. Indices may be numbers of any type; what
 // fractions they have is cut off.
 
-#include "Rules.h"
+#include "Layers.h"
 
 using namespace dlc;
 using namespace dlc::symbol;
@@ -32,7 +32,7 @@ static bool checkMode(LoweringContext &n) {
   return false;
 }
 
-static void relateEmbedding(ShapeRelation &r) {
+void symbol::relateEmbedding(ShapeRelation &r) {
   r.setInput(1, std::vector{r.parameters.getInt("input_dim"),
                             r.parameters.getInt("output_dim")});
 }
@@ -46,7 +46,7 @@ static void relateEmbeddingTypes(TypeRelation &r) {
   r.setOutput(0, r.input(1));
 }
 
-static void lowerEmbedding(LoweringContext &n) {
+void symbol::lowerEmbedding(LoweringContext &n) {
   Value weight = n.in(1);
   Value rows =
       legalIndices(n, n.in(0), extentOf(n, weight, 0), /*wraps=*/false);
@@ -158,20 +158,38 @@ static Parameter mode() {
                 "supported), or go around.");
 }
 
+std::vector<Parameter> symbol::embeddingParameters() {
+  return {required("input_dim", ParameterKind::Int, "Rows of the weight.")
+              .within(1, kMaxExtent),
+          required("output_dim", ParameterKind::Int, "Columns of the weight.")
+              .within(1, kMaxExtent),
+          optional("dtype", ParameterKind::Type, "float32",
+                   "Type of the weight, where nothing else says it."),
+          ignored("sparse_grad", ParameterKind::Bool, "False")};
+}
+
+/// The same, of a matrix that MXNet stores by rows.
+static Operator makeSparseEmbedding() {
+  std::vector<Parameter> parameters = embeddingParameters();
+  parameters.push_back(ignored("deterministic", ParameterKind::Bool, "False"));
+  return {.name = "_contrib_SparseEmbedding",
+          .summary = "Rows of a sparse matrix of weights",
+          .details = "Indices out of range take the first or last row.",
+          .parameters = std::move(parameters),
+          .inputs = {{"data"}, {"weight"}},
+          .relateShapes = relateEmbedding,
+          .relateTypes = relateEmbeddingTypes,
+          .lower = lowerEmbedding};
+}
+
 static std::vector<Operator> makeGatherRows() {
   return {
+      makeSparseEmbedding(),
       {.name = "Embedding",
        .aliases = {"_npx_embedding"},
        .summary = "Rows of a matrix of weights",
        .details = "Indices out of range take the first or last row.",
-       .parameters =
-           {required("input_dim", ParameterKind::Int, "Rows of the weight.")
-                .within(1, kMaxExtent),
-            required("output_dim", ParameterKind::Int, "Columns of the weight.")
-                .within(1, kMaxExtent),
-            optional("dtype", ParameterKind::Type, "float32",
-                     "Type of the weight, where nothing else says it."),
-            ignored("sparse_grad", ParameterKind::Bool, "False")},
+       .parameters = embeddingParameters(),
        .inputs = {{"data"}, {"weight"}},
        .relateShapes = relateEmbedding,
        .relateTypes = relateEmbeddingTypes,

@@ -127,6 +127,77 @@ static void lowerSumLogDiag(LoweringContext &n) {
   n.set(0, n.rank(sum) == 0 ? n.b.reshape(sum, {1}) : sum);
 }
 
+//===-- Triangles ---------------------------------------------------------===//
+
+/// Where the elements of the triangle stand in a matrix of `size` rows, row by
+/// row; of an upper one column by column.
+static Ints trianglePlaces(LoweringContext &n, int64_t size) {
+  int64_t k = n.p.getInt("offset"), apart = std::abs(k);
+  bool isUpper = k > 0 || (k == 0 && !n.p.getBool("lower"));
+  Ints places;
+  for (int64_t row = apart; row < size; ++row)
+    for (int64_t column = 0; column <= row - apart; ++column)
+      places.push_back(isUpper ? column * size + row : row * size + column);
+  return places;
+}
+
+/// The extents; fails the node where the last ones are too many for a list of
+/// places.
+static Ints triangleShape(LoweringContext &n, int64_t leastRank) {
+  Ints shape = n.shape(n.in(0), "triangles of matrices");
+  if (n.b.failed())
+    return {};
+  if (static_cast<int64_t>(shape.size()) < leastRank)
+    n.fail("expected data of at least " + Twine(leastRank) +
+           " dimensions, got " + Twine(shape.size()));
+  else if (shape.back() > 1 << 20)
+    n.unsupported("triangles of more than 2^20 elements");
+  return shape;
+}
+
+static void lowerExtractTriangle(LoweringContext &n) {
+  Ints shape = triangleShape(n, 2);
+  if (n.b.failed())
+    return;
+  int64_t size = shape.pop_back_val();
+  if (shape.back() != size || size > 1 << 10)
+    return n.fail("expected square matrices of at most 1024 rows, got " +
+                  Twine(shape.back()) + " x " + Twine(size));
+  shape.back() *= size;
+  Value flat =
+      n.b.op("reshape", {n.in(0), n.b.ints(shape)}, {{"allowzero", true}});
+  n.set(0, n.b.op("gather", {flat, n.b.ints(trianglePlaces(n, size))},
+                  {{"axis", -1}}));
+}
+
+/// Everything else is 0.
+static void lowerMakeTriangle(LoweringContext &n) {
+  Ints shape = triangleShape(n, 1);
+  if (n.b.failed())
+    return;
+  int64_t count = shape.back(), rows = 0;
+  while (rows * (rows + 1) / 2 < count)
+    ++rows;
+  if (rows * (rows + 1) / 2 != count)
+    return n.fail("expected as many elements as a triangle has, got " +
+                  Twine(count));
+  int64_t size =
+      rows + std::min<int64_t>(std::abs(n.p.getInt("offset")), kMaxExtent);
+  if (size > 1 << 10)
+    return n.fail("expected matrices of at most 1024 rows, got " + Twine(size));
+  // One zero behind the elements, which all other places take.
+  Ints sources(size * size, count);
+  for (auto [i, place] : llvm::enumerate(trianglePlaces(n, size)))
+    sources[place] = static_cast<int64_t>(i);
+  auto last = static_cast<int64_t>(shape.size()) - 1;
+  Value x = n.b.op("pad", {n.in(0), n.b.ints({0, 1}), n.scalarLike(n.in(0), 0),
+                           n.b.ints({last})});
+  Value y = n.b.op("gather", {x, n.b.ints(sources)}, {{"axis", last}});
+  shape.back() = size;
+  shape.push_back(size);
+  n.set(0, n.b.op("reshape", {y, n.b.ints(shape)}, {{"allowzero", true}}));
+}
+
 //===-- Products ----------------------------------------------------------===//
 
 static Value turned(LoweringContext &n, Value x) {
@@ -257,6 +328,20 @@ std::span<const Operator> dlc::symbol::linalgOperators() {
         linalg("_linalg_makediag", "linalg_makediag",
                "Matrices with given diagonals", {{"A"}},
                {diagonalNumber("offset")}, lowerMakeDiag),
+        linalg("_linalg_extracttrian", "linalg_extracttrian",
+               "Triangles of matrices, row by row", {{"A"}},
+               {diagonalNumber("offset"),
+                flag("lower", "True",
+                     "The lower triangle, where the diagonal is the main one; "
+                     "upper ones are read column by column.")},
+               lowerExtractTriangle),
+        linalg("_linalg_maketrian", "linalg_maketrian",
+               "Matrices with given triangles", {{"A"}},
+               {diagonalNumber("offset"),
+                flag("lower", "True",
+                     "The lower triangle, where the diagonal is the main "
+                     "one.")},
+               lowerMakeTriangle),
         linalg("_linalg_sumlogdiag", "linalg_sumlogdiag",
                "Sums of logarithms of diagonals", {{"A"}}, {}, lowerSumLogDiag),
         linalg("_linalg_syrk", "linalg_syrk",

@@ -5,6 +5,8 @@
 
 #include "Rules.h"
 
+#include "dlc/runtime/Base/Names.h"
+
 using namespace dlc;
 using namespace dlc::symbol;
 using llvm::Twine;
@@ -121,6 +123,76 @@ static void lowerPad(LoweringContext &n) {
                   {{"mode", llvm::StringRef(n.p.getText("mode"))}}));
 }
 
+/// Numbers of elements before and after, pairs of them.
+static bool readWidths(LoweringContext &n, Ints &begins, Ints &ends) {
+  const std::string &text = n.p.getText("pad_width");
+  std::optional<std::vector<int64_t>> widths = parsePairs(text, 0, kMaxExtent);
+  for (size_t i = 0; widths && i < widths->size(); i += 2) {
+    begins.push_back((*widths)[i]);
+    ends.push_back((*widths)[i + 1]);
+  }
+  if (!widths)
+    n.fail("parameter 'pad_width': expected pairs of numbers as ((1, 1), (0, "
+           "2)), got '" +
+           rt::toPrintable(text) + "'");
+  return widths.has_value();
+}
+
+/// Where the elements of a dimension come from that is mirrored at both ends,
+/// with its ends once or, as `repeatsEnds`, twice.
+static Ints mirroredPlaces(int64_t extent, int64_t begin, int64_t end,
+                           bool repeatsEnds) {
+  int64_t skipped = repeatsEnds ? 0 : 1;
+  Ints places;
+  for (int64_t i = begin; i > 0; --i)
+    places.push_back(i - 1 + skipped);
+  places.append(range(0, extent));
+  for (int64_t i = 0; i < end; ++i)
+    places.push_back(extent - 1 - skipped - i);
+  return places;
+}
+
+static void lowerNumpyPad(LoweringContext &n) {
+  Value x = n.in(0);
+  const std::string &mode = n.p.getText("mode");
+  Ints begins, ends;
+  if (!readWidths(n, begins, ends))
+    return;
+  int64_t rank = n.rank(x);
+  if (static_cast<int64_t>(begins.size()) != rank)
+    return n.fail("parameter 'pad_width': expected " + Twine(rank) +
+                  " pairs, got " + Twine(begins.size()));
+  if (mode == "maximum" || mode == "minimum" ||
+      (mode != "constant" && n.p.getText("reflect_type") != "even"))
+    return n.unsupported("parameter 'mode' of " + mode +
+                         " with 'reflect_type' "
+                         "of " +
+                         n.p.getText("reflect_type"));
+  if (mode == "constant" || mode == "edge") {
+    begins.append(ends);
+    return n.set(0, n.b.op("pad",
+                           {x, n.b.ints(begins),
+                            n.scalarLike(x, n.p.getFloat("constant_value")),
+                            n.b.ints(range(0, rank))},
+                           {{"mode", llvm::StringRef(mode)}}));
+  }
+  Ints shape = n.shape(x, "mirroring data");
+  for (size_t i = 0; i < shape.size() && !n.b.failed(); ++i) {
+    int64_t most = shape[i] - (mode == "reflect" ? 1 : 0);
+    if (begins[i] == 0 && ends[i] == 0)
+      continue;
+    if (std::max(begins[i], ends[i]) > most)
+      return n.fail("parameter 'pad_width': expected at most " + Twine(most) +
+                    " of dimension " + Twine(i) + ", got " +
+                    Twine(std::max(begins[i], ends[i])));
+    Ints places =
+        mirroredPlaces(shape[i], begins[i], ends[i], mode == "symmetric");
+    x = n.b.op("gather", {x, n.b.ints(places)},
+               {{"axis", static_cast<int64_t>(i)}});
+  }
+  n.set(0, x);
+}
+
 /// More repetitions than dimensions add dimensions in front.
 static void lowerTile(LoweringContext &n) {
   Value x = n.in(0);
@@ -217,6 +289,22 @@ static std::vector<Operator> makePlaceRows() {
                       optional("constant_value", ParameterKind::Float, "0",
                                "The element of constant.")},
        .lower = lowerPad},
+      {.name = "_npi_pad",
+       .summary = "Elements around any dimensions",
+       .parameters =
+           {required("pad_width", ParameterKind::Text,
+                     "Pairs of numbers of elements before and after, one for "
+                     "each dimension: ((1, 1), (0, 2))."),
+            choice("mode",
+                   {"constant", "edge", "maximum", "minimum", "reflect",
+                    "symmetric"},
+                   "constant",
+                   "What is put there; maximum and minimum are not supported."),
+            optional("constant_value", ParameterKind::Float, "0",
+                     "The element of constant."),
+            choice("reflect_type", {"even", "odd"}, "even",
+                   "even: mirrored as it is; odd is not supported.")},
+       .lower = lowerNumpyPad},
       {.name = "depth_to_space",
        .summary = "Channels into blocks of the spatial dimensions",
        .parameters = {block},

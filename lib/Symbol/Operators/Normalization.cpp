@@ -117,6 +117,12 @@ static void lowerBatchNorm(LoweringContext &n) {
   n.set(0, moveAxis(n, y, 1, axis));
 }
 
+static void lowerBatchNormWithRelu(LoweringContext &n) {
+  lowerBatchNorm(n);
+  if (!n.b.failed())
+    n.set(0, n.b.op("relu", {n.outputs().front()}));
+}
+
 //===-- Other statistics --------------------------------------------------===//
 
 /// gamma and beta have one element for each channel.
@@ -358,7 +364,13 @@ static std::vector<Operator> batchNormRows() {
   sync.details = "When not training it is BatchNorm.";
   sync.parameters.push_back(ignored("ndev", ParameterKind::Int, "1"));
   sync.parameters.push_back(ignored("key", ParameterKind::Text, ""));
-  return {op, sync};
+  Operator relu = op;
+  relu.name = "_contrib_BatchNormWithReLU";
+  relu.aliases = {};
+  relu.summary = "Batch normalisation, of which negative numbers become 0";
+  relu.outputs.push_back({"workspace", {}, never()});
+  relu.lower = lowerBatchNormWithRelu;
+  return {op, sync, relu};
 }
 
 static std::vector<Parameter> softmaxParameters() {

@@ -2,7 +2,7 @@
 //
 // MXNet's NumPy products, and those of its attention layers.
 
-#include "Rules.h"
+#include "Layers.h"
 
 #include <cmath>
 
@@ -111,9 +111,8 @@ static void lowerEinsum(LoweringContext &n) {
 
 //===-- Attention ---------------------------------------------------------===//
 
-/// (length, batch, heads * parts * size) as `part` of parts of
-/// (batch * heads, length, size).
-static Value headsOf(LoweringContext &n, Value x, int64_t parts, int64_t part) {
+Value symbol::headsOf(LoweringContext &n, Value x, int64_t parts,
+                      int64_t part) {
   Ints shape = n.shape(x, "attention");
   int64_t heads = n.p.getInt("heads");
   if (n.b.failed())
@@ -133,30 +132,36 @@ static Value headsOf(LoweringContext &n, Value x, int64_t parts, int64_t part) {
                 {{"allowzero", true}});
 }
 
+Value symbol::multiplyByTransposed(LoweringContext &n, Value x, Value y) {
+  return n.b.op("matmul", {x, n.b.transpose(y, {0, 2, 1})});
+}
+
 /// q k^T / sqrt(size).
 static void setScores(LoweringContext &n, Value q, Value k) {
   if (n.b.failed())
     return;
   auto size = static_cast<double>(GraphBuilder::dimOf(q, 2));
   q = n.b.mul(q, n.scalarLike(q, 1 / std::sqrt(size)));
-  n.set(0, n.b.op("matmul", {q, n.b.transpose(k, {0, 2, 1})}));
+  n.set(0, multiplyByTransposed(n, q, k));
 }
 
-/// Sums of values, (length, batch, heads * size) again.
-static void setContext(LoweringContext &n, Value values, Value attention) {
-  if (n.b.failed())
-    return;
-  Value y = n.b.op("matmul", {attention, values});
-  Ints shape = n.shape(y, "attention");
+Value symbol::joinHeads(LoweringContext &n, Value x) {
+  Ints shape = n.shape(x, "attention");
   int64_t heads = n.p.getInt("heads");
   if (n.b.failed())
-    return;
+    return {};
   int64_t batch = shape[0] / heads, length = shape[1], size = shape[2];
-  y = n.b.op("reshape", {y, n.b.ints({batch, heads, length, size})},
+  x = n.b.op("reshape", {x, n.b.ints({batch, heads, length, size})},
              {{"allowzero", true}});
-  y = n.b.transpose(y, {2, 0, 1, 3});
-  n.set(0, n.b.op("reshape", {y, n.b.ints({length, batch, heads * size})},
-                  {{"allowzero", true}}));
+  x = n.b.transpose(x, {2, 0, 1, 3});
+  return n.b.op("reshape", {x, n.b.ints({length, batch, heads * size})},
+                {{"allowzero", true}});
+}
+
+/// Sums of values.
+static void setContext(LoweringContext &n, Value values, Value attention) {
+  if (!n.b.failed())
+    n.set(0, joinHeads(n, n.b.op("matmul", {attention, values})));
 }
 
 static void lowerSelfScores(LoweringContext &n) {

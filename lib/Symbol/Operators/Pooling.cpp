@@ -2,7 +2,7 @@
 //
 // Pooling over windows and whole images, and enlarging images.
 
-#include "Window.h"
+#include "Layers.h"
 
 using namespace dlc;
 using namespace dlc::symbol;
@@ -11,12 +11,13 @@ using mlir::Value;
 
 //===-- Pooling -----------------------------------------------------------===//
 
-static void poolGlobally(LoweringContext &n, Value x) {
+static Value poolGlobally(LoweringContext &n, Value x) {
   const std::string &type = n.p.getText("pool_type");
   Ints axes = range(2, n.rank(x));
-  if (axes.empty())
-    return n.fail("expected data of at least 3 dimensions, got " +
-                  llvm::Twine(n.rank(x)));
+  if (axes.empty()) {
+    n.fail("expected data of at least 3 dimensions, got " + Twine(n.rank(x)));
+    return {};
+  }
   Value y;
   if (type == "lp") {
     double p = static_cast<double>(n.p.getInt("p_value"));
@@ -29,7 +30,7 @@ static void poolGlobally(LoweringContext &n, Value x) {
                                    : "reduce_sum",
                    x, axes, true);
   }
-  n.set(0, fromChannelsFirst(n, y));
+  return y;
 }
 
 /// What windows reach beyond the padded data when their number is rounded up.
@@ -127,26 +128,51 @@ static Value poolWindows(LoweringContext &n, Value x, const Window &window) {
   return roundsUp ? addEmptyWindows(n, x, y, window) : y;
 }
 
-static void lowerPooling(LoweringContext &n) {
-  if (n.p.getText("pooling_convention") == "same")
-    return n.unsupported("parameter 'pooling_convention' of same");
-  if (n.p.getText("pool_type") == "lp" && n.p.isNone("p_value"))
-    return n.fail("expected parameter 'p_value' for lp pooling, got none");
-  Value x = toChannelsFirst(n, n.in(0));
-  if (n.b.failed())
-    return;
-  if (n.p.getBool("global_pool"))
-    return poolGlobally(n, x);
-  if (n.p.getInts("kernel").empty())
-    return n.fail("expected parameter 'kernel', got none");
-  Window window;
+/// Reads the window of a pooling; fails the node.
+static bool readPoolWindow(LoweringContext &n, Value x, Window &window) {
+  if (n.p.getInts("kernel").empty()) {
+    n.fail("expected parameter 'kernel', got none");
+    return false;
+  }
   if (!readWindow(n, x, window))
-    return;
+    return false;
   for (size_t i = 0; i < window.kernel.size() && !window.pads.empty(); ++i)
-    if (window.pads[i] >= window.kernel[i])
-      return n.fail("parameter 'pad': expected less than the kernel's " +
-                    Twine(window.kernel[i]) + ", got " + Twine(window.pads[i]));
-  n.set(0, fromChannelsFirst(n, poolWindows(n, x, window)));
+    if (window.pads[i] >= window.kernel[i]) {
+      n.fail("parameter 'pad': expected less than the kernel's " +
+             Twine(window.kernel[i]) + ", got " + Twine(window.pads[i]));
+      return false;
+    }
+  return true;
+}
+
+Value symbol::pool(LoweringContext &n, Value x, bool fillsWindows) {
+  if (n.p.getText("pooling_convention") == "same") {
+    n.unsupported("parameter 'pooling_convention' of same");
+    return {};
+  }
+  if (n.p.getText("pool_type") == "lp" && n.p.isNone("p_value")) {
+    n.fail("expected parameter 'p_value' for lp pooling, got none");
+    return {};
+  }
+  x = toChannelsFirst(n, x);
+  if (n.b.failed())
+    return {};
+  if (n.p.getBool("global_pool"))
+    return fromChannelsFirst(n, poolGlobally(n, x));
+  Window window;
+  if (!readPoolWindow(n, x, window))
+    return {};
+  if (fillsWindows) {
+    Ints pads(window.kernel.size(), 0);
+    pads.append(overhang(n, x, window));
+    x = n.b.op("pad", {x, n.b.ints(pads), n.scalarLike(x, 0),
+                       n.b.ints(range(2, n.rank(x)))});
+  }
+  return fromChannelsFirst(n, poolWindows(n, x, window));
+}
+
+static void lowerPooling(LoweringContext &n) {
+  n.set(0, pool(n, n.in(0), /*fillsWindows=*/false));
 }
 
 //===-- Enlarging ---------------------------------------------------------===//
@@ -227,7 +253,7 @@ static void lowerUpSampling(LoweringContext &n) {
 
 //===-- Declarations ------------------------------------------------------===//
 
-static std::vector<Parameter> poolingParameters() {
+std::vector<Parameter> symbol::poolingParameters() {
   return {
       optional("kernel", ParameterKind::Ints, "()",
                "Extents of the window; needed unless `global_pool`.")

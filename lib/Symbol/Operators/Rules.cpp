@@ -97,3 +97,17 @@ Value symbol::softmaxOfSamples(LoweringContext &n, Value x) {
                 {n.b.op("softmax", {rows}, {{"axis", 1}}), n.b.shapeOf(x)},
                 {{"allowzero", true}});
 }
+
+Value symbol::floats(LoweringContext &n, llvm::ArrayRef<int64_t> shape,
+                     llvm::ArrayRef<float> values) {
+  auto type = mlir::RankedTensorType::get(shape, n.b.f32());
+  return n.b.constant(mlir::DenseElementsAttr::get(type, values));
+}
+
+bool symbol::isImage(LoweringContext &n, Value x) {
+  if (int64_t rank = n.rank(x); rank != 4) {
+    n.fail("expected data of 4 dimensions, got " + llvm::Twine(rank));
+    return false;
+  }
+  return !n.b.failed();
+}

@@ -73,6 +73,13 @@ mlir::Value maskByLength(LoweringContext &n, mlir::Value x, int64_t axis,
 /// Softmax over everything behind the first dimension.
 mlir::Value softmaxOfSamples(LoweringContext &n, mlir::Value x);
 
+/// A constant of f32.
+mlir::Value floats(LoweringContext &n, llvm::ArrayRef<int64_t> shape,
+                   llvm::ArrayRef<float> values);
+
+/// Fails the node unless `x` has 4 dimensions.
+bool isImage(LoweringContext &n, mlir::Value x);
+
 /// Where the operator's axis `axis` becomes dimension 1, and back.
 mlir::Value moveAxis(LoweringContext &n, mlir::Value x, int64_t from,
                      int64_t to);

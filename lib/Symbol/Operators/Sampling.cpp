@@ -208,21 +208,81 @@ static void sampleMultinomial(LoweringContext &n) {
   n.set(1, n.b.reshape(n.b.op("log", {chosen}), result));
 }
 
-/// In the order of one random number for each row, of 48 bits: few are equal
-/// even of millions.
+/// Of [0, 1), f64 of 48 bits: few are equal even of millions.
+static Value drawFine(LoweringContext &n, llvm::ArrayRef<int64_t> shape) {
+  mlir::Type wide = n.b.opBuilder().getF64Type();
+  Value high = n.b.cast(n.randomUniform(shape), wide);
+  Value low = n.b.cast(n.randomUniform(shape), wide);
+  return n.b.add(high, n.b.mul(low, n.scalarLike(low, 0x1p-24)));
+}
+
+/// In the order of one random number for each row.
 static void lowerShuffle(LoweringContext &n) {
   Ints shape = n.shape(n.in(0), "data");
   if (n.b.failed())
     return;
   if (shape.empty())
     return n.fail("expected data of at least 1 dimension, got 0");
-  mlir::Type wide = n.b.opBuilder().getF64Type();
-  Value high = n.b.cast(n.randomUniform(shape.front()), wide);
-  Value low = n.b.cast(n.randomUniform(shape.front()), wide);
-  Value keys = n.b.add(high, n.b.mul(low, n.scalarLike(low, 0x1p-24)));
+  Value keys = drawFine(n, shape.front());
   Value order =
       n.b.ops("top_k", {keys, n.b.ints(shape.front())}, {{"axis", 0}})[1];
   n.set(0, n.b.op("gather", {n.in(0), order}, {{"axis", 0}}));
+}
+
+/// Logarithms of numbers of (0, 1].
+static Value drawLogarithm(LoweringContext &n, llvm::ArrayRef<int64_t> shape) {
+  Value u = drawFine(n, shape);
+  return n.b.op("log", {n.b.sub(n.scalarLike(u, 1), u)});
+}
+
+/// How much of [0, log(end)] rounding exp() to the next class + 1 gives to
+/// each of `classes`.
+static Value zipfianMass(LoweringContext &n, Value classes, double end) {
+  Value x = n.b.cast(classes, n.b.opBuilder().getF64Type());
+  Value high =
+      n.b.op("min", {n.b.add(x, n.scalarLike(x, 1.5)), n.scalarLike(x, end)});
+  Value low =
+      n.b.op("max", {n.b.add(x, n.scalarLike(x, 0.5)), n.scalarLike(x, 1)});
+  return n.b.op("log", {n.b.div(high, low)});
+}
+
+/// Draws that are thrown away where they are there already find classes in the
+/// order of exponential numbers with their masses as rates (Efraimidis and
+/// Spirakis, "Weighted random sampling with a reservoir", 2006), and however
+/// long each of them takes tells nothing about which one it is: a geometric
+/// number, by the masses of those in front of it.
+static void sampleUniqueZipfian(LoweringContext &n) {
+  Ints shape = n.ints("shape");
+  int64_t classes = n.p.getInt("range_max");
+  if (shape.size() != 2)
+    return n.fail("parameter 'shape': expected 2 dimensions, got " +
+                  toText(n.p.get("shape")));
+  int64_t rows = shape[0], draws = shape[1];
+  if (draws > classes)
+    return n.fail("parameter 'shape': expected at most 'range_max', " +
+                  Twine(classes) + ", classes a row, got " + Twine(draws));
+  // One class has all of an interval, of any width.
+  double end = std::max(static_cast<double>(classes), 1.5);
+  Value all = n.b.op(
+      "range", {n.b.intScalar(0), n.b.intScalar(classes), n.b.intScalar(1)});
+  Value times = n.b.op("neg", {n.b.div(drawLogarithm(n, {rows, classes}),
+                                       zipfianMass(n, all, end))});
+  Value drawn = n.b.ops("top_k", {times, n.b.ints(draws)},
+                        {{"axis", 1}, {"largest", false}})[1];
+  n.set(0, drawn);
+
+  Value masses = zipfianMass(n, drawn, end);
+  masses = n.b.div(masses, n.scalarLike(masses, std::log(end)));
+  Value before =
+      n.b.op("cumsum", {masses, n.b.intScalar(1)}, {{"exclusive", true}});
+  // A sum must not round up to 1: the last class is always left.
+  double least = std::log(end / (end - 0.5)) / std::log(end);
+  before = n.b.op("min", {before, n.scalarLike(before, 1 - least)});
+  Value more = n.b.op(
+      "floor", {n.b.div(drawLogarithm(n, shape), n.b.op("log", {before}))});
+  Value trials = n.b.add(more, n.scalarLike(more, 1));
+  trials = n.b.reduce("reduce_sum", trials, {1}, /*keepDims=*/false);
+  n.set(1, n.b.cast(trials, n.b.i64()));
 }
 
 //===-- Shapes and types --------------------------------------------------===//
@@ -239,6 +299,11 @@ static void relateSample(TypeRelation &r) {
   if (r.output(0) != DLC_INVALID_TYPE && !rt::isFloat(r.output(0)))
     r.fail("parameter 'dtype': expected float16, float32 or float64, got " +
            toText(r.output(0)));
+}
+
+static void relateClasses(TypeRelation &r) {
+  r.setOutput(0, DLC_I64);
+  r.setOutput(1, DLC_I64);
 }
 
 static void relateMultinomial(TypeRelation &r) {
@@ -280,9 +345,11 @@ static Operator sample(std::string_view name, std::string_view alias,
 
 static std::vector<Operator> makeOperators() {
   std::vector<Operator> rows = {
-      sample("_sample_uniform", "sample_uniform",
-             "Random numbers of intervals [low, high)", {{"low"}, {"high"}},
-             sampleUniform),
+      sample(
+          "_sample_uniform", "sample_uniform",
+          "Random numbers of intervals [low, high), of which MXNet may round "
+          "some up to high",
+          {{"low"}, {"high"}}, sampleUniform),
       sample("_sample_normal", "sample_normal",
              "Random numbers of normal distributions of mean mu and deviation "
              "sigma",
@@ -308,8 +375,11 @@ static std::vector<Operator> makeOperators() {
       {.name = "_sample_multinomial",
        .aliases = {"sample_multinomial"},
        .summary = "Random classes by rows of probabilities",
-       .details = "Other ones in each run, for training or not. Rows need not "
-                  "add up to 1; one of zeros gives the last class.",
+       .details =
+           "Other ones in each run, for training or not. Classes come in "
+           "proportion to their row, which need not add up to 1 (MXNet "
+           "gives what is missing of 1 to the last class, and nothing "
+           "to what is beyond 1); one of zeros gives the last class.",
        .parameters = {ownShape(),
                       optional("get_prob", ParameterKind::Bool, "False",
                                "Also give the logarithms of the data of what "
@@ -321,6 +391,26 @@ static std::vector<Operator> makeOperators() {
                    {"output1", when("get_prob")}},
        .relateTypes = relateMultinomial,
        .lower = sampleMultinomial},
+      {.name = "_sample_unique_zipfian",
+       .summary = "Random classes, different ones in each row, the first ones "
+                  "more often",
+       .details =
+           "Other ones in each run, for training or not, and how many draws "
+           "it takes until a row has them, of which those that are there "
+           "already do not count. A class is what a draw, exp(u * "
+           "log(range_max)) with u uniform in [0, 1), is nearest to, less 1; "
+           "the law of MXNet's code, not of its documentation. Each row takes "
+           "work and memory in proportion to range_max.",
+       .parameters = {required("range_max", ParameterKind::Int,
+                               "The number of classes.")
+                          .within(1, INT32_MAX),
+                      optional("shape", ParameterKind::Ints, "()",
+                               "Rows and classes in each.")
+                          .within(1, kMaxExtent)},
+       .inputs = {},
+       .outputs = {{"output0"}, {"output1"}},
+       .relateTypes = relateClasses,
+       .lower = sampleUniqueZipfian},
       {.name = "_shuffle",
        .aliases = {"_npi_shuffle", "shuffle"},
        .summary = "The rows in random order",

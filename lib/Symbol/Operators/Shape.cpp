@@ -191,6 +191,28 @@ static void lowerFlatten(LoweringContext &n) {
   n.set(0, n.b.op("flatten", {n.in(0)}, {{"axis", 1}}));
 }
 
+/// Backwards: dimension axes[i] of the data is dimension i of the result.
+static void relateTranspose(ShapeRelation &r) {
+  const Shape &result = r.output(0);
+  if (!result)
+    return;
+  auto rank = static_cast<int64_t>(result->size());
+  std::vector<int64_t> axes = r.parameters.getInts("axes");
+  if (axes.empty())
+    for (int64_t i = rank - 1; i >= 0; --i)
+      axes.push_back(i);
+  if (static_cast<int64_t>(axes.size()) != rank)
+    return; // Which the lowering says.
+  std::vector<int64_t> data(rank, rt::kUnknownDim);
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+    if (axis < 0 || axis >= rank)
+      return;
+    data[axis] = (*result)[i];
+  }
+  r.setInput(0, data);
+}
+
 static void lowerTranspose(LoweringContext &n) {
   int64_t rank = n.rank(n.in(0));
   Ints perm = n.ints("axes");
@@ -395,6 +417,7 @@ static std::vector<Operator> makeDimensionRows() {
        .parameters = {optional("axes", ints, "()",
                                "Dimension i of the result is axes[i] of the "
                                "data; () reverses them.")},
+       .relateShapes = relateTranspose,
        .lower = lowerTranspose},
   };
 }

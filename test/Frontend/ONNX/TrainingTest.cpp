@@ -309,6 +309,9 @@ TEST_F(ParametersTest, MayReplaceOtherInitializersToo) {
 TEST_F(ParametersTest, HaveNamesOfInitializers) {
   expectMessage(import({{"w", {2, 2}}, {"bias", {2}}, {"arg:v", {2}}}),
                 "array 'arg:v': expected the name of an initializer");
+  expectMessage(import({{"arg:\x1b[2J\xff", {2}}}),
+                "array 'arg:\\x1b[2J\\xff': expected the name of an "
+                "initializer");
   expectMessage(import({{"w", {2, 2}}}, /*isNamed=*/false),
                 "expected arrays with names, got a list without");
 }

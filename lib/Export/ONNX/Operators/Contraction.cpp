@@ -6,11 +6,53 @@
 
 using namespace dlc::exporter;
 
+/// All elements are in [least, greatest].
+static bool isWithin(const Ints &values, int64_t least, int64_t greatest) {
+  return llvm::all_of(values, [=](int64_t value) {
+    return value >= least && value <= greatest;
+  });
+}
+
+/// An operand as the i8 or ui8 that it was made of; "" where it was not.
+static std::string narrowed(NodeContext &n, unsigned index) {
+  mlir::Operation *source = n.value(index).getDefiningOp();
+  if (source && source->getName().getStringRef() == "graph.cast") {
+    mlir::Value from = source->getOperand(0);
+    auto type = llvm::dyn_cast<mlir::IntegerType>(
+        llvm::cast<mlir::TensorType>(from.getType()).getElementType());
+    return type && type.getWidth() == 8 ? n.nameOf(from) : "";
+  }
+  std::optional<Ints> values = n.constantInts(index);
+  if (!values)
+    return "";
+  constexpr int64_t ui8 = 2, i8 = 3; // TensorProto.DataType
+  bool isSigned = isWithin(*values, INT8_MIN, INT8_MAX);
+  if (!isSigned && !isWithin(*values, 0, UINT8_MAX))
+    return "";
+  return n.node("Cast", {n.in(index)}, {{"to", isSigned ? i8 : ui8}});
+}
+
+/// ONNX has sums of products of small integers only.
+static void writeConvInteger(NodeContext &n) {
+  std::string x = narrowed(n, 0), w = narrowed(n, 1);
+  bool isI32 = n.elementOf(0).isSignlessInteger(32);
+  if (!isI32 || x.empty() || w.empty())
+    return n.unsupported("convolutions of integers other than i8 and ui8");
+  Attributes attributes = n.attributes({"channel_block"});
+  if (!n.has(2))
+    return n.result("ConvInteger", {x, w}, attributes);
+  std::string sums = n.node("ConvInteger", {x, w}, attributes);
+  Ints axes;
+  for (int64_t i = 1, rank = n.rankOf(0); i + 1 < rank; ++i)
+    axes.push_back(i);
+  n.result("Add", {sums, n.node("Unsqueeze", {n.in(2), n.ints(axes)})});
+}
+
 static void writeConv(NodeContext &n) {
-  if (!llvm::isa<mlir::FloatType>(n.elementOf(0)))
-    return n.unsupported("convolutions of integers");
   if (n.getInt("channel_block", 0) != 0 || n.rankOf(0) != n.rankOf(1))
     return n.unsupported("channels in blocks");
+  if (!llvm::isa<mlir::FloatType>(n.elementOf(0)))
+    return writeConvInteger(n);
   n.result("Conv", n.inputs(), n.attributes({"channel_block"}));
 }
 
