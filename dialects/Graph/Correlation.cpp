@@ -124,18 +124,40 @@ static Value repeated(Formula &f, Value x, int64_t count) {
                    {extent * count});
 }
 
+/// Of what `spreadApart` gives.
+static int64_t axisOfRemainders(size_t dim) {
+  return 3 + 2 * static_cast<int64_t>(dim);
+}
+
+/// N, C * remainders, D1..Dn as N, C, D1, R1..Dn, Rn. Where each dimension has
+/// one remainder nothing moves, and channels may be in blocks.
+static Value withRemainders(Formula &f, Value y, ArrayRef<int64_t> remainders) {
+  SmallVector<int64_t> shape(Formula::typeOf(y).getShape());
+  ArrayRef<int64_t> extents = ArrayRef(shape).drop_front(2);
+  SmallVector<int64_t> apart(shape.begin(), shape.begin() + 2), perm = {0, 1};
+  int64_t count = llvm::product_of(remainders);
+  apart[1] /= count;
+  if (count == 1) {
+    for (int64_t extent : extents)
+      apart.append({extent, 1});
+    return f.reshape(y, apart);
+  }
+  llvm::append_range(apart, remainders);
+  llvm::append_range(apart, extents);
+  auto dims = static_cast<int64_t>(remainders.size());
+  for (int64_t dim = 2; dim < 2 + dims; ++dim)
+    perm.append({dim + dims, dim});
+  return f.transpose(f.reshape(y, apart), perm);
+}
+
 Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
                                Value bias, ArrayRef<int64_t> remainders) const {
   size_t dim = remainders.size();
   if (dim == dims()) {
     if (bias)
       bias = repeated(f, bias, llvm::product_of(remainders));
-    Value y = spreadDensely(f, windows, weights, bias);
-    SmallVector<int64_t> shape(Formula::typeOf(y).getShape());
-    for (int64_t count : remainders)
-      shape[1] /= count;
-    shape.insert(shape.begin() + 2, remainders.begin(), remainders.end());
-    return f.reshape(y, shape);
+    return withRemainders(f, spreadDensely(f, windows, weights, bias),
+                          remainders);
   }
   int64_t stride = strides[dim], taps = kernel[dim];
   SmallVector<int64_t> counts(remainders);
@@ -158,8 +180,9 @@ Value Correlation::spreadApart(Formula &f, Value windows, Value weights,
         f, windows, takeTaps(f, weights, axis, stride, first, last), bias,
         counts));
   }
-  return parts.size() == 1 ? parts.front()
-                           : ConcatOp::create(f.builder, f.loc, parts, axis);
+  return parts.size() == 1
+             ? parts.front()
+             : ConcatOp::create(f.builder, f.loc, parts, axisOfRemainders(dim));
 }
 
 /// A convolution with the weights turned round: there are fast kernels for
@@ -171,15 +194,14 @@ Value Correlation::spread(Formula &f, Value windows, Value weights,
   if (llvm::all_of(strides, [](int64_t stride) { return stride == 1; }))
     return spreadDensely(f, windows, weights, bias);
   Correlation apart = *this;
-  auto rank = static_cast<int64_t>(dims());
-  SmallVector<int64_t> perm = {0, 1}, axes;
+  SmallVector<int64_t> axes, remainderAxes;
   SmallVector<int64_t> missing(2 * dims(), 0), edges(2 * dims(), 0);
   SmallVector<int64_t> shape(Formula::typeOf(windows).getShape().take_front(2));
   shape[1] = group * Formula::typeOf(weights).getDimSize(1);
   for (size_t dim = 0; dim < dims(); ++dim) {
     auto axis = static_cast<int64_t>(dim) + 2;
     axes.push_back(axis);
-    llvm::append_range(perm, ArrayRef<int64_t>{axis + rank, axis});
+    remainderAxes.push_back(axisOfRemainders(dim));
     if (strides[dim] == 1) {
       shape.push_back(image[dim]);
       continue;
@@ -203,7 +225,7 @@ Value Correlation::spread(Formula &f, Value windows, Value weights,
   bool isPadded = llvm::any_of(missing, isMore) || llvm::any_of(edges, isMore);
   Value parts =
       apart.spreadApart(f, windows, weights, isPadded ? Value() : bias, {});
-  parts = f.transpose(padAxes(f, parts, axes, missing), perm);
+  parts = padAxes(f, parts, remainderAxes, missing);
   Value y = padAxes(f, f.reshape(parts, shape), axes, edges);
   if (!bias || !isPadded)
     return y;

@@ -43,9 +43,9 @@ private:
   /// `spread` where all strides are 1.
   mlir::Value spreadDensely(Formula &f, mlir::Value windows,
                             mlir::Value weights, mlir::Value bias) const;
-  /// The images of all remainders modulo the strides (N, C, remainders, ...,
-  /// elements of each, ...), where those of the first dimensions, as many as
-  /// `remainders`, are channels of the weights already.
+  /// The images of all remainders modulo the strides (N, C, elements of each,
+  /// remainders, ... of each dimension), where those of the first dimensions,
+  /// as many as `remainders`, are channels of the weights already.
   mlir::Value spreadApart(Formula &f, mlir::Value windows, mlir::Value weights,
                           mlir::Value bias,
                           llvm::ArrayRef<int64_t> remainders) const;

@@ -198,7 +198,8 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attribute) {
   if (attribute.getName() == kGroupAttr)
     return verifyName(op, attribute);
-  if (attribute.getName() == kRepeatedAttr &&
+  if ((attribute.getName() == kRepeatedAttr ||
+       attribute.getName() == kPartAttr) &&
       isa<IntegerAttr>(attribute.getValue()))
     return success();
   if ((attribute.getName() == kRecomputeAttr ||

@@ -7,6 +7,7 @@
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -108,11 +109,10 @@ std::optional<PermutedOp> dlc::graph::detail::blockReduction(OpOperand &axes,
   auto result = blockAxes(axes);
   if (!result || keepdims)
     return result;
-  auto isBatch = [](int64_t axis) { return axis == 0; };
+  // All but the channels: the result, N, C or C, is there as it was.
   auto values = wrappedAxes(axes.get(), rank);
-  bool isWhole = static_cast<int64_t>(values->size()) == rank - 2 &&
-                 llvm::none_of(*values, isBatch);
-  return isWhole ? result : std::nullopt;
+  auto spatial = llvm::count_if(*values, [](int64_t axis) { return axis > 1; });
+  return spatial == rank - 2 ? result : std::nullopt;
 }
 
 /// Windows have one dimension more, along which they cover one element.
@@ -220,4 +220,51 @@ std::optional<PermutedOp> ResizeOp::block(int64_t) {
   result.attributes.push_back(
       builder.getNamedAttr("axes", builder.getDenseI64ArrayAttr(axes)));
   return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Channels in blocks of shapes that are given
+//===----------------------------------------------------------------------===//
+
+/// `shape` is a list of the dimensions of `y`, a tensor of static shape.
+static PermutedOp blockShape(OpOperand &shape, Value y, int64_t size) {
+  SmallVector<int64_t> to(cast<RankedTensorType>(y.getType()).getShape());
+  to[kChannels] /= size;
+  to.push_back(size);
+  PermutedOp result;
+  result.constants.emplace_back(shape.getOperandNumber(),
+                                makeInts(y.getContext(), to));
+  return result;
+}
+
+std::optional<PermutedOp> ReshapeOp::permute(ArrayRef<int64_t>) {
+  return std::nullopt;
+}
+
+/// Where the batch and the channels stay what they are.
+std::optional<PermutedOp> ReshapeOp::block(int64_t size) {
+  ArrayRef<int64_t> from = cast<RankedTensorType>(getX().getType()).getShape();
+  ArrayRef<int64_t> to = cast<RankedTensorType>(getY().getType()).getShape();
+  if (from.size() < 3 || to.size() < 3 ||
+      from.take_front(2) != to.take_front(2))
+    return std::nullopt;
+  return blockShape(getShapeMutable(), getY(), size);
+}
+
+std::optional<PermutedOp> ExpandOp::permute(ArrayRef<int64_t> perm) {
+  auto y = dyn_cast<RankedTensorType>(getY().getType());
+  if (!y || !y.hasStaticShape())
+    return std::nullopt;
+  PermutedOp result;
+  result.constants.emplace_back(
+      getShapeMutable().getOperandNumber(),
+      makeInts(getContext(), applyPermutation(y.getShape(), perm)));
+  return result;
+}
+
+/// Where there are as many dimensions as before, each at its place.
+std::optional<PermutedOp> ExpandOp::block(int64_t size) {
+  if (rankOf(getX()) != rankOf(getY()))
+    return std::nullopt;
+  return blockShape(getShapeMutable(), getY(), size);
 }

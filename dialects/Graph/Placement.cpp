@@ -33,9 +33,10 @@ DeviceAttr dlc::graph::getDevice(Value value) {
 
 void dlc::graph::copyPlacement(Operation *op, Operation *built) {
   if (built->getDiscardableAttr(kDeviceAttr) ||
-      built->getDiscardableAttr(kGroupAttr))
+      built->getDiscardableAttr(kGroupAttr) ||
+      built->getDiscardableAttr(kPartAttr))
     return;
-  for (StringRef name : {kDeviceAttr, kGroupAttr})
+  for (StringRef name : {kDeviceAttr, kGroupAttr, kPartAttr})
     if (Attribute value = op->getDiscardableAttr(name))
       built->setDiscardableAttr(name, value);
 }

@@ -31,6 +31,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -113,18 +114,23 @@ struct Compilation::State {
   void addMessage(Diagnostic &diagnostic);
   LogicalResult checkImport();
   LogicalResult checkShapes(const std::string &path);
+  using AddPasses =
+      function_ref<void(OpPassManager &, const pipeline::PipelineOptions &)>;
   LogicalResult runPasses(Phase phase);
+  LogicalResult runPasses(Phase phase, AddPasses add);
   LogicalResult runGuarded(Phase phase, const std::string &passes,
                            function_ref<LogicalResult()> work);
   /// False if nothing fits; `least` becomes the least bytes seen, if less.
   FailureOr<bool> tryBudget(int64_t budget, int64_t &least);
   FailureOr<bool> fitBudget(int64_t &least);
   FailureOr<bool> fitBudgetInParts(size_t whole, int64_t &least);
-  FailureOr<bool> fitBudgetSomehow();
+  LogicalResult fitBudgetSomehow();
+  LogicalResult tryPlacing();
   LogicalResult placeAgain();
   FailureOr<int64_t> planArenas();
   LogicalResult generateGPUCode();
   LogicalResult generateCode();
+  void startRemarks();
   void startTuning();
   void saveTimes();
   artifact::ExportInfo exportInfo() const;
@@ -148,6 +154,14 @@ struct Compilation::State {
   OwningOpRef<ModuleOp> imported;
   bool plainGradients = false;
   int64_t batchParts = 1;
+  /// What graph-recompute left of the placed module, whether without a budget,
+  /// and the bytes of its arenas. Of the way that is tried.
+  struct Planned {
+    OwningOpRef<ModuleOp> module;
+    bool isKept;
+    int64_t bytes;
+  };
+  std::vector<Planned> planned;
   /// Under way is a plan that only its size is asked of: what is said of it,
   /// but for errors, is said again of the one that is taken.
   bool isTrial = false;
@@ -220,17 +234,17 @@ Compilation::State::State(CompileOptions options)
     addMessage(diagnostic);
     return success();
   });
-  if (this->options.onRemark) {
-    remark::RemarkCategories all{".*", ".*", ".*", ".*", ".*"};
-    (void)remark::enableOptimizationRemarks(
-        *context,
-        std::make_unique<RemarkStreamer>([this](const std::string &text) {
-          if (!isTrial)
-            this->options.onRemark(text);
-        }),
-        std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
-  }
+  startRemarks();
   startTuning();
+}
+
+void Compilation::State::startRemarks() {
+  if (!options.onRemark)
+    return;
+  remark::RemarkCategories all{".*", ".*", ".*", ".*", ".*"};
+  (void)remark::enableOptimizationRemarks(
+      *context, std::make_unique<RemarkStreamer>(options.onRemark),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
 }
 
 void Compilation::State::startTuning() {
@@ -387,6 +401,21 @@ static mxnet::ImportOptions mxnetOptions(const CompileOptions &options) {
           .isTraining = options.isTraining};
 }
 
+/// IR in text. MLIR's own reader of files does not say why one cannot be
+/// opened.
+static OwningOpRef<ModuleOp> parseText(MLIRContext &context,
+                                       const std::string &path) {
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file) {
+    emitError(NameLoc::get(StringAttr::get(&context, path)))
+        << "cannot open the file: " << file.getError().message();
+    return {};
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+  return parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+}
+
 LogicalResult Compilation::import(const std::string &path) {
   if (state->options.onPhase)
     state->options.onPhase(Phase::Import);
@@ -401,8 +430,7 @@ LogicalResult Compilation::import(const std::string &path) {
     state->module = mxnet::importSymbolFile(*state->context, path,
                                             mxnetOptions(state->options));
   } else if (isText) {
-    state->module =
-        parseSourceFile<ModuleOp>(path, ParserConfig(state->context.get()));
+    state->module = parseText(*state->context, path);
     return success(state->module && succeeded(state->checkImport()) &&
                    succeeded(state->checkShapes(path)));
   } else {
@@ -480,6 +508,12 @@ LogicalResult Compilation::State::checkShapes(const std::string &path) {
 }
 
 LogicalResult Compilation::State::runPasses(Phase phase) {
+  return runPasses(phase, [&](OpPassManager &manager, const auto &passOptions) {
+    pipeline::addPhase(manager, phase, passOptions);
+  });
+}
+
+LogicalResult Compilation::State::runPasses(Phase phase, AddPasses add) {
   PassManager manager(context.get(), ModuleOp::getOperationName());
   pipeline::PipelineOptions passOptions;
   passOptions.searchSteps = options.searchSteps;
@@ -497,7 +531,7 @@ LogicalResult Compilation::State::runPasses(Phase phase) {
     passOptions.groups.push_back(group + "=" + device);
   if (!target.gpu.empty())
     passOptions.offload = "cuda:0";
-  pipeline::addPhase(manager, phase, passOptions);
+  add(manager, passOptions);
   if (manager.empty())
     return success();
   // What a trial makes is made once more, and verified, if it is taken.
@@ -585,13 +619,24 @@ LogicalResult Compilation::State::generateCode() {
   return success();
 }
 
-/// Brings the placed module into the plan phase; the bytes of its arenas.
+/// Brings the placed module into the plan phase, unless another budget left
+/// the same to compute again; the bytes of its arenas.
 FailureOr<int64_t> Compilation::State::planArenas() {
-  for (Phase phase : {Phase::Fused, Phase::Kernel, Phase::Plan})
-    if (failed(runPasses(phase)))
-      return failure();
+  if (failed(runPasses(Phase::Fused, pipeline::addRecompute)))
+    return failure();
+  bool isKept = recomputeBudget < 0; // Fusion bounds what is repeated.
+  for (Planned &known : planned)
+    if (known.isKept == isKept &&
+        OperationEquivalence::isEquivalentTo(
+            *module, *known.module, OperationEquivalence::IgnoreLocations))
+      return known.bytes;
+  OwningOpRef<ModuleOp> recomputed = module->clone();
+  if (failed(runPasses(Phase::Fused, pipeline::addFusion)) ||
+      failed(runPasses(Phase::Kernel)) || failed(runPasses(Phase::Plan)))
+    return failure();
   int64_t bytes = 0;
   module->walk([&](plan::ArenaOp arena) { bytes += arena.getSize(); });
+  planned.push_back({std::move(recomputed), isKept, bytes});
   return bytes;
 }
 
@@ -601,14 +646,42 @@ FailureOr<int64_t> Compilation::State::planArenas() {
 /// none of them fits, whatever the budget is.
 static constexpr double leastFactors[] = {0, 1.05, 1.15, 1.3};
 
+namespace {
+/// While it lives, what passes make is only looked at.
+class Trial {
+public:
+  Trial(bool &isTrial, std::unique_ptr<MLIRContext> &context,
+        std::function<void()> startRemarks)
+      : isTrial(isTrial), context(context),
+        startRemarks(std::move(startRemarks)) {
+    isTrial = true;
+    // Passes find out more where somebody listens.
+    context->setRemarkEngine(nullptr);
+  }
+  ~Trial() {
+    isTrial = false;
+    if (context) // No crash took it.
+      startRemarks();
+  }
+  Trial(const Trial &) = delete;
+  Trial &operator=(const Trial &) = delete;
+
+private:
+  bool &isTrial;
+  std::unique_ptr<MLIRContext> &context;
+  std::function<void()> startRemarks;
+};
+} // namespace
+
 /// Whether the placed module, which stays as it is, fits in the budget of the
 /// user with what graph-recompute is told.
 FailureOr<bool> Compilation::State::tryBudget(int64_t budget, int64_t &least) {
   OwningOpRef<ModuleOp> placed = module->clone();
   recomputeBudget = budget;
-  isTrial = true;
-  FailureOr<int64_t> bytes = planArenas();
-  isTrial = false;
+  FailureOr<int64_t> bytes = [&] {
+    Trial trial(isTrial, context, [this] { startRemarks(); });
+    return planArenas();
+  }();
   module = std::move(placed);
   if (failed(bytes))
     return failure();
@@ -658,8 +731,16 @@ FailureOr<bool> Compilation::State::fitBudget(int64_t &leastOfAll) {
 }
 
 /// From the beginning to the placed phase, with what the graph phase is told
+/// now, to be looked at.
+LogicalResult Compilation::State::tryPlacing() {
+  Trial trial(isTrial, context, [this] { startRemarks(); });
+  return placeAgain();
+}
+
+/// From the beginning to the placed phase, with what the graph phase is told
 /// now.
 LogicalResult Compilation::State::placeAgain() {
+  planned.clear();
   module = imported->clone();
   return success(succeeded(runPasses(Phase::Graph)) &&
                  succeeded(runPasses(Phase::Placed)));
@@ -681,7 +762,7 @@ FailureOr<bool> Compilation::State::fitBudgetInParts(size_t whole,
                                                      int64_t &least) {
   // The most parts show whether it helps at all.
   batchParts = partsOfBatch.back();
-  if (failed(placeAgain()))
+  if (failed(tryPlacing()))
     return failure();
   if (countOperations(*module) == whole)
     return false; // There are none.
@@ -692,7 +773,7 @@ FailureOr<bool> Compilation::State::fitBudgetInParts(size_t whole,
     return false;
   for (int64_t parts : partsOfBatch) {
     batchParts = parts;
-    if (failed(placeAgain()))
+    if (failed(tryPlacing()))
       return failure();
     FailureOr<bool> fits = fitBudget(least);
     if (failed(fits) || *fits)
@@ -703,7 +784,7 @@ FailureOr<bool> Compilation::State::fitBudgetInParts(size_t whole,
 
 /// As fitBudget() for the placed phase, and where nothing fits, for that with
 /// plain gradients of weights, then for that with the batch in parts.
-FailureOr<bool> Compilation::State::fitBudgetSomehow() {
+LogicalResult Compilation::State::fitBudgetSomehow() {
   int64_t least = std::numeric_limits<int64_t>::max();
   FailureOr<bool> fits = fitBudget(least);
   if (failed(fits) || *fits)
@@ -713,16 +794,20 @@ FailureOr<bool> Compilation::State::fitBudgetSomehow() {
   module->walk([&](graph::ConvWeightGradientOp) { hasGradients = true; });
   if (hasGradients) {
     plainGradients = true;
-    if (failed(placeAgain()))
+    if (failed(tryPlacing()))
       return failure();
     fits = fitBudget(least);
-    if (failed(fits) || *fits)
-      return fits;
+    if (failed(fits))
+      return failure();
+    if (*fits)
+      return placeAgain();
     plainGradients = false;
   }
   fits = fitBudgetInParts(operations, least);
-  if (failed(fits) || *fits)
-    return fits;
+  if (failed(fits))
+    return failure();
+  if (*fits)
+    return placeAgain();
   return emitError(module->getLoc(), "expected a memory budget of at least ")
          << least << " bytes, got " << options.memoryBudget;
 }
@@ -734,9 +819,12 @@ LogicalResult Compilation::runTo(Phase phase) {
     auto next = static_cast<Phase>(static_cast<int>(state->reached) + 1);
     if (next == Phase::Graph && state->options.memoryBudget > 0)
       state->imported = state->module->clone();
-    if (next == Phase::Fused && state->options.memoryBudget > 0 &&
-        failed(state->fitBudgetSomehow()))
-      return failure();
+    if (next == Phase::Fused && state->options.memoryBudget > 0) {
+      LogicalResult fits = state->fitBudgetSomehow();
+      state->planned.clear();
+      if (failed(fits))
+        return failure();
+    }
     if (state->options.onPhase)
       state->options.onPhase(next);
     LogicalResult result =

@@ -34,7 +34,8 @@ std::string dlc::pipeline::phaseNames() {
   return llvm::join(ArrayRef(phaseTable), ", ");
 }
 
-static constexpr llvm::StringLiteral precisionTable[] = {"fp32", "fp32-strict"};
+static constexpr llvm::StringLiteral precisionTable[] = {"fp32", "fp32-strict",
+                                                         "bf16"};
 
 std::optional<Precision> dlc::pipeline::precisionOf(StringRef name) {
   for (auto [i, known] : llvm::enumerate(precisionTable))
@@ -65,6 +66,12 @@ static void addGraphPhase(OpPassManager &manager) {
   function.addPass(graph::createInferTypesPass());
 }
 
+/// Bfloat16 that products take for a float, as convert-kernel-to-call has them.
+static int64_t partsOf(const PipelineOptions &options) {
+  constexpr int64_t rounded = 1, exact = 3;
+  return options.precision == Precision::BF16 ? rounded : exact;
+}
+
 /// Channels of a block of the CPU library's convolutions.
 static constexpr int64_t kChannelBlock = 16;
 
@@ -80,6 +87,7 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   graph::AlterLayoutPassOptions options;
   options.channelBlock = kChannelBlock;
   options.isStrict = pipeline.precision == Precision::FP32Strict;
+  options.bf16Parts = partsOf(pipeline);
   options.plainGradients = pipeline.plainGradients;
   function.addPass(graph::createAlterLayoutPass(options));
   function.addPass(graph::createFoldConstantsPass());
@@ -121,6 +129,22 @@ static void addGradient(OpPassManager &manager,
 /// 586 launches with 5, and 631 with 4.
 static constexpr int64_t kRepeatedValues = 5;
 
+void dlc::pipeline::addRecompute(OpPassManager &manager,
+                                 const PipelineOptions &options) {
+  manager.nest<func::FuncOp>().addPass(graph::createResolveIndicesPass());
+  manager.addPass(createCSEPass());
+  if (!options.keepsAll || options.recomputeBudget >= 0)
+    manager.nest<func::FuncOp>().addPass(
+        graph::createRecomputePass({options.recomputeBudget}));
+}
+
+void dlc::pipeline::addFusion(OpPassManager &manager,
+                              const PipelineOptions &options) {
+  manager.nest<func::FuncOp>().addPass(graph::createFuseOperatorsPass(
+      {options.recomputeBudget < 0 ? 0 : kRepeatedValues}));
+  addVerifier(manager, graph::VerifiedPhase::Fused);
+}
+
 void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
                              const PipelineOptions &options) {
   switch (phase) {
@@ -149,18 +173,12 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     manager.nest<func::FuncOp>().addPass(graph::createInsertCopiesPass());
     return addVerifier(manager, graph::VerifiedPhase::Placed);
   case Phase::Fused:
-    manager.nest<func::FuncOp>().addPass(graph::createResolveIndicesPass());
-    manager.addPass(createCSEPass());
-    if (!options.keepsAll || options.recomputeBudget >= 0)
-      manager.nest<func::FuncOp>().addPass(
-          graph::createRecomputePass({options.recomputeBudget}));
-    manager.nest<func::FuncOp>().addPass(graph::createFuseOperatorsPass(
-        {options.recomputeBudget < 0 ? 0 : kRepeatedValues}));
-    return addVerifier(manager, graph::VerifiedPhase::Fused);
+    addRecompute(manager, options);
+    return addFusion(manager, options);
   case Phase::Kernel:
     manager.addPass(conversion::createConvertGraphToKernelPass());
     manager.addPass(conversion::createConvertKernelToCallPass(
-        {options.precision == Precision::FP32Strict}));
+        {options.precision == Precision::FP32Strict, partsOf(options)}));
     manager.addPass(conversion::createConvertKernelToLinalgPass());
     manager.addPass(conversion::createVerifyKernelPass());
     return;

@@ -327,6 +327,10 @@ static std::string complete(const Optimizer::Rule &rule, const Option &known,
 
 /// What is wrong with options that are right by themselves, or nothing.
 static std::string checkTogether(const OptimizerOptions &options) {
+  if (options.lowerBound && options.upperBound &&
+      *options.lowerBound > *options.upperBound)
+    return "expected an upper bound of at least the lower one, " +
+           toText(*options.lowerBound) + ", got " + toText(*options.upperBound);
   if (options.isCentered && options.name != "rmsprop")
     return "expected optimizer rmsprop to be centered, got '" + options.name +
            "'";

@@ -505,7 +505,7 @@ void AlterLayout::runOnOperation() {
   if (!function.getBody().hasOneBlock())
     return;
   Block &body = function.front();
-  Layouts layouts(body, channelBlock, isStrict, plainGradients);
+  Layouts layouts(body, {channelBlock, isStrict, bf16Parts, plainGradients});
   Moved moved = findMoved(body);
   if (moved.empty() && layouts.block() == 0)
     return;

@@ -45,7 +45,7 @@ struct Convolution {
   /// How the library computes it with its image and its result, or the gradient
   /// of that, of these types; nullopt if it has no such form.
   std::optional<tuning::Call> callWith(Type image, Type result, int64_t block,
-                                       bool isStrict) const;
+                                       const ConvOptions &options) const;
 
   Operation *op;
   Value image, result;
@@ -67,10 +67,9 @@ Convolution::Convolution(Operation *op) : op(op) {
   }
 }
 
-std::optional<tuning::Call> Convolution::callWith(Type imageType,
-                                                  Type resultType,
-                                                  int64_t block,
-                                                  bool isStrict) const {
+std::optional<tuning::Call>
+Convolution::callWith(Type imageType, Type resultType, int64_t block,
+                      const ConvOptions &options) const {
   // The operation as it would be, in a block of its own.
   Block scratch;
   Operation *form = op->clone();
@@ -99,13 +98,14 @@ std::optional<tuning::Call> Convolution::callWith(Type imageType,
                                 form->getResultTypes());
   if (weights && getConstantElements(weights))
     match->config.append(match->packedConfig);
-  if (!isStrict)
-    library::chooseAlgorithm(*match, *entry, type);
+  if (!options.isStrict)
+    library::chooseAlgorithm(*match, *entry, type, options.bf16Parts);
   return library::callOf(*match, type);
 }
 
-SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op, int64_t block,
-                                              bool isStrict) {
+SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
+                                              const ConvOptions &options) {
+  const int64_t block = options.block;
   Convolution own(op);
   if (!own.image)
     return {};
@@ -116,7 +116,7 @@ SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op, int64_t block,
   auto imageType = cast<RankedTensorType>(own.image.getType());
   auto resultType = cast<RankedTensorType>(own.result.getType());
   SmallVector<tuning::Call> calls;
-  auto plain = own.callWith(imageType, resultType, 0, isStrict);
+  auto plain = own.callWith(imageType, resultType, 0, options);
   if (!plain)
     return forms;
   calls.push_back(std::move(*plain));
@@ -129,7 +129,7 @@ SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op, int64_t block,
       auto call = own.callWith(
           isImageBlocked ? blockedType(imageType, block) : imageType,
           isResultBlocked ? blockedType(resultType, block) : resultType,
-          isResultBlocked ? block : 0, isStrict);
+          isResultBlocked ? block : 0, options);
       if (!call)
         continue;
       forms.push_back({isImageBlocked, isResultBlocked});

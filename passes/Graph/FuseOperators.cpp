@@ -51,7 +51,7 @@ struct Graph {
 } // namespace
 
 namespace {
-/// Remembers which groups can be generated: asking converts a copy, networks
+/// Remembers which groups can be generated: asking plans a copy, networks
 /// repeat their blocks, and what is tried with other budgets repeats most
 /// groups. Lives as long as the context, which owns what fingerprints point to:
 /// attributes and types are never freed before it, so that no pointer comes to
@@ -59,7 +59,11 @@ namespace {
 class Legality : public DialectInterface::Base<Legality> {
 public:
   explicit Legality(Dialect *graph) : Base(graph) {}
-  bool canGenerate(ArrayRef<Operation *> group);
+  bool canGenerate(ArrayRef<Operation *> group) {
+    return !whyNotGenerated(group);
+  }
+  /// Nullopt if it can.
+  std::optional<std::string> whyNotGenerated(ArrayRef<Operation *> group);
 
 private:
   /// More than a compilation asks for: in a context of many models it begins
@@ -67,7 +71,7 @@ private:
   static constexpr size_t kMostKnown = 1 << 14;
 
   std::mutex mutex; ///< Functions may be on several threads.
-  llvm::StringMap<bool> known;
+  llvm::StringMap<std::optional<std::string>> known;
 };
 } // namespace
 
@@ -118,14 +122,18 @@ static std::string fingerprint(ArrayRef<Operation *> group) {
   return text;
 }
 
-bool Legality::canGenerate(ArrayRef<Operation *> group) {
+std::optional<std::string>
+Legality::whyNotGenerated(ArrayRef<Operation *> group) {
   std::string key = fingerprint(group);
   {
     std::scoped_lock lock(mutex);
     if (auto answer = known.find(key); answer != known.end())
       return answer->second;
   }
-  bool answer = conversion::canGenerate(group);
+  std::string why;
+  std::optional<std::string> answer;
+  if (!conversion::canGenerate(group, &why))
+    answer = std::move(why);
   std::scoped_lock lock(mutex);
   if (known.size() >= kMostKnown)
     known.clear();
@@ -133,9 +141,16 @@ bool Legality::canGenerate(ArrayRef<Operation *> group) {
   return answer;
 }
 
-/// What one kernel is on: a device, and a group of those that placement knows.
-static std::pair<Attribute, Attribute> placeOf(Operation *op) {
-  return {graph::getDevice(op), op->getDiscardableAttr(graph::kGroupAttr)};
+/// What one kernel is on: a device, a group of those that placement knows, and
+/// a part of the batch. Parts are computed apart so that not all are live.
+using Place = std::tuple<Attribute, Attribute, Attribute>;
+static Place placeOf(Operation *op) {
+  return {graph::getDevice(op), op->getDiscardableAttr(graph::kGroupAttr),
+          op->getDiscardableAttr(graph::kPartAttr)};
+}
+
+static bool isAnchor(Operation *op) {
+  return graph::getFusionKind(op) == graph::FusionKind::Anchor;
 }
 
 /// What a library computes with `anchor`, but for what `taken` holds already:
@@ -154,7 +169,7 @@ static Node growAnchor(Operation *anchor, const DenseSet<Operation *> &taken) {
     return node;
   for (Value operand : anchor->getOperands()) {
     Operation *producer = operand.getDefiningOp();
-    if (!operand.hasOneUse() || !isFree(producer))
+    if (!operand.hasOneUse() || !isFree(producer) || isAnchor(producer))
       continue;
     node.insert(node.begin(), producer);
     if (!library::matchGroup(node))
@@ -165,7 +180,7 @@ static Node growAnchor(Operation *anchor, const DenseSet<Operation *> &taken) {
     if (!current.hasOneUse())
       return node;
     Operation *user = *current.user_begin();
-    if (!isFree(user))
+    if (!isFree(user) || isAnchor(user))
       return node;
     node.push_back(user);
     if (!library::matchGroup(node)) {
@@ -195,8 +210,7 @@ static std::vector<Node> collectNodes(Block &block) {
   DenseMap<Operation *, Node> anchored; // By their last operations.
   DenseSet<Operation *> inside;
   for (Operation &op : block) {
-    if (graph::getFusionKind(&op) != graph::FusionKind::Anchor ||
-        inside.contains(&op))
+    if (!isAnchor(&op) || inside.contains(&op))
       continue;
     Node node = growAnchor(&op, inside);
     inside.insert(node.begin(), node.end());
@@ -243,7 +257,7 @@ static Graph collect(Block &block) {
   graph.nodes = collectNodes(block);
   graph.problem.notBefore = findBounds(graph.nodes);
   DenseMap<Operation *, uint32_t> nodeOf;
-  DenseMap<std::pair<Attribute, Attribute>, uint32_t> places;
+  DenseMap<Place, uint32_t> places;
   for (auto [id, node] : llvm::enumerate(graph.nodes)) {
     llvm::SmallSetVector<uint32_t, 4> producers;
     for (Operation *op : node) {
@@ -287,9 +301,22 @@ static std::string whyNotEpilogue(Node node, Operation *op) {
   return why;
 }
 
+/// Why the decision left two groups apart that could be on one device.
+static std::string whyNotJoined(const Graph &graph, const fusion::Group &a,
+                                const fusion::Group &b, Legality &legality) {
+  if (a.size() + b.size() > graph.problem.maxGroupSize)
+    return "a kernel of both would be too large";
+  fusion::Group both;
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return legality.whyNotGenerated(operationsOf(graph.nodes, both))
+      .value_or("a kernel of both would wait for itself, or hold too much at "
+                "once");
+}
+
 /// Remarks on every value that one kernel writes and another reads. Legality is
-/// asked again, so this runs only when somebody listens.
-static void remarkEdges(const Graph &graph, const fusion::Solution &solution) {
+/// asked of what no group was to be, so this runs only when somebody listens.
+static void remarkEdges(const Graph &graph, const fusion::Solution &solution,
+                        Legality &legality) {
   std::vector<size_t> groupOf(graph.nodes.size());
   for (auto [i, group] : llvm::enumerate(solution.groups))
     for (uint32_t node : group)
@@ -302,18 +329,16 @@ static void remarkEdges(const Graph &graph, const fusion::Solution &solution) {
         continue;
       if (graph.problem.devices[from] != graph.problem.devices[id]) {
         remarkApart(node.front(), producer.back(),
-                    "it is on another device or in another group");
+                    "it is on another device, in another group or another part "
+                    "of the batch");
         continue;
       }
       if (!llvm::all_of(node, graph::hasStaticTypes) ||
           !llvm::all_of(producer, graph::hasStaticTypes)) {
         why = "shapes that are not static";
       } else if (graph.problem.isFusible[from] && graph.problem.isFusible[id]) {
-        fusion::Group both = solution.groups[groupOf[from]];
-        llvm::append_range(both, solution.groups[groupOf[id]]);
-        llvm::sort(both);
-        if (conversion::canGenerate(operationsOf(graph.nodes, both), &why))
-          why = "a kernel of both would wait for itself, or be too large";
+        why = whyNotJoined(graph, solution.groups[groupOf[from]],
+                           solution.groups[groupOf[id]], legality);
       } else if (library::matchGroup(producer)) {
         why = whyNotEpilogue(producer, node.front());
       }
@@ -479,7 +504,7 @@ struct FuseOperators
     };
     fusion::Solution solution = fusion::solve(graph.problem);
     if (getContext().getRemarkEngine())
-      remarkEdges(graph, solution);
+      remarkEdges(graph, solution, *legality);
 
     int64_t fused = 0, groups = 0;
     for (const fusion::Group &group : solution.groups) {

@@ -3,8 +3,10 @@
 #include "LayoutForms.h"
 
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 
 using namespace mlir;
 using namespace dlc;
@@ -34,11 +36,12 @@ LayoutCost dlc::graph::costOfMoving(Value value) {
   return count < kForbidden / 2 ? 2 * count : kForbidden;
 }
 
-Layouts::Layouts(Block &body, int64_t block, bool isStrict,
-                 bool plainGradients) {
+Layouts::Layouts(Block &body, const ConvOptions &options) {
   addPermutations(body);
-  if (block > 0)
-    addConvolutions(body, block, isStrict, plainGradients);
+  if (options.block > 0)
+    addConvolutions(body, options);
+  if (blockSize > 0)
+    addBlockable(body);
 }
 
 void Layouts::addPermutations(Block &body) {
@@ -55,19 +58,59 @@ void Layouts::addPermutations(Block &body) {
   }
 }
 
-void Layouts::addConvolutions(Block &body, int64_t block, bool isStrict,
-                              bool plainGradients) {
+void Layouts::addConvolutions(Block &body, const ConvOptions &options) {
   for (Operation &op : body) {
-    if (plainGradients && isa<ConvWeightGradientOp>(op))
+    if (options.plainGradients && isa<ConvWeightGradientOp>(op))
       continue;
-    SmallVector<ConvForm> forms = convFormsOf(&op, block, isStrict);
+    SmallVector<ConvForm> forms = convFormsOf(&op, options);
     if (forms.empty())
       continue;
     LayoutCost plain = forms.front().cost;
     if (llvm::any_of(forms, [&](const ConvForm &f) { return f.cost < plain; }))
-      blockSize = block;
+      blockSize = options.block;
     convolutions[&op] = std::move(forms);
   }
+}
+
+static bool hasBlocks(Value value, int64_t size) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getRank() >= 3 &&
+         type.getNumElements() > 0 && type.getDimSize(1) % size == 0;
+}
+
+/// Values that operations which compute in blocks tie to each other are so to
+/// the images and results of convolutions, or are left out.
+void Layouts::addBlockable(Block &body) {
+  llvm::EquivalenceClasses<const void *> tied;
+  SmallVector<Value> ends;
+  for (Operation &op : body) {
+    if (!of(&op).empty()) {
+      // The image, and the result or the gradient of it.
+      ends.push_back(op.getOperand(0));
+      ends.push_back(isa<ConvOp>(op) ? op.getResult(0) : op.getOperand(1));
+      continue;
+    }
+    auto layout = dyn_cast<LayoutOpInterface>(op);
+    if (!layout || !hasStaticTypes(&op) || !layout.block(blockSize))
+      continue;
+    SmallVector<Value> own(op.getResults());
+    for (auto [k, operand] : llvm::enumerate(op.getOperands()))
+      if (isData(&op, k))
+        own.push_back(operand);
+    llvm::erase_if(own, [&](Value it) { return !hasBlocks(it, blockSize); });
+    for (Value value : own)
+      tied.unionSets(own.front().getAsOpaquePointer(),
+                     value.getAsOpaquePointer());
+  }
+  DenseSet<const void *> leaders;
+  for (Value end : ends)
+    if (hasBlocks(end, blockSize)) {
+      blockable.insert(end);
+      leaders.insert(tied.getOrInsertLeaderValue(end.getAsOpaquePointer()));
+    }
+  for (const auto *value : tied)
+    if (leaders.contains(tied.getLeaderValue(value->getData())))
+      blockable.insert(Value::getFromOpaquePointer(value->getData()));
 }
 
 ArrayRef<Permutation> Layouts::of(int64_t rank) const {
@@ -92,10 +135,7 @@ std::optional<unsigned> Layouts::find(ArrayRef<int64_t> p) const {
 }
 
 bool Layouts::isBlockable(Value value) const {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return blockSize > 0 && type && type.hasStaticShape() &&
-         type.getRank() >= 3 && type.getElementType().isF32() &&
-         type.getNumElements() > 0 && type.getDimSize(1) % blockSize == 0;
+  return blockable.contains(value);
 }
 
 ArrayRef<ConvForm> Layouts::of(Operation *convolution) const {
@@ -223,18 +263,18 @@ static void addBlocked(LayoutOpInterface op, const Layouts &layouts,
     form.blockedRank = std::max(form.blockedRank, rankOf(operand));
   if (form.blockedRank < 3 || op->getNumResults() == 0)
     return;
-  // Reductions may give N, C, which has nothing to be in blocks.
-  bool isReduced = rankOf(op->getResult(0)) == 2;
-  auto isBlockable = [&](Value y) {
-    return rankOf(y) == form.blockedRank && layouts.isBlockable(y);
-  };
+  // Reductions may give N, C or C, which have nothing to be in blocks.
+  int64_t rank = rankOf(op->getResult(0));
+  bool isReduced = rank == 1 || rank == 2;
+  auto isBlockable = [&](Value y) { return layouts.isBlockable(y); };
   if (!isReduced && !llvm::all_of(op->getResults(), isBlockable))
     return;
   form.layout = isReduced ? 0 : kBlocked;
   for (unsigned k = 0; k < op->getNumOperands(); ++k)
     if (!addOperand(op, k, layouts, form))
       return;
-  if (!llvm::is_contained(form.operands, kBlocked))
+  // What repeats or broadcasts has results in blocks of operands without any.
+  if (isReduced && !llvm::is_contained(form.operands, kBlocked))
     return;
   form.change = op.block(layouts.block());
   if (!form.change)

@@ -6,10 +6,12 @@
 #ifndef DLC_PASSES_GRAPH_LAYOUTFORMS_H
 #define DLC_PASSES_GRAPH_LAYOUTFORMS_H
 
+#include "dlc/KernelLibrary/Match.h"
 #include "dlc/Planning/Layout/Layout.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <map>
 #include <optional>
@@ -42,20 +44,24 @@ struct ConvForm {
   LayoutCost cost = 0;
 };
 
-/// The forms of a ConvOp or ConvWeightGradientOp that a library computes, with
-/// blocks of `block` channels; the first is without blocks and always there; of
-/// others there are none. `isStrict` leaves out algorithms that are not sums of
-/// products as they are defined.
-llvm::SmallVector<ConvForm> convFormsOf(mlir::Operation *op, int64_t block,
-                                        bool isStrict);
+/// What of convolutions is compared.
+struct ConvOptions {
+  int64_t block = 0;     ///< Channels of a block; 0: none are.
+  bool isStrict = false; ///< No algorithm but sums of products as defined.
+  int64_t bf16Parts = library::kExactParts; ///< As chooseAlgorithm() has them.
+  bool plainGradients = false; ///< Those of weights take no blocks.
+};
+
+/// The forms of a ConvOp or ConvWeightGradientOp that a library computes; the
+/// first is without blocks and always there; of others there are none.
+llvm::SmallVector<ConvForm> convFormsOf(mlir::Operation *op,
+                                        const ConvOptions &options);
 
 /// The layouts that values may have: row-major, those that transposes lead to
 /// and from, and channels in blocks where a convolution gains by them.
 class Layouts {
 public:
-  /// `block` is 0 for none; those of gradients of weights count only without
-  /// `plainGradients`.
-  Layouts(mlir::Block &body, int64_t block, bool isStrict, bool plainGradients);
+  Layouts(mlir::Block &body, const ConvOptions &options);
 
   /// Permutations of a rank that has several, row-major first.
   llvm::ArrayRef<Permutation> of(int64_t rank) const;
@@ -66,17 +72,20 @@ public:
 
   /// Channels of a block; 0 where nothing gains by blocks.
   int64_t block() const { return blockSize; }
+  /// Blocks of `value` may be worth it: what computes in them leads from it to
+  /// a convolution, which is not so of what becomes weights.
   bool isBlockable(mlir::Value value) const;
   llvm::ArrayRef<ConvForm> of(mlir::Operation *convolution) const;
 
 private:
   void addPermutations(mlir::Block &body);
-  void addConvolutions(mlir::Block &body, int64_t block, bool isStrict,
-                       bool plainGradients);
+  void addConvolutions(mlir::Block &body, const ConvOptions &options);
+  void addBlockable(mlir::Block &body);
 
   std::map<int64_t, llvm::SmallVector<Permutation>> byRank;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ConvForm>> convolutions;
   int64_t blockSize = 0;
+  llvm::DenseSet<mlir::Value> blockable;
 };
 
 /// What an operation does when its results are in one layout.

@@ -5,6 +5,7 @@
 #include "ChannelConstants.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/passes/Graph/Passes.h"
 
@@ -407,13 +408,35 @@ struct DivideByMultiplying : OpRewritePattern<DivOp> {
   }
 };
 
+/// x * sigmoid(x), which libraries compute with what makes x.
+struct RecognizeSilu : OpRewritePattern<MulOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MulOp op,
+                                PatternRewriter &rewriter) const override {
+    for (auto [x, factor] :
+         {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
+      auto sigmoid = factor.getDefiningOp<SigmoidOp>();
+      if (!sigmoid || sigmoid.getX() != x || x.getType() != op.getType())
+        continue;
+      auto silu =
+          SiluOp::create(rewriter, op.getLoc(), op->getResultTypes(), x);
+      copyPlacement(op, silu);
+      rewriter.replaceOp(op, silu);
+      return success();
+    }
+    return failure();
+  }
+};
+
 struct SimplifyInference
     : dlc::graph::impl::SimplifyInferencePassBase<SimplifyInference> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<FoldBatchNorm, FoldScale, FoldScaleBefore, FoldBias,
-                 ExpandPower, DivideByMultiplying, TransposeOperands>(context);
+    patterns
+        .add<FoldBatchNorm, FoldScale, FoldScaleBefore, FoldBias, ExpandPower,
+             DivideByMultiplying, RecognizeSilu, TransposeOperands>(context);
     for (RegisteredOperationName name : context->getRegisteredOperations())
       if (isa_and_nonnull<GraphDialect>(&name.getDialect()))
         name.getCanonicalizationPatterns(patterns, context);

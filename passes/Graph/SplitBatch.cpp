@@ -202,6 +202,9 @@ private:
   void join(Operation *op);
   Value make(Operation *model, StringRef name, ValueRange operands,
              ArrayRef<NamedAttribute> attributes = {});
+  void setPart(Operation *built, int64_t part) {
+    built->setDiscardableAttr(kPartAttr, builder.getI64IntegerAttr(part));
+  }
   Value makeInt(Operation *model, int64_t value) {
     return ConstantOp::create(builder, model->getLoc(),
                               makeInts(builder.getContext(), {value}));
@@ -232,6 +235,7 @@ Value Splitter::partOf(Value whole, int64_t part, Operation *model) {
                   {whole, makeInt(model, part * extent),
                    makeInt(model, (part + 1) * extent), makeInt(model, 0),
                    makeInt(model, 1)});
+    setPart(result.getDefiningOp(), part);
   }
   return result;
 }
@@ -242,10 +246,14 @@ void Splitter::buildPart(Operation *op, const Batched &batched, int64_t part) {
     operands[k] = partOf(operands[k], part, op);
   Operation *built = builder.clone(*op);
   built->setOperands(operands);
+  setPart(built, part);
   Value whole = op->getResult(0), own = built->getResult(0);
   if (batched.isSummed) {
     Value &sum = sums[whole];
-    sum = sum ? make(op, AddOp::getOperationName(), {sum, own}) : own;
+    if (sum)
+      own = make(op, AddOp::getOperationName(), {sum, own});
+    setPart(own.getDefiningOp(), part);
+    sum = own;
     return;
   }
   auto type = cast<RankedTensorType>(whole.getType());

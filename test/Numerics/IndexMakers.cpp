@@ -121,6 +121,28 @@ static void makeResolved(Generator &g) {
     g.make("gather", {x, places}, {g.flag("in_bounds", true)});
 }
 
+/// Choices of boxes, whose shapes are known.
+static void makeChoice(Generator &g) {
+  int64_t batches = g.between(1, 2), count = g.between(1, 5);
+  Type f32 = g.b.getF32Type();
+  if (g.chance(50)) {
+    Value scores = g.fresh({batches, count, g.between(1, 3)}, f32, 0, 1);
+    g.make("match_pairs", {scores, g.constant({}, f32, {0.25})},
+           {g.num("limit", g.below(3))}, 2);
+    return;
+  }
+  Value boxes = g.fresh({batches, count, 4}, f32, 0, 1);
+  SmallVector<Value> operands = {boxes,
+                                 g.fresh({batches, count}, g.b.getI1Type()),
+                                 g.constant({}, f32, {0.1})};
+  if (g.chance(50))
+    operands.push_back(g.indices({batches, count}, 3));
+  bool isCentered = g.chance(50);
+  g.make("suppress_boxes", operands,
+         {g.num("center_point_box", isCentered),
+          g.flag("inclusive", !isCentered && g.chance(50))});
+}
+
 /// Tensors whose size is data; what follows is dynamic.
 static void makeDataDependent(Generator &g) {
   if (g.isDifferentiable)
@@ -152,7 +174,8 @@ static void makeDataDependent(Generator &g) {
 
 ArrayRef<WeightedMaker> dlc::test::indexMakers() {
   static constexpr WeightedMaker makers[] = {
-      {8, makeGather}, {5, makeScatter},  {1, makeCacheUpdate},  {2, makeTopK},
-      {1, makeOneHot}, {1, makeResolved}, {1, makeDataDependent}};
+      {8, makeGather}, {5, makeScatter},      {1, makeCacheUpdate},
+      {2, makeTopK},   {1, makeOneHot},       {1, makeResolved},
+      {1, makeChoice}, {1, makeDataDependent}};
   return makers;
 }

@@ -46,11 +46,14 @@ struct GradientOptions {
 enum class Precision {
   FP32,       ///< By 2e-5: algorithms with fewer operations are allowed.
   FP32Strict, ///< By 4e-6: sums of products are computed as such.
+  /// By what rounding both operands of products to the nearest bfloat16 makes,
+  /// 2^-8 of each, where the kernel library does so; the rest as FP32.
+  BF16,
 };
 
-/// "fp32" and "fp32-strict".
+/// "fp32", "fp32-strict" and "bf16".
 std::optional<Precision> precisionOf(llvm::StringRef name);
-/// "fp32, fp32-strict" for messages.
+/// "fp32, fp32-strict, bf16" for messages.
 std::string precisionNames();
 
 struct PipelineOptions {
@@ -80,6 +83,11 @@ struct PipelineOptions {
 /// `phase`. Phases after Plan have no passes.
 void addPhase(mlir::OpPassManager &manager, Phase phase,
               const PipelineOptions &options = {});
+
+/// The halves of Phase::Fused: what is computed again, then what shares a
+/// kernel. Many budgets leave the same to the second.
+void addRecompute(mlir::OpPassManager &manager, const PipelineOptions &options);
+void addFusion(mlir::OpPassManager &manager, const PipelineOptions &options);
 
 /// Registers `dlc-to-PHASE` pipelines, which start from the import phase.
 void registerPipelines();

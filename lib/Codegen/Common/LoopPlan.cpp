@@ -113,15 +113,40 @@ static LogicalResult collectAccumulators(linalg::LinalgOp op, LoopPlan &plan) {
   return success();
 }
 
+/// The parallel dimension with which `dim` makes squares, which `operand` walks
+/// along the other way: they are turned round in registers. Not in reductions.
+static std::optional<unsigned> findTileDim(const LoopPlan &plan,
+                                           const LoopOperand &operand,
+                                           unsigned dim, int64_t width) {
+  const int64_t across = operand.strides[dim];
+  if (!operand.isRead || operand.isOutput || across == 0 || across == 1 ||
+      !plan.reduced.empty() || width < 2)
+    return std::nullopt;
+  auto isLong = [&](unsigned each) {
+    std::optional<int64_t> extent = getConstantIntValue(plan.ranges[each]);
+    return extent && *extent >= width;
+  };
+  for (unsigned other : plan.parallel)
+    if (other != dim && operand.strides[other] == 1 && isLong(other) &&
+        isLong(dim))
+      return other;
+  return std::nullopt;
+}
+
 /// Modelled cost of one element when `dim` is in vectors: neighbours are
-/// cheap, strides cost a scalar access each.
+/// cheap, squares less so, strides cost a scalar access each.
 static double costOf(const LoopPlan &plan, unsigned dim, int64_t width) {
+  constexpr double turning = 3;
   double cost = 0;
   for (const LoopOperand &operand : plan.operands) {
     if (!operand.isRead && !operand.isOutput)
       continue;
     int64_t stride = operand.strides[dim];
-    double access = stride == 0 ? 0.1 : stride == 1 ? 1 : stride == 2 ? 2 : 8;
+    double access = stride == 0                              ? 0.1
+                    : stride == 1                            ? 1
+                    : stride == 2                            ? 2
+                    : findTileDim(plan, operand, dim, width) ? turning
+                                                             : 8;
     cost += operand.isOutput ? 1.5 * access : access;
   }
   if (std::optional<int64_t> extent = getConstantIntValue(plan.ranges[dim]))
@@ -192,24 +217,17 @@ static void collapseLoops(linalg::LinalgOp op, LoopPlan &plan) {
 /// Chooses the dimension of square blocks when an operand is read across the
 /// vectors but along another parallel dimension.
 static void chooseTileDim(LoopPlan &plan) {
-  if (!plan.vectorDim || plan.vectorIsReduced || !plan.reduced.empty() ||
-      plan.width < 2)
+  if (!plan.vectorDim || plan.vectorIsReduced)
     return;
   for (const LoopOperand &operand : plan.operands) {
-    int64_t across = operand.strides[*plan.vectorDim];
-    if (!operand.isRead || operand.isOutput || across == 0 || across == 1)
+    std::optional<unsigned> dim =
+        findTileDim(plan, operand, *plan.vectorDim, plan.width);
+    if (!dim)
       continue;
-    for (unsigned dim : ArrayRef<unsigned>(plan.parallel).drop_back()) {
-      auto extent = getConstantIntValue(plan.ranges[dim]);
-      auto length = getConstantIntValue(plan.ranges[*plan.vectorDim]);
-      if (operand.strides[dim] != 1 || !extent || !length ||
-          *extent < plan.width || *length < plan.width)
-        continue;
-      plan.tileDim = dim;
-      llvm::erase(plan.parallel, dim);
-      plan.parallel.insert(plan.parallel.end() - 1, dim);
-      return;
-    }
+    plan.tileDim = dim;
+    llvm::erase(plan.parallel, *dim);
+    plan.parallel.insert(plan.parallel.end() - 1, *dim);
+    return;
   }
 }
 

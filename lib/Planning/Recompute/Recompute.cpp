@@ -260,15 +260,24 @@ std::vector<bool> Search::chooseDropped(const Cut &cut) const {
 /// without recursion: chains are long.
 void Search::emit(uint32_t op, const std::vector<bool> &dropped,
                   std::vector<bool> &isMade, std::vector<Step> &steps) const {
+  auto isMissing = [&](uint32_t value) {
+    uint32_t from = maker[value];
+    return from != kNobody && dropped[from] && !isMade[from];
+  };
+  // Most need none.
+  if (std::ranges::none_of(problem.operations[op].reads, isMissing)) {
+    steps.push_back({op, false});
+    return;
+  }
   std::vector<std::pair<uint32_t, size_t>> work{{op, 0}};
   while (!work.empty()) {
     auto &[current, next] = work.back();
     const std::vector<uint32_t> &reads = problem.operations[current].reads;
     if (next < reads.size()) {
-      uint32_t from = maker[reads[next++]];
-      if (from != kNobody && dropped[from] && !isMade[from]) {
-        isMade[from] = true;
-        work.push_back({from, 0});
+      uint32_t value = reads[next++];
+      if (isMissing(value)) {
+        isMade[maker[value]] = true;
+        work.push_back({maker[value], 0});
       }
       continue;
     }
@@ -280,6 +289,7 @@ void Search::emit(uint32_t op, const std::vector<bool> &dropped,
 Solution Search::finish(const std::vector<bool> &dropped) {
   std::vector<bool> isMade(problem.operations.size());
   Solution solution;
+  solution.steps.reserve(2 * problem.operations.size());
   for (uint32_t op = 0; op < turn; ++op)
     solution.steps.push_back({op, false});
   for (uint32_t op = turn; op < problem.operations.size(); ++op)

@@ -104,6 +104,55 @@ void Planner::chooseGrid() {
       gridBlock = block;
 }
 
+/// The smallest number of rows that `extent` is cut into evenly and that hold a
+/// square, or 0.
+static int64_t squareRows(int64_t extent) {
+  for (int64_t rows = kSquareRows; rows <= std::min(extent, kMostSquareRows);
+       ++rows)
+    if (extent % rows == 0)
+      return rows;
+  return 0;
+}
+
+/// Where neighbours in an input are of different tiles, and those of a row lie
+/// far apart, a tile reads one element of each line. Makes it hold squares,
+/// which are turned round in registers, if there are tiles enough, or they are
+/// small; true if it did. Not with reductions, whose tiles end with their rows.
+bool Planner::widenToSquares() {
+  constexpr int64_t enoughTiles = 16;
+  const unsigned grid = plan.grid.size();
+  if (grid == 0 || !stored.empty() || plan.stages.size() != 1)
+    return false;
+  const Stage &stage = plan.stages.front();
+  ArrayRef<int64_t> own = ArrayRef(stage.domain.loops.extents).drop_front(grid);
+  auto followsRow = [](const Index &index) {
+    return index.coefficients.back() != 0;
+  };
+  for (const StageInput &in : stage.inputs) {
+    if (own.empty() || llvm::none_of(in.at, followsRow) ||
+        followsRow(in.at.back()))
+      continue;
+    for (unsigned loop = 0; loop < grid; ++loop) {
+      const bool isLast = loop + 1 == grid;
+      const int64_t extent = shapeOf(sources[0])[gridDims[loop]];
+      const int64_t rows = squareRows(extent);
+      if (in.at.back().coefficients[loop] == 0 || rows == 0 ||
+          (isLast && gridBlock >= kSquareRows) || (!isLast && rows != extent))
+        continue;
+      const int64_t more = isLast ? rows / gridBlock : rows;
+      if (llvm::product_of(own) * more > enoughTiles * kTileElements &&
+          llvm::product_of(plan.grid) < enoughTiles * more)
+        continue;
+      if (rows == extent)
+        dropGridDim(loop);
+      else
+        gridBlock = rows;
+      return true;
+    }
+  }
+  return false;
+}
+
 Planner::Outcome Planner::dropGridDim(unsigned dim) {
   gridDims.erase(gridDims.begin() + dim);
   gridBlock = 1;
@@ -180,9 +229,10 @@ Domain Planner::makeDomain(Value value, ArrayRef<int> binding) {
     blockLoop = plan.grid.size() + before;
     domain.loops.extents.insert(domain.loops.extents.begin() + *blockLoop,
                                 gridBlock);
-    domain.reduced.push_back(false);
-    for (int &loop : loops)
-      loop += loop >= static_cast<int>(*blockLoop);
+    domain.reduced.insert(domain.reduced.begin() + *blockLoop, false);
+    for (SmallVector<int> *each : {&loops, &source})
+      for (int &loop : *each)
+        loop += loop >= static_cast<int>(*blockLoop);
   }
   auto toIndex = [&](int loop) {
     if (blockLoop && loop == last)
@@ -381,16 +431,15 @@ Planner::Outcome Planner::planRoots() {
 Planner::Outcome Planner::orderStages() {
   std::vector<Stage> rest = std::move(plan.stages);
   plan.stages.clear();
-  auto isWrittenBy = [](const Stage &stage, Value tensor) {
-    return llvm::any_of(stage.outputs, [&](const StageOutput &out) {
-      return out.tensor == tensor;
-    });
-  };
+  llvm::DenseMap<Value, unsigned> unwritten; // By how many stages.
+  for (const Stage &stage : rest)
+    for (const StageOutput &out : stage.outputs)
+      ++unwritten[out.tensor];
   auto waits = [&](const Stage &stage) {
     auto isMissing = [&](Value tensor) {
-      return tensor && llvm::any_of(rest, [&](const Stage &other) {
-               return &other != &stage && isWrittenBy(other, tensor) &&
-                      !isWrittenBy(stage, tensor);
+      return tensor && unwritten.lookup(tensor) > 0 &&
+             llvm::none_of(stage.outputs, [&](const StageOutput &out) {
+               return out.tensor == tensor;
              });
     };
     return llvm::any_of(
@@ -400,14 +449,19 @@ Planner::Outcome Planner::orderStages() {
              return isMissing(capture.tensor);
            });
   };
-  while (!rest.empty()) {
-    auto next = llvm::find_if_not(rest, waits);
+  auto isLeft = [](const Stage &stage) { return stage.body != nullptr; };
+  auto first = rest.begin(); // Of those that are left.
+  while ((first = std::find_if(first, rest.end(), isLeft)) != rest.end()) {
+    auto next = std::find_if(first, rest.end(), [&](const Stage &stage) {
+      return isLeft(stage) && !waits(stage);
+    });
     if (next != rest.end()) {
+      for (const StageOutput &out : next->outputs)
+        --unwritten[out.tensor];
       plan.stages.push_back(std::move(*next));
-      rest.erase(next);
       continue;
     }
-    for (const Stage &stage : rest)
+    for (const Stage &stage : llvm::make_filter_range(rest, isLeft))
       for (const StageOutput &out : stage.outputs)
         if (produced.contains(out.tensor)) {
           neverJoin.insert(out.tensor);
@@ -524,12 +578,13 @@ FailureOr<KernelPlan> Planner::run() {
     chooseStored();
   } while (dropCheapStored());
   chooseGrid();
-  // Each retry drops a dimension of the grid or a written value.
+  // Each retry drops a dimension of the grid or a written value, or widens
+  // tiles.
   for (int retries = 0; retries < 64; ++retries) {
     Outcome outcome = attempt();
     if (outcome == Outcome::Failed)
       return failure();
-    if (outcome == Outcome::Retry)
+    if (outcome == Outcome::Retry || widenToSquares())
       continue;
     plan.sources = sources;
     findInPlace();

@@ -18,6 +18,10 @@ namespace dlc::conversion {
 /// Elements of a tile of a kernel with one stage, at least.
 inline constexpr int64_t kTileElements = 4096;
 
+/// Rows of the largest square of elements that code generation turns round in
+/// registers: lanes of AVX-512. Of two or four such squares fewer tiles remain.
+inline constexpr int64_t kSquareRows = 16, kMostSquareRows = 64;
+
 inline bool isReduction(mlir::Operation *op) {
   return mlir::isa_and_nonnull<graph::ReductionOpInterface>(op);
 }
@@ -40,6 +44,7 @@ private:
   void chooseStored();
   bool dropCheapStored();
   void chooseGrid();
+  bool widenToSquares();
   int64_t costOf(mlir::Operation *op);
   int64_t computeCost(mlir::Operation *op);
   Outcome attempt();
@@ -68,7 +73,7 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> elementCosts;
   /// Values that are written, in order, and the stages that need each.
   llvm::SetVector<mlir::Value> stored;
-  llvm::DenseMap<mlir::Value, llvm::SetVector<mlir::Value>> needs;
+  llvm::DenseMap<mlir::Value, llvm::SmallSetVector<mlir::Value, 4>> needs;
   /// The stage that needs a written value first.
   llvm::DenseMap<mlir::Value, mlir::Value> firstReader;
   llvm::SmallDenseSet<mlir::Value> neverStore;

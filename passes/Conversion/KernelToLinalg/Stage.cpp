@@ -113,12 +113,20 @@ void StageBuilder::accumulate(
   stage.outputs.push_back({tensor, at, value, old});
 }
 
+static size_t hashOf(const Position &at) {
+  size_t hash = 0;
+  for (const Index &index : at)
+    hash = llvm::hash_combine(
+        hash, llvm::hash_combine_range(index.coefficients), index.constant);
+  return hash;
+}
+
 Value StageBuilder::element(Value tensor, const Position &at, bool compute) {
-  std::pair<void *, std::vector<Index>> key(
-      tensor.getAsOpaquePointer(), std::vector<Index>(at.begin(), at.end()));
-  auto cached = cache.find(key);
-  if (cached != cache.end())
-    return cached->second;
+  const std::pair<Value, size_t> key(tensor, hashOf(at));
+  if (auto cached = cache.find(key); cached != cache.end())
+    for (const auto &[position, element] : cached->second)
+      if (position == at)
+        return element;
   Treatment treatment = compute ? Treatment::Compute : policy(tensor, at);
   Value value = treatment == Treatment::Read || isa<BlockArgument>(tensor)
                     ? readMemory(tensor, at)
@@ -127,7 +135,7 @@ Value StageBuilder::element(Value tensor, const Position &at, bool compute) {
     return {};
   if (treatment == Treatment::ComputeAndStore)
     store(tensor, at, value);
-  cache[key] = value;
+  cache[key].emplace_back(at, value);
   return value;
 }
 

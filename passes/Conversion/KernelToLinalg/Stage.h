@@ -10,8 +10,8 @@
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -112,9 +112,14 @@ private:
   mlir::Value elementwise(mlir::Operation *op, const Position &at);
   mlir::Value capture(mlir::Type type, mlir::Value tensor, unsigned gridLoop);
 
+  /// The elements that are there, by their tensors and hashes of positions.
+  using Elements =
+      llvm::DenseMap<std::pair<mlir::Value, size_t>,
+                     llvm::SmallVector<std::pair<Position, mlir::Value>, 1>>;
+
   Policy policy;
   Stage stage;
-  std::map<std::pair<void *, std::vector<Index>>, mlir::Value> cache;
+  Elements cache;
 };
 
 /// `value` between the signless type that arith knows and the type in memory.

@@ -1131,6 +1131,29 @@ kernel.func @transpose_10_f64(%x: tensor<19x23xf64>) -> (tensor<23x19xf64>) {
   %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<19x23xf64>) -> tensor<23x19xf64>
   kernel.return %y : tensor<23x19xf64>
 }
+kernel.func @transpose_of_long_rows(%x: tensor<1037x48xf32>, %b: tensor<48x1037xf32>) -> (tensor<48x1037xf32>) {
+  %t = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<1037x48xf32>) -> tensor<48x1037xf32>
+  %y = graph.add %t, %b : tensor<48x1037xf32>
+  kernel.return %y : tensor<48x1037xf32>
+}
+kernel.func @transpose_of_sums(%a: tensor<2x1037x18xf32>, %b: tensor<2x1037x18xf32>) -> (tensor<2x18x1037xf32>) {
+  %sum = graph.add %a, %b : tensor<2x1037x18xf32>
+  %y = graph.transpose %sum {perm = array<i64: 0, 2, 1>} : (tensor<2x1037x18xf32>) -> tensor<2x18x1037xf32>
+  kernel.return %y : tensor<2x18x1037xf32>
+}
+kernel.func @reduce_transposed(%x: tensor<16x64xf32>, %y: tensor<64x16xf32>) -> (tensor<64x1xf32>) {
+  %t = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<16x64xf32>) -> tensor<64x16xf32>
+  %sum = graph.add %t, %y : tensor<64x16xf32>
+  %axes = graph.constant dense<[1]> : tensor<1xi64>
+  %z = graph.reduce_max %sum, %axes {keepdims = true} : (tensor<64x16xf32>, tensor<1xi64>) -> tensor<64x1xf32>
+  kernel.return %z : tensor<64x1xf32>
+}
+kernel.func @reduce_transposed_long(%x: tensor<100x200xf32>) -> (tensor<200xf32>) {
+  %t = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<100x200xf32>) -> tensor<200x100xf32>
+  %axes = graph.constant dense<[1]> : tensor<1xi64>
+  %z = graph.reduce_min %t, %axes {keepdims = false} : (tensor<200x100xf32>, tensor<1xi64>) -> tensor<200xf32>
+  kernel.return %z : tensor<200xf32>
+}
 kernel.func @transpose_0213_f32(%x: tensor<2x5x3x16xf32>) -> (tensor<2x3x5x16xf32>) {
   %y = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x16xf32>) -> tensor<2x3x5x16xf32>
   kernel.return %y : tensor<2x3x5x16xf32>

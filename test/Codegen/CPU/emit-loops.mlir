@@ -20,6 +20,20 @@ kernel.func @exp(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   kernel.return %0 : tensor<64x64xf32>
 }
 
+// Inputs that both lie across are turned round in registers: results are
+// written as vectors, not element by element.
+// CHECK-LABEL: llvm.func @turned
+// V3: vector.shuffle
+// V3-NOT: llvm.store %{{.*}} : f32
+// V4: vector.shuffle
+// V4-NOT: llvm.store %{{.*}} : f32
+// CHECK: llvm.return
+kernel.func @turned(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = graph.add %a, %b : tensor<64x64xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 1, 0>} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  kernel.return %1 : tensor<64x64xf32>
+}
+
 // A reduction along the vector is carried in registers.
 // CHECK-LABEL: llvm.func @sum
 kernel.func @sum(%x: tensor<8x1024xf32>) -> tensor<8xf32> {

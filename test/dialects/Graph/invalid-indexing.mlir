@@ -129,3 +129,35 @@ func.func @non_max_suppression_c2(%boxes: tensor<1x6x4xf32>, %scores: tensor<1x1
   %out = graph.non_max_suppression %boxes, %scores, %max, %iou, %score : (tensor<1x6x4xf32>, tensor<1x1x6xf32>, tensor<2xi64>, tensor<f32>, tensor<f32>) -> tensor<?x3xi64>
   return
 }
+
+// -----
+
+func.func @suppress_boxes_c1(%boxes: tensor<2x6x4xf32>, %all: tensor<2x5xi1>, %iou: tensor<f32>) {
+  // expected-error @+1 {{'graph.suppress_boxes' op operand 1: expected 6 in dimension 1, got 5}}
+  %out = graph.suppress_boxes %boxes, %all, %iou : (tensor<2x6x4xf32>, tensor<2x5xi1>, tensor<f32>) -> tensor<2x6xi1>
+  return
+}
+
+// -----
+
+func.func @suppress_boxes_c2(%boxes: tensor<2x6x4xf32>, %all: tensor<2x6xi1>, %iou: tensor<f32>) {
+  // expected-error @+1 {{'graph.suppress_boxes' op expected corners to be inclusive, got centers}}
+  %out = graph.suppress_boxes %boxes, %all, %iou {center_point_box = 1 : i64, inclusive = true} : (tensor<2x6x4xf32>, tensor<2x6xi1>, tensor<f32>) -> tensor<2x6xi1>
+  return
+}
+
+// -----
+
+func.func @match_pairs_c1(%scores: tensor<2x6x3xf32>, %t: tensor<f32>) {
+  // expected-error @+1 {{'graph.match_pairs' op expected result #1 of type 'tensor<2x3xi64>', got 'tensor<2x6xi64>'}}
+  %out:2 = graph.match_pairs %scores, %t : (tensor<2x6x3xf32>, tensor<f32>) -> (tensor<2x6xi64>, tensor<2x6xi64>)
+  return
+}
+
+// -----
+
+func.func @match_pairs_c2(%scores: tensor<2x6x3xf32>, %t: tensor<f32>) {
+  // expected-error @+1 {{'graph.match_pairs' op expected a limit of at least 0, got -1}}
+  %out:2 = graph.match_pairs %scores, %t {limit = -1 : i64} : (tensor<2x6x3xf32>, tensor<f32>) -> (tensor<2x6xi64>, tensor<2x3xi64>)
+  return
+}

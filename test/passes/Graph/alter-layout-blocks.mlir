@@ -275,3 +275,103 @@ func.func @single_channels(%x: tensor<1x64x56x56xf32>, %a: tensor<1x1x56x56xf32>
   %2 = graph.conv %1, %v : (tensor<1x80x56x56xf32>, tensor<64x80x3x3xf32>) -> tensor<1x64x54x54xf32>
   return %2 : tensor<1x64x54x54xf32>
 }
+
+// -----
+
+// A step of training: statistics over the batch, masks and what is between the
+// elements of a strided gradient are all in blocks; only the ends are converted,
+// and weights are not.
+
+// CHECK-LABEL: func @training
+// CHECK: graph.transpose {{.*}} -> tensor<1x16x14x14x16xf32>
+// CHECK-NOT: graph.transpose
+// CHECK: graph.mul {{.*}} : tensor<256x256x1x3x1x3xf32>
+// CHECK: %[[A:.*]] = graph.conv {{.*}} {channel_block = 16 : i64, {{.*}} -> tensor<1x16x14x14x16xf32>
+// CHECK: %[[M:.*]] = graph.reduce_sum %[[A]], %{{.*}} {keepdims = false} : {{.*}} -> tensor<16x16xf32>
+// CHECK: %[[V:.*]] = graph.reshape %[[M]], %{{.*}} -> tensor<1x16x1x1x16xf32>
+// CHECK: %[[S:.*]] = graph.sub %[[A]], %[[V]]
+// CHECK: %[[G:.*]] = graph.greater %[[S]], {{.*}} -> tensor<1x16x14x14x16xi1>
+// CHECK: %[[R:.*]] = graph.select %[[G]], %[[S]]
+// CHECK: %[[B:.*]] = graph.conv %[[R]], {{.*}} {channel_block = 16 : i64, {{.*}} -> tensor<1x16x14x14x16xf32>
+// CHECK: graph.reshape %[[B]], %{{.*}} -> tensor<1x16x14x1x14x1x16xf32>
+// CHECK: graph.pad {{.*}} -> tensor<1x16x14x2x14x2x16xf32>
+// CHECK: %[[D:.*]] = graph.reshape {{.*}} -> tensor<1x16x28x28x16xf32>
+// CHECK: graph.conv %[[D]], {{.*}} {channel_block = 16 : i64,
+func.func @training(%x: tensor<1x256x14x14xf32>, %u: tensor<256x256x3x3xf32>) -> tensor<1x256x28x28xf32> {
+  %w = graph.constant dense<0.01> : tensor<256x256x3x3xf32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %axes = graph.constant dense<[0, 2, 3]> : tensor<3xi64>
+  %vector = graph.constant dense<[1, 256, 1, 1]> : tensor<4xi64>
+  %apart = graph.constant dense<[1, 256, 14, 1, 14, 1]> : tensor<6xi64>
+  %ends = graph.constant dense<[0, 0, 1, 1]> : tensor<4xi64>
+  %remainders = graph.constant dense<[3, 5]> : tensor<2xi64>
+  %large = graph.constant dense<[1, 256, 28, 28]> : tensor<4xi64>
+  %taps = graph.constant dense<[256, 256, 1, 3, 1, 3]> : tensor<6xi64>
+  %rows = graph.constant dense<[256, 256, 3, 3]> : tensor<4xi64>
+  %v0 = graph.reshape %u, %taps : (tensor<256x256x3x3xf32>, tensor<6xi64>) -> tensor<256x256x1x3x1x3xf32>
+  %v1 = graph.mul %v0, %v0 : tensor<256x256x1x3x1x3xf32>
+  %v = graph.reshape %v1, %rows : (tensor<256x256x1x3x1x3xf32>, tensor<4xi64>) -> tensor<256x256x3x3xf32>
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32>
+  %1 = graph.reduce_sum %0, %axes {keepdims = false} : (tensor<1x256x14x14xf32>, tensor<3xi64>) -> tensor<256xf32>
+  %2 = graph.reshape %1, %vector : (tensor<256xf32>, tensor<4xi64>) -> tensor<1x256x1x1xf32>
+  %4 = graph.sub %0, %2 : (tensor<1x256x14x14xf32>, tensor<1x256x1x1xf32>) -> tensor<1x256x14x14xf32>
+  %5 = graph.greater %4, %zero : (tensor<1x256x14x14xf32>, tensor<f32>) -> tensor<1x256x14x14xi1>
+  %6 = graph.select %5, %4, %zero : (tensor<1x256x14x14xi1>, tensor<1x256x14x14xf32>, tensor<f32>) -> tensor<1x256x14x14xf32>
+  %7 = graph.conv %6, %v {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32>
+  %8 = graph.reshape %7, %apart : (tensor<1x256x14x14xf32>, tensor<6xi64>) -> tensor<1x256x14x1x14x1xf32>
+  %9 = graph.pad %8, %ends, %zero, %remainders : (tensor<1x256x14x1x14x1xf32>, tensor<4xi64>, tensor<f32>, tensor<2xi64>) -> tensor<1x256x14x2x14x2xf32>
+  %10 = graph.reshape %9, %large : (tensor<1x256x14x2x14x2xf32>, tensor<4xi64>) -> tensor<1x256x28x28xf32>
+  %11 = graph.conv %10, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x256x28x28xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x28x28xf32>
+  return %11 : tensor<1x256x28x28xf32>
+}
+
+// -----
+
+// Repetition along dimensions, also along channels, of what is in blocks, of a
+// single channel and of a scalar of the rank; one that adds dimensions stays.
+
+// CHECK-LABEL: func @repeated
+// CHECK: graph.transpose {{.*}} -> tensor<2x16x14x14x16xf32>
+// CHECK-NOT: graph.transpose
+// CHECK: %[[A:.*]] = graph.conv {{.*}} -> tensor<2x16x14x14x16xf32>
+// CHECK: %[[M:.*]] = graph.reduce_mean %[[A]], {{.*}} -> tensor<2x16x1x1x16xf32>
+// CHECK: %[[E:.*]] = graph.expand %[[M]], {{.*}} : (tensor<2x16x1x1x16xf32>, tensor<5xi64>) -> tensor<2x16x14x14x16xf32>
+// CHECK: %[[S:.*]] = graph.sub %[[A]], %[[E]]
+// CHECK: %[[C:.*]] = graph.reshape %arg1, {{.*}} -> tensor<1x1x14x1x1xf32>
+// CHECK: %[[R:.*]] = graph.expand %[[C]], {{.*}} : (tensor<1x1x14x1x1xf32>, tensor<5xi64>) -> tensor<2x16x14x14x16xf32>
+// CHECK: %[[P:.*]] = graph.mul %[[S]], %[[R]]
+// CHECK: graph.conv %[[P]], {{.*}}channel_block = 16
+func.func @repeated(%x: tensor<2x256x14x14xf32>, %c: tensor<1x1x14x1xf32>) -> tensor<2x256xf32> {
+  %w = graph.constant dense<0.01> : tensor<256x256x3x3xf32>
+  %axes = graph.constant dense<[2, 3]> : tensor<2xi64>
+  %shape = graph.constant dense<[2, 256, 14, 14]> : tensor<4xi64>
+  %spatial = graph.constant dense<[1, 256, 14, 14]> : tensor<4xi64>
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<2x256x14x14xf32>
+  %1 = graph.reduce_mean %0, %axes : (tensor<2x256x14x14xf32>, tensor<2xi64>) -> tensor<2x256x1x1xf32>
+  // As ever, the shape may leave dimensions to the operand.
+  %2 = graph.expand %1, %spatial : (tensor<2x256x1x1xf32>, tensor<4xi64>) -> tensor<2x256x14x14xf32>
+  %3 = graph.sub %0, %2 : tensor<2x256x14x14xf32>
+  %4 = graph.expand %c, %shape : (tensor<1x1x14x1xf32>, tensor<4xi64>) -> tensor<2x256x14x14xf32>
+  %5 = graph.mul %3, %4 : tensor<2x256x14x14xf32>
+  %6 = graph.conv %5, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<2x256x14x14xf32>
+  %7 = graph.reduce_max %6, %axes {keepdims = false} : (tensor<2x256x14x14xf32>, tensor<2xi64>) -> tensor<2x256xf32>
+  return %7 : tensor<2x256xf32>
+}
+
+// -----
+
+// More dimensions than before have no place in blocks: the operation stays.
+
+// CHECK-LABEL: func @more_dimensions
+// CHECK: graph.expand %{{.*}} : (tensor<256x1x1xf32>, tensor<4xi64>) -> tensor<1x256x14x14xf32>
+func.func @more_dimensions(%x: tensor<1x256x14x14xf32>, %c: tensor<256x1x1xf32>) -> tensor<1x256xf32> {
+  %w = graph.constant dense<0.01> : tensor<256x256x3x3xf32>
+  %axes = graph.constant dense<[2, 3]> : tensor<2xi64>
+  %shape = graph.constant dense<[1, 256, 14, 14]> : tensor<4xi64>
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32>
+  %1 = graph.expand %c, %shape : (tensor<256x1x1xf32>, tensor<4xi64>) -> tensor<1x256x14x14xf32>
+  %2 = graph.add %0, %1 : tensor<1x256x14x14xf32>
+  %3 = graph.conv %2, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x256x14x14xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x14x14xf32>
+  %4 = graph.reduce_max %3, %axes {keepdims = false} : (tensor<1x256x14x14xf32>, tensor<2xi64>) -> tensor<1x256xf32>
+  return %4 : tensor<1x256xf32>
+}

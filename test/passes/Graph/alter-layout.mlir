@@ -150,3 +150,26 @@ func.func @many(%x: tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<3x2x5x4
   %7 = graph.transpose %x {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x4x5xf32>) -> tensor<2x4x3x5xf32>
   return %3, %5, %6, %4, %7 : tensor<2x3x4x5xf32>, tensor<3x2x5x4xf32>, tensor<3x2x5x4xf32>, tensor<4x2x3x5xf32>, tensor<2x4x3x5xf32>
 }
+
+// -----
+
+// Repetition: also of what has fewer dimensions.
+
+// CHECK-LABEL: func @repeated
+// CHECK-NOT: graph.transpose %{{.*}} : (tensor<2x8x4x6xf32>)
+// CHECK: graph.expand {{.*}} -> tensor<2x8x4x6xf32>
+// CHECK: graph.expand {{.*}} -> tensor<2x8x4x6xf32>
+// CHECK-NOT: graph.transpose %{{.*}} -> tensor<2x8x4x6xf32>
+// CHECK: return
+func.func @repeated(%x: tensor<2x8x4x6xf32>, %b: tensor<8xf32>) -> tensor<2x8x4x6xf32> {
+  %axes = graph.constant dense<[1, 2]> : tensor<2xi64>
+  %shape = graph.constant dense<[2, 4, 6, 8]> : tensor<4xi64>
+  %0 = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x8x4x6xf32>) -> tensor<2x4x6x8xf32>
+  %1 = graph.reduce_mean %0, %axes : (tensor<2x4x6x8xf32>, tensor<2xi64>) -> tensor<2x1x1x8xf32>
+  %2 = graph.expand %1, %shape : (tensor<2x1x1x8xf32>, tensor<4xi64>) -> tensor<2x4x6x8xf32>
+  %3 = graph.expand %b, %shape : (tensor<8xf32>, tensor<4xi64>) -> tensor<2x4x6x8xf32>
+  %4 = graph.sub %0, %2 : tensor<2x4x6x8xf32>
+  %5 = graph.mul %4, %3 : tensor<2x4x6x8xf32>
+  %y = graph.transpose %5 {perm = array<i64: 0, 3, 1, 2>} : (tensor<2x4x6x8xf32>) -> tensor<2x8x4x6xf32>
+  return %y : tensor<2x8x4x6xf32>
+}

@@ -160,9 +160,9 @@ func.func @grouped(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK-NEXT: graph.relu
   %0 = graph.exp %x {graph.group = "a"} : tensor<4x4xf32>
   %1 = graph.tanh %0 {graph.group = "a"} : tensor<4x4xf32>
-  // WHY: matmul stays apart from tanh: it is on another device or in another group
+  // WHY: matmul stays apart from tanh: it is on another device, in another group or another part of the batch
   %2 = graph.matmul %1, %1 {graph.group = "b"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  // WHY: relu stays apart from matmul: it is on another device or in another group
+  // WHY: relu stays apart from matmul: it is on another device, in another group or another part of the batch
   %3 = graph.relu %2 {graph.group = "c"} : tensor<4x4xf32>
   return %3 : tensor<4x4xf32>
 }
@@ -186,4 +186,26 @@ func.func @two_anchors(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %w: tensor<8x8x
   %4 = graph.exp %3 : tensor<8x8xf32>
   %5 = graph.mul %4, %0 : tensor<8x8xf32>
   return %5, %4 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// Sums over parts of a batch are apart, so that not all parts are live at once.
+
+// CHECK-LABEL: func @parts
+// CHECK: %[[A:.*]] = graph.fusion
+// CHECK: graph.relu
+// CHECK: graph.reduce_sum
+// CHECK: }
+// CHECK: graph.fusion
+// CHECK: graph.relu
+// CHECK: graph.reduce_sum
+// CHECK: graph.add
+// CHECK-NOT: graph.fusion
+func.func @parts(%x: tensor<4x64xf32>, %y: tensor<4x64xf32>) -> tensor<64xf32> {
+  %axes = graph.constant dense<0> : tensor<1xi64>
+  %0 = graph.relu %x {graph.part = 0 : i64} : tensor<4x64xf32>
+  %1 = graph.reduce_sum %0, %axes {graph.part = 0 : i64, keepdims = false} : (tensor<4x64xf32>, tensor<1xi64>) -> tensor<64xf32>
+  %2 = graph.relu %y {graph.part = 1 : i64} : tensor<4x64xf32>
+  %3 = graph.reduce_sum %2, %axes {graph.part = 1 : i64, keepdims = false} : (tensor<4x64xf32>, tensor<1xi64>) -> tensor<64xf32>
+  %4 = graph.add %1, %3 {graph.part = 1 : i64} : tensor<64xf32>
+  return %4 : tensor<64xf32>
 }

@@ -35,6 +35,20 @@ func.func @part(%x: tensor<4x8xf32>, %d: tensor<4x8xf64>) -> (tensor<8x4xf32>, t
 
 // -----
 
+// One warning for each reason, with how many there are.
+// CHECK-LABEL: func.func @several
+func.func @several(%x: tensor<4xf64>) -> (tensor<4xf64>, tensor<4xf64>) {
+  // expected-warning @+1 {{exp runs on cpu:0 and not on cuda:0: a GPU has no exp of f64, as do 2 others}}
+  %0 = graph.exp %x : tensor<4xf64>
+  %1 = graph.exp %0 : tensor<4xf64>
+  %2 = graph.exp %1 : tensor<4xf64>
+  // expected-warning-re @+1 {{tanh runs on cpu:0 and not on cuda:0: a GPU has no tanh of f64{{$}}}}
+  %3 = graph.tanh %x : tensor<4xf64>
+  return %2, %3 : tensor<4xf64>, tensor<4xf64>
+}
+
+// -----
+
 // Who asks for a device has it.
 // CHECK-LABEL: func.func @asked
 func.func @asked(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -202,3 +202,32 @@ func.func @blocked(%x: tensor<1x1x3x2xf32>) -> tensor<1x2x3x2xf32> {
   %1 = graph.mul %0, %f : (tensor<1x2x3x2xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x3x2xf32>
   return %1 : tensor<1x2x3x2xf32>
 }
+
+// -----
+
+// In either order; the sigmoid stays for others.
+
+// CHECK-LABEL: func.func @silu
+// CHECK-DAG: %[[S:.*]] = graph.sigmoid %arg1
+// CHECK-DAG: %[[A:.*]] = graph.silu %arg0
+// CHECK-DAG: %[[B:.*]] = graph.silu %arg1
+// CHECK: return %[[A]], %[[B]], %[[S]]
+func.func @silu(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %0 = graph.sigmoid %x : tensor<8xf32>
+  %1 = graph.mul %x, %0 : tensor<8xf32>
+  %2 = graph.sigmoid %y : tensor<8xf32>
+  %3 = graph.mul %2, %y : tensor<8xf32>
+  return %1, %3, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// The gate of another value is none.
+
+// CHECK-LABEL: func.func @gates
+// CHECK-NOT: graph.silu
+func.func @gates(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = graph.sigmoid %y : tensor<8xf32>
+  %1 = graph.mul %x, %0 : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

@@ -14,7 +14,7 @@
 // CHECK-SAME: (%[[X:.*]]: tensor<4x3x8x8xf32>, %[[W:.*]]: tensor<8x3x3x3xf32>, %[[B:.*]]: tensor<8x1x1xf32>)
 // CHECK: %[[X0:.*]] = graph.slice %[[X]], {{.*}} -> tensor<2x3x8x8xf32>
 // CHECK-NEXT: %[[C0:.*]] = graph.conv %[[X0]], %[[W]] {{.*}} -> tensor<2x8x6x6xf32>
-// CHECK-NEXT: %[[A0:.*]] = graph.add %[[C0]], %[[B]]
+// CHECK-NEXT: %[[A0:.*]] = graph.add %[[C0]], %[[B]] {graph.part = 0 : i64}
 // CHECK-NEXT: %[[P0:.*]] = graph.max_pool %[[A0]] {{.*}} -> tensor<2x8x3x3xf32>
 // CHECK: %[[X1:.*]] = graph.slice %[[X]], {{.*}} -> tensor<2x3x8x8xf32>
 // CHECK: %[[P1:.*]] = graph.max_pool {{.*}} -> tensor<2x8x3x3xf32>
@@ -46,7 +46,7 @@ func.func @forward(%x: tensor<4x3x8x8xf32>, %w: tensor<8x3x3x3xf32>, %b: tensor<
 // CHECK: graph.reduce_sum
 // CHECK: graph.max_pool_gradient {{.*}} -> tensor<3x8x6x6xf32>
 // CHECK: %[[W1:.*]] = graph.conv_weight_gradient
-// CHECK: graph.add %{{.*}}, %[[W1]] : tensor<8x3x3x3xf32>
+// CHECK: graph.add %{{.*}}, %[[W1]] {graph.part = 1 : i64} : tensor<8x3x3x3xf32>
 // CHECK-NOT: tensor<6x8x6x6xf32>
 // CHECK: return
 func.func @both_ways(%x: tensor<6x3x8x8xf32>, %w: tensor<8x3x3x3xf32>) -> (tensor<8x3x3x3xf32>, tensor<8xf32>) {
@@ -82,7 +82,7 @@ func.func @no_batch(%x: tensor<1x3x8x8xf32>, %w: tensor<8x3x3x3xf32>) -> (tensor
 // where it is, and those that do not; a sum that has the batch's extent is none.
 
 // CHECK-LABEL: func @odd
-// CHECK: graph.transpose %{{.*}} {perm = array<i64: 0, 1, 3, 2>} : (tensor<2x
+// CHECK: graph.transpose %{{.*}} {graph.part = {{[01]}} : i64, perm = array<i64: 0, 1, 3, 2>} : (tensor<2x
 // CHECK: graph.transpose %{{.*}} {perm = array<i64: 1, 0, 2, 3>} : (tensor<4x
 func.func @odd(%x: tensor<4x4x6x6xf32>, %w: tensor<4x4x3x3xf32>) -> (tensor<4x4x6x6xf32>, tensor<4x4x3x3xf32>, tensor<4x4x6x8xf32>) {
   %pads = graph.constant dense<1> : tensor<2xi64>

@@ -19,9 +19,11 @@ namespace dlc::onnx {
 /// reads fault, as with any mapping.
 class MappedFile {
 public:
-  /// Maps the regular file at `path`, which the user chose.
+  /// Maps the regular file at `path`, which the user chose. Errors do not name
+  /// it.
   static rt::Result<std::shared_ptr<MappedFile>> open(const std::string &path);
   /// Maps the regular file behind `descriptor` and closes the descriptor.
+  /// Errors name `nameForMessages`, unless it is empty.
   static rt::Result<std::shared_ptr<MappedFile>>
   adopt(int descriptor, const std::string &nameForMessages);
   ~MappedFile();

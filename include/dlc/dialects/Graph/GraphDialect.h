@@ -79,8 +79,8 @@ std::optional<PermutedOp> permuteAxis(mlir::Operation *op,
 std::optional<PermutedOp> permuteAxes(mlir::OpOperand &axes,
                                       llvm::ArrayRef<int64_t> perm);
 /// `LayoutOpInterface::block` of a reduction; nullopt unless its axes are known
-/// and none is that of channels. Without `keepdims` they must be all but that
-/// and the first.
+/// and none is that of channels. Without `keepdims` they must be all but that,
+/// with the first or without.
 std::optional<PermutedOp> blockReduction(mlir::OpOperand &axes, bool keepdims);
 } // namespace detail
 

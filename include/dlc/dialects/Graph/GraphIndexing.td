@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations that read or write at places given by data.
+// Operations that read or write at places given by data, and those that choose
+// such places.
 
 #ifndef DLC_DIALECTS_GRAPH_GRAPHINDEXING_TD
 #define DLC_DIALECTS_GRAPH_GRAPHINDEXING_TD
@@ -327,6 +328,63 @@ def NonMaxSuppressionOp : Graph_Op<"non_max_suppression"> {
                        TensorOf<[F32]>:$score_threshold,
                        Graph_Int<"0">:$center_point_box);
   let results = (outs Graph_I64Tensor:$y);
+}
+
+def SuppressBoxesOp : Graph_Op<"suppress_boxes"> {
+  let summary = "Boxes that overlap no kept box before them";
+  let description = [{
+    Goes through the boxes of each batch in their order, best first, and keeps a
+    candidate unless the area that it shares with a box kept before, of its
+    group where there are groups, is more than `iou_threshold` of what the two
+    cover together.
+
+    A box is two corners, the lower one first, or its center and its extents
+    (`center_point_box`). One whose corners are the wrong way round has no area.
+    With `inclusive`, corners are pixels inside of the box, so that extents are
+    one more than their differences.
+
+    Unlike `graph.non_max_suppression`, the result has a static shape; order and
+    choice are those of other operations.
+
+    Constraints:
+    - (suppress_boxes_c1) `boxes` is N x B x 4, `candidates`, `groups` and `kept`
+      are N x B; `iou_threshold` is one number of the element type of `boxes`,
+      f32 or f64.
+    - (suppress_boxes_c2) `inclusive` goes with corners.
+
+    ```mlir
+    %kept = graph.suppress_boxes %boxes, %candidates, %iou, %groups : (tensor<2x6x4xf32>, tensor<2x6xi1>, tensor<f32>, tensor<2x6xi64>) -> tensor<2x6xi1>
+    ```
+  }];
+  let arguments = (ins TensorOf<[F32, F64]>:$boxes, Graph_BoolTensor:$candidates,
+                       TensorOf<[F32, F64]>:$iou_threshold,
+                       Optional<Graph_I64Tensor>:$groups,
+                       Graph_Int<"0">:$center_point_box,
+                       Graph_Bool<"false">:$inclusive);
+  let results = (outs Graph_BoolTensor:$kept);
+}
+
+def MatchPairsOp : Graph_Op<"match_pairs"> {
+  let summary = "Rows and columns in pairs, best scores first";
+  let description = [{
+    Goes through the scores above `threshold` of each batch from the greatest
+    on, equals in row-major order, and pairs a row with a column when neither
+    has one yet, at most `limit` times (0: without end). Gives the column of
+    each row and the row of each column, -1 where there is none.
+
+    Constraints:
+    - (match_pairs_c1) `scores` is N x R x C, `columns` is i64 of shape N x R,
+      `rows` of shape N x C; `threshold` is one number of the element type of
+      `scores`, f32 or f64.
+    - (match_pairs_c2) `limit` is at least 0.
+
+    ```mlir
+    %columns, %rows = graph.match_pairs %scores, %t : (tensor<2x6x3xf32>, tensor<f32>) -> (tensor<2x6xi64>, tensor<2x3xi64>)
+    ```
+  }];
+  let arguments = (ins TensorOf<[F32, F64]>:$scores,
+                       TensorOf<[F32, F64]>:$threshold, Graph_Int<"0">:$limit);
+  let results = (outs Graph_I64Tensor:$columns, Graph_I64Tensor:$rows);
 }
 
 #endif // DLC_DIALECTS_GRAPH_GRAPHINDEXING_TD

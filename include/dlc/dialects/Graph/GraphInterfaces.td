@@ -193,8 +193,10 @@ def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
       What else changes when channels come in blocks of `size`: operands (but
       parameters) and results are N, C/size, D1..Dn, size, where they were N, C,
       D1..Dn; operands that broadcast along channels are N, 1, D1..Dn, 1, and
-      those of lower rank get leading dimensions first. A result N, C that lacks
-      the other dimensions is N, C/size, size then. Nullopt when it cannot be.
+      those of lower rank get leading dimensions first. A result N, C or C that
+      lacks the other dimensions is N, C/size, size or C/size, size then; one of
+      another rank is in blocks as one of that rank is. Nullopt when it cannot
+      be.
     }],
     "std::optional<::dlc::graph::PermutedOp>", "block",
     (ins "int64_t":$size), "", "return std::nullopt;">];

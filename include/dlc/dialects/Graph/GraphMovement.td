@@ -42,6 +42,7 @@ def SizeOp : Graph_Op<"size", "Opaque", [
 }
 
 def ReshapeOp : Graph_ViewOp<"reshape", [
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
     DeclareOpInterfaceMethods<PartialShapeOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let summary = "The same elements in another shape";
@@ -152,6 +153,7 @@ def TransposeOp : Graph_Op<"transpose", "Movement", [
 
 def ExpandOp : Graph_Op<"expand", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<PartialShapeOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {

@@ -26,9 +26,12 @@ inline constexpr llvm::StringLiteral kRecomputeAttr = "graph.recompute";
 /// Of an operation: it repeats another one, whose value was not kept until
 /// here.
 inline constexpr llvm::StringLiteral kRepeatedAttr = "graph.repeated";
+/// Of an operation: the part of the batch that it computes, where parts come
+/// one after the other (graph-split-batch); none is in a kernel with another.
+inline constexpr llvm::StringLiteral kPartAttr = "graph.part";
 /// What an operation says of where and how often it is computed, not of what.
 inline constexpr llvm::StringLiteral kPlacementAttrs[] = {
-    kDeviceAttr, kGroupAttr, kRecomputeAttr, kRepeatedAttr};
+    kDeviceAttr, kGroupAttr, kRecomputeAttr, kRepeatedAttr, kPartAttr};
 /// Of a function: it holds gradients.
 inline constexpr llvm::StringLiteral kGradientAttr = "graph.gradient";
 
@@ -40,7 +43,7 @@ DeviceAttr getDevice(mlir::Operation *op);
 DeviceAttr getDevice(mlir::Value value);
 
 /// Makes `built`, which takes the place of a part of `op`, run where that does:
-/// on its device, in its group. What `built` says itself stays.
+/// on its device, in its group, with its part of the batch. What `built` says itself stays.
 void copyPlacement(mlir::Operation *op, mlir::Operation *built);
 
 /// The same for all that was built behind `before`, null for the beginning of

@@ -15,7 +15,7 @@ namespace dlc::conversion {
 /// generated code, for the device that it is on. Operations
 /// with users outside the group are results; `graph.constant`s outside it may
 /// count as inside, see isPartOfKernel(). On refusal `why`, when given, gets
-/// the reason. Changes nothing; costs a conversion of a copy.
+/// the reason. Changes nothing; costs the plan of a copy.
 bool canGenerate(llvm::ArrayRef<mlir::Operation *> group,
                  std::string *why = nullptr);
 

@@ -49,7 +49,10 @@ def ConvertKernelToCallPass
     constant operands that the entry wants packed are packed at its calls, once
     per constant. Of several algorithms for such a call the one of the least
     modelled time is chosen, unless `strict` is set, and a call that needs a
-    workspace says how large.
+    workspace says how large. Products that machines with tiles of bfloat16
+    compute faster so may split floats into three of them (`bf16_parts`), unless
+    `strict` is set; with `bf16-parts=1` floats of products by constants are
+    rounded to one.
     Cost: linear in the operations, plus packing the constants.
 
     ```mlir
@@ -62,6 +65,9 @@ def ConvertKernelToCallPass
   let options = [
     Option<"isStrict", "strict", "bool", /*default=*/"false",
            "Compute sums of products as they are defined, by no other algorithm">,
+    Option<"bf16Parts", "bf16-parts", "int64_t", /*default=*/"3",
+           "Bfloat16 that products may take a float for: 3 hold all of its bits, "
+           "1 rounds it">,
   ];
 }
 

@@ -233,8 +233,9 @@ def FuseOperatorsPass : Pass<"graph-fuse-operators", "::mlir::func::FuncOp"> {
     Requires: inferred types (`graph-infer-types`).
     Ensures: operations that share a kernel are in one `graph.fusion`; groups
     are convex, on one device and in one `graph.group`, and each is legal for a
-    kernel library (an anchor with transposes of its operands and its epilogue)
-    or for Codegen. Repetitions (`graph.repeated`) are in groups with what stands behind the first of them
+    kernel library (an anchor with transposes of its operands and its epilogue;
+    or several that it computes as a whole, where that takes less time than one
+    by one) or for Codegen. Repetitions (`graph.repeated`) are in groups with what stands behind the first of them
     only: else the kernel that made the value would make it again and keep it.
     Values keep their types; what is not grouped keeps its order as far as
     operands allow. With `values`, kernels that compute something again touch few
@@ -325,7 +326,8 @@ def SimplifyInferencePass
     product is part of its weights, a known summand after one of its bias;
     chains of transposes and of reshapes are one, a transposed product is one of
     transposed operands where these are smaller; second and third powers, and
-    quotients by powers of two, are products. Where what would be changed has
+    quotients by powers of two, are products; a product of x and its sigmoid is
+    `silu`. Where what would be changed has
     other uses or its weights are not known f32 or f64, it stays. Values change by rounding only.
     Cost: linear in the operations and in the weights that change.
 
@@ -351,7 +353,8 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     kept in two layouts at most, and of a rank there are four; where nothing is
     gained, all stays as it is. Constants may be transposed and are to be folded
     after.
-    With `channel-block` b, f32 values N, C, D1..Dn of static shape may also be
+    With `channel-block` b, values N, C, D1..Dn of static shape that operations
+    with such a form tie to an image or a result of a convolution may also be
     kept as N, C/b, D1..Dn, b: where a library computes convolutions faster so,
     by its own model, and that is worth what goes into blocks and out of them.
     Cost: O(n) for n operands where those of one value are few.
@@ -371,6 +374,9 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     Option<"isStrict", "strict", "bool", /*default=*/"false",
            "Compare convolutions by sums of products as they are defined, by no "
            "other algorithm">,
+    Option<"bf16Parts", "bf16-parts", "int64_t", /*default=*/"3",
+           "Compare convolutions that may take so many bfloat16 for a float: 3 "
+           "hold all of its bits, 1 rounds it">,
     Option<"plainGradients", "plain-gradients", "bool", /*default=*/"false",
            "Leave channels as they are for gradients of weights: slower, but "
            "less is kept in two layouts at once in some networks">,

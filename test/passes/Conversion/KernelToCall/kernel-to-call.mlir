@@ -1,5 +1,6 @@
 // RUN: dlc-opt %s --convert-kernel-to-call | FileCheck %s
 // RUN: dlc-opt %s --convert-kernel-to-call=strict | FileCheck %s --check-prefix=STRICT
+// RUN: dlc-opt %s --convert-kernel-to-call=bf16-parts=1 | FileCheck %s --check-prefix=ROUNDED
 // RUN: dlc-opt %s --convert-kernel-to-call --remarks-filter='convert-.*' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 // Kernels that a library has become calls of it; constant weights are packed.
 
@@ -31,6 +32,21 @@ kernel.func @direct(%x: tensor<1x512x9x9xf32>, %w: tensor<512x512x3x3xf32> {kern
   kernel.return %0 : tensor<1x512x7x7xf32>
 }
 
+// In blocks there are tiles of 2x2, whose weights have 16 points, for small
+// images; large ones have tiles of 4x4.
+// CHECK: kernel.library @small_image "cpu.conv" {algorithm = "winograd_2x2", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 512, 512, 3, 3>, packed_w = 1 : i64} workspace(
+// STRICT: kernel.library @small_image "cpu.conv" {channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 512, 512, 3, 3>, packed_w = 1 : i64} note
+kernel.func @small_image(%x: tensor<1x32x9x9x16xf32>, %w: tensor<512x512x3x3xf32> {kernel.constant}) -> tensor<1x32x7x7x16xf32> {
+  %0 = graph.conv %x, %w {channel_block = 16 : i64} : (tensor<1x32x9x9x16xf32>, tensor<512x512x3x3xf32>) -> tensor<1x32x7x7x16xf32>
+  kernel.return %0 : tensor<1x32x7x7x16xf32>
+}
+
+// CHECK: kernel.library @large_image "cpu.conv" {algorithm = "winograd", channel_block = 16 : i64
+kernel.func @large_image(%x: tensor<1x16x16x16x16xf32>, %w: tensor<256x256x3x3xf32> {kernel.constant}) -> tensor<1x16x14x14x16xf32> {
+  %0 = graph.conv %x, %w {channel_block = 16 : i64} : (tensor<1x16x16x16x16xf32>, tensor<256x256x3x3xf32>) -> tensor<1x16x14x14x16xf32>
+  kernel.return %0 : tensor<1x16x14x14x16xf32>
+}
+
 // Weights that are not constant are transformed in each run, of tensors in
 // blocks.
 // CHECK: kernel.library @transformed "cpu.conv" {algorithm = "winograd", channel_block = 16 : i64, group = 1 : i64} workspace(
@@ -54,6 +70,8 @@ kernel.func @gradient(%x: tensor<4x2x34x34x16xf32>, %g: tensor<4x2x32x32x16xf32>
 // CHECK: kernel.library @blocked "cpu.conv" {activation = "relu", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 32, 16, 1, 1>, packed_w = 1 : i64}
 // CHECK-SAME: inPlace([3, 0])
 // CHECK-SAME: (tensor<1x1x8x8x16xf32>, tensor<{{.*}}xf32>, none, tensor<1x2x8x8x16xf32>) -> tensor<1x2x8x8x16xf32>
+// ROUNDED: kernel.library @blocked "cpu.conv" {activation = "relu", bf16_parts = 1 : i64, channel_block = 16
+// ROUNDED-SAME: (tensor<1x1x8x8x16xf32>, tensor<256xf32>, none, tensor<1x2x8x8x16xf32>)
 kernel.func @blocked(%x: tensor<1x1x8x8x16xf32>, %w: tensor<32x16x1x1xf32> {kernel.constant}, %r: tensor<1x2x8x8x16xf32>) -> tensor<1x2x8x8x16xf32> {
   %0 = graph.conv %x, %w {channel_block = 16 : i64} : (tensor<1x1x8x8x16xf32>, tensor<32x16x1x1xf32>) -> tensor<1x2x8x8x16xf32>
   %1 = graph.add %0, %r : tensor<1x2x8x8x16xf32>
@@ -69,6 +87,16 @@ kernel.func @matmul(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32
   %1 = graph.add %0, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
   %2 = graph.gelu %1 : tensor<4x8xf32>
   kernel.return %2 : tensor<4x8xf32>
+}
+
+// Where tiles of bfloat16 are faster, they may be used.
+// CHECK: kernel.library @parts "cpu.matmul" {bf16_parts = 3 : i64, packed_b = 2
+// STRICT: kernel.library @parts "cpu.matmul" {packed_b = 2
+// Weights that are rounded take half a float each.
+// ROUNDED: kernel.library @parts "cpu.matmul" {bf16_parts = 1 : i64, packed_b = 2
+kernel.func @parts(%x: tensor<48x64xf32>, %w: tensor<64x64xf32>) -> tensor<48x64xf32> {
+  %0 = graph.matmul %x, %w : (tensor<48x64xf32>, tensor<64x64xf32>) -> tensor<48x64xf32>
+  kernel.return %0 : tensor<48x64xf32>
 }
 
 // Transposed operands are read as they are; the product's own shapes stay.
