@@ -216,8 +216,8 @@ usage("target", ["x86-64-v3", "frob"], "compile", "basic.onnx", "-o",
       "out.dlc", "--target", "frob")  # fmt: skip
 usage("target twice", ["once", "x86-64-v3"], "compile", "basic.onnx", "-o",
       "out.dlc", "--target", "x86-64-v3,x86-64-v3")  # fmt: skip
-usage("precision", ["bf16"], "compile", "basic.onnx", "-o", "out.dlc",
-      "--precision", "bf16")  # fmt: skip
+usage("precision", ["fp8"], "compile", "basic.onnx", "-o", "out.dlc",
+      "--precision", "fp8")  # fmt: skip
 usage("device", ["cuda:0"], "run", "basic.onnx", "--device", "cuda:0")
 for SHAPE in ["x", "=1x2", "x=1xx2", "x=1x2x", "x=-1x3", "x=ax3",
               "x=99999999999999999999x3"]:  # fmt: skip
@@ -226,9 +226,24 @@ for SHAPE in ["x", "=1x2", "x=1xx2", "x=1x2x", "x=-1x3", "x=ax3",
 
 
 # Damaged models.
-@case("absent model", BAD_INPUT, "absent.onnx", "No such file")
-def absent(folder):
-    return ["compile", "absent.onnx", "-o", "out.dlc"]
+# Whatever is not there is named once: see run().
+for NAME in ("absent.onnx", "absent-symbol.json", "absent.mlir", "absent.dlc"):
+    for COMMAND in (["compile", NAME, "-o", "out.dlc"], ["run", NAME, "--random"],
+                    ["bench", NAME], ["explain", NAME], ["import-report", NAME],
+                    ["export", NAME, "-o", "out.onnx"], ["dump", NAME]):
+
+        @case(" ".join(COMMAND), BAD_INPUT, NAME, "No such file")
+        def absent(folder, command=COMMAND):
+            return command
+
+
+for OPTION in (["--params", "absent.params"], ["--inputs", "absent.npz"],
+               ["--input", "x=absent.npy"]):  # fmt: skip
+
+    @case("run " + " ".join(OPTION), BAD_INPUT, "absent", "No such file")
+    def absent_option(folder, option=OPTION):
+        folder.copy(MODELS / "basic.onnx")
+        return ["run", "basic.onnx", *option]
 
 
 @case("model is a folder", BAD_INPUT, "folder.onnx")
@@ -713,6 +728,10 @@ def run(dlc, name):
         for word in words:
             if word not in error:
                 return f"expected '{word}' in the message, got: {error[:800]!r}"
+        for argument in arguments:
+            path = argument.rpartition("=")[2]
+            if "No such file" in error and "." in path and error.count(path) > 1:
+                return f"expected '{path}' once, got: {error[:800]!r}"
         if folder.state() != before:
             left = sorted(set(folder.state()) - set(before))
             return f"expected no file left or changed, got {left or 'a change'}"

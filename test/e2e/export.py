@@ -61,7 +61,10 @@ def export(dlc, model, output, opset, *options):
 def evaluate(path, model, feeds, with_runtime):
     feeds = {value.name: feeds[value.name] for value in model.graph.input}
     if not with_runtime:
-        return onnx.reference.ReferenceEvaluator(model).run(None, feeds)
+        try:
+            return onnx.reference.ReferenceEvaluator(model).run(None, feeds)
+        except NotImplementedError as error:
+            raise Unsupported(str(error)) from error
     import onnxruntime
     onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()

@@ -20,6 +20,12 @@
 
 using namespace mlir;
 
+static llvm::cl::opt<std::string> inputName(llvm::cl::Positional,
+                                            llvm::cl::desc("<input file>"),
+                                            llvm::cl::init("-"));
+static llvm::cl::opt<std::string>
+    outputName("o", llvm::cl::desc("Where to write the IR"),
+               llvm::cl::value_desc("filename"), llvm::cl::init("-"));
 static llvm::cl::opt<bool> verifyNumerics(
     "verify-numerics",
     llvm::cl::desc("Run each function of Graph operations before and after "
@@ -65,11 +71,15 @@ int main(int argc, char **argv) {
   dlc::registerAllDialects(registry);
   registerAllPasses();
   dlc::registerAllPasses();
-  auto [input, output] = registerAndParseCLIOptions(
-      argc, argv, "DLC optimizer driver\n", registry);
-  if (isSameFile(input, output))
+  // Not MLIR's parser, which ends the program as for bad input.
+  constexpr int badUsage = 2;
+  std::string header = registerCLIOptions("DLC optimizer driver\n", registry);
+  if (!llvm::cl::ParseCommandLineOptions(argc, argv, header, &llvm::errs()))
+    return badUsage;
+  if (isSameFile(inputName, outputName))
     return EXIT_FAILURE;
   return asMainReturnCode(
-      verifyNumerics ? runVerified(argc, argv, input, output, registry)
-                     : MlirOptMain(argc, argv, input, output, registry));
+      verifyNumerics
+          ? runVerified(argc, argv, inputName, outputName, registry)
+          : MlirOptMain(argc, argv, inputName, outputName, registry));
 }

@@ -71,20 +71,25 @@ static void printDiagnostics(MLIRContext &context) {
   });
 }
 
+/// The exit code of dlc; LLVM's own would be that of bad input.
+static constexpr int kBadUsage = 2;
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  cl::ParseCommandLineOptions(argc, argv, "DLC model reader\n");
+  if (!cl::ParseCommandLineOptions(argc, argv, "DLC model reader\n",
+                                   &llvm::errs()))
+    return kBadUsage;
   dlc::onnx::ImportOptions options;
   for (const std::string &shape : shapes) {
     if (!parseShape(shape, options)) {
       llvm::errs() << "expected --shape name=1x3x224x224, got '" << shape
                    << "'\n";
-      return 2;
+      return kBadUsage;
     }
   }
   if (!check && models.size() != 1) {
     llvm::errs() << "expected one model, got " << models.size() << "\n";
-    return 2;
+    return kBadUsage;
   }
   std::error_code error;
   llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_Text);

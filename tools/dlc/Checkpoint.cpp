@@ -2,6 +2,7 @@
 
 #include "Checkpoint.h"
 
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/IO/Params.h"
 
 #include <algorithm>
@@ -111,8 +112,8 @@ static void copyValues(const std::string &path, const rt::ParamsArray &from,
   rt::TensorType wanted{to.type, to.shape};
   if (!from.isDefined() || rt::toString(from.type) != rt::toString(wanted))
     throw Failure{
-        path + ": expected '" + from.name + "' of " + rt::toString(wanted) +
-        ", got " +
+        path + ": expected '" + rt::toPrintable(from.name) + "' of " +
+        rt::toString(wanted) + ", got " +
         (from.isDefined() ? rt::toString(from.type) : std::string("no value"))};
   HostTensor dense = take(rt::toDense(from, to.data.bytes().size()));
   std::memcpy(to.data.data(), dense.data.data(), dense.view().bytes());

@@ -10,6 +10,7 @@
 
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
+#include "dlc/runtime/Kernel/CPU/CPULibrary.h"
 #include "dlc/runtime/Kernel/Library.h"
 
 #include <algorithm>
@@ -108,14 +109,26 @@ static const abi::Attribute *algorithmOf(const abi::Kernel &kernel) {
   return algorithm && algorithm->s() ? algorithm : nullptr;
 }
 
-/// Its name, the algorithm where the entry has several, and the block of
-/// channels of its result, if there is one: "cpu.conv (winograd, 16c)".
+static bool isRounded(const abi::Kernel &kernel) {
+  const abi::Attribute *parts = findAttribute(kernel, rt::kBf16Parts);
+  return parts && parts->i() == 1;
+}
+
+/// Its name, the algorithm where the entry has several, the block of channels
+/// of its result, if there is one, and bf16 where floats are rounded, or the
+/// bfloat16 that they may be split to where this machine has tiles for them:
+/// "cpu.conv (winograd, 16c, 3 parts)".
 static std::string describe(const abi::Kernel &kernel) {
   std::string how;
   if (const abi::Attribute *algorithm = algorithmOf(kernel))
     how = algorithm->s()->str();
   if (const abi::Attribute *block = findAttribute(kernel, "channel_block"))
     how += (how.empty() ? "" : ", ") + std::to_string(block->i()) + "c";
+  const abi::Attribute *parts = findAttribute(kernel, rt::kBf16Parts);
+  if (isRounded(kernel))
+    how += (how.empty() ? "bf16" : ", bf16");
+  else if (parts && rt::cpu::bestIsa() == rt::cpu::Isa::AMX)
+    how += (how.empty() ? "" : ", ") + std::to_string(parts->i()) + " parts";
   return kernel.name()->str() + (how.empty() ? "" : " (" + how + ")");
 }
 
@@ -125,7 +138,9 @@ static std::string boundOf(const abi::Kernel &kernel) {
       rt::lookupLibraryEntry(kernel.name()->string_view());
   if (!entry || kernel.kind() != abi::KernelKind::Library)
     return "";
-  float bound = algorithmOf(kernel) ? entry->algorithmBound : entry->bound;
+  float bound = isRounded(kernel)     ? entry->roundedBound
+                : algorithmOf(kernel) ? entry->algorithmBound
+                                      : entry->bound;
   char text[16];
   std::snprintf(text, sizeof text, "%.0e", bound);
   return bound > 0 ? text : "";
@@ -150,7 +165,8 @@ static std::vector<LaunchReport> collect(const abi::Program &program,
     report.bound = boundOf(kernel);
     report.microseconds = times[i] / 1e3;
     report.roof =
-        roof.microsecondsOf(report.flops, report.bytes) / report.microseconds;
+        roof.microsecondsOf(report.flops, report.bytes, isRounded(kernel)) /
+        report.microseconds;
     reports.push_back(std::move(report));
   }
   return reports;
@@ -233,9 +249,9 @@ static void printTable(const ExplainReport &report) {
     std::printf("code: %s\n", code.c_str());
   std::printf("%zu launches work in place, %zu add to what is there\n", inPlace,
               addTo);
-  std::printf("roof: %.1f GF/s in products, %.1f GB/s in copies; what the "
-              "caches hold is faster\n",
-              report.gigaflops, report.gigabytes);
+  std::printf("roof: %.1f GF/s in products, %.1f of floats rounded to bf16, "
+              "%.1f GB/s in copies; what the caches hold is faster\n",
+              report.gigaflops, report.roundedGigaflops, report.gigabytes);
 }
 
 int ExplainCommand::run() {
@@ -270,6 +286,7 @@ int ExplainCommand::run() {
   report.model = model.path;
   report.launches = collect(plan, timer.nanoseconds, roof);
   report.gigaflops = roof.flopsPerMicrosecond / 1e3;
+  report.roundedGigaflops = roof.roundedPerMicrosecond / 1e3;
   report.gigabytes = roof.bytesPerMicrosecond / 1e3;
   report.ranges = collectMemory(plan);
   report.code = collectCode(program);

@@ -142,9 +142,10 @@ std::string dlc::tool::makePage(const ExplainReport &report) {
           "arena upwards.</p>\n" +
           makeMemoryMap(report);
   html += format("<h2>Launches</h2>\n<p>Roof: %.1f GF/s in products of "
-                 "matrices, %.1f GB/s in copies, both measured here; what the "
-                 "caches hold is faster.</p>\n",
-                 report.gigaflops, report.gigabytes);
+                 "matrices, %.1f of floats rounded to bf16, %.1f GB/s in "
+                 "copies, all measured here; what the caches hold is "
+                 "faster.</p>\n",
+                 report.gigaflops, report.roundedGigaflops, report.gigabytes);
   html += makeTable(report);
   return html + "</body></html>\n";
 }

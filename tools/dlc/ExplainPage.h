@@ -31,8 +31,9 @@ struct ExplainReport {
   std::string model;
   std::vector<LaunchReport> launches;
   std::vector<MemoryRange> ranges;
-  std::vector<std::string> code;       ///< What there is for which machines.
-  double gigaflops = 0, gigabytes = 0; ///< A second, at best.
+  std::vector<std::string> code; ///< What there is for which machines.
+  /// A second, at best; flops also of rounded floats.
+  double gigaflops = 0, roundedGigaflops = 0, gigabytes = 0;
   uint64_t arenaBytes = 0, lowerBoundBytes = 0, constantBytes = 0;
 };
 

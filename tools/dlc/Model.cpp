@@ -61,7 +61,8 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                 "that runs what it has kernels for");
   syntax.option("--precision", precision,
                 "Arithmetic: fp32 (within 2e-5 of the largest value), "
-                "fp32-strict (plain sums of products, within 4e-6)");
+                "fp32-strict (plain sums of products, within 4e-6), bf16 "
+                "(operands of products with constants rounded to bfloat16)");
   syntax.flag("--tune", tunes,
               "Time the kernels that there is a choice between, on this "
               "machine, and take the fastest");

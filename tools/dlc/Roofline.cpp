@@ -13,8 +13,10 @@
 using namespace dlc;
 using namespace dlc::tool;
 
-double Roofline::microsecondsOf(uint64_t flops, uint64_t bytes) const {
-  return std::max(flops / flopsPerMicrosecond, bytes / bytesPerMicrosecond);
+double Roofline::microsecondsOf(uint64_t flops, uint64_t bytes,
+                                bool isRounded) const {
+  const double rate = isRounded ? roundedPerMicrosecond : flopsPerMicrosecond;
+  return std::max(flops / rate, bytes / bytesPerMicrosecond);
 }
 
 /// Calls `work(thread, i)` on all threads at once, for i from 0; the sum of the
@@ -40,12 +42,17 @@ static double rateOfAll(rt::WorkerPool &pool, int calls, WorkFn work) {
   return rate;
 }
 
-static double measureFlops(rt::WorkerPool &pool) {
+static double measureFlops(rt::WorkerPool &pool, bool isRounded) {
   constexpr int64_t m = 96, n = 64, k = 192;
-  const std::vector<rt::TensorType> inputs = {{DLC_F32, {m, k}},
-                                              {DLC_F32, {k, n}}};
+  std::vector<rt::TensorType> inputs = {{DLC_F32, {m, k}}, {DLC_F32, {k, n}}};
   const std::vector<rt::TensorType> outputs = {{DLC_F32, {m, n}}};
-  const rt::Attributes attributes;
+  rt::Attributes attributes;
+  if (isRounded) {
+    attributes.set("packed_b", int64_t{2});
+    attributes.set("packed_shape", inputs[1].shape);
+    inputs[1].shape = {k / 2 * n}; // As pairs.
+    attributes.set(std::string(rt::kBf16Parts), int64_t{1});
+  }
   const rt::LibraryEntry *entry = rt::lookupLibraryEntry("cpu.matmul");
   if (!entry)
     throw Failure{"internal: this build lacks cpu.matmul"};
@@ -77,5 +84,6 @@ static double measureBytes(rt::WorkerPool &pool) {
 }
 
 Roofline dlc::tool::measureRoofline(rt::WorkerPool &pool) {
-  return {measureFlops(pool), measureBytes(pool)};
+  return {measureFlops(pool, false), measureFlops(pool, true),
+          measureBytes(pool)};
 }

@@ -148,6 +148,8 @@ void TrainCommand::checkSources() const {
       throw Failure{"expected no " + std::string(option) +
                         " beside --resume: a checkpoint has all values",
                     kBadUsage};
+  if (!curve.empty() && !curve.ends_with(".svg"))
+    throw Failure{"expected --curve FILE.svg, got '" + curve + "'", kBadUsage};
   if (!options.emit.empty())
     if (const char *option = syntax->firstGiven(
             {"--checkpoint", "--resume", "--curve", "--test", "--epochs"}))

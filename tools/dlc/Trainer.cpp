@@ -316,6 +316,10 @@ Score Trainer::update(const TrainData &data, std::span<const int64_t> examples,
 }
 
 void Trainer::prepareEvaluation(TrainData &data) {
+  // Examples are like those that it trains with: parameters have their shapes.
+  for (const auto &[name, array] : data.arrays())
+    if (auto own = tensors.find(name); own != tensors.end())
+      data.convert(name, {own->second.type, own->second.shape});
   CompileOptions compile = optionsFor(options, data, step.labels);
   // Layers that are losses do not read labels then.
   Compilation compilation(compile);

@@ -5,6 +5,10 @@
 # ONNX conformance folders; the end-to-end networks; models that go out as ONNX.
 # usage: check.sh BUILD [FUZZ_BUILD]
 set -euo pipefail
+[ $# -ge 1 ] && [ $# -le 2 ] || {
+  echo "usage: check.sh BUILD [FUZZ_BUILD]" >&2
+  exit 2
+}
 cd "$(dirname "$0")/../.."
 build=$1
 fuzz=${2:-}

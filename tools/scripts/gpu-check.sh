@@ -79,9 +79,9 @@ run() {
   return $failed
 }
 
-case "${1:-}" in
-prepare) [ $# -eq 3 ] && prepare "$2" "$3" ;;
-run) run ;;
+case "$#${1:-}" in
+3prepare) prepare "$2" "$3" ;;
+1run) run ;;
 *)
   echo "usage: gpu-check.sh prepare BUILD FOLDER | gpu-check.sh run" >&2
   exit 2

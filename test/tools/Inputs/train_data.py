@@ -54,6 +54,7 @@ write("values", data=data,
 write("pairs", data=data, softmax_label=npy("<i8", (43, 2), labels * 2))
 write("biases", data=data, softmax_label=npy("<i8", (43,), labels),
       fc2_bias=npy("<f4", (43, 7), [0.0] * (43 * 7)))
+write("narrow", data=npy("<f4", (43, 5), [0.0] * 215), softmax_label=npy("<i8", (43,), labels))
 write("labelled", data=data,
       softmax_label=npy("<f4", (43,), [float(each) for each in labels]))
 write("signs", data=data, label=npy("<i8", (43,), labels))

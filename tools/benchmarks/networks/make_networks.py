@@ -17,6 +17,9 @@ from mxnet.gluon.model_zoo import vision
 NAMES = ("resnet18_v1", "resnet50_v1", "mobilenetv2_1.0", "densenet121", "inceptionv3",
          "vgg16")
 
+if len(sys.argv) != 2:
+    print(__doc__, file=sys.stderr)
+    sys.exit(2)
 for name in NAMES:
     network = vision.get_model(name, prefix="net_")
     path = os.path.join(sys.argv[1], name + "-symbol.json.gz")

@@ -20,5 +20,6 @@ def write(folder):
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit(__doc__)
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     write(sys.argv[1])

@@ -139,7 +139,8 @@ def to_onnx(p):
 
 def main():
     if len(sys.argv) != 2:
-        sys.exit(__doc__)
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     images, labels, held_images, held_labels = held_out_split()
     p = train(images, labels)
     accuracy = (forward(p, held_images)[0].argmax(1) == held_labels).mean()
