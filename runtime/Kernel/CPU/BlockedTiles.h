@@ -346,6 +346,9 @@ inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
         }
       }
     }
+    // The call before may have a pixel more, and fetches as many ahead.
+    for (int64_t i = pixels; i < kMostPixels; ++i)
+      offsets[i] = 0;
   }
 }
 

@@ -62,6 +62,12 @@ TEST(BlockedConvTest, PanelsAndPixels) {
       check({2, 32, {1, pixels}, outChannels, {1, 1}});
 }
 
+/// Pixels are dealt out to calls of as many or of one fewer.
+TEST(BlockedConvTest, StridedPixels) {
+  for (int64_t width = 1; width < 30; ++width)
+    check({1, 32, {3, width}, 64, {1, 1}, {2, 2}});
+}
+
 /// Sums over more terms than are taken at a time; weights larger than L2.
 TEST(BlockedConvTest, LongSums) {
   check({1, 1024, {7, 7}, 80, {1, 1}, {}, {}, {}, 1, true, true, "silu"});
