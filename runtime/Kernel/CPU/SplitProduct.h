@@ -142,12 +142,13 @@ public:
     panel.tile[0] += firstTerm * panel.stride;
     panel.tile[1] += firstTerm * panel.stride;
     terms = count;
+    end = (terms + kTileTerms - 1) / kTileTerms * kTileTerms;
     tiles = panel.columns > kTile ? 2 : 1;
     term = tile = 0;
     target = to;
     largest = {};
   }
-  bool isDone() const { return term >= terms; }
+  bool isDone() const { return term >= end; }
 
   [[gnu::noinline]] void step() {
     const int64_t stride = panel.stride;
@@ -204,6 +205,7 @@ private:
 
   PanelOfB panel = {};
   int64_t terms = 0, tiles = 0;
+  int64_t end = 0;            ///< Of the terms, in whole tiles.
   int64_t term = 0, tile = 0; ///< Of the next step.
   uint16_t *target = nullptr;
   Largest largest;
