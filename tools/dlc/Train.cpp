@@ -246,7 +246,8 @@ void TrainCommand::addOptimizer(Syntax &syntax) {
                 "Learning rate; the optimizer's own without it");
   syntax.option("--momentum", momentum, "Momentum: sgd, nag, signum");
   syntax.option("--weight-decay", o.weightDecay,
-                "Weight decay, of all parameters but bias and beta");
+                "Weight decay: of weights and gammas of an MXNet network, by "
+                "their names, and of other models all but bias and beta");
   syntax.option("--clip-gradient", clip,
                 "Largest size of a gradient's element");
   syntax.option("--rescale", rescale,

@@ -38,9 +38,9 @@ struct OptimizerOptions {
 /// Factors of the learning rate and of the weight decay for one parameter,
 /// finite and at least 0. Where none is given, those of the network hold
 /// (`graph.rate_factor`, `graph.decay_factor`), else 1, but no decay for what
-/// is added: parameters whose names end in "bias" or "beta", as in MXNet. At a
-/// rate of 0 a parameter stays as it is, as do those that are `graph.fixed`,
-/// which have no factors.
+/// is added: parameters whose names end in "bias" or "beta". Networks of MXNet
+/// come with attributes that follow its own rule. At a rate of 0 a parameter
+/// stays as it is, as do those that are `graph.fixed`, which have no factors.
 struct Factors {
   std::optional<double> rate = {}, decay = {};
 };

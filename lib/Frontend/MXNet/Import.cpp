@@ -8,6 +8,7 @@
 #include "dlc/Symbol/FixedGammas.h"
 #include "dlc/Symbol/Json.h"
 #include "dlc/Symbol/Lowering.h"
+#include "dlc/dialects/Graph/Gradients.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Ports.h"
@@ -22,10 +23,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 using namespace dlc;
 using namespace dlc::mxnet;
+namespace func = mlir::func;
 using llvm::StringRef;
 using mlir::MLIRContext;
 using mlir::ModuleOp;
@@ -78,34 +81,49 @@ static Status addConstants(const Parameters &parameters,
   return Status::ok();
 }
 
-/// What variables say of how they are trained, as attributes of the arguments:
-/// __lr_mult__ and __wd_mult__.
+/// A number of a variable's attributes; nothing where it has none.
+static llvm::FailureOr<std::optional<double>>
+factorOf(func::FuncOp main, StringRef variable,
+         const symbol::Attributes &attributes, StringRef key) {
+  auto found = attributes.find(key.str());
+  if (found == attributes.end())
+    return std::optional<double>();
+  const std::string &text = found->second;
+  double factor = 0;
+  if (StringRef(text).trim().getAsDouble(factor) ||
+      !(factor >= 0 && std::isfinite(factor)))
+    return main.emitError("variable '")
+           << variable << "': expected a number of at least 0 as " << key
+           << ", got '" << text << "'";
+  return std::optional<double>(factor);
+}
+
+/// How variables are trained, as attributes of the arguments: what they say
+/// with __lr_mult__ and __wd_mult__, and MXNet's rule for what does not say it
+/// (Optimizer.set_wd_mult): only weights and gammas decay, by their names.
 static mlir::LogicalResult addFactors(ModuleOp module,
                                       const symbol::Symbol &symbol) {
-  static constexpr std::pair<const char *, StringRef> factors[] = {
-      {"__lr_mult__", graph::kRateFactorAttr},
-      {"__wd_mult__", graph::kDecayFactorAttr}};
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  auto main = module.lookupSymbol<func::FuncOp>("main");
   auto attributes = symbol.allAttributes();
   mlir::Builder builder(module.getContext());
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    StringAttr name = graph::givenName(main, i, /*isResult=*/false);
-    auto own = attributes.find(name.str());
-    if (own == attributes.end())
-      continue;
-    for (auto [key, attribute] : factors) {
-      auto found = own->second.find(key);
-      if (found == own->second.end())
-        continue;
-      const std::string &text = found->second;
-      double factor = 0;
-      if (StringRef(text).trim().getAsDouble(factor) ||
-          !(factor >= 0 && std::isfinite(factor)))
-        return main.emitError("variable '")
-               << name.getValue() << "': expected a number of at least 0 as "
-               << key << ", got '" << text << "'";
-      main.setArgAttr(i, attribute, builder.getF64FloatAttr(factor));
-    }
+    StringRef name = graph::givenName(main, i, /*isResult=*/false).getValue();
+    const symbol::Attributes &own = attributes[name.str()];
+    llvm::FailureOr<std::optional<double>> rate =
+        factorOf(main, name, own, "__lr_mult__");
+    llvm::FailureOr<std::optional<double>> decay =
+        factorOf(main, name, own, "__wd_mult__");
+    if (failed(rate) || failed(decay))
+      return mlir::failure();
+    bool decays = name.ends_with("_weight") || name.ends_with("_gamma");
+    if (!*decay && !decays && graph::isContinuous(main.getArgumentTypes()[i]))
+      *decay = 0;
+    if (*rate)
+      main.setArgAttr(i, graph::kRateFactorAttr,
+                      builder.getF64FloatAttr(**rate));
+    if (*decay)
+      main.setArgAttr(i, graph::kDecayFactorAttr,
+                      builder.getF64FloatAttr(**decay));
   }
   return mlir::success();
 }
@@ -116,7 +134,7 @@ static void fixGammas(ModuleOp module, const symbol::Symbol &symbol) {
   symbol::IndexedGraph graph(symbol);
   for (const symbol::FixedGamma &gamma : symbol::findFixedGammas(graph))
     fixed.insert(graph.node(gamma.variable).name);
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  auto main = module.lookupSymbol<func::FuncOp>("main");
   mlir::Builder builder(module.getContext());
   for (mlir::BlockArgument argument : main.getArguments()) {
     unsigned number = argument.getArgNumber();

@@ -32,7 +32,9 @@ struct ImportOptions {
   bool keepsParameters = false;
   /// LoweringOptions::isTraining; labels are then read, and what variables say
   /// with __lr_mult__ and __wd_mult__ becomes `graph.rate_factor` and
-  /// `graph.decay_factor`; a gamma that fix_gamma fixes is `graph.fixed`.
+  /// `graph.decay_factor`, which is 0 for variables without the latter that are
+  /// called neither a weight nor a gamma; a gamma that fix_gamma fixes is
+  /// `graph.fixed`.
   bool isTraining = false;
 };
 
