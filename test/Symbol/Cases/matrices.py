@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products of matrices, and parts of them."""
+
+from .recorder import normal, positive, raw
+
+
+def numpy_products():
+    raw("_np_dot", normal(2, 3), normal(3, 2))
+    raw("_np_dot", normal(3), normal(3))
+    raw("_np_dot", normal(2, 2, 3), normal(3))
+    raw("_npi_matmul", normal(2, 2, 3), normal(3, 2))
+    raw("_npi_matmul", normal(3), normal(3, 2))
+    raw("_npi_tensordot", normal(2, 3, 2), normal(3, 2), a_axes_summed=(1, 0), b_axes_summed=(0, 1))
+    raw("_npi_tensordot_int_axes", normal(2, 3), normal(3, 2), axes=1)
+    raw("_npi_einsum", normal(2, 3), normal(3, 2), num_args=2, subscripts="ij,jk->ik")
+    raw("_contrib_interleaved_matmul_selfatt_qk", normal(2, 2, 12), heads=2)
+    raw("_contrib_interleaved_matmul_selfatt_valatt", normal(2, 2, 12), normal(4, 2, 2), heads=2)
+    raw("_contrib_interleaved_matmul_encdec_qk", normal(2, 2, 4), normal(3, 2, 8), heads=2)
+    raw("_contrib_interleaved_matmul_encdec_valatt", normal(3, 2, 8), normal(4, 2, 3), heads=2)
+    raw("_contrib_div_sqrt_dim", normal(2, 5))
+
+
+def matrices():
+    for k in 0, 1, -1:
+        raw("diag", normal(2, 3), k=k)
+        raw("diag", normal(2), k=k)
+        raw("_np_diag", normal(3, 3), k=k)
+        raw("_np_diag", normal(2), k=k)
+        raw("_linalg_extractdiag", normal(2, 3, 3), offset=k)
+        raw("_linalg_makediag", normal(2, 2), offset=k)
+    raw("diag", normal(2, 3, 2))
+    raw("_np_diagonal", normal(2, 3, 2), offset=1, axis1=0, axis2=1)
+    raw("_np_trace", normal(3, 3), offset=-1)
+    raw("_np_diagflat", normal(2, 2), k=1)
+    raw("_linalg_sumlogdiag", positive(2, 3, 3))
+    raw("_linalg_syrk", normal(2, 3), alpha=0.5)
+    raw("_linalg_syrk", normal(2, 3), transpose=True)
+    raw("_linalg_trmm", normal(2, 2), normal(2, 3))
+    raw("_linalg_trmm", normal(2, 2), normal(3, 2), rightside=True, lower=False, alpha=2)
+    raw("_linalg_trmm", normal(2, 2), normal(2, 3), transpose=True)
+    raw("_linalg_det", normal(2, 2, 2))
+    raw("khatri_rao", normal(2, 3), normal(3, 3), num_args=2)
+
+
+def triangles():
+    for name in "_linalg_extracttrian", "_linalg_maketrian":
+        for options in {}, {"offset": 1}, {"offset": -1}, {"lower": False}:
+            raw(name, normal(2, 3, 3) if "extract" in name else normal(2, 3 if "offset" in options else 6), **options)
