@@ -172,13 +172,6 @@ static std::vector<MissingOperators> notWritten() {
         "_npi_tensorinv", "_npi_tensorsolve", "linalg_gelqf",
         "linalg_inverse", "linalg_potrf",     "linalg_potri",
         "linalg_slogdet", "linalg_trsm"}},
-      {"there is no rule for random numbers of this distribution in NumPy's "
-       "form",
-       "operators _random_* and _sample_*",
-       {"_npi_bernoulli", "_npi_choice", "_npi_exponential", "_npi_gamma",
-        "_npi_gumbel", "_npi_logistic", "_npi_multinomial", "_npi_normal",
-        "_npi_normal_n", "_npi_pareto", "_npi_powerd", "_npi_random_randint",
-        "_npi_rayleigh", "_npi_uniform", "_npi_uniform_n", "_npi_weibull"}},
       {"there is no rule for images of bytes",
        "the same in the program that makes the examples",
        {"_image_adjust_lighting", "_image_resize",

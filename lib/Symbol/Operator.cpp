@@ -15,7 +15,8 @@ using namespace dlc::symbol;
 bool Condition::holds(const Parameters &parameters) const {
   bool isEqual =
       parameter.empty() || toText(parameters.get(parameter)) == value;
-  return isEqual != isNegated;
+  return isEqual != isNegated &&
+         (alsoNone.empty() || parameters.isNone(alsoNone));
 }
 
 //===-- Operands ----------------------------------------------------------===//

@@ -40,7 +40,10 @@ Node::~Node() {
 }
 
 bool Node::isApplied() const {
-  return !op || !inputs.empty() || op->inputs.empty();
+  if (!op || !inputs.empty() || op->inputs.empty())
+    return true;
+  // Parameters may stand for all of its inputs.
+  return !op->isVariadic(parameters) && op->inputNames(parameters).empty();
 }
 
 Status Node::checkApplied() const {

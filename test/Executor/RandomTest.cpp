@@ -3,7 +3,7 @@
 // Random operators: their distributions, with fixed seeds, what they refuse,
 // and what they give where there is no distribution.
 
-#include "ExecutorTesting.h"
+#include "RandomTesting.h"
 
 #include <algorithm>
 #include <map>
@@ -11,26 +11,6 @@
 
 using namespace dlc;
 using namespace dlc::test;
-
-/// Runs it forward, for training or not, with a zero added: there is no network
-/// without arguments.
-static std::unique_ptr<Executor> bindRandom(const Symbol &numbers) {
-  return take(simpleBind(numbers + Symbol::variable("zero"), makeRuntime(),
-                         {.shapes = {}, .types = {}}));
-}
-
-/// Within five standard deviations.
-static void expectMoments(std::span<const float> numbers, double mean,
-                          double variance, double kurtosis) {
-  double sum = 0, squares = 0, count = static_cast<double>(numbers.size());
-  for (float number : numbers) {
-    sum += number;
-    squares += (number - mean) * (number - mean);
-  }
-  EXPECT_NEAR(sum / count, mean, 5 * std::sqrt(variance / count));
-  EXPECT_NEAR(squares / count, variance,
-              5 * variance * std::sqrt((kurtosis - 1) / count));
-}
 
 /// Of 10,000 numbers each: of an operator and of the one that is like data.
 static void expectDistribution(const std::string &op,

@@ -25,6 +25,8 @@ static std::string describe(const Condition &condition) {
   text += code(condition.parameter);
   if (condition.value != "True")
     text += " is " + code(condition.value);
+  if (!condition.alsoNone.empty())
+    text += ", as " + code(condition.alsoNone);
   return text + ")";
 }
 

@@ -31,6 +31,8 @@ struct Condition {
   std::string_view parameter;
   std::string_view value;
   bool isNegated = false;
+  /// Another parameter that must be None for it to hold; "": none.
+  std::string_view alsoNone = {};
 
   bool holds(const Parameters &parameters) const;
 };
@@ -42,6 +44,10 @@ constexpr Condition when(std::string_view parameter,
 constexpr Condition unless(std::string_view parameter,
                            std::string_view value = "True") {
   return {parameter, value, true};
+}
+constexpr Condition whenNone(std::string_view parameter,
+                             std::string_view another = {}) {
+  return {parameter, "None", false, another};
 }
 constexpr Condition never() { return {{}, {}, true}; }
 

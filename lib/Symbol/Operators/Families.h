@@ -43,6 +43,7 @@ Family linalgOperators;
 Family numpyContractionOperators;
 Family numpyCreationOperators;
 Family numpyElementwiseOperators;
+Family numpyRandomOperators;
 Family numpyReductionOperators;
 Family numpyShapeOperators;
 Family recurrentOperators;
@@ -84,6 +85,7 @@ inline constexpr Family *families[] = {
     numpyContractionOperators,
     numpyCreationOperators,
     numpyElementwiseOperators,
+    numpyRandomOperators,
     numpyReductionOperators,
     numpyShapeOperators,
     recurrentOperators,

@@ -24,7 +24,8 @@ static std::optional<Ints> shapeOf(LoweringContext &n) {
     return n.b.failed() ? std::nullopt : std::optional(shape);
   }
   Ints shape = n.ints("shape");
-  if (!shape.empty() && !llvm::is_contained(shape, 0))
+  // Of NumPy's shapes these are known, too.
+  if (n.hasNumpyShapes() || (!shape.empty() && !llvm::is_contained(shape, 0)))
     return shape;
   n.unsupported("a shape with unknown dimensions");
   return std::nullopt;
@@ -54,18 +55,6 @@ static Value repeated(LoweringContext &n, std::string_view parameter,
   return n.b.op("expand", {one, n.b.ints(shape)});
 }
 
-/// Fails unless the parameter is a number above 0, or also 0 itself.
-static bool checkPositive(LoweringContext &n, std::string_view parameter,
-                          bool allowsZero = false) {
-  double value = n.p.getFloat(parameter);
-  if (std::isfinite(value) && (value > 0 || (allowsZero && value == 0)))
-    return true;
-  n.fail("parameter '" + Twine(std::string(parameter)) + "': expected " +
-         (allowsZero ? "at least 0" : "more than 0") + ", got " +
-         toText(n.p.get(parameter)));
-  return false;
-}
-
 /// `value` as `type` has it.
 static llvm::APFloat round(double value, mlir::FloatType type,
                            llvm::APFloat::roundingMode mode) {
@@ -87,20 +76,6 @@ static double lastOf(double low, double high, mlir::FloatType type) {
   if (last.convertToDouble() >= high)
     (void)last.next(/*nextDown=*/true);
   return std::max(first.convertToDouble(), last.convertToDouble());
-}
-
-/// Fails unless f32, which distributions of parameters take, has the number and
-/// tells it from 0.
-static bool checkHeld(LoweringContext &n, std::string_view parameter,
-                      double number) {
-  auto type = n.b.opBuilder().getF32Type();
-  llvm::APFloat held = round(number, type, llvm::APFloat::rmNearestTiesToEven);
-  if (held.isFinite() && held.isZero() == (number == 0))
-    return true;
-  n.fail("parameter '" + Twine(std::string(parameter)) +
-         "': expected a number in the range of f32, got " +
-         toText(n.p.get(parameter)));
-  return false;
 }
 
 static void lowerUniform(LoweringContext &n) {
@@ -197,13 +172,12 @@ static void lowerGeneralizedNegativeBinomial(LoweringContext &n) {
                                                repeated(n, "alpha", *shape)));
 }
 
-/// One draw has 24 bits, so that two reach all numbers of 48.
 static void lowerInteger(LoweringContext &n) {
   int64_t low = n.p.getInt("low"), high = n.p.getInt("high"), count = 0;
   if (low >= high)
     return n.fail("parameter 'high': expected more than 'low', " + Twine(low) +
                   ", got " + Twine(high));
-  if (__builtin_sub_overflow(high, low, &count) || count > int64_t(1) << 48)
+  if (__builtin_sub_overflow(high, low, &count) || count > kMostIntegers)
     return n.unsupported("integers from " + Twine(low) + " to " + Twine(high) +
                          ", which are more than 2^48");
   mlir::Type type = n.p.isNone("dtype") ? n.b.elementType(DLC_I32)
@@ -214,14 +188,7 @@ static void lowerInteger(LoweringContext &n) {
   std::optional<Ints> shape = shapeOf(n);
   if (!shape)
     return;
-  mlir::Type wide = n.b.opBuilder().getF64Type();
-  Value u = n.b.cast(n.randomUniform(*shape), wide);
-  if (count > 1 << 16) {
-    Value more = n.b.cast(n.randomUniform(*shape), wide);
-    u = n.b.add(u, n.b.mul(more, n.scalarLike(more, 0x1p-24)));
-  }
-  Value place = n.b.op("floor", {n.b.mul(u, n.scalarLike(u, double(count)))});
-  Value integer = n.b.cast(place, n.b.i64());
+  Value integer = drawInteger(n, *shape, count);
   n.set(0, n.b.cast(n.b.add(integer, n.b.intScalar(low)), type));
 }
 
@@ -362,7 +329,7 @@ static std::vector<Distribution> distributions() {
 std::span<const Operator> dlc::symbol::randomOperators() {
   static const std::vector<Operator> rows = [] {
     Operator integer =
-        random("_random_randint", {"random_randint"},
+        random("_random_randint", {"_npi_random_randint", "random_randint"},
                "Random integers of an interval, their probabilities equal up "
                "to one part in 256",
                {required("low", ParameterKind::Int, "The smallest."),

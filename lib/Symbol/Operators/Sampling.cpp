@@ -153,26 +153,6 @@ static void sampleGeneralizedNegativeBinomial(LoweringContext &n) {
 
 //===-- One distribution for each row -------------------------------------===//
 
-/// The first class up to which the probabilities add up to more than a uniform
-/// number of their sum: never one of probability 0 where that is a number that
-/// f64 has exactly enough, as of probabilities.
-static Value drawClasses(LoweringContext &n, Value weights, const Ints &rows,
-                         int64_t draws) {
-  auto rank = static_cast<int64_t>(rows.size()) + 1;
-  int64_t classes = GraphBuilder::dimOf(weights, rank - 1);
-  Value wide = n.b.cast(weights, n.b.opBuilder().getF64Type());
-  Value sums = n.b.op("cumsum", {wide, n.b.intScalar(rank - 1)});
-  Value sum = n.b.slice(sums, rank - 1, classes - 1, classes);
-  Ints shape = rows;
-  shape.push_back(draws);
-  Value u = n.b.castLike(n.randomUniform(shape), wide);
-  Value place = n.b.unsqueeze(n.b.mul(u, sum), {rank});
-  Value isPast = n.b.op("less_equal", {n.b.unsqueeze(sums, {rank - 1}), place});
-  Value index = n.b.reduce("reduce_sum", n.b.cast(isPast, n.b.i64()), {rank},
-                           /*keepDims=*/false);
-  return n.b.op("min", {index, n.b.intScalar(classes - 1)});
-}
-
 /// How many classes a type can tell apart by whole numbers from 0.
 static int64_t mostClasses(mlir::Type type) {
   if (auto real = llvm::dyn_cast<mlir::FloatType>(type))
@@ -206,14 +186,6 @@ static void sampleMultinomial(LoweringContext &n) {
   auto axis = static_cast<int64_t>(shape.size());
   Value chosen = n.b.op("gather_elements", {n.in(0), index}, {{"axis", axis}});
   n.set(1, n.b.reshape(n.b.op("log", {chosen}), result));
-}
-
-/// Of [0, 1), f64 of 48 bits: few are equal even of millions.
-static Value drawFine(LoweringContext &n, llvm::ArrayRef<int64_t> shape) {
-  mlir::Type wide = n.b.opBuilder().getF64Type();
-  Value high = n.b.cast(n.randomUniform(shape), wide);
-  Value low = n.b.cast(n.randomUniform(shape), wide);
-  return n.b.add(high, n.b.mul(low, n.scalarLike(low, 0x1p-24)));
 }
 
 /// In the order of one random number for each row.
