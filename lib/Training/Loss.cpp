@@ -20,7 +20,8 @@ struct LossContext {
   Value output;
   Ints shape;
   llvm::function_ref<Value(mlir::Type)> addLabel;
-  int64_t classes = 0; ///< For labels that are classes.
+  int64_t classes = 0;    ///< For labels that are classes.
+  bool areLogits = false; ///< The loss makes probabilities of the output.
 
   /// The label, of the output's type.
   Value likeOutput() { return addLabel(output.getType()); }
@@ -54,7 +55,9 @@ static Value softmaxCrossEntropy(LossContext &c) {
         "got " +
         llvm::Twine(rank));
   int64_t axis = 1;
-  if (auto softmax = logits.getDefiningOp<dlc::graph::SoftmaxOp>()) {
+  auto softmax = logits.getDefiningOp<dlc::graph::SoftmaxOp>();
+  c.areLogits = !softmax;
+  if (softmax) {
     logits = softmax.getX();
     axis = static_cast<int64_t>(softmax.getAxis());
     axis += axis < 0 ? rank : 0;
@@ -79,7 +82,9 @@ static Value softmaxCrossEntropy(LossContext &c) {
 /// loss, max(x, 0) - x label + ln(1 + e^-|x|).
 static Value binaryCrossEntropy(LossContext &c) {
   Value x = c.output, label = c.likeOutput();
-  if (auto sigmoid = x.getDefiningOp<dlc::graph::SigmoidOp>())
+  auto sigmoid = x.getDefiningOp<dlc::graph::SigmoidOp>();
+  c.areLogits = !sigmoid;
+  if (sigmoid)
     x = sigmoid.getX();
   Value power = c.b.op("exp", {c.b.op("neg", {c.b.op("abs", {x})})});
   Value rest = c.b.op("log", {c.b.add(power, c.b.scalarLike(x, 1))});
@@ -159,5 +164,6 @@ dlc::training::buildLoss(GraphBuilder &b, StringRef name, Value output,
     return fail("expected loss " + lossNames() + ", got '" + name + "'");
   LossContext context{b, output, Ints(type.getShape()), addLabel};
   Value value = loss->build(context);
-  return {value ? b.cast(value, b.f32()) : value, context.classes};
+  return {value ? b.cast(value, b.f32()) : value, context.classes,
+          context.areLogits};
 }

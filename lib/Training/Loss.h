@@ -14,6 +14,7 @@ namespace dlc::training {
 struct BuiltLoss {
   mlir::Value value;   ///< Null after a failure.
   int64_t classes = 0; ///< As in Step.
+  bool areLogits = false;
 };
 
 /// Builds the loss of `output`, a scalar of f32: the mean over the labels,

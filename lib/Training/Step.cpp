@@ -194,6 +194,9 @@ LogicalResult StepBuilder::findLabels() {
   if (!first)
     return success();
   std::set<unsigned> labels = labelsOf(first);
+  // A regression has the gradient of what it gives.
+  step.endsInSoftmax =
+      step.areProbabilities && first.getValue() != first.getOperand(1);
   step.isLoss = labels.empty();
   if (labels.size() == 1)
     step.labels = nameOf(*labels.begin()).str();
@@ -245,6 +248,7 @@ LogicalResult StepBuilder::addLoss() {
            << options.label << "'";
   step.isLoss = step.labels.empty();
   step.classes = loss.classes;
+  step.areLogits = loss.areLogits;
   heads.push_back(count);
   graph::addResult(function, loss.value, "loss");
   step.loss = graph::givenName(function, count, /*isResult=*/true).str();

@@ -260,6 +260,38 @@ TEST(InferenceTest, CompletesWhatIsPartlyKnown) {
             (Texts{"(2, 7)", "(4, 7)", "(4,)"}));
 }
 
+/// Those of an example are behind each other; a column of labels is as good as
+/// a vector, but they are not transposed.
+TEST(InferenceTest, TellsLabelsOfOtherShapes) {
+  auto infer = [&](const char *op, std::vector<int64_t> shape,
+                   std::vector<int64_t> label) {
+    return inferShapes(
+        Symbol::apply(op, {data, Symbol::variable("label")}, {}, "n"),
+        {{"data", std::move(shape)}, {"label", std::move(label)}},
+        Completeness::Full);
+  };
+  for (const char *op : {"SoftmaxOutput", "SVMOutput"}) {
+    EXPECT_TRUE(infer(op, {4, 3}, {4, 1}).isOk());
+    for (const std::vector<int64_t> &label :
+         {std::vector<int64_t>{1, 4}, {2, 2}, {3, 4}, {3}})
+      EXPECT_NE(infer(op, {4, 3}, label)
+                    .status()
+                    .message()
+                    .find("expected (4,), got"),
+                std::string::npos)
+          << op;
+  }
+  EXPECT_TRUE(infer("SoftmaxOutput", {4, 3}, {4, 3}).isOk());
+  EXPECT_TRUE(infer("LinearRegressionOutput", {2, 7, 3}, {2, 21}).isOk());
+  for (const std::vector<int64_t> &label :
+       {std::vector<int64_t>{12}, {3, 4}, {4, 1}})
+    EXPECT_NE(infer("LinearRegressionOutput", {4, 3}, label)
+                  .status()
+                  .message()
+                  .find("expected (4, 3), got"),
+              std::string::npos);
+}
+
 TEST(InferenceTest, SaysWhatIsNotSupported) {
   Symbol pool = Symbol::apply(
       "Pooling", {data}, {{"kernel", "(2, 2)"}, {"pooling_convention", "same"}},

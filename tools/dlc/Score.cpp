@@ -55,12 +55,34 @@ static int64_t productOf(std::span<const int64_t> dims) {
                          std::multiplies<>());
 }
 
-Judge::Judge(const training::Step &step, int64_t batch,
+static double squareOf(double value, double label) {
+  return (value - label) * (value - label);
+}
+
+static double distanceOf(double value, double label) {
+  return std::abs(value - label);
+}
+
+/// -ln of what the label says is likely.
+static double surpriseOf(double probability, double label) {
+  auto logarithm = [](double p) { return std::log(std::max(p, 1e-37)); };
+  return -(label * logarithm(probability) +
+           (1 - label) * logarithm(1 - probability));
+}
+
+/// The same of sigmoid(value).
+static double surpriseOfLogit(double value, double label) {
+  return std::max(value, 0.0) - value * label +
+         std::log1p(std::exp(-std::abs(value)));
+}
+
+Judge::Judge(const training::Step &step, const std::string &loss, int64_t batch,
              const rt::TensorType &output, const rt::TensorType *labels) {
   std::span<const int64_t> shape = output.shape;
   hasRows = !shape.empty() && shape[0] == batch;
   row = productOf(hasRows ? shape.subspan(1) : shape);
   areProbabilities = step.areProbabilities;
+  areLogits = step.areLogits;
   if (output.type != DLC_F32)
     return;
   if (!labels) {
@@ -78,7 +100,12 @@ Judge::Judge(const training::Step &step, int64_t batch,
     return;
   }
   if (each == row) {
-    kind = Kind::Squares;
+    bool isDistribution = step.endsInSoftmax && shape.size() == 2;
+    kind = isDistribution ? Kind::Distributions : Kind::Elements;
+    measure = loss == "mean-absolute-error"    ? distanceOf
+              : loss != "binary-cross-entropy" ? squareOf
+              : areLogits                      ? surpriseOfLogit
+                                               : surpriseOf;
     return;
   }
   // A class for each place: behind the classes, or before.
@@ -96,8 +123,9 @@ Judge::Judge(const training::Step &step, int64_t batch,
 }
 
 bool Judge::hasObjective() const {
-  return kind == Kind::Loss || kind == Kind::Squares ||
-         (kind == Kind::Classes && areProbabilities);
+  return kind == Kind::Loss || kind == Kind::Elements ||
+         kind == Kind::Distributions ||
+         (kind == Kind::Classes && (areProbabilities || areLogits));
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,7 +146,7 @@ void Judge::judgeLoss(std::span<const float> values, Score &score) const {
   ++score.losses;
 }
 
-/// Adds -ln of the label's output where that is a probability. Labels that are
+/// Adds -ln of the label's probability where there is one. Labels that are
 /// no class, as those to be ignored, are not judged.
 void Judge::judgeClasses(const float *values, const HostTensor &labels,
                          int64_t example, Score &score) const {
@@ -136,21 +164,46 @@ void Judge::judgeClasses(const float *values, const HostTensor &labels,
         best = i;
     score.right += best == label;
     ++score.classified;
-    if (!areProbabilities)
+    if (!areProbabilities && !areLogits)
       continue;
-    // std::max keeps a NaN that is first.
-    score.loss -= std::log(std::max(first[label * stride], 1e-37f));
     ++score.losses;
+    if (areProbabilities) {
+      // std::max keeps a NaN that is first.
+      score.loss -= std::log(std::max(first[label * stride], 1e-37f));
+      continue;
+    }
+    double sum = 0, most = first[best * stride];
+    for (int64_t i = 0; i != classes; ++i)
+      sum += std::exp(first[i * stride] - most);
+    score.loss += most + std::log(sum) - first[label * stride];
   }
 }
 
-void Judge::judgeSquares(const float *values, const HostTensor &labels,
-                         int64_t example, Score &score) const {
+/// As for classes, each of which counts as much as its label says.
+void Judge::judgeDistribution(const float *values, const HostTensor &labels,
+                              int64_t example, Score &score) const {
+  int64_t best = 0, likeliest = 0;
   for (int64_t i = 0; i != row; ++i) {
-    double difference = values[i] - labelAt(labels, example * row + i);
-    score.squares += difference * difference;
+    double label = labelAt(labels, example * row + i);
+    if (label != 0)
+      score.loss -= label * std::log(std::max(values[i], 1e-37f));
+    if (values[i] > values[best])
+      best = i;
+    if (label > labelAt(labels, example * row + likeliest))
+      likeliest = i;
   }
-  score.elements += static_cast<double>(row);
+  score.right += best == likeliest;
+  ++score.losses;
+  ++score.classified;
+}
+
+void Judge::judgeElements(const float *values, const HostTensor &labels,
+                          int64_t example, Score &score) const {
+  bool areSquares = measure == squareOf;
+  double &sum = areSquares ? score.squares : score.loss;
+  for (int64_t i = 0; i != row; ++i)
+    sum += measure(values[i], labelAt(labels, example * row + i));
+  (areSquares ? score.elements : score.losses) += static_cast<double>(row);
 }
 
 void Judge::judge(const rt::TensorView &output, const HostTensor *labels,
@@ -165,7 +218,9 @@ void Judge::judge(const rt::TensorView &output, const HostTensor *labels,
       judgeLoss({values, static_cast<size_t>(row)}, score);
     else if (kind == Kind::Classes)
       judgeClasses(values, *labels, examples[i], score);
+    else if (kind == Kind::Distributions)
+      judgeDistribution(values, *labels, examples[i], score);
     else
-      judgeSquares(values, *labels, examples[i], score);
+      judgeElements(values, *labels, examples[i], score);
   }
 }

@@ -31,9 +31,9 @@ class Judge {
 public:
   Judge() = default;
   /// For outputs and labels of these types in each batch; `labels` is null
-  /// where the step has none.
-  Judge(const training::Step &step, int64_t batch, const rt::TensorType &output,
-        const rt::TensorType *labels);
+  /// where the step has none. `loss` is the name of the one that was added.
+  Judge(const training::Step &step, const std::string &loss, int64_t batch,
+        const rt::TensorType &output, const rt::TensorType *labels);
 
   /// Whether there is anything to tell.
   bool canJudge() const { return kind != Kind::None; }
@@ -52,17 +52,23 @@ public:
              std::span<const int64_t> examples, Score &score) const;
 
 private:
-  enum class Kind { None, Loss, Classes, Squares };
+  enum class Kind { None, Loss, Classes, Distributions, Elements };
+  /// The loss of one element of the output and its label.
+  using Measure = double (*)(double value, double label);
 
   void judgeLoss(std::span<const float> values, Score &score) const;
   void judgeClasses(const float *row, const HostTensor &labels, int64_t example,
                     Score &score) const;
-  void judgeSquares(const float *row, const HostTensor &labels, int64_t example,
-                    Score &score) const;
+  void judgeDistribution(const float *row, const HostTensor &labels,
+                         int64_t example, Score &score) const;
+  void judgeElements(const float *row, const HostTensor &labels,
+                     int64_t example, Score &score) const;
 
   Kind kind = Kind::None;
   bool hasRows = false;          ///< The output has a row for each example.
   bool areProbabilities = false; ///< Of classes.
+  bool areLogits = false;        ///< Their softmax is probabilities.
+  Measure measure = nullptr;     ///< Of elements.
   /// A row is [classes, inner] or, `isLast`, [inner, classes].
   int64_t row = 1, classes = 1;
   bool isLast = false;

@@ -291,8 +291,9 @@ void Trainer::makeJudge() {
   rt::TensorType labels;
   if (!step.labels.empty())
     labels = {tensors.at(step.labels).type, tensors.at(step.labels).shape};
-  judge = Judge(step, options.batch, program().outputs()[0].type,
-                step.labels.empty() ? nullptr : &labels);
+  judge =
+      Judge(step, options.step.loss, options.batch, program().outputs()[0].type,
+            step.labels.empty() ? nullptr : &labels);
 }
 
 Score Trainer::update(const TrainData &data, std::span<const int64_t> examples,

@@ -75,6 +75,10 @@ struct Step {
   std::string labels;            ///< The data that it should be like, or empty.
   bool isLoss = false;           ///< It is a loss itself.
   bool areProbabilities = false; ///< A softmax gives it.
+  /// The network's own loss is of that softmax, so that labels of its shape are
+  /// distributions.
+  bool endsInSoftmax = false;
+  bool areLogits = false; ///< The added loss makes probabilities of it.
   /// Labels of the added loss are below it, and at least 0; or 0: any.
   int64_t classes = 0;
 };

@@ -14,7 +14,7 @@ using mlir::Value;
 //===-- Softmax with a loss -----------------------------------------------===//
 
 /// A label for each distribution; also whole distributions are accepted, and
-/// where that does not decide, as many labels in another shape.
+/// where that does not decide, rows of as many labels in another shape.
 static void relateSoftmaxOutput(ShapeRelation &r) {
   r.equate(0, 0);
   const Shape &data = r.input(0);

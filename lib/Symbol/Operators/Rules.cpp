@@ -26,7 +26,10 @@ void symbol::suggestElements(ShapeRelation &r, size_t index,
   if (index >= r.inputCount() || !isStatic(shape) || !isStatic(r.input(index)))
     return;
   const Shape &known = r.input(index);
-  if (product(known, 0, known->size()) != product(shape, 0, shape->size()))
+  bool hasSameRows = known->empty() == shape->empty() &&
+                     (known->empty() || known->front() == shape->front());
+  if (!hasSameRows ||
+      product(known, 0, known->size()) != product(shape, 0, shape->size()))
     r.setInput(index, shape); // Says what was expected.
 }
 

@@ -43,8 +43,8 @@ void keepsShape(ShapeRelation &r);
 /// says otherwise: of several forms that the operator takes, the usual one.
 void suggestInput(ShapeRelation &r, size_t index, const Shape &shape);
 
-/// The same, and any other form has as many elements: an operand of another
-/// number of them is wrong.
+/// The same, and any other form has as many rows of as many elements: what is
+/// transposed, or is of another size, is wrong.
 void suggestElements(ShapeRelation &r, size_t index, const Shape &shape);
 
 /// The results have the type of parameter `dtype`; operands have any.

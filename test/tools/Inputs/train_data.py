@@ -33,6 +33,9 @@ rows = [[random.gauss(0, 1) for _ in range(12)] for _ in range(43)]
 labels = [(row[0] > 0) + 2 * (row[1] > 0) for row in rows]
 data = npy("<f4", (43, 12), [each for row in rows for each in row])
 write("data", data=data, softmax_label=npy("<i8", (43,), labels))
+hot = [float(each == label) for label in labels for each in range(7)]
+write("column", data=data, softmax_label=npy("<i8", (43, 1), labels))
+write("hot", data=data, softmax_label=npy("<f4", (43, 7), hot))
 write("counts", data=data, label=npy("<i8", (42,), labels[1:]))
 write("names", image=data, softmax_label=npy("<i8", (43,), labels))
 write("digits", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)))
@@ -40,6 +43,8 @@ write("onehot", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
       label=npy("<i8", (43, 10), [0] * 430))
 write("classes", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
       label=npy("<i8", (43,), [0] * 5 + [10] + [9] * 37))
+write("zeros", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
+      label=npy("<i8", (43,), [0] * 43))
 write("unlabelled", data=data)
 write("nan", data=npy("<f4", (43, 12), [0.0] * 40 + [float("nan")] + [0.0] * 475),
       softmax_label=npy("<i8", (43,), labels))
