@@ -99,6 +99,10 @@ static Status checkGradients(const std::vector<std::string> &names,
   DLC_RETURN_IF_ERROR(
       checkCount("gradient requests", names, bindings.requests.size()));
   for (size_t i = 0; i != count; ++i) {
+    if (bindings.requests[i] > GradientRequest::Add)
+      return badArray("argument", names[i],
+                      "expected a gradient request of 0 to 2, got " +
+                          std::to_string(int(bindings.requests[i])));
     if (bindings.requests[i] == GradientRequest::Null) {
       bindings.gradients[i] = NDArray();
       continue;

@@ -121,7 +121,7 @@ Status Execution::State::compute(const LaunchRecord &record, Lane &lane) {
                                 record.argumentCount - record.inputCount);
   ref::ComputeContext context(inputs, outputs, *record.attributes,
                               &lane.allocateResult);
-  Status status = record.operation->compute(context);
+  Status status = record.operation->run(context);
   // The allocator can only say "no memory"; this is the reason.
   if (!lane.allocationStatus.isOk())
     return std::move(lane.allocationStatus);

@@ -79,7 +79,7 @@ Status Application::run() const {
       outputViews[i].data = aside + offsets[i];
   }
   ref::ComputeContext context(inputViews, outputViews, attributes);
-  DLC_RETURN_IF_ERROR(operation->compute(context));
+  DLC_RETURN_IF_ERROR(operation->run(context));
   for (size_t i = 0; i != outputs.size(); ++i)
     if (offsets[i] != inPlace)
       std::memcpy(*outputs[i].writable(), aside + offsets[i], outputs[i].bytes);

@@ -300,7 +300,7 @@ static Accumulator<E> sumMeetings(const ConvolutionPlan &plan, int64_t k,
   int64_t width = plan.output.back();
   int64_t stride = shape.window.strides[shape.window.rank - 1];
   Acc sum = 0;
-  for (int64_t n = 0; n < shape.input[0]; ++n) {
+  for (int64_t n = 0; plan.outputSize && n < shape.input[0]; ++n) {
     for (int64_t row = 0; row < plan.outputSize; row += width) {
       RowMeeting meeting = meet(plan, k, row);
       const auto *from =

@@ -61,7 +61,7 @@ static Status compute(const Operation &operation,
     return status.isOk() ? results[index].data() : nullptr;
   };
   ComputeContext context(inputs, outputs, attributes, &allocate);
-  DLC_RETURN_IF_ERROR(operation.compute(context));
+  DLC_RETURN_IF_ERROR(operation.run(context));
   for (const OwnedTensor &result : results)
     if (!result.data())
       return makeError(StatusCode::Internal, "a result was not allocated");

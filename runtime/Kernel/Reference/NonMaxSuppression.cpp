@@ -335,7 +335,8 @@ static Status computeMatchPairs(ComputeContext &context) {
 std::span<const Operation> ref::detectionOperations() {
   static constexpr Operation table[] = {
       {"match_pairs", inferMatchPairs, computeMatchPairs},
-      {"non_max_suppression", inferNonMaxSuppression, computeNonMaxSuppression},
+      {"non_max_suppression", inferNonMaxSuppression, computeNonMaxSuppression,
+       /*allocatesResults=*/true},
       {"suppress_boxes", inferSuppressBoxes, computeSuppressBoxes},
   };
   return table;

@@ -83,6 +83,13 @@ const Operation *ref::lookup(std::string_view name) {
   return it != table.end() && it->name == name ? &*it : nullptr;
 }
 
+Status Operation::run(ComputeContext &context) const {
+  bool isEmpty = !allocatesResults;
+  for (size_t i = 0; isEmpty && i != context.outputCount(); ++i)
+    isEmpty = std::ranges::count(context.output(i).shape, 0) > 0;
+  return isEmpty ? Status::ok() : compute(context);
+}
+
 //===----------------------------------------------------------------------===//
 // The contexts
 //===----------------------------------------------------------------------===//

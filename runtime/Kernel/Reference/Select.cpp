@@ -342,10 +342,10 @@ static Status computeCompress(ComputeContext &context) {
 
 std::span<const Operation> ref::selectOperations() {
   static constexpr Operation table[] = {
-      {"compress", inferCompress, computeCompress},
-      {"non_zero", inferNonZero, computeNonZero},
+      {"compress", inferCompress, computeCompress, /*allocatesResults=*/true},
+      {"non_zero", inferNonZero, computeNonZero, /*allocatesResults=*/true},
       {"top_k", inferTopK, computeTopK},
-      {"unique", inferUnique, computeUnique},
+      {"unique", inferUnique, computeUnique, /*allocatesResults=*/true},
   };
   return table;
 }

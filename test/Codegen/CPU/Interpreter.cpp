@@ -169,7 +169,7 @@ std::vector<Tensor> dlc::test::interpret(Block &body,
     rt::ref::ComputeContext context(operands, results, attributes);
     const auto *definition = rt::ref::lookup(op.getName().stripDialect());
     EXPECT_TRUE(definition) << op.getName().getStringRef().str();
-    rt::Status status = definition->compute(context);
+    rt::Status status = definition->run(context);
     EXPECT_TRUE(status.isOk()) << status.message();
   }
   std::vector<Tensor> results;

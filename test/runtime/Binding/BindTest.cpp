@@ -117,6 +117,22 @@ TEST_F(BindTest, AGradientThatIsAddedToIsNoArgument) {
   EXPECT_TRUE(statusOf(bindings).isOk());
 }
 
+TEST_F(BindTest, ARequestIsOneOfThree) {
+  Bindings bindings{{make(), make()},
+                    {make(), NDArray()},
+                    {GradientRequest(3), GradientRequest::Null},
+                    {}};
+  Status status = statusOf(bindings);
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(status.message(),
+            "argument 'a': expected a gradient request of 0 to 2, got 3");
+  auto executor =
+      Executor::simpleBind(network, runtime, {.shapes = {{"a", {4}}}},
+                           GradientRequest(255), {}, Context::cpu(4));
+  EXPECT_EQ(executor.status().message(),
+            "argument 'a': expected a gradient request of 0 to 2, got 255");
+}
+
 TEST_F(BindTest, ElementsAreThoseOfPrograms) {
   for (DataType type : {DLC_TEXT, DLC_U4, DLC_C64, DLC_F8E5M2}) {
     Bindings bindings;

@@ -66,3 +66,37 @@ TEST(Table, ShapeRulesBearAnyOperands) {
     }
   }
 }
+
+/// The other dimensions of an empty tensor are bounded by nothing, and no loop
+/// counts through them.
+TEST(Table, ComputationsBearEmptyOperands) {
+  constexpr int64_t huge = int64_t(1) << 40;
+  const std::vector<std::vector<int64_t>> shapes = {
+      {huge, 0},    {0, huge},    {huge, 1, 0},    {1, huge, 0},
+      {1, 0, huge}, {0, 1, huge}, {huge, 0, 1, 1}, {1, huge, 1, 0}};
+  size_t computed = 0;
+  for (const Operation &operation : operations()) {
+    SCOPED_TRACE(std::string(operation.name));
+    for (const std::vector<int64_t> &shape : shapes) {
+      for (size_t count = 1; count <= 5; ++count) {
+        std::vector<TestTensor> operands(count, TestTensor{DLC_F32, shape, {}});
+        computed += run(operation.name, operands).isOk();
+        operands[0].type = DLC_I64;
+        computed += run(operation.name, operands).isOk();
+      }
+    }
+  }
+  EXPECT_GT(computed, 500u);
+  for (const char *name : {"softmax", "log_softmax", "hardmax"})
+    EXPECT_TRUE(run(name, {TestTensor{DLC_F32, {huge, 0}, {}}}).isOk());
+  for (int64_t axis : {0, 1})
+    EXPECT_TRUE(run("gather",
+                    {TestTensor{DLC_F32, {huge, 0}, {}}, i64({0}, {})},
+                    attributes({{"axis", axis}}))
+                    .isOk());
+  // What is not empty is zero.
+  TestTensor images{DLC_F32, {huge, 1, 0}, {}};
+  expectResult("conv_weight_gradient", {images, images},
+               attributes({{"kernel_shape", std::vector<int64_t>{1}}}),
+               f32({1, 1, 1}, {0}));
+}

@@ -96,7 +96,7 @@ std::string test::computed(std::string_view name, std::vector<Arg> args,
     outputs.push_back(result.view());
   Attributes attributes = attributesOf(attrs);
   ComputeContext context(inputs, outputs, attributes);
-  Status status = operation->compute(context);
+  Status status = operation->run(context);
   if (!status.isOk())
     return "error: " + status.message();
   return join(results,

@@ -105,6 +105,13 @@ struct Operation {
   std::string_view name; ///< Mnemonic without dialect: "conv", "add".
   InferFunction infer;
   ComputeFunction compute;
+  /// Shapes of results depend on data: the computation allocates them.
+  bool allocatesResults = false;
+
+  /// Computes the results. Where none of them has an element nothing is
+  /// computed: the other dimensions of an empty tensor are bounded by no
+  /// memory, so that a loop over them may never end.
+  Status run(ComputeContext &context) const;
 };
 
 /// The operation of that name, or null.
