@@ -66,7 +66,8 @@ typedef struct DlcCompilerOptions {
                                    network, or with those that an ONNX model
                                    has instead of its own; null: none */
   const DlcGroupDevice *groups; /* without any, all is on cpu:0; with some,
-                                   each group of the model needs one */
+                                   each group of the model needs one,
+                                   and no other gets one */
   size_t groupCount;
   int64_t memoryBudget;  /* bytes that the program may keep values in: what does
                             not fit is computed again; 0: no limit */

@@ -249,7 +249,8 @@ typedef struct DlcNetworkOptions {
   uint32_t threads;   /* that generate code; 0: one for each processor */
   const DlcGroupDevice *groups; /* MXNet's group2ctx, devices like "cpu:1" */
   size_t groupCount;            /* 0: one device runs all; else each group of
-                                   the symbol needs a device */
+                                   the symbol needs a device; others may
+                                   have one, as in MXNet */
 } DlcNetworkOptions;
 
 /* Makes a copy of a symbol a network, which executors (dlc-c/Executor.h)

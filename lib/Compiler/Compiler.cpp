@@ -17,6 +17,7 @@
 #include "dlc/Training/Step.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Training.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
@@ -37,6 +38,7 @@
 
 #include <array>
 #include <limits>
+#include <set>
 
 using namespace mlir;
 using namespace dlc;
@@ -114,6 +116,7 @@ struct Compilation::State {
   void addMessage(Diagnostic &diagnostic);
   LogicalResult checkImport();
   LogicalResult checkShapes(const std::string &path);
+  LogicalResult checkGroups();
   using AddPasses =
       function_ref<void(OpPassManager &, const pipeline::PipelineOptions &)>;
   LogicalResult runPasses(Phase phase);
@@ -432,12 +435,14 @@ LogicalResult Compilation::import(const std::string &path) {
   } else if (isText) {
     state->module = parseText(*state->context, path);
     return success(state->module && succeeded(state->checkImport()) &&
-                   succeeded(state->checkShapes(path)));
+                   succeeded(state->checkShapes(path)) &&
+                   succeeded(state->checkGroups()));
   } else {
     state->module = onnx::importOnnxFile(*state->context, path,
                                          importOptions(state->options));
   }
-  return state->module ? state->checkImport() : failure();
+  return success(state->module && succeeded(state->checkImport()) &&
+                 succeeded(state->checkGroups()));
 }
 
 LogicalResult Compilation::import(const symbol::Symbol &symbol,
@@ -447,7 +452,8 @@ LogicalResult Compilation::import(const symbol::Symbol &symbol,
   state->modelName = name;
   state->module = mxnet::importSymbol(*state->context, symbol, name,
                                       mxnetOptions(state->options));
-  return state->module ? state->checkImport() : failure();
+  return success(state->module && succeeded(state->checkImport()) &&
+                 succeeded(state->checkGroups()));
 }
 
 LogicalResult Compilation::import(const symbol::Symbol &symbol,
@@ -464,7 +470,8 @@ LogicalResult Compilation::importOnnx(StringRef bytes,
   state->modelName = name;
   state->module = onnx::importOnnxBuffer(*state->context, bytes, nullptr, name,
                                          importOptions(state->options));
-  return state->module ? state->checkImport() : failure();
+  return success(state->module && succeeded(state->checkImport()) &&
+                 succeeded(state->checkGroups()));
 }
 
 /// Makes the module that was read fit for passes: one function of Graph
@@ -504,6 +511,30 @@ LogicalResult Compilation::State::checkShapes(const std::string &path) {
                       << "' is " << rt::toString(input->type) << ", got "
                       << rt::toString(asked);
   }
+  return success();
+}
+
+/// A device is of a group that the model has: a slip of the pen would leave all
+/// where it was. Symbols of executors come past this, for what MXNet calls
+/// group2ctx serves many networks.
+LogicalResult Compilation::State::checkGroups() {
+  std::set<StringRef> known;
+  auto note = [&](Attribute group) {
+    if (auto name = dyn_cast_or_null<StringAttr>(group))
+      known.insert(name.getValue());
+  };
+  module->walk([&](Operation *op) {
+    note(op->getDiscardableAttr(graph::kGroupAttr));
+    if (auto function = dyn_cast<func::FuncOp>(op))
+      for (unsigned i = 0; i != function.getNumArguments(); ++i)
+        note(function.getArgAttr(i, graph::kGroupAttr));
+  });
+  for (const auto &[group, device] : options.groups)
+    if (!known.count(group))
+      return emitError(NameLoc::get(StringAttr::get(context.get(), modelName)))
+             << "expected a group of the model to give a device ("
+             << (known.empty() ? "it has none" : llvm::join(known, ", "))
+             << "), got '" << group << "'";
   return success();
 }
 

@@ -46,7 +46,7 @@ struct CompileOptions {
   bool isTraining = false;
   /// The devices of groups of operations (ctx_group of MXNet's symbols), like
   /// "cpu:1". Without any, all is on cpu:0; with some, each group of the
-  /// model needs one.
+  /// model needs one, and no other gets one.
   std::map<std::string, std::string> groups;
   /// host, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, or several of them with
   /// commas: kernels are generated for each, and a machine runs the best of

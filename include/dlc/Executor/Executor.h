@@ -30,7 +30,9 @@ struct NetworkOptions {
   /// MXNet's group2ctx: the devices of groups (attribute ctx_group), of kind
   /// CPU or Null. Nodes of a group run there, others near them or on cpu(0).
   /// Without any, one device runs all; with some, each group of the symbol
-  /// needs one. What is computed does not depend on the devices, to the bit.
+  /// needs one; those that it does not have may be there too, as in MXNet, so
+  /// that one map serves many symbols. What is computed does not depend on the
+  /// devices, to the bit.
   std::map<std::string, rt::Context> groups;
 };
 
