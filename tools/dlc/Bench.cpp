@@ -37,7 +37,7 @@ int BenchCommand::run() {
                 {"--reproducer", model.reproducer}});
   NamedTensors values = inputs.read();
   inputs.random = true; // What is not given does not matter for the time.
-  LoadedModel loaded = loadModel(model, values);
+  LoadedModel loaded = loadModel(model, inputs, values);
   const rt::Program &program = *loaded.program;
   std::vector<HostTensor> tensors =
       makeInputs(program, model, inputs, std::move(values));

@@ -113,6 +113,8 @@ struct InputOptions {
   void add(Syntax &syntax);
   /// Values read from files; random ones are made by makeInputs().
   NamedTensors read() const;
+  /// The file that read() has this value from.
+  std::string fileOf(const std::string &name) const;
 };
 
 /// A program and where it came from.
@@ -132,11 +134,14 @@ std::vector<UsedFile> filesRead(const ModelOptions &model,
 
 /// Loads `options.path` when it is an artifact, by its content or its suffix
 /// .dlc, else compiles it.
-LoadedModel loadModel(const ModelOptions &options, const NamedTensors &values);
+LoadedModel loadModel(const ModelOptions &options, const InputOptions &inputs,
+                      const NamedTensors &values);
 
-/// Compiles `options.path` in memory. Shapes of `values` specialise inputs
-/// whose dimensions are not known. Without the compiler: throws NeedsCompiler.
+/// Compiles `options.path` in memory. Shapes of `values`, which `inputs` gave,
+/// specialise inputs whose dimensions are not known. Without the compiler:
+/// throws NeedsCompiler.
 LoadedModel compileModel(const ModelOptions &options,
+                         const InputOptions &inputs,
                          const NamedTensors &values);
 
 /// One tensor for each input of the program, in order, out of `values`, or

@@ -6,6 +6,10 @@
 
 #include "dlc/Codegen/CPU/Target.h"
 
+#include "dlc/Symbol/Json.h"
+#include "dlc/runtime/Base/File.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdio>
@@ -111,7 +115,29 @@ void dlc::tool::copyValue(const InitialValue &value, HostTensor &to) {
     std::memcpy(bytes.data() + at, value.bytes.data(), step);
 }
 
+void dlc::tool::checkVariables(
+    const std::string &model, const std::map<std::string, std::string> &files) {
+  if (!model.ends_with(".json"))
+    return;
+  rt::Result<rt::MappedFile> file = rt::MappedFile::open(model);
+  if (!file.isOk())
+    return;
+  std::span<const std::byte> bytes = file->bytes();
+  rt::Result<symbol::Symbol> symbol = symbol::fromJson(
+      {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  if (!symbol.isOk())
+    return;
+  std::vector<std::string> known = symbol->listInputs();
+  for (const auto &[name, path] : files)
+    if (llvm::find(known, name) == known.end())
+      throw Failure{path +
+                    ": expected arrays of variables of the network, got "
+                    "'" +
+                    name + "'"};
+}
+
 LoadedModel dlc::tool::compileModel(const ModelOptions &options,
+                                    const InputOptions &inputs,
                                     const NamedTensors &values) {
   LoadedModel loaded;
   double begin = now();
@@ -122,7 +148,14 @@ LoadedModel dlc::tool::compileModel(const ModelOptions &options,
     for (const auto &[name, value] : values)
       compile.shapes.emplace(name, value.shape);
   auto first = std::make_unique<Compilation>(compile);
-  check(first->import(options.path), *first);
+  llvm::LogicalResult imported = first->import(options.path);
+  if (failed(imported)) {
+    std::map<std::string, std::string> files;
+    for (const auto &[name, value] : values)
+      files[name] = inputs.fileOf(name);
+    checkVariables(options.path, files);
+  }
+  check(imported, *first);
   // Symbolic dimensions take the shapes of the values at hand.
   bool specialised = false;
   for (const ModelPort &port : first->inputs()) {

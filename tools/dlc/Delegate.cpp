@@ -14,7 +14,7 @@
 using namespace dlc::tool;
 namespace fs = std::filesystem;
 
-LoadedModel dlc::tool::compileModel(const ModelOptions &,
+LoadedModel dlc::tool::compileModel(const ModelOptions &, const InputOptions &,
                                     const NamedTensors &) {
   throw NeedsCompiler();
 }

@@ -264,7 +264,7 @@ int ExplainCommand::run() {
   inputs.random = true;
   if (train)
     model.heads.emplace();
-  LoadedModel loaded = loadModel(model, values);
+  LoadedModel loaded = loadModel(model, inputs, values);
   const rt::Program &program = *loaded.program;
   std::vector<HostTensor> tensors =
       makeInputs(program, model, inputs, std::move(values));

@@ -245,11 +245,19 @@ static void fillRandom(HostTensor &tensor, std::mt19937_64 &random) {
   }
 }
 
+std::string InputOptions::fileOf(const std::string &name) const {
+  for (const std::string &text : files)
+    if (auto [input, path] = splitInput(text); input == name)
+      return path;
+  return archive;
+}
+
 LoadedModel dlc::tool::loadModel(const ModelOptions &options,
+                                 const InputOptions &inputs,
                                  const NamedTensors &values) {
   // A damaged artifact is better known by its name than taken for a model.
   if (!options.isArtifact() && !options.path.ends_with(".dlc"))
-    return compileModel(options, values);
+    return compileModel(options, inputs, values);
   const char *option = options.heads      ? "--train"
                        : options.training ? "--training"
                                           : options.compileOption();
@@ -264,15 +272,17 @@ LoadedModel dlc::tool::loadModel(const ModelOptions &options,
   return loaded;
 }
 
-/// Throws unless the program has an input `name`.
+/// Throws unless the program has an input `name`, which `file` has.
 static const rt::Port &findPort(const rt::Program &program,
-                                const std::string &name) {
+                                const std::string &name,
+                                const std::string &file = "") {
   if (std::optional<size_t> index = program.findInput(name))
     return program.inputs()[*index];
   std::string known;
   for (const rt::Port &port : program.inputs())
     known += (known.empty() ? "" : ", ") + port.name;
-  throw Failure{"expected an input of the model (" + known + "), got '" + name +
+  throw Failure{(file.empty() ? "" : file + ": ") +
+                "expected an input of the model (" + known + "), got '" + name +
                 "'"};
 }
 
@@ -297,7 +307,7 @@ std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
                                               const InputOptions &inputs,
                                               NamedTensors values) {
   for (const auto &[name, value] : values)
-    (void)findPort(program, name);
+    (void)findPort(program, name, inputs.fileOf(name));
   std::map<std::string, rt::TensorType> wanted;
   for (const auto &[name, shape] : model.inputShapes())
     wanted[name] = withShape(findPort(program, name), shape);

@@ -105,6 +105,20 @@ std::vector<UsedFile> RunCommand::filesRead() const {
   return used;
 }
 
+/// Says what `--random` gives values to: a parameter may be among it.
+static void noteRandom(const rt::Program &program, const NamedTensors &values) {
+  constexpr size_t most = 8;
+  std::string names;
+  size_t count = 0;
+  for (const rt::Port &port : program.inputs())
+    if (!port.isRandomState && !values.count(port.name) && count++ < most)
+      names += (names.empty() ? "" : ", ") + port.name;
+  if (count > most)
+    names += " and " + std::to_string(count - most) + " more";
+  if (count)
+    std::fprintf(stderr, "note: random values for %s\n", names.c_str());
+}
+
 int RunCommand::run() {
   gradients.checkUsage();
   if (device != "cpu")
@@ -121,13 +135,15 @@ int RunCommand::run() {
     heads = gradients.readHeads();
     model.heads = namesOf(heads);
   }
-  LoadedModel loaded = loadModel(model, values);
+  LoadedModel loaded = loadModel(model, inputs, values);
   if (gradients.train)
     addHeads(loaded, std::move(heads), values);
   // Given values come before those of files.
   for (auto &[name, value] : loaded.parameters)
     values.try_emplace(name, std::move(value));
   const rt::Program &program = *loaded.program;
+  if (inputs.random)
+    noteRandom(program, values);
   std::vector<HostTensor> tensors =
       makeInputs(program, model, inputs, std::move(values));
 

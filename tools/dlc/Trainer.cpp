@@ -114,6 +114,11 @@ static void checkImported(llvm::LogicalResult imported,
                           CompileOptions compile, const TrainerOptions &options,
                           const TrainData &data, const std::string &labels) {
   if (failed(imported)) {
+    std::map<std::string, std::string> files;
+    for (const auto &[name, tensor] : data.arrays())
+      if (name != labels)
+        files[name] = data.path();
+    checkVariables(options.model.path, files);
     auto asked = std::exchange(compile.shapes, {});
     Compilation unshaped(compile);
     if (succeeded(unshaped.import(options.model.path))) {
