@@ -400,7 +400,7 @@ static onnx::ImportOptions importOptions(const CompileOptions &options) {
 static mxnet::ImportOptions mxnetOptions(const CompileOptions &options) {
   return {.inputShapes = options.shapes,
           .params = options.params,
-          .keepsParameters = options.keepsParameters,
+          .keepsParameters = options.keepsParameters || options.isTraining,
           .isTraining = options.isTraining};
 }
 

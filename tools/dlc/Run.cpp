@@ -196,4 +196,5 @@ void dlc::tool::addRun(CommandLine &line) {
               "Print the time of each kernel and the memory in use");
   syntax.option("--device", command->device, "Device: cpu");
   command->gradients.add(syntax);
+  command->model.addTraining(syntax);
 }
