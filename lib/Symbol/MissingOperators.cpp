@@ -179,19 +179,6 @@ static std::vector<MissingOperators> notWritten() {
       {"there is no rule for it",
        "operators slice, broadcast_mul and sum",
        {"_contrib_hawkesll"}},
-      {"there is no rule for it",
-       "operator one_hot and sum",
-       {"_histogram", "_npi_histogram"}},
-      {"there is no rule for it",
-       "operators sum, broadcast_mul and sort",
-       {"_npi_average", "_npi_ediff1d", "_npi_norm", "_npi_percentile",
-        "_npi_polyval"}},
-      {"there is no rule for it",
-       "operator _npi_mod",
-       {"_npi_lcm", "_npi_lcm_scalar"}},
-      {"there is no rule for it",
-       "operator _arange",
-       {"_npi_diag_indices_from"}},
   };
 }
 

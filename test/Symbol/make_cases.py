@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 from Cases import (USES_LIBRARY, control_flow, densities, detection, elementwise, images, indexing, layers, matrices,
-                   quantized, recorder, reductions, shapes)
+                   numpy_functions, quantized, recorder, reductions, shapes)
 
 OF_MXNET = (elementwise.activations, elementwise.unary, elementwise.binary, layers.contractions, layers.convolutions,
             layers.pools, layers.norms, layers.losses, shapes.joins, shapes.shapes, shapes.movements,
@@ -23,7 +23,8 @@ OF_MXNET = (elementwise.activations, elementwise.unary, elementwise.binary, laye
             matrices.numpy_products, reductions.orders, matrices.matrices, images.spatial, elementwise.contrib,
             shapes.parts, images.neighbours, control_flow.control_flow, densities.densities, detection.detections,
             control_flow.states_in_bodies, images.parts_of_regions, shapes.pads, images.small_regions,
-            elementwise.special_functions, images.pixels, images.columns, indexing.sparse_arrays, matrices.triangles)
+            elementwise.special_functions, images.pixels, images.columns, indexing.sparse_arrays, matrices.triangles,
+            numpy_functions.statistics, numpy_functions.arithmetic)
 OF_LIBRARY = (layers.recurrent, quantized.quantized, quantized.fused_layers, quantized.fused_attention,
               layers.fused_norms)
 

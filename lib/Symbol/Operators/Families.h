@@ -40,12 +40,14 @@ Family regionOperators;
 Family samplingOperators;
 Family shapeOperators;
 Family linalgOperators;
+Family numpyArithmeticOperators;
 Family numpyContractionOperators;
 Family numpyCreationOperators;
 Family numpyElementwiseOperators;
 Family numpyRandomOperators;
 Family numpyReductionOperators;
 Family numpyShapeOperators;
+Family numpyStatisticsOperators;
 Family recurrentOperators;
 Family sortingOperators;
 Family sparseOperators;
@@ -82,12 +84,14 @@ inline constexpr Family *families[] = {
     samplingOperators,
     shapeOperators,
     linalgOperators,
+    numpyArithmeticOperators,
     numpyContractionOperators,
     numpyCreationOperators,
     numpyElementwiseOperators,
     numpyRandomOperators,
     numpyReductionOperators,
     numpyShapeOperators,
+    numpyStatisticsOperators,
     recurrentOperators,
     sortingOperators,
     sparseOperators,

@@ -201,6 +201,26 @@ template <int a, int b, int c> static void lowerWindow(LoweringContext &n) {
   n.set(0, n.b.cast(y, type));
 }
 
+/// The places of a diagonal: one row for each dimension.
+static void lowerDiagonalPlaces(LoweringContext &n) {
+  Ints shape = n.shape(n.in(0), "data");
+  if (n.b.failed())
+    return;
+  if (shape.size() < 2)
+    return n.fail("input 'data': expected at least 2 dimensions, got " +
+                  Twine(shape.size()));
+  for (int64_t extent : shape)
+    if (extent != shape[0])
+      return n.fail("input 'data': expected dimensions of equal extents, got " +
+                    Twine(shape[0]) + " and " + Twine(extent));
+  Value row = n.b.op(
+      "range", {n.b.intScalar(0), n.b.intScalar(shape[0]), n.b.intScalar(1)});
+  n.set(0, n.b.op("expand", {row, n.b.ints({static_cast<int64_t>(shape.size()),
+                                            shape[0]})}));
+}
+
+static void givesPlaces(TypeRelation &r) { r.setOutput(0, DLC_I64); }
+
 //===-- Declarations ------------------------------------------------------===//
 
 static Parameter dtype(std::string_view fallback = "float32") {
@@ -295,6 +315,11 @@ std::span<const Operator> dlc::symbol::numpyCreationOperators() {
                  lowerWindow<540, -460, 0>),
         creation("_npi_blackman", {}, "The Blackman window", windowParameters(),
                  lowerWindow<420, -500, 80>),
+        {.name = "_npi_diag_indices_from",
+         .summary = "Places of the diagonal of the data, a row for each "
+                    "dimension",
+         .relateTypes = givesPlaces,
+         .lower = lowerDiagonalPlaces},
         {.name = "_npi_full_like",
          .summary = "One value in the data's shape",
          .parameters = {required("fill_value", ParameterKind::Float,
