@@ -70,6 +70,13 @@ typedef struct DlcExecutorOptions {
   int32_t releasesEarly; /* a run gives each array back when it is over with
                             it, so that what waits for one starts before the
                             run ends */
+  int64_t memoryBudget;  /* bytes that each program may keep transient values
+                            in: what does not fit is computed again; 0: no
+                            limit. What dlcExecutorForward saves for
+                            dlcExecutorBackward is not counted, so train with
+                            dlcExecutorForwardBackward. A run without a program
+                            within it is DLC_INVALID_ARGUMENT, which names the
+                            least budget */
 } DlcExecutorOptions;
 
 /* Arrays for the variables of a network, in the order of their names. */
@@ -126,6 +133,7 @@ typedef struct DlcParallelOptions {
   size_t batchedCount;        /* at least 1 */
   DlcPool pool;               /* as in DlcExecutorOptions */
   uint64_t seed;              /* that of device i is seed + i */
+  int64_t memoryBudget;       /* as in DlcExecutorOptions, of each device */
 } DlcParallelOptions;
 
 /* Binds arrays of the whole batch, on the first device, to an executor whose

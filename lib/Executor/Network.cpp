@@ -220,6 +220,7 @@ CompileOptions SymbolNetwork::optionsOf(const ProgramRequest &request) const {
   compile.threads = options.threads;
   for (const auto &[group, context] : options.groups)
     compile.groups[group] = rt::toString(context);
+  compile.memoryBudget = request.memoryBudget;
   if (hasGradients(request))
     compile.gradient = gradientOf(request);
   return compile;

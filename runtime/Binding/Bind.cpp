@@ -44,6 +44,10 @@ Executor::State::bind(std::shared_ptr<const Network> network, Bindings bindings,
                       const ExecutorOptions &options,
                       std::optional<Context> context) {
   DLC_RETURN_IF_ERROR(checkBindings(*network, bindings));
+  if (options.memoryBudget < 0)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected a memory budget of at least 0 bytes, got %lld",
+                     static_cast<long long>(options.memoryBudget));
   std::unique_ptr<State> state(new (std::nothrow) State);
   if (!state)
     return noMemory();
@@ -54,6 +58,7 @@ Executor::State::bind(std::shared_ptr<const Network> network, Bindings bindings,
   state->workers = options.workers;
   state->seed = options.seed;
   state->releasesEarly = options.releasesEarly;
+  state->memoryBudget = options.memoryBudget;
   Result<NetworkTypes> types =
       state->network->infer(knownOf(*state->network, state->bindings));
   if (!types.isOk())
@@ -271,6 +276,7 @@ Executor::State::succeed(const Executor &former, Bindings bindings,
   next->workers = old.workers;
   next->seed = old.seed;
   next->releasesEarly = old.releasesEarly;
+  next->memoryBudget = old.memoryBudget;
   next->random = old.random;
   next->types = std::move(types);
   auto result = State::finish(std::move(next), &former, &former);

@@ -263,6 +263,7 @@ DataParallelExecutor::State::bindPart(size_t index, const BatchPart &part,
   bound.seed = options.seed + index;
   bound.programs = index ? parts.front().executor.get() : nullptr;
   bound.releasesEarly = rows.size() > 1;
+  bound.memoryBudget = options.memoryBudget;
   return Executor::bind(network, std::move(*bindings), bound);
 }
 

@@ -98,6 +98,7 @@ struct Executor::State {
   Monitor monitor;
   bool tellsVariables = false;
   bool releasesEarly = false;
+  int64_t memoryBudget = 0;
 
   /// Executor::bind(), with what belongs to no group on `context`, if given.
   static Result<std::unique_ptr<Executor>>

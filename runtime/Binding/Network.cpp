@@ -33,5 +33,7 @@ std::string ProgramRequest::key() const {
   if (form != ProgramForm::Inference && form != ProgramForm::Internals)
     for (GradientRequest request : gradients)
       text += static_cast<char>('0' + static_cast<int>(request));
+  if (memoryBudget)
+    text += " within " + std::to_string(memoryBudget);
   return text;
 }

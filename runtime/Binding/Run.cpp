@@ -107,7 +107,10 @@ Status Executor::State::fillFixed() const {
 }
 
 ProgramRequest Executor::State::request(ProgramForm form) const {
-  return {form, types.arguments, types.auxiliaryStates, bindings.requests};
+  // What a monitor is told of is all kept.
+  int64_t budget = form == ProgramForm::Internals ? 0 : memoryBudget;
+  return {form, types.arguments, types.auxiliaryStates, bindings.requests,
+          budget};
 }
 
 /// Arrays of `home` for those outputs of a program that have `role`.

@@ -67,7 +67,7 @@ static Status toOptions(const DlcExecutorOptions *given,
                         ExecutorOptions &options) {
   if (!given)
     return Status::ok();
-  DlcExecutorOptions known = {sizeof(known), nullptr, nullptr, 0, 0};
+  DlcExecutorOptions known = {sizeof(known), nullptr, nullptr, 0, 0, 0};
   DLC_RETURN_IF_ERROR(readOptions(*given, known));
   options.workers = known.pool ? known.pool->pool.get() : nullptr;
   if (known.shared)
@@ -75,6 +75,7 @@ static Status toOptions(const DlcExecutorOptions *given,
   options.shared = known.shared ? known.shared->whole : nullptr;
   options.seed = known.seed;
   options.releasesEarly = known.releasesEarly != 0;
+  options.memoryBudget = known.memoryBudget;
   return Status::ok();
 }
 
@@ -82,8 +83,8 @@ static Status toOptions(const DlcParallelOptions *given,
                         DataParallelOptions &options) {
   if (!given)
     return missing("options with devices");
-  DlcParallelOptions known = {sizeof(known), nullptr, 0,       nullptr,
-                              nullptr,       0,       nullptr, 0};
+  DlcParallelOptions known = {sizeof(known), nullptr, 0, nullptr, nullptr, 0,
+                              nullptr,       0,       0};
   DLC_RETURN_IF_ERROR(readOptions(*given, known));
   if ((known.deviceCount && !known.devices) ||
       (known.batchedCount && !known.batched))
@@ -101,6 +102,7 @@ static Status toOptions(const DlcParallelOptions *given,
   }
   options.workers = known.pool ? known.pool->pool.get() : nullptr;
   options.seed = known.seed;
+  options.memoryBudget = known.memoryBudget;
   return Status::ok();
 }
 

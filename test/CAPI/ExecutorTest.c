@@ -351,12 +351,19 @@ static void testPartsOnly(DlcNetwork network, DlcArrayRuntime runtime,
   CHECK_ERROR(dlcExecutorPartRows(parallel, 2, &begin, &end),
               DLC_INVALID_ARGUMENT, "below 2, got 2");
   options.shared = NULL;
+  options.memoryBudget = -1;
+  CHECK_ERROR(dlcExecutorSimpleBind(network, runtime, cpu, &known, 1,
+                                    DLC_GRADIENT_NULL, NULL, NULL, 0, &options,
+                                    &whole),
+              DLC_INVALID_ARGUMENT, "budget of at least 0 bytes, got -1");
+  options.memoryBudget = 1 << 20;
   options.releasesEarly = 1;
   CHECK_OK(dlcExecutorSimpleBind(network, runtime, cpu, &known, 1,
                                  DLC_GRADIENT_NULL, NULL, NULL, 0, &options,
                                  &whole));
   CHECK_ERROR(dlcExecutorPartRows(whole, 0, &begin, &end), DLC_UNSUPPORTED,
               "got one of the whole batch");
+  CHECK_OK(dlcExecutorForward(whole, 0));
   dlcExecutorDestroy(whole);
 }
 

@@ -105,9 +105,9 @@ TEST(MemoryTest, KeepsNoSumsOfAttention) {
   Symbol x = Symbol::variable("x");
   for (int i = 0; i != 5; ++i) {
     std::string number = std::to_string(i);
-    Symbol sum = Symbol::apply("broadcast_add",
-                               {x, Symbol::variable("y" + number)}, {},
-                               "add" + number);
+    Symbol sum =
+        Symbol::apply("broadcast_add", {x, Symbol::variable("y" + number)}, {},
+                      "add" + number);
     z.push_back(tanhOf(sum, "z" + number));
     shapes["y" + number] = {1, n};
   }
@@ -220,4 +220,83 @@ TEST(MemoryTest, RunsWithoutGradientsLeaveWhatOthersSaved) {
   // And in one executor.
   EXPECT_OK(shared.first->forward(false));
   EXPECT_EQ(read(shared.first->outputs()[0]), output);
+}
+
+//===-- Budgets
+//------------------------------------------------------------===//
+
+namespace {
+
+/// Ten layers, each of which keeps its result for the way back.
+std::unique_ptr<Executor>
+bindLayers(const std::shared_ptr<ArrayRuntime> &runtime,
+           const rt::ExecutorOptions &options) {
+  Symbol x = Symbol::variable("x");
+  for (int i = 0; i != 10; ++i)
+    x = tanhOf(fullyConnected(x, "fc" + std::to_string(i)),
+               "t" + std::to_string(i));
+  auto network = makeNetwork(x);
+  EXPECT_TRUE(network.isOk()) << network.status().message();
+  auto executor = take(Executor::simpleBind(
+      *network, runtime, {.shapes = {{"x", {n, n}}}, .types = {}},
+      GradientRequest::Write, {}, rt::Context::cpu(), options));
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal(0, 0.1f);
+  for (const NDArray &argument : executor->arguments()) {
+    Floats values(argument.size());
+    for (float &value : values)
+      value = normal(random);
+    write(argument, values);
+  }
+  return executor;
+}
+
+} // namespace
+
+TEST(MemoryTest, KeepsWithinABudget) {
+  auto runtime = makeRuntime();
+  auto free = bindLayers(runtime, {});
+  EXPECT_OK(free->forwardBackward());
+  uint64_t whole = planned(*free, "step", "planned");
+  EXPECT_GE(whole, 9 * unit);
+  rt::ExecutorOptions options;
+  options.memoryBudget = static_cast<int64_t>(7 * unit);
+  auto within = bindLayers(runtime, options);
+  EXPECT_OK(within->forwardBackward());
+  EXPECT_LE(planned(*within, "step", "planned"), 7 * unit);
+  auto expectSame = [&] {
+    for (size_t i = 0; i != free->gradients().size(); ++i) {
+      Floats one = read(free->gradients()[i]),
+             two = read(within->gradients()[i]);
+      for (size_t k = 0; k != one.size(); ++k)
+        ASSERT_NEAR(one[k], two[k], 1e-5) << i;
+    }
+  };
+  expectSame();
+  // For other shapes, too.
+  within = take(within->reshape({{"x", {n / 2, n}}}, {.allowsOthers = true}));
+  free = take(free->reshape({{"x", {n / 2, n}}}, {.allowsOthers = true}));
+  EXPECT_OK(within->forwardBackward());
+  EXPECT_OK(free->forwardBackward());
+  expectSame();
+}
+
+TEST(MemoryTest, RefusesABudgetThatNothingFits) {
+  rt::ExecutorOptions options;
+  options.memoryBudget = 100;
+  auto executor = bindLayers(makeRuntime(), options);
+  rt::Status status = executor->forwardBackward();
+  EXPECT_EQ(status.code(), rt::StatusCode::InvalidArgument);
+  EXPECT_NE(status.message().find("expected a memory budget of at least "),
+            std::string::npos)
+      << status.message();
+  EXPECT_NE(status.message().find(" bytes, got 100"), std::string::npos);
+  options.memoryBudget = -1;
+  auto network = makeNetwork(tanhOf(Symbol::variable("x"), "t"));
+  EXPECT_EQ(Executor::simpleBind(
+                *network, makeRuntime(), {.shapes = {{"x", {2}}}, .types = {}},
+                GradientRequest::Write, {}, rt::Context::cpu(), options)
+                .status()
+                .message(),
+            "expected a memory budget of at least 0 bytes, got -1");
 }

@@ -43,6 +43,8 @@ struct DataParallelOptions {
   /// As ExecutorOptions; the executor of device i begins at `seed` + i.
   WorkerPool *workers = nullptr;
   uint64_t seed = 0;
+  /// Of the programs of each device.
+  int64_t memoryBudget = 0;
 };
 
 /// Its arrays are those of the whole, on the first device: callers write

@@ -52,6 +52,13 @@ struct ExecutorOptions {
   /// other devices, starts while the run goes on. Takes the engine's lock once
   /// for each array. Not arrays that share memory with others of the run.
   bool releasesEarly = false;
+  /// Bytes that each program may keep transient values in, at least 0: what
+  /// does not fit is computed again, so that runs take longer; 0: no limit. A
+  /// step (forwardBackward()) is planned as one; what forward() saves for
+  /// backward() is beside the programs of both, and not counted. A run that has
+  /// no program within it fails and names the least budget that has one;
+  /// compile() finds that out before. Compiling takes longer.
+  int64_t memoryBudget = 0;
 };
 
 struct ReshapeOptions {
@@ -113,7 +120,7 @@ public:
   std::string describePrograms() const;
 
   /// Compiles a program now and not in its first run. Errors: those of
-  /// compiling it.
+  /// compiling it (Network::compile()).
   Status compile(ProgramForm form);
 
   /// An executor for other shapes of some variables. Arrays whose shape stays

@@ -73,6 +73,8 @@ struct ProgramRequest {
   ProgramForm form = ProgramForm::Inference;
   std::vector<TensorType> arguments, auxiliaryStates;
   std::vector<GradientRequest> gradients; ///< One per argument.
+  /// Bytes that the program may keep values in while it runs; 0: no limit.
+  int64_t memoryBudget = 0;
 
   /// Equal for equal requests.
   std::string key() const;
@@ -108,7 +110,8 @@ public:
   /// work. Errors: InvalidArgument, Unsupported.
   virtual Status check(const ProgramRequest &request) const = 0;
 
-  /// Compiles. Errors: as check(), and Internal.
+  /// Compiles. Errors: as check(), InvalidArgument where the budget cannot be
+  /// kept to, which names the least one, and Internal.
   virtual Result<NetworkProgram>
   compile(const ProgramRequest &request) const = 0;
 
