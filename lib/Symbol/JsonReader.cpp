@@ -319,6 +319,8 @@ Status Reader::readNnvmOperator(const json::Object &object, llvm::StringRef op,
     return unsupported("operator '", rt::toPrintable(op), "' of node '",
                        rt::toPrintable(node.name), "' in a graph of NNVM");
   node.op = declarationOfNnvm(name);
+  node.sourceName = node.name;
+  node.sourceOperator = name;
   if (const json::Value *bodies = object.get("subgraphs");
       bodies && bodies->getAsArray() && !bodies->getAsArray()->empty())
     return unsupported("subgraphs of ", node.describe());

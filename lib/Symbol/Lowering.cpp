@@ -122,7 +122,7 @@ LogicalResult SymbolLowering::infer() {
   bool isReported = false;
   auto report = [&](IndexedGraph::NodeId id, const rt::Status &status) {
     const Node &node = graph.node(id);
-    frontend::NodeScope faults(context, node.name, node.op->name);
+    frontend::NodeScope faults(context, node.shownName(), node.shownOperator());
     builder.recover();
     builder.fail(status.message());
     isReported = true;
@@ -215,7 +215,7 @@ static bool hasType(Value value, rt::DataType type) {
 LogicalResult SymbolLowering::lowerOperator(IndexedGraph::NodeId id) {
   const Node &node = graph.node(id);
   builder.setLocation(locate(node));
-  frontend::NodeScope faults(context, node.name, node.op->name);
+  frontend::NodeScope faults(context, node.shownName(), node.shownOperator());
   SmallVector<Value> operands;
   for (const IndexedGraph::Use &use : graph.inputs(id)) {
     if (isMissing[use.node]) {

@@ -131,7 +131,8 @@ SmallVector<Value> LoweringContext::lowerBody(size_t index,
                   " nodes when they are written down step by step");
       return {};
     }
-    frontend::NodeScope faults(*b.context(), each.name, each.op->name);
+    frontend::NodeScope faults(*b.context(), each.shownName(),
+                               each.shownOperator());
     b.setLocation(locateIn(outer, each));
     SmallVector<Value> operands;
     for (const IndexedGraph::Use &use : graph.inputs(id)) {

@@ -68,7 +68,16 @@ std::string Node::outputName(size_t index) const {
 std::string Node::describe() const {
   if (!op)
     return "variable '" + rt::toPrintable(name) + "'";
-  return "node '" + rt::toPrintable(name) + "' (" + std::string(op->name) + ")";
+  return "node '" + rt::toPrintable(shownName()) + "' (" +
+         std::string(shownOperator()) + ")";
+}
+
+const std::string &Node::shownName() const {
+  return sourceName.empty() ? name : sourceName;
+}
+
+std::string_view Node::shownOperator() const {
+  return sourceOperator.empty() ? op->name : std::string_view(sourceOperator);
 }
 
 //===-- Attributes --------------------------------------------------------===//

@@ -82,6 +82,32 @@ TEST(NnvmTest, ShapesAreInferred) {
   EXPECT_EQ(toText(inferred->outputs.front()), "(2,)");
 }
 
+/// Also of nodes before that of the file, and where one has another name.
+TEST(NnvmTest, MessagesNameTheNodesOfTheFile) {
+  auto failure = [](const std::string &text, const KnownShapes &known) {
+    Symbol net = parse(text);
+    EXPECT_TRUE(net.isOk()) << net.status().message();
+    auto inferred = inferShapes(net, known, Completeness::Full);
+    return inferred.isOk() ? "" : inferred.status().message();
+  };
+  std::string message = failure(
+      fileWith("conv2d",
+               "'channels': '2', 'kernel_size': '(1, 1)', 'use_bias': '0', "
+               "'layout': 'NHWC'",
+               "[0, 0, 0], [1, 0, 0]"),
+      {{"a", {1, 4, 4, 3}}, {"b", {2, 5, 1, 1}}});
+  EXPECT_NE(message.find("node 'n' (conv2d)"), std::string::npos) << message;
+  EXPECT_EQ(message.find("Convolution"), std::string::npos) << message;
+  message = failure(fileWith("dense", "'units': '1', 'use_bias': '0'",
+                             "[0, 0, 0], [1, 0, 0]"),
+                    {{"a", {2, 3}}, {"b", {1, 5}}});
+  EXPECT_NE(message.find("node 'n' (dense)"), std::string::npos) << message;
+  message = failure(fileWith("__add_symbol__", "", "[0, 0, 0], [1, 0, 0]"),
+                    {{"a", {2}}, {"b", {3}}});
+  EXPECT_NE(message.find("node 'n' (__add_symbol__)"), std::string::npos)
+      << message;
+}
+
 TEST(NnvmTest, IsWrittenAsANetworkOfMXNet) {
   Symbol net = parse(readInput());
   rt::Result<std::string> text = toJson(net);

@@ -62,11 +62,17 @@ struct Node {
   size_t visibleOutputCount() const; ///< 1 for a variable.
   /// "fc_output", or the name of a variable.
   std::string outputName(size_t index) const;
-  /// "node 'fc' (FullyConnected)" or "variable 'data'", for messages.
+  /// "node 'fc' (FullyConnected)" or "variable 'data'", for messages: as the
+  /// file has it that the node came from.
   std::string describe() const;
+  const std::string &shownName() const;
+  std::string_view shownOperator() const; ///< None of a variable.
 
   const Operator *op = nullptr;
   std::string name;
+  /// What a file calls the node and its operator, where these stand for another
+  /// one's, as NNVM's do; else empty.
+  std::string sourceName, sourceOperator;
   Attributes attributes;
   Parameters parameters; ///< Of an operator; read from the attributes.
   /// As many as the operator has, or none: then it was not applied yet.
