@@ -52,6 +52,8 @@ private:
   void train(Trainer &trainer, TrainData &examples);
   void trainEpoch(Trainer &trainer, const TrainData &examples, int64_t epoch);
   void checkUse(const Trainer &trainer) const;
+  void noteOtherBatches(const Trainer &trainer, const TrainData &examples,
+                        int64_t epochsBefore) const;
 
   std::optional<Syntax> syntax; ///< To ask what was given.
   std::unique_ptr<TrainData> testData;
@@ -102,6 +104,7 @@ void TrainCommand::checkSchedule() const {
   static const Row rows[] = {
       {"--schedule-factor", {RateKind::Factor, RateKind::MultiFactor}},
       {"--schedule-step", {RateKind::Factor}, true},
+      {"--least-rate", {RateKind::Factor}},
       {"--schedule-steps", {RateKind::MultiFactor}, true},
       {"--schedule-total", {RateKind::Poly, RateKind::Cosine}, true},
       {"--schedule-power", {RateKind::Poly}},
@@ -273,6 +276,8 @@ void TrainCommand::addSchedule(Syntax &syntax) {
   syntax.option("--schedule-factor", rates.factor,
                 "Factor of the rate: factor, multifactor");
   syntax.option("--schedule-step", rates.step, "Updates between: factor");
+  syntax.option("--least-rate", rates.least,
+                "Rate below which it does not fall: factor (default: 1e-8)");
   syntax.option("--schedule-steps", scheduleSteps,
                 "Updates, 1000,2000: multifactor");
   syntax.option("--schedule-total", rates.total,
@@ -386,12 +391,29 @@ void TrainCommand::trainEpoch(Trainer &trainer, const TrainData &examples,
          milliseconds);
 }
 
+/// A checkpoint goes on with any batches, but then not as if nothing had
+/// happened: what it has of them is the number of updates.
+void TrainCommand::noteOtherBatches(const Trainer &trainer,
+                                    const TrainData &examples,
+                                    int64_t epochsBefore) const {
+  int64_t batches = examples.examples() / options.batch;
+  if (trainer.updates() / epochsBefore == batches &&
+      trainer.updates() % epochsBefore == 0)
+    return;
+  std::printf(
+      "note: %lld updates in %lld epochs so far, %lld in each from here "
+      "on: the examples or --batch are not those of before\n",
+      static_cast<long long>(trainer.updates()),
+      static_cast<long long>(epochsBefore), static_cast<long long>(batches));
+}
+
 void TrainCommand::train(Trainer &trainer, TrainData &examples) {
   int64_t first = 1;
   if (resume) {
     first = newestCheckpoint(checkpoint) + 1;
     trainer.restore(checkpoint, first - 1);
     std::printf("resumed from epoch %lld\n", static_cast<long long>(first - 1));
+    noteOtherBatches(trainer, examples, first - 1);
   }
   if (first > epochs) { // Files of the epochs before stay what they are.
     std::printf("nothing to train: --epochs is %lld\n",
@@ -450,6 +472,12 @@ int TrainCommand::run() {
               static_cast<long long>(examples.examples()),
               static_cast<long long>(examples.examples() / options.batch),
               trainer.compileMs());
+  const rt::ProgramStatistics &statistics = trainer.program().statistics();
+  std::printf("memory: planned %llu bytes, lower bound %llu; parameters and "
+              "states %llu\n",
+              static_cast<unsigned long long>(statistics.arenaBytes),
+              static_cast<unsigned long long>(statistics.lowerBoundBytes),
+              static_cast<unsigned long long>(trainer.keptBytes()));
   if (left)
     std::printf("note: %lld examples that fill no batch are left out of each "
                 "epoch, other ones each time\n",

@@ -259,6 +259,14 @@ size_t Trainer::parameterCount() const {
   return count;
 }
 
+size_t Trainer::keptBytes() const {
+  size_t bytes = 0;
+  for (const auto &[name, tensor] : tensors)
+    if (!options.step.data.count(name) && name != step.learningRate)
+      bytes += tensor.data.size();
+  return bytes;
+}
+
 //===----------------------------------------------------------------------===//
 // Batches
 //===----------------------------------------------------------------------===//

@@ -54,6 +54,8 @@ public:
 
   int64_t updates() const;
   size_t parameterCount() const;
+  /// Bytes of what a step leaves to the next.
+  size_t keptBytes() const;
   double compileMs() const { return stepModel.compileMs; }
   const rt::Program &program() const { return *stepModel.program; }
 
