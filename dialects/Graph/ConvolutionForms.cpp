@@ -140,8 +140,34 @@ static bool isDeep(Value weights) {
 
 bool ConvOp::hasFasterParts() { return isDeep(getW()); }
 
+/// The sums alone, rounded once where floats are short, and then the bias.
+static FailureOr<SmallVector<Value>> addBiasApart(ConvOp op,
+                                                  OpBuilder &builder) {
+  Type element = cast<TensorType>(op.getW().getType()).getElementType();
+  Type wide = isa<FloatType>(element) ? computeType(element) : element;
+  if ((wide == element && !op.getBias()) || !hasStaticTypes(op) ||
+      op.getChannelBlock())
+    return failure();
+  Chain chain{builder, op.getLoc()};
+  Value y =
+      createInferred(builder, op.getLoc(), ConvOp::getOperationName(),
+                     {chain.cast(op.getX(), wide), chain.cast(op.getW(), wide)},
+                     op->getAttrs())
+          ->getResult(0);
+  if (Value bias = op.getBias()) {
+    SmallVector<int64_t> shape(
+        cast<RankedTensorType>(y.getType()).getRank() - 1, 1);
+    shape[0] = cast<RankedTensorType>(bias.getType()).getNumElements();
+    bias = chain.make<ReshapeOp>(chain.cast(bias, wide), chain.ints(shape));
+    y = chain.make<AddOp>(y, bias);
+  }
+  return SmallVector<Value>{chain.cast(y, element)};
+}
+
 FailureOr<SmallVector<Value>> ConvOp::decompose(OpBuilder &builder) {
-  if (!isDeep(getW()) || !hasElements(*this))
+  if (!isDeep(getW()))
+    return addBiasApart(*this, builder);
+  if (!hasElements(*this))
     return failure();
   std::optional<Correlation> whole = correlationOf(*this);
   if (!whole)

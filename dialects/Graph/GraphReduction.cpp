@@ -5,6 +5,7 @@
 #include "Chain.h"
 #include "ElementBuilder.h"
 
+#include "dlc/dialects/Graph/Position.h"
 #include "dlc/dialects/Graph/Shapes.h"
 
 using namespace mlir;
@@ -23,6 +24,53 @@ void GraphDialect::addReductionOps() {
 //===----------------------------------------------------------------------===//
 // Folds
 //===----------------------------------------------------------------------===//
+
+static ArrayRef<int64_t> shapeOf(Value x) {
+  return cast<RankedTensorType>(x.getType()).getShape();
+}
+
+/// The reduced dimensions of a reduction; nullopt when they are not known.
+static std::optional<SmallVector<bool>> reducedDims(Operation *op) {
+  const int64_t rank = shapeOf(op->getOperand(0)).size();
+  SmallVector<bool> reduced(rank, op->getNumOperands() == 1);
+  if (op->getNumOperands() == 1)
+    return reduced;
+  auto axes = getConstantInts(op->getOperand(1));
+  if (!axes)
+    return std::nullopt;
+  for (int64_t axis : *axes)
+    reduced[wrapAxis(axis, rank)] = true;
+  return reduced;
+}
+
+std::optional<SmallVector<int64_t>>
+dlc::graph::detail::getReducedExtents(Operation *op) {
+  std::optional<SmallVector<bool>> reduced = reducedDims(op);
+  if (!reduced)
+    return std::nullopt;
+  SmallVector<int64_t> extents;
+  for (auto [isReduced, extent] :
+       llvm::zip_equal(*reduced, shapeOf(op->getOperand(0))))
+    if (isReduced)
+      extents.push_back(extent);
+  return extents;
+}
+
+Value dlc::graph::detail::buildReducedAt(Operation *op, ElementReader &reader,
+                                         ArrayRef<Index> position,
+                                         ArrayRef<Index> folded) {
+  const SmallVector<bool> reduced = *reducedDims(op);
+  const bool keepdims = position.size() == reduced.size();
+  SmallVector<Index> source;
+  for (bool isReduced : reduced) {
+    ArrayRef<Index> &from = isReduced ? folded : position;
+    source.push_back(from.front());
+    from = from.drop_front();
+    if (isReduced && keepdims)
+      position = position.drop_front();
+  }
+  return reader.read(op->getOperand(0), source);
+}
 
 /// The least element of a type that a maximum can have, or the greatest.
 static TypedAttr extremeOf(Type type, bool isLeast) {

@@ -6,6 +6,7 @@
 
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/Planning/Fusion/Fusion.h"
+#include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Shapes.h"
@@ -97,6 +98,8 @@ static std::string fingerprint(ArrayRef<Operation *> group) {
     text += std::to_string(number->second) + ' ';
     return isNew;
   };
+  // What a device can compute is not the same for all.
+  add(Attribute(graph::getDevice(group.front())).getAsOpaquePointer());
   for (Operation *op : group) {
     add(op->getName().getAsOpaquePointer());
     for (NamedAttribute attribute : op->getAttrDictionary())
@@ -233,6 +236,8 @@ static bool isFusible(const Node &node) {
   if (node.size() != 1 || !graph::hasStaticTypes(node.front()))
     return false;
   FusionKind kind = graph::getFusionKind(node.front());
+  if (kind == FusionKind::Anchor) // A host's are calls of its library.
+    return !hasHostMemory(graph::getDevice(node.front()));
   return kind == FusionKind::Elementwise || kind == FusionKind::Movement ||
          kind == FusionKind::Reduction || kind == FusionKind::Row;
 }

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """End-to-end tests of dlc on whole networks.
 
-usage: run.py --dlc build/bin/dlc
+usage: run.py --dlc build/bin/dlc [--target cuda:sm_80]
        run.py --store
 
 Each network is made small enough for a test by tools/benchmarks/models.py's
 own builders. The answers to compare with are stored in references/NAME.npz, by
 --store: they come from ONNX's reference evaluator (package onnx), which shares
-nothing with DLC. Prints 'N passed, N failed'.
+nothing with DLC. With --target for a GPU, the tests that compare with stored
+answers run, on the GPU that libcuda.so.1 has. Prints 'N passed, N failed'.
 """
 import argparse
 import os
@@ -67,6 +68,9 @@ def store_reference(model, feeds, name):
     np.savez_compressed(os.path.join(REFERENCES, f"{name}.npz"), **values)
 
 
+TARGET = []  # Options of dlc compile.
+
+
 def check_network(dlc, folder, network):
     network.save(folder)
     path = os.path.join(folder, f"{network.name}.onnx")
@@ -76,9 +80,11 @@ def check_network(dlc, folder, network):
         return store_reference(model, feeds, network.name)
     np.savez(os.path.join(folder, "in.npz"), **feeds)
     artifact = os.path.join(folder, "m.dlc")
-    run(dlc, "compile", path, "-o", artifact)
+    text = run(dlc, "compile", path, "-o", artifact, *TARGET).stderr
+    staying = [line for line in text.splitlines() if " and not on " in line]
+    assert all(": gather runs" in line for line in staying), text
     first = open(artifact, "rb").read()
-    run(dlc, "compile", path, "-o", artifact)
+    run(dlc, "compile", path, "-o", artifact, *TARGET)
     assert first == open(artifact, "rb").read(), "compiled twice, bytes differ"
     with np.load(os.path.join(REFERENCES, f"{network.name}.npz")) as stored:
         for name, value in feeds.items():
@@ -169,15 +175,22 @@ def test_training(dlc, folder):
         assert accuracy > 97, f"{model}: accuracy {accuracy}"
 
 
+HOST_ONLY = ("test_digits", "test_training")  # They compile for the machine.
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--dlc", help="the program to test")
     group.add_argument("--store", action="store_true",
                        help="write the references anew and test nothing")
+    parser.add_argument("--target", help="what networks are compiled for")
     options = parser.parse_args()
     dlc = None if options.store else os.path.abspath(options.dlc)
     tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    if options.target:
+        TARGET.extend(["--target", options.target])
+        tests = [(name, test) for name, test in tests if name not in HOST_ONLY]
     failed = 0
     for name, test in tests:
         with tempfile.TemporaryDirectory() as folder:

@@ -36,6 +36,8 @@ step conformance "$build/bin/dlc" test --jobs "$jobs" --minimum 1600 \
   --expected-failures test/conformance/expected-failures.txt \
   "${kinds[@]/#/$data/}"
 step end-to-end .venv/bin/python test/e2e/run.py --dlc "$build/bin/dlc"
+step end-to-end-cuda env LD_LIBRARY_PATH="$build/test/runtime/Device/CUDA/FakeDriver" \
+  .venv/bin/python test/e2e/run.py --dlc "$build/bin/dlc" --target cuda:sm_80
 step export .venv/bin/python test/e2e/export.py --dlc "$build/bin/dlc"
 
 if [ ${#failed[@]} -gt 0 ]; then

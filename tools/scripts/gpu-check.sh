@@ -15,11 +15,14 @@
 # code 1 when anything differs or fails.
 set -euo pipefail
 
-# Elementwise, broadcasts, reductions, softmax and layer norm; sizes fill a GPU.
+# Elementwise, softmax, a matrix product (17 GFLOP) and a convolution (3.7
+# GFLOP); sizes fill a GPU.
 networks() {
   cat <<'TEXT'
 elementwise tensor<8388608xf32> -> %0 = graph.exp %x : tensor<8388608xf32>; %y = graph.tanh %0 : tensor<8388608xf32>
 softmax tensor<8192x1024xf32> -> %y = graph.softmax %x {axis = 1 : i64} : tensor<8192x1024xf32>
+matmul tensor<2048x2048xf32> -> %y = graph.matmul %x, %x : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+conv tensor<16x64x56x56xf32> -> %w = graph.constant dense<0.01> : tensor<64x64x3x3xf32>; %y = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<16x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<16x64x56x56xf32>
 TEXT
 }
 

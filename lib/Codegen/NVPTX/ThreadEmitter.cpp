@@ -197,6 +197,113 @@ void ThreadEmitter::emitByThread(const Cursor &cursor) {
   });
 }
 
+/// Patches where several results read one element, as those of a product of
+/// matrices do, unless there are too few of them or more than registers for
+/// their sums.
+std::optional<ThreadEmitter::Patches> ThreadEmitter::findPatches() const {
+  constexpr int64_t mostSums = 32, side = 16;
+  auto isShared = [&](const LoopOperand &operand) {
+    return operand.isRead && !operand.isOutput &&
+           llvm::any_of(plan.parallel, [&](unsigned dim) {
+             return operand.strides[dim] == 0 &&
+                    getConstantIntValue(plan.ranges[dim]) != 1;
+           });
+  };
+  std::optional<int64_t> results = staticCount(plan, plan.parallel);
+  if (!results || *results < kThreads / 4 ||
+      llvm::none_of(plan.operands, isShared))
+    return std::nullopt;
+  ArrayRef<unsigned> all = plan.parallel;
+  size_t columns = 1;
+  while (columns < all.size() &&
+         staticCount(plan, all.take_back(columns)) < side)
+    ++columns;
+  Patches patches;
+  patches.rows = all.drop_back(columns);
+  patches.columns = all.take_back(columns);
+  patches.rowCount = *staticCount(plan, patches.rows);
+  patches.columnCount = *staticCount(plan, patches.columns);
+  patches.rowThreads = std::min<int64_t>(
+      side, llvm::PowerOf2Ceil(static_cast<uint64_t>(patches.rowCount)));
+  patches.columnThreads = kThreads / patches.rowThreads;
+  if (patches.rowsOfOne() * patches.columnsOfOne() *
+          static_cast<int64_t>(plan.accumulators.size()) >
+      mostSums)
+    return std::nullopt;
+  return patches;
+}
+
+/// The terms of all of `cursors` in one loop, in which they share what they
+/// read alike.
+LoopEmitter::Values ThreadEmitter::sumPatch(unsigned depth,
+                                            ArrayRef<Cursor> cursors,
+                                            ValueRange carried) {
+  if (depth < plan.reduced.size()) {
+    unsigned dim = plan.reduced[depth];
+    return buildFor({}, rangeOf(dim), 1, carried,
+                    [&](Value index, ValueRange values) {
+                      SmallVector<Cursor> here;
+                      for (const Cursor &cursor : cursors)
+                        here.push_back(advance(cursor, dim, index));
+                      return sumPatch(depth + 1, here, values);
+                    });
+  }
+  Values sums;
+  size_t each = plan.accumulators.size();
+  for (auto [i, cursor] : llvm::enumerate(cursors))
+    llvm::append_range(sums, emitBody(cursor, 1, {}, ValueMap(),
+                                      carried.slice(i * each, each)));
+  return sums;
+}
+
+void ThreadEmitter::emitByPatch(const Cursor &cursor, const Patches &patches) {
+  Value columnThreads = i32(patches.columnThreads);
+  Value row =
+      arith::DivUIOp::create(builder, loc, threads.thread, columnThreads);
+  Value column =
+      arith::RemUIOp::create(builder, loc, threads.thread, columnThreads);
+  // Number `i` of a thread; what is behind the last is the last once more, and
+  // not written.
+  auto place = [&](Value first, int64_t i, int64_t step, int64_t count,
+                   Value &isThere) {
+    Value at = i ? arith::AddIOp::create(builder, loc, first, i32(i * step))
+                       .getResult()
+                 : first;
+    if ((i + 1) * step <= count)
+      return at;
+    Value isInside = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, at, i32(count));
+    isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, isInside)
+                      : isInside;
+    return arith::MinUIOp::create(builder, loc, at, i32(count - 1)).getResult();
+  };
+  SmallVector<Cursor> cursors;
+  SmallVector<Value> areThere; ///< Null for always.
+  Values sums;
+  for (int64_t i = 0; i < patches.rowsOfOne(); ++i)
+    for (int64_t j = 0; j < patches.columnsOfOne(); ++j) {
+      Value isThere;
+      Value r = place(row, i, patches.rowThreads, patches.rowCount, isThere);
+      Value c =
+          place(column, j, patches.columnThreads, patches.columnCount, isThere);
+      cursors.push_back(
+          locate(locate(cursor, patches.rows, r, 1), patches.columns, c, 1));
+      areThere.push_back(isThere);
+      llvm::append_range(sums, readAccumulators(cursors.back(), 1, {}));
+    }
+  sums = sumPatch(0, cursors, sums);
+  size_t each = plan.accumulators.size();
+  for (auto [i, at, isThere] : llvm::enumerate(cursors, areThere)) {
+    OpBuilder::InsertionGuard guard(builder);
+    if (isThere)
+      builder.setInsertionPointToStart(
+          scf::IfOp::create(builder, loc, TypeRange(), isThere,
+                            /*withElseRegion=*/false)
+              .thenBlock());
+    writeAccumulators(at, ValueRange(sums).slice(i * each, each), 1, {});
+  }
+}
+
 /// What one thread sums: terms from number `first` on, `step` apart.
 LoopEmitter::Values ThreadEmitter::reduceStrided(const Cursor &cursor,
                                                  Value first, int64_t step) {
@@ -339,6 +446,8 @@ LogicalResult ThreadEmitter::emit() {
                    results && *results < kThreads;
   if (plan.accumulators.empty())
     emitElements(cursor);
+  else if (std::optional<Patches> patches = findPatches())
+    emitByPatch(cursor, *patches);
   else if (isForBlock(plan))
     emitByBlock(cursor);
   else if (isForWarp)

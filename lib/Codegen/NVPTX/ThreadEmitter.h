@@ -44,6 +44,18 @@ public:
   static bool isForBlock(const LoopPlan &plan);
 
 private:
+  /// Results dealt out to the threads of a block as a rectangle of which each
+  /// takes some rows and some columns, which lie `rowThreads` and
+  /// `columnThreads` apart: what they share it reads once.
+  struct Patches {
+    llvm::ArrayRef<unsigned> rows, columns; ///< Dimensions, of plan.parallel.
+    int64_t rowCount, columnCount, rowThreads, columnThreads;
+    int64_t rowsOfOne() const { return llvm::divideCeil(rowCount, rowThreads); }
+    int64_t columnsOfOne() const {
+      return llvm::divideCeil(columnCount, columnThreads);
+    }
+  };
+
   using AtElement = llvm::function_ref<void(const Cursor &)>;
 
   mlir::Value i32(int64_t value);
@@ -56,6 +68,10 @@ private:
   int64_t vectorWidth();
   mlir::Value areAligned(const Cursor &cursor, int64_t width);
   void emitElements(const Cursor &cursor);
+  std::optional<Patches> findPatches() const;
+  void emitByPatch(const Cursor &cursor, const Patches &patches);
+  Values sumPatch(unsigned depth, llvm::ArrayRef<Cursor> cursors,
+                  mlir::ValueRange carried);
   void emitByThread(const Cursor &cursor);
   void emitByWarp(const Cursor &cursor);
   void emitByBlock(const Cursor &cursor);

@@ -133,8 +133,8 @@ void Emitter::emitScratch() {
       continue;
     SmallVector<int64_t> shape;
     for (auto [grid, extent] : llvm::zip_equal(storage.grid, shapeOf(value)))
-      if (grid < 0 && extent != 1)
-        shape.push_back(extent);
+      if (int64_t held = heldOf(plan, grid, extent); held != 1)
+        shape.push_back(held);
     Type element = getElementTypeOrSelf(value.getType());
     memrefs[value] =
         memref::AllocaOp::create(builder, loc, MemRefType::get(shape, element));
@@ -187,9 +187,13 @@ std::pair<Value, AffineMap> Emitter::access(Value tensor, const Position &at,
   if (storage != plan.storage.end() && storage->second.result < 0) {
     position.clear();
     for (auto [index, grid, extent] :
-         llvm::zip_equal(at, storage->second.grid, shapeOf(tensor)))
-      if (grid < 0 && extent != 1)
-        position.push_back(index);
+         llvm::zip_equal(at, storage->second.grid, shapeOf(tensor))) {
+      if (heldOf(plan, grid, extent) == 1)
+        continue;
+      position.push_back(index);
+      if (grid >= 0)
+        position.back().coefficients[grid] = 0;
+    }
   }
   SmallVector<OpFoldResult> offsets, sizes, strides;
   SmallVector<int64_t> shape;
@@ -240,18 +244,18 @@ void Emitter::emitFill(Value tensor, Value memref) {
   if (!memref) {
     const Storage &storage = plan.storage.find(tensor)->second;
     Loops loops{static_cast<unsigned>(plan.grid.size()), plan.grid};
-    SmallVector<int> which;
-    for (auto [grid, extent] : llvm::zip_equal(storage.grid, shapeOf(tensor))) {
-      which.push_back(grid >= 0     ? grid
-                      : extent == 1 ? -1
-                                    : static_cast<int>(loops.extents.size()));
-      if (which.back() >= static_cast<int>(loops.grid))
-        loops.extents.push_back(extent);
-    }
+    for (auto [grid, extent] : llvm::zip_equal(storage.grid, shapeOf(tensor)))
+      if (int64_t held = heldOf(plan, grid, extent); held != 1)
+        loops.extents.push_back(held);
     Position at;
-    for (int loop : which)
-      at.push_back(loop < 0 ? Index::number(loops, 0)
-                            : Index::loop(loops, loop));
+    unsigned own = loops.grid;
+    for (auto [grid, extent] : llvm::zip_equal(storage.grid, shapeOf(tensor))) {
+      at.push_back(Index::number(loops, 0));
+      if (grid >= 0)
+        at.back() = Index::loop(loops, grid) * plan.blocks[grid];
+      if (heldOf(plan, grid, extent) != 1)
+        at.back() = at.back() + Index::loop(loops, own++);
+    }
     memref = access(tensor, at, loops).first;
   }
   linalg::FillOp::create(builder, loc, scalar, memref);

@@ -34,6 +34,7 @@ Planner::Outcome Planner::planFlat(int64_t size) {
   int64_t block = std::min<int64_t>(size, kTileElements);
   plan.flat = size;
   plan.grid = {(size + block - 1) / block};
+  plan.blocks = {block};
   Domain domain;
   domain.loops = {1, {plan.grid[0], block}};
   domain.reduced = {false, false};

@@ -121,6 +121,31 @@ static std::string missingOnGPU(const KernelPlan &plan) {
   return missing;
 }
 
+/// Why code for a group with contractions is not what computes it. On a host
+/// they are the library's, which no code generated here is as fast as. What
+/// they read lies in memory, since each element is read often, and only what
+/// needs the same elements follows in their kernel.
+static std::string whyNotContracted(ArrayRef<Operation *> group) {
+  auto isContraction = [](Operation *op) {
+    return graph::getFusionKind(op) == graph::FusionKind::Anchor;
+  };
+  if (llvm::none_of(group, isContraction))
+    return "";
+  if (hasHostMemory(graph::getDevice(group.front())))
+    return ("no generated form of " +
+            (*llvm::find_if(group, isContraction))->getName().getStringRef())
+        .str();
+  if (!isContraction(group.front()))
+    return "operands of a contraction are computed before it";
+  for (Operation *op : group.drop_front()) {
+    if (isContraction(op))
+      return "two contractions";
+    if (graph::getFusionKind(op) != graph::FusionKind::Elementwise)
+      return "only elementwise operations follow a contraction";
+  }
+  return "";
+}
+
 bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
                                   std::string *why) {
   auto refuse = [&](llvm::Twine reason) {
@@ -136,6 +161,8 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
     if (!graph::hasStaticTypes(op))
       return refuse("shapes that are not static");
   }
+  if (std::string reason = whyNotContracted(group); !reason.empty())
+    return refuse(reason);
   // Plans a copy: what has a plan here has one later.
   OpBuilder builder(group[0]->getContext());
   OperationState state(group[0]->getLoc(), kernel::FuncOp::getOperationName());

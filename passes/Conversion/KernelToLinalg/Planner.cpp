@@ -21,20 +21,6 @@ using namespace dlc::conversion;
 /// A stage cut into more parts than this is not worth having.
 static constexpr size_t kMaxParts = 64;
 
-/// The reduced dimensions of a reduction; nullopt when they are not known.
-static std::optional<SmallVector<bool>> reducedDims(Operation *op) {
-  int64_t rank = shapeOf(op->getOperand(0)).size();
-  SmallVector<bool> reduced(rank, op->getNumOperands() == 1);
-  if (op->getNumOperands() == 1)
-    return reduced;
-  auto axes = graph::getConstantInts(op->getOperand(1));
-  if (!axes)
-    return std::nullopt;
-  for (int64_t axis : *axes)
-    reduced[graph::wrapAxis(axis, rank)] = true;
-  return reduced;
-}
-
 /// True if a NaN that a maximum misses shows up all the same: each use of the
 /// maximum is x - max x, which only exponentials and the end of a log-softmax
 /// read, and their sum is NaN.
@@ -79,11 +65,19 @@ Planner::Outcome Planner::fail(const llvm::Twine &why) {
 void Planner::chooseGrid() {
   ArrayRef<int64_t> shape = shapeOf(sources[0]);
   gridDims.clear();
-  gridBlock = 1;
+  gridBlocks.clear();
+  for (Value value : stored)
+    if (Operation *op = value.getDefiningOp();
+        columnDimsOf(op) && shapeOf(value) == shape)
+      return chooseBlocks(op);
+  auto addDim = [&](unsigned dim) {
+    gridDims.push_back(dim);
+    gridBlocks.push_back(1);
+  };
   if (!stored.empty()) {
     for (unsigned dim = 0; dim + 1 < shape.size(); ++dim)
       if (shape[dim] != 1)
-        gridDims.push_back(dim);
+        addDim(dim);
     return;
   }
   int64_t left = ShapedType::getNumElements(shape);
@@ -92,7 +86,7 @@ void Planner::chooseGrid() {
       break;
     left /= shape[dim];
     if (shape[dim] != 1)
-      gridDims.push_back(dim);
+      addDim(dim);
   }
   if (gridDims.empty())
     return;
@@ -101,7 +95,47 @@ void Planner::chooseGrid() {
   int64_t most = std::min(extent, 2 * kTileElements / left);
   for (int64_t block = 2; block <= most; ++block)
     if (extent % block == 0)
-      gridBlock = block;
+      gridBlocks.back() = block;
+}
+
+/// The largest divisor of `extent` that is at most `most`.
+static int64_t divisorOf(int64_t extent, int64_t most) {
+  int64_t divisor = std::max<int64_t>(1, std::min(extent, most));
+  while (extent % divisor)
+    --divisor;
+  return divisor;
+}
+
+/// Rectangles of rows and columns, since the elements of a column share one
+/// factor of their terms and those of a row the other: as large as leaves tiles
+/// enough for all of a device.
+void Planner::chooseBlocks(Operation *contraction) {
+  constexpr int64_t mostSide = 64, leastSide = 16, mostColumns = 256,
+                    enoughTiles = 128;
+  ArrayRef<int64_t> shape = shapeOf(sources[0]);
+  const unsigned firstColumn = shape.size() - columnDimsOf(contraction);
+  SmallVector<int64_t> blocks;
+  for (int64_t side = mostSide; side >= leastSide; side /= 2) {
+    blocks.assign(shape.size(), 1);
+    int64_t &rows = blocks[firstColumn - 1];
+    rows = divisorOf(shape[firstColumn - 1], side);
+    int64_t columns = std::min(mostColumns, side * side / rows);
+    for (unsigned dim = shape.size(); dim-- > firstColumn;) {
+      blocks[dim] = divisorOf(shape[dim], columns);
+      if (blocks[dim] != shape[dim])
+        break;
+      columns /= blocks[dim];
+    }
+    int64_t tiles = ShapedType::getNumElements(shape);
+    if (tiles / llvm::product_of(blocks) >= enoughTiles)
+      break;
+  }
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    if (blocks[dim] == extent)
+      continue;
+    gridDims.push_back(dim);
+    gridBlocks.push_back(blocks[dim]);
+  }
 }
 
 /// The smallest number of rows that `extent` is cut into evenly and that hold a
@@ -137,16 +171,17 @@ bool Planner::widenToSquares() {
       const int64_t extent = shapeOf(sources[0])[gridDims[loop]];
       const int64_t rows = squareRows(extent);
       if (in.at.back().coefficients[loop] == 0 || rows == 0 ||
-          (isLast && gridBlock >= kSquareRows) || (!isLast && rows != extent))
+          (isLast && gridBlocks.back() >= kSquareRows) ||
+          (!isLast && rows != extent))
         continue;
-      const int64_t more = isLast ? rows / gridBlock : rows;
+      const int64_t more = isLast ? rows / gridBlocks.back() : rows;
       if (llvm::product_of(own) * more > enoughTiles * kTileElements &&
           llvm::product_of(plan.grid) < enoughTiles * more)
         continue;
       if (rows == extent)
         dropGridDim(loop);
       else
-        gridBlock = rows;
+        gridBlocks.back() = rows;
       return true;
     }
   }
@@ -155,7 +190,7 @@ bool Planner::widenToSquares() {
 
 Planner::Outcome Planner::dropGridDim(unsigned dim) {
   gridDims.erase(gridDims.begin() + dim);
-  gridBlock = 1;
+  gridBlocks.assign(gridDims.size(), 1);
   return Outcome::Retry;
 }
 
@@ -202,49 +237,45 @@ Domain Planner::makeDomain(Value value, ArrayRef<int> binding) {
                                       : static_cast<int>(addLoop(extent)));
   domain.reduced.resize(domain.loops.extents.size());
 
-  Operation *op = value.getDefiningOp();
-  SmallVector<int> source;
-  if (op && isReduction(op)) {
-    SmallVector<bool> reduced = *reducedDims(op);
-    bool keepdims = shape.size() == reduced.size();
-    unsigned next = 0;
-    for (auto [dim, isReduced] : llvm::enumerate(reduced)) {
-      if (!isReduced) {
-        source.push_back(loops[next++]);
-        continue;
-      }
-      next += keepdims;
-      source.push_back(addLoop(shapeOf(op->getOperand(0))[dim]));
+  SmallVector<int> folded;
+  if (isReduction(value.getDefiningOp()))
+    for (int64_t extent :
+         *cast<graph::ReductionOpInterface>(value.getDefiningOp())
+              .getFoldedExtents()) {
+      folded.push_back(static_cast<int>(addLoop(extent)));
       domain.reduced.push_back(true);
     }
-  }
   // A block of a grid dimension has a loop of its own.
-  std::optional<unsigned> blockLoop;
-  int last = static_cast<int>(plan.grid.size()) - 1;
-  if (gridBlock > 1 && llvm::is_contained(binding, last)) {
-    unsigned dim = llvm::find(binding, last) - binding.begin();
+  SmallVector<std::optional<unsigned>> inner(plan.grid.size());
+  for (auto [dim, grid] : llvm::enumerate(binding)) {
+    if (grid < 0 || plan.blocks[grid] == 1)
+      continue;
     unsigned before = llvm::count_if(llvm::seq<unsigned>(dim), [&](unsigned d) {
-      return loops[d] >= static_cast<int>(plan.grid.size());
+      return loops[d] >= static_cast<int>(plan.grid.size()) ||
+             (binding[d] >= 0 && inner[binding[d]]);
     });
-    blockLoop = plan.grid.size() + before;
-    domain.loops.extents.insert(domain.loops.extents.begin() + *blockLoop,
-                                gridBlock);
-    domain.reduced.insert(domain.reduced.begin() + *blockLoop, false);
-    for (SmallVector<int> *each : {&loops, &source})
+    unsigned at = plan.grid.size() + before;
+    domain.loops.extents.insert(domain.loops.extents.begin() + at,
+                                plan.blocks[grid]);
+    domain.reduced.insert(domain.reduced.begin() + at, false);
+    for (SmallVector<int> *each : {&loops, &folded})
       for (int &loop : *each)
-        loop += loop >= static_cast<int>(*blockLoop);
+        loop += loop >= static_cast<int>(at);
+    inner[grid] = at;
   }
   auto toIndex = [&](int loop) {
-    if (blockLoop && loop == last)
-      return Index::loop(domain.loops, loop) * gridBlock +
-             Index::loop(domain.loops, *blockLoop);
-    return loop < 0 ? Index::number(domain.loops, 0)
-                    : Index::loop(domain.loops, loop);
+    if (loop < 0)
+      return Index::number(domain.loops, 0);
+    Index index = Index::loop(domain.loops, loop);
+    if (loop < static_cast<int>(plan.grid.size()) && inner[loop])
+      return index * plan.blocks[loop] +
+             Index::loop(domain.loops, *inner[loop]);
+    return index;
   };
-  domain.at.assign(llvm::map_range(loops, toIndex).begin(),
-                   llvm::map_range(loops, toIndex).end());
-  for (int loop : source)
-    domain.source.push_back(toIndex(loop));
+  for (int loop : loops)
+    domain.at.push_back(toIndex(loop));
+  for (int loop : folded)
+    domain.folded.push_back(toIndex(loop));
   return domain;
 }
 
@@ -252,15 +283,31 @@ Domain Planner::makeDomain(Value value, ArrayRef<int> binding) {
 // Stages
 //===----------------------------------------------------------------------===//
 
+/// The grid loop that walks a dimension of `extent` whose index is `index`, in
+/// blocks or not; -1 for none.
+int Planner::gridLoopOf(const Index &index, int64_t extent,
+                        const Loops &loops) {
+  for (unsigned loop = 0; loop < plan.grid.size(); ++loop) {
+    const int64_t block = plan.blocks[loop];
+    if (index.coefficients[loop] != block || plan.grid[loop] * block != extent)
+      continue;
+    Index inside = index;
+    inside.coefficients[loop] = 0;
+    std::optional<unsigned> own = inside.asLoop();
+    if (block == 1
+            ? index.asLoop() == loop
+            : own && *own >= plan.grid.size() && loops.extents[*own] == block)
+      return static_cast<int>(loop);
+  }
+  return -1;
+}
+
 /// Remembers which dimensions of a written value a reader takes from the grid.
-void Planner::noteRead(Value value, const Position &at) {
+void Planner::noteRead(Value value, const Position &at, const Loops &loops) {
   SmallVector<int> binding;
   ArrayRef<int64_t> shape = shapeOf(value);
   for (auto [index, extent] : llvm::zip_equal(at, shape)) {
-    std::optional<unsigned> loop = index.asLoop();
-    bool isBound =
-        loop && *loop < plan.grid.size() && plan.grid[*loop] == extent;
-    binding.push_back(isBound ? static_cast<int>(*loop) : -1);
+    binding.push_back(gridLoopOf(index, extent, loops));
   }
   bindings[value].push_back(std::move(binding));
 }
@@ -306,7 +353,8 @@ bool Planner::buildPart(Value value, const Domain &domain, bool isRoot,
   Operation *op = value.getDefiningOp();
   Value element;
   if (!isRoot && isReduction(op)) {
-    element = builder.element(op->getOperand(0), domain.source);
+    element = cast<graph::ReductionOpInterface>(op).buildTermAt(
+        builder, domain.at, domain.folded);
     // Over no dimension, each element is the only one of its fold.
     if (element && !llvm::is_contained(domain.reduced, true))
       builder.store(value, domain.at, element);
@@ -325,7 +373,7 @@ bool Planner::buildPart(Value value, const Domain &domain, bool isRoot,
   if (!element)
     return false;
   for (auto &[tensor, at] : reads)
-    noteRead(tensor, at);
+    noteRead(tensor, at, domain.loops);
   produced.insert_range(producedHere);
   stage = builder.take();
   stage.isWhole = isWhole;
@@ -377,7 +425,8 @@ Planner::Outcome Planner::planStored(Value value) {
     return outcome;
   if (produced.contains(value))
     return Outcome::Done;
-  if (isReduction(value.getDefiningOp()) && !reducedDims(value.getDefiningOp()))
+  auto reduction = dyn_cast<graph::ReductionOpInterface>(value.getDefiningOp());
+  if (reduction && !reduction.getFoldedExtents())
     return fail("a reduction over axes that are not known");
   std::vector<Stage> parts;
   Outcome outcome =
@@ -482,7 +531,7 @@ Planner::Outcome Planner::checkScratch() {
     Type type = getElementTypeOrSelf(value.getType());
     int64_t bytes = (type.getIntOrFloatBitWidth() + 7) / 8;
     for (auto [grid, extent] : llvm::zip_equal(storage.grid, shapeOf(value)))
-      bytes *= grid < 0 ? extent : 1;
+      bytes *= heldOf(plan, grid, extent);
     total += bytes;
     if (isReduction(value.getDefiningOp()) || bytes <= largest)
       continue;
@@ -502,10 +551,10 @@ Planner::Outcome Planner::attempt() {
   plan = KernelPlan();
   bindings.clear();
   produced.clear();
-  for (unsigned dim : gridDims)
-    plan.grid.push_back(shapeOf(sources[0])[dim]);
-  if (!gridDims.empty())
-    plan.grid.back() /= gridBlock;
+  for (auto [dim, block] : llvm::zip_equal(gridDims, gridBlocks)) {
+    plan.grid.push_back(shapeOf(sources[0])[dim] / block);
+    plan.blocks.push_back(block);
+  }
   if (Outcome outcome = planRoots(); outcome != Outcome::Done)
     return outcome;
   for (Value value : llvm::reverse(stored))

@@ -20,7 +20,7 @@ inline constexpr int64_t kScratchBytes = 64 * 1024;
 /// A tensor that a stage writes and others read.
 struct Storage {
   /// By dimension: the grid loop it is bound to, or -1. Scratch holds the
-  /// unbound dimensions only.
+  /// unbound dimensions, and a block of the others.
   llvm::SmallVector<int> grid;
   /// The result of the kernel whose memory it is, or -1 for scratch.
   int result = -1;
@@ -31,6 +31,8 @@ struct KernelPlan {
   /// The last tile may be shorter than the others then.
   int64_t flat = 0;
   llvm::SmallVector<int64_t> grid;
+  /// Elements of a dimension that each step of a grid loop stands for.
+  llvm::SmallVector<int64_t> blocks;
   /// In order of execution.
   std::vector<Stage> stages;
   llvm::MapVector<mlir::Value, Storage> storage;
@@ -39,6 +41,11 @@ struct KernelPlan {
   /// (input, output) pairs that may share memory.
   llvm::SmallVector<int64_t> inPlace;
 };
+
+/// Elements of a dimension of `extent` that scratch holds.
+inline int64_t heldOf(const KernelPlan &plan, int grid, int64_t extent) {
+  return grid < 0 ? extent : plan.blocks[grid];
+}
 
 /// Plans `kernel`, whose operations are decomposed. On failure `reason` says
 /// why, in words for a note.

@@ -26,6 +26,13 @@ inline bool isReduction(mlir::Operation *op) {
   return mlir::isa_and_nonnull<graph::ReductionOpInterface>(op);
 }
 
+/// How many dimensions are columns (ReductionOpInterface::getColumnDims); 0 of
+/// what is no contraction.
+inline unsigned columnDimsOf(mlir::Operation *op) {
+  auto reduction = mlir::dyn_cast_or_null<graph::ReductionOpInterface>(op);
+  return reduction ? reduction.getColumnDims() : 0;
+}
+
 /// Plans one kernel.
 class Planner {
 public:
@@ -44,6 +51,7 @@ private:
   void chooseStored();
   bool dropCheapStored();
   void chooseGrid();
+  void chooseBlocks(mlir::Operation *contraction);
   bool widenToSquares();
   int64_t costOf(mlir::Operation *op);
   int64_t computeCost(mlir::Operation *op);
@@ -56,7 +64,8 @@ private:
                  bool isWhole, Stage &stage, StageProblem &problem);
   Domain makeDomain(mlir::Value value, llvm::ArrayRef<int> binding);
   llvm::SmallVector<int> guessBinding(mlir::Value value);
-  void noteRead(mlir::Value value, const Position &at);
+  int gridLoopOf(const Index &index, int64_t extent, const Loops &loops);
+  void noteRead(mlir::Value value, const Position &at, const Loops &loops);
   bool coversLoops(mlir::Value value, const Position &at, const Domain &domain);
   Outcome checkBinding(mlir::Value value);
   Outcome orderStages();
@@ -80,10 +89,10 @@ private:
   /// Written values that have a stage of their own, not that of a reader.
   llvm::SmallDenseSet<mlir::Value> neverJoin;
 
-  /// Dimensions of the first result's source that are the grid.
+  /// Dimensions of the first result's source that are the grid, and in blocks
+  /// of how many each is walked, which a tile holds.
   llvm::SmallVector<unsigned> gridDims;
-  /// The last of them is walked in blocks of this many, which a tile holds.
-  int64_t gridBlock = 1;
+  llvm::SmallVector<int64_t> gridBlocks;
   KernelPlan plan;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<llvm::SmallVector<int>>>
       bindings;

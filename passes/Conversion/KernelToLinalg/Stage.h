@@ -27,7 +27,7 @@ struct Domain {
   Loops loops;
   llvm::SmallVector<bool> reduced; ///< Per loop.
   Position at;                     ///< Of the stage's value.
-  Position source; ///< Of the operand, when the value is a reduction.
+  Position folded;                 ///< The term, when the value is a reduction.
 };
 
 /// The parts into which `split` cuts `domain`.

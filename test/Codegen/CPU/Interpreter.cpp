@@ -186,7 +186,7 @@ static double toleranceOf(rt::DataType type) {
 }
 
 void dlc::test::compare(const std::string &name, Tensor &actual,
-                        Tensor &expected) {
+                        Tensor &expected, bool areSums) {
   ASSERT_EQ(actual.bytes.size(), expected.bytes.size());
   if (!rt::isFloat(expected.type.type)) {
     EXPECT_EQ(actual.bytes, expected.bytes) << name;
@@ -194,11 +194,14 @@ void dlc::test::compare(const std::string &name, Tensor &actual,
   }
   double tolerance = toleranceOf(expected.type.type);
   size_t count = *rt::elementCount(expected.type.shape);
+  double scale = 1;
+  for (size_t i = 0; areSums && i < count; ++i)
+    scale = std::max(scale, std::abs(readReal(expected, i)));
   for (size_t i = 0; i < count; ++i) {
     double a = readReal(actual, i), e = readReal(expected, i);
     if (std::isnan(e) ? std::isnan(a) : a == e)
       continue;
-    if (!(std::abs(a - e) <= tolerance * std::max(1.0, std::abs(e)))) {
+    if (!(std::abs(a - e) <= tolerance * std::max(scale, std::abs(e)))) {
       ADD_FAILURE() << name << " at " << i << ": expected " << e << ", got "
                     << a;
       return;

@@ -34,8 +34,10 @@ Tensor makeArgument(mlir::BlockArgument argument, bool special = false);
 std::vector<Tensor> interpret(mlir::Block &body, std::vector<Tensor> &inputs);
 
 /// Expects integers and bools to be equal and floats to be near, relative to
-/// max(1, |expected|); `name` says whose they are.
-void compare(const std::string &name, Tensor &actual, Tensor &expected);
+/// max(1, |expected|), or, of `areSums` whose terms cancel out, to the largest
+/// of all; `name` says whose they are.
+void compare(const std::string &name, Tensor &actual, Tensor &expected,
+             bool areSums = false);
 
 } // namespace dlc::test
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every kernel of test/Codegen/CPU/Kernels.mlir, generated for a GPU: carried
-// out by the driver that interprets PTX, against the Reference definitions; and
-// assembled by ptxas, where there is one.
+// Every kernel of test/Codegen/CPU/Kernels.mlir and of Contractions.mlir,
+// generated for a GPU: carried out by the driver that interprets PTX, against
+// the Reference definitions; and assembled by ptxas, where there is one.
 
 #include "Interpreter.h"
 #include "KernelRunner.h"
@@ -39,8 +39,10 @@ struct Kernels {
     registry.insert<BaseDialect, graph::GraphDialect, kernel::KernelDialect>();
     context->appendDialectRegistry(registry);
     context->loadAllAvailableDialects();
-    original = parseSourceFile<ModuleOp>(DLC_KERNELS_FILE, context.get());
-    EXPECT_TRUE(original);
+    original = parse(DLC_KERNELS_FILE);
+    OwningOpRef<ModuleOp> contractions = parse(DLC_CONTRACTIONS_FILE);
+    original->getBody()->getOperations().splice(
+        original->getBody()->end(), contractions->getBody()->getOperations());
     for (auto kernel :
          llvm::make_early_inc_range(original->getOps<kernel::FuncOp>()))
       if (!canGenerate(kernel))
@@ -53,6 +55,13 @@ struct Kernels {
       EXPECT_TRUE(succeeded(conversion::convertKernel(kernel, reason)))
           << kernel.getName().str() << ": " << reason;
     }
+  }
+
+  OwningOpRef<ModuleOp> parse(StringRef file) {
+    auto parsed = parseSourceFile<ModuleOp>(file, context.get());
+    EXPECT_TRUE(parsed) << file.str();
+    return parsed ? std::move(parsed)
+                  : ModuleOp::create(UnknownLoc::get(context.get()));
   }
 
   /// As the compiler asks, of operations on a device.
@@ -83,6 +92,13 @@ struct Kernels {
   OwningOpRef<ModuleOp> original, module;
   std::vector<std::string> refused;
 };
+
+bool isContraction(kernel::FuncOp kernel) {
+  return llvm::any_of(kernel.getBody().front(), [](Operation &op) {
+    auto sum = dyn_cast<graph::ReductionOpInterface>(op);
+    return sum && sum.getColumnDims() > 0;
+  });
+}
 
 codegen::GPUCode compile(ModuleOp module, StringRef name, bool assembles) {
   setenv("DLC_PTXAS", "", 1);
@@ -170,7 +186,7 @@ TEST(Kernels, AgreeWithTheirDefinitions) {
       rt::Status status = gpu.run(name, inputs, actual, offset);
       ASSERT_TRUE(status.isOk()) << name << ": " << status.message();
       for (size_t i = 0; i < expected.size(); ++i)
-        compare(name, actual[i], expected[i]);
+        compare(name, actual[i], expected[i], isContraction(kernel));
     }
   }
 }

@@ -7,8 +7,14 @@
 
 include "dlc/dialects/Graph/GraphBase.td"
 
+/// A sum of products.
+defvar Graph_Contraction = DeclareOpInterfaceMethods<ReductionOpInterface, [
+    "getFoldedExtents", "buildTermAt", "getColumnDims"]>;
+
 def MatmulOp : Graph_Op<"matmul", "Anchor", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<DecomposeOpInterface>,
+    Graph_Contraction]> {
   let summary = "Matrix product";
   let description = [{
     The product of the last two dimensions, NumPy's matmul for ranks of at
@@ -30,7 +36,8 @@ def MatmulOp : Graph_Op<"matmul", "Anchor", [
 
 def ConvOp : Graph_Op<"conv", "Anchor", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,
+    Graph_Contraction]> {
   let summary = "Convolution";
   let description = [{
     Cross-correlation over the spatial dimensions: `x` is N, C, D1..Dn, `w` is
@@ -103,7 +110,8 @@ def ConvTransposeOp : Graph_Op<"conv_transpose", "Anchor", [
 
 def ConvWeightGradientOp : Graph_Op<"conv_weight_gradient", "Anchor", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>]> {
+    DeclareOpInterfaceMethods<DecomposeOpInterface, ["hasFasterParts"]>,
+    Graph_Contraction]> {
   let summary = "Gradient of a convolution's weights";
   let description = [{
     What a convolution of `x` with these attributes and windows of

@@ -72,6 +72,12 @@ mlir::Value buildViewAt(mlir::Operation *op, ElementReader &reader,
 /// `buildGradients` of views: the gradient in the dimensions of the operand.
 llvm::LogicalResult buildViewGradient(mlir::Operation *op,
                                       Gradients &gradients);
+/// `ReductionOpInterface` of operations that fold elements of an operand.
+std::optional<llvm::SmallVector<int64_t>>
+getReducedExtents(mlir::Operation *op);
+mlir::Value buildReducedAt(mlir::Operation *op, ElementReader &reader,
+                           llvm::ArrayRef<Index> position,
+                           llvm::ArrayRef<Index> folded);
 /// `LayoutOpInterface::permute` where attribute `axis` names a dimension.
 std::optional<PermutedOp> permuteAxis(mlir::Operation *op,
                                       llvm::ArrayRef<int64_t> perm);

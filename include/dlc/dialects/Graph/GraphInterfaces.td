@@ -122,10 +122,35 @@ def IndexedOpInterface : OpInterface<"IndexedOpInterface"> {
 def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
   let cppNamespace = "::dlc::graph";
   let description = [{
-    Operations that fold elements of the first operand in any order, over the
-    dimensions in the second (all, when there is none).
+    Operations that fold terms in any order. Terms are elements of the first
+    operand over the dimensions in the second (all, when there is none), unless
+    an operation says otherwise.
   }];
   let methods = [
+    InterfaceMethod<[{
+      The extents of what is folded for each element of the result; nullopt when
+      they are not known.
+    }],
+    "std::optional<::llvm::SmallVector<int64_t>>", "getFoldedExtents", (ins),
+    "", "return ::dlc::graph::detail::getReducedExtents($_op);">,
+    InterfaceMethod<[{
+      Builds the term number `folded` of the element at `position`, as
+      `PositionedOpInterface::buildElementAt` does.
+    }],
+    "::mlir::Value", "buildTermAt",
+    (ins "::dlc::graph::ElementReader &":$reader,
+         "::llvm::ArrayRef<::dlc::graph::Index>":$position,
+         "::llvm::ArrayRef<::dlc::graph::Index>":$folded),
+    "", [{
+      return ::dlc::graph::detail::buildReducedAt($_op, reader, position,
+                                                  folded);
+    }]>,
+    InterfaceMethod<[{
+      Where terms are products: of how many dimensions of the result, the last
+      ones, one of the factors knows nothing. The other one knows nothing of the
+      dimension in front of them. Else 0.
+    }],
+    "unsigned", "getColumnDims", (ins), "", "return 0;">,
     InterfaceMethod<[{
       The element that a fold begins with, of the signless type of elements.
     }],

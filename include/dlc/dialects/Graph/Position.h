@@ -118,6 +118,10 @@ public:
           llvm::ArrayRef<int64_t> to) {
     return reshapeIndex(position, from, to, loops, split);
   }
+  /// As Index::range().
+  std::pair<int64_t, int64_t> rangeOf(const Index &index) const {
+    return index.range(loops);
+  }
   Index number(int64_t value) const { return Index::number(loops, value); }
   /// As broadcastPosition().
   llvm::SmallVector<Index> broadcast(llvm::ArrayRef<Index> position,

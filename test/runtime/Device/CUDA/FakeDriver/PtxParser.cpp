@@ -342,18 +342,21 @@ void Parser::decode(Instruction &instruction) {
       instruction.space = Space::Local;
     else if (word == "param")
       instruction.space = Space::Param;
-    bool isType = word == "pred" || word == "bf16" || word == "f16x2" ||
+    bool isPair = word == "f16x2" || word == "bf16x2";
+    if (isPair && (instruction.words[0] != "cvt" || instruction.type))
+      fail("unknown type " + word);
+    instruction.isPair |= isPair;
+    bool isType = word == "pred" || word == "bf16" || isPair ||
                   (word.size() >= 2 && word.size() <= 4 &&
                    strchr("busf", word[0]) && isdigit(word[1]) &&
                    word.find_first_not_of("0123456789", 1) == word.npos);
     if (!isType)
       continue;
-    char type = word == "pred" ? 'p' : word == "bf16" ? 'h' : word[0];
-    unsigned bits = word == "pred"   ? 1
-                    : word == "bf16" ? 16
-                                     : std::atoi(word.c_str() + 1);
-    if (word == "f16x2")
-      fail("unknown type " + word);
+    bool isBrain = word.starts_with("bf16");
+    char type = word == "pred" ? 'p' : isBrain ? 'h' : word[0];
+    unsigned bits = word == "pred"      ? 1
+                    : isBrain || isPair ? 16
+                                        : std::atoi(word.c_str() + 1);
     if (!instruction.type) {
       instruction.type = type;
       instruction.bits = bits;

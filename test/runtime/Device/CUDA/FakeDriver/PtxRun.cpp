@@ -662,11 +662,15 @@ bool Block::step(Thread &thread, const Instruction &at) {
                                     : std::isnan(x));
     return true;
   }
-  case op_cvt:
-    if (at.operands.size() != 2)
+  case op_cvt: {
+    if (at.operands.size() != (at.isPair ? 3 : 2))
       fail("unknown conversion", at);
-    write(thread, at.operands[0], convert(at, value(1)));
+    uint64_t result = convert(at, value(1));
+    if (at.isPair) // The first is the upper half.
+      result = masked(result, 16) << 16 | masked(convert(at, value(2)), 16);
+    write(thread, at.operands[0], result);
     return true;
+  }
   default:
     break;
   }

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contractions as sums of products: what is generated for devices whose
+// libraries have no call for them.
+
+#include "Chain.h"
+#include "Correlation.h"
+#include "ElementBuilder.h"
+
+#include "dlc/dialects/Graph/Inference.h"
+#include "dlc/dialects/Graph/Position.h"
+#include "dlc/dialects/Graph/Shapes.h"
+
+using namespace mlir;
+using namespace dlc::graph;
+
+static ArrayRef<int64_t> shapeOf(Value x) {
+  return cast<RankedTensorType>(x.getType()).getShape();
+}
+
+static TypedAttr zeroOf(Type element) {
+  return Builder(element.getContext())
+      .getZeroAttr(ElementBuilder::signless(element));
+}
+
+static Value add(Type element, OpBuilder &builder, Location loc, Value a,
+                 Value b) {
+  return foldAs<arith::AddFOp, arith::AddIOp, arith::AddIOp>(element, builder,
+                                                             loc, a, b);
+}
+
+/// Null if either factor is.
+static Value multiply(Type element, ElementReader &reader, Value a, Value b) {
+  if (!a || !b)
+    return {};
+  return foldAs<arith::MulFOp, arith::MulIOp, arith::MulIOp>(
+      element, reader.getBuilder(), reader.getLoc(), a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+TypedAttr MatmulOp::getIdentity() { return zeroOf(elementOf(*this)); }
+
+Value MatmulOp::buildFold(OpBuilder &builder, Location loc, Value a, Value b) {
+  return add(elementOf(*this), builder, loc, a, b);
+}
+
+std::optional<SmallVector<int64_t>> MatmulOp::getFoldedExtents() {
+  return SmallVector<int64_t>{shapeOf(getA()).back()};
+}
+
+unsigned MatmulOp::getColumnDims() { return 1; }
+
+Value MatmulOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
+                            ArrayRef<Index> folded) {
+  SmallVector<Index> a(position), b(position);
+  a.back() = folded[0];
+  b[b.size() - 2] = folded[0];
+  return multiply(elementOf(*this), reader,
+                  reader.read(getA(), reader.broadcast(a, shapeOf(getA()))),
+                  reader.read(getB(), reader.broadcast(b, shapeOf(getB()))));
+}
+
+/// Sums of short floats are rounded once.
+FailureOr<SmallVector<Value>> MatmulOp::decompose(OpBuilder &builder) {
+  Type element = elementOf(*this);
+  if (!isa<FloatType>(element) || computeType(element) == element)
+    return failure();
+  Chain chain{builder, getLoc()};
+  Type wide = computeType(element);
+  Value y =
+      chain.make<MatmulOp>(chain.cast(getA(), wide), chain.cast(getB(), wide));
+  return SmallVector<Value>{chain.cast(y, element)};
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A channel of an image: number `channel` of group `of / perGroup`.
+struct Channel {
+  Index channel;
+  int64_t perGroup; ///< Channels of the image.
+  Index of;         ///< Among the channels of another tensor,
+  int64_t ofGroup;  ///< of which each group has so many.
+};
+} // namespace
+
+/// The coordinate of a channel, as far as it is linear.
+static std::optional<Index> coordinateOf(const Channel &at,
+                                         ElementReader &reader) {
+  auto parts = reader.divide(at.of, at.ofGroup);
+  if (!parts)
+    return std::nullopt;
+  Index begin = parts->first * at.perGroup;
+  return begin + at.channel;
+}
+
+/// The element of `image` under a tap, zero outside of it. Where that cannot be
+/// told before, all coordinates are moved inside and what is there is dropped.
+static Value buildTap(ElementReader &reader, Value image, const Index &batch,
+                      const Channel &channel, ArrayRef<Index> taps) {
+  ArrayRef<int64_t> shape = shapeOf(image);
+  SmallVector<Index> position = {batch};
+  std::optional<Index> linear = coordinateOf(channel, reader);
+  if (linear)
+    position.push_back(*linear);
+  llvm::append_range(position, taps);
+  auto isInside = [&](auto pair) {
+    auto [index, extent] = pair;
+    auto [low, high] = reader.rangeOf(index);
+    return low >= 0 && high < extent;
+  };
+  if (linear && llvm::all_of(llvm::zip(taps, shape.drop_front(2)), isInside))
+    return reader.read(image, position);
+
+  OpBuilder &builder = reader.getBuilder();
+  Location loc = reader.getLoc();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  SmallVector<Value> coordinates = {reader.materialize(batch)};
+  if (linear) {
+    coordinates.push_back(reader.materialize(*linear));
+  } else {
+    Value group = arith::DivUIOp::create(
+        builder, loc, reader.materialize(channel.of), number(channel.ofGroup));
+    Value begin =
+        arith::MulIOp::create(builder, loc, group, number(channel.perGroup));
+    coordinates.push_back(arith::AddIOp::create(
+        builder, loc, begin, reader.materialize(channel.channel)));
+  }
+  Value inside;
+  for (auto pair : llvm::zip(taps, shape.drop_front(2))) {
+    auto [index, extent] = pair;
+    Value at = reader.materialize(index);
+    if (!isInside(pair)) {
+      // Below zero is far above, without a sign.
+      Value isHere = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, at, number(extent));
+      at = arith::SelectOp::create(builder, loc, isHere, at, number(0));
+      inside =
+          inside ? arith::AndIOp::create(builder, loc, inside, isHere) : isHere;
+    }
+    coordinates.push_back(at);
+  }
+  Value element = reader.load(image, coordinates);
+  if (!element || !inside)
+    return element;
+  Value zero = arith::ConstantOp::create(
+      builder, loc, zeroOf(cast<TensorType>(image.getType()).getElementType()));
+  return arith::SelectOp::create(builder, loc, inside, element, zero);
+}
+
+/// Where tap `tap` of the window at `position` is, along each dimension.
+static SmallVector<Index> tapsOf(const Correlation &windows,
+                                 ArrayRef<Index> position,
+                                 ArrayRef<Index> tap) {
+  SmallVector<Index> taps;
+  for (size_t dim = 0; dim < windows.dims(); ++dim)
+    taps.push_back(position[dim] * windows.strides[dim] +
+                   tap[dim] * windows.dilations[dim] + -windows.begins[dim]);
+  return taps;
+}
+
+TypedAttr ConvOp::getIdentity() { return zeroOf(elementOf(*this)); }
+
+Value ConvOp::buildFold(OpBuilder &builder, Location loc, Value a, Value b) {
+  return add(elementOf(*this), builder, loc, a, b);
+}
+
+std::optional<SmallVector<int64_t>> ConvOp::getFoldedExtents() {
+  return SmallVector<int64_t>(shapeOf(getW()).drop_front());
+}
+
+unsigned ConvOp::getColumnDims() { return shapeOf(getW()).size() - 2; }
+
+Value ConvOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
+                          ArrayRef<Index> folded) {
+  std::optional<Correlation> windows = correlationOf(*this);
+  if (!windows)
+    return reader.fail("channels in blocks");
+  ArrayRef<int64_t> weights = shapeOf(getW());
+  Channel channel = {folded[0], weights[1], position[1],
+                     weights[0] / windows->group};
+  SmallVector<Index> w = {position[1]};
+  llvm::append_range(w, folded);
+  return multiply(
+      elementOf(*this), reader,
+      buildTap(reader, getX(), position[0], channel,
+               tapsOf(*windows, position.drop_front(2), folded.drop_front())),
+      reader.read(getW(), w));
+}
+
+TypedAttr ConvWeightGradientOp::getIdentity() {
+  return zeroOf(elementOf(*this));
+}
+
+Value ConvWeightGradientOp::buildFold(OpBuilder &builder, Location loc, Value a,
+                                      Value b) {
+  return add(elementOf(*this), builder, loc, a, b);
+}
+
+std::optional<SmallVector<int64_t>> ConvWeightGradientOp::getFoldedExtents() {
+  SmallVector<int64_t> extents(shapeOf(getG()));
+  extents.erase(extents.begin() + 1);
+  return extents;
+}
+
+unsigned ConvWeightGradientOp::getColumnDims() {
+  return shapeOf(getW()).size() - 1;
+}
+
+Value ConvWeightGradientOp::buildTermAt(ElementReader &reader,
+                                        ArrayRef<Index> position,
+                                        ArrayRef<Index> folded) {
+  std::optional<Correlation> windows = correlationOf(*this);
+  if (!windows)
+    return reader.fail("channels in blocks");
+  ArrayRef<int64_t> weights = shapeOf(getW());
+  Channel channel = {position[1], weights[1], position[0],
+                     weights[0] / windows->group};
+  SmallVector<Index> g = {folded[0], position[0]};
+  llvm::append_range(g, folded.drop_front());
+  return multiply(
+      elementOf(*this), reader,
+      buildTap(reader, getX(), folded[0], channel,
+               tapsOf(*windows, folded.drop_front(), position.drop_front(2))),
+      reader.read(getG(), g));
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contractions as code, which devices without a library for them have: tiles
+// are rectangles of the result, and taps outside of an image are dropped where
+// they are read. KernelsTest.cpp compares all of them with their definitions.
+//
+// RUN: dlc-opt %s --convert-kernel-to-linalg | FileCheck %s
+
+// CHECK-LABEL: @matmul_of_tiles
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) in (8, 12)
+// CHECK: linalg.generic {{.*}}"parallel", "parallel", "reduction"]} ins({{.*}} : memref<16x20xf32, {{.*}}>, memref<20x16xf32, {{.*}}>) outs({{.*}} : memref<16x16xf32
+// CHECK: arith.mulf
+// CHECK-NEXT: arith.addf
+
+// CHECK-LABEL: @matmul_f16
+// CHECK: memref.alloca() : memref<{{.*}}xf32>
+// CHECK: arith.extf
+// CHECK: arith.truncf
+
+// CHECK-LABEL: @conv_padded
+// CHECK: %[[SUMS:.*]] = memref.alloca() : memref<8x11xf32>
+// CHECK: %[[HERE:.*]] = arith.andi
+// CHECK-NEXT: %[[TAP:.*]] = memref.load
+// CHECK: arith.select %[[HERE]], %[[TAP]]
+// CHECK: linalg.generic {{.*}} ins(%[[SUMS]], %{{.*}} : memref<8x11xf32>, memref<8xf32>)
+
+kernel.func @matmul(%a: tensor<16x24xf32>, %b: tensor<24x30xf32>) -> (tensor<16x30xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<16x24xf32>, tensor<24x30xf32>) -> tensor<16x30xf32>
+  kernel.return %0 : tensor<16x30xf32>
+}
+kernel.func @matmul_of_tiles(%a: tensor<128x20xf32>, %b: tensor<20x192xf32>) -> (tensor<128x192xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<128x20xf32>, tensor<20x192xf32>) -> tensor<128x192xf32>
+  kernel.return %0 : tensor<128x192xf32>
+}
+kernel.func @matmul_of_odd_extents(%a: tensor<67x29xf32>, %b: tensor<29x31xf32>) -> (tensor<67x31xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<67x29xf32>, tensor<29x31xf32>) -> tensor<67x31xf32>
+  kernel.return %0 : tensor<67x31xf32>
+}
+kernel.func @matmul_of_a_row(%a: tensor<1x70xf32>, %b: tensor<70x300xf32>) -> (tensor<1x300xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<1x70xf32>, tensor<70x300xf32>) -> tensor<1x300xf32>
+  kernel.return %0 : tensor<1x300xf32>
+}
+kernel.func @matmul_of_a_column(%a: tensor<90x70xf32>, %b: tensor<70x1xf32>) -> (tensor<90x1xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<90x70xf32>, tensor<70x1xf32>) -> tensor<90x1xf32>
+  kernel.return %0 : tensor<90x1xf32>
+}
+kernel.func @matmul_of_one_term(%a: tensor<33x1xf32>, %b: tensor<1x48xf32>) -> (tensor<33x48xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<33x1xf32>, tensor<1x48xf32>) -> tensor<33x48xf32>
+  kernel.return %0 : tensor<33x48xf32>
+}
+kernel.func @matmul_of_batches(%a: tensor<3x2x17x12xf32>, %b: tensor<2x12x20xf32>) -> (tensor<3x2x17x20xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<3x2x17x12xf32>, tensor<2x12x20xf32>) -> tensor<3x2x17x20xf32>
+  kernel.return %0 : tensor<3x2x17x20xf32>
+}
+kernel.func @matmul_of_one_batch(%a: tensor<1x20x12xf32>, %b: tensor<5x12x9xf32>) -> (tensor<5x20x9xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<1x20x12xf32>, tensor<5x12x9xf32>) -> tensor<5x20x9xf32>
+  kernel.return %0 : tensor<5x20x9xf32>
+}
+kernel.func @matmul_f64(%a: tensor<20x24xf64>, %b: tensor<24x18xf64>) -> (tensor<20x18xf64>) {
+  %0 = graph.matmul %a, %b : (tensor<20x24xf64>, tensor<24x18xf64>) -> tensor<20x18xf64>
+  kernel.return %0 : tensor<20x18xf64>
+}
+kernel.func @matmul_f16(%a: tensor<20x24xf16>, %b: tensor<24x18xf16>) -> (tensor<20x18xf16>) {
+  %0 = graph.matmul %a, %b : (tensor<20x24xf16>, tensor<24x18xf16>) -> tensor<20x18xf16>
+  kernel.return %0 : tensor<20x18xf16>
+}
+kernel.func @matmul_bf16(%a: tensor<20x24xbf16>, %b: tensor<24x18xbf16>) -> (tensor<20x18xbf16>) {
+  %0 = graph.matmul %a, %b : (tensor<20x24xbf16>, tensor<24x18xbf16>) -> tensor<20x18xbf16>
+  kernel.return %0 : tensor<20x18xbf16>
+}
+kernel.func @matmul_i32(%a: tensor<20x24xi32>, %b: tensor<24x18xi32>) -> (tensor<20x18xi32>) {
+  %0 = graph.matmul %a, %b : (tensor<20x24xi32>, tensor<24x18xi32>) -> tensor<20x18xi32>
+  kernel.return %0 : tensor<20x18xi32>
+}
+kernel.func @matmul_ui8(%a: tensor<20x24xui8>, %b: tensor<24x18xui8>) -> (tensor<20x18xui8>) {
+  %0 = graph.matmul %a, %b : (tensor<20x24xui8>, tensor<24x18xui8>) -> tensor<20x18xui8>
+  kernel.return %0 : tensor<20x18xui8>
+}
+kernel.func @matmul_with_bias_and_relu(%a: tensor<80x40xf32>, %b: tensor<40x96xf32>, %c: tensor<96xf32>) -> (tensor<80x96xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<80x40xf32>, tensor<40x96xf32>) -> tensor<80x96xf32>
+  %1 = graph.add %0, %c : (tensor<80x96xf32>, tensor<96xf32>) -> tensor<80x96xf32>
+  %y = graph.relu %1 : tensor<80x96xf32>
+  kernel.return %y : tensor<80x96xf32>
+}
+kernel.func @matmul_with_residual(%a: tensor<80x40xf32>, %b: tensor<40x96xf32>, %c: tensor<80x96xf32>) -> (tensor<80x96xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<80x40xf32>, tensor<40x96xf32>) -> tensor<80x96xf32>
+  %1 = graph.gelu %0 : tensor<80x96xf32>
+  %y = graph.add %1, %c : tensor<80x96xf32>
+  kernel.return %y : tensor<80x96xf32>
+}
+kernel.func @matmul_and_its_relu(%a: tensor<80x40xf32>, %b: tensor<40x96xf32>) -> (tensor<80x96xf32>, tensor<80x96xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<80x40xf32>, tensor<40x96xf32>) -> tensor<80x96xf32>
+  %1 = graph.relu %0 : tensor<80x96xf32>
+  kernel.return %0, %1 : tensor<80x96xf32>, tensor<80x96xf32>
+}
+kernel.func @conv(%x: tensor<2x6x9x11xf32>, %w: tensor<8x6x3x3xf32>) -> (tensor<2x8x7x9xf32>) {
+  %0 = graph.conv %x, %w : (tensor<2x6x9x11xf32>, tensor<8x6x3x3xf32>) -> tensor<2x8x7x9xf32>
+  kernel.return %0 : tensor<2x8x7x9xf32>
+}
+kernel.func @conv_padded(%x: tensor<2x6x9x11xf32>, %w: tensor<8x6x3x3xf32>, %c: tensor<8xf32>) -> (tensor<2x8x9x11xf32>) {
+  %0 = graph.conv %x, %w, %c {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x6x9x11xf32>, tensor<8x6x3x3xf32>, tensor<8xf32>) -> tensor<2x8x9x11xf32>
+  %1 = graph.relu %0 : tensor<2x8x9x11xf32>
+  kernel.return %1 : tensor<2x8x9x11xf32>
+}
+kernel.func @conv_of_tiles(%x: tensor<1x5x32x32xf32>, %w: tensor<128x5x3x3xf32>) -> (tensor<1x128x32x32xf32>) {
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x5x32x32xf32>, tensor<128x5x3x3xf32>) -> tensor<1x128x32x32xf32>
+  kernel.return %0 : tensor<1x128x32x32xf32>
+}
+kernel.func @conv_strided(%x: tensor<1x4x15x16xf32>, %w: tensor<10x4x3x3xf32>, %c: tensor<10xf32>) -> (tensor<1x10x8x8xf32>) {
+  %0 = graph.conv %x, %w, %c {pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x4x15x16xf32>, tensor<10x4x3x3xf32>, tensor<10xf32>) -> tensor<1x10x8x8xf32>
+  kernel.return %0 : tensor<1x10x8x8xf32>
+}
+kernel.func @conv_dilated(%x: tensor<1x4x15x16xf32>, %w: tensor<10x4x3x2xf32>) -> (tensor<1x10x11x12xf32>) {
+  %0 = graph.conv %x, %w {dilations = array<i64: 3, 5>, pads = array<i64: 2, 0, 0, 1>} : (tensor<1x4x15x16xf32>, tensor<10x4x3x2xf32>) -> tensor<1x10x11x12xf32>
+  kernel.return %0 : tensor<1x10x11x12xf32>
+}
+kernel.func @conv_1x1(%x: tensor<2x12x7x7xf32>, %w: tensor<40x12x1x1xf32>, %r: tensor<2x40x7x7xf32>) -> (tensor<2x40x7x7xf32>) {
+  %0 = graph.conv %x, %w : (tensor<2x12x7x7xf32>, tensor<40x12x1x1xf32>) -> tensor<2x40x7x7xf32>
+  %1 = graph.add %0, %r : tensor<2x40x7x7xf32>
+  kernel.return %1 : tensor<2x40x7x7xf32>
+}
+kernel.func @conv_of_groups(%x: tensor<2x6x9x8xf32>, %w: tensor<9x2x3x3xf32>, %c: tensor<9xf32>) -> (tensor<2x9x9x8xf32>) {
+  %0 = graph.conv %x, %w, %c {pads = array<i64: 1, 1, 1, 1>, group = 3 : i64} : (tensor<2x6x9x8xf32>, tensor<9x2x3x3xf32>, tensor<9xf32>) -> tensor<2x9x9x8xf32>
+  kernel.return %0 : tensor<2x9x9x8xf32>
+}
+kernel.func @conv_depthwise(%x: tensor<2x20x9x8xf32>, %w: tensor<20x1x3x3xf32>) -> (tensor<2x20x9x8xf32>) {
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>, group = 20 : i64} : (tensor<2x20x9x8xf32>, tensor<20x1x3x3xf32>) -> tensor<2x20x9x8xf32>
+  kernel.return %0 : tensor<2x20x9x8xf32>
+}
+kernel.func @conv_same(%x: tensor<1x3x9x8xf32>, %w: tensor<4x3x2x2xf32>) -> (tensor<1x4x9x8xf32>) {
+  %0 = graph.conv %x, %w {auto_pad = "SAME_UPPER"} : (tensor<1x3x9x8xf32>, tensor<4x3x2x2xf32>) -> tensor<1x4x9x8xf32>
+  kernel.return %0 : tensor<1x4x9x8xf32>
+}
+kernel.func @conv_of_one_dimension(%x: tensor<2x3x40xf32>, %w: tensor<5x3x4xf32>) -> (tensor<2x5x19xf32>) {
+  %0 = graph.conv %x, %w {strides = array<i64: 2>, pads = array<i64: 1, 0>} : (tensor<2x3x40xf32>, tensor<5x3x4xf32>) -> tensor<2x5x19xf32>
+  kernel.return %0 : tensor<2x5x19xf32>
+}
+kernel.func @conv_f16(%x: tensor<1x4x9x8xf16>, %w: tensor<6x4x3x3xf16>, %c: tensor<6xf16>) -> (tensor<1x6x9x8xf16>) {
+  %0 = graph.conv %x, %w, %c {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x9x8xf16>, tensor<6x4x3x3xf16>, tensor<6xf16>) -> tensor<1x6x9x8xf16>
+  kernel.return %0 : tensor<1x6x9x8xf16>
+}
+kernel.func @conv_f64(%x: tensor<1x4x9x8xf64>, %w: tensor<6x4x3x3xf64>, %c: tensor<6xf64>) -> (tensor<1x6x9x8xf64>) {
+  %0 = graph.conv %x, %w, %c {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x9x8xf64>, tensor<6x4x3x3xf64>, tensor<6xf64>) -> tensor<1x6x9x8xf64>
+  kernel.return %0 : tensor<1x6x9x8xf64>
+}
+kernel.func @conv_i32(%x: tensor<1x4x9x8xi32>, %w: tensor<6x4x3x3xi32>) -> (tensor<1x6x9x8xi32>) {
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x9x8xi32>, tensor<6x4x3x3xi32>) -> tensor<1x6x9x8xi32>
+  kernel.return %0 : tensor<1x6x9x8xi32>
+}
+kernel.func @conv_weight_gradient(%x: tensor<2x6x9x11xf32>, %g: tensor<2x8x9x11xf32>) -> (tensor<8x6x3x3xf32>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x6x9x11xf32>, tensor<2x8x9x11xf32>) -> tensor<8x6x3x3xf32>
+  kernel.return %w : tensor<8x6x3x3xf32>
+}
+kernel.func @conv_weight_gradient_strided(%x: tensor<2x6x9x11xf32>, %g: tensor<2x8x5x6xf32>) -> (tensor<8x6x3x3xf32>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<2x6x9x11xf32>, tensor<2x8x5x6xf32>) -> tensor<8x6x3x3xf32>
+  kernel.return %w : tensor<8x6x3x3xf32>
+}
+kernel.func @conv_weight_gradient_of_groups(%x: tensor<2x6x9x8xf32>, %g: tensor<2x9x9x8xf32>) -> (tensor<9x2x3x3xf32>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, group = 3 : i64} : (tensor<2x6x9x8xf32>, tensor<2x9x9x8xf32>) -> tensor<9x2x3x3xf32>
+  kernel.return %w : tensor<9x2x3x3xf32>
+}
+kernel.func @conv_weight_gradient_1x1(%x: tensor<3x12x5x5xf32>, %g: tensor<3x40x5x5xf32>) -> (tensor<40x12x1x1xf32>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 1, 1>} : (tensor<3x12x5x5xf32>, tensor<3x40x5x5xf32>) -> tensor<40x12x1x1xf32>
+  kernel.return %w : tensor<40x12x1x1xf32>
+}
