@@ -5,6 +5,8 @@
 
 #include "Rules.h"
 
+#include <cmath>
+
 using namespace dlc;
 using namespace dlc::symbol;
 using llvm::Twine;
@@ -84,6 +86,153 @@ template <int64_t axis> static void lowerFlip(LoweringContext &n) {
   n.set(0, n.b.slice(n.in(0), axis, INT64_MAX, INT64_MIN, -1));
 }
 
+//===-- Other sizes -------------------------------------------------------===//
+
+namespace {
+/// What each element along an axis is between: OpenCV's, which MXNet calls.
+struct Taps {
+  Ints first, second;
+  std::vector<float> share; ///< That of the second one.
+};
+} // namespace
+
+/// Centres of pixels are at halves. Rows behind the ends repeat the last one;
+/// columns are the last one itself, which tells in small integers.
+static Taps tapsOf(int64_t from, int64_t to, bool isColumns) {
+  Taps taps;
+  double scale = 1 / (static_cast<double>(to) / static_cast<double>(from));
+  for (int64_t i = 0; i < to; ++i) {
+    auto at = static_cast<float>((static_cast<double>(i) + 0.5) * scale - 0.5);
+    auto place = static_cast<int64_t>(std::floor(at));
+    float share = at - static_cast<float>(place);
+    if (isColumns && (place < 0 || place >= from - 1))
+      share = 0;
+    taps.first.push_back(std::clamp<int64_t>(place, 0, from - 1));
+    taps.second.push_back(isColumns && place < 0
+                              ? std::min<int64_t>(1, from - 1)
+                              : std::clamp<int64_t>(place + 1, 0, from - 1));
+    taps.share.push_back(share);
+  }
+  return taps;
+}
+
+/// Shares of 2048 as integers, for those of images of bytes.
+static Value sharesLike(LoweringContext &n, llvm::ArrayRef<float> shares,
+                        const Ints &shape, Value like) {
+  Value whole = floats(n, shape, shares);
+  if (llvm::isa<mlir::FloatType>(GraphBuilder::elementOf(like)))
+    return whole;
+  std::vector<float> rounded;
+  for (float share : shares)
+    rounded.push_back(std::nearbyint(share * 2048));
+  return n.b.castLike(floats(n, shape, rounded), like);
+}
+
+/// The two summands of each element along `axis`.
+static std::pair<Value, Value> split(LoweringContext &n, Value x, int64_t axis,
+                                     const Taps &taps, bool isRows) {
+  Ints shape(n.rank(x), 1);
+  shape[axis] = static_cast<int64_t>(taps.share.size());
+  std::vector<float> rest;
+  for (float share : taps.share)
+    rest.push_back(1 - share);
+  // So that products with shares fit 32 bits.
+  if (isRows && !llvm::isa<mlir::FloatType>(GraphBuilder::elementOf(x)))
+    x = n.b.div(x, n.scalarLike(x, 16));
+  auto part = [&](const Ints &places, llvm::ArrayRef<float> shares) {
+    Value y = n.b.op("gather", {x, n.b.ints(places)}, {{"axis", axis}});
+    return n.b.mul(y, sharesLike(n, shares, shape, x));
+  };
+  return {part(taps.first, rest), part(taps.second, taps.share)};
+}
+
+static Value resizeLinear(LoweringContext &n, Value image, int64_t rows,
+                          const Ints &from, const Ints &to) {
+  bool isBytes = !llvm::isa<mlir::FloatType>(GraphBuilder::elementOf(image));
+  Value x = isBytes ? n.b.cast(image, n.b.elementType(DLC_I32)) : image;
+  auto [left, right] =
+      split(n, x, rows + 1, tapsOf(from[1], to[1], true), /*isRows=*/false);
+  x = n.b.add(left, right);
+  auto [above, below] =
+      split(n, x, rows, tapsOf(from[0], to[0], false), /*isRows=*/true);
+  if (!isBytes)
+    return n.b.add(above, below);
+  // 22 bits of shares, less 4 and 16, each part cut off.
+  auto high = [&](Value part) {
+    return n.b.div(part, n.scalarLike(part, 1 << 16));
+  };
+  Value sum = n.b.add(high(above), high(below));
+  sum = n.b.div(n.b.add(sum, n.scalarLike(sum, 2)), n.scalarLike(sum, 4));
+  return n.b.castLike(sum, image);
+}
+
+static Value resizeNearest(LoweringContext &n, Value x, int64_t axis,
+                           int64_t from, int64_t to) {
+  Ints places;
+  double scale = 1 / (static_cast<double>(to) / static_cast<double>(from));
+  for (int64_t i = 0; i < to; ++i)
+    places.push_back(std::min(
+        static_cast<int64_t>(std::floor(static_cast<double>(i) * scale)),
+        from - 1));
+  return n.b.op("gather", {x, n.b.ints(places)}, {{"axis", axis}});
+}
+
+static constexpr int64_t kMostPixels = 1 << 20;
+
+/// Height and width out of parameter `size`, a width and a height or one for
+/// both; none after a failure.
+static std::optional<Ints> wantedSize(LoweringContext &n, const Ints &from) {
+  Ints size = n.ints("size"), to;
+  if (size.size() != 1 && size.size() != 2) {
+    n.fail("parameter 'size': expected 1 or 2 values, got " +
+           Twine(size.size()));
+    return std::nullopt;
+  }
+  if (size.size() == 2)
+    to = {size[1], size[0]};
+  else if (!n.p.getBool("keep_ratio"))
+    to = {size[0], size[0]};
+  else if (from[0] > from[1])
+    to = {from[0] * size[0] / from[1], size[0]};
+  else
+    to = {size[0], from[1] * size[0] / from[0]};
+  for (int64_t extent : to)
+    if (extent < 1 || extent > kMostPixels) {
+      n.fail("parameter 'size': expected rows and columns from 1 to " +
+             Twine(kMostPixels) + ", got " + Twine(extent));
+      return std::nullopt;
+    }
+  return to;
+}
+
+static void lowerResize(LoweringContext &n) {
+  Value x = n.in(0);
+  int64_t rows = imageRank(n) - 3, kind = n.p.getInt("interp");
+  Ints shape = n.shape(x, "images");
+  if (n.b.failed())
+    return;
+  Ints from = {shape[rows], shape[rows + 1]};
+  if (from[0] < 1 || from[1] < 1)
+    return n.fail("expected data of at least one pixel, got none");
+  std::optional<Ints> to = wantedSize(n, from);
+  if (!to)
+    return;
+  if (kind == 1)
+    return n.set(0, resizeLinear(n, x, rows, from, *to));
+  if (kind != 0)
+    return n.unsupported("parameter 'interp' of " + Twine(kind) +
+                         ", expected 0 or 1");
+  Value y = resizeNearest(n, x, rows, from[0], (*to)[0]);
+  n.set(0, resizeNearest(n, y, rows + 1, from[1], (*to)[1]));
+}
+
+static void relateResize(TypeRelation &r) {
+  r.equateAll();
+  rt::DataType type = r.input(0);
+  if (type != DLC_INVALID_TYPE && type != DLC_U8 && type != DLC_F32)
+    r.fail("expected images of uint8 or float32, got " + toText(type));
+}
+
 //===-- Declarations ------------------------------------------------------===//
 
 std::span<const Operator> dlc::symbol::imageOperators() {
@@ -122,6 +271,21 @@ std::span<const Operator> dlc::symbol::imageOperators() {
                       place("width", 1, "Its columns."),
                       place("height", 1, "Its rows.")},
        .lower = lowerCrop},
+      {.name = "_image_resize",
+       .aliases = {"_npx__image_resize"},
+       .summary = "Images of another size",
+       .details = "The data are (height, width, channels), maybe several; "
+                  "bytes are computed with as OpenCV does, which MXNet calls.",
+       .parameters = {optional("size", ParameterKind::Ints, "()",
+                               "Width and height, or one for both.")
+                          .within(1, kMostPixels),
+                      optional("keep_ratio", ParameterKind::Bool, "False",
+                               "One size is that of the shorter edge."),
+                      optional("interp", ParameterKind::Int, "1",
+                               "1: between pixels; 0: the nearest one; others "
+                               "are not supported.")},
+       .relateTypes = relateResize,
+       .lower = lowerResize},
       {.name = "_image_flip_left_right",
        .aliases = {"_npx__image_flip_left_right"},
        .summary = "An image with columns in reverse order",

@@ -110,7 +110,8 @@ static void lowerMultipleOfScalar(LoweringContext &n) {
   double scalar = n.p.getFloat("scalar");
   double most = std::ldexp(1.0, static_cast<int>(type.getIntOrFloatBitWidth()) -
                                     !type.isUnsignedInteger());
-  if (!(std::abs(scalar) < most) || std::trunc(scalar) != scalar)
+  double least = type.isUnsignedInteger() ? 0 : 1 - most;
+  if (!(scalar >= least && scalar < most) || std::trunc(scalar) != scalar)
     return n.fail("parameter 'scalar': expected an integer of the data's type, "
                   "got " +
                   toText(n.p.get("scalar")));

@@ -372,7 +372,9 @@ static void lowerChoice(LoweringContext &n) {
     return;
   Ints shape = sizeOrScalar(n);
   for (int64_t extent : shape)
-    draws *= extent;
+    if (__builtin_mul_overflow(draws, extent, &draws))
+      return n.fail("parameter 'size': expected fewer than 2^63 numbers, got " +
+                    toText(n.p.get("size")));
   bool isReplaced = n.p.getBool("replace");
   if (classes < 1)
     return n.fail("parameter 'a': expected at least 1 class, got " +

@@ -91,3 +91,16 @@ def columns():
     raw("col2im", normal(2, 12, 9), kernel=(2, 3), output_size=(4, 5))
     raw("col2im", normal(1, 12, 12), kernel=(3, 2), stride=(2, 1), dilate=(1, 2), pad=(1, 1), output_size=(5, 4))
     raw("col2im", normal(1, 4, 6), kernel=(2, 2), stride=(2, 2), output_size=(5, 6))
+
+
+def sizes():
+    image = random.randint(0, 256, (5, 4, 3)).astype("uint8")
+    # Width and height; larger, smaller, by half, and both.
+    for size in (7, 6), (3, 2), (2, 5), (4, 5), (9, 1):
+        raw("_image_resize", image, size=size)
+        raw("_image_resize", normal(5, 4, 2), size=size)
+        raw("_image_resize", image, size=size, interp=0)
+    raw("_image_resize", random.randint(0, 256, (2, 6, 4, 1)).astype("uint8"), size=(2, 3))
+    raw("_image_resize", image, size=(3,), keep_ratio=True)
+    raw("_image_resize", normal(3, 5, 1), size=(4,), keep_ratio=True)
+    raw("_npx__image_resize", normal(2, 1, 1), size=(3,))
