@@ -357,6 +357,8 @@ SmallVector<Operation *>
 dlc::library::findGroup(Operation *anchor,
                         function_ref<bool(Operation *)> isFree) {
   SmallVector<Operation *> members;
+  if (!hasHostMemory(graph::getDevice(anchor)))
+    return members;
   if (auto scores = dyn_cast<graph::MatmulOp>(anchor))
     members = findAttention(scores, isFree);
   else if (auto conv = dyn_cast<graph::ConvOp>(anchor))

@@ -209,3 +209,21 @@ func.func @parts(%x: tensor<4x64xf32>, %y: tensor<4x64xf32>) -> tensor<64xf32> {
   %4 = graph.add %1, %3 {graph.part = 1 : i64} : tensor<64xf32>
   return %4 : tensor<64xf32>
 }
+
+// The CPU's library computes attention as a whole; a GPU has no such library.
+// CHECK-LABEL: func.func @attention_on_a_gpu
+func.func @attention_on_a_gpu(%q: tensor<1x2x64x8xf32>, %k: tensor<1x2x8x64xf32>, %v: tensor<1x2x64x8xf32>) -> tensor<1x2x64x8xf32> {
+  // CHECK: graph.fusion
+  // CHECK-NEXT: graph.matmul
+  // CHECK-NEXT: graph.mul
+  // CHECK-NEXT: graph.yield
+  // CHECK-NOT: graph.fusion
+  // CHECK: graph.softmax
+  // CHECK-NEXT: graph.matmul
+  %c = graph.constant dense<0.25> : tensor<f32>
+  %0 = graph.matmul %q, %k {device = #dlc.device<cuda:0>} : (tensor<1x2x64x8xf32>, tensor<1x2x8x64xf32>) -> tensor<1x2x64x64xf32>
+  %1 = graph.mul %0, %c {device = #dlc.device<cuda:0>} : (tensor<1x2x64x64xf32>, tensor<f32>) -> tensor<1x2x64x64xf32>
+  %2 = graph.softmax %1 {axis = 3 : i64, device = #dlc.device<cuda:0>} : tensor<1x2x64x64xf32>
+  %3 = graph.matmul %2, %v {device = #dlc.device<cuda:0>} : (tensor<1x2x64x64xf32>, tensor<1x2x64x8xf32>) -> tensor<1x2x64x8xf32>
+  return %3 : tensor<1x2x64x8xf32>
+}
