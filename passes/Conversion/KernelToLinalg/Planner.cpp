@@ -521,7 +521,8 @@ Planner::Outcome Planner::orderStages() {
   return Outcome::Done;
 }
 
-/// Scratch that does not fit the stack: costly values are computed again.
+/// Scratch that does not fit the stack: costly values are computed again, or
+/// tiles hold fewer rows.
 Planner::Outcome Planner::checkScratch() {
   int64_t total = 0, largest = 0;
   Value candidate;
@@ -540,10 +541,15 @@ Planner::Outcome Planner::checkScratch() {
   }
   if (total <= kScratchBytes)
     return Outcome::Done;
-  if (!candidate)
+  if (candidate) {
+    neverStore.insert(candidate);
+    chooseStored();
+    return Outcome::Retry;
+  }
+  auto *block = llvm::max_element(gridBlocks);
+  if (block == gridBlocks.end() || *block == 1)
     return fail("rows too long for scratch memory");
-  neverStore.insert(candidate);
-  chooseStored();
+  *block = divisorOf(*block, *block / 2);
   return Outcome::Retry;
 }
 

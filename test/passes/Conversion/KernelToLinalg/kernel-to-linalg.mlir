@@ -96,3 +96,17 @@ kernel.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
   %0 = graph.exp %x : tensor<?xf32>
   kernel.return %0 : tensor<?xf32>
 }
+
+// -----
+
+// Scores of 64 rows do not fit scratch memory: tiles have fewer.
+// CHECK-LABEL: kernel.func @long_rows(
+kernel.func @long_rows(%q: tensor<1024x8xf32>, %k: tensor<8x1024xf32>, %v: tensor<1024x8xf32>) -> tensor<1024x8xf32> {
+  // CHECK: scf.forall {{.*}} in (128)
+  // CHECK: memref.alloca() : memref<8x1024xf32>
+  // CHECK: linalg.generic
+  %0 = graph.matmul %q, %k : (tensor<1024x8xf32>, tensor<8x1024xf32>) -> tensor<1024x1024xf32>
+  %1 = graph.softmax %0 {axis = 1 : i64} : tensor<1024x1024xf32>
+  %2 = graph.matmul %1, %v : (tensor<1024x1024xf32>, tensor<1024x8xf32>) -> tensor<1024x8xf32>
+  kernel.return %2 : tensor<1024x8xf32>
+}
