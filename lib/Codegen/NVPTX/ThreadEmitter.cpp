@@ -199,8 +199,9 @@ void ThreadEmitter::emitByThread(const Cursor &cursor) {
 
 /// Patches where several results read one element, as those of a product of
 /// matrices do, unless there are too few of them or more than registers for
-/// their sums.
-std::optional<ThreadEmitter::Patches> ThreadEmitter::findPatches() const {
+/// their sums. Not where elements are stored beside: behind the edge of a patch
+/// is its last element once more, which another thread may overwrite.
+std::optional<ThreadEmitter::Patches> ThreadEmitter::findPatches() {
   constexpr int64_t mostSums = 32, side = 16;
   auto isShared = [&](const LoopOperand &operand) {
     return operand.isRead && !operand.isOutput &&
@@ -211,6 +212,7 @@ std::optional<ThreadEmitter::Patches> ThreadEmitter::findPatches() const {
   };
   std::optional<int64_t> results = staticCount(plan, plan.parallel);
   if (!results || *results < kThreads / 4 ||
+      plan.accumulators.size() != op.getNumDpsInits() ||
       llvm::none_of(plan.operands, isShared))
     return std::nullopt;
   ArrayRef<unsigned> all = plan.parallel;

@@ -68,7 +68,7 @@ private:
   int64_t vectorWidth();
   mlir::Value areAligned(const Cursor &cursor, int64_t width);
   void emitElements(const Cursor &cursor);
-  std::optional<Patches> findPatches() const;
+  std::optional<Patches> findPatches();
   void emitByPatch(const Cursor &cursor, const Patches &patches);
   Values sumPatch(unsigned depth, llvm::ArrayRef<Cursor> cursors,
                   mlir::ValueRange carried);

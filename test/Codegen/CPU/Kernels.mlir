@@ -1616,3 +1616,12 @@ kernel.func @reduce_scalar(%x: tensor<f32>) -> (tensor<f32>) {
   %y = graph.reduce_max %0 : (tensor<f32>) -> tensor<f32>
   kernel.return %y : tensor<f32>
 }
+// Results of which one may take the place of an input, of more columns than a
+// block of a GPU has threads.
+kernel.func @tanh_and_its_sums(%x: tensor<8x300xf32>, %b: tensor<8x1xf32>) -> (tensor<8x300xf32>, tensor<1x300xf32>) {
+  %a = graph.constant dense<0> : tensor<1xi64>
+  %0 = graph.add %x, %b : (tensor<8x300xf32>, tensor<8x1xf32>) -> tensor<8x300xf32>
+  %1 = graph.tanh %0 : tensor<8x300xf32>
+  %2 = graph.reduce_sum %1, %a : (tensor<8x300xf32>, tensor<1xi64>) -> tensor<1x300xf32>
+  kernel.return %1, %2 : tensor<8x300xf32>, tensor<1x300xf32>
+}

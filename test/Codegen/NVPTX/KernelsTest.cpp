@@ -125,8 +125,10 @@ public:
         queue(take(device->createQueue())),
         loaded(take(device->load(std::as_bytes(std::span(code.ptx))))) {}
 
+  /// `inPlace`: pairs of inputs and outputs that share memory.
   rt::Status run(const std::string &name, std::vector<Tensor> &inputs,
-                 std::vector<Tensor> &outputs, size_t offset) {
+                 std::vector<Tensor> &outputs, size_t offset,
+                 ArrayRef<int64_t> inPlace) {
     const codegen::GPUGrid &grid = code.grids.at(name);
     rt::DeviceGrid place{uint32_t(grid.blocks), uint32_t(grid.threads),
                          uint32_t(grid.sharedBytes)};
@@ -141,8 +143,20 @@ public:
     };
     for (Tensor &tensor : inputs)
       DLC_RETURN_IF_ERROR(bind(tensor));
-    for (Tensor &tensor : outputs)
-      DLC_RETURN_IF_ERROR(bind(tensor));
+    std::vector<bool> isTaken(inputs.size());
+    for (size_t i = 0; i != outputs.size(); ++i) {
+      void *shared = nullptr;
+      for (size_t pair = 0; pair < inPlace.size() && !shared; pair += 2)
+        if (size_t input = inPlace[pair];
+            inPlace[pair + 1] == int64_t(i) && !isTaken[input]) {
+          isTaken[input] = true;
+          shared = addresses[input];
+        }
+      if (shared)
+        addresses.push_back(shared);
+      else
+        DLC_RETURN_IF_ERROR(bind(outputs[i]));
+    }
     for (void *&address : addresses)
       parameters.push_back(&address);
     DLC_RETURN_IF_ERROR(queue->launch(function, place, parameters.data()));
@@ -163,7 +177,7 @@ private:
 
 } // namespace
 
-/// Also at addresses that no vector is aligned to.
+/// Also at addresses that no vector is aligned to, and in the memory of inputs.
 TEST(Kernels, AgreeWithTheirDefinitions) {
   Kernels kernels;
   // Functions of f64 and a few of f32.
@@ -179,11 +193,21 @@ TEST(Kernels, AgreeWithTheirDefinitions) {
       inputs.push_back(
           makeArgument(argument, StringRef(name).ends_with("_special")));
     std::vector<Tensor> expected = interpret(kernel.getBody().front(), inputs);
-    for (size_t offset : {size_t(0), size_t(8)}) {
+    auto generated = kernels.module->lookupSymbol<kernel::FuncOp>(name);
+    ArrayRef<int64_t> inPlace =
+        generated.getInPlace().value_or(ArrayRef<int64_t>());
+    struct Way {
+      size_t offset;
+      ArrayRef<int64_t> inPlace;
+    };
+    SmallVector<Way> ways = {{0, {}}, {8, {}}};
+    if (!inPlace.empty())
+      ways.push_back({0, inPlace});
+    for (auto [offset, pairs] : ways) {
       std::vector<Tensor> actual = expected;
       for (Tensor &tensor : actual)
         std::fill(tensor.bytes.begin(), tensor.bytes.end(), 0x55);
-      rt::Status status = gpu.run(name, inputs, actual, offset);
+      rt::Status status = gpu.run(name, inputs, actual, offset, pairs);
       ASSERT_TRUE(status.isOk()) << name << ": " << status.message();
       for (size_t i = 0; i < expected.size(); ++i)
         compare(name, actual[i], expected[i], isContraction(kernel));
