@@ -239,6 +239,7 @@ std::optional<ThreadEmitter::Patches> ThreadEmitter::findPatches() {
 /// read alike.
 LoopEmitter::Values ThreadEmitter::sumPatch(unsigned depth,
                                             ArrayRef<Cursor> cursors,
+                                            const ValueMap &prepared,
                                             ValueRange carried) {
   if (depth < plan.reduced.size()) {
     unsigned dim = plan.reduced[depth];
@@ -247,14 +248,14 @@ LoopEmitter::Values ThreadEmitter::sumPatch(unsigned depth,
                       SmallVector<Cursor> here;
                       for (const Cursor &cursor : cursors)
                         here.push_back(advance(cursor, dim, index));
-                      return sumPatch(depth + 1, here, values);
+                      return sumPatch(depth + 1, here, prepared, values);
                     });
   }
   Values sums;
   size_t each = plan.accumulators.size();
   for (auto [i, cursor] : llvm::enumerate(cursors))
-    llvm::append_range(sums, emitBody(cursor, 1, {}, ValueMap(),
-                                      carried.slice(i * each, each)));
+    llvm::append_range(
+        sums, emitBody(cursor, 1, {}, prepared, carried.slice(i * each, each)));
   return sums;
 }
 
@@ -293,7 +294,7 @@ void ThreadEmitter::emitByPatch(const Cursor &cursor, const Patches &patches) {
       areThere.push_back(isThere);
       llvm::append_range(sums, readAccumulators(cursors.back(), 1, {}));
     }
-  sums = sumPatch(0, cursors, sums);
+  sums = sumPatch(0, cursors, prepareUniform(cursor, std::nullopt), sums);
   size_t each = plan.accumulators.size();
   for (auto [i, at, isThere] : llvm::enumerate(cursors, areThere)) {
     OpBuilder::InsertionGuard guard(builder);

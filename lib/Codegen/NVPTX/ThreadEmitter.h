@@ -71,7 +71,7 @@ private:
   std::optional<Patches> findPatches();
   void emitByPatch(const Cursor &cursor, const Patches &patches);
   Values sumPatch(unsigned depth, llvm::ArrayRef<Cursor> cursors,
-                  mlir::ValueRange carried);
+                  const ValueMap &prepared, mlir::ValueRange carried);
   void emitByThread(const Cursor &cursor);
   void emitByWarp(const Cursor &cursor);
   void emitByBlock(const Cursor &cursor);

@@ -71,3 +71,22 @@ kernel.func @softmax(%x: tensor<32x600xf32>) -> tensor<32x600xf32> {
   %0 = graph.softmax %x {axis = 1 : i64} : tensor<32x600xf32>
   kernel.return %0 : tensor<32x600xf32>
 }
+
+#rows = affine_map<(i, j, k) -> (i, k)>
+#number = affine_map<(i, j, k) -> ()>
+#results = affine_map<(i, j, k) -> (i, j)>
+
+// Threads with several results each share operands that are numbers.
+// CHECK-LABEL: llvm.func ptx_kernelcc @times_a_number
+kernel.func @times_a_number(%x: memref<16x32xf32>, %y: memref<16x16xf32>) attributes {outputs = 1 : i64, grid = array<i64>} {
+  // CHECK: scf.for {{.*}} iter_args
+  // CHECK: arith.mulf
+  %c = arith.constant 2.0 : f32
+  linalg.generic {indexing_maps = [#rows, #number, #results], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %c : memref<16x32xf32>, f32) outs(%y : memref<16x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  kernel.return
+}
