@@ -63,6 +63,11 @@ inline mlir::Type computeType(mlir::Type elementType) {
              : elementType;
 }
 
+inline bool isShortFloat(mlir::Type elementType) {
+  return llvm::isa<mlir::FloatType>(elementType) &&
+         computeType(elementType) != elementType;
+}
+
 /// Number of elements in `axes`; nullopt when it is not known or zero.
 inline std::optional<int64_t> countOf(mlir::RankedTensorType type,
                                       llvm::ArrayRef<int64_t> axes) {

@@ -53,8 +53,15 @@ std::optional<SmallVector<int64_t>> MatmulOp::getFoldedExtents() {
 
 unsigned MatmulOp::getColumnDims() { return 1; }
 
+/// They have no sums of their own: decompose() makes them f32.
+static Value failOfShortFloats(ElementReader &reader) {
+  return reader.fail("sums in short floats");
+}
+
 Value MatmulOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
                             ArrayRef<Index> folded) {
+  if (isShortFloat(elementOf(*this)))
+    return failOfShortFloats(reader);
   SmallVector<Index> a(position), b(position);
   a.back() = folded[0];
   b[b.size() - 2] = folded[0];
@@ -66,7 +73,7 @@ Value MatmulOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
 /// Sums of short floats are rounded once.
 FailureOr<SmallVector<Value>> MatmulOp::decompose(OpBuilder &builder) {
   Type element = elementOf(*this);
-  if (!isa<FloatType>(element) || computeType(element) == element)
+  if (!isShortFloat(element))
     return failure();
   Chain chain{builder, getLoc()};
   Type wide = computeType(element);
@@ -183,6 +190,10 @@ Value ConvOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
   std::optional<Correlation> windows = correlationOf(*this);
   if (!windows)
     return reader.fail("channels in blocks");
+  if (getBias())
+    return reader.fail("a bias within the sum");
+  if (isShortFloat(elementOf(*this)))
+    return failOfShortFloats(reader);
   ArrayRef<int64_t> weights = shapeOf(getW());
   Channel channel = {folded[0], weights[1], position[1],
                      weights[0] / windows->group};
@@ -220,6 +231,8 @@ Value ConvWeightGradientOp::buildTermAt(ElementReader &reader,
   std::optional<Correlation> windows = correlationOf(*this);
   if (!windows)
     return reader.fail("channels in blocks");
+  if (isShortFloat(elementOf(*this)))
+    return failOfShortFloats(reader);
   ArrayRef<int64_t> weights = shapeOf(getW());
   Channel channel = {position[1], weights[1], position[0],
                      weights[0] / windows->group};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions made of those that have fast kernels: transposed ones of plain
-// ones, those over three dimensions of ones over two.
+// Convolutions made of others: transposed ones of plain ones and those over
+// three dimensions of ones over two, which have fast kernels; those with a bias
+// or of short floats of sums alone in f32, which code is generated for.
 
 #include "Correlation.h"
 
@@ -140,20 +141,25 @@ static bool isDeep(Value weights) {
 
 bool ConvOp::hasFasterParts() { return isDeep(getW()); }
 
-/// The sums alone, rounded once where floats are short, and then the bias.
+/// `op` of its first two operands, in f32 where floats are short.
+static Value createWide(Chain &chain, Operation *op, Type wide) {
+  return createInferred(chain.builder, chain.loc, op->getName().getStringRef(),
+                        {chain.cast(op->getOperand(0), wide),
+                         chain.cast(op->getOperand(1), wide)},
+                        op->getAttrs())
+      ->getResult(0);
+}
+
+/// The sums alone and then the bias, rounded once where floats are short.
 static FailureOr<SmallVector<Value>> addBiasApart(ConvOp op,
                                                   OpBuilder &builder) {
   Type element = cast<TensorType>(op.getW().getType()).getElementType();
-  Type wide = isa<FloatType>(element) ? computeType(element) : element;
-  if ((wide == element && !op.getBias()) || !hasStaticTypes(op) ||
+  if ((!isShortFloat(element) && !op.getBias()) || !hasStaticTypes(op) ||
       op.getChannelBlock())
     return failure();
+  Type wide = isShortFloat(element) ? computeType(element) : element;
   Chain chain{builder, op.getLoc()};
-  Value y =
-      createInferred(builder, op.getLoc(), ConvOp::getOperationName(),
-                     {chain.cast(op.getX(), wide), chain.cast(op.getW(), wide)},
-                     op->getAttrs())
-          ->getResult(0);
+  Value y = createWide(chain, op, wide);
   if (Value bias = op.getBias()) {
     SmallVector<int64_t> shape(
         cast<RankedTensorType>(y.getType()).getRank() - 1, 1);
@@ -183,8 +189,16 @@ bool ConvWeightGradientOp::hasFasterParts() { return isDeep(getW()); }
 
 FailureOr<SmallVector<Value>>
 ConvWeightGradientOp::decompose(OpBuilder &builder) {
-  if (!isDeep(getW()) || !hasElements(*this))
+  if (!hasElements(*this))
     return failure();
+  if (!isDeep(getW())) {
+    Type element = cast<TensorType>(getW().getType()).getElementType();
+    if (!isShortFloat(element))
+      return failure();
+    Chain chain{builder, getLoc()};
+    Value w = createWide(chain, *this, computeType(element));
+    return SmallVector<Value>{chain.cast(w, element)};
+  }
   std::optional<Correlation> whole = correlationOf(*this);
   if (!whole)
     return failure();

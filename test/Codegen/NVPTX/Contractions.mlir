@@ -24,6 +24,10 @@
 // CHECK: arith.select %[[HERE]], %[[TAP]]
 // CHECK: linalg.generic {{.*}} ins(%[[SUMS]], %{{.*}} : memref<8x11xf32>, memref<8xf32>)
 
+// CHECK-LABEL: @conv_weight_gradient_f16
+// CHECK: memref.alloca() : memref<{{.*}}xf32>
+// CHECK: arith.truncf
+
 kernel.func @matmul(%a: tensor<16x24xf32>, %b: tensor<24x30xf32>) -> (tensor<16x30xf32>) {
   %0 = graph.matmul %a, %b : (tensor<16x24xf32>, tensor<24x30xf32>) -> tensor<16x30xf32>
   kernel.return %0 : tensor<16x30xf32>
@@ -162,4 +166,8 @@ kernel.func @conv_weight_gradient_of_groups(%x: tensor<2x6x9x8xf32>, %g: tensor<
 kernel.func @conv_weight_gradient_1x1(%x: tensor<3x12x5x5xf32>, %g: tensor<3x40x5x5xf32>) -> (tensor<40x12x1x1xf32>) {
   %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 1, 1>} : (tensor<3x12x5x5xf32>, tensor<3x40x5x5xf32>) -> tensor<40x12x1x1xf32>
   kernel.return %w : tensor<40x12x1x1xf32>
+}
+kernel.func @conv_weight_gradient_f16(%x: tensor<2x2x24x24xf16>, %g: tensor<2x3x24x24xf16>) -> (tensor<3x2x3x3xf16>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x2x24x24xf16>, tensor<2x3x24x24xf16>) -> tensor<3x2x3x3xf16>
+  kernel.return %w : tensor<3x2x3x3xf16>
 }

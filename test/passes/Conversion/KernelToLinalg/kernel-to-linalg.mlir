@@ -110,3 +110,21 @@ kernel.func @long_rows(%q: tensor<1024x8xf32>, %k: tensor<8x1024xf32>, %v: tenso
   %2 = graph.matmul %1, %v : (tensor<1024x1024xf32>, tensor<1024x8xf32>) -> tensor<1024x8xf32>
   kernel.return %2 : tensor<1024x8xf32>
 }
+
+// -----
+
+// Convolutions over three dimensions are made others before they are kernels:
+// what would not be in the sums of this one is not left out.
+// expected-error @+1 {{expected a kernel with a generated form, got a bias within the sum}}
+kernel.func @deep(%x: tensor<1x2x4x5x6xf32>, %w: tensor<3x2x2x2x2xf32>, %b: tensor<3xf32>) -> tensor<1x3x3x4x5xf32> {
+  %0 = graph.conv %x, %w, %b : (tensor<1x2x4x5x6xf32>, tensor<3x2x2x2x2xf32>, tensor<3xf32>) -> tensor<1x3x3x4x5xf32>
+  kernel.return %0 : tensor<1x3x3x4x5xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected a kernel with a generated form, got sums in short floats}}
+kernel.func @deep_f16(%x: tensor<1x2x4x5x6xf16>, %w: tensor<3x2x2x2x2xf16>) -> tensor<1x3x3x4x5xf16> {
+  %0 = graph.conv %x, %w : (tensor<1x2x4x5x6xf16>, tensor<3x2x2x2x2xf16>) -> tensor<1x3x3x4x5xf16>
+  kernel.return %0 : tensor<1x3x3x4x5xf16>
+}
