@@ -106,6 +106,17 @@ static std::optional<Index> coordinateOf(const Channel &at,
   return begin + at.channel;
 }
 
+/// What elementwise operations, as the widening of short floats, make of an
+/// element in memory.
+static Value load(ElementReader &reader, Value tensor, ValueRange coordinates) {
+  auto unary = tensor.getDefiningOp<ElementwiseOpInterface>();
+  if (!unary || unary->getNumOperands() != 1)
+    return reader.load(tensor, coordinates);
+  Value x = load(reader, unary->getOperand(0), coordinates);
+  return x ? unary.buildElement(reader.getBuilder(), reader.getLoc(), x)
+           : Value();
+}
+
 /// The element of `image` under a tap, zero outside of it. Where that cannot be
 /// told before, all coordinates are moved inside and what is there is dropped.
 static Value buildTap(ElementReader &reader, Value image, const Index &batch,
@@ -154,7 +165,7 @@ static Value buildTap(ElementReader &reader, Value image, const Index &batch,
     }
     coordinates.push_back(at);
   }
-  Value element = reader.load(image, coordinates);
+  Value element = load(reader, image, coordinates);
   if (!element || !inside)
     return element;
   Value zero = arith::ConstantOp::create(

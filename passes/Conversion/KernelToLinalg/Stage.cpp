@@ -224,13 +224,6 @@ Value StageBuilder::capture(Type type, Value tensor, unsigned gridLoop) {
 }
 
 Value StageBuilder::load(Value tensor, ValueRange coordinates) {
-  Operation *op = tensor.getDefiningOp();
-  if (isa_and_nonnull<graph::CastOp>(op)) { // As it is in memory.
-    Value element = load(op->getOperand(0), coordinates);
-    return element ? cast<graph::ElementwiseOpInterface>(op).buildElement(
-                         builder, loc, element)
-                   : Value();
-  }
   if (!isa<BlockArgument>(tensor))
     return fail("a place given by data in a value that is computed here");
   auto type = cast<RankedTensorType>(tensor.getType());

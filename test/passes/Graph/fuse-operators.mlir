@@ -227,3 +227,15 @@ func.func @attention_on_a_gpu(%q: tensor<1x2x64x8xf32>, %k: tensor<1x2x8x64xf32>
   %3 = graph.matmul %2, %v {device = #dlc.device<cuda:0>} : (tensor<1x2x64x64xf32>, tensor<1x2x64x8xf32>) -> tensor<1x2x64x8xf32>
   return %3 : tensor<1x2x64x8xf32>
 }
+
+// A table is converted once, not where each of its rows is read.
+// CHECK-LABEL: func.func @gather_of_a_cast
+// WHY: gather stays apart from cast: a place given by data in a value that is computed here
+func.func @gather_of_a_cast(%t: tensor<1000x16xf16>, %i: tensor<4000xi64>) -> tensor<4000x16xf32> {
+  // CHECK-NOT: graph.fusion
+  // CHECK: return
+  %0 = graph.cast %t {to = f32} : (tensor<1000x16xf16>) -> tensor<1000x16xf32>
+  %r = graph.resolve_indices %i {extents = array<i64: 1000>} : (tensor<4000xi64>) -> tensor<4000xi64>
+  %1 = graph.gather %0, %r {axis = 0 : i64, in_bounds = true} : (tensor<1000x16xf32>, tensor<4000xi64>) -> tensor<4000x16xf32>
+  return %1 : tensor<4000x16xf32>
+}
