@@ -137,11 +137,14 @@ static std::string whyNotContracted(ArrayRef<Operation *> group) {
         .str();
   if (!isContraction(group.front()))
     return "operands of a contraction are computed before it";
+  ArrayRef<int64_t> shape = shapeOf(group.front()->getResult(0));
   for (Operation *op : group.drop_front()) {
     if (isContraction(op))
       return "two contractions";
     if (graph::getFusionKind(op) != graph::FusionKind::Elementwise)
       return "only elementwise operations follow a contraction";
+    if (shapeOf(op->getResult(0)) != shape)
+      return "a contraction and what follows are of different shapes";
   }
   return "";
 }

@@ -228,6 +228,17 @@ func.func @attention_on_a_gpu(%q: tensor<1x2x64x8xf32>, %k: tensor<1x2x8x64xf32>
   return %3 : tensor<1x2x64x8xf32>
 }
 
+// Tiles of a product are tiles of what follows.
+// CHECK-LABEL: func.func @larger_than_its_product
+// WHY: add stays apart from matmul: a contraction and what follows are of different shapes
+func.func @larger_than_its_product(%a: tensor<1x512xf32>, %w: tensor<512x2048xf32>, %p: tensor<256x2048xf32>) -> tensor<256x2048xf32> {
+  // CHECK-NOT: graph.fusion
+  // CHECK: return
+  %0 = graph.matmul %a, %w {device = #dlc.device<cuda:0>} : (tensor<1x512xf32>, tensor<512x2048xf32>) -> tensor<1x2048xf32>
+  %1 = graph.add %0, %p {device = #dlc.device<cuda:0>} : (tensor<1x2048xf32>, tensor<256x2048xf32>) -> tensor<256x2048xf32>
+  return %1 : tensor<256x2048xf32>
+}
+
 // A table is converted once, not where each of its rows is read.
 // CHECK-LABEL: func.func @gather_of_a_cast
 // WHY: gather stays apart from cast: a place given by data in a value that is computed here
