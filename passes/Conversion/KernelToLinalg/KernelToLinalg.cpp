@@ -129,18 +129,21 @@ static std::string whyNotContracted(ArrayRef<Operation *> group) {
   auto isContraction = [](Operation *op) {
     return graph::getFusionKind(op) == graph::FusionKind::Anchor;
   };
-  if (llvm::none_of(group, isContraction))
+  const auto *found = llvm::find_if(group, isContraction);
+  if (found == group.end())
     return "";
-  if (hasHostMemory(graph::getDevice(group.front())))
-    return ("no generated form of " +
-            (*llvm::find_if(group, isContraction))->getName().getStringRef())
+  Operation *contraction = *found;
+  if (hasHostMemory(graph::getDevice(contraction)))
+    return ("no generated form of " + contraction->getName().getStringRef())
         .str();
-  if (!isContraction(group.front()))
-    return "operands of a contraction are computed before it";
-  ArrayRef<int64_t> shape = shapeOf(group.front()->getResult(0));
-  for (Operation *op : group.drop_front()) {
+  ArrayRef<int64_t> shape = shapeOf(contraction->getResult(0));
+  for (Operation *op : group) {
+    if (op == contraction)
+      continue;
     if (isContraction(op))
       return "two contractions";
+    if (llvm::is_contained(op->getUsers(), contraction))
+      return "operands of a contraction are computed before it";
     if (graph::getFusionKind(op) != graph::FusionKind::Elementwise)
       return "only elementwise operations follow a contraction";
     if (shapeOf(op->getResult(0)) != shape)

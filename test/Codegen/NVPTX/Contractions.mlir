@@ -171,3 +171,9 @@ kernel.func @conv_weight_gradient_f16(%x: tensor<2x2x24x24xf16>, %g: tensor<2x3x
   %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x2x24x24xf16>, tensor<2x3x24x24xf16>) -> tensor<3x2x3x3xf16>
   kernel.return %w : tensor<3x2x3x3xf16>
 }
+kernel.func @exp_before_a_matmul(%a: tensor<80x40xf32>, %b: tensor<40x96xf32>, %c: tensor<80x96xf32>) -> (tensor<80x96xf32>) {
+  %e = graph.exp %c : tensor<80x96xf32>
+  %0 = graph.matmul %a, %b : (tensor<80x40xf32>, tensor<40x96xf32>) -> tensor<80x96xf32>
+  %y = graph.add %0, %e : tensor<80x96xf32>
+  kernel.return %y : tensor<80x96xf32>
+}

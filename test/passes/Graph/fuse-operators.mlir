@@ -228,6 +228,30 @@ func.func @attention_on_a_gpu(%q: tensor<1x2x64x8xf32>, %k: tensor<1x2x8x64xf32>
   return %3 : tensor<1x2x64x8xf32>
 }
 
+// What does not feed a contraction joins it, wherever it is written.
+// CHECK-LABEL: func.func @written_before_a_product
+func.func @written_before_a_product(%a: tensor<80x40xf32>, %b: tensor<40x96xf32>, %c: tensor<80x96xf32>) -> tensor<80x96xf32> {
+  // CHECK-NEXT: graph.fusion
+  // CHECK-NEXT: graph.exp
+  // CHECK-NEXT: graph.matmul
+  // CHECK-NEXT: graph.add
+  %e = graph.exp %c {device = #dlc.device<cuda:0>} : tensor<80x96xf32>
+  %0 = graph.matmul %a, %b {device = #dlc.device<cuda:0>} : (tensor<80x40xf32>, tensor<40x96xf32>) -> tensor<80x96xf32>
+  %1 = graph.add %0, %e {device = #dlc.device<cuda:0>} : tensor<80x96xf32>
+  return %1 : tensor<80x96xf32>
+}
+
+// What feeds it does not.
+// CHECK-LABEL: func.func @feeds_a_product
+// WHY: matmul stays apart from exp: operands of a contraction are computed before it
+func.func @feeds_a_product(%a: tensor<80x40xf32>, %b: tensor<40x96xf32>) -> tensor<80x96xf32> {
+  // CHECK-NOT: graph.fusion
+  // CHECK: return
+  %e = graph.exp %a {device = #dlc.device<cuda:0>} : tensor<80x40xf32>
+  %0 = graph.matmul %e, %b {device = #dlc.device<cuda:0>} : (tensor<80x40xf32>, tensor<40x96xf32>) -> tensor<80x96xf32>
+  return %0 : tensor<80x96xf32>
+}
+
 // Tiles of a product are tiles of what follows.
 // CHECK-LABEL: func.func @larger_than_its_product
 // WHY: add stays apart from matmul: a contraction and what follows are of different shapes
