@@ -20,9 +20,12 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Parser/Parser.h"
+#include "gtest/gtest-spi.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <regex>
 
@@ -213,6 +216,19 @@ TEST(Kernels, AgreeWithTheirDefinitions) {
         compare(name, actual[i], expected[i], isContraction(kernel));
     }
   }
+}
+
+/// An infinite sum does not make any other one right.
+TEST(Compare, SeesWhatIsBesideAnInfinity) {
+  auto make = [](float a, float b) {
+    Tensor tensor{{DLC_F32, {2}}, std::vector<char>(8)};
+    std::memcpy(tensor.bytes.data(), &a, 4);
+    std::memcpy(tensor.bytes.data() + 4, &b, 4);
+    return tensor;
+  };
+  Tensor expected = make(INFINITY, 1), actual = make(INFINITY, 2);
+  EXPECT_NONFATAL_FAILURE(compare("sums", actual, expected, /*areSums=*/true),
+                          "sums at 1");
 }
 
 /// The text is the same each time.
