@@ -106,6 +106,13 @@ static std::optional<Index> coordinateOf(const Channel &at,
   return begin + at.channel;
 }
 
+namespace {
+/// An element of an image, and whether it is there; null for always.
+struct Tap {
+  Value element, isThere;
+};
+} // namespace
+
 /// What elementwise operations, as the widening of short floats, make of an
 /// element in memory.
 static Value load(ElementReader &reader, Value tensor, ValueRange coordinates) {
@@ -117,10 +124,10 @@ static Value load(ElementReader &reader, Value tensor, ValueRange coordinates) {
            : Value();
 }
 
-/// The element of `image` under a tap, zero outside of it. Where that cannot be
-/// told before, all coordinates are moved inside and what is there is dropped.
-static Value buildTap(ElementReader &reader, Value image, const Index &batch,
-                      const Channel &channel, ArrayRef<Index> taps) {
+/// The element of `image` under a tap; null on failure. Where it cannot be told
+/// before whether that is inside, all coordinates are moved there.
+static Tap buildTap(ElementReader &reader, Value image, const Index &batch,
+                    const Channel &channel, ArrayRef<Index> taps) {
   ArrayRef<int64_t> shape = shapeOf(image);
   SmallVector<Index> position = {batch};
   std::optional<Index> linear = coordinateOf(channel, reader);
@@ -133,7 +140,7 @@ static Value buildTap(ElementReader &reader, Value image, const Index &batch,
     return low >= 0 && high < extent;
   };
   if (linear && llvm::all_of(llvm::zip(taps, shape.drop_front(2)), isInside))
-    return reader.read(image, position);
+    return {reader.read(image, position), {}};
 
   OpBuilder &builder = reader.getBuilder();
   Location loc = reader.getLoc();
@@ -151,7 +158,7 @@ static Value buildTap(ElementReader &reader, Value image, const Index &batch,
     coordinates.push_back(arith::AddIOp::create(
         builder, loc, begin, reader.materialize(channel.channel)));
   }
-  Value inside;
+  Tap tap;
   for (auto pair : llvm::zip(taps, shape.drop_front(2))) {
     auto [index, extent] = pair;
     Value at = reader.materialize(index);
@@ -160,17 +167,28 @@ static Value buildTap(ElementReader &reader, Value image, const Index &batch,
       Value isHere = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::ult, at, number(extent));
       at = arith::SelectOp::create(builder, loc, isHere, at, number(0));
-      inside =
-          inside ? arith::AndIOp::create(builder, loc, inside, isHere) : isHere;
+      tap.isThere =
+          tap.isThere ? arith::AndIOp::create(builder, loc, tap.isThere, isHere)
+                      : isHere;
     }
     coordinates.push_back(at);
   }
-  Value element = load(reader, image, coordinates);
-  if (!element || !inside)
-    return element;
-  Value zero = arith::ConstantOp::create(
-      builder, loc, zeroOf(cast<TensorType>(image.getType()).getElementType()));
-  return arith::SelectOp::create(builder, loc, inside, element, zero);
+  tap.element = load(reader, image, coordinates);
+  return tap;
+}
+
+/// Outside of an image there is no term, whatever the other factor is: it may
+/// be infinite.
+static Value multiply(Type element, ElementReader &reader, const Tap &tap,
+                      Value factor) {
+  Value product = multiply(element, reader, tap.element, factor);
+  if (!product || !tap.isThere)
+    return product;
+  OpBuilder &builder = reader.getBuilder();
+  Value zero =
+      arith::ConstantOp::create(builder, reader.getLoc(), zeroOf(element));
+  return arith::SelectOp::create(builder, reader.getLoc(), tap.isThere, product,
+                                 zero);
 }
 
 /// Where tap `tap` of the window at `position` is, along each dimension.

@@ -21,7 +21,8 @@
 // CHECK: %[[SUMS:.*]] = memref.alloca() : memref<8x11xf32>
 // CHECK: %[[HERE:.*]] = arith.andi
 // CHECK-NEXT: %[[TAP:.*]] = memref.load
-// CHECK: arith.select %[[HERE]], %[[TAP]]
+// CHECK: %[[TERM:.*]] = arith.mulf %[[TAP]]
+// CHECK: arith.select %[[HERE]], %[[TERM]]
 // CHECK: linalg.generic {{.*}} ins(%[[SUMS]], %{{.*}} : memref<8x11xf32>, memref<8xf32>)
 
 // CHECK-LABEL: @conv_weight_gradient_f16
@@ -176,4 +177,12 @@ kernel.func @exp_before_a_matmul(%a: tensor<80x40xf32>, %b: tensor<40x96xf32>, %
   %0 = graph.matmul %a, %b : (tensor<80x40xf32>, tensor<40x96xf32>) -> tensor<80x96xf32>
   %y = graph.add %0, %e : tensor<80x96xf32>
   kernel.return %y : tensor<80x96xf32>
+}
+kernel.func @conv_padded_special(%x: tensor<1x1x5x6xf32>, %w: tensor<8x1x3x3xf32>) -> (tensor<1x8x5x6xf32>) {
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x5x6xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x5x6xf32>
+  kernel.return %0 : tensor<1x8x5x6xf32>
+}
+kernel.func @conv_weight_gradient_special(%x: tensor<1x4x3x4xf32>, %g: tensor<1x5x3x4xf32>) -> (tensor<5x4x3x3xf32>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x3x4xf32>, tensor<1x5x3x4xf32>) -> tensor<5x4x3x3xf32>
+  kernel.return %w : tensor<5x4x3x3xf32>
 }
