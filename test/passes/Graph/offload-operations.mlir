@@ -56,3 +56,14 @@ func.func @asked(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.exp %x {device = #dlc.device<null:1>} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Weights are no parameters, of whichever type.
+// CHECK-LABEL: func.func @product_of_integers
+func.func @product_of_integers(%a: tensor<4x3xi64>) -> tensor<4x2xi64> {
+  // CHECK: graph.matmul {{.*}}cuda:0
+  %w = graph.constant dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi64>
+  %0 = graph.matmul %a, %w : (tensor<4x3xi64>, tensor<3x2xi64>) -> tensor<4x2xi64>
+  return %0 : tensor<4x2xi64>
+}

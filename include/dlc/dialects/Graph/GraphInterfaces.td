@@ -59,7 +59,8 @@ def FusionOpInterface : OpInterface<"FusionOpInterface"> {
     }],
     "bool", "isParameter", (ins "unsigned":$operand), "", [{
       return operand > 0 &&
-             $_op.getFusionKind() != ::dlc::graph::FusionKind::Elementwise;
+             $_op.getFusionKind() != ::dlc::graph::FusionKind::Elementwise &&
+             $_op.getFusionKind() != ::dlc::graph::FusionKind::Anchor;
     }]>];
 }
 
