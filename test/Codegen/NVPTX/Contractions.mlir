@@ -186,3 +186,13 @@ kernel.func @conv_weight_gradient_special(%x: tensor<1x4x3x4xf32>, %g: tensor<1x
   %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x3x4xf32>, tensor<1x5x3x4xf32>) -> tensor<5x4x3x3xf32>
   kernel.return %w : tensor<5x4x3x3xf32>
 }
+kernel.func @matmul_f16_twice(%a: tensor<20x24xf16>, %b: tensor<24x18xf16>) -> (tensor<20x18xf16>) {
+  %0 = graph.matmul %a, %b : (tensor<20x24xf16>, tensor<24x18xf16>) -> tensor<20x18xf16>
+  %y = graph.add %0, %0 : tensor<20x18xf16>
+  kernel.return %y : tensor<20x18xf16>
+}
+kernel.func @matmul_bf16_with_residual(%a: tensor<20x24xbf16>, %b: tensor<24x18xbf16>, %c: tensor<20x18xbf16>) -> (tensor<20x18xbf16>) {
+  %0 = graph.matmul %a, %b : (tensor<20x24xbf16>, tensor<24x18xbf16>) -> tensor<20x18xbf16>
+  %y = graph.mul %0, %c : tensor<20x18xbf16>
+  kernel.return %y : tensor<20x18xbf16>
+}

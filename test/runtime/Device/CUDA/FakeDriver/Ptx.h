@@ -48,7 +48,7 @@ struct Instruction {
   int op = 0;
   char type = 0, type2 = 0; ///< 'b', 'u', 's', 'f', 'p'; the second of cvt.
   unsigned bits = 0, bits2 = 0;
-  bool isPair = false; ///< The result is two of `type`.
+  bool isPair = false; ///< Two of `type` in one register.
   Space space = Space::Generic;
 };
 

@@ -324,6 +324,23 @@ Operand Parser::operand(Kernel &kernel, std::string word) {
   return result;
 }
 
+/// Whether it is known of two halves at once.
+static bool isPairwise(int op) {
+  switch (op) {
+  case op_add:
+  case op_sub:
+  case op_mul:
+  case op_fma:
+  case op_min:
+  case op_max:
+  case op_neg:
+  case op_abs:
+    return true;
+  default:
+    return false;
+  }
+}
+
 void Parser::decode(Instruction &instruction) {
   const std::string &name = instruction.words[0];
   instruction.op = -1;
@@ -343,7 +360,9 @@ void Parser::decode(Instruction &instruction) {
     else if (word == "param")
       instruction.space = Space::Param;
     bool isPair = word == "f16x2" || word == "bf16x2";
-    if (isPair && (instruction.words[0] != "cvt" || instruction.type))
+    bool isKnownPair = instruction.op == op_cvt ? !instruction.type
+                                                : isPairwise(instruction.op);
+    if (isPair && !isKnownPair)
       fail("unknown type " + word);
     instruction.isPair |= isPair;
     bool isType = word == "pred" || word == "bf16" || isPair ||

@@ -677,7 +677,13 @@ bool Block::step(Thread &thread, const Instruction &at) {
   uint64_t values[4] = {};
   for (size_t i = 1; i < at.operands.size(); ++i)
     values[i - 1] = value(i);
-  write(thread, at.operands[0], compute(at, values));
+  uint64_t result = compute(at, values);
+  if (at.isPair) {
+    for (uint64_t &each : values)
+      each >>= 16;
+    result = masked(result, 16) | masked(compute(at, values), 16) << 16;
+  }
+  write(thread, at.operands[0], result);
   return true;
 }
 
