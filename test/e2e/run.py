@@ -71,6 +71,17 @@ def store_reference(model, feeds, name):
 TARGET = []  # Options of dlc compile.
 
 
+def check_kernels(dlc, artifact):
+    """A GPU computes everything but gathers, whose indices are checked."""
+    kernels = re.findall(r"^kernel @\d+ (.*)$", run(dlc, "dump", artifact).stdout,
+                         re.MULTILINE)
+    there = [kernel for kernel in kernels if " threads=256 " in kernel]
+    gathers = r"Copy |Reference reference\.resolve_indices |Generated k\.gather "
+    here = [kernel for kernel in kernels
+            if kernel not in there and not re.match(gathers, kernel)]
+    assert there and not here, f"on the GPU {there}, on the CPU {here}"
+
+
 def check_network(dlc, folder, network):
     network.save(folder)
     path = os.path.join(folder, f"{network.name}.onnx")
@@ -83,6 +94,8 @@ def check_network(dlc, folder, network):
     text = run(dlc, "compile", path, "-o", artifact, *TARGET).stderr
     staying = [line for line in text.splitlines() if " and not on " in line]
     assert all(": gather runs" in line for line in staying), text
+    if TARGET:
+        check_kernels(dlc, artifact)
     first = open(artifact, "rb").read()
     run(dlc, "compile", path, "-o", artifact, *TARGET)
     assert first == open(artifact, "rb").read(), "compiled twice, bytes differ"
