@@ -22,28 +22,30 @@ networks() {
 elementwise tensor<8388608xf32> -> %0 = graph.exp %x : tensor<8388608xf32>; %y = graph.tanh %0 : tensor<8388608xf32>
 softmax tensor<8192x1024xf32> -> %y = graph.softmax %x {axis = 1 : i64} : tensor<8192x1024xf32>
 matmul tensor<2048x2048xf32> -> %y = graph.matmul %x, %x : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
-conv tensor<16x64x56x56xf32> -> %w = graph.constant dense<0.01> : tensor<64x64x3x3xf32>; %y = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<16x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<16x64x56x56xf32>
+conv tensor<16x64x56x56xf32> %w: tensor<64x64x3x3xf32> -> %y = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<16x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<16x64x56x56xf32>
 TEXT
 }
 
-write_network() { # NAME TYPE BODY
+write_network() { # NAME TYPE WEIGHTS BODY
+  local weights=${3:+, $3 {graph.name = \"w\"\}}
   {
-    echo "func.func @main(%x: $2 {graph.name = \"x\"}) -> ($2 {graph.name = \"y\"}) {"
-    tr ';' '\n' <<<"$3"
+    echo "func.func @main(%x: $2 {graph.name = \"x\"}$weights) -> ($2 {graph.name = \"y\"}) {"
+    tr ';' '\n' <<<"$4"
     echo "return %y : $2"
     echo "}"
   } >"$1.mlir"
 }
 
 prepare() { # BUILD FOLDER
-  local dlc here name type body
+  local dlc here name type rest weights
   dlc=$(realpath "$1/bin/dlc")
   here=$(realpath "$(dirname "$0")")
   mkdir -p "$2"
   cp "$dlc" "$here/gpu-check.sh" "$here/../../test/tools/Inputs/near.py" "$2/"
   cd "$2"
-  networks | while read -r name type _ body; do
-    write_network "$name" "$type" "$body"
+  networks | while read -r name type rest; do
+    weights=${rest%%->*}
+    write_network "$name" "$type" "${weights% }" "${rest#*-> }"
     "$dlc" compile "$name.mlir" --target x86-64,cuda:sm_80 -o "$name.gpu.dlc"
     "$dlc" compile "$name.mlir" --target x86-64 -o "$name.cpu.dlc"
   done
