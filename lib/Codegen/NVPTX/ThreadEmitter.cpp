@@ -447,9 +447,13 @@ LogicalResult ThreadEmitter::emit() {
   std::optional<int64_t> terms = staticCount(plan, plan.reduced);
   bool isForWarp = canReorder(plan) && terms && *terms >= kWarpTerms &&
                    results && *results < kThreads;
+  std::optional<Patches> patches = findPatches();
+  // Most threads would have nothing to do, and the others much.
+  if (isForWarp && *results < kThreads / 2 && *terms >= kBlockTerms)
+    patches.reset();
   if (plan.accumulators.empty())
     emitElements(cursor);
-  else if (std::optional<Patches> patches = findPatches())
+  else if (patches)
     emitByPatch(cursor, *patches);
   else if (isForBlock(plan))
     emitByBlock(cursor);

@@ -196,3 +196,7 @@ kernel.func @matmul_bf16_with_residual(%a: tensor<20x24xbf16>, %b: tensor<24x18x
   %y = graph.mul %0, %c : tensor<20x18xbf16>
   kernel.return %y : tensor<20x18xbf16>
 }
+kernel.func @conv_weight_gradient_by_warps(%x: tensor<2x3x18x18xf32>, %g: tensor<2x4x18x18xf32>) -> (tensor<4x3x3x3xf32>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x18x18xf32>, tensor<2x4x18x18xf32>) -> tensor<4x3x3x3xf32>
+  kernel.return %w : tensor<4x3x3x3xf32>
+}

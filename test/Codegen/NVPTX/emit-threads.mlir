@@ -90,3 +90,11 @@ kernel.func @times_a_number(%x: memref<16x32xf32>, %y: memref<16x16xf32>) attrib
   }
   kernel.return
 }
+
+// Few results of many terms each are warps' too where they share operands.
+// CHECK-LABEL: llvm.func ptx_kernelcc @weights
+kernel.func @weights(%x: tensor<8x3x32x32xf32>, %g: tensor<8x16x16x16xf32>) -> tensor<16x3x7x7xf32> {
+  // CHECK-COUNT-5: llvm.call_intrinsic "llvm.nvvm.shfl.sync.bfly.i32"
+  %0 = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 7, 7>, strides = array<i64: 2, 2>, pads = array<i64: 3, 3, 3, 3>} : (tensor<8x3x32x32xf32>, tensor<8x16x16x16xf32>) -> tensor<16x3x7x7xf32>
+  kernel.return %0 : tensor<16x3x7x7xf32>
+}
