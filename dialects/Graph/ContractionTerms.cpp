@@ -99,11 +99,10 @@ struct Channel {
 /// The coordinate of a channel, as far as it is linear.
 static std::optional<Index> coordinateOf(const Channel &at,
                                          ElementReader &reader) {
-  auto parts = reader.divide(at.of, at.ofGroup);
+  auto parts = reader.divideWhole(at.of, at.ofGroup);
   if (!parts)
     return std::nullopt;
-  Index begin = parts->first * at.perGroup;
-  return begin + at.channel;
+  return parts->first * at.perGroup + at.channel;
 }
 
 namespace {

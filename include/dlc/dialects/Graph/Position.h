@@ -109,6 +109,12 @@ public:
                                                 int64_t divisor) {
     return graph::divide(index, divisor, loops, split);
   }
+  /// The same where no loop is to be cut for it.
+  std::optional<std::pair<Index, Index>> divideWhole(const Index &index,
+                                                     int64_t divisor) const {
+    std::optional<LoopSplit> ignored;
+    return graph::divide(index, divisor, loops, ignored);
+  }
   int compare(const Index &index, int64_t bound) {
     return compareTo(index, bound, loops, split);
   }

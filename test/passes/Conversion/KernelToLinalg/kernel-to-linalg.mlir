@@ -128,3 +128,14 @@ kernel.func @deep_f16(%x: tensor<1x2x4x5x6xf16>, %w: tensor<3x2x2x2x2xf16>) -> t
   %0 = graph.conv %x, %w : (tensor<1x2x4x5x6xf16>, tensor<3x2x2x2x2xf16>) -> tensor<1x3x3x4x5xf16>
   kernel.return %0 : tensor<1x3x3x4x5xf16>
 }
+
+// -----
+
+// Which group a channel is of is computed as it runs: that is no reason to cut
+// loops when its image is not in memory.
+// expected-error @+1 {{expected a kernel with a generated form, got a place given by data in a value that is computed here}}
+kernel.func @groups_of_computed(%x: tensor<2x6x9x8xf32>, %z: tensor<2x6x9x8xf32>, %w: tensor<9x2x3x3xf32>) -> tensor<2x9x7x6xf32> {
+  %0 = graph.add %x, %z : tensor<2x6x9x8xf32>
+  %1 = graph.conv %0, %w {group = 3 : i64} : (tensor<2x6x9x8xf32>, tensor<9x2x3x3xf32>) -> tensor<2x9x7x6xf32>
+  kernel.return %1 : tensor<2x9x7x6xf32>
+}
