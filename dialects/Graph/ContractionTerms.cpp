@@ -14,15 +14,6 @@
 using namespace mlir;
 using namespace dlc::graph;
 
-static ArrayRef<int64_t> shapeOf(Value x) {
-  return cast<RankedTensorType>(x.getType()).getShape();
-}
-
-static TypedAttr zeroOf(Type element) {
-  return Builder(element.getContext())
-      .getZeroAttr(ElementBuilder::signless(element));
-}
-
 static Value add(Type element, OpBuilder &builder, Location loc, Value a,
                  Value b) {
   return foldAs<arith::AddFOp, arith::AddIOp, arith::AddIOp>(element, builder,
@@ -41,7 +32,7 @@ static Value multiply(Type element, ElementReader &reader, Value a, Value b) {
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-TypedAttr MatmulOp::getIdentity() { return zeroOf(elementOf(*this)); }
+TypedAttr MatmulOp::getIdentity() { return numberOf(elementOf(*this), 0); }
 
 Value MatmulOp::buildFold(OpBuilder &builder, Location loc, Value a, Value b) {
   return add(elementOf(*this), builder, loc, a, b);
@@ -185,7 +176,7 @@ static Value multiply(Type element, ElementReader &reader, const Tap &tap,
     return product;
   OpBuilder &builder = reader.getBuilder();
   Value zero =
-      arith::ConstantOp::create(builder, reader.getLoc(), zeroOf(element));
+      arith::ConstantOp::create(builder, reader.getLoc(), numberOf(element, 0));
   return arith::SelectOp::create(builder, reader.getLoc(), tap.isThere, product,
                                  zero);
 }
@@ -201,7 +192,7 @@ static SmallVector<Index> tapsOf(const Correlation &windows,
   return taps;
 }
 
-TypedAttr ConvOp::getIdentity() { return zeroOf(elementOf(*this)); }
+TypedAttr ConvOp::getIdentity() { return numberOf(elementOf(*this), 0); }
 
 Value ConvOp::buildFold(OpBuilder &builder, Location loc, Value a, Value b) {
   return add(elementOf(*this), builder, loc, a, b);
@@ -235,7 +226,7 @@ Value ConvOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
 }
 
 TypedAttr ConvWeightGradientOp::getIdentity() {
-  return zeroOf(elementOf(*this));
+  return numberOf(elementOf(*this), 0);
 }
 
 Value ConvWeightGradientOp::buildFold(OpBuilder &builder, Location loc, Value a,

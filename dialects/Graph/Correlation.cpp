@@ -2,6 +2,8 @@
 
 #include "Correlation.h"
 
+#include "ElementBuilder.h"
+
 using namespace mlir;
 using namespace dlc::graph;
 
@@ -277,10 +279,6 @@ void dlc::graph::setBegins(Correlation &correlation, ArrayRef<int64_t> pads,
 //===----------------------------------------------------------------------===//
 // Of operations
 //===----------------------------------------------------------------------===//
-
-static ArrayRef<int64_t> shapeOf(Value x) {
-  return Formula::typeOf(x).getShape();
-}
 
 std::optional<Correlation> dlc::graph::correlationOf(ConvOp op) {
   size_t rank = shapeOf(op.getW()).size();

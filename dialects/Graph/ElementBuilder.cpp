@@ -9,6 +9,16 @@
 using namespace mlir;
 using namespace dlc::graph;
 
+TypedAttr dlc::graph::numberOf(Type elementType, int64_t number) {
+  Builder builder(elementType.getContext());
+  Type signless = ElementBuilder::signless(elementType);
+  return number ? builder.getOneAttr(signless) : builder.getZeroAttr(signless);
+}
+
+ArrayRef<int64_t> dlc::graph::shapeOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getShape();
+}
+
 Type dlc::graph::elementOf(Operation *op, unsigned operand) {
   return getElementTypeOrSelf(op->getOperand(operand).getType());
 }

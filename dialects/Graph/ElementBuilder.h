@@ -84,6 +84,9 @@ private:
 
 /// Element types of an operand and the result of an operation, with signedness.
 mlir::Type elementOf(mlir::Operation *op, unsigned operand = 0);
+/// 0 or 1 of the signless type of `elementType`.
+mlir::TypedAttr numberOf(mlir::Type elementType, int64_t number);
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value tensor);
 bool isFloat(mlir::Type elementType);
 bool isUnsigned(mlir::Type elementType);
 

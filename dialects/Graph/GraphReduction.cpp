@@ -25,10 +25,6 @@ void GraphDialect::addReductionOps() {
 // Folds
 //===----------------------------------------------------------------------===//
 
-static ArrayRef<int64_t> shapeOf(Value x) {
-  return cast<RankedTensorType>(x.getType()).getShape();
-}
-
 /// The reduced dimensions of a reduction; nullopt when they are not known.
 static std::optional<SmallVector<bool>> reducedDims(Operation *op) {
   const int64_t rank = shapeOf(op->getOperand(0)).size();
@@ -83,12 +79,6 @@ static TypedAttr extremeOf(Type type, bool isLeast) {
                : isLeast        ? APInt::getSignedMinValue(width)
                                 : APInt::getSignedMaxValue(width);
   return IntegerAttr::get(ElementBuilder::signless(type), bits);
-}
-
-static TypedAttr numberOf(Type type, int64_t number) {
-  Builder builder(type.getContext());
-  Type signless = ElementBuilder::signless(type);
-  return number ? builder.getOneAttr(signless) : builder.getZeroAttr(signless);
 }
 
 TypedAttr ReduceSumOp::getIdentity() { return numberOf(elementOf(*this), 0); }

@@ -15,10 +15,6 @@ using namespace dlc::graph;
 
 using Position = SmallVector<Index>;
 
-static ArrayRef<int64_t> shapeOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
-
 //===----------------------------------------------------------------------===//
 // Dimensions
 //===----------------------------------------------------------------------===//
@@ -179,10 +175,8 @@ Value DepthToSpaceOp::buildElementAt(ElementReader &reader, unsigned,
 
 /// 0 of a type of elements.
 static Value zeroOf(ElementReader &reader, Type type) {
-  OpBuilder &builder = reader.getBuilder();
-  return arith::ConstantOp::create(
-      builder, reader.getLoc(),
-      builder.getZeroAttr(ElementBuilder::signless(type)));
+  return arith::ConstantOp::create(reader.getBuilder(), reader.getLoc(),
+                                   numberOf(type, 0));
 }
 
 /// The number of the diagonal that `at` lies on, counted from the `k`-th of a

@@ -26,10 +26,6 @@ using Position = SmallVector<Index>;
 // Which dimensions
 //===----------------------------------------------------------------------===//
 
-static ArrayRef<int64_t> shapeOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
-
 std::optional<SmallVector<ResizedAxis>> dlc::graph::resizedBy(ResizeOp op) {
   ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
   auto rank = static_cast<int64_t>(from.size());
