@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of planning one kernel, which Planner.cpp (grid and stages),
-// StoredValues.cpp (what is written), FlatPlan.cpp (elementwise kernels) and
-// InPlace.cpp (shared memory) work on.
+// The state of planning one kernel, which Planner.cpp (stages), Grid.cpp
+// (tiles), StoredValues.cpp (what is written), FlatPlan.cpp (elementwise
+// kernels) and InPlace.cpp (shared memory) work on.
 
 #ifndef DLC_PASSES_CONVERSION_KERNELTOLINALG_PLANNERIMPL_H
 #define DLC_PASSES_CONVERSION_KERNELTOLINALG_PLANNERIMPL_H

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which loops of a kernel are its grid, and how much a tile holds.
+
+#include "PlannerImpl.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::conversion;
+
+/// With one stage: leading dimensions, until what is left is a tile. With
+/// several: all dimensions to begin with, the innermost one apart, which is
+/// for vectors; those that do not fit are dropped on the way.
+void Planner::chooseGrid() {
+  ArrayRef<int64_t> shape = shapeOf(sources[0]);
+  gridDims.clear();
+  gridBlocks.clear();
+  for (Value value : stored)
+    if (Operation *op = value.getDefiningOp();
+        columnDimsOf(op) && shapeOf(value) == shape)
+      return chooseBlocks(op);
+  auto addDim = [&](unsigned dim) {
+    gridDims.push_back(dim);
+    gridBlocks.push_back(1);
+  };
+  if (!stored.empty()) {
+    for (unsigned dim = 0; dim + 1 < shape.size(); ++dim)
+      if (shape[dim] != 1)
+        addDim(dim);
+    return;
+  }
+  int64_t left = ShapedType::getNumElements(shape);
+  for (unsigned dim = 0; dim + 1 < shape.size(); ++dim) {
+    if (left <= kTileElements)
+      break;
+    left /= shape[dim];
+    if (shape[dim] != 1)
+      addDim(dim);
+  }
+  if (gridDims.empty())
+    return;
+  // Rows that are short share a tile; squares can be transposed within it.
+  int64_t extent = shape[gridDims.back()];
+  int64_t most = std::min(extent, 2 * kTileElements / left);
+  for (int64_t block = 2; block <= most; ++block)
+    if (extent % block == 0)
+      gridBlocks.back() = block;
+}
+
+/// The largest divisor of `extent` that is at most `most`.
+static int64_t divisorOf(int64_t extent, int64_t most) {
+  int64_t divisor = std::max<int64_t>(1, std::min(extent, most));
+  while (extent % divisor)
+    --divisor;
+  return divisor;
+}
+
+/// Rectangles of rows and columns, since the elements of a column share one
+/// factor of their terms and those of a row the other: as large as leaves tiles
+/// enough for all of a device.
+void Planner::chooseBlocks(Operation *contraction) {
+  constexpr int64_t mostSide = 64, leastSide = 16, mostColumns = 256,
+                    enoughTiles = 128;
+  ArrayRef<int64_t> shape = shapeOf(sources[0]);
+  const unsigned firstColumn = shape.size() - columnDimsOf(contraction);
+  SmallVector<int64_t> blocks;
+  for (int64_t side = mostSide; side >= leastSide; side /= 2) {
+    blocks.assign(shape.size(), 1);
+    int64_t &rows = blocks[firstColumn - 1];
+    rows = divisorOf(shape[firstColumn - 1], side);
+    int64_t columns = std::min(mostColumns, side * side / rows);
+    for (unsigned dim = shape.size(); dim-- > firstColumn;) {
+      blocks[dim] = divisorOf(shape[dim], columns);
+      if (blocks[dim] != shape[dim])
+        break;
+      columns /= blocks[dim];
+    }
+    int64_t tiles = ShapedType::getNumElements(shape);
+    if (tiles / llvm::product_of(blocks) >= enoughTiles)
+      break;
+  }
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    if (blocks[dim] == extent)
+      continue;
+    gridDims.push_back(dim);
+    gridBlocks.push_back(blocks[dim]);
+  }
+}
+
+/// The smallest number of rows that `extent` is cut into evenly and that hold a
+/// square, or 0.
+static int64_t squareRows(int64_t extent) {
+  for (int64_t rows = kSquareRows; rows <= std::min(extent, kMostSquareRows);
+       ++rows)
+    if (extent % rows == 0)
+      return rows;
+  return 0;
+}
+
+/// Where neighbours in an input are of different tiles, and those of a row lie
+/// far apart, a tile reads one element of each line. Makes it hold squares,
+/// which are turned round in registers, if there are tiles enough, or they are
+/// small; true if it did. Not with reductions, whose tiles end with their rows.
+bool Planner::widenToSquares() {
+  constexpr int64_t enoughTiles = 16;
+  const unsigned grid = plan.grid.size();
+  if (grid == 0 || !stored.empty() || plan.stages.size() != 1)
+    return false;
+  const Stage &stage = plan.stages.front();
+  ArrayRef<int64_t> own = ArrayRef(stage.domain.loops.extents).drop_front(grid);
+  auto followsRow = [](const Index &index) {
+    return index.coefficients.back() != 0;
+  };
+  for (const StageInput &in : stage.inputs) {
+    if (own.empty() || llvm::none_of(in.at, followsRow) ||
+        followsRow(in.at.back()))
+      continue;
+    for (unsigned loop = 0; loop < grid; ++loop) {
+      const bool isLast = loop + 1 == grid;
+      const int64_t extent = shapeOf(sources[0])[gridDims[loop]];
+      const int64_t rows = squareRows(extent);
+      if (in.at.back().coefficients[loop] == 0 || rows == 0 ||
+          (isLast && gridBlocks.back() >= kSquareRows) ||
+          (!isLast && rows != extent))
+        continue;
+      const int64_t more = isLast ? rows / gridBlocks.back() : rows;
+      if (llvm::product_of(own) * more > enoughTiles * kTileElements &&
+          llvm::product_of(plan.grid) < enoughTiles * more)
+        continue;
+      if (rows == extent)
+        dropGridDim(loop);
+      else
+        gridBlocks.back() = rows;
+      return true;
+    }
+  }
+  return false;
+}
+
+Planner::Outcome Planner::dropGridDim(unsigned dim) {
+  gridDims.erase(gridDims.begin() + dim);
+  gridBlocks.assign(gridDims.size(), 1);
+  return Outcome::Retry;
+}
+
+/// Scratch that does not fit the stack: costly values are computed again, or
+/// tiles hold fewer rows.
+Planner::Outcome Planner::checkScratch() {
+  int64_t total = 0, largest = 0;
+  Value candidate;
+  for (auto &[value, storage] : plan.storage) {
+    if (storage.result >= 0)
+      continue;
+    Type type = getElementTypeOrSelf(value.getType());
+    int64_t bytes = (type.getIntOrFloatBitWidth() + 7) / 8;
+    for (auto [grid, extent] : llvm::zip_equal(storage.grid, shapeOf(value)))
+      bytes *= heldOf(plan, grid, extent);
+    total += bytes;
+    if (isReduction(value.getDefiningOp()) || bytes <= largest)
+      continue;
+    largest = bytes;
+    candidate = value;
+  }
+  if (total <= kScratchBytes)
+    return Outcome::Done;
+  if (candidate) {
+    neverStore.insert(candidate);
+    chooseStored();
+    return Outcome::Retry;
+  }
+  auto *block = llvm::max_element(gridBlocks);
+  if (block == gridBlocks.end() || *block == 1)
+    return fail("rows too long for scratch memory");
+  *block = divisorOf(*block, *block / 2);
+  return Outcome::Retry;
+}
