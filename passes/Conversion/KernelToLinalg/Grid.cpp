@@ -57,25 +57,64 @@ static int64_t divisorOf(int64_t extent, int64_t most) {
   return divisor;
 }
 
+/// The same, unless that leaves little of a tile, as of primes: then a divisor
+/// above `wanted`, up to `most`, that is nearer.
+static int64_t divisorNear(int64_t extent, int64_t wanted, int64_t most) {
+  constexpr int64_t little = 4;
+  wanted = std::max<int64_t>(1, std::min(extent, wanted));
+  const int64_t below = divisorOf(extent, wanted);
+  if (below * little > wanted)
+    return below;
+  most = std::min({most, extent, (wanted * wanted - 1) / below});
+  for (int64_t above = wanted + 1; above <= most; ++above)
+    if (extent % above == 0)
+      return above;
+  return below;
+}
+
+/// A tile of about `rows` rows and as many columns as make it a square of
+/// `side`, and at most `most` results: elements of each dimension. Columns are
+/// from `firstColumn` on.
+static SmallVector<int64_t> tileOf(ArrayRef<int64_t> shape,
+                                   unsigned firstColumn, int64_t side,
+                                   int64_t most, int64_t rows) {
+  constexpr int64_t mostColumns = 256;
+  SmallVector<int64_t> tile(shape.size(), 1);
+  int64_t &ownRows = tile[firstColumn - 1];
+  ownRows = divisorNear(shape[firstColumn - 1], rows, 4 * side);
+  int64_t columns = std::min(mostColumns, side * side / ownRows);
+  most /= ownRows;
+  for (unsigned dim = shape.size(); dim-- > firstColumn;) {
+    tile[dim] = divisorNear(shape[dim], columns, most);
+    if (tile[dim] != shape[dim])
+      break;
+    columns /= tile[dim];
+    most /= tile[dim];
+  }
+  return tile;
+}
+
 /// Rectangles of rows and columns, since the elements of a column share one
 /// factor of their terms and those of a row the other: as large as leaves tiles
-/// enough for all of a device.
+/// enough for all of a device, and with the most terms for what is read.
 void Planner::chooseBlocks(Operation *contraction) {
-  constexpr int64_t mostSide = 64, leastSide = 16, mostColumns = 256,
-                    enoughTiles = 128;
+  constexpr int64_t mostSide = 64, leastSide = 16, enoughTiles = 128;
   ArrayRef<int64_t> shape = shapeOf(sources[0]);
   const unsigned firstColumn = shape.size() - columnDimsOf(contraction);
   SmallVector<int64_t> blocks;
   for (int64_t side = mostSide; side >= leastSide; side /= 2) {
-    blocks.assign(shape.size(), 1);
-    int64_t &rows = blocks[firstColumn - 1];
-    rows = divisorOf(shape[firstColumn - 1], side);
-    int64_t columns = std::min(mostColumns, side * side / rows);
-    for (unsigned dim = shape.size(); dim-- > firstColumn;) {
-      blocks[dim] = divisorOf(shape[dim], columns);
-      if (blocks[dim] != shape[dim])
-        break;
-      columns /= blocks[dim];
+    // What is larger than a square costs tiles, where they are few.
+    const int64_t most = (side == mostSide ? 2 : 1) * side * side;
+    double best = 0;
+    for (int64_t rows = side; rows > 0; rows /= 2) {
+      SmallVector<int64_t> tile = tileOf(shape, firstColumn, side, most, rows);
+      const auto own = static_cast<double>(tile[firstColumn - 1]);
+      const auto results = static_cast<double>(llvm::product_of(tile));
+      const double terms = results / (own + results / own);
+      if (terms > best) {
+        best = terms;
+        blocks = std::move(tile);
+      }
     }
     int64_t tiles = ShapedType::getNumElements(shape);
     if (tiles / llvm::product_of(blocks) >= enoughTiles)

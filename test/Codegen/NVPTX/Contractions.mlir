@@ -29,6 +29,15 @@
 // CHECK: memref.alloca() : memref<{{.*}}xf32>
 // CHECK: arith.truncf
 
+// Where an extent has no divisor that makes a tile, it is taken as a whole.
+// CHECK-LABEL: @matmul_of_prime_rows
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) in (4, 48)
+// CHECK: linalg.generic {{.*}} outs({{.*}} : memref<197x16xf32
+
+// CHECK-LABEL: @matmul_of_prime_columns
+// CHECK: scf.forall (%{{.*}}) in (128)
+// CHECK: linalg.generic {{.*}} outs({{.*}} : memref<8x1013xf32
+
 kernel.func @matmul(%a: tensor<16x24xf32>, %b: tensor<24x30xf32>) -> (tensor<16x30xf32>) {
   %0 = graph.matmul %a, %b : (tensor<16x24xf32>, tensor<24x30xf32>) -> tensor<16x30xf32>
   kernel.return %0 : tensor<16x30xf32>
@@ -168,16 +177,6 @@ kernel.func @conv_weight_gradient_1x1(%x: tensor<3x12x5x5xf32>, %g: tensor<3x40x
   %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 1, 1>} : (tensor<3x12x5x5xf32>, tensor<3x40x5x5xf32>) -> tensor<40x12x1x1xf32>
   kernel.return %w : tensor<40x12x1x1xf32>
 }
-kernel.func @conv_weight_gradient_f16(%x: tensor<2x2x24x24xf16>, %g: tensor<2x3x24x24xf16>) -> (tensor<3x2x3x3xf16>) {
-  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x2x24x24xf16>, tensor<2x3x24x24xf16>) -> tensor<3x2x3x3xf16>
-  kernel.return %w : tensor<3x2x3x3xf16>
-}
-kernel.func @exp_before_a_matmul(%a: tensor<80x40xf32>, %b: tensor<40x96xf32>, %c: tensor<80x96xf32>) -> (tensor<80x96xf32>) {
-  %e = graph.exp %c : tensor<80x96xf32>
-  %0 = graph.matmul %a, %b : (tensor<80x40xf32>, tensor<40x96xf32>) -> tensor<80x96xf32>
-  %y = graph.add %0, %e : tensor<80x96xf32>
-  kernel.return %y : tensor<80x96xf32>
-}
 kernel.func @conv_padded_special(%x: tensor<1x1x5x6xf32>, %w: tensor<8x1x3x3xf32>) -> (tensor<1x8x5x6xf32>) {
   %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x5x6xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x5x6xf32>
   kernel.return %0 : tensor<1x8x5x6xf32>
@@ -195,6 +194,24 @@ kernel.func @matmul_bf16_with_residual(%a: tensor<20x24xbf16>, %b: tensor<24x18x
   %0 = graph.matmul %a, %b : (tensor<20x24xbf16>, tensor<24x18xbf16>) -> tensor<20x18xbf16>
   %y = graph.mul %0, %c : tensor<20x18xbf16>
   kernel.return %y : tensor<20x18xbf16>
+}
+kernel.func @conv_weight_gradient_f16(%x: tensor<2x2x24x24xf16>, %g: tensor<2x3x24x24xf16>) -> (tensor<3x2x3x3xf16>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x2x24x24xf16>, tensor<2x3x24x24xf16>) -> tensor<3x2x3x3xf16>
+  kernel.return %w : tensor<3x2x3x3xf16>
+}
+kernel.func @exp_before_a_matmul(%a: tensor<80x40xf32>, %b: tensor<40x96xf32>, %c: tensor<80x96xf32>) -> (tensor<80x96xf32>) {
+  %e = graph.exp %c : tensor<80x96xf32>
+  %0 = graph.matmul %a, %b : (tensor<80x40xf32>, tensor<40x96xf32>) -> tensor<80x96xf32>
+  %y = graph.add %0, %e : tensor<80x96xf32>
+  kernel.return %y : tensor<80x96xf32>
+}
+kernel.func @matmul_of_prime_rows(%a: tensor<4x197x3xf32>, %b: tensor<3x768xf32>) -> (tensor<4x197x768xf32>) {
+  %y = graph.matmul %a, %b : (tensor<4x197x3xf32>, tensor<3x768xf32>) -> tensor<4x197x768xf32>
+  kernel.return %y : tensor<4x197x768xf32>
+}
+kernel.func @matmul_of_prime_columns(%a: tensor<1024x2xf32>, %b: tensor<2x1013xf32>) -> (tensor<1024x1013xf32>) {
+  %y = graph.matmul %a, %b : (tensor<1024x2xf32>, tensor<2x1013xf32>) -> tensor<1024x1013xf32>
+  kernel.return %y : tensor<1024x1013xf32>
 }
 kernel.func @conv_weight_gradient_by_warps(%x: tensor<2x3x18x18xf32>, %g: tensor<2x4x18x18xf32>) -> (tensor<4x3x3x3xf32>) {
   %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x18x18xf32>, tensor<2x4x18x18xf32>) -> tensor<4x3x3x3xf32>
