@@ -148,8 +148,8 @@ def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
     }]>,
     InterfaceMethod<[{
       Where terms are products: of how many dimensions of the result, the last
-      ones, one of the factors knows nothing. The other one knows nothing of the
-      dimension in front of them. Else 0.
+      ones, one of the factors knows nothing. The other one knows little of the
+      dimension in front of them: nothing, or of channels the group. Else 0.
     }],
     "unsigned", "getColumnDims", (ins), "", "return 0;">,
     InterfaceMethod<[{
