@@ -149,8 +149,9 @@ static Status inferStill(const ref::InferContext &context,
 static const ref::Operation *findOperation(std::string_view name) {
   static const ref::Operation operations[] = {
       {"refuse", inferOneFloat, refuse},
-      {"positives", inferFromVector, computePositives},
-      {"forget", inferVector, computeNothing},
+      {"positives", inferFromVector, computePositives,
+       /*allocatesResults=*/true},
+      {"forget", inferVector, computeNothing, /*allocatesResults=*/true},
       {"still", inferStill, computeNothing},
       {"twice_length", inferTwice, computeTwice}};
   for (const ref::Operation &operation : operations)
