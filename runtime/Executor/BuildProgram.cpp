@@ -8,7 +8,6 @@
 
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/runtime/Device/CPU/Features.h"
-#include "dlc/runtime/Device/CPU/WorkerPool.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -423,8 +422,6 @@ static Status readLaunches(Program::State &state,
       status = builder.build();
     if (!status.isOk())
       return std::move(status).withContext(describeLaunch(state, i));
-    if (record.tiles > 1 && record.nanoseconds >= WorkerPool::shareAbove)
-      state.sharedNanoseconds += record.nanoseconds;
   }
   return Status::ok();
 }
@@ -469,6 +466,7 @@ Status dlc::rt::buildProgram(Program::State &state,
   findReleases(state);
   DLC_RETURN_IF_ERROR(scheduleProgram(state));
   findBorders(state);
+  joinLaunches(state);
   state.statistics.constantBytes = state.artifact.constants().size();
   state.statistics.kernels = countOf(plan.kernels());
   state.statistics.launches = state.launches.size();

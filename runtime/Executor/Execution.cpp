@@ -7,6 +7,7 @@
 #include "dlc/runtime/Base/Wait.h"
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <climits>
 #include <cstring>
@@ -440,6 +441,84 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
   return Status::ok();
 }
 
+namespace {
+
+/// A launch among some that are computed as one grid: the step that it is at.
+struct JoinedLaunch {
+  void *const *values;
+  DlcKernelFunction function;   ///< Generated; null for one of the library.
+  const PreparedKernel *kernel; ///< Library; null for a generated one.
+  int64_t tiles;
+  uint64_t nanoseconds;
+
+  void run(int64_t begin, int64_t end) const {
+    if (function)
+      return function(values, begin, end);
+    kernel->run(values, begin, end);
+  }
+
+  /// False after the last step.
+  bool advance() {
+    kernel = kernel ? kernel->next() : nullptr;
+    if (kernel)
+      tiles = kernel->tiles();
+    return kernel;
+  }
+};
+
+} // namespace
+
+/// A part of the grid is as large a part of each launch, so that threads share
+/// all of them alike, whatever a tile of one takes beside a tile of another.
+/// What is left over of each begins elsewhere: of two launches with one tile
+/// two threads compute one each.
+template <typename LaunchAt>
+Status Execution::State::performAtOnce(uint32_t count, const Lane &lane,
+                                       LaunchAt launchAt) {
+  std::array<JoinedLaunch, mostAtOnce> joined;
+  for (uint32_t i = 0; i != count; ++i) {
+    const LaunchRecord &record = program.launches[launchAt(i)];
+    void *const *values = arguments.data() + record.firstArgument;
+    if (record.kind == LaunchKind::Generated) {
+      joined[i] = {values, record.function, nullptr, record.tiles,
+                   record.nanoseconds};
+      continue;
+    }
+    Status status = record.library->check(values);
+    if (!status.isOk()) [[unlikely]]
+      return std::move(status).withContext(
+          describeLaunch(program, launchAt(i)));
+    joined[i] = {values, nullptr, record.library, record.library->tiles(),
+                 record.nanoseconds / record.steps};
+  }
+  for (uint32_t left = count; left;) {
+    int64_t tiles = 0;
+    uint64_t nanoseconds = 0;
+    for (const JoinedLaunch &launch : std::span(joined).first(left)) {
+      tiles += launch.tiles;
+      nanoseconds += launch.nanoseconds;
+    }
+    auto tile = [&](int64_t begin, int64_t end) {
+      for (uint32_t i = 0; i != left; ++i) {
+        const JoinedLaunch &launch = joined[i];
+        int64_t shift = tiles * i / left;
+        int64_t first = (begin * launch.tiles + shift) / tiles;
+        int64_t last = (end * launch.tiles + shift) / tiles;
+        if (first != last)
+          launch.run(first, last);
+      }
+    };
+    if (tiles)
+      overTiles(tiles, nanoseconds, lane, tile);
+    uint32_t stay = 0;
+    for (uint32_t i = 0; i != left; ++i)
+      if (joined[i].advance())
+        joined[stay++] = joined[i];
+    left = stay;
+  }
+  return Status::ok();
+}
+
 template <bool isObserved, bool tells>
 Status Execution::State::launch(size_t index, Lane &lane) {
   uint64_t begin = isObserved ? nowNanoseconds() : 0;
@@ -457,11 +536,28 @@ Status Execution::State::launch(size_t index, Lane &lane) {
   return Status::ok();
 }
 
-template <bool isObserved, bool tells> Status Execution::State::runInOrder() {
-  size_t count = program.launches.size();
-  for (size_t i = 0; i != count; ++i)
-    DLC_RETURN_IF_ERROR((launch<isObserved, tells>(i, lanes[0])));
+/// Launches one by one are for those who look at them, and for one thread.
+template <bool isObserved, bool tells, typename LaunchAt>
+Status Execution::State::launchAll(size_t count, Lane &lane,
+                                   LaunchAt launchAt) {
+  for (size_t i = 0; i != count;) {
+    uint32_t atOnce = program.launches[launchAt(i)].atOnce;
+    if (isObserved || atOnce == 1 || !workers) {
+      DLC_RETURN_IF_ERROR((launch<isObserved, tells>(launchAt(i++), lane)));
+      continue;
+    }
+    DLC_RETURN_IF_ERROR(performAtOnce(
+        atOnce, lane, [&](uint32_t k) { return launchAt(i + k); }));
+    for (size_t end = i + atOnce; i != end; ++i)
+      if constexpr (tells)
+        portEnds.tell(launchAt(i), *listener);
+  }
   return Status::ok();
+}
+
+template <bool isObserved, bool tells> Status Execution::State::runInOrder() {
+  return launchAll<isObserved, tells>(program.launches.size(), lanes[0],
+                                      [](size_t i) { return i; });
 }
 
 template <bool isObserved, bool tells>
@@ -471,11 +567,10 @@ Status Execution::State::runSegment(void *context, uint32_t task,
   const Segment &segment = state.program.schedule.segments[task];
   const uint32_t *launches =
       state.program.schedule.order.data() + segment.firstLaunch;
-  auto runAll = [&]() -> Status {
-    for (uint32_t i = 0; i != segment.launchCount; ++i)
-      DLC_RETURN_IF_ERROR(
-          (state.launch<isObserved, tells>(launches[i], state.lanes[lane])));
-    return Status::ok();
+  auto runAll = [&] {
+    return state.launchAll<isObserved, tells>(
+        segment.launchCount, state.lanes[lane],
+        [&](size_t i) { return launches[i]; });
   };
   if (!state.deviceRun.isUsed())
     return runAll();

@@ -113,6 +113,11 @@ private:
   template <bool isObserved, bool tells>
   Status launch(size_t index, Lane &lane);
   Status perform(const LaunchRecord &record, Lane &lane);
+  /// `launchAt` gives the numbers of `count` launches.
+  template <typename LaunchAt>
+  Status performAtOnce(uint32_t count, const Lane &lane, LaunchAt launchAt);
+  template <bool isObserved, bool tells, typename LaunchAt>
+  Status launchAll(size_t count, Lane &lane, LaunchAt launchAt);
   template <bool isObserved, bool tells>
   static Status runSegment(void *state, uint32_t segment, unsigned lane);
   template <typename Function>

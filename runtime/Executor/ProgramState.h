@@ -62,6 +62,9 @@ struct LaunchRecord {
   int64_t tiles = 0;
   uint64_t nanoseconds = 0; ///< Modelled time on one thread.
   uint32_t steps = 1;       ///< Library: of which each takes its share.
+  /// Launches from this one on that workers compute as one grid: none of them
+  /// uses memory that another one writes.
+  uint32_t atOnce = 1;
   union {
     DlcKernelFunction function;    ///< Generated.
     const PreparedKernel *library; ///< Library.
@@ -74,6 +77,11 @@ struct LaunchRecord {
 
   LaunchRecord() : function(nullptr) {}
 };
+
+static_assert(sizeof(void *) != 8 || sizeof(LaunchRecord) == 64);
+
+/// At most so many launches are one grid.
+inline constexpr uint32_t mostAtOnce = 16;
 
 /// What only traces and messages say of a launch, and where it runs.
 struct LaunchNames {
@@ -171,6 +179,9 @@ Status openDevices(Program::State &state, bool loadsCode);
 Status queueLaunch(Program::State &state, size_t index, bool &isQueued);
 /// After the schedule: what waits for what.
 void findBorders(Program::State &state);
+
+/// After the schedule: which launches that follow each other are one grid.
+void joinLaunches(Program::State &state);
 
 /// "launch 3 (conv1)", for messages.
 std::string describeLaunch(const Program::State &state, size_t launch);

@@ -21,6 +21,12 @@ struct MemoryUse {
   uint32_t space;
   uint64_t begin, end;
   bool isWrite;
+
+  /// Whether the two have an order: they share bytes, and not both read.
+  bool isOrderedWith(const MemoryUse &other) const {
+    return space == other.space && (isWrite || other.isWrite) &&
+           begin < other.end && other.begin < end;
+  }
 };
 
 /// A launch as its order sees it.

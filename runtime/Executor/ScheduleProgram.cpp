@@ -4,7 +4,11 @@
 
 #include "ProgramState.h"
 
+#include "dlc/runtime/Device/CPU/WorkerPool.h"
+
+#include <algorithm>
 #include <map>
+#include <numeric>
 
 using namespace dlc::rt;
 
@@ -86,4 +90,74 @@ Status dlc::rt::scheduleProgram(Program::State &state) {
   state.schedule = std::move(*schedule);
   state.statistics.segments = state.schedule.segments.size();
   return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Launches that are one grid
+//===----------------------------------------------------------------------===//
+
+/// Products of two counts of tiles are numbers of 64 bits.
+static constexpr int64_t mostTilesAtOnce = (int64_t(1) << 31) / mostAtOnce;
+
+/// Whether the launch is nothing but tiles.
+static bool isGrid(const LaunchRecord &launch) {
+  return (launch.kind == LaunchKind::Generated ||
+          launch.kind == LaunchKind::Library) &&
+         !launch.allocates && !launch.releasedCount &&
+         launch.tiles <= mostTilesAtOnce;
+}
+
+/// Joins what follows the first of `launches`, as far as it may run beside it,
+/// and returns how many launches that are.
+static uint32_t joinFollowing(Program::State &state,
+                              std::span<const uint32_t> launches) {
+  LaunchRecord &first = state.launches[launches[0]];
+  if (!isGrid(first))
+    return 1;
+  std::vector<MemoryUse> uses = usesOf(state, first);
+  auto isOrdered = [&](const MemoryUse &use) {
+    return std::ranges::any_of(
+        uses, [&](const MemoryUse &other) { return use.isOrderedWith(other); });
+  };
+  size_t most = std::min<size_t>(launches.size(), mostAtOnce);
+  uint32_t count = 1;
+  for (; count != most; ++count) {
+    const LaunchRecord &next = state.launches[launches[count]];
+    if (!isGrid(next))
+      break;
+    std::vector<MemoryUse> more = usesOf(state, next);
+    if (std::ranges::any_of(more, isOrdered))
+      break;
+    uses.insert(uses.end(), more.begin(), more.end());
+  }
+  return count;
+}
+
+static void joinInOrder(Program::State &state,
+                        std::span<const uint32_t> launches) {
+  for (size_t i = 0; i != launches.size();) {
+    uint32_t count = joinFollowing(state, launches.subspan(i));
+    state.launches[launches[i]].atOnce = count;
+    int64_t tiles = 0;
+    uint64_t nanoseconds = 0;
+    for (uint32_t launch : launches.subspan(i, count)) {
+      tiles += state.launches[launch].tiles;
+      nanoseconds += state.launches[launch].nanoseconds;
+    }
+    if (tiles > 1 && nanoseconds >= WorkerPool::shareAbove)
+      state.sharedNanoseconds += nanoseconds;
+    i += count;
+  }
+}
+
+void dlc::rt::joinLaunches(Program::State &state) {
+  const Schedule &schedule = state.schedule;
+  if (schedule.segments.empty()) {
+    std::vector<uint32_t> all(state.launches.size());
+    std::iota(all.begin(), all.end(), 0);
+    return joinInOrder(state, all);
+  }
+  for (const Segment &segment : schedule.segments)
+    joinInOrder(state, std::span(schedule.order)
+                           .subspan(segment.firstLaunch, segment.launchCount));
 }

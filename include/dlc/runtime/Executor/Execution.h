@@ -134,7 +134,9 @@ public:
   TensorView output(size_t index) const;
 
   /// Calls `observer` around each launch of later runs; null stops that.
-  /// Borrowed. Without an observer run() reads no clock.
+  /// Borrowed. Without an observer run() reads no clock, and workers compute
+  /// launches that follow each other and do not wait for each other as one
+  /// grid; with one they come one by one.
   void setObserver(LaunchObserver *observer);
 
   const Program &program() const;
