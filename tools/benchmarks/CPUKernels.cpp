@@ -61,29 +61,39 @@ double secondsSince(Clock::time_point start) {
 }
 
 #if defined(__x86_64__)
-/// Ten chains of 256-bit multiply-adds, enough to fill two units.
-[[gnu::target("avx2,fma")]] double peakSeconds(int64_t rounds) {
-  typedef float Vec __attribute__((vector_size(32)));
-  Vec sums[10] = {};
-  Vec factor = Vec{} + 0.5f;
-  auto start = Clock::now();
-  for (int64_t i = 0; i < rounds; ++i)
-    for (Vec &sum : sums)
-      asm volatile("vfmadd231ps %1, %1, %0" : "+x"(sum) : "x"(factor));
+/// Ten chains of multiply-adds, enough to fill two units.
+#define DLC_PEAK_SECONDS                                                       \
+  Vec sums[10] = {};                                                           \
+  Vec factor = Vec{} + 0.5f;                                                   \
+  auto start = Clock::now();                                                   \
+  for (int64_t i = 0; i < rounds; ++i)                                         \
+    for (Vec &sum : sums)                                                      \
+      asm volatile("vfmadd231ps %1, %1, %0" : "+v"(sum) : "v"(factor));        \
   return secondsSince(start);
+
+[[gnu::target("avx2,fma")]] double peakSeconds256(int64_t rounds) {
+  typedef float Vec __attribute__((vector_size(32)));
+  DLC_PEAK_SECONDS
+}
+[[gnu::target("avx512f")]] double peakSeconds512(int64_t rounds) {
+  typedef float Vec __attribute__((vector_size(64)));
+  DLC_PEAK_SECONDS
 }
 
-double measurePeak() {
+/// Of the vectors that `isa` has; some processors halve the wide ones.
+double measurePeak(cpu::Isa isa) {
   if (!__builtin_cpu_supports("fma"))
     return 0;
+  const bool isWide = isa >= cpu::Isa::AVX512 && isa != cpu::Isa::AMXModel;
   constexpr int64_t rounds = 2000000;
   double best = 1e9;
   for (int i = 0; i < 8; ++i)
-    best = std::min(best, peakSeconds(rounds));
-  return rounds * 10 * 16 / best;
+    best = std::min(best,
+                    isWide ? peakSeconds512(rounds) : peakSeconds256(rounds));
+  return rounds * 10 * (isWide ? 32 : 16) / best;
 }
 #else
-double measurePeak() { return 0; }
+double measurePeak(cpu::Isa) { return 0; }
 #endif
 
 /// Threads that spin between calls and share a grid.
@@ -410,7 +420,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: %s [threads] [isa] < cases\n", argv[0]);
     return 2;
   }
-  const double peak = measurePeak() * threads;
+  const double peak = measurePeak(isa) * threads;
   std::printf("# %s, %d threads, peak %.1f GF/s\n",
               std::string(cpu::nameOf(isa)).c_str(), threads, peak * 1e-9);
   Workers workers(threads);

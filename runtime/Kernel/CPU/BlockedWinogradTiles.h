@@ -165,25 +165,6 @@ private:
   void write(const TileAt &at, int64_t channel, Outputs &out) const;
 };
 
-/// Has the rows of `next` fetched while the calls of the part before run.
-class Ahead {
-public:
-  Ahead(const float *next, int64_t rows, int64_t calls)
-      : next(next), rows(next ? rows : 0), rate((4 + calls - 1) / calls) {}
-
-  /// For the next call.
-  void into(TileArguments &t) {
-    t.ahead = next;
-    t.aheadRows = rows > 0 ? rate : 0;
-    next += t.k / 4 * t.aheadRows * t.bStride;
-    rows -= t.k / 4 * t.aheadRows;
-  }
-
-private:
-  const float *next;
-  int64_t rows, rate;
-};
-
 template <int side> inline void BlockedWinogradTile<side>::multiply() const {
   const int64_t count = range.count(), k = plan.inChannels;
   const int64_t calls = (count + kMostPixels - 1) / kMostPixels;

@@ -40,6 +40,7 @@ private:
   void packColumns(int64_t column, int64_t valid, int64_t width, int64_t kBegin,
                    int64_t kEnd) const;
   int64_t vectorsAt(int64_t column) const;
+  const float *nextOf(int64_t column, int64_t kBegin, int64_t kEnd) const;
   int64_t packedColumns() const {
     return (plan.n + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
   }
@@ -90,6 +91,24 @@ inline void MatmulTile::packColumns(int64_t column, int64_t valid,
       store(scratch + l * width + j, loadFirst(source + j, valid - j));
 }
 
+/// What is read of a packed b after columns [..., column) and terms [..., kEnd),
+/// in this tile or the next one; null where that is other rows' or unlike this.
+/// Few rows read b as fast as it comes.
+inline const float *MatmulTile::nextOf(int64_t column, int64_t kBegin,
+                                       int64_t kEnd) const {
+  if (rowEnd - rowBegin < 2 * kMaxRows || plan.packedWidth == kPanelWidth)
+    return nullptr;
+  if (column < columnEnd)
+    kEnd = kBegin;
+  else if (kEnd < plan.k)
+    column = columnBegin;
+  else
+    kEnd = 0;
+  if (column + plan.packedWidth > plan.n)
+    return nullptr;
+  return b + column * plan.k + kEnd * plan.packedWidth;
+}
+
 inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
                                  int64_t kBegin, int64_t kEnd) const {
   const int64_t width = vectors * kLanes;
@@ -98,12 +117,14 @@ inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
   t.k = kEnd - kBegin;
   t.cStride = plan.n;
   bool panels = false;
+  const float *next = nullptr;
   if (plan.packedB) {
     const int64_t inside = column % plan.packedWidth;
     t.bStride = packedEnd(column) - (column - inside);
     t.bPanel = plan.k * t.bStride;
     t.b = b + (column - inside) * plan.k + kBegin * t.bStride + inside;
     panels = plan.packedWidth == kPanelWidth;
+    next = nextOf(column + width, kBegin, kEnd);
   } else if (needsPacking(valid, width)) {
     packColumns(column, valid, width, kBegin, kEnd);
     t.bStride = width;
@@ -124,6 +145,7 @@ inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
   // to hide the latency of the multiply-adds.
   const int64_t rows = rowEnd - rowBegin;
   const int64_t calls = (rows + kMaxRows - 1) / kMaxRows;
+  Ahead ahead(next, t.k, calls);
   int64_t row = rowBegin;
   for (int64_t call = 0; call < calls; ++call) {
     const int64_t count = rows / calls + (call < rows % calls);
@@ -139,6 +161,7 @@ inline void MatmulTile::runBlock(int64_t column, int64_t vectors,
                       : microKernelOf<AForm::Columns, false>(count, vectors))
             : (panels ? microKernelOf<AForm::Rows, true>(count, vectors)
                       : microKernelOf<AForm::Rows, false>(count, vectors));
+    ahead.into(t);
     runTile(kernel, t, count, valid, vectors);
     if (last)
       activateRest(t.c, plan.n, count, valid, plan.epilogue);

@@ -46,6 +46,25 @@ struct TileArguments {
   float low, high;
 };
 
+/// Has the rows of `next` fetched while the calls of the part before run.
+class Ahead {
+public:
+  Ahead(const float *next, int64_t rows, int64_t calls)
+      : next(next), rows(next ? rows : 0), rate((4 + calls - 1) / calls) {}
+
+  /// For the next call.
+  void into(TileArguments &t) {
+    t.ahead = next;
+    t.aheadRows = rows > 0 ? rate : 0;
+    next += t.k / 4 * t.aheadRows * t.bStride;
+    rows -= t.k / 4 * t.aheadRows;
+  }
+
+private:
+  const float *next;
+  int64_t rows, rate;
+};
+
 enum class AForm { Rows, Columns };
 
 constexpr int kLineVectors = 64 / sizeof(Vec); ///< Of a line of the cache.
