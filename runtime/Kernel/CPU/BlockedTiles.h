@@ -8,7 +8,9 @@
 // by sixteen rows of weights, packed [OC/64][C/16][taps][16][64]. Elements are
 // read where they are; which those are says a table of offsets for each group
 // of pixels, where what lies outside the image is an offset of its own. So
-// pixels are numbered through all rows, and no padding is ever copied.
+// pixels are numbered through all rows, and no padding is ever copied. Where
+// windows are one pixel and steps one, pixels lie next to each other, and there
+// is no table.
 //
 // First layers, whose x is not blocked, read rows of it from a strip with the
 // padding in it, a few kilobytes that stay in L1, or where they are if a window
@@ -30,6 +32,9 @@ constexpr int kBlockVectors = kChannelBlock / kLanes;
 /// registers, 6 x 2 or 2 x 4 with 16.
 constexpr int kMostPanels = kLanes == 16 ? 4 : 1;
 constexpr int kMostPixels = kLanes == 4 ? 2 : static_cast<int>(kBlockedRows);
+/// Twice as many where there is no table, of at most so many blocks: a call
+/// takes time of its own.
+constexpr int kTwinPanels = kLanes == 16 ? 2 : 0;
 
 constexpr int64_t kOutside = -1;
 alignas(64) constexpr float kZeros[kChannelBlock] = {};
@@ -37,14 +42,15 @@ alignas(64) constexpr float kZeros[kChannelBlock] = {};
 /// One call of a kernel, for pixels that follow each other.
 struct BlockedArguments {
   const float *x;
-  /// Blocked x: for each tap the element of each pixel, or kOutside. Else for
-  /// each term that of the first pixel.
+  /// Blocked x: for each tap the element of each pixel, or kOutside; null where
+  /// pixels lie next to each other. Else for each term that of the first pixel.
   const int64_t *offsets;
   /// Those of the call that follows with the same weights, whose elements are
   /// fetched meanwhile: blocks of channels lie pages apart, more than the
   /// processor's own prefetching follows. Null when there is none, or with more
   /// taps than one, which read elements again.
   const int64_t *nextOffsets;
+  bool hasNext; ///< Without offsets: whether a call follows.
   int64_t taps;
   int64_t blocks, blockStride; ///< Of x; blocked only.
   int64_t pixelStride;         ///< Of x; plain only.
@@ -135,11 +141,11 @@ template <int pixels, int panels> struct BlockedSums {
 };
 
 /// What the next call needs of a block of input and of output channels.
-template <int pixels, int panels>
-[[gnu::always_inline]] inline void fetchNext(const BlockedArguments &t,
-                                             const float *x, int64_t block) {
+template <int pixels, int panels, typename Function>
+[[gnu::always_inline]] inline void
+fetchNext(const BlockedArguments &t, Function &&pixelOf, int64_t block) {
   DLC_UNROLL for (int i = 0; i < pixels; ++i)
-      __builtin_prefetch(x + t.nextOffsets[i], 0, 2);
+      __builtin_prefetch(pixelOf(i), 0, 2);
   if (block >= panels)
     return;
   const float *y = t.y + block * t.yPanel + pixels * kChannelBlock;
@@ -157,7 +163,11 @@ void blockedKernel(const BlockedArguments &t) {
     const float *x = t.x + block * t.blockStride;
     const int64_t *offsets = t.offsets;
     if (t.nextOffsets)
-      fetchNext<pixels, panels>(t, x, block);
+      fetchNext<pixels, panels>(
+          t,
+          [&](int i)
+              __attribute__((always_inline)) { return x + t.nextOffsets[i]; },
+          block);
     for (int64_t tap = 0; tap < t.taps; ++tap, offsets += kMostPixels) {
       const float *a[pixels];
       DLC_UNROLL for (int i = 0; i < pixels; ++i) a[i] =
@@ -175,6 +185,29 @@ void blockedKernel(const BlockedArguments &t) {
   sums.finish(t);
 }
 
+template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
+  BlockedSums<pixels, panels> sums;
+  sums.start(t);
+  const float *x = t.x, *w = t.w;
+  const int64_t wStride = t.wStride;
+  for (int64_t block = 0; block < t.blocks; ++block, x += t.blockStride) {
+    if (t.hasNext)
+      fetchNext<pixels, panels>(
+          t,
+          [&](int i) __attribute__((always_inline)) {
+            return x + (pixels + i) * kChannelBlock;
+          },
+          block);
+    for (int64_t l = 0; l < kChannelBlock; l += 4, w += 4 * wStride)
+      DLC_UNROLL for (int j = 0; j < 4; ++j) {
+        sums.add([&](int i) __attribute__((
+                     always_inline)) { return x[i * kChannelBlock + l + j]; },
+                 w + j * wStride);
+      }
+  }
+  sums.finish(t);
+}
+
 template <int pixels, int panels> void plainKernel(const BlockedArguments &t) {
   BlockedSums<pixels, panels> sums;
   sums.start(t);
@@ -188,28 +221,45 @@ template <int pixels, int panels> void plainKernel(const BlockedArguments &t) {
   sums.finish(t);
 }
 
+/// What the elements under a pixel are.
+enum class BlockedForm { Table, Points, Plain };
+
 /// kernels<form>(pixels)[panels].
-template <int pixels, bool isPlain> struct BlockedKernelRow {
+template <int pixels, BlockedForm form> struct BlockedKernelRow {
   BlockedKernel at[kMostPanels + 1] = {};
   constexpr BlockedKernelRow() { fill<1>(); }
   template <int panels> constexpr void fill() {
-    if constexpr (panels <= kMostPanels) {
-      at[panels] =
-          isPlain ? plainKernel<pixels, panels> : blockedKernel<pixels, panels>;
+    if constexpr (panels <=
+                  (pixels > kMostPixels ? kTwinPanels : kMostPanels)) {
+      at[panels] = form == BlockedForm::Table    ? blockedKernel<pixels, panels>
+                   : form == BlockedForm::Points ? pointKernel<pixels, panels>
+                                                 : plainKernel<pixels, panels>;
       fill<panels + 1>();
     }
   }
 };
 
-template <bool isPlain>
+template <BlockedForm form>
 BlockedKernel blockedKernelOf(int64_t pixels, int64_t panels) {
-  static constexpr BlockedKernelRow<1, isPlain> one;
-  static constexpr BlockedKernelRow<2, isPlain> two;
+  static constexpr BlockedKernelRow<1, form> one;
+  static constexpr BlockedKernelRow<2, form> two;
 #if DLC_VECTOR_BYTES > 16
-  static constexpr BlockedKernelRow<3, isPlain> three;
-  static constexpr BlockedKernelRow<4, isPlain> four;
-  static constexpr BlockedKernelRow<5, isPlain> five;
-  static constexpr BlockedKernelRow<6, isPlain> six;
+  static constexpr BlockedKernelRow<3, form> three;
+  static constexpr BlockedKernelRow<4, form> four;
+  static constexpr BlockedKernelRow<5, form> five;
+  static constexpr BlockedKernelRow<6, form> six;
+  if constexpr (form == BlockedForm::Points && kTwinPanels > 0) {
+    static constexpr BlockedKernelRow<7, form> seven;
+    static constexpr BlockedKernelRow<8, form> eight;
+    static constexpr BlockedKernelRow<9, form> nine;
+    static constexpr BlockedKernelRow<10, form> ten;
+    static constexpr BlockedKernelRow<11, form> eleven;
+    static constexpr BlockedKernelRow<12, form> twelve;
+    static constexpr const BlockedKernel *table[] = {
+        nullptr,  one.at,   two.at,  three.at, four.at,   five.at,  six.at,
+        seven.at, eight.at, nine.at, ten.at,   eleven.at, twelve.at};
+    return table[pixels][panels];
+  }
   static constexpr const BlockedKernel *table[] = {
       nullptr, one.at, two.at, three.at, four.at, five.at, six.at};
 #else
@@ -233,6 +283,8 @@ struct BlockedTile {
 
 private:
   void runBlocked() const;
+  void runPoints(BlockedArguments t, int64_t block, int64_t panel,
+                 int64_t panels) const;
   void runPlain() const;
   /// Of all calls for [pixelBegin, pixelEnd).
   void fillOffsets(int64_t *offsets, int64_t calls) const;
@@ -312,17 +364,6 @@ inline void BlockedTile::call(BlockedArguments t, BlockedKernel kernel,
 
 inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
   const int64_t count = pixelEnd - pixelBegin;
-  if (hasOnePixel() && plan.outW == plan.inW && plan.strideH == 1) {
-    int64_t pixel = pixelBegin - plan.padTop * plan.inW;
-    for (int64_t c = 0; c < calls; ++c, offsets += kMostPixels) {
-      const int64_t pixels =
-          shareOf(count, c + 1, calls) - shareOf(count, c, calls);
-      for (int64_t i = 0; i < kMostPixels; ++i)
-        offsets[i] = (pixel + i) * kChannelBlock;
-      pixel += pixels;
-    }
-    return;
-  }
   const int64_t width = plan.outW * plan.strideW - plan.padLeft;
   int64_t top = pixelBegin / plan.outW * plan.strideH - plan.padTop;
   int64_t left = pixelBegin % plan.outW * plan.strideW - plan.padLeft;
@@ -352,11 +393,33 @@ inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
   }
 }
 
+/// The pixels of a call lie next to each other.
+inline void BlockedTile::runPoints(BlockedArguments t, int64_t block,
+                                   int64_t panel, int64_t panels) const {
+  const int64_t count = pixelEnd - pixelBegin;
+  const int64_t most = panels <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
+  const int64_t calls = (count + most - 1) / most;
+  const float *first =
+      t.x + (pixelBegin - plan.padTop * plan.inW) * kChannelBlock;
+  for (int64_t c = 0; c < calls; ++c) {
+    const int64_t begin = shareOf(count, c, calls);
+    const int64_t pixels = shareOf(count, c + 1, calls) - begin;
+    t.x = first + begin * kChannelBlock;
+    t.hasNext = c + 1 < calls;
+    call(t, blockedKernelOf<BlockedForm::Points>(pixels, panels),
+         pixelBegin + begin, pixels, panel, panels, block == 0,
+         block + t.blocks == plan.inChannels / kChannelBlock);
+  }
+}
+
 inline void BlockedTile::runBlocked() const {
   const int64_t count = pixelEnd - pixelBegin;
   const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
+  const bool arePoints =
+      hasOnePixel() && plan.outW == plan.inW && plan.strideH == 1;
   auto *offsets = static_cast<int64_t *>(scratch);
-  fillOffsets(offsets, calls);
+  if (!arePoints)
+    fillOffsets(offsets, calls);
   const int64_t inBlocks = plan.inChannels / kChannelBlock;
   BlockedArguments t = {};
   t.taps = taps();
@@ -369,14 +432,17 @@ inline void BlockedTile::runBlocked() const {
     do {
       t.blocks = least(plan.kBlock, inBlocks - block);
       t.x = x + block * t.blockStride;
-      for (int64_t c = 0; c < calls; ++c) {
+      if (arePoints)
+        runPoints(t, block, panel, panels);
+      for (int64_t c = 0; c < calls && !arePoints; ++c) {
         const int64_t begin = shareOf(count, c, calls);
         const int64_t pixels = shareOf(count, c + 1, calls) - begin;
         t.offsets = offsets + c * taps() * kMostPixels;
         t.nextOffsets =
             t.taps == 1 && c + 1 < calls ? t.offsets + kMostPixels : nullptr;
-        call(t, blockedKernelOf<false>(pixels, panels), pixelBegin + begin,
-             pixels, panel, panels, block == 0, block + t.blocks == inBlocks);
+        call(t, blockedKernelOf<BlockedForm::Table>(pixels, panels),
+             pixelBegin + begin, pixels, panel, panels, block == 0,
+             block + t.blocks == inBlocks);
       }
       t.w += t.blocks * taps() * kChannelBlock * stride;
       block += t.blocks;
@@ -391,6 +457,7 @@ inline void BlockedTile::runBlocked() const {
 inline void BlockedTile::packStrip(int64_t row, int64_t begin, int64_t end,
                                    float *strip) const {
   const int64_t width = stripWidth();
+  const int64_t insideEnd = plan.padLeft + plan.inW;
   const int64_t first = begin * plan.strideW;
   const int64_t last =
       (end - 1) * plan.strideW + (plan.kernelW - 1) * plan.dilationW + 1;
@@ -400,11 +467,12 @@ inline void BlockedTile::packStrip(int64_t row, int64_t begin, int64_t end,
       const bool isInside = inY >= 0 && inY < plan.inH;
       const float *source = x + (c * plan.inH + inY) * plan.inW - plan.padLeft;
       for (int64_t j = first; j < last; j += kLanes) {
-        const Vec value =
-            isInside
-                ? maskedLoad(source + j, lanes(plan.padLeft - j,
-                                               plan.padLeft + plan.inW - j))
-                : Vec{};
+        Vec value = {};
+        if (isInside && j >= plan.padLeft && j + kLanes <= insideEnd)
+          value = load(source + j); // Masks take longer than what they mask.
+        else if (isInside)
+          value =
+              maskedLoad(source + j, lanes(plan.padLeft - j, insideEnd - j));
         store(strip + j, value); // Too much is where the next row will be.
       }
     }
@@ -443,8 +511,8 @@ inline void BlockedTile::runPlain() const {
         const int64_t pixel = begin + shareOf(count, c, calls);
         const int64_t pixels = begin + shareOf(count, c + 1, calls) - pixel;
         t.x = source + (pixel - row * plan.outW) * plan.strideW;
-        call(t, blockedKernelOf<true>(pixels, panels), pixel, pixels, panel,
-             panels, true, true);
+        call(t, blockedKernelOf<BlockedForm::Plain>(pixels, panels), pixel,
+             pixels, panel, panels, true, true);
       }
     });
   }
