@@ -6,6 +6,7 @@
 
 #include "Command.h"
 #include "ExplainPage.h"
+#include "Peer.h"
 #include "Roofline.h"
 
 #include "dlc/abi/Artifact_generated.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 
 using namespace dlc;
@@ -39,6 +41,7 @@ struct ExplainCommand {
   std::string page;
   unsigned runs = 10;
   bool train = false;
+  bool asksPeer = false;
   int run();
 };
 
@@ -172,6 +175,25 @@ static std::vector<LaunchReport> collect(const abi::Program &program,
   return reports;
 }
 
+/// Asks a peer's library for the time of each launch, or of the calls that it
+/// takes for one, if it has them all.
+static void askPeer(PeerLibrary &peer, const abi::Program &program,
+                    unsigned runs, ExplainReport &report) {
+  report.peer = peer.name();
+  for (size_t i = 0; i != report.launches.size(); ++i) {
+    std::vector<PeerCall> calls =
+        peerCallsOf(program, *program.launches()->Get(i));
+    std::optional<double> sum;
+    for (const PeerCall &call : calls) {
+      std::optional<double> time = peer.microsecondsOf(call, runs);
+      sum = time && (sum || &call == calls.data())
+                ? std::optional(sum.value_or(0) + *time)
+                : std::nullopt;
+    }
+    report.launches[i].peer = sum;
+  }
+}
+
 /// The life of each range of the first arena, in launches.
 static std::vector<MemoryRange> collectMemory(const abi::Program &program) {
   std::vector<MemoryRange> ranges;
@@ -220,11 +242,40 @@ static std::vector<std::string> collectCode(const rt::Program &program) {
   return lines;
 }
 
+/// The peer's column, where it was asked.
+static std::string peerColumn(const ExplainReport &report,
+                              const LaunchReport &launch) {
+  if (report.peer.empty())
+    return "";
+  char text[32] = "";
+  if (launch.peer)
+    std::snprintf(text, sizeof text, "%.1f", *launch.peer);
+  return std::string(11 - std::min<size_t>(std::strlen(text), 10), ' ') + text;
+}
+
+/// Of the launches that the peer computes, too.
+static void printPeer(const ExplainReport &report) {
+  double ours = 0, theirs = 0;
+  size_t count = 0;
+  for (const LaunchReport &launch : report.launches) {
+    if (!launch.peer)
+      continue;
+    ours += launch.microseconds;
+    theirs += *launch.peer;
+    ++count;
+  }
+  std::printf("peer: %s takes %.1f us for the calls of %zu launches, which "
+              "take %.1f here; with operands in caches, and without what would "
+              "be between them\n",
+              report.peer.c_str(), theirs, count, ours);
+}
+
 static void printTable(const ExplainReport &report) {
   const std::vector<LaunchReport> &launches = report.launches;
-  std::printf("%10s %6s %8s %8s %6s  %-9s %-5s %-8s %-28s %s\n", "us", "%",
-              "GF/s", "GB/s", "roof %", "kind", "bound", "memory", "kernel",
-              "node");
+  std::printf("%10s %6s %8s %8s %6s%s  %-9s %-5s %-8s %-28s %s\n", "us", "%",
+              "GF/s", "GB/s", "roof %",
+              report.peer.empty() ? "" : "    peer us", "kind", "bound",
+              "memory", "kernel", "node");
   double total = 0;
   size_t inPlace = 0, addTo = 0;
   for (const LaunchReport &launch : launches) {
@@ -233,13 +284,13 @@ static void printTable(const ExplainReport &report) {
     addTo += launch.memory == "add to";
   }
   for (const LaunchReport &launch : launches)
-    std::printf("%10.1f %6.1f %8.1f %8.1f %6.0f  %-9s %-5s %-8s %-28s %s\n",
+    std::printf("%10.1f %6.1f %8.1f %8.1f %6.0f%s  %-9s %-5s %-8s %-28s %s\n",
                 launch.microseconds, 100 * launch.microseconds / total,
                 launch.flops / launch.microseconds / 1e3,
                 launch.bytes / launch.microseconds / 1e3, 100 * launch.roof,
-                launch.kind.c_str(), launch.bound.c_str(),
-                launch.memory.c_str(), launch.kernel.c_str(),
-                launch.label.c_str());
+                peerColumn(report, launch).c_str(), launch.kind.c_str(),
+                launch.bound.c_str(), launch.memory.c_str(),
+                launch.kernel.c_str(), launch.label.c_str());
   std::printf("%10.1f us in %zu launches\n", total, launches.size());
   std::printf("memory: planned %llu bytes, lower bound %llu, weights %llu\n",
               static_cast<unsigned long long>(report.arenaBytes),
@@ -252,6 +303,8 @@ static void printTable(const ExplainReport &report) {
   std::printf("roof: %.1f GF/s in products, %.1f of floats rounded to bf16, "
               "%.1f GB/s in copies; what the caches hold is faster\n",
               report.gigaflops, report.roundedGigaflops, report.gigabytes);
+  if (!report.peer.empty())
+    printPeer(report);
 }
 
 int ExplainCommand::run() {
@@ -270,6 +323,9 @@ int ExplainCommand::run() {
       makeInputs(program, model, inputs, std::move(values));
   std::unique_ptr<rt::WorkerPool> pool =
       take(rt::WorkerPool::create({.threads = model.threads}));
+  std::optional<PeerLibrary> peer; // Early: it may be missing.
+  if (asksPeer)
+    peer.emplace(pool->threads());
   std::unique_ptr<rt::Execution> execution =
       take(rt::Execution::create(program, {pool.get(), model.threads}));
   for (size_t i = 0; i < tensors.size(); ++i)
@@ -285,6 +341,8 @@ int ExplainCommand::run() {
   ExplainReport report;
   report.model = model.path;
   report.launches = collect(plan, timer.nanoseconds, roof);
+  if (peer)
+    askPeer(*peer, plan, runs, report);
   report.gigaflops = roof.flopsPerMicrosecond / 1e3;
   report.roundedGigaflops = roof.roundedPerMicrosecond / 1e3;
   report.gigabytes = roof.bytesPerMicrosecond / 1e3;
@@ -312,5 +370,7 @@ void dlc::tool::addExplain(CommandLine &line) {
               "The way back too: gradients of all inputs and parameters of "
               "floats");
   command->model.addTraining(syntax);
+  syntax.flag("--peer", command->asksPeer,
+              "Time oneDNN (libdnnl.so.2), too, for convolutions and products");
   syntax.positive("--runs", command->runs, "Runs to take the best time of");
 }

@@ -97,14 +97,18 @@ static std::string makeMemoryMap(const ExplainReport &report) {
 
 static std::string makeTable(const ExplainReport &report) {
   std::string html = "<table><tr><th>us</th><th>GF/s</th><th>GB/s</th>"
-                     "<th>roof %</th><th>kind</th><th>bound</th><th>memory</th>"
-                     "<th>kernel</th><th>node</th><th>why</th>"
-                     "</tr>\n";
+                     "<th>roof %</th>";
+  if (!report.peer.empty())
+    html += "<th>" + escape(report.peer) + " us</th>";
+  html += "<th>kind</th><th>bound</th><th>memory</th>"
+          "<th>kernel</th><th>node</th><th>why</th></tr>\n";
   for (const LaunchReport &launch : report.launches) {
     html +=
         format("<tr><td>%.1f</td><td>%.1f</td><td>%.1f</td><td>%.0f</td>",
                launch.microseconds, launch.flops / launch.microseconds / 1e3,
                launch.bytes / launch.microseconds / 1e3, 100 * launch.roof);
+    if (!report.peer.empty())
+      html += launch.peer ? format("<td>%.1f</td>", *launch.peer) : "<td></td>";
     for (const std::string *text :
          {&launch.kind, &launch.bound, &launch.memory, &launch.kernel,
           &launch.label, &launch.note})

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct LaunchReport {
   std::string bound;  ///< What results may be off by; "" where it is not told.
   uint64_t flops = 0, bytes = 0;
   double microseconds = 0;
-  double roof = 0; ///< The share of what the machine does at best.
+  double roof = 0;            ///< The share of what the machine does at best.
+  std::optional<double> peer; ///< Microseconds of the peer's library.
 };
 
 /// Bytes [offset, offset + bytes) of the arena during launches [first, last].
@@ -29,6 +31,7 @@ struct MemoryRange {
 
 struct ExplainReport {
   std::string model;
+  std::string peer; ///< "oneDNN 2.6.3"; "" where nobody asked for it.
   std::vector<LaunchReport> launches;
   std::vector<MemoryRange> ranges;
   std::vector<std::string> code; ///< What there is for which machines.

@@ -11,7 +11,7 @@ packages=(
   clang-22 lld-22 liblld-22-dev llvm-22-dev llvm-22-tools libmlir-22-dev
   mlir-22-tools libclang-rt-22-dev
   libflatbuffers-dev flatbuffers-compiler libcli11-dev
-  libgtest-dev zlib1g-dev libzstd-dev libxml2-dev
+  libdnnl-dev libgtest-dev zlib1g-dev libzstd-dev libxml2-dev
   python3-minimal python3-venv
 )
 
