@@ -57,6 +57,20 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
   return isOnly ? getInputs().front() : OpFoldResult();
 }
 
+/// Elements of several operands move.
+SmallVector<std::pair<unsigned, unsigned>> ConcatOp::getInPlacePairs() {
+  return {};
+}
+
+bool ConcatOp::joinsOperands() {
+  auto type = dyn_cast<RankedTensorType>(getY().getType());
+  if (!type || !type.hasStaticShape())
+    return false;
+  int64_t axis = getAxis() < 0 ? getAxis() + type.getRank() : getAxis();
+  return llvm::all_of(type.getShape().take_front(axis),
+                      [](int64_t dim) { return dim == 1; });
+}
+
 LogicalResult SplitOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &parts) {
   if (getNumResults() != 1 || !sameStatic(getX(), getResult(0)))
     return failure();

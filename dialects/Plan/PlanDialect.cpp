@@ -57,6 +57,14 @@ std::pair<Value, int64_t> dlc::plan::getBase(Value value) {
   return {value, offset};
 }
 
+MemoryRange dlc::plan::getRange(Value value) {
+  auto [base, offset] = getBase(value);
+  std::optional<int64_t> bytes = getByteSize(value.getType());
+  if (!bytes)
+    return {base};
+  return {base, offset, offset + *bytes};
+}
+
 LogicalResult InputOp::verify() {
   auto wanted = MemRefType::get({2}, IntegerType::get(getContext(), 64));
   if (!getRandom() || getType() == wanted)
@@ -170,8 +178,7 @@ LogicalResult ViewOp::verify() {
   std::optional<int64_t> have = getByteSize(source), want = getByteSize(result);
   if (!have || !want)
     return success();
-  if (*want > *have - static_cast<int64_t>(getOffset()) ||
-      (getOffset() == 0 && *want != *have))
+  if (*want > *have - static_cast<int64_t>(getOffset()))
     return emitOpError("expected ")
            << *want << " bytes, got " << *have << " at offset " << getOffset();
   return success();

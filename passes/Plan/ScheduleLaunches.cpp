@@ -16,35 +16,70 @@ using namespace mlir;
 using namespace dlc::plan;
 namespace schedule = dlc::planning::schedule;
 
-/// The launches of `program` and what they touch, as plain data.
-static schedule::Problem collect(ProgramOp program,
-                                 SmallVectorImpl<LaunchOp> &launches) {
+namespace {
+/// Collects the launches of a program and what they touch, as plain data. What
+/// launches write side by side into one buffer are buffers of their own there:
+/// who reads all of it comes after all of them, who reads a part after one.
+class Collector {
+public:
+  Collector(ProgramOp program, SmallVectorImpl<LaunchOp> &launches);
   schedule::Problem problem;
-  DenseMap<Value, uint32_t> ids;
-  auto idOf = [&](Value value) {
-    Value base = getBase(value).first;
-    auto [entry, isNew] = ids.try_emplace(base, problem.bufferBytes.size());
-    if (isNew) {
-      bool isBuffer = base.getDefiningOp<BufferOp>() != nullptr;
-      problem.bufferBytes.push_back(
-          isBuffer ? getByteSize(base.getType()).value_or(0) : 0);
-    }
-    return entry->second;
+
+private:
+  void addWritten(Value value);
+  void addReads(Value value, std::vector<uint32_t> &reads);
+
+  struct Part {
+    MemoryRange range;
+    uint32_t id;
   };
+  DenseMap<Value, SmallVector<Part>> parts; ///< Of each base.
+};
+} // namespace
+
+void Collector::addWritten(Value value) {
+  MemoryRange range = getRange(value);
+  bool isBuffer = range.base.getDefiningOp<BufferOp>() != nullptr;
+  SmallVector<Part> &known = parts[range.base];
+  if (llvm::any_of(known, [&](const Part &p) { return p.range == range; }))
+    return;
+  known.push_back({range, uint32_t(problem.bufferBytes.size())});
+  problem.bufferBytes.push_back(
+      isBuffer ? getByteSize(value.getType()).value_or(0) : 0);
+}
+
+void Collector::addReads(Value value, std::vector<uint32_t> &reads) {
+  MemoryRange range = getRange(value);
+  SmallVector<Part> &known = parts[range.base];
+  if (known.empty()) { // From outside: one buffer, however much is read.
+    known.push_back({{range.base}, uint32_t(problem.bufferBytes.size())});
+    problem.bufferBytes.push_back(0);
+  }
+  for (const Part &part : known)
+    if (part.range.overlaps(range))
+      reads.push_back(part.id);
+}
+
+Collector::Collector(ProgramOp program, SmallVectorImpl<LaunchOp> &launches) {
+  llvm::append_range(launches, program.getBody().getOps<LaunchOp>());
+  for (LaunchOp launch : launches)
+    for (Value value : launch.getWrites())
+      addWritten(value);
   SmallVector<InputOp> inputs(program.getBody().getOps<InputOp>());
-  for (LaunchOp launch : program.getBody().getOps<LaunchOp>()) {
-    launches.push_back(launch);
+  for (LaunchOp launch : launches) {
     schedule::Task &task = problem.tasks.emplace_back();
     for (Value value : launch.getReads())
-      task.reads.push_back(idOf(value));
+      addReads(value, task.reads);
     for (Value value : launch.getWrites()) {
-      task.writes.push_back(idOf(value));
-      auto output = getBase(value).first.getDefiningOp<OutputOp>();
+      MemoryRange range = getRange(value);
+      for (const Part &part : parts[range.base])
+        if (part.range == range)
+          task.writes.push_back(part.id);
+      auto output = range.base.getDefiningOp<OutputOp>();
       if (output && output.getUpdates())
-        task.overwrites.push_back(idOf(inputs[*output.getUpdates()]));
+        addReads(inputs[*output.getUpdates()], task.overwrites);
     }
   }
-  return problem;
 }
 
 namespace {
@@ -53,7 +88,7 @@ struct ScheduleLaunches
   void runOnOperation() override {
     ProgramOp program = getOperation();
     SmallVector<LaunchOp> launches;
-    schedule::Problem problem = collect(program, launches);
+    schedule::Problem problem = std::move(Collector(program, launches).problem);
     schedule::Solution solution = schedule::solve(problem);
     if (std::optional<std::string> fault =
             schedule::validate(problem, solution)) {

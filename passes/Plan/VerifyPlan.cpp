@@ -23,22 +23,49 @@ using namespace dlc;
 using namespace dlc::plan;
 namespace planning = dlc::planning;
 
+namespace {
+/// The bytes that launches have written so far, of each base.
+class WrittenBytes {
+public:
+  void add(const MemoryRange &range) { ranges[range.base].push_back(range); }
+  bool contains(Value base) const { return ranges.contains(base); }
+  /// Whether all bytes of `range` are written.
+  bool cover(const MemoryRange &range) const;
+
+private:
+  DenseMap<Value, SmallVector<MemoryRange>> ranges;
+};
+} // namespace
+
+bool WrittenBytes::cover(const MemoryRange &range) const {
+  SmallVector<MemoryRange> written = ranges.lookup(range.base);
+  llvm::sort(written, [](const MemoryRange &a, const MemoryRange &b) {
+    return a.begin < b.begin;
+  });
+  int64_t end = range.begin;
+  for (const MemoryRange &other : written)
+    if (other.begin <= end)
+      end = std::max(end, other.end);
+  return !written.empty() && end >= range.end;
+}
+
 /// Checks the reads and writes of one launch; `written` grows.
-static LogicalResult verifyLaunch(LaunchOp launch, DenseSet<Value> &written) {
+static LogicalResult verifyLaunch(LaunchOp launch, WrittenBytes &written) {
   for (Value value : launch.getReads()) {
-    Value base = getBase(value).first;
-    if (base.getDefiningOp<NoneOp>() || base.getDefiningOp<InputOp>() ||
-        base.getDefiningOp<ConstantOp>() || written.contains(base))
+    MemoryRange range = getRange(value);
+    if (isa<NoneOp, InputOp, ConstantOp>(range.base.getDefiningOp()) ||
+        written.cover(range))
       continue;
     InFlightDiagnostic diagnostic =
         launch.emitOpError("expected memory that is written before it is read");
-    diagnostic.attachNote(base.getLoc()) << "the memory is here";
+    diagnostic.attachNote(range.base.getLoc()) << "the memory is here";
     return diagnostic;
   }
   for (Value value : launch.getWrites()) {
-    Value base = getBase(value).first;
-    if (!written.insert(base).second && base.getDefiningOp<OutputOp>())
+    MemoryRange range = getRange(value);
+    if (range.base.getDefiningOp<OutputOp>() && written.contains(range.base))
       return launch.emitOpError("expected each output to be written once");
+    written.add(range);
   }
   return success();
 }
@@ -207,7 +234,7 @@ static LogicalResult verifyUpdates(ProgramOp program) {
 }
 
 static LogicalResult verifyLaunches(ProgramOp program) {
-  DenseSet<Value> written;
+  WrittenBytes written;
   for (Operation &op : program.getBody().front()) {
     if (isa<BufferOp>(op))
       return op.emitOpError("expected a packed buffer");

@@ -2,6 +2,8 @@
 //
 // convert-graph-to-kernel: every computation becomes a call of a kernel.
 
+#include "Joins.h"
+
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
@@ -240,11 +242,15 @@ void Outliner::convert(Operation *op) {
 
 void ConvertGraphToKernel::runOnOperation() {
   Outliner outliner(getOperation());
+  size_t joinCount = 0;
   for (auto function : getOperation().getOps<func::FuncOp>()) {
     if (function.isExternal())
       continue;
+    llvm::DenseSet<Operation *> joins = conversion::findJoins(function);
+    joinCount += joins.size();
     for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
-      outliner.convert(&op);
+      if (!joins.contains(&op))
+        outliner.convert(&op);
     if (outliner.hasFailed)
       return signalPassFailure();
     // Constants that are part of kernels now, and parameters of views.
@@ -255,5 +261,6 @@ void ConvertGraphToKernel::runOnOperation() {
                  remark::RemarkOpts::name("GraphToKernel")
                      .category("convert-graph-to-kernel"))
       << remark::add("outlined") << remark::metric("Calls", outliner.calls())
-      << remark::metric("Kernels", outliner.kernels());
+      << remark::metric("Kernels", outliner.kernels())
+      << remark::metric("Joins", joinCount);
 }

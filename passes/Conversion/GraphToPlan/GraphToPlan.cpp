@@ -52,6 +52,9 @@ private:
   std::string nameOf(DictionaryAttr attributes, StringRef prefix, unsigned i);
   void buildInputs();
   void buildOutputs();
+  void findParts();
+  Value bufferOf(Value result, Location loc, DeviceAttr device);
+  bool isMadeInPlace(OpOperand &operand);
   LogicalResult buildOperation(Operation &op);
   void buildCall(kernel::CallOp call);
   void buildCopies();
@@ -60,8 +63,9 @@ private:
   func::FuncOp function;
   SymbolTable &symbols;
   OpBuilder builder;
-  IRMapping memory;              // tensor value -> memory
-  DenseMap<Value, Value> placed; // call result -> output that it writes
+  IRMapping memory;                   // tensor value -> memory
+  DenseMap<Value, Value> placed;      // call result -> output that it writes
+  DenseMap<Value, OpOperand *> parts; // call result -> where it is joined
   SmallVector<std::pair<Value, plan::OutputOp>> copies; // tensor -> output
 };
 
@@ -132,6 +136,43 @@ void ProgramBuilder::buildOutputs() {
   }
 }
 
+/// What is joined is made in the memory of the whole.
+void ProgramBuilder::findParts() {
+  for (Operation &op : function.getBody().front())
+    if (auto join = dyn_cast<graph::InPlaceOpInterface>(op);
+        join && join.joinsOperands())
+      for (OpOperand &operand : op.getOpOperands())
+        parts[viewedValue(operand.get())] = &operand;
+}
+
+/// New memory for a result, or its part of what it is joined to.
+Value ProgramBuilder::bufferOf(Value result, Location loc, DeviceAttr device) {
+  Type type = toMemory(result.getType());
+  OpOperand *place = parts.lookup(result);
+  if (!place)
+    return plan::BufferOp::create(builder, loc, type, device);
+  Operation *join = place->getOwner();
+  Value whole = join->getResult(0);
+  if (!memory.contains(whole))
+    memory.map(whole, bufferOf(whole, join->getLoc(), device));
+  int64_t offset = 0;
+  for (Value before : join->getOperands().take_front(place->getOperandNumber()))
+    offset += *plan::getByteSize(toMemory(before.getType()));
+  return plan::ViewOp::create(builder, loc, type, memory.lookup(whole), offset);
+}
+
+/// Whether a call made the operand of a join where it is joined.
+bool ProgramBuilder::isMadeInPlace(OpOperand &operand) {
+  Value base = viewedValue(operand.get());
+  Operation *maker = base.getDefiningOp();
+  auto join = dyn_cast_or_null<graph::InPlaceOpInterface>(maker);
+  return (isa_and_nonnull<kernel::CallOp>(maker) ||
+          (join && join.joinsOperands())) &&
+         parts.lookup(base) == &operand && !placed.contains(base) &&
+         plan::getByteSize(toMemory(base.getType())) ==
+             plan::getByteSize(toMemory(operand.get().getType()));
+}
+
 void ProgramBuilder::buildCall(kernel::CallOp call) {
   SmallVector<Value> reads = llvm::map_to_vector(
       call.getInputs(), [&](Value value) { return memory.lookup(value); });
@@ -145,7 +186,7 @@ void ProgramBuilder::buildCall(kernel::CallOp call) {
       if (output.getType() != type)
         target = plan::ViewOp::create(builder, call.getLoc(), type, output);
     } else if (isStatic(type)) {
-      target = plan::BufferOp::create(builder, call.getLoc(), type, device);
+      target = bufferOf(result, call.getLoc(), device);
     } else {
       target = plan::PoolOp::create(builder, call.getLoc(), type, device);
     }
@@ -230,7 +271,12 @@ LogicalResult ProgramBuilder::buildOperation(Operation &op) {
     memory.map(op.getResult(0), source);
     return success();
   }
-  return op.emitOpError("expected a kernel call, a constant or a view");
+  if (view && view.joinsOperands() &&
+      llvm::all_of(op.getOpOperands(),
+                   [&](OpOperand &operand) { return isMadeInPlace(operand); }))
+    return success();
+  return op.emitOpError("expected a kernel call, a constant, a view or a join "
+                        "of what calls make");
 }
 
 LogicalResult ProgramBuilder::build() {
@@ -247,6 +293,7 @@ LogicalResult ProgramBuilder::build() {
   builder.setInsertionPointToStart(body);
   buildInputs();
   buildOutputs();
+  findParts();
   for (Operation &op : function.getBody().front().without_terminator())
     if (failed(buildOperation(op)))
       return failure();

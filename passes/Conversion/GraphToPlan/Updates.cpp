@@ -25,6 +25,18 @@ Value dlc::conversion::viewedValue(Value value) {
 // Calls
 //===----------------------------------------------------------------------===//
 
+/// Calls `visit` with each call whose result `value` is, or is joined of.
+static void forEachMaker(Value value,
+                         llvm::function_ref<void(kernel::CallOp)> visit) {
+  Value base = viewedValue(value);
+  if (auto call = base.getDefiningOp<kernel::CallOp>())
+    return visit(call);
+  auto join = base.getDefiningOp<graph::InPlaceOpInterface>();
+  if (join && join.joinsOperands())
+    for (Value operand : join->getOperands())
+      forEachMaker(operand, visit);
+}
+
 UpdateOrder::UpdateOrder(func::FuncOp function, const SymbolTable &symbols)
     : symbols(symbols) {
   for (auto call : function.getBody().getOps<kernel::CallOp>()) {
@@ -34,8 +46,9 @@ UpdateOrder::UpdateOrder(func::FuncOp function, const SymbolTable &symbols)
     for (Value operand : call.getInputs()) {
       Value base = viewedValue(operand);
       readers[base].push_back(number);
-      if (auto producer = base.getDefiningOp<kernel::CallOp>())
-        next[numbers.lookup(producer)].push_back(number);
+      forEachMaker(base, [&](kernel::CallOp maker) {
+        next[numbers.lookup(maker)].push_back(number);
+      });
     }
   }
 }
@@ -114,23 +127,31 @@ struct LaunchGraph {
 LaunchGraph::LaunchGraph(plan::ProgramOp program)
     : launches(program.getBody().getOps<plan::LaunchOp>()),
       next(launches.size()), waiting(launches.size()) {
-  DenseMap<Value, unsigned> writers;
+  struct Write {
+    plan::MemoryRange range;
+    unsigned launch;
+  };
+  DenseMap<Value, SmallVector<Write>> writers;
   DenseMap<Value, SmallVector<unsigned>> readers;
   for (auto [i, launch] : llvm::enumerate(launches)) {
     for (Value value : launch.getReads()) {
-      Value base = plan::getBase(value).first;
-      readers[base].push_back(i);
-      if (auto writer = writers.find(base); writer != writers.end())
-        addEdge(writer->second, i);
+      plan::MemoryRange range = plan::getRange(value);
+      readers[range.base].push_back(i);
+      for (const Write &write : writers.lookup(range.base))
+        if (write.range.overlaps(range))
+          addEdge(write.launch, i);
     }
-    for (Value value : launch.getWrites())
-      writers[plan::getBase(value).first] = i;
+    for (Value value : launch.getWrites()) {
+      plan::MemoryRange range = plan::getRange(value);
+      writers[range.base].push_back({range, unsigned(i)});
+    }
   }
   SmallVector<plan::InputOp> inputs(program.getBody().getOps<plan::InputOp>());
   for (plan::OutputOp output : program.getBody().getOps<plan::OutputOp>())
     if (output.getUpdates())
       for (unsigned reader : readers.lookup(inputs[*output.getUpdates()]))
-        addEdge(reader, writers.lookup(output));
+        for (const Write &write : writers.lookup(output))
+          addEdge(reader, write.launch);
 }
 
 LogicalResult dlc::conversion::orderUpdates(plan::ProgramOp program) {

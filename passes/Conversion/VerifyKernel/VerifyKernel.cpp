@@ -20,7 +20,7 @@ namespace dlc::conversion {
 using namespace mlir;
 using namespace dlc;
 
-/// A constant, an absent operand, or the bytes of another value.
+/// A constant, an absent operand, or the bytes of other values.
 static bool movesNothing(Operation &op) {
   if (isa<graph::ConstantOp, graph::NoneOp>(op))
     return true;
@@ -28,7 +28,8 @@ static bool movesNothing(Operation &op) {
   auto type = op.getNumResults() == 1
                   ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
                   : RankedTensorType();
-  return view && view.isView() && type && type.hasStaticShape();
+  return view && (view.isView() || view.joinsOperands()) && type &&
+         type.hasStaticShape();
 }
 
 static LogicalResult verifyFunction(func::FuncOp function,
@@ -41,7 +42,8 @@ static LogicalResult verifyFunction(func::FuncOp function,
     if (auto call = dyn_cast<kernel::CallOp>(op))
       called.insert(call.getCallee());
     else if (!movesNothing(op))
-      result = op.emitOpError("expected a kernel call, a constant or a view");
+      result = op.emitOpError(
+          "expected a kernel call, a constant, a view or a join");
   }
   return result;
 }

@@ -25,3 +25,24 @@ plan.program @main {
   plan.launch @sum reads(%b : memref<1024xf32>) writes(%d : memref<4xf32>) stream(0)
   plan.launch @add reads(%c, %d : memref<4xf32>, memref<4xf32>) writes(%y : memref<4xf32>) stream(0)
 }
+
+// Who reads a part of a buffer waits for that part, who reads all of it for
+// both: one part is of the other, and the second sum of the whole.
+kernel.library @both "reference.reduce_sum" {} : (tensor<2x1024xf32>) -> tensor<4xf32>
+// CHECK-LABEL: plan.program @parts
+plan.program @parts {
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  %all = plan.buffer <cpu:0> : memref<2x1024xf32>
+  %a = plan.view %all : memref<2x1024xf32> to memref<1024xf32>
+  %b = plan.view %all + 4096 : memref<2x1024xf32> to memref<1024xf32>
+  %c = plan.buffer <cpu:0> : memref<4xf32>
+  // CHECK: plan.launch @big
+  // CHECK-NEXT: plan.launch @sum
+  // CHECK-NEXT: plan.launch @big
+  // CHECK-NEXT: plan.launch @both
+  plan.launch @big reads(%x : memref<4xf32>) writes(%a : memref<1024xf32>) stream(0)
+  plan.launch @sum reads(%a : memref<1024xf32>) writes(%c : memref<4xf32>) stream(0)
+  plan.launch @big reads(%c : memref<4xf32>) writes(%b : memref<1024xf32>) stream(0)
+  plan.launch @both reads(%all : memref<2x1024xf32>) writes(%y : memref<4xf32>) stream(0)
+}

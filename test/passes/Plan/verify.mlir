@@ -189,3 +189,36 @@ plan.program @devices {
   // expected-error@+1 {{expected memory of cpu:0, where it runs, got memory of cpu:1}}
   plan.launch @relu reads(%b : memref<4xf32>) writes(%z : memref<4xf32>) stream(0)
 }
+
+// -----
+
+// Half of what is read was written.
+kernel.library @relu "reference.relu" {} : (tensor<16xf32>) -> tensor<16xf32>
+kernel.library @sum "reference.reduce_sum" {} : (tensor<32xf32>) -> tensor<16xf32>
+plan.program @half_written {
+  plan.arena @cpu0 <cpu:0> size(128) lower_bound(128)
+  %x = plan.input 0 "x" : memref<16xf32>
+  %y = plan.output 0 "y" : memref<16xf32>
+  // expected-note@+1 {{the memory is here}}
+  %a = plan.slice @cpu0[0 for 128] : memref<32xf32>
+  %b = plan.view %a + 64 : memref<32xf32> to memref<16xf32>
+  plan.launch @relu reads(%x : memref<16xf32>) writes(%b : memref<16xf32>) stream(0)
+  // expected-error@+1 {{expected memory that is written before it is read}}
+  plan.launch @sum reads(%a : memref<32xf32>) writes(%y : memref<16xf32>) stream(0)
+}
+
+// -----
+
+kernel.library @relu "reference.relu" {} : (tensor<16xf32>) -> tensor<16xf32>
+kernel.library @sum "reference.reduce_sum" {} : (tensor<32xf32>) -> tensor<16xf32>
+plan.program @written_in_parts {
+  plan.arena @cpu0 <cpu:0> size(128) lower_bound(128)
+  %x = plan.input 0 "x" : memref<16xf32>
+  %y = plan.output 0 "y" : memref<16xf32>
+  %a = plan.slice @cpu0[0 for 128] : memref<32xf32>
+  %b = plan.view %a + 64 : memref<32xf32> to memref<16xf32>
+  %c = plan.view %a : memref<32xf32> to memref<16xf32>
+  plan.launch @relu reads(%x : memref<16xf32>) writes(%b : memref<16xf32>) stream(0)
+  plan.launch @relu reads(%b : memref<16xf32>) writes(%c : memref<16xf32>) stream(0)
+  plan.launch @sum reads(%a : memref<32xf32>) writes(%y : memref<16xf32>) stream(0)
+}

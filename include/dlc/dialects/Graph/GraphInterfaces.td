@@ -198,7 +198,12 @@ def InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {
       True when the first result has the elements of the first operand in the
       same order, so that no byte needs to move.
     }],
-    "bool", "isView", (ins), "", "return false;">];
+    "bool", "isView", (ins), "", "return false;">,
+    InterfaceMethod<[{
+      True when the result has the elements of the operands one operand after
+      the other, so that operands made in the result's memory need not move.
+    }],
+    "bool", "joinsOperands", (ins), "", "return false;">];
 }
 
 def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {

@@ -202,6 +202,7 @@ def TileOp : Graph_Op<"tile", "Movement", [
 
 def ConcatOp : Graph_Op<"concat", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<InPlaceOpInterface, ["getInPlacePairs", "joinsOperands"]>,
     DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {

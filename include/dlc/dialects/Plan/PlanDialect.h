@@ -36,6 +36,18 @@ std::optional<int64_t> getByteSize(mlir::Type memref);
 /// byte offset into it.
 std::pair<mlir::Value, int64_t> getBase(mlir::Value value);
 
+/// Some of its bytes: [begin, end). All of them where sizes are not known.
+struct MemoryRange {
+  mlir::Value base;
+  int64_t begin = 0, end = INT64_MAX;
+
+  bool overlaps(const MemoryRange &other) const {
+    return base == other.base && begin < other.end && other.begin < end;
+  }
+  bool operator==(const MemoryRange &) const = default;
+};
+MemoryRange getRange(mlir::Value value);
+
 } // namespace dlc::plan
 
 #endif // DLC_DIALECTS_PLAN_PLANDIALECT_H

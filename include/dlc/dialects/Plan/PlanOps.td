@@ -209,13 +209,15 @@ def PoolOp : Plan_ValueOp<"pool", [HasParent<"ProgramOp">]> {
 }
 
 def ViewOp : Plan_ValueOp<"view", [HasParent<"ProgramOp">, Pure]> {
-  let summary = "The same bytes under another shape";
+  let summary = "Bytes of other memory, under another shape";
   let description = [{
-    Starts `offset` bytes into the source's memory. Constraint (view_c1): the
-    element types agree and, without an offset, so do the element counts.
+    Starts `offset` bytes into the source's memory. What several launches write
+    side by side is views of one buffer. Constraint (view_c1): the element types
+    agree, and the bytes lie in those of the source.
 
     ```mlir
     %v = plan.view %t : memref<8x16xf32> to memref<128xf32>
+    %p = plan.view %t + 256 : memref<8x16xf32> to memref<4x16xf32>
     ```
   }];
   let arguments = (ins Plan_Memory:$source,

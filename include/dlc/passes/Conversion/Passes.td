@@ -18,8 +18,11 @@ def ConvertGraphToKernelPass
     in value semantics, equal groups share one; operations with dynamic shapes
     or without a generated form are `kernel.library` calls of their Reference
     definition. Arguments that are constants at the call carry
-    `kernel.constant`.
-    Cost: linear in the operations; one hash of each group's text.
+    `kernel.constant`. What has its operands one after the other
+    (`joinsOperands`) stays as it is where each operand can be made in the
+    memory of the whole, by a call of its own, at no higher peak of live bytes.
+    Cost: linear in the operations, and once more for each such operation; one
+    hash of each group's text.
 
     ```mlir
     %1 = graph.relu %0 : tensor<8x16xf32>
@@ -130,14 +133,16 @@ def ConvertGraphToPlanPass
   let summary = "Turn functions of kernel calls into programs over memory";
   let description = [{
     Requires: `convert-graph-to-kernel`; every operation of a function is a
-    `kernel.call`, `graph.constant`, `graph.none` or a view of static shape.
+    `kernel.call`, `graph.constant`, `graph.none`, a view of static shape, or has
+    the results of calls one after the other, each in one such place.
     Ensures: each function is a `plan.program` of the same name. Results are
     written straight into the outputs where one launch produces them; results
     that are inputs, constants, or the same value twice are copied. A result with
     `graph.updates` is written over that input: by the launch that makes it
     where that reads the input in place or not at all and all others that read
     it can run before, which they then do, else by a copy at the end. Values of
-    static shape are `plan.buffer`s, others come from the pool. Launches and
+    static shape are `plan.buffer`s, or views of the one that they are joined in;
+    others come from the pool. Launches and
     memory are on the device of their call; copies between devices are launches
     of stream 1 of the device that they write to, all others of stream 0.
     Cost: linear in the operations; for each updated argument that several

@@ -84,7 +84,7 @@ func.func @none(%x: tensor<4xf32>, %h: tensor<f32>) -> tensor<4xf32> {
 // -----
 
 func.func @left(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{expected a kernel call, a constant or a view}}
+  // expected-error@+1 {{expected a kernel call, a constant, a view or a join of what calls make}}
   %0 = graph.relu %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -29,7 +29,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = kernel.call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %1 = kernel.call @r(%0) : (tensor<4xf32>) -> tensor<4xf32>
   %2 = kernel.call @values(%1) : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{expected a kernel call, a constant or a view}}
+  // expected-error @+1 {{expected a kernel call, a constant, a view or a join}}
   %3 = graph.relu %2 : tensor<4xf32>
   return %3 : tensor<4xf32>
 }
