@@ -128,12 +128,15 @@ static void noteOnce(const std::string &path, const std::string &name,
 }
 
 void dlc::tool::readArrays(const std::string &path,
-                           const std::vector<NamedArray> &arrays) {
+                           const std::vector<NamedArray> &arrays,
+                           const std::vector<NamedArray> &optional) {
   rt::ParamsList list = readFile(path);
+  std::vector<NamedArray> known = arrays;
+  known.insert(known.end(), optional.begin(), optional.end());
   std::set<const HostTensor *> seen;
   for (const rt::ParamsArray &from : list.arrays) {
-    auto array = std::ranges::find(arrays, from.name, &NamedArray::name);
-    if (array == arrays.end())
+    auto array = std::ranges::find(known, from.name, &NamedArray::name);
+    if (array == known.end())
       throw Failure{path +
                     ": expected the arrays of this network and "
                     "optimizer, got '" +

@@ -30,8 +30,10 @@ int64_t newestCheckpoint(const std::string &prefix);
 void writeArrays(const std::string &path,
                  const std::vector<NamedArray> &arrays);
 
-/// Reads these arrays, no more and no fewer, of their types and shapes.
-void readArrays(const std::string &path, const std::vector<NamedArray> &arrays);
+/// Reads these arrays, no more and no fewer, of their types and shapes; those
+/// of `optional` may be missing.
+void readArrays(const std::string &path, const std::vector<NamedArray> &arrays,
+                const std::vector<NamedArray> &optional = {});
 
 /// Reads those of the arrays that the file has, at least one; also by what
 /// follows "arg:" or "aux:" in their names. Warns of others. Returns what

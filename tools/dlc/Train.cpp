@@ -52,8 +52,6 @@ private:
   void train(Trainer &trainer, TrainData &examples);
   void trainEpoch(Trainer &trainer, const TrainData &examples, int64_t epoch);
   void checkUse(const Trainer &trainer) const;
-  void noteOtherBatches(const Trainer &trainer, const TrainData &examples,
-                        int64_t epochsBefore) const;
 
   std::optional<Syntax> syntax; ///< To ask what was given.
   std::unique_ptr<TrainData> testData;
@@ -392,28 +390,25 @@ void TrainCommand::trainEpoch(Trainer &trainer, const TrainData &examples,
 }
 
 /// A checkpoint goes on with any batches, but then not as if nothing had
-/// happened: what it has of them is the number of updates.
-void TrainCommand::noteOtherBatches(const Trainer &trainer,
-                                    const TrainData &examples,
-                                    int64_t epochsBefore) const {
-  int64_t batches = examples.examples() / options.batch;
-  if (trainer.updates() / epochsBefore == batches &&
-      trainer.updates() % epochsBefore == 0)
+/// happened.
+static void noteOtherBatches(const EpochSize &before, const EpochSize &now) {
+  if (before == EpochSize() || before == now)
     return;
-  std::printf(
-      "note: %lld updates in %lld epochs so far, %lld in each from here "
-      "on: the examples or --batch are not those of before\n",
-      static_cast<long long>(trainer.updates()),
-      static_cast<long long>(epochsBefore), static_cast<long long>(batches));
+  std::printf("note: the epoch before was of %lld examples in batches of %lld, "
+              "those from here on are of %lld in batches of %lld\n",
+              static_cast<long long>(before.examples),
+              static_cast<long long>(before.batch),
+              static_cast<long long>(now.examples),
+              static_cast<long long>(now.batch));
 }
 
 void TrainCommand::train(Trainer &trainer, TrainData &examples) {
   int64_t first = 1;
   if (resume) {
     first = newestCheckpoint(checkpoint) + 1;
-    trainer.restore(checkpoint, first - 1);
+    EpochSize before = trainer.restore(checkpoint, first - 1);
     std::printf("resumed from epoch %lld\n", static_cast<long long>(first - 1));
-    noteOtherBatches(trainer, examples, first - 1);
+    noteOtherBatches(before, trainer.epochSize());
   }
   if (first > epochs) { // Files of the epochs before stay what they are.
     std::printf("nothing to train: --epochs is %lld\n",

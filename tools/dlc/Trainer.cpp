@@ -54,7 +54,7 @@ static LoadedModel load(Compilation &compilation) {
 }
 
 Trainer::Trainer(const TrainerOptions &given, TrainData &data)
-    : options(given) {
+    : options(given), size{data.examples(), given.batch} {
   if (data.examples() < options.batch)
     throw Failure{data.path() + ": expected at least one batch of " +
                   std::to_string(options.batch) + " examples, got " +
@@ -405,19 +405,43 @@ std::vector<NamedArray> Trainer::arrays(bool ofStates) {
   return arrays;
 }
 
+namespace {
+/// Scalars that a checkpoint has beside what the next step reads.
+struct SizeArrays {
+  explicit SizeArrays(const EpochSize &size) {
+    examples.view().as<int64_t>()[0] = size.examples;
+    batch.view().as<int64_t>()[0] = size.batch;
+  }
+  std::vector<NamedArray> arrays() {
+    return {{"examples", &examples}, {"batch size", &batch}};
+  }
+  EpochSize read() {
+    return {examples.view().as<int64_t>()[0], batch.view().as<int64_t>()[0]};
+  }
+  HostTensor examples = makeZeros({DLC_I64, {}});
+  HostTensor batch = makeZeros({DLC_I64, {}});
+};
+} // namespace
+
 /// States first: where there is a file of parameters, the checkpoint is whole.
 void Trainer::save(const std::string &prefix, int64_t epoch) {
-  writeArrays(checkpointPath(prefix, epoch, ".states"), arrays(true));
+  std::vector<NamedArray> states = arrays(true);
+  SizeArrays sizes(size);
+  llvm::append_range(states, sizes.arrays());
+  writeArrays(checkpointPath(prefix, epoch, ".states"), states);
   writeArrays(checkpointPath(prefix, epoch, ".params"), arrays(false));
 }
 
-void Trainer::restore(const std::string &prefix, int64_t epoch) {
+EpochSize Trainer::restore(const std::string &prefix, int64_t epoch) {
   readArrays(checkpointPath(prefix, epoch, ".params"), arrays(false));
   std::string states = checkpointPath(prefix, epoch, ".states");
-  readArrays(states, arrays(true));
+  SizeArrays sizes({});
+  // Checkpoints of before they were written go on without.
+  readArrays(states, arrays(true), sizes.arrays());
   // Schedules compute with doubles.
   constexpr int64_t most = int64_t(1) << 53;
   if (updates() < 0 || updates() > most)
     throw Failure{states + ": expected '" + step.count + "' from 0 to " +
                   std::to_string(most) + ", got " + std::to_string(updates())};
+  return sizes.read();
 }

@@ -29,6 +29,12 @@ struct TrainerOptions {
   std::string emit;
 };
 
+/// What an epoch was of; zeros where a checkpoint does not say.
+struct EpochSize {
+  int64_t examples = 0, batch = 0;
+  bool operator==(const EpochSize &) const = default;
+};
+
 class Trainer {
 public:
   /// Compiles the step for batches of `data` and gives its parameters their
@@ -62,7 +68,9 @@ public:
   /// Writes `prefix-NNNN.params`, as MXNet does, and beside it .states.
   void save(const std::string &prefix, int64_t epoch);
   /// Reads them back; throws where they are not what save() would write.
-  void restore(const std::string &prefix, int64_t epoch);
+  /// Returns what that epoch was of.
+  EpochSize restore(const std::string &prefix, int64_t epoch);
+  EpochSize epochSize() const { return size; }
 
 private:
   void compileStep(TrainData &data);
@@ -82,6 +90,7 @@ private:
   const HostTensor *labelsOf(const TrainData &data) const;
 
   TrainerOptions options;
+  EpochSize size;
   training::Step step;
   std::vector<std::string> auxiliary; ///< Moving statistics.
   std::string randomName;             ///< The state of random numbers.
