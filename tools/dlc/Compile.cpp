@@ -92,6 +92,12 @@ Phase CompileCommand::checkOptions() const {
                       (constants ? "--constants" : "--locations") +
                       ", got none",
                   kBadUsage};
+  // Values would be nowhere in what is written.
+  if (model.training && !model.params.empty())
+    throw Failure{"expected no --params beside --training, which leaves "
+                  "parameters inputs of the program, got " +
+                      model.params,
+                  kBadUsage};
   checkOutputs({{"the model", model.path}, {"--params", model.params}},
                {{"-o", isStandardOutput(output) ? "" : output},
                 {"--tuning-cache", model.tuningOutput()},
