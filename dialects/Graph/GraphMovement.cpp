@@ -5,6 +5,7 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
+#include "dlc/dialects/Graph/Views.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -97,8 +98,7 @@ OpFoldResult PadOp::fold(FoldAdaptor) {
 // Canonical forms
 //===----------------------------------------------------------------------===//
 
-/// The tensor that view operations on the way to `value` started from.
-static Value skipViews(Value value) {
+Value dlc::graph::skipViews(Value value) {
   while (auto view = value.getDefiningOp<InPlaceOpInterface>()) {
     if (!view.isView())
       break;

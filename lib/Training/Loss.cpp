@@ -5,7 +5,7 @@
 #include "Formulas.h"
 
 #include "dlc/Training/Step.h"
-#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Views.h"
 
 using namespace dlc::training;
 using dlc::frontend::GraphBuilder;
@@ -20,8 +20,9 @@ struct LossContext {
   Value output;
   Ints shape;
   llvm::function_ref<Value(mlir::Type)> addLabel;
-  int64_t classes = 0;    ///< For labels that are classes.
-  bool areLogits = false; ///< The loss makes probabilities of the output.
+  int64_t classes = 0;     ///< For labels that are classes.
+  bool areLogits = false;  ///< The loss makes probabilities of the output.
+  ClassPlaces places = {}; ///< For labels that are classes.
 
   /// The label, of the output's type.
   Value likeOutput() { return addLabel(output.getType()); }
@@ -37,35 +38,87 @@ Value LossContext::mean(Value x, int64_t count) {
   return b.mul(sum, b.scalarLike(sum, 1.0 / static_cast<double>(count)));
 }
 
+static int64_t productOf(llvm::ArrayRef<int64_t> dims) {
+  int64_t product = 1;
+  for (int64_t dim : dims)
+    product *= dim;
+  return product;
+}
+
 static int64_t countOf(llvm::ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t dim : shape)
-    count *= dim;
-  return std::max(count, int64_t(1));
+  return std::max(productOf(shape), int64_t(1));
+}
+
+/// The dimensions [begin, end) of `shape` that are `count` elements behind as
+/// many as `outer`: one, if there is one.
+static std::optional<std::pair<size_t, size_t>>
+findDims(llvm::ArrayRef<int64_t> shape, int64_t outer, int64_t count) {
+  std::optional<std::pair<size_t, size_t>> found;
+  for (size_t begin = 0; begin < shape.size(); ++begin) {
+    if (productOf(shape.take_front(begin)) != outer)
+      continue;
+    if (shape[begin] == count)
+      return std::pair(begin, begin + 1);
+    for (size_t end = begin + 2; !found && end <= shape.size(); ++end)
+      if (productOf(shape.slice(begin, end - begin)) == count)
+        found = {begin, end};
+  }
+  return found;
+}
+
+FoundSoftmax dlc::training::findSoftmax(Value value) {
+  auto softmax =
+      dlc::graph::skipViews(value).getDefiningOp<dlc::graph::SoftmaxOp>();
+  auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
+  if (!softmax || !type || !type.hasStaticShape())
+    return {};
+  auto own = mlir::dyn_cast<mlir::RankedTensorType>(softmax.getY().getType());
+  if (!own || !own.hasStaticShape())
+    return {};
+  llvm::ArrayRef<int64_t> from = own.getShape();
+  auto axis = static_cast<int64_t>(softmax.getAxis());
+  axis += axis < 0 ? own.getRank() : 0;
+  auto dims =
+      findDims(type.getShape(), productOf(from.take_front(axis)), from[axis]);
+  if (!dims)
+    return {};
+  return {softmax,
+          axis,
+          {from[axis], productOf(from.drop_front(axis + 1))},
+          dims->first,
+          dims->second};
 }
 
 /// Labels are classes. A softmax at the network's end is part of the loss: what
 /// is left of small probabilities has no logarithm.
 static Value softmaxCrossEntropy(LossContext &c) {
   Value logits = c.output;
-  auto rank = static_cast<int64_t>(c.shape.size());
-  if (rank < 2)
+  if (c.shape.size() < 2)
     return c.b.fail(
         "expected an output of at least 2 dimensions for a softmax, "
         "got " +
-        llvm::Twine(rank));
+        llvm::Twine(c.shape.size()));
   int64_t axis = 1;
-  auto softmax = logits.getDefiningOp<dlc::graph::SoftmaxOp>();
-  c.areLogits = !softmax;
-  if (softmax) {
-    logits = softmax.getX();
-    axis = static_cast<int64_t>(softmax.getAxis());
-    axis += axis < 0 ? rank : 0;
+  Ints labels = c.shape, places = c.shape; // In the shape of the logits.
+  FoundSoftmax softmax = findSoftmax(c.output);
+  c.areLogits = !softmax.op;
+  if (softmax.op) {
+    logits = softmax.op.getX();
+    axis = softmax.axis;
+    places = *GraphBuilder::shapeIfStatic(logits);
+    labels.erase(labels.begin() + softmax.begin, labels.begin() + softmax.end);
+    c.places = softmax.places;
+  } else {
+    labels.erase(labels.begin() + axis);
+    c.places = {c.shape[axis],
+                productOf(llvm::ArrayRef(c.shape).drop_front(2))};
   }
-  Ints labels = c.shape;
-  int64_t classes = c.classes = labels[axis];
-  labels.erase(labels.begin() + axis);
+  auto rank = static_cast<int64_t>(places.size());
+  int64_t classes = c.classes = c.places.count;
+  places.erase(places.begin() + axis);
   Value label = c.addLabel(mlir::RankedTensorType::get(labels, c.b.i64()));
+  if (labels != places)
+    label = c.b.reshape(label, places);
   Value logarithms = c.b.op("log_softmax", {logits}, {{"axis", axis}});
   Value numbers = c.b.op(
       "range", {c.b.intScalar(0), c.b.intScalar(classes), c.b.intScalar(1)});
@@ -82,10 +135,13 @@ static Value softmaxCrossEntropy(LossContext &c) {
 /// loss, max(x, 0) - x label + ln(1 + e^-|x|).
 static Value binaryCrossEntropy(LossContext &c) {
   Value x = c.output, label = c.likeOutput();
-  auto sigmoid = x.getDefiningOp<dlc::graph::SigmoidOp>();
+  auto sigmoid =
+      dlc::graph::skipViews(x).getDefiningOp<dlc::graph::SigmoidOp>();
   c.areLogits = !sigmoid;
   if (sigmoid)
     x = sigmoid.getX();
+  if (x.getType() != label.getType())
+    label = c.b.reshape(label, *GraphBuilder::shapeIfStatic(x));
   Value power = c.b.op("exp", {c.b.op("neg", {c.b.op("abs", {x})})});
   Value rest = c.b.op("log", {c.b.add(power, c.b.scalarLike(x, 1))});
   Value loss = c.b.add(c.b.sub(c.b.op("relu", {x}), c.b.mul(x, label)), rest);
@@ -165,5 +221,5 @@ dlc::training::buildLoss(GraphBuilder &b, StringRef name, Value output,
   LossContext context{b, output, Ints(type.getShape()), addLabel};
   Value value = loss->build(context);
   return {value ? b.cast(value, b.f32()) : value, context.classes,
-          context.areLogits};
+          context.areLogits, context.places};
 }

@@ -203,14 +203,11 @@ LogicalResult StepBuilder::findLabels() {
   return success();
 }
 
-/// Behind what only views it and replaces its gradient.
-static bool isSoftmax(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto replaced = dyn_cast_or_null<graph::ReplaceGradientOp>(op))
-    return isSoftmax(replaced.getValue());
-  if (auto reshaped = dyn_cast_or_null<graph::ReshapeOp>(op))
-    return isSoftmax(reshaped->getOperand(0));
-  return isa_and_nonnull<graph::SoftmaxOp>(op);
+/// A layer that is a loss replaces the gradient of what it gives.
+static Value skipReplacedGradients(Value value) {
+  while (auto replaced = value.getDefiningOp<graph::ReplaceGradientOp>())
+    value = replaced.getValue();
+  return value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,7 +224,10 @@ LogicalResult StepBuilder::addLoss() {
   unsigned count = function.getNumResults();
   if (count == 0)
     return function.emitError("expected an output to make a loss of");
-  step.areProbabilities = isSoftmax(terminator()->getOperand(0));
+  FoundSoftmax softmax =
+      findSoftmax(skipReplacedGradients(terminator()->getOperand(0)));
+  step.areProbabilities = bool(softmax.op);
+  step.places = softmax.places;
   if (options.loss.empty())
     return useOwnLoss();
   if (hasOwnLoss())
@@ -249,6 +249,8 @@ LogicalResult StepBuilder::addLoss() {
   step.isLoss = step.labels.empty();
   step.classes = loss.classes;
   step.areLogits = loss.areLogits;
+  if (loss.places.count)
+    step.places = loss.places;
   heads.push_back(count);
   graph::addResult(function, loss.value, "loss");
   step.loss = graph::givenName(function, count, /*isResult=*/true).str();

@@ -163,6 +163,42 @@ TEST_F(Steps, TellLabelsFromLosses) {
   EXPECT_FALSE(step->areProbabilities);
 }
 
+/// The axis of the softmax, behind views too, and where they mix its classes
+/// with their places none: then the loss has a softmax of its own.
+TEST_F(Steps, FindTheClassesOfASoftmax) {
+  auto placesOf = [&](const std::string &body, const std::string &type) {
+    StepOptions options;
+    options.data = {"x"};
+    options.loss = "softmax-cross-entropy";
+    llvm::FailureOr<Step> step = training::buildStep(
+        parse("func.func @main(%x: tensor<2x3x4xf32> {graph.name = \"x\"}, "
+              "%a: tensor<2x3x4xf32> {graph.name = \"a\"}) -> (tensor<" +
+              type +
+              "> {graph.name = \"y\"}) {\n"
+              "%0 = graph.add %x, %a : tensor<2x3x4xf32>\n"
+              "%s = graph.softmax %0 {axis = -1 : i64} : tensor<2x3x4xf32>\n" +
+              body + "return %y : tensor<" + type + ">\n}"),
+        options);
+    EXPECT_TRUE(succeeded(step));
+    return std::tuple(step->places.count, step->places.inner,
+                      step->areProbabilities, step->areLogits);
+  };
+  auto reshaped = [](const std::string &shape, const std::string &type) {
+    std::string rank = std::to_string(1 + llvm::count(shape, ','));
+    return "%i = graph.constant dense<[" + shape + "]> : tensor<" + rank +
+           "xi64>\n%y = graph.reshape %s, %i : (tensor<2x3x4xf32>, tensor<" +
+           rank + "xi64>) -> tensor<" + type + ">\n";
+  };
+  EXPECT_EQ(placesOf("%y = graph.relu %s : tensor<2x3x4xf32>\n", "2x3x4xf32"),
+            std::tuple(3, 4, false, true));
+  EXPECT_EQ(placesOf(reshaped("6, 4, 1", "6x4x1xf32"), "6x4x1xf32"),
+            std::tuple(4, 1, true, false));
+  EXPECT_EQ(placesOf(reshaped("6, 2, 2", "6x2x2xf32"), "6x2x2xf32"),
+            std::tuple(4, 1, true, false));
+  EXPECT_EQ(placesOf(reshaped("2, 12", "2x12xf32"), "2x12xf32"),
+            std::tuple(12, 1, false, true));
+}
+
 /// A network that computes its own loss may call an input as labels are called.
 TEST_F(Steps, NeedNoNameForLabelsThatTheyDoNotHave) {
   std::string text = network;

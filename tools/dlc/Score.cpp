@@ -94,32 +94,27 @@ Judge::Judge(const training::Step &step, const std::string &loss, int64_t batch,
       (labels->type != DLC_F32 && labels->type != DLC_I64))
     return;
   int64_t each = productOf(rows.subspan(1));
+  // A class for each place.
+  if (step.places.count > 1 && each * step.places.count == row) {
+    kind = Kind::Classes;
+    classes = step.places.count;
+    inner = step.places.inner;
+    return;
+  }
   if (each == 1 && row > 1) {
     kind = Kind::Classes;
     classes = row;
+    areProbabilities = areLogits = false;
     return;
   }
-  if (each == row) {
-    bool isDistribution = step.endsInSoftmax && shape.size() == 2;
-    kind = isDistribution ? Kind::Distributions : Kind::Elements;
-    measure = loss == "mean-absolute-error"    ? distanceOf
-              : loss != "binary-cross-entropy" ? squareOf
-              : areLogits                      ? surpriseOfLogit
-                                               : surpriseOf;
+  if (each != row)
     return;
-  }
-  // A class for each place: behind the classes, or before.
-  for (bool atEnd : {false, true}) {
-    if (shape.size() < 3 || kind != Kind::None)
-      break;
-    std::vector<int64_t> places(shape.begin(), shape.end());
-    classes = atEnd ? places.back() : places[1];
-    places.erase(atEnd ? places.end() - 1 : places.begin() + 1);
-    if (classes > 1 && std::ranges::equal(places, rows)) {
-      kind = Kind::Classes;
-      isLast = atEnd;
-    }
-  }
+  bool isDistribution = step.endsInSoftmax && shape.size() == 2;
+  kind = isDistribution ? Kind::Distributions : Kind::Elements;
+  measure = loss == "mean-absolute-error"    ? distanceOf
+            : loss != "binary-cross-entropy" ? squareOf
+            : areLogits                      ? surpriseOfLogit
+                                             : surpriseOf;
 }
 
 bool Judge::hasObjective() const {
@@ -150,17 +145,17 @@ void Judge::judgeLoss(std::span<const float> values, Score &score) const {
 /// no class, as those to be ignored, are not judged.
 void Judge::judgeClasses(const float *values, const HostTensor &labels,
                          int64_t example, Score &score) const {
-  int64_t inner = row / classes;
-  int64_t stride = isLast ? 1 : inner, step = isLast ? classes : 1;
-  for (int64_t place = 0; place != inner; ++place) {
-    double number = labelAt(labels, example * inner + place);
+  int64_t places = row / classes;
+  for (int64_t place = 0; place != places; ++place) {
+    double number = labelAt(labels, example * places + place);
     if (!(number >= 0 && number < static_cast<double>(classes)))
       continue;
     auto label = static_cast<int64_t>(number);
-    const float *first = values + place * step;
+    const float *first =
+        values + place / inner * classes * inner + place % inner;
     int64_t best = 0;
     for (int64_t i = 1; i != classes; ++i)
-      if (first[i * stride] > first[best * stride])
+      if (first[i * inner] > first[best * inner])
         best = i;
     score.right += best == label;
     ++score.classified;
@@ -169,13 +164,13 @@ void Judge::judgeClasses(const float *values, const HostTensor &labels,
     ++score.losses;
     if (areProbabilities) {
       // std::max keeps a NaN that is first.
-      score.loss -= std::log(std::max(first[label * stride], 1e-37f));
+      score.loss -= std::log(std::max(first[label * inner], 1e-37f));
       continue;
     }
-    double sum = 0, most = first[best * stride];
+    double sum = 0, most = first[best * inner];
     for (int64_t i = 0; i != classes; ++i)
-      sum += std::exp(first[i * stride] - most);
-    score.loss += most + std::log(sum) - first[label * stride];
+      sum += std::exp(first[i * inner] - most);
+    score.loss += most + std::log(sum) - first[label * inner];
   }
 }
 

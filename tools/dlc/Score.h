@@ -69,9 +69,8 @@ private:
   bool areProbabilities = false; ///< Of classes.
   bool areLogits = false;        ///< Their softmax is probabilities.
   Measure measure = nullptr;     ///< Of elements.
-  /// A row is [classes, inner] or, `isLast`, [inner, classes].
-  int64_t row = 1, classes = 1;
-  bool isLast = false;
+  /// A row is [outer, classes, inner].
+  int64_t row = 1, classes = 1, inner = 1;
 };
 
 } // namespace dlc::tool

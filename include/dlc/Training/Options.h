@@ -59,6 +59,12 @@ struct StepOptions {
   std::map<std::string, Factors> factors; ///< By parameter.
 };
 
+/// Elements are [outer, count, inner], and one of each `count` is the class of
+/// its place; a count of 0: there are no classes.
+struct ClassPlaces {
+  int64_t count = 0, inner = 1;
+};
+
 /// What buildStep() made, by the names of arguments.
 struct Step {
   std::vector<std::string> parameters; ///< Trained, in their order.
@@ -79,6 +85,8 @@ struct Step {
   /// distributions.
   bool endsInSoftmax = false;
   bool areLogits = false; ///< The added loss makes probabilities of it.
+  /// What a softmax, of the network or of the added loss, is over.
+  ClassPlaces places;
   /// Labels of the added loss are below it, and at least 0; or 0: any.
   int64_t classes = 0;
 };

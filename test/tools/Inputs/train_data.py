@@ -50,6 +50,9 @@ write("nan", data=npy("<f4", (43, 12), [0.0] * 40 + [float("nan")] + [0.0] * 475
       softmax_label=npy("<i8", (43,), labels))
 write("others", data=data, softmax_label=npy("<i8", (43,), labels[:40] + [-1, 9, 9]))
 write("parts", data=data, softmax_label=npy("<f4", (43,), labels[:40] + [1.5, 0, 0]))
+# A class for each of five places.
+write("places", data=data, label=npy("<i8", (43, 5), [(i + j) % 5 for i in labels for j in range(5)]))
+write("placed", data=data, label=npy("<f4", (43, 5, 1), [float(i > j) for i in labels for j in range(5)]))
 write("above", image=npy("<f4", (43, 1, 8, 8), [0.0] * (43 * 64)),
       label=npy("<f4", (43, 10), [1] * 60 + [5] + [0] * 369))
 write("half", data=npy("<f2", (43, 12), [each for row in rows for each in row]),
