@@ -69,9 +69,10 @@ std::optional<std::string> dlc::training::check(const RateSchedule &schedule) {
   if (schedule.kind == RateKind::Poly &&
       !(schedule.power >= 0 && std::isfinite(schedule.power)))
     return expect("a finite power of at least 0", schedule.power);
-  if (schedule.kind == RateKind::Factor &&
-      !(schedule.least >= 0 && std::isfinite(schedule.least)))
-    return expect("a finite least rate of at least 0", schedule.least);
+  if (schedule.kind == RateKind::Factor && schedule.least &&
+      !(*schedule.least >= 0 && *schedule.least <= schedule.base))
+    return expect("a least rate between 0 and the learning rate",
+                  *schedule.least);
   return std::nullopt;
 }
 
@@ -87,7 +88,7 @@ double dlc::training::rateOf(const RateSchedule &s, int64_t number) {
   case RateKind::Factor: {
     double decays = double((number - 1) / s.step);
     return std::max(s.base * std::pow(s.factor, decays),
-                    std::min(s.least, s.base));
+                    s.least.value_or(std::min(1e-8, s.base)));
   }
   case RateKind::MultiFactor: {
     auto passed = std::lower_bound(s.steps.begin(), s.steps.end(), number);

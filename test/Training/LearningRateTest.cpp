@@ -95,7 +95,10 @@ TEST(LearningRate, RefusesWhatIsNoSchedule) {
   EXPECT_EQ(check({.kind = RateKind::Poly, .total = 3, .power = -1}),
             "expected a finite power of at least 0, got -1");
   EXPECT_EQ(check({.kind = RateKind::Factor, .least = NAN}),
-            "expected a finite least rate of at least 0, got nan");
+            "expected a least rate between 0 and the learning rate, got nan");
+  EXPECT_EQ(check({.kind = RateKind::Factor, .base = 0.01, .least = 5}),
+            "expected a least rate between 0 and the learning rate, got 5");
+  EXPECT_EQ(check({.kind = RateKind::Factor, .base = 1e-30}), std::nullopt);
   EXPECT_EQ(rateKindOf("cosin"), std::nullopt);
   EXPECT_EQ(rateKindNames(), "constant, factor, multifactor, poly, cosine");
 }

@@ -26,7 +26,8 @@ struct TrainCommand {
   std::string data, test, checkpoint, curve, initializer;
   std::string schedule = "constant", scheduleSteps;
   std::vector<std::string> frozen, rateFactors, decayFactors;
-  double learningRate = NAN, initializerScale = NAN, rescale = NAN;
+  double learningRate = NAN, leastRate = NAN, initializerScale = NAN,
+         rescale = NAN;
   double momentum = NAN, beta1 = NAN, beta2 = NAN, epsilon = NAN, rho = NAN;
   double gamma1 = NAN, gamma2 = NAN, l1 = NAN, beta = NAN, clip = NAN;
   double lowerBound = NAN, upperBound = NAN, decoupled = NAN;
@@ -226,6 +227,7 @@ void TrainCommand::readSchedule() {
                       ", got '" + schedule + "'",
                   kBadUsage};
   rates.kind = *kind;
+  rates.least = given(leastRate);
   std::string text = scheduleSteps;
   while (!text.empty()) {
     char *end = nullptr;
@@ -274,7 +276,7 @@ void TrainCommand::addSchedule(Syntax &syntax) {
   syntax.option("--schedule-factor", rates.factor,
                 "Factor of the rate: factor, multifactor");
   syntax.option("--schedule-step", rates.step, "Updates between: factor");
-  syntax.option("--least-rate", rates.least,
+  syntax.option("--least-rate", leastRate,
                 "Rate below which it does not fall: factor (default: 1e-8)");
   syntax.option("--schedule-steps", scheduleSteps,
                 "Updates, 1000,2000: multifactor");

@@ -27,8 +27,9 @@ struct RateSchedule {
   RateKind kind = RateKind::Constant;
   double base = 0.01;
   double factor = 0.1;
-  int64_t step = 1;                ///< Factor.
-  double least = 1e-8;             ///< Factor: not below.
+  int64_t step = 1; ///< Factor.
+  /// Factor: not below, and at most `base`; without one 1e-8, or a lower base.
+  std::optional<double> least = {};
   std::vector<int64_t> steps = {}; ///< MultiFactor, ascending.
   int64_t total = 1;               ///< Poly and Cosine: updates until `final`.
   double power = 2;
