@@ -116,6 +116,7 @@ struct Compilation::State {
   void addMessage(Diagnostic &diagnostic);
   LogicalResult checkImport();
   LogicalResult checkShapes(const std::string &path);
+  void noteGroups();
   LogicalResult checkGroups();
   using AddPasses =
       function_ref<void(OpPassManager &, const pipeline::PipelineOptions &)>;
@@ -140,6 +141,7 @@ struct Compilation::State {
   std::vector<ModelPort> ports(bool wantInputs);
 
   CompileOptions options;
+  std::set<std::string> groups; ///< Of the model as it was read.
   TargetParts target;
   std::string messages;
   std::vector<frontend::Fault> faults;
@@ -397,11 +399,13 @@ static onnx::ImportOptions importOptions(const CompileOptions &options) {
   return result;
 }
 
-static mxnet::ImportOptions mxnetOptions(const CompileOptions &options) {
+static mxnet::ImportOptions mxnetOptions(const CompileOptions &options,
+                                         std::set<std::string> &groups) {
   return {.inputShapes = options.shapes,
           .params = options.params,
           .keepsParameters = options.keepsParameters || options.isTraining,
-          .isTraining = options.isTraining};
+          .isTraining = options.isTraining,
+          .groups = &groups};
 }
 
 /// IR in text. MLIR's own reader of files does not say why one cannot be
@@ -430,8 +434,8 @@ LogicalResult Compilation::import(const std::string &path) {
                      "expected no parameters beside it, got ")
            << state->options.params;
   if (StringRef(path).ends_with(".json")) {
-    state->module = mxnet::importSymbolFile(*state->context, path,
-                                            mxnetOptions(state->options));
+    state->module = mxnet::importSymbolFile(
+        *state->context, path, mxnetOptions(state->options, state->groups));
   } else if (isText) {
     state->module = parseText(*state->context, path);
     return success(state->module && succeeded(state->checkImport()) &&
@@ -450,8 +454,9 @@ LogicalResult Compilation::import(const symbol::Symbol &symbol,
   if (state->options.onPhase)
     state->options.onPhase(Phase::Import);
   state->modelName = name;
-  state->module = mxnet::importSymbol(*state->context, symbol, name,
-                                      mxnetOptions(state->options));
+  state->module =
+      mxnet::importSymbol(*state->context, symbol, name,
+                          mxnetOptions(state->options, state->groups));
   return success(state->module && succeeded(state->checkImport()) &&
                  succeeded(state->checkGroups()));
 }
@@ -477,6 +482,7 @@ LogicalResult Compilation::importOnnx(StringRef bytes,
 /// Makes the module that was read fit for passes: one function of Graph
 /// operations, as far as import can promise it.
 LogicalResult Compilation::State::checkImport() {
+  noteGroups();
   Operation *main = module->lookupSymbol("main");
   for (Operation &op : *module->getBody())
     if (!isa<func::FuncOp>(op))
@@ -514,14 +520,11 @@ LogicalResult Compilation::State::checkShapes(const std::string &path) {
   return success();
 }
 
-/// A device is of a group that the model has: a slip of the pen would leave all
-/// where it was. Symbols of executors come past this, for what MXNet calls
-/// group2ctx serves many networks.
-LogicalResult Compilation::State::checkGroups() {
-  std::set<StringRef> known;
+/// Before passes drop operations.
+void Compilation::State::noteGroups() {
   auto note = [&](Attribute group) {
     if (auto name = dyn_cast_or_null<StringAttr>(group))
-      known.insert(name.getValue());
+      groups.insert(name.getValue().str());
   };
   module->walk([&](Operation *op) {
     note(op->getDiscardableAttr(graph::kGroupAttr));
@@ -529,11 +532,17 @@ LogicalResult Compilation::State::checkGroups() {
       for (unsigned i = 0; i != function.getNumArguments(); ++i)
         note(function.getArgAttr(i, graph::kGroupAttr));
   });
+}
+
+/// A device is of a group that the model has: a slip of the pen would leave all
+/// where it was. Symbols of executors come past this, for what MXNet calls
+/// group2ctx serves many networks.
+LogicalResult Compilation::State::checkGroups() {
   for (const auto &[group, device] : options.groups)
-    if (!known.count(group))
+    if (!groups.count(group))
       return emitError(NameLoc::get(StringAttr::get(context.get(), modelName)))
              << "expected a group of the model to give a device ("
-             << (known.empty() ? "it has none" : llvm::join(known, ", "))
+             << (groups.empty() ? "it has none" : llvm::join(groups, ", "))
              << "), got '" << group << "'";
   return success();
 }

@@ -157,6 +157,11 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
     mlir::emitError(location) << symbol.status().message();
     return {};
   }
+  if (options.groups)
+    for (const auto &[node, attributes] : symbol.allAttributes())
+      if (auto group = attributes.find(symbol::attributeName("ctx_group"));
+          group != attributes.end())
+        options.groups->insert(group->second);
   symbol::LoweringOptions lowering;
   lowering.file = name.str();
   lowering.keepsConstants = options.keepsParameters;

@@ -17,6 +17,7 @@
 #include "mlir/IR/OwningOpRef.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct ImportOptions {
   /// called neither a weight nor a gamma; a gamma that fix_gamma fixes is
   /// `graph.fixed`.
   bool isTraining = false;
+  /// If any, gets the groups (ctx_group) of all nodes, also of those that
+  /// become no operation.
+  std::set<std::string> *groups = nullptr;
 };
 
 /// Imports the network in the file at `path`. A failure is a null module and an
