@@ -240,6 +240,12 @@ Value GraphBuilder::reshape(Value x, ArrayRef<int64_t> shape) {
   return op("reshape", {x, ints(shape)});
 }
 
+Value GraphBuilder::reshapeTo(Value x, ArrayRef<int64_t> shape) {
+  if (!llvm::is_contained(shape, 0))
+    return reshape(x, shape);
+  return op("reshape", {x, ints(shape)}, {{"allowzero", true}});
+}
+
 Value GraphBuilder::unsqueeze(Value x, ArrayRef<int64_t> axes) {
   return axes.empty() ? x : op("unsqueeze", {x, ints(axes)});
 }

@@ -103,7 +103,10 @@ public:
 
   // Movement and reductions, with parameters known at import.
 
+  /// As ONNX says it: 0 copies the dimension of `x` at that place.
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  /// To these extents, of which 0 is one.
+  mlir::Value reshapeTo(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   mlir::Value unsqueeze(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   mlir::Value squeeze(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> perm);

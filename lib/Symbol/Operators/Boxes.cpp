@@ -75,7 +75,7 @@ static void lowerBoxIou(LoweringContext &n) {
   Value y = overlapsOf(n, left, right);
   Ints shape(shapeA.begin(), shapeA.end() - 1);
   shape.append(shapeB.begin(), shapeB.end() - 1);
-  n.set(0, n.b.op("reshape", {y, n.b.ints(shape)}, {{"allowzero", true}}));
+  n.set(0, n.b.reshapeTo(y, shape));
 }
 
 /// Anchors moved and scaled by what a network says, as corners.

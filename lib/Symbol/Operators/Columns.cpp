@@ -89,14 +89,11 @@ static void lowerIm2col(LoweringContext &n) {
       int64_t end = begin + (w.counts[k] - 1) * w.window.strides[k] + 1;
       part = n.b.slice(part, axis, begin, end, w.window.strides[k]);
     }
-    part = n.b.op("reshape", {part, n.b.ints({shape[0], shape[1], 1, w.all})},
-                  {{"allowzero", true}});
+    part = n.b.reshapeTo(part, {shape[0], shape[1], 1, w.all});
     parts.push_back(part);
   }
   Value columns = n.b.concat(parts, 2);
-  n.set(0, n.b.op("reshape",
-                  {columns, n.b.ints({shape[0], shape[1] * w.size, w.all})},
-                  {{"allowzero", true}}));
+  n.set(0, n.b.reshapeTo(columns, {shape[0], shape[1] * w.size, w.all}));
 }
 
 /// Sums of the elements that windows have at a place: a transposed convolution
@@ -129,7 +126,7 @@ static void lowerCol2im(LoweringContext &n) {
   // The same filters for each channel.
   llvm::SmallVector<Value> all(channels, weight);
   weight = channels == 1 ? weight : n.b.concat(all, 0);
-  x = n.b.op("reshape", {x, n.b.ints(maps)}, {{"allowzero", true}});
+  x = n.b.reshapeTo(x, maps);
   llvm::SmallVector<NamedValue> attributes = w.window.attributes();
   attributes.push_back({"group", channels});
   attributes.push_back({"output_padding", llvm::ArrayRef<int64_t>(more)});

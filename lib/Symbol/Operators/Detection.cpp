@@ -96,7 +96,7 @@ static bool readMatrices(LoweringContext &n, const char *what,
 /// Where extents may be 0.
 static Value reshapeTo(LoweringContext &n, Value x,
                        llvm::ArrayRef<int64_t> shape) {
-  return n.b.op("reshape", {x, n.b.ints(shape)}, {{"allowzero", true}});
+  return n.b.reshapeTo(x, shape);
 }
 
 //===-- Suppression -------------------------------------------------------===//
@@ -375,9 +375,7 @@ static void lowerMultiBoxDetection(LoweringContext &n) {
     return n.set(0, n.b.splat({batches, count, 6}, type, -1));
   auto wide = [&](Value x) { return n.b.cast(x, n.b.wideFloat(x)); };
   Classes found = classify(n, wide(n.in(0)));
-  Value moves =
-      n.b.op("reshape", {wide(n.in(1)), n.b.ints({batches, count, 4})},
-             {{"allowzero", true}});
+  Value moves = n.b.reshapeTo(wide(n.in(1)), {batches, count, 4});
   Value rows = n.b.concat({n.b.unsqueeze(found.ids, {2}),
                            n.b.unsqueeze(found.scores, {2}),
                            decodeBoxes(n, wide(anchors), moves)},

@@ -164,8 +164,7 @@ static void lowerExtractTriangle(LoweringContext &n) {
     return n.fail("expected square matrices of at most 1024 rows, got " +
                   Twine(shape.back()) + " x " + Twine(size));
   shape.back() *= size;
-  Value flat =
-      n.b.op("reshape", {n.in(0), n.b.ints(shape)}, {{"allowzero", true}});
+  Value flat = n.b.reshapeTo(n.in(0), shape);
   n.set(0, n.b.op("gather", {flat, n.b.ints(trianglePlaces(n, size))},
                   {{"axis", -1}}));
 }
@@ -195,7 +194,7 @@ static void lowerMakeTriangle(LoweringContext &n) {
   Value y = n.b.op("gather", {x, n.b.ints(sources)}, {{"axis", last}});
   shape.back() = size;
   shape.push_back(size);
-  n.set(0, n.b.op("reshape", {y, n.b.ints(shape)}, {{"allowzero", true}}));
+  n.set(0, n.b.reshapeTo(y, shape));
 }
 
 //===-- Products ----------------------------------------------------------===//
@@ -258,8 +257,7 @@ static void lowerKhatriRao(LoweringContext &n) {
     if (n.b.failed())
       return;
     Value product = n.b.mul(n.b.unsqueeze(y, {1}), n.b.unsqueeze(x, {0}));
-    y = n.b.op("reshape", {product, n.b.ints({left[0] * right[0], left[1]})},
-               {{"allowzero", true}});
+    y = n.b.reshapeTo(product, {left[0] * right[0], left[1]});
   }
   n.set(0, y);
 }

@@ -223,7 +223,7 @@ static void lowerRepeat(LoweringContext &n) {
     return n.fail("parameter 'repeats': expected a size within 64 bits");
   Value column = n.b.unsqueeze(x, {axis + 1});
   Value all = n.b.op("expand", {column, n.b.ints(wide)});
-  n.set(0, n.b.op("reshape", {all, n.b.ints(shape)}, {{"allowzero", true}}));
+  n.set(0, n.b.reshapeTo(all, shape));
 }
 
 static void lowerReverse(LoweringContext &n) {

@@ -49,12 +49,11 @@ static Value contract(LoweringContext &n, Value a, Value b, const Ints &axesA,
       columns *= shapeB[i];
     }
   auto as = [&](Value x, const Ints &perm, const Ints &shape) {
-    return n.b.op("reshape", {n.b.transpose(x, perm), n.b.ints(shape)},
-                  {{"allowzero", true}});
+    return n.b.reshapeTo(n.b.transpose(x, perm), shape);
   };
   Value product = n.b.op("matmul", {as(a, permA, {rows, summed}),
                                     as(b, permB, {summed, columns})});
-  return n.b.op("reshape", {product, n.b.ints(result)}, {{"allowzero", true}});
+  return n.b.reshapeTo(product, result);
 }
 
 /// The last axis of a with the last but one of b; a scalar multiplies.
@@ -123,13 +122,10 @@ Value symbol::headsOf(LoweringContext &n, Value x, int64_t parts,
     return {};
   }
   int64_t length = shape[0], batch = shape[1], size = shape[2] / heads / parts;
-  Value y =
-      n.b.op("reshape", {x, n.b.ints({length, batch, heads, parts, size})},
-             {{"allowzero", true}});
+  Value y = n.b.reshapeTo(x, {length, batch, heads, parts, size});
   y = n.b.squeeze(n.b.slice(y, 3, part, part + 1), {3});
   y = n.b.transpose(y, {1, 2, 0, 3});
-  return n.b.op("reshape", {y, n.b.ints({batch * heads, length, size})},
-                {{"allowzero", true}});
+  return n.b.reshapeTo(y, {batch * heads, length, size});
 }
 
 Value symbol::multiplyByTransposed(LoweringContext &n, Value x, Value y) {
@@ -151,11 +147,9 @@ Value symbol::joinHeads(LoweringContext &n, Value x) {
   if (n.b.failed())
     return {};
   int64_t batch = shape[0] / heads, length = shape[1], size = shape[2];
-  x = n.b.op("reshape", {x, n.b.ints({batch, heads, length, size})},
-             {{"allowzero", true}});
+  x = n.b.reshapeTo(x, {batch, heads, length, size});
   x = n.b.transpose(x, {2, 0, 1, 3});
-  return n.b.op("reshape", {x, n.b.ints({length, batch, heads * size})},
-                {{"allowzero", true}});
+  return n.b.reshapeTo(x, {length, batch, heads * size});
 }
 
 /// Sums of values.

@@ -91,9 +91,8 @@ static void lowerIndices(LoweringContext &n) {
                                  n.b.intScalar(1)});
     Ints ones(rank + 1, 1);
     ones[axis + 1] = dims[axis];
-    parts.push_back(n.b.op("expand", {n.b.op("reshape", {row, n.b.ints(ones)},
-                                             {{"allowzero", true}}),
-                                      n.b.ints(whole)}));
+    parts.push_back(
+        n.b.op("expand", {n.b.reshapeTo(row, ones), n.b.ints(whole)}));
   }
   n.set(0, n.b.cast(n.b.concat(parts, 0), typeParameter(n, "dtype")));
 }
@@ -117,9 +116,8 @@ static void lowerIndexArray(LoweringContext &n) {
                                  n.b.intScalar(1)});
     Ints ones(rank + 1, 1);
     ones[axis] = dims[axis];
-    parts.push_back(n.b.op("expand", {n.b.op("reshape", {row, n.b.ints(ones)},
-                                             {{"allowzero", true}}),
-                                      n.b.ints(whole)}));
+    parts.push_back(
+        n.b.op("expand", {n.b.reshapeTo(row, ones), n.b.ints(whole)}));
   }
   n.set(0, n.b.concat(parts, rank));
 }
@@ -180,8 +178,7 @@ static void lowerArangeLike(LoweringContext &n) {
   places = n.b.op("div", {places, n.b.intScalar(repeat)});
   Value y = scaled(n, n.b.cast(places, n.b.opBuilder().getF64Type()),
                    n.p.getFloat("step"), n.p.getFloat("start"));
-  n.set(0, n.b.op("reshape", {n.b.castLike(y, x), n.b.ints(shape)},
-                  {{"allowzero", true}}));
+  n.set(0, n.b.reshapeTo(n.b.castLike(y, x), shape));
 }
 
 /// a + b cos(2 pi i / (M - 1)) + c cos(4 pi i / (M - 1)), in thousandths.

@@ -38,8 +38,7 @@ static void setReshaped(LoweringContext &n, Ints shape) {
                   " elements");
   for (int64_t &dim : shape)
     dim = dim == -1 ? all / rest : dim;
-  n.set(0,
-        n.b.op("reshape", {n.in(0), n.b.ints(shape)}, {{"allowzero", true}}));
+  n.set(0, n.b.reshapeTo(n.in(0), shape));
 }
 
 static bool checkOrder(LoweringContext &n) {
@@ -208,9 +207,7 @@ static void lowerRoll(LoweringContext &n) {
       return n.fail("parameter 'shift': expected 1 value without axes, got " +
                     Twine(shifts.size()));
     Value row = n.b.reshape(x, {-1});
-    return n.set(0, n.b.op("reshape",
-                           {rolled(n, row, 0, shifts[0]), n.b.ints(shape)},
-                           {{"allowzero", true}}));
+    return n.set(0, n.b.reshapeTo(rolled(n, row, 0, shifts[0]), shape));
   }
   Ints axes = n.ints("axis");
   if (shifts.size() == 1)

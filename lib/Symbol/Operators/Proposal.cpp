@@ -103,17 +103,13 @@ static Anchors makeAnchors(LoweringContext &n, const Maps &maps) {
 /// Channels N x (A x numbers) x H x W as `numbers` tensors of N x (H x W x A).
 static llvm::SmallVector<Value> perAnchor(LoweringContext &n, Value x,
                                           const Maps &maps, int64_t numbers) {
-  x = n.b.op("reshape",
-             {x, n.b.ints({maps.batches, maps.anchors, numbers, maps.height,
-                           maps.width})},
-             {{"allowzero", true}});
+  x = n.b.reshapeTo(
+      x, {maps.batches, maps.anchors, numbers, maps.height, maps.width});
   x = n.b.transpose(x, {2, 0, 3, 4, 1});
   llvm::SmallVector<Value> parts;
   for (int64_t i = 0; i < numbers; ++i)
-    parts.push_back(n.b.op(
-        "reshape",
-        {n.b.slice(x, 0, i, i + 1), n.b.ints({maps.batches, maps.count()})},
-        {{"allowzero", true}}));
+    parts.push_back(
+        n.b.reshapeTo(n.b.slice(x, 0, i, i + 1), {maps.batches, maps.count()}));
   return parts;
 }
 
@@ -221,8 +217,7 @@ static void lowerProposals(LoweringContext &n) {
       {n.b.reshape(n.b.castLike(countTo(n, maps.batches), boxes), {-1, 1, 1}),
        n.b.ints({maps.batches, wanted, 1})});
   auto give = [&](int64_t index, Value value, int64_t width) {
-    value = n.b.op("reshape", {value, n.b.ints({maps.batches * wanted, width})},
-                   {{"allowzero", true}});
+    value = n.b.reshapeTo(value, {maps.batches * wanted, width});
     n.set(index, n.b.op("stop_gradient", {value}));
   };
   give(0, n.b.concat({images, boxes}, 2), 5);

@@ -176,10 +176,8 @@ static void lowerRnn(LoweringContext &n) {
     auto results =
         runLayer(n, x, layers[i], lengths, part(2), isLstm ? part(3) : Value());
     // (steps, directions, batch, size)
-    x = n.b.op("reshape",
-               {n.b.transpose(results[0], {0, 2, 1, 3}),
-                n.b.ints({shape[0], shape[1], directions * size})},
-               {{"allowzero", true}});
+    x = n.b.reshapeTo(n.b.transpose(results[0], {0, 2, 1, 3}),
+                      {shape[0], shape[1], directions * size});
     states.push_back(results[1]);
     if (isLstm)
       cells.push_back(results[2]);

@@ -47,7 +47,7 @@ static Value takeOwnChannels(LoweringContext &n, Value maps,
   }
   int64_t channels = shape[1] / places;
   auto reshape = [&](Value x, llvm::ArrayRef<int64_t> to) {
-    return n.b.op("reshape", {x, n.b.ints(to)}, {{"allowzero", true}});
+    return n.b.reshapeTo(x, to);
   };
   Value pairs = reshape(maps, {shape[0], channels, places * places});
   Value own = n.b.slice(pairs, 2, 0, places * places, places + 1);
@@ -129,7 +129,7 @@ static void lowerRotatedRoiAlign(LoweringContext &n) {
           width = size[1] * samples, points = height * width;
   rois = n.b.cast(rois, n.b.f32());
   auto reshape = [&](Value value, llvm::ArrayRef<int64_t> to) {
-    return n.b.op("reshape", {value, n.b.ints(to)}, {{"allowzero", true}});
+    return n.b.reshapeTo(value, to);
   };
   auto column = [&](int64_t at) { // R x 1 x 1
     return reshape(n.b.slice(rois, 1, at, at + 1), {count, 1, 1});
@@ -260,7 +260,7 @@ static void lowerPositionSensitivePooling(LoweringContext &n) {
   Parts rows = divideRegions(n, rois, 1, pooled, shape[2]),
         columns = divideRegions(n, rois, 0, pooled, shape[3]);
   auto reshape = [&](Value value, llvm::ArrayRef<int64_t> to) {
-    return n.b.op("reshape", {value, n.b.ints(to)}, {{"allowzero", true}});
+    return n.b.reshapeTo(value, to);
   };
   int64_t batches = shape[0], count = regions[0];
   Value parts =

@@ -180,7 +180,7 @@ static void lowerReshape(LoweringContext &n) {
               result.size()))
     return n.fail("parameter 'shape': expected as many elements as " +
                   textOf(dims) + " has, got " + textOf(result));
-  n.set(0, n.b.op("reshape", {x, n.b.ints(result)}, {{"allowzero", true}}));
+  n.set(0, n.b.reshapeTo(x, result));
 }
 
 //===-- Dimensions --------------------------------------------------------===//
@@ -292,7 +292,7 @@ static void lowerReshapeLike(LoweringContext &n) {
   Ints shape(from.begin(), from.begin() + lhsBegin);
   shape.append(to.begin() + rhsBegin, to.begin() + rhsEnd);
   shape.append(from.begin() + lhsEnd, from.end());
-  n.set(0, n.b.op("reshape", {x, n.b.ints(shape)}, {{"allowzero", true}}));
+  n.set(0, n.b.reshapeTo(x, shape));
 }
 
 //===-- Repetition by shape -----------------------------------------------===//
