@@ -17,6 +17,10 @@ using llvm::StringRef;
 using llvm::Twine;
 using mlir::Value;
 
+std::string dlc::symbol::toText(ArrayRef<int64_t> dims) {
+  return toText(std::vector<int64_t>(dims));
+}
+
 Value LoweringContext::named(std::string_view name) const {
   std::vector<std::string> names = node.inputNames();
   for (size_t i = 0; i < names.size(); ++i)

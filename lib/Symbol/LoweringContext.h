@@ -19,6 +19,9 @@ using frontend::GraphBuilder;
 using frontend::Ints;
 using frontend::NamedValue;
 
+/// "(2, 3)".
+std::string toText(llvm::ArrayRef<int64_t> dims);
+
 /// What all nodes of a network share while it is lowered.
 struct NetworkState {
   bool isTraining = false;
@@ -44,6 +47,7 @@ public:
   size_t inputCount() const { return operands.size(); }
   llvm::ArrayRef<mlir::Value> inputs() const { return operands; }
   mlir::Value in(size_t index) const { return operands[index]; }
+  std::string inputName(size_t index) const { return node.inputNames()[index]; }
   /// The operand of that name; null when the parameters say there is none.
   mlir::Value named(std::string_view name) const;
   /// A symbol shows result `index`.

@@ -77,7 +77,9 @@ const std::string &Node::shownName() const {
 }
 
 std::string_view Node::shownOperator() const {
-  return sourceOperator.empty() ? op->name : std::string_view(sourceOperator);
+  if (!sourceOperator.empty())
+    return sourceOperator;
+  return op ? op->name : std::string_view();
 }
 
 //===-- Attributes --------------------------------------------------------===//

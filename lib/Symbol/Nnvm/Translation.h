@@ -6,14 +6,13 @@
 #ifndef DLC_LIB_SYMBOL_NNVM_TRANSLATION_H
 #define DLC_LIB_SYMBOL_NNVM_TRANSLATION_H
 
+#include "../Extents.h"
 #include "dlc/Symbol/Symbol.h"
 
 #include <string>
 #include <vector>
 
 namespace dlc::symbol::nnvm {
-
-inline constexpr int64_t kMaxExtent = (int64_t(1) << 31) - 1;
 
 /// One node of NNVM while it is translated. Errors stick.
 class Translation {

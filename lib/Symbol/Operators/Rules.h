@@ -6,6 +6,7 @@
 #ifndef DLC_LIB_SYMBOL_OPERATORS_RULES_H
 #define DLC_LIB_SYMBOL_OPERATORS_RULES_H
 
+#include "../Extents.h"
 #include "../LoweringContext.h"
 #include "Families.h"
 
@@ -14,9 +15,6 @@
 #include <algorithm>
 
 namespace dlc::symbol {
-
-/// Extents of 31 bits: products of two do not overflow.
-inline constexpr int64_t kMaxExtent = (int64_t(1) << 31) - 1;
 
 /// A string as a template argument: the mnemonic of a Graph operation.
 template <size_t N> struct Mnemonic {
