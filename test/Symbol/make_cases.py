@@ -24,7 +24,8 @@ OF_MXNET = (elementwise.activations, elementwise.unary, elementwise.binary, laye
             shapes.parts, images.neighbours, control_flow.control_flow, densities.densities, detection.detections,
             control_flow.states_in_bodies, images.parts_of_regions, shapes.pads, images.small_regions,
             elementwise.special_functions, images.pixels, images.columns, indexing.sparse_arrays, matrices.triangles,
-            numpy_functions.statistics, numpy_functions.arithmetic, images.sizes)
+            numpy_functions.statistics, numpy_functions.arithmetic, images.sizes,
+            images.halves)
 OF_LIBRARY = (layers.recurrent, quantized.quantized, quantized.fused_layers, quantized.fused_attention,
               layers.fused_norms)
 

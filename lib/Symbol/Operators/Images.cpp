@@ -146,13 +146,42 @@ static std::pair<Value, Value> split(LoweringContext &n, Value x, int64_t axis,
   return {part(taps.first, rest), part(taps.second, taps.share)};
 }
 
+/// Sums of two rows and two columns, a quarter of them, and halves to even: as
+/// OpenCV halves bytes of channels that it has no vectors for.
+static Value halve(LoweringContext &n, Value image, int64_t rows,
+                   const Ints &from) {
+  Value sum = n.b.cast(image, n.b.elementType(DLC_I32));
+  for (int64_t axis : {0, 1}) {
+    auto everyOther = [&](int64_t first) {
+      return n.b.slice(sum, rows + axis, first, from[axis], 2);
+    };
+    sum = n.b.add(everyOther(0), everyOther(1));
+  }
+  Value quarter = n.b.div(sum, n.scalarLike(sum, 4));
+  Value isOdd = n.b.op("mod", {quarter, n.scalarLike(sum, 2)});
+  sum = n.b.add(n.b.add(sum, isOdd), n.scalarLike(sum, 1));
+  return n.b.castLike(n.b.div(sum, n.scalarLike(sum, 4)), image);
+}
+
 static Value resizeLinear(LoweringContext &n, Value image, int64_t rows,
                           const Ints &from, const Ints &to) {
+  if (from == to)
+    return image;
+  int64_t channels = GraphBuilder::dimOf(image, rows + 2);
+  bool isHalf = from[0] == 2 * to[0] && from[1] == 2 * to[1];
+  bool hasVectors = channels == 1 || channels == 3 || channels == 4;
   bool isBytes = !llvm::isa<mlir::FloatType>(GraphBuilder::elementOf(image));
+  if (isBytes && isHalf && !hasVectors)
+    return halve(n, image, rows, from);
   Value x = isBytes ? n.b.cast(image, n.b.elementType(DLC_I32)) : image;
-  auto [left, right] =
-      split(n, x, rows + 1, tapsOf(from[1], to[1], true), /*isRows=*/false);
-  x = n.b.add(left, right);
+  // Shares of 0 are not nothing of infinities.
+  if (isBytes || from[1] != to[1]) {
+    auto [left, right] =
+        split(n, x, rows + 1, tapsOf(from[1], to[1], true), /*isRows=*/false);
+    x = n.b.add(left, right);
+  }
+  if (!isBytes && from[0] == to[0])
+    return x;
   auto [above, below] =
       split(n, x, rows, tapsOf(from[0], to[0], false), /*isRows=*/true);
   if (!isBytes)

@@ -104,3 +104,18 @@ def sizes():
     raw("_image_resize", image, size=(3,), keep_ratio=True)
     raw("_image_resize", normal(3, 5, 1), size=(4,), keep_ratio=True)
     raw("_npx__image_resize", normal(2, 1, 1), size=(3,))
+
+
+def halves():
+    """Exactly half, for which OpenCV has ways of its own by channels; and the
+    same size."""
+    for channels in 1, 2, 3, 4, 5:
+        raw("_image_resize", random.randint(0, 256, (6, 8, channels)).astype("uint8"), size=(4, 3))
+    raw("_image_resize", random.randint(0, 256, (2, 4, 6, 2)).astype("uint8"), size=(3, 2))
+    raw("_image_resize", random.randint(0, 256, (4, 6, 2)).astype("uint8"), size=(3, 4))
+    raw("_image_resize", normal(4, 6, 2), size=(3, 2))
+    raw("_image_resize", normal(4, 4, 5), size=(2, 2))
+    infinite = normal(3, 3, 1)
+    infinite[0, 0] = infinite[2, 1] = np.inf
+    raw("_image_resize", infinite, size=(3, 3))
+    raw("_image_resize", random.randint(0, 256, (3, 4, 2)).astype("uint8"), size=(4, 3))
