@@ -12,10 +12,6 @@ using namespace dlc::symbol;
 using llvm::Twine;
 using mlir::Value;
 
-static std::string textOf(llvm::ArrayRef<int64_t> shape) {
-  return toText(std::vector<int64_t>(shape.begin(), shape.end()));
-}
-
 static Ints reducedAxes(LoweringContext &n, int64_t rank) {
   return n.p.isNone("axis") ? range(0, rank) : n.axes(n.ints("axis"), rank);
 }
@@ -31,8 +27,8 @@ static Value alongAxis(LoweringContext &n, Value weights, const Ints &shape,
     return {};
   if (given.size() == shape.size()) {
     if (given != shape)
-      n.fail("input 'weights': expected " + textOf(shape) + ", got " +
-             textOf(given));
+      n.fail("input 'weights': expected " + toText(shape) + ", got " +
+             toText(given));
     return weights;
   }
   if (n.p.isNone("axis") || axes.size() != 1)
@@ -41,12 +37,19 @@ static Value alongAxis(LoweringContext &n, Value weights, const Ints &shape,
            toText(n.p.get("axis")));
   else if (given != Ints{shape[axes[0]]})
     n.fail("input 'weights': expected (" + Twine(shape[axes[0]]) +
-           ",) or the shape of the data, got " + textOf(given));
+           ",) or the shape of the data, got " + toText(given));
   if (n.b.failed())
     return {};
   Ints ones(shape.size(), 1);
   ones[axes[0]] = shape[axes[0]];
-  return n.b.reshape(weights, ones);
+  return n.b.reshapeTo(weights, ones);
+}
+
+/// What sums and quotients of elements are computed in: halves and small
+/// integers soon come to the end of their own type.
+static mlir::Type typeOfSums(LoweringContext &n, Value x) {
+  bool isFloat = llvm::isa<mlir::FloatType>(GraphBuilder::elementOf(x));
+  return isFloat ? n.b.wideFloat(x) : n.b.i64();
 }
 
 static void lowerAverage(LoweringContext &n) {
@@ -54,27 +57,29 @@ static void lowerAverage(LoweringContext &n) {
   Ints shape = n.shape(x, "an average"), axes = reducedAxes(n, n.rank(x));
   if (n.b.failed())
     return;
+  mlir::Type type = typeOfSums(n, x);
   auto sum = [&](Value value, const Ints &along) {
     return n.b.reduce("reduce_sum", value, along, /*keepDims=*/false);
   };
-  Value total, weight;
+  Value wide = n.b.cast(x, type), total, weight;
   if (n.p.getBool("weighted")) {
-    Value weights = alongAxis(n, n.in(1), shape, axes);
+    Value given = n.b.cast(n.in(1), type);
+    Value weights = alongAxis(n, given, shape, axes);
     if (n.b.failed())
       return;
-    total = sum(n.b.mul(x, weights), axes);
-    bool isRow = n.rank(n.in(1)) != static_cast<int64_t>(shape.size());
-    weight = sum(n.in(1), isRow ? Ints{0} : axes);
+    total = sum(n.b.mul(wide, weights), axes);
+    bool isRow = n.rank(given) != static_cast<int64_t>(shape.size());
+    weight = sum(given, isRow ? Ints{0} : axes);
   } else {
     double count = 1;
     for (int64_t axis : axes)
       count *= static_cast<double>(shape[axis]);
-    total = sum(x, axes);
-    weight = n.scalarLike(x, count);
+    total = sum(wide, axes);
+    weight = n.scalarLike(wide, count);
   }
-  n.set(0, n.b.div(total, weight));
+  n.set(0, n.b.castLike(n.b.div(total, weight), x));
   if (n.p.getBool("returned"))
-    n.set(1, weight);
+    n.set(1, n.b.castLike(weight, x));
 }
 
 /// Which norm the parameter `flag` says that `ord` is of.
@@ -113,8 +118,15 @@ static void lowerNorm(LoweringContext &n) {
   }
   if (order == 1)
     return n.set(0, sum(size));
-  Value powers = sum(n.b.op("pow", {size, n.scalarLike(x, order)}));
-  n.set(0, n.b.op("pow", {powers, n.scalarLike(x, 1 / order)}));
+  auto powerOf = [&](Value value, double exponent) {
+    Value power = n.b.op("pow", {value, n.scalarLike(x, exponent)});
+    if (order > 0)
+      return power;
+    // MXNet's sum leaves zeros out, and of zeros alone it is 0.
+    Value zero = n.scalarLike(x, 0);
+    return n.b.op("select", {n.b.op("equal", {value, zero}), zero, power});
+  };
+  n.set(0, powerOf(sum(powerOf(size, order)), 1 / order));
 }
 
 //===-- Percentiles -------------------------------------------------------===//
@@ -138,13 +150,13 @@ static Value orderedAlong(LoweringContext &n, const Ints &axes, Ints &kept,
   }
   if (extent == 0) {
     n.fail("expected data of at least one element along 'axis', got " +
-           textOf(shape));
+           toText(shape));
     return {};
   }
   order.append(last);
   Ints rows = kept;
   rows.push_back(extent);
-  Value x = n.b.reshape(n.b.transpose(n.in(0), order), rows);
+  Value x = n.b.reshapeTo(n.b.transpose(n.in(0), order), rows);
   return n.b.ops(
       "top_k", {x, n.b.ints({extent})},
       {{"axis", static_cast<int64_t>(kept.size())}, {"largest", false}})[0];
@@ -156,7 +168,7 @@ static Value percentages(LoweringContext &n) {
     if (int64_t rank = n.rank(n.in(1)); rank > 1)
       return n.b.fail("input 'q': expected at most 1 dimension, got " +
                       Twine(rank));
-    Value q = n.b.reshape(n.in(1), {-1});
+    Value q = n.b.reshapeTo(n.in(1), {-1});
     return n.b.cast(q, n.b.opBuilder().getF64Type());
   }
   double q = n.p.getFloat("q_scalar");
@@ -177,6 +189,12 @@ static void lowerPercentile(LoweringContext &n) {
   if (n.b.failed())
     return;
   auto last = static_cast<double>(extent - 1);
+  // f32 may have rounded the last place up, and NaN is no place.
+  auto placeOf = [&](Value value) {
+    Value place =
+        n.b.op("min", {n.b.cast(value, n.b.i64()), n.b.intScalar(extent - 1)});
+    return n.b.op("max", {place, n.b.intScalar(0)});
+  };
   Value place =
       n.b.div(n.b.mul(q, n.scalarLike(q, last)), n.scalarLike(q, 100));
   place = n.b.cast(place, n.b.f32());
@@ -188,9 +206,12 @@ static void lowerPercentile(LoweringContext &n) {
   Value low = n.b.op("floor", {bounded}), high = n.b.op("ceil", {bounded});
   if (kind == "midpoint")
     bounded = n.b.mul(n.b.add(low, high), n.scalarLike(low, 0.5));
-  else if (kind == "nearest")
+  else if (kind ==
+           "nearest") // Not floor(x + 0.5): large numbers round the sum.
     low = high =
-        n.b.op("floor", {n.b.add(bounded, n.scalarLike(bounded, 0.5))});
+        n.b.op("select",
+               {n.b.op("less", {n.b.sub(bounded, low), n.scalarLike(low, 0.5)}),
+                low, high});
   else if (kind == "lower")
     high = low;
   else if (kind == "higher")
@@ -198,16 +219,18 @@ static void lowerPercentile(LoweringContext &n) {
   auto axis = static_cast<int64_t>(kept.size());
   mlir::Type type = n.b.wideFloat(sorted);
   auto take = [&](Value places) {
-    Value y = n.b.op("gather", {sorted, n.b.cast(places, n.b.i64())},
-                     {{"axis", axis}});
+    Value y = n.b.op("gather", {sorted, placeOf(places)}, {{"axis", axis}});
     return n.b.cast(y, type);
   };
   Value y = take(low);
   if (kind == "linear" || kind == "midpoint") {
     Value above = n.b.sub(bounded, low);
     Value below = n.b.sub(n.scalarLike(above, 1), above);
-    y = n.b.add(n.b.mul(y, n.b.cast(below, type)),
-                n.b.mul(take(high), n.b.cast(above, type)));
+    Value between = n.b.add(n.b.mul(y, n.b.cast(below, type)),
+                            n.b.mul(take(high), n.b.cast(above, type)));
+    // 0 times infinity is not 0.
+    Value isLow = n.b.op("equal", {above, n.scalarLike(above, 0)});
+    y = n.b.op("select", {isLow, y, between});
   }
   y = n.b.op("select", {isInside, y, n.scalarLike(y, NAN)});
   // One for each percentage in front.
@@ -224,7 +247,7 @@ static void lowerPercentile(LoweringContext &n) {
     else if (n.p.getBool("keepdims"))
       shape.push_back(1);
   }
-  n.set(0, n.b.reshape(y, shape));
+  n.set(0, n.b.reshapeTo(y, shape));
 }
 
 //===-- Histograms --------------------------------------------------------===//
@@ -256,7 +279,9 @@ static std::pair<Value, Value> equalBins(LoweringContext &n) {
   auto bins = static_cast<double>(count);
   for (int64_t i = 0; i <= count; ++i) {
     auto at = static_cast<double>(i);
-    edges.push_back((high * at + (bins - at) * low) / bins);
+    double edge = (high * at + (bins - at) * low) / bins;
+    edges.push_back(std::isfinite(edge) ? edge
+                                        : low + (high - low) * (at / bins));
   }
   Value all = n.b.castLike(wideNumbers(n, edges), n.in(0));
   Value inner =
@@ -269,13 +294,15 @@ static std::pair<Value, Value> equalBins(LoweringContext &n) {
 /// past it; the last bin has its end.
 static void lowerHistogram(LoweringContext &n) {
   if (n.p.isNone("bin_cnt") != n.p.isNone("range"))
-    return n.fail("parameters 'bin_cnt' and 'range': expected both or none");
+    return n.fail(
+        "parameters 'bin_cnt' and 'range': expected both or none, got " +
+        toText(n.p.get("bin_cnt")) + " and " + toText(n.p.get("range")));
   Value edges, bounds;
   if (n.p.isNone("bin_cnt")) {
     Ints shape = n.shape(n.in(1), "bins");
     if (!n.b.failed() && (shape.size() != 1 || shape[0] < 2))
       n.fail("input 'bins': expected a vector of at least 2 edges, got " +
-             textOf(shape));
+             toText(shape));
     edges = bounds = n.in(1);
   } else {
     std::tie(edges, bounds) = equalBins(n);
@@ -283,15 +310,17 @@ static void lowerHistogram(LoweringContext &n) {
   if (n.b.failed())
     return;
   Value x =
-      n.b.unsqueeze(n.b.castLike(n.b.reshape(n.in(0), {-1}), bounds), {1});
+      n.b.unsqueeze(n.b.castLike(n.b.reshapeTo(n.in(0), {-1}), bounds), {1});
   int64_t last = GraphBuilder::dimOf(bounds, 0) - 1;
   Value isPast = n.b.op("greater_equal", {x, n.b.slice(bounds, 0, 0, last)});
   Value isBehind = n.b.op("greater", {x, n.b.slice(bounds, 0, last, last + 1)});
   Value past = n.b.reduce(
       "reduce_sum", n.b.cast(n.b.concat({isPast, isBehind}, 1), n.b.i64()), {0},
       /*keepDims=*/false);
-  n.set(0,
-        n.b.sub(n.b.slice(past, 0, 0, last), n.b.slice(past, 0, 1, last + 1)));
+  Value counts =
+      n.b.sub(n.b.slice(past, 0, 0, last), n.b.slice(past, 0, 1, last + 1));
+  // Nothing is in a bin that ends before it begins.
+  n.set(0, n.b.op("max", {counts, n.b.intScalar(0)}));
   n.set(1, edges);
 }
 
@@ -320,7 +349,8 @@ std::span<const Operator> dlc::symbol::numpyStatisticsOperators() {
       {.name = "_npi_average",
        .summary = "Weighted mean of elements",
        .details = "Weights have the shape of the data, or the extent of the "
-                  "one axis.",
+                  "one axis. Sums are float32, float64 for float64, or int64, "
+                  "where MXNet has those of the data's type.",
        .parameters = {axisParameter(),
                       optional("returned", ParameterKind::Bool, "False",
                                "Give the sum of weights, too."),
@@ -335,7 +365,8 @@ std::span<const Operator> dlc::symbol::numpyStatisticsOperators() {
        .summary = "Norm of vectors, or root of the sum of squares",
        .parameters = {optional("ord", ParameterKind::Float, "2",
                                "Of vectors: the power that is summed up; 0 "
-                               "counts."),
+                               "counts, those below leave zeros out. Infinite "
+                               "ones are errors, as in MXNet."),
                       axisParameter(),
                       optional("keepdims", ParameterKind::Bool, "False",
                                "Leave reduced dimensions, with extent 1."),
@@ -363,7 +394,8 @@ std::span<const Operator> dlc::symbol::numpyStatisticsOperators() {
        .aliases = {"_npi_histogram"},
        .summary = "How many elements fall into each bin",
        .details = "int64, and the edges of the bins. Bins begin with their "
-                  "first edge, and the last one has both.",
+                  "first edge, and the last one has both. Edges ascend; a bin "
+                  "that ends before it begins has nothing.",
        .parameters = {optional("bin_cnt", ParameterKind::Int, "None",
                                "How many bins; None: an operand has their "
                                "edges.")

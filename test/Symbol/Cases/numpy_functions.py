@@ -64,3 +64,19 @@ def arithmetic():
     raw("_npi_lcm_scalar", np.array([4, 0, 7], "uint8"), scalar=100)
     raw("_npi_diag_indices_from", normal(3, 3))
     raw("_npi_diag_indices_from", normal(2, 2, 2))
+
+
+def corners():
+    """Infinities, nothing, and the ends of types."""
+    infinite = np.array([2, -np.inf, 0, 1, -1], "float32")
+    for q in 0, 10, 50, 100:
+        raw("_npi_percentile", infinite, q_scalar=q)
+    raw("_npi_percentile", infinite, q_scalar=0, interpolation="midpoint")
+    nothing = np.zeros((0, 3), "float32")
+    raw("_npi_percentile", nothing, axis=(1,), q_scalar=50)
+    raw("_npi_percentile", np.zeros((3, 0, 2), "float32"), np.array([0, 50], "float32"), axis=(0,), keepdims=True)
+    raw("_npi_average", np.array([-1, -2, -4], "int32"), weighted=False)
+    raw("_npi_average", positive(2, 3).astype("float16"), positive(3).astype("float16"), axis=(1,), returned=True)
+    for order in -1, -2, -0.5:
+        raw("_npi_norm", np.array([[0, 2, 2], [0, 0, 0], [1, -2, 4]], "float32"), ord=order, axis=(1,), flag=-1)
+    raw("_npi_histogram", np.array([1, 2, 2.5, 3], "float32"), np.array([3, 2, 1], "float32"))
