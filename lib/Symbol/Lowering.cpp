@@ -129,6 +129,8 @@ LogicalResult SymbolLowering::infer() {
   };
   rt::Status status = network.inferTypes(types, report);
   if (status.isOk())
+    status = network.completeTypes(report);
+  if (status.isOk())
     status = network.inferShapes(shapes, context, report);
   if (status.isOk())
     return mlir::success();

@@ -74,9 +74,20 @@ Status NetworkTypes::inferTypes(const KnownTypes &known, Report report) {
     if (auto given = known.find(graph.node(id).name); given != known.end())
       DLC_RETURN_IF_ERROR(types.start(id, given->second));
   }
-  auto relateTypes = [&](IndexedGraph::NodeId id, TypeRelation &relation) {
-    if (auto *relate = graph.node(id).op->relateTypes)
-      relate(relation);
+  return relateTypes(report);
+}
+
+Status NetworkTypes::completeTypes(Report report) {
+  for (IndexedGraph::NodeId id : graph.inputNodes())
+    if (type(graph.entryId(id, 0)) == DLC_INVALID_TYPE)
+      DLC_RETURN_IF_ERROR(types.start(id, DLC_F32));
+  return relateTypes(report);
+}
+
+Status NetworkTypes::relateTypes(Report report) {
+  auto relate = [&](IndexedGraph::NodeId id, TypeRelation &relation) {
+    if (auto *relateNode = graph.node(id).op->relateTypes)
+      relateNode(relation);
     else if (auto *relateNode = graph.node(id).op->relateNodeTypes)
       relateNode(graph.node(id), relation);
     else if (graph.node(id).op->bodyCount > 0)
@@ -84,7 +95,7 @@ Status NetworkTypes::inferTypes(const KnownTypes &known, Report report) {
     else
       relation.equateAll();
   };
-  return types.run(relateTypes, report);
+  return types.run(relate, report);
 }
 
 //===-- Shapes ------------------------------------------------------------===//

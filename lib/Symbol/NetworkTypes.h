@@ -27,6 +27,9 @@ public:
 
   /// The first failure; `report`, if any, gets those of all nodes.
   rt::Status inferTypes(const KnownTypes &known, Report report = nullptr);
+  /// After inferTypes(): variables of which nothing is known have float32, as
+  /// what is built has, which no node may contradict.
+  rt::Status completeTypes(Report report = nullptr);
   /// After inferTypes(). Builds operations in `context`, which has the dialects
   /// loaded, and throws them away.
   rt::Status inferShapes(const KnownShapes &known, mlir::MLIRContext &context,
@@ -55,6 +58,7 @@ public:
 
 private:
   class Forward;
+  rt::Status relateTypes(Report report);
 
   const IndexedGraph &graph;
   std::unordered_set<std::string_view> variables; ///< Names; of inferTypes().
