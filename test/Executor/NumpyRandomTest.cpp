@@ -63,7 +63,12 @@ TEST(NumpyRandomTest, DrawsFromDistributions) {
             {{"prob", "None"}, {"logit", "0"}, {"is_logit", "True"}},
             0.5,
             0.25,
-            1}}) {
+            1},
+           {"bernoulli", // MXNet takes the probability.
+            {{"prob", "0.25"}, {"logit", "100"}, {"is_logit", "True"}},
+            0.25,
+            0.1875,
+            7. / 3}}) {
     SCOPED_TRACE(each.op);
     symbol::Attributes attributes = each.attributes;
     attributes["size"] = "(100, 100)";
@@ -113,6 +118,77 @@ static Drawn runOn(const char *op, const symbol::Attributes &attributes,
   for (const auto &[name, values] : inputs)
     run.gradients[name] = read(*executor->gradient(name));
   return run;
+}
+
+static std::vector<int64_t> drawIntegers(const char *op,
+                                         const symbol::Attributes &attributes,
+                                         const Floats &weights = {}) {
+  std::vector<Symbol> operands;
+  rt::KnownVariables known;
+  if (!weights.empty()) {
+    operands.push_back(Symbol::variable("w"));
+    known.shapes["w"] = {static_cast<int64_t>(weights.size())};
+  }
+  Symbol y =
+      Symbol::apply("Cast", {Symbol::apply(op, operands, attributes, "r")},
+                    {{"dtype", "float32"}});
+  auto executor =
+      take(simpleBind(y + Symbol::variable("zero"), makeRuntime(), known));
+  if (!executor)
+    return {};
+  if (!weights.empty())
+    write(*executor->argument("w"), weights);
+  EXPECT_OK(executor->forward());
+  Floats numbers = read(executor->outputs()[0]);
+  return {numbers.begin(), numbers.end()};
+}
+
+/// Within five standard deviations of as many as expected.
+static void expectCounts(const std::vector<int64_t> &numbers,
+                         const std::vector<double> &chances) {
+  std::vector<int64_t> counts(chances.size());
+  for (int64_t number : numbers) {
+    ASSERT_TRUE(number >= 0 && number < int64_t(counts.size())) << number;
+    ++counts[number];
+  }
+  auto size = static_cast<double>(numbers.size());
+  for (size_t i = 0; i < counts.size(); ++i)
+    EXPECT_NEAR(double(counts[i]), size * chances[i],
+                5 * std::sqrt(size * chances[i] * (1 - chances[i])))
+        << i;
+}
+
+TEST(NumpyRandomTest, DrawsOtherTypes) {
+  for (const char *type : {"float16", "float64"})
+    for (auto [op, attributes, mean, variance, kurtosis] :
+         {Distribution{"normal", {{"loc", "2"}, {"scale", "0.5"}}, 2, 0.25, 3},
+          {"uniform", {{"low", "-1"}, {"high", "3"}}, 1, 16. / 12, 1.8},
+          {"gamma", {{"shape", "2"}, {"scale", "3"}}, 6, 18, 6}}) {
+      SCOPED_TRACE(op + (" " + std::string(type)));
+      symbol::Attributes all = attributes;
+      all["size"] = "(100, 100)";
+      all["dtype"] = type;
+      Symbol numbers = Symbol::apply(std::string("_npi_") + op, {}, all, "r");
+      auto plain = take(simpleBind(
+          Symbol::group({numbers, Symbol::variable("unused")}), makeRuntime(),
+          {.shapes = {{"unused", {1}}}, .types = {}}));
+      ASSERT_TRUE(plain);
+      EXPECT_OK(plain->forward());
+      EXPECT_EQ(plain->outputs()[0].type(),
+                std::string_view(type) == "float16" ? DLC_F16 : DLC_F64);
+      auto executor =
+          bindRandom(Symbol::apply("Cast", {numbers}, {{"dtype", "float32"}}));
+      ASSERT_TRUE(executor);
+      EXPECT_OK(executor->forward());
+      expectMoments(read(executor->outputs()[0]), mean, variance, kurtosis);
+    }
+  for (const char *type : {"uint8", "int32", "bool", "float64"})
+    expectCounts(drawIntegers("_npi_bernoulli", {{"prob", "0.25"},
+                                                 {"logit", "None"},
+                                                 {"is_logit", "False"},
+                                                 {"size", "(4000,)"},
+                                                 {"dtype", type}}),
+                 {0.75, 0.25});
 }
 
 TEST(NumpyRandomTest, OperandsAreBroadcast) {
@@ -200,44 +276,6 @@ TEST(NumpyRandomTest, WhatIsNoDistributionIsNan) {
 
 //===-- Classes -----------------------------------------------------------===//
 
-static std::vector<int64_t> drawIntegers(const char *op,
-                                         const symbol::Attributes &attributes,
-                                         const Floats &weights = {}) {
-  std::vector<Symbol> operands;
-  rt::KnownVariables known;
-  if (!weights.empty()) {
-    operands.push_back(Symbol::variable("w"));
-    known.shapes["w"] = {static_cast<int64_t>(weights.size())};
-  }
-  Symbol y =
-      Symbol::apply("Cast", {Symbol::apply(op, operands, attributes, "r")},
-                    {{"dtype", "float32"}});
-  auto executor =
-      take(simpleBind(y + Symbol::variable("zero"), makeRuntime(), known));
-  if (!executor)
-    return {};
-  if (!weights.empty())
-    write(*executor->argument("w"), weights);
-  EXPECT_OK(executor->forward());
-  Floats numbers = read(executor->outputs()[0]);
-  return {numbers.begin(), numbers.end()};
-}
-
-/// Within five standard deviations of as many as expected.
-static void expectCounts(const std::vector<int64_t> &numbers,
-                         const std::vector<double> &chances) {
-  std::vector<int64_t> counts(chances.size());
-  for (int64_t number : numbers) {
-    ASSERT_TRUE(number >= 0 && number < int64_t(counts.size())) << number;
-    ++counts[number];
-  }
-  auto size = static_cast<double>(numbers.size());
-  for (size_t i = 0; i < counts.size(); ++i)
-    EXPECT_NEAR(double(counts[i]), size * chances[i],
-                5 * std::sqrt(size * chances[i] * (1 - chances[i])))
-        << i;
-}
-
 TEST(NumpyRandomTest, ChoosesPlaces) {
   expectCounts(drawIntegers("_npi_choice", {{"a", "4"}, {"size", "(4000,)"}}),
                {0.25, 0.25, 0.25, 0.25});
@@ -265,6 +303,11 @@ TEST(NumpyRandomTest, ChoosesPlaces) {
   EXPECT_EQ(two, (std::vector<int64_t>{1, 3}));
   EXPECT_EQ(drawIntegers("_npi_choice", {{"a", "1"}, {"size", "None"}}),
             std::vector<int64_t>{0});
+  for (const char *replaces : {"True", "False"})
+    EXPECT_TRUE(
+        drawIntegers("_npi_choice",
+                     {{"a", "4"}, {"size", "(2, 0)"}, {"replace", replaces}})
+            .empty());
 }
 
 TEST(NumpyRandomTest, CountsClasses) {
@@ -320,6 +363,24 @@ TEST(NumpyRandomTest, RefusesWhatIsNoDistribution) {
                "parameter 'a': expected more than 0, got 0");
   EXPECT_FAILS(failure("_npi_gamma", {{"shape", "1e39"}, {"scale", "1"}}),
                InvalidArgument, "expected a number in the range of f32");
+  // What f32 does not hold; 0 is a place, and a width where it may be 0.
+  for (auto [op, attributes] :
+       {std::pair<const char *, symbol::Attributes>(
+            "normal", {{"loc", "1e39"}, {"scale", "1"}}),
+        {"uniform", {{"low", "-1e39"}, {"high", "1e39"}}},
+        {"gamma", {{"shape", "1"}, {"scale", "1e-60"}}},
+        {"weibull", {{"a", "1e-60"}}},
+        {"pareto", {{"a", "1e-60"}}}})
+    EXPECT_FAILS(failure((std::string("_npi_") + op).c_str(), attributes),
+                 InvalidArgument, "expected a number in the range of f32");
+  EXPECT_OK(failure("_npi_uniform", {{"low", "1e-60"}, {"high", "1"}}));
+  EXPECT_OK(failure("_npi_normal", {{"loc", "0"}, {"scale", "1e-60"}}));
+  EXPECT_OK(failure("_npi_normal",
+                    {{"loc", "1e39"}, {"scale", "1"}, {"dtype", "float64"}}));
+  EXPECT_FAILS(
+      failure("_npi_bernoulli",
+              {{"prob", "None"}, {"logit", "nan"}, {"is_logit", "True"}}),
+      InvalidArgument, "parameter 'logit': expected a finite number, got nan");
   EXPECT_FAILS(
       failure("_npi_bernoulli",
               {{"prob", "1.5"}, {"logit", "None"}, {"is_logit", "False"}}),
@@ -331,13 +392,18 @@ TEST(NumpyRandomTest, RefusesWhatIsNoDistribution) {
                InvalidArgument, "parameter 'size': expected a shape");
   EXPECT_FAILS(
       failure("_npi_normal", {{"loc", "None"}, {"scale", "None"}}, {{2}, {3}}),
-      InvalidArgument, "expected dimensions of 2 or 1, got 3");
+      InvalidArgument, "input 'input2': expected dimensions of 2 or 1, got 3");
   EXPECT_FAILS(
       failure("_npi_choice", {{"a", "2"}, {"size", "3"}, {"replace", "False"}}),
       InvalidArgument,
       "parameter 'size': expected at most 2 different classes, got 3");
-  EXPECT_FAILS(failure("_npi_choice", {{"a", "0"}, {"size", "3"}}),
-               InvalidArgument, "expected at least 1 class, got 0");
+  for (const char *count : {"0", "2147483648"})
+    EXPECT_FAILS(failure("_npi_choice", {{"a", count}, {"size", "3"}}),
+                 InvalidArgument,
+                 "parameter 'a': expected an integer from 1 to 2147483647");
+  EXPECT_FAILS(failure("_npi_choice", {{"a", "None"}, {"size", "3"}}, {{0}}),
+               InvalidArgument,
+               "input 'input1': expected at least 1 place, got none");
   EXPECT_FAILS(failure("_npi_multinomial", {{"n", "3"}, {"pvals", "(1, 1)"}}),
                InvalidArgument,
                "parameter 'pvals': expected probabilities of at most 1");

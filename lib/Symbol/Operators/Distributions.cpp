@@ -94,13 +94,13 @@ bool symbol::checkPositive(LoweringContext &n, std::string_view parameter,
 }
 
 bool symbol::checkHeld(LoweringContext &n, std::string_view parameter,
-                       double number) {
+                       double number, bool allowsZero) {
   auto type = n.b.opBuilder().getF32Type();
   llvm::APFloat held(number);
   bool losesInfo;
   (void)held.convert(type.getFloatSemantics(),
                      llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-  if (held.isFinite() && held.isZero() == (number == 0))
+  if (held.isFinite() && (allowsZero || held.isZero() == (number == 0)))
     return true;
   n.fail("parameter '" + Twine(std::string(parameter)) +
          "': expected a number in the range of f32, got " +

@@ -58,8 +58,9 @@ bool checkPositive(LoweringContext &n, std::string_view parameter,
                    bool allowsZero = false);
 
 /// Fails unless f32, which distributions of parameters take, has the number and
-/// tells it from 0.
-bool checkHeld(LoweringContext &n, std::string_view parameter, double number);
+/// tells it from 0, or also has 0 for it.
+bool checkHeld(LoweringContext &n, std::string_view parameter, double number,
+               bool allowsZero = false);
 
 /// Those that tell densities of samples (Densities.cpp).
 std::vector<Operator> densityOperators();

@@ -55,7 +55,7 @@ static Value both(LoweringContext &n, Value x, Value more) {
 /// The shape that operands of these shapes have together; none after a failure.
 static std::optional<Ints> broadcastShapes(LoweringContext &n) {
   Ints result;
-  for (Value value : n.inputs()) {
+  for (auto [operand, value] : llvm::enumerate(n.inputs())) {
     Ints shape = n.shape(value, "parameters");
     if (n.b.failed())
       return std::nullopt;
@@ -65,8 +65,8 @@ static std::optional<Ints> broadcastShapes(LoweringContext &n) {
     for (size_t i = 0; i < shape.size(); ++i) {
       int64_t &extent = result[offset + i];
       if (extent != 1 && shape[i] != 1 && extent != shape[i]) {
-        n.fail("input 'input2': expected dimensions of " + Twine(extent) +
-               " or 1, got " + Twine(shape[i]));
+        n.fail("input '" + n.inputName(operand) + "': expected dimensions of " +
+               Twine(extent) + " or 1, got " + Twine(shape[i]));
         return std::nullopt;
       }
       extent = extent == 1 ? shape[i] : extent;
@@ -94,8 +94,7 @@ static std::optional<Ints> resultShape(LoweringContext &n, bool isBehind) {
     return size;
   n.fail("parameter 'size': expected a shape that those of the operands are "
          "broadcast to, " +
-         toText(std::vector<int64_t>(given->begin(), given->end())) + ", got " +
-         toText(n.p.get("size")));
+         toText(*given) + ", got " + toText(n.p.get("size")));
   return std::nullopt;
 }
 
@@ -111,9 +110,12 @@ static std::optional<Draw> readDraw(LoweringContext &n, Names names,
   size_t operand = 0;
   for (const auto &[name, domain] : names) {
     if (!n.p.isNone(name)) {
-      if (!checkDomain(n, name, domain))
+      double number = n.p.getFloat(name);
+      if (!checkDomain(n, name, domain) ||
+          (draw.wide.isF32() &&
+           !checkHeld(n, name, number, domain != Domain::AboveZero)))
         return std::nullopt;
-      draw.parameters.push_back(n.b.scalar(draw.wide, n.p.getFloat(name)));
+      draw.parameters.push_back(n.b.scalar(draw.wide, number));
       continue;
     }
     Value value = n.b.cast(n.in(operand++), draw.wide);
@@ -248,11 +250,11 @@ static void lowerGamma(LoweringContext &n) {
 
 /// 1 with a probability, or that of which the logarithm of its odds is given.
 static void lowerBernoulli(LoweringContext &n) {
-  bool isLogit = n.p.getBool("is_logit");
-  std::string_view name = isLogit ? "logit" : "prob",
-                   other = isLogit ? "prob" : "logit";
-  if (!n.p.isNone(other) && n.p.isNone(name))
-    std::swap(name, other), isLogit = !isLogit;
+  // Of two numbers MXNet takes the probability.
+  bool isLogit = n.inputCount() ? n.p.getBool("is_logit") : n.p.isNone("prob");
+  const char *name = isLogit ? "logit" : "prob";
+  if (isLogit && !n.inputCount() && !checkDomain(n, name, Domain::Any))
+    return;
   Value chance;
   if (n.inputCount())
     chance = n.b.cast(n.in(0), n.b.f32());
@@ -366,7 +368,7 @@ static void lowerChoice(LoweringContext &n) {
     Ints shape = n.shape(weights, "weights");
     if (!n.b.failed() && shape != Ints{classes})
       n.fail("input 'input2': expected (" + Twine(classes) + ",), got " +
-             toText(std::vector<int64_t>(shape.begin(), shape.end())));
+             toText(shape));
   }
   if (n.b.failed())
     return;
@@ -377,15 +379,14 @@ static void lowerChoice(LoweringContext &n) {
                     toText(n.p.get("size")));
   bool isReplaced = n.p.getBool("replace");
   if (classes < 1)
-    return n.fail("parameter 'a': expected at least 1 class, got " +
-                  Twine(classes));
+    return n.fail("input 'input1': expected at least 1 place, got none");
   if (!isReplaced && draws > classes)
     return n.fail("parameter 'size': expected at most " + Twine(classes) +
                   " different classes, got " + Twine(draws));
   Value y = !isReplaced ? drawDistinct(n, weights, classes, draws)
             : weights   ? drawClasses(n, weights, {}, draws)
                         : drawInteger(n, shape, classes);
-  n.set(0, n.b.reshape(y, shape));
+  n.set(0, n.b.reshapeTo(y, shape));
 }
 
 //===-- Types -------------------------------------------------------------===//
@@ -426,7 +427,7 @@ static void givesCounts(TypeRelation &r) {
 static constexpr std::string_view kDetails =
     "Other ones in each run, for training or not. A parameter of None is an "
     "operand; operands are broadcast. Where their elements are parameters of "
-    "no distribution, the result is NaN.";
+    "no distribution, the result is NaN, in types that have one.";
 
 static Parameter numberOrNone(std::string_view name, std::string_view summary) {
   return required(name, ParameterKind::Float, summary).orNone();
@@ -561,6 +562,7 @@ std::span<const Operator> dlc::symbol::numpyRandomOperators() {
          .parameters =
              {required("a", ParameterKind::Int,
                        "How many places there are; None: as an operand has.")
+                  .within(1, kMaxExtent)
                   .orNone(),
               required("size", ParameterKind::Ints,
                        "The shape of the result; None: a scalar.")
