@@ -6,10 +6,6 @@
 
 #include "dlc/Codegen/CPU/Target.h"
 
-#include "dlc/Symbol/Json.h"
-#include "dlc/runtime/Base/File.h"
-
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdio>
@@ -116,20 +112,12 @@ void dlc::tool::copyValue(const InitialValue &value, HostTensor &to) {
 }
 
 void dlc::tool::checkVariables(
-    const std::string &model, const std::map<std::string, std::string> &files) {
-  if (!model.ends_with(".json"))
-    return;
-  rt::Result<rt::MappedFile> file = rt::MappedFile::open(model);
-  if (!file.isOk())
-    return;
-  std::span<const std::byte> bytes = file->bytes();
-  rt::Result<symbol::Symbol> symbol = symbol::fromJson(
-      {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
-  if (!symbol.isOk())
-    return;
-  std::vector<std::string> known = symbol->listInputs();
+    const Compilation &compilation,
+    const std::map<std::string, std::string> &files) {
+  llvm::StringRef messages = compilation.messages();
   for (const auto &[name, path] : files)
-    if (llvm::find(known, name) == known.end())
+    if (messages.contains("expected a variable of the symbol, got '" + name +
+                          "'"))
       throw Failure{path +
                     ": expected arrays of variables of the network, got "
                     "'" +
@@ -153,7 +141,7 @@ LoadedModel dlc::tool::compileModel(const ModelOptions &options,
     std::map<std::string, std::string> files;
     for (const auto &[name, value] : values)
       files[name] = inputs.fileOf(name);
-    checkVariables(options.path, files);
+    checkVariables(*first, files);
   }
   check(imported, *first);
   // Symbolic dimensions take the shapes of the values at hand.

@@ -18,11 +18,10 @@ CompileOptions makeCompileOptions(const ModelOptions &model);
 /// its warnings are printed.
 void check(llvm::LogicalResult result, const Compilation &compilation);
 
-/// Throws where an array is called as no variable of the network of MXNet at
-/// `model` is, whose import is told its shape and cannot name the file:
-/// `files` has that by the names of arrays. Nothing for other models, and for
-/// networks that cannot be read.
-void checkVariables(const std::string &model,
+/// Throws where that is why the import of a network of MXNet failed: it is told
+/// the shapes of arrays and cannot name the file of one that is no variable,
+/// which `files` has by the names of arrays.
+void checkVariables(const Compilation &compilation,
                     const std::map<std::string, std::string> &files);
 
 /// Copies what a model's file says into the memory of that input.

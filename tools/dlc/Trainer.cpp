@@ -118,7 +118,7 @@ static void checkImported(llvm::LogicalResult imported,
     for (const auto &[name, tensor] : data.arrays())
       if (name != labels)
         files[name] = data.path();
-    checkVariables(options.model.path, files);
+    checkVariables(compilation, files);
     auto asked = std::exchange(compile.shapes, {});
     Compilation unshaped(compile);
     if (succeeded(unshaped.import(options.model.path))) {
