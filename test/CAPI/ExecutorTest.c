@@ -413,6 +413,47 @@ static void testReshapedParts(DlcExecutor executor) {
 }
 
 /* y = w x of five rows, on two devices. */
+/* One that nothing fits, of whole batches and of parts. */
+static void testBudgets(DlcArrayRuntime runtime) {
+  static const int64_t shape[] = {8, 64};
+  static const char *batched[] = {"x"};
+  const char *key = "num_hidden", *value = "64";
+  DlcContext devices[] = {cpu, {DLC_DEVICE_CPU, 1}};
+  DlcExecutorOptions options = {.structSize = sizeof(options),
+                                .memoryBudget = 100};
+  DlcParallelOptions parallel = {.structSize = sizeof(parallel),
+                                 .devices = devices,
+                                 .deviceCount = 2,
+                                 .batched = batched,
+                                 .batchedCount = 1,
+                                 .memoryBudget = 100};
+  DlcKnownVariable known = {"x", shape, 2, DLC_F32};
+  DlcSymbol layers[] = {variable("x"), NULL, NULL, NULL};
+  DlcNetwork network = NULL;
+  DlcExecutor executors[2] = {NULL, NULL};
+  static const char *names[] = {"", "f", "g", "h"};
+  for (int i = 1; i < 4; ++i) {
+    CHECK_OK(
+        dlcSymbolCreateAtomic("FullyConnected", &key, &value, 1, &layers[i]));
+    CHECK_OK(dlcSymbolCompose(layers[i], names[i], NULL, &layers[i - 1], 1));
+  }
+  CHECK_OK(dlcSymbolMakeNetwork(layers[3], NULL, &network));
+  CHECK_OK(dlcExecutorSimpleBind(network, runtime, cpu, &known, 1,
+                                 DLC_GRADIENT_WRITE, NULL, NULL, 0, &options,
+                                 &executors[0]));
+  CHECK_OK(dlcExecutorSimpleBindParallel(network, runtime, &known, 1,
+                                         DLC_GRADIENT_WRITE, NULL, NULL, 0,
+                                         &parallel, &executors[1]));
+  for (int i = 0; i < 2; ++i) {
+    CHECK_ERROR(dlcExecutorForwardBackward(executors[i], NULL, 0),
+                DLC_INVALID_ARGUMENT, "a memory budget of at least ");
+    dlcExecutorDestroy(executors[i]);
+  }
+  dlcNetworkDestroy(network);
+  for (int i = 0; i < 4; ++i)
+    dlcSymbolDestroy(layers[i]);
+}
+
 static void testParallel(DlcArrayRuntime runtime) {
   static const int64_t shape[] = {5, 1};
   static const float x[] = {1, 2, 3, 4, 5}, two = 2;
@@ -541,6 +582,7 @@ int main(void) {
   testFixedGamma(runtime);
   testGradientSymbol(runtime);
   testGroups(runtime);
+  testBudgets(runtime);
   testParallel(runtime);
   dlcNetworkDestroy(network);
   dlcArrayRuntimeDestroy(runtime);

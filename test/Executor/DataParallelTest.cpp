@@ -159,6 +159,15 @@ TEST(DataParallelTest, FillsFixedGammasWithOnes) {
   EXPECT_EQ(read(gamma), (Floats{1, 1, 1}));
 }
 
+TEST(DataParallelTest, RefusesABudgetThatNoPartFits) {
+  DataParallelOptions options = onDevices(2);
+  options.memoryBudget = 100;
+  auto executor = bindParts(options);
+  ASSERT_TRUE(executor);
+  EXPECT_FAILS(executor->forwardBackward(), InvalidArgument,
+               "expected a memory budget of at least ");
+}
+
 TEST(DataParallelTest, SplitsBatchesByWorkload) {
   auto split = [](int64_t rows, std::vector<double> workloads) {
     return splitBatch(rows, workloads);

@@ -53,7 +53,8 @@ struct ExecutorOptions {
   /// for each array. Not arrays that share memory with others of the run.
   bool releasesEarly = false;
   /// Bytes that each program may keep transient values in, at least 0: what
-  /// does not fit is computed again, so that runs take longer; 0: no limit. A
+  /// does not fit is computed again, so that runs take longer; 0: no limit. The
+  /// program that tells a monitor of every value keeps all, so it has none. A
   /// step (forwardBackward()) is planned as one; what forward() saves for
   /// backward() is beside the programs of both, and not counted. A run that has
   /// no program within it fails and names the least budget that has one;
