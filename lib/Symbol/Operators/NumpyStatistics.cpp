@@ -119,12 +119,14 @@ static void lowerNorm(LoweringContext &n) {
   if (order == 1)
     return n.set(0, sum(size));
   auto powerOf = [&](Value value, double exponent) {
-    Value power = n.b.op("pow", {value, n.scalarLike(x, exponent)});
+    Value power = n.scalarLike(x, exponent);
     if (order > 0)
-      return power;
-    // MXNet's sum leaves zeros out, and of zeros alone it is 0.
-    Value zero = n.scalarLike(x, 0);
-    return n.b.op("select", {n.b.op("equal", {value, zero}), zero, power});
+      return n.b.op("pow", {value, power});
+    // MXNet's sum leaves zeros out, and of zeros alone it is 0. Neither have
+    // they a gradient.
+    Value zero = n.scalarLike(x, 0), isZero = n.b.op("equal", {value, zero});
+    value = n.b.op("select", {isZero, n.scalarLike(x, 1), value});
+    return n.b.op("select", {isZero, zero, n.b.op("pow", {value, power})});
   };
   n.set(0, powerOf(sum(powerOf(size, order)), 1 / order));
 }
