@@ -72,8 +72,9 @@ typedef struct DlcExecutorOptions {
                             run ends */
   int64_t memoryBudget;  /* bytes that each program may keep transient values
                             in: what does not fit is computed again; 0: no
-                            limit, as has what tells a monitor of all. What dlcExecutorForward saves for
-                            dlcExecutorBackward is not counted, so train with
+                            limit, as has what tells a monitor of all. What
+                            dlcExecutorForward saves for dlcExecutorBackward is
+                            not counted, so train with
                             dlcExecutorForwardBackward. A run without a program
                             within it is DLC_INVALID_ARGUMENT, which names the
                             least budget */
