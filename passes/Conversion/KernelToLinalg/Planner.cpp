@@ -103,13 +103,15 @@ Domain Planner::makeDomain(Value value, ArrayRef<int> binding) {
   domain.reduced.resize(domain.loops.extents.size());
 
   SmallVector<int> folded;
-  if (isReduction(value.getDefiningOp()))
-    for (int64_t extent :
-         *cast<graph::ReductionOpInterface>(value.getDefiningOp())
-              .getFoldedExtents()) {
+  if (isReduction(value.getDefiningOp())) {
+    // Held: a loop over what a call gives does not keep the optional around it.
+    auto extents = cast<graph::ReductionOpInterface>(value.getDefiningOp())
+                       .getFoldedExtents();
+    for (int64_t extent : *extents) {
       folded.push_back(static_cast<int>(addLoop(extent)));
       domain.reduced.push_back(true);
     }
+  }
   // A block of a grid dimension has a loop of its own.
   SmallVector<std::optional<unsigned>> inner(plan.grid.size());
   for (auto [dim, grid] : llvm::enumerate(binding)) {

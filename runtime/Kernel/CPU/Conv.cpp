@@ -218,12 +218,14 @@ size_t cpu::convWorkspaceBytes(const KernelCall &call) {
 /// What computing takes beside its flops, by measurement (AVX-512, networks of
 /// the benchmarks): plain depthwise convolutions leave lanes of vectors along
 /// rows idle and shift them about; panels of plain pixels are packed, at a
-/// sixth of the time; plain rows for blocks, and blocks for plain rows, are
+/// sixth of the time, those of few channels, whose rows are short, at half of
+/// it; plain rows for blocks, and blocks for plain rows, are
 /// turned round at an eighth, and tiles of blocks are written for the time of
 /// six terms. Depthwise convolutions of blocks wait for memory.
 static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
                              uint64_t outputs) {
-  constexpr uint64_t packing = 6, gathering = 8, storing = 2 * 6;
+  constexpr uint64_t packing = 6, packingFew = 2, gathering = 8,
+                     storing = 2 * 6;
   if (shape.isDepthwise() && shape.blockedX)
     return 0;
   if (shape.isDepthwise()) {
@@ -232,7 +234,7 @@ static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
     return flops / width * ceilDiv(width, lanes) * lanes;
   }
   if (!shape.isBlocked())
-    return flops / packing;
+    return flops / (shape.groupIn() < kChannelBlock ? packingFew : packing);
   if (shape.winograd)
     return 0;
   const bool isMixed = !shape.blockedX || !shape.blockedY;
