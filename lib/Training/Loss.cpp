@@ -102,6 +102,10 @@ static Value softmaxCrossEntropy(LossContext &c) {
   Ints labels = c.shape, places = c.shape; // In the shape of the logits.
   FoundSoftmax softmax = findSoftmax(c.output);
   c.areLogits = !softmax.op;
+  if (softmax.op && softmax.begin == 0)
+    return c.b.fail("expected a softmax over the classes of each example, "
+                    "got one over the first dimension, which is that of the "
+                    "examples");
   if (softmax.op) {
     logits = softmax.op.getX();
     axis = softmax.axis;

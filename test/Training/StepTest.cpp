@@ -256,4 +256,16 @@ TEST_F(Steps, RefuseWhatMakesNoStep) {
   EXPECT_EQ(problemOf(regressionWith(""), options),
             "expected a finite factor of at least 0 for 'a', got "
             "-1\n");
+  const char overExamples[] = R"(
+  func.func @main(%x: tensor<2x3xf32> {graph.name = "x"},
+                  %a: tensor<2x3xf32> {graph.name = "a"})
+      -> (tensor<2x3xf32> {graph.name = "y"}) {
+    %0 = graph.add %x, %a : tensor<2x3xf32>
+    %y = graph.softmax %0 {axis = 0 : i64} : tensor<2x3xf32>
+    return %y : tensor<2x3xf32>
+  })";
+  options = {.loss = "softmax-cross-entropy", .data = {"x"}};
+  EXPECT_EQ(problemOf(overExamples, options),
+            "expected a softmax over the classes of each example, got one over "
+            "the first dimension, which is that of the examples\n");
 }

@@ -75,11 +75,16 @@ std::vector<int64_t> TrainData::batchShape(const HostTensor &array,
   return shape;
 }
 
-void TrainData::convert(const std::string &name, const rt::TensorType &batch) {
+void TrainData::convert(const std::string &name, const rt::TensorType &batch,
+                        int64_t size) {
   array(name); // Throws where there is none.
   HostTensor &tensor = tensors.at(name);
-  if (batch.shape.empty() ||
-      batchShape(tensor, batch.shape.front()) != batch.shape)
+  if (batch.shape.empty() || batch.shape.front() != size)
+    throw Failure{file + ": expected a network that takes '" + name + "' as " +
+                  std::to_string(size) +
+                  " examples, one for each of a batch, got one that takes " +
+                  rt::toString(batch)};
+  if (batchShape(tensor, size) != batch.shape)
     throw Failure{file + ": expected examples of '" + name +
                   "' that make a batch of " + rt::toString(batch) + ", got " +
                   rt::toString(rt::TensorType{tensor.type, tensor.shape})};

@@ -27,9 +27,11 @@ public:
   /// The shape of `count` examples of an array.
   static std::vector<int64_t> batchShape(const HostTensor &array,
                                          int64_t count);
-  /// Gives the array the element type of the batches that a program takes:
-  /// exactly. Throws where that cannot be, or its examples have another shape.
-  void convert(const std::string &name, const rt::TensorType &batch);
+  /// Gives the array the element type of the batches of `size` examples that a
+  /// program takes: exactly. Throws where that cannot be, or its examples have
+  /// another shape.
+  void convert(const std::string &name, const rt::TensorType &batch,
+               int64_t size);
   /// Throws where an element of the array, which is of i64, is no class.
   void checkClasses(const std::string &name, int64_t classes) const;
   /// Throws where an element of the array, which is of floats, is not from 0 to

@@ -274,11 +274,11 @@ size_t Trainer::keptBytes() const {
 void Trainer::convert(TrainData &data, const rt::Program &program) const {
   for (const rt::Port &port : program.inputs())
     if (data.arrays().count(port.name))
-      data.convert(port.name, port.type);
+      data.convert(port.name, port.type, options.batch);
   if (step.labels.empty())
     return;
   const HostTensor &labels = tensors.at(step.labels);
-  data.convert(step.labels, {labels.type, labels.shape});
+  data.convert(step.labels, {labels.type, labels.shape}, options.batch);
   if (step.classes)
     data.checkClasses(step.labels, step.classes);
   if (training::lossHasFractions(options.step.loss))
@@ -333,7 +333,7 @@ void Trainer::prepareEvaluation(TrainData &data) {
   // Examples are like those that it trains with: parameters have their shapes.
   for (const auto &[name, array] : data.arrays())
     if (auto own = tensors.find(name); own != tensors.end())
-      data.convert(name, {own->second.type, own->second.shape});
+      data.convert(name, {own->second.type, own->second.shape}, options.batch);
   CompileOptions compile = optionsFor(options, data, step.labels);
   // Layers that are losses do not read labels then.
   Compilation compilation(compile);
