@@ -65,6 +65,15 @@ static T readNumber(const std::string &name, const std::string &text,
 
 using Values = std::vector<std::string>;
 
+/// No text that is asked for may be empty, or the option would be as if it were
+/// not given: an empty variable of a script, as a rule.
+static const std::string &checkText(const std::string &name,
+                                    const std::string &text) {
+  if (text.empty())
+    throw misuse("expected a value for " + name + ", got an empty one");
+  return text;
+}
+
 /// Adds an option that is given once; `write` takes its name and its text.
 template <typename Write>
 static CLI::Option *addOnce(CLI::App &app, const char *names, const char *type,
@@ -84,11 +93,26 @@ static CLI::Option *addOnce(CLI::App &app, const char *names, const char *type,
   return option;
 }
 
+static CLI::Option *addTexts(CLI::App &app, const char *names, Values &values,
+                             const std::string &help) {
+  auto name = std::make_shared<std::string>();
+  CLI::callback_t read = [name, &values](const Values &given) {
+    for (const std::string &text : given)
+      values.push_back(checkText(*name, text));
+    return true;
+  };
+  CLI::Option *option = app.add_option(names, std::move(read), help);
+  option->type_name("TEXT")->expected(1, CLI::detail::expected_max_vector_size);
+  *name = option->get_name();
+  return option;
+}
+
 static CLI::Option *addText(CLI::App &app, const char *names,
                             std::string &value, const std::string &help) {
-  return addOnce(
-      app, names, "TEXT", help,
-      [&value](const std::string &, const std::string &text) { value = text; });
+  return addOnce(app, names, "TEXT", help,
+                 [&value](const std::string &name, const std::string &text) {
+                   value = checkText(name, text);
+                 });
 }
 
 template <typename T>
@@ -110,7 +134,7 @@ void Syntax::option(const char *names, std::string &value,
 void Syntax::option(const char *names, Values &values,
                     const std::string &help) {
   // Of what follows one value, the next is the program's own argument.
-  app->add_option(names, values, help)->allow_extra_args(false);
+  addTexts(*app, names, values, help)->allow_extra_args(false);
 }
 
 template <typename T>
@@ -132,7 +156,7 @@ void Syntax::required(const char *name, std::string &value,
 
 void Syntax::required(const char *name, Values &values,
                       const std::string &help) {
-  app->add_option(name, values, help)->required();
+  addTexts(*app, name, values, help)->required();
 }
 
 void Syntax::flag(const char *names, bool &value, const std::string &help) {
