@@ -19,6 +19,10 @@ namespace fs = std::filesystem;
 /// That of "arg:" and of "aux:".
 static constexpr size_t kKindLength = 4;
 
+std::string dlc::tool::parameterOf(const NamedArray &array) {
+  return array.name.substr(kKindLength);
+}
+
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
@@ -158,8 +162,7 @@ dlc::tool::readSomeArrays(const std::string &path,
   std::vector<std::string> leftOver;
   for (const rt::ParamsArray &from : list.arrays) {
     auto isIt = [&](const NamedArray &array) {
-      return array.name == from.name ||
-             array.name.substr(kKindLength) == from.name;
+      return array.name == from.name || parameterOf(array) == from.name;
     };
     auto array = std::ranges::find_if(arrays, isIt);
     if (array == arrays.end()) {
@@ -181,6 +184,6 @@ dlc::tool::readSomeArrays(const std::string &path,
   std::vector<std::string> missing;
   for (const NamedArray &array : arrays)
     if (!seen.count(array.tensor))
-      missing.push_back(array.name.substr(kKindLength));
+      missing.push_back(parameterOf(array));
   return missing;
 }

@@ -17,6 +17,9 @@ struct NamedArray {
   HostTensor *tensor;
 };
 
+/// What follows "arg:" or "aux:" in the name of an array of a network.
+std::string parameterOf(const NamedArray &array);
+
 /// `prefix-NNNN` and the suffix.
 std::string checkpointPath(const std::string &prefix, int64_t epoch,
                            const char *suffix);

@@ -214,6 +214,7 @@ void TrainCommand::readOptions() {
                         options.emit + "'",
                     kBadUsage};
   }
+  options.isResumed = resume;
   checkSources();
   if (options.model.isArtifact())
     throw Failure{options.model.path + ": expected a model to train, got an "

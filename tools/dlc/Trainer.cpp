@@ -212,8 +212,30 @@ void Trainer::initializeOne(const std::string &name, uint32_t stream) {
                                    std::span(view.as<float>(), view.size())));
 }
 
-/// What the model's file says, unless an initializer is asked for; what it does
-/// not say gets the initializer's values.
+/// Reads those first values that --params has, which come before others but
+/// those that are fixed, and adds their names to `known`.
+void Trainer::readParameters(const std::vector<InitialValue> &values,
+                             std::set<std::string> &known) {
+  if (options.model.params.empty())
+    return;
+  std::vector<NamedArray> wanted = arrays(false);
+  std::vector<std::string> missing =
+      readSomeArrays(options.model.params, wanted);
+  for (const std::string &name : missing)
+    std::fprintf(stderr, "note: %s: no array '%s'; its first value is %s\n",
+                 options.model.params.c_str(), name.c_str(),
+                 known.count(name) ? "the model's own" : "an initializer's");
+  for (const NamedArray &array : wanted)
+    if (std::string name = parameterOf(array);
+        !llvm::is_contained(missing, name))
+      known.insert(name);
+  for (const InitialValue &value : values)
+    if (value.isFixed && tensors.count(value.name))
+      copyValue(value, tensors.at(value.name));
+}
+
+/// What --params or the model's file says, the latter unless an initializer is
+/// asked for; what neither says gets the initializer's values.
 void Trainer::initialize(const std::vector<InitialValue> &values) {
   std::set<std::string> known;
   for (const InitialValue &value : values) {
@@ -223,6 +245,12 @@ void Trainer::initialize(const std::vector<InitialValue> &values) {
     copyValue(value, tensor->second);
     known.insert(value.name);
   }
+  if (!randomName.empty())
+    tensors.at(randomName).view().as<int64_t>()[0] =
+        static_cast<int64_t>(options.seed);
+  if (options.isResumed) // restore() gives the others, all of them.
+    return;
+  readParameters(values, known);
   uint32_t stream = 0;
   for (const std::vector<std::string> *names : {&step.parameters, &auxiliary})
     for (const std::string &name : *names) {
@@ -233,19 +261,6 @@ void Trainer::initialize(const std::vector<InitialValue> &values) {
   for (const std::string &name : step.frozen)
     if (!known.count(name) && tensors.count(name))
       initializeOne(name, ++stream);
-  if (!randomName.empty())
-    tensors.at(randomName).view().as<int64_t>()[0] =
-        static_cast<int64_t>(options.seed);
-  if (options.model.params.empty())
-    return;
-  for (const std::string &name :
-       readSomeArrays(options.model.params, arrays(false)))
-    std::fprintf(stderr, "note: %s: no array '%s'; its first value is %s\n",
-                 options.model.params.c_str(), name.c_str(),
-                 known.count(name) ? "the model's own" : "an initializer's");
-  for (const InitialValue &value : values)
-    if (value.isFixed && tensors.count(value.name))
-      copyValue(value, tensors.at(value.name));
 }
 
 int64_t Trainer::updates() const {

@@ -25,6 +25,8 @@ struct TrainerOptions {
   std::optional<training::InitializerOptions> initializer;
   int64_t batch = 32;
   uint64_t seed = 1;
+  /// restore() is called before anything else.
+  bool isResumed = false;
   /// A phase, to print the program at instead of training.
   std::string emit;
 };
@@ -75,6 +77,8 @@ public:
 private:
   void compileStep(TrainData &data);
   void initialize(const std::vector<InitialValue> &values);
+  void readParameters(const std::vector<InitialValue> &values,
+                      std::set<std::string> &known);
   void initializeOne(const std::string &name, uint32_t stream);
   /// What a checkpoint has of the network, or of the optimizer and the run.
   std::vector<NamedArray> arrays(bool ofStates);

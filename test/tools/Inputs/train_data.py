@@ -90,5 +90,9 @@ network("regression", 2,
 network("own", 2, [("square", "squared", ["fc"], {}),
                    ("MakeLoss", "out", ["squared"], {})], ["out"])
 network("hinge", 4, [label, ("SVMOutput", "out", ["fc", "label"], {})], ["out"])
+network("shifted", 4,
+        [("null", "shift", [], {"__shape__": "(4,)"}),
+         ("broadcast_add", "sum", ["fc", "shift"], {}), label,
+         ("SoftmaxOutput", "out", ["sum", "label"], {})], ["out"])
 network("aside", 4, [label, ("SoftmaxOutput", "out", ["fc", "label"], {})],
         ["fc", "out"])
