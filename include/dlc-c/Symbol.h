@@ -146,7 +146,8 @@ DLC_API DlcStatus dlcSymbolGetChildren(DlcSymbol symbol, DlcSymbol *children);
 /* Makes a symbol of the gradients of the sum of all elements of all outputs, by
  * each of `wrt`, symbols of one output in the network. It computes with what
  * the symbol computes and has gradients again; a null name is made up. The
- * caller destroys it. DLC_INVALID_ARGUMENT for an empty list.
+ * caller destroys it. DLC_INVALID_ARGUMENT (an empty list, a symbol that is not
+ * in the network).
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcSymbolGradient(DlcSymbol symbol, const DlcSymbol *wrt,
                                     size_t count, const char *name,

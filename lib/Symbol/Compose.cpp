@@ -88,6 +88,27 @@ Symbol Symbol::group(const std::vector<Symbol> &parts) {
   return Symbol(std::move(entries));
 }
 
+/// Whether an output is one of the network of `nodes`.
+static bool isOf(const std::vector<std::shared_ptr<Node>> &nodes,
+                 const Entry &entry) {
+  return std::ranges::find(nodes, entry.node) != nodes.end();
+}
+
+/// What does not belong to a network has no gradient; zeros would hide that it
+/// is a variable of another network, or of the one before a composition.
+static Status checkSources(const Symbol &symbol,
+                           const std::vector<Symbol> &wrt) {
+  std::vector<std::shared_ptr<Node>> nodes = symbol.nodes();
+  for (const Symbol &source : wrt)
+    for (const Entry &entry : source.outputs())
+      if (!isOf(nodes, entry))
+        return Status(StatusCode::InvalidArgument,
+                      "expected outputs of the network to differentiate by, "
+                      "got '" +
+                          entry.node->name + "', which is not in it");
+  return Status::ok();
+}
+
 Symbol Symbol::gradient(const std::vector<Symbol> &wrt,
                         std::string name) const {
   if (!isOk())
@@ -96,6 +117,8 @@ Symbol Symbol::gradient(const std::vector<Symbol> &wrt,
     return Symbol(Status(StatusCode::InvalidArgument,
                          "expected outputs to differentiate and something to "
                          "differentiate them by, got none"));
+  if (Status status = checkSources(*this, wrt); !status.isOk())
+    return Symbol(std::move(status));
   std::vector<Symbol> arguments;
   for (const Entry &entry : entries)
     arguments.push_back(Symbol(std::vector{entry}));

@@ -218,6 +218,8 @@ static void testGradientSymbol(DlcArrayRuntime runtime) {
   DlcSymbol d = makeSymbol(wrt[0], wrt[1]), gradients = NULL;
   DlcNetwork network = NULL;
   DlcExecutor executor = NULL;
+  CHECK_ERROR(dlcSymbolGradient(wrt[0], &wrt[1], 1, "g", &gradients),
+              DLC_INVALID_ARGUMENT, "got 'B', which is not in it");
   CHECK_OK(dlcSymbolGradient(d, wrt, 2, "g", &gradients));
   CHECK_OK(dlcSymbolMakeNetwork(gradients, NULL, &network));
   DlcKnownVariable known[] = {{"A", &two, 1, DLC_F32}, {"B", &two, 1, DLC_F32}};

@@ -43,11 +43,13 @@ TEST(GradientTest, DifferentiatesGradientsAgain) {
   EXPECT_EQ(read(*executor->gradient("x")), (Floats{30, 51}));
 }
 
-/// By something between variables and outputs, and by what is not on the way.
+/// By something between variables and outputs, and by what the outputs do not
+/// depend on but through what has no gradient.
 TEST(GradientTest, DifferentiatesByAnyOutputOfTheNetwork) {
   Symbol x = Symbol::variable("x"), other = Symbol::variable("other");
   Symbol s = Symbol::apply("sin", {x}, {}, "s"), y = s * s;
-  Symbol gradients = Symbol::group({y, x}).gradient({s, x, other});
+  Symbol blocked = Symbol::apply("BlockGrad", {other}, {}, "blocked");
+  Symbol gradients = Symbol::group({y, x, blocked}).gradient({s, x, other});
   auto runtime = makeRuntime();
   auto executor =
       take(simpleBind(gradients, runtime,
@@ -71,6 +73,11 @@ TEST(GradientTest, RefusesNothing) {
                "expected outputs to differentiate");
   EXPECT_FAILS(x.gradient({Symbol::group({x, x})}).status(), InvalidArgument,
                "");
+  // A variable of the same name is another one.
+  EXPECT_FAILS((x * x).gradient({x, Symbol::variable("x")}).status(),
+               InvalidArgument,
+               "expected outputs of the network to differentiate by, got 'x', "
+               "which is not in it");
   Symbol failed = Symbol::apply("no such", {x});
   EXPECT_FAILS(failed.gradient({x}).status(), NotFound, "no such");
 }

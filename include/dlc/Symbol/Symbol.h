@@ -149,8 +149,9 @@ public:
 
   /// The gradients of the sum of all elements of all outputs, by each of `wrt`,
   /// in their order: one output each, of the shape of what it is by. These are
-  /// outputs in the network of this symbol, usually variables; of a variable by
-  /// itself the gradient is one, of what does not depend on it zero. The result
+  /// outputs in the network of this symbol, usually variables, or it is
+  /// InvalidArgument; of a variable by itself the gradient is one, of what does
+  /// not depend on it zero. The result
   /// is a symbol as any other: it computes with what this one computes, and has
   /// gradients again. An empty name is made up. Loss layers count as the
   /// outputs that they have forward. Lowering fails where an operator on the
