@@ -317,6 +317,25 @@ static Status checkDistinct(const char *what,
   return Status::ok();
 }
 
+/// Where groups have devices, each has one.
+static Status checkGroups(const Symbol &symbol, const NetworkOptions &options) {
+  if (options.groups.empty())
+    return Status::ok();
+  std::string known;
+  for (const auto &[group, device] : options.groups)
+    known += (known.empty() ? "" : ", ") + group;
+  for (const std::shared_ptr<symbol::Node> &node : symbol.nodes()) {
+    auto group = node->attributes.find(symbol::attributeName("ctx_group"));
+    if (group != node->attributes.end() &&
+        !options.groups.contains(group->second))
+      return Status(StatusCode::InvalidArgument,
+                    "node '" + node->name +
+                        "': expected a group with a device (" + known +
+                        "), got group '" + group->second + "'");
+  }
+  return Status::ok();
+}
+
 Result<std::shared_ptr<const rt::Network>>
 dlc::makeNetwork(const Symbol &given, const NetworkOptions &options) {
   Symbol symbol = given.copy();
@@ -325,6 +344,11 @@ dlc::makeNetwork(const Symbol &given, const NetworkOptions &options) {
   if (symbol.size() == 0)
     return Status(StatusCode::InvalidArgument,
                   "expected a symbol with outputs, got an empty group");
+  if (std::string wrong = checkTarget(options.target); !wrong.empty())
+    return Status(StatusCode::InvalidArgument, wrong);
+  for (const std::shared_ptr<symbol::Node> &node : symbol.nodes())
+    DLC_RETURN_IF_ERROR(node->checkApplied());
+  DLC_RETURN_IF_ERROR(checkGroups(symbol, options));
   DLC_RETURN_IF_ERROR(checkDistinct("variables", symbol.listInputs()));
   DLC_RETURN_IF_ERROR(checkDistinct("outputs", symbol.listOutputs()));
   return std::shared_ptr<const rt::Network>(

@@ -275,6 +275,10 @@ static void testGroups(DlcArrayRuntime runtime) {
   options.groupCount = 1;
   CHECK_ERROR(dlcSymbolMakeNetwork(d, &options, &network), DLC_INVALID_ARGUMENT,
               "gpu");
+  groups[0] = (DlcGroupDevice){"tail", "cpu:1"};
+  CHECK_ERROR(
+      dlcSymbolMakeNetwork(d, &options, &network), DLC_INVALID_ARGUMENT,
+      "node 'B': expected a group with a device (tail), got group 'head'");
   options.groups = NULL;
   CHECK_ERROR(dlcSymbolMakeNetwork(d, &options, &network), DLC_INVALID_ARGUMENT,
               "expected devices of groups, got null");
@@ -572,6 +576,14 @@ int main(void) {
   CHECK_OK(dlcSymbolMakeNetwork(d, NULL, &network));
   CHECK_ERROR(dlcSymbolMakeNetwork(NULL, NULL, &network), DLC_INVALID_ARGUMENT,
               "expected a symbol, got null");
+  DlcNetworkOptions sparc = {.structSize = sizeof(sparc), .target = "sparc"};
+  CHECK_ERROR(dlcSymbolMakeNetwork(d, &sparc, &network), DLC_INVALID_ARGUMENT,
+              "got 'sparc'");
+  DlcSymbol atomic = NULL;
+  CHECK_OK(dlcSymbolCreateAtomic("relu", NULL, NULL, 0, &atomic));
+  CHECK_ERROR(dlcSymbolMakeNetwork(atomic, NULL, &network),
+              DLC_INVALID_ARGUMENT, "expected an operator that is applied");
+  dlcSymbolDestroy(atomic);
   CHECK_ERROR(dlcNetworkAdopt(&network, "0.0", &network), DLC_UNSUPPORTED,
               "got one of 0.0");
   dlcSymbolDestroy(a);
