@@ -207,6 +207,10 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
         isa<FunctionOpInterface>(op))) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
+  auto names = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (attribute.getName() == kNumbersAttr && isa<FunctionOpInterface>(op) &&
+      names && llvm::all_of(names, llvm::IsaPred<StringAttr>))
+    return success();
   return op->emitError() << "'" << attribute.getName().strref()
                          << "' is no attribute of operations";
 }

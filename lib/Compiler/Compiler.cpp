@@ -394,6 +394,7 @@ static onnx::ImportOptions importOptions(const CompileOptions &options) {
   for (const auto &[name, shape] : options.shapes)
     result.inputShapes[name].assign(shape.begin(), shape.end());
   result.params = options.params;
+  result.takesSomeParams = options.takesSomeParams;
   result.keepsParameters = options.keepsParameters || options.isTraining;
   result.isTraining = options.isTraining;
   return result;

@@ -173,6 +173,17 @@ static constexpr std::pair<std::string_view, double> endings[] = {
     {"running_mean", 0}, {"running_var", 1},
 };
 
+static std::optional<double> valueOfName(std::string_view name) {
+  for (auto [ending, value] : endings)
+    if (name.ends_with(ending))
+      return value;
+  return std::nullopt;
+}
+
+bool dlc::training::tellsFirstValue(std::string_view name) {
+  return valueOfName(name).has_value();
+}
+
 std::string dlc::training::initializerNames() {
   std::string names;
   for (const Row &row : rows)
@@ -218,8 +229,7 @@ Status dlc::training::initialize(const InitializerOptions &options,
   if (std::optional<std::string> problem = check(options))
     return Status(StatusCode::InvalidArgument, *problem);
   Target target{name, shape, {seed, stream, 0}, out, options.scale};
-  for (auto [ending, value] : endings)
-    if (name.ends_with(ending))
-      return fillConstant(target, value);
+  if (std::optional<double> value = valueOfName(name))
+    return fillConstant(target, *value);
   return findRow(options.name)->fill(target);
 }

@@ -42,6 +42,8 @@ private:
   Operation *terminator() { return function.getBody().front().getTerminator(); }
   std::pair<double, double> factorsOf(unsigned argument);
   LogicalResult findParameters();
+  void findNumbers();
+  std::string reasonFor(const std::string &name) const;
   LogicalResult checkParameters();
   LogicalResult findLabels();
   bool hasOwnLoss();
@@ -117,6 +119,21 @@ LogicalResult StepBuilder::findParameters() {
   return checkParameters();
 }
 
+/// Takes the attribute from the function: no later phase knows it.
+void StepBuilder::findNumbers() {
+  if (auto names = llvm::dyn_cast_or_null<ArrayAttr>(
+          function->removeAttr(graph::kNumbersAttr)))
+    for (StringAttr name : names.getAsRange<StringAttr>())
+      step.numbers.push_back(name.str());
+}
+
+/// Why an argument that is no parameter is none, where that is known.
+std::string StepBuilder::reasonFor(const std::string &name) const {
+  return llvm::is_contained(step.numbers, name)
+             ? ", a single number of the model, which stays as it is"
+             : "";
+}
+
 /// Options are of parameters, and there are some to train.
 LogicalResult StepBuilder::checkParameters() {
   auto isParameter = [&](const std::string &name) {
@@ -126,11 +143,11 @@ LogicalResult StepBuilder::checkParameters() {
   for (const std::string &name : options.frozen)
     if (!isParameter(name))
       return function.emitError("expected a parameter to freeze, got '")
-             << name << "'";
+             << name << "'" << reasonFor(name);
   for (const auto &[name, factors] : options.factors) {
     if (!isParameter(name))
       return function.emitError("expected a parameter to give factors, got '")
-             << name << "'";
+             << name << "'" << reasonFor(name);
     if (options.frozen.count(name) || fixed.count(name))
       return function.emitError("expected a parameter that is trained to give "
                                 "factors, got '")
@@ -347,6 +364,7 @@ LogicalResult StepBuilder::addUpdates() {
 
 FailureOr<Step> StepBuilder::build() {
   b.opBuilder().setInsertionPoint(terminator());
+  findNumbers();
   if (failed(findParameters()) || failed(addLoss()) ||
       failed(differentiate()) || failed(addUpdates()))
     return failure();

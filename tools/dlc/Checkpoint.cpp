@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 /// That of "arg:" and of "aux:".
 static constexpr size_t kKindLength = 4;
 
+/// Bytes that a sparse array may become where nothing says how many it should.
+static constexpr uint64_t kMaxDense = uint64_t(1) << 30;
+
 std::string dlc::tool::parameterOf(const NamedArray &array) {
   return array.name.substr(kKindLength);
 }
@@ -154,6 +157,28 @@ void dlc::tool::readArrays(const std::string &path,
                     "', got none"};
 }
 
+/// Whether a file's array is one of a network, with or without its kind.
+static bool isNamed(const NamedArray &array, const std::string &name) {
+  return array.name == name || parameterOf(array) == name;
+}
+
+NamedTensors dlc::tool::readOthers(const std::string &path,
+                                   const std::vector<NamedArray> &arrays) {
+  NamedTensors others;
+  for (const rt::ParamsArray &from : readFile(path).arrays) {
+    if (!from.isDefined() ||
+        std::ranges::any_of(arrays, [&](const NamedArray &array) {
+          return isNamed(array, from.name);
+        }))
+      continue;
+    bool hasKind =
+        from.name.starts_with("arg:") || from.name.starts_with("aux:");
+    others[from.name.substr(hasKind ? kKindLength : 0)] =
+        take(rt::toDense(from, kMaxDense));
+  }
+  return others;
+}
+
 std::vector<std::string>
 dlc::tool::readSomeArrays(const std::string &path,
                           const std::vector<NamedArray> &arrays) {
@@ -162,7 +187,7 @@ dlc::tool::readSomeArrays(const std::string &path,
   std::vector<std::string> leftOver;
   for (const rt::ParamsArray &from : list.arrays) {
     auto isIt = [&](const NamedArray &array) {
-      return array.name == from.name || parameterOf(array) == from.name;
+      return isNamed(array, from.name);
     };
     auto array = std::ranges::find_if(arrays, isIt);
     if (array == arrays.end()) {

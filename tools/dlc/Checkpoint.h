@@ -38,6 +38,10 @@ void writeArrays(const std::string &path,
 void readArrays(const std::string &path, const std::vector<NamedArray> &arrays,
                 const std::vector<NamedArray> &optional = {});
 
+/// Reads what else the file has, by the names without "arg:" or "aux:".
+NamedTensors readOthers(const std::string &path,
+                        const std::vector<NamedArray> &arrays);
+
 /// Reads those of the arrays that the file has, at least one; also by what
 /// follows "arg:" or "aux:" in their names. Warns of others. Returns what
 /// follows that in the names of those that the file does not have.

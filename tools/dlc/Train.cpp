@@ -214,7 +214,6 @@ void TrainCommand::readOptions() {
                         options.emit + "'",
                     kBadUsage};
   }
-  options.isResumed = resume;
   checkSources();
   if (options.model.isArtifact())
     throw Failure{options.model.path + ": expected a model to train, got an "
@@ -453,6 +452,9 @@ int TrainCommand::run() {
                 {"--reproducer", options.model.reproducer}});
   if (!checkpoint.empty())
     checkCheckpointFolder(checkpoint);
+  if (resume)
+    options.resumed =
+        checkpointPath(checkpoint, newestCheckpoint(checkpoint), ".params");
   TrainData examples(data);
   Trainer trainer(options, examples);
   if (!options.emit.empty()) {

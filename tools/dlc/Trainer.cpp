@@ -18,13 +18,29 @@ using namespace dlc::tool;
 // The step
 //===----------------------------------------------------------------------===//
 
+/// Where values come from, or "".
+static const std::string &valuesOf(const TrainerOptions &options) {
+  return options.resumed.empty() ? options.model.params : options.resumed;
+}
+
+/// Whether the import replaces initializers by those values: parameters become
+/// inputs all the same, but what says how to compute is in the program.
+static bool importsValues(const TrainerOptions &options) {
+  const std::string &model = options.model.path;
+  return !valuesOf(options).empty() && !model.ends_with(".json") &&
+         !model.ends_with(".mlir");
+}
+
 /// Inputs of the model that the data has, in the shape of a batch, which a
 /// --shape of them may only repeat.
 static CompileOptions optionsFor(const TrainerOptions &options,
                                  const TrainData &data,
                                  const std::string &label) {
   CompileOptions compile = makeCompileOptions(options.model);
-  compile.params.clear(); // Values, which are read later.
+  compile.params.clear(); // Values of parameters, which are read later.
+  if (importsValues(options))
+    compile.params = valuesOf(options);
+  compile.takesSomeParams = true;
   compile.keepsParameters = true;
   for (const auto &[name, tensor] : data.arrays()) {
     if (name == label)
@@ -234,21 +250,55 @@ void Trainer::readParameters(const std::vector<InitialValue> &values,
       copyValue(value, tensors.at(value.name));
 }
 
+/// "a, b and 3 more": a model of exporters may have many.
+static std::string listSome(const std::vector<std::string> &names) {
+  constexpr size_t most = 8;
+  std::string text;
+  for (size_t i = 0; i != std::min(names.size(), most); ++i)
+    text += (i ? ", " : "") + names[i];
+  if (names.size() > most)
+    text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+/// Whether an initializer that is asked for leaves a parameter what the model
+/// says: a vector is no weight but a scale, a shift or a statistic, and which,
+/// only its name can tell.
+static bool keepsOwnValue(const InitialValue &value) {
+  return value.type.shape.size() < 2 && !training::tellsFirstValue(value.name);
+}
+
 /// What --params or the model's file says, the latter unless an initializer is
 /// asked for; what neither says gets the initializer's values.
 void Trainer::initialize(const std::vector<InitialValue> &values) {
   std::set<std::string> known;
+  std::vector<std::string> kept;
   for (const InitialValue &value : values) {
     auto tensor = tensors.find(value.name);
-    if (tensor == tensors.end() || (options.initializer && !value.isFixed))
+    if (tensor == tensors.end())
       continue;
+    if (options.initializer && !value.isFixed) {
+      if (!keepsOwnValue(value))
+        continue;
+      kept.push_back(value.name);
+    }
     copyValue(value, tensor->second);
     known.insert(value.name);
   }
   if (!randomName.empty())
     tensors.at(randomName).view().as<int64_t>()[0] =
         static_cast<int64_t>(options.seed);
-  if (options.isResumed) // restore() gives the others, all of them.
+  if (!kept.empty())
+    std::fprintf(stderr,
+                 "note: vectors keep the model's values, as --initializer is "
+                 "for weights: %s\n",
+                 listSome(kept).c_str());
+  if (!step.numbers.empty())
+    std::fprintf(stderr, "note: single numbers stay as they are: %s\n",
+                 listSome(step.numbers).c_str());
+  if (importsValues(options))
+    settings = readOthers(valuesOf(options), arrays(false));
+  if (!options.resumed.empty()) // restore() gives the others, all of them.
     return;
   readParameters(values, known);
   uint32_t stream = 0;
@@ -417,6 +467,9 @@ std::vector<NamedArray> Trainer::arrays(bool ofStates) {
     else if (!ofStates && isOneOf(auxiliary, name))
       arrays.push_back({"aux:" + name, tensor});
   }
+  if (!ofStates)
+    for (auto &[name, tensor] : settings)
+      arrays.push_back({"arg:" + name, &tensor});
   return arrays;
 }
 

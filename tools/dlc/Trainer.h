@@ -25,8 +25,8 @@ struct TrainerOptions {
   std::optional<training::InitializerOptions> initializer;
   int64_t batch = 32;
   uint64_t seed = 1;
-  /// restore() is called before anything else.
-  bool isResumed = false;
+  /// The checkpoint's .params, where restore() is called before anything else.
+  std::string resumed = {};
   /// A phase, to print the program at instead of training.
   std::string emit;
 };
@@ -98,6 +98,9 @@ private:
   training::Step step;
   std::vector<std::string> auxiliary; ///< Moving statistics.
   std::string randomName;             ///< The state of random numbers.
+  /// Initializers of an ONNX model that are no parameters, where a file of
+  /// values has them: they are in the program, and in every checkpoint.
+  NamedTensors settings;
   Judge judge;
   std::string emitted;
   LoadedModel stepModel, evaluationModel;

@@ -38,6 +38,8 @@ struct CompileOptions {
   /// those that an ONNX model's file has (onnx::ImportOptions::params); empty
   /// for none.
   std::string params;
+  /// `params` may lack parameters of an ONNX model.
+  bool takesSomeParams = false;
   /// Parameters are inputs of the program instead of constants in it;
   /// `initialValues` has what the model's file and `params` say of them.
   bool keepsParameters = false;

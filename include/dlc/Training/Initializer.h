@@ -41,6 +41,9 @@ rt::Status initialize(const InitializerOptions &options, std::string_view name,
                       std::span<const int64_t> shape, uint64_t seed,
                       uint32_t stream, std::span<float> out);
 
+/// Whether initialize() gives a parameter of this name what such a name says.
+bool tellsFirstValue(std::string_view name);
+
 std::string initializerNames();
 
 } // namespace dlc::training

@@ -70,6 +70,9 @@ struct Step {
   std::vector<std::string> parameters; ///< Trained, in their order.
   /// Parameters that stay as they are, in their order.
   std::vector<std::string> frozen;
+  /// What is no parameter, though it is computed with: single numbers of the
+  /// model's file (`graph.numbers`).
+  std::vector<std::string> numbers;
   /// What the optimizer keeps, zero at first.
   std::vector<std::string> states;
   std::string learningRate; ///< An f32 scalar.

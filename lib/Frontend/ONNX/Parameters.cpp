@@ -75,7 +75,8 @@ bool ModelImporter::replaceInitializer(const rt::ParamsArray &array,
   return true;
 }
 
-/// All or nothing: a model with some values of another training is none.
+/// All or nothing, unless asked otherwise: a model with some values of another
+/// training is none.
 bool ModelImporter::replaceInitializers(const Graph &graph, Scope &scope) {
   if (options.params.empty())
     return true;
@@ -93,6 +94,8 @@ bool ModelImporter::replaceInitializers(const Graph &graph, Scope &scope) {
   for (const rt::ParamsArray &array : parameters->list.arrays)
     if (!replaceInitializer(array, scope))
       return false;
+  if (options.takesSomeParams)
+    return true;
   llvm::DenseSet<StringRef> wanted = findParameters(graph);
   for (const Tensor &tensor : graph.initializers)
     if (wanted.contains(tensor.name) &&

@@ -6,6 +6,7 @@
 
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Ports.h"
+#include "dlc/dialects/Graph/Training.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -152,6 +153,7 @@ static ReaderByName findSettings(const Graph &graph) {
 namespace {
 struct Parameters {
   llvm::DenseSet<StringRef> names;
+  SmallVector<StringRef> numbers; ///< One element each, in no weight's place.
   ReaderByName settings; ///< What else may train, by the rule for weights.
 };
 } // namespace
@@ -161,10 +163,14 @@ static Parameters sortInitializers(const Graph &graph) {
   const llvm::DenseSet<StringRef> weights = findWeights(graph);
   const ReaderByName settings = findSettings(graph);
   for (const Tensor &tensor : graph.initializers) {
-    if (!mayTrain(tensor, weights))
+    const Node *setting = settings.lookup(tensor.name);
+    if (!mayTrain(tensor, weights)) {
+      if (!setting && isFloat(tensor) && !llvm::is_contained(tensor.dims, 0))
+        sorted.numbers.push_back(tensor.name);
       continue;
-    if (const Node *node = settings.lookup(tensor.name))
-      sorted.settings[tensor.name] = node;
+    }
+    if (setting)
+      sorted.settings[tensor.name] = setting;
     else
       sorted.names.insert(tensor.name);
   }
@@ -181,6 +187,9 @@ bool ModelImporter::addParameters(const Graph &graph, mlir::Block *body,
                                   SmallVector<mlir::Attribute> &attributes) {
   mlir::OpBuilder &ops = builder.opBuilder();
   const Parameters parameters = sortInitializers(graph);
+  if (options.isTraining && !parameters.numbers.empty())
+    body->getParentOp()->setAttr(graph::kNumbersAttr,
+                                 ops.getStrArrayAttr(parameters.numbers));
   for (const Tensor &tensor : graph.initializers) {
     if (const Node *node = parameters.settings.lookup(tensor.name))
       mlir::emitRemark(builder.location())

@@ -37,6 +37,8 @@ struct ImportOptions {
   /// keepsParameters makes arguments of), of its type and shape, and none that
   /// no initializer has the name of.
   std::string params;
+  /// The file may lack parameters, which then are what the model says.
+  bool takesSomeParams = false;
   /// Weights become arguments with `graph.initial`, behind those of the model's
   /// inputs, instead of constants.
   bool keepsParameters = false;

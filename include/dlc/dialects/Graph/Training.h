@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attributes of a function's arguments that only training reads.
+// Attributes of functions and their arguments that only training reads.
 
 #ifndef DLC_DIALECTS_GRAPH_TRAINING_H
 #define DLC_DIALECTS_GRAPH_TRAINING_H
@@ -16,6 +16,10 @@ inline constexpr llvm::StringLiteral kDecayFactorAttr = "graph.decay_factor";
 
 /// UnitAttr: the argument always has the value that `graph.initial` says.
 inline constexpr llvm::StringLiteral kFixedAttr = "graph.fixed";
+
+/// ArrayAttr of names, of a function: numbers of the model's file that are
+/// computed with and stay as they are, though a model may mean to train them.
+inline constexpr llvm::StringLiteral kNumbersAttr = "graph.numbers";
 
 } // namespace dlc::graph
 
