@@ -171,7 +171,8 @@ LogicalResult GraphDialect::verifyRegionArgAttribute(Operation *op,
     return verifyFactor(op, attribute);
   if (attribute.getName() == kFixedAttr)
     return verifyFixed(op, argument);
-  if (attribute.getName() == kGroupAttr)
+  if (attribute.getName() == kGroupAttr ||
+      attribute.getName() == kInitializerAttr)
     return verifyName(op, attribute);
   if (attribute.getName() == kArgumentDeviceAttr) {
     if (isa<DeviceAttr>(attribute.getValue()))

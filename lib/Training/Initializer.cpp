@@ -229,7 +229,7 @@ Status dlc::training::initialize(const InitializerOptions &options,
   if (std::optional<std::string> problem = check(options))
     return Status(StatusCode::InvalidArgument, *problem);
   Target target{name, shape, {seed, stream, 0}, out, options.scale};
-  if (std::optional<double> value = valueOfName(name))
+  if (std::optional<double> value = valueOfName(name); value && !options.isOwn)
     return fillConstant(target, *value);
   return findRow(options.name)->fill(target);
 }

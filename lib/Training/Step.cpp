@@ -103,7 +103,12 @@ LogicalResult StepBuilder::findParameters() {
     if (!type || !type.hasStaticShape())
       return function.emitError("expected a static shape of input '")
              << name << "', got " << function.getArgumentTypes()[i];
-    if (options.data.count(name) || updated.contains(function.getArgument(i)))
+    if (options.data.count(name))
+      continue;
+    if (auto text =
+            function.getArgAttrOfType<StringAttr>(i, graph::kInitializerAttr))
+      step.initializers[name] = text.str();
+    if (updated.contains(function.getArgument(i)))
       continue;
     bool isParameter = graph::isContinuous(type);
     if (function.getArgAttr(i, graph::kFixedAttr))

@@ -264,7 +264,9 @@ TEST_F(Steps, RefuseWhatMakesNoStep) {
     %y = graph.softmax %0 {axis = 0 : i64} : tensor<2x3xf32>
     return %y : tensor<2x3xf32>
   })";
-  options = {.loss = "softmax-cross-entropy", .data = {"x"}};
+  options = {};
+  options.loss = "softmax-cross-entropy";
+  options.data = {"x"};
   EXPECT_EQ(problemOf(overExamples, options),
             "expected a softmax over the classes of each example, got one over "
             "the first dimension, which is that of the examples\n");

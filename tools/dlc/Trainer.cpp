@@ -2,6 +2,7 @@
 
 #include "Trainer.h"
 
+#include "dlc/Training/InitializerText.h"
 #include "dlc/Training/Step.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -214,6 +215,24 @@ Trainer::makeExecution(const rt::Program &program, NamedTensors &batch) {
 // First values
 //===----------------------------------------------------------------------===//
 
+/// That which is asked for, else what the network says of this parameter.
+training::InitializerOptions
+Trainer::initializerOf(const std::string &name) const {
+  if (options.initializer)
+    return *options.initializer;
+  auto own = step.initializers.find(name);
+  if (own == step.initializers.end())
+    return {};
+  std::string problem;
+  std::optional<training::InitializerOptions> initializer =
+      training::parseInitializer(own->second, problem);
+  if (!initializer)
+    throw Failure{options.model.path + ": variable '" + name +
+                  "': __init__: " + problem};
+  initializer->isOwn = true;
+  return *initializer;
+}
+
 void Trainer::initializeOne(const std::string &name, uint32_t stream) {
   HostTensor &tensor = tensors.at(name);
   if (tensor.type != DLC_F32)
@@ -221,8 +240,7 @@ void Trainer::initializeOne(const std::string &name, uint32_t stream) {
                   name + "' of " +
                   rt::toString(rt::TensorType{tensor.type, tensor.shape})};
   rt::TensorView view = tensor.view();
-  training::InitializerOptions initializer =
-      options.initializer.value_or(training::InitializerOptions());
+  training::InitializerOptions initializer = initializerOf(name);
   tool::check(training::initialize(initializer, name, tensor.shape,
                                    options.seed, stream,
                                    std::span(view.as<float>(), view.size())));

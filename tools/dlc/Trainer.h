@@ -79,6 +79,7 @@ private:
   void initialize(const std::vector<InitialValue> &values);
   void readParameters(const std::vector<InitialValue> &values,
                       std::set<std::string> &known);
+  training::InitializerOptions initializerOf(const std::string &name) const;
   void initializeOne(const std::string &name, uint32_t stream);
   /// What a checkpoint has of the network, or of the optimizer and the run.
   std::vector<NamedArray> arrays(bool ofStates);

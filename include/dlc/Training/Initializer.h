@@ -26,6 +26,8 @@ struct InitializerOptions {
   /// deviation (0.01). xavier: the magnitude (3), orthogonal: the factor
   /// (1.414). msra: the slope of the leaky rectifier (0.25).
   std::optional<double> scale = {};
+  /// For one parameter: what its name says counts for nothing.
+  bool isOwn = false;
 };
 
 /// What is wrong with options, or nothing: the name, a scale that the

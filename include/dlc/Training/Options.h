@@ -70,6 +70,8 @@ struct Step {
   std::vector<std::string> parameters; ///< Trained, in their order.
   /// Parameters that stay as they are, in their order.
   std::vector<std::string> frozen;
+  /// What the network says of first values (`graph.initializer`), by parameter.
+  std::map<std::string, std::string> initializers;
   /// What is no parameter, though it is computed with: single numbers of the
   /// model's file (`graph.numbers`).
   std::vector<std::string> numbers;

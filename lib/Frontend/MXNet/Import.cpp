@@ -99,8 +99,9 @@ factorOf(func::FuncOp main, StringRef variable,
 }
 
 /// How variables are trained, as attributes of the arguments: what they say
-/// with __lr_mult__ and __wd_mult__, and MXNet's rule for what does not say it
-/// (Optimizer.set_wd_mult): only weights and gammas decay, by their names.
+/// with __init__, __lr_mult__ and __wd_mult__, and MXNet's rule for what does
+/// not say it (Optimizer.set_wd_mult): only weights and gammas decay, by their
+/// names.
 static mlir::LogicalResult addFactors(ModuleOp module,
                                       const symbol::Symbol &symbol) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
@@ -121,6 +122,10 @@ static mlir::LogicalResult addFactors(ModuleOp module,
     if (*rate)
       main.setArgAttr(i, graph::kRateFactorAttr,
                       builder.getF64FloatAttr(**rate));
+    auto init = own.find("__init__");
+    if (init != own.end() && !init->second.empty())
+      main.setArgAttr(i, graph::kInitializerAttr,
+                      builder.getStringAttr(init->second));
     if (*decay)
       main.setArgAttr(i, graph::kDecayFactorAttr,
                       builder.getF64FloatAttr(**decay));

@@ -34,7 +34,8 @@ struct ImportOptions {
   /// LoweringOptions::isTraining; labels are then read, and what variables say
   /// with __lr_mult__ and __wd_mult__ becomes `graph.rate_factor` and
   /// `graph.decay_factor`, which is 0 for variables without the latter that are
-  /// called neither a weight nor a gamma; a gamma that fix_gamma fixes is
+  /// called neither a weight nor a gamma; __init__ becomes
+  /// `graph.initializer`; a gamma that fix_gamma fixes is
   /// `graph.fixed`.
   bool isTraining = false;
   /// If any, gets the groups (ctx_group) of all nodes, also of those that

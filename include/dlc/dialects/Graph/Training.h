@@ -14,6 +14,10 @@ namespace dlc::graph {
 inline constexpr llvm::StringLiteral kRateFactorAttr = "graph.rate_factor";
 inline constexpr llvm::StringLiteral kDecayFactorAttr = "graph.decay_factor";
 
+/// StringAttr: what the model says of the parameter's first value, as MXNet's
+/// `__init__` does; unknown to be right before it is needed.
+inline constexpr llvm::StringLiteral kInitializerAttr = "graph.initializer";
+
 /// UnitAttr: the argument always has the value that `graph.initial` says.
 inline constexpr llvm::StringLiteral kFixedAttr = "graph.fixed";
 
