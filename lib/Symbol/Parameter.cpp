@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -261,6 +262,18 @@ static std::optional<std::vector<T>> parseList(std::string_view text,
   return values;
 }
 
+/// Where there are bounds, neither nan nor inf is within them.
+static std::optional<double> floatWithin(const Parameter &parameter,
+                                         std::string_view text) {
+  std::optional<double> value = parseFloat(text);
+  bool hasLeast = parameter.least != std::numeric_limits<int64_t>::min();
+  bool hasMost = parameter.most != std::numeric_limits<int64_t>::max();
+  bool isGood = value && (!(hasLeast || hasMost) || std::isfinite(*value)) &&
+                !(hasLeast && *value < static_cast<double>(parameter.least)) &&
+                !(hasMost && *value > static_cast<double>(parameter.most));
+  return isGood ? value : std::nullopt;
+}
+
 /// A value that may be absent, for Result's sake.
 template <typename T>
 static std::optional<ParameterValue> wrap(std::optional<T> value) {
@@ -283,7 +296,7 @@ static std::optional<ParameterValue> parsePlain(const Parameter &parameter,
   case ParameterKind::Int:
     return wrap(inRange(text));
   case ParameterKind::Float:
-    return wrap(parseFloat(text));
+    return wrap(floatWithin(parameter, text));
   case ParameterKind::Text:
     return ParameterValue(std::string(text));
   case ParameterKind::Choice:

@@ -214,6 +214,7 @@ struct Optimizer::Rule {
   /// The states are there only with momentum.
   bool needsMomentum = false;
   bool hasLearningRate = true;
+  bool dividesByRate = false;
 };
 
 static constexpr double kMost = 1e30;
@@ -266,7 +267,10 @@ static const std::vector<Optimizer::Rule> &rules() {
        0.1,
        updateFtrl,
        {"z", "n"},
-       {{"l1", &O::l1, 0, kMost, 0.01}, {"beta", &O::beta, 0, kMost, 1}}},
+       {{"l1", &O::l1, 0, kMost, 0.01}, {"beta", &O::beta, 0, kMost, 1}},
+       /*needsMomentum=*/false,
+       /*hasLearningRate=*/true,
+       /*dividesByRate=*/true},
       {"lamb",
        0.001,
        updateLamb,
@@ -388,3 +392,5 @@ OptimizerResults Optimizer::update(GraphBuilder &b,
 double Optimizer::defaultLearningRate() const { return rule->learningRate; }
 
 bool Optimizer::hasLearningRate() const { return rule->hasLearningRate; }
+
+bool Optimizer::dividesByRate() const { return rule->dividesByRate; }

@@ -5,8 +5,10 @@
 #include "dlc/Training/Text.h"
 #include "dlc/runtime/Base/Half.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 using namespace dlc;
 using namespace dlc::tool;
@@ -42,6 +44,23 @@ std::optional<double> dlc::tool::numberAt(const HostTensor &tensor, size_t i) {
   default:
     return std::nullopt;
   }
+}
+
+bool dlc::tool::isFinite(const HostTensor &tensor) {
+  if (!rt::isFloat(tensor.type))
+    return true;
+  int64_t size = tensor.view().size();
+  if (tensor.type == DLC_F32) // As almost all are, and may be large.
+    return std::ranges::all_of(
+        std::span(static_cast<const float *>(
+                      static_cast<const void *>(tensor.data.data())),
+                  size),
+        [](float value) { return std::isfinite(value); });
+  for (int64_t i = 0; i != size; ++i)
+    if (std::optional<double> number = numberAt(tensor, i);
+        number && !std::isfinite(*number))
+      return false;
+  return true;
 }
 
 /// Whether `T` has the whole number; doubles count further than 2^53, but not

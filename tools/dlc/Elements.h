@@ -13,6 +13,9 @@ namespace dlc::tool {
 /// 64-bit integers; nullopt of types that are no numbers.
 std::optional<double> numberAt(const HostTensor &tensor, size_t i);
 
+/// Whether all elements are finite, as those of no floats are.
+bool isFinite(const HostTensor &tensor);
+
 /// Gives the elements another type. Of numbers, types of floats take the
 /// nearest; integers must stay what they are. Throws a Failure with `what` in
 /// front ("a.npz: expected 'label'") where that cannot be.

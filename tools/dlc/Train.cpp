@@ -8,6 +8,7 @@
 #include "dlc/Training/LearningRate.h"
 #include "dlc/Training/Optimizer.h"
 #include "dlc/Training/Step.h"
+#include "dlc/Training/Text.h"
 #include "dlc/runtime/Base/Random.h"
 
 #include <algorithm>
@@ -55,6 +56,7 @@ private:
   void checkUse(const Trainer &trainer) const;
 
   std::optional<Syntax> syntax; ///< To ask what was given.
+  int64_t firstUpdate = 1;      ///< Of this process.
   std::unique_ptr<TrainData> testData;
   Curve curveOfLoss{"training", {}, {}};
 };
@@ -132,6 +134,14 @@ void TrainCommand::checkUsed(const training::Optimizer &optimizer) const {
     refuse("a --weight-decay above 0 with --decay-factor");
   if (initializer.empty() && syntax->firstGiven({"--initializer-scale"}))
     refuse("--initializer with --initializer-scale");
+  const training::OptimizerOptions &o = options.step.optimizer;
+  if (rescale == 0 && o.weightDecay == 0 && o.decoupledDecay.value_or(0) == 0)
+    refuse("--rescale other than 0, or a weight decay: else nothing changes");
+  bool ends = rates.kind == training::RateKind::Poly ||
+              rates.kind == training::RateKind::Cosine;
+  if (optimizer.dividesByRate() && ends && rates.final == 0)
+    refuse("--final-rate above 0 with --schedule " + schedule +
+           ": optimizer '" + o.name + "' divides by the learning rate");
   if (optimizer.hasLearningRate())
     return;
   if (const char *option = syntax->firstGiven(
@@ -370,11 +380,13 @@ void TrainCommand::trainEpoch(Trainer &trainer, const TrainData &examples,
     total.add(score);
     if (std::optional<double> loss = score.objective()) {
       if (!std::isfinite(*loss))
-        throw Failure{"expected a finite loss, got " + std::to_string(*loss) +
+        throw Failure{"expected a finite loss, got " + training::toText(*loss) +
                       " in epoch " + std::to_string(epoch) + ", update " +
-                      std::to_string(number) +
-                      "; a smaller --learning-rate or --clip-gradient may "
-                      "help"};
+                      std::to_string(number) + "; " +
+                      (number == firstUpdate
+                           ? trainer.explainNotFinite(examples)
+                           : "a smaller --learning-rate or --clip-gradient may "
+                             "help")};
       curveOfLoss.x.push_back(double(number));
       curveOfLoss.y.push_back(*loss);
     }
@@ -417,6 +429,7 @@ void TrainCommand::train(Trainer &trainer, TrainData &examples) {
                 static_cast<long long>(epochs));
     return;
   }
+  firstUpdate = trainer.updates() + 1;
   for (int64_t epoch = first; epoch <= epochs; ++epoch) {
     trainEpoch(trainer, examples, epoch);
     if (!checkpoint.empty())

@@ -2,6 +2,8 @@
 
 #include "Trainer.h"
 
+#include "Elements.h"
+
 #include "dlc/Training/InitializerText.h"
 #include "dlc/Training/Step.h"
 
@@ -392,6 +394,27 @@ void Trainer::makeJudge() {
             step.labels.empty() ? nullptr : &labels);
 }
 
+void Trainer::noteNotFinite() {
+  notFinite = "";
+  for (const std::vector<std::string> *names :
+       {&step.parameters, &step.frozen, &auxiliary, &step.states})
+    for (const std::string &name : *names)
+      if (auto own = tensors.find(name);
+          own != tensors.end() && notFinite->empty() && !isFinite(own->second))
+        notFinite = name;
+}
+
+std::string Trainer::explainNotFinite(const TrainData &data) const {
+  std::string name = notFinite.value_or("");
+  for (const auto &[array, tensor] : data.arrays())
+    if (name.empty() && !isFinite(tensor))
+      name = array;
+  return name.empty()
+             ? "values and data are finite: look at the attributes of the "
+               "network, and at how large the data are"
+             : "'" + name + "' is not finite";
+}
+
 Score Trainer::update(const TrainData &data, std::span<const int64_t> examples,
                       double learningRate) {
   for (const auto &[name, tensor] : data.arrays())
@@ -399,6 +422,8 @@ Score Trainer::update(const TrainData &data, std::span<const int64_t> examples,
       data.gather(name, examples, own->second);
   tensors.at(step.learningRate).view().as<float>()[0] =
       static_cast<float>(learningRate);
+  if (!notFinite)
+    noteNotFinite();
   tool::check(stepExecution->run());
   Score score;
   if (step.loss.empty() || judge.isByClass())

@@ -60,6 +60,10 @@ public:
   void prepareEvaluation(TrainData &data);
   Score evaluate(const TrainData &data);
 
+  /// Why the loss of the first update, before which nothing was learned, is not
+  /// finite.
+  std::string explainNotFinite(const TrainData &data) const;
+
   int64_t updates() const;
   size_t parameterCount() const;
   /// Bytes of what a step leaves to the next.
@@ -87,6 +91,7 @@ private:
                                                NamedTensors &batch);
   /// Checks the arrays of the data and gives them the types of batches.
   void convert(TrainData &data, const rt::Program &program) const;
+  void noteNotFinite();
   void makeJudge();
   /// Of a layer that is the loss: says which labels are no class. Throws where
   /// one can be none.
@@ -107,6 +112,9 @@ private:
   LoadedModel stepModel, evaluationModel;
   std::unique_ptr<rt::WorkerPool> pool;
   NamedTensors tensors; ///< Memory of all inputs of the step.
+  /// What the first update began with that is not finite, or "": later the
+  /// parameters are others.
+  std::optional<std::string> notFinite;
   NamedTensors evaluationBatch;
   std::unique_ptr<rt::Execution> stepExecution, evaluationExecution;
 };

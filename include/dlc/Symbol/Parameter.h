@@ -62,7 +62,7 @@ struct Parameter {
   /// "None" is a value, as any choice, type or number is.
   bool acceptsNone = false;
   std::vector<std::string_view> choices;
-  /// Bounds of Int and of each of Ints.
+  /// Bounds of Int, of each of Ints, and of Float, which is finite then.
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t most = std::numeric_limits<int64_t>::max();
 

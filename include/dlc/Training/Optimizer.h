@@ -48,6 +48,8 @@ public:
   double defaultLearningRate() const;
   /// Whether learning rates change what it does.
   bool hasLearningRate() const;
+  /// Whether a learning rate of 0 makes no number.
+  bool dividesByRate() const;
 
   /// "sgd, nag, adam, ..." for messages.
   static std::string names();

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace dlc::onnx;
 using namespace mlir;
@@ -69,6 +70,19 @@ int64_t NodeContext::getInt(StringRef name, int64_t defaultValue) {
 float NodeContext::getFloat(StringRef name, float defaultValue) {
   const OnnxAttribute *attribute = find(name, AttributeKind::Float);
   return attribute ? attribute->f : defaultValue;
+}
+
+float NodeContext::getSize(StringRef name, float defaultValue, float most) {
+  float value = getFloat(name, defaultValue);
+  if (!(value >= 0 && value <= most))
+    fail(llvm::formatv(
+        "expected attribute '{0}' to be a number of at least 0{1}, got {2}",
+        name,
+        most < std::numeric_limits<float>::max()
+            ? llvm::formatv(" and at most {0}", most).str()
+            : "",
+        value));
+  return value;
 }
 
 StringRef NodeContext::getString(StringRef name, StringRef defaultValue) {

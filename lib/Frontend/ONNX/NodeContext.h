@@ -86,6 +86,9 @@ public:
     return getInt(name, defaultValue) != 0;
   }
   float getFloat(llvm::StringRef name, float defaultValue);
+  /// A finite float of at least 0, and at most `most`.
+  float getSize(llvm::StringRef name, float defaultValue,
+                float most = std::numeric_limits<float>::max());
   llvm::StringRef getString(llvm::StringRef name, llvm::StringRef defaultValue);
   /// A string out of a closed set.
   llvm::StringRef getChoice(llvm::StringRef name, llvm::StringRef defaultValue,

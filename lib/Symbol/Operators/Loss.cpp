@@ -376,7 +376,8 @@ std::span<const Operator> dlc::symbol::lossOperators() {
                       optional("penalty", ParameterKind::Float, "0.001",
                                "Weight of the distance from it."),
                       optional("momentum", ParameterKind::Float, "0.9",
-                               "Kept part of the running mean.")},
+                               "Kept part of the running mean.")
+                          .within(0, 1)},
        .inputs = {{"data"},
                   {.name = "moving_avg", .role = InputRole::Auxiliary}},
        .relateShapes = relateSparseIdentity,

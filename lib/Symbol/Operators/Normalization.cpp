@@ -310,7 +310,8 @@ static void lowerSoftmaxActivation(LoweringContext &n) {
 
 static Parameter epsilon(std::string_view fallback) {
   return optional("eps", ParameterKind::Float, fallback,
-                  "Added to the variance.");
+                  "Added to the variance.")
+      .atLeast(0);
 }
 
 static Parameter meanAndVariance() {
@@ -337,7 +338,8 @@ static std::vector<Operator> batchNormRows() {
       .parameters = {epsilon("1e-3"),
                      optional(
                          "momentum", ParameterKind::Float, "0.9",
-                         "Weight of the old moving statistics when training."),
+                         "Weight of the old moving statistics when training.")
+                         .within(0, 1),
                      optional("fix_gamma", ParameterKind::Bool, "True",
                               "Take gamma as 1, whatever it holds."),
                      optional("use_global_stats", ParameterKind::Bool, "False",
@@ -451,7 +453,8 @@ static std::vector<Operator> makeRows() {
       {.name = "L2Normalization",
        .summary = "Division by the Euclidean norm",
        .parameters = {optional("eps", ParameterKind::Float, "1e-10",
-                               "Added to the square of the norm."),
+                               "Added to the square of the norm.")
+                          .atLeast(0),
                       choice("mode", {"channel", "instance", "spatial"},
                              "instance",
                              "Norm over the channels, over all of a sample, "

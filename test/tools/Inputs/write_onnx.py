@@ -56,3 +56,8 @@ model("number.onnx", [weight, tensor("temp", [1], [2]), product,
 model("norm.onnx", [weight, tensor("norm.weight", [4], [1.5] * 4),
                     tensor("norm.bias", [4], [0.5] * 4), product,
                     node("LayerNormalization", ["p", "norm.weight", "norm.bias"], "y")])
+# What is no momentum.
+model("momentum.onnx", [weight, product]
+      + [tensor(name, [4], [1] * 4) for name in ("scale", "shift", "mean", "variance")]
+      + [node("BatchNormalization", ["p", "scale", "shift", "mean", "variance"], "y",
+              momentum=float("nan"))])

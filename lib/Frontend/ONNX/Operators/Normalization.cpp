@@ -60,8 +60,8 @@ static void trainBatchNorm(NodeContext &n, float epsilon, float momentum) {
 }
 
 static void importBatchNormalization(NodeContext &n) {
-  float epsilon = n.getFloat("epsilon", 1e-5f);
-  float momentum = n.getFloat("momentum", 0.9f);
+  float epsilon = n.getSize("epsilon", 1e-5f);
+  float momentum = n.getSize("momentum", 0.9f, 1);
   bool training = false;
   if (n.opset >= 14) {
     training = n.getBool("training_mode", false);
@@ -98,7 +98,7 @@ static void importLayerNormalization(NodeContext &n) {
   checkStashType(n);
   Value x = n.in(0);
   int64_t axis = n.getInt("axis", -1);
-  float epsilon = n.getFloat("epsilon", 1e-5f);
+  float epsilon = n.getSize("epsilon", 1e-5f);
   llvm::SmallVector<Value> operands = {x, n.in(1)};
   if (n.has(2))
     operands.push_back(n.in(2));
@@ -123,7 +123,7 @@ static void importRMSNormalization(NodeContext &n) {
   Value x = n.in(0), scale = n.in(1);
   Value y = n.b.op("rms_norm", {x, n.b.castLike(scale, x)},
                    {{"axis", n.getInt("axis", -1)},
-                    {"epsilon", n.getFloat("epsilon", 1e-5f)}});
+                    {"epsilon", n.getSize("epsilon", 1e-5f)}});
   n.set(0, n.b.castLike(y, scale));
 }
 
@@ -131,7 +131,7 @@ static Value groupNorm(NodeContext &n, Value scale, Value bias,
                        int64_t groups) {
   return n.b.op(
       "group_norm", {n.in(0), scale, bias},
-      {{"num_groups", groups}, {"epsilon", n.getFloat("epsilon", 1e-5f)}});
+      {{"num_groups", groups}, {"epsilon", n.getSize("epsilon", 1e-5f)}});
 }
 
 /// Version 18 had one scale and bias per group.
