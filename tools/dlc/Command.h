@@ -126,6 +126,8 @@ struct LoadedModel {
   size_t inputs = 0, outputs = 0;
   /// Values of inputs that are parameters, where files have them.
   NamedTensors parameters;
+  /// Names of values that a network of MXNet does not read: labels.
+  std::vector<std::string> unread;
 };
 
 /// The files that a command reads.
@@ -133,9 +135,10 @@ std::vector<UsedFile> filesRead(const ModelOptions &model,
                                 const InputOptions &inputs);
 
 /// Loads `options.path` when it is an artifact, by its content or its suffix
-/// .dlc, else compiles it.
+/// .dlc, else compiles it. Takes labels out of the values, with a note: files
+/// of examples have them, and inference does not read them.
 LoadedModel loadModel(const ModelOptions &options, const InputOptions &inputs,
-                      const NamedTensors &values);
+                      NamedTensors &values);
 
 /// Compiles `options.path` in memory. Shapes of `values`, which `inputs` gave,
 /// specialise inputs whose dimensions are not known. Without the compiler:

@@ -124,6 +124,32 @@ void dlc::tool::checkVariables(
                     name + "'"};
 }
 
+/// Those of the values that a network of MXNet has variables of and does not
+/// read. What is a constant for its value in a file is read.
+static std::vector<std::string> findUnread(const std::string &path,
+                                           CompileOptions compile,
+                                           const Compilation &imported,
+                                           const NamedTensors &values) {
+  auto isInput = [](const Compilation &compilation, const std::string &name) {
+    return llvm::any_of(compilation.inputs(), [&](const ModelPort &port) {
+      return port.name == name;
+    });
+  };
+  std::vector<std::string> unread;
+  for (const auto &[name, value] : values)
+    if (!isInput(imported, name))
+      unread.push_back(name);
+  if (unread.empty() || !path.ends_with(".json"))
+    return {};
+  compile.params.clear(); // No constants: all that is read is an input.
+  Compilation whole(compile);
+  if (failed(whole.import(path)))
+    return {};
+  llvm::erase_if(unread,
+                 [&](const std::string &name) { return isInput(whole, name); });
+  return unread;
+}
+
 LoadedModel dlc::tool::compileModel(const ModelOptions &options,
                                     const InputOptions &inputs,
                                     const NamedTensors &values) {
@@ -157,6 +183,7 @@ LoadedModel dlc::tool::compileModel(const ModelOptions &options,
     first = std::make_unique<Compilation>(compile);
     check(first->import(options.path), *first);
   }
+  loaded.unread = findUnread(options.path, compile, *first, values);
   for (const InitialValue &value : first->initialValues()) {
     HostTensor &tensor = loaded.parameters[value.name];
     tensor = makeZeros(value.type);

@@ -254,10 +254,18 @@ std::string InputOptions::fileOf(const std::string &name) const {
 
 LoadedModel dlc::tool::loadModel(const ModelOptions &options,
                                  const InputOptions &inputs,
-                                 const NamedTensors &values) {
+                                 NamedTensors &values) {
   // A damaged artifact is better known by its name than taken for a model.
-  if (!options.isArtifact() && !options.path.ends_with(".dlc"))
-    return compileModel(options, inputs, values);
+  if (!options.isArtifact() && !options.path.ends_with(".dlc")) {
+    LoadedModel compiled = compileModel(options, inputs, values);
+    for (const std::string &name : compiled.unread) {
+      std::fprintf(stderr,
+                   "note: %s: '%s' is a label, which inference does not read\n",
+                   inputs.fileOf(name).c_str(), name.c_str());
+      values.erase(name);
+    }
+    return compiled;
+  }
   const char *option = options.heads      ? "--train"
                        : options.training ? "--training"
                                           : options.compileOption();
