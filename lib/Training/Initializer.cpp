@@ -142,7 +142,7 @@ static Status fillBilinear(const Target &t) {
 
 namespace {
 /// What scales an initializer takes.
-enum class Scale { None, Any, AtLeast0, Above0 };
+enum class Scale { None, Any, Required, AtLeast0, Above0 };
 
 struct Row {
   std::string_view name;
@@ -154,8 +154,8 @@ struct Row {
 static constexpr Row rows[] = {
     {"zero", [](const Target &t) { return fillConstant(t, 0); }, Scale::None},
     {"one", [](const Target &t) { return fillConstant(t, 1); }, Scale::None},
-    {"constant", [](const Target &t) { return fillConstant(t, t.scaleOr(0)); },
-     Scale::Any},
+    {"constant", [](const Target &t) { return fillConstant(t, *t.scale); },
+     Scale::Required},
     {"uniform", [](const Target &t) { return fillUniform(t, t.scaleOr(0.07)); },
      Scale::AtLeast0},
     {"normal", [](const Target &t) { return fillNormal(t, t.scaleOr(0.01)); },
@@ -203,6 +203,9 @@ dlc::training::check(const InitializerOptions &options) {
   const Row *row = findRow(options.name);
   if (!row)
     return "expected initializer " + initializerNames() + ", got '" +
+           options.name + "'";
+  if (!options.scale && row->scale == Scale::Required)
+    return "expected a scale, which is the value, for initializer '" +
            options.name + "'";
   if (!options.scale)
     return std::nullopt;

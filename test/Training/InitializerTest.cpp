@@ -107,6 +107,8 @@ TEST(Initializer, RefusesScalesThatMeanNothing) {
                                     "initializer 'uniform', got -1");
   EXPECT_EQ(check({"msra", NAN}),
             "expected a finite scale for initializer 'msra', got nan");
+  EXPECT_EQ(check({"constant"}), "expected a scale, which is the value, for "
+                                 "initializer 'constant'");
   EXPECT_EQ(check({"one", 2}),
             "expected no scale for initializer 'one', got 2");
   EXPECT_EQ(check({"uniform", 0}), std::nullopt);

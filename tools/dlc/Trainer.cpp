@@ -95,16 +95,17 @@ static void checkArrays(const TrainerOptions &options, const TrainData &data,
       return port.name == name;
     };
     if (name != labels && llvm::none_of(inputs, isIt))
-      throw Failure{data.path() +
-                    ": expected arrays for inputs of the model, got '" + name +
-                    "'; " +
-                    (options.step.loss.empty()
-                         ? "labels need a --loss, or a network that ends in one"
-                     : data.arrays().contains(labels)
-                         ? "the labels are '" + labels + "'"
-                         : "no array is '" + labels +
-                               "', which --label names: give --label " + name +
-                               " where it has the labels")};
+      throw Failure{
+          data.path() + ": expected arrays for inputs of the model, got '" +
+          name + "'; " +
+          (options.step.loss.empty()
+               ? "labels need a --loss, or a network that ends in one"
+           : labels.empty() ? "--loss " + options.step.loss + " has no labels"
+           : data.arrays().contains(labels)
+               ? "the labels are '" + labels + "'"
+               : "no array is '" + labels +
+                     "', which --label names: give --label " + name +
+                     " where it has the labels")};
   }
 }
 
@@ -257,6 +258,10 @@ void Trainer::readParameters(const std::vector<InitialValue> &values,
   std::vector<NamedArray> wanted = arrays(false);
   std::vector<std::string> missing =
       readSomeArrays(options.model.params, wanted);
+  if (options.initializer && missing.empty())
+    throw Failure{"expected no --initializer beside --params, got " +
+                      options.model.params + " with all values",
+                  kBadUsage};
   for (const std::string &name : missing)
     std::fprintf(stderr, "note: %s: no array '%s'; its first value is %s\n",
                  options.model.params.c_str(), name.c_str(),

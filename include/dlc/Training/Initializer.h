@@ -22,9 +22,10 @@ struct InitializerOptions {
   /// zero, one, constant, uniform, normal, xavier, msra, orthogonal or
   /// bilinear.
   std::string name = "xavier";
-  /// constant: the value. uniform: the largest one (0.07). normal: the
-  /// deviation (0.01). xavier: the magnitude (3), orthogonal: the factor
-  /// (1.414). msra: the slope of the leaky rectifier (0.25).
+  /// constant: the value, which it has to have. uniform: the largest one
+  /// (0.07). normal: the deviation (0.01). xavier: the magnitude (3),
+  /// orthogonal: the factor (1.414). msra: the slope of the leaky rectifier
+  /// (0.25).
   std::optional<double> scale = {};
   /// For one parameter: what its name says counts for nothing.
   bool isOwn = false;
