@@ -175,11 +175,12 @@ typedef struct DlcReshapeOptions {
 } DlcReshapeOptions;
 
 /* Makes an executor for other shapes of some variables, whose element types
- * stay. Arrays whose shape stays are the same, those that fit are views of the
- * former memory; programs and memory for transient values are shared, so that
- * both executors are for one thread at a time. That of parts divides its batch
- * anew. DLC_INVALID_ARGUMENT for changes that the options do not allow.
- * Since 0.1 (unstable) */
+ * stay. Shapes of the others are inferred from those: give also those that stay
+ * and that nothing else tells. Arrays whose shape stays are the same, those
+ * that fit are views of the former memory; programs and memory for transient
+ * values are shared, so that both executors are for one thread at a time. That
+ * of parts divides its batch anew. DLC_INVALID_ARGUMENT for changes that the
+ * options do not allow. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutorReshape(DlcExecutor executor,
                                      const DlcKnownVariable *shapes,
                                      size_t count,

@@ -4,6 +4,7 @@
 
 #include "Names.h"
 
+#include "dlc/Symbol/MissingOperators.h"
 #include "dlc/Symbol/Scope.h"
 #include "dlc/Symbol/Symbol.h"
 
@@ -45,9 +46,12 @@ Symbol Symbol::variable(std::string name, Attributes attributes) {
 
 Symbol Symbol::atomic(std::string_view name, Attributes attributes) {
   const Operator *op = findOperator(name);
-  if (!op)
+  if (!op) {
+    std::string nearest = alternativeTo(name);
     return Symbol(Status(StatusCode::NotFound,
-                         "unknown operator '" + std::string(name) + "'"));
+                         "unknown operator '" + std::string(name) + "'" +
+                             (nearest.empty() ? "" : "; nearest: " + nearest)));
+  }
   if (op->bodyCount > 0)
     return Symbol(Status(StatusCode::Unsupported,
                          "unsupported: operator '" + std::string(name) +

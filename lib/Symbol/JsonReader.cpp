@@ -381,6 +381,8 @@ Status Reader::readNode(const json::Object &object) {
   node->name = name->str();
   DLC_RETURN_IF_ERROR(checkText("the name of " + what, node->name));
   if (*op == "null") {
+    if (name->empty())
+      return bad(what, ": expected a name of the variable, got an empty one");
     Attributes attributes;
     DLC_RETURN_IF_ERROR(readAttributes(object, node->describe(), attributes));
     for (const auto &[key, value] : attributes)

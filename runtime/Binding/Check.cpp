@@ -12,7 +12,7 @@ std::string dlc::rt::joinNames(const std::vector<std::string> &names) {
   std::string text;
   for (const std::string &name : names)
     text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return text.empty() ? "none" : text;
 }
 
 bool dlc::rt::sameType(const TensorType &one, const TensorType &other) {

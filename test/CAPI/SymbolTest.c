@@ -129,6 +129,8 @@ static void testFailures(void) {
               "expected a name of a variable");
   CHECK_ERROR(dlcSymbolCreateAtomic("NoSuch", NULL, NULL, 0, &symbol),
               DLC_NOT_FOUND, "unknown operator 'NoSuch'");
+  CHECK_ERROR(dlcSymbolCreateAtomic("Fullyconnected", NULL, NULL, 0, &symbol),
+              DLC_NOT_FOUND, "nearest: operator FullyConnected");
   CHECK(symbol == NULL);
   DlcSymbol fc = atomic("FullyConnected", "num_hidden", "2");
   const char *key = "wieght";

@@ -137,7 +137,7 @@ int RunCommand::run() {
   }
   LoadedModel loaded = loadModel(model, inputs, values);
   if (gradients.train)
-    addHeads(loaded, std::move(heads), values);
+    addHeads(loaded, gradients.heads, std::move(heads), values);
   // Given values come before those of files.
   for (auto &[name, value] : loaded.parameters)
     values.try_emplace(name, std::move(value));

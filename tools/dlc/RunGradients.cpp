@@ -68,8 +68,18 @@ static HostTensor makeOnes(const rt::Port &port) {
   return tensor;
 }
 
-void dlc::tool::addHeads(const LoadedModel &loaded, NamedTensors heads,
-                         NamedTensors &values) {
+/// Throws where a gradient has another shape than its output. Its elements may
+/// be converted.
+static void checkHead(const std::string &file, const std::string &name,
+                      const HostTensor &head, const rt::Port &port) {
+  if (port.type.isStatic() && port.type.shape != head.shape)
+    throw Failure{file + ": expected the gradient of '" + name + "' as " +
+                  rt::toString(port.type) + ", got " +
+                  rt::toString(rt::TensorType{head.type, head.shape})};
+}
+
+void dlc::tool::addHeads(const LoadedModel &loaded, const std::string &file,
+                         NamedTensors heads, NamedTensors &values) {
   auto ports = loaded.program->inputs().subspan(loaded.inputs);
   // "y" and "#0" may be one output.
   if (!heads.empty() && heads.size() != ports.size())
@@ -78,9 +88,14 @@ void dlc::tool::addHeads(const LoadedModel &loaded, NamedTensors heads,
                   std::to_string(ports.size())};
   // The program has them in the order of the names that it was compiled for.
   auto given = heads.begin();
-  for (const rt::Port &port : ports)
-    values[port.name] =
-        heads.empty() ? makeOnes(port) : std::move((given++)->second);
+  for (const rt::Port &port : ports) {
+    if (heads.empty()) {
+      values[port.name] = makeOnes(port);
+      continue;
+    }
+    checkHead(file, given->first, given->second, port);
+    values[port.name] = std::move((given++)->second);
+  }
 }
 
 void GradientFiles::write(const LoadedModel &loaded,

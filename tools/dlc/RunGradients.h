@@ -29,8 +29,8 @@ std::vector<std::string> namesOf(const NamedTensors &tensors);
 
 /// Adds the values of the program's inputs that hold gradients of outputs to
 /// `values`: `heads`, for which the program was compiled, or ones.
-void addHeads(const LoadedModel &loaded, NamedTensors heads,
-              NamedTensors &values);
+void addHeads(const LoadedModel &loaded, const std::string &file,
+              NamedTensors heads, NamedTensors &values);
 
 } // namespace dlc::tool
 
