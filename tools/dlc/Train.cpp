@@ -227,7 +227,8 @@ void TrainCommand::readOptions() {
   checkSources();
   if (options.model.isArtifact())
     throw Failure{options.model.path + ": expected a model to train, got an "
-                                       "artifact, which is compiled already"};
+                                       "artifact, which is compiled already",
+                  kBadUsage};
 }
 
 void TrainCommand::readSchedule() {
@@ -309,8 +310,9 @@ void TrainCommand::add(Syntax &syntax) {
                 "Loss of a network without one: " + training::lossNames());
   syntax.option("--label", options.step.label,
                 "Array of the labels of --loss (default: label)");
-  syntax.positive("--epochs", epochs, "Passes over the examples");
-  syntax.positive("--batch", options.batch, "Examples of one update");
+  syntax.positive("--epochs", epochs, "Passes over the examples (default: 1)");
+  syntax.positive("--batch", options.batch,
+                  "Examples of one update (default: 32)");
   syntax.option("--seed", options.seed,
                 "Seed of first values, of the order and of dropout");
   syntax.option("--initializer", initializer,

@@ -91,6 +91,13 @@ void TrainData::convert(const std::string &name, const rt::TensorType &batch,
   convertElements(tensor, batch.type, file + ": expected '" + name + "'");
 }
 
+void TrainData::flattenColumn(const std::string &name) {
+  array(name); // Throws where there is none.
+  std::vector<int64_t> &shape = tensors.at(name).shape;
+  if (shape.size() == 2 && shape[1] == 1)
+    shape.pop_back();
+}
+
 void TrainData::checkClasses(const std::string &name, int64_t classes) const {
   const HostTensor &tensor = array(name);
   rt::TensorView view = tensor.view();

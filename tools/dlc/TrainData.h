@@ -32,6 +32,8 @@ public:
   /// another shape.
   void convert(const std::string &name, const rt::TensorType &batch,
                int64_t size);
+  /// Makes a vector of an array of one column, as good a list of classes.
+  void flattenColumn(const std::string &name);
   /// Throws where an element of the array, which is of i64, is no class.
   void checkClasses(const std::string &name, int64_t classes) const;
   /// Throws where an element of the array, which is of floats, is not from 0 to

@@ -74,10 +74,6 @@ static LoadedModel load(Compilation &compilation) {
 
 Trainer::Trainer(const TrainerOptions &given, TrainData &data)
     : options(given), size{data.examples(), given.batch} {
-  if (data.examples() < options.batch)
-    throw Failure{data.path() + ": expected at least one batch of " +
-                  std::to_string(options.batch) + " examples, got " +
-                  std::to_string(data.examples())};
   pool = take(rt::WorkerPool::create({.threads = options.model.threads}));
   compileStep(data);
   if (!options.emit.empty())
@@ -85,11 +81,17 @@ Trainer::Trainer(const TrainerOptions &given, TrainData &data)
   stepExecution = makeExecution(*stepModel.program, tensors);
 }
 
-/// Throws where an array of the data is no input of the model; `labels` of a
-/// loss that is added are none.
+/// Throws where an array of the data is no input of the model but a parameter,
+/// whose value it has; `labels` of a loss that is added are no input.
 static void checkArrays(const TrainerOptions &options, const TrainData &data,
                         const std::string &labels,
-                        const std::vector<ModelPort> &inputs) {
+                        const Compilation &compilation) {
+  const std::vector<ModelPort> inputs = compilation.inputs();
+  for (const InitialValue &value : compilation.initialValues())
+    if (data.arrays().contains(value.name) && value.name != labels)
+      throw Failure{data.path() +
+                    ": expected arrays for inputs of the model, got '" +
+                    value.name + "', which is a parameter"};
   for (const auto &[name, tensor] : data.arrays()) {
     auto isIt = [&, &name = name](const ModelPort &port) {
       return port.name == name;
@@ -142,7 +144,7 @@ static void checkImported(llvm::LogicalResult imported,
     auto asked = std::exchange(compile.shapes, {});
     Compilation unshaped(compile);
     if (succeeded(unshaped.import(options.model.path))) {
-      checkArrays(options, data, labels, unshaped.inputs());
+      checkArrays(options, data, labels, unshaped);
       checkBatch(options, asked, unshaped.inputs());
     }
   }
@@ -160,7 +162,7 @@ void Trainer::compileStep(TrainData &data) {
   Compilation compilation(compile);
   checkImported(compilation.import(options.model.path), compilation, compile,
                 options, data, added);
-  checkArrays(options, data, added, compilation.inputs());
+  checkArrays(options, data, added, compilation);
   for (const auto &[name, tensor] : data.arrays())
     options.step.data.insert(name);
   std::vector<InitialValue> values = compilation.initialValues();
@@ -168,6 +170,10 @@ void Trainer::compileStep(TrainData &data) {
       compilation.buildTrainingStep(options.step);
   check(llvm::success(succeeded(built)), compilation);
   step = *built;
+  if (data.examples() < options.batch)
+    throw Failure{data.path() + ": expected at least --batch " +
+                  std::to_string(options.batch) + " examples, got " +
+                  std::to_string(data.examples())};
   if (!added.empty())
     (void)data.array(added); // Throws where there are no labels.
   if (!options.emit.empty()) {
@@ -182,6 +188,7 @@ void Trainer::compileStep(TrainData &data) {
   const rt::Program &program = *stepModel.program;
   for (const rt::Port &port : program.inputs())
     tensors[port.name] = makeZeros(port.type);
+  flattenLabels(data);
   convert(data, program);
   makeJudge();
   checkOwnLabels(data);
@@ -361,6 +368,12 @@ size_t Trainer::keptBytes() const {
 // Batches
 //===----------------------------------------------------------------------===//
 
+/// A column of classes is as good as a vector.
+void Trainer::flattenLabels(TrainData &data) const {
+  if (step.classes && tensors.at(step.labels).shape.size() == 1)
+    data.flattenColumn(step.labels);
+}
+
 void Trainer::convert(TrainData &data, const rt::Program &program) const {
   for (const rt::Port &port : program.inputs())
     if (data.arrays().count(port.name))
@@ -444,13 +457,15 @@ Score Trainer::update(const TrainData &data, std::span<const int64_t> examples,
 
 void Trainer::prepareEvaluation(TrainData &data) {
   // Examples are like those that it trains with: parameters have their shapes.
+  flattenLabels(data);
   for (const auto &[name, array] : data.arrays())
     if (auto own = tensors.find(name); own != tensors.end())
       data.convert(name, {own->second.type, own->second.shape}, options.batch);
   CompileOptions compile = optionsFor(options, data, step.labels);
   // Layers that are losses do not read labels then.
   Compilation compilation(compile);
-  check(compilation.import(options.model.path), compilation);
+  checkImported(compilation.import(options.model.path), compilation, compile,
+                options, data, step.labels);
   evaluationModel = load(compilation);
   const rt::Program &program = *evaluationModel.program;
   for (const rt::Port &port : program.inputs()) {

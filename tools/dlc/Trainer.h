@@ -89,6 +89,7 @@ private:
   std::vector<NamedArray> arrays(bool ofStates);
   std::unique_ptr<rt::Execution> makeExecution(const rt::Program &program,
                                                NamedTensors &batch);
+  void flattenLabels(TrainData &data) const;
   /// Checks the arrays of the data and gives them the types of batches.
   void convert(TrainData &data, const rt::Program &program) const;
   void noteNotFinite();

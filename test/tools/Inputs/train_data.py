@@ -65,6 +65,8 @@ write("biases", data=data, softmax_label=npy("<i8", (43,), labels),
 write("narrow", data=npy("<f4", (43, 5), [0.0] * 215), softmax_label=npy("<i8", (43,), labels))
 write("labelled", data=data,
       softmax_label=npy("<f4", (43,), [float(each) for each in labels]))
+write("weights", data=data, w=npy("<f4", (43, 4), [0] * 172),
+      label=npy("<f4", (43, 4), [0] * 172))
 write("fours", data=data,
       label=npy("<f4", (43, 4), [each for row in rows for each in row[:4]]))
 write("signs", data=data, label=npy("<i8", (43,), labels))
