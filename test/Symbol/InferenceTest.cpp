@@ -169,7 +169,11 @@ TEST(InferenceTest, NamesContradictions) {
                               {{"kernel", "(3, 3)"}, {"num_filter", "8"}}, "c");
   EXPECT_EQ(errorOf(conv, {{"data", {1, 2, 3}}}),
             "node 'c' (Convolution): input 'data' (variable 'data'): expected "
-            "(?, 2, ?, ?), got (1, 2, 3)");
+            "(?, ?, ?, ?), got (1, 2, 3)");
+  // Of data and a weight that do not fit, the data are wrong.
+  EXPECT_EQ(errorOf(conv, {{"data", {1, 3, 8, 8}}, {"c_weight", {8, 2, 3, 3}}}),
+            "node 'c' (Convolution): input 'data' (variable 'data'): expected "
+            "(?, 2, ?, ?), got (1, 3, 8, 8)");
 }
 
 TEST(InferenceTest, RefusesToReflectMoreThanThereIs) {

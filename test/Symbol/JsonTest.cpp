@@ -190,6 +190,8 @@ TEST(JsonTest, RefusesMalformedText) {
 TEST(JsonTest, RefusesWhatContradictsItself) {
   EXPECT_EQ(errorWith("\"x\"", "\"x\""), "");
   EXPECT_EQ(errorWith("\"x\"", "7"), "node 0: expected text in 'name'");
+  EXPECT_EQ(errorWith("\"x\"", "\"\""),
+            "node 0: expected a name of the variable, got an empty one");
   EXPECT_EQ(errorWith("[[0, 0, 0]]", "[[1, 0, 0]]"),
             "node 'r' (relu): input 0: expected the number of a node before "
             "it, below 1");

@@ -172,6 +172,8 @@ static bool checkGroups(ShapeRelation &r, int64_t count, const char *what) {
 void symbol::relateConvolution(ShapeRelation &r) {
   const Parameters &p = r.parameters;
   int64_t group = p.getInt("num_group"), filters = p.getInt("num_filter");
+  // First, so that data are blamed that do not fit a weight which is known.
+  setChannels(r, multiplied(channelsFirstDim(r, 1, 1), group));
   if (!checkGroups(r, filters, "filters") ||
       !checkGroups(r, channelsFirstDim(r, 0, 1), "channels"))
     return;
@@ -179,7 +181,6 @@ void symbol::relateConvolution(ShapeRelation &r) {
       1, weightShape(p, filters, divided(channelsFirstDim(r, 0, 1), group)));
   if (!p.getBool("no_bias"))
     r.setInput(2, std::vector{filters});
-  setChannels(r, multiplied(channelsFirstDim(r, 1, 1), group));
 }
 
 Value symbol::convolve(LoweringContext &n, Value x, Value w, Value bias) {
