@@ -477,6 +477,11 @@ void Trainer::prepareEvaluation(TrainData &data) {
   }
   convert(data, program);
   checkOwnLabels(data);
+  if (rt::TensorType type = program.outputs()[0].type;
+      !judge.canJudge() && rt::isFloat(type.type) && type.type != DLC_F32)
+    throw Failure{options.model.path +
+                  ": expected a first output of f32 to test, got " +
+                  rt::toString(type)};
   if (!judge.canJudge())
     throw Failure{data.path() +
                   ": expected a network whose first output is a "
