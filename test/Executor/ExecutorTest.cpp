@@ -252,7 +252,7 @@ TEST(ExecutorTest, NamesWhatIsWrongWithBoundArrays) {
           {{two, two}, {}, {GradientRequest::Add, GradientRequest::Null}, {}}),
       InvalidArgument, "argument 'a': expected an array for its gradient");
   EXPECT_FAILS(failure({{two, two}, {}, {}, {two}}), InvalidArgument,
-               "expected 0 auxiliary states (), got 1");
+               "expected 0 auxiliary states (none), got 1");
   auto other = makeRuntime();
   EXPECT_FAILS(failure({{two, makeArray(other, {2}, kB)}, {}, {}, {}}),
                InvalidArgument, "'b'");
