@@ -255,9 +255,9 @@ typedef void (*DlcMonitor)(void *data, const char *name, DlcNDArray array);
 
 /* Calls `monitor` for the outputs of every node in each run forward, as soon as
  * they are pushed; for variables too when `tellsVariables`. They come from one
- * more program, which computes as inference does. An executor of parts tells of
- * each part, in the order of the devices; its arrays are on the part's device.
- * Null ends that. Since 0.1 (unstable) */
+ * more program, which computes what the run computes, to rounding. An executor
+ * of parts tells of each part, in the order of the devices; its arrays are on
+ * the part's device. Null ends that. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutorSetMonitor(DlcExecutor executor,
                                         DlcMonitor monitor, void *data,
                                         int tellsVariables);

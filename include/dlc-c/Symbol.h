@@ -257,7 +257,7 @@ typedef struct DlcNetworkOptions {
 /* Makes a copy of a symbol a network, which executors (dlc-c/Executor.h)
  * compile and run; those of one network share its programs. Null options: the
  * defaults. DLC_INVALID_ARGUMENT (an empty group, an operator that is not
- * applied, two variables or outputs of one name, a target that there is no code
+ * applied, two variables of one name, a target that there is no code
  * for, a group of nodes with two devices, with one of no known kind, or, where
  * others have one, without).
  * Since 0.1 (unstable) */

@@ -65,6 +65,10 @@ public:
 private:
   static Symbol findInternals(const Symbol &symbol);
   void findContexts();
+  /// What a program computes.
+  const Symbol &computed(const ProgramRequest &request) const {
+    return isOfInternals(request.form) ? internals : symbol;
+  }
   symbol::LoweringOptions loweringOf(const ProgramRequest &request) const;
   GradientOptions gradientOf(const ProgramRequest &request) const;
   CompileOptions optionsOf(const ProgramRequest &request) const;
@@ -113,7 +117,7 @@ static bool isTraining(const ProgramRequest &request) {
 }
 
 static bool hasGradients(const ProgramRequest &request) {
-  return isTraining(request) &&
+  return isTraining(request) && !isOfInternals(request.form) &&
          std::ranges::any_of(request.gradients, [](rt::GradientRequest each) {
            return each != rt::GradientRequest::Null;
          });
@@ -181,11 +185,28 @@ SymbolNetwork::infer(const rt::KnownVariables &known) const {
 // Compiling
 //===----------------------------------------------------------------------===//
 
+/// Outputs of a program need distinct names, those of nodes may be alike:
+/// behind the first, they are numbered.
+static std::vector<std::string> programNames(std::vector<std::string> names) {
+  std::set<std::string> known(names.begin(), names.end()), seen;
+  for (std::string &name : names) {
+    if (seen.insert(name).second)
+      continue;
+    std::string first = name;
+    for (int count = 2; !known.insert(name).second; ++count)
+      name = first + " " + std::to_string(count);
+  }
+  return names;
+}
+
 symbol::LoweringOptions
 SymbolNetwork::loweringOf(const ProgramRequest &request) const {
   symbol::LoweringOptions lowering;
   lowering.file = options.name;
   lowering.isTraining = isTraining(request);
+  // The run that follows updates, and draws the same random numbers.
+  lowering.dropsUpdates = isOfInternals(request.form);
+  lowering.outputNames = programNames(computed(request).listOutputs());
   auto add = [&](const std::vector<std::string> &names,
                  const std::vector<TensorType> &types) {
     for (size_t i = 0; i < names.size(); ++i) {
@@ -241,9 +262,7 @@ static Status failureOf(const Compilation &compilation) {
 
 Status SymbolNetwork::import(Compilation &compilation,
                              const ProgramRequest &request) const {
-  const Symbol &what =
-      request.form == ProgramForm::Internals ? internals : symbol;
-  if (failed(compilation.import(what, loweringOf(request))))
+  if (failed(compilation.import(computed(request), loweringOf(request))))
     return failureOf(compilation);
   return Status::ok();
 }
@@ -273,9 +292,9 @@ void SymbolNetwork::addPorts(const ProgramRequest &request,
   std::vector<ModelPort> outputs = compilation.outputs();
   for (size_t i = 0; i < outputs.size() && !isBackward; ++i)
     add(program.outputs,
-        request.form == ProgramForm::Internals ? PortRole::Internal
-                                               : PortRole::Output,
-        i);
+        isOfInternals(request.form) ? PortRole::Internal : PortRole::Output, i);
+  if (isOfInternals(request.form))
+    program.internals = internals.listOutputs();
   if (!hasGradients(request) || request.form == ProgramForm::Forward)
     return;
   for (size_t i = 0; i < outputNames.size(); ++i)
@@ -306,14 +325,13 @@ SymbolNetwork::compile(const ProgramRequest &request) const {
 // Making networks
 //===----------------------------------------------------------------------===//
 
-static Status checkDistinct(const char *what,
-                            const std::vector<std::string> &names) {
+static Status checkDistinct(const std::vector<std::string> &variables) {
   std::set<std::string_view> known;
-  for (const std::string &name : names)
+  for (const std::string &name : variables)
     if (!known.insert(name).second)
       return Status(StatusCode::InvalidArgument,
-                    std::string("expected distinct names of ") + what +
-                        ", got '" + name + "' twice");
+                    "expected distinct names of variables, got '" + name +
+                        "' twice");
   return Status::ok();
 }
 
@@ -349,8 +367,7 @@ dlc::makeNetwork(const Symbol &given, const NetworkOptions &options) {
   for (const std::shared_ptr<symbol::Node> &node : symbol.nodes())
     DLC_RETURN_IF_ERROR(node->checkApplied());
   DLC_RETURN_IF_ERROR(checkGroups(symbol, options));
-  DLC_RETURN_IF_ERROR(checkDistinct("variables", symbol.listInputs()));
-  DLC_RETURN_IF_ERROR(checkDistinct("outputs", symbol.listOutputs()));
+  DLC_RETURN_IF_ERROR(checkDistinct(symbol.listInputs()));
   return std::shared_ptr<const rt::Network>(
       std::make_shared<SymbolNetwork>(std::move(symbol), options));
 }

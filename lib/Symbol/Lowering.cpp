@@ -286,8 +286,10 @@ LogicalResult SymbolLowering::addOutputs(mlir::func::FuncOp main) {
   SmallVector<Value> results;
   SmallVector<mlir::Attribute> attributes;
   std::unordered_set<std::string> names;
-  for (const IndexedGraph::Use &use : graph.outputs()) {
-    std::string name = graph.node(use.node).outputName(use.index);
+  for (auto [i, use] : llvm::enumerate(graph.outputs())) {
+    std::string name = options.outputNames.empty()
+                           ? graph.node(use.node).outputName(use.index)
+                           : options.outputNames[i];
     results.push_back(values[graph.entryId(use)]);
     if (!results.back())
       return fail("unsupported: the hidden output " + name);
@@ -359,7 +361,8 @@ mlir::OwningOpRef<ModuleOp> SymbolLowering::lower() {
   if (failed(addInputs(main)) || failed(lowerNodes()) ||
       failed(checkRandom()) || failed(addOutputs(main)))
     return {};
-  addUpdates(main);
+  if (!options.dropsUpdates)
+    addUpdates(main);
   (void)graph::eraseDead(main.getBody().front());
   if (options.dropsUnreadInputs)
     dropUnreadInputs(main);

@@ -118,7 +118,9 @@ bool DataParallelExecutor::State::hasGradients() const {
 /// For all parts, so that either all of them run or none.
 Status DataParallelExecutor::State::compile(ProgramForm form) {
   if (hasMonitor && form != ProgramForm::Backward)
-    DLC_RETURN_IF_ERROR(compileOne(ProgramForm::Internals));
+    DLC_RETURN_IF_ERROR(compileOne(form == ProgramForm::Inference
+                                       ? ProgramForm::Internals
+                                       : ProgramForm::TrainingInternals));
   return compileOne(form);
 }
 

@@ -26,6 +26,7 @@ inline Status noMemory() {
 struct LoadedProgram {
   AlignedBuffer bytes; ///< What the program lives in.
   std::vector<PortUse> inputs, outputs;
+  std::vector<std::string> internals; ///< Names.
   std::unique_ptr<Program> program;
 };
 
@@ -127,7 +128,8 @@ struct Executor::State {
   Status push(const PreparedProgram &program, ProgramForm form,
               std::span<const NDArray> heads);
   Status run(ProgramForm form, std::span<const NDArray> heads = {});
-  Status tellMonitor();
+  /// Of what the run that follows computes.
+  Status tellMonitor(bool isTraining);
   /// `heads`, or ones where there are none; checked.
   Result<std::vector<NDArray>> completeHeads(std::span<const NDArray> heads);
 };

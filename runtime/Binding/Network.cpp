@@ -18,8 +18,15 @@ const char *dlc::rt::nameOf(ProgramForm form) {
     return "step";
   case ProgramForm::Internals:
     return "internals";
+  case ProgramForm::TrainingInternals:
+    return "training internals";
   }
   return "?";
+}
+
+bool dlc::rt::isOfInternals(ProgramForm form) {
+  return form == ProgramForm::Internals ||
+         form == ProgramForm::TrainingInternals;
 }
 
 std::string ProgramRequest::key() const {
@@ -30,7 +37,7 @@ std::string ProgramRequest::key() const {
       text += toString(type) + ",";
   }
   // Programs without gradients are the same whatever is requested.
-  if (form != ProgramForm::Inference && form != ProgramForm::Internals)
+  if (form != ProgramForm::Inference && !isOfInternals(form))
     for (GradientRequest request : gradients)
       text += static_cast<char>('0' + static_cast<int>(request));
   if (memoryBudget)

@@ -62,6 +62,7 @@ ProgramCache::get(const Network &network, const ProgramRequest &request) {
   loaded->bytes = std::move(compiled->bytes);
   loaded->inputs = std::move(compiled->inputs);
   loaded->outputs = std::move(compiled->outputs);
+  loaded->internals = std::move(compiled->internals);
   Result<Artifact> artifact = Artifact::fromMemory(loaded->bytes.bytes());
   if (!artifact.isOk())
     return std::move(artifact.status());
@@ -108,7 +109,7 @@ Status Executor::State::fillFixed() const {
 
 ProgramRequest Executor::State::request(ProgramForm form) const {
   // What a monitor is told of is all kept.
-  int64_t budget = form == ProgramForm::Internals ? 0 : memoryBudget;
+  int64_t budget = isOfInternals(form) ? 0 : memoryBudget;
   return {form, types.arguments, types.auxiliaryStates, bindings.requests,
           budget};
 }
@@ -402,10 +403,12 @@ Status Executor::State::run(ProgramForm form, std::span<const NDArray> heads) {
   return push(**program, form, heads);
 }
 
-Status Executor::State::tellMonitor() {
+Status Executor::State::tellMonitor(bool isTraining) {
   if (!monitor)
     return Status::ok();
-  DLC_RETURN_IF_ERROR(run(ProgramForm::Internals));
+  ProgramForm form =
+      isTraining ? ProgramForm::TrainingInternals : ProgramForm::Internals;
+  DLC_RETURN_IF_ERROR(run(form));
   // Copies: a monitor may end itself.
   const Monitor listener = monitor;
   const bool tellsAll = tellsVariables;
@@ -418,17 +421,12 @@ Status Executor::State::tellMonitor() {
     tell(network->arguments(), bindings.arguments);
     tell(network->auxiliaryStates(), bindings.auxiliaryStates);
   }
-  const PreparedProgram &program = prepared[ProgramForm::Internals];
-  const LoadedProgram &loaded = *program.loaded;
-  for (size_t i = 0; i != loaded.outputs.size(); ++i)
-    if (loaded.outputs[i].role == PortRole::Internal)
-      listener(loaded.program->outputs()[i].name,
-               program.internals[loaded.outputs[i].index]);
+  tell(prepared[form].loaded->internals, prepared[form].internals);
   return Status::ok();
 }
 
 Status Executor::forward(bool isTraining) {
-  DLC_RETURN_IF_ERROR(state->tellMonitor());
+  DLC_RETURN_IF_ERROR(state->tellMonitor(isTraining));
   state->hasForward = false;
   DLC_RETURN_IF_ERROR(
       state->run(isTraining ? ProgramForm::Forward : ProgramForm::Inference));
@@ -452,7 +450,7 @@ Status Executor::forwardBackward(std::span<const NDArray> heads) {
   Result<std::vector<NDArray>> complete = state->completeHeads(heads);
   if (!complete.isOk())
     return std::move(complete.status());
-  DLC_RETURN_IF_ERROR(state->tellMonitor());
+  DLC_RETURN_IF_ERROR(state->tellMonitor(/*isTraining=*/true));
   state->hasForward = false; // Nothing is saved.
   return state->run(state->hasGradients() ? ProgramForm::Step
                                           : ProgramForm::Forward,

@@ -420,8 +420,6 @@ TEST(ExecutorTest, RefusesNetworksThatItCannotRun) {
   Symbol a = Symbol::variable("a"), other = Symbol::variable("a");
   EXPECT_FAILS(makeNetwork(a + other).status(), InvalidArgument,
                "expected distinct names of variables, got 'a' twice");
-  EXPECT_FAILS(makeNetwork(Symbol::group({a, a})).status(), InvalidArgument,
-               "expected distinct names of outputs, got 'a' twice");
   EXPECT_FAILS(makeNetwork(Symbol()).status(), InvalidArgument, "empty group");
   EXPECT_FAILS(simpleBind(a, runtime, {}).status(), InvalidArgument,
                "expected enough to tell the shapes");
@@ -477,6 +475,76 @@ TEST(ExecutorTest, TellsAMonitorOfEveryNode) {
   executor->setMonitor({});
   EXPECT_OK(executor->forward());
   EXPECT_TRUE(seen.empty());
+}
+
+// Statistics of the batch, and the mask that the run draws.
+TEST(ExecutorTest, TellsAMonitorOfWhatTrainingComputes) {
+  Symbol a = Symbol::variable("a");
+  Symbol n = Symbol::apply("BatchNorm", {a}, {}, "n");
+  Symbol d = Symbol::apply("Dropout", {n}, {{"mode", "always"}}, "d");
+  auto runtime = makeRuntime();
+  auto executor = take(simpleBind(Symbol::group({n, d}), runtime,
+                                  {.shapes = {{"a", {64, 2}}}, .types = {}}));
+  ASSERT_TRUE(executor);
+  Floats values(128);
+  for (size_t i = 0; i != values.size(); ++i)
+    values[i] = static_cast<float>(i % 7);
+  write(*executor->argument("a"), values);
+  std::map<std::string, Floats> seen;
+  executor->setMonitor([&](const std::string &name, const NDArray &array) {
+    seen[name] = read(array);
+  });
+  NDArray mean = *executor->auxiliaryState("n_moving_mean");
+  auto expectTold = [&](int line) {
+    expectNear(seen["n_output"], read(executor->outputs()[0]));
+    Floats masked = read(executor->outputs()[1]);
+    expectNear(seen["d_output"], masked);
+    EXPECT_GT(std::ranges::count(masked, 0.0f), 20) << line;
+    return masked;
+  };
+  EXPECT_OK(executor->forward(true));
+  Floats first = expectTold(__LINE__), once = read(mean);
+  EXPECT_OK(executor->backward());
+  EXPECT_OK(executor->forwardBackward());
+  EXPECT_NE(expectTold(__LINE__), first);
+  EXPECT_OK(executor->forward());
+  expectTold(__LINE__);
+  // One update in each run of the two, and not in those of the monitor.
+  for (size_t i = 0; i != once.size(); ++i)
+    EXPECT_NEAR(read(mean)[i], once[i] * 1.9f, 1e-5f);
+}
+
+TEST(ExecutorTest, RunsOutputsOfOneName) {
+  Symbol a = Symbol::variable("a");
+  Symbol e = Symbol::apply("exp", {a}, {}, "y");
+  Symbol s = Symbol::apply("sin", {a}, {}, "y");
+  auto runtime = makeRuntime();
+  auto executor = take(simpleBind(Symbol::group({e, e, s, a}), runtime,
+                                  {.shapes = {{"a", {1}}}, .types = {}}));
+  ASSERT_TRUE(executor);
+  EXPECT_EQ(
+      executor->network().outputs(),
+      (std::vector<std::string>{"y_output", "y_output", "y_output", "a"}));
+  std::vector<std::pair<std::string, Floats>> seen;
+  executor->setMonitor([&](const std::string &name, const NDArray &array) {
+    seen.emplace_back(name, read(array));
+  });
+  std::vector<NDArray> heads;
+  for (float head : {1.0f, 10.0f, 100.0f, 1000.0f})
+    heads.push_back(makeArray(runtime, {1}, {head}));
+  EXPECT_OK(executor->forward(true));
+  EXPECT_OK(executor->backward(heads));
+  Floats values;
+  for (const NDArray &output : executor->outputs())
+    values.push_back(read(output)[0]);
+  EXPECT_EQ(values, (Floats{1, 1, 0, 0}));
+  EXPECT_EQ(read(*executor->gradient("a")), Floats{1111});
+  EXPECT_OK(executor->forwardBackward(heads));
+  EXPECT_EQ(read(*executor->gradient("a")), Floats{1111});
+  EXPECT_EQ(read(*executor->output("y_output")), Floats{1});
+  ASSERT_EQ(seen.size(), 4u);
+  EXPECT_EQ(seen[0], std::pair(std::string("y_output"), Floats{1}));
+  EXPECT_EQ(seen[1], std::pair(std::string("y_output"), Floats{0}));
 }
 
 TEST(ExecutorTest, DescribesNodesAndPlannedBytes) {

@@ -45,6 +45,11 @@ struct LoweringOptions {
   /// batch and updates the moving ones, dropout acts, and layers that end a
   /// network have the gradients that their labels give.
   bool isTraining = false;
+  /// What a run updates has no result: a run leaves everything as it was.
+  bool dropsUpdates = false;
+  /// Names of the results in place of the symbol's, which may be alike: one for
+  /// each output, distinct. Empty: the symbol's.
+  std::vector<std::string> outputNames;
 };
 
 /// Inputs are in the order of listArguments(), then listAuxiliaryStates(),

@@ -64,9 +64,9 @@ public:
 
   /// Is told of the outputs of every node, by name, in each forward() and
   /// forwardBackward(), as soon as they are pushed; of variables too when
-  /// `tellsVariables`. They come from one more program, which computes as
-  /// inference does, and is run as long as there is a monitor. An empty
-  /// function ends that.
+  /// `tellsVariables`. They come from one more program, which is run in front
+  /// of the run's, computes the same to rounding, draws the same random numbers
+  /// and updates nothing. An empty function ends that.
   using Monitor = std::function<void(const std::string &, const NDArray &)>;
   virtual void setMonitor(Monitor monitor, bool tellsVariables = false) = 0;
 

@@ -35,9 +35,13 @@ enum class ProgramForm : uint8_t {
   Backward,  ///< What Forward saved, arguments, states and gradients of
              ///< outputs -> gradients of arguments.
   Step,      ///< Both in one, which is planned as one.
-  Internals, ///< As Inference, and outputs of every node.
+  Internals, ///< Outputs of every node, as Inference computes them.
+  TrainingInternals, ///< The same as Forward and Step do. Neither of the two
+                     ///< updates anything.
 };
 const char *nameOf(ProgramForm form);
+/// Internals or TrainingInternals.
+bool isOfInternals(ProgramForm form);
 
 /// What an input or output of a program is.
 enum class PortRole : uint8_t {
@@ -48,7 +52,7 @@ enum class PortRole : uint8_t {
   Gradient,       ///< The array of the gradient of argument `index`.
   Saved,          ///< What Forward saved `index`-th, for Backward.
   Random,         ///< The state of random numbers.
-  Internal,       ///< Internal output `index`; its name is the port's.
+  Internal,       ///< Output `index` of those of all nodes.
 };
 
 struct PortUse {
@@ -87,6 +91,7 @@ struct ProgramRequest {
 struct NetworkProgram {
   AlignedBuffer bytes;
   std::vector<PortUse> inputs, outputs;
+  std::vector<std::string> internals; ///< Names of outputs of all nodes.
 };
 
 /// A network of named variables and outputs. Immutable and shared; all
@@ -96,7 +101,8 @@ class Network {
 public:
   virtual ~Network();
 
-  /// Names in order; those of arguments and states are distinct.
+  /// Names in order; those of arguments and states are distinct. Of outputs of
+  /// one name, it means the first.
   virtual const std::vector<std::string> &arguments() const = 0;
   virtual const std::vector<std::string> &auxiliaryStates() const = 0;
   virtual const std::vector<std::string> &outputs() const = 0;
