@@ -96,6 +96,7 @@ typedef struct DlcBindings {
 /* Binds arrays. Checks all that can be without running, and writes no array.
  * Auxiliary states and gradients that are added to overlap nothing else that is
  * bound, other gradients at most arguments.
+ * A network without variables takes dlcExecutorSimpleBind.
  * Null options: none. DLC_INVALID_ARGUMENT names the variable or the node, what
  * was expected and found; DLC_UNSUPPORTED what has no program or no gradient
  * here. Since 0.1 (unstable) */

@@ -29,21 +29,28 @@ static Context findContext(const Network &network, const Bindings &bindings) {
   for (size_t i = 0; i != bindings.arguments.size(); ++i)
     if (!network.groupContext(PortRole::Argument, i))
       return bindings.arguments[i].context();
-  return bindings.arguments.front().context();
+  return firstOf(bindings)->context();
 }
 
 Result<std::unique_ptr<Executor>>
 Executor::bind(std::shared_ptr<const Network> network, Bindings bindings,
                const ExecutorOptions &options) {
   return State::bind(std::move(network), std::move(bindings), options,
-                     std::nullopt);
+                     std::nullopt, nullptr);
 }
 
 Result<std::unique_ptr<Executor>>
 Executor::State::bind(std::shared_ptr<const Network> network, Bindings bindings,
                       const ExecutorOptions &options,
-                      std::optional<Context> context) {
+                      std::optional<Context> context,
+                      std::shared_ptr<ArrayRuntime> home) {
   DLC_RETURN_IF_ERROR(checkBindings(*network, bindings));
+  const NDArray *first = firstOf(bindings);
+  if (!home && !first)
+    return makeError(StatusCode::InvalidArgument,
+                     "expected an array to tell the engine, got a network "
+                     "without variables: simpleBind is told of one");
+  home = first ? first->runtime() : home;
   if (options.memoryBudget < 0)
     return makeError(StatusCode::InvalidArgument,
                      "expected a memory budget of at least 0 bytes, got %lld",
@@ -54,7 +61,7 @@ Executor::State::bind(std::shared_ptr<const Network> network, Bindings bindings,
   state->network = std::move(network);
   state->bindings = std::move(bindings);
   state->context =
-      context.value_or(findContext(*state->network, state->bindings));
+      context ? *context : findContext(*state->network, state->bindings);
   state->workers = options.workers;
   state->seed = options.seed;
   state->releasesEarly = options.releasesEarly;
@@ -64,18 +71,17 @@ Executor::State::bind(std::shared_ptr<const Network> network, Bindings bindings,
   if (!types.isOk())
     return std::move(types.status());
   state->types = std::move(*types);
-  return State::finish(std::move(state), options.shared,
+  return State::finish(std::move(state), home, options.shared,
                        options.programs ? options.programs : options.shared);
 }
 
 Result<std::unique_ptr<Executor>>
-Executor::State::finish(std::unique_ptr<State> state, const Executor *shared,
-                        const Executor *programs) {
-  const NDArray &first = state->bindings.arguments.front();
+Executor::State::finish(std::unique_ptr<State> state,
+                        const std::shared_ptr<ArrayRuntime> &home,
+                        const Executor *shared, const Executor *programs) {
   DLC_RETURN_IF_ERROR(state->network->check(state->request(
       state->hasGradients() ? ProgramForm::Step : ProgramForm::Inference)));
-  if (shared &&
-      &shared->state->memory->home->engine() != &first.runtime()->engine())
+  if (shared && &shared->state->memory->home->engine() != &home->engine())
     return makeError(StatusCode::InvalidArgument,
                      "expected an executor of the same engine to share "
                      "memory with");
@@ -86,14 +92,14 @@ Executor::State::finish(std::unique_ptr<State> state, const Executor *shared,
     Context context = state->network->groupContext(PortRole::Output, i)
                           .value_or(state->context);
     Result<NDArray> array =
-        NDArray::create(first.runtime(), type.type, type.shape, context);
+        NDArray::create(home, type.type, type.shape, context);
     if (!array.isOk())
       return std::move(array.status());
     state->outputs.push_back(std::move(*array));
   }
   state->memory = shared ? shared->state->memory : nullptr;
   if (!state->memory) {
-    auto memory = SharedMemory::create(first.runtime());
+    auto memory = SharedMemory::create(home);
     if (!memory.isOk())
       return std::move(memory.status());
     state->memory = std::move(*memory);
@@ -175,8 +181,8 @@ Executor::simpleBind(std::shared_ptr<const Network> network,
       makeBindings(*network, runtime, known, otherwise, requests, context);
   if (!bindings.isOk())
     return std::move(bindings.status());
-  return State::bind(std::move(network), std::move(*bindings), options,
-                     context);
+  return State::bind(std::move(network), std::move(*bindings), options, context,
+                     runtime);
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,7 +285,8 @@ Executor::State::succeed(const Executor &former, Bindings bindings,
   next->memoryBudget = old.memoryBudget;
   next->random = old.random;
   next->types = std::move(types);
-  auto result = State::finish(std::move(next), &former, &former);
+  auto result =
+      State::finish(std::move(next), old.memory->home, &former, &former);
   if (result.isOk())
     (*result)->state->bases = std::move(bases);
   return result;

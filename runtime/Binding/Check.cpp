@@ -26,6 +26,13 @@ Status dlc::rt::badArray(const char *what, const std::string &name,
                 std::string(what) + " '" + name + "': " + message);
 }
 
+const NDArray *dlc::rt::firstOf(const Bindings &bindings) {
+  if (!bindings.arguments.empty())
+    return &bindings.arguments.front();
+  return bindings.auxiliaryStates.empty() ? nullptr
+                                          : &bindings.auxiliaryStates.front();
+}
+
 static Status checkCount(const char *what,
                          const std::vector<std::string> &names, size_t count) {
   if (count == names.size())
@@ -39,7 +46,7 @@ static Status checkCount(const char *what,
 static Status checkArrays(const char *what,
                           const std::vector<std::string> &names,
                           const std::vector<NDArray> &arrays,
-                          const NDArray &first, bool isPlaced) {
+                          const NDArray *first, bool isPlaced) {
   DLC_RETURN_IF_ERROR(checkCount(what, names, arrays.size()));
   for (size_t i = 0; i != arrays.size(); ++i) {
     const NDArray &array = arrays[i];
@@ -50,11 +57,11 @@ static Status checkArrays(const char *what,
                                            "'");
     if (Status status = checkComputable(array); !status.isOk())
       return badArray(what, names[i], status.message());
-    if (!isPlaced && array.context() != first.context())
+    if (!isPlaced && array.context() != first->context())
       return badArray(what, names[i],
-                      "expected an array on " + toString(first.context()) +
+                      "expected an array on " + toString(first->context()) +
                           ", got one on " + toString(array.context()));
-    if (Status status = checkSameEngine(first, array); !status.isOk())
+    if (Status status = checkSameEngine(*first, array); !status.isOk())
       return badArray(what, names[i], status.message());
   }
   return Status::ok();
@@ -158,9 +165,9 @@ static Status checkApart(const Network &network, const Bindings &bindings) {
 
 static Status checkStates(const Network &network, const Bindings &bindings) {
   const std::vector<std::string> &names = network.auxiliaryStates();
-  DLC_RETURN_IF_ERROR(
-      checkArrays("auxiliary states", names, bindings.auxiliaryStates,
-                  bindings.arguments.front(), network.isPlaced()));
+  DLC_RETURN_IF_ERROR(checkArrays("auxiliary states", names,
+                                  bindings.auxiliaryStates, firstOf(bindings),
+                                  network.isPlaced()));
   for (size_t i = 0; i != names.size(); ++i)
     if (Status status = checkWritable(bindings.auxiliaryStates[i]);
         !status.isOk())
@@ -172,14 +179,8 @@ Status dlc::rt::checkBindings(const Network &network, Bindings &bindings) {
   const std::vector<std::string> &names = network.arguments();
   DLC_RETURN_IF_ERROR(
       checkCount("arguments", names, bindings.arguments.size()));
-  if (names.empty())
-    return makeError(StatusCode::Unsupported,
-                     "unsupported: a network without arguments");
-  const NDArray &first = bindings.arguments.front();
-  if (first.isNull())
-    return badArray("argument", names.front(), "expected an array, got null");
-  DLC_RETURN_IF_ERROR(checkArrays("arguments", names, bindings.arguments, first,
-                                  network.isPlaced()));
+  DLC_RETURN_IF_ERROR(checkArrays("arguments", names, bindings.arguments,
+                                  firstOf(bindings), network.isPlaced()));
   DLC_RETURN_IF_ERROR(checkStates(network, bindings));
   DLC_RETURN_IF_ERROR(checkGradients(names, bindings));
   return checkApart(network, bindings);

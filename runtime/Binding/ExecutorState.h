@@ -101,10 +101,12 @@ struct Executor::State {
   bool releasesEarly = false;
   int64_t memoryBudget = 0;
 
-  /// Executor::bind(), with what belongs to no group on `context`, if given.
+  /// Executor::bind(), with what belongs to no group on `context` and new
+  /// arrays of `home`, if given.
   static Result<std::unique_ptr<Executor>>
   bind(std::shared_ptr<const Network> network, Bindings bindings,
-       const ExecutorOptions &options, std::optional<Context> context);
+       const ExecutorOptions &options, std::optional<Context> context,
+       std::shared_ptr<ArrayRuntime> home);
   /// An executor of other arrays, of the network's `types`, which goes on where
   /// `former` is: with its memory, programs and random numbers.
   static Result<std::unique_ptr<Executor>> succeed(const Executor &former,
@@ -112,9 +114,10 @@ struct Executor::State {
                                                    Bindings bases,
                                                    NetworkTypes types);
   /// Makes what is still missing of an executor.
-  static Result<std::unique_ptr<Executor>> finish(std::unique_ptr<State> state,
-                                                  const Executor *shared,
-                                                  const Executor *programs);
+  static Result<std::unique_ptr<Executor>>
+  finish(std::unique_ptr<State> state,
+         const std::shared_ptr<ArrayRuntime> &home, const Executor *shared,
+         const Executor *programs);
 
   bool hasGradients() const;
   void findFixed();
@@ -140,6 +143,8 @@ bool sameType(const TensorType &one, const TensorType &other);
 /// "argument 'x': message".
 Status badArray(const char *what, const std::string &name,
                 const std::string &message);
+/// The array that others are measured against; null where none is bound.
+const NDArray *firstOf(const Bindings &bindings);
 /// That the arrays can be bound; completes what says nothing of gradients.
 Status checkBindings(const Network &network, Bindings &bindings);
 /// That these are gradients of the outputs: one for each, of the same type, and

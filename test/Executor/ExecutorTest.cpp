@@ -514,6 +514,28 @@ TEST(ExecutorTest, TellsAMonitorOfWhatTrainingComputes) {
     EXPECT_NEAR(read(mean)[i], once[i] * 1.9f, 1e-5f);
 }
 
+TEST(ExecutorTest, RunsNetworksWithoutVariables) {
+  auto runtime = makeRuntime();
+  Symbol ones = Symbol::apply("_ones", {}, {{"shape", "(2,)"}}, "o");
+  Symbol drawn = Symbol::apply("_random_uniform", {}, {{"shape", "(2,)"}}, "r");
+  Symbol both = Symbol::group({ones, drawn});
+  auto executor = take(simpleBind(both, runtime, {}));
+  ASSERT_TRUE(executor);
+  EXPECT_OK(executor->forward());
+  EXPECT_EQ(read(executor->outputs()[0]), (Floats{1, 1}));
+  Floats first = read(executor->outputs()[1]);
+  EXPECT_OK(executor->forward(true));
+  EXPECT_OK(executor->backward());
+  EXPECT_NE(read(executor->outputs()[1]), first);
+  EXPECT_OK(executor->forwardBackward());
+  auto again = executor->reshape({});
+  ASSERT_TRUE(again.isOk()) << again.status().message();
+  EXPECT_OK((*again)->forward());
+  EXPECT_EQ(read((*again)->outputs()[0]), (Floats{1, 1}));
+  EXPECT_FAILS(bind(both, {}).status(), InvalidArgument,
+               "got a network without variables");
+}
+
 TEST(ExecutorTest, RunsOutputsOfOneName) {
   Symbol a = Symbol::variable("a");
   Symbol e = Symbol::apply("exp", {a}, {}, "y");

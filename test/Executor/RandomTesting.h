@@ -9,11 +9,8 @@
 
 namespace dlc::test {
 
-/// Runs it forward, for training or not, with a zero added: there is no network
-/// without arguments.
 inline std::unique_ptr<Executor> bindRandom(const Symbol &numbers) {
-  return take(simpleBind(numbers + Symbol::variable("zero"), makeRuntime(),
-                         {.shapes = {}, .types = {}}));
+  return take(simpleBind(numbers, makeRuntime(), {}));
 }
 
 /// Within five standard deviations.

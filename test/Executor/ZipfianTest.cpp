@@ -25,9 +25,7 @@ struct Drawn {
 static Result<std::unique_ptr<Executor>> bind(symbol::Attributes attributes) {
   Symbol drawn =
       Symbol::apply("_sample_unique_zipfian", {}, std::move(attributes), "z");
-  // There is no network without arguments.
-  return simpleBind(Symbol::group({drawn, Symbol::variable("a")}),
-                    makeRuntime(), {.shapes = {{"a", {1}}}, .types = {}});
+  return simpleBind(drawn, makeRuntime(), {});
 }
 
 static Drawn run(Executor &executor) {

@@ -81,7 +81,8 @@ class Executor final : public BoundNetwork {
 public:
   ~Executor() override;
 
-  /// Binds arrays: the argument list has one array for each name, all of one
+  /// Binds arrays: the argument list has one array for each name (at least one,
+  /// for they tell the engine; simpleBind() takes any network), all of one
   /// engine and on one host device, or, for a network on several devices
   /// (Network::isPlaced()), on any of them. A gradient has type and shape of
   /// its argument. Auxiliary states and gradients that are added to overlap
