@@ -159,7 +159,7 @@ SymbolNetwork::infer(const rt::KnownVariables &known) const {
   symbol::KnownShapes shapes(known.shapes.begin(), known.shapes.end());
   symbol::KnownTypes types(known.types.begin(), known.types.end());
   auto inferredShapes =
-      symbol::inferShapes(symbol, shapes, symbol::Completeness::Full);
+      symbol::inferShapes(symbol, shapes, symbol::Completeness::Full, types);
   if (!inferredShapes.isOk())
     return std::move(inferredShapes.status());
   auto inferredTypes =

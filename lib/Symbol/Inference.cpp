@@ -47,12 +47,13 @@ static Result<Inferred<Fact>> collect(const IndexedGraph &graph,
 
 Result<Inferred<Shape>> symbol::inferShapes(const Symbol &symbol,
                                             const KnownShapes &known,
-                                            Completeness completeness) {
+                                            Completeness completeness,
+                                            const KnownTypes &types) {
   if (!symbol.isOk())
     return symbol.status();
   IndexedGraph graph(symbol);
   NetworkTypes network(graph);
-  DLC_RETURN_IF_ERROR(network.inferTypes({}));
+  DLC_RETURN_IF_ERROR(network.inferTypes(types));
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<graph::GraphDialect>();
   DLC_RETURN_IF_ERROR(network.inferShapes(known, context));

@@ -149,6 +149,10 @@ public:
   void operator()(IndexedGraph::NodeId id, ShapeRelation &relation);
 
 private:
+  SmallVector<Value> makeOperands(IndexedGraph::NodeId id,
+                                  const ShapeRelation &relation,
+                                  rt::DataType standIn);
+  SmallVector<Value> build(const Node &node, llvm::ArrayRef<Value> operands);
   void inferBackward(mlir::Operation *before, llvm::ArrayRef<Value> operands,
                      llvm::ArrayRef<Value> results, ShapeRelation &relation);
 
@@ -209,34 +213,26 @@ static std::string ofNode(llvm::StringRef message, const Node &node,
   return names.empty() ? text : text + ", for " + names;
 }
 
-void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
-                                       ShapeRelation &relation) {
-  if (wasStatic[id] || relation.failed())
-    return;
-  const Node &node = network.graph.node(id);
-  bool allStatic = true;
+/// Operands of what is known of them, elements of an unknown type of `standIn`.
+SmallVector<Value>
+NetworkTypes::Forward::makeOperands(IndexedGraph::NodeId id,
+                                    const ShapeRelation &relation,
+                                    rt::DataType standIn) {
   SmallVector<Value> operands;
   for (size_t i = 0; i < relation.inputCount(); ++i) {
-    const Shape &shape = relation.input(i);
-    if (!shape)
-      return;
-    if (Status status = checkShape(shape); !status.isOk())
-      return relation.fail(status.message());
-    allStatic &= isStatic(shape);
     rt::DataType type =
         network.type(network.graph.entryId(network.graph.inputs(id)[i]));
-    operands.push_back(block.addArgument(makeTensorType(context, shape, type),
-                                         mlir::UnknownLoc::get(&context)));
+    operands.push_back(block.addArgument(
+        makeTensorType(context, relation.input(i),
+                       type == DLC_INVALID_TYPE ? standIn : type),
+        mlir::UnknownLoc::get(&context)));
   }
-  wasStatic[id] = allStatic;
-  std::string message;
-  mlir::ScopedDiagnosticHandler collect(&context,
-                                        [&](mlir::Diagnostic &diagnostic) {
-                                          if (message.empty())
-                                            message = diagnostic.str();
-                                          return mlir::success();
-                                        });
-  mlir::Operation *before = block.empty() ? nullptr : &block.back();
+  return operands;
+}
+
+/// The node's results, or none.
+SmallVector<Value>
+NetworkTypes::Forward::build(const Node &node, llvm::ArrayRef<Value> operands) {
   mlir::OpBuilder builder(&context);
   builder.setInsertionPointToEnd(&block);
   GraphBuilder b(builder);
@@ -248,6 +244,47 @@ void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
   };
   SmallVector<Value> results = lowerNode(b, node, operands, state).results;
   network.addBodyNodes(state.bodyNodes);
+  return results;
+}
+
+/// For elements that nobody knows the type of: operators take all, floats,
+/// integers, or bytes of one kind.
+static constexpr rt::DataType kStandIns[] = {DLC_F32, DLC_I32, DLC_I8, DLC_U8,
+                                             DLC_BOOL};
+
+void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
+                                       ShapeRelation &relation) {
+  if (wasStatic[id] || relation.failed())
+    return;
+  const Node &node = network.graph.node(id);
+  bool allStatic = true, isTyped = true;
+  for (size_t i = 0; i < relation.inputCount(); ++i) {
+    const Shape &shape = relation.input(i);
+    if (!shape)
+      return;
+    if (Status status = checkShape(shape); !status.isOk())
+      return relation.fail(status.message());
+    allStatic &= isStatic(shape);
+    isTyped &=
+        network.type(network.graph.entryId(network.graph.inputs(id)[i])) !=
+        DLC_INVALID_TYPE;
+  }
+  wasStatic[id] = allStatic;
+  std::string message;
+  mlir::ScopedDiagnosticHandler collect(&context,
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          if (message.empty())
+                                            message = diagnostic.str();
+                                          return mlir::success();
+                                        });
+  mlir::Operation *before = block.empty() ? nullptr : &block.back();
+  SmallVector<Value> operands, results;
+  for (rt::DataType standIn : kStandIns) {
+    operands = makeOperands(id, relation, standIn);
+    results = build(node, operands);
+    if (!results.empty() || isTyped)
+      break;
+  }
   // With open dimensions a lowering may not know what to build: no
   // contradiction yet, and there will be one if they close to what is wrong.
   if (results.empty() && allStatic)

@@ -29,14 +29,15 @@ enum class Completeness : uint8_t {
   Full,    ///< That is an error, which lists the variables it concerns.
 };
 
-/// Shapes of everything. Element types do not matter here; float32 is assumed
-/// where nothing says otherwise. InvalidArgument for contradictions (it names
-/// the node, its operator, the operand, what was expected and found), names of
-/// no variable, variables of one name and operators that are not applied; the
-/// symbol's own failure.
+/// Shapes of everything. Element types matter little: where nothing tells one,
+/// it is one that the operator takes. InvalidArgument for contradictions (it
+/// names the node, its operator, the operand, what was expected and found),
+/// names of no variable, variables of one name and operators that are not
+/// applied; the symbol's own failure.
 rt::Result<Inferred<Shape>> inferShapes(const Symbol &symbol,
                                         const KnownShapes &known,
-                                        Completeness completeness);
+                                        Completeness completeness,
+                                        const KnownTypes &types = {});
 
 /// Element types of everything; errors as above.
 rt::Result<Inferred<rt::DataType>> inferTypes(const Symbol &symbol,
