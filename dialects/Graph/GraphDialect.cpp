@@ -200,7 +200,8 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
   if (attribute.getName() == kGroupAttr)
     return verifyName(op, attribute);
   if ((attribute.getName() == kRepeatedAttr ||
-       attribute.getName() == kPartAttr) &&
+       attribute.getName() == kPartAttr ||
+       (attribute.getName() == kSavedAttr && isa<FunctionOpInterface>(op))) &&
       isa<IntegerAttr>(attribute.getValue()))
     return success();
   if ((attribute.getName() == kRecomputeAttr ||

@@ -73,9 +73,9 @@ typedef struct DlcExecutorOptions {
   int64_t memoryBudget;  /* bytes that each program may keep transient values
                             in: what does not fit is computed again; 0: no
                             limit, as has what tells a monitor of all. What
-                            dlcExecutorForward saves for dlcExecutorBackward is
-                            not counted, so train with
-                            dlcExecutorForwardBackward. A run without a program
+                            dlcExecutorForward saves for dlcExecutorBackward
+                            counts for both; dlcExecutorForwardBackward needs
+                            less. A run without a program
                             within it is DLC_INVALID_ARGUMENT, which names the
                             least budget */
 } DlcExecutorOptions;

@@ -42,6 +42,7 @@
 
 using namespace mlir;
 using namespace dlc;
+using pipeline::GradientOptions;
 
 /// "model.onnx: node 'Conv_1'": files and names of a location, outermost
 /// first, without positions that are unknown.
@@ -132,6 +133,7 @@ struct Compilation::State {
   LogicalResult tryPlacing();
   LogicalResult placeAgain();
   FailureOr<int64_t> planArenas();
+  FailureOr<int64_t> planPart(pipeline::GradientOptions::Part part);
   LogicalResult generateGPUCode();
   LogicalResult generateCode();
   void startRemarks();
@@ -660,8 +662,19 @@ LogicalResult Compilation::State::generateCode() {
   return success();
 }
 
+/// The programs that are to keep within a budget: a part of a gradient saves
+/// what the other one is compiled for, so that both decide with both.
+static SmallVector<GradientOptions::Part, 2>
+partsOf(const std::optional<GradientOptions> &gradient) {
+  using Part = GradientOptions::Part;
+  if (!gradient || gradient->part == Part::Whole)
+    return {Part::Whole};
+  return {Part::Forward, Part::Backward};
+}
+
 /// Brings the placed module into the plan phase, unless another budget left
-/// the same to compute again; the bytes of its arenas.
+/// the same to compute again; the bytes of its arenas, with what is saved
+/// between the parts of a gradient.
 FailureOr<int64_t> Compilation::State::planArenas() {
   if (failed(runPasses(Phase::Fused, pipeline::addRecompute)))
     return failure();
@@ -672,12 +685,37 @@ FailureOr<int64_t> Compilation::State::planArenas() {
             *module, *known.module, OperationEquivalence::IgnoreLocations))
       return known.bytes;
   OwningOpRef<ModuleOp> recomputed = module->clone();
+  FailureOr<int64_t> bytes = 0;
+  for (GradientOptions::Part part : partsOf(options.gradient)) {
+    module = recomputed->clone();
+    FailureOr<int64_t> ofPart = planPart(part);
+    if (failed(ofPart))
+      return failure();
+    bytes = std::max(*bytes, *ofPart);
+  }
+  planned.push_back({std::move(recomputed), isKept, *bytes});
+  return bytes;
+}
+
+/// The bytes of arenas of one part of the recomputed module, and of what the
+/// other one saves for it or gets of it.
+FailureOr<int64_t> Compilation::State::planPart(GradientOptions::Part part) {
+  auto split = [&](OpPassManager &manager,
+                   pipeline::PipelineOptions passOptions) {
+    if (passOptions.gradient)
+      passOptions.gradient->part = part;
+    pipeline::addSplit(manager, passOptions);
+  };
+  if (failed(runPasses(Phase::Fused, split)))
+    return failure();
+  int64_t bytes = 0;
+  for (auto function : module->getOps<func::FuncOp>())
+    if (auto saved = function->getAttrOfType<IntegerAttr>(graph::kSavedAttr))
+      bytes += saved.getInt();
   if (failed(runPasses(Phase::Fused, pipeline::addFusion)) ||
       failed(runPasses(Phase::Kernel)) || failed(runPasses(Phase::Plan)))
     return failure();
-  int64_t bytes = 0;
   module->walk([&](plan::ArenaOp arena) { bytes += arena.getSize(); });
-  planned.push_back({std::move(recomputed), isKept, bytes});
   return bytes;
 }
 

@@ -100,9 +100,9 @@ static void placeDevices(OpPassManager &manager, ArrayRef<std::string> groups) {
   manager.nest<func::FuncOp>().addPass(graph::createPlaceDevicesPass(placing));
 }
 
-/// The main function of a module of the graph phase becomes the part of its
-/// gradient that `options` ask for. What gradients are made of is simplified
-/// like the rest.
+/// The main function of a module of the graph phase gets its gradient, of which
+/// addSplit() keeps a part. What gradients are made of is simplified like the
+/// rest.
 static void addGradient(OpPassManager &manager,
                         const GradientOptions &options) {
   graph::GradientPassOptions pass;
@@ -111,15 +111,6 @@ static void addGradient(OpPassManager &manager,
   pass.add.assign(options.add.begin(), options.add.end());
   manager.nest<func::FuncOp>().addPass(graph::createGradientPass(pass));
   addGraphPhase(manager);
-  if (options.part == GradientOptions::Part::Whole)
-    return;
-  graph::SplitGradientPassOptions split;
-  split.part = options.part == GradientOptions::Part::Forward
-                   ? graph::GradientPart::Forward
-                   : graph::GradientPart::Backward;
-  split.arguments = options.arguments;
-  split.results = options.results;
-  manager.nest<func::FuncOp>().addPass(graph::createSplitGradientPass(split));
 }
 
 /// Values as large as the largest that a kernel with repetitions may touch: all
@@ -136,6 +127,24 @@ void dlc::pipeline::addRecompute(OpPassManager &manager,
   if (!options.keepsAll || options.recomputeBudget >= 0)
     manager.nest<func::FuncOp>().addPass(
         graph::createRecomputePass({options.recomputeBudget}));
+}
+
+/// Behind what decides for both parts what is kept: only that is handed on.
+void dlc::pipeline::addSplit(OpPassManager &manager,
+                             const PipelineOptions &options) {
+  if (!options.gradient ||
+      options.gradient->part == GradientOptions::Part::Whole)
+    return;
+  graph::SplitGradientPassOptions split;
+  split.part = options.gradient->part == GradientOptions::Part::Forward
+                   ? graph::GradientPart::Forward
+                   : graph::GradientPart::Backward;
+  split.arguments = options.gradient->arguments;
+  split.results = options.gradient->results;
+  OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(graph::createSplitGradientPass(split));
+  if (!options.offload.empty()) // What is handed on is in memory of the host.
+    function.addPass(graph::createInsertCopiesPass());
 }
 
 void dlc::pipeline::addFusion(OpPassManager &manager,
@@ -174,6 +183,7 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addVerifier(manager, graph::VerifiedPhase::Placed);
   case Phase::Fused:
     addRecompute(manager, options);
+    addSplit(manager, options);
     return addFusion(manager, options);
   case Phase::Kernel:
     manager.addPass(conversion::createConvertGraphToKernelPass());

@@ -3,6 +3,7 @@
 // graph-split-gradient: a differentiated function as two that run one after the
 // other, with what the second needs of the first handed on.
 
+#include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Ports.h"
@@ -135,7 +136,8 @@ void Division::moveLate() {
                   llvm::all_of(op.getUsers(), [&](Operation *user) {
                     return user == block.getTerminator() || back.contains(user);
                   });
-    if (isFree && isWorthMoving(&op))
+    // What is computed again is so that it need not be kept.
+    if (isFree && (op.hasAttr(kRepeatedAttr) || isWorthMoving(&op)))
       back.insert(&op);
   }
 }
@@ -198,7 +200,8 @@ static void copyPlacement(func::FuncOp function, Value value,
       function.setArgAttr(argument, name, attribute);
   };
   if (Operation *op = value.getDefiningOp()) {
-    set(kArgumentDeviceAttr, op->getDiscardableAttr(kDeviceAttr));
+    if (hasHostMemory(getDevice(op)))
+      set(kArgumentDeviceAttr, op->getDiscardableAttr(kDeviceAttr));
     set(kGroupAttr, op->getDiscardableAttr(kGroupAttr));
     return;
   }
@@ -257,6 +260,8 @@ struct SplitGradient : graph::impl::SplitGradientPassBase<SplitGradient> {
     int64_t bytes = 0;
     for (Value value : saved)
       bytes += bytesOf(value.getType());
+    function->setAttr(kSavedAttr,
+                      Builder(&getContext()).getI64IntegerAttr(bytes));
     if (part == GradientPart::Forward)
       keepForward(function, saved, arguments, results);
     else

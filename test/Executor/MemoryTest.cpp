@@ -128,6 +128,40 @@ TEST(MemoryTest, KeepsTheResultsOfTwoActivations) {
 }
 
 namespace {
+/// conv -> batch norm -> relu, `depth` times, as residual networks have them.
+Symbol convolutions(int depth) {
+  Symbol x = Symbol::variable("x");
+  for (int i = 0; i != depth; ++i) {
+    std::string number = std::to_string(i);
+    x = Symbol::apply("Convolution", {x},
+                      {{"kernel", "(3, 3)"},
+                       {"pad", "(1, 1)"},
+                       {"num_filter", "16"},
+                       {"no_bias", "True"}},
+                      "conv" + number);
+    x = Symbol::apply("BatchNorm", {x}, {{"fix_gamma", "False"}},
+                      "bn" + number);
+    x = Symbol::apply("Activation", {x}, {{"act_type", "relu"}},
+                      "relu" + number);
+  }
+  return x;
+}
+} // namespace
+
+// Normalised values and those of relu are computed again from what the
+// convolutions give, but for the last layers: little else is saved, in place of
+// about two values for each layer.
+TEST(MemoryTest, SavesLittleMoreThanConvolutionsGive) {
+  constexpr int depth = 8;
+  constexpr uint64_t value = 8 * 16 * 16 * 16 * sizeof(float);
+  Training training(convolutions(depth), {{"x", {8, 16, 16, 16}}});
+  training.run();
+  training.expectAtMost({.arena = 5 * value,
+                         .saved = (depth + 3) * value,
+                         .stepArena = (depth + 5) * value});
+}
+
+namespace {
 
 /// y = x w^T + b with tanh around, for executors that share all but x.
 struct Shared {
@@ -286,10 +320,38 @@ TEST(MemoryTest, KeepsWithinABudget) {
   expectSame();
 }
 
+// Each of the two programs keeps within it together with what is between them.
+TEST(MemoryTest, KeepsToABudgetInTwoPrograms) {
+  auto runtime = makeRuntime();
+  auto free = bindLayers(runtime, {});
+  EXPECT_OK(free->forward(true));
+  EXPECT_OK(free->backward());
+  auto needed = [](const Executor &executor, const std::string &form) {
+    return planned(executor, form, "planned") +
+           planned(executor, "forward", "saved");
+  };
+  constexpr uint64_t budget = 10 * unit;
+  EXPECT_GT(needed(*free, "backward"), budget);
+  rt::ExecutorOptions options;
+  options.memoryBudget = static_cast<int64_t>(budget);
+  auto within = bindLayers(runtime, options);
+  EXPECT_OK(within->forward(true));
+  EXPECT_OK(within->backward());
+  EXPECT_LE(needed(*within, "forward"), budget);
+  EXPECT_LE(needed(*within, "backward"), budget);
+  for (size_t i = 0; i != free->gradients().size(); ++i) {
+    Floats one = read(free->gradients()[i]), two = read(within->gradients()[i]);
+    for (size_t k = 0; k != one.size(); ++k)
+      ASSERT_NEAR(one[k], two[k], 1e-5) << i;
+  }
+}
+
 TEST(MemoryTest, RefusesABudgetThatNothingFits) {
   rt::ExecutorOptions options;
   options.memoryBudget = 100;
   auto executor = bindLayers(makeRuntime(), options);
+  EXPECT_FAILS(executor->forward(true), InvalidArgument,
+               "expected a memory budget of at least ");
   rt::Status status = executor->forwardBackward();
   EXPECT_EQ(status.code(), rt::StatusCode::InvalidArgument);
   EXPECT_NE(status.message().find("expected a memory budget of at least "),

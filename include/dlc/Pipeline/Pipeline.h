@@ -84,9 +84,10 @@ struct PipelineOptions {
 void addPhase(mlir::OpPassManager &manager, Phase phase,
               const PipelineOptions &options = {});
 
-/// The halves of Phase::Fused: what is computed again, then what shares a
-/// kernel. Many budgets leave the same to the second.
+/// The steps of Phase::Fused: what is computed again, which part of a gradient
+/// is kept, and what shares a kernel. Many budgets leave the same to the others.
 void addRecompute(mlir::OpPassManager &manager, const PipelineOptions &options);
+void addSplit(mlir::OpPassManager &manager, const PipelineOptions &options);
 void addFusion(mlir::OpPassManager &manager, const PipelineOptions &options);
 
 /// Registers `dlc-to-PHASE` pipelines, which start from the import phase.

@@ -34,6 +34,8 @@ inline constexpr llvm::StringLiteral kPlacementAttrs[] = {
     kDeviceAttr, kGroupAttr, kRecomputeAttr, kRepeatedAttr, kPartAttr};
 /// Of a function: it holds gradients.
 inline constexpr llvm::StringLiteral kGradientAttr = "graph.gradient";
+/// Of a function that is a part of such a one: bytes that are handed on.
+inline constexpr llvm::StringLiteral kSavedAttr = "graph.saved";
 
 /// Where `op` runs: cpu:0 when it does not say.
 DeviceAttr getDevice(mlir::Operation *op);

@@ -285,8 +285,8 @@ def GradientPass : Pass<"graph-gradient", "::mlir::func::FuncOp"> {
     derivatives, and stays on the device of the operation that it came from.
     Operations that know no gradient but can be decomposed are: recurrent layers
     become all of their steps. Fails where the way needs the gradient of an
-    operation that has none, and says which and why: quantisation, `one_hot`,
-    `range` and `unique` have none yet, nor has `roi_align` in the mode max
+    operation that has none, and says which and why: quantisation
+    and `unique` have none yet, nor has `roi_align` in the mode max
     where regions, which are not constant, say how many samples they have.
     Cost: linear in the operations on the way and what their rules build; a
     step of an lstm with a bias becomes 50 operations both ways, one of a gru
@@ -429,7 +429,8 @@ def SplitGradientPass : Pass<"graph-split-gradient", "::mlir::func::FuncOp"> {
     the way back needs is saved, but for constants and for arguments, unless a
     result of the forward part updates these. An operation that no result of the
     forward part needs is part of the way back, unless more would have to be
-    saved for it than its results. Both parts decide alike, from the same
+    saved for it than its results; one that `graph-recompute` repeats is in any
+    case. `graph.saved` of the function is the bytes of those values. Both parts decide alike, from the same
     function.
     Cost: linear in the operations.
 

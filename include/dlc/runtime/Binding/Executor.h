@@ -55,8 +55,8 @@ struct ExecutorOptions {
   /// Bytes that each program may keep transient values in, at least 0: what
   /// does not fit is computed again, so that runs take longer; 0: no limit. The
   /// program that tells a monitor of every value keeps all, so it has none. A
-  /// step (forwardBackward()) is planned as one; what forward() saves for
-  /// backward() is beside the programs of both, and not counted. A run that has
+  /// step (forwardBackward()) is planned as one and needs least; what forward()
+  /// saves for backward() counts for both. A run that has
   /// no program within it fails and names the least budget that has one;
   /// compile() finds that out before. Compiling takes longer.
   int64_t memoryBudget = 0;
