@@ -54,6 +54,7 @@ private:
   void dropUnreadInputs(mlir::func::FuncOp main);
   Location fileLocation();
   Location locate(const Node &node);
+  LogicalResult checkMirroring(const Node &node);
   mlir::NamedAttrList wishesOf(const Node &node);
   LogicalResult fail(const llvm::Twine &message) {
     builder.fail(message);
@@ -83,6 +84,19 @@ Location SymbolLowering::fileLocation() {
 Location SymbolLowering::locate(const Node &node) {
   std::string text = options.file.empty() ? "" : options.file + ": ";
   return NameLoc::get(StringAttr::get(&context, text + node.describe()));
+}
+
+/// That `__force_mirroring__` is a boolean, where there is one.
+LogicalResult SymbolLowering::checkMirroring(const Node &node) {
+  std::string key = attributeName("force_mirroring");
+  auto found = node.attributes.find(key);
+  if (found == node.attributes.end())
+    return mlir::success();
+  std::string text = llvm::StringRef(found->second).lower();
+  if (text == "0" || text == "1" || text == "false" || text == "true")
+    return mlir::success();
+  return fail("attribute '" + llvm::Twine(key) +
+              "': expected True, False, 1 or 0, got '" + found->second + "'");
 }
 
 /// What a node says of where and how often it is computed.
@@ -218,6 +232,8 @@ LogicalResult SymbolLowering::lowerOperator(IndexedGraph::NodeId id) {
   const Node &node = graph.node(id);
   builder.setLocation(locate(node));
   frontend::NodeScope faults(context, node.shownName(), node.shownOperator());
+  if (failed(checkMirroring(node)))
+    return mlir::failure();
   SmallVector<Value> operands;
   for (const IndexedGraph::Use &use : graph.inputs(id)) {
     if (isMissing[use.node]) {

@@ -420,6 +420,22 @@ TEST(ExecutorTest, RefusesNetworksThatItCannotRun) {
   Symbol a = Symbol::variable("a"), other = Symbol::variable("a");
   EXPECT_FAILS(makeNetwork(a + other).status(), InvalidArgument,
                "expected distinct names of variables, got 'a' twice");
+  Symbol often =
+      Symbol::apply("exp", {a}, {{"force_mirroring", "perhaps"}}, "often");
+  EXPECT_FAILS(simpleBind(often, runtime, {.shapes = {{"a", {1}}}, .types = {}})
+                   .status(),
+               InvalidArgument,
+               "node 'often' (exp): attribute '__force_mirroring__': expected "
+               "True, False, 1 or 0, got 'perhaps'");
+  Symbol beyond = Symbol::apply(
+      "slice_axis", {a}, {{"axis", "0"}, {"begin", "5"}, {"end", "9"}}, "s");
+  EXPECT_FAILS(
+      simpleBind(beyond, runtime, {.shapes = {{"a", {2}}}, .types = {}})
+          .status(),
+      InvalidArgument,
+      "node 's' (slice_axis): parameters 'begin' and 'end': expected 0 <= "
+      "begin "
+      "< end <= 2, the extent of axis 0, got 5 and 9");
   EXPECT_FAILS(makeNetwork(Symbol()).status(), InvalidArgument, "empty group");
   EXPECT_FAILS(simpleBind(a, runtime, {}).status(), InvalidArgument,
                "expected enough to tell the shapes");

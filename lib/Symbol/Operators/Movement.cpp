@@ -57,8 +57,20 @@ static void lowerSliceAxis(LoweringContext &n) {
   std::optional<int64_t> end;
   if (!n.p.isNone("end"))
     end = n.p.getInt("end");
+  int64_t begin = n.p.getInt("begin"),
+          extent = GraphBuilder::dimOf(n.in(0), axis);
+  // An axis without elements is taken as it is, as MXNet does.
+  if (!mlir::ShapedType::isDynamic(extent) && extent > 0) {
+    auto fromFront = [&](int64_t at) { return at < 0 ? at + extent : at; };
+    int64_t from = fromFront(begin), to = fromFront(end.value_or(extent));
+    if (from < 0 || to > extent || from >= to)
+      return n.fail("parameters 'begin' and 'end': expected 0 <= begin < end "
+                    "<= " +
+                    Twine(extent) + ", the extent of axis " + Twine(axis) +
+                    ", got " + Twine(from) + " and " + Twine(to));
+  }
   Ints begins, ends, steps;
-  addRange(begins, ends, steps, n.p.getInt("begin"), end, 1);
+  addRange(begins, ends, steps, begin, end, 1);
   setSlice(n, begins, ends, {axis}, steps);
 }
 
