@@ -55,9 +55,16 @@ Operator::countedOutputs(const Parameters &parameters) const {
 
 std::vector<std::string>
 Operator::outputNames(const Parameters &parameters) const {
-  if (std::optional<int64_t> count = countedOutputs(parameters))
-    return *count == 1 ? std::vector<std::string>{"output"}
-                       : numberedNames("output", *count);
+  std::optional<int64_t> count = countedOutputs(parameters);
+  if (count && outputs.size() > 1) {
+    std::vector<std::string> names;
+    for (const Output &output : std::span(outputs).first(*count))
+      names.emplace_back(output.name);
+    return names;
+  }
+  if (count)
+    return *count == 1 && !numbersOneOutput ? std::vector<std::string>{"output"}
+                                            : numberedNames("output", *count);
   std::vector<std::string> names;
   for (const Output &output : outputs)
     if (output.exists.holds(parameters))
@@ -67,7 +74,8 @@ Operator::outputNames(const Parameters &parameters) const {
 
 std::string Operator::outputName(const Parameters &parameters,
                                  size_t index) const {
-  bool isNumbered = countedOutputs(parameters).value_or(1) > 1;
+  bool isNumbered =
+      countedOutputs(parameters).value_or(1) > 1 && outputs.size() == 1;
   return isNumbered ? "output" + std::to_string(index)
                     : outputNames(parameters)[index];
 }

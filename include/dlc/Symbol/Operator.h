@@ -89,7 +89,9 @@ struct Operator {
   /// The parameter that counts the outputs output0, output1, ..., which then
   /// replace `outputs`.
   std::string_view outputCount = {};
-  /// The same where no parameter alone says how many there are.
+  bool numbersOneOutput = false; ///< One alone is output0, too.
+  /// The same where no parameter alone says how many there are; if `outputs`
+  /// are several, they name as many.
   int64_t (*countOutputs)(const Parameters &) = nullptr;
 
   /// What the shapes of operands and results say of each other beyond what the

@@ -210,7 +210,7 @@ std::span<const Operator> dlc::symbol::ctcOperators() {
                   {"label"},
                   {"data_lengths", when("use_data_lengths")},
                   {"label_lengths", when("use_label_lengths")}},
-       .outputs = {{"out"}, {"grad", {}, never()}},
+       .outputs = {{"output0"}, {"output1", {}, never()}},
        .relateShapes = relateCtc,
        .relateTypes = keepsType,
        .lower = lowerCtc}};

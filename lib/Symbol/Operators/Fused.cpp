@@ -554,6 +554,7 @@ std::span<const Operator> dlc::symbol::fusedOperators() {
                      "Weights are floats, and quantised row by row, whatever "
                      "the value.")}),
        .inputs = {},
+       .outputs = {{"output"}, {"min_output"}, {"max_output"}},
        .countOutputs = countFullyConnectedOutputs,
        .relateShapes = relateFullyConnectedRanges,
        .lower = lowerFusedFullyConnected,

@@ -158,6 +158,7 @@ std::span<const Operator> dlc::symbol::fusedAttentionOperators() {
              optional("enable_float_output", ParameterKind::Bool, "False",
                       "Give floats, without a range.")}),
         .inputs = {},
+        .outputs = {{"output"}, {"min_output"}, {"max_output"}},
         .countOutputs = countAttentionOutputs,
         .relateShapes = relateAttentionRanges<1>,
         .lower = lowerScores,

@@ -224,6 +224,7 @@ std::span<const Operator> dlc::symbol::joiningOperators() {
             optional("squeeze_axis", ParameterKind::Bool, "False",
                      "Leave the axis out, of extent 1 in each part.")},
        .outputCount = "num_outputs",
+       .numbersOneOutput = true,
        .lower = lowerSliceChannel},
       split("_split_v2", {"_npi_split", "_npi_dsplit"}, "Parts along an axis",
             lowerSplit),

@@ -299,6 +299,7 @@ std::span<const Operator> dlc::symbol::linalgOperators() {
     Operator det = linalg("_linalg_det", "linalg_det", "Determinants", {{"A"}},
                           {}, lowerDet);
     det.aliases.push_back("_npi_det");
+    det.outputs = {{"output0"}};
     return std::vector<Operator>{
         {.name = "diag",
          .summary = "A matrix of a vector, or the diagonals of matrices",

@@ -233,6 +233,8 @@ static void addFunctions(std::vector<Operator> &rows) {
     op.summary = function.summary;
     op.relateShapes = sameShapes;
     op.lower = function.lower;
+    if (op.name == "make_loss")
+      op.outputs = {{"loss"}};
     rows.push_back(std::move(op));
   }
 }

@@ -62,6 +62,7 @@ def record(symbol, arguments, states, outputs):
         "inputs": {name: encode(value) for name, value in arguments.items()},
         "states": {name: encode(value) for name, value in states.items()},
         "outputs": [encode(value) for value in outputs],
+        "names": symbol.list_outputs(),
     })
 
 
