@@ -60,7 +60,7 @@ ALLOWED = {
     "lib/KernelLibrary": LLVM + GRAPH + DEFINITIONS + ["dlc/Tuning/"],
     "lib/Tuning": runtime("Base", "Device", "Kernel"),
     "lib/Codegen": LLVM + DIALECTS + ["dlc/Analysis/"],
-    "passes/Conversion": LLVM + DIALECTS + DEFINITIONS + ["dlc/Analysis/", "dlc/KernelLibrary/"],
+    "passes/Conversion": LLVM + DIALECTS + DEFINITIONS + ["dlc/Analysis/", "dlc/KernelLibrary/", "dlc/Planning/"],
     # Fusion asks what Conversion can generate and a library can compute.
     "passes/Graph": LLVM + GRAPH + DEFINITIONS + [
         "dlc/dialects/Kernel/", "dlc/passes/Conversion/", "dlc/Analysis/", "dlc/KernelLibrary/",

@@ -102,7 +102,7 @@ static CLI::Option *addTexts(CLI::App &app, const char *names, Values &values,
     return true;
   };
   CLI::Option *option = app.add_option(names, std::move(read), help);
-  option->type_name("TEXT")->expected(1, CLI::detail::expected_max_vector_size);
+  option->type_name("TEXT")->expected(CLI::detail::expected_max_vector_size);
   *name = option->get_name();
   return option;
 }

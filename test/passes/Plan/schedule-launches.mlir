@@ -46,3 +46,20 @@ plan.program @parts {
   plan.launch @big reads(%c : memref<4xf32>) writes(%b : memref<1024xf32>) stream(0)
   plan.launch @both reads(%all : memref<2x1024xf32>) writes(%y : memref<4xf32>) stream(0)
 }
+
+// What has no bytes is written before it is read, too: the launch that reads
+// none of it would free most if it were the first.
+kernel.library @none "reference.relu" {} : (tensor<4xf32>) -> tensor<0xf32>
+kernel.library @fold "reference.expand" {} : (tensor<1024xf32>, tensor<0xf32>) -> tensor<4xf32>
+// CHECK-LABEL: plan.program @empty
+plan.program @empty {
+  %x = plan.input 0 "x" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  %a = plan.buffer <cpu:0> : memref<1024xf32>
+  %e = plan.buffer <cpu:0> : memref<0xf32>
+  // CHECK: plan.launch @none
+  // CHECK: plan.launch @fold
+  plan.launch @big reads(%x : memref<4xf32>) writes(%a : memref<1024xf32>) stream(0)
+  plan.launch @none reads(%x : memref<4xf32>) writes(%e : memref<0xf32>) stream(0)
+  plan.launch @fold reads(%a, %e : memref<1024xf32>, memref<0xf32>) writes(%y : memref<4xf32>) stream(0)
+}
