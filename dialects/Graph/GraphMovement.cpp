@@ -64,9 +64,11 @@ SmallVector<std::pair<unsigned, unsigned>> ConcatOp::getInPlacePairs() {
 }
 
 bool ConcatOp::joinsOperands() {
-  auto type = dyn_cast<RankedTensorType>(getY().getType());
-  if (!type || !type.hasStaticShape())
+  if (!isStatic(getY().getType()) ||
+      !llvm::all_of(getInputs().getTypes(),
+                    [](Type input) { return isStatic(input); }))
     return false;
+  auto type = cast<RankedTensorType>(getY().getType());
   int64_t axis = getAxis() < 0 ? getAxis() + type.getRank() : getAxis();
   return llvm::all_of(type.getShape().take_front(axis),
                       [](int64_t dim) { return dim == 1; });

@@ -152,7 +152,8 @@ private:
   SmallVector<Value> makeOperands(IndexedGraph::NodeId id,
                                   const ShapeRelation &relation,
                                   rt::DataType standIn);
-  SmallVector<Value> build(const Node &node, llvm::ArrayRef<Value> operands);
+  SmallVector<Value> build(const Node &node, llvm::ArrayRef<Value> operands,
+                           size_t &bodyNodes);
   void inferBackward(mlir::Operation *before, llvm::ArrayRef<Value> operands,
                      llvm::ArrayRef<Value> results, ShapeRelation &relation);
 
@@ -230,9 +231,10 @@ NetworkTypes::Forward::makeOperands(IndexedGraph::NodeId id,
   return operands;
 }
 
-/// The node's results, or none.
-SmallVector<Value>
-NetworkTypes::Forward::build(const Node &node, llvm::ArrayRef<Value> operands) {
+/// The node's results, or none, and how many nodes its bodies have.
+SmallVector<Value> NetworkTypes::Forward::build(const Node &node,
+                                                llvm::ArrayRef<Value> operands,
+                                                size_t &bodyNodes) {
   mlir::OpBuilder builder(&context);
   builder.setInsertionPointToEnd(&block);
   GraphBuilder b(builder);
@@ -243,7 +245,7 @@ NetworkTypes::Forward::build(const Node &node, llvm::ArrayRef<Value> operands) {
     return block.addArgument(type, builder.getUnknownLoc());
   };
   SmallVector<Value> results = lowerNode(b, node, operands, state).results;
-  network.addBodyNodes(state.bodyNodes);
+  bodyNodes = state.bodyNodes;
   return results;
 }
 
@@ -279,12 +281,14 @@ void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
                                         });
   mlir::Operation *before = block.empty() ? nullptr : &block.back();
   SmallVector<Value> operands, results;
+  size_t bodyNodes = 0;
   for (rt::DataType standIn : kStandIns) {
     operands = makeOperands(id, relation, standIn);
-    results = build(node, operands);
+    results = build(node, operands, bodyNodes);
     if (!results.empty() || isTyped)
       break;
   }
+  network.addBodyNodes(bodyNodes);
   // With open dimensions a lowering may not know what to build: no
   // contradiction yet, and there will be one if they close to what is wrong.
   if (results.empty() && allStatic)

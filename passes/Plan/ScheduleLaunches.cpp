@@ -6,6 +6,7 @@
 #include "dlc/passes/Plan/Passes.h"
 
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace dlc::plan {
 #define GEN_PASS_DEF_SCHEDULELAUNCHESPASS
@@ -18,8 +19,9 @@ namespace schedule = dlc::planning::schedule;
 
 namespace {
 /// Collects the launches of a program and what they touch, as plain data. What
-/// launches write side by side into one buffer are buffers of their own there:
-/// who reads all of it comes after all of them, who reads a part after one.
+/// launches write side by side into one buffer are buffers of their own there,
+/// parts of a whole: who reads all of it comes after all of them, who reads a
+/// part after one.
 class Collector {
 public:
   Collector(ProgramOp program, SmallVectorImpl<LaunchOp> &launches);
@@ -33,7 +35,7 @@ private:
     MemoryRange range;
     uint32_t id;
   };
-  DenseMap<Value, SmallVector<Part>> parts; ///< Of each base.
+  llvm::MapVector<Value, SmallVector<Part>> parts; ///< Of each base.
 };
 } // namespace
 
@@ -65,6 +67,12 @@ Collector::Collector(ProgramOp program, SmallVectorImpl<LaunchOp> &launches) {
   for (LaunchOp launch : launches)
     for (Value value : launch.getWrites())
       addWritten(value);
+  for (const auto &[base, known] : parts)
+    if (known.size() > 1 && base.getDefiningOp<BufferOp>()) {
+      std::vector<uint32_t> &whole = problem.wholes.emplace_back();
+      for (const Part &part : known)
+        whole.push_back(part.id);
+    }
   SmallVector<InputOp> inputs(program.getBody().getOps<InputOp>());
   for (LaunchOp launch : launches) {
     schedule::Task &task = problem.tasks.emplace_back();

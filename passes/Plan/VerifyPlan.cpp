@@ -27,26 +27,36 @@ namespace {
 /// The bytes that launches have written so far, of each base.
 class WrittenBytes {
 public:
-  void add(const MemoryRange &range) { ranges[range.base].push_back(range); }
+  void add(MemoryRange range);
   bool contains(Value base) const { return ranges.contains(base); }
   /// Whether all bytes of `range` are written.
   bool cover(const MemoryRange &range) const;
 
 private:
+  /// Ascending, with bytes between them that are not written.
   DenseMap<Value, SmallVector<MemoryRange>> ranges;
 };
 } // namespace
 
-bool WrittenBytes::cover(const MemoryRange &range) const {
-  SmallVector<MemoryRange> written = ranges.lookup(range.base);
-  llvm::sort(written, [](const MemoryRange &a, const MemoryRange &b) {
-    return a.begin < b.begin;
+void WrittenBytes::add(MemoryRange range) {
+  SmallVector<MemoryRange> &known = ranges[range.base];
+  auto *first = llvm::find_if(known, [&](const MemoryRange &other) {
+    return other.end >= range.begin;
   });
-  int64_t end = range.begin;
-  for (const MemoryRange &other : written)
-    if (other.begin <= end)
-      end = std::max(end, other.end);
-  return !written.empty() && end >= range.end;
+  auto *last = first;
+  for (; last != known.end() && last->begin <= range.end; ++last) {
+    range.begin = std::min(range.begin, last->begin);
+    range.end = std::max(range.end, last->end);
+  }
+  known.insert(known.erase(first, last), range);
+}
+
+bool WrittenBytes::cover(const MemoryRange &range) const {
+  auto known = ranges.find(range.base);
+  return known != ranges.end() &&
+         llvm::any_of(known->second, [&](const MemoryRange &other) {
+           return other.begin <= range.begin && range.end <= other.end;
+         });
 }
 
 /// Checks the reads and writes of one launch; `written` grows.

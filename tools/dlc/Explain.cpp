@@ -194,25 +194,61 @@ static void askPeer(PeerLibrary &peer, const abi::Program &program,
   }
 }
 
+/// What no launch writes as a whole lives from the first of the launches that
+/// wrote its bytes last: nothing else lies there meanwhile.
+static void beginWithParts(std::vector<MemoryRange> &ranges,
+                           const std::vector<bool> &isWritten) {
+  const std::vector<MemoryRange> parts = ranges;
+  for (size_t i = 0; i != ranges.size(); ++i) {
+    if (isWritten[i])
+      continue;
+    MemoryRange &whole = ranges[i];
+    const size_t read = whole.first;
+    for (size_t k = 0; k != parts.size(); ++k) {
+      auto isInside = [&](const MemoryRange &other) {
+        return other.offset >= whole.offset &&
+               other.offset + other.bytes <= whole.offset + whole.bytes;
+      };
+      auto isLater = [&](size_t other) {
+        return isWritten[other] && parts[other].first < read &&
+               parts[other].first > parts[k].first &&
+               parts[other].offset < parts[k].offset + parts[k].bytes &&
+               parts[k].offset < parts[other].offset + parts[other].bytes;
+      };
+      bool isPart = isWritten[k] && parts[k].first < read && isInside(parts[k]);
+      for (size_t other = 0; isPart && other != parts.size(); ++other)
+        isPart = !isLater(other);
+      if (isPart)
+        whole.first = std::min(whole.first, parts[k].first);
+    }
+  }
+}
+
 /// The life of each range of the first arena, in launches.
 static std::vector<MemoryRange> collectMemory(const abi::Program &program) {
   std::vector<MemoryRange> ranges;
+  std::vector<bool> isWritten; ///< By a launch, as it is.
   for (unsigned id = 0; id < program.values()->size(); ++id) {
     const abi::Value &value = *program.values()->Get(id);
     if (value.storage() != abi::Storage::Arena || value.device() != 0)
       continue;
     MemoryRange range{value.offset(), value.bytes(), SIZE_MAX, 0};
+    bool isOutput = false;
     for (unsigned step = 0; step < program.launches()->size(); ++step) {
       const auto *arguments = program.launches()->Get(step)->arguments();
       for (unsigned i = 0; arguments && i < arguments->size(); ++i)
         if (arguments->Get(i) == static_cast<int32_t>(id)) {
           range.first = std::min<size_t>(range.first, step);
           range.last = step;
+          isOutput |= i >= program.launches()->Get(step)->inputs();
         }
     }
-    if (range.first != SIZE_MAX)
+    if (range.first != SIZE_MAX) {
       ranges.push_back(range);
+      isWritten.push_back(isOutput);
+    }
   }
+  beginWithParts(ranges, isWritten);
   return ranges;
 }
 

@@ -48,9 +48,10 @@ public:
   /// "oneDNN 2.6.3"
   std::string name() const;
 
-  /// The least of `runs` times with operands in the layouts that the library
-  /// asks for, in caches as far as they fit; reordering them is not counted.
-  /// Nullopt for what the library does not compute.
+  /// The least of `runs` times, or of more in 20 ms, with operands in the
+  /// layouts that the library asks for, in caches as far as they fit;
+  /// reordering them is not counted. Nullopt for what the library does not
+  /// compute.
   std::optional<double> microsecondsOf(const PeerCall &call, unsigned runs);
 
   struct State;

@@ -288,9 +288,17 @@ std::optional<double> PeerLibrary::microsecondsOf(const PeerCall &call,
   }
 
   using Clock = std::chrono::steady_clock;
+  // Its threads wait for each other without sleeping, so that one that loses
+  // its processor costs a thousand times a small call: as many runs as it takes
+  // for some to be undisturbed. The first one is to warm up.
+  constexpr auto least = std::chrono::milliseconds(20);
+  constexpr auto most = std::chrono::milliseconds(500);
   double best = std::numeric_limits<double>::infinity();
-  for (unsigned i = 0; i != runs + 1; ++i) { // The first one is to warm up.
+  const auto start = Clock::now();
+  for (unsigned i = 0; i <= runs || Clock::now() - start < least; ++i) {
     auto begin = Clock::now();
+    if (i > 1 && begin - start > most)
+      break;
     if (dnnl.primitive_execute(primitive.get(), dnnl.stream,
                                int(arguments.size()),
                                arguments.data()) != dnnl_success ||

@@ -62,22 +62,71 @@ Uses::Uses(const Problem &problem)
   }
 }
 
+namespace {
+/// Bytes that are live, as buffers begin and end; those of a whole together.
+class LiveBytes {
+public:
+  LiveBytes(const Problem &problem, const Uses &uses)
+      : bytes(problem.bufferBytes), wholeOf(bytes.size(), kNobody),
+        partsLeft(problem.wholes.size()) {
+    for (uint32_t whole = 0; whole < problem.wholes.size(); ++whole)
+      for (uint32_t part : problem.wholes[whole])
+        if (uses.writer[part] != kNobody) {
+          wholeOf[part] = whole;
+          ++partsLeft[whole];
+        }
+    wholeBytes.resize(partsLeft.size());
+    isOpen.resize(partsLeft.size());
+    for (size_t buffer = 0; buffer < bytes.size(); ++buffer)
+      if (wholeOf[buffer] != kNobody)
+        wholeBytes[wholeOf[buffer]] += bytes[buffer];
+  }
+
+  void begin(uint32_t buffer) {
+    uint32_t whole = wholeOf[buffer];
+    if (whole == kNobody) {
+      live += bytes[buffer];
+    } else if (!isOpen[whole]) {
+      isOpen[whole] = true;
+      live += wholeBytes[whole];
+    }
+  }
+  void end(uint32_t buffer) {
+    uint32_t whole = wholeOf[buffer];
+    if (whole == kNobody)
+      live -= bytes[buffer];
+    else if (--partsLeft[whole] == 0)
+      live -= wholeBytes[whole];
+  }
+
+  int64_t live = 0;
+
+private:
+  const std::vector<int64_t> &bytes;
+  std::vector<uint32_t> wholeOf; // buffer -> whole or kNobody
+  std::vector<size_t> partsLeft; // of each whole: parts that have not ended
+  std::vector<int64_t> wholeBytes;
+  std::vector<bool> isOpen;
+};
+} // namespace
+
 static int64_t peakOf(const Problem &problem, const Uses &uses,
                       const std::vector<uint32_t> &order) {
   std::vector<size_t> left(problem.bufferBytes.size());
   for (size_t i = 0; i < left.size(); ++i)
     left[i] = uses.readers[i].size();
-  int64_t live = 0, peak = 0;
+  LiveBytes bytes(problem, uses);
+  int64_t peak = 0;
   for (uint32_t task : order) {
     for (uint32_t buffer : problem.tasks[task].writes)
-      live += problem.bufferBytes[buffer];
-    peak = std::max(peak, live);
+      bytes.begin(buffer);
+    peak = std::max(peak, bytes.live);
     for (uint32_t buffer : problem.tasks[task].writes)
       if (left[buffer] == 0) // Nobody reads it: dead at once.
-        live -= problem.bufferBytes[buffer];
+        bytes.end(buffer);
     for (uint32_t buffer : uses.taskReads[task])
       if (--left[buffer] == 0 && uses.writer[buffer] != kNobody)
-        live -= problem.bufferBytes[buffer];
+        bytes.end(buffer);
   }
   return peak;
 }
@@ -318,6 +367,19 @@ dlc::planning::schedule::validate(const Problem &problem,
         return "buffer " + std::to_string(buffer) + " is read at step " +
                std::to_string(stepOf[task]) + " but overwritten at step " +
                std::to_string(overwritten[buffer]);
+  for (const std::vector<uint32_t> &parts : problem.wholes) {
+    size_t begin = count, end = 0;
+    for (uint32_t part : parts)
+      if (first[part] != count) {
+        begin = std::min(begin, first[part]);
+        end = std::max(end, last[part]);
+      }
+    for (uint32_t part : parts)
+      if (first[part] != count) {
+        first[part] = begin;
+        last[part] = end;
+      }
+  }
   std::vector<int64_t> change(count + 1, 0);
   for (size_t buffer = 0; buffer < buffers; ++buffer) {
     if (first[buffer] == count)

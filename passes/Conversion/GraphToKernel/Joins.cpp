@@ -2,16 +2,16 @@
 
 #include "Joins.h"
 
-#include "dlc/Planning/Memory/Joins.h"
+#include "dlc/Planning/Schedule/Joins.h"
 #include "dlc/abi/Tensor.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 
-#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace dlc;
-namespace planning = dlc::planning;
+namespace schedule = dlc::planning::schedule;
 
 /// The value whose bytes `value` is.
 static Value viewed(Value value) {
@@ -35,24 +35,30 @@ static std::optional<int64_t> bytesOf(Value value) {
   return bytes;
 }
 
+static bool isView(Operation &op) {
+  auto view = dyn_cast<graph::InPlaceOpInterface>(op);
+  return view && view.isView();
+}
+
 namespace {
 
-/// The values of a function that take memory, and their lives in operations.
+/// The operations of a function as the tasks that they will be.
 class JoinCollector {
 public:
   explicit JoinCollector(func::FuncOp function);
   llvm::DenseSet<Operation *> choose();
 
 private:
-  void addLives(func::FuncOp function);
+  void addTask(Operation &op);
   void addJoin(Operation &op);
   /// Whether a launch makes `part`, by itself and for nobody outside.
   bool canBePart(Value part, Operation *join) const;
 
-  planning::JoinProblem problem;
-  DenseMap<Value, size_t> numbers;
+  schedule::Problem problem;
+  DenseMap<Value, uint32_t> numbers; ///< Buffers of what operations make.
   llvm::DenseSet<Value> returned;
-  SmallVector<Operation *> joins; ///< Of each of the problem.
+  std::vector<schedule::Join> joins;
+  SmallVector<Operation *> operations; ///< Of each join.
 };
 
 } // namespace
@@ -61,34 +67,33 @@ JoinCollector::JoinCollector(func::FuncOp function) {
   Block &body = function.getBody().front();
   for (Value value : body.getTerminator()->getOperands())
     returned.insert(viewed(value));
-  addLives(function);
   for (Operation &op : body)
-    addJoin(op);
+    if (!isa<graph::ConstantOp, graph::NoneOp>(op) && !isView(op))
+      addTask(op);
 }
 
-void JoinCollector::addLives(func::FuncOp function) {
-  int64_t step = 0;
-  for (Operation &op : function.getBody().front()) {
-    for (Value operand : op.getOperands())
-      if (auto number = numbers.find(viewed(operand)); number != numbers.end())
-        problem.values[number->second].last = step;
-    auto view = dyn_cast<graph::InPlaceOpInterface>(op);
-    if (!isa<graph::ConstantOp, graph::NoneOp>(op) && !(view && view.isView()))
-      for (Value result : op.getResults()) {
-        numbers[result] = problem.values.size();
-        problem.values.push_back({step, step, bytesOf(result).value_or(0)});
-      }
-    ++step;
+void JoinCollector::addTask(Operation &op) {
+  schedule::Task &task = problem.tasks.emplace_back();
+  for (Value operand : op.getOperands())
+    if (auto number = numbers.find(viewed(operand)); number != numbers.end())
+      task.reads.push_back(number->second);
+  for (Value result : op.getResults()) {
+    uint32_t number = problem.bufferBytes.size();
+    numbers[result] = number;
+    task.writes.push_back(number);
+    problem.bufferBytes.push_back(bytesOf(result).value_or(0));
   }
+  addJoin(op);
 }
 
 bool JoinCollector::canBePart(Value part, Operation *join) const {
   Value value = viewed(part);
   Operation *maker = value.getDefiningOp();
+  std::optional<int64_t> bytes = bytesOf(value);
   return maker && numbers.contains(value) && !returned.contains(value) &&
          !isa<graph::CopyOp>(maker) &&
-         graph::getDevice(maker) == graph::getDevice(join) &&
-         bytesOf(value) == bytesOf(part);
+         graph::getDevice(maker) == graph::getDevice(join) && bytes &&
+         *bytes > 0 && bytes == bytesOf(part);
 }
 
 void JoinCollector::addJoin(Operation &op) {
@@ -96,7 +101,7 @@ void JoinCollector::addJoin(Operation &op) {
   if (!join || !join.joinsOperands() || returned.contains(op.getResult(0)) ||
       !bytesOf(op.getResult(0)))
     return;
-  planning::Join entry{numbers.lookup(op.getResult(0)), {}};
+  schedule::Join entry{uint32_t(problem.tasks.size() - 1), {}};
   int64_t offset = 0;
   for (Value operand : op.getOperands()) {
     // Kernels find their memory aligned.
@@ -105,14 +110,14 @@ void JoinCollector::addJoin(Operation &op) {
     entry.parts.push_back(numbers.lookup(viewed(operand)));
     offset += *bytesOf(operand);
   }
-  problem.joins.push_back(std::move(entry));
-  joins.push_back(&op);
+  joins.push_back(std::move(entry));
+  operations.push_back(&op);
 }
 
 llvm::DenseSet<Operation *> JoinCollector::choose() {
   llvm::DenseSet<Operation *> chosen;
   for (auto [op, isChosen] :
-       llvm::zip_equal(joins, planning::chooseJoins(problem)))
+       llvm::zip_equal(operations, schedule::chooseJoins(problem, joins)))
     if (isChosen)
       chosen.insert(op);
   return chosen;

@@ -169,6 +169,7 @@ bool ProgramBuilder::isMadeInPlace(OpOperand &operand) {
   return (isa_and_nonnull<kernel::CallOp>(maker) ||
           (join && join.joinsOperands())) &&
          parts.lookup(base) == &operand && !placed.contains(base) &&
+         isStatic(toMemory(base.getType())) &&
          plan::getByteSize(toMemory(base.getType())) ==
              plan::getByteSize(toMemory(operand.get().getType()));
 }

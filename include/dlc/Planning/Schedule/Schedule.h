@@ -27,9 +27,14 @@ struct Task {
 /// most one task; a buffer that no task writes lives outside and costs nothing,
 /// and is overwritten by at most one.
 /// A buffer is live from its writer to its last reader.
+///
+/// Buffers may be parts of one piece of memory, a whole: all of its bytes,
+/// which are those of its parts, are live from the writer of the first part to
+/// the last reader of any. A buffer is part of one whole at most.
 struct Problem {
   std::vector<int64_t> bufferBytes;
   std::vector<Task> tasks;
+  std::vector<std::vector<uint32_t>> wholes; ///< Their parts.
 };
 
 /// `order[i]` is the task that runs at step i.

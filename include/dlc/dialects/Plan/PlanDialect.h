@@ -41,10 +41,10 @@ struct MemoryRange {
   mlir::Value base;
   int64_t begin = 0, end = INT64_MAX;
 
-  /// One without bytes does where it lies: who reads it follows its writer.
+  /// One without bytes overlaps with itself: who reads it follows its writer.
   bool overlaps(const MemoryRange &other) const {
     if (begin == end || other.begin == other.end)
-      return base == other.base && begin <= other.end && other.begin <= end;
+      return *this == other;
     return base == other.base && begin < other.end && other.begin < end;
   }
   bool operator==(const MemoryRange &) const = default;

@@ -20,9 +20,10 @@ def ConvertGraphToKernelPass
     definition. Arguments that are constants at the call carry
     `kernel.constant`. What has its operands one after the other
     (`joinsOperands`) stays as it is where each operand can be made in the
-    memory of the whole, by a call of its own, at no higher peak of live bytes.
-    Cost: linear in the operations, and once more for each such operation; one
-    hash of each group's text.
+    memory of the whole, by a call of its own, and the best order that is found
+    (`plan-schedule-launches`) then needs no more memory.
+    Cost: linear in the operations, a schedule of them for each such operation;
+    one hash of each group's text.
 
     ```mlir
     %1 = graph.relu %0 : tensor<8x16xf32>

@@ -62,3 +62,39 @@ func.func @unaligned(%x: tensor<3x5xf32>) -> tensor<6x5xf32> {
   %z = graph.softmax %y : tensor<6x5xf32>
   return %z : tensor<6x5xf32>
 }
+
+// Who knows how many rows there are?
+// CHECK-LABEL: func.func @dynamic
+// CHECK: kernel.call @k.concat
+func.func @dynamic(%x: tensor<?x16xf32>) -> tensor<8x16xf32> {
+  %a = graph.relu %x : tensor<?x16xf32>
+  %b = graph.exp %x : tensor<?x16xf32>
+  %y = graph.concat %a, %b {axis = 0 : i64} : (tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<8x16xf32>
+  %z = graph.softmax %y : tensor<8x16xf32>
+  return %z : tensor<8x16xf32>
+}
+
+// Parts without bytes have no places.
+// CHECK-LABEL: func.func @nothing
+// CHECK: kernel.call @k.concat
+func.func @nothing(%x: tensor<0x16xf32>) -> tensor<0x16xf32> {
+  %a = graph.relu %x : tensor<0x16xf32>
+  %b = graph.exp %x : tensor<0x16xf32>
+  %y = graph.concat %a, %b {axis = 0 : i64} : (tensor<0x16xf32>, tensor<0x16xf32>) -> tensor<0x16xf32>
+  %z = graph.softmax %y : tensor<0x16xf32>
+  return %z : tensor<0x16xf32>
+}
+
+// The second part is made of the first one while much else is live: the room
+// for it would be one piece too many.
+// CHECK-LABEL: func.func @too_early
+// CHECK: kernel.call @k.concat
+func.func @too_early(%x: tensor<1x64xf32>, %w: tensor<64x4096xf32>, %v: tensor<4096x64xf32>) -> tensor<2x64xf32> {
+  %a = graph.softmax %x : tensor<1x64xf32>
+  %u = graph.matmul %a, %w : (tensor<1x64xf32>, tensor<64x4096xf32>) -> tensor<1x4096xf32>
+  %t = graph.softmax %u : tensor<1x4096xf32>
+  %b = graph.matmul %t, %v : (tensor<1x4096xf32>, tensor<4096x64xf32>) -> tensor<1x64xf32>
+  %y = graph.concat %a, %b {axis = 0 : i64} : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+  %z = graph.softmax %y : tensor<2x64xf32>
+  return %z : tensor<2x64xf32>
+}
