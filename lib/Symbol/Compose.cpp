@@ -78,8 +78,10 @@ Symbol Symbol::atomic(std::string_view name, Attributes attributes) {
 Symbol Symbol::apply(std::string_view op, std::vector<Symbol> arguments,
                      Attributes attributes, std::string name,
                      NamedSymbols named) {
-  return atomic(op, std::move(attributes))
-      .compose(arguments, std::move(named), std::move(name));
+  Symbol made = atomic(op, std::move(attributes));
+  if (!made.isOk() && !name.empty())
+    return Symbol(made.status().withContext("node '" + name + "'"));
+  return made.compose(arguments, std::move(named), std::move(name));
 }
 
 Symbol Symbol::group(const std::vector<Symbol> &parts) {

@@ -12,6 +12,7 @@
 #include "dlc/runtime/Base/Names.h"
 
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
 using namespace dlc;
@@ -78,6 +79,13 @@ static Result<json::Value> parseText(std::string_view text) {
     return std::move(*value);
   return Status(StatusCode::DataLoss,
                 "malformed JSON: " + llvm::toString(value.takeError()));
+}
+
+/// What stands there in place of a number, for messages: not all of a file.
+static std::string textOf(const json::Value &value) {
+  std::string text = llvm::formatv("{0}", value).str();
+  constexpr size_t most = 40;
+  return text.size() > most ? text.substr(0, most) + "..." : text;
 }
 
 /// A number of at least 0 and below `bound`.
@@ -211,14 +219,15 @@ Status Reader::readEntry(const json::Value &value, const std::string &what,
   std::optional<uint32_t> node = indexOf((*numbers)[0], nodes.size());
   if (!node)
     return bad(what, ": expected the number of a node before it, below ",
-               std::to_string(nodes.size()));
+               std::to_string(nodes.size()), ", got ", textOf((*numbers)[0]));
   // Nobody knows how many an operator has that is at fault.
   bool isFaulty = outputCounts[*node] == 0;
   std::optional<uint32_t> index =
       indexOf((*numbers)[1], isFaulty ? kMaxOutputs : outputCounts[*node]);
   if (!index)
     return bad(what, ": expected an output of ", nodes[*node]->describe(),
-               " below ", std::to_string(outputCounts[*node]));
+               " below ", std::to_string(outputCounts[*node]), ", got ",
+               textOf((*numbers)[1]));
   // Versions are counted anew: old files lack them.
   entry = {nodes[*node], *index, 0};
   return Status::ok();
@@ -250,7 +259,8 @@ Status Reader::readDependencies(const json::Object &object, Node &node) {
     std::optional<uint32_t> id = indexOf(each, nodes.size());
     if (!id)
       return bad(node.describe(),
-                 ": expected control dependencies on nodes before it");
+                 ": expected control dependencies on nodes before it, got ",
+                 textOf(each));
     node.controlDependencies.push_back(nodes[*id]);
   }
   return Status::ok();

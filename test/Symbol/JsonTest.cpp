@@ -194,19 +194,19 @@ TEST(JsonTest, RefusesWhatContradictsItself) {
             "node 0: expected a name of the variable, got an empty one");
   EXPECT_EQ(errorWith("[[0, 0, 0]]", "[[1, 0, 0]]"),
             "node 'r' (relu): input 0: expected the number of a node before "
-            "it, below 1");
+            "it, below 1, got 1");
   EXPECT_EQ(errorWith("[[0, 0, 0]]", "[[-1, 0, 0]]"),
             "node 'r' (relu): input 0: expected the number of a node before "
-            "it, below 1");
+            "it, below 1, got -1");
   EXPECT_EQ(errorWith("[[0, 0, 0]]", "[[0, 1, 0]]"),
             "node 'r' (relu): input 0: expected an output of variable 'x' "
-            "below 1");
+            "below 1, got 1");
   EXPECT_EQ(errorWith("[[0, 0, 0]]", "[[0]]"),
             "node 'r' (relu): input 0: expected [node, output, version]");
   EXPECT_EQ(errorWith("[[0, 0, 0]]", "[]"),
             "node 'r' (relu): expected 1 inputs (data), got 0");
   EXPECT_EQ(errorWith("\"heads\": [[1, 0, 0]]", "\"heads\": [[1, 1, 0]]"),
-            "head 0: expected an output of node 'r' (relu) below 1");
+            "head 0: expected an output of node 'r' (relu) below 1, got 1");
   EXPECT_EQ(errorWith("\"heads\": [[1, 0, 0]]", "\"heads\": []"),
             "expected entries in 'heads'");
   EXPECT_EQ(errorWith("\"arg_nodes\": [0]", "\"arg_nodes\": [1]"),
@@ -218,7 +218,7 @@ TEST(JsonTest, RefusesWhatContradictsItself) {
   EXPECT_EQ(errorWith("\"relu\", \"name\": \"r\"",
                       "\"relu\", \"name\": \"r\", \"control_deps\": [1]"),
             "node 'r' (relu): expected control dependencies on nodes before "
-            "it");
+            "it, got 1");
 }
 
 TEST(JsonTest, SaysWhatItDoesNotSupport) {

@@ -205,7 +205,7 @@ TEST(NnvmTest, RefusesWhatContradictsItself) {
         << widths;
   EXPECT_EQ(errorOf("leaky_relu", "", "[7, 0, 0]"),
             "node 'n' (leaky_relu): input 0: expected the number of a node "
-            "before it, below 3");
+            "before it, below 3, got 7");
   EXPECT_EQ(errorOf("leaky_relu", "'alpha': 1"),
             "node 'n' (leaky_relu): expected text of attribute 'alpha'");
 }

@@ -110,6 +110,11 @@ TEST(SymbolTest, FailuresStick) {
   Symbol more = Symbol::apply("relu", {bad + Symbol::variable("b")}) * 2.0;
   EXPECT_FALSE(more.isOk());
   EXPECT_EQ(errorOf(more), "unknown operator 'no_such'");
+  // What has a name already is named.
+  EXPECT_EQ(errorOf(Symbol::apply("FullyConnected", {Symbol::variable("x")},
+                                  {{"num_hidden", "many"}}, "fc")),
+            "node 'fc': " + errorOf(Symbol::atomic("FullyConnected",
+                                                   {{"num_hidden", "many"}})));
   EXPECT_EQ(more.status().code(), rt::StatusCode::NotFound);
   EXPECT_EQ(more.size(), 0u);
   EXPECT_TRUE(more.listArguments().empty());
