@@ -87,7 +87,8 @@ template <int channels> void dotKernel(const DotArguments &t) {
     Quad sum = sumLanes(sums[i]);
     float *target = t.result + i * t.resultStride;
     if (t.rows == kDotRows) {
-      auto *quad = reinterpret_cast<UnalignedQuad *>(target);
+      // Not auto, with which gcc forgets that it is not aligned.
+      UnalignedQuad *quad = reinterpret_cast<UnalignedQuad *>(target);
       *quad = t.accumulate ? *quad + sum : sum;
       continue;
     }
