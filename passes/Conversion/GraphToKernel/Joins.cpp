@@ -6,22 +6,13 @@
 #include "dlc/abi/Tensor.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
+#include "dlc/dialects/Graph/Views.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace dlc;
 namespace schedule = dlc::planning::schedule;
-
-/// The value whose bytes `value` is.
-static Value viewed(Value value) {
-  while (auto view = value.getDefiningOp<graph::InPlaceOpInterface>()) {
-    if (!view.isView())
-      break;
-    value = view->getOperand(0);
-  }
-  return value;
-}
 
 /// Nullopt where it is not known or beyond all memory.
 static std::optional<int64_t> bytesOf(Value value) {
@@ -66,7 +57,7 @@ private:
 JoinCollector::JoinCollector(func::FuncOp function) {
   Block &body = function.getBody().front();
   for (Value value : body.getTerminator()->getOperands())
-    returned.insert(viewed(value));
+    returned.insert(graph::skipViews(value));
   for (Operation &op : body)
     if (!isa<graph::ConstantOp, graph::NoneOp>(op) && !isView(op))
       addTask(op);
@@ -75,7 +66,8 @@ JoinCollector::JoinCollector(func::FuncOp function) {
 void JoinCollector::addTask(Operation &op) {
   schedule::Task &task = problem.tasks.emplace_back();
   for (Value operand : op.getOperands())
-    if (auto number = numbers.find(viewed(operand)); number != numbers.end())
+    if (auto number = numbers.find(graph::skipViews(operand));
+        number != numbers.end())
       task.reads.push_back(number->second);
   for (Value result : op.getResults()) {
     uint32_t number = problem.bufferBytes.size();
@@ -87,7 +79,7 @@ void JoinCollector::addTask(Operation &op) {
 }
 
 bool JoinCollector::canBePart(Value part, Operation *join) const {
-  Value value = viewed(part);
+  Value value = graph::skipViews(part);
   Operation *maker = value.getDefiningOp();
   std::optional<int64_t> bytes = bytesOf(value);
   return maker && numbers.contains(value) && !returned.contains(value) &&
@@ -107,7 +99,7 @@ void JoinCollector::addJoin(Operation &op) {
     // Kernels find their memory aligned.
     if (!canBePart(operand, &op) || offset % DLC_ALIGNMENT != 0)
       return;
-    entry.parts.push_back(numbers.lookup(viewed(operand)));
+    entry.parts.push_back(numbers.lookup(graph::skipViews(operand)));
     offset += *bytesOf(operand);
   }
   joins.push_back(std::move(entry));

@@ -7,6 +7,7 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Ports.h"
+#include "dlc/dialects/Graph/Views.h"
 #include "dlc/passes/Conversion/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,7 +21,6 @@ namespace dlc::conversion {
 
 using namespace mlir;
 using namespace dlc;
-using dlc::conversion::viewedValue;
 
 /// The library entry that moves the bytes of a value.
 static constexpr llvm::StringLiteral kCopyEntry = "copy";
@@ -119,7 +119,7 @@ void ProgramBuilder::buildOutputs() {
   for (OpOperand &result : terminator->getOpOperands()) {
     unsigned i = result.getOperandNumber();
     std::string name = nameOf(function.getResultAttrDict(i), "output", i);
-    Value value = result.get(), base = viewedValue(value);
+    Value value = result.get(), base = graph::skipViews(value);
     BlockArgument updated = updates[i];
     auto output = plan::OutputOp::create(builder, value.getLoc(),
                                          toMemory(value.getType()), i, name);
@@ -142,7 +142,7 @@ void ProgramBuilder::findParts() {
     if (auto join = dyn_cast<graph::InPlaceOpInterface>(op);
         join && join.joinsOperands())
       for (OpOperand &operand : op.getOpOperands())
-        parts[viewedValue(operand.get())] = &operand;
+        parts[graph::skipViews(operand.get())] = &operand;
 }
 
 /// New memory for a result, or its part of what it is joined to.
@@ -163,7 +163,7 @@ Value ProgramBuilder::bufferOf(Value result, Location loc, DeviceAttr device) {
 
 /// Whether a call made the operand of a join where it is joined.
 bool ProgramBuilder::isMadeInPlace(OpOperand &operand) {
-  Value base = viewedValue(operand.get());
+  Value base = graph::skipViews(operand.get());
   Operation *maker = base.getDefiningOp();
   auto join = dyn_cast_or_null<graph::InPlaceOpInterface>(maker);
   return (isa_and_nonnull<kernel::CallOp>(maker) ||
@@ -225,13 +225,14 @@ FlatSymbolRefAttr ProgramBuilder::getCopyKernel(Location loc, Type tensor) {
 void ProgramBuilder::buildCopies() {
   auto copy = [&](Value value, Value from, Value to) {
     FlatSymbolRefAttr kernel = getCopyKernel(value.getLoc(), value.getType());
-    plan::LaunchOp::create(builder, to.getLoc(), kernel, from, to,
-                           builder.getI64IntegerAttr(kComputeStream),
-                           launchDevice(graph::getDevice(viewedValue(value))));
+    plan::LaunchOp::create(
+        builder, to.getLoc(), kernel, from, to,
+        builder.getI64IntegerAttr(kComputeStream),
+        launchDevice(graph::getDevice(graph::skipViews(value))));
   };
   for (auto &[value, output] : copies) {
     Value from = memory.lookup(value);
-    auto source = dyn_cast<BlockArgument>(viewedValue(value));
+    auto source = dyn_cast<BlockArgument>(graph::skipViews(value));
     bool isItself = source && output.getUpdates() &&
                     source.getArgNumber() == *output.getUpdates();
     // Arguments that trade places are read before any of them is written.

@@ -3,6 +3,7 @@
 #include "Updates.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Views.h"
 
 #include "llvm/ADT/BitVector.h"
 
@@ -12,15 +13,6 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::conversion;
 
-Value dlc::conversion::viewedValue(Value value) {
-  while (auto view = value.getDefiningOp<graph::InPlaceOpInterface>()) {
-    if (!view.isView())
-      break;
-    value = view->getOperand(0);
-  }
-  return value;
-}
-
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//
@@ -28,7 +20,7 @@ Value dlc::conversion::viewedValue(Value value) {
 /// Calls `visit` with each call whose result `value` is, or is joined of.
 static void forEachMaker(Value value,
                          llvm::function_ref<void(kernel::CallOp)> visit) {
-  Value base = viewedValue(value);
+  Value base = graph::skipViews(value);
   if (auto call = base.getDefiningOp<kernel::CallOp>())
     return visit(call);
   auto join = base.getDefiningOp<graph::InPlaceOpInterface>();
@@ -44,7 +36,7 @@ UpdateOrder::UpdateOrder(func::FuncOp function, const SymbolTable &symbols)
     numbers[call] = number;
     next.emplace_back();
     for (Value operand : call.getInputs()) {
-      Value base = viewedValue(operand);
+      Value base = graph::skipViews(operand);
       readers[base].push_back(number);
       forEachMaker(base, [&](kernel::CallOp maker) {
         next[numbers.lookup(maker)].push_back(number);
@@ -77,7 +69,7 @@ bool UpdateOrder::readsInPlace(kernel::CallOp call, unsigned result,
       kernel::getInPlacePairs(symbols.lookup(call.getCallee()));
   unsigned reads = 0;
   for (auto [i, operand] : llvm::enumerate(call.getInputs())) {
-    if (viewedValue(operand) != argument)
+    if (graph::skipViews(operand) != argument)
       continue;
     bool isPaired = false;
     for (size_t k = 0; k + 1 < pairs.size(); k += 2)

@@ -14,9 +14,6 @@
 
 namespace dlc::conversion {
 
-/// The value whose bytes `value` shows, through views.
-mlir::Value viewedValue(mlir::Value value);
-
 /// The calls of a function, and what must run before what.
 class UpdateOrder {
 public:
