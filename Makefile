@@ -41,12 +41,12 @@ fuzzers:
 	@$(MAKE) --no-print-directory $(BUILD)/asan/build.ninja
 	@cmake --build $(BUILD)/asan -j $(JOBS) --target fuzzers
 
-# The runtime under ThreadSanitizer.
+# What several threads of the runtime share, under ThreadSanitizer.
 tsan: setup
 	@$(MAKE) --no-print-directory $(BUILD)/tsan/build.ninja
-	@cmake --build $(BUILD)/tsan -j $(JOBS)
+	@cmake --build $(BUILD)/tsan -j $(JOBS) --target threaded-tests
 	@TSAN_OPTIONS=allocator_may_return_null=1 \
-	  ctest --test-dir $(BUILD)/tsan --output-on-failure
+	  ctest --test-dir $(BUILD)/tsan -L threads --output-on-failure
 
 # Fuzzes each target for FUZZ_SECONDS (default 600) on top of the seeds.
 fuzz: setup

@@ -85,6 +85,25 @@ DLC_API DlcStatus dlcSymbolCompose(DlcSymbol symbol, const char *name,
                                    const char *const *keys,
                                    const DlcSymbol *arguments, size_t count);
 
+typedef enum DlcArithmetic {
+  DLC_ADD = 0,
+  DLC_SUBTRACT = 1,
+  DLC_MULTIPLY = 2,
+  DLC_DIVIDE = 3
+} DlcArithmetic;
+
+/* Makes `a` + `b`, and so on, of symbols of one output each, element by element
+ * on equal shapes. The caller destroys it. DLC_INVALID_ARGUMENT for more or
+ * fewer outputs and for an unknown arithmetic. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcSymbolCombine(DlcArithmetic arithmetic, DlcSymbol a,
+                                   DlcSymbol b, DlcSymbol *result);
+
+/* The same with a number on the right or, when `isScalarFirst`, on the left.
+ * Since 0.1 (unstable) */
+DLC_API DlcStatus dlcSymbolCombineScalar(DlcArithmetic arithmetic,
+                                         DlcSymbol symbol, double scalar,
+                                         int isScalarFirst, DlcSymbol *result);
+
 /* Makes the same network of nodes of its own. The caller destroys it.
  * Since 0.1 (unstable) */
 DLC_API DlcStatus dlcSymbolCopy(DlcSymbol symbol, DlcSymbol *copy);
@@ -92,6 +111,28 @@ DLC_API DlcStatus dlcSymbolCopy(DlcSymbol symbol, DlcSymbol *copy);
 /* Ends a symbol, not what was made out of it; null is ignored.
  * Since 0.1 (unstable) */
 DLC_API void dlcSymbolDestroy(DlcSymbol symbol);
+
+/*===-- Scopes ------------------------------------------------------------===*/
+
+/* Scopes say something of all symbols that the calling thread makes until they
+ * are closed. They nest, and those left open end with the thread. */
+
+/* Gives attributes to all variables and to all operators that are made atomic;
+ * what these say of themselves counts more, and inner scopes more than outer
+ * ones. Symbols fail for text that is not UTF-8. DLC_INVALID_ARGUMENT for a key
+ * given twice. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcSymbolOpenAttributeScope(const char *const *keys,
+                                              const char *const *values,
+                                              size_t count);
+
+/* Puts `prefix` (null: nothing) in front of the names of operators that are
+ * applied, given and made up, and counts the latter from 0. Names of variables
+ * stay as they are given. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcSymbolOpenNameScope(const char *prefix);
+
+/* Closes the scope that this thread opened last. DLC_INVALID_ARGUMENT when none
+ * is open. Since 0.1 (unstable) */
+DLC_API DlcStatus dlcSymbolCloseScope(void);
 
 /*===-- Files and text ----------------------------------------------------===*/
 

@@ -8,8 +8,12 @@
 #include "dlc/Executor/Executor.h"
 #include "dlc/Symbol/Inference.h"
 #include "dlc/Symbol/Json.h"
+#include "dlc/Symbol/Scope.h"
 #include "dlc/runtime/CAPI/Known.h"
 #include "dlc/runtime/CAPI/Options.h"
+
+#include <memory>
+#include <variant>
 
 using namespace dlc;
 using namespace dlc::capi;
@@ -132,14 +136,11 @@ DlcStatus dlcSymbolCreateVariable(const char *name, DlcSymbol *symbol) {
   return handOut(Symbol::variable(name), symbol);
 }
 
-DlcStatus dlcSymbolCreateAtomic(const char *op, const char *const *keys,
+static DlcStatus noteAttributes(const char *const *keys,
                                 const char *const *values, size_t count,
-                                DlcSymbol *symbol) {
-  if (!op)
-    return missing("the name of an operator");
+                                symbol::Attributes &attributes) {
   if (count && (!keys || !values))
     return missing("keys and values");
-  symbol::Attributes attributes;
   for (size_t i = 0; i < count; ++i) {
     if (!keys[i] || !values[i])
       return missing("a key and a value");
@@ -147,6 +148,17 @@ DlcStatus dlcSymbolCreateAtomic(const char *op, const char *const *keys,
       return invalid("expected one value of '" + std::string(keys[i]) +
                      "', got two");
   }
+  return nullptr;
+}
+
+DlcStatus dlcSymbolCreateAtomic(const char *op, const char *const *keys,
+                                const char *const *values, size_t count,
+                                DlcSymbol *symbol) {
+  if (!op)
+    return missing("the name of an operator");
+  symbol::Attributes attributes;
+  if (DlcStatus status = noteAttributes(keys, values, count, attributes))
+    return status;
   return handOut(Symbol::atomic(op, std::move(attributes)), symbol);
 }
 
@@ -194,7 +206,88 @@ DlcStatus dlcSymbolCopy(DlcSymbol symbol, DlcSymbol *copy) {
   return handOut(symbol->symbol.copy(), copy);
 }
 
+/// `a` and `b` are symbols, or one is a number.
+template <typename A, typename B>
+static DlcStatus combine(DlcArithmetic arithmetic, const A &a, const B &b,
+                         DlcSymbol *result) {
+  switch (arithmetic) {
+  case DLC_ADD:
+    return handOut(a + b, result);
+  case DLC_SUBTRACT:
+    return handOut(a - b, result);
+  case DLC_MULTIPLY:
+    return handOut(a * b, result);
+  case DLC_DIVIDE:
+    return handOut(a / b, result);
+  }
+  return invalid("expected a DlcArithmetic, got " + std::to_string(arithmetic));
+}
+
+DlcStatus dlcSymbolCombine(DlcArithmetic arithmetic, DlcSymbol a, DlcSymbol b,
+                           DlcSymbol *result) {
+  if (!a || !b)
+    return missing("a symbol");
+  return combine(arithmetic, a->symbol, b->symbol, result);
+}
+
+DlcStatus dlcSymbolCombineScalar(DlcArithmetic arithmetic, DlcSymbol symbol,
+                                 double scalar, int isScalarFirst,
+                                 DlcSymbol *result) {
+  if (!symbol)
+    return missing("a symbol");
+  return isScalarFirst ? combine(arithmetic, scalar, symbol->symbol, result)
+                       : combine(arithmetic, symbol->symbol, scalar, result);
+}
+
 void dlcSymbolDestroy(DlcSymbol symbol) { delete symbol; }
+
+//===----------------------------------------------------------------------===//
+// Scopes
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The scopes of a thread, which end in reverse order, with it at the latest.
+class Scopes {
+public:
+  // What scopes are kept in lives longer than they.
+  Scopes() { symbol::AttributeScope::current(); }
+  ~Scopes() {
+    while (!scopes.empty())
+      scopes.pop_back();
+  }
+
+  std::vector<std::variant<std::unique_ptr<symbol::AttributeScope>,
+                           std::unique_ptr<symbol::NameScope>>>
+      scopes;
+};
+
+} // namespace
+
+static thread_local Scopes threadScopes;
+
+DlcStatus dlcSymbolOpenAttributeScope(const char *const *keys,
+                                      const char *const *values, size_t count) {
+  symbol::Attributes attributes;
+  if (DlcStatus status = noteAttributes(keys, values, count, attributes))
+    return status;
+  threadScopes.scopes.emplace_back(
+      std::make_unique<symbol::AttributeScope>(attributes));
+  return nullptr;
+}
+
+DlcStatus dlcSymbolOpenNameScope(const char *prefix) {
+  threadScopes.scopes.emplace_back(
+      std::make_unique<symbol::NameScope>(prefix ? prefix : ""));
+  return nullptr;
+}
+
+DlcStatus dlcSymbolCloseScope(void) {
+  if (threadScopes.scopes.empty())
+    return invalid("expected an open scope of this thread, found none");
+  threadScopes.scopes.pop_back();
+  return nullptr;
+}
 
 //===----------------------------------------------------------------------===//
 // Files and text

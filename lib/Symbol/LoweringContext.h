@@ -48,6 +48,10 @@ public:
   llvm::ArrayRef<mlir::Value> inputs() const { return operands; }
   mlir::Value in(size_t index) const { return operands[index]; }
   std::string inputName(size_t index) const { return node.inputNames()[index]; }
+  /// "variable 'x'": where operand `index` comes from, for messages.
+  std::string sourceOf(size_t index) const {
+    return node.inputs[index].node->describe();
+  }
   /// The operand of that name; null when the parameters say there is none.
   mlir::Value named(std::string_view name) const;
   /// A symbol shows result `index`.

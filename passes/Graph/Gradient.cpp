@@ -44,11 +44,16 @@ find(func::FuncOp function, ArrayRef<std::string> names, bool isResult) {
   TypeRange types(isResult ? function.getResultTypes()
                            : function.getArgumentTypes());
   SmallVector<unsigned> found;
-  std::string known;
+  std::string known, others;
   llvm::StringMap<unsigned> numbers;
   for (auto [i, type] : llvm::enumerate(types)) {
-    if (!isContinuous(type))
+    if (!isContinuous(type)) {
+      llvm::raw_string_ostream(others)
+          << (others.empty() ? "" : ", ")
+          << nameOf(givenName(function, i, isResult), i) << " of "
+          << getElementTypeOrSelf(type);
       continue;
+    }
     // What a run keeps for the next one is no head unless it is called so.
     if (isResult && names.empty() &&
         function.getResultAttr(i, GraphDialect::kUpdatesAttr))
@@ -62,8 +67,8 @@ find(func::FuncOp function, ArrayRef<std::string> names, bool isResult) {
   }
   if (known.empty())
     return function.emitError("expected ")
-           << (isResult ? "a result" : "an argument")
-           << " of floats, found none";
+           << (isResult ? "a result" : "an argument") << " of floats, found "
+           << (others.empty() ? "none" : others);
   for (const std::string &name : names) {
     auto number = numbers.find(name);
     if (number == numbers.end())

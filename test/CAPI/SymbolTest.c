@@ -123,6 +123,91 @@ static void testJson(void) {
   dlcSymbolDestroy(net);
 }
 
+/* What a symbol computes, as its operators from the last to the first. */
+static void testArithmetic(void) {
+  DlcSymbol a = variable("a"), b = variable("b"), result = NULL;
+  const char *text = NULL;
+  static const struct {
+    DlcArithmetic arithmetic;
+    const char *ofTwo, *withScalar, *scalarFirst;
+  } cases[] = {
+      {DLC_ADD, "elemwise_add", "_plus_scalar", "_plus_scalar"},
+      {DLC_SUBTRACT, "elemwise_sub", "_minus_scalar", "_rminus_scalar"},
+      {DLC_MULTIPLY, "elemwise_mul", "_mul_scalar", "_mul_scalar"},
+      {DLC_DIVIDE, "elemwise_div", "_div_scalar", "_rdiv_scalar"}};
+  for (int i = 0; i < 4; ++i) {
+    CHECK_OK(dlcSymbolCombine(cases[i].arithmetic, a, b, &result));
+    CHECK_OK(dlcSymbolToJson(result, &text, NULL));
+    CHECK(strstr(text, cases[i].ofTwo) != NULL);
+    dlcSymbolDestroy(result);
+    for (int isFirst = 0; isFirst < 2; ++isFirst) {
+      CHECK_OK(dlcSymbolCombineScalar(cases[i].arithmetic, a, 2.5, isFirst,
+                                      &result));
+      CHECK_OK(dlcSymbolToJson(result, &text, NULL));
+      CHECK(strstr(text, isFirst ? cases[i].scalarFirst
+                                 : cases[i].withScalar) != NULL);
+      const char *value = NULL;
+      CHECK_OK(dlcSymbolGetAttribute(result, "scalar", &value));
+      CHECK(value && strcmp(value, "2.5") == 0);
+      dlcSymbolDestroy(result);
+    }
+  }
+  DlcSymbol parts[] = {a, b}, group = NULL, none = NULL;
+  CHECK_OK(dlcSymbolCreateGroup(parts, 2, &group));
+  CHECK_ERROR(dlcSymbolCombine(DLC_ADD, group, a, &none), DLC_INVALID_ARGUMENT,
+              "expected a symbol with 1 output, got 2");
+  CHECK_ERROR(dlcSymbolCombine((DlcArithmetic)4, a, b, &none),
+              DLC_INVALID_ARGUMENT, "expected a DlcArithmetic, got 4");
+  CHECK_ERROR(dlcSymbolCombine(DLC_ADD, a, NULL, &none), DLC_INVALID_ARGUMENT,
+              "expected a symbol, got null");
+  CHECK(none == NULL);
+  dlcSymbolDestroy(group);
+  dlcSymbolDestroy(b);
+  dlcSymbolDestroy(a);
+}
+
+static void testScopes(void) {
+  static const char *const keys[] = {"ctx_group", "ctx_group"};
+  static const char *const values[] = {"dev1", "dev2"};
+  DlcSymbol data = variable("data"), relu = NULL;
+  const char *text = NULL;
+  CHECK_OK(dlcSymbolOpenAttributeScope(keys, values, 1));
+  CHECK_OK(dlcSymbolOpenNameScope("left_"));
+  CHECK_OK(dlcSymbolOpenAttributeScope(keys, values + 1, 1));
+  relu = atomic("relu", NULL, NULL);
+  CHECK_OK(dlcSymbolCompose(relu, NULL, NULL, &data, 1));
+  CHECK_OK(dlcSymbolName(relu, &text));
+  CHECK(strcmp(text, "left_relu0") == 0);
+  CHECK_OK(dlcSymbolGetAttribute(relu, "ctx_group", &text));
+  CHECK(text && strcmp(text, "dev2") == 0);
+  dlcSymbolDestroy(relu);
+  CHECK_OK(dlcSymbolCloseScope());
+  relu = atomic("relu", NULL, NULL);
+  CHECK_OK(dlcSymbolCompose(relu, NULL, NULL, &data, 1));
+  CHECK_OK(dlcSymbolName(relu, &text));
+  CHECK(strcmp(text, "left_relu1") == 0);
+  CHECK_OK(dlcSymbolGetAttribute(relu, "ctx_group", &text));
+  CHECK(text && strcmp(text, "dev1") == 0);
+  dlcSymbolDestroy(relu);
+  CHECK_OK(dlcSymbolCloseScope());
+  CHECK_OK(dlcSymbolCloseScope());
+  relu = atomic("relu", NULL, NULL);
+  CHECK_OK(dlcSymbolCompose(relu, "relu", NULL, &data, 1));
+  CHECK_OK(dlcSymbolGetAttribute(relu, "ctx_group", &text));
+  CHECK(text == NULL);
+  CHECK_ERROR(dlcSymbolCloseScope(), DLC_INVALID_ARGUMENT,
+              "expected an open scope of this thread, found none");
+  CHECK_ERROR(dlcSymbolOpenAttributeScope(keys, values, 2),
+              DLC_INVALID_ARGUMENT, "expected one value of 'ctx_group'");
+  CHECK_ERROR(dlcSymbolOpenAttributeScope(keys, NULL, 1), DLC_INVALID_ARGUMENT,
+              "expected keys and values, got null");
+  dlcSymbolDestroy(relu);
+  dlcSymbolDestroy(data);
+  /* Left open: they end with the thread. */
+  CHECK_OK(dlcSymbolOpenAttributeScope(keys, values, 1));
+  CHECK_OK(dlcSymbolOpenNameScope(NULL));
+}
+
 static void testFailures(void) {
   DlcSymbol symbol = NULL, data = variable("data");
   CHECK_ERROR(dlcSymbolCreateVariable("", &symbol), DLC_INVALID_ARGUMENT,
@@ -244,5 +329,7 @@ int main(void) {
   testInference();
   testOperators();
   testCompile();
+  testArithmetic();
+  testScopes();
   return failures != 0;
 }

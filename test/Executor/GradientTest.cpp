@@ -85,9 +85,11 @@ TEST(GradientTest, RefusesNothing) {
 TEST(GradientTest, RefusesIntegers) {
   Symbol x = Symbol::variable("x");
   auto runtime = makeRuntime();
-  EXPECT_FAILS(simpleBind((x * x).gradient({x}, "g"), runtime,
+  Symbol square = Symbol::apply("elemwise_mul", {x, x}, {}, "s");
+  EXPECT_FAILS(simpleBind(square.gradient({x}, "g"), runtime,
                           {.shapes = {{"x", {2}}}, .types = {{"x", DLC_I32}}})
                    .status(),
                InvalidArgument,
-               "node 'g' (_gradient): expected operands of floats");
+               "node 'g' (_gradient): expected operands of floats, got "
+               "node 's' (elemwise_mul) of i32");
 }

@@ -215,6 +215,67 @@ TEST(InferenceTest, GoesBackwardsThroughOperations) {
             (Texts{"(2, 3, 4)", "(2, 4, 5)", "(2, 3, 5)"}));
 }
 
+TEST(InferenceTest, TellsDataFromResults) {
+  Symbol whole = Symbol::variable("whole");
+  auto variables = [&](const Symbol &net, std::vector<int64_t> shape,
+                       KnownShapes known = {}) {
+    known["whole"] = std::move(shape);
+    return texts(infer(net + whole, known).arguments);
+  };
+  auto split = [](Attributes attributes) {
+    attributes["num_outputs"] = "3";
+    return Symbol::apply("SliceChannel", {data}, attributes, "s")[1];
+  };
+  EXPECT_EQ(variables(split({}), {4, 2, 5}), (Texts{"(4, 6, 5)", "(4, 2, 5)"}));
+  EXPECT_EQ(variables(split({{"axis", "-1"}}), {4, -1, 5}),
+            (Texts{"(4, ?, 15)", "(4, ?, 5)"}));
+  EXPECT_EQ(variables(split({{"axis", "-1"}, {"squeeze_axis", "1"}}), {4, 2}),
+            (Texts{"(4, 2, 3)", "(4, 2)"}));
+  // Parts of open data, and the other parts of one.
+  EXPECT_EQ(variables(split({}), {4, -1}, {{"data", {-1, 6}}}),
+            (Texts{"(4, 6)", "(4, 2)"}));
+  EXPECT_EQ(errorOf(Symbol::apply("elemwise_add", {split({}), whole}, {}, "a"),
+                    {{"data", {4, 6}}, {"whole", {4, 3}}}),
+            "node 'a' (elemwise_add): input 'lhs' (node 's' (SliceChannel)): "
+            "expected (4, 3), got (4, 2)");
+
+  auto conv = [](Attributes attributes) {
+    attributes.insert({{"kernel", "(3, 5)"}, {"num_filter", "8"}});
+    return Symbol::apply("Convolution", {data}, attributes, "c", {});
+  };
+  EXPECT_EQ(variables(conv({{"no_bias", "1"}}), {2, 8, 10, 9}),
+            (Texts{"(2, ?, 12, 13)", "(8, ?, 3, 5)", "(2, 8, 10, 9)"}));
+  EXPECT_EQ(variables(conv({{"no_bias", "1"},
+                            {"stride", "(2, 1)"},
+                            {"dilate", "(1, 2)"},
+                            {"pad", "(0, 3)"}}),
+                      {2, 8, 10, 9}),
+            (Texts{"(2, ?, ?, 11)", "(8, ?, 3, 5)", "(2, 8, 10, 9)"}));
+  EXPECT_EQ(
+      variables(conv({{"no_bias", "1"}, {"layout", "NHWC"}}), {2, 10, 9, 8}),
+      (Texts{"(2, 12, 13, ?)", "(8, 3, 5, ?)", "(2, 10, 9, 8)"}));
+
+  Symbol expanded = Symbol::apply("expand_dims", {data}, {{"axis", "-2"}});
+  EXPECT_EQ(variables(expanded, {4, 1, 5}), (Texts{"(4, 5)", "(4, 1, 5)"}));
+  Symbol flat = Symbol::apply("Reshape", {data}, {{"shape", "(-1, 6)"}}, "r");
+  EXPECT_EQ(variables(flat, {4, 6}, {{"data", {-1, 2, 3}}}),
+            (Texts{"(4, 2, 3)", "(4, 6)"}));
+  EXPECT_EQ(variables(flat, {4, 6}, {{"data", {-1, 2, -1}}}),
+            (Texts{"(?, 2, ?)", "(4, 6)"}));
+  // No extent of 5 rows makes 24 elements.
+  EXPECT_EQ(variables(flat, {4, 6}, {{"data", {-1, 5}}}),
+            (Texts{"(?, 5)", "(4, 6)"}));
+
+  Symbol picked = Symbol::apply("pick", {data}, {{"axis", "1"}}, "p");
+  EXPECT_EQ(
+      texts(infer(picked, {{"data", {4, 7, 3}}}, Completeness::Full).arguments),
+      (Texts{"(4, 7, 3)", "(4, 3)"}));
+  EXPECT_EQ(texts(infer(picked, {{"data", {4, 7}}, {"p_index", {4, 1}}},
+                        Completeness::Full)
+                      .arguments),
+            (Texts{"(4, 7)", "(4, 1)"}));
+}
+
 TEST(InferenceTest, LooksAtRanksBeforeAxes) {
   Symbol x = Symbol::variable("x", {{"__shape__", "(5,)"}});
   auto errorWith = [&](const char *op, Attributes attributes) {

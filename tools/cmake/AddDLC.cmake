@@ -131,6 +131,17 @@ function(dlc_add_test name)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
+# dlc_mark_threaded(TEST...)
+# Tests of what several threads share: those that ThreadSanitizer is for. They
+# are the target `threaded-tests`, and have the label `threads` in ctest.
+function(dlc_mark_threaded)
+  if(NOT TARGET threaded-tests)
+    add_custom_target(threaded-tests)
+  endif()
+  add_dependencies(threaded-tests ${ARGN})
+  set_tests_properties(${ARGN} PROPERTIES LABELS threads)
+endfunction()
+
 # dlc_add_fuzzer(NAME SRC... LINK LIB... [SEEDS DIR])
 # A libFuzzer program, part of the target `fuzzers`; without DLC_ENABLE_FUZZERS
 # nothing is built. The libraries it links by name count their branches for it,

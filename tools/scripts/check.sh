@@ -18,10 +18,11 @@ jobs=$(nproc)
 
 failed=()
 step() {
-  local name=$1
+  local name=$1 begin=$SECONDS
   shift
   echo "== $name"
   "$@" || failed+=("$name")
+  echo "== $name: $((SECONDS - begin)) s"
 }
 
 data=$(.venv/bin/python -c \
@@ -30,7 +31,7 @@ kinds=(node simple pytorch-converted pytorch-operator light)
 
 step ctest ctest --test-dir "$build" --output-on-failure -j "$jobs"
 if [ -n "$fuzz" ]; then
-  step fuzz tools/scripts/fuzz.sh "$fuzz" "${FUZZ_SECONDS:-10}"
+  step fuzz tools/scripts/fuzz.sh "$fuzz" "${FUZZ_SECONDS:-5}"
 fi
 step conformance "$build/bin/dlc" test --jobs "$jobs" --minimum 1600 \
   --expected-failures test/conformance/expected-failures.txt \

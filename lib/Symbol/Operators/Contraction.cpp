@@ -132,17 +132,6 @@ static Shape weightShape(const Parameters &p, int64_t first, int64_t second) {
   return fromChannelsFirst(p, shape);
 }
 
-static int64_t divided(int64_t value, int64_t by) {
-  return value == rt::kUnknownDim || value % by ? rt::kUnknownDim : value / by;
-}
-
-static int64_t multiplied(int64_t value, int64_t by) {
-  int64_t result = 0;
-  bool isKnown =
-      value != rt::kUnknownDim && !__builtin_mul_overflow(value, by, &result);
-  return isKnown ? result : rt::kUnknownDim;
-}
-
 /// Dimension `axis` of an operand as if channels were second.
 static int64_t channelsFirstDim(const ShapeRelation &r, size_t index,
                                 size_t axis) {
@@ -157,6 +146,32 @@ static void setChannels(ShapeRelation &r, int64_t channels) {
   data[0] = r.outputDim(0, 0);
   data[1] = channels;
   r.setInput(0, fromChannelsFirst(r.parameters, data));
+}
+
+/// Where windows move in steps of one, the result of a convolution tells the
+/// extents of its data.
+static void setExtents(ShapeRelation &r) {
+  const Parameters &p = r.parameters;
+  const std::vector<int64_t> &kernel = p.getInts("kernel");
+  Shape result = toChannelsFirst(p, r.output(0));
+  if (!result || result->size() != kernel.size() + 2)
+    return;
+  auto valueOr = [&](std::string_view name, size_t i, int64_t fallback) {
+    const std::vector<int64_t> &values = p.getInts(name);
+    return i < values.size() ? values[i] : fallback;
+  };
+  std::vector<int64_t> data(result->size(), rt::kUnknownDim);
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    int64_t extent = (*result)[i + 2];
+    if (extent == rt::kUnknownDim || valueOr("stride", i, 1) != 1)
+      continue;
+    int64_t covered = valueOr("dilate", i, 1) * (kernel[i] - 1);
+    extent += covered - 2 * valueOr("pad", i, 0);
+    // What is less, the lowering says.
+    if (extent > 0)
+      data[i + 2] = extent;
+  }
+  r.setInput(0, fromChannelsFirst(p, data));
 }
 
 /// `count` filters or channels, if known, make equal groups.
@@ -174,6 +189,7 @@ void symbol::relateConvolution(ShapeRelation &r) {
   int64_t group = p.getInt("num_group"), filters = p.getInt("num_filter");
   // First, so that data are blamed that do not fit a weight which is known.
   setChannels(r, multiplied(channelsFirstDim(r, 1, 1), group));
+  setExtents(r);
   if (!checkGroups(r, filters, "filters") ||
       !checkGroups(r, channelsFirstDim(r, 0, 1), "channels"))
     return;

@@ -24,14 +24,18 @@ template <typename Relation> static void relateGradient(Relation &r) {
     r.equate(heads + i, i);
 }
 
-/// A tensor of `like`'s type with `value` everywhere.
-static Value splatLike(LoweringContext &n, Value like, double value) {
-  if (!mlir::isa<mlir::FloatType>(GraphBuilder::elementOf(like))) {
-    n.fail("expected operands of floats");
+/// A tensor of the type of operand `index` with `value` everywhere.
+static Value splatLike(LoweringContext &n, size_t index, double value) {
+  Value like = n.in(index);
+  mlir::Type element = GraphBuilder::elementOf(like);
+  if (!mlir::isa<mlir::FloatType>(element)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << element;
+    n.fail("expected operands of floats, got " + n.sourceOf(index) + " of " +
+           text);
     return {};
   }
-  return n.b.splat(n.shape(like, "a gradient"), GraphBuilder::elementOf(like),
-                   value);
+  return n.b.splat(n.shape(like, "a gradient"), element, value);
 }
 
 /// One failure, one error: that of the operation without a gradient, told by
@@ -70,7 +74,7 @@ static void lowerGradient(LoweringContext &n) {
       continue;
     }
     task.heads.push_back(n.in(i));
-    task.headGradients.push_back(splatLike(n, n.in(i), 1));
+    task.headGradients.push_back(splatLike(n, i, 1));
   }
   if (n.b.failed())
     return;
@@ -79,7 +83,7 @@ static void lowerGradient(LoweringContext &n) {
     return;
   for (size_t i = 0; i < results; ++i) {
     Value gradient = gradients->ofSources[i];
-    n.set(i, gradient ? gradient : splatLike(n, task.sources[i], 0));
+    n.set(i, gradient ? gradient : splatLike(n, heads + i, 0));
   }
 }
 

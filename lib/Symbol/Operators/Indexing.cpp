@@ -63,6 +63,17 @@ static void lowerTake(LoweringContext &n) {
   n.set(0, n.b.op("gather", {x, indices}, {{"axis", axis}}));
 }
 
+/// An index that nothing is known of has no dimension for the axis.
+static void relatePick(ShapeRelation &r) {
+  Shape index = r.input(0);
+  if (!index || r.input(1) || r.parameters.isNone("axis"))
+    return;
+  if (auto axis = axisWithin(r.parameters.getInt("axis"), index->size())) {
+    index->erase(index->begin() + *axis);
+    r.setInput(1, index);
+  }
+}
+
 /// One element of each row along the axis; the index has the other dimensions,
 /// and maybe one of extent 1 for the axis.
 static void lowerPick(LoweringContext &n) {
@@ -214,6 +225,7 @@ static std::vector<Operator> makeGatherRows() {
                              "Indices out of range are limited to it or go "
                              "around.")},
        .inputs = {{"data"}, {"index"}},
+       .relateShapes = relatePick,
        .relateTypes = keepsType,
        .lower = lowerPick},
       {.name = "take",

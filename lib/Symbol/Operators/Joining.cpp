@@ -99,6 +99,39 @@ static void splitAt(LoweringContext &n, int64_t axis,
   }
 }
 
+/// One part tells the data, and these all parts.
+static void relateSliceChannel(ShapeRelation &r) {
+  const Parameters &p = r.parameters;
+  int64_t count = p.getInt("num_outputs");
+  bool squeezes = p.getBool("squeeze_axis");
+  for (size_t i = 0; i < r.outputCount(); ++i) {
+    Shape whole = r.output(i);
+    if (!whole)
+      continue;
+    size_t rank = whole->size() + squeezes;
+    std::optional<size_t> axis = axisWithin(p.getInt("axis"), rank);
+    if (!axis)
+      return;
+    if (squeezes)
+      whole->insert(whole->begin() + *axis, count);
+    else
+      (*whole)[*axis] = multiplied((*whole)[*axis], count);
+    r.setInput(0, whole);
+  }
+  Shape part = r.input(0);
+  if (!part)
+    return;
+  std::optional<size_t> axis = axisWithin(p.getInt("axis"), part->size());
+  if (!axis)
+    return;
+  if (squeezes)
+    part->erase(part->begin() + *axis);
+  else
+    (*part)[*axis] = divided((*part)[*axis], count);
+  for (size_t i = 0; i < r.outputCount(); ++i)
+    r.setOutput(i, part);
+}
+
 static void lowerSliceChannel(LoweringContext &n) {
   Value x = n.in(0);
   int64_t axis = n.axis(n.p.getInt("axis"), n.rank(x));
@@ -225,6 +258,7 @@ std::span<const Operator> dlc::symbol::joiningOperators() {
                      "Leave the axis out, of extent 1 in each part.")},
        .outputCount = "num_outputs",
        .numbersOneOutput = true,
+       .relateShapes = relateSliceChannel,
        .lower = lowerSliceChannel},
       split("_split_v2", {"_npi_split", "_npi_dsplit"}, "Parts along an axis",
             lowerSplit),

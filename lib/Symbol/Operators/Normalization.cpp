@@ -64,13 +64,6 @@ static void relateBatchNormTypes(TypeRelation &r) {
     r.setOutput(i, r.input(1));
 }
 
-/// No lowering gives mean and variance as results.
-static bool refuseStatistics(LoweringContext &n) {
-  if (n.shows(1))
-    n.unsupported("parameter 'output_mean_var' of True");
-  return n.shows(1);
-}
-
 /// Mean and variance of each channel (dimension 1) over the batch. Half floats
 /// are summed up in f32.
 static std::pair<Value, Value> batchStatistics(LoweringContext &n, Value x) {
@@ -94,9 +87,26 @@ static void follow(LoweringContext &n, size_t index, Value statistic) {
   n.update(index, n.b.add(kept, n.b.castLike(added, old)));
 }
 
-static void lowerBatchNorm(LoweringContext &n) {
-  if (refuseStatistics(n))
+/// Where a symbol shows them, results 1 and 2 are the mean of `x` along `axes`
+/// and the root that it is divided by.
+static void showStatistics(LoweringContext &n, Value x, Ints axes,
+                           bool keepsDims) {
+  if (!n.shows(1))
     return;
+  Value wide = n.b.cast(x, n.b.wideFloat(x));
+  Value mean = n.b.reduce("reduce_mean", wide, axes, /*keepDims=*/true);
+  Value centered = n.b.sub(wide, mean);
+  Value variance = n.b.reduce("reduce_mean", n.b.mul(centered, centered), axes,
+                              /*keepDims=*/true);
+  Value root = n.b.op(
+      "sqrt", {n.b.add(variance, n.scalarLike(wide, n.p.getFloat("eps")))});
+  for (auto [index, statistic] : {std::pair(1, mean), std::pair(2, root)}) {
+    Value shown = keepsDims ? statistic : n.b.squeeze(statistic, axes);
+    n.set(index, n.b.castLike(shown, x));
+  }
+}
+
+static void lowerBatchNorm(LoweringContext &n) {
   int64_t rank = n.rank(n.in(0));
   int64_t axis = n.axis(n.p.getInt("axis"), rank);
   if (n.b.failed())
@@ -115,6 +125,13 @@ static void lowerBatchNorm(LoweringContext &n) {
   Value y = n.b.op("batch_norm", {x, gamma, n.in(2), mean, variance},
                    {{"epsilon", floatOf(n, "eps")}});
   n.set(0, moveAxis(n, y, 1, axis));
+  if (!n.shows(1))
+    return;
+  // MXNet's variance is what the data are multiplied with.
+  n.set(1, mean);
+  Value shifted =
+      n.b.add(variance, n.scalarLike(variance, n.p.getFloat("eps")));
+  n.set(2, n.b.div(n.scalarLike(shifted, 1), n.b.op("sqrt", {shifted})));
 }
 
 static void lowerBatchNormWithRelu(LoweringContext &n) {
@@ -138,8 +155,6 @@ static void relateLayerNorm(ShapeRelation &r) {
 }
 
 static void lowerLayerNorm(LoweringContext &n) {
-  if (refuseStatistics(n))
-    return;
   int64_t rank = n.rank(n.in(0));
   int64_t axis = n.axis(n.p.getInt("axis"), rank);
   if (n.b.failed())
@@ -148,6 +163,7 @@ static void lowerLayerNorm(LoweringContext &n) {
                    {moveAxis(n, n.in(0), axis, rank - 1), n.in(1), n.in(2)},
                    {{"axis", -1}, {"epsilon", floatOf(n, "eps")}});
   n.set(0, moveAxis(n, y, rank - 1, axis));
+  showStatistics(n, n.in(0), {axis}, /*keepsDims=*/true);
 }
 
 static void relateGroupNorm(ShapeRelation &r) {
@@ -156,8 +172,6 @@ static void relateGroupNorm(ShapeRelation &r) {
 
 /// MXNet scales and shifts each group; Graph each channel.
 static void lowerGroupNorm(LoweringContext &n) {
-  if (refuseStatistics(n))
-    return;
   Value x = n.in(0);
   int64_t groups = n.p.getInt("num_groups");
   if (n.rank(x) < 3)
@@ -177,6 +191,7 @@ static void lowerGroupNorm(LoweringContext &n) {
   };
   n.set(0, n.b.op("group_norm", {x, perChannel(n.in(1)), perChannel(n.in(2))},
                   {{"num_groups", groups}, {"epsilon", floatOf(n, "eps")}}));
+  showStatistics(n, n.b.reshape(x, {0, groups, -1}), {2}, /*keepsDims=*/false);
 }
 
 static void relateInstanceNorm(ShapeRelation &r) {
@@ -316,7 +331,7 @@ static Parameter epsilon(std::string_view fallback) {
 
 static Parameter meanAndVariance() {
   return optional("output_mean_var", ParameterKind::Bool, "False",
-                  "Show mean and variance too; not supported.");
+                  "Show mean and variance, or the roots, too.");
 }
 
 static std::vector<Input> affine() { return {{"data"}, {"gamma"}, {"beta"}}; }

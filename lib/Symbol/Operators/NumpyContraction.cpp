@@ -211,6 +211,7 @@ std::span<const Operator> dlc::symbol::numpyContractionOperators() {
       {.name = "_npi_matmul",
        .summary = "Products of matrices, whose other axes are repeated",
        .inputs = {{"a"}, {"b"}},
+       .outputs = {{"out"}},
        .lower = lowerMatmul},
       {.name = "_npi_tensordot",
        .summary = "Sum over pairs of axes",

@@ -380,7 +380,8 @@ static void lowerBroadcastTo(LoweringContext &n) {
 
 static Operator joint(std::string_view name, std::string_view summary,
                       void (*lower)(LoweringContext &),
-                      std::vector<Parameter> parameters = {}) {
+                      std::vector<Parameter> parameters = {},
+                      std::string_view output = "output") {
   Operator op = {.name = name,
                  .summary = summary,
                  .parameters = {optional("num_args", ParameterKind::Int, "0",
@@ -389,6 +390,7 @@ static Operator joint(std::string_view name, std::string_view summary,
                                     .within(0, kMaxOperands)},
                  .inputs = {},
                  .inputCount = "num_args",
+                 .outputs = {{output}},
                  .lower = lower};
   for (Parameter &parameter : parameters)
     op.parameters.push_back(std::move(parameter));
@@ -514,14 +516,14 @@ std::span<const Operator> dlc::symbol::numpyShapeOperators() {
                            .orNone();
     for (Operator &row : std::vector<Operator>{
              joint("_npi_concatenate", "Operands one behind the other",
-                   lowerConcatenate, {orNone}),
+                   lowerConcatenate, {orNone}, "out"),
              joint("_npi_stack", "Operands along a new axis", lowerStack,
                    {axis}),
              joint("_npi_vstack", "Operands below each other", lowerVertical),
              joint("_npi_hstack", "Operands beside each other", lowerHorizontal,
-                   {dim}),
+                   {dim}, "out"),
              joint("_npi_dstack", "Operands behind each other", lowerDeep,
-                   {dim}),
+                   {dim}, "out"),
              joint("_npi_column_stack", "Operands as columns", lowerColumns)})
       rows.push_back(std::move(row));
     return rows;

@@ -359,9 +359,7 @@ std::span<const Operator> dlc::symbol::numpyStatisticsOperators() {
                       optional("weighted", ParameterKind::Bool, "True",
                                "There are weights; else all are 1.")},
        .inputs = {{"a"}, {"weights", when("weighted")}},
-       .outputs = {{"output", unless("returned")},
-                   {"output0", when("returned")},
-                   {"output1", when("returned")}},
+       .outputs = {{"output0"}, {"output1", when("returned")}},
        .lower = lowerAverage},
       {.name = "_npi_norm",
        .summary = "Norm of vectors, or root of the sum of squares",
@@ -375,6 +373,7 @@ std::span<const Operator> dlc::symbol::numpyStatisticsOperators() {
                       optional("flag", ParameterKind::Int, "-1",
                                "-2: of all elements; 1: of squares; -1: of "
                                "vectors. Others are not supported.")},
+       .outputs = {{"output0"}},
        .lower = lowerNorm},
       {.name = "_npi_percentile",
        .summary = "Elements that a part of all is less than",

@@ -57,6 +57,26 @@ bool symbol::checkLength(LoweringContext &n, std::string_view parameter,
   return false;
 }
 
+int64_t symbol::multiplied(int64_t extent, int64_t by) {
+  int64_t result = 0;
+  bool isKnown =
+      extent != rt::kUnknownDim && !__builtin_mul_overflow(extent, by, &result);
+  return isKnown ? result : rt::kUnknownDim;
+}
+
+int64_t symbol::divided(int64_t extent, int64_t by) {
+  return extent == rt::kUnknownDim || by == 0 || extent % by ? rt::kUnknownDim
+                                                             : extent / by;
+}
+
+std::optional<size_t> symbol::axisWithin(int64_t axis, size_t rank) {
+  auto end = static_cast<int64_t>(rank);
+  axis += axis < 0 ? end : 0;
+  if (axis < 0 || axis >= end)
+    return std::nullopt;
+  return static_cast<size_t>(axis);
+}
+
 int64_t symbol::product(const Shape &shape, size_t begin, size_t end) {
   if (!shape)
     return rt::kUnknownDim;

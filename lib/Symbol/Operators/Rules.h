@@ -60,6 +60,14 @@ bool checkLength(LoweringContext &n, std::string_view parameter, size_t count);
 /// The product of dimensions [begin, end); unknown when one is.
 int64_t product(const Shape &shape, size_t begin, size_t end);
 
+/// Of extents that may be unknown, as a result is that is none.
+int64_t multiplied(int64_t extent, int64_t by);
+int64_t divided(int64_t extent, int64_t by);
+
+/// Dimension `axis` of `rank`, negative ones from the end; none, if there is no
+/// such one, which the lowering says.
+std::optional<size_t> axisWithin(int64_t axis, size_t rank);
+
 /// An extent of `x`, as an i64 scalar.
 mlir::Value extentOf(LoweringContext &n, mlir::Value x, int64_t axis);
 

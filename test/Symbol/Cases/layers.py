@@ -83,6 +83,16 @@ def fused_norms():
     case(mx.sym.contrib.BatchNormWithReLU(x, axis=1, name="bn"), data=normal(2, 3, 2, 2))
 
 
+def shown_statistics():
+    data = mx.sym.var("data")
+    shown = dict(output_mean_var=True, name="n")
+    case(mx.sym.BatchNorm(data, fix_gamma=False, **shown), data=normal(2, 3, 2))
+    case(mx.sym.BatchNorm(data, axis=-1, **shown), data=normal(2, 2, 3))
+    case(mx.sym.LayerNorm(data, **shown), data=normal(2, 3, 4))
+    case(mx.sym.LayerNorm(data, axis=1, **shown), data=normal(2, 3, 4))
+    case(mx.sym.GroupNorm(data, num_groups=2, **shown), data=normal(2, 4, 3, 2))
+
+
 def losses():
     data, label = mx.sym.var("data"), mx.sym.var("label")
     case(mx.sym.SoftmaxOutput(data, label, name="s"), data=normal(2, 3), label=whole(2))

@@ -281,7 +281,7 @@ func.func @dynamic(%x: tensor<?x3xf32>, %b: tensor<3xf32>) -> tensor<?x3xf32> {
 
 // -----
 
-// expected-error @+1 {{expected an argument of floats, found none}}
+// expected-error @+1 {{expected an argument of floats, found #0 of i64}}
 func.func @integers(%x: tensor<3xi64>) -> tensor<3xf32> {
   %y = graph.cast %x {to = f32} : (tensor<3xi64>) -> tensor<3xf32>
   return %y : tensor<3xf32>
