@@ -170,6 +170,29 @@ static bool isPlain(ConvOp conv, const OperandShapes &shapes) {
   return conv.getChannelBlock() == 0 && (!x || !w || x->size() == w->size());
 }
 
+/// Where windows of these extents move in steps of one, the extents of the
+/// result tell those of operand 0.
+template <typename Op>
+void inferExtents(Op op, ArrayRef<int64_t> kernel, OperandShapes &shapes) {
+  size_t count = kernel.size();
+  const PartialShape &result = shapes.result(0);
+  if (!result || result->size() != count + 2 || op.getAutoPad() != "NOTSET")
+    return;
+  auto valueOr = [](ArrayRef<int64_t> values, size_t i, int64_t fallback) {
+    return i < values.size() ? values[i] : fallback;
+  };
+  for (size_t i = 0; i < count; ++i) {
+    int64_t extent = (*result)[i + 2];
+    if (extent == kUnknown || kernel[i] == kUnknown ||
+        valueOr(op.getStrides(), i, 1) != 1)
+      continue;
+    extent += valueOr(op.getDilations(), i, 1) * (kernel[i] - 1) -
+              valueOr(op.getPads(), i, 0) - valueOr(op.getPads(), i + count, 0);
+    if (extent > 0)
+      shapes.setDim(0, static_cast<int64_t>(i + 2), extent);
+  }
+}
+
 struct Conv : OperandTypesOpInterface::ExternalModel<Conv, ConvOp> {
   void inferOperandTypes(Operation *op, OperandShapes &shapes) const {
     Filtered filtered{shapes,
@@ -182,6 +205,21 @@ struct Conv : OperandTypesOpInterface::ExternalModel<Conv, ConvOp> {
     shapes.setDim(0, 1, filtered.timesGroup(shapes.operandDim(1, 1)));
     shapes.setDim(1, 1, filtered.byGroup(shapes.operandDim(0, 1)));
     shapes.setDim(1, 0, shapes.resultDim(0, 1));
+    if (const PartialShape &w = shapes.operand(1); w && w->size() > 2)
+      inferExtents(cast<ConvOp>(op), ArrayRef(*w).drop_front(2), shapes);
+  }
+};
+
+/// Batch and channels are those of the result.
+template <typename Op>
+struct Pool : OperandTypesOpInterface::ExternalModel<Pool<Op>, Op> {
+  void inferOperandTypes(Operation *op, OperandShapes &shapes) const {
+    if (!shapes.result(0))
+      return;
+    shapes.setRank(0, shapes.result(0)->size());
+    for (int64_t axis : {0, 1})
+      shapes.setDim(0, axis, shapes.resultDim(0, axis));
+    inferExtents(cast<Op>(op), cast<Op>(op).getKernelShape(), shapes);
   }
 };
 
@@ -226,24 +264,48 @@ struct Transpose
   }
 };
 
-/// All but the axis are those of the result, and of the axis what the others
-/// leave.
+/// The one dimension that is not known, as the result has as many elements.
+struct Reshape : OperandTypesOpInterface::ExternalModel<Reshape, ReshapeOp> {
+  void inferOperandTypes(Operation *, OperandShapes &shapes) const {
+    const PartialShape &x = shapes.operand(0), &y = shapes.result(0);
+    if (!x || !y || llvm::is_contained(*y, kUnknown) ||
+        llvm::count(*x, kUnknown) != 1)
+      return;
+    int64_t others = 1, all = 1;
+    for (int64_t dim : *x)
+      if (dim != kUnknown && __builtin_mul_overflow(others, dim, &others))
+        return;
+    for (int64_t dim : *y)
+      if (__builtin_mul_overflow(all, dim, &all))
+        return;
+    if (others != 0 && all % others == 0)
+      shapes.setDim(0, llvm::find(*x, kUnknown) - x->begin(), all / others);
+  }
+};
+
+/// All but the axis are alike everywhere, and of the axis an operand has what
+/// the others leave of the result.
 struct Concat : OperandTypesOpInterface::ExternalModel<Concat, ConcatOp> {
   void inferOperandTypes(Operation *op, OperandShapes &shapes) const {
-    const PartialShape &result = shapes.result(0);
-    if (!result)
-      return;
-    auto rank = static_cast<int64_t>(result->size());
-    int64_t axis =
-        wrapAxis(static_cast<int64_t>(cast<ConcatOp>(op).getAxis()), rank);
-    if (axis < 0 || axis >= rank)
-      return;
-    PartialShape each = result;
-    (*each)[axis] = kUnknown;
-    int64_t left = (*result)[axis];
+    SmallVector<PartialShape> known = {shapes.result(0)};
+    for (unsigned i = 0; i < shapes.operandCount(); ++i)
+      known.push_back(shapes.operand(i));
+    for (PartialShape &each : known) {
+      if (!each)
+        continue;
+      auto rank = static_cast<int64_t>(each->size());
+      int64_t axis =
+          wrapAxis(static_cast<int64_t>(cast<ConcatOp>(op).getAxis()), rank);
+      if (axis < 0 || axis >= rank)
+        return;
+      (*each)[axis] = kUnknown;
+      for (unsigned i = 0; i < shapes.operandCount(); ++i)
+        shapes.set(i, each);
+    }
+    int64_t axis = static_cast<int64_t>(cast<ConcatOp>(op).getAxis());
+    int64_t left = shapes.resultDim(0, axis);
     SmallVector<unsigned> open;
     for (unsigned i = 0; i < shapes.operandCount(); ++i) {
-      shapes.set(i, each);
       int64_t dim = shapes.operandDim(i, axis);
       if (dim == kUnknown)
         open.push_back(i);
@@ -269,6 +331,10 @@ void dlc::graph::attachOperandTypes(MLIRContext *context) {
   BatchNormOp::attachInterface<BatchNorm>(*context);
   TransposeOp::attachInterface<Transpose>(*context);
   ConcatOp::attachInterface<Concat>(*context);
+  ReshapeOp::attachInterface<Reshape>(*context);
+  MaxPoolOp::attachInterface<Pool<MaxPoolOp>>(*context);
+  AvgPoolOp::attachInterface<Pool<AvgPoolOp>>(*context);
+  LpPoolOp::attachInterface<Pool<LpPoolOp>>(*context);
 }
 
 //===----------------------------------------------------------------------===//

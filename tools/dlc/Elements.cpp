@@ -13,8 +13,9 @@
 using namespace dlc;
 using namespace dlc::tool;
 
-std::optional<double> dlc::tool::numberAt(const HostTensor &tensor, size_t i) {
-  const void *data = tensor.data.data();
+std::optional<double> dlc::tool::numberAt(const rt::TensorView &tensor,
+                                          size_t i) {
+  const void *data = tensor.data;
   switch (tensor.type) {
   case DLC_F32:
     return static_cast<const float *>(data)[i];
@@ -57,7 +58,7 @@ bool dlc::tool::isFinite(const HostTensor &tensor) {
                   size),
         [](float value) { return std::isfinite(value); });
   for (int64_t i = 0; i != size; ++i)
-    if (std::optional<double> number = numberAt(tensor, i);
+    if (std::optional<double> number = numberAt(tensor.view(), i);
         number && !std::isfinite(*number))
       return false;
   return true;
@@ -135,7 +136,7 @@ void dlc::tool::convertElements(HostTensor &tensor, rt::DataType type,
             found};
   };
   for (int64_t i = 0, size = view.size(); i != size; ++i) {
-    std::optional<double> number = numberAt(tensor, i);
+    std::optional<double> number = numberAt(tensor.view(), i);
     if (!number)
       throw refuse(rt::toString(rt::TensorType{tensor.type, tensor.shape}));
     if (!store(view, i, *number))

@@ -11,7 +11,7 @@ namespace dlc::tool {
 
 /// Element `i` as a double, which holds every element of all types but large
 /// 64-bit integers; nullopt of types that are no numbers.
-std::optional<double> numberAt(const HostTensor &tensor, size_t i);
+std::optional<double> numberAt(const rt::TensorView &tensor, size_t i);
 
 /// Whether all elements are finite, as those of no floats are.
 bool isFinite(const HostTensor &tensor);

@@ -2,6 +2,8 @@
 
 #include "Score.h"
 
+#include "Elements.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -83,15 +85,14 @@ Judge::Judge(const training::Step &step, const std::string &loss, int64_t batch,
   row = productOf(hasRows ? shape.subspan(1) : shape);
   areProbabilities = step.areProbabilities;
   areLogits = step.areLogits;
-  if (output.type != DLC_F32)
+  if (!rt::isFloat(output.type))
     return;
   if (!labels) {
     kind = step.isLoss ? Kind::Loss : Kind::None;
     return;
   }
   std::span<const int64_t> rows = labels->shape;
-  if (!hasRows || rows.empty() || rows[0] != batch ||
-      (labels->type != DLC_F32 && labels->type != DLC_I64))
+  if (!hasRows || rows.empty() || rows[0] != batch)
     return;
   int64_t each = productOf(rows.subspan(1));
   // A class for each place.
@@ -129,13 +130,11 @@ bool Judge::hasObjective() const {
 
 /// Label `i` as a double, which holds every class.
 static double labelAt(const HostTensor &labels, int64_t i) {
-  rt::TensorView view = labels.view();
-  return labels.type == DLC_I64 ? static_cast<double>(view.as<int64_t>()[i])
-                                : view.as<float>()[i];
+  return numberAt(labels.view(), i).value_or(NAN);
 }
 
 /// As MXNet's metric Loss: the mean over all elements.
-void Judge::judgeLoss(std::span<const float> values, Score &score) const {
+void Judge::judgeLoss(std::span<const double> values, Score &score) const {
   double sum = std::accumulate(values.begin(), values.end(), 0.0);
   score.loss += sum / static_cast<double>(std::max<size_t>(values.size(), 1));
   ++score.losses;
@@ -143,7 +142,7 @@ void Judge::judgeLoss(std::span<const float> values, Score &score) const {
 
 /// Adds -ln of the label's probability where there is one. Labels that are
 /// no class, as those to be ignored, are not judged.
-void Judge::judgeClasses(const float *values, const HostTensor &labels,
+void Judge::judgeClasses(const double *values, const HostTensor &labels,
                          int64_t example, Score &score) const {
   int64_t places = row / classes;
   for (int64_t place = 0; place != places; ++place) {
@@ -151,7 +150,7 @@ void Judge::judgeClasses(const float *values, const HostTensor &labels,
     if (!(number >= 0 && number < static_cast<double>(classes)))
       continue;
     auto label = static_cast<int64_t>(number);
-    const float *first =
+    const double *first =
         values + place / inner * classes * inner + place % inner;
     int64_t best = 0;
     for (int64_t i = 1; i != classes; ++i)
@@ -164,7 +163,7 @@ void Judge::judgeClasses(const float *values, const HostTensor &labels,
     ++score.losses;
     if (areProbabilities) {
       // std::max keeps a NaN that is first.
-      score.loss -= std::log(std::max(first[label * inner], 1e-37f));
+      score.loss -= std::log(std::max(first[label * inner], 1e-37));
       continue;
     }
     double sum = 0, most = first[best * inner];
@@ -175,13 +174,13 @@ void Judge::judgeClasses(const float *values, const HostTensor &labels,
 }
 
 /// As for classes, each of which counts as much as its label says.
-void Judge::judgeDistribution(const float *values, const HostTensor &labels,
+void Judge::judgeDistribution(const double *values, const HostTensor &labels,
                               int64_t example, Score &score) const {
   int64_t best = 0, likeliest = 0;
   for (int64_t i = 0; i != row; ++i) {
     double label = labelAt(labels, example * row + i);
     if (label != 0)
-      score.loss -= label * std::log(std::max(values[i], 1e-37f));
+      score.loss -= label * std::log(std::max(values[i], 1e-37));
     if (values[i] > values[best])
       best = i;
     if (label > labelAt(labels, example * row + likeliest))
@@ -192,7 +191,7 @@ void Judge::judgeDistribution(const float *values, const HostTensor &labels,
   ++score.classified;
 }
 
-void Judge::judgeElements(const float *values, const HostTensor &labels,
+void Judge::judgeElements(const double *values, const HostTensor &labels,
                           int64_t example, Score &score) const {
   bool areSquares = measure == squareOf;
   double &sum = areSquares ? score.squares : score.loss;
@@ -205,9 +204,12 @@ void Judge::judge(const rt::TensorView &output, const HostTensor *labels,
                   std::span<const int64_t> examples, Score &score) const {
   if (kind == Kind::None)
     return;
-  const float *values = output.as<float>();
+  std::vector<double> numbers(hasRows ? examples.size() * row : row);
+  for (size_t i = 0; i != numbers.size(); ++i)
+    numbers[i] = numberAt(output, i).value_or(NAN);
   if (kind == Kind::Loss && !hasRows)
-    return judgeLoss({values, static_cast<size_t>(row)}, score);
+    return judgeLoss(numbers, score);
+  const double *values = numbers.data();
   for (size_t i = 0; i != examples.size(); ++i, values += row) {
     if (kind == Kind::Loss)
       judgeLoss({values, static_cast<size_t>(row)}, score);

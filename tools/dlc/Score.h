@@ -56,12 +56,12 @@ private:
   /// The loss of one element of the output and its label.
   using Measure = double (*)(double value, double label);
 
-  void judgeLoss(std::span<const float> values, Score &score) const;
-  void judgeClasses(const float *row, const HostTensor &labels, int64_t example,
-                    Score &score) const;
-  void judgeDistribution(const float *row, const HostTensor &labels,
+  void judgeLoss(std::span<const double> values, Score &score) const;
+  void judgeClasses(const double *row, const HostTensor &labels,
+                    int64_t example, Score &score) const;
+  void judgeDistribution(const double *row, const HostTensor &labels,
                          int64_t example, Score &score) const;
-  void judgeElements(const float *row, const HostTensor &labels,
+  void judgeElements(const double *row, const HostTensor &labels,
                      int64_t example, Score &score) const;
 
   Kind kind = Kind::None;

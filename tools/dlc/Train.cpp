@@ -12,10 +12,12 @@
 #include "dlc/runtime/Base/Random.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <tuple>
 #include <unistd.h>
 
 using namespace dlc;
@@ -172,19 +174,33 @@ void TrainCommand::checkSources() const {
 
 void TrainCommand::readOptimizer() {
   training::OptimizerOptions &o = options.step.optimizer;
-  o.momentum = given(momentum);
-  o.beta1 = given(beta1);
-  o.beta2 = given(beta2);
-  o.epsilon = given(epsilon);
-  o.rho = given(rho);
-  o.gamma1 = given(gamma1);
-  o.gamma2 = given(gamma2);
-  o.l1 = given(l1);
-  o.beta = given(beta);
-  o.clip = given(clip);
-  o.lowerBound = given(lowerBound);
-  o.upperBound = given(upperBound);
-  o.decoupledDecay = given(decoupled);
+  const std::tuple<const char *, double, std::optional<double> *> numbers[] = {
+      {"--momentum", momentum, &o.momentum},
+      {"--beta1", beta1, &o.beta1},
+      {"--beta2", beta2, &o.beta2},
+      {"--epsilon", epsilon, &o.epsilon},
+      {"--rho", rho, &o.rho},
+      {"--gamma1", gamma1, &o.gamma1},
+      {"--gamma2", gamma2, &o.gamma2},
+      {"--l1", l1, &o.l1},
+      {"--beta", beta, &o.beta},
+      {"--clip-gradient", clip, &o.clip},
+      {"--lower-bound", lowerBound, &o.lowerBound},
+      {"--upper-bound", upperBound, &o.upperBound},
+      {"--decoupled-decay", decoupled, &o.decoupledDecay}};
+  for (auto [option, value, number] : numbers) {
+    *number = given(value);
+    options.noted.emplace_back(option, value);
+  }
+  options.noted.emplace_back("--weight-decay", o.weightDecay);
+  options.noted.emplace_back("--rescale", rescale);
+  options.noted.emplace_back("--seed", static_cast<double>(options.seed));
+  // Several optimizers keep the same.
+  std::string all = training::Optimizer::names();
+  llvm::SmallVector<llvm::StringRef> names;
+  llvm::StringRef(all).split(names, ", ");
+  for (llvm::StringRef name : names)
+    options.noted.emplace_back("--optimizer " + name.str(), name == o.name);
   std::string problem;
   std::optional<training::Optimizer> optimizer =
       training::Optimizer::create(o, problem);
@@ -405,8 +421,25 @@ void TrainCommand::trainEpoch(Trainer &trainer, const TrainData &examples,
          milliseconds);
 }
 
-/// A checkpoint goes on with any batches, but then not as if nothing had
-/// happened.
+/// A checkpoint goes on with other numbers of the optimizer, which is said.
+static void noteOtherOptions(const std::vector<ChangedOption> &changed) {
+  auto text = [](double value) {
+    std::array<char, 32> digits;
+    std::snprintf(digits.data(), digits.size(), "%.9g", value);
+    return std::isnan(value) ? std::string("not given")
+                             : std::string(digits.data());
+  };
+  for (const ChangedOption &option : changed)
+    if (option.name.find(' ') == std::string::npos)
+      std::printf("note: %s is %s, and in the epoch before it was %s\n",
+                  option.name.c_str(), text(option.now).c_str(),
+                  text(option.before).c_str());
+    else if (option.now != 0) // Of "--optimizer adam" and others one is.
+      std::printf("note: %s, and in the epoch before another\n",
+                  option.name.c_str());
+}
+
+/// The same of any batches.
 static void noteOtherBatches(const EpochSize &before, const EpochSize &now) {
   if (before == EpochSize() || before == now)
     return;
@@ -422,9 +455,10 @@ void TrainCommand::train(Trainer &trainer, TrainData &examples) {
   int64_t first = 1;
   if (resume) {
     first = newestCheckpoint(checkpoint) + 1;
-    EpochSize before = trainer.restore(checkpoint, first - 1);
+    Restored before = trainer.restore(checkpoint, first - 1);
     std::printf("resumed from epoch %lld\n", static_cast<long long>(first - 1));
-    noteOtherBatches(before, trainer.epochSize());
+    noteOtherBatches(before.size, trainer.epochSize());
+    noteOtherOptions(before.changed);
   }
   if (first > epochs) { // Files of the epochs before stay what they are.
     std::printf("nothing to train: --epochs is %lld\n",

@@ -25,7 +25,7 @@ static void checkNumbers(const std::string &path, const std::string &name,
     return;
   int64_t size = tensor.view().size();
   for (int64_t i = 0; i != size; ++i)
-    if (std::optional<double> number = numberAt(tensor, i);
+    if (std::optional<double> number = numberAt(tensor.view(), i);
         number && std::isnan(*number))
       throw Failure{path + ": expected numbers in '" + name + "', got NaN" +
                     placeOf(i / (size / tensor.shape[0]))};
@@ -115,7 +115,7 @@ void TrainData::checkFractions(const std::string &name) const {
   const HostTensor &tensor = array(name);
   int64_t size = tensor.view().size(), each = size / count;
   for (int64_t i = 0; i != size; ++i) {
-    double label = numberAt(tensor, i).value_or(NAN);
+    double label = numberAt(tensor.view(), i).value_or(NAN);
     if (!(label >= 0 && label <= 1))
       throw Failure{file + ": expected labels from 0 to 1 in '" + name +
                     "', got " + toText(label) + placeOf(i / each)};
@@ -128,7 +128,7 @@ std::string TrainData::describeOthers(const std::string &name,
   int64_t size = tensor.view().size(), each = size / count, others = 0;
   std::string first;
   for (int64_t i = 0; i != size; ++i) {
-    double label = numberAt(tensor, i).value_or(NAN);
+    double label = numberAt(tensor.view(), i).value_or(NAN);
     if (label != std::trunc(label) || !(std::abs(label) < 0x1p53)) // NaN, too.
       throw Failure{file + ": expected classes from 0 to " +
                     std::to_string(classes - 1) + " in '" + name + "', got " +

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -477,11 +478,6 @@ void Trainer::prepareEvaluation(TrainData &data) {
   }
   convert(data, program);
   checkOwnLabels(data);
-  if (rt::TensorType type = program.outputs()[0].type;
-      !judge.canJudge() && rt::isFloat(type.type) && type.type != DLC_F32)
-    throw Failure{options.model.path +
-                  ": expected a first output of f32 to test, got " +
-                  rt::toString(type)};
   if (!judge.canJudge())
     throw Failure{data.path() +
                   ": expected a network whose first output is a "
@@ -543,41 +539,74 @@ std::vector<NamedArray> Trainer::arrays(bool ofStates) {
 
 namespace {
 /// Scalars that a checkpoint has beside what the next step reads.
-struct SizeArrays {
-  explicit SizeArrays(const EpochSize &size) {
+class Notes {
+public:
+  explicit Notes(const TrainerOptions &options) : options(options) {
+    for (const auto &[name, value] : options.noted)
+      noted.push_back(makeZeros({DLC_F64, {}}));
+  }
+
+  void set(const EpochSize &size) {
     examples.view().as<int64_t>()[0] = size.examples;
     batch.view().as<int64_t>()[0] = size.batch;
+    for (size_t i = 0; i < noted.size(); ++i)
+      noted[i].view().as<double>()[0] = options.noted[i].second;
   }
   std::vector<NamedArray> arrays() {
-    return {{"examples", &examples}, {"batch size", &batch}};
+    std::vector<NamedArray> arrays = {{"examples", &examples},
+                                      {"batch size", &batch}};
+    for (size_t i = 0; i < noted.size(); ++i)
+      arrays.push_back({options.noted[i].first, &noted[i]});
+    return arrays;
   }
-  EpochSize read() {
-    return {examples.view().as<int64_t>()[0], batch.view().as<int64_t>()[0]};
+  /// The same with what no file has, to see what one does not have.
+  std::vector<NamedArray> unread() {
+    for (HostTensor &value : noted)
+      value.view().as<double>()[0] = kUnread;
+    return arrays();
   }
+  Restored read() {
+    Restored restored{
+        {examples.view().as<int64_t>()[0], batch.view().as<int64_t>()[0]}, {}};
+    for (size_t i = 0; i < noted.size(); ++i) {
+      const auto &[name, now] = options.noted[i];
+      double before = noted[i].view().as<double>()[0];
+      bool isSame = before == now || (std::isnan(before) && std::isnan(now));
+      if (before != kUnread && !isSame)
+        restored.changed.push_back({name, before, now});
+    }
+    return restored;
+  }
+
+private:
+  static constexpr double kUnread = -std::numeric_limits<double>::infinity();
+  const TrainerOptions &options;
   HostTensor examples = makeZeros({DLC_I64, {}});
   HostTensor batch = makeZeros({DLC_I64, {}});
+  std::vector<HostTensor> noted;
 };
 } // namespace
 
 /// States first: where there is a file of parameters, the checkpoint is whole.
 void Trainer::save(const std::string &prefix, int64_t epoch) {
   std::vector<NamedArray> states = arrays(true);
-  SizeArrays sizes(size);
-  llvm::append_range(states, sizes.arrays());
+  Notes notes(options);
+  notes.set(size);
+  llvm::append_range(states, notes.arrays());
   writeArrays(checkpointPath(prefix, epoch, ".states"), states);
   writeArrays(checkpointPath(prefix, epoch, ".params"), arrays(false));
 }
 
-EpochSize Trainer::restore(const std::string &prefix, int64_t epoch) {
+Restored Trainer::restore(const std::string &prefix, int64_t epoch) {
   readArrays(checkpointPath(prefix, epoch, ".params"), arrays(false));
   std::string states = checkpointPath(prefix, epoch, ".states");
-  SizeArrays sizes({});
+  Notes notes(options);
   // Checkpoints of before they were written go on without.
-  readArrays(states, arrays(true), sizes.arrays());
+  readArrays(states, arrays(true), notes.unread());
   // Schedules compute with doubles.
   constexpr int64_t most = int64_t(1) << 53;
   if (updates() < 0 || updates() > most)
     throw Failure{states + ": expected '" + step.count + "' from 0 to " +
                   std::to_string(most) + ", got " + std::to_string(updates())};
-  return sizes.read();
+  return notes.read();
 }

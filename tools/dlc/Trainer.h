@@ -29,12 +29,26 @@ struct TrainerOptions {
   std::string resumed = {};
   /// A phase, to print the program at instead of training.
   std::string emit;
+  /// What checkpoints note of the run, by option; NaN: not given.
+  std::vector<std::pair<std::string, double>> noted = {};
 };
 
 /// What an epoch was of; zeros where a checkpoint does not say.
 struct EpochSize {
   int64_t examples = 0, batch = 0;
   bool operator==(const EpochSize &) const = default;
+};
+
+/// An option that was another one in the epoch before; NaN: not given.
+struct ChangedOption {
+  std::string name;
+  double before = 0, now = 0;
+};
+
+/// What a checkpoint says of the epoch before.
+struct Restored {
+  EpochSize size;
+  std::vector<ChangedOption> changed;
 };
 
 class Trainer {
@@ -74,8 +88,7 @@ public:
   /// Writes `prefix-NNNN.params`, as MXNet does, and beside it .states.
   void save(const std::string &prefix, int64_t epoch);
   /// Reads them back; throws where they are not what save() would write.
-  /// Returns what that epoch was of.
-  EpochSize restore(const std::string &prefix, int64_t epoch);
+  Restored restore(const std::string &prefix, int64_t epoch);
   EpochSize epochSize() const { return size; }
 
 private:

@@ -25,7 +25,7 @@ using namespace dlc::graph;
 
 namespace {
 
-enum class Loss { Dimensions, Rank };
+enum class Loss { FirstDimension, Dimensions, Rank };
 
 /// Checks what is found of `op` without the shapes of those operands that
 /// `isLost` names; constants, which say how to compute, stay.
@@ -73,7 +73,10 @@ private:
       return type;
     if (loss == Loss::Rank)
       return UnrankedTensorType::get(tensor.getElementType());
-    SmallVector<int64_t> dims(tensor.getRank(), ShapedType::kDynamic);
+    SmallVector<int64_t> dims(tensor.getShape());
+    size_t lost = loss == Loss::Dimensions ? dims.size() : 1;
+    for (int64_t &dim : MutableArrayRef(dims).take_front(lost))
+      dim = ShapedType::kDynamic;
     return RankedTensorType::get(dims, tensor.getElementType());
   }
   static std::string text(Type type) {
@@ -100,7 +103,7 @@ static bool isKnown(Operation *op) {
 static bool findsSome(Operation *op) {
   Forgetter forgetter(op);
   bool found = false;
-  for (Loss loss : {Loss::Dimensions, Loss::Rank}) {
+  for (Loss loss : {Loss::FirstDimension, Loss::Dimensions, Loss::Rank}) {
     forgetter.check(loss, [](unsigned) { return true; });
     found |= forgetter.changed;
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {

@@ -113,7 +113,7 @@ func.func @product(%x: tensor<?x?xf32>, %w: tensor<16x?xf32>) -> tensor<8x4xf32>
 // -----
 
 // Ranks and channels of a grouped convolution and a normalisation, through an
-// activation; what images are large is not told.
+// activation; how large images are is not told.
 // CHECK-LABEL: func.func @channels
 // CHECK-SAME: (%{{.*}}: tensor<?x6x?x?xf32>, %{{.*}}: tensor<4x3x3x3xf32>, %{{.*}}: tensor<4xf32>, %{{.*}}: tensor<4xf32>) -> tensor<?x4x?x?xf32>
 func.func @channels(%x: tensor<*xf32>, %w: tensor<?x3x3x3xf32>, %b: tensor<*xf32>, %s: tensor<4xf32>) -> tensor<*xf32> {
@@ -147,6 +147,31 @@ func.func @moved(%x: tensor<?x?xf32>, %y: tensor<?x4xf32>) -> (tensor<2x7xf32>, 
   %c = graph.concat %t, %y {axis = 1 : i64} : (tensor<?x?xf32>, tensor<?x4xf32>) -> tensor<2x7xf32>
   %e = graph.exp %x : tensor<?x?xf32>
   return %c, %e : tensor<2x7xf32>, tensor<?x?xf32>
+}
+
+// -----
+
+// Windows in steps of one tell extents, others batch and channels.
+// CHECK-LABEL: func.func @windows
+// CHECK-SAME: (%{{.*}}: tensor<2x3x?x10xf32>, %{{.*}}: tensor<4x3x3x5xf32>) -> tensor<2x4x5x6xf32>
+func.func @windows(%x: tensor<*xf32>, %w: tensor<4x3x3x5xf32>) -> tensor<2x4x5x6xf32> {
+  %0 = graph.conv %x, %w {strides = array<i64: 2, 1>, dilations = array<i64: 1, 2>, pads = array<i64: 1, 2, 1, 2>} : (tensor<*xf32>, tensor<4x3x3x5xf32>) -> tensor<*xf32>
+  // CHECK: graph.conv {{.*}} -> tensor<2x4x6x6xf32>
+  %1 = graph.max_pool %0 {kernel_shape = array<i64: 2, 3>, pads = array<i64: 0, 1, 0, 1>} : (tensor<*xf32>) -> tensor<2x4x5x6xf32>
+  return %1 : tensor<2x4x5x6xf32>
+}
+
+// -----
+
+// The dimension of a reshape that others leave, and operands of a concatenation
+// out of each other.
+// CHECK-LABEL: func.func @elements
+// CHECK-SAME: (%{{.*}}: tensor<4x6xf32>, %{{.*}}: tensor<3x?xf32>) -> tensor<3x?xf32>
+func.func @elements(%x: tensor<?x6xf32>, %y: tensor<*xf32>) -> tensor<*xf32> {
+  %s = graph.constant dense<[3, 8]> : tensor<2xi64>
+  %0 = graph.reshape %x, %s : (tensor<?x6xf32>, tensor<2xi64>) -> tensor<3x8xf32>
+  %1 = graph.concat %0, %y {axis = 1 : i64} : (tensor<3x8xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
 }
 
 // -----

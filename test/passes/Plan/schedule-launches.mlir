@@ -63,3 +63,46 @@ plan.program @empty {
   plan.launch @none reads(%x : memref<4xf32>) writes(%e : memref<0xf32>) stream(0)
   plan.launch @fold reads(%a, %e : memref<1024xf32>, memref<0xf32>) writes(%y : memref<4xf32>) stream(0)
 }
+
+// What reads an input comes before what updates it (NNVM's OrderMutation), which
+// would free most memory before.
+kernel.library @mix "reference.add" {} : (tensor<1024xf32>, tensor<4xf32>) -> tensor<1024xf32>
+kernel.library @move "reference.relu" {} : (tensor<1024xf32>) -> tensor<1024xf32>
+// CHECK-LABEL: plan.program @update
+plan.program @update {
+  %x = plan.input 0 "x" : memref<1024xf32>
+  %z = plan.input 1 "z" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  %n = plan.output 1 "new x" updates(0) : memref<1024xf32>
+  %a = plan.buffer <cpu:0> : memref<1024xf32>
+  %b = plan.buffer <cpu:0> : memref<1024xf32>
+  %c = plan.buffer <cpu:0> : memref<4xf32>
+  // CHECK: plan.launch @big
+  // CHECK-NEXT: plan.launch @sum
+  // CHECK-NEXT: plan.launch @mix
+  // CHECK: plan.launch @move
+  plan.launch @big reads(%z : memref<4xf32>) writes(%a : memref<1024xf32>) stream(0)
+  plan.launch @sum reads(%a : memref<1024xf32>) writes(%c : memref<4xf32>) stream(0)
+  plan.launch @mix reads(%x, %c : memref<1024xf32>, memref<4xf32>) writes(%b : memref<1024xf32>) stream(0)
+  plan.launch @sum reads(%b : memref<1024xf32>) writes(%y : memref<4xf32>) stream(0)
+  plan.launch @move reads(%a : memref<1024xf32>) writes(%n : memref<1024xf32>) stream(0)
+}
+
+// Without the update it comes first.
+// CHECK-LABEL: plan.program @no_update
+plan.program @no_update {
+  %x = plan.input 0 "x" : memref<1024xf32>
+  %z = plan.input 1 "z" : memref<4xf32>
+  %y = plan.output 0 "y" : memref<4xf32>
+  %n = plan.output 1 "new x" : memref<1024xf32>
+  %a = plan.buffer <cpu:0> : memref<1024xf32>
+  %b = plan.buffer <cpu:0> : memref<1024xf32>
+  %c = plan.buffer <cpu:0> : memref<4xf32>
+  // CHECK: plan.launch @move
+  // CHECK: plan.launch @mix
+  plan.launch @big reads(%z : memref<4xf32>) writes(%a : memref<1024xf32>) stream(0)
+  plan.launch @sum reads(%a : memref<1024xf32>) writes(%c : memref<4xf32>) stream(0)
+  plan.launch @mix reads(%x, %c : memref<1024xf32>, memref<4xf32>) writes(%b : memref<1024xf32>) stream(0)
+  plan.launch @sum reads(%b : memref<1024xf32>) writes(%y : memref<4xf32>) stream(0)
+  plan.launch @move reads(%a : memref<1024xf32>) writes(%n : memref<1024xf32>) stream(0)
+}

@@ -12,7 +12,7 @@ usage: edit_params.py FROM TO drop NAME
 import struct
 import sys
 
-SIZES = {0: 4, 6: 8}  # f32, i64
+SIZES = {0: 4, 1: 8, 6: 8}  # f32, f64, i64
 V3 = 0xF993FACA
 
 
