@@ -24,6 +24,7 @@ void GraphDialect::initialize() {
   addPoolingOps();
   addReductionOps();
   addNormalizationOps();
+  addMatrixOps();
   addMovementOps();
   addIndexingOps();
   addSequenceOps();

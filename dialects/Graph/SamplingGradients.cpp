@@ -253,7 +253,7 @@ LogicalResult AffineGridOp::buildGradients(Gradients &gradients) {
 }
 
 //===----------------------------------------------------------------------===//
-// Blocks and determinants
+// Blocks
 //===----------------------------------------------------------------------===//
 
 /// Each element went to one place of the image, or nowhere: a convolution with
@@ -281,52 +281,6 @@ LogicalResult Col2ImOp::buildGradients(Gradients &gradients) {
                              /*bias=*/Value(), strides, pads, dilations,
                              channels, "NOTSET");
     return f.reshape(y, type.getShape());
-  });
-  return success();
-}
-
-/// The determinants of what is left without row i and column j, as elements
-/// (i, j), with signs like a chessboard: they exist where the inverse does not.
-static Value cofactors(Formula &f, Value x) {
-  auto type = Formula::typeOf(x);
-  int64_t rank = type.getRank(), n = type.getDimSize(rank - 1);
-  SmallVector<int64_t> others;
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t k = 0; k < n - 1; ++k)
-      others.push_back(k + (k >= i));
-  Value index = f.reshape(f.ints(others), {n, n - 1});
-  // ..., i, row, j, column
-  Value minors = GatherOp::create(f.builder, f.loc, x, index, rank - 2);
-  minors = GatherOp::create(f.builder, f.loc, minors, index, rank);
-  auto perm = llvm::to_vector(llvm::seq<int64_t>(rank + 2));
-  std::swap(perm[rank - 1], perm[rank]);
-  Value determinants = f.make<DetOp>(f.transpose(minors, perm));
-  Value numbers = f.iota(n);
-  Value sum = f.add(f.reshape(numbers, {n, 1}), numbers);
-  Value isOdd = f.make<EqualOp>(
-      ModOp::create(f.builder, f.loc, sum, f.integer(2), /*fmod=*/false),
-      f.integer(1));
-  return f.select(isOdd, f.neg(determinants), determinants);
-}
-
-/// n^2 determinants of n - 1 rows each: for matrices of a few rows.
-LogicalResult DetOp::buildGradients(Gradients &gradients) {
-  if (!hasStaticTypes(*this))
-    return failDynamic(gradients);
-  // The minors of n rows have n^4 elements.
-  constexpr int64_t mostRows = 64;
-  if (int64_t rows = Formula::typeOf(getX()).getShape().back(); rows > mostRows)
-    return gradients.fail("expected at most " + Twine(mostRows) +
-                          " rows, got " + Twine(rows));
-  gradients.give(0, [&]() -> Value {
-    Formula f(gradients);
-    auto type = Formula::typeOf(getX());
-    SmallVector<int64_t> shape(Formula::typeOf(getY()).getShape());
-    shape.append({1, 1});
-    Value g = f.reshape(gradients.ofResult(), shape);
-    if (type.getNumElements() == 0 || type.getShape().back() == 1)
-      return f.expand(g, type.getShape());
-    return f.mul(g, cofactors(f, getX()));
   });
   return success();
 }

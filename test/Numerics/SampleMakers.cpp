@@ -48,6 +48,47 @@ static void makeDet(Generator &g) {
   g.make("det", {g.fresh({2, 3, 3}, g.floats())});
 }
 
+/// The product of a matrix with its transposed one, and something on the
+/// diagonal: positive definite, and far from singular.
+static Value makeDefinite(Generator &g, Type element) {
+  Value x = g.fresh({2, 3, 3}, element, -1, 1);
+  Value turned = g.makeOne("transpose", {x}, {g.list("perm", {0, 2, 1})});
+  Value square = turned ? g.makeOne("matmul", {x, turned}, {}) : Value();
+  Value ones = g.constant({3, 3}, element, {2, 0, 0, 0, 2, 0, 0, 0, 2});
+  return square ? g.makeOne("add", {square, ones}, {}) : Value();
+}
+
+static void makeFactors(Generator &g) {
+  Type element = g.floats();
+  Value x = makeDefinite(g, element);
+  if (!x)
+    return;
+  StringRef name = g.oneOf<StringRef>(
+      {"cholesky", "inverse", "log_det", "triangular_solve"});
+  if (name == "triangular_solve")
+    g.make(name, {x, g.fresh({2, 3, 2}, element)},
+           {g.flag("upper", g.chance(50)), g.flag("transposed", g.chance(50))});
+  else
+    g.make(name, {x});
+}
+
+/// With eigenvalues that are not near each other.
+static void makeEigh(Generator &g) {
+  Type element = g.floats();
+  Value x = g.fresh({3, 3}, element, -0.25, 0.25);
+  Value apart = g.constant({3, 3}, element, {1, 0, 0, 0, 3, 0, 0, 0, 6});
+  if (Value sum = g.makeOne("add", {x, apart}, {}))
+    g.make("eigh", {sum});
+}
+
+static void makeLq(Generator &g) {
+  Type element = g.floats();
+  Value x = g.fresh({2, 2, 3}, element, -0.5, 0.5);
+  Value apart = g.constant({2, 3}, element, {2, 0, 0, 0, 2, 0});
+  if (Value sum = g.makeOne("add", {x, apart}, {}))
+    g.make("lq", {sum});
+}
+
 static void makeDft(Generator &g) {
   bool isComplex = g.chance(50);
   Value x = g.fresh({2, g.between(2, 6), isComplex ? 2 : 1}, g.floats());
@@ -95,8 +136,8 @@ static void makeRandom(Generator &g) {
 
 ArrayRef<WeightedMaker> dlc::test::sampleMakers() {
   static constexpr WeightedMaker makers[] = {
-      {2, makeResize}, {2, makeGridSample}, {1, makeCol2Im},
-      {1, makeDet},    {1, makeDft},        {1, makeStft},
-      {1, makeMel},    {1, makeTfidf},      {1, makeRandom}};
+      {2, makeResize},  {2, makeGridSample}, {1, makeCol2Im}, {1, makeDet},
+      {1, makeFactors}, {1, makeEigh},       {1, makeLq},     {1, makeDft},
+      {1, makeStft},    {1, makeMel},        {1, makeTfidf},  {1, makeRandom}};
   return makers;
 }

@@ -25,7 +25,8 @@ OF_MXNET = (elementwise.activations, elementwise.unary, elementwise.binary, laye
             control_flow.states_in_bodies, images.parts_of_regions, shapes.pads, images.small_regions,
             elementwise.special_functions, images.pixels, images.columns, indexing.sparse_arrays, matrices.triangles,
             numpy_functions.statistics, numpy_functions.arithmetic, images.sizes,
-            images.halves, numpy_functions.corners, layers.shown_statistics)
+            images.halves, numpy_functions.corners, layers.shown_statistics,
+            matrices.factors)
 OF_LIBRARY = (layers.recurrent, quantized.quantized, quantized.fused_layers, quantized.fused_attention,
               layers.fused_norms)
 

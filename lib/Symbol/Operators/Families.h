@@ -22,6 +22,7 @@ Family controlFlowOperators;
 Family creationOperators;
 Family ctcOperators;
 Family detectionOperators;
+Family factorOperators;
 Family fusedAttentionOperators;
 Family fusedOperators;
 Family gradientOperators;
@@ -66,6 +67,7 @@ inline constexpr Family *families[] = {
     creationOperators,
     ctcOperators,
     detectionOperators,
+    factorOperators,
     fusedAttentionOperators,
     fusedOperators,
     gradientOperators,

@@ -199,17 +199,6 @@ static void lowerMakeTriangle(LoweringContext &n) {
 
 //===-- Products ----------------------------------------------------------===//
 
-static Value turned(LoweringContext &n, Value x) {
-  Ints perm = range(0, n.rank(x));
-  if (perm.size() < 2) {
-    n.fail("expected matrices, got data of " + Twine(perm.size()) +
-           " dimensions");
-    return {};
-  }
-  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-  return n.b.transpose(x, perm);
-}
-
 static void setScaled(LoweringContext &n, Value y) {
   n.set(0, n.b.mul(y, n.scalarLike(y, n.p.getFloat("alpha"))));
 }

@@ -134,3 +134,14 @@ bool symbol::isImage(LoweringContext &n, Value x) {
   }
   return !n.b.failed();
 }
+
+Value symbol::turned(LoweringContext &n, Value x) {
+  Ints perm = range(0, n.rank(x));
+  if (perm.size() < 2) {
+    n.fail("expected matrices, got data of " + llvm::Twine(perm.size()) +
+           " dimensions");
+    return {};
+  }
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return n.b.transpose(x, perm);
+}

@@ -90,6 +90,10 @@ bool isImage(LoweringContext &n, mlir::Value x);
 mlir::Value moveAxis(LoweringContext &n, mlir::Value x, int64_t from,
                      int64_t to);
 
+/// The matrices in the last two dimensions transposed; fails the node where
+/// there are fewer.
+mlir::Value turned(LoweringContext &n, mlir::Value x);
+
 } // namespace dlc::symbol
 
 #endif // DLC_LIB_SYMBOL_OPERATORS_RULES_H

@@ -123,6 +123,7 @@ static constexpr Entry entries[] = {
     {"thresholded_relu", "alpha"},
     {"top_k", "axis largest sorted"},
     {"transpose", "perm"},
+    {"triangular_solve", "transposed upper"},
     {"trilu", "upper"},
     {"unique", "axis sorted"},
 };
@@ -140,7 +141,7 @@ static constexpr std::string_view namesOfKinds[] = {
     "num_groups "
     "offset_group onesided output_height output_width p precision "
     "reverse sampling_ratio saturate scaled select_last_index size "
-    "sorted start storage_order stream time_axis to upper",
+    "sorted start storage_order stream time_axis to transposed upper",
     // Float
     "alpha beta bias clip cubic_coeff_a epsilon extrapolation_value "
     "gamma lambd spatial_scale",

@@ -22,6 +22,7 @@ std::span<const Operation> einsumOperations();
 std::span<const Operation> generateOperations();
 std::span<const Operation> indexingOperations();
 std::span<const Operation> matmulOperations();
+std::span<const Operation> matrixOperations();
 std::span<const Operation> movementOperations();
 std::span<const Operation> normalizationOperations();
 std::span<const Operation> poolingOperations();

@@ -32,6 +32,7 @@ static constexpr Family families[] = {
     generateOperations,
     indexingOperations,
     matmulOperations,
+    matrixOperations,
     movementOperations,
     normalizationOperations,
     poolingOperations,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations on images and matrices: grid_sample, affine_grid, col2im, det.
+// Operations on images: grid_sample, affine_grid, col2im.
 
 #include "Families.h"
 #include "Loop.h"
@@ -365,72 +365,10 @@ static Status computeCol2Im(ComputeContext &context) {
   });
 }
 
-//===----------------------------------------------------------------------===//
-// det
-//===----------------------------------------------------------------------===//
-
-static Status inferDet(const InferContext &context,
-                       std::vector<TensorType> &results) {
-  DLC_RETURN_IF_ERROR(checkOperands(context, 1));
-  DLC_RETURN_IF_ERROR(checkType(context, 0, floatTypes));
-  DLC_RETURN_IF_ERROR(checkRankAtLeast(context, 0, 2));
-  TensorType result = context.operand(0).type;
-  if (!result.hasRank)
-    return addResult(results, std::move(result));
-  int64_t columns = result.shape.back();
-  if (!mergeDim(columns, result.shape[result.rank() - 2]))
-    return DLC_INVALID("expected square matrices, got %s",
-                       toString(result).c_str());
-  result.shape.resize(result.shape.size() - 2);
-  return addResult(results, std::move(result));
-}
-
-/// Gaussian elimination with partial pivoting; destroys `m`.
-static double determinantOf(std::vector<double> &m, int64_t n) {
-  double determinant = 1;
-  for (int64_t k = 0; k < n; ++k) {
-    int64_t pivot = k;
-    for (int64_t i = k + 1; i < n; ++i)
-      if (std::fabs(m[i * n + k]) > std::fabs(m[pivot * n + k]))
-        pivot = i;
-    if (m[pivot * n + k] == 0)
-      return 0;
-    if (pivot != k) {
-      std::swap_ranges(m.begin() + k * n, m.begin() + (k + 1) * n,
-                       m.begin() + pivot * n);
-      determinant = -determinant;
-    }
-    determinant *= m[k * n + k];
-    for (int64_t i = k + 1; i < n; ++i) {
-      double factor = m[i * n + k] / m[k * n + k];
-      for (int64_t j = k; j < n; ++j)
-        m[i * n + j] -= factor * m[k * n + j];
-    }
-  }
-  return determinant;
-}
-
-static Status computeDet(ComputeContext &context) {
-  const TensorView &x = context.input(0);
-  TensorView &y = context.output(0);
-  int64_t n = x.shape.back();
-  return dispatchFloat(x.type, [&]<typename E>(E) {
-    std::vector<double> matrix;
-    for (int64_t i = 0; i < y.size(); ++i) {
-      matrix.resize(n * n);
-      for (int64_t j = 0; j < n * n; ++j)
-        matrix[j] = loadElement<E>(x.data, i * n * n + j);
-      storeElement<E>(y.data, i, determinantOf(matrix, n));
-    }
-    return Status::ok();
-  });
-}
-
 std::span<const Operation> ref::spatialOperations() {
   static constexpr Operation table[] = {
       {"affine_grid", inferAffineGrid, computeAffineGrid},
       {"col2im", inferCol2Im, computeCol2Im},
-      {"det", inferDet, computeDet},
       {"grid_sample", inferGridSample, computeGridSample},
   };
   return table;

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products of matrices, and parts of them."""
 
+import numpy as np
+
 from .recorder import normal, positive, raw
 
 
@@ -46,3 +48,45 @@ def triangles():
     for name in "_linalg_extracttrian", "_linalg_maketrian":
         for options in {}, {"offset": 1}, {"offset": -1}, {"lower": False}:
             raw(name, normal(2, 3, 3) if "extract" in name else normal(2, 3 if "offset" in options else 6), **options)
+
+
+def factors():
+    """Of matrices that are far from those that have none."""
+
+    def definite(*shape):
+        x = normal(*shape)
+        return x @ np.swapaxes(x, -1, -2) + 2 * np.eye(shape[-2], dtype=x.dtype)
+
+    def apart(rows, columns):
+        return normal(2, rows, columns) * np.float32(0.25) + np.diag([1, -3, 6])[:rows, :columns].astype("float32")
+
+    def symmetric():
+        x = apart(3, 3)
+        return (x + np.swapaxes(x, -1, -2)) / 2
+
+    for lower in True, False:
+        raw("_linalg_potrf", definite(2, 3, 3), lower=lower)
+        raw("_npi_cholesky", definite(3, 3), lower=lower)
+        factor = np.linalg.cholesky(definite(2, 3, 3))
+        raw("_linalg_potri", factor if lower else np.swapaxes(factor, -1, -2).copy(), lower=lower)
+        for transpose in False, True:
+            raw("_linalg_trsm", apart(3, 3), normal(2, 3, 2), transpose=transpose, lower=lower)
+            raw("_linalg_trsm", apart(3, 3), normal(2, 2, 3), transpose=transpose, lower=lower, rightside=True, alpha=2)
+    raw("_linalg_gelqf", apart(2, 3))
+    raw("_linalg_gelqf", apart(3, 3))
+    raw("_linalg_syevd", symmetric())
+    raw("_linalg_inverse", apart(3, 3))
+    raw("_linalg_inverse", apart(3, 3)[0])
+    raw("_linalg_slogdet", apart(3, 3))
+    raw("_linalg_slogdet", apart(3, 3)[0])
+    raw("_npi_inv", apart(3, 3))
+    raw("_npi_slogdet", apart(3, 3)[0])
+    raw("_npi_solve", apart(3, 3), normal(2, 3, 2))
+    raw("_npi_solve", apart(3, 3)[0], normal(3))
+    raw("_npi_tensorinv", definite(6, 6).reshape(2, 3, 3, 2))
+    raw("_npi_tensorinv", definite(6, 6).reshape(6, 3, 2), ind=1)
+    raw("_npi_tensorsolve", definite(6, 6).reshape(2, 3, 3, 2), normal(2, 3))
+    raw("_npi_tensorsolve", np.moveaxis(definite(6, 6).reshape(6, 3, 2), 2, 0).copy(), normal(6), a_axes=(0,))
+    raw("_npi_eigvalsh", symmetric())
+    for triangle in "L", "U":
+        raw("_npi_eigh", symmetric(), UPLO=triangle)

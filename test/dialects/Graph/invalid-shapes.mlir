@@ -377,6 +377,62 @@ func.func @resize_c2(%x: tensor<1x1x2x2xf32>) {
 
 // -----
 
+func.func @cholesky_c1(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'graph.cholesky' op expected square matrices, got 2x3xf32}}
+  %out = graph.cholesky %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @eigh_c1(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'graph.eigh' op expected square matrices, got 2x3xf32}}
+  %out:2 = graph.eigh %x : (tensor<2x3xf32>) -> (tensor<2xf32>, tensor<2x3xf32>)
+  return
+}
+
+// -----
+
+func.func @inverse_c1(%x: tensor<3xf32>) {
+  // expected-error @+1 {{'graph.inverse' op operand 0: expected rank at least 2, got 1}}
+  %out = graph.inverse %x : (tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @log_det_c1(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'graph.log_det' op expected square matrices, got 2x3xf32}}
+  %out:2 = graph.log_det %x : (tensor<2x3xf32>) -> (tensor<f32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @lq_c1(%x: tensor<3x2xf32>) {
+  // expected-error @+1 {{'graph.lq' op expected no more rows than columns, got 3x2xf32}}
+  %out:2 = graph.lq %x : (tensor<3x2xf32>) -> (tensor<3x3xf32>, tensor<3x2xf32>)
+  return
+}
+
+// -----
+
+func.func @triangular_solve_c1(%a: tensor<2x3x3xf32>, %b: tensor<4x3x1xf32>) {
+  // expected-error @+1 {{'graph.triangular_solve' op operand 1: expected as many rows and matrices as 2x3x3xf32 has, got 4x3x1xf32}}
+  %out = graph.triangular_solve %a, %b : (tensor<2x3x3xf32>, tensor<4x3x1xf32>) -> tensor<4x3x1xf32>
+  return
+}
+
+// -----
+
+func.func @triangular_solve_c2(%a: tensor<3x3xf32>, %b: tensor<2x1xf32>) {
+  // expected-error @+1 {{'graph.triangular_solve' op operand 1: expected as many rows and matrices as 3x3xf32 has, got 2x1xf32}}
+  %out = graph.triangular_solve %a, %b : (tensor<3x3xf32>, tensor<2x1xf32>) -> tensor<2x1xf32>
+  return
+}
+
+// -----
+
 func.func @det_c1(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{'graph.det' op expected square matrices, got 2x3xf32}}
   %out = graph.det %x : (tensor<2x3xf32>) -> tensor<f32>

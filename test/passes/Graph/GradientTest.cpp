@@ -55,7 +55,8 @@ struct GradientFiles : testing::TestWithParam<const char *> {
 static constexpr const char *files[] = {
     "gradients-contraction.mlir", "gradients-elementwise.mlir",
     "gradients-fold.mlir",        "gradients-movement.mlir",
-    "gradients-recurrent.mlir",   "gradients-sampling.mlir"};
+    "gradients-recurrent.mlir",   "gradients-sampling.mlir",
+    "gradients-matrix.mlir"};
 
 static double numberOf(func::FuncOp function, StringRef name, double other) {
   auto attribute = function->getAttrOfType<FloatAttr>(name);

@@ -60,7 +60,7 @@ def Graph_Dialect : Dialect {
   private:
     void addUnaryOps(); void addBinaryOps(); void addContractionOps();
     void addPoolingOps(); void addReductionOps(); void addNormalizationOps();
-    void addMovementOps();
+    void addMatrixOps(); void addMovementOps();
     void addIndexingOps(); void addSequenceOps(); void addStructureOps();
   }];
 }

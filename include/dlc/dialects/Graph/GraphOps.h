@@ -14,6 +14,8 @@
 #define GET_OP_CLASSES
 #include "dlc/dialects/Graph/GraphIndexing.h.inc"
 #define GET_OP_CLASSES
+#include "dlc/dialects/Graph/GraphMatrix.h.inc"
+#define GET_OP_CLASSES
 #include "dlc/dialects/Graph/GraphMovement.h.inc"
 #define GET_OP_CLASSES
 #include "dlc/dialects/Graph/GraphNormalization.h.inc"

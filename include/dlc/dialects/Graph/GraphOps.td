@@ -9,6 +9,7 @@
 include "dlc/dialects/Graph/GraphBinary.td"
 include "dlc/dialects/Graph/GraphContraction.td"
 include "dlc/dialects/Graph/GraphIndexing.td"
+include "dlc/dialects/Graph/GraphMatrix.td"
 include "dlc/dialects/Graph/GraphMovement.td"
 include "dlc/dialects/Graph/GraphNormalization.td"
 include "dlc/dialects/Graph/GraphPlacement.td"

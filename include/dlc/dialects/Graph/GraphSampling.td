@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resampling of images, matrices, and random numbers.
+// Resampling of images, and random numbers.
 
 #ifndef DLC_DIALECTS_GRAPH_GRAPHSAMPLING_TD
 #define DLC_DIALECTS_GRAPH_GRAPHSAMPLING_TD
@@ -119,23 +119,6 @@ def Col2ImOp : Graph_Op<"col2im", "Opaque", [
                        Graph_I64Tensor:$block_shape, Graph_Ints:$dilations,
                        Graph_Ints:$pads, Graph_Ints:$strides);
   let results = (outs Graph_NumberTensor:$y);
-}
-
-def DetOp : Graph_Op<"det", "Opaque", [
-    DeclareOpInterfaceMethods<GradientOpInterface>]> {
-  let summary = "Determinant";
-  let description = [{
-    The determinants of the matrices in the last two dimensions.
-
-    Constraint (det_c1): `x` is a tensor of floats whose last two dimensions are
-    equal; `y` has its element type.
-
-    ```mlir
-    %y = graph.det %x : (tensor<4x3x3xf32>) -> tensor<4xf32>
-    ```
-  }];
-  let arguments = (ins Graph_FloatTensor:$x);
-  let results = (outs Graph_FloatTensor:$y);
 }
 
 def RandomUniformOp : Graph_Op<"random_uniform"> {

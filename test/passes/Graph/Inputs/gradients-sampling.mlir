@@ -1,4 +1,4 @@
-// Resampling, regions, and operations on images and matrices.
+// Resampling, regions, and operations on images.
 // Each function is differentiated and compared with finite differences; values
 // are between `test.low` and `test.high`.
 
@@ -229,26 +229,6 @@ func.func @col2im_2(%x: tensor<1x3x3xf64>) -> tensor<1x1x6xf64> {
   %k = graph.constant dense<[3]> : tensor<1xi64>
   %y = graph.col2im %x, %i, %k {dilations = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 1, 2>} : (tensor<1x3x3xf64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x1x6xf64>
   return %y : tensor<1x1x6xf64>
-}
-
-func.func @det(%x: tensor<2x3x3xf64>) -> tensor<2xf64> {
-  %y = graph.det %x : (tensor<2x3x3xf64>) -> tensor<2xf64>
-  return %y : tensor<2xf64>
-}
-
-func.func @det_2(%x: tensor<1x1xf64>) -> tensor<f64> {
-  %y = graph.det %x : (tensor<1x1xf64>) -> tensor<f64>
-  return %y : tensor<f64>
-}
-
-// Without an inverse.
-func.func @det_3(%x: tensor<1x2xf64>) -> tensor<f64> {
-  %s = graph.constant dense<[2, 2]> : tensor<2xi64>
-  %e = graph.expand %x, %s : (tensor<1x2xf64>, tensor<2xi64>) -> tensor<2x2xf64>
-  %c = graph.constant dense<[[1.0, 0.0], [1.0, 0.0]]> : tensor<2x2xf64>
-  %m = graph.mul %e, %c : tensor<2x2xf64>
-  %y = graph.det %m : (tensor<2x2xf64>) -> tensor<f64>
-  return %y : tensor<f64>
 }
 
 //===-- Signals -------------------------------------------------------------===//

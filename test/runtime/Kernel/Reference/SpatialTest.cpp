@@ -124,12 +124,3 @@ TEST(Spatial, Col2Im) {
             "error: expected extents of at least 0 and blocks of at least 1, "
             "got 3 and 0");
 }
-
-TEST(Spatial, Det) {
-  EXPECT_EQ(evaluated("det", {f32({2, 2}, {0, 2, 3, 4})}), "f32 -6");
-  EXPECT_EQ(evaluated("det", {f32({2, 1, 1}, {5, -7})}), "2xf32 5 -7");
-  EXPECT_EQ(evaluated("det", {f32({2, 2}, {1, 2, 2, 4})}), "f32 0");
-  EXPECT_EQ(evaluated("det", {f32({0, 0}, {})}), "f32 1");
-  EXPECT_EQ(shapesOf("det", {unknown(DLC_F32, {2, 3})}),
-            "error: expected square matrices, got 2x3xf32");
-}
