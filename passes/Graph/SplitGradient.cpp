@@ -46,6 +46,7 @@ public:
 private:
   void findWayBack();
   void findNeeded();
+  DenseSet<Operation *> findRepeated() const;
   void moveLate();
   bool isOutside(Value value) const;
   bool isReadBack(Value value) const;
@@ -127,17 +128,30 @@ bool Division::isWorthMoving(Operation *op) const {
   return with <= without;
 }
 
+/// What is computed again so that it need not be kept, and what follows from it.
+DenseSet<Operation *> Division::findRepeated() const {
+  DenseSet<Operation *> repeated;
+  for (Operation &op : block.without_terminator()) {
+    bool follows = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return repeated.contains(operand.getDefiningOp());
+    });
+    if (follows || op.hasAttr(kRepeatedAttr))
+      repeated.insert(&op);
+  }
+  return repeated;
+}
+
 /// What only the way back reads is computed there where that saves memory.
 /// Users come before producers, so that chains move as a whole.
 void Division::moveLate() {
+  DenseSet<Operation *> repeated = findRepeated();
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     bool isFree = !back.contains(&op) && !needed.contains(&op) &&
                   !isConstant(&op) &&
                   llvm::all_of(op.getUsers(), [&](Operation *user) {
                     return user == block.getTerminator() || back.contains(user);
                   });
-    // What is computed again is so that it need not be kept.
-    if (isFree && (op.hasAttr(kRepeatedAttr) || isWorthMoving(&op)))
+    if (isFree && (repeated.contains(&op) || isWorthMoving(&op)))
       back.insert(&op);
   }
 }

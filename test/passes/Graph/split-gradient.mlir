@@ -76,3 +76,27 @@ func.func @small(%x: tensor<8x8xf32>, %g: tensor<8x8xf32>) -> (tensor<8x8xf32>, 
   %d = graph.mul %g, %s : (tensor<8x8xf32>, tensor<1x1xf32>) -> tensor<8x8xf32>
   return %y, %d : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+// What is computed again is so behind the first part, and with it what follows,
+// though that is smaller: only then neither is saved.
+
+// FORWARD-LABEL: func.func @repeated
+// FORWARD-NOT: graph.less
+// FORWARD: %[[Y:.*]] = graph.sin
+// FORWARD-NEXT: return %[[Y]] :
+// BACKWARD-LABEL: func.func @repeated
+// BACKWARD-SAME: (%[[X:[^:]*]]: tensor<8xf32>, %[[G:[^:]*]]: tensor<8xf32>) ->
+// BACKWARD: %[[A:.*]] = graph.exp %[[X]]
+// BACKWARD: %[[C:.*]] = graph.less %[[A]]
+// BACKWARD: graph.select %[[C]], %[[G]], %[[A]]
+func.func @repeated(%x: tensor<8xf32>, %g: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %a = graph.exp %x : tensor<8xf32>
+  %y = graph.sin %a : tensor<8xf32>
+  %again = graph.exp %x {graph.repeated = 0 : i64} : tensor<8xf32>
+  %c = graph.less %again, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xi1>
+  %d = graph.select %c, %g, %again : (tensor<8xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %y, %d : tensor<8xf32>, tensor<8xf32>
+}

@@ -430,7 +430,7 @@ def SplitGradientPass : Pass<"graph-split-gradient", "::mlir::func::FuncOp"> {
     result of the forward part updates these. An operation that no result of the
     forward part needs is part of the way back, unless more would have to be
     saved for it than its results; one that `graph-recompute` repeats is in any
-    case. `graph.saved` of the function is the bytes of those values. Both parts decide alike, from the same
+    case, as what follows from it. `graph.saved` of the function is the bytes of those values. Both parts decide alike, from the same
     function.
     Cost: linear in the operations.
 
