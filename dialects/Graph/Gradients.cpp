@@ -69,7 +69,8 @@ bool dlc::graph::isContinuous(Type type) {
 }
 
 LogicalResult dlc::graph::failDynamic(Gradients &gradients) {
-  return gradients.fail("expected static shapes");
+  return gradients.fail(
+      "expected static shapes, which follow from those of all inputs");
 }
 
 Value dlc::graph::buildSelectionGradient(Formula &f, Operation *op,

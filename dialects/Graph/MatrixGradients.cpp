@@ -86,7 +86,8 @@ LogicalResult LqOp::buildGradients(Gradients &gradients) {
   return success();
 }
 
-/// V (diag(gw) + (V^T gV) / (w_j - w_i)) V^T, symmetric.
+/// V (diag(gw) + (V^T gV) / (w_j - w_i)) V^T, symmetric; nothing where w_i and
+/// w_j are equal.
 LogicalResult EighOp::buildGradients(Gradients &gradients) {
   if (!hasStaticTypes(*this))
     return failDynamic(gradients);
@@ -102,7 +103,9 @@ LogicalResult EighOp::buildGradients(Gradients &gradients) {
       inner = f.add(inner, f.mul(ones, f.reshape(g, rows)));
     if (Value g = gradients.ofResult(1)) {
       Value distance = f.sub(f.reshape(w, rows), f.unsqueezed(w, {1}));
-      Value factor = f.div(f.from(1, ones), f.add(distance, ones));
+      Value isApart = f.either(f.less(distance, 0.0), f.greater(distance, 0.0));
+      Value factor = f.select(
+          isApart, f.reciprocal(f.select(isApart, distance, 1.0)), 0.0);
       inner = f.add(inner, f.mul(f.product(f.turned(v), g), factor));
     }
     return f.symmetric(f.product(f.product(v, inner), f.turned(v)));
@@ -147,7 +150,8 @@ LogicalResult TriangularSolveOp::buildGradients(Gradients &gradients) {
 // Determinants
 //===----------------------------------------------------------------------===//
 
-/// Of the logarithm g x^-T; of the sign none.
+/// Of the logarithm g x^-T, or 0 where x is singular, as in MXNet; of the sign
+/// none.
 LogicalResult LogDetOp::buildGradients(Gradients &gradients) {
   if (!hasStaticTypes(*this))
     return failDynamic(gradients);
@@ -156,8 +160,10 @@ LogicalResult LogDetOp::buildGradients(Gradients &gradients) {
     return success();
   gradients.give(0, [&]() -> Value {
     Matrices f(gradients);
-    return f.mul(f.unsqueezed(g, {1, 1}),
-                 f.turned(f.make<InverseOp>(Value(getX()))));
+    Value turned = f.turned(f.make<InverseOp>(Value(getX())));
+    Value sign = f.unsqueezed(getSign(), {1, 1});
+    Value isRegular = f.either(f.less(sign, 0.0), f.greater(sign, 0.0));
+    return f.select(isRegular, f.mul(f.unsqueezed(g, {1, 1}), turned), 0.0);
   });
   return success();
 }

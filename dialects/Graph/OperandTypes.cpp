@@ -324,7 +324,8 @@ template <typename... Ops> static void attachSameShape(MLIRContext *context) {
 
 void dlc::graph::attachOperandTypes(MLIRContext *context) {
   attachSameShape<SoftmaxOp, LogSoftmaxOp, HardmaxOp, LayerNormOp, RmsNormOp,
-                  GroupNormOp, LrnOp, CumsumOp, CumprodOp, TriluOp>(context);
+                  GroupNormOp, LrnOp, CumsumOp, CumprodOp, TriluOp, CholeskyOp,
+                  InverseOp>(context);
   MatmulOp::attachInterface<Matmul>(*context);
   ConvOp::attachInterface<Conv>(*context);
   ConvTransposeOp::attachInterface<ConvTranspose>(*context);

@@ -78,7 +78,8 @@ DLC_API DlcStatus dlcSymbolCreateGroup(const DlcSymbol *parts, size_t count,
 
 /* Applies an atomic symbol, or replaces variables of another one, in place:
  * `arguments` go by position or, with `keys`, by name. Inputs of an operator
- * that are not given become variables <name>_<input>; a null name is made up.
+ * that are not given become variables <name>_<input>; a null name is made up,
+ * or stays, where the operator was applied before.
  * DLC_INVALID_ARGUMENT, with the symbol as it was, for arguments that do not
  * fit. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcSymbolCompose(DlcSymbol symbol, const char *name,

@@ -144,7 +144,7 @@ static DlcStatus noteAttributes(const char *const *keys,
   for (size_t i = 0; i < count; ++i) {
     if (!keys[i] || !values[i])
       return missing("a key and a value");
-    if (!attributes.emplace(keys[i], values[i]).second)
+    if (!attributes.emplace(symbol::attributeName(keys[i]), values[i]).second)
       return invalid("expected one value of '" + std::string(keys[i]) +
                      "', got two");
   }

@@ -347,9 +347,8 @@ static Status checkGroups(const Symbol &symbol, const NetworkOptions &options) {
     if (group != node->attributes.end() &&
         !options.groups.contains(group->second))
       return Status(StatusCode::InvalidArgument,
-                    "node '" + node->name +
-                        "': expected a group with a device (" + known +
-                        "), got group '" + group->second + "'");
+                    "node '" + node->name + "': expected a device of group '" +
+                        group->second + "', got those of " + known);
   }
   return Status::ok();
 }

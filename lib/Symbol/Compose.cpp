@@ -337,6 +337,29 @@ Symbol Symbol::applyAtomic(const std::vector<Symbol> &arguments,
   return Symbol(std::move(outputs));
 }
 
+/// The operator that all outputs are of, if there is one.
+static std::shared_ptr<Node> operatorOf(const Symbol &symbol) {
+  const auto &outputs = symbol.outputs();
+  std::shared_ptr<Node> node = outputs.empty() ? nullptr : outputs.front().node;
+  bool isOne =
+      node && node->op && std::ranges::all_of(outputs, [&](const Entry &entry) {
+        return entry.node == node;
+      });
+  return isOne ? node : nullptr;
+}
+
+/// `symbol` with another name of its operator.
+static Symbol rename(const Symbol &symbol, std::string name) {
+  if (Status status = checkText("the name of a node", name); !status.isOk())
+    return Symbol(std::move(status));
+  auto renamed = std::make_shared<Node>(*operatorOf(symbol));
+  renamed->name = std::move(name);
+  std::vector<Entry> entries = symbol.outputs();
+  for (Entry &entry : entries)
+    entry.node = renamed;
+  return Symbol(std::move(entries));
+}
+
 Symbol Symbol::compose(const std::vector<Symbol> &arguments, NamedSymbols named,
                        std::string name) const {
   if (!isOk())
@@ -346,8 +369,16 @@ Symbol Symbol::compose(const std::vector<Symbol> &arguments, NamedSymbols named,
                   std::ranges::all_of(entries, [&](const Entry &entry) {
                     return entry.node.get() == first;
                   });
-  return isAtomic ? applyAtomic(arguments, std::move(named), std::move(name))
-                  : substitute(arguments, std::move(named));
+  if (isAtomic)
+    return applyAtomic(arguments, std::move(named), std::move(name));
+  if (!name.empty() && !operatorOf(*this))
+    return Symbol(Status(StatusCode::InvalidArgument,
+                         "expected the outputs of one operator to name '" +
+                             name + "', got " +
+                             (size() == 1 ? first->describe() : "a group")));
+  Symbol composed = substitute(arguments, std::move(named));
+  return name.empty() || !composed.isOk() ? composed
+                                          : rename(composed, std::move(name));
 }
 
 //===-- Arithmetic --------------------------------------------------------===//

@@ -247,6 +247,8 @@ LogicalResult SymbolLowering::lowerOperator(IndexedGraph::NodeId id) {
   }
   mlir::Block *block = builder.opBuilder().getInsertionBlock();
   mlir::Operation *before = block->empty() ? nullptr : &block->back();
+  if (node.outputCount() > 0)
+    state.inferredShape = network.shape(graph.entryId(id, 0));
   auto [results, newOperands] = lowerNode(builder, node, operands, state);
   if (builder.failed())
     return mlir::failure();

@@ -9,6 +9,7 @@
 #include "Bodies.h"
 
 #include "dlc/Frontend/GraphBuilder.h"
+#include "dlc/Symbol/Relation.h"
 #include "dlc/Symbol/Symbol.h"
 
 #include <functional>
@@ -31,6 +32,8 @@ struct NetworkState {
   std::function<mlir::Value()> addRandom = {};
   int64_t randomStreams = 0;
   int64_t bodyNodes = 0; ///< Nodes of bodies that were lowered.
+  /// What is known of the first result of the node that is lowered next.
+  Shape inferredShape = {};
 };
 
 class LoweringContext {
@@ -38,8 +41,9 @@ public:
   LoweringContext(GraphBuilder &b, const Node &node,
                   llvm::ArrayRef<mlir::Value> operands, NetworkState &network)
       : b(b), p(node.parameters), node(node), operands(operands),
-        network(network), results(node.outputCount()),
-        newOperands(operands.size()) {}
+        network(network),
+        inferred(std::exchange(network.inferredShape, std::nullopt)),
+        results(node.outputCount()), newOperands(operands.size()) {}
 
   GraphBuilder &b;
   const Parameters &p;
@@ -59,6 +63,8 @@ public:
   void set(size_t index, mlir::Value value) { results[index] = value; }
   llvm::ArrayRef<mlir::Value> outputs() const { return results; }
 
+  /// The shape of the first result, as far as its readers and operands tell.
+  const Shape &inferredShape() const { return inferred; }
   bool isTraining() const { return network.isTraining; }
   /// The file has NumPy's shapes: a result without dimensions is a scalar.
   bool hasNumpyShapes() const;
@@ -124,6 +130,7 @@ private:
   const Node &node;
   llvm::ArrayRef<mlir::Value> operands;
   NetworkState &network;
+  Shape inferred;
   llvm::SmallVector<mlir::Value> results, newOperands;
 };
 

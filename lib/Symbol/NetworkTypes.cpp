@@ -153,7 +153,7 @@ private:
                                   const ShapeRelation &relation,
                                   rt::DataType standIn);
   SmallVector<Value> build(const Node &node, llvm::ArrayRef<Value> operands,
-                           size_t &bodyNodes);
+                           const Shape &inferred, size_t &bodyNodes);
   void inferBackward(mlir::Operation *before, llvm::ArrayRef<Value> operands,
                      llvm::ArrayRef<Value> results, ShapeRelation &relation);
 
@@ -234,6 +234,7 @@ NetworkTypes::Forward::makeOperands(IndexedGraph::NodeId id,
 /// The node's results, or none, and how many nodes its bodies have.
 SmallVector<Value> NetworkTypes::Forward::build(const Node &node,
                                                 llvm::ArrayRef<Value> operands,
+                                                const Shape &inferred,
                                                 size_t &bodyNodes) {
   mlir::OpBuilder builder(&context);
   builder.setInsertionPointToEnd(&block);
@@ -244,6 +245,7 @@ SmallVector<Value> NetworkTypes::Forward::build(const Node &node,
     auto type = mlir::RankedTensorType::get({2}, builder.getI64Type());
     return block.addArgument(type, builder.getUnknownLoc());
   };
+  state.inferredShape = inferred;
   SmallVector<Value> results = lowerNode(b, node, operands, state).results;
   bodyNodes = state.bodyNodes;
   return results;
@@ -259,6 +261,12 @@ void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
   if (wasStatic[id] || relation.failed())
     return;
   const Node &node = network.graph.node(id);
+  const Shape inferred =
+      relation.outputCount() > 0 ? relation.output(0) : std::nullopt;
+  // What nothing but its readers tells the shape of.
+  if (relation.inputCount() == 0 && node.op->relateShapes &&
+      !isStatic(inferred))
+    return;
   bool allStatic = true, isTyped = true;
   for (size_t i = 0; i < relation.inputCount(); ++i) {
     const Shape &shape = relation.input(i);
@@ -284,7 +292,7 @@ void NetworkTypes::Forward::operator()(IndexedGraph::NodeId id,
   size_t bodyNodes = 0;
   for (rt::DataType standIn : kStandIns) {
     operands = makeOperands(id, relation, standIn);
-    results = build(node, operands, bodyNodes);
+    results = build(node, operands, inferred, bodyNodes);
     if (!results.empty() || isTyped)
       break;
   }

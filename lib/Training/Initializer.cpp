@@ -140,6 +140,17 @@ static Status fillBilinear(const Target &t) {
   return Status::ok();
 }
 
+/// MXNet's LSTMBias: 0, but for the gate that forgets, which is the second of
+/// four.
+static Status fillLstmBias(const Target &t) {
+  if (t.shape.size() != 1 || t.shape[0] % 4 != 0)
+    return t.expect("a vector of four gates for lstmbias");
+  std::ranges::fill(t.out, 0.0f);
+  size_t length = t.out.size() / 4;
+  std::ranges::fill(t.out.subspan(length, length), float(t.scaleOr(1)));
+  return Status::ok();
+}
+
 namespace {
 /// What scales an initializer takes.
 enum class Scale { None, Any, Required, AtLeast0, Above0 };
@@ -164,6 +175,7 @@ static constexpr Row rows[] = {
     {"msra", fillMsra, Scale::Any},
     {"orthogonal", fillOrthogonal, Scale::Any},
     {"bilinear", fillBilinear, Scale::None},
+    {"lstmbias", fillLstmBias, Scale::Any},
 };
 
 /// What names say of first values (initializer.py, Initializer.__call__).

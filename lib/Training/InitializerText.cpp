@@ -33,6 +33,7 @@ static const Row rows[] = {
      {{"rnd_type", "uniform"}, {"factor_type", "avg"}}},
     {"msraprelu", "msra", "slope", {{"factor_type", "avg"}}},
     {"bilinear", "bilinear", ""},
+    {"lstmbias", "lstmbias", "forget_bias"},
 };
 
 static std::string names() {

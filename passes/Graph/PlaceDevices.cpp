@@ -78,8 +78,8 @@ FailureOr<DeviceAttr> Groups::find(StringAttr group,
     return DeviceAttr();
   DeviceAttr device = devices.lookup(group);
   if (!device)
-    return what() << "expected a group with a device (" << known()
-                  << "), got group '" << group.getValue() << "'";
+    return what() << "expected a device of group '" << group.getValue()
+                  << "', got those of " << known();
   isUsed[group] = true;
   return device;
 }

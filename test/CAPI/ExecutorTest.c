@@ -278,7 +278,7 @@ static void testGroups(DlcArrayRuntime runtime) {
   groups[0] = (DlcGroupDevice){"tail", "cpu:1"};
   CHECK_ERROR(
       dlcSymbolMakeNetwork(d, &options, &network), DLC_INVALID_ARGUMENT,
-      "node 'B': expected a group with a device (tail), got group 'head'");
+      "node 'B': expected a device of group 'head', got those of tail");
   options.groups = NULL;
   CHECK_ERROR(dlcSymbolMakeNetwork(d, &options, &network), DLC_INVALID_ARGUMENT,
               "expected devices of groups, got null");

@@ -229,6 +229,17 @@ static void testFailures(void) {
               "expected a symbol, got null");
   CHECK_ERROR(dlcSymbolCopy(fc, NULL), DLC_INVALID_ARGUMENT,
               "a place for the symbol");
+  /* Once more, another variable and name; a variable has its own. */
+  DlcSymbol other = variable("other");
+  const char *text = NULL;
+  CHECK_OK(dlcSymbolCompose(fc, "renamed", NULL, &other, 1));
+  CHECK_OK(dlcSymbolName(fc, &text));
+  CHECK(strcmp(text, "renamed") == 0);
+  CHECK_ERROR(dlcSymbolCompose(other, "renamed", NULL, &fc, 1),
+              DLC_INVALID_ARGUMENT,
+              "expected the outputs of one operator to name 'renamed', got "
+              "variable 'other'");
+  dlcSymbolDestroy(other);
   dlcSymbolDestroy(fc);
   dlcSymbolDestroy(data);
   dlcSymbolDestroy(NULL);

@@ -330,7 +330,7 @@ TEST(PlacementTest, RefusesGroupsWithoutADevice) {
     return std::move(bound.status());
   };
   EXPECT_FAILS(bindWith({{"one", Context::cpu(1)}}), InvalidArgument,
-               "expected a group with a device (one), got group 'other'");
+               "expected a device of group 'other', got those of one");
   EXPECT_FAILS(bindWith({{"other", Context::cuda(0)}}), InvalidArgument,
                "of kind cpu or null, got 'other=cuda:0'");
 }

@@ -76,8 +76,10 @@ static void makeFactors(Generator &g) {
 static void makeEigh(Generator &g) {
   Type element = g.floats();
   Value x = g.fresh({3, 3}, element, -0.25, 0.25);
-  Value apart = g.constant({3, 3}, element, {1, 0, 0, 0, 3, 0, 0, 0, 6});
-  if (Value sum = g.makeOne("add", {x, apart}, {}))
+  Value turned = g.makeOne("transpose", {x}, {g.list("perm", {1, 0})});
+  Value both = turned ? g.makeOne("add", {x, turned}, {}) : Value();
+  Value apart = g.constant({3, 3}, element, {1, 0, 0, 0, 4, 0, 0, 0, 8});
+  if (Value sum = both ? g.makeOne("add", {both, apart}, {}) : Value())
     g.make("eigh", {sum});
 }
 

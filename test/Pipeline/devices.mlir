@@ -15,7 +15,7 @@
 // on a stream of its own; kernels stay on one device, and what comes out is, bit
 // for bit, what one device computes.
 
-// GROUP: expected a group with a device (a), got group 'b'
+// GROUP: expected a device of group 'b', got those of a
 // DEVICE: expected the device of a group like head=cpu:1, of kind cpu or null, got 'a=gpu'
 // SYNTAX: expected --place GROUP=cpu:1, got 'cpu:1'
 

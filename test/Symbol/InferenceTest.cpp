@@ -215,6 +215,21 @@ TEST(InferenceTest, GoesBackwardsThroughOperations) {
             (Texts{"(2, 3, 4)", "(2, 4, 5)", "(2, 3, 5)"}));
 }
 
+/// As recurrent cells of MXNet begin.
+TEST(InferenceTest, TellsOpenDimensionsOfStates) {
+  Symbol begin = Symbol::apply("_zeros", {}, {{"shape", "(0, 4)"}}, "begin");
+  Symbol net = fullyConnected(begin, "h2h") + fullyConnected(data, "i2h");
+  auto result = infer(Symbol::group({net, begin}), {{"data", {3, 5}}},
+                      Completeness::Full);
+  EXPECT_EQ(texts(result.outputs), (Texts{"(3, 4)", "(3, 4)"}));
+  EXPECT_EQ(texts(infer(net, {{"data", {3, 5}}}, Completeness::Full).arguments),
+            (Texts{"(4, 4)", "(4,)", "(3, 5)", "(4, 5)", "(4,)"}));
+  EXPECT_EQ(texts(infer(begin, {}).outputs), (Texts{"(?, 4)"}));
+  EXPECT_EQ(errorOf(begin, {}),
+            "expected enough to tell the shapes of everything, got none of "
+            "begin_output");
+}
+
 TEST(InferenceTest, TellsDataFromResults) {
   Symbol whole = Symbol::variable("whole");
   auto variables = [&](const Symbol &net, std::vector<int64_t> shape,
@@ -266,11 +281,18 @@ TEST(InferenceTest, TellsDataFromResults) {
   EXPECT_EQ(variables(flat, {4, 6}, {{"data", {-1, 5}}}),
             (Texts{"(?, 5)", "(4, 6)"}));
 
+  Symbol first = Symbol::apply("pick", {data}, {{"axis", "0"}}, "p");
+  EXPECT_EQ(texts(infer(first, {{"data", {7}}}, Completeness::Full).arguments),
+            (Texts{"(7,)", "(1,)"}));
   Symbol picked = Symbol::apply("pick", {data}, {{"axis", "1"}}, "p");
   EXPECT_EQ(
       texts(infer(picked, {{"data", {4, 7, 3}}}, Completeness::Full).arguments),
       (Texts{"(4, 7, 3)", "(4, 3)"}));
   EXPECT_EQ(texts(infer(picked, {{"data", {4, 7}}, {"p_index", {4, 1}}},
+                        Completeness::Full)
+                      .arguments),
+            (Texts{"(4, 7)", "(4, 1)"}));
+  EXPECT_EQ(texts(infer(picked, {{"data", {4, 7}}, {"p_index", {-1, -1}}},
                         Completeness::Full)
                       .arguments),
             (Texts{"(4, 7)", "(4, 1)"}));

@@ -90,6 +90,13 @@ TEST(Initializer, Interpolates) {
   EXPECT_EQ(std::vector<float>(w.begin(), w.begin() + 4), row);
 }
 
+TEST(Initializer, LetsCellsForgetLittle) {
+  EXPECT_EQ(valuesOf({"lstmbias", 2.0, /*isOwn=*/true}, {8}, "l_bias"),
+            (std::vector<float>{0, 0, 2, 2, 0, 0, 0, 0}));
+  EXPECT_EQ(valuesOf({"lstmbias", std::nullopt, true}, {4}, "l_bias"),
+            (std::vector<float>{0, 1, 0, 0}));
+}
+
 TEST(Initializer, RefusesWhatDoesNotFit) {
   std::vector<float> values(3);
   int64_t shape[] = {3};

@@ -35,8 +35,8 @@ TEST(InitializerText, KnowsMXNetsClasses) {
 TEST(InitializerText, RefusesOthers) {
   EXPECT_EQ(read(R"(["fusedrnn", {}])"),
             "expected an initializer of zero, zeros, one, ones, constant, "
-            "uniform, normal, orthogonal, xavier, msraprelu, bilinear, got "
-            "'[\"fusedrnn\", {}]'");
+            "uniform, normal, orthogonal, xavier, msraprelu, bilinear, "
+            "lstmbias, got '[\"fusedrnn\", {}]'");
   EXPECT_EQ(read(R"(["xavier", {"rnd_type": "gaussian"}])"),
             "expected 'rnd_type' of initializer 'xavier' to be 'uniform', got "
             "'[\"xavier\", {\"rnd_type\": \"gaussian\"}]'");

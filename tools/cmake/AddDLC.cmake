@@ -131,15 +131,20 @@ function(dlc_add_test name)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
-# dlc_mark_threaded(TEST...)
+# dlc_mark_threaded(TEST... [TARGETS T...])
 # Tests of what several threads share: those that ThreadSanitizer is for. They
-# are the target `threaded-tests`, and have the label `threads` in ctest.
+# have the label `threads` in ctest, and their programs (of the same names
+# without TARGETS) are the target `threaded-tests`.
 function(dlc_mark_threaded)
+  cmake_parse_arguments(ARG "" "" "TARGETS" ${ARGN})
   if(NOT TARGET threaded-tests)
     add_custom_target(threaded-tests)
   endif()
-  add_dependencies(threaded-tests ${ARGN})
-  set_tests_properties(${ARGN} PROPERTIES LABELS threads)
+  if(NOT ARG_TARGETS)
+    set(ARG_TARGETS ${ARG_UNPARSED_ARGUMENTS})
+  endif()
+  add_dependencies(threaded-tests ${ARG_TARGETS})
+  set_tests_properties(${ARG_UNPARSED_ARGUMENTS} PROPERTIES LABELS threads)
 endfunction()
 
 # dlc_add_fuzzer(NAME SRC... LINK LIB... [SEEDS DIR])

@@ -77,9 +77,6 @@ int64_t dlc::tool::newestCheckpoint(const std::string &prefix) {
   if (error)
     throw Failure{"expected to read the folder of --checkpoint " + prefix +
                   ", got: " + error.message()};
-  if (newest < 0)
-    throw Failure{"expected a checkpoint " + prefix +
-                  "-NNNN.params to resume from, got none"};
   return newest;
 }
 

@@ -27,7 +27,8 @@ std::string checkpointPath(const std::string &prefix, int64_t epoch,
 /// Whether checkpoints can be written: the prefix's folder is there.
 void checkCheckpointFolder(const std::string &prefix);
 
-/// The newest epoch that `prefix` has a file of parameters of.
+/// The newest epoch that `prefix` has a file of parameters of; -1: there is
+/// none.
 int64_t newestCheckpoint(const std::string &prefix);
 
 void writeArrays(const std::string &path,

@@ -5,10 +5,12 @@
 #include "Curve.h"
 #include "Trainer.h"
 
+#include "dlc/Frontend/MXNet/Save.h"
 #include "dlc/Training/LearningRate.h"
 #include "dlc/Training/Optimizer.h"
 #include "dlc/Training/Step.h"
 #include "dlc/Training/Text.h"
+#include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/Base/Random.h"
 
 #include <algorithm>
@@ -16,8 +18,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <numeric>
-#include <tuple>
 #include <unistd.h>
 
 using namespace dlc;
@@ -44,6 +46,7 @@ struct TrainCommand {
   int run();
 
 private:
+  void noteOptions(const training::Optimizer &optimizer);
   void readOptimizer();
   void readFactors(const std::string &option,
                    const std::vector<std::string> &texts,
@@ -53,6 +56,7 @@ private:
   void checkSources() const;
   void readOptions();
   void readSchedule();
+  void prepareCheckpoints() const;
   void train(Trainer &trainer, TrainData &examples);
   void trainEpoch(Trainer &trainer, const TrainData &examples, int64_t epoch);
   void checkUse(const Trainer &trainer) const;
@@ -172,40 +176,57 @@ void TrainCommand::checkSources() const {
                     kBadUsage};
 }
 
-void TrainCommand::readOptimizer() {
-  training::OptimizerOptions &o = options.step.optimizer;
-  const std::tuple<const char *, double, std::optional<double> *> numbers[] = {
-      {"--momentum", momentum, &o.momentum},
-      {"--beta1", beta1, &o.beta1},
-      {"--beta2", beta2, &o.beta2},
-      {"--epsilon", epsilon, &o.epsilon},
-      {"--rho", rho, &o.rho},
-      {"--gamma1", gamma1, &o.gamma1},
-      {"--gamma2", gamma2, &o.gamma2},
-      {"--l1", l1, &o.l1},
-      {"--beta", beta, &o.beta},
-      {"--clip-gradient", clip, &o.clip},
-      {"--lower-bound", lowerBound, &o.lowerBound},
-      {"--upper-bound", upperBound, &o.upperBound},
-      {"--decoupled-decay", decoupled, &o.decoupledDecay}};
-  for (auto [option, value, number] : numbers) {
-    *number = given(value);
-    options.noted.emplace_back(option, value);
-  }
-  options.noted.emplace_back("--weight-decay", o.weightDecay);
-  options.noted.emplace_back("--rescale", rescale);
-  options.noted.emplace_back("--seed", static_cast<double>(options.seed));
+/// What checkpoints are to have, so that a run that goes on from one can say
+/// what is another one.
+void TrainCommand::noteOptions(const training::Optimizer &optimizer) {
+  const training::OptimizerOptions &o = optimizer.completeOptions();
+  const std::pair<const char *, std::optional<double>> numbers[] = {
+      {"--momentum", o.momentum},
+      {"--beta1", o.beta1},
+      {"--beta2", o.beta2},
+      {"--epsilon", o.epsilon},
+      {"--rho", o.rho},
+      {"--gamma1", o.gamma1},
+      {"--gamma2", o.gamma2},
+      {"--l1", o.l1},
+      {"--beta", o.beta},
+      {"--clip-gradient", o.clip},
+      {"--lower-bound", o.lowerBound},
+      {"--upper-bound", o.upperBound},
+      {"--decoupled-decay", o.decoupledDecay},
+      {"--weight-decay", o.weightDecay},
+      {"--rescale", given(rescale)}};
+  for (auto [option, value] : numbers)
+    options.noted.emplace_back(option, value.value_or(NAN));
   // Several optimizers keep the same.
   std::string all = training::Optimizer::names();
   llvm::SmallVector<llvm::StringRef> names;
   llvm::StringRef(all).split(names, ", ");
   for (llvm::StringRef name : names)
     options.noted.emplace_back("--optimizer " + name.str(), name == o.name);
+}
+
+void TrainCommand::readOptimizer() {
+  training::OptimizerOptions &o = options.step.optimizer;
+  o.momentum = given(momentum);
+  o.beta1 = given(beta1);
+  o.beta2 = given(beta2);
+  o.epsilon = given(epsilon);
+  o.rho = given(rho);
+  o.gamma1 = given(gamma1);
+  o.gamma2 = given(gamma2);
+  o.l1 = given(l1);
+  o.beta = given(beta);
+  o.clip = given(clip);
+  o.lowerBound = given(lowerBound);
+  o.upperBound = given(upperBound);
+  o.decoupledDecay = given(decoupled);
   std::string problem;
   std::optional<training::Optimizer> optimizer =
       training::Optimizer::create(o, problem);
   if (!optimizer)
     throw Failure{problem, kBadUsage};
+  noteOptions(*optimizer);
   readSchedule();
   checkUsed(*optimizer);
   rates.base = given(learningRate).value_or(optimizer->defaultLearningRate());
@@ -326,7 +347,9 @@ void TrainCommand::add(Syntax &syntax) {
                 "Loss of a network without one: " + training::lossNames());
   syntax.option("--label", options.step.label,
                 "Array of the labels of --loss (default: label)");
-  syntax.positive("--epochs", epochs, "Passes over the examples (default: 1)");
+  syntax.positive("--epochs", epochs,
+                  "Passes over the examples, those before --resume included "
+                  "(default: 1)");
   syntax.positive("--batch", options.batch,
                   "Examples of one update (default: 32)");
   syntax.option("--seed", options.seed,
@@ -422,21 +445,27 @@ void TrainCommand::trainEpoch(Trainer &trainer, const TrainData &examples,
 }
 
 /// A checkpoint goes on with other numbers of the optimizer, which is said.
-static void noteOtherOptions(const std::vector<ChangedOption> &changed) {
+static void noteOtherOptions(const Restored &before, uint64_t seed) {
   auto text = [](double value) {
     std::array<char, 32> digits;
     std::snprintf(digits.data(), digits.size(), "%.9g", value);
-    return std::isnan(value) ? std::string("not given")
-                             : std::string(digits.data());
+    return std::isnan(value) ? std::string("none") : std::string(digits.data());
   };
-  for (const ChangedOption &option : changed)
-    if (option.name.find(' ') == std::string::npos)
+  if (before.seed)
+    std::printf("note: --seed is %llu, and in the epoch before it was %llu\n",
+                static_cast<unsigned long long>(seed),
+                static_cast<unsigned long long>(*before.seed));
+  std::string optimizer, other; // One of "--optimizer adam" and others is 1.
+  for (const ChangedOption &option : before.changed)
+    if (option.name.find(' ') != std::string::npos)
+      (option.now != 0 ? optimizer : other) = option.name;
+    else
       std::printf("note: %s is %s, and in the epoch before it was %s\n",
                   option.name.c_str(), text(option.now).c_str(),
                   text(option.before).c_str());
-    else if (option.now != 0) // Of "--optimizer adam" and others one is.
-      std::printf("note: %s, and in the epoch before another\n",
-                  option.name.c_str());
+  if (!optimizer.empty())
+    std::printf("note: it is %s, and in the epoch before it was %s\n",
+                optimizer.c_str(), other.c_str());
 }
 
 /// The same of any batches.
@@ -451,6 +480,32 @@ static void noteOtherBatches(const EpochSize &before, const EpochSize &now) {
               static_cast<long long>(now.batch));
 }
 
+/// Before the first one: says what is there of other runs, and writes the
+/// network for MXNet's load_checkpoint.
+void TrainCommand::prepareCheckpoints() const {
+  if (int64_t newest = newestCheckpoint(checkpoint); newest > epochs)
+    std::printf("note: %s is of another run, and newer than this one's: "
+                "--resume would go on from there\n",
+                checkpointPath(checkpoint, newest, ".params").c_str());
+  const std::string &model = options.model.path;
+  std::string own = checkpoint + "-symbol.json";
+  std::error_code error;
+  if (!model.ends_with("-symbol.json") ||
+      std::filesystem::equivalent(model, own, error))
+    return;
+  auto network = mxnet::readNetwork(model, {});
+  if (!network.isOk())
+    throw Failure{network.status().message()};
+  if (!std::filesystem::exists(own, error))
+    return writeOutput(own, network->json);
+  rt::MappedFile file = take(rt::MappedFile::open(own));
+  std::span<const std::byte> bytes = file.bytes();
+  if (std::string_view(reinterpret_cast<const char *>(bytes.data()),
+                       bytes.size()) != network->json)
+    std::printf("note: %s is of another network, and left as it is\n",
+                own.c_str());
+}
+
 void TrainCommand::train(Trainer &trainer, TrainData &examples) {
   int64_t first = 1;
   if (resume) {
@@ -458,8 +513,10 @@ void TrainCommand::train(Trainer &trainer, TrainData &examples) {
     Restored before = trainer.restore(checkpoint, first - 1);
     std::printf("resumed from epoch %lld\n", static_cast<long long>(first - 1));
     noteOtherBatches(before.size, trainer.epochSize());
-    noteOtherOptions(before.changed);
+    noteOtherOptions(before, options.seed);
   }
+  if (!resume && !checkpoint.empty())
+    prepareCheckpoints();
   if (first > epochs) { // Files of the epochs before stay what they are.
     std::printf("nothing to train: --epochs is %lld\n",
                 static_cast<long long>(epochs));
@@ -501,9 +558,13 @@ int TrainCommand::run() {
                 {"--reproducer", options.model.reproducer}});
   if (!checkpoint.empty())
     checkCheckpointFolder(checkpoint);
-  if (resume)
-    options.resumed =
-        checkpointPath(checkpoint, newestCheckpoint(checkpoint), ".params");
+  if (resume) {
+    int64_t newest = newestCheckpoint(checkpoint);
+    if (newest < 0)
+      throw Failure{"expected a checkpoint " + checkpoint +
+                    "-NNNN.params to resume from, got none"};
+    options.resumed = checkpointPath(checkpoint, newest, ".params");
+  }
   TrainData examples(data);
   Trainer trainer(options, examples);
   if (!options.emit.empty()) {

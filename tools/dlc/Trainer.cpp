@@ -549,12 +549,13 @@ public:
   void set(const EpochSize &size) {
     examples.view().as<int64_t>()[0] = size.examples;
     batch.view().as<int64_t>()[0] = size.batch;
+    seed.view().as<int64_t>()[0] = static_cast<int64_t>(options.seed);
     for (size_t i = 0; i < noted.size(); ++i)
       noted[i].view().as<double>()[0] = options.noted[i].second;
   }
   std::vector<NamedArray> arrays() {
-    std::vector<NamedArray> arrays = {{"examples", &examples},
-                                      {"batch size", &batch}};
+    std::vector<NamedArray> arrays = {
+        {"examples", &examples}, {"batch size", &batch}, {"seed", &seed}};
     for (size_t i = 0; i < noted.size(); ++i)
       arrays.push_back({options.noted[i].first, &noted[i]});
     return arrays;
@@ -563,11 +564,16 @@ public:
   std::vector<NamedArray> unread() {
     for (HostTensor &value : noted)
       value.view().as<double>()[0] = kUnread;
+    seed.view().as<int64_t>()[0] = static_cast<int64_t>(options.seed);
     return arrays();
   }
   Restored read() {
-    Restored restored{
-        {examples.view().as<int64_t>()[0], batch.view().as<int64_t>()[0]}, {}};
+    Restored restored;
+    restored.size = {examples.view().as<int64_t>()[0],
+                     batch.view().as<int64_t>()[0]};
+    if (auto before = static_cast<uint64_t>(seed.view().as<int64_t>()[0]);
+        before != options.seed)
+      restored.seed = before;
     for (size_t i = 0; i < noted.size(); ++i) {
       const auto &[name, now] = options.noted[i];
       double before = noted[i].view().as<double>()[0];
@@ -583,6 +589,7 @@ private:
   const TrainerOptions &options;
   HostTensor examples = makeZeros({DLC_I64, {}});
   HostTensor batch = makeZeros({DLC_I64, {}});
+  HostTensor seed = makeZeros({DLC_I64, {}}); // Its bits.
   std::vector<HostTensor> noted;
 };
 } // namespace
@@ -602,7 +609,14 @@ Restored Trainer::restore(const std::string &prefix, int64_t epoch) {
   std::string states = checkpointPath(prefix, epoch, ".states");
   Notes notes(options);
   // Checkpoints of before they were written go on without.
-  readArrays(states, arrays(true), notes.unread());
+  try {
+    readArrays(states, arrays(true), notes.unread());
+  } catch (Failure &failure) {
+    failure.message += "; --params " +
+                       checkpointPath(prefix, epoch, ".params") +
+                       " without --resume begins with its values";
+    throw;
+  }
   // Schedules compute with doubles.
   constexpr int64_t most = int64_t(1) << 53;
   if (updates() < 0 || updates() > most)

@@ -29,7 +29,7 @@ struct TrainerOptions {
   std::string resumed = {};
   /// A phase, to print the program at instead of training.
   std::string emit;
-  /// What checkpoints note of the run, by option; NaN: not given.
+  /// What checkpoints note of the run beside its seed, by option; NaN: nothing.
   std::vector<std::pair<std::string, double>> noted = {};
 };
 
@@ -39,7 +39,7 @@ struct EpochSize {
   bool operator==(const EpochSize &) const = default;
 };
 
-/// An option that was another one in the epoch before; NaN: not given.
+/// An option that was another one in the epoch before; NaN: there was none.
 struct ChangedOption {
   std::string name;
   double before = 0, now = 0;
@@ -48,6 +48,7 @@ struct ChangedOption {
 /// What a checkpoint says of the epoch before.
 struct Restored {
   EpochSize size;
+  std::optional<uint64_t> seed; ///< Where it was another one.
   std::vector<ChangedOption> changed;
 };
 

@@ -117,7 +117,7 @@ public:
   /// and `named` ones; inputs that neither gives become variables
   /// <name>_<input> with the operator's attributes. Of any other symbol the
   /// variables, in the order of listArguments() or by name, are replaced in a
-  /// copy, and `name` is ignored. Every argument has one output.
+  /// copy, whose node gets `name`, if any. Every argument has one output.
   Symbol compose(const std::vector<Symbol> &arguments, NamedSymbols named = {},
                  std::string name = {}) const;
   /// The same network in nodes of its own.

@@ -19,13 +19,13 @@ namespace dlc::training {
 
 /// Numbers that are not given are the initializer's defaults.
 struct InitializerOptions {
-  /// zero, one, constant, uniform, normal, xavier, msra, orthogonal or
-  /// bilinear.
+  /// zero, one, constant, uniform, normal, xavier, msra, orthogonal, bilinear
+  /// or lstmbias.
   std::string name = "xavier";
   /// constant: the value, which it has to have. uniform: the largest one
   /// (0.07). normal: the deviation (0.01). xavier: the magnitude (3),
   /// orthogonal: the factor (1.414). msra: the slope of the leaky rectifier
-  /// (0.25).
+  /// (0.25). lstmbias: that of the gate that forgets (1).
   std::optional<double> scale = {};
   /// For one parameter: what its name says counts for nothing.
   bool isOwn = false;

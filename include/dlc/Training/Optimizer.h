@@ -51,6 +51,9 @@ public:
   /// Whether a learning rate of 0 makes no number.
   bool dividesByRate() const;
 
+  /// Those that it was created with, and its own where none was given.
+  const OptimizerOptions &completeOptions() const { return options; }
+
   /// "sgd, nag, adam, ..." for messages.
   static std::string names();
 

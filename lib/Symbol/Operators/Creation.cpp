@@ -11,11 +11,24 @@ using namespace dlc::symbol;
 using llvm::Twine;
 using mlir::Value;
 
+/// Dimensions of 0 are those that readers tell, as in the first states of
+/// MXNet's recurrent cells; without any dimension all are.
+static void relateFilled(ShapeRelation &r) {
+  std::vector<int64_t> shape = r.parameters.getInts("shape");
+  std::ranges::replace(shape, 0, rt::kUnknownDim);
+  if (!shape.empty())
+    r.setOutput(0, shape);
+}
+
 /// Large ones are a repetition, not a constant.
 static void setFilled(LoweringContext &n, double value) {
   Ints shape = n.ints("shape");
-  if (shape.empty() || llvm::is_contained(shape, 0))
-    return n.unsupported("a shape with unknown dimensions");
+  if (shape.empty() || llvm::is_contained(shape, 0)) {
+    if (!isStatic(n.inferredShape()))
+      return n.unsupported("a shape with unknown dimensions, which nothing "
+                           "that reads it tells");
+    shape.assign(n.inferredShape()->begin(), n.inferredShape()->end());
+  }
   Value scalar = n.b.scalar(typeParameter(n, "dtype"), value);
   n.set(0, n.b.op("expand", {scalar, n.b.ints(shape)}));
 }
@@ -75,6 +88,7 @@ static Operator filled(std::string_view name, std::string_view summary,
           .summary = summary,
           .parameters = filledParameters(),
           .inputs = {},
+          .relateShapes = relateFilled,
           .relateTypes = convertsToDtype,
           .lower = lower};
 }

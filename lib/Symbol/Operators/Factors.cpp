@@ -30,19 +30,10 @@ static void lowerSyevd(LoweringContext &n) {
   n.set(1, found[0]);
 }
 
-/// Of the triangle that `UPLO` names, as NumPy reads it.
+/// Of the triangle that `UPLO` names.
 static llvm::SmallVector<Value> eigenOf(LoweringContext &n) {
   bool isUpper = n.p.getText("UPLO") == "U";
-  auto triangle = [&](int64_t k) {
-    return n.b.op("trilu", {n.in(0), n.b.intScalar(isUpper ? k : -k)},
-                  {{"upper", isUpper}});
-  };
-  if (n.rank(n.in(0)) < 2) {
-    n.fail("expected matrices, got data of " + Twine(n.rank(n.in(0))) +
-           " dimensions");
-    return {{}, {}};
-  }
-  return n.b.ops("eigh", {n.b.add(triangle(0), turned(n, triangle(1)))});
+  return n.b.ops("eigh", {isUpper ? turned(n, n.in(0)) : n.in(0)});
 }
 
 static void lowerEigh(LoweringContext &n) {
@@ -105,6 +96,13 @@ static void lowerSlogdet(LoweringContext &n) {
                  : found[i]);
 }
 
+/// a^-1 b, of which no step is rounded to short floats.
+static Value solve(LoweringContext &n, Value a, Value b) {
+  mlir::Type f64 = n.b.opBuilder().getF64Type();
+  Value inverse = n.b.op("inverse", {n.b.cast(a, f64)});
+  return n.b.castLike(n.b.op("matmul", {inverse, n.b.cast(b, f64)}), b);
+}
+
 /// B may be a vector for each matrix.
 static void lowerSolve(LoweringContext &n) {
   Value b = n.in(1);
@@ -112,7 +110,7 @@ static void lowerSolve(LoweringContext &n) {
   bool isVector = rank + 1 == n.rank(n.in(0));
   if (isVector)
     b = n.b.unsqueeze(b, {rank});
-  Value y = n.b.op("matmul", {n.b.op("inverse", {n.in(0)}), b});
+  Value y = solve(n, n.in(0), b);
   n.set(0, isVector ? n.b.squeeze(y, {rank}) : y);
 }
 
@@ -161,8 +159,7 @@ static void lowerTensorSolve(LoweringContext &n) {
   int64_t count = countOf(columns);
   Value matrix = n.b.reshapeTo(
       a, {countOf(llvm::ArrayRef(shape).take_front(rows)), count});
-  Value x = n.b.op(
-      "matmul", {n.b.op("inverse", {matrix}), n.b.reshape(n.in(1), {-1, 1})});
+  Value x = solve(n, matrix, n.b.reshape(n.in(1), {-1, 1}));
   n.set(0, n.b.reshapeTo(x, columns));
 }
 
@@ -181,8 +178,7 @@ static Operator two(Operator op, std::string_view first,
 
 std::span<const Operator> dlc::symbol::factorOperators() {
   constexpr std::string_view ofSymmetric =
-      "NaN where there is none. Of matrices that are not symmetric, that of "
-      "half the sum with the transposed one.";
+      "NaN where there is none. The lower triangle is read.";
   static const std::vector<Operator> rows = {
       {.name = "_linalg_potrf",
        .aliases = {"linalg_potrf"},

@@ -63,15 +63,21 @@ static void lowerTake(LoweringContext &n) {
   n.set(0, n.b.op("gather", {x, indices}, {{"axis", axis}}));
 }
 
-/// An index that nothing is known of has no dimension for the axis.
+/// An index that nothing is known of has no dimension for the axis, unless it
+/// were a scalar then.
 static void relatePick(ShapeRelation &r) {
   Shape index = r.input(0);
-  if (!index || r.input(1) || r.parameters.isNone("axis"))
+  if (!index || r.parameters.isNone("axis"))
     return;
-  if (auto axis = axisWithin(r.parameters.getInt("axis"), index->size())) {
+  auto axis = axisWithin(r.parameters.getInt("axis"), index->size());
+  if (!axis)
+    return;
+  const Shape &known = r.input(1);
+  if (index->size() == 1 || (known && known->size() == index->size()))
+    (*index)[*axis] = 1;
+  else
     index->erase(index->begin() + *axis);
-    r.setInput(1, index);
-  }
+  suggestInput(r, 1, index);
 }
 
 /// One element of each row along the axis; the index has the other dimensions,

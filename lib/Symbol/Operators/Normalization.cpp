@@ -106,7 +106,9 @@ static void showStatistics(LoweringContext &n, Value x, Ints axes,
   }
 }
 
-static void lowerBatchNorm(LoweringContext &n) {
+/// `showsRoot`: the variance that MXNet shows is what the data are multiplied
+/// with.
+template <bool showsRoot> static void lowerBatchNorm(LoweringContext &n) {
   int64_t rank = n.rank(n.in(0));
   int64_t axis = n.axis(n.p.getInt("axis"), rank);
   if (n.b.failed())
@@ -127,15 +129,16 @@ static void lowerBatchNorm(LoweringContext &n) {
   n.set(0, moveAxis(n, y, 1, axis));
   if (!n.shows(1))
     return;
-  // MXNet's variance is what the data are multiplied with.
   n.set(1, mean);
+  if (!showsRoot)
+    return n.set(2, variance);
   Value shifted =
       n.b.add(variance, n.scalarLike(variance, n.p.getFloat("eps")));
   n.set(2, n.b.div(n.scalarLike(shifted, 1), n.b.op("sqrt", {shifted})));
 }
 
 static void lowerBatchNormWithRelu(LoweringContext &n) {
-  lowerBatchNorm(n);
+  lowerBatchNorm</*showsRoot=*/true>(n);
   if (!n.b.failed())
     n.set(0, n.b.op("relu", {n.outputs().front()}));
 }
@@ -346,7 +349,7 @@ static std::vector<Output> statistics(std::string_view second,
 static std::vector<Operator> batchNormRows() {
   Operator op = {
       .name = "BatchNorm",
-      .aliases = {"_npx_batch_norm", "CuDNNBatchNorm", "BatchNorm_v1"},
+      .aliases = {"_npx_batch_norm", "CuDNNBatchNorm"},
       .summary = "Normalisation of each channel over the batch",
       .details = "(data - moving_mean) / sqrt(moving_var + eps) gamma + beta "
                  "when not training.",
@@ -373,10 +376,13 @@ static std::vector<Operator> batchNormRows() {
       .outputs = statistics("mean", "var"),
       .relateShapes = relateBatchNorm,
       .relateTypes = relateBatchNormTypes,
-      .lower = lowerBatchNorm};
-  Operator sync = op;
+      .lower = lowerBatchNorm</*showsRoot=*/true>};
+  Operator old = op;
+  old.name = "BatchNorm_v1";
+  old.aliases = {};
+  old.lower = lowerBatchNorm</*showsRoot=*/false>;
+  Operator sync = old;
   sync.name = "_contrib_SyncBatchNorm";
-  sync.aliases = {};
   sync.summary = "Batch normalisation over several devices";
   sync.details = "When not training it is BatchNorm.";
   sync.parameters.push_back(ignored("ndev", ParameterKind::Int, "1"));
@@ -387,7 +393,7 @@ static std::vector<Operator> batchNormRows() {
   relu.summary = "Batch normalisation, of which negative numbers become 0";
   relu.outputs.push_back({"workspace", {}, never()});
   relu.lower = lowerBatchNormWithRelu;
-  return {op, sync, relu};
+  return {op, old, sync, relu};
 }
 
 static std::vector<Parameter> softmaxParameters() {

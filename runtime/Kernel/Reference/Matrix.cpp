@@ -163,16 +163,23 @@ static Status inferTriangularSolve(const InferContext &context,
 // Elimination
 //===----------------------------------------------------------------------===//
 
+/// The row from `k` on with the largest element in column `k`: NaN is larger
+/// than any, so that it is not lost.
+static int64_t pivotOf(const Matrix &m, int64_t k) {
+  int64_t best = k;
+  for (int64_t i = k + 1; i < m.rows && !std::isnan(m(best, k)); ++i)
+    if (!(std::fabs(m(i, k)) <= std::fabs(m(best, k))))
+      best = i;
+  return best;
+}
+
 /// Gaussian elimination with partial pivoting (3.4); destroys `m`. Calls
 /// `pivot(value)` for each element of the resulting diagonal, with the sign of
 /// the permutation, and returns false where that is 0.
 template <typename Pivot> static bool eliminate(Matrix &m, Pivot &&pivot) {
   int64_t n = m.rows;
   for (int64_t k = 0; k < n; ++k) {
-    int64_t best = k;
-    for (int64_t i = k + 1; i < n; ++i)
-      if (std::fabs(m(i, k)) > std::fabs(m(best, k)))
-        best = i;
+    int64_t best = pivotOf(m, k);
     if (m(best, k) == 0)
       return false;
     m.swapRows(k, best);
@@ -227,10 +234,7 @@ static bool invert(Matrix &m, Matrix &inverse) {
   for (int64_t i = 0; i < n; ++i)
     inverse(i, i) = 1;
   for (int64_t k = 0; k < n; ++k) {
-    int64_t best = k;
-    for (int64_t i = k + 1; i < n; ++i)
-      if (std::fabs(m(i, k)) > std::fabs(m(best, k)))
-        best = i;
+    int64_t best = pivotOf(m, k);
     double pivot = m(best, k);
     if (pivot == 0)
       return false;
@@ -305,11 +309,11 @@ static Status computeTriangularSolve(ComputeContext &context) {
 // Factors
 //===----------------------------------------------------------------------===//
 
-/// (m + m^T) / 2
+/// The upper triangle becomes the lower one.
 static void makeSymmetric(Matrix &m) {
   for (int64_t i = 0; i < m.rows; ++i)
     for (int64_t j = 0; j < i; ++j)
-      m(i, j) = m(j, i) = (m(i, j) + m(j, i)) / 2;
+      m(j, i) = m(i, j);
 }
 
 /// In place, column by column (4.2.5).

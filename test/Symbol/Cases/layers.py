@@ -91,6 +91,7 @@ def shown_statistics():
     case(mx.sym.LayerNorm(data, **shown), data=normal(2, 3, 4))
     case(mx.sym.LayerNorm(data, axis=1, **shown), data=normal(2, 3, 4))
     case(mx.sym.GroupNorm(data, num_groups=2, **shown), data=normal(2, 4, 3, 2))
+    case(mx.sym.BatchNorm_v1(data, **shown), data=normal(2, 3, 2, 2))
 
 
 def losses():

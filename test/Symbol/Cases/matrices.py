@@ -72,6 +72,14 @@ def factors():
         for transpose in False, True:
             raw("_linalg_trsm", apart(3, 3), normal(2, 3, 2), transpose=transpose, lower=lower)
             raw("_linalg_trsm", apart(3, 3), normal(2, 2, 3), transpose=transpose, lower=lower, rightside=True, alpha=2)
+    def lower(x):
+        """What is above the diagonal is not read."""
+        return np.tril(x) + np.float32(7) * np.triu(np.ones_like(x), 1)
+
+    raw("_linalg_potrf", lower(definite(2, 3, 3)))
+    raw("_npi_cholesky", lower(definite(3, 3)))
+    raw("_linalg_syevd", lower(symmetric()))
+    raw("_npi_eigh", np.swapaxes(lower(symmetric()), -1, -2).copy(), UPLO="U")
     raw("_linalg_gelqf", apart(2, 3))
     raw("_linalg_gelqf", apart(3, 3))
     raw("_linalg_syevd", symmetric())

@@ -69,7 +69,7 @@ func.func @updates(%w: tensor<4xf32> {graph.name = "w"}, %s: tensor<4xf32> {grap
 // -----
 
 func.func @unknown_group(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{expected a group with a device (head, tail), got group 'other'}}
+  // expected-error @+1 {{expected a device of group 'other', got those of head, tail}}
   %0 = graph.exp %x {graph.group = "other"} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -14,9 +14,10 @@ class Graph_MatrixOp<string mnemonic> : Graph_Op<mnemonic, "Opaque", [
 def CholeskyOp : Graph_MatrixOp<"cholesky"> {
   let summary = "Factor of a positive definite matrix";
   let description = [{
-    The lower triangular L with L L^T = (x + x^T) / 2, whose diagonal is
-    positive (Golub and Van Loan, Matrix Computations, 4.2). NaN everywhere in a
-    matrix where there is none.
+    The lower triangular L with L L^T = x, whose diagonal is positive (Golub and
+    Van Loan, Matrix Computations, 4.2), for symmetric matrices, of which the
+    lower triangle is read. NaN everywhere in a matrix where there is none. The
+    gradient is that of symmetric changes, and symmetric.
 
     Constraint (cholesky_c1): `x` is a tensor of floats whose last two
     dimensions are equal; `y` has its type.
@@ -48,11 +49,12 @@ def DetOp : Graph_MatrixOp<"det"> {
 def EighOp : Graph_MatrixOp<"eigh"> {
   let summary = "Eigenvalues and eigenvectors of a symmetric matrix";
   let description = [{
-    Of (x + x^T) / 2 the eigenvalues in ascending order, and in the columns of
-    `vectors` eigenvectors of length 1, in each of which the element of largest
-    magnitude, the first of several, is positive. Jacobi's method (Golub and Van
-    Loan, 8.5). NaN everywhere in a matrix that is not finite. The gradient is
-    not finite where eigenvalues are equal.
+    Of symmetric matrices, of which the lower triangle is read, the eigenvalues
+    in ascending order, and in the columns of `vectors` eigenvectors of length
+    1, in each of which the element of largest magnitude, the first of several,
+    is positive. Jacobi's method (Golub and Van Loan, 8.5). NaN everywhere in a
+    matrix that is not finite. The gradient is that of symmetric changes, and
+    symmetric; vectors of equal eigenvalues turn into each other without one.
 
     Constraint (eigh_c1): `x` is a tensor of floats whose last two dimensions
     are equal; `vectors` has its type, and `values` lacks the last dimension.

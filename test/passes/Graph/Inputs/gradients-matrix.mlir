@@ -1,6 +1,6 @@
 // Factors, inverses and determinants. Where one is only of some matrices, the
-// argument is brought there: positive definite ones, or those with eigenvalues
-// far from each other.
+// argument is brought there: symmetric and positive definite ones, or those with
+// eigenvalues far from each other.
 
 func.func @det(%x: tensor<2x3x3xf64>) -> tensor<2xf64> {
   %y = graph.det %x : (tensor<2x3x3xf64>) -> tensor<2xf64>
@@ -36,10 +36,11 @@ func.func @inverse(%x: tensor<2x3x3xf64>) -> tensor<2x3x3xf64> {
   return %y : tensor<2x3x3xf64>
 }
 
-// Of matrices that are not symmetric, too.
 func.func @cholesky(%x: tensor<2x3x3xf64>) -> tensor<2x3x3xf64> {
-  %c = graph.constant dense<[[8.0, 0.0, 0.0], [0.0, 6.0, 0.0], [0.0, 0.0, 9.0]]> : tensor<3x3xf64>
-  %m = graph.add %x, %c : (tensor<2x3x3xf64>, tensor<3x3xf64>) -> tensor<2x3x3xf64>
+  %c = graph.constant dense<[[12.0, 0.0, 0.0], [0.0, 11.0, 0.0], [0.0, 0.0, 13.0]]> : tensor<3x3xf64>
+  %t = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<2x3x3xf64>) -> tensor<2x3x3xf64>
+  %a = graph.add %x, %t : tensor<2x3x3xf64>
+  %m = graph.add %a, %c : (tensor<2x3x3xf64>, tensor<3x3xf64>) -> tensor<2x3x3xf64>
   %y = graph.cholesky %m : (tensor<2x3x3xf64>) -> tensor<2x3x3xf64>
   return %y : tensor<2x3x3xf64>
 }
@@ -67,7 +68,9 @@ func.func @triangular_solve_3(%a: tensor<3x3xf64>, %b: tensor<3x2xf64>) -> tenso
 
 func.func @eigh(%x: tensor<2x3x3xf64>) -> (tensor<2x3xf64>, tensor<2x3x3xf64>) {
   %c = graph.constant dense<[[8.0, 0.0, 0.0], [0.0, -4.0, 0.0], [0.0, 0.0, 20.0]]> : tensor<3x3xf64>
-  %m = graph.add %x, %c : (tensor<2x3x3xf64>, tensor<3x3xf64>) -> tensor<2x3x3xf64>
+  %t = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<2x3x3xf64>) -> tensor<2x3x3xf64>
+  %a = graph.add %x, %t : tensor<2x3x3xf64>
+  %m = graph.add %a, %c : (tensor<2x3x3xf64>, tensor<3x3xf64>) -> tensor<2x3x3xf64>
   %l, %v = graph.eigh %m : (tensor<2x3x3xf64>) -> (tensor<2x3xf64>, tensor<2x3x3xf64>)
   return %l, %v : tensor<2x3xf64>, tensor<2x3x3xf64>
 }
