@@ -90,7 +90,8 @@ typedef enum DlcArithmetic {
   DLC_ADD = 0,
   DLC_SUBTRACT = 1,
   DLC_MULTIPLY = 2,
-  DLC_DIVIDE = 3
+  DLC_DIVIDE = 3,
+  DLC_ARITHMETIC_LIMIT = 0x7fffffff
 } DlcArithmetic;
 
 /* Makes `a` + `b`, and so on, of symbols of one output each, element by element

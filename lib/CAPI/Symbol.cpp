@@ -219,6 +219,8 @@ static DlcStatus combine(DlcArithmetic arithmetic, const A &a, const B &b,
     return handOut(a * b, result);
   case DLC_DIVIDE:
     return handOut(a / b, result);
+  case DLC_ARITHMETIC_LIMIT:
+    break;
   }
   return invalid("expected a DlcArithmetic, got " + std::to_string(arithmetic));
 }

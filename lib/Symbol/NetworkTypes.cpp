@@ -31,13 +31,27 @@ static Status listVariables(const IndexedGraph &graph, VariableNames &names) {
   return Status::ok();
 }
 
+/// "data, fc_weight and 3 more".
+static std::string namesOf(const IndexedGraph &graph) {
+  constexpr size_t most = 8;
+  std::string names;
+  size_t count = 0;
+  for (IndexedGraph::NodeId id : graph.inputNodes())
+    if (count++ < most)
+      names += (names.empty() ? "" : ", ") + graph.node(id).name;
+  return count > most ? names + " and " + std::to_string(count - most) + " more"
+                      : names;
+}
+
 /// Every name in `known` is that of a variable.
 template <typename Known>
-static Status checkNames(const VariableNames &variables, const Known &known) {
+static Status checkNames(const IndexedGraph &graph,
+                         const VariableNames &variables, const Known &known) {
   for (const auto &[name, fact] : known)
     if (!variables.contains(name))
       return Status(StatusCode::InvalidArgument,
-                    "expected a variable of the symbol, got '" + name + "'");
+                    "expected a variable of the symbol, got '" + name +
+                        "'; it has " + namesOf(graph));
   return Status::ok();
 }
 
@@ -66,7 +80,7 @@ Status NetworkTypes::inferTypes(const KnownTypes &known, Report report) {
   for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
     DLC_RETURN_IF_ERROR(graph.node(id).checkApplied());
   DLC_RETURN_IF_ERROR(listVariables(graph, variables));
-  DLC_RETURN_IF_ERROR(checkNames(variables, known));
+  DLC_RETURN_IF_ERROR(checkNames(graph, variables, known));
   for (IndexedGraph::NodeId id : graph.inputNodes()) {
     rt::DataType declared = DLC_INVALID_TYPE;
     DLC_RETURN_IF_ERROR(typeOfVariable(graph.node(id), declared));
@@ -333,7 +347,7 @@ void NetworkTypes::Forward::inferBackward(mlir::Operation *before,
 
 Status NetworkTypes::inferShapes(const KnownShapes &known,
                                  mlir::MLIRContext &context, Report report) {
-  DLC_RETURN_IF_ERROR(checkNames(variables, known));
+  DLC_RETURN_IF_ERROR(checkNames(graph, variables, known));
   for (IndexedGraph::NodeId id : graph.inputNodes()) {
     Shape declared;
     DLC_RETURN_IF_ERROR(shapeOfVariable(graph.node(id), declared));

@@ -157,7 +157,7 @@ TEST(InferenceTest, NamesContradictions) {
   EXPECT_TRUE(message.starts_with("node 's' (broadcast_add): ")) << message;
   EXPECT_GT(message.size(), 27u);
   EXPECT_EQ(errorOf(sum, {{"c", {2}}}),
-            "expected a variable of the symbol, got 'c'");
+            "expected a variable of the symbol, got 'c'; it has a, b");
   EXPECT_EQ(errorOf(a + Symbol::variable("a"), {{"a", {2}}}),
             "expected distinct names of variables, got 'a' twice");
   EXPECT_EQ(errorOf(a, {{"a", {1 << 30, 1 << 30, 1 << 30}}}),

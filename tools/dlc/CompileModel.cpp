@@ -115,13 +115,14 @@ void dlc::tool::checkVariables(
     const Compilation &compilation,
     const std::map<std::string, std::string> &files) {
   llvm::StringRef messages = compilation.messages();
-  for (const auto &[name, path] : files)
-    if (messages.contains("expected a variable of the symbol, got '" + name +
-                          "'"))
+  for (const auto &[name, path] : files) {
+    std::string what = "expected a variable of the symbol, got '" + name + "'";
+    auto [before, after] = messages.split(what);
+    if (before.size() != messages.size())
       throw Failure{path +
-                    ": expected arrays of variables of the network, got "
-                    "'" +
-                    name + "'"};
+                    ": expected arrays of variables of the network, got '" +
+                    name + "'" + after.split('\n').first.str()};
+  }
 }
 
 /// Those of the values that a network of MXNet has variables of and does not
