@@ -11,13 +11,6 @@ using namespace dlc::graph;
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-/// The matrices in the last two dimensions transposed.
-static Value transposed(Formula &f, Value x) {
-  auto perm = llvm::to_vector(llvm::seq<int64_t>(Formula::typeOf(x).getRank()));
-  std::swap(perm[perm.size() - 2], perm.back());
-  return f.transpose(x, perm);
-}
-
 /// All matrices of `x` one below the other.
 static Value stacked(Formula &f, Value x) {
   auto type = Formula::typeOf(x);
@@ -32,12 +25,12 @@ LogicalResult MatmulOp::buildGradients(Gradients &gradients) {
     return failDynamic(gradients);
   Formula f(gradients);
   Value g = gradients.ofResult(), a = getA(), b = getB();
-  gradients.give(0, [&] { return f.make<MatmulOp>(g, transposed(f, b)); });
+  gradients.give(0, [&] { return f.make<MatmulOp>(g, f.turned(b)); });
   gradients.give(1, [&] {
     // One product sums over the batch, too.
     if (Formula::typeOf(b).getRank() == 2)
-      return f.make<MatmulOp>(transposed(f, stacked(f, a)), stacked(f, g));
-    return f.make<MatmulOp>(transposed(f, a), g);
+      return f.make<MatmulOp>(f.turned(stacked(f, a)), stacked(f, g));
+    return f.make<MatmulOp>(f.turned(a), g);
   });
   return success();
 }

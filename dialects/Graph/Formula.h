@@ -83,6 +83,12 @@ struct Formula : Chain {
   Value transpose(Value x, llvm::ArrayRef<int64_t> perm) {
     return TransposeOp::create(builder, loc, x, perm);
   }
+  /// The matrices in the last two dimensions transposed.
+  Value turned(Value x) {
+    auto perm = llvm::to_vector(llvm::seq<int64_t>(typeOf(x).getRank()));
+    std::swap(perm[perm.size() - 2], perm.back());
+    return transpose(x, perm);
+  }
   Value expand(Value x, llvm::ArrayRef<int64_t> shape) {
     return make<ExpandOp>(x, ints(shape));
   }

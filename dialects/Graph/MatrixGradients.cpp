@@ -18,11 +18,6 @@ struct Matrices : Formula {
   static int64_t rowsOf(Value x) {
     return typeOf(x).getShape().drop_back().back();
   }
-  Value turned(Value x) {
-    auto perm = llvm::to_vector(llvm::seq<int64_t>(typeOf(x).getRank()));
-    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-    return transpose(x, perm);
-  }
   Value product(Value a, Value b) { return make<MatmulOp>(a, b); }
   /// What is at or below the diagonal `below` under the main one.
   Value lower(Value x, int64_t below = 0) {

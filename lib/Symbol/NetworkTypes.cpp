@@ -7,6 +7,7 @@
 
 #include "dlc/dialects/Graph/OperandTypes.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -31,16 +32,11 @@ static Status listVariables(const IndexedGraph &graph, VariableNames &names) {
   return Status::ok();
 }
 
-/// "data, fc_weight and 3 more".
-static std::string namesOf(const IndexedGraph &graph) {
-  constexpr size_t most = 8;
-  std::string names;
-  size_t count = 0;
+static std::string listVariables(const IndexedGraph &graph) {
+  std::vector<std::string> names;
   for (IndexedGraph::NodeId id : graph.inputNodes())
-    if (count++ < most)
-      names += (names.empty() ? "" : ", ") + graph.node(id).name;
-  return count > most ? names + " and " + std::to_string(count - most) + " more"
-                      : names;
+    names.push_back(graph.node(id).name);
+  return rt::listSome(names);
 }
 
 /// Every name in `known` is that of a variable.
@@ -51,7 +47,7 @@ static Status checkNames(const IndexedGraph &graph,
     if (!variables.contains(name))
       return Status(StatusCode::InvalidArgument,
                     "expected a variable of the symbol, got '" + name +
-                        "'; it has " + namesOf(graph));
+                        "'; it has " + listVariables(graph));
   return Status::ok();
 }
 

@@ -31,6 +31,15 @@ std::string dlc::rt::toPrintable(std::string_view text) {
   return result;
 }
 
+std::string dlc::rt::listSome(std::span<const std::string> names, size_t most) {
+  std::string text;
+  for (const std::string &name : names.first(std::min(names.size(), most)))
+    text += (text.empty() ? "" : ", ") + name;
+  if (names.size() > most)
+    text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
 Status dlc::rt::checkDistinct(std::vector<std::string_view> names,
                               std::string_view what, StatusCode code) {
   std::ranges::sort(names);

@@ -7,6 +7,7 @@
 
 #include "dlc/Export/ONNX/Export.h"
 #include "dlc/Frontend/MXNet/Save.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include <cstdio>
 
@@ -30,18 +31,15 @@ void ExportCommand::noteInputs(const std::vector<ModelPort> &inputs) const {
   if (!model.path.ends_with(".json") || !model.params.empty())
     return;
   auto shapes = model.inputShapes();
-  std::string names;
-  size_t count = 0;
+  std::vector<std::string> names;
   for (const ModelPort &input : inputs)
-    if (!shapes.contains(input.name) && ++count <= 3)
-      names += (count > 1 ? ", " : "") + input.name;
-  if (count > 3)
-    names += " and " + std::to_string(count - 3) + " more";
-  if (count > 0)
+    if (!shapes.contains(input.name))
+      names.push_back(input.name);
+  if (!names.empty())
     std::fprintf(stderr,
                  "warning: %s: without --params these are inputs of the ONNX "
                  "model and not its parameters: %s\n",
-                 model.path.c_str(), names.c_str());
+                 model.path.c_str(), rt::listSome(names, 3).c_str());
 }
 
 /// What MXNet calls the file of the values beside that of a network.

@@ -6,6 +6,7 @@
 #include "RunGradients.h"
 
 #include "dlc/runtime/Base/Half.h"
+#include "dlc/runtime/Base/Names.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Observer.h"
 
@@ -107,16 +108,13 @@ std::vector<UsedFile> RunCommand::filesRead() const {
 
 /// Says what `--random` gives values to: a parameter may be among it.
 static void noteRandom(const rt::Program &program, const NamedTensors &values) {
-  constexpr size_t most = 8;
-  std::string names;
-  size_t count = 0;
+  std::vector<std::string> names;
   for (const rt::Port &port : program.inputs())
-    if (!port.isRandomState && !values.count(port.name) && count++ < most)
-      names += (names.empty() ? "" : ", ") + port.name;
-  if (count > most)
-    names += " and " + std::to_string(count - most) + " more";
-  if (count)
-    std::fprintf(stderr, "note: random values for %s\n", names.c_str());
+    if (!port.isRandomState && !values.count(port.name))
+      names.push_back(port.name);
+  if (!names.empty())
+    std::fprintf(stderr, "note: random values for %s\n",
+                 rt::listSome(names).c_str());
 }
 
 int RunCommand::run() {

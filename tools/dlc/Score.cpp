@@ -204,20 +204,24 @@ void Judge::judge(const rt::TensorView &output, const HostTensor *labels,
                   std::span<const int64_t> examples, Score &score) const {
   if (kind == Kind::None)
     return;
-  std::vector<double> numbers(hasRows ? examples.size() * row : row);
-  for (size_t i = 0; i != numbers.size(); ++i)
-    numbers[i] = numberAt(output, i).value_or(NAN);
-  if (kind == Kind::Loss && !hasRows)
-    return judgeLoss(numbers, score);
-  const double *values = numbers.data();
-  for (size_t i = 0; i != examples.size(); ++i, values += row) {
+  std::vector<double> values(row);
+  auto read = [&](size_t number) {
+    for (int64_t i = 0; i != row; ++i)
+      values[i] = numberAt(output, number * row + i).value_or(NAN);
+  };
+  if (kind == Kind::Loss && !hasRows) {
+    read(0);
+    return judgeLoss(values, score);
+  }
+  for (size_t i = 0; i != examples.size(); ++i) {
+    read(i);
     if (kind == Kind::Loss)
-      judgeLoss({values, static_cast<size_t>(row)}, score);
+      judgeLoss(values, score);
     else if (kind == Kind::Classes)
-      judgeClasses(values, *labels, examples[i], score);
+      judgeClasses(values.data(), *labels, examples[i], score);
     else if (kind == Kind::Distributions)
-      judgeDistribution(values, *labels, examples[i], score);
+      judgeDistribution(values.data(), *labels, examples[i], score);
     else
-      judgeElements(values, *labels, examples[i], score);
+      judgeElements(values.data(), *labels, examples[i], score);
   }
 }

@@ -451,10 +451,10 @@ static void noteOtherOptions(const Restored &before, uint64_t seed) {
     std::snprintf(digits.data(), digits.size(), "%.9g", value);
     return std::isnan(value) ? std::string("none") : std::string(digits.data());
   };
-  if (before.seed)
+  if (before.seed != seed)
     std::printf("note: --seed is %llu, and in the epoch before it was %llu\n",
                 static_cast<unsigned long long>(seed),
-                static_cast<unsigned long long>(*before.seed));
+                static_cast<unsigned long long>(before.seed));
   std::string optimizer, other; // One of "--optimizer adam" and others is 1.
   for (const ChangedOption &option : before.changed)
     if (option.name.find(' ') != std::string::npos)
@@ -470,7 +470,7 @@ static void noteOtherOptions(const Restored &before, uint64_t seed) {
 
 /// The same of any batches.
 static void noteOtherBatches(const EpochSize &before, const EpochSize &now) {
-  if (before == EpochSize() || before == now)
+  if (before == now)
     return;
   std::printf("note: the epoch before was of %lld examples in batches of %lld, "
               "those from here on are of %lld in batches of %lld\n",

@@ -6,12 +6,12 @@
 
 #include "dlc/Training/InitializerText.h"
 #include "dlc/Training/Step.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -283,17 +283,6 @@ void Trainer::readParameters(const std::vector<InitialValue> &values,
       copyValue(value, tensors.at(value.name));
 }
 
-/// "a, b and 3 more": a model of exporters may have many.
-static std::string listSome(const std::vector<std::string> &names) {
-  constexpr size_t most = 8;
-  std::string text;
-  for (size_t i = 0; i != std::min(names.size(), most); ++i)
-    text += (i ? ", " : "") + names[i];
-  if (names.size() > most)
-    text += " and " + std::to_string(names.size() - most) + " more";
-  return text;
-}
-
 /// Whether an initializer that is asked for leaves a parameter what the model
 /// says: a vector is no weight but a scale, a shift or a statistic, and which,
 /// only its name can tell.
@@ -325,10 +314,10 @@ void Trainer::initialize(const std::vector<InitialValue> &values) {
     std::fprintf(stderr,
                  "note: vectors keep the model's values, as --initializer is "
                  "for weights: %s\n",
-                 listSome(kept).c_str());
+                 rt::listSome(kept).c_str());
   if (!step.numbers.empty())
     std::fprintf(stderr, "note: single numbers stay as they are: %s\n",
-                 listSome(step.numbers).c_str());
+                 rt::listSome(step.numbers).c_str());
   if (importsValues(options))
     settings = readOthers(valuesOf(options), arrays(false));
   if (!options.resumed.empty()) // restore() gives the others, all of them.
@@ -541,18 +530,18 @@ namespace {
 /// Scalars that a checkpoint has beside what the next step reads.
 class Notes {
 public:
-  explicit Notes(const TrainerOptions &options) : options(options) {
-    for (const auto &[name, value] : options.noted)
-      noted.push_back(makeZeros({DLC_F64, {}}));
-  }
-
-  void set(const EpochSize &size) {
+  /// Those of this run, which hold for what a file does not have.
+  Notes(const TrainerOptions &options, const EpochSize &size)
+      : options(options) {
     examples.view().as<int64_t>()[0] = size.examples;
     batch.view().as<int64_t>()[0] = size.batch;
     seed.view().as<int64_t>()[0] = static_cast<int64_t>(options.seed);
-    for (size_t i = 0; i < noted.size(); ++i)
-      noted[i].view().as<double>()[0] = options.noted[i].second;
+    for (const auto &[name, value] : options.noted) {
+      noted.push_back(makeZeros({DLC_F64, {}}));
+      noted.back().view().as<double>()[0] = value;
+    }
   }
+
   std::vector<NamedArray> arrays() {
     std::vector<NamedArray> arrays = {
         {"examples", &examples}, {"batch size", &batch}, {"seed", &seed}};
@@ -560,32 +549,22 @@ public:
       arrays.push_back({options.noted[i].first, &noted[i]});
     return arrays;
   }
-  /// The same with what no file has, to see what one does not have.
-  std::vector<NamedArray> unread() {
-    for (HostTensor &value : noted)
-      value.view().as<double>()[0] = kUnread;
-    seed.view().as<int64_t>()[0] = static_cast<int64_t>(options.seed);
-    return arrays();
-  }
+  /// What is another one now than it was read.
   Restored read() {
     Restored restored;
     restored.size = {examples.view().as<int64_t>()[0],
                      batch.view().as<int64_t>()[0]};
-    if (auto before = static_cast<uint64_t>(seed.view().as<int64_t>()[0]);
-        before != options.seed)
-      restored.seed = before;
+    restored.seed = static_cast<uint64_t>(seed.view().as<int64_t>()[0]);
     for (size_t i = 0; i < noted.size(); ++i) {
       const auto &[name, now] = options.noted[i];
       double before = noted[i].view().as<double>()[0];
-      bool isSame = before == now || (std::isnan(before) && std::isnan(now));
-      if (before != kUnread && !isSame)
+      if (before != now && !(std::isnan(before) && std::isnan(now)))
         restored.changed.push_back({name, before, now});
     }
     return restored;
   }
 
 private:
-  static constexpr double kUnread = -std::numeric_limits<double>::infinity();
   const TrainerOptions &options;
   HostTensor examples = makeZeros({DLC_I64, {}});
   HostTensor batch = makeZeros({DLC_I64, {}});
@@ -597,8 +576,7 @@ private:
 /// States first: where there is a file of parameters, the checkpoint is whole.
 void Trainer::save(const std::string &prefix, int64_t epoch) {
   std::vector<NamedArray> states = arrays(true);
-  Notes notes(options);
-  notes.set(size);
+  Notes notes(options, size);
   llvm::append_range(states, notes.arrays());
   writeArrays(checkpointPath(prefix, epoch, ".states"), states);
   writeArrays(checkpointPath(prefix, epoch, ".params"), arrays(false));
@@ -607,10 +585,10 @@ void Trainer::save(const std::string &prefix, int64_t epoch) {
 Restored Trainer::restore(const std::string &prefix, int64_t epoch) {
   readArrays(checkpointPath(prefix, epoch, ".params"), arrays(false));
   std::string states = checkpointPath(prefix, epoch, ".states");
-  Notes notes(options);
+  Notes notes(options, size);
   // Checkpoints of before they were written go on without.
   try {
-    readArrays(states, arrays(true), notes.unread());
+    readArrays(states, arrays(true), notes.arrays());
   } catch (Failure &failure) {
     failure.message += "; --params " +
                        checkpointPath(prefix, epoch, ".params") +

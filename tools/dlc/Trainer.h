@@ -33,7 +33,7 @@ struct TrainerOptions {
   std::vector<std::pair<std::string, double>> noted = {};
 };
 
-/// What an epoch was of; zeros where a checkpoint does not say.
+/// What an epoch is of.
 struct EpochSize {
   int64_t examples = 0, batch = 0;
   bool operator==(const EpochSize &) const = default;
@@ -45,10 +45,11 @@ struct ChangedOption {
   double before = 0, now = 0;
 };
 
-/// What a checkpoint says of the epoch before.
+/// What a checkpoint says of the epoch before; of what it does not say what is
+/// so now.
 struct Restored {
   EpochSize size;
-  std::optional<uint64_t> seed; ///< Where it was another one.
+  uint64_t seed = 0;
   std::vector<ChangedOption> changed;
 };
 

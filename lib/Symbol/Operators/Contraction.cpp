@@ -57,13 +57,7 @@ static void lowerFullyConnected(LoweringContext &n) {
 
 /// Swaps the last two dimensions when the parameter says so.
 static Value transposed(LoweringContext &n, Value x, const char *parameter) {
-  if (!n.p.getBool(parameter))
-    return x;
-  Ints perm = range(0, n.rank(x));
-  if (perm.size() < 2)
-    return x;
-  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-  return n.b.transpose(x, perm);
+  return n.p.getBool(parameter) && n.rank(x) >= 2 ? turned(n, x) : x;
 }
 
 /// The last axis of a with the first of b; transposition of more than two
@@ -148,32 +142,6 @@ static void setChannels(ShapeRelation &r, int64_t channels) {
   r.setInput(0, fromChannelsFirst(r.parameters, data));
 }
 
-/// Where windows move in steps of one, the result of a convolution tells the
-/// extents of its data.
-static void setExtents(ShapeRelation &r) {
-  const Parameters &p = r.parameters;
-  const std::vector<int64_t> &kernel = p.getInts("kernel");
-  Shape result = toChannelsFirst(p, r.output(0));
-  if (!result || result->size() != kernel.size() + 2)
-    return;
-  auto valueOr = [&](std::string_view name, size_t i, int64_t fallback) {
-    const std::vector<int64_t> &values = p.getInts(name);
-    return i < values.size() ? values[i] : fallback;
-  };
-  std::vector<int64_t> data(result->size(), rt::kUnknownDim);
-  for (size_t i = 0; i < kernel.size(); ++i) {
-    int64_t extent = (*result)[i + 2];
-    if (extent == rt::kUnknownDim || valueOr("stride", i, 1) != 1)
-      continue;
-    int64_t covered = valueOr("dilate", i, 1) * (kernel[i] - 1);
-    extent += covered - 2 * valueOr("pad", i, 0);
-    // What is less, the lowering says.
-    if (extent > 0)
-      data[i + 2] = extent;
-  }
-  r.setInput(0, fromChannelsFirst(p, data));
-}
-
 /// `count` filters or channels, if known, make equal groups.
 static bool checkGroups(ShapeRelation &r, int64_t count, const char *what) {
   int64_t group = r.parameters.getInt("num_group");
@@ -189,7 +157,6 @@ void symbol::relateConvolution(ShapeRelation &r) {
   int64_t group = p.getInt("num_group"), filters = p.getInt("num_filter");
   // First, so that data are blamed that do not fit a weight which is known.
   setChannels(r, multiplied(channelsFirstDim(r, 1, 1), group));
-  setExtents(r);
   if (!checkGroups(r, filters, "filters") ||
       !checkGroups(r, channelsFirstDim(r, 0, 1), "channels"))
     return;

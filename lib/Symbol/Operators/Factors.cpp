@@ -56,9 +56,8 @@ static Value identityLike(LoweringContext &n, Value like) {
            " dimensions");
     return {};
   }
-  Value ones = n.b.op("expand", {n.scalarLike(like, 1), n.b.ints(shape)});
-  Value lower = n.b.op("trilu", {ones, n.b.intScalar(0)}, {{"upper", false}});
-  return n.b.op("trilu", {lower, n.b.intScalar(0)}, {{"upper", true}});
+  Value ones = onDiagonal(n, shape.end()[-2], shape.back(), /*k=*/0);
+  return n.b.op("expand", {n.b.castLike(ones, like), n.b.ints(shape)});
 }
 
 static Value solveTriangular(LoweringContext &n, Value a, Value b, bool upper,
@@ -114,13 +113,6 @@ static void lowerSolve(LoweringContext &n) {
   n.set(0, isVector ? n.b.squeeze(y, {rank}) : y);
 }
 
-static int64_t countOf(llvm::ArrayRef<int64_t> dims) {
-  int64_t count = 1;
-  for (int64_t dim : dims)
-    count *= dim;
-  return count;
-}
-
 /// The inverse as a map of the last dimensions to the first `ind` ones.
 static void lowerTensorInverse(LoweringContext &n) {
   Ints shape = n.shape(n.in(0), "an inverse");
@@ -132,7 +124,9 @@ static void lowerTensorInverse(LoweringContext &n) {
                   Twine(shape.size() - 1) + ", got " + Twine(first));
   llvm::ArrayRef<int64_t> rows = llvm::ArrayRef(shape).take_front(first),
                           columns = llvm::ArrayRef(shape).drop_front(first);
-  Value matrix = n.b.reshapeTo(n.in(0), {countOf(rows), countOf(columns)});
+  Value matrix =
+      n.b.reshapeTo(n.in(0), {mlir::ShapedType::getNumElements(rows),
+                              mlir::ShapedType::getNumElements(columns)});
   Ints result(columns);
   result.append(rows.begin(), rows.end());
   n.set(0, n.b.reshapeTo(n.b.op("inverse", {matrix}), result));
@@ -156,9 +150,10 @@ static void lowerTensorSolve(LoweringContext &n) {
     return n.fail("expected no more dimensions of 'b' than of 'a', got " +
                   Twine(rows));
   llvm::ArrayRef<int64_t> columns = llvm::ArrayRef(shape).drop_front(rows);
-  int64_t count = countOf(columns);
-  Value matrix = n.b.reshapeTo(
-      a, {countOf(llvm::ArrayRef(shape).take_front(rows)), count});
+  int64_t count = mlir::ShapedType::getNumElements(columns);
+  Value matrix = n.b.reshapeTo(a, {mlir::ShapedType::getNumElements(
+                                       llvm::ArrayRef(shape).take_front(rows)),
+                                   count});
   Value x = solve(n, matrix, n.b.reshape(n.in(1), {-1, 1}));
   n.set(0, n.b.reshapeTo(x, columns));
 }

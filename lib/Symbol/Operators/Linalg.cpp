@@ -11,18 +11,6 @@ using mlir::Value;
 
 //===-- Diagonals ---------------------------------------------------------===//
 
-static Value places(LoweringContext &n, int64_t count) {
-  return n.b.op("range",
-                {n.b.intScalar(0), n.b.intScalar(count), n.b.intScalar(1)});
-}
-
-/// True where the column is `k` more than the row.
-static Value onDiagonal(LoweringContext &n, int64_t rows, int64_t columns,
-                        int64_t k) {
-  Value row = n.b.unsqueeze(places(n, rows), {1});
-  return n.b.op("equal", {n.b.add(row, n.b.intScalar(k)), places(n, columns)});
-}
-
 /// The `k`-th diagonal of matrices in two axes, as the last axis.
 static Value diagonal(LoweringContext &n, Value x, int64_t axis1, int64_t axis2,
                       int64_t k) {

@@ -145,3 +145,14 @@ Value symbol::turned(LoweringContext &n, Value x) {
   std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
   return n.b.transpose(x, perm);
 }
+
+static Value places(LoweringContext &n, int64_t count) {
+  return n.b.op("range",
+                {n.b.intScalar(0), n.b.intScalar(count), n.b.intScalar(1)});
+}
+
+Value symbol::onDiagonal(LoweringContext &n, int64_t rows, int64_t columns,
+                         int64_t k) {
+  Value row = n.b.unsqueeze(places(n, rows), {1});
+  return n.b.op("equal", {n.b.add(row, n.b.intScalar(k)), places(n, columns)});
+}

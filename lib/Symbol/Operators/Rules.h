@@ -90,6 +90,10 @@ bool isImage(LoweringContext &n, mlir::Value x);
 mlir::Value moveAxis(LoweringContext &n, mlir::Value x, int64_t from,
                      int64_t to);
 
+/// A matrix that is true where the column is `k` more than the row.
+mlir::Value onDiagonal(LoweringContext &n, int64_t rows, int64_t columns,
+                       int64_t k);
+
 /// The matrices in the last two dimensions transposed; fails the node where
 /// there are fewer.
 mlir::Value turned(LoweringContext &n, mlir::Value x);

@@ -7,6 +7,7 @@
 
 #include "dlc/runtime/Base/Status.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,10 @@ namespace dlc::rt {
 /// UTF-8, or moves a cursor, as "\xNN", and what comes after 100 bytes as
 /// "...".
 std::string toPrintable(std::string_view text);
+
+/// The first names and how many there are besides, for a message: "a, b and 3
+/// more".
+std::string listSome(std::span<const std::string> names, size_t most = 8);
 
 /// Checks that no two names are equal, in O(n log n). `what` is the plural of
 /// what they name: "two inputs are named 'x'". Fails with `code`.
