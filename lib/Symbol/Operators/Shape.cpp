@@ -12,22 +12,6 @@ using mlir::Value;
 
 //===-- Reshape -----------------------------------------------------------===//
 
-/// The one dimension that is not known of the data, as the result has as many
-/// elements.
-static void keepsElements(ShapeRelation &r) {
-  Shape data = r.input(0);
-  if (!data || !isStatic(r.output(0)) ||
-      llvm::count(*data, rt::kUnknownDim) != 1)
-    return;
-  auto open = llvm::find(*data, rt::kUnknownDim);
-  *open = 1;
-  int64_t others = product(data, 0, data->size());
-  if (others == rt::kUnknownDim)
-    return;
-  *open = divided(product(r.output(0), 0, r.output(0)->size()), others);
-  r.setInput(0, data);
-}
-
 namespace {
 /// Reads the codes of Reshape's `shape` against the dimensions of the data: 0
 /// copies one, -1 is inferred, -2 copies the rest, -3 merges two, -4 splits one
@@ -419,7 +403,6 @@ static std::vector<Operator> makeDimensionRows() {
                 .atLeast(0),
             optional("keep_highest", ParameterKind::Bool, "False",
                      "With `target_shape`: keep the first dimension.")},
-       .relateShapes = keepsElements,
        .lower = lowerReshape},
       {.name = "SwapAxis",
        .aliases = {"_npi_swapaxes", "swapaxes"},
