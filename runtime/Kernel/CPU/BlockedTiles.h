@@ -56,6 +56,11 @@ struct BlockedArguments {
   int64_t pixelStride;         ///< Of x; plain only.
   const float *w;
   int64_t wStride; ///< From row to row.
+  /// Rows of weights that come later, and how many of them are fetched with
+  /// each sixteen of the call's: they come from memory, and the processor's
+  /// own prefetching ends with each page.
+  const float *ahead;
+  int64_t aheadRows;
   float *y;
   int64_t yPanel;
   bool accumulate;       ///< Add the sum to y, as TileArguments have it.
@@ -153,11 +158,19 @@ fetchNext(const BlockedArguments &t, Function &&pixelOf, int64_t block) {
       __builtin_prefetch(y + i * kChannelBlock, 1, 2);
 }
 
+template <int panels>
+[[gnu::always_inline]] inline void fetchRows(const float *rows, int64_t count,
+                                             int64_t stride) {
+  for (int64_t i = 0; i < count; ++i)
+    DLC_UNROLL for (int j = 0; j < panels; ++j)
+        __builtin_prefetch(rows + i * stride + j * kChannelBlock, 0, 2);
+}
+
 template <int pixels, int panels>
 void blockedKernel(const BlockedArguments &t) {
   BlockedSums<pixels, panels> sums;
   sums.start(t);
-  const float *w = t.w;
+  const float *w = t.w, *ahead = t.ahead;
   const int64_t wStride = t.wStride;
   for (int64_t block = 0; block < t.blocks; ++block) {
     const float *x = t.x + block * t.blockStride;
@@ -169,6 +182,8 @@ void blockedKernel(const BlockedArguments &t) {
               __attribute__((always_inline)) { return x + t.nextOffsets[i]; },
           block);
     for (int64_t tap = 0; tap < t.taps; ++tap, offsets += kMostPixels) {
+      fetchRows<panels>(ahead, t.aheadRows, wStride);
+      ahead += t.aheadRows * wStride;
       const float *a[pixels];
       DLC_UNROLL for (int i = 0; i < pixels; ++i) a[i] =
           offsets[i] == kOutside ? kZeros : x + offsets[i];
@@ -191,6 +206,8 @@ template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
   const float *x = t.x, *w = t.w;
   const int64_t wStride = t.wStride;
   for (int64_t block = 0; block < t.blocks; ++block, x += t.blockStride) {
+    fetchRows<panels>(t.ahead + block * t.aheadRows * wStride, t.aheadRows,
+                      wStride);
     if (t.hasNext)
       fetchNext<pixels, panels>(
           t,
@@ -296,6 +313,8 @@ private:
   void call(BlockedArguments t, BlockedKernel kernel, int64_t pixel,
             int64_t pixels, int64_t panel, int64_t panels, bool isFirst,
             bool isLast) const;
+  /// Has call c of `calls` fetch its part of the weights behind those of t.
+  void fetchBehind(BlockedArguments &t, int64_t c, int64_t calls) const;
   /// To a plain y.
   void writePlain(int64_t panel, int64_t panels) const {
     PlainPixels{plan, bias, residual, y, pixelBegin, pixelEnd}.write(
@@ -393,6 +412,22 @@ inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
   }
 }
 
+/// Weights that the second cache holds are read by one tile after the other.
+inline void BlockedTile::fetchBehind(BlockedArguments &t, int64_t c,
+                                     int64_t calls) const {
+  t.aheadRows = 0;
+  if (!plan.isPanelSlowest)
+    return;
+  const int64_t share = (kChannelBlock + calls - 1) / calls;
+  const int64_t times = t.blocks * taps();
+  t.ahead = t.w + (kChannelBlock + c * share) * times * t.wStride;
+  const float *end =
+      w + (plan.outChannels + kChannelBlock - 1) / kChannelBlock *
+              kChannelBlock * terms();
+  if (t.ahead + share * times * t.wStride <= end)
+    t.aheadRows = share;
+}
+
 /// The pixels of a call lie next to each other.
 inline void BlockedTile::runPoints(BlockedArguments t, int64_t block,
                                    int64_t panel, int64_t panels) const {
@@ -406,6 +441,7 @@ inline void BlockedTile::runPoints(BlockedArguments t, int64_t block,
     const int64_t pixels = shareOf(count, c + 1, calls) - begin;
     t.x = first + begin * kChannelBlock;
     t.hasNext = c + 1 < calls;
+    fetchBehind(t, c, calls);
     call(t, blockedKernelOf<BlockedForm::Points>(pixels, panels),
          pixelBegin + begin, pixels, panel, panels, block == 0,
          block + t.blocks == plan.inChannels / kChannelBlock);
@@ -440,6 +476,7 @@ inline void BlockedTile::runBlocked() const {
         t.offsets = offsets + c * taps() * kMostPixels;
         t.nextOffsets =
             t.taps == 1 && c + 1 < calls ? t.offsets + kMostPixels : nullptr;
+        fetchBehind(t, c, calls);
         call(t, blockedKernelOf<BlockedForm::Table>(pixels, panels),
              pixelBegin + begin, pixels, panel, panels, block == 0,
              block + t.blocks == inBlocks);
