@@ -8,7 +8,7 @@
 //   matmul BATCHxMxNxK [const] [trans_b] [split] [rounded]
 //          const: b is packed beforehand; split: bf16_parts = 3, rounded: 1,
 //          also of conv
-//   conv   [B:]CxHxW OC KHxKW sS pP gG [winograd | winograd_2x2] [blocked_x]
+//   conv   [B:]CxHxW OC KHxKW sS pP gG [winograd] [blocked_x]
 //          [blocked_y] [unpacked] [split] [rounded]: B images, 1 without; the
 //          input or the output is [N][C/16][H][W][16]; weights are not constant
 //   chain  BxCxHxW / OC KHxKW sS pP / KHxKW sS pP / OC [blocked_x]
@@ -219,9 +219,7 @@ bool parseConv(const char *text, Case &c) {
   c.attributes.set("pads", std::vector<int64_t>{p, p, p, p});
   c.attributes.set("group", int64_t{g});
   c.attributes.set("packed_w", int64_t{c.packs});
-  if (std::strstr(text, "winograd_2x2"))
-    c.attributes.set("algorithm", std::string("winograd_2x2"));
-  else if (std::strstr(text, "winograd"))
+  if (std::strstr(text, "winograd"))
     c.attributes.set("algorithm", std::string("winograd"));
   setParts(text, c);
   if (std::strstr(text, "blocked_x"))

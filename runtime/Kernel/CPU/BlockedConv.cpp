@@ -305,6 +305,14 @@ BlockedDepthwisePlan cpu::planBlockedDepthwise(const ConvShape &shape) {
   return plan;
 }
 
+std::unique_ptr<PreparedKernel>
+cpu::packBefore(const KernelCall &call, const ConvShape &shape,
+                const KernelSet &kernels,
+                std::unique_ptr<PreparedKernel> following) {
+  return std::make_unique<PackWeights>(call, shape, kernels,
+                                       std::move(following));
+}
+
 Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
                            const KernelSet &kernels, const SplitKernels *split,
                            const PairKernels &pairs,
@@ -331,7 +339,6 @@ Status cpu::prepareBlocked(const KernelCall &call, const ConvShape &shape,
             : plan.batch * plan.group * plan.pixelBlocks * plan.groupBlocks);
   }
   if (!shape.packed)
-    prepared = std::make_unique<PackWeights>(call, shape, kernels,
-                                             std::move(prepared));
+    prepared = packBefore(call, shape, kernels, std::move(prepared));
   return Status::ok();
 }

@@ -12,7 +12,7 @@ namespace dlc::rt::cpu {
 /// That the kernels compute such a convolution.
 Status checkBlocked(const ConvShape &shape);
 
-/// All below: of a shape that checkBlocked() accepts, without an algorithm.
+/// All below: of a shape that checkBlocked() accepts.
 
 /// Weights that are not packed are packed into the workspace first. Errors:
 /// InvalidArgument when there is no workspace of blockedWorkspaceBytes().
@@ -22,6 +22,12 @@ Status prepareBlocked(const KernelCall &call, const ConvShape &shape,
                       const KernelSet &kernels, const SplitKernels *split,
                       const PairKernels &pairs,
                       std::unique_ptr<PreparedKernel> &prepared);
+
+/// In front of what reads weights as packBlocked() packs them at the beginning
+/// of its workspace: that they are.
+std::unique_ptr<PreparedKernel>
+packBefore(const KernelCall &call, const ConvShape &shape,
+           const KernelSet &kernels, std::unique_ptr<PreparedKernel> following);
 
 /// Whether the kernels of rounded floats compute it.
 bool canRound(const ConvShape &shape);
@@ -39,6 +45,7 @@ BlockedDepthwisePlan planBlockedDepthwise(const ConvShape &shape);
 int64_t mostPixelsOfTile(const ConvShape &shape);
 int64_t mostPixelsOfSplit(const ConvShape &shape);
 
+/// 0 where weights are packed.
 size_t blockedWorkspaceBytes(const ConvShape &shape);
 size_t packedBlockedBytes(const ConvShape &shape);
 void packBlocked(const ConvShape &shape, const float *source, float *target);

@@ -178,8 +178,6 @@ static std::unique_ptr<PreparedKernel>
 makeWinogradSteps(const ConvShape &shape, const KernelSet &kernels) {
   constexpr int64_t tilesOfBlock = 32;
   WinogradPlan plan = {};
-  plan.side = 4;
-  plan.points = kPoints;
   plan.inH = shape.in[0];
   plan.inW = shape.in[1];
   plan.outH = shape.out[0];

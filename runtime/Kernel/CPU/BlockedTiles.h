@@ -158,12 +158,14 @@ fetchNext(const BlockedArguments &t, Function &&pixelOf, int64_t block) {
       __builtin_prefetch(y + i * kChannelBlock, 1, 2);
 }
 
+/// Step 0 to 3 of sixteen terms fetches a panel of rows of weights that come
+/// later: a few lines at a time, since more wait for each other.
 template <int panels>
-[[gnu::always_inline]] inline void fetchRows(const float *rows, int64_t count,
-                                             int64_t stride) {
-  for (int64_t i = 0; i < count; ++i)
-    DLC_UNROLL for (int j = 0; j < panels; ++j)
-        __builtin_prefetch(rows + i * stride + j * kChannelBlock, 0, 2);
+[[gnu::always_inline]] inline void
+fetchWeights(const BlockedArguments &t, const float *rows, int64_t step) {
+  if (step < panels)
+    for (int64_t i = 0; i < t.aheadRows; ++i)
+      __builtin_prefetch(rows + i * t.wStride + step * kChannelBlock, 0, 2);
 }
 
 template <int pixels, int panels>
@@ -182,12 +184,11 @@ void blockedKernel(const BlockedArguments &t) {
               __attribute__((always_inline)) { return x + t.nextOffsets[i]; },
           block);
     for (int64_t tap = 0; tap < t.taps; ++tap, offsets += kMostPixels) {
-      fetchRows<panels>(ahead, t.aheadRows, wStride);
-      ahead += t.aheadRows * wStride;
       const float *a[pixels];
       DLC_UNROLL for (int i = 0; i < pixels; ++i) a[i] =
           offsets[i] == kOutside ? kZeros : x + offsets[i];
       for (int64_t l = 0; l < kChannelBlock; l += 4) {
+        fetchWeights<panels>(t, ahead, l / 4);
         DLC_UNROLL for (int j = 0; j < 4; ++j) {
           sums.add([&](int i)
                        __attribute__((always_inline)) { return a[i][l + j]; },
@@ -195,6 +196,7 @@ void blockedKernel(const BlockedArguments &t) {
         }
         w += 4 * wStride;
       }
+      ahead += t.aheadRows * wStride;
     }
   }
   sums.finish(t);
@@ -203,11 +205,9 @@ void blockedKernel(const BlockedArguments &t) {
 template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
   BlockedSums<pixels, panels> sums;
   sums.start(t);
-  const float *x = t.x, *w = t.w;
+  const float *x = t.x, *w = t.w, *ahead = t.ahead;
   const int64_t wStride = t.wStride;
   for (int64_t block = 0; block < t.blocks; ++block, x += t.blockStride) {
-    fetchRows<panels>(t.ahead + block * t.aheadRows * wStride, t.aheadRows,
-                      wStride);
     if (t.hasNext)
       fetchNext<pixels, panels>(
           t,
@@ -215,12 +215,15 @@ template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
             return x + (pixels + i) * kChannelBlock;
           },
           block);
-    for (int64_t l = 0; l < kChannelBlock; l += 4, w += 4 * wStride)
+    for (int64_t l = 0; l < kChannelBlock; l += 4, w += 4 * wStride) {
+      fetchWeights<panels>(t, ahead, l / 4);
       DLC_UNROLL for (int j = 0; j < 4; ++j) {
         sums.add([&](int i) __attribute__((
                      always_inline)) { return x[i * kChannelBlock + l + j]; },
                  w + j * wStride);
       }
+    }
+    ahead += t.aheadRows * wStride;
   }
   sums.finish(t);
 }
@@ -421,9 +424,8 @@ inline void BlockedTile::fetchBehind(BlockedArguments &t, int64_t c,
   const int64_t share = (kChannelBlock + calls - 1) / calls;
   const int64_t times = t.blocks * taps();
   t.ahead = t.w + (kChannelBlock + c * share) * times * t.wStride;
-  const float *end =
-      w + (plan.outChannels + kChannelBlock - 1) / kChannelBlock *
-              kChannelBlock * terms();
+  const float *end = w + (plan.outChannels + kChannelBlock - 1) /
+                             kChannelBlock * kChannelBlock * terms();
   if (t.ahead + share * times * t.wStride <= end)
     t.aheadRows = share;
 }

@@ -3,18 +3,18 @@
 // F(4x4, 3x3) on blocked tensors, as WinogradTiles.h has it: lanes are channels
 // here, so nothing is turned round. See Vector.h for who may include it.
 //
-// Inputs of a block of tiles are transformed to [36][tiles][C]; for each of the
-// 36 they are multiplied by weights packed [36][OC/64][C][64].
-//
-// F(2x2, 3x3), with the points 0, 1, -1 and infinity, has 16 for 36: more
-// products, but less than half as many weights and fewer outputs beyond an
-// edge, for images as small as 7x7.
+// Inputs of a block of tiles are transformed to [36][C/16][tiles][16]. Weights
+// are transformed as they are multiplied, a row of the 6x6 numbers at a time,
+// into the first cache: 36 numbers for 9 would take longer to read from memory.
+// They come half transformed, as 18. Where a block has four tiles at most, of
+// small images, even these take too long: then they come as the 9, and what
+// they are transformed to is multiplied in registers.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADTILES_H
 
 #include "BlockedTiles.h"
-#include "WinogradTiles.h"
+#include "BlockedWinogradWeights.h"
 
 namespace dlc::rt::cpu {
 namespace {
@@ -23,8 +23,8 @@ namespace {
 struct TileAt {
   TileAt(const WinogradPlan &plan, int64_t tile) {
     const int64_t index = plan.firstTile + tile;
-    column = index % plan.tilesW * plan.side;
-    row = index / plan.tilesW % plan.tilesH * plan.side;
+    column = index % plan.tilesW * 4;
+    row = index / plan.tilesW % plan.tilesH * 4;
     image = index / plan.tilesW / plan.tilesH;
   }
   int64_t image, row, column;
@@ -36,74 +36,89 @@ struct TileRange {
       : begin(shareOf(plan.tiles, index, plan.blocks)),
         end(shareOf(plan.tiles, index + 1, plan.blocks)),
         pointStride(count() * plan.inChannels + kWinogradGap),
-        offset(plan.points * (begin * plan.inChannels + index * kWinogradGap)) {
-  }
+        offset(36 * (begin * plan.inChannels + index * kWinogradGap)) {}
   int64_t count() const { return end - begin; }
   int64_t begin, end;
   int64_t pointStride; ///< From one point to the next.
   int64_t offset;      ///< Of the transformed inputs in the workspace.
 };
 
-/// B^T d of F(2x2, 3x3): four numbers of a row or a column to four.
-[[gnu::always_inline]] inline void transformInputs(Vec (&d)[4]) {
-  const Vec first = d[0] - d[2], sum = d[1] + d[2];
-  const Vec difference = d[2] - d[1], last = d[1] - d[3];
-  d[0] = first;
-  d[1] = sum;
-  d[2] = difference;
-  d[3] = last;
-}
-
-/// A^T m of F(2x2, 3x3): four sums to two outputs.
-[[gnu::always_inline]] inline void transformBack(const Vec (&m)[4],
-                                                 Vec (&y)[2]) {
-  y[0] = m[0] + m[1] + m[2];
-  y[1] = m[1] - m[2] - m[3];
-}
-
 //===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// The numbers of a tile of `side` x `side` outputs, for one vector of channels
-/// of `x`, the plane.
-template <int side>
+/// Two rows of B^T d, of the six elements of each column that inputOf(row,
+/// column) gives, to twelve of the 36 numbers: so few that registers hold them.
+template <int firstRow, int lastRow, typename Function, typename Combine>
+[[gnu::always_inline]] inline void
+transformRows(Function &&inputOf, Combine &&combine, float *target,
+              int64_t pointStride) {
+  Vec first[6], last[6];
+  DLC_UNROLL for (int j = 0; j < 6; ++j) combine(
+      [&](int i) __attribute__((always_inline)) { return inputOf(i, j); },
+      first[j], last[j]);
+  transformInputs(first);
+  DLC_UNROLL for (int j = 0; j < 6; ++j)
+      store(target + (firstRow * 6 + j) * pointStride, first[j]);
+  transformInputs(last);
+  DLC_UNROLL for (int j = 0; j < 6; ++j)
+      store(target + (lastRow * 6 + j) * pointStride, last[j]);
+}
+
+template <typename Function>
+[[gnu::always_inline]] inline void
+transformTile(Function &&inputOf, float *target, int64_t pointStride) {
+  auto outer = [](auto &&d, Vec &first, Vec &last)
+                   __attribute__((always_inline)) {
+                     first = kPP * kQQ * d(0) - (kPP + kQQ) * d(2) + d(4);
+                     last = kPP * kQQ * d(1) - (kPP + kQQ) * d(3) + d(5);
+                   };
+  auto ofP = [](auto &&d, Vec &first, Vec &last)
+                 __attribute__((always_inline)) {
+                   const Vec even = d(4) - kQQ * d(2), odd = d(3) - kQQ * d(1);
+                   first = even + kP * odd;
+                   last = even - kP * odd;
+                 };
+  auto ofQ = [](auto &&d, Vec &first, Vec &last)
+                 __attribute__((always_inline)) {
+                   const Vec even = d(4) - kPP * d(2), odd = d(3) - kPP * d(1);
+                   first = even + kQ * odd;
+                   last = even - kQ * odd;
+                 };
+  transformRows<0, 5>(inputOf, outer, target, pointStride);
+  transformRows<1, 2>(inputOf, ofP, target, pointStride);
+  transformRows<3, 4>(inputOf, ofQ, target, pointStride);
+}
+
+/// The numbers of a tile, for one vector of channels of `x`, the plane.
 [[gnu::always_inline]] inline void
 transformBlocked(const WinogradPlan &plan, const TileAt &at, const float *x,
                  float *target, int64_t pointStride) {
-  constexpr int n = side + 2;
   const int64_t top = at.row - plan.padTop, left = at.column - plan.padLeft;
-  const bool isInside =
-      top >= 0 && left >= 0 && top + n <= plan.inH && left + n <= plan.inW;
-  const float *origin = x + (top * plan.inW + left) * kChannelBlock;
   const int64_t rowStride = plan.inW * kChannelBlock;
-  Vec half[n][n];
-  for (int j = 0; j < n; ++j) {
-    Vec d[n];
-    const float *column = origin + j * kChannelBlock;
-    if (isInside) {
-      DLC_UNROLL for (int i = 0; i < n; ++i) d[i] =
-          load(column + i * rowStride);
-    } else {
-      const bool hasColumn = left + j >= 0 && left + j < plan.inW;
-      DLC_UNROLL for (int i = 0; i < n; ++i) d[i] =
-          hasColumn && top + i >= 0 && top + i < plan.inH
-              ? load(column + i * rowStride)
-              : Vec{};
+  const float *origin = x + top * rowStride + left * kChannelBlock;
+  if (top >= 0 && left >= 0 && top + 6 <= plan.inH && left + 6 <= plan.inW)
+    return transformTile(
+        [&](int i, int j) __attribute__((always_inline)) {
+          return load(origin + i * rowStride + j * kChannelBlock);
+        },
+        target, pointStride);
+  Vec inside[6][6];
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 6; ++j) {
+      const bool isInside = top + i >= 0 && top + i < plan.inH &&
+                            left + j >= 0 && left + j < plan.inW;
+      inside[i][j] =
+          isInside ? load(origin + i * rowStride + j * kChannelBlock) : Vec{};
     }
-    transformInputs(d);
-    DLC_UNROLL for (int i = 0; i < n; ++i) half[i][j] = d[i];
-  }
-  for (int i = 0; i < n; ++i) {
-    transformInputs(half[i]);
-    DLC_UNROLL for (int j = 0; j < n; ++j)
-        store(target + (i * n + j) * pointStride, half[i][j]);
-  }
+  transformTile([&](int i, int j)
+                    __attribute__((always_inline)) { return inside[i][j]; },
+                target, pointStride);
 }
 
-template <int side>
-inline void transformBlocks(const WinogradPlan &plan, void *const *arguments,
-                            int64_t begin, int64_t end) {
+/// Tiles of the grid: block of tiles, block of channels, the last fastest.
+void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
+                             int64_t begin, int64_t end) {
   const auto *x = static_cast<const float *>(arguments[0]);
   auto *transformed = static_cast<float *>(arguments[5]);
   const int64_t blocks = plan.inChannels / kChannelBlock;
@@ -111,117 +126,238 @@ inline void transformBlocks(const WinogradPlan &plan, void *const *arguments,
   for (int64_t tile = begin; tile < end; ++tile) {
     const TileRange range(plan, tile / blocks);
     const int64_t block = tile % blocks;
-    float *target = transformed + range.offset + block * kChannelBlock;
-    for (int64_t t = range.begin; t < range.end;
-         ++t, target += plan.inChannels) {
+    float *target =
+        transformed + range.offset + block * range.count() * kChannelBlock;
+    for (int64_t t = range.begin; t < range.end; ++t, target += kChannelBlock) {
       const TileAt at(plan, t);
       for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
-        transformBlocked<side>(
-            plan, at, x + (at.image * blocks + block) * planeSize + lane,
-            target + lane, range.pointStride);
+        transformBlocked(plan, at,
+                         x + (at.image * blocks + block) * planeSize + lane,
+                         target + lane, range.pointStride);
     }
   }
-}
-
-/// Tiles of the grid: block of tiles, block of channels, the last fastest.
-void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
-                             int64_t begin, int64_t end) {
-  if (plan.side == 2)
-    transformBlocks<2>(plan, arguments, begin, end);
-  else
-    transformBlocks<4>(plan, arguments, begin, end);
 }
 
 //===----------------------------------------------------------------------===//
 // Products and outputs
 //===----------------------------------------------------------------------===//
 
-/// Panels [panelBegin, panelEnd), of one group, of a block of tiles of
-/// side x side outputs.
-template <int side> struct BlockedWinogradTile {
+/// The nine taps, as packBlocked() has them, or for few tiles
+/// [OC/16][C][9][16].
+struct TapWeights {
+  TapWeights(const WinogradPlan &plan, const float *w, int64_t channel)
+      : isForFew(plan.hasFewWeights) {
+    const int64_t group = channel / kWideChannels * kWideChannels;
+    const int64_t width = least(kWideChannels, plan.outChannels - group);
+    first = w + 9 * plan.inChannels * (isForFew ? channel : group) +
+            (isForFew ? 0 : channel - group);
+    panel = isForFew ? 9 * plan.inChannels * kChannelBlock : kChannelBlock;
+    term = isForFew ? 9 * kChannelBlock : width;
+    tap = isForFew ? kChannelBlock : kChannelBlock * width;
+  }
+  /// Tap 0 of an input channel and the vector of output channels that is `out`
+  /// behind the first one.
+  const float *at(int64_t c, int64_t out) const {
+    const int64_t block = isForFew ? kChannelBlock * term : 9 * tap;
+    return first + c / kChannelBlock * block + c % kChannelBlock * term +
+           out / kChannelBlock * panel + out % kChannelBlock;
+  }
+
+  bool isForFew;
+  const float *first;
+  int64_t panel; ///< From sixteen output channels to the next.
+  int64_t term;  ///< From input channel to input channel, of sixteen.
+  int64_t tap;
+};
+
+/// Output channels [channelBegin, channelEnd), of one group of panels, of a
+/// block of tiles.
+struct BlockedWinogradTile {
   const WinogradPlan &plan;
   const TileRange range;
   const float *transformed; ///< Of the block.
-  const float *x, *w;
-  const float *direct;          ///< w before it was transformed.
+  const float *x;
+  const TapWeights w;           ///< From channelBegin on.
+  const float *half;            ///< As halfWeights() says; null without them.
+  const float *halfEnd;         ///< Of all of them.
   const float *bias, *residual; ///< Null when absent.
   float *y;
-  int64_t panelBegin, panelEnd;
-  float *sums; ///< [points][tiles][channels], with gaps.
+  int64_t channelBegin, channelEnd;
+  float *weights; ///< [6][terms][channels], with gaps.
+  float *sums;    ///< [36][panels][tiles][16], with gaps.
 
   void run() const;
 
 private:
-  int64_t channels() const { return (panelEnd - panelBegin) * kChannelBlock; }
+  int64_t channels() const { return channelEnd - channelBegin; }
+  int64_t weightStride() const {
+    return plan.kBlock * channels() + kWinogradGap;
+  }
   int64_t sumStride() const {
     return range.count() * channels() + kWinogradGap;
   }
-  using Outputs = Vec[side][side];
-  static constexpr int n = side + 2, points = n * n;
+  /// Of the parts [6][C][3][channels], [c][3][channels] of a row.
+  const float *halfWeights(int row, int64_t c) const {
+    return half + (row * plan.inChannels + c) * 3 * channels();
+  }
+  using Outputs = Vec[4][4];
 
-  void multiply() const;
+  template <int row> void transformRow(int64_t first, int64_t terms) const;
+  void multiplyRow(int row, int64_t first, int64_t terms) const;
+  template <int row> void computeRow() const;
+  template <int row, int tiles>
+  void multiplyFewRow(int64_t out, int64_t first, int64_t terms) const;
+  template <int tiles> void multiplyFew() const;
   bool transformOutputs(int64_t tile, int64_t channel, Outputs &out) const;
   void computeDirectly(const TileAt &at, int64_t channel, Outputs &out) const;
   void write(const TileAt &at, int64_t channel, Outputs &out) const;
 };
 
-template <int side> inline void BlockedWinogradTile<side>::multiply() const {
-  const int64_t count = range.count(), k = plan.inChannels;
-  const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
-  const int64_t groupBegin = panelBegin / kPanelGroup * kPanelGroup;
-  const int64_t groupEnd =
-      least(groupBegin + kPanelGroup, plan.outEnd / kChannelBlock);
-  const int64_t before = groupBegin * kChannelBlock - plan.outBegin;
-  const int64_t pointWeights = (plan.outEnd - plan.outBegin) * k;
-  TileArguments t = {};
-  t.aStride = k;
-  t.bStride = (groupEnd - groupBegin) * kChannelBlock;
-  t.cStride = channels();
-  for (int64_t point = 0; point < points; ++point) {
-    const float *group = w + point * pointWeights + before * k;
-    for (int64_t panel = panelBegin, wide; panel < panelEnd; panel += wide) {
-      wide = least<int64_t>(kMostPanels, panelEnd - panel);
-      for (int64_t done = 0; done < k; done += t.k) {
-        t.k = least(plan.kBlock, k - done);
-        t.b = group + done * t.bStride + (panel - groupBegin) * kChannelBlock;
-        t.accumulate = done > 0;
-        Ahead ahead(point < points - 1 ? t.b + pointWeights : nullptr, t.k,
-                    calls);
-        for (int64_t c = 0; c < calls; ++c) {
-          const int64_t first = shareOf(count, c, calls);
-          const int64_t rows = shareOf(count, c + 1, calls) - first;
-          t.a = transformed + point * range.pointStride + first * k + done;
-          t.c = sums + point * sumStride() + first * t.cStride +
-                (panel - panelBegin) * kChannelBlock;
-          ahead.into(t);
-          microKernelOf<AForm::Rows, false>(rows, wide * kBlockVectors)(t);
-        }
+/// Of terms [first, first + terms).
+template <int row>
+inline void BlockedWinogradTile::transformRow(int64_t first,
+                                              int64_t terms) const {
+  // What is stored may be these members, for all that the compiler knows.
+  const int64_t width = channels(), stride = weightStride();
+  const bool isHalf = half;
+  const float *source = isHalf ? halfWeights(row, first) : nullptr;
+  const TapWeights taps = w;
+  float *target = weights;
+  for (int64_t c = first; c < first + terms; ++c)
+    for (int64_t out = 0; out < width; out += kLanes, target += kLanes) {
+      Vec g[3], t[6];
+      if (isHalf) {
+        const float *from = source + 3 * (c - first) * width + out;
+        DLC_UNROLL for (int j = 0; j < 3; ++j) g[j] = load(from + j * width);
+      } else {
+        transformHalf<row>(taps.at(c, out), taps.tap, g);
+      }
+      transformThree(g, t);
+      DLC_UNROLL for (int j = 0; j < 6; ++j) store(target + j * stride, t[j]);
+    }
+}
+
+inline void BlockedWinogradTile::multiplyRow(int row, int64_t first,
+                                             int64_t terms) const {
+  const int64_t count = range.count();
+  BlockedArguments t = {};
+  t.taps = 1;
+  t.blocks = terms / kChannelBlock;
+  t.blockStride = count * kChannelBlock;
+  t.wStride = channels();
+  t.yPanel = count * kChannelBlock;
+  t.accumulate = first > 0;
+  // Those of as many terms are the next ones.
+  const float *ahead = half ? halfWeights(row, first + terms) : nullptr;
+  for (int64_t column = 0; column < 6; ++column) {
+    const int64_t point = 6 * row + column;
+    for (int64_t panel = 0, wide; panel * kChannelBlock < channels();
+         panel += wide) {
+      wide = least<int64_t>(kMostPanels, channels() / kChannelBlock - panel);
+      const int64_t most = wide <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
+      const int64_t calls = (count + most - 1) / most;
+      // Three rows for each term, of six columns.
+      const int64_t rows = (kChannelBlock / 2 + calls - 1) / calls;
+      t.w = weights + column * weightStride() + panel * kChannelBlock;
+      for (int64_t c = 0; c < calls; ++c) {
+        const int64_t begin = shareOf(count, c, calls);
+        const int64_t pixels = shareOf(count, c + 1, calls) - begin;
+        t.x = transformed + point * range.pointStride + first * count +
+              begin * kChannelBlock;
+        t.y = sums + point * sumStride() +
+              (panel * count + begin) * kChannelBlock;
+        t.ahead = ahead + (column * calls + c) * t.blocks * rows * t.wStride +
+                  panel * kChannelBlock;
+        t.aheadRows = ahead && t.ahead < halfEnd ? rows : 0;
+        blockedKernelOf<BlockedForm::Points>(pixels, wide)(t);
       }
     }
   }
 }
 
+template <int row> inline void BlockedWinogradTile::computeRow() const {
+  for (int64_t first = 0; first < plan.inChannels; first += plan.kBlock) {
+    const int64_t terms = least(plan.kBlock, plan.inChannels - first);
+    transformRow<row>(first, terms);
+    multiplyRow(row, first, terms);
+  }
+}
+
+/// A vector of channels, whose sums of a row of the numbers fit into registers.
+template <int row, int tiles>
+inline void BlockedWinogradTile::multiplyFewRow(int64_t out, int64_t first,
+                                                int64_t terms) const {
+  constexpr int64_t kTaps = 9 * kChannelBlock;
+  constexpr int64_t kBlockTaps = kTaps * kChannelBlock;
+  const int64_t pointStride = range.pointStride, stride = sumStride();
+  float *target = sums + 6 * row * stride + out * tiles;
+  Vec own[6][tiles] = {};
+  const float *a = transformed + 6 * row * pointStride + first * tiles;
+  const float *taps = w.at(first, out);
+  for (int64_t c = 0; c < terms; c += kChannelBlock) {
+    // A row fetches a sixth of the weights that come as many terms later.
+    const float *ahead = taps + terms * kTaps + row * kBlockTaps / 6;
+    for (int64_t l = 0; l < kChannelBlock; ++l, taps += kTaps) {
+      if (l % 2 == 0)
+        for (int i = 0; i < 3; ++i, ahead += kChannelBlock)
+          __builtin_prefetch(ahead);
+      Vec g[3], t[6];
+      transformHalf<row>(taps, kChannelBlock, g);
+      transformThree(g, t);
+      DLC_UNROLL for (int j = 0; j < 6; ++j) {
+        DLC_UNROLL for (int i = 0; i < tiles; ++i) own[j][i] +=
+            t[j] * splat(a[j * pointStride + i * kChannelBlock + l]);
+      }
+      DLC_KEEP_LOADS_HERE();
+    }
+    a += tiles * kChannelBlock;
+  }
+  // As other kernels have it: the error of a long sum is that of its parts.
+  DLC_UNROLL for (int j = 0; j < 6; ++j) {
+    DLC_UNROLL for (int i = 0; i < tiles; ++i) {
+      float *sum = target + j * stride + i * kChannelBlock;
+      store(sum, first > 0 ? own[j][i] + load(sum) : own[j][i]);
+    }
+  }
+}
+
+template <int tiles> inline void BlockedWinogradTile::multiplyFew() const {
+  for (int64_t out = 0; out < channels(); out += kLanes)
+    for (int64_t first = 0; first < plan.inChannels; first += plan.kBlock) {
+      const int64_t terms = least(plan.kBlock, plan.inChannels - first);
+      multiplyFewRow<0, tiles>(out, first, terms);
+      multiplyFewRow<1, tiles>(out, first, terms);
+      multiplyFewRow<2, tiles>(out, first, terms);
+      multiplyFewRow<3, tiles>(out, first, terms);
+      multiplyFewRow<4, tiles>(out, first, terms);
+      multiplyFewRow<5, tiles>(out, first, terms);
+    }
+}
+
 /// False if an output is not finite.
-template <int side>
 [[gnu::always_inline]] inline bool
-BlockedWinogradTile<side>::transformOutputs(int64_t tile, int64_t channel,
-                                            Outputs &out) const {
+BlockedWinogradTile::transformOutputs(int64_t tile, int64_t channel,
+                                      Outputs &out) const {
+  const int64_t at = channel - channelBegin;
   const float *source =
-      sums + tile * channels() + channel - panelBegin * kChannelBlock;
+      sums + (at / kChannelBlock * range.count() + tile) * kChannelBlock +
+      at % kChannelBlock;
   const int64_t stride = sumStride();
-  Vec half[side][n];
-  DLC_UNROLL for (int j = 0; j < n; ++j) {
-    Vec m[n], y[side];
-    DLC_UNROLL for (int i = 0; i < n; ++i) m[i] =
-        load(source + (i * n + j) * stride);
+  Vec half[4][6];
+  DLC_UNROLL for (int j = 0; j < 6; ++j) {
+    Vec m[6], y[4];
+    DLC_UNROLL for (int i = 0; i < 6; ++i) m[i] =
+        load(source + (i * 6 + j) * stride);
     transformBack(m, y);
-    DLC_UNROLL for (int i = 0; i < side; ++i) half[i][j] = y[i];
+    DLC_UNROLL for (int i = 0; i < 4; ++i) half[i][j] = y[i];
   }
-  Vec zero = {}; // NaN when something is not finite.
-  DLC_UNROLL for (int i = 0; i < side; ++i) {
+  Vec rows[4];
+  DLC_UNROLL for (int i = 0; i < 4; ++i) {
     transformBack(half[i], out[i]);
-    DLC_UNROLL for (int j = 0; j < side; ++j) zero += out[i][j] * 0.0f;
+    rows[i] = (out[i][0] + out[i][1]) + (out[i][2] + out[i][3]);
   }
+  // NaN when something is not finite, or so large that it may soon not be.
+  const Vec zero = ((rows[0] + rows[1]) + (rows[2] + rows[3])) * 0.0f;
   const IntVec isZero = zero == Vec{};
   bool isFinite = true;
   DLC_UNROLL for (int lane = 0; lane < kLanes; ++lane) isFinite &=
@@ -230,69 +366,91 @@ BlockedWinogradTile<side>::transformOutputs(int64_t tile, int64_t channel,
 }
 
 /// The same by the definition.
-template <int side>
-inline void BlockedWinogradTile<side>::computeDirectly(const TileAt &at,
-                                                       int64_t channel,
-                                                       Outputs &out) const {
+inline void BlockedWinogradTile::computeDirectly(const TileAt &at,
+                                                 int64_t channel,
+                                                 Outputs &out) const {
   const int64_t blocks = plan.inChannels / kChannelBlock;
-  const float *weights = direct + channel * plan.inChannels * 9;
-  for (int64_t i = 0; i < side * side; ++i) {
-    const int64_t top = at.row + i / side - plan.padTop;
-    const int64_t left = at.column + i % side - plan.padLeft;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const float *own = weights + lane * plan.inChannels * 9;
-      float sum = 0;
-      for (int64_t c = 0; c < plan.inChannels; ++c)
-        for (int64_t tap = 0; tap < 9; ++tap) {
-          const int64_t inY = top + tap / 3, inX = left + tap % 3;
-          if (inY < 0 || inY >= plan.inH || inX < 0 || inX >= plan.inW)
-            continue;
-          const int64_t plane = at.image * blocks + c / kChannelBlock;
-          sum += own[c * 9 + tap] *
-                 x[((plane * plan.inH + inY) * plan.inW + inX) * kChannelBlock +
-                   c % kChannelBlock];
-        }
-      out[i / side][i % side][lane] = sum;
-    }
+  for (int64_t i = 0; i < 16; ++i) {
+    const int64_t top = at.row + i / 4 - plan.padTop;
+    const int64_t left = at.column + i % 4 - plan.padLeft;
+    Vec sum = {};
+    for (int64_t c = 0; c < plan.inChannels; ++c)
+      for (int64_t tap = 0; tap < 9; ++tap) {
+        const int64_t inY = top + tap / 3, inX = left + tap % 3;
+        if (inY < 0 || inY >= plan.inH || inX < 0 || inX >= plan.inW)
+          continue;
+        const int64_t plane = at.image * blocks + c / kChannelBlock;
+        sum += load(w.at(c, channel - channelBegin) + tap * w.tap) *
+               x[((plane * plan.inH + inY) * plan.inW + inX) * kChannelBlock +
+                 c % kChannelBlock];
+      }
+    out[i / 4][i % 4] = sum;
   }
 }
 
-template <int side>
 [[gnu::always_inline]] inline void
-BlockedWinogradTile<side>::write(const TileAt &at, int64_t channel,
-                                 Outputs &out) const {
-  const bool clamp = isClamp(plan.epilogue);
-  const Vec low = splat(clampLow(plan.epilogue));
-  const Vec high = splat(clampHigh(plan.epilogue));
+BlockedWinogradTile::write(const TileAt &at, int64_t channel,
+                           Outputs &out) const {
+  const Epilogue epilogue = plan.epilogue;
+  const bool clamp = isClamp(epilogue);
+  const Vec low = splat(clampLow(epilogue)), high = splat(clampHigh(epilogue));
   const Vec start = bias ? load(bias + channel) : Vec{};
+  const int64_t outW = plan.outW, rows = plan.outH - at.row;
+  const int64_t columns = outW - at.column;
   const int64_t panel =
       at.image * (plan.outChannels / kChannelBlock) + channel / kChannelBlock;
-  DLC_UNROLL for (int i = 0; i < side; ++i) {
-    DLC_UNROLL for (int j = 0; j < side; ++j) {
-      if (at.row + i >= plan.outH || at.column + j >= plan.outW)
+  const int64_t first =
+      ((panel * plan.outH + at.row) * outW + at.column) * kChannelBlock +
+      channel % kChannelBlock;
+  float *target = y + first;
+  const float *added = residual ? residual + first : nullptr;
+  auto writeRow = [&](int i, bool isWhole) __attribute__((always_inline)) {
+    const int64_t row = i * outW * kChannelBlock;
+    DLC_UNROLL for (int j = 0; j < 4; ++j) {
+      if (!isWhole && j >= columns)
         continue;
-      const int64_t pixel = at.column + j + (at.row + i) * plan.outW;
-      const int64_t offset =
-          (panel * plan.outH * plan.outW + pixel) * kChannelBlock +
-          channel % kChannelBlock;
+      const int64_t offset = row + j * kChannelBlock;
       Vec value = out[i][j] + start;
-      if (residual)
-        value += load(residual + offset);
+      if (added)
+        value += load(added + offset);
       if (clamp)
         value = minOf(maxOf(value, low), high);
-      store(y + offset, value);
+      store(target + offset, value);
       if (!clamp)
-        activateRest(y + offset, kLanes, 1, kLanes, plan.epilogue);
+        activateRest(target + offset, kLanes, 1, kLanes, epilogue);
     }
+  };
+  const bool isWhole = columns >= 4;
+  DLC_UNROLL for (int i = 0; i < 4; ++i) {
+    if (i >= rows)
+      continue;
+    if (isWhole)
+      writeRow(i, true);
+    else
+      writeRow(i, false);
   }
 }
 
-template <int side> inline void BlockedWinogradTile<side>::run() const {
-  multiply();
+inline void BlockedWinogradTile::run() const {
+  if (kLanes == 16 && plan.hasFewWeights) {
+    static constexpr decltype(&BlockedWinogradTile::multiplyFew<1>) few[] = {
+        &BlockedWinogradTile::multiplyFew<1>,
+        &BlockedWinogradTile::multiplyFew<2>,
+        &BlockedWinogradTile::multiplyFew<3>,
+        &BlockedWinogradTile::multiplyFew<4>};
+    (this->*few[range.count() - 1])();
+  } else {
+    computeRow<0>();
+    computeRow<1>();
+    computeRow<2>();
+    computeRow<3>();
+    computeRow<4>();
+    computeRow<5>();
+  }
   for (int64_t tile = 0; tile < range.count(); ++tile) {
     const TileAt at(plan, range.begin + tile);
-    for (int64_t channel = panelBegin * kChannelBlock;
-         channel < panelEnd * kChannelBlock; channel += kLanes) {
+    for (int64_t channel = channelBegin; channel < channelEnd;
+         channel += kLanes) {
       Outputs out;
       if (!transformOutputs(tile, channel, out)) [[unlikely]]
         computeDirectly(at, channel, out);
@@ -301,41 +459,35 @@ template <int side> inline void BlockedWinogradTile<side>::run() const {
   }
 }
 
-template <int side>
-inline void multiplyBlocks(const WinogradPlan &plan, void *const *arguments,
-                           int64_t begin, int64_t end) {
-  alignas(64) float sums[kScratchBytes / sizeof(float)];
-  const auto *transformed = static_cast<const float *>(arguments[5]);
-  const int64_t firstPanel = plan.outBegin / kChannelBlock;
-  const int64_t panels = plan.outEnd / kChannelBlock;
-  const int64_t panelBlock = plan.outBlock / kChannelBlock;
-  for (int64_t tile = begin; tile < end; ++tile) {
-    const TileRange range(plan, tile % plan.blocks);
-    const int64_t panel = firstPanel + tile / plan.blocks * panelBlock;
-    BlockedWinogradTile<side>{plan,
-                              range,
-                              transformed + range.offset,
-                              static_cast<const float *>(arguments[0]),
-                              static_cast<const float *>(arguments[1]),
-                              static_cast<const float *>(arguments[6]),
-                              static_cast<const float *>(arguments[2]),
-                              static_cast<const float *>(arguments[3]),
-                              static_cast<float *>(arguments[4]),
-                              panel,
-                              least(panel + panelBlock, panels),
-                              sums}
-        .run();
-  }
-}
-
-/// Tiles of the grid: panel block, block of tiles, the last fastest: one part
-/// of the weights meets all tiles.
+/// Tiles of the grid: block of tiles, part of the output channels, the last
+/// fastest: threads multiply what they have transformed.
 void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
                                int64_t begin, int64_t end) {
-  if (plan.side == 2)
-    multiplyBlocks<2>(plan, arguments, begin, end);
-  else
-    multiplyBlocks<4>(plan, arguments, begin, end);
+  alignas(64) float weights[6 * (kWinogradWeights + kWinogradGap)];
+  alignas(64) float sums[36 * (kWinogradSums + kWinogradGap)];
+  const auto *transformed = static_cast<const float *>(arguments[5]);
+  const auto *half = static_cast<const float *>(arguments[1]);
+  const auto *w = static_cast<const float *>(arguments[6]);
+  const int64_t parts = (plan.outChannels + plan.outBlock - 1) / plan.outBlock;
+  for (int64_t tile = begin; tile < end; ++tile) {
+    const TileRange range(plan, tile / parts);
+    const int64_t channel = tile % parts * plan.outBlock;
+    BlockedWinogradTile{plan,
+                        range,
+                        transformed + range.offset,
+                        static_cast<const float *>(arguments[0]),
+                        TapWeights(plan, w, channel),
+                        half ? half + channel * 18 * plan.inChannels : nullptr,
+                        half + plan.outChannels * 18 * plan.inChannels,
+                        static_cast<const float *>(arguments[2]),
+                        static_cast<const float *>(arguments[3]),
+                        static_cast<float *>(arguments[4]),
+                        channel,
+                        least(channel + plan.outBlock, plan.outChannels),
+                        weights,
+                        sums}
+        .run();
+  }
 }
 
 } // namespace

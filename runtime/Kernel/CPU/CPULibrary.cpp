@@ -73,9 +73,7 @@ static constexpr float kSumBound = 4e-6f;
 /// Of those of operands that are off by 2^-8 each.
 static constexpr float kRoundedBound = 0x1.01p-7f + kSumBound;
 
-static constexpr std::string_view convAlgorithms[] = {"winograd",
-                                                      "winograd_2x2"};
-static constexpr std::string_view gradientAlgorithms[] = {"winograd"};
+static constexpr std::string_view convAlgorithms[] = {"winograd"};
 
 static constexpr LibraryEntry entries[] = {
     {.name = "cpu.matmul",
@@ -129,7 +127,7 @@ static constexpr LibraryEntry entries[] = {
      .packedBytes = nullptr,
      .pack = nullptr,
      .isSupported = isConvWeightGradientSupported,
-     .algorithms = gradientAlgorithms,
+     .algorithms = convAlgorithms,
      .bound = kSumBound,
      .algorithmBound = 2e-5f,
      .workspaceBytes = convWeightGradientWorkspace,

@@ -235,20 +235,8 @@ static uint64_t convOverhead(const ConvShape &shape, uint64_t flops,
   }
   if (!shape.isBlocked())
     return flops / (shape.groupIn() < kChannelBlock ? packingFew : packing);
-  if (shape.winograd)
-    return 0;
   const bool isMixed = !shape.blockedX || !shape.blockedY;
   return (isMixed ? flops / gathering : 0) + storing * outputs;
-}
-
-/// What packing weights in every run takes, before anything is computed.
-static void addPacking(const ConvShape &shape, KernelCost &cost) {
-  if (!shape.winograd) {
-    cost.bytes += 2 * packedBlockedBytes(shape);
-    return;
-  }
-  constexpr uint64_t flopsOfByte = 10; // As nanosecondsOf() has it.
-  cost.overhead += flopsOfByte * packedWinogradBytes(shape);
 }
 
 static uint64_t outputsOf(const ConvShape &shape) {
@@ -274,18 +262,18 @@ KernelCost cpu::convCost(const KernelCall &call) {
     return {};
   KernelCost cost;
   if (shape.winograd) {
-    cost = {winogradFlops(shape),
-            winogradWeightBytes(shape) + winogradWorkspaceBytes(shape) +
-                bytesOf({call.inputs.subspan(2), {}, call.attributes}) +
-                bytesOf({call.inputs.first(1), call.outputs.first(1),
-                         call.attributes})};
-    cost.overhead = convOverhead(shape, cost.flops, outputsOf(shape));
+    cost = winogradCost(shape);
+    cost.bytes +=
+        bytesOf({call.inputs.subspan(2), {}, call.attributes}) +
+        bytesOf({call.inputs.first(1), call.outputs.first(1), call.attributes});
+    if (!shape.blockedY)
+      cost.overhead += convOverhead(shape, cost.flops, outputsOf(shape));
   } else {
     cost = directConvCost(shape, bytesOf(call));
   }
   if (shape.bf16Parts == 1)
     setRounded(call, cost);
   if (shape.isBlocked() && !shape.packed) // They are packed in every run.
-    addPacking(shape, cost);
+    cost.bytes += 2 * packedBlockedBytes(shape);
   return cost;
 }

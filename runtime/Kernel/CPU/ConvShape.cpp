@@ -139,20 +139,14 @@ static Status readShape(const ConvTensors &tensors,
   return checkChannels(tensors, shape);
 }
 
-static Status readAlgorithm(const Attributes &attributes, bool isGradient,
-                            int64_t &winograd) {
+static Status readAlgorithm(const Attributes &attributes, bool &winograd) {
   std::string_view name = attributes.getString("algorithm");
-  winograd = 0;
-  if (name == "winograd")
-    winograd = 4;
-  else if (name == "winograd_2x2" && !isGradient)
-    winograd = 2;
+  winograd = name == "winograd";
   if (name.empty() || winograd)
     return Status::ok();
-  return makeError(
-      StatusCode::InvalidArgument, "expected algorithm %s, got '%s'",
-      isGradient ? "'' or 'winograd'" : "'', 'winograd' or 'winograd_2x2'",
-      std::string(name).c_str());
+  return makeError(StatusCode::InvalidArgument,
+                   "expected algorithm '' or 'winograd', got '%s'",
+                   std::string(name).c_str());
 }
 
 /// The plain shape of a blocked tensor [N][C/16][...][16].
@@ -216,8 +210,7 @@ Status cpu::readConv(const KernelCall &call, ConvShape &shape) {
                                                    {"channel_block", Int},
                                                    {kBf16Parts, Int},
                                                    {"algorithm", String}}));
-  DLC_RETURN_IF_ERROR(
-      readAlgorithm(attributes, /*isGradient=*/false, shape.winograd));
+  DLC_RETURN_IF_ERROR(readAlgorithm(attributes, shape.winograd));
   DLC_RETURN_IF_ERROR(readParts(attributes, shape.bf16Parts));
   DLC_RETURN_IF_ERROR(checkOperands(withoutWorkspace(call), 3, 5));
   TensorType x = call.inputs[0], y = call.outputs[0];
@@ -275,8 +268,7 @@ Status cpu::readConvWeightGradient(const KernelCall &call, ConvShape &shape) {
                                                    {"dilations", Ints},
                                                    {"group", Int},
                                                    {"algorithm", String}}));
-  DLC_RETURN_IF_ERROR(
-      readAlgorithm(attributes, /*isGradient=*/true, shape.winograd));
+  DLC_RETURN_IF_ERROR(readAlgorithm(attributes, shape.winograd));
   const KernelCall own = withoutWorkspace(call);
   DLC_RETURN_IF_ERROR(checkOperands(own, 3, 5));
   DLC_RETURN_IF_ERROR(checkNothingAdded(call, shape));

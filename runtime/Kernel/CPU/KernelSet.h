@@ -69,7 +69,13 @@ inline constexpr int64_t kWinogradRows = 16;
 inline constexpr float kWinogradP = 0.625f, kWinogradQ = 1.5f;
 /// Floats between one of the 36 numbers of a block of tiles and the next, in
 /// blocked convolutions: they shall not all fall into one set of a cache.
-inline constexpr int64_t kWinogradGap = 16;
+inline constexpr int64_t kWinogradGap = 32;
+/// Of products of blocked tensors over the 36 points: weights of a point, and
+/// sums, in floats; on the stack are those of six points and of all, 177 KiB.
+inline constexpr int64_t kWinogradWeights = 32 * 32, kWinogradSums = 32 * 32;
+/// Tiles of blocked tensors that weights are transformed for in registers, at
+/// most. They are packed [OC/16][C][9][16].
+inline constexpr int64_t kFewTiles = 4;
 /// Vectors of tiles in a block.
 inline constexpr int64_t kWinogradVectors = 3;
 
@@ -143,20 +149,17 @@ struct DepthwisePlan : Windows {
 /// A convolution of 3x3 taps and steps of one as F(4x4, 3x3), for some of its
 /// tiles of 4x4 outputs, which are numbered image, row, column. Inputs of a
 /// block of tiles are transformed to [36][C][tiles of the block], those of
-/// blocked tensors to [36][tiles][C]; these may also be as F(2x2, 3x3), with 16
-/// points for 36.
+/// blocked tensors to [36][C/16][tiles][16].
 struct WinogradPlan {
-  int64_t side, points; ///< Outputs of a tile: side x side.
   int64_t inH, inW, outH, outW, padTop, padLeft;
   int64_t inChannels, outChannels;
   int64_t tilesH, tilesW;    ///< Of an image.
   int64_t firstTile, tiles;  ///< Those of this plan.
   int64_t blocks;            ///< Of tiles, which are dealt out evenly.
   int64_t vectors;           ///< Of tiles, plain; blocks have whole ones.
-  int64_t blockTiles;        ///< Of a block, blocked; at most.
   int64_t inBlock, outBlock; ///< Channels; the latter of kWinogradRows.
-  int64_t outBegin, outEnd;  ///< Those of this plan, whose weights w holds.
   int64_t kBlock;            ///< Input channels of a product at a time.
+  bool hasFewWeights;        ///< Those for kFewTiles at most; blocked.
   Epilogue epilogue;
 };
 
@@ -261,10 +264,6 @@ struct KernelSet {
   void (*blockedWinogradInput)(const WinogradPlan &plan, void *const *arguments,
                                int64_t begin, int64_t end);
   void (*blockedWinogradProduct)(const WinogradPlan &plan,
-                                 void *const *arguments, int64_t begin,
-                                 int64_t end);
-  /// The same arguments, of which it reads w and writes transformed ones.
-  void (*blockedWinogradWeights)(const WinogradPlan &plan,
                                  void *const *arguments, int64_t begin,
                                  int64_t end);
   /// arguments: x, the gradient of its pooling, the result.

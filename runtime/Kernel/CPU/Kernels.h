@@ -10,7 +10,6 @@
 #include "BlockedTiles.h"
 #include "BlockedWeightTiles.h"
 #include "BlockedWinogradTiles.h"
-#include "BlockedWinogradWeights.h"
 #include "ConvTiles.h"
 #include "ConvWeightTiles.h"
 #include "DepthwiseTiles.h"
@@ -40,7 +39,6 @@ constexpr KernelSet thisKernelSet = {kLanes,
                                      packPanels,
                                      runBlockedWinogradInput,
                                      runBlockedWinogradProduct,
-                                     runBlockedWinogradWeights,
                                      runMaxPoolGradient,
                                      runBlockedMaxPoolGradient};
 

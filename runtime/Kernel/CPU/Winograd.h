@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The portable half of cpu.conv with algorithm = "winograd" or "winograd_2x2":
-// plan and packing.
+// The portable half of cpu.conv with algorithm = "winograd": plan and packing.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_WINOGRAD_H
 #define DLC_RUNTIME_KERNEL_CPU_WINOGRAD_H
@@ -10,7 +9,7 @@
 
 namespace dlc::rt::cpu {
 
-/// That F(4x4, 3x3), or F(2x2, 3x3), computes such a convolution.
+/// That F(4x4, 3x3) computes such a convolution.
 Status checkWinograd(const ConvShape &shape);
 
 /// All below: of a shape that checkWinograd() accepts.
@@ -25,10 +24,9 @@ Status prepareWinograd(const KernelCall &call, const ConvShape &shape,
 size_t winogradWorkspaceBytes(const ConvShape &shape);
 size_t packedWinogradBytes(const ConvShape &shape);
 void packWinograd(const ConvShape &shape, const float *source, float *target);
-uint64_t winogradFlops(const ConvShape &shape);
-/// What passing weights once takes, as bytes of a KernelCost. Those before they
-/// were transformed are there for what is not finite.
-uint64_t winogradWeightBytes(const ConvShape &shape);
+/// Without what goes in and out. Weights before they were transformed are there
+/// for what is not finite.
+KernelCost winogradCost(const ConvShape &shape);
 
 } // namespace dlc::rt::cpu
 

@@ -78,15 +78,22 @@ constexpr float kPP = kP * kP, kQQ = kQ * kQ;
   d[5] = last;
 }
 
+/// What the rows of G are multiplied by, which is left to where sums come back:
+/// so transforms of weights take six operations.
+constexpr auto kByBoth = static_cast<float>(1 / (double{kPP} * kQQ));
+constexpr auto kByP = static_cast<float>(1 / (2 * double{kPP} * (kPP - kQQ)));
+constexpr auto kByQ = static_cast<float>(1 / (2 * double{kQQ} * (kQQ - kPP)));
+
 /// A^T m: six sums to four outputs.
 [[gnu::always_inline]] inline void transformBack(const Vec (&m)[6],
                                                  Vec (&y)[4]) {
   const Vec sumP = m[1] + m[2], differenceP = m[1] - m[2];
   const Vec sumQ = m[3] + m[4], differenceQ = m[3] - m[4];
-  y[0] = m[0] + sumP + sumQ;
-  y[1] = kP * differenceP + kQ * differenceQ;
-  y[2] = kPP * sumP + kQQ * sumQ;
-  y[3] = kP * kPP * differenceP + kQ * kQQ * differenceQ + m[5];
+  constexpr float p = kByP, q = kByQ;
+  y[0] = kByBoth * m[0] + p * sumP + q * sumQ;
+  y[1] = kP * p * differenceP + kQ * q * differenceQ;
+  y[2] = kPP * p * sumP + kQQ * q * sumQ;
+  y[3] = m[5] + kP * kPP * p * differenceP + kQ * kQQ * q * differenceQ;
 }
 
 //===----------------------------------------------------------------------===//

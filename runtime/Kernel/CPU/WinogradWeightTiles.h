@@ -36,13 +36,9 @@ namespace {
 /// G^T m: six sums to three weights.
 [[gnu::always_inline]] inline void transformToThree(const Vec (&m)[6],
                                                     Vec (&w)[3]) {
-  constexpr double p = kWinogradP, q = kWinogradQ, pp = p * p, qq = q * q;
-  constexpr auto byBoth = static_cast<float>(1 / (pp * qq));
-  constexpr auto byP = static_cast<float>(1 / (2 * pp * (pp - qq)));
-  constexpr auto byQ = static_cast<float>(1 / (2 * qq * (qq - pp)));
-  const Vec sumP = byP * (m[1] + m[2]), differenceP = byP * (m[1] - m[2]);
-  const Vec sumQ = byQ * (m[3] + m[4]), differenceQ = byQ * (m[3] - m[4]);
-  w[0] = byBoth * m[0] + sumP + sumQ;
+  const Vec sumP = kByP * (m[1] + m[2]), differenceP = kByP * (m[1] - m[2]);
+  const Vec sumQ = kByQ * (m[3] + m[4]), differenceQ = kByQ * (m[3] - m[4]);
+  w[0] = kByBoth * m[0] + sumP + sumQ;
   w[1] = kP * differenceP + kQ * differenceQ;
   w[2] = kPP * sumP + kQQ * sumQ + m[5];
 }
@@ -100,9 +96,9 @@ void runWinogradWeightInput(const WinogradPlan &plan, void *const *arguments,
       for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes) {
         float *to = target + t * kChannelBlock + lane;
         if (block < inBlocks)
-          transformBlocked<4>(plan, at,
-                              x + (at.image * inBlocks + block) * inSize + lane,
-                              to, pointStride);
+          transformBlocked(plan, at,
+                           x + (at.image * inBlocks + block) * inSize + lane,
+                           to, pointStride);
         else
           transformGradient(
               plan, at,

@@ -32,9 +32,9 @@ kernel.func @direct(%x: tensor<1x512x9x9xf32>, %w: tensor<512x512x3x3xf32> {kern
   kernel.return %0 : tensor<1x512x7x7xf32>
 }
 
-// In blocks there are tiles of 2x2, whose weights have 16 points, for small
-// images; large ones have tiles of 4x4.
-// CHECK: kernel.library @small_image "cpu.conv" {algorithm = "winograd_2x2", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 512, 512, 3, 3>, packed_w = 1 : i64} workspace(
+// In blocks weights are transformed as they are multiplied, of small images
+// from what they were.
+// CHECK: kernel.library @small_image "cpu.conv" {algorithm = "winograd", channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 512, 512, 3, 3>, packed_w = 1 : i64} workspace(
 // STRICT: kernel.library @small_image "cpu.conv" {channel_block = 16 : i64, group = 1 : i64, packed_shape = array<i64: 512, 512, 3, 3>, packed_w = 1 : i64} note
 kernel.func @small_image(%x: tensor<1x32x9x9x16xf32>, %w: tensor<512x512x3x3xf32> {kernel.constant}) -> tensor<1x32x7x7x16xf32> {
   %0 = graph.conv %x, %w {channel_block = 16 : i64} : (tensor<1x32x9x9x16xf32>, tensor<512x512x3x3xf32>) -> tensor<1x32x7x7x16xf32>

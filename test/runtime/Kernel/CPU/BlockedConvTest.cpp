@@ -10,10 +10,8 @@ using namespace dlc::rt::cpu::testing;
 
 namespace {
 
-constexpr const char *kSmallTiles = "winograd_2x2";
-
-/// With weights that are packed, that are not, and, where asked for, as F(4x4)
-/// and F(2x2).
+/// With weights that are packed, that are not, and, where asked for, as
+/// F(4x4, 3x3).
 void check(const ConvCase &c, Blocks blocks = Blocks::All,
            bool isWinograd = false) {
   Call call = makeCall(c);
@@ -32,12 +30,6 @@ void check(const ConvCase &c, Blocks blocks = Blocks::All,
     makeWinograd(winograd, packs);
     expectMatches(winograd, prepareConv, expected,
                   textOf(c, packs) + " F(4x4)");
-  }
-  if (isWinograd) {
-    Call small = call;
-    makeWinograd(small, /*packs=*/true, kSmallTiles);
-    expectMatches(small, prepareConv, expected, textOf(c, true) + " F(2x2)",
-                  2e-6);
   }
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
   const auto bytes = static_cast<int64_t>(entry->workspaceBytes(call.view()));
@@ -310,47 +302,33 @@ TEST(BlockedConvTest, LargeWinograd) {
   check({2, 272, {29, 31}, 80, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
 }
 
-/// Weights that are transformed in parts, for one part of the tiles and for
-/// several.
-TEST(BlockedConvTest, WinogradOfManyWeights) {
+/// Of blocks of four tiles at most, and of more.
+TEST(BlockedConvTest, WinogradOfFewTiles) {
+  for (int64_t width : {1, 4, 5, 8, 12, 15, 17})
+    for (int64_t channels : {16, 48, 80})
+      check({1, channels, {4, width}, 112, {3, 3}, {}, {1, 1, 1, 1}},
+            Blocks::All, true);
+  check({1, 512, {7, 7}, 48, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
+  check({2, 48, {5, 3}, 48, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
+  check({2, 48, {5, 5}, 48, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
   check({1, 1040, {6, 5}, 144, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
   check({4, 1040, {16, 13}, 80, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
 }
 
-/// Sums of four points lose less than those of six.
-TEST(BlockedConvTest, SmallTilesAreMoreExact) {
-  for (int64_t channels : {64, 512}) {
-    const ConvCase c{1, channels, {7, 7}, 64, {3, 3}, {}, {1, 1, 1, 1}};
-    Call call = makeCall(c);
-    std::vector<double> plain = reference(c, call);
-    std::vector<double> expected = blocked(plain.data(), call.output);
-    makeBlocked(call, Blocks::All);
-    Call small = call;
-    makeWinograd(call);
-    makeWinograd(small, /*packs=*/true, kSmallTiles);
-    for (Isa isa : runnableIsas()) {
-      const double error = errorOf(runCall(call, prepareConv, isa), expected);
-      EXPECT_LE(2 * errorOf(runCall(small, prepareConv, isa), expected), error)
-          << nameOf(isa);
-    }
-  }
-}
-
 /// One element that is not finite, or large sums: as by the definition.
 TEST(BlockedConvTest, NotFiniteWinograd) {
-  for (float value : kNotFinite) {
-    Call direct = makeNotFinite(
-        {1, 16, {10, 11}, 32, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true}, value);
-    makeBlocked(direct, Blocks::All);
-    Call packed = direct, plain = direct, small = direct;
-    makeWinograd(packed);
-    makeWinograd(plain, /*packs=*/false);
-    makeWinograd(small, /*packs=*/true, kSmallTiles);
-    packW(direct);
-    expectSameNotFinite(direct, packed, value);
-    expectSameNotFinite(direct, plain, value);
-    expectSameNotFinite(direct, small, value);
-  }
+  for (const Shape &image : {Shape{10, 11}, Shape{8, 7}})
+    for (float value : kNotFinite) {
+      Call direct = makeNotFinite(
+          {1, 16, image, 32, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true}, value);
+      makeBlocked(direct, Blocks::All);
+      Call packed = direct, plain = direct;
+      makeWinograd(packed);
+      makeWinograd(plain, /*packs=*/false);
+      packW(direct);
+      expectSameNotFinite(direct, packed, value);
+      expectSameNotFinite(direct, plain, value);
+    }
 }
 
 /// A zero weight on a padded tap must not meet a value of another row.
@@ -373,7 +351,7 @@ TEST(BlockedConvTest, PaddingIsZeroEvenBesideInfinity) {
 
 TEST(BlockedConvTest, OutputMayBeTheResidual) {
   for (int64_t group : {1, 32})
-    for (const char *algorithm : {"", "winograd", kSmallTiles}) {
+    for (const char *algorithm : {"", "winograd"}) {
       if (*algorithm && group > 1)
         continue;
       const ConvCase c{1,  32,    {9, 9}, 32,   {3, 3}, {}, {1, 1, 1, 1},
@@ -384,7 +362,7 @@ TEST(BlockedConvTest, OutputMayBeTheResidual) {
       makeBlocked(call, Blocks::All);
       call.attributes.set("packed_w", int64_t{1});
       if (*algorithm)
-        makeWinograd(call, /*packs=*/true, algorithm);
+        makeWinograd(call);
       else
         packW(call);
       std::unique_ptr<PreparedKernel> kernel;
@@ -482,24 +460,17 @@ TEST(BlockedConvTest, RefusesCalls) {
   c = base;
   c.in = {1, 30000}, c.kernel = {1, 1}, c.channels = 1;
   refuse(c, Blocks::Output, nothing, "that fit in 112 KiB");
-  auto setSmallTiles = [](Call &x) {
-    x.attributes.set("algorithm", std::string(kSmallTiles));
+  auto setWinograd = [](Call &x) {
+    x.attributes.set("algorithm", std::string("winograd"));
   };
-  auto setUnpacked = [&](Call &x) {
-    setSmallTiles(x);
-    x.attributes.set("packed_w", int64_t{0});
-  };
-  const char *form = "expected packed weights and tensors in blocks for "
-                     "algorithm 'winograd_2x2'";
-  refuse(base, Blocks::All, setUnpacked, form);
-  refuse(base, Blocks::Input, setSmallTiles, form);
-  refuse(base, Blocks::Output, setSmallTiles,
-         "both tensors or none in blocks for algorithm 'winograd_2x2'");
-  refuse(base, Blocks::All, setSmallTiles, "expected a workspace of 33792");
+  for (Blocks blocks : {Blocks::Input, Blocks::Output})
+    refuse(base, blocks, setWinograd,
+           "both tensors or none in blocks for algorithm 'winograd'");
+  refuse(base, Blocks::All, setWinograd, "expected a workspace of 23040");
   c = base;
   c.strides = {2, 2};
-  refuse(c, Blocks::All, setSmallTiles,
-         "expected algorithm 'winograd_2x2' with packed weights");
+  refuse(c, Blocks::All, setWinograd,
+         "expected algorithm 'winograd' with packed weights");
 }
 
 TEST(BlockedConvTest, Cost) {
@@ -516,7 +487,8 @@ TEST(BlockedConvTest, Cost) {
   EXPECT_EQ(overheadOf(plain), flops / 6);
   Call winograd = all;
   makeWinograd(winograd);
-  EXPECT_EQ(overheadOf(winograd), 0u);
+  // Weights are transformed for the one block of tiles.
+  EXPECT_EQ(overheadOf(winograd), 100u * 32 * 16);
   // Depthwise convolutions of blocks take what their memory takes; plain ones
   // compute whole vectors, of rows of 4 and of 17.
   for (int64_t width : {4, 17}) {

@@ -180,11 +180,10 @@ inline void packW(Call &call) {
   call.attributes.set("packed_w", int64_t{1});
 }
 
-/// Changes the call to algorithm 'winograd', or another of its kind, with
-/// weights that are packed or are transformed in each run.
-inline void makeWinograd(Call &call, bool packs = true,
-                         const char *algorithm = "winograd") {
-  call.attributes.set("algorithm", std::string(algorithm));
+/// Changes the call to algorithm 'winograd', with weights that are packed or
+/// are transformed in each run.
+inline void makeWinograd(Call &call, bool packs = true) {
+  call.attributes.set("algorithm", std::string("winograd"));
   if (packs) {
     call.attributes.set("packed_w", int64_t{1});
     packW(call);

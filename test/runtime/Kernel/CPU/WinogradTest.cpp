@@ -8,11 +8,11 @@ using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 using namespace dlc::rt::cpu::testing;
 
-static void checkWinograd(const ConvCase &c) {
+static void checkWinograd(const ConvCase &c, double bound = 4e-6) {
   Call call = makeCall(c);
   std::vector<double> expected = reference(c, call);
   makeWinograd(call);
-  expectMatches(call, prepareConv, expected, textOf(c, true));
+  expectMatches(call, prepareConv, expected, textOf(c, true), bound);
 }
 
 TEST(WinogradTest, EverySize) {
@@ -43,7 +43,7 @@ TEST(WinogradTest, PadsBatchesAndEpilogues) {
 /// Several blocks, parts of the tiles, and blocks of input channels.
 TEST(WinogradTest, Large) {
   checkWinograd({1, 64, {56, 56}, 64, {3, 3}, {}, {1, 1, 1, 1}});
-  checkWinograd({2, 520, {29, 31}, 17, {3, 3}, {}, {1, 1, 1, 1}});
+  checkWinograd({2, 520, {29, 31}, 17, {3, 3}, {}, {1, 1, 1, 1}}, 5e-6);
 }
 
 /// One element that is not finite, or large sums: as by the definition.
@@ -103,14 +103,7 @@ TEST(WinogradTest, RefusesCalls) {
   refuse(c, nothing, "expected at least 8 channels");
   refuse(
       base, [](Call &x) { x.attributes.set("algorithm", std::string("fft")); },
-      "expected algorithm '', 'winograd' or 'winograd_2x2', got 'fft'");
-  refuse(
-      base,
-      [](Call &x) {
-        x.attributes.set("algorithm", std::string("winograd_2x2"));
-      },
-      "expected packed weights and tensors in blocks for algorithm "
-      "'winograd_2x2'");
+      "expected algorithm '' or 'winograd', got 'fft'");
   refuse(
       base, [](Call &x) { x.attributes.set("algorithm", int64_t{1}); },
       "expected attribute 'algorithm' to be a string");

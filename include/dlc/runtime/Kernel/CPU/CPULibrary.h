@@ -50,14 +50,14 @@
 //   algorithm           default "": the sum of products. "winograd": as
 //                       F(4x4, 3x3), of 2-D windows of 3x3 with steps of one
 //                       in one group of at least 8 channels to 8. packed_w is
-//                       [ceil(OC/16)][36][4][C][4], blocked [36][OC/64][C][64],
-//                       and then w as it was; without it x and y are blocked,
-//                       and w is transformed in each run. A workspace is the
-//                       second output. Inputs that are not finite give what
-//                       the other one gives. Both of x and y are blocked or
-//                       none is. "winograd_2x2": the same as F(2x2, 3x3), of
-//                       blocked tensors and packed weights alone, which are
-//                       [16][OC/64][C][64], and then w as it was.
+//                       [ceil(OC/16)][36][4][C][4], and then w as it was;
+//                       blocked [OC/32][6][C][3][32], the last part as wide as
+//                       there are channels, and then as without an algorithm;
+//                       of four tiles of 4x4 pixels at most, blocked,
+//                       [OC/16][C][9][16]. Without it x and y are blocked, and
+//                       w is packed in each run. A workspace is the second
+//                       output. Inputs that are not finite give what the other
+//                       one gives. Both of x and y are blocked or none is.
 //   bf16_parts          as cpu.matmul has it, 3 where x and y are blocked, 1
 //                       where x is, with
 //                       packed_w, no algorithm and at most 49 taps, w packed as
