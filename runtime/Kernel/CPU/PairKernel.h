@@ -32,6 +32,11 @@ struct PairArguments {
   int64_t aBlock;    ///< From sixteen terms to the next.
   const uint32_t *b; ///< Pairs.
   int64_t bStride;   ///< From row to row.
+  /// Rows of b that come later, of which two are fetched with each sixteen
+  /// terms, as BlockedArguments have it, and how far these lie from the next
+  /// two. A row of this call and 0 where none are: a branch would take longer.
+  const uint32_t *ahead;
+  int64_t aheadStep;
   int64_t pairs;
   float *c;
   /// From row to row, and from sixteen columns to the next sixteen.
@@ -146,8 +151,16 @@ template <int rows, int vectors> void pairKernel(const PairArguments &t) {
   };
   constexpr int64_t blockPairs = kChannelBlock / 2;
   int64_t left = t.pairs;
-  for (; left >= blockPairs; left -= blockPairs, a += t.aBlock)
-    DLC_UNROLL for (int64_t l = 0; l < blockPairs; ++l) step(l);
+  const uint32_t *ahead = t.ahead;
+  for (; left >= blockPairs; left -= blockPairs, a += t.aBlock) {
+    DLC_UNROLL for (int64_t l = 0; l < blockPairs; ++l) {
+      constexpr int64_t lines = vectors * kLanes / 16;
+      if (l % 4 < lines)
+        __builtin_prefetch(ahead + l / 4 * bStride + l % 4 * 16, 0, 2);
+      step(l);
+    }
+    ahead += t.aheadStep;
+  }
   for (int64_t l = 0; l < left; ++l)
     step(l);
   sums.finish(t);

@@ -49,6 +49,12 @@ private:
   /// terms from `begin` on.
   void runGroup(PairArguments t, int64_t first, int64_t count, const Rounded *a,
                 bool isLast);
+  /// Whether the second cache holds b: then one block after the other reads it
+  /// there.
+  bool isCached() const {
+    constexpr int64_t cached = 1 << 19;
+    return width * terms * int64_t{sizeof(uint16_t)} <= cached;
+  }
   void activate(float *at, int64_t calls, int64_t count) const;
 };
 
@@ -63,8 +69,11 @@ inline void PairBlock::runGroup(PairArguments t, int64_t first, int64_t count,
                                 const Rounded *a, bool isLast) {
   const uint32_t *group = t.b;
   const int64_t calls = (rows + kPairRows - 1) / kPairRows;
+  const int64_t fetched = t.pairs / kChannelBlock * 4; // By a call.
+  const uint32_t *ahead = t.ahead;
   int64_t row = 0;
   for (int64_t call = 0; call < calls; ++call) {
+    const bool fetches = ahead && call * fetched < t.pairs;
     // Dealt out evenly, as MatmulTile has them.
     const int64_t own = rows / calls + (call < rows % calls);
     t.a = a + row * kChannelBlock;
@@ -73,6 +82,8 @@ inline void PairBlock::runGroup(PairArguments t, int64_t first, int64_t count,
       const int64_t vectors = (columns + kLanes - 1) / kLanes;
       const int64_t at = row * cStride + columnOffset(first + j, cPanel);
       t.b = group + j;
+      t.ahead = fetches ? ahead + call * fetched * t.bStride + j : t.b;
+      t.aheadStep = fetches ? 2 * t.bStride : 0;
       t.c = c + at;
       t.bias = bias && !t.accumulate ? bias + first + j : nullptr;
       t.residual = residual && !t.accumulate ? residual + at : nullptr;
@@ -109,6 +120,12 @@ inline void PairBlock::run(const Rows &from, PairScratch &scratch) {
     for (int64_t first = 0; first < columns; first += kPackedColumns) {
       t.bStride = least(kPackedColumns, width - column - first);
       t.b = b + (column + first) * allPairs + begin / 2 * t.bStride;
+      // Of the next columns, or of the first ones' next terms.
+      t.ahead = nullptr;
+      if (!isCached() && first + kPackedColumns < columns)
+        t.ahead = t.b + kPackedColumns * allPairs;
+      else if (!isCached() && end < terms)
+        t.ahead = b + column * allPairs + end / 2 * t.bStride;
       runGroup(t, first, least(kPackedColumns, columns - first), scratch.a,
                end == terms);
     }
