@@ -19,6 +19,10 @@
 namespace dlc::rt::cpu {
 namespace {
 
+/// Tiles are fetched so far ahead: rows of pixels are short streams, at whose
+/// ends the processor's own prefetching begins anew.
+constexpr int64_t kTilesAhead = 2;
+
 /// Where the outputs of a tile are.
 struct TileAt {
   TileAt(const WinogradPlan &plan, int64_t tile) {
@@ -90,6 +94,18 @@ transformTile(Function &&inputOf, float *target, int64_t pointStride) {
   transformRows<3, 4>(inputOf, ofQ, target, pointStride);
 }
 
+/// What a tile reads of a plane, but for the pixels that it shares with the one
+/// on its left.
+inline void fetchTile(const WinogradPlan &plan, const TileAt &at,
+                      const float *x) {
+  const int64_t top = at.row - plan.padTop;
+  const int64_t left = at.column - plan.padLeft + 2;
+  const float *origin = x + (top * plan.inW + left) * kChannelBlock;
+  for (int64_t i = 0; i < 6; ++i)
+    DLC_UNROLL for (int64_t j = 0; j < 4; ++j)
+        __builtin_prefetch(origin + (i * plan.inW + j) * kChannelBlock);
+}
+
 /// The numbers of a tile, for one vector of channels of `x`, the plane.
 [[gnu::always_inline]] inline void
 transformBlocked(const WinogradPlan &plan, const TileAt &at, const float *x,
@@ -103,14 +119,17 @@ transformBlocked(const WinogradPlan &plan, const TileAt &at, const float *x,
           return load(origin + i * rowStride + j * kChannelBlock);
         },
         target, pointStride);
+  // Where to load from is chosen: what a branch would guess changes with tiles.
+  bool hasColumn[6];
+  for (int j = 0; j < 6; ++j)
+    hasColumn[j] = left + j >= 0 && left + j < plan.inW;
   Vec inside[6][6];
-  for (int i = 0; i < 6; ++i)
-    for (int j = 0; j < 6; ++j) {
-      const bool isInside = top + i >= 0 && top + i < plan.inH &&
-                            left + j >= 0 && left + j < plan.inW;
-      inside[i][j] =
-          isInside ? load(origin + i * rowStride + j * kChannelBlock) : Vec{};
-    }
+  for (int i = 0; i < 6; ++i) {
+    const bool hasRow = top + i >= 0 && top + i < plan.inH;
+    DLC_UNROLL for (int j = 0; j < 6; ++j) inside[i][j] = load(
+        (hasRow & hasColumn[j]) ? origin + i * rowStride + j * kChannelBlock
+                                : kZeros);
+  }
   transformTile([&](int i, int j)
                     __attribute__((always_inline)) { return inside[i][j]; },
                 target, pointStride);
@@ -210,6 +229,7 @@ private:
   template <int tiles> void multiplyFew() const;
   bool transformOutputs(int64_t tile, int64_t channel, Outputs &out) const;
   void computeDirectly(const TileAt &at, int64_t channel, Outputs &out) const;
+  void fetchOutputs(const TileAt &at) const;
   void write(const TileAt &at, int64_t channel, Outputs &out) const;
 };
 
@@ -388,6 +408,21 @@ inline void BlockedWinogradTile::computeDirectly(const TileAt &at,
   }
 }
 
+/// To be written.
+inline void BlockedWinogradTile::fetchOutputs(const TileAt &at) const {
+  for (int64_t channel = channelBegin; channel < channelEnd;
+       channel += kChannelBlock) {
+    const int64_t panel =
+        at.image * (plan.outChannels / kChannelBlock) + channel / kChannelBlock;
+    const float *target =
+        y +
+        ((panel * plan.outH + at.row) * plan.outW + at.column) * kChannelBlock;
+    for (int64_t i = 0; i < 4; ++i)
+      DLC_UNROLL for (int64_t j = 0; j < 4; ++j)
+          __builtin_prefetch(target + (i * plan.outW + j) * kChannelBlock, 1);
+  }
+}
+
 [[gnu::always_inline]] inline void
 BlockedWinogradTile::write(const TileAt &at, int64_t channel,
                            Outputs &out) const {
@@ -449,6 +484,8 @@ inline void BlockedWinogradTile::run() const {
   }
   for (int64_t tile = 0; tile < range.count(); ++tile) {
     const TileAt at(plan, range.begin + tile);
+    if (plan.isLarge && tile + 1 < range.count())
+      fetchOutputs(TileAt(plan, range.begin + tile + 1));
     for (int64_t channel = channelBegin; channel < channelEnd;
          channel += kLanes) {
       Outputs out;

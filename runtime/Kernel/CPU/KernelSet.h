@@ -160,6 +160,7 @@ struct WinogradPlan {
   int64_t inBlock, outBlock; ///< Channels; the latter of kWinogradRows.
   int64_t kBlock;            ///< Input channels of a product at a time.
   bool hasFewWeights;        ///< Those for kFewTiles at most; blocked.
+  bool isLarge;              ///< Tensors are in no cache of a processor's own.
   Epilogue epilogue;
 };
 

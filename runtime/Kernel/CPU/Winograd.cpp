@@ -141,6 +141,7 @@ KernelCost cpu::winogradCost(const ConvShape &shape) {
 
 static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
   constexpr int64_t wantedTiles = 16, panelBytes = 32 * 1024;
+  constexpr int64_t largeBytes = 1 << 20;
   WinogradPlan plan = {};
   plan.inH = shape.in[0];
   plan.inW = shape.in[1];
@@ -158,6 +159,9 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
     plan.outBlock = kOutBlock;
     plan.kBlock = kWinogradWeights / kOutBlock;
     plan.hasFewWeights = hasFewWeights(shape);
+    plan.isLarge = shape.batch * shape.pixels() *
+                       std::max(shape.inChannels, shape.outChannels) * kFloat >
+                   largeBytes;
     return plan;
   }
   const int64_t width = kWinogradVectors * lanes;
