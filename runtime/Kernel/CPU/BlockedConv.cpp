@@ -11,13 +11,20 @@ using namespace dlc::rt::cpu;
 
 static constexpr int64_t kFloat = sizeof(float);
 
-/// What a strip of a plain x and its offsets take on the stack.
+/// What the windows of a row read of a plain x, with a table of terms, which
+/// the first caches hold; or, if that is more, a strip and two tables, which
+/// are on the stack.
 static int64_t stripBytes(const ConvShape &shape) {
-  const int64_t width = (shape.out[1] - 1) * shape.stride[1] +
-                        (shape.kernel[1] - 1) * shape.dilation[1] + 1;
-  const int64_t rows = shape.inChannels * shape.kernel[0];
-  return rows * (width * kFloat +
-                 shape.kernel[1] * static_cast<int64_t>(sizeof(int64_t)));
+  constexpr int64_t offset = sizeof(int64_t), lanes = 16;
+  auto widthOf = [&](int64_t pixels) {
+    return (pixels - 1) * shape.stride[1] +
+           (shape.kernel[1] - 1) * shape.dilation[1] + 1;
+  };
+  const int64_t strip = ceilDiv(widthOf(kBlockedRows), lanes) * lanes;
+  const int64_t taps = shape.kernel[1] * offset;
+  return shape.inChannels * shape.kernel[0] *
+         std::max(widthOf(shape.out[1]) * kFloat + taps,
+                  strip * kFloat + 2 * taps);
 }
 
 Status cpu::checkBlocked(const ConvShape &shape) {

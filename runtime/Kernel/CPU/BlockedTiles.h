@@ -12,10 +12,9 @@
 // windows are one pixel and steps one, pixels lie next to each other, and there
 // is no table.
 //
-// First layers, whose x is not blocked, read rows of it from a strip with the
-// padding in it, a few kilobytes that stay in L1, or where they are if a window
-// is one pixel. Where y is not blocked, a
-// tile of it is summed on the stack and then turned round.
+// First layers, whose x is not blocked, read rows of it where they are, and at
+// the borders of the image from a strip with the padding in it. Where y is not
+// blocked, a tile of it is summed on the stack and then turned round.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_BLOCKEDTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDTILES_H
@@ -308,7 +307,11 @@ private:
   void runPlain() const;
   /// Of all calls for [pixelBegin, pixelEnd).
   void fillOffsets(int64_t *offsets, int64_t calls) const;
-  void packStrip(int64_t row, int64_t begin, int64_t end, float *strip) const;
+  void packStrip(int64_t row, int64_t begin, float *strip) const;
+  void fillTerms(int64_t *offsets, int64_t channelStride,
+                 int64_t rowStride) const;
+  void callPlain(const BlockedArguments &row, int64_t begin, int64_t end,
+                 int64_t first, int64_t last, int64_t calls) const;
   /// Calls function(panel, panels, w, stride) for panels that a kernel takes at
   /// once, with their weights and the distance of rows.
   template <typename Function> void forPanels(Function &&function) const;
@@ -325,21 +328,18 @@ private:
   }
   int64_t taps() const { return plan.kernelH * plan.kernelW; }
   int64_t terms() const { return plan.inChannels * taps(); }
-  /// Windows are one pixel, which is inside of the image.
-  bool hasOnePixel() const {
+  /// Windows are one pixel, next to each other and inside of the image.
+  bool arePoints() const {
     return taps() == 1 && plan.padLeft == 0 && plan.padTop <= 0 &&
-           stripWidth() <= plan.inW &&
-           (plan.outH - 1) * plan.strideH - plan.padTop < plan.inH;
+           plan.outW == plan.inW && plan.strideW == 1 && plan.strideH == 1 &&
+           plan.outH - 1 - plan.padTop < plan.inH;
   }
   /// Behind the offsets.
   float *plainSums() const {
     return reinterpret_cast<float *>(static_cast<int64_t *>(scratch) +
                                      kMostOffsets);
   }
-  int64_t stripWidth() const {
-    return (plan.outW - 1) * plan.strideW +
-           (plan.kernelW - 1) * plan.dilationW + 1;
-  }
+  int64_t stripWidth() const;
 };
 
 /// Pixels are dealt out evenly to calls: item `index` begins there. What is
@@ -453,8 +453,7 @@ inline void BlockedTile::runPoints(BlockedArguments t, int64_t block,
 inline void BlockedTile::runBlocked() const {
   const int64_t count = pixelEnd - pixelBegin;
   const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
-  const bool arePoints =
-      hasOnePixel() && plan.outW == plan.inW && plan.strideH == 1;
+  const bool arePoints = this->arePoints();
   auto *offsets = static_cast<int64_t *>(scratch);
   if (!arePoints)
     fillOffsets(offsets, calls);
@@ -491,69 +490,110 @@ inline void BlockedTile::runBlocked() const {
   });
 }
 
-/// What the windows of outputs [begin, end) of a row read, where it is in a
-/// strip of the whole row: a row for each channel and row of taps.
-inline void BlockedTile::packStrip(int64_t row, int64_t begin, int64_t end,
+/// Floats of a row of a strip.
+inline int64_t BlockedTile::stripWidth() const {
+  const int64_t width = (kMostPixels - 1) * plan.strideW +
+                        (plan.kernelW - 1) * plan.dilationW + 1;
+  return (width + kLanes - 1) / kLanes * kLanes;
+}
+
+/// What the windows of a few outputs from `begin` on, in a row, read: a row for
+/// each channel and row of taps.
+inline void BlockedTile::packStrip(int64_t row, int64_t begin,
                                    float *strip) const {
   const int64_t width = stripWidth();
-  const int64_t insideEnd = plan.padLeft + plan.inW;
-  const int64_t first = begin * plan.strideW;
-  const int64_t last =
-      (end - 1) * plan.strideW + (plan.kernelW - 1) * plan.dilationW + 1;
+  const int64_t left = begin * plan.strideW - plan.padLeft;
   for (int64_t c = 0; c < plan.inChannels; ++c) {
-    for (int64_t i = 0; i < plan.kernelH; ++i, strip += width) {
+    for (int64_t i = 0; i < plan.kernelH; ++i) {
       const int64_t inY = row * plan.strideH - plan.padTop + i * plan.dilationH;
       const bool isInside = inY >= 0 && inY < plan.inH;
-      const float *source = x + (c * plan.inH + inY) * plan.inW - plan.padLeft;
-      for (int64_t j = first; j < last; j += kLanes) {
-        Vec value = {};
-        if (isInside && j >= plan.padLeft && j + kLanes <= insideEnd)
-          value = load(source + j); // Masks take longer than what they mask.
-        else if (isInside)
-          value =
-              maskedLoad(source + j, lanes(plan.padLeft - j, insideEnd - j));
-        store(strip + j, value); // Too much is where the next row will be.
-      }
+      const float *source = x + (c * plan.inH + inY) * plan.inW + left;
+      for (int64_t j = 0; j < width; j += kLanes, strip += kLanes)
+        store(strip, isInside
+                         ? maskedLoad(source + j,
+                                      lanes(-left - j, plan.inW - left - j))
+                         : Vec{});
     }
   }
 }
 
+/// Of each term, in rows of x that lie so far apart.
+inline void BlockedTile::fillTerms(int64_t *offsets, int64_t channelStride,
+                                   int64_t rowStride) const {
+  for (int64_t c = 0; c < plan.inChannels; ++c)
+    for (int64_t i = 0; i < plan.kernelH; ++i)
+      for (int64_t j = 0; j < plan.kernelW; ++j)
+        *offsets++ = c * channelStride + i * rowStride + j * plan.dilationW;
+}
+
+/// Calls [first, last) of `calls` for outputs [begin, end) of a row: x is that
+/// of output `begin`.
+inline void BlockedTile::callPlain(const BlockedArguments &row, int64_t begin,
+                                   int64_t end, int64_t first, int64_t last,
+                                   int64_t calls) const {
+  BlockedArguments t = row;
+  forPanels(
+      [&](int64_t panel, int64_t panels, const float *weights, int64_t stride) {
+        t.w = weights;
+        t.wStride = stride;
+        for (int64_t c = first; c < last; ++c) {
+          const int64_t before = shareOf(end - begin, c, calls);
+          const int64_t pixels = shareOf(end - begin, c + 1, calls) - before;
+          t.x = row.x + before * plan.strideW;
+          call(t, blockedKernelOf<BlockedForm::Plain>(pixels, panels),
+               begin + before, pixels, panel, panels, true, true);
+        }
+      });
+}
+
+/// Windows inside of the image read x where it is, others a strip.
 inline void BlockedTile::runPlain() const {
-  const bool isDirect = hasOnePixel();
-  const int64_t width = isDirect ? plan.inH * plan.inW : stripWidth();
-  auto *offsets = static_cast<int64_t *>(scratch);
-  int64_t term = 0;
-  for (int64_t row = 0; row < plan.inChannels * plan.kernelH; ++row)
-    for (int64_t j = 0; j < plan.kernelW; ++j)
-      offsets[term++] = row * width + j * plan.dilationW;
-  auto *strip = reinterpret_cast<float *>(offsets + term);
+  auto *direct = static_cast<int64_t *>(scratch);
+  int64_t *ofStrip = direct + terms();
+  auto *strip = reinterpret_cast<float *>(ofStrip + terms());
+  fillTerms(direct, plan.inH * plan.inW, plan.dilationH * plan.inW);
+  bool hasStrip = false;
   BlockedArguments t = {};
-  t.offsets = offsets;
-  t.taps = term;
+  t.taps = terms();
   t.pixelStride = plan.strideW;
   // Part of a row at a time.
   for (int64_t begin = pixelBegin, end; begin < pixelEnd; begin = end) {
-    const int64_t row = begin / plan.outW;
-    end = least((row + 1) * plan.outW, pixelEnd);
-    const float *source = x + (row * plan.strideH - plan.padTop) * plan.inW;
-    if (!isDirect) {
-      packStrip(row, begin - row * plan.outW, end - row * plan.outW, strip);
-      source = strip;
-    }
+    const int64_t row = begin / plan.outW, start = row * plan.outW;
+    end = least(start + plan.outW, pixelEnd);
     const int64_t count = end - begin;
     const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
-    forPanels([&](int64_t panel, int64_t panels, const float *weights,
-                  int64_t stride) {
-      t.w = weights;
-      t.wStride = stride;
-      for (int64_t c = 0; c < calls; ++c) {
-        const int64_t pixel = begin + shareOf(count, c, calls);
-        const int64_t pixels = begin + shareOf(count, c + 1, calls) - pixel;
-        t.x = source + (pixel - row * plan.outW) * plan.strideW;
-        call(t, blockedKernelOf<BlockedForm::Plain>(pixels, panels), pixel,
-             pixels, panel, panels, true, true);
+    const int64_t top = row * plan.strideH - plan.padTop;
+    const int64_t left = (begin - start) * plan.strideW - plan.padLeft;
+    const bool hasRows =
+        top >= 0 && top + (plan.kernelH - 1) * plan.dilationH < plan.inH;
+    const int64_t reach = (plan.kernelW - 1) * plan.dilationW;
+    auto isInside = [&](int64_t first, int64_t last) {
+      return hasRows && left + first * plan.strideW >= 0 &&
+             left + (last - 1) * plan.strideW + reach < plan.inW;
+    };
+    auto isCallInside = [&](int64_t c) {
+      return isInside(shareOf(count, c, calls), shareOf(count, c + 1, calls));
+    };
+    for (int64_t c = 0, next; c < calls; c = next) {
+      next = c + 1;
+      const bool isWhole = c == 0 && isInside(0, count);
+      if (isWhole || isCallInside(c)) {
+        next = isWhole ? calls : next;
+        while (next < calls && isCallInside(next))
+          ++next;
+        t.x = x + top * plan.inW + left;
+        t.offsets = direct;
+      } else {
+        if (!hasStrip)
+          fillTerms(ofStrip, plan.kernelH * stripWidth(), stripWidth());
+        hasStrip = true;
+        const int64_t before = shareOf(count, c, calls);
+        packStrip(row, begin - start + before, strip);
+        t.x = strip - before * plan.strideW;
+        t.offsets = ofStrip;
       }
-    });
+      callPlain(t, begin, end, c, next, calls);
+    }
   }
 }
 
