@@ -224,6 +224,8 @@ private:
   template <int row> void transformRow(int64_t first, int64_t terms) const;
   void multiplyRow(int row, int64_t first, int64_t terms) const;
   template <int row> void computeRow() const;
+  template <int row, int group, int tiles>
+  void multiplyFewColumns(int64_t out, int64_t first, int64_t terms) const;
   template <int row, int tiles>
   void multiplyFewRow(int64_t out, int64_t first, int64_t terms) const;
   template <int tiles> void multiplyFew() const;
@@ -303,41 +305,64 @@ template <int row> inline void BlockedWinogradTile::computeRow() const {
   }
 }
 
-/// A vector of channels, whose sums of a row of the numbers fit into registers.
-template <int row, int tiles>
-inline void BlockedWinogradTile::multiplyFewRow(int64_t out, int64_t first,
-                                                int64_t terms) const {
+/// The numbers of a row that are summed at once: all with 32 registers, with 16
+/// pairs that are made of the same.
+template <int group> struct FewColumns {
+  static constexpr int count = kLanes == 16 ? 6 : 2;
+  static constexpr int pairs[3][2] = {{0, 5}, {1, 2}, {3, 4}};
+  static constexpr int at(int i) { return count == 6 ? i : pairs[group][i]; }
+};
+
+/// A vector of channels, whose sums of some of a row of the numbers fit into
+/// registers.
+template <int row, int group, int tiles>
+inline void BlockedWinogradTile::multiplyFewColumns(int64_t out, int64_t first,
+                                                    int64_t terms) const {
+  using Columns = FewColumns<group>;
   constexpr int64_t kTaps = 9 * kChannelBlock;
   constexpr int64_t kBlockTaps = kTaps * kChannelBlock;
   const int64_t pointStride = range.pointStride, stride = sumStride();
-  float *target = sums + 6 * row * stride + out * tiles;
-  Vec own[6][tiles] = {};
+  float *target = sums + 6 * row * stride +
+                  out / kChannelBlock * tiles * kChannelBlock +
+                  out % kChannelBlock;
+  Vec own[Columns::count][tiles] = {};
   const float *a = transformed + 6 * row * pointStride + first * tiles;
   const float *taps = w.at(first, out);
   for (int64_t c = 0; c < terms; c += kChannelBlock) {
     // A row fetches a sixth of the weights that come as many terms later.
     const float *ahead = taps + terms * kTaps + row * kBlockTaps / 6;
     for (int64_t l = 0; l < kChannelBlock; ++l, taps += kTaps) {
-      if (l % 2 == 0)
+      if (group == 0 && l % 2 == 0)
         for (int i = 0; i < 3; ++i, ahead += kChannelBlock)
           __builtin_prefetch(ahead);
       Vec g[3], t[6];
       transformHalf<row>(taps, kChannelBlock, g);
       transformThree(g, t);
-      DLC_UNROLL for (int j = 0; j < 6; ++j) {
+      DLC_UNROLL for (int j = 0; j < Columns::count; ++j) {
+        const float *from = a + Columns::at(j) * pointStride + l;
         DLC_UNROLL for (int i = 0; i < tiles; ++i) own[j][i] +=
-            t[j] * splat(a[j * pointStride + i * kChannelBlock + l]);
+            t[Columns::at(j)] * splat(from[i * kChannelBlock]);
       }
       DLC_KEEP_LOADS_HERE();
     }
     a += tiles * kChannelBlock;
   }
   // As other kernels have it: the error of a long sum is that of its parts.
-  DLC_UNROLL for (int j = 0; j < 6; ++j) {
+  DLC_UNROLL for (int j = 0; j < Columns::count; ++j) {
     DLC_UNROLL for (int i = 0; i < tiles; ++i) {
-      float *sum = target + j * stride + i * kChannelBlock;
+      float *sum = target + Columns::at(j) * stride + i * kChannelBlock;
       store(sum, first > 0 ? own[j][i] + load(sum) : own[j][i]);
     }
+  }
+}
+
+template <int row, int tiles>
+inline void BlockedWinogradTile::multiplyFewRow(int64_t out, int64_t first,
+                                                int64_t terms) const {
+  multiplyFewColumns<row, 0, tiles>(out, first, terms);
+  if constexpr (FewColumns<0>::count == 2) {
+    multiplyFewColumns<row, 1, tiles>(out, first, terms);
+    multiplyFewColumns<row, 2, tiles>(out, first, terms);
   }
 }
 
@@ -467,7 +492,7 @@ BlockedWinogradTile::write(const TileAt &at, int64_t channel,
 }
 
 inline void BlockedWinogradTile::run() const {
-  if (kLanes == 16 && plan.hasFewWeights) {
+  if (plan.hasFewWeights) {
     static constexpr decltype(&BlockedWinogradTile::multiplyFew<1>) few[] = {
         &BlockedWinogradTile::multiplyFew<1>,
         &BlockedWinogradTile::multiplyFew<2>,
