@@ -418,16 +418,19 @@ inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
 /// Weights that the second cache holds are read by one tile after the other.
 inline void BlockedTile::fetchBehind(BlockedArguments &t, int64_t c,
                                      int64_t calls) const {
+  t.ahead = nullptr;
   t.aheadRows = 0;
   if (!plan.isPanelSlowest)
     return;
+  const int64_t panels = (plan.outChannels + kChannelBlock - 1) / kChannelBlock;
+  const int64_t left = w + panels * kChannelBlock * terms() - t.w;
   const int64_t share = (kChannelBlock + calls - 1) / calls;
-  const int64_t times = t.blocks * taps();
-  t.ahead = t.w + (kChannelBlock + c * share) * times * t.wStride;
-  const float *end = w + (plan.outChannels + kChannelBlock - 1) /
-                             kChannelBlock * kChannelBlock * terms();
-  if (t.ahead + share * times * t.wStride <= end)
-    t.aheadRows = share;
+  const int64_t row = t.blocks * taps() * t.wStride; // Of each sixteen terms.
+  const int64_t first = (kChannelBlock + c * share) * row;
+  if (first + share * row > left)
+    return;
+  t.ahead = t.w + first;
+  t.aheadRows = share;
 }
 
 /// The pixels of a call lie next to each other.

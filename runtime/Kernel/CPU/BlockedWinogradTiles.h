@@ -269,8 +269,9 @@ inline void BlockedWinogradTile::multiplyRow(int row, int64_t first,
   t.wStride = channels();
   t.yPanel = count * kChannelBlock;
   t.accumulate = first > 0;
-  // Those of as many terms are the next ones.
-  const float *ahead = half ? halfWeights(row, first + terms) : nullptr;
+  // Those of as many terms are the next ones, if there are any.
+  const float *next = half ? halfWeights(row, first + terms) : nullptr;
+  const int64_t left = half ? halfEnd - next : 0;
   for (int64_t column = 0; column < 6; ++column) {
     const int64_t point = 6 * row + column;
     for (int64_t panel = 0, wide; panel * kChannelBlock < channels();
@@ -288,9 +289,10 @@ inline void BlockedWinogradTile::multiplyRow(int row, int64_t first,
               begin * kChannelBlock;
         t.y = sums + point * sumStride() +
               (panel * count + begin) * kChannelBlock;
-        t.ahead = ahead + (column * calls + c) * t.blocks * rows * t.wStride +
-                  panel * kChannelBlock;
-        t.aheadRows = ahead && t.ahead < halfEnd ? rows : 0;
+        const int64_t done = (column * calls + c) * t.blocks * rows * t.wStride;
+        const bool fetches = done < left;
+        t.ahead = fetches ? next + done + panel * kChannelBlock : nullptr;
+        t.aheadRows = fetches ? rows : 0;
         blockedKernelOf<BlockedForm::Points>(pixels, wide)(t);
       }
     }
@@ -328,9 +330,12 @@ inline void BlockedWinogradTile::multiplyFewColumns(int64_t out, int64_t first,
   Vec own[Columns::count][tiles] = {};
   const float *a = transformed + 6 * row * pointStride + first * tiles;
   const float *taps = w.at(first, out);
+  const bool isLast = first + 2 * terms > plan.inChannels &&
+                      channelBegin + out + kChannelBlock >= plan.outChannels;
   for (int64_t c = 0; c < terms; c += kChannelBlock) {
     // A row fetches a sixth of the weights that come as many terms later.
-    const float *ahead = taps + terms * kTaps + row * kBlockTaps / 6;
+    const float *ahead =
+        taps + (isLast ? 0 : terms * kTaps) + row * kBlockTaps / 6;
     for (int64_t l = 0; l < kChannelBlock; ++l, taps += kTaps) {
       if (group == 0 && l % 2 == 0)
         for (int i = 0; i < 3; ++i, ahead += kChannelBlock)
@@ -540,7 +545,8 @@ void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
                         static_cast<const float *>(arguments[0]),
                         TapWeights(plan, w, channel),
                         half ? half + channel * 18 * plan.inChannels : nullptr,
-                        half + plan.outChannels * 18 * plan.inChannels,
+                        half ? half + plan.outChannels * 18 * plan.inChannels
+                             : nullptr,
                         static_cast<const float *>(arguments[2]),
                         static_cast<const float *>(arguments[3]),
                         static_cast<float *>(arguments[4]),
