@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Which points F(4x4, 3x3) loses least with: 0, p, -p, q, -q and infinity for p
-and q in eighths, products and sums in f32 as the kernels have them.
+and q in eighths, products and sums in f32 as the kernels of plain tensors have them.
 
 usage: winograd_points.py [CHANNELS]
 

@@ -79,8 +79,9 @@ FailureOr<Value> Selector::packConstant(Value value, unsigned operand,
   size_t bytes = entry.packedBytes(call, operand);
   auto floats = static_cast<int64_t>(bytes / sizeof(float));
   auto type = RankedTensorType::get({floats}, builder.getF32Type());
-  // The form depends on the constant's type, on these attributes and on what
-  // the library says alone.
+  // The form depends on the constant's type, on these attributes, on what the
+  // library says, and, where an algorithm has several, on the other types: those
+  // differ in size.
   std::string form =
       std::string(entry.name) + ":" + std::to_string(operand) + ":" +
       std::to_string(call.attributes.getInt("group", 1)) + ":" +
@@ -88,7 +89,7 @@ FailureOr<Value> Selector::packConstant(Value value, unsigned operand,
       std::to_string(call.attributes.getInt("channel_block")) + ":" +
       std::to_string(call.attributes.getInt(rt::kBf16Parts) ==
                      library::kRounded) +
-      ":" + match.packedForm;
+      ":" + std::to_string(bytes) + ":" + match.packedForm;
   std::pair<Attribute, Attribute> key(elements, builder.getStringAttr(form));
   ElementsAttr &known = packed[key];
   if (!known) {

@@ -11,20 +11,29 @@ using namespace dlc::rt::cpu;
 
 static constexpr int64_t kFloat = sizeof(float);
 
-/// What the windows of a row read of a plain x, with a table of terms, which
-/// the first caches hold; or, if that is more, a strip and two tables, which
-/// are on the stack.
+/// Whether windows lie inside of the image, all of them.
+static bool areInside(const ConvShape &shape) {
+  for (int i = 0; i < 2; ++i) {
+    const int64_t last = (shape.out[i] - 1) * shape.stride[i] +
+                         (shape.kernel[i] - 1) * shape.dilation[i];
+    if (shape.padBegin[i] > 0 || last >= shape.in[i])
+      return false;
+  }
+  return true;
+}
+
+/// What a tile has on the stack for a plain x: a table of terms, and for what
+/// is outside of the image another one and rows of a strip.
 static int64_t stripBytes(const ConvShape &shape) {
-  constexpr int64_t offset = sizeof(int64_t), lanes = 16;
-  auto widthOf = [&](int64_t pixels) {
-    return (pixels - 1) * shape.stride[1] +
-           (shape.kernel[1] - 1) * shape.dilation[1] + 1;
-  };
-  const int64_t strip = ceilDiv(widthOf(kBlockedRows), lanes) * lanes;
-  const int64_t taps = shape.kernel[1] * offset;
-  return shape.inChannels * shape.kernel[0] *
-         std::max(widthOf(shape.out[1]) * kFloat + taps,
-                  strip * kFloat + 2 * taps);
+  constexpr int64_t lanes = 16;
+  const int64_t rows = shape.inChannels * shape.kernel[0];
+  const int64_t table =
+      rows * shape.kernel[1] * static_cast<int64_t>(sizeof(int64_t));
+  if (areInside(shape))
+    return table;
+  const int64_t width = (kBlockedRows - 1) * shape.stride[1] +
+                        (shape.kernel[1] - 1) * shape.dilation[1] + 1;
+  return 2 * table + rows * ceilDiv(width, lanes) * lanes * kFloat;
 }
 
 Status cpu::checkBlocked(const ConvShape &shape) {
@@ -49,13 +58,12 @@ Status cpu::checkBlocked(const ConvShape &shape) {
     return Status::ok();
   }
   // Bounded one by one: their product may overflow.
-  constexpr int64_t most = kScratchBytes;
-  static_assert(most <= 116 * 1024, "stripBytes() of what is bounded so");
-  if (shape.inChannels > most || shape.out[1] > most ||
-      shape.stride[1] > most || shape.dilation[1] > most ||
-      stripBytes(shape) > most)
-    return refuse("rows of a plain input, for each channel and row of taps, "
-                  "that fit in 112 KiB");
+  constexpr int64_t most = kStripBytes;
+  static_assert(most <= 256 * 1024, "stripBytes() of what is bounded so");
+  if (shape.inChannels > most || shape.stride[1] > most ||
+      shape.dilation[1] > most || stripBytes(shape) > most)
+    return refuse("windows of six pixels of a plain input, for each channel "
+                  "and row of taps, that fit with their offsets in 176 KiB");
   return Status::ok();
 }
 
@@ -222,7 +230,7 @@ int64_t cpu::mostPixelsOfTile(const ConvShape &shape) {
 /// workers, none below some microseconds; weights that L2 does not hold read
 /// once, each part for all pixels.
 BlockedPlan cpu::planBlocked(const ConvShape &shape) {
-  constexpr int64_t weightBytes = 192 * 1024, cached = 1 << 19;
+  constexpr int64_t weightBytes = 192 * 1024;
   constexpr int64_t wantedTiles = 32, minTileWork = 1 << 20;
   BlockedPlan plan = {};
   static_cast<Windows &>(plan) = windowsOf(shape);
@@ -241,7 +249,7 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
   plan.kBlock = ceilDiv(inBlocks, ceilDiv(inBlocks, most));
 
   const int64_t terms = plan.inChannels * shape.taps();
-  plan.isPanelSlowest = plan.outChannels * terms * kFloat > cached;
+  plan.isPanelSlowest = plan.outChannels * terms * kFloat > kCachedBytes;
   const int64_t groups = ceilDiv(plan.outChannels, kPanelGroup * kChannelBlock);
   plan.groupBlocks = plan.isPanelSlowest ? groups : 1;
   plan.pixelBlocks = ceilDiv(plan.pixels, mostPixelsOfTile(shape));

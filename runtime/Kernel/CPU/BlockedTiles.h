@@ -456,9 +456,9 @@ inline void BlockedTile::runPoints(BlockedArguments t, int64_t block,
 inline void BlockedTile::runBlocked() const {
   const int64_t count = pixelEnd - pixelBegin;
   const int64_t calls = (count + kMostPixels - 1) / kMostPixels;
-  const bool arePoints = this->arePoints();
+  const bool isOfPoints = arePoints();
   auto *offsets = static_cast<int64_t *>(scratch);
-  if (!arePoints)
+  if (!isOfPoints)
     fillOffsets(offsets, calls);
   const int64_t inBlocks = plan.inChannels / kChannelBlock;
   BlockedArguments t = {};
@@ -472,9 +472,9 @@ inline void BlockedTile::runBlocked() const {
     do {
       t.blocks = least(plan.kBlock, inBlocks - block);
       t.x = x + block * t.blockStride;
-      if (arePoints)
+      if (isOfPoints)
         runPoints(t, block, panel, panels);
-      for (int64_t c = 0; c < calls && !arePoints; ++c) {
+      for (int64_t c = 0; c < calls && !isOfPoints; ++c) {
         const int64_t begin = shareOf(count, c, calls);
         const int64_t pixels = shareOf(count, c + 1, calls) - begin;
         t.offsets = offsets + c * taps() * kMostPixels;
@@ -530,11 +530,12 @@ inline void BlockedTile::fillTerms(int64_t *offsets, int64_t channelStride,
 }
 
 /// Calls [first, last) of `calls` for outputs [begin, end) of a row: x is that
-/// of output `begin`.
+/// of the first of them.
 inline void BlockedTile::callPlain(const BlockedArguments &row, int64_t begin,
                                    int64_t end, int64_t first, int64_t last,
                                    int64_t calls) const {
   BlockedArguments t = row;
+  const int64_t start = shareOf(end - begin, first, calls);
   forPanels(
       [&](int64_t panel, int64_t panels, const float *weights, int64_t stride) {
         t.w = weights;
@@ -542,7 +543,7 @@ inline void BlockedTile::callPlain(const BlockedArguments &row, int64_t begin,
         for (int64_t c = first; c < last; ++c) {
           const int64_t before = shareOf(end - begin, c, calls);
           const int64_t pixels = shareOf(end - begin, c + 1, calls) - before;
-          t.x = row.x + before * plan.strideW;
+          t.x = row.x + (before - start) * plan.strideW;
           call(t, blockedKernelOf<BlockedForm::Plain>(pixels, panels),
                begin + before, pixels, panel, panels, true, true);
         }
@@ -552,10 +553,8 @@ inline void BlockedTile::callPlain(const BlockedArguments &row, int64_t begin,
 /// Windows inside of the image read x where it is, others a strip.
 inline void BlockedTile::runPlain() const {
   auto *direct = static_cast<int64_t *>(scratch);
-  int64_t *ofStrip = direct + terms();
-  auto *strip = reinterpret_cast<float *>(ofStrip + terms());
+  int64_t *ofStrip = nullptr;
   fillTerms(direct, plan.inH * plan.inW, plan.dilationH * plan.inW);
-  bool hasStrip = false;
   BlockedArguments t = {};
   t.taps = terms();
   t.pixelStride = plan.strideW;
@@ -584,15 +583,18 @@ inline void BlockedTile::runPlain() const {
         next = isWhole ? calls : next;
         while (next < calls && isCallInside(next))
           ++next;
-        t.x = x + top * plan.inW + left;
+        t.x =
+            x + top * plan.inW + left + shareOf(count, c, calls) * plan.strideW;
         t.offsets = direct;
       } else {
-        if (!hasStrip)
+        if (!ofStrip) {
+          ofStrip = direct + terms();
           fillTerms(ofStrip, plan.kernelH * stripWidth(), stripWidth());
-        hasStrip = true;
+        }
+        auto *strip = reinterpret_cast<float *>(ofStrip + terms());
         const int64_t before = shareOf(count, c, calls);
         packStrip(row, begin - start + before, strip);
-        t.x = strip - before * plan.strideW;
+        t.x = strip;
         t.offsets = ofStrip;
       }
       callPlain(t, begin, end, c, next, calls);
@@ -609,8 +611,7 @@ inline void BlockedTile::run() const {
 
 void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
                     int64_t begin, int64_t end) {
-  // Strips are written by whole vectors: the last one may end behind.
-  alignas(64) char scratch[kScratchBytes + sizeof(Vec)];
+  alignas(64) char scratch[kStripBytes];
   const auto *x = static_cast<const float *>(arguments[0]);
   const auto *w = static_cast<const float *>(arguments[1]);
   const auto *bias = static_cast<const float *>(arguments[2]);

@@ -6,15 +6,18 @@
 // Inputs of a block of tiles are transformed to [36][C/16][tiles][16]. Weights
 // are transformed as they are multiplied, a row of the 6x6 numbers at a time,
 // into the first cache: 36 numbers for 9 would take longer to read from memory.
-// They come half transformed, as 18. Where a block has four tiles at most, of
-// small images, even these take too long: then they come as the 9, and what
-// they are transformed to is multiplied in registers.
+// Packed ones come half transformed, as 18, those that are packed in each run
+// as the 9. Where a convolution has four tiles at most even 18 take too long:
+// then they are the 9, too, and what they are transformed to is multiplied in
+// registers.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADTILES_H
 
 #include "BlockedTiles.h"
 #include "BlockedWinogradWeights.h"
+
+#include <iterator>
 
 namespace dlc::rt::cpu {
 namespace {
@@ -72,22 +75,16 @@ transformRows(Function &&inputOf, Combine &&combine, float *target,
 template <typename Function>
 [[gnu::always_inline]] inline void
 transformTile(Function &&inputOf, float *target, int64_t pointStride) {
-  auto outer = [](auto &&d, Vec &first, Vec &last)
-                   __attribute__((always_inline)) {
-                     first = kPP * kQQ * d(0) - (kPP + kQQ) * d(2) + d(4);
-                     last = kPP * kQQ * d(1) - (kPP + kQQ) * d(3) + d(5);
-                   };
+  auto outer =
+      [](auto &&d, Vec &first, Vec &last)
+          __attribute__((always_inline)) { outerInputs(d, first, last); };
   auto ofP = [](auto &&d, Vec &first, Vec &last)
                  __attribute__((always_inline)) {
-                   const Vec even = d(4) - kQQ * d(2), odd = d(3) - kQQ * d(1);
-                   first = even + kP * odd;
-                   last = even - kP * odd;
+                   innerInputs(d, kP, kQQ, first, last);
                  };
   auto ofQ = [](auto &&d, Vec &first, Vec &last)
                  __attribute__((always_inline)) {
-                   const Vec even = d(4) - kPP * d(2), odd = d(3) - kPP * d(1);
-                   first = even + kQ * odd;
-                   last = even - kQ * odd;
+                   innerInputs(d, kQ, kPP, first, last);
                  };
   transformRows<0, 5>(inputOf, outer, target, pointStride);
   transformRows<1, 2>(inputOf, ofP, target, pointStride);
@@ -149,6 +146,10 @@ void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
         transformed + range.offset + block * range.count() * kChannelBlock;
     for (int64_t t = range.begin; t < range.end; ++t, target += kChannelBlock) {
       const TileAt at(plan, t);
+      if (plan.isLarge && t + kTilesAhead < range.end) {
+        const TileAt later(plan, t + kTilesAhead);
+        fetchTile(plan, later, x + (later.image * blocks + block) * planeSize);
+      }
       for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
         transformBlocked(plan, at,
                          x + (at.image * blocks + block) * planeSize + lane,
@@ -289,8 +290,9 @@ inline void BlockedWinogradTile::multiplyRow(int row, int64_t first,
               begin * kChannelBlock;
         t.y = sums + point * sumStride() +
               (panel * count + begin) * kChannelBlock;
-        const int64_t done = (column * calls + c) * t.blocks * rows * t.wStride;
-        const bool fetches = done < left;
+        const int64_t step = t.blocks * rows * t.wStride;
+        const int64_t done = (column * calls + c) * step;
+        const bool fetches = done + step <= left;
         t.ahead = fetches ? next + done + panel * kChannelBlock : nullptr;
         t.aheadRows = fetches ? rows : 0;
         blockedKernelOf<BlockedForm::Points>(pixels, wide)(t);
@@ -398,12 +400,12 @@ BlockedWinogradTile::transformOutputs(int64_t tile, int64_t channel,
     Vec m[6], y[4];
     DLC_UNROLL for (int i = 0; i < 6; ++i) m[i] =
         load(source + (i * 6 + j) * stride);
-    transformBack(m, y);
+    transformBack<false>(m, y);
     DLC_UNROLL for (int i = 0; i < 4; ++i) half[i][j] = y[i];
   }
   Vec rows[4];
   DLC_UNROLL for (int i = 0; i < 4; ++i) {
-    transformBack(half[i], out[i]);
+    transformBack<false>(half[i], out[i]);
     rows[i] = (out[i][0] + out[i][1]) + (out[i][2] + out[i][3]);
   }
   // NaN when something is not finite, or so large that it may soon not be.
@@ -503,6 +505,7 @@ inline void BlockedWinogradTile::run() const {
         &BlockedWinogradTile::multiplyFew<2>,
         &BlockedWinogradTile::multiplyFew<3>,
         &BlockedWinogradTile::multiplyFew<4>};
+    static_assert(std::size(few) == kFewTiles);
     (this->*few[range.count() - 1])();
   } else {
     computeRow<0>();
@@ -536,6 +539,7 @@ void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
   const auto *half = static_cast<const float *>(arguments[1]);
   const auto *w = static_cast<const float *>(arguments[6]);
   const int64_t parts = (plan.outChannels + plan.outBlock - 1) / plan.outBlock;
+  const int64_t perChannel = kHalfPoints * plan.inChannels;
   for (int64_t tile = begin; tile < end; ++tile) {
     const TileRange range(plan, tile / parts);
     const int64_t channel = tile % parts * plan.outBlock;
@@ -544,9 +548,8 @@ void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
                         transformed + range.offset,
                         static_cast<const float *>(arguments[0]),
                         TapWeights(plan, w, channel),
-                        half ? half + channel * 18 * plan.inChannels : nullptr,
-                        half ? half + plan.outChannels * 18 * plan.inChannels
-                             : nullptr,
+                        half ? half + channel * perChannel : nullptr,
+                        half ? half + plan.outChannels * perChannel : nullptr,
                         static_cast<const float *>(arguments[2]),
                         static_cast<const float *>(arguments[3]),
                         static_cast<float *>(arguments[4]),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packs weights for blocked tensors in a run, where they are not constants, and
-// transforms those of F(4x4, 3x3): G g G^T of each output and input channel.
-// See Vector.h for who may include it.
+// Packs weights for blocked tensors in a run, where they are not constants; and
+// what transforms those of F(4x4, 3x3), G g G^T, a row of g or of the result at
+// a time. See Vector.h for who may include it.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADWEIGHTS_H
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADWEIGHTS_H
@@ -24,32 +24,25 @@ namespace {
   t[5] = g[2];
 }
 
-constexpr int64_t kWeightTerms = 9 * kChannelBlock;
 constexpr int64_t kWideChannels = kPanelGroup * kChannelBlock;
 
-/// Turns `terms`, a multiple of four, of `channels` rows, which lie `stride`
-/// apart, to columns: term i becomes the row at rowOf(i).
-template <typename Function>
-[[gnu::always_inline]] inline void turnRows(const float *source, int64_t stride,
-                                            int64_t channels, int64_t terms,
-                                            Function &&rowOf) {
+/// Rows of four vectors are turned to columns.
+void packPanels(const float *source, int64_t stride, int64_t channels,
+                int64_t taps, float *target) {
   for (int64_t out = 0; out < channels; out += kLanes)
-    for (int64_t term = 0; term < terms; term += 4) {
+    for (int64_t term = 0; term < kChannelBlock * taps; term += 4) {
       Vec v[4];
       DLC_UNROLL for (int j = 0; j < 4; ++j) v[j] =
           joinQuads([&](int q) __attribute__((always_inline)) {
             return source + (out + 4 * q + j) * stride + term;
           });
       turnQuads(v);
-      DLC_UNROLL for (int j = 0; j < 4; ++j) store(rowOf(term + j) + out, v[j]);
+      DLC_UNROLL for (int j = 0; j < 4; ++j) {
+        const int64_t row =
+            (term + j) % taps * kChannelBlock + (term + j) / taps;
+        store(target + row * channels + out, v[j]);
+      }
     }
-}
-
-void packPanels(const float *source, int64_t stride, int64_t channels,
-                int64_t taps, float *target) {
-  turnRows(source, stride, channels, kChannelBlock * taps, [&](int64_t term) {
-    return target + (term % taps * kChannelBlock + term / taps) * channels;
-  });
 }
 
 /// Row `row` of G g, of one vector of output channels of one input channel,

@@ -59,19 +59,29 @@ inline constexpr int64_t kPanelGroup = 4;
 inline constexpr int64_t kBlockedRows = 6;
 /// Pixels of a tile of a blocked convolution, at most.
 inline constexpr int64_t kMostPixelsOfTile = 84;
+/// Weights of so many bytes stay in the second cache: one tile after the other
+/// reads them there.
+inline constexpr int64_t kCachedBytes = 1 << 19;
+/// What a tile of a blocked convolution of a plain x has on the stack for its
+/// offsets and borders of the image, at most.
+inline constexpr int64_t kStripBytes = 176 * 1024;
 /// Offsets of taps that a tile of a blocked convolution holds, at most.
 inline constexpr int64_t kMostOffsets = 8 * 1024;
 
-/// Output channels that lie together in transformed weights; part of the packed
-/// format.
+/// Output channels that lie together in transformed weights of plain tensors;
+/// part of the packed format.
 inline constexpr int64_t kWinogradRows = 16;
 /// Its points beside 0 and infinity: p, -p, q and -q.
 inline constexpr float kWinogradP = 0.625f, kWinogradQ = 1.5f;
 /// Floats between one of the 36 numbers of a block of tiles and the next, in
 /// blocked convolutions: they shall not all fall into one set of a cache.
 inline constexpr int64_t kWinogradGap = 32;
+/// Output channels that lie together in half transformed weights of blocked
+/// tensors, and the numbers that those of a pair of channels are; part of the
+/// packed format.
+inline constexpr int64_t kHalfChannels = 32, kHalfPoints = 18;
 /// Of products of blocked tensors over the 36 points: weights of a point, and
-/// sums, in floats; on the stack are those of six points and of all, 177 KiB.
+/// sums, in floats; on the stack are those of six points and of all, 173 KiB.
 inline constexpr int64_t kWinogradWeights = 32 * 32, kWinogradSums = 32 * 32;
 /// Tiles of blocked tensors that weights are transformed for in registers, at
 /// most. They are packed [OC/16][C][9][16].

@@ -33,10 +33,11 @@ struct PairArguments {
   const uint32_t *b; ///< Pairs.
   int64_t bStride;   ///< From row to row.
   /// Rows of b that come later, of which two are fetched with each sixteen
-  /// terms, as BlockedArguments have it, and how far these lie from the next
-  /// two. A row of this call and 0 where none are: a branch would take longer.
+  /// terms, as BlockedArguments have it, and how far these lie apart, and from
+  /// the next two. A row of this call and 0 where none are: a branch would take
+  /// longer.
   const uint32_t *ahead;
-  int64_t aheadStep;
+  int64_t aheadStride, aheadStep;
   int64_t pairs;
   float *c;
   /// From row to row, and from sixteen columns to the next sixteen.
@@ -154,9 +155,9 @@ template <int rows, int vectors> void pairKernel(const PairArguments &t) {
   const uint32_t *ahead = t.ahead;
   for (; left >= blockPairs; left -= blockPairs, a += t.aBlock) {
     DLC_UNROLL for (int64_t l = 0; l < blockPairs; ++l) {
-      constexpr int64_t lines = vectors * kLanes / 16;
+      constexpr int64_t lines = (vectors * kLanes + 15) / 16;
       if (l % 4 < lines)
-        __builtin_prefetch(ahead + l / 4 * bStride + l % 4 * 16, 0, 2);
+        __builtin_prefetch(ahead + l / 4 * t.aheadStride + l % 4 * 16, 0, 2);
       step(l);
     }
     ahead += t.aheadStep;

@@ -52,8 +52,7 @@ private:
   /// Whether the second cache holds b: then one block after the other reads it
   /// there.
   bool isCached() const {
-    constexpr int64_t cached = 1 << 19;
-    return width * terms * int64_t{sizeof(uint16_t)} <= cached;
+    return width * terms * int64_t{sizeof(uint16_t)} <= kCachedBytes;
   }
   void activate(float *at, int64_t calls, int64_t count) const;
 };
@@ -71,9 +70,11 @@ inline void PairBlock::runGroup(PairArguments t, int64_t first, int64_t count,
   const int64_t calls = (rows + kPairRows - 1) / kPairRows;
   const int64_t fetched = t.pairs / kChannelBlock * 4; // By a call.
   const uint32_t *ahead = t.ahead;
+  const int64_t aheadStride = t.aheadStride;
   int64_t row = 0;
   for (int64_t call = 0; call < calls; ++call) {
-    const bool fetches = ahead && call * fetched < t.pairs;
+    const bool fetches =
+        ahead && (call + 1) * fetched <= t.pairs && fetched > 0;
     // Dealt out evenly, as MatmulTile has them.
     const int64_t own = rows / calls + (call < rows % calls);
     t.a = a + row * kChannelBlock;
@@ -82,8 +83,9 @@ inline void PairBlock::runGroup(PairArguments t, int64_t first, int64_t count,
       const int64_t vectors = (columns + kLanes - 1) / kLanes;
       const int64_t at = row * cStride + columnOffset(first + j, cPanel);
       t.b = group + j;
-      t.ahead = fetches ? ahead + call * fetched * t.bStride + j : t.b;
-      t.aheadStep = fetches ? 2 * t.bStride : 0;
+      t.ahead = fetches ? ahead + call * fetched * aheadStride + j : t.b;
+      t.aheadStride = fetches ? aheadStride : 0;
+      t.aheadStep = 2 * t.aheadStride;
       t.c = c + at;
       t.bias = bias && !t.accumulate ? bias + first + j : nullptr;
       t.residual = residual && !t.accumulate ? residual + at : nullptr;
@@ -122,10 +124,13 @@ inline void PairBlock::run(const Rows &from, PairScratch &scratch) {
       t.b = b + (column + first) * allPairs + begin / 2 * t.bStride;
       // Of the next columns, or of the first ones' next terms.
       t.ahead = nullptr;
-      if (!isCached() && first + kPackedColumns < columns)
-        t.ahead = t.b + kPackedColumns * allPairs;
-      else if (!isCached() && end < terms)
-        t.ahead = b + column * allPairs + end / 2 * t.bStride;
+      const bool isLast = first + kPackedColumns >= columns;
+      if (!isCached() && (!isLast || end < terms)) {
+        const int64_t next = column + (isLast ? 0 : first + kPackedColumns);
+        t.aheadStride = least(kPackedColumns, width - next);
+        t.ahead =
+            b + next * allPairs + (isLast ? end : begin) / 2 * t.aheadStride;
+      }
       runGroup(t, first, least(kPackedColumns, columns - first), scratch.a,
                end == terms);
     }

@@ -17,8 +17,12 @@ static constexpr int64_t kFloat = sizeof(float);
 static constexpr int64_t kChunkStep = 48;
 /// Rounds tiles up to vectors of any instruction set.
 static constexpr int64_t kMostLanes = 16;
-/// Tiles and output channels of a block of a blocked convolution, at most.
-static constexpr int64_t kBlockTiles = 32, kOutBlock = 32;
+/// Tiles of a block of a blocked convolution, at most.
+static constexpr int64_t kBlockTiles = 32;
+static_assert(kBlockTiles * kHalfChannels <= kWinogradSums);
+static_assert(kWinogradWeights / kHalfChannels % kChannelBlock == 0);
+static_assert(kPanelGroup * kChannelBlock % kHalfChannels == 0);
+static_assert(kFewTiles <= kBlockTiles);
 
 static int64_t roundUp(int64_t value, int64_t step) {
   return ceilDiv(value, step) * step;
@@ -102,11 +106,10 @@ static bool hasFewWeights(const ConvShape &shape) {
 
 /// In packed weights, before the others: of blocked tensors half transformed.
 static int64_t transformedWeights(const ConvShape &shape) {
-  constexpr int64_t halfOfPoints = 18;
   if (shape.blockedY && (!shape.packed || hasFewWeights(shape)))
     return 0;
   return roundUp(shape.outChannels, kWinogradRows) * shape.inChannels *
-         (shape.blockedY ? halfOfPoints : kPoints);
+         (shape.blockedY ? kHalfPoints : kPoints);
 }
 
 size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
@@ -127,11 +130,10 @@ KernelCost cpu::winogradCost(const ConvShape &shape) {
   if (shape.blockedY)
     cost.overhead =
         ceilDiv(tiles, uint64_t{kBlockTiles}) * transformWeights * in * out;
-  cost.bytes =
-      winogradWorkspaceBytes(shape) +
-      (shape.blockedY
-           ? packedBlockedBytes(shape)
-           : static_cast<uint64_t>(transformedWeights(shape) * kFloat));
+  cost.bytes = inputBytes(shape) +
+               (transformedWeights(shape) > 0
+                    ? static_cast<uint64_t>(transformedWeights(shape) * kFloat)
+                    : packedBlockedBytes(shape));
   return cost;
 }
 
@@ -156,8 +158,8 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
   plan.inBlock = 16;
   plan.epilogue = shape.epilogue;
   if (shape.blockedY) {
-    plan.outBlock = kOutBlock;
-    plan.kBlock = kWinogradWeights / kOutBlock;
+    plan.outBlock = kHalfChannels;
+    plan.kBlock = kWinogradWeights / kHalfChannels;
     plan.hasFewWeights = hasFewWeights(shape);
     plan.isLarge = shape.batch * shape.pixels() *
                        std::max(shape.inChannels, shape.outChannels) * kFloat >
@@ -276,14 +278,18 @@ size_t cpu::packedWinogradBytes(const ConvShape &shape) {
 
 static constexpr double kP = kWinogradP, kQ = kWinogradQ;
 static constexpr double kPP = kP * kP, kQQ = kQ * kQ;
-/// G, but for the factors that transforms back have.
+static constexpr double kOfP = 1 / (2 * kPP * (kPP - kQQ));
+static constexpr double kOfQ = 1 / (2 * kQQ * (kQQ - kPP));
+/// Rows of G, and what they are multiplied by.
 static constexpr double kMatrix[6][3] = {{1, 0, 0},     {1, kP, kPP},
                                          {1, -kP, kPP}, {1, kQ, kQQ},
                                          {1, -kQ, kQQ}, {0, 0, 1}};
+static constexpr double kFactors[6] = {
+    1 / (kPP * kQQ), kOfP, kOfP, kOfQ, kOfQ, 1};
 
 using Half = double[6][3];
 
-/// G g.
+/// G g without the factors.
 static void transformHalf(const float *weights, Half &half) {
   for (int i = 0; i < 6; ++i)
     for (int j = 0; j < 3; ++j) {
@@ -303,14 +309,15 @@ static void packPlain(const ConvShape &shape, const float *source,
       Half half;
       transformHalf(source + (out * channels + c) * kTaps, half);
       for (int64_t point = 0; point < kPoints; ++point) {
+        const int64_t i = point / 6, j = point % 6;
         double sum = 0;
         for (int l = 0; l < 3; ++l)
-          sum += half[point / 6][l] * kMatrix[point % 6][l];
+          sum += half[i][l] * kMatrix[j][l];
         const int64_t at =
             (group * kPoints + point) * kWinogradRows * channels +
             row / kPanelRows * kPanelRows * channels + c * kPanelRows +
             row % kPanelRows;
-        target[at] = static_cast<float>(sum);
+        target[at] = static_cast<float>(kFactors[i] * kFactors[j] * sum);
       }
     }
   }
@@ -321,9 +328,9 @@ static void packHalf(const ConvShape &shape, const float *source,
                      float *target) {
   const int64_t channels = shape.inChannels;
   for (int64_t out = 0; out < shape.outChannels; ++out) {
-    const int64_t first = out / kOutBlock * kOutBlock;
-    const int64_t width = std::min(kOutBlock, shape.outChannels - first);
-    float *part = target + first * channels * 18 + out - first;
+    const int64_t first = out / kHalfChannels * kHalfChannels;
+    const int64_t width = std::min(kHalfChannels, shape.outChannels - first);
+    float *part = target + first * channels * kHalfPoints + out - first;
     for (int64_t c = 0; c < channels; ++c) {
       Half half;
       transformHalf(source + (out * channels + c) * kTaps, half);

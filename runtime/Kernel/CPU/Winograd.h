@@ -24,8 +24,7 @@ Status prepareWinograd(const KernelCall &call, const ConvShape &shape,
 size_t winogradWorkspaceBytes(const ConvShape &shape);
 size_t packedWinogradBytes(const ConvShape &shape);
 void packWinograd(const ConvShape &shape, const float *source, float *target);
-/// Without what goes in and out. Weights before they were transformed are there
-/// for what is not finite.
+/// Without what goes in and out, and without packing weights that are not.
 KernelCost winogradCost(const ConvShape &shape);
 
 } // namespace dlc::rt::cpu

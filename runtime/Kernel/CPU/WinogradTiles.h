@@ -64,33 +64,48 @@ inline TileBlock::TileBlock(const WinogradPlan &plan, int64_t block) {
 constexpr float kP = kWinogradP, kQ = kWinogradQ;
 constexpr float kPP = kP * kP, kQQ = kQ * kQ;
 
-/// B^T d: six numbers of a row or a column to six.
-[[gnu::always_inline]] inline void transformInputs(Vec (&d)[6]) {
-  const Vec evenP = d[4] - kQQ * d[2], oddP = d[3] - kQQ * d[1];
-  const Vec evenQ = d[4] - kPP * d[2], oddQ = d[3] - kPP * d[1];
-  const Vec first = kPP * kQQ * d[0] - (kPP + kQQ) * d[2] + d[4];
-  const Vec last = kPP * kQQ * d[1] - (kPP + kQQ) * d[3] + d[5];
-  d[0] = first;
-  d[1] = evenP + kP * oddP;
-  d[2] = evenP - kP * oddP;
-  d[3] = evenQ + kQ * oddQ;
-  d[4] = evenQ - kQ * oddQ;
-  d[5] = last;
+/// Numbers 0 and 5 of B^T d, of the elements d(0) to d(5).
+template <typename Function>
+[[gnu::always_inline]] inline void outerInputs(Function &&d, Vec &first,
+                                               Vec &last) {
+  first = kPP * kQQ * d(0) - (kPP + kQQ) * d(2) + d(4);
+  last = kPP * kQQ * d(1) - (kPP + kQQ) * d(3) + d(5);
 }
 
-/// What the rows of G are multiplied by, which is left to where sums come back:
-/// so transforms of weights take six operations.
+/// Those of a point and its negative, where `other` is the square of the other
+/// point.
+template <typename Function>
+[[gnu::always_inline]] inline void
+innerInputs(Function &&d, float point, float other, Vec &first, Vec &last) {
+  const Vec even = d(4) - other * d(2), odd = d(3) - other * d(1);
+  first = even + point * odd;
+  last = even - point * odd;
+}
+
+/// B^T d: six numbers of a row or a column to six.
+[[gnu::always_inline]] inline void transformInputs(Vec (&d)[6]) {
+  auto at = [&](int i) __attribute__((always_inline)) { return d[i]; };
+  Vec t[6];
+  outerInputs(at, t[0], t[5]);
+  innerInputs(at, kP, kQQ, t[1], t[2]);
+  innerInputs(at, kQ, kPP, t[3], t[4]);
+  DLC_UNROLL for (int i = 0; i < 6; ++i) d[i] = t[i];
+}
+
+/// What the rows of G are multiplied by. Of blocked tensors that is left to
+/// where sums come back: so transforms of weights take six operations.
 constexpr auto kByBoth = static_cast<float>(1 / (double{kPP} * kQQ));
 constexpr auto kByP = static_cast<float>(1 / (2 * double{kPP} * (kPP - kQQ)));
 constexpr auto kByQ = static_cast<float>(1 / (2 * double{kQQ} * (kQQ - kPP)));
 
-/// A^T m: six sums to four outputs.
+/// A^T m: six sums to four outputs, of weights with those factors or without.
+template <bool hasFactors>
 [[gnu::always_inline]] inline void transformBack(const Vec (&m)[6],
                                                  Vec (&y)[4]) {
   const Vec sumP = m[1] + m[2], differenceP = m[1] - m[2];
   const Vec sumQ = m[3] + m[4], differenceQ = m[3] - m[4];
-  constexpr float p = kByP, q = kByQ;
-  y[0] = kByBoth * m[0] + p * sumP + q * sumQ;
+  constexpr float p = hasFactors ? 1 : kByP, q = hasFactors ? 1 : kByQ;
+  y[0] = (hasFactors ? 1 : kByBoth) * m[0] + p * sumP + q * sumQ;
   y[1] = kP * p * differenceP + kQ * q * differenceQ;
   y[2] = kPP * p * sumP + kQQ * q * sumQ;
   y[3] = m[5] + kP * kPP * p * differenceP + kQ * kQQ * q * differenceQ;
@@ -306,13 +321,13 @@ WinogradTile::transformOutputs(int64_t channel,
       Vec m[6];
       DLC_UNROLL for (int i = 0; i < 6; ++i) m[i] =
           load(source + (i * 6 + j) * stride + v * kLanes);
-      transformBack(m, half[j]);
+      transformBack<true>(m, half[j]);
     }
     DLC_UNROLL for (int r = 0; r < 4; ++r) {
       const Vec m[6] = {half[0][r], half[1][r], half[2][r],
                         half[3][r], half[4][r], half[5][r]};
       Vec out[4];
-      transformBack(m, out);
+      transformBack<true>(m, out);
       DLC_UNROLL for (int j = 0; j < 4; ++j) zero += out[j] * 0.0f;
       turnQuads(out);
       DLC_UNROLL for (int j = 0; j < 4; ++j)

@@ -145,6 +145,23 @@ TEST(BlockedConvTest, PlainInput) {
         Blocks::Output);
 }
 
+/// Rows that are inside of the image from their first or to their last pixel,
+/// as a whole, in the middle alone, or nowhere.
+TEST(BlockedConvTest, PlainInputAtBorders) {
+  for (const Shape &pads :
+       {Shape{0, 0, 0, 0}, Shape{0, 2, 0, 0}, Shape{0, 0, 0, 2},
+        Shape{2, 2, 2, 2}, Shape{0, 40, 3, 40}, Shape{11, 0, 11, 0}})
+    for (int64_t width : {3, 8, 26}) {
+      check({1, 3, {5, width}, 32, {3, 3}, {}, pads}, Blocks::Output);
+      check({1, 5, {6, width}, 48, {1, 1}, {2, 2}, pads}, Blocks::Output);
+    }
+  check({2, 3, {1, 1}, 16, {1, 1}}, Blocks::Output);
+  check({2, 3, {1, 1}, 16, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::Output);
+  // Many channels, in place and in a strip.
+  check({1, 2048, {7, 7}, 16, {1, 1}}, Blocks::Output);
+  check({1, 512, {7, 7}, 16, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::Output);
+}
+
 TEST(BlockedConvTest, PlainOutput) {
   for (int64_t outChannels : {1, 3, 16, 24, 70, 150})
     for (int64_t width : {1, 7, 20})
@@ -302,7 +319,7 @@ TEST(BlockedConvTest, LargeWinograd) {
   check({2, 272, {29, 31}, 80, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
 }
 
-/// Of blocks of four tiles at most, and of more.
+/// Of four tiles at most, and of more.
 TEST(BlockedConvTest, WinogradOfFewTiles) {
   for (int64_t width : {1, 4, 5, 8, 12, 15, 17})
     for (int64_t channels : {16, 48, 80})
@@ -311,6 +328,8 @@ TEST(BlockedConvTest, WinogradOfFewTiles) {
   check({1, 512, {7, 7}, 48, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
   check({2, 48, {5, 3}, 48, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
   check({2, 48, {5, 5}, 48, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
+  for (int64_t batch : {3, 5})
+    check({batch, 48, {3, 4}, 48, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
   check({1, 1040, {6, 5}, 144, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
   check({4, 1040, {16, 13}, 80, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
 }
@@ -389,14 +408,47 @@ TEST(BlockedConvTest, EmptyResults) {
     Call call = makeCall(c);
     makeBlocked(call, Blocks::All);
     call.attributes.set("packed_w", int64_t{1});
-    packW(call);
-    for (Isa isa : runnableIsas()) {
-      std::unique_ptr<PreparedKernel> kernel;
-      Status status = prepareConv(call.view(), isa, kernel);
-      ASSERT_TRUE(status.isOk()) << status.message();
-      EXPECT_EQ(kernel->tiles(), 0);
+    std::vector<Call> calls{call};
+    packW(calls[0]);
+    if (c.group == 1) {
+      makeWinograd(calls.emplace_back(call));
+      call.attributes.set("packed_w", int64_t{0});
+      makeWinograd(calls.emplace_back(call), /*packs=*/false);
     }
+    for (const Call &own : calls)
+      for (Isa isa : runnableIsas()) {
+        std::unique_ptr<PreparedKernel> kernel;
+        Status status = prepareConv(own.view(), isa, kernel);
+        ASSERT_TRUE(status.isOk()) << status.message();
+        const bool packs = own.attributes.getInt("packed_w", 0);
+        EXPECT_EQ((packs ? kernel.get() : kernel->next())->tiles(), 0);
+      }
   }
+}
+
+/// Small images have weights of another form.
+TEST(BlockedConvTest, WinogradRefusesWeightsOfOtherImages) {
+  auto callOf = [](int64_t side) {
+    Call call = makeCall({1, 32, {side, side}, 32, {3, 3}, {}, {1, 1, 1, 1}});
+    makeBlocked(call, Blocks::All);
+    makeWinograd(call);
+    return call;
+  };
+  const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
+  for (int64_t side : {7, 14})
+    for (int64_t other : {7, 14}) {
+      Call call = callOf(side);
+      const auto bytes =
+          static_cast<int64_t>(entry->packedBytes(callOf(other).view(), 1));
+      call.inputs[1] = f32({bytes / 4});
+      call.attributes.set("packed_shape", std::vector<int64_t>{32, 32, 3, 3});
+      std::unique_ptr<PreparedKernel> kernel;
+      const Status status = entry->prepare(call.view(), kernel);
+      EXPECT_EQ(status.isOk(), side == other) << status.message();
+      EXPECT_EQ(status.isOk(),
+                status.message().find("expected a packed operand of") ==
+                    std::string::npos);
+    }
 }
 
 /// Calls come from files.
@@ -458,8 +510,8 @@ TEST(BlockedConvTest, RefusesCalls) {
   refuse(c, Blocks::Output, nothing,
          "one group where one tensor is not blocked");
   c = base;
-  c.in = {1, 30000}, c.kernel = {1, 1}, c.channels = 1;
-  refuse(c, Blocks::Output, nothing, "that fit in 112 KiB");
+  c.channels = 2600;
+  refuse(c, Blocks::Output, nothing, "that fit with their offsets in 176 KiB");
   auto setWinograd = [](Call &x) {
     x.attributes.set("algorithm", std::string("winograd"));
   };

@@ -190,7 +190,7 @@ inline void makeWinograd(Call &call, bool packs = true) {
   }
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
   const auto bytes = static_cast<int64_t>(entry->workspaceBytes(call.view()));
-  call.workspace = TensorType{DLC_I8, {bytes}};
+  call.workspace = bytes > 0 ? TensorType{DLC_I8, {bytes}} : TensorType();
 }
 
 /// What the sums of an algorithm may make something else of: as one element of

@@ -39,8 +39,11 @@
 //                       it has a dimension more than w. Groups have multiples
 //                       of 16 channels, or one each; where only one of x and y
 //                       is blocked there is one group, and the other one may
-//                       have any positive number. At most 1365 taps; what the
-//                       windows of a row read of a plain x is at most 112 KiB.
+//                       have any positive number. At most 1365 taps; what
+//                       windows of six pixels of a row read of a plain x, where
+//                       some lie outside of it in rows of whole vectors, with
+//                       16 bytes a term, else 8 bytes a term, is at most 176
+//                       KiB.
 //                       packed_w is
 //                       [group][OC/group/64][C/group/16][KH*KW][16][64], the
 //                       last part as wide as there are channels, zero padded
