@@ -152,7 +152,7 @@ fetchNext(const BlockedArguments &t, Function &&pixelOf, int64_t block) {
       __builtin_prefetch(pixelOf(i), 0, 2);
   if (block >= panels)
     return;
-  const float *y = t.y + block * t.yPanel + pixels * kChannelBlock;
+  const float *y = t.y + block * t.yPanel + 2 * pixels * kChannelBlock;
   DLC_UNROLL for (int i = 0; i < pixels; ++i)
       __builtin_prefetch(y + i * kChannelBlock, 1, 2);
 }
@@ -211,7 +211,7 @@ template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
       fetchNext<pixels, panels>(
           t,
           [&](int i) __attribute__((always_inline)) {
-            return x + (pixels + i) * kChannelBlock;
+            return x + (2 * pixels + i) * kChannelBlock;
           },
           block);
     for (int64_t l = 0; l < kChannelBlock; l += 4, w += 4 * wStride) {
