@@ -54,6 +54,7 @@ private:
   bool isCached() const {
     return width * terms * int64_t{sizeof(uint16_t)} <= kCachedBytes;
   }
+  void fetchResidual(const float *from, int64_t count, int64_t width) const;
   void activate(float *at, int64_t calls, int64_t count) const;
 };
 
@@ -62,6 +63,14 @@ inline void PairBlock::activate(float *at, int64_t calls, int64_t count) const {
     return activateRest(at, cStride, calls, count, epilogue);
   for (int64_t j = 0; j < count; j += kPanelWidth, at += cPanel)
     activateRest(at, cStride, calls, least(count - j, kPanelWidth), epilogue);
+}
+
+/// From memory, two calls ahead; results go to the same place.
+inline void PairBlock::fetchResidual(const float *from, int64_t count,
+                                     int64_t width) const {
+  for (int64_t j = 0; j < width; j += kPanelWidth, from += cPanel)
+    for (int64_t i = 0; i < count; ++i)
+      __builtin_prefetch(from + i * cStride, 1, 2);
 }
 
 inline void PairBlock::runGroup(PairArguments t, int64_t first, int64_t count,
@@ -89,6 +98,8 @@ inline void PairBlock::runGroup(PairArguments t, int64_t first, int64_t count,
       t.c = c + at;
       t.bias = bias && !t.accumulate ? bias + first + j : nullptr;
       t.residual = residual && !t.accumulate ? residual + at : nullptr;
+      if (t.residual && row + 2 * own < rows)
+        fetchResidual(t.residual + 2 * own * cStride, own, columns);
       if (columns == vectors * kLanes)
         pairKernelOf(own, vectors)(t);
       else
