@@ -37,7 +37,8 @@ static void writeConvInteger(NodeContext &n) {
   std::string x = narrowed(n, 0), w = narrowed(n, 1);
   bool isI32 = n.elementOf(0).isSignlessInteger(32);
   if (!isI32 || x.empty() || w.empty())
-    return n.unsupported("convolutions of integers other than i8 and ui8");
+    return n.unsupported("convolutions of integers other than i8 and ui8, "
+                         "which ONNX has no operators for");
   Attributes attributes = n.attributes({"channel_block"});
   if (!n.has(2))
     return n.result("ConvInteger", {x, w}, attributes);

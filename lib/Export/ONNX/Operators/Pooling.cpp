@@ -74,6 +74,25 @@ static void writeMaxPool(NodeContext &n) {
   write(n, "MaxPool", windows);
 }
 
+/// Whether a window is left out that would begin behind the tensor: so it is
+/// said since opset 22.
+static bool leavesWindowOut(NodeContext &n, const Windows &windows) {
+  auto from = llvm::cast<mlir::TensorType>(n.value(0).getType());
+  auto to = llvm::cast<mlir::TensorType>(n.op->getResult(0).getType());
+  if (n.getString("auto_pad", "NOTSET") != "NOTSET" || !from.hasStaticShape() ||
+      !to.hasStaticShape())
+    return false;
+  for (size_t i = 0; i < windows.kernel.size(); ++i) {
+    int64_t extent = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
+    int64_t room =
+        from.getDimSize(i + 2) + windows.begins[i] + windows.ends[i] - extent;
+    if (to.getDimSize(i + 2) <
+        llvm::divideCeilSigned(room, windows.strides[i]) + 1)
+      return true;
+  }
+  return false;
+}
+
 /// What a window counts that reaches beyond the padding is said since 19.
 static void writeAveragePool(NodeContext &n) {
   bool dilated = isDilated(n);
@@ -84,7 +103,8 @@ static void writeAveragePool(NodeContext &n) {
   if (!counts)
     padForRoundingUp(n, windows);
   else if (windows.roundsUp &&
-           !n.needs(19, "mean pooling that rounds up and counts padding"))
+           !n.needs(leavesWindowOut(n, windows) ? 22 : 19,
+                    "mean pooling that rounds up and counts padding"))
     return;
   if (dilated)
     return write(n, "AveragePool", windows);

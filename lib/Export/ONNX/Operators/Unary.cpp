@@ -54,6 +54,14 @@ static void writeCast(NodeContext &n) {
   n.result("Cast", {n.in(0)}, n.attributes({"saturate"}));
 }
 
+/// Other floats than f32 and f64 came with opset 20.
+static void writeIsInf(NodeContext &n) {
+  unsigned width = n.elementOf(0).getIntOrFloatBitWidth();
+  if (width < 32 && !n.needs(20, "infinity of 16-bit floats"))
+    return;
+  n.result("IsInf", {n.in(0)}, n.attributes());
+}
+
 /// What counts backward only.
 static void writeIdentity(NodeContext &n) { n.result("Identity", {n.in(0)}); }
 
@@ -80,7 +88,7 @@ static constexpr Row rows[] = {
     {"gelu", "Gelu", 17, writeGelu},
     {"hard_sigmoid", "HardSigmoid"},
     {"hard_swish", "HardSwish"},
-    {"is_inf", "IsInf"},
+    {"is_inf", "IsInf", 17, writeIsInf},
     {"is_nan", "IsNaN"},
     {"leaky_relu", "LeakyRelu"},
     {"log", "Log"},
