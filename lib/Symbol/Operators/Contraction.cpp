@@ -60,15 +60,16 @@ static Value transposed(LoweringContext &n, Value x, const char *parameter) {
   return n.p.getBool(parameter) && n.rank(x) >= 2 ? turned(n, x) : x;
 }
 
-/// The last axis of a with the first of b; transposition of more than two
-/// dimensions turns all of them around.
+/// The last axis of a with the first of b; of what is transposed the other one,
+/// without a change in the order of the rest.
 static void lowerDot(LoweringContext &n) {
   auto prepared = [&](size_t index, const char *parameter) {
     Value x = n.in(index);
-    if (!n.p.getBool(parameter))
-      return x;
     Ints perm = range(0, n.rank(x));
-    std::reverse(perm.begin(), perm.end());
+    if (!n.p.getBool(parameter) || perm.empty())
+      return x;
+    auto middle = index == 0 ? perm.begin() + 1 : perm.end() - 1;
+    std::rotate(perm.begin(), middle, perm.end());
     return n.b.transpose(x, perm);
   };
   Value a = prepared(0, "transpose_a"), b = prepared(1, "transpose_b");

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .recorder import normal, positive, raw
+from .recorder import normal, op, positive, raw
 
 
 def numpy_products():
@@ -98,3 +98,10 @@ def factors():
     raw("_npi_eigvalsh", symmetric())
     for triangle in "L", "U":
         raw("_npi_eigh", symmetric(), UPLO=triangle)
+
+
+def turned_products():
+    """Of what is transposed the first or the last axis is the one that is summed over."""
+    op("dot", normal(3, 2, 4), normal(3, 5), transpose_a=True)
+    op("dot", normal(2, 3), normal(4, 5, 3), transpose_b=True)
+    op("dot", normal(3, 2, 3), normal(2, 5, 3), transpose_a=True, transpose_b=True)
