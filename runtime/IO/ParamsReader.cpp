@@ -408,11 +408,41 @@ Result<ParamsList> dlc::rt::parseParams(std::span<const std::byte> bytes) {
   return list;
 }
 
+static bool isArchive(std::span<const std::byte> bytes) {
+  uint32_t magic = 0; // "PK\3\4", or "PK\5\6" of an empty one.
+  return ByteReader(bytes).read(magic) &&
+         (magic == 0x04034b50 || magic == 0x06054b50);
+}
+
+/// Arrays that NumPy saved, each with memory of its own.
+static Result<ParamsList> parseArchive(std::span<const std::byte> bytes) {
+  Result<std::vector<NamedTensor>> tensors = parseNpz(bytes);
+  if (!tensors.isOk())
+    return std::move(tensors.status());
+  ParamsList list;
+  list.isNamed = true;
+  for (NamedTensor &each : *tensors) {
+    ParamsArray array;
+    array.name = std::move(each.name);
+    if (each.tensor.shape.empty())
+      array.version = ParamsVersion::V3;
+    array.type = {each.tensor.type, each.tensor.shape};
+    array.values = {each.tensor.type, each.tensor.shape,
+                    each.tensor.data.data()};
+    list.copies.push_back(std::move(each.tensor.data));
+    list.arrays.push_back(std::move(array));
+  }
+  DLC_RETURN_IF_ERROR(checkUniqueNames(list.arrays, StatusCode::DataLoss));
+  return list;
+}
+
 Result<ParamsList> dlc::rt::readParams(const std::string &path) {
   Result<MappedFile> file = MappedFile::open(path);
   if (!file.isOk())
     return std::move(file.status());
-  Result<ParamsList> list = parseParams(file->bytes());
+  Result<ParamsList> list = isArchive(file->bytes())
+                                ? parseArchive(file->bytes())
+                                : parseParams(file->bytes());
   if (!list.isOk())
     return std::move(list.status()).withContext(path);
   list->file = std::move(*file);

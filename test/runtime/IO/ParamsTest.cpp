@@ -70,6 +70,31 @@ template <typename T> static std::vector<T> valuesOf(const ParamsBlock &block) {
   return {view.as<T>(), view.as<T>() + view.size()};
 }
 
+TEST(Params, ReadsArchivesOfNumPy) {
+  TemporaryFolder folder;
+  const float weights[] = {1, 2, 3, 4, 5, 6};
+  const int64_t step[] = {7};
+  const Shape matrix{2, 3}, scalar;
+  const NamedView members[] = {
+      {"arg:w", {DLC_F32, matrix, const_cast<float *>(weights)}},
+      {"aux:step", {DLC_I64, scalar, const_cast<int64_t *>(step)}}};
+  ASSERT_TRUE(writeNpz(folder / "p.npz", members).isOk());
+  Result<ParamsList> list = readParams(folder / "p.npz");
+  ASSERT_TRUE(list.isOk()) << list.status().message();
+  EXPECT_TRUE(list->isNamed);
+  ASSERT_EQ(list->arrays.size(), 2u);
+  const ParamsArray *array = list->find("arg:w");
+  ASSERT_NE(array, nullptr);
+  EXPECT_EQ(array->type.shape, matrix);
+  EXPECT_EQ(std::memcmp(array->values.data, weights, sizeof(weights)), 0);
+  ASSERT_NE(list->find("aux:step"), nullptr);
+  EXPECT_EQ(list->find("aux:step")->version, ParamsVersion::V3);
+  ASSERT_TRUE(writeNpz(folder / "none.npz", {}).isOk());
+  Result<ParamsList> none = readParams(folder / "none.npz");
+  ASSERT_TRUE(none.isOk()) << none.status().message();
+  EXPECT_TRUE(none->arrays.empty());
+}
+
 //===----------------------------------------------------------------------===//
 // What MXNet wrote
 //===----------------------------------------------------------------------===//

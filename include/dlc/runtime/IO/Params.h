@@ -118,8 +118,9 @@ bool isParams(std::span<const std::byte> bytes);
 /// another type of indices, than DLC has), OutOfMemory (while copying).
 Result<ParamsList> parseParams(std::span<const std::byte> bytes);
 
-/// The same from a file, which stays mapped. Errors name the path; also those
-/// of MappedFile.
+/// The same from a file, which stays mapped; or the members of an .npz file, as
+/// dense arrays with names. Errors name the path; also those of MappedFile and
+/// parseNpz().
 Result<ParamsList> readParams(const std::string &path);
 
 /// Writes a file as a whole or not at all: byte for byte what was read. With
