@@ -309,14 +309,24 @@ TEST(WorkerPool, NestedCallsRun) {
 // a nest have one each, and with four another one.
 TEST(WorkerPool, NestedCallsAreNoFurtherThreads) {
   std::unique_ptr<WorkerPool> pool = makePool(4);
-  std::atomic<int> inside = 0;
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<bool> hasCaller = false;
+  std::atomic<int> outside = 0, inside = 0;
   pool->parallelFor(2, surelyLarge, [&](int64_t, int64_t) {
-    pool->parallelFor(2, surelyLarge, [&](int64_t begin, int64_t end) {
-      ASSERT_EQ(end - begin, 1);
-      ++inside;
-      while (inside != 4)
-        std::this_thread::yield();
-    });
+    if (std::this_thread::get_id() == caller)
+      hasCaller = true;
+    ++outside;
+    while (outside != 2)
+      std::this_thread::yield();
+    // A caller that finds no tile any more waits for those that have them.
+    const int together = hasCaller ? 4 : 3;
+    pool->parallelFor(2, surelyLarge,
+                      [&, together](int64_t begin, int64_t end) {
+                        ASSERT_EQ(end - begin, 1);
+                        ++inside;
+                        while (inside < together)
+                          std::this_thread::yield();
+                      });
   });
   EXPECT_EQ(inside, 4);
 }
