@@ -293,6 +293,12 @@ dlc::rt::parseNpz(std::span<const std::byte> bytes, ElementKinds kinds,
   return tensors;
 }
 
+bool dlc::rt::isNpz(std::span<const std::byte> bytes) {
+  uint32_t magic = 0; // "PK\3\4", or "PK\5\6" of an empty one.
+  return ByteReader(bytes).read(magic) &&
+         (magic == 0x04034b50 || magic == 0x06054b50);
+}
+
 Result<std::vector<NamedTensor>> dlc::rt::readNpz(const std::string &path) {
   Result<MappedFile> file = MappedFile::open(path);
   if (!file.isOk())

@@ -408,12 +408,6 @@ Result<ParamsList> dlc::rt::parseParams(std::span<const std::byte> bytes) {
   return list;
 }
 
-static bool isArchive(std::span<const std::byte> bytes) {
-  uint32_t magic = 0; // "PK\3\4", or "PK\5\6" of an empty one.
-  return ByteReader(bytes).read(magic) &&
-         (magic == 0x04034b50 || magic == 0x06054b50);
-}
-
 /// Arrays that NumPy saved, each with memory of its own.
 static Result<ParamsList> parseArchive(std::span<const std::byte> bytes) {
   Result<std::vector<NamedTensor>> tensors = parseNpz(bytes);
@@ -440,9 +434,8 @@ Result<ParamsList> dlc::rt::readParams(const std::string &path) {
   Result<MappedFile> file = MappedFile::open(path);
   if (!file.isOk())
     return std::move(file.status());
-  Result<ParamsList> list = isArchive(file->bytes())
-                                ? parseArchive(file->bytes())
-                                : parseParams(file->bytes());
+  Result<ParamsList> list = isNpz(file->bytes()) ? parseArchive(file->bytes())
+                                                 : parseParams(file->bytes());
   if (!list.isOk())
     return std::move(list.status()).withContext(path);
   list->file = std::move(*file);

@@ -125,7 +125,7 @@ Status Loader::load(std::span<const std::byte> bytes) {
   (void)ByteReader(bytes).read(magic); // Without four bytes: no format at all.
   if (magic == 0x4d554e93)             // "\x93NUM"
     return add("", parseNpy(bytes, ElementKinds::All, allocate));
-  if (magic != 0x04034b50 && magic != 0x06054b50) { // "PK\3\4", "PK\5\6"
+  if (!isNpz(bytes)) {
     if (!isParams(bytes))
       return makeError(StatusCode::DataLoss,
                        "expected an .npy, .npz or .params file, got %zu bytes "

@@ -80,8 +80,8 @@ FailureOr<Value> Selector::packConstant(Value value, unsigned operand,
   auto floats = static_cast<int64_t>(bytes / sizeof(float));
   auto type = RankedTensorType::get({floats}, builder.getF32Type());
   // The form depends on the constant's type, on these attributes, on what the
-  // library says, and, where an algorithm has several, on the other types: those
-  // differ in size.
+  // library says, and, where an algorithm has several, on the other types:
+  // those differ in size.
   std::string form =
       std::string(entry.name) + ":" + std::to_string(operand) + ":" +
       std::to_string(call.attributes.getInt("group", 1)) + ":" +

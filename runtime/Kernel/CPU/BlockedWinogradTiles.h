@@ -165,8 +165,8 @@ void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
 /// The nine taps, as packBlocked() has them, or for few tiles
 /// [OC/16][C][9][16].
 struct TapWeights {
-  TapWeights(const WinogradPlan &plan, const float *w, int64_t channel)
-      : isForFew(plan.hasFewWeights) {
+  TapWeights(const WinogradPlan &plan, const float *w, int64_t channel) {
+    const bool isForFew = plan.hasFewWeights;
     const int64_t group = channel / kWideChannels * kWideChannels;
     const int64_t width = least(kWideChannels, plan.outChannels - group);
     first = w + 9 * plan.inChannels * (isForFew ? channel : group) +
@@ -174,18 +174,18 @@ struct TapWeights {
     panel = isForFew ? 9 * plan.inChannels * kChannelBlock : kChannelBlock;
     term = isForFew ? 9 * kChannelBlock : width;
     tap = isForFew ? kChannelBlock : kChannelBlock * width;
+    block = 9 * kChannelBlock * (isForFew ? kChannelBlock : width);
   }
   /// Tap 0 of an input channel and the vector of output channels that is `out`
   /// behind the first one.
   const float *at(int64_t c, int64_t out) const {
-    const int64_t block = isForFew ? kChannelBlock * term : 9 * tap;
     return first + c / kChannelBlock * block + c % kChannelBlock * term +
            out / kChannelBlock * panel + out % kChannelBlock;
   }
 
-  bool isForFew;
   const float *first;
   int64_t panel; ///< From sixteen output channels to the next.
+  int64_t block; ///< From sixteen input channels to the next.
   int64_t term;  ///< From input channel to input channel, of sixteen.
   int64_t tap;
 };

@@ -67,6 +67,9 @@ parseNpy(std::span<const std::byte> bytes,
          ElementKinds kinds = ElementKinds::Plain,
          const BufferAllocator &allocate = AlignedBuffer::allocate);
 
+/// Whether the bytes of a file start as a zip archive does.
+bool isNpz(std::span<const std::byte> bytes);
+
 /// Reads the bytes of an .npz file: a zip archive of .npy files, stored or
 /// deflated, whose checksums must agree. Members keep the order of the
 /// archive. Errors as above; DataLoss for names that are no UTF-8 or have "..".
