@@ -35,15 +35,26 @@ static Windows windowsOf(NodeContext &n) {
   return windows;
 }
 
+/// Of the tensor and the result.
+static std::pair<mlir::TensorType, mlir::TensorType> tensorsOf(NodeContext &n) {
+  return {llvm::cast<mlir::TensorType>(n.value(0).getType()),
+          llvm::cast<mlir::TensorType>(n.op->getResult(0).getType())};
+}
+
+/// Whether pads and shapes are numbers.
+static bool isKnown(NodeContext &n) {
+  auto [from, to] = tensorsOf(n);
+  return n.getString("auto_pad", "NOTSET") == "NOTSET" &&
+         from.hasStaticShape() && to.hasStaticShape();
+}
+
 /// Rounding up, of which versions of ONNX disagree whether a window may begin
 /// behind the tensor, said as padding at the ends. What lies there must not
 /// count. Stays as it is where shapes are not known.
 static void padForRoundingUp(NodeContext &n, Windows &windows) {
-  auto from = llvm::cast<mlir::TensorType>(n.value(0).getType());
-  auto to = llvm::cast<mlir::TensorType>(n.op->getResult(0).getType());
-  if (!windows.roundsUp || n.getString("auto_pad", "NOTSET") != "NOTSET" ||
-      !from.hasStaticShape() || !to.hasStaticShape())
+  if (!windows.roundsUp || !isKnown(n))
     return;
+  auto [from, to] = tensorsOf(n);
   windows.roundsUp = false;
   for (size_t i = 0; i < windows.kernel.size(); ++i) {
     int64_t extent = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
@@ -77,11 +88,9 @@ static void writeMaxPool(NodeContext &n) {
 /// Whether a window is left out that would begin behind the tensor: so it is
 /// said since opset 22.
 static bool leavesWindowOut(NodeContext &n, const Windows &windows) {
-  auto from = llvm::cast<mlir::TensorType>(n.value(0).getType());
-  auto to = llvm::cast<mlir::TensorType>(n.op->getResult(0).getType());
-  if (n.getString("auto_pad", "NOTSET") != "NOTSET" || !from.hasStaticShape() ||
-      !to.hasStaticShape())
+  if (!isKnown(n))
     return false;
+  auto [from, to] = tensorsOf(n);
   for (size_t i = 0; i < windows.kernel.size(); ++i) {
     int64_t extent = (windows.kernel[i] - 1) * windows.dilations[i] + 1;
     int64_t room =
