@@ -406,6 +406,7 @@ static mxnet::ImportOptions mxnetOptions(const CompileOptions &options,
                                          std::set<std::string> &groups) {
   return {.inputShapes = options.shapes,
           .params = options.params,
+          .layers = {},
           .keepsParameters = options.keepsParameters || options.isTraining,
           .isTraining = options.isTraining,
           .groups = &groups};

@@ -113,6 +113,17 @@ TEST(InferenceTest, GoesBackwards) {
                          Symbol::variable("whole"),
                      {{"a", {2, 3}}, {"whole", {2, 8}}}, Completeness::Full);
   EXPECT_EQ(texts(parts.arguments), (Texts{"(2, 3)", "(2, 5)", "(2, 8)"}));
+  // Two open parts are alike in what both directions of a network read alone.
+  auto join = [&](const char *op) {
+    return Symbol::apply(op, {a, b, Symbol::variable("c")}, {{"dim", "0"}},
+                         "p") +
+           Symbol::variable("whole");
+  };
+  KnownShapes some = {{"c", {3}}, {"whole", {11}}};
+  EXPECT_EQ(texts(infer(join("_rnn_param_concat"), some).arguments),
+            (Texts{"(4,)", "(4,)", "(3,)", "(11,)"}));
+  EXPECT_EQ(texts(infer(join("Concat"), some).arguments),
+            (Texts{"(?,)", "(?,)", "(3,)", "(11,)"}));
 }
 
 TEST(InferenceTest, LeavesOpenWhatCannotBeTold) {

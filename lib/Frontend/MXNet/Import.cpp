@@ -176,7 +176,7 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
     lowering.shapes[variable] = shape;
   if (!options.params.empty()) {
     rt::Result<Parameters> parameters =
-        readParameters(symbol, lowering.shapes, options.params);
+        readParameters(symbol, lowering.shapes, options.params, options.layers);
     Status status = parameters.isOk()
                         ? addConstants(*parameters, options.params, lowering)
                         : std::move(parameters.status());

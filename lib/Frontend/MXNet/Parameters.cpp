@@ -58,27 +58,34 @@ static Status addByName(Parameters &parameters, const symbol::Symbol &symbol) {
 
 static Status addByStructure(Parameters &parameters,
                              const symbol::Symbol &symbol,
-                             const symbol::KnownShapes &shapes) {
-  auto matched = matchByStructure(symbol, shapes, *parameters.list);
+                             const symbol::KnownShapes &shapes,
+                             const std::map<std::string, std::string> &layers) {
+  auto matched = matchByStructure(symbol, shapes, layers, *parameters.list);
   if (!matched.isOk())
     return std::move(matched.status())
         .withContext("no array has the name of a variable ('" +
                      rt::toPrintable(parameters.leftOver.front()) +
                      "'), and by structure");
   for (const rt::ParamsArray &array : parameters.list->arrays)
-    DLC_RETURN_IF_ERROR(addValue(parameters, matched->at(array.name), array));
-  const std::string &first = parameters.list->arrays.front().name;
-  parameters.note = std::to_string(matched->size()) +
+    if (auto found = matched->variableOf.find(array.name);
+        found != matched->variableOf.end())
+      DLC_RETURN_IF_ERROR(addValue(parameters, found->second, array));
+  const auto &[first, variable] = *matched->variableOf.begin();
+  parameters.note = std::to_string(matched->variableOf.size()) +
                     " arrays are matched by structure and shape, the first, '" +
-                    rt::toPrintable(first) + "', with variable '" +
-                    matched->at(first) + "'";
+                    rt::toPrintable(first) + "', with variable '" + variable +
+                    "'";
+  if (matched->guesses > 0)
+    parameters.note += "; only numbers in names tell " +
+                       std::to_string(matched->guesses) +
+                       " layers from others with the same shapes";
   parameters.leftOver.clear();
   return Status::ok();
 }
 
-Result<Parameters> mxnet::readParameters(const symbol::Symbol &symbol,
-                                         const symbol::KnownShapes &shapes,
-                                         const std::string &path) {
+Result<Parameters> mxnet::readParameters(
+    const symbol::Symbol &symbol, const symbol::KnownShapes &shapes,
+    const std::string &path, const std::map<std::string, std::string> &layers) {
   Result<rt::ParamsList> file = rt::readParams(path);
   if (!file.isOk())
     return std::move(file.status());
@@ -94,7 +101,7 @@ Result<Parameters> mxnet::readParameters(const symbol::Symbol &symbol,
     return fail(std::move(status));
   // Parameters that blocks saved have names by structure.
   if (parameters.byVariable.empty() && !parameters.leftOver.empty())
-    if (Status status = addByStructure(parameters, symbol, shapes);
+    if (Status status = addByStructure(parameters, symbol, shapes, layers);
         !status.isOk())
       return fail(std::move(status));
   return parameters;

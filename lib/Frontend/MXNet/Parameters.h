@@ -23,11 +23,13 @@ struct Parameters {
 };
 
 /// Reads a file for a symbol: names of variables, also behind "arg:" and
-/// "aux:", or names by structure, which need the shapes of the symbol's inputs.
-/// Errors name the file and the array.
-rt::Result<Parameters> readParameters(const symbol::Symbol &symbol,
-                                      const symbol::KnownShapes &shapes,
-                                      const std::string &path);
+/// "aux:", or names by structure, which need the shapes of the symbol's inputs;
+/// `layers` are matchByStructure()'s `said`. Errors name the file and the
+/// array.
+rt::Result<Parameters>
+readParameters(const symbol::Symbol &symbol, const symbol::KnownShapes &shapes,
+               const std::string &path,
+               const std::map<std::string, std::string> &layers = {});
 
 } // namespace dlc::mxnet
 

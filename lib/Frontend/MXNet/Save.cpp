@@ -48,7 +48,7 @@ Result<SavedNetwork> mxnet::readNetwork(const std::string &path,
   for (const auto &[variable, shape] : options.inputShapes)
     shapes[variable] = shape;
   Result<Parameters> parameters =
-      readParameters(*symbol, shapes, options.params);
+      readParameters(*symbol, shapes, options.params, options.layers);
   if (!parameters.isOk())
     return std::move(parameters.status());
   auto add = [&](const char *prefix, const std::vector<std::string> &names) {

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A block names its variables after the order in which layers were made, scope
-// by scope: resnetv10_stage2_conv0_weight. A file has its arrays in that order.
-// So layers with the same kinds and shapes of parameters are matched in order;
-// where names do not tell it, the flow of data does, and where that does not
-// either, the match is refused.
 
 #include "Structure.h"
 
+#include "LayerOrder.h"
+
 #include "dlc/Symbol/IndexedGraph.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 using namespace dlc;
@@ -24,9 +21,8 @@ using rt::Status;
 using rt::StatusCode;
 using symbol::IndexedGraph;
 
-/// Bounds of what is compared with each other, and of a recursion.
-static constexpr size_t kMaxLayers = 4096;
-static constexpr int kMaxWords = 64;
+/// Bounds what is compared with each other.
+static constexpr size_t kMaxLayers = 2048;
 
 namespace {
 /// The parameters that one block has itself.
@@ -34,7 +30,8 @@ struct Layer {
   std::string scope;                       ///< "features.0", "net0_conv0".
   std::map<std::string, std::string> name; ///< By kind.
   std::string form;                        ///< Kinds and shapes, as text.
-  IndexedGraph::NodeId first = 0;          ///< A variable of it, in a symbol.
+  std::map<std::string, const rt::ParamsArray *> arrays; ///< In a file.
+  std::vector<IndexedGraph::NodeId> variables;           ///< In a symbol.
 };
 using Layers = std::vector<Layer>;
 } // namespace
@@ -49,7 +46,7 @@ static Layer &layerOf(Layers &layers, std::map<std::string, size_t> &numbers,
                       const std::string &scope) {
   auto [found, isNew] = numbers.try_emplace(scope, layers.size());
   if (isNew)
-    layers.push_back({scope, {}, {}, 0});
+    layers.push_back({scope, {}, {}, {}, {}});
   return layers[found->second];
 }
 
@@ -73,6 +70,7 @@ static Layers readFile(const rt::ParamsList &list,
       std::swap(scope, kind); // Of the outermost block.
     Layer &layer = layerOf(layers, numbers, scope.str());
     layer.name[kind.str()] = array.name;
+    layer.arrays[kind.str()] = &array;
     shapes[{static_cast<size_t>(&layer - layers.data()), kind.str()}] =
         array.type.shape;
     kinds.insert(kind.str());
@@ -129,6 +127,10 @@ static Result<Layers> readSymbol(const IndexedGraph &graph,
     if (end.empty() || known.contains(name))
       continue; // Data and labels.
     const symbol::Shape &shape = shapeOf[name];
+    if (!symbol::isStatic(shape) && !known.empty())
+      return bad("expected a shape for variable '", name,
+                 "' that follows from those of --shape, so that arrays can be "
+                 "matched by theirs, got none");
     if (!symbol::isStatic(shape))
       return bad("expected the shapes of the network's data (--shape), so that "
                  "arrays can be matched by theirs, got none for variable '",
@@ -136,8 +138,7 @@ static Result<Layers> readSymbol(const IndexedGraph &graph,
     std::string kind = kindOfVariable(end).str();
     Layer &layer = layerOf(layers, numbers,
                            StringRef(name).drop_back(end.size() + 1).str());
-    if (layer.name.empty())
-      layer.first = id;
+    layer.variables.push_back(id);
     layer.name[kind] = name;
     forms[{static_cast<size_t>(&layer - layers.data()), kind}] = *shape;
   }
@@ -146,137 +147,209 @@ static Result<Layers> readSymbol(const IndexedGraph &graph,
   return layers;
 }
 
-//===-- The order in which layers were made -------------------------------===//
-
-/// "conv12" is number 12 of "conv".
-static std::pair<StringRef, std::optional<unsigned>> numberOf(StringRef part) {
-  StringRef stem = part.rtrim("0123456789");
-  unsigned number = 0;
-  if (part.drop_front(stem.size()).getAsInteger(10, number))
-    return {stem, std::nullopt};
-  return {stem, number};
-}
+//===-- Flow --------------------------------------------------------------===//
 
 namespace {
-/// Layers below a common beginning of their scopes.
-struct Branch {
-  std::string part; ///< The next word of the scopes.
-  std::vector<size_t> layers;
+/// Layers whose results a value depends on, and those of whose parameters it is
+/// computed.
+struct Dependences {
+  bool isOfData = false;
+  llvm::BitVector layers;
 };
 } // namespace
 
-/// Appends `layers`, which agree up to word `depth`, in the order in which they
-/// were made: branches of one stem by number, in the places that the flow of
-/// data gives these branches.
-static void orderLayers(const std::vector<llvm::SmallVector<StringRef>> &words,
-                        const std::vector<size_t> &layers, size_t depth,
-                        std::vector<size_t> &order) {
-  std::vector<Branch> branches;
-  std::map<StringRef, size_t> numbers;
-  for (size_t layer : layers) {
-    StringRef part =
-        depth < words[layer].size() ? words[layer][depth] : StringRef();
-    auto [known, isNew] = numbers.try_emplace(part, branches.size());
-    if (isNew)
-      branches.push_back({part.str(), {}});
-    branches[known->second].layers.push_back(layer);
-  }
-  if (branches.size() == 1 && depth >= words[layers.front()].size()) {
-    order.insert(order.end(), layers.begin(), layers.end());
-    return;
-  }
-  std::map<std::string, std::vector<size_t>> numbered; // Places by stem.
-  for (size_t i = 0; i < branches.size(); ++i)
-    if (auto [stem, number] = numberOf(branches[i].part); number)
-      numbered[stem.str()].push_back(i);
-  std::vector<size_t> places(branches.size());
-  for (size_t i = 0; i < places.size(); ++i)
-    places[i] = i;
-  for (auto &[stem, ofStem] : numbered) {
-    std::vector<size_t> sorted = ofStem;
-    std::ranges::sort(sorted, {}, [&](size_t i) {
-      return *numberOf(branches[i].part).second;
-    });
-    for (size_t i = 0; i < sorted.size(); ++i)
-      places[ofStem[i]] = sorted[i];
-  }
-  for (size_t place : places)
-    orderLayers(words, branches[place].layers, depth + 1, order);
-}
-
-/// Names tell which of the two was made first.
-static bool isToldByNames(llvm::ArrayRef<StringRef> a,
-                          llvm::ArrayRef<StringRef> b) {
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    if (a[i] != b[i]) {
-      auto [stemA, numberA] = numberOf(a[i]);
-      auto [stemB, numberB] = numberOf(b[i]);
-      return numberA && numberB && stemA == stemB;
-    }
-  return false;
-}
-
-/// What the readers of a layer's parameters give reaches those of the other.
-static bool reaches(const IndexedGraph &graph, const Layer &from,
-                    const Layer &to) {
-  std::vector<bool> isReached(graph.nodeCount(), false);
-  for (const IndexedGraph::Reader &reader :
-       graph.readers(graph.entryId(from.first, 0)))
-    isReached[reader.node] = true;
+/// AlikeLayers::reached for some layers of a symbol.
+static std::vector<llvm::BitVector> findReached(const IndexedGraph &graph,
+                                                const Layers &layers,
+                                                llvm::ArrayRef<size_t> some) {
+  std::map<IndexedGraph::NodeId, size_t> owner;
+  for (size_t i = 0; i < some.size(); ++i)
+    for (IndexedGraph::NodeId variable : layers[some[i]].variables)
+      owner[variable] = i;
+  std::set<IndexedGraph::NodeId> parameters;
+  for (const Layer &layer : layers)
+    parameters.insert(layer.variables.begin(), layer.variables.end());
+  std::vector<llvm::BitVector> reached(some.size(),
+                                       llvm::BitVector(some.size()));
+  std::vector<Dependences> nodes(graph.nodeCount());
   for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-    bool isReader = false;
-    for (const IndexedGraph::Use &use : graph.inputs(id)) {
-      isReached[id] = isReached[id] || isReached[use.node];
-      isReader |= use.node == to.first;
+    Dependences &node = nodes[id];
+    node.layers.resize(some.size());
+    if (graph.node(id).isVariable()) {
+      node.isOfData = !parameters.contains(id);
+      if (auto found = owner.find(id); found != owner.end())
+        node.layers.set(found->second);
+      continue;
     }
-    if (isReader && isReached[id])
-      return true;
+    llvm::BitVector before(some.size()), own(some.size());
+    for (const IndexedGraph::Use &use : graph.inputs(id)) {
+      const Dependences &input = nodes[use.node];
+      node.isOfData |= input.isOfData;
+      (input.isOfData ? before : own) |= input.layers;
+    }
+    // A layer is where its parameters meet data.
+    if (node.isOfData)
+      for (unsigned layer : own.set_bits())
+        reached[layer] |= before;
+    node.layers = std::move(before);
+    node.layers |= own;
   }
-  return false;
+  return reached;
 }
 
 //===-- Matching ----------------------------------------------------------===//
 
-/// The numbers of layers by form, each list in the order of `order`.
-static std::map<std::string, std::vector<size_t>>
-groupByForm(const Layers &layers, const std::vector<size_t> &order) {
-  std::map<std::string, std::vector<size_t>> groups;
-  for (size_t i : order)
-    groups[layers[i].form].push_back(i);
+using Group = std::vector<size_t>; ///< Layers of one form.
+
+/// Those without a place in `said`.
+static std::map<std::string, Group>
+groupByForm(const Layers &layers, const std::set<std::string> &said) {
+  std::map<std::string, Group> groups;
+  for (size_t i = 0; i < layers.size(); ++i)
+    if (!said.contains(layers[i].scope))
+      groups[layers[i].form].push_back(i);
   return groups;
 }
 
-static std::vector<size_t> inOrder(const Layers &layers) {
-  std::vector<size_t> order(layers.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    order[i] = i;
-  return order;
+static bool areEqual(const rt::ParamsArray &a, const rt::ParamsArray &b) {
+  if (a.layout != rt::ParamsLayout::Dense || b.layout != a.layout ||
+      a.type.type != b.type.type || a.type.shape != b.type.shape ||
+      !a.isDefined() || !b.isDefined())
+    return false;
+  rt::TensorView x = a.values.view(), y = b.values.view();
+  return x.bytes() == y.bytes() &&
+         (x.bytes() == 0 || std::memcmp(x.data, y.data, x.bytes()) == 0);
 }
 
-/// A form has as many layers on both sides.
-static Status
-checkCounts(const Layers &ours, const Layers &theirs,
-            const std::map<std::string, std::vector<size_t>> &variables,
-            const std::map<std::string, std::vector<size_t>> &arrays) {
-  auto find = [](const auto &groups, const std::string &form) {
-    auto found = groups.find(form);
-    return found == groups.end() ? std::vector<size_t>() : found->second;
+/// Blocks that share their parameters are saved one by one. Where a file has
+/// more layers of a form than a symbol, those with the values of another one
+/// are left out; that leaves as many, or the group as it was.
+static void dropCopies(const Layers &theirs, size_t count, Group &group) {
+  auto isCopy = [&](size_t a, size_t b) {
+    return llvm::all_of(theirs[a].arrays, [&](const auto &entry) {
+      return areEqual(*entry.second, *theirs[b].arrays.at(entry.first));
+    });
   };
-  for (const auto &[form, layers] : variables)
-    if (size_t count = find(arrays, form).size(); count != layers.size())
+  Group kept;
+  for (size_t layer : group)
+    if (llvm::none_of(kept, [&](size_t k) { return isCopy(layer, k); }))
+      kept.push_back(layer);
+  if (kept.size() == count)
+    group = std::move(kept);
+}
+
+namespace {
+class Matcher {
+public:
+  Matcher(const IndexedGraph &graph, const Layers &ours, const Layers &theirs)
+      : graph(graph), ours(ours), theirs(theirs) {}
+
+  Status take(const std::map<std::string, std::string> &said);
+  Status run();
+  StructureMatch result;
+
+private:
+  Status pair(const Layer &layer, const Layer &variables);
+  Status match(const Group &variables, const Group &arrays);
+
+  const IndexedGraph &graph;
+  const Layers &ours, &theirs;
+  std::set<std::string> saidScopes, saidPaths;
+};
+} // namespace
+
+Status Matcher::pair(const Layer &layer, const Layer &variables) {
+  for (const auto &[kind, array] : layer.name) {
+    auto variable = variables.name.find(kind);
+    if (variable == variables.name.end()) // A name that looks like a list.
+      return bad("expected a variable for array '", array, "', got none");
+    result.variableOf[array] = variable->second;
+  }
+  return Status::ok();
+}
+
+/// What the user says comes before all else.
+Status Matcher::take(const std::map<std::string, std::string> &said) {
+  auto find = [](const Layers &layers, const std::string &scope) {
+    return llvm::find_if(
+        layers, [&](const Layer &each) { return each.scope == scope; });
+  };
+  for (const auto &[path, scope] : said) {
+    auto layer = find(theirs, path);
+    auto variables = find(ours, scope);
+    if (layer == theirs.end())
+      return bad("--layer ", path, "=", scope,
+                 ": expected a layer of the file, got '", path, "'");
+    if (variables == ours.end())
+      return bad("--layer ", path, "=", scope,
+                 ": expected a layer of the network, got '", scope, "'");
+    if (layer->form != variables->form)
+      return bad("--layer ", path, "=", scope, ": expected ", variables->form,
+                 ", got ", layer->form);
+    if (!saidScopes.insert(scope).second)
+      return bad("--layer ", path, "=", scope,
+                 ": expected each layer of the network once, got '", scope,
+                 "' twice");
+    saidPaths.insert(path);
+    DLC_RETURN_IF_ERROR(pair(*layer, *variables));
+  }
+  return Status::ok();
+}
+
+Status Matcher::match(const Group &variables, const Group &arrays) {
+  AlikeLayers alike;
+  for (size_t layer : arrays)
+    alike.paths.push_back(theirs[layer].scope);
+  for (size_t layer : variables)
+    alike.scopes.push_back(ours[layer].scope);
+  if (variables.size() > 1)
+    alike.reached = findReached(graph, ours, variables);
+  else
+    alike.reached.resize(1, llvm::BitVector(1));
+  LayerOrder order = orderAlikeLayers(alike);
+  auto scopeOf = [&](size_t path) -> const std::string & {
+    return ours[variables[order.scopeOf[path]]].scope;
+  };
+  if (order.unclear) {
+    auto [p, q] = *order.unclear;
+    return bad("expected one layer for '", theirs[arrays[q]].scope, "', got '",
+               scopeOf(p), "' and '", scopeOf(q), "', both with ",
+               ours[variables[0]].form, ", ", order.reason,
+               "; dlc export --layer ", theirs[arrays[q]].scope,
+               "=NAME -o NEW-symbol.json says which");
+  }
+  result.guesses += order.guesses;
+  for (size_t i = 0; i < arrays.size(); ++i)
+    DLC_RETURN_IF_ERROR(
+        pair(theirs[arrays[i]], ours[variables[order.scopeOf[i]]]));
+  return Status::ok();
+}
+
+Status Matcher::run() {
+  auto variables = groupByForm(ours, saidScopes);
+  auto arrays = groupByForm(theirs, saidPaths);
+  for (const auto &[form, layers] : variables) {
+    Group &saved = arrays[form];
+    if (saved.size() > layers.size())
+      dropCopies(theirs, layers.size(), saved);
+    if (saved.size() != layers.size())
       return bad("expected ", std::to_string(layers.size()), " layers with ",
                  form, ", as '", ours[layers.front()].scope, "' has them, got ",
-                 std::to_string(count));
+                 std::to_string(saved.size()));
+  }
   for (const auto &[form, layers] : arrays)
     if (!variables.contains(form))
       return bad("expected a layer of the network for '",
                  theirs[layers.front()].scope, "' with ", form, ", got none");
+  for (const auto &[form, layers] : variables)
+    DLC_RETURN_IF_ERROR(match(layers, arrays[form]));
   return Status::ok();
 }
 
-Result<std::map<std::string, std::string>>
+Result<StructureMatch>
 mxnet::matchByStructure(const symbol::Symbol &symbol,
                         const symbol::KnownShapes &known,
+                        const std::map<std::string, std::string> &said,
                         const rt::ParamsList &list) {
   std::set<std::string> kinds;
   Layers theirs = readFile(list, kinds);
@@ -288,37 +361,8 @@ mxnet::matchByStructure(const symbol::Symbol &symbol,
     return Status(StatusCode::Unsupported, "unsupported: more than " +
                                                std::to_string(kMaxLayers) +
                                                " layers");
-  std::vector<llvm::SmallVector<StringRef>> words(ours->size());
-  for (size_t i = 0; i < ours->size(); ++i)
-    StringRef((*ours)[i].scope)
-        .split(words[i], '_', kMaxWords, /*KeepEmpty=*/false);
-  std::vector<size_t> order;
-  if (!ours->empty())
-    orderLayers(words, inOrder(*ours), 0, order);
-  auto variables = groupByForm(*ours, order);
-  auto arrays = groupByForm(theirs, inOrder(theirs));
-  DLC_RETURN_IF_ERROR(checkCounts(*ours, theirs, variables, arrays));
-  std::map<std::string, std::string> result;
-  for (const auto &[form, layers] : variables) {
-    const std::vector<size_t> &others = arrays[form];
-    for (size_t i = 0; i < layers.size(); ++i) {
-      const Layer &layer = (*ours)[layers[i]];
-      if (i > 0) {
-        const Layer &before = (*ours)[layers[i - 1]];
-        if (!isToldByNames(words[layers[i - 1]], words[layers[i]]) &&
-            !reaches(graph, before, layer))
-          return bad("expected one layer for '", theirs[others[i]].scope,
-                     "', got '", before.scope, "' and '", layer.scope,
-                     "', both with ", form,
-                     ", of which nothing tells the order");
-      }
-      for (const auto &[kind, array] : theirs[others[i]].name) {
-        auto variable = layer.name.find(kind);
-        if (variable == layer.name.end()) // A name that looks like a list.
-          return bad("expected a variable for array '", array, "', got none");
-        result[array] = variable->second;
-      }
-    }
-  }
-  return result;
+  Matcher matcher(graph, *ours, theirs);
+  DLC_RETURN_IF_ERROR(matcher.take(said));
+  DLC_RETURN_IF_ERROR(matcher.run());
+  return std::move(matcher.result);
 }

@@ -2,8 +2,8 @@
 //
 // Parameters that blocks saved have names by structure ("features.0.weight"),
 // which no symbol has. They are matched by what both sides have: layers, with
-// the kinds and shapes of their parameters, in the order in which they were
-// made.
+// the kinds and shapes of their parameters; LayerOrder.h tells those apart that
+// have the same.
 
 #ifndef DLC_LIB_FRONTEND_MXNET_STRUCTURE_H
 #define DLC_LIB_FRONTEND_MXNET_STRUCTURE_H
@@ -15,12 +15,20 @@
 
 namespace dlc::mxnet {
 
-/// The variable of each array of a list. `known` has the shapes of inputs, from
-/// which those of all parameters must follow. InvalidArgument where layers are
-/// left over on one side, or where more than one of the other fits and nothing
-/// tells which.
-rt::Result<std::map<std::string, std::string>>
+struct StructureMatch {
+  /// The variable of each array. Copies of what blocks share are left out.
+  std::map<std::string, std::string> variableOf;
+  /// LayerOrder::guesses of all layers.
+  size_t guesses = 0;
+};
+
+/// `known` has the shapes of inputs, from which those of all parameters must
+/// follow; `said` the names of layers in the symbol by their paths in the list,
+/// where the caller knows them. InvalidArgument where layers are left over on
+/// one side, or where more than one of the other fits and nothing tells which.
+rt::Result<StructureMatch>
 matchByStructure(const symbol::Symbol &symbol, const symbol::KnownShapes &known,
+                 const std::map<std::string, std::string> &said,
                  const rt::ParamsList &list);
 
 } // namespace dlc::mxnet

@@ -20,9 +20,9 @@ static std::optional<size_t> axisOf(int64_t axis, const Shape &shape) {
   return axis >= 0 && axis < rank ? std::optional<size_t>(axis) : std::nullopt;
 }
 
-/// All dimensions but the axis are alike, and of that one the last unknown
-/// extent is what the others leave.
-static void relateConcat(ShapeRelation &r) {
+/// All dimensions but the axis are alike, and of that one up to `mostAlike`
+/// unknown extents share what the others leave.
+static void relateJoined(ShapeRelation &r, int64_t mostAlike) {
   int64_t parameter = r.parameters.getInt("dim");
   Shape common;
   for (size_t i = 0; i <= r.inputCount(); ++i) {
@@ -42,21 +42,25 @@ static void relateConcat(ShapeRelation &r) {
   if (!axis || r.failed() || (*r.output(0))[*axis] == rt::kUnknownDim)
     return;
   int64_t left = (*r.output(0))[*axis];
-  std::optional<size_t> open;
-  for (size_t i = 0; i < r.inputCount(); ++i) {
-    int64_t extent = (*r.input(i))[*axis];
-    if (extent == rt::kUnknownDim && open)
-      return;
-    if (extent == rt::kUnknownDim)
-      open = i;
+  llvm::SmallVector<size_t> open;
+  for (size_t i = 0; i < r.inputCount(); ++i)
+    if (int64_t extent = (*r.input(i))[*axis]; extent == rt::kUnknownDim)
+      open.push_back(i);
     else
       left -= extent;
-  }
-  if (!open || left < 0)
+  auto count = static_cast<int64_t>(open.size());
+  if (open.empty() || count > mostAlike || left < 0 || left % count)
     return;
-  (*common)[*axis] = left;
-  r.setInput(*open, common);
+  (*common)[*axis] = left / count;
+  for (size_t i : open)
+    r.setInput(i, common);
 }
+
+static void relateConcat(ShapeRelation &r) { relateJoined(r, 1); }
+
+/// Of a network in two directions each may read data of an unknown width, which
+/// is the same.
+static void relateRnnParameters(ShapeRelation &r) { relateJoined(r, 2); }
 
 static void lowerConcat(LoweringContext &n) {
   if (n.inputCount() == 0)
@@ -232,21 +236,23 @@ static Parameter operandCount() {
 }
 
 static Operator concat(std::string_view name,
-                       std::vector<std::string_view> aliases) {
+                       std::vector<std::string_view> aliases,
+                       void (*relateShapes)(ShapeRelation &) = relateConcat) {
   return {.name = name,
           .aliases = std::move(aliases),
           .summary = "Operands one behind the other along an axis",
           .parameters = {operandCount(),
                          optional("dim", ParameterKind::Int, "1", "The axis.")},
           .inputCount = "num_args",
-          .relateShapes = relateConcat,
+          .relateShapes = relateShapes,
           .lower = lowerConcat};
 }
 
 std::span<const Operator> dlc::symbol::joiningOperators() {
   static const std::vector<Operator> rows = {
       concat("Concat", {"concat"}),
-      concat("_rnn_param_concat", {"_npi_rnn_param_concat"}),
+      concat("_rnn_param_concat", {"_npi_rnn_param_concat"},
+             relateRnnParameters),
       {.name = "SliceChannel",
        .aliases = {"split"},
        .summary = "Equal parts along an axis",

@@ -89,7 +89,7 @@ class Residual(mx.gluon.HybridBlock):
 
 
 class Twins(mx.gluon.HybridBlock):
-    """Two layers that nothing tells from each other."""
+    """Two layers that only their names tell from each other."""
 
     def __init__(self, **attributes):
         super().__init__(**attributes)

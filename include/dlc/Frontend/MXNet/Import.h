@@ -29,6 +29,9 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> inputShapes;
   /// The file with the parameters; empty: none have a value.
   std::string params;
+  /// Names of layers in the network ("net0_dense1") by their paths in that file
+  /// ("body.0"), where it has names by structure that do not tell it.
+  std::map<std::string, std::string> layers;
   /// LoweringOptions::keepsConstants
   bool keepsParameters = false;
   /// LoweringOptions::isTraining; labels are then read, and what variables say

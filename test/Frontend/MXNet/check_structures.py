@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Matches arrays with names by structure with the layers of small networks, as
+Gluon names both: answers are those of the layers meant, refusals say why.
+
+usage: check_structures.py DLC FOLDER
+"""
+
+import array
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import zipfile
+
+DLC, FOLDER = sys.argv[1], sys.argv[2]
+random.seed(7)
+failures = 0
+
+
+def floats(count):
+    return array.array("f", [random.uniform(-1, 1) for _ in range(count)])
+
+
+def npy(values, *shape):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + values.tobytes()
+
+
+def read_npy(data):
+    return array.array("f", data[10 + int.from_bytes(data[8:10], "little"):])
+
+
+class Network:
+    """Nodes of a symbol file, and what they compute of one input of 2 x 4."""
+
+    def __init__(self, layers):
+        """`layers` are scopes of names by paths of attributes, in the file's
+        order; one with the value of another path shares its parameters."""
+        self.nodes, self.numbers = [], {}
+        self.data = floats(8)
+        self.arrays, self.values = {}, {}
+        for path, scope in layers.items():
+            if scope not in self.values:
+                self.values[scope] = floats(16), floats(4)
+            weight, bias = self.values[scope]
+            self.arrays |= {f"{path}.weight": npy(weight, 4, 4), f"{path}.bias": npy(bias, 4)}
+        self.input = (self.variable("data"), self.data)
+
+    def node(self, op, name, inputs, **attributes):
+        attrs = {key: str(value) for key, value in attributes.items()}
+        self.nodes.append({"op": op, "name": name, "attrs": attrs, "inputs": [[i, 0, 0] for i in inputs]})
+        return len(self.nodes) - 1
+
+    def variable(self, name):
+        if name not in self.numbers:
+            self.numbers[name] = self.node("null", name, [])
+        return self.numbers[name]
+
+    def dense(self, scope, x):
+        weight, bias = self.values[scope]
+        inputs = [x[0], self.variable(scope + "_weight"), self.variable(scope + "_bias")]
+        name = f"{scope}_fwd{len(self.nodes)}"
+        values = [bias[j] + sum(x[1][4 * i + k] * weight[4 * j + k] for k in range(4)) for i in range(2) for j in range(4)]
+        return self.node("FullyConnected", name, inputs, num_hidden=4), values
+
+    def tanh(self, x):
+        return self.node("tanh", f"tanh{len(self.nodes)}", [x[0]]), [math.tanh(value) for value in x[1]]
+
+    def chain(self, *scopes):
+        """One layer behind the other; tanh lies before each."""
+        x = self.input
+        for scope in scopes:
+            x = self.dense(scope, self.tanh(x))
+        return x
+
+    def join(self, *parts):
+        """What tells parts from each other: 1 x the first + 2 x the second ..."""
+        node, value = parts[0]
+        for factor, (other, term) in enumerate(parts[1:], 2):
+            scaled = self.node("_mul_scalar", f"mul{len(self.nodes)}", [other], scalar=factor)
+            node = self.node("elemwise_add", f"add{len(self.nodes)}", [node, scaled])
+            value = [a + factor * b for a, b in zip(value, term)]
+        return node, value
+
+
+def check(name, layers, build, refusal=None, said=()):
+    global failures
+    network = Network(layers)
+    head, answer = build(network)
+    base = os.path.join(FOLDER, name)
+    arguments = [i for i, node in enumerate(network.nodes) if node["op"] == "null"]
+    with open(base + "-symbol.json", "w") as file:
+        json.dump({"nodes": network.nodes, "arg_nodes": arguments, "heads": [[head, 0, 0]],
+                   "attrs": {"mxnet_version": ["int", 10901]}}, file)
+    with zipfile.ZipFile(base + ".npz", "w") as file:
+        for key, data in network.arrays.items():
+            file.writestr(key + ".npy", data)
+    with open(base + "-data.npy", "wb") as file:
+        file.write(npy(network.data, 2, 4))
+    layers = [part for each in said for part in ("--layer", each)]
+    exported = subprocess.run([DLC, "export", base + "-symbol.json", "--params", base + ".npz", "--shape", "data=2x4",
+                               "-o", base + "-named-symbol.json", *layers], capture_output=True, text=True)
+    if refusal is not None:
+        if exported.returncode != 1 or refusal not in exported.stderr:
+            failures += 1
+            print(f"{name}: expected a refusal with '{refusal}', got {exported.stderr or 'none'}")
+        return
+    ran = subprocess.run([DLC, "run", base + "-named-symbol.json", "--params", base + "-named-0000.params", "--input",
+                          f"data={base}-data.npy", "--outputs", base + "-out.npz"], capture_output=True, text=True)
+    if exported.returncode or ran.returncode:
+        failures += 1
+        print(f"{name}: expected an answer, got {exported.stderr}{ran.stderr}")
+        return
+    with zipfile.ZipFile(base + "-out.npz") as file:
+        found = read_npy(file.read(file.namelist()[0]))
+    difference = max(abs(a - b) for a, b in zip(found, answer, strict=True))
+    if not difference < 1e-4:
+        failures += 1
+        print(f"{name}: expected the answer of the layers meant, got a difference of {difference}")
+
+
+NOTHING, FLOW, BOTH = "of which nothing tells", "of which only the flow of data tells", "names tell one order and the flow"
+
+# Made, registered and used in one order; ten layers are not sorted as text.
+many = [f"dense{i}" for i in range(8, 12)]
+check("sequence", dict(zip("0123", many)), lambda n: n.chain(*many))
+# The children of a container run in its order, whatever order they were made in.
+check("container", {"0": "dense1", "1": "dense0"}, lambda n: n.chain("dense1", "dense0"))
+# first = Dense(); second = Dense(); self.second = first ...
+turned = {"first": "dense1", "second": "dense0"}
+check("turned", turned, lambda n: n.chain("dense1", "dense0"), BOTH)
+check("turned-said", turned, lambda n: n.chain("dense1", "dense0"), said=["first=dense1"])
+check("turned-wrong", turned, lambda n: n.chain("dense1", "dense0"), "expected a layer of the network, got 'dense7'",
+      said=["first=dense7"])
+check("turned-path", turned, lambda n: n.chain("dense1", "dense0"), "expected a layer of the file, got 'third'",
+      said=["third=dense1"])
+check("turned-twice", turned, lambda n: n.chain("dense1", "dense0"), "once, got 'dense1' twice",
+      said=["first=dense1", "second=dense1"])
+# Prefixes: of no meaning, or the words of attributes, whole or in part.
+check("prefix", {"first": "out", "second": "in"}, lambda n: n.chain("out", "in"), FLOW)
+check("word", {"b": "net0_zz", "a": "net0_aa"}, lambda n: n.chain("net0_aa", "net0_zz"))
+attention = {"proj_key": "cell_key", "proj_query": "cell_query", "proj_value": "cell_value"}
+check("words", attention, lambda n: n.join(n.chain("cell_query"), n.chain("cell_value"), n.chain("cell_key")))
+cells = {f"cells.{i}.{path}": f"cell{i}_{scope}"
+         for i in range(2) for path, scope in [("k", "key"), ("q", "query"), ("o", "out")]}
+check("cells", cells, lambda n: n.chain("cell0_query", "cell0_key", "cell0_out", "cell1_query", "cell1_key", "cell1_out"))
+# The attribute conv1 has what is called conv0: numbers say nothing of words.
+units = {"5.0.conv1": "s_dense0", "5.0.conv2": "s_dense1", "5.1.conv1": "s_dense2", "5.1.conv2": "s_dense3"}
+check("units", units, lambda n: n.chain("s_dense0", "s_dense1", "s_dense2", "s_dense3"))
+# A container is no layer, whether registered before or behind one.
+check("stem", {"stem": "dense0", "body.0": "hybridsequential0_dense0"}, lambda n: n.chain("dense0", "hybridsequential0_dense0"))
+check("head", {"head": "dense0", "body.0": "hybridsequential0_dense0"}, lambda n: n.chain("hybridsequential0_dense0", "dense0"))
+# Side by side: one behind several; in turns; each whole, by its scope or its flow.
+side = {"body.0": "dense0", "body.1": "dense1", "side": "dense2"}
+check("side", side, lambda n: n.join(n.chain("dense2"), n.chain("dense0", "dense1")))
+turns = {"a.0": "dense0", "a.1": "dense2", "b.0": "dense1", "b.1": "dense3"}
+check("turns", turns, lambda n: n.join(*[n.chain(f"dense{i}") for i in range(4)]), NOTHING)
+check("turns-flow", turns, lambda n: n.join(n.chain("dense0", "dense2"), n.chain("dense1", "dense3")), NOTHING)
+whole = {"a.0": "dense0", "a.1": "dense1", "b.0": "dense2", "b.1": "dense3"}
+check("whole-flow", whole, lambda n: n.join(n.chain("dense2", "dense3"), n.chain("dense0", "dense1")))
+scopes = {"a.0": "seq0_dense0", "a.1": "seq0_dense1", "b.0": "seq1_dense0", "b.1": "seq1_dense1"}
+check("whole-scope", scopes, lambda n: n.join(*[n.chain(s) for s in reversed(scopes.values())]))
+# Both directions of two recurrent layers.
+ways = {f"_unfused.{i}.{way}_cell": f"lstm0_{way}{i}" for i in range(2) for way in "lr"}
+check("ways", ways, lambda n: n.join(*[n.chain(f"lstm0_{way}{i}") for i in range(2) for way in "rl"]))
+# Shared parameters are saved once for each block.
+check("shared", {"0": "dense0", "1": "dense1", "2": "dense0"}, lambda n: n.chain("dense0", "dense1", "dense0"))
+check("twins", {"a": "right", "b": "left"}, lambda n: n.join(n.chain("left"), n.chain("right")), NOTHING)
+
+print("all structures are as expected" if not failures else f"{failures} failures")
+sys.exit(failures != 0)
