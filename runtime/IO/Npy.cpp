@@ -9,10 +9,10 @@
 #include "dlc/runtime/Base/ByteReader.h"
 #include "dlc/runtime/Base/File.h"
 #include "dlc/runtime/Base/Names.h"
-#include "dlc/runtime/IO/Numpy.h"
 
 #include <algorithm>
 #include <charconv>
+#include <cinttypes>
 #include <cstring>
 
 using namespace dlc::rt;
@@ -32,6 +32,8 @@ struct Header {
   std::string descr;
   bool isColumnMajor = false;
   std::vector<int64_t> shape;
+  DataType type = DLC_F32;
+  TextForm form = {}; ///< Of text.
 };
 
 /// Reads the dictionary: {'descr': '<f4', 'fortran_order': False,
@@ -267,9 +269,9 @@ static Status readElements(std::span<const std::byte> data, Header &&header,
   return Status::ok();
 }
 
-static Status readTextElements(std::span<const std::byte> data,
-                               const TextForm &form, Header &&header,
+static Status readTextElements(std::span<const std::byte> data, Header &&header,
                                HostTensor &tensor) {
+  TextForm form = header.form;
   size_t count = *elementCount(header.shape);
   // A few bytes of a file could claim any number of empty texts.
   if (form.width == 0 && count != 0)
@@ -292,19 +294,17 @@ static Status readTextElements(std::span<const std::byte> data,
   return readTexts(form, data, {tensor.texts.get(), count});
 }
 
-Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes,
-                                     ElementKinds kinds,
-                                     const BufferAllocator &allocate) {
+/// Reads a header that a file of `size` bytes starts with, and checks it
+/// against that. `data` is what lies behind it in `bytes`.
+static Status readHeader(std::span<const std::byte> bytes, uint64_t size,
+                         ElementKinds kinds, Header &header,
+                         std::span<const std::byte> &data) {
   std::string_view text;
-  std::span<const std::byte> data;
   uint8_t version;
   DLC_RETURN_IF_ERROR(splitFile(ByteReader(bytes), version, text, data));
-  Header header;
   DLC_RETURN_IF_ERROR(HeaderParser(text, version).parse(header));
-  HostTensor tensor;
-  TextForm form;
-  DLC_RETURN_IF_ERROR(parseType(header.descr, tensor.type, form));
-  if (tensor.type == DLC_TEXT && kinds != ElementKinds::All)
+  DLC_RETURN_IF_ERROR(parseType(header.descr, header.type, header.form));
+  if (header.type == DLC_TEXT && kinds != ElementKinds::All)
     return makeError(StatusCode::Unsupported,
                      "expected elements that are no text, got '%s'",
                      toPrintable(header.descr).c_str());
@@ -313,18 +313,37 @@ Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes,
                      "expected at most %d dimensions, got %zu", DLC_MAX_RANK,
                      header.shape.size());
   std::optional<int64_t> count = elementCount(header.shape);
-  size_t element = tensor.type == DLC_TEXT ? form.width : sizeOf(tensor.type);
-  size_t size;
-  if (!count || __builtin_mul_overflow(*count, element, &size) ||
-      size != data.size())
-    return makeError(
-        StatusCode::DataLoss, "expected data for %s, got %zu bytes",
-        toString({tensor.type, header.shape}).c_str(), data.size());
+  size_t element =
+      header.type == DLC_TEXT ? header.form.width : sizeOf(header.type);
+  uint64_t found = size - (bytes.size() - data.size()), expected;
+  if (!count || __builtin_mul_overflow(*count, element, &expected) ||
+      expected != found)
+    return makeError(StatusCode::DataLoss,
+                     "expected data for %s, got %" PRIu64 " bytes",
+                     toString({header.type, header.shape}).c_str(), found);
+  return Status::ok();
+}
+
+Result<HostTensor> dlc::rt::parseNpy(std::span<const std::byte> bytes,
+                                     ElementKinds kinds,
+                                     const BufferAllocator &allocate) {
+  Header header;
+  std::span<const std::byte> data;
+  DLC_RETURN_IF_ERROR(readHeader(bytes, bytes.size(), kinds, header, data));
+  HostTensor tensor;
+  tensor.type = header.type;
   DLC_RETURN_IF_ERROR(
       tensor.type == DLC_TEXT
-          ? readTextElements(data, form, std::move(header), tensor)
+          ? readTextElements(data, std::move(header), tensor)
           : readElements(data, std::move(header), allocate, tensor));
   return tensor;
+}
+
+Status dlc::rt::checkNpyStart(std::span<const std::byte> start, uint64_t size,
+                              ElementKinds kinds) {
+  Header header;
+  std::span<const std::byte> data;
+  return readHeader(start, size, kinds, header, data);
 }
 
 Result<HostTensor> dlc::rt::readNpy(const std::string &path) {

@@ -9,6 +9,7 @@
 
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/IO/Numpy.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,11 @@ struct NpyParts {
   /// What is written, for messages: "2 texts of 12 bytes each".
   std::string describe() const;
 };
+
+/// Whether the first bytes of a file of `size` bytes say that it has as many;
+/// they hold its header, or are all of it. Errors: those of parseNpy().
+Status checkNpyStart(std::span<const std::byte> start, uint64_t size,
+                     ElementKinds kinds);
 
 /// Errors: Unsupported (elements that the format cannot hold).
 Result<NpyParts> encodeNpy(const TensorView &tensor);

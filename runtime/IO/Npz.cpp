@@ -41,6 +41,8 @@ static constexpr uint32_t end64Magic = 0x06064b50;
 static constexpr uint32_t locator64Magic = 0x07064b50;
 static constexpr size_t localSize = 30, centralSize = 46, endSize = 22;
 static constexpr std::string_view suffix = ".npy"; ///< Of all members.
+/// Version 1 of the format has no longer one, and NumPy reads none by itself.
+static constexpr uint64_t kMostOfHeader = 10 + 65535;
 
 static Status malformed(const char *what) {
   return makeError(StatusCode::DataLoss, "not an .npz file: %s", what);
@@ -157,8 +159,9 @@ static Status findData(ByteReader file, const Member &member,
   return Status::ok();
 }
 
+/// Fills `target`, which the data does, or where `isStart`, its first bytes do.
 static Status inflateInto(std::span<const std::byte> packed,
-                          std::span<std::byte> target) {
+                          std::span<std::byte> target, bool isStart = false) {
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     return makeError(StatusCode::OutOfMemory, "cannot start zlib");
@@ -178,7 +181,8 @@ static Status inflateInto(std::span<const std::byte> packed,
     out += room - stream.avail_out, outLeft -= room - stream.avail_out;
   }
   inflateEnd(&stream);
-  if (code != Z_STREAM_END || outLeft)
+  bool isWhole = code == Z_STREAM_END || (isStart && code == Z_BUF_ERROR);
+  if (!isWhole || outLeft)
     return makeError(StatusCode::DataLoss,
                      "the compressed data is damaged or has another size");
   return Status::ok();
@@ -192,6 +196,10 @@ static Result<HostTensor> inflateMember(const Member &member,
   if (member.size / 1032 > member.packedSize + 1)
     return makeError(StatusCode::DataLoss,
                      "the compressed data is damaged or has another size");
+  // A few bytes that unpack to many must say so in front of them.
+  std::vector<std::byte> start(std::min(member.size, kMostOfHeader));
+  DLC_RETURN_IF_ERROR(inflateInto(packed, start, /*isStart=*/true));
+  DLC_RETURN_IF_ERROR(checkNpyStart(start, member.size, kinds));
   Result<AlignedBuffer> buffer = AlignedBuffer::allocate(member.size);
   if (!buffer.isOk())
     return std::move(buffer.status());
