@@ -28,10 +28,8 @@ NodeScope::NodeScope(mlir::MLIRContext &context, StringRef node, StringRef op)
 
 /// What stands in quotes behind `word`.
 static StringRef quotedBehind(StringRef text, StringRef word) {
-  size_t at = text.find(word);
-  if (at == StringRef::npos || !text.substr(at + word.size()).starts_with(" '"))
-    return {};
-  return text.substr(at + word.size() + 2).split('\'').first;
+  auto [before, behind] = text.split((word + " '").str());
+  return behind.split('\'').first;
 }
 
 static constexpr llvm::StringLiteral kNearest = "what comes nearest: ";

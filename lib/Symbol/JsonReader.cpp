@@ -15,6 +15,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
+#include <unordered_set>
+
 using namespace dlc;
 using namespace dlc::symbol;
 using rt::Result;
@@ -109,6 +111,8 @@ public:
         depth(outer.depth + 1) {}
 
   Result<Symbol> read(const json::Object &file);
+  /// After read(): FileFaults::rest.
+  Symbol findRest() const;
 
 private:
   Status readVersion(const json::Object &file);
@@ -125,7 +129,9 @@ private:
                       Node &node);
   Status readNnvmOperator(const json::Object &object, llvm::StringRef op,
                           Node &node);
-  Status addFault(Status status, llvm::StringRef op, const Node &node);
+  Status addFault(Status status, llvm::StringRef op, const Node &node,
+                  std::string alternative = "");
+  Status readHeads(const json::Object &file, std::vector<Entry> &outputs);
   void upgrade(Node &node, Attributes &attributes);
   Status addMissingInputs(Node &node);
   Status checkArguments(const json::Object &file);
@@ -355,9 +361,16 @@ Status Reader::readOperator(const json::Object &object, llvm::StringRef op,
   Attributes attributes;
   DLC_RETURN_IF_ERROR(readAttributes(object, node.describe(), attributes));
   upgrade(node, attributes);
-  Result<Parameters> parameters = Parameters::parse(*node.op, attributes);
-  if (!parameters.isOk())
+  std::vector<ParameterFault> wrong;
+  Result<Parameters> parameters =
+      Parameters::parse(*node.op, attributes, &wrong);
+  if (!parameters.isOk()) {
+    for (ParameterFault &fault : wrong)
+      DLC_RETURN_IF_ERROR(
+          addFault(std::move(fault.status).withContext(node.describe()), op,
+                   node, std::move(fault.alternative)));
     return std::move(parameters.status()).withContext(node.describe());
+  }
   node.attributes = std::move(attributes);
   node.parameters = std::move(*parameters);
   DLC_RETURN_IF_ERROR(readInputs(object, node));
@@ -370,10 +383,10 @@ Status Reader::readOperator(const json::Object &object, llvm::StringRef op,
 
 /// Goes on behind an operator that is at fault, to find the others, where the
 /// caller wants to know them.
-Status Reader::addFault(Status status, llvm::StringRef op, const Node &node) {
+Status Reader::addFault(Status status, llvm::StringRef op, const Node &node,
+                        std::string alternative) {
   if (!faults || faults->size() == kMaxFaults)
     return status;
-  std::string alternative;
   if (!node.op)
     alternative = alternativeTo({op.data(), op.size()});
   faults->push_back(
@@ -437,6 +450,49 @@ Status Reader::checkArguments(const json::Object &file) {
   return Status::ok();
 }
 
+Status Reader::readHeads(const json::Object &file,
+                         std::vector<Entry> &outputs) {
+  const json::Array *heads = file.getArray("heads");
+  if (!heads || heads->empty())
+    return bad("expected entries in 'heads'");
+  for (const json::Value &value : *heads) {
+    Entry entry;
+    DLC_RETURN_IF_ERROR(
+        readEntry(value, "head " + std::to_string(outputs.size()), entry));
+    outputs.push_back(std::move(entry));
+  }
+  return Status::ok();
+}
+
+Symbol Reader::findRest() const {
+  std::unordered_set<const Node *> broken, read;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node &node = *nodes[i];
+    bool isBroken = outputCounts[i] == 0;
+    for (const Entry &input : node.inputs)
+      isBroken |= broken.contains(input.node.get());
+    for (const std::shared_ptr<Node> &each : node.controlDependencies)
+      isBroken |= broken.contains(each.get());
+    if (isBroken) {
+      broken.insert(&node);
+      continue;
+    }
+    for (const Entry &input : node.inputs)
+      read.insert(input.node.get());
+  }
+  std::vector<Entry> outputs;
+  for (const std::shared_ptr<Node> &node : nodes)
+    if (!node->isVariable() && !broken.contains(node.get()) &&
+        !read.contains(node.get()))
+      outputs.push_back({node, 0, 0});
+  for (const std::shared_ptr<Node> &node : Symbol(outputs).nodes())
+    if (!node->isVariable() && !setVersions(*node).isOk())
+      return Symbol();
+  for (Entry &output : outputs)
+    output.version = output.node->version;
+  return Symbol(std::move(outputs));
+}
+
 Result<Symbol> Reader::read(const json::Object &file) {
   size_t known = faults ? faults->size() : 0;
   DLC_RETURN_IF_ERROR(readVersion(file));
@@ -450,20 +506,18 @@ Result<Symbol> Reader::read(const json::Object &file) {
       return bad("node ", std::to_string(nodes.size()), ": expected an object");
     DLC_RETURN_IF_ERROR(readNode(*object));
   }
-  if (faults && faults->size() > known)
-    return Status((*faults)[known].status.code(),
-                  (*faults)[known].status.message());
-  DLC_RETURN_IF_ERROR(checkArguments(file));
-  const json::Array *heads = file.getArray("heads");
-  if (!heads || heads->empty())
-    return bad("expected entries in 'heads'");
   std::vector<Entry> outputs;
-  for (const json::Value &value : *heads) {
-    Entry entry;
-    DLC_RETURN_IF_ERROR(
-        readEntry(value, "head " + std::to_string(outputs.size()), entry));
-    outputs.push_back(std::move(entry));
+  Status status = checkArguments(file);
+  if (status.isOk())
+    status = readHeads(file, outputs);
+  if (faults && faults->size() > known) {
+    if (!status.isOk() && depth == 0 && faults->size() < kMaxFaults)
+      faults->push_back({"", "", std::move(status), ""});
+    const Status &first = (*faults)[known].status;
+    return Status(first.code(), first.message());
   }
+  if (!status.isOk())
+    return status;
   // In the order of the network, so that it is the same when read again.
   for (const std::shared_ptr<Node> &node : Symbol(outputs).nodes())
     if (!node->isVariable())
@@ -473,13 +527,24 @@ Result<Symbol> Reader::read(const json::Object &file) {
   return Symbol(std::move(outputs));
 }
 
-Result<Symbol> symbol::fromJson(std::string_view text,
-                                std::vector<NodeFault> *faults) {
+Result<Symbol> symbol::fromJson(std::string_view text, FileFaults *faults) {
   Result<json::Value> value = parseText(text);
   if (!value.isOk())
     return std::move(value.status());
   const json::Object *file = value->getAsObject();
   if (!file)
     return bad("expected an object at the top");
-  return Reader(faults).read(*file);
+  Reader reader(faults ? &faults->nodes : nullptr);
+  Result<Symbol> symbol = reader.read(*file);
+  if (!faults || faults->nodes.empty())
+    return symbol;
+  // Behind what ends the file nothing was read.
+  const Status &first = faults->nodes.front().status;
+  if (symbol.status().message() != first.message())
+    faults->nodes.push_back(
+        {"", "", Status(symbol.status().code(), symbol.status().message()),
+         ""});
+  else
+    faults->rest = reader.findRest();
+  return symbol;
 }

@@ -16,6 +16,7 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <unordered_set>
+#include <utility>
 
 using namespace dlc;
 using namespace dlc::symbol;
@@ -133,22 +134,29 @@ LogicalResult SymbolLowering::infer() {
     randomShape = given->second;
     shapes.erase(given->first);
   }
-  bool isReported = false;
+  // What contradicts itself in one way often does in another.
+  std::unordered_set<IndexedGraph::NodeId> reported;
+  bool isOfNode = false;
   auto report = [&](IndexedGraph::NodeId id, const rt::Status &status) {
+    isOfNode = true;
+    if (!reported.insert(id).second)
+      return;
     const Node &node = graph.node(id);
-    frontend::NodeScope faults(context, node.shownName(), node.shownOperator());
+    frontend::NodeScope faults(context, node.shownName(),
+                               node.isVariable() ? "null"
+                                                 : node.shownOperator());
     builder.recover();
     builder.fail(status.message());
-    isReported = true;
   };
-  rt::Status status = network.inferTypes(types, report);
-  if (status.isOk())
-    status = network.completeTypes(report);
-  if (status.isOk())
-    status = network.inferShapes(shapes, context, report);
-  if (status.isOk())
-    return mlir::success();
-  return isReported ? mlir::failure() : fail(status.message());
+  auto goesOn = [&](const rt::Status &status) {
+    bool isReported = std::exchange(isOfNode, false);
+    return status.isOk() || isReported || succeeded(fail(status.message()));
+  };
+  if (!goesOn(network.inferTypes(types, report)) ||
+      !goesOn(network.completeTypes(report)) ||
+      !goesOn(network.inferShapes(shapes, context, report)))
+    return mlir::failure();
+  return mlir::success(reported.empty());
 }
 
 LogicalResult SymbolLowering::checkRandom() {
@@ -194,11 +202,13 @@ LogicalResult SymbolLowering::addInputs(mlir::func::FuncOp main) {
       }
       builder.setLocation(locate(node));
       if (!network.shape(entry)) {
+        isComplete = false;
+        if (options.mayLackShapes)
+          continue;
         frontend::NodeScope faults(context, node.name, "null");
         builder.fail("expected its shape to be given or to follow from others",
                      "--shape " + node.name + "=...");
         builder.recover();
-        isComplete = false;
         continue;
       }
       values[entry] = body->addArgument(network.tensorType(context, entry),

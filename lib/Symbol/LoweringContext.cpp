@@ -61,12 +61,17 @@ Ints LoweringContext::shape(Value value, const char *what) {
   return shape.value_or(Ints());
 }
 
-int64_t LoweringContext::axis(int64_t axis, int64_t rank) {
+int64_t LoweringContext::axisOf(std::string_view parameter, int64_t rank) {
+  return axis(p.getInt(parameter), rank,
+              "parameter '" + std::string(parameter) + "': ");
+}
+
+int64_t LoweringContext::axis(int64_t axis, int64_t rank, const Twine &what) {
   if (axis >= -rank && axis < rank)
     return axis < 0 ? axis + rank : axis;
   if (!b.failed())
-    fail("expected an axis from " + Twine(-rank) + " to " + Twine(rank - 1) +
-         ", got " + Twine(axis));
+    fail(what + "expected an axis from " + Twine(-rank) + " to " +
+         Twine(rank - 1) + ", got " + Twine(axis));
   return 0;
 }
 

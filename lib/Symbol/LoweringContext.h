@@ -112,8 +112,11 @@ public:
   int64_t rank(mlir::Value value);
   /// All dimensions; fails the node when one is not known.
   Ints shape(mlir::Value value, const char *what);
-  /// `axis` in [-rank, rank) made positive; fails the node otherwise.
-  int64_t axis(int64_t axis, int64_t rank);
+  /// The value of a parameter, an axis in [-rank, rank), made positive; fails
+  /// the node otherwise.
+  int64_t axisOf(std::string_view parameter, int64_t rank);
+  /// The same for an axis that is no parameter by itself.
+  int64_t axis(int64_t axis, int64_t rank, const llvm::Twine &what = "");
   Ints axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
   // Shorthand.

@@ -22,14 +22,43 @@ using rt::StatusCode;
 
 using VariableNames = std::unordered_set<std::string_view>;
 
+/// Takes the failures of all nodes where somebody wants to know them, and gives
+/// the first.
+namespace {
+class Failures {
+public:
+  explicit Failures(NetworkTypes::Report report) : report(report) {}
+
+  /// Whether to go on.
+  bool take(IndexedGraph::NodeId node, Status status) {
+    if (status.isOk())
+      return true;
+    if (report)
+      report(node, status);
+    if (first.isOk())
+      first = std::move(status);
+    return bool(report);
+  }
+
+  Status first;
+
+private:
+  NetworkTypes::Report report;
+};
+} // namespace
+
 /// The names of all variables. InvalidArgument when two share one.
-static Status listVariables(const IndexedGraph &graph, VariableNames &names) {
+static Status listVariables(const IndexedGraph &graph, VariableNames &names,
+                            NetworkTypes::Report report) {
+  Failures failures(report);
   for (IndexedGraph::NodeId id : graph.inputNodes())
-    if (!names.insert(graph.node(id).name).second)
-      return Status(StatusCode::InvalidArgument,
-                    "expected distinct names of variables, got '" +
-                        graph.node(id).name + "' twice");
-  return Status::ok();
+    if (!names.insert(graph.node(id).name).second &&
+        !failures.take(id, Status(StatusCode::InvalidArgument,
+                                  "expected distinct names of variables, got "
+                                  "'" +
+                                      graph.node(id).name + "' twice")))
+      break;
+  return std::move(failures.first);
 }
 
 static std::string listVariables(const IndexedGraph &graph) {
@@ -75,16 +104,22 @@ static Status typeOfVariable(const Node &node, rt::DataType &type) {
 Status NetworkTypes::inferTypes(const KnownTypes &known, Report report) {
   for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
     DLC_RETURN_IF_ERROR(graph.node(id).checkApplied());
-  DLC_RETURN_IF_ERROR(listVariables(graph, variables));
+  DLC_RETURN_IF_ERROR(listVariables(graph, variables, report));
   DLC_RETURN_IF_ERROR(checkNames(graph, variables, known));
-  for (IndexedGraph::NodeId id : graph.inputNodes()) {
+  auto start = [&](IndexedGraph::NodeId id) {
     rt::DataType declared = DLC_INVALID_TYPE;
     DLC_RETURN_IF_ERROR(typeOfVariable(graph.node(id), declared));
     DLC_RETURN_IF_ERROR(types.start(id, declared));
     if (auto given = known.find(graph.node(id).name); given != known.end())
       DLC_RETURN_IF_ERROR(types.start(id, given->second));
-  }
-  return relateTypes(report);
+    return Status::ok();
+  };
+  Failures failures(report);
+  for (IndexedGraph::NodeId id : graph.inputNodes())
+    if (!failures.take(id, start(id)))
+      return std::move(failures.first);
+  Status status = relateTypes(report);
+  return failures.first.isOk() ? std::move(status) : std::move(failures.first);
 }
 
 Status NetworkTypes::completeTypes(Report report) {
@@ -344,15 +379,23 @@ void NetworkTypes::Forward::inferBackward(mlir::Operation *before,
 Status NetworkTypes::inferShapes(const KnownShapes &known,
                                  mlir::MLIRContext &context, Report report) {
   DLC_RETURN_IF_ERROR(checkNames(graph, variables, known));
-  for (IndexedGraph::NodeId id : graph.inputNodes()) {
+  auto start = [&](IndexedGraph::NodeId id) {
     Shape declared;
     DLC_RETURN_IF_ERROR(shapeOfVariable(graph.node(id), declared));
+    DLC_RETURN_IF_ERROR(
+        checkShape(declared).withContext(graph.node(id).describe()));
     DLC_RETURN_IF_ERROR(shapes.start(id, declared));
-    if (auto given = known.find(graph.node(id).name); given != known.end())
+    if (auto given = known.find(graph.node(id).name); given != known.end()) {
+      DLC_RETURN_IF_ERROR(
+          checkShape(given->second).withContext(graph.node(id).describe()));
       DLC_RETURN_IF_ERROR(shapes.start(id, given->second));
-    DLC_RETURN_IF_ERROR(checkShape(shape(graph.entryId(id, 0)))
-                            .withContext(graph.node(id).describe()));
-  }
+    }
+    return Status::ok();
+  };
+  Failures failures(report);
+  for (IndexedGraph::NodeId id : graph.inputNodes())
+    if (!failures.take(id, start(id)))
+      return std::move(failures.first);
   Forward forward(*this, context);
   auto relateShapes = [&](IndexedGraph::NodeId id, ShapeRelation &relation) {
     if (auto *relate = graph.node(id).op->relateShapes)
@@ -368,5 +411,6 @@ Status NetworkTypes::inferShapes(const KnownShapes &known,
     }
     forward(id, relation);
   };
-  return shapes.run(relateShapes, report);
+  Status status = shapes.run(relateShapes, report);
+  return failures.first.isOk() ? std::move(status) : std::move(failures.first);
 }

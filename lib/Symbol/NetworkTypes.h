@@ -25,7 +25,8 @@ public:
 
   using Report = ShapePropagation::Report;
 
-  /// The first failure; `report`, if any, gets those of all nodes.
+  /// The first failure; `report`, if any, gets those of all nodes, after which
+  /// the other functions say more.
   rt::Status inferTypes(const KnownTypes &known, Report report = nullptr);
   /// After inferTypes(): variables of which nothing is known have float32, as
   /// what is built has, which no node may contradict.

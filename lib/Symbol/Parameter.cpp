@@ -2,6 +2,7 @@
 
 #include "dlc/Symbol/Parameter.h"
 
+#include "dlc/Frontend/Faults.h"
 #include "dlc/Symbol/Operator.h"
 #include "dlc/runtime/Base/Names.h"
 
@@ -409,42 +410,72 @@ static bool isUserAttribute(std::string_view name) {
   return name.size() > 4 && name.starts_with("__") && name.ends_with("__");
 }
 
-static Status unknownParameter(const Operator &op, std::string_view name) {
+static ParameterFault unknownParameter(const Operator &op,
+                                       std::string_view name) {
   std::string known;
-  for (const Parameter &parameter : op.parameters)
+  std::vector<std::string_view> names;
+  for (const Parameter &parameter : op.parameters) {
     known += (known.empty() ? "" : ", ") + std::string(parameter.name);
-  return Status(StatusCode::InvalidArgument,
-                known.empty() ? "expected no parameters, got '" +
-                                    rt::toPrintable(name) + "'"
-                              : "expected a parameter out of " + known +
-                                    ", got '" + rt::toPrintable(name) + "'");
+    names.push_back(parameter.name);
+  }
+  std::string found = "parameter '" + rt::toPrintable(name) + "'";
+  return {Status(StatusCode::InvalidArgument,
+                 known.empty() ? "expected no parameters, got " + found
+                               : "expected a parameter out of " + known +
+                                     ", got " + found),
+          std::string(frontend::nearestName(name, names))};
+}
+
+static ParameterFault missingParameter(const Parameter &parameter) {
+  std::string name(parameter.name);
+  return {Status(StatusCode::InvalidArgument,
+                 "expected parameter '" + name + "', " +
+                     describeKind(parameter) + ", got none"),
+          ""};
+}
+
+static ParameterFault wrongParameter(const Parameter &parameter,
+                                     std::string_view text, Status status) {
+  std::string name(parameter.name);
+  std::string_view nearest = frontend::nearestName(text, parameter.choices);
+  return {std::move(status).withContext("parameter '" + name + "'"),
+          nearest.empty() ? "" : name + "=" + std::string(nearest)};
 }
 
 Result<Parameters> Parameters::parse(const Operator &op,
-                                     const Attributes &attributes) {
+                                     const Attributes &attributes,
+                                     std::vector<ParameterFault> *faults) {
+  std::vector<ParameterFault> found;
   for (const auto &[name, text] : attributes) {
     auto isName = [&](const Parameter &p) { return p.name == name; };
     if (!isUserAttribute(name) && std::ranges::none_of(op.parameters, isName))
-      return unknownParameter(op, name);
+      found.push_back(unknownParameter(op, name));
   }
   Parameters result;
   result.op = &op;
   for (const Parameter &parameter : op.parameters) {
     auto attribute = attributes.find(parameter.name);
     bool isGiven = attribute != attributes.end();
-    if (!isGiven && !parameter.fallback)
-      return Status(StatusCode::InvalidArgument,
-                    "expected parameter '" + std::string(parameter.name) +
-                        "', " + describeKind(parameter) + ", got none");
-    Result<ParameterValue> value = parseValue(
-        parameter, isGiven ? attribute->second : *parameter.fallback);
-    if (!value.isOk())
-      return std::move(value.status())
-          .withContext("parameter '" + std::string(parameter.name) + "'");
+    if (!isGiven && !parameter.fallback) {
+      found.push_back(missingParameter(parameter));
+      continue;
+    }
+    std::string_view text = isGiven ? attribute->second : *parameter.fallback;
+    Result<ParameterValue> value = parseValue(parameter, text);
+    if (!value.isOk()) {
+      found.push_back(
+          wrongParameter(parameter, text, std::move(value.status())));
+      continue;
+    }
     result.values.push_back(std::move(*value));
     result.given.push_back(isGiven);
   }
-  return result;
+  if (found.empty())
+    return result;
+  Status first(found.front().status.code(), found.front().status.message());
+  if (faults)
+    *faults = std::move(found);
+  return first;
 }
 
 size_t Parameters::find(std::string_view name) const {

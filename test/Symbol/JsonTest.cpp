@@ -234,16 +234,17 @@ TEST(JsonTest, SaysWhatItDoesNotSupport) {
             "");
   EXPECT_EQ(errorWith("\"name\": \"r\"",
                       "\"name\": \"r\", \"attrs\": {\"axis\": \"1\"}"),
-            "node 'r' (relu): expected no parameters, got 'axis'");
+            "node 'r' (relu): expected no parameters, got parameter 'axis'");
 }
 
 TEST(JsonTest, ShowsWhatFilesSayAsText) {
   EXPECT_EQ(errorWith("\"relu\", \"name\": \"r\"",
                       R"("\u001b[2J", "name": "\u009b1m")"),
             "unsupported: operator '\\x1b[2J' of node '\\xc2\\x9b1m'");
-  EXPECT_EQ(errorWith("\"name\": \"r\"",
-                      R"("name": "\u0007", "attrs": {"a\nb": "1"})"),
-            "node '\\x07' (relu): expected no parameters, got 'a\\x0ab'");
+  EXPECT_EQ(
+      errorWith("\"name\": \"r\"",
+                R"("name": "\u0007", "attrs": {"a\nb": "1"})"),
+      "node '\\x07' (relu): expected no parameters, got parameter 'a\\x0ab'");
   EXPECT_EQ(errorWith("\"name\": \"r\"", R"("name": "r", "attrs": {"\r": 1})"),
             "node 'r' (relu): expected text of attribute '\\x0d'");
 }
@@ -256,12 +257,14 @@ TEST(JsonTest, AllFaultsAtOnce) {
     {"op": "Custom", "name": "a", "inputs": [[0, 0, 0]]},
     {"op": "relu", "name": "b", "inputs": [[1, 7, 0]]},
     {"op": "sofmax", "name": "c", "inputs": [[2, 0, 0]]},
-    {"op": "relu", "name": "d", "attr": {"axis": "1"}, "inputs": []}],
-    "arg_nodes": [0], "heads": [[3, 0, 0]]})";
-  std::vector<NodeFault> faults;
-  rt::Result<Symbol> symbol = fromJson(text, &faults);
+    {"op": "relu", "name": "d", "attr": {"axis": "1"}, "inputs": []},
+    {"op": "relu", "name": "e", "inputs": [[0, 0, 0]]}],
+    "arg_nodes": [0], "heads": [[3, 0, 0], [9, 0, 0]]})";
+  FileFaults all;
+  rt::Result<Symbol> symbol = fromJson(text, &all);
   ASSERT_FALSE(symbol.isOk());
-  ASSERT_EQ(faults.size(), 3u);
+  const std::vector<NodeFault> &faults = all.nodes;
+  ASSERT_EQ(faults.size(), 4u);
   EXPECT_EQ(symbol.status().message(), faults[0].status.message());
   EXPECT_EQ(faults[0].node, "a");
   EXPECT_EQ(faults[0].op, "Custom");
@@ -270,6 +273,30 @@ TEST(JsonTest, AllFaultsAtOnce) {
   EXPECT_EQ(faults[1].alternative, "operator softmax");
   EXPECT_EQ(faults[2].node, "d");
   EXPECT_EQ(faults[2].status.code(), rt::StatusCode::InvalidArgument);
+  EXPECT_EQ(faults[3].node, "");
+  EXPECT_EQ(faults[3].status.message(),
+            "head 1: expected the number of a node before it, below 6, got 9");
+  EXPECT_EQ(all.rest.listOutputs(), std::vector<std::string>{"e_output"});
+}
+
+/// Wrong parameters of one operator do not hide each other, and what ends a
+/// file does not hide them.
+TEST(JsonTest, AllParametersAtOnce) {
+  constexpr const char *text = R"json({"nodes": [
+    {"op": "null", "name": "x", "inputs": []},
+    {"op": "Pooling", "name": "p", "attrs": {"kernel": "(2", "stride": "(0, 1)",
+     "pool_typ": "max", "pooling_convention": "ful"}, "inputs": [[0, 0, 0]]},
+    {"op": "null", "inputs": []}],
+    "arg_nodes": [0], "heads": [[1, 0, 0]]})json";
+  FileFaults all;
+  ASSERT_FALSE(fromJson(text, &all).isOk());
+  ASSERT_EQ(all.nodes.size(), 5u);
+  EXPECT_EQ(all.nodes[0].alternative, "pool_type");
+  EXPECT_NE(all.nodes[1].status.message().find("'kernel'"), std::string::npos);
+  EXPECT_EQ(all.nodes[2].alternative, "pooling_convention=full");
+  EXPECT_NE(all.nodes[3].status.message().find("'stride'"), std::string::npos);
+  EXPECT_EQ(all.nodes[4].status.message(), "node 2: expected text in 'name'");
+  EXPECT_TRUE(all.rest.listOutputs().empty());
 }
 
 TEST(JsonTest, KeepsNumpyShapes) {
@@ -453,8 +480,9 @@ TEST(JsonTest, FusedLayersMustFit) {
 }
 
 TEST(JsonTest, FaultsInSubgraphsAreThoseOfTheirNodes) {
-  std::vector<NodeFault> faults;
-  EXPECT_FALSE(fromJson(loopText(bodyText("Custom", "")), &faults).isOk());
+  FileFaults all;
+  EXPECT_FALSE(fromJson(loopText(bodyText("Custom", "")), &all).isOk());
+  const std::vector<NodeFault> &faults = all.nodes;
   ASSERT_EQ(faults.size(), 1u);
   EXPECT_EQ(faults[0].node, "sum");
   EXPECT_EQ(faults[0].op, "Custom");

@@ -144,8 +144,9 @@ TEST(NnvmTest, SaysWhatItDoesNotSupport) {
                "[0, 0, 0]]}, {'op': 'relu', 'name': 'r', 'inputs': "
                "[[3, 4, 0]]}, {'op': 'dense', 'name': 'd', "
                "'inputs': [[4, 0, 0]");
-  std::vector<NodeFault> faults;
-  EXPECT_FALSE(fromJson(text, &faults).isOk());
+  FileFaults all;
+  EXPECT_FALSE(fromJson(text, &all).isOk());
+  const std::vector<NodeFault> &faults = all.nodes;
   ASSERT_EQ(faults.size(), 2u);
   EXPECT_EQ(faults[0].status.message(),
             "unsupported: operator 'yolo_region' of node 'n' in a graph of "

@@ -127,5 +127,5 @@ TEST(ParameterTest, ReadsAllOfAnOperator) {
   EXPECT_EQ(error({{"kernel", "3"}, {"num_filter", "1"}, {"size", "1"}}),
             "expected a parameter out of kernel, stride, dilate, pad, "
             "num_filter, num_group, no_bias, layout, workspace, cudnn_tune, "
-            "cudnn_off, got 'size'");
+            "cudnn_off, got parameter 'size'");
 }

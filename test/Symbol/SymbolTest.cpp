@@ -256,7 +256,7 @@ TEST(SymbolTest, ReservedAttributesGetUnderscores) {
   EXPECT_EQ(attributes["fc_weight"]["__lr_mult__"], "1.2");
   EXPECT_EQ(attributes["fc"], (Attributes{{"num_hidden", "4"}}));
   EXPECT_EQ(errorOf(Symbol::apply("relu", {x}, {{"mood", "angry"}})),
-            "operator relu: expected no parameters, got 'mood'");
+            "operator relu: expected no parameters, got parameter 'mood'");
 }
 
 TEST(SymbolTest, SetsAttributes) {

@@ -30,18 +30,26 @@ rt::Result<std::string> toJson(const Symbol &symbol);
 
 /// A node of a file that cannot be read, and why.
 struct NodeFault {
-  std::string node, op; ///< Its name and that of its operator.
+  std::string node, op; ///< Its name and its operator's; "" for the file's.
   rt::Status status;
   std::string alternative; ///< What is supported and comes nearest, or "".
+};
+
+/// All that is wrong with a file, at most 1,000 nodes.
+struct FileFaults {
+  std::vector<NodeFault> nodes;
+  /// What depends on none of these, so that more may be found in it: all
+  /// operators that no other one reads are its outputs. Empty without faults.
+  Symbol rest;
 };
 
 /// Reads a file of any version. DataLoss for malformed text, InvalidArgument
 /// for what contradicts itself, Unsupported for operators that are not in the
 /// registry and subgraphs of others than control flow. Errors name the node.
-/// Where `faults` is given, it gets every operator that is at fault (at most
-/// 1,000), and the result is the first of these.
+/// Where `faults` is given, reading goes on behind operators that are at fault,
+/// and the result is the first of these.
 rt::Result<Symbol> fromJson(std::string_view text,
-                            std::vector<NodeFault> *faults = nullptr);
+                            FileFaults *faults = nullptr);
 
 } // namespace dlc::symbol
 

@@ -115,6 +115,13 @@ rt::DataType typeOfName(std::string_view name);
 /// DLC_INVALID_TYPE.
 rt::DataType typeOfNumber(int64_t number);
 
+/// A parameter that an operator does not take as it is given.
+struct ParameterFault {
+  rt::Status status; ///< Names the parameter.
+  std::string
+      alternative; ///< What the operator takes and comes nearest, or "".
+};
+
 /// The values of all parameters of one operator, defaults included. The getters
 /// take names and kinds that the operator declares: anything else is a fault of
 /// the operator's own rules and ends the program.
@@ -124,9 +131,11 @@ public:
 
   /// Reads the parameters of `op` out of `attributes`. Names in double
   /// underscores are none of its business; any other name that it does not
-  /// declare is an error. Errors name the parameter.
-  static rt::Result<Parameters> parse(const Operator &op,
-                                      const Attributes &attributes);
+  /// declare is an error. Errors name the parameter; `faults`, if any, gets all
+  /// of them, of which the result is the first.
+  static rt::Result<Parameters>
+  parse(const Operator &op, const Attributes &attributes,
+        std::vector<ParameterFault> *faults = nullptr);
 
   bool getBool(std::string_view name) const;
   int64_t getInt(std::string_view name) const;

@@ -70,15 +70,43 @@ static Status addConstant(const std::string &name, const rt::ParamsArray &array,
   return Status::ok();
 }
 
-static Status addConstants(const Parameters &parameters,
-                           const std::string &path,
-                           symbol::LoweringOptions &options) {
+/// Reports all that is wrong with the values of parameters.
+static mlir::LogicalResult addConstants(MLIRContext &context,
+                                        Parameters &parameters,
+                                        const std::string &path,
+                                        symbol::LoweringOptions &options) {
   for (const auto &[variable, array] : parameters.byVariable)
     if (Status status = addConstant(variable, *array, parameters.list, options);
         !status.isOk())
-      return std::move(status).withContext(
-          llvm::sys::path::filename(path).str());
-  return Status::ok();
+      parameters.faults.push_back(
+          {variable, "null",
+           std::move(status).withContext(llvm::sys::path::filename(path).str()),
+           ""});
+  for (const symbol::NodeFault &fault : parameters.faults) {
+    frontend::NodeScope scope(context, fault.node, fault.op);
+    mlir::emitError(mlir::UnknownLoc::get(&context)) << fault.status.message();
+  }
+  return mlir::success(parameters.faults.empty());
+}
+
+/// Those of the symbol, which may give several outputs one name.
+static std::vector<std::string> distinctOutputs(const symbol::Symbol &symbol) {
+  std::vector<std::string> names = symbol.listOutputs();
+  std::set<std::string> taken(names.begin(), names.end());
+  if (taken.size() == names.size())
+    return {}; // As they are.
+  std::set<std::string> given;
+  for (std::string &name : names) {
+    if (given.insert(name).second)
+      continue;
+    std::string distinct;
+    for (unsigned i = 1; distinct.empty(); ++i)
+      if (std::string next = name + "_" + std::to_string(i);
+          taken.insert(next).second)
+        distinct = std::move(next);
+    name = std::move(distinct);
+  }
+  return names;
 }
 
 /// A number of a variable's attributes; nothing where it has none.
@@ -174,30 +202,59 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
   lowering.dropsUnreadInputs = !options.isTraining;
   for (const auto &[variable, shape] : options.inputShapes)
     lowering.shapes[variable] = shape;
+  lowering.outputNames = distinctOutputs(symbol);
+  bool isGood = true;
+  Status symbolFault;
   if (!options.params.empty()) {
     rt::Result<Parameters> parameters =
         readParameters(symbol, lowering.shapes, options.params, options.layers);
-    Status status = parameters.isOk()
-                        ? addConstants(*parameters, options.params, lowering)
-                        : std::move(parameters.status());
-    if (!status.isOk()) {
-      mlir::emitError(mlir::UnknownLoc::get(&context)) << status.message();
+    if (!parameters.isOk()) {
+      mlir::emitError(mlir::UnknownLoc::get(&context))
+          << parameters.status().message();
       return {};
     }
+    symbolFault = std::move(parameters->symbolFault);
+    isGood =
+        symbolFault.isOk() &&
+        succeeded(addConstants(context, *parameters, options.params, lowering));
     if (!parameters->note.empty())
       mlir::emitWarning(location) << parameters->note;
     for (const std::string &array : parameters->leftOver)
-      mlir::emitWarning(location) << "array '" << rt::toPrintable(array)
-                                  << "' belongs to no variable and is left out";
+      if (symbolFault.isOk())
+        mlir::emitWarning(location)
+            << "array '" << rt::toPrintable(array)
+            << "' belongs to no variable and is left out";
   }
+  // Goes on behind faults, to find them all.
   OwningOpRef<ModuleOp> module =
       symbol::lowerToGraph(context, symbol, lowering);
+  if (module && !symbolFault.isOk())
+    mlir::emitError(location) << symbolFault.message();
+  if (!isGood)
+    return {};
   if (!module || !options.isTraining)
     return module;
   if (failed(addFactors(*module, symbol)))
     return {};
   fixGammas(*module, symbol);
   return module;
+}
+
+/// Reports what is wrong with the part of a network that depends on nothing
+/// that is at fault already. What is known of other variables, or missing
+/// because other nodes would tell it, is no fault.
+static void reportRest(MLIRContext &context, const symbol::Symbol &rest,
+                       StringRef name, const ImportOptions &options) {
+  symbol::LoweringOptions lowering;
+  lowering.file = name.str();
+  lowering.isTraining = options.isTraining;
+  lowering.outputNames = distinctOutputs(rest);
+  lowering.mayLackShapes = true;
+  for (const std::string &variable : rest.listInputs())
+    if (auto shape = options.inputShapes.find(variable);
+        shape != options.inputShapes.end())
+      lowering.shapes[variable] = shape->second;
+  (void)symbol::lowerToGraph(context, rest, lowering);
 }
 
 OwningOpRef<ModuleOp>
@@ -214,18 +271,22 @@ dlc::mxnet::importSymbolFile(MLIRContext &context, StringRef path,
     return {};
   }
   std::span<const std::byte> bytes = file->bytes();
-  std::vector<symbol::NodeFault> faults;
+  symbol::FileFaults faults;
   rt::Result<symbol::Symbol> symbol = symbol::fromJson(
       {reinterpret_cast<const char *>(bytes.data()), bytes.size()}, &faults);
-  for (const symbol::NodeFault &fault : faults) {
-    frontend::NodeScope scope(context, fault.node, fault.op);
+  for (const symbol::NodeFault &fault : faults.nodes) {
+    std::optional<frontend::NodeScope> scope;
+    if (!fault.node.empty() || !fault.op.empty())
+      scope.emplace(context, fault.node, fault.op);
     mlir::InFlightDiagnostic error = mlir::emitError(location)
                                      << fault.status.message();
     frontend::addAlternative(error, fault.alternative);
   }
   if (!symbol.isOk()) {
-    if (faults.empty())
+    if (faults.nodes.empty())
       mlir::emitError(location) << symbol.status().message();
+    else
+      reportRest(context, faults.rest, name, options);
     return {};
   }
   return importSymbol(context, *symbol, name, options);

@@ -22,18 +22,24 @@ static bool contains(const std::vector<std::string> &names,
   return std::ranges::find(names, name) != names.end();
 }
 
-static Status addValue(Parameters &parameters, const std::string &variable,
-                       const rt::ParamsArray &array) {
-  if (parameters.byVariable.emplace(variable, &array).second)
-    return Status::ok();
-  return Status(StatusCode::InvalidArgument,
-                "array '" + rt::toPrintable(array.name) +
-                    "': expected one value of variable '" + variable +
-                    "', got two");
+static void addFault(Parameters &parameters, const std::string &variable,
+                     std::string message) {
+  parameters.faults.push_back(
+      {variable, "null",
+       Status(StatusCode::InvalidArgument, std::move(message)), ""});
+}
+
+static void addValue(Parameters &parameters, const std::string &variable,
+                     const rt::ParamsArray &array) {
+  if (!parameters.byVariable.emplace(variable, &array).second)
+    addFault(parameters, variable,
+             "array '" + rt::toPrintable(array.name) +
+                 "': expected one value of variable '" + variable +
+                 "', got two");
 }
 
 /// "arg:fc_weight", "aux:bn_moving_mean", or the name alone.
-static Status addByName(Parameters &parameters, const symbol::Symbol &symbol) {
+static void addByName(Parameters &parameters, const symbol::Symbol &symbol) {
   std::vector<std::string> arguments = symbol.listArguments();
   std::vector<std::string> states = symbol.listAuxiliaryStates();
   for (const rt::ParamsArray &array : parameters.list->arrays) {
@@ -42,25 +48,29 @@ static Status addByName(Parameters &parameters, const symbol::Symbol &symbol) {
     bool isState = !isArgument && name.consume_front("aux:");
     std::string variable = name.str();
     bool hasArgument = contains(arguments, variable);
-    if (!hasArgument && !contains(states, variable)) {
+    if (!hasArgument && !contains(states, variable))
       parameters.leftOver.push_back(array.name);
-      continue;
-    }
-    if (hasArgument ? isState : isArgument)
-      return Status(StatusCode::InvalidArgument,
-                    "expected '" + std::string(hasArgument ? "arg:" : "aux:") +
-                        variable + "', got '" + rt::toPrintable(array.name) +
-                        "'");
-    DLC_RETURN_IF_ERROR(addValue(parameters, variable, array));
+    else if (hasArgument ? isState : isArgument)
+      addFault(parameters, variable,
+               "expected '" + std::string(hasArgument ? "arg:" : "aux:") +
+                   variable + "', got '" + rt::toPrintable(array.name) + "'");
+    else
+      addValue(parameters, variable, array);
   }
-  return Status::ok();
 }
 
 static Status addByStructure(Parameters &parameters,
                              const symbol::Symbol &symbol,
                              const symbol::KnownShapes &shapes,
                              const std::map<std::string, std::string> &layers) {
-  auto matched = matchByStructure(symbol, shapes, layers, *parameters.list);
+  Result<symbol::Inferred<symbol::Shape>> inferred =
+      symbol::inferShapes(symbol, shapes, symbol::Completeness::Partial);
+  if (!inferred.isOk()) {
+    parameters.symbolFault = std::move(inferred.status());
+    return Status::ok();
+  }
+  auto matched =
+      matchByStructure(symbol, shapes, *inferred, layers, *parameters.list);
   if (!matched.isOk())
     return std::move(matched.status())
         .withContext("no array has the name of a variable ('" +
@@ -69,7 +79,7 @@ static Status addByStructure(Parameters &parameters,
   for (const rt::ParamsArray &array : parameters.list->arrays)
     if (auto found = matched->variableOf.find(array.name);
         found != matched->variableOf.end())
-      DLC_RETURN_IF_ERROR(addValue(parameters, found->second, array));
+      addValue(parameters, found->second, array);
   const auto &[first, variable] = *matched->variableOf.begin();
   parameters.note = std::to_string(matched->variableOf.size()) +
                     " arrays are matched by structure and shape, the first, '" +
@@ -97,12 +107,14 @@ Result<Parameters> mxnet::readParameters(
   if (!parameters.list->isNamed && !parameters.list->arrays.empty())
     return fail(Status(StatusCode::InvalidArgument,
                        "expected arrays with names, got a list without"));
-  if (Status status = addByName(parameters, symbol); !status.isOk())
-    return fail(std::move(status));
+  addByName(parameters, symbol);
   // Parameters that blocks saved have names by structure.
-  if (parameters.byVariable.empty() && !parameters.leftOver.empty())
+  if (parameters.byVariable.empty() && parameters.faults.empty() &&
+      !parameters.leftOver.empty())
     if (Status status = addByStructure(parameters, symbol, shapes, layers);
         !status.isOk())
       return fail(std::move(status));
+  for (symbol::NodeFault &fault : parameters.faults)
+    fault.status = fail(std::move(fault.status));
   return parameters;
 }

@@ -6,6 +6,7 @@
 #define DLC_LIB_FRONTEND_MXNET_PARAMETERS_H
 
 #include "dlc/Symbol/Inference.h"
+#include "dlc/Symbol/Json.h"
 #include "dlc/runtime/IO/Params.h"
 
 #include <map>
@@ -18,6 +19,10 @@ struct Parameters {
   std::map<std::string, const rt::ParamsArray *> byVariable;
   /// Names of arrays that are of no variable.
   std::vector<std::string> leftOver;
+  /// Arrays that are at fault, by variable; these have no value then.
+  std::vector<symbol::NodeFault> faults;
+  /// Why a symbol has no shapes to match arrays with, if so.
+  rt::Status symbolFault;
   /// How arrays with names by structure were matched, as a sentence; or "".
   std::string note;
 };

@@ -51,6 +51,10 @@ Result<SavedNetwork> mxnet::readNetwork(const std::string &path,
       readParameters(*symbol, shapes, options.params, options.layers);
   if (!parameters.isOk())
     return std::move(parameters.status());
+  if (!parameters->symbolFault.isOk())
+    return fail(std::move(parameters->symbolFault));
+  if (!parameters->faults.empty())
+    return std::move(parameters->faults.front().status);
   auto add = [&](const char *prefix, const std::vector<std::string> &names) {
     for (const std::string &name : names)
       if (auto found = parameters->byVariable.find(name);

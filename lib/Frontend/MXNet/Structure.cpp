@@ -106,18 +106,15 @@ static StringRef endOf(StringRef name, const std::set<std::string> &kinds) {
 static Result<Layers> readSymbol(const IndexedGraph &graph,
                                  const symbol::Symbol &symbol,
                                  const symbol::KnownShapes &known,
+                                 const symbol::Inferred<symbol::Shape> &shapes,
                                  const std::set<std::string> &kinds) {
-  Result<symbol::Inferred<symbol::Shape>> shapes =
-      symbol::inferShapes(symbol, known, symbol::Completeness::Partial);
-  if (!shapes.isOk())
-    return std::move(shapes.status());
   std::map<std::string, symbol::Shape> shapeOf;
   auto collect = [&](auto names, const std::vector<symbol::Shape> &found) {
     for (size_t i = 0; i < names.size(); ++i)
       shapeOf[names[i]] = found[i];
   };
-  collect(symbol.listArguments(), shapes->arguments);
-  collect(symbol.listAuxiliaryStates(), shapes->auxiliaryStates);
+  collect(symbol.listArguments(), shapes.arguments);
+  collect(symbol.listAuxiliaryStates(), shapes.auxiliaryStates);
   Layers layers;
   std::map<std::string, size_t> numbers;
   std::map<std::pair<size_t, std::string>, std::vector<int64_t>> forms;
@@ -349,12 +346,13 @@ Status Matcher::run() {
 Result<StructureMatch>
 mxnet::matchByStructure(const symbol::Symbol &symbol,
                         const symbol::KnownShapes &known,
+                        const symbol::Inferred<symbol::Shape> &shapes,
                         const std::map<std::string, std::string> &said,
                         const rt::ParamsList &list) {
   std::set<std::string> kinds;
   Layers theirs = readFile(list, kinds);
   IndexedGraph graph(symbol);
-  Result<Layers> ours = readSymbol(graph, symbol, known, kinds);
+  Result<Layers> ours = readSymbol(graph, symbol, known, shapes, kinds);
   if (!ours.isOk())
     return std::move(ours.status());
   if (std::max(ours->size(), theirs.size()) > kMaxLayers)

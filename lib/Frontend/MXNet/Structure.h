@@ -23,11 +23,13 @@ struct StructureMatch {
 };
 
 /// `known` has the shapes of inputs, from which those of all parameters must
-/// follow; `said` the names of layers in the symbol by their paths in the list,
-/// where the caller knows them. InvalidArgument where layers are left over on
-/// one side, or where more than one of the other fits and nothing tells which.
+/// follow in `shapes`; `said` the names of layers in the symbol by their paths
+/// in the list, where the caller knows them. InvalidArgument where layers are
+/// left over on one side, or where more than one of the other fits and nothing
+/// tells which.
 rt::Result<StructureMatch>
 matchByStructure(const symbol::Symbol &symbol, const symbol::KnownShapes &known,
+                 const symbol::Inferred<symbol::Shape> &shapes,
                  const std::map<std::string, std::string> &said,
                  const rt::ParamsList &list);
 

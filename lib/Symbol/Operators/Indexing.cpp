@@ -55,7 +55,7 @@ void symbol::lowerEmbedding(LoweringContext &n) {
 
 static void lowerTake(LoweringContext &n) {
   Value x = n.in(0);
-  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(x));
+  int64_t axis = n.axisOf("axis", n.rank(x));
   if (n.b.failed() || !checkMode(n))
     return;
   Value indices = legalIndices(n, n.in(1), extentOf(n, x, axis),
@@ -87,7 +87,7 @@ static void lowerPick(LoweringContext &n) {
   int64_t rank = n.rank(x);
   if (n.p.isNone("axis"))
     return n.unsupported("parameter 'axis' of None");
-  int64_t axis = n.axis(n.p.getInt("axis"), rank);
+  int64_t axis = n.axisOf("axis", rank);
   if (n.b.failed())
     return;
   if (n.rank(index) == rank - 1)

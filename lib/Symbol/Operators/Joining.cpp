@@ -65,7 +65,7 @@ static void relateRnnParameters(ShapeRelation &r) { relateJoined(r, 2); }
 static void lowerConcat(LoweringContext &n) {
   if (n.inputCount() == 0)
     return n.fail("expected at least 1 operand, got none");
-  int64_t axis = n.axis(n.p.getInt("dim"), n.rank(n.in(0)));
+  int64_t axis = n.axisOf("dim", n.rank(n.in(0)));
   n.set(0, n.b.op("concat", n.inputs(), {{"axis", axis}}));
 }
 
@@ -77,7 +77,7 @@ static void relateStack(ShapeRelation &r) {
 static void lowerStack(LoweringContext &n) {
   if (n.inputCount() == 0)
     return n.fail("expected at least 1 operand, got none");
-  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(n.in(0)) + 1);
+  int64_t axis = n.axisOf("axis", n.rank(n.in(0)) + 1);
   llvm::SmallVector<Value> parts;
   for (Value x : n.inputs())
     parts.push_back(n.b.unsqueeze(x, {axis}));
@@ -138,7 +138,7 @@ static void relateSliceChannel(ShapeRelation &r) {
 
 static void lowerSliceChannel(LoweringContext &n) {
   Value x = n.in(0);
-  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(x));
+  int64_t axis = n.axisOf("axis", n.rank(x));
   int64_t extent = GraphBuilder::dimOf(x, axis),
           count = n.p.getInt("num_outputs");
   if (n.b.failed())
@@ -191,7 +191,7 @@ static void splitAlong(LoweringContext &n, int64_t axis) {
 }
 
 static void lowerSplit(LoweringContext &n) {
-  splitAlong(n, n.axis(n.p.getInt("axis"), n.rank(n.in(0))));
+  splitAlong(n, n.axisOf("axis", n.rank(n.in(0))));
 }
 
 /// Along columns, of vectors along their only axis.

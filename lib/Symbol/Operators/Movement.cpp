@@ -53,7 +53,7 @@ static void lowerSlice(LoweringContext &n) {
 }
 
 static void lowerSliceAxis(LoweringContext &n) {
-  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(n.in(0)));
+  int64_t axis = n.axisOf("axis", n.rank(n.in(0)));
   std::optional<int64_t> end;
   if (!n.p.isNone("end"))
     end = n.p.getInt("end");
@@ -225,7 +225,7 @@ static void lowerRepeat(LoweringContext &n) {
   if (n.p.isNone("axis"))
     x = n.b.reshape(x, {-1});
   else
-    axis = n.axis(n.p.getInt("axis"), n.rank(x));
+    axis = n.axisOf("axis", n.rank(x));
   Ints shape = n.shape(x, "repeating data");
   if (n.b.failed())
     return;

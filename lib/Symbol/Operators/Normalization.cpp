@@ -110,7 +110,7 @@ static void showStatistics(LoweringContext &n, Value x, Ints axes,
 /// with.
 template <bool showsRoot> static void lowerBatchNorm(LoweringContext &n) {
   int64_t rank = n.rank(n.in(0));
-  int64_t axis = n.axis(n.p.getInt("axis"), rank);
+  int64_t axis = n.axisOf("axis", rank);
   if (n.b.failed())
     return;
   if (rank < 2)
@@ -159,7 +159,7 @@ static void relateLayerNorm(ShapeRelation &r) {
 
 static void lowerLayerNorm(LoweringContext &n) {
   int64_t rank = n.rank(n.in(0));
-  int64_t axis = n.axis(n.p.getInt("axis"), rank);
+  int64_t axis = n.axisOf("axis", rank);
   if (n.b.failed())
     return;
   Value y = n.b.op("layer_norm",
@@ -291,7 +291,7 @@ static void relateSoftmaxTypes(TypeRelation &r) {
 template <Mnemonic name, bool isNegated>
 static void lowerSoftmax(LoweringContext &n) {
   Value x = n.in(0);
-  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(x));
+  int64_t axis = n.axisOf("axis", n.rank(x));
   if (n.b.failed())
     return;
   if (isNegated)

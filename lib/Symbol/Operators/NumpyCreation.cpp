@@ -164,8 +164,7 @@ static void lowerArangeLike(LoweringContext &n) {
   if (n.b.failed())
     return;
   if (!n.p.isNone("axis")) {
-    int64_t axis =
-        n.axis(n.p.getInt("axis"), static_cast<int64_t>(shape.size()));
+    int64_t axis = n.axisOf("axis", static_cast<int64_t>(shape.size()));
     if (n.b.failed())
       return;
     shape = {shape[axis]};

@@ -127,9 +127,9 @@ template <Mnemonic name> static void lowerArg(LoweringContext &n) {
   int64_t rank = n.rank(x);
   bool keeps = n.p.getBool("keepdims");
   if (!n.p.isNone("axis"))
-    return n.set(0, n.b.op(name.str(), {x},
-                           {{"axis", n.axis(n.p.getInt("axis"), rank)},
-                            {"keepdims", keeps}}));
+    return n.set(
+        0, n.b.op(name.str(), {x},
+                  {{"axis", n.axisOf("axis", rank)}, {"keepdims", keeps}}));
   Value row = n.b.reshape(x, {-1});
   Value y = n.b.op(name.str(), {row}, {{"axis", 0}, {"keepdims", true}});
   n.set(0, n.b.reshape(y, Ints(keeps ? rank : 0, 1)));
@@ -142,7 +142,7 @@ static void lowerCumsum(LoweringContext &n) {
   if (n.p.isNone("axis"))
     x = n.b.reshape(x, {-1});
   else
-    axis = n.axis(n.p.getInt("axis"), n.rank(x));
+    axis = n.axisOf("axis", n.rank(x));
   n.set(0, n.b.op("cumsum", {n.b.cast(x, type), n.b.intScalar(axis)}));
 }
 

@@ -269,8 +269,7 @@ static void lowerConcatenate(LoweringContext &n) {
     return;
   llvm::SmallVector<Value> parts(n.inputs());
   if (!n.p.isNone("axis"))
-    return n.set(0, n.b.concat(parts, n.axis(n.p.getInt("axis"),
-                                             n.rank(parts.front()))));
+    return n.set(0, n.b.concat(parts, n.axisOf("axis", n.rank(parts.front()))));
   for (Value &part : parts)
     part = n.b.reshape(part, {-1});
   n.set(0, n.b.concat(parts, 0));
@@ -279,7 +278,7 @@ static void lowerConcatenate(LoweringContext &n) {
 static void lowerStack(LoweringContext &n) {
   if (!hasOperands(n))
     return;
-  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(n.in(0)) + 1);
+  int64_t axis = n.axisOf("axis", n.rank(n.in(0)) + 1);
   llvm::SmallVector<Value> parts;
   for (Value x : n.inputs())
     parts.push_back(n.b.unsqueeze(x, {axis}));
@@ -340,7 +339,7 @@ static void lowerColumns(LoweringContext &n) {
 /// The extents between `indices`, where the last of them is open.
 static void lowerDiff(LoweringContext &n) {
   Value x = n.in(0);
-  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(x));
+  int64_t axis = n.axisOf("axis", n.rank(x));
   for (int64_t i = 0; i < n.p.getInt("n") && !n.b.failed(); ++i)
     x = n.b.sub(n.b.slice(x, axis, 1, INT64_MAX), n.b.slice(x, axis, 0, -1));
   n.set(0, x);

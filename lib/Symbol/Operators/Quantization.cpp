@@ -295,7 +295,7 @@ static void lowerQuantizedConcat(LoweringContext &n) {
     parts.push_back(rounded(n, n.b.mul(asFloat(n, x), n.b.div(scale, own)),
                             isByte ? DLC_U8 : DLC_I8));
   }
-  int64_t axis = n.axis(n.p.getInt("dim"), n.rank(n.in(0)));
+  int64_t axis = n.axisOf("dim", n.rank(n.in(0)));
   if (!n.b.failed())
     setWithRange(n, n.b.concat(parts, axis), low, high);
 }
@@ -373,7 +373,7 @@ static void lowerQuantizedBatchNorm(LoweringContext &n) {
   if (!low)
     return n.fail("expected parameters 'min_calib_range' and "
                   "'max_calib_range', got none");
-  int64_t axis = n.axis(n.p.getInt("axis"), n.rank(x));
+  int64_t axis = n.axisOf("axis", n.rank(x));
   if (n.b.failed())
     return;
   Value data = asFloat(n, x);

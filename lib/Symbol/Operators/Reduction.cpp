@@ -94,7 +94,7 @@ template <Mnemonic name> static void lowerArg(LoweringContext &n) {
     Ints ones(keeps ? rank : 1, 1);
     return n.set(0, n.b.reshape(n.b.castLike(y, x), ones));
   }
-  int64_t axis = n.axis(n.p.getInt("axis"), rank);
+  int64_t axis = n.axisOf("axis", rank);
   Value y = n.b.op(name.str(), {x}, {{"axis", axis}, {"keepdims", keeps}});
   n.set(0, atLeastVector(n, n.b.castLike(y, x)));
 }

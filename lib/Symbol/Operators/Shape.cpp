@@ -230,8 +230,7 @@ static void lowerTranspose(LoweringContext &n) {
 static void lowerSwapAxis(LoweringContext &n) {
   int64_t rank = n.rank(n.in(0));
   Ints perm = range(0, rank);
-  int64_t a = n.axis(n.p.getInt("dim1"), rank),
-          b = n.axis(n.p.getInt("dim2"), rank);
+  int64_t a = n.axisOf("dim1", rank), b = n.axisOf("dim2", rank);
   if (n.b.failed())
     return;
   std::swap(perm[a], perm[b]);
@@ -250,7 +249,7 @@ static void relateExpandDims(ShapeRelation &r) {
 
 static void lowerExpandDims(LoweringContext &n) {
   int64_t rank = n.rank(n.in(0));
-  n.set(0, n.b.unsqueeze(n.in(0), {n.axis(n.p.getInt("axis"), rank + 1)}));
+  n.set(0, n.b.unsqueeze(n.in(0), {n.axisOf("axis", rank + 1)}));
 }
 
 static void lowerSqueeze(LoweringContext &n) {

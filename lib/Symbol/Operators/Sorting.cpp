@@ -27,7 +27,7 @@ static Sorted sorted(LoweringContext &n, int64_t count) {
     result.data = n.b.reshape(result.data, {-1});
   int64_t rank = n.rank(result.data);
   if (!n.p.isNone("axis"))
-    result.axis = n.axis(n.p.getInt("axis"), rank);
+    result.axis = n.axisOf("axis", rank);
   if (n.b.failed())
     return {};
   int64_t extent = GraphBuilder::dimOf(result.data, result.axis);
