@@ -151,6 +151,7 @@ TEST(DataParallelTest, FillsFixedGammasWithOnes) {
       *makeNetwork(network), makeRuntime(),
       {.shapes = {{"x", {4, 3}}}, .types = {}},
       {.devices = {rt::Context::cpu(0), rt::Context::cpu(1)},
+       .workloads = {},
        .batched = {"x"}});
   ASSERT_TRUE(executor.isOk()) << executor.status().message();
   NDArray gamma = *(*executor)->argument("n_gamma");

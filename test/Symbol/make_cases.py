@@ -26,7 +26,8 @@ OF_MXNET = (elementwise.activations, elementwise.unary, elementwise.binary, laye
             elementwise.special_functions, images.pixels, images.columns, indexing.sparse_arrays, matrices.triangles,
             numpy_functions.statistics, numpy_functions.arithmetic, images.sizes,
             images.halves, numpy_functions.corners, layers.shown_statistics,
-            matrices.factors, matrices.turned_products)
+            matrices.factors, matrices.turned_products,
+            elementwise.short_integers)
 OF_LIBRARY = (layers.recurrent, quantized.quantized, quantized.fused_layers, quantized.fused_attention,
               layers.fused_norms)
 

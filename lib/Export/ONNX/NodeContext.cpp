@@ -189,6 +189,21 @@ std::string NodeContext::scalarLike(unsigned index, double value) {
       mlir::RankedTensorType::get({}, elementOf(index)), value));
 }
 
+std::string NodeContext::floatsLike(unsigned index,
+                                    llvm::ArrayRef<int64_t> shape,
+                                    llvm::ArrayRef<double> values) {
+  auto element = llvm::cast<mlir::FloatType>(elementOf(index));
+  std::vector<llvm::APFloat> rounded;
+  for (double value : values) {
+    bool losesInfo;
+    rounded.emplace_back(value).convert(element.getFloatSemantics(),
+                                        llvm::APFloat::rmNearestTiesToEven,
+                                        &losesInfo);
+  }
+  return constant(mlir::DenseElementsAttr::get(
+      mlir::RankedTensorType::get(shape, element), rounded));
+}
+
 //===-- Checks ------------------------------------------------------------===//
 
 bool NodeContext::needs(int64_t since, const llvm::Twine &what) {

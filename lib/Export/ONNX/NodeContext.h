@@ -96,6 +96,9 @@ public:
   std::string intScalar(int64_t value);
   /// A scalar of the element type of operand `index`.
   std::string scalarLike(unsigned index, double value);
+  /// Floats of the element type of operand `index`.
+  std::string floatsLike(unsigned index, llvm::ArrayRef<int64_t> shape,
+                         llvm::ArrayRef<double> values);
 
   // Checks. After a failure nothing is written.
 

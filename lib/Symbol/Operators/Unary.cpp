@@ -118,8 +118,16 @@ static void lowerClip(LoweringContext &n) {
                             n.scalarLike(x, n.p.getFloat("a_max"))}));
 }
 
+/// As the processors that MXNet ran on do it, floats become short integers by
+/// way of 32 bits: what these hold and the short ones do not wraps around.
 static void lowerCast(LoweringContext &n) {
-  n.set(0, n.b.cast(n.in(0), typeParameter(n, "dtype")));
+  Value x = n.in(0);
+  mlir::Type target = typeParameter(n, "dtype");
+  if (llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(x)) &&
+      target.isInteger() && target.getIntOrFloatBitWidth() < 32 &&
+      !target.isInteger(1))
+    x = n.b.cast(x, n.b.opBuilder().getI32Type());
+  n.set(0, n.b.cast(x, target));
 }
 
 /// s = scalar: (s x)^2 / 2 within 1 / s^2 of 0, |x| - 1 / (2 s^2) outside.

@@ -142,3 +142,12 @@ def contrib():
     raw("multi_sum_sq", normal(2), normal(3), num_arrays=2)
     raw("Crop", normal(1, 2, 5, 6), num_args=1, h_w=(3, 2), offset=(1, 2))
     raw("Crop", normal(1, 2, 5, 6), normal(1, 1, 3, 4), num_args=2, center_crop=True)
+
+
+def short_integers():
+    """What 32 bits hold wraps around."""
+    beyond = np.array([300.5, 255.9, 256, -0.9, -3.7, -200, 70000, 1e9], "float32")
+    for dtype in ["uint8", "int8"]:
+        op("Cast", beyond, dtype=dtype)
+        op("Cast", beyond.astype("float64"), dtype=dtype)
+    op("Cast", np.array([300, -3.5, 127.5], "float16"), dtype="uint8")
