@@ -53,6 +53,8 @@ std::pair<std::string, std::string> splitNamed(const std::string &text,
 struct ModelOptions {
   std::string path;
   std::string params;              ///< Values of parameters; "" for none.
+  std::vector<std::string> layers; ///< "body.0=net0_dense1"
+  bool guessesLayers = false;
   std::vector<std::string> shapes; ///< "data=1x3x224x224"
   std::vector<std::string> places; ///< "head=cpu:1"
   std::string target = "host";
@@ -73,7 +75,12 @@ struct ModelOptions {
   std::optional<std::vector<std::string>> heads;
 
   void add(Syntax &syntax, bool acceptsArtifact);
+  /// What add() adds for parameters.
+  void addParams(Syntax &syntax);
   void addTraining(Syntax &syntax);
+  /// `layers` by path; throws a Failure (usage) on malformed ones, and for
+  /// hints without `params`.
+  std::map<std::string, std::string> layerNames() const;
   /// `shapes` by the name of the input; throws a Failure (usage) on malformed
   /// ones.
   std::map<std::string, std::vector<int64_t>> inputShapes() const;

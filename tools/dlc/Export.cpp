@@ -19,12 +19,10 @@ struct ExportCommand {
   ModelOptions model;
   std::string output;
   unsigned opset = 0;
-  std::vector<std::string> layers;
 
   int run();
   void noteInputs(const std::vector<ModelPort> &inputs) const;
   int writeNetwork() const;
-  std::map<std::string, std::string> namesOfLayers() const;
 };
 } // namespace
 
@@ -54,17 +52,6 @@ static std::string paramsBeside(const std::string &network) {
   return network.substr(0, network.size() - ending.size()) + "-0000.params";
 }
 
-std::map<std::string, std::string> ExportCommand::namesOfLayers() const {
-  std::map<std::string, std::string> names;
-  for (const std::string &text : layers) {
-    auto [path, name] = splitNamed(text, "--layer PATH=NAME");
-    if (!names.emplace(path, name).second)
-      throw Failure{"expected one --layer of '" + path + "', got two",
-                    kBadUsage};
-  }
-  return names;
-}
-
 /// A network of MXNet of any age as one of today.
 int ExportCommand::writeNetwork() const {
   if (!model.path.ends_with(".json"))
@@ -74,7 +61,7 @@ int ExportCommand::writeNetwork() const {
   mxnet::ImportOptions options;
   options.inputShapes = model.inputShapes();
   options.params = model.params;
-  options.layers = namesOfLayers();
+  options.layers = {model.layerNames(), model.guessesLayers};
   mxnet::SavedNetwork network = take(mxnet::readNetwork(model.path, options));
   (void)paramsBeside(output); // Refuses other names.
   if (!model.params.empty())
@@ -93,11 +80,6 @@ int ExportCommand::run() {
   bool isNetwork = output.ends_with(".json");
   if (isNetwork && opset != 0)
     throw Failure{"expected --opset with an ONNX model, got '" + output + "'",
-                  kBadUsage};
-  if (!layers.empty() && (!isNetwork || model.params.empty()))
-    throw Failure{"expected --layer with --params and -o NAME-symbol.json, got "
-                  "'" +
-                      layers.front() + "'",
                   kBadUsage};
   checkOutputs(
       {{"the model", model.path}, {"--params", model.params}},
@@ -127,19 +109,13 @@ void dlc::tool::addExport(CommandLine &line) {
                [command] { return command->run(); });
   ModelOptions &model = command->model;
   syntax.required("model", model.path, "Model (.onnx, -symbol.json, .mlir)");
-  syntax.option("--params", model.params,
-                "Values of parameters (.params): of an MXNet network, or "
-                "instead of an ONNX model's own");
+  model.addParams(syntax);
   syntax.option("--shape", model.shapes,
                 "Shape of an input, NAME=1x3x224x224 (repeatable)");
   syntax.option(
       "-o,--output", command->output,
       "Where to write the model; NAME-symbol.json writes a network of "
       "MXNet as MXNet 1.9.1 does, with NAME-0000.params");
-  syntax.option("--layer", command->layers,
-                "Which layer of an MXNet network has the parameters of a path "
-                "of attributes, body.0=net0_dense1, where nothing else tells "
-                "it (repeatable)");
   syntax.option("--opset", command->opset,
                 "Version of ai.onnx; the oldest that has what the model needs "
                 "without it",

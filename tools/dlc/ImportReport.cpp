@@ -70,6 +70,7 @@ int ReportCommand::run() {
   else
     check(llvm::failure(), compilation);
   writeOutput(output.empty() ? "-" : output, text);
+  printWarnings(compilation);
   return isImported ? kOk : kBadInput;
 }
 
@@ -80,8 +81,7 @@ void dlc::tool::addImportReport(CommandLine &line) {
                [command] { return command->run(); });
   ModelOptions &model = command->model;
   syntax.required("model", model.path, "Model (.onnx, -symbol.json, .mlir)");
-  syntax.option("--params", model.params,
-                "Values of parameters (.params) of an MXNet network");
+  model.addParams(syntax);
   syntax.option("--shape", model.shapes,
                 "Shape of an input, NAME=1x3x224x224 (repeatable)");
   syntax.option("-o,--output", command->output, "Where to write the table");

@@ -31,14 +31,40 @@ void dlc::tool::check(rt::Status status) {
     throw Failure{status.message()};
 }
 
+void ModelOptions::addParams(Syntax &syntax) {
+  syntax.option("--params", params,
+                "Values of parameters (.params, .npz): of an MXNet network, or "
+                "instead of an ONNX model's own");
+  syntax.option(
+      "--layer", layers,
+      "Which layer of an MXNet network has the parameters of a path "
+      "of attributes, body.0=net0_dense1, where the file does not "
+      "tell it; with nothing behind = they are left out (repeatable)");
+  syntax.flag("--guess-layers", guessesLayers,
+              "Take layers that only an order tells from each other in that "
+              "order: in which they were made, or data flows");
+}
+
+std::map<std::string, std::string> ModelOptions::layerNames() const {
+  std::map<std::string, std::string> names;
+  for (const std::string &text : layers) {
+    auto [path, name] = splitNamed(text, "--layer PATH=NAME");
+    if (!names.emplace(path, name).second)
+      throw Failure{"expected one --layer of '" + path + "', got two",
+                    kBadUsage};
+  }
+  if (params.empty() && (guessesLayers || !names.empty()))
+    throw Failure{"expected --params with --layer and --guess-layers, got none",
+                  kBadUsage};
+  return names;
+}
+
 void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.required("model", path,
                   acceptsArtifact
                       ? "Model (.onnx, -symbol.json, .mlir) or artifact (.dlc)"
                       : "Model (.onnx, -symbol.json, .mlir)");
-  syntax.option("--params", params,
-                "Values of parameters (.params): of an MXNet network, or "
-                "instead of an ONNX model's own");
+  addParams(syntax);
   syntax.option("--shape", shapes,
                 acceptsArtifact
                     ? "Shape of an input, NAME=1x3x224x224 (repeatable): of a "
@@ -80,10 +106,11 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--reproducer", reproducer,
                 "Where a failing pass leaves a reproducer for dlc-opt");
   compileOption = [syntax] {
-    return syntax.firstGiven(
-        {"--params", "--place", "--memory-budget", "--no-recompute", "--target",
-         "--precision", "--tune", "--tune-seconds", "--tuning-cache",
-         "--remarks", "--timing", "--verify-numerics", "--reproducer"});
+    return syntax.firstGiven({"--params", "--layer", "--guess-layers",
+                              "--place", "--memory-budget", "--no-recompute",
+                              "--target", "--precision", "--tune",
+                              "--tune-seconds", "--tuning-cache", "--remarks",
+                              "--timing", "--verify-numerics", "--reproducer"});
   };
 }
 

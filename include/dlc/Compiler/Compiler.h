@@ -38,6 +38,9 @@ struct CompileOptions {
   /// those that an ONNX model's file has (onnx::ImportOptions::params); empty
   /// for none.
   std::string params;
+  /// Of an MXNet network's `params`: mxnet::LayerHints.
+  std::map<std::string, std::string> layers;
+  bool guessesLayers = false;
   /// `params` may lack parameters of an ONNX model.
   bool takesSomeParams = false;
   /// Parameters are inputs of the program instead of constants in it;

@@ -2,6 +2,7 @@
 
 #include "LayerOrder.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -11,14 +12,19 @@
 #include <set>
 
 using namespace dlc::mxnet;
+using llvm::ArrayRef;
 using llvm::StringRef;
 
 /// Bounds a recursion over words, and how often neighbours change places.
 static constexpr int kMaxWords = 64;
 static constexpr int kMaxRounds = 8;
+/// Letters of a word that another one may begin with and mean the same.
+static constexpr size_t kLeastWord = 3;
 
 using Words = llvm::SmallVector<StringRef>;
-using Order = std::vector<size_t>; ///< Scopes, in the order of the paths.
+using Numbers = std::vector<size_t>; ///< Of paths or scopes.
+
+//===-- Words -------------------------------------------------------------===//
 
 /// "conv12" is number 12 of "conv".
 static std::pair<StringRef, std::optional<unsigned>> numberOf(StringRef word) {
@@ -32,6 +38,16 @@ static std::pair<StringRef, std::optional<unsigned>> numberOf(StringRef word) {
 /// "l0" and "r0" are the two directions of layer 0 of a recurrent network.
 static bool isDirection(StringRef stem) { return stem == "l" || stem == "r"; }
 
+/// What Gluon calls its own layers, so that a number behind it counts them.
+static bool isCounted(StringRef stem) {
+  static const std::set<StringRef> stems = {
+      "batchnorm", "conv",     "dense",        "embedding",
+      "groupnorm", "gru",      "grucell",      "layernorm",
+      "lstm",      "lstmcell", "instancenorm", "prelu",
+      "rnn",       "rnncell",  "sequential",   "hybridsequential"};
+  return stems.contains(stem) || isDirection(stem);
+}
+
 static size_t commonWords(const Words &a, const Words &b) {
   size_t i = 0;
   while (i < std::min(a.size(), b.size()) && a[i] == b[i])
@@ -43,44 +59,59 @@ static StringRef wordAt(const Words &words, size_t i) {
   return i < words.size() ? words[i] : StringRef();
 }
 
+/// An attribute and a name without its number mean the same.
+static bool agree(StringRef attribute, StringRef name) {
+  return attribute == name ||
+         (attribute.size() >= kLeastWord && name.starts_with(attribute)) ||
+         attribute.ends_with(("_" + name).str()) ||
+         attribute.starts_with((name + "_").str());
+}
+
 namespace {
 class Matcher {
 public:
   explicit Matcher(const AlikeLayers &layers);
-  LayerOrder run() const;
+  LayerOrder run();
 
 private:
-  enum class Told { Certain, Likely, ByFlow, Not };
-
   bool flows(size_t from, size_t to) const {
     return layers.reached[to][from] && !layers.reached[from][to];
   }
   bool areOfOneContainer(size_t p, size_t q) const;
   bool areCounted(size_t from, size_t to) const;
   int fit(size_t path, size_t otherPath, size_t scope, size_t otherScope) const;
-  int preference(const Order &order, size_t p, size_t q) const;
+  int preference(size_t p, size_t q) const;
 
-  void orderByNames(llvm::ArrayRef<size_t> some, size_t depth,
-                    Order &order) const;
-  Order orderByFlow(const Order &byNames) const;
-  void exchangeByWords(Order &order) const;
-  bool contradictsContainers(const Order &order) const;
-  bool isChain(const Order &order, llvm::ArrayRef<size_t> some) const;
-  bool mayInterleave(const Order &order, size_t p, size_t q) const;
-  Told judge(const Order &order, size_t p) const;
-  void check(LayerOrder &result) const;
+  bool assignByWholeWords();
+  void orderByNames(ArrayRef<size_t> some, size_t depth, Numbers &order) const;
+  void exchangeByWords();
+  bool isChain(ArrayRef<size_t> some) const;
+  bool mayInterleave(size_t p, size_t q) const;
+  std::optional<Doubt::Reason> doubtOf(size_t p, size_t q) const;
+  std::vector<Doubt> findDoubts() const;
 
   const AlikeLayers &layers;
   std::vector<Words> paths, scopes;
+  Numbers freePaths, freeScopes; ///< That the caller does not know.
+  Numbers scopeOf;
 };
 } // namespace
 
 Matcher::Matcher(const AlikeLayers &layers)
-    : layers(layers), paths(layers.paths.size()), scopes(layers.scopes.size()) {
+    : layers(layers), paths(layers.paths.size()), scopes(layers.scopes.size()),
+      scopeOf(layers.paths.size()) {
+  llvm::BitVector isTaken(scopes.size());
   for (size_t i = 0; i < paths.size(); ++i) {
     layers.paths[i].split(paths[i], '.', kMaxWords, /*KeepEmpty=*/false);
     layers.scopes[i].split(scopes[i], '_', kMaxWords, /*KeepEmpty=*/false);
+    if (layers.known[i])
+      isTaken.set(scopeOf[i] = *layers.known[i]);
+    else
+      freePaths.push_back(i);
   }
+  for (size_t i = 0; i < scopes.size(); ++i)
+    if (!isTaken[i])
+      freeScopes.push_back(i);
 }
 
 //===-- What tells two layers from each other -----------------------------===//
@@ -108,41 +139,75 @@ int Matcher::fit(size_t path, size_t otherPath, size_t scope,
                  size_t otherScope) const {
   size_t i = commonWords(paths[path], paths[otherPath]),
          j = commonWords(scopes[scope], scopes[otherScope]);
-  StringRef attribute = wordAt(paths[path], i), name = wordAt(scopes[scope], j);
-  auto [stem, number] = numberOf(name);
+  StringRef attribute = wordAt(paths[path], i);
+  auto [stem, number] = numberOf(wordAt(scopes[scope], j));
   if (attribute.empty() || stem.empty())
     return 0;
   if (!number)
-    return name.starts_with(attribute) ||
-           attribute.ends_with(("_" + name).str());
+    return agree(attribute, stem);
   if (isDirection(stem)) // "l_cell" and "l0".
     return attribute.starts_with((stem + "_").str());
-  // A word with a number says nothing: the attribute "conv1" has "conv0".
+  if (stem != numberOf(wordAt(scopes[otherScope], j)).first &&
+      agree(attribute, stem))
+    return 1;
   bool isBlock = j + 1 < scopes[scope].size();
   return isBlock && i + 1 == paths[path].size() ? -1 : 0;
 }
 
-/// Above 0: words tell that two scopes are as `order` has them; below: that
-/// they are each other's.
-int Matcher::preference(const Order &order, size_t p, size_t q) const {
-  size_t a = order[p], b = order[q];
+/// Above 0: words tell that two scopes are as they are; below: that they are
+/// each other's.
+int Matcher::preference(size_t p, size_t q) const {
+  size_t a = scopeOf[p], b = scopeOf[q];
   return fit(p, q, a, b) + fit(q, p, b, a) - fit(p, q, b, a) - fit(q, p, a, b);
 }
 
 //===-- Orders ------------------------------------------------------------===//
 
+/// Whether all scopes end with the words of all paths.
+bool Matcher::assignByWholeWords() {
+  std::map<std::string, size_t> byEnd; ///< Scopes; those of two are none.
+  std::set<size_t> lengths;
+  auto join = [](ArrayRef<StringRef> words) { return llvm::join(words, "_"); };
+  std::vector<std::string> wanted;
+  for (size_t path : freePaths) {
+    wanted.push_back(join(paths[path]));
+    StringRef whole = wanted.back();
+    auto [stem, number] = numberOf(
+        whole.rsplit('_').second.empty() ? whole : whole.rsplit('_').second);
+    if (stem.empty() || (number && isCounted(stem)))
+      return false;
+    lengths.insert(whole.count('_') + 1);
+  }
+  std::set<std::string> twice;
+  for (size_t scope : freeScopes)
+    for (size_t length : lengths)
+      if (ArrayRef<StringRef> words = scopes[scope]; words.size() >= length)
+        if (std::string end = join(words.take_back(length));
+            !byEnd.try_emplace(end, scope).second)
+          twice.insert(end);
+  llvm::BitVector isTaken(scopes.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    auto found = byEnd.find(wanted[i]);
+    if (found == byEnd.end() || twice.contains(wanted[i]) ||
+        isTaken[found->second])
+      return false;
+    isTaken.set(scopeOf[freePaths[i]] = found->second);
+  }
+  return true;
+}
+
 namespace {
 /// Scopes with a common beginning.
 struct Branch {
   StringRef word; ///< The next one.
-  std::vector<size_t> scopes;
+  Numbers scopes;
 };
 } // namespace
 
 /// Appends scopes that agree up to word `depth`: branches of one stem by
 /// number, in the places that the flow of data gives these branches.
-void Matcher::orderByNames(llvm::ArrayRef<size_t> some, size_t depth,
-                           Order &order) const {
+void Matcher::orderByNames(ArrayRef<size_t> some, size_t depth,
+                           Numbers &order) const {
   std::vector<Branch> branches;
   std::map<StringRef, size_t> numbers;
   for (size_t scope : some) {
@@ -156,14 +221,14 @@ void Matcher::orderByNames(llvm::ArrayRef<size_t> some, size_t depth,
     order.insert(order.end(), some.begin(), some.end());
     return;
   }
-  std::map<StringRef, std::vector<size_t>> counted; // Places by stem.
+  std::map<StringRef, Numbers> counted; // Places by stem.
   for (size_t i = 0; i < branches.size(); ++i)
     if (auto [stem, number] = numberOf(branches[i].word); number)
       counted[stem].push_back(i);
-  std::vector<size_t> places(branches.size());
+  Numbers places(branches.size());
   std::iota(places.begin(), places.end(), size_t(0));
   for (auto &[stem, ofStem] : counted) {
-    std::vector<size_t> sorted = ofStem;
+    Numbers sorted = ofStem;
     std::ranges::sort(sorted, {}, [&](size_t i) {
       return *numberOf(branches[i].word).second;
     });
@@ -174,59 +239,28 @@ void Matcher::orderByNames(llvm::ArrayRef<size_t> some, size_t depth,
     orderByNames(branches[place].scopes, depth + 1, order);
 }
 
-/// As data flows; as `byNames` has them where it flows through neither.
-Order Matcher::orderByFlow(const Order &byNames) const {
-  size_t count = byNames.size();
-  std::vector<size_t> waitsFor(count, 0), rank(count);
-  for (size_t i = 0; i < count; ++i) {
-    rank[byNames[i]] = i;
-    for (size_t from = 0; from < count; ++from)
-      waitsFor[i] += flows(from, i);
-  }
-  std::set<size_t> ready; // Ranks.
-  for (size_t scope = 0; scope < count; ++scope)
-    if (waitsFor[scope] == 0)
-      ready.insert(rank[scope]);
-  Order order;
-  while (!ready.empty()) {
-    size_t scope = byNames[*ready.begin()];
-    ready.erase(ready.begin());
-    order.push_back(scope);
-    for (size_t to = 0; to < count; ++to)
-      if (flows(scope, to) && --waitsFor[to] == 0)
-        ready.insert(rank[to]);
-  }
-  return order.size() == count ? order : byNames; // Layers that take turns.
-}
-
 /// Words come before everything else.
-void Matcher::exchangeByWords(Order &order) const {
+void Matcher::exchangeByWords() {
   bool hasChanged = true;
   for (int round = 0; hasChanged && round < kMaxRounds; ++round) {
     hasChanged = false;
-    for (size_t p = 0; p < order.size(); ++p)
-      for (size_t q = p + 1; q < order.size(); ++q)
-        if (!areOfOneContainer(p, q) && preference(order, p, q) < 0) {
-          std::swap(order[p], order[q]);
-          hasChanged = true;
-        }
+    for (size_t i = 0; i < freePaths.size(); ++i)
+      for (size_t j = i + 1; j < freePaths.size(); ++j) {
+        size_t p = freePaths[i], q = freePaths[j];
+        if (areOfOneContainer(p, q) || preference(p, q) >= 0)
+          continue;
+        std::swap(scopeOf[p], scopeOf[q]);
+        hasChanged = true;
+      }
   }
 }
 
-//===-- Checks ------------------------------------------------------------===//
-
-bool Matcher::contradictsContainers(const Order &order) const {
-  for (size_t p = 0; p < order.size(); ++p)
-    for (size_t q = p + 1; q < order.size(); ++q)
-      if (areOfOneContainer(p, q) && flows(order[q], order[p]))
-        return true;
-  return false;
-}
+//===-- Doubts ------------------------------------------------------------===//
 
 /// Data flows through all of them, one after the other.
-bool Matcher::isChain(const Order &order, llvm::ArrayRef<size_t> some) const {
+bool Matcher::isChain(ArrayRef<size_t> some) const {
   for (size_t i = 1; i < some.size(); ++i)
-    if (!flows(order[some[i - 1]], order[some[i]]))
+    if (!flows(scopeOf[some[i - 1]], scopeOf[some[i]]))
       return false;
   return true;
 }
@@ -234,80 +268,73 @@ bool Matcher::isChain(const Order &order, llvm::ArrayRef<size_t> some) const {
 /// Two blocks that registered several layers each may have been made in turns,
 /// one layer of each at a time, unless scopes or the flow of data hold those of
 /// each together.
-bool Matcher::mayInterleave(const Order &order, size_t p, size_t q) const {
+bool Matcher::mayInterleave(size_t p, size_t q) const {
   size_t common = commonWords(paths[p], paths[q]);
-  std::vector<size_t> ofP, ofQ;
+  Numbers ofP, ofQ;
   for (size_t i = 0; i < paths.size(); ++i) {
     if (commonWords(paths[i], paths[p]) > common)
       ofP.push_back(i);
     if (commonWords(paths[i], paths[q]) > common)
       ofQ.push_back(i);
   }
-  size_t word = commonWords(scopes[order[p]], scopes[order[q]]);
-  auto areWhole = [&](llvm::ArrayRef<size_t> some) {
-    return isChain(order, some) || llvm::all_of(some, [&](size_t i) {
-             return commonWords(scopes[order[i]], scopes[order[some[0]]]) >
+  size_t word = commonWords(scopes[scopeOf[p]], scopes[scopeOf[q]]);
+  auto areWhole = [&](ArrayRef<size_t> some) {
+    return isChain(some) || llvm::all_of(some, [&](size_t i) {
+             return commonWords(scopes[scopeOf[i]], scopes[scopeOf[some[0]]]) >
                     word;
            });
   };
   return ofP.size() > 1 && ofQ.size() > 1 && !(areWhole(ofP) && areWhole(ofQ));
 }
 
-/// What tells that path p + 1 has the scope that it has, and not that of p.
-Matcher::Told Matcher::judge(const Order &order, size_t p) const {
-  size_t a = order[p], b = order[p + 1];
-  bool isContained = areOfOneContainer(p, p + 1);
-  if (!isContained && preference(order, p, p + 1) > 0)
-    return Told::Certain;
-  if (isContained && flows(a, b))
-    return Told::Certain;
-  if (areCounted(a, b) && (isContained || !mayInterleave(order, p, p + 1)))
-    return flows(a, b) ? Told::Certain : Told::Likely;
-  return flows(a, b) ? Told::ByFlow : Told::Not;
+/// Whether q, which comes behind p in the file, could have the scope of p.
+std::optional<Doubt::Reason> Matcher::doubtOf(size_t p, size_t q) const {
+  size_t a = scopeOf[p], b = scopeOf[q];
+  bool isContained = areOfOneContainer(p, q);
+  if (!isContained && preference(p, q) > 0)
+    return std::nullopt;
+  size_t word = commonWords(scopes[a], scopes[b]);
+  bool isOfDirections = isDirection(numberOf(wordAt(scopes[a], word)).first);
+  if (areCounted(a, b) && isContained && isOfDirections)
+    return std::nullopt; // Counted by what contains them.
+  if (flows(a, b) && !areCounted(b, a) &&
+      (isContained || (areCounted(a, b) && word > 0)))
+    return std::nullopt;
+  if ((areCounted(a, b) && flows(b, a)) || (areCounted(b, a) && flows(a, b)))
+    return Doubt::Reason::NumbersAgainstFlow;
+  if (areCounted(a, b) && (isContained || !mayInterleave(p, q)))
+    return Doubt::Reason::OnlyNumbers;
+  return flows(a, b) ? Doubt::Reason::OnlyFlow : Doubt::Reason::Nothing;
 }
 
-void Matcher::check(LayerOrder &result) const {
-  const Order &order = result.scopeOf;
-  auto refuse = [&](size_t p, size_t q, const char *reason) {
-    result.unclear = {p, q};
-    result.reason = reason;
-  };
-  for (size_t p = 0; p + 1 < order.size(); ++p)
-    switch (judge(order, p)) {
-    case Told::Certain:
-      break;
-    case Told::Likely:
-      ++result.guesses;
-      break;
-    case Told::ByFlow:
-      return refuse(p, p + 1, "of which only the flow of data tells the order");
-    case Told::Not:
-      return refuse(p, p + 1, "of which nothing tells the order");
+std::vector<Doubt> Matcher::findDoubts() const {
+  std::vector<Doubt> doubts;
+  for (size_t i = 1; i < freePaths.size(); ++i)
+    if (auto reason = doubtOf(freePaths[i - 1], freePaths[i]))
+      doubts.push_back({freePaths[i], *reason});
+  if (!doubts.empty())
+    return doubts;
+  // Neighbours may be told and others be against the flow.
+  for (size_t i = 0; i < freePaths.size(); ++i)
+    for (size_t j = i + 1; j < freePaths.size(); ++j) {
+      size_t p = freePaths[i], q = freePaths[j];
+      if (flows(scopeOf[q], scopeOf[p]) &&
+          (areOfOneContainer(p, q) || preference(p, q) <= 0))
+        return {{q, Doubt::Reason::NumbersAgainstFlow}};
     }
-  for (size_t p = 0; p < order.size(); ++p)
-    for (size_t q = p + 1; q < order.size(); ++q)
-      if (flows(order[q], order[p]) &&
-          (areOfOneContainer(p, q) || preference(order, p, q) <= 0))
-        return refuse(p, q,
-                      "of which names tell one order and the flow of data the "
-                      "other");
+  return {};
 }
 
-LayerOrder Matcher::run() const {
-  LayerOrder result;
-  if (scopes.empty())
-    return result;
-  Order all(scopes.size()), byNames;
-  std::iota(all.begin(), all.end(), size_t(0));
-  orderByNames(all, 0, byNames);
-  Order byFlow = orderByFlow(byNames);
-  exchangeByWords(byNames);
-  exchangeByWords(byFlow);
-  bool isByFlow =
-      contradictsContainers(byNames) && !contradictsContainers(byFlow);
-  result.scopeOf = std::move(isByFlow ? byFlow : byNames);
-  check(result);
-  return result;
+LayerOrder Matcher::run() {
+  if (freePaths.empty() || assignByWholeWords())
+    return {std::move(scopeOf), {}};
+  Numbers order;
+  orderByNames(freeScopes, 0, order);
+  for (size_t i = 0; i < order.size(); ++i)
+    scopeOf[freePaths[i]] = order[i];
+  exchangeByWords();
+  std::vector<Doubt> doubts = findDoubts();
+  return {std::move(scopeOf), std::move(doubts)};
 }
 
 LayerOrder dlc::mxnet::orderAlikeLayers(const AlikeLayers &layers) {

@@ -6,15 +6,19 @@
 // A file has layers in the order in which blocks registered them, under paths
 // of attributes ("body.0"). A symbol has them in the order in which data flows,
 // under scopes of names that count layers as they were made ("net0_conv2").
-// Four things tell the one from the other:
+// These orders are most often one, but nothing makes them so. What is told:
 //
-//   certain  names that agree ("query", "net0_query"), and blocks that others
-//            contain ("body.0" is no layer that lies in no block);
-//   certain  the flow of data, for the children of one container, which have
-//            numbers for names and run in their order;
-//   likely   the numbers of names, where layers were made and registered in one
-//            order, which the flow of data must not contradict;
-//   not      the flow of data alone, and nothing.
+//   by words    attributes and names agree ("query", "net0_query"), or a block
+//               that contains others would be a layer that contains none;
+//   by order    numbers of names and the flow of data give one order, and the
+//               layers were made in the scope of one block ("net0_"); or the
+//               flow of data gives it to children of one container, which
+//               registers them as they are added and runs them so ("body.0",
+//               "body.1"), and numbers do not contradict it;
+//   guessed     numbers of names alone, or against the flow of data, or the
+//   flow
+//               of data alone;
+//   not         anything else.
 
 #ifndef DLC_LIB_FRONTEND_MXNET_LAYERORDER_H
 #define DLC_LIB_FRONTEND_MXNET_LAYERORDER_H
@@ -24,8 +28,6 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace dlc::mxnet {
@@ -39,17 +41,20 @@ struct AlikeLayers {
   std::vector<llvm::StringRef> scopes;
   /// Bit i of row j: what scope i computes reaches scope j.
   std::vector<llvm::BitVector> reached;
+  /// The scopes of paths, as numbers, that the caller knows.
+  std::vector<std::optional<size_t>> known;
+};
+
+/// A path, as a number, that could as well have the scope of another one.
+struct Doubt {
+  enum class Reason { OnlyNumbers, OnlyFlow, NumbersAgainstFlow, Nothing };
+  size_t path;
+  Reason reason;
 };
 
 struct LayerOrder {
-  /// The scope, as a number, of each path.
-  std::vector<size_t> scopeOf;
-  /// How many follow the one before by the numbers of names alone.
-  size_t guesses = 0;
-  /// Two numbers of paths whose scopes could as well be each other's, and why,
-  /// as the end of a sentence; none where the order is told.
-  std::optional<std::pair<size_t, size_t>> unclear;
-  std::string reason;
+  std::vector<size_t> scopeOf; ///< By path, as numbers.
+  std::vector<Doubt> doubts;   ///< Empty where all is told.
 };
 
 /// Takes O(n^2) for n layers.

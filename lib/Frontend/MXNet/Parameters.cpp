@@ -9,18 +9,13 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Path.h"
 
-#include <algorithm>
+#include <unordered_set>
 
 using namespace dlc;
 using namespace dlc::mxnet;
 using rt::Result;
 using rt::Status;
 using rt::StatusCode;
-
-static bool contains(const std::vector<std::string> &names,
-                     const std::string &name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 static void addFault(Parameters &parameters, const std::string &variable,
                      std::string message) {
@@ -40,15 +35,18 @@ static void addValue(Parameters &parameters, const std::string &variable,
 
 /// "arg:fc_weight", "aux:bn_moving_mean", or the name alone.
 static void addByName(Parameters &parameters, const symbol::Symbol &symbol) {
-  std::vector<std::string> arguments = symbol.listArguments();
-  std::vector<std::string> states = symbol.listAuxiliaryStates();
+  auto namesOf = [](const std::vector<std::string> &names) {
+    return std::unordered_set<std::string>(names.begin(), names.end());
+  };
+  auto arguments = namesOf(symbol.listArguments());
+  auto states = namesOf(symbol.listAuxiliaryStates());
   for (const rt::ParamsArray &array : parameters.list->arrays) {
     llvm::StringRef name = array.name;
     bool isArgument = name.consume_front("arg:");
     bool isState = !isArgument && name.consume_front("aux:");
     std::string variable = name.str();
-    bool hasArgument = contains(arguments, variable);
-    if (!hasArgument && !contains(states, variable))
+    bool hasArgument = arguments.contains(variable);
+    if (!hasArgument && !states.contains(variable))
       parameters.leftOver.push_back(array.name);
     else if (hasArgument ? isState : isArgument)
       addFault(parameters, variable,
@@ -59,10 +57,24 @@ static void addByName(Parameters &parameters, const symbol::Symbol &symbol) {
   }
 }
 
+/// Names by structure have no groups.
+static Status checkStructure(const Parameters &parameters,
+                             const symbol::Symbol &symbol) {
+  for (const std::string &name : parameters.leftOver)
+    if (llvm::StringRef(name).starts_with("arg:") ||
+        llvm::StringRef(name).starts_with("aux:"))
+      return Status(StatusCode::InvalidArgument,
+                    "expected values of variables of this network (" +
+                        rt::listSome(symbol.listInputs(), 3) + "), got '" +
+                        rt::toPrintable(name) + "' and others of another one");
+  return Status::ok();
+}
+
 static Status addByStructure(Parameters &parameters,
                              const symbol::Symbol &symbol,
                              const symbol::KnownShapes &shapes,
-                             const std::map<std::string, std::string> &layers) {
+                             const LayerHints &hints) {
+  DLC_RETURN_IF_ERROR(checkStructure(parameters, symbol));
   Result<symbol::Inferred<symbol::Shape>> inferred =
       symbol::inferShapes(symbol, shapes, symbol::Completeness::Partial);
   if (!inferred.isOk()) {
@@ -70,7 +82,7 @@ static Status addByStructure(Parameters &parameters,
     return Status::ok();
   }
   auto matched =
-      matchByStructure(symbol, shapes, *inferred, layers, *parameters.list);
+      matchByStructure(symbol, shapes, *inferred, hints, *parameters.list);
   if (!matched.isOk())
     return std::move(matched.status())
         .withContext("no array has the name of a variable ('" +
@@ -80,22 +92,16 @@ static Status addByStructure(Parameters &parameters,
     if (auto found = matched->variableOf.find(array.name);
         found != matched->variableOf.end())
       addValue(parameters, found->second, array);
-  const auto &[first, variable] = *matched->variableOf.begin();
-  parameters.note = std::to_string(matched->variableOf.size()) +
-                    " arrays are matched by structure and shape, the first, '" +
-                    rt::toPrintable(first) + "', with variable '" + variable +
-                    "'";
-  if (matched->guesses > 0)
-    parameters.note += "; only numbers in names tell " +
-                       std::to_string(matched->guesses) +
-                       " layers from others with the same shapes";
-  parameters.leftOver.clear();
+  if (!matched->guessed.empty())
+    parameters.note = "layers are guessed: " + rt::listSome(matched->guessed);
+  parameters.leftOver = std::move(matched->leftOver);
   return Status::ok();
 }
 
-Result<Parameters> mxnet::readParameters(
-    const symbol::Symbol &symbol, const symbol::KnownShapes &shapes,
-    const std::string &path, const std::map<std::string, std::string> &layers) {
+Result<Parameters> mxnet::readParameters(const symbol::Symbol &symbol,
+                                         const symbol::KnownShapes &shapes,
+                                         const std::string &path,
+                                         const LayerHints &layers) {
   Result<rt::ParamsList> file = rt::readParams(path);
   if (!file.isOk())
     return std::move(file.status());
@@ -109,11 +115,19 @@ Result<Parameters> mxnet::readParameters(
                        "expected arrays with names, got a list without"));
   addByName(parameters, symbol);
   // Parameters that blocks saved have names by structure.
-  if (parameters.byVariable.empty() && parameters.faults.empty() &&
-      !parameters.leftOver.empty())
+  bool isByStructure = parameters.byVariable.empty() &&
+                       parameters.faults.empty() &&
+                       !parameters.leftOver.empty();
+  if (isByStructure) {
     if (Status status = addByStructure(parameters, symbol, shapes, layers);
         !status.isOk())
       return fail(std::move(status));
+  } else if (!layers.scopeOf.empty()) {
+    return fail(Status(StatusCode::InvalidArgument,
+                       "expected no --layer for arrays with the names of "
+                       "variables, got '" +
+                           layers.scopeOf.begin()->first + "'"));
+  }
   for (symbol::NodeFault &fault : parameters.faults)
     fault.status = fail(std::move(fault.status));
   return parameters;

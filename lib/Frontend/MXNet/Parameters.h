@@ -5,6 +5,7 @@
 #ifndef DLC_LIB_FRONTEND_MXNET_PARAMETERS_H
 #define DLC_LIB_FRONTEND_MXNET_PARAMETERS_H
 
+#include "dlc/Frontend/MXNet/Import.h"
 #include "dlc/Symbol/Inference.h"
 #include "dlc/Symbol/Json.h"
 #include "dlc/runtime/IO/Params.h"
@@ -17,24 +18,24 @@ namespace dlc::mxnet {
 struct Parameters {
   std::shared_ptr<rt::ParamsList> list;
   std::map<std::string, const rt::ParamsArray *> byVariable;
-  /// Names of arrays that are of no variable.
+  /// Names of arrays that are of no variable, or paths of their layers.
   std::vector<std::string> leftOver;
-  /// Arrays that are at fault, by variable; these have no value then.
+  /// Arrays that are at fault, by variable.
   std::vector<symbol::NodeFault> faults;
   /// Why a symbol has no shapes to match arrays with, if so.
   rt::Status symbolFault;
-  /// How arrays with names by structure were matched, as a sentence; or "".
+  /// What of names by structure was guessed, as a sentence; or "".
   std::string note;
 };
 
 /// Reads a file for a symbol: names of variables, also behind "arg:" and
 /// "aux:", or names by structure, which need the shapes of the symbol's inputs;
-/// `layers` are matchByStructure()'s `said`. Errors name the file and the
+/// Errors name the file and the
 /// array.
-rt::Result<Parameters>
-readParameters(const symbol::Symbol &symbol, const symbol::KnownShapes &shapes,
-               const std::string &path,
-               const std::map<std::string, std::string> &layers = {});
+rt::Result<Parameters> readParameters(const symbol::Symbol &symbol,
+                                      const symbol::KnownShapes &shapes,
+                                      const std::string &path,
+                                      const LayerHints &layers = {});
 
 } // namespace dlc::mxnet
 

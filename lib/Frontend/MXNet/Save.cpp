@@ -6,6 +6,7 @@
 
 #include "dlc/Symbol/Json.h"
 #include "dlc/runtime/Base/File.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include "llvm/Support/Path.h"
 
@@ -67,7 +68,7 @@ Result<SavedNetwork> mxnet::readNetwork(const std::string &path,
   if (!parameters->note.empty())
     network.notes.push_back(parameters->note);
   for (const std::string &array : parameters->leftOver)
-    network.notes.push_back("array '" + array +
+    network.notes.push_back("array '" + rt::toPrintable(array) +
                             "' belongs to no variable and is left out");
   return network;
 }

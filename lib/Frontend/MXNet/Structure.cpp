@@ -5,6 +5,7 @@
 #include "LayerOrder.h"
 
 #include "dlc/Symbol/IndexedGraph.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -24,12 +25,15 @@ using symbol::IndexedGraph;
 /// Bounds what is compared with each other.
 static constexpr size_t kMaxLayers = 2048;
 
+/// Shapes by kind.
+using Form = std::map<std::string, std::vector<int64_t>>;
+
 namespace {
 /// The parameters that one block has itself.
 struct Layer {
   std::string scope;                       ///< "features.0", "net0_conv0".
   std::map<std::string, std::string> name; ///< By kind.
-  std::string form;                        ///< Kinds and shapes, as text.
+  Form form;
   std::map<std::string, const rt::ParamsArray *> arrays; ///< In a file.
   std::vector<IndexedGraph::NodeId> variables;           ///< In a symbol.
 };
@@ -50,20 +54,22 @@ static Layer &layerOf(Layers &layers, std::map<std::string, size_t> &numbers,
   return layers[found->second];
 }
 
-static void addForm(Layer &layer, const std::string &kind,
-                    const std::vector<int64_t> &shape) {
-  layer.form += (layer.form.empty() ? "" : ", ") + kind + " " +
-                symbol::toText(symbol::Shape(shape));
+/// "bias (4,), weight (4, 4)".
+static std::string toText(const Form &form) {
+  std::string text;
+  for (const auto &[kind, shape] : form)
+    text += (text.empty() ? "" : ", ") + rt::toPrintable(kind) + " " +
+            symbol::toText(symbol::Shape(shape));
+  return text;
 }
 
 //===-- The file ----------------------------------------------------------===//
 
 /// Layers in the order of the file; `kinds` gets the last parts of all names.
 static Layers readFile(const rt::ParamsList &list,
-                       std::set<std::string> &kinds) {
+                       std::set<std::string, std::less<>> &kinds) {
   Layers layers;
   std::map<std::string, size_t> numbers;
-  std::map<std::pair<size_t, std::string>, std::vector<int64_t>> shapes;
   for (const rt::ParamsArray &array : list.arrays) {
     auto [scope, kind] = StringRef(array.name).rsplit('.');
     if (kind.empty())
@@ -71,12 +77,9 @@ static Layers readFile(const rt::ParamsList &list,
     Layer &layer = layerOf(layers, numbers, scope.str());
     layer.name[kind.str()] = array.name;
     layer.arrays[kind.str()] = &array;
-    shapes[{static_cast<size_t>(&layer - layers.data()), kind.str()}] =
-        array.type.shape;
+    layer.form[kind.str()] = array.type.shape;
     kinds.insert(kind.str());
   }
-  for (auto &[key, shape] : shapes)
-    addForm(layers[key.first], key.second, shape);
   return layers;
 }
 
@@ -90,24 +93,21 @@ static StringRef kindOfVariable(StringRef kind) {
 }
 
 /// The longest kind that ends a name behind "_"; "" for none.
-static StringRef endOf(StringRef name, const std::set<std::string> &kinds) {
-  StringRef best;
-  for (const std::string &kind : kinds)
-    for (StringRef each :
-         {StringRef(kind), kind == "running_mean"  ? StringRef("moving_mean")
-                           : kind == "running_var" ? StringRef("moving_var")
-                                                   : StringRef(kind)})
-      if (each.size() > best.size() && name.ends_with(each) &&
-          name.drop_back(each.size()).ends_with("_"))
-        best = each;
-  return best;
+static StringRef endOf(StringRef name,
+                       const std::set<std::string, std::less<>> &kinds) {
+  for (size_t at = name.find('_'); at != StringRef::npos;
+       at = name.find('_', at + 1))
+    if (StringRef end = name.substr(at + 1);
+        !end.empty() && kinds.contains(std::string_view(kindOfVariable(end))))
+      return end;
+  return {};
 }
 
-static Result<Layers> readSymbol(const IndexedGraph &graph,
-                                 const symbol::Symbol &symbol,
-                                 const symbol::KnownShapes &known,
-                                 const symbol::Inferred<symbol::Shape> &shapes,
-                                 const std::set<std::string> &kinds) {
+static Result<Layers>
+readSymbol(const IndexedGraph &graph, const symbol::Symbol &symbol,
+           const symbol::KnownShapes &known,
+           const symbol::Inferred<symbol::Shape> &shapes,
+           const std::set<std::string, std::less<>> &kinds) {
   std::map<std::string, symbol::Shape> shapeOf;
   auto collect = [&](auto names, const std::vector<symbol::Shape> &found) {
     for (size_t i = 0; i < names.size(); ++i)
@@ -117,7 +117,6 @@ static Result<Layers> readSymbol(const IndexedGraph &graph,
   collect(symbol.listAuxiliaryStates(), shapes.auxiliaryStates);
   Layers layers;
   std::map<std::string, size_t> numbers;
-  std::map<std::pair<size_t, std::string>, std::vector<int64_t>> forms;
   for (IndexedGraph::NodeId id : graph.inputNodes()) {
     const std::string &name = graph.node(id).name;
     StringRef end = endOf(name, kinds);
@@ -137,10 +136,8 @@ static Result<Layers> readSymbol(const IndexedGraph &graph,
                            StringRef(name).drop_back(end.size() + 1).str());
     layer.variables.push_back(id);
     layer.name[kind] = name;
-    forms[{static_cast<size_t>(&layer - layers.data()), kind}] = *shape;
+    layer.form[kind] = *shape;
   }
-  for (auto &[key, shape] : forms)
-    addForm(layers[key.first], key.second, shape);
   return layers;
 }
 
@@ -169,6 +166,7 @@ static std::vector<llvm::BitVector> findReached(const IndexedGraph &graph,
   std::vector<llvm::BitVector> reached(some.size(),
                                        llvm::BitVector(some.size()));
   std::vector<Dependences> nodes(graph.nodeCount());
+  std::set<unsigned> met;
   for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id) {
     Dependences &node = nodes[id];
     node.layers.resize(some.size());
@@ -184,10 +182,11 @@ static std::vector<llvm::BitVector> findReached(const IndexedGraph &graph,
       node.isOfData |= input.isOfData;
       (input.isOfData ? before : own) |= input.layers;
     }
-    // A layer is where its parameters meet data.
+    // A layer is where its parameters meet data, for the first time if shared.
     if (node.isOfData)
       for (unsigned layer : own.set_bits())
-        reached[layer] |= before;
+        if (met.insert(layer).second)
+          reached[layer] = before;
     node.layers = std::move(before);
     node.layers |= own;
   }
@@ -198,14 +197,18 @@ static std::vector<llvm::BitVector> findReached(const IndexedGraph &graph,
 
 using Group = std::vector<size_t>; ///< Layers of one form.
 
-/// Those without a place in `said`.
-static std::map<std::string, Group>
-groupByForm(const Layers &layers, const std::set<std::string> &said) {
-  std::map<std::string, Group> groups;
+static std::map<Form, Group> groupByForm(const Layers &layers) {
+  std::map<Form, Group> groups;
   for (size_t i = 0; i < layers.size(); ++i)
-    if (!said.contains(layers[i].scope))
-      groups[layers[i].form].push_back(i);
+    groups[layers[i].form].push_back(i);
   return groups;
+}
+
+static std::string listScopes(const Layers &layers, const Group &group) {
+  std::vector<std::string> names;
+  for (size_t layer : group)
+    names.push_back("'" + rt::toPrintable(layers[layer].scope) + "'");
+  return rt::listSome(names, 6);
 }
 
 static bool areEqual(const rt::ParamsArray &a, const rt::ParamsArray &b) {
@@ -218,10 +221,76 @@ static bool areEqual(const rt::ParamsArray &a, const rt::ParamsArray &b) {
          (x.bytes() == 0 || std::memcmp(x.data, y.data, x.bytes()) == 0);
 }
 
+namespace {
+class StructureMatcher {
+public:
+  StructureMatcher(const IndexedGraph &graph, const Layers &ours,
+                   const Layers &theirs, const LayerHints &hints)
+      : graph(graph), ours(ours), theirs(theirs), hints(hints) {}
+
+  Status run();
+  StructureMatch result;
+
+private:
+  Status readHints();
+  void dropCopies(size_t count, Group &group) const;
+  Status dropUnused(const Group &variables, Group &group);
+  Status pair(const Layer &layer, const Layer &variables);
+  Status match(const Group &variables, const Group &arrays);
+  Status explain(const Doubt &doubt, const Group &variables,
+                 const Group &arrays) const;
+
+  const IndexedGraph &graph;
+  const Layers &ours, &theirs;
+  const LayerHints &hints;
+  std::map<size_t, size_t>
+      known;                ///< Layers of the symbol by those of the file.
+  std::set<size_t> dropped; ///< Of the file.
+};
+} // namespace
+
+/// What the user says comes before all else.
+Status StructureMatcher::readHints() {
+  auto find = [](const Layers &layers, const std::string &scope) {
+    auto has = [&](const Layer &each) { return each.scope == scope; };
+    return static_cast<size_t>(llvm::find_if(layers, has) - layers.begin());
+  };
+  auto all = [](const Layers &layers) {
+    Group group;
+    for (size_t i = 0; i < layers.size(); ++i)
+      group.push_back(i);
+    return listScopes(layers, group);
+  };
+  std::set<size_t> taken;
+  for (const auto &[path, scope] : hints.scopeOf) {
+    auto fail = [&, what = "--layer " + path + "=" + scope + ": "](
+                    const auto &...parts) { return bad(what, parts...); };
+    size_t layer = find(theirs, path), variables = find(ours, scope);
+    if (layer == theirs.size())
+      return fail("expected a layer of the file, got '", path, "'; it has ",
+                  all(theirs));
+    if (scope.empty()) {
+      dropped.insert(layer);
+      continue;
+    }
+    if (variables == ours.size())
+      return fail("expected a layer of the network, got '", scope, "'; it has ",
+                  all(ours));
+    if (theirs[layer].form != ours[variables].form)
+      return fail("expected ", toText(ours[variables].form), ", got ",
+                  toText(theirs[layer].form));
+    if (!taken.insert(variables).second)
+      return fail("expected each layer of the network once, got '", scope,
+                  "' twice");
+    known[layer] = variables;
+  }
+  return Status::ok();
+}
+
 /// Blocks that share their parameters are saved one by one. Where a file has
 /// more layers of a form than a symbol, those with the values of another one
 /// are left out; that leaves as many, or the group as it was.
-static void dropCopies(const Layers &theirs, size_t count, Group &group) {
+void StructureMatcher::dropCopies(size_t count, Group &group) const {
   auto isCopy = [&](size_t a, size_t b) {
     return llvm::all_of(theirs[a].arrays, [&](const auto &entry) {
       return areEqual(*entry.second, *theirs[b].arrays.at(entry.first));
@@ -229,117 +298,129 @@ static void dropCopies(const Layers &theirs, size_t count, Group &group) {
   };
   Group kept;
   for (size_t layer : group)
-    if (llvm::none_of(kept, [&](size_t k) { return isCopy(layer, k); }))
+    if (known.contains(layer) ||
+        llvm::none_of(kept, [&](size_t k) { return isCopy(layer, k); }))
       kept.push_back(layer);
   if (kept.size() == count)
     group = std::move(kept);
 }
 
-namespace {
-class Matcher {
-public:
-  Matcher(const IndexedGraph &graph, const Layers &ours, const Layers &theirs)
-      : graph(graph), ours(ours), theirs(theirs) {}
+/// Leaves layers out that the network has no use for: those that the user says,
+/// and all that are left where he says all others.
+Status StructureMatcher::dropUnused(const Group &variables, Group &group) {
+  auto isOf = [](const auto &set) {
+    return [&set](size_t layer) { return set.contains(layer); };
+  };
+  for (size_t layer : group)
+    if (dropped.contains(layer))
+      result.leftOver.push_back(theirs[layer].scope);
+  llvm::erase_if(group, isOf(dropped));
+  if (group.size() > variables.size())
+    dropCopies(variables.size(), group);
+  if (group.size() > variables.size() &&
+      static_cast<size_t>(llvm::count_if(group, isOf(known))) ==
+          variables.size()) {
+    for (size_t layer : group)
+      if (!known.contains(layer))
+        result.leftOver.push_back(theirs[layer].scope);
+    llvm::erase_if(group, [&](size_t layer) { return !known.contains(layer); });
+  }
+  if (group.size() == variables.size())
+    return Status::ok();
+  const Layer &first =
+      group.empty() ? ours[variables.front()] : theirs[group.front()];
+  std::string expected = variables.empty()
+                             ? "no layer"
+                             : std::to_string(variables.size()) + " (" +
+                                   listScopes(ours, variables) + ")";
+  std::string got = group.empty() ? "none"
+                                  : std::to_string(group.size()) + " (" +
+                                        listScopes(theirs, group) + ")";
+  std::string hint =
+      group.size() > variables.size()
+          ? "; --layer " + theirs[group.back()].scope + "= leaves one out"
+          : "";
+  return bad("layers with ", toText(first.form), ": expected ", expected,
+             ", got ", got, hint);
+}
 
-  Status take(const std::map<std::string, std::string> &said);
-  Status run();
-  StructureMatch result;
-
-private:
-  Status pair(const Layer &layer, const Layer &variables);
-  Status match(const Group &variables, const Group &arrays);
-
-  const IndexedGraph &graph;
-  const Layers &ours, &theirs;
-  std::set<std::string> saidScopes, saidPaths;
-};
-} // namespace
-
-Status Matcher::pair(const Layer &layer, const Layer &variables) {
+Status StructureMatcher::pair(const Layer &layer, const Layer &variables) {
   for (const auto &[kind, array] : layer.name) {
     auto variable = variables.name.find(kind);
     if (variable == variables.name.end()) // A name that looks like a list.
-      return bad("expected a variable for array '", array, "', got none");
+      return bad("expected a variable for array '", rt::toPrintable(array),
+                 "', got none");
     result.variableOf[array] = variable->second;
   }
   return Status::ok();
 }
 
-/// What the user says comes before all else.
-Status Matcher::take(const std::map<std::string, std::string> &said) {
-  auto find = [](const Layers &layers, const std::string &scope) {
-    return llvm::find_if(
-        layers, [&](const Layer &each) { return each.scope == scope; });
-  };
-  for (const auto &[path, scope] : said) {
-    auto layer = find(theirs, path);
-    auto variables = find(ours, scope);
-    if (layer == theirs.end())
-      return bad("--layer ", path, "=", scope,
-                 ": expected a layer of the file, got '", path, "'");
-    if (variables == ours.end())
-      return bad("--layer ", path, "=", scope,
-                 ": expected a layer of the network, got '", scope, "'");
-    if (layer->form != variables->form)
-      return bad("--layer ", path, "=", scope, ": expected ", variables->form,
-                 ", got ", layer->form);
-    if (!saidScopes.insert(scope).second)
-      return bad("--layer ", path, "=", scope,
-                 ": expected each layer of the network once, got '", scope,
-                 "' twice");
-    saidPaths.insert(path);
-    DLC_RETURN_IF_ERROR(pair(*layer, *variables));
+/// What a doubt is called where it is told of.
+static StringRef nameOf(Doubt::Reason reason) {
+  switch (reason) {
+  case Doubt::Reason::OnlyNumbers:
+    return "only numbers in names tell it";
+  case Doubt::Reason::OnlyFlow:
+    return "only the flow of data tells it";
+  case Doubt::Reason::NumbersAgainstFlow:
+    return "numbers in names tell another one than the flow of data";
+  case Doubt::Reason::Nothing:
+    break;
   }
-  return Status::ok();
+  return "nothing tells it";
 }
 
-Status Matcher::match(const Group &variables, const Group &arrays) {
+Status StructureMatcher::explain(const Doubt &doubt, const Group &variables,
+                                 const Group &arrays) const {
+  const std::string &path = theirs[arrays[doubt.path]].scope;
+  bool canGuess = doubt.reason != Doubt::Reason::Nothing;
+  return bad("layers with ", toText(ours[variables[0]].form), ": '",
+             rt::toPrintable(path), "' may be any of ",
+             listScopes(ours, variables), ": ", nameOf(doubt.reason).str(),
+             "; --layer ", rt::toPrintable(path), "=NAME says which",
+             canGuess
+                 ? ", --guess-layers believes the numbers, or else the flow"
+                 : "");
+}
+
+Status StructureMatcher::match(const Group &variables, const Group &arrays) {
   AlikeLayers alike;
-  for (size_t layer : arrays)
-    alike.paths.push_back(theirs[layer].scope);
   for (size_t layer : variables)
     alike.scopes.push_back(ours[layer].scope);
-  if (variables.size() > 1)
-    alike.reached = findReached(graph, ours, variables);
-  else
-    alike.reached.resize(1, llvm::BitVector(1));
-  LayerOrder order = orderAlikeLayers(alike);
-  auto scopeOf = [&](size_t path) -> const std::string & {
-    return ours[variables[order.scopeOf[path]]].scope;
-  };
-  if (order.unclear) {
-    auto [p, q] = *order.unclear;
-    return bad("expected one layer for '", theirs[arrays[q]].scope, "', got '",
-               scopeOf(p), "' and '", scopeOf(q), "', both with ",
-               ours[variables[0]].form, ", ", order.reason,
-               "; dlc export --layer ", theirs[arrays[q]].scope,
-               "=NAME -o NEW-symbol.json says which");
+  for (size_t layer : arrays) {
+    alike.paths.push_back(theirs[layer].scope);
+    auto found = known.find(layer);
+    alike.known.push_back(
+        found == known.end()
+            ? std::nullopt
+            : std::optional(static_cast<size_t>(
+                  llvm::find(variables, found->second) - variables.begin())));
   }
-  result.guesses += order.guesses;
+  alike.reached = findReached(graph, ours, variables);
+  LayerOrder order = orderAlikeLayers(alike);
+  for (const Doubt &doubt : order.doubts) {
+    if (!hints.guesses || doubt.reason == Doubt::Reason::Nothing)
+      return explain(doubt, variables, arrays);
+    result.guessed.push_back(theirs[arrays[doubt.path]].scope + " as " +
+                             ours[variables[order.scopeOf[doubt.path]]].scope);
+  }
   for (size_t i = 0; i < arrays.size(); ++i)
     DLC_RETURN_IF_ERROR(
         pair(theirs[arrays[i]], ours[variables[order.scopeOf[i]]]));
   return Status::ok();
 }
 
-Status Matcher::run() {
-  auto variables = groupByForm(ours, saidScopes);
-  auto arrays = groupByForm(theirs, saidPaths);
-  for (const auto &[form, layers] : variables) {
-    Group &saved = arrays[form];
-    if (saved.size() > layers.size())
-      dropCopies(theirs, layers.size(), saved);
-    if (saved.size() != layers.size())
-      return bad("expected ", std::to_string(layers.size()), " layers with ",
-                 form, ", as '", ours[layers.front()].scope, "' has them, got ",
-                 std::to_string(saved.size()));
-  }
-  for (const auto &[form, layers] : arrays)
-    if (!variables.contains(form))
-      return bad("expected a layer of the network for '",
-                 theirs[layers.front()].scope, "' with ", form, ", got none");
+Status StructureMatcher::run() {
+  DLC_RETURN_IF_ERROR(readHints());
+  auto variables = groupByForm(ours), arrays = groupByForm(theirs);
   for (const auto &[form, layers] : variables)
-    DLC_RETURN_IF_ERROR(match(layers, arrays[form]));
+    arrays.try_emplace(form);
+  for (auto &[form, layers] : arrays) {
+    const Group &wanted = variables[form];
+    DLC_RETURN_IF_ERROR(dropUnused(wanted, layers));
+    if (!wanted.empty())
+      DLC_RETURN_IF_ERROR(match(wanted, layers));
+  }
   return Status::ok();
 }
 
@@ -347,20 +428,23 @@ Result<StructureMatch>
 mxnet::matchByStructure(const symbol::Symbol &symbol,
                         const symbol::KnownShapes &known,
                         const symbol::Inferred<symbol::Shape> &shapes,
-                        const std::map<std::string, std::string> &said,
-                        const rt::ParamsList &list) {
-  std::set<std::string> kinds;
+                        const LayerHints &hints, const rt::ParamsList &list) {
+  std::set<std::string, std::less<>> kinds;
   Layers theirs = readFile(list, kinds);
   IndexedGraph graph(symbol);
+  auto checkCount = [](const Layers &layers) {
+    return layers.size() <= kMaxLayers
+               ? Status::ok()
+               : Status(StatusCode::Unsupported,
+                        "unsupported: more than " + std::to_string(kMaxLayers) +
+                            " layers");
+  };
+  DLC_RETURN_IF_ERROR(checkCount(theirs));
   Result<Layers> ours = readSymbol(graph, symbol, known, shapes, kinds);
   if (!ours.isOk())
     return std::move(ours.status());
-  if (std::max(ours->size(), theirs.size()) > kMaxLayers)
-    return Status(StatusCode::Unsupported, "unsupported: more than " +
-                                               std::to_string(kMaxLayers) +
-                                               " layers");
-  Matcher matcher(graph, *ours, theirs);
-  DLC_RETURN_IF_ERROR(matcher.take(said));
+  DLC_RETURN_IF_ERROR(checkCount(*ours));
+  StructureMatcher matcher(graph, *ours, theirs, hints);
   DLC_RETURN_IF_ERROR(matcher.run());
   return std::move(matcher.result);
 }

@@ -8,6 +8,7 @@
 #ifndef DLC_LIB_FRONTEND_MXNET_STRUCTURE_H
 #define DLC_LIB_FRONTEND_MXNET_STRUCTURE_H
 
+#include "dlc/Frontend/MXNet/Import.h"
 #include "dlc/Symbol/Inference.h"
 #include "dlc/runtime/IO/Params.h"
 
@@ -18,20 +19,19 @@ namespace dlc::mxnet {
 struct StructureMatch {
   /// The variable of each array. Copies of what blocks share are left out.
   std::map<std::string, std::string> variableOf;
-  /// LayerOrder::guesses of all layers.
-  size_t guesses = 0;
+  /// Layers that were guessed, "body.0 as net0_dense1".
+  std::vector<std::string> guessed;
+  /// Paths of layers that are of no use, as `hints` say.
+  std::vector<std::string> leftOver;
 };
 
 /// `known` has the shapes of inputs, from which those of all parameters must
-/// follow in `shapes`; `said` the names of layers in the symbol by their paths
-/// in the list, where the caller knows them. InvalidArgument where layers are
-/// left over on one side, or where more than one of the other fits and nothing
-/// tells which.
+/// follow in `shapes`. InvalidArgument where layers are left over on one side,
+/// or where more than one of the other fits and nothing tells which.
 rt::Result<StructureMatch>
 matchByStructure(const symbol::Symbol &symbol, const symbol::KnownShapes &known,
                  const symbol::Inferred<symbol::Shape> &shapes,
-                 const std::map<std::string, std::string> &said,
-                 const rt::ParamsList &list);
+                 const LayerHints &hints, const rt::ParamsList &list);
 
 } // namespace dlc::mxnet
 

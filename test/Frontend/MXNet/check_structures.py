@@ -100,9 +100,8 @@ def check(name, layers, build, refusal=None, said=()):
             file.writestr(key + ".npy", data)
     with open(base + "-data.npy", "wb") as file:
         file.write(npy(network.data, 2, 4))
-    layers = [part for each in said for part in ("--layer", each)]
     exported = subprocess.run([DLC, "export", base + "-symbol.json", "--params", base + ".npz", "--shape", "data=2x4",
-                               "-o", base + "-named-symbol.json", *layers], capture_output=True, text=True)
+                               "-o", base + "-named-symbol.json", *said], capture_output=True, text=True)
     if refusal is not None:
         if exported.returncode != 1 or refusal not in exported.stderr:
             failures += 1
@@ -122,53 +121,85 @@ def check(name, layers, build, refusal=None, said=()):
         print(f"{name}: expected the answer of the layers meant, got a difference of {difference}")
 
 
-NOTHING, FLOW, BOTH = "of which nothing tells", "of which only the flow of data tells", "names tell one order and the flow"
+NOTHING, NUMBERS = "nothing tells it", "only numbers in names tell it"
+FLOW, BOTH = "only the flow of data tells it", "numbers in names tell another one than the flow of data"
+GUESS = ["--guess-layers"]
 
 # Made, registered and used in one order; ten layers are not sorted as text.
 many = [f"dense{i}" for i in range(8, 12)]
 check("sequence", dict(zip("0123", many)), lambda n: n.chain(*many))
-# The children of a container run in its order, whatever order they were made in.
-check("container", {"0": "dense1", "1": "dense0"}, lambda n: n.chain("dense1", "dense0"))
+check("scope", {"first": "net0_dense0", "second": "net0_dense1"}, lambda n: n.chain("net0_dense0", "net0_dense1"))
+# Nothing says that blocks which were made apart are registered in that order.
+apart = {"dec": "dense0", "enc": "dense1"}
+check("apart", apart, lambda n: n.chain("dense0", "dense1"), NUMBERS)
+check("apart-guess", apart, lambda n: n.chain("dense0", "dense1"), said=GUESS)
+# A container runs in its order, or in reverse.
+check("container", {"0": "dense1", "1": "dense0"}, lambda n: n.chain("dense1", "dense0"), BOTH)
+check("reverse", {"0": "dense0", "1": "dense1"}, lambda n: n.chain("dense1", "dense0"), BOTH)
+check("reverse-guess", {"0": "dense0", "1": "dense1"}, lambda n: n.chain("dense1", "dense0"), said=GUESS)
 # first = Dense(); second = Dense(); self.second = first ...
 turned = {"first": "dense1", "second": "dense0"}
-check("turned", turned, lambda n: n.chain("dense1", "dense0"), BOTH)
-check("turned-said", turned, lambda n: n.chain("dense1", "dense0"), said=["first=dense1"])
-check("turned-wrong", turned, lambda n: n.chain("dense1", "dense0"), "expected a layer of the network, got 'dense7'",
-      said=["first=dense7"])
-check("turned-path", turned, lambda n: n.chain("dense1", "dense0"), "expected a layer of the file, got 'third'",
-      said=["third=dense1"])
-check("turned-twice", turned, lambda n: n.chain("dense1", "dense0"), "once, got 'dense1' twice",
-      said=["first=dense1", "second=dense1"])
+chain = lambda n: n.chain("dense1", "dense0")
+check("turned", turned, chain, BOTH)
+check("turned-said", turned, chain, said=["--layer", "first=dense1"])
+check("turned-wrong", turned, chain, "expected a layer of the network, got 'dense7'; it has 'dense1', 'dense0'",
+      said=["--layer", "first=dense7"])
+check("turned-path", turned, chain, "expected a layer of the file, got 'third'; it has 'first', 'second'",
+      said=["--layer", "third=dense1"])
+check("turned-twice", turned, chain, "once, got 'dense1' twice",
+      said=["--layer", "first=dense1", "--layer", "second=dense1"])
 # Prefixes: of no meaning, or the words of attributes, whole or in part.
 check("prefix", {"first": "out", "second": "in"}, lambda n: n.chain("out", "in"), FLOW)
-check("word", {"b": "net0_zz", "a": "net0_aa"}, lambda n: n.chain("net0_aa", "net0_zz"))
+check("prefix-guess", {"first": "out", "second": "in"}, lambda n: n.chain("out", "in"), said=GUESS)
+check("letters", {"o": "in", "i": "out"}, lambda n: n.chain("in", "out"), FLOW)
+check("word", {"bb": "net0_zz", "aaa": "net0_aaab"}, lambda n: n.chain("net0_aaab", "net0_zz"))
 attention = {"proj_key": "cell_key", "proj_query": "cell_query", "proj_value": "cell_value"}
 check("words", attention, lambda n: n.join(n.chain("cell_query"), n.chain("cell_value"), n.chain("cell_key")))
-cells = {f"cells.{i}.{path}": f"cell{i}_{scope}"
-         for i in range(2) for path, scope in [("k", "key"), ("q", "query"), ("o", "out")]}
-check("cells", cells, lambda n: n.chain("cell0_query", "cell0_key", "cell0_out", "cell1_query", "cell1_key", "cell1_out"))
-# The attribute conv1 has what is called conv0: numbers say nothing of words.
-units = {"5.0.conv1": "s_dense0", "5.0.conv2": "s_dense1", "5.1.conv1": "s_dense2", "5.1.conv2": "s_dense3"}
+cells = {f"cells.{i}.{path}_proj": f"cell{i}_{path}_proj" for i in range(2) for path in ["key", "query", "out"]}
+check("cells", cells, lambda n: n.chain(*[f"cell{i}_{s}_proj" for i in range(2) for s in ["query", "key", "out"]]))
+# With numbers they are no counts where Gluon would not count so.
+turned = {"fc2": "fc2", "fc1": "fc1"}
+check("numbered", turned, lambda n: n.chain("fc1", "fc2"))
+check("numbered-side", turned, lambda n: n.join(n.chain("fc1"), n.chain("fc2")))
+check("classes", {"decoder": "decoder0_dense0", "encoder": "encoder0_dense0"},
+      lambda n: n.chain("encoder0_dense0", "decoder0_dense0"))
+# The attribute conv1 has what is called conv0: these numbers say nothing of words.
+units = {"5.0.dense1": "s_dense0", "5.0.dense2": "s_dense1", "5.1.dense1": "s_dense2", "5.1.dense2": "s_dense3"}
 check("units", units, lambda n: n.chain("s_dense0", "s_dense1", "s_dense2", "s_dense3"))
+check("shifted", {"dense1": "dense2", "dense2": "dense1"}, lambda n: n.join(n.chain("dense1"), n.chain("dense2")), NUMBERS)
 # A container is no layer, whether registered before or behind one.
-check("stem", {"stem": "dense0", "body.0": "hybridsequential0_dense0"}, lambda n: n.chain("dense0", "hybridsequential0_dense0"))
-check("head", {"head": "dense0", "body.0": "hybridsequential0_dense0"}, lambda n: n.chain("hybridsequential0_dense0", "dense0"))
+block = "hybridsequential0_dense0"
+check("stem", {"stem": "dense0", "body.0": block}, lambda n: n.chain("dense0", block))
+check("head", {"head": "dense0", "body.0": block}, lambda n: n.chain(block, "dense0"))
 # Side by side: one behind several; in turns; each whole, by its scope or its flow.
 side = {"body.0": "dense0", "body.1": "dense1", "side": "dense2"}
-check("side", side, lambda n: n.join(n.chain("dense2"), n.chain("dense0", "dense1")))
+sides = lambda n: n.join(n.chain("dense2"), n.chain("dense0", "dense1"))
+check("side", side, sides, NUMBERS)
+check("side-guess", side, sides, said=GUESS)
 turns = {"a.0": "dense0", "a.1": "dense2", "b.0": "dense1", "b.1": "dense3"}
-check("turns", turns, lambda n: n.join(*[n.chain(f"dense{i}") for i in range(4)]), NOTHING)
-check("turns-flow", turns, lambda n: n.join(n.chain("dense0", "dense2"), n.chain("dense1", "dense3")), NOTHING)
+flat = lambda n: n.join(*[n.chain(f"dense{i}") for i in range(4)])
+check("turns", turns, flat, NUMBERS)
+check("turns-guess", turns, flat, NOTHING, said=GUESS)
+check("turns-flow", turns, lambda n: n.join(n.chain("dense0", "dense2"), n.chain("dense1", "dense3")), NOTHING, said=GUESS)
+# One answer does not make the others known.
+check("turns-said", turns, flat, NOTHING, said=["--layer", "a.1=dense2"] + GUESS)
+check("turns-all", turns, flat, said=[f"--layer={path}={scope}" for path, scope in turns.items()])
 whole = {"a.0": "dense0", "a.1": "dense1", "b.0": "dense2", "b.1": "dense3"}
-check("whole-flow", whole, lambda n: n.join(n.chain("dense2", "dense3"), n.chain("dense0", "dense1")))
+check("whole-flow", whole, lambda n: n.join(n.chain("dense2", "dense3"), n.chain("dense0", "dense1")), said=GUESS)
 scopes = {"a.0": "seq0_dense0", "a.1": "seq0_dense1", "b.0": "seq1_dense0", "b.1": "seq1_dense1"}
-check("whole-scope", scopes, lambda n: n.join(*[n.chain(s) for s in reversed(scopes.values())]))
+check("whole-scope", scopes, lambda n: n.join(*[n.chain(s) for s in reversed(scopes.values())]), said=GUESS)
 # Both directions of two recurrent layers.
 ways = {f"_unfused.{i}.{way}_cell": f"lstm0_{way}{i}" for i in range(2) for way in "lr"}
-check("ways", ways, lambda n: n.join(*[n.chain(f"lstm0_{way}{i}") for i in range(2) for way in "rl"]))
+check("ways", ways, lambda n: n.join(*[n.chain(f"lstm0_{way}{i}") for i in range(2) for way in "rl"]), said=GUESS)
 # Shared parameters are saved once for each block.
 check("shared", {"0": "dense0", "1": "dense1", "2": "dense0"}, lambda n: n.chain("dense0", "dense1", "dense0"))
-check("twins", {"a": "right", "b": "left"}, lambda n: n.join(n.chain("left"), n.chain("right")), NOTHING)
+check("twins", {"a": "right", "b": "left"}, lambda n: n.join(n.chain("left"), n.chain("right")), NOTHING, said=GUESS)
+# A layer that only training reads.
+spare = {"body": "body", "aux": "aux", "head": "head"}
+used = lambda n: n.chain("body", "head")
+check("spare", spare, used, "expected 2 ('body', 'head'), got 3 ('body', 'aux', 'head'); --layer head= leaves one out")
+check("spare-out", spare, used, said=["--layer", "aux="])
+check("spare-said", spare, used, said=["--layer", "body=body", "--layer", "head=head"])
 
 print("all structures are as expected" if not failures else f"{failures} failures")
 sys.exit(failures != 0)

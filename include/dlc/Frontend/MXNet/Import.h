@@ -23,15 +23,25 @@
 
 namespace dlc::mxnet {
 
+/// What a user knows of a file that has names by structure ("body.0.weight"),
+/// where these do not tell which layer is which.
+struct LayerHints {
+  /// Names of layers in the network ("net0_dense1") by their paths in the file
+  /// ("body.0"); "" for a layer that is to be left out.
+  std::map<std::string, std::string> scopeOf;
+  /// Layers that only an order tells, not names, are believed to be in it: the
+  /// one in which they were made or, where names do not count them, in which
+  /// data flows.
+  bool guesses = false;
+};
+
 struct ImportOptions {
   /// Shapes of variables by name; -1 leaves a dimension open. Those of others
   /// follow from them.
   std::map<std::string, std::vector<int64_t>> inputShapes;
   /// The file with the parameters; empty: none have a value.
   std::string params;
-  /// Names of layers in the network ("net0_dense1") by their paths in that file
-  /// ("body.0"), where it has names by structure that do not tell it.
-  std::map<std::string, std::string> layers;
+  LayerHints layers;
   /// LoweringOptions::keepsConstants
   bool keepsParameters = false;
   /// LoweringOptions::isTraining; labels are then read, and what variables say
