@@ -11,10 +11,12 @@
 #include "dlc/Symbol/MissingOperators.h"
 #include "dlc/runtime/Base/Names.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 using namespace dlc;
@@ -101,9 +103,11 @@ static std::optional<uint32_t> indexOf(const json::Value &value, size_t bound) {
 //===-- The reader --------------------------------------------------------===//
 
 namespace {
+using Faults = std::vector<NodeFault>;
+
 class Reader {
 public:
-  explicit Reader(std::vector<NodeFault> *faults) : faults(faults) {}
+  explicit Reader(Faults *faults) : faults(faults) {}
   /// Of a subgraph in a file that another one reads.
   explicit Reader(const Reader &outer)
       : faults(outer.faults), version(outer.version),
@@ -111,34 +115,38 @@ public:
         depth(outer.depth + 1) {}
 
   Result<Symbol> read(const json::Object &file);
-  /// After read(): FileFaults::rest.
+  // After read(): what FileFaults has.
   Symbol findRest() const;
+  std::vector<std::string> listVariables() const;
 
 private:
   Status readVersion(const json::Object &file);
   Status readKind(const json::Object &file, const json::Array &nodes);
-  Status readNode(const json::Object &object);
+  Status addNode(const json::Value &value);
+  Status readNode(const json::Object &object, Node &node, Faults &found);
+  Status readVariable(const json::Object &object, Node &node);
   Status readAttributes(const json::Object &object, const std::string &what,
                         Attributes &attributes);
   Status readEntry(const json::Value &value, const std::string &what,
                    Entry &entry);
   Status readInputs(const json::Object &object, Node &node);
   Status readDependencies(const json::Object &object, Node &node);
-  Status readBodies(const json::Object &object, Node &node);
+  Status readBodies(const json::Object &object, Node &node, Faults &found);
   Status readOperator(const json::Object &object, llvm::StringRef op,
-                      Node &node);
+                      Node &node, Faults &found);
   Status readNnvmOperator(const json::Object &object, llvm::StringRef op,
                           Node &node);
-  Status addFault(Status status, llvm::StringRef op, const Node &node,
-                  std::string alternative = "");
-  Status readHeads(const json::Object &file, std::vector<Entry> &outputs);
   void upgrade(Node &node, Attributes &attributes);
   Status addMissingInputs(Node &node);
   Status checkArguments(const json::Object &file);
+  Status readHeads(const json::Object &file);
 
-  std::vector<NodeFault> *faults;
+  bool isBroken(size_t node) const { return outputCounts[node] == 0; }
+
+  Faults *faults; ///< Null where the first one is enough.
   std::vector<std::shared_ptr<Node>> nodes;
-  std::vector<size_t> outputCounts;
+  std::vector<size_t> outputCounts; ///< By node; 0 where it is at fault.
+  std::vector<Entry> outputs;
   size_t outputTotal = 0;
   int64_t version = kOldestVersion;
   bool hasNumpyShapes = false;
@@ -146,6 +154,11 @@ private:
   int depth = 0;       ///< Of subgraphs in subgraphs.
 };
 } // namespace
+
+static NodeFault faultOf(const Node &node, llvm::StringRef op, Status status,
+                         std::string alternative = "") {
+  return {node.name, op.str(), std::move(status), std::move(alternative)};
+}
 
 /// "attrs" of the file: {"name": ["type", value]}.
 Status Reader::readVersion(const json::Object &file) {
@@ -227,9 +240,8 @@ Status Reader::readEntry(const json::Value &value, const std::string &what,
     return bad(what, ": expected the number of a node before it, below ",
                std::to_string(nodes.size()), ", got ", textOf((*numbers)[0]));
   // Nobody knows how many an operator has that is at fault.
-  bool isFaulty = outputCounts[*node] == 0;
-  std::optional<uint32_t> index =
-      indexOf((*numbers)[1], isFaulty ? kMaxOutputs : outputCounts[*node]);
+  std::optional<uint32_t> index = indexOf(
+      (*numbers)[1], isBroken(*node) ? kMaxOutputs : outputCounts[*node]);
   if (!index)
     return bad(what, ": expected an output of ", nodes[*node]->describe(),
                " below ", std::to_string(outputCounts[*node]), ", got ",
@@ -239,19 +251,22 @@ Status Reader::readEntry(const json::Value &value, const std::string &what,
   return Status::ok();
 }
 
+/// Takes all that can be read, for what depends on it.
 Status Reader::readInputs(const json::Object &object, Node &node) {
   const json::Array *inputs = object.getArray("inputs");
   if (!inputs)
     return bad(node.describe(), ": expected an array of inputs");
-  for (const json::Value &value : *inputs) {
+  Status first;
+  for (size_t i = 0; i < inputs->size(); ++i) {
     Entry entry;
-    DLC_RETURN_IF_ERROR(readEntry(value,
-                                  node.describe() + ": input " +
-                                      std::to_string(node.inputs.size()),
-                                  entry));
-    node.inputs.push_back(std::move(entry));
+    Status status = readEntry(
+        (*inputs)[i], node.describe() + ": input " + std::to_string(i), entry);
+    if (status.isOk())
+      node.inputs.push_back(std::move(entry));
+    else if (first.isOk())
+      first = std::move(status);
   }
-  return Status::ok();
+  return first;
 }
 
 Status Reader::readDependencies(const json::Object &object, Node &node) {
@@ -302,30 +317,47 @@ Status Reader::addMissingInputs(Node &node) {
              std::to_string(node.inputs.size()));
 }
 
-/// Subgraphs, which only control flow has.
-Status Reader::readBodies(const json::Object &object, Node &node) {
+/// Subgraphs, which only control flow has. Their own nodes' faults are told as
+/// such; then the result is the first of these.
+Status Reader::readBodies(const json::Object &object, Node &node,
+                          Faults &found) {
   const json::Array *bodies = object.getArray("subgraphs");
   size_t count = bodies ? bodies->size() : 0;
+  auto fail = [&](Status status) {
+    found.push_back(faultOf(node, node.op->name, std::move(status)));
+    return Status::ok();
+  };
   if (count > 0 && node.op->bodyCount == 0)
-    return unsupported("subgraphs of ", node.describe());
+    return fail(unsupported("subgraphs of ", node.describe()));
   if (count != node.op->bodyCount)
-    return bad(node.describe(), ": expected ",
-               std::to_string(node.op->bodyCount), " subgraphs, got ",
-               std::to_string(count));
+    return fail(bad(node.describe(), ": expected ",
+                    std::to_string(node.op->bodyCount), " subgraphs, got ",
+                    std::to_string(count)));
   if (count > 0 && depth == kMaxSubgraphDepth)
-    return unsupported(node.describe(), ": subgraphs in more than ",
-                       std::to_string(kMaxSubgraphDepth), " others");
+    return fail(unsupported(node.describe(), ": subgraphs in more than ",
+                            std::to_string(kMaxSubgraphDepth), " others"));
+  Status first;
   for (size_t i = 0; i < count; ++i) {
     const json::Object *body = (*bodies)[i].getAsObject();
     std::string what = node.describe() + ": subgraph " + std::to_string(i);
-    if (!body)
-      return bad(what, ": expected an object");
-    Result<Symbol> symbol = Reader(*this).read(*body);
-    if (!symbol.isOk())
-      return std::move(symbol.status()).withContext(what);
-    node.bodies.push_back(std::move(*symbol));
+    size_t known = faults ? faults->size() : 0;
+    Result<Symbol> symbol = body ? Reader(*this).read(*body)
+                                 : Result<Symbol>(bad("expected an object"));
+    if (symbol.isOk()) {
+      node.bodies.push_back(std::move(*symbol));
+      continue;
+    }
+    Status status = std::move(symbol.status()).withContext(what);
+    if (!faults || faults->size() == known)
+      found.push_back(faultOf(node, node.op->name, std::move(status)));
+    else if (first.isOk())
+      first = std::move(status);
+    for (size_t j = known; faults && j < faults->size(); ++j)
+      if (NodeFault &fault = (*faults)[j]; fault.node.empty())
+        fault = faultOf(node, node.op->name,
+                        std::move(fault.status).withContext(what));
   }
-  return Status::ok();
+  return first;
 }
 
 Status Reader::readNnvmOperator(const json::Object &object, llvm::StringRef op,
@@ -346,89 +378,120 @@ Status Reader::readNnvmOperator(const json::Object &object, llvm::StringRef op,
   return applyNnvm(name, attributes, node);
 }
 
+/// All that is wrong with an operator goes to `found`; the result is the first
+/// fault in its subgraphs that has been told.
 Status Reader::readOperator(const json::Object &object, llvm::StringRef op,
-                            Node &node) {
-  if (isNnvm)
-    return readNnvmOperator(object, op, node);
-  node.op = findOperator({op.data(), op.size()});
+                            Node &node, Faults &found) {
+  auto take = [&](Status status, std::string alternative = "") {
+    if (!status.isOk())
+      found.push_back(
+          faultOf(node, op, std::move(status), std::move(alternative)));
+  };
+  std::string_view name(op.data(), op.size());
+  if (isNnvm) {
+    Status status = readNnvmOperator(object, op, node);
+    take(std::move(status), node.op ? "" : alternativeTo(name));
+    return Status::ok();
+  }
+  node.op = findOperator(name);
+  Status inputs = readInputs(object, node);
   if (!node.op) {
-    std::string reason(reasonOfMissing({op.data(), op.size()}));
-    return unsupported("operator '", rt::toPrintable(op), "' of node '",
-                       rt::toPrintable(node.name), "'",
-                       reason.empty() ? reason : ": " + reason);
+    std::string reason(reasonOfMissing(name));
+    take(unsupported("operator '", rt::toPrintable(op), "' of node '",
+                     rt::toPrintable(node.name), "'",
+                     reason.empty() ? reason : ": " + reason),
+         alternativeTo(name));
+    return Status::ok();
   }
-  DLC_RETURN_IF_ERROR(readBodies(object, node));
+  Status ofBodies = readBodies(object, node, found);
   Attributes attributes;
-  DLC_RETURN_IF_ERROR(readAttributes(object, node.describe(), attributes));
-  upgrade(node, attributes);
-  std::vector<ParameterFault> wrong;
-  Result<Parameters> parameters =
-      Parameters::parse(*node.op, attributes, &wrong);
-  if (!parameters.isOk()) {
+  if (Status status = readAttributes(object, node.describe(), attributes);
+      status.isOk()) {
+    upgrade(node, attributes);
+    std::vector<ParameterFault> wrong;
+    Result<Parameters> parameters =
+        Parameters::parse(*node.op, attributes, &wrong);
     for (ParameterFault &fault : wrong)
-      DLC_RETURN_IF_ERROR(
-          addFault(std::move(fault.status).withContext(node.describe()), op,
-                   node, std::move(fault.alternative)));
-    return std::move(parameters.status()).withContext(node.describe());
+      take(std::move(fault.status).withContext(node.describe()),
+           std::move(fault.alternative));
+    if (parameters.isOk())
+      node.parameters = std::move(*parameters);
+    node.attributes = std::move(attributes);
+  } else {
+    take(std::move(status));
   }
-  node.attributes = std::move(attributes);
-  node.parameters = std::move(*parameters);
-  DLC_RETURN_IF_ERROR(readInputs(object, node));
-  DLC_RETURN_IF_ERROR(addMissingInputs(node));
+  take(std::move(inputs));
+  if (!found.empty() || !ofBodies.isOk())
+    return ofBodies;
+  take(addMissingInputs(node));
   giveToInputs(node);
   if (version < kFirstWithInitializers)
     setInitializers(node);
   return Status::ok();
 }
 
-/// Goes on behind an operator that is at fault, to find the others, where the
-/// caller wants to know them.
-Status Reader::addFault(Status status, llvm::StringRef op, const Node &node,
-                        std::string alternative) {
-  if (!faults || faults->size() == kMaxFaults)
-    return status;
-  if (!node.op)
-    alternative = alternativeTo({op.data(), op.size()});
-  faults->push_back(
-      {node.name, op.str(), std::move(status), std::move(alternative)});
+Status Reader::readVariable(const json::Object &object, Node &node) {
+  Attributes attributes;
+  DLC_RETURN_IF_ERROR(readAttributes(object, node.describe(), attributes));
+  for (const auto &[key, value] : attributes)
+    node.attributes[attributeName(key)] = value;
+  if (const json::Array *inputs = object.getArray("inputs");
+      inputs && !inputs->empty())
+    return bad(node.describe(), ": expected no inputs");
   return Status::ok();
 }
 
-Status Reader::readNode(const json::Object &object) {
-  auto node = std::make_shared<Node>();
+/// As readOperator().
+Status Reader::readNode(const json::Object &object, Node &node, Faults &found) {
   std::string what = "node " + std::to_string(nodes.size());
   std::optional<llvm::StringRef> op = object.getString("op");
   std::optional<llvm::StringRef> name = object.getString("name");
+  auto take = [&](Status status) {
+    if (!status.isOk())
+      found.push_back({node.name.empty() ? what : node.name,
+                       op.value_or("").str(), std::move(status), ""});
+    return Status::ok();
+  };
   if (!op || !name)
-    return bad(what, ": expected text in '", op ? "name" : "op", "'");
-  node->name = name->str();
-  DLC_RETURN_IF_ERROR(checkText("the name of " + what, node->name));
-  if (*op == "null") {
-    if (name->empty())
-      return bad(what, ": expected a name of the variable, got an empty one");
-    Attributes attributes;
-    DLC_RETURN_IF_ERROR(readAttributes(object, node->describe(), attributes));
-    for (const auto &[key, value] : attributes)
-      node->attributes[attributeName(key)] = value;
-    if (const json::Array *inputs = object.getArray("inputs");
-        inputs && !inputs->empty())
-      return bad(node->describe(), ": expected no inputs");
-  } else {
-    size_t known = faults ? faults->size() : 0;
-    Status status = readOperator(object, *op, *node);
-    if (!status.isOk()) {
-      // What is wrong inside of it is said already.
-      if (!faults || faults->size() == known)
-        DLC_RETURN_IF_ERROR(addFault(std::move(status), *op, *node));
-      outputCounts.push_back(0);
-      nodes.push_back(std::move(node));
-      return Status::ok();
-    }
-  }
-  if (hasNumpyShapes || isNumpyOperator(*node))
-    node->attributes[std::string(kNumpyShapeKey)] = hasNumpyShapes ? "1" : "0";
-  DLC_RETURN_IF_ERROR(readDependencies(object, *node));
-  outputCounts.push_back(node->outputCount());
+    return take(bad(what, ": expected text in '", op ? "name" : "op", "'"));
+  if (Status status = checkText("the name of " + what, name->str());
+      !status.isOk())
+    return take(std::move(status));
+  node.name = name->str();
+  if (*op == "null" && name->empty())
+    return take(
+        bad(what, ": expected a name of the variable, got an empty one"));
+  Status ofBodies;
+  if (*op == "null")
+    ofBodies = take(readVariable(object, node));
+  else
+    ofBodies = readOperator(object, *op, node, found);
+  if (!found.empty() || !ofBodies.isOk())
+    return ofBodies;
+  if (hasNumpyShapes || isNumpyOperator(node))
+    node.attributes[std::string(kNumpyShapeKey)] = hasNumpyShapes ? "1" : "0";
+  return take(readDependencies(object, node));
+}
+
+/// Goes on behind a node that is at fault, to find the others, where the caller
+/// wants to know them.
+Status Reader::addNode(const json::Value &value) {
+  auto node = std::make_shared<Node>();
+  Faults found;
+  std::string what = "node " + std::to_string(nodes.size());
+  Status ofBodies;
+  if (const json::Object *object = value.getAsObject())
+    ofBodies = readNode(*object, *node, found);
+  else
+    found.push_back({what, "", bad(what, ": expected an object"), ""});
+  bool isGood = found.empty() && ofBodies.isOk();
+  if (!isGood && !faults)
+    return found.empty() ? std::move(ofBodies)
+                         : std::move(found.front().status);
+  for (NodeFault &fault : found)
+    if (faults->size() < kMaxFaults)
+      faults->push_back(std::move(fault));
+  outputCounts.push_back(isGood ? node->outputCount() : 0);
   outputTotal += outputCounts.back();
   if (outputTotal > kMaxOutputs)
     return unsupported("more than ", std::to_string(kMaxOutputs),
@@ -450,47 +513,69 @@ Status Reader::checkArguments(const json::Object &file) {
   return Status::ok();
 }
 
-Status Reader::readHeads(const json::Object &file,
-                         std::vector<Entry> &outputs) {
+/// Takes all that can be read, for what they are made of.
+Status Reader::readHeads(const json::Object &file) {
   const json::Array *heads = file.getArray("heads");
   if (!heads || heads->empty())
     return bad("expected entries in 'heads'");
-  for (const json::Value &value : *heads) {
+  Status first;
+  for (size_t i = 0; i < heads->size(); ++i) {
     Entry entry;
-    DLC_RETURN_IF_ERROR(
-        readEntry(value, "head " + std::to_string(outputs.size()), entry));
-    outputs.push_back(std::move(entry));
+    Status status = readEntry((*heads)[i], "head " + std::to_string(i), entry);
+    if (status.isOk())
+      outputs.push_back(std::move(entry));
+    else if (first.isOk())
+      first = std::move(status);
   }
-  return Status::ok();
+  return first;
+}
+
+std::vector<std::string> Reader::listVariables() const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i]->isVariable() && !isBroken(i))
+      names.push_back(nodes[i]->name);
+  return names;
 }
 
 Symbol Reader::findRest() const {
-  std::unordered_set<const Node *> broken, read;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const Node &node = *nodes[i];
-    bool isBroken = outputCounts[i] == 0;
+  std::unordered_set<const Node *> broken, live, read;
+  auto visitOperands = [](const Node &node, auto &&visit) {
     for (const Entry &input : node.inputs)
-      isBroken |= broken.contains(input.node.get());
+      visit(input.node.get());
     for (const std::shared_ptr<Node> &each : node.controlDependencies)
-      isBroken |= broken.contains(each.get());
-    if (isBroken) {
-      broken.insert(&node);
-      continue;
-    }
-    for (const Entry &input : node.inputs)
-      read.insert(input.node.get());
+      visit(each.get());
+  };
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    bool dependsOnBroken = isBroken(i);
+    visitOperands(*nodes[i], [&](const Node *operand) {
+      dependsOnBroken |= broken.contains(operand);
+    });
+    if (dependsOnBroken)
+      broken.insert(nodes[i].get());
   }
-  std::vector<Entry> outputs;
-  for (const std::shared_ptr<Node> &node : nodes)
-    if (!node->isVariable() && !broken.contains(node.get()) &&
-        !read.contains(node.get()))
-      outputs.push_back({node, 0, 0});
-  for (const std::shared_ptr<Node> &node : Symbol(outputs).nodes())
+  for (const Entry &output : outputs)
+    live.insert(output.node.get());
+  std::vector<Entry> sound;
+  for (const std::shared_ptr<Node> &node : llvm::reverse(nodes)) {
+    if (!live.contains(node.get()))
+      continue;
+    bool isSound = !broken.contains(node.get());
+    if (isSound && !node->isVariable() && !read.contains(node.get()))
+      sound.push_back({node, 0, 0});
+    visitOperands(*node, [&](const Node *operand) {
+      live.insert(operand);
+      if (isSound)
+        read.insert(operand);
+    });
+  }
+  std::ranges::reverse(sound);
+  for (const std::shared_ptr<Node> &node : Symbol(sound).nodes())
     if (!node->isVariable() && !setVersions(*node).isOk())
       return Symbol();
-  for (Entry &output : outputs)
+  for (Entry &output : sound)
     output.version = output.node->version;
-  return Symbol(std::move(outputs));
+  return Symbol(std::move(sound));
 }
 
 Result<Symbol> Reader::read(const json::Object &file) {
@@ -500,18 +585,13 @@ Result<Symbol> Reader::read(const json::Object &file) {
   if (!list)
     return bad("expected an array in 'nodes'");
   DLC_RETURN_IF_ERROR(readKind(file, *list));
-  for (const json::Value &value : *list) {
-    const json::Object *object = value.getAsObject();
-    if (!object)
-      return bad("node ", std::to_string(nodes.size()), ": expected an object");
-    DLC_RETURN_IF_ERROR(readNode(*object));
-  }
-  std::vector<Entry> outputs;
+  for (const json::Value &value : *list)
+    DLC_RETURN_IF_ERROR(addNode(value));
   Status status = checkArguments(file);
-  if (status.isOk())
-    status = readHeads(file, outputs);
+  if (Status ofHeads = readHeads(file); status.isOk())
+    status = std::move(ofHeads);
   if (faults && faults->size() > known) {
-    if (!status.isOk() && depth == 0 && faults->size() < kMaxFaults)
+    if (!status.isOk() && faults->size() < kMaxFaults)
       faults->push_back({"", "", std::move(status), ""});
     const Status &first = (*faults)[known].status;
     return Status(first.code(), first.message());
@@ -524,7 +604,7 @@ Result<Symbol> Reader::read(const json::Object &file) {
       DLC_RETURN_IF_ERROR(setVersions(*node));
   for (Entry &output : outputs)
     output.version = output.node->version;
-  return Symbol(std::move(outputs));
+  return Symbol(outputs);
 }
 
 Result<Symbol> symbol::fromJson(std::string_view text, FileFaults *faults) {
@@ -546,5 +626,6 @@ Result<Symbol> symbol::fromJson(std::string_view text, FileFaults *faults) {
          ""});
   else
     faults->rest = reader.findRest();
+  faults->variables = reader.listVariables();
   return symbol;
 }

@@ -13,7 +13,10 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <unordered_set>
 #include <utility>
@@ -43,6 +46,11 @@ public:
 
 private:
   LogicalResult infer();
+  template <typename Known> bool takeKnown(Known &known);
+  void reportNode(IndexedGraph::NodeId id, const llvm::Twine &message,
+                  llvm::StringRef alternative = "");
+  void reportOpenShape(IndexedGraph::NodeId id);
+  void reportOpenShapes();
   LogicalResult checkRandom();
   LogicalResult addInputs(mlir::func::FuncOp main);
   Value addConstant(const Node &node);
@@ -134,19 +142,16 @@ LogicalResult SymbolLowering::infer() {
     randomShape = given->second;
     shapes.erase(given->first);
   }
+  bool isComplete = takeKnown(shapes);
+  isComplete = takeKnown(types) && isComplete;
   // What contradicts itself in one way often does in another.
-  std::unordered_set<IndexedGraph::NodeId> reported;
   bool isOfNode = false;
   auto report = [&](IndexedGraph::NodeId id, const rt::Status &status) {
     isOfNode = true;
-    if (!reported.insert(id).second)
-      return;
-    const Node &node = graph.node(id);
-    frontend::NodeScope faults(context, node.shownName(),
-                               node.isVariable() ? "null"
-                                                 : node.shownOperator());
-    builder.recover();
-    builder.fail(status.message());
+    isComplete = false;
+    if (!isMissing[id])
+      reportNode(id, status.message());
+    isMissing[id] = true;
   };
   auto goesOn = [&](const rt::Status &status) {
     bool isReported = std::exchange(isOfNode, false);
@@ -156,7 +161,62 @@ LogicalResult SymbolLowering::infer() {
       !goesOn(network.completeTypes(report)) ||
       !goesOn(network.inferShapes(shapes, context, report)))
     return mlir::failure();
-  return mlir::success(reported.empty());
+  if (!isComplete)
+    reportOpenShapes();
+  return mlir::success(isComplete);
+}
+
+/// Leaves out, and reports, what is known of no variable.
+template <typename Known> bool SymbolLowering::takeKnown(Known &known) {
+  llvm::StringSet<> variables;
+  for (IndexedGraph::NodeId id : graph.inputNodes())
+    variables.insert(graph.node(id).name);
+  bool isComplete = true;
+  std::erase_if(known, [&](const auto &entry) {
+    if (variables.contains(entry.first))
+      return false;
+    builder.fail("expected a variable of the symbol, got '" + entry.first +
+                 "'; it has " + network.listVariables());
+    builder.recover();
+    isComplete = false;
+    return true;
+  });
+  return isComplete;
+}
+
+void SymbolLowering::reportNode(IndexedGraph::NodeId id,
+                                const llvm::Twine &message,
+                                llvm::StringRef alternative) {
+  const Node &node = graph.node(id);
+  frontend::NodeScope faults(context, node.shownName(),
+                             node.isVariable() ? "null" : node.shownOperator());
+  builder.fail(message, alternative);
+  builder.recover();
+}
+
+void SymbolLowering::reportOpenShape(IndexedGraph::NodeId id) {
+  if (options.mayLackShapes)
+    return;
+  const Node &node = graph.node(id);
+  builder.setLocation(locate(node));
+  reportNode(id, "expected its shape to be given or to follow from others",
+             "--shape " + node.name + "=...");
+}
+
+/// Of variables whose shape could follow from no node that is at fault.
+void SymbolLowering::reportOpenShapes() {
+  llvm::IntEqClasses parts(graph.nodeCount());
+  for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
+    for (const IndexedGraph::Use &use : graph.inputs(id))
+      parts.join(id, use.node);
+  parts.compress();
+  llvm::BitVector isAtFault(parts.getNumClasses());
+  for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
+    if (isMissing[id])
+      isAtFault.set(parts[id]);
+  for (IndexedGraph::NodeId id : graph.inputNodes())
+    if (!network.shape(graph.entryId(id, 0)) && !isAtFault[parts[id]])
+      reportOpenShape(id);
 }
 
 LogicalResult SymbolLowering::checkRandom() {
@@ -202,13 +262,8 @@ LogicalResult SymbolLowering::addInputs(mlir::func::FuncOp main) {
       }
       builder.setLocation(locate(node));
       if (!network.shape(entry)) {
+        reportOpenShape(id);
         isComplete = false;
-        if (options.mayLackShapes)
-          continue;
-        frontend::NodeScope faults(context, node.name, "null");
-        builder.fail("expected its shape to be given or to follow from others",
-                     "--shape " + node.name + "=...");
-        builder.recover();
         continue;
       }
       values[entry] = body->addArgument(network.tensorType(context, entry),

@@ -47,21 +47,24 @@ private:
 };
 } // namespace
 
-/// The names of all variables. InvalidArgument when two share one.
-static Status listVariables(const IndexedGraph &graph, VariableNames &names,
-                            NetworkTypes::Report report) {
-  Failures failures(report);
-  for (IndexedGraph::NodeId id : graph.inputNodes())
-    if (!names.insert(graph.node(id).name).second &&
-        !failures.take(id, Status(StatusCode::InvalidArgument,
+/// The names of all variables; a failure when two share one.
+static bool collectVariables(const IndexedGraph &graph, VariableNames &names,
+                             Failures &failures) {
+  VariableNames twice;
+  for (IndexedGraph::NodeId id : graph.inputNodes()) {
+    const std::string &name = graph.node(id).name;
+    if (names.insert(name).second || !twice.insert(name).second)
+      continue;
+    if (!failures.take(id, Status(StatusCode::InvalidArgument,
                                   "expected distinct names of variables, got "
                                   "'" +
-                                      graph.node(id).name + "' twice")))
-      break;
-  return std::move(failures.first);
+                                      name + "' twice")))
+      return false;
+  }
+  return true;
 }
 
-static std::string listVariables(const IndexedGraph &graph) {
+std::string NetworkTypes::listVariables() const {
   std::vector<std::string> names;
   for (IndexedGraph::NodeId id : graph.inputNodes())
     names.push_back(graph.node(id).name);
@@ -70,13 +73,12 @@ static std::string listVariables(const IndexedGraph &graph) {
 
 /// Every name in `known` is that of a variable.
 template <typename Known>
-static Status checkNames(const IndexedGraph &graph,
-                         const VariableNames &variables, const Known &known) {
+Status NetworkTypes::checkNames(const Known &known) const {
   for (const auto &[name, fact] : known)
     if (!variables.contains(name))
       return Status(StatusCode::InvalidArgument,
                     "expected a variable of the symbol, got '" + name +
-                        "'; it has " + listVariables(graph));
+                        "'; it has " + listVariables());
   return Status::ok();
 }
 
@@ -96,16 +98,18 @@ static Status typeOfVariable(const Node &node, rt::DataType &type) {
     return Status::ok();
   return Status(StatusCode::InvalidArgument,
                 node.describe() +
-                    ": expected the number of an element type in "
-                    "'__dtype__', got '" +
+                    ": attribute '__dtype__': expected the number of an "
+                    "element type, got '" +
                     text->second + "'");
 }
 
 Status NetworkTypes::inferTypes(const KnownTypes &known, Report report) {
   for (IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id)
     DLC_RETURN_IF_ERROR(graph.node(id).checkApplied());
-  DLC_RETURN_IF_ERROR(listVariables(graph, variables, report));
-  DLC_RETURN_IF_ERROR(checkNames(graph, variables, known));
+  Failures failures(report);
+  if (!collectVariables(graph, variables, failures))
+    return std::move(failures.first);
+  DLC_RETURN_IF_ERROR(checkNames(known));
   auto start = [&](IndexedGraph::NodeId id) {
     rt::DataType declared = DLC_INVALID_TYPE;
     DLC_RETURN_IF_ERROR(typeOfVariable(graph.node(id), declared));
@@ -114,7 +118,6 @@ Status NetworkTypes::inferTypes(const KnownTypes &known, Report report) {
       DLC_RETURN_IF_ERROR(types.start(id, given->second));
     return Status::ok();
   };
-  Failures failures(report);
   for (IndexedGraph::NodeId id : graph.inputNodes())
     if (!failures.take(id, start(id)))
       return std::move(failures.first);
@@ -378,7 +381,7 @@ void NetworkTypes::Forward::inferBackward(mlir::Operation *before,
 
 Status NetworkTypes::inferShapes(const KnownShapes &known,
                                  mlir::MLIRContext &context, Report report) {
-  DLC_RETURN_IF_ERROR(checkNames(graph, variables, known));
+  DLC_RETURN_IF_ERROR(checkNames(known));
   auto start = [&](IndexedGraph::NodeId id) {
     Shape declared;
     DLC_RETURN_IF_ERROR(shapeOfVariable(graph.node(id), declared));

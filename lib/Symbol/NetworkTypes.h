@@ -43,6 +43,8 @@ public:
   rt::DataType type(IndexedGraph::EntryId entry) const {
     return types.fact(entry);
   }
+  /// The names of some variables, for messages.
+  std::string listVariables() const;
   /// Nodes of bodies that inference has written down, and gave up behind.
   int64_t bodyNodes() const { return loweredBodyNodes; }
   void addBodyNodes(int64_t count) { loweredBodyNodes += count; }
@@ -59,6 +61,7 @@ public:
 
 private:
   class Forward;
+  template <typename Known> rt::Status checkNames(const Known &known) const;
   rt::Status relateTypes(Report report);
 
   const IndexedGraph &graph;

@@ -41,6 +41,8 @@ static constexpr uint32_t end64Magic = 0x06064b50;
 static constexpr uint32_t locator64Magic = 0x07064b50;
 static constexpr size_t localSize = 30, centralSize = 46, endSize = 22;
 static constexpr std::string_view suffix = ".npy"; ///< Of all members.
+/// What deflated members may unpack to, and how often the file's size more.
+static constexpr uint64_t kFreeBytes = uint64_t(64) << 20, kMostRatio = 64;
 /// Version 1 of the format has no longer one, and NumPy reads none by itself.
 static constexpr uint64_t kMostOfHeader = 10 + 65535;
 
@@ -235,6 +237,9 @@ static Status readMembers(ByteReader file, const Directory &directory,
       !file.canHold(directory.count, centralSize))
     return malformed("the directory leaves the file");
   uint64_t left = file.size();
+  // Values of networks shrink little; what shrinks more is there to fill
+  // memory.
+  uint64_t room = kFreeBytes + kMostRatio * file.size();
   members.resize(directory.count);
   for (Member &member : members) {
     DLC_RETURN_IF_ERROR(readMember(file, member));
@@ -245,6 +250,11 @@ static Status readMembers(ByteReader file, const Directory &directory,
     if (member.packedSize > left)
       return malformed("its members are larger than the file");
     left -= member.packedSize;
+    if (member.method == 8 && member.size > room)
+      return makeError(StatusCode::Unsupported,
+                       "expected members that unpack to at most 64 MiB and 64 "
+                       "times the file's size together, got more");
+    room -= member.method == 8 ? member.size : 0;
   }
   return Status::ok();
 }

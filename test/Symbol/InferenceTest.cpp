@@ -437,6 +437,6 @@ TEST(InferenceTest, NamesContradictingTypes) {
       "int32, got float32");
   Symbol bad = Symbol::variable("a", {{"__dtype__", "99"}});
   EXPECT_EQ(inferTypes(bad, {}, Completeness::Full).status().message(),
-            "variable 'a': expected the number of an element type in "
-            "'__dtype__', got '99'");
+            "variable 'a': attribute '__dtype__': expected the number of an "
+            "element type, got '99'");
 }

@@ -259,7 +259,7 @@ TEST(JsonTest, AllFaultsAtOnce) {
     {"op": "sofmax", "name": "c", "inputs": [[2, 0, 0]]},
     {"op": "relu", "name": "d", "attr": {"axis": "1"}, "inputs": []},
     {"op": "relu", "name": "e", "inputs": [[0, 0, 0]]}],
-    "arg_nodes": [0], "heads": [[3, 0, 0], [9, 0, 0]]})";
+    "arg_nodes": [0], "heads": [[3, 0, 0], [9, 0, 0], [5, 0, 0]]})";
   FileFaults all;
   rt::Result<Symbol> symbol = fromJson(text, &all);
   ASSERT_FALSE(symbol.isOk());

@@ -105,6 +105,10 @@ struct NeedsCompiler {};
 
 using rt::HostTensor;
 
+/// Shapes with unknown dimensions may be one.
+bool mayBe(const std::vector<int64_t> &shape,
+           const std::vector<int64_t> &other);
+
 /// Zeroed memory for a tensor of a static type.
 HostTensor makeZeros(const rt::TensorType &type);
 

@@ -111,7 +111,8 @@ void dlc::tool::addExport(CommandLine &line) {
   syntax.required("model", model.path, "Model (.onnx, -symbol.json, .mlir)");
   model.addParams(syntax);
   syntax.option("--shape", model.shapes,
-                "Shape of an input, NAME=1x3x224x224 (repeatable)");
+                "Shape of an input, NAME=1x3x224x224, ? for an extent that "
+                "stays open (repeatable)");
   syntax.option(
       "-o,--output", command->output,
       "Where to write the model; NAME-symbol.json writes a network of "

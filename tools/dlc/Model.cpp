@@ -65,12 +65,15 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                       ? "Model (.onnx, -symbol.json, .mlir) or artifact (.dlc)"
                       : "Model (.onnx, -symbol.json, .mlir)");
   addParams(syntax);
-  syntax.option("--shape", shapes,
-                acceptsArtifact
-                    ? "Shape of an input, NAME=1x3x224x224 (repeatable): of a "
-                      "model, it is compiled for it; of an artifact, random "
-                      "values have it"
-                    : "Shape of an input, NAME=1x3x224x224 (repeatable)");
+  syntax.option(
+      "--shape", shapes,
+      acceptsArtifact
+          ? "Shape of an input, NAME=1x3x224x224, ? for an extent that "
+            "stays open (repeatable): of a "
+            "model, it is compiled for it; of an artifact, random "
+            "values have it"
+          : "Shape of an input, NAME=1x3x224x224, ? for an extent "
+            "that stays open (repeatable)");
   syntax.option("--place", places,
                 "Device of a group of operations (ctx_group), GROUP=cpu:1 "
                 "(repeatable)");
@@ -120,17 +123,24 @@ void ModelOptions::addTraining(Syntax &syntax) {
               "parameters are inputs");
 }
 
-/// "1x3x224x224" -> {1, 3, 224, 224}; throws a Failure (usage) otherwise.
+/// "?x3x224x224" -> {-1, 3, 224, 224}; throws a Failure (usage) otherwise.
 static std::vector<int64_t> parseShape(const std::string &text) {
   std::vector<int64_t> shape;
   const char *at = text.data(), *end = at + text.size();
   while (at != end) {
     int64_t dim = 0;
-    auto [next, error] = std::from_chars(at, end, dim);
-    bool ok = error == std::errc() && dim >= 0 &&
-              (next == end || (*next == 'x' && next + 1 != end));
-    if (!ok)
-      throw Failure{"expected a shape like 1x3x224x224, got '" + text + "'",
+    const char *next = at + 1;
+    bool ok = true;
+    if (*at == '?') {
+      dim = rt::kUnknownDim;
+    } else {
+      auto [behind, error] = std::from_chars(at, end, dim);
+      next = behind;
+      ok = error == std::errc() && dim >= 0;
+    }
+    if (!ok || !(next == end || (*next == 'x' && next + 1 != end)))
+      throw Failure{"expected a shape like 1x3x224x224 or ?x3x224x224, got '" +
+                        text + "'",
                     kBadUsage};
     shape.push_back(dim);
     at = next == end ? end : next + 1;
@@ -164,6 +174,14 @@ dlc::tool::splitNamed(const std::string &text, const std::string &expected) {
   if (equals == std::string::npos || equals == 0)
     throw Failure{"expected " + expected + ", got '" + text + "'", kBadUsage};
   return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+bool dlc::tool::mayBe(const std::vector<int64_t> &shape,
+                      const std::vector<int64_t> &other) {
+  auto agree = [](int64_t a, int64_t b) {
+    return a == b || a == rt::kUnknownDim || b == rt::kUnknownDim;
+  };
+  return std::ranges::equal(shape, other, agree);
 }
 
 std::map<std::string, std::string> ModelOptions::groupDevices() const {
@@ -327,13 +345,13 @@ static rt::TensorType withShape(const rt::Port &port,
                                 const std::vector<int64_t> &shape) {
   rt::TensorType type{port.type.type, shape};
   const rt::TensorType &known = port.type;
-  bool fits = !known.hasRank || known.shape.size() == shape.size();
-  for (size_t i = 0; fits && known.hasRank && i < shape.size(); ++i)
-    fits = known.shape[i] == rt::kUnknownDim || known.shape[i] == shape[i];
-  if (!fits)
+  if (known.hasRank && !mayBe(known.shape, shape))
     throw Failure{"expected a --shape of input '" + port.name +
                   "' that fits it (" + rt::toString(known) + "), got " +
                   rt::toString(type)};
+  for (size_t i = 0; known.hasRank && i < shape.size(); ++i)
+    if (type.shape[i] == rt::kUnknownDim)
+      type.shape[i] = known.shape[i];
   return type;
 }
 
@@ -356,7 +374,7 @@ std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
         known == wanted.end() ? port.type : known->second;
     auto value = values.find(port.name);
     if (value != values.end()) {
-      if (known != wanted.end() && value->second.shape != type.shape)
+      if (known != wanted.end() && !mayBe(type.shape, value->second.shape))
         throw Failure{"expected a value of type " + rt::toString(type) +
                       " for input '" + port.name + "', as --shape says, got " +
                       rt::toString({value->second.type, value->second.shape})};

@@ -51,13 +51,14 @@ static CompileOptions optionsFor(const TrainerOptions &options,
       continue;
     std::vector<int64_t> shape = TrainData::batchShape(tensor, options.batch);
     auto [asked, isNew] = compile.shapes.try_emplace(name, shape);
-    if (!isNew && asked->second != shape)
+    if (!isNew && !mayBe(asked->second, shape))
       throw Failure{
           data.path() + ": expected examples of '" + name +
           "' that make a batch of " +
           rt::toString(rt::TensorType{tensor.type, asked->second}) +
           ", as --shape says, got " +
           rt::toString(rt::TensorType{tensor.type, std::move(shape)})};
+    asked->second = std::move(shape);
   }
   return compile;
 }

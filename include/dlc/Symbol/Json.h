@@ -38,9 +38,11 @@ struct NodeFault {
 /// All that is wrong with a file, at most 1,000 nodes.
 struct FileFaults {
   std::vector<NodeFault> nodes;
-  /// What depends on none of these, so that more may be found in it: all
-  /// operators that no other one reads are its outputs. Empty without faults.
+  /// What the outputs are made of and depends on none of these, so that more may
+  /// be found in it: operators that nothing sound reads are its outputs. Empty
+  /// without faults.
   Symbol rest;
+  std::vector<std::string> variables; ///< Of the file.
 };
 
 /// Reads a file of any version. DataLoss for malformed text, InvalidArgument

@@ -45,8 +45,9 @@ struct LoweringOptions {
   /// batch and updates the moving ones, dropout acts, and layers that end a
   /// network have the gradients that their labels give.
   bool isTraining = false;
-  /// The symbol is a part of a network: variables whose shape nothing tells are
-  /// no error, though there is no module then.
+  /// The symbol is a part of a network, of which another part is at fault:
+  /// variables whose shape nothing tells are no error, though there is no module
+  /// then.
   bool mayLackShapes = false;
   /// What a run updates has no result: a run leaves everything as it was.
   bool dropsUpdates = false;

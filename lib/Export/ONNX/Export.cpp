@@ -55,6 +55,7 @@ private:
     hasFailed = true;
   }
   Port portOf(unsigned number, bool isInput);
+  bool isInputName(StringRef name);
   void addInputs();
   void addOutputs();
   void addOperation(Operation &op);
@@ -165,10 +166,20 @@ Port ModelExport::portOf(unsigned number, bool isInput) {
   if (!tensor || elementNumber(tensor.getElementType()) == 0)
     fail("unsupported: " + Twine(isInput ? "input" : "output") + " '" +
          port.name + "', which is not a tensor of ONNX");
+  else if (!isInput &&
+           isInputName(port.name)) // As MXNet calls one it gives on.
+    port.name = ModelState::unique(state.usedNames, port.name);
   else if (!state.usedNames.insert(port.name).second)
     fail("expected distinct names of inputs and outputs, got '" + port.name +
          "' twice");
   return port;
+}
+
+bool ModelExport::isInputName(StringRef name) {
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (graph::nameOf(graph::givenName(main, i, /*isResult=*/false), i) == name)
+      return true;
+  return false;
 }
 
 void ModelExport::addInputs() {

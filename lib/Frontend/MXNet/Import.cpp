@@ -70,6 +70,41 @@ static Status addConstant(const std::string &name, const rt::ParamsArray &array,
   return Status::ok();
 }
 
+/// Operands that networks learn, by the names that operators give them.
+static bool isLearnt(StringRef operand) {
+  static const std::set<StringRef> names = {
+      "weight",      "bias",       "gamma",        "beta",
+      "moving_mean", "moving_var", "running_mean", "parameters"};
+  return names.contains(operand);
+}
+
+/// Parameters that a file of them has no values of are inputs, which few want.
+static void warnOfMissing(mlir::Location location, const symbol::Symbol &symbol,
+                          const symbol::LoweringOptions &known,
+                          const std::vector<std::string> &leftOver) {
+  symbol::IndexedGraph graph(symbol);
+  std::vector<std::string_view> names;
+  for (const std::string &array : leftOver)
+    names.push_back(array);
+  for (symbol::IndexedGraph::NodeId id : graph.inputNodes()) {
+    const std::string &name = graph.node(id).name;
+    auto readers = graph.readers(graph.entryId(id, 0));
+    bool isParameter = llvm::any_of(readers, [&](const auto &reader) {
+      return isLearnt(graph.node(reader.node).inputNames()[reader.input]);
+    });
+    if (!isParameter || known.constants.contains(name) ||
+        known.shapes.contains(name))
+      continue;
+    std::string_view nearest = frontend::nearestName("arg:" + name, names);
+    mlir::InFlightDiagnostic warning = mlir::emitWarning(location)
+                                       << "variable '" << name
+                                       << "' has no value and is an input";
+    if (!nearest.empty())
+      warning << "; '" << rt::toPrintable(std::string(nearest))
+              << "' comes nearest";
+  }
+}
+
 /// Reports all that is wrong with the values of parameters.
 static mlir::LogicalResult addConstants(MLIRContext &context,
                                         Parameters &parameters,
@@ -205,6 +240,7 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
   lowering.outputNames = distinctOutputs(symbol);
   bool isGood = true;
   Status symbolFault;
+  std::vector<std::string> leftOver;
   if (!options.params.empty()) {
     rt::Result<Parameters> parameters =
         readParameters(symbol, lowering.shapes, options.params, options.layers);
@@ -219,7 +255,8 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
         succeeded(addConstants(context, *parameters, options.params, lowering));
     if (!parameters->note.empty())
       mlir::emitWarning(location) << parameters->note;
-    for (const std::string &array : parameters->leftOver)
+    leftOver = parameters->leftOver;
+    for (const std::string &array : leftOver)
       if (symbolFault.isOk())
         mlir::emitWarning(location)
             << "array '" << rt::toPrintable(array)
@@ -228,6 +265,8 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
   // Goes on behind faults, to find them all.
   OwningOpRef<ModuleOp> module =
       symbol::lowerToGraph(context, symbol, lowering);
+  if (module && isGood && !options.params.empty())
+    warnOfMissing(location, symbol, lowering, leftOver);
   if (module && !symbolFault.isOk())
     mlir::emitError(location) << symbolFault.message();
   if (!isGood)
@@ -241,20 +280,31 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
 }
 
 /// Reports what is wrong with the part of a network that depends on nothing
-/// that is at fault already. What is known of other variables, or missing
-/// because other nodes would tell it, is no fault.
-static void reportRest(MLIRContext &context, const symbol::Symbol &rest,
+/// that is at fault already, and with what the user says of all. What is
+/// missing because other nodes would tell it is no fault.
+static void reportRest(MLIRContext &context, const symbol::FileFaults &faults,
                        StringRef name, const ImportOptions &options) {
   symbol::LoweringOptions lowering;
   lowering.file = name.str();
   lowering.isTraining = options.isTraining;
-  lowering.outputNames = distinctOutputs(rest);
+  lowering.outputNames = distinctOutputs(faults.rest);
   lowering.mayLackShapes = true;
-  for (const std::string &variable : rest.listInputs())
-    if (auto shape = options.inputShapes.find(variable);
-        shape != options.inputShapes.end())
-      lowering.shapes[variable] = shape->second;
-  (void)symbol::lowerToGraph(context, rest, lowering);
+  std::vector<std::string> ours = faults.rest.listInputs();
+  std::set<std::string> inRest(ours.begin(), ours.end());
+  std::set<std::string> inFile(faults.variables.begin(),
+                               faults.variables.end());
+  for (const auto &[variable, shape] : options.inputShapes)
+    if (inRest.contains(variable) || !inFile.contains(variable))
+      lowering.shapes[variable] = shape;
+  rt::Result<Parameters> parameters =
+      options.params.empty() ? Parameters()
+                             : readNamedParameters(faults.rest, options.params);
+  if (!parameters.isOk())
+    mlir::emitError(mlir::UnknownLoc::get(&context))
+        << parameters.status().message();
+  else
+    (void)addConstants(context, *parameters, options.params, lowering);
+  (void)symbol::lowerToGraph(context, faults.rest, lowering);
 }
 
 OwningOpRef<ModuleOp>
@@ -286,7 +336,7 @@ dlc::mxnet::importSymbolFile(MLIRContext &context, StringRef path,
     if (faults.nodes.empty())
       mlir::emitError(location) << symbol.status().message();
     else
-      reportRest(context, faults.rest, name, options);
+      reportRest(context, faults, name, options);
     return {};
   }
   return importSymbol(context, *symbol, name, options);

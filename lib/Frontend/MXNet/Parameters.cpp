@@ -98,37 +98,45 @@ static Status addByStructure(Parameters &parameters,
   return Status::ok();
 }
 
-Result<Parameters> mxnet::readParameters(const symbol::Symbol &symbol,
-                                         const symbol::KnownShapes &shapes,
-                                         const std::string &path,
-                                         const LayerHints &layers) {
+static Status ofFile(const std::string &path, Status status) {
+  return std::move(status).withContext(llvm::sys::path::filename(path).str());
+}
+
+Result<Parameters> mxnet::readNamedParameters(const symbol::Symbol &symbol,
+                                              const std::string &path) {
   Result<rt::ParamsList> file = rt::readParams(path);
   if (!file.isOk())
     return std::move(file.status());
   Parameters parameters;
   parameters.list = std::make_shared<rt::ParamsList>(std::move(*file));
-  auto fail = [&](Status status) {
-    return std::move(status).withContext(llvm::sys::path::filename(path).str());
-  };
   if (!parameters.list->isNamed && !parameters.list->arrays.empty())
-    return fail(Status(StatusCode::InvalidArgument,
-                       "expected arrays with names, got a list without"));
+    return ofFile(path,
+                  Status(StatusCode::InvalidArgument,
+                         "expected arrays with names, got a list without"));
   addByName(parameters, symbol);
-  // Parameters that blocks saved have names by structure.
-  bool isByStructure = parameters.byVariable.empty() &&
-                       parameters.faults.empty() &&
-                       !parameters.leftOver.empty();
-  if (isByStructure) {
-    if (Status status = addByStructure(parameters, symbol, shapes, layers);
-        !status.isOk())
-      return fail(std::move(status));
-  } else if (!layers.scopeOf.empty()) {
-    return fail(Status(StatusCode::InvalidArgument,
-                       "expected no --layer for arrays with the names of "
-                       "variables, got '" +
-                           layers.scopeOf.begin()->first + "'"));
-  }
   for (symbol::NodeFault &fault : parameters.faults)
-    fault.status = fail(std::move(fault.status));
+    fault.status = ofFile(path, std::move(fault.status));
+  return parameters;
+}
+
+Result<Parameters> mxnet::readParameters(const symbol::Symbol &symbol,
+                                         const symbol::KnownShapes &shapes,
+                                         const std::string &path,
+                                         const LayerHints &layers) {
+  Result<Parameters> parameters = readNamedParameters(symbol, path);
+  if (!parameters.isOk())
+    return parameters;
+  // Parameters that blocks saved have names by structure.
+  if (parameters->byVariable.empty() && parameters->faults.empty() &&
+      !parameters->leftOver.empty()) {
+    if (Status status = addByStructure(*parameters, symbol, shapes, layers);
+        !status.isOk())
+      return ofFile(path, std::move(status));
+  } else if (!layers.scopeOf.empty()) {
+    return ofFile(path, Status(StatusCode::InvalidArgument,
+                               "expected no --layer for arrays with the names "
+                               "of variables, got '" +
+                                   layers.scopeOf.begin()->first + "'"));
+  }
   return parameters;
 }

@@ -37,6 +37,10 @@ rt::Result<Parameters> readParameters(const symbol::Symbol &symbol,
                                       const std::string &path,
                                       const LayerHints &layers = {});
 
+/// The same for a part of a symbol: only what has the name of a variable.
+rt::Result<Parameters> readNamedParameters(const symbol::Symbol &symbol,
+                                           const std::string &path);
+
 } // namespace dlc::mxnet
 
 #endif // DLC_LIB_FRONTEND_MXNET_PARAMETERS_H

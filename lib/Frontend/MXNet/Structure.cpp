@@ -317,7 +317,7 @@ Status StructureMatcher::dropUnused(const Group &variables, Group &group) {
   llvm::erase_if(group, isOf(dropped));
   if (group.size() > variables.size())
     dropCopies(variables.size(), group);
-  if (group.size() > variables.size() &&
+  if (group.size() > variables.size() && !variables.empty() &&
       static_cast<size_t>(llvm::count_if(group, isOf(known))) ==
           variables.size()) {
     for (size_t layer : group)

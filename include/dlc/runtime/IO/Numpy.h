@@ -72,7 +72,9 @@ bool isNpz(std::span<const std::byte> bytes);
 
 /// Reads the bytes of an .npz file: a zip archive of .npy files, stored or
 /// deflated, whose checksums must agree. Members keep the order of the
-/// archive. Errors as above; DataLoss for names that are no UTF-8 or have "..".
+/// archive. Errors as above; DataLoss for names that are no UTF-8 or have "..";
+/// Unsupported for members that unpack to more than 64 MiB and 64 times the
+/// file's size together.
 Result<std::vector<NamedTensor>>
 parseNpz(std::span<const std::byte> bytes,
          ElementKinds kinds = ElementKinds::Plain,
