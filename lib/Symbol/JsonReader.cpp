@@ -423,7 +423,10 @@ Status Reader::readOperator(const json::Object &object, llvm::StringRef op,
   take(std::move(inputs));
   if (!found.empty() || !ofBodies.isOk())
     return ofBodies;
-  take(addMissingInputs(node));
+  if (Status status = addMissingInputs(node); !status.isOk()) {
+    take(std::move(status));
+    return Status::ok();
+  }
   giveToInputs(node);
   if (version < kFirstWithInitializers)
     setInitializers(node);

@@ -57,7 +57,7 @@ int64_t LoweringContext::rank(Value value) {
 Ints LoweringContext::shape(Value value, const char *what) {
   std::optional<Ints> shape = GraphBuilder::shapeIfStatic(value);
   if (!shape && !b.failed())
-    unsupported(Twine(what) + " of a shape that is not known");
+    unknown(Twine(what) + " of a shape");
   return shape.value_or(Ints());
 }
 

@@ -106,6 +106,12 @@ public:
   void fail(const llvm::Twine &message) { b.fail(message); }
   /// `unsupported: <what>`.
   void unsupported(const llvm::Twine &what) { b.fail("unsupported: " + what); }
+  /// `unsupported: <what> that is not known`, where shapes of inputs would tell
+  /// it.
+  void unknown(const llvm::Twine &what) {
+    b.fail("unsupported: " + what + " that is not known",
+           "--shape of the network's inputs");
+  }
   /// Fails unless the parameter has its default value.
   void expectDefault(std::string_view parameter);
   /// The number of dimensions of a value, which inference made known.

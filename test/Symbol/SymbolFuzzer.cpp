@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes give an error, or a symbol that is written to a file that reads
-// back as the same one, and that inference accepts or refuses in words.
+// back as the same one, and that inference accepts or refuses in words. So it
+// does what is sound of a file that has faults.
 
 #include "dlc/Symbol/Inference.h"
 #include "dlc/Symbol/Json.h"
@@ -18,10 +19,14 @@ static void require(bool condition) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  rt::Result<Symbol> symbol =
-      fromJson({reinterpret_cast<const char *>(data), size});
+  std::string_view file{reinterpret_cast<const char *>(data), size};
+  rt::Result<Symbol> symbol = fromJson(file);
   if (!symbol.isOk()) {
     require(!symbol.status().message().empty());
+    FileFaults faults;
+    require(!fromJson(file, &faults).isOk());
+    auto rest = inferShapes(faults.rest, {}, Completeness::Partial);
+    require(rest.isOk() || !rest.status().message().empty());
     return 0;
   }
   rt::Result<std::string> text = toJson(*symbol);

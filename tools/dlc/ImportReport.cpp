@@ -70,7 +70,8 @@ int ReportCommand::run() {
   else
     check(llvm::failure(), compilation);
   writeOutput(output.empty() ? "-" : output, text);
-  printWarnings(compilation);
+  if (isImported)
+    printWarnings(compilation);
   return isImported ? kOk : kBadInput;
 }
 

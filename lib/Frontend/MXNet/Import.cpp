@@ -86,13 +86,18 @@ static void warnOfMissing(mlir::Location location, const symbol::Symbol &symbol,
   std::vector<std::string_view> names;
   for (const std::string &array : leftOver)
     names.push_back(array);
+  std::set<symbol::IndexedGraph::NodeId> learnt;
+  for (symbol::IndexedGraph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+    if (graph.node(id).isVariable())
+      continue;
+    std::vector<std::string> operands = graph.node(id).inputNames();
+    for (auto [use, operand] : llvm::zip(graph.inputs(id), operands))
+      if (isLearnt(operand))
+        learnt.insert(use.node);
+  }
   for (symbol::IndexedGraph::NodeId id : graph.inputNodes()) {
     const std::string &name = graph.node(id).name;
-    auto readers = graph.readers(graph.entryId(id, 0));
-    bool isParameter = llvm::any_of(readers, [&](const auto &reader) {
-      return isLearnt(graph.node(reader.node).inputNames()[reader.input]);
-    });
-    if (!isParameter || known.constants.contains(name) ||
+    if (!learnt.contains(id) || known.constants.contains(name) ||
         known.shapes.contains(name))
       continue;
     std::string_view nearest = frontend::nearestName("arg:" + name, names);

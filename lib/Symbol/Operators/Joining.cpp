@@ -144,7 +144,7 @@ static void lowerSliceChannel(LoweringContext &n) {
   if (n.b.failed())
     return;
   if (mlir::ShapedType::isDynamic(extent))
-    return n.unsupported("splitting an extent that is not known");
+    return n.unknown("splitting an extent");
   if (extent % count)
     return n.fail("expected parameter 'num_outputs' to divide " +
                   Twine(extent) + ", got " + Twine(count));
@@ -164,7 +164,7 @@ static void splitAlong(LoweringContext &n, int64_t axis) {
   if (n.b.failed())
     return;
   if (mlir::ShapedType::isDynamic(extent))
-    return n.unsupported("splitting an extent that is not known");
+    return n.unknown("splitting an extent");
   int64_t sections = n.p.getInt("sections");
   Ints cuts = n.ints("indices");
   if (sections > 0) {

@@ -51,7 +51,7 @@ static Value withDiagonal(LoweringContext &n, Value x, int64_t k) {
   }
   int64_t length = GraphBuilder::dimOf(x, rank - 1);
   if (mlir::ShapedType::isDynamic(length)) {
-    n.unsupported("a diagonal of a shape that is not known");
+    n.unknown("a diagonal of a shape");
     return {};
   }
   int64_t more = std::abs(k), size = length + more;

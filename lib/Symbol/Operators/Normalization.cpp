@@ -182,7 +182,7 @@ static void lowerGroupNorm(LoweringContext &n) {
                   Twine(n.rank(x)));
   int64_t channels = GraphBuilder::dimOf(x, 1);
   if (mlir::ShapedType::isDynamic(channels))
-    return n.unsupported("a number of channels that is not known");
+    return n.unknown("a number of channels");
   if (channels % groups)
     return n.fail("expected parameter 'num_groups' to divide " +
                   Twine(channels) + " channels, got " + Twine(groups));
@@ -207,7 +207,7 @@ static void lowerInstanceNorm(LoweringContext &n) {
     return n.fail("expected data of at least 3 dimensions, got " +
                   Twine(n.rank(n.in(0))));
   if (mlir::ShapedType::isDynamic(channels))
-    return n.unsupported("a number of channels that is not known");
+    return n.unknown("a number of channels");
   n.set(0, n.b.op("group_norm", n.inputs(),
                   {{"num_groups", channels}, {"epsilon", floatOf(n, "eps")}}));
 }

@@ -230,7 +230,7 @@ static void enlargeBilinear(LoweringContext &n) {
   Ints strides = {scale, scale}, pads = {pad, pad, pad, pad};
   int64_t channels = GraphBuilder::dimOf(n.in(0), 1);
   if (mlir::ShapedType::isDynamic(channels))
-    return n.unsupported("a number of channels that is not known");
+    return n.unknown("a number of channels");
   n.set(0, n.b.op("conv_transpose", n.inputs(),
                   {{"strides", llvm::ArrayRef<int64_t>(strides)},
                    {"pads", llvm::ArrayRef<int64_t>(pads)},

@@ -32,7 +32,7 @@ static Sorted sorted(LoweringContext &n, int64_t count) {
     return {};
   int64_t extent = GraphBuilder::dimOf(result.data, result.axis);
   if (mlir::ShapedType::isDynamic(extent)) {
-    n.unsupported("an order of data of a shape that is not known");
+    n.unknown("an order of data of a shape");
     return {};
   }
   if (count > extent) {

@@ -21,7 +21,7 @@ static void lowerRetain(LoweringContext &n) {
                   "got " +
                   Twine(rank) + " and " + Twine(n.rank(n.in(1))));
   if (mlir::ShapedType::isDynamic(rows))
-    return n.unsupported("a number of rows that is not known");
+    return n.unknown("a number of rows");
   Value places = n.b.op(
       "range", {n.b.intScalar(0), n.b.intScalar(rows), n.b.intScalar(1)});
   Value named = n.b.cast(n.in(1), n.b.i64());
