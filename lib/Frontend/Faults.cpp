@@ -45,6 +45,11 @@ static std::string withoutNode(StringRef text, const Fault &fault) {
   constexpr llvm::StringLiteral unsupported = "unsupported: ";
   bool isUnsupported = text.consume_front(unsupported);
   StringRef rest = text;
+  // "unsupported: operator 'Custom' of node 'mine': why"
+  std::string named =
+      "operator '" + fault.op + "' of node '" + fault.node + "'";
+  if (isUnsupported && rest.consume_front(named))
+    return ("unsupported operator" + rest).str();
   bool isNamed = !fault.node.empty() && rest.consume_front("node '") &&
                  rest.consume_front(fault.node) && rest.consume_front("' (") &&
                  rest.consume_front(fault.op) && rest.consume_front("): ");

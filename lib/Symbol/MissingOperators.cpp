@@ -16,7 +16,7 @@ using namespace dlc::symbol;
 static std::vector<MissingOperators> outsideOfNetworks() {
   return {
       {"code of a Python program that no file holds",
-       "the function as operators, exported again",
+       "the same function of MXNet's own operators, exported again",
        {"Custom", "_CustomFunction", "_NDArray", "_Native", "_npi_Custom"}},
       {"an update of trained parameters, which no network holds",
        "dlc train --optimizer",

@@ -118,9 +118,10 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
 }
 
 void ModelOptions::addTraining(Syntax &syntax) {
-  syntax.flag("--training", training,
-              "What layers mean in training: statistics of the batch, dropout; "
-              "parameters are inputs");
+  syntax.flag(
+      "--training", training,
+      "Compile what MXNet's executors run with is_train=True: "
+      "statistics of the batch, dropout, losses; parameters are inputs");
 }
 
 /// "?x3x224x224" -> {-1, 3, 224, 224}; throws a Failure (usage) otherwise.

@@ -237,7 +237,7 @@ private:
   Status dropUnused(const Group &variables, Group &group);
   Status pair(const Layer &layer, const Layer &variables);
   Status match(const Group &variables, const Group &arrays);
-  Status explain(const Doubt &doubt, const Group &variables,
+  Status explain(const std::vector<Doubt> &doubts, const Group &variables,
                  const Group &arrays) const;
 
   const IndexedGraph &graph;
@@ -370,15 +370,23 @@ static StringRef nameOf(Doubt::Reason reason) {
   return "nothing tells it";
 }
 
-Status StructureMatcher::explain(const Doubt &doubt, const Group &variables,
+/// All doubts at once: who answers one must answer the others, too.
+Status StructureMatcher::explain(const std::vector<Doubt> &doubts,
+                                 const Group &variables,
                                  const Group &arrays) const {
-  const std::string &path = theirs[arrays[doubt.path]].scope;
-  bool canGuess = doubt.reason != Doubt::Reason::Nothing;
-  return bad("layers with ", toText(ours[variables[0]].form), ": '",
-             rt::toPrintable(path), "' may be any of ",
-             listScopes(ours, variables), ": ", nameOf(doubt.reason).str(),
-             "; --layer ", rt::toPrintable(path), "=NAME says which",
-             canGuess
+  Group open;
+  bool canGuess = true;
+  for (const Doubt &doubt : doubts) {
+    open.push_back(arrays[doubt.path]);
+    canGuess &= doubt.reason != Doubt::Reason::Nothing;
+  }
+  auto worst = std::ranges::max_element(doubts, {}, &Doubt::reason);
+  return bad("layers with ", toText(ours[variables[0]].form), ": ",
+             listScopes(theirs, open), " may be any of ",
+             listScopes(ours, variables), ": ", nameOf(worst->reason).str(),
+             "; --layer ", rt::toPrintable(theirs[open[0]].scope),
+             "=NAME says which",
+             canGuess && !hints.guesses
                  ? ", --guess-layers believes the numbers, or else the flow"
                  : "");
 }
@@ -398,12 +406,14 @@ Status StructureMatcher::match(const Group &variables, const Group &arrays) {
   }
   alike.reached = findReached(graph, ours, variables);
   LayerOrder order = orderAlikeLayers(alike);
-  for (const Doubt &doubt : order.doubts) {
-    if (!hints.guesses || doubt.reason == Doubt::Reason::Nothing)
-      return explain(doubt, variables, arrays);
+  bool isTold = llvm::none_of(order.doubts, [&](const Doubt &doubt) {
+    return !hints.guesses || doubt.reason == Doubt::Reason::Nothing;
+  });
+  if (!isTold)
+    return explain(order.doubts, variables, arrays);
+  for (const Doubt &doubt : order.doubts)
     result.guessed.push_back(theirs[arrays[doubt.path]].scope + " as " +
                              ours[variables[order.scopeOf[doubt.path]]].scope);
-  }
   for (size_t i = 0; i < arrays.size(); ++i)
     DLC_RETURN_IF_ERROR(
         pair(theirs[arrays[i]], ours[variables[order.scopeOf[i]]]));
