@@ -140,6 +140,7 @@ private:
   Status addMissingInputs(Node &node);
   Status checkArguments(const json::Object &file);
   Status readHeads(const json::Object &file);
+  Status readNodes(const json::Object &file);
 
   bool isBroken(size_t node) const { return outputCounts[node] == 0; }
 
@@ -147,6 +148,7 @@ private:
   std::vector<std::shared_ptr<Node>> nodes;
   std::vector<size_t> outputCounts; ///< By node; 0 where it is at fault.
   std::vector<Entry> outputs;
+  Status firstFault; ///< Of a node, where `faults` are told.
   size_t outputTotal = 0;
   int64_t version = kOldestVersion;
   bool hasNumpyShapes = false;
@@ -341,14 +343,15 @@ Status Reader::readBodies(const json::Object &object, Node &node,
     const json::Object *body = (*bodies)[i].getAsObject();
     std::string what = node.describe() + ": subgraph " + std::to_string(i);
     size_t known = faults ? faults->size() : 0;
-    Result<Symbol> symbol = body ? Reader(*this).read(*body)
-                                 : Result<Symbol>(bad("expected an object"));
+    Reader inner(*this);
+    Result<Symbol> symbol =
+        body ? inner.read(*body) : Result<Symbol>(bad("expected an object"));
     if (symbol.isOk()) {
       node.bodies.push_back(std::move(*symbol));
       continue;
     }
     Status status = std::move(symbol.status()).withContext(what);
-    if (!faults || faults->size() == known)
+    if (inner.firstFault.isOk())
       found.push_back(faultOf(node, node.op->name, std::move(status)));
     else if (first.isOk())
       first = std::move(status);
@@ -491,6 +494,10 @@ Status Reader::addNode(const json::Value &value) {
   if (!isGood && !faults)
     return found.empty() ? std::move(ofBodies)
                          : std::move(found.front().status);
+  if (!isGood && firstFault.isOk()) {
+    const Status &first = found.empty() ? ofBodies : found.front().status;
+    firstFault = Status(first.code(), first.message());
+  }
   for (NodeFault &fault : found)
     if (faults->size() < kMaxFaults)
       faults->push_back(std::move(fault));
@@ -581,8 +588,7 @@ Symbol Reader::findRest() const {
   return Symbol(std::move(sound));
 }
 
-Result<Symbol> Reader::read(const json::Object &file) {
-  size_t known = faults ? faults->size() : 0;
+Status Reader::readNodes(const json::Object &file) {
   DLC_RETURN_IF_ERROR(readVersion(file));
   const json::Array *list = file.getArray("nodes");
   if (!list)
@@ -591,13 +597,16 @@ Result<Symbol> Reader::read(const json::Object &file) {
   for (const json::Value &value : *list)
     DLC_RETURN_IF_ERROR(addNode(value));
   Status status = checkArguments(file);
-  if (Status ofHeads = readHeads(file); status.isOk())
-    status = std::move(ofHeads);
-  if (faults && faults->size() > known) {
+  Status ofHeads = readHeads(file);
+  return status.isOk() ? std::move(ofHeads) : std::move(status);
+}
+
+Result<Symbol> Reader::read(const json::Object &file) {
+  Status status = readNodes(file);
+  if (!firstFault.isOk()) {
     if (!status.isOk() && faults->size() < kMaxFaults)
       faults->push_back({"", "", std::move(status), ""});
-    const Status &first = (*faults)[known].status;
-    return Status(first.code(), first.message());
+    return Status(firstFault.code(), firstFault.message());
   }
   if (!status.isOk())
     return status;
@@ -621,14 +630,7 @@ Result<Symbol> symbol::fromJson(std::string_view text, FileFaults *faults) {
   Result<Symbol> symbol = reader.read(*file);
   if (!faults || faults->nodes.empty())
     return symbol;
-  // Behind what ends the file nothing was read.
-  const Status &first = faults->nodes.front().status;
-  if (symbol.status().message() != first.message())
-    faults->nodes.push_back(
-        {"", "", Status(symbol.status().code(), symbol.status().message()),
-         ""});
-  else
-    faults->rest = reader.findRest();
+  faults->rest = reader.findRest();
   faults->variables = reader.listVariables();
   return symbol;
 }

@@ -488,6 +488,20 @@ TEST(JsonTest, FaultsInSubgraphsAreThoseOfTheirNodes) {
   EXPECT_EQ(faults[0].op, "Custom");
 }
 
+/// What is no longer told is at fault all the same.
+TEST(JsonTest, FaultsBeyondTheirNumberAreFaults) {
+  std::string text = loopText(bodyText("Custom", "")), many;
+  for (int i = 0; i < 1000; ++i)
+    many += R"({"op": "Custom", "name": "c", "inputs": [[0, 0, 0]]}, )";
+  text.insert(text.find(R"({"op": "_foreach")"), many);
+  text.replace(text.find("\"heads\": [[2, 0, 0]],\n    \"attrs\": {\"mxnet"),
+               20, "\"heads\": [[1002, 0, 0]]");
+  FileFaults all;
+  EXPECT_FALSE(fromJson(text, &all).isOk());
+  EXPECT_EQ(all.nodes.size(), 1000u);
+  EXPECT_TRUE(all.rest.listOutputs().empty());
+}
+
 /// Subgraphs in subgraphs, and many loops, would take more than any time.
 TEST(JsonTest, SubgraphsHaveBounds) {
   std::string text = bodyText("elemwise_add", "");
