@@ -2,7 +2,7 @@
 //
 // Writes the reference of the operators that symbols are made of, as Markdown,
 // from their declarations: dlc-operators [FILE]. With --missing in front, those
-// that MXNet has and this does not.
+// that MXNet has and this does not; with --only NAME, one of either.
 
 #include "dlc/Symbol/MissingOperators.h"
 #include "dlc/Symbol/Operator.h"
@@ -145,11 +145,29 @@ static void writeMissing(std::FILE *file) {
                count, rows.c_str());
 }
 
+/// An operator, or why there is none.
+static int writeOne(std::string_view name) {
+  if (const Operator *op = findOperator(name)) {
+    writeOperator(*op, stdout);
+    return 0;
+  }
+  std::string reason(reasonOfMissing(name)), nearest = alternativeTo(name);
+  std::string text =
+      "unsupported: operator '" + std::string(name) + "'" +
+      (reason.empty() ? "" : ": " + reason) +
+      (nearest.empty() ? "" : "; what comes nearest: " + nearest);
+  std::fprintf(stderr, "%s\n", text.c_str());
+  return 1;
+}
+
 int main(int argc, char **argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--only")
+    return writeOne(argv[2]);
   bool isMissing = argc > 1 && std::string_view(argv[1]) == "--missing";
   const char *path = argc > 1 + isMissing ? argv[1 + isMissing] : nullptr;
   if (argc > 2 + isMissing || (path && path[0] == '-')) {
-    std::fprintf(stderr, "usage: dlc-operators [--missing] [FILE]\n");
+    std::fprintf(stderr,
+                 "usage: dlc-operators [--missing] [FILE] | --only NAME\n");
     return 2;
   }
   std::FILE *file = path ? std::fopen(path, "w") : stdout;

@@ -209,6 +209,11 @@ std::map<std::string, std::vector<int64_t>> ModelOptions::inputShapes() const {
 
 bool ModelOptions::isArtifact() const {
   rt::Result<rt::MappedFile> file = rt::MappedFile::open(path);
+  // What MXNet's users call it.
+  if (std::string network = path + "-symbol.json";
+      !file.isOk() && rt::MappedFile::open(network).isOk())
+    throw Failure{path + ": expected a file, got the prefix of " + network,
+                  kBadUsage};
   constexpr size_t size = sizeof(DlcArtifactHeader::magic);
   return file.isOk() && file->bytes().size() >= size &&
          std::memcmp(file->bytes().data(), DLC_ARTIFACT_MAGIC, size) == 0;
