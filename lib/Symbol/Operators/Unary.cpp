@@ -4,6 +4,8 @@
 
 #include "Rules.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 #include <cmath>
 #include <numbers>
 
