@@ -31,6 +31,7 @@ config.substitutions += [
     ("%dlc_binary_dir", config.dlc_binary_dir),
     ("%python", sys.executable),
     ("%digits", f"{config.dlc_source_dir}/tools/examples/digits/digits.onnx"),
+    ("%libdlc_rt", f"{config.dlc_binary_dir}/lib/libdlc_rt.so"),
     ("%compat", f"{config.dlc_source_dir}/test/compat"),
     # In front of a command: the driver that interprets PTX.
     ("%fake-cuda", f"env LD_LIBRARY_PATH={config.dlc_binary_dir}/test/runtime/Device/CUDA/"

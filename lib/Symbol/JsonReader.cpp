@@ -549,12 +549,27 @@ std::vector<std::string> Reader::listVariables() const {
 }
 
 Symbol Reader::findRest() const {
-  std::unordered_set<const Node *> broken, live, read;
-  auto visitOperands = [](const Node &node, auto &&visit) {
-    for (const Entry &input : node.inputs)
-      visit(input.node.get());
-    for (const std::shared_ptr<Node> &each : node.controlDependencies)
-      visit(each.get());
+  std::unordered_set<const Node *> ofFile, broken, live, read;
+  for (const std::shared_ptr<Node> &node : nodes)
+    ofFile.insert(node.get());
+  // One of NNVM's may be several, of which the file has the last.
+  auto visitOperands = [&](const Node &node, auto &&visit) {
+    std::vector<const Node *> parts = {&node};
+    std::unordered_set<const Node *> known;
+    auto take = [&](const Node *operand) {
+      if (ofFile.contains(operand))
+        visit(operand);
+      else if (known.insert(operand).second)
+        parts.push_back(operand);
+    };
+    while (!parts.empty()) {
+      const Node *part = parts.back();
+      parts.pop_back();
+      for (const Entry &input : part->inputs)
+        take(input.node.get());
+      for (const std::shared_ptr<Node> &each : part->controlDependencies)
+        take(each.get());
+    }
   };
   for (size_t i = 0; i < nodes.size(); ++i) {
     bool dependsOnBroken = isBroken(i);

@@ -138,6 +138,27 @@ TEST(NnvmTest, CompiledGraphsAreRefused) {
             "nnvm.compiler.build");
 }
 
+/// A node may become several, through which what is at fault is read.
+TEST(NnvmTest, NothingBehindAFaultIsSound) {
+  constexpr const char *text = R"json({"nodes": [
+    {"op": "null", "name": "x", "inputs": []},
+    {"op": "null", "name": "w", "inputs": []},
+    {"op": "conv2d", "name": "c", "attrs": {"channels": "4", "kernel_size":
+     "(3, 3)", "layout": "NHWC", "kernel_vayout": "HWIO", "use_bias": "0"},
+     "inputs": [[0, 0, 0], [1, 0, 0]]},
+    {"op": "avg_pool2d", "name": "p", "attrs": {"pool_size": "(2, 2)",
+     "layout": "NHWC"}, "inputs": [[2, 0, 0]]},
+    {"op": "avg_pool2d", "name": "q", "attrs": {"pool_size": "(2, 2)",
+     "layout": "NHWC"}, "inputs": [[0, 0, 0]]}],
+    "arg_nodes": [0, 1], "heads": [[3, 0, 0], [4, 0, 0]]})json";
+  FileFaults all;
+  EXPECT_FALSE(fromJson(text, &all).isOk());
+  ASSERT_EQ(all.nodes.size(), 1u);
+  EXPECT_EQ(all.nodes[0].node, "c");
+  EXPECT_EQ(all.rest.listOutputs().size(), 1u);
+  EXPECT_EQ(all.rest.listInputs(), std::vector<std::string>{"x"});
+}
+
 TEST(NnvmTest, SaysWhatItDoesNotSupport) {
   std::string text =
       fileWith("yolo_region", "",
