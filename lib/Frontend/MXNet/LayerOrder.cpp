@@ -15,9 +15,11 @@ using namespace dlc::mxnet;
 using llvm::ArrayRef;
 using llvm::StringRef;
 
-/// Bounds a recursion over words, and how often neighbours change places.
+/// Bounds a recursion over words, and what is spent on exchanges: of n layers
+/// a round takes O(n^3).
 static constexpr int kMaxWords = 64;
 static constexpr int kMaxRounds = 8;
+static constexpr size_t kMostToExchange = 128;
 /// Letters of a word that another one may begin with and mean the same.
 static constexpr size_t kLeastWord = 3;
 
@@ -63,6 +65,7 @@ static StringRef wordAt(const Words &words, size_t i) {
 static bool agree(StringRef attribute, StringRef name) {
   return attribute == name ||
          (attribute.size() >= kLeastWord && name.starts_with(attribute)) ||
+         (name.size() >= kLeastWord && attribute.starts_with(name)) ||
          attribute.ends_with(("_" + name).str()) ||
          attribute.starts_with((name + "_").str());
 }
@@ -80,11 +83,20 @@ private:
   bool areOfOneContainer(size_t p, size_t q) const;
   bool areCounted(size_t from, size_t to) const;
   int fit(size_t path, size_t otherPath, size_t scope, size_t otherScope) const;
-  int preference(size_t p, size_t q) const;
+  int agreement(size_t p, size_t q, size_t a, size_t b) const {
+    return fit(p, q, a, b) + fit(q, p, b, a);
+  }
+  /// Above 0: words tell that the scopes of two paths are as they are; below:
+  /// that they are each other's.
+  int preference(size_t p, size_t q) const {
+    return agreement(p, q, scopeOf[p], scopeOf[q]) -
+           agreement(p, q, scopeOf[q], scopeOf[p]);
+  }
 
   bool assignByWholeWords();
   void orderByNames(ArrayRef<size_t> some, size_t depth, Numbers &order) const;
-  void exchangeByWords();
+  int gainOfExchange(size_t p, size_t q) const;
+  void exchangeByWords(const Numbers &order);
   bool isChain(ArrayRef<size_t> some) const;
   bool mayInterleave(size_t p, size_t q) const;
   std::optional<Doubt::Reason> doubtOf(size_t p, size_t q) const;
@@ -143,22 +155,15 @@ int Matcher::fit(size_t path, size_t otherPath, size_t scope,
   auto [stem, number] = numberOf(wordAt(scopes[scope], j));
   if (attribute.empty() || stem.empty())
     return 0;
+  bool isBlock = number && j + 1 < scopes[scope].size();
+  if (isBlock && !isDirection(stem) && i + 1 == paths[path].size())
+    return -1;
   if (!number)
     return agree(attribute, stem);
   if (isDirection(stem)) // "l_cell" and "l0".
     return attribute.starts_with((stem + "_").str());
-  if (stem != numberOf(wordAt(scopes[otherScope], j)).first &&
-      agree(attribute, stem))
-    return 1;
-  bool isBlock = j + 1 < scopes[scope].size();
-  return isBlock && i + 1 == paths[path].size() ? -1 : 0;
-}
-
-/// Above 0: words tell that two scopes are as they are; below: that they are
-/// each other's.
-int Matcher::preference(size_t p, size_t q) const {
-  size_t a = scopeOf[p], b = scopeOf[q];
-  return fit(p, q, a, b) + fit(q, p, b, a) - fit(p, q, b, a) - fit(q, p, a, b);
+  return stem != numberOf(wordAt(scopes[otherScope], j)).first &&
+         agree(attribute, stem);
 }
 
 //===-- Orders ------------------------------------------------------------===//
@@ -239,15 +244,33 @@ void Matcher::orderByNames(ArrayRef<size_t> some, size_t depth,
     orderByNames(branches[place].scopes, depth + 1, order);
 }
 
-/// Words come before everything else.
-void Matcher::exchangeByWords() {
+/// By how much words agree better, with those of all others, where two paths
+/// exchange their scopes.
+int Matcher::gainOfExchange(size_t p, size_t q) const {
+  size_t a = scopeOf[p], b = scopeOf[q];
+  int gain = -preference(p, q);
+  for (size_t other : freePaths)
+    if (size_t c = scopeOf[other]; other != p && other != q)
+      gain += agreement(p, other, b, c) + agreement(q, other, a, c) -
+              agreement(p, other, a, c) - agreement(q, other, b, c);
+  return gain;
+}
+
+/// Words come before everything else, and `order` where they tell nothing.
+void Matcher::exchangeByWords(const Numbers &order) {
+  if (freePaths.size() > kMostToExchange)
+    return;
+  Numbers rank(scopes.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    rank[order[i]] = i;
   bool hasChanged = true;
   for (int round = 0; hasChanged && round < kMaxRounds; ++round) {
     hasChanged = false;
     for (size_t i = 0; i < freePaths.size(); ++i)
       for (size_t j = i + 1; j < freePaths.size(); ++j) {
         size_t p = freePaths[i], q = freePaths[j];
-        if (areOfOneContainer(p, q) || preference(p, q) >= 0)
+        int gain = gainOfExchange(p, q);
+        if (gain < 0 || (gain == 0 && rank[scopeOf[p]] < rank[scopeOf[q]]))
           continue;
         std::swap(scopeOf[p], scopeOf[q]);
         hasChanged = true;
@@ -297,8 +320,7 @@ std::optional<Doubt::Reason> Matcher::doubtOf(size_t p, size_t q) const {
   bool isOfDirections = isDirection(numberOf(wordAt(scopes[a], word)).first);
   if (areCounted(a, b) && isContained && isOfDirections)
     return std::nullopt; // Counted by what contains them.
-  if (flows(a, b) && !areCounted(b, a) &&
-      (isContained || (areCounted(a, b) && word > 0)))
+  if (isContained && flows(a, b) && !areCounted(b, a))
     return std::nullopt;
   if ((areCounted(a, b) && flows(b, a)) || (areCounted(b, a) && flows(a, b)))
     return Doubt::Reason::NumbersAgainstFlow;
@@ -307,22 +329,17 @@ std::optional<Doubt::Reason> Matcher::doubtOf(size_t p, size_t q) const {
   return flows(a, b) ? Doubt::Reason::OnlyFlow : Doubt::Reason::Nothing;
 }
 
+/// One for each path that has any, the worst.
 std::vector<Doubt> Matcher::findDoubts() const {
   std::vector<Doubt> doubts;
-  for (size_t i = 1; i < freePaths.size(); ++i)
-    if (auto reason = doubtOf(freePaths[i - 1], freePaths[i]))
-      doubts.push_back({freePaths[i], *reason});
-  if (!doubts.empty())
-    return doubts;
-  // Neighbours may be told and others be against the flow.
-  for (size_t i = 0; i < freePaths.size(); ++i)
-    for (size_t j = i + 1; j < freePaths.size(); ++j) {
-      size_t p = freePaths[i], q = freePaths[j];
-      if (flows(scopeOf[q], scopeOf[p]) &&
-          (areOfOneContainer(p, q) || preference(p, q) <= 0))
-        return {{q, Doubt::Reason::NumbersAgainstFlow}};
-    }
-  return {};
+  for (size_t j = 1; j < freePaths.size(); ++j) {
+    std::optional<Doubt::Reason> worst;
+    for (size_t i = 0; i < j; ++i)
+      worst = std::max(worst, doubtOf(freePaths[i], freePaths[j]));
+    if (worst)
+      doubts.push_back({freePaths[j], *worst});
+  }
+  return doubts;
 }
 
 LayerOrder Matcher::run() {
@@ -332,7 +349,7 @@ LayerOrder Matcher::run() {
   orderByNames(freeScopes, 0, order);
   for (size_t i = 0; i < order.size(); ++i)
     scopeOf[freePaths[i]] = order[i];
-  exchangeByWords();
+  exchangeByWords(order);
   std::vector<Doubt> doubts = findDoubts();
   return {std::move(scopeOf), std::move(doubts)};
 }

@@ -8,17 +8,16 @@
 // under scopes of names that count layers as they were made ("net0_conv2").
 // These orders are most often one, but nothing makes them so. What is told:
 //
-//   by words    attributes and names agree ("query", "net0_query"), or a block
-//               that contains others would be a layer that contains none;
-//   by order    numbers of names and the flow of data give one order, and the
-//               layers were made in the scope of one block ("net0_"); or the
-//               flow of data gives it to children of one container, which
-//               registers them as they are added and runs them so ("body.0",
-//               "body.1"), and numbers do not contradict it;
-//   guessed     numbers of names alone, or against the flow of data, or the
-//   flow
-//               of data alone;
-//   not         anything else.
+//   by words  attributes and names agree ("query", "net0_query"), or a block
+//   that
+//             contains others would be a layer that contains none;
+//   by flow   for children of one container, which registers them as they are
+//             added and runs them so ("body.0", "body.1"), where numbers of
+//             names do not contradict it;
+//   guessed   by numbers of names, or where these tell nothing by the flow of
+//             data, for all others: blocks may register layers in another order
+//             than these were made and run in;
+//   not       anything else.
 
 #ifndef DLC_LIB_FRONTEND_MXNET_LAYERORDER_H
 #define DLC_LIB_FRONTEND_MXNET_LAYERORDER_H
@@ -47,6 +46,7 @@ struct AlikeLayers {
 
 /// A path, as a number, that could as well have the scope of another one.
 struct Doubt {
+  /// The worst last.
   enum class Reason { OnlyNumbers, OnlyFlow, NumbersAgainstFlow, Nothing };
   size_t path;
   Reason reason;
@@ -57,7 +57,7 @@ struct LayerOrder {
   std::vector<Doubt> doubts;   ///< Empty where all is told.
 };
 
-/// Takes O(n^2) for n layers.
+/// Takes O(n^2) for n layers, O(n^3) where few have words that tell something.
 LayerOrder orderAlikeLayers(const AlikeLayers &layers);
 
 } // namespace dlc::mxnet

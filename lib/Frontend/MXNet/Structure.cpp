@@ -222,6 +222,12 @@ static bool areEqual(const rt::ParamsArray &a, const rt::ParamsArray &b) {
 }
 
 namespace {
+/// Layers of one form that are not told from each other.
+struct OpenGroup {
+  std::vector<Doubt> doubts;
+  Group variables, arrays;
+};
+
 class StructureMatcher {
 public:
   StructureMatcher(const IndexedGraph &graph, const Layers &ours,
@@ -237,8 +243,7 @@ private:
   Status dropUnused(const Group &variables, Group &group);
   Status pair(const Layer &layer, const Layer &variables);
   Status match(const Group &variables, const Group &arrays);
-  Status explain(const std::vector<Doubt> &doubts, const Group &variables,
-                 const Group &arrays) const;
+  Status describeDoubts() const;
 
   const IndexedGraph &graph;
   const Layers &ours, &theirs;
@@ -246,6 +251,7 @@ private:
   std::map<size_t, size_t>
       known;                ///< Layers of the symbol by those of the file.
   std::set<size_t> dropped; ///< Of the file.
+  std::vector<OpenGroup> doubts;
 };
 } // namespace
 
@@ -265,14 +271,17 @@ Status StructureMatcher::readHints() {
   for (const auto &[path, scope] : hints.scopeOf) {
     auto fail = [&, what = "--layer " + path + "=" + scope + ": "](
                     const auto &...parts) { return bad(what, parts...); };
+    size_t droppedBefore = dropped.size();
+    for (size_t i = 0; scope.empty() && i < theirs.size(); ++i)
+      if (StringRef each = theirs[i].scope;
+          each == path || each.starts_with(path + "."))
+        dropped.insert(i);
+    if (dropped.size() > droppedBefore)
+      continue;
     size_t layer = find(theirs, path), variables = find(ours, scope);
     if (layer == theirs.size())
       return fail("expected a layer of the file, got '", path, "'; it has ",
                   all(theirs));
-    if (scope.empty()) {
-      dropped.insert(layer);
-      continue;
-    }
     if (variables == ours.size())
       return fail("expected a layer of the network, got '", scope, "'; it has ",
                   all(ours));
@@ -371,24 +380,33 @@ static StringRef nameOf(Doubt::Reason reason) {
 }
 
 /// All doubts at once: who answers one must answer the others, too.
-Status StructureMatcher::explain(const std::vector<Doubt> &doubts,
-                                 const Group &variables,
-                                 const Group &arrays) const {
-  Group open;
-  bool canGuess = true;
-  for (const Doubt &doubt : doubts) {
-    open.push_back(arrays[doubt.path]);
-    canGuess &= doubt.reason != Doubt::Reason::Nothing;
+Status StructureMatcher::describeDoubts() const {
+  if (doubts.empty())
+    return Status::ok();
+  const OpenGroup &first = doubts.front();
+  auto layersOf = [](const OpenGroup &group) {
+    Group open;
+    for (const Doubt &doubt : group.doubts)
+      open.push_back(group.arrays[doubt.path]);
+    return open;
+  };
+  Group open = layersOf(first), others;
+  bool canGuess = !hints.guesses;
+  for (const OpenGroup &group : doubts) {
+    if (&group != &first)
+      llvm::append_range(others, layersOf(group));
+    for (const Doubt &doubt : group.doubts)
+      canGuess &= doubt.reason != Doubt::Reason::Nothing;
   }
-  auto worst = std::ranges::max_element(doubts, {}, &Doubt::reason);
-  return bad("layers with ", toText(ours[variables[0]].form), ": ",
-             listScopes(theirs, open), " may be any of ",
-             listScopes(ours, variables), ": ", nameOf(worst->reason).str(),
-             "; --layer ", rt::toPrintable(theirs[open[0]].scope),
-             "=NAME says which",
-             canGuess && !hints.guesses
-                 ? ", --guess-layers believes the numbers, or else the flow"
-                 : "");
+  auto worst = std::ranges::max_element(first.doubts, {}, &Doubt::reason);
+  return bad(
+      "layers with ", toText(ours[first.variables[0]].form), ": ",
+      listScopes(theirs, open), " may be any of ",
+      listScopes(ours, first.variables), ": ", nameOf(worst->reason).str(),
+      others.empty() ? "" : "; open besides: " + listScopes(theirs, others),
+      "; --layer ", rt::toPrintable(theirs[open[0]].scope), "=NAME says which",
+      canGuess ? ", --guess-layers believes the numbers, or else the flow"
+               : "");
 }
 
 Status StructureMatcher::match(const Group &variables, const Group &arrays) {
@@ -410,7 +428,9 @@ Status StructureMatcher::match(const Group &variables, const Group &arrays) {
     return !hints.guesses || doubt.reason == Doubt::Reason::Nothing;
   });
   if (!isTold)
-    return explain(order.doubts, variables, arrays);
+    doubts.push_back({order.doubts, variables, arrays});
+  if (!isTold)
+    return Status::ok(); // All are told of at once.
   for (const Doubt &doubt : order.doubts)
     result.guessed.push_back(theirs[arrays[doubt.path]].scope + " as " +
                              ours[variables[order.scopeOf[doubt.path]]].scope);
@@ -431,7 +451,7 @@ Status StructureMatcher::run() {
     if (!wanted.empty())
       DLC_RETURN_IF_ERROR(match(wanted, layers));
   }
-  return Status::ok();
+  return describeDoubts();
 }
 
 Result<StructureMatch>

@@ -128,7 +128,9 @@ GUESS = ["--guess-layers"]
 # Made, registered and used in one order; ten layers are not sorted as text.
 many = [f"dense{i}" for i in range(8, 12)]
 check("sequence", dict(zip("0123", many)), lambda n: n.chain(*many))
-check("scope", {"first": "net0_dense0", "second": "net0_dense1"}, lambda n: n.chain("net0_dense0", "net0_dense1"))
+scope = {"first": "net0_dense0", "second": "net0_dense1"}
+check("scope", scope, lambda n: n.chain("net0_dense0", "net0_dense1"), NUMBERS)
+check("scope-guess", scope, lambda n: n.chain("net0_dense0", "net0_dense1"), said=GUESS)
 # Nothing says that blocks which were made apart are registered in that order.
 apart = {"dec": "dense0", "enc": "dense1"}
 check("apart", apart, lambda n: n.chain("dense0", "dense1"), NUMBERS)
@@ -161,15 +163,28 @@ check("cells", cells, lambda n: n.chain(*[f"cell{i}_{s}_proj" for i in range(2) 
 turned = {"fc2": "fc2", "fc1": "fc1"}
 check("numbered", turned, lambda n: n.chain("fc1", "fc2"))
 check("numbered-side", turned, lambda n: n.join(n.chain("fc1"), n.chain("fc2")))
-check("classes", {"decoder": "decoder0_dense0", "encoder": "encoder0_dense0"},
+check("classes", {"decoder.fc": "decoder0_dense0", "encoder.fc": "encoder0_dense0"},
       lambda n: n.chain("encoder0_dense0", "decoder0_dense0"))
 # The attribute conv1 has what is called conv0: these numbers say nothing of words.
 units = {"5.0.dense1": "s_dense0", "5.0.dense2": "s_dense1", "5.1.dense1": "s_dense2", "5.1.dense2": "s_dense3"}
-check("units", units, lambda n: n.chain("s_dense0", "s_dense1", "s_dense2", "s_dense3"))
+check("units", units, lambda n: n.chain("s_dense0", "s_dense1", "s_dense2", "s_dense3"), NUMBERS)
+check("units-guess", units, lambda n: n.chain("s_dense0", "s_dense1", "s_dense2", "s_dense3"), said=GUESS)
 check("shifted", {"dense1": "dense2", "dense2": "dense1"}, lambda n: n.join(n.chain("dense1"), n.chain("dense2")), NUMBERS)
 # A container is no layer, whether registered before or behind one.
 block = "hybridsequential0_dense0"
 check("stem", {"stem": "dense0", "body.0": block}, lambda n: n.chain("dense0", block))
+# ... whatever the attribute of the layer has in common with its class.
+check("leaf", {"res": "dense0", "body.fc": "resblock0_dense0"}, lambda n: n.chain("dense0", "resblock0_dense0"))
+check("leaf-side", {"body.fc": "resblock0_dense0", "res": "dense0"},
+      lambda n: n.join(n.chain("dense0"), n.chain("resblock0_dense0")))
+# Layers without words among those with words.
+mixed = {"query": "net0_query", "gate": "net0_dense0", "key": "net0_key", "skip": "net0_dense1"}
+for name, scopes in ("mixed", ["query", "dense1", "key", "dense0"]), ("mixed2", ["dense1", "key", "query", "dense0"]):
+    build = lambda n, scopes=scopes: n.join(*[n.chain("net0_" + scope) for scope in scopes])
+    check(name, mixed, build, NUMBERS)
+    check(name + "-guess", mixed, build, said=GUESS)
+encoders = {"norm": "net0_dense0", "layers.0.fc": "net0_encl0_dense0", "layers.1.fc": "net0_encl1_dense0"}
+check("encoders", encoders, lambda n: n.chain("net0_encl0_dense0", "net0_encl1_dense0", "net0_dense0"))
 check("head", {"head": "dense0", "body.0": block}, lambda n: n.chain(block, "dense0"))
 # Side by side: one behind several; in turns; each whole, by its scope or its flow.
 side = {"body.0": "dense0", "body.1": "dense1", "side": "dense2"}
@@ -194,11 +209,12 @@ check("ways", ways, lambda n: n.join(*[n.chain(f"lstm0_{way}{i}") for i in range
 # Shared parameters are saved once for each block.
 check("shared", {"0": "dense0", "1": "dense1", "2": "dense0"}, lambda n: n.chain("dense0", "dense1", "dense0"))
 check("twins", {"a": "right", "b": "left"}, lambda n: n.join(n.chain("left"), n.chain("right")), NOTHING, said=GUESS)
-# A layer that only training reads.
+# Layers that only training reads.
 spare = {"body": "body", "aux": "aux", "head": "head"}
 used = lambda n: n.chain("body", "head")
 check("spare", spare, used, "expected 2 ('body', 'head'), got 3 ('body', 'aux', 'head'); --layer head= leaves one out")
 check("spare-out", spare, used, said=["--layer", "aux="])
+check("spare-block", {"body": "body", "aux.0": "aux0", "aux.1": "aux1", "head": "head"}, used, said=["--layer", "aux="])
 check("spare-said", spare, used, said=["--layer", "body=body", "--layer", "head=head"])
 
 print("all structures are as expected" if not failures else f"{failures} failures")
