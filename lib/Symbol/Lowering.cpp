@@ -149,7 +149,7 @@ LogicalResult SymbolLowering::infer() {
   auto report = [&](IndexedGraph::NodeId id, const rt::Status &status) {
     isOfNode = true;
     isComplete = false;
-    if (!isMissing[id])
+    if (!isMissing[id] || graph.node(id).isVariable())
       reportNode(id, status.message());
     isMissing[id] = true;
   };

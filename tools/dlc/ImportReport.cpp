@@ -58,8 +58,9 @@ int ReportCommand::run() {
     rows.push_back({cell(fault.node), cell(fault.op), cell(fault.attribute),
                     cell(fault.reason), cell(fault.alternative)});
   std::string text;
-  // What is of no node is no row of a table: the file itself is at fault.
+  // One that is of no node is no table: the file itself is at fault.
   bool isOfNodes =
+      compilation.faults().size() > 1 ||
       std::ranges::any_of(compilation.faults(), [](const auto &fault) {
         return !fault.node.empty() || !fault.op.empty();
       });

@@ -404,7 +404,7 @@ std::vector<HostTensor> dlc::tool::makeInputs(const rt::Program &program,
     if (!type.isStatic())
       throw Failure{"expected a shape for input '" + port.name + "' (" +
                     rt::toString(type) + "): give --shape " + port.name +
-                    "=..."};
+                    "=..., without ?"};
     result.push_back(makeZeros(type));
     fillRandom(result.back(), random);
   }

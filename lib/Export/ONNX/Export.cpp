@@ -55,7 +55,8 @@ private:
     hasFailed = true;
   }
   Port portOf(unsigned number, bool isInput);
-  bool isInputName(StringRef name);
+  bool hasName(StringRef name, bool isInput);
+  std::string renamed(const std::string &name);
   void addInputs();
   void addOutputs();
   void addOperation(Operation &op);
@@ -166,20 +167,30 @@ Port ModelExport::portOf(unsigned number, bool isInput) {
   if (!tensor || elementNumber(tensor.getElementType()) == 0)
     fail("unsupported: " + Twine(isInput ? "input" : "output") + " '" +
          port.name + "', which is not a tensor of ONNX");
-  else if (!isInput &&
-           isInputName(port.name)) // As MXNet calls one it gives on.
-    port.name = ModelState::unique(state.usedNames, port.name);
+  else if (!isInput && hasName(port.name, /*isInput=*/true))
+    port.name = renamed(port.name); // As MXNet calls an input that it gives on.
   else if (!state.usedNames.insert(port.name).second)
     fail("expected distinct names of inputs and outputs, got '" + port.name +
          "' twice");
   return port;
 }
 
-bool ModelExport::isInputName(StringRef name) {
-  for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    if (graph::nameOf(graph::givenName(main, i, /*isResult=*/false), i) == name)
+/// Of an input, or an output.
+bool ModelExport::hasName(StringRef name, bool isInput) {
+  unsigned count = isInput ? main.getNumArguments() : main.getNumResults();
+  for (unsigned i = 0; i < count; ++i)
+    if (graph::nameOf(graph::givenName(main, i, !isInput), i) == name)
       return true;
   return false;
+}
+
+/// An output's name that nothing has or will have.
+std::string ModelExport::renamed(const std::string &name) {
+  for (unsigned i = 1;; ++i)
+    if (std::string other = name + "_" + std::to_string(i);
+        !hasName(other, /*isInput=*/false) &&
+        state.usedNames.insert(other).second)
+      return other;
 }
 
 void ModelExport::addInputs() {

@@ -249,15 +249,16 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
   if (!options.params.empty()) {
     rt::Result<Parameters> parameters =
         readParameters(symbol, lowering.shapes, options.params, options.layers);
-    if (!parameters.isOk()) {
+    isGood = parameters.isOk();
+    if (!isGood) {
       mlir::emitError(mlir::UnknownLoc::get(&context))
           << parameters.status().message();
-      return {};
+      parameters = Parameters();
     }
     symbolFault = std::move(parameters->symbolFault);
-    isGood =
-        symbolFault.isOk() &&
-        succeeded(addConstants(context, *parameters, options.params, lowering));
+    isGood = succeeded(addConstants(context, *parameters, options.params,
+                                    lowering)) &&
+             symbolFault.isOk() && isGood;
     if (!parameters->note.empty())
       mlir::emitWarning(location) << parameters->note;
     leftOver = parameters->leftOver;
@@ -298,9 +299,14 @@ static void reportRest(MLIRContext &context, const symbol::FileFaults &faults,
   std::set<std::string> inRest(ours.begin(), ours.end());
   std::set<std::string> inFile(faults.variables.begin(),
                                faults.variables.end());
+  auto location = NameLoc::get(StringAttr::get(&context, name));
   for (const auto &[variable, shape] : options.inputShapes)
-    if (inRest.contains(variable) || !inFile.contains(variable))
+    if (inRest.contains(variable))
       lowering.shapes[variable] = shape;
+    else if (!inFile.contains(variable))
+      mlir::emitError(location)
+          << "expected a variable of the symbol, got '" << variable
+          << "'; it has " << rt::listSome(faults.variables);
   rt::Result<Parameters> parameters =
       options.params.empty() ? Parameters()
                              : readNamedParameters(faults.rest, options.params);

@@ -29,9 +29,8 @@ struct Parameters {
 };
 
 /// Reads a file for a symbol: names of variables, also behind "arg:" and
-/// "aux:", or names by structure, which need the shapes of the symbol's inputs;
-/// Errors name the file and the
-/// array.
+/// "aux:", or names by structure, which need the shapes of the symbol's inputs.
+/// Errors name the file and the array.
 rt::Result<Parameters> readParameters(const symbol::Symbol &symbol,
                                       const symbol::KnownShapes &shapes,
                                       const std::string &path,

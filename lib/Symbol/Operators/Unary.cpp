@@ -120,15 +120,25 @@ static void lowerClip(LoweringContext &n) {
                             n.scalarLike(x, n.p.getFloat("a_max"))}));
 }
 
+/// Zeros in place of what 32 bits do not hold. Of float16 that is infinities
+/// alone.
+static Value withinInt32(LoweringContext &n, Value x) {
+  Value limit = n.scalarLike(
+      x, mlir::getElementTypeOrSelf(x).isF16() ? 65536 : 2147483648.0);
+  Value isWithin = n.b.op("less", {n.b.op("abs", {x}), limit});
+  return n.b.op("select", {isWithin, x, n.scalarLike(x, 0)});
+}
+
 /// As the processors that MXNet ran on do it, floats become short integers by
-/// way of 32 bits: what these hold and the short ones do not wraps around.
+/// way of 32 bits: what these hold and the short ones do not wraps around, and
+/// what these do not hold is 0, the last bits of what stands for it.
 static void lowerCast(LoweringContext &n) {
   Value x = n.in(0);
   mlir::Type target = typeParameter(n, "dtype");
   if (llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(x)) &&
       target.isInteger() && target.getIntOrFloatBitWidth() < 32 &&
       !target.isInteger(1))
-    x = n.b.cast(x, n.b.opBuilder().getI32Type());
+    x = n.b.cast(withinInt32(n, x), n.b.opBuilder().getI32Type());
   n.set(0, n.b.cast(x, target));
 }
 

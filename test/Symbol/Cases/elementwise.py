@@ -146,8 +146,8 @@ def contrib():
 
 def short_integers():
     """What 32 bits hold wraps around."""
-    beyond = np.array([300.5, 255.9, 256, -0.9, -3.7, -200, 70000, 1e9], "float32")
+    beyond = np.array([300.5, 255.9, 256, -0.9, -3.7, -200, 70000, 1e9, 3e9, -1e20, 2**31, -(2**31)], "float32")
     for dtype in ["uint8", "int8"]:
         op("Cast", beyond, dtype=dtype)
         op("Cast", beyond.astype("float64"), dtype=dtype)
-    op("Cast", np.array([300, -3.5, 127.5], "float16"), dtype="uint8")
+    op("Cast", np.array([300, -3.5, 127.5, np.inf, 65504], "float16"), dtype="uint8")

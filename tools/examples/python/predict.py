@@ -11,6 +11,8 @@ Tensor(x.ctypes.data, (C.c_int64 * x.ndim)(*x.shape), x.ndim, F32).
 import ctypes as C
 import sys
 
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
 F32 = 12  # DLC_F32 of dlc/abi/Tensor.h.
 dlc = C.CDLL(sys.argv[1])
 dlc.dlcStatusMessage.restype = C.c_char_p
