@@ -98,14 +98,21 @@ private:
   int gainOfExchange(size_t p, size_t q) const;
   void exchangeByWords(const Numbers &order);
   bool isChain(ArrayRef<size_t> some) const;
-  bool mayInterleave(size_t p, size_t q) const;
-  std::optional<Doubt::Reason> doubtOf(size_t p, size_t q) const;
-  std::vector<Doubt> findDoubts() const;
+  StringRef beginning(size_t path, size_t words) const;
+  bool areWhole(ArrayRef<size_t> some, size_t words);
+  bool mayInterleave(size_t p, size_t q);
+  std::optional<Doubt::Reason> doubtOf(size_t p, size_t q);
+  std::vector<Doubt> findDoubts();
 
   const AlikeLayers &layers;
   std::vector<Words> paths, scopes;
   Numbers freePaths, freeScopes; ///< That the caller does not know.
   Numbers scopeOf;
+  /// Paths by their first words.
+  std::map<StringRef, Numbers> below;
+  /// Of some paths, the first and how many: words that their scopes have in
+  /// common, and whether they are a chain.
+  std::map<std::pair<size_t, size_t>, std::pair<size_t, bool>> whole;
 };
 } // namespace
 
@@ -288,30 +295,43 @@ bool Matcher::isChain(ArrayRef<size_t> some) const {
   return true;
 }
 
+/// The first words of a path.
+StringRef Matcher::beginning(size_t path, size_t words) const {
+  const char *begin = layers.paths[path].data();
+  return StringRef(begin, paths[path][words - 1].end() - begin);
+}
+
+/// Scopes have more than some words in common, or data flows through all.
+bool Matcher::areWhole(ArrayRef<size_t> some, size_t words) {
+  auto [known, isNew] = whole.try_emplace({some.front(), some.size()});
+  auto &[common, areInChain] = known->second;
+  if (isNew) {
+    areInChain = isChain(some);
+    common = scopes[scopeOf[some.front()]].size();
+    for (size_t path : some.drop_front())
+      common = std::min(common, commonWords(scopes[scopeOf[path]],
+                                            scopes[scopeOf[some.front()]]));
+  }
+  return areInChain || common > words;
+}
+
 /// Two blocks that registered several layers each may have been made in turns,
 /// one layer of each at a time, unless scopes or the flow of data hold those of
 /// each together.
-bool Matcher::mayInterleave(size_t p, size_t q) const {
+bool Matcher::mayInterleave(size_t p, size_t q) {
   size_t common = commonWords(paths[p], paths[q]);
-  Numbers ofP, ofQ;
-  for (size_t i = 0; i < paths.size(); ++i) {
-    if (commonWords(paths[i], paths[p]) > common)
-      ofP.push_back(i);
-    if (commonWords(paths[i], paths[q]) > common)
-      ofQ.push_back(i);
-  }
-  size_t word = commonWords(scopes[scopeOf[p]], scopes[scopeOf[q]]);
-  auto areWhole = [&](ArrayRef<size_t> some) {
-    return isChain(some) || llvm::all_of(some, [&](size_t i) {
-             return commonWords(scopes[scopeOf[i]], scopes[scopeOf[some[0]]]) >
-                    word;
-           });
-  };
-  return ofP.size() > 1 && ofQ.size() > 1 && !(areWhole(ofP) && areWhole(ofQ));
+  if (common == paths[p].size() || common == paths[q].size())
+    return false; // One is the block that has the other.
+  const Numbers &ofP = below[beginning(p, common + 1)];
+  const Numbers &ofQ = below[beginning(q, common + 1)];
+  if (ofP.size() < 2 || ofQ.size() < 2)
+    return false;
+  size_t words = commonWords(scopes[scopeOf[p]], scopes[scopeOf[q]]);
+  return !(areWhole(ofP, words) && areWhole(ofQ, words));
 }
 
 /// Whether q, which comes behind p in the file, could have the scope of p.
-std::optional<Doubt::Reason> Matcher::doubtOf(size_t p, size_t q) const {
+std::optional<Doubt::Reason> Matcher::doubtOf(size_t p, size_t q) {
   size_t a = scopeOf[p], b = scopeOf[q];
   bool isContained = areOfOneContainer(p, q);
   if (!isContained && preference(p, q) > 0)
@@ -330,7 +350,10 @@ std::optional<Doubt::Reason> Matcher::doubtOf(size_t p, size_t q) const {
 }
 
 /// One for each path that has any, the worst.
-std::vector<Doubt> Matcher::findDoubts() const {
+std::vector<Doubt> Matcher::findDoubts() {
+  for (size_t path = 0; path < paths.size(); ++path)
+    for (size_t words = 1; words <= paths[path].size(); ++words)
+      below[beginning(path, words)].push_back(path);
   std::vector<Doubt> doubts;
   for (size_t j = 1; j < freePaths.size(); ++j) {
     std::optional<Doubt::Reason> worst;
