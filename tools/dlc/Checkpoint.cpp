@@ -197,7 +197,10 @@ dlc::tool::readSomeArrays(const std::string &path,
   if (seen.empty() && !leftOver.empty())
     throw Failure{path +
                   ": expected values of the network's parameters, got '" +
-                  leftOver.front() + "' and others that are of none"};
+                  leftOver.front() +
+                  "' and others that are of none; dlc export --params " + path +
+                  " -o NEW-symbol.json gives names by structure those of the "
+                  "network"};
   for (const std::string &name : leftOver)
     std::fprintf(stderr,
                  "dlc: warning: %s: array '%s' belongs to no parameter and is "

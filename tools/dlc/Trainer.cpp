@@ -41,6 +41,10 @@ static CompileOptions optionsFor(const TrainerOptions &options,
                                  const TrainData &data,
                                  const std::string &label) {
   CompileOptions compile = makeCompileOptions(options.model);
+  if (options.model.guessesLayers || !options.model.layers.empty())
+    throw Failure{"expected --layer and --guess-layers with dlc export, whose "
+                  "NAME-0000.params this takes, got them here",
+                  kBadUsage};
   compile.params.clear(); // Values of parameters, which are read later.
   if (importsValues(options))
     compile.params = valuesOf(options);
