@@ -406,7 +406,7 @@ static mxnet::ImportOptions mxnetOptions(const CompileOptions &options,
                                          std::set<std::string> &groups) {
   return {.inputShapes = options.shapes,
           .params = options.params,
-          .layers = {options.layers, options.guessesLayers},
+          .layers = options.layers,
           .keepsParameters = options.keepsParameters || options.isTraining,
           .isTraining = options.isTraining,
           .groups = &groups};

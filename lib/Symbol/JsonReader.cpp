@@ -452,6 +452,7 @@ Status Reader::readNode(const json::Object &object, Node &node, Faults &found) {
   std::string what = "node " + std::to_string(nodes.size());
   std::optional<llvm::StringRef> op = object.getString("op");
   std::optional<llvm::StringRef> name = object.getString("name");
+  // Its result is that of subgraphs, of which there are none.
   auto take = [&](Status status) {
     if (!status.isOk())
       found.push_back({node.name.empty() ? what : node.name,
@@ -467,11 +468,8 @@ Status Reader::readNode(const json::Object &object, Node &node, Faults &found) {
   if (*op == "null" && name->empty())
     return take(
         bad(what, ": expected a name of the variable, got an empty one"));
-  Status ofBodies;
-  if (*op == "null")
-    ofBodies = take(readVariable(object, node));
-  else
-    ofBodies = readOperator(object, *op, node, found);
+  Status ofBodies = *op == "null" ? take(readVariable(object, node))
+                                  : readOperator(object, *op, node, found);
   if (!found.empty() || !ofBodies.isOk())
     return ofBodies;
   if (hasNumpyShapes || isNumpyOperator(node))

@@ -5,6 +5,7 @@
 #include "dlc/runtime/Base/Text.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 using namespace dlc::rt;
@@ -38,6 +39,24 @@ std::string dlc::rt::listSome(std::span<const std::string> names, size_t most) {
   if (names.size() > most)
     text += " and " + std::to_string(names.size() - most) + " more";
   return text;
+}
+
+std::vector<std::string>
+dlc::rt::makeDistinct(std::vector<std::string> names,
+                      std::span<const std::string> taken) {
+  std::unordered_set<std::string> given(taken.begin(), taken.end()), all(given);
+  all.insert(names.begin(), names.end());
+  for (std::string &name : names) {
+    if (given.insert(name).second)
+      continue;
+    std::string other;
+    for (size_t i = 1; other.empty(); ++i)
+      if (std::string next = name + "_" + std::to_string(i);
+          all.insert(next).second)
+        other = std::move(next);
+    name = std::move(other);
+  }
+  return names;
 }
 
 Status dlc::rt::checkDistinct(std::vector<std::string_view> names,

@@ -199,9 +199,11 @@ static Result<HostTensor> inflateMember(const Member &member,
     return makeError(StatusCode::DataLoss,
                      "the compressed data is damaged or has another size");
   // A few bytes that unpack to many must say so in front of them.
-  std::vector<std::byte> start(std::min(member.size, kMostOfHeader));
-  DLC_RETURN_IF_ERROR(inflateInto(packed, start, /*isStart=*/true));
-  DLC_RETURN_IF_ERROR(checkNpyStart(start, member.size, kinds));
+  if (member.size > kMostOfHeader) {
+    std::vector<std::byte> start(kMostOfHeader);
+    DLC_RETURN_IF_ERROR(inflateInto(packed, start, /*isStart=*/true));
+    DLC_RETURN_IF_ERROR(checkNpyStart(start, member.size, kinds));
+  }
   Result<AlignedBuffer> buffer = AlignedBuffer::allocate(member.size);
   if (!buffer.isOk())
     return std::move(buffer.status());

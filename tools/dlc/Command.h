@@ -9,6 +9,7 @@
 #include "CommandLine.h"
 #include "Output.h"
 
+#include "dlc/Frontend/MXNet/LayerHints.h"
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "dlc/runtime/Executor/Program.h"
@@ -80,7 +81,7 @@ struct ModelOptions {
   void addTraining(Syntax &syntax);
   /// `layers` by path; throws a Failure (usage) on malformed ones, and for
   /// hints without `params`.
-  std::map<std::string, std::string> layerNames() const;
+  mxnet::LayerHints layerHints() const;
   /// `shapes` by the name of the input; throws a Failure (usage) on malformed
   /// ones.
   std::map<std::string, std::vector<int64_t>> inputShapes() const;

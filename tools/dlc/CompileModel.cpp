@@ -80,8 +80,7 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.precision = *precision;
   options.tuning = makeTuning(model);
   options.params = model.params;
-  options.layers = model.layerNames();
-  options.guessesLayers = model.guessesLayers;
+  options.layers = model.layerHints();
   options.threads = model.threads;
   options.timing = model.timing;
   options.verifyNumerics = model.verifyNumerics;

@@ -61,7 +61,7 @@ int ExportCommand::writeNetwork() const {
   mxnet::ImportOptions options;
   options.inputShapes = model.inputShapes();
   options.params = model.params;
-  options.layers = {model.layerNames(), model.guessesLayers};
+  options.layers = model.layerHints();
   mxnet::SavedNetwork network = take(mxnet::readNetwork(model.path, options));
   (void)paramsBeside(output); // Refuses other names.
   if (!model.params.empty())

@@ -45,20 +45,6 @@ void ModelOptions::addParams(Syntax &syntax) {
               "order: in which they were made, or data flows");
 }
 
-std::map<std::string, std::string> ModelOptions::layerNames() const {
-  std::map<std::string, std::string> names;
-  for (const std::string &text : layers) {
-    auto [path, name] = splitNamed(text, "--layer PATH=NAME");
-    if (!names.emplace(path, name).second)
-      throw Failure{"expected one --layer of '" + path + "', got two",
-                    kBadUsage};
-  }
-  if (params.empty() && (guessesLayers || !names.empty()))
-    throw Failure{"expected --params with --layer and --guess-layers, got none",
-                  kBadUsage};
-  return names;
-}
-
 void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.required("model", path,
                   acceptsArtifact
@@ -185,26 +171,39 @@ bool dlc::tool::mayBe(const std::vector<int64_t> &shape,
   return std::ranges::equal(shape, other, agree);
 }
 
-std::map<std::string, std::string> ModelOptions::groupDevices() const {
-  std::map<std::string, std::string> result;
-  for (const std::string &text : places) {
-    auto [group, device] = splitNamed(text, "--place GROUP=cpu:1");
-    if (!result.emplace(group, device).second)
-      throw Failure{"expected one --place of group '" + group + "', got two",
+/// "NAME=VALUE" of an option, each name once: `option` is "--place", `example`
+/// what stands behind it, `what` what has the name.
+static std::map<std::string, std::string>
+readNamed(const std::vector<std::string> &texts, const char *option,
+          const char *example, const char *what) {
+  std::map<std::string, std::string> values;
+  for (const std::string &text : texts) {
+    auto [name, value] = splitNamed(text, std::string(option) + " " + example);
+    if (!values.emplace(name, value).second)
+      throw Failure{"expected one " + std::string(option) + " of " + what +
+                        " '" + name + "', got two",
                     kBadUsage};
   }
-  return result;
+  return values;
+}
+
+std::map<std::string, std::string> ModelOptions::groupDevices() const {
+  return readNamed(places, "--place", "GROUP=cpu:1", "group");
 }
 
 std::map<std::string, std::vector<int64_t>> ModelOptions::inputShapes() const {
   std::map<std::string, std::vector<int64_t>> result;
-  for (const std::string &text : shapes) {
-    auto [name, shape] = splitNamed(text, "--shape NAME=1x3x224x224");
-    if (!result.emplace(name, parseShape(shape)).second)
-      throw Failure{"expected one --shape of input '" + name + "', got two",
-                    kBadUsage};
-  }
+  for (const auto &[name, shape] :
+       readNamed(shapes, "--shape", "NAME=1x3x224x224", "input"))
+    result[name] = parseShape(shape);
   return result;
+}
+
+mxnet::LayerHints ModelOptions::layerHints() const {
+  if (params.empty() && (guessesLayers || !layers.empty()))
+    throw Failure{"expected --params with --layer and --guess-layers, got none",
+                  kBadUsage};
+  return {readNamed(layers, "--layer", "PATH=NAME", "path"), guessesLayers};
 }
 
 bool ModelOptions::isArtifact() const {

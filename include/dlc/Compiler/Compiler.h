@@ -6,6 +6,7 @@
 #ifndef DLC_COMPILER_COMPILER_H
 #define DLC_COMPILER_COMPILER_H
 
+#include "dlc/Frontend/MXNet/LayerHints.h"
 #include "dlc/Frontend/Faults.h"
 #include "dlc/Pipeline/Pipeline.h"
 #include "dlc/Training/Options.h"
@@ -38,9 +39,7 @@ struct CompileOptions {
   /// those that an ONNX model's file has (onnx::ImportOptions::params); empty
   /// for none.
   std::string params;
-  /// Of an MXNet network's `params`: mxnet::LayerHints.
-  std::map<std::string, std::string> layers;
-  bool guessesLayers = false;
+  mxnet::LayerHints layers; ///< Of an MXNet network's `params`.
   /// `params` may lack parameters of an ONNX model.
   bool takesSomeParams = false;
   /// Parameters are inputs of the program instead of constants in it;

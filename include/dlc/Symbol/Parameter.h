@@ -118,8 +118,8 @@ rt::DataType typeOfNumber(int64_t number);
 /// A parameter that an operator does not take as it is given.
 struct ParameterFault {
   rt::Status status; ///< Names the parameter.
-  std::string
-      alternative; ///< What the operator takes and comes nearest, or "".
+  /// What the operator takes and comes nearest, or "".
+  std::string alternative;
 };
 
 /// The values of all parameters of one operator, defaults included. The getters

@@ -12,6 +12,7 @@
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Ports.h"
+#include "dlc/runtime/Base/Names.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -55,8 +56,6 @@ private:
     hasFailed = true;
   }
   Port portOf(unsigned number, bool isInput);
-  bool hasName(StringRef name, bool isInput);
-  std::string renamed(const std::string &name);
   void addInputs();
   void addOutputs();
   void addOperation(Operation &op);
@@ -66,6 +65,9 @@ private:
   FuncOp main;
   const ExportOptions &options;
   ModelState state;
+  /// Those of an output that an input has, too, or another output, are changed:
+  /// MXNet calls what a network gives on as it came.
+  std::vector<std::string> inputNames, outputNames;
   /// Outputs that are inputs, constants or other outputs too.
   std::vector<std::pair<Value, std::string>> aliases;
   bool hasFailed = false;
@@ -153,7 +155,7 @@ std::string ModelExport::addConstant(Value value) {
 
 Port ModelExport::portOf(unsigned number, bool isInput) {
   Port port;
-  port.name = graph::nameOf(graph::givenName(main, number, !isInput), number);
+  port.name = (isInput ? inputNames : outputNames)[number];
   port.type = isInput ? main.getArgument(number).getType()
                       : main.getResultTypes()[number];
   auto dims = isInput ? main.getArgAttrOfType<mlir::ArrayAttr>(
@@ -167,30 +169,10 @@ Port ModelExport::portOf(unsigned number, bool isInput) {
   if (!tensor || elementNumber(tensor.getElementType()) == 0)
     fail("unsupported: " + Twine(isInput ? "input" : "output") + " '" +
          port.name + "', which is not a tensor of ONNX");
-  else if (!isInput && hasName(port.name, /*isInput=*/true))
-    port.name = renamed(port.name); // As MXNet calls an input that it gives on.
   else if (!state.usedNames.insert(port.name).second)
     fail("expected distinct names of inputs and outputs, got '" + port.name +
          "' twice");
   return port;
-}
-
-/// Of an input, or an output.
-bool ModelExport::hasName(StringRef name, bool isInput) {
-  unsigned count = isInput ? main.getNumArguments() : main.getNumResults();
-  for (unsigned i = 0; i < count; ++i)
-    if (graph::nameOf(graph::givenName(main, i, !isInput), i) == name)
-      return true;
-  return false;
-}
-
-/// An output's name that nothing has or will have.
-std::string ModelExport::renamed(const std::string &name) {
-  for (unsigned i = 1;; ++i)
-    if (std::string other = name + "_" + std::to_string(i);
-        !hasName(other, /*isInput=*/false) &&
-        state.usedNames.insert(other).second)
-      return other;
 }
 
 void ModelExport::addInputs() {
@@ -272,6 +254,14 @@ void ModelExport::addOperation(Operation &op) {
 }
 
 std::string ModelExport::write() {
+  auto nameOf = [&](unsigned i, bool isResult) {
+    return graph::nameOf(graph::givenName(main, i, isResult), i);
+  };
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    inputNames.push_back(nameOf(i, /*isResult=*/false));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    outputNames.push_back(nameOf(i, /*isResult=*/true));
+  outputNames = rt::makeDistinct(std::move(outputNames), inputNames);
   addInputs();
   addOutputs();
   if (hasFailed)

@@ -129,26 +129,6 @@ static mlir::LogicalResult addConstants(MLIRContext &context,
   return mlir::success(parameters.faults.empty());
 }
 
-/// Those of the symbol, which may give several outputs one name.
-static std::vector<std::string> distinctOutputs(const symbol::Symbol &symbol) {
-  std::vector<std::string> names = symbol.listOutputs();
-  std::set<std::string> taken(names.begin(), names.end());
-  if (taken.size() == names.size())
-    return {}; // As they are.
-  std::set<std::string> given;
-  for (std::string &name : names) {
-    if (given.insert(name).second)
-      continue;
-    std::string distinct;
-    for (unsigned i = 1; distinct.empty(); ++i)
-      if (std::string next = name + "_" + std::to_string(i);
-          taken.insert(next).second)
-        distinct = std::move(next);
-    name = std::move(distinct);
-  }
-  return names;
-}
-
 /// A number of a variable's attributes; nothing where it has none.
 static llvm::FailureOr<std::optional<double>>
 factorOf(func::FuncOp main, StringRef variable,
@@ -242,7 +222,7 @@ OwningOpRef<ModuleOp> dlc::mxnet::importSymbol(MLIRContext &context,
   lowering.dropsUnreadInputs = !options.isTraining;
   for (const auto &[variable, shape] : options.inputShapes)
     lowering.shapes[variable] = shape;
-  lowering.outputNames = distinctOutputs(symbol);
+  lowering.outputNames = rt::makeDistinct(symbol.listOutputs());
   bool isGood = true;
   Status symbolFault;
   std::vector<std::string> leftOver;
@@ -293,7 +273,7 @@ static void reportRest(MLIRContext &context, const symbol::FileFaults &faults,
   symbol::LoweringOptions lowering;
   lowering.file = name.str();
   lowering.isTraining = options.isTraining;
-  lowering.outputNames = distinctOutputs(faults.rest);
+  lowering.outputNames = rt::makeDistinct(faults.rest.listOutputs());
   lowering.mayLackShapes = true;
   std::vector<std::string> ours = faults.rest.listInputs();
   std::set<std::string> inRest(ours.begin(), ours.end());

@@ -5,7 +5,7 @@
 #ifndef DLC_LIB_FRONTEND_MXNET_PARAMETERS_H
 #define DLC_LIB_FRONTEND_MXNET_PARAMETERS_H
 
-#include "dlc/Frontend/MXNet/Import.h"
+#include "dlc/Frontend/MXNet/LayerHints.h"
 #include "dlc/Symbol/Inference.h"
 #include "dlc/Symbol/Json.h"
 #include "dlc/runtime/IO/Params.h"

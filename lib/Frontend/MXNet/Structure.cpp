@@ -248,8 +248,8 @@ private:
   const IndexedGraph &graph;
   const Layers &ours, &theirs;
   const LayerHints &hints;
-  std::map<size_t, size_t>
-      known;                ///< Layers of the symbol by those of the file.
+  /// Layers of the symbol by those of the file.
+  std::map<size_t, size_t> known;
   std::set<size_t> dropped; ///< Of the file.
   std::vector<OpenGroup> doubts;
 };

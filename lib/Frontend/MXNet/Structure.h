@@ -8,7 +8,7 @@
 #ifndef DLC_LIB_FRONTEND_MXNET_STRUCTURE_H
 #define DLC_LIB_FRONTEND_MXNET_STRUCTURE_H
 
-#include "dlc/Frontend/MXNet/Import.h"
+#include "dlc/Frontend/MXNet/LayerHints.h"
 #include "dlc/Symbol/Inference.h"
 #include "dlc/runtime/IO/Params.h"
 

@@ -54,6 +54,16 @@ TEST(Names, AreShownAsText) {
   EXPECT_EQ(toPrintable(most.substr(3) + "\n"), most.substr(3) + "...");
 }
 
+TEST(Names, AreMadeDistinct) {
+  using Strings = std::vector<std::string>;
+  EXPECT_EQ(makeDistinct({"a", "b"}), (Strings{"a", "b"}));
+  EXPECT_EQ(makeDistinct({"y", "y", "y_1", "y"}),
+            (Strings{"y", "y_2", "y_1", "y_3"}));
+  Strings inputs = {"x", "x_2"};
+  EXPECT_EQ(makeDistinct({"x", "x", "x_1"}, inputs),
+            (Strings{"x_3", "x_4", "x_1"}));
+}
+
 TEST(Names, AreToldApart) {
   EXPECT_TRUE(checkDistinct({}, "inputs", StatusCode::DataLoss).isOk());
   EXPECT_TRUE(

@@ -11,6 +11,7 @@
 #ifndef DLC_FRONTEND_MXNET_IMPORT_H
 #define DLC_FRONTEND_MXNET_IMPORT_H
 
+#include "dlc/Frontend/MXNet/LayerHints.h"
 #include "dlc/Symbol/Symbol.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -22,18 +23,6 @@
 #include <vector>
 
 namespace dlc::mxnet {
-
-/// What a user knows of a file that has names by structure ("body.0.weight"),
-/// where these do not tell which layer is which.
-struct LayerHints {
-  /// Names of layers in the network ("net0_dense1") by their paths in the file
-  /// ("body.0"); "" for a layer that is to be left out.
-  std::map<std::string, std::string> scopeOf;
-  /// Layers that only an order tells, not names, are believed to be in it: the
-  /// one in which they were made or, where names do not count them, in which
-  /// data flows.
-  bool guesses = false;
-};
 
 struct ImportOptions {
   /// Shapes of variables by name; -1 leaves a dimension open. Those of others

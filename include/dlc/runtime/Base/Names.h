@@ -23,6 +23,11 @@ std::string toPrintable(std::string_view text);
 /// more".
 std::string listSome(std::span<const std::string> names, size_t most = 8);
 
+/// The names, of which those that are `taken` or came before get a number,
+/// "y_1": the least that makes them none of all these.
+std::vector<std::string> makeDistinct(std::vector<std::string> names,
+                                      std::span<const std::string> taken = {});
+
 /// Checks that no two names are equal, in O(n log n). `what` is the plural of
 /// what they name: "two inputs are named 'x'". Fails with `code`.
 Status checkDistinct(std::vector<std::string_view> names, std::string_view what,
