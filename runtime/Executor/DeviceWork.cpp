@@ -186,6 +186,11 @@ static Status checkPlaces(const Program::State &state,
       return makeError(StatusCode::Unsupported,
                        "expected value %d in the memory of %s", argument,
                        device.device->name().c_str());
+    if (value.offset % DLC_ALIGNMENT)
+      return makeError(StatusCode::Unsupported,
+                       "expected value %d aligned to %d, got offset %llu",
+                       argument, DLC_ALIGNMENT,
+                       static_cast<unsigned long long>(value.offset));
   }
   return Status::ok();
 }

@@ -3,7 +3,9 @@
 #include "KernelEmitter.h"
 
 #include "../Common/KernelWalker.h"
-#include "ThreadEmitter.h"
+#include "ProductEmitter.h"
+
+#include "dlc/abi/Tensor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -37,12 +39,19 @@ private:
   LogicalResult emitStructured(linalg::LinalgOp op,
                                ArrayRef<Value> initial) override;
   Value allocate(Location loc, int64_t bytes) override;
+  Value sharedAt(Location loc, int64_t offset);
+  LogicalResult emitProduct(linalg::LinalgOp op, const LoopPlan &plan,
+                            const ProductPlan &product,
+                            ArrayRef<Value> initial);
   void store(Location loc, Value value, const View &view,
              Value offset) override;
 
   Threads threads;
   Value tile;
-  int64_t sharedBytes = 0;
+  int64_t sharedBytes = 0;  ///< For as long as the block works.
+  int64_t mostBytes = 0;    ///< With what was there for a while.
+  int64_t lastOffset = 0;   ///< Of what was allocated last.
+  Value last;
 };
 
 } // namespace
@@ -73,6 +82,10 @@ LLVM::LLVMFuncOp KernelEmitter::declare() {
   function.setCConv(LLVM::CConv::PTX_Kernel);
   function.setPassthroughAttr(builder.getArrayAttr(
       builder.getStrArrayAttr({"nvvm.reqntid", std::to_string(kThreads)})));
+  // As values in arenas and constants are.
+  for (unsigned i = 0; i < arguments.size(); ++i)
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                        builder.getI64IntegerAttr(DLC_ALIGNMENT));
   // Where no output may lie in the memory of an input, nothing overlaps.
   auto shared = kernel->getAttrOfType<DenseI64ArrayAttr>("inPlace");
   if (!shared || shared.empty())
@@ -130,19 +143,43 @@ FailureOr<GPUGrid> KernelEmitter::emit() {
   builder.setInsertionPoint(end);
   if (failed(emitTile(tile)))
     return failure();
-  grid.sharedBytes = sharedBytes;
+  grid.sharedBytes = mostBytes;
   return grid;
 }
 
-/// Shared memory, at a place that is known: the launch asks for all of it.
-Value KernelEmitter::allocate(Location loc, int64_t bytes) {
-  int64_t offset = sharedBytes;
-  sharedBytes = static_cast<int64_t>(llvm::alignTo(sharedBytes + bytes, 16));
+Value KernelEmitter::sharedAt(Location loc, int64_t offset) {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), kShared);
   Value base = LLVM::AddressOfOp::create(builder, loc, pointer, kSharedSymbol);
   Value at = buildI64(builder, loc, offset);
   return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
                              ArrayRef<LLVM::GEPArg>{at});
+}
+
+/// Shared memory, at a place that is known: the launch asks for all of it.
+Value KernelEmitter::allocate(Location loc, int64_t bytes) {
+  lastOffset = sharedBytes;
+  sharedBytes = static_cast<int64_t>(llvm::alignTo(sharedBytes + bytes, 16));
+  mostBytes = std::max(mostBytes, sharedBytes);
+  last = sharedAt(loc, lastOffset);
+  return last;
+}
+
+/// Tiles of factors are there until the sums are done, and may be where these
+/// go then.
+LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
+                                         const LoopPlan &plan,
+                                         const ProductPlan &product,
+                                         ArrayRef<Value> initial) {
+  const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
+  const bool canOverlap = initial[0] && last && output.view->base == last;
+  const int64_t offset = canOverlap ? lastOffset : sharedBytes;
+  mostBytes = std::max(mostBytes, offset + product.sharedBytes());
+  ProductEmitter emitter(builder, op, plan, target, views, scalars, initial,
+                         threads, product, sharedAt(op.getLoc(), offset));
+  if (failed(emitter.emit()))
+    return failure();
+  buildBarrier(builder, loc);
+  return success();
 }
 
 /// One thread stores, and the others see it.
@@ -175,6 +212,8 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
   plan->tileDim.reset();
   if (plan->accumulators.empty() && !plan->parallel.empty())
     plan->vectorDim = plan->parallel.back();
+  if (std::optional<ProductPlan> product = planProduct(op, *plan, views))
+    return emitProduct(op, *plan, *product, initial);
   Value exchange;
   if (ThreadEmitter::isForBlock(*plan)) {
     size_t values = plan->accumulators.size() * (kThreads / kWarp);

@@ -43,6 +43,13 @@ public:
   /// Whether all threads of a block sum for one result.
   static bool isForBlock(const LoopPlan &plan);
 
+protected:
+  mlir::Value i32(int64_t value);
+  Cursor locate(const Cursor &cursor, llvm::ArrayRef<unsigned> dims,
+                mlir::Value index, int64_t width);
+
+  const Threads &threads;
+
 private:
   /// Results dealt out to the threads of a block as a rectangle of which each
   /// takes some rows and some columns, which lie `rowThreads` and
@@ -58,11 +65,8 @@ private:
 
   using AtElement = llvm::function_ref<void(const Cursor &)>;
 
-  mlir::Value i32(int64_t value);
   mlir::Value isZero(mlir::Value value);
   mlir::Value countOf(llvm::ArrayRef<unsigned> dims, int64_t width);
-  Cursor locate(const Cursor &cursor, llvm::ArrayRef<unsigned> dims,
-                mlir::Value index, int64_t width);
   void overResults(const Cursor &cursor, mlir::Value first, int64_t step,
                    int64_t width, AtElement emitElement);
   int64_t vectorWidth();
@@ -81,7 +85,6 @@ private:
   void writeBy(mlir::Value isWriter, const Cursor &cursor,
                mlir::ValueRange values);
 
-  const Threads &threads;
   mlir::Value exchange;
 };
 

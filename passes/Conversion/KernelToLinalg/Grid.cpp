@@ -98,13 +98,14 @@ static SmallVector<int64_t> tileOf(ArrayRef<int64_t> shape,
 /// factor of their terms and those of a row the other: as large as leaves tiles
 /// enough for all of a device, and with the most terms for what is read.
 void Planner::chooseBlocks(Operation *contraction) {
-  constexpr int64_t mostSide = 64, leastSide = 16, enoughTiles = 128;
+  constexpr int64_t mostSide = 128, leastSide = 16, enoughTiles = 128;
   ArrayRef<int64_t> shape = shapeOf(sources[0]);
   const unsigned firstColumn = shape.size() - columnDimsOf(contraction);
   SmallVector<int64_t> blocks;
   for (int64_t side = mostSide; side >= leastSide; side /= 2) {
     // What is larger than a square costs tiles, where they are few.
-    const int64_t most = (side == mostSide ? 2 : 1) * side * side;
+    const int64_t most =
+        std::min(mostSide * mostSide, (side >= 64 ? 2 : 1) * side * side);
     double best = 0;
     for (int64_t rows = side; rows > 0; rows /= 2) {
       SmallVector<int64_t> tile = tileOf(shape, firstColumn, side, most, rows);

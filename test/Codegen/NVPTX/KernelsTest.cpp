@@ -180,7 +180,8 @@ private:
 
 } // namespace
 
-/// Also at addresses that no vector is aligned to, and in the memory of inputs.
+/// Also at addresses that are aligned as little as values are, and in the memory
+/// of inputs.
 TEST(Kernels, AgreeWithTheirDefinitions) {
   Kernels kernels;
   // Functions of f64 and a few of f32.
@@ -203,7 +204,7 @@ TEST(Kernels, AgreeWithTheirDefinitions) {
       size_t offset;
       ArrayRef<int64_t> inPlace;
     };
-    SmallVector<Way> ways = {{0, {}}, {8, {}}};
+    SmallVector<Way> ways = {{0, {}}, {DLC_ALIGNMENT, {}}};
     if (!inPlace.empty())
       ways.push_back({0, inPlace});
     for (auto [offset, pairs] : ways) {

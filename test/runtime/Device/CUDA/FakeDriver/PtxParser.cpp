@@ -335,6 +335,7 @@ static bool isPairwise(int op) {
   case op_max:
   case op_neg:
   case op_abs:
+  case op_setp:
     return true;
   default:
     return false;
@@ -417,11 +418,16 @@ void Parser::instruction(Kernel &kernel, const std::string &line) {
       instruction.table.push_back(labelOf(label));
   } else if (!tail.empty()) {
     for (std::string part : split(tail, ',')) {
-      // "%r1|%p1": a result and a predicate.
+      // "%p1|%p2": of a comparison of pairs.
       size_t bar = part.find('|');
-      instruction.operands.push_back(operand(kernel, part.substr(0, bar)));
-      if (bar != part.npos)
+      if ((bar != part.npos) !=
+          (instruction.op == op_setp && instruction.isPair &&
+           instruction.operands.empty()))
         fail("unknown operand " + part);
+      instruction.operands.push_back(
+          bar == part.npos ? operand(kernel, part)
+                           : operand(kernel, "{" + part.substr(0, bar) + "," +
+                                                 part.substr(bar + 1) + "}"));
     }
   }
   kernel.code.push_back(std::move(instruction));

@@ -12,12 +12,22 @@ using namespace fake;
 
 namespace {
 
+/// cp.async, of every second thread: done when somebody waits for it, as late as
+/// it may be. Others do it at once.
+struct Copy {
+  const Instruction *at;
+  uint64_t to, from;
+  unsigned bytes, read; ///< The rest are zeros.
+};
+
 struct Thread {
-  enum State : uint8_t { Ready, AtBarrier, AtShuffle, Done } state = Ready;
+  /// AtWarp: at what a warp does together.
+  enum State : uint8_t { Ready, AtBarrier, AtWarp, Done } state = Ready;
   uint32_t index = 0;
   uint32_t next = 0; ///< Instruction.
   std::vector<uint64_t> registers;
   std::vector<uint8_t> local;
+  std::vector<std::vector<Copy>> copies{1}; ///< By group; the last one is open.
 };
 
 /// The work of one block: threads run one after the other, up to a barrier or a
@@ -31,10 +41,16 @@ public:
 private:
   void advance(Thread &thread);
   bool step(Thread &thread, const Instruction &at);
-  bool shuffleReady(uint32_t warp);
-  void shuffle(uint32_t warp);
-  uint8_t *memory(Thread &thread, const Instruction &at, uint64_t address,
-                  unsigned bytes);
+  bool isWarpReady(uint32_t warp);
+  void advanceWarp(uint32_t warp);
+  void shuffle(const Instruction &at, uint32_t begin, uint32_t end);
+  void loadMatrices(const Instruction &at, uint32_t begin);
+  void multiplyMatrices(const Instruction &at, uint32_t begin);
+  void copyLater(Thread &thread, const Instruction &at);
+  void finishCopy(Thread &thread, const Copy &copy);
+  void finishCopies(Thread &thread, size_t later);
+  uint8_t *memory(Thread &thread, const Instruction &at, Space space,
+                  uint64_t address, unsigned bytes);
   uint64_t read(Thread &thread, const Operand &operand);
   void write(Thread &thread, const Operand &operand, uint64_t value);
   void access(Thread &thread, const Instruction &at);
@@ -224,8 +240,8 @@ void Block::run() {
     }
     bool isMoving = false;
     for (uint32_t warp = 0; warp * 32 < threads.size(); ++warp)
-      if (shuffleReady(warp)) {
-        shuffle(warp);
+      if (isWarpReady(warp)) {
+        advanceWarp(warp);
         isMoving = true;
       }
     if (!isMoving)
@@ -250,22 +266,37 @@ void Block::advance(Thread &thread) {
   }
 }
 
-/// All of a warp are at the same shuffle.
-bool Block::shuffleReady(uint32_t warp) {
+/// All of a warp are at the same instruction.
+bool Block::isWarpReady(uint32_t warp) {
   uint32_t begin = warp * 32,
            end = std::min<size_t>(begin + 32, threads.size());
   for (uint32_t i = begin; i != end; ++i)
-    if (threads[i].state != Thread::AtShuffle ||
+    if (threads[i].state != Thread::AtWarp ||
         threads[i].next != threads[begin].next)
       return false;
   return true;
 }
 
-/// shfl.sync.MODE.b32 d, a, b, c, mask: PTX ISA 9.7.9.6.
-void Block::shuffle(uint32_t warp) {
+void Block::advanceWarp(uint32_t warp) {
   uint32_t begin = warp * 32,
            end = std::min<size_t>(begin + 32, threads.size());
   const Instruction &at = launch.kernel->code[threads[begin].next];
+  if (at.op != op_shfl && end - begin != 32)
+    fail("a warp without all of its threads", at);
+  if (at.op == op_shfl)
+    shuffle(at, begin, end);
+  else if (at.op == op_ldmatrix)
+    loadMatrices(at, begin);
+  else
+    multiplyMatrices(at, begin);
+  for (uint32_t i = begin; i != end; ++i) {
+    threads[i].state = Thread::Ready;
+    ++threads[i].next;
+  }
+}
+
+/// shfl.sync.MODE.b32 d, a, b, c, mask: PTX ISA 9.7.9.6.
+void Block::shuffle(const Instruction &at, uint32_t begin, uint32_t end) {
   std::vector<uint64_t> old;
   for (uint32_t i = begin; i != end; ++i)
     old.push_back(read(threads[i], at.operands[1]));
@@ -287,8 +318,117 @@ void Block::shuffle(uint32_t warp) {
     if (from < 0 || from >= int(old.size()))
       fail("a shuffle from a thread that is not there", at);
     write(thread, at.operands[0], old[from]);
-    thread.state = Thread::Ready;
-    ++thread.next;
+  }
+}
+
+/// ldmatrix.sync.aligned.m8n8.x4[.trans].shared.b16: PTX ISA 9.7.14.5.15. Eight
+/// lanes have the addresses of the lines of one of four matrices.
+void Block::loadMatrices(const Instruction &at, uint32_t begin) {
+  if (!has(at, "m8n8") || !has(at, "x4") || !has(at, "b16"))
+    fail("unknown matrices", at);
+  uint16_t matrices[4][8][8];
+  for (uint32_t lane = 0; lane != 32; ++lane) {
+    Thread &thread = threads[begin + lane];
+    const Operand &place = at.operands[1];
+    std::memcpy(matrices[lane / 8][lane % 8],
+                memory(thread, at, Space::Shared,
+                       read(thread, place) + place.value, 16),
+                16);
+  }
+  for (uint32_t lane = 0; lane != 32; ++lane)
+    for (int i = 0; i != 4; ++i) {
+      uint64_t pair = 0;
+      for (int half = 0; half != 2; ++half) {
+        int line = lane / 4, place = lane % 4 * 2 + half;
+        pair |= uint64_t(has(at, "trans") ? matrices[i][place][line]
+                                          : matrices[i][line][place])
+                << (16 * half);
+      }
+      write(threads[begin + lane], at.operands[0].parts.at(i), pair);
+    }
+}
+
+/// mma.sync.aligned.m16n8k16.row.col.f32.TYPE.TYPE.f32: PTX ISA 9.7.14.5.8.
+void Block::multiplyMatrices(const Instruction &at, uint32_t begin) {
+  bool isBrain = has(at, "bf16");
+  if (!has(at, "m16n8k16") || !(isBrain || has(at, "f16")) || !has(at, "f32"))
+    fail("unknown product", at);
+  double a[16][16], b[16][8];
+  float c[16][8];
+  auto halfOf = [&](uint32_t lane, int operand, int part, int half) {
+    uint64_t pair =
+        read(threads[begin + lane], at.operands[operand].parts.at(part));
+    return toDouble(masked(pair >> (16 * half), 16), isBrain ? 'h' : 'f', 16);
+  };
+  for (uint32_t lane = 0; lane != 32; ++lane) {
+    int group = lane / 4, within = lane % 4 * 2;
+    for (int part = 0; part != 4; ++part)
+      for (int half = 0; half != 2; ++half) {
+        a[group + part % 2 * 8][within + half + part / 2 * 8] =
+            halfOf(lane, 1, part, half);
+        if (part < 2)
+          b[within + half + part * 8][group] = halfOf(lane, 2, part, half);
+        c[group + part / 2 * 8][within + part % 2] = bitsAs<float>(
+            read(threads[begin + lane], at.operands[3].parts.at(part)));
+      }
+  }
+  for (auto &row : a)
+    for (int column = 0; column != 8; ++column) {
+      float &sum = c[&row - a][column];
+      double exact = sum;
+      for (int k = 0; k != 16; ++k)
+        exact += row[k] * b[k][column];
+      sum = float(exact);
+    }
+  for (uint32_t lane = 0; lane != 32; ++lane)
+    for (int part = 0; part != 4; ++part)
+      write(threads[begin + lane], at.operands[0].parts.at(part),
+            asBits(c[lane / 4 + part / 2 * 8][lane % 4 * 2 + part % 2]));
+}
+
+/// cp.async.CACHE.shared.global [to], [from], bytes[, read]; its groups: PTX ISA
+/// 9.7.9.25.3.
+void Block::copyLater(Thread &thread, const Instruction &at) {
+  if (has(at, "commit_group")) {
+    thread.copies.emplace_back();
+    return;
+  }
+  if (has(at, "wait_group"))
+    return finishCopies(thread, read(thread, at.operands[0]));
+  if (!has(at, "shared") || !has(at, "global"))
+    fail("unknown copy", at);
+  auto addressOf = [&](int i) {
+    return read(thread, at.operands[i]) + at.operands[i].value;
+  };
+  unsigned bytes = read(thread, at.operands[2]), count = bytes;
+  if (at.operands.size() > 3)
+    count = masked(read(thread, at.operands[3]), 32);
+  bool isKnown = has(at, "cg") ? bytes == 16
+                               : bytes == 4 || bytes == 8 || bytes == 16;
+  if (!isKnown || count > bytes)
+    fail("an unknown number of bytes", at);
+  Copy made{&at, addressOf(0), addressOf(1), bytes, count};
+  if (thread.index % 2)
+    finishCopy(thread, made);
+  else
+    thread.copies.back().push_back(made);
+}
+
+void Block::finishCopy(Thread &thread, const Copy &copy) {
+  uint8_t *to = memory(thread, *copy.at, Space::Shared, copy.to, copy.bytes);
+  std::memset(to, 0, copy.bytes);
+  if (copy.read)
+    std::memcpy(
+        to, memory(thread, *copy.at, Space::Global, copy.from, copy.bytes),
+        copy.read);
+}
+
+/// All groups but the `later` last ones.
+void Block::finishCopies(Thread &thread, size_t later) {
+  while (thread.copies.size() > later + 1) {
+    for (const Copy &copy : thread.copies.front())
+      finishCopy(thread, copy);
+    thread.copies.erase(thread.copies.begin());
   }
 }
 
@@ -325,8 +465,8 @@ void Block::write(Thread &thread, const Operand &operand, uint64_t value) {
     throw "an operand that is no register in " + launch.kernel->name;
 }
 
-uint8_t *Block::memory(Thread &thread, const Instruction &at, uint64_t address,
-                       unsigned bytes) {
+uint8_t *Block::memory(Thread &thread, const Instruction &at, Space space,
+                       uint64_t address, unsigned bytes) {
   auto within = [&](std::vector<uint8_t> &memory,
                     uint64_t offset) -> uint8_t * {
     if (offset > memory.size() || bytes > memory.size() - offset)
@@ -336,9 +476,9 @@ uint8_t *Block::memory(Thread &thread, const Instruction &at, uint64_t address,
   uint8_t *place = nullptr;
   bool isLocal = address >= localWindow;
   bool isShared = !isLocal && address >= sharedWindow;
-  bool fits = at.space == Space::Generic ||
-              (at.space == Space::Local    ? isLocal
-               : at.space == Space::Shared ? isShared
+  bool fits = space == Space::Generic ||
+              (space == Space::Local    ? isLocal
+               : space == Space::Shared ? isShared
                                            : !isLocal && !isShared);
   if (fits && address % bytes == 0)
     place = isLocal    ? within(thread.local, address - localWindow)
@@ -368,7 +508,7 @@ void Block::access(Thread &thread, const Instruction &at) {
     uint64_t base = place.kind == Operand::Immediate
                         ? place.value
                         : read(thread, place) + place.value;
-    memoryAt = memory(thread, at, base, bytes * count);
+    memoryAt = memory(thread, at, at.space, base, bytes * count);
   }
   for (size_t i = 0; i != count; ++i) {
     const Operand &part = data.kind == Operand::Vector ? data.parts[i] : data;
@@ -638,9 +778,23 @@ bool Block::step(Thread &thread, const Instruction &at) {
     thread.state = Thread::AtBarrier;
     return false;
   case op_shfl:
-    thread.state = Thread::AtShuffle;
+  case op_ldmatrix:
+  case op_mma:
+    thread.state = Thread::AtWarp;
     return false;
+  case op_cp:
+    copyLater(thread, at);
+    return true;
   case op_setp: {
+    if (at.isPair) {
+      if (at.operands.size() != 3)
+        fail("unknown comparison", at);
+      for (int half = 0; half != 2; ++half)
+        write(thread, at.operands[0].parts.at(half),
+              compare(at, value(1) >> (16 * half) & 0xFFFF,
+                      value(2) >> (16 * half) & 0xFFFF));
+      return true;
+    }
     bool holds = compare(at, value(1), value(2));
     if (at.operands.size() > 3) {
       bool other = value(3) & 1;

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ProductEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace dlc::codegen;
+using namespace dlc::codegen::gpu;
+
+//===----------------------------------------------------------------------===//
+// Numbers and places
+//===----------------------------------------------------------------------===//
+
+Value ProductEmitter::add32(Value a, Value b) {
+  return builder.createOrFold<arith::AddIOp>(loc, a, b);
+}
+
+Value ProductEmitter::mul32(Value a, int64_t factor) {
+  return builder.createOrFold<arith::MulIOp>(loc, a, i32(factor));
+}
+
+Value ProductEmitter::divide32(Value a, int64_t divisor) {
+  return builder.createOrFold<arith::DivUIOp>(loc, a, i32(divisor));
+}
+
+Value ProductEmitter::rest32(Value a, int64_t divisor) {
+  return builder.createOrFold<arith::RemUIOp>(loc, a, i32(divisor));
+}
+
+Value ProductEmitter::isBelow(Value a, int64_t bound) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, a,
+                               i32(bound));
+}
+
+/// Where an element of a step is in shared memory.
+Value ProductEmitter::pointer(const ProductSide &side, Value stage, Value row,
+                              Value term) {
+  Value at = side.isAlongTerms ? add32(mul32(row, side.pitch), term)
+                               : add32(mul32(term, side.pitch), row);
+  const int64_t rows = product.bytesOf(product.rows),
+                columns = product.bytesOf(product.columns);
+  at = mul32(at, product.elementBytes());
+  at = add32(at, mul32(stage, rows + columns));
+  if (&side == &product.columns)
+    at = add32(at, i32(rows));
+  Value wide =
+      builder.createOrFold<arith::ExtUIOp>(loc, builder.getI64Type(), at);
+  return LLVM::GEPOp::create(builder, loc, tiles.getType(),
+                             builder.getI8Type(), tiles,
+                             ArrayRef<LLVM::GEPArg>{wide});
+}
+
+Value ProductEmitter::load(Value from, Type type, int64_t bytes) {
+  return LLVM::LoadOp::create(builder, loc, type, from,
+                              static_cast<unsigned>(bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// From memory to shared memory
+//===----------------------------------------------------------------------===//
+
+/// A value of the body at one point.
+Value ProductEmitter::valueOf(Value value, const Cursor &cursor,
+                              ValueMap &values) {
+  if (Value known = body.lookup(value, values))
+    return known;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    unsigned number = argument.getArgNumber();
+    const LoopOperand &operand = plan.operands[number];
+    return values[value] =
+               operand.scalar
+                   ? outer.lookup(operand.scalar)
+                   : body.load(loc, *operand.view, cursor.offsets[number], 0, 1,
+                               {});
+  }
+  Operation *defined = value.getDefiningOp();
+  if (auto index = dyn_cast<linalg::IndexOp>(defined)) {
+    Value at = cursor.indices[index.getDim()];
+    return values[value] = at ? at : buildI64(builder, loc, 0);
+  }
+  for (Value operand : defined->getOperands())
+    valueOf(operand, cursor, values);
+  if (body.emit(*defined, 1, values).failed()) {
+    failed = true;
+    return buildI64(builder, loc, 0);
+  }
+  return values.lookup(value);
+}
+
+/// Where `element` is in the device's memory.
+Value ProductEmitter::addressOf(Value element, const Cursor &cursor,
+                                ValueMap &values) {
+  const View *view = nullptr;
+  Value offset;
+  if (auto argument = dyn_cast<BlockArgument>(element)) {
+    view = plan.operands[argument.getArgNumber()].view;
+    offset = cursor.offsets[argument.getArgNumber()];
+  } else {
+    auto load = element.getDefiningOp<memref::LoadOp>();
+    view = &views.find(load.getMemRef())->second;
+    offset = view->offset;
+    for (auto [index, stride] :
+         llvm::zip_equal(load.getIndices(), view->strides))
+      offset = addI64(
+          builder, loc, offset,
+          mulI64(builder, loc, valueOf(index, cursor, values), stride));
+  }
+  if (!offset)
+    return view->base;
+  return LLVM::GEPOp::create(builder, loc, view->base.getType(),
+                             element.getType(), view->base,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
+/// Copies one piece to shared memory, or puts zeros there. Of 4 bytes and more
+/// it arrives later: see waitForSteps().
+void ProductEmitter::copyPiece(const ProductSide &side, const Cursor &cursor,
+                               Value isTerm, Value to) {
+  ValueMap values;
+  Value isThere = isTerm;
+  if (side.condition) {
+    Value holds = valueOf(side.condition, cursor, values);
+    isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, holds)
+                            .getResult()
+                      : holds;
+  }
+  const int64_t bytes = side.width * product.elementBytes();
+  if (!side.element || bytes < 4) {
+    Type type = side.element && !product.element.isF32()
+                    ? Type(builder.getI16Type())
+                    : Type(builder.getF32Type());
+    Value value =
+        side.element && !product.element.isF32()
+            ? load(addressOf(side.element, cursor, values), type, bytes)
+            : valueOf(side.factor, cursor, values);
+    if (isThere) {
+      Value zero = arith::ConstantOp::create(builder, loc,
+                                             builder.getZeroAttr(type));
+      value = arith::SelectOp::create(builder, loc, isThere, value, zero);
+    }
+    LLVM::StoreOp::create(builder, loc, value, to,
+                          static_cast<unsigned>(product.elementBytes()));
+    return;
+  }
+  Value from = addressOf(side.element, cursor, values);
+  std::string name = "llvm.nvvm.cp.async." +
+                     std::string(bytes == 16 ? "cg" : "ca") +
+                     ".shared.global." + std::to_string(bytes);
+  SmallVector<Value> operands = {to, from};
+  if (isThere) { // Of no bytes the rest, all of it, are zeros.
+    name += ".s";
+    operands.push_back(
+        arith::SelectOp::create(builder, loc, isThere, i32(bytes), i32(0)));
+  }
+  LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr(name),
+                                operands);
+}
+
+/// One side of a step that begins at `term` of the inner ones.
+void ProductEmitter::copySide(const ProductSide &side, const Cursor &cursor,
+                              Value term, Value stage) {
+  const int64_t perLine =
+      (side.isAlongTerms ? product.step : side.count) / side.width;
+  const int64_t pieces =
+      perLine * (side.isAlongTerms ? side.count : product.step);
+  for (int64_t first = 0; first < pieces; first += kThreads) {
+    OpBuilder::InsertionGuard guard(builder);
+    Value piece = add32(threads.thread, i32(first));
+    if (first + kThreads > pieces)
+      builder.setInsertionPointToStart(
+          scf::IfOp::create(builder, loc, TypeRange(), isBelow(piece, pieces),
+                            /*withElseRegion=*/false)
+              .thenBlock());
+    Value line = divide32(piece, perLine),
+          within = mul32(rest32(piece, perLine), side.width);
+    Value own = side.isAlongTerms ? line : within;
+    Value ownTerm = side.isAlongTerms ? within : line;
+    Value to = pointer(side, stage, own, ownTerm);
+    Value at = add32(term, ownTerm), isTerm;
+    if (product.innerCount % product.step) {
+      isTerm = isBelow(at, product.innerCount);
+      at = arith::SelectOp::create(builder, loc, isTerm, at, i32(0));
+    }
+    Cursor here = locate(cursor, side.dims, own, 1);
+    copyPiece(side, locate(here, product.inner, at, 1), isTerm, to);
+  }
+}
+
+void ProductEmitter::copyStep(Value step, Value stage) {
+  const int64_t perPoint = product.steps / product.outerCount;
+  Value point = divide32(step, perPoint),
+        term = mul32(rest32(step, perPoint), product.step);
+  Cursor cursor = start();
+  if (!product.outer.empty())
+    cursor = locate(cursor, product.outer, point, 1);
+  for (const ProductSide *side : {&product.rows, &product.columns})
+    copySide(*side, cursor, term, stage);
+}
+
+void ProductEmitter::commit() {
+  LLVM::CallIntrinsicOp::create(
+      builder, loc, builder.getStringAttr("llvm.nvvm.cp.async.commit.group"),
+      ValueRange());
+}
+
+/// All threads see the steps but the `later` last ones.
+void ProductEmitter::waitForSteps(int64_t later) {
+  Value count = i32(later);
+  LLVM::CallIntrinsicOp::create(
+      builder, loc, builder.getStringAttr("llvm.nvvm.cp.async.wait.group"),
+      count);
+  buildBarrier(builder, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void ProductEmitter::findParts() {
+  const bool isTensor = product.unit == ProductUnit::Tensor;
+  const int64_t high = isTensor ? 16 : 4, wide = isTensor ? 8 : 4;
+  Value worker = isTensor ? threads.warp : threads.thread;
+  part = divide32(worker, product.byRow * product.byColumn);
+  Value within = rest32(worker, product.byRow * product.byColumn);
+  row = mul32(divide32(within, product.byColumn), high * product.rowParts);
+  column = mul32(rest32(within, product.byColumn), wide * product.columnParts);
+}
+
+/// ldmatrix.x4 (PTX ISA 9.7.14.5.15): rows of 16 x 16 as mma.sync's first
+/// operand has them, or two times 16 x 8 as its second.
+LoopEmitter::Values ProductEmitter::readMatrices(const ProductSide &side,
+                                                 Value stage, Value row,
+                                                 Value term, bool isRows) {
+  // Eight lanes say where the eight lines of one of the four matrices are.
+  Value low = rest32(threads.lane, 8),
+        second = mul32(rest32(divide32(threads.lane, 8), 2), 8),
+        fourth = mul32(divide32(threads.lane, 16), 8);
+  const bool isTurned = !side.isAlongTerms;
+  Value lineShift, shift; // Of the line's dimension, and of the other.
+  if (isRows == !isTurned) {
+    lineShift = add32(low, second);
+    shift = fourth;
+  } else {
+    lineShift = add32(low, fourth);
+    shift = second;
+  }
+  Value from = isTurned ? pointer(side, stage, add32(row, shift),
+                                  add32(term, lineShift))
+                        : pointer(side, stage, add32(row, lineShift),
+                                  add32(term, shift));
+  Type word = builder.getI32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                               {word, word, word, word});
+  std::string name = "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4" +
+                     std::string(isTurned ? ".trans" : "") + ".b16.p3";
+  Value four = callIntrinsic(builder, loc, name, type, from);
+  Type operand = product.element.isF16()
+                     ? Type(VectorType::get({2}, builder.getF16Type()))
+                     : word;
+  Values values;
+  for (int64_t i = 0; i < 4; ++i) {
+    Value value = LLVM::ExtractValueOp::create(builder, loc, four, i);
+    if (operand != word)
+      value = LLVM::BitcastOp::create(builder, loc, operand, value);
+    values.push_back(value);
+  }
+  return values;
+}
+
+/// Warps, with sums of 4 for each tile of 16 x 8.
+LoopEmitter::Values ProductEmitter::computeTensor(Value stage,
+                                                  ValueRange sums) {
+  Type f32 = builder.getF32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                               {f32, f32, f32, f32});
+  StringRef name = product.element.isF16()
+                       ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
+                       : "llvm.nvvm.mma.m16n8k16.row.col.bf16";
+  Values results(sums);
+  const int64_t own = product.step / 16 / product.byTerm;
+  for (int64_t k = 0; k < own; ++k) {
+    Value term = add32(mul32(part, 16 * own), i32(16 * k));
+    SmallVector<Values> a, b;
+    for (int64_t i = 0; i < product.rowParts; ++i)
+      a.push_back(readMatrices(product.rows, stage, add32(row, i32(16 * i)),
+                               term, /*isRows=*/true));
+    for (int64_t j = 0; j < product.columnParts; j += 2)
+      b.push_back(readMatrices(product.columns, stage,
+                               add32(column, i32(8 * j)), term,
+                               /*isRows=*/false));
+    for (int64_t i = 0; i < product.rowParts; ++i)
+      for (int64_t j = 0; j < product.columnParts; ++j) {
+        auto at = MutableArrayRef(results).slice(
+            4 * (i * product.columnParts + j), 4);
+        Values operands = a[i];
+        llvm::append_range(operands, ArrayRef(b[j / 2]).slice(j % 2 * 2, 2));
+        llvm::append_range(operands, at);
+        Value four = callIntrinsic(builder, loc, name, type, operands);
+        for (int64_t e = 0; e < 4; ++e)
+          at[e] = LLVM::ExtractValueOp::create(builder, loc, four, e);
+      }
+  }
+  return results;
+}
+
+/// Four rows by four terms, rows first.
+LoopEmitter::Values ProductEmitter::readSquare(const ProductSide &side,
+                                               Value stage, Value row,
+                                               Value term) {
+  auto four = VectorType::get({4}, builder.getF32Type());
+  Values lines, values;
+  for (int64_t i = 0; i < 4; ++i)
+    lines.push_back(load(
+        side.isAlongTerms ? pointer(side, stage, add32(row, i32(i)), term)
+                          : pointer(side, stage, row, add32(term, i32(i))),
+        four, 16));
+  for (int64_t i = 0; i < 4; ++i)
+    for (int64_t k = 0; k < 4; ++k)
+      values.push_back(vector::ExtractOp::create(
+          builder, loc, lines[side.isAlongTerms ? i : k],
+          side.isAlongTerms ? k : i));
+  return values;
+}
+
+/// Threads, with sums of 16 for each square.
+LoopEmitter::Values ProductEmitter::computeVector(Value stage,
+                                                  ValueRange sums) {
+  const int64_t own = product.step / 4 / product.byTerm;
+  return buildFor(
+      {}, buildI64(builder, loc, own), 1, sums,
+      [&](Value index, ValueRange carried) {
+        Value k = index ? builder.createOrFold<arith::TruncIOp>(
+                              loc, builder.getI32Type(), index)
+                        : i32(0);
+        Value term = mul32(add32(mul32(part, own), k), 4);
+        SmallVector<Values> a, b;
+        for (int64_t i = 0; i < product.rowParts; ++i)
+          a.push_back(readSquare(product.rows, stage, add32(row, i32(4 * i)),
+                                 term));
+        for (int64_t j = 0; j < product.columnParts; ++j)
+          b.push_back(readSquare(product.columns, stage,
+                                 add32(column, i32(4 * j)), term));
+        Values results(carried);
+        for (int64_t step = 0; step < 4; ++step)
+          for (int64_t i = 0; i < 4 * product.rowParts; ++i)
+            for (int64_t j = 0; j < 4 * product.columnParts; ++j) {
+              Value &sum = results[i * 4 * product.columnParts + j];
+              sum = LLVM::FMAOp::create(builder, loc,
+                                        a[i / 4][i % 4 * 4 + step],
+                                        b[j / 4][j % 4 * 4 + step], sum);
+            }
+        return results;
+      });
+}
+
+LoopEmitter::Values ProductEmitter::compute(Value stage, ValueRange sums) {
+  return product.unit == ProductUnit::Tensor ? computeTensor(stage, sums)
+                                             : computeVector(stage, sums);
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// The places of a thread's sums, in their order.
+SmallVector<ProductEmitter::Place> ProductEmitter::placesOf() {
+  SmallVector<Place> places;
+  if (product.unit == ProductUnit::Vector) {
+    for (int64_t i = 0; i < 4 * product.rowParts; ++i)
+      for (int64_t j = 0; j < 4 * product.columnParts; ++j)
+        places.push_back({add32(row, i32(i)), add32(column, i32(j))});
+    return places;
+  }
+  // mma.m16n8k16's accumulators: PTX ISA 9.7.14.5.8.
+  Value high = divide32(threads.lane, 4),
+        wide = mul32(rest32(threads.lane, 4), 2);
+  for (int64_t i = 0; i < product.rowParts; ++i)
+    for (int64_t j = 0; j < product.columnParts; ++j)
+      for (int64_t e = 0; e < 4; ++e)
+        places.push_back(
+            {add32(row, add32(high, i32(16 * i + e / 2 * 8))),
+             add32(column, add32(wide, i32(8 * j + e % 2)))});
+  return places;
+}
+
+/// Parts of the terms are added one after the other, always in this order.
+void ProductEmitter::write(ValueRange sums) {
+  const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
+  SmallVector<Place> places = placesOf();
+  for (int64_t term = 0; term < product.byTerm; ++term) {
+    OpBuilder::InsertionGuard guard(builder);
+    if (term)
+      buildBarrier(builder, loc);
+    if (product.byTerm > 1) {
+      Value isOwn = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::eq, part, i32(term));
+      builder.setInsertionPointToStart(
+          scf::IfOp::create(builder, loc, TypeRange(), isOwn,
+                            /*withElseRegion=*/false)
+              .thenBlock());
+    }
+    for (auto [place, sum] : llvm::zip_equal(places, sums)) {
+      OpBuilder::InsertionGuard inside(builder);
+      Value isThere;
+      if (product.rows.padded > product.rows.count)
+        isThere = isBelow(place.row, product.rows.count);
+      if (product.columns.padded > product.columns.count) {
+        Value isColumn = isBelow(place.column, product.columns.count);
+        isThere = isThere ? arith::AndIOp::create(builder, loc, isThere,
+                                                  isColumn)
+                                .getResult()
+                          : isColumn;
+      }
+      if (isThere)
+        builder.setInsertionPointToStart(
+            scf::IfOp::create(builder, loc, TypeRange(), isThere,
+                              /*withElseRegion=*/false)
+                .thenBlock());
+      Cursor at = locate(locate(start(), product.rows.dims, place.row, 1),
+                         product.columns.dims, place.column, 1);
+      Value old =
+          term ? body.load(loc, *output.view,
+                           at.offsets[plan.accumulators[0].operand], 0, 1, {})
+               : readAccumulators(at, 1, {})[0];
+      Values total = {combine(plan.accumulators[0], old, sum)};
+      writeAccumulators(at, total, 1, {});
+    }
+  }
+}
+
+LogicalResult ProductEmitter::emit() {
+  findParts();
+  for (int64_t step = 0; step < product.stages - 1; ++step) {
+    if (step < product.steps)
+      copyStep(i32(step), i32(step));
+    commit();
+  }
+  const bool isTensor = product.unit == ProductUnit::Tensor;
+  Value zero = arith::ConstantOp::create(builder, loc,
+                                         builder.getF32FloatAttr(0));
+  Values sums(product.rowParts * product.columnParts * (isTensor ? 4 : 16),
+              zero);
+  auto loop = scf::ForOp::create(builder, loc, i32(0), i32(product.steps),
+                                 i32(1), sums);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value step = loop.getInductionVar();
+    waitForSteps(product.stages - 2);
+    // What it takes the place of has been read by all.
+    Value next = add32(step, i32(product.stages - 1));
+    {
+      OpBuilder::InsertionGuard inside(builder);
+      builder.setInsertionPointToStart(
+          scf::IfOp::create(builder, loc, TypeRange(),
+                            isBelow(next, product.steps),
+                            /*withElseRegion=*/false)
+              .thenBlock());
+      copyStep(next, rest32(next, product.stages));
+    }
+    commit();
+    scf::YieldOp::create(
+        builder, loc,
+        compute(rest32(step, product.stages), loop.getRegionIterArgs()));
+  }
+  waitForSteps(0);
+  write(loop.getResults());
+  return failure(failed);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sum of products by a block of threads, from tiles in shared memory.
+
+#ifndef DLC_LIB_CODEGEN_NVPTX_PRODUCTEMITTER_H
+#define DLC_LIB_CODEGEN_NVPTX_PRODUCTEMITTER_H
+
+#include "ProductPlan.h"
+#include "ThreadEmitter.h"
+
+namespace dlc::codegen::gpu {
+
+/// Emits the loop over steps: while threads compute with one step in shared
+/// memory, later ones are on their way there.
+class ProductEmitter : public ThreadEmitter {
+public:
+  /// `tiles`: product.sharedBytes() of shared memory, which the results may
+  /// overlap when `initial` says what these begin with.
+  ProductEmitter(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op,
+                 const LoopPlan &plan, const TargetOptions &target,
+                 const ViewMap &views, const ValueMap &outer,
+                 llvm::ArrayRef<mlir::Value> initial, const Threads &threads,
+                 const ProductPlan &product, mlir::Value tiles)
+      : ThreadEmitter(builder, op, plan, target, views, outer, initial, threads,
+                      /*exchange=*/{}),
+        views(views), product(product), tiles(tiles) {}
+
+  llvm::LogicalResult emit();
+
+private:
+  /// A piece of one step of a side that a thread copies at once.
+  struct Piece {
+    mlir::Value row, term; ///< i32; the latter within the step.
+  };
+  /// Where a result of a thread is, as i32.
+  struct Place {
+    mlir::Value row, column;
+  };
+
+  mlir::Value add32(mlir::Value a, mlir::Value b);
+  mlir::Value mul32(mlir::Value a, int64_t factor);
+  mlir::Value divide32(mlir::Value a, int64_t divisor);
+  mlir::Value rest32(mlir::Value a, int64_t divisor);
+  mlir::Value isBelow(mlir::Value a, int64_t bound);
+  mlir::Value pointer(const ProductSide &side, mlir::Value stage,
+                      mlir::Value row, mlir::Value term);
+  mlir::Value load(mlir::Value from, mlir::Type type, int64_t bytes);
+
+  mlir::Value valueOf(mlir::Value value, const Cursor &cursor,
+                      ValueMap &values);
+  mlir::Value addressOf(mlir::Value element, const Cursor &cursor,
+                        ValueMap &values);
+  void copyStep(mlir::Value step, mlir::Value stage);
+  void copySide(const ProductSide &side, const Cursor &cursor, mlir::Value term,
+                mlir::Value stage);
+  void copyPiece(const ProductSide &side, const Cursor &cursor,
+                 mlir::Value isTerm, mlir::Value to);
+  void commit();
+  void waitForSteps(int64_t later);
+
+  void findParts();
+  Values compute(mlir::Value stage, mlir::ValueRange sums);
+  Values computeTensor(mlir::Value stage, mlir::ValueRange sums);
+  Values computeVector(mlir::Value stage, mlir::ValueRange sums);
+  Values readMatrices(const ProductSide &side, mlir::Value stage,
+                      mlir::Value row, mlir::Value term, bool isRows);
+  Values readSquare(const ProductSide &side, mlir::Value stage, mlir::Value row,
+                    mlir::Value term);
+  llvm::SmallVector<Place> placesOf();
+  void write(mlir::ValueRange sums);
+
+  const ViewMap &views;
+  const ProductPlan &product;
+  mlir::Value tiles;
+  mlir::Value row, column, part; ///< First ones of this thread or warp, i32.
+};
+
+} // namespace dlc::codegen::gpu
+
+#endif // DLC_LIB_CODEGEN_NVPTX_PRODUCTEMITTER_H

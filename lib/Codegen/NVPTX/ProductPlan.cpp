@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ProductPlan.h"
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace dlc::codegen;
+using namespace dlc::codegen::gpu;
+
+int64_t ProductPlan::bytesOf(const ProductSide &side) const {
+  return elementBytes() * side.pitch *
+         (side.isAlongTerms ? side.padded : step);
+}
+
+//===----------------------------------------------------------------------===//
+// What values of a body depend on
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+using Dims = llvm::SmallBitVector;
+
+class Planner {
+public:
+  Planner(linalg::LinalgOp op, const LoopPlan &loops, const ViewMap &views)
+      : op(op), block(op.getBlock()), loops(loops), views(views) {}
+
+  std::optional<ProductPlan> plan();
+
+private:
+  Dims dimsOf(Value value) const;
+  int64_t extentOf(unsigned dim) const {
+    return *getConstantIntValue(loops.ranges[dim]);
+  }
+  int64_t countOf(ArrayRef<unsigned> dims) const {
+    int64_t count = 1;
+    for (unsigned dim : dims)
+      count *= extentOf(dim);
+    return count;
+  }
+  const LoopOperand *operandOf(Value value) const;
+
+  bool findFactors();
+  bool splitDims();
+  void orderTerms();
+  int64_t widthAlong(const ProductSide &side, unsigned dim) const;
+  bool isMultiple(Value index, int64_t width, std::optional<unsigned> dim) const;
+  void chooseNeighbours();
+  void chooseSteps();
+  void chooseWarps();
+  void chooseThreads();
+  void choosePitches();
+
+  linalg::LinalgOp op;
+  Block *block; ///< The body.
+  const LoopPlan &loops;
+  const ViewMap &views;
+  ProductPlan result;
+  Dims isReduced;
+};
+
+} // namespace
+
+/// The dimensions that `value` of the body changes with.
+Dims Planner::dimsOf(Value value) const {
+  Dims dims(loops.ranges.size());
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() != block)
+      return dims;
+    for (auto [dim, stride] :
+         llvm::enumerate(loops.operands[argument.getArgNumber()].strides))
+      if (stride)
+        dims.set(dim);
+    return dims;
+  }
+  Operation *defined = value.getDefiningOp();
+  if (defined->getBlock() != block)
+    return dims;
+  if (auto index = dyn_cast<linalg::IndexOp>(defined)) {
+    dims.set(index.getDim());
+    return dims;
+  }
+  for (Value operand : defined->getOperands())
+    dims |= dimsOf(operand);
+  return dims;
+}
+
+const LoopOperand *Planner::operandOf(Value value) const {
+  auto argument = dyn_cast_or_null<BlockArgument>(value);
+  return argument && argument.getOwner() == block
+             ? &loops.operands[argument.getArgNumber()]
+             : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Factors
+//===----------------------------------------------------------------------===//
+
+/// What `factor` is read as from memory; null when it is computed.
+static Value elementOf(Value factor) {
+  if (auto wide = factor.getDefiningOp<arith::ExtFOp>())
+    if (Type type = wide.getIn().getType(); type.isF16() || type.isBF16())
+      factor = wide.getIn();
+  Operation *defined = factor.getDefiningOp();
+  return !defined || isa<memref::LoadOp>(defined) ? factor : Value();
+}
+
+/// sum + a * b, or sum + (condition ? a * b : 0).
+bool Planner::findFactors() {
+  if (loops.accumulators.size() != 1 || op.getNumDpsInits() != 1)
+    return false;
+  Operation *sum = loops.accumulators[0].combiner;
+  if (!isa_and_nonnull<arith::AddFOp>(sum) || !sum->getResult(0).getType().isF32())
+    return false;
+  bool isFirst = operandOf(sum->getOperand(0)) ==
+                 &loops.operands[loops.accumulators[0].operand];
+  Value term = sum->getOperand(isFirst ? 1 : 0), condition;
+  if (auto choice = term.getDefiningOp<arith::SelectOp>();
+      choice && matchPattern(choice.getFalseValue(), m_AnyZeroFloat())) {
+    condition = choice.getCondition();
+    term = choice.getTrueValue();
+  }
+  auto product = term.getDefiningOp<arith::MulFOp>();
+  if (!product || product->getBlock() != block)
+    return false;
+  result.rows.factor = product.getLhs();
+  result.columns.factor = product.getRhs();
+  for (ProductSide *side : {&result.rows, &result.columns})
+    side->element = elementOf(side->factor);
+  if (!condition)
+    return true;
+  // The condition belongs to the factor that has all of its dimensions.
+  Dims wanted = dimsOf(condition);
+  wanted.reset(isReduced);
+  for (ProductSide *side : {&result.rows, &result.columns})
+    if (!wanted.test(dimsOf(side->factor))) {
+      side->condition = condition;
+      return true;
+    }
+  return false;
+}
+
+/// Each parallel dimension is of one factor; those in which results lie side by
+/// side are the columns.
+bool Planner::splitDims() {
+  const LoopOperand &output = loops.operands[loops.accumulators[0].operand];
+  Dims rows = dimsOf(result.rows.factor), columns = dimsOf(result.columns.factor);
+  for (unsigned dim : loops.parallel) {
+    if (rows.test(dim) == columns.test(dim) && extentOf(dim) != 1)
+      return false;
+    if (rows.test(dim) && output.strides[dim] == 1 && extentOf(dim) != 1) {
+      std::swap(result.rows, result.columns);
+      std::swap(rows, columns);
+    }
+  }
+  for (unsigned dim : loops.parallel)
+    if (extentOf(dim) != 1)
+      (rows.test(dim) ? result.rows : result.columns).dims.push_back(dim);
+  for (ProductSide *side : {&result.rows, &result.columns}) {
+    llvm::sort(side->dims, [&](unsigned a, unsigned b) {
+      return output.strides[a] > output.strides[b];
+    });
+    side->count = countOf(side->dims);
+    if (side->count > INT32_MAX)
+      return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Neighbours in memory
+//===----------------------------------------------------------------------===//
+
+/// Whether what `index` has beside `dim` itself is a multiple of `width`.
+bool Planner::isMultiple(Value index, int64_t width,
+                         std::optional<unsigned> dim) const {
+  if (width == 1)
+    return true;
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return *constant % width == 0;
+  Operation *defined = index.getDefiningOp();
+  if (!defined)
+    return false;
+  if (auto own = dyn_cast<linalg::IndexOp>(defined))
+    return dim == own.getDim();
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(defined))
+    return apply.getAffineMap().getResult(0).getLargestKnownDivisor() % width ==
+           0;
+  auto isMultipleAt = [&](unsigned i) {
+    return isMultiple(defined->getOperand(i), width, dim);
+  };
+  if (isa<arith::AddIOp, arith::SubIOp>(defined))
+    return isMultipleAt(0) && isMultipleAt(1);
+  if (isa<arith::MulIOp>(defined)) {
+    auto isFactor = [&](unsigned i) {
+      auto constant = getConstantIntValue(defined->getOperand(i));
+      return constant && *constant % width == 0;
+    };
+    return isFactor(0) || isFactor(1);
+  }
+  return false;
+}
+
+/// How many elements of a factor are neighbours along `dim`, at addresses that
+/// are multiples of their size: 1 where there are none.
+int64_t Planner::widthAlong(const ProductSide &side, unsigned dim) const {
+  if (!side.element || !result.element ||
+      (side.condition && dimsOf(side.condition).test(dim)))
+    return 1;
+  int64_t width = 16 / result.elementBytes();
+  while (extentOf(dim) % width)
+    width /= 2;
+  const View *view = nullptr;
+  SmallVector<Value> indices;
+  if (const LoopOperand *operand = operandOf(side.element)) {
+    view = operand->view;
+    if (!view || operand->strides[dim] != 1)
+      return 1;
+    auto isOff = [&](int64_t wanted) {
+      for (unsigned other = 0; other < loops.ranges.size(); ++other)
+        if (other != dim && extentOf(other) != 1 &&
+            operand->strides[other] % wanted)
+          return true;
+      return operand->constant % wanted != 0;
+    };
+    while (isOff(width))
+      width /= 2;
+  } else {
+    auto load = side.element.getDefiningOp<memref::LoadOp>();
+    view = &views.find(load.getMemRef())->second;
+    auto isOff = [&](int64_t wanted) {
+      bool isAlong = false;
+      for (auto [index, stride] :
+           llvm::zip_equal(load.getIndices(), view->strides)) {
+        if (!dimsOf(index).test(dim)) {
+          if (stride % wanted && !isMultiple(index, wanted, std::nullopt))
+            return true;
+          continue;
+        }
+        if (stride != 1 || !isMultiple(index, wanted, dim))
+          return true;
+        isAlong = true;
+      }
+      return !isAlong;
+    };
+    while (width > 1 && isOff(width))
+      width /= 2;
+  }
+  while (width > 1 && view->offset && !isMultiple(view->offset, width, {}))
+    width /= 2;
+  return width;
+}
+
+/// Dimensions of a padding, which say whether there is a term at all, are
+/// outside of steps, as are short ones, if enough are left.
+void Planner::orderTerms() {
+  Dims conditional(loops.ranges.size());
+  for (const ProductSide *side : {&result.rows, &result.columns})
+    if (side->condition)
+      conditional |= dimsOf(side->condition);
+  constexpr int64_t least = 8, enough = 16;
+  SmallVector<unsigned> all;
+  for (unsigned dim : loops.reduced) {
+    if (extentOf(dim) == 1)
+      continue;
+    all.push_back(dim);
+    bool isInner = extentOf(dim) >= least && !conditional.test(dim);
+    (isInner ? result.inner : result.outer).push_back(dim);
+  }
+  if (countOf(result.inner) < enough) {
+    result.inner = all;
+    result.outer.clear();
+  }
+  result.innerCount = countOf(result.inner);
+  result.outerCount = countOf(result.outer);
+}
+
+void Planner::chooseNeighbours() {
+  for (ProductSide *side : {&result.columns, &result.rows}) {
+    if (!side->dims.empty())
+      side->width = widthAlong(*side, side->dims.back());
+    for (unsigned dim : result.inner) {
+      // The dimension that the other factor has chosen is the fastest.
+      bool isChosen = result.columns.isAlongTerms && side == &result.rows;
+      if (isChosen && dim != result.inner.back())
+        continue;
+      int64_t width = widthAlong(*side, dim);
+      if (width <= side->width)
+        continue;
+      side->width = width;
+      side->isAlongTerms = true;
+      llvm::erase(result.inner, dim);
+      result.inner.push_back(dim);
+      break;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+void Planner::chooseSteps() {
+  const bool isTensor = result.unit == ProductUnit::Tensor;
+  const int64_t unit = isTensor ? 16 : 4;
+  const bool isSmall = result.rows.count * result.columns.count <= 64 * 64;
+  result.step = isTensor ? (isSmall ? 64 : 32) : (isSmall ? 32 : 16);
+  // Little that is only filled up.
+  auto filled = [&] {
+    return llvm::alignTo(result.innerCount, result.step) * 4 >
+           llvm::alignTo(result.innerCount, unit) * 5;
+  };
+  while (result.step > unit && filled())
+    result.step /= 2;
+  result.steps =
+      result.outerCount * llvm::divideCeil(result.innerCount, result.step);
+}
+
+/// The warps that take the fewest turns, where a tile of 16 x 16 is read for
+/// each row and two columns of tiles.
+void Planner::chooseWarps() {
+  constexpr int64_t warps = kThreads / kWarp, mostTiles = 32;
+  const int64_t rowTiles = llvm::divideCeil(result.rows.count, 16),
+                columnTiles = llvm::divideCeil(result.columns.count, 8);
+  const int64_t terms = result.step / 16;
+  double best = 1e30;
+  for (int64_t byTerm = 1; byTerm <= std::min(warps, terms); byTerm *= 2)
+    for (int64_t byRow = 1; byRow <= warps / byTerm; byRow *= 2) {
+      const int64_t byColumn = warps / byTerm / byRow;
+      const int64_t rowParts = llvm::divideCeil(rowTiles, byRow),
+                    columnParts = llvm::divideCeil(columnTiles, byColumn);
+      if (rowParts * columnParts > mostTiles || terms % byTerm)
+        continue;
+      const auto products = static_cast<double>(rowParts * columnParts);
+      const double reads = static_cast<double>(rowParts) +
+                           static_cast<double>(columnParts) / 2;
+      const double cost =
+          (products + reads) * static_cast<double>(terms / byTerm) *
+              static_cast<double>(result.steps) +
+          2 * products * static_cast<double>(byTerm - 1);
+      if (cost >= best)
+        continue;
+      best = cost;
+      result.byTerm = byTerm;
+      result.byRow = byRow;
+      result.byColumn = byColumn;
+      result.rowParts = rowParts;
+      result.columnParts = columnParts;
+    }
+  result.rows.padded = result.byRow * result.rowParts * 16;
+  // Two columns of tiles are read at once.
+  result.columns.padded =
+      8 * (result.byColumn * result.columnParts + result.columnParts % 2);
+}
+
+/// The same of threads and squares of 4 x 4.
+void Planner::chooseThreads() {
+  constexpr int64_t mostSquares = 4;
+  const int64_t rowSquares = llvm::divideCeil(result.rows.count, 4),
+                columnSquares = llvm::divideCeil(result.columns.count, 4);
+  const int64_t terms = result.step / 4;
+  double best = 1e30;
+  for (int64_t byTerm = 1; byTerm <= terms; byTerm *= 2)
+    for (int64_t byRow = 1; byRow <= kThreads / byTerm; byRow *= 2) {
+      const int64_t byColumn = kThreads / byTerm / byRow;
+      const int64_t rowParts = llvm::divideCeil(rowSquares, byRow),
+                    columnParts = llvm::divideCeil(columnSquares, byColumn);
+      if (rowParts * columnParts > mostSquares)
+        continue;
+      const auto products = static_cast<double>(rowParts * columnParts);
+      const auto reads = static_cast<double>(rowParts + columnParts);
+      const double cost =
+          (products + reads / 4) * static_cast<double>(terms / byTerm) *
+              static_cast<double>(result.steps) +
+          4 * products * static_cast<double>(byTerm - 1);
+      if (cost >= best)
+        continue;
+      best = cost;
+      result.byTerm = byTerm;
+      result.byRow = byRow;
+      result.byColumn = byColumn;
+      result.rowParts = rowParts;
+      result.columnParts = columnParts;
+    }
+  result.rows.padded = result.byRow * result.rowParts * 4;
+  result.columns.padded = result.byColumn * result.columnParts * 4;
+}
+
+/// Rows begin an odd number of 16 bytes apart: eight neighbours, which are read
+/// at once, are in banks of their own.
+void Planner::choosePitches() {
+  constexpr int64_t mostBytes = 96 * 1024;
+  const int64_t bank = 16 / result.elementBytes();
+  for (ProductSide *side : {&result.rows, &result.columns}) {
+    const int64_t length = side->isAlongTerms ? result.step : side->padded;
+    side->pitch = (llvm::divideCeil(length, bank) | 1) * bank;
+  }
+  result.stages = 4;
+  while (result.stages > 2 && (result.sharedBytes() > mostBytes ||
+                               result.stages > result.steps + 1))
+    --result.stages;
+}
+
+std::optional<ProductPlan> Planner::plan() {
+  constexpr int64_t leastSide = 4, leastResults = 128, leastTerms = 16;
+  isReduced.resize(loops.ranges.size());
+  for (OpFoldResult range : loops.ranges)
+    if (!getConstantIntValue(range))
+      return std::nullopt;
+  for (unsigned dim : loops.reduced)
+    isReduced.set(dim);
+  if (!findFactors() || !splitDims())
+    return std::nullopt;
+  orderTerms();
+  if (result.rows.count < leastSide || result.columns.count < leastSide ||
+      result.rows.count * result.columns.count < leastResults ||
+      result.innerCount < leastTerms)
+    return std::nullopt;
+  auto typeOf = [](const ProductSide &side) {
+    return side.element ? side.element.getType() : side.factor.getType();
+  };
+  Type type = typeOf(result.rows);
+  const bool isShort = type.isF16() || type.isBF16();
+  const bool isTensor = isShort && type == typeOf(result.columns);
+  result.unit = isTensor ? ProductUnit::Tensor : ProductUnit::Vector;
+  result.element = isTensor ? type : Float32Type::get(op.getContext());
+  for (ProductSide *side : {&result.rows, &result.columns})
+    if (side->element && side->element.getType() != result.element)
+      side->element = {};
+  chooseNeighbours();
+  chooseSteps();
+  if (isTensor)
+    chooseWarps();
+  else
+    chooseThreads();
+  if (!result.rows.padded)
+    return std::nullopt;
+  choosePitches();
+  return std::move(result);
+}
+
+std::optional<ProductPlan> gpu::planProduct(linalg::LinalgOp op,
+                                            const LoopPlan &plan,
+                                            const ViewMap &views) {
+  return Planner(op, plan, views).plan();
+}
