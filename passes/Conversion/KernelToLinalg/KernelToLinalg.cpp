@@ -123,8 +123,9 @@ static std::string missingOnGPU(const KernelPlan &plan) {
 
 /// Why code for a group with contractions is not what computes it. On a host
 /// they are the library's, which no code generated here is as fast as. What
-/// they read lies in memory, since each element is read often, and only what
-/// needs the same elements follows in their kernel.
+/// they read lies in memory, since each element is read often, though it may be
+/// found elsewhere there, and only what needs the same elements follows in
+/// their kernel.
 static std::string whyNotContracted(ArrayRef<Operation *> group) {
   auto isContraction = [](Operation *op) {
     return graph::getFusionKind(op) == graph::FusionKind::Anchor;
@@ -137,13 +138,21 @@ static std::string whyNotContracted(ArrayRef<Operation *> group) {
     return ("no generated form of " + contraction->getName().getStringRef())
         .str();
   ArrayRef<int64_t> shape = shapeOf(contraction->getResult(0));
-  for (Operation *op : group) {
+  llvm::SmallDenseSet<Operation *> before = {contraction};
+  for (Operation *op : llvm::reverse(group)) {
     if (op == contraction)
       continue;
     if (isContraction(op))
       return "two contractions";
-    if (llvm::is_contained(op->getUsers(), contraction))
-      return "operands of a contraction are computed before it";
+    if (llvm::any_of(op->getUsers(), [&](Operation *user) {
+          return before.contains(user);
+        })) {
+      if (graph::getFusionKind(op) != graph::FusionKind::Movement ||
+          !op->hasOneUse())
+        return "operands of a contraction are computed before it";
+      before.insert(op);
+      continue;
+    }
     if (graph::getFusionKind(op) != graph::FusionKind::Elementwise)
       return "only elementwise operations follow a contraction";
     if (shapeOf(op->getResult(0)) != shape)
