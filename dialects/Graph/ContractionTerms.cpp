@@ -42,7 +42,15 @@ std::optional<SmallVector<int64_t>> MatmulOp::getFoldedExtents() {
   return SmallVector<int64_t>{shapeOf(getA()).back()};
 }
 
-unsigned MatmulOp::getColumnDims() { return 1; }
+/// All rows of `a` meet one matrix, unless there are several.
+std::optional<FactorDims> MatmulOp::getFactorDims() {
+  auto rank = static_cast<unsigned>(shapeOf(getY()).size());
+  FactorDims dims{{rank - 2}, {rank - 1}};
+  if (llvm::all_of(shapeOf(getB()).drop_back(2),
+                   [](int64_t extent) { return extent == 1; }))
+    dims.rows = llvm::to_vector(llvm::seq(rank - 1));
+  return dims;
+}
 
 /// They have no sums of their own: decompose() makes them f32.
 static Value failOfShortFloats(ElementReader &reader) {
@@ -115,21 +123,34 @@ static Value load(ElementReader &reader, Value tensor, ValueRange coordinates) {
 }
 
 /// The element of `image` under a tap; null on failure. Where it cannot be told
-/// before whether that is inside, all coordinates are moved there.
-static Tap buildTap(ElementReader &reader, Value image, const Index &batch,
-                    const Channel &channel, ArrayRef<Index> taps) {
+/// before whether that is inside, all coordinates are moved there. Channels are
+/// in blocks of `block`, unless that is 0.
+static Tap buildTap(ElementReader &reader, Value image, int64_t block,
+                    const Index &batch, const Channel &channel,
+                    ArrayRef<Index> taps) {
   ArrayRef<int64_t> shape = shapeOf(image);
   SmallVector<Index> position = {batch};
   std::optional<Index> linear = coordinateOf(channel, reader);
+  std::optional<Index> inBlock;
+  if (block) {
+    auto parts = linear ? reader.divideWhole(*linear, block) : std::nullopt;
+    if (!parts)
+      return {reader.fail("channels of groups in blocks"), {}};
+    linear = parts->first;
+    inBlock = parts->second;
+  }
   if (linear)
     position.push_back(*linear);
   llvm::append_range(position, taps);
+  if (inBlock)
+    position.push_back(*inBlock);
   auto isInside = [&](auto pair) {
     auto [index, extent] = pair;
     auto [low, high] = reader.rangeOf(index);
     return low >= 0 && high < extent;
   };
-  if (linear && llvm::all_of(llvm::zip(taps, shape.drop_front(2)), isInside))
+  ArrayRef<int64_t> space = shape.slice(2, taps.size());
+  if (linear && llvm::all_of(llvm::zip_equal(taps, space), isInside))
     return {reader.read(image, position), {}};
 
   OpBuilder &builder = reader.getBuilder();
@@ -149,7 +170,7 @@ static Tap buildTap(ElementReader &reader, Value image, const Index &batch,
         builder, loc, begin, reader.materialize(channel.channel)));
   }
   Tap tap;
-  for (auto pair : llvm::zip(taps, shape.drop_front(2))) {
+  for (auto pair : llvm::zip_equal(taps, space)) {
     auto [index, extent] = pair;
     Value at = reader.materialize(index);
     if (!isInside(pair)) {
@@ -163,6 +184,8 @@ static Tap buildTap(ElementReader &reader, Value image, const Index &batch,
     }
     coordinates.push_back(at);
   }
+  if (inBlock)
+    coordinates.push_back(reader.materialize(*inBlock));
   tap.element = load(reader, image, coordinates);
   return tap;
 }
@@ -198,30 +221,60 @@ Value ConvOp::buildFold(OpBuilder &builder, Location loc, Value a, Value b) {
   return add(elementOf(*this), builder, loc, a, b);
 }
 
-std::optional<SmallVector<int64_t>> ConvOp::getFoldedExtents() {
-  return SmallVector<int64_t>(shapeOf(getW()).drop_front());
+/// Channels of a block, the last dimension of what has one more than weights;
+/// else 0.
+static int64_t blockOf(ConvOp op, Value value) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  return shape.size() > shapeOf(op.getW()).size() ? shape.back() : 0;
 }
 
-unsigned ConvOp::getColumnDims() { return shapeOf(getW()).size() - 2; }
+/// Channels of the image within a group, taps, and, where there are blocks,
+/// channels of one.
+std::optional<SmallVector<int64_t>> ConvOp::getFoldedExtents() {
+  SmallVector<int64_t> extents(shapeOf(getW()).drop_front());
+  const int64_t block = blockOf(*this, getX());
+  if (block && extents[0] % block == 0) {
+    extents[0] /= block;
+    extents.push_back(block);
+  }
+  return extents;
+}
+
+std::optional<FactorDims> ConvOp::getFactorDims() {
+  FactorDims dims{{0}, {1}};
+  const auto rank = static_cast<unsigned>(shapeOf(getW()).size());
+  llvm::append_range(dims.rows, llvm::seq(2u, rank));
+  if (blockOf(*this, getY()))
+    dims.columns.push_back(rank);
+  else
+    std::swap(dims.rows, dims.columns);
+  return dims;
+}
 
 Value ConvOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
                           ArrayRef<Index> folded) {
-  std::optional<Correlation> windows = correlationOf(*this);
-  if (!windows)
-    return reader.fail("channels in blocks");
   if (getBias())
     return reader.fail("a bias within the sum");
   if (isShortFloat(elementOf(*this)))
     return failOfShortFloats(reader);
+  const Correlation windows = unblockedCorrelationOf(*this);
   ArrayRef<int64_t> weights = shapeOf(getW());
-  Channel channel = {folded[0], weights[1], position[1],
-                     weights[0] / windows->group};
-  SmallVector<Index> w = {position[1]};
-  llvm::append_range(w, folded);
+  Index output = position[1];
+  if (int64_t block = blockOf(*this, getY()))
+    output = output * block + position.back();
+  const int64_t block = blockOf(*this, getX());
+  Index input = folded[0];
+  if (folded.size() + 1 > weights.size())
+    input = input * block + folded.back();
+  const size_t dims = windows.dims();
+  ArrayRef<Index> tap = folded.slice(1, dims);
+  Channel channel = {input, weights[1], output, weights[0] / windows.group};
+  SmallVector<Index> w = {output, input};
+  llvm::append_range(w, tap);
   return multiply(
       elementOf(*this), reader,
-      buildTap(reader, getX(), position[0], channel,
-               tapsOf(*windows, position.drop_front(2), folded.drop_front())),
+      buildTap(reader, getX(), block, position[0], channel,
+               tapsOf(windows, position.slice(2, dims), tap)),
       reader.read(getW(), w));
 }
 
@@ -240,8 +293,9 @@ std::optional<SmallVector<int64_t>> ConvWeightGradientOp::getFoldedExtents() {
   return extents;
 }
 
-unsigned ConvWeightGradientOp::getColumnDims() {
-  return shapeOf(getW()).size() - 1;
+std::optional<FactorDims> ConvWeightGradientOp::getFactorDims() {
+  auto rank = static_cast<unsigned>(shapeOf(getW()).size());
+  return FactorDims{{0}, llvm::to_vector(llvm::seq(1u, rank))};
 }
 
 Value ConvWeightGradientOp::buildTermAt(ElementReader &reader,
@@ -259,7 +313,7 @@ Value ConvWeightGradientOp::buildTermAt(ElementReader &reader,
   llvm::append_range(g, folded.drop_front());
   return multiply(
       elementOf(*this), reader,
-      buildTap(reader, getX(), folded[0], channel,
+      buildTap(reader, getX(), /*block=*/0, folded[0], channel,
                tapsOf(*windows, folded.drop_front(), position.drop_front(2))),
       reader.read(getG(), g));
 }

@@ -154,8 +154,7 @@ static Value createWide(Chain &chain, Operation *op, Type wide) {
 static FailureOr<SmallVector<Value>> addBiasApart(ConvOp op,
                                                   OpBuilder &builder) {
   Type element = cast<TensorType>(op.getW().getType()).getElementType();
-  if ((!isShortFloat(element) && !op.getBias()) || !hasStaticTypes(op) ||
-      op.getChannelBlock())
+  if ((!isShortFloat(element) && !op.getBias()) || !hasStaticTypes(op))
     return failure();
   Type wide = isShortFloat(element) ? computeType(element) : element;
   Chain chain{builder, op.getLoc()};
@@ -164,6 +163,10 @@ static FailureOr<SmallVector<Value>> addBiasApart(ConvOp op,
     SmallVector<int64_t> shape(
         cast<RankedTensorType>(y.getType()).getRank() - 1, 1);
     shape[0] = cast<RankedTensorType>(bias.getType()).getNumElements();
+    if (auto block = static_cast<int64_t>(op.getChannelBlock())) {
+      shape[0] /= block;
+      shape.back() = block;
+    }
     bias = chain.make<ReshapeOp>(chain.cast(bias, wide), chain.ints(shape));
     y = chain.make<AddOp>(y, bias);
   }

@@ -284,8 +284,14 @@ std::optional<Correlation> dlc::graph::correlationOf(ConvOp op) {
   size_t rank = shapeOf(op.getW()).size();
   if (shapeOf(op.getX()).size() != rank || shapeOf(op.getY()).size() != rank)
     return std::nullopt;
+  return unblockedCorrelationOf(op);
+}
+
+Correlation dlc::graph::unblockedCorrelationOf(ConvOp op) {
+  ArrayRef<int64_t> weights = shapeOf(op.getW());
   Correlation correlation = makeCorrelation(
-      shapeOf(op.getX()), shapeOf(op.getY()), shapeOf(op.getW()).drop_front(2),
+      shapeOf(op.getX()).take_front(weights.size()),
+      shapeOf(op.getY()).take_front(weights.size()), weights.drop_front(2),
       op.getStrides(), op.getDilations());
   correlation.group = op.getGroup();
   setBegins(correlation, op.getPads(), op.getAutoPad());

@@ -75,6 +75,9 @@ std::optional<Correlation> correlationOf(ConvOp op);
 std::optional<Correlation> correlationOf(ConvTransposeOp op);
 std::optional<Correlation> correlationOf(ConvWeightGradientOp op);
 
+/// Also with channels in blocks, as if they were in none.
+Correlation unblockedCorrelationOf(ConvOp op);
+
 } // namespace dlc::graph
 
 #endif // DLC_DIALECTS_GRAPH_CORRELATION_H

@@ -72,8 +72,9 @@ static int64_t partsOf(const PipelineOptions &options) {
   return options.precision == Precision::BF16 ? rounded : exact;
 }
 
-/// Channels of a block of the CPU library's convolutions.
-static constexpr int64_t kChannelBlock = 16;
+/// Channels of a block of the CPU library's convolutions, and of those that are
+/// generated for GPUs: 16 bytes of short floats.
+static constexpr int64_t kChannelBlock = 16, kGeneratedChannelBlock = 8;
 
 /// After everything that looks for convolutions and what is around them in
 /// plain form: gradients, batch normalisations.
@@ -82,10 +83,10 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   function.addPass(graph::createDecomposePass());
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(graph::createSplitBatchPass({pipeline.batchParts}));
-  if (!pipeline.offload.empty())
-    return; // Blocks are a layout of the CPU's library.
   graph::AlterLayoutPassOptions options;
-  options.channelBlock = kChannelBlock;
+  options.isGenerated = !pipeline.offload.empty();
+  options.channelBlock =
+      options.isGenerated ? kGeneratedChannelBlock : kChannelBlock;
   options.isStrict = pipeline.precision == Precision::FP32Strict;
   options.bf16Parts = partsOf(pipeline);
   options.plainGradients = pipeline.plainGradients;
@@ -175,6 +176,7 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     if (!options.offload.empty())
       manager.nest<func::FuncOp>().addPass(
           graph::createOffloadOperationsPass({options.offload}));
+    manager.nest<func::FuncOp>().addPass(graph::createArrangeWeightsPass());
     // With gradients, groups got their devices in the graph phase.
     placeDevices(manager, options.gradient
                               ? ArrayRef<std::string>()

@@ -2,6 +2,8 @@
 
 #include "ChannelConstants.h"
 
+#include "dlc/runtime/Base/Half.h"
+
 #include "dlc/dialects/Graph/Plain.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -63,21 +65,62 @@ std::optional<Floats> dlc::graph::readPerChannel(Value value, int64_t rank,
   return values;
 }
 
-/// Rounds the product of the double factor and the element once.
+namespace {
+/// Short floats, as numbers.
+struct Half {
+  uint16_t bits;
+  Half() = default;
+  explicit Half(double value)
+      : bits(dlc::rt::halfFromFloat(static_cast<float>(value))) {}
+  operator double() const { return dlc::rt::floatFromHalf(bits); }
+};
+struct BFloat {
+  uint16_t bits;
+  BFloat() = default;
+  explicit BFloat(double value)
+      : bits(dlc::rt::bfloat16FromFloat(static_cast<float>(value))) {}
+  operator double() const { return dlc::rt::floatFromBFloat16(bits); }
+};
+} // namespace
+
+/// Calls `visit` with a value of the type of elements; false for others than
+/// floats of 16, 32 and 64 bits.
+template <typename Visit>
+static bool visitFloat(Type element, const Visit &visit) {
+  if (element.isF16())
+    visit(Half());
+  else if (element.isBF16())
+    visit(BFloat());
+  else if (element.isF32())
+    visit(float());
+  else if (element.isF64())
+    visit(double());
+  else
+    return false;
+  return true;
+}
+
+/// Rounds the product of the double factor and the element, once to f32 and
+/// f64; false when that is more than the type holds.
 template <typename T>
-static void scale(ArrayRef<char> source, char *target, int64_t outer,
+static bool scale(ArrayRef<char> source, char *target, int64_t outer,
                   int64_t dim, int64_t inner, ArrayRef<double> factors,
                   int64_t groups) {
   const T *from = reinterpret_cast<const T *>(source.data());
   T *to = reinterpret_cast<T *>(target);
+  bool fits = true;
   for (int64_t o = 0; o < outer; ++o) {
     int64_t group = o * groups / outer;
     for (int64_t d = 0; d < dim; ++d) {
       double factor = factors[group * dim + d];
-      for (int64_t i = 0; i < inner; ++i, ++from, ++to)
+      for (int64_t i = 0; i < inner; ++i, ++from, ++to) {
         *to = static_cast<T>(*from * factor);
+        if constexpr (sizeof(T) == 2)
+          fits &= std::isfinite(double(*to)) || !std::isfinite(double(*from));
+      }
     }
   }
+  return fits;
 }
 
 ElementsAttr dlc::graph::scaleWeights(ElementsAttr weights, int64_t axis,
@@ -85,7 +128,7 @@ ElementsAttr dlc::graph::scaleWeights(ElementsAttr weights, int64_t axis,
                                       int64_t groups) {
   auto type = cast<RankedTensorType>(weights.getShapedType());
   Type element = type.getElementType();
-  if (!element.isF32() && !element.isF64())
+  if (!visitFloat(element, [](auto) {}))
     return nullptr;
   if (weights.isSplat() && llvm::all_equal(factors) && !factors.empty()) {
     double value = cast<DenseElementsAttr>(weights)
@@ -114,21 +157,24 @@ ElementsAttr dlc::graph::scaleWeights(ElementsAttr weights, int64_t axis,
     std::memcpy(target, source.data(), source.size());
     source = ArrayRef<char>(target, source.size());
   }
-  if (element.isF32())
-    scale<float>(source, target, outer, dim, inner, factors, groups);
-  else
-    scale<double>(source, target, outer, dim, inner, factors, groups);
-  return makeElements(type, std::move(blob), "scaled");
+  bool fits = true;
+  visitFloat(element, [&](auto number) {
+    fits = scale<decltype(number)>(source, target, outer, dim, inner, factors,
+                                   groups);
+  });
+  return fits ? makeElements(type, std::move(blob), "scaled") : nullptr;
 }
 
 ElementsAttr dlc::graph::makeFloats(RankedTensorType type,
                                     ArrayRef<double> values) {
-  if (type.getElementType().isF64())
-    return makeElements(
-        type, ArrayRef<char>(reinterpret_cast<const char *>(values.data()),
-                             values.size() * sizeof(double)));
-  SmallVector<float> narrow(values.begin(), values.end());
-  return makeElements(
-      type, ArrayRef<char>(reinterpret_cast<const char *>(narrow.data()),
-                           narrow.size() * sizeof(float)));
+  ElementsAttr elements;
+  visitFloat(type.getElementType(), [&](auto number) {
+    using T = decltype(number);
+    auto rounded =
+        llvm::map_to_vector(values, [](double value) { return T(value); });
+    elements = makeElements(
+        type, ArrayRef<char>(reinterpret_cast<const char *>(rounded.data()),
+                             rounded.size() * sizeof(T)));
+  });
+  return elements;
 }

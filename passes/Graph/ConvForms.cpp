@@ -31,10 +31,15 @@ static RankedTensorType blockedType(RankedTensorType type, int64_t block) {
   return type.clone(shape);
 }
 
-static bool isBlockable(Value value, int64_t block) {
+static bool isBlockable(Value value, const ConvOptions &options) {
   auto type = cast<RankedTensorType>(value.getType());
-  return type.getElementType().isF32() && type.getNumElements() > 0 &&
-         type.getDimSize(1) % block == 0;
+  Type element = type.getElementType();
+  bool isFloat =
+      options.isGenerated
+          ? element.isF32() || element.isF16() || element.isBF16()
+          : element.isF32();
+  return isFloat && type.getNumElements() > 0 &&
+         type.getDimSize(1) % options.block == 0;
 }
 
 namespace {
@@ -103,6 +108,43 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
   return library::callOf(*match, type);
 }
 
+/// What generated code does. It reads each element of the image once for each
+/// tap, side by side in blocks and else one by one; channels of groups have no
+/// neighbours, and lie as others like it.
+static void addGeneratedForms(const Convolution &own,
+                              const ConvOptions &options,
+                              SmallVectorImpl<ConvForm> &forms) {
+  constexpr LayoutCost together = 1, apart = 8;
+  auto conv = dyn_cast<ConvOp>(own.op);
+  if (!conv || !isBlockable(own.result, options))
+    return;
+  ArrayRef<int64_t> weights = cast<RankedTensorType>(own.weights.getType())
+                                  .getShape();
+  const int64_t taps = llvm::product_of(weights.drop_front(2));
+  const auto groups = static_cast<int64_t>(conv.getGroup());
+  const bool isDepthwise = weights[1] == 1 && groups == weights[0];
+  const bool isImageBlockable = isBlockable(own.image, options);
+  if (groups != 1 && !(isDepthwise && isImageBlockable))
+    return;
+  auto costWith = [&](LayoutCost each) {
+    LayoutCost cost = costOfMoving(own.image) / 2;
+    return llvm::MulOverflow(cost, each * taps, cost)
+               ? kForbidden
+               : std::min(cost, kForbidden);
+  };
+  if (isDepthwise) {
+    forms.front().cost = costWith(together);
+    forms.push_back({true, true, costWith(together)});
+    return;
+  }
+  forms.front().cost = costWith(apart);
+  forms.push_back({false, true, costWith(apart)});
+  if (!isImageBlockable)
+    return;
+  forms.push_back({true, true, costWith(together)});
+  forms.push_back({true, false, costWith(together)});
+}
+
 SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
                                               const ConvOptions &options) {
   const int64_t block = options.block;
@@ -113,6 +155,10 @@ SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
   if (!hasStaticTypes(op) || own.rank != rankOf(own.image) ||
       own.rank != rankOf(own.result))
     return forms;
+  if (options.isGenerated) {
+    addGeneratedForms(own, options, forms);
+    return forms;
+  }
   auto imageType = cast<RankedTensorType>(own.image.getType());
   auto resultType = cast<RankedTensorType>(own.result.getType());
   SmallVector<tuning::Call> calls;
@@ -123,8 +169,8 @@ SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,
   for (bool isResultBlocked : {true, false})
     for (bool isImageBlocked : {true, false}) {
       if ((!isResultBlocked && !isImageBlocked) ||
-          (isResultBlocked && !isBlockable(own.result, block)) ||
-          (isImageBlocked && !isBlockable(own.image, block)))
+          (isResultBlocked && !isBlockable(own.result, options)) ||
+          (isImageBlocked && !isBlockable(own.image, options)))
         continue;
       auto call = own.callWith(
           isImageBlocked ? blockedType(imageType, block) : imageType,

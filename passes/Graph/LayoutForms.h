@@ -50,6 +50,7 @@ struct ConvOptions {
   bool isStrict = false; ///< No algorithm but sums of products as defined.
   int64_t bf16Parts = library::kExactParts; ///< As chooseAlgorithm() has them.
   bool plainGradients = false; ///< Those of weights take no blocks.
+  bool isGenerated = false;    ///< By generated code, not by a library.
 };
 
 /// The forms of a ConvOp or ConvWeightGradientOp that a library computes; the

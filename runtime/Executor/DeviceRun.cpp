@@ -53,12 +53,32 @@ Status DeviceRun::prepare(const Program::State &program,
   return Status::ok();
 }
 
-Status DeviceRun::launch(const LaunchRecord &record) {
+/// In front of a launch and behind it.
+Status DeviceRun::recordTime(const LaunchRecord &record, bool isEnd) {
+  const uint32_t queue = record.queued->queue;
+  times.resize(queues.size());
+  std::unique_ptr<DeviceEvent> &event = times[queue][isEnd];
+  if (!event) {
+    Device &device = *work->devices[work->queues[queue]].device;
+    Result<std::unique_ptr<DeviceEvent>> created =
+        device.createEvent(/*isTimed=*/true);
+    if (!created.isOk())
+      return std::move(created.status());
+    event = std::move(*created);
+  }
+  return queues[queue]->record(*event);
+}
+
+Status DeviceRun::launch(const LaunchRecord &record, bool isTimed) {
   const QueuedLaunch &queued = *record.queued;
   DeviceQueue &queue = *queues[queued.queue];
-  if (queued.function)
-    return queue.launch(queued.function, queued.grid,
-                        parameters.data() + record.firstArgument);
+  if (queued.function) {
+    if (isTimed)
+      DLC_RETURN_IF_ERROR(recordTime(record, /*isEnd=*/false));
+    DLC_RETURN_IF_ERROR(queue.launch(queued.function, queued.grid,
+                                     parameters.data() + record.firstArgument));
+    return isTimed ? recordTime(record, /*isEnd=*/true) : Status::ok();
+  }
   void *const *slots = parameters.data() + record.firstArgument;
   uint32_t source = program->arguments[record.firstArgument];
   DLC_RETURN_IF_ERROR(queue.copy(*static_cast<void **>(slots[1]),
@@ -84,8 +104,16 @@ Status DeviceRun::end(uint32_t segment) {
                           : Status::ok();
 }
 
-Status DeviceRun::finish(const LaunchRecord &record) {
-  return queues[record.queued->queue]->synchronize();
+Status DeviceRun::finish(const LaunchRecord &record, uint64_t &nanoseconds) {
+  const uint32_t queue = record.queued->queue;
+  DLC_RETURN_IF_ERROR(queues[queue]->synchronize());
+  if (!record.queued->function || times.empty() || !times[queue][1])
+    return Status::ok();
+  Result<uint64_t> spent = times[queue][1]->nanosecondsSince(*times[queue][0]);
+  if (!spent.isOk())
+    return std::move(spent.status());
+  nanoseconds = *spent;
+  return Status::ok();
 }
 
 /// Of all queues, whatever fails: nobody may be at work on memory that the

@@ -57,6 +57,7 @@ static Status loadCode(Program::State &state, UsedDevice &used) {
     if (code.isOk()) {
       used.code = std::move(*code);
       state.statistics.codeBytes += bytes.size();
+      state.statistics.deviceObjects.push_back(i);
       return Status::ok();
     }
     if (code.status().code() != StatusCode::Unsupported)

@@ -427,7 +427,7 @@ Status Execution::State::perform(const LaunchRecord &record, Lane &lane) {
               bytesOf(program.arguments[record.firstArgument]), lane);
     break;
   case LaunchKind::Queued:
-    DLC_RETURN_IF_ERROR(deviceRun.launch(record));
+    DLC_RETURN_IF_ERROR(deviceRun.launch(record, observer != nullptr));
     break;
   case LaunchKind::Reference:
     DLC_RETURN_IF_ERROR(computeReference(record, lane));
@@ -521,16 +521,18 @@ Status Execution::State::performAtOnce(uint32_t count, const Lane &lane,
 
 template <bool isObserved, bool tells>
 Status Execution::State::launch(size_t index, Lane &lane) {
-  uint64_t begin = isObserved ? nowNanoseconds() : 0;
+  uint64_t begin = isObserved ? nowNanoseconds() : 0, spent = 0;
   Status status = perform(program.launches[index], lane);
   // Who is told of a launch is told when it is over.
   if constexpr (isObserved || tells)
     if (status.isOk() && program.launches[index].kind == LaunchKind::Queued)
-      status = deviceRun.finish(program.launches[index]);
+      status = deviceRun.finish(program.launches[index], spent);
   if (!status.isOk()) [[unlikely]]
     return std::move(status).withContext(describeLaunch(program, index));
-  if (isObserved)
-    observer->onLaunch(index, lane.index, begin, nowNanoseconds());
+  if (isObserved) {
+    const uint64_t end = nowNanoseconds();
+    observer->onLaunch(index, lane.index, spent ? end - spent : begin, end);
+  }
   if constexpr (tells)
     portEnds.tell(index, *listener);
   return Status::ok();

@@ -21,13 +21,15 @@ public:
   /// `arguments`: the addresses of all launches, which stay where they are.
   Status prepare(const Program::State &program, std::vector<void *> &arguments);
   bool isUsed() const { return !queues.empty(); }
-  Status launch(const LaunchRecord &record);
+  /// `isTimed`: finish() is to tell how long it took.
+  Status launch(const LaunchRecord &record, bool isTimed);
   /// Runs a segment by calling `runAll`, between what it waits for and what
   /// waits for it, or queues what that did before.
   template <typename RunAll>
   Status runSegment(uint32_t segment, RunAll &&runAll, bool isWatched);
-  /// Waits for a launch, or for everything.
-  Status finish(const LaunchRecord &record);
+  /// Waits for a launch, or for everything. `nanoseconds`: what the device took
+  /// for a kernel that was timed; of others it stays as it is.
+  Status finish(const LaunchRecord &record, uint64_t &nanoseconds);
   Status finishAll();
 
 private:
@@ -36,12 +38,15 @@ private:
 
   Status begin(uint32_t segment);
   Status end(uint32_t segment);
+  Status recordTime(const LaunchRecord &record, bool isEnd);
 
   const Program::State *program = nullptr;
   const DeviceWork *work = nullptr;
   std::vector<std::unique_ptr<DeviceQueue>> queues;
   std::vector<std::unique_ptr<DeviceEvent>> events; ///< Of segments; or null.
   std::vector<Step> steps;                          ///< Of segments.
+  /// Of each queue: around the launch that is timed.
+  std::vector<std::array<std::unique_ptr<DeviceEvent>, 2>> times;
   std::vector<std::unique_ptr<DeviceRecording>> recordings;
   /// Of each argument its address, which is what a queue is given.
   std::vector<void *> parameters;

@@ -257,6 +257,7 @@ static std::vector<std::string> collectCode(const rt::Program &program) {
   std::vector<std::string> lines;
   const auto *objects = program.artifact().program().objects();
   const std::optional<size_t> used = program.statistics().object;
+  const std::vector<size_t> &onDevices = program.statistics().deviceObjects;
   const rt::CPUFeatures host = rt::CPUFeatures::ofHost();
   for (unsigned i = 0; objects && i < objects->size(); ++i) {
     const abi::ObjectVariant &object = *objects->Get(i);
@@ -269,11 +270,15 @@ static std::vector<std::string> collectCode(const rt::Program &program) {
         missing += (missing.empty() ? "" : ", ") + name;
     }
     std::string triple = object.triple() ? object.triple()->str() : "";
+    const bool isUsed =
+        i == used || std::find(onDevices.begin(), onDevices.end(), i) !=
+                         onDevices.end();
     lines.push_back(std::to_string(object.size()) + " bytes for " +
                     triple.substr(0, triple.find('-')) + features +
-                    (i == used         ? ": used here"
-                     : missing.empty() ? ": not needed here"
-                                       : ": this machine lacks " + missing));
+                    (isUsed             ? ": used here"
+                     : missing.empty() || triple.starts_with("nvptx")
+                         ? ": not needed here"
+                         : ": this machine lacks " + missing));
   }
   return lines;
 }

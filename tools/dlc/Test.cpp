@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// dlc test: ONNX conformance folders. Each test runs in a process of its own,
-// so that a crash or a hang is a failure of that test alone.
+// dlc test: ONNX conformance folders. Tests run in processes that take one after
+// the other, so that a crash or a hang is a failure of one test alone, and a
+// device is opened once for many.
 
 #include "Command.h"
 #include "Conformance.h"
+
+#include "dlc/runtime/Device/Device.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <map>
+#include <optional>
 #include <poll.h>
 #include <set>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,12 +30,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A test under way in a child process.
-struct Child {
-  size_t test;
+/// A child process: it is sent numbers of tests and answers each with the length
+/// of a text and that.
+struct Worker {
   pid_t pid;
-  int pipe;
-  double deadline;
+  int socket;
+  std::optional<size_t> test; ///< Under way.
+  double deadline = 0;
   std::string text;
 };
 
@@ -43,84 +49,142 @@ struct TestCommand {
   ConformanceOptions options;
 
   int run();
-  void start(size_t test);
+  [[noreturn]] void serve(int socket) const;
+  Worker startWorker() const;
+  void give(size_t test);
   void collect(std::vector<ConformanceResult> &results);
-  void finish(Child &child, ConformanceResult &result, bool timedOut);
+  bool takeAnswer(Worker &worker, std::vector<ConformanceResult> &results) const;
+  ConformanceResult end(Worker &worker, bool timedOut) const;
+  size_t countBusy() const;
   std::set<std::string> readExpectedFailures() const;
   int report(const std::vector<ConformanceResult> &results) const;
 
   std::vector<ConformanceTest> tests;
-  std::vector<Child> children;
+  std::vector<Worker> workers;
 };
 
 } // namespace
 
-void TestCommand::start(size_t test) {
+static bool sendAll(int socket, const void *bytes, size_t count) {
+  const auto *at = static_cast<const char *>(bytes);
+  while (count) {
+    ssize_t sent = send(socket, at, count, MSG_NOSIGNAL);
+    if (sent <= 0)
+      return false;
+    at += sent;
+    count -= sent;
+  }
+  return true;
+}
+
+/// The child's side, until the parent is done with it.
+void TestCommand::serve(int socket) const {
+  // Devices stay open as long as somebody has them.
+  std::shared_ptr<rt::Device> device;
+  if (options.target.find("cuda:") != std::string::npos)
+    if (auto opened = rt::openDevice(rt::Context::cuda()); opened.isOk())
+      device = std::move(*opened);
+  uint32_t test = 0;
+  while (recv(socket, &test, sizeof test, MSG_WAITALL) == sizeof test) {
+    ConformanceResult result = runConformanceTest(tests[test], options);
+    std::string text =
+        char('0' + static_cast<int>(result.outcome)) + result.reason;
+    auto length = static_cast<uint32_t>(text.size());
+    if (!sendAll(socket, &length, sizeof length) ||
+        !sendAll(socket, text.data(), text.size()))
+      break;
+  }
+  _exit(0); // The parent's buffers are not the child's to flush.
+}
+
+Worker TestCommand::startWorker() const {
   int ends[2];
-  if (pipe(ends) != 0)
-    throw Failure{"cannot make a pipe"};
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+    throw Failure{"cannot make a pair of sockets"};
   std::fflush(nullptr);
   pid_t pid = fork();
   if (pid < 0)
     throw Failure{"cannot start a process"};
   if (pid == 0) {
     close(ends[0]);
-    ConformanceResult result = runConformanceTest(tests[test], options);
-    std::string text =
-        char('0' + static_cast<int>(result.outcome)) + result.reason;
-    for (size_t at = 0; at < text.size();) {
-      ssize_t written = write(ends[1], text.data() + at, text.size() - at);
-      if (written <= 0)
-        break;
-      at += written;
-    }
-    _exit(0); // The parent's buffers are not the child's to flush.
+    serve(ends[1]);
   }
   close(ends[1]);
-  children.push_back({test, pid, ends[0], now() + timeout * 1e3, ""});
+  return {pid, ends[0], {}, 0, ""};
 }
 
-void TestCommand::finish(Child &child, ConformanceResult &result,
-                         bool timedOut) {
-  if (timedOut)
-    kill(child.pid, SIGKILL);
+/// There is a worker for it: one that waits, or fewer than there may be.
+void TestCommand::give(size_t test) {
+  auto free = std::ranges::find_if(
+      workers, [](const Worker &worker) { return !worker.test; });
+  if (free == workers.end())
+    free = workers.insert(free, startWorker());
+  free->test = test;
+  free->deadline = now() + timeout * 1e3;
+  auto number = static_cast<uint32_t>(test);
+  sendAll(free->socket, &number, sizeof number); // Else its end tells.
+}
+
+/// Ends a worker with its test, if it has one.
+ConformanceResult TestCommand::end(Worker &worker, bool timedOut) const {
+  if (timedOut || !worker.test)
+    kill(worker.pid, SIGKILL);
   int status = 0;
-  waitpid(child.pid, &status, 0);
-  close(child.pipe);
+  waitpid(worker.pid, &status, 0);
+  close(worker.socket);
   if (timedOut)
-    result = {Outcome::Failed, "no answer within " +
-                                   std::to_string(static_cast<int>(timeout)) +
-                                   " s"};
-  else if (WIFSIGNALED(status))
-    result = {Outcome::Failed,
-              std::string("crashed: ") + strsignal(WTERMSIG(status))};
-  else if (child.text.empty() || WEXITSTATUS(status) != 0)
-    result = {Outcome::Failed, "ended without an answer"};
-  else
-    result = {static_cast<Outcome>(child.text[0] - '0'), child.text.substr(1)};
+    return {Outcome::Failed, "no answer within " +
+                                 std::to_string(static_cast<int>(timeout)) +
+                                 " s"};
+  if (WIFSIGNALED(status))
+    return {Outcome::Failed,
+            std::string("crashed: ") + strsignal(WTERMSIG(status))};
+  return {Outcome::Failed, "ended without an answer"};
+}
+
+/// Reads what there is of an answer; false when the worker has ended.
+bool TestCommand::takeAnswer(Worker &worker,
+                             std::vector<ConformanceResult> &results) const {
+  char buffer[4096];
+  ssize_t count = read(worker.socket, buffer, sizeof buffer);
+  if (count <= 0)
+    return false;
+  worker.text.append(buffer, count);
+  uint32_t length = 0;
+  if (worker.text.size() < sizeof length)
+    return true;
+  std::memcpy(&length, worker.text.data(), sizeof length);
+  if (worker.text.size() < sizeof length + length)
+    return true;
+  results[*worker.test] = {
+      static_cast<Outcome>(worker.text[sizeof length] - '0'),
+      worker.text.substr(sizeof length + 1)};
+  worker.test.reset();
+  worker.text.clear();
+  return true;
 }
 
 void TestCommand::collect(std::vector<ConformanceResult> &results) {
   std::vector<pollfd> polled;
-  for (const Child &child : children)
-    polled.push_back({child.pipe, POLLIN, 0});
+  for (const Worker &worker : workers)
+    polled.push_back({worker.socket, POLLIN, 0});
   poll(polled.data(), polled.size(), 200);
-  for (size_t i = children.size(); i-- > 0;) {
-    Child &child = children[i];
-    bool ended = false;
-    if (polled[i].revents) {
-      char buffer[4096];
-      ssize_t count = read(child.pipe, buffer, sizeof buffer);
-      ended = count <= 0;
-      if (count > 0)
-        child.text.append(buffer, count);
-    }
-    bool timedOut = !ended && now() > child.deadline;
+  for (size_t i = workers.size(); i-- > 0;) {
+    Worker &worker = workers[i];
+    if (!worker.test)
+      continue;
+    bool ended = polled[i].revents && !takeAnswer(worker, results);
+    bool timedOut = !ended && worker.test && now() > worker.deadline;
     if (!ended && !timedOut)
       continue;
-    finish(child, results[child.test], timedOut);
-    children.erase(children.begin() + static_cast<ptrdiff_t>(i));
+    results[*worker.test] = end(worker, timedOut);
+    workers.erase(workers.begin() + static_cast<ptrdiff_t>(i));
   }
+}
+
+size_t TestCommand::countBusy() const {
+  return std::ranges::count_if(
+      workers, [](const Worker &worker) { return worker.test.has_value(); });
 }
 
 std::set<std::string> TestCommand::readExpectedFailures() const {
@@ -184,14 +248,16 @@ int TestCommand::run() {
     throw Failure{"expected folders with model.onnx, found none"};
   std::vector<ConformanceResult> results(tests.size());
   bool progress = isatty(STDERR_FILENO);
-  for (size_t next = 0; next < tests.size() || !children.empty();) {
-    while (next < tests.size() && children.size() < jobs)
-      start(next++);
+  for (size_t next = 0; next < tests.size() || countBusy() > 0;) {
+    while (next < tests.size() && countBusy() < jobs)
+      give(next++);
     collect(results);
     if (progress)
-      std::fprintf(stderr, "\r\033[K%zu of %zu", next - children.size(),
+      std::fprintf(stderr, "\r\033[K%zu of %zu", next - countBusy(),
                    tests.size());
   }
+  for (Worker &worker : workers)
+    end(worker, /*timedOut=*/false);
   if (progress)
     std::fprintf(stderr, "\r\033[K");
   return report(results);

@@ -18,9 +18,9 @@ void Planner::chooseGrid() {
   gridDims.clear();
   gridBlocks.clear();
   for (Value value : stored)
-    if (Operation *op = value.getDefiningOp();
-        columnDimsOf(op) && shapeOf(value) == shape)
-      return chooseBlocks(op);
+    if (auto dims = factorDimsOf(value.getDefiningOp());
+        dims && shapeOf(value) == shape)
+      return chooseBlocks(*dims);
   auto addDim = [&](unsigned dim) {
     gridDims.push_back(dim);
     gridBlocks.push_back(1);
@@ -72,46 +72,46 @@ static int64_t divisorNear(int64_t extent, int64_t wanted, int64_t most) {
   return below;
 }
 
-/// A tile of about `rows` rows and as many columns as make it a square of
-/// `side`, and at most `most` results: elements of each dimension. Columns are
-/// from `firstColumn` on.
-static SmallVector<int64_t> tileOf(ArrayRef<int64_t> shape,
-                                   unsigned firstColumn, int64_t side,
-                                   int64_t most, int64_t rows) {
-  constexpr int64_t mostColumns = 256;
-  SmallVector<int64_t> tile(shape.size(), 1);
-  int64_t &ownRows = tile[firstColumn - 1];
-  ownRows = divisorNear(shape[firstColumn - 1], rows, 4 * side);
-  int64_t columns = std::min(mostColumns, side * side / ownRows);
-  most /= ownRows;
-  for (unsigned dim = shape.size(); dim-- > firstColumn;) {
-    tile[dim] = divisorNear(shape[dim], columns, most);
+/// Gives the tile about `wanted` points of `dims`, and at most `most`; how many
+/// it has.
+static int64_t fillTile(ArrayRef<int64_t> shape, ArrayRef<unsigned> dims,
+                        int64_t wanted, int64_t most,
+                        SmallVectorImpl<int64_t> &tile) {
+  int64_t points = 1;
+  for (unsigned dim : llvm::reverse(dims)) {
+    tile[dim] = divisorNear(shape[dim], wanted / points, most / points);
+    points *= tile[dim];
     if (tile[dim] != shape[dim])
       break;
-    columns /= tile[dim];
-    most /= tile[dim];
   }
-  return tile;
+  return points;
 }
 
 /// Rectangles of rows and columns, since the elements of a column share one
 /// factor of their terms and those of a row the other: as large as leaves tiles
-/// enough for all of a device, and with the most terms for what is read.
-void Planner::chooseBlocks(Operation *contraction) {
-  constexpr int64_t mostSide = 128, leastSide = 16, enoughTiles = 128;
+/// enough for all of a device, and with the most terms for what is read. Matrix
+/// units have squares of 16.
+void Planner::chooseBlocks(const graph::FactorDims &dims) {
+  constexpr int64_t mostSide = 128, leastSide = 16, enoughTiles = 128,
+                    mostColumns = 256, unit = 16;
   ArrayRef<int64_t> shape = shapeOf(sources[0]);
-  const unsigned firstColumn = shape.size() - columnDimsOf(contraction);
   SmallVector<int64_t> blocks;
   for (int64_t side = mostSide; side >= leastSide; side /= 2) {
     // What is larger than a square costs tiles, where they are few.
     const int64_t most =
         std::min(mostSide * mostSide, (side >= 64 ? 2 : 1) * side * side);
     double best = 0;
-    for (int64_t rows = side; rows > 0; rows /= 2) {
-      SmallVector<int64_t> tile = tileOf(shape, firstColumn, side, most, rows);
-      const auto own = static_cast<double>(tile[firstColumn - 1]);
-      const auto results = static_cast<double>(llvm::product_of(tile));
-      const double terms = results / (own + results / own);
+    for (int64_t wanted = side; wanted > 0; wanted /= 2) {
+      SmallVector<int64_t> tile(shape.size(), 1);
+      const int64_t rows = fillTile(shape, dims.rows, wanted, 4 * side, tile);
+      const int64_t columns =
+          fillTile(shape, dims.columns,
+                   std::min(mostColumns, side * side / rows), most / rows, tile);
+      const auto results = static_cast<double>(rows * columns);
+      const auto filled = static_cast<double>(llvm::alignTo(rows, unit) *
+                                              llvm::alignTo(columns, unit));
+      const double terms = results / filled * results /
+                           static_cast<double>(rows + columns);
       if (terms > best) {
         best = terms;
         blocks = std::move(tile);

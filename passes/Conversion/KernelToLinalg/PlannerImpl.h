@@ -26,11 +26,10 @@ inline bool isReduction(mlir::Operation *op) {
   return mlir::isa_and_nonnull<graph::ReductionOpInterface>(op);
 }
 
-/// How many dimensions are columns (ReductionOpInterface::getColumnDims); 0 of
-/// what is no contraction.
-inline unsigned columnDimsOf(mlir::Operation *op) {
+/// Absent of what is no contraction.
+inline std::optional<graph::FactorDims> factorDimsOf(mlir::Operation *op) {
   auto reduction = mlir::dyn_cast_or_null<graph::ReductionOpInterface>(op);
-  return reduction ? reduction.getColumnDims() : 0;
+  return reduction ? reduction.getFactorDims() : std::nullopt;
 }
 
 /// Plans one kernel.
@@ -51,7 +50,7 @@ private:
   void chooseStored();
   bool dropCheapStored();
   void chooseGrid();
-  void chooseBlocks(mlir::Operation *contraction);
+  void chooseBlocks(const graph::FactorDims &dims);
   bool widenToSquares();
   int64_t costOf(mlir::Operation *op);
   int64_t computeCost(mlir::Operation *op);

@@ -95,6 +95,14 @@ public:
     DLC_CUDA_CHECK(*core->driver, eventSynchronize, handle);
     return Status::ok();
   }
+  Result<uint64_t> nanosecondsSince(DeviceEvent &earlier) override {
+    Current current(*core);
+    DLC_RETURN_IF_ERROR(current.status());
+    float milliseconds = 0;
+    DLC_CUDA_CHECK(*core->driver, eventElapsedTime, &milliseconds,
+                   static_cast<Event &>(earlier).handle, handle);
+    return static_cast<uint64_t>(double(milliseconds) * 1e6);
+  }
 
   const std::shared_ptr<Core> core;
   const EventHandle handle;
@@ -160,7 +168,7 @@ public:
   Result<std::unique_ptr<DeviceCode>>
   load(std::span<const std::byte> object) override;
   Result<std::unique_ptr<DeviceQueue>> createQueue() override;
-  Result<std::unique_ptr<DeviceEvent>> createEvent() override;
+  Result<std::unique_ptr<DeviceEvent>> createEvent(bool isTimed) override;
   Result<DeviceMemory> memory() override;
   size_t granule() const override { return granuleBytes; }
   Result<std::byte *> reserve(size_t bytes) override;
@@ -279,11 +287,12 @@ Result<std::unique_ptr<DeviceQueue>> CUDADevice::createQueue() {
   return makeError(StatusCode::OutOfMemory, "no memory for a queue");
 }
 
-Result<std::unique_ptr<DeviceEvent>> CUDADevice::createEvent() {
+Result<std::unique_ptr<DeviceEvent>> CUDADevice::createEvent(bool isTimed) {
   Current current(*core);
   DLC_RETURN_IF_ERROR(current.status());
   EventHandle handle = nullptr;
-  DLC_CUDA_CHECK(*core->driver, eventCreate, &handle, eventDisableTiming);
+  DLC_CUDA_CHECK(*core->driver, eventCreate, &handle,
+                 isTimed ? 0 : eventDisableTiming);
   std::unique_ptr<DeviceEvent> event(new (std::nothrow) Event(core, handle));
   if (event)
     return event;

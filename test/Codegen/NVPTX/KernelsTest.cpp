@@ -99,7 +99,7 @@ struct Kernels {
 bool isContraction(kernel::FuncOp kernel) {
   return llvm::any_of(kernel.getBody().front(), [](Operation &op) {
     auto sum = dyn_cast<graph::ReductionOpInterface>(op);
-    return sum && sum.getColumnDims() > 0;
+    return sum && sum.getFactorDims();
   });
 }
 

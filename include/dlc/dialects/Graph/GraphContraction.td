@@ -9,7 +9,7 @@ include "dlc/dialects/Graph/GraphBase.td"
 
 /// A sum of products.
 defvar Graph_Contraction = DeclareOpInterfaceMethods<ReductionOpInterface, [
-    "getFoldedExtents", "buildTermAt", "getColumnDims"]>;
+    "getFoldedExtents", "buildTermAt", "getFactorDims"]>;
 
 def MatmulOp : Graph_Op<"matmul", "Anchor", [
     DeclareOpInterfaceMethods<GradientOpInterface>,

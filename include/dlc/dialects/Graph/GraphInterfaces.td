@@ -147,11 +147,12 @@ def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
                                                   folded);
     }]>,
     InterfaceMethod<[{
-      Where terms are products: of how many dimensions of the result, the last
-      ones, one of the factors knows nothing. The other one knows little of the
-      dimension in front of them: nothing, or of channels the group. Else 0.
+      Which dimensions of the result one factor of the terms changes with alone,
+      and which the other; of channels in groups each takes one side for its own.
+      Nullopt where terms are no products.
     }],
-    "unsigned", "getColumnDims", (ins), "", "return 0;">,
+    "std::optional<::dlc::graph::FactorDims>", "getFactorDims", (ins), "",
+    "return std::nullopt;">,
     InterfaceMethod<[{
       The element that a fold begins with, of the signless type of elements.
     }],

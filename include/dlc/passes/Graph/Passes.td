@@ -134,6 +134,26 @@ def OffloadOperationsPass
     "::mlir::scf::SCFDialect", "::dlc::kernel::KernelDialect"];
 }
 
+def ArrangeWeightsPass : Pass<"graph-arrange-weights", "::mlir::func::FuncOp"> {
+  let summary = "Keep weights of convolutions on devices with channels last";
+  let description = [{
+    Requires: devices of operations (`graph-offload-operations`).
+    Ensures: constant weights M, C, K1..Kn of a convolution that generated code
+    computes on a device, where several taps part the channels from each other,
+    are M, K1..Kn, C, and transposed back in front of it, which its kernel does
+    as it reads (`graph-fuse-operators`). Nothing may fold constants behind this.
+    Cost: one pass over those weights.
+
+    ```mlir
+    %w = graph.constant dense_resource<w> : tensor<64x32x3x3xf16>
+    ->
+    %0 = graph.constant dense_resource<w1> : tensor<64x3x3x32xf16>
+    %w = graph.transpose %0 {perm = array<i64: 0, 3, 1, 2>} : (tensor<64x3x3x32xf16>) -> tensor<64x32x3x3xf16>
+    ```
+  }];
+  let dependentDialects = ["::dlc::graph::GraphDialect"];
+}
+
 def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
   let summary = "Decide on which device each operation runs";
   let description = [{
@@ -357,6 +377,8 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     with such a form tie to an image or a result of a convolution may also be
     kept as N, C/b, D1..Dn, b: where a library computes convolutions faster so,
     by its own model, and that is worth what goes into blocks and out of them.
+    With `generated`, each element of an image costs once per tap what it takes
+    to read it, alone or beside those of its block.
     Cost: O(n) for n operands where those of one value are few.
 
     ```mlir
@@ -380,6 +402,8 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     Option<"plainGradients", "plain-gradients", "bool", /*default=*/"false",
            "Leave channels as they are for gradients of weights: slower, but "
            "less is kept in two layouts at once in some networks">,
+    Option<"isGenerated", "generated", "bool", /*default=*/"false",
+           "Convolutions are generated, as for GPUs, and not a library's">,
   ];
 }
 

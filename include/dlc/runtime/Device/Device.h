@@ -42,6 +42,9 @@ public:
   /// Waits until what was queued before the last record() is done; at once
   /// without one. Errors: Unavailable (the device failed).
   virtual Status synchronize() = 0;
+  /// The device's time from what `earlier` is to what this is, both over and
+  /// both from createEvent(true).
+  virtual Result<uint64_t> nanosecondsSince(DeviceEvent &earlier) = 0;
 };
 
 /// Work that was noted, to be queued as one piece. Its arguments stay as they
@@ -104,7 +107,9 @@ public:
   load(std::span<const std::byte> object) = 0;
 
   virtual Result<std::unique_ptr<DeviceQueue>> createQueue() = 0;
-  virtual Result<std::unique_ptr<DeviceEvent>> createEvent() = 0;
+  /// `isTimed`: one that knows when it was.
+  virtual Result<std::unique_ptr<DeviceEvent>>
+  createEvent(bool isTimed = false) = 0;
 
   virtual Result<DeviceMemory> memory() = 0;
   // Addresses and the memory behind them, as MemorySource has them.

@@ -55,6 +55,7 @@ struct ProgramStatistics {
   uint64_t constantBytes = 0;   ///< Weights, mapped from the file.
   uint64_t codeBytes = 0;       ///< The chosen object.
   std::optional<size_t> object; ///< Its number, where there is one.
+  std::vector<size_t> deviceObjects; ///< Of devices that are no host.
   size_t kernels = 0;
   size_t launches = 0;
   size_t dynamicValues = 0; ///< Values that come from the pool.
