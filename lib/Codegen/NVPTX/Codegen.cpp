@@ -115,7 +115,8 @@ FailureOr<GPUCode> dlc::codegen::compileGPUKernels(ModuleOp module,
       continue;
     builder.setInsertionPointToEnd(kernels->getBody());
     FailureOr<GPUGrid> grid = gpu::emitKernel(
-        builder, cast<FunctionOpInterface>(function.getOperation()));
+        builder, cast<FunctionOpInterface>(function.getOperation()),
+        target.capability());
     if (failed(grid))
       return failure();
     code.grids[function.getSymName().str()] = *grid;

@@ -22,6 +22,8 @@ namespace {
 
 struct EmitThreadsPass
     : public dlc::codegen::gpu::impl::EmitThreadsPassBase<EmitThreadsPass> {
+  using EmitThreadsPassBase::EmitThreadsPassBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<FunctionOpInterface> kernels(
@@ -30,7 +32,7 @@ struct EmitThreadsPass
     gpu::declareShared(builder, module.getLoc());
     for (FunctionOpInterface kernel : kernels) {
       builder.setInsertionPoint(kernel);
-      if (failed(gpu::emitKernel(builder, kernel)))
+      if (failed(gpu::emitKernel(builder, kernel, capability)))
         return signalPassFailure();
       kernel->erase();
     }

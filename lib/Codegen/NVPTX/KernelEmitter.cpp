@@ -28,7 +28,9 @@ namespace {
 /// One block works on one tile.
 class KernelEmitter final : public KernelWalker {
 public:
-  using KernelWalker::KernelWalker;
+  KernelEmitter(OpBuilder &builder, FunctionOpInterface kernel,
+                const TargetOptions &target, int capability)
+      : KernelWalker(builder, kernel, target), capability(capability) {}
 
   FailureOr<GPUGrid> emit();
 
@@ -40,18 +42,26 @@ private:
                                ArrayRef<Value> initial) override;
   Value allocate(Location loc, int64_t bytes) override;
   Value sharedAt(Location loc, int64_t offset);
+  int64_t mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
+                       ArrayRef<Value> initial);
   LogicalResult emitProduct(linalg::LinalgOp op, const LoopPlan &plan,
                             const ProductPlan &product,
                             ArrayRef<Value> initial);
   void store(Location loc, Value value, const View &view,
              Value offset) override;
 
+  const int capability;
+  GPUGrid grid;
   Threads threads;
-  Value tile;
+  Value tile, blockOfTile;
+  arith::ConstantOp blocksOfTile; ///< How many is known at the end.
+  int64_t cluster = 1;
   int64_t sharedBytes = 0;  ///< For as long as the block works.
   int64_t mostBytes = 0;    ///< With what was there for a while.
   int64_t lastOffset = 0;   ///< Of what was allocated last.
+  int64_t lastBytes = 0;
   Value last;
+  bool hasStored = false; ///< An operation has been emitted.
 };
 
 } // namespace
@@ -80,8 +90,6 @@ LLVM::LLVMFuncOp KernelEmitter::declare() {
   auto function =
       LLVM::LLVMFuncOp::create(builder, loc, symbolOf(kernel.getName()), type);
   function.setCConv(LLVM::CConv::PTX_Kernel);
-  function.setPassthroughAttr(builder.getArrayAttr(
-      builder.getStrArrayAttr({"nvvm.reqntid", std::to_string(kThreads)})));
   // As values in arenas and constants are.
   for (unsigned i = 0; i < arguments.size(); ++i)
     function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
@@ -109,7 +117,12 @@ void KernelEmitter::bindThreads() {
                                         constant(llvm::Log2_64(kWarp)));
   Value block =
       callIntrinsic(builder, loc, "llvm.nvvm.read.ptx.sreg.ctaid.x", word, {});
-  tile = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), block);
+  blocksOfTile = arith::ConstantOp::create(builder, loc,
+                                           builder.getI32IntegerAttr(1));
+  blockOfTile = arith::RemUIOp::create(builder, loc, block, blocksOfTile);
+  tile = arith::ExtUIOp::create(
+      builder, loc, builder.getI64Type(),
+      arith::DivUIOp::create(builder, loc, block, blocksOfTile));
 }
 
 LogicalResult KernelEmitter::bindArguments(Block &entry) {
@@ -126,7 +139,6 @@ LogicalResult KernelEmitter::bindArguments(Block &entry) {
 }
 
 FailureOr<GPUGrid> KernelEmitter::emit() {
-  GPUGrid grid;
   grid.threads = kThreads;
   if (scf::ForallOp forall = findGrid(kernel.getFunctionBody().front()))
     if (std::optional<ArrayRef<int64_t>> extents = forall.getStaticUpperBound())
@@ -144,6 +156,16 @@ FailureOr<GPUGrid> KernelEmitter::emit() {
   if (failed(emitTile(tile)))
     return failure();
   grid.sharedBytes = mostBytes;
+  SmallVector<Attribute> attributes = {
+      builder.getStrArrayAttr({"nvvm.reqntid", std::to_string(kThreads)})};
+  if (cluster > 1) {
+    grid.blocks *= cluster;
+    blocksOfTile.setValueAttr(
+        builder.getI32IntegerAttr(static_cast<int32_t>(cluster)));
+    attributes.push_back(builder.getStrArrayAttr(
+        {"nvvm.cluster_dim", std::to_string(cluster) + ",1,1"}));
+  }
+  function.setPassthroughAttr(builder.getArrayAttr(attributes));
   return grid;
 }
 
@@ -158,6 +180,7 @@ Value KernelEmitter::sharedAt(Location loc, int64_t offset) {
 /// Shared memory, at a place that is known: the launch asks for all of it.
 Value KernelEmitter::allocate(Location loc, int64_t bytes) {
   lastOffset = sharedBytes;
+  lastBytes = bytes;
   sharedBytes = static_cast<int64_t>(llvm::alignTo(sharedBytes + bytes, 16));
   mostBytes = std::max(mostBytes, sharedBytes);
   last = sharedAt(loc, lastOffset);
@@ -175,11 +198,47 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
   const int64_t offset = canOverlap ? lastOffset : sharedBytes;
   mostBytes = std::max(mostBytes, offset + product.sharedBytes());
   ProductEmitter emitter(builder, op, plan, target, views, scalars, initial,
-                         threads, product, sharedAt(op.getLoc(), offset));
+                         threads, product, sharedAt(op.getLoc(), offset),
+                         blockOfTile);
   if (failed(emitter.emit()))
     return failure();
-  buildBarrier(builder, loc);
+  if (product.blocks == 1) {
+    buildBarrier(builder, loc);
+    return success();
+  }
+  // What follows is for the first block of the tile.
+  cluster = product.blocks;
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        blockOfTile, zero);
+  auto choice = scf::IfOp::create(builder, loc, TypeRange(), isFirst,
+                                  /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(choice.thenBlock());
   return success();
+}
+
+/// As a cluster, where nothing was done before that must not be done twice, and
+/// the sums are all that lies where they are.
+int64_t KernelEmitter::mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
+                                    ArrayRef<Value> initial) {
+  constexpr int firstWithClusters = 90, mostBlocks = 8;
+  if (capability < firstWithClusters || plan.accumulators.size() != 1 ||
+      cluster > 1 || !initial[0] || !last)
+    return 1;
+  const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
+  std::optional<int64_t> results = 1;
+  for (unsigned dim : plan.parallel) {
+    std::optional<int64_t> extent = getConstantIntValue(plan.ranges[dim]);
+    results = extent ? std::optional(*results * *extent) : std::nullopt;
+    if (!results)
+      return 1;
+  }
+  const bool isAlone = output.view->base == last && !output.view->offset &&
+                       !output.constant && output.view->element.isF32() &&
+                       lastBytes == 4 * *results;
+  // The first structured operation of the kernel but for what fills scratch.
+  return isAlone && !hasStored ? mostBlocks : 1;
 }
 
 /// One thread stores, and the others see it.
@@ -212,8 +271,13 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
   plan->tileDim.reset();
   if (plan->accumulators.empty() && !plan->parallel.empty())
     plan->vectorDim = plan->parallel.back();
-  if (std::optional<ProductPlan> product = planProduct(op, *plan, views))
+  if (std::optional<ProductPlan> product =
+          planProduct(op, *plan, views, grid.blocks,
+                      mostBlocksOf(op, *plan, initial))) {
+    hasStored = true;
     return emitProduct(op, *plan, *product, initial);
+  }
+  hasStored = true;
   Value exchange;
   if (ThreadEmitter::isForBlock(*plan)) {
     size_t values = plan->accumulators.size() * (kThreads / kWarp);
@@ -228,9 +292,9 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
 }
 
 FailureOr<GPUGrid> gpu::emitKernel(OpBuilder &builder,
-                                   FunctionOpInterface kernel) {
+                                   FunctionOpInterface kernel, int capability) {
   if (!llvm::hasSingleElement(kernel.getFunctionBody()))
     return kernel.emitError("expected a body of one block");
   TargetOptions target = bodyTarget();
-  return KernelEmitter(builder, kernel, target).emit();
+  return KernelEmitter(builder, kernel, target, capability).emit();
 }

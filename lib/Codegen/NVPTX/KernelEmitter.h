@@ -23,10 +23,11 @@ inline constexpr llvm::StringLiteral kSharedSymbol = "dlc_shared";
 
 /// Emits `kernel` as an llvm.func of its name in PTX, made of scf, arith, math,
 /// vector and llvm operations, at the builder's insertion point; the module has
-/// kSharedSymbol. Fails with a diagnostic at the operation that has no
-/// lowering.
+/// kSharedSymbol. `capability`: of the GPU, 90 for sm_90, from which on blocks
+/// form clusters. Fails with a diagnostic at the operation that has no lowering.
 llvm::FailureOr<GPUGrid> emitKernel(mlir::OpBuilder &builder,
-                                    mlir::FunctionOpInterface kernel);
+                                    mlir::FunctionOpInterface kernel,
+                                    int capability);
 
 /// The name that PTX can have.
 std::string symbolOf(llvm::StringRef name);

@@ -432,11 +432,74 @@ void ProductEmitter::write(ValueRange sums) {
   }
 }
 
+/// All threads of the blocks of a tile see what they wrote.
+void ProductEmitter::waitForBlocks() {
+  for (StringRef name : {"llvm.nvvm.barrier.cluster.arrive.aligned",
+                         "llvm.nvvm.barrier.cluster.wait.aligned"})
+    LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr(name),
+                                  ValueRange());
+}
+
+/// Adds up what the blocks have, in their order, for the first one: each block
+/// does so for some of the results.
+void ProductEmitter::gather() {
+  constexpr unsigned clusterSpace = 7;
+  const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
+  const int64_t count = product.rows.count * product.columns.count;
+  const int64_t width = count % 4 ? 1 : 4;
+  Type type = builder.getF32Type();
+  if (width > 1)
+    type = VectorType::get({width}, type);
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), clusterSpace);
+  waitForBlocks();
+  SmallVector<Value> bases;
+  for (int64_t i = 0; i < product.blocks; ++i)
+    bases.push_back(callIntrinsic(builder, loc,
+                                  "llvm.nvvm.mapa.shared.cluster", pointer,
+                                  {output.view->base, i32(i)}));
+  auto loop = scf::ForOp::create(
+      builder, loc, add32(mul32(block, kThreads), threads.thread),
+      i32(count / width), i32(kThreads * product.blocks));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value at = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
+                                      loop.getInductionVar());
+    SmallVector<Value> places;
+    for (Value base : bases)
+      places.push_back(LLVM::GEPOp::create(builder, loc, pointer, type, base,
+                                           ArrayRef<LLVM::GEPArg>{at}));
+    Value sum;
+    for (Value place : places) {
+      Value value = load(place, type, 4 * width);
+      sum = sum ? arith::AddFOp::create(builder, loc, sum, value).getResult()
+                : value;
+    }
+    LLVM::StoreOp::create(builder, loc, sum, places[0],
+                          static_cast<unsigned>(4 * width));
+  }
+  waitForBlocks();
+}
+
 LogicalResult ProductEmitter::emit() {
   findParts();
+  Value first = mul32(block, product.ownSteps), count = i32(product.ownSteps);
+  if (product.blocks * product.ownSteps > product.steps)
+    count = arith::MinUIOp::create(
+        builder, loc, count,
+        arith::SubIOp::create(builder, loc, i32(product.steps), first));
+  auto copyOwn = [&](Value step, Value stage) {
+    OpBuilder::InsertionGuard guard(builder);
+    Value isThere = arith::CmpIOp::create(builder, loc,
+                                          arith::CmpIPredicate::ult, step, count);
+    builder.setInsertionPointToStart(
+        scf::IfOp::create(builder, loc, TypeRange(), isThere,
+                          /*withElseRegion=*/false)
+            .thenBlock());
+    copyStep(add32(first, step), stage);
+  };
   for (int64_t step = 0; step < product.stages - 1; ++step) {
-    if (step < product.steps)
-      copyStep(i32(step), i32(step));
+    copyOwn(i32(step), i32(step));
     commit();
   }
   const bool isTensor = product.unit == ProductUnit::Tensor;
@@ -444,8 +507,8 @@ LogicalResult ProductEmitter::emit() {
                                          builder.getF32FloatAttr(0));
   Values sums(product.rowParts * product.columnParts * (isTensor ? 4 : 16),
               zero);
-  auto loop = scf::ForOp::create(builder, loc, i32(0), i32(product.steps),
-                                 i32(1), sums);
+  auto loop =
+      scf::ForOp::create(builder, loc, i32(0), count, i32(1), sums);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -453,15 +516,7 @@ LogicalResult ProductEmitter::emit() {
     waitForSteps(product.stages - 2);
     // What it takes the place of has been read by all.
     Value next = add32(step, i32(product.stages - 1));
-    {
-      OpBuilder::InsertionGuard inside(builder);
-      builder.setInsertionPointToStart(
-          scf::IfOp::create(builder, loc, TypeRange(),
-                            isBelow(next, product.steps),
-                            /*withElseRegion=*/false)
-              .thenBlock());
-      copyStep(next, rest32(next, product.stages));
-    }
+    copyOwn(next, rest32(next, product.stages));
     commit();
     scf::YieldOp::create(
         builder, loc,
@@ -469,5 +524,7 @@ LogicalResult ProductEmitter::emit() {
   }
   waitForSteps(0);
   write(loop.getResults());
+  if (product.blocks > 1)
+    gather();
   return failure(failed);
 }

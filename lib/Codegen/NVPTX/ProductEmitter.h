@@ -15,16 +15,20 @@ namespace dlc::codegen::gpu {
 class ProductEmitter : public ThreadEmitter {
 public:
   /// `tiles`: product.sharedBytes() of shared memory, which the results may
-  /// overlap when `initial` says what these begin with.
+  /// overlap when `initial` says what these begin with. `block`: the number of
+  /// this one (i32) among those of the tile; of several, the results are f32
+  /// side by side in shared memory.
   ProductEmitter(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op,
                  const LoopPlan &plan, const TargetOptions &target,
                  const ViewMap &views, const ValueMap &outer,
                  llvm::ArrayRef<mlir::Value> initial, const Threads &threads,
-                 const ProductPlan &product, mlir::Value tiles)
+                 const ProductPlan &product, mlir::Value tiles,
+                 mlir::Value block)
       : ThreadEmitter(builder, op, plan, target, views, outer, initial, threads,
                       /*exchange=*/{}),
-        views(views), product(product), tiles(tiles) {}
+        views(views), product(product), tiles(tiles), block(block) {}
 
+  /// Afterwards all results of a tile are with its first block.
   llvm::LogicalResult emit();
 
 private:
@@ -68,10 +72,12 @@ private:
                     mlir::Value term);
   llvm::SmallVector<Place> placesOf();
   void write(mlir::ValueRange sums);
+  void waitForBlocks();
+  void gather();
 
   const ViewMap &views;
   const ProductPlan &product;
-  mlir::Value tiles;
+  mlir::Value tiles, block;
   mlir::Value row, column, part; ///< First ones of this thread or warp, i32.
 };
 

@@ -34,7 +34,7 @@ public:
   Planner(linalg::LinalgOp op, const LoopPlan &loops, const ViewMap &views)
       : op(op), block(op.getBlock()), loops(loops), views(views) {}
 
-  std::optional<ProductPlan> plan();
+  std::optional<ProductPlan> plan(int64_t tiles, int64_t mostBlocks);
 
 private:
   Dims dimsOf(Value value) const;
@@ -56,6 +56,7 @@ private:
   bool isMultiple(Value index, int64_t width, std::optional<unsigned> dim) const;
   void chooseNeighbours();
   void chooseSteps();
+  void chooseBlocks(int64_t tiles, int64_t mostBlocks);
   void chooseWarps();
   void chooseThreads();
   void choosePitches();
@@ -325,6 +326,20 @@ void Planner::chooseSteps() {
       result.outerCount * llvm::divideCeil(result.innerCount, result.step);
 }
 
+/// As many blocks for a tile as all of a GPU has work then, each with steps
+/// enough to have several on their way.
+void Planner::chooseBlocks(int64_t tiles, int64_t mostBlocks) {
+  constexpr int64_t enoughBlocks = 132, leastSteps = 3;
+  while (result.blocks < mostBlocks && tiles * result.blocks < enoughBlocks &&
+         result.steps / (2 * result.blocks) >= leastSteps)
+    result.blocks *= 2;
+  result.ownSteps = llvm::divideCeil(result.steps, result.blocks);
+  while ((result.blocks - 1) * result.ownSteps >= result.steps) {
+    result.blocks /= 2;
+    result.ownSteps = llvm::divideCeil(result.steps, result.blocks);
+  }
+}
+
 /// The warps that take the fewest turns, where a tile of 16 x 16 is read for
 /// each row and two columns of tiles.
 void Planner::chooseWarps() {
@@ -345,7 +360,7 @@ void Planner::chooseWarps() {
                            static_cast<double>(columnParts) / 2;
       const double cost =
           (products + reads) * static_cast<double>(terms / byTerm) *
-              static_cast<double>(result.steps) +
+              static_cast<double>(result.ownSteps) +
           2 * products * static_cast<double>(byTerm - 1);
       if (cost >= best)
         continue;
@@ -380,7 +395,7 @@ void Planner::chooseThreads() {
       const auto reads = static_cast<double>(rowParts + columnParts);
       const double cost =
           (products + reads / 4) * static_cast<double>(terms / byTerm) *
-              static_cast<double>(result.steps) +
+              static_cast<double>(result.ownSteps) +
           4 * products * static_cast<double>(byTerm - 1);
       if (cost >= best)
         continue;
@@ -406,12 +421,12 @@ void Planner::choosePitches() {
   }
   result.stages = 4;
   while (result.stages > 2 && (result.sharedBytes() > mostBytes ||
-                               result.stages > result.steps + 1))
+                               result.stages > result.ownSteps + 1))
     --result.stages;
 }
 
-std::optional<ProductPlan> Planner::plan() {
-  constexpr int64_t leastSide = 4, leastResults = 128, leastTerms = 16;
+std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks) {
+  constexpr int64_t leastSide = 8, leastResults = 32, leastTerms = 16;
   isReduced.resize(loops.ranges.size());
   for (OpFoldResult range : loops.ranges)
     if (!getConstantIntValue(range))
@@ -421,7 +436,7 @@ std::optional<ProductPlan> Planner::plan() {
   if (!findFactors() || !splitDims())
     return std::nullopt;
   orderTerms();
-  if (result.rows.count < leastSide || result.columns.count < leastSide ||
+  if (std::max(result.rows.count, result.columns.count) < leastSide ||
       result.rows.count * result.columns.count < leastResults ||
       result.innerCount < leastTerms)
     return std::nullopt;
@@ -438,6 +453,7 @@ std::optional<ProductPlan> Planner::plan() {
       side->element = {};
   chooseNeighbours();
   chooseSteps();
+  chooseBlocks(tiles, mostBlocks);
   if (isTensor)
     chooseWarps();
   else
@@ -450,6 +466,7 @@ std::optional<ProductPlan> Planner::plan() {
 
 std::optional<ProductPlan> gpu::planProduct(linalg::LinalgOp op,
                                             const LoopPlan &plan,
-                                            const ViewMap &views) {
-  return Planner(op, plan, views).plan();
+                                            const ViewMap &views,
+                                            int64_t tiles, int64_t mostBlocks) {
+  return Planner(op, plan, views).plan(tiles, mostBlocks);
 }

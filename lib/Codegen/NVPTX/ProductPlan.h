@@ -47,7 +47,11 @@ struct ProductPlan {
   llvm::SmallVector<unsigned> outer, inner;
   int64_t outerCount = 1, innerCount = 1;
   int64_t step = 0;   ///< Terms in shared memory at once.
-  int64_t steps = 0;  ///< That a block takes.
+  int64_t steps = 0;  ///< Of all terms.
+  /// Blocks that share a tile, as a cluster: each takes `ownSteps` steps, the
+  /// last one those that are left.
+  int64_t blocks = 1;
+  int64_t ownSteps = 0;
   int64_t stages = 0; ///< Steps that are in shared memory or on their way.
   /// Threads (Vector) or warps (Tensor) along the rows, the columns and the
   /// terms of a step, and what each has of rows and columns: squares of 4 x 4
@@ -66,10 +70,12 @@ struct ProductPlan {
 };
 
 /// Absent when `op` is no sum of products whose factors have rows and columns
-/// of their own, or too small for tiles.
+/// of their own, or too small for tiles. `tiles`: of the kernel; a tile may have
+/// up to `mostBlocks` blocks.
 std::optional<ProductPlan> planProduct(mlir::linalg::LinalgOp op,
                                        const LoopPlan &plan,
-                                       const ViewMap &views);
+                                       const ViewMap &views, int64_t tiles,
+                                       int64_t mostBlocks);
 
 } // namespace dlc::codegen::gpu
 

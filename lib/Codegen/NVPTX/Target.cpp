@@ -11,6 +11,12 @@ static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
                   {"sm_89", "+ptx78"},  {"sm_90", "+ptx78"},
                   {"sm_100", "+ptx86"}, {"sm_120", "+ptx87"}};
 
+int GPUTarget::capability() const {
+  int value = 0;
+  (void)llvm::StringRef(name).rsplit('_').second.getAsInteger(10, value);
+  return value;
+}
+
 std::optional<GPUTarget> GPUTarget::get(llvm::StringRef name) {
   if (!name.consume_front("cuda:"))
     return std::nullopt;

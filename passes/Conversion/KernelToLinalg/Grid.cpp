@@ -20,7 +20,10 @@ void Planner::chooseGrid() {
   for (Value value : stored)
     if (auto dims = factorDimsOf(value.getDefiningOp());
         dims && shapeOf(value) == shape)
-      return chooseBlocks(*dims);
+      return chooseBlocks(
+          *dims, llvm::product_of(
+                     *cast<graph::ReductionOpInterface>(value.getDefiningOp())
+                          .getFoldedExtents()));
   auto addDim = [&](unsigned dim) {
     gridDims.push_back(dim);
     gridBlocks.push_back(1);
@@ -89,9 +92,12 @@ static int64_t fillTile(ArrayRef<int64_t> shape, ArrayRef<unsigned> dims,
 
 /// Rectangles of rows and columns, since the elements of a column share one
 /// factor of their terms and those of a row the other: as large as leaves tiles
-/// enough for all of a device, and with the most terms for what is read. Matrix
-/// units have squares of 16.
-void Planner::chooseBlocks(const graph::FactorDims &dims) {
+/// enough for all of a device, where parts of many terms count as tiles, and
+/// with the most terms for what is read. Matrix units have squares of 16.
+void Planner::chooseBlocks(const graph::FactorDims &dims, int64_t terms) {
+  constexpr int64_t termsOfPart = 256, mostParts = 8;
+  const int64_t parts =
+      std::clamp<int64_t>(terms / termsOfPart, 1, mostParts);
   constexpr int64_t mostSide = 128, leastSide = 16, enoughTiles = 128,
                     mostColumns = 256, unit = 16;
   ArrayRef<int64_t> shape = shapeOf(sources[0]);
@@ -106,19 +112,20 @@ void Planner::chooseBlocks(const graph::FactorDims &dims) {
       const int64_t rows = fillTile(shape, dims.rows, wanted, 4 * side, tile);
       const int64_t columns =
           fillTile(shape, dims.columns,
-                   std::min(mostColumns, side * side / rows), most / rows, tile);
+                   std::min({mostColumns, 4 * side, side * side / rows}),
+                   most / rows, tile);
       const auto results = static_cast<double>(rows * columns);
       const auto filled = static_cast<double>(llvm::alignTo(rows, unit) *
                                               llvm::alignTo(columns, unit));
-      const double terms = results / filled * results /
-                           static_cast<double>(rows + columns);
-      if (terms > best) {
-        best = terms;
+      const double each = results / filled * results /
+                          static_cast<double>(rows + columns);
+      if (each > best) {
+        best = each;
         blocks = std::move(tile);
       }
     }
     int64_t tiles = ShapedType::getNumElements(shape);
-    if (tiles / llvm::product_of(blocks) >= enoughTiles)
+    if (tiles / llvm::product_of(blocks) * parts >= enoughTiles)
       break;
   }
   for (auto [dim, extent] : llvm::enumerate(shape)) {

@@ -50,7 +50,7 @@ private:
   void chooseStored();
   bool dropCheapStored();
   void chooseGrid();
-  void chooseBlocks(const graph::FactorDims &dims);
+  void chooseBlocks(const graph::FactorDims &dims, int64_t terms);
   bool widenToSquares();
   int64_t costOf(mlir::Operation *op);
   int64_t computeCost(mlir::Operation *op);

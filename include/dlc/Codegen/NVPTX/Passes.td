@@ -21,6 +21,10 @@ def EmitThreadsPass : Pass<"codegen-nvptx-emit-threads", "::mlir::ModuleOp"> {
     - reductions of many results take a thread for each, those of few a warp,
       those of very few the block; what a warp sums is exchanged by shuffles,
       what warps sum through shared memory;
+    - sums of products whose factors have rows and columns of their own are
+      computed from tiles in shared memory, by tensor cores where both factors
+      are f16 or both bf16; several blocks share the terms of a tile, as a
+      cluster, where there are few tiles and the GPU has clusters;
     - the scratch memory of a tile is shared memory, and all threads wait for
       each other behind each operation.
 
@@ -31,6 +35,9 @@ def EmitThreadsPass : Pass<"codegen-nvptx-emit-threads", "::mlir::ModuleOp"> {
       ->  scf.for %i = %thread to %count step %threads { %s = arith.addf %a, %b : f32 }
     ```
   }];
+  let options = [
+    Option<"capability", "capability", "int", /*default=*/"80",
+           "Of the GPU: 90 for sm_90, from which on blocks form clusters">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",

@@ -17,6 +17,9 @@ struct GPUTarget {
   std::string name;    ///< "sm_90".
   std::string feature; ///< The oldest version of PTX that has it: "+ptx78".
 
+  /// The compute capability: 90 for sm_90.
+  int capability() const;
+
   /// The target "cuda:sm_90"; nullopt for another name.
   static std::optional<GPUTarget> get(llvm::StringRef name);
   /// All of them, for messages: "cuda:sm_80, ...".

@@ -16,11 +16,14 @@
 
 namespace fake {
 
-/// Where shared and local memory begin: no device address is that high.
+/// Where shared and local memory begin, and that of the blocks of a cluster, one
+/// step for each: no device address is that high.
 inline constexpr uint64_t sharedWindow = uint64_t(1) << 50;
 inline constexpr uint64_t localWindow = uint64_t(1) << 51;
+inline constexpr uint64_t clusterWindow = uint64_t(1) << 52;
+inline constexpr uint64_t clusterStep = uint64_t(1) << 32;
 
-enum class Space : uint8_t { Generic, Global, Shared, Local, Param };
+enum class Space : uint8_t { Generic, Global, Shared, Local, Cluster, Param };
 
 struct Operand {
   enum Kind : uint8_t {
@@ -58,6 +61,7 @@ struct Kernel {
   std::vector<unsigned> offsets;
   unsigned parameterBytes = 0;
   uint32_t maxThreads = 1024;
+  uint32_t cluster = 1; ///< Blocks that see each other's shared memory.
   uint32_t sharedBytes = 0, localBytes = 0, registers = 0;
   std::vector<Instruction> code;
 };

@@ -199,8 +199,12 @@ void Parser::entry() {
   for (skip(); text[at] != '{'; skip()) {
     std::string directive = name();
     skip();
+    if (directive == ".explicitcluster")
+      continue;
     if (directive == ".reqntid" || directive == ".maxntid")
       kernel.maxThreads = std::stoul(name());
+    else if (directive == ".reqnctapercluster")
+      kernel.cluster = std::stoul(name());
     else if (directive == ".minnctapersm" || directive == ".maxnreg")
       name();
     else
@@ -356,6 +360,8 @@ void Parser::decode(Instruction &instruction) {
       instruction.space = Space::Global;
     else if (word == "shared")
       instruction.space = Space::Shared;
+    else if (word == "shared::cluster")
+      instruction.space = Space::Cluster;
     else if (word == "local")
       instruction.space = Space::Local;
     else if (word == "param")

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 using namespace fake;
 
@@ -22,7 +23,14 @@ struct Copy {
 
 struct Thread {
   /// AtWarp: at what a warp does together.
-  enum State : uint8_t { Ready, AtBarrier, AtWarp, Done } state = Ready;
+  enum State : uint8_t {
+    Ready,
+    AtBarrier,
+    AtCluster,
+    AtWarp,
+    Done
+  } state = Ready;
+  uint32_t arrivals = 0; ///< At the barrier of the cluster.
   uint32_t index = 0;
   uint32_t next = 0; ///< Instruction.
   std::vector<uint64_t> registers;
@@ -35,8 +43,11 @@ struct Thread {
 /// found.
 class Block {
 public:
-  Block(const Launch &launch, uint32_t index);
-  void run();
+  using Cluster = std::vector<std::unique_ptr<Block>>;
+  Block(const Launch &launch, uint32_t index, Cluster &cluster);
+  /// Up to where nothing moves on without other blocks; false when nothing did.
+  bool advance();
+  bool isDone() const;
 
 private:
   void advance(Thread &thread);
@@ -62,8 +73,11 @@ private:
     throw what + " in " + at.text + " of " + launch.kernel->name;
   }
 
+  bool isClusterReady() const;
+
   const Launch &launch;
   const uint32_t block;
+  Cluster &cluster;
   std::vector<Thread> threads;
   std::vector<uint8_t> shared;
   uint64_t budget = uint64_t(1) << 33;
@@ -206,8 +220,8 @@ bool computeFloat(const Instruction &at, const uint64_t *v, uint64_t &result) {
   return true;
 }
 
-Block::Block(const Launch &launch, uint32_t index)
-    : launch(launch), block(index), threads(launch.threads),
+Block::Block(const Launch &launch, uint32_t index, Cluster &cluster)
+    : launch(launch), block(index), cluster(cluster), threads(launch.threads),
       shared(launch.kernel->sharedBytes + launch.dynamicShared, 0xCD) {
   for (uint32_t i = 0; i != launch.threads; ++i) {
     threads[i].index = i;
@@ -216,12 +230,37 @@ Block::Block(const Launch &launch, uint32_t index)
   }
 }
 
-void Block::run() {
+bool Block::isDone() const {
+  return std::all_of(threads.begin(), threads.end(), [](const Thread &thread) {
+    return thread.state == Thread::Done;
+  });
+}
+
+/// All threads of the cluster that have not ended have arrived as often as those
+/// of this block that wait.
+bool Block::isClusterReady() const {
+  auto first = std::find_if(
+      threads.begin(), threads.end(),
+      [](const Thread &thread) { return thread.state == Thread::AtCluster; });
+  if (first == threads.end())
+    return false;
+  for (const auto &other : cluster)
+    for (const Thread &thread : other->threads)
+      if (thread.arrivals < first->arrivals)
+        return false;
+  return true;
+}
+
+bool Block::advance() {
+  bool hasMoved = false;
   for (bool backwards = false;; backwards = !backwards) {
+    bool isMoving = false;
     for (size_t i = 0; i != threads.size(); ++i) {
       Thread &thread = threads[backwards ? threads.size() - 1 - i : i];
-      if (thread.state == Thread::Ready)
-        advance(thread);
+      if (thread.state != Thread::Ready)
+        continue;
+      advance(thread);
+      isMoving = true;
     }
     auto count = [&](Thread::State state) {
       return std::count_if(threads.begin(), threads.end(),
@@ -229,23 +268,30 @@ void Block::run() {
     };
     size_t done = count(Thread::Done), waiting = count(Thread::AtBarrier);
     if (done == threads.size())
-      return;
+      return true;
     if (done + waiting == threads.size()) {
       if (done)
         throw "threads have ended that others wait for in " +
             launch.kernel->name;
       for (Thread &thread : threads)
         thread.state = Thread::Ready;
+      hasMoved = true;
       continue;
     }
-    bool isMoving = false;
     for (uint32_t warp = 0; warp * 32 < threads.size(); ++warp)
       if (isWarpReady(warp)) {
         advanceWarp(warp);
         isMoving = true;
       }
+    if (isClusterReady()) {
+      for (Thread &thread : threads)
+        if (thread.state == Thread::AtCluster)
+          thread.state = Thread::Ready;
+      isMoving = true;
+    }
     if (!isMoving)
-      throw "threads wait for each other in " + launch.kernel->name;
+      return hasMoved;
+    hasMoved = true;
   }
 }
 
@@ -474,6 +520,16 @@ uint8_t *Block::memory(Thread &thread, const Instruction &at, Space space,
     return memory.data() + offset;
   };
   uint8_t *place = nullptr;
+  if (address >= clusterWindow) {
+    const uint64_t rank = (address - clusterWindow) / clusterStep;
+    if (space == Space::Cluster && rank < cluster.size() &&
+        !cluster[rank]->isDone() && address % bytes == 0)
+      place = within(cluster[rank]->shared,
+                     (address - clusterWindow) % clusterStep);
+    if (!place)
+      fail("illegal address in the cluster", at);
+    return place;
+  }
   bool isLocal = address >= localWindow;
   bool isShared = !isLocal && address >= sharedWindow;
   bool fits = space == Space::Generic ||
@@ -772,8 +828,22 @@ bool Block::step(Thread &thread, const Instruction &at) {
   case op_exit:
     thread.state = Thread::Done;
     return false;
+  case op_mapa: // Of an address in shared memory and the number of a block.
+    write(thread, at.operands[0],
+          clusterWindow + (value(2) & 0xFFFF) * clusterStep +
+              (value(1) - sharedWindow));
+    return true;
   case op_bar:
   case op_barrier:
+    if (has(at, "cluster") && has(at, "arrive")) {
+      ++thread.arrivals;
+      return true;
+    }
+    if (has(at, "cluster")) {
+      ++thread.next;
+      thread.state = Thread::AtCluster;
+      return false;
+    }
     ++thread.next;
     thread.state = Thread::AtBarrier;
     return false;
@@ -843,7 +913,23 @@ bool Block::step(Thread &thread, const Instruction &at) {
 
 } // namespace
 
+/// Blocks of a cluster move on in turn; memory of one that has ended is gone.
 void fake::run(const Launch &launch) {
-  for (uint32_t block = launch.blocks; block-- != 0;)
-    Block(launch, block).run();
+  const uint32_t size = launch.kernel->cluster;
+  if (launch.blocks % size)
+    throw "no whole number of clusters of " + launch.kernel->name;
+  for (uint32_t first = launch.blocks; first != 0;) {
+    first -= size;
+    Block::Cluster cluster;
+    for (uint32_t i = 0; i != size; ++i)
+      cluster.push_back(std::make_unique<Block>(launch, first + i, cluster));
+    auto isDone = [](const auto &block) { return block->isDone(); };
+    while (!std::all_of(cluster.begin(), cluster.end(), isDone)) {
+      bool isMoving = false;
+      for (size_t i = cluster.size(); i-- != 0;)
+        isMoving |= !cluster[i]->isDone() && cluster[i]->advance();
+      if (!isMoving)
+        throw "threads wait for each other in " + launch.kernel->name;
+    }
+  }
 }
