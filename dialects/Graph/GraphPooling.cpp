@@ -124,6 +124,53 @@ static Value foldWindow(ElementReader &reader, const Windows &windows, Value x,
   return sum ? sum : reader.fail("a window without elements");
 }
 
+/// The taps of a window written out and folded, those in the padding moved to
+/// the border, which is in the window, too: for folds where an element counts
+/// once however often it is there. Null where that is not so, or `x` is not in
+/// memory.
+static Value foldClamped(ElementReader &reader, const Windows &windows, Value x,
+                         ArrayRef<Index> at,
+                         function_ref<Value(Value, Value)> fold) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(x.getType()).getShape();
+  OpBuilder &builder = reader.getBuilder();
+  Location loc = reader.getLoc();
+  const size_t dims = windows.kernel.size();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  for (size_t dim = 0; dim < dims; ++dim) {
+    auto [low, high] = reader.rangeOf(at[dim + 2] * windows.strides[dim] +
+                                      -windows.begins[dim]);
+    if (windows.dilations[dim] != 1 || low + windows.kernel[dim] <= 0 ||
+        high >= shape[dim + 2])
+      return {};
+  }
+  Value sum;
+  for (int64_t tap = 0; tap < windows.taps; ++tap) {
+    SmallVector<Index> position(at);
+    int64_t rest = tap;
+    for (size_t dim = dims; dim-- > 0; rest /= windows.kernel[dim])
+      position[dim + 2] = at[dim + 2] * windows.strides[dim] +
+                          (rest % windows.kernel[dim] - windows.begins[dim]);
+    SmallVector<Value> coordinates;
+    for (auto [dim, index] : llvm::enumerate(position)) {
+      Value place = reader.materialize(index);
+      auto [low, high] = reader.rangeOf(index);
+      if (low < 0)
+        place = arith::MaxSIOp::create(builder, loc, place, number(0));
+      if (high >= shape[dim])
+        place =
+            arith::MinSIOp::create(builder, loc, place, number(shape[dim] - 1));
+      coordinates.push_back(place);
+    }
+    Value term = reader.load(x, coordinates);
+    if (!term)
+      return {};
+    sum = sum ? fold(sum, term) : term;
+  }
+  return sum;
+}
+
 Value MaxPoolOp::buildElementAt(ElementReader &reader, unsigned,
                                 ArrayRef<Index> at) {
   std::optional<Windows> windows = windowsOf(*this);
@@ -136,6 +183,9 @@ Value MaxPoolOp::buildElementAt(ElementReader &reader, unsigned,
     return foldAs<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(
         type, builder, loc, a, b);
   };
+  if (reader.prefersWhole())
+    if (Value maximum = foldClamped(reader, *windows, getX(), at, fold))
+      return maximum;
   int64_t inside = 0, counted = 0;
   return foldWindow(reader, *windows, getX(), at, fold, inside, counted);
 }

@@ -103,8 +103,22 @@ LogicalResult KernelWalker::emitOp(Operation &op) {
       });
 }
 
+/// Whether memory only tells structured operations how far their loops go.
+static bool isForExtents(memref::AllocaOp op) {
+  return llvm::all_of(op->getUsers(), [](Operation *user) {
+    auto cast = dyn_cast<memref::ReinterpretCastOp>(user);
+    return cast && llvm::all_of(cast->getUses(), [](OpOperand &use) {
+             auto reader = dyn_cast<linalg::LinalgOp>(use.getOwner());
+             return reader && reader.isDpsInput(&use) &&
+                    !reader.payloadUsesValueFromOperand(&use);
+           });
+  });
+}
+
 LogicalResult KernelWalker::emitAlloca(memref::AllocaOp op) {
   MemRefType type = op.getType();
+  if (isForExtents(op))
+    return bindMemRef(op, /*base=*/{}, {});
   if (!type.hasStaticShape())
     return op.emitError("expected scratch of static shape");
   Type element = getComputeType(type.getElementType());
@@ -229,7 +243,7 @@ bool KernelWalker::isFillOf(linalg::LinalgOp reader, unsigned output,
   for (Operation *op = fill->getNextNode(); op != reader;
        op = op->getNextNode())
     if (!op || !isa<linalg::FillOp, arith::ConstantOp, memref::AllocaOp,
-                    memref::SubViewOp>(op))
+                    memref::SubViewOp, memref::ReinterpretCastOp>(op))
       return false;
   return true;
 }

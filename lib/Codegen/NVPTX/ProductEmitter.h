@@ -26,7 +26,7 @@ public:
                  mlir::Value block)
       : ThreadEmitter(builder, op, plan, target, views, outer, initial, threads,
                       /*exchange=*/{}),
-        views(views), product(product), tiles(tiles), block(block) {}
+        product(product), tiles(tiles), block(block) {}
 
   /// Afterwards all results of a tile are with its first block.
   llvm::LogicalResult emit();
@@ -75,7 +75,6 @@ private:
   void waitForBlocks();
   void gather();
 
-  const ViewMap &views;
   const ProductPlan &product;
   mlir::Value tiles, block;
   mlir::Value row, column, part; ///< First ones of this thread or warp, i32.

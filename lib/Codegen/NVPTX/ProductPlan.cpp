@@ -3,14 +3,11 @@
 #include "ProductPlan.h"
 
 #include "KernelEmitter.h"
+#include "Neighbours.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SmallBitVector.h"
-
-#include <numeric>
 
 using namespace mlir;
 using namespace dlc::codegen;
@@ -21,39 +18,25 @@ int64_t ProductPlan::bytesOf(const ProductSide &side) const {
          (side.isAlongTerms ? side.padded : step);
 }
 
-//===----------------------------------------------------------------------===//
-// What values of a body depend on
-//===----------------------------------------------------------------------===//
-
 namespace {
 
-using Dims = llvm::SmallBitVector;
-
-class Planner {
+class Planner : Neighbours {
 public:
-  Planner(linalg::LinalgOp op, const LoopPlan &loops, const ViewMap &views)
-      : op(op), block(op.getBlock()), loops(loops), views(views) {}
+  using Neighbours::Neighbours;
 
   std::optional<ProductPlan> plan(int64_t tiles, int64_t mostBlocks);
 
 private:
-  Dims dimsOf(Value value) const;
-  int64_t extentOf(unsigned dim) const {
-    return *getConstantIntValue(loops.ranges[dim]);
-  }
   int64_t countOf(ArrayRef<unsigned> dims) const {
     int64_t count = 1;
     for (unsigned dim : dims)
       count *= extentOf(dim);
     return count;
   }
-  const LoopOperand *operandOf(Value value) const;
-
   bool findFactors();
   bool splitDims();
   void orderTerms();
   int64_t widthAlong(const ProductSide &side, unsigned dim) const;
-  bool isMultiple(Value index, int64_t width, std::optional<unsigned> dim) const;
   void chooseNeighbours();
   void chooseSteps();
   void chooseBlocks(int64_t tiles, int64_t mostBlocks);
@@ -61,46 +44,11 @@ private:
   void chooseThreads();
   void choosePitches();
 
-  linalg::LinalgOp op;
-  Block *block; ///< The body.
-  const LoopPlan &loops;
-  const ViewMap &views;
   ProductPlan result;
   Dims isReduced;
 };
 
 } // namespace
-
-/// The dimensions that `value` of the body changes with.
-Dims Planner::dimsOf(Value value) const {
-  Dims dims(loops.ranges.size());
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    if (argument.getOwner() != block)
-      return dims;
-    for (auto [dim, stride] :
-         llvm::enumerate(loops.operands[argument.getArgNumber()].strides))
-      if (stride)
-        dims.set(dim);
-    return dims;
-  }
-  Operation *defined = value.getDefiningOp();
-  if (defined->getBlock() != block)
-    return dims;
-  if (auto index = dyn_cast<linalg::IndexOp>(defined)) {
-    dims.set(index.getDim());
-    return dims;
-  }
-  for (Value operand : defined->getOperands())
-    dims |= dimsOf(operand);
-  return dims;
-}
-
-const LoopOperand *Planner::operandOf(Value value) const {
-  auto argument = dyn_cast_or_null<BlockArgument>(value);
-  return argument && argument.getOwner() == block
-             ? &loops.operands[argument.getArgNumber()]
-             : nullptr;
-}
 
 //===----------------------------------------------------------------------===//
 // Factors
@@ -178,87 +126,16 @@ bool Planner::splitDims() {
 }
 
 //===----------------------------------------------------------------------===//
-// Neighbours in memory
+// Terms and neighbours
 //===----------------------------------------------------------------------===//
 
-/// Whether what `index` has beside `dim` itself is a multiple of `width`.
-bool Planner::isMultiple(Value index, int64_t width,
-                         std::optional<unsigned> dim) const {
-  if (width == 1)
-    return true;
-  if (std::optional<int64_t> constant = getConstantIntValue(index))
-    return *constant % width == 0;
-  Operation *defined = index.getDefiningOp();
-  if (!defined)
-    return false;
-  if (auto own = dyn_cast<linalg::IndexOp>(defined))
-    return dim == own.getDim();
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(defined))
-    return apply.getAffineMap().getResult(0).getLargestKnownDivisor() % width ==
-           0;
-  auto isMultipleAt = [&](unsigned i) {
-    return isMultiple(defined->getOperand(i), width, dim);
-  };
-  if (isa<arith::AddIOp, arith::SubIOp>(defined))
-    return isMultipleAt(0) && isMultipleAt(1);
-  if (isa<arith::MulIOp>(defined)) {
-    auto isFactor = [&](unsigned i) {
-      auto constant = getConstantIntValue(defined->getOperand(i));
-      return constant && *constant % width == 0;
-    };
-    return isFactor(0) || isFactor(1);
-  }
-  return false;
-}
-
-/// How many elements of a factor are neighbours along `dim`, at addresses that
-/// are multiples of their size: 1 where there are none.
+/// How many elements of a factor are neighbours along `dim`.
 int64_t Planner::widthAlong(const ProductSide &side, unsigned dim) const {
-  if (!side.element || !result.element ||
+  if (!side.element ||
       (side.condition && dimsOf(side.condition).test(dim)))
     return 1;
-  int64_t width = 16 / result.elementBytes();
-  while (extentOf(dim) % width)
-    width /= 2;
-  const View *view = nullptr;
-  SmallVector<Value> indices;
-  if (const LoopOperand *operand = operandOf(side.element)) {
-    view = operand->view;
-    if (!view || operand->strides[dim] != 1)
-      return 1;
-    auto isOff = [&](int64_t wanted) {
-      for (unsigned other = 0; other < loops.ranges.size(); ++other)
-        if (other != dim && extentOf(other) != 1 &&
-            operand->strides[other] % wanted)
-          return true;
-      return operand->constant % wanted != 0;
-    };
-    while (isOff(width))
-      width /= 2;
-  } else {
-    auto load = side.element.getDefiningOp<memref::LoadOp>();
-    view = &views.find(load.getMemRef())->second;
-    auto isOff = [&](int64_t wanted) {
-      bool isAlong = false;
-      for (auto [index, stride] :
-           llvm::zip_equal(load.getIndices(), view->strides)) {
-        if (!dimsOf(index).test(dim)) {
-          if (stride % wanted && !isMultiple(index, wanted, std::nullopt))
-            return true;
-          continue;
-        }
-        if (stride != 1 || !isMultiple(index, wanted, dim))
-          return true;
-        isAlong = true;
-      }
-      return !isAlong;
-    };
-    while (width > 1 && isOff(width))
-      width /= 2;
-  }
-  while (width > 1 && view->offset && !isMultiple(view->offset, width, {}))
-    width /= 2;
-  return width;
+  return Neighbours::widthAlong(side.element, dim,
+                                16 / result.elementBytes());
 }
 
 /// Dimensions of a padding, which say whether there is a term at all, are

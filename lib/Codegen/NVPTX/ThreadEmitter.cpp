@@ -2,6 +2,8 @@
 
 #include "ThreadEmitter.h"
 
+#include "Neighbours.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -130,9 +132,12 @@ int64_t ThreadEmitter::vectorWidth() {
       return 1;
     width = std::min(width, 16 / bytesOf(operand.view->element));
   }
+  Neighbours neighbours(op, plan, views);
   for (Operation &inside : op.getBlock()->without_terminator())
-    if (isa<memref::LoadOp>(inside))
-      return 1; // Goes where its indices say.
+    if (auto load = dyn_cast<memref::LoadOp>(inside);
+        load && neighbours.dimsOf(load).test(inner))
+      width = std::min(width, neighbours.widthAlong(
+                                  load, inner, 16 / bytesOf(load.getType())));
   while (width > 1 && (!extent || *extent % width))
     width /= 2;
   return width;
@@ -212,7 +217,7 @@ std::optional<ThreadEmitter::Patches> ThreadEmitter::findPatches() {
   };
   std::optional<int64_t> results = staticCount(plan, plan.parallel);
   if (!results || *results < kThreads / 4 ||
-      plan.accumulators.size() != op.getNumDpsInits() ||
+      static_cast<int64_t>(plan.accumulators.size()) != op.getNumDpsInits() ||
       llvm::none_of(plan.operands, isShared))
     return std::nullopt;
   ArrayRef<unsigned> all = plan.parallel;
@@ -307,19 +312,48 @@ void ThreadEmitter::emitByPatch(const Cursor &cursor, const Patches &patches) {
   }
 }
 
+/// Neighbours that a thread sums at once: 16 bytes of the widest operand, where
+/// all that is read along the terms lies side by side.
+int64_t ThreadEmitter::reducedWidth() {
+  unsigned inner = plan.reduced.back();
+  Neighbours neighbours(op, plan, views);
+  int64_t width = 8;
+  for (const LoopOperand &operand : plan.operands) {
+    if (!operand.view || !operand.isRead || operand.strides[inner] == 0)
+      continue;
+    width = std::min(width, neighbours.widthAlong(
+                                operand.argument, inner,
+                                16 / bytesOf(operand.view->element)));
+  }
+  for (Operation &inside : op.getBlock()->without_terminator())
+    if (isa<memref::LoadOp, linalg::IndexOp>(inside))
+      return 1;
+  return width;
+}
+
 /// What one thread sums: terms from number `first` on, `step` apart.
 LoopEmitter::Values ThreadEmitter::reduceStrided(const Cursor &cursor,
                                                  Value first, int64_t step) {
+  const int64_t width = plan.vectorIsReduced ? plan.width : 1;
+  body.setVectorsAligned(width > 1);
   ValueMap prepared = prepareUniform(cursor, std::nullopt);
-  Values start = identities(1);
-  auto loop = scf::ForOp::create(builder, loc, first, countOf(plan.reduced, 1),
-                                 i32(step), start);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  Cursor at = locate(cursor, plan.reduced, loop.getInductionVar(), 1);
-  Values terms = emitBody(at, 1, {}, prepared, loop.getRegionIterArgs());
-  scf::YieldOp::create(builder, loc, terms);
-  return Values(loop.getResults());
+  Values start = identities(width);
+  auto loop =
+      scf::ForOp::create(builder, loc, first, countOf(plan.reduced, width),
+                         i32(step), start);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Cursor at = locate(cursor, plan.reduced, loop.getInductionVar(), width);
+    Values terms = emitBody(at, width, {}, prepared, loop.getRegionIterArgs());
+    scf::YieldOp::create(builder, loc, terms);
+  }
+  body.setVectorsAligned(false);
+  Values sums(loop.getResults());
+  if (width > 1)
+    for (auto [accumulator, sum] : llvm::zip_equal(plan.accumulators, sums))
+      sum = combineLanes(accumulator, sum);
+  return sums;
 }
 
 /// The value of the lane whose number differs by `distance`; 32 bits at a time.
@@ -441,23 +475,38 @@ bool ThreadEmitter::isForBlock(const LoopPlan &plan) {
          *results < kThreads / kWarp && *terms >= kBlockTerms;
 }
 
-LogicalResult ThreadEmitter::emit() {
-  Cursor cursor = start();
+bool ThreadEmitter::isForWarp() {
   std::optional<int64_t> results = staticCount(plan, plan.parallel);
   std::optional<int64_t> terms = staticCount(plan, plan.reduced);
-  bool isForWarp = canReorder(plan) && terms && *terms >= kWarpTerms &&
-                   results && *results < kThreads;
+  return !plan.accumulators.empty() && canReorder(plan) && terms &&
+         *terms >= kWarpTerms && results && *results < kThreads;
+}
+
+LogicalResult ThreadEmitter::emit() {
+  Cursor cursor = start();
+  const bool isBlocks = isForBlock(plan), isWarps = isForWarp();
   std::optional<Patches> patches = findPatches();
   // Most threads would have nothing to do, and the others much.
-  if (isForWarp && *results < kThreads / 2 && *terms >= kBlockTerms)
+  if (isWarps && *staticCount(plan, plan.parallel) < kThreads / 2 &&
+      *staticCount(plan, plan.reduced) >= kBlockTerms)
     patches.reset();
+  if (!patches && (isBlocks || isWarps) && !plan.vectorIsReduced)
+    if (int64_t width = reducedWidth(); width > 1) {
+      LoopPlan wide = plan;
+      wide.vectorDim = plan.reduced.back();
+      wide.vectorIsReduced = true;
+      wide.width = width;
+      return ThreadEmitter(builder, op, wide, target, views, outer, initial,
+                           threads, exchange)
+          .emit();
+    }
   if (plan.accumulators.empty())
     emitElements(cursor);
   else if (patches)
     emitByPatch(cursor, *patches);
-  else if (isForBlock(plan))
+  else if (isBlocks)
     emitByBlock(cursor);
-  else if (isForWarp)
+  else if (isWarps)
     emitByWarp(cursor);
   else
     emitByThread(cursor);

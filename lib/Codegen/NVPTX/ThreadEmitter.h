@@ -36,7 +36,7 @@ public:
                 llvm::ArrayRef<mlir::Value> initial, const Threads &threads,
                 mlir::Value exchange)
       : LoopEmitter(builder, op, plan, target, views, outer, initial),
-        threads(threads), exchange(exchange) {}
+        threads(threads), target(target), views(views), exchange(exchange) {}
 
   llvm::LogicalResult emit();
 
@@ -49,6 +49,8 @@ protected:
                 mlir::Value index, int64_t width);
 
   const Threads &threads;
+  const TargetOptions &target;
+  const ViewMap &views;
 
 private:
   /// Results dealt out to the threads of a block as a rectangle of which each
@@ -70,6 +72,8 @@ private:
   void overResults(const Cursor &cursor, mlir::Value first, int64_t step,
                    int64_t width, AtElement emitElement);
   int64_t vectorWidth();
+  int64_t reducedWidth();
+  bool isForWarp();
   mlir::Value areAligned(const Cursor &cursor, int64_t width);
   void emitElements(const Cursor &cursor);
   std::optional<Patches> findPatches();

@@ -31,7 +31,10 @@ std::optional<int64_t> Planner::flatSize() {
 
 /// One stage for all results, over blocks of all elements.
 Planner::Outcome Planner::planFlat(int64_t size) {
-  int64_t block = std::min<int64_t>(size, kTileElements);
+  int64_t block = std::min<int64_t>(size, tileElements(size));
+  if (isForGPU) // Whole vectors, also in the last one.
+    if (int64_t near = divisorNear(size, block, 2 * block); 2 * near > block)
+      block = near;
   plan.flat = size;
   plan.grid = {(size + block - 1) / block};
   plan.blocks = {block};
@@ -46,7 +49,8 @@ Planner::Outcome Planner::planFlat(int64_t size) {
   at[longest - shape.begin()] =
       Index::loop(domain.loops, 0) * block + Index::loop(domain.loops, 1);
   auto policy = [](Value, const Position &) { return Treatment::Compute; };
-  StageBuilder builder(kernel.getContext(), kernel.getLoc(), domain, policy);
+  StageBuilder builder(kernel.getContext(), kernel.getLoc(), domain, policy,
+                       isForGPU);
   Operation *terminator = kernel.getBody().front().getTerminator();
   for (auto [result, source] :
        llvm::zip_equal(terminator->getOperands(), sources)) {

@@ -10,6 +10,36 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::conversion;
 
+/// The largest divisor of `extent` that is at most `most`.
+static int64_t divisorOf(int64_t extent, int64_t most) {
+  int64_t divisor = std::max<int64_t>(1, std::min(extent, most));
+  while (extent % divisor)
+    --divisor;
+  return divisor;
+}
+
+int64_t dlc::conversion::divisorNear(int64_t extent, int64_t wanted,
+                                     int64_t most) {
+  constexpr int64_t little = 4;
+  wanted = std::max<int64_t>(1, std::min(extent, wanted));
+  const int64_t below = divisorOf(extent, wanted);
+  if (below * little > wanted)
+    return below;
+  most = std::min({most, extent, (wanted * wanted - 1) / below});
+  for (int64_t above = wanted + 1; above <= most; ++above)
+    if (extent % above == 0)
+      return above;
+  return below;
+}
+
+/// A GPU has many blocks at work at once: small values are in smaller tiles.
+int64_t Planner::tileElements(int64_t total) const {
+  constexpr int64_t enoughTiles = 264, least = 256;
+  return isForGPU ? std::clamp<int64_t>(total / enoughTiles, least,
+                                        kTileElements)
+                  : kTileElements;
+}
+
 /// With one stage: leading dimensions, until what is left is a tile. With
 /// several: all dimensions to begin with, the innermost one apart, which is
 /// for vectors; those that do not fit are dropped on the way.
@@ -29,14 +59,23 @@ void Planner::chooseGrid() {
     gridBlocks.push_back(1);
   };
   if (!stored.empty()) {
+    int64_t rows = 1;
     for (unsigned dim = 0; dim + 1 < shape.size(); ++dim)
-      if (shape[dim] != 1)
+      if (shape[dim] != 1) {
         addDim(dim);
+        rows *= shape[dim];
+      }
+    // A row for each warp, if all of a GPU has rows then.
+    constexpr int64_t warps = 8, enoughTiles = 264;
+    if (isForGPU && !gridDims.empty())
+      gridBlocks.back() = divisorOf(shape[gridDims.back()],
+                                    std::min(warps, rows / enoughTiles));
     return;
   }
   int64_t left = ShapedType::getNumElements(shape);
+  const int64_t tile = tileElements(left);
   for (unsigned dim = 0; dim + 1 < shape.size(); ++dim) {
-    if (left <= kTileElements)
+    if (left <= tile)
       break;
     left /= shape[dim];
     if (shape[dim] != 1)
@@ -46,33 +85,10 @@ void Planner::chooseGrid() {
     return;
   // Rows that are short share a tile; squares can be transposed within it.
   int64_t extent = shape[gridDims.back()];
-  int64_t most = std::min(extent, 2 * kTileElements / left);
+  int64_t most = std::min(extent, 2 * tile / left);
   for (int64_t block = 2; block <= most; ++block)
     if (extent % block == 0)
       gridBlocks.back() = block;
-}
-
-/// The largest divisor of `extent` that is at most `most`.
-static int64_t divisorOf(int64_t extent, int64_t most) {
-  int64_t divisor = std::max<int64_t>(1, std::min(extent, most));
-  while (extent % divisor)
-    --divisor;
-  return divisor;
-}
-
-/// The same, unless that leaves little of a tile, as of primes: then a divisor
-/// above `wanted`, up to `most`, that is nearer.
-static int64_t divisorNear(int64_t extent, int64_t wanted, int64_t most) {
-  constexpr int64_t little = 4;
-  wanted = std::max<int64_t>(1, std::min(extent, wanted));
-  const int64_t below = divisorOf(extent, wanted);
-  if (below * little > wanted)
-    return below;
-  most = std::min({most, extent, (wanted * wanted - 1) / below});
-  for (int64_t above = wanted + 1; above <= most; ++above)
-    if (extent % above == 0)
-      return above;
-  return below;
 }
 
 /// Gives the tile about `wanted` points of `dims`, and at most `most`; how many

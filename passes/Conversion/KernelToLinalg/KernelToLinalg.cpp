@@ -223,6 +223,10 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
     argument.replaceAllUsesWith(
         body->addArgument(argument.getType(), argument.getLoc()));
   state.addRegion()->push_back(body);
+  if (DeviceAttr device = graph::getDevice(group[0]); !hasHostMemory(device))
+    state.addAttribute(
+        kernel::kRunsOnAttr,
+        builder.getStringAttr(stringifyDeviceKind(device.getKind())));
   OwningOpRef<Operation *> copy = Operation::create(state);
   std::string reason;
   FailureOr<KernelPlan> plan =

@@ -216,7 +216,8 @@ bool Planner::buildPart(Value value, const Domain &domain, bool isRoot,
     producedHere.push_back(tensor);
     return Treatment::ComputeAndStore;
   };
-  StageBuilder builder(kernel.getContext(), value.getLoc(), domain, policy);
+  StageBuilder builder(kernel.getContext(), value.getLoc(), domain, policy,
+                       isForGPU);
   Operation *op = value.getDefiningOp();
   Value element;
   if (!isRoot && isReduction(op)) {

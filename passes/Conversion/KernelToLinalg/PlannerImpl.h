@@ -15,8 +15,13 @@
 
 namespace dlc::conversion {
 
-/// Elements of a tile of a kernel with one stage, at least.
+/// Elements of a tile of a kernel with one stage, at least; on a GPU at most.
 inline constexpr int64_t kTileElements = 4096;
+
+/// The largest divisor of `extent` that is at most `wanted`, unless that leaves
+/// little of a tile, as of primes: then a divisor above, up to `most`, that is
+/// nearer.
+int64_t divisorNear(int64_t extent, int64_t wanted, int64_t most);
 
 /// Rows of the largest square of elements that code generation turns round in
 /// registers: lanes of AVX-512. Of two or four such squares fewer tiles remain.
@@ -36,7 +41,7 @@ inline std::optional<graph::FactorDims> factorDimsOf(mlir::Operation *op) {
 class Planner {
 public:
   Planner(kernel::FuncOp kernel, std::string &reason)
-      : kernel(kernel), reason(reason) {}
+      : kernel(kernel), reason(reason), isForGPU(kernel::isForGPU(kernel)) {}
 
   llvm::FailureOr<KernelPlan> run();
 
@@ -44,6 +49,7 @@ private:
   using Treatment = StageBuilder::Treatment;
   enum class Outcome { Done, Retry, Failed };
 
+  int64_t tileElements(int64_t total) const;
   std::optional<int64_t> flatSize();
   Outcome planFlat(int64_t size);
   void chooseSources();
@@ -76,6 +82,7 @@ private:
 
   kernel::FuncOp kernel;
   std::string &reason;
+  const bool isForGPU;
   llvm::SmallVector<mlir::Value> sources;
   /// By operation, see costOf().
   llvm::DenseMap<mlir::Operation *, int64_t> elementCosts;

@@ -80,8 +80,10 @@ std::vector<Domain> dlc::conversion::cut(const Domain &domain,
 //===----------------------------------------------------------------------===//
 
 StageBuilder::StageBuilder(MLIRContext *context, Location loc,
-                           const Domain &domain, Policy policy)
+                           const Domain &domain, Policy policy,
+                           bool isForThreads)
     : ElementReader(OpBuilder(context), loc, domain.loops), policy(policy) {
+  this->isForThreads = isForThreads;
   stage.domain = domain;
   stage.body = std::make_unique<Block>();
   builder.setInsertionPointToEnd(stage.body.get());

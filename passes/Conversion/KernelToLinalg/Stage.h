@@ -79,8 +79,9 @@ public:
   using Policy =
       llvm::function_ref<Treatment(mlir::Value tensor, const Position &at)>;
 
+  /// `isForThreads`: see prefersWhole().
   StageBuilder(mlir::MLIRContext *context, mlir::Location loc,
-               const Domain &domain, Policy policy);
+               const Domain &domain, Policy policy, bool isForThreads);
 
   /// The element of `tensor` at `at`, in signless type; null on failure.
   /// `policy` decides about every value but, when `compute`, this one.

@@ -135,6 +135,10 @@ public:
     return broadcastPosition(position, shape, loops);
   }
 
+  /// Whether threads that go different ways wait for each other, so that loops
+  /// are better whole, with choices in them, than cut.
+  bool prefersWhole() const { return isForThreads; }
+
   /// Remembers the first reason, in words for a note. Gives null.
   Value fail(const llvm::Twine &why) {
     if (reason.empty())
@@ -151,6 +155,7 @@ protected:
   Loops loops;
   std::optional<LoopSplit> split;
   std::string reason;
+  bool isForThreads = false;
 };
 
 } // namespace dlc::graph
