@@ -83,6 +83,8 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   function.addPass(graph::createDecomposePass());
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(graph::createSplitBatchPass({pipeline.batchParts}));
+  if (!pipeline.offload.empty())
+    function.addPass(graph::createMergeProductsPass());
   graph::AlterLayoutPassOptions options;
   options.isGenerated = !pipeline.offload.empty();
   options.channelBlock =

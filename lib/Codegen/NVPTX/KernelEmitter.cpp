@@ -23,6 +23,10 @@ static TargetOptions bodyTarget() {
   return target;
 }
 
+/// The capability (Hopper) that brought clusters of blocks and kernels that begin while
+/// others end.
+static constexpr int kHopper = 90;
+
 namespace {
 
 /// One block works on one tile.
@@ -42,6 +46,7 @@ private:
                                ArrayRef<Value> initial) override;
   Value allocate(Location loc, int64_t bytes) override;
   Value sharedAt(Location loc, int64_t offset);
+  bool canShare(linalg::LinalgOp product, int64_t results, int64_t blocks);
   int64_t mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
                        ArrayRef<Value> initial);
   LogicalResult emitProduct(linalg::LinalgOp op, const LoopPlan &plan,
@@ -56,6 +61,9 @@ private:
   Value tile, blockOfTile;
   arith::ConstantOp blocksOfTile; ///< How many is known at the end.
   int64_t cluster = 1;
+  std::optional<Share> share; ///< Of the sums, from where they are made.
+  Value sharedSums;
+  Operation *end = nullptr; ///< What comes last is in front of it.
   int64_t sharedBytes = 0;  ///< For as long as the block works.
   int64_t mostBytes = 0;    ///< With what was there for a while.
   int64_t lastOffset = 0;   ///< Of what was allocated last.
@@ -150,8 +158,16 @@ FailureOr<GPUGrid> KernelEmitter::emit() {
   builder.setInsertionPointToStart(entry);
   if (failed(bindArguments(*entry)))
     return failure();
+  // Programmatic dependent launch: the next kernel may come, which waits as this
+  // one does before it touches memory.
+  grid.waits = capability >= kHopper;
+  if (grid.waits)
+    for (StringRef name : {"llvm.nvvm.griddepcontrol.launch.dependents",
+                           "llvm.nvvm.griddepcontrol.wait"})
+      LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr(name),
+                                    ValueRange());
   bindThreads();
-  Operation *end = LLVM::ReturnOp::create(builder, loc, ValueRange());
+  end = LLVM::ReturnOp::create(builder, loc, ValueRange());
   builder.setInsertionPoint(end);
   if (failed(emitTile(tile)))
     return failure();
@@ -200,14 +216,29 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
   ProductEmitter emitter(builder, op, plan, target, views, scalars, initial,
                          threads, product, sharedAt(op.getLoc(), offset),
                          blockOfTile);
-  if (failed(emitter.emit()))
+  const int64_t results = product.rows.count * product.columns.count;
+  const bool isShared =
+      product.blocks > 1 && canShare(op, results, product.blocks);
+  if (failed(emitter.emit(isShared)))
     return failure();
   if (product.blocks == 1) {
     buildBarrier(builder, loc);
     return success();
   }
-  // What follows is for the first block of the tile.
   cluster = product.blocks;
+  if (isShared) {
+    const int64_t own = results / product.blocks;
+    Value count = arith::ConstantOp::create(
+        builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(own)));
+    share = {arith::MulIOp::create(builder, loc, blockOfTile, count), own};
+    sharedSums = last;
+    builder.setInsertionPoint(end);
+    emitter.finish();
+    end = end->getPrevNode();
+    builder.setInsertionPoint(end);
+    return success();
+  }
+  // What follows is for the first block of the tile.
   Value zero =
       arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
@@ -218,13 +249,45 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
   return success();
 }
 
+/// Whether all that follows is elementwise and walks the results of `product` as
+/// they lie, so that each of `blocks` can have its part of them.
+bool KernelEmitter::canShare(linalg::LinalgOp product, int64_t results,
+                             int64_t blocks) {
+  constexpr int64_t mostNeighbours = 8; // That a thread takes at once.
+  Value sums = product.getDpsInitOperand(0)->get();
+  if (results % (blocks * mostNeighbours))
+    return false;
+  auto isElementwise = [&](linalg::LinalgOp op) {
+    if (op.getNumParallelLoops() != op.getNumLoops() ||
+        llvm::product_of(op.getStaticLoopRanges()) != results)
+      return false;
+    return llvm::all_of(op->getOpOperands(), [&](OpOperand &use) {
+      return use.get() == sums ? op.isDpsInput(&use) &&
+                                     op.getMatchingIndexingMap(&use).isIdentity()
+                               : !use.get().getDefiningOp<memref::AllocaOp>();
+    });
+  };
+  for (Operation *next = product->getNextNode(); next;
+       next = next->getNextNode()) {
+    if (auto op = dyn_cast<linalg::LinalgOp>(next)) {
+      if (!isElementwise(op))
+        return false;
+    } else if (!isMemoryEffectFree(next) &&
+               !isa<memref::SubViewOp>(next)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// As a cluster, where nothing was done before that must not be done twice, and
 /// the sums are all that lies where they are.
 int64_t KernelEmitter::mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
                                     ArrayRef<Value> initial) {
-  constexpr int firstWithClusters = 90, mostBlocks = 8;
-  if (capability < firstWithClusters || plan.accumulators.size() != 1 ||
-      cluster > 1 || !initial[0] || !last)
+  constexpr int mostBlocks = 8;
+  if (capability < kHopper || plan.accumulators.size() != 1 ||
+      cluster > 1 || !initial[0] || !last ||
+      isa<scf::ForOp>(op->getParentOp()))
     return 1;
   const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
   std::optional<int64_t> results = 1;
@@ -278,6 +341,14 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
     return emitProduct(op, *plan, *product, initial);
   }
   hasStored = true;
+  if (share) // As the sums lie.
+    for (const LoopOperand &operand : plan->operands)
+      if (operand.view && operand.view->base == sharedSums) {
+        llvm::stable_sort(plan->parallel, [&](unsigned a, unsigned b) {
+          return operand.strides[a] > operand.strides[b];
+        });
+        plan->vectorDim = plan->parallel.back();
+      }
   Value exchange;
   if (ThreadEmitter::isForBlock(*plan)) {
     size_t values = plan->accumulators.size() * (kThreads / kWarp);
@@ -285,6 +356,8 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
   }
   ThreadEmitter emitter(builder, op, *plan, target, views, scalars, initial,
                         threads, exchange);
+  if (share)
+    emitter.setShare(*share);
   if (failed(emitter.emit()))
     return failure();
   buildBarrier(builder, loc);

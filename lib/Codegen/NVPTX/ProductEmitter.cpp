@@ -432,56 +432,77 @@ void ProductEmitter::write(ValueRange sums) {
   }
 }
 
-/// All threads of the blocks of a tile see what they wrote.
-void ProductEmitter::waitForBlocks() {
-  for (StringRef name : {"llvm.nvvm.barrier.cluster.arrive.aligned",
-                         "llvm.nvvm.barrier.cluster.wait.aligned"})
-    LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr(name),
-                                  ValueRange());
+/// The barrier of the blocks of a tile: all see what was written in front of it.
+void ProductEmitter::arriveAtBlocks() {
+  LLVM::CallIntrinsicOp::create(
+      builder, loc,
+      builder.getStringAttr("llvm.nvvm.barrier.cluster.arrive.aligned"),
+      ValueRange());
 }
 
-/// Adds up what the blocks have, in their order, for the first one: each block
-/// does so for some of the results.
-void ProductEmitter::gather() {
+void ProductEmitter::waitForBlocks() {
+  LLVM::CallIntrinsicOp::create(
+      builder, loc,
+      builder.getStringAttr("llvm.nvvm.barrier.cluster.wait.aligned"),
+      ValueRange());
+}
+
+/// Adds up what the blocks have, in their order: each block does so for its part
+/// of the results, which stay there or go to the first block.
+void ProductEmitter::gather(bool isShared) {
   constexpr unsigned clusterSpace = 7;
   const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
   const int64_t count = product.rows.count * product.columns.count;
-  const int64_t width = count % 4 ? 1 : 4;
+  const int64_t width = count % (4 * product.blocks) ? 1 : 4;
+  const auto own = static_cast<int64_t>(
+      llvm::divideCeil(count / width, product.blocks));
   Type type = builder.getF32Type();
   if (width > 1)
     type = VectorType::get({width}, type);
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), clusterSpace);
+  arriveAtBlocks();
   waitForBlocks();
   SmallVector<Value> bases;
   for (int64_t i = 0; i < product.blocks; ++i)
     bases.push_back(callIntrinsic(builder, loc,
                                   "llvm.nvvm.mapa.shared.cluster", pointer,
                                   {output.view->base, i32(i)}));
-  auto loop = scf::ForOp::create(
-      builder, loc, add32(mul32(block, kThreads), threads.thread),
-      i32(count / width), i32(kThreads * product.blocks));
+  Value first = mul32(block, own);
+  Value end = arith::MinUIOp::create(builder, loc, add32(first, i32(own)),
+                                     i32(count / width));
+  auto loop =
+      scf::ForOp::create(builder, loc, add32(first, threads.thread), end,
+                         i32(kThreads));
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value at = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
                                       loop.getInductionVar());
-    SmallVector<Value> places;
-    for (Value base : bases)
-      places.push_back(LLVM::GEPOp::create(builder, loc, pointer, type, base,
-                                           ArrayRef<LLVM::GEPArg>{at}));
+    auto placeIn = [&](Value base) -> Value {
+      return LLVM::GEPOp::create(builder, loc, base.getType(), type, base,
+                                 ArrayRef<LLVM::GEPArg>{at});
+    };
     Value sum;
-    for (Value place : places) {
-      Value value = load(place, type, 4 * width);
+    for (Value base : bases) {
+      Value value = load(placeIn(base), type, 4 * width);
       sum = sum ? arith::AddFOp::create(builder, loc, sum, value).getResult()
                 : value;
     }
-    LLVM::StoreOp::create(builder, loc, sum, places[0],
+    LLVM::StoreOp::create(builder, loc, sum,
+                          placeIn(isShared ? output.view->base : bases[0]),
                           static_cast<unsigned>(4 * width));
   }
-  waitForBlocks();
+  arriveAtBlocks();
+  if (isShared)
+    buildBarrier(builder, loc); // Others of the block read its part.
+  else
+    waitForBlocks();
 }
 
-LogicalResult ProductEmitter::emit() {
+/// Memory of a block must not go while another one reads it.
+void ProductEmitter::finish() { waitForBlocks(); }
+
+LogicalResult ProductEmitter::emit(bool isShared) {
   findParts();
   Value first = mul32(block, product.ownSteps), count = i32(product.ownSteps);
   if (product.blocks * product.ownSteps > product.steps)
@@ -525,6 +546,6 @@ LogicalResult ProductEmitter::emit() {
   waitForSteps(0);
   write(loop.getResults());
   if (product.blocks > 1)
-    gather();
+    gather(isShared);
   return failure(failed);
 }

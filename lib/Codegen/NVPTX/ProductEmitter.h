@@ -28,8 +28,11 @@ public:
                       /*exchange=*/{}),
         product(product), tiles(tiles), block(block) {}
 
-  /// Afterwards all results of a tile are with its first block.
-  llvm::LogicalResult emit();
+  /// Afterwards all results of a tile are with its first block, or, `isShared`,
+  /// each block has its part, the n-th of n. Blocks of a tile may still read from
+  /// each other then: before they end, finish() is for all.
+  llvm::LogicalResult emit(bool isShared);
+  void finish();
 
 private:
   /// A piece of one step of a side that a thread copies at once.
@@ -72,8 +75,9 @@ private:
                     mlir::Value term);
   llvm::SmallVector<Place> placesOf();
   void write(mlir::ValueRange sums);
+  void arriveAtBlocks();
   void waitForBlocks();
-  void gather();
+  void gather(bool isShared);
 
   const ProductPlan &product;
   mlir::Value tiles, block;

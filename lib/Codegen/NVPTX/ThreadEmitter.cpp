@@ -96,6 +96,15 @@ Cursor ThreadEmitter::locate(const Cursor &cursor, ArrayRef<unsigned> dims,
 void ThreadEmitter::overResults(const Cursor &cursor, Value first, int64_t step,
                                 int64_t width, AtElement emitElement) {
   Value count = countOf(plan.parallel, width);
+  if (share) {
+    auto inVectors = [&](Value elements) {
+      return builder.createOrFold<arith::DivUIOp>(loc, elements, i32(width));
+    };
+    Value own = inVectors(share->first);
+    first = builder.createOrFold<arith::AddIOp>(loc, first, own);
+    count = builder.createOrFold<arith::AddIOp>(loc, own,
+                                                i32(share->count / width));
+  }
   auto loop = scf::ForOp::create(builder, loc, first, count, i32(step));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());

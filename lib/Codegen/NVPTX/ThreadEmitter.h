@@ -17,6 +17,12 @@ struct Threads {
   mlir::Value warp;   ///< Of its warp.
 };
 
+/// What a block has of the points of a tile, in their order.
+struct Share {
+  mlir::Value first; ///< i32.
+  int64_t count = 0;
+};
+
 /// Calls an intrinsic of LLVM.
 mlir::Value callIntrinsic(mlir::OpBuilder &builder, mlir::Location loc,
                           llvm::StringRef name, mlir::Type result,
@@ -39,6 +45,8 @@ public:
         threads(threads), target(target), views(views), exchange(exchange) {}
 
   llvm::LogicalResult emit();
+  /// Of elements without reductions, emits those of `share` alone.
+  void setShare(const Share &own) { share = own; }
 
   /// Whether all threads of a block sum for one result.
   static bool isForBlock(const LoopPlan &plan);
@@ -90,6 +98,7 @@ private:
                mlir::ValueRange values);
 
   mlir::Value exchange;
+  std::optional<Share> share;
 };
 
 } // namespace dlc::codegen::gpu

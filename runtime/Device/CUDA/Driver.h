@@ -50,6 +50,7 @@ inline constexpr int functionMaxDynamicShared = 8;
 inline constexpr unsigned streamNonBlocking = 1;
 inline constexpr unsigned eventDisableTiming = 2;
 inline constexpr int captureThreadLocal = 1;
+inline constexpr int attributeProgrammaticSerialization = 6;
 
 /// CUmemLocation: `type` 1 is a device.
 struct Location {
@@ -73,6 +74,24 @@ struct AllocationProperties {
 struct AccessDescription {
   Location location;
   int flags;
+};
+
+/// CUlaunchAttribute: `id` 6 lets a kernel begin while what is before it in its
+/// stream ends (programmatic stream serialization).
+struct LaunchAttribute {
+  int id;
+  int unused;
+  union {
+    char bytes[64];
+    int value;
+  };
+};
+/// CUlaunchConfig.
+struct LaunchConfiguration {
+  unsigned blocks[3], threads[3], sharedBytes;
+  StreamHandle stream;
+  LaunchAttribute *attributes;
+  unsigned attributeCount;
 };
 
 // X(name of the member, symbol, arguments)
@@ -121,9 +140,8 @@ struct AccessDescription {
   X(eventElapsedTime, cuEventElapsedTime,                                      \
     (float *, EventHandle, EventHandle))                                       \
   X(copyAsync, cuMemcpyAsync, (Address, Address, size_t, StreamHandle))        \
-  X(launchKernel, cuLaunchKernel,                                              \
-    (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned,         \
-     unsigned, unsigned, StreamHandle, void **, void **))                      \
+  X(launchKernel, cuLaunchKernelEx,                                            \
+    (const LaunchConfiguration *, FunctionHandle, void **, void **))           \
   X(captureBegin, cuStreamBeginCapture_v2, (StreamHandle, int))                \
   X(captureEnd, cuStreamEndCapture, (StreamHandle, GraphHandle *))             \
   X(graphInstantiate, cuGraphInstantiateWithFlags,                             \

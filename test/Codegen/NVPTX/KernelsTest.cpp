@@ -134,7 +134,7 @@ public:
                  ArrayRef<int64_t> inPlace) {
     const codegen::GPUGrid &grid = code.grids.at(name);
     rt::DeviceGrid place{uint32_t(grid.blocks), uint32_t(grid.threads),
-                         uint32_t(grid.sharedBytes)};
+                         uint32_t(grid.sharedBytes), grid.waits};
     void *function = take(loaded->find(name, place));
     std::vector<rt::Allocation> blocks;
     std::vector<void *> addresses, parameters;
@@ -182,11 +182,11 @@ private:
 
 /// Also at addresses that are aligned as little as values are, and in the memory
 /// of inputs.
-TEST(Kernels, AgreeWithTheirDefinitions) {
+static void expectAgreement(StringRef target) {
   Kernels kernels;
   // Functions of f64 and a few of f32.
   EXPECT_LE(kernels.refused.size(), 12u) << llvm::join(kernels.refused, ", ");
-  codegen::GPUCode code = compile(*kernels.module, "cuda:sm_80", false);
+  codegen::GPUCode code = compile(*kernels.module, target, false);
   ASSERT_FALSE(code.ptx.empty());
   EXPECT_TRUE(code.cubin.empty());
   GPU gpu(code);
@@ -218,6 +218,11 @@ TEST(Kernels, AgreeWithTheirDefinitions) {
     }
   }
 }
+
+TEST(Kernels, AgreeWithTheirDefinitions) { expectAgreement("cuda:sm_80"); }
+
+/// With clusters of blocks, and beginning before what they wait for ends.
+TEST(Kernels, AgreeOnHopper) { expectAgreement("cuda:sm_90"); }
 
 /// An infinite sum does not make any other one right.
 TEST(Compare, SeesWhatIsBesideAnInfinity) {

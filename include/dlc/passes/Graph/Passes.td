@@ -154,6 +154,28 @@ def ArrangeWeightsPass : Pass<"graph-arrange-weights", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::dlc::graph::GraphDialect"];
 }
 
+def MergeProductsPass : Pass<"graph-merge-products", "::mlir::func::FuncOp"> {
+  let summary = "Compute small products of one matrix together";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`).
+    Ensures: products of one value with several constant matrices, each of which
+    has too few results to fill a GPU, as those that make queries, keys and values
+    of attention, are slices of one product with the matrices side by side; so is
+    what is added to them, where something constant is to all.
+    Cost: one pass over those matrices.
+
+    ```mlir
+    %a = graph.matmul %x, %u : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    %b = graph.matmul %x, %v : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    ->
+    %0 = graph.matmul %x, %uv : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+    %a = graph.slice %0, ...  // columns 0 to 4
+    %b = graph.slice %0, ...  // columns 4 to 8
+    ```
+  }];
+  let dependentDialects = ["::dlc::graph::GraphDialect"];
+}
+
 def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
   let summary = "Decide on which device each operation runs";
   let description = [{

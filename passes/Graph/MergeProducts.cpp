@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// graph-merge-products: small products of one matrix with several as one.
+
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Inference.h"
+#include "dlc/dialects/Graph/Placement.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Shapes.h"
+#include "dlc/passes/Graph/Evaluate.h"
+#include "dlc/passes/Graph/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
+
+namespace dlc::graph {
+#define GEN_PASS_DEF_MERGEPRODUCTSPASS
+#include "dlc/passes/Graph/Passes.h.inc"
+} // namespace dlc::graph
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::graph;
+
+namespace {
+
+/// A product with constant weights and what is added to it.
+struct Product {
+  MatmulOp matmul;
+  AddOp add;   ///< Null without one.
+  Value bias; ///< A constant of the length of rows.
+  Value result() { return add ? add.getY() : matmul.getY(); }
+};
+
+struct MergeProducts : graph::impl::MergeProductsPassBase<MergeProducts> {
+  using MergeProductsPassBase::MergeProductsPassBase;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// `user` as a product of `a` that is worth merging: one that has too few
+/// results to fill a device.
+static std::optional<Product> match(Value a, Operation *user) {
+  constexpr int64_t mostResults = 1 << 18;
+  auto matmul = dyn_cast<MatmulOp>(user);
+  if (!matmul || matmul.getA() != a || matmul.getB() == a ||
+      !hasStaticTypes(matmul) || !getConstantElements(matmul.getB()) ||
+      typeOf(matmul.getB()).getRank() != 2 ||
+      typeOf(matmul.getY()).getNumElements() > mostResults)
+    return std::nullopt;
+  Product product{matmul, {}, {}};
+  if (!matmul.getY().hasOneUse())
+    return product;
+  auto add = dyn_cast<AddOp>(*matmul.getY().user_begin());
+  if (!add || add.getY().getType() != matmul.getY().getType())
+    return product;
+  Value other = add.getA() == matmul.getY() ? add.getB() : add.getA();
+  auto type = dyn_cast<RankedTensorType>(other.getType());
+  if (type && type.getShape() == typeOf(matmul.getB()).getShape().drop_front() &&
+      getConstantElements(other)) {
+    product.add = add;
+    product.bias = other;
+  }
+  return product;
+}
+
+/// Constants joined along their last dimension; null where bytes are missing.
+static Value join(OpBuilder &builder, Location loc, ArrayRef<Value> parts) {
+  auto concat =
+      ConcatOp::create(builder, loc, parts, typeOf(parts[0]).getRank() - 1);
+  SmallVector<ElementsAttr> elements, results;
+  for (Value part : parts)
+    elements.push_back(getConstantElements(part));
+  rt::Status status = evaluateOperation(concat, elements, results);
+  concat->erase();
+  return status.isOk()
+             ? ConstantOp::create(builder, loc, results.front()).getResult()
+             : Value();
+}
+
+/// Puts one product in the place of several.
+static bool merge(MutableArrayRef<Product> products) {
+  MatmulOp first = products.front().matmul;
+  for (Product &product : products)
+    if (product.matmul->isBeforeInBlock(first))
+      first = product.matmul;
+  OpBuilder builder(first);
+  Location loc = first.getLoc();
+  auto joined = [&](auto part) {
+    SmallVector<Value> parts;
+    for (Product &product : products)
+      parts.push_back(part(product));
+    return join(builder, loc, parts);
+  };
+  Value weights = joined([](Product &p) { return p.matmul.getB(); });
+  const bool hasBias =
+      llvm::all_of(products, [](Product &p) { return bool(p.bias); });
+  Value bias = hasBias ? joined([](Product &p) { return p.bias; }) : Value();
+  if (!weights || (hasBias && !bias))
+    return false;
+  auto placed = [&](Operation *op) {
+    copyPlacement(first, op);
+    return op->getResult(0);
+  };
+  SmallVector<int64_t> shape(typeOf(first.getY()).getShape());
+  shape.back() = typeOf(weights).getShape().back();
+  Type type = typeOf(first.getY()).clone(shape);
+  Value whole = placed(
+      MatmulOp::create(builder, loc, type, first.getA(), weights));
+  if (hasBias)
+    whole = placed(AddOp::create(builder, loc, type, whole, bias));
+  auto ints = [&](int64_t value) -> Value {
+    return ConstantOp::create(builder, loc,
+                              makeInts(builder.getContext(), {value}));
+  };
+  int64_t begin = 0;
+  const auto axis = static_cast<int64_t>(shape.size()) - 1;
+  for (Product &product : products) {
+    Value old = hasBias ? product.result() : product.matmul.getY();
+    const int64_t end = begin + typeOf(old).getShape().back();
+    Value part = placed(SliceOp::create(builder, product.matmul.getLoc(),
+                                        old.getType(), whole, ints(begin),
+                                        ints(end), ints(axis), ints(1)));
+    old.replaceAllUsesWith(part);
+    begin = end;
+  }
+  for (Product &product : products) {
+    if (hasBias)
+      product.add->erase();
+    product.matmul->erase();
+  }
+  remark::passed(loc, remark::RemarkOpts::name("MergeProducts")
+                          .category("graph-merge-products"))
+      << remark::add("{0} products became one", products.size());
+  return true;
+}
+
+void MergeProducts::runOnOperation() {
+  if (!getOperation().getBody().hasOneBlock())
+    return;
+  Block &body = getOperation().front();
+  llvm::MapVector<Value, SmallVector<Product>> byMatrix;
+  for (auto matmul : body.getOps<MatmulOp>())
+    if (auto product = match(matmul.getA(), matmul))
+      byMatrix[matmul.getA()].push_back(*product);
+  auto isAlike = [](const Product &a, const Product &b) {
+    auto key = [](MatmulOp op) {
+      return std::tuple(typeOf(op.getB()).getElementType(),
+                        op->getDiscardableAttrDictionary());
+    };
+    return key(a.matmul) == key(b.matmul);
+  };
+  for (auto &[matrix, products] : byMatrix) {
+    llvm::erase_if(products, [&](const Product &product) {
+      return !isAlike(product, products.front());
+    });
+    if (products.size() > 1)
+      merge(products);
+  }
+}
