@@ -4,6 +4,7 @@
 
 #include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
 
@@ -81,6 +82,8 @@ static LogicalResult verifyInBounds(IndexedOpInterface op) {
   if (!op.isInBounds())
     return success();
   Value indices = op.getIndicesOperand().get();
+  while (auto copy = indices.getDefiningOp<CopyOp>()) // From another device.
+    indices = copy.getX();
   auto extents = op.getIndexedExtents();
   if (!extents)
     return op->emitOpError("expected extents that are known, to be in bounds");

@@ -175,9 +175,11 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     addBlocks(manager, options);
     return addVerifier(manager, graph::VerifiedPhase::Graph);
   case Phase::Placed:
-    if (!options.offload.empty())
-      manager.nest<func::FuncOp>().addPass(
-          graph::createOffloadOperationsPass({options.offload}));
+    if (!options.offload.empty()) {
+      OpPassManager &function = manager.nest<func::FuncOp>();
+      function.addPass(graph::createResolveIndicesPass());
+      function.addPass(graph::createOffloadOperationsPass({options.offload}));
+    }
     manager.nest<func::FuncOp>().addPass(graph::createArrangeWeightsPass());
     // With gradients, groups got their devices in the graph phase.
     placeDevices(manager, options.gradient

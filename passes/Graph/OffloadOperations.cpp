@@ -68,6 +68,11 @@ void OffloadOperations::runOnOperation() {
   for (Operation &op : function.getBody().front()) {
     if (asksNothing(op))
       continue;
+    // Checks, which the host does as it always does: what they check is small.
+    if (isa<ResolveIndicesOp>(op)) {
+      op.setDiscardableAttr(kDeviceAttr, host);
+      continue;
+    }
     op.setDiscardableAttr(kDeviceAttr, there);
     std::string why;
     if (conversion::canGenerate({&op}, &why))

@@ -61,6 +61,7 @@ private:
   Value tile, blockOfTile;
   arith::ConstantOp blocksOfTile; ///< How many is known at the end.
   int64_t cluster = 1;
+  int64_t mostRegisters = 0; ///< Of a thread; 0: as ptxas likes.
   std::optional<Share> share; ///< Of the sums, from where they are made.
   Value sharedSums;
   Operation *end = nullptr; ///< What comes last is in front of it.
@@ -174,6 +175,9 @@ FailureOr<GPUGrid> KernelEmitter::emit() {
   grid.sharedBytes = mostBytes;
   SmallVector<Attribute> attributes = {
       builder.getStrArrayAttr({"nvvm.reqntid", std::to_string(kThreads)})};
+  if (mostRegisters)
+    attributes.push_back(builder.getStrArrayAttr(
+        {"nvvm.maxnreg", std::to_string(mostRegisters)}));
   if (cluster > 1) {
     grid.blocks *= cluster;
     blocksOfTile.setValueAttr(
@@ -216,6 +220,8 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
   ProductEmitter emitter(builder, op, plan, target, views, scalars, initial,
                          threads, product, sharedAt(op.getLoc(), offset),
                          blockOfTile);
+  // Left to itself, ptxas spills rather than to let fewer blocks at work.
+  mostRegisters = 255;
   const int64_t results = product.rows.count * product.columns.count;
   const bool isShared =
       product.blocks > 1 && canShare(op, results, product.blocks);
@@ -223,6 +229,7 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
     return failure();
   if (product.blocks == 1) {
     buildBarrier(builder, loc);
+    emitter.mend();
     return success();
   }
   cluster = product.blocks;
@@ -236,6 +243,8 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
     emitter.finish();
     end = end->getPrevNode();
     builder.setInsertionPoint(end);
+    emitter.setShare(*share);
+    emitter.mend();
     return success();
   }
   // What follows is for the first block of the tile.
@@ -246,6 +255,7 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
   auto choice = scf::IfOp::create(builder, loc, TypeRange(), isFirst,
                                   /*withElseRegion=*/false);
   builder.setInsertionPointToStart(choice.thenBlock());
+  emitter.mend();
   return success();
 }
 
@@ -334,9 +344,10 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
   plan->tileDim.reset();
   if (plan->accumulators.empty() && !plan->parallel.empty())
     plan->vectorDim = plan->parallel.back();
-  if (std::optional<ProductPlan> product =
-          planProduct(op, *plan, views, grid.blocks,
-                      mostBlocksOf(op, *plan, initial))) {
+  std::optional<ProductPlan> product = planProduct(
+      op, *plan, views, grid.blocks, mostBlocksOf(op, *plan, initial));
+  // To be mended, sums have to begin anew.
+  if (product && (initial[0] || !product->isConditional())) {
     hasStored = true;
     return emitProduct(op, *plan, *product, initial);
   }

@@ -502,6 +502,26 @@ void ProductEmitter::gather(bool isShared) {
 /// Memory of a block must not go while another one reads it.
 void ProductEmitter::finish() { waitForBlocks(); }
 
+/// In shared memory such taps are zeros, and no number is what they make of an
+/// infinite factor.
+void ProductEmitter::mend() {
+  if (!product.isConditional())
+    return;
+  const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
+  overResults(start(), threads.thread, kThreads, 1, [&](const Cursor &at) {
+    Value sum = body.load(loc, *output.view,
+                          at.offsets[plan.accumulators[0].operand], 0, 1, {});
+    Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
+                                         sum, sum);
+    auto choice = scf::IfOp::create(builder, loc, TypeRange(), isNone,
+                                    /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    writeAccumulators(at, emitReduced(0, at, 1, 1, {}, initial), 1, {});
+  });
+  buildBarrier(builder, loc);
+}
+
 LogicalResult ProductEmitter::emit(bool isShared) {
   findParts();
   Value first = mul32(block, product.ownSteps), count = i32(product.ownSteps);
@@ -519,15 +539,17 @@ LogicalResult ProductEmitter::emit(bool isShared) {
             .thenBlock());
     copyStep(add32(first, step), stage);
   };
-  for (int64_t step = 0; step < product.stages - 1; ++step) {
-    copyOwn(i32(step), i32(step));
+  {
+    auto ahead = scf::ForOp::create(builder, loc, i32(0),
+                                    i32(product.stages - 1), i32(1));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(ahead.getBody());
+    copyOwn(ahead.getInductionVar(), ahead.getInductionVar());
     commit();
   }
-  const bool isTensor = product.unit == ProductUnit::Tensor;
   Value zero = arith::ConstantOp::create(builder, loc,
                                          builder.getF32FloatAttr(0));
-  Values sums(product.rowParts * product.columnParts * (isTensor ? 4 : 16),
-              zero);
+  Values sums(product.sums(), zero);
   auto loop =
       scf::ForOp::create(builder, loc, i32(0), count, i32(1), sums);
   {

@@ -33,6 +33,9 @@ public:
   /// each other then: before they end, finish() is for all.
   llvm::LogicalResult emit(bool isShared);
   void finish();
+  /// Computes again, as it is defined, what is no number because a tap that is
+  /// not there met an infinite weight. For those who have results then.
+  void mend();
 
 private:
   /// A piece of one step of a side that a thread copies at once.

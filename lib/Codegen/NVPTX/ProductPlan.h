@@ -59,6 +59,12 @@ struct ProductPlan {
   int64_t byRow = 1, byColumn = 1, byTerm = 1;
   int64_t rowParts = 1, columnParts = 1;
 
+  /// Of a thread.
+  int64_t sums() const {
+    return rowParts * columnParts * (unit == ProductUnit::Tensor ? 4 : 16);
+  }
+  /// Some terms are left out.
+  bool isConditional() const { return rows.condition || columns.condition; }
   int64_t elementBytes() const {
     return element.getIntOrFloatBitWidth() / 8;
   }

@@ -4,6 +4,8 @@
 
 #include "Neighbours.h"
 
+#include "dlc/Analysis/Cost.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -92,10 +94,33 @@ Cursor ThreadEmitter::locate(const Cursor &cursor, ArrayRef<unsigned> dims,
   return at;
 }
 
+/// The turns of a loop whose body is written out for each: then what all read is
+/// on its way at once. 0 where they are not the same for all threads, or too
+/// many.
+static int64_t countTurns(Value count, int64_t step, Block *body) {
+  constexpr int64_t mostTurns = 8, mostCost = 64;
+  std::optional<int64_t> points = getConstantIntValue(count);
+  if (!points || *points % step)
+    return 0;
+  const int64_t turns = *points / step;
+  return turns <= mostTurns &&
+                 turns * dlc::analysis::costOf(*body) <= mostCost
+             ? turns
+             : 0;
+}
+
 /// Points of the parallel dimensions from number `first` on, `step` apart.
 void ThreadEmitter::overResults(const Cursor &cursor, Value first, int64_t step,
                                 int64_t width, AtElement emitElement) {
   Value count = countOf(plan.parallel, width);
+  if (int64_t turns = share ? 0 : countTurns(count, step, op.getBlock())) {
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      Value index = builder.createOrFold<arith::AddIOp>(loc, first,
+                                                        i32(turn * step));
+      emitElement(locate(cursor, plan.parallel, index, width));
+    }
+    return;
+  }
   if (share) {
     auto inVectors = [&](Value elements) {
       return builder.createOrFold<arith::DivUIOp>(loc, elements, i32(width));
@@ -346,19 +371,27 @@ LoopEmitter::Values ThreadEmitter::reduceStrided(const Cursor &cursor,
   const int64_t width = plan.vectorIsReduced ? plan.width : 1;
   body.setVectorsAligned(width > 1);
   ValueMap prepared = prepareUniform(cursor, std::nullopt);
-  Values start = identities(width);
-  auto loop =
-      scf::ForOp::create(builder, loc, first, countOf(plan.reduced, width),
-                         i32(step), start);
-  {
+  Values sums = identities(width);
+  Value count = countOf(plan.reduced, width);
+  auto add = [&](Value index, ValueRange carried) {
+    Cursor at = locate(cursor, plan.reduced, index, width);
+    return emitBody(at, width, {}, prepared, carried);
+  };
+  const int64_t turns = countTurns(count, step, op.getBlock());
+  for (int64_t turn = 0; turn < turns; ++turn)
+    sums = add(builder.createOrFold<arith::AddIOp>(loc, first,
+                                                   i32(turn * step)),
+               sums);
+  if (turns == 0) {
+    auto loop =
+        scf::ForOp::create(builder, loc, first, count, i32(step), sums);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Cursor at = locate(cursor, plan.reduced, loop.getInductionVar(), width);
-    Values terms = emitBody(at, width, {}, prepared, loop.getRegionIterArgs());
+    Values terms = add(loop.getInductionVar(), loop.getRegionIterArgs());
     scf::YieldOp::create(builder, loc, terms);
+    sums = Values(loop.getResults());
   }
   body.setVectorsAligned(false);
-  Values sums(loop.getResults());
   if (width > 1)
     for (auto [accumulator, sum] : llvm::zip_equal(plan.accumulators, sums))
       sum = combineLanes(accumulator, sum);

@@ -55,6 +55,9 @@ protected:
   mlir::Value i32(int64_t value);
   Cursor locate(const Cursor &cursor, llvm::ArrayRef<unsigned> dims,
                 mlir::Value index, int64_t width);
+  using AtElement = llvm::function_ref<void(const Cursor &)>;
+  void overResults(const Cursor &cursor, mlir::Value first, int64_t step,
+                   int64_t width, AtElement emitElement);
 
   const Threads &threads;
   const TargetOptions &target;
@@ -73,12 +76,8 @@ private:
     }
   };
 
-  using AtElement = llvm::function_ref<void(const Cursor &)>;
-
   mlir::Value isZero(mlir::Value value);
   mlir::Value countOf(llvm::ArrayRef<unsigned> dims, int64_t width);
-  void overResults(const Cursor &cursor, mlir::Value first, int64_t step,
-                   int64_t width, AtElement emitElement);
   int64_t vectorWidth();
   int64_t reducedWidth();
   bool isForWarp();

@@ -217,3 +217,65 @@ kernel.func @conv_weight_gradient_by_warps(%x: tensor<2x3x18x18xf32>, %g: tensor
   %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x18x18xf32>, tensor<2x4x18x18xf32>) -> tensor<4x3x3x3xf32>
   kernel.return %w : tensor<4x3x3x3xf32>
 }
+// From tiles in shared memory.
+kernel.func @conv_tiles_special(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>) -> (tensor<1x16x9x9xf32>) {
+  %y = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x9x9xf32>, tensor<16x8x3x3xf32>) -> tensor<1x16x9x9xf32>
+  kernel.return %y : tensor<1x16x9x9xf32>
+}
+kernel.func @conv_tiles_f16_special(%x: tensor<1x16x9x9xf16>, %w: tensor<16x16x3x3xf16>) -> (tensor<1x16x9x9xf16>) {
+  %y = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x16x9x9xf16>, tensor<16x16x3x3xf16>) -> tensor<1x16x9x9xf16>
+  kernel.return %y : tensor<1x16x9x9xf16>
+}
+kernel.func @conv_blocked_f16_special(%x: tensor<1x4x6x7x8xf16>, %w: tensor<24x32x3x3xf16>) -> (tensor<1x3x6x7x8xf16>) {
+  %y = graph.conv %x, %w {channel_block = 8 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x6x7x8xf16>, tensor<24x32x3x3xf16>) -> tensor<1x3x6x7x8xf16>
+  kernel.return %y : tensor<1x3x6x7x8xf16>
+}
+kernel.func @conv_blocked_bf16_with_bias(%x: tensor<2x3x9x9x8xbf16>, %w: tensor<3x3x24x16xbf16>, %b: tensor<16xbf16>) -> (tensor<2x2x4x4x8xbf16>) {
+  %0 = graph.transpose %w {perm = array<i64: 3, 2, 0, 1>} : (tensor<3x3x24x16xbf16>) -> tensor<16x24x3x3xbf16>
+  %1 = graph.conv %x, %0, %b {channel_block = 8 : i64, strides = array<i64: 2, 2>} : (tensor<2x3x9x9x8xbf16>, tensor<16x24x3x3xbf16>, tensor<16xbf16>) -> tensor<2x2x4x4x8xbf16>
+  %y = graph.relu %1 : tensor<2x2x4x4x8xbf16>
+  kernel.return %y : tensor<2x2x4x4x8xbf16>
+}
+kernel.func @conv_out_of_blocks(%x: tensor<1x3x5x6x8xf32>, %w: tensor<20x24x1x1xf32>) -> (tensor<1x20x5x6xf32>) {
+  %y = graph.conv %x, %w : (tensor<1x3x5x6x8xf32>, tensor<20x24x1x1xf32>) -> tensor<1x20x5x6xf32>
+  kernel.return %y : tensor<1x20x5x6xf32>
+}
+kernel.func @conv_into_blocks(%x: tensor<1x3x9x9xf32>, %w: tensor<16x3x3x3xf32>) -> (tensor<1x2x4x4x8xf32>) {
+  %y = graph.conv %x, %w {channel_block = 8 : i64, strides = array<i64: 2, 2>} : (tensor<1x3x9x9xf32>, tensor<16x3x3x3xf32>) -> tensor<1x2x4x4x8xf32>
+  kernel.return %y : tensor<1x2x4x4x8xf32>
+}
+kernel.func @conv_depthwise_blocked(%x: tensor<1x2x9x9x8xf32>, %w: tensor<16x1x3x3xf32>) -> (tensor<1x2x9x9x8xf32>) {
+  %y = graph.conv %x, %w {channel_block = 8 : i64, group = 16 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x2x9x9x8xf32>, tensor<16x1x3x3xf32>) -> tensor<1x2x9x9x8xf32>
+  kernel.return %y : tensor<1x2x9x9x8xf32>
+}
+kernel.func @max_pool_blocked(%x: tensor<1x2x9x9x8xf16>) -> (tensor<1x2x5x5x8xf16>) {
+  %y = graph.max_pool %x {kernel_shape = array<i64: 3, 3, 1>, strides = array<i64: 2, 2, 1>, pads = array<i64: 1, 1, 0, 1, 1, 0>} : (tensor<1x2x9x9x8xf16>) -> tensor<1x2x5x5x8xf16>
+  kernel.return %y : tensor<1x2x5x5x8xf16>
+}
+kernel.func @matmul_many_terms_f16(%a: tensor<32x1536xf16>, %b: tensor<1536x48xf16>, %c: tensor<48xf16>) -> (tensor<32x48xf16>) {
+  %0 = graph.matmul %a, %b : (tensor<32x1536xf16>, tensor<1536x48xf16>) -> tensor<32x48xf16>
+  %y = graph.add %0, %c : (tensor<32x48xf16>, tensor<48xf16>) -> tensor<32x48xf16>
+  kernel.return %y : tensor<32x48xf16>
+}
+kernel.func @matmul_many_terms(%a: tensor<17x1100xf32>, %b: tensor<1100x31xf32>) -> (tensor<17x31xf32>) {
+  %y = graph.matmul %a, %b : (tensor<17x1100xf32>, tensor<1100x31xf32>) -> tensor<17x31xf32>
+  kernel.return %y : tensor<17x31xf32>
+}
+kernel.func @matmul_one_row(%a: tensor<1x1024xbf16>, %b: tensor<1024x100xbf16>) -> (tensor<1x100xbf16>) {
+  %y = graph.matmul %a, %b : (tensor<1x1024xbf16>, tensor<1024x100xbf16>) -> tensor<1x100xbf16>
+  kernel.return %y : tensor<1x100xbf16>
+}
+kernel.func @matmul_moved_operands(%q: tensor<1x40x6x16xf16>, %k: tensor<1x40x6x16xf16>) -> (tensor<1x6x40x40xf16>) {
+  %0 = graph.transpose %q {perm = array<i64: 0, 2, 1, 3>} : (tensor<1x40x6x16xf16>) -> tensor<1x6x40x16xf16>
+  %1 = graph.transpose %k {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x40x6x16xf16>) -> tensor<1x6x16x40xf16>
+  %y = graph.matmul %0, %1 : (tensor<1x6x40x16xf16>, tensor<1x6x16x40xf16>) -> tensor<1x6x40x40xf16>
+  kernel.return %y : tensor<1x6x40x40xf16>
+}
+kernel.func @matmul_odd_f16(%a: tensor<37x51xf16>, %b: tensor<51x29xf16>) -> (tensor<37x29xf16>) {
+  %y = graph.matmul %a, %b : (tensor<37x51xf16>, tensor<51x29xf16>) -> tensor<37x29xf16>
+  kernel.return %y : tensor<37x29xf16>
+}
+kernel.func @softmax_of_many_rows(%x: tensor<600x96xf32>) -> (tensor<600x96xf32>) {
+  %y = graph.softmax %x {axis = 1 : i64} : tensor<600x96xf32>
+  kernel.return %y : tensor<600x96xf32>
+}
