@@ -167,9 +167,11 @@ static std::vector<LaunchReport> collect(const abi::Program &program,
     report.bytes = kernel.bytes();
     report.bound = boundOf(kernel);
     report.microseconds = times[i] / 1e3;
-    report.roof =
-        roof.microsecondsOf(report.flops, report.bytes, isRounded(kernel)) /
-        report.microseconds;
+    const abi::Device &device = *program.devices()->Get(launch.device());
+    if (device.kind() == abi::DeviceKind::CPU)
+      report.roof =
+          roof.microsecondsOf(report.flops, report.bytes, isRounded(kernel)) /
+          report.microseconds;
     reports.push_back(std::move(report));
   }
   return reports;
@@ -283,6 +285,14 @@ static std::vector<std::string> collectCode(const rt::Program &program) {
   return lines;
 }
 
+/// In percent, or nothing.
+static std::string roofColumn(const LaunchReport &launch) {
+  char text[16] = "";
+  if (launch.roof)
+    std::snprintf(text, sizeof text, "%.0f", 100 * *launch.roof);
+  return text;
+}
+
 /// The peer's column, where it was asked.
 static std::string peerColumn(const ExplainReport &report,
                               const LaunchReport &launch) {
@@ -325,11 +335,11 @@ static void printTable(const ExplainReport &report) {
     addTo += launch.memory == "add to";
   }
   for (const LaunchReport &launch : launches)
-    std::printf("%10.1f %6.1f %8.1f %8.1f %6.0f%s  %-9s %-5s %-8s %-28s %s\n",
+    std::printf("%10.1f %6.1f %8.1f %8.1f %6s%s  %-9s %-5s %-8s %-28s %s\n",
                 launch.microseconds, 100 * launch.microseconds / total,
                 launch.flops / launch.microseconds / 1e3,
-                launch.bytes / launch.microseconds / 1e3, 100 * launch.roof,
-                peerColumn(report, launch).c_str(), launch.kind.c_str(),
+                launch.bytes / launch.microseconds / 1e3,
+                roofColumn(launch).c_str(), peerColumn(report, launch).c_str(), launch.kind.c_str(),
                 launch.bound.c_str(), launch.memory.c_str(),
                 launch.kernel.c_str(), launch.label.c_str());
   std::printf("%10.1f us in %zu launches\n", total, launches.size());

@@ -104,9 +104,11 @@ static std::string makeTable(const ExplainReport &report) {
           "<th>kernel</th><th>node</th><th>why</th></tr>\n";
   for (const LaunchReport &launch : report.launches) {
     html +=
-        format("<tr><td>%.1f</td><td>%.1f</td><td>%.1f</td><td>%.0f</td>",
+        format("<tr><td>%.1f</td><td>%.1f</td><td>%.1f</td>",
                launch.microseconds, launch.flops / launch.microseconds / 1e3,
-               launch.bytes / launch.microseconds / 1e3, 100 * launch.roof);
+               launch.bytes / launch.microseconds / 1e3);
+    html += launch.roof ? format("<td>%.0f</td>", 100 * *launch.roof)
+                        : "<td></td>";
     if (!report.peer.empty())
       html += launch.peer ? format("<td>%.1f</td>", *launch.peer) : "<td></td>";
     for (const std::string *text :

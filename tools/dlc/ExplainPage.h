@@ -19,7 +19,9 @@ struct LaunchReport {
   std::string bound;  ///< What results may be off by; "" where it is not told.
   uint64_t flops = 0, bytes = 0;
   double microseconds = 0;
-  double roof = 0;            ///< The share of what the machine does at best.
+  /// The share of what the machine does at best; absent on other devices, whose
+  /// best was not measured.
+  std::optional<double> roof;
   std::optional<double> peer; ///< Microseconds of the peer's library.
 };
 

@@ -361,10 +361,8 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
         plan->vectorDim = plan->parallel.back();
       }
   Value exchange;
-  if (ThreadEmitter::isForBlock(*plan)) {
-    size_t values = plan->accumulators.size() * (kThreads / kWarp);
-    exchange = allocate(loc, static_cast<int64_t>(8 * values));
-  }
+  if (int64_t bytes = ThreadEmitter::exchangeBytes(*plan))
+    exchange = allocate(loc, bytes);
   ThreadEmitter emitter(builder, op, *plan, target, views, scalars, initial,
                         threads, exchange);
   if (share)

@@ -224,6 +224,165 @@ void ThreadEmitter::emitElements(const Cursor &cursor) {
 }
 
 //===----------------------------------------------------------------------===//
+// Elements that lie the other way
+//===----------------------------------------------------------------------===//
+
+/// Elements along each side of a square, which a warp reads or writes at once.
+static constexpr int64_t kSide = kWarp;
+/// From one row of a square to the next: columns are in different banks.
+static constexpr int64_t kSquarePitch = kSide + 1;
+
+static int64_t bytesOfSquare(const LoopOperand &operand) {
+  return llvm::alignTo(kSide * kSquarePitch *
+                           bytesOf(getComputeType(operand.view->element)),
+                       16);
+}
+
+std::optional<ThreadEmitter::Squares>
+ThreadEmitter::findSquares(const LoopPlan &plan) {
+  constexpr int64_t least = 16;
+  auto isLong = [&](unsigned dim) {
+    std::optional<int64_t> extent = getConstantIntValue(plan.ranges[dim]);
+    return extent && *extent >= least;
+  };
+  if (!plan.accumulators.empty() || plan.parallel.size() < 2 ||
+      !staticCount(plan, plan.parallel) || !isLong(plan.parallel.back()))
+    return std::nullopt;
+  const unsigned across = plan.parallel.back();
+  std::optional<Squares> squares;
+  for (auto [index, operand] : llvm::enumerate(plan.operands)) {
+    if (!isTouched(operand) || operand.strides[across] == 0 ||
+        operand.strides[across] == 1)
+      continue;
+    const auto *along = llvm::find_if(plan.parallel, [&](unsigned dim) {
+      return operand.strides[dim] == 1 && isLong(dim);
+    });
+    if (operand.isOutput || along == plan.parallel.end() ||
+        operand.view->element.isInteger(1) ||
+        (squares && squares->along != *along))
+      return std::nullopt;
+    if (!squares)
+      squares = Squares{*along, {}};
+    squares->operands.push_back(index);
+  }
+  return squares;
+}
+
+int64_t ThreadEmitter::exchangeBytes(const LoopPlan &plan) {
+  if (isForBlock(plan))
+    return static_cast<int64_t>(8 * plan.accumulators.size() *
+                                (kThreads / kWarp));
+  int64_t bytes = 0;
+  if (std::optional<Squares> squares = findSquares(plan))
+    for (unsigned operand : squares->operands)
+      bytes += bytesOfSquare(plan.operands[operand]);
+  return bytes;
+}
+
+/// Square after square: a warp reads rows as they lie into shared memory, and
+/// columns from there.
+void ThreadEmitter::emitSquares(const Cursor &cursor, const Squares &squares) {
+  constexpr int64_t warps = kThreads / kWarp;
+  const unsigned along = squares.along, across = plan.parallel.back();
+  SmallVector<unsigned> rest;
+  for (unsigned dim : plan.parallel)
+    if (dim != along && dim != across)
+      rest.push_back(dim);
+  const int64_t rows = *getConstantIntValue(plan.ranges[across]),
+                columns = *getConstantIntValue(plan.ranges[along]);
+  const auto downs = static_cast<int64_t>(llvm::divideCeil(rows, kSide)),
+             rights = static_cast<int64_t>(llvm::divideCeil(columns, kSide));
+  auto loop = scf::ForOp::create(
+      builder, loc, i32(0), i32(*staticCount(plan, rest) * downs * rights),
+      i32(1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  auto divide = [&](Value value, int64_t by) {
+    return builder.createOrFold<arith::DivUIOp>(loc, value, i32(by));
+  };
+  auto startOf = [&](Value value, int64_t count) {
+    value = builder.createOrFold<arith::RemUIOp>(loc, value, i32(count));
+    return builder.createOrFold<arith::MulIOp>(loc, value, i32(kSide));
+  };
+  Value number = loop.getInductionVar();
+  Value row = startOf(number, downs), column = startOf(divide(number, downs),
+                                                       rights);
+  Cursor first = locate(cursor, rest, divide(number, downs * rights), 1);
+  // Elements of a warp are side by side along `dim`, its turns along `other`.
+  auto overSquare = [&](unsigned dim, Value from, int64_t extent,
+                        unsigned other, Value otherFrom, int64_t otherExtent,
+                        llvm::function_ref<void(const Cursor &, Value, Value)>
+                            emitElement) {
+    for (int64_t turn = 0; turn < kSide / warps; ++turn) {
+      Value line = builder.createOrFold<arith::AddIOp>(loc, threads.warp,
+                                                       i32(turn * warps));
+      Value at = arith::AddIOp::create(builder, loc, from, threads.lane),
+            otherAt = arith::AddIOp::create(builder, loc, otherFrom, line);
+      Value isInside;
+      for (auto [place, end] : {std::pair(at, extent),
+                                std::pair(otherAt, otherExtent)}) {
+        if (end % kSide == 0)
+          continue;
+        Value isBelow = arith::CmpIOp::create(
+            builder, loc, arith::CmpIPredicate::ult, place, i32(end));
+        isInside = isInside ? arith::AndIOp::create(builder, loc, isInside,
+                                                    isBelow)
+                                  .getResult()
+                            : isBelow;
+      }
+      OpBuilder::InsertionGuard inside(builder);
+      if (isInside)
+        builder.setInsertionPointToStart(
+            scf::IfOp::create(builder, loc, TypeRange(), isInside,
+                              /*withElseRegion=*/false)
+                .thenBlock());
+      emitElement(locate(locate(first, dim, at, 1), other, otherAt, 1),
+                  threads.lane, line);
+    }
+  };
+  auto placeOf = [&](unsigned which, Value line, Value lane) -> Value {
+    int64_t before = 0;
+    for (unsigned operand : ArrayRef(squares.operands).take_front(which))
+      before += bytesOfSquare(plan.operands[operand]);
+    Type type = getComputeType(
+        plan.operands[squares.operands[which]].view->element);
+    Value index = builder.createOrFold<arith::AddIOp>(
+        loc,
+        builder.createOrFold<arith::MulIOp>(loc, line, i32(kSquarePitch)),
+        lane);
+    Value base = LLVM::GEPOp::create(
+        builder, loc, exchange.getType(), builder.getI8Type(), exchange,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(before)});
+    Value wide =
+        arith::ExtUIOp::create(builder, loc, builder.getI64Type(), index);
+    return LLVM::GEPOp::create(builder, loc, exchange.getType(), type, base,
+                               ArrayRef<LLVM::GEPArg>{wide});
+  };
+  overSquare(along, column, columns, across, row, rows,
+             [&](const Cursor &at, Value lane, Value line) {
+               for (auto [which, index] : llvm::enumerate(squares.operands)) {
+                 Value value = body.load(loc, *plan.operands[index].view,
+                                         at.offsets[index], 0, 1, {});
+                 LLVM::StoreOp::create(builder, loc, value,
+                                       placeOf(which, line, lane));
+               }
+             });
+  buildBarrier(builder, loc);
+  overSquare(across, row, rows, along, column, columns,
+             [&](const Cursor &at, Value lane, Value line) {
+               ValueMap values;
+               for (auto [which, index] : llvm::enumerate(squares.operands)) {
+                 const LoopOperand &operand = plan.operands[index];
+                 values[operand.argument] = LLVM::LoadOp::create(
+                     builder, loc, getComputeType(operand.view->element),
+                     placeOf(which, lane, line));
+               }
+               emitBody(at, 1, {}, values, {});
+             });
+  buildBarrier(builder, loc); // Before the next square takes the place.
+}
+
+//===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
 
@@ -542,7 +701,9 @@ LogicalResult ThreadEmitter::emit() {
                            threads, exchange)
           .emit();
     }
-  if (plan.accumulators.empty())
+  if (std::optional<Squares> squares = findSquares(plan); squares && !share)
+    emitSquares(cursor, *squares);
+  else if (plan.accumulators.empty())
     emitElements(cursor);
   else if (patches)
     emitByPatch(cursor, *patches);

@@ -34,8 +34,7 @@ void buildBarrier(mlir::OpBuilder &builder, mlir::Location loc);
 /// dimension.
 class ThreadEmitter : public LoopEmitter {
 public:
-  /// `exchange`: shared memory for a value of 8 bytes of each warp and
-  /// accumulator, where isForBlock().
+  /// `exchange`: exchangeBytes() of shared memory.
   ThreadEmitter(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op,
                 const LoopPlan &plan, const TargetOptions &target,
                 const ViewMap &views, const ValueMap &outer,
@@ -48,8 +47,9 @@ public:
   /// Of elements without reductions, emits those of `share` alone.
   void setShare(const Share &own) { share = own; }
 
-  /// Whether all threads of a block sum for one result.
-  static bool isForBlock(const LoopPlan &plan);
+  /// What threads exchange through shared memory: sums of warps, elements that
+  /// are read across the way in which they lie.
+  static int64_t exchangeBytes(const LoopPlan &plan);
 
 protected:
   mlir::Value i32(int64_t value);
@@ -78,6 +78,16 @@ private:
 
   mlir::Value isZero(mlir::Value value);
   mlir::Value countOf(llvm::ArrayRef<unsigned> dims, int64_t width);
+  /// Inputs that lie along `along`, and not along the last parallel dimension.
+  struct Squares {
+    unsigned along = 0;
+    llvm::SmallVector<unsigned> operands;
+  };
+
+  /// Whether all threads of a block sum for one result.
+  static bool isForBlock(const LoopPlan &plan);
+  static std::optional<Squares> findSquares(const LoopPlan &plan);
+  void emitSquares(const Cursor &cursor, const Squares &squares);
   int64_t vectorWidth();
   int64_t reducedWidth();
   bool isForWarp();

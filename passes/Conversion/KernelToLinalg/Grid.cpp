@@ -153,8 +153,10 @@ void Planner::chooseBlocks(const graph::FactorDims &dims, int64_t terms) {
 }
 
 /// The smallest number of rows that `extent` is cut into evenly and that hold a
-/// square, or 0.
-static int64_t squareRows(int64_t extent) {
+/// square, of `least` rows if there is one, or 0.
+static int64_t squareRows(int64_t extent, int64_t least) {
+  if (least > kSquareRows && extent % least == 0)
+    return least;
   for (int64_t rows = kSquareRows; rows <= std::min(extent, kMostSquareRows);
        ++rows)
     if (extent % rows == 0)
@@ -183,7 +185,7 @@ bool Planner::widenToSquares() {
     for (unsigned loop = 0; loop < grid; ++loop) {
       const bool isLast = loop + 1 == grid;
       const int64_t extent = shapeOf(sources[0])[gridDims[loop]];
-      const int64_t rows = squareRows(extent);
+      const int64_t rows = squareRows(extent, isForGPU ? 2 * kSquareRows : 0);
       if (in.at.back().coefficients[loop] == 0 || rows == 0 ||
           (isLast && gridBlocks.back() >= kSquareRows) ||
           (!isLast && rows != extent))
@@ -196,6 +198,14 @@ bool Planner::widenToSquares() {
         dropGridDim(loop);
       else
         gridBlocks.back() = rows;
+      // Long rows are many tiles for a GPU.
+      constexpr int64_t rowOfTile = 256;
+      const auto last = static_cast<unsigned>(shapeOf(sources[0]).size() - 1);
+      if (const int64_t length = shapeOf(sources[0])[last];
+          isForGPU && length > 2 * rowOfTile) {
+        gridDims.push_back(last);
+        gridBlocks.push_back(divisorNear(length, rowOfTile, 2 * rowOfTile));
+      }
       return true;
     }
   }
