@@ -83,8 +83,11 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   function.addPass(graph::createDecomposePass());
   function.addPass(graph::createFoldConstantsPass());
   function.addPass(graph::createSplitBatchPass({pipeline.batchParts}));
-  if (!pipeline.offload.empty())
+  if (!pipeline.offload.empty()) {
     function.addPass(graph::createMergeProductsPass());
+    function.addPass(graph::createPadChannelsPass({kGeneratedChannelBlock}));
+    function.addPass(graph::createFoldConstantsPass());
+  }
   graph::AlterLayoutPassOptions options;
   options.isGenerated = !pipeline.offload.empty();
   options.channelBlock =

@@ -8,9 +8,12 @@
 #include "dlc/Codegen/CPU/Codegen.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -33,6 +36,18 @@ static LogicalResult expandMath(ModuleOp module) {
   math::populateExpansionPatterns(patterns);
   populateMathPolynomialApproximationPatterns(patterns);
   return applyPatternsGreedily(module, std::move(patterns));
+}
+
+/// Indices are 64 bits wide and mostly small: a GPU has no units for such wide
+/// ones. What they may be is known from the extents of loops and of blocks.
+static LogicalResult narrowIndices(ModuleOp module) {
+  PassManager manager(module.getContext());
+  arith::ArithIntRangeNarrowingOptions options;
+  options.bitwidthsSupported = {32};
+  manager.addPass(arith::createArithIntRangeNarrowing(options));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  return manager.run(module);
 }
 
 static std::unique_ptr<llvm::TargetMachine>
@@ -123,7 +138,8 @@ FailureOr<GPUCode> dlc::codegen::compileGPUKernels(ModuleOp module,
   }
   if (code.grids.empty())
     return code;
-  if (failed(expandMath(*kernels)) || failed(lowerToLLVMDialect(*kernels)))
+  if (failed(narrowIndices(*kernels)) || failed(expandMath(*kernels)) ||
+      failed(lowerToLLVMDialect(*kernels)))
     return failure();
   FailureOr<std::string> ptx = emitPtx(*kernels, target);
   if (failed(ptx))

@@ -118,8 +118,11 @@ void KernelEmitter::bindThreads() {
     return arith::ConstantOp::create(builder, loc,
                                      builder.getI32IntegerAttr(value));
   };
-  threads.thread =
-      callIntrinsic(builder, loc, "llvm.nvvm.read.ptx.sreg.tid.x", word, {});
+  // Masked, so that their range is known.
+  threads.thread = arith::AndIOp::create(
+      builder, loc,
+      callIntrinsic(builder, loc, "llvm.nvvm.read.ptx.sreg.tid.x", word, {}),
+      constant(kThreads - 1));
   threads.lane =
       arith::AndIOp::create(builder, loc, threads.thread, constant(kWarp - 1));
   threads.warp = arith::ShRUIOp::create(builder, loc, threads.thread,
@@ -129,9 +132,10 @@ void KernelEmitter::bindThreads() {
   blocksOfTile = arith::ConstantOp::create(builder, loc,
                                            builder.getI32IntegerAttr(1));
   blockOfTile = arith::RemUIOp::create(builder, loc, block, blocksOfTile);
-  tile = arith::ExtUIOp::create(
-      builder, loc, builder.getI64Type(),
-      arith::DivUIOp::create(builder, loc, block, blocksOfTile));
+  Value number = arith::DivUIOp::create(builder, loc, block, blocksOfTile);
+  number = arith::RemUIOp::create(builder, loc, number,
+                                  constant(static_cast<int32_t>(grid.blocks)));
+  tile = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
 }
 
 LogicalResult KernelEmitter::bindArguments(Block &entry) {
@@ -220,8 +224,13 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
   ProductEmitter emitter(builder, op, plan, target, views, scalars, initial,
                          threads, product, sharedAt(op.getLoc(), offset),
                          blockOfTile);
-  // Left to itself, ptxas spills rather than to let fewer blocks at work.
-  mostRegisters = 255;
+  // Left to itself, ptxas spills rather than to let fewer blocks at work. Two
+  // are at work at once with 128 registers, which few sums leave enough of.
+  constexpr int64_t all = 255, forTwoBlocks = 128, fewSums = 24;
+  mostRegisters =
+      product.unit == ProductUnit::Tensor && product.sums() <= fewSums
+          ? forTwoBlocks
+          : all;
   const int64_t results = product.rows.count * product.columns.count;
   const bool isShared =
       product.blocks > 1 && canShare(op, results, product.blocks);

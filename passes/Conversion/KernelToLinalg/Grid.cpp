@@ -118,7 +118,11 @@ void Planner::chooseBlocks(const graph::FactorDims &dims, int64_t terms) {
                     mostColumns = 256, unit = 16;
   ArrayRef<int64_t> shape = shapeOf(sources[0]);
   SmallVector<int64_t> blocks;
-  for (int64_t side = mostSide; side >= leastSide; side /= 2) {
+  // Of few terms most of the time is for what is stored: then several tiles at
+  // once are better than large ones.
+  constexpr int64_t manyTerms = 512;
+  for (int64_t side = terms < manyTerms ? mostSide / 2 : mostSide;
+       side >= leastSide; side /= 2) {
     // What is larger than a square costs tiles, where they are few.
     const int64_t most =
         std::min(mostSide * mostSide, (side >= 64 ? 2 : 1) * side * side);

@@ -178,6 +178,29 @@ def MergeProductsPass : Pass<"graph-merge-products", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::dlc::graph::GraphDialect"];
 }
 
+def PadChannelsPass : Pass<"graph-pad-channels", "::mlir::func::FuncOp"> {
+  let summary = "Give images of few channels as many as a block has";
+  let description = [{
+    Requires: inferred types (`graph-infer-types`).
+    Ensures: a convolution with constant weights and at least nine taps, as the
+    first one of most networks, whose image has fewer channels than `block` reads
+    one with zeros behind its channels, and has zeros for their weights, which
+    are to be folded: more is multiplied, and read in whole blocks
+    (`graph-alter-layout`), which takes far less than element by element.
+    Cost: linear.
+
+    ```mlir
+    %y = graph.conv %x, %w : (tensor<1x3x8x8xf16>, tensor<16x3x3x3xf16>) -> tensor<1x16x6x6xf16>
+    ->   // block=8
+    %0 = graph.pad %x, [0, 5], 0, [1] : tensor<1x8x8x8xf16>
+    %y = graph.conv %0, %w1 : (tensor<1x8x8x8xf16>, tensor<16x8x3x3xf16>) -> tensor<1x16x6x6xf16>
+    ```
+  }];
+  let dependentDialects = ["::dlc::graph::GraphDialect"];
+  let options = [
+    Option<"block", "block", "int64_t", /*default=*/"8", "Channels of a block">];
+}
+
 def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
   let summary = "Decide on which device each operation runs";
   let description = [{
