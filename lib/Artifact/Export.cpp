@@ -277,7 +277,6 @@ void Exporter::addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel) {
     kernel.tiles = grid.blocks;
     kernel.attributes.push_back(makeAttribute({"threads", grid.threads}));
     kernel.attributes.push_back(makeAttribute({"shared", grid.sharedBytes}));
-    kernel.attributes.push_back(makeAttribute({"waits", int64_t(grid.waits)}));
   }
   kernel.bytes = getTraffic(kernel::getCallType(func));
   kernel.flops = analysis::countFlops(func);

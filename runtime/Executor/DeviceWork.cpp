@@ -218,8 +218,7 @@ static Status queueKernel(Program::State &state, size_t index,
                      static_cast<long long>(shared));
   QueuedLaunch queued{
       queueOf(state, launch.device(), launch.device(), launch.stream())};
-  queued.grid = {uint32_t(kernel.tiles()), uint32_t(threads), uint32_t(shared),
-                 record.attributes->getInt("waits", 0) != 0};
+  queued.grid = {uint32_t(kernel.tiles()), uint32_t(threads), uint32_t(shared)};
   Result<void *> function =
       device.code->find(kernel.name()->str(), queued.grid);
   if (!function.isOk())

@@ -23,8 +23,7 @@ static TargetOptions bodyTarget() {
   return target;
 }
 
-/// The capability (Hopper) that brought clusters of blocks and kernels that begin while
-/// others end.
+/// The capability that brought clusters of blocks.
 static constexpr int kHopper = 90;
 
 namespace {
@@ -163,14 +162,6 @@ FailureOr<GPUGrid> KernelEmitter::emit() {
   builder.setInsertionPointToStart(entry);
   if (failed(bindArguments(*entry)))
     return failure();
-  // Programmatic dependent launch: the next kernel may come, which waits as this
-  // one does before it touches memory.
-  grid.waits = capability >= kHopper;
-  if (grid.waits)
-    for (StringRef name : {"llvm.nvvm.griddepcontrol.launch.dependents",
-                           "llvm.nvvm.griddepcontrol.wait"})
-      LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr(name),
-                                    ValueRange());
   bindThreads();
   end = LLVM::ReturnOp::create(builder, loc, ValueRange());
   builder.setInsertionPoint(end);

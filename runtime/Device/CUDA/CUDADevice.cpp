@@ -202,18 +202,9 @@ Status Queue::launch(void *function, const DeviceGrid &grid,
                      void *const *parameters) {
   Current current(*core);
   DLC_RETURN_IF_ERROR(current.status());
-  LaunchAttribute early{};
-  early.id = attributeProgrammaticSerialization;
-  early.value = 1;
-  const LaunchConfiguration configuration{{grid.blocks, 1, 1},
-                                          {grid.threads, 1, 1},
-                                          grid.sharedBytes,
-                                          stream,
-                                          &early,
-                                          grid.waits ? 1u : 0u};
-  DLC_CUDA_CHECK(driver, launchKernel, &configuration,
-                 static_cast<FunctionHandle>(function),
-                 const_cast<void **>(parameters), nullptr);
+  DLC_CUDA_CHECK(driver, launchKernel, static_cast<FunctionHandle>(function),
+                 grid.blocks, 1, 1, grid.threads, 1, 1, grid.sharedBytes,
+                 stream, const_cast<void **>(parameters), nullptr);
   return Status::ok();
 }
 

@@ -50,7 +50,6 @@ inline constexpr int functionMaxDynamicShared = 8;
 inline constexpr unsigned streamNonBlocking = 1;
 inline constexpr unsigned eventDisableTiming = 2;
 inline constexpr int captureThreadLocal = 1;
-inline constexpr int attributeProgrammaticSerialization = 6;
 
 /// CUmemLocation: `type` 1 is a device.
 struct Location {
@@ -74,24 +73,6 @@ struct AllocationProperties {
 struct AccessDescription {
   Location location;
   int flags;
-};
-
-/// CUlaunchAttribute: `id` 6 lets a kernel begin while what is before it in its
-/// stream ends (programmatic stream serialization).
-struct LaunchAttribute {
-  int id;
-  int unused;
-  union {
-    char bytes[64];
-    int value;
-  };
-};
-/// CUlaunchConfig.
-struct LaunchConfiguration {
-  unsigned blocks[3], threads[3], sharedBytes;
-  StreamHandle stream;
-  LaunchAttribute *attributes;
-  unsigned attributeCount;
 };
 
 // X(name of the member, symbol, arguments)
@@ -140,8 +121,9 @@ struct LaunchConfiguration {
   X(eventElapsedTime, cuEventElapsedTime,                                      \
     (float *, EventHandle, EventHandle))                                       \
   X(copyAsync, cuMemcpyAsync, (Address, Address, size_t, StreamHandle))        \
-  X(launchKernel, cuLaunchKernelEx,                                            \
-    (const LaunchConfiguration *, FunctionHandle, void **, void **))           \
+  X(launchKernel, cuLaunchKernel,                                              \
+    (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned,         \
+     unsigned, unsigned, StreamHandle, void **, void **))                      \
   X(captureBegin, cuStreamBeginCapture_v2, (StreamHandle, int))                \
   X(captureEnd, cuStreamEndCapture, (StreamHandle, GraphHandle *))             \
   X(graphInstantiate, cuGraphInstantiateWithFlags,                             \

@@ -134,7 +134,7 @@ public:
                  ArrayRef<int64_t> inPlace) {
     const codegen::GPUGrid &grid = code.grids.at(name);
     rt::DeviceGrid place{uint32_t(grid.blocks), uint32_t(grid.threads),
-                         uint32_t(grid.sharedBytes), grid.waits};
+                         uint32_t(grid.sharedBytes)};
     void *function = take(loaded->find(name, place));
     std::vector<rt::Allocation> blocks;
     std::vector<void *> addresses, parameters;
@@ -221,7 +221,7 @@ static void expectAgreement(StringRef target) {
 
 TEST(Kernels, AgreeWithTheirDefinitions) { expectAgreement("cuda:sm_80"); }
 
-/// With clusters of blocks, and beginning before what they wait for ends.
+/// With clusters of blocks.
 TEST(Kernels, AgreeOnHopper) { expectAgreement("cuda:sm_90"); }
 
 /// An infinite sum does not make any other one right.

@@ -128,8 +128,8 @@ TEST(Devices, RunsOnHostAndDevice) {
       }
       EXPECT_EQ(running.program->statistics().codeBytes, source.ptx.size());
       // Launched, recorded, and replayed three times.
-      EXPECT_EQ(fake.count("cuLaunchKernelEx k$scale"), 4u);
-      EXPECT_EQ(fake.count("cuLaunchKernelEx k$add"), 2u);
+      EXPECT_EQ(fake.count("cuLaunchKernel k$scale"), 4u);
+      EXPECT_EQ(fake.count("cuLaunchKernel k$add"), 2u);
       EXPECT_EQ(fake.count("cuGraphLaunch"), 3u);
     }
     EXPECT_EQ(fake.bytes(), 0u);
@@ -257,7 +257,7 @@ TEST(Devices, SaysWhatDoesNotFit) {
 /// at work when it returns, and the next one is right.
 TEST(Devices, RunsFailCleanly) {
   for (const char *symbol :
-       {"cuMemcpyAsync", "cuLaunchKernelEx", "cuEventRecord", "cuStreamWaitEvent",
+       {"cuMemcpyAsync", "cuLaunchKernel", "cuEventRecord", "cuStreamWaitEvent",
         "cuEventSynchronize", "cuStreamSynchronize", "cuStreamBeginCapture_v2",
         "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphLaunch"}) {
     FakeCuda fake;

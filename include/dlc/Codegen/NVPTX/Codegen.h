@@ -22,7 +22,6 @@ struct GPUGrid {
   int64_t blocks = 1;
   int64_t threads = 1;
   int64_t sharedBytes = 0; ///< Of each block, asked for at the launch.
-  bool waits = false;      ///< For what is before it in its stream, by itself.
 };
 
 /// All kernels of a program for one GPU.

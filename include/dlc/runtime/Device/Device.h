@@ -23,9 +23,6 @@ struct DeviceGrid {
   uint32_t blocks = 1;      ///< Groups of threads that know nothing of others.
   uint32_t threads = 1;     ///< Of each block.
   uint32_t sharedBytes = 0; ///< Memory of each block, beside what it declares.
-  /// The kernel itself waits for what is queued before it, with what it does
-  /// first: it may begin while that ends.
-  bool waits = false;
 };
 
 /// Kernels on a device, valid while this lives. Any thread may ask.

@@ -44,12 +44,6 @@ static_assert(sizeof(AccessDescription) == sizeof(CUmemAccessDesc));
 static_assert(offsetof(AccessDescription, flags) ==
               offsetof(CUmemAccessDesc, flags));
 static_assert(sizeof(Location) == sizeof(CUmemLocation));
-static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute));
-static_assert(offsetof(LaunchAttribute, value) ==
-              offsetof(CUlaunchAttribute, value));
-static_assert(sizeof(LaunchConfiguration) == sizeof(CUlaunchConfig));
-static_assert(offsetof(LaunchConfiguration, attributes) ==
-              offsetof(CUlaunchConfig, attrs));
 
 TEST(Driver, ConstantsAreThoseOfTheHeader) {
   EXPECT_EQ(errorOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
@@ -59,8 +53,6 @@ TEST(Driver, ConstantsAreThoseOfTheHeader) {
   EXPECT_EQ(errorInvalidPtx, CUDA_ERROR_INVALID_PTX);
   EXPECT_EQ(errorUnsupportedPtx, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
   EXPECT_EQ(errorNotFound, CUDA_ERROR_NOT_FOUND);
-  EXPECT_EQ(attributeProgrammaticSerialization,
-            CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
   EXPECT_EQ(attributeMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   EXPECT_EQ(attributeMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   EXPECT_EQ(attributeSharedOptIn,

@@ -476,35 +476,17 @@ Code cuMemcpyAsync(Address target, Address source, size_t bytes,
     return 0;
   });
 }
-/// CUlaunchAttribute and CUlaunchConfig.
-struct LaunchAttribute {
-  int id, unused, value, rest[15];
-};
-struct LaunchConfiguration {
-  unsigned blocks[3], threads[3], sharedBytes;
-  Stream *stream;
-  const LaunchAttribute *attributes;
-  unsigned attributeCount;
-};
-
-Code cuLaunchKernelEx(const LaunchConfiguration *configuration,
-                      Function *function, void **parameters, void **) {
-  const auto [blocks, y, z] = configuration->blocks;
-  const auto [threads, ty, tz] = configuration->threads;
-  FAKE(cuLaunchKernelEx, true,
+Code cuLaunchKernel(Function *function, unsigned blocks, unsigned y, unsigned z,
+                    unsigned threads, unsigned ty, unsigned tz, unsigned shared,
+                    Stream *stream, void **parameters, void **) {
+  FAKE(cuLaunchKernel, true,
        function->kernel->name + " " + std::to_string(blocks) + "x" +
            std::to_string(threads));
   const fake::Kernel &kernel = *function->kernel;
-  bool isEarly = configuration->attributeCount;
   if (y * z * ty * tz != 1 || !blocks || !threads ||
-      threads > kernel.maxThreads ||
-      (isEarly && (configuration->attributeCount != 1 ||
-                   configuration->attributes->id != 6 ||
-                   configuration->attributes->value != 1)))
+      threads > kernel.maxThreads)
     return invalidValue;
-  Stream *stream = configuration->stream;
-  fake::Launch launch{&kernel, blocks,  threads, configuration->sharedBytes,
-                      {},      nullptr, isEarly};
+  fake::Launch launch{&kernel, blocks, threads, shared, {}, nullptr};
   launch.parameters.resize(kernel.parameterBytes);
   for (size_t i = 0; i != kernel.parameters.size(); ++i)
     std::memcpy(launch.parameters.data() + kernel.offsets[i], parameters[i],

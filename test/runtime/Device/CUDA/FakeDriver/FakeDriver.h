@@ -21,7 +21,7 @@ void fakeCudaReset();
 /// and all that follow if `isSticky`.
 void fakeCudaFail(const char *symbol, int nth, int code, bool isSticky);
 /// Functions that were called, a line each, copies with their size and launches
-/// with kernel and grid: "cuLaunchKernelEx k.add 4x256".
+/// with kernel and grid: "cuLaunchKernel k.add 4x256".
 const char *fakeCudaLog();
 /// Memory that is mapped, and handles (streams, events, modules, graphs,
 /// reservations) that exist.

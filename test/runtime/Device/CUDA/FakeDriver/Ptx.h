@@ -81,8 +81,6 @@ struct Launch {
   /// Memory of the device at [address, address + bytes); null when there is
   /// none.
   std::function<uint8_t *(uint64_t address, unsigned bytes)> memory;
-  /// What is queued before may be at work: memory is for who waited for that.
-  bool isEarly = false;
 };
 
 /// Throws std::string, like "illegal address 0x10 in ld.global.b32 ...".

@@ -31,7 +31,6 @@ struct Thread {
     Done
   } state = Ready;
   uint32_t arrivals = 0; ///< At the barrier of the cluster.
-  bool hasWaited = false; ///< For what is queued before.
   uint32_t index = 0;
   uint32_t next = 0; ///< Instruction.
   std::vector<uint64_t> registers;
@@ -541,8 +540,6 @@ uint8_t *Block::memory(Thread &thread, const Instruction &at, Space space,
     place = isLocal    ? within(thread.local, address - localWindow)
             : isShared ? within(shared, address - sharedWindow)
                        : launch.memory(address, bytes);
-  if (!isLocal && !isShared && launch.isEarly && !thread.hasWaited)
-    fail("memory before griddepcontrol.wait", at);
   if (!place) {
     char text[32];
     snprintf(text, sizeof text, "0x%llx",
@@ -831,9 +828,6 @@ bool Block::step(Thread &thread, const Instruction &at) {
   case op_exit:
     thread.state = Thread::Done;
     return false;
-  case op_griddepcontrol:
-    thread.hasWaited |= has(at, "wait");
-    return true;
   case op_mapa: // Of an address in shared memory and the number of a block.
     write(thread, at.operands[0],
           clusterWindow + (value(2) & 0xFFFF) * clusterStep +
