@@ -2,59 +2,118 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks programs on an NVIDIA GPU. Where DLC is built:
 #
-#   gpu-check.sh prepare BUILD FOLDER
+#   gpu-check.sh prepare BUILD FOLDER [TARGET]
 #
 # puts into FOLDER the program `dlc` (which needs libstdc++ and zlib, no LLVM),
-# networks compiled for a GPU and for the CPU, the answers of the CPU, and this
-# script: some MB in all, which any machine with a driver takes:
+# networks compiled for a GPU (cuda:sm_80, or TARGET) and for the CPU, and this
+# script: some MB in all, which any machine with a driver and Python takes:
 #
 #   FOLDER/gpu-check.sh run
 #
-# It runs every network, compares its outputs with the CPU's (within 2e-5 of
-# the largest value), takes times, and leaves all in FOLDER/results.md. Exit
-# code 1 when anything differs or fails.
+# It runs small networks and compares their outputs with the CPU's (floats of 32
+# bits within 2e-5 of the largest value, of 16 bits within 2e-3), takes the
+# GPU's own time for large ones, and leaves all in FOLDER/results.md. Exit code 1
+# when anything differs or fails. On a machine that has the compiler, too,
+# `dlc test --target cuda:sm_90 FOLDERS` runs ONNX's conformance tests on the GPU.
 set -euo pipefail
 
-# Elementwise, softmax, a matrix product (17 GFLOP) and a convolution (3.7
-# GFLOP); sizes fill a GPU.
-networks() {
-  cat <<'TEXT'
-elementwise tensor<8388608xf32> -> %0 = graph.exp %x : tensor<8388608xf32>; %y = graph.tanh %0 : tensor<8388608xf32>
-softmax tensor<8192x1024xf32> -> %y = graph.softmax %x {axis = 1 : i64} : tensor<8192x1024xf32>
-matmul tensor<2048x2048xf32> -> %y = graph.matmul %x, %x : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
-conv tensor<16x64x56x56xf32> %w: tensor<64x64x3x3xf32> -> %y = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<16x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<16x64x56x56xf32>
+unary() { # NAME TYPE OPERATION ATTRIBUTES
+  cat >"$1.mlir" <<TEXT
+func.func @main(%x: $2 {graph.name = "x"}) -> ($2 {graph.name = "y"}) {
+  %y = graph.$3 %x $4 : $2
+  return %y : $2
+}
 TEXT
 }
 
-write_network() { # NAME TYPE WEIGHTS BODY
-  local weights=${3:+, $3 {graph.name = \"w\"\}}
-  {
-    echo "func.func @main(%x: $2 {graph.name = \"x\"}$weights) -> ($2 {graph.name = \"y\"}) {"
-    tr ';' '\n' <<<"$4"
-    echo "return %y : $2"
-    echo "}"
-  } >"$1.mlir"
+transpose() { # NAME ROWS COLUMNS TYPE
+  cat >"$1.mlir" <<TEXT
+func.func @main(%x: tensor<$2x$3x$4> {graph.name = "x"}) -> (tensor<$3x$2x$4> {graph.name = "y"}) {
+  %y = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<$2x$3x$4>) -> tensor<$3x$2x$4>
+  return %y : tensor<$3x$2x$4>
+}
+TEXT
 }
 
-prepare() { # BUILD FOLDER
-  local dlc here name type rest weights
+layer_norm() { # NAME ROWS COLUMNS TYPE
+  cat >"$1.mlir" <<TEXT
+func.func @main(%x: tensor<$2x$3x$4> {graph.name = "x"}, %s: tensor<$3x$4> {graph.name = "s"}, %b: tensor<$3x$4> {graph.name = "b"}) -> (tensor<$2x$3x$4> {graph.name = "y"}) {
+  %y = graph.layer_norm %x, %s, %b {axis = 1 : i64} : (tensor<$2x$3x$4>, tensor<$3x$4>, tensor<$3x$4>) -> tensor<$2x$3x$4>
+  return %y : tensor<$2x$3x$4>
+}
+TEXT
+}
+
+matmul() { # NAME ROWS TERMS COLUMNS TYPE
+  cat >"$1.mlir" <<TEXT
+func.func @main(%a: tensor<$2x$3x$5> {graph.name = "a"}, %b: tensor<$3x$4x$5> {graph.name = "b"}) -> (tensor<$2x$4x$5> {graph.name = "y"}) {
+  %y = graph.matmul %a, %b : (tensor<$2x$3x$5>, tensor<$3x$4x$5>) -> tensor<$2x$4x$5>
+  return %y : tensor<$2x$4x$5>
+}
+TEXT
+}
+
+# Two convolutions of 3 x 3.
+convolutions() { # NAME BATCH CHANNELS SIDE TYPE
+  local image="tensor<$2x$3x$4x$4x$5>" weights="tensor<$3x$3x3x3x$5>"
+  cat >"$1.mlir" <<TEXT
+func.func @main(%x: $image {graph.name = "x"}) -> ($image {graph.name = "y"}) {
+  %w = graph.constant dense<0.03125> : $weights
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : ($image, $weights) -> $image
+  %1 = graph.relu %0 : $image
+  %y = graph.conv %1, %w {pads = array<i64: 1, 1, 1, 1>} : ($image, $weights) -> $image
+  return %y : $image
+}
+TEXT
+}
+
+# Networks whose answers are compared, and those that are timed.
+answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 conv conv_f16"
+times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 conv_b64_f16"
+
+write_networks() {
+  unary elementwise 'tensor<1000x333xf32>' tanh ''
+  unary softmax 'tensor<1000x333xf32>' softmax '{axis = 1 : i64}'
+  layer_norm layer_norm 1000 333 f32
+  transpose transpose 1000 333 f32
+  matmul matmul 300 500 200 f32
+  matmul matmul_f16 256 512 384 f16
+  matmul matmul_long_f16 64 4096 64 f16
+  convolutions conv 2 32 28 f32
+  convolutions conv_f16 2 32 28 f16
+  unary relu_256MB 'tensor<67108864xf32>' relu ''
+  unary softmax_256MB 'tensor<65536x1024xf32>' softmax '{axis = 1 : i64}'
+  layer_norm layer_norm_256MB 65536 1024 f32
+  transpose transpose_256MB 8192 8192 f32
+  matmul matmul_4096_f32 4096 4096 4096 f32
+  matmul matmul_4096_f16 4096 4096 4096 f16
+  matmul matmul_4096_bf16 4096 4096 4096 bf16
+  convolutions conv_b64_f16 64 128 28 f16
+}
+
+prepare() { # BUILD FOLDER TARGET
+  local dlc here name
   dlc=$(realpath "$1/bin/dlc")
   here=$(realpath "$(dirname "$0")")
   mkdir -p "$2"
   cp "$dlc" "$here/gpu-check.sh" "$here/../../test/tools/Inputs/near.py" "$2/"
   cd "$2"
-  networks | while read -r name type rest; do
-    weights=${rest%%->*}
-    write_network "$name" "$type" "${weights% }" "${rest#*-> }"
-    "$dlc" compile "$name.mlir" --target x86-64,cuda:sm_80 -o "$name.gpu.dlc"
+  write_networks
+  for name in $answers; do
+    "$dlc" compile "$name.mlir" --target "x86-64,$3" -o "$name.gpu.dlc"
     "$dlc" compile "$name.mlir" --target x86-64 -o "$name.cpu.dlc"
+  done
+  for name in $times; do
+    "$dlc" compile "$name.mlir" --target "x86-64,$3" -o "$name.gpu.dlc"
   done
   ls -l
 }
 
-# Milliseconds of the median run, as `dlc bench` prints it.
-time_of() {
-  ./dlc bench "$1" --seconds 3 2>&1 | sed -n "s/.*median *\([0-9.]*\) ms.*/\1/p" | head -1
+# What the GPU took for its kernels: microseconds, GF/s and GB/s.
+kernel_times() { # NAME
+  ./dlc explain "$1.gpu.dlc" --random --runs 10 2>log.txt |
+    awk '/ Generated /{us += $1; flops += $1 * $3; bytes += $1 * $4}
+         END {printf "%.1f | %.0f | %.0f", us, flops / us, bytes / us}'
 }
 
 run() {
@@ -63,32 +122,43 @@ run() {
   {
     echo "# GPU check"
     echo
-    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || true
     echo
-    echo "| network | answers | GPU ms | CPU ms |"
-    echo "|---|---|---|---|"
+    echo "| network | answers |"
+    echo "|---|---|"
   } >results.md
-  for name in $(networks | cut -d' ' -f1); do
-    local answers=same
-    ./dlc run "$name.cpu.dlc" --random --outputs cpu.npz >/dev/null
+  for name in $answers; do
+    local answer=same
+    ./dlc run "$name.cpu.dlc" --random --outputs cpu.npz >log.txt 2>&1
     if ! ./dlc run "$name.gpu.dlc" --random --outputs gpu.npz >log.txt 2>&1; then
-      answers="failed: $(tail -1 log.txt)"
+      answer="failed: $(tail -1 log.txt)"
     elif ! python3 near.py cpu.npz gpu.npz >log.txt 2>&1; then
-      answers="differ: $(tail -1 log.txt)"
+      answer="differ: $(tail -1 log.txt)"
     fi
-    [ "$answers" = same ] || failed=1
-    echo "| $name | $answers | $(time_of "$name.gpu.dlc") | $(time_of "$name.cpu.dlc") |" \
-      >>results.md
+    [ "$answer" = same ] || failed=1
+    echo "| $name | $answer |" >>results.md
+  done
+  {
+    echo
+    echo "| network | us | GF/s | GB/s |"
+    echo "|---|---|---|---|"
+  } >>results.md
+  for name in $times; do
+    if ! echo "| $name | $(kernel_times "$name") |" >>results.md; then
+      echo "| $name | failed: $(tail -1 log.txt) |" >>results.md
+      failed=1
+    fi
   done
   cat results.md
   return $failed
 }
 
 case "$#${1:-}" in
-3prepare) prepare "$2" "$3" ;;
+3prepare) prepare "$2" "$3" cuda:sm_80 ;;
+4prepare) prepare "$2" "$3" "$4" ;;
 1run) run ;;
 *)
-  echo "usage: gpu-check.sh prepare BUILD FOLDER | gpu-check.sh run" >&2
+  echo "usage: gpu-check.sh prepare BUILD FOLDER [TARGET] | gpu-check.sh run" >&2
   exit 2
   ;;
 esac

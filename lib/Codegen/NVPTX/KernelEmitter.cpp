@@ -228,7 +228,6 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
   if (failed(emitter.emit(isShared)))
     return failure();
   if (product.blocks == 1) {
-    buildBarrier(builder, loc);
     emitter.mend();
     return success();
   }

@@ -387,10 +387,29 @@ SmallVector<ProductEmitter::Place> ProductEmitter::placesOf() {
   return places;
 }
 
+/// Whether two sums of a thread are always neighbours in memory, and there or
+/// not there together.
+bool ProductEmitter::hasPairs() const {
+  const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
+  if (product.columns.dims.empty() || output.view->offset || output.constant)
+    return false;
+  const unsigned inner = product.columns.dims.back();
+  for (ArrayRef<unsigned> dims : {ArrayRef(product.rows.dims),
+                                  ArrayRef(product.columns.dims)})
+    for (unsigned dim : dims)
+      if (dim != inner && output.strides[dim] % 2)
+        return false;
+  return output.strides[inner] == 1 && output.view->element.isF32() &&
+         *getConstantIntValue(plan.ranges[inner]) % 2 == 0;
+}
+
 /// Parts of the terms are added one after the other, always in this order.
 void ProductEmitter::write(ValueRange sums) {
-  const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
+  const unsigned operand = plan.accumulators[0].operand;
+  const LoopOperand &output = plan.operands[operand];
   SmallVector<Place> places = placesOf();
+  const int64_t width = hasPairs() ? 2 : 1;
+  body.setVectorsAligned(width > 1);
   for (int64_t term = 0; term < product.byTerm; ++term) {
     OpBuilder::InsertionGuard guard(builder);
     if (term)
@@ -403,7 +422,8 @@ void ProductEmitter::write(ValueRange sums) {
                             /*withElseRegion=*/false)
               .thenBlock());
     }
-    for (auto [place, sum] : llvm::zip_equal(places, sums)) {
+    for (size_t i = 0; i < places.size(); i += width) {
+      const Place &place = places[i];
       OpBuilder::InsertionGuard inside(builder);
       Value isThere;
       if (product.rows.padded > product.rows.count)
@@ -422,14 +442,31 @@ void ProductEmitter::write(ValueRange sums) {
                 .thenBlock());
       Cursor at = locate(locate(start(), product.rows.dims, place.row, 1),
                          product.columns.dims, place.column, 1);
-      Value old =
-          term ? body.load(loc, *output.view,
-                           at.offsets[plan.accumulators[0].operand], 0, 1, {})
-               : readAccumulators(at, 1, {})[0];
-      Values total = {combine(plan.accumulators[0], old, sum)};
-      writeAccumulators(at, total, 1, {});
+      Value sum = sums[i];
+      if (width > 1)
+        sum = vector::FromElementsOp::create(
+            builder, loc, VectorType::get({2}, sum.getType()),
+            sums.slice(i, 2));
+      Value old = term ? Value() : initial[plan.accumulators[0].result];
+      if (!old)
+        old = body.load(loc, *output.view, at.offsets[operand], 1, width, {});
+      old = body.broadcast(loc, old, width);
+      body.store(loc, combine(plan.accumulators[0], old, sum), *output.view,
+                 at.offsets[operand], 1, width, {});
     }
   }
+  body.setVectorsAligned(false);
+}
+
+/// Infinities count, too: they are as rare.
+Value ProductEmitter::isAnyNone(ValueRange sums) {
+  Value zero = arith::ConstantOp::create(builder, loc,
+                                         builder.getF32FloatAttr(0));
+  Value all = zero;
+  for (Value sum : sums)
+    all = LLVM::FMAOp::create(builder, loc, sum, zero, all);
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, all,
+                               all);
 }
 
 /// The barrier of the blocks of a tile: all see what was written in front of it.
@@ -505,8 +542,21 @@ void ProductEmitter::finish() { waitForBlocks(); }
 /// In shared memory such taps are zeros, and no number is what they make of an
 /// infinite factor.
 void ProductEmitter::mend() {
+  if (product.blocks == 1 && !product.isConditional())
+    buildBarrier(builder, loc);
   if (!product.isConditional())
     return;
+  OpBuilder::InsertionGuard outside(builder);
+  if (isSpoiled) {
+    // The barrier after which all see the sums tells of all.
+    Value isAny = callIntrinsic(builder, loc,
+                                "llvm.nvvm.barrier.cta.red.or.aligned.all",
+                                builder.getI1Type(), {i32(0), isSpoiled});
+    builder.setInsertionPointToStart(
+        scf::IfOp::create(builder, loc, TypeRange(), isAny,
+                          /*withElseRegion=*/false)
+            .thenBlock());
+  }
   const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
   overResults(start(), threads.thread, kThreads, 1, [&](const Cursor &at) {
     Value sum = body.load(loc, *output.view,
@@ -567,6 +617,8 @@ LogicalResult ProductEmitter::emit(bool isShared) {
   }
   waitForSteps(0);
   write(loop.getResults());
+  if (product.blocks == 1 && product.isConditional())
+    isSpoiled = isAnyNone(loop.getResults());
   if (product.blocks > 1)
     gather(isShared);
   return failure(failed);

@@ -33,8 +33,9 @@ public:
   /// each other then: before they end, finish() is for all.
   llvm::LogicalResult emit(bool isShared);
   void finish();
-  /// Computes again, as it is defined, what is no number because a tap that is
-  /// not there met an infinite weight. For those who have results then.
+  /// Behind emit(): all threads of the block see the results. Computes again, as
+  /// it is defined, what is no number because a tap that is not there met an
+  /// infinite weight. For those who have results then.
   void mend();
 
 private:
@@ -77,13 +78,16 @@ private:
   Values readSquare(const ProductSide &side, mlir::Value stage, mlir::Value row,
                     mlir::Value term);
   llvm::SmallVector<Place> placesOf();
+  bool hasPairs() const;
   void write(mlir::ValueRange sums);
+  mlir::Value isAnyNone(mlir::ValueRange sums);
   void arriveAtBlocks();
   void waitForBlocks();
   void gather(bool isShared);
 
   const ProductPlan &product;
   mlir::Value tiles, block;
+  mlir::Value isSpoiled; ///< Of a tile with one block: a sum is no number, i1.
   mlir::Value row, column, part; ///< First ones of this thread or warp, i32.
 };
 

@@ -52,6 +52,7 @@ public:
 private:
   void advance(Thread &thread);
   bool step(Thread &thread, const Instruction &at);
+  void reduceAtBarrier();
   bool isWarpReady(uint32_t warp);
   void advanceWarp(uint32_t warp);
   void shuffle(const Instruction &at, uint32_t begin, uint32_t end);
@@ -273,6 +274,7 @@ bool Block::advance() {
       if (done)
         throw "threads have ended that others wait for in " +
             launch.kernel->name;
+      reduceAtBarrier();
       for (Thread &thread : threads)
         thread.state = Thread::Ready;
       hasMoved = true;
@@ -310,6 +312,24 @@ void Block::advance(Thread &thread) {
     if (step(thread, at))
       ++thread.next;
   }
+}
+
+/// bar.red.or.pred d, barrier, p: PTX ISA 9.7.13.1. All wait at one, and have
+/// passed it.
+void Block::reduceAtBarrier() {
+  const Instruction &at = launch.kernel->code[threads[0].next - 1];
+  if (!has(at, "red"))
+    return;
+  if (!has(at, "or") || !has(at, "pred") || at.operands.size() != 3)
+    fail("unknown reduction", at);
+  bool isAny = false;
+  for (Thread &thread : threads) {
+    if (thread.next != threads[0].next)
+      fail("threads at another barrier", at);
+    isAny |= read(thread, at.operands[2]) & 1;
+  }
+  for (Thread &thread : threads)
+    write(thread, at.operands[0], isAny);
 }
 
 /// All of a warp are at the same instruction.
