@@ -33,7 +33,10 @@ static constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
 /// calls of the C library.
 static LogicalResult expandMath(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
-  math::populateExpansionPatterns(patterns);
+  // Not of what is an instruction, as multiplying and adding at once.
+  math::populateExpansionPatterns(
+      patterns, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh", "exp2",
+                 "powf", "fpowi", "round", "ctlz", "clampf"});
   populateMathPolynomialApproximationPatterns(patterns);
   return applyPatternsGreedily(module, std::move(patterns));
 }
