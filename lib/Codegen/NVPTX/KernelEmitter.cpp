@@ -215,12 +215,14 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
   ProductEmitter emitter(builder, op, plan, target, views, scalars, initial,
                          threads, product, sharedAt(op.getLoc(), offset),
                          blockOfTile);
-  // Left to itself, ptxas spills rather than to let fewer blocks at work. Two
-  // are at work at once with 128 registers, which few sums leave enough of.
-  constexpr int64_t all = 255, forTwoBlocks = 128, fewSums = 24;
+  // Left to itself, ptxas spills rather than to let fewer blocks at work. Four
+  // are at work at once with 64 registers, of which few sums and the places of
+  // whole vectors leave enough.
+  constexpr int64_t all = 255, forFourBlocks = 64, fewSums = 16;
   mostRegisters =
-      product.unit == ProductUnit::Tensor && product.sums() <= fewSums
-          ? forTwoBlocks
+      product.unit == ProductUnit::Tensor && product.sums() <= fewSums &&
+              std::min(product.rows.width, product.columns.width) > 1
+          ? forFourBlocks
           : all;
   const int64_t results = product.rows.count * product.columns.count;
   const bool isShared =

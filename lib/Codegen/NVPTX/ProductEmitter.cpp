@@ -167,14 +167,7 @@ void ProductEmitter::copySide(const ProductSide &side, const Cursor &cursor,
       (side.isAlongTerms ? product.step : side.count) / side.width;
   const int64_t pieces =
       perLine * (side.isAlongTerms ? side.count : product.step);
-  for (int64_t first = 0; first < pieces; first += kThreads) {
-    OpBuilder::InsertionGuard guard(builder);
-    Value piece = add32(threads.thread, i32(first));
-    if (first + kThreads > pieces)
-      builder.setInsertionPointToStart(
-          scf::IfOp::create(builder, loc, TypeRange(), isBelow(piece, pieces),
-                            /*withElseRegion=*/false)
-              .thenBlock());
+  auto copy = [&](Value piece) {
     Value line = divide32(piece, perLine),
           within = mul32(rest32(piece, perLine), side.width);
     Value own = side.isAlongTerms ? line : within;
@@ -187,6 +180,25 @@ void ProductEmitter::copySide(const ProductSide &side, const Cursor &cursor,
     }
     Cursor here = locate(cursor, side.dims, own, 1);
     copyPiece(side, locate(here, product.inner, at, 1), isTerm, to);
+  };
+  // Few are written out: what does not change from step to step is kept then.
+  constexpr int64_t mostTurns = 4;
+  OpBuilder::InsertionGuard guard(builder);
+  if (pieces > mostTurns * kThreads) {
+    auto loop = scf::ForOp::create(builder, loc, threads.thread, i32(pieces),
+                                   i32(kThreads));
+    builder.setInsertionPointToStart(loop.getBody());
+    return copy(loop.getInductionVar());
+  }
+  for (int64_t first = 0; first < pieces; first += kThreads) {
+    OpBuilder::InsertionGuard inside(builder);
+    Value piece = add32(threads.thread, i32(first));
+    if (first + kThreads > pieces)
+      builder.setInsertionPointToStart(
+          scf::IfOp::create(builder, loc, TypeRange(), isBelow(piece, pieces),
+                            /*withElseRegion=*/false)
+              .thenBlock());
+    copy(piece);
   }
 }
 

@@ -98,7 +98,7 @@ Cursor ThreadEmitter::locate(const Cursor &cursor, ArrayRef<unsigned> dims,
 /// on its way at once. 0 where they are not the same for all threads, or too
 /// many.
 static int64_t countTurns(Value count, int64_t step, Block *body) {
-  constexpr int64_t mostTurns = 8, mostCost = 64;
+  constexpr int64_t mostTurns = 8, mostCost = 160;
   std::optional<int64_t> points = getConstantIntValue(count);
   if (!points || *points % step)
     return 0;

@@ -15,6 +15,9 @@ using namespace dlc::conversion;
 
 /// Values dearer than this are written once instead of computed again.
 static constexpr int64_t kRecomputeCost = 4;
+/// The same on a GPU, where memory of a tile is what caches have no more: an
+/// exponential is computed twice.
+static constexpr int64_t kRecomputeCostOfGPU = 20;
 
 /// Results that only view another value are that value in other dimensions.
 void Planner::chooseSources() {
@@ -57,6 +60,7 @@ int64_t Planner::computeCost(Operation *op) {
 /// From the results backwards: which stages need each value, and from that,
 /// which values are written.
 void Planner::chooseStored() {
+  const int64_t most = isForGPU ? kRecomputeCostOfGPU : kRecomputeCost;
   stored.clear();
   needs.clear();
   SmallVector<Value> inReverse;
@@ -76,7 +80,7 @@ void Planner::chooseStored() {
     for (Value result : op.getResults()) {
       auto &stages = needs[result];
       bool isStored = isReduction(&op);
-      if (stages.size() > 1 && costs.lookup(result) > kRecomputeCost &&
+      if (stages.size() > 1 && costs.lookup(result) > most &&
           isa<graph::ElementwiseOpInterface>(op))
         isStored |= !neverStore.contains(result);
       if (isStored && !stages.empty()) {
@@ -102,6 +106,7 @@ void Planner::chooseStored() {
 
 /// Values that are cheap, now that what they need is written.
 bool Planner::dropCheapStored() {
+  const int64_t most = isForGPU ? kRecomputeCostOfGPU : kRecomputeCost;
   llvm::DenseMap<Value, int64_t> costs;
   bool changed = false;
   for (Operation &op : kernel.getBody().front()) {
@@ -111,7 +116,7 @@ bool Planner::dropCheapStored() {
     for (Value result : op.getResults()) {
       bool isStored = stored.contains(result);
       costs[result] = isStored ? 0 : cost;
-      if (isStored && !isReduction(&op) && cost <= kRecomputeCost)
+      if (isStored && !isReduction(&op) && cost <= most)
         changed |= neverStore.insert(result).second;
     }
   }
