@@ -271,11 +271,10 @@ Value ConvOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
   Channel channel = {input, weights[1], output, weights[0] / windows.group};
   SmallVector<Index> w = {output, input};
   llvm::append_range(w, tap);
-  return multiply(
-      elementOf(*this), reader,
-      buildTap(reader, getX(), block, position[0], channel,
-               tapsOf(windows, position.slice(2, dims), tap)),
-      reader.read(getW(), w));
+  return multiply(elementOf(*this), reader,
+                  buildTap(reader, getX(), block, position[0], channel,
+                           tapsOf(windows, position.slice(2, dims), tap)),
+                  reader.read(getW(), w));
 }
 
 TypedAttr ConvWeightGradientOp::getIdentity() {

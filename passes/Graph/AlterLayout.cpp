@@ -505,8 +505,8 @@ void AlterLayout::runOnOperation() {
   if (!function.getBody().hasOneBlock())
     return;
   Block &body = function.front();
-  Layouts layouts(body, {channelBlock, isStrict, bf16Parts, plainGradients,
-                         isGenerated});
+  Layouts layouts(
+      body, {channelBlock, isStrict, bf16Parts, plainGradients, isGenerated});
   Moved moved = findMoved(body);
   if (moved.empty() && layouts.block() == 0)
     return;

@@ -25,13 +25,13 @@ std::optional<Floats> readFloats(mlir::Value value);
 std::optional<Floats> readPerChannel(mlir::Value value, int64_t rank,
                                      int64_t axis, int64_t channels);
 
-/// A constant with the elements of `weights` (floats of 16 to 64 bits) where those at
-/// position i along `axis` are multiplied by factors[i]. With `groups`, the
-/// position is i modulo the dimension plus a multiple of it for each group of
-/// dimension 0: the layout of transposed convolutions. Null when the bytes are
-/// missing, the element type is another, or a short float cannot hold a product.
-/// One pass over the weights; a splat
-/// scaled by equal factors stays a splat.
+/// A constant with the elements of `weights` (floats of 16 to 64 bits) where
+/// those at position i along `axis` are multiplied by factors[i]. With
+/// `groups`, the position is i modulo the dimension plus a multiple of it for
+/// each group of dimension 0: the layout of transposed convolutions. Null when
+/// the bytes are missing, the element type is another, or a short float cannot
+/// hold a product. One pass over the weights; a splat scaled by equal factors
+/// stays a splat.
 mlir::ElementsAttr scaleWeights(mlir::ElementsAttr weights, int64_t axis,
                                 llvm::ArrayRef<double> factors,
                                 int64_t groups = 1);

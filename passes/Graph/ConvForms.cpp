@@ -34,10 +34,9 @@ static RankedTensorType blockedType(RankedTensorType type, int64_t block) {
 static bool isBlockable(Value value, const ConvOptions &options) {
   auto type = cast<RankedTensorType>(value.getType());
   Type element = type.getElementType();
-  bool isFloat =
-      options.isGenerated
-          ? element.isF32() || element.isF16() || element.isBF16()
-          : element.isF32();
+  bool isFloat = options.isGenerated
+                     ? element.isF32() || element.isF16() || element.isBF16()
+                     : element.isF32();
   return isFloat && type.getNumElements() > 0 &&
          type.getDimSize(1) % options.block == 0;
 }
@@ -116,14 +115,15 @@ static void addGeneratedForms(const Convolution &own,
                               SmallVectorImpl<ConvForm> &forms) {
   constexpr LayoutCost together = 1, apart = 8;
   auto conv = dyn_cast<ConvOp>(own.op);
-  if (!conv || !isBlockable(own.result, options))
+  if (!conv)
     return;
-  ArrayRef<int64_t> weights = cast<RankedTensorType>(own.weights.getType())
-                                  .getShape();
+  ArrayRef<int64_t> weights =
+      cast<RankedTensorType>(own.weights.getType()).getShape();
   const int64_t taps = llvm::product_of(weights.drop_front(2));
   const auto groups = static_cast<int64_t>(conv.getGroup());
   const bool isDepthwise = weights[1] == 1 && groups == weights[0];
-  const bool isImageBlockable = isBlockable(own.image, options);
+  const bool isImageBlockable = isBlockable(own.image, options),
+             isResultBlockable = isBlockable(own.result, options);
   if (groups != 1 && !(isDepthwise && isImageBlockable))
     return;
   auto costWith = [&](LayoutCost each) {
@@ -138,11 +138,13 @@ static void addGeneratedForms(const Convolution &own,
     return;
   }
   forms.front().cost = costWith(apart);
-  forms.push_back({false, true, costWith(apart)});
-  if (!isImageBlockable)
-    return;
-  forms.push_back({true, true, costWith(together)});
-  forms.push_back({true, false, costWith(together)});
+  for (bool isImageBlocked : {false, true})
+    for (bool isResultBlocked : {false, true})
+      if ((isImageBlocked || isResultBlocked) &&
+          (!isImageBlocked || isImageBlockable) &&
+          (!isResultBlocked || isResultBlockable))
+        forms.push_back({isImageBlocked, isResultBlocked,
+                         costWith(isImageBlocked ? together : apart)});
 }
 
 SmallVector<ConvForm> dlc::graph::convFormsOf(Operation *op,

@@ -27,7 +27,7 @@ namespace {
 /// A product with constant weights and what is added to it.
 struct Product {
   MatmulOp matmul;
-  AddOp add;   ///< Null without one.
+  AddOp add;  ///< Null without one.
   Value bias; ///< A constant of the length of rows.
   Value result() { return add ? add.getY() : matmul.getY(); }
 };
@@ -61,7 +61,8 @@ static std::optional<Product> match(Value a, Operation *user) {
     return product;
   Value other = add.getA() == matmul.getY() ? add.getB() : add.getA();
   auto type = dyn_cast<RankedTensorType>(other.getType());
-  if (type && type.getShape() == typeOf(matmul.getB()).getShape().drop_front() &&
+  if (type &&
+      type.getShape() == typeOf(matmul.getB()).getShape().drop_front() &&
       getConstantElements(other)) {
     product.add = add;
     product.bias = other;
@@ -110,8 +111,8 @@ static bool merge(MutableArrayRef<Product> products) {
   SmallVector<int64_t> shape(typeOf(first.getY()).getShape());
   shape.back() = typeOf(weights).getShape().back();
   Type type = typeOf(first.getY()).clone(shape);
-  Value whole = placed(
-      MatmulOp::create(builder, loc, type, first.getA(), weights));
+  Value whole =
+      placed(MatmulOp::create(builder, loc, type, first.getA(), weights));
   if (hasBias)
     whole = placed(AddOp::create(builder, loc, type, whole, bias));
   auto ints = [&](int64_t value) -> Value {

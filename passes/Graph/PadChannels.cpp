@@ -33,7 +33,8 @@ static bool isWorthPadding(ConvOp conv, int64_t block) {
   Type element = x.getElementType();
   return (element.isF32() || element.isF16() || element.isBF16()) &&
          x.getRank() == w.getRank() && x.getNumElements() > 0 &&
-         x.getDimSize(1) < block && typeOf(conv.getY()).getDimSize(1) % block == 0 &&
+         x.getDimSize(1) < block &&
+         typeOf(conv.getY()).getDimSize(1) % block == 0 &&
          llvm::product_of(w.getShape().drop_front(2)) >= leastTaps;
 }
 

@@ -273,11 +273,11 @@ static std::vector<std::string> collectCode(const rt::Program &program) {
     }
     std::string triple = object.triple() ? object.triple()->str() : "";
     const bool isUsed =
-        i == used || std::find(onDevices.begin(), onDevices.end(), i) !=
-                         onDevices.end();
+        i == used ||
+        std::find(onDevices.begin(), onDevices.end(), i) != onDevices.end();
     lines.push_back(std::to_string(object.size()) + " bytes for " +
                     triple.substr(0, triple.find('-')) + features +
-                    (isUsed             ? ": used here"
+                    (isUsed ? ": used here"
                      : missing.empty() || triple.starts_with("nvptx")
                          ? ": not needed here"
                          : ": this machine lacks " + missing));
@@ -339,9 +339,10 @@ static void printTable(const ExplainReport &report) {
                 launch.microseconds, 100 * launch.microseconds / total,
                 launch.flops / launch.microseconds / 1e3,
                 launch.bytes / launch.microseconds / 1e3,
-                roofColumn(launch).c_str(), peerColumn(report, launch).c_str(), launch.kind.c_str(),
-                launch.bound.c_str(), launch.memory.c_str(),
-                launch.kernel.c_str(), launch.label.c_str());
+                roofColumn(launch).c_str(), peerColumn(report, launch).c_str(),
+                launch.kind.c_str(), launch.bound.c_str(),
+                launch.memory.c_str(), launch.kernel.c_str(),
+                launch.label.c_str());
   std::printf("%10.1f us in %zu launches\n", total, launches.size());
   std::printf("memory: planned %llu bytes, lower bound %llu, weights %llu\n",
               static_cast<unsigned long long>(report.arenaBytes),

@@ -107,8 +107,8 @@ static std::string makeTable(const ExplainReport &report) {
         format("<tr><td>%.1f</td><td>%.1f</td><td>%.1f</td>",
                launch.microseconds, launch.flops / launch.microseconds / 1e3,
                launch.bytes / launch.microseconds / 1e3);
-    html += launch.roof ? format("<td>%.0f</td>", 100 * *launch.roof)
-                        : "<td></td>";
+    html +=
+        launch.roof ? format("<td>%.0f</td>", 100 * *launch.roof) : "<td></td>";
     if (!report.peer.empty())
       html += launch.peer ? format("<td>%.1f</td>", *launch.peer) : "<td></td>";
     for (const std::string *text :

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// dlc test: ONNX conformance folders. Tests run in processes that take one after
-// the other, so that a crash or a hang is a failure of one test alone, and a
-// device is opened once for many.
+// dlc test: ONNX conformance folders. Tests run in processes that take one
+// after the other, so that a crash or a hang is a failure of one test alone,
+// and a device is opened once for many.
 
 #include "Command.h"
 #include "Conformance.h"
@@ -30,8 +30,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A child process: it is sent numbers of tests and answers each with the length
-/// of a text and that.
+/// A child process: it is sent numbers of tests and answers each with the
+/// length of a text and that.
 struct Worker {
   pid_t pid;
   int socket;
@@ -53,7 +53,8 @@ struct TestCommand {
   Worker startWorker() const;
   void give(size_t test);
   void collect(std::vector<ConformanceResult> &results);
-  bool takeAnswer(Worker &worker, std::vector<ConformanceResult> &results) const;
+  bool takeAnswer(Worker &worker,
+                  std::vector<ConformanceResult> &results) const;
   ConformanceResult end(Worker &worker, bool timedOut) const;
   size_t countBusy() const;
   std::set<std::string> readExpectedFailures() const;

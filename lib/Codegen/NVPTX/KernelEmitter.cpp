@@ -60,7 +60,7 @@ private:
   Value tile, blockOfTile;
   arith::ConstantOp blocksOfTile; ///< How many is known at the end.
   int64_t cluster = 1;
-  int64_t mostRegisters = 0; ///< Of a thread; 0: as ptxas likes.
+  int64_t mostRegisters = 0;  ///< Of a thread; 0: as ptxas likes.
   std::optional<Share> share; ///< Of the sums, from where they are made.
   Value sharedSums;
   Operation *end = nullptr; ///< What comes last is in front of it.
@@ -128,8 +128,8 @@ void KernelEmitter::bindThreads() {
                                         constant(llvm::Log2_64(kWarp)));
   Value block =
       callIntrinsic(builder, loc, "llvm.nvvm.read.ptx.sreg.ctaid.x", word, {});
-  blocksOfTile = arith::ConstantOp::create(builder, loc,
-                                           builder.getI32IntegerAttr(1));
+  blocksOfTile =
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(1));
   blockOfTile = arith::RemUIOp::create(builder, loc, block, blocksOfTile);
   Value number = arith::DivUIOp::create(builder, loc, block, blocksOfTile);
   number = arith::RemUIOp::create(builder, loc, number,
@@ -260,35 +260,35 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
   return success();
 }
 
-/// Whether all that follows is elementwise and walks the results of `product` as
-/// they lie, so that each of `blocks` can have its part of them.
+/// Whether one elementwise operation follows that walks the results of
+/// `product` as they lie, so that each of `blocks` can have its part of them.
 bool KernelEmitter::canShare(linalg::LinalgOp product, int64_t results,
                              int64_t blocks) {
   constexpr int64_t mostNeighbours = 8; // That a thread takes at once.
   Value sums = product.getDpsInitOperand(0)->get();
   if (results % (blocks * mostNeighbours))
     return false;
-  auto isElementwise = [&](linalg::LinalgOp op) {
-    if (op.getNumParallelLoops() != op.getNumLoops() ||
-        llvm::product_of(op.getStaticLoopRanges()) != results)
-      return false;
-    return llvm::all_of(op->getOpOperands(), [&](OpOperand &use) {
-      return use.get() == sums ? op.isDpsInput(&use) &&
-                                     op.getMatchingIndexingMap(&use).isIdentity()
-                               : !use.get().getDefiningOp<memref::AllocaOp>();
-    });
-  };
+  linalg::LinalgOp only;
   for (Operation *next = product->getNextNode(); next;
        next = next->getNextNode()) {
-    if (auto op = dyn_cast<linalg::LinalgOp>(next)) {
-      if (!isElementwise(op))
-        return false;
-    } else if (!isMemoryEffectFree(next) &&
-               !isa<memref::SubViewOp>(next)) {
+    auto op = dyn_cast<linalg::LinalgOp>(next);
+    if ((op && only) ||
+        (!op && !isMemoryEffectFree(next) && !isa<memref::SubViewOp>(next)))
       return false;
-    }
+    only = op ? op : only;
   }
-  return true;
+  if (!only || only.getNumParallelLoops() != only.getNumLoops() ||
+      llvm::product_of(only.getStaticLoopRanges()) != results)
+    return false;
+  return llvm::all_of(only->getOpOperands(), [&](OpOperand &use) {
+    if (use.get() == sums)
+      return only.isDpsInput(&use) &&
+             only.getMatchingIndexingMap(&use).isIdentity();
+    Value root = use.get();
+    while (auto view = root.getDefiningOp<memref::SubViewOp>())
+      root = view.getSource();
+    return isa<BlockArgument>(root) || !isa<MemRefType>(root.getType());
+  });
 }
 
 /// As a cluster, where nothing was done before that must not be done twice, and
@@ -296,9 +296,8 @@ bool KernelEmitter::canShare(linalg::LinalgOp product, int64_t results,
 int64_t KernelEmitter::mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
                                     ArrayRef<Value> initial) {
   constexpr int mostBlocks = 8;
-  if (capability < kHopper || plan.accumulators.size() != 1 ||
-      cluster > 1 || !initial[0] || !last ||
-      isa<scf::ForOp>(op->getParentOp()))
+  if (capability < kHopper || plan.accumulators.size() != 1 || cluster > 1 ||
+      !initial[0] || !last || isa<scf::ForOp>(op->getParentOp()))
     return 1;
   const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
   std::optional<int64_t> results = 1;

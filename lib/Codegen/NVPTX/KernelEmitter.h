@@ -24,7 +24,8 @@ inline constexpr llvm::StringLiteral kSharedSymbol = "dlc_shared";
 /// Emits `kernel` as an llvm.func of its name in PTX, made of scf, arith, math,
 /// vector and llvm operations, at the builder's insertion point; the module has
 /// kSharedSymbol. `capability`: of the GPU, 90 for sm_90, from which on blocks
-/// form clusters. Fails with a diagnostic at the operation that has no lowering.
+/// form clusters. Fails with a diagnostic at the operation that has no
+/// lowering.
 llvm::FailureOr<GPUGrid> emitKernel(mlir::OpBuilder &builder,
                                     mlir::FunctionOpInterface kernel,
                                     int capability);

@@ -42,7 +42,7 @@ const LoopOperand *Neighbours::operandOf(Value value) const {
 
 /// Whether what `index` has beside `dim` itself is a multiple of `width`.
 bool Neighbours::isMultiple(Value index, int64_t width,
-                         std::optional<unsigned> dim) const {
+                            std::optional<unsigned> dim) const {
   if (width == 1)
     return true;
   if (std::optional<int64_t> constant = getConstantIntValue(index))
@@ -84,8 +84,7 @@ int64_t Neighbours::widthAlong(Value element, unsigned dim,
       return 1;
     auto isOff = [&](int64_t wanted) {
       for (unsigned other = 0; other < loops.ranges.size(); ++other)
-        if (other != dim &&
-            getConstantIntValue(loops.ranges[other]) != 1 &&
+        if (other != dim && getConstantIntValue(loops.ranges[other]) != 1 &&
             operand->strides[other] % wanted)
           return true;
       return operand->constant % wanted != 0;

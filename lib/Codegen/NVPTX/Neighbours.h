@@ -24,11 +24,12 @@ public:
 
   /// The dimensions that `value` of the body changes with.
   Dims dimsOf(mlir::Value value) const;
-  /// The operand that an argument of the body stands for; null for other values.
+  /// The operand that an argument of the body stands for; null for other
+  /// values.
   const LoopOperand *operandOf(mlir::Value value) const;
-  /// How many elements of `element`, an argument or a load of the body, lie side
-  /// by side along `dim` at multiples of their size: at most `most`, and 1 where
-  /// there are none.
+  /// How many elements of `element`, an argument or a load of the body, lie
+  /// side by side along `dim` at multiples of their size: at most `most`, and 1
+  /// where there are none.
   int64_t widthAlong(mlir::Value element, unsigned dim, int64_t most) const;
 
 protected:

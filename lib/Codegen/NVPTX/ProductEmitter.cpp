@@ -49,9 +49,8 @@ Value ProductEmitter::pointer(const ProductSide &side, Value stage, Value row,
     at = add32(at, i32(rows));
   Value wide =
       builder.createOrFold<arith::ExtUIOp>(loc, builder.getI64Type(), at);
-  return LLVM::GEPOp::create(builder, loc, tiles.getType(),
-                             builder.getI8Type(), tiles,
-                             ArrayRef<LLVM::GEPArg>{wide});
+  return LLVM::GEPOp::create(builder, loc, tiles.getType(), builder.getI8Type(),
+                             tiles, ArrayRef<LLVM::GEPArg>{wide});
 }
 
 Value ProductEmitter::load(Value from, Type type, int64_t bytes) {
@@ -71,11 +70,10 @@ Value ProductEmitter::valueOf(Value value, const Cursor &cursor,
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     unsigned number = argument.getArgNumber();
     const LoopOperand &operand = plan.operands[number];
-    return values[value] =
-               operand.scalar
-                   ? outer.lookup(operand.scalar)
-                   : body.load(loc, *operand.view, cursor.offsets[number], 0, 1,
-                               {});
+    return values[value] = operand.scalar
+                               ? outer.lookup(operand.scalar)
+                               : body.load(loc, *operand.view,
+                                           cursor.offsets[number], 0, 1, {});
   }
   Operation *defined = value.getDefiningOp();
   if (auto index = dyn_cast<linalg::IndexOp>(defined)) {
@@ -105,9 +103,9 @@ Value ProductEmitter::addressOf(Value element, const Cursor &cursor,
     offset = view->offset;
     for (auto [index, stride] :
          llvm::zip_equal(load.getIndices(), view->strides))
-      offset = addI64(
-          builder, loc, offset,
-          mulI64(builder, loc, valueOf(index, cursor, values), stride));
+      offset =
+          addI64(builder, loc, offset,
+                 mulI64(builder, loc, valueOf(index, cursor, values), stride));
   }
   if (!offset)
     return view->base;
@@ -124,9 +122,10 @@ void ProductEmitter::copyPiece(const ProductSide &side, const Cursor &cursor,
   Value isThere = isTerm;
   if (side.condition) {
     Value holds = valueOf(side.condition, cursor, values);
-    isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, holds)
-                            .getResult()
-                      : holds;
+    isThere =
+        isThere
+            ? arith::AndIOp::create(builder, loc, isThere, holds).getResult()
+            : holds;
   }
   const int64_t bytes = side.width * product.elementBytes();
   if (!side.element || bytes < 4) {
@@ -138,8 +137,8 @@ void ProductEmitter::copyPiece(const ProductSide &side, const Cursor &cursor,
             ? load(addressOf(side.element, cursor, values), type, bytes)
             : valueOf(side.factor, cursor, values);
     if (isThere) {
-      Value zero = arith::ConstantOp::create(builder, loc,
-                                             builder.getZeroAttr(type));
+      Value zero =
+          arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
       value = arith::SelectOp::create(builder, loc, isThere, value, zero);
     }
     LLVM::StoreOp::create(builder, loc, value, to,
@@ -260,10 +259,10 @@ LoopEmitter::Values ProductEmitter::readMatrices(const ProductSide &side,
     lineShift = add32(low, fourth);
     shift = second;
   }
-  Value from = isTurned ? pointer(side, stage, add32(row, shift),
-                                  add32(term, lineShift))
-                        : pointer(side, stage, add32(row, lineShift),
-                                  add32(term, shift));
+  Value from =
+      isTurned
+          ? pointer(side, stage, add32(row, shift), add32(term, lineShift))
+          : pointer(side, stage, add32(row, lineShift), add32(term, shift));
   Type word = builder.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
                                                {word, word, word, word});
@@ -326,10 +325,10 @@ LoopEmitter::Values ProductEmitter::readSquare(const ProductSide &side,
   auto four = VectorType::get({4}, builder.getF32Type());
   Values lines, values;
   for (int64_t i = 0; i < 4; ++i)
-    lines.push_back(load(
-        side.isAlongTerms ? pointer(side, stage, add32(row, i32(i)), term)
-                          : pointer(side, stage, row, add32(term, i32(i))),
-        four, 16));
+    lines.push_back(load(side.isAlongTerms
+                             ? pointer(side, stage, add32(row, i32(i)), term)
+                             : pointer(side, stage, row, add32(term, i32(i))),
+                         four, 16));
   for (int64_t i = 0; i < 4; ++i)
     for (int64_t k = 0; k < 4; ++k)
       values.push_back(vector::ExtractOp::create(
@@ -342,31 +341,30 @@ LoopEmitter::Values ProductEmitter::readSquare(const ProductSide &side,
 LoopEmitter::Values ProductEmitter::computeVector(Value stage,
                                                   ValueRange sums) {
   const int64_t own = product.step / 4 / product.byTerm;
-  return buildFor(
-      {}, buildI64(builder, loc, own), 1, sums,
-      [&](Value index, ValueRange carried) {
-        Value k = index ? builder.createOrFold<arith::TruncIOp>(
-                              loc, builder.getI32Type(), index)
-                        : i32(0);
-        Value term = mul32(add32(mul32(part, own), k), 4);
-        SmallVector<Values> a, b;
-        for (int64_t i = 0; i < product.rowParts; ++i)
-          a.push_back(readSquare(product.rows, stage, add32(row, i32(4 * i)),
-                                 term));
-        for (int64_t j = 0; j < product.columnParts; ++j)
-          b.push_back(readSquare(product.columns, stage,
-                                 add32(column, i32(4 * j)), term));
-        Values results(carried);
-        for (int64_t step = 0; step < 4; ++step)
-          for (int64_t i = 0; i < 4 * product.rowParts; ++i)
-            for (int64_t j = 0; j < 4 * product.columnParts; ++j) {
-              Value &sum = results[i * 4 * product.columnParts + j];
-              sum = LLVM::FMAOp::create(builder, loc,
-                                        a[i / 4][i % 4 * 4 + step],
-                                        b[j / 4][j % 4 * 4 + step], sum);
-            }
-        return results;
-      });
+  return buildFor({}, buildI64(builder, loc, own), 1, sums,
+                  [&](Value index, ValueRange carried) {
+                    Value k = index ? builder.createOrFold<arith::TruncIOp>(
+                                          loc, builder.getI32Type(), index)
+                                    : i32(0);
+                    Value term = mul32(add32(mul32(part, own), k), 4);
+                    SmallVector<Values> a, b;
+                    for (int64_t i = 0; i < product.rowParts; ++i)
+                      a.push_back(readSquare(product.rows, stage,
+                                             add32(row, i32(4 * i)), term));
+                    for (int64_t j = 0; j < product.columnParts; ++j)
+                      b.push_back(readSquare(product.columns, stage,
+                                             add32(column, i32(4 * j)), term));
+                    Values results(carried);
+                    for (int64_t step = 0; step < 4; ++step)
+                      for (int64_t i = 0; i < 4 * product.rowParts; ++i)
+                        for (int64_t j = 0; j < 4 * product.columnParts; ++j) {
+                          Value &sum = results[i * 4 * product.columnParts + j];
+                          sum = LLVM::FMAOp::create(
+                              builder, loc, a[i / 4][i % 4 * 4 + step],
+                              b[j / 4][j % 4 * 4 + step], sum);
+                        }
+                    return results;
+                  });
 }
 
 LoopEmitter::Values ProductEmitter::compute(Value stage, ValueRange sums) {
@@ -393,9 +391,8 @@ SmallVector<ProductEmitter::Place> ProductEmitter::placesOf() {
   for (int64_t i = 0; i < product.rowParts; ++i)
     for (int64_t j = 0; j < product.columnParts; ++j)
       for (int64_t e = 0; e < 4; ++e)
-        places.push_back(
-            {add32(row, add32(high, i32(16 * i + e / 2 * 8))),
-             add32(column, add32(wide, i32(8 * j + e % 2)))});
+        places.push_back({add32(row, add32(high, i32(16 * i + e / 2 * 8))),
+                          add32(column, add32(wide, i32(8 * j + e % 2)))});
   return places;
 }
 
@@ -406,8 +403,8 @@ bool ProductEmitter::hasPairs() const {
   if (product.columns.dims.empty() || output.view->offset || output.constant)
     return false;
   const unsigned inner = product.columns.dims.back();
-  for (ArrayRef<unsigned> dims : {ArrayRef(product.rows.dims),
-                                  ArrayRef(product.columns.dims)})
+  for (ArrayRef<unsigned> dims :
+       {ArrayRef(product.rows.dims), ArrayRef(product.columns.dims)})
     for (unsigned dim : dims)
       if (dim != inner && output.strides[dim] % 2)
         return false;
@@ -442,10 +439,10 @@ void ProductEmitter::write(ValueRange sums) {
         isThere = isBelow(place.row, product.rows.count);
       if (product.columns.padded > product.columns.count) {
         Value isColumn = isBelow(place.column, product.columns.count);
-        isThere = isThere ? arith::AndIOp::create(builder, loc, isThere,
-                                                  isColumn)
-                                .getResult()
-                          : isColumn;
+        isThere = isThere
+                      ? arith::AndIOp::create(builder, loc, isThere, isColumn)
+                            .getResult()
+                      : isColumn;
       }
       if (isThere)
         builder.setInsertionPointToStart(
@@ -472,8 +469,8 @@ void ProductEmitter::write(ValueRange sums) {
 
 /// Infinities count, too: they are as rare.
 Value ProductEmitter::isAnyNone(ValueRange sums) {
-  Value zero = arith::ConstantOp::create(builder, loc,
-                                         builder.getF32FloatAttr(0));
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
   Value all = zero;
   for (Value sum : sums)
     all = LLVM::FMAOp::create(builder, loc, sum, zero, all);
@@ -481,7 +478,8 @@ Value ProductEmitter::isAnyNone(ValueRange sums) {
                                all);
 }
 
-/// The barrier of the blocks of a tile: all see what was written in front of it.
+/// The barrier of the blocks of a tile: all see what was written in front of
+/// it.
 void ProductEmitter::arriveAtBlocks() {
   LLVM::CallIntrinsicOp::create(
       builder, loc,
@@ -496,15 +494,15 @@ void ProductEmitter::waitForBlocks() {
       ValueRange());
 }
 
-/// Adds up what the blocks have, in their order: each block does so for its part
-/// of the results, which stay there or go to the first block.
+/// Adds up what the blocks have, in their order: each block does so for its
+/// part of the results, which stay there or go to the first block.
 void ProductEmitter::gather(bool isShared) {
   constexpr unsigned clusterSpace = 7;
   const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
   const int64_t count = product.rows.count * product.columns.count;
   const int64_t width = count % (4 * product.blocks) ? 1 : 4;
-  const auto own = static_cast<int64_t>(
-      llvm::divideCeil(count / width, product.blocks));
+  const auto own =
+      static_cast<int64_t>(llvm::divideCeil(count / width, product.blocks));
   Type type = builder.getF32Type();
   if (width > 1)
     type = VectorType::get({width}, type);
@@ -513,15 +511,13 @@ void ProductEmitter::gather(bool isShared) {
   waitForBlocks();
   SmallVector<Value> bases;
   for (int64_t i = 0; i < product.blocks; ++i)
-    bases.push_back(callIntrinsic(builder, loc,
-                                  "llvm.nvvm.mapa.shared.cluster", pointer,
-                                  {output.view->base, i32(i)}));
+    bases.push_back(callIntrinsic(builder, loc, "llvm.nvvm.mapa.shared.cluster",
+                                  pointer, {output.view->base, i32(i)}));
   Value first = mul32(block, own);
   Value end = arith::MinUIOp::create(builder, loc, add32(first, i32(own)),
                                      i32(count / width));
-  auto loop =
-      scf::ForOp::create(builder, loc, add32(first, threads.thread), end,
-                         i32(kThreads));
+  auto loop = scf::ForOp::create(builder, loc, add32(first, threads.thread),
+                                 end, i32(kThreads));
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -561,20 +557,20 @@ void ProductEmitter::mend() {
   OpBuilder::InsertionGuard outside(builder);
   if (isSpoiled) {
     // The barrier after which all see the sums tells of all.
-    Value isAny = callIntrinsic(builder, loc,
-                                "llvm.nvvm.barrier.cta.red.or.aligned.all",
-                                builder.getI1Type(), {i32(0), isSpoiled});
-    builder.setInsertionPointToStart(
-        scf::IfOp::create(builder, loc, TypeRange(), isAny,
-                          /*withElseRegion=*/false)
-            .thenBlock());
+    Value isAny =
+        callIntrinsic(builder, loc, "llvm.nvvm.barrier.cta.red.or.aligned.all",
+                      builder.getI1Type(), {i32(0), isSpoiled});
+    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc,
+                                                       TypeRange(), isAny,
+                                                       /*withElseRegion=*/false)
+                                         .thenBlock());
   }
   const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
   overResults(start(), threads.thread, kThreads, 1, [&](const Cursor &at) {
     Value sum = body.load(loc, *output.view,
                           at.offsets[plan.accumulators[0].operand], 0, 1, {});
-    Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
-                                         sum, sum);
+    Value isNone = arith::CmpFOp::create(builder, loc,
+                                         arith::CmpFPredicate::UNO, sum, sum);
     auto choice = scf::IfOp::create(builder, loc, TypeRange(), isNone,
                                     /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);
@@ -593,12 +589,12 @@ LogicalResult ProductEmitter::emit(bool isShared) {
         arith::SubIOp::create(builder, loc, i32(product.steps), first));
   auto copyOwn = [&](Value step, Value stage) {
     OpBuilder::InsertionGuard guard(builder);
-    Value isThere = arith::CmpIOp::create(builder, loc,
-                                          arith::CmpIPredicate::ult, step, count);
-    builder.setInsertionPointToStart(
-        scf::IfOp::create(builder, loc, TypeRange(), isThere,
-                          /*withElseRegion=*/false)
-            .thenBlock());
+    Value isThere = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, step, count);
+    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc,
+                                                       TypeRange(), isThere,
+                                                       /*withElseRegion=*/false)
+                                         .thenBlock());
     copyStep(add32(first, step), stage);
   };
   {
@@ -609,11 +605,10 @@ LogicalResult ProductEmitter::emit(bool isShared) {
     copyOwn(ahead.getInductionVar(), ahead.getInductionVar());
     commit();
   }
-  Value zero = arith::ConstantOp::create(builder, loc,
-                                         builder.getF32FloatAttr(0));
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
   Values sums(product.sums(), zero);
-  auto loop =
-      scf::ForOp::create(builder, loc, i32(0), count, i32(1), sums);
+  auto loop = scf::ForOp::create(builder, loc, i32(0), count, i32(1), sums);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());

@@ -29,12 +29,12 @@ public:
         product(product), tiles(tiles), block(block) {}
 
   /// Afterwards all results of a tile are with its first block, or, `isShared`,
-  /// each block has its part, the n-th of n. Blocks of a tile may still read from
-  /// each other then: before they end, finish() is for all.
+  /// each block has its part, the n-th of n. Blocks of a tile may still read
+  /// from each other then: before they end, finish() is for all.
   llvm::LogicalResult emit(bool isShared);
   void finish();
-  /// Behind emit(): all threads of the block see the results. Computes again, as
-  /// it is defined, what is no number because a tap that is not there met an
+  /// Behind emit(): all threads of the block see the results. Computes again,
+  /// as it is defined, what is no number because a tap that is not there met an
   /// infinite weight. For those who have results then.
   void mend();
 

@@ -14,8 +14,7 @@ using namespace dlc::codegen;
 using namespace dlc::codegen::gpu;
 
 int64_t ProductPlan::bytesOf(const ProductSide &side) const {
-  return elementBytes() * side.pitch *
-         (side.isAlongTerms ? side.padded : step);
+  return elementBytes() * side.pitch * (side.isAlongTerms ? side.padded : step);
 }
 
 namespace {
@@ -68,7 +67,8 @@ bool Planner::findFactors() {
   if (loops.accumulators.size() != 1 || op.getNumDpsInits() != 1)
     return false;
   Operation *sum = loops.accumulators[0].combiner;
-  if (!isa_and_nonnull<arith::AddFOp>(sum) || !sum->getResult(0).getType().isF32())
+  if (!isa_and_nonnull<arith::AddFOp>(sum) ||
+      !sum->getResult(0).getType().isF32())
     return false;
   bool isFirst = operandOf(sum->getOperand(0)) ==
                  &loops.operands[loops.accumulators[0].operand];
@@ -102,7 +102,8 @@ bool Planner::findFactors() {
 /// side are the columns.
 bool Planner::splitDims() {
   const LoopOperand &output = loops.operands[loops.accumulators[0].operand];
-  Dims rows = dimsOf(result.rows.factor), columns = dimsOf(result.columns.factor);
+  Dims rows = dimsOf(result.rows.factor),
+       columns = dimsOf(result.columns.factor);
   for (unsigned dim : loops.parallel) {
     if (rows.test(dim) == columns.test(dim) && extentOf(dim) != 1)
       return false;
@@ -131,11 +132,9 @@ bool Planner::splitDims() {
 
 /// How many elements of a factor are neighbours along `dim`.
 int64_t Planner::widthAlong(const ProductSide &side, unsigned dim) const {
-  if (!side.element ||
-      (side.condition && dimsOf(side.condition).test(dim)))
+  if (!side.element || (side.condition && dimsOf(side.condition).test(dim)))
     return 1;
-  return Neighbours::widthAlong(side.element, dim,
-                                16 / result.elementBytes());
+  return Neighbours::widthAlong(side.element, dim, 16 / result.elementBytes());
 }
 
 /// Dimensions of a padding, which say whether there is a term at all, are
@@ -233,12 +232,12 @@ void Planner::chooseWarps() {
       if (rowParts * columnParts > mostTiles || terms % byTerm)
         continue;
       const auto products = static_cast<double>(rowParts * columnParts);
-      const double reads = static_cast<double>(rowParts) +
-                           static_cast<double>(columnParts) / 2;
-      const double cost =
-          (products + reads) * static_cast<double>(terms / byTerm) *
-              static_cast<double>(result.ownSteps) +
-          2 * products * static_cast<double>(byTerm - 1);
+      const double reads =
+          static_cast<double>(rowParts) + static_cast<double>(columnParts) / 2;
+      const double cost = (products + reads) *
+                              static_cast<double>(terms / byTerm) *
+                              static_cast<double>(result.ownSteps) +
+                          2 * products * static_cast<double>(byTerm - 1);
       if (cost >= best)
         continue;
       best = cost;
@@ -270,10 +269,10 @@ void Planner::chooseThreads() {
         continue;
       const auto products = static_cast<double>(rowParts * columnParts);
       const auto reads = static_cast<double>(rowParts + columnParts);
-      const double cost =
-          (products + reads / 4) * static_cast<double>(terms / byTerm) *
-              static_cast<double>(result.ownSteps) +
-          4 * products * static_cast<double>(byTerm - 1);
+      const double cost = (products + reads / 4) *
+                              static_cast<double>(terms / byTerm) *
+                              static_cast<double>(result.ownSteps) +
+                          4 * products * static_cast<double>(byTerm - 1);
       if (cost >= best)
         continue;
       best = cost;
@@ -328,8 +327,12 @@ std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks) {
   for (ProductSide *side : {&result.rows, &result.columns})
     if (side->element && side->element.getType() != result.element)
       side->element = {};
+  if (result.innerCount > INT32_MAX || result.outerCount > INT32_MAX)
+    return std::nullopt;
   chooseNeighbours();
   chooseSteps();
+  if (result.steps > INT32_MAX)
+    return std::nullopt;
   chooseBlocks(tiles, mostBlocks);
   if (isTensor)
     chooseWarps();
@@ -343,7 +346,7 @@ std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks) {
 
 std::optional<ProductPlan> gpu::planProduct(linalg::LinalgOp op,
                                             const LoopPlan &plan,
-                                            const ViewMap &views,
-                                            int64_t tiles, int64_t mostBlocks) {
+                                            const ViewMap &views, int64_t tiles,
+                                            int64_t mostBlocks) {
   return Planner(op, plan, views).plan(tiles, mostBlocks);
 }

@@ -46,8 +46,8 @@ struct ProductPlan {
   /// one point of `outer`.
   llvm::SmallVector<unsigned> outer, inner;
   int64_t outerCount = 1, innerCount = 1;
-  int64_t step = 0;   ///< Terms in shared memory at once.
-  int64_t steps = 0;  ///< Of all terms.
+  int64_t step = 0;  ///< Terms in shared memory at once.
+  int64_t steps = 0; ///< Of all terms.
   /// Blocks that share a tile, as a cluster: each takes `ownSteps` steps, the
   /// last one those that are left.
   int64_t blocks = 1;
@@ -65,9 +65,7 @@ struct ProductPlan {
   }
   /// Some terms are left out.
   bool isConditional() const { return rows.condition || columns.condition; }
-  int64_t elementBytes() const {
-    return element.getIntOrFloatBitWidth() / 8;
-  }
+  int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
   /// Bytes of one step of one factor in shared memory.
   int64_t bytesOf(const ProductSide &side) const;
   int64_t sharedBytes() const {
@@ -76,8 +74,8 @@ struct ProductPlan {
 };
 
 /// Absent when `op` is no sum of products whose factors have rows and columns
-/// of their own, or too small for tiles. `tiles`: of the kernel; a tile may have
-/// up to `mostBlocks` blocks.
+/// of their own, or too small for tiles. `tiles`: of the kernel; a tile may
+/// have up to `mostBlocks` blocks.
 std::optional<ProductPlan> planProduct(mlir::linalg::LinalgOp op,
                                        const LoopPlan &plan,
                                        const ViewMap &views, int64_t tiles,

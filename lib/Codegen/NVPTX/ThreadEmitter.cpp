@@ -94,8 +94,8 @@ Cursor ThreadEmitter::locate(const Cursor &cursor, ArrayRef<unsigned> dims,
   return at;
 }
 
-/// The turns of a loop whose body is written out for each: then what all read is
-/// on its way at once. 0 where they are not the same for all threads, or too
+/// The turns of a loop whose body is written out for each: then what all read
+/// is on its way at once. 0 where they are not the same for all threads, or too
 /// many.
 static int64_t countTurns(Value count, int64_t step, Block *body) {
   constexpr int64_t mostTurns = 8, mostCost = 160;
@@ -103,8 +103,7 @@ static int64_t countTurns(Value count, int64_t step, Block *body) {
   if (!points || *points % step)
     return 0;
   const int64_t turns = *points / step;
-  return turns <= mostTurns &&
-                 turns * dlc::analysis::costOf(*body) <= mostCost
+  return turns <= mostTurns && turns * dlc::analysis::costOf(*body) <= mostCost
              ? turns
              : 0;
 }
@@ -115,8 +114,8 @@ void ThreadEmitter::overResults(const Cursor &cursor, Value first, int64_t step,
   Value count = countOf(plan.parallel, width);
   if (int64_t turns = share ? 0 : countTurns(count, step, op.getBlock())) {
     for (int64_t turn = 0; turn < turns; ++turn) {
-      Value index = builder.createOrFold<arith::AddIOp>(loc, first,
-                                                        i32(turn * step));
+      Value index =
+          builder.createOrFold<arith::AddIOp>(loc, first, i32(turn * step));
       emitElement(locate(cursor, plan.parallel, index, width));
     }
     return;
@@ -292,9 +291,9 @@ void ThreadEmitter::emitSquares(const Cursor &cursor, const Squares &squares) {
                 columns = *getConstantIntValue(plan.ranges[along]);
   const auto downs = static_cast<int64_t>(llvm::divideCeil(rows, kSide)),
              rights = static_cast<int64_t>(llvm::divideCeil(columns, kSide));
-  auto loop = scf::ForOp::create(
-      builder, loc, i32(0), i32(*staticCount(plan, rest) * downs * rights),
-      i32(1));
+  auto loop = scf::ForOp::create(builder, loc, i32(0),
+                                 i32(*staticCount(plan, rest) * downs * rights),
+                                 i32(1));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   auto divide = [&](Value value, int64_t by) {
@@ -305,50 +304,49 @@ void ThreadEmitter::emitSquares(const Cursor &cursor, const Squares &squares) {
     return builder.createOrFold<arith::MulIOp>(loc, value, i32(kSide));
   };
   Value number = loop.getInductionVar();
-  Value row = startOf(number, downs), column = startOf(divide(number, downs),
-                                                       rights);
+  Value row = startOf(number, downs),
+        column = startOf(divide(number, downs), rights);
   Cursor first = locate(cursor, rest, divide(number, downs * rights), 1);
   // Elements of a warp are side by side along `dim`, its turns along `other`.
-  auto overSquare = [&](unsigned dim, Value from, int64_t extent,
-                        unsigned other, Value otherFrom, int64_t otherExtent,
-                        llvm::function_ref<void(const Cursor &, Value, Value)>
-                            emitElement) {
-    for (int64_t turn = 0; turn < kSide / warps; ++turn) {
-      Value line = builder.createOrFold<arith::AddIOp>(loc, threads.warp,
-                                                       i32(turn * warps));
-      Value at = arith::AddIOp::create(builder, loc, from, threads.lane),
-            otherAt = arith::AddIOp::create(builder, loc, otherFrom, line);
-      Value isInside;
-      for (auto [place, end] : {std::pair(at, extent),
-                                std::pair(otherAt, otherExtent)}) {
-        if (end % kSide == 0)
-          continue;
-        Value isBelow = arith::CmpIOp::create(
-            builder, loc, arith::CmpIPredicate::ult, place, i32(end));
-        isInside = isInside ? arith::AndIOp::create(builder, loc, isInside,
-                                                    isBelow)
-                                  .getResult()
-                            : isBelow;
-      }
-      OpBuilder::InsertionGuard inside(builder);
-      if (isInside)
-        builder.setInsertionPointToStart(
-            scf::IfOp::create(builder, loc, TypeRange(), isInside,
-                              /*withElseRegion=*/false)
-                .thenBlock());
-      emitElement(locate(locate(first, dim, at, 1), other, otherAt, 1),
-                  threads.lane, line);
-    }
-  };
+  auto overSquare =
+      [&](unsigned dim, Value from, int64_t extent, unsigned other,
+          Value otherFrom, int64_t otherExtent,
+          llvm::function_ref<void(const Cursor &, Value, Value)> emitElement) {
+        for (int64_t turn = 0; turn < kSide / warps; ++turn) {
+          Value line = builder.createOrFold<arith::AddIOp>(loc, threads.warp,
+                                                           i32(turn * warps));
+          Value at = arith::AddIOp::create(builder, loc, from, threads.lane),
+                otherAt = arith::AddIOp::create(builder, loc, otherFrom, line);
+          Value isInside;
+          for (auto [place, end] :
+               {std::pair(at, extent), std::pair(otherAt, otherExtent)}) {
+            if (end % kSide == 0)
+              continue;
+            Value isBelow = arith::CmpIOp::create(
+                builder, loc, arith::CmpIPredicate::ult, place, i32(end));
+            isInside = isInside ? arith::AndIOp::create(builder, loc, isInside,
+                                                        isBelow)
+                                      .getResult()
+                                : isBelow;
+          }
+          OpBuilder::InsertionGuard inside(builder);
+          if (isInside)
+            builder.setInsertionPointToStart(
+                scf::IfOp::create(builder, loc, TypeRange(), isInside,
+                                  /*withElseRegion=*/false)
+                    .thenBlock());
+          emitElement(locate(locate(first, dim, at, 1), other, otherAt, 1),
+                      threads.lane, line);
+        }
+      };
   auto placeOf = [&](unsigned which, Value line, Value lane) -> Value {
     int64_t before = 0;
     for (unsigned operand : ArrayRef(squares.operands).take_front(which))
       before += bytesOfSquare(plan.operands[operand]);
-    Type type = getComputeType(
-        plan.operands[squares.operands[which]].view->element);
+    Type type =
+        getComputeType(plan.operands[squares.operands[which]].view->element);
     Value index = builder.createOrFold<arith::AddIOp>(
-        loc,
-        builder.createOrFold<arith::MulIOp>(loc, line, i32(kSquarePitch)),
+        loc, builder.createOrFold<arith::MulIOp>(loc, line, i32(kSquarePitch)),
         lane);
     Value base = LLVM::GEPOp::create(
         builder, loc, exchange.getType(), builder.getI8Type(), exchange,
@@ -514,9 +512,9 @@ int64_t ThreadEmitter::reducedWidth() {
   for (const LoopOperand &operand : plan.operands) {
     if (!operand.view || !operand.isRead || operand.strides[inner] == 0)
       continue;
-    width = std::min(width, neighbours.widthAlong(
-                                operand.argument, inner,
-                                16 / bytesOf(operand.view->element)));
+    width = std::min(
+        width, neighbours.widthAlong(operand.argument, inner,
+                                     16 / bytesOf(operand.view->element)));
   }
   for (Operation &inside : op.getBlock()->without_terminator())
     if (isa<memref::LoadOp, linalg::IndexOp>(inside))
@@ -538,12 +536,11 @@ LoopEmitter::Values ThreadEmitter::reduceStrided(const Cursor &cursor,
   };
   const int64_t turns = countTurns(count, step, op.getBlock());
   for (int64_t turn = 0; turn < turns; ++turn)
-    sums = add(builder.createOrFold<arith::AddIOp>(loc, first,
-                                                   i32(turn * step)),
-               sums);
+    sums =
+        add(builder.createOrFold<arith::AddIOp>(loc, first, i32(turn * step)),
+            sums);
   if (turns == 0) {
-    auto loop =
-        scf::ForOp::create(builder, loc, first, count, i32(step), sums);
+    auto loop = scf::ForOp::create(builder, loc, first, count, i32(step), sums);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Values terms = add(loop.getInductionVar(), loop.getRegionIterArgs());

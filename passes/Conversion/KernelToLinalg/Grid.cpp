@@ -35,9 +35,9 @@ int64_t dlc::conversion::divisorNear(int64_t extent, int64_t wanted,
 /// A GPU has many blocks at work at once: small values are in smaller tiles.
 int64_t Planner::tileElements(int64_t total) const {
   constexpr int64_t enoughTiles = 264, least = 256;
-  return isForGPU ? std::clamp<int64_t>(total / enoughTiles, least,
-                                        kTileElements)
-                  : kTileElements;
+  return isForGPU
+             ? std::clamp<int64_t>(total / enoughTiles, least, kTileElements)
+             : kTileElements;
 }
 
 /// With one stage: leading dimensions, until what is left is a tile. With
@@ -112,8 +112,7 @@ static int64_t fillTile(ArrayRef<int64_t> shape, ArrayRef<unsigned> dims,
 /// with the most terms for what is read. Matrix units have squares of 16.
 void Planner::chooseBlocks(const graph::FactorDims &dims, int64_t terms) {
   constexpr int64_t termsOfPart = 256, mostParts = 8;
-  const int64_t parts =
-      std::clamp<int64_t>(terms / termsOfPart, 1, mostParts);
+  const int64_t parts = std::clamp<int64_t>(terms / termsOfPart, 1, mostParts);
   constexpr int64_t mostSide = 128, leastSide = 16, enoughTiles = 128,
                     mostColumns = 256, unit = 16;
   ArrayRef<int64_t> shape = shapeOf(sources[0]);
@@ -137,8 +136,8 @@ void Planner::chooseBlocks(const graph::FactorDims &dims, int64_t terms) {
       const auto results = static_cast<double>(rows * columns);
       const auto filled = static_cast<double>(llvm::alignTo(rows, unit) *
                                               llvm::alignTo(columns, unit));
-      const double each = results / filled * results /
-                          static_cast<double>(rows + columns);
+      const double each =
+          results / filled * results / static_cast<double>(rows + columns);
       if (each > best) {
         best = each;
         blocks = std::move(tile);

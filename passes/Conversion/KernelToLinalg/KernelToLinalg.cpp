@@ -144,9 +144,8 @@ static std::string whyNotContracted(ArrayRef<Operation *> group) {
       continue;
     if (isContraction(op))
       return "two contractions";
-    if (llvm::any_of(op->getUsers(), [&](Operation *user) {
-          return before.contains(user);
-        })) {
+    if (llvm::any_of(op->getUsers(),
+                     [&](Operation *user) { return before.contains(user); })) {
       if (graph::getFusionKind(op) != graph::FusionKind::Movement ||
           !op->hasOneUse())
         return "operands of a contraction are computed before it";

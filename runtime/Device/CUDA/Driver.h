@@ -118,8 +118,7 @@ struct AccessDescription {
   X(eventDestroy, cuEventDestroy_v2, (EventHandle))                            \
   X(eventRecord, cuEventRecord, (EventHandle, StreamHandle))                   \
   X(eventSynchronize, cuEventSynchronize, (EventHandle))                       \
-  X(eventElapsedTime, cuEventElapsedTime,                                      \
-    (float *, EventHandle, EventHandle))                                       \
+  X(eventElapsedTime, cuEventElapsedTime, (float *, EventHandle, EventHandle)) \
   X(copyAsync, cuMemcpyAsync, (Address, Address, size_t, StreamHandle))        \
   X(launchKernel, cuLaunchKernel,                                              \
     (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned,         \

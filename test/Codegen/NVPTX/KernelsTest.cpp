@@ -180,8 +180,8 @@ private:
 
 } // namespace
 
-/// Also at addresses that are aligned as little as values are, and in the memory
-/// of inputs.
+/// Also at addresses that are aligned as little as values are, and in the
+/// memory of inputs.
 static void expectAgreement(StringRef target) {
   Kernels kernels;
   // Functions of f64 and a few of f32.

@@ -231,3 +231,35 @@ func.func @gates(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   %1 = graph.mul %x, %0 : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+// Short floats: into weights, each rounded once, and not where these overflow.
+// CHECK-LABEL: func.func @halves
+// CHECK-DAG: graph.constant dense<{{.*}}2.0{{.*}}> : tensor<1x1x1x1xf16>
+// CHECK: graph.conv
+// CHECK-NOT: graph.batch_norm
+// CHECK: return
+func.func @halves(%x: tensor<1x1x4x4xf16>) -> tensor<1x1x4x4xf16> {
+  %w = graph.constant dense<1.0> : tensor<1x1x1x1xf16>
+  %scale = graph.constant dense<2.0> : tensor<1xf16>
+  %zero = graph.constant dense<0.0> : tensor<1xf16>
+  %one = graph.constant dense<1.0> : tensor<1xf16>
+  %0 = graph.conv %x, %w : (tensor<1x1x4x4xf16>, tensor<1x1x1x1xf16>) -> tensor<1x1x4x4xf16>
+  %1 = graph.batch_norm %0, %scale, %zero, %zero, %one {epsilon = 0.0 : f32} : (tensor<1x1x4x4xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>) -> tensor<1x1x4x4xf16>
+  return %1 : tensor<1x1x4x4xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @beyond
+// CHECK: graph.batch_norm
+func.func @beyond(%x: tensor<1x2x4x4xf16>) -> tensor<1x2x4x4xf16> {
+  %w = graph.constant dense<[[[[4096.0]], [[1.0]]], [[[1.0]], [[2.0]]]]> : tensor<2x2x1x1xf16>
+  %scale = graph.constant dense<[32.0, 1.0]> : tensor<2xf16>
+  %zero = graph.constant dense<0.0> : tensor<2xf16>
+  %one = graph.constant dense<1.0> : tensor<2xf16>
+  %0 = graph.conv %x, %w : (tensor<1x2x4x4xf16>, tensor<2x2x1x1xf16>) -> tensor<1x2x4x4xf16>
+  %1 = graph.batch_norm %0, %scale, %zero, %zero, %one {epsilon = 0.0 : f32} : (tensor<1x2x4x4xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>) -> tensor<1x2x4x4xf16>
+  return %1 : tensor<1x2x4x4xf16>
+}

@@ -50,11 +50,11 @@ struct Port {
 
 /// What a program takes; sizes in bytes.
 struct ProgramStatistics {
-  uint64_t arenaBytes = 0;      ///< Planned for transient values.
-  uint64_t lowerBoundBytes = 0; ///< Peak of live bytes: no plan is below.
-  uint64_t constantBytes = 0;   ///< Weights, mapped from the file.
-  uint64_t codeBytes = 0;       ///< The chosen object.
-  std::optional<size_t> object; ///< Its number, where there is one.
+  uint64_t arenaBytes = 0;           ///< Planned for transient values.
+  uint64_t lowerBoundBytes = 0;      ///< Peak of live bytes: no plan is below.
+  uint64_t constantBytes = 0;        ///< Weights, mapped from the file.
+  uint64_t codeBytes = 0;            ///< The chosen object.
+  std::optional<size_t> object;      ///< Its number, where there is one.
   std::vector<size_t> deviceObjects; ///< Of devices that are no host.
   size_t kernels = 0;
   size_t launches = 0;

@@ -16,8 +16,8 @@
 
 namespace fake {
 
-/// Where shared and local memory begin, and that of the blocks of a cluster, one
-/// step for each: no device address is that high.
+/// Where shared and local memory begin, and that of the blocks of a cluster,
+/// one step for each: no device address is that high.
 inline constexpr uint64_t sharedWindow = uint64_t(1) << 50;
 inline constexpr uint64_t localWindow = uint64_t(1) << 51;
 inline constexpr uint64_t clusterWindow = uint64_t(1) << 52;

@@ -8,12 +8,14 @@
 #define DLC_PTX_OPS(X)                                                         \
   X(ld)                                                                        \
   X(st)                                                                        \
-  X(mov) X(cvta) X(add) X(sub) X(mul) X(mad) X(div) X(rem) X(neg) X(abs)       \
-      X(min) X(max) X(fma) X(sqrt) X(rcp) X(rsqrt) X(ex2) X(lg2) X(copysign)   \
-          X(and) X(or) X(xor) X(not) X(shl) X(shr) X(setp) X(selp) X(cvt)      \
-              X(bra) X(brx) X(ret) X(exit) X(bar) X(barrier) X(shfl) X(popc)   \
-                  X(clz) X(brev) X(shf) X(bfe) X(prmt) X(lop3) X(testp)      \
-                      X(cp) X(ldmatrix) X(mma) X(mapa)
+  X(mov)                                                                       \
+  X(cvta)                                                                      \
+  X(add) X(sub) X(mul) X(mad) X(div) X(rem) X(neg) X(abs) X(min) X(max) X(fma) \
+      X(sqrt) X(rcp) X(rsqrt) X(ex2) X(lg2) X(copysign) X(and) X(or) X(xor)    \
+          X(not) X(shl) X(shr) X(setp) X(selp) X(cvt) X(bra) X(brx) X(ret)     \
+              X(exit) X(bar) X(barrier) X(shfl) X(popc) X(clz) X(brev) X(shf)  \
+                  X(bfe) X(prmt) X(lop3) X(testp) X(cp) X(ldmatrix) X(mma)     \
+                      X(mapa)
 
 #define DLC_PTX_ENUM(name) op_##name,
 enum Op : int { DLC_PTX_OPS(DLC_PTX_ENUM) };

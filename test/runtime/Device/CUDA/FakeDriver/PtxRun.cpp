@@ -13,8 +13,8 @@ using namespace fake;
 
 namespace {
 
-/// cp.async, of every second thread: done when somebody waits for it, as late as
-/// it may be. Others do it at once.
+/// cp.async, of every second thread: done when somebody waits for it, as late
+/// as it may be. Others do it at once.
 struct Copy {
   const Instruction *at;
   uint64_t to, from;
@@ -237,12 +237,13 @@ bool Block::isDone() const {
   });
 }
 
-/// All threads of the cluster that have not ended have arrived as often as those
-/// of this block that wait.
+/// All threads of the cluster that have not ended have arrived as often as
+/// those of this block that wait.
 bool Block::isClusterReady() const {
-  auto first = std::find_if(
-      threads.begin(), threads.end(),
-      [](const Thread &thread) { return thread.state == Thread::AtCluster; });
+  auto first =
+      std::find_if(threads.begin(), threads.end(), [](const Thread &thread) {
+        return thread.state == Thread::AtCluster;
+      });
   if (first == threads.end())
     return false;
   for (const auto &other : cluster)
@@ -452,8 +453,8 @@ void Block::multiplyMatrices(const Instruction &at, uint32_t begin) {
             asBits(c[lane / 4 + part / 2 * 8][lane % 4 * 2 + part % 2]));
 }
 
-/// cp.async.CACHE.shared.global [to], [from], bytes[, read]; its groups: PTX ISA
-/// 9.7.9.25.3.
+/// cp.async.CACHE.shared.global [to], [from], bytes[, read]; its groups: PTX
+/// ISA 9.7.9.25.3.
 void Block::copyLater(Thread &thread, const Instruction &at) {
   if (has(at, "commit_group")) {
     thread.copies.emplace_back();
@@ -469,8 +470,8 @@ void Block::copyLater(Thread &thread, const Instruction &at) {
   unsigned bytes = read(thread, at.operands[2]), count = bytes;
   if (at.operands.size() > 3)
     count = masked(read(thread, at.operands[3]), 32);
-  bool isKnown = has(at, "cg") ? bytes == 16
-                               : bytes == 4 || bytes == 8 || bytes == 16;
+  bool isKnown =
+      has(at, "cg") ? bytes == 16 : bytes == 4 || bytes == 8 || bytes == 16;
   if (!isKnown || count > bytes)
     fail("an unknown number of bytes", at);
   Copy made{&at, addressOf(0), addressOf(1), bytes, count};
@@ -484,9 +485,9 @@ void Block::finishCopy(Thread &thread, const Copy &copy) {
   uint8_t *to = memory(thread, *copy.at, Space::Shared, copy.to, copy.bytes);
   std::memset(to, 0, copy.bytes);
   if (copy.read)
-    std::memcpy(
-        to, memory(thread, *copy.at, Space::Global, copy.from, copy.bytes),
-        copy.read);
+    std::memcpy(to,
+                memory(thread, *copy.at, Space::Global, copy.from, copy.bytes),
+                copy.read);
 }
 
 /// All groups but the `later` last ones.
@@ -555,7 +556,7 @@ uint8_t *Block::memory(Thread &thread, const Instruction &at, Space space,
   bool fits = space == Space::Generic ||
               (space == Space::Local    ? isLocal
                : space == Space::Shared ? isShared
-                                           : !isLocal && !isShared);
+                                        : !isLocal && !isShared);
   if (fits && address % bytes == 0)
     place = isLocal    ? within(thread.local, address - localWindow)
             : isShared ? within(shared, address - sharedWindow)
