@@ -100,8 +100,14 @@ static bool visitFloat(Type element, const Visit &visit) {
   return true;
 }
 
+/// The smallest number with all of its bits.
+static double smallestNormal(Half) { return 0x1p-14; }
+static double smallestNormal(BFloat) { return 0x1p-126; }
+static double smallestNormal(double) { return 0; }
+
 /// Rounds the product of the double factor and the element, once to f32 and
-/// f64; false when that is more than the type holds.
+/// f64; false when that is more than the type holds, or all that one factor is
+/// for has lost bits.
 template <typename T>
 static bool scale(ArrayRef<char> source, char *target, int64_t outer,
                   int64_t dim, int64_t inner, ArrayRef<double> factors,
@@ -112,14 +118,28 @@ static bool scale(ArrayRef<char> source, char *target, int64_t outer,
   for (int64_t o = 0; o < outer; ++o) {
     int64_t group = o * groups / outer;
     for (int64_t d = 0; d < dim; ++d) {
-      double factor = factors[group * dim + d];
+      double factor = factors[group * dim + d], largest = 0;
       for (int64_t i = 0; i < inner; ++i, ++from, ++to) {
-        *to = static_cast<T>(*from * factor);
+        double exact = *from * factor;
+        *to = static_cast<T>(exact);
+        largest = std::max(largest, std::abs(exact));
         if constexpr (sizeof(T) == 2)
           fits &= std::isfinite(double(*to)) || !std::isfinite(double(*from));
       }
+      fits &= largest == 0 || largest >= smallestNormal(T());
     }
   }
+  return fits;
+}
+
+bool dlc::graph::fitsFloats(Type element, ArrayRef<double> values) {
+  bool fits = true;
+  visitFloat(element, [&](auto number) {
+    using T = decltype(number);
+    for (double value : values)
+      if constexpr (sizeof(T) == 2)
+        fits &= std::isfinite(double(T(value))) || !std::isfinite(value);
+  });
   return fits;
 }
 
@@ -134,7 +154,12 @@ ElementsAttr dlc::graph::scaleWeights(ElementsAttr weights, int64_t axis,
     double value = cast<DenseElementsAttr>(weights)
                        .getSplatValue<APFloat>()
                        .convertToDouble();
-    return makeSplat(type, value * factors.front());
+    double scaled = value * factors.front();
+    bool fits = fitsFloats(element, scaled);
+    visitFloat(element, [&](auto number) {
+      fits &= scaled == 0 || std::abs(scaled) >= smallestNormal(number);
+    });
+    return fits ? makeSplat(type, scaled) : nullptr;
   }
   RawElements raw = RawElements::get(weights);
   if (!raw)

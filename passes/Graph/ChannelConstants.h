@@ -36,6 +36,10 @@ mlir::ElementsAttr scaleWeights(mlir::ElementsAttr weights, int64_t axis,
                                 llvm::ArrayRef<double> factors,
                                 int64_t groups = 1);
 
+/// Whether short floats hold the values, but for those that are infinite
+/// anyway.
+bool fitsFloats(mlir::Type element, llvm::ArrayRef<double> values);
+
 /// A constant of `type` (floats of 16 to 64 bits) from floats, each rounded.
 mlir::ElementsAttr makeFloats(mlir::RankedTensorType type,
                               llvm::ArrayRef<double> values);

@@ -43,10 +43,12 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+/// Results that fill a device.
+static constexpr int64_t mostResults = 1 << 18;
+
 /// `user` as a product of `a` that is worth merging: one that has too few
 /// results to fill a device.
 static std::optional<Product> match(Value a, Operation *user) {
-  constexpr int64_t mostResults = 1 << 18;
   auto matmul = dyn_cast<MatmulOp>(user);
   if (!matmul || matmul.getA() != a || matmul.getB() == a ||
       !hasStaticTypes(matmul) || !getConstantElements(matmul.getB()) ||
@@ -63,7 +65,9 @@ static std::optional<Product> match(Value a, Operation *user) {
   auto type = dyn_cast<RankedTensorType>(other.getType());
   if (type &&
       type.getShape() == typeOf(matmul.getB()).getShape().drop_front() &&
-      getConstantElements(other)) {
+      getConstantElements(other) &&
+      add->getDiscardableAttrDictionary() ==
+          matmul->getDiscardableAttrDictionary()) {
     product.add = add;
     product.bias = other;
   }
@@ -145,22 +149,23 @@ void MergeProducts::runOnOperation() {
   if (!getOperation().getBody().hasOneBlock())
     return;
   Block &body = getOperation().front();
-  llvm::MapVector<Value, SmallVector<Product>> byMatrix;
+  // Of one matrix, where the same is asked of them.
+  using Key = std::pair<Value, Attribute>;
+  llvm::MapVector<Key, SmallVector<Product>> alike;
   for (auto matmul : body.getOps<MatmulOp>())
     if (auto product = match(matmul.getA(), matmul))
-      byMatrix[matmul.getA()].push_back(*product);
-  auto isAlike = [](const Product &a, const Product &b) {
-    auto key = [](MatmulOp op) {
-      return std::tuple(typeOf(op.getB()).getElementType(),
-                        op->getDiscardableAttrDictionary());
-    };
-    return key(a.matmul) == key(b.matmul);
-  };
-  for (auto &[matrix, products] : byMatrix) {
-    llvm::erase_if(products, [&](const Product &product) {
-      return !isAlike(product, products.front());
-    });
-    if (products.size() > 1)
-      merge(products);
+      alike[{matmul.getA(), matmul->getDiscardableAttrDictionary()}].push_back(
+          *product);
+  for (auto &[key, products] : alike) {
+    MutableArrayRef<Product> rest(products);
+    while (rest.size() > 1) {
+      size_t count = 0;
+      int64_t results = 0;
+      for (; count < rest.size() && results <= mostResults; ++count)
+        results += typeOf(rest[count].matmul.getY()).getNumElements();
+      if (count > 1)
+        merge(rest.take_front(count));
+      rest = rest.drop_front(count);
+    }
   }
 }

@@ -145,6 +145,8 @@ static LogicalResult rebuild(PatternRewriter &rewriter, Operation *consumer,
               (summands.empty() ? 0 : summands[i]);
   }
   bool hasBias = !producer.bias.empty() || !summands.empty();
+  if (!fitsFloats(weights.getElementType(), bias))
+    return failure();
 
   Operation *op = producer.op;
   Location loc =

@@ -118,12 +118,18 @@ Worker TestCommand::startWorker() const {
 void TestCommand::give(size_t test) {
   auto free = std::ranges::find_if(
       workers, [](const Worker &worker) { return !worker.test; });
-  if (free == workers.end())
+  auto number = static_cast<uint32_t>(test);
+  if (free != workers.end() && !sendAll(free->socket, &number, sizeof number)) {
+    end(*free, /*timedOut=*/false); // It has ended behind its last answer.
+    workers.erase(free);
+    return give(test);
+  }
+  if (free == workers.end()) {
     free = workers.insert(free, startWorker());
+    sendAll(free->socket, &number, sizeof number); // Else its end tells.
+  }
   free->test = test;
   free->deadline = now() + timeout * 1e3;
-  auto number = static_cast<uint32_t>(test);
-  sendAll(free->socket, &number, sizeof number); // Else its end tells.
 }
 
 /// Ends a worker with its test, if it has one.
@@ -166,9 +172,9 @@ bool TestCommand::takeAnswer(Worker &worker,
 }
 
 void TestCommand::collect(std::vector<ConformanceResult> &results) {
-  std::vector<pollfd> polled;
+  std::vector<pollfd> polled; // Those without a test are none, -1.
   for (const Worker &worker : workers)
-    polled.push_back({worker.socket, POLLIN, 0});
+    polled.push_back({worker.test ? worker.socket : -1, POLLIN, 0});
   poll(polled.data(), polled.size(), 200);
   for (size_t i = workers.size(); i-- > 0;) {
     Worker &worker = workers[i];

@@ -113,7 +113,8 @@ prepare() { # BUILD FOLDER TARGET
 kernel_times() { # NAME
   ./dlc explain "$1.gpu.dlc" --random --runs 10 2>log.txt |
     awk '/ Generated /{us += $1; flops += $1 * $3; bytes += $1 * $4}
-         END {printf "%.1f | %.0f | %.0f", us, flops / us, bytes / us}'
+         END {if (!us) exit 1
+              printf "%.1f | %.0f | %.0f", us, flops / us, bytes / us}'
 }
 
 run() {
@@ -144,10 +145,12 @@ run() {
     echo "|---|---|---|---|"
   } >>results.md
   for name in $times; do
-    if ! echo "| $name | $(kernel_times "$name") |" >>results.md; then
-      echo "| $name | failed: $(tail -1 log.txt) |" >>results.md
+    local spent
+    if ! spent=$(kernel_times "$name"); then
+      spent="failed: $(tail -1 log.txt)"
       failed=1
     fi
+    echo "| $name | $spent |" >>results.md
   done
   cat results.md
   return $failed

@@ -40,33 +40,35 @@ const LoopOperand *Neighbours::operandOf(Value value) const {
              : nullptr;
 }
 
-/// Whether what `index` has beside `dim` itself is a multiple of `width`.
-bool Neighbours::isMultiple(Value index, int64_t width,
-                            std::optional<unsigned> dim) const {
-  if (width == 1)
-    return true;
+/// Whether `index` is a multiple of `width` at all points.
+static bool isMultiple(Value index, int64_t width) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return *constant % width == 0;
   Operation *defined = index.getDefiningOp();
   if (!defined)
     return false;
-  if (auto own = dyn_cast<linalg::IndexOp>(defined))
-    return dim == own.getDim();
   if (auto apply = dyn_cast<affine::AffineApplyOp>(defined))
     return apply.getAffineMap().getResult(0).getLargestKnownDivisor() % width ==
            0;
-  auto isMultipleAt = [&](unsigned i) {
-    return isMultiple(defined->getOperand(i), width, dim);
-  };
-  if (isa<arith::AddIOp, arith::SubIOp>(defined))
-    return isMultipleAt(0) && isMultipleAt(1);
-  if (isa<arith::MulIOp>(defined)) {
-    auto isFactor = [&](unsigned i) {
-      auto constant = getConstantIntValue(defined->getOperand(i));
-      return constant && *constant % width == 0;
-    };
-    return isFactor(0) || isFactor(1);
-  }
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(defined))
+    return false;
+  bool first = isMultiple(defined->getOperand(0), width),
+       second = isMultiple(defined->getOperand(1), width);
+  return isa<arith::MulIOp>(defined) ? first || second : first && second;
+}
+
+/// Whether `index` grows by one with `dim`, from a multiple of `width`.
+bool Neighbours::isStep(Value index, unsigned dim, int64_t width) const {
+  if (auto own = index.getDefiningOp<linalg::IndexOp>())
+    return own.getDim() == dim;
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (!sum)
+    return false;
+  for (auto [step, rest] : {std::pair(sum.getLhs(), sum.getRhs()),
+                            std::pair(sum.getRhs(), sum.getLhs())})
+    if (!dimsOf(rest).test(dim) && isMultiple(rest, width) &&
+        isStep(step, dim, width))
+      return true;
   return false;
 }
 
@@ -99,11 +101,11 @@ int64_t Neighbours::widthAlong(Value element, unsigned dim,
       for (auto [index, stride] :
            llvm::zip_equal(load.getIndices(), view->strides)) {
         if (!dimsOf(index).test(dim)) {
-          if (stride % wanted && !isMultiple(index, wanted, std::nullopt))
+          if (stride % wanted && !isMultiple(index, wanted))
             return true;
           continue;
         }
-        if (stride != 1 || !isMultiple(index, wanted, dim))
+        if (stride != 1 || !isStep(index, dim, wanted))
           return true;
         isAlong = true;
       }
@@ -112,7 +114,7 @@ int64_t Neighbours::widthAlong(Value element, unsigned dim,
     while (width > 1 && isOff(width))
       width /= 2;
   }
-  while (width > 1 && view->offset && !isMultiple(view->offset, width, {}))
+  while (width > 1 && view->offset && !isMultiple(view->offset, width))
     width /= 2;
   return width;
 }

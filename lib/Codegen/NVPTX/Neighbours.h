@@ -36,8 +36,7 @@ protected:
   int64_t extentOf(unsigned dim) const {
     return *mlir::getConstantIntValue(loops.ranges[dim]);
   }
-  bool isMultiple(mlir::Value index, int64_t width,
-                  std::optional<unsigned> dim) const;
+  bool isStep(mlir::Value index, unsigned dim, int64_t width) const;
 
   mlir::linalg::LinalgOp op;
   mlir::Block *block; ///< The body.

@@ -434,19 +434,9 @@ void ProductEmitter::write(ValueRange sums) {
     for (size_t i = 0; i < places.size(); i += width) {
       const Place &place = places[i];
       OpBuilder::InsertionGuard inside(builder);
-      Value isThere;
-      if (product.rows.padded > product.rows.count)
-        isThere = isBelow(place.row, product.rows.count);
-      if (product.columns.padded > product.columns.count) {
-        Value isColumn = isBelow(place.column, product.columns.count);
-        isThere = isThere
-                      ? arith::AndIOp::create(builder, loc, isThere, isColumn)
-                            .getResult()
-                      : isColumn;
-      }
-      if (isThere)
+      if (Value there = isThere(place))
         builder.setInsertionPointToStart(
-            scf::IfOp::create(builder, loc, TypeRange(), isThere,
+            scf::IfOp::create(builder, loc, TypeRange(), there,
                               /*withElseRegion=*/false)
                 .thenBlock());
       Cursor at = locate(locate(start(), product.rows.dims, place.row, 1),
@@ -467,13 +457,30 @@ void ProductEmitter::write(ValueRange sums) {
   body.setVectorsAligned(false);
 }
 
+/// Null for always; else whether a result is one, and does not only fill up.
+Value ProductEmitter::isThere(const Place &place) {
+  Value isThere;
+  if (product.rows.padded > product.rows.count)
+    isThere = isBelow(place.row, product.rows.count);
+  if (product.columns.padded <= product.columns.count)
+    return isThere;
+  Value isColumn = isBelow(place.column, product.columns.count);
+  return isThere ? arith::AndIOp::create(builder, loc, isThere, isColumn)
+                       .getResult()
+                 : isColumn;
+}
+
 /// Infinities count, too: they are as rare.
 Value ProductEmitter::isAnyNone(ValueRange sums) {
   Value zero =
       arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
   Value all = zero;
-  for (Value sum : sums)
-    all = LLVM::FMAOp::create(builder, loc, sum, zero, all);
+  for (auto [place, sum] : llvm::zip_equal(placesOf(), sums)) {
+    Value own = sum;
+    if (Value there = isThere(place))
+      own = arith::SelectOp::create(builder, loc, there, own, zero);
+    all = LLVM::FMAOp::create(builder, loc, own, zero, all);
+  }
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, all,
                                all);
 }

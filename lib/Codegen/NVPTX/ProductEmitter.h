@@ -78,6 +78,7 @@ private:
   Values readSquare(const ProductSide &side, mlir::Value stage, mlir::Value row,
                     mlir::Value term);
   llvm::SmallVector<Place> placesOf();
+  mlir::Value isThere(const Place &place);
   bool hasPairs() const;
   void write(mlir::ValueRange sums);
   mlir::Value isAnyNone(mlir::ValueRange sums);

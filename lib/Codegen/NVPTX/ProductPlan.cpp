@@ -255,7 +255,7 @@ void Planner::chooseWarps() {
 
 /// The same of threads and squares of 4 x 4.
 void Planner::chooseThreads() {
-  constexpr int64_t mostSquares = 4;
+  constexpr int64_t mostSquares = 6;
   const int64_t rowSquares = llvm::divideCeil(result.rows.count, 4),
                 columnSquares = llvm::divideCeil(result.columns.count, 4);
   const int64_t terms = result.step / 4;

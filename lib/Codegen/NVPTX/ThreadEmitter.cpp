@@ -508,7 +508,10 @@ void ThreadEmitter::emitByPatch(const Cursor &cursor, const Patches &patches) {
 int64_t ThreadEmitter::reducedWidth() {
   unsigned inner = plan.reduced.back();
   Neighbours neighbours(op, plan, views);
+  std::optional<int64_t> extent = getConstantIntValue(plan.ranges[inner]);
   int64_t width = 8;
+  while (width > 1 && (!extent || *extent % width))
+    width /= 2;
   for (const LoopOperand &operand : plan.operands) {
     if (!operand.view || !operand.isRead || operand.strides[inner] == 0)
       continue;

@@ -279,3 +279,42 @@ kernel.func @softmax_of_many_rows(%x: tensor<600x96xf32>) -> (tensor<600x96xf32>
   %y = graph.softmax %x {axis = 1 : i64} : tensor<600x96xf32>
   kernel.return %y : tensor<600x96xf32>
 }
+// Two results of the same sums, by all blocks of a tile or one.
+kernel.func @matmul_two_results(%a: tensor<32x1536xf16>, %b: tensor<1536x48xf16>, %c: tensor<48xf16>) -> (tensor<32x48xf16>, tensor<32x48xf32>) {
+  %0 = graph.matmul %a, %b : (tensor<32x1536xf16>, tensor<1536x48xf16>) -> tensor<32x48xf16>
+  %y = graph.add %0, %c : (tensor<32x48xf16>, tensor<48xf16>) -> tensor<32x48xf16>
+  %z = graph.cast %0 {to = f32} : (tensor<32x48xf16>) -> tensor<32x48xf32>
+  kernel.return %y, %z : tensor<32x48xf16>, tensor<32x48xf32>
+}
+// Steps of two elements that are no neighbours.
+kernel.func @conv_strided_and_dilated(%x: tensor<1x6x12x20xf32>, %w: tensor<12x6x3x3xf32>) -> (tensor<1x12x12x8xf32>) {
+  %y = graph.conv %x, %w {pads = array<i64: 2, 0, 2, 0>, strides = array<i64: 1, 2>, dilations = array<i64: 2, 2>} : (tensor<1x6x12x20xf32>, tensor<12x6x3x3xf32>) -> tensor<1x12x12x8xf32>
+  kernel.return %y : tensor<1x12x12x8xf32>
+}
+kernel.func @conv_strided_and_dilated_f16(%x: tensor<1x8x12x36xf16>, %w: tensor<16x8x3x2xf16>) -> (tensor<1x16x12x8xf16>) {
+  %y = graph.conv %x, %w {pads = array<i64: 1, 0, 1, 0>, strides = array<i64: 1, 4>, dilations = array<i64: 1, 4>} : (tensor<1x8x12x36xf16>, tensor<16x8x3x2xf16>) -> tensor<1x16x12x8xf16>
+  kernel.return %y : tensor<1x16x12x8xf16>
+}
+kernel.func @conv_weight_gradient_strided_and_dilated(%x: tensor<1x6x12x20xf32>, %g: tensor<1x12x12x8xf32>) -> (tensor<12x6x3x3xf32>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 2, 0, 2, 0>, strides = array<i64: 1, 2>, dilations = array<i64: 2, 2>} : (tensor<1x6x12x20xf32>, tensor<1x12x12x8xf32>) -> tensor<12x6x3x3xf32>
+  kernel.return %w : tensor<12x6x3x3xf32>
+}
+// Sums along which nothing changes.
+kernel.func @sum_of_repeated(%x: tensor<4x1xf32>) -> (tensor<4x1xf32>) {
+  %s = graph.constant dense<[4, 100]> : tensor<2xi64>
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %e = graph.expand %x, %s : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<4x100xf32>
+  %y = graph.reduce_sum %e, %a : (tensor<4x100xf32>, tensor<1xi64>) -> tensor<4x1xf32>
+  kernel.return %y : tensor<4x1xf32>
+}
+kernel.func @mean_of_repeated(%x: tensor<3x100x1xf32>) -> (tensor<3x1x1xf32>) {
+  %s = graph.constant dense<[3, 100, 36]> : tensor<3xi64>
+  %a = graph.constant dense<[1, 2]> : tensor<2xi64>
+  %e = graph.expand %x, %s : (tensor<3x100x1xf32>, tensor<3xi64>) -> tensor<3x100x36xf32>
+  %y = graph.reduce_mean %e, %a : (tensor<3x100x36xf32>, tensor<2xi64>) -> tensor<3x1x1xf32>
+  kernel.return %y : tensor<3x1x1xf32>
+}
+kernel.func @conv_of_flat_images_f16(%x: tensor<1x34x4x1xf16>, %w: tensor<8x34x1x1xf16>) -> (tensor<1x8x2x1xf16>) {
+  %y = graph.conv %x, %w {strides = array<i64: 2, 1>} : (tensor<1x34x4x1xf16>, tensor<8x34x1x1xf16>) -> tensor<1x8x2x1xf16>
+  kernel.return %y : tensor<1x8x2x1xf16>
+}

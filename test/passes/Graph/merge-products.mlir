@@ -58,3 +58,26 @@ func.func @apart(%x: tensor<2x2xf32>, %d: tensor<2x2xf32>, %l: tensor<4096x2xf32
   %5 = graph.matmul %l, %w : (tensor<4096x2xf32>, tensor<2x65xf32>) -> tensor<4096x65xf32>
   return %0, %1, %2, %3, %4, %5 : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<4096x65xf32>, tensor<4096x65xf32>
 }
+
+// -----
+
+// Those that ask for the same, whichever comes first; what is added elsewhere
+// stays behind.
+// CHECK-LABEL: func.func @mixed
+// CHECK-SAME: %[[X:.*]]: tensor<2x2xf32>
+func.func @mixed(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  %u = graph.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %b = graph.constant dense<[8.0, 9.0]> : tensor<2xf32>
+  // CHECK: graph.matmul %[[X]], %{{.*}} {device = #dlc.device<cpu:0>} : (tensor<2x2xf32>, tensor<2x2xf32>)
+  // CHECK: graph.matmul %[[X]], %{{.*}} {device = #dlc.device<cuda:0>} : (tensor<2x2xf32>, tensor<2x4xf32>)
+  // CHECK: %[[S:.*]] = graph.slice
+  // CHECK: %[[T:.*]] = graph.slice
+  // CHECK: graph.add %[[S]], %{{.*}} {device = #dlc.device<cpu:0>}
+  // CHECK: graph.add %[[T]], %{{.*}} {device = #dlc.device<cpu:0>}
+  %0 = graph.matmul %x, %u {device = #dlc.device<cpu:0>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = graph.matmul %x, %u {device = #dlc.device<cuda:0>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %2 = graph.matmul %x, %u {device = #dlc.device<cuda:0>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = graph.add %1, %b {device = #dlc.device<cpu:0>} : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  %4 = graph.add %2, %b {device = #dlc.device<cpu:0>} : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  return %0, %3, %4 : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
+}

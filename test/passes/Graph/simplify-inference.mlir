@@ -263,3 +263,29 @@ func.func @beyond(%x: tensor<1x2x4x4xf16>) -> tensor<1x2x4x4xf16> {
   %1 = graph.batch_norm %0, %scale, %zero, %zero, %one {epsilon = 0.0 : f32} : (tensor<1x2x4x4xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>) -> tensor<1x2x4x4xf16>
   return %1 : tensor<1x2x4x4xf16>
 }
+
+// -----
+
+// A shift that overflows, weights that would have no bits left.
+// CHECK-LABEL: func.func @shift
+// CHECK: graph.batch_norm
+func.func @shift(%x: tensor<1x1x4x4xf16>) -> tensor<1x1x4x4xf16> {
+  %w = graph.constant dense<10.0> : tensor<1x1x1x1xf16>
+  %number = graph.constant dense<300.0> : tensor<1xf16>
+  %zero = graph.constant dense<0.0> : tensor<1xf16>
+  %one = graph.constant dense<1.0> : tensor<1xf16>
+  %0 = graph.conv %x, %w : (tensor<1x1x4x4xf16>, tensor<1x1x1x1xf16>) -> tensor<1x1x4x4xf16>
+  %1 = graph.batch_norm %0, %number, %zero, %number, %one {epsilon = 0.0 : f32} : (tensor<1x1x4x4xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>) -> tensor<1x1x4x4xf16>
+  return %1 : tensor<1x1x4x4xf16>
+}
+// CHECK-LABEL: func.func @below
+// CHECK: graph.batch_norm
+func.func @below(%x: tensor<1x1x4x4xf16>) -> tensor<1x1x4x4xf16> {
+  %w = graph.constant dense<0.001> : tensor<1x1x1x1xf16>
+  %var = graph.constant dense<60000.0> : tensor<1xf16>
+  %zero = graph.constant dense<0.0> : tensor<1xf16>
+  %one = graph.constant dense<1.0> : tensor<1xf16>
+  %0 = graph.conv %x, %w : (tensor<1x1x4x4xf16>, tensor<1x1x1x1xf16>) -> tensor<1x1x4x4xf16>
+  %1 = graph.batch_norm %0, %one, %zero, %zero, %var {epsilon = 0.0 : f32} : (tensor<1x1x4x4xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>) -> tensor<1x1x4x4xf16>
+  return %1 : tensor<1x1x4x4xf16>
+}

@@ -160,10 +160,11 @@ def MergeProductsPass : Pass<"graph-merge-products", "::mlir::func::FuncOp"> {
   let summary = "Compute small products of one matrix together";
   let description = [{
     Requires: inferred types (`graph-infer-types`).
-    Ensures: products of one value with several constant matrices, each of which
-    has too few results to fill a GPU, as those that make queries, keys and values
-    of attention, are slices of one product with the matrices side by side; so is
-    what is added to them, where something constant is to all.
+    Ensures: products of one value with several constant matrices that ask for the
+    same device and have too few results to fill a GPU, as those that make
+    queries, keys and values of attention, are slices of one product with the
+    matrices side by side, or of a few that fill it; so is what is added to them,
+    where something constant is to all, and on the same device.
     Cost: one pass over those matrices.
 
     ```mlir

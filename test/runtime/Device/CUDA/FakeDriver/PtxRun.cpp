@@ -74,7 +74,7 @@ private:
     throw what + " in " + at.text + " of " + launch.kernel->name;
   }
 
-  bool isClusterReady() const;
+  bool releaseCluster();
 
   const Launch &launch;
   const uint32_t block;
@@ -237,20 +237,21 @@ bool Block::isDone() const {
   });
 }
 
-/// All threads of the cluster that have not ended have arrived as often as
-/// those of this block that wait.
-bool Block::isClusterReady() const {
-  auto first =
-      std::find_if(threads.begin(), threads.end(), [](const Thread &thread) {
-        return thread.state == Thread::AtCluster;
-      });
-  if (first == threads.end())
-    return false;
+/// Lets threads of this block go on that wait for arrivals, as often as all
+/// threads of the cluster that have not ended have arrived; false if none is.
+bool Block::releaseCluster() {
+  uint32_t arrivals = UINT32_MAX;
   for (const auto &other : cluster)
     for (const Thread &thread : other->threads)
-      if (thread.arrivals < first->arrivals)
-        return false;
-  return true;
+      if (thread.state != Thread::Done)
+        arrivals = std::min(arrivals, thread.arrivals);
+  bool isAny = false;
+  for (Thread &thread : threads)
+    if (thread.state == Thread::AtCluster && thread.arrivals <= arrivals) {
+      thread.state = Thread::Ready;
+      isAny = true;
+    }
+  return isAny;
 }
 
 bool Block::advance() {
@@ -286,12 +287,7 @@ bool Block::advance() {
         advanceWarp(warp);
         isMoving = true;
       }
-    if (isClusterReady()) {
-      for (Thread &thread : threads)
-        if (thread.state == Thread::AtCluster)
-          thread.state = Thread::Ready;
-      isMoving = true;
-    }
+    isMoving |= releaseCluster();
     if (!isMoving)
       return hasMoved;
     hasMoved = true;
