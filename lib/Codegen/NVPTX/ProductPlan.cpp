@@ -39,12 +39,22 @@ private:
   void chooseNeighbours();
   void chooseSteps();
   void chooseBlocks(int64_t tiles, int64_t mostBlocks);
-  void chooseWarps();
-  void chooseThreads();
+  struct Workers;
+  void spread(const Workers &workers);
+  void chooseWorkers();
   void choosePitches();
 
   ProductPlan result;
   Dims isReduced;
+};
+
+/// Warps or threads, and what they can do.
+struct Planner::Workers {
+  int64_t count;
+  int64_t high, wide, terms;    ///< Of one part.
+  int64_t mostParts;            ///< Of one worker: what registers hold.
+  double readRows, readColumns; ///< Turns for a part.
+  double add;                   ///< Turns for a part, of each other worker.
 };
 
 } // namespace
@@ -216,74 +226,66 @@ void Planner::chooseBlocks(int64_t tiles, int64_t mostBlocks) {
   }
 }
 
-/// The warps that take the fewest turns, where a tile of 16 x 16 is read for
-/// each row and two columns of tiles.
-void Planner::chooseWarps() {
-  constexpr int64_t warps = kThreads / kWarp, mostTiles = 32;
-  const int64_t rowTiles = llvm::divideCeil(result.rows.count, 16),
-                columnTiles = llvm::divideCeil(result.columns.count, 8);
-  const int64_t terms = result.step / 16;
+/// Shares out the parts of a tile, of `high` rows and `wide` columns each: so
+/// that the fewest turns are taken, where a part of rows or of columns costs
+/// something to read, and what several have of the terms to add up.
+void Planner::spread(const Workers &workers) {
+  const auto rowParts = static_cast<int64_t>(
+                 llvm::divideCeil(result.rows.count, workers.high)),
+             columnParts = static_cast<int64_t>(
+                 llvm::divideCeil(result.columns.count, workers.wide));
+  const int64_t terms = result.step / workers.terms;
   double best = 1e30;
-  for (int64_t byTerm = 1; byTerm <= std::min(warps, terms); byTerm *= 2)
-    for (int64_t byRow = 1; byRow <= warps / byTerm; byRow *= 2) {
-      const int64_t byColumn = warps / byTerm / byRow;
-      const int64_t rowParts = llvm::divideCeil(rowTiles, byRow),
-                    columnParts = llvm::divideCeil(columnTiles, byColumn);
-      if (rowParts * columnParts > mostTiles || terms % byTerm)
+  for (int64_t byTerm = 1; byTerm <= std::min(workers.count, terms);
+       byTerm *= 2)
+    for (int64_t byRow = 1; byRow <= workers.count / byTerm; byRow *= 2) {
+      const int64_t byColumn = workers.count / byTerm / byRow;
+      const auto rows = static_cast<int64_t>(llvm::divideCeil(rowParts, byRow)),
+                 columns = static_cast<int64_t>(
+                     llvm::divideCeil(columnParts, byColumn));
+      if (rows * columns > workers.mostParts || terms % byTerm)
         continue;
-      const auto products = static_cast<double>(rowParts * columnParts);
-      const double reads =
-          static_cast<double>(rowParts) + static_cast<double>(columnParts) / 2;
-      const double cost = (products + reads) *
-                              static_cast<double>(terms / byTerm) *
-                              static_cast<double>(result.ownSteps) +
-                          2 * products * static_cast<double>(byTerm - 1);
+      const auto products = static_cast<double>(rows * columns);
+      const double reads = workers.readRows * static_cast<double>(rows) +
+                           workers.readColumns * static_cast<double>(columns);
+      const double cost =
+          (products + reads) * static_cast<double>(terms / byTerm) *
+              static_cast<double>(result.ownSteps) +
+          workers.add * products * static_cast<double>(byTerm - 1);
       if (cost >= best)
         continue;
       best = cost;
       result.byTerm = byTerm;
       result.byRow = byRow;
       result.byColumn = byColumn;
-      result.rowParts = rowParts;
-      result.columnParts = columnParts;
+      result.rowParts = rows;
+      result.columnParts = columns;
     }
-  result.rows.padded = result.byRow * result.rowParts * 16;
-  // Two columns of tiles are read at once.
-  result.columns.padded =
-      8 * (result.byColumn * result.columnParts + result.columnParts % 2);
+  result.rows.padded = result.byRow * result.rowParts * workers.high;
+  result.columns.padded = result.byColumn * result.columnParts * workers.wide;
 }
 
-/// The same of threads and squares of 4 x 4.
-void Planner::chooseThreads() {
-  constexpr int64_t mostSquares = 6;
-  const int64_t rowSquares = llvm::divideCeil(result.rows.count, 4),
-                columnSquares = llvm::divideCeil(result.columns.count, 4);
-  const int64_t terms = result.step / 4;
-  double best = 1e30;
-  for (int64_t byTerm = 1; byTerm <= terms; byTerm *= 2)
-    for (int64_t byRow = 1; byRow <= kThreads / byTerm; byRow *= 2) {
-      const int64_t byColumn = kThreads / byTerm / byRow;
-      const int64_t rowParts = llvm::divideCeil(rowSquares, byRow),
-                    columnParts = llvm::divideCeil(columnSquares, byColumn);
-      if (rowParts * columnParts > mostSquares)
-        continue;
-      const auto products = static_cast<double>(rowParts * columnParts);
-      const auto reads = static_cast<double>(rowParts + columnParts);
-      const double cost = (products + reads / 4) *
-                              static_cast<double>(terms / byTerm) *
-                              static_cast<double>(result.ownSteps) +
-                          4 * products * static_cast<double>(byTerm - 1);
-      if (cost >= best)
-        continue;
-      best = cost;
-      result.byTerm = byTerm;
-      result.byRow = byRow;
-      result.byColumn = byColumn;
-      result.rowParts = rowParts;
-      result.columnParts = columnParts;
-    }
-  result.rows.padded = result.byRow * result.rowParts * 4;
-  result.columns.padded = result.byColumn * result.columnParts * 4;
+/// Warps have tiles of 16 x 8 and read two columns of them at once; threads
+/// have squares of 4 x 4.
+void Planner::chooseWorkers() {
+  if (result.unit == ProductUnit::Vector)
+    return spread({.count = kThreads,
+                   .high = 4,
+                   .wide = 4,
+                   .terms = 4,
+                   .mostParts = 6,
+                   .readRows = 0.25,
+                   .readColumns = 0.25,
+                   .add = 4});
+  spread({.count = kThreads / kWarp,
+          .high = 16,
+          .wide = 8,
+          .terms = 16,
+          .mostParts = 32,
+          .readRows = 1,
+          .readColumns = 0.5,
+          .add = 2});
+  result.columns.padded += result.columnParts % 2 * 8;
 }
 
 /// Rows begin an odd number of 16 bytes apart: eight neighbours, which are read
@@ -334,10 +336,7 @@ std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks) {
   if (result.steps > INT32_MAX)
     return std::nullopt;
   chooseBlocks(tiles, mostBlocks);
-  if (isTensor)
-    chooseWarps();
-  else
-    chooseThreads();
+  chooseWorkers();
   if (!result.rows.padded)
     return std::nullopt;
   choosePitches();
