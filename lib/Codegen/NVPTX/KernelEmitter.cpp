@@ -45,6 +45,7 @@ private:
                                ArrayRef<Value> initial) override;
   Value allocate(Location loc, int64_t bytes) override;
   Value sharedAt(Location loc, int64_t offset);
+  bool fillsLast(const LoopPlan &plan);
   bool canShare(linalg::LinalgOp product, int64_t results, int64_t blocks);
   int64_t mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
                        ArrayRef<Value> initial);
@@ -202,15 +203,29 @@ Value KernelEmitter::allocate(Location loc, int64_t bytes) {
   return last;
 }
 
+/// Whether the sums, of f32, are all of the memory that was allocated last.
+bool KernelEmitter::fillsLast(const LoopPlan &plan) {
+  const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
+  int64_t results = 1;
+  for (unsigned dim : plan.parallel) {
+    std::optional<int64_t> extent = getConstantIntValue(plan.ranges[dim]);
+    if (!extent)
+      return false;
+    results *= *extent;
+  }
+  return last && output.view->base == last && !output.view->offset &&
+         !output.constant && output.view->element.isF32() &&
+         lastBytes == 4 * results;
+}
+
 /// Tiles of factors are there until the sums are done, and may be where these
 /// go then.
 LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
                                          const LoopPlan &plan,
                                          const ProductPlan &product,
                                          ArrayRef<Value> initial) {
-  const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
-  const bool canOverlap = initial[0] && last && output.view->base == last;
-  const int64_t offset = canOverlap ? lastOffset : sharedBytes;
+  const int64_t offset =
+      initial[0] && fillsLast(plan) ? lastOffset : sharedBytes;
   mostBytes = std::max(mostBytes, offset + product.sharedBytes());
   ProductEmitter emitter(builder, op, plan, target, views, scalars, initial,
                          threads, product, sharedAt(op.getLoc(), offset),
@@ -297,21 +312,10 @@ int64_t KernelEmitter::mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
                                     ArrayRef<Value> initial) {
   constexpr int mostBlocks = 8;
   if (capability < kHopper || plan.accumulators.size() != 1 || cluster > 1 ||
-      !initial[0] || !last || isa<scf::ForOp>(op->getParentOp()))
+      !initial[0] || isa<scf::ForOp>(op->getParentOp()))
     return 1;
-  const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
-  std::optional<int64_t> results = 1;
-  for (unsigned dim : plan.parallel) {
-    std::optional<int64_t> extent = getConstantIntValue(plan.ranges[dim]);
-    results = extent ? std::optional(*results * *extent) : std::nullopt;
-    if (!results)
-      return 1;
-  }
-  const bool isAlone = output.view->base == last && !output.view->offset &&
-                       !output.constant && output.view->element.isF32() &&
-                       lastBytes == 4 * *results;
   // The first structured operation of the kernel but for what fills scratch.
-  return isAlone && !hasStored ? mostBlocks : 1;
+  return fillsLast(plan) && !hasStored ? mostBlocks : 1;
 }
 
 /// One thread stores, and the others see it.
