@@ -40,9 +40,8 @@ private:
   void chooseSteps();
   void chooseBlocks(int64_t tiles, int64_t mostBlocks);
   struct Workers;
-  void spread(const Workers &workers);
-  void chooseWorkers();
-  void choosePitches();
+  bool spread(const Workers &workers);
+  bool choosePitches();
 
   ProductPlan result;
   Dims isReduced;
@@ -52,9 +51,33 @@ private:
 struct Planner::Workers {
   int64_t count;
   int64_t high, wide, terms;    ///< Of one part.
+  int64_t columnsAtOnce;        ///< Parts of columns that are read together.
   int64_t mostParts;            ///< Of one worker: what registers hold.
   double readRows, readColumns; ///< Turns for a part.
   double add;                   ///< Turns for a part, of each other worker.
+
+  /// Threads have squares of 4 x 4, warps tiles of 16 x 8.
+  static Workers of(ProductUnit unit) {
+    if (unit == ProductUnit::Vector)
+      return {.count = kThreads,
+              .high = 4,
+              .wide = 4,
+              .terms = 4,
+              .columnsAtOnce = 1,
+              .mostParts = 6,
+              .readRows = 0.25,
+              .readColumns = 0.25,
+              .add = 4};
+    return {.count = kThreads / kWarp,
+            .high = 16,
+            .wide = 8,
+            .terms = 16,
+            .columnsAtOnce = 2,
+            .mostParts = 32,
+            .readRows = 1,
+            .readColumns = 0.5,
+            .add = 2};
+  }
 };
 
 } // namespace
@@ -228,14 +251,16 @@ void Planner::chooseBlocks(int64_t tiles, int64_t mostBlocks) {
 
 /// Shares out the parts of a tile, of `high` rows and `wide` columns each: so
 /// that the fewest turns are taken, where a part of rows or of columns costs
-/// something to read, and what several have of the terms to add up.
-void Planner::spread(const Workers &workers) {
+/// something to read, and what several have of the terms to add up. False when
+/// workers cannot hold them.
+bool Planner::spread(const Workers &workers) {
   const auto rowParts = static_cast<int64_t>(
                  llvm::divideCeil(result.rows.count, workers.high)),
              columnParts = static_cast<int64_t>(
                  llvm::divideCeil(result.columns.count, workers.wide));
   const int64_t terms = result.step / workers.terms;
-  double best = 1e30;
+  constexpr double none = 1e30;
+  double best = none;
   for (int64_t byTerm = 1; byTerm <= std::min(workers.count, terms);
        byTerm *= 2)
     for (int64_t byRow = 1; byRow <= workers.count / byTerm; byRow *= 2) {
@@ -262,35 +287,17 @@ void Planner::spread(const Workers &workers) {
       result.columnParts = columns;
     }
   result.rows.padded = result.byRow * result.rowParts * workers.high;
-  result.columns.padded = result.byColumn * result.columnParts * workers.wide;
-}
-
-/// Warps have tiles of 16 x 8 and read two columns of them at once; threads
-/// have squares of 4 x 4.
-void Planner::chooseWorkers() {
-  if (result.unit == ProductUnit::Vector)
-    return spread({.count = kThreads,
-                   .high = 4,
-                   .wide = 4,
-                   .terms = 4,
-                   .mostParts = 6,
-                   .readRows = 0.25,
-                   .readColumns = 0.25,
-                   .add = 4});
-  spread({.count = kThreads / kWarp,
-          .high = 16,
-          .wide = 8,
-          .terms = 16,
-          .mostParts = 32,
-          .readRows = 1,
-          .readColumns = 0.5,
-          .add = 2});
-  result.columns.padded += result.columnParts % 2 * 8;
+  const auto read = static_cast<int64_t>(
+      llvm::alignTo(result.columnParts, workers.columnsAtOnce));
+  result.columns.padded =
+      ((result.byColumn - 1) * result.columnParts + read) * workers.wide;
+  return best < none;
 }
 
 /// Rows begin an odd number of 16 bytes apart: eight neighbours, which are read
-/// at once, are in banks of their own.
-void Planner::choosePitches() {
+/// at once, are in banks of their own. False when even two steps take more
+/// shared memory than a block can have on all GPUs, which is 99 KB.
+bool Planner::choosePitches() {
   constexpr int64_t mostBytes = 96 * 1024;
   const int64_t bank = 16 / result.elementBytes();
   for (ProductSide *side : {&result.rows, &result.columns}) {
@@ -301,6 +308,7 @@ void Planner::choosePitches() {
   while (result.stages > 2 && (result.sharedBytes() > mostBytes ||
                                result.stages > result.ownSteps + 1))
     --result.stages;
+  return result.sharedBytes() <= mostBytes;
 }
 
 std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks) {
@@ -336,10 +344,8 @@ std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks) {
   if (result.steps > INT32_MAX)
     return std::nullopt;
   chooseBlocks(tiles, mostBlocks);
-  chooseWorkers();
-  if (!result.rows.padded)
+  if (!spread(Workers::of(result.unit)) || !choosePitches())
     return std::nullopt;
-  choosePitches();
   return std::move(result);
 }
 

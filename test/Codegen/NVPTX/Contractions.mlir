@@ -318,3 +318,16 @@ kernel.func @conv_of_flat_images_f16(%x: tensor<1x34x4x1xf16>, %w: tensor<8x34x1
   %y = graph.conv %x, %w {strides = array<i64: 2, 1>} : (tensor<1x34x4x1xf16>, tensor<8x34x1x1xf16>) -> tensor<1x8x2x1xf16>
   kernel.return %y : tensor<1x8x2x1xf16>
 }
+// Rows of more results than registers, or than shared memory, hold.
+kernel.func @sum_of_scaled_rows(%x: tensor<16x1xf32>, %y: tensor<16x4000xf32>) -> (tensor<4000xf32>) {
+  %a = graph.constant dense<0> : tensor<1xi64>
+  %p = graph.mul %x, %y : (tensor<16x1xf32>, tensor<16x4000xf32>) -> tensor<16x4000xf32>
+  %s = graph.reduce_sum %p, %a {keepdims = false} : (tensor<16x4000xf32>, tensor<1xi64>) -> tensor<4000xf32>
+  kernel.return %s : tensor<4000xf32>
+}
+kernel.func @sum_of_scaled_long_rows(%x: tensor<16x1xf32>, %y: tensor<16x25000xf32>) -> (tensor<25000xf32>) {
+  %a = graph.constant dense<0> : tensor<1xi64>
+  %p = graph.mul %x, %y : (tensor<16x1xf32>, tensor<16x25000xf32>) -> tensor<16x25000xf32>
+  %s = graph.reduce_sum %p, %a {keepdims = false} : (tensor<16x25000xf32>, tensor<1xi64>) -> tensor<25000xf32>
+  kernel.return %s : tensor<25000xf32>
+}

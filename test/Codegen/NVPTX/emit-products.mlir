@@ -65,6 +65,18 @@ kernel.func @taps(%x: tensor<32x8x56x56x8xf16>, %w: tensor<64x64x3x3xf16>) -> te
   kernel.return %0 : tensor<32x8x56x56x8xf16>
 }
 
+// A row of more results than registers of a block hold is summed element by
+// element.
+// CHECK-LABEL: llvm.func ptx_kernelcc @many(
+kernel.func @many(%x: tensor<32x1xf32>, %y: tensor<32x32768xf32>) -> tensor<32768xf32> {
+  // CHECK-NOT: llvm.nvvm.cp.async
+  // CHECK: llvm.return
+  %0 = graph.mul %x, %y : (tensor<32x1xf32>, tensor<32x32768xf32>) -> tensor<32x32768xf32>
+  %axes = graph.constant dense<0> : tensor<1xi64>
+  %1 = graph.reduce_sum %0, %axes {keepdims = false} : (tensor<32x32768xf32>, tensor<1xi64>) -> tensor<32768xf32>
+  kernel.return %1 : tensor<32768xf32>
+}
+
 // What lies the other way goes through squares in shared memory.
 // CHECK-LABEL: llvm.func ptx_kernelcc @turned(
 kernel.func @turned(%x: tensor<128x96xf32>) -> tensor<96x128xf32> {
