@@ -10,6 +10,18 @@
 using namespace mlir;
 using namespace dlc::codegen;
 
+std::optional<int64_t> dlc::codegen::staticCount(const LoopPlan &plan,
+                                                 ArrayRef<unsigned> dims) {
+  int64_t count = 1;
+  for (unsigned dim : dims) {
+    std::optional<int64_t> extent = getConstantIntValue(plan.ranges[dim]);
+    if (!extent)
+      return std::nullopt;
+    count *= *extent;
+  }
+  return count;
+}
+
 /// Adds `scale` times the linear expression `expr` to strides and constant.
 static LogicalResult addLinear(AffineExpr expr, int64_t scale,
                                LoopOperand &operand) {

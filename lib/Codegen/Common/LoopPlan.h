@@ -55,6 +55,10 @@ struct LoopPlan {
   bool canOverlap = false;
 };
 
+/// The number of points of `dims`, where it is known.
+std::optional<int64_t> staticCount(const LoopPlan &plan,
+                                   llvm::ArrayRef<unsigned> dims);
+
 /// Fails with a diagnostic when the operation has no loops here: an indexing
 /// map that is not linear, accumulators over different dimensions.
 llvm::FailureOr<LoopPlan> planLoops(mlir::linalg::LinalgOp op,

@@ -206,16 +206,10 @@ Value KernelEmitter::allocate(Location loc, int64_t bytes) {
 /// Whether the sums, of f32, are all of the memory that was allocated last.
 bool KernelEmitter::fillsLast(const LoopPlan &plan) {
   const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
-  int64_t results = 1;
-  for (unsigned dim : plan.parallel) {
-    std::optional<int64_t> extent = getConstantIntValue(plan.ranges[dim]);
-    if (!extent)
-      return false;
-    results *= *extent;
-  }
-  return last && output.view->base == last && !output.view->offset &&
+  std::optional<int64_t> results = staticCount(plan, plan.parallel);
+  return results && last && output.view->base == last && !output.view->offset &&
          !output.constant && output.view->element.isF32() &&
-         lastBytes == 4 * results;
+         lastBytes == 4 * *results;
 }
 
 /// Tiles of factors are there until the sums are done, and may be where these
@@ -264,13 +258,7 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
     return success();
   }
   // What follows is for the first block of the tile.
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        blockOfTile, zero);
-  auto choice = scf::IfOp::create(builder, loc, TypeRange(), isFirst,
-                                  /*withElseRegion=*/false);
-  builder.setInsertionPointToStart(choice.thenBlock());
+  enterIf(builder, loc, isZero(builder, loc, blockOfTile));
   emitter.mend();
   return success();
 }
@@ -321,15 +309,9 @@ int64_t KernelEmitter::mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
 /// One thread stores, and the others see it.
 void KernelEmitter::store(Location loc, Value value, const View &view,
                           Value offset) {
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        threads.thread, zero);
-  auto choice = scf::IfOp::create(builder, loc, TypeRange(), isFirst,
-                                  /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(choice.thenBlock());
+    enterIf(builder, loc, isZero(builder, loc, threads.thread));
     BodyEmitter body(builder, target, views, scalars);
     body.store(loc, value, view, offset, 0, 1, {});
   }
@@ -350,12 +332,10 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
     plan->vectorDim = plan->parallel.back();
   std::optional<ProductPlan> product = planProduct(
       op, *plan, views, grid.blocks, mostBlocksOf(op, *plan, initial));
-  // To be mended, sums have to begin anew.
-  if (product && (initial[0] || !product->isConditional())) {
-    hasStored = true;
-    return emitProduct(op, *plan, *product, initial);
-  }
   hasStored = true;
+  // To be mended, sums have to begin anew.
+  if (product && (initial[0] || !product->isConditional()))
+    return emitProduct(op, *plan, *product, initial);
   if (share) // As the sums lie.
     for (const LoopOperand &operand : plan->operands)
       if (operand.view && operand.view->base == sharedSums) {

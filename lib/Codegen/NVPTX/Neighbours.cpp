@@ -10,6 +10,14 @@ using namespace mlir;
 using namespace dlc::codegen;
 using namespace dlc::codegen::gpu;
 
+int64_t gpu::evenWidth(const LoopPlan &loops, unsigned dim, int64_t most) {
+  std::optional<int64_t> extent = getConstantIntValue(loops.ranges[dim]);
+  int64_t width = most;
+  while (width > 1 && (!extent || *extent % width))
+    width /= 2;
+  return width;
+}
+
 Dims Neighbours::dimsOf(Value value) const {
   Dims dims(loops.ranges.size());
   if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -74,10 +82,7 @@ bool Neighbours::isStep(Value index, unsigned dim, int64_t width) const {
 
 int64_t Neighbours::widthAlong(Value element, unsigned dim,
                                int64_t most) const {
-  int64_t width = most;
-  std::optional<int64_t> extent = getConstantIntValue(loops.ranges[dim]);
-  while (width > 1 && (!extent || *extent % width))
-    width /= 2;
+  int64_t width = evenWidth(loops, dim, most);
   const View *view = nullptr;
   SmallVector<Value> indices;
   if (const LoopOperand *operand = operandOf(element)) {

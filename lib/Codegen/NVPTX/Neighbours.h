@@ -14,6 +14,10 @@ namespace dlc::codegen::gpu {
 /// The dimensions of a structured operation.
 using Dims = llvm::SmallBitVector;
 
+/// The largest power of two, up to `most`, that divides the extent of `dim`; 1
+/// where that is not known.
+int64_t evenWidth(const LoopPlan &loops, unsigned dim, int64_t most);
+
 /// Answers for the body of one operation. Addresses of arguments of a kernel,
 /// and of shared memory, are multiples of 16 bytes.
 class Neighbours {

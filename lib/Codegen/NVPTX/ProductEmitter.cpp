@@ -12,29 +12,8 @@ using namespace dlc::codegen;
 using namespace dlc::codegen::gpu;
 
 //===----------------------------------------------------------------------===//
-// Numbers and places
+// Places in shared memory
 //===----------------------------------------------------------------------===//
-
-Value ProductEmitter::add32(Value a, Value b) {
-  return builder.createOrFold<arith::AddIOp>(loc, a, b);
-}
-
-Value ProductEmitter::mul32(Value a, int64_t factor) {
-  return builder.createOrFold<arith::MulIOp>(loc, a, i32(factor));
-}
-
-Value ProductEmitter::divide32(Value a, int64_t divisor) {
-  return builder.createOrFold<arith::DivUIOp>(loc, a, i32(divisor));
-}
-
-Value ProductEmitter::rest32(Value a, int64_t divisor) {
-  return builder.createOrFold<arith::RemUIOp>(loc, a, i32(divisor));
-}
-
-Value ProductEmitter::isBelow(Value a, int64_t bound) {
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, a,
-                               i32(bound));
-}
 
 /// Where an element of a step is in shared memory.
 Value ProductEmitter::pointer(const ProductSide &side, Value stage, Value row,
@@ -120,13 +99,8 @@ void ProductEmitter::copyPiece(const ProductSide &side, const Cursor &cursor,
                                Value isTerm, Value to) {
   ValueMap values;
   Value isThere = isTerm;
-  if (side.condition) {
-    Value holds = valueOf(side.condition, cursor, values);
-    isThere =
-        isThere
-            ? arith::AndIOp::create(builder, loc, isThere, holds).getResult()
-            : holds;
-  }
+  if (side.condition)
+    isThere = both(isThere, valueOf(side.condition, cursor, values));
   const int64_t bytes = side.width * product.elementBytes();
   if (!side.element || bytes < 4) {
     Type type = side.element && !product.element.isF32()
@@ -193,10 +167,7 @@ void ProductEmitter::copySide(const ProductSide &side, const Cursor &cursor,
     OpBuilder::InsertionGuard inside(builder);
     Value piece = add32(threads.thread, i32(first));
     if (first + kThreads > pieces)
-      builder.setInsertionPointToStart(
-          scf::IfOp::create(builder, loc, TypeRange(), isBelow(piece, pieces),
-                            /*withElseRegion=*/false)
-              .thenBlock());
+      enterIf(isBelow(piece, pieces));
     copy(piece);
   }
 }
@@ -423,22 +394,13 @@ void ProductEmitter::write(ValueRange sums) {
     OpBuilder::InsertionGuard guard(builder);
     if (term)
       buildBarrier(builder, loc);
-    if (product.byTerm > 1) {
-      Value isOwn = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::eq, part, i32(term));
-      builder.setInsertionPointToStart(
-          scf::IfOp::create(builder, loc, TypeRange(), isOwn,
-                            /*withElseRegion=*/false)
-              .thenBlock());
-    }
+    if (product.byTerm > 1)
+      enterIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                    part, i32(term)));
     for (size_t i = 0; i < places.size(); i += width) {
       const Place &place = places[i];
       OpBuilder::InsertionGuard inside(builder);
-      if (Value there = isThere(place))
-        builder.setInsertionPointToStart(
-            scf::IfOp::create(builder, loc, TypeRange(), there,
-                              /*withElseRegion=*/false)
-                .thenBlock());
+      enterIf(isThere(place));
       Cursor at = locate(locate(start(), product.rows.dims, place.row, 1),
                          product.columns.dims, place.column, 1);
       Value sum = sums[i];
@@ -459,15 +421,12 @@ void ProductEmitter::write(ValueRange sums) {
 
 /// Null for always; else whether a result is one, and does not only fill up.
 Value ProductEmitter::isThere(const Place &place) {
-  Value isThere;
+  Value isRow, isColumn;
   if (product.rows.padded > product.rows.count)
-    isThere = isBelow(place.row, product.rows.count);
-  if (product.columns.padded <= product.columns.count)
-    return isThere;
-  Value isColumn = isBelow(place.column, product.columns.count);
-  return isThere ? arith::AndIOp::create(builder, loc, isThere, isColumn)
-                       .getResult()
-                 : isColumn;
+    isRow = isBelow(place.row, product.rows.count);
+  if (product.columns.padded > product.columns.count)
+    isColumn = isBelow(place.column, product.columns.count);
+  return both(isRow, isColumn);
 }
 
 /// Infinities count, too: they are as rare.
@@ -567,10 +526,7 @@ void ProductEmitter::mend() {
     Value isAny =
         callIntrinsic(builder, loc, "llvm.nvvm.barrier.cta.red.or.aligned.all",
                       builder.getI1Type(), {i32(0), isSpoiled});
-    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc,
-                                                       TypeRange(), isAny,
-                                                       /*withElseRegion=*/false)
-                                         .thenBlock());
+    enterIf(isAny);
   }
   const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
   overResults(start(), threads.thread, kThreads, 1, [&](const Cursor &at) {
@@ -578,10 +534,8 @@ void ProductEmitter::mend() {
                           at.offsets[plan.accumulators[0].operand], 0, 1, {});
     Value isNone = arith::CmpFOp::create(builder, loc,
                                          arith::CmpFPredicate::UNO, sum, sum);
-    auto choice = scf::IfOp::create(builder, loc, TypeRange(), isNone,
-                                    /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(choice.thenBlock());
+    enterIf(isNone);
     writeAccumulators(at, emitReduced(0, at, 1, 1, {}, initial), 1, {});
   });
   buildBarrier(builder, loc);
@@ -596,12 +550,8 @@ LogicalResult ProductEmitter::emit(bool isShared) {
         arith::SubIOp::create(builder, loc, i32(product.steps), first));
   auto copyOwn = [&](Value step, Value stage) {
     OpBuilder::InsertionGuard guard(builder);
-    Value isThere = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ult, step, count);
-    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc,
-                                                       TypeRange(), isThere,
-                                                       /*withElseRegion=*/false)
-                                         .thenBlock());
+    enterIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, step,
+                                  count));
     copyStep(add32(first, step), stage);
   };
   {

@@ -39,20 +39,11 @@ public:
   void mend();
 
 private:
-  /// A piece of one step of a side that a thread copies at once.
-  struct Piece {
-    mlir::Value row, term; ///< i32; the latter within the step.
-  };
   /// Where a result of a thread is, as i32.
   struct Place {
     mlir::Value row, column;
   };
 
-  mlir::Value add32(mlir::Value a, mlir::Value b);
-  mlir::Value mul32(mlir::Value a, int64_t factor);
-  mlir::Value divide32(mlir::Value a, int64_t divisor);
-  mlir::Value rest32(mlir::Value a, int64_t divisor);
-  mlir::Value isBelow(mlir::Value a, int64_t bound);
   mlir::Value pointer(const ProductSide &side, mlir::Value stage,
                       mlir::Value row, mlir::Value term);
   mlir::Value load(mlir::Value from, mlir::Type type, int64_t bytes);

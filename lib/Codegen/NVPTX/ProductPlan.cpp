@@ -27,10 +27,7 @@ public:
 
 private:
   int64_t countOf(ArrayRef<unsigned> dims) const {
-    int64_t count = 1;
-    for (unsigned dim : dims)
-      count *= extentOf(dim);
-    return count;
+    return *staticCount(loops, dims);
   }
   bool findFactors();
   bool splitDims();

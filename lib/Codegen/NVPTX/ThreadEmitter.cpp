@@ -29,6 +29,21 @@ void gpu::buildBarrier(OpBuilder &builder, Location loc) {
       builder.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.all"), zero);
 }
 
+Value gpu::isZero(OpBuilder &builder, Location loc, Value value) {
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value,
+                               zero);
+}
+
+void gpu::enterIf(OpBuilder &builder, Location loc, Value condition) {
+  if (!condition)
+    return;
+  auto choice = scf::IfOp::create(builder, loc, TypeRange(), condition,
+                                  /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(choice.thenBlock());
+}
+
 //===----------------------------------------------------------------------===//
 // Points of loops, by number
 //===----------------------------------------------------------------------===//
@@ -38,22 +53,31 @@ Value ThreadEmitter::i32(int64_t value) {
       builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
 }
 
-Value ThreadEmitter::isZero(Value value) {
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value,
-                               i32(0));
+Value ThreadEmitter::add32(Value a, Value b) {
+  return builder.createOrFold<arith::AddIOp>(loc, a, b);
 }
 
-/// The number of points of `dims`, where it is known.
-static std::optional<int64_t> staticCount(const LoopPlan &plan,
-                                          ArrayRef<unsigned> dims) {
-  int64_t count = 1;
-  for (unsigned dim : dims) {
-    std::optional<int64_t> extent = getConstantIntValue(plan.ranges[dim]);
-    if (!extent)
-      return std::nullopt;
-    count *= *extent;
-  }
-  return count;
+Value ThreadEmitter::mul32(Value a, int64_t factor) {
+  return builder.createOrFold<arith::MulIOp>(loc, a, i32(factor));
+}
+
+Value ThreadEmitter::divide32(Value a, int64_t divisor) {
+  return builder.createOrFold<arith::DivUIOp>(loc, a, i32(divisor));
+}
+
+Value ThreadEmitter::rest32(Value a, int64_t divisor) {
+  return builder.createOrFold<arith::RemUIOp>(loc, a, i32(divisor));
+}
+
+Value ThreadEmitter::isBelow(Value a, int64_t bound) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, a,
+                               i32(bound));
+}
+
+Value ThreadEmitter::both(Value a, Value b) {
+  return a && b ? arith::AndIOp::create(builder, loc, a, b).getResult()
+         : a    ? a
+                : b;
 }
 
 /// The number of points of `dims`, with the last in steps of `width`, as i32: a
@@ -114,20 +138,15 @@ void ThreadEmitter::overResults(const Cursor &cursor, Value first, int64_t step,
   Value count = countOf(plan.parallel, width);
   if (int64_t turns = share ? 0 : countTurns(count, step, op.getBlock())) {
     for (int64_t turn = 0; turn < turns; ++turn) {
-      Value index =
-          builder.createOrFold<arith::AddIOp>(loc, first, i32(turn * step));
+      Value index = add32(first, i32(turn * step));
       emitElement(locate(cursor, plan.parallel, index, width));
     }
     return;
   }
   if (share) {
-    auto inVectors = [&](Value elements) {
-      return builder.createOrFold<arith::DivUIOp>(loc, elements, i32(width));
-    };
-    Value own = inVectors(share->first);
-    first = builder.createOrFold<arith::AddIOp>(loc, first, own);
-    count = builder.createOrFold<arith::AddIOp>(loc, own,
-                                                i32(share->count / width));
+    Value own = divide32(share->first, width);
+    first = add32(first, own);
+    count = add32(own, i32(share->count / width));
   }
   auto loop = scf::ForOp::create(builder, loc, first, count, i32(step));
   OpBuilder::InsertionGuard guard(builder);
@@ -155,8 +174,7 @@ int64_t ThreadEmitter::vectorWidth() {
   if (plan.parallel.empty())
     return 1;
   unsigned inner = plan.parallel.back();
-  std::optional<int64_t> extent = getConstantIntValue(plan.ranges[inner]);
-  int64_t width = 8;
+  int64_t width = evenWidth(plan, inner, 8);
   for (const LoopOperand &operand : plan.operands) {
     if (!isTouched(operand))
       continue;
@@ -171,8 +189,6 @@ int64_t ThreadEmitter::vectorWidth() {
         load && neighbours.dimsOf(load).test(inner))
       width = std::min(width, neighbours.widthAlong(
                                   load, inner, 16 / bytesOf(load.getType())));
-  while (width > 1 && (!extent || *extent % width))
-    width /= 2;
   return width;
 }
 
@@ -296,45 +312,26 @@ void ThreadEmitter::emitSquares(const Cursor &cursor, const Squares &squares) {
                                  i32(1));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  auto divide = [&](Value value, int64_t by) {
-    return builder.createOrFold<arith::DivUIOp>(loc, value, i32(by));
-  };
-  auto startOf = [&](Value value, int64_t count) {
-    value = builder.createOrFold<arith::RemUIOp>(loc, value, i32(count));
-    return builder.createOrFold<arith::MulIOp>(loc, value, i32(kSide));
-  };
   Value number = loop.getInductionVar();
-  Value row = startOf(number, downs),
-        column = startOf(divide(number, downs), rights);
-  Cursor first = locate(cursor, rest, divide(number, downs * rights), 1);
+  Value row = mul32(rest32(number, downs), kSide),
+        column = mul32(rest32(divide32(number, downs), rights), kSide);
+  Cursor first = locate(cursor, rest, divide32(number, downs * rights), 1);
   // Elements of a warp are side by side along `dim`, its turns along `other`.
   auto overSquare =
       [&](unsigned dim, Value from, int64_t extent, unsigned other,
           Value otherFrom, int64_t otherExtent,
           llvm::function_ref<void(const Cursor &, Value, Value)> emitElement) {
         for (int64_t turn = 0; turn < kSide / warps; ++turn) {
-          Value line = builder.createOrFold<arith::AddIOp>(loc, threads.warp,
-                                                           i32(turn * warps));
-          Value at = arith::AddIOp::create(builder, loc, from, threads.lane),
-                otherAt = arith::AddIOp::create(builder, loc, otherFrom, line);
+          Value line = add32(threads.warp, i32(turn * warps));
+          Value at = add32(from, threads.lane),
+                otherAt = add32(otherFrom, line);
           Value isInside;
           for (auto [place, end] :
-               {std::pair(at, extent), std::pair(otherAt, otherExtent)}) {
-            if (end % kSide == 0)
-              continue;
-            Value isBelow = arith::CmpIOp::create(
-                builder, loc, arith::CmpIPredicate::ult, place, i32(end));
-            isInside = isInside ? arith::AndIOp::create(builder, loc, isInside,
-                                                        isBelow)
-                                      .getResult()
-                                : isBelow;
-          }
+               {std::pair(at, extent), std::pair(otherAt, otherExtent)})
+            if (end % kSide)
+              isInside = both(isInside, isBelow(place, end));
           OpBuilder::InsertionGuard inside(builder);
-          if (isInside)
-            builder.setInsertionPointToStart(
-                scf::IfOp::create(builder, loc, TypeRange(), isInside,
-                                  /*withElseRegion=*/false)
-                    .thenBlock());
+          enterIf(isInside);
           emitElement(locate(locate(first, dim, at, 1), other, otherAt, 1),
                       threads.lane, line);
         }
@@ -345,9 +342,7 @@ void ThreadEmitter::emitSquares(const Cursor &cursor, const Squares &squares) {
       before += bytesOfSquare(plan.operands[operand]);
     Type type =
         getComputeType(plan.operands[squares.operands[which]].view->element);
-    Value index = builder.createOrFold<arith::AddIOp>(
-        loc, builder.createOrFold<arith::MulIOp>(loc, line, i32(kSquarePitch)),
-        lane);
+    Value index = add32(mul32(line, kSquarePitch), lane);
     Value base = LLVM::GEPOp::create(
         builder, loc, exchange.getType(), builder.getI8Type(), exchange,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(before)});
@@ -494,11 +489,7 @@ void ThreadEmitter::emitByPatch(const Cursor &cursor, const Patches &patches) {
   size_t each = plan.accumulators.size();
   for (auto [i, at, isThere] : llvm::enumerate(cursors, areThere)) {
     OpBuilder::InsertionGuard guard(builder);
-    if (isThere)
-      builder.setInsertionPointToStart(
-          scf::IfOp::create(builder, loc, TypeRange(), isThere,
-                            /*withElseRegion=*/false)
-              .thenBlock());
+    enterIf(isThere);
     writeAccumulators(at, ValueRange(sums).slice(i * each, each), 1, {});
   }
 }
@@ -508,10 +499,7 @@ void ThreadEmitter::emitByPatch(const Cursor &cursor, const Patches &patches) {
 int64_t ThreadEmitter::reducedWidth() {
   unsigned inner = plan.reduced.back();
   Neighbours neighbours(op, plan, views);
-  std::optional<int64_t> extent = getConstantIntValue(plan.ranges[inner]);
-  int64_t width = 8;
-  while (width > 1 && (!extent || *extent % width))
-    width /= 2;
+  int64_t width = evenWidth(plan, inner, 8);
   for (const LoopOperand &operand : plan.operands) {
     if (!operand.view || !operand.isRead || operand.strides[inner] == 0)
       continue;
@@ -539,9 +527,7 @@ LoopEmitter::Values ThreadEmitter::reduceStrided(const Cursor &cursor,
   };
   const int64_t turns = countTurns(count, step, op.getBlock());
   for (int64_t turn = 0; turn < turns; ++turn)
-    sums =
-        add(builder.createOrFold<arith::AddIOp>(loc, first, i32(turn * step)),
-            sums);
+    sums = add(add32(first, i32(turn * step)), sums);
   if (turns == 0) {
     auto loop = scf::ForOp::create(builder, loc, first, count, i32(step), sums);
     OpBuilder::InsertionGuard guard(builder);
@@ -601,10 +587,8 @@ LoopEmitter::Values ThreadEmitter::combineWarp(Values values) {
 /// One thread adds `values` to what was there before.
 void ThreadEmitter::writeBy(Value isWriter, const Cursor &cursor,
                             ValueRange values) {
-  auto choice = scf::IfOp::create(builder, loc, TypeRange(), isWriter,
-                                  /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
+  enterIf(isWriter);
   Values total = readAccumulators(cursor, 1, {});
   for (auto [accumulator, value, sum] :
        llvm::zip_equal(plan.accumulators, values, total))
@@ -639,13 +623,12 @@ void ThreadEmitter::emitByBlock(const Cursor &cursor) {
   builder.setInsertionPointToStart(loop.getBody());
   Cursor at = locate(cursor, plan.parallel, loop.getInductionVar(), 1);
   Values values = combineWarp(reduceStrided(at, threads.thread, kThreads));
-  auto leave =
-      scf::IfOp::create(builder, loc, TypeRange(), isZero(threads.lane),
-                        /*withElseRegion=*/false);
-  builder.setInsertionPointToStart(leave.thenBlock());
-  for (auto [i, value] : llvm::enumerate(values))
-    LLVM::StoreOp::create(builder, loc, value, place(i, threads.warp));
-  builder.setInsertionPointAfter(leave);
+  {
+    OpBuilder::InsertionGuard inside(builder);
+    enterIf(isZero(threads.lane));
+    for (auto [i, value] : llvm::enumerate(values))
+      LLVM::StoreOp::create(builder, loc, value, place(i, threads.warp));
+  }
   buildBarrier(builder, loc);
   Values sums;
   for (int64_t warp = 0; warp < warps; ++warp)

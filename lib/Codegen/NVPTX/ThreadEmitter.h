@@ -29,6 +29,12 @@ mlir::Value callIntrinsic(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::ValueRange operands);
 /// All threads of the block wait for each other, and see what they wrote.
 void buildBarrier(mlir::OpBuilder &builder, mlir::Location loc);
+/// Of a word.
+mlir::Value isZero(mlir::OpBuilder &builder, mlir::Location loc,
+                   mlir::Value value);
+/// What is built next happens only where `condition` (i1) holds; null: always.
+void enterIf(mlir::OpBuilder &builder, mlir::Location loc,
+             mlir::Value condition);
 
 /// Emits loops as they are planned; vectors are along the last parallel
 /// dimension.
@@ -53,6 +59,18 @@ public:
 
 protected:
   mlir::Value i32(int64_t value);
+  // Of words without sign.
+  mlir::Value add32(mlir::Value a, mlir::Value b);
+  mlir::Value mul32(mlir::Value a, int64_t factor);
+  mlir::Value divide32(mlir::Value a, int64_t divisor);
+  mlir::Value rest32(mlir::Value a, int64_t divisor);
+  mlir::Value isBelow(mlir::Value a, int64_t bound);
+  /// Of conditions; null is one that always holds.
+  mlir::Value both(mlir::Value a, mlir::Value b);
+  void enterIf(mlir::Value condition) { gpu::enterIf(builder, loc, condition); }
+  mlir::Value isZero(mlir::Value value) {
+    return gpu::isZero(builder, loc, value);
+  }
   Cursor locate(const Cursor &cursor, llvm::ArrayRef<unsigned> dims,
                 mlir::Value index, int64_t width);
   using AtElement = llvm::function_ref<void(const Cursor &)>;
@@ -76,14 +94,13 @@ private:
     }
   };
 
-  mlir::Value isZero(mlir::Value value);
-  mlir::Value countOf(llvm::ArrayRef<unsigned> dims, int64_t width);
   /// Inputs that lie along `along`, and not along the last parallel dimension.
   struct Squares {
     unsigned along = 0;
     llvm::SmallVector<unsigned> operands;
   };
 
+  mlir::Value countOf(llvm::ArrayRef<unsigned> dims, int64_t width);
   /// Whether all threads of a block sum for one result.
   static bool isForBlock(const LoopPlan &plan);
   static std::optional<Squares> findSquares(const LoopPlan &plan);
