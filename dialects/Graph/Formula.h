@@ -20,7 +20,7 @@ struct Formula : Chain {
   Formula(mlir::OpBuilder &builder, mlir::Location loc) : Chain{builder, loc} {}
 
   static mlir::RankedTensorType typeOf(Value x) {
-    return llvm::cast<mlir::RankedTensorType>(x.getType());
+    return graph::typeOf(x);
   }
   static mlir::Type elementOf(Value x) {
     return llvm::cast<mlir::TensorType>(x.getType()).getElementType();

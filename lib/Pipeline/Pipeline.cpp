@@ -182,8 +182,8 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
       OpPassManager &function = manager.nest<func::FuncOp>();
       function.addPass(graph::createResolveIndicesPass());
       function.addPass(graph::createOffloadOperationsPass({options.offload}));
+      function.addPass(graph::createArrangeWeightsPass());
     }
-    manager.nest<func::FuncOp>().addPass(graph::createArrangeWeightsPass());
     // With gradients, groups got their devices in the graph phase.
     placeDevices(manager, options.gradient
                               ? ArrayRef<std::string>()

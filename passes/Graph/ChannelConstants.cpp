@@ -11,6 +11,40 @@
 using namespace mlir;
 using namespace dlc::graph;
 
+namespace {
+
+/// A short float, as a number.
+template <float (*widen)(uint16_t), uint16_t (*round)(double)>
+struct ShortFloat {
+  uint16_t bits = 0;
+  ShortFloat() = default;
+  explicit ShortFloat(double value) : bits(round(value)) {}
+  operator double() const { return widen(bits); }
+};
+
+using Half = ShortFloat<dlc::rt::floatFromHalf, dlc::rt::halfFromDouble>;
+using BFloat =
+    ShortFloat<dlc::rt::floatFromBFloat16, dlc::rt::bfloat16FromDouble>;
+
+} // namespace
+
+/// Calls `visit` with a value of the type of elements; false for others than
+/// floats of 16, 32 and 64 bits.
+template <typename Visit>
+static bool visitFloat(Type element, const Visit &visit) {
+  if (element.isF16())
+    visit(Half());
+  else if (element.isBF16())
+    visit(BFloat());
+  else if (element.isF32())
+    visit(float());
+  else if (element.isF64())
+    visit(double());
+  else
+    return false;
+  return true;
+}
+
 template <typename T> static Floats toFloats(ArrayRef<char> bytes) {
   Floats values(bytes.size() / sizeof(T));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -21,30 +55,18 @@ template <typename T> static Floats toFloats(ArrayRef<char> bytes) {
   return values;
 }
 
-static Floats toFloats16(ArrayRef<char> bytes,
-                         const llvm::fltSemantics &semantics) {
-  Floats values(bytes.size() / 2);
-  for (size_t i = 0; i < values.size(); ++i) {
-    uint16_t bits;
-    std::memcpy(&bits, bytes.data() + 2 * i, 2);
-    values[i] = llvm::APFloat(semantics, APInt(16, bits)).convertToDouble();
-  }
-  return values;
-}
-
 std::optional<Floats> dlc::graph::readFloats(Value value) {
   ElementsAttr elements = getConstantElements(value);
   if (!elements || elements.getNumElements() > (1 << 20))
     return std::nullopt;
   RawElements raw = RawElements::get(elements);
-  auto type = dyn_cast<FloatType>(elements.getElementType());
-  if (!raw || !type)
+  if (!raw)
     return std::nullopt;
-  if (type.isF32())
-    return toFloats<float>(raw.data());
-  if (type.isF64())
-    return toFloats<double>(raw.data());
-  return toFloats16(raw.data(), type.getFloatSemantics());
+  std::optional<Floats> values;
+  visitFloat(elements.getElementType(), [&](auto number) {
+    values = toFloats<decltype(number)>(raw.data());
+  });
+  return values;
 }
 
 std::optional<Floats> dlc::graph::readPerChannel(Value value, int64_t rank,
@@ -65,49 +87,14 @@ std::optional<Floats> dlc::graph::readPerChannel(Value value, int64_t rank,
   return values;
 }
 
-namespace {
-/// Short floats, as numbers.
-struct Half {
-  uint16_t bits;
-  Half() = default;
-  explicit Half(double value)
-      : bits(dlc::rt::halfFromFloat(static_cast<float>(value))) {}
-  operator double() const { return dlc::rt::floatFromHalf(bits); }
-};
-struct BFloat {
-  uint16_t bits;
-  BFloat() = default;
-  explicit BFloat(double value)
-      : bits(dlc::rt::bfloat16FromFloat(static_cast<float>(value))) {}
-  operator double() const { return dlc::rt::floatFromBFloat16(bits); }
-};
-} // namespace
-
-/// Calls `visit` with a value of the type of elements; false for others than
-/// floats of 16, 32 and 64 bits.
-template <typename Visit>
-static bool visitFloat(Type element, const Visit &visit) {
-  if (element.isF16())
-    visit(Half());
-  else if (element.isBF16())
-    visit(BFloat());
-  else if (element.isF32())
-    visit(float());
-  else if (element.isF64())
-    visit(double());
-  else
-    return false;
-  return true;
-}
-
 /// The smallest number with all of its bits.
 static double smallestNormal(Half) { return 0x1p-14; }
 static double smallestNormal(BFloat) { return 0x1p-126; }
 static double smallestNormal(double) { return 0; }
 
-/// Rounds the product of the double factor and the element, once to f32 and
-/// f64; false when that is more than the type holds, or all that one factor is
-/// for has lost bits.
+/// Rounds the product of the double factor and the element once; false when
+/// that is more than the type holds, or all that one factor is for has lost
+/// bits.
 template <typename T>
 static bool scale(ArrayRef<char> source, char *target, int64_t outer,
                   int64_t dim, int64_t inner, ArrayRef<double> factors,

@@ -39,21 +39,15 @@ struct MergeProducts : graph::impl::MergeProductsPassBase<MergeProducts> {
 
 } // namespace
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// Results that fill a device.
-static constexpr int64_t mostResults = 1 << 18;
+static constexpr int64_t kMostResults = 1 << 18;
 
-/// `user` as a product of `a` that is worth merging: one that has too few
+/// A product with constant weights that is worth merging: one that has too few
 /// results to fill a device.
-static std::optional<Product> match(Value a, Operation *user) {
-  auto matmul = dyn_cast<MatmulOp>(user);
-  if (!matmul || matmul.getA() != a || matmul.getB() == a ||
-      !hasStaticTypes(matmul) || !getConstantElements(matmul.getB()) ||
+static std::optional<Product> match(MatmulOp matmul) {
+  if (!hasStaticTypes(matmul) || !getConstantElements(matmul.getB()) ||
       typeOf(matmul.getB()).getRank() != 2 ||
-      typeOf(matmul.getY()).getNumElements() > mostResults)
+      typeOf(matmul.getY()).getNumElements() > kMostResults)
     return std::nullopt;
   Product product{matmul, {}, {}};
   if (!matmul.getY().hasOneUse())
@@ -153,7 +147,7 @@ void MergeProducts::runOnOperation() {
   using Key = std::pair<Value, Attribute>;
   llvm::MapVector<Key, SmallVector<Product>> alike;
   for (auto matmul : body.getOps<MatmulOp>())
-    if (auto product = match(matmul.getA(), matmul))
+    if (auto product = match(matmul))
       alike[{matmul.getA(), matmul->getDiscardableAttrDictionary()}].push_back(
           *product);
   for (auto &[key, products] : alike) {
@@ -161,7 +155,7 @@ void MergeProducts::runOnOperation() {
     while (rest.size() > 1) {
       size_t count = 0;
       int64_t results = 0;
-      for (; count < rest.size() && results <= mostResults; ++count)
+      for (; count < rest.size() && results <= kMostResults; ++count)
         results += typeOf(rest[count].matmul.getY()).getNumElements();
       if (count > 1)
         merge(rest.take_front(count));

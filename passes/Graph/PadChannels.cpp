@@ -19,10 +19,6 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// Whether each element is read for many taps, and has too few neighbours.
 static bool isWorthPadding(ConvOp conv, int64_t block) {
   constexpr int64_t leastTaps = 9;

@@ -6,8 +6,8 @@
 #ifndef DLC_COMPILER_COMPILER_H
 #define DLC_COMPILER_COMPILER_H
 
-#include "dlc/Frontend/MXNet/LayerHints.h"
 #include "dlc/Frontend/Faults.h"
+#include "dlc/Frontend/MXNet/LayerHints.h"
 #include "dlc/Pipeline/Pipeline.h"
 #include "dlc/Training/Options.h"
 #include "dlc/Tuning/Tuner.h"

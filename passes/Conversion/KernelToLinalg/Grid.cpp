@@ -34,9 +34,9 @@ int64_t dlc::conversion::divisorNear(int64_t extent, int64_t wanted,
 
 /// A GPU has many blocks at work at once: small values are in smaller tiles.
 int64_t Planner::tileElements(int64_t total) const {
-  constexpr int64_t enoughTiles = 264, least = 256;
+  constexpr int64_t least = 256;
   return isForGPU
-             ? std::clamp<int64_t>(total / enoughTiles, least, kTileElements)
+             ? std::clamp<int64_t>(total / kTilesOfGPU, least, kTileElements)
              : kTileElements;
 }
 
@@ -66,10 +66,10 @@ void Planner::chooseGrid() {
         rows *= shape[dim];
       }
     // A row for each warp, if all of a GPU has rows then.
-    constexpr int64_t warps = 8, enoughTiles = 264;
+    constexpr int64_t warps = 8;
     if (isForGPU && !gridDims.empty())
       gridBlocks.back() = divisorOf(shape[gridDims.back()],
-                                    std::min(warps, rows / enoughTiles));
+                                    std::min(warps, rows / kTilesOfGPU));
     return;
   }
   int64_t left = ShapedType::getNumElements(shape);

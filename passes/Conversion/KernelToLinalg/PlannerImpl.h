@@ -18,6 +18,9 @@ namespace dlc::conversion {
 /// Elements of a tile of a kernel with one stage, at least; on a GPU at most.
 inline constexpr int64_t kTileElements = 4096;
 
+/// Tiles that give all of a large GPU work: two for each of its processors.
+inline constexpr int64_t kTilesOfGPU = 264;
+
 /// The largest divisor of `extent` that is at most `wanted`, unless that leaves
 /// little of a tile, as of primes: then a divisor above, up to `most`, that is
 /// nearer.

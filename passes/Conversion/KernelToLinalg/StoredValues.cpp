@@ -13,11 +13,10 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::conversion;
 
-/// Values dearer than this are written once instead of computed again.
-static constexpr int64_t kRecomputeCost = 4;
-/// The same on a GPU, where memory of a tile is what caches have no more: an
-/// exponential is computed twice.
-static constexpr int64_t kRecomputeCostOfGPU = 20;
+/// Values dearer than this are written once instead of computed again. On a GPU
+/// memory of a tile is what caches have no more: an exponential is computed
+/// twice.
+static int64_t recomputeCost(bool isForGPU) { return isForGPU ? 20 : 4; }
 
 /// Results that only view another value are that value in other dimensions.
 void Planner::chooseSources() {
@@ -60,7 +59,7 @@ int64_t Planner::computeCost(Operation *op) {
 /// From the results backwards: which stages need each value, and from that,
 /// which values are written.
 void Planner::chooseStored() {
-  const int64_t most = isForGPU ? kRecomputeCostOfGPU : kRecomputeCost;
+  const int64_t most = recomputeCost(isForGPU);
   stored.clear();
   needs.clear();
   SmallVector<Value> inReverse;
@@ -106,7 +105,7 @@ void Planner::chooseStored() {
 
 /// Values that are cheap, now that what they need is written.
 bool Planner::dropCheapStored() {
-  const int64_t most = isForGPU ? kRecomputeCostOfGPU : kRecomputeCost;
+  const int64_t most = recomputeCost(isForGPU);
   llvm::DenseMap<Value, int64_t> costs;
   bool changed = false;
   for (Operation &op : kernel.getBody().front()) {

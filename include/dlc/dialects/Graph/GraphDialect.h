@@ -58,13 +58,13 @@ template <typename ConcreteOp>
 class RoundsToIntegers
     : public mlir::OpTrait::TraitBase<ConcreteOp, RoundsToIntegers> {};
 
-class ElementReader;
-
 /// Dimensions of a sum of products, inner ones last: a tile of the result is a
 /// rectangle of points of `rows` and points of `columns`.
 struct FactorDims {
   llvm::SmallVector<unsigned> rows, columns;
 };
+
+class ElementReader;
 class Gradients;
 struct Index;
 

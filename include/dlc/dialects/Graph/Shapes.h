@@ -5,6 +5,7 @@
 #ifndef DLC_DIALECTS_GRAPH_SHAPES_H
 #define DLC_DIALECTS_GRAPH_SHAPES_H
 
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
 namespace dlc::graph {
@@ -13,6 +14,10 @@ namespace dlc::graph {
 bool isStatic(mlir::Type type);
 /// True when all operands and results of `op` are.
 bool hasStaticTypes(mlir::Operation *op);
+/// The type of a tensor of known rank.
+inline mlir::RankedTensorType typeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
 /// The bytes of a tensor; 0 where shape or element type are not known, or too
 /// many to count, and of types that are no tensor.
 int64_t bytesOf(mlir::Type type);
