@@ -31,7 +31,10 @@ inline void roundTerms(const float *source, int64_t count, uint16_t *target) {
         _mm512_cvtne2ps_pbh(load(source + i + kLanes), load(source + i));
     store(reinterpret_cast<float *>(target + i), (Vec)both);
   }
-  for (; i < count; i += kLanes) {
+  for (; i + kLanes <= count; i += kLanes)
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(target + i),
+                        (__m256i)_mm512_cvtneps_pbh(load(source + i)));
+  if (i < count) {
     const auto half = _mm512_cvtneps_pbh(loadFirst(source + i, count - i));
     _mm256_mask_storeu_epi16(target + i, lanes(0, count - i).bits,
                              (__m256i)half);
@@ -50,6 +53,19 @@ inline void roundTerms(const float *source, int64_t count, float *target) {
         target + i,
         reinterpret_cast<Vec>(roundedOf(loadFirst(source + i, count - i))),
         count - i);
+}
+
+/// Sixteen terms of two rows, which follow each other: a whole line of a cache.
+template <typename Element>
+[[gnu::always_inline]] inline void
+roundTwoRows(const float *source, int64_t stride, Element *target) {
+#ifdef __AVX512BF16__
+  const auto both = _mm512_cvtne2ps_pbh(load(source + stride), load(source));
+  store(reinterpret_cast<float *>(target), (Vec)both);
+#else
+  roundTerms(source, kChannelBlock, target);
+  roundTerms(source + stride, kChannelBlock, target + kChannelBlock);
+#endif
 }
 
 /// What blocks of terms are multiples of, but for the last one.
@@ -86,7 +102,13 @@ struct RoundedMatrix {
   void round(int64_t rows, int64_t begin, int64_t end, Element *target,
              RoundedPlace place) const {
     const int64_t terms = end - begin;
-    for (int64_t i = 0; i < rows; ++i) {
+    int64_t i = 0;
+    if (place.row == kChannelBlock && terms % kChannelBlock == 0)
+      for (; i + 2 <= rows; i += 2)
+        for (int64_t l = 0; l < terms; l += kChannelBlock)
+          roundTwoRows(a + i * stride + begin + l, stride,
+                       place.at(target, i, l));
+    for (; i < rows; ++i) {
       const float *row = a + i * stride + begin;
       int64_t l = 0;
       for (; l + kChannelBlock <= terms; l += kChannelBlock)
