@@ -2,6 +2,7 @@
 //
 // Pooling over windows: its elements, and the forms that are reductions.
 
+#include "Chain.h"
 #include "ElementBuilder.h"
 
 #include "dlc/dialects/Graph/GraphOps.h"
@@ -11,6 +12,9 @@
 #include "dlc/dialects/Graph/Shapes.h"
 
 #include "llvm/Support/MathExtras.h"
+
+#include <functional>
+#include <numeric>
 
 using namespace mlir;
 using namespace dlc::graph;
@@ -212,6 +216,204 @@ Value AvgPoolOp::buildElementAt(ElementReader &reader, unsigned,
       builder.getFloatAttr(
           type, static_cast<double>(getCountIncludePad() ? counted : inside)));
   return arith::DivFOp::create(builder, loc, sum, count);
+}
+
+//===----------------------------------------------------------------------===//
+// The gradient of the largest element
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Builds one element of it: what the windows pass on that have chosen the
+/// element at its place.
+class ChosenSum {
+public:
+  ChosenSum(ElementReader &reader, const Windows &windows, MaxPoolGradientOp op,
+            ArrayRef<Index> at);
+  /// Windows that may hold the element, and taps of all of them.
+  int64_t windowCount() const { return product(candidates); }
+  int64_t tapCount() const { return windowCount() * windows.taps; }
+  Value build();
+
+private:
+  static int64_t product(ArrayRef<int64_t> factors) {
+    return std::accumulate(factors.begin(), factors.end(), int64_t{1},
+                           std::multiplies<int64_t>());
+  }
+  Value number(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  }
+  Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
+    return arith::CmpFOp::create(builder, loc, predicate, a, b);
+  }
+  Value both(Value a, Value b) {
+    return a && b ? arith::AndIOp::create(builder, loc, a, b) : a ? a : b;
+  }
+  Value either(Value a, Value b) {
+    return a && b ? arith::OrIOp::create(builder, loc, a, b) : a ? a : b;
+  }
+  Value clamp(Value index, int64_t extent) {
+    Value low = arith::MaxSIOp::create(builder, loc, index, number(0));
+    return arith::MinSIOp::create(builder, loc, low, number(extent - 1));
+  }
+  bool isTrivial(size_t dim) const {
+    return windows.kernel[dim] == 1 && windows.strides[dim] == 1 &&
+           windows.begins[dim] == 0 && windows.ends[dim] == 0;
+  }
+  /// The position along `dim` of window number `which` of those that may hold
+  /// the element, and whether there is such a window; null for always.
+  std::pair<Value, Value> windowAt(size_t dim, int64_t which);
+  /// Whether tap number `tap` of the window whose elements begin at `start` is
+  /// taken before the element; null for never.
+  Value isBeatenBy(int64_t tap, ArrayRef<Value> start);
+
+  ElementReader &reader;
+  OpBuilder &builder;
+  Location loc;
+  const Windows &windows;
+  Value x, g;
+  ArrayRef<int64_t> shape, pooled; ///< Of x and of g.
+  SmallVector<Value> place;        ///< Of the element.
+  SmallVector<int64_t> candidates; ///< Windows per spatial dimension.
+  Value element, isNaN;
+};
+
+} // namespace
+
+ChosenSum::ChosenSum(ElementReader &reader, const Windows &windows,
+                     MaxPoolGradientOp op, ArrayRef<Index> at)
+    : reader(reader), builder(reader.getBuilder()), loc(reader.getLoc()),
+      windows(windows), x(op.getX()), g(op.getG()), shape(shapeOf(x)),
+      pooled(shapeOf(g)) {
+  for (const Index &index : at)
+    place.push_back(reader.materialize(index));
+  for (size_t dim = 0; dim < windows.kernel.size(); ++dim) {
+    int64_t reach = (windows.kernel[dim] - 1) * windows.dilations[dim] + 1;
+    candidates.push_back(llvm::divideCeil(reach, windows.strides[dim]));
+  }
+}
+
+std::pair<Value, Value> ChosenSum::windowAt(size_t dim, int64_t which) {
+  Value at = place[dim + 2];
+  if (isTrivial(dim))
+    return {at, {}};
+  const int64_t stride = windows.strides[dim],
+                dilation = windows.dilations[dim];
+  // Of the image with its padding, so that nothing here is negative but windows
+  // in front of the first.
+  Value padded =
+      arith::AddIOp::create(builder, loc, at, number(windows.begins[dim]));
+  Value last = arith::DivUIOp::create(builder, loc, padded, number(stride));
+  Value window = arith::SubIOp::create(builder, loc, last, number(which));
+  Value behind = arith::SubIOp::create(
+      builder, loc, padded,
+      arith::MulIOp::create(builder, loc, window, number(stride)));
+  Value holds =
+      both(compare(arith::CmpIPredicate::sge, window, number(0)),
+           compare(arith::CmpIPredicate::slt, window, number(pooled[dim + 2])));
+  const int64_t reach = (windows.kernel[dim] - 1) * dilation + 1;
+  holds =
+      both(holds, compare(arith::CmpIPredicate::slt, behind, number(reach)));
+  if (dilation != 1) {
+    Value rest = arith::RemUIOp::create(builder, loc, behind, number(dilation));
+    holds = both(holds, compare(arith::CmpIPredicate::eq, rest, number(0)));
+  }
+  return {window, holds};
+}
+
+Value ChosenSum::isBeatenBy(int64_t tap, ArrayRef<Value> start) {
+  SmallVector<Value> coordinates(place);
+  Value isInside, isBefore;
+  // The last dimension decides where those in front of it are equal.
+  for (size_t dim = windows.kernel.size(); dim-- > 0;) {
+    const int64_t extent = windows.kernel[dim];
+    const int64_t offset = tap % extent * windows.dilations[dim];
+    tap /= extent;
+    if (isTrivial(dim))
+      continue;
+    Value at = arith::AddIOp::create(builder, loc, start[dim], number(offset));
+    Value own = place[dim + 2];
+    Value below = compare(arith::CmpIPredicate::slt, at, own);
+    Value same = compare(arith::CmpIPredicate::eq, at, own);
+    isBefore = isBefore ? either(below, both(same, isBefore)) : below;
+    Value clamped = clamp(at, shape[dim + 2]);
+    isInside = both(isInside, compare(arith::CmpIPredicate::eq, clamped, at));
+    coordinates[dim + 2] = clamped;
+  }
+  if (!isBefore)
+    return {}; // A window of one element.
+  Value other = reader.load(x, coordinates);
+  if (!other)
+    return {};
+  Value isOtherNaN = compare(arith::CmpFPredicate::UNO, other, other);
+  Value ifBefore =
+      either(compare(arith::CmpFPredicate::OGE, other, element), isOtherNaN);
+  Value isNumber = arith::XOrIOp::create(
+      builder, loc, isNaN,
+      arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1));
+  Value ifBehind = either(compare(arith::CmpFPredicate::OGT, other, element),
+                          both(isOtherNaN, isNumber));
+  Value isTaken =
+      arith::SelectOp::create(builder, loc, isBefore, ifBefore, ifBehind);
+  return both(isInside, isTaken);
+}
+
+Value ChosenSum::build() {
+  element = reader.load(x, place);
+  if (!element)
+    return {};
+  isNaN = compare(arith::CmpFPredicate::UNO, element, element);
+  Type type = element.getType(), wide = computeType(type);
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getFloatAttr(wide, 0));
+  Value sum = zero;
+  const size_t dims = windows.kernel.size();
+  // From the last candidate on, which is the first window.
+  for (int64_t number = windowCount(); number-- > 0;) {
+    SmallVector<Value> coordinates(place), start(dims);
+    Value isChosen;
+    int64_t rest = number;
+    for (size_t dim = dims; dim-- > 0; rest /= candidates[dim]) {
+      auto [window, holds] = windowAt(dim, rest % candidates[dim]);
+      isChosen = both(isChosen, holds);
+      coordinates[dim + 2] = holds ? clamp(window, pooled[dim + 2]) : window;
+      start[dim] = arith::SubIOp::create(
+          builder, loc,
+          arith::MulIOp::create(builder, loc, window,
+                                this->number(windows.strides[dim])),
+          this->number(windows.begins[dim]));
+    }
+    Value isBeaten;
+    for (int64_t tap = 0; tap < windows.taps; ++tap)
+      isBeaten = either(isBeaten, isBeatenBy(tap, start));
+    Value given = reader.load(g, coordinates);
+    if (!given)
+      return {};
+    if (type != wide)
+      given = arith::ExtFOp::create(builder, loc, wide, given);
+    if (isChosen)
+      given = arith::SelectOp::create(builder, loc, isChosen, given, zero);
+    if (isBeaten)
+      given = arith::SelectOp::create(builder, loc, isBeaten, zero, given);
+    sum = arith::AddFOp::create(builder, loc, sum, given);
+  }
+  return type == wide ? sum : arith::TruncFOp::create(builder, loc, type, sum);
+}
+
+Value MaxPoolGradientOp::buildElementAt(ElementReader &reader, unsigned,
+                                        ArrayRef<Index> at) {
+  // More than that is too much to write out.
+  constexpr int64_t mostTaps = 256;
+  std::optional<Windows> windows = windowsOf(*this);
+  if (!windows)
+    return reader.fail("a window that is too large or padded automatically");
+  ChosenSum sum(reader, *windows, *this, at);
+  if (sum.tapCount() > mostTaps)
+    return reader.fail("windows that overlap too much");
+  return sum.build();
 }
 
 //===----------------------------------------------------------------------===//

@@ -151,8 +151,25 @@ LogicalResult KernelEmitter::bindArguments(Block &entry) {
   return success();
 }
 
+/// Left to itself, ptxas spills rather than to let fewer blocks at work: so
+/// many registers let four be at work at once.
+static constexpr int64_t kRegistersForFourBlocks = 64;
+
+/// Of bodies of loops that are long: they have enough to do at once, and much
+/// to remember.
+static bool hasLongBody(Operation *tile) {
+  constexpr int64_t many = 256;
+  bool isLong = false;
+  tile->walk([&](linalg::LinalgOp loops) {
+    isLong |= llvm::range_size(loops.getBlock()->getOperations()) > many;
+  });
+  return isLong;
+}
+
 FailureOr<GPUGrid> KernelEmitter::emit() {
   grid.threads = kThreads;
+  if (hasLongBody(kernel))
+    mostRegisters = kRegistersForFourBlocks;
   if (scf::ForallOp forall = findGrid(kernel.getFunctionBody().front()))
     if (std::optional<ArrayRef<int64_t>> extents = forall.getStaticUpperBound())
       for (int64_t extent : *extents)
@@ -224,14 +241,12 @@ LogicalResult KernelEmitter::emitProduct(linalg::LinalgOp op,
   ProductEmitter emitter(builder, op, plan, target, views, scalars, initial,
                          threads, product, sharedAt(op.getLoc(), offset),
                          blockOfTile);
-  // Left to itself, ptxas spills rather than to let fewer blocks at work. Four
-  // are at work at once with 64 registers, of which few sums and the places of
-  // whole vectors leave enough.
-  constexpr int64_t all = 255, forFourBlocks = 64, fewSums = 16;
+  // Few sums and the places of whole vectors leave enough.
+  constexpr int64_t all = 255, fewSums = 16;
   mostRegisters =
       product.unit == ProductUnit::Tensor && product.sums() <= fewSums &&
               std::min(product.rows.width, product.columns.width) > 1
-          ? forFourBlocks
+          ? kRegistersForFourBlocks
           : all;
   const int64_t results = product.rows.count * product.columns.count;
   const bool isShared =

@@ -1287,6 +1287,18 @@ kernel.func @max_pool_special(%x: tensor<1x3x14x17xf32>) -> (tensor<1x3x13x16xf3
   %y = graph.max_pool %x {kernel_shape = array<i64: 2, 2>} : (tensor<1x3x14x17xf32>) -> tensor<1x3x13x16xf32>
   kernel.return %y : tensor<1x3x13x16xf32>
 }
+kernel.func @max_pool_gradient_special(%x: tensor<2x3x14x17xf32>, %g: tensor<2x3x7x9xf32>) -> (tensor<2x3x14x17xf32>) {
+  %dx = graph.max_pool_gradient %x, %g {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x14x17xf32>, tensor<2x3x7x9xf32>) -> tensor<2x3x14x17xf32>
+  kernel.return %dx : tensor<2x3x14x17xf32>
+}
+kernel.func @max_pool_gradient_dilated_special(%x: tensor<1x2x9x11xf64>, %g: tensor<1x2x7x9xf64>) -> (tensor<1x2x9x11xf64>) {
+  %dx = graph.max_pool_gradient %x, %g {kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 2>} : (tensor<1x2x9x11xf64>, tensor<1x2x7x9xf64>) -> tensor<1x2x9x11xf64>
+  kernel.return %dx : tensor<1x2x9x11xf64>
+}
+kernel.func @max_pool_gradient_of_blocks_f16(%x: tensor<1x2x6x6x8xf16>, %g: tensor<1x2x3x3x8xf16>) -> (tensor<1x2x6x6x8xf16>) {
+  %dx = graph.max_pool_gradient %x, %g {kernel_shape = array<i64: 2, 2, 1>, strides = array<i64: 2, 2, 1>} : (tensor<1x2x6x6x8xf16>, tensor<1x2x3x3x8xf16>) -> tensor<1x2x6x6x8xf16>
+  kernel.return %dx : tensor<1x2x6x6x8xf16>
+}
 kernel.func @avg_pool(%x: tensor<1x3x14x17xf32>) -> (tensor<1x3x7x9xf32>) {
   %y = graph.avg_pool %x {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x14x17xf32>) -> tensor<1x3x7x9xf32>
   kernel.return %y : tensor<1x3x7x9xf32>

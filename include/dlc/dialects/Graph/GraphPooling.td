@@ -97,7 +97,8 @@ def MaxPoolWithIndicesOp : Graph_Op<"max_pool_with_indices", "Opaque", [
 
 def MaxPoolGradientOp : Graph_Op<"max_pool_gradient", "Opaque", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
-    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>]> {
+    DeclareOpInterfaceMethods<LayoutOpInterface, ["block"]>,
+    DeclareOpInterfaceMethods<PositionedOpInterface>]> {
   let methods = "bool isParameter(unsigned) { return false; }";
   let summary = "Gradient of max pooling";
   let description = [{
