@@ -2,11 +2,21 @@
 //
 // Indexing and resampling.
 
+#include "Chain.h"
+#include "ElementBuilder.h"
+
 #include "dlc/dialects/Base/BaseDialect.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Position.h"
 #include "dlc/dialects/Graph/Shapes.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace dlc::graph;
@@ -54,6 +64,7 @@ static std::optional<SmallVector<int64_t>> extentOf(Value tensor,
 OpOperand &GatherOp::getIndicesOperand() { return getIndicesMutable(); }
 OpOperand &GatherElementsOp::getIndicesOperand() { return getIndicesMutable(); }
 OpOperand &GatherNDOp::getIndicesOperand() { return getIndicesMutable(); }
+OpOperand &ScatterNDOp::getIndicesOperand() { return getIndicesMutable(); }
 
 std::optional<SmallVector<int64_t>> GatherOp::getIndexedExtents() {
   return extentOf(getX(), getAxis());
@@ -61,20 +72,30 @@ std::optional<SmallVector<int64_t>> GatherOp::getIndexedExtents() {
 std::optional<SmallVector<int64_t>> GatherElementsOp::getIndexedExtents() {
   return extentOf(getX(), getAxis());
 }
-std::optional<SmallVector<int64_t>> GatherNDOp::getIndexedExtents() {
-  auto type = dyn_cast<RankedTensorType>(getIndices().getType());
+/// Of indices that are tuples, for dimensions of `tensor` from `first` on.
+static std::optional<SmallVector<int64_t>>
+extentsOfTuples(Value tensor, Value indices, int64_t first) {
+  auto type = dyn_cast<RankedTensorType>(indices.getType());
   if (!type || type.getRank() == 0 || type.isDynamicDim(type.getRank() - 1))
     return std::nullopt;
-  return extentsOf(getX(), getBatchDims(), type.getShape().back());
+  return extentsOf(tensor, first, type.getShape().back());
+}
+std::optional<SmallVector<int64_t>> GatherNDOp::getIndexedExtents() {
+  return extentsOfTuples(getX(), getIndices(), getBatchDims());
+}
+std::optional<SmallVector<int64_t>> ScatterNDOp::getIndexedExtents() {
+  return extentsOfTuples(getX(), getIndices(), 0);
 }
 
 void GatherOp::markInBounds() { setInBounds(true); }
 void GatherElementsOp::markInBounds() { setInBounds(true); }
 void GatherNDOp::markInBounds() { setInBounds(true); }
+void ScatterNDOp::markInBounds() { setInBounds(true); }
 
 bool GatherOp::isInBounds() { return getInBounds(); }
 bool GatherElementsOp::isInBounds() { return getInBounds(); }
 bool GatherNDOp::isInBounds() { return getInBounds(); }
+bool ScatterNDOp::isInBounds() { return getInBounds(); }
 
 /// What is read without a check was checked before: kernels trust it. Their own
 /// arguments were checked where the kernel was made.
@@ -108,3 +129,167 @@ static LogicalResult verifyInBounds(IndexedOpInterface op) {
 LogicalResult GatherOp::verify() { return verifyInBounds(*this); }
 LogicalResult GatherElementsOp::verify() { return verifyInBounds(*this); }
 LogicalResult GatherNDOp::verify() { return verifyInBounds(*this); }
+LogicalResult ScatterNDOp::verify() { return verifyInBounds(*this); }
+
+//===----------------------------------------------------------------------===//
+// Gathers that are slices
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Indices that are known and follow each other at one distance: first, first +
+/// step, ...
+struct Progression {
+  int64_t first, step;
+};
+
+/// As when queries, keys and values are taken out of one tensor by number.
+struct GatherToSlice : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherOp op,
+                                PatternRewriter &rewriter) const override;
+};
+
+} // namespace
+
+static std::optional<Progression> matchProgression(ArrayRef<int64_t> indices,
+                                                   int64_t extent) {
+  auto wrap = [&](int64_t index) { return index < 0 ? index + extent : index; };
+  if (indices.empty())
+    return std::nullopt;
+  Progression found = {wrap(indices[0]), 1};
+  if (indices.size() > 1)
+    found.step = wrap(indices[1]) - found.first;
+  for (auto [i, index] : llvm::enumerate(indices)) {
+    const int64_t wrapped = wrap(index);
+    if (wrapped < 0 || wrapped >= extent ||
+        wrapped != found.first + static_cast<int64_t>(i) * found.step)
+      return std::nullopt;
+  }
+  if (found.step == 0)
+    return std::nullopt;
+  return found;
+}
+
+LogicalResult GatherToSlice::matchAndRewrite(GatherOp op,
+                                             PatternRewriter &rewriter) const {
+  auto x = dyn_cast<RankedTensorType>(op.getX().getType());
+  auto indices = dyn_cast<RankedTensorType>(op.getIndices().getType());
+  // Shapes, which are vectors, are known before they are sliced.
+  if (!hasStaticTypes(op) || x.getRank() < 2 || indices.getRank() > 1)
+    return failure();
+  const int64_t axis = wrapAxis(op.getAxis(), x.getRank());
+  auto known = getConstantInts(op.getIndices());
+  auto found =
+      known ? matchProgression(*known, x.getDimSize(axis)) : std::nullopt;
+  if (!found)
+    return failure();
+  Chain chain{rewriter, op.getLoc()};
+  const auto count = static_cast<int64_t>(known->size());
+  int64_t end = found->first + count * found->step;
+  if (end < 0) // Which would be counted from the end.
+    end = std::numeric_limits<int64_t>::min();
+  Value y =
+      chain.make<SliceOp>(op.getX(), chain.ints(found->first), chain.ints(end),
+                          chain.ints(axis), chain.ints(found->step));
+  copyPlacement(op, y.getDefiningOp());
+  if (indices.getRank() == 0) {
+    y = chain.make<SqueezeOp>(y, chain.ints(axis));
+    copyPlacement(op, y.getDefiningOp());
+  }
+  rewriter.replaceOp(op, y);
+  return success();
+}
+
+void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                           MLIRContext *context) {
+  patterns.add<GatherToSlice>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// Scatters that are sums
+//===----------------------------------------------------------------------===//
+
+TypedAttr ScatterNDOp::getIdentity() {
+  return numberOf(cast<TensorType>(getY().getType()).getElementType(), 0);
+}
+
+Value ScatterNDOp::buildFold(OpBuilder &builder, Location loc, Value a,
+                             Value b) {
+  return foldAs<arith::AddFOp, arith::AddIOp, arith::AddIOp>(
+      cast<TensorType>(getY().getType()).getElementType(), builder, loc, a, b);
+}
+
+/// Each element looks at all updates, which threads do at once: the order is
+/// always the same then.
+std::optional<SmallVector<int64_t>> ScatterNDOp::getFoldedExtents() {
+  if (getReduction() != "add")
+    return std::nullopt;
+  return SmallVector<int64_t>(shapeOf(getIndices()).drop_back());
+}
+
+/// A zero that is repeated, as decompose() makes it.
+static bool isZeros(Value tensor) {
+  auto expand = tensor.getDefiningOp<ExpandOp>();
+  return expand && (matchPattern(expand.getX(), m_AnyZeroFloat()) ||
+                    matchPattern(expand.getX(), m_Zero()));
+}
+
+Value ScatterNDOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
+                               ArrayRef<Index> folded) {
+  // Some ten milliseconds of a large GPU.
+  constexpr int64_t most = int64_t{1} << 36;
+  if (!getInBounds())
+    return reader.fail("indices that are not checked");
+  if (!reader.prefersWhole())
+    return reader.fail("a scatter, for which a host has a faster way");
+  int64_t looks = 1;
+  for (ArrayRef<int64_t> extents :
+       {shapeOf(getY()), shapeOf(getIndices()).drop_back()})
+    for (int64_t extent : extents)
+      if (llvm::MulOverflow(looks, extent, looks) || looks > most)
+        return reader.fail("too many updates for each element to look at all");
+  if (!isZeros(getX()))
+    return reader.fail("a scatter into other than zeros");
+  OpBuilder &builder = reader.getBuilder();
+  Location loc = reader.getLoc();
+  const int64_t tuple = shapeOf(getIndices()).back();
+  Value isHere;
+  for (int64_t i = 0; i < tuple; ++i) {
+    SmallVector<Index> at(folded);
+    at.push_back(reader.number(i));
+    Value index = reader.read(getIndices(), at);
+    if (!index)
+      return {};
+    Value place = arith::IndexCastOp::create(builder, loc, index.getType(),
+                                             reader.materialize(position[i]));
+    Value same = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       index, place);
+    isHere = isHere ? arith::AndIOp::create(builder, loc, isHere, same) : same;
+  }
+  SmallVector<Index> at(folded);
+  llvm::append_range(at, position.drop_front(tuple));
+  Value update = reader.read(getUpdates(), at);
+  if (!update || !isHere)
+    return update;
+  Value zero = arith::ConstantOp::create(builder, loc, getIdentity());
+  return arith::SelectOp::create(builder, loc, isHere, update, zero);
+}
+
+/// What is added to zeros, in f32 if it is short, and that to `x`.
+FailureOr<SmallVector<Value>> ScatterNDOp::decompose(OpBuilder &builder) {
+  if (getReduction() != "add" || !hasStaticTypes(*this) || isZeros(getX()))
+    return failure();
+  Type element = cast<TensorType>(getX().getType()).getElementType();
+  if (!element.isIntOrFloat() || element.isInteger(1)) // Of numbers alone.
+    return failure();
+  Chain chain{builder, getLoc()};
+  Type wide = isa<FloatType>(element) ? computeType(element) : element;
+  Value number = chain.constant(makeSplat(RankedTensorType::get({}, wide), 0));
+  Value zeros = chain.make<ExpandOp>(number, chain.ints(shapeOf(getX())));
+  Value sum = ScatterNDOp::create(builder, getLoc(), zeros, getIndices(),
+                                  chain.cast(getUpdates(), wide),
+                                  getReduction(), getInBounds());
+  Value y = chain.make<AddOp>(chain.cast(getX(), wide), sum);
+  return SmallVector<Value>{chain.cast(y, element)};
+}

@@ -106,7 +106,7 @@ static constexpr Entry entries[] = {
      "coordinate_transformation_mode mode output_height output_width "
      "sampling_ratio spatial_scale"},
     {"scatter_elements", "axis reduction"},
-    {"scatter_nd", "reduction"},
+    {"scatter_nd", "in_bounds reduction"},
     {"selu", "alpha gamma"},
     {"shape", "end start"},
     {"shrink", "bias lambd"},

@@ -2,7 +2,8 @@
 //
 // Contractions as code, which devices without a library for them have: tiles
 // are rectangles of the result, and taps outside of an image are dropped where
-// they are read. KernelsTest.cpp compares all of them with their definitions.
+// they are read. At the end what a host has faster ways for. KernelsTest.cpp
+// compares all of them with their definitions.
 //
 // RUN: dlc-opt %s --convert-kernel-to-linalg | FileCheck %s
 
@@ -37,6 +38,13 @@
 // CHECK-LABEL: @matmul_of_prime_columns
 // CHECK: scf.forall (%{{.*}}) in (128)
 // CHECK: linalg.generic {{.*}} outs({{.*}} : memref<8x1013xf32
+
+// Each element looks for its updates.
+// CHECK-LABEL: @scatter_add
+// CHECK: linalg.generic {{.*}}"reduction"
+// CHECK: arith.cmpi eq
+// CHECK: arith.select
+// CHECK: arith.addf
 
 kernel.func @matmul(%a: tensor<16x24xf32>, %b: tensor<24x30xf32>) -> (tensor<16x30xf32>) {
   %0 = graph.matmul %a, %b : (tensor<16x24xf32>, tensor<24x30xf32>) -> tensor<16x30xf32>
@@ -330,4 +338,19 @@ kernel.func @sum_of_scaled_long_rows(%x: tensor<16x1xf32>, %y: tensor<16x25000xf
   %p = graph.mul %x, %y : (tensor<16x1xf32>, tensor<16x25000xf32>) -> tensor<16x25000xf32>
   %s = graph.reduce_sum %p, %a {keepdims = false} : (tensor<16x25000xf32>, tensor<1xi64>) -> tensor<25000xf32>
   kernel.return %s : tensor<25000xf32>
+}
+kernel.func @scatter_add(%i: tensor<7x1xi64>, %u: tensor<7x24xf32>) -> (tensor<50x24xf32>) attributes {kernel.runs_on = "cuda"} {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %shape = graph.constant dense<[50, 24]> : tensor<2xi64>
+  %x = graph.expand %zero, %shape : (tensor<f32>, tensor<2xi64>) -> tensor<50x24xf32>
+  %y = graph.scatter_nd %x, %i, %u {reduction = "add", in_bounds = true} : (tensor<50x24xf32>, tensor<7x1xi64>, tensor<7x24xf32>) -> tensor<50x24xf32>
+  kernel.return %y : tensor<50x24xf32>
+}
+kernel.func @scatter_add_f16(%x: tensor<4x5x6xf16>, %i: tensor<3x4x2xi64>, %u: tensor<3x4x6xf16>) -> (tensor<4x5x6xf16>) attributes {kernel.runs_on = "cuda"} {
+  %y = graph.scatter_nd %x, %i, %u {reduction = "add", in_bounds = true} : (tensor<4x5x6xf16>, tensor<3x4x2xi64>, tensor<3x4x6xf16>) -> tensor<4x5x6xf16>
+  kernel.return %y : tensor<4x5x6xf16>
+}
+kernel.func @scatter_add_i64(%x: tensor<30xi64>, %i: tensor<40x1xi64>, %u: tensor<40xi64>) -> (tensor<30xi64>) attributes {kernel.runs_on = "cuda"} {
+  %y = graph.scatter_nd %x, %i, %u {reduction = "add", in_bounds = true} : (tensor<30xi64>, tensor<40x1xi64>, tensor<40xi64>) -> tensor<30xi64>
+  kernel.return %y : tensor<30xi64>
 }

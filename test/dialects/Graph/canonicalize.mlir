@@ -111,3 +111,34 @@ func.func @resizes(%x: tensor<1x3x4x5xf32>) -> (tensor<1x3x8x5xf32>, tensor<1x3x
   // CHECK: return %{{.*}}, %arg0, %{{.*}}
   return %0, %1, %2 : tensor<1x3x8x5xf32>, tensor<1x3x4x5xf32>, tensor<1x3x6x5xf32>
 }
+
+// Gathers by known indices that follow each other are slices.
+// CHECK-LABEL: func.func @gathers_that_are_slices
+func.func @gathers_that_are_slices(%x: tensor<3x8xf32>) -> (tensor<8xf32>, tensor<3x3xf32>, tensor<3x4xf32>) {
+  %last = graph.constant dense<-1> : tensor<i64>
+  %some = graph.constant dense<[1, 3, 5]> : tensor<3xi64>
+  %back = graph.constant dense<[3, 2, 1, 0]> : tensor<4xi32>
+  // CHECK-DAG: %[[TWO:.*]] = graph.constant dense<2> : tensor<1xi64>
+  // CHECK-DAG: %[[THREE:.*]] = graph.constant dense<3> : tensor<1xi64>
+  // CHECK: %[[PART:.*]] = graph.slice %arg0, %[[TWO]], %[[THREE]],
+  // CHECK-NEXT: graph.squeeze %[[PART]]
+  %0 = graph.gather %x, %last : (tensor<3x8xf32>, tensor<i64>) -> tensor<8xf32>
+  // CHECK-NEXT: graph.slice
+  %1 = graph.gather %x, %some {axis = 1 : i64} : (tensor<3x8xf32>, tensor<3xi64>) -> tensor<3x3xf32>
+  // CHECK-NEXT: graph.slice
+  %2 = graph.gather %x, %back {axis = -1 : i64} : (tensor<3x8xf32>, tensor<4xi32>) -> tensor<3x4xf32>
+  return %0, %1, %2 : tensor<8xf32>, tensor<3x3xf32>, tensor<3x4xf32>
+}
+
+// These do not, are not there, or are one over and over.
+// CHECK-LABEL: func.func @gathers_that_are_none
+func.func @gathers_that_are_none(%x: tensor<3x8xf32>) -> (tensor<3x8xf32>, tensor<1x8xf32>, tensor<2x8xf32>) {
+  %turned = graph.constant dense<[1, 0, 2]> : tensor<3xi64>
+  %beyond = graph.constant dense<3> : tensor<1xi64>
+  %same = graph.constant dense<1> : tensor<2xi64>
+  // CHECK-COUNT-3: graph.gather
+  %0 = graph.gather %x, %turned : (tensor<3x8xf32>, tensor<3xi64>) -> tensor<3x8xf32>
+  %1 = graph.gather %x, %beyond : (tensor<3x8xf32>, tensor<1xi64>) -> tensor<1x8xf32>
+  %2 = graph.gather %x, %same : (tensor<3x8xf32>, tensor<2xi64>) -> tensor<2x8xf32>
+  return %0, %1, %2 : tensor<3x8xf32>, tensor<1x8xf32>, tensor<2x8xf32>
+}

@@ -539,3 +539,11 @@ func.func @gather_nd_c4(%x: tensor<8x?xf32>, %i: tensor<2x2xi64>) {
   %out = graph.gather_nd %x, %i {in_bounds = true} : (tensor<8x?xf32>, tensor<2x2xi64>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @scatter_nd_c4(%x: tensor<8x4xf32>, %i: tensor<2x1xi64>, %u: tensor<2x4xf32>) {
+  // expected-error @+1 {{'graph.scatter_nd' op expected indices that are resolved, to be in bounds}}
+  %0 = graph.scatter_nd %x, %i, %u {in_bounds = true} : (tensor<8x4xf32>, tensor<2x1xi64>, tensor<2x4xf32>) -> tensor<8x4xf32>
+  return
+}

@@ -39,6 +39,7 @@ def GatherOp : Graph_Op<"gather", "Movement", [
   let selects = 1;
   let methods = "bool isParameter(unsigned) { return false; }";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
   let summary = "Slices at given positions";
   let description = [{
     Takes the slices of `x` at `indices` along `axis`; negative indices count
@@ -149,7 +150,12 @@ def ScatterElementsOp : Graph_Op<"scatter_elements", "Opaque", [
 }
 
 def ScatterNDOp : Graph_Op<"scatter_nd", "Opaque", [
-    DeclareOpInterfaceMethods<GradientOpInterface>, InPlaceOpInterface]> {
+    DeclareOpInterfaceMethods<DecomposeOpInterface>,
+    DeclareOpInterfaceMethods<GradientOpInterface>,
+    DeclareOpInterfaceMethods<IndexedOpInterface>, InPlaceOpInterface,
+    DeclareOpInterfaceMethods<ReductionOpInterface,
+                              ["getFoldedExtents", "buildTermAt"]>]> {
+  let hasVerifier = 1;
   let methods = [{
     ::llvm::SmallVector<std::pair<unsigned, unsigned>> getInPlacePairs() { return {{0, 0}}; }
   }];
@@ -163,6 +169,8 @@ def ScatterNDOp : Graph_Op<"scatter_nd", "Opaque", [
       `indices` are i64.
     - (scatter_nd_c2) `updates` has the shape that gathering would give.
     - (scatter_nd_c3) at run time, indices are in [-n, n).
+    - (scatter_nd_c4) when `in_bounds`, `indices` is the result of
+      `graph.resolve_indices` or a constant that needs none.
 
     ```mlir
     %y = graph.scatter_nd %x, %i, %u : (tensor<8x16xf32>, tensor<3x1xi64>, tensor<3x16xf32>) -> tensor<8x16xf32>
@@ -170,7 +178,8 @@ def ScatterNDOp : Graph_Op<"scatter_nd", "Opaque", [
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_I64Tensor:$indices,
     Graph_Tensor:$updates,
-    DefaultValuedStrAttr<Graph_Choice<Graph_Reductions>, "none">:$reduction);
+    DefaultValuedStrAttr<Graph_Choice<Graph_Reductions>, "none">:$reduction,
+    Graph_Bool<"false">:$in_bounds);
   let results = (outs Graph_Tensor:$y);
 }
 

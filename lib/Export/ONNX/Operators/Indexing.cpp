@@ -39,7 +39,7 @@ static void writeScatterElements(NodeContext &n) {
 
 static void writeScatterND(NodeContext &n) {
   if (checkReduction(n))
-    n.result("ScatterND", n.inputs(), n.attributes());
+    n.result("ScatterND", n.inputs(), n.attributes({"in_bounds"}));
 }
 
 /// i + extent where i is negative.
