@@ -182,6 +182,7 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
       OpPassManager &function = manager.nest<func::FuncOp>();
       function.addPass(graph::createResolveIndicesPass());
       function.addPass(graph::createOffloadOperationsPass({options.offload}));
+      function.addPass(graph::createFoldConstantsPass()); // Of parts.
       function.addPass(graph::createArrangeWeightsPass());
     }
     // With gradients, groups got their devices in the graph phase.

@@ -50,6 +50,37 @@ static bool asksNothing(Operation &op) {
          op.getDiscardableAttr(kGroupAttr);
 }
 
+/// Puts what `op` is made of in its place, if all of that has a form on
+/// `there`. The first of its parts, or null.
+static Operation *replaceByParts(Operation &op, DeviceAttr there) {
+  auto composite = dyn_cast<DecomposeOpInterface>(op);
+  if (!composite)
+    return nullptr;
+  OpBuilder builder(&op);
+  Operation *before = op.getPrevNode();
+  FailureOr<SmallVector<Value>> values = composite.decompose(builder);
+  if (failed(values))
+    return nullptr;
+  Operation *first = before ? before->getNextNode() : &op.getBlock()->front();
+  auto parts = llvm::make_range(first->getIterator(), op.getIterator());
+  auto hasForm = [&](Operation &part) {
+    if (asksNothing(part))
+      return true;
+    part.setDiscardableAttr(kDeviceAttr, there);
+    bool answer = conversion::canGenerate({&part});
+    part.removeDiscardableAttr(kDeviceAttr);
+    return answer;
+  };
+  if (first != &op && llvm::all_of(parts, hasForm)) {
+    op.replaceAllUsesWith(*values);
+    op.erase();
+    return first;
+  }
+  while (op.getPrevNode() != before)
+    op.getPrevNode()->erase();
+  return nullptr;
+}
+
 void OffloadOperations::runOnOperation() {
   func::FuncOp function = getOperation();
   DeviceAttr there = parseDevice(&getContext(), device);
@@ -65,7 +96,10 @@ void OffloadOperations::runOnOperation() {
         !function.getArgAttr(i, kArgumentDeviceAttr))
       function.setArgAttr(i, kArgumentDeviceAttr, host);
   llvm::MapVector<std::pair<StringAttr, StringAttr>, Staying> staying;
-  for (Operation &op : function.getBody().front()) {
+  Block &block = function.getBody().front();
+  for (Operation *at = &block.front(), *next; at; at = next) {
+    Operation &op = *at;
+    next = op.getNextNode();
     if (asksNothing(op))
       continue;
     // Checks, which the host does as it always does: what they check is small.
@@ -78,6 +112,10 @@ void OffloadOperations::runOnOperation() {
     if (conversion::canGenerate({&op}, &why))
       continue;
     op.setDiscardableAttr(kDeviceAttr, host);
+    if (Operation *first = replaceByParts(op, there)) {
+      next = first;
+      continue;
+    }
     std::pair reason(op.getName().getIdentifier(),
                      StringAttr::get(&getContext(), why));
     ++staying.try_emplace(reason, Staying{op.getLoc()}).first->second.count;

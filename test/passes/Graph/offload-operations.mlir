@@ -67,3 +67,22 @@ func.func @product_of_integers(%a: tensor<4x3xi64>) -> tensor<4x2xi64> {
   %0 = graph.matmul %a, %w : (tensor<4x3xi64>, tensor<3x2xi64>) -> tensor<4x2xi64>
   return %0 : tensor<4x2xi64>
 }
+
+// -----
+
+// What has no form as a whole is put there in its parts, if all have one.
+// CHECK-LABEL: func.func @steps
+func.func @steps(%x: tensor<2x3x4xf32>, %w: tensor<1x5x4xf32>, %r: tensor<1x5x5xf32>, %d: tensor<2x3x4xf64>, %v: tensor<1x5x4xf64>, %u: tensor<1x5x5xf64>) -> (tensor<1x3x5xf32>, tensor<1x3x5xf64>) {
+  %none = graph.none : none
+  // CHECK-NOT: f32>, none
+  // CHECK: graph.matmul {{.*}}cuda:0
+  // CHECK: graph.tanh {{.*}}cuda:0
+  // CHECK: graph.tanh {{.*}}cuda:0
+  %y, %h = graph.rnn %x, %w, %r, %none, %none, %none {hidden_size = 5 : i64} : (tensor<2x3x4xf32>, tensor<1x5x4xf32>, tensor<1x5x5xf32>, none, none, none) -> (tensor<2x1x3x5xf32>, tensor<1x3x5xf32>)
+  // CHECK: graph.rnn {{.*}}cpu:0
+  // CHECK-NOT: graph.{{matmul|tanh}}
+  // CHECK: return
+  // expected-warning @+1 {{rnn runs on cpu:0 and not on cuda:0: no generated form of graph.rnn}}
+  %z, %g = graph.rnn %d, %v, %u, %none, %none, %none {hidden_size = 5 : i64} : (tensor<2x3x4xf64>, tensor<1x5x4xf64>, tensor<1x5x5xf64>, none, none, none) -> (tensor<2x1x3x5xf64>, tensor<1x3x5xf64>)
+  return %h, %g : tensor<1x3x5xf32>, tensor<1x3x5xf64>
+}

@@ -113,10 +113,12 @@ def OffloadOperationsPass
     Requires: inferred types; indices that are data are checked
     (`graph-resolve-indices`), or what uses them stays on the host.
     Ensures: each operation that asks for no device and is in no group asks for
-    `device`, if generated code can compute it there, and else for cpu:0, with a
-    warning that says why. Checks of indices are the host's, and nothing is said
-    of them. Arguments are on cpu:0. Constants and views, which
-    follow others, ask for nothing.
+    `device`, if generated code can compute it there; what has no form as a
+    whole, as a recurrent layer, is replaced by its parts
+    (`DecomposeOpInterface`) where all of these have one. Others ask for cpu:0,
+    with a warning that says why. Checks of indices are the host's, and nothing
+    is said of them. Arguments are on cpu:0. Constants and views, which follow
+    others, ask for nothing.
     Cost: a conversion of each operation to a kernel.
 
     ```mlir
