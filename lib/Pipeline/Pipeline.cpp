@@ -100,9 +100,11 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   function.addPass(createCanonicalizerPass());
 }
 
-static void placeDevices(OpPassManager &manager, ArrayRef<std::string> groups) {
+static void placeDevices(OpPassManager &manager, ArrayRef<std::string> groups,
+                         bool isOfGroups = false) {
   graph::PlaceDevicesPassOptions placing;
   placing.groups.assign(groups.begin(), groups.end());
+  placing.isOfGroups = isOfGroups;
   manager.nest<func::FuncOp>().addPass(graph::createPlaceDevicesPass(placing));
 }
 
@@ -171,8 +173,9 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
   case Phase::Graph:
     addGraphPhase(manager);
     if (options.gradient) {
-      // The way back stays where the way there is.
-      placeDevices(manager, options.groups);
+      // The way back stays where the way there is. Where the rest goes decides
+      // graph-offload-operations, if it is to go anywhere.
+      placeDevices(manager, options.groups, !options.offload.empty());
       addGradient(manager, *options.gradient);
     }
     addBlocks(manager, options);

@@ -55,9 +55,9 @@ LogicalResult Groups::read(func::FuncOp function, ArrayRef<std::string> texts) {
   for (StringRef text : texts) {
     auto [name, device] = text.rsplit('=');
     DeviceAttr parsed = parseDevice(function.getContext(), device);
-    if (name.empty() || !parsed || !hasHostMemory(parsed))
+    if (name.empty() || !parsed)
       return function.emitError("expected the device of a group like "
-                                "head=cpu:1, of kind cpu or null, got '")
+                                "head=cpu:1, of kind cpu, cuda or null, got '")
              << text << "'";
     if (!devices.try_emplace(name, parsed).second)
       return function.emitError("expected one device of group '")
@@ -145,7 +145,7 @@ static LogicalResult collect(PlacedFunction &placed, Groups &groups,
 /// all is on cpu:0. So functions that differ in devices only have the same
 /// attributes, and passes find the same operations equal.
 static void rewrite(PlacedFunction &placed, const Places &places,
-                    ArrayRef<uint32_t> numbers) {
+                    ArrayRef<uint32_t> numbers, bool isOfGroups) {
   bool isPlaced = llvm::any_of(numbers, [](uint32_t id) { return id != 0; });
   if (!isPlaced)
     return;
@@ -153,6 +153,11 @@ static void rewrite(PlacedFunction &placed, const Places &places,
   uint32_t arguments = placed.graph.argumentCount();
   for (uint32_t i : llvm::seq(arguments)) {
     auto [group, device] = places[numbers[i]];
+    if (isOfGroups && !group)
+      continue;
+    // Who follows others stays in the caller's memory.
+    if (!hasHostMemory(device) && !function.getArgAttr(i, kArgumentDeviceAttr))
+      device = places[0].second;
     function.setArgAttr(i, kArgumentDeviceAttr, device);
     if (group)
       function.setArgAttr(i, kGroupAttr, group);
@@ -160,6 +165,8 @@ static void rewrite(PlacedFunction &placed, const Places &places,
   for (uint32_t i : llvm::seq(placed.graph.nodeCount())) {
     Operation *op = placed.graph.node(i);
     auto [group, device] = places[numbers[arguments + i]];
+    if (isOfGroups && !group)
+      continue;
     op->setDiscardableAttr(kDeviceAttr, device);
     // Constants are in every group that reads them.
     if (group && !placed.operation(i).isConstant)
@@ -183,7 +190,7 @@ void PlaceDevices::runOnOperation() {
         !known.isUsed.contains(name))
       function.emitWarning("no operation is in group '") << name << "'";
   std::vector<uint32_t> numbers = placement::place(placed.problem);
-  rewrite(placed, places, numbers);
+  rewrite(placed, places, numbers, isOfGroups);
   llvm::SmallDenseSet<DeviceAttr> devices;
   for (uint32_t number : numbers)
     devices.insert(places[number].second);

@@ -331,6 +331,6 @@ TEST(PlacementTest, RefusesGroupsWithoutADevice) {
   };
   EXPECT_FAILS(bindWith({{"one", Context::cpu(1)}}), InvalidArgument,
                "expected a device of group 'other', got those of one");
-  EXPECT_FAILS(bindWith({{"other", Context::cuda(0)}}), InvalidArgument,
-               "of kind cpu or null, got 'other=cuda:0'");
+  EXPECT_FAILS(bindWith({{"other", Context::cuda(0)}}), Unsupported,
+               "expected a device that has memory in this process, got cuda:0");
 }

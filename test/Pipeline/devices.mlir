@@ -16,7 +16,7 @@
 // for bit, what one device computes.
 
 // GROUP: expected a device of group 'b', got those of a
-// DEVICE: expected the device of a group like head=cpu:1, of kind cpu or null, got 'a=gpu'
+// DEVICE: expected the device of a group like head=cpu:1, of kind cpu, cuda or null, got 'a=gpu'
 // SYNTAX: expected --place GROUP=cpu:1, got 'cpu:1'
 
 // PLACED-COUNT-4: graph.copy

@@ -212,7 +212,8 @@ def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
     counts where there are both. Without any `groups`, groups are on cpu:0.
     Ensures: what asks for a device is on it. Others follow their first operand
     that is placed, else their last user that is, else are on cpu:0; constants
-    are with their first user and arguments with their last one. An argument and
+    are with their first user and arguments with their last one, or on cpu:0
+    where the memory there is not the host's: theirs is. An argument and
     the result that updates it are on one device where nothing else is asked.
     What follows a member of a group is in the group, too; that depends on
     groups alone, not on their devices. Each operation has its `device` and each
@@ -233,7 +234,9 @@ def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
   }];
   let options = [
     ListOption<"groups", "groups", "std::string",
-               "Devices of groups, like head=cpu:1">];
+               "Devices of groups, like head=cpu:1">,
+    Option<"isOfGroups", "only-groups", "bool", /*default=*/"false",
+           "Leave what is in no group without a device: others decide">];
   let dependentDialects = ["::dlc::BaseDialect"];
 }
 
@@ -246,7 +249,8 @@ def InsertCopiesPass : Pass<"graph-insert-copies", "::mlir::func::FuncOp"> {
     is not used; instead of a copy of a constant there is a second constant.
     What updates an argument is copied to the argument's device; other results
     stay where they are, but those in memory that is not the host's, which are
-    copied to cpu:0: their memory is the caller's.
+    copied to cpu:0: their memory is the caller's. Between two devices with
+    memory of their own values pass through cpu:0.
     Cost: O(e log e) for e operands.
 
     ```mlir
