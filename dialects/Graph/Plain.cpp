@@ -229,6 +229,20 @@ std::optional<SmallVector<int64_t>> graph::getInts(Attribute attribute,
   return values;
 }
 
+bool graph::areFiniteFloats(ElementsAttr elements) {
+  RawElements raw;
+  if (elements && elements.getElementType().isF32())
+    raw = RawElements::get(elements, /*keepSplat=*/true);
+  constexpr uint32_t exponent = 0x7f800000;
+  uint32_t isOther = 0;
+  for (size_t at = 0; at < raw.data().size(); at += sizeof(float)) {
+    uint32_t bits;
+    std::memcpy(&bits, raw.data().data() + at, sizeof(bits));
+    isOther |= (bits & exponent) == exponent;
+  }
+  return raw && !isOther;
+}
+
 ElementsAttr graph::getConstantElements(Value value) {
   auto constant = value ? value.getDefiningOp<ConstantOp>() : nullptr;
   return constant ? constant.getValue() : nullptr;

@@ -231,8 +231,13 @@ dlc::library::findDepthwiseChain(graph::ConvOp first,
     }
   }
   SmallVector<Operation *> members;
-  if (chosen.first == 0) // One that begins later is found from there.
-    for (size_t i = 0; i < chosen.second; ++i)
-      llvm::append_range(members, stages[i].members);
+  if (chosen.first != 0) // One that begins later is found from there.
+    return {};
+  for (const Stage &stage : ArrayRef(stages).take_front(chosen.second)) {
+    // Alone, a convolution is computed as it is defined where it must be.
+    if (!graph::areFiniteFloats(graph::getConstantElements(stage.operand(1))))
+      return {};
+    llvm::append_range(members, stage.members);
+  }
   return members;
 }

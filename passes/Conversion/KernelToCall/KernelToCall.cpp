@@ -106,16 +106,22 @@ FailureOr<Value> Selector::packConstant(Value value, unsigned operand,
       .getResult();
 }
 
-/// True if all packable operands are constants at every call of the kernel.
+/// True if all packable operands are constants at every call of the kernel, and
+/// finite where the entry asks for it.
 static bool isPacked(const library::Match &match, const rt::LibraryEntry &entry,
-                     ArrayRef<kernel::CallOp> calls) {
-  auto areConstant = [&](kernel::CallOp call) {
-    return llvm::all_of(match.packable, [&](unsigned operand) {
-      return call.getInputs()[operand].getDefiningOp<graph::ConstantOp>();
+                     ArrayRef<kernel::CallOp> calls, FunctionType type) {
+  if (match.packable.empty() || !entry.pack)
+    return false;
+  tuning::Call plain = library::makeCall(&entry, type, match.config);
+  return llvm::all_of(match.packable, [&](unsigned operand) {
+    const bool isFinite =
+        entry.packsFinite && entry.packsFinite(plain.view(), operand);
+    return llvm::all_of(calls, [&](kernel::CallOp call) {
+      ElementsAttr value =
+          graph::getConstantElements(call.getInputs()[operand]);
+      return value && (!isFinite || graph::areFiniteFloats(value));
     });
-  };
-  return !match.packable.empty() && entry.pack &&
-         llvm::all_of(calls, areConstant);
+  });
 }
 
 /// Packs the packable operands at every call of the kernel; `type` becomes the
@@ -215,7 +221,7 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
   for (kernel::CallOp call : calls)
     call.getInputsMutable().assign(makeOperands(call, match->operands));
   const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match->entry);
-  bool packs = entry && isPacked(*match, *entry, calls);
+  bool packs = entry && isPacked(*match, *entry, calls, type);
   if (packs)
     match->config.append(match->packedConfig);
   if (entry && !isStrict)

@@ -47,6 +47,11 @@ static bool isSupportedOf(const KernelCall &call, std::string &why) {
   return isSupported(LogicalCall(call).view(), why);
 }
 
+template <auto packsFinite>
+static bool packsFiniteOf(const KernelCall &call, size_t operand) {
+  return packsFinite(LogicalCall(call).view(), operand);
+}
+
 template <auto paysInParts> static bool paysInPartsOf(const KernelCall &call) {
   return paysInParts(LogicalCall(call).view());
 }
@@ -89,6 +94,7 @@ static constexpr LibraryEntry entries[] = {
      .prepare = prepareBest<prepareConv, packedConvBytes, 1>,
      .packedBytes = packedBytesOf<packedConvBytes>,
      .pack = packOf<packConv>,
+     .packsFinite = packsFiniteOf<packsFiniteWeights>,
      .isSupported = isSupportedOf<isConvSupported>,
      .algorithms = convAlgorithms,
      .bound = kSumBound,

@@ -4,6 +4,7 @@
 
 #include "BlockedConv.h"
 #include "ConvShape.h"
+#include "DefinedConv.h"
 #include "Isa.h"
 #include "Winograd.h"
 
@@ -152,15 +153,23 @@ Status cpu::prepareConv(const KernelCall &call, Isa isa,
     pairs = tiles;
   if (shape.winograd)
     return prepareWinograd(call, shape, *kernels, prepared);
-  if (shape.isBlocked())
-    return prepareBlocked(call, shape, *kernels, split, *pairs, prepared);
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, 0));
-  if (shape.isDepthwise())
-    prepared = std::make_unique<PreparedDepthwise>(call, planDepthwise(shape),
-                                                   *kernels);
-  else
-    prepared = std::make_unique<PreparedConv>(
-        call, planConv(shape, kernels->vectorWidth), *kernels);
+  size_t workspace = 0;
+  if (shape.isBlocked()) {
+    workspace = blockedWorkspaceBytes(shape);
+    DLC_RETURN_IF_ERROR(
+        prepareBlocked(call, shape, *kernels, split, *pairs, prepared));
+  } else {
+    const size_t ofGuard =
+        call.outputs.size() > 1 ? guardBytes(shape, workspace) : 0;
+    DLC_RETURN_IF_ERROR(checkWorkspace(call, ofGuard));
+    if (shape.isDepthwise())
+      prepared = std::make_unique<PreparedDepthwise>(call, planDepthwise(shape),
+                                                     *kernels);
+    else
+      prepared = std::make_unique<PreparedConv>(
+          call, planConv(shape, kernels->vectorWidth), *kernels);
+  }
+  guardWeights(call, shape, *kernels, workspace, prepared);
   return Status::ok();
 }
 
@@ -212,7 +221,14 @@ size_t cpu::convWorkspaceBytes(const KernelCall &call) {
     return 0;
   if (shape.winograd)
     return winogradWorkspaceBytes(shape);
-  return shape.isBlocked() ? blockedWorkspaceBytes(shape) : 0;
+  const size_t bytes = shape.isBlocked() ? blockedWorkspaceBytes(shape) : 0;
+  return bytes + guardBytes(shape, bytes);
+}
+
+bool cpu::packsFiniteWeights(const KernelCall &call, size_t operand) {
+  ConvShape shape = {};
+  return operand == 1 && readConv(call, shape).isOk() &&
+         needsFiniteWeights(shape);
 }
 
 /// What computing takes beside its flops, by measurement (AVX-512, networks of

@@ -17,6 +17,8 @@ bool isConvSupported(const KernelCall &call, std::string &why);
 size_t packedConvBytes(const KernelCall &call, size_t operand);
 void packConv(const KernelCall &call, size_t operand, const void *source,
               void *target);
+/// As LibraryEntry::packsFinite.
+bool packsFiniteWeights(const KernelCall &call, size_t operand);
 /// 0 unless the call is supported and needs some.
 size_t convWorkspaceBytes(const KernelCall &call);
 /// Whether tiles of bfloat16 compute the supported call faster.

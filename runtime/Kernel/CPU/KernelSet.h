@@ -201,6 +201,14 @@ struct BlockedDepthwisePlan : Windows {
   Epilogue epilogue;
 };
 
+/// A convolution as it is defined, of weights [OC][C/group][KH][KW]. Tiles are
+/// rows of y, of a channel or of a block of channels.
+struct DefinedConvPlan : Windows {
+  int64_t batch, group, inChannels, outChannels; ///< Channels of all groups.
+  bool isBlockedX, isBlockedY;
+  Epilogue epilogue;
+};
+
 /// The gradient of a convolution's weights: the sums over images and pixels of
 /// the products of the output's gradient [M][pixels] and the columns [rows]
 /// [pixels] of x, rows = C/group*KH*KW. Tiles are numbered group, row block,
@@ -284,6 +292,8 @@ struct KernelSet {
   void (*blockedMaxPoolGradient)(const MaxPoolPlan &plan,
                                  void *const *arguments, int64_t begin,
                                  int64_t end);
+  void (*definedConv)(const DefinedConvPlan &plan, void *const *arguments,
+                      int64_t begin, int64_t end);
 };
 
 /// Those that compute f32 on tiles of bfloat16, of a set that has some. Tiles

@@ -12,6 +12,7 @@
 #include "BlockedWinogradTiles.h"
 #include "ConvTiles.h"
 #include "ConvWeightTiles.h"
+#include "DefinedConvTiles.h"
 #include "DepthwiseTiles.h"
 #include "MatmulTiles.h"
 #include "PoolTiles.h"
@@ -40,7 +41,8 @@ constexpr KernelSet thisKernelSet = {kLanes,
                                      runBlockedWinogradInput,
                                      runBlockedWinogradProduct,
                                      runMaxPoolGradient,
-                                     runBlockedMaxPoolGradient};
+                                     runBlockedMaxPoolGradient,
+                                     runDefinedConv};
 
 } // namespace
 } // namespace dlc::rt::cpu

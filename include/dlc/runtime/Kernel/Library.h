@@ -88,6 +88,9 @@ struct LibraryEntry {
   size_t (*packedBytes)(const KernelCall &call, size_t operand);
   void (*pack)(const KernelCall &call, size_t operand, const void *source,
                void *target);
+  /// Whether the operand is packed only if all its elements are finite: with
+  /// others the call means something else then. Null where none is.
+  bool (*packsFinite)(const KernelCall &call, size_t operand) = nullptr;
   /// Whether prepare() would accept the call, with the workspace it wants;
   /// otherwise `why` says what was expected and what was found. Null when
   /// prepare() is the only answer.

@@ -33,8 +33,10 @@ void check(const ConvCase &c, Blocks blocks = Blocks::All,
   }
   const LibraryEntry *entry = lookupLibraryEntry("cpu.conv");
   const auto bytes = static_cast<int64_t>(entry->workspaceBytes(call.view()));
-  EXPECT_EQ(bytes, call.values[1].size() / c.outChannels *
-                       ((c.outChannels + 15) / 16 * 16) * 4);
+  const int64_t packedBytes = call.values[1].size() / c.outChannels *
+                              ((c.outChannels + 15) / 16 * 16) * 4;
+  EXPECT_GE(bytes, packedBytes);
+  EXPECT_LT(bytes, packedBytes + 128); // With what is found of the weights.
   call.workspace = TensorType{DLC_I8, {bytes}};
   expectMatches(call, prepareConv, expected, textOf(c, false));
 }

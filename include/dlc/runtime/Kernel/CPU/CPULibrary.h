@@ -50,6 +50,9 @@
 //                       to a multiple of 16; of an x that is not blocked
 //                       [OC/64][C][KH*KW][64], depthwise [OC/16][KH*KW][16].
 //                       Without it a workspace for it is the second output.
+//                       What looks at weights that are not packed, in each run,
+//                       is there, too: where one is not finite, and a tap may
+//                       lie outside of x, y is summed as it is defined.
 //   algorithm           default "": the sum of products. "winograd": as
 //                       F(4x4, 3x3), of 2-D windows of 3x3 with steps of one
 //                       in one group of at least 8 channels to 8. packed_w is
