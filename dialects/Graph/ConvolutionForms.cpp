@@ -139,7 +139,18 @@ static bool isDeep(Value weights) {
   return type && type.getRank() == 5 && isa<FloatType>(type.getElementType());
 }
 
-bool ConvOp::hasFasterParts() { return isDeep(getW()); }
+/// Parts read planes of zeros in front of the image and behind it, which no
+/// weight may meet that is known not to be finite: there are no terms there.
+bool ConvOp::hasFasterParts() {
+  if (!isDeep(getW()))
+    return false;
+  ElementsAttr known = getConstantElements(getW());
+  const bool isPadded =
+      getAutoPad() != "NOTSET" ||
+      llvm::any_of(getPads(), [](int64_t pad) { return pad != 0; });
+  return !isPadded || !known || !known.getElementType().isF32() ||
+         areFiniteFloats(known);
+}
 
 /// `op` of its first two operands, in f32 where floats are short.
 static Value createWide(Chain &chain, Operation *op, Type wide) {
