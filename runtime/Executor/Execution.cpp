@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstring>
 #include <new>
+#include <optional>
 
 using namespace dlc::rt;
 
@@ -611,6 +612,10 @@ Status Execution::run(PortListener *listener) {
         return makeError(StatusCode::InvalidArgument, "input '%s' is not bound",
                          state->program.inputs[i].name.c_str());
   }
+  // Who waits for devices or other streams computes in its calls alone.
+  std::optional<WorkerPool::Caller> caller;
+  if (state->workers && !state->runner && !state->deviceRun.isUsed())
+    caller.emplace(*state->workers);
   // Once for all launches that are too small to wake workers for.
   if (state->workers &&
       state->program.sharedNanoseconds >= 4 * WorkerPool::wakeAbove)

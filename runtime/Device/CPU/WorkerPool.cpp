@@ -256,6 +256,8 @@ Job *WorkerPool::State::claimJob() {
 }
 
 /// Divides `tiles` of `job` among the threads, opens it to them and takes part.
+/// Where callers are all the threads that there are to be, workers sleep on:
+/// who leaves has them look again.
 void WorkerPool::State::share(Job &job, uint32_t tiles, uint64_t nanoseconds) {
   uint32_t count = std::min<uint32_t>(tiles, threads);
   job.participants = count;
@@ -263,10 +265,14 @@ void WorkerPool::State::share(Job &job, uint32_t tiles, uint64_t nanoseconds) {
     job.shares[i].reset({uint32_t(uint64_t(tiles) * i / count),
                          uint32_t(uint64_t(tiles) * (i + 1) / count)});
   job.gate.store(Job::gateOpen, std::memory_order_release);
-  epoch.fetch_add(1, std::memory_order_seq_cst);
-  int asleep = sleepers.load(std::memory_order_seq_cst);
-  if (asleep && nanoseconds >= wakeAbove)
-    futexWake(epoch, int(std::min<int64_t>(asleep, count - 1)));
+  // Either this sees that a caller has left, or that one sees the open gate.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (hasRoomFor(1)) {
+    epoch.fetch_add(1, std::memory_order_seq_cst);
+    int asleep = sleepers.load(std::memory_order_seq_cst);
+    if (asleep && nanoseconds >= wakeAbove)
+      futexWake(epoch, int(std::min<int64_t>(asleep, count - 1)));
+  }
   job.compute(0, [] { return true; });
 }
 
@@ -318,7 +324,8 @@ void WorkerPool::State::lookAgain() {
 
 void WorkerPool::State::awaitEpoch(uint32_t seen) {
   auto isNew = [&] { return epoch.load(std::memory_order_acquire) != seen; };
-  if (spinUntil(spinNanoseconds, isNew))
+  // Beside as many callers it would take the processor of one of them.
+  if (hasRoomFor(1) && spinUntil(spinNanoseconds, isNew))
     return;
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   while (epoch.load(std::memory_order_seq_cst) == seen)
@@ -414,6 +421,8 @@ unsigned WorkerPool::threads() const {
 }
 
 void WorkerPool::wake() {
+  if (!state->hasRoomFor(1))
+    return;
   // A new epoch with nothing behind a gate.
   state->epoch.fetch_add(1, std::memory_order_seq_cst);
   if (state->sleepers.load(std::memory_order_seq_cst))
@@ -429,10 +438,7 @@ void WorkerPool::parallelFor(int64_t tiles, uint64_t nanoseconds,
   if (tiles == 1 || nanoseconds < shareAbove || pool.threads == 1 ||
       pool.guard.isChild())
     return function(context, 0, tiles);
-  const void *outer = std::exchange(computesFor, state.get());
-  bool isFurther = outer != computesFor;
-  if (isFurther)
-    pool.callers.fetch_add(1, std::memory_order_relaxed);
+  const Caller caller(*this);
   if (Job *job = pool.claimJob()) {
     job->function = function;
     job->context = context;
@@ -449,8 +455,21 @@ void WorkerPool::parallelFor(int64_t tiles, uint64_t nanoseconds,
   } else {
     function(context, 0, tiles);
   }
+}
+
+WorkerPool::Caller::Caller(WorkerPool &pool)
+    : pool(pool), outer(std::exchange(computesFor, pool.state.get())) {
+  if (outer != computesFor)
+    pool.state->callers.fetch_add(1, std::memory_order_relaxed);
+}
+
+WorkerPool::Caller::~Caller() {
+  const bool isFurther = outer != computesFor;
   computesFor = outer;
+  if (!isFurther ||
+      pool.state->callers.fetch_sub(1, std::memory_order_seq_cst) == 1)
+    return;
   // Workers that were one thread too many beside this caller look again.
-  if (isFurther && pool.callers.fetch_sub(1, std::memory_order_relaxed) > 1)
-    pool.lookAgain();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  pool.state->lookAgain();
 }

@@ -359,6 +359,36 @@ TEST(WorkerPool, WorkersComeBackWhenACallerLeaves) {
   EXPECT_GE(together, 2);
 }
 
+/// Between its calls, too, a program's thread is one of the pool's.
+TEST(WorkerPool, CallersCountBetweenTheirCalls) {
+  std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/0);
+  std::atomic<bool> isThere = false, mayLeave = false;
+  std::thread second([&] {
+    WorkerPool::Caller caller(*pool);
+    WorkerPool::Caller nested(*pool);
+    isThere = true;
+    isThere.notify_all();
+    mayLeave.wait(false);
+  });
+  isThere.wait(false);
+  const std::thread::id caller = std::this_thread::get_id();
+  for (int i = 0; i != 20; ++i)
+    pool->parallelFor(64, surelyLarge, [&](int64_t, int64_t) {
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+    });
+  // The worker comes as soon as the other one leaves, within a call.
+  std::atomic<int> together = 0;
+  pool->parallelFor(64, surelyLarge, [&](int64_t, int64_t) {
+    mayLeave = true;
+    mayLeave.notify_all();
+    ++together; // The caller alone would wait for ever.
+    while (together < 2)
+      std::this_thread::yield();
+  });
+  second.join();
+  EXPECT_GE(together, 2);
+}
+
 TEST(WorkerPool, RunsOnTheCallerOnceClosed) {
   std::unique_ptr<WorkerPool> pool = makePool(4);
   std::vector<int> counts(10);

@@ -58,6 +58,21 @@ public:
   create(const WorkerPoolOptions &options = {});
   ~WorkerPool(); ///< Closes the pool.
 
+  /// The calling thread is one of those that compute for as long as this lives,
+  /// also between its calls: a program that runs beside another one keeps its
+  /// processor. On one thread, which may nest them.
+  class Caller {
+  public:
+    explicit Caller(WorkerPool &pool);
+    ~Caller();
+    Caller(const Caller &) = delete;
+    Caller &operator=(const Caller &) = delete;
+
+  private:
+    WorkerPool &pool;
+    const void *outer; ///< What the thread computed for before.
+  };
+
   /// Stops and joins the workers, after the calls in progress. From then on
   /// parallelFor() runs on its caller.
   void close();
