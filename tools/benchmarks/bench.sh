@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # DLC beside its peers: bench.sh DLC [compare.py options] compares networks,
-# bench.sh DLC --engine [dlc-engine-bench options] the dependency engine. The
+# bench.sh DLC --engine [dlc-engine-bench options] the dependency engine,
+# bench.sh DLC --steady [steady.py options] programs with themselves. The
 # peers go into a virtual environment of their own, the networks into the build
 # folder.
 set -euo pipefail
 [ $# -ge 1 ] || {
-  echo "usage: bench.sh BUILD/bin/dlc [--engine] [options]" >&2
+  echo "usage: bench.sh BUILD/bin/dlc [--engine | --steady] [options]" >&2
   exit 2
 }
 dlc=$(realpath "$1")
@@ -48,6 +49,12 @@ if ! cmp -s "$here/models.py" "$models/models.py"; then
   "$venv/bin/python" "$here/models.py" "$models" >&2
   "$venv/bin/python" "$here/models.py" "$models" --others >&2
   cp "$here/models.py" "$models/models.py"
+fi
+
+if [ "${1:-}" = --steady ]; then
+  shift
+  exec "$venv/bin/python" "$here/steady.py" --dlc "$dlc" \
+    --runtime "$build/lib/libdlc_rt.so" --models "$models" "$@"
 fi
 
 exec "$venv/bin/python" "$here/compare.py" --dlc "$dlc" \
