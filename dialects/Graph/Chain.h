@@ -10,6 +10,9 @@
 
 namespace dlc::graph {
 
+/// Tensors that become one at a time: a kernel does not take more of them.
+inline constexpr size_t kMostJoined = 64;
+
 /// Builds Graph operations in a row, with their types inferred.
 struct Chain {
   using Value = mlir::Value;

@@ -148,8 +148,7 @@ bool ConvOp::hasFasterParts() {
   const bool isPadded =
       getAutoPad() != "NOTSET" ||
       llvm::any_of(getPads(), [](int64_t pad) { return pad != 0; });
-  return !isPadded || !known || !known.getElementType().isF32() ||
-         areFiniteFloats(known);
+  return !isPadded || !known || areFiniteFloats(known);
 }
 
 /// `op` of its first two operands, in f32 where floats are short.

@@ -2,6 +2,7 @@
 //
 // Shapes and movement: folds and canonical forms.
 
+#include "Chain.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"
@@ -192,9 +193,12 @@ struct FlattenConcat : OpRewritePattern<ConcatOp> {
                                 PatternRewriter &rewriter) const override {
     SmallVector<Value> inputs;
     auto axis = static_cast<int64_t>(op.getAxis());
+    size_t all = op.getInputs().size();
     for (Value input : op.getInputs()) {
       auto inner = input.getDefiningOp<ConcatOp>();
-      if (inner && static_cast<int64_t>(inner.getAxis()) == axis)
+      const bool isOne = inner && static_cast<int64_t>(inner.getAxis()) == axis;
+      all += isOne ? inner.getInputs().size() - 1 : 0;
+      if (isOne && all <= kMostJoined)
         llvm::append_range(inputs, inner.getInputs());
       else if (!isEmptyAlong(input, axis))
         inputs.push_back(input);

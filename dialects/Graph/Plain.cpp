@@ -229,18 +229,32 @@ std::optional<SmallVector<int64_t>> graph::getInts(Attribute attribute,
   return values;
 }
 
+/// Whether no float has all bits of its exponent, which are those of `mask`.
+template <typename Bits>
+static bool areFiniteBits(ArrayRef<char> data, Bits mask) {
+  bool isOther = false;
+  for (size_t at = 0; at < data.size(); at += sizeof(Bits)) {
+    Bits bits;
+    std::memcpy(&bits, data.data() + at, sizeof(bits));
+    isOther |= (bits & mask) == mask;
+  }
+  return !isOther;
+}
+
 bool graph::areFiniteFloats(ElementsAttr elements) {
   RawElements raw;
-  if (elements && elements.getElementType().isF32())
+  if (elements)
     raw = RawElements::get(elements, /*keepSplat=*/true);
-  constexpr uint32_t exponent = 0x7f800000;
-  uint32_t isOther = 0;
-  for (size_t at = 0; at < raw.data().size(); at += sizeof(float)) {
-    uint32_t bits;
-    std::memcpy(&bits, raw.data().data() + at, sizeof(bits));
-    isOther |= (bits & exponent) == exponent;
-  }
-  return raw && !isOther;
+  if (!raw)
+    return false;
+  Type type = elements.getElementType();
+  if (type.isF64())
+    return areFiniteBits(raw.data(), uint64_t{0x7ff} << 52);
+  if (type.isF32())
+    return areFiniteBits(raw.data(), uint32_t{0x7f800000});
+  if (type.isF16())
+    return areFiniteBits(raw.data(), uint16_t{0x7c00});
+  return type.isBF16() && areFiniteBits(raw.data(), uint16_t{0x7f80});
 }
 
 ElementsAttr graph::getConstantElements(Value value) {

@@ -250,9 +250,17 @@ static State run(Formula &f, const Layer &layer, const Cell &cell,
   return state;
 }
 
+/// Many of them some at a time, as kernels take them.
 static Value joined(Formula &f, ArrayRef<Value> parts, int64_t axis) {
-  return parts.size() == 1 ? parts.front()
-                           : ConcatOp::create(f.builder, f.loc, parts, axis);
+  if (parts.size() == 1)
+    return parts.front();
+  if (parts.size() <= kMostJoined)
+    return ConcatOp::create(f.builder, f.loc, parts, axis);
+  SmallVector<Value> wholes;
+  for (; !parts.empty();
+       parts = parts.drop_front(std::min(parts.size(), kMostJoined)))
+    wholes.push_back(joined(f, parts.take_front(kMostJoined), axis));
+  return joined(f, wholes, axis);
 }
 
 /// y, y_h and y_c, with time and directions first.

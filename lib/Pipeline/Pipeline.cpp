@@ -184,7 +184,10 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     if (!options.offload.empty()) {
       OpPassManager &function = manager.nest<func::FuncOp>();
       function.addPass(graph::createResolveIndicesPass());
-      function.addPass(graph::createOffloadOperationsPass({options.offload}));
+      graph::OffloadOperationsPassOptions offload;
+      offload.device = options.offload;
+      offload.groups.assign(options.groups.begin(), options.groups.end());
+      function.addPass(graph::createOffloadOperationsPass(offload));
       function.addPass(graph::createFoldConstantsPass()); // Of parts.
       function.addPass(graph::createArrangeWeightsPass());
     }

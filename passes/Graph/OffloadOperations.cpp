@@ -38,47 +38,68 @@ struct OffloadOperations
     : graph::impl::OffloadOperationsPassBase<OffloadOperations> {
   using OffloadOperationsPassBase::OffloadOperationsPassBase;
   void runOnOperation() override;
+  DeviceAttr askedFor(Operation &op) const;
 };
 } // namespace
 
-/// Where it runs is for others to say.
+/// What follows others, or does nothing of its own.
 static bool asksNothing(Operation &op) {
   auto view = dyn_cast<InPlaceOpInterface>(&op);
   return isa<ConstantOp, NoneOp, CopyOp>(op) || (view && view.isView()) ||
-         op.hasTrait<OpTrait::IsTerminator>() ||
-         op.getDiscardableAttr(kDeviceAttr) ||
-         op.getDiscardableAttr(kGroupAttr);
+         op.hasTrait<OpTrait::IsTerminator>();
 }
 
-/// Puts what `op` is made of in its place, if all of that has a form on
-/// `there`. The first of its parts, or null.
-static Operation *replaceByParts(Operation &op, DeviceAttr there) {
+/// Puts what `op` is made of in its place, on `there`, if all of that has a
+/// form there; else `why` says what has none, where it is made of others.
+static bool replaceByParts(Operation &op, DeviceAttr there, std::string &why) {
+  // As long sequences have steps; more take seconds to compile.
+  constexpr ptrdiff_t mostParts = 1 << 14;
   auto composite = dyn_cast<DecomposeOpInterface>(op);
   if (!composite)
-    return nullptr;
+    return false;
   OpBuilder builder(&op);
   Operation *before = op.getPrevNode();
   FailureOr<SmallVector<Value>> values = composite.decompose(builder);
   if (failed(values))
-    return nullptr;
+    return false;
   Operation *first = before ? before->getNextNode() : &op.getBlock()->front();
   auto parts = llvm::make_range(first->getIterator(), op.getIterator());
-  auto hasForm = [&](Operation &part) {
+  Attribute group = op.getDiscardableAttr(kGroupAttr);
+  auto canPlace = [&](Operation &part) {
     if (asksNothing(part))
       return true;
     part.setDiscardableAttr(kDeviceAttr, there);
-    bool answer = conversion::canGenerate({&part});
-    part.removeDiscardableAttr(kDeviceAttr);
-    return answer;
+    if (group)
+      part.setDiscardableAttr(kGroupAttr, group);
+    std::string reason;
+    if (conversion::canGenerate({&part}, &reason))
+      return true;
+    why = "its " + part.getName().stripDialect().str() + ": " + reason;
+    return false;
   };
-  if (first != &op && llvm::all_of(parts, hasForm)) {
+  const bool hasFew = std::distance(parts.begin(), parts.end()) <= mostParts;
+  if (first != &op && hasFew && llvm::all_of(parts, canPlace)) {
     op.replaceAllUsesWith(*values);
     op.erase();
-    return first;
+    return true;
   }
+  if (!hasFew)
+    why =
+        "it is made of more than " + std::to_string(mostParts) + " operations";
   while (op.getPrevNode() != before)
     op.getPrevNode()->erase();
-  return nullptr;
+  return false;
+}
+
+/// The device that `op` asks for, by itself or by its group; null for none.
+DeviceAttr OffloadOperations::askedFor(Operation &op) const {
+  if (auto own = op.getDiscardableAttr(kDeviceAttr))
+    return cast<DeviceAttr>(own);
+  auto group = cast<StringAttr>(op.getDiscardableAttr(kGroupAttr));
+  for (StringRef text : groups)
+    if (auto [name, device] = text.rsplit('='); name == group.getValue())
+      return parseDevice(op.getContext(), device);
+  return {};
 }
 
 void OffloadOperations::runOnOperation() {
@@ -97,9 +118,7 @@ void OffloadOperations::runOnOperation() {
       function.setArgAttr(i, kArgumentDeviceAttr, host);
   llvm::MapVector<std::pair<StringAttr, StringAttr>, Staying> staying;
   Block &block = function.getBody().front();
-  for (Operation *at = &block.front(), *next; at; at = next) {
-    Operation &op = *at;
-    next = op.getNextNode();
+  for (Operation &op : llvm::make_early_inc_range(block)) {
     if (asksNothing(op))
       continue;
     // Checks, which the host does as it always does: what they check is small.
@@ -107,15 +126,25 @@ void OffloadOperations::runOnOperation() {
       op.setDiscardableAttr(kDeviceAttr, host);
       continue;
     }
+    // Where that runs is said; how, if there is no form of the whole, is not.
+    if (op.getDiscardableAttr(kDeviceAttr) ||
+        op.getDiscardableAttr(kGroupAttr)) {
+      DeviceAttr asked = askedFor(op);
+      if (!asked || hasHostMemory(asked))
+        continue;
+      op.setDiscardableAttr(kDeviceAttr, asked);
+      std::string ignored; // Who asks is refused, later.
+      if (!conversion::canGenerate({&op}))
+        (void)replaceByParts(op, asked, ignored);
+      continue;
+    }
     op.setDiscardableAttr(kDeviceAttr, there);
     std::string why;
     if (conversion::canGenerate({&op}, &why))
       continue;
     op.setDiscardableAttr(kDeviceAttr, host);
-    if (Operation *first = replaceByParts(op, there)) {
-      next = first;
+    if (replaceByParts(op, there, why))
       continue;
-    }
     std::pair reason(op.getName().getIdentifier(),
                      StringAttr::get(&getContext(), why));
     ++staying.try_emplace(reason, Staying{op.getLoc()}).first->second.count;

@@ -179,7 +179,7 @@ struct WorkerPool::State {
   alignas(64) std::atomic<uint32_t> epoch = 0;
   std::atomic<int> sleepers = 0;
 
-  /// Threads, but for workers, inside parallelFor() that share their tiles.
+  /// Threads that compute, but for workers (Caller).
   /// Relaxed, as are the
   /// counts that it is added to: a worker that reads old numbers is one too
   /// many, or one too few, for a piece.
@@ -308,6 +308,8 @@ bool WorkerPool::State::serve(unsigned self) {
     chosen->compute(self, [this] { return hasRoomFor(0); });
     computesFor = outer;
     chosen->leave();
+    // Either this sees the next gate open, or who opens it sees this one left.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
   }
   return true;
 }

@@ -1,5 +1,6 @@
 // RUN: dlc-opt %s --graph-offload-operations --split-input-file --verify-diagnostics | FileCheck %s
 // RUN: dlc-opt %s --graph-offload-operations --graph-place-devices --graph-insert-copies --graph-verify=phase=placed --split-input-file 2>/dev/null | FileCheck %s --check-prefix=COPIES
+// RUN: dlc-opt %s --graph-offload-operations=groups=a=cuda:1 --split-input-file 2>/dev/null | FileCheck %s --check-prefix=GROUPS
 // RUN: not dlc-opt %s --graph-offload-operations=device=gpu 2>&1 | FileCheck %s --check-prefix=DEVICE
 // What a GPU has kernels for goes there, with a copy of what it reads from the
 // host and of what it leaves to the caller; the rest stays, and that is said.
@@ -82,7 +83,33 @@ func.func @steps(%x: tensor<2x3x4xf32>, %w: tensor<1x5x4xf32>, %r: tensor<1x5x5x
   // CHECK: graph.rnn {{.*}}cpu:0
   // CHECK-NOT: graph.{{matmul|tanh}}
   // CHECK: return
-  // expected-warning @+1 {{rnn runs on cpu:0 and not on cuda:0: no generated form of graph.rnn}}
+  // expected-warning @+1 {{rnn runs on cpu:0 and not on cuda:0: its tanh: a GPU has no tanh of f64}}
   %z, %g = graph.rnn %d, %v, %u, %none, %none, %none {hidden_size = 5 : i64} : (tensor<2x3x4xf64>, tensor<1x5x4xf64>, tensor<1x5x5xf64>, none, none, none) -> (tensor<2x1x3x5xf64>, tensor<1x3x5xf64>)
   return %h, %g : tensor<1x3x5xf32>, tensor<1x3x5xf64>
+}
+
+// -----
+
+// In a group, too, on the device of the group; checks of indices are the host's.
+// GROUPS-LABEL: func.func @group
+func.func @group(%t: tensor<8x4xf32>, %i: tensor<2x3xi64>, %w: tensor<1x5x4xf32>, %r: tensor<1x5x5xf32>) -> tensor<1x3x5xf32> {
+  %none = graph.none : none
+  %0 = graph.resolve_indices %i {extents = array<i64: 8>, graph.group = "a"} : (tensor<2x3xi64>) -> tensor<2x3xi64>
+  // GROUPS: graph.resolve_indices {{.*}}cpu:0
+  // GROUPS: graph.gather {{.*}}cuda:1>, graph.group = "a"
+  %1 = graph.gather %t, %0 {in_bounds = true, graph.group = "a"} : (tensor<8x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+  // GROUPS-NOT: graph.rnn
+  // GROUPS: graph.tanh {{.*}}cuda:1>, graph.group = "a"
+  %y, %h = graph.rnn %1, %w, %r, %none, %none, %none {hidden_size = 5 : i64, graph.group = "a"} : (tensor<2x3x4xf32>, tensor<1x5x4xf32>, tensor<1x5x5xf32>, none, none, none) -> (tensor<2x1x3x5xf32>, tensor<1x3x5xf32>)
+  return %h : tensor<1x3x5xf32>
+}
+
+// -----
+
+// So many steps are not worth having one by one.
+func.func @long(%x: tensor<4000x1x4xf32>, %w: tensor<1x5x4xf32>, %r: tensor<1x5x5xf32>) -> tensor<1x1x5xf32> {
+  %none = graph.none : none
+  // expected-warning @+1 {{rnn runs on cpu:0 and not on cuda:0: it is made of more than 16384 operations}}
+  %y, %h = graph.rnn %x, %w, %r, %none, %none, %none {hidden_size = 5 : i64} : (tensor<4000x1x4xf32>, tensor<1x5x4xf32>, tensor<1x5x5xf32>, none, none, none) -> (tensor<4000x1x1x5xf32>, tensor<1x1x5xf32>)
+  return %h : tensor<1x1x5xf32>
 }

@@ -158,6 +158,7 @@ def ScatterNDOp : Graph_Op<"scatter_nd", "Opaque", [
   let hasVerifier = 1;
   let methods = [{
     ::llvm::SmallVector<std::pair<unsigned, unsigned>> getInPlacePairs() { return {{0, 0}}; }
+    bool isParameter(unsigned) { return false; }
   }];
   let summary = "Slices written at given coordinates";
   let description = [{

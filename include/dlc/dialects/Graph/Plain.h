@@ -64,7 +64,7 @@ std::optional<llvm::SmallVector<int64_t>> getConstantInts(mlir::Value value);
 /// The value of the `graph.constant` that defines `value`, or null.
 mlir::ElementsAttr getConstantElements(mlir::Value value);
 
-/// Whether they are f32, known and finite, all of them.
+/// Whether they are floats, known and finite, all of them.
 bool areFiniteFloats(mlir::ElementsAttr elements);
 
 /// Constants up to this size are `dense` attributes, which are hashed, compared

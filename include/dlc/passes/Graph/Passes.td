@@ -115,8 +115,10 @@ def OffloadOperationsPass
     Ensures: each operation that asks for no device and is in no group asks for
     `device`, if generated code can compute it there; what has no form as a
     whole, as a recurrent layer, is replaced by its parts
-    (`DecomposeOpInterface`) where all of these have one. Others ask for cpu:0,
-    with a warning that says why. Checks of indices are the host's, and nothing
+    (`DecomposeOpInterface`) where all of these have one, as long as they are no
+    more than 16384. Others ask for cpu:0, with a warning that says why. What asks
+    for another such device, by itself or by its group, is replaced likewise,
+    and stays there. Checks of indices are the host's, and nothing
     is said of them. Arguments are on cpu:0. Constants and views, which follow
     others, ask for nothing.
     Cost: a conversion of each operation to a kernel.
@@ -129,7 +131,9 @@ def OffloadOperationsPass
   }];
   let options = [
     Option<"device", "device", "std::string", /*default=*/"\"cuda:0\"",
-           "The device that operations are put on">];
+           "The device that operations are put on">,
+    ListOption<"groups", "groups", "std::string",
+               "Devices of groups, as of graph-place-devices">];
   // A copy of each operation is converted to a kernel.
   let dependentDialects = [
     "::dlc::BaseDialect", "::mlir::affine::AffineDialect",
