@@ -10,7 +10,8 @@
 
 namespace dlc::graph {
 
-/// Tensors that become one at a time: a kernel does not take more of them.
+/// Tensors that become one at a time: kernels of more have no plan (kMaxParts of
+/// passes/Conversion/KernelToLinalg).
 inline constexpr size_t kMostJoined = 64;
 
 /// Builds Graph operations in a row, with their types inferred.

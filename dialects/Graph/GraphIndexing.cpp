@@ -237,11 +237,11 @@ static bool isZeros(Value tensor) {
 
 Value ScatterNDOp::buildTermAt(ElementReader &reader, ArrayRef<Index> position,
                                ArrayRef<Index> folded) {
-  // Some ten milliseconds of a large GPU.
+  // By estimate some ten milliseconds of a large GPU.
   constexpr int64_t most = int64_t{1} << 36;
   if (!getInBounds())
     return reader.fail("indices that are not checked");
-  if (!reader.prefersWhole())
+  if (!reader.hasManyThreads())
     return reader.fail("a scatter, for which a host has a faster way");
   int64_t looks = 1;
   for (ArrayRef<int64_t> extents :

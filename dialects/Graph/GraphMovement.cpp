@@ -3,6 +3,7 @@
 // Shapes and movement: folds and canonical forms.
 
 #include "Chain.h"
+
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Shapes.h"

@@ -13,9 +13,6 @@
 
 #include "llvm/Support/MathExtras.h"
 
-#include <functional>
-#include <numeric>
-
 using namespace mlir;
 using namespace dlc::graph;
 
@@ -231,15 +228,11 @@ public:
   ChosenSum(ElementReader &reader, const Windows &windows, MaxPoolGradientOp op,
             ArrayRef<Index> at);
   /// Windows that may hold the element, and taps of all of them.
-  int64_t windowCount() const { return product(candidates); }
+  int64_t windowCount() const { return llvm::product_of(candidates); }
   int64_t tapCount() const { return windowCount() * windows.taps; }
   Value build();
 
 private:
-  static int64_t product(ArrayRef<int64_t> factors) {
-    return std::accumulate(factors.begin(), factors.end(), int64_t{1},
-                           std::multiplies<int64_t>());
-  }
   Value number(int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
@@ -278,7 +271,7 @@ private:
   ArrayRef<int64_t> shape, pooled; ///< Of x and of g.
   SmallVector<Value> place;        ///< Of the element.
   SmallVector<int64_t> candidates; ///< Windows per spatial dimension.
-  Value element, isNaN;
+  Value element, isNumber;         ///< It, and whether it is not NaN.
 };
 
 } // namespace
@@ -351,9 +344,6 @@ Value ChosenSum::isBeatenBy(int64_t tap, ArrayRef<Value> start) {
   Value isOtherNaN = compare(arith::CmpFPredicate::UNO, other, other);
   Value ifBefore =
       either(compare(arith::CmpFPredicate::OGE, other, element), isOtherNaN);
-  Value isNumber = arith::XOrIOp::create(
-      builder, loc, isNaN,
-      arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1));
   Value ifBehind = either(compare(arith::CmpFPredicate::OGT, other, element),
                           both(isOtherNaN, isNumber));
   Value isTaken =
@@ -365,7 +355,7 @@ Value ChosenSum::build() {
   element = reader.load(x, place);
   if (!element)
     return {};
-  isNaN = compare(arith::CmpFPredicate::UNO, element, element);
+  isNumber = compare(arith::CmpFPredicate::ORD, element, element);
   Type type = element.getType(), wide = computeType(type);
   Value zero =
       arith::ConstantOp::create(builder, loc, builder.getFloatAttr(wide, 0));

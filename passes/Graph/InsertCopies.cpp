@@ -78,12 +78,13 @@ static bool isServedOn(Block &body, ArrayRef<BlockArgument> updates,
   return !isa<CopyOp>(user) && getDevice(user) == device;
 }
 
-/// The value on another device, behind the value itself, which `from` has.
-static Value build(OpBuilder &builder, Value value, Value from, bool isConstant,
+/// The value on another device, behind the value itself.
+static Value build(OpBuilder &builder, Value value, bool isConstant,
                    DeviceAttr device) {
-  builder.setInsertionPointAfterValue(from);
-  Operation *built = isConstant ? builder.clone(*value.getDefiningOp())
-                                : CopyOp::create(builder, value.getLoc(), from);
+  builder.setInsertionPointAfterValue(value);
+  Operation *built = isConstant
+                         ? builder.clone(*value.getDefiningOp())
+                         : CopyOp::create(builder, value.getLoc(), value);
   built->setDiscardableAttr(kDeviceAttr, device);
   return built->getResult(0);
 }
@@ -115,9 +116,8 @@ struct InsertCopies : graph::impl::InsertCopiesPassBase<InsertCopies> {
       DeviceAttr device = numbering[copy.device];
       const bool passesHost =
           !isConstant && isThroughHost(getDevice(value), device);
-      Value there =
-          build(builder, value, passesHost ? onHost.lookup(value) : value,
-                isConstant, device);
+      Value there = build(builder, passesHost ? onHost.lookup(value) : value,
+                          isConstant, device);
       if (device == getDefaultDevice(&getContext()))
         onHost[value] = there;
       value.replaceUsesWithIf(there, [&](OpOperand &use) {

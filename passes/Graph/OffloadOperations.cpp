@@ -2,6 +2,8 @@
 //
 // graph-offload-operations: what a device has kernels for runs there.
 
+#include "Placement.h"
+
 #include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
@@ -97,8 +99,9 @@ DeviceAttr OffloadOperations::askedFor(Operation &op) const {
     return cast<DeviceAttr>(own);
   auto group = cast<StringAttr>(op.getDiscardableAttr(kGroupAttr));
   for (StringRef text : groups)
-    if (auto [name, device] = text.rsplit('='); name == group.getValue())
-      return parseDevice(op.getContext(), device);
+    if (auto [name, device] = readGroup(op.getContext(), text);
+        name == group.getValue())
+      return device;
   return {};
 }
 

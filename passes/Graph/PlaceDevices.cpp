@@ -53,13 +53,12 @@ struct PlaceDevices : graph::impl::PlaceDevicesPassBase<PlaceDevices> {
 
 LogicalResult Groups::read(func::FuncOp function, ArrayRef<std::string> texts) {
   for (StringRef text : texts) {
-    auto [name, device] = text.rsplit('=');
-    DeviceAttr parsed = parseDevice(function.getContext(), device);
-    if (name.empty() || !parsed)
+    auto [name, device] = readGroup(function.getContext(), text);
+    if (name.empty() || !device)
       return function.emitError("expected the device of a group like "
                                 "head=cpu:1, of kind cpu, cuda or null, got '")
              << text << "'";
-    if (!devices.try_emplace(name, parsed).second)
+    if (!devices.try_emplace(name, device).second)
       return function.emitError("expected one device of group '")
              << name << "', got two";
   }

@@ -2,12 +2,19 @@
 
 #include "Placement.h"
 
+#include "dlc/dialects/Base/Devices.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Ports.h"
 
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
+
+std::pair<StringRef, dlc::DeviceAttr>
+dlc::graph::readGroup(MLIRContext *context, StringRef text) {
+  auto [name, device] = text.rsplit('=');
+  return {name, parseDevice(context, device)};
+}
 
 PlacedFunction::PlacedFunction(func::FuncOp function)
     : function(function), graph(function.getBody().front()) {

@@ -15,6 +15,11 @@
 
 namespace dlc::graph {
 
+/// The name and the device of a group, of a text like head=cpu:1; null where it
+/// names none.
+std::pair<llvm::StringRef, DeviceAttr> readGroup(mlir::MLIRContext *context,
+                                                 llvm::StringRef text);
+
 /// A function whose arguments are the first operations of the problem, each
 /// makes one value; operation argumentCount() + i is node i. Values are the
 /// entries of the graph. Behind the nodes, each result that updates an argument

@@ -179,10 +179,9 @@ struct WorkerPool::State {
   alignas(64) std::atomic<uint32_t> epoch = 0;
   std::atomic<int> sleepers = 0;
 
-  /// Threads that compute, but for workers (Caller).
-  /// Relaxed, as are the
-  /// counts that it is added to: a worker that reads old numbers is one too
-  /// many, or one too few, for a piece.
+  /// Threads that compute, but for workers (Caller). Relaxed, as are the counts
+  /// that it is added to: a worker that reads old numbers is one too many, or
+  /// one too few, for a piece.
   alignas(64) std::atomic<unsigned> callers = 0;
   /// Of `jobs`, the first ones that were ever used.
   std::atomic<unsigned> usedJobs = 0;

@@ -15,6 +15,10 @@
 namespace dlc::rt::cpu {
 
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/// To a multiple of `step`.
+inline int64_t roundUp(int64_t value, int64_t step) {
+  return ceilDiv(value, step) * step;
+}
 
 /// Of numbers that are not negative; INT64_MAX where it is more.
 inline int64_t saturatedProduct(std::initializer_list<int64_t> factors) {

@@ -8,13 +8,13 @@
 using namespace dlc::rt;
 using namespace dlc::rt::cpu;
 
-static constexpr size_t kLine = 64;
+static constexpr int64_t kLine = 64;
 /// Parts of the weights, each with a word in the workspace that says what it
 /// holds.
 static constexpr int64_t kMostParts = kLine / sizeof(uint32_t);
 
 static size_t roundToLine(size_t bytes) {
-  return (bytes + kLine - 1) / kLine * kLine;
+  return static_cast<size_t>(roundUp(static_cast<int64_t>(bytes), kLine));
 }
 
 bool cpu::needsFiniteWeights(const ConvShape &shape) {

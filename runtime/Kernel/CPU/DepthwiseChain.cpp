@@ -272,7 +272,7 @@ struct ChainPlan {
 /// A whole number of cache lines.
 static int64_t roundToLine(int64_t floats) {
   constexpr int64_t line = 16;
-  return ceilDiv(floats, line) * line;
+  return roundUp(floats, line);
 }
 
 /// Aims: a strip's rows and weights in L2; enough pixels to use weights again;

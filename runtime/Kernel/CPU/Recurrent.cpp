@@ -59,10 +59,6 @@ static Status invalid(std::string message) {
   return Status(StatusCode::InvalidArgument, std::move(message));
 }
 
-static int64_t roundUp(int64_t value, int64_t step) {
-  return ceilDiv(value, step) * step;
-}
-
 //===----------------------------------------------------------------------===//
 // Checks
 //===----------------------------------------------------------------------===//

@@ -24,10 +24,6 @@ static_assert(kWinogradWeights / kHalfChannels % kChannelBlock == 0);
 static_assert(kPanelGroup * kChannelBlock % kHalfChannels == 0);
 static_assert(kFewTiles <= kBlockTiles);
 
-static int64_t roundUp(int64_t value, int64_t step) {
-  return ceilDiv(value, step) * step;
-}
-
 static int64_t tilesOf(const ConvShape &shape) {
   return shape.batch * ceilDiv(shape.out[0], 4) * ceilDiv(shape.out[1], 4);
 }

@@ -113,3 +113,16 @@ func.func @long(%x: tensor<4000x1x4xf32>, %w: tensor<1x5x4xf32>, %r: tensor<1x5x
   %y, %h = graph.rnn %x, %w, %r, %none, %none, %none {hidden_size = 5 : i64} : (tensor<4000x1x4xf32>, tensor<1x5x4xf32>, tensor<1x5x5xf32>, none, none, none) -> (tensor<4000x1x1x5xf32>, tensor<1x1x5xf32>)
   return %h : tensor<1x1x5xf32>
 }
+
+// -----
+
+// Results of more steps than a kernel joins are joined some at a time.
+// CHECK-LABEL: func.func @hundred
+func.func @hundred(%x: tensor<100x1x4xf32>, %w: tensor<1x5x4xf32>, %r: tensor<1x5x5xf32>) -> tensor<100x1x1x5xf32> {
+  %none = graph.none : none
+  // CHECK: graph.concat {{.*}}cuda:0{{.*}} -> tensor<64x1x1x5xf32>
+  // CHECK: graph.concat {{.*}}cuda:0{{.*}} -> tensor<36x1x1x5xf32>
+  // CHECK: graph.concat {{.*}}cuda:0{{.*}} -> tensor<100x1x1x5xf32>
+  %y, %h = graph.rnn %x, %w, %r, %none, %none, %none {hidden_size = 5 : i64} : (tensor<100x1x4xf32>, tensor<1x5x4xf32>, tensor<1x5x5xf32>, none, none, none) -> (tensor<100x1x1x5xf32>, tensor<1x1x5xf32>)
+  return %y : tensor<100x1x1x5xf32>
+}

@@ -138,6 +138,9 @@ public:
   /// Whether threads that go different ways wait for each other, so that loops
   /// are better whole, with choices in them, than cut.
   bool prefersWhole() const { return isForThreads; }
+  /// Whether a thread for each element computes it: what they all look at costs
+  /// little then.
+  bool hasManyThreads() const { return isForThreads; }
 
   /// Remembers the first reason, in words for a note. Gives null.
   Value fail(const llvm::Twine &why) {

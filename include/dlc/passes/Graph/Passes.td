@@ -216,8 +216,8 @@ def PlaceDevicesPass : Pass<"graph-place-devices", "::mlir::func::FuncOp"> {
     counts where there are both. Without any `groups`, groups are on cpu:0.
     Ensures: what asks for a device is on it. Others follow their first operand
     that is placed, else their last user that is, else are on cpu:0; constants
-    are with their first user and arguments with their last one, or on cpu:0
-    where the memory there is not the host's: theirs is. An argument and
+    are with their first user and arguments with their last one, but on cpu:0
+    where that one is on a device with memory of its own. An argument and
     the result that updates it are on one device where nothing else is asked.
     What follows a member of a group is in the group, too; that depends on
     groups alone, not on their devices. Each operation has its `device` and each
