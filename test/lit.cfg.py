@@ -36,6 +36,9 @@ config.substitutions += [
     # In front of a command: the driver that interprets PTX.
     ("%fake-cuda", f"env LD_LIBRARY_PATH={config.dlc_binary_dir}/test/runtime/Device/CUDA/"
                    "FakeDriver"),
+    # The same with the libraries that stand for NVIDIA's.
+    ("%fake-libraries", f"env LD_LIBRARY_PATH={config.dlc_binary_dir}/test/runtime/Device/CUDA/"
+                        f"FakeDriver:{config.dlc_binary_dir}/test/runtime/Kernel/CUDA/FakeLibraries"),
 ]
 
 opt = os.path.join(config.dlc_tools_dir, "dlc-opt")

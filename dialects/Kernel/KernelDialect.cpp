@@ -52,18 +52,30 @@ bool dlc::kernel::isForGPU(FuncOp kernel) {
   return kind && kind.getValue() == stringifyDeviceKind(DeviceKind::CUDA);
 }
 
-FunctionType FuncOp::getLaunchType() { return getCallType(*this); }
+int64_t dlc::kernel::getWorkspaceBytes(Operation *symbol) {
+  std::optional<uint64_t> bytes;
+  if (auto library = dyn_cast_or_null<LibraryOp>(symbol))
+    bytes = library.getWorkspace();
+  else if (auto func = dyn_cast_or_null<FuncOp>(symbol))
+    bytes = func.getWorkspace();
+  return static_cast<int64_t>(bytes.value_or(0));
+}
 
-FunctionType LibraryOp::getLaunchType() {
-  FunctionType type = getFunctionType();
-  auto bytes = static_cast<int64_t>(getWorkspace().value_or(0));
+/// The type of calls, with the workspace as a last result.
+static FunctionType getTypeWithWorkspace(Operation *symbol) {
+  FunctionType type = getCallType(symbol);
+  const int64_t bytes = getWorkspaceBytes(symbol);
   if (bytes <= 0)
     return type;
   SmallVector<Type> results(type.getResults());
-  Builder builder(getContext());
+  Builder builder(symbol->getContext());
   results.push_back(RankedTensorType::get({bytes}, builder.getI8Type()));
   return builder.getFunctionType(type.getInputs(), results);
 }
+
+FunctionType FuncOp::getLaunchType() { return getTypeWithWorkspace(*this); }
+
+FunctionType LibraryOp::getLaunchType() { return getTypeWithWorkspace(*this); }
 
 ArrayRef<int64_t> dlc::kernel::getInPlacePairs(Operation *symbol) {
   std::optional<ArrayRef<int64_t>> pairs;
@@ -118,6 +130,32 @@ void FuncOp::print(OpAsmPrinter &printer) {
       getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
+/// A workspace of any kernel.
+static LogicalResult verifyWorkspace(Operation *symbol) {
+  // The accessors are unsigned.
+  if (int64_t bytes = getWorkspaceBytes(symbol); bytes < 0)
+    return symbol->emitOpError("expected a workspace of at least 0 bytes, got ")
+           << bytes;
+  return success();
+}
+
+static LogicalResult verifyEntry(FuncOp kernel) {
+  const bool hasEntry = kernel.getEntry().has_value();
+  if (hasEntry != kernel.getConfig().has_value() ||
+      hasEntry != kernel.getEntryOperands().has_value() ||
+      hasEntry != kernel.getWorkspace().has_value())
+    return kernel.emitOpError(
+        "expected config, entryOperands and workspace exactly "
+        "with an entry");
+  const int64_t inputs = getCallType(kernel).getNumInputs();
+  for (int64_t operand :
+       kernel.getEntryOperands().value_or(ArrayRef<int64_t>()))
+    if (operand < -1 || operand >= inputs)
+      return kernel.emitOpError("expected operands of an entry within ")
+             << inputs << " inputs, got " << operand;
+  return verifyWorkspace(kernel);
+}
+
 LogicalResult FuncOp::verify() {
   auto isMemRef = [](Type type) { return isa<MemRefType>(type); };
   bool any = llvm::any_of(getArgumentTypes(), isMemRef);
@@ -135,6 +173,8 @@ LogicalResult FuncOp::verify() {
       return emitOpError("expected no results in destination style, got ")
              << getResultTypes().size();
   }
+  if (failed(verifyEntry(*this)))
+    return failure();
   return verifyInPlace(*this, getInPlace(), getCallType(*this));
 }
 
@@ -151,10 +191,8 @@ LogicalResult ReturnOp::verify() {
 }
 
 LogicalResult LibraryOp::verify() {
-  // The accessor is unsigned.
-  if (auto bytes = static_cast<int64_t>(getWorkspace().value_or(0)); bytes < 0)
-    return emitOpError("expected a workspace of at least 0 bytes, got ")
-           << bytes;
+  if (failed(verifyWorkspace(*this)))
+    return failure();
   return verifyInPlace(*this, getInPlace(), getFunctionType());
 }
 

@@ -75,8 +75,9 @@ typedef struct DlcCompilerOptions {
                             value; fp32-strict: within 4e-6, sums of products
                             computed as such; bf16: as fp32, but floats of
                             products and convolutions with constants are
-                            rounded to bfloat16, 2^-8 of each;
-                            null: fp32 */
+                            rounded to bfloat16, 2^-8 of each; tf32: as fp32,
+                            but products of a GPU's libraries may round floats
+                            to 10 bits; null: fp32 */
   const char *tuningCache; /* file of times of kernels on machines: of kernels
                               that there is a choice between, those whose times
                               are known for this machine are chosen by them; one
@@ -85,6 +86,9 @@ typedef struct DlcCompilerOptions {
   double tuneSeconds;      /* above 0, with the target host: how long times that
                               are not known may be measured; they are added to
                               the cache, if there is one; 0: not at all */
+  const char *gpuLibraries; /* products of a GPU that cuBLASLt computes where it
+                               is found: auto, those that are faster by a model;
+                               always; never; null: auto */
 } DlcCompilerOptions;
 
 /*===-- Compilers ---------------------------------------------------------===*/

@@ -280,6 +280,13 @@ void Exporter::addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel) {
   }
   kernel.bytes = getTraffic(kernel::getCallType(func));
   kernel.flops = analysis::countFlops(func);
+  if (!func.getEntry())
+    return;
+  kernel.entry = func.getEntry()->str();
+  for (const rt::Attribute &attribute : graph::toAttributes(*func.getConfig()))
+    kernel.entry_attributes.push_back(makeAttribute(attribute));
+  kernel.entry_operands.assign(func.getEntryOperands()->begin(),
+                               func.getEntryOperands()->end());
 }
 
 uint32_t Exporter::addKernel(StringAttr name) {

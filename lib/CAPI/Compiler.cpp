@@ -113,6 +113,15 @@ static DlcStatus convert(const DlcCompilerOptions &given,
                          .str());
     options.precision = *precision;
   }
+  if (given.gpuLibraries) {
+    auto gpuLibraries = pipeline::gpuLibrariesOf(given.gpuLibraries);
+    if (!gpuLibraries)
+      return invalid(llvm::formatv("expected gpuLibraries auto, always, never, "
+                                   "got '{0}'",
+                                   given.gpuLibraries)
+                         .str());
+    options.gpuLibraries = *gpuLibraries;
+  }
   if (!(given.tuneSeconds >= 0))
     return invalid(llvm::formatv("expected tuneSeconds of at least 0, got {0}",
                                  given.tuneSeconds)

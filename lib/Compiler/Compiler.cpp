@@ -569,6 +569,7 @@ LogicalResult Compilation::State::runPasses(Phase phase, AddPasses add) {
   passOptions.recomputeBudget = recomputeBudget;
   passOptions.keepsAll = options.keepsAll;
   passOptions.precision = options.precision;
+  passOptions.gpuLibraries = options.gpuLibraries;
   passOptions.plainGradients = plainGradients;
   passOptions.batchParts = batchParts;
   for (const auto &[group, device] : options.groups)

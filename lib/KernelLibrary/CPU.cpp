@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups for the library of plain CPUs: cpu.conv and cpu.matmul, each with a
+// Groups for the libraries. Of plain CPUs: cpu.conv and cpu.matmul, each with a
 // bias, a residual and an activation; recurrent layers, gradients of weights
 // and of pooling alone; attention (Attention.cpp); chains around depthwise
-// convolutions (DepthwiseChain.cpp). Copies between devices are an entry of
-// every runtime.
+// convolutions (DepthwiseChain.cpp). Of GPUs: cublaslt.matmul. Copies between
+// devices are an entry of every runtime.
 
 #include "Attention.h"
 #include "DepthwiseChain.h"
@@ -35,8 +35,8 @@ struct Activation {
 /// Builds a match operation by operation.
 class Matcher {
 public:
-  Matcher(MLIRContext *context, std::string *why)
-      : builder(context), why(why) {}
+  Matcher(MLIRContext *context, std::string *why, bool isForGPU = false)
+      : builder(context), why(why), isForGPU(isForGPU) {}
   std::optional<Match> run(ArrayRef<Operation *> group);
 
 private:
@@ -54,6 +54,7 @@ private:
 
   Builder builder;
   std::string *why;
+  const bool isForGPU;
   Match match;
   graph::TransposeOp transposed[2]; ///< Operands of a product, or null.
   bool hasEpilogue = true, hasResidual = false, hasActivation = false;
@@ -111,7 +112,7 @@ bool Matcher::anchorConv(graph::ConvOp conv) {
 }
 
 bool Matcher::anchorMatmul(graph::MatmulOp matmul) {
-  match.entry = "cpu.matmul";
+  match.entry = isForGPU ? "cublaslt.matmul" : "cpu.matmul";
   match.operands = {matmul.getA(), matmul.getB(), Value(), Value()};
   static constexpr StringRef flags[] = {"trans_a", "trans_b"};
   for (unsigned i = 0; i < 2; ++i)
@@ -119,7 +120,7 @@ bool Matcher::anchorMatmul(graph::MatmulOp matmul) {
       match.operands[i] = transposed[i].getX();
       match.config.set(flags[i], builder.getI64IntegerAttr(1));
     }
-  if (transposed[1])
+  if (transposed[1] || isForGPU)
     return true;
   match.packable = {1};
   match.packedConfig.set("packed_b", builder.getI64IntegerAttr(2));
@@ -164,6 +165,8 @@ bool Matcher::prologue(ArrayRef<Operation *> &group) {
 }
 
 bool Matcher::anchor(Operation *op) {
+  if (isForGPU && !isa<graph::MatmulOp>(op))
+    return refuse("no library of the GPU has this operation");
   if (auto conv = dyn_cast<graph::ConvOp>(op))
     return anchorConv(conv);
   if (auto matmul = dyn_cast<graph::MatmulOp>(op))
@@ -240,7 +243,7 @@ bool Matcher::epilogueAdd(graph::AddOp add, Value current) {
   Value other = add.getA() == current ? add.getB() : add.getA();
   auto type = cast<RankedTensorType>(other.getType());
   auto result = cast<RankedTensorType>(current.getType());
-  bool isBias = match.entry == "cpu.matmul" && type.getRank() == 1 &&
+  bool isBias = match.entry != "cpu.conv" && type.getRank() == 1 &&
                 type.getDimSize(0) == result.getShape().back();
   if (isBias && !match.operands[kBias] && !hasResidual) {
     match.operands[kBias] = other;
@@ -351,6 +354,12 @@ std::optional<Match> dlc::library::matchGroup(ArrayRef<Operation *> group,
   if (auto match = matchDepthwiseChain(group, why))
     return match;
   return Matcher(group.front()->getContext(), why).run(group);
+}
+
+std::optional<Match> dlc::library::matchGPUGroup(ArrayRef<Operation *> group,
+                                                 std::string *why) {
+  return Matcher(group.front()->getContext(), why, /*isForGPU=*/true)
+      .run(group);
 }
 
 SmallVector<Operation *>

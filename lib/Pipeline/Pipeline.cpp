@@ -10,6 +10,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace dlc;
@@ -35,7 +36,7 @@ std::string dlc::pipeline::phaseNames() {
 }
 
 static constexpr llvm::StringLiteral precisionTable[] = {"fp32", "fp32-strict",
-                                                         "bf16"};
+                                                         "bf16", "tf32"};
 
 std::optional<Precision> dlc::pipeline::precisionOf(StringRef name) {
   for (auto [i, known] : llvm::enumerate(precisionTable))
@@ -46,6 +47,16 @@ std::optional<Precision> dlc::pipeline::precisionOf(StringRef name) {
 
 std::string dlc::pipeline::precisionNames() {
   return llvm::join(ArrayRef(precisionTable), ", ");
+}
+
+std::optional<library::GPULibraries>
+dlc::pipeline::gpuLibrariesOf(StringRef name) {
+  using enum library::GPULibraries;
+  return llvm::StringSwitch<std::optional<library::GPULibraries>>(name)
+      .Case("auto", WhereFaster)
+      .Case("always", Always)
+      .Case("never", Never)
+      .Default(std::nullopt);
 }
 
 static void addVerifier(OpPassManager &manager, graph::VerifiedPhase phase) {
@@ -70,6 +81,16 @@ static void addGraphPhase(OpPassManager &manager) {
 static int64_t partsOf(const PipelineOptions &options) {
   constexpr int64_t rounded = 1, exact = 3;
   return options.precision == Precision::BF16 ? rounded : exact;
+}
+
+static conversion::ConvertKernelToCallPassOptions
+callOptions(const PipelineOptions &options) {
+  const bool isStrict = options.precision == Precision::FP32Strict;
+  return {isStrict, partsOf(options),
+          isStrict ? library::GPULibraries::Never : options.gpuLibraries,
+          options.precision == Precision::BF16   ? "bf16"
+          : options.precision == Precision::TF32 ? "tf32"
+                                                 : ""};
 }
 
 /// Channels of a block of the CPU library's convolutions, and of those that are
@@ -203,8 +224,8 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addFusion(manager, options);
   case Phase::Kernel:
     manager.addPass(conversion::createConvertGraphToKernelPass());
-    manager.addPass(conversion::createConvertKernelToCallPass(
-        {options.precision == Precision::FP32Strict, partsOf(options)}));
+    manager.addPass(
+        conversion::createConvertKernelToCallPass(callOptions(options)));
     manager.addPass(conversion::createConvertKernelToLinalgPass());
     manager.addPass(conversion::createVerifyKernelPass());
     return;

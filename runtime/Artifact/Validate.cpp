@@ -88,6 +88,7 @@ private:
   Status checkPlace(size_t index, const abi::Value &value);
   Status checkView(size_t index, const abi::Value &value,
                    const Tables<abi::Binding> *bindings, const char *what);
+  Status checkEntry(size_t index, const abi::Kernel &kernel);
   Status checkKernel(size_t index);
   Status checkAttribute(size_t kernel, const abi::Attribute &attribute);
   Status checkLaunch(size_t index);
@@ -278,6 +279,29 @@ Status Validator::checkAttribute(size_t kernel,
                8 * (countOf(attribute.ints()) + countOf(attribute.floats())));
 }
 
+Status Validator::checkEntry(size_t index, const abi::Kernel &kernel) {
+  if (!kernel.entry())
+    return Status::ok();
+  DLC_RETURN_IF_ERROR(spend(kernel.entry()->size()));
+  DLC_RETURN_IF_ERROR(
+      spend(countOf(kernel.entry_operands()) * sizeof(int32_t)));
+  if (kernel.kind() != abi::KernelKind::Generated)
+    return invalid("kernel %zu: has an entry, but is not generated", index);
+  if (isMisaligned(kernel.entry_operands()))
+    return invalid("kernel %zu: the operands of its entry are misaligned",
+                   index);
+  if (countOf(kernel.entry_attributes()) > maxAttributes ||
+      countOf(kernel.entry_operands()) > maxAttributes)
+    return invalid("kernel %zu: expected at most %zu attributes and operands "
+                   "of its entry, got %zu and %zu",
+                   index, maxAttributes, countOf(kernel.entry_attributes()),
+                   countOf(kernel.entry_operands()));
+  for (size_t i = 0; i != countOf(kernel.entry_attributes()); ++i)
+    DLC_RETURN_IF_ERROR(
+        checkAttribute(index, *kernel.entry_attributes()->Get(i)));
+  return Status::ok();
+}
+
 Status Validator::checkKernel(size_t index) {
   const abi::Kernel &kernel = *program.kernels()->Get(index);
   DLC_RETURN_IF_ERROR(spend(kernel.name()->size()));
@@ -296,7 +320,7 @@ Status Validator::checkKernel(size_t index) {
                    index, maxAttributes, countOf(kernel.attributes()));
   for (size_t i = 0; i != countOf(kernel.attributes()); ++i)
     DLC_RETURN_IF_ERROR(checkAttribute(index, *kernel.attributes()->Get(i)));
-  return Status::ok();
+  return checkEntry(index, kernel);
 }
 
 //===----------------------------------------------------------------------===//
@@ -381,6 +405,12 @@ Status Validator::checkLaunch(size_t index) {
                    launch.device());
   DLC_RETURN_IF_ERROR(checkArguments(index, launch));
   const abi::Kernel &kernel = *program.kernels()->Get(launch.kernel());
+  for (size_t i = 0; i != countOf(kernel.entry_operands()); ++i)
+    if (int32_t operand = kernel.entry_operands()->Get(i);
+        operand < -1 || operand >= int64_t(launch.inputs()))
+      return invalid("launch %zu: expected operands of an entry among %" PRIu32
+                     " inputs, got %" PRId32,
+                     index, launch.inputs(), operand);
   if (kernel.kind() == abi::KernelKind::Copy)
     return checkCopy(index, launch);
   return Status::ok();

@@ -7,6 +7,7 @@
 using namespace dlc::rt;
 
 DeviceCode::~DeviceCode() = default;
+DeviceCall::~DeviceCall() = default;
 DeviceEvent::~DeviceEvent() = default;
 DeviceRecording::~DeviceRecording() = default;
 DeviceQueue::~DeviceQueue() = default;

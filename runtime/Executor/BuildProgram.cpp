@@ -205,17 +205,23 @@ static AttributeValue valueOf(const abi::Attribute &attribute) {
                              attribute.floats()->end());
 }
 
+static Attributes attributesOf(
+    const flatbuffers::Vector<flatbuffers::Offset<abi::Attribute>> *from) {
+  Attributes attributes;
+  for (size_t i = 0; i != countOf(from); ++i)
+    attributes.set(from->Get(i)->name()->string_view(), valueOf(*from->Get(i)));
+  return attributes;
+}
+
+Attributes dlc::rt::entryAttributesOf(const abi::Kernel &kernel) {
+  return attributesOf(kernel.entry_attributes());
+}
+
 static void readAttributes(Program::State &state) {
   const abi::Program &plan = state.artifact.program();
-  for (size_t i = 0; i != countOf(plan.kernels()); ++i) {
-    const abi::Kernel &kernel = *plan.kernels()->Get(i);
-    auto attributes = std::make_unique<Attributes>();
-    for (size_t k = 0; k != countOf(kernel.attributes()); ++k) {
-      const abi::Attribute &attribute = *kernel.attributes()->Get(k);
-      attributes->set(attribute.name()->string_view(), valueOf(attribute));
-    }
-    state.attributes.push_back(std::move(attributes));
-  }
+  for (size_t i = 0; i != countOf(plan.kernels()); ++i)
+    state.attributes.push_back(std::make_unique<Attributes>(
+        attributesOf(plan.kernels()->Get(i)->attributes())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -416,8 +422,8 @@ static Status readLaunches(Program::State &state,
                       launch.device(),        launch.stream()};
     LaunchBuilder builder{state, options, launch, kernel, record};
     bool isQueued = false;
-    Status status =
-        options.loadsCode ? queueLaunch(state, i, isQueued) : Status::ok();
+    Status status = options.loadsCode ? queueLaunch(state, options, i, isQueued)
+                                      : Status::ok();
     if (status.isOk() && !isQueued)
       status = builder.build();
     if (!status.isOk())
@@ -463,6 +469,10 @@ Status dlc::rt::buildProgram(Program::State &state,
   DLC_RETURN_IF_ERROR(openDevices(state, options.loadsCode));
   state.hasCode = options.loadsCode;
   DLC_RETURN_IF_ERROR(readLaunches(state, options));
+  for (const auto &[reason, launches] : state.work.unused)
+    state.statistics.remarks.push_back(
+        reason + " (" + std::to_string(launches) +
+        (launches == 1 ? " launch)" : " launches)"));
   findReleases(state);
   DLC_RETURN_IF_ERROR(scheduleProgram(state));
   findBorders(state);

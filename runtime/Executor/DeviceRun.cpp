@@ -39,7 +39,7 @@ Status DeviceRun::prepare(const Program::State &program,
   // Kernels on a device read its own copy of a constant.
   for (size_t i = 0; i != program.launches.size(); ++i) {
     const LaunchRecord &launch = program.launches[i];
-    if (launch.kind != LaunchKind::Queued || !launch.queued->function)
+    if (launch.kind != LaunchKind::Queued || launch.queued->isCopy())
       continue;
     const UsedDevice &device =
         work->devices[work->queues[launch.queued->queue]];
@@ -49,6 +49,9 @@ Status DeviceRun::prepare(const Program::State &program,
       if (known != device.constantAddresses.end())
         arguments[launch.firstArgument + k] = known->second;
     }
+    for (int32_t operand : launch.queued->operands)
+      operands.push_back(
+          operand < 0 ? nullptr : parameters[launch.firstArgument + operand]);
   }
   return Status::ok();
 }
@@ -72,11 +75,14 @@ Status DeviceRun::recordTime(const LaunchRecord &record, bool isEnd) {
 Status DeviceRun::launch(const LaunchRecord &record, bool isTimed) {
   const QueuedLaunch &queued = *record.queued;
   DeviceQueue &queue = *queues[queued.queue];
-  if (queued.function) {
+  if (!queued.isCopy()) {
     if (isTimed)
       DLC_RETURN_IF_ERROR(recordTime(record, /*isEnd=*/false));
-    DLC_RETURN_IF_ERROR(queue.launch(queued.function, queued.grid,
-                                     parameters.data() + record.firstArgument));
+    DLC_RETURN_IF_ERROR(
+        queued.call
+            ? queue.launch(*queued.call, operands.data() + queued.firstOperand)
+            : queue.launch(queued.function, queued.grid,
+                           parameters.data() + record.firstArgument));
     return isTimed ? recordTime(record, /*isEnd=*/true) : Status::ok();
   }
   void *const *slots = parameters.data() + record.firstArgument;
@@ -107,7 +113,7 @@ Status DeviceRun::end(uint32_t segment) {
 Status DeviceRun::finish(const LaunchRecord &record, uint64_t &nanoseconds) {
   const uint32_t queue = record.queued->queue;
   DLC_RETURN_IF_ERROR(queues[queue]->synchronize());
-  if (!record.queued->function || times.empty() || !times[queue][1])
+  if (record.queued->isCopy() || times.empty() || !times[queue][1])
     return Status::ok();
   Result<uint64_t> spent = times[queue][1]->nanosecondsSince(*times[queue][0]);
   if (!spent.isOk())

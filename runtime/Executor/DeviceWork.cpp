@@ -196,8 +196,44 @@ static Status checkPlaces(const Program::State &state,
   return Status::ok();
 }
 
-static Status queueKernel(Program::State &state, size_t index,
-                          const UsedDevice &device, LaunchRecord &record) {
+/// Makes the call of the entry that a kernel names. Errors: that there is none
+/// of it here; generated code computes the kernel then.
+static Status queueEntry(Program::State &state, const ProgramOptions &options,
+                         const abi::Kernel &kernel, UsedDevice &device,
+                         const LaunchRecord &record, QueuedLaunch &queued) {
+  const std::string name = kernel.entry()->str();
+  const LibraryEntry *entry = options.findLibraryEntry(name);
+  if (!entry || !entry->prepareOn)
+    return makeError(StatusCode::Unsupported,
+                     "this runtime has no such library");
+  std::span<const int32_t> arguments = state.argumentsOf(record);
+  std::vector<int32_t> operands;
+  std::vector<TensorType> types;
+  auto add = [&](int32_t operand) {
+    operands.push_back(operand);
+    types.push_back(operand < 0 ? TensorType()
+                                : state.values[arguments[operand]].type);
+  };
+  const size_t inputs =
+      kernel.entry_operands() ? kernel.entry_operands()->size() : 0;
+  for (size_t i = 0; i != inputs; ++i)
+    add(kernel.entry_operands()->Get(i));
+  for (uint32_t i = record.inputCount; i != record.argumentCount; ++i)
+    add(int32_t(i));
+  const Attributes attributes = entryAttributesOf(kernel);
+  const std::span<const TensorType> all(types);
+  DLC_RETURN_IF_ERROR(entry->prepareOn(
+      *device.device, {all.first(inputs), all.subspan(inputs), attributes},
+      device.libraries[name.substr(0, name.find('.'))], queued.call));
+  queued.operands = std::move(operands);
+  queued.firstOperand = state.work.operandCount;
+  state.work.operandCount += queued.operands.size();
+  return Status::ok();
+}
+
+static Status queueKernel(Program::State &state, const ProgramOptions &options,
+                          size_t index, UsedDevice &device,
+                          LaunchRecord &record) {
   const abi::Program &plan = state.artifact.program();
   const abi::Launch &launch = *plan.launches()->Get(index);
   const abi::Kernel &kernel = *plan.kernels()->Get(launch.kernel());
@@ -223,9 +259,18 @@ static Status queueKernel(Program::State &state, size_t index,
       device.code->find(kernel.name()->str(), queued.grid);
   if (!function.isOk())
     return std::move(function.status());
-  queued.function = *function;
+  Status called = kernel.entry() ? queueEntry(state, options, kernel, device,
+                                              record, queued)
+                                 : Status::ok();
+  if (!called.isOk())
+    ++state.work
+          .unused[kernel.entry()->str() + " is not used: " + called.message()];
+  if (queued.call)
+    state.names[index].kernel = kernel.entry()->str();
+  else
+    queued.function = *function;
   record.kind = LaunchKind::Queued;
-  record.queued = &state.work.launches.emplace_back(queued);
+  record.queued = &state.work.launches.emplace_back(std::move(queued));
   return Status::ok();
 }
 
@@ -255,11 +300,12 @@ static Status queueCopy(Program::State &state, size_t index,
   QueuedLaunch queued{queueOf(state, device, launch.device(), launch.stream())};
   queued.isAwaited = state.devices[launch.device()].isHost();
   record.kind = LaunchKind::Queued;
-  record.queued = &state.work.launches.emplace_back(queued);
+  record.queued = &state.work.launches.emplace_back(std::move(queued));
   return Status::ok();
 }
 
-Status dlc::rt::queueLaunch(Program::State &state, size_t index,
+Status dlc::rt::queueLaunch(Program::State &state,
+                            const ProgramOptions &options, size_t index,
                             bool &isQueued) {
   const abi::Program &plan = state.artifact.program();
   const abi::Launch &launch = *plan.launches()->Get(index);
@@ -269,11 +315,11 @@ Status dlc::rt::queueLaunch(Program::State &state, size_t index,
     return Status::ok();
   if (plan.kernels()->Get(launch.kernel())->kind() == abi::KernelKind::Copy)
     return queueCopy(state, index, record, isQueued);
-  const UsedDevice *device = state.work.find(launch.device());
-  if (!device)
+  if (!state.work.find(launch.device()))
     return Status::ok();
   isQueued = true;
-  return queueKernel(state, index, *device, record);
+  return queueKernel(state, options, index, state.work.devices[launch.device()],
+                     record);
 }
 
 //===----------------------------------------------------------------------===//
@@ -297,7 +343,7 @@ void dlc::rt::findBorders(Program::State &state) {
       bool isQueued = launch.kind == LaunchKind::Queued;
       if (isQueued && !state.devices[state.names[index].device].isHost())
         border.queue = launch.queued->queue;
-      border.isRecorded &= isQueued && launch.queued->function;
+      border.isRecorded &= isQueued && !launch.queued->isCopy();
     }
   }
   for (uint32_t i = 0; i != schedule.segments.size(); ++i) {

@@ -50,6 +50,8 @@ private:
   std::vector<std::unique_ptr<DeviceRecording>> recordings;
   /// Of each argument its address, which is what a queue is given.
   std::vector<void *> parameters;
+  /// The same of the operands of all calls of libraries; null for absent ones.
+  std::vector<void *> operands;
 };
 
 struct Execution::State {

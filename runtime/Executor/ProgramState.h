@@ -18,6 +18,10 @@
 #include <tuple>
 #include <unordered_map>
 
+namespace dlc::abi {
+struct Kernel;
+} // namespace dlc::abi
+
 namespace dlc::rt {
 
 /// How a launch is carried out.
@@ -46,9 +50,16 @@ struct ValueRecord {
 /// What a queue of a device does for a launch.
 struct QueuedLaunch {
   uint32_t queue;           ///< Into DeviceWork::queues.
-  void *function = nullptr; ///< Null for a copy.
+  void *function = nullptr; ///< Of generated code.
   DeviceGrid grid = {};
+  /// Instead of code: a call of a library, and which arguments of the launch it
+  /// takes, in its order, -1 for an absent one.
+  std::unique_ptr<DeviceCall> call = nullptr;
+  std::vector<int32_t> operands = {};
+  size_t firstOperand = 0; ///< Among those of all launches.
   bool isAwaited = false; ///< Done when the launch is: on a stream of the host.
+
+  bool isCopy() const { return !function && !call; }
 };
 
 /// What run() reads for each launch: one cache line.
@@ -101,6 +112,9 @@ struct UsedDevice {
   /// The constants that launches there read, and where each value is.
   Allocation constants;
   std::unordered_map<uint32_t, std::byte *> constantAddresses;
+  /// Libraries of the device's maker, open, by the first part of the names of
+  /// their entries. Ended before the device.
+  std::map<std::string, std::shared_ptr<void>> libraries;
 };
 
 /// What programs on such devices have.
@@ -110,6 +124,9 @@ struct DeviceWork {
   /// By the device, and the stream of the plan that it works for.
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> queueOfStream;
   std::deque<QueuedLaunch> launches;
+  size_t operandCount = 0; ///< Of all calls of libraries.
+  /// Why libraries are not called, and by how many launches.
+  std::map<std::string, size_t> unused;
 
   /// Where a segment stands between the host and queues.
   struct Border {
@@ -176,12 +193,16 @@ Status buildProgram(Program::State &state, const ProgramOptions &options);
 Status openDevices(Program::State &state, bool loadsCode);
 /// Makes launch `index`, a kernel or a copy, one of a queue if it is one of
 /// such a device.
-Status queueLaunch(Program::State &state, size_t index, bool &isQueued);
+Status queueLaunch(Program::State &state, const ProgramOptions &options,
+                   size_t index, bool &isQueued);
 /// After the schedule: what waits for what.
 void findBorders(Program::State &state);
 
 /// After the schedule: which launches that follow each other are one grid.
 void joinLaunches(Program::State &state);
+
+/// The attributes of the entry that a kernel names.
+Attributes entryAttributesOf(const abi::Kernel &kernel);
 
 /// "launch 3 (conv1)", for messages.
 std::string describeLaunch(const Program::State &state, size_t launch);

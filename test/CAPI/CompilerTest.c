@@ -194,8 +194,12 @@ static void testBadOptions(void) {
   options.memoryBudget = 0;
   options.precision = "fp16";
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
-              "expected precision fp32, fp32-strict, bf16, got 'fp16'");
+              "expected precision fp32, fp32-strict, bf16, tf32, got 'fp16'");
   options.precision = "fp32-strict";
+  options.gpuLibraries = "all";
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected gpuLibraries auto, always, never, got 'all'");
+  options.gpuLibraries = "never";
   options.tuneSeconds = -1;
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected tuneSeconds of at least 0, got -1");

@@ -39,6 +39,9 @@ struct Failure {
 /// Throws a Failure when `status` is one.
 void check(rt::Status status);
 
+/// What loading a program tells people, on stderr.
+void printRemarks(const rt::Program &program);
+
 template <typename T> T take(rt::Result<T> result) {
   if (!result.isOk())
     throw Failure{result.status().message()};
@@ -60,6 +63,7 @@ struct ModelOptions {
   std::vector<std::string> places; ///< "head=cpu:1"
   std::string target = "host";
   std::string precision = "fp32";
+  std::string gpuLibraries = "auto";
   bool tunes = false;
   double tuneSeconds = 0;  ///< 0 where the user says nothing.
   std::string tuningCache; ///< "" for none, or the user's own where it tunes.

@@ -73,11 +73,17 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
     throw Failure{"expected --precision " + pipeline::precisionNames() +
                       ", got '" + model.precision + "'",
                   kBadUsage};
+  auto gpuLibraries = pipeline::gpuLibrariesOf(model.gpuLibraries);
+  if (!gpuLibraries)
+    throw Failure{"expected --gpu-libraries auto, always, never, got '" +
+                      model.gpuLibraries + "'",
+                  kBadUsage};
   if (std::string wrong = checkTarget(model.target); !wrong.empty())
     throw Failure{"--target: " + wrong, kBadUsage};
   CompileOptions options;
   options.target = model.target;
   options.precision = *precision;
+  options.gpuLibraries = *gpuLibraries;
   options.tuning = makeTuning(model);
   options.params = model.params;
   options.layers = model.layerHints();
@@ -203,5 +209,6 @@ LoadedModel dlc::tool::compileModel(const ModelOptions &options,
   loaded.program = take(rt::Program::create(
       take(rt::Artifact::fromMemory(loaded.bytes.bytes()))));
   loaded.loadMs = now() - begin;
+  printRemarks(*loaded.program);
   return loaded;
 }

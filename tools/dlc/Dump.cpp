@@ -87,6 +87,16 @@ static void printKernel(unsigned id, const abi::Kernel &kernel) {
   });
   if (kernel.note() && kernel.note()->size())
     std::printf(" (%s)", kernel.note()->c_str());
+  if (kernel.entry()) {
+    std::printf(", or %s operands=", kernel.entry()->c_str());
+    for (size_t i = 0;
+         kernel.entry_operands() && i != kernel.entry_operands()->size(); ++i)
+      std::printf(i ? ",%d" : "%d", kernel.entry_operands()->Get(i));
+    forEach(kernel.entry_attributes(),
+            [](unsigned, const abi::Attribute &attribute) {
+              std::printf(" %s", attributeText(attribute).c_str());
+            });
+  }
   std::printf("\n");
 }
 

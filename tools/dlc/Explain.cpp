@@ -149,9 +149,10 @@ static std::string boundOf(const abi::Kernel &kernel) {
   return bound > 0 ? text : "";
 }
 
-static std::vector<LaunchReport> collect(const abi::Program &program,
+static std::vector<LaunchReport> collect(const rt::Program &loaded,
                                          const std::vector<uint64_t> &times,
                                          const Roofline &roof) {
+  const abi::Program &program = loaded.artifact().program();
   std::vector<LaunchReport> reports;
   for (unsigned i = 0; program.launches() && i < program.launches()->size();
        ++i) {
@@ -162,6 +163,12 @@ static std::vector<LaunchReport> collect(const abi::Program &program,
     report.kernel = describe(kernel);
     report.kind = abi::EnumNameKernelKind(kernel.kind());
     report.note = kernel.note() ? kernel.note()->str() : "";
+    if (kernel.entry() &&
+        loaded.launch(i).kernel == kernel.entry()->string_view()) {
+      report.kernel = kernel.entry()->str();
+      report.kind = abi::EnumNameKernelKind(abi::KernelKind::Library);
+      report.note = "instead of " + kernel.name()->str();
+    }
     report.memory = memoryOf(program, launch);
     report.flops = kernel.flops();
     report.bytes = kernel.bytes();
@@ -392,7 +399,7 @@ int ExplainCommand::run() {
   const abi::Program &plan = program.artifact().program();
   ExplainReport report;
   report.model = model.path;
-  report.launches = collect(plan, timer.nanoseconds, roof);
+  report.launches = collect(program, timer.nanoseconds, roof);
   if (peer)
     askPeer(*peer, plan, runs, report);
   report.gigaflops = roof.flopsPerMicrosecond / 1e3;

@@ -26,6 +26,11 @@ double dlc::tool::now() {
       .count();
 }
 
+void dlc::tool::printRemarks(const rt::Program &program) {
+  for (const std::string &remark : program.statistics().remarks)
+    std::fprintf(stderr, "remark: %s\n", remark.c_str());
+}
+
 void dlc::tool::check(rt::Status status) {
   if (!status.isOk())
     throw Failure{status.message()};
@@ -77,7 +82,12 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--precision", precision,
                 "Arithmetic: fp32 (within 2e-5 of the largest value), "
                 "fp32-strict (plain sums of products, within 4e-6), bf16 "
-                "(operands of products with constants rounded to bfloat16)");
+                "(operands of products with constants rounded to bfloat16), "
+                "tf32 (as fp32, but products of a GPU's libraries may round "
+                "operands to 10 bits)");
+  syntax.option("--gpu-libraries", gpuLibraries,
+                "Products of a GPU that cuBLASLt computes where it is found: "
+                "auto (those that are faster by a model), always, never");
   syntax.flag("--tune", tunes,
               "Time the kernels that there is a choice between, on this "
               "machine, and take the fastest");
@@ -95,11 +105,11 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--reproducer", reproducer,
                 "Where a failing pass leaves a reproducer for dlc-opt");
   compileOption = [syntax] {
-    return syntax.firstGiven({"--params", "--layer", "--guess-layers",
-                              "--place", "--memory-budget", "--no-recompute",
-                              "--target", "--precision", "--tune",
-                              "--tune-seconds", "--tuning-cache", "--remarks",
-                              "--timing", "--verify-numerics", "--reproducer"});
+    return syntax.firstGiven(
+        {"--params", "--layer", "--guess-layers", "--place", "--memory-budget",
+         "--no-recompute", "--target", "--precision", "--gpu-libraries",
+         "--tune", "--tune-seconds", "--tuning-cache", "--remarks", "--timing",
+         "--verify-numerics", "--reproducer"});
   };
 }
 
@@ -327,6 +337,7 @@ LoadedModel dlc::tool::loadModel(const ModelOptions &options,
   double begin = now();
   loaded.program = take(rt::Program::load(options.path));
   loaded.loadMs = now() - begin;
+  printRemarks(*loaded.program);
   return loaded;
 }
 

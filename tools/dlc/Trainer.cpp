@@ -75,6 +75,7 @@ static LoadedModel load(Compilation &compilation) {
   loaded.bytes = std::move(*bytes);
   loaded.program = take(rt::Program::create(
       take(rt::Artifact::fromMemory(loaded.bytes.bytes()))));
+  printRemarks(*loaded.program);
   return loaded;
 }
 

@@ -12,8 +12,9 @@
 #
 # It runs small networks and compares their outputs with the CPU's (floats of 32
 # bits within 2e-5 of the largest value, of 16 bits within 2e-3), takes the
-# GPU's own time for large ones, and leaves all in FOLDER/results.md. Exit code 1
-# when anything differs or fails. On a machine that has the compiler, too,
+# GPU's own time for large ones, and leaves all in FOLDER/results.md. Products
+# whose names end in _library are cuBLASLt's, where that is found; the others are
+# generated. Exit code 1 when anything differs or fails. On a machine that has the compiler, too,
 # `dlc test --target cuda:sm_90 FOLDERS` runs ONNX's conformance tests on the GPU.
 set -euo pipefail
 
@@ -53,6 +54,18 @@ func.func @main(%a: tensor<$2x$3x$5> {graph.name = "a"}, %b: tensor<$3x$4x$5> {g
 TEXT
 }
 
+# With a bias and an activation.
+linear() { # NAME ROWS TERMS COLUMNS TYPE
+  cat >"$1.mlir" <<TEXT
+func.func @main(%a: tensor<$2x$3x$5> {graph.name = "a"}, %b: tensor<$3x$4x$5> {graph.name = "b"}, %c: tensor<$4x$5> {graph.name = "c"}) -> (tensor<$2x$4x$5> {graph.name = "y"}) {
+  %0 = graph.matmul %a, %b : (tensor<$2x$3x$5>, tensor<$3x$4x$5>) -> tensor<$2x$4x$5>
+  %1 = graph.add %0, %c : (tensor<$2x$4x$5>, tensor<$4x$5>) -> tensor<$2x$4x$5>
+  %y = graph.relu %1 : tensor<$2x$4x$5>
+  return %y : tensor<$2x$4x$5>
+}
+TEXT
+}
+
 # Two convolutions of 3 x 3.
 convolutions() { # NAME BATCH CHANNELS SIDE TYPE
   local image="tensor<$2x$3x$4x$4x$5>" weights="tensor<$3x$3x3x3x$5>"
@@ -68,8 +81,8 @@ TEXT
 }
 
 # Networks whose answers are compared, and those that are timed.
-answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 conv conv_f16"
-times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 conv_b64_f16"
+answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16"
+times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16"
 
 write_networks() {
   unary elementwise 'tensor<1000x333xf32>' tanh ''
@@ -79,6 +92,8 @@ write_networks() {
   matmul matmul 300 500 200 f32
   matmul matmul_f16 256 512 384 f16
   matmul matmul_long_f16 64 4096 64 f16
+  linear linear_library 300 500 200 f32
+  linear linear_f16_library 256 512 384 f16
   convolutions conv 2 32 28 f32
   convolutions conv_f16 2 32 28 f16
   unary relu_256MB 'tensor<67108864xf32>' relu ''
@@ -88,7 +103,18 @@ write_networks() {
   matmul matmul_4096_f32 4096 4096 4096 f32
   matmul matmul_4096_f16 4096 4096 4096 f16
   matmul matmul_4096_bf16 4096 4096 4096 bf16
+  matmul matmul_4096_f32_library 4096 4096 4096 f32
+  matmul matmul_4096_f16_library 4096 4096 4096 f16
+  matmul matmul_4096_bf16_library 4096 4096 4096 bf16
   convolutions conv_b64_f16 64 128 28 f16
+}
+
+# What libraries there are to compute a network.
+libraries() { # NAME
+  case "$1" in
+  *_library) echo always ;;
+  *) echo never ;;
+  esac
 }
 
 prepare() { # BUILD FOLDER TARGET
@@ -100,11 +126,11 @@ prepare() { # BUILD FOLDER TARGET
   cd "$2"
   write_networks
   for name in $answers; do
-    "$dlc" compile "$name.mlir" --target "x86-64,$3" -o "$name.gpu.dlc"
+    "$dlc" compile "$name.mlir" --target "x86-64,$3" --gpu-libraries "$(libraries "$name")" -o "$name.gpu.dlc"
     "$dlc" compile "$name.mlir" --target x86-64 -o "$name.cpu.dlc"
   done
   for name in $times; do
-    "$dlc" compile "$name.mlir" --target "x86-64,$3" -o "$name.gpu.dlc"
+    "$dlc" compile "$name.mlir" --target "x86-64,$3" --gpu-libraries "$(libraries "$name")" -o "$name.gpu.dlc"
   done
   ls -l
 }
@@ -112,7 +138,7 @@ prepare() { # BUILD FOLDER TARGET
 # What the GPU took for its kernels: microseconds, GF/s and GB/s.
 kernel_times() { # NAME
   ./dlc explain "$1.gpu.dlc" --random --runs 10 2>log.txt |
-    awk '/ Generated /{us += $1; flops += $1 * $3; bytes += $1 * $4}
+    awk '/ Generated | Library /{us += $1; flops += $1 * $3; bytes += $1 * $4}
          END {if (!us) exit 1
               printf "%.1f | %.0f | %.0f", us, flops / us, bytes / us}'
 }
@@ -141,14 +167,16 @@ run() {
   done
   {
     echo
-    echo "| network | us | GF/s | GB/s |"
-    echo "|---|---|---|---|"
+    echo "| network | us | GF/s | GB/s | |"
+    echo "|---|---|---|---|---|"
   } >>results.md
   for name in $times; do
     local spent
     if ! spent=$(kernel_times "$name"); then
       spent="failed: $(tail -1 log.txt)"
       failed=1
+    else
+      spent="$spent | $(grep '^remark: ' log.txt || true)"
     fi
     echo "| $name | $spent |" >>results.md
   done

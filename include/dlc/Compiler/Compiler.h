@@ -58,6 +58,7 @@ struct CompileOptions {
   /// cuda:0 runs what it has kernels for.
   std::string target = "host";
   pipeline::Precision precision = pipeline::Precision::FP32;
+  library::GPULibraries gpuLibraries = library::GPULibraries::WhereFaster;
   /// Layouts and algorithms are chosen by a model of what library calls take,
   /// or by their times on this machine where these are known.
   struct Tuning {

@@ -49,6 +49,12 @@ struct Match {
 std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
                                 std::string *why = nullptr);
 
+/// The call of a library of a GPU's maker that computes exactly `group`, as
+/// generated code may, too: a product, with transposes in front of it and
+/// epilogues behind.
+std::optional<Match> matchGPUGroup(llvm::ArrayRef<mlir::Operation *> group,
+                                   std::string *why = nullptr);
+
 /// Whether the library has the call that gives `results`; otherwise `why`, if
 /// given, says what is in the way.
 bool isSupportedMatch(const Match &match, mlir::TypeRange results,

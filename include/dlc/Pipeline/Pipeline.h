@@ -5,6 +5,8 @@
 #ifndef DLC_PIPELINE_PIPELINE_H
 #define DLC_PIPELINE_PIPELINE_H
 
+#include "dlc/KernelLibrary/GPULibraries.h"
+
 #include "mlir/Pass/PassManager.h"
 
 #include <optional>
@@ -49,11 +51,14 @@ enum class Precision {
   /// By what rounding both operands of products to the nearest bfloat16 makes,
   /// 2^-8 of each, where the kernel library does so; the rest as FP32.
   BF16,
+  /// By what rounding both operands of products to 10 bits makes, 2^-11 of
+  /// each, where a library of a GPU's maker does so; the rest as FP32.
+  TF32,
 };
 
-/// "fp32", "fp32-strict" and "bf16".
+/// "fp32", "fp32-strict", "bf16" and "tf32".
 std::optional<Precision> precisionOf(llvm::StringRef name);
-/// "fp32, fp32-strict, bf16" for messages.
+/// "fp32, fp32-strict, bf16, tf32" for messages.
 std::string precisionNames();
 
 struct PipelineOptions {
@@ -77,7 +82,11 @@ struct PipelineOptions {
   /// The device that runs what it has kernels for, like "cuda:0"; empty: all is
   /// on cpu:0, but for groups.
   std::string offload;
+  library::GPULibraries gpuLibraries = library::GPULibraries::WhereFaster;
 };
+
+/// "auto", "always" and "never".
+std::optional<library::GPULibraries> gpuLibrariesOf(llvm::StringRef name);
 
 /// Appends the passes that bring a module of the phase before `phase` into
 /// `phase`. Phases after Plan have no passes.
@@ -85,7 +94,8 @@ void addPhase(mlir::OpPassManager &manager, Phase phase,
               const PipelineOptions &options = {});
 
 /// The steps of Phase::Fused: what is computed again, which part of a gradient
-/// is kept, and what shares a kernel. Many budgets leave the same to the others.
+/// is kept, and what shares a kernel. Many budgets leave the same to the
+/// others.
 void addRecompute(mlir::OpPassManager &manager, const PipelineOptions &options);
 void addSplit(mlir::OpPassManager &manager, const PipelineOptions &options);
 void addFusion(mlir::OpPassManager &manager, const PipelineOptions &options);

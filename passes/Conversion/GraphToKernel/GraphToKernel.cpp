@@ -155,7 +155,9 @@ void Outliner::outline(Operation *op, ArrayRef<Operation *> group,
   auto kernel = kernel::FuncOp::create(
       detached, op->getLoc(), "k", type, /*sym_visibility=*/StringAttr(),
       /*outputs=*/IntegerAttr(), /*grid=*/DenseI64ArrayAttr(),
-      getInPlaceAttr(group, type), /*arg_attrs=*/ArrayAttr(),
+      getInPlaceAttr(group, type), /*entry=*/StringAttr(),
+      /*config=*/DictionaryAttr(), /*entryOperands=*/DenseI64ArrayAttr(),
+      /*workspace=*/IntegerAttr(), /*arg_attrs=*/ArrayAttr(),
       /*res_attrs=*/ArrayAttr());
   Block *body = &kernel.getBody().emplaceBlock();
   detached.setInsertionPointToEnd(body);

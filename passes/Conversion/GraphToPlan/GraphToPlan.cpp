@@ -194,12 +194,13 @@ void ProgramBuilder::buildCall(kernel::CallOp call) {
     memory.map(result, target);
     writes.push_back(target);
   }
-  auto library = symbols.lookup<kernel::LibraryOp>(call.getCallee());
-  if (int64_t bytes = library ? library.getWorkspace().value_or(0) : 0) {
+  Operation *symbol = symbols.lookup(call.getCallee());
+  if (int64_t bytes = kernel::getWorkspaceBytes(symbol)) {
     auto type = MemRefType::get({bytes}, builder.getI8Type());
     writes.push_back(
         plan::BufferOp::create(builder, call.getLoc(), type, device));
   }
+  auto library = dyn_cast_or_null<kernel::LibraryOp>(symbol);
   bool isCopy = library && library.getEntry() == kCopyEntry;
   plan::LaunchOp::create(
       builder, call.getLoc(), call.getCalleeAttr(), reads, writes,

@@ -25,13 +25,16 @@ namespace {
 /// Rewrites the kernels of one module and their calls.
 class Selector {
 public:
-  Selector(ModuleOp module, bool isStrict, int64_t parts)
-      : module(module), isStrict(isStrict), parts(parts) {
+  Selector(ModuleOp module,
+           const conversion::ConvertKernelToCallPassOptions &options)
+      : module(module), options(options) {
     module.walk([&](kernel::CallOp call) {
       callsOf[call.getCalleeAttr().getAttr()].push_back(call);
     });
   }
   LogicalResult select(kernel::FuncOp kernel);
+  /// Names, for a kernel of a GPU, the call of a library that computes it.
+  void nameEntry(kernel::FuncOp kernel);
 
 private:
   LogicalResult pack(library::Match &match, const rt::LibraryEntry &entry,
@@ -42,8 +45,7 @@ private:
                                 const rt::KernelCall &call);
 
   ModuleOp module;
-  bool isStrict; ///< Only sums of products as they are defined.
-  int64_t parts; ///< Bfloat16 that these may take floats for.
+  const conversion::ConvertKernelToCallPassOptions options;
   DenseMap<StringAttr, SmallVector<kernel::CallOp>> callsOf;
   /// Constants packed already: (value, entry's call as text) -> packed value.
   DenseMap<std::pair<Attribute, Attribute>, ElementsAttr> packed;
@@ -55,12 +57,17 @@ struct ConvertKernelToCall
   using ConvertKernelToCallPassBase::ConvertKernelToCallPassBase;
 
   void runOnOperation() override {
-    Selector selector(getOperation(), isStrict, bf16Parts);
+    Selector selector(getOperation(),
+                      {isStrict, bf16Parts, gpuLibraries, gpuCompute});
     for (auto kernel :
-         llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>()))
-      if (!kernel.isDestinationStyle() && !kernel::isForGPU(kernel) &&
-          failed(selector.select(kernel)))
+         llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>())) {
+      if (kernel.isDestinationStyle())
+        continue;
+      if (kernel::isForGPU(kernel))
+        selector.nameEntry(kernel);
+      else if (failed(selector.select(kernel)))
         return signalPassFailure();
+    }
     IRRewriter rewriter(&getContext());
     for (auto function : getOperation().getOps<func::FuncOp>())
       (void)runRegionDCE(rewriter, function.getBody());
@@ -188,14 +195,66 @@ static SmallVector<Value> makeOperands(kernel::CallOp call,
   });
 }
 
-LogicalResult Selector::select(kernel::FuncOp kernel) {
+/// The operations of a kernel that gives the results of the last of them; empty
+/// for others.
+static SmallVector<Operation *> groupOf(kernel::FuncOp kernel) {
   SmallVector<Operation *> group;
   for (Operation &op : kernel.getBody().front().without_terminator())
     if (!isa<graph::ConstantOp, graph::NoneOp>(op))
       group.push_back(&op);
   auto returned =
       cast<kernel::ReturnOp>(kernel.getBody().front().getTerminator());
-  if (group.empty() || returned.getOperands() != group.back()->getResults())
+  if (!group.empty() && returned.getOperands() != group.back()->getResults())
+    group.clear();
+  return group;
+}
+
+void Selector::nameEntry(kernel::FuncOp kernel) {
+  using library::GPULibraries;
+  SmallVector<Operation *> group = groupOf(kernel);
+  if (group.empty() || options.gpuLibraries == GPULibraries::Never)
+    return;
+  std::string why;
+  std::optional<library::Match> match = library::matchGPUGroup(group, &why);
+  if (!match) {
+    // Of what is no product, nobody expects a library.
+    if (llvm::any_of(group, llvm::IsaPred<graph::MatmulOp>))
+      remark::missed(kernel.getLoc(), remark::RemarkOpts::name("KernelToCall")
+                                          .category("convert-kernel-to-call"))
+          << remark::reason("{0} is generated: {1}", kernel.getSymName(), why);
+    return;
+  }
+  const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match->entry);
+  Builder builder(kernel);
+  SmallVector<Type> types;
+  SmallVector<int64_t> operands;
+  while (!match->operands.back())
+    match->operands.pop_back();
+  for (Value operand : match->operands) {
+    auto argument = dyn_cast_if_present<BlockArgument>(operand);
+    if (operand && !argument)
+      return; // A constant of the kernel's own.
+    operands.push_back(argument ? static_cast<int64_t>(argument.getArgNumber())
+                                : -1);
+    types.push_back(operand ? operand.getType() : builder.getNoneType());
+  }
+  if (!options.gpuCompute.empty())
+    match->config.set("compute", builder.getStringAttr(options.gpuCompute));
+  tuning::Call call = library::makeCall(
+      entry, builder.getFunctionType(types, kernel.getResultTypes()),
+      match->config);
+  if (options.gpuLibraries == GPULibraries::WhereFaster &&
+      !entry->isFaster(call.view()))
+    return;
+  kernel.setEntry(match->entry);
+  kernel.setConfigAttr(match->config.getDictionary(kernel.getContext()));
+  kernel.setEntryOperands(operands);
+  kernel.setWorkspace(entry->workspaceBytes(call.view()));
+}
+
+LogicalResult Selector::select(kernel::FuncOp kernel) {
+  SmallVector<Operation *> group = groupOf(kernel);
+  if (group.empty())
     return success();
   std::string why;
   std::optional<library::Match> match = library::matchGroup(group, &why);
@@ -224,8 +283,8 @@ LogicalResult Selector::select(kernel::FuncOp kernel) {
   bool packs = entry && isPacked(*match, *entry, calls, type);
   if (packs)
     match->config.append(match->packedConfig);
-  if (entry && !isStrict)
-    library::chooseAlgorithm(*match, *entry, type, parts);
+  if (entry && !options.isStrict)
+    library::chooseAlgorithm(*match, *entry, type, options.bf16Parts);
   if (packs && failed(pack(*match, *entry, calls, type)))
     return failure();
   IntegerAttr workspace;

@@ -126,6 +126,7 @@ public:
 
   Status launch(void *function, const DeviceGrid &grid,
                 void *const *parameters) override;
+  Status launch(const DeviceCall &call, void *const *parameters) override;
   Status copy(void *target, const void *source, size_t bytes) override;
   Status record(DeviceEvent &event) override;
   Status wait(DeviceEvent &event) override;
@@ -169,6 +170,7 @@ public:
   load(std::span<const std::byte> object) override;
   Result<std::unique_ptr<DeviceQueue>> createQueue() override;
   Result<std::unique_ptr<DeviceEvent>> createEvent(bool isTimed) override;
+  Status use(const std::function<Status()> &work) override;
   Result<DeviceMemory> memory() override;
   size_t granule() const override { return granuleBytes; }
   Result<std::byte *> reserve(size_t bytes) override;
@@ -206,6 +208,12 @@ Status Queue::launch(void *function, const DeviceGrid &grid,
                  grid.blocks, 1, 1, grid.threads, 1, 1, grid.sharedBytes,
                  stream, const_cast<void **>(parameters), nullptr);
   return Status::ok();
+}
+
+Status Queue::launch(const DeviceCall &call, void *const *parameters) {
+  Current current(*core);
+  DLC_RETURN_IF_ERROR(current.status());
+  return call.queue(stream, parameters);
 }
 
 /// With unified addresses the driver knows what lies where.
@@ -375,6 +383,12 @@ CUDADevice::load(std::span<const std::byte> object) {
     return code;
   driver.moduleUnload(module);
   return makeError(StatusCode::OutOfMemory, "no memory for a module");
+}
+
+Status CUDADevice::use(const std::function<Status()> &work) {
+  Current current(*core);
+  DLC_RETURN_IF_ERROR(current.status());
+  return work();
 }
 
 //===----------------------------------------------------------------------===//

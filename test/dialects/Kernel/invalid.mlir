@@ -29,6 +29,27 @@ kernel.func @func_c3(%x: tensor<4xf32>) -> tensor<4xf32> attributes {inPlace = a
 
 // -----
 
+// expected-error@+1 {{expected config, entryOperands and workspace exactly with an entry}}
+kernel.func @func_c4(%x: tensor<4xf32>) -> tensor<4xf32> attributes {entry = "cublaslt.matmul"} {
+  kernel.return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected operands of an entry within 1 inputs, got 1}}
+kernel.func @func_c4_operands(%x: tensor<4xf32>) -> tensor<4xf32> attributes {config = {}, entry = "cublaslt.matmul", entryOperands = array<i64: 0, 1>, workspace = 0 : i64} {
+  kernel.return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected a workspace of at least 0 bytes, got -1}}
+kernel.func @func_c4_workspace(%x: tensor<4xf32>) -> tensor<4xf32> attributes {config = {}, entry = "cublaslt.matmul", entryOperands = array<i64: 0>, workspace = -1 : i64} {
+  kernel.return %x : tensor<4xf32>
+}
+
+// -----
+
 kernel.func @return_c1(%x: tensor<4xf32>) -> tensor<5xf32> {
   // expected-error@+1 {{expected the kernel's result types 'tensor<5xf32>', got 'tensor<4xf32>'}}
   kernel.return %x : tensor<4xf32>

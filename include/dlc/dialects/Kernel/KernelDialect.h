@@ -30,6 +30,9 @@ mlir::FunctionType getCallType(mlir::Operation *symbol);
 /// The (input, output) pairs of a kernel symbol that may share memory.
 llvm::ArrayRef<int64_t> getInPlacePairs(mlir::Operation *symbol);
 
+/// Bytes of scratch memory that a launch of a kernel symbol needs.
+int64_t getWorkspaceBytes(mlir::Operation *symbol);
+
 /// Of a kernel.func: the kind of device that it runs on, where that is not the
 /// host: "cuda".
 inline constexpr llvm::StringLiteral kRunsOnAttr = "kernel.runs_on";

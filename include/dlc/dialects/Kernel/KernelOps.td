@@ -33,13 +33,25 @@ def FuncOp : Kernel_Op<"func", [
     of that input, because each element is read before it is written and never
     again.
 
+    `entry` names a call of a library that the device's maker has, which
+    computes the same: the runtime takes it where it finds that library, and
+    else the body. `config` holds the entry's attributes; `entryOperands` are the
+    inputs that it takes, in its order, -1 for one that is absent; `workspace` is
+    the number of bytes of scratch memory that one launch needs, as of
+    `kernel.library`.
+
     Constraints:
     - (func_c1) either no argument is a memref or all are.
     - (func_c2) in destination style there are no results and
       0 < `outputs` <= number of arguments; otherwise `outputs` is absent.
     - (func_c3) `inPlace` pairs are in range.
+    - (func_c4) `config`, `entryOperands` and `workspace` are there exactly with
+      `entry`; `entryOperands` are in range, `workspace` is not negative.
 
     ```mlir
+    kernel.func @matmul(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> attributes {config = {}, entry = "cublaslt.matmul", entryOperands = array<i64: 0, 1>, workspace = 1024 : i64} {
+      kernel.return %a : tensor<8x16xf32>
+    }
     kernel.func @add_relu(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> attributes {inPlace = array<i64: 0, 0>} {
       kernel.return %a : tensor<8x16xf32>
     }
@@ -52,6 +64,10 @@ def FuncOp : Kernel_Op<"func", [
     OptionalAttr<I64Attr>:$outputs,
     OptionalAttr<DenseI64ArrayAttr>:$grid,
     OptionalAttr<DenseI64ArrayAttr>:$inPlace,
+    OptionalAttr<StrAttr>:$entry,
+    OptionalAttr<DictionaryAttr>:$config,
+    OptionalAttr<DenseI64ArrayAttr>:$entryOperands,
+    OptionalAttr<I64Attr>:$workspace,
     OptionalAttr<DictArrayAttr>:$arg_attrs,
     OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);

@@ -6,6 +6,7 @@
 #ifndef DLC_PASSES_CONVERSION_PASSES_H
 #define DLC_PASSES_CONVERSION_PASSES_H
 
+#include "dlc/KernelLibrary/GPULibraries.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/dialects/Plan/PlanDialect.h"
 

@@ -57,6 +57,10 @@ def ConvertKernelToCallPass
     compute faster so may split floats into three of them (`bf16_parts`), unless
     `strict` is set; with `bf16-parts=1` floats of products by constants are
     rounded to one.
+    A `kernel.func` of a GPU keeps its body and names the entry of a library of
+    the GPU's maker that computes the same, with a workspace, where that is
+    modelled as faster (`gpu-libraries`); its floats may be rounded as
+    `gpu-compute` says.
     Cost: linear in the operations, plus packing the constants.
 
     ```mlir
@@ -72,6 +76,15 @@ def ConvertKernelToCallPass
     Option<"bf16Parts", "bf16-parts", "int64_t", /*default=*/"3",
            "Bfloat16 that products may take a float for: 3 hold all of its bits, "
            "1 rounds it">,
+    Option<"gpuLibraries", "gpu-libraries", "::dlc::library::GPULibraries",
+           /*default=*/"::dlc::library::GPULibraries::WhereFaster",
+           "Which kernels of a GPU may be computed by libraries",
+           "::llvm::cl::values("
+           "clEnumValN(::dlc::library::GPULibraries::WhereFaster, \"auto\", \"those that are faster by the model\"),"
+           "clEnumValN(::dlc::library::GPULibraries::Always, \"always\", \"all that have an entry\"),"
+           "clEnumValN(::dlc::library::GPULibraries::Never, \"never\", \"none\"))">,
+    Option<"gpuCompute", "gpu-compute", "std::string", /*default=*/"",
+           "What floats of products of libraries may be rounded to: tf32, bf16">,
   ];
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +34,18 @@ public:
   /// Errors: NotFound; Unsupported (a grid that the device does not have).
   virtual Result<void *> find(const std::string &symbol,
                               const DeviceGrid &grid) = 0;
+};
+
+/// A call of a library that the device's maker has, ready. Any thread may queue
+/// it, also several at once. Destroyed before its device.
+class DeviceCall {
+public:
+  virtual ~DeviceCall();
+  /// Queues the call on what such libraries take for a queue (of CUDA's, a
+  /// CUstream), whose device is that of the calling thread. `parameters`: the
+  /// address of each argument, null for an absent one, read before this
+  /// returns.
+  virtual Status queue(void *stream, void *const *parameters) const = 0;
 };
 
 /// A moment in the work of a queue. For one thread at a time.
@@ -62,6 +75,7 @@ public:
   /// `parameters`: the address of each argument, read before this returns.
   virtual Status launch(void *function, const DeviceGrid &grid,
                         void *const *parameters) = 0;
+  virtual Status launch(const DeviceCall &call, void *const *parameters) = 0;
   /// Bytes between memory of this device and that of the host or a device of
   /// the same kind. Memory of the host is touched until synchronize().
   virtual Status copy(void *target, const void *source, size_t bytes) = 0;
@@ -110,6 +124,10 @@ public:
   /// `isTimed`: one that knows when it was.
   virtual Result<std::unique_ptr<DeviceEvent>>
   createEvent(bool isTimed = false) = 0;
+
+  /// Does `work` with the device as that of the calling thread, as libraries of
+  /// its maker want it.
+  virtual Status use(const std::function<Status()> &work) = 0;
 
   virtual Result<DeviceMemory> memory() = 0;
   // Addresses and the memory behind them, as MemorySource has them.

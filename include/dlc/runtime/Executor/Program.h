@@ -62,6 +62,8 @@ struct ProgramStatistics {
   /// Parts that run one after the other or at the same time, in a program of
   /// several streams; 0 in all others, whose launches run in order.
   size_t segments = 0;
+  /// What loading it would tell people, in words: libraries that are missing.
+  std::vector<std::string> remarks;
 };
 
 /// What a trace says of a launch.

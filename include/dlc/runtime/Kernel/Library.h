@@ -10,6 +10,7 @@
 #include "dlc/runtime/Base/Attributes.h"
 #include "dlc/runtime/Base/Status.h"
 #include "dlc/runtime/Base/Tensor.h"
+#include "dlc/runtime/Device/Device.h"
 
 #include <memory>
 #include <span>
@@ -112,6 +113,16 @@ struct LibraryEntry {
   bool (*paysInParts)(const KernelCall &call) = nullptr;
   /// The model of a supported call's cost. Null when there is none.
   KernelCost (*cost)(const KernelCall &call) = nullptr;
+  /// Of entries that a device with queues computes; the host computes all
+  /// others. Makes the call ready there. `library` is what the calls of one
+  /// program on one device share of the entries of one library, null for the
+  /// first: the maker's library, open. Errors: Unavailable (it is not there, or
+  /// too old), Unsupported (it has no such call), OutOfMemory.
+  Status (*prepareOn)(Device &device, const KernelCall &call,
+                      std::shared_ptr<void> &library,
+                      std::unique_ptr<DeviceCall> &prepared) = nullptr;
+  /// Of such entries: whether the call is faster than what is generated.
+  bool (*isFaster)(const KernelCall &call) = nullptr;
 };
 
 /// The entry of that name among all libraries of this build, or null.

@@ -5,32 +5,13 @@
 
 #include "runtime/Device/CUDA/Driver.h"
 
+#include "Alike.h"
+
 #include <cuda.h>
 #include <gtest/gtest.h>
-#include <type_traits>
 
 using namespace dlc::rt::cuda;
-
-namespace {
-
-/// Types of equal representation in calls: numbers and enumerations of one
-/// size, pointers.
-template <typename A, typename B>
-constexpr bool isAlike =
-    (std::is_pointer_v<A> && std::is_pointer_v<B>) ||
-    (!std::is_pointer_v<A> && !std::is_pointer_v<B> && sizeof(A) == sizeof(B));
-
-template <typename A, typename B> struct Alike;
-template <typename R, typename... A, typename S, typename... B>
-struct Alike<R (*)(A...), S (*)(B...)> {
-  static constexpr bool value = [] {
-    if constexpr (sizeof...(A) == sizeof...(B))
-      return isAlike<R, S> && (isAlike<A, B> && ...);
-    return false;
-  }();
-};
-
-} // namespace
+using dlc::rt::test::Alike;
 
 #define DLC_CUDA_COMPARE(name, symbol, arguments)                              \
   static_assert(Alike<decltype(Driver::name), decltype(&::symbol)>::value,     \

@@ -195,6 +195,21 @@ void fakeCudaFail(const char *symbol, int nth, int code, bool isSticky) {
 }
 const char *fakeCudaLog() { return state().log.c_str(); }
 size_t fakeCudaBytes() { return state().mapped; }
+int fakeCudaCall(const char *symbol, const char *detail) {
+  return Call(symbol, /*needsContext=*/true, detail).code;
+}
+int fakeCudaEnqueue(void *stream, const std::function<int()> &work) {
+  std::lock_guard lock(state().mutex);
+  return push(static_cast<Stream *>(stream), work);
+}
+void *fakeCudaMemory(unsigned long long address, size_t bytes) {
+  std::lock_guard lock(state().mutex);
+  return hostOf(address, bytes);
+}
+void fakeCudaCount(int more) {
+  std::lock_guard lock(state().mutex);
+  state().objects += size_t(more);
+}
 size_t fakeCudaHandles() {
   return state().objects + state().reservations.size() + state().handles.size();
 }

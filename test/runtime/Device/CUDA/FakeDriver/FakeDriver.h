@@ -13,6 +13,7 @@
 #define DLC_TEST_RUNTIME_DEVICE_CUDA_FAKEDRIVER_FAKEDRIVER_H
 
 #include <cstddef>
+#include <functional>
 
 extern "C" {
 /// Forgets the log, failures and statistics.
@@ -27,6 +28,16 @@ const char *fakeCudaLog();
 /// reservations) that exist.
 size_t fakeCudaBytes();
 size_t fakeCudaHandles();
+
+// For fakes of libraries, which are on the fake driver as NVIDIA's are on its
+// own. Notes a call and says with what it is to fail; 201 without a context.
+int fakeCudaCall(const char *symbol, const char *detail);
+/// Work of a stream, or of what it records. 1 for no stream.
+int fakeCudaEnqueue(void *stream, const std::function<int()> &work);
+/// Where memory of the device really is; null where none is mapped.
+void *fakeCudaMemory(unsigned long long address, size_t bytes);
+/// Counts something that exists, among the handles.
+void fakeCudaCount(int more);
 }
 
 #endif // DLC_TEST_RUNTIME_DEVICE_CUDA_FAKEDRIVER_FAKEDRIVER_H

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlc/runtime/Kernel/CUDA/CUDALibrary.h"
+
+#include "Matmul.h"
+
+using namespace dlc::rt;
+
+static Status refuseHost(const KernelCall &,
+                         std::unique_ptr<PreparedKernel> &) {
+  return makeError(StatusCode::Unsupported,
+                   "expected a launch on a GPU, got one on the host");
+}
+
+static constexpr LibraryEntry entries[] = {
+    {.name = "cublaslt.matmul",
+     .prepare = refuseHost,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = cuda::isMatmulSupported,
+     .workspaceBytes = cuda::matmulWorkspaceBytes,
+     .cost = cuda::matmulCost,
+     .prepareOn = cuda::prepareMatmul,
+     .isFaster = cuda::isMatmulFaster},
+};
+
+std::span<const LibraryEntry> cuda::libraryEntries() { return entries; }

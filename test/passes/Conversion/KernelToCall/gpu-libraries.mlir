@@ -1,0 +1,59 @@
+// RUN: dlc-opt %s --convert-kernel-to-call=gpu-libraries=always | FileCheck %s
+// RUN: dlc-opt %s --convert-kernel-to-call=gpu-compute=tf32 | FileCheck %s --check-prefix=AUTO
+// RUN: dlc-opt %s --convert-kernel-to-call=gpu-libraries=never | FileCheck %s --check-prefix=NEVER
+// RUN: dlc-opt %s --convert-kernel-to-call=gpu-libraries=always --remarks-filter='convert-.*' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// Kernels of a GPU keep their bodies, and name the call of a library that
+// computes the same.
+// NEVER-NOT: entry
+
+// Operands have an order of their own in the entry.
+// CHECK: kernel.func @linear({{.*}}config = {activation = "relu", trans_b = 1 : i64}, entry = "cublaslt.matmul", entryOperands = array<i64: 1, 2, 0>, kernel.runs_on = "cuda", workspace = 33554432 : i64}
+// CHECK: graph.matmul
+// Little is left to what is generated.
+// AUTO: kernel.func @linear({{.*}} attributes {kernel.runs_on = "cuda"}
+kernel.func @linear(%b: tensor<32xf16>, %x: tensor<4x8x16xf16>, %w: tensor<32x16xf16>) -> tensor<4x8x32xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.transpose %w {perm = array<i64: 1, 0>} : (tensor<32x16xf16>) -> tensor<16x32xf16>
+  %1 = graph.matmul %x, %0 : (tensor<4x8x16xf16>, tensor<16x32xf16>) -> tensor<4x8x32xf16>
+  %2 = graph.add %1, %b : (tensor<4x8x32xf16>, tensor<32xf16>) -> tensor<4x8x32xf16>
+  %3 = graph.relu %2 : tensor<4x8x32xf16>
+  kernel.return %3 : tensor<4x8x32xf16>
+}
+
+// A product of one with itself, and what is added; no bias.
+// CHECK: kernel.func @square({{.*}}config = {}, entry = "cublaslt.matmul", entryOperands = array<i64: 0, 0, -1, 1>
+// AUTO: kernel.func @square({{.*}}config = {compute = "tf32"}, entry = "cublaslt.matmul"
+kernel.func @square(%x: tensor<1024x1024xf32>, %r: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.matmul %x, %x : (tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  %1 = graph.add %r, %0 : tensor<1024x1024xf32>
+  kernel.return %1 : tensor<1024x1024xf32>
+}
+
+// CHECK: kernel.func @erf({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: erf is generated: cublaslt.matmul: cuBLASLt has no activation 'gelu' there
+kernel.func @erf(%x: tensor<8x16xf16>, %w: tensor<16x32xf16>) -> tensor<8x32xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.matmul %x, %w : (tensor<8x16xf16>, tensor<16x32xf16>) -> tensor<8x32xf16>
+  %1 = graph.gelu %0 : tensor<8x32xf16>
+  kernel.return %1 : tensor<8x32xf16>
+}
+
+// Of f64, and of a product whose batches differ.
+// CHECK: kernel.func @wide({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: wide is generated: cublaslt.matmul: expected f32, f16 or bf16, got 8x16xf64
+kernel.func @wide(%x: tensor<8x16xf64>, %w: tensor<16x32xf64>) -> tensor<8x32xf64> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.matmul %x, %w : (tensor<8x16xf64>, tensor<16x32xf64>) -> tensor<8x32xf64>
+  kernel.return %0 : tensor<8x32xf64>
+}
+// CHECK: kernel.func @batches({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: batches is generated: cublaslt.matmul: expected equal dimensions in front of matrices
+kernel.func @batches(%x: tensor<8x16xf16>, %w: tensor<3x16x32xf16>) -> tensor<3x8x32xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.matmul %x, %w : (tensor<8x16xf16>, tensor<3x16x32xf16>) -> tensor<3x8x32xf16>
+  kernel.return %0 : tensor<3x8x32xf16>
+}
+
+// Nobody expects a library of what is no product.
+// CHECK: kernel.func @relu({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY-NOT: relu is generated
+kernel.func @relu(%x: tensor<8x16xf16>) -> tensor<8x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.relu %x : tensor<8x16xf16>
+  kernel.return %0 : tensor<8x16xf16>
+}
