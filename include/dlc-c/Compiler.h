@@ -86,9 +86,10 @@ typedef struct DlcCompilerOptions {
   double tuneSeconds;      /* above 0, with the target host: how long times that
                               are not known may be measured; they are added to
                               the cache, if there is one; 0: not at all */
-  const char *gpuLibraries; /* products of a GPU that cuBLASLt computes where it
-                               is found: auto, those that are faster by a model;
-                               always; never; null: auto */
+  const char *gpuLibraries; /* what cuBLASLt and cuDNN compute of a GPU's
+                               kernels where they are found: auto, large
+                               products; always, convolutions, too; never; null:
+                               auto */
 } DlcCompilerOptions;
 
 /*===-- Compilers ---------------------------------------------------------===*/

@@ -3,7 +3,8 @@
 // Groups for the libraries. Of plain CPUs: cpu.conv and cpu.matmul, each with a
 // bias, a residual and an activation; recurrent layers, gradients of weights
 // and of pooling alone; attention (Attention.cpp); chains around depthwise
-// convolutions (DepthwiseChain.cpp). Of GPUs: cublaslt.matmul. Copies between
+// convolutions (DepthwiseChain.cpp). Of GPUs: cublaslt.matmul and
+// cudnn.conv. Copies between
 // devices are an entry of every runtime.
 
 #include "Attention.h"
@@ -42,9 +43,11 @@ public:
 private:
   bool anchor(Operation *op);
   bool anchorConv(graph::ConvOp conv);
+  bool anchorGPUConv(graph::ConvOp conv);
   bool anchorMatmul(graph::MatmulOp matmul);
   bool anchorRecurrent(Operation *layer);
-  /// Takes the transposes in front of a product from `group`.
+  /// Takes the transposes in front of a product, or of weights that a GPU's
+  /// library takes with channels last, from `group`.
   bool prologue(ArrayRef<Operation *> &group);
   template <typename Op> void setWindows(Op op);
   bool epilogue(Operation *op, Value current);
@@ -72,6 +75,14 @@ static bool isTransposedBy(graph::TransposeOp transpose, Operation *matmul) {
   return transpose.getPerm() == ArrayRef(swapped) &&
          transpose.getY().hasOneUse() &&
          *transpose.getY().user_begin() == matmul;
+}
+
+/// True if `transpose` brings the channels of weights, which are last, to where
+/// `conv`, which alone reads them, has them.
+static bool isArrangedFor(graph::TransposeOp transpose, graph::ConvOp conv) {
+  static constexpr int64_t back[] = {0, 3, 1, 2};
+  return transpose.getY() == conv.getW() && transpose.getY().hasOneUse() &&
+         transpose.getPerm() == ArrayRef(back);
 }
 
 static constexpr unsigned kBias = 2, kResidual = 3;
@@ -108,6 +119,22 @@ bool Matcher::anchorConv(graph::ConvOp conv) {
   if (cast<RankedTensorType>(conv.getX().getType()).getRank() >
       cast<RankedTensorType>(conv.getW().getType()).getRank())
     match.packedForm = "of blocks";
+  return true;
+}
+
+/// With channels last: an image of one block, and weights that were arranged so
+/// or have one tap.
+bool Matcher::anchorGPUConv(graph::ConvOp conv) {
+  if (conv.getAutoPad() != "NOTSET")
+    return refuse("automatic padding is not resolved");
+  match.entry = "cudnn.conv";
+  match.operands = {conv.getX(), conv.getW(), conv.getBias(), Value()};
+  setWindows(conv);
+  match.config.set("group", builder.getI64IntegerAttr(conv.getGroup()));
+  if (transposed[1]) {
+    match.operands[1] = transposed[1].getX();
+    match.config.set("w_channels_last", builder.getI64IntegerAttr(1));
+  }
   return true;
 }
 
@@ -153,7 +180,15 @@ bool Matcher::prologue(ArrayRef<Operation *> &group) {
     if (group.empty())
       return refuse("the library has no transpose alone");
   }
-  if (!transposes.empty() && !isa<graph::MatmulOp>(group.front()))
+  if (transposes.empty())
+    return true;
+  if (auto conv = dyn_cast<graph::ConvOp>(group.front()); conv && isForGPU) {
+    if (transposes.size() != 1 || !isArrangedFor(transposes[0], conv))
+      return refuse("expected weights with channels last");
+    transposed[1] = transposes[0];
+    return true;
+  }
+  if (!isa<graph::MatmulOp>(group.front()))
     return refuse("the library transposes operands of products only");
   for (graph::TransposeOp transpose : transposes) {
     if (!isTransposedBy(transpose, group.front()))
@@ -165,10 +200,10 @@ bool Matcher::prologue(ArrayRef<Operation *> &group) {
 }
 
 bool Matcher::anchor(Operation *op) {
-  if (isForGPU && !isa<graph::MatmulOp>(op))
+  if (isForGPU && !isa<graph::MatmulOp, graph::ConvOp>(op))
     return refuse("no library of the GPU has this operation");
   if (auto conv = dyn_cast<graph::ConvOp>(op))
-    return anchorConv(conv);
+    return isForGPU ? anchorGPUConv(conv) : anchorConv(conv);
   if (auto matmul = dyn_cast<graph::MatmulOp>(op))
     return anchorMatmul(matmul);
   hasEpilogue = false;
@@ -243,7 +278,7 @@ bool Matcher::epilogueAdd(graph::AddOp add, Value current) {
   Value other = add.getA() == current ? add.getB() : add.getA();
   auto type = cast<RankedTensorType>(other.getType());
   auto result = cast<RankedTensorType>(current.getType());
-  bool isBias = match.entry != "cpu.conv" && type.getRank() == 1 &&
+  bool isBias = match.entry.ends_with(".matmul") && type.getRank() == 1 &&
                 type.getDimSize(0) == result.getShape().back();
   if (isBias && !match.operands[kBias] && !hasResidual) {
     match.operands[kBias] = other;

@@ -95,7 +95,8 @@ callOptions(const PipelineOptions &options) {
 
 /// Channels of a block of the CPU library's convolutions, and of those that are
 /// generated for GPUs: 16 bytes of short floats.
-static constexpr int64_t kChannelBlock = 16, kGeneratedChannelBlock = 8;
+static constexpr int64_t kChannelBlock = 16, kGeneratedChannelBlock = 8,
+                         kAllChannels = -1;
 
 /// After everything that looks for convolutions and what is around them in
 /// plain form: gradients, batch normalisations.
@@ -111,8 +112,12 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   }
   graph::AlterLayoutPassOptions options;
   options.isGenerated = !pipeline.offload.empty();
+  // The libraries of GPUs want channels last.
   options.channelBlock =
-      options.isGenerated ? kGeneratedChannelBlock : kChannelBlock;
+      !options.isGenerated ? kChannelBlock
+      : pipeline.gpuLibraries == library::GPULibraries::Always
+          ? kAllChannels
+          : kGeneratedChannelBlock;
   options.isStrict = pipeline.precision == Precision::FP32Strict;
   options.bf16Parts = partsOf(pipeline);
   options.plainGradients = pipeline.plainGradients;

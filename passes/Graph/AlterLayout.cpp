@@ -216,7 +216,7 @@ private:
   /// `value` in a layout of its rank: as it was made, or moved once.
   Value get(Value value, unsigned layout);
   Value move(Value kept, int64_t rank, unsigned from, unsigned to,
-             Operation *maker);
+             int64_t block, Operation *maker);
   Value getOperand(OpOperand &operand, const Form &form, int64_t rank);
   LogicalResult build(Operation *op, const Form &form);
   LogicalResult setResults(Operation *op, Operation *built, const Form &form);
@@ -306,7 +306,7 @@ Value Mover::unblock(Value value, ArrayRef<int64_t> p) {
 }
 
 Value Rewrite::move(Value kept, int64_t rank, unsigned from, unsigned to,
-                    Operation *maker) {
+                    int64_t block, Operation *maker) {
   OpBuilder builder(kept.getContext());
   builder.setInsertionPointAfterValue(kept);
   Mover mover(builder, kept.getLoc(), maker);
@@ -315,7 +315,7 @@ Value Rewrite::move(Value kept, int64_t rank, unsigned from, unsigned to,
                        : decided.layouts.of(rank)[layout];
   };
   if (to == kBlocked)
-    return mover.block(kept, permutationOf(from), decided.layouts.block());
+    return mover.block(kept, permutationOf(from), block);
   if (from == kBlocked)
     return mover.unblock(kept, permutationOf(to));
   return mover.transpose(
@@ -335,8 +335,9 @@ Value Rewrite::get(Value value, unsigned layout) {
     ++blocked;
     blockedBytes += costOfMoving(value) / 2;
   }
-  return result =
-             move(kept, rankOf(value), from, layout, value.getDefiningOp());
+  const int64_t block = layout == kBlocked ? decided.layouts.blockOf(value) : 0;
+  return result = move(kept, rankOf(value), from, layout, block,
+                       value.getDefiningOp());
 }
 
 /// Operands of lower rank, or that come into blocks for this operation only,
@@ -367,7 +368,7 @@ Value Rewrite::getOperand(OpOperand &operand, const Form &form, int64_t rank) {
   llvm::append_range(shape, shapeOf(value));
   if (shape[1] != 1)
     return mover.block(mover.reshape(value, shape),
-                       identityOf(form.blockedRank), decided.layouts.block());
+                       identityOf(form.blockedRank), form.block);
   shape.push_back(1);
   return mover.reshape(value, shape);
 }
@@ -464,12 +465,12 @@ struct AlterLayout : graph::impl::AlterLayoutPassBase<AlterLayout> {
   using AlterLayoutPassBase::AlterLayoutPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (channelBlock >= 0)
+    if (channelBlock >= 0 || (channelBlock == kAllChannels && isGenerated))
       return success();
-    return emitError(
-               UnknownLoc::get(context),
-               "graph-alter-layout: expected at least 0 channels of a block, "
-               "got ")
+    return emitError(UnknownLoc::get(context),
+                     "graph-alter-layout: expected at least 0 channels of a "
+                     "block, or "
+                     "-1 with generated, got ")
            << channelBlock.getValue();
   }
 
@@ -491,12 +492,14 @@ static void remarkTransposes(func::FuncOp function, const Moved &before,
 
 static void remarkBlocks(func::FuncOp function, const Rewrite &rewrite,
                          int64_t block) {
+  const std::string channels =
+      block == kAllChannels ? "all" : std::to_string(block);
   remark::passed(
       function.getLoc(),
       remark::RemarkOpts::name("AlterLayout").category("graph-alter-layout"))
       << remark::add("{0} convolutions compute in blocks of {1} channels; {2} "
                      "values, {3} bytes, go into blocks or out of them",
-                     rewrite.convolutions, block, rewrite.blocked,
+                     rewrite.convolutions, channels, rewrite.blocked,
                      rewrite.blockedBytes);
 }
 
@@ -508,7 +511,7 @@ void AlterLayout::runOnOperation() {
   Layouts layouts(
       body, {channelBlock, isStrict, bf16Parts, plainGradients, isGenerated});
   Moved moved = findMoved(body);
-  if (moved.empty() && layouts.block() == 0)
+  if (moved.empty() && !layouts.haveBlocks())
     return;
   layout::Cost before = costOf(moved);
   analysis::IndexedGraph graph(body);
@@ -528,5 +531,5 @@ void AlterLayout::runOnOperation() {
   if (!moved.empty())
     remarkTransposes(function, moved, before / 2);
   if (rewrite.convolutions > 0)
-    remarkBlocks(function, rewrite, decided.layouts.block());
+    remarkBlocks(function, rewrite, channelBlock);
 }

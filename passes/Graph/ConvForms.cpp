@@ -37,8 +37,12 @@ static bool isBlockable(Value value, const ConvOptions &options) {
   bool isFloat = options.isGenerated
                      ? element.isF32() || element.isF16() || element.isBF16()
                      : element.isF32();
+  // Of all channels there are enough to read several at once.
+  constexpr int64_t together = 8;
+  const int64_t block =
+      options.block == kAllChannels ? together : options.block;
   return isFloat && type.getNumElements() > 0 &&
-         type.getDimSize(1) % options.block == 0;
+         type.getDimSize(1) % block == 0;
 }
 
 namespace {

@@ -38,10 +38,33 @@ LayoutCost dlc::graph::costOfMoving(Value value) {
 
 Layouts::Layouts(Block &body, const ConvOptions &options) {
   addPermutations(body);
-  if (options.block > 0)
+  if (options.block != 0)
     addConvolutions(body, options);
-  if (blockSize > 0)
+  if (haveBlocks())
     addBlockable(body);
+}
+
+int64_t Layouts::blockOf(Value value) const {
+  return blockSize == kAllChannels
+             ? cast<RankedTensorType>(value.getType()).getDimSize(1)
+             : blockSize;
+}
+
+int64_t Layouts::blockOf(Operation *op) const {
+  if (blockSize != kAllChannels)
+    return blockSize;
+  int64_t rank = 0, channels = 1;
+  auto add = [&](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || type.getRank() < std::max<int64_t>(rank, 3))
+      return;
+    channels = type.getRank() > rank ? type.getDimSize(1)
+                                     : std::max(channels, type.getDimSize(1));
+    rank = type.getRank();
+  };
+  llvm::for_each(op->getOperands(), add);
+  llvm::for_each(op->getResults(), add);
+  return channels;
 }
 
 void Layouts::addPermutations(Block &body) {
@@ -72,10 +95,11 @@ void Layouts::addConvolutions(Block &body, const ConvOptions &options) {
   }
 }
 
-static bool hasBlocks(Value value, int64_t size) {
+static bool hasBlocks(Value value, const Layouts &layouts) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.hasStaticShape() && type.getRank() >= 3 &&
-         type.getNumElements() > 0 && type.getDimSize(1) % size == 0;
+         type.getNumElements() > 0 &&
+         type.getDimSize(1) % layouts.blockOf(value) == 0;
 }
 
 /// Values that operations which compute in blocks tie to each other are so to
@@ -91,20 +115,20 @@ void Layouts::addBlockable(Block &body) {
       continue;
     }
     auto layout = dyn_cast<LayoutOpInterface>(op);
-    if (!layout || !hasStaticTypes(&op) || !layout.block(blockSize))
+    if (!layout || !hasStaticTypes(&op) || !layout.block(blockOf(&op)))
       continue;
     SmallVector<Value> own(op.getResults());
     for (auto [k, operand] : llvm::enumerate(op.getOperands()))
       if (isData(&op, k))
         own.push_back(operand);
-    llvm::erase_if(own, [&](Value it) { return !hasBlocks(it, blockSize); });
+    llvm::erase_if(own, [&](Value it) { return !hasBlocks(it, *this); });
     for (Value value : own)
       tied.unionSets(own.front().getAsOpaquePointer(),
                      value.getAsOpaquePointer());
   }
   DenseSet<const void *> leaders;
   for (Value end : ends)
-    if (hasBlocks(end, blockSize)) {
+    if (hasBlocks(end, *this)) {
       blockable.insert(end);
       leaders.insert(tied.getOrInsertLeaderValue(end.getAsOpaquePointer()));
     }
@@ -248,7 +272,7 @@ static bool addOperand(Operation *op, unsigned k, const Layouts &layouts,
     return true;
   // It is brought into blocks where it is read.
   auto channels = channelsOf(operand, form.blockedRank);
-  if (!channels || (*channels != 1 && *channels % layouts.block() != 0))
+  if (!channels || (*channels != 1 && *channels % form.block != 0))
     return false;
   if (*channels != 1 && !getConstantElements(operand))
     addCost(form, costOfMoving(operand));
@@ -270,13 +294,14 @@ static void addBlocked(LayoutOpInterface op, const Layouts &layouts,
   if (!isReduced && !llvm::all_of(op->getResults(), isBlockable))
     return;
   form.layout = isReduced ? 0 : kBlocked;
+  form.block = layouts.blockOf(op);
   for (unsigned k = 0; k < op->getNumOperands(); ++k)
     if (!addOperand(op, k, layouts, form))
       return;
   // What repeats or broadcasts has results in blocks of operands without any.
   if (isReduced && !llvm::is_contained(form.operands, kBlocked))
     return;
-  form.change = op.block(layouts.block());
+  form.change = op.block(form.block);
   if (!form.change)
     return;
   // Blocks among equals: next to a convolution it becomes a part of that.
@@ -303,9 +328,9 @@ static SmallVector<Form> convForms(Operation *op, const Layouts &layouts) {
       form.operands[1] = kBlocked;
     } else if (own.isResultBlocked) {
       form.layout = kBlocked;
-      form.change->attributes.push_back(
-          builder.getNamedAttr(conv.getChannelBlockAttrName(),
-                               builder.getI64IntegerAttr(layouts.block())));
+      form.change->attributes.push_back(builder.getNamedAttr(
+          conv.getChannelBlockAttrName(),
+          builder.getI64IntegerAttr(layouts.blockOf(conv.getY()))));
     }
     forms.push_back(std::move(form));
   }
@@ -316,7 +341,7 @@ SmallVector<Form> dlc::graph::formsOf(Operation *op, const Layouts &layouts) {
   SmallVector<Form> forms;
   if (auto transpose = dyn_cast<TransposeOp>(op))
     forms = transposeForms(transpose, layouts);
-  else if (layouts.block() > 0)
+  else if (layouts.haveBlocks())
     forms = convForms(op, layouts);
   // A transpose whose permutation is too many is like any other operation.
   if (forms.empty() || forms.front().layout != 0)
@@ -324,7 +349,7 @@ SmallVector<Form> dlc::graph::formsOf(Operation *op, const Layouts &layouts) {
                  Form{0, SmallVector<unsigned>(op->getNumOperands(), 0)});
   if (auto layout = dyn_cast<LayoutOpInterface>(op)) {
     addPermuted(layout, layouts, forms);
-    if (layouts.block() > 0)
+    if (layouts.haveBlocks())
       addBlocked(layout, layouts, forms);
   }
   return forms;

@@ -44,9 +44,12 @@ struct ConvForm {
   LayoutCost cost = 0;
 };
 
+/// As the number of channels of a block: all that a value has.
+inline constexpr int64_t kAllChannels = -1;
+
 /// What of convolutions is compared.
 struct ConvOptions {
-  int64_t block = 0;     ///< Channels of a block; 0: none are.
+  int64_t block = 0;     ///< Channels of a block, or kAllChannels; 0: none are.
   bool isStrict = false; ///< No algorithm but sums of products as defined.
   int64_t bf16Parts = library::kExactParts; ///< As chooseAlgorithm() has them.
   bool plainGradients = false; ///< Those of weights take no blocks.
@@ -71,8 +74,13 @@ public:
   /// The number of `p` among those of its rank.
   std::optional<unsigned> find(llvm::ArrayRef<int64_t> p) const;
 
-  /// Channels of a block; 0 where nothing gains by blocks.
-  int64_t block() const { return blockSize; }
+  /// Whether something gains by blocks.
+  bool haveBlocks() const { return blockSize != 0; }
+  /// Channels of a block of `value`, N, C, D1..Dn.
+  int64_t blockOf(mlir::Value value) const;
+  /// Channels of a block where `op` computes in them: of the widest of the
+  /// tensors that have them.
+  int64_t blockOf(mlir::Operation *op) const;
   /// Blocks of `value` may be worth it: what computes in them leads from it to
   /// a convolution, which is not so of what becomes weights.
   bool isBlockable(mlir::Value value) const;
@@ -96,6 +104,7 @@ struct Form {
   std::optional<PermutedOp> change{};     ///< Nullopt: the operation stays.
   /// Of the tensors that it computes in blocks, as they were; 0 without blocks.
   int64_t blockedRank = 0;
+  int64_t block = 0; ///< Channels of its blocks.
   LayoutCost cost = 0;
 };
 

@@ -86,8 +86,9 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                 "tf32 (as fp32, but products of a GPU's libraries may round "
                 "operands to 10 bits)");
   syntax.option("--gpu-libraries", gpuLibraries,
-                "Products of a GPU that cuBLASLt computes where it is found: "
-                "auto (those that are faster by a model), always, never");
+                "What cuBLASLt and cuDNN compute of a GPU's kernels where they "
+                "are found: auto (large products), always (convolutions, too), "
+                "never");
   syntax.flag("--tune", tunes,
               "Time the kernels that there is a choice between, on this "
               "machine, and take the fastest");

@@ -12,9 +12,9 @@
 #
 # It runs small networks and compares their outputs with the CPU's (floats of 32
 # bits within 2e-5 of the largest value, of 16 bits within 2e-3), takes the
-# GPU's own time for large ones, and leaves all in FOLDER/results.md. Products
-# whose names end in _library are cuBLASLt's, where that is found; the others are
-# generated. Exit code 1 when anything differs or fails. On a machine that has the compiler, too,
+# GPU's own time for large ones, and leaves all in FOLDER/results.md. Where names
+# end in _library, products are cuBLASLt's and convolutions cuDNN's, if these are
+# found; all others are generated. Exit code 1 when anything differs or fails. On a machine that has the compiler, too,
 # `dlc test --target cuda:sm_90 FOLDERS` runs ONNX's conformance tests on the GPU.
 set -euo pipefail
 
@@ -66,23 +66,26 @@ func.func @main(%a: tensor<$2x$3x$5> {graph.name = "a"}, %b: tensor<$3x$4x$5> {g
 TEXT
 }
 
-# Two convolutions of 3 x 3.
+# Two convolutions of 3 x 3, with what a residual network has around them.
 convolutions() { # NAME BATCH CHANNELS SIDE TYPE
   local image="tensor<$2x$3x$4x$4x$5>" weights="tensor<$3x$3x3x3x$5>"
   cat >"$1.mlir" <<TEXT
 func.func @main(%x: $image {graph.name = "x"}) -> ($image {graph.name = "y"}) {
   %w = graph.constant dense<0.03125> : $weights
-  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : ($image, $weights) -> $image
+  %b = graph.constant dense<0.25> : tensor<$3x$5>
+  %0 = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : ($image, $weights, tensor<$3x$5>) -> $image
   %1 = graph.relu %0 : $image
-  %y = graph.conv %1, %w {pads = array<i64: 1, 1, 1, 1>} : ($image, $weights) -> $image
+  %2 = graph.conv %1, %w, %b {pads = array<i64: 1, 1, 1, 1>} : ($image, $weights, tensor<$3x$5>) -> $image
+  %3 = graph.add %2, %1 : $image
+  %y = graph.relu %3 : $image
   return %y : $image
 }
 TEXT
 }
 
 # Networks whose answers are compared, and those that are timed.
-answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16"
-times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16"
+answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16 conv_f16_library"
+times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16 conv_b64_f16_library"
 
 write_networks() {
   unary elementwise 'tensor<1000x333xf32>' tanh ''
@@ -96,6 +99,7 @@ write_networks() {
   linear linear_f16_library 256 512 384 f16
   convolutions conv 2 32 28 f32
   convolutions conv_f16 2 32 28 f16
+  convolutions conv_f16_library 2 32 28 f16
   unary relu_256MB 'tensor<67108864xf32>' relu ''
   unary softmax_256MB 'tensor<65536x1024xf32>' softmax '{axis = 1 : i64}'
   layer_norm layer_norm_256MB 65536 1024 f32
@@ -107,6 +111,7 @@ write_networks() {
   matmul matmul_4096_f16_library 4096 4096 4096 f16
   matmul matmul_4096_bf16_library 4096 4096 4096 bf16
   convolutions conv_b64_f16 64 128 28 f16
+  convolutions conv_b64_f16_library 64 128 28 f16
 }
 
 # What libraries there are to compute a network.

@@ -8,8 +8,8 @@ namespace dlc::library {
 /// Which kernels of a GPU libraries of its maker may compute. Where a runtime
 /// finds no such library, generated code computes all.
 enum class GPULibraries {
-  WhereFaster, ///< Those that are faster by the model.
-  Always,      ///< All that have an entry.
+  WhereFaster, ///< Those that are faster by the model; layouts stay.
+  Always,      ///< All that have an entry, in layouts that libraries want.
   Never,
 };
 

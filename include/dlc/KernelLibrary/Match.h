@@ -50,8 +50,8 @@ std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
                                 std::string *why = nullptr);
 
 /// The call of a library of a GPU's maker that computes exactly `group`, as
-/// generated code may, too: a product, with transposes in front of it and
-/// epilogues behind.
+/// generated code may, too: a product or a convolution, with transposes in
+/// front of it and epilogues behind.
 std::optional<Match> matchGPUGroup(llvm::ArrayRef<mlir::Operation *> group,
                                    std::string *why = nullptr);
 

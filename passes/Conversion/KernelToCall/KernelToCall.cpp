@@ -217,8 +217,8 @@ void Selector::nameEntry(kernel::FuncOp kernel) {
   std::string why;
   std::optional<library::Match> match = library::matchGPUGroup(group, &why);
   if (!match) {
-    // Of what is no product, nobody expects a library.
-    if (llvm::any_of(group, llvm::IsaPred<graph::MatmulOp>))
+    // Of what is no contraction, nobody expects a library.
+    if (llvm::any_of(group, llvm::IsaPred<graph::MatmulOp, graph::ConvOp>))
       remark::missed(kernel.getLoc(), remark::RemarkOpts::name("KernelToCall")
                                           .category("convert-kernel-to-call"))
           << remark::reason("{0} is generated: {1}", kernel.getSymName(), why);

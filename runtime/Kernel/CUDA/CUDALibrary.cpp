@@ -2,6 +2,7 @@
 
 #include "dlc/runtime/Kernel/CUDA/CUDALibrary.h"
 
+#include "Conv.h"
 #include "Matmul.h"
 
 using namespace dlc::rt;
@@ -22,6 +23,15 @@ static constexpr LibraryEntry entries[] = {
      .cost = cuda::matmulCost,
      .prepareOn = cuda::prepareMatmul,
      .isFaster = cuda::isMatmulFaster},
+    {.name = "cudnn.conv",
+     .prepare = refuseHost,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .isSupported = cuda::isConvSupported,
+     .workspaceBytes = cuda::convWorkspaceBytes,
+     .cost = cuda::convCost,
+     .prepareOn = cuda::prepareConv,
+     .isFaster = cuda::isConvFaster},
 };
 
 std::span<const LibraryEntry> cuda::libraryEntries() { return entries; }

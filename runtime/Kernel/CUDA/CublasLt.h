@@ -87,6 +87,8 @@ struct Choice {
 /// The library, open. Immutable.
 class Library {
 public:
+  using Handle = cublaslt::Handle;
+
   /// Opens libcublasLt.so.13 or libcublasLt.so.12. Errors: Unavailable.
   static Result<std::shared_ptr<const Library>> open();
 

@@ -7,6 +7,7 @@
 
 #include "../Check.h"
 #include "CublasLt.h"
+#include "Session.h"
 
 #include "dlc/abi/Tensor.h"
 
@@ -63,29 +64,9 @@ private:
   Kind kind = nullptr;
 };
 
-/// The library in use on a device. What the calls of a program share.
-class Session {
-public:
-  Session(Device &device, std::shared_ptr<const Library> library)
-      : device(device), library(std::move(library)) {}
-  Session(const Session &) = delete;
-  ~Session() {
-    if (handle)
-      (void)device.use([&] {
-        library->destroy(handle);
-        return Status::ok();
-      });
-  }
-  static Status open(Device &device, std::shared_ptr<void> &session);
-
-  Device &device;
-  const std::shared_ptr<const Library> library;
-  Handle handle = nullptr;
-};
-
 class MatmulCall final : public DeviceCall {
 public:
-  MatmulCall(std::shared_ptr<Session> session, const MatmulPlan &plan,
+  MatmulCall(std::shared_ptr<Session<Library>> session, const MatmulPlan &plan,
              size_t inputs)
       : session(std::move(session)), library(*this->session->library),
         plan(plan), inputs(inputs), a(library.layoutDestroy),
@@ -100,7 +81,7 @@ private:
   Status makeOperation(const void *bias, Owned<Operation> &operation) const;
   Status choose();
 
-  const std::shared_ptr<Session> session;
+  const std::shared_ptr<Session<Library>> session;
   const Library &library;
   const MatmulPlan plan;
   const size_t inputs;
@@ -109,13 +90,6 @@ private:
 };
 
 } // namespace
-
-/// Returns from the enclosing function when a call of the library fails.
-#define DLC_CUBLASLT_CHECK(library, name, ...)                                 \
-  do {                                                                         \
-    if (Code dlcCode = (library).name(__VA_ARGS__)) [[unlikely]]               \
-      return (library).error(#name, dlcCode);                                  \
-  } while (false)
 
 //===----------------------------------------------------------------------===//
 // What the library has
@@ -267,24 +241,6 @@ bool cuda::isMatmulFaster(const KernelCall &call) {
 // Loading
 //===----------------------------------------------------------------------===//
 
-Status Session::open(Device &device, std::shared_ptr<void> &session) {
-  if (session)
-    return Status::ok();
-  Result<std::shared_ptr<const Library>> library = Library::open();
-  if (!library.isOk())
-    return std::move(library.status());
-  std::shared_ptr<Session> opened(new (std::nothrow)
-                                      Session(device, std::move(*library)));
-  if (!opened)
-    return makeError(StatusCode::OutOfMemory, "no memory for a library");
-  DLC_RETURN_IF_ERROR(device.use([&]() -> Status {
-    DLC_CUBLASLT_CHECK(*opened->library, create, &opened->handle);
-    return Status::ok();
-  }));
-  session = std::move(opened);
-  return Status::ok();
-}
-
 static int realOf(DataType type) {
   return type == DLC_F32 ? realF32 : type == DLC_F16 ? realF16 : realBF16;
 }
@@ -303,8 +259,8 @@ Status MatmulCall::makeLayouts() {
   const int type = realOf(plan.type);
   auto make = [&](Owned<Layout> &layout, int64_t rows, int64_t columns,
                   bool isShared) -> Status {
-    DLC_CUBLASLT_CHECK(library, layoutCreate, layout.place(), type,
-                       uint64_t(rows), uint64_t(columns), rows);
+    DLC_LIBRARY_CHECK(library, layoutCreate, layout.place(), type,
+                      uint64_t(rows), uint64_t(columns), rows);
     if (plan.batch == 1)
       return Status::ok();
     auto put = [&](int which, auto value) {
@@ -326,8 +282,8 @@ Status MatmulCall::makeLayouts() {
 /// runs may be at the same time.
 Status MatmulCall::makeOperation(const void *bias,
                                  Owned<Operation> &operation) const {
-  DLC_CUBLASLT_CHECK(library, operationCreate, operation.place(), plan.compute,
-                     realF32);
+  DLC_LIBRARY_CHECK(library, operationCreate, operation.place(), plan.compute,
+                    realF32);
   auto put = [&](int which, auto value) {
     return set(library, "operationSet", library.operationSet,
                Operation(operation), which, value);
@@ -347,7 +303,7 @@ Status MatmulCall::choose() {
   DLC_RETURN_IF_ERROR(
       makeOperation(reinterpret_cast<const void *>(DLC_ALIGNMENT), operation));
   Owned<Preference> preference(library.preferenceDestroy);
-  DLC_CUBLASLT_CHECK(library, preferenceCreate, preference.place());
+  DLC_LIBRARY_CHECK(library, preferenceCreate, preference.place());
   auto put = [&](int which, auto value) {
     return set(library, "preferenceSet", library.preferenceSet,
                Preference(preference), which, value);
@@ -358,8 +314,8 @@ Status MatmulCall::choose() {
     DLC_RETURN_IF_ERROR(put(which, uint32_t(DLC_ALIGNMENT)));
   Choice choice = {};
   int found = 0;
-  DLC_CUBLASLT_CHECK(library, choose, session->handle, operation, b, a, y, y,
-                     preference, 1, &choice, &found);
+  DLC_LIBRARY_CHECK(library, choose, session->handle, operation, b, a, y, y,
+                    preference, 1, &choice, &found);
   if (found < 1 || choice.code != success ||
       choice.workspaceBytes > plan.workspaceBytes)
     return makeError(StatusCode::Unsupported,
@@ -380,9 +336,10 @@ Status cuda::prepareMatmul(Device &device, const KernelCall &call,
   DLC_RETURN_IF_ERROR(planCall(call, plan));
   DLC_RETURN_IF_ERROR(checkWorkspace(call, 1));
   plan.workspaceBytes = uint64_t(call.outputs[1].shape[0]);
-  DLC_RETURN_IF_ERROR(Session::open(device, library));
+  DLC_RETURN_IF_ERROR(Session<Library>::open(device, library));
   std::unique_ptr<MatmulCall> ready(new (std::nothrow) MatmulCall(
-      std::static_pointer_cast<Session>(library), plan, call.inputs.size()));
+      std::static_pointer_cast<Session<Library>>(library), plan,
+      call.inputs.size()));
   if (!ready)
     return makeError(StatusCode::OutOfMemory, "no memory for a call");
   DLC_RETURN_IF_ERROR(device.use([&] { return ready->prepare(); }));
@@ -402,9 +359,9 @@ Status MatmulCall::queue(void *stream, void *const *parameters) const {
   Owned<Operation> operation(library.operationDestroy);
   DLC_RETURN_IF_ERROR(makeOperation(plan.bias ? at(2) : nullptr, operation));
   const float one = 1, rest = plan.residual ? 1 : 0;
-  DLC_CUBLASLT_CHECK(library, multiply, session->handle, operation, &one, at(1),
-                     b, at(0), a, &rest, plan.residual ? at(3) : result, y,
-                     result, y, &algorithm, workspace, plan.workspaceBytes,
-                     static_cast<Stream>(stream));
+  DLC_LIBRARY_CHECK(library, multiply, session->handle, operation, &one, at(1),
+                    b, at(0), a, &rest, plan.residual ? at(3) : result, y,
+                    result, y, &algorithm, workspace, plan.workspaceBytes,
+                    static_cast<Stream>(stream));
   return Status::ok();
 }

@@ -5,7 +5,7 @@
 
 // BUDGET: error: graph-recompute: expected a budget of at least -1, got -7
 // VALUES: error: graph-fuse-operators: expected at least 0 values, got -3
-// BLOCK: error: graph-alter-layout: expected at least 0 channels of a block, got -1
+// BLOCK: error: graph-alter-layout: expected at least 0 channels of a block, or -1 with generated, got -1
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %x : tensor<2xf32>
 }

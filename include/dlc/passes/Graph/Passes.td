@@ -435,6 +435,7 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     with such a form tie to an image or a result of a convolution may also be
     kept as N, C/b, D1..Dn, b: where a library computes convolutions faster so,
     by its own model, and that is worth what goes into blocks and out of them.
+    With `channel-block` -1 a block has all channels: N, 1, D1..Dn, C.
     With `generated`, each element of an image costs once per tap what it takes
     to read it, alone or beside those of its block.
     Cost: O(n) for n operands where those of one value are few.
@@ -450,7 +451,8 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::dlc::graph::GraphDialect"];
   let options = [
     Option<"channelBlock", "channel-block", "int64_t", /*default=*/"0",
-           "Channels of a block; 0 keeps channels as they are">,
+           "Channels of a block, -1 for all of a value; 0 keeps channels as they "
+           "are">,
     Option<"isStrict", "strict", "bool", /*default=*/"false",
            "Compare convolutions by sums of products as they are defined, by no "
            "other algorithm">,

@@ -57,3 +57,20 @@ kernel.func @relu(%x: tensor<8x16xf16>) -> tensor<8x16xf16> attributes {kernel.r
   %0 = graph.relu %x : tensor<8x16xf16>
   kernel.return %0 : tensor<8x16xf16>
 }
+
+// Channels last, weights arranged so, and the residual in front of the bias.
+// CHECK: kernel.func @conv({{.*}}config = {activation = "relu", group = 1 : i64, pads = array<i64: 1, 1, 1, 1>, w_channels_last = 1 : i64}, entry = "cudnn.conv", entryOperands = array<i64: 0, 1, 2, 3>, kernel.runs_on = "cuda", workspace = 16777216 : i64}
+kernel.func @conv(%x: tensor<2x1x9x7x16xf16>, %w: tensor<32x3x3x16xf16>, %b: tensor<32xf16>, %r: tensor<2x1x9x7x32xf16>) -> tensor<2x1x9x7x32xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.transpose %w {perm = array<i64: 0, 3, 1, 2>} : (tensor<32x3x3x16xf16>) -> tensor<32x16x3x3xf16>
+  %1 = graph.conv %x, %0, %b {channel_block = 32 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x1x9x7x16xf16>, tensor<32x16x3x3xf16>, tensor<32xf16>) -> tensor<2x1x9x7x32xf16>
+  %2 = graph.add %r, %1 : tensor<2x1x9x7x32xf16>
+  %3 = graph.relu %2 : tensor<2x1x9x7x32xf16>
+  kernel.return %3 : tensor<2x1x9x7x32xf16>
+}
+
+// CHECK: kernel.func @blocks({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: blocks is generated: cudnn.conv: expected all channels last
+kernel.func @blocks(%x: tensor<2x2x9x7x8xf16>, %w: tensor<32x16x1x1xf16>) -> tensor<2x4x9x7x8xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.conv %x, %w {channel_block = 8 : i64} : (tensor<2x2x9x7x8xf16>, tensor<32x16x1x1xf16>) -> tensor<2x4x9x7x8xf16>
+  kernel.return %0 : tensor<2x4x9x7x8xf16>
+}

@@ -6,6 +6,8 @@
 // attributes, layouts that do not fit each other, memory that is not there. The
 // driver's fakeCudaFail() makes its functions fail, too.
 
+#include "FakeFloats.h"
+
 #include "test/runtime/Device/CUDA/FakeDriver/FakeDriver.h"
 
 #include <cmath>
@@ -15,11 +17,13 @@
 #include <string>
 #include <vector>
 
+using namespace dlc::rt::test;
+
 namespace {
 
 constexpr int success = 0, notInitialized = 1, invalidValue = 7,
               notSupported = 15;
-constexpr int realF32 = 0, realF16 = 2, realBF16 = 14;
+constexpr int realF32 = 0, realF16 = 2; // Else bfloat16.
 
 struct Context {
   int unused = 0;
@@ -60,25 +64,8 @@ bool readsAttribute(void *target, size_t wanted, const void *value,
   return true;
 }
 
-size_t bytesOf(int type) { return type == realF32 ? 4 : 2; }
-
-float load(int type, const uint8_t *from) {
-  if (type == realF32) {
-    float value;
-    std::memcpy(&value, from, 4);
-    return value;
-  }
-  if (type == realF16) {
-    _Float16 value;
-    std::memcpy(&value, from, 2);
-    return float(value);
-  }
-  uint16_t bits;
-  std::memcpy(&bits, from, 2);
-  uint32_t wide = uint32_t(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, 4);
-  return value;
+Real realOf(int type) {
+  return type == realF32 ? Real::F32 : type == realF16 ? Real::F16 : Real::BF16;
 }
 
 uint32_t roundedBits(float value, unsigned dropped) {
@@ -88,18 +75,6 @@ uint32_t roundedBits(float value, unsigned dropped) {
     return bits | 0x400000;
   const uint32_t half = (1u << (dropped - 1)) - 1;
   return (bits + half + (bits >> dropped & 1)) & ~((1u << dropped) - 1);
-}
-
-void store(int type, uint8_t *to, float value) {
-  if (type == realF32) {
-    std::memcpy(to, &value, 4);
-  } else if (type == realF16) {
-    auto half = _Float16(value);
-    std::memcpy(to, &half, 2);
-  } else {
-    uint16_t bits = uint16_t(roundedBits(value, 16) >> 16);
-    std::memcpy(to, &bits, 2);
-  }
 }
 
 /// What floats are rounded to before they are multiplied.
@@ -122,16 +97,16 @@ struct Matrix {
                         layout.rows +
                         uint64_t(layout.stride) * uint64_t(layout.batch - 1);
     memory = static_cast<uint8_t *>(
-        fakeCudaMemory(address, elements * bytesOf(layout.type)));
+        fakeCudaMemory(address, elements * bytesOf(realOf(layout.type))));
     return memory;
   }
   uint8_t *at(int64_t batch, uint64_t row, uint64_t column) const {
     return memory + (uint64_t(batch * layout.stride) +
                      column * uint64_t(layout.leading) + row) *
-                        bytesOf(layout.type);
+                        bytesOf(realOf(layout.type));
   }
   float value(int64_t batch, uint64_t row, uint64_t column) const {
-    return load(layout.type, at(batch, row, column));
+    return loadReal(realOf(layout.type), at(batch, row, column));
   }
 };
 
@@ -152,7 +127,7 @@ struct Product {
     if (operation.epilogue & 4) {
       bias = static_cast<const uint8_t *>(
           fakeCudaMemory(reinterpret_cast<uintptr_t>(operation.bias),
-                         d.layout.rows * bytesOf(d.layout.type)));
+                         d.layout.rows * bytesOf(realOf(d.layout.type))));
       if (!bias)
         return illegalAddress;
     }
@@ -175,14 +150,16 @@ struct Product {
           if (beta != 0)
             value += beta * c.value(batch, row, column);
           if (bias)
-            value += load(d.layout.type, bias + row * bytesOf(d.layout.type));
+            value += loadReal(realOf(d.layout.type),
+                              bias + row * bytesOf(realOf(d.layout.type)));
           if (operation.epilogue & 2 && operation.epilogue != 1)
             value = value < 0 ? 0 : value;
           if (operation.epilogue & 32)
             value = 0.5 * value *
                     (1 + std::tanh(0.7978845608028654 *
                                    (value + 0.044715 * value * value * value)));
-          store(d.layout.type, d.at(batch, row, column), float(value));
+          storeReal(realOf(d.layout.type), d.at(batch, row, column),
+                    float(value));
         }
     return 0;
   }

@@ -3,18 +3,9 @@
 // cublaslt.matmul through the fake library: answers, recordings, what is
 // refused, and every way in which the library can fail.
 
-#include "dlc/abi/Tensor.h"
-#include "dlc/runtime/Base/Half.h"
-#include "dlc/runtime/Kernel/Library.h"
-#include "dlc/runtime/Storage/DeviceSource.h"
-#include "dlc/runtime/Storage/Manager.h"
-#include "test/runtime/Device/CUDA/FakeCuda.h"
+#include "CallTesting.h"
 
 #include <cmath>
-#include <cstring>
-#include <deque>
-#include <gtest/gtest.h>
-#include <random>
 
 using namespace dlc;
 using namespace dlc::rt;
@@ -22,84 +13,24 @@ using namespace dlc::rt::test;
 
 namespace {
 
-/// A tensor of few bits in the memory of a device and in the test's.
-struct Tensor {
-  TensorType type;
-  std::vector<float> values;
-  Allocation memory;
-  void *address = nullptr;
-};
-
-std::vector<std::byte> toBytes(DataType type, std::span<const float> values) {
-  std::vector<std::byte> bytes(values.size() * sizeOf(type));
-  for (size_t i = 0; i != values.size(); ++i) {
-    uint16_t bits = type == DLC_F16 ? halfFromFloat(values[i])
-                                    : bfloat16FromFloat(values[i]);
-    if (type == DLC_F32)
-      std::memcpy(bytes.data() + 4 * i, &values[i], 4);
-    else
-      std::memcpy(bytes.data() + 2 * i, &bits, 2);
-  }
-  return bytes;
-}
-
-std::vector<float> toFloats(DataType type, std::span<const std::byte> bytes) {
-  std::vector<float> values(bytes.size() / sizeOf(type));
-  for (size_t i = 0; i != values.size(); ++i) {
-    uint16_t bits = 0;
-    if (type == DLC_F32)
-      std::memcpy(&values[i], bytes.data() + 4 * i, 4);
-    else
-      std::memcpy(&bits, bytes.data() + 2 * i, 2);
-    if (type == DLC_F16)
-      values[i] = floatFromHalf(bits);
-    else if (type == DLC_BF16)
-      values[i] = floatFromBFloat16(bits);
-  }
-  return values;
-}
-
-int64_t countOf(const std::vector<int64_t> &shape) {
-  int64_t count = 1;
-  for (int64_t dim : shape)
-    count *= dim;
-  return count;
-}
-
 struct Case {
   DataType type = DLC_F32;
   std::vector<int64_t> a, b, y;
   bool transA = false, transB = false, bias = false, residual = false;
-  std::string activation, compute;
+  std::string activation = "", compute = "";
 };
 
-constexpr int64_t workspace = 1 << 20;
-
 /// The call of a case, and what it reads.
-class Matmul {
+class Matmul : public TestedCall {
 public:
-  explicit Matmul(const Case &test) : test(test) {
-    auto device = openDevice(Context::cuda());
-    EXPECT_TRUE(device.isOk()) << device.status().message();
-    this->device = std::move(*device);
-    manager =
-        createNaiveManager(Context::cuda(), createDeviceSource(this->device));
-    auto opened = this->device->createQueue();
-    EXPECT_TRUE(opened.isOk());
-    queue = std::move(*opened);
+  explicit Matmul(const Case &test)
+      : TestedCall("cublaslt.matmul", test.type), test(test) {
     add(test.a);
     add(test.b);
-    if (test.bias)
-      add({test.y.back()});
-    else
-      tensors.emplace_back();
-    if (test.residual)
-      add(test.y);
-    else
-      tensors.emplace_back();
+    add(test.bias ? std::vector{test.y.back()} : std::vector<int64_t>());
+    add(test.residual ? test.y : std::vector<int64_t>());
     add(test.y);
-    tensors.emplace_back().type = {DLC_I8, {workspace}};
-    allocate(tensors.back(), workspace);
+    addWorkspace();
     for (auto [name, isSet] :
          {std::pair("trans_a", test.transA), std::pair("trans_b", test.transB)})
       if (isSet)
@@ -108,59 +39,10 @@ public:
       attributes.set("activation", test.activation);
     if (!test.compute.empty())
       attributes.set("compute", test.compute);
-    for (Tensor &tensor : tensors)
-      parameters.push_back(tensor.address ? &tensor.address : nullptr);
-  }
-
-  Status prepare() {
-    std::vector<TensorType> types;
-    for (const Tensor &tensor : tensors)
-      types.push_back(tensor.type);
-    std::span<const TensorType> all(types);
-    return lookupLibraryEntry("cublaslt.matmul")
-        ->prepareOn(*device, {all.first(4), all.subspan(4), attributes},
-                    library, call);
-  }
-  Status launch() { return queue->launch(*call, parameters.data()); }
-  std::vector<float> answer() {
-    Tensor &y = tensors[4];
-    std::vector<std::byte> bytes(y.values.size() * sizeOf(test.type));
-    EXPECT_TRUE(queue->copy(bytes.data(), y.address, bytes.size()).isOk());
-    EXPECT_TRUE(queue->synchronize().isOk());
-    return toFloats(test.type, bytes);
   }
   std::vector<double> expected() const;
 
   const Case test;
-  std::shared_ptr<Device> device;
-  StorageManagerPtr manager;
-  std::unique_ptr<DeviceQueue> queue;
-  std::deque<Tensor> tensors;
-  Attributes attributes;
-  std::vector<void *> parameters;
-  std::shared_ptr<void> library;
-  std::unique_ptr<DeviceCall> call;
-
-private:
-  void allocate(Tensor &tensor, size_t bytes) {
-    auto memory = manager->allocate(bytes);
-    EXPECT_TRUE(memory.isOk());
-    tensor.memory = std::move(*memory);
-    tensor.address = tensor.memory.data();
-  }
-  void add(std::vector<int64_t> shape) {
-    Tensor &tensor = tensors.emplace_back();
-    std::uniform_int_distribution<int> values(-8, 8);
-    tensor.values.resize(size_t(countOf(shape)));
-    for (float &value : tensor.values)
-      value = float(values(random)) / 8;
-    tensor.type = {test.type, std::move(shape)};
-    std::vector<std::byte> bytes = toBytes(test.type, tensor.values);
-    allocate(tensor, bytes.size());
-    EXPECT_TRUE(queue->copy(tensor.address, bytes.data(), bytes.size()).isOk());
-    EXPECT_TRUE(queue->synchronize().isOk());
-  }
-  std::mt19937 random{7};
 };
 
 std::vector<double> Matmul::expected() const {
@@ -193,13 +75,6 @@ std::vector<double> Matmul::expected() const {
   return result;
 }
 
-void expectNear(std::span<const float> got, std::span<const double> expected,
-                double bound) {
-  ASSERT_EQ(got.size(), expected.size());
-  for (size_t i = 0; i != got.size(); ++i)
-    ASSERT_NEAR(got[i], expected[i], bound) << "element " << i;
-}
-
 void expectAnswer(const Case &test) {
   FakeCuda fake;
   {
@@ -227,7 +102,7 @@ std::string refusal(const Case &test) {
 TEST(CudaMatmul, ComputesWhatIsAsked) {
   for (DataType type : {DLC_F32, DLC_F16, DLC_BF16})
     for (int flags = 0; flags != 16; ++flags) {
-      Case test{.type = type, .y = {5, 7}};
+      Case test{.type = type, .a = {}, .b = {}, .y = {5, 7}};
       test.transA = flags & 1;
       test.transB = flags & 2;
       test.bias = flags & 4;
@@ -329,28 +204,21 @@ TEST(CudaMatmul, RefusesOtherCalls) {
 }
 
 TEST(CudaMatmul, SaysWhatFails) {
-  for (const char *symbol :
-       {"cublasLtCreate", "cublasLtMatmulDescCreate",
-        "cublasLtMatmulDescSetAttribute", "cublasLtMatrixLayoutCreate",
-        "cublasLtMatmulPreferenceCreate",
-        "cublasLtMatmulPreferenceSetAttribute",
-        "cublasLtMatmulAlgoGetHeuristic", "cublasLtMatmul"})
-    for (auto [code, expected] : {std::pair(1, StatusCode::Unavailable),
-                                  std::pair(3, StatusCode::OutOfMemory),
-                                  std::pair(15, StatusCode::Unsupported)}) {
-      FakeCuda fake;
-      {
-        Matmul matmul({.a = {4, 5}, .b = {5, 6}, .y = {4, 6}});
-        fake.fail(symbol, 1, code, /*isSticky=*/true);
-        Status status = matmul.prepare();
-        if (status.isOk())
-          status = matmul.launch();
-        EXPECT_EQ(status.code(), expected) << symbol;
-        EXPECT_EQ(status.message(),
-                  std::string(symbol) + " failed with error " +
-                      std::to_string(code) + " (says the fake cuBLASLt)");
-        fake.reset();
-      }
-      EXPECT_EQ(fake.handles(), 0u) << symbol;
-    }
+  static constexpr const char *symbols[] = {
+      "cublasLtCreate",
+      "cublasLtMatmulDescCreate",
+      "cublasLtMatmulDescSetAttribute",
+      "cublasLtMatrixLayoutCreate",
+      "cublasLtMatmulPreferenceCreate",
+      "cublasLtMatmulPreferenceSetAttribute",
+      "cublasLtMatmulAlgoGetHeuristic",
+      "cublasLtMatmul"};
+  static constexpr std::pair<int, StatusCode> codes[] = {
+      {1, StatusCode::Unavailable},
+      {3, StatusCode::OutOfMemory},
+      {15, StatusCode::Unsupported}};
+  expectFailures(symbols, "says the fake cuBLASLt", codes, [] {
+    return std::make_unique<Matmul>(
+        Case{.a = {4, 5}, .b = {5, 6}, .y = {4, 6}});
+  });
 }

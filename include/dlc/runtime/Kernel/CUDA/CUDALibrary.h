@@ -14,8 +14,19 @@
 //   activation          default "": "relu", or "gelu_tanh", of no residual
 //   compute             default "": products of f32 are exact. "tf32", "bf16":
 //                       floats may be rounded to 10 and 7 bits before that
-//   The workspace is what of memory the library may use; it chooses for it. The
-//   output may be the memory of the residual.
+// cudnn.conv    inputs (x, w, bias?, residual?), outputs y and a workspace
+//   y = activation(conv(x, w) + residual + bias), by libcudnn 9: x [N, 1, H, W,
+//   C], y and residual [N, 1, OH, OW, OC], w [OC, C, 1, 1], bias [OC]; of one
+//   type as above, with multiples of 8 channels. Sums are of f32. A residual or
+//   an activation comes with a bias.
+//   strides, dilations  two each, default 1
+//   pads                begins, then ends, default 0; not negative
+//   group               1
+//   w_channels_last     1: w is [OC, KH, KW, C]
+//   activation          default "": "relu"
+//   compute             as above; f32 needs one
+// Workspaces are what of memory a library may use; it chooses for it. Outputs
+// may be the memory of residuals.
 
 #ifndef DLC_RUNTIME_KERNEL_CUDA_CUDALIBRARY_H
 #define DLC_RUNTIME_KERNEL_CUDA_CUDALIBRARY_H

@@ -1,0 +1,27 @@
+// RUN: dlc-opt %s --split-input-file --graph-alter-layout='channel-block=-1 generated=true' | FileCheck %s
+// RUN: dlc-opt %s --split-input-file --verify-numerics --graph-alter-layout='channel-block=-1 generated=true' -o /dev/null
+// Channels last: blocks of all that each value has. What has as many at a lower
+// rank goes along.
+
+// CHECK-LABEL: func.func @channels_last
+// CHECK: %[[Y:.*]] = graph.conv {{.*}} {channel_block = 32 : i64, {{.*}}} : (tensor<2x1x9x7x16xf16>, tensor<32x16x3x3xf16>) -> tensor<2x1x9x7x32xf16>
+// CHECK: graph.mul %[[Y]], {{.*}} : (tensor<2x1x9x7x32xf16>, tensor<1x1x1x1x32xf16>) -> tensor<2x1x9x7x32xf16>
+// CHECK: graph.conv {{.*}} : (tensor<2x1x9x7x32xf16>, tensor<8x32x1x1xf16>) -> tensor<2x8x9x7xf16>
+func.func @channels_last(%x: tensor<2x16x9x7xf16>, %w: tensor<32x16x3x3xf16>, %v: tensor<8x32x1x1xf16>, %s: tensor<32x1x1xf16>) -> tensor<2x8x9x7xf16> {
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x16x9x7xf16>, tensor<32x16x3x3xf16>) -> tensor<2x32x9x7xf16>
+  %1 = graph.mul %0, %s : (tensor<2x32x9x7xf16>, tensor<32x1x1xf16>) -> tensor<2x32x9x7xf16>
+  %2 = graph.conv %1, %v : (tensor<2x32x9x7xf16>, tensor<8x32x1x1xf16>) -> tensor<2x8x9x7xf16>
+  return %2 : tensor<2x8x9x7xf16>
+}
+
+// -----
+
+// What joins different numbers of channels has none of its blocks.
+// CHECK-LABEL: func.func @joined
+// CHECK: graph.concat {{.*}} {axis = 1 : i64} : (tensor<2x32x9x7xf16>, tensor<2x8x9x7xf16>) -> tensor<2x40x9x7xf16>
+// CHECK: graph.conv {{.*}} : (tensor<2x1x9x7x40xf16>, tensor<24x40x3x3xf16>) -> tensor<2x24x9x7xf16>
+func.func @joined(%x: tensor<2x32x9x7xf16>, %y: tensor<2x8x9x7xf16>, %u: tensor<24x40x3x3xf16>) -> tensor<2x24x9x7xf16> {
+  %0 = graph.concat %x, %y {axis = 1 : i64} : (tensor<2x32x9x7xf16>, tensor<2x8x9x7xf16>) -> tensor<2x40x9x7xf16>
+  %1 = graph.conv %0, %u {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x40x9x7xf16>, tensor<24x40x3x3xf16>) -> tensor<2x24x9x7xf16>
+  return %1 : tensor<2x24x9x7xf16>
+}
