@@ -8,7 +8,7 @@
 using namespace dlc::rt;
 
 Status DeviceRun::prepare(const Program::State &program,
-                          std::vector<void *> &arguments) {
+                          std::vector<void *> &arguments, bool records) {
   this->program = &program;
   work = &program.work;
   if (!work->isUsed())
@@ -23,8 +23,8 @@ Status DeviceRun::prepare(const Program::State &program,
   for (const DeviceWork::Border &border : work->borders) {
     events.emplace_back();
     recordings.emplace_back();
-    steps.push_back(border.queue && border.isRecorded ? Step::Plain
-                                                      : Step::Never);
+    steps.push_back(border.queue && border.isRecorded && records ? Step::Plain
+                                                                 : Step::Never);
     if (!border.isAwaited)
       continue;
     uint32_t device = work->queues[*border.queue];

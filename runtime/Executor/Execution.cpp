@@ -199,7 +199,8 @@ Status Execution::State::prepare(const ExecutionOptions &options) {
   indexSlots();
   DLC_RETURN_IF_ERROR(allocateArenas(options.arenas));
   placeValues();
-  DLC_RETURN_IF_ERROR(deviceRun.prepare(program, arguments));
+  DLC_RETURN_IF_ERROR(
+      deviceRun.prepare(program, arguments, options.recordsLaunches));
   if (options.tellsPorts)
     portEnds.find(program);
   return prepareLanes(options);
@@ -643,6 +644,8 @@ Status Execution::run(PortListener *listener) {
     state->releasePool();
   return status;
 }
+
+QueueTime Execution::takeQueueTime() { return state->deviceRun.takeQueueTime(); }
 
 Status Execution::push(Engine &engine, Context context, VariableList reads,
                        VariableList writes, const PushOptions &options) {

@@ -9,9 +9,12 @@
 #include "PortEnds.h"
 #include "ProgramState.h"
 #include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/Wait.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "dlc/runtime/Storage/Manager.h"
+
+#include <atomic>
 
 namespace dlc::rt {
 
@@ -19,7 +22,9 @@ namespace dlc::rt {
 class DeviceRun {
 public:
   /// `arguments`: the addresses of all launches, which stay where they are.
-  Status prepare(const Program::State &program, std::vector<void *> &arguments);
+  /// `records`: what is repeated becomes one piece of work.
+  Status prepare(const Program::State &program, std::vector<void *> &arguments,
+                 bool records);
   bool isUsed() const { return !queues.empty(); }
   /// `isTimed`: finish() is to tell how long it took.
   Status launch(const LaunchRecord &record, bool isTimed);
@@ -31,6 +36,11 @@ public:
   /// for a kernel that was timed; of others it stays as it is.
   Status finish(const LaunchRecord &record, uint64_t &nanoseconds);
   Status finishAll();
+
+  /// Since the last call of it.
+  QueueTime takeQueueTime() {
+    return {queuedLaunches.exchange(0), queueNanoseconds.exchange(0)};
+  }
 
 private:
   /// How far recording a segment is.
@@ -52,6 +62,8 @@ private:
   std::vector<void *> parameters;
   /// The same of the operands of all calls of libraries; null for absent ones.
   std::vector<void *> operands;
+  /// Of segments of kernels alone; by the threads of streams.
+  std::atomic<uint64_t> queuedLaunches = 0, queueNanoseconds = 0;
 };
 
 struct Execution::State {
@@ -165,6 +177,8 @@ Status DeviceRun::runSegment(uint32_t segment, RunAll &&runAll,
                              bool isWatched) {
   DLC_RETURN_IF_ERROR(begin(segment));
   Step &step = steps[segment];
+  const bool isOfKernels = work->borders[segment].isRecorded;
+  const uint64_t started = isOfKernels ? nowNanoseconds() : 0;
   bool isRecording = step == Step::Next && !isWatched;
   if (isRecording || (step == Step::Done && !isWatched)) {
     DeviceQueue &queue = *queues[*work->borders[segment].queue];
@@ -183,6 +197,13 @@ Status DeviceRun::runSegment(uint32_t segment, RunAll &&runAll,
     DLC_RETURN_IF_ERROR(runAll());
     if (step == Step::Plain)
       step = Step::Next;
+  }
+  if (isOfKernels) {
+    // Relaxed: numbers that are read when the run is over.
+    queuedLaunches.fetch_add(program->schedule.segments[segment].launchCount,
+                             std::memory_order_relaxed);
+    queueNanoseconds.fetch_add(nowNanoseconds() - started,
+                               std::memory_order_relaxed);
   }
   return end(segment);
 }

@@ -20,6 +20,7 @@ struct BenchCommand {
   unsigned warmup = 3;
   bool json = false;
   bool pinsWorkers = false;
+  bool plainLaunches = false;
 
   int run();
 };
@@ -44,12 +45,16 @@ int BenchCommand::run() {
   std::unique_ptr<rt::WorkerPool> pool = take(rt::WorkerPool::create(
       {.threads = model.threads, .pinsWorkers = pinsWorkers}));
   std::unique_ptr<rt::Execution> execution =
-      take(rt::Execution::create(program, {pool.get(), model.threads}));
+      take(rt::Execution::create(
+          program, {.workers = pool.get(),
+                    .streamThreads = model.threads,
+                    .recordsLaunches = !plainLaunches}));
   for (size_t i = 0; i < tensors.size(); ++i)
     check(execution->bindInput(i, tensors[i].view()));
 
   for (unsigned i = 0; i < warmup; ++i)
     check(execution->run());
+  (void)execution->takeQueueTime();
   std::vector<double> times;
   double end = now() + seconds * 1e3;
   while (times.size() < 3 || (now() < end && times.size() < 1000000)) {
@@ -57,6 +62,10 @@ int BenchCommand::run() {
     check(execution->run());
     times.push_back(now() - begin);
   }
+  const rt::QueueTime queue = execution->takeQueueTime();
+  const double perLaunch =
+      queue.launches ? double(queue.nanoseconds) / double(queue.launches) / 1e3
+                     : 0;
   std::sort(times.begin(), times.end());
   double min = times.front(), median = quantile(times, 0.5),
          p99 = quantile(times, 0.99);
@@ -65,16 +74,22 @@ int BenchCommand::run() {
     std::printf("{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
                 "\"runs\": %zu, \"threads\": %u, \"compile_ms\": %.3f, "
                 "\"load_ms\": %.3f, \"arena_bytes\": %llu, "
-                "\"lower_bound_bytes\": %llu, \"constant_bytes\": %llu}\n",
+                "\"lower_bound_bytes\": %llu, \"constant_bytes\": %llu, "
+                "\"queue_us_per_launch\": %.4f}\n",
                 min, median, p99, times.size(), pool->threads(),
                 loaded.compileMs, loaded.loadMs,
                 static_cast<unsigned long long>(statistics.arenaBytes),
                 static_cast<unsigned long long>(statistics.lowerBoundBytes),
-                static_cast<unsigned long long>(statistics.constantBytes));
+                static_cast<unsigned long long>(statistics.constantBytes),
+                perLaunch);
   else
     std::printf("min %.3f ms  median %.3f ms  p99 %.3f ms  (%zu runs, "
                 "%u threads)\n",
                 min, median, p99, times.size(), pool->threads());
+  if (!json && queue.launches)
+    std::printf("queued %llu launches a run, in %.3f us each\n",
+                static_cast<unsigned long long>(queue.launches / times.size()),
+                perLaunch);
   return kOk;
 }
 
@@ -88,5 +103,8 @@ void dlc::tool::addBench(CommandLine &line) {
   syntax.option("--warmup", command->warmup, "Runs before measuring");
   syntax.flag("--pin-workers", command->pinsWorkers,
               "Keep each worker on a processor of its own");
+  syntax.flag("--plain-launches", command->plainLaunches,
+              "Queue each launch on a GPU by itself, not what was recorded of "
+              "them");
   syntax.flag("--json", command->json, "Print one JSON object");
 }

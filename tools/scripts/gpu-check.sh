@@ -83,9 +83,24 @@ func.func @main(%x: $image {graph.name = "x"}) -> ($image {graph.name = "y"}) {
 TEXT
 }
 
+# Small kernels, one after the other: a product has one of its own.
+chain() { # NAME KERNELS
+  local type='tensor<64x64xf32>' i
+  {
+    echo "func.func @main(%v0: $type {graph.name = \"x\"}) -> ($type {graph.name = \"y\"}) {"
+    echo "  %w = graph.constant dense<0.015625> : $type"
+    for ((i = 0; i < $2; ++i)); do
+      echo "  %v$((i + 1)) = graph.matmul %v$i, %w : ($type, $type) -> $type"
+    done
+    echo "  return %v$2 : $type"
+    echo "}"
+  } >"$1.mlir"
+}
+
 # Networks whose answers are compared, and those that are timed.
 answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16 conv_f16_library"
 times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16 conv_b64_f16_library"
+chains="chain_64"
 
 write_networks() {
   unary elementwise 'tensor<1000x333xf32>' tanh ''
@@ -112,6 +127,7 @@ write_networks() {
   matmul matmul_4096_bf16_library 4096 4096 4096 bf16
   convolutions conv_b64_f16 64 128 28 f16
   convolutions conv_b64_f16_library 64 128 28 f16
+  chain chain_64 64
 }
 
 # What libraries there are to compute a network.
@@ -134,7 +150,7 @@ prepare() { # BUILD FOLDER TARGET
     "$dlc" compile "$name.mlir" --target "x86-64,$3" --gpu-libraries "$(libraries "$name")" -o "$name.gpu.dlc"
     "$dlc" compile "$name.mlir" --target x86-64 -o "$name.cpu.dlc"
   done
-  for name in $times; do
+  for name in $times $chains; do
     "$dlc" compile "$name.mlir" --target "x86-64,$3" --gpu-libraries "$(libraries "$name")" -o "$name.gpu.dlc"
   done
   ls -l
@@ -184,6 +200,22 @@ run() {
       spent="$spent | $(grep '^remark: ' log.txt || true)"
     fi
     echo "| $name | $spent |" >>results.md
+  done
+  {
+    echo
+    echo "| launches | us to queue each |"
+    echo "|---|---|"
+  } >>results.md
+  for name in $chains; do
+    local how each
+    for how in recorded plain; do
+      local flag=
+      [ "$how" = plain ] && flag=--plain-launches
+      each=$(./dlc bench "$name.gpu.dlc" --seconds 1 $flag 2>log.txt |
+        awk '/^queued /{print $7}')
+      [ -n "$each" ] || { each="failed: $(tail -1 log.txt)" && failed=1; }
+      echo "| $name, $how | $each |" >>results.md
+    done
   done
   cat results.md
   return $failed

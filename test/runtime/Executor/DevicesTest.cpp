@@ -137,6 +137,37 @@ TEST(Devices, RunsOnHostAndDevice) {
   }
 }
 
+/// The time to queue is that of segments of several kernels.
+TEST(Devices, TellsWhatQueueingTakes) {
+  for (bool records : {true, false}) {
+    FakeCuda fake;
+    DeviceProgram source;
+    Running running(source, {.recordsLaunches = records});
+    for (int i = 0; i != 4; ++i) {
+      ASSERT_TRUE(running.run(1).isOk());
+      running.check(1);
+    }
+    QueueTime time = running.execution->takeQueueTime();
+    EXPECT_GT(time.nanoseconds, 0u);
+    EXPECT_EQ(time.launches % 4, 0u);
+    EXPECT_GE(time.launches, 4u * 2);
+    EXPECT_EQ(fake.count("cuGraphLaunch"), records ? 3u : 0u);
+    EXPECT_EQ(running.execution->takeQueueTime().launches, 0u);
+  }
+}
+
+/// What a program takes of the device is its arena and its constants, in whole
+/// granules.
+TEST(Devices, TakesThePlannedMemory) {
+  FakeCuda fake;
+  DeviceProgram source;
+  Running running(source, {});
+  ASSERT_TRUE(running.run(1).isOk());
+  const size_t granule = size_t(2) << 20;
+  EXPECT_EQ(fake.bytes(), 2 * granule);
+  EXPECT_LE(running.program->statistics().arenaBytes, granule);
+}
+
 namespace {
 struct Watcher : LaunchObserver {
   void onLaunch(size_t launch, unsigned, uint64_t, uint64_t) override {

@@ -63,6 +63,9 @@ struct ExecutionOptions {
   /// Where its transient values are; null: memory of its own. Used by create()
   /// only.
   SharedArenas *arenas = nullptr;
+  /// What devices with queues do in every run is recorded and replayed as one
+  /// piece of work; without, each launch is queued by itself.
+  bool recordsLaunches = true;
   /// Runs can tell a PortListener: create() finds out what it is told when.
   bool tellsPorts = false;
 };
@@ -79,6 +82,13 @@ public:
 
 protected:
   ~PortListener() = default;
+};
+
+/// What it took the host to queue launches of kernels on devices, or what was
+/// recorded of them; without copies and waiting.
+struct QueueTime {
+  uint64_t launches = 0;
+  uint64_t nanoseconds = 0;
 };
 
 /// For one thread at a time. A static program (no value from the pool)
@@ -119,6 +129,9 @@ public:
   /// an operation refuses; a listener without ExecutionOptions::tellsPorts),
   /// OutOfMemory.
   Status run(PortListener *listener = nullptr);
+
+  /// Of all runs since the last call.
+  QueueTime takeQueueTime();
 
   /// Pushes one run(): a single operation of `engine`, however many launches
   /// and streams it has. `reads` and `writes` stand for what is bound, and one
