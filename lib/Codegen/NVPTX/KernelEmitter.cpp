@@ -64,6 +64,7 @@ private:
   int64_t mostRegisters = 0;  ///< Of a thread; 0: as ptxas likes.
   std::optional<Share> share; ///< Of the sums, from where they are made.
   Value sharedSums;
+  KeptRows kept;
   Operation *end = nullptr; ///< What comes last is in front of it.
   int64_t sharedBytes = 0;  ///< For as long as the block works.
   int64_t mostBytes = 0;    ///< With what was there for a while.
@@ -140,6 +141,8 @@ void KernelEmitter::bindThreads() {
 
 LogicalResult KernelEmitter::bindArguments(Block &entry) {
   Type global = LLVM::LLVMPointerType::get(builder.getContext(), kGlobal);
+  auto count = kernel->getAttrOfType<IntegerAttr>("outputs");
+  const int64_t outputs = count ? count.getInt() : kernel.getNumArguments();
   for (auto [argument, pointer] :
        llvm::zip_equal(kernel.getArguments(), entry.getArguments())) {
     if (failed(checkArgument(argument)))
@@ -147,6 +150,8 @@ LogicalResult KernelEmitter::bindArguments(Block &entry) {
     Value base = LLVM::AddrSpaceCastOp::create(builder, loc, global, pointer);
     if (failed(bindMemRef(argument, base, {})))
       return failure();
+    if (argument.getArgNumber() + outputs < kernel.getNumArguments())
+      kept.addInput(base);
   }
   return success();
 }
@@ -363,7 +368,7 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
   if (int64_t bytes = ThreadEmitter::exchangeBytes(*plan))
     exchange = allocate(loc, bytes);
   ThreadEmitter emitter(builder, op, *plan, target, views, scalars, initial,
-                        threads, exchange);
+                        threads, exchange, &kept);
   if (share)
     emitter.setShare(*share);
   if (failed(emitter.emit()))

@@ -529,15 +529,18 @@ void ProductEmitter::mend() {
     enterIf(isAny);
   }
   const LoopOperand &output = plan.operands[plan.accumulators[0].operand];
-  overResults(start(), threads.thread, kThreads, 1, [&](const Cursor &at) {
-    Value sum = body.load(loc, *output.view,
-                          at.offsets[plan.accumulators[0].operand], 0, 1, {});
-    Value isNone = arith::CmpFOp::create(builder, loc,
-                                         arith::CmpFPredicate::UNO, sum, sum);
-    OpBuilder::InsertionGuard guard(builder);
-    enterIf(isNone);
-    writeAccumulators(at, emitReduced(0, at, 1, 1, {}, initial), 1, {});
-  });
+  overResults(start(), threads.thread, kThreads, 1,
+              [&](const Cursor &at, std::optional<int64_t>) {
+                Value sum = body.load(loc, *output.view,
+                                      at.offsets[plan.accumulators[0].operand],
+                                      0, 1, {});
+                Value isNone = arith::CmpFOp::create(
+                    builder, loc, arith::CmpFPredicate::UNO, sum, sum);
+                OpBuilder::InsertionGuard guard(builder);
+                enterIf(isNone);
+                writeAccumulators(at, emitReduced(0, at, 1, 1, {}, initial), 1,
+                                  {});
+              });
   buildBarrier(builder, loc);
 }
 

@@ -10,6 +10,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace dlc::codegen;
 using namespace dlc::codegen::gpu;
@@ -139,7 +141,7 @@ void ThreadEmitter::overResults(const Cursor &cursor, Value first, int64_t step,
   if (int64_t turns = share ? 0 : countTurns(count, step, op.getBlock())) {
     for (int64_t turn = 0; turn < turns; ++turn) {
       Value index = add32(first, i32(turn * step));
-      emitElement(locate(cursor, plan.parallel, index, width));
+      emitElement(locate(cursor, plan.parallel, index, width), turn);
     }
     return;
   }
@@ -151,7 +153,8 @@ void ThreadEmitter::overResults(const Cursor &cursor, Value first, int64_t step,
   auto loop = scf::ForOp::create(builder, loc, first, count, i32(step));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  emitElement(locate(cursor, plan.parallel, loop.getInductionVar(), width));
+  emitElement(locate(cursor, plan.parallel, loop.getInductionVar(), width),
+              std::nullopt);
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,17 +195,43 @@ int64_t ThreadEmitter::vectorWidth() {
   return width;
 }
 
+/// Whether `value` is a multiple of `factor`, a power of two, as far as the
+/// products and sums tell that it is made of.
+static bool isMultiple(Value value, int64_t factor) {
+  if (!value || factor == 1)
+    return true;
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant % factor == 0;
+  if (auto sum = value.getDefiningOp<arith::AddIOp>())
+    return isMultiple(sum.getLhs(), factor) && isMultiple(sum.getRhs(), factor);
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return false;
+  for (auto [one, other] : {std::pair(product.getLhs(), product.getRhs()),
+                            std::pair(product.getRhs(), product.getLhs())})
+    if (std::optional<int64_t> constant = getConstantIntValue(one)) {
+      const int64_t common = std::gcd(*constant, factor);
+      return isMultiple(other, factor / common);
+    }
+  return isMultiple(product.getLhs(), factor) ||
+         isMultiple(product.getRhs(), factor);
+}
+
 /// Whether all vectors lie at multiples of their size: the first ones do, and
-/// rows are multiples apart. Null when some never do.
-Value ThreadEmitter::areAligned(const Cursor &cursor, int64_t width) {
+/// rows are multiples apart. Nullopt when some never do; null when all always
+/// do: arguments and scratch begin at multiples of 16 bytes.
+std::optional<Value> ThreadEmitter::areAligned(const Cursor &cursor,
+                                               int64_t width) {
   unsigned inner = plan.parallel.back();
-  Value bits = buildI64(builder, loc, 0);
+  Value bits;
   for (auto [index, operand] : llvm::enumerate(plan.operands)) {
     if (!isTouched(operand) || operand.strides[inner] != 1)
       continue;
     for (unsigned dim : ArrayRef(plan.parallel).drop_back())
       if (operand.strides[dim] % width)
-        return {};
+        return std::nullopt;
+    if (isMultiple(cursor.offsets[index], width))
+      continue;
     int64_t bytes = bytesOf(operand.view->element);
     Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                              operand.view->base);
@@ -210,32 +239,219 @@ Value ThreadEmitter::areAligned(const Cursor &cursor, int64_t width) {
                      mulI64(builder, loc, cursor.offsets[index], bytes));
     Value rest = arith::AndIOp::create(
         builder, loc, address, buildI64(builder, loc, bytes * width - 1));
-    bits = builder.createOrFold<arith::OrIOp>(loc, bits, rest);
+    bits = bits ? builder.createOrFold<arith::OrIOp>(loc, bits, rest) : rest;
   }
+  if (!bits)
+    return Value();
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
-                               buildI64(builder, loc, 0));
+                               buildI64(builder, loc, 0))
+      .getResult();
 }
 
 void ThreadEmitter::emitElements(const Cursor &cursor) {
   int64_t width = vectorWidth();
   auto emitWidth = [&](int64_t count) {
     body.setVectorsAligned(count > 1);
-    ValueMap prepared = prepareUniform(cursor, std::nullopt);
-    overResults(cursor, threads.thread, kThreads, count, [&](const Cursor &at) {
-      emitBody(at, count, {}, prepared, {});
-    });
+    if (std::optional<Rows> rows = findRows(count)) {
+      emitRows(cursor, *rows, count);
+    } else {
+      ValueMap prepared = prepareUniform(cursor, std::nullopt);
+      overResults(cursor, threads.thread, kThreads, count,
+                  [&](const Cursor &at, std::optional<int64_t>) {
+                    emitBody(at, count, {}, prepared, {});
+                  });
+    }
     body.setVectorsAligned(false);
   };
-  Value aligned = width > 1 ? areAligned(cursor, width) : Value();
+  std::optional<Value> aligned =
+      width > 1 ? areAligned(cursor, width) : std::nullopt;
   if (!aligned)
     return emitWidth(1);
-  auto choice = scf::IfOp::create(builder, loc, TypeRange(), aligned,
+  if (!*aligned)
+    return emitWidth(width);
+  auto choice = scf::IfOp::create(builder, loc, TypeRange(), *aligned,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
   emitWidth(width);
   builder.setInsertionPointToStart(choice.elseBlock());
   emitWidth(1);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows that stay in registers
+//===----------------------------------------------------------------------===//
+
+/// Whether two values are computed alike from the same ones: each operation of
+/// a tile finds its own places.
+static bool isSame(Value a, Value b) {
+  if (a == b)
+    return true;
+  Operation *one = a ? a.getDefiningOp() : nullptr;
+  Operation *other = b ? b.getDefiningOp() : nullptr;
+  return one && other && one->getNumResults() == 1 &&
+         one->getName() == other->getName() &&
+         one->getAttrDictionary() == other->getAttrDictionary() &&
+         isMemoryEffectFree(one) && one->getNumRegions() == 0 &&
+         one->getNumOperands() == other->getNumOperands() &&
+         llvm::all_of(llvm::zip(one->getOperands(), other->getOperands()),
+                      [](auto pair) {
+                        return isSame(std::get<0>(pair), std::get<1>(pair));
+                      });
+}
+
+bool KeptRows::Place::operator==(const Place &other) const {
+  return base == other.base && constant == other.constant &&
+         rows == other.rows && columns == other.columns &&
+         width == other.width && threads == other.threads &&
+         rowTurn == other.rowTurn && turn == other.turn &&
+         isSame(offset, other.offset);
+}
+
+Value KeptRows::find(const Place &place, OpBuilder &builder) const {
+  for (auto [known, value] : kept) {
+    if (!(known == place))
+      continue;
+    // Inside of a block that is over nothing is known any more.
+    for (Block *block = builder.getInsertionBlock(); block;
+         block = block->getParentOp() ? block->getParentOp()->getBlock()
+                                      : nullptr)
+      if (block == value.getParentBlock())
+        return value;
+  }
+  return {};
+}
+
+/// Dimensions of extent 1 make no difference. Nullopt where extents are not
+/// known.
+std::optional<KeptRows::Place>
+ThreadEmitter::placeOf(const LoopOperand &operand, ArrayRef<unsigned> rows,
+                       ArrayRef<unsigned> columns) {
+  KeptRows::Place place{operand.view->base, operand.view->offset,
+                        operand.constant};
+  for (auto [dims, to] :
+       {std::pair(rows, &place.rows), std::pair(columns, &place.columns)})
+    for (unsigned dim : dims) {
+      std::optional<int64_t> extent = getConstantIntValue(plan.ranges[dim]);
+      if (!extent)
+        return std::nullopt;
+      if (*extent != 1)
+        to->emplace_back(*extent, operand.strides[dim]);
+    }
+  return place;
+}
+
+/// Adds to the values of a body what is kept of its operands, and keeps what is
+/// read of them here for the first time.
+void ThreadEmitter::addKept(const Cursor &at, ArrayRef<unsigned> rows,
+                            ArrayRef<unsigned> columns, int64_t width,
+                            int64_t threadsOfRow, int64_t rowTurn, int64_t turn,
+                            ValueMap &values) {
+  if (!kept)
+    return;
+  for (auto [index, operand] : llvm::enumerate(plan.operands)) {
+    if (!operand.view || !operand.isRead || operand.isOutput ||
+        values.contains(operand.argument))
+      continue;
+    const bool isOfRow = llvm::all_of(
+        columns, [&](unsigned dim) { return operand.strides[dim] == 0; });
+    auto place =
+        placeOf(operand, rows, isOfRow ? ArrayRef<unsigned>() : columns);
+    if (!place)
+      continue;
+    place->threads = threadsOfRow;
+    place->rowTurn = rowTurn;
+    if (!isOfRow) {
+      place->width = width;
+      place->turn = turn;
+    }
+    Value value = kept->find(*place, builder);
+    if (!value && !isOfRow && kept->isInput(operand.view->base)) {
+      value = body.load(loc, *operand.view, at.offsets[index],
+                        vectorStride(operand), width, {});
+      kept->keep(std::move(*place), value);
+    }
+    if (value)
+      values[operand.argument] = value;
+  }
+}
+
+/// Of results that were stored as they are computed.
+void ThreadEmitter::keepTotals(ValueRange totals, int64_t threadsOfRow,
+                               int64_t rowTurn) {
+  for (auto [accumulator, total] : llvm::zip_equal(plan.accumulators, totals)) {
+    const LoopOperand &operand = plan.operands[accumulator.operand];
+    auto place = placeOf(operand, plan.parallel, {});
+    if (!place ||
+        getComputeType(operand.view->element) != operand.view->element)
+      continue;
+    place->threads = threadsOfRow;
+    place->rowTurn = rowTurn;
+    kept->keep(std::move(*place), total);
+  }
+}
+
+/// Rows of which threads have what they were reduced to, and each of which has
+/// few elements for a thread.
+std::optional<ThreadEmitter::Rows> ThreadEmitter::findRows(int64_t width) {
+  constexpr int64_t mostTurns = 8, mostRows = 2;
+  if (!kept || share)
+    return std::nullopt;
+  // A single row may have no dimension.
+  for (size_t n = 0; n < plan.parallel.size(); ++n)
+    for (int64_t threadsOfRow : {kWarp, kThreads}) {
+      ArrayRef<unsigned> rows = ArrayRef(plan.parallel).take_front(n),
+                         columns = ArrayRef(plan.parallel).drop_front(n);
+      const int64_t atOnce = kThreads / threadsOfRow,
+                    step = threadsOfRow * width;
+      std::optional<int64_t> rowCount = staticCount(plan, rows),
+                             count = staticCount(plan, columns);
+      if (!rowCount || !count || *rowCount % atOnce ||
+          *rowCount > mostRows * atOnce || *count % step ||
+          *count > mostTurns * step)
+        continue;
+      auto isKept = [&](const LoopOperand &operand) {
+        if (!operand.view || !operand.isRead || operand.isOutput ||
+            llvm::any_of(columns, [&](unsigned dim) {
+              return operand.strides[dim] != 0;
+            }))
+          return false;
+        auto place = placeOf(operand, rows, {});
+        if (!place)
+          return false;
+        place->threads = threadsOfRow;
+        return bool(kept->find(*place, builder));
+      };
+      if (llvm::any_of(plan.operands, isKept))
+        return Rows{n, threadsOfRow};
+    }
+  return std::nullopt;
+}
+
+/// The threads of a row as they reduced it.
+void ThreadEmitter::emitRows(const Cursor &cursor, const Rows &how,
+                             int64_t width) {
+  const bool isBlock = how.threads == kThreads;
+  const int64_t atOnce = kThreads / how.threads;
+  ArrayRef<unsigned> rows = ArrayRef(plan.parallel).take_front(how.dims),
+                     columns = ArrayRef(plan.parallel).drop_front(how.dims);
+  const int64_t rowTurns = *staticCount(plan, rows) / atOnce,
+                turns = *staticCount(plan, columns) / (how.threads * width);
+  ValueMap prepared = prepareUniform(cursor, std::nullopt);
+  for (int64_t rowTurn = 0; rowTurn < rowTurns; ++rowTurn) {
+    Value row = i32(rowTurn * atOnce);
+    if (!isBlock)
+      row = add32(threads.warp, row);
+    Cursor atRow = locate(cursor, rows, row, 1);
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      Value index = add32(isBlock ? threads.thread : threads.lane,
+                          i32(turn * how.threads));
+      Cursor at = locate(atRow, columns, index, width);
+      ValueMap values = prepared;
+      addKept(at, rows, columns, width, how.threads, rowTurn, turn, values);
+      emitBody(at, width, {}, values, {});
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -381,11 +597,12 @@ void ThreadEmitter::emitSquares(const Cursor &cursor, const Squares &squares) {
 
 /// A thread for each result.
 void ThreadEmitter::emitByThread(const Cursor &cursor) {
-  overResults(cursor, threads.thread, kThreads, 1, [&](const Cursor &at) {
-    Values values = readAccumulators(at, 1, {});
-    values = emitReduced(0, at, 1, 1, {}, values);
-    writeAccumulators(at, values, 1, {});
-  });
+  overResults(cursor, threads.thread, kThreads, 1,
+              [&](const Cursor &at, std::optional<int64_t>) {
+                Values values = readAccumulators(at, 1, {});
+                values = emitReduced(0, at, 1, 1, {}, values);
+                writeAccumulators(at, values, 1, {});
+              });
 }
 
 /// Patches where several results read one element, as those of a product of
@@ -514,20 +731,26 @@ int64_t ThreadEmitter::reducedWidth() {
 }
 
 /// What one thread sums: terms from number `first` on, `step` apart.
-LoopEmitter::Values ThreadEmitter::reduceStrided(const Cursor &cursor,
-                                                 Value first, int64_t step) {
+LoopEmitter::Values
+ThreadEmitter::reduceStrided(const Cursor &cursor, Value first, int64_t step,
+                             std::optional<int64_t> rowTurn) {
   const int64_t width = plan.vectorIsReduced ? plan.width : 1;
   body.setVectorsAligned(width > 1);
   ValueMap prepared = prepareUniform(cursor, std::nullopt);
   Values sums = identities(width);
   Value count = countOf(plan.reduced, width);
-  auto add = [&](Value index, ValueRange carried) {
+  auto add = [&](Value index, ValueRange carried,
+                 std::optional<int64_t> turn = std::nullopt) {
     Cursor at = locate(cursor, plan.reduced, index, width);
-    return emitBody(at, width, {}, prepared, carried);
+    ValueMap values = prepared;
+    if (rowTurn && turn)
+      addKept(at, plan.parallel, plan.reduced, width, step, *rowTurn, *turn,
+              values);
+    return emitBody(at, width, {}, values, carried);
   };
   const int64_t turns = countTurns(count, step, op.getBlock());
   for (int64_t turn = 0; turn < turns; ++turn)
-    sums = add(add32(first, i32(turn * step)), sums);
+    sums = add(add32(first, i32(turn * step)), sums, turn);
   if (turns == 0) {
     auto loop = scf::ForOp::create(builder, loc, first, count, i32(step), sums);
     OpBuilder::InsertionGuard guard(builder);
@@ -598,10 +821,30 @@ void ThreadEmitter::writeBy(Value isWriter, const Cursor &cursor,
 
 /// A warp for each result: all of its lanes are at the same one.
 void ThreadEmitter::emitByWarp(const Cursor &cursor) {
-  overResults(cursor, threads.warp, kThreads / kWarp, 1, [&](const Cursor &at) {
-    Values values = reduceStrided(at, threads.lane, kWarp);
-    writeBy(isZero(threads.lane), at, combineWarp(values));
-  });
+  overResults(cursor, threads.warp, kThreads / kWarp, 1,
+              [&](const Cursor &at, std::optional<int64_t> rowTurn) {
+                Values values = combineWarp(
+                    reduceStrided(at, threads.lane, kWarp, rowTurn));
+                writeTotals(isZero(threads.lane), at, values, kWarp, rowTurn);
+              });
+}
+
+/// What all threads of a row have the sums of: they keep what one of them
+/// writes, where nothing was there before that it adds to.
+void ThreadEmitter::writeTotals(Value isWriter, const Cursor &at,
+                                ValueRange values, int64_t threadsOfRow,
+                                std::optional<int64_t> rowTurn) {
+  const bool isNew = llvm::all_of(initial, [](Value value) { return value; });
+  if (!isNew || !rowTurn || !kept)
+    return writeBy(isWriter, at, values);
+  Values totals = readAccumulators(at, 1, {});
+  for (auto [accumulator, value, total] :
+       llvm::zip_equal(plan.accumulators, values, totals))
+    total = combine(accumulator, value, total);
+  keepTotals(totals, threadsOfRow, *rowTurn);
+  OpBuilder::InsertionGuard guard(builder);
+  enterIf(isWriter);
+  writeAccumulators(at, totals, 1, {});
 }
 
 /// The block for each result: warps leave what they have in shared memory,
@@ -617,31 +860,40 @@ void ThreadEmitter::emitByBlock(const Cursor &cursor) {
                                builder.getI64Type(), exchange,
                                ArrayRef<LLVM::GEPArg>{index});
   };
-  auto loop = scf::ForOp::create(builder, loc, i32(0),
-                                 countOf(plan.parallel, 1), i32(1));
+  auto sumOne = [&](const Cursor &at, std::optional<int64_t> rowTurn) {
+    Values values =
+        combineWarp(reduceStrided(at, threads.thread, kThreads, rowTurn));
+    {
+      OpBuilder::InsertionGuard inside(builder);
+      enterIf(isZero(threads.lane));
+      for (auto [i, value] : llvm::enumerate(values))
+        LLVM::StoreOp::create(builder, loc, value, place(i, threads.warp));
+    }
+    buildBarrier(builder, loc);
+    Values sums;
+    for (int64_t warp = 0; warp < warps; ++warp)
+      for (auto [i, value] : llvm::enumerate(values)) {
+        Value part = LLVM::LoadOp::create(builder, loc, value.getType(),
+                                          place(i, i32(warp)));
+        if (warp == 0)
+          sums.push_back(part);
+        else
+          sums[i] = combine(plan.accumulators[i], sums[i], part);
+      }
+    writeTotals(isZero(threads.thread), at, sums, kThreads, rowTurn);
+    buildBarrier(builder, loc); // Before the next result takes the place.
+  };
+  constexpr int64_t mostRows = 2;
+  const int64_t rows = *staticCount(plan, plan.parallel);
+  for (int64_t row = 0; row < rows && rows <= mostRows; ++row)
+    sumOne(locate(cursor, plan.parallel, i32(row), 1), row);
+  if (rows <= mostRows)
+    return;
+  auto loop = scf::ForOp::create(builder, loc, i32(0), i32(rows), i32(1));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Cursor at = locate(cursor, plan.parallel, loop.getInductionVar(), 1);
-  Values values = combineWarp(reduceStrided(at, threads.thread, kThreads));
-  {
-    OpBuilder::InsertionGuard inside(builder);
-    enterIf(isZero(threads.lane));
-    for (auto [i, value] : llvm::enumerate(values))
-      LLVM::StoreOp::create(builder, loc, value, place(i, threads.warp));
-  }
-  buildBarrier(builder, loc);
-  Values sums;
-  for (int64_t warp = 0; warp < warps; ++warp)
-    for (auto [i, value] : llvm::enumerate(values)) {
-      Value part = LLVM::LoadOp::create(builder, loc, value.getType(),
-                                        place(i, i32(warp)));
-      if (warp == 0)
-        sums.push_back(part);
-      else
-        sums[i] = combine(plan.accumulators[i], sums[i], part);
-    }
-  writeBy(isZero(threads.thread), at, sums);
-  buildBarrier(builder, loc); // Before the next result takes the place.
+  sumOne(locate(cursor, plan.parallel, loop.getInductionVar(), 1),
+         std::nullopt);
 }
 
 /// Terms of a result that are worth a warp, and a block.
@@ -681,7 +933,7 @@ LogicalResult ThreadEmitter::emit() {
       wide.vectorIsReduced = true;
       wide.width = width;
       return ThreadEmitter(builder, op, wide, target, views, outer, initial,
-                           threads, exchange)
+                           threads, exchange, kept)
           .emit();
     }
   if (std::optional<Squares> squares = findSquares(plan); squares && !share)

@@ -23,6 +23,40 @@ struct Share {
   int64_t count = 0;
 };
 
+/// What threads have in registers of the rows of a tile, from one operation of
+/// a kernel to the next: each warp, or the block, has the same rows in all,
+/// each thread the same elements. What is kept was read from memory that the
+/// kernel does not write, or is what a row was reduced to.
+class KeptRows {
+public:
+  /// Extent and stride of a dimension.
+  using Dim = std::pair<int64_t, int64_t>;
+  /// Elements of an operand: those of turn `turn` of `threads` that share a
+  /// row, in the rows of turn `rowTurn`; without columns, what there is of such
+  /// a row.
+  struct Place {
+    mlir::Value base, offset;
+    int64_t constant = 0;
+    llvm::SmallVector<Dim> rows = {}, columns = {};
+    int64_t width = 1, threads = 0, rowTurn = 0, turn = 0;
+    bool operator==(const Place &other) const;
+  };
+
+  /// Memory that the kernel only reads.
+  void addInput(mlir::Value base) { inputs.insert(base); }
+  bool isInput(mlir::Value base) const { return inputs.contains(base); }
+
+  void keep(Place place, mlir::Value value) {
+    kept.emplace_back(std::move(place), value);
+  }
+  /// What is kept of it and known where the builder is; null for nothing.
+  mlir::Value find(const Place &place, mlir::OpBuilder &builder) const;
+
+private:
+  llvm::DenseSet<mlir::Value> inputs;
+  std::vector<std::pair<Place, mlir::Value>> kept; ///< Some tens.
+};
+
 /// Calls an intrinsic of LLVM.
 mlir::Value callIntrinsic(mlir::OpBuilder &builder, mlir::Location loc,
                           llvm::StringRef name, mlir::Type result,
@@ -45,9 +79,10 @@ public:
                 const LoopPlan &plan, const TargetOptions &target,
                 const ViewMap &views, const ValueMap &outer,
                 llvm::ArrayRef<mlir::Value> initial, const Threads &threads,
-                mlir::Value exchange)
+                mlir::Value exchange, KeptRows *kept = nullptr)
       : LoopEmitter(builder, op, plan, target, views, outer, initial),
-        threads(threads), target(target), views(views), exchange(exchange) {}
+        threads(threads), target(target), views(views), exchange(exchange),
+        kept(kept) {}
 
   llvm::LogicalResult emit();
   /// Of elements without reductions, emits those of `share` alone.
@@ -73,7 +108,9 @@ protected:
   }
   Cursor locate(const Cursor &cursor, llvm::ArrayRef<unsigned> dims,
                 mlir::Value index, int64_t width);
-  using AtElement = llvm::function_ref<void(const Cursor &)>;
+  /// `turn`: the number of it for this thread, where that is known.
+  using AtElement =
+      llvm::function_ref<void(const Cursor &, std::optional<int64_t> turn)>;
   void overResults(const Cursor &cursor, mlir::Value first, int64_t step,
                    int64_t width, AtElement emitElement);
 
@@ -108,8 +145,23 @@ private:
   int64_t vectorWidth();
   int64_t reducedWidth();
   bool isForWarp();
-  mlir::Value areAligned(const Cursor &cursor, int64_t width);
+  std::optional<mlir::Value> areAligned(const Cursor &cursor, int64_t width);
   void emitElements(const Cursor &cursor);
+  std::optional<KeptRows::Place> placeOf(const LoopOperand &operand,
+                                         llvm::ArrayRef<unsigned> rows,
+                                         llvm::ArrayRef<unsigned> columns);
+  void addKept(const Cursor &at, llvm::ArrayRef<unsigned> rows,
+               llvm::ArrayRef<unsigned> columns, int64_t width,
+               int64_t threadsOfRow, int64_t rowTurn, int64_t turn,
+               ValueMap &values);
+  /// How an operation without sums goes along rows: the first so many parallel
+  /// dimensions are those of rows, each of which so many threads share.
+  struct Rows {
+    size_t dims = 0;
+    int64_t threads = 0;
+  };
+  std::optional<Rows> findRows(int64_t width);
+  void emitRows(const Cursor &cursor, const Rows &rows, int64_t width);
   std::optional<Patches> findPatches();
   void emitByPatch(const Cursor &cursor, const Patches &patches);
   Values sumPatch(unsigned depth, llvm::ArrayRef<Cursor> cursors,
@@ -117,13 +169,20 @@ private:
   void emitByThread(const Cursor &cursor);
   void emitByWarp(const Cursor &cursor);
   void emitByBlock(const Cursor &cursor);
-  Values reduceStrided(const Cursor &cursor, mlir::Value first, int64_t step);
+  Values reduceStrided(const Cursor &cursor, mlir::Value first, int64_t step,
+                       std::optional<int64_t> rowTurn = std::nullopt);
   Values combineWarp(Values values);
   mlir::Value exchangeLane(mlir::Value value, int64_t distance);
   void writeBy(mlir::Value isWriter, const Cursor &cursor,
                mlir::ValueRange values);
+  void writeTotals(mlir::Value isWriter, const Cursor &at,
+                   mlir::ValueRange values, int64_t threadsOfRow,
+                   std::optional<int64_t> rowTurn);
+  void keepTotals(mlir::ValueRange totals, int64_t threadsOfRow,
+                  int64_t rowTurn);
 
   mlir::Value exchange;
+  KeptRows *kept = nullptr; ///< Or null.
   std::optional<Share> share;
 };
 

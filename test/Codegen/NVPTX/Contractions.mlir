@@ -354,3 +354,79 @@ kernel.func @scatter_add_i64(%x: tensor<30xi64>, %i: tensor<40x1xi64>, %u: tenso
   %y = graph.scatter_nd %x, %i, %u {reduction = "add", in_bounds = true} : (tensor<30xi64>, tensor<40x1xi64>, tensor<40xi64>) -> tensor<30xi64>
   kernel.return %y : tensor<30xi64>
 }
+
+// Rows that threads have in registers from one operation to the next: rows of a
+// block and, where there are many, of a warp; of short floats, with a value that
+// each row has of its own, with what is read across, and with a second result;
+// and rows that are too long for that, or no whole vectors.
+kernel.func @rows_of_warps(%x: tensor<4096x128xf32>) -> tensor<4096x128xf32> {
+  %y = graph.softmax %x : tensor<4096x128xf32>
+  kernel.return %y : tensor<4096x128xf32>
+}
+
+kernel.func @rows_of_warps_norm(%x: tensor<4096x256xf16>, %s: tensor<256xf16>, %b: tensor<256xf16>) -> tensor<4096x256xf16> {
+  %y = graph.layer_norm %x, %s, %b {axis = 1 : i64} : (tensor<4096x256xf16>, tensor<256xf16>, tensor<256xf16>) -> tensor<4096x256xf16>
+  kernel.return %y : tensor<4096x256xf16>
+}
+
+kernel.func @rows_softmax(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
+  %y = graph.softmax %x : tensor<64x1024xf32>
+  kernel.return %y : tensor<64x1024xf32>
+}
+
+kernel.func @rows_softmax_of_16(%x: tensor<16x1024xf32>) -> tensor<16x1024xf32> {
+  %y = graph.softmax %x : tensor<16x1024xf32>
+  kernel.return %y : tensor<16x1024xf32>
+}
+
+kernel.func @rows_softmax_f16(%x: tensor<32x2048xf16>) -> tensor<32x2048xf16> {
+  %y = graph.softmax %x : tensor<32x2048xf16>
+  kernel.return %y : tensor<32x2048xf16>
+}
+
+kernel.func @rows_log_softmax_bf16(%x: tensor<4x6x2048xbf16>) -> tensor<4x6x2048xbf16> {
+  %y = graph.log_softmax %x : tensor<4x6x2048xbf16>
+  kernel.return %y : tensor<4x6x2048xbf16>
+}
+
+kernel.func @rows_softmax_masked(%x: tensor<24x1024xf32>, %m: tensor<1024xf32>, %s: tensor<24x1xf32>) -> tensor<24x1024xf32> {
+  %0 = graph.mul %x, %s : (tensor<24x1024xf32>, tensor<24x1xf32>) -> tensor<24x1024xf32>
+  %1 = graph.add %0, %m : (tensor<24x1024xf32>, tensor<1024xf32>) -> tensor<24x1024xf32>
+  %y = graph.softmax %1 : tensor<24x1024xf32>
+  kernel.return %y : tensor<24x1024xf32>
+}
+
+kernel.func @rows_layer_norm(%x: tensor<64x2048xf32>, %r: tensor<64x2048xf32>, %s: tensor<2048xf32>, %b: tensor<2048xf32>) -> tensor<64x2048xf32> {
+  %0 = graph.add %x, %r : tensor<64x2048xf32>
+  %y = graph.layer_norm %0, %s, %b {axis = 1 : i64} : (tensor<64x2048xf32>, tensor<2048xf32>, tensor<2048xf32>) -> tensor<64x2048xf32>
+  kernel.return %y : tensor<64x2048xf32>
+}
+
+kernel.func @rows_layer_norm_f16(%x: tensor<8x1024xf16>, %s: tensor<1024xf16>, %b: tensor<1024xf16>) -> tensor<8x1024xf16> {
+  %y = graph.layer_norm %x, %s, %b {axis = 1 : i64} : (tensor<8x1024xf16>, tensor<1024xf16>, tensor<1024xf16>) -> tensor<8x1024xf16>
+  kernel.return %y : tensor<8x1024xf16>
+}
+
+kernel.func @rows_of_two_results(%x: tensor<32x1024xf32>) -> (tensor<32x1024xf32>, tensor<32x1024xf32>) {
+  %y = graph.softmax %x : tensor<32x1024xf32>
+  %0 = graph.sub %x, %y : tensor<32x1024xf32>
+  %z = graph.relu %0 : tensor<32x1024xf32>
+  kernel.return %y, %z : tensor<32x1024xf32>, tensor<32x1024xf32>
+}
+
+kernel.func @rows_too_long(%x: tensor<8x10240xf32>) -> tensor<8x10240xf32> {
+  %y = graph.softmax %x : tensor<8x10240xf32>
+  kernel.return %y : tensor<8x10240xf32>
+}
+
+kernel.func @rows_with_a_rest(%x: tensor<64x260xf32>) -> tensor<64x260xf32> {
+  %y = graph.softmax %x : tensor<64x260xf32>
+  kernel.return %y : tensor<64x260xf32>
+}
+
+kernel.func @rows_of_images(%x: tensor<8x32x4x8xf32>) -> tensor<8x32x4x8xf32> {
+  %axes = graph.constant dense<[1, 2, 3]> : tensor<3xi64>
+  %0 = graph.reduce_mean %x, %axes {keepdims = true} : (tensor<8x32x4x8xf32>, tensor<3xi64>) -> tensor<8x1x1x1xf32>
+  %y = graph.sub %x, %0 : (tensor<8x32x4x8xf32>, tensor<8x1x1x1xf32>) -> tensor<8x32x4x8xf32>
+  kernel.return %y : tensor<8x32x4x8xf32>
+}

@@ -4,19 +4,17 @@
 // CHECK: llvm.mlir.global external @dlc_shared() {addr_space = 3 : i32
 
 // Tensors are in global memory; elements are taken 16 bytes at once where all
-// addresses allow it, and one by one elsewhere. exp is a polynomial.
+// addresses are multiples of that. exp is a polynomial.
 // CHECK-LABEL: llvm.func ptx_kernelcc @k$exp(
 // CHECK-SAME: %{{.*}}: !llvm.ptr
 // CHECK-SAME: "nvvm.reqntid", "256"
 kernel.func @k.exp(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   // CHECK: llvm.addrspacecast %{{.*}} : !llvm.ptr to !llvm.ptr<1>
   // CHECK: llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.tid.x"()
-  // CHECK: scf.if
+  // CHECK-NOT: scf.if
   // CHECK: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
   // CHECK-NOT: math.exp
   // CHECK: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
-  // CHECK: } else {
-  // CHECK: llvm.load {{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
   // CHECK: llvm.return
   %0 = graph.exp %x : tensor<64x64xf32>
   kernel.return %0 : tensor<64x64xf32>
@@ -88,4 +86,27 @@ kernel.func @times_a_number(%x: memref<16x32xf32>, %y: memref<16x16xf32>) attrib
     linalg.yield %1 : f32
   }
   kernel.return
+}
+
+// A warp keeps its row: what is read once, and what the row is reduced to, is
+// in registers until the results are stored.
+// CHECK-LABEL: llvm.func ptx_kernelcc @kept
+kernel.func @kept(%x: tensor<4096x256xf32>) -> tensor<4096x256xf32> attributes {kernel.runs_on = "cuda"} {
+  // CHECK-COUNT-2: llvm.load {{.*}} : !llvm.ptr<1> -> vector<4xf32>
+  // CHECK-NOT: llvm.load
+  // CHECK-COUNT-2: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
+  // CHECK: llvm.return
+  %y = graph.softmax %x : tensor<4096x256xf32>
+  kernel.return %y : tensor<4096x256xf32>
+}
+
+// Or the block does.
+// CHECK-LABEL: llvm.func ptx_kernelcc @kept_by_block
+kernel.func @kept_by_block(%x: tensor<64x2048xf32>) -> tensor<64x2048xf32> attributes {kernel.runs_on = "cuda"} {
+  // CHECK-COUNT-2: llvm.load {{.*}} : !llvm.ptr<1> -> vector<4xf32>
+  // CHECK-NOT: llvm.load {{.*}} : !llvm.ptr<1>
+  // CHECK-COUNT-2: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
+  // CHECK: llvm.return
+  %y = graph.softmax %x : tensor<64x2048xf32>
+  kernel.return %y : tensor<64x2048xf32>
 }
