@@ -33,6 +33,7 @@ public:
 
 private:
   void addHead();
+  void addGrids();
   void addObject(const std::string &bytes, const std::string &triple,
                  const std::vector<std::string> &features);
   LogicalResult addMemory(Operation &op);
@@ -272,8 +273,9 @@ void Exporter::addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel) {
   kernel.kind = abi::KernelKind::Generated;
   kernel.name = func.getSymName().str();
   kernel.tiles = getTileCount(func);
-  if (info.gpu && kernel::isForGPU(func)) {
-    const codegen::GPUGrid &grid = info.gpu->grids.at(kernel.name);
+  // Of the oldest GPU: objects of others have grids of their own.
+  if (!info.gpus.empty() && kernel::isForGPU(func)) {
+    const codegen::GPUGrid &grid = info.gpus.back().grids.at(kernel.name);
     kernel.tiles = grid.blocks;
     kernel.attributes.push_back(makeAttribute({"threads", grid.threads}));
     kernel.attributes.push_back(makeAttribute({"shared", grid.sharedBytes}));
@@ -348,10 +350,29 @@ void Exporter::addHead() {
   for (const codegen::ObjectCode &object : code)
     addObject(object.bytes, object.triple, object.features);
   // Machine code first: PTX is compiled when it is loaded.
-  if (info.gpu)
-    for (const std::string &bytes :
-         {std::cref(info.gpu->cubin), std::cref(info.gpu->ptx)})
-      addObject(bytes, "nvptx64-nvidia-cuda", {info.gpuName});
+  for (const codegen::GPUCode &gpu : info.gpus)
+    for (const std::string &bytes : {std::cref(gpu.cubin), std::cref(gpu.ptx)})
+      addObject(bytes, "nvptx64-nvidia-cuda", {gpu.name});
+}
+
+/// How kernels are launched in the code of each GPU but the oldest, whose grids
+/// are those of the kernels.
+void Exporter::addGrids() {
+  if (info.gpus.size() < 2)
+    return;
+  for (auto &object : program.objects)
+    for (const codegen::GPUCode &gpu : info.gpus.drop_back()) {
+      if (object->features != std::vector<std::string>{gpu.name})
+        continue;
+      object->kernel_abi = DLC_KERNEL_ABI_OWN_GRIDS;
+      for (uint32_t id = 0; id < program.kernels.size(); ++id)
+        if (auto known = gpu.grids.find(program.kernels[id]->name);
+            known != gpu.grids.end())
+          object->grids.push_back(abi::KernelGrid(
+              id, static_cast<uint32_t>(known->second.blocks),
+              static_cast<uint32_t>(known->second.threads),
+              static_cast<uint32_t>(known->second.sharedBytes)));
+    }
 }
 
 void Exporter::addObject(const std::string &bytes, const std::string &triple,
@@ -375,6 +396,7 @@ LogicalResult Exporter::run() {
   for (Operation &op : (*programs.begin()).getBody().front())
     if (failed(addMemory(op)))
       return failure();
+  addGrids();
   return success();
 }
 

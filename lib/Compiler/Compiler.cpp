@@ -173,7 +173,7 @@ struct Compilation::State {
   /// but for errors, is said again of the one that is taken.
   bool isTrial = false;
   std::vector<codegen::ObjectCode> code; ///< One for each target.
-  codegen::GPUCode gpuCode;
+  std::vector<codegen::GPUCode> gpuCode; ///< One for each GPU.
 };
 
 static StringRef severityOf(const Diagnostic &diagnostic) {
@@ -625,16 +625,23 @@ LogicalResult Compilation::State::generateGPUCode() {
              << "cuda:sm_90, got '" << options.target << "'";
   if (target.gpu.empty())
     return success();
-  codegen::GPUTarget gpu = *codegen::GPUTarget::get(target.gpu);
-  return runGuarded(Phase::Codegen,
-                    "builtin.module(codegen-nvptx-emit-threads)", [&] {
-                      FailureOr<codegen::GPUCode> result =
-                          codegen::compileGPUKernels(*module, gpu);
-                      if (failed(result))
-                        return failure();
-                      gpuCode = std::move(*result);
-                      return success();
-                    });
+  std::string why;
+  auto gpus = codegen::GPUTarget::getList(target.gpu, why);
+  for (const codegen::GPUTarget &gpu : *gpus) {
+    auto generate = [&] {
+      FailureOr<codegen::GPUCode> result =
+          codegen::compileGPUKernels(*module, gpu);
+      if (failed(result))
+        return failure();
+      gpuCode.push_back(std::move(*result));
+      return success();
+    };
+    if (failed(runGuarded(Phase::Codegen,
+                          "builtin.module(codegen-nvptx-emit-threads)",
+                          generate)))
+      return failure();
+  }
+  return success();
 }
 
 LogicalResult Compilation::State::generateCode() {
@@ -940,8 +947,7 @@ artifact::ExportInfo Compilation::State::exportInfo() const {
   }
   for (const auto &[group, device] : options.groups)
     text += " " + group + "@" + device;
-  return {modelName, text, &gpuCode,
-          StringRef(target.gpu).rsplit(':').second.str()};
+  return {modelName, text, gpuCode};
 }
 
 FailureOr<std::string> Compilation::toOnnx(int64_t opset) {

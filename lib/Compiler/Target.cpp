@@ -40,8 +40,7 @@ std::string dlc::checkTarget(llvm::StringRef target) {
           .str();
   if (!codegen::TargetOptions::getList(parts.host, why))
     return why;
-  if (!parts.gpu.empty() && !codegen::GPUTarget::get(parts.gpu))
-    return "expected one GPU of " + codegen::GPUTarget::names() + ", got '" +
-           parts.gpu + "'";
+  if (!parts.gpu.empty() && !codegen::GPUTarget::getList(parts.gpu, why))
+    return why;
   return "";
 }

@@ -553,6 +553,15 @@ Status Validator::checkObject(size_t index) {
   const abi::ObjectVariant &object = *program.objects()->Get(index);
   for (size_t i = 0; i != countOf(object.features()); ++i)
     DLC_RETURN_IF_ERROR(spend(object.features()->Get(i)->size() + 4));
+  DLC_RETURN_IF_ERROR(spend(countOf(object.grids()) * sizeof(abi::KernelGrid)));
+  if (object.grids() &&
+      !isAligned(object.grids()->Data(), alignof(abi::KernelGrid)))
+    return invalid("object %zu: its grids are misaligned", index);
+  for (size_t i = 0; i != countOf(object.grids()); ++i)
+    if (uint32_t kernel = object.grids()->Get(i)->kernel();
+        kernel >= countOf(program.kernels()))
+      return invalid("object %zu: kernel %" PRIu32 " does not exist", index,
+                     kernel);
   if (object.offset() % DLC_ARTIFACT_PAGE)
     return invalid("object %zu: expected a multiple of %d, got offset "
                    "%" PRIu64,

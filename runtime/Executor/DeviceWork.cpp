@@ -29,13 +29,24 @@ static std::string misfitOf(const abi::ObjectVariant &variant,
                             const Device &device) {
   if (!variant.triple() || !device.isFor(variant.triple()->string_view()))
     return variant.triple() ? variant.triple()->str() : "no triple";
-  if (variant.kernel_abi() != DLC_KERNEL_ABI_VERSION)
+  if (variant.kernel_abi() != DLC_KERNEL_ABI_VERSION &&
+      variant.kernel_abi() != DLC_KERNEL_ABI_OWN_GRIDS)
     return "kernel convention " + std::to_string(variant.kernel_abi());
   std::vector<std::string> features;
   if (variant.features())
     for (const flatbuffers::String *feature : *variant.features())
       features.push_back(feature->str());
   return device.misfitOf(features);
+}
+
+static void readGrids(const abi::ObjectVariant &variant, size_t kernels,
+                      std::vector<DeviceGrid> &grids) {
+  if (variant.kernel_abi() != DLC_KERNEL_ABI_OWN_GRIDS)
+    return;
+  grids.assign(kernels, {.blocks = 0});
+  if (variant.grids())
+    for (const abi::KernelGrid *own : *variant.grids())
+      grids[own->kernel()] = {own->blocks(), own->threads(), own->shared()};
 }
 
 /// Loads the first object that fits and that the device takes.
@@ -56,6 +67,7 @@ static Status loadCode(Program::State &state, UsedDevice &used) {
     Result<std::unique_ptr<DeviceCode>> code = used.device->load(bytes);
     if (code.isOk()) {
       used.code = std::move(*code);
+      readGrids(*plan.objects()->Get(i), plan.kernels()->size(), used.grids);
       state.statistics.codeBytes += bytes.size();
       state.statistics.deviceObjects.push_back(i);
       return Status::ok();
@@ -231,6 +243,30 @@ static Status queueEntry(Program::State &state, const ProgramOptions &options,
   return Status::ok();
 }
 
+/// How a kernel is launched on `device`. Errors: Unsupported (not at all).
+static Status findGrid(const UsedDevice &device, const LaunchRecord &record,
+                       uint32_t index, const abi::Kernel &kernel,
+                       DeviceGrid &grid) {
+  int64_t blocks = kernel.tiles();
+  int64_t threads = record.attributes->getInt("threads");
+  int64_t shared = record.attributes->getInt("shared");
+  if (!device.grids.empty()) {
+    blocks = device.grids[index].blocks;
+    threads = device.grids[index].threads;
+    shared = device.grids[index].sharedBytes;
+  }
+  if (threads < 1 || threads > INT32_MAX || shared < 0 || shared > INT32_MAX ||
+      blocks < 1 || blocks > INT32_MAX)
+    return makeError(StatusCode::Unsupported,
+                     "expected a grid of blocks, got %lld of %lld threads with "
+                     "%lld bytes",
+                     static_cast<long long>(blocks),
+                     static_cast<long long>(threads),
+                     static_cast<long long>(shared));
+  grid = {uint32_t(blocks), uint32_t(threads), uint32_t(shared)};
+  return Status::ok();
+}
+
 static Status queueKernel(Program::State &state, const ProgramOptions &options,
                           size_t index, UsedDevice &device,
                           LaunchRecord &record) {
@@ -242,19 +278,10 @@ static Status queueKernel(Program::State &state, const ProgramOptions &options,
                      "%s computes generated kernels alone, got '%s'",
                      device.device->name().c_str(), kernel.name()->c_str());
   DLC_RETURN_IF_ERROR(checkPlaces(state, record, device));
-  int64_t threads = record.attributes->getInt("threads");
-  int64_t shared = record.attributes->getInt("shared");
-  if (threads < 1 || threads > INT32_MAX || shared < 0 || shared > INT32_MAX ||
-      kernel.tiles() < 1 || kernel.tiles() > INT32_MAX)
-    return makeError(StatusCode::Unsupported,
-                     "expected a grid of blocks, got %lld of %lld threads with "
-                     "%lld bytes",
-                     static_cast<long long>(kernel.tiles()),
-                     static_cast<long long>(threads),
-                     static_cast<long long>(shared));
   QueuedLaunch queued{
       queueOf(state, launch.device(), launch.device(), launch.stream())};
-  queued.grid = {uint32_t(kernel.tiles()), uint32_t(threads), uint32_t(shared)};
+  DLC_RETURN_IF_ERROR(
+      findGrid(device, record, launch.kernel(), kernel, queued.grid));
   Result<void *> function =
       device.code->find(kernel.name()->str(), queued.grid);
   if (!function.isOk())

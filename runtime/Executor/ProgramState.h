@@ -109,6 +109,9 @@ struct UsedDevice {
   std::shared_ptr<Device> device;   ///< Null for the host.
   StorageManagerPtr memory;         ///< Of the device.
   std::unique_ptr<DeviceCode> code; ///< Null without kernels there.
+  /// How kernels are launched in that code, by number, no blocks for those that
+  /// are not there; empty: all as they say.
+  std::vector<DeviceGrid> grids;
   /// The constants that launches there read, and where each value is.
   Allocation constants;
   std::unordered_map<uint32_t, std::byte *> constantAddresses;

@@ -136,9 +136,14 @@ static int dump(const std::string &path) {
     forEach(object.features(), [&](unsigned i, const flatbuffers::String &f) {
       features += (i ? "," : "") + f.str();
     });
-    std::printf("object %s %llu bytes features=%s\n", text(object.triple()),
+    std::printf("object %s %llu bytes features=%s", text(object.triple()),
                 static_cast<unsigned long long>(object.size()),
                 features.c_str());
+    forEach(object.grids(), [](unsigned, const abi::KernelGrid &grid) {
+      std::printf(" @%u:%ux%u+%u", grid.kernel(), grid.blocks(), grid.threads(),
+                  grid.shared());
+    });
+    std::printf("\n");
   });
   std::printf("constants %zu bytes\n", artifact.constants().size());
   auto printPort = [&](const char *kind, const abi::Binding &binding) {

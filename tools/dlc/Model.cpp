@@ -77,8 +77,8 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--target", target,
                 "Machines, one or several with commas, of which an artifact "
                 "has code for each: host, x86-64, x86-64-v2, x86-64-v3, "
-                "x86-64-v4; with a GPU like cuda:sm_90 among them, or alone, "
-                "that runs what it has kernels for");
+                "x86-64-v4; with GPUs like cuda:sm_90 among them, or alone, "
+                "one of those runs what it has kernels for");
   syntax.option("--precision", precision,
                 "Arithmetic: fp32 (within 2e-5 of the largest value), "
                 "fp32-strict (plain sums of products, within 4e-6), bf16 "

@@ -19,9 +19,9 @@ namespace dlc::artifact {
 struct ExportInfo {
   std::string model;   ///< The model's file name, without its folder.
   std::string options; ///< The options it was compiled with, as text.
-  /// The kernels that run on GPUs, and for which GPU they are; null for none.
-  const codegen::GPUCode *gpu = nullptr;
-  std::string gpuName = {};
+  /// The kernels that run on GPUs, for each of some GPUs, the newest first; a
+  /// GPU runs the first that it can. Without kernels all are empty.
+  llvm::ArrayRef<codegen::GPUCode> gpus = {};
 };
 
 /// Writes the only `plan.program` of `module` with the machine code of its

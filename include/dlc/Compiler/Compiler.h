@@ -54,8 +54,8 @@ struct CompileOptions {
   std::map<std::string, std::string> groups;
   /// host, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, or several of them with
   /// commas: kernels are generated for each, and a machine runs the best of
-  /// those that it can run. With a GPU like cuda:sm_90 among them, or alone,
-  /// cuda:0 runs what it has kernels for.
+  /// those that it can run. With GPUs like cuda:sm_90 among them, or alone,
+  /// cuda:0 runs what it has kernels for, by the newest code that it can run.
   std::string target = "host";
   pipeline::Precision precision = pipeline::Precision::FP32;
   library::GPULibraries gpuLibraries = library::GPULibraries::WhereFaster;

@@ -11,6 +11,11 @@
 /* Bumped when the convention below changes. */
 #define DLC_KERNEL_ABI_VERSION 1
 
+/* Of an object for a device whose kernels are launched as the object itself says
+ * (ObjectVariant.grids), not the plan: readers that do not know of that take
+ * another one. */
+#define DLC_KERNEL_ABI_OWN_GRIDS 2
+
 /* A generated kernel. `args` are the base addresses of its tensors in the
  * order of the kernel's signature, inputs before outputs; shapes are compiled
  * in. The call computes tiles [begin, end) of the kernel's grid; tiles are

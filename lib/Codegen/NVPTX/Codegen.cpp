@@ -121,6 +121,7 @@ static FailureOr<std::string> emitPtx(ModuleOp module,
 FailureOr<GPUCode> dlc::codegen::compileGPUKernels(ModuleOp module,
                                                    const GPUTarget &target) {
   GPUCode code;
+  code.name = target.name;
   DialectRegistry registry;
   registerCodegenDialects(registry);
   module.getContext()->appendDialectRegistry(registry);

@@ -2,6 +2,9 @@
 
 #include "dlc/Codegen/NVPTX/Target.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
 using namespace dlc::codegen;
 
 /// Architectures and the versions of PTX that brought them (PTX ISA, release
@@ -24,6 +27,29 @@ std::optional<GPUTarget> GPUTarget::get(llvm::StringRef name) {
     if (known == name)
       return GPUTarget{name.str(), feature.str()};
   return std::nullopt;
+}
+
+std::optional<std::vector<GPUTarget>>
+GPUTarget::getList(llvm::StringRef list, std::string &why) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  list.split(parts, ',');
+  std::vector<GPUTarget> targets;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    if (llvm::is_contained(llvm::ArrayRef(parts).take_front(i), part)) {
+      why = "expected each target once, got '" + part.str() + "' twice";
+      return std::nullopt;
+    }
+    std::optional<GPUTarget> target = get(part);
+    if (!target) {
+      why = "expected GPUs of " + names() + ", got '" + part.str() + "'";
+      return std::nullopt;
+    }
+    targets.push_back(std::move(*target));
+  }
+  llvm::sort(targets, [](const GPUTarget &a, const GPUTarget &b) {
+    return a.capability() > b.capability();
+  });
+  return targets;
 }
 
 std::string GPUTarget::names() {

@@ -26,6 +26,7 @@ struct GPUGrid {
 
 /// All kernels of a program for one GPU.
 struct GPUCode {
+  std::string name; ///< Of the GPU: "sm_90".
   std::string ptx;
   /// ELF, made of it by ptxas; empty when there is no ptxas.
   std::string cubin;
