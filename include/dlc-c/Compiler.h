@@ -76,8 +76,8 @@ typedef struct DlcCompilerOptions {
                             computed as such; bf16: as fp32, but floats of
                             products and convolutions with constants are
                             rounded to bfloat16, 2^-8 of each; tf32: as fp32,
-                            but products of a GPU's libraries may round floats
-                            to 10 bits; null: fp32 */
+                            but products on a GPU may round floats to 10 bits;
+                            null: fp32 */
   const char *tuningCache; /* file of times of kernels on machines: of kernels
                               that there is a choice between, those whose times
                               are known for this machine are chosen by them; one

@@ -83,8 +83,8 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
                 "Arithmetic: fp32 (within 2e-5 of the largest value), "
                 "fp32-strict (plain sums of products, within 4e-6), bf16 "
                 "(operands of products with constants rounded to bfloat16), "
-                "tf32 (as fp32, but products of a GPU's libraries may round "
-                "operands to 10 bits)");
+                "tf32 (as fp32, but products on a GPU may round operands to "
+                "10 bits)");
   syntax.option("--gpu-libraries", gpuLibraries,
                 "What cuBLASLt and cuDNN compute of a GPU's kernels where they "
                 "are found: auto (large products), always (convolutions, too), "

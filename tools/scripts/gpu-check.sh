@@ -99,7 +99,7 @@ chain() { # NAME KERNELS
 
 # Networks whose answers are compared, and those that are timed.
 answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16 conv_f16_library"
-times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16 conv_b64_f16_library"
+times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_tf32 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16 conv_b64_f16_library"
 chains="chain_64"
 
 write_networks() {
@@ -122,6 +122,7 @@ write_networks() {
   matmul matmul_4096_f32 4096 4096 4096 f32
   matmul matmul_4096_f16 4096 4096 4096 f16
   matmul matmul_4096_bf16 4096 4096 4096 bf16
+  matmul matmul_4096_f32_tf32 4096 4096 4096 f32
   matmul matmul_4096_f32_library 4096 4096 4096 f32
   matmul matmul_4096_f16_library 4096 4096 4096 f16
   matmul matmul_4096_bf16_library 4096 4096 4096 bf16
@@ -130,11 +131,17 @@ write_networks() {
   chain chain_64 64
 }
 
-# What libraries there are to compute a network.
+# What libraries there are to compute a network, and whether floats are rounded.
 libraries() { # NAME
   case "$1" in
   *_library) echo always ;;
   *) echo never ;;
+  esac
+}
+precision() { # NAME
+  case "$1" in
+  *_tf32) echo tf32 ;;
+  *) echo fp32 ;;
   esac
 }
 
@@ -151,7 +158,7 @@ prepare() { # BUILD FOLDER TARGET
     "$dlc" compile "$name.mlir" --target x86-64 -o "$name.cpu.dlc"
   done
   for name in $times $chains; do
-    "$dlc" compile "$name.mlir" --target "x86-64,$3" --gpu-libraries "$(libraries "$name")" -o "$name.gpu.dlc"
+    "$dlc" compile "$name.mlir" --target "x86-64,$3" --gpu-libraries "$(libraries "$name")" --precision "$(precision "$name")" -o "$name.gpu.dlc"
   done
   ls -l
 }

@@ -6,6 +6,7 @@
 #include "ProductEmitter.h"
 
 #include "dlc/abi/Tensor.h"
+#include "dlc/dialects/Kernel/KernelDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -351,7 +352,8 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
   if (plan->accumulators.empty() && !plan->parallel.empty())
     plan->vectorDim = plan->parallel.back();
   std::optional<ProductPlan> product = planProduct(
-      op, *plan, views, grid.blocks, mostBlocksOf(op, *plan, initial));
+      op, *plan, views, grid.blocks, mostBlocksOf(op, *plan, initial),
+      kernel->hasAttr(dlc::kernel::kComputeAttr));
   hasStored = true;
   // To be mended, sums have to begin anew.
   if (product && (initial[0] || !product->isConditional()))

@@ -253,6 +253,57 @@ LoopEmitter::Values ProductEmitter::readMatrices(const ProductSide &side,
   return values;
 }
 
+/// A float of a step, rounded to tf32.
+Value ProductEmitter::readRounded(const ProductSide &side, Value stage,
+                                  Value row, Value term) {
+  Value value = load(pointer(side, stage, row, term), builder.getF32Type(), 4);
+  return callIntrinsic(builder, loc, "llvm.nvvm.f2tf32.rna",
+                       builder.getI32Type(), value);
+}
+
+/// As below, in turns of 8 terms: mma.m16n8k8's operands, PTX ISA 9.7.14.5.6.
+LoopEmitter::Values ProductEmitter::computeRounded(Value stage,
+                                                   ValueRange sums) {
+  Type f32 = builder.getF32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                               {f32, f32, f32, f32});
+  Values results(sums);
+  Value high = divide32(threads.lane, 4), low = rest32(threads.lane, 4);
+  const int64_t own = product.step / 8 / product.byTerm;
+  for (int64_t k = 0; k < own; ++k) {
+    Value term = add32(add32(mul32(part, 8 * own), i32(8 * k)), low);
+    SmallVector<Values> a, b;
+    for (int64_t i = 0; i < product.rowParts; ++i) {
+      Values &four = a.emplace_back();
+      for (int64_t e = 0; e < 4; ++e)
+        four.push_back(
+            readRounded(product.rows, stage,
+                        add32(add32(row, high), i32(16 * i + e % 2 * 8)),
+                        add32(term, i32(e / 2 * 4))));
+    }
+    for (int64_t j = 0; j < product.columnParts; ++j) {
+      Values &two = b.emplace_back();
+      for (int64_t e = 0; e < 2; ++e)
+        two.push_back(readRounded(product.columns, stage,
+                                  add32(add32(column, high), i32(8 * j)),
+                                  add32(term, i32(4 * e))));
+    }
+    for (int64_t i = 0; i < product.rowParts; ++i)
+      for (int64_t j = 0; j < product.columnParts; ++j) {
+        auto at = MutableArrayRef(results).slice(
+            4 * (i * product.columnParts + j), 4);
+        Values operands = a[i];
+        llvm::append_range(operands, b[j]);
+        llvm::append_range(operands, at);
+        Value four = callIntrinsic(
+            builder, loc, "llvm.nvvm.mma.m16n8k8.row.col.tf32", type, operands);
+        for (int64_t e = 0; e < 4; ++e)
+          at[e] = LLVM::ExtractValueOp::create(builder, loc, four, e);
+      }
+  }
+  return results;
+}
+
 /// Warps, with sums of 4 for each tile of 16 x 8.
 LoopEmitter::Values ProductEmitter::computeTensor(Value stage,
                                                   ValueRange sums) {
@@ -339,6 +390,8 @@ LoopEmitter::Values ProductEmitter::computeVector(Value stage,
 }
 
 LoopEmitter::Values ProductEmitter::compute(Value stage, ValueRange sums) {
+  if (product.isRounded())
+    return computeRounded(stage, sums);
   return product.unit == ProductUnit::Tensor ? computeTensor(stage, sums)
                                              : computeVector(stage, sums);
 }
@@ -356,7 +409,7 @@ SmallVector<ProductEmitter::Place> ProductEmitter::placesOf() {
         places.push_back({add32(row, i32(i)), add32(column, i32(j))});
     return places;
   }
-  // mma.m16n8k16's accumulators: PTX ISA 9.7.14.5.8.
+  // The accumulators of mma.m16n8k16, and of m16n8k8: PTX ISA 9.7.14.5.8.
   Value high = divide32(threads.lane, 4),
         wide = mul32(rest32(threads.lane, 4), 2);
   for (int64_t i = 0; i < product.rowParts; ++i)

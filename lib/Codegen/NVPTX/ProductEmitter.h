@@ -62,6 +62,9 @@ private:
 
   void findParts();
   Values compute(mlir::Value stage, mlir::ValueRange sums);
+  mlir::Value readRounded(const ProductSide &side, mlir::Value stage,
+                          mlir::Value row, mlir::Value term);
+  Values computeRounded(mlir::Value stage, mlir::ValueRange sums);
   Values computeTensor(mlir::Value stage, mlir::ValueRange sums);
   Values computeVector(mlir::Value stage, mlir::ValueRange sums);
   Values readMatrices(const ProductSide &side, mlir::Value stage,

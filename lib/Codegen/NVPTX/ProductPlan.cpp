@@ -23,7 +23,8 @@ class Planner : Neighbours {
 public:
   using Neighbours::Neighbours;
 
-  std::optional<ProductPlan> plan(int64_t tiles, int64_t mostBlocks);
+  std::optional<ProductPlan> plan(int64_t tiles, int64_t mostBlocks,
+                                  bool roundsFloats);
 
 private:
   int64_t countOf(ArrayRef<unsigned> dims) const {
@@ -295,11 +296,14 @@ bool Planner::spread(const Workers &workers) {
 /// at once, are in banks of their own. False when even two steps take more
 /// shared memory than a block can have on all GPUs, which is 99 KB.
 bool Planner::choosePitches() {
-  constexpr int64_t mostBytes = 96 * 1024;
+  constexpr int64_t mostBytes = 96 * 1024, banks = 32, fourth = 8;
   const int64_t bank = 16 / result.elementBytes();
   for (ProductSide *side : {&result.rows, &result.columns}) {
     const int64_t length = side->isAlongTerms ? result.step : side->padded;
     side->pitch = (llvm::divideCeil(length, bank) | 1) * bank;
+    // Lanes read one float each: eight neighbours of four terms.
+    if (result.isRounded() && !side->isAlongTerms)
+      side->pitch = llvm::alignTo(length - fourth, banks) + fourth;
   }
   result.stages = 4;
   while (result.stages > 2 && (result.sharedBytes() > mostBytes ||
@@ -308,7 +312,8 @@ bool Planner::choosePitches() {
   return result.sharedBytes() <= mostBytes;
 }
 
-std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks) {
+std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks,
+                                         bool roundsFloats) {
   constexpr int64_t leastSide = 8, leastResults = 32, leastTerms = 16;
   isReduced.resize(loops.ranges.size());
   for (OpFoldResult range : loops.ranges)
@@ -328,7 +333,8 @@ std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks) {
   };
   Type type = typeOf(result.rows);
   const bool isShort = type.isF16() || type.isBF16();
-  const bool isTensor = isShort && type == typeOf(result.columns);
+  const bool isTensor = (isShort || (roundsFloats && type.isF32())) &&
+                        type == typeOf(result.columns);
   result.unit = isTensor ? ProductUnit::Tensor : ProductUnit::Vector;
   result.element = isTensor ? type : Float32Type::get(op.getContext());
   for (ProductSide *side : {&result.rows, &result.columns})
@@ -349,6 +355,7 @@ std::optional<ProductPlan> Planner::plan(int64_t tiles, int64_t mostBlocks) {
 std::optional<ProductPlan> gpu::planProduct(linalg::LinalgOp op,
                                             const LoopPlan &plan,
                                             const ViewMap &views, int64_t tiles,
-                                            int64_t mostBlocks) {
-  return Planner(op, plan, views).plan(tiles, mostBlocks);
+                                            int64_t mostBlocks,
+                                            bool roundsFloats) {
+  return Planner(op, plan, views).plan(tiles, mostBlocks, roundsFloats);
 }

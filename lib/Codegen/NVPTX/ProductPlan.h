@@ -35,7 +35,7 @@ struct ProductSide {
 
 enum class ProductUnit {
   Vector, ///< Threads multiply and add f32.
-  Tensor, ///< Warps use mma.sync.m16n8k16 on f16 or bf16.
+  Tensor, ///< Warps use mma.sync, m16n8k16 on f16 or bf16, m16n8k8 on tf32.
 };
 
 struct ProductPlan {
@@ -63,6 +63,10 @@ struct ProductPlan {
   int64_t sums() const {
     return rowParts * columnParts * (unit == ProductUnit::Tensor ? 4 : 16);
   }
+  /// Floats are rounded to tf32 as they are read from shared memory.
+  bool isRounded() const {
+    return unit == ProductUnit::Tensor && element.isF32();
+  }
   /// Some terms are left out.
   bool isConditional() const { return rows.condition || columns.condition; }
   int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
@@ -75,11 +79,11 @@ struct ProductPlan {
 
 /// Absent when `op` is no sum of products whose factors have rows and columns
 /// of their own, or too small for tiles. `tiles`: of the kernel; a tile may
-/// have up to `mostBlocks` blocks.
+/// have up to `mostBlocks` blocks. `roundsFloats`: f32 may become tf32.
 std::optional<ProductPlan> planProduct(mlir::linalg::LinalgOp op,
                                        const LoopPlan &plan,
                                        const ViewMap &views, int64_t tiles,
-                                       int64_t mostBlocks);
+                                       int64_t mostBlocks, bool roundsFloats);
 
 } // namespace dlc::codegen::gpu
 

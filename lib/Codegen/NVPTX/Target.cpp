@@ -29,8 +29,8 @@ std::optional<GPUTarget> GPUTarget::get(llvm::StringRef name) {
   return std::nullopt;
 }
 
-std::optional<std::vector<GPUTarget>>
-GPUTarget::getList(llvm::StringRef list, std::string &why) {
+std::optional<std::vector<GPUTarget>> GPUTarget::getList(llvm::StringRef list,
+                                                         std::string &why) {
   llvm::SmallVector<llvm::StringRef> parts;
   list.split(parts, ',');
   std::vector<GPUTarget> targets;

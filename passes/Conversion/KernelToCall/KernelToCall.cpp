@@ -211,6 +211,10 @@ static SmallVector<Operation *> groupOf(kernel::FuncOp kernel) {
 
 void Selector::nameEntry(kernel::FuncOp kernel) {
   using library::GPULibraries;
+  if (!options.gpuCompute.empty())
+    kernel->setDiscardableAttr(
+        kernel::kComputeAttr,
+        StringAttr::get(kernel.getContext(), options.gpuCompute));
   SmallVector<Operation *> group = groupOf(kernel);
   if (group.empty() || options.gpuLibraries == GPULibraries::Never)
     return;

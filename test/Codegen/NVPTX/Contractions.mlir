@@ -430,3 +430,39 @@ kernel.func @rows_of_images(%x: tensor<8x32x4x8xf32>) -> tensor<8x32x4x8xf32> {
   %y = graph.sub %x, %0 : (tensor<8x32x4x8xf32>, tensor<8x1x1x1xf32>) -> tensor<8x32x4x8xf32>
   kernel.return %y : tensor<8x32x4x8xf32>
 }
+
+// Floats that may be rounded to tf32, in every direction of their neighbours.
+kernel.func @tf32_matmul(%a: tensor<96x80xf32>, %b: tensor<80x72xf32>, %c: tensor<72xf32>) -> tensor<96x72xf32> attributes {kernel.compute = "tf32"} {
+  %0 = graph.matmul %a, %b : (tensor<96x80xf32>, tensor<80x72xf32>) -> tensor<96x72xf32>
+  %y = graph.add %0, %c : (tensor<96x72xf32>, tensor<72xf32>) -> tensor<96x72xf32>
+  kernel.return %y : tensor<96x72xf32>
+}
+
+kernel.func @tf32_matmul_turned(%a: tensor<80x96xf32>, %b: tensor<72x80xf32>) -> tensor<96x72xf32> attributes {kernel.compute = "tf32"} {
+  %0 = graph.transpose %a {perm = array<i64: 1, 0>} : (tensor<80x96xf32>) -> tensor<96x80xf32>
+  %1 = graph.transpose %b {perm = array<i64: 1, 0>} : (tensor<72x80xf32>) -> tensor<80x72xf32>
+  %y = graph.matmul %0, %1 : (tensor<96x80xf32>, tensor<80x72xf32>) -> tensor<96x72xf32>
+  kernel.return %y : tensor<96x72xf32>
+}
+
+kernel.func @tf32_matmul_odd(%a: tensor<3x37x51xf32>, %b: tensor<3x51x29xf32>) -> tensor<3x37x29xf32> attributes {kernel.compute = "tf32"} {
+  %y = graph.matmul %a, %b : (tensor<3x37x51xf32>, tensor<3x51x29xf32>) -> tensor<3x37x29xf32>
+  kernel.return %y : tensor<3x37x29xf32>
+}
+
+kernel.func @tf32_matmul_long(%a: tensor<32x2048xf32>, %b: tensor<2048x32xf32>) -> tensor<32x32xf32> attributes {kernel.compute = "tf32"} {
+  %y = graph.matmul %a, %b : (tensor<32x2048xf32>, tensor<2048x32xf32>) -> tensor<32x32xf32>
+  kernel.return %y : tensor<32x32xf32>
+}
+
+kernel.func @tf32_conv(%x: tensor<2x16x9x8xf32>, %w: tensor<24x16x3x3xf32>, %b: tensor<24xf32>) -> tensor<2x24x9x8xf32> attributes {kernel.compute = "tf32"} {
+  %0 = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x16x9x8xf32>, tensor<24x16x3x3xf32>, tensor<24xf32>) -> tensor<2x24x9x8xf32>
+  %y = graph.relu %0 : tensor<2x24x9x8xf32>
+  kernel.return %y : tensor<2x24x9x8xf32>
+}
+
+kernel.func @tf32_conv_last(%x: tensor<2x1x9x8x16xf32>, %w: tensor<24x3x3x16xf32>) -> tensor<2x1x9x8x24xf32> attributes {kernel.compute = "bf16"} {
+  %0 = graph.transpose %w {perm = array<i64: 0, 3, 1, 2>} : (tensor<24x3x3x16xf32>) -> tensor<24x16x3x3xf32>
+  %y = graph.conv %x, %0 {channel_block = 24 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x1x9x8x16xf32>, tensor<24x16x3x3xf32>) -> tensor<2x1x9x8x24xf32>
+  kernel.return %y : tensor<2x1x9x8x24xf32>
+}

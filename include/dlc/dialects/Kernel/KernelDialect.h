@@ -37,6 +37,10 @@ int64_t getWorkspaceBytes(mlir::Operation *symbol);
 /// host: "cuda".
 inline constexpr llvm::StringLiteral kRunsOnAttr = "kernel.runs_on";
 
+/// Of a kernel.func of a GPU: what floats of its products may be rounded to,
+/// "tf32" (10 bits) or "bf16" (7).
+inline constexpr llvm::StringLiteral kComputeAttr = "kernel.compute";
+
 /// Whether a GPU runs `kernel`.
 bool isForGPU(FuncOp kernel);
 

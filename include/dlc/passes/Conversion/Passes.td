@@ -59,8 +59,8 @@ def ConvertKernelToCallPass
     rounded to one.
     A `kernel.func` of a GPU keeps its body and names the entry of a library of
     the GPU's maker that computes the same, with a workspace, where that is
-    modelled as faster (`gpu-libraries`); its floats may be rounded as
-    `gpu-compute` says.
+    modelled as faster (`gpu-libraries`); floats of products may be rounded as
+    `gpu-compute` says, by libraries and by generated code.
     Cost: linear in the operations, plus packing the constants.
 
     ```mlir
@@ -84,7 +84,7 @@ def ConvertKernelToCallPass
            "clEnumValN(::dlc::library::GPULibraries::Always, \"always\", \"all that have an entry\"),"
            "clEnumValN(::dlc::library::GPULibraries::Never, \"never\", \"none\"))">,
     Option<"gpuCompute", "gpu-compute", "std::string", /*default=*/"",
-           "What floats of products of libraries may be rounded to: tf32, bf16">,
+           "What floats of products on a GPU may be rounded to: tf32, bf16">,
   ];
 }
 

@@ -57,6 +57,7 @@ private:
   void advanceWarp(uint32_t warp);
   void shuffle(const Instruction &at, uint32_t begin, uint32_t end);
   void loadMatrices(const Instruction &at, uint32_t begin);
+  void multiplyRounded(const Instruction &at, uint32_t begin);
   void multiplyMatrices(const Instruction &at, uint32_t begin);
   void copyLater(Thread &thread, const Instruction &at);
   void finishCopy(Thread &thread, const Copy &copy);
@@ -411,8 +412,41 @@ void Block::loadMatrices(const Instruction &at, uint32_t begin) {
     }
 }
 
+/// mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32: PTX ISA 9.7.14.5.6.
+void Block::multiplyRounded(const Instruction &at, uint32_t begin) {
+  double a[16][8], b[8][8];
+  float c[16][8];
+  auto floatOf = [&](uint32_t lane, int operand, int part) {
+    uint64_t bits =
+        read(threads[begin + lane], at.operands[operand].parts.at(part));
+    return bitsAs<float>(operand == 3 ? bits : bits & ~uint64_t(0x1fff));
+  };
+  for (uint32_t lane = 0; lane != 32; ++lane) {
+    int group = lane / 4, within = lane % 4;
+    for (int part = 0; part != 4; ++part) {
+      a[group + part % 2 * 8][within + part / 2 * 4] = floatOf(lane, 1, part);
+      if (part < 2)
+        b[within + part * 4][group] = floatOf(lane, 2, part);
+      c[group + part / 2 * 8][within * 2 + part % 2] = floatOf(lane, 3, part);
+    }
+  }
+  for (int row = 0; row != 16; ++row)
+    for (int column = 0; column != 8; ++column) {
+      double exact = c[row][column];
+      for (int k = 0; k != 8; ++k)
+        exact += a[row][k] * b[k][column];
+      c[row][column] = float(exact);
+    }
+  for (uint32_t lane = 0; lane != 32; ++lane)
+    for (int part = 0; part != 4; ++part)
+      write(threads[begin + lane], at.operands[0].parts.at(part),
+            asBits(c[lane / 4 + part / 2 * 8][lane % 4 * 2 + part % 2]));
+}
+
 /// mma.sync.aligned.m16n8k16.row.col.f32.TYPE.TYPE.f32: PTX ISA 9.7.14.5.8.
 void Block::multiplyMatrices(const Instruction &at, uint32_t begin) {
+  if (has(at, "tf32") && has(at, "m16n8k8"))
+    return multiplyRounded(at, begin);
   bool isBrain = has(at, "bf16");
   if (!has(at, "m16n8k16") || !(isBrain || has(at, "f16")) || !has(at, "f32"))
     fail("unknown product", at);
@@ -657,6 +691,12 @@ bool Block::compare(const Instruction &at, uint64_t a, uint64_t b) {
 
 /// cvt.ROUND.TO.FROM
 uint64_t Block::convert(const Instruction &at, uint64_t value) {
+  if (has(at, "tf32")) { // To nearest, away from zero, with 10 bits.
+    if (!has(at, "rna"))
+      fail("unknown rounding", at);
+    const uint32_t bits = uint32_t(value), magnitude = bits & 0x7fffffff;
+    return magnitude < 0x7f800000 ? (bits + 0x1000) & ~uint32_t(0x1fff) : bits;
+  }
   bool toFloat = at.type == 'f' || at.type == 'h';
   bool fromFloat = at.type2 == 'f' || at.type2 == 'h';
   auto rounded = [&](double x) {
