@@ -89,3 +89,17 @@ kernel.func @turned(%x: tensor<128x96xf32>) -> tensor<96x128xf32> {
   %0 = graph.transpose %x {perm = array<i64: 1, 0>} : (tensor<128x96xf32>) -> tensor<96x128xf32>
   kernel.return %0 : tensor<96x128xf32>
 }
+
+// Floats that may be rounded are, as they come from shared memory: two turns of
+// 8 terms for each 16.
+// CHECK-LABEL: llvm.func ptx_kernelcc @rounded
+kernel.func @rounded(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {kernel.compute = "tf32", kernel.runs_on = "cuda"} {
+  // CHECK: llvm.nvvm.cp.async.cg.shared.global.16
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.f2tf32.rna"({{.*}}) : (f32) -> i32
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k8.row.col.tf32"
+  // CHECK-NOT: llvm.nvvm.mma.m16n8k16
+  // CHECK-NOT: llvm.intr.fma
+  // CHECK: llvm.return
+  %0 = graph.matmul %a, %b : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  kernel.return %0 : tensor<64x64xf32>
+}

@@ -10,7 +10,7 @@
 // CHECK: kernel.func @linear({{.*}}config = {activation = "relu", trans_b = 1 : i64}, entry = "cublaslt.matmul", entryOperands = array<i64: 1, 2, 0>, kernel.runs_on = "cuda", workspace = 33554432 : i64}
 // CHECK: graph.matmul
 // Little is left to what is generated.
-// AUTO: kernel.func @linear({{.*}} attributes {kernel.runs_on = "cuda"}
+// AUTO: kernel.func @linear({{.*}} attributes {kernel.compute = "tf32", kernel.runs_on = "cuda"}
 kernel.func @linear(%b: tensor<32xf16>, %x: tensor<4x8x16xf16>, %w: tensor<32x16xf16>) -> tensor<4x8x32xf16> attributes {kernel.runs_on = "cuda"} {
   %0 = graph.transpose %w {perm = array<i64: 1, 0>} : (tensor<32x16xf16>) -> tensor<16x32xf16>
   %1 = graph.matmul %x, %0 : (tensor<4x8x16xf16>, tensor<16x32xf16>) -> tensor<4x8x32xf16>
