@@ -37,7 +37,7 @@ struct DeviceProgram {
     int y = builder.output("y", DLC_F32, {count});
     int z = builder.output("z", DLC_F32, {count});
     scale = kernel("k.scale");
-    int add = kernel("k.add");
+    add = kernel("k.add");
     int copy = builder.kernel(KernelKind::Copy, "copy");
     // As the compiler has it: copies are on stream 1 of where they write to.
     builder.on(gpu, 1, builder.launch(copy, {x}, {there}));
@@ -62,6 +62,8 @@ struct DeviceProgram {
     Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
     EXPECT_TRUE(artifact.isOk()) << artifact.status().message();
     ProgramOptions options = testOptions();
+    if (findEntry)
+      options.findLibraryEntry = findEntry;
     options.loadsCode = loadsCode;
     return Program::create(std::move(*artifact), options);
   }
@@ -74,7 +76,8 @@ struct DeviceProgram {
   const std::string ptx;
   ProgramBuilder builder;
   AlignedBuffer bytes;
-  int gpu, scale;
+  int gpu, scale, add;
+  const LibraryEntry *(*findEntry)(std::string_view) = nullptr;
 };
 
 struct Running {
@@ -166,6 +169,155 @@ TEST(Devices, TakesThePlannedMemory) {
   const size_t granule = size_t(2) << 20;
   EXPECT_EQ(fake.bytes(), 2 * granule);
   EXPECT_LE(running.program->statistics().arenaBytes, granule);
+}
+
+namespace {
+
+template <typename F> F *fromDriver(const char *name) {
+  static void *const library = dlopen("libcuda.so.1", RTLD_NOW);
+  return reinterpret_cast<F *>(dlsym(library, name));
+}
+
+/// The sum of two tensors, by a library of the device.
+struct SumCall final : DeviceCall {
+  Status queue(void *stream, void *const *parameters) const override {
+    auto *find =
+        fromDriver<void *(unsigned long long, size_t)>("fakeCudaMemory");
+    auto *enqueue = fromDriver<int(void *, const std::function<int()> &)>(
+        "fakeCudaEnqueue");
+    if (parameters[1])
+      return makeError(StatusCode::InvalidArgument, "expected a gap");
+    float *places[3];
+    for (int i = 0, k = 0; i != 4; ++i)
+      if (parameters[i])
+        places[k++] = static_cast<float *>(
+            find(reinterpret_cast<uintptr_t>(
+                     *static_cast<void *const *>(parameters[i])),
+                 count * sizeof(float)));
+    return enqueue(stream,
+                   [a = places[0], b = places[1], y = places[2]] {
+                     for (int i = 0; i != count; ++i)
+                       y[i] = a[i] + b[i];
+                     return 0;
+                   })
+               ? makeError(StatusCode::Unavailable, "no stream")
+               : Status::ok();
+  }
+};
+
+Status prepareSum(Device &, const KernelCall &call, std::shared_ptr<void> &,
+                  std::unique_ptr<DeviceCall> &prepared) {
+  if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
+      call.inputs[1].type != DLC_INVALID_TYPE ||
+      call.attributes.getInt("level") != 7)
+    return makeError(StatusCode::InvalidArgument, "expected two tensors");
+  prepared = std::make_unique<SumCall>();
+  return Status::ok();
+}
+Status prepareNothing(Device &, const KernelCall &, std::shared_ptr<void> &,
+                      std::unique_ptr<DeviceCall> &) {
+  return makeError(StatusCode::Unavailable, "there is no libtest.so");
+}
+
+const LibraryEntry *findSum(std::string_view name) {
+  static const LibraryEntry entries[] = {{.name = "test.sum",
+                                          .prepare = nullptr,
+                                          .packedBytes = nullptr,
+                                          .pack = nullptr,
+                                          .prepareOn = prepareSum},
+                                         {.name = "test.absent",
+                                          .prepare = nullptr,
+                                          .packedBytes = nullptr,
+                                          .pack = nullptr,
+                                          .prepareOn = prepareNothing}};
+  for (const LibraryEntry &entry : entries)
+    if (entry.name == name)
+      return &entry;
+  return nullptr;
+}
+
+/// A program whose addition names that entry.
+struct NamingProgram : DeviceProgram {
+  explicit NamingProgram(const char *entry) {
+    findEntry = findSum;
+    dlc::abi::KernelT &kernel = *builder.program.kernels[add];
+    kernel.entry = entry;
+    kernel.entry_operands = {0, -1, 1};
+    auto level = std::make_unique<dlc::abi::AttributeT>();
+    level->name = "level";
+    level->i = 7;
+    kernel.entry_attributes.push_back(std::move(level));
+  }
+};
+
+} // namespace
+
+/// Where there is the library, it computes, also when that is recorded; where
+/// there is none, generated code does, and the program says so.
+TEST(Devices, CallsLibraries) {
+  struct Case {
+    const char *entry, *remark;
+  };
+  for (auto [entry, remark] :
+       {Case{"test.sum", nullptr},
+        Case{"test.absent",
+             "test.absent is not used: there is no libtest.so (1 launch)"},
+        Case{"test.other",
+             "test.other is not used: this runtime has no such library (1 "
+             "launch)"}}) {
+    FakeCuda fake;
+    {
+      NamingProgram source(entry);
+      Running running(source, {});
+      for (float offset : {0.0f, -50.0f, 7.0f, 3.0f}) {
+        Status status = running.run(offset);
+        ASSERT_TRUE(status.isOk()) << status.message();
+        running.check(offset);
+      }
+      const std::vector<std::string> &remarks =
+          running.program->statistics().remarks;
+      ASSERT_EQ(remarks.size(), remark ? 1u : 0u);
+      if (remark)
+        EXPECT_EQ(remarks[0], remark);
+      EXPECT_EQ(fake.count("cuLaunchKernel k$add"), remark ? 2u : 0u);
+      EXPECT_EQ(running.program->launch(2).kernel, remark ? "k.add" : entry);
+    }
+    EXPECT_EQ(fake.handles(), 0u);
+  }
+}
+
+TEST(Devices, RefusesOddEntries) {
+  NamingProgram far("test.sum");
+  far.builder.program.kernels[far.add]->entry_operands = {0, 2};
+  EXPECT_EQ(writeArtifact(far.builder.contents()).status().message(),
+            "launch 2: expected operands of an entry among 2 inputs, got 2");
+  NamingProgram copied("test.sum");
+  copied.builder.program.kernels[copied.add]->kind = KernelKind::Library;
+  EXPECT_EQ(writeArtifact(copied.builder.contents()).status().message(),
+            "kernel 1: has an entry, but is not generated");
+}
+
+/// Code with grids of its own is launched so, and only what it has.
+TEST(Devices, ObjectsMayHaveGridsOfTheirOwn) {
+  for (bool hasAll : {true, false}) {
+    FakeCuda fake;
+    DeviceProgram source;
+    dlc::abi::ObjectVariantT &object = *source.builder.program.objects[0];
+    object.kernel_abi = DLC_KERNEL_ABI_OWN_GRIDS;
+    object.grids.emplace_back(uint32_t(source.scale), 3u, 256u, 0u);
+    if (hasAll)
+      object.grids.emplace_back(uint32_t(source.add), 2u, 256u, 0u);
+    if (!hasAll) {
+      EXPECT_EQ(source.failure(),
+                "launch 2 (k.add): expected a grid of blocks, "
+                "got 0 of 1 threads with 0 bytes");
+      continue;
+    }
+    Running running(source, {});
+    ASSERT_TRUE(running.run(1).isOk());
+    running.check(1);
+    EXPECT_EQ(fake.count("cuLaunchKernel k$scale 3x256"), 2u);
+  }
 }
 
 namespace {
