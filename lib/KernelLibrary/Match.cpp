@@ -36,8 +36,14 @@ struct Activation {
 /// Builds a match operation by operation.
 class Matcher {
 public:
-  Matcher(MLIRContext *context, std::string *why, bool isForGPU = false)
-      : builder(context), why(why), isForGPU(isForGPU) {}
+  Matcher(MLIRContext *context, std::string *why)
+      : builder(context), why(why) {}
+  /// For a GPU.
+  Matcher(MLIRContext *context, std::string *why, StringRef compute)
+      : builder(context), why(why), isForGPU(true) {
+    if (!compute.empty())
+      match.config.set("compute", builder.getStringAttr(compute));
+  }
   std::optional<Match> run(ArrayRef<Operation *> group);
 
 private:
@@ -57,7 +63,7 @@ private:
 
   Builder builder;
   std::string *why;
-  const bool isForGPU;
+  const bool isForGPU = false;
   Match match;
   graph::TransposeOp transposed[2]; ///< Operands of a product, or null.
   bool hasEpilogue = true, hasResidual = false, hasActivation = false;
@@ -392,9 +398,9 @@ std::optional<Match> dlc::library::matchGroup(ArrayRef<Operation *> group,
 }
 
 std::optional<Match> dlc::library::matchGPUGroup(ArrayRef<Operation *> group,
+                                                 StringRef compute,
                                                  std::string *why) {
-  return Matcher(group.front()->getContext(), why, /*isForGPU=*/true)
-      .run(group);
+  return Matcher(group.front()->getContext(), why, compute).run(group);
 }
 
 SmallVector<Operation *>

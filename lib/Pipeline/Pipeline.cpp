@@ -95,8 +95,7 @@ callOptions(const PipelineOptions &options) {
 
 /// Channels of a block of the CPU library's convolutions, and of those that are
 /// generated for GPUs: 16 bytes of short floats.
-static constexpr int64_t kChannelBlock = 16, kGeneratedChannelBlock = 8,
-                         kAllChannels = -1;
+static constexpr int64_t kChannelBlock = 16, kGeneratedChannelBlock = 8;
 
 /// After everything that looks for convolutions and what is around them in
 /// plain form: gradients, batch normalisations.
@@ -116,7 +115,7 @@ static void addBlocks(OpPassManager &manager, const PipelineOptions &pipeline) {
   options.channelBlock =
       !options.isGenerated ? kChannelBlock
       : pipeline.gpuLibraries == library::GPULibraries::Always
-          ? kAllChannels
+          ? graph::kAllChannels
           : kGeneratedChannelBlock;
   options.isStrict = pipeline.precision == Precision::FP32Strict;
   options.bf16Parts = partsOf(pipeline);

@@ -9,6 +9,7 @@
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/Planning/Layout/Layout.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/passes/Graph/Passes.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -43,9 +44,6 @@ struct ConvForm {
   bool isImageBlocked = false, isResultBlocked = false;
   LayoutCost cost = 0;
 };
-
-/// As the number of channels of a block: all that a value has.
-inline constexpr int64_t kAllChannels = -1;
 
 /// What of convolutions is compared.
 struct ConvOptions {

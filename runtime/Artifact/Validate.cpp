@@ -280,8 +280,20 @@ Status Validator::checkAttribute(size_t kernel,
 }
 
 Status Validator::checkEntry(size_t index, const abi::Kernel &kernel) {
-  if (!kernel.entry())
+  if (!kernel.entry()) {
+    if (countOf(kernel.entry_operands()) || countOf(kernel.entry_attributes()))
+      return invalid("kernel %zu: has operands or attributes of no entry",
+                     index);
     return Status::ok();
+  }
+  auto isOfName = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
+  };
+  constexpr size_t longest = 64;
+  const std::string_view name = kernel.entry()->string_view();
+  if (name.size() > longest || !std::all_of(name.begin(), name.end(), isOfName))
+    return invalid("kernel %zu: expected the name of an entry", index);
   DLC_RETURN_IF_ERROR(spend(kernel.entry()->size()));
   DLC_RETURN_IF_ERROR(
       spend(countOf(kernel.entry_operands()) * sizeof(int32_t)));

@@ -208,6 +208,32 @@ static Status checkPlaces(const Program::State &state,
   return Status::ok();
 }
 
+/// That no output of a call lies where an operand does, but the first one where
+/// all of operand `shared` is.
+static Status checkApart(const Program::State &state,
+                         std::span<const int32_t> arguments,
+                         std::span<const int32_t> operands, size_t inputs,
+                         int shared) {
+  for (size_t out = inputs; out != operands.size(); ++out)
+    for (size_t in = 0; in != out; ++in) {
+      if (operands[in] < 0)
+        continue;
+      const ValueRecord &a = state.values[arguments[operands[out]]],
+                        &b = state.values[arguments[operands[in]]];
+      const bool overlap = a.place == Place::Arena && b.place == a.place &&
+                           a.device == b.device &&
+                           a.offset < b.offset + b.bytes &&
+                           b.offset < a.offset + a.bytes;
+      const bool isSame = int64_t(in) == shared && out == inputs &&
+                          a.offset == b.offset && a.bytes == b.bytes;
+      if (overlap && !isSame)
+        return makeError(StatusCode::Unsupported,
+                         "expected output %zu apart from operand %zu",
+                         out - inputs, in);
+    }
+  return Status::ok();
+}
+
 /// Makes the call of the entry that a kernel names. Errors: that there is none
 /// of it here; generated code computes the kernel then.
 static Status queueEntry(Program::State &state, const ProgramOptions &options,
@@ -232,11 +258,19 @@ static Status queueEntry(Program::State &state, const ProgramOptions &options,
     add(kernel.entry_operands()->Get(i));
   for (uint32_t i = record.inputCount; i != record.argumentCount; ++i)
     add(int32_t(i));
+  DLC_RETURN_IF_ERROR(
+      checkApart(state, arguments, operands, inputs, entry->inPlaceOperand));
   const Attributes attributes = entryAttributesOf(kernel);
   const std::span<const TensorType> all(types);
-  DLC_RETURN_IF_ERROR(entry->prepareOn(
+  OpenLibrary &library = device.libraries[name.substr(0, name.find('.'))];
+  if (!library.missing.empty()) // Once is enough.
+    return Status(StatusCode::Unavailable, library.missing);
+  Status status = entry->prepareOn(
       *device.device, {all.first(inputs), all.subspan(inputs), attributes},
-      device.libraries[name.substr(0, name.find('.'))], queued.call));
+      library.session, queued.call);
+  if (status.code() == StatusCode::Unavailable && !library.session)
+    library.missing = status.message();
+  DLC_RETURN_IF_ERROR(std::move(status));
   queued.operands = std::move(operands);
   queued.firstOperand = state.work.operandCount;
   state.work.operandCount += queued.operands.size();

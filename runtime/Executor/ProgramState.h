@@ -104,6 +104,12 @@ struct LaunchNames {
   uint32_t stream = 0; ///< Of the device, as numbered in the plan.
 };
 
+/// A library, open, or why there is none; neither before it is asked for.
+struct OpenLibrary {
+  std::shared_ptr<void> session;
+  std::string missing;
+};
+
 /// A device with memory of its own, as a program uses it.
 struct UsedDevice {
   std::shared_ptr<Device> device;   ///< Null for the host.
@@ -115,9 +121,9 @@ struct UsedDevice {
   /// The constants that launches there read, and where each value is.
   Allocation constants;
   std::unordered_map<uint32_t, std::byte *> constantAddresses;
-  /// Libraries of the device's maker, open, by the first part of the names of
-  /// their entries. Ended before the device.
-  std::map<std::string, std::shared_ptr<void>> libraries;
+  /// Libraries of the device's maker, by the first part of the names of their
+  /// entries. Ended before the device.
+  std::map<std::string, OpenLibrary> libraries;
 };
 
 /// What programs on such devices have.

@@ -52,7 +52,10 @@ std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
 /// The call of a library of a GPU's maker that computes exactly `group`, as
 /// generated code may, too: a product or a convolution, with transposes in
 /// front of it and epilogues behind.
+/// `compute`: what its floats may be rounded to, "tf32" or "bf16"; empty: they
+/// are not.
 std::optional<Match> matchGPUGroup(llvm::ArrayRef<mlir::Operation *> group,
+                                   llvm::StringRef compute,
                                    std::string *why = nullptr);
 
 /// Whether the library has the call that gives `results`; otherwise `why`, if

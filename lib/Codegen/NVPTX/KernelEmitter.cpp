@@ -330,6 +330,7 @@ int64_t KernelEmitter::mostBlocksOf(linalg::LinalgOp op, const LoopPlan &plan,
 /// One thread stores, and the others see it.
 void KernelEmitter::store(Location loc, Value value, const View &view,
                           Value offset) {
+  kept.forget(view.base);
   {
     OpBuilder::InsertionGuard guard(builder);
     enterIf(builder, loc, isZero(builder, loc, threads.thread));
@@ -344,6 +345,9 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
   FailureOr<LoopPlan> plan = planLoops(op, target, views);
   if (failed(plan))
     return failure();
+  for (const LoopOperand &operand : plan->operands)
+    if (operand.isOutput && operand.view)
+      kept.forget(operand.view->base);
   // Threads take the place of vectors: what these were to walk is innermost,
   // and neighbours are neighbours in memory.
   plan->vectorDim.reset();

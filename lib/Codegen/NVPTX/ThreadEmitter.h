@@ -26,7 +26,8 @@ struct Share {
 /// What threads have in registers of the rows of a tile, from one operation of
 /// a kernel to the next: each warp, or the block, has the same rows in all,
 /// each thread the same elements. What is kept was read from memory that the
-/// kernel does not write, or is what a row was reduced to.
+/// kernel does not write, or is what a row was reduced to, and nobody has
+/// written there since.
 class KeptRows {
 public:
   /// Extent and stride of a dimension.
@@ -46,6 +47,11 @@ public:
   void addInput(mlir::Value base) { inputs.insert(base); }
   bool isInput(mlir::Value base) const { return inputs.contains(base); }
 
+  /// Memory that is about to be written.
+  void forget(mlir::Value base) {
+    std::erase_if(kept,
+                  [&](const auto &known) { return known.first.base == base; });
+  }
   void keep(Place place, mlir::Value value) {
     kept.emplace_back(std::move(place), value);
   }

@@ -209,6 +209,15 @@ static SmallVector<Operation *> groupOf(kernel::FuncOp kernel) {
   return group;
 }
 
+/// Whether argument number `input` is a constant of finite floats at every
+/// call.
+static bool areFinite(ArrayRef<kernel::CallOp> calls, int64_t input) {
+  return llvm::all_of(calls, [&](kernel::CallOp call) {
+    ElementsAttr value = graph::getConstantElements(call.getInputs()[input]);
+    return value && graph::areFiniteFloats(value);
+  });
+}
+
 void Selector::nameEntry(kernel::FuncOp kernel) {
   using library::GPULibraries;
   if (!options.gpuCompute.empty())
@@ -219,15 +228,18 @@ void Selector::nameEntry(kernel::FuncOp kernel) {
   if (group.empty() || options.gpuLibraries == GPULibraries::Never)
     return;
   std::string why;
-  std::optional<library::Match> match = library::matchGPUGroup(group, &why);
-  if (!match) {
+  std::optional<library::Match> match =
+      library::matchGPUGroup(group, options.gpuCompute, &why);
+  auto missed = [&](StringRef reason) {
     // Of what is no contraction, nobody expects a library.
     if (llvm::any_of(group, llvm::IsaPred<graph::MatmulOp, graph::ConvOp>))
       remark::missed(kernel.getLoc(), remark::RemarkOpts::name("KernelToCall")
                                           .category("convert-kernel-to-call"))
-          << remark::reason("{0} is generated: {1}", kernel.getSymName(), why);
-    return;
-  }
+          << remark::reason("{0} is generated: {1}", kernel.getSymName(),
+                            reason);
+  };
+  if (!match)
+    return missed(why);
   const rt::LibraryEntry *entry = rt::lookupLibraryEntry(match->entry);
   Builder builder(kernel);
   SmallVector<Type> types;
@@ -242,14 +254,17 @@ void Selector::nameEntry(kernel::FuncOp kernel) {
                                 : -1);
     types.push_back(operand ? operand.getType() : builder.getNoneType());
   }
-  if (!options.gpuCompute.empty())
-    match->config.set("compute", builder.getStringAttr(options.gpuCompute));
   tuning::Call call = library::makeCall(
       entry, builder.getFunctionType(types, kernel.getResultTypes()),
       match->config);
   if (options.gpuLibraries == GPULibraries::WhereFaster &&
       !entry->isFaster(call.view()))
     return;
+  ArrayRef<kernel::CallOp> calls = callsOf[kernel.getSymNameAttr()];
+  for (unsigned i = 0; i < operands.size(); ++i)
+    if (entry->packsFinite && entry->packsFinite(call.view(), i) &&
+        !areFinite(calls, operands[i]))
+      return missed("weights may not be finite, and taps lie outside");
   kernel.setEntry(match->entry);
   kernel.setConfigAttr(match->config.getDictionary(kernel.getContext()));
   kernel.setEntryOperands(operands);

@@ -4,6 +4,8 @@
 
 #include "PlannerImpl.h"
 
+#include "dlc/runtime/Kernel/Library.h"
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::conversion;
@@ -65,6 +67,22 @@ bool Planner::readsAllow(unsigned input, unsigned output) {
   return true;
 }
 
+/// Whether the library that may compute the kernel, too, allows it: generated
+/// code writes a tile when it has read what it needs, a library anything at any
+/// time.
+static bool entryAllows(kernel::FuncOp kernel, unsigned input) {
+  if (!kernel.getEntry())
+    return true;
+  const rt::LibraryEntry *entry =
+      rt::lookupLibraryEntry(std::string_view(*kernel.getEntry()));
+  return entry &&
+         llvm::all_of(llvm::enumerate(*kernel.getEntryOperands()),
+                      [&](auto operand) {
+                        return operand.value() != int64_t(input) ||
+                               int(operand.index()) == entry->inPlaceOperand;
+                      });
+}
+
 void Planner::findInPlace() {
   Operation *terminator = kernel.getBody().front().getTerminator();
   for (unsigned output = 0; output < sources.size(); ++output)
@@ -72,6 +90,6 @@ void Planner::findInPlace() {
       if (kernel.getArgument(input).getType() ==
               terminator->getOperand(output).getType() &&
           sources[output].getType() == kernel.getArgument(input).getType() &&
-          readsAllow(input, output))
+          entryAllows(kernel, input) && readsAllow(input, output))
         plan.inPlace.append({input, output});
 }

@@ -22,16 +22,19 @@ static constexpr LibraryEntry entries[] = {
      .workspaceBytes = cuda::matmulWorkspaceBytes,
      .cost = cuda::matmulCost,
      .prepareOn = cuda::prepareMatmul,
-     .isFaster = cuda::isMatmulFaster},
+     .isFaster = cuda::isMatmulFaster,
+     .inPlaceOperand = 3},
     {.name = "cudnn.conv",
      .prepare = refuseHost,
      .packedBytes = nullptr,
      .pack = nullptr,
+     .packsFinite = cuda::convWantsFinite,
      .isSupported = cuda::isConvSupported,
      .workspaceBytes = cuda::convWorkspaceBytes,
      .cost = cuda::convCost,
      .prepareOn = cuda::prepareConv,
-     .isFaster = cuda::isConvFaster},
+     .isFaster = cuda::isConvFaster,
+     .inPlaceOperand = 3},
 };
 
 std::span<const LibraryEntry> cuda::libraryEntries() { return entries; }

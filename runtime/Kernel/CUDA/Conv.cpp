@@ -6,7 +6,7 @@
 
 #include "Conv.h"
 
-#include "../Check.h"
+#include "Operands.h"
 #include "Session.h"
 
 #include "dlc/abi/Tensor.h"
@@ -20,33 +20,6 @@ using namespace dlc::rt::cuda::cudnn;
 //===----------------------------------------------------------------------===//
 // What the library has
 //===----------------------------------------------------------------------===//
-
-static Status invalid(const KernelCall &call, const char *expected) {
-  return makeError(
-      StatusCode::InvalidArgument, "expected %s, got %s, %s and %s", expected,
-      toString(call.inputs[0]).c_str(), toString(call.inputs[1]).c_str(),
-      toString(call.outputs[0]).c_str());
-}
-
-static Status checkOperands(const KernelCall &call) {
-  if (call.inputs.size() < 2 || call.inputs.size() > 4 || call.outputs.empty())
-    return makeError(StatusCode::InvalidArgument,
-                     "expected 2 to 4 inputs and an output, got %zu and %zu",
-                     call.inputs.size(), call.outputs.size());
-  const DataType type = call.inputs[0].type;
-  if (type != DLC_F32 && type != DLC_F16 && type != DLC_BF16)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected f32, f16 or bf16, got %s",
-                     toString(call.inputs[0]).c_str());
-  DLC_RETURN_IF_ERROR(checkTensor(call.inputs[0], type, "input 0", 5, 5));
-  DLC_RETURN_IF_ERROR(checkTensor(call.inputs[1], type, "input 1", 4, 4));
-  if (hasBias(call))
-    DLC_RETURN_IF_ERROR(checkTensor(call.inputs[2], type, "the bias", 1, 1));
-  if (hasResidual(call))
-    DLC_RETURN_IF_ERROR(
-        checkTensor(call.inputs[3], type, "the residual", 5, 5));
-  return checkTensor(call.outputs[0], type, "the output", 5, 5);
-}
 
 /// Two or four numbers of at least `least`.
 static Status readList(const Attributes &attributes, std::string_view name,
@@ -83,17 +56,18 @@ static Status planShapes(const KernelCall &call, ConvPlan &plan) {
                              &w = call.inputs[1].shape,
                              &y = call.outputs[0].shape;
   if (x[1] != 1 || y[1] != 1)
-    return invalid(call, "all channels last");
+    return invalidShapes(call, "all channels last");
   plan.x = {x[0], x[4], x[2], x[3]};
   plan.y = {y[0], y[4], y[2], y[3]};
   plan.w = isLast ? std::array{w[0], w[3], w[1], w[2]}
                   : std::array{w[0], w[1], w[2], w[3]};
   if (!isLast && w[2] * w[3] != 1)
-    return invalid(call, "weights with channels last");
+    return invalidShapes(call, "weights with channels last");
   for (const auto &dims : {plan.x, plan.w, plan.y})
     for (int64_t dim : dims)
       if (dim < 1 || dim > INT32_MAX)
-        return invalid(call, "tensors with elements, of extents below 2^31");
+        return invalidShapes(call,
+                             "tensors with elements, of extents below 2^31");
   bool fits = plan.w[0] == plan.y[1] && plan.w[1] == plan.x[1] &&
               plan.x[0] == plan.y[0];
   for (size_t i = 0; i != 2; ++i) {
@@ -102,10 +76,11 @@ static Status planShapes(const KernelCall &call, ConvPlan &plan) {
     fits &= room >= 0 && room / plan.strides[i] + 1 == plan.y[2 + i];
   }
   if (!fits)
-    return invalid(call, "an image, weights and result of one convolution");
+    return invalidShapes(call,
+                         "an image, weights and result of one convolution");
   constexpr int64_t together = 8;
   if (plan.x[1] % together || plan.y[1] % together)
-    return invalid(call, "multiples of 8 channels");
+    return invalidShapes(call, "multiples of 8 channels");
   return Status::ok();
 }
 
@@ -138,7 +113,7 @@ Status cuda::planConv(const KernelCall &call, ConvPlan &plan) {
                                         {"group", Int},
                                         {"w_channels_last", Int},
                                         {"compute", String}}));
-  DLC_RETURN_IF_ERROR(checkOperands(call));
+  DLC_RETURN_IF_ERROR(checkOperands(call, {5, 5}, {4, 4}));
   if (call.attributes.getInt("group", 1) != 1)
     return makeError(StatusCode::InvalidArgument, "expected one group");
   plan.type = call.inputs[0].type;
@@ -157,6 +132,15 @@ bool cuda::isConvSupported(const KernelCall &call, std::string &why) {
 /// Those that cuDNN advises first want some bytes; others, the image in another
 /// layout.
 size_t cuda::convWorkspaceBytes(const KernelCall &) { return size_t(16) << 20; }
+
+/// What lies outside of an image is zeros there, which are multiplied.
+bool cuda::convWantsFinite(const KernelCall &call, size_t input) {
+  ConvPlan plan;
+  constexpr size_t weights = 1;
+  return input == weights && planConv(call, plan).isOk() &&
+         (plan.padsBegin != std::array<int64_t, 2>() ||
+          plan.padsEnd != std::array<int64_t, 2>());
+}
 
 KernelCost cuda::convCost(const KernelCall &call) {
   ConvPlan plan;
@@ -219,6 +203,9 @@ Status ConvGraph::addPointwise(int mode, const Descriptor &x,
       pointwise->set(Name::PointwiseMode, Type::PointwiseMode, mode));
   DLC_RETURN_IF_ERROR(
       pointwise->set(Name::PointwisePrecision, Type::DataType, realF32));
+  if (mode == pointwiseRelu)
+    DLC_RETURN_IF_ERROR(
+        pointwise->set(Name::PointwiseNan, Type::Nan, propagateNan));
   DLC_RETURN_IF_ERROR(pointwise->finalize());
   DLC_RETURN_IF_ERROR(add(Kind::PointwiseOperation, operation));
   DLC_RETURN_IF_ERROR(operation->set(Name::PointwiseOf, *pointwise));
@@ -289,19 +276,16 @@ Status ConvGraph::addOperations() {
 //===----------------------------------------------------------------------===//
 
 /// Whether an engine with these notes sums products of floats as they are, in
-/// f32, the same every time.
+/// f32, the same every time: what a note says that we don't know may be that it
+/// doesn't.
 static bool isExact(std::span<const int> notes, const ConvPlan &plan) {
-  return std::ranges::none_of(notes, [&](int note) {
+  return std::ranges::all_of(notes, [&](int note) {
     switch (note) {
-    case noteReducedSums:
-    case noteFFT:
-    case noteNondeterministic:
-    case noteWinograd6x6:
-    case noteWinograd13x13:
+    case noteStrictNan:
       return true;
     case noteTensorCore:
     case noteDownConverts:
-      return plan.type == DLC_F32 && !plan.mayRound;
+      return plan.type != DLC_F32 || plan.mayRound;
     default:
       return false;
     }
@@ -408,11 +392,14 @@ public:
   ConvCall(std::shared_ptr<Session<Library>> session, const ConvPlan &plan,
            size_t inputs)
       : session(std::move(session)), library(*this->session->library),
-        plan(plan), inputs(inputs) {}
+        plan(plan), inputs(inputs), graph(this->session->device) {}
 
   /// With the device in use.
   Status prepare() {
-    return graph.build(library, plan, {.handle = session->handle});
+    graph.held.reset(new (std::nothrow) ConvGraph);
+    if (!graph.held)
+      return makeError(StatusCode::OutOfMemory, "no memory for a call");
+    return graph.held->build(library, plan, {.handle = session->handle});
   }
   Status queue(void *stream, void *const *parameters) const override;
 
@@ -421,7 +408,7 @@ private:
   const Library &library;
   const ConvPlan plan;
   const size_t inputs;
-  ConvGraph graph;
+  OnDevice<ConvGraph> graph;
 };
 
 } // namespace
@@ -458,7 +445,7 @@ Status ConvCall::queue(void *stream, void *const *parameters) const {
   DLC_LIBRARY_CHECK(library, setStream, session->handle,
                     static_cast<Stream>(stream));
   DLC_LIBRARY_CHECK(library, execute, session->handle,
-                    graph.executionPlan().get(), arguments.get());
+                    graph.held->executionPlan().get(), arguments.get());
   return Status::ok();
 }
 
@@ -467,8 +454,7 @@ Status cuda::prepareConv(Device &device, const KernelCall &call,
                          std::unique_ptr<DeviceCall> &prepared) {
   ConvPlan plan;
   DLC_RETURN_IF_ERROR(planConv(call, plan));
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, 1));
-  plan.workspaceBytes = uint64_t(call.outputs[1].shape[0]);
+  DLC_RETURN_IF_ERROR(readWorkspace(call, plan.workspaceBytes));
   DLC_RETURN_IF_ERROR(Session<Library>::open(device, library));
   std::unique_ptr<ConvCall> ready(new (std::nothrow) ConvCall(
       std::static_pointer_cast<Session<Library>>(library), plan,

@@ -73,6 +73,7 @@ private:
 Status planConv(const KernelCall &call, ConvPlan &plan);
 
 bool isConvSupported(const KernelCall &call, std::string &why);
+bool convWantsFinite(const KernelCall &call, size_t input);
 size_t convWorkspaceBytes(const KernelCall &call);
 KernelCost convCost(const KernelCall &call);
 bool isConvFaster(const KernelCall &call);

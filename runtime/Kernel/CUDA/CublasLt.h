@@ -42,8 +42,7 @@ inline constexpr int preferenceWorkspace = 1, preferenceAlignmentA = 5,
                      preferenceAlignmentD = 8;
 
 // Values of cublasLtEpilogue_t: bits that are set together, or this one.
-inline constexpr uint32_t epilogueNone = 1;
-inline constexpr uint32_t epilogueRelu = 2, epilogueBias = 4, epilogueGelu = 32;
+inline constexpr uint32_t epilogueNone = 1, epilogueBias = 4, epilogueGelu = 32;
 
 /// cublasLtMatmulAlgo_t.
 struct Algorithm {

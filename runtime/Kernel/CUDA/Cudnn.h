@@ -47,6 +47,7 @@ enum class Kind : int {
 enum class Name : int {
   PointwiseMode = 0,
   PointwisePrecision = 1,
+  PointwiseNan = 2,
   ConvolutionPrecision = 100,
   ConvolutionMode = 101,
   ConvolutionDilations = 102,
@@ -98,6 +99,7 @@ enum class Type : int {
   Pointer = 6,
   ConvolutionMode = 7,
   HeuristicMode = 8,
+  Nan = 10,
   Note = 11,
   PointwiseMode = 14,
   Descriptor = 15,
@@ -105,14 +107,15 @@ enum class Type : int {
 };
 
 // Values of cudnnDataType_t, cudnnConvolutionMode_t, cudnnPointwiseMode_t,
-// cudnnBackendHeurMode_t and cudnnBackendNumericalNote_t.
+// cudnnNanPropagation_t, cudnnBackendHeurMode_t and
+// cudnnBackendNumericalNote_t.
 inline constexpr int realF32 = 0, realF16 = 2, realBF16 = 9;
 inline constexpr int crossCorrelation = 1;
 inline constexpr int pointwiseAdd = 0, pointwiseRelu = 100;
+inline constexpr int propagateNan = 1;
 inline constexpr int heuristicFallback = 2, heuristicA = 3;
 inline constexpr int noteTensorCore = 0, noteDownConverts = 1,
-                     noteReducedSums = 2, noteFFT = 3, noteNondeterministic = 4,
-                     noteWinograd6x6 = 7, noteWinograd13x13 = 8;
+                     noteStrictNan = 9;
 
 // X(name of the member, symbol, result, arguments)
 #define DLC_CUDNN_FUNCTIONS(X)                                                 \

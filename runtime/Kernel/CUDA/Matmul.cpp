@@ -5,8 +5,8 @@
 
 #include "Matmul.h"
 
-#include "../Check.h"
 #include "CublasLt.h"
+#include "Operands.h"
 #include "Session.h"
 
 #include "dlc/abi/Tensor.h"
@@ -69,8 +69,7 @@ public:
   MatmulCall(std::shared_ptr<Session<Library>> session, const MatmulPlan &plan,
              size_t inputs)
       : session(std::move(session)), library(*this->session->library),
-        plan(plan), inputs(inputs), a(library.layoutDestroy),
-        b(library.layoutDestroy), y(library.layoutDestroy) {}
+        plan(plan), inputs(inputs), layouts(this->session->device) {}
 
   /// With the device in use.
   Status prepare();
@@ -85,7 +84,13 @@ private:
   const Library &library;
   const MatmulPlan plan;
   const size_t inputs;
-  Owned<Layout> a, b, y; ///< Transposed: column-major.
+  struct Layouts {
+    explicit Layouts(const Library &library)
+        : a(library.layoutDestroy), b(library.layoutDestroy),
+          y(library.layoutDestroy) {}
+    Owned<Layout> a, b, y; ///< Transposed: column-major.
+  };
+  OnDevice<Layouts> layouts;
   Algorithm algorithm = {};
 };
 
@@ -95,43 +100,13 @@ private:
 // What the library has
 //===----------------------------------------------------------------------===//
 
-static Status invalid(const KernelCall &call, const char *expected) {
-  return makeError(
-      StatusCode::InvalidArgument, "expected %s, got %s, %s and %s", expected,
-      toString(call.inputs[0]).c_str(), toString(call.inputs[1]).c_str(),
-      toString(call.outputs[0]).c_str());
-}
-
-static Status checkOperands(const KernelCall &call) {
-  if (call.inputs.size() < 2 || call.inputs.size() > 4 || call.outputs.empty())
-    return makeError(StatusCode::InvalidArgument,
-                     "expected 2 to 4 inputs and an output, got %zu and %zu",
-                     call.inputs.size(), call.outputs.size());
-  const DataType type = call.inputs[0].type;
-  if (type != DLC_F32 && type != DLC_F16 && type != DLC_BF16)
-    return makeError(StatusCode::InvalidArgument,
-                     "expected f32, f16 or bf16, got %s",
-                     toString(call.inputs[0]).c_str());
-  DLC_RETURN_IF_ERROR(
-      checkTensor(call.inputs[0], type, "input 0", 2, DLC_MAX_RANK));
-  DLC_RETURN_IF_ERROR(
-      checkTensor(call.inputs[1], type, "input 1", 2, DLC_MAX_RANK));
-  if (hasBias(call))
-    DLC_RETURN_IF_ERROR(checkTensor(call.inputs[2], type, "the bias", 1, 1));
-  if (hasResidual(call))
-    DLC_RETURN_IF_ERROR(
-        checkTensor(call.inputs[3], type, "the residual", 2, DLC_MAX_RANK));
-  return checkTensor(call.outputs[0], type, "the output", 2, DLC_MAX_RANK);
-}
-
 static Status planEpilogue(const KernelCall &call, MatmulPlan &plan) {
   plan.bias = hasBias(call);
   plan.residual = hasResidual(call);
   std::string_view name = call.attributes.getString("activation");
   uint32_t bits = plan.bias ? epilogueBias : 0;
-  if (name == "relu")
-    bits |= epilogueRelu;
-  else if (name == "gelu_tanh" && !plan.residual)
+  // Its ReLU makes zeros of NaN.
+  if (name == "gelu_tanh" && !plan.residual)
     bits |= epilogueGelu;
   else if (!name.empty())
     return makeError(StatusCode::InvalidArgument,
@@ -161,7 +136,7 @@ static Status planShapes(const KernelCall &call, MatmulPlan &plan) {
   const Matrices b(call.inputs[1], plan.transposedB);
   const Matrices y(call.outputs[0], false);
   if (a.columns != b.rows || y.rows != a.rows || y.columns != b.columns)
-    return invalid(call, "products of M x K and K x N, of M x N");
+    return invalidShapes(call, "products of M x K and K x N, of M x N");
   plan.m = a.rows;
   plan.n = b.columns;
   plan.k = a.columns;
@@ -175,18 +150,18 @@ static Status planShapes(const KernelCall &call, MatmulPlan &plan) {
   };
   if (!equal(call.inputs[0], call.outputs[0]) ||
       (!plan.sharesB && !equal(call.inputs[0], call.inputs[1])))
-    return invalid(call, "equal dimensions in front of matrices");
+    return invalidShapes(call, "equal dimensions in front of matrices");
   // What all share makes one product of all rows.
   if (plan.sharesB && !plan.transposedA) {
     plan.m *= plan.batch;
     plan.batch = 1;
   }
   if (plan.sharesB && plan.batch != 1)
-    return invalid(call, "an a of two dimensions");
+    return invalidShapes(call, "an a of two dimensions");
   if (plan.m == 0 || plan.n == 0 || plan.k == 0 || plan.batch == 0)
-    return invalid(call, "tensors with elements");
+    return invalidShapes(call, "tensors with elements");
   if (std::max({plan.m, plan.n, plan.k, plan.batch}) > INT32_MAX)
-    return invalid(call, "extents below 2^31");
+    return invalidShapes(call, "extents below 2^31");
   return Status::ok();
 }
 
@@ -196,7 +171,8 @@ static Status planCall(const KernelCall &call, MatmulPlan &plan) {
   DLC_RETURN_IF_ERROR(checkAttributes(
       call.attributes,
       {{"trans_a", Int}, {"trans_b", Int}, {"compute", String}}));
-  DLC_RETURN_IF_ERROR(checkOperands(call));
+  DLC_RETURN_IF_ERROR(
+      checkOperands(call, {2, DLC_MAX_RANK}, {2, DLC_MAX_RANK}));
   plan.type = call.inputs[0].type;
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_a", plan.transposedA));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_b", plan.transposedB));
@@ -256,6 +232,10 @@ static Status set(const Library &library, const char *name,
 }
 
 Status MatmulCall::makeLayouts() {
+  layouts.held.reset(new (std::nothrow) Layouts(library));
+  if (!layouts.held)
+    return makeError(StatusCode::OutOfMemory, "no memory for a call");
+  auto &[a, b, y] = *layouts.held;
   const int type = realOf(plan.type);
   auto make = [&](Owned<Layout> &layout, int64_t rows, int64_t columns,
                   bool isShared) -> Status {
@@ -312,6 +292,7 @@ Status MatmulCall::choose() {
   for (int which : {preferenceAlignmentA, preferenceAlignmentB,
                     preferenceAlignmentC, preferenceAlignmentD})
     DLC_RETURN_IF_ERROR(put(which, uint32_t(DLC_ALIGNMENT)));
+  const auto &[a, b, y] = *layouts.held;
   Choice choice = {};
   int found = 0;
   DLC_LIBRARY_CHECK(library, choose, session->handle, operation, b, a, y, y,
@@ -334,8 +315,7 @@ Status cuda::prepareMatmul(Device &device, const KernelCall &call,
                            std::unique_ptr<DeviceCall> &prepared) {
   MatmulPlan plan;
   DLC_RETURN_IF_ERROR(planCall(call, plan));
-  DLC_RETURN_IF_ERROR(checkWorkspace(call, 1));
-  plan.workspaceBytes = uint64_t(call.outputs[1].shape[0]);
+  DLC_RETURN_IF_ERROR(readWorkspace(call, plan.workspaceBytes));
   DLC_RETURN_IF_ERROR(Session<Library>::open(device, library));
   std::unique_ptr<MatmulCall> ready(new (std::nothrow) MatmulCall(
       std::static_pointer_cast<Session<Library>>(library), plan,
@@ -355,6 +335,7 @@ Status MatmulCall::queue(void *stream, void *const *parameters) const {
   auto at = [&](size_t index) {
     return *static_cast<void *const *>(parameters[index]);
   };
+  const auto &[a, b, y] = *layouts.held;
   void *result = at(inputs), *workspace = at(inputs + 1);
   Owned<Operation> operation(library.operationDestroy);
   DLC_RETURN_IF_ERROR(makeOperation(plan.bias ? at(2) : nullptr, operation));

@@ -59,6 +59,25 @@ public:
   std::mutex mutex; ///< Guards the handle where a call changes it.
 };
 
+/// What is made on a device and ends there; in the child of a fork(), where
+/// nothing of the device works, it is left alone.
+template <typename T> class OnDevice {
+public:
+  explicit OnDevice(Device &device) : device(device) {}
+  OnDevice(const OnDevice &) = delete;
+  ~OnDevice() {
+    auto end = [&] {
+      held.reset();
+      return Status::ok();
+    };
+    if (held && !device.use(end).isOk())
+      (void)held.release();
+  }
+
+  Device &device;
+  std::unique_ptr<T> held;
+};
+
 } // namespace dlc::rt::cuda
 
 #endif // DLC_LIB_RUNTIME_KERNEL_CUDA_SESSION_H

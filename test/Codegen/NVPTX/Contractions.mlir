@@ -466,3 +466,29 @@ kernel.func @tf32_conv_last(%x: tensor<2x1x9x8x16xf32>, %w: tensor<24x3x3x16xf32
   %y = graph.conv %x, %0 {channel_block = 24 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x1x9x8x16xf32>, tensor<24x16x3x3xf32>) -> tensor<2x1x9x8x24xf32>
   kernel.return %y : tensor<2x1x9x8x24xf32>
 }
+
+// Rows of two parts are reduced in two stages, and what the first one left in
+// registers is of no use behind the second.
+kernel.func @rows_softmax_of_parts(%x: tensor<2x1024xf32>, %y: tensor<2x1024xf32>) -> tensor<2x2048xf32> {
+  %0 = graph.concat %x, %y {axis = 1 : i64} : (tensor<2x1024xf32>, tensor<2x1024xf32>) -> tensor<2x2048xf32>
+  %1 = graph.softmax %0 : tensor<2x2048xf32>
+  kernel.return %1 : tensor<2x2048xf32>
+}
+
+kernel.func @rows_mean_of_parts(%x: tensor<4096x32xf16>, %y: tensor<4096x96xf16>, %z: tensor<4096x128xf16>) -> tensor<4096x128xf16> {
+  %0 = graph.concat %x, %y {axis = 1 : i64} : (tensor<4096x32xf16>, tensor<4096x96xf16>) -> tensor<4096x128xf16>
+  %axis = graph.constant dense<[1]> : tensor<1xi64>
+  %1 = graph.reduce_mean %0, %axis {keepdims = true} : (tensor<4096x128xf16>, tensor<1xi64>) -> tensor<4096x1xf16>
+  %2 = graph.max %z, %1 : (tensor<4096x128xf16>, tensor<4096x1xf16>) -> tensor<4096x128xf16>
+  kernel.return %2 : tensor<4096x128xf16>
+}
+
+kernel.func @rows_mean_of_padded(%x: tensor<64x1000xf32>, %y: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
+  %pads = graph.constant dense<[16, 8]> : tensor<2xi64>
+  %axis = graph.constant dense<[1]> : tensor<1xi64>
+  %value = graph.constant dense<0.5> : tensor<f32>
+  %0 = graph.pad %x, %pads, %value, %axis : (tensor<64x1000xf32>, tensor<2xi64>, tensor<f32>, tensor<1xi64>) -> tensor<64x1024xf32>
+  %1 = graph.reduce_mean %0, %axis {keepdims = true} : (tensor<64x1024xf32>, tensor<1xi64>) -> tensor<64x1xf32>
+  %2 = graph.sub %y, %1 : (tensor<64x1024xf32>, tensor<64x1xf32>) -> tensor<64x1024xf32>
+  kernel.return %2 : tensor<64x1024xf32>
+}

@@ -17,6 +17,9 @@ namespace dlc::graph {
 /// The phases that end in functions of Graph operations, in order.
 enum class VerifiedPhase { Import, Graph, Placed, Fused };
 
+/// As the number of channels of a block (graph-alter-layout): all of a value.
+inline constexpr int64_t kAllChannels = -1;
+
 /// The parts of a function that was differentiated.
 enum class GradientPart { Forward, Backward };
 

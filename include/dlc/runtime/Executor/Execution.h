@@ -92,13 +92,14 @@ struct QueueTime {
 };
 
 /// For one thread at a time. A static program (no value from the pool)
-/// allocates here and never in run(). Launches of a program with one stream run
-/// in their order, but workers may compute those at once that follow each other
-/// and of which none uses memory of the plan that another one writes; those of
-/// several streams, and copies between devices, as a
-/// TaskGraph that was recorded when the program was loaded. In the child of a
-/// fork() the calling thread runs all, and values of the pool find none: run()
-/// fails with Unavailable where the program has some.
+/// allocates here and never in run(), but for what libraries of devices do when
+/// they are called. Launches of a program with one stream run in their order,
+/// but workers may compute those at once that follow each other and of which
+/// none uses memory of the plan that another one writes; those of several
+/// streams, and copies between devices, as a TaskGraph that was recorded when
+/// the program was loaded. In the child of a fork() the calling thread runs
+/// all, and values of the pool find none: run() fails with Unavailable where
+/// the program has some.
 class Execution {
 public:
   ~Execution();

@@ -89,8 +89,9 @@ struct LibraryEntry {
   size_t (*packedBytes)(const KernelCall &call, size_t operand);
   void (*pack)(const KernelCall &call, size_t operand, const void *source,
                void *target);
-  /// Whether the operand is packed only if all its elements are finite: with
-  /// others the call means something else then. Null where none is.
+  /// Whether the operand is packed, and by a library of a device taken, only if
+  /// all its elements are finite: with others the call means something else
+  /// then. Null where none is.
   bool (*packsFinite)(const KernelCall &call, size_t operand) = nullptr;
   /// Whether prepare() would accept the call, with the workspace it wants;
   /// otherwise `why` says what was expected and what was found. Null when
@@ -123,6 +124,9 @@ struct LibraryEntry {
                       std::unique_ptr<DeviceCall> &prepared) = nullptr;
   /// Of such entries: whether the call is faster than what is generated.
   bool (*isFaster)(const KernelCall &call) = nullptr;
+  /// Of such entries: the operand whose memory the first output may be, and of
+  /// which no other operand is a part; -1 for none.
+  int inPlaceOperand = -1;
 };
 
 /// The entry of that name among all libraries of this build, or null.

@@ -1,5 +1,6 @@
 // RUN: dlc-opt %s --convert-kernel-to-call=gpu-libraries=always | FileCheck %s
 // RUN: dlc-opt %s --convert-kernel-to-call=gpu-compute=tf32 | FileCheck %s --check-prefix=AUTO
+// RUN: dlc-opt %s --convert-kernel-to-call='gpu-libraries=always gpu-compute=tf32' | FileCheck %s --check-prefix=TF32
 // RUN: dlc-opt %s --convert-kernel-to-call=gpu-libraries=never | FileCheck %s --check-prefix=NEVER
 // RUN: dlc-opt %s --convert-kernel-to-call=gpu-libraries=always --remarks-filter='convert-.*' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 // Kernels of a GPU keep their bodies, and name the call of a library that
@@ -7,7 +8,7 @@
 // NEVER-NOT: entry
 
 // Operands have an order of their own in the entry.
-// CHECK: kernel.func @linear({{.*}}config = {activation = "relu", trans_b = 1 : i64}, entry = "cublaslt.matmul", entryOperands = array<i64: 1, 2, 0>, kernel.runs_on = "cuda", workspace = 33554432 : i64}
+// CHECK: kernel.func @linear({{.*}}config = {activation = "gelu_tanh", trans_b = 1 : i64}, entry = "cublaslt.matmul", entryOperands = array<i64: 1, 2, 0>, kernel.runs_on = "cuda", workspace = 33554432 : i64}
 // CHECK: graph.matmul
 // Little is left to what is generated.
 // AUTO: kernel.func @linear({{.*}} attributes {kernel.compute = "tf32", kernel.runs_on = "cuda"}
@@ -15,7 +16,7 @@ kernel.func @linear(%b: tensor<32xf16>, %x: tensor<4x8x16xf16>, %w: tensor<32x16
   %0 = graph.transpose %w {perm = array<i64: 1, 0>} : (tensor<32x16xf16>) -> tensor<16x32xf16>
   %1 = graph.matmul %x, %0 : (tensor<4x8x16xf16>, tensor<16x32xf16>) -> tensor<4x8x32xf16>
   %2 = graph.add %1, %b : (tensor<4x8x32xf16>, tensor<32xf16>) -> tensor<4x8x32xf16>
-  %3 = graph.relu %2 : tensor<4x8x32xf16>
+  %3 = graph.gelu %2 {approximate = "tanh"} : tensor<4x8x32xf16>
   kernel.return %3 : tensor<4x8x32xf16>
 }
 
@@ -33,6 +34,15 @@ kernel.func @square(%x: tensor<1024x1024xf32>, %r: tensor<1024x1024xf32>) -> ten
 kernel.func @erf(%x: tensor<8x16xf16>, %w: tensor<16x32xf16>) -> tensor<8x32xf16> attributes {kernel.runs_on = "cuda"} {
   %0 = graph.matmul %x, %w : (tensor<8x16xf16>, tensor<16x32xf16>) -> tensor<8x32xf16>
   %1 = graph.gelu %0 : tensor<8x32xf16>
+  kernel.return %1 : tensor<8x32xf16>
+}
+
+// That of cuBLASLt makes zeros of NaN.
+// CHECK: kernel.func @products({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: products is generated: cublaslt.matmul: cuBLASLt has no activation 'relu' there
+kernel.func @products(%x: tensor<8x16xf16>, %w: tensor<16x32xf16>) -> tensor<8x32xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.matmul %x, %w : (tensor<8x16xf16>, tensor<16x32xf16>) -> tensor<8x32xf16>
+  %1 = graph.relu %0 : tensor<8x32xf16>
   kernel.return %1 : tensor<8x32xf16>
 }
 
@@ -73,4 +83,44 @@ kernel.func @conv(%x: tensor<2x1x9x7x16xf16>, %w: tensor<32x3x3x16xf16>, %b: ten
 kernel.func @blocks(%x: tensor<2x2x9x7x8xf16>, %w: tensor<32x16x1x1xf16>) -> tensor<2x4x9x7x8xf16> attributes {kernel.runs_on = "cuda"} {
   %0 = graph.conv %x, %w {channel_block = 8 : i64} : (tensor<2x2x9x7x8xf16>, tensor<32x16x1x1xf16>) -> tensor<2x4x9x7x8xf16>
   kernel.return %0 : tensor<2x4x9x7x8xf16>
+}
+
+// Floats, where they may be rounded.
+// CHECK: kernel.func @floats({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: floats is generated: cudnn.conv: expected f16 or bf16, or f32 that may be rounded
+// TF32: kernel.func @floats({{.*}}compute = "tf32"{{.*}}entry = "cudnn.conv"
+kernel.func @floats(%x: tensor<2x1x9x7x16xf32>, %w: tensor<32x16x1x1xf32>) -> tensor<2x1x9x7x32xf32> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.conv %x, %w {channel_block = 32 : i64} : (tensor<2x1x9x7x16xf32>, tensor<32x16x1x1xf32>) -> tensor<2x1x9x7x32xf32>
+  kernel.return %0 : tensor<2x1x9x7x32xf32>
+}
+
+// Zeros around an image are multiplied by weights that have to be finite then.
+// CHECK: kernel.func @finite({{.*}}entry = "cudnn.conv"
+kernel.func @finite(%x: tensor<1x1x4x4x8xf16>, %w: tensor<8x3x3x8xf16>) -> tensor<1x1x4x4x8xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.transpose %w {perm = array<i64: 0, 3, 1, 2>} : (tensor<8x3x3x8xf16>) -> tensor<8x8x3x3xf16>
+  %1 = graph.conv %x, %0 {channel_block = 8 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x4x4x8xf16>, tensor<8x8x3x3xf16>) -> tensor<1x1x4x4x8xf16>
+  kernel.return %1 : tensor<1x1x4x4x8xf16>
+}
+// CHECK: kernel.func @infinite({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: infinite is generated: weights may not be finite, and taps lie outside
+kernel.func @infinite(%x: tensor<1x1x4x4x8xf16>, %w: tensor<8x3x3x8xf16>) -> tensor<1x1x2x3x8xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.transpose %w {perm = array<i64: 0, 3, 1, 2>} : (tensor<8x3x3x8xf16>) -> tensor<8x8x3x3xf16>
+  %1 = graph.conv %x, %0 {channel_block = 8 : i64, pads = array<i64: 0, 0, 0, 1>} : (tensor<1x1x4x4x8xf16>, tensor<8x8x3x3xf16>) -> tensor<1x1x2x3x8xf16>
+  kernel.return %1 : tensor<1x1x2x3x8xf16>
+}
+// Nothing is known of what the caller gives.
+// CHECK: kernel.func @given({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: given is generated: weights may not be finite, and taps lie outside
+kernel.func @given(%x: tensor<1x1x4x4x8xf16>, %w: tensor<8x3x3x8xf16>) -> tensor<1x1x3x2x8xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.transpose %w {perm = array<i64: 0, 3, 1, 2>} : (tensor<8x3x3x8xf16>) -> tensor<8x8x3x3xf16>
+  %1 = graph.conv %x, %0 {channel_block = 8 : i64, pads = array<i64: 1, 0, 0, 0>} : (tensor<1x1x4x4x8xf16>, tensor<8x8x3x3xf16>) -> tensor<1x1x3x2x8xf16>
+  kernel.return %1 : tensor<1x1x3x2x8xf16>
+}
+func.func @main(%x: tensor<1x1x4x4x8xf16>, %w: tensor<8x3x3x8xf16>) -> (tensor<1x1x4x4x8xf16>, tensor<1x1x2x3x8xf16>, tensor<1x1x3x2x8xf16>) {
+  %some = graph.constant dense<0.5> : tensor<8x3x3x8xf16>
+  %inf = graph.constant dense<0x7C00> : tensor<8x3x3x8xf16>
+  %0 = kernel.call @finite(%x, %some) : (tensor<1x1x4x4x8xf16>, tensor<8x3x3x8xf16>) -> tensor<1x1x4x4x8xf16>
+  %1 = kernel.call @infinite(%x, %inf) : (tensor<1x1x4x4x8xf16>, tensor<8x3x3x8xf16>) -> tensor<1x1x2x3x8xf16>
+  %2 = kernel.call @given(%x, %w) : (tensor<1x1x4x4x8xf16>, tensor<8x3x3x8xf16>) -> tensor<1x1x3x2x8xf16>
+  return %0, %1, %2 : tensor<1x1x4x4x8xf16>, tensor<1x1x2x3x8xf16>, tensor<1x1x3x2x8xf16>
 }

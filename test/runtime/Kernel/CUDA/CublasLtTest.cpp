@@ -49,9 +49,7 @@ TEST(CublasLt, ConstantsAreThoseOfTheHeader) {
   EXPECT_EQ(preferenceAlignmentC, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);
   EXPECT_EQ(preferenceAlignmentD, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
   EXPECT_EQ(epilogueNone, uint32_t(CUBLASLT_EPILOGUE_DEFAULT));
-  EXPECT_EQ(epilogueRelu, uint32_t(CUBLASLT_EPILOGUE_RELU));
   EXPECT_EQ(epilogueBias, uint32_t(CUBLASLT_EPILOGUE_BIAS));
   EXPECT_EQ(epilogueGelu, uint32_t(CUBLASLT_EPILOGUE_GELU));
-  EXPECT_EQ(epilogueRelu | epilogueBias, uint32_t(CUBLASLT_EPILOGUE_RELU_BIAS));
   EXPECT_EQ(epilogueGelu | epilogueBias, uint32_t(CUBLASLT_EPILOGUE_GELU_BIAS));
 }

@@ -48,6 +48,7 @@ TEST(Cudnn, ConstantsAreThoseOfTheHeader) {
   DLC_SAME(Kind::Tensor, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   DLC_SAME(Name::PointwiseMode, CUDNN_ATTR_POINTWISE_MODE);
   DLC_SAME(Name::PointwisePrecision, CUDNN_ATTR_POINTWISE_MATH_PREC);
+  DLC_SAME(Name::PointwiseNan, CUDNN_ATTR_POINTWISE_NAN_PROPAGATION);
   DLC_SAME(Name::ConvolutionPrecision, CUDNN_ATTR_CONVOLUTION_COMP_TYPE);
   DLC_SAME(Name::ConvolutionMode, CUDNN_ATTR_CONVOLUTION_CONV_MODE);
   DLC_SAME(Name::ConvolutionDilations, CUDNN_ATTR_CONVOLUTION_DILATIONS);
@@ -93,6 +94,7 @@ TEST(Cudnn, ConstantsAreThoseOfTheHeader) {
   DLC_SAME(Type::Pointer, CUDNN_TYPE_VOID_PTR);
   DLC_SAME(Type::ConvolutionMode, CUDNN_TYPE_CONVOLUTION_MODE);
   DLC_SAME(Type::HeuristicMode, CUDNN_TYPE_HEUR_MODE);
+  DLC_SAME(Type::Nan, CUDNN_TYPE_NAN_PROPOGATION);
   DLC_SAME(Type::Note, CUDNN_TYPE_NUMERICAL_NOTE);
   DLC_SAME(Type::PointwiseMode, CUDNN_TYPE_POINTWISE_MODE);
   DLC_SAME(Type::Descriptor, CUDNN_TYPE_BACKEND_DESCRIPTOR);
@@ -102,15 +104,12 @@ TEST(Cudnn, ConstantsAreThoseOfTheHeader) {
   DLC_SAME(crossCorrelation, CUDNN_CROSS_CORRELATION);
   DLC_SAME(pointwiseAdd, CUDNN_POINTWISE_ADD);
   DLC_SAME(pointwiseRelu, CUDNN_POINTWISE_RELU_FWD);
+  DLC_SAME(propagateNan, CUDNN_PROPAGATE_NAN);
   DLC_SAME(heuristicFallback, CUDNN_HEUR_MODE_FALLBACK);
   DLC_SAME(heuristicA, CUDNN_HEUR_MODE_A);
   DLC_SAME(noteTensorCore, CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
   DLC_SAME(noteDownConverts, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
-  DLC_SAME(noteReducedSums, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION);
-  DLC_SAME(noteFFT, CUDNN_NUMERICAL_NOTE_FFT);
-  DLC_SAME(noteNondeterministic, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
-  DLC_SAME(noteWinograd6x6, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6);
-  DLC_SAME(noteWinograd13x13, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13);
+  DLC_SAME(noteStrictNan, CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP);
   static_assert(sizeof(bool) == 1); // CUDNN_TYPE_BOOLEAN
 }
 
@@ -129,10 +128,10 @@ std::string refusal(const Library &library, const char *text,
   Descriptor device;
   EXPECT_TRUE(
       Descriptor::create(library, Kind::DeviceProperties, device).isOk());
-  EXPECT_TRUE(device
-                  .set(Name::DeviceText, Type::Text,
-                       std::span(std::string_view(text)))
-                  .isOk());
+  EXPECT_TRUE(
+      device
+          .set(Name::DeviceText, Type::Text, std::span(std::string_view(text)))
+          .isOk());
   EXPECT_TRUE(device.finalize().isOk());
   ConvGraph graph;
   return graph.build(library, plan, {.properties = &device}).message();

@@ -92,13 +92,19 @@ struct Matrix {
   unsigned long long address;
   uint8_t *memory = nullptr;
 
-  bool find() {
+  uint64_t bytes() const {
     uint64_t elements = uint64_t(layout.leading) * (layout.columns - 1) +
                         layout.rows +
                         uint64_t(layout.stride) * uint64_t(layout.batch - 1);
-    memory = static_cast<uint8_t *>(
-        fakeCudaMemory(address, elements * bytesOf(realOf(layout.type))));
+    return elements * bytesOf(realOf(layout.type));
+  }
+  bool find() {
+    memory = static_cast<uint8_t *>(fakeCudaMemory(address, bytes()));
     return memory;
+  }
+  bool overlaps(const Matrix &other) const {
+    return address < other.address + other.bytes() &&
+           other.address < address + bytes();
   }
   uint8_t *at(int64_t batch, uint64_t row, uint64_t column) const {
     return memory + (uint64_t(batch * layout.stride) +
@@ -122,6 +128,10 @@ struct Product {
     // C is not read where it does not count.
     if (!a.find() || !b.find() || !d.find() || (beta != 0 && !c.find()) ||
         !fakeCudaMemory(workspace, workspaceBytes))
+      return illegalAddress;
+    // Tiles are written while others are still read; C alone may be D.
+    if (d.overlaps(a) || d.overlaps(b) ||
+        (beta != 0 && d.overlaps(c) && d.address != c.address))
       return illegalAddress;
     const uint8_t *bias = nullptr;
     if (operation.epilogue & 4) {

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -67,6 +68,7 @@ size_t sizeOfType(int type) {
   case 4:
   case 7:
   case 8:
+  case 10:
   case 11:
   case 14:
     return 4;
@@ -141,6 +143,7 @@ struct Work {
     int mode;
     std::optional<Tensor> b;
     Tensor y;
+    bool keepsNan = false;
   };
   std::vector<Step> steps;
   std::map<int64_t, unsigned long long> addresses;
@@ -163,8 +166,29 @@ struct Work {
                            bytes + i * bytesOf(realOf(tensor.real)));
     return values;
   }
+  void refuseOverlaps(const Tensor &result) const;
   void run() const;
 };
+
+/// A kernel writes its result while others of its blocks still read: only the
+/// element that a thread replaces may be in the same place.
+void Work::refuseOverlaps(const Tensor &result) const {
+  auto bytes = [](const Tensor &tensor) {
+    return tensor.elements() * bytesOf(realOf(tensor.real));
+  };
+  const uint8_t *begin = find(result), *end = begin + bytes(result);
+  auto check = [&](const Tensor &read, bool isElementwise) {
+    const uint8_t *at = find(read);
+    if (at < end && begin < at + bytes(read) && !(isElementwise && at == begin))
+      throw std::string("the result overlaps tensor ") +
+          std::to_string(read.id);
+  };
+  check(tensors[0], false);
+  check(tensors[1], false);
+  for (const Step &step : steps)
+    if (step.b)
+      check(*step.b, step.b->dims == result.dims);
+}
 
 void Work::run() const {
   const Tensor &x = tensors[0], &w = tensors[1], &y = tensors[2];
@@ -180,9 +204,9 @@ void Work::run() const {
               for (int64_t kw = 0; kw != w.dims[3]; ++kw) {
                 int64_t h = oh * windows[0] - pads[0] + kh * windows[2];
                 int64_t v = ow * windows[1] - pads[1] + kw * windows[3];
-                if (h < 0 || h >= x.dims[2] || v < 0 || v >= x.dims[3])
-                  continue;
-                sum += double(image[size_t(x.at(n, c, h, v))]) *
+                bool isInside =
+                    h >= 0 && h < x.dims[2] && v >= 0 && v < x.dims[3];
+                sum += double(isInside ? image[size_t(x.at(n, c, h, v))] : 0) *
                        weights[size_t(w.at(oc, c, kh, kw))];
               }
           result[size_t(y.at(n, oc, oh, ow))] = float(sum);
@@ -201,7 +225,9 @@ void Work::run() const {
               return step.b->dims[size_t(i)] == 1 ? 0 : index;
             };
             value = step.mode == 100
-                        ? std::max(value, 0.0f)
+                        ? (step.keepsNan && std::isnan(value)
+                               ? value
+                               : std::fmax(value, 0.0f))
                         : value + b[size_t(step.b->at(in(n, 0), in(c, 1),
                                                       in(h, 2), in(v, 3)))];
           }
@@ -210,6 +236,7 @@ void Work::run() const {
   uint8_t *bytes = find(*last);
   if (!bytes)
     throw std::string("no memory of the result");
+  refuseOverlaps(*last);
   for (size_t i = 0; i != result.size(); ++i)
     storeReal(realOf(last->real), bytes + i * bytesOf(realOf(last->real)),
               result[i]);
@@ -265,6 +292,9 @@ Work workOf(const Descriptor &graph) {
       throw std::string("expected a chain");
     Work::Step step{
         valuesOf<int>(oneOf(operation, 750, Pointwise), 0).at(0), {}, y};
+    const Descriptor &pointwise = oneOf(operation, 750, Pointwise);
+    step.keepsNan = pointwise.attributes.contains(2) &&
+                    valuesOf<int>(pointwise, 2).at(0) == 1;
     if (operation.attributes.contains(752))
       step.b.emplace(oneOf(operation, 752, TensorKind));
     if (step.mode != 100 && !(step.mode == 0 && step.b))

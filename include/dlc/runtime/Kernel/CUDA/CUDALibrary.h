@@ -11,7 +11,7 @@
 //   bf16, row-major, with at least one element each. Sums are of f32. trans_a,
 //   trans_b    1: a is [..., K, M], b [N, K] or [..., N, K]; a b of two
 //                       dimensions takes no a [..., K, M] of more
-//   activation          default "": "relu", or "gelu_tanh", of no residual
+//   activation          default "": "gelu_tanh", of no residual
 //   compute             default "": products of f32 are exact. "tf32", "bf16":
 //                       floats may be rounded to 10 and 7 bits before that
 // cudnn.conv    inputs (x, w, bias?, residual?), outputs y and a workspace
