@@ -14,8 +14,9 @@
 # bits within 2e-5 of the largest value, of 16 bits within 2e-3), takes the
 # GPU's own time for large ones, and leaves all in FOLDER/results.md. Where names
 # end in _library, products are cuBLASLt's and convolutions cuDNN's, if these are
-# found; all others are generated. Exit code 1 when anything differs or fails. On a machine that has the compiler, too,
-# `dlc test --target cuda:sm_90 FOLDERS` runs ONNX's conformance tests on the GPU.
+# found; all others are generated. Exit code 1 when anything differs or fails. On
+# a machine that has the compiler, too, `dlc test --target cuda:sm_90 FOLDERS`
+# runs ONNX's conformance tests on the GPU.
 set -euo pipefail
 
 unary() { # NAME TYPE OPERATION ATTRIBUTES
@@ -60,7 +61,7 @@ linear() { # NAME ROWS TERMS COLUMNS TYPE
 func.func @main(%a: tensor<$2x$3x$5> {graph.name = "a"}, %b: tensor<$3x$4x$5> {graph.name = "b"}, %c: tensor<$4x$5> {graph.name = "c"}) -> (tensor<$2x$4x$5> {graph.name = "y"}) {
   %0 = graph.matmul %a, %b : (tensor<$2x$3x$5>, tensor<$3x$4x$5>) -> tensor<$2x$4x$5>
   %1 = graph.add %0, %c : (tensor<$2x$4x$5>, tensor<$4x$5>) -> tensor<$2x$4x$5>
-  %y = graph.relu %1 : tensor<$2x$4x$5>
+  %y = graph.gelu %1 {approximate = "tanh"} : tensor<$2x$4x$5>
   return %y : tensor<$2x$4x$5>
 }
 TEXT
