@@ -179,6 +179,52 @@ LogicalResult FuncOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// AttentionOp
+//===----------------------------------------------------------------------===//
+
+/// Whether a mask broadcasts to scores of that many rows and columns.
+static bool broadcasts(MemRefType mask, int64_t rows, int64_t columns) {
+  const int64_t wanted[] = {rows, columns};
+  return llvm::all_of(
+      llvm::enumerate(llvm::reverse(mask.getShape())), [&](auto dim) {
+        return dim.value() == 1 || dim.value() == wanted[1 - dim.index()];
+      });
+}
+
+LogicalResult AttentionOp::verify() {
+  auto typeOf = [](Value value) { return cast<MemRefType>(value.getType()); };
+  const MemRefType q = typeOf(getQ()), k = typeOf(getK()), v = typeOf(getV()),
+                   y = typeOf(getY());
+  for (MemRefType other : {k, v, y})
+    if (other.getElementType() != q.getElementType())
+      return emitOpError("expected one element type, got ")
+             << q << " and " << other;
+  const int64_t rows = q.getDimSize(0), keys = k.getDimSize(0);
+  if (!k.hasStaticShape() || !v.hasStaticShape() ||
+      ShapedType::isDynamic(q.getDimSize(1)) ||
+      k.getDimSize(1) != q.getDimSize(1) || v.getDimSize(0) != keys ||
+      y.getDimSize(0) != rows || y.getDimSize(1) != v.getDimSize(1))
+    return emitOpError("expected M x K, N x K, N x P and M x P, got ")
+           << q << ", " << k << ", " << v << " and " << y;
+  if (getForms().size() != getMasks().size())
+    return emitOpError("expected a form for each of ")
+           << getMasks().size() << " masks, got " << getForms().size();
+  for (auto [mask, form] :
+       llvm::zip_equal(getMasks(), getForms().getAsValueRange<StringAttr>())) {
+    const bool isBoolean = typeOf(mask).getElementType().isInteger(1);
+    if (form != "add" && form != "keep" && form != "drop")
+      return emitOpError("expected forms add, keep and drop, got ") << form;
+    if (isBoolean == (form == "add") || !broadcasts(typeOf(mask), rows, keys))
+      return emitOpError("expected a mask for ")
+             << form << " that broadcasts to M x N, got " << mask.getType();
+  }
+  const int64_t most = static_cast<int64_t>(getRows());
+  if (most < 1 || (!ShapedType::isDynamic(rows) && rows > most))
+    return emitOpError("expected rows for all of ") << q << ", got " << most;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // ReturnOp, LibraryOp, CallOp
 //===----------------------------------------------------------------------===//
 

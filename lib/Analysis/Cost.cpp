@@ -2,6 +2,8 @@
 
 #include "dlc/Analysis/Cost.h"
 
+#include "dlc/dialects/Kernel/KernelDialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -129,6 +131,16 @@ static uint64_t countFlops(Operation &op) {
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return iterationsOf(structured) *
            dlc::analysis::costOf(*structured.getBlock());
+  if (auto attention = dyn_cast<dlc::kernel::AttentionOp>(op)) {
+    auto shapeOf = [](Value memref) {
+      return cast<MemRefType>(memref.getType()).getShape();
+    };
+    constexpr uint64_t exponential = 16; // Of a score.
+    ArrayRef<int64_t> keys = shapeOf(attention.getK());
+    return attention.getRows() * static_cast<uint64_t>(keys[0]) *
+           (2 * static_cast<uint64_t>(keys[1] + shapeOf(attention.getV())[1]) +
+            exponential);
+  }
   uint64_t times = 1;
   if (auto grid = dyn_cast<scf::ForallOp>(op)) {
     for (OpFoldResult bound : grid.getMixedUpperBound())

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups for cpu.attention: a product of queries and keys, what scales and
-// masks it, the softmax, the product with values, and the operations that turn
-// the four of them round. Exports write this as a chain of ten to twenty
-// operations; any order that means the same is one group.
+// The finder of attentions, and the calls of cpu.attention that compute them.
 
 #include "Attention.h"
 
@@ -19,46 +16,37 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::library;
 
-namespace {
+/// What the entry calls a mask that is an attribute, beside MaskForm.
+static constexpr int64_t kCausal = 3;
 
-/// What the entry does with scores; its codes.
-enum MaskForm : int64_t { Add, Keep, Drop, Causal };
-} // namespace
+Matrices::Matrices(Value value)
+    : value(value),
+      order(llvm::to_vector(llvm::seq<int64_t>(getShape().size()))) {}
 
-/// A tensor and how it is read as matrices: dimension i of these is dimension
-/// order[i] of the tensor.
-struct library::Matrices {
-  explicit Matrices(Value value)
-      : value(value),
-        order(llvm::to_vector(llvm::seq<int64_t>(getShape().size()))) {}
+ArrayRef<int64_t> Matrices::getShape() const {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
-  ArrayRef<int64_t> getShape() const {
-    return cast<RankedTensorType>(value.getType()).getShape();
-  }
-  int64_t rank() const { return static_cast<int64_t>(order.size()); }
-  int64_t rows() const { return getShape()[order[rank() - 2]]; }
-  int64_t columns() const { return getShape()[order[rank() - 1]]; }
-  /// Whether the dimensions in front of the matrix lie in front.
-  bool isMatrixLast() const {
-    for (int64_t i = 0; i < rank() - 2; ++i)
-      if (order[i] != i)
-        return false;
-    return true;
-  }
-  bool isInOrder() const { return llvm::is_sorted(order); }
+bool Matrices::isMatrixLast() const {
+  for (int64_t i = 0; i < rank() - 2; ++i)
+    if (order[i] != i)
+      return false;
+  return true;
+}
 
-  Value value;
-  SmallVector<int64_t> order;
-};
+bool Matrices::isInOrder() const { return llvm::is_sorted(order); }
 
 /// The value of a float constant of one element.
 static std::optional<float> getScalar(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   DenseElementsAttr elements;
-  if (!type || !type.getElementType().isF32() || !type.hasStaticShape() ||
-      type.getNumElements() != 1 || !matchPattern(value, m_Constant(&elements)))
+  if (!type ||
+      !isa<Float32Type, Float16Type, BFloat16Type>(type.getElementType()) ||
+      !type.hasStaticShape() || type.getNumElements() != 1 ||
+      !matchPattern(value, m_Constant(&elements)))
     return std::nullopt;
-  return elements.getSplatValue<float>();
+  return static_cast<float>(
+      elements.getSplatValue<APFloat>().convertToDouble());
 }
 
 static bool isStatic(Type type) {
@@ -127,10 +115,33 @@ static bool isSharedInOrder(ArrayRef<int64_t> result,
 // The finder
 //===----------------------------------------------------------------------===//
 
-AttentionFinder::AttentionFinder(graph::MatmulOp scores,
-                                 function_ref<bool(Operation *)> isFree,
-                                 std::string *why)
-    : scores(scores), isFree(isFree), why(why) {}
+namespace {
+
+class AttentionFinder {
+public:
+  AttentionFinder(graph::MatmulOp scores,
+                  function_ref<bool(Operation *)> isFree, std::string *why)
+      : scores(scores), isFree(isFree), why(why) {}
+
+  std::optional<AttentionForm> find();
+
+private:
+  bool refuse(const Twine &reason);
+  Operation *nextOf(Value value);
+  Operation *makerOf(Value value);
+  bool addMask(MaskForm kind, Value mask, Value current);
+  bool takeMask(Operation *op, Value current);
+  graph::MatmulOp takeScores();
+  void takeOperand(Matrices &operand, std::optional<int64_t> rows);
+  bool takeResult(Matrices &result, int64_t rows, int64_t productRows);
+
+  graph::MatmulOp scores;
+  function_ref<bool(Operation *)> isFree;
+  std::string *why;
+  AttentionForm form;
+};
+
+} // namespace
 
 bool AttentionFinder::refuse(const Twine &reason) {
   if (why)
@@ -155,13 +166,12 @@ Operation *AttentionFinder::makerOf(Value value) {
              : nullptr;
 }
 
-bool AttentionFinder::addMask(int64_t form, Value mask, Value current) {
+bool AttentionFinder::addMask(MaskForm kind, Value mask, Value current) {
   auto shape = cast<RankedTensorType>(current.getType()).getShape();
-  if (!maskShape.empty() && ArrayRef(maskShape) != shape)
+  if (!form.masks.empty() && ArrayRef(form.maskShape) != shape)
     return refuse("the masks are added in different shapes");
-  maskShape.assign(shape.begin(), shape.end());
-  forms.push_back(form);
-  masks.push_back(mask);
+  form.maskShape.assign(shape.begin(), shape.end());
+  form.masks.push_back({kind, mask});
   return true;
 }
 
@@ -170,24 +180,25 @@ bool AttentionFinder::takeMask(Operation *op, Value current) {
   if (op->getResult(0).getType() != current.getType())
     return refuse("a mask broadcasts the scores");
   if (std::optional<float> factor = getFactor(op, current)) {
-    scale *= *factor;
-    return forms.empty() || refuse("masked scores are scaled");
+    form.scale *= *factor;
+    return form.masks.empty() || refuse("masked scores are scaled");
   }
   if (auto add = dyn_cast<graph::AddOp>(op)) {
     if (add.getA() == add.getB())
       return refuse("scores are added to themselves");
-    return addMask(Add, add.getA() == current ? add.getB() : add.getA(),
-                   current);
+    return addMask(MaskForm::Add,
+                   add.getA() == current ? add.getB() : add.getA(), current);
   }
   auto select = dyn_cast<graph::SelectOp>(op);
   if (!select || select.getCond() == current)
     return refuse("the library has no such mask");
   bool keeps = select.getA() == current;
   std::optional<float> other = getScalar(keeps ? select.getB() : select.getA());
-  if (!other || (fill && *fill != *other))
+  if (!other || (form.fill && *form.fill != *other))
     return refuse("masked scores become more than one number");
-  fill = other;
-  return addMask(keeps ? Keep : Drop, select.getCond(), current);
+  form.fill = other;
+  return addMask(keeps ? MaskForm::Keep : MaskForm::Drop, select.getCond(),
+                 current);
 }
 
 /// From the first product to the second.
@@ -196,7 +207,7 @@ graph::MatmulOp AttentionFinder::takeScores() {
   bool isSoftmaxed = false;
   while (Operation *op = nextOf(current)) {
     auto type = cast<RankedTensorType>(current.getType());
-    members.push_back(op);
+    form.members.push_back(op);
     if (auto values = dyn_cast<graph::MatmulOp>(op)) {
       if (!isSoftmaxed || values.getA() != current)
         return {};
@@ -231,7 +242,7 @@ void AttentionFinder::takeOperand(Matrices &operand,
         dim = transpose.getPerm()[dim];
       operand.value = transpose.getX();
     } else if (Value scaled = getScaled(maker)) {
-      queryScale *= *getFactor(maker, scaled);
+      form.queryScale *= *getFactor(maker, scaled);
       operand.value = scaled;
     } else {
       if (!isView(maker) || !operand.isMatrixLast())
@@ -248,7 +259,7 @@ void AttentionFinder::takeOperand(Matrices &operand,
       if (isTurned)
         std::swap(operand.order.back(), operand.order.end()[-2]);
     }
-    members.push_back(maker);
+    form.members.push_back(maker);
   }
 }
 
@@ -259,7 +270,7 @@ bool AttentionFinder::takeResult(Matrices &result, int64_t rows,
   std::optional<std::pair<Matrices, size_t>> last;
   while (true) {
     if (result.rows() == rows)
-      last.emplace(result, members.size());
+      last.emplace(result, form.members.size());
     Operation *user = nextOf(result.value);
     if (!user)
       break;
@@ -282,20 +293,20 @@ bool AttentionFinder::takeResult(Matrices &result, int64_t rows,
         break;
       result = std::move(next);
     }
-    members.push_back(user);
+    form.members.push_back(user);
   }
   if (!last)
     return refuse("queries and the result have different rows");
   result = last->first;
-  members.truncate(last->second);
+  form.members.truncate(last->second);
   return true;
 }
 
-std::optional<Match> AttentionFinder::find() {
+std::optional<AttentionForm> AttentionFinder::find() {
   auto isKnown = [](graph::MatmulOp op) {
     return isStatic(op.getA().getType()) && isStatic(op.getB().getType());
   };
-  members = {scores};
+  form.members = {scores};
   graph::MatmulOp product = isKnown(scores) ? takeScores() : graph::MatmulOp();
   if (!product || !isKnown(product))
     return std::nullopt;
@@ -314,59 +325,77 @@ std::optional<Match> AttentionFinder::find() {
     refuse("the two products have different rows");
     return std::nullopt;
   }
-  Matrices q(scores.getA()), k(scores.getB()), v(product.getB());
-  takeOperand(q, productRows);
-  takeOperand(k, std::nullopt);
-  const float keyScale = queryScale;
-  takeOperand(v, std::nullopt);
-  if (queryScale != keyScale) {
+  form.q = Matrices(scores.getA());
+  form.k = Matrices(scores.getB());
+  form.v = Matrices(product.getB());
+  takeOperand(form.q, productRows);
+  takeOperand(form.k, std::nullopt);
+  const float keyScale = form.queryScale;
+  takeOperand(form.v, std::nullopt);
+  if (form.queryScale != keyScale) {
     refuse("values are scaled");
     return std::nullopt;
   }
-  Matrices y(product.getResult());
-  if (!takeResult(y, q.rows(), productRows))
+  form.y = Matrices(product.getResult());
+  if (!takeResult(form.y, form.q.rows(), productRows))
     return std::nullopt;
-  if (!maskShape.empty() && maskShape.end()[-2] != q.rows()) {
+  if (!form.maskShape.empty() && form.maskShape.end()[-2] != form.q.rows()) {
     refuse("queries and masks have different rows");
     return std::nullopt;
   }
-  return makeMatch(q, k, v, y);
+  return std::move(form);
 }
 
-std::optional<Match> AttentionFinder::makeMatch(const Matrices &q,
-                                                const Matrices &k,
-                                                const Matrices &v,
-                                                const Matrices &y) {
-  Builder builder(scores.getContext());
+std::optional<AttentionForm>
+dlc::library::findAttentionForm(graph::MatmulOp scores,
+                                function_ref<bool(Operation *)> isFree,
+                                std::string *why) {
+  return AttentionFinder(scores, isFree, why).find();
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// The call of cpu.attention; nullopt if that has no such.
+static std::optional<Match> makeMatch(const AttentionForm &form,
+                                      std::string *why) {
+  Builder builder(form.y.value.getContext());
   Match match;
   match.entry = "cpu.attention";
   match.note = "library kernel for attention";
-  match.operands = {q.value, k.value, v.value};
-  llvm::append_range(match.operands, masks);
+  match.operands = {form.q.value, form.k.value, form.v.value};
+  SmallVector<int64_t> forms;
+  for (const AttentionForm::Mask &mask : form.masks) {
+    match.operands.push_back(mask.value);
+    forms.push_back(static_cast<int64_t>(mask.form));
+  }
   auto setInts = [&](StringRef name, ArrayRef<int64_t> values) {
     match.config.set(name, builder.getDenseI64ArrayAttr(values));
   };
   auto setFloat = [&](StringRef name, double value) {
     match.config.set(name, builder.getF64FloatAttr(value));
   };
-  std::pair<StringRef, const Matrices *> orders[] = {
-      {"q_order", &q}, {"k_order", &k}, {"v_order", &v}, {"y_order", &y}};
+  std::pair<StringRef, const Matrices *> orders[] = {{"q_order", &form.q},
+                                                     {"k_order", &form.k},
+                                                     {"v_order", &form.v},
+                                                     {"y_order", &form.y}};
   for (auto [name, matrices] : orders)
     if (!matrices->isInOrder())
       setInts(name, matrices->order);
-  if (scale != 1)
-    setFloat("scale", scale);
-  if (queryScale != 1)
-    setFloat("query_scale", queryScale);
+  if (form.scale != 1)
+    setFloat("scale", form.scale);
+  if (form.queryScale != 1)
+    setFloat("query_scale", form.queryScale);
   if (!forms.empty()) {
     setInts("masks", forms);
-    setInts("scores", maskShape);
+    setInts("scores", form.maskShape);
   }
-  if (fill && *fill != -std::numeric_limits<float>::infinity())
-    setFloat("fill", *fill);
+  if (form.fill && *form.fill != -std::numeric_limits<float>::infinity())
+    setFloat("fill", *form.fill);
   match.anchorOperands = match.operands.size();
   match.anchorConfig = match.config;
-  if (!isSupportedMatch(match, y.value.getType(), why))
+  if (!isSupportedMatch(match, form.y.value.getType(), why))
     return std::nullopt;
   return match;
 }
@@ -389,7 +418,8 @@ static std::optional<int64_t> getCausalOffset(ElementsAttr mask, int64_t form,
     return std::nullopt;
   ArrayRef<char> bytes = raw.data();
   auto isSeen = [&](int64_t row, int64_t column) {
-    return (bytes[row * columns + column] != 0) == (form == Keep);
+    return (bytes[row * columns + column] != 0) ==
+           (form == static_cast<int64_t>(MaskForm::Keep));
   };
   int64_t seen = 0; // By the last row, which sees the most.
   while (seen < columns && isSeen(rows - 1, seen))
@@ -414,13 +444,13 @@ void dlc::library::foldConstants(Match &match,
   Builder builder(masks->getName().getContext());
   for (auto [i, form] : llvm::enumerate(forms)) {
     const unsigned operand = 3 + i;
-    if (form == Add || !constants[operand])
+    if (form == static_cast<int64_t>(MaskForm::Add) || !constants[operand])
       continue;
     std::optional<int64_t> offset = getCausalOffset(
         constants[operand], form, shape.end()[-2], shape.back());
     if (!offset)
       continue;
-    forms[i] = Causal;
+    forms[i] = kCausal;
     match.operands.erase(match.operands.begin() + operand);
     match.anchorOperands = match.operands.size();
     match.config.set("masks", builder.getDenseI64ArrayAttr(forms));
@@ -441,10 +471,12 @@ std::optional<Match> dlc::library::matchAttention(ArrayRef<Operation *> group,
   if (std::distance(products.begin(), products.end()) != 2)
     return std::nullopt;
   auto isMember = [&](Operation *op) { return llvm::is_contained(group, op); };
-  AttentionFinder finder(cast<graph::MatmulOp>(*products.begin()), isMember,
-                         why);
-  std::optional<Match> match = finder.find();
-  if (match && finder.members.size() != group.size()) {
+  std::optional<AttentionForm> form = findAttentionForm(
+      cast<graph::MatmulOp>(*products.begin()), isMember, why);
+  if (!form)
+    return std::nullopt;
+  std::optional<Match> match = makeMatch(*form, why);
+  if (match && form->members.size() != group.size()) {
     if (why)
       *why = "expected nothing beside attention";
     return std::nullopt;
@@ -455,8 +487,8 @@ std::optional<Match> dlc::library::matchAttention(ArrayRef<Operation *> group,
 SmallVector<Operation *>
 dlc::library::findAttention(graph::MatmulOp scores,
                             function_ref<bool(Operation *)> isFree) {
-  AttentionFinder finder(scores, isFree, nullptr);
-  if (!finder.find())
+  std::optional<AttentionForm> form = findAttentionForm(scores, isFree);
+  if (!form || !makeMatch(*form, nullptr))
     return {};
-  return std::move(finder.members);
+  return std::move(form->members);
 }

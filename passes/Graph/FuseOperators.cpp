@@ -157,8 +157,9 @@ static bool isAnchor(Operation *op) {
 }
 
 /// What a library computes with `anchor`, but for what `taken` holds already:
-/// what it takes as a whole, or producers that only the anchor reads and the
-/// longest chain of epilogues; just the anchor when there is nothing.
+/// what it, or generated code, takes as a whole, or producers that only the
+/// anchor reads and the longest chain of epilogues; just the anchor when there
+/// is nothing.
 static Node growAnchor(Operation *anchor, const DenseSet<Operation *> &taken) {
   Node node{anchor};
   auto isFree = [&](Operation *op) {
@@ -167,6 +168,9 @@ static Node growAnchor(Operation *anchor, const DenseSet<Operation *> &taken) {
            !taken.contains(op) && placeOf(op) == placeOf(anchor);
   };
   if (Node whole = library::findGroup(anchor, isFree); !whole.empty())
+    return whole;
+  if (Node whole = conversion::findGeneratedGroup(anchor, isFree);
+      !whole.empty())
     return whole;
   if (!library::matchGroup(node))
     return node;

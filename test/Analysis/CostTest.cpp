@@ -4,6 +4,8 @@
 
 #include "../Codegen/CPU/KernelRunner.h"
 
+#include "dlc/dialects/Kernel/KernelDialect.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
@@ -107,6 +109,24 @@ TEST_F(CostTest, OfKernelsCountsShortTilesAsWhole) {
                               "} return }");
   ASSERT_TRUE(kernel);
   EXPECT_EQ(countFlops(kernel), 4u * 300 * 2);
+}
+
+TEST_F(CostTest, OfAttentionsCountsRowsTimesKeys) {
+  context->loadDialect<dlc::BaseDialect, dlc::kernel::KernelDialect>();
+  auto attention = [&](int keys) {
+    const std::string k = "memref<" + std::to_string(keys) + "x32xf16>";
+    func::FuncOp kernel =
+        parse("func.func @k(%q: memref<?x32xf16>, %k: " + k +
+              ", %y: memref<?x32xf16>"
+              ") { scf.forall (%i) in (5) { kernel.attention %q, %k, %k into "
+              "%y {rows "
+              "= 16 : i64, scale = 1.0 : f32} : memref<?x32xf16>, " +
+              k + ", " + k + " into memref<?x32xf16> } return }");
+    EXPECT_TRUE(kernel);
+    return kernel ? countFlops(kernel) : 0;
+  };
+  EXPECT_GE(attention(100), 5u * 16 * 100 * 2 * (32 + 32));
+  EXPECT_EQ(attention(200), 2 * attention(100));
 }
 
 TEST_F(CostTest, OfKernelsThatOnlyMoveIsNothing) {

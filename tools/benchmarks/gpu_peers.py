@@ -187,6 +187,11 @@ def cases(small):
         for suffix in ("", "_library"):
             yield "matmul", f"matmul_4096_{kind}{suffix}", False, torch.matmul, (a, a), (
                 (side, side), kind)
+    for kind, dtype, heads, depth in (("f16", torch.float16, 64, 64),
+                                      ("bf16", torch.bfloat16, 32, 128)):
+        q = torch.randn(2 if small else heads, side, depth, device=DEVICE).to(dtype)
+        yield "attention", f"attention_4096_{kind}", False, (
+            lambda v: nn.functional.scaled_dot_product_attention(v, v, v)), (q,), None
     for batch, dtype, name in ((1, torch.float16, "resnet50 f16"),
                                (2 if small else 128, torch.bfloat16, "resnet50 b128 bf16")):
         network = resnet50().to(DEVICE, dtype, memory_format=torch.channels_last)

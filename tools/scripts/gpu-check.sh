@@ -84,6 +84,21 @@ func.func @main(%x: $image {graph.name = "x"}) -> ($image {graph.name = "y"}) {
 TEXT
 }
 
+attention() { # NAME MATRICES ROWS COLUMNS TYPE
+  local operand="tensor<$2x$3x$4x$5>" keys="tensor<$2x$4x$3x$5>" scores="tensor<$2x$3x$3x$5>"
+  cat >"$1.mlir" <<TEXT
+func.func @main(%q: $operand {graph.name = "q"}, %k: $operand {graph.name = "k"}, %v: $operand {graph.name = "v"}) -> ($operand {graph.name = "y"}) {
+  %c = graph.constant dense<0.125> : tensor<$5>
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : ($operand) -> $keys
+  %1 = graph.matmul %q, %0 : ($operand, $keys) -> $scores
+  %2 = graph.mul %1, %c : ($scores, tensor<$5>) -> $scores
+  %3 = graph.softmax %2 {axis = 2 : i64} : $scores
+  %y = graph.matmul %3, %v : ($scores, $operand) -> $operand
+  return %y : $operand
+}
+TEXT
+}
+
 # Small kernels, one after the other: a product has one of its own.
 chain() { # NAME KERNELS
   local type='tensor<64x64xf32>' i
@@ -99,8 +114,8 @@ chain() { # NAME KERNELS
 }
 
 # Networks whose answers are compared, and those that are timed.
-answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16 conv_f16_library"
-times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_tf32 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16 conv_b64_f16_library"
+answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16 conv_f16_library attention_f16 attention_long_f16 attention_bf16"
+times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_tf32 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16 conv_b64_f16_library attention_4096_f16 attention_4096_bf16"
 chains="chain_64"
 
 write_networks() {
@@ -116,6 +131,9 @@ write_networks() {
   convolutions conv 2 32 28 f32
   convolutions conv_f16 2 32 28 f16
   convolutions conv_f16_library 2 32 28 f16
+  attention attention_f16 12 128 64 f16
+  attention attention_long_f16 140 197 64 f16
+  attention attention_bf16 12 300 128 bf16
   unary relu_256MB 'tensor<67108864xf32>' relu ''
   unary softmax_256MB 'tensor<65536x1024xf32>' softmax '{axis = 1 : i64}'
   layer_norm layer_norm_256MB 65536 1024 f32
@@ -129,6 +147,8 @@ write_networks() {
   matmul matmul_4096_bf16_library 4096 4096 4096 bf16
   convolutions conv_b64_f16 64 128 28 f16
   convolutions conv_b64_f16_library 64 128 28 f16
+  attention attention_4096_f16 64 4096 64 f16
+  attention attention_4096_bf16 32 4096 128 bf16
   chain chain_64 64
 }
 

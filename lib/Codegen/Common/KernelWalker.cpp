@@ -92,9 +92,14 @@ LogicalResult KernelWalker::emitOp(Operation &op) {
       .Case([&](memref::AllocaOp alloca) { return emitAlloca(alloca); })
       .Case([&](memref::SubViewOp view) { return emitSubView(view); })
       .Case([&](memref::StoreOp store) { return emitStore(store); })
-      .Case<memref::CollapseShapeOp, memref::ExpandShapeOp, memref::CastOp,
-            memref::ReinterpretCastOp>(
+      .Case<memref::CollapseShapeOp, memref::ExpandShapeOp, memref::CastOp>(
           [&](Operation *view) { return emitReshape(*view); })
+      .Case([&](memref::ReinterpretCastOp view) {
+        return emitReinterpretCast(view);
+      })
+      .Case([&](kernel::AttentionOp attention) {
+        return emitAttention(attention);
+      })
       .Case([&](affine::AffineApplyOp apply) { return emitAffineApply(apply); })
       .Case([&](linalg::LinalgOp linalg) { return emitLinalg(linalg); })
       .Default([&](Operation *scalar) {
@@ -163,6 +168,27 @@ LogicalResult KernelWalker::emitReshape(Operation &op) {
   if (!cast<MemRefType>(op.getResult(0).getType()).hasStaticShape())
     return op.emitError("expected a static shape");
   return bindMemRef(op.getResult(0), source.base, source.offset);
+}
+
+/// A place in the memory of an argument, or of scratch.
+LogicalResult KernelWalker::emitReinterpretCast(memref::ReinterpretCastOp op) {
+  View source = views.lookup(op.getSource());
+  if (source.offset)
+    return op.emitError("expected memory that begins at its start");
+  Value offset;
+  if (OpFoldResult start = op.getMixedOffsets()[0];
+      !isConstantIntValue(start, 0))
+    offset = toI64(start);
+  if (failed(bindMemRef(op, source.base, offset)))
+    return failure();
+  for (auto [dim, size] : llvm::enumerate(op.getMixedSizes()))
+    if (isa<Value>(size))
+      views[op].sizes[dim] = toI64(size);
+  return success();
+}
+
+LogicalResult KernelWalker::emitAttention(kernel::AttentionOp op) {
+  return op.emitError("expected structured operations of linalg");
 }
 
 LogicalResult KernelWalker::emitStore(memref::StoreOp op) {

@@ -9,6 +9,8 @@
 
 #include "BodyEmitter.h"
 
+#include "dlc/dialects/Kernel/KernelDialect.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -39,6 +41,8 @@ protected:
   virtual llvm::LogicalResult
   emitStructured(mlir::linalg::LinalgOp op,
                  llvm::ArrayRef<mlir::Value> initial) = 0;
+  /// Of a device that has code for it.
+  virtual llvm::LogicalResult emitAttention(kernel::AttentionOp op);
   /// The address of scratch memory of that many bytes.
   virtual mlir::Value allocate(mlir::Location loc, int64_t bytes) = 0;
   /// Stores one element, `offset` elements into `view`.
@@ -60,6 +64,7 @@ private:
   llvm::LogicalResult emitAlloca(mlir::memref::AllocaOp op);
   llvm::LogicalResult emitSubView(mlir::memref::SubViewOp op);
   llvm::LogicalResult emitReshape(mlir::Operation &op);
+  llvm::LogicalResult emitReinterpretCast(mlir::memref::ReinterpretCastOp op);
   llvm::LogicalResult emitStore(mlir::memref::StoreOp op);
   llvm::LogicalResult emitAffineApply(mlir::affine::AffineApplyOp op);
 

@@ -3,6 +3,7 @@
 #include "KernelEmitter.h"
 
 #include "../Common/KernelWalker.h"
+#include "AttentionEmitter.h"
 #include "ProductEmitter.h"
 
 #include "dlc/abi/Tensor.h"
@@ -44,6 +45,7 @@ private:
   void bindThreads();
   LogicalResult emitStructured(linalg::LinalgOp op,
                                ArrayRef<Value> initial) override;
+  LogicalResult emitAttention(dlc::kernel::AttentionOp op) override;
   Value allocate(Location loc, int64_t bytes) override;
   Value sharedAt(Location loc, int64_t offset);
   bool fillsLast(const LoopPlan &plan);
@@ -380,6 +382,25 @@ LogicalResult KernelEmitter::emitStructured(linalg::LinalgOp op,
   if (failed(emitter.emit()))
     return failure();
   buildBarrier(builder, loc);
+  return success();
+}
+
+LogicalResult KernelEmitter::emitAttention(dlc::kernel::AttentionOp op) {
+  auto columnsOf = [](Value memref) {
+    return cast<MemRefType>(memref.getType()).getDimSize(1);
+  };
+  std::optional<AttentionPlan> plan =
+      planAttention(static_cast<int64_t>(op.getRows()),
+                    cast<MemRefType>(op.getK().getType()).getDimSize(0),
+                    columnsOf(op.getQ()), columnsOf(op.getV()));
+  if (!plan)
+    return op.emitError("expected rows, keys and values for one block");
+  Value shared = allocate(op.getLoc(), plan->sharedBytes());
+  // Much is in registers, and one or two blocks at work.
+  constexpr int64_t all = 255;
+  mostRegisters = all;
+  AttentionEmitter(builder, op, target, views, scalars, threads, *plan, shared)
+      .emit();
   return success();
 }
 

@@ -94,7 +94,7 @@ Value ProductEmitter::addressOf(Value element, const Cursor &cursor,
 }
 
 /// Copies one piece to shared memory, or puts zeros there. Of 4 bytes and more
-/// it arrives later: see waitForSteps().
+/// it arrives later: see waitForCopies().
 void ProductEmitter::copyPiece(const ProductSide &side, const Cursor &cursor,
                                Value isTerm, Value to) {
   ValueMap values;
@@ -120,17 +120,7 @@ void ProductEmitter::copyPiece(const ProductSide &side, const Cursor &cursor,
     return;
   }
   Value from = addressOf(side.element, cursor, values);
-  std::string name = "llvm.nvvm.cp.async." +
-                     std::string(bytes == 16 ? "cg" : "ca") +
-                     ".shared.global." + std::to_string(bytes);
-  SmallVector<Value> operands = {to, from};
-  if (isThere) { // Of no bytes the rest, all of it, are zeros.
-    name += ".s";
-    operands.push_back(
-        arith::SelectOp::create(builder, loc, isThere, i32(bytes), i32(0)));
-  }
-  LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr(name),
-                                operands);
+  copyAsync(builder, loc, to, from, bytes, isThere);
 }
 
 /// One side of a step that begins at `term` of the inner ones.
@@ -183,21 +173,6 @@ void ProductEmitter::copyStep(Value step, Value stage) {
     copySide(*side, cursor, term, stage);
 }
 
-void ProductEmitter::commit() {
-  LLVM::CallIntrinsicOp::create(
-      builder, loc, builder.getStringAttr("llvm.nvvm.cp.async.commit.group"),
-      ValueRange());
-}
-
-/// All threads see the steps but the `later` last ones.
-void ProductEmitter::waitForSteps(int64_t later) {
-  Value count = i32(later);
-  LLVM::CallIntrinsicOp::create(
-      builder, loc, builder.getStringAttr("llvm.nvvm.cp.async.wait.group"),
-      count);
-  buildBarrier(builder, loc);
-}
-
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -212,7 +187,7 @@ void ProductEmitter::findParts() {
   column = mul32(rest32(within, product.byColumn), wide * product.columnParts);
 }
 
-/// ldmatrix.x4 (PTX ISA 9.7.14.5.15): rows of 16 x 16 as mma.sync's first
+/// Rows of 16 x 16 as mma.sync's first
 /// operand has them, or two times 16 x 8 as its second.
 LoopEmitter::Values ProductEmitter::readMatrices(const ProductSide &side,
                                                  Value stage, Value row,
@@ -234,23 +209,7 @@ LoopEmitter::Values ProductEmitter::readMatrices(const ProductSide &side,
       isTurned
           ? pointer(side, stage, add32(row, shift), add32(term, lineShift))
           : pointer(side, stage, add32(row, lineShift), add32(term, shift));
-  Type word = builder.getI32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                               {word, word, word, word});
-  std::string name = "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4" +
-                     std::string(isTurned ? ".trans" : "") + ".b16.p3";
-  Value four = callIntrinsic(builder, loc, name, type, from);
-  Type operand = product.element.isF16()
-                     ? Type(VectorType::get({2}, builder.getF16Type()))
-                     : word;
-  Values values;
-  for (int64_t i = 0; i < 4; ++i) {
-    Value value = LLVM::ExtractValueOp::create(builder, loc, four, i);
-    if (operand != word)
-      value = LLVM::BitcastOp::create(builder, loc, operand, value);
-    values.push_back(value);
-  }
-  return values;
+  return loadMatrices(builder, loc, from, isTurned, product.element);
 }
 
 /// A float of a step, rounded to tf32.
@@ -307,12 +266,6 @@ LoopEmitter::Values ProductEmitter::computeRounded(Value stage,
 /// Warps, with sums of 4 for each tile of 16 x 8.
 LoopEmitter::Values ProductEmitter::computeTensor(Value stage,
                                                   ValueRange sums) {
-  Type f32 = builder.getF32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                               {f32, f32, f32, f32});
-  StringRef name = product.element.isF16()
-                       ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
-                       : "llvm.nvvm.mma.m16n8k16.row.col.bf16";
   Values results(sums);
   const int64_t own = product.step / 16 / product.byTerm;
   for (int64_t k = 0; k < own; ++k) {
@@ -329,12 +282,10 @@ LoopEmitter::Values ProductEmitter::computeTensor(Value stage,
       for (int64_t j = 0; j < product.columnParts; ++j) {
         auto at = MutableArrayRef(results).slice(
             4 * (i * product.columnParts + j), 4);
-        Values operands = a[i];
-        llvm::append_range(operands, ArrayRef(b[j / 2]).slice(j % 2 * 2, 2));
-        llvm::append_range(operands, at);
-        Value four = callIntrinsic(builder, loc, name, type, operands);
-        for (int64_t e = 0; e < 4; ++e)
-          at[e] = LLVM::ExtractValueOp::create(builder, loc, four, e);
+        llvm::copy(multiplyMatrices(builder, loc, product.element, a[i],
+                                    ArrayRef(b[j / 2]).slice(j % 2 * 2, 2),
+                                    ValueRange(at)),
+                   at.begin());
       }
   }
   return results;
@@ -616,7 +567,7 @@ LogicalResult ProductEmitter::emit(bool isShared) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(ahead.getBody());
     copyOwn(ahead.getInductionVar(), ahead.getInductionVar());
-    commit();
+    commitCopies(builder, loc);
   }
   Value zero =
       arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
@@ -626,16 +577,16 @@ LogicalResult ProductEmitter::emit(bool isShared) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value step = loop.getInductionVar();
-    waitForSteps(product.stages - 2);
+    waitForCopies(builder, loc, product.stages - 2);
     // What it takes the place of has been read by all.
     Value next = add32(step, i32(product.stages - 1));
     copyOwn(next, rest32(next, product.stages));
-    commit();
+    commitCopies(builder, loc);
     scf::YieldOp::create(
         builder, loc,
         compute(rest32(step, product.stages), loop.getRegionIterArgs()));
   }
-  waitForSteps(0);
+  waitForCopies(builder, loc, 0);
   write(loop.getResults());
   if (product.blocks == 1 && product.isConditional())
     isSpoiled = isAnyNone(loop.getResults());

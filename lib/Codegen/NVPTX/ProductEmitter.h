@@ -57,8 +57,6 @@ private:
                 mlir::Value stage);
   void copyPiece(const ProductSide &side, const Cursor &cursor,
                  mlir::Value isTerm, mlir::Value to);
-  void commit();
-  void waitForSteps(int64_t later);
 
   void findParts();
   Values compute(mlir::Value stage, mlir::ValueRange sums);

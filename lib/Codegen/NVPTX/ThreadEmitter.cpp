@@ -16,71 +16,9 @@ using namespace mlir;
 using namespace dlc::codegen;
 using namespace dlc::codegen::gpu;
 
-Value gpu::callIntrinsic(OpBuilder &builder, Location loc, StringRef name,
-                         Type result, ValueRange operands) {
-  return LLVM::CallIntrinsicOp::create(builder, loc, result,
-                                       builder.getStringAttr(name), operands)
-      .getResult(0);
-}
-
-void gpu::buildBarrier(OpBuilder &builder, Location loc) {
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-  LLVM::CallIntrinsicOp::create(
-      builder, loc,
-      builder.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.all"), zero);
-}
-
-Value gpu::isZero(OpBuilder &builder, Location loc, Value value) {
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value,
-                               zero);
-}
-
-void gpu::enterIf(OpBuilder &builder, Location loc, Value condition) {
-  if (!condition)
-    return;
-  auto choice = scf::IfOp::create(builder, loc, TypeRange(), condition,
-                                  /*withElseRegion=*/false);
-  builder.setInsertionPointToStart(choice.thenBlock());
-}
-
 //===----------------------------------------------------------------------===//
 // Points of loops, by number
 //===----------------------------------------------------------------------===//
-
-Value ThreadEmitter::i32(int64_t value) {
-  return arith::ConstantOp::create(
-      builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
-}
-
-Value ThreadEmitter::add32(Value a, Value b) {
-  return builder.createOrFold<arith::AddIOp>(loc, a, b);
-}
-
-Value ThreadEmitter::mul32(Value a, int64_t factor) {
-  return builder.createOrFold<arith::MulIOp>(loc, a, i32(factor));
-}
-
-Value ThreadEmitter::divide32(Value a, int64_t divisor) {
-  return builder.createOrFold<arith::DivUIOp>(loc, a, i32(divisor));
-}
-
-Value ThreadEmitter::rest32(Value a, int64_t divisor) {
-  return builder.createOrFold<arith::RemUIOp>(loc, a, i32(divisor));
-}
-
-Value ThreadEmitter::isBelow(Value a, int64_t bound) {
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, a,
-                               i32(bound));
-}
-
-Value ThreadEmitter::both(Value a, Value b) {
-  return a && b ? arith::AndIOp::create(builder, loc, a, b).getResult()
-         : a    ? a
-                : b;
-}
 
 /// The number of points of `dims`, with the last in steps of `width`, as i32: a
 /// tile has fewer than 2^31.

@@ -6,16 +6,10 @@
 #define DLC_LIB_CODEGEN_NVPTX_THREADEMITTER_H
 
 #include "../Common/LoopEmitterImpl.h"
+#include "Instructions.h"
 #include "KernelEmitter.h"
 
 namespace dlc::codegen::gpu {
-
-/// The threads of a block, as i32.
-struct Threads {
-  mlir::Value thread; ///< The number of this one.
-  mlir::Value lane;   ///< In its warp.
-  mlir::Value warp;   ///< Of its warp.
-};
 
 /// What a block has of the points of a tile, in their order.
 struct Share {
@@ -63,22 +57,9 @@ private:
   std::vector<std::pair<Place, mlir::Value>> kept; ///< Some tens.
 };
 
-/// Calls an intrinsic of LLVM.
-mlir::Value callIntrinsic(mlir::OpBuilder &builder, mlir::Location loc,
-                          llvm::StringRef name, mlir::Type result,
-                          mlir::ValueRange operands);
-/// All threads of the block wait for each other, and see what they wrote.
-void buildBarrier(mlir::OpBuilder &builder, mlir::Location loc);
-/// Of a word.
-mlir::Value isZero(mlir::OpBuilder &builder, mlir::Location loc,
-                   mlir::Value value);
-/// What is built next happens only where `condition` (i1) holds; null: always.
-void enterIf(mlir::OpBuilder &builder, mlir::Location loc,
-             mlir::Value condition);
-
 /// Emits loops as they are planned; vectors are along the last parallel
 /// dimension.
-class ThreadEmitter : public LoopEmitter {
+class ThreadEmitter : public LoopEmitter, protected Words {
 public:
   /// `exchange`: exchangeBytes() of shared memory.
   ThreadEmitter(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op,
@@ -87,8 +68,8 @@ public:
                 llvm::ArrayRef<mlir::Value> initial, const Threads &threads,
                 mlir::Value exchange, KeptRows *kept = nullptr)
       : LoopEmitter(builder, op, plan, target, views, outer, initial),
-        threads(threads), target(target), views(views), exchange(exchange),
-        kept(kept) {}
+        Words(builder, op.getLoc()), threads(threads), target(target),
+        views(views), exchange(exchange), kept(kept) {}
 
   llvm::LogicalResult emit();
   /// Of elements without reductions, emits those of `share` alone.
@@ -99,15 +80,6 @@ public:
   static int64_t exchangeBytes(const LoopPlan &plan);
 
 protected:
-  mlir::Value i32(int64_t value);
-  // Of words without sign.
-  mlir::Value add32(mlir::Value a, mlir::Value b);
-  mlir::Value mul32(mlir::Value a, int64_t factor);
-  mlir::Value divide32(mlir::Value a, int64_t divisor);
-  mlir::Value rest32(mlir::Value a, int64_t divisor);
-  mlir::Value isBelow(mlir::Value a, int64_t bound);
-  /// Of conditions; null is one that always holds.
-  mlir::Value both(mlir::Value a, mlir::Value b);
   void enterIf(mlir::Value condition) { gpu::enterIf(builder, loc, condition); }
   mlir::Value isZero(mlir::Value value) {
     return gpu::isZero(builder, loc, value);

@@ -68,13 +68,22 @@ struct ConvertGraphToKernel
 
 } // namespace
 
-/// "k.conv_add_relu": the mnemonics, at most four. The names are symbols of the
-/// object; with a dot they never meet those of the C library (`exp`).
+/// "k.conv_add_relu": the mnemonics, at most four, of many operations those
+/// that compute. The names are symbols of the object; with a dot they never
+/// meet those of the C library (`exp`).
 static std::string makeName(ArrayRef<Operation *> group) {
+  constexpr size_t most = 4;
+  SmallVector<Operation *> named(group);
+  if (group.size() > most)
+    llvm::erase_if(named, [](Operation *op) {
+      return graph::getFusionKind(op) == graph::FusionKind::Movement;
+    });
+  if (named.empty())
+    named.assign(group.begin(), group.end());
   std::string name = "k";
-  for (auto [i, op] : llvm::enumerate(group.take_front(4)))
+  for (auto [i, op] : llvm::enumerate(ArrayRef(named).take_front(most)))
     name += (i ? "_" : ".") + op->getName().stripDialect().str();
-  return group.size() > 4 ? name + "_etc" : name;
+  return group.size() > std::min(most, named.size()) ? name + "_etc" : name;
 }
 
 Operation *Outliner::unify(Operation *kernel, StringRef name) {

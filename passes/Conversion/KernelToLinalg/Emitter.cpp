@@ -115,7 +115,6 @@ void Emitter::bindArguments() {
 }
 
 void Emitter::emitGrid() {
-  kernel.setGrid(plan.grid);
   if (plan.grid.empty())
     return;
   SmallVector<OpFoldResult> extents;
@@ -348,12 +347,21 @@ void Emitter::emit() {
     emitStage(stage);
   builder.setInsertionPointToEnd(body);
   kernel::ReturnOp::create(builder, loc);
+  replaceBody(kernel, body, results, plan.grid, plan.inPlace);
+}
+
+void dlc::conversion::replaceBody(kernel::FuncOp kernel, Block *body,
+                                  int64_t outputs, ArrayRef<int64_t> grid,
+                                  ArrayRef<int64_t> inPlace) {
+  OpBuilder builder(kernel.getContext());
+  Block &old = kernel.getBody().front();
   kernel.getBody().push_back(body);
   old.dropAllReferences();
   old.dropAllUses();
   old.erase();
   kernel.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), {}));
-  kernel.setOutputs(results);
+  kernel.setOutputs(outputs);
+  kernel.setGrid(grid);
   SmallVector<Attribute> attributes;
   if (auto existing = kernel.getArgAttrs()) {
     llvm::append_range(attributes, *existing);
@@ -361,10 +369,10 @@ void Emitter::emit() {
     kernel.setArgAttrsAttr(builder.getArrayAttr(attributes));
   }
   kernel->removeAttr(kernel.getResAttrsAttrName());
-  if (plan.inPlace.empty())
+  if (inPlace.empty())
     kernel.removeInPlaceAttr();
   else
-    kernel.setInPlace(plan.inPlace);
+    kernel.setInPlace(inPlace);
 }
 
 void dlc::conversion::emitPlan(kernel::FuncOp kernel, KernelPlan &plan) {

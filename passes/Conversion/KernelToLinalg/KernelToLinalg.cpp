@@ -4,6 +4,7 @@
 
 #include "dlc/passes/Conversion/KernelToLinalg.h"
 
+#include "Attention.h"
 #include "Emitter.h"
 
 #include "dlc/dialects/Base/Devices.h"
@@ -65,6 +66,16 @@ static FailureOr<KernelPlan> simplifyAndPlan(kernel::FuncOp kernel,
 
 LogicalResult dlc::conversion::convertKernel(kernel::FuncOp kernel,
                                              std::string &reason) {
+  if (kernel::isForGPU(kernel)) {
+    SmallVector<Operation *> group;
+    for (Operation &op : kernel.getBody().front().without_terminator())
+      if (!isa<graph::ConstantOp, graph::NoneOp>(op))
+        group.push_back(&op);
+    if (std::optional<AttentionPlan> plan = planAttention(group)) {
+      emitAttention(kernel, *plan);
+      return success();
+    }
+  }
   FailureOr<KernelPlan> plan = simplifyAndPlan(kernel, reason);
   if (failed(plan))
     return failure();
@@ -175,6 +186,8 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
     if (!graph::hasStaticTypes(op))
       return refuse("shapes that are not static");
   }
+  if (!hasHostMemory(graph::getDevice(group[0])) && planAttention(group))
+    return true;
   if (std::string reason = whyNotContracted(group); !reason.empty())
     return refuse(reason);
   // Plans a copy: what has a plan here has one later.
@@ -236,6 +249,20 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
     if (std::string missing = missingOnGPU(*plan); !missing.empty())
       return refuse("a GPU has no " + missing);
   return true;
+}
+
+SmallVector<Operation *>
+dlc::conversion::findGeneratedGroup(Operation *anchor,
+                                    function_ref<bool(Operation *)> isFree) {
+  auto scores = dyn_cast<graph::MatmulOp>(anchor);
+  if (!scores || hasHostMemory(graph::getDevice(anchor)))
+    return {};
+  std::optional<AttentionPlan> plan = planAttention(scores, isFree);
+  if (!plan)
+    return {};
+  llvm::sort(plan->form.members,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return std::move(plan->form.members);
 }
 
 namespace {

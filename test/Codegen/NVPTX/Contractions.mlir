@@ -492,3 +492,88 @@ kernel.func @rows_mean_of_padded(%x: tensor<64x1000xf32>, %y: tensor<64x1024xf32
   %2 = graph.sub %y, %1 : (tensor<64x1024xf32>, tensor<64x1xf32>) -> tensor<64x1024xf32>
   kernel.return %2 : tensor<64x1024xf32>
 }
+
+// Attention as one kernel: warps with all keys and with a part of them, rows
+// and keys that are no whole tiles, one step and many, few matrices of keys for
+// many of queries, and what is cut out of one tensor and turned round.
+kernel.func @attention(%q: tensor<2x40x32xf16>, %k: tensor<2x50x32xf16>, %v: tensor<2x50x16xf16>) -> tensor<2x40x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %c = graph.constant dense<0.0625> : tensor<f16>
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<2x50x32xf16>) -> tensor<2x32x50xf16>
+  %p = graph.matmul %q, %0 : (tensor<2x40x32xf16>, tensor<2x32x50xf16>) -> tensor<2x40x50xf16>
+  %1 = graph.mul %p, %c : (tensor<2x40x50xf16>, tensor<f16>) -> tensor<2x40x50xf16>
+  %2 = graph.softmax %1 : tensor<2x40x50xf16>
+  %y = graph.matmul %2, %v : (tensor<2x40x50xf16>, tensor<2x50x16xf16>) -> tensor<2x40x16xf16>
+  kernel.return %y : tensor<2x40x16xf16>
+}
+
+kernel.func @attention_of_many_rows(%q: tensor<140x129x16xbf16>, %k: tensor<140x40x16xbf16>, %v: tensor<140x40x16xbf16>) -> tensor<140x129x16xbf16> attributes {kernel.runs_on = "cuda"} {
+  %c = graph.constant dense<0.0625> : tensor<bf16>
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<140x40x16xbf16>) -> tensor<140x16x40xbf16>
+  %p = graph.matmul %q, %0 : (tensor<140x129x16xbf16>, tensor<140x16x40xbf16>) -> tensor<140x129x40xbf16>
+  %1 = graph.mul %p, %c : (tensor<140x129x40xbf16>, tensor<bf16>) -> tensor<140x129x40xbf16>
+  %2 = graph.softmax %1 : tensor<140x129x40xbf16>
+  %y = graph.matmul %2, %v : (tensor<140x129x40xbf16>, tensor<140x40x16xbf16>) -> tensor<140x129x16xbf16>
+  kernel.return %y : tensor<140x129x16xbf16>
+}
+
+kernel.func @attention_of_many_keys(%q: tensor<66x49x48xf16>, %k: tensor<66x300x48xf16>, %v: tensor<66x300x80xf16>) -> tensor<66x49x80xf16> attributes {kernel.runs_on = "cuda"} {
+  %c = graph.constant dense<0.03125> : tensor<f16>
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<66x300x48xf16>) -> tensor<66x48x300xf16>
+  %p = graph.matmul %q, %0 : (tensor<66x49x48xf16>, tensor<66x48x300xf16>) -> tensor<66x49x300xf16>
+  %1 = graph.mul %p, %c : (tensor<66x49x300xf16>, tensor<f16>) -> tensor<66x49x300xf16>
+  %2 = graph.softmax %1 : tensor<66x49x300xf16>
+  %y = graph.matmul %2, %v : (tensor<66x49x300xf16>, tensor<66x300x80xf16>) -> tensor<66x49x80xf16>
+  kernel.return %y : tensor<66x49x80xf16>
+}
+
+// The widest rows leave shared memory for one step alone.
+kernel.func @attention_of_wide_rows(%q: tensor<3x17x128xbf16>, %k: tensor<3x257x128xbf16>, %v: tensor<3x257x128xbf16>) -> tensor<3x17x128xbf16> attributes {kernel.runs_on = "cuda"} {
+  %c = graph.constant dense<-0.125> : tensor<bf16>
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<3x257x128xbf16>) -> tensor<3x128x257xbf16>
+  %1 = graph.matmul %q, %0 : (tensor<3x17x128xbf16>, tensor<3x128x257xbf16>) -> tensor<3x17x257xbf16>
+  %2 = graph.mul %1, %c : (tensor<3x17x257xbf16>, tensor<bf16>) -> tensor<3x17x257xbf16>
+  %3 = graph.softmax %2 : tensor<3x17x257xbf16>
+  %y = graph.matmul %3, %v : (tensor<3x17x257xbf16>, tensor<3x257x128xbf16>) -> tensor<3x17x128xbf16>
+  kernel.return %y : tensor<3x17x128xbf16>
+}
+
+kernel.func @attention_of_groups(%q: tensor<2x4x20x16xf16>, %k: tensor<2x1x30x16xf16>, %v: tensor<2x1x30x16xf16>, %m: tensor<2x1x1x30xf16>) -> tensor<2x20x4x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %c = graph.constant dense<0.125> : tensor<f16>
+  %0 = graph.transpose %k {perm = array<i64: 0, 1, 3, 2>} : (tensor<2x1x30x16xf16>) -> tensor<2x1x16x30xf16>
+  %p = graph.matmul %q, %0 : (tensor<2x4x20x16xf16>, tensor<2x1x16x30xf16>) -> tensor<2x4x20x30xf16>
+  %1 = graph.mul %p, %c : (tensor<2x4x20x30xf16>, tensor<f16>) -> tensor<2x4x20x30xf16>
+  %2 = graph.add %1, %m : (tensor<2x4x20x30xf16>, tensor<2x1x1x30xf16>) -> tensor<2x4x20x30xf16>
+  %3 = graph.softmax %2 : tensor<2x4x20x30xf16>
+  %4 = graph.matmul %3, %v : (tensor<2x4x20x30xf16>, tensor<2x1x30x16xf16>) -> tensor<2x4x20x16xf16>
+  %y = graph.transpose %4 {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x4x20x16xf16>) -> tensor<2x20x4x16xf16>
+  kernel.return %y : tensor<2x20x4x16xf16>
+}
+
+kernel.func @attention_masked(%x: tensor<2x20x144xf16>, %c: tensor<20x20xi1>, %m: tensor<3x20x1xf16>, %d: tensor<2x1x1x20xi1>) -> tensor<2x3x20x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %i0 = graph.constant dense<0> : tensor<1xi64>
+  %i1 = graph.constant dense<1> : tensor<1xi64>
+  %i2 = graph.constant dense<2> : tensor<1xi64>
+  %i48 = graph.constant dense<48> : tensor<1xi64>
+  %i96 = graph.constant dense<96> : tensor<1xi64>
+  %i144 = graph.constant dense<144> : tensor<1xi64>
+  %heads = graph.constant dense<[2, 20, 3, 16]> : tensor<4xi64>
+  %fill = graph.constant dense<-6.0e+04> : tensor<f16>
+  %scale = graph.constant dense<4.0> : tensor<f16>
+  %0 = graph.slice %x, %i0, %i48, %i2, %i1 : (tensor<2x20x144xf16>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x20x48xf16>
+  %1 = graph.slice %x, %i48, %i96, %i2, %i1 : (tensor<2x20x144xf16>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x20x48xf16>
+  %2 = graph.slice %x, %i96, %i144, %i2, %i1 : (tensor<2x20x144xf16>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x20x48xf16>
+  %3 = graph.reshape %0, %heads : (tensor<2x20x48xf16>, tensor<4xi64>) -> tensor<2x20x3x16xf16>
+  %4 = graph.reshape %1, %heads : (tensor<2x20x48xf16>, tensor<4xi64>) -> tensor<2x20x3x16xf16>
+  %5 = graph.reshape %2, %heads : (tensor<2x20x48xf16>, tensor<4xi64>) -> tensor<2x20x3x16xf16>
+  %q = graph.transpose %3 {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x20x3x16xf16>) -> tensor<2x3x20x16xf16>
+  %k = graph.transpose %4 {perm = array<i64: 0, 2, 3, 1>} : (tensor<2x20x3x16xf16>) -> tensor<2x3x16x20xf16>
+  %v = graph.transpose %5 {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x20x3x16xf16>) -> tensor<2x3x20x16xf16>
+  %6 = graph.div %q, %scale : (tensor<2x3x20x16xf16>, tensor<f16>) -> tensor<2x3x20x16xf16>
+  %7 = graph.matmul %6, %k : (tensor<2x3x20x16xf16>, tensor<2x3x16x20xf16>) -> tensor<2x3x20x20xf16>
+  %8 = graph.select %c, %7, %fill : (tensor<20x20xi1>, tensor<2x3x20x20xf16>, tensor<f16>) -> tensor<2x3x20x20xf16>
+  %9 = graph.add %8, %m : (tensor<2x3x20x20xf16>, tensor<3x20x1xf16>) -> tensor<2x3x20x20xf16>
+  %10 = graph.select %d, %fill, %9 : (tensor<2x1x1x20xi1>, tensor<f16>, tensor<2x3x20x20xf16>) -> tensor<2x3x20x20xf16>
+  %11 = graph.softmax %10 : tensor<2x3x20x20xf16>
+  %y = graph.matmul %11, %v : (tensor<2x3x20x20xf16>, tensor<2x3x20x16xf16>) -> tensor<2x3x20x16xf16>
+  kernel.return %y : tensor<2x3x20x16xf16>
+}

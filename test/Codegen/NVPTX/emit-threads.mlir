@@ -110,3 +110,26 @@ kernel.func @kept_by_block(%x: tensor<64x2048xf32>) -> tensor<64x2048xf32> attri
   %y = graph.softmax %x : tensor<64x2048xf32>
   kernel.return %y : tensor<64x2048xf32>
 }
+
+// An attention keeps scores and weights in registers. Keys and values lie side
+// by side in shared memory, and the next step is on its way there.
+// CHECK-LABEL: llvm.func ptx_kernelcc @attention
+// CHECK: "llvm.nvvm.cp.async.cg.shared.global.16.s"
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: "llvm.nvvm.cp.async.wait.group"
+// CHECK: "llvm.nvvm.cp.async.cg.shared.global.16.s"
+// CHECK: "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3"
+// CHECK: "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
+// CHECK: "llvm.nvvm.shfl.sync.bfly.i32"
+// CHECK: "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK-NOT: llvm.store
+// CHECK: "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3"
+// CHECK: scf.yield
+// CHECK: llvm.store {{.*}} : vector<2xf16>, !llvm.ptr<1>
+kernel.func @attention(%q: tensor<140x128x16xf16>, %k: tensor<140x100x16xf16>, %v: tensor<140x100x16xf16>) -> tensor<140x128x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<140x100x16xf16>) -> tensor<140x16x100xf16>
+  %1 = graph.matmul %q, %0 : (tensor<140x128x16xf16>, tensor<140x16x100xf16>) -> tensor<140x128x100xf16>
+  %2 = graph.softmax %1 : tensor<140x128x100xf16>
+  %y = graph.matmul %2, %v : (tensor<140x128x100xf16>, tensor<140x100x16xf16>) -> tensor<140x128x16xf16>
+  kernel.return %y : tensor<140x128x16xf16>
+}

@@ -274,3 +274,95 @@ func.func @gather_of_a_cast(%t: tensor<1000x16xf16>, %i: tensor<4000xi64>) -> te
   %1 = graph.gather %0, %r {axis = 0 : i64, in_bounds = true} : (tensor<1000x16xf32>, tensor<4000xi64>) -> tensor<4000x16xf32>
   return %1 : tensor<4000x16xf32>
 }
+
+// A GPU computes an attention of short floats as a whole, with what cuts its
+// operands out.
+// CHECK-LABEL: func.func @attention_on_gpu
+func.func @attention_on_gpu(%x: tensor<2x8x32xf16>, %v: tensor<2x8x16xf16>) -> tensor<2x8x16xf16> {
+  // CHECK: %[[Y:.*]] = graph.fusion -> tensor<2x8x16xf16> {
+  // CHECK-NEXT: graph.slice
+  // CHECK-NEXT: graph.slice
+  // CHECK-NEXT: graph.transpose
+  // CHECK-NEXT: graph.matmul
+  // CHECK-NEXT: graph.softmax
+  // CHECK-NEXT: graph.matmul
+  // CHECK: return %[[Y]]
+  %i0 = graph.constant dense<0> : tensor<1xi64>
+  %i1 = graph.constant dense<1> : tensor<1xi64>
+  %i2 = graph.constant dense<2> : tensor<1xi64>
+  %i16 = graph.constant dense<16> : tensor<1xi64>
+  %i32 = graph.constant dense<32> : tensor<1xi64>
+  %q = graph.slice %x, %i0, %i16, %i2, %i1 {device = #dlc.device<cuda:0>} : (tensor<2x8x32xf16>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x8x16xf16>
+  %k = graph.slice %x, %i16, %i32, %i2, %i1 {device = #dlc.device<cuda:0>} : (tensor<2x8x32xf16>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x8x16xf16>
+  %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<2x8x16xf16>) -> tensor<2x16x8xf16>
+  %1 = graph.matmul %q, %0 {device = #dlc.device<cuda:0>} : (tensor<2x8x16xf16>, tensor<2x16x8xf16>) -> tensor<2x8x8xf16>
+  %2 = graph.softmax %1 {device = #dlc.device<cuda:0>} : tensor<2x8x8xf16>
+  %y = graph.matmul %2, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x16xf16>) -> tensor<2x8x16xf16>
+  return %y : tensor<2x8x16xf16>
+}
+
+// Not of f32,
+// CHECK-LABEL: func.func @attention_of_floats(
+func.func @attention_of_floats(%q: tensor<2x8x16xf32>, %k: tensor<2x8x16xf32>, %v: tensor<2x8x16xf32>) -> tensor<2x8x16xf32> {
+  // CHECK: graph.matmul
+  // CHECK: graph.softmax {{.*}} : tensor<2x8x8xf32>
+  // CHECK-NEXT: %{{.*}} = graph.matmul
+  %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<2x8x16xf32>) -> tensor<2x16x8xf32>
+  %1 = graph.matmul %q, %0 {device = #dlc.device<cuda:0>} : (tensor<2x8x16xf32>, tensor<2x16x8xf32>) -> tensor<2x8x8xf32>
+  %3 = graph.softmax %1 {device = #dlc.device<cuda:0>} : tensor<2x8x8xf32>
+  %y = graph.matmul %3, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf32>, tensor<2x8x16xf32>) -> tensor<2x8x16xf32>
+  return %y : tensor<2x8x16xf32>
+}
+
+// of rows that are no multiples of 16,
+// CHECK-LABEL: func.func @attention_of_odd_rows(
+func.func @attention_of_odd_rows(%q: tensor<2x8x24xf16>, %k: tensor<2x8x24xf16>, %v: tensor<2x8x24xf16>) -> tensor<2x8x24xf16> {
+  // CHECK: graph.matmul
+  // CHECK: graph.softmax {{.*}} : tensor<2x8x8xf16>
+  // CHECK-NEXT: %{{.*}} = graph.matmul
+  %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<2x8x24xf16>) -> tensor<2x24x8xf16>
+  %1 = graph.matmul %q, %0 {device = #dlc.device<cuda:0>} : (tensor<2x8x24xf16>, tensor<2x24x8xf16>) -> tensor<2x8x8xf16>
+  %3 = graph.softmax %1 {device = #dlc.device<cuda:0>} : tensor<2x8x8xf16>
+  %y = graph.matmul %3, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x24xf16>) -> tensor<2x8x24xf16>
+  return %y : tensor<2x8x24xf16>
+}
+
+// of keys that lie across,
+// CHECK-LABEL: func.func @attention_of_turned_keys(
+func.func @attention_of_turned_keys(%q: tensor<2x8x16xf16>, %k: tensor<2x16x8xf16>, %v: tensor<2x8x16xf16>) -> tensor<2x8x16xf16> {
+  // CHECK: graph.matmul
+  // CHECK: graph.softmax {{.*}} : tensor<2x8x8xf16>
+  // CHECK-NEXT: %{{.*}} = graph.matmul
+  %1 = graph.matmul %q, %k {device = #dlc.device<cuda:0>} : (tensor<2x8x16xf16>, tensor<2x16x8xf16>) -> tensor<2x8x8xf16>
+  %3 = graph.softmax %1 {device = #dlc.device<cuda:0>} : tensor<2x8x8xf16>
+  %y = graph.matmul %3, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x16xf16>) -> tensor<2x8x16xf16>
+  return %y : tensor<2x8x16xf16>
+}
+
+// where all scores are masked alike,
+// CHECK-LABEL: func.func @attention_of_one_mask(
+func.func @attention_of_one_mask(%q: tensor<2x8x16xf16>, %k: tensor<2x8x16xf16>, %v: tensor<2x8x16xf16>) -> tensor<2x8x16xf16> {
+  // CHECK: graph.matmul
+  // CHECK: graph.softmax {{.*}} : tensor<2x8x8xf16>
+  // CHECK-NEXT: %{{.*}} = graph.matmul
+  %c = graph.constant dense<-1.0> : tensor<f16>
+  %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<2x8x16xf16>) -> tensor<2x16x8xf16>
+  %1 = graph.matmul %q, %0 {device = #dlc.device<cuda:0>} : (tensor<2x8x16xf16>, tensor<2x16x8xf16>) -> tensor<2x8x8xf16>
+  %2 = graph.add %1, %c {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<f16>) -> tensor<2x8x8xf16>
+  %3 = graph.softmax %2 {device = #dlc.device<cuda:0>} : tensor<2x8x8xf16>
+  %y = graph.matmul %3, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x16xf16>) -> tensor<2x8x16xf16>
+  return %y : tensor<2x8x16xf16>
+}
+
+// or seen.
+// CHECK-LABEL: func.func @attention_seen(
+func.func @attention_seen(%q: tensor<2x8x16xf16>, %k: tensor<2x8x16xf16>, %v: tensor<2x8x16xf16>) -> (tensor<2x8x16xf16>, tensor<2x8x8xf16>) {
+  // CHECK: graph.matmul
+  // CHECK: graph.softmax {{.*}} : tensor<2x8x8xf16>
+  // CHECK-NEXT: %{{.*}} = graph.matmul
+  %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<2x8x16xf16>) -> tensor<2x16x8xf16>
+  %1 = graph.matmul %q, %0 {device = #dlc.device<cuda:0>} : (tensor<2x8x16xf16>, tensor<2x16x8xf16>) -> tensor<2x8x8xf16>
+  %3 = graph.softmax %1 {device = #dlc.device<cuda:0>} : tensor<2x8x8xf16>
+  %y = graph.matmul %3, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x16xf16>) -> tensor<2x8x16xf16>
+  return %y, %1 : tensor<2x8x16xf16>, tensor<2x8x8xf16>
+}

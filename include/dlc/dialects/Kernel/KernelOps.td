@@ -25,7 +25,8 @@ def FuncOp : Kernel_Op<"func", [
 
     Second form (destination style, after `convert-kernel-to-linalg`):
     arguments are memrefs, inputs before outputs, the last `outputs` of them
-    are written; the body holds linalg operations and returns nothing.
+    are written; the body holds linalg operations, or a `kernel.attention`, and
+    returns nothing.
     The leading `grid` parallel dimensions of every operation of the body are
     the kernel's tiles; the runtime spreads them over its workers.
 
@@ -100,6 +101,54 @@ def ReturnOp : Kernel_Op<"return", [
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+  let hasVerifier = 1;
+}
+
+class Kernel_Matrix<list<MemoryEffect> effects>
+    : Arg<MemRefRankOf<[F16, BF16], [2]>, "", effects>;
+
+def AttentionOp : Kernel_Op<"attention"> {
+  let summary = "Rows of an attention";
+  let description = [{
+    `y = softmax(masks(scale * q k^T)) v`, the softmax along rows: M rows of `q`
+    (M x K), all of `k` (N x K) and `v` (N x P), and the rows of `y` (M x P) that
+    belong to them; M may be dynamic, and is at most `rows`. Scores are of f32,
+    and never in memory: those of some keys at once, while the greatest one and
+    the sum of a row so far are kept (online softmax: Milakov and Gimelshein,
+    2018; Dao, FlashAttention-2, 2023).
+
+    Masks, M x N, which broadcast as NumPy's, are applied in their order as
+    `forms` says: "add", an addition; "keep" and "drop", of booleans: where they
+    are false, or true, scores become `fill`.
+
+    Constraints:
+    - (attention_c1) `q`, `k`, `v` and `y` have one element type, and shapes as
+      above.
+    - (attention_c2) each mask has a form; "add" is of floats, others of i1.
+    - (attention_c3) `rows` is at least 1, and all of a static M.
+
+    ```mlir
+    kernel.func @attention(%q: memref<8x64xf16>, %k: memref<32x64xf16>, %v: memref<32x64xf16>, %m: memref<32xf16>, %y: memref<8x64xf16>) attributes {outputs = 1 : i64} {
+      kernel.attention %q, %k, %v masked(%m) into %y {forms = ["add"], rows = 8 : i64, scale = 1.250000e-01 : f32} : memref<8x64xf16>, memref<32x64xf16>, memref<32x64xf16> masked(memref<32xf16>) into memref<8x64xf16>
+      kernel.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    Kernel_Matrix<[MemRead]>:$q,
+    Kernel_Matrix<[MemRead]>:$k,
+    Kernel_Matrix<[MemRead]>:$v,
+    Arg<Variadic<MemRefRankOf<[F16, BF16, F32, I1], [0, 1, 2]>>, "", [MemRead]>:$masks,
+    Kernel_Matrix<[MemWrite]>:$y,
+    F32Attr:$scale,
+    DefaultValuedAttr<StrArrayAttr, "{}">:$forms,
+    DefaultValuedAttr<F32Attr, "-std::numeric_limits<float>::infinity()">:$fill,
+    I64Attr:$rows);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v (`masked` `(` $masks^ `)`)? `into` $y attr-dict
+    `:` type($q) `,` type($k) `,` type($v) (`masked` `(` type($masks)^ `)`)?
+    `into` type($y)
+  }];
   let hasVerifier = 1;
 }
 

@@ -19,6 +19,13 @@ namespace dlc::conversion {
 bool canGenerate(llvm::ArrayRef<mlir::Operation *> group,
                  std::string *why = nullptr);
 
+/// The operations around `anchor`, in order, that are generated as a whole for
+/// its device, and not one by one: only such that are free. Empty where there
+/// are none.
+llvm::SmallVector<mlir::Operation *>
+findGeneratedGroup(mlir::Operation *anchor,
+                   llvm::function_ref<bool(mlir::Operation *)> isFree);
+
 /// True if `operand` is a constant that a kernel of `group` holds instead of
 /// taking it as an argument, because its form depends on it: a single element,
 /// a parameter of all members that use it, or one that is left out.

@@ -100,7 +100,8 @@ def ConvertKernelToLinalgPass
     the stage that uses them: one `linalg.generic` per reduction, per result,
     and per costly value that several stages need, which lies in
     `memref.alloca` scratch and is written by the first stage that reads it.
-    `inPlace` lists the inputs that an output may overwrite.
+    `inPlace` lists the inputs that an output may overwrite. An attention on a
+    GPU is a `kernel.attention` for the rows of each tile.
     Cost: linear in the operations, times the dimensions of the result.
 
     ```mlir
