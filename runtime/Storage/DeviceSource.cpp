@@ -2,6 +2,9 @@
 
 #include "dlc/runtime/Storage/DeviceSource.h"
 
+#include "dlc/runtime/Base/Memory.h"
+#include "dlc/runtime/Base/System.h"
+
 #include <map>
 #include <new>
 
@@ -39,6 +42,33 @@ private:
 
   const std::shared_ptr<Device> device;
   std::map<std::byte *, size_t> committed; ///< Pieces that do not overlap.
+};
+
+class LockedSource final : public MemorySource {
+public:
+  explicit LockedSource(std::shared_ptr<Device> device)
+      : device(std::move(device)) {}
+
+  size_t granule() const override { return DLC_ALIGNMENT; }
+  size_t regionBytes() const override { return DLC_ALIGNMENT; }
+  size_t mostBytes() const override { return memoryLimit(); }
+
+  Result<std::byte *> reserve(size_t bytes) override {
+    if (bytes > mostBytes())
+      return makeError(StatusCode::OutOfMemory,
+                       "the process may have no %zu "
+                       "bytes",
+                       bytes);
+    return device->allocateLocked(bytes);
+  }
+  Status commit(std::byte *, size_t) override { return Status::ok(); }
+  bool decommit(std::byte *, size_t) override { return false; }
+  void unreserve(std::byte *start, size_t) override {
+    device->releaseLocked(start);
+  }
+
+private:
+  const std::shared_ptr<Device> device;
 };
 
 } // namespace
@@ -90,4 +120,9 @@ std::unique_ptr<MemorySource>
 dlc::rt::createDeviceSource(std::shared_ptr<Device> device) {
   return std::unique_ptr<MemorySource>(new (std::nothrow)
                                            DeviceSource(std::move(device)));
+}
+std::unique_ptr<MemorySource>
+dlc::rt::createLockedSource(std::shared_ptr<Device> device) {
+  return std::unique_ptr<MemorySource>(new (std::nothrow)
+                                           LockedSource(std::move(device)));
 }

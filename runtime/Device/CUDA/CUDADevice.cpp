@@ -8,7 +8,9 @@
 
 #include "dlc/runtime/Base/ForkGuard.h"
 
+#include <algorithm>
 #include <charconv>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -128,6 +130,8 @@ public:
                 void *const *parameters) override;
   Status launch(const DeviceCall &call, void *const *parameters) override;
   Status copy(void *target, const void *source, size_t bytes) override;
+  Status copyFrom(const Device &owner, void *target, const void *source,
+                  size_t bytes) override;
   Status record(DeviceEvent &event) override;
   Status wait(DeviceEvent &event) override;
   Status synchronize() override;
@@ -177,6 +181,11 @@ public:
   Status commit(std::byte *start, size_t bytes) override;
   bool decommit(std::byte *start, size_t bytes) override;
   void unreserve(std::byte *start, size_t bytes) override;
+  Result<bool> openTo(const Device &reader) override;
+  Result<std::byte *> allocateLocked(size_t bytes) override;
+  void releaseLocked(std::byte *start) override;
+
+  const Core &shared() const { return *core; }
 
 private:
   Status start(int index);
@@ -192,6 +201,9 @@ private:
   int capability = 0; ///< 90 for 9.0.
   int mostShared = 0;
   size_t granuleBytes = 0;
+  std::mutex mutex; ///< Guards what follows.
+  /// Who reaches what is committed: this device first.
+  std::vector<AccessDescription> users;
 };
 
 } // namespace
@@ -216,13 +228,28 @@ Status Queue::launch(const DeviceCall &call, void *const *parameters) {
   return call.queue(stream, parameters);
 }
 
-/// With unified addresses the driver knows what lies where.
+/// With unified addresses the driver knows what is the host's.
 Status Queue::copy(void *target, const void *source, size_t bytes) {
   if (!bytes)
     return Status::ok();
   Current current(*core);
   DLC_RETURN_IF_ERROR(current.status());
   DLC_CUDA_CHECK(driver, copyAsync, addressOf(target), addressOf(source), bytes,
+                 stream);
+  return Status::ok();
+}
+
+/// Of memory that is mapped, not allocated, the driver finds the devices only
+/// when it is told of both contexts, unless each reaches the other's.
+Status Queue::copyFrom(const Device &owner, void *target, const void *source,
+                       size_t bytes) {
+  if (!bytes)
+    return Status::ok();
+  Current current(*core);
+  DLC_RETURN_IF_ERROR(current.status());
+  DLC_CUDA_CHECK(driver, copyPeerAsync, addressOf(target), core->context,
+                 addressOf(source),
+                 static_cast<const CUDADevice &>(owner).shared().context, bytes,
                  stream);
   return Status::ok();
 }
@@ -448,8 +475,11 @@ Status CUDADevice::commit(std::byte *start, size_t bytes) {
     // Counted without what was taken for a moment.
     return noMemory(std::move(status), bytes);
   }
-  AccessDescription access{{1, core->number}, 3};
-  Code code = driver.memorySetAccess(addressOf(start), bytes, &access, 1);
+  std::unique_lock lock(mutex);
+  const std::vector<AccessDescription> allowed = users;
+  lock.unlock();
+  Code code = driver.memorySetAccess(addressOf(start), bytes, allowed.data(),
+                                     allowed.size());
   if (code == success)
     return Status::ok();
   driver.memoryUnmap(addressOf(start), bytes);
@@ -466,6 +496,39 @@ void CUDADevice::unreserve(std::byte *start, size_t bytes) {
   Current current(*core);
   if (current.isOn())
     core->driver->addressFree(addressOf(start), bytes);
+}
+
+Result<bool> CUDADevice::openTo(const Device &reader) {
+  const DeviceNumber number =
+      static_cast<const CUDADevice &>(reader).core->number;
+  Current current(*core);
+  DLC_RETURN_IF_ERROR(current.status());
+  int isPossible = 0;
+  DLC_CUDA_CHECK(*core->driver, canAccessPeer, &isPossible, number,
+                 core->number);
+  if (!isPossible)
+    return false;
+  std::lock_guard lock(mutex);
+  auto isKnown = [&](const AccessDescription &user) {
+    return user.location.id == number;
+  };
+  if (std::ranges::none_of(users, isKnown))
+    users.push_back({{1, number}, 3});
+  return true;
+}
+
+Result<std::byte *> CUDADevice::allocateLocked(size_t bytes) {
+  Current current(*core);
+  DLC_RETURN_IF_ERROR(current.status());
+  void *start = nullptr;
+  DLC_CUDA_CHECK(*core->driver, hostAlloc, &start, bytes, hostAllocPortable);
+  return static_cast<std::byte *>(start);
+}
+
+void CUDADevice::releaseLocked(std::byte *start) {
+  Current current(*core);
+  if (current.isOn())
+    core->driver->hostFree(start);
 }
 
 //===----------------------------------------------------------------------===//
@@ -515,6 +578,7 @@ Status CUDADevice::start(int index) {
   AllocationProperties wanted = properties();
   // 1: what is recommended for speed.
   DLC_CUDA_CHECK(driver, granularity, &granuleBytes, &wanted, 1);
+  users = {{{1, core->number}, 3}};
   return Status::ok();
 }
 

@@ -48,6 +48,7 @@ inline constexpr int functionMaxThreads = 0;
 inline constexpr int functionMaxDynamicShared = 8;
 
 inline constexpr unsigned streamNonBlocking = 1;
+inline constexpr unsigned hostAllocPortable = 1; ///< For all contexts.
 inline constexpr unsigned eventDisableTiming = 2;
 inline constexpr int captureThreadLocal = 1;
 
@@ -95,6 +96,9 @@ struct AccessDescription {
     (FunctionHandle *, ModuleHandle, const char *))                            \
   X(functionGetAttribute, cuFuncGetAttribute, (int *, int, FunctionHandle))    \
   X(functionSetAttribute, cuFuncSetAttribute, (FunctionHandle, int, int))      \
+  X(canAccessPeer, cuDeviceCanAccessPeer, (int *, DeviceNumber, DeviceNumber)) \
+  X(hostAlloc, cuMemHostAlloc, (void **, size_t, unsigned))                    \
+  X(hostFree, cuMemFreeHost, (void *))                                         \
   X(memoryInfo, cuMemGetInfo_v2, (size_t *, size_t *))                         \
   X(granularity, cuMemGetAllocationGranularity,                                \
     (size_t *, const AllocationProperties *, int))                             \
@@ -120,6 +124,8 @@ struct AccessDescription {
   X(eventSynchronize, cuEventSynchronize, (EventHandle))                       \
   X(eventElapsedTime, cuEventElapsedTime, (float *, EventHandle, EventHandle)) \
   X(copyAsync, cuMemcpyAsync, (Address, Address, size_t, StreamHandle))        \
+  X(copyPeerAsync, cuMemcpyPeerAsync,                                          \
+    (Address, ContextHandle, Address, ContextHandle, size_t, StreamHandle))    \
   X(launchKernel, cuLaunchKernel,                                              \
     (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned,         \
      unsigned, unsigned, StreamHandle, void **, void **))                      \

@@ -19,6 +19,8 @@
 
 namespace dlc::rt {
 
+class Device;
+
 /// How a kernel is spread over a device.
 struct DeviceGrid {
   uint32_t blocks = 1;      ///< Groups of threads that know nothing of others.
@@ -76,9 +78,15 @@ public:
   virtual Status launch(void *function, const DeviceGrid &grid,
                         void *const *parameters) = 0;
   virtual Status launch(const DeviceCall &call, void *const *parameters) = 0;
-  /// Bytes between memory of this device and that of the host or a device of
-  /// the same kind. Memory of the host is touched until synchronize().
+  /// Bytes between memory of this device and that of the host, or of this
+  /// device alone. Memory of the host is touched until synchronize(); the
+  /// calling thread goes on at once where that is locked
+  /// (Device::allocateLocked()).
   virtual Status copy(void *target, const void *source, size_t bytes) = 0;
+  /// Bytes from memory of `owner`, another device of the same kind, to that of
+  /// this one: through the host unless Device::openTo() says otherwise.
+  virtual Status copyFrom(const Device &owner, void *target, const void *source,
+                          size_t bytes) = 0;
   /// The event is then what was queued so far.
   virtual Status record(DeviceEvent &event) = 0;
   /// What is queued from now on comes after `event`, of a queue of a device of
@@ -138,6 +146,17 @@ public:
   virtual bool decommit(std::byte *start, size_t bytes) = 0;
   /// Of addresses without memory.
   virtual void unreserve(std::byte *start, size_t bytes) = 0;
+
+  /// Lets `reader`, another device of the same kind, reach what commit() gives
+  /// from now on, so that copies to it do without the host. False where it
+  /// cannot.
+  virtual Result<bool> openTo(const Device &reader) = 0;
+
+  /// Memory of the host that the system keeps where it is, for all devices of
+  /// this kind; none of it is for the child of a fork(). Errors: OutOfMemory
+  /// (none, or none that may be locked).
+  virtual Result<std::byte *> allocateLocked(size_t bytes) = 0;
+  virtual void releaseLocked(std::byte *start) = 0;
 };
 
 /// Opens the device of that name: the driver is looked for when this is first

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A memory source over a device that is not the host.
+// Memory sources over a device that is not the host: its own memory, and that
+// of the host which its copies are fast with.
 
 #ifndef DLC_RUNTIME_STORAGE_DEVICESOURCE_H
 #define DLC_RUNTIME_STORAGE_DEVICESOURCE_H
@@ -14,6 +15,12 @@ namespace dlc::rt {
 /// OutOfMemory, and how much is free, or Unavailable.
 std::unique_ptr<MemorySource>
 createDeviceSource(std::shared_ptr<Device> device);
+
+/// Memory of the host that is locked for `device` and others of its kind, which
+/// lives as long as this: a block for each reservation. Unlike that of
+/// createPinnedSource() the driver of the device knows it.
+std::unique_ptr<MemorySource>
+createLockedSource(std::shared_ptr<Device> device);
 
 } // namespace dlc::rt
 

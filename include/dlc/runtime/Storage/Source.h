@@ -49,8 +49,8 @@ public:
 /// What is beyond memoryLimit() is refused by all sources of the host.
 std::unique_ptr<MemorySource> createHostSource();
 
-/// Pages of the host that the system never writes to disk, as copies to and
-/// from a device need them. commit() fails with Unavailable when the process
+/// Pages of the host that the system never writes to disk. The driver of a
+/// device does not know of it: see createLockedSource(). commit() fails with Unavailable when the process
 /// may lock no more (RLIMIT_MEMLOCK).
 std::unique_ptr<MemorySource> createPinnedSource();
 

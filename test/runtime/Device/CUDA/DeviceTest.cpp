@@ -29,8 +29,9 @@ std::string openFailure(const std::string &machine, int index = 0) {
   return device.status().message();
 }
 
-std::shared_ptr<Device> open() {
-  Result<std::shared_ptr<Device>> device = openDevice(Context::cuda());
+std::shared_ptr<Device> open(int index = 0) {
+  Result<std::shared_ptr<Device>> device =
+      openDevice(Context::cuda(int16_t(index)));
   EXPECT_TRUE(device.isOk()) << device.status().message();
   return std::move(*device);
 }
@@ -255,6 +256,164 @@ TEST(CUDADevice, PoolsOverItsMemory) {
   EXPECT_EQ(fake.handles(), 0u);
 }
 
+//===----------------------------------------------------------------------===//
+// Memory of the host, and of other devices
+//===----------------------------------------------------------------------===//
+
+/// A driver holds up who copies ordinary memory, and not who copies locked one.
+TEST(CUDADevice, CopiesLockedMemoryAside) {
+  FakeCuda fake;
+  {
+    Doubling work;
+    StorageManagerPtr locked = createNaiveManager(
+        Context::cpuPinned(), createLockedSource(work.device));
+    Result<Allocation> block = locked->allocate(1200 + 64);
+    ASSERT_TRUE(block.isOk()) << block.status().message();
+    auto *data = static_cast<float *>(block->data()) + 16;
+    std::iota(data, data + 300, 5.0f);
+    DeviceQueue &queue = *work.queue;
+    ASSERT_TRUE(queue.copy(work.memory.data(), data, 1200).isOk());
+    ASSERT_TRUE(work.twice().isOk());
+    ASSERT_TRUE(queue.copy(data, work.memory.data(), 1200).isOk());
+    EXPECT_EQ(data[0], 5.0f) << "nothing is done before somebody waits";
+    ASSERT_TRUE(queue.synchronize().isOk());
+    EXPECT_EQ(data[0], 10.0f);
+    EXPECT_EQ(data[299], 608.0f);
+    EXPECT_EQ(fake.count("cuMemcpyAsync 1200\n"), 2u);
+    EXPECT_EQ(fake.count("cuMemcpyAsync 1200 synchronous"), 0u);
+    // More than what is locked, and what never was.
+    ASSERT_TRUE(queue.copy(work.memory.data(), data - 16, 1200).isOk());
+    ASSERT_TRUE(work.upload().isOk());
+    EXPECT_EQ(fake.count("cuMemcpyAsync 1200\n"), 3u);
+    EXPECT_EQ(fake.count("cuMemcpyAsync 1200 synchronous"), 1u);
+    ASSERT_TRUE(queue.synchronize().isOk());
+  }
+  EXPECT_EQ(fake.handles(), 0u);
+  EXPECT_EQ(fake.count("cuMemFreeHost"), 1u);
+}
+
+TEST(CUDADevice, LockingIsRefusedCleanly) {
+  {
+    FakeCuda fake("locked=4096");
+    std::shared_ptr<Device> device = open();
+    StorageManagerPtr locked =
+        createNaiveManager(Context::cpuPinned(), createLockedSource(device));
+    const size_t before = fake.handles();
+    EXPECT_EQ(locked->allocate(4097).status().message(),
+              "cannot allocate 4097 bytes on cpu_pinned:0: cuMemHostAlloc "
+              "failed with CUDA_ERROR_OUT_OF_MEMORY (says the fake driver)");
+    EXPECT_EQ(locked->allocate(SIZE_MAX / 8).status().code(),
+              StatusCode::OutOfMemory);
+    EXPECT_EQ(fake.handles(), before);
+    EXPECT_TRUE(locked->allocate(4096).isOk());
+  }
+  FakeCuda fake;
+  std::shared_ptr<Device> device = open();
+  fake.fail("cuMemHostAlloc", 1, 999);
+  EXPECT_EQ(device->allocateLocked(64).status().code(),
+            StatusCode::Unavailable);
+}
+
+namespace {
+
+/// 300 elements on each of two devices.
+struct Pair {
+  explicit Pair(bool isOpen) {
+    for (int i = 0; i != 2; ++i)
+      devices[i] = open(i);
+    if (isOpen) {
+      Result<bool> opened = devices[0]->openTo(*devices[1]);
+      EXPECT_TRUE(opened.isOk()) << opened.status().message();
+      reaches = opened.isOk() && *opened;
+    }
+    for (int i = 0; i != 2; ++i) {
+      managers[i] = createNaiveManager(Context::cuda(int16_t(i)),
+                                       createDeviceSource(devices[i]));
+      Result<Allocation> block = managers[i]->allocate(1200);
+      EXPECT_TRUE(block.isOk()) << block.status().message();
+      blocks[i] = std::move(*block);
+      queues[i] = queueOf(*devices[i]);
+    }
+    host.resize(300);
+    std::iota(host.begin(), host.end(), 1.0f);
+  }
+  /// From the host to one, to the other, and back.
+  Status pass() {
+    Result<std::unique_ptr<DeviceEvent>> event = devices[0]->createEvent();
+    DLC_RETURN_IF_ERROR(std::move(event.status()));
+    DLC_RETURN_IF_ERROR(queues[0]->copy(blocks[0].data(), host.data(), 1200));
+    DLC_RETURN_IF_ERROR(queues[0]->record(**event));
+    DLC_RETURN_IF_ERROR(queues[1]->wait(**event));
+    DLC_RETURN_IF_ERROR(queues[1]->copyFrom(*devices[0], blocks[1].data(),
+                                            blocks[0].data(), 1200));
+    back.assign(300, 0);
+    DLC_RETURN_IF_ERROR(queues[1]->copy(back.data(), blocks[1].data(), 1200));
+    return queues[1]->synchronize();
+  }
+
+  std::shared_ptr<Device> devices[2];
+  StorageManagerPtr managers[2];
+  Allocation blocks[2];
+  std::unique_ptr<DeviceQueue> queues[2];
+  std::vector<float> host, back;
+  bool reaches = false;
+};
+
+} // namespace
+
+/// Through the host unless memory was opened, and that could be done.
+TEST(CUDADevice, CopiesFromOthers) {
+  struct Case {
+    const char *machine;
+    bool isOpen, isDirect;
+  };
+  for (auto [machine, isOpen, isDirect] :
+       {Case{"devices=2", true, true}, Case{"devices=2", false, false},
+        Case{"devices=2,peers=0", true, false}}) {
+    FakeCuda fake(machine);
+    {
+      Pair pair(isOpen);
+      EXPECT_EQ(pair.reaches, isDirect);
+      Status status = pair.pass();
+      ASSERT_TRUE(status.isOk()) << status.message();
+      EXPECT_EQ(pair.back, pair.host);
+      EXPECT_EQ(fake.count("cuMemcpyPeerAsync 1200\n"), isDirect ? 1u : 0u);
+      EXPECT_EQ(fake.count("cuMemcpyPeerAsync 1200 through the host"),
+                isDirect ? 0u : 1u);
+      // Only what is read is open, and once however often that is asked for.
+      EXPECT_EQ(fake.count("cuMemSetAccess 1\n"), isDirect ? 1u : 2u);
+      EXPECT_TRUE(pair.devices[0]->openTo(*pair.devices[1]).isOk());
+      Result<Allocation> more = pair.managers[0]->allocate(1);
+      EXPECT_TRUE(more.isOk());
+      EXPECT_EQ(fake.count("cuMemSetAccess 3"), 0u);
+    }
+    EXPECT_EQ(fake.handles(), 0u);
+    EXPECT_EQ(fake.bytes(), 0u);
+  }
+}
+
+TEST(CUDADevice, CopiesFromOthersFailCleanly) {
+  FakeCuda fake("devices=2");
+  Pair pair(/*isOpen=*/true);
+  fake.fail("cuDeviceCanAccessPeer", 1, 999);
+  Result<bool> opened = pair.devices[1]->openTo(*pair.devices[0]);
+  ASSERT_FALSE(opened.isOk());
+  EXPECT_EQ(opened.status().message(),
+            "cuDeviceCanAccessPeer failed with CUDA_ERROR_UNKNOWN (says the "
+            "fake driver)");
+  fake.fail("cuMemcpyPeerAsync", 1, 999);
+  EXPECT_NE(pair.pass().message().find("cuMemcpyPeerAsync failed"),
+            std::string::npos);
+  EXPECT_TRUE(pair.pass().isOk());
+  EXPECT_EQ(pair.back, pair.host);
+  // A copy that goes by addresses alone finds no memory of another device.
+  ASSERT_TRUE(pair.queues[1]
+                  ->copy(pair.blocks[1].data(), pair.blocks[0].data(), 1200)
+                  .isOk());
+  EXPECT_FALSE(pair.queues[1]->synchronize().isOk());
+  fake.reset();
+}
+
 TEST(CUDADevice, KnowsWhichCodeFits) {
   FakeCuda fake("capability=86");
   std::shared_ptr<Device> device = open();
@@ -301,6 +460,7 @@ TEST(CUDA, RefusesInAChild) {
   EXPECT_TRUE(recorder->beginRecording().isOk());
   auto recording = std::move(*recorder->endRecording());
   std::byte *start = *device.reserve(device.granule());
+  std::byte *locked = *device.allocateLocked(64);
   std::string log = fake.log();
   int result = inChild([&] {
     auto isRefused = [](Status status) {
@@ -328,11 +488,15 @@ TEST(CUDA, RefusesInAChild) {
         isRefused(std::move(device.memory().status())),
         isRefused(std::move(device.reserve(device.granule()).status())),
         isRefused(device.commit(start, device.granule())),
+        isRefused(queue.copyFrom(device, start, start, 64)),
+        isRefused(std::move(device.openTo(device).status())),
+        isRefused(std::move(device.allocateLocked(64).status())),
         !device.decommit(start, device.granule())};
     for (size_t i = 0; i != std::size(refusals); ++i)
       if (!refusals[i])
         return 1 + int(i);
     device.unreserve(start, device.granule());
+    device.releaseLocked(locked);
     recording.reset();
     recorder.reset();
     event.reset();
@@ -344,4 +508,5 @@ TEST(CUDA, RefusesInAChild) {
   EXPECT_TRUE(doubling->twice().isOk());
   EXPECT_TRUE(doubling->queue->synchronize().isOk());
   device.unreserve(start, device.granule());
+  device.releaseLocked(locked);
 }

@@ -4,6 +4,7 @@
 
 #include "Ptx.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -22,13 +23,16 @@ using Address = unsigned long long;
 
 constexpr Code invalidValue = 1, outOfMemory = 2, noDevice = 100,
                invalidDevice = 101, noBinary = 209, invalidPtx = 218,
-               notFound = 500, invalidContext = 201, illegalAddress = 700;
+               notFound = 500, invalidContext = 201, invalidHandle = 400,
+               illegalAddress = 700;
 constexpr size_t granule = size_t(2) << 20;
 constexpr Address firstAddress = Address(1) << 48; // Above the host's.
 
 struct Machine {
   int devices = 1, capability = 90, driver = 13000;
   size_t memory = size_t(1) << 30;
+  bool peers = true;               ///< Devices reach each other's memory.
+  size_t locked = size_t(1) << 30; ///< Bytes of the host that may be.
 };
 
 struct Stream;
@@ -36,6 +40,7 @@ struct Stream;
 using Work = std::function<Code()>;
 
 struct Event {
+  int device;
   Stream *stream = nullptr;
   uint64_t position = 0; ///< All work of the stream below this one.
 };
@@ -45,6 +50,7 @@ struct Graph {
 };
 
 struct Stream {
+  int device;
   std::deque<Work> work;
   uint64_t done = 0; ///< How much was ever done.
   std::unique_ptr<Graph> capture;
@@ -58,11 +64,21 @@ struct LoadedModule {
   std::map<std::string, Function> functions;
 };
 
+/// A piece of reserved addresses.
+struct Granule {
+  int owner = -1;      ///< The device whose memory it is; -1 for none.
+  std::set<int> users; ///< Devices that reach it.
+};
 /// Reserved addresses, and host memory that stands behind them.
 struct Reservation {
   size_t bytes;
   uint8_t *host;
-  std::vector<bool> isMapped;
+  std::vector<Granule> granules;
+};
+
+/// CUmemAccessDesc.
+struct AccessDescription {
+  int isDevice, device, flags;
 };
 
 struct Failure {
@@ -77,7 +93,8 @@ struct State {
   std::string log;
   std::map<std::string, Failure> failures;
   std::map<Address, Reservation> reservations;
-  std::set<Address> handles; ///< Of memory that is not mapped yet.
+  std::map<Address, int> handles; ///< Of memory, not mapped yet: its device.
+  std::map<uintptr_t, size_t> locked; ///< Memory of the host: its size.
   Address nextAddress = firstAddress, nextHandle = 1;
   size_t mapped = 0, created = 0, objects = 0;
   Code lost = 0; ///< What all calls fail with once the device has failed.
@@ -90,7 +107,15 @@ State &state() {
 
 thread_local std::vector<int> contexts; // Of devices; the last one is current.
 
-uint8_t *hostOf(Address address, size_t bytes) {
+constexpr int anyDevice = -1;
+
+/// Whose context is current.
+int currentDevice() { return contexts.empty() ? -1 : contexts.back() - 1; }
+
+/// Where mapped memory really is; null for what `user` does not reach, and for
+/// what is not memory of `owner`.
+uint8_t *hostOf(Address address, size_t bytes, int user = anyDevice,
+                int owner = anyDevice) {
   auto after = state().reservations.upper_bound(address);
   if (after == state().reservations.begin())
     return nullptr;
@@ -98,10 +123,22 @@ uint8_t *hostOf(Address address, size_t bytes) {
   size_t offset = address - start;
   if (offset > reservation.bytes || bytes > reservation.bytes - offset)
     return nullptr;
-  for (size_t i = offset / granule; i * granule < offset + bytes; ++i)
-    if (!reservation.isMapped[i])
+  for (size_t i = offset / granule; i * granule < offset + bytes; ++i) {
+    const Granule &piece = reservation.granules[i];
+    if (piece.owner < 0 || (owner != anyDevice && piece.owner != owner) ||
+        (user != anyDevice && !piece.users.contains(user)))
       return nullptr;
+  }
   return reservation.host + offset;
+}
+
+/// Whether all of it is memory of the host that the driver has locked.
+bool isLocked(Address address, size_t bytes) {
+  auto after = state().locked.upper_bound(address);
+  if (after == state().locked.begin())
+    return false;
+  auto [start, size] = *std::prev(after);
+  return address - start <= size && bytes <= size - (address - start);
 }
 
 bool isDevice(Address address) {
@@ -168,6 +205,8 @@ void readMachine() {
     (name == "devices"      ? (void)(machine.devices = int(value))
      : name == "capability" ? (void)(machine.capability = int(value))
      : name == "driver"     ? (void)(machine.driver = int(value))
+     : name == "peers"      ? (void)(machine.peers = value != 0)
+     : name == "locked"     ? (void)(machine.locked = value)
                             : (void)(machine.memory = value));
     rest = comma == rest.npos ? "" : rest.substr(comma + 1);
   }
@@ -211,7 +250,8 @@ void fakeCudaCount(int more) {
   state().objects += size_t(more);
 }
 size_t fakeCudaHandles() {
-  return state().objects + state().reservations.size() + state().handles.size();
+  return state().objects + state().reservations.size() +
+         state().handles.size() + state().locked.size();
 }
 
 Code cuInit(unsigned) {
@@ -330,6 +370,34 @@ Code cuFuncSetAttribute(Function *, int, int) {
   return 0;
 }
 
+Code cuDeviceCanAccessPeer(int *can, int device, int peer) {
+  FAKE(cuDeviceCanAccessPeer, false);
+  if (std::max(device, peer) >= state().machine.devices)
+    return invalidDevice;
+  *can = state().machine.peers && device != peer;
+  return 0;
+}
+Code cuMemHostAlloc(void **start, size_t bytes, unsigned flags) {
+  FAKE(cuMemHostAlloc, true, std::to_string(bytes));
+  if (!bytes || flags != 1) // For one context alone: of no use with several.
+    return invalidValue;
+  size_t sum = bytes;
+  for (auto [known, size] : state().locked)
+    sum += size;
+  if (sum > state().machine.locked)
+    return outOfMemory;
+  *start = std::aligned_alloc(512, (bytes + 511) & ~size_t(511));
+  std::memset(*start, 0xCD, bytes);
+  state().locked[reinterpret_cast<uintptr_t>(*start)] = bytes;
+  return 0;
+}
+Code cuMemFreeHost(void *start) {
+  FAKE(cuMemFreeHost);
+  if (!state().locked.erase(reinterpret_cast<uintptr_t>(start)))
+    return invalidValue;
+  std::free(start);
+  return 0;
+}
 Code cuMemGetInfo_v2(size_t *free, size_t *total) {
   FAKE(cuMemGetInfo_v2);
   *free = state().machine.memory - state().created;
@@ -353,7 +421,7 @@ Code cuMemAddressReserve(Address *start, size_t bytes, size_t, Address,
   *start = state().nextAddress;
   state().nextAddress += bytes + granule;
   state().reservations[*start] = {bytes, static_cast<uint8_t *>(host),
-                                  std::vector<bool>(bytes / granule)};
+                                  std::vector<Granule>(bytes / granule)};
   return 0;
 }
 Code cuMemAddressFree(Address start, size_t bytes) {
@@ -361,23 +429,25 @@ Code cuMemAddressFree(Address start, size_t bytes) {
   auto known = state().reservations.find(start);
   if (known == state().reservations.end() || known->second.bytes != bytes)
     return invalidValue;
-  for (bool isMapped : known->second.isMapped)
-    if (isMapped)
+  for (const Granule &piece : known->second.granules)
+    if (piece.owner >= 0)
       return invalidValue;
   munmap(known->second.host, bytes);
   state().reservations.erase(known);
   return 0;
 }
-Code cuMemCreate(Address *handle, size_t bytes, const void *,
+Code cuMemCreate(Address *handle, size_t bytes, const void *properties,
                  unsigned long long) {
   FAKE(cuMemCreate);
-  if (bytes != granule)
+  int device; // Behind two numbers and the kind of place.
+  std::memcpy(&device, static_cast<const char *>(properties) + 12, 4);
+  if (bytes != granule || device >= state().machine.devices)
     return invalidValue;
   if (state().machine.memory - state().created < bytes)
     return outOfMemory;
   state().created += bytes;
   *handle = state().nextHandle++;
-  state().handles.insert(*handle);
+  state().handles[*handle] = device;
   return 0;
 }
 /// Of what is not mapped; a mapping has its own hold on memory.
@@ -388,7 +458,10 @@ Code cuMemRelease(Address handle) {
   state().created -= granule;
   return 0;
 }
-static Code setMapped(Address start, size_t bytes, bool isMapped) {
+/// Calls `change` with each granule and the memory behind it.
+static Code
+forGranules(Address start, size_t bytes,
+            const std::function<Code(Granule &, uint8_t *)> &change) {
   auto after = state().reservations.upper_bound(start);
   if (after == state().reservations.begin() || start % granule ||
       bytes % granule)
@@ -396,34 +469,61 @@ static Code setMapped(Address start, size_t bytes, bool isMapped) {
   auto &[first, reservation] = *std::prev(after);
   for (size_t i = 0; i != bytes / granule; ++i) {
     size_t index = (start - first) / granule + i;
-    if (index >= reservation.isMapped.size() ||
-        reservation.isMapped[index] == isMapped)
+    if (index >= reservation.granules.size())
       return invalidValue;
-    reservation.isMapped[index] = isMapped;
-    state().created += isMapped ? granule : -granule;
-    state().mapped += isMapped ? granule : -granule;
-    if (isMapped) // Whoever reads what nobody wrote shall notice.
-      std::memset(reservation.host + index * granule, 0xCD, granule);
+    if (Code code = change(reservation.granules[index],
+                           reservation.host + index * granule))
+      return code;
   }
   return 0;
 }
-Code cuMemMap(Address start, size_t bytes, size_t, Address,
+/// Mapped memory is nobody's to reach before cuMemSetAccess().
+static Code setMapped(Address start, size_t bytes, int owner) {
+  const bool isMapped = owner >= 0;
+  return forGranules(start, bytes, [&](Granule &piece, uint8_t *memory) {
+    if ((piece.owner >= 0) == isMapped)
+      return invalidValue;
+    piece = {owner, {}};
+    state().created += isMapped ? granule : -granule;
+    state().mapped += isMapped ? granule : -granule;
+    if (isMapped) // Whoever reads what nobody wrote shall notice.
+      std::memset(memory, 0xCD, granule);
+    return 0;
+  });
+}
+Code cuMemMap(Address start, size_t bytes, size_t, Address handle,
               unsigned long long) {
   FAKE(cuMemMap);
-  return setMapped(start, bytes, true);
+  auto known = state().handles.find(handle);
+  return known == state().handles.end()
+             ? invalidValue
+             : setMapped(start, bytes, known->second);
 }
 Code cuMemUnmap(Address start, size_t bytes) {
   FAKE(cuMemUnmap);
-  return setMapped(start, bytes, false);
+  return setMapped(start, bytes, -1);
 }
-Code cuMemSetAccess(Address, size_t, const void *, size_t) {
-  FAKE(cuMemSetAccess);
-  return 0;
+Code cuMemSetAccess(Address start, size_t bytes, const AccessDescription *users,
+                    size_t count) {
+  FAKE(cuMemSetAccess, true, std::to_string(count));
+  return forGranules(start, bytes, [&](Granule &piece, uint8_t *) {
+    if (piece.owner < 0)
+      return invalidValue;
+    for (size_t i = 0; i != count; ++i) {
+      const int user = users[i].device;
+      if (users[i].isDevice != 1 || users[i].flags != 3 ||
+          user >= state().machine.devices ||
+          (user != piece.owner && !state().machine.peers))
+        return invalidDevice;
+      piece.users.insert(user);
+    }
+    return 0;
+  });
 }
 
 Code cuStreamCreate(Stream **stream, unsigned) {
   FAKE(cuStreamCreate);
-  *stream = new Stream;
+  *stream = new Stream{currentDevice(), {}, 0, nullptr};
   ++state().objects;
   return 0;
 }
@@ -449,7 +549,7 @@ Code cuStreamWaitEvent(Stream *stream, Event *event, unsigned) {
 }
 Code cuEventCreate(Event **event, unsigned) {
   FAKE(cuEventCreate);
-  *event = new Event;
+  *event = new Event{currentDevice()};
   ++state().objects;
   return 0;
 }
@@ -461,7 +561,9 @@ Code cuEventDestroy_v2(Event *event) {
 }
 Code cuEventRecord(Event *event, Stream *stream) {
   FAKE(cuEventRecord);
-  *event = {stream, stream->done + stream->work.size()};
+  if (event->device != stream->device)
+    return invalidHandle;
+  *event = {event->device, stream, stream->done + stream->work.size()};
   return 0;
 }
 /// A millisecond, whatever lies between.
@@ -478,16 +580,41 @@ Code cuEventSynchronize(Event *event) {
 
 Code cuMemcpyAsync(Address target, Address source, size_t bytes,
                    Stream *stream) {
-  FAKE(cuMemcpyAsync, true, std::to_string(bytes));
-  return push(stream, [=]() -> Code {
+  auto isOrdinary = [&](Address address) {
+    return !isDevice(address) && !isLocked(address, bytes);
+  };
+  const char *how =
+      isOrdinary(target) || isOrdinary(source) ? " synchronous" : "";
+  FAKE(cuMemcpyAsync, true, std::to_string(bytes) + how);
+  return push(stream, [=, device = stream->device]() -> Code {
     auto place = [&](Address address) -> uint8_t * {
-      return isDevice(address) ? hostOf(address, bytes)
+      return isDevice(address) ? hostOf(address, bytes, device, device)
                                : reinterpret_cast<uint8_t *>(address);
     };
     uint8_t *to = place(target), *from = place(source);
     if (!to || !from)
       return illegalAddress;
     std::memmove(to, from, bytes);
+    return 0;
+  });
+}
+Code cuMemcpyPeerAsync(Address target, void *targetContext, Address source,
+                       void *sourceContext, size_t bytes, Stream *stream) {
+  const int to = int(reinterpret_cast<uintptr_t>(targetContext)) - 1,
+            from = int(reinterpret_cast<uintptr_t>(sourceContext)) - 1;
+  std::unique_lock lock(state().mutex);
+  // Through the host, unless the device that copies reaches both.
+  const bool isDirect = stream && hostOf(source, bytes, stream->device) &&
+                        hostOf(target, bytes, stream->device);
+  lock.unlock();
+  FAKE(cuMemcpyPeerAsync, true,
+       std::to_string(bytes) + (isDirect ? "" : " through the host"));
+  return push(stream, [=]() -> Code {
+    uint8_t *into = hostOf(target, bytes, to, to),
+            *out = hostOf(source, bytes, from, from);
+    if (!into || !out)
+      return illegalAddress;
+    std::memmove(into, out, bytes);
     return 0;
   });
 }
@@ -506,8 +633,8 @@ Code cuLaunchKernel(Function *function, unsigned blocks, unsigned y, unsigned z,
   for (size_t i = 0; i != kernel.parameters.size(); ++i)
     std::memcpy(launch.parameters.data() + kernel.offsets[i], parameters[i],
                 kernel.parameters[i]);
-  launch.memory = [](uint64_t address, unsigned bytes) {
-    return hostOf(address, bytes);
+  launch.memory = [device = stream->device](uint64_t address, unsigned bytes) {
+    return hostOf(address, bytes, device);
   };
   return push(stream, [launch]() -> Code {
     try {

@@ -7,7 +7,9 @@
 // for it, so that what does not wait sees old data.
 //
 // The variable DLC_FAKE_CUDA sets the machine up, when cuInit is called:
-// "devices=1,capability=90,driver=13000,memory=1073741824", or less of it.
+// "devices=1,capability=90,driver=13000,memory=1073741824,peers=1,
+// locked=1073741824", or less of it: with peers=0 no device reaches memory of
+// another one, and `locked` are the bytes of the host that may be locked.
 
 #ifndef DLC_TEST_RUNTIME_DEVICE_CUDA_FAKEDRIVER_FAKEDRIVER_H
 #define DLC_TEST_RUNTIME_DEVICE_CUDA_FAKEDRIVER_FAKEDRIVER_H
@@ -21,11 +23,16 @@ void fakeCudaReset();
 /// Lets call `nth` (from 1) of function `symbol` from now on fail with `code`,
 /// and all that follow if `isSticky`.
 void fakeCudaFail(const char *symbol, int nth, int code, bool isSticky);
-/// Functions that were called, a line each, copies with their size and launches
-/// with kernel and grid: "cuLaunchKernel k.add 4x256".
+/// Functions that were called, a line each, copies with their size, how many
+/// devices reach memory, and launches with kernel and grid: "cuLaunchKernel
+/// k.add 4x256". A copy of memory of the host that is not locked has
+/// "synchronous" behind it, since a driver may hold up the caller until it is
+/// done (here it is done late, too, which holds nothing up and hides nothing).
+/// One between devices has "through the host" unless the device of its stream
+/// reaches the memory of both.
 const char *fakeCudaLog();
 /// Memory that is mapped, and handles (streams, events, modules, graphs,
-/// reservations) that exist.
+/// reservations, locked memory) that exist.
 size_t fakeCudaBytes();
 size_t fakeCudaHandles();
 
