@@ -469,7 +469,7 @@ Status dlc::rt::buildProgram(Program::State &state,
   DLC_RETURN_IF_ERROR(openDevices(state, options.loadsCode));
   state.hasCode = options.loadsCode;
   DLC_RETURN_IF_ERROR(readLaunches(state, options));
-  for (const auto &[reason, launches] : state.work.unused)
+  for (const auto &[reason, launches] : state.work.remarks)
     state.statistics.remarks.push_back(
         reason + " (" + std::to_string(launches) +
         (launches == 1 ? " launch)" : " launches)"));

@@ -13,6 +13,7 @@ Status DeviceRun::prepare(const Program::State &program,
   work = &program.work;
   if (!work->isUsed())
     return Status::ok();
+  guard.emplace();
   for (uint32_t device : work->queues) {
     Result<std::unique_ptr<DeviceQueue>> queue =
         work->devices[device].device->createQueue();
@@ -56,6 +57,14 @@ Status DeviceRun::prepare(const Program::State &program,
   return Status::ok();
 }
 
+Status DeviceRun::checkProcess() const {
+  if (!guard || !guard->isChild()) [[likely]]
+    return Status::ok();
+  return makeError(StatusCode::Unavailable,
+                   "this process is a fork of the one that made the execution, "
+                   "in which alone its devices can be used");
+}
+
 /// In front of a launch and behind it.
 Status DeviceRun::recordTime(const LaunchRecord &record, bool isEnd) {
   const uint32_t queue = record.queued->queue;
@@ -86,10 +95,13 @@ Status DeviceRun::launch(const LaunchRecord &record, bool isTimed) {
     return isTimed ? recordTime(record, /*isEnd=*/true) : Status::ok();
   }
   void *const *slots = parameters.data() + record.firstArgument;
-  uint32_t source = program->arguments[record.firstArgument];
-  DLC_RETURN_IF_ERROR(queue.copy(*static_cast<void **>(slots[1]),
-                                 *static_cast<void **>(slots[0]),
-                                 program->values[source].bytes));
+  void *target = *static_cast<void **>(slots[1]);
+  const void *source = *static_cast<void **>(slots[0]);
+  const size_t bytes =
+      program->values[program->arguments[record.firstArgument]].bytes;
+  DLC_RETURN_IF_ERROR(queued.owner
+                          ? queue.copyFrom(*queued.owner, target, source, bytes)
+                          : queue.copy(target, source, bytes));
   return queued.isAwaited ? queue.synchronize() : Status::ok();
 }
 

@@ -325,7 +325,7 @@ static Status queueKernel(Program::State &state, const ProgramOptions &options,
                                  : Status::ok();
   if (!called.isOk())
     ++state.work
-          .unused[kernel.entry()->str() + " is not used: " + called.message()];
+          .remarks[kernel.entry()->str() + " is not used: " + called.message()];
   if (queued.call)
     state.names[index].kernel = kernel.entry()->str();
   else
@@ -333,6 +333,41 @@ static Status queueKernel(Program::State &state, const ProgramOptions &options,
   record.kind = LaunchKind::Queued;
   record.queued = &state.work.launches.emplace_back(std::move(queued));
   return Status::ok();
+}
+
+/// Lets device `to` read the memory of `from`, once for both, before there are
+/// arenas, and says so where copies go through the host all the same.
+static Status openBetween(Program::State &state, uint32_t from, uint32_t to) {
+  UsedDevice &owner = state.work.devices[from];
+  auto [known, isNew] = owner.readers.try_emplace(to, false);
+  if (isNew) {
+    Result<bool> isOpen = owner.device->openTo(*state.work.devices[to].device);
+    if (!isOpen.isOk())
+      return std::move(isOpen.status());
+    known->second = *isOpen;
+  }
+  if (!known->second)
+    ++state.work
+          .remarks["copies from " + toString(state.devices[from]) + " to " +
+                   toString(state.devices[to]) + " go through the host"];
+  return Status::ok();
+}
+
+/// Arenas of the host at the other end of a copy are to be locked.
+static Status findHostEnds(Program::State &state, const UsedDevice &device,
+                           std::span<const int32_t> arguments) {
+  DeviceWork &work = state.work;
+  for (int32_t argument : arguments)
+    if (state.values[argument].place == Place::Arena &&
+        !deviceOf(state, argument))
+      work.hostEnds.insert(state.values[argument].device);
+  if (work.hostEnds.empty() || work.locked)
+    return Status::ok();
+  work.locked = createNaiveManager(Context::cpuPinned(),
+                                   createLockedSource(device.device));
+  return work.locked
+             ? Status::ok()
+             : makeError(StatusCode::OutOfMemory, "no memory for a storage");
 }
 
 /// A copy from or to a device goes through a queue of the device that is
@@ -346,10 +381,6 @@ static Status queueCopy(Program::State &state, size_t index,
   isQueued = from || to;
   if (!isQueued)
     return Status::ok();
-  if (from && to && from != to)
-    return makeError(StatusCode::Unsupported,
-                     "copies from %s to %s are not supported",
-                     from->device->name().c_str(), to->device->name().c_str());
   for (int32_t argument : arguments)
     if (!state.values[argument].isStatic ||
         state.values[argument].place == Place::Pool)
@@ -357,9 +388,21 @@ static Status queueCopy(Program::State &state, size_t index,
                        "copies of values whose size is found while running "
                        "are not supported with %s",
                        (to ? to : from)->device->name().c_str());
-  auto device = uint32_t((to ? to : from) - state.work.devices.data());
+  const UsedDevice *first = state.work.devices.data();
+  auto device = uint32_t((to ? to : from) - first);
+  const bool isOfHost = state.devices[launch.device()].isHost();
+  if (!isOfHost && launch.device() != device)
+    return makeError(StatusCode::Unsupported,
+                     "expected a copy of %s, or of the host, got one of %s",
+                     toString(state.devices[device]).c_str(),
+                     toString(state.devices[launch.device()]).c_str());
+  DLC_RETURN_IF_ERROR(findHostEnds(state, first[device], arguments));
   QueuedLaunch queued{queueOf(state, device, launch.device(), launch.stream())};
-  queued.isAwaited = state.devices[launch.device()].isHost();
+  queued.isAwaited = isOfHost;
+  if (from && to && from != to) {
+    DLC_RETURN_IF_ERROR(openBetween(state, uint32_t(from - first), device));
+    queued.owner = from->device.get();
+  }
   record.kind = LaunchKind::Queued;
   record.queued = &state.work.launches.emplace_back(std::move(queued));
   return Status::ok();
@@ -387,6 +430,21 @@ Status dlc::rt::queueLaunch(Program::State &state,
 // Order
 //===----------------------------------------------------------------------===//
 
+/// The queue that does all of a segment; none where the host has a part in it.
+static std::optional<uint32_t>
+queueOfSegment(const Program::State &state,
+               std::span<const uint32_t> launches) {
+  std::optional<uint32_t> queue;
+  for (uint32_t index : launches) {
+    const LaunchRecord &launch = state.launches[index];
+    if (launch.kind != LaunchKind::Queued ||
+        (queue && *queue != launch.queued->queue))
+      return std::nullopt;
+    queue = launch.queued->queue;
+  }
+  return queue;
+}
+
 void dlc::rt::findBorders(Program::State &state) {
   const Schedule &schedule = state.schedule;
   DeviceWork &work = state.work;
@@ -395,16 +453,20 @@ void dlc::rt::findBorders(Program::State &state) {
   work.borders.resize(schedule.segments.size());
   for (uint32_t i = 0; i != schedule.segments.size(); ++i) {
     const Segment &segment = schedule.segments[i];
+    std::span<const uint32_t> launches =
+        std::span(schedule.order)
+            .subspan(segment.firstLaunch, segment.launchCount);
     DeviceWork::Border &border = work.borders[i];
+    border.queue = queueOfSegment(state, launches);
+    if (!border.queue)
+      continue;
     // One launch alone is one call as it is.
-    border.isRecorded = segment.launchCount > 1;
-    for (uint32_t k = 0; k != segment.launchCount; ++k) {
-      uint32_t index = schedule.order[segment.firstLaunch + k];
-      const LaunchRecord &launch = state.launches[index];
-      bool isQueued = launch.kind == LaunchKind::Queued;
-      if (isQueued && !state.devices[state.names[index].device].isHost())
-        border.queue = launch.queued->queue;
-      border.isRecorded &= isQueued && !launch.queued->isCopy();
+    border.isRecorded = launches.size() > 1;
+    for (uint32_t index : launches) {
+      QueuedLaunch &queued = *state.launches[index].queued;
+      // Copies to the host: who reads them waits, not the stream.
+      queued.isAwaited = false;
+      border.isRecorded &= !queued.isCopy();
     }
   }
   for (uint32_t i = 0; i != schedule.segments.size(); ++i) {

@@ -59,8 +59,8 @@ void Execution::State::setPort(Place place, size_t index, void *address) {
 }
 
 /// New memory of an arena, see SharedArenas::arena().
-static Result<std::shared_ptr<ArenaMemory>>
-allocateArena(uint64_t bytes, StorageManager *manager) {
+static Result<std::shared_ptr<ArenaMemory>> makeArena(uint64_t bytes,
+                                                      StorageManager *manager) {
   if (manager) {
     Result<Allocation> block = manager->allocate(bytes);
     if (!block.isOk())
@@ -78,8 +78,11 @@ SharedArenas::arena(size_t device, uint64_t bytes, StorageManager *manager) {
   if (device >= arenas.size())
     arenas.resize(device + 1);
   std::shared_ptr<ArenaMemory> &known = arenas[device];
-  if (!known || known->size() < bytes) {
-    Result<std::shared_ptr<ArenaMemory>> memory = allocateArena(bytes, manager);
+  const bool isOther = known && manager && !known->isOfManager();
+  if (!known || known->size() < bytes || isOther) {
+    if (isOther)
+      bytes = std::max<uint64_t>(bytes, known->size());
+    Result<std::shared_ptr<ArenaMemory>> memory = makeArena(bytes, manager);
     if (!memory.isOk())
       return std::move(memory.status());
     known = std::move(*memory);
@@ -87,18 +90,28 @@ SharedArenas::arena(size_t device, uint64_t bytes, StorageManager *manager) {
   return known;
 }
 
+/// Memory of the host that cannot be locked is taken as it is.
+Status Execution::State::allocateArena(SharedArenas &from, uint32_t device) {
+  const uint64_t bytes = program.arenaBytes[device];
+  StorageManager *manager = program.work.arenaManager(device);
+  Result<std::shared_ptr<ArenaMemory>> arena =
+      from.arena(device, bytes, manager);
+  if (!arena.isOk() && manager && program.devices[device].isHost()) {
+    remarks.push_back("copies wait, as memory of " +
+                      toString(program.devices[device]) +
+                      " is not locked: " + arena.status().message());
+    arena = from.arena(device, bytes);
+  }
+  if (!arena.isOk())
+    return std::move(arena.status()).withContext("arena");
+  arenas.push_back(std::move(*arena));
+  return Status::ok();
+}
+
 Status Execution::State::allocateArenas(SharedArenas *shared) {
   SharedArenas own;
-  for (uint64_t bytes : program.arenaBytes) {
-    const UsedDevice *device = program.work.find(arenas.size());
-    Result<std::shared_ptr<ArenaMemory>> arena =
-        (shared ? *shared : own)
-            .arena(arenas.size(), bytes,
-                   device ? device->memory.get() : nullptr);
-    if (!arena.isOk())
-      return std::move(arena.status()).withContext("arena");
-    arenas.push_back(std::move(*arena));
-  }
+  for (uint32_t i = 0; i != program.arenaBytes.size(); ++i)
+    DLC_RETURN_IF_ERROR(allocateArena(shared ? *shared : own, i));
   // Outputs of the execution's own: pages that a caller's memory replaces are
   // never touched and cost nothing.
   uint64_t end = 0;
@@ -370,6 +383,10 @@ void Execution::setObserver(LaunchObserver *observer) {
   state->observer = observer;
 }
 
+const std::vector<std::string> &Execution::remarks() const {
+  return state->remarks;
+}
+
 bool Execution::hasRun() const { return state->hasRun; }
 
 const Program &Execution::program() const { return state->owner; }
@@ -604,6 +621,7 @@ template <bool isObserved, bool tells> Status Execution::State::runLaunches() {
 
 Status Execution::run(PortListener *listener) {
   state->hasRun = false;
+  DLC_RETURN_IF_ERROR(state->deviceRun.checkProcess());
   if (listener && !state->portEnds.isKnown())
     return makeError(StatusCode::InvalidArgument,
                      "expected an execution that tells of its ports");
@@ -645,7 +663,9 @@ Status Execution::run(PortListener *listener) {
   return status;
 }
 
-QueueTime Execution::takeQueueTime() { return state->deviceRun.takeQueueTime(); }
+QueueTime Execution::takeQueueTime() {
+  return state->deviceRun.takeQueueTime();
+}
 
 Status Execution::push(Engine &engine, Context context, VariableList reads,
                        VariableList writes, const PushOptions &options) {

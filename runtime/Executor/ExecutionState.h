@@ -8,6 +8,7 @@
 
 #include "PortEnds.h"
 #include "ProgramState.h"
+#include "dlc/runtime/Base/ForkGuard.h"
 #include "dlc/runtime/Base/Memory.h"
 #include "dlc/runtime/Base/Wait.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
@@ -26,6 +27,8 @@ public:
   Status prepare(const Program::State &program, std::vector<void *> &arguments,
                  bool records);
   bool isUsed() const { return !queues.empty(); }
+  /// In the child of a fork() neither the devices nor locked memory is there.
+  Status checkProcess() const;
   /// `isTimed`: finish() is to tell how long it took.
   Status launch(const LaunchRecord &record, bool isTimed);
   /// Runs a segment by calling `runAll`, between what it waits for and what
@@ -52,6 +55,7 @@ private:
 
   const Program::State *program = nullptr;
   const DeviceWork *work = nullptr;
+  std::optional<ForkGuard> guard; ///< Of an execution that uses devices.
   std::vector<std::unique_ptr<DeviceQueue>> queues;
   std::vector<std::unique_ptr<DeviceEvent>> events; ///< Of segments; or null.
   std::vector<Step> steps;                          ///< Of segments.
@@ -84,7 +88,8 @@ struct Execution::State {
   LaunchObserver *observer = nullptr;
 
   std::vector<std::shared_ptr<ArenaMemory>> arenas;
-  PageBuffer ownedOutputs; ///< Of static outputs.
+  std::vector<std::string> remarks; ///< What people are told of its memory.
+  PageBuffer ownedOutputs;          ///< Of static outputs.
   std::vector<uint64_t> ownedOffsets;
   std::vector<AlignedBuffer> dynamicOutputs; ///< Kept from run to run.
   StorageManagerPtr pool;                    ///< Null when no value is dynamic.
@@ -123,6 +128,7 @@ private:
     ref::ComputeContext::Allocator allocateResult;
   };
 
+  Status allocateArena(SharedArenas &from, uint32_t device);
   Status allocateArenas(SharedArenas *shared);
   void indexSlots();
   void placeValues();

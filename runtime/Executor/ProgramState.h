@@ -15,6 +15,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -57,7 +58,10 @@ struct QueuedLaunch {
   std::unique_ptr<DeviceCall> call = nullptr;
   std::vector<int32_t> operands = {};
   size_t firstOperand = 0; ///< Among those of all launches.
-  bool isAwaited = false; ///< Done when the launch is: on a stream of the host.
+  /// A copy from another device than that of the queue; else null.
+  const Device *owner = nullptr;
+  /// Done when the launch is: among launches of the host.
+  bool isAwaited = false;
 
   bool isCopy() const { return !function && !call; }
 };
@@ -79,7 +83,7 @@ struct LaunchRecord {
   union {
     DlcKernelFunction function;    ///< Generated.
     const PreparedKernel *library; ///< Library.
-    const QueuedLaunch *queued;    ///< Queued.
+    QueuedLaunch *queued;          ///< Queued.
     const ref::Operation *operation;
   };
   const Attributes *attributes = nullptr;
@@ -124,6 +128,9 @@ struct UsedDevice {
   /// Libraries of the device's maker, by the first part of the names of their
   /// entries. Ended before the device.
   std::map<std::string, OpenLibrary> libraries;
+  /// Other devices that read its memory, and whether they can do it without
+  /// the host.
+  std::map<uint32_t, bool> readers;
 };
 
 /// What programs on such devices have.
@@ -134,12 +141,16 @@ struct DeviceWork {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> queueOfStream;
   std::deque<QueuedLaunch> launches;
   size_t operandCount = 0; ///< Of all calls of libraries.
-  /// Why libraries are not called, and by how many launches.
-  std::map<std::string, size_t> unused;
+  /// What people are told of launches, and how many these are: libraries that
+  /// are not called, copies between devices that go through the host.
+  std::map<std::string, size_t> remarks;
+  /// Of devices of the host: copies from or to others touch the arena.
+  std::set<uint32_t> hostEnds;
+  StorageManagerPtr locked; ///< Memory for such arenas; null where none is.
 
   /// Where a segment stands between the host and queues.
   struct Border {
-    std::optional<uint32_t> queue; ///< Of a stream of such a device.
+    std::optional<uint32_t> queue; ///< That does all of it.
     bool isAwaited = false;        ///< By another stream.
     bool isRecorded = false;       ///< Kernels alone: may be recorded.
     /// Segments of queues, other than its own, that it comes after.
@@ -153,6 +164,13 @@ struct DeviceWork {
   const UsedDevice *find(uint32_t index) const {
     return !devices.empty() && devices[index].device ? &devices[index]
                                                      : nullptr;
+  }
+  /// Who has memory for the arena of device `index`; null for pages of the host
+  /// that are like any other.
+  StorageManager *arenaManager(uint32_t index) const {
+    if (const UsedDevice *device = find(index))
+      return device->memory.get();
+    return hostEnds.contains(index) ? locked.get() : nullptr;
   }
 };
 

@@ -45,10 +45,9 @@ int BenchCommand::run() {
   std::unique_ptr<rt::WorkerPool> pool = take(rt::WorkerPool::create(
       {.threads = model.threads, .pinsWorkers = pinsWorkers}));
   std::unique_ptr<rt::Execution> execution =
-      take(rt::Execution::create(
-          program, {.workers = pool.get(),
-                    .streamThreads = model.threads,
-                    .recordsLaunches = !plainLaunches}));
+      makeExecution(program, {.workers = pool.get(),
+                              .streamThreads = model.threads,
+                              .recordsLaunches = !plainLaunches});
   for (size_t i = 0; i < tensors.size(); ++i)
     check(execution->bindInput(i, tensors[i].view()));
 

@@ -39,8 +39,11 @@ struct Failure {
 /// Throws a Failure when `status` is one.
 void check(rt::Status status);
 
-/// What loading a program tells people, on stderr.
-void printRemarks(const rt::Program &program);
+/// What loading a program, or making an execution, tells people, on stderr.
+void printRemarks(const std::vector<std::string> &remarks);
+/// Of a program that outlives it; prints its remarks.
+std::unique_ptr<rt::Execution>
+makeExecution(const rt::Program &program, const rt::ExecutionOptions &options);
 
 template <typename T> T take(rt::Result<T> result) {
   if (!result.isOk())

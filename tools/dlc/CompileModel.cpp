@@ -209,6 +209,6 @@ LoadedModel dlc::tool::compileModel(const ModelOptions &options,
   loaded.program = take(rt::Program::create(
       take(rt::Artifact::fromMemory(loaded.bytes.bytes()))));
   loaded.loadMs = now() - begin;
-  printRemarks(*loaded.program);
+  printRemarks(loaded.program->statistics().remarks);
   return loaded;
 }

@@ -386,7 +386,7 @@ int ExplainCommand::run() {
   if (asksPeer)
     peer.emplace(pool->threads());
   std::unique_ptr<rt::Execution> execution =
-      take(rt::Execution::create(program, {pool.get(), model.threads}));
+      makeExecution(program, {pool.get(), model.threads});
   for (size_t i = 0; i < tensors.size(); ++i)
     check(execution->bindInput(i, tensors[i].view()));
   check(execution->run());

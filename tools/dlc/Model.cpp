@@ -26,9 +26,18 @@ double dlc::tool::now() {
       .count();
 }
 
-void dlc::tool::printRemarks(const rt::Program &program) {
-  for (const std::string &remark : program.statistics().remarks)
+void dlc::tool::printRemarks(const std::vector<std::string> &remarks) {
+  for (const std::string &remark : remarks)
     std::fprintf(stderr, "remark: %s\n", remark.c_str());
+}
+
+std::unique_ptr<rt::Execution>
+dlc::tool::makeExecution(const rt::Program &program,
+                         const rt::ExecutionOptions &options) {
+  std::unique_ptr<rt::Execution> execution =
+      take(rt::Execution::create(program, options));
+  printRemarks(execution->remarks());
+  return execution;
 }
 
 void dlc::tool::check(rt::Status status) {
@@ -338,7 +347,7 @@ LoadedModel dlc::tool::loadModel(const ModelOptions &options,
   double begin = now();
   loaded.program = take(rt::Program::load(options.path));
   loaded.loadMs = now() - begin;
-  printRemarks(*loaded.program);
+  printRemarks(loaded.program->statistics().remarks);
   return loaded;
 }
 

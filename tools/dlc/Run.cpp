@@ -148,7 +148,7 @@ int RunCommand::run() {
   std::unique_ptr<rt::WorkerPool> pool =
       take(rt::WorkerPool::create({.threads = model.threads}));
   std::unique_ptr<rt::Execution> execution =
-      take(rt::Execution::create(program, {pool.get(), model.threads}));
+      makeExecution(program, {pool.get(), model.threads});
   for (size_t i = 0; i < tensors.size(); ++i)
     check(execution->bindInput(i, tensors[i].view()));
   std::optional<rt::Profiler> profiler;

@@ -75,7 +75,7 @@ static LoadedModel load(Compilation &compilation) {
   loaded.bytes = std::move(*bytes);
   loaded.program = take(rt::Program::create(
       take(rt::Artifact::fromMemory(loaded.bytes.bytes()))));
-  printRemarks(*loaded.program);
+  printRemarks(loaded.program->statistics().remarks);
   return loaded;
 }
 
@@ -217,7 +217,7 @@ void Trainer::compileStep(TrainData &data) {
 std::unique_ptr<rt::Execution>
 Trainer::makeExecution(const rt::Program &program, NamedTensors &batch) {
   std::unique_ptr<rt::Execution> execution =
-      take(rt::Execution::create(program, {pool.get(), options.model.threads}));
+      tool::makeExecution(program, {pool.get(), options.model.threads});
   for (size_t i = 0; i != program.inputs().size(); ++i) {
     const std::string &name = program.inputs()[i].name;
     auto own = batch.find(name);

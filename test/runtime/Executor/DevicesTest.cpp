@@ -5,10 +5,12 @@
 
 #include "../Device/CUDA/FakeCuda.h"
 #include "../Device/CUDA/TestPtx.h"
+#include "../InChild.h"
 #include "../ProgramBuilder.h"
 #include "TestKernels.h"
 #include "dlc/runtime/Executor/Execution.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace dlc;
@@ -71,6 +73,16 @@ struct DeviceProgram {
   std::string failure() {
     Result<std::unique_ptr<Program>> program = load();
     return program.isOk() ? "" : program.status().message();
+  }
+
+  /// The same through an operation of the host in front: x is copied first.
+  void beginOnHost() {
+    int first = builder.arena(DLC_F32, {count});
+    builder.reference("neg", {0}, {first});
+    std::rotate(builder.program.launches.begin(),
+                builder.program.launches.end() - 1,
+                builder.program.launches.end());
+    builder.program.launches[1]->arguments[0] = first;
   }
 
   const std::string ptx;
@@ -469,4 +481,104 @@ TEST(Devices, HostProgramsNeedNoDriver) {
   ASSERT_TRUE(artifact.isOk());
   EXPECT_TRUE(Program::create(std::move(*artifact), testOptions()).isOk());
   EXPECT_EQ(fake.log(), "");
+}
+
+//===----------------------------------------------------------------------===//
+// Locked memory
+//===----------------------------------------------------------------------===//
+
+/// The arena that copies touch is locked, what callers bind is not; the host
+/// waits for what it reads, and for each queue at the end.
+TEST(Devices, LocksTheArenaOfTheHost) {
+  FakeCuda fake;
+  {
+    DeviceProgram source;
+    Running running(source, {.streamThreads = 1});
+    EXPECT_TRUE(running.execution->remarks().empty());
+    const size_t before = fake.count("cuStreamSynchronize");
+    ASSERT_TRUE(running.run(1).isOk());
+    running.check(1);
+    EXPECT_EQ(fake.count("cuMemHostAlloc 1216"), 1u) << fake.log();
+    EXPECT_EQ(fake.count("cuMemcpyAsync 1200\n"), 1u);
+    EXPECT_EQ(fake.count("cuMemcpyAsync 1200 synchronous"), 3u)
+        << "x, z, and the constant when it was loaded";
+    EXPECT_EQ(fake.count("cuStreamSynchronize") - before, 3u);
+    EXPECT_EQ(fake.count("cuEventSynchronize"), 1u);
+    ASSERT_TRUE(running.run(2).isOk());
+    EXPECT_EQ(fake.count("cuMemHostAlloc"), 1u) << "nothing is taken in a run";
+  }
+  EXPECT_EQ(fake.handles(), 0u);
+}
+
+/// Without copies from or to it an arena is like any other.
+TEST(Devices, LocksNoArenaInVain) {
+  FakeCuda fake;
+  DeviceProgram source;
+  auto &launches = source.builder.program.launches;
+  launches[4]->arguments[1] = launches[6]->arguments[1]; // Right into y.
+  launches.pop_back();
+  Running running(source, {});
+  ASSERT_TRUE(running.run(1).isOk());
+  EXPECT_EQ(fake.count("cuMemHostAlloc"), 0u);
+}
+
+TEST(Devices, GoesOnWithoutLockedMemory) {
+  for (bool isLimit : {true, false}) {
+    FakeCuda fake(isLimit ? "locked=1000" : "");
+    {
+      if (!isLimit)
+        fake.fail("cuMemHostAlloc", 1, 999);
+      DeviceProgram source;
+      Running running(source, {});
+      EXPECT_EQ(
+          running.execution->remarks(),
+          std::vector<std::string>{
+              std::string("copies wait, as memory of cpu:0 is not "
+                          "locked: cannot allocate 1216 bytes on "
+                          "cpu_pinned:0: cuMemHostAlloc failed with ") +
+              (isLimit ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_UNKNOWN") +
+              " (says the fake driver)"});
+      for (float offset : {0.0f, -50.0f, 7.0f}) {
+        ASSERT_TRUE(running.run(offset).isOk());
+        running.check(offset);
+      }
+      EXPECT_EQ(fake.count("cuMemcpyAsync 1200\n"), 0u);
+    }
+    EXPECT_EQ(fake.handles(), 0u);
+  }
+}
+
+/// Memory that was there is replaced by a locked one, which is shared then.
+TEST(Devices, SharesLockedArenas) {
+  FakeCuda fake;
+  DeviceProgram source;
+  SharedArenas arenas;
+  std::shared_ptr<ArenaMemory> plain = std::move(*arenas.arena(0, 4096));
+  EXPECT_FALSE(plain->isOfManager());
+  Running first(source, {.arenas = &arenas});
+  Running second(source, {.arenas = &arenas});
+  EXPECT_EQ(fake.count("cuMemHostAlloc 4096"), 1u);
+  EXPECT_EQ(fake.count("cuMemHostAlloc"), 1u);
+  ASSERT_TRUE(first.run(1).isOk());
+  first.check(1);
+  ASSERT_TRUE(second.run(2).isOk());
+  second.check(2);
+}
+
+/// In the child of a fork() nothing of a run is begun.
+TEST(Devices, RunsAreRefusedInAChild) {
+  FakeCuda fake;
+  DeviceProgram source;
+  source.beginOnHost();
+  Running running(source, {});
+  ASSERT_TRUE(running.run(1).isOk());
+  std::string log = fake.log();
+  EXPECT_EQ(inChild([&] {
+              Status status = running.run(1);
+              if (status.code() != StatusCode::Unavailable)
+                return 1;
+              return fake.log() == log ? 0 : 2;
+            }),
+            0);
+  ASSERT_TRUE(running.run(2).isOk());
 }

@@ -31,6 +31,7 @@ public:
     return block ? static_cast<std::byte *>(block.data()) : pages.data();
   }
   size_t size() const { return block ? block.bytes() : pages.size(); }
+  bool isOfManager() const { return bool(block); }
 
 private:
   PageBuffer pages;
@@ -43,8 +44,9 @@ private:
 class SharedArenas {
 public:
   /// Memory of at least that size, from `manager` or, where that is null, of
-  /// the host. What is larger than all before is new, and replaces it for those
-  /// to come. Errors: OutOfMemory, Unavailable.
+  /// the host, in whatever way. What is larger than all before is new, or of a
+  /// manager where that was not, and replaces it for those to come. Errors:
+  /// OutOfMemory, Unavailable.
   Result<std::shared_ptr<ArenaMemory>> arena(size_t device, uint64_t bytes,
                                              StorageManager *manager = nullptr);
 
@@ -128,7 +130,8 @@ public:
   /// failure the outputs hold nothing of use, but those told of, and another
   /// run may follow. Errors: InvalidArgument (an input is not bound; data that
   /// an operation refuses; a listener without ExecutionOptions::tellsPorts),
-  /// OutOfMemory.
+  /// OutOfMemory, Unavailable (a device failed; the child of a fork(), of a
+  /// program with devices).
   Status run(PortListener *listener = nullptr);
 
   /// Of all runs since the last call.
@@ -154,6 +157,10 @@ public:
   /// launches that follow each other and do not wait for each other as one
   /// grid; with one they come one by one.
   void setObserver(LaunchObserver *observer);
+
+  /// What making it would tell people, in words: memory of the host that copies
+  /// with devices touch and that cannot be locked.
+  const std::vector<std::string> &remarks() const;
 
   const Program &program() const;
 
