@@ -13,8 +13,6 @@
 
 #include "mlir/IR/Remarks.h"
 
-#include <algorithm>
-
 namespace dlc::graph {
 #define GEN_PASS_DEF_INSERTCOPIESPASS
 #include "dlc/passes/Graph/Passes.h.inc"
@@ -24,10 +22,6 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
 namespace placement = dlc::planning::placement;
-
-static bool isThroughHost(DeviceAttr from, DeviceAttr to) {
-  return from != to && !hasHostMemory(from) && !hasHostMemory(to);
-}
 
 /// Where everything is, as attributes say; what updates an argument is written
 /// where that is. Copies read on any device: to their problem they are values
@@ -45,15 +39,6 @@ static std::vector<uint32_t> collect(PlacedFunction &placed,
   for (unsigned argument : placed.updated)
     devices.push_back(devices[argument]);
   DeviceAttr host = getDefaultDevice(placed.function.getContext());
-  // Devices with memory of their own hand on through that of the host: what
-  // they know of each other's memory is no driver's promise.
-  for (uint32_t reader : llvm::seq<uint32_t>(devices.size()))
-    for (uint32_t entry : placed.problem.operations[reader].operands)
-      if (isThroughHost(getDevice(placed.graph.entry(entry)),
-                        numbering[devices[reader]])) {
-        placed.problem.operations.push_back({{entry}, {}});
-        devices.push_back(numbering.numberOf(host));
-      }
   // Results are the caller's, in memory of the host.
   for (auto [argument, entry] :
        llvm::zip_equal(findUpdates(placed.function), placed.graph.outputs()))
@@ -100,26 +85,15 @@ struct InsertCopies : graph::impl::InsertCopiesPassBase<InsertCopies> {
     std::vector<uint32_t> devices = collect(placed, numbering);
     std::vector<placement::Copy> copies =
         placement::planCopies(placed.problem, devices);
-    // Those to the host first: others may read them.
-    std::stable_partition(copies.begin(), copies.end(),
-                          [&](const placement::Copy &copy) {
-                            return hasHostMemory(numbering[copy.device]);
-                          });
     OpBuilder builder(&getContext());
     SmallVector<BlockArgument> updates = findUpdates(function);
-    DenseMap<Value, Value> onHost;
     int64_t constants = 0;
     for (const placement::Copy &copy : copies) {
       Value value = placed.graph.entry(copy.value);
       std::optional<uint32_t> maker = placed.graph.maker(copy.value);
       bool isConstant = maker && placed.operation(*maker).isConstant;
       DeviceAttr device = numbering[copy.device];
-      const bool passesHost =
-          !isConstant && isThroughHost(getDevice(value), device);
-      Value there = build(builder, passesHost ? onHost.lookup(value) : value,
-                          isConstant, device);
-      if (device == getDefaultDevice(&getContext()))
-        onHost[value] = there;
+      Value there = build(builder, value, isConstant, device);
       value.replaceUsesWithIf(there, [&](OpOperand &use) {
         return isServedOn(function.getBody().front(), updates, use, device);
       });

@@ -62,19 +62,20 @@ func.func @updates(%w: tensor<4xf32> {graph.device = #dlc.device<cpu:1>, graph.n
   return %0, %0 : tensor<4xf32>, tensor<4xf32>
 }
 
-// Between devices with memory of their own a value passes through the host's,
-// once.
+// Between devices with memory of their own a value goes directly, once to each;
+// what is returned goes to the host.
 // CHECK-LABEL: func.func @three_gpus
 func.func @three_gpus(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: %[[X0:.*]] = graph.copy %{{.*}} {device = #dlc.device<cuda:0>}
   // CHECK: %[[E:.*]] = graph.exp %[[X0]] {device = #dlc.device<cuda:0>}
-  // CHECK-NEXT: %[[H:.*]] = graph.copy %[[E]] {device = #dlc.device<cpu:0>}
-  // CHECK-DAG: %[[E1:.*]] = graph.copy %[[H]] {device = #dlc.device<cuda:1>}
-  // CHECK-DAG: %[[E2:.*]] = graph.copy %[[H]] {device = #dlc.device<cuda:2>}
+  // CHECK-DAG: %[[E1:.*]] = graph.copy %[[E]] {device = #dlc.device<cuda:1>}
+  // CHECK-DAG: %[[E2:.*]] = graph.copy %[[E]] {device = #dlc.device<cuda:2>}
   %0 = graph.exp %x {device = #dlc.device<cuda:0>} : tensor<4xf32>
   // CHECK: %[[T:.*]] = graph.tanh %[[E1]] {device = #dlc.device<cuda:1>}
   %1 = graph.tanh %0 {device = #dlc.device<cuda:1>} : tensor<4xf32>
-  // CHECK: graph.mul %[[E2]], %{{.*}} {device = #dlc.device<cuda:2>}
+  // CHECK-NEXT: %[[T2:.*]] = graph.copy %[[T]] {device = #dlc.device<cuda:2>}
+  // CHECK-NEXT: %[[M:.*]] = graph.mul %[[E2]], %[[T2]] {device = #dlc.device<cuda:2>}
+  // CHECK-NEXT: graph.copy %[[M]] {device = #dlc.device<cpu:0>}
   %2 = graph.mul %0, %1 {device = #dlc.device<cuda:2>} : tensor<4xf32>
   return %2 : tensor<4xf32>
 }

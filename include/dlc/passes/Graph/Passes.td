@@ -253,8 +253,7 @@ def InsertCopiesPass : Pass<"graph-insert-copies", "::mlir::func::FuncOp"> {
     is not used; instead of a copy of a constant there is a second constant.
     What updates an argument is copied to the argument's device; other results
     stay where they are, but those in memory that is not the host's, which are
-    copied to cpu:0: their memory is the caller's. Between two devices with
-    memory of their own values pass through cpu:0.
+    copied to cpu:0: their memory is the caller's.
     Cost: O(e log e) for e operands.
 
     ```mlir
