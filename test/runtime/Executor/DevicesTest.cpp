@@ -572,13 +572,16 @@ TEST(Devices, RunsAreRefusedInAChild) {
   source.beginOnHost();
   Running running(source, {});
   ASSERT_TRUE(running.run(1).isOk());
+  Watcher watcher;
+  running.execution->setObserver(&watcher);
   std::string log = fake.log();
   EXPECT_EQ(inChild([&] {
               Status status = running.run(1);
               if (status.code() != StatusCode::Unavailable)
                 return 1;
-              return fake.log() == log ? 0 : 2;
+              return fake.log() == log && watcher.launches.empty() ? 0 : 2;
             }),
             0);
+  running.execution->setObserver(nullptr); // It is for one thread.
   ASSERT_TRUE(running.run(2).isOk());
 }
