@@ -132,8 +132,14 @@ void AttentionEmitter::findWork() {
 // From memory
 //===----------------------------------------------------------------------===//
 
+/// Columns of a matrix in the device's memory.
+int64_t AttentionEmitter::columnsOf(Value memref) const {
+  return *getConstantIntValue(viewOf(memref).sizes[1]);
+}
+
 /// The rows of a warp as mma's first operand has them, four pairs for 16 of the
-/// depth. Rows that are not there are the last one again.
+/// depth. Rows that are not there are the last one again, and what only fills
+/// up the depth is zeros.
 AttentionEmitter::Values AttentionEmitter::readQueries() {
   const View &view = viewOf(op.getQ());
   Type pair = getPairType(view.element);
@@ -144,18 +150,23 @@ AttentionEmitter::Values AttentionEmitter::readQueries() {
     own.push_back(arith::MinUIOp::create(builder, loc, index, last));
   }
   Values queries;
-  for (int64_t depth = 0; depth < plan.depth; depth += 16)
-    for (int64_t right : {0, 8})
-      for (int64_t half : {0, 1})
-        queries.push_back(LLVM::LoadOp::create(
-            builder, loc, pair,
-            addressOf(view, own[half], add32(wide, i32(depth + right))), 4));
+  for (int64_t depth = 0; depth < plan.depth; depth += 8)
+    for (int64_t half : {0, 1})
+      queries.push_back(
+          depth < columnsOf(op.getQ())
+              ? LLVM::LoadOp::create(
+                    builder, loc, pair,
+                    addressOf(view, own[half], add32(wide, i32(depth))), 4)
+                    .getResult()
+              : LLVM::ZeroOp::create(builder, loc, pair).getResult());
   return queries;
 }
 
-/// Rows of a step to shared memory; keys that are not there are zeros.
-void AttentionEmitter::copyRows(const View &view, Value firstKey,
-                                int64_t columns, int64_t pitch, Value to) {
+/// Rows of a step to shared memory, of that many columns; what is not there is
+/// zeros.
+void AttentionEmitter::copyRows(Value memref, Value firstKey, int64_t columns,
+                                int64_t pitch, Value to) {
+  const View &view = viewOf(memref);
   const int64_t perRow = columns / kTogether, pieces = perRow * plan.step();
   auto loop = scf::ForOp::create(builder, loc, threads.thread, i32(pieces),
                                  i32(kThreads));
@@ -170,6 +181,11 @@ void AttentionEmitter::copyRows(const View &view, Value firstKey,
     key = arith::SelectOp::create(builder, loc, isThere, key, i32(0));
   }
   Value place = mul32(add32(mul32(within, pitch), column), 2);
+  if (const int64_t own = columnsOf(memref); own < columns) {
+    Value isColumn = isBelow(column, own);
+    isThere = both(isThere, isColumn);
+    column = arith::SelectOp::create(builder, loc, isColumn, column, i32(0));
+  }
   copyAsync(builder, loc, at(to, place), addressOf(view, key, column),
             2 * kTogether, isThere);
 }
@@ -177,8 +193,8 @@ void AttentionEmitter::copyRows(const View &view, Value firstKey,
 void AttentionEmitter::copyStep(Value step, Value stage) {
   Value firstKey = mul32(step, plan.step());
   Value keys = at(shared, mul32(stage, plan.stageBytes()));
-  copyRows(viewOf(op.getK()), firstKey, plan.depth, plan.keyPitch(), keys);
-  copyRows(viewOf(op.getV()), firstKey, plan.columns, plan.valuePitch(),
+  copyRows(op.getK(), firstKey, plan.depth, plan.keyPitch(), keys);
+  copyRows(op.getV(), firstKey, plan.columns, plan.valuePitch(),
            at(keys, i32(plan.keyBytes())));
   commitCopies(builder, loc);
 }
@@ -404,7 +420,7 @@ void AttentionEmitter::write(const State &state) {
       return arith::MulFOp::create(builder, loc, state.sums[i], inverse);
     };
     Value own = add32(add32(row, high), i32(kHalf * half));
-    for (int64_t column = 0; column < plan.columns; column += 8) {
+    for (int64_t column = 0; column < columnsOf(op.getY()); column += 8) {
       const size_t i = column / 2 + 2 * half;
       writeRow(own, add32(wide, i32(column)), scaled(i), scaled(i + 1));
     }
@@ -439,7 +455,7 @@ void AttentionEmitter::leave(const State &state) {
 /// Adds up, in their order, what warps of the same rows have.
 void AttentionEmitter::gather() {
   Type type = builder.getF32Type(), pair = VectorType::get({2}, type);
-  const int64_t pairs = plan.columns / 2;
+  const int64_t pairs = columnsOf(op.getY()) / 2;
   auto loop =
       scf::ForOp::create(builder, loc, threads.thread,
                          i32(plan.byRow * kRowsOfWarp * pairs), i32(kThreads));

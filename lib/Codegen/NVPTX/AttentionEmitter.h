@@ -52,8 +52,9 @@ private:
   mlir::Value pack(mlir::Value low, mlir::Value high);
 
   void findWork();
+  int64_t columnsOf(mlir::Value memref) const;
   Values readQueries();
-  void copyRows(const View &view, mlir::Value firstKey, int64_t columns,
+  void copyRows(mlir::Value memref, mlir::Value firstKey, int64_t columns,
                 int64_t pitch, mlir::Value to);
   void copyStep(mlir::Value step, mlir::Value stage);
   Values scoresOf(mlir::Value keys, mlir::ValueRange queries);

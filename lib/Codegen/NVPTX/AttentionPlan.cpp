@@ -23,7 +23,11 @@ gpu::planAttention(int64_t rows, int64_t keys, int64_t depth, int64_t columns) {
   constexpr int64_t fewKeys = 16, manyKeys = 64; // Of a warp.
   // What a block can have on all GPUs is 99 KB.
   constexpr int64_t mostBytes = 96 * 1024;
-  AttentionPlan plan{.keys = keys, .depth = depth, .columns = columns};
+  constexpr int64_t unit = 16;
+  AttentionPlan plan{.keys = keys,
+                     .depth = static_cast<int64_t>(llvm::alignTo(depth, unit)),
+                     .columns =
+                         static_cast<int64_t>(llvm::alignTo(columns, unit))};
   while (plan.byRow < warps && plan.byRow * rowsOfWarp < rows)
     plan.byRow *= 2;
   plan.byKey = warps / plan.byRow;

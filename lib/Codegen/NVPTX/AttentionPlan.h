@@ -14,9 +14,10 @@ namespace dlc::codegen::gpu {
 /// Warps have 16 rows each, and those with the same rows each their part of the
 /// keys of a step, which add up what they have at the end.
 struct AttentionPlan {
-  int64_t keys = 0, depth = 0, columns = 0; ///< N, K and P.
-  int64_t byRow = 1, byKey = 1;             ///< Warps.
-  int64_t keysOfWarp = 0;                   ///< Of a step.
+  int64_t keys = 0;               ///< N.
+  int64_t depth = 0, columns = 0; ///< K and P, filled up to multiples of 16.
+  int64_t byRow = 1, byKey = 1;   ///< Warps.
+  int64_t keysOfWarp = 0;         ///< Of a step.
   int64_t steps = 0;
   int64_t stages = 1; ///< Steps that are in shared memory at once.
 
@@ -35,7 +36,7 @@ struct AttentionPlan {
 };
 
 /// Of at most `rows` rows; absent where shared memory is too small. `depth` and
-/// `columns` are multiples of 16, and at most 128.
+/// `columns` are at most 128.
 std::optional<AttentionPlan> planAttention(int64_t rows, int64_t keys,
                                            int64_t depth, int64_t columns);
 

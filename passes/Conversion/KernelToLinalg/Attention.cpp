@@ -113,7 +113,7 @@ static std::string whyNotCopied(const Window &window) {
 }
 
 static std::string whyNotOnGPU(const AttentionPlan &plan) {
-  constexpr int64_t mostColumns = 128, unit = 16;
+  constexpr int64_t mostColumns = 128;
   const AttentionForm &form = plan.form;
   Type element = getElementTypeOrSelf(form.y.value.getType());
   if (!element.isF16() && !element.isBF16())
@@ -123,8 +123,8 @@ static std::string whyNotOnGPU(const AttentionPlan &plan) {
       return "operands of several types";
   // k is K x N in the form.
   for (int64_t columns : {form.q.columns(), form.v.columns()})
-    if (columns % unit || columns > mostColumns)
-      return "queries and values have up to 128 columns, in multiples of 16";
+    if (columns % kTogether || columns > mostColumns || columns == 0)
+      return "queries and values have up to 128 columns, in multiples of 8";
   constexpr int64_t most = std::numeric_limits<int32_t>::max() / 2;
   for (int64_t rows : {form.q.rows(), form.v.rows()})
     if (rows < 1 || rows > most)

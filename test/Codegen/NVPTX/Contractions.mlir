@@ -516,14 +516,14 @@ kernel.func @attention_of_many_rows(%q: tensor<140x129x16xbf16>, %k: tensor<140x
   kernel.return %y : tensor<140x129x16xbf16>
 }
 
-kernel.func @attention_of_many_keys(%q: tensor<66x49x48xf16>, %k: tensor<66x300x48xf16>, %v: tensor<66x300x80xf16>) -> tensor<66x49x80xf16> attributes {kernel.runs_on = "cuda"} {
+kernel.func @attention_of_many_keys(%q: tensor<66x49x40xf16>, %k: tensor<66x300x40xf16>, %v: tensor<66x300x72xf16>) -> tensor<66x49x72xf16> attributes {kernel.runs_on = "cuda"} {
   %c = graph.constant dense<0.03125> : tensor<f16>
-  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<66x300x48xf16>) -> tensor<66x48x300xf16>
-  %p = graph.matmul %q, %0 : (tensor<66x49x48xf16>, tensor<66x48x300xf16>) -> tensor<66x49x300xf16>
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<66x300x40xf16>) -> tensor<66x40x300xf16>
+  %p = graph.matmul %q, %0 : (tensor<66x49x40xf16>, tensor<66x40x300xf16>) -> tensor<66x49x300xf16>
   %1 = graph.mul %p, %c : (tensor<66x49x300xf16>, tensor<f16>) -> tensor<66x49x300xf16>
   %2 = graph.softmax %1 : tensor<66x49x300xf16>
-  %y = graph.matmul %2, %v : (tensor<66x49x300xf16>, tensor<66x300x80xf16>) -> tensor<66x49x80xf16>
-  kernel.return %y : tensor<66x49x80xf16>
+  %y = graph.matmul %2, %v : (tensor<66x49x300xf16>, tensor<66x300x72xf16>) -> tensor<66x49x72xf16>
+  kernel.return %y : tensor<66x49x72xf16>
 }
 
 // The widest rows leave shared memory for one step alone.

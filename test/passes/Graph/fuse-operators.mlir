@@ -314,17 +314,17 @@ func.func @attention_of_floats(%q: tensor<2x8x16xf32>, %k: tensor<2x8x16xf32>, %
   return %y : tensor<2x8x16xf32>
 }
 
-// of rows that are no multiples of 16,
+// of rows that are no multiples of 8,
 // CHECK-LABEL: func.func @attention_of_odd_rows(
-func.func @attention_of_odd_rows(%q: tensor<2x8x24xf16>, %k: tensor<2x8x24xf16>, %v: tensor<2x8x24xf16>) -> tensor<2x8x24xf16> {
+func.func @attention_of_odd_rows(%q: tensor<2x8x20xf16>, %k: tensor<2x8x20xf16>, %v: tensor<2x8x20xf16>) -> tensor<2x8x20xf16> {
   // CHECK: graph.matmul
   // CHECK: graph.softmax {{.*}} : tensor<2x8x8xf16>
   // CHECK-NEXT: %{{.*}} = graph.matmul
-  %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<2x8x24xf16>) -> tensor<2x24x8xf16>
-  %1 = graph.matmul %q, %0 {device = #dlc.device<cuda:0>} : (tensor<2x8x24xf16>, tensor<2x24x8xf16>) -> tensor<2x8x8xf16>
+  %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<2x8x20xf16>) -> tensor<2x20x8xf16>
+  %1 = graph.matmul %q, %0 {device = #dlc.device<cuda:0>} : (tensor<2x8x20xf16>, tensor<2x20x8xf16>) -> tensor<2x8x8xf16>
   %3 = graph.softmax %1 {device = #dlc.device<cuda:0>} : tensor<2x8x8xf16>
-  %y = graph.matmul %3, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x24xf16>) -> tensor<2x8x24xf16>
-  return %y : tensor<2x8x24xf16>
+  %y = graph.matmul %3, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x20xf16>) -> tensor<2x8x20xf16>
+  return %y : tensor<2x8x20xf16>
 }
 
 // of keys that lie across,
