@@ -206,14 +206,19 @@ LogicalResult AttentionOp::verify() {
       y.getDimSize(0) != rows || y.getDimSize(1) != v.getDimSize(1))
     return emitOpError("expected M x K, N x K, N x P and M x P, got ")
            << q << ", " << k << ", " << v << " and " << y;
-  if (getForms().size() != getMasks().size())
+  auto forms = llvm::to_vector(getForms().getAsValueRange<StringAttr>());
+  const auto causal = static_cast<size_t>(llvm::count(forms, "causal"));
+  if (causal > 1 || getCausal().has_value() != (causal == 1))
+    return emitOpError("expected an offset for one causal form");
+  if (forms.size() != getMasks().size() + causal)
     return emitOpError("expected a form for each of ")
-           << getMasks().size() << " masks, got " << getForms().size();
-  for (auto [mask, form] :
-       llvm::zip_equal(getMasks(), getForms().getAsValueRange<StringAttr>())) {
+           << getMasks().size() << " masks, got " << forms.size() - causal;
+  llvm::erase(forms, "causal");
+  for (auto [mask, form] : llvm::zip_equal(getMasks(), forms)) {
     const bool isBoolean = typeOf(mask).getElementType().isInteger(1);
     if (form != "add" && form != "keep" && form != "drop")
-      return emitOpError("expected forms add, keep and drop, got ") << form;
+      return emitOpError("expected forms add, keep, drop and causal, got ")
+             << form;
     if (isBoolean == (form == "add") || !broadcasts(typeOf(mask), rows, keys))
       return emitOpError("expected a mask for ")
              << form << " that broadcasts to M x N, got " << mask.getType();

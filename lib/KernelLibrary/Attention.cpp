@@ -404,10 +404,10 @@ static std::optional<Match> makeMatch(const AttentionForm &form,
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// By how many columns more than its number a row of scores sees, if each sees
-/// one more than the row before; `form` says which booleans are seen.
-static std::optional<int64_t> getCausalOffset(ElementsAttr mask, int64_t form,
-                                              int64_t rows, int64_t columns) {
+std::optional<int64_t> dlc::library::getCausalOffset(ElementsAttr mask,
+                                                     MaskForm form,
+                                                     int64_t rows,
+                                                     int64_t columns) {
   auto type = dyn_cast<RankedTensorType>(mask.getShapedType());
   if (!type || !type.getElementType().isInteger(1) || type.getRank() < 2 ||
       type.getNumElements() != rows * columns ||
@@ -418,8 +418,7 @@ static std::optional<int64_t> getCausalOffset(ElementsAttr mask, int64_t form,
     return std::nullopt;
   ArrayRef<char> bytes = raw.data();
   auto isSeen = [&](int64_t row, int64_t column) {
-    return (bytes[row * columns + column] != 0) ==
-           (form == static_cast<int64_t>(MaskForm::Keep));
+    return (bytes[row * columns + column] != 0) == (form == MaskForm::Keep);
   };
   int64_t seen = 0; // By the last row, which sees the most.
   while (seen < columns && isSeen(rows - 1, seen))
@@ -446,8 +445,9 @@ void dlc::library::foldConstants(Match &match,
     const unsigned operand = 3 + i;
     if (form == static_cast<int64_t>(MaskForm::Add) || !constants[operand])
       continue;
-    std::optional<int64_t> offset = getCausalOffset(
-        constants[operand], form, shape.end()[-2], shape.back());
+    std::optional<int64_t> offset =
+        getCausalOffset(constants[operand], static_cast<MaskForm>(form),
+                        shape.end()[-2], shape.back());
     if (!offset)
       continue;
     forms[i] = kCausal;

@@ -117,10 +117,9 @@ TEST_F(CostTest, OfAttentionsCountsRowsTimesKeys) {
     const std::string k = "memref<" + std::to_string(keys) + "x32xf16>";
     func::FuncOp kernel =
         parse("func.func @k(%q: memref<?x32xf16>, %k: " + k +
-              ", %y: memref<?x32xf16>"
-              ") { scf.forall (%i) in (5) { kernel.attention %q, %k, %k into "
-              "%y {rows "
-              "= 16 : i64, scale = 1.0 : f32} : memref<?x32xf16>, " +
+              R"(, %y: memref<?x32xf16>) { scf.forall (%i) in (5) {
+        kernel.attention %q, %k, %k into %y from %i {rows = 16 : i64, scale = 1.0 : f32}
+          : memref<?x32xf16>, )" +
               k + ", " + k + " into memref<?x32xf16> } return }");
     EXPECT_TRUE(kernel);
     return kernel ? countFlops(kernel) : 0;

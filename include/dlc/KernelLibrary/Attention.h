@@ -66,6 +66,12 @@ findAttentionForm(graph::MatmulOp scores,
                   llvm::function_ref<bool(mlir::Operation *)> isFree,
                   std::string *why = nullptr);
 
+/// By how many columns more than its number a row of scores sees, if each sees
+/// one more than the row before; booleans say which: where they are true (Keep)
+/// or false (Drop). Of scores with that many rows and columns.
+std::optional<int64_t> getCausalOffset(mlir::ElementsAttr mask, MaskForm form,
+                                       int64_t rows, int64_t columns);
+
 } // namespace dlc::library
 
 #endif // DLC_KERNELLIBRARY_ATTENTION_H

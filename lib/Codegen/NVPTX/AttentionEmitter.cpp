@@ -126,6 +126,11 @@ void AttentionEmitter::findWork() {
   else
     rows = builder.createOrFold<arith::TruncIOp>(loc, builder.getI32Type(),
                                                  cast<Value>(count));
+  if (std::optional<uint64_t> causal = op.getCausal()) {
+    Value first = builder.createOrFold<arith::TruncIOp>(
+        loc, builder.getI32Type(), scalars.lookup(op.getFirst()));
+    lastKeyOfFirst = add32(first, i32(static_cast<int64_t>(*causal)));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -231,28 +236,39 @@ AttentionEmitter::Values AttentionEmitter::scoresOf(Value keys,
   return scores;
 }
 
+/// Of a mask, for one score.
+Value AttentionEmitter::elementOf(Value mask, Value row, Value key) {
+  const View &view = viewOf(mask);
+  Value offset = view.offset;
+  const Value indices[] = {row, key};
+  for (auto [index, stride, size] :
+       llvm::zip_equal(ArrayRef(indices).take_back(view.strides.size()),
+                       view.strides, view.sizes))
+    if (!isConstantIntValue(size, 1))
+      offset = addI64(builder, loc, offset,
+                      mulI64(builder, loc, widen(index), stride));
+  return body.load(loc, view, offset, 0, 1, {});
+}
+
 /// A score behind all masks.
 Value AttentionEmitter::masked(Value score, Value row, Value key) {
-  for (auto [mask, form] : llvm::zip_equal(
-           op.getMasks(), op.getForms().getAsValueRange<StringAttr>())) {
-    const View &view = viewOf(mask);
-    Value offset = view.offset;
-    const Value indices[] = {row, key};
-    for (auto [index, stride, size] :
-         llvm::zip_equal(ArrayRef(indices).take_back(view.strides.size()),
-                         view.strides, view.sizes))
-      if (!isConstantIntValue(size, 1))
-        offset = addI64(builder, loc, offset,
-                        mulI64(builder, loc, widen(index), stride));
-    Value element = body.load(loc, view, offset, 0, 1, {});
-    if (form == "add") {
-      score = arith::AddFOp::create(builder, loc, score, element);
+  Value fill = f32(op.getFill().convertToFloat());
+  size_t next = 0;
+  for (StringRef form : op.getForms().getAsValueRange<StringAttr>()) {
+    if (form == "causal") {
+      Value isSeen =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, key,
+                                add32(row, lastKeyOfFirst));
+      score = arith::SelectOp::create(builder, loc, isSeen, score, fill);
       continue;
     }
-    Value fill = f32(op.getFill().convertToFloat());
-    score = form == "keep"
-                ? arith::SelectOp::create(builder, loc, element, score, fill)
-                : arith::SelectOp::create(builder, loc, element, fill, score);
+    Value element = elementOf(op.getMasks()[next++], row, key);
+    if (form == "add")
+      score = arith::AddFOp::create(builder, loc, score, element);
+    else
+      score = form == "keep"
+                  ? arith::SelectOp::create(builder, loc, element, score, fill)
+                  : arith::SelectOp::create(builder, loc, element, fill, score);
   }
   return score;
 }
@@ -265,7 +281,7 @@ float AttentionEmitter::exponentFactor() {
 }
 
 bool AttentionEmitter::scalesLater() {
-  return op.getMasks().empty() && op.getScale().convertToFloat() > 0;
+  return op.getForms().empty() && op.getScale().convertToFloat() > 0;
 }
 
 /// Scores as they are compared; those of keys that are not there are minus
@@ -285,7 +301,7 @@ AttentionEmitter::Values AttentionEmitter::maskScores(ValueRange scores,
     Value key = add32(firstKey, i32(8 * tile + i % 2)), isThere;
     if (plan.keys % plan.step())
       isThere = isBelow(key, plan.keys);
-    if (!op.getMasks().empty()) {
+    if (!op.getForms().empty()) {
       Value own = add32(add32(row, high), i32(i % 4 / 2 * kHalf));
       own = arith::MinUIOp::create(builder, loc, own, lastRow);
       if (isThere)
@@ -366,15 +382,23 @@ AttentionEmitter::State AttentionEmitter::addStep(const State &state,
 }
 
 /// While threads compute with one step in shared memory, the next one is on its
-/// way there, if there is room for both.
-AttentionEmitter::State AttentionEmitter::overSteps(ValueRange queries) {
-  State state{Values(2, f32(-kInfinity)), Values(2, f32(0)),
-              Values(plan.columns / 2, f32(0))};
+/// way there, if there is room for both. From step `begin` to `end`, i32.
+AttentionEmitter::State AttentionEmitter::overSteps(const State &state,
+                                                    Value begin, Value end,
+                                                    ValueRange queries) {
   const bool isAhead = plan.stages > 1;
-  if (isAhead)
-    copyStep(i32(0), i32(0));
-  auto loop = scf::ForOp::create(builder, loc, i32(0), i32(plan.steps), i32(1),
-                                 state.flat());
+  auto isBefore = [&](Value step) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, step,
+                                 end);
+  };
+  if (isAhead) {
+    OpBuilder::InsertionGuard inside(builder);
+    if (getConstantIntValue(begin) != 0 || !getConstantIntValue(end))
+      enterIf(builder, loc, isBefore(begin));
+    copyStep(begin, rest32(begin, plan.stages));
+  }
+  auto loop =
+      scf::ForOp::create(builder, loc, begin, end, i32(1), state.flat());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value step = loop.getInductionVar(), stage = rest32(step, plan.stages);
@@ -383,7 +407,7 @@ AttentionEmitter::State AttentionEmitter::overSteps(ValueRange queries) {
     waitForCopies(builder, loc, 0);
     Value next = add32(step, i32(1));
     OpBuilder::InsertionGuard inside(builder);
-    enterIf(builder, loc, isBelow(next, plan.steps));
+    enterIf(builder, loc, isBefore(next));
     copyStep(next, rest32(next, plan.stages));
   } else {
     buildBarrier(builder, loc);
@@ -394,6 +418,65 @@ AttentionEmitter::State AttentionEmitter::overSteps(ValueRange queries) {
       addStep(State::from(loop.getRegionIterArgs()), step, stage, queries);
   scf::YieldOp::create(builder, loc, next.flat());
   return State::from(loop.getResults());
+}
+
+/// Steps that have a key which a row of the tile sees, i32; null where nothing
+/// tells of them.
+Value AttentionEmitter::countSeenSteps() {
+  // What is added behind may raise what is hidden.
+  auto forms = llvm::to_vector(op.getForms().getAsValueRange<StringAttr>());
+  auto *causal = llvm::find(forms, "causal");
+  if (causal == forms.end() ||
+      std::find(causal, forms.end(), "add") != forms.end())
+    return {};
+  Value keys = add32(rows, lastKeyOfFirst); // May be negative.
+  keys = arith::MaxSIOp::create(builder, loc, keys, i32(0));
+  Value steps = divide32(add32(keys, i32(plan.step() - 1)), plan.step());
+  return arith::MinUIOp::create(builder, loc, steps, i32(plan.steps));
+}
+
+/// Whether what is hidden weighs anything beside what a row of the block has
+/// seen so far; of warps that have all keys.
+Value AttentionEmitter::doesHiddenCount(const State &state) {
+  constexpr float enough = 160; // Powers of two that f32 can be apart.
+  Value limit = f32(op.getFill().convertToFloat() * exponentFactor() + enough);
+  Value isAny;
+  for (Value greatest : state.greatest) {
+    Value isLow = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ULT,
+                                        greatest, limit);
+    isAny = isAny ? arith::OrIOp::create(builder, loc, isAny, isLow).getResult()
+                  : isLow;
+  }
+  return callIntrinsic(builder, loc, "llvm.nvvm.barrier.cta.red.or.aligned.all",
+                       builder.getI1Type(), {i32(0), isAny});
+}
+
+/// All keys, or those that are seen, and the others if they count.
+AttentionEmitter::State AttentionEmitter::overKeys(ValueRange queries) {
+  State state{Values(2, f32(-kInfinity)), Values(2, f32(0)),
+              Values(plan.columns / 2, f32(0))};
+  const bool isNothing = op.getFill().isInfinity() && op.getFill().isNegative();
+  Value all = i32(plan.steps), seen = countSeenSteps();
+  if (!seen || (!isNothing && plan.byKey > 1))
+    return overSteps(state, i32(0), all, queries);
+  if (isNothing)
+    return overSteps(state, i32(0), seen, queries);
+  // One loop that is entered twice: its body is long.
+  auto turns =
+      scf::ForOp::create(builder, loc, i32(0), i32(2), i32(1), state.flat());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(turns.getBody());
+  State before = State::from(turns.getRegionIterArgs());
+  Value isFirst = isZero(builder, loc, turns.getInductionVar());
+  Value counts = doesHiddenCount(before);
+  auto choose = [&](Value condition, Value a, Value b) -> Value {
+    return arith::SelectOp::create(builder, loc, condition, a, b);
+  };
+  Value begin = choose(isFirst, i32(0), seen);
+  Value end = choose(isFirst, seen, choose(counts, all, seen));
+  State after = overSteps(before, begin, end, queries);
+  scf::YieldOp::create(builder, loc, after.flat());
+  return State::from(turns.getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -501,7 +584,7 @@ void AttentionEmitter::gather() {
 
 void AttentionEmitter::emit() {
   findWork();
-  State state = overSteps(readQueries());
+  State state = overKeys(readQueries());
   if (plan.byKey == 1)
     return write(state);
   leave(state);

@@ -22,8 +22,8 @@ public:
                    const ValueMap &scalars, const Threads &threads,
                    const AttentionPlan &plan, mlir::Value shared)
       : Words(builder, op.getLoc()), builder(builder), loc(op.getLoc()), op(op),
-        views(views), threads(threads), plan(plan), shared(shared),
-        body(builder, target, views, scalars) {}
+        views(views), scalars(scalars), threads(threads), plan(plan),
+        shared(shared), body(builder, target, views, scalars) {}
 
   void emit();
 
@@ -60,11 +60,16 @@ private:
   Values scoresOf(mlir::Value keys, mlir::ValueRange queries);
   float exponentFactor();
   bool scalesLater();
+  mlir::Value elementOf(mlir::Value mask, mlir::Value row, mlir::Value key);
   mlir::Value masked(mlir::Value score, mlir::Value row, mlir::Value key);
   Values maskScores(mlir::ValueRange scores, mlir::Value step);
   State addStep(const State &state, mlir::Value step, mlir::Value stage,
                 mlir::ValueRange queries);
-  State overSteps(mlir::ValueRange queries);
+  State overSteps(const State &state, mlir::Value begin, mlir::Value end,
+                  mlir::ValueRange queries);
+  mlir::Value countSeenSteps();
+  mlir::Value doesHiddenCount(const State &state);
+  State overKeys(mlir::ValueRange queries);
   void writeRow(mlir::Value row, mlir::Value column, mlir::Value low,
                 mlir::Value high);
   void write(const State &state);
@@ -75,13 +80,15 @@ private:
   mlir::Location loc;
   kernel::AttentionOp op;
   const ViewMap &views;
+  const ValueMap &scalars;
   const Threads &threads;
   const AttentionPlan &plan;
   mlir::Value shared;
   BodyEmitter body;
-  mlir::Value rows;       ///< Of the tile, i32.
-  mlir::Value row, part;  ///< First of this warp; its part of keys.
-  mlir::Value high, wide; ///< Of this thread in a tile of 16 x 8.
+  mlir::Value rows;           ///< Of the tile, i32.
+  mlir::Value lastKeyOfFirst; ///< That the first row sees, i32; or null.
+  mlir::Value row, part;      ///< First of this warp; its part of keys.
+  mlir::Value high, wide;     ///< Of this thread in a tile of 16 x 8.
 };
 
 } // namespace dlc::codegen::gpu

@@ -2,6 +2,7 @@
 //
 // convert-kernel-to-call: kernels that a library computes become calls of it.
 
+#include "dlc/KernelLibrary/Attention.h"
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Plain.h"
@@ -34,6 +35,7 @@ public:
   }
   LogicalResult select(kernel::FuncOp kernel);
   /// Names, for a kernel of a GPU, the call of a library that computes it.
+  void tellTriangles(kernel::FuncOp kernel);
   void nameEntry(kernel::FuncOp kernel);
 
 private:
@@ -63,9 +65,10 @@ struct ConvertKernelToCall
          llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>())) {
       if (kernel.isDestinationStyle())
         continue;
-      if (kernel::isForGPU(kernel))
+      if (kernel::isForGPU(kernel)) {
+        selector.tellTriangles(kernel);
         selector.nameEntry(kernel);
-      else if (failed(selector.select(kernel)))
+      } else if (failed(selector.select(kernel)))
         return signalPassFailure();
     }
     IRRewriter rewriter(&getContext());
@@ -207,6 +210,42 @@ static SmallVector<Operation *> groupOf(kernel::FuncOp kernel) {
   if (!group.empty() && returned.getOperands() != group.back()->getResults())
     group.clear();
   return group;
+}
+
+/// Of booleans that are the same triangle at every call (kernel.triangle), so
+/// that attention finds out which keys nobody sees.
+void Selector::tellTriangles(kernel::FuncOp kernel) {
+  using library::MaskForm;
+  ArrayRef<kernel::CallOp> calls = callsOf[kernel.getSymNameAttr()];
+  for (BlockArgument argument : kernel.getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (!type.getElementType().isInteger(1) || type.getRank() < 2 ||
+        calls.empty())
+      continue;
+    std::optional<std::pair<int64_t, int64_t>> triangle;
+    const bool isSame = llvm::all_of(calls, [&](kernel::CallOp call) {
+      ElementsAttr value =
+          graph::getConstantElements(call.getInputs()[argument.getArgNumber()]);
+      for (MaskForm form : {MaskForm::Keep, MaskForm::Drop}) {
+        std::optional<int64_t> offset;
+        if (value)
+          offset = library::getCausalOffset(
+              value, form, type.getShape().end()[-2], type.getShape().back());
+        if (!offset)
+          continue;
+        const std::pair<int64_t, int64_t> own(*offset, form == MaskForm::Keep);
+        if (!triangle)
+          triangle = own;
+        return *triangle == own;
+      }
+      return false;
+    });
+    if (isSame && triangle)
+      kernel.setArgAttr(
+          argument.getArgNumber(), kernel::kTriangleAttr,
+          DenseI64ArrayAttr::get(kernel.getContext(),
+                                 {triangle->first, triangle->second}));
+  }
 }
 
 /// Whether argument number `input` is a constant of finite floats at every

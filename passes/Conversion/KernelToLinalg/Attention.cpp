@@ -160,6 +160,28 @@ static int64_t rowsOfTile(int64_t matrices, int64_t rows) {
   return tile;
 }
 
+/// Finds a mask that is an argument of which it is known that it is causal.
+static void findCausal(AttentionPlan &plan) {
+  for (auto [i, mask] : llvm::enumerate(plan.form.masks)) {
+    auto argument = dyn_cast<BlockArgument>(mask.value);
+    auto kernel =
+        argument ? dyn_cast<kernel::FuncOp>(argument.getOwner()->getParentOp())
+                 : kernel::FuncOp();
+    auto triangle = kernel ? kernel.getArgAttrOfType<DenseI64ArrayAttr>(
+                                 argument.getArgNumber(), kernel::kTriangleAttr)
+                           : DenseI64ArrayAttr();
+    if (!triangle || triangle.size() != 2 ||
+        shapeOf(argument).take_back(2) !=
+            ArrayRef(plan.form.maskShape).take_back(2) ||
+        mask.form !=
+            (triangle[1] ? library::MaskForm::Keep : library::MaskForm::Drop))
+      continue;
+    plan.causalMask = i;
+    plan.causalOffset = triangle[0];
+    return;
+  }
+}
+
 std::optional<AttentionPlan>
 dlc::conversion::planAttention(graph::MatmulOp scores,
                                function_ref<bool(Operation *)> isFree,
@@ -193,6 +215,7 @@ dlc::conversion::planAttention(graph::MatmulOp scores,
   if (std::string reason = whyNotOnGPU(plan); !reason.empty())
     return refuse(reason);
   plan.rows = rowsOfTile(llvm::product_of(plan.q.counts), plan.form.q.rows());
+  findCausal(plan);
   return plan;
 }
 
@@ -350,11 +373,11 @@ void AttentionEmitter::emit() {
   builder.setInsertionPointToStart(grid.getBody());
   matrix = grid.getInductionVar(0);
   tile = grid.getInductionVar(1);
+  Value most = arith::ConstantIndexOp::create(builder, loc, plan.rows);
+  Value first = arith::MulIOp::create(builder, loc, tile, most);
   rows = builder.getIndexAttr(std::min(all, plan.rows));
   if (all > plan.rows && all % plan.rows) {
-    Value most = arith::ConstantIndexOp::create(builder, loc, plan.rows);
     Value end = arith::ConstantIndexOp::create(builder, loc, all);
-    Value first = arith::MulIOp::create(builder, loc, tile, most);
     Value left = arith::SubIOp::create(builder, loc, end, first);
     rows = arith::MinSIOp::create(builder, loc, left, most).getResult();
   }
@@ -366,17 +389,23 @@ void AttentionEmitter::emit() {
   Value y = viewOf(plan.y, result, true, all, columns);
   SmallVector<Value> masks;
   SmallVector<StringRef> forms;
-  for (const AttentionForm::Mask &mask : plan.form.masks) {
+  IntegerAttr causal;
+  for (auto [i, mask] : llvm::enumerate(plan.form.masks)) {
+    if (i == plan.causalMask) {
+      causal = builder.getI64IntegerAttr(plan.causalOffset);
+      forms.push_back("causal");
+      continue;
+    }
     masks.push_back(viewOfMask(mask));
     forms.push_back(nameOf(mask.form));
   }
   kernel::AttentionOp::create(
-      builder, loc, q, k, v, masks, y,
+      builder, loc, q, k, v, masks, y, first,
       builder.getF32FloatAttr(plan.form.scale * plan.form.queryScale),
       builder.getStrArrayAttr(forms),
       builder.getF32FloatAttr(
           plan.form.fill.value_or(-std::numeric_limits<float>::infinity())),
-      builder.getI64IntegerAttr(plan.rows));
+      causal, builder.getI64IntegerAttr(plan.rows));
   builder.setInsertionPointToEnd(body);
   kernel::ReturnOp::create(builder, loc);
   replaceBody(kernel, body, /*outputs=*/1, tiles, /*inPlace=*/{});

@@ -81,47 +81,62 @@ func.func @call_c2(%x: tensor<5xf32>) {
 // -----
 
 kernel.func @attention_c1_types(%q: memref<8x16xf16>, %k: memref<4x16xbf16>, %v: memref<4x16xf16>, %y: memref<8x16xf16>) attributes {outputs = 1 : i64} {
+  %first = arith.constant 0 : index
   // expected-error@+1 {{expected one element type, got 'memref<8x16xf16>' and 'memref<4x16xbf16>'}}
-  kernel.attention %q, %k, %v into %y {rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xbf16>, memref<4x16xf16> into memref<8x16xf16>
+  kernel.attention %q, %k, %v into %y from %first {rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xbf16>, memref<4x16xf16> into memref<8x16xf16>
   kernel.return
 }
 
 // -----
 
 kernel.func @attention_c1_shapes(%q: memref<8x16xf16>, %k: memref<4x32xf16>, %v: memref<4x16xf16>, %y: memref<8x16xf16>) attributes {outputs = 1 : i64} {
+  %first = arith.constant 0 : index
   // expected-error@+1 {{expected M x K, N x K, N x P and M x P, got 'memref<8x16xf16>', 'memref<4x32xf16>', 'memref<4x16xf16>' and 'memref<8x16xf16>'}}
-  kernel.attention %q, %k, %v into %y {rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x32xf16>, memref<4x16xf16> into memref<8x16xf16>
+  kernel.attention %q, %k, %v into %y from %first {rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x32xf16>, memref<4x16xf16> into memref<8x16xf16>
   kernel.return
 }
 
 // -----
 
 kernel.func @attention_c2_forms(%q: memref<8x16xf16>, %k: memref<4x16xf16>, %v: memref<4x16xf16>, %m: memref<4xf16>, %y: memref<8x16xf16>) attributes {outputs = 1 : i64} {
+  %first = arith.constant 0 : index
   // expected-error@+1 {{expected a form for each of 1 masks, got 0}}
-  kernel.attention %q, %k, %v masked(%m) into %y {rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16>, memref<4x16xf16> masked(memref<4xf16>) into memref<8x16xf16>
+  kernel.attention %q, %k, %v masked(%m) into %y from %first {rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16>, memref<4x16xf16> masked(memref<4xf16>) into memref<8x16xf16>
   kernel.return
 }
 
 // -----
 
 kernel.func @attention_c2_types(%q: memref<8x16xf16>, %k: memref<4x16xf16>, %v: memref<4x16xf16>, %m: memref<4xf16>, %y: memref<8x16xf16>) attributes {outputs = 1 : i64} {
+  %first = arith.constant 0 : index
   // expected-error@+1 {{expected a mask for keep that broadcasts to M x N, got 'memref<4xf16>'}}
-  kernel.attention %q, %k, %v masked(%m) into %y {forms = ["keep"], rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16>, memref<4x16xf16> masked(memref<4xf16>) into memref<8x16xf16>
+  kernel.attention %q, %k, %v masked(%m) into %y from %first {forms = ["keep"], rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16>, memref<4x16xf16> masked(memref<4xf16>) into memref<8x16xf16>
   kernel.return
 }
 
 // -----
 
 kernel.func @attention_c2_shapes(%q: memref<8x16xf16>, %k: memref<4x16xf16>, %v: memref<4x16xf16>, %m: memref<8xf16>, %y: memref<8x16xf16>) attributes {outputs = 1 : i64} {
+  %first = arith.constant 0 : index
   // expected-error@+1 {{expected a mask for add that broadcasts to M x N, got 'memref<8xf16>'}}
-  kernel.attention %q, %k, %v masked(%m) into %y {forms = ["add"], rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16>, memref<4x16xf16> masked(memref<8xf16>) into memref<8x16xf16>
+  kernel.attention %q, %k, %v masked(%m) into %y from %first {forms = ["add"], rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16>, memref<4x16xf16> masked(memref<8xf16>) into memref<8x16xf16>
   kernel.return
 }
 
 // -----
 
 kernel.func @attention_c3(%q: memref<8x16xf16>, %k: memref<4x16xf16>, %v: memref<4x16xf16>, %y: memref<8x16xf16>) attributes {outputs = 1 : i64} {
+  %first = arith.constant 0 : index
   // expected-error@+1 {{expected rows for all of 'memref<8x16xf16>', got 4}}
-  kernel.attention %q, %k, %v into %y {rows = 4 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16>, memref<4x16xf16> into memref<8x16xf16>
+  kernel.attention %q, %k, %v into %y from %first {rows = 4 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16>, memref<4x16xf16> into memref<8x16xf16>
+  kernel.return
+}
+
+// -----
+
+kernel.func @attention_c4(%q: memref<8x16xf16>, %k: memref<4x16xf16>, %v: memref<4x16xf16>, %y: memref<8x16xf16>) attributes {outputs = 1 : i64} {
+  %first = arith.constant 0 : index
+  // expected-error@+1 {{expected an offset for one causal form}}
+  kernel.attention %q, %k, %v into %y from %first {forms = ["causal"], rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16>, memref<4x16xf16> into memref<8x16xf16>
   kernel.return
 }

@@ -41,6 +41,11 @@ inline constexpr llvm::StringLiteral kRunsOnAttr = "kernel.runs_on";
 /// "tf32" (10 bits) or "bf16" (7).
 inline constexpr llvm::StringLiteral kComputeAttr = "kernel.compute";
 
+/// Of a boolean argument of a kernel.func of a GPU, two numbers: elements are
+/// the second one where their column is at most their row and the first one
+/// more, and the other one elsewhere.
+inline constexpr llvm::StringLiteral kTriangleAttr = "kernel.triangle";
+
 /// Whether a GPU runs `kernel`.
 bool isForGPU(FuncOp kernel);
 

@@ -119,17 +119,21 @@ def AttentionOp : Kernel_Op<"attention"> {
 
     Masks, M x N, which broadcast as NumPy's, are applied in their order as
     `forms` says: "add", an addition; "keep" and "drop", of booleans: where they
-    are false, or true, scores become `fill`.
+    are false, or true, scores become `fill`. "causal" takes no mask: scores
+    beyond column `first` + row + `causal` become `fill`, `first` being the number
+    of the first row. What weights of 0 are multiplied by may be left out.
 
     Constraints:
     - (attention_c1) `q`, `k`, `v` and `y` have one element type, and shapes as
       above.
     - (attention_c2) each mask has a form; "add" is of floats, others of i1.
     - (attention_c3) `rows` is at least 1, and all of a static M.
+    - (attention_c4) `causal` is there exactly with one "causal".
 
     ```mlir
     kernel.func @attention(%q: memref<8x64xf16>, %k: memref<32x64xf16>, %v: memref<32x64xf16>, %m: memref<32xf16>, %y: memref<8x64xf16>) attributes {outputs = 1 : i64} {
-      kernel.attention %q, %k, %v masked(%m) into %y {forms = ["add"], rows = 8 : i64, scale = 1.250000e-01 : f32} : memref<8x64xf16>, memref<32x64xf16>, memref<32x64xf16> masked(memref<32xf16>) into memref<8x64xf16>
+      %first = arith.constant 0 : index
+      kernel.attention %q, %k, %v masked(%m) into %y from %first {forms = ["add"], rows = 8 : i64, scale = 1.250000e-01 : f32} : memref<8x64xf16>, memref<32x64xf16>, memref<32x64xf16> masked(memref<32xf16>) into memref<8x64xf16>
       kernel.return
     }
     ```
@@ -140,12 +144,15 @@ def AttentionOp : Kernel_Op<"attention"> {
     Kernel_Matrix<[MemRead]>:$v,
     Arg<Variadic<MemRefRankOf<[F16, BF16, F32, I1], [0, 1, 2]>>, "", [MemRead]>:$masks,
     Kernel_Matrix<[MemWrite]>:$y,
+    Index:$first,
     F32Attr:$scale,
     DefaultValuedAttr<StrArrayAttr, "{}">:$forms,
     DefaultValuedAttr<F32Attr, "-std::numeric_limits<float>::infinity()">:$fill,
+    OptionalAttr<I64Attr>:$causal,
     I64Attr:$rows);
   let assemblyFormat = [{
-    $q `,` $k `,` $v (`masked` `(` $masks^ `)`)? `into` $y attr-dict
+    $q `,` $k `,` $v (`masked` `(` $masks^ `)`)? `into` $y `from` $first
+    attr-dict
     `:` type($q) `,` type($k) `,` type($v) (`masked` `(` type($masks)^ `)`)?
     `into` type($y)
   }];

@@ -17,7 +17,7 @@
 // CHECK: %[[V:.*]] = memref.reinterpret_cast %[[X]] {{.*}} sizes: [20, 16], strides: [144, 1]
 // CHECK: %[[OUT:.*]] = memref.reinterpret_cast %[[Y]] {{.*}} sizes: [%[[ROWS]], 16], strides: [48, 1]
 // CHECK: %[[MASK:.*]] = memref.reinterpret_cast %[[M]] {{.*}} sizes: [1, 20], strides: [0, 1]
-// CHECK: kernel.attention %[[Q]], %[[K]], %[[V]] masked(%[[MASK]]) into %[[OUT]] {forms = ["add"], rows = 16 : i64, scale = 2.500000e-01 : f32}
+// CHECK: kernel.attention %[[Q]], %[[K]], %[[V]] masked(%[[MASK]]) into %[[OUT]] from %{{.*}} {forms = ["add"], rows = 16 : i64, scale = 2.500000e-01 : f32}
 kernel.func @heads(%x: tensor<2x20x144xf16>, %m: tensor<2x1x1x20xf16>) -> tensor<2x20x3x16xf16> attributes {kernel.runs_on = "cuda"} {
   %i0 = graph.constant dense<0> : tensor<1xi64>
   %i1 = graph.constant dense<1> : tensor<1xi64>
@@ -56,4 +56,32 @@ kernel.func @groups(%q: tensor<20x4x256x16xbf16>, %k: tensor<20x1x40x16xbf16>, %
   %2 = graph.softmax %1 : tensor<20x4x256x40xbf16>
   %y = graph.matmul %2, %v : (tensor<20x4x256x40xbf16>, tensor<20x1x40x16xbf16>) -> tensor<20x4x256x16xbf16>
   kernel.return %y : tensor<20x4x256x16xbf16>
+}
+
+// A mask of which the triangle is known is not read.
+// CHECK-LABEL: kernel.func @causal
+// CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %{{.*}} : index
+// CHECK: kernel.attention %{{.*}}, %{{.*}}, %{{.*}} masked(%{{.*}}) into %{{.*}} from %[[FIRST]] {causal = 3 : i64, fill = -1.000000e+04 : f32, forms = ["add", "causal"], rows = 16 : i64, scale = 1.000000e+00 : f32}
+kernel.func @causal(%q: tensor<2x40x16xf16>, %k: tensor<2x43x16xf16>, %v: tensor<2x43x16xf16>, %m: tensor<43xf16>, %c: tensor<1x40x43xi1> {kernel.triangle = array<i64: 3, 0>}) -> tensor<2x40x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %fill = graph.constant dense<-1.0e+04> : tensor<f16>
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<2x43x16xf16>) -> tensor<2x16x43xf16>
+  %1 = graph.matmul %q, %0 : (tensor<2x40x16xf16>, tensor<2x16x43xf16>) -> tensor<2x40x43xf16>
+  %2 = graph.add %1, %m : (tensor<2x40x43xf16>, tensor<43xf16>) -> tensor<2x40x43xf16>
+  %3 = graph.select %c, %fill, %2 : (tensor<1x40x43xi1>, tensor<f16>, tensor<2x40x43xf16>) -> tensor<2x40x43xf16>
+  %4 = graph.softmax %3 : tensor<2x40x43xf16>
+  %y = graph.matmul %4, %v : (tensor<2x40x43xf16>, tensor<2x43x16xf16>) -> tensor<2x40x16xf16>
+  kernel.return %y : tensor<2x40x16xf16>
+}
+
+// But one that keeps what a triangle hides is.
+// CHECK-LABEL: kernel.func @other
+// CHECK: forms = ["keep"]
+kernel.func @other(%q: tensor<2x8x16xf16>, %k: tensor<2x8x16xf16>, %v: tensor<2x8x16xf16>, %c: tensor<8x8xi1> {kernel.triangle = array<i64: 0, 0>}) -> tensor<2x8x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %fill = graph.constant dense<-1.0e+04> : tensor<f16>
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<2x8x16xf16>) -> tensor<2x16x8xf16>
+  %1 = graph.matmul %q, %0 : (tensor<2x8x16xf16>, tensor<2x16x8xf16>) -> tensor<2x8x8xf16>
+  %2 = graph.select %c, %1, %fill : (tensor<8x8xi1>, tensor<2x8x8xf16>, tensor<f16>) -> tensor<2x8x8xf16>
+  %3 = graph.softmax %2 : tensor<2x8x8xf16>
+  %y = graph.matmul %3, %v : (tensor<2x8x8xf16>, tensor<2x8x16xf16>) -> tensor<2x8x16xf16>
+  kernel.return %y : tensor<2x8x16xf16>
 }
