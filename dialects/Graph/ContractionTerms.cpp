@@ -223,7 +223,7 @@ Value ConvOp::buildFold(OpBuilder &builder, Location loc, Value a, Value b) {
 
 /// Channels of a block, the last dimension of what has one more than weights;
 /// else 0.
-static int64_t blockOf(ConvOp op, Value value) {
+template <typename Op> static int64_t blockOf(Op op, Value value) {
   ArrayRef<int64_t> shape = shapeOf(value);
   return shape.size() > shapeOf(op.getW()).size() ? shape.back() : 0;
 }
@@ -287,7 +287,8 @@ Value ConvWeightGradientOp::buildFold(OpBuilder &builder, Location loc, Value a,
 }
 
 std::optional<SmallVector<int64_t>> ConvWeightGradientOp::getFoldedExtents() {
-  SmallVector<int64_t> extents(shapeOf(getG()));
+  SmallVector<int64_t> extents(
+      shapeOf(getG()).take_front(shapeOf(getW()).size()));
   extents.erase(extents.begin() + 1);
   return extents;
 }
@@ -300,19 +301,24 @@ std::optional<FactorDims> ConvWeightGradientOp::getFactorDims() {
 Value ConvWeightGradientOp::buildTermAt(ElementReader &reader,
                                         ArrayRef<Index> position,
                                         ArrayRef<Index> folded) {
-  std::optional<Correlation> windows = correlationOf(*this);
-  if (!windows)
-    return reader.fail("channels in blocks");
   if (isShortFloat(elementOf(*this)))
     return failOfShortFloats(reader);
+  const Correlation windows = unblockedCorrelationOf(*this);
   ArrayRef<int64_t> weights = shapeOf(getW());
   Channel channel = {position[1], weights[1], position[0],
-                     weights[0] / windows->group};
+                     weights[0] / windows.group};
   SmallVector<Index> g = {folded[0], position[0]};
   llvm::append_range(g, folded.drop_front());
+  if (int64_t block = blockOf(*this, getG())) {
+    auto parts = reader.divideWhole(position[0], block);
+    if (!parts)
+      return reader.fail("channels in several blocks");
+    g[1] = parts->first;
+    g.push_back(parts->second);
+  }
   return multiply(
       elementOf(*this), reader,
-      buildTap(reader, getX(), /*block=*/0, folded[0], channel,
-               tapsOf(*windows, folded.drop_front(), position.drop_front(2))),
+      buildTap(reader, getX(), blockOf(*this, getX()), folded[0], channel,
+               tapsOf(windows, folded.drop_front(), position.drop_front(2))),
       reader.read(getG(), g));
 }

@@ -100,6 +100,8 @@ Value Correlation::spreadDensely(Formula &f, Value windows, Value weights,
 static Value takeTaps(Formula &f, Value weights, int64_t axis, int64_t stride,
                       int64_t first, int64_t last) {
   SmallVector<int64_t> shape(Formula::typeOf(weights).getShape());
+  if (shape[axis] == 1)
+    return weights; // It is the first and all.
   auto taps =
       static_cast<int64_t>(llvm::divideCeil(shape[axis] - first, stride));
   weights = padAxes(f, weights, axis, {0, taps * stride - shape[axis]});
@@ -322,9 +324,14 @@ std::optional<Correlation> dlc::graph::correlationOf(ConvWeightGradientOp op) {
   size_t rank = shapeOf(op.getW()).size();
   if (shapeOf(op.getX()).size() != rank || shapeOf(op.getG()).size() != rank)
     return std::nullopt;
-  Correlation correlation =
-      makeCorrelation(shapeOf(op.getX()), shapeOf(op.getG()),
-                      op.getKernelShape(), op.getStrides(), op.getDilations());
+  return unblockedCorrelationOf(op);
+}
+
+Correlation dlc::graph::unblockedCorrelationOf(ConvWeightGradientOp op) {
+  size_t rank = shapeOf(op.getW()).size();
+  Correlation correlation = makeCorrelation(
+      shapeOf(op.getX()).take_front(rank), shapeOf(op.getG()).take_front(rank),
+      op.getKernelShape(), op.getStrides(), op.getDilations());
   correlation.group = op.getGroup();
   setBegins(correlation, op.getPads(), "NOTSET");
   return correlation;

@@ -111,6 +111,22 @@ Convolution::callWith(Type imageType, Type resultType, int64_t block,
   return library::callOf(*match, type);
 }
 
+/// Gradients of weights take what there is: all channels last are for libraries
+/// of GPUs, which have them in that form, and generated code reads them as they
+/// lie.
+static void addGradientForms(const Convolution &own, const ConvOptions &options,
+                             SmallVectorImpl<ConvForm> &forms) {
+  if (options.block != kAllChannels ||
+      cast<ConvWeightGradientOp>(own.op).getGroup() != 1)
+    return;
+  for (bool isImageBlocked : {false, true})
+    for (bool isResultBlocked : {false, true})
+      if ((isImageBlocked || isResultBlocked) &&
+          (!isImageBlocked || isBlockable(own.image, options)) &&
+          (!isResultBlocked || isBlockable(own.result, options)))
+        forms.push_back({isImageBlocked, isResultBlocked});
+}
+
 /// What generated code does. It reads each element of the image once for each
 /// tap, side by side in blocks and else one by one; channels of groups have no
 /// neighbours, and lie as others like it.
@@ -120,7 +136,7 @@ static void addGeneratedForms(const Convolution &own,
   constexpr LayoutCost together = 1, apart = 8;
   auto conv = dyn_cast<ConvOp>(own.op);
   if (!conv)
-    return;
+    return addGradientForms(own, options, forms);
   ArrayRef<int64_t> weights =
       cast<RankedTensorType>(own.weights.getType()).getShape();
   const int64_t taps = llvm::product_of(weights.drop_front(2));

@@ -185,12 +185,24 @@ kernel.func @conv_weight_gradient_1x1(%x: tensor<3x12x5x5xf32>, %g: tensor<3x40x
   %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 1, 1>} : (tensor<3x12x5x5xf32>, tensor<3x40x5x5xf32>) -> tensor<40x12x1x1xf32>
   kernel.return %w : tensor<40x12x1x1xf32>
 }
+kernel.func @conv_weight_gradient_channels_last(%x: tensor<2x1x9x11x8xf16>, %g: tensor<2x1x7x10x16xf16>) -> (tensor<16x8x3x2xf16>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 2>} : (tensor<2x1x9x11x8xf16>, tensor<2x1x7x10x16xf16>) -> tensor<16x8x3x2xf16>
+  kernel.return %w : tensor<16x8x3x2xf16>
+}
+kernel.func @conv_weight_gradient_last_1x1(%x: tensor<3x12x5x5xf32>, %g: tensor<3x1x5x5x40xf32>) -> (tensor<40x12x1x1xf32>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 1, 1>} : (tensor<3x12x5x5xf32>, tensor<3x1x5x5x40xf32>) -> tensor<40x12x1x1xf32>
+  kernel.return %w : tensor<40x12x1x1xf32>
+}
 kernel.func @conv_padded_special(%x: tensor<1x1x5x6xf32>, %w: tensor<8x1x3x3xf32>) -> (tensor<1x8x5x6xf32>) {
   %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x5x6xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x5x6xf32>
   kernel.return %0 : tensor<1x8x5x6xf32>
 }
 kernel.func @conv_weight_gradient_special(%x: tensor<1x4x3x4xf32>, %g: tensor<1x5x3x4xf32>) -> (tensor<5x4x3x3xf32>) {
   %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x4x3x4xf32>, tensor<1x5x3x4xf32>) -> tensor<5x4x3x3xf32>
+  kernel.return %w : tensor<5x4x3x3xf32>
+}
+kernel.func @conv_weight_gradient_last_special(%x: tensor<1x1x3x4x4xf32>, %g: tensor<1x1x3x4x5xf32>) -> (tensor<5x4x3x3xf32>) {
+  %w = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x1x3x4x4xf32>, tensor<1x1x3x4x5xf32>) -> tensor<5x4x3x3xf32>
   kernel.return %w : tensor<5x4x3x3xf32>
 }
 kernel.func @matmul_f16_twice(%a: tensor<20x24xf16>, %b: tensor<24x18xf16>) -> (tensor<20x18xf16>) {

@@ -25,3 +25,32 @@ func.func @joined(%x: tensor<2x32x9x7xf16>, %y: tensor<2x8x9x7xf16>, %u: tensor<
   %1 = graph.conv %0, %u {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x40x9x7xf16>, tensor<24x40x3x3xf16>) -> tensor<2x24x9x7xf16>
   return %1 : tensor<2x24x9x7xf16>
 }
+
+// -----
+
+// Gradients of weights take what others have with channels last, of the image,
+// of the result, or of both, and give weights as they were.
+// CHECK-LABEL: func.func @gradients
+// CHECK: %[[Y:.*]] = graph.conv {{.*}} -> tensor<2x1x9x7x32xf16>
+// CHECK: %[[Z:.*]] = graph.conv %[[Y]], {{.*}} -> tensor<2x1x9x7x8xf16>
+// CHECK: graph.conv_weight_gradient %[[Y]], %[[Z]] {{.*}} : (tensor<2x1x9x7x32xf16>, tensor<2x1x9x7x8xf16>) -> tensor<8x32x1x1xf16>
+// CHECK: graph.conv_weight_gradient %{{.*}}, %[[Y]] {{.*}} : (tensor<2x3x9x7xf16>, tensor<2x1x9x7x32xf16>) -> tensor<32x3x3x3xf16>
+func.func @gradients(%x: tensor<2x16x9x7xf16>, %w: tensor<32x16x3x3xf16>, %v: tensor<8x32x1x1xf16>, %u: tensor<16x8x3x3xf16>, %g: tensor<2x3x9x7xf16>) -> (tensor<2x16x7x5xf16>, tensor<8x32x1x1xf16>, tensor<32x3x3x3xf16>) {
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x16x9x7xf16>, tensor<32x16x3x3xf16>) -> tensor<2x32x9x7xf16>
+  %1 = graph.conv %0, %v : (tensor<2x32x9x7xf16>, tensor<8x32x1x1xf16>) -> tensor<2x8x9x7xf16>
+  %2 = graph.conv_weight_gradient %0, %1 {kernel_shape = array<i64: 1, 1>} : (tensor<2x32x9x7xf16>, tensor<2x8x9x7xf16>) -> tensor<8x32x1x1xf16>
+  %3 = graph.conv_weight_gradient %g, %0 {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x3x9x7xf16>, tensor<2x32x9x7xf16>) -> tensor<32x3x3x3xf16>
+  %4 = graph.conv %1, %u : (tensor<2x8x9x7xf16>, tensor<16x8x3x3xf16>) -> tensor<2x16x7x5xf16>
+  return %4, %2, %3 : tensor<2x16x7x5xf16>, tensor<8x32x1x1xf16>, tensor<32x3x3x3xf16>
+}
+
+// -----
+
+// Those of groups stay as they are.
+// CHECK-LABEL: func.func @gradient_of_groups
+// CHECK: graph.conv_weight_gradient {{.*}} : (tensor<2x32x9x7xf16>, tensor<2x8x9x7xf16>) -> tensor<8x16x1x1xf16>
+func.func @gradient_of_groups(%x: tensor<2x16x9x7xf16>, %w: tensor<32x16x3x3xf16>, %g: tensor<2x8x9x7xf16>) -> tensor<8x16x1x1xf16> {
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x16x9x7xf16>, tensor<32x16x3x3xf16>) -> tensor<2x32x9x7xf16>
+  %1 = graph.conv_weight_gradient %0, %g {kernel_shape = array<i64: 1, 1>, group = 2 : i64} : (tensor<2x32x9x7xf16>, tensor<2x8x9x7xf16>) -> tensor<8x16x1x1xf16>
+  return %1 : tensor<8x16x1x1xf16>
+}

@@ -30,6 +30,19 @@ func.func @doubled(%x: tensor<1x4x8x8xf32>, %w: tensor<4x3x2x2xf32>, %b: tensor<
 
 // -----
 
+// One tap is taken as it is.
+// CHECK-LABEL: func @one_tap
+// CHECK-NOT: graph.pad
+// CHECK: graph.conv %{{.*}} : (tensor<1x4x8x8xf32>, tensor<3x4x1x1xf32>) -> tensor<1x3x8x8xf32>
+// CHECK-NOT: graph.conv
+// CHECK: graph.pad
+func.func @one_tap(%x: tensor<1x4x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<1x3x15x15xf32> {
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<1x3x15x15xf32>
+  return %y : tensor<1x3x15x15xf32>
+}
+
+// -----
+
 // No tap reaches each third element, which is the bias.
 // CHECK-LABEL: func @gaps
 // CHECK: graph.conv %

@@ -436,7 +436,8 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
     by its own model, and that is worth what goes into blocks and out of them.
     With `channel-block` -1 a block has all channels: N, 1, D1..Dn, C.
     With `generated`, each element of an image costs once per tap what it takes
-    to read it, alone or beside those of its block.
+    to read it, alone or beside those of its block; gradients of weights take
+    blocks of all channels where these are there.
     Cost: O(n) for n operands where those of one value are few.
 
     ```mlir
