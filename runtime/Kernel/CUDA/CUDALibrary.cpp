@@ -3,6 +3,7 @@
 #include "dlc/runtime/Kernel/CUDA/CUDALibrary.h"
 
 #include "Conv.h"
+#include "ConvGradients.h"
 #include "Matmul.h"
 
 using namespace dlc::rt;
@@ -35,6 +36,26 @@ static constexpr LibraryEntry entries[] = {
      .prepareOn = cuda::prepareConv,
      .isFaster = cuda::isConvFaster,
      .inPlaceOperand = 3},
+    {.name = "cudnn.conv_transpose",
+     .prepare = refuseHost,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .packsFinite = cuda::convTransposeWantsFinite,
+     .isSupported = cuda::isConvTransposeSupported,
+     .workspaceBytes = cuda::convGradientWorkspaceBytes,
+     .cost = cuda::convTransposeCost,
+     .prepareOn = cuda::prepareConvTranspose,
+     .isFaster = cuda::isConvGradientFaster},
+    {.name = "cudnn.conv_weight_gradient",
+     .prepare = refuseHost,
+     .packedBytes = nullptr,
+     .pack = nullptr,
+     .packsFinite = cuda::convWeightGradientWantsFinite,
+     .isSupported = cuda::isConvWeightGradientSupported,
+     .workspaceBytes = cuda::convGradientWorkspaceBytes,
+     .cost = cuda::convWeightGradientCost,
+     .prepareOn = cuda::prepareConvWeightGradient,
+     .isFaster = cuda::isConvGradientFaster},
 };
 
 std::span<const LibraryEntry> cuda::libraryEntries() { return entries; }

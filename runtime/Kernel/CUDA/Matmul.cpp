@@ -171,8 +171,8 @@ static Status planCall(const KernelCall &call, MatmulPlan &plan) {
   DLC_RETURN_IF_ERROR(checkAttributes(
       call.attributes,
       {{"trans_a", Int}, {"trans_b", Int}, {"compute", String}}));
-  DLC_RETURN_IF_ERROR(
-      checkOperands(call, {2, DLC_MAX_RANK}, {2, DLC_MAX_RANK}));
+  DLC_RETURN_IF_ERROR(checkOperands(call, {2, DLC_MAX_RANK}, {2, DLC_MAX_RANK},
+                                    {2, DLC_MAX_RANK}));
   plan.type = call.inputs[0].type;
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_a", plan.transposedA));
   DLC_RETURN_IF_ERROR(readFlag(call.attributes, "trans_b", plan.transposedB));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks that cublaslt.matmul and cudnn.conv share.
+// Checks that entries share.
 
 #ifndef DLC_LIB_RUNTIME_KERNEL_CUDA_OPERANDS_H
 #define DLC_LIB_RUNTIME_KERNEL_CUDA_OPERANDS_H
@@ -22,9 +22,10 @@ struct Ranks {
 };
 
 /// The call has two factors, a bias of rank 1 and a residual, which may be
-/// absent, and an output, all of one type: f32, f16 or bf16. The output and the
-/// residual have the first factor's ranks.
-inline Status checkOperands(const KernelCall &call, Ranks first, Ranks second) {
+/// absent, and an output, all of one type: f32, f16 or bf16. The residual has
+/// the output's ranks.
+inline Status checkOperands(const KernelCall &call, Ranks first, Ranks second,
+                            Ranks output) {
   if (call.inputs.size() < 2 || call.inputs.size() > 4 || call.outputs.empty())
     return makeError(StatusCode::InvalidArgument,
                      "expected 2 to 4 inputs and an output, got %zu and %zu",
@@ -42,9 +43,9 @@ inline Status checkOperands(const KernelCall &call, Ranks first, Ranks second) {
     DLC_RETURN_IF_ERROR(checkTensor(call.inputs[2], type, "the bias", 1, 1));
   if (hasResidual(call))
     DLC_RETURN_IF_ERROR(checkTensor(call.inputs[3], type, "the residual",
-                                    first.least, first.most));
-  return checkTensor(call.outputs[0], type, "the output", first.least,
-                     first.most);
+                                    output.least, output.most));
+  return checkTensor(call.outputs[0], type, "the output", output.least,
+                     output.most);
 }
 
 /// Bytes of the second output, the workspace, of which there is some.

@@ -5,7 +5,7 @@
 // which needs no GPU (since 9.8) but the properties of one.
 
 #include "runtime/Kernel/CUDA/Cudnn.h"
-#include "runtime/Kernel/CUDA/Conv.h"
+#include "runtime/Kernel/CUDA/ConvGraph.h"
 
 #include "test/runtime/Device/CUDA/Alike.h"
 
@@ -41,6 +41,10 @@ TEST(Cudnn, ConstantsAreThoseOfTheHeader) {
   DLC_SAME(Kind::Plan, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   DLC_SAME(Kind::ConvolutionForward,
            CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
+  DLC_SAME(Kind::ConvolutionBackwardFilter,
+           CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR);
+  DLC_SAME(Kind::ConvolutionBackwardData,
+           CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR);
   DLC_SAME(Kind::PointwiseOperation,
            CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   DLC_SAME(Kind::Graph, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -70,6 +74,21 @@ TEST(Cudnn, ConstantsAreThoseOfTheHeader) {
   DLC_SAME(Name::ForwardW, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W);
   DLC_SAME(Name::ForwardX, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X);
   DLC_SAME(Name::ForwardY, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y);
+  DLC_SAME(Name::DataAlpha, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA);
+  DLC_SAME(Name::DataBeta, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA);
+  DLC_SAME(Name::DataConvolution,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC);
+  DLC_SAME(Name::DataW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W);
+  DLC_SAME(Name::DataX, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX);
+  DLC_SAME(Name::DataY, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY);
+  DLC_SAME(Name::FilterAlpha,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA);
+  DLC_SAME(Name::FilterBeta, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA);
+  DLC_SAME(Name::FilterConvolution,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC);
+  DLC_SAME(Name::FilterW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW);
+  DLC_SAME(Name::FilterX, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X);
+  DLC_SAME(Name::FilterY, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY);
   DLC_SAME(Name::PointwiseOf, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
   DLC_SAME(Name::PointwiseX, CUDNN_ATTR_OPERATION_POINTWISE_XDESC);
   DLC_SAME(Name::PointwiseB, CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
@@ -171,6 +190,53 @@ TEST(Cudnn, PlansOurGraphs) {
       expectPlan(128, 64, 56, 256, 1, 1);
       expectPlan(128, 128, 56, 128, 3, 2);
       expectPlan(1, 512, 7, 2048, 1, 1);
+    }
+}
+
+/// The same and their gradients, of channels last and of plain tensors, with
+/// the workspaces that the entries ask for.
+TEST(Cudnn, PlansOurGradients) {
+  Result<std::shared_ptr<const Library>> library = Library::open();
+  if (!library.isOk())
+    GTEST_SKIP() << library.status().message();
+  for (const char *device : properties)
+    for (DataType type : {DLC_F16, DLC_BF16, DLC_F32}) {
+      auto expectPlan = [&](int64_t channels, int64_t side, int64_t results,
+                            int64_t window, int64_t step, int64_t pad) {
+        const int64_t batch = 32, out = (side + 2 * pad - window) / step + 1;
+        ConvPlan plan = {.type = type,
+                         .x = {batch, channels, side, side},
+                         .w = {results, channels, window, window},
+                         .y = {batch, results, out, out},
+                         .isPlainW = window != 1,
+                         .strides = {step, step},
+                         .padsBegin = {pad, pad},
+                         .padsEnd = {pad, pad},
+                         .mayRound = true};
+        const int64_t all =
+            batch * (channels * side * side + results * out * out);
+        for (bool isPlain : {false, true}) {
+          plan.result = ConvResult::W;
+          plan.isPlainX = plan.isPlainY = isPlain;
+          plan.workspaceBytes = uint64_t(16) << 20;
+          if (isPlain || type == DLC_F32)
+            plan.workspaceBytes += uint64_t(all) * sizeOf(type);
+          EXPECT_EQ(refusal(**library, device, plan), "")
+              << "weights of " << nameOf(type) << " " << channels << " to "
+              << results << " of " << side << ", plain " << isPlain;
+        }
+        plan.isPlainX = plan.isPlainY = plan.isPlainW = false;
+        plan.result = ConvResult::X;
+        EXPECT_EQ(refusal(**library, device, plan), "")
+            << "image of " << nameOf(type) << " " << channels << " to "
+            << results << " of " << side;
+      };
+      expectPlan(64, 56, 256, 1, 1, 0);
+      expectPlan(256, 56, 512, 1, 2, 0);
+      expectPlan(64, 56, 64, 3, 1, 0);
+      expectPlan(64, 56, 64, 3, 1, 1);
+      expectPlan(128, 28, 128, 3, 2, 1);
+      expectPlan(512, 7, 2048, 1, 1, 0);
     }
 }
 
