@@ -3,12 +3,13 @@
 // Groups for the libraries. Of plain CPUs: cpu.conv and cpu.matmul, each with a
 // bias, a residual and an activation; recurrent layers, gradients of weights
 // and of pooling alone; attention (Attention.cpp); chains around depthwise
-// convolutions (DepthwiseChain.cpp). Of GPUs: cublaslt.matmul and
-// cudnn.conv. Copies between
-// devices are an entry of every runtime.
+// convolutions (DepthwiseChain.cpp). Of GPUs: cublaslt.matmul,
+// cudnn.conv and its gradients. Copies between devices are an entry of every
+// runtime.
 
 #include "Attention.h"
 #include "DepthwiseChain.h"
+#include "TurnedWeights.h"
 
 #include "dlc/KernelLibrary/Match.h"
 #include "dlc/dialects/Base/Devices.h"
@@ -50,11 +51,14 @@ private:
   bool anchor(Operation *op);
   bool anchorConv(graph::ConvOp conv);
   bool anchorGPUConv(graph::ConvOp conv);
+  bool anchorTurned(graph::ConvOp conv);
+  bool anchorWeightGradient(graph::ConvWeightGradientOp gradient);
   bool anchorMatmul(graph::MatmulOp matmul);
   bool anchorRecurrent(Operation *layer);
   /// Takes the transposes in front of a product, or of weights that a GPU's
-  /// library takes with channels last, from `group`.
+  /// library takes as they were, from `group`.
   bool prologue(ArrayRef<Operation *> &group);
+  bool takeTurned(ArrayRef<Operation *> &group);
   template <typename Op> void setWindows(Op op);
   bool epilogue(Operation *op, Value current);
   bool epilogueAdd(graph::AddOp add, Value current);
@@ -66,6 +70,7 @@ private:
   const bool isForGPU = false;
   Match match;
   graph::TransposeOp transposed[2]; ///< Operands of a product, or null.
+  Value turned; ///< What exchanged channels make weights of, or null.
   bool hasEpilogue = true, hasResidual = false, hasActivation = false;
 };
 
@@ -133,6 +138,8 @@ bool Matcher::anchorConv(graph::ConvOp conv) {
 bool Matcher::anchorGPUConv(graph::ConvOp conv) {
   if (conv.getAutoPad() != "NOTSET")
     return refuse("automatic padding is not resolved");
+  if (turned)
+    return anchorTurned(conv);
   match.entry = "cudnn.conv";
   match.operands = {conv.getX(), conv.getW(), conv.getBias(), Value()};
   setWindows(conv);
@@ -141,6 +148,30 @@ bool Matcher::anchorGPUConv(graph::ConvOp conv) {
     match.operands[1] = transposed[1].getX();
     match.config.set("w_channels_last", builder.getI64IntegerAttr(1));
   }
+  return true;
+}
+
+/// The gradient of an image.
+bool Matcher::anchorTurned(graph::ConvOp conv) {
+  auto isOther = [](int64_t plain) {
+    return [=](int64_t value) { return value != plain; };
+  };
+  if (llvm::any_of(conv.getStrides(), isOther(1)) ||
+      llvm::any_of(conv.getPads(), isOther(0)) || conv.getBias())
+    return refuse("the library exchanges channels in gradients only");
+  hasEpilogue = false;
+  match.entry = "cudnn.conv_transpose";
+  match.operands = {conv.getX(), turned};
+  match.config.set("group", builder.getI64IntegerAttr(conv.getGroup()));
+  return true;
+}
+
+bool Matcher::anchorWeightGradient(graph::ConvWeightGradientOp gradient) {
+  match.entry =
+      isForGPU ? "cudnn.conv_weight_gradient" : "cpu.conv_weight_gradient";
+  match.operands = {gradient.getX(), gradient.getG()};
+  setWindows(gradient);
+  match.config.set("group", builder.getI64IntegerAttr(gradient.getGroup()));
   return true;
 }
 
@@ -178,7 +209,21 @@ bool Matcher::anchorRecurrent(Operation *layer) {
   return true;
 }
 
+/// Takes what exchanges the channels of a convolution's weights from `group`.
+bool Matcher::takeTurned(ArrayRef<Operation *> &group) {
+  const auto *conv = llvm::find_if(group, llvm::IsaPred<graph::ConvOp>);
+  if (conv == group.end())
+    return false;
+  ArrayRef<Operation *> front(group.begin(), conv);
+  turned = findTurned(cast<graph::ConvOp>(*conv), front);
+  if (turned)
+    group = group.drop_front(front.size());
+  return turned != nullptr;
+}
+
 bool Matcher::prologue(ArrayRef<Operation *> &group) {
+  if (isForGPU && takeTurned(group))
+    return true;
   SmallVector<graph::TransposeOp, 2> transposes;
   while (auto transpose = dyn_cast<graph::TransposeOp>(group.front())) {
     transposes.push_back(transpose);
@@ -206,7 +251,8 @@ bool Matcher::prologue(ArrayRef<Operation *> &group) {
 }
 
 bool Matcher::anchor(Operation *op) {
-  if (isForGPU && !isa<graph::MatmulOp, graph::ConvOp>(op))
+  if (isForGPU &&
+      !isa<graph::MatmulOp, graph::ConvOp, graph::ConvWeightGradientOp>(op))
     return refuse("no library of the GPU has this operation");
   if (auto conv = dyn_cast<graph::ConvOp>(op))
     return isForGPU ? anchorGPUConv(conv) : anchorConv(conv);
@@ -215,13 +261,8 @@ bool Matcher::anchor(Operation *op) {
   hasEpilogue = false;
   if (isa<graph::RnnOp, graph::GruOp, graph::LstmOp>(op))
     return anchorRecurrent(op);
-  if (auto gradient = dyn_cast<graph::ConvWeightGradientOp>(op)) {
-    match.entry = "cpu.conv_weight_gradient";
-    match.operands = {gradient.getX(), gradient.getG()};
-    setWindows(gradient);
-    match.config.set("group", builder.getI64IntegerAttr(gradient.getGroup()));
-    return true;
-  }
+  if (auto gradient = dyn_cast<graph::ConvWeightGradientOp>(op))
+    return anchorWeightGradient(gradient);
   if (auto gradient = dyn_cast<graph::MaxPoolGradientOp>(op)) {
     if (gradient.getAutoPad() != "NOTSET")
       return refuse("automatic padding is not resolved");

@@ -51,7 +51,7 @@ std::optional<Match> matchGroup(llvm::ArrayRef<mlir::Operation *> group,
 
 /// The call of a library of a GPU's maker that computes exactly `group`, as
 /// generated code may, too: a product or a convolution, with transposes in
-/// front of it and epilogues behind.
+/// front of it and epilogues behind, or a gradient of a convolution.
 /// `compute`: what its floats may be rounded to, "tf32" or "bf16"; empty: they
 /// are not.
 std::optional<Match> matchGPUGroup(llvm::ArrayRef<mlir::Operation *> group,

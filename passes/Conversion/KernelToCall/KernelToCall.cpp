@@ -271,7 +271,8 @@ void Selector::nameEntry(kernel::FuncOp kernel) {
       library::matchGPUGroup(group, options.gpuCompute, &why);
   auto missed = [&](StringRef reason) {
     // Of what is no contraction, nobody expects a library.
-    if (llvm::any_of(group, llvm::IsaPred<graph::MatmulOp, graph::ConvOp>))
+    if (llvm::any_of(group, llvm::IsaPred<graph::MatmulOp, graph::ConvOp,
+                                          graph::ConvWeightGradientOp>))
       remark::missed(kernel.getLoc(), remark::RemarkOpts::name("KernelToCall")
                                           .category("convert-kernel-to-call"))
           << remark::reason("{0} is generated: {1}", kernel.getSymName(),
@@ -303,7 +304,7 @@ void Selector::nameEntry(kernel::FuncOp kernel) {
   for (unsigned i = 0; i < operands.size(); ++i)
     if (entry->packsFinite && entry->packsFinite(call.view(), i) &&
         !areFinite(calls, operands[i]))
-      return missed("weights may not be finite, and taps lie outside");
+      return missed("a factor may not be finite, and taps lie outside");
   kernel.setEntry(match->entry);
   kernel.setConfigAttr(match->config.getDictionary(kernel.getContext()));
   kernel.setEntryOperands(operands);

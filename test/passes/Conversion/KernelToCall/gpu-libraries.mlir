@@ -102,7 +102,7 @@ kernel.func @finite(%x: tensor<1x1x4x4x8xf16>, %w: tensor<8x3x3x8xf16>) -> tenso
   kernel.return %1 : tensor<1x1x4x4x8xf16>
 }
 // CHECK: kernel.func @infinite({{.*}} attributes {kernel.runs_on = "cuda"}
-// WHY: infinite is generated: weights may not be finite, and taps lie outside
+// WHY: infinite is generated: a factor may not be finite, and taps lie outside
 kernel.func @infinite(%x: tensor<1x1x4x4x8xf16>, %w: tensor<8x3x3x8xf16>) -> tensor<1x1x2x3x8xf16> attributes {kernel.runs_on = "cuda"} {
   %0 = graph.transpose %w {perm = array<i64: 0, 3, 1, 2>} : (tensor<8x3x3x8xf16>) -> tensor<8x8x3x3xf16>
   %1 = graph.conv %x, %0 {channel_block = 8 : i64, pads = array<i64: 0, 0, 0, 1>} : (tensor<1x1x4x4x8xf16>, tensor<8x8x3x3xf16>) -> tensor<1x1x2x3x8xf16>
@@ -110,12 +110,93 @@ kernel.func @infinite(%x: tensor<1x1x4x4x8xf16>, %w: tensor<8x3x3x8xf16>) -> ten
 }
 // Nothing is known of what the caller gives.
 // CHECK: kernel.func @given({{.*}} attributes {kernel.runs_on = "cuda"}
-// WHY: given is generated: weights may not be finite, and taps lie outside
+// WHY: given is generated: a factor may not be finite, and taps lie outside
 kernel.func @given(%x: tensor<1x1x4x4x8xf16>, %w: tensor<8x3x3x8xf16>) -> tensor<1x1x3x2x8xf16> attributes {kernel.runs_on = "cuda"} {
   %0 = graph.transpose %w {perm = array<i64: 0, 3, 1, 2>} : (tensor<8x3x3x8xf16>) -> tensor<8x8x3x3xf16>
   %1 = graph.conv %x, %0 {channel_block = 8 : i64, pads = array<i64: 1, 0, 0, 0>} : (tensor<1x1x4x4x8xf16>, tensor<8x8x3x3xf16>) -> tensor<1x1x3x2x8xf16>
   kernel.return %1 : tensor<1x1x3x2x8xf16>
 }
+// The gradient of an image, with the weights as they are; of more than one tap
+// they would be turned round, too, and reach beyond the gradient.
+// CHECK: kernel.func @image({{.*}}config = {group = 1 : i64}, entry = "cudnn.conv_transpose", entryOperands = array<i64: 1, 0>, kernel.runs_on = "cuda", workspace = 16777216 : i64}
+// AUTO: kernel.func @image({{.*}} attributes {kernel.compute = "tf32", kernel.runs_on = "cuda"}
+kernel.func @image(%w: tensor<1x32x16x1x1xf16>, %g: tensor<2x1x9x7x32xf16>) -> tensor<2x1x9x7x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %s = graph.constant dense<[16, 32, 1, 1]> : tensor<4xi64>
+  %0 = graph.transpose %w {perm = array<i64: 0, 2, 1, 3, 4>} : (tensor<1x32x16x1x1xf16>) -> tensor<1x16x32x1x1xf16>
+  %1 = graph.reshape %0, %s : (tensor<1x16x32x1x1xf16>, tensor<4xi64>) -> tensor<16x32x1x1xf16>
+  %2 = graph.conv %g, %1 {channel_block = 16 : i64} : (tensor<2x1x9x7x32xf16>, tensor<16x32x1x1xf16>) -> tensor<2x1x9x7x16xf16>
+  kernel.return %2 : tensor<2x1x9x7x16xf16>
+}
+// CHECK: kernel.func @image_alone({{.*}}entry = "cudnn.conv_transpose", entryOperands = array<i64: 0, 1>
+kernel.func @image_alone(%g: tensor<2x1x9x7x32xf16>, %w: tensor<32x16x1x1xf16>) -> tensor<2x1x9x7x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.transpose %w {perm = array<i64: 1, 0, 2, 3>} : (tensor<32x16x1x1xf16>) -> tensor<16x32x1x1xf16>
+  %1 = graph.conv %g, %0 {channel_block = 16 : i64} : (tensor<2x1x9x7x32xf16>, tensor<16x32x1x1xf16>) -> tensor<2x1x9x7x16xf16>
+  kernel.return %1 : tensor<2x1x9x7x16xf16>
+}
+// CHECK: kernel.func @image_masked({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: image_masked is generated: the library adds nothing to it
+kernel.func @image_masked(%g: tensor<2x1x9x7x32xf16>, %w: tensor<32x16x1x1xf16>, %m: tensor<2x1x9x7x16xf16>) -> tensor<2x1x9x7x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.transpose %w {perm = array<i64: 1, 0, 2, 3>} : (tensor<32x16x1x1xf16>) -> tensor<16x32x1x1xf16>
+  %1 = graph.conv %g, %0 {channel_block = 16 : i64} : (tensor<2x1x9x7x32xf16>, tensor<16x32x1x1xf16>) -> tensor<2x1x9x7x16xf16>
+  %2 = graph.mul %1, %m : tensor<2x1x9x7x16xf16>
+  kernel.return %2 : tensor<2x1x9x7x16xf16>
+}
+// CHECK: kernel.func @image_strided({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: image_strided is generated: the library exchanges channels in gradients only
+kernel.func @image_strided(%g: tensor<2x1x9x7x32xf16>, %w: tensor<32x16x1x1xf16>) -> tensor<2x1x5x4x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.transpose %w {perm = array<i64: 1, 0, 2, 3>} : (tensor<32x16x1x1xf16>) -> tensor<16x32x1x1xf16>
+  %1 = graph.conv %g, %0 {channel_block = 16 : i64, strides = array<i64: 2, 2>} : (tensor<2x1x9x7x32xf16>, tensor<16x32x1x1xf16>) -> tensor<2x1x5x4x16xf16>
+  kernel.return %1 : tensor<2x1x5x4x16xf16>
+}
+// CHECK: kernel.func @image_of_taps({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: image_of_taps is generated: expected weights with channels last
+kernel.func @image_of_taps(%g: tensor<2x1x9x7x32xf16>, %w: tensor<32x16x3x3xf16>) -> tensor<2x1x7x5x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.transpose %w {perm = array<i64: 1, 0, 2, 3>} : (tensor<32x16x3x3xf16>) -> tensor<16x32x3x3xf16>
+  %1 = graph.conv %g, %0 {channel_block = 16 : i64} : (tensor<2x1x9x7x32xf16>, tensor<16x32x3x3xf16>) -> tensor<2x1x7x5x16xf16>
+  kernel.return %1 : tensor<2x1x7x5x16xf16>
+}
+// A reshape alone exchanges nothing.
+// CHECK: kernel.func @image_reshaped({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: image_reshaped is generated: no library of the GPU has this operation
+kernel.func @image_reshaped(%g: tensor<2x1x9x7x32xf16>, %w: tensor<32x16x1x1xf16>) -> tensor<2x1x9x7x16xf16> attributes {kernel.runs_on = "cuda"} {
+  %s = graph.constant dense<[16, 32, 1, 1]> : tensor<4xi64>
+  %0 = graph.reshape %w, %s : (tensor<32x16x1x1xf16>, tensor<4xi64>) -> tensor<16x32x1x1xf16>
+  %1 = graph.conv %g, %0 {channel_block = 16 : i64} : (tensor<2x1x9x7x32xf16>, tensor<16x32x1x1xf16>) -> tensor<2x1x9x7x16xf16>
+  kernel.return %1 : tensor<2x1x9x7x16xf16>
+}
+
+// The gradient of weights, of windows that stay within the image.
+// CHECK: kernel.func @weights({{.*}}config = {group = 1 : i64, strides = array<i64: 2, 2>}, entry = "cudnn.conv_weight_gradient", entryOperands = array<i64: 1, 0>, kernel.runs_on = "cuda", workspace = 16786432 : i64}
+// AUTO: kernel.func @weights({{.*}} attributes {kernel.compute = "tf32", kernel.runs_on = "cuda"}
+kernel.func @weights(%g: tensor<2x1x4x3x32xf16>, %x: tensor<2x1x9x8x16xf16>) -> tensor<32x16x3x3xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<2x1x9x8x16xf16>, tensor<2x1x4x3x32xf16>) -> tensor<32x16x3x3xf16>
+  kernel.return %0 : tensor<32x16x3x3xf16>
+}
+// CHECK: kernel.func @weights_of_groups({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: weights_of_groups is generated: cudnn.conv_weight_gradient: expected one group
+kernel.func @weights_of_groups(%g: tensor<2x32x9x8xf16>, %x: tensor<2x16x9x8xf16>) -> tensor<32x8x1x1xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 1, 1>, group = 2 : i64} : (tensor<2x16x9x8xf16>, tensor<2x32x9x8xf16>) -> tensor<32x8x1x1xf16>
+  kernel.return %0 : tensor<32x8x1x1xf16>
+}
+// Beyond the image, zeros meet the gradient; that may be infinite.
+// CHECK: kernel.func @weights_padded({{.*}} attributes {kernel.runs_on = "cuda"}
+// WHY: weights_padded is generated: a factor may not be finite, and taps lie outside
+kernel.func @weights_padded(%g: tensor<2x1x9x8x32xf16>, %x: tensor<2x1x9x8x16xf16>) -> tensor<32x16x3x3xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x1x9x8x16xf16>, tensor<2x1x9x8x32xf16>) -> tensor<32x16x3x3xf16>
+  kernel.return %0 : tensor<32x16x3x3xf16>
+}
+// CHECK: kernel.func @weights_of_ones({{.*}}entry = "cudnn.conv_weight_gradient"
+kernel.func @weights_of_ones(%g: tensor<2x1x9x8x32xf16>, %x: tensor<2x1x9x8x16xf16>) -> tensor<32x16x3x3xf16> attributes {kernel.runs_on = "cuda"} {
+  %0 = graph.conv_weight_gradient %x, %g {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<2x1x9x8x16xf16>, tensor<2x1x9x8x32xf16>) -> tensor<32x16x3x3xf16>
+  kernel.return %0 : tensor<32x16x3x3xf16>
+}
+func.func @gradients(%x: tensor<2x1x9x8x16xf16>, %g: tensor<2x1x9x8x32xf16>) -> (tensor<32x16x3x3xf16>, tensor<32x16x3x3xf16>) {
+  %ones = graph.constant dense<1.0> : tensor<2x1x9x8x32xf16>
+  %0 = kernel.call @weights_padded(%g, %x) : (tensor<2x1x9x8x32xf16>, tensor<2x1x9x8x16xf16>) -> tensor<32x16x3x3xf16>
+  %1 = kernel.call @weights_of_ones(%ones, %x) : (tensor<2x1x9x8x32xf16>, tensor<2x1x9x8x16xf16>) -> tensor<32x16x3x3xf16>
+  return %0, %1 : tensor<32x16x3x3xf16>, tensor<32x16x3x3xf16>
+}
+
 func.func @main(%x: tensor<1x1x4x4x8xf16>, %w: tensor<8x3x3x8xf16>) -> (tensor<1x1x4x4x8xf16>, tensor<1x1x2x3x8xf16>, tensor<1x1x3x2x8xf16>) {
   %some = graph.constant dense<0.5> : tensor<8x3x3x8xf16>
   %inf = graph.constant dense<0x7C00> : tensor<8x3x3x8xf16>
