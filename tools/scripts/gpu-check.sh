@@ -128,6 +128,21 @@ func.func @main(%x: $type {graph.name = "x"}) -> ($type {graph.name = "y"}) {
 TEXT
 }
 
+# Gradients of a convolution of 1 x 1, of the image and of the weights, as they
+# are behind and in front of others.
+gradients() { # NAME BATCH CHANNELS SIDE TYPE
+  local image="tensor<$2x$3x$4x$4x$5>" weights="tensor<$3x$3x1x1x$5>"
+  cat >"$1.mlir" <<TEXT
+func.func @main(%x: $image {graph.name = "x"}, %w: $weights {graph.name = "w"}) -> ($image {graph.name = "y"}, $weights {graph.name = "dw"}) {
+  %g = graph.conv %x, %w : ($image, $weights) -> $image
+  %dx = graph.conv_transpose %g, %w : ($image, $weights) -> $image
+  %dw = graph.conv_weight_gradient %dx, %g {kernel_shape = array<i64: 1, 1>} : ($image, $image) -> $weights
+  %y = graph.conv %dx, %w : ($image, $weights) -> $image
+  return %y, %dw : $image, $weights
+}
+TEXT
+}
+
 # Small kernels, one after the other: a product has one of its own.
 chain() { # NAME KERNELS
   local type='tensor<64x64xf32>' i
@@ -143,8 +158,8 @@ chain() { # NAME KERNELS
 }
 
 # Networks whose answers are compared, and those that are timed.
-answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16 conv_f16_library attention_f16 attention_long_f16 attention_bf16 mixed two_gpus"
-times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_tf32 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16 conv_b64_f16_library attention_4096_f16 attention_4096_bf16"
+answers="elementwise softmax layer_norm transpose matmul matmul_f16 matmul_long_f16 linear_library linear_f16_library conv conv_f16 conv_f16_library gradients_f16 gradients_f16_library attention_f16 attention_long_f16 attention_bf16 mixed two_gpus"
+times="relu_256MB softmax_256MB layer_norm_256MB transpose_256MB matmul_4096_f32 matmul_4096_f16 matmul_4096_bf16 matmul_4096_f32_tf32 matmul_4096_f32_library matmul_4096_f16_library matmul_4096_bf16_library conv_b64_f16 conv_b64_f16_library gradients_b64_f16 gradients_b64_f16_library attention_4096_f16 attention_4096_bf16"
 chains="chain_64"
 
 write_networks() {
@@ -160,6 +175,8 @@ write_networks() {
   convolutions conv 2 32 28 f32
   convolutions conv_f16 2 32 28 f16
   convolutions conv_f16_library 2 32 28 f16
+  gradients gradients_f16 2 32 6 f16
+  gradients gradients_f16_library 2 32 6 f16
   attention attention_f16 12 128 64 f16
   attention attention_long_f16 140 197 64 f16
   attention attention_bf16 12 300 128 bf16
@@ -178,6 +195,8 @@ write_networks() {
   matmul matmul_4096_bf16_library 4096 4096 4096 bf16
   convolutions conv_b64_f16 64 128 28 f16
   convolutions conv_b64_f16_library 64 128 28 f16
+  gradients gradients_b64_f16 64 256 28 f16
+  gradients gradients_b64_f16_library 64 256 28 f16
   attention attention_4096_f16 64 4096 64 f16
   attention attention_4096_bf16 32 4096 128 bf16
   chain chain_64 64
