@@ -25,6 +25,17 @@
 //   w_channels_last     1: w is [OC, KH, KW, C]
 //   activation          default "": "relu"
 //   compute             as above; f32 needs one
+// cudnn.conv_transpose    inputs (g, w), outputs x and a workspace
+//   What a convolution of an image like x by w passes on to it, given g, the
+//   gradient of its result: g [N, 1, OH, OW, OC], x [N, 1, H, W, C], w as above
+//   or with a 1 in front; attributes as above, without an activation. Taps that
+//   g has no element for are zeros times w, unless w has one tap, strides are 1
+//   and pads 0: then w has to be finite.
+// cudnn.conv_weight_gradient    inputs (x, g), outputs w and a workspace
+//   The same for the weights, w [OC, C, KH, KW]: x and g as above or plain, [N,
+//   C, H, W] and [N, OC, OH, OW]. Attributes as above, but w_channels_last; the
+//   ends of pads mean nothing. What lies outside of x are zeros times g, which
+//   has to be finite then.
 // Workspaces are what of memory a library may use; it chooses for it. Outputs
 // may be the memory of residuals.
 
