@@ -40,14 +40,14 @@ static std::optional<Window> windowOf(const Matrices &matrices,
         domain.loops.extents[dim] == 1
             ? Index::number(domain.loops, 0)
             : Index::loop(domain.loops, static_cast<unsigned>(dim));
-  StageBuilder builder(
-      context, matrices.value.getLoc(), domain,
-      [&](Value tensor, const Position &) {
-        return llvm::is_contained(through, tensor.getDefiningOp())
-                   ? StageBuilder::Treatment::Compute
-                   : StageBuilder::Treatment::Read;
-      },
-      /*isForThreads=*/true);
+  // The builder refers to it, so it has to outlive the statement.
+  const auto treatmentOf = [&](Value tensor, const Position &) {
+    return llvm::is_contained(through, tensor.getDefiningOp())
+               ? StageBuilder::Treatment::Compute
+               : StageBuilder::Treatment::Read;
+  };
+  StageBuilder builder(context, matrices.value.getLoc(), domain, treatmentOf,
+                       /*isForThreads=*/true);
   Value element = builder.element(matrices.value, at);
   Stage stage = builder.take();
   if (!element || stage.inputs.size() != 1 || !stage.captures.empty() ||
@@ -182,6 +182,19 @@ static void findCausal(AttentionPlan &plan) {
   }
 }
 
+/// A tile reads all keys and values of its matrix. Where tiles are too few for
+/// a GPU, three kernels are better spread; by estimate, from what one processor
+/// reads in some 15 us on.
+static bool readsTooMuch(const AttentionPlan &plan) {
+  constexpr int64_t mostBytes = int64_t(1) << 20;
+  const AttentionForm &form = plan.form;
+  const int64_t tiles =
+      llvm::product_of(plan.q.counts) *
+      static_cast<int64_t>(llvm::divideCeil(form.q.rows(), plan.rows));
+  return tiles < kTilesOfGPU / 2 &&
+         2 * form.v.rows() * (form.q.columns() + form.v.columns()) > mostBytes;
+}
+
 std::optional<AttentionPlan>
 dlc::conversion::planAttention(graph::MatmulOp scores,
                                function_ref<bool(Operation *)> isFree,
@@ -215,6 +228,8 @@ dlc::conversion::planAttention(graph::MatmulOp scores,
   if (std::string reason = whyNotOnGPU(plan); !reason.empty())
     return refuse(reason);
   plan.rows = rowsOfTile(llvm::product_of(plan.q.counts), plan.form.q.rows());
+  if (readsTooMuch(plan))
+    return refuse("few rows of queries, and many keys for each");
   findCausal(plan);
   return plan;
 }

@@ -366,3 +366,15 @@ func.func @attention_seen(%q: tensor<2x8x16xf16>, %k: tensor<2x8x16xf16>, %v: te
   %y = graph.matmul %3, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x16xf16>) -> tensor<2x8x16xf16>
   return %y, %1 : tensor<2x8x16xf16>, tensor<2x8x8xf16>
 }
+
+// Few rows that see many keys are few tiles, which would read all of them.
+// CHECK-LABEL: func.func @attention_of_few_rows
+func.func @attention_of_few_rows(%q: tensor<8x1x64xf16>, %k: tensor<8x8192x64xf16>, %v: tensor<8x8192x64xf16>) -> tensor<8x1x64xf16> {
+  // CHECK: graph.softmax {{.*}} : tensor<8x1x8192xf16>
+  // CHECK-NEXT: graph.matmul
+  %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<8x8192x64xf16>) -> tensor<8x64x8192xf16>
+  %1 = graph.matmul %q, %0 {device = #dlc.device<cuda:0>} : (tensor<8x1x64xf16>, tensor<8x64x8192xf16>) -> tensor<8x1x8192xf16>
+  %2 = graph.softmax %1 {device = #dlc.device<cuda:0>} : tensor<8x1x8192xf16>
+  %y = graph.matmul %2, %v {device = #dlc.device<cuda:0>} : (tensor<8x1x8192xf16>, tensor<8x8192x64xf16>) -> tensor<8x1x64xf16>
+  return %y : tensor<8x1x64xf16>
+}
