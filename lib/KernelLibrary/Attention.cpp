@@ -10,6 +10,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -132,7 +133,8 @@ private:
   bool addMask(MaskForm kind, Value mask, Value current);
   bool takeMask(Operation *op, Value current);
   graph::MatmulOp takeScores();
-  void takeOperand(Matrices &operand, std::optional<int64_t> rows);
+  void takeOperand(Matrices &operand, std::optional<int64_t> rows,
+                   bool mayScale);
   bool takeResult(Matrices &result, int64_t rows, int64_t productRows);
 
   graph::MatmulOp scores;
@@ -231,17 +233,17 @@ graph::MatmulOp AttentionFinder::takeScores() {
   return {};
 }
 
-/// Takes what turns an operand of a product round, scales it or shows it in
-/// another shape, from the product on. Where `rows` is given, matrices may fall
-/// into several of fewer rows.
+/// Takes what turns an operand of a product round, scales it (of the first one)
+/// or shows it in another shape, from the product on. Where `rows` is given,
+/// matrices may fall into several of fewer rows.
 void AttentionFinder::takeOperand(Matrices &operand,
-                                  std::optional<int64_t> rows) {
+                                  std::optional<int64_t> rows, bool mayScale) {
   while (Operation *maker = makerOf(operand.value)) {
     if (auto transpose = dyn_cast<graph::TransposeOp>(maker)) {
       for (int64_t &dim : operand.order)
         dim = transpose.getPerm()[dim];
       operand.value = transpose.getX();
-    } else if (Value scaled = getScaled(maker)) {
+    } else if (Value scaled = mayScale ? getScaled(maker) : Value()) {
       form.queryScale *= *getFactor(maker, scaled);
       operand.value = scaled;
     } else {
@@ -328,12 +330,12 @@ std::optional<AttentionForm> AttentionFinder::find() {
   form.q = Matrices(scores.getA());
   form.k = Matrices(scores.getB());
   form.v = Matrices(product.getB());
-  takeOperand(form.q, productRows);
-  takeOperand(form.k, std::nullopt);
-  const float keyScale = form.queryScale;
-  takeOperand(form.v, std::nullopt);
-  if (form.queryScale != keyScale) {
-    refuse("values are scaled");
+  takeOperand(form.q, productRows, /*mayScale=*/true);
+  takeOperand(form.k, std::nullopt, /*mayScale=*/true);
+  takeOperand(form.v, std::nullopt, /*mayScale=*/false);
+  // Of several factors, or one over a tiny number.
+  if (!std::isfinite(form.queryScale) || !std::isfinite(form.scale)) {
+    refuse("scores are scaled by what is no finite number");
     return std::nullopt;
   }
   form.y = Matrices(product.getResult());

@@ -273,8 +273,9 @@ Value AttentionEmitter::masked(Value score, Value row, Value key) {
   return score;
 }
 
-/// What scores are multiplied by to be exponents of two. They are scaled with
-/// it, too, if that is all that is done with them and keeps their order.
+/// What differences of scores are multiplied by to be exponents of two. They
+/// are scaled with it, too, if that is all that is done with scores and keeps
+/// their order.
 float AttentionEmitter::exponentFactor() {
   const auto logarithm = static_cast<float>(M_LOG2E);
   return scalesLater() ? op.getScale().convertToFloat() * logarithm : logarithm;
@@ -282,6 +283,15 @@ float AttentionEmitter::exponentFactor() {
 
 bool AttentionEmitter::scalesLater() {
   return op.getForms().empty() && op.getScale().convertToFloat() > 0;
+}
+
+/// e to the power of a difference of scores. It is taken before it is
+/// multiplied: scores may be so large that their multiples are infinite, or
+/// rounded by more than the difference.
+Value AttentionEmitter::weightOf(Value score, Value base) {
+  Value difference = arith::SubFOp::create(builder, loc, score, base);
+  return powerOfTwo(
+      arith::MulFOp::create(builder, loc, difference, f32(exponentFactor())));
 }
 
 /// Scores as they are compared; those of keys that are not there are minus
@@ -324,28 +334,23 @@ AttentionEmitter::State AttentionEmitter::addStep(const State &state,
   Value keys = at(shared, mul32(stage, plan.stageBytes()));
   Values scores = maskScores(scoresOf(keys, queries), step);
   State next;
-  Value factor = f32(exponentFactor());
-  Values less, rescale; // Minus what scores are compared with.
+  Values bases, rescale; // What scores are compared with.
   for (size_t half : {0, 1}) {
     Value own = scores[2 * half];
     for (size_t i = 0; i < scores.size(); ++i)
       if (i % 4 / 2 == half && i != 2 * half)
         own = greater(own, scores[i]);
-    own = arith::MulFOp::create(builder, loc, overQuad(own, /*isSum=*/false),
-                                factor);
+    own = overQuad(own, /*isSum=*/false);
     next.greatest.push_back(greater(state.greatest[half], own));
-    Value base = finiteOr0(next.greatest[half]);
-    less.push_back(arith::NegFOp::create(builder, loc, base));
-    rescale.push_back(powerOfTwo(
-        arith::SubFOp::create(builder, loc, state.greatest[half], base)));
+    bases.push_back(finiteOr0(next.greatest[half]));
+    rescale.push_back(weightOf(state.greatest[half], bases[half]));
     next.weights.push_back(arith::MulFOp::create(
         builder, loc, state.weights[half], rescale[half]));
   }
   Values weights;
   for (auto [i, score] : llvm::enumerate(scores)) {
     const size_t half = i % 4 / 2;
-    weights.push_back(powerOfTwo(
-        LLVM::FMAOp::create(builder, loc, score, factor, less[half])));
+    weights.push_back(weightOf(score, bases[half]));
     next.weights[half] =
         arith::AddFOp::create(builder, loc, next.weights[half], weights.back());
   }
@@ -439,10 +444,10 @@ Value AttentionEmitter::countSeenSteps() {
 /// seen so far; of warps that have all keys.
 Value AttentionEmitter::doesHiddenCount(const State &state) {
   constexpr float enough = 160; // Powers of two that f32 can be apart.
-  Value limit = f32(op.getFill().convertToFloat() * exponentFactor() + enough);
+  Value limit = f32(op.getFill().convertToFloat() + enough / exponentFactor());
   Value isAny;
   for (Value greatest : state.greatest) {
-    Value isLow = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ULT,
+    Value isLow = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ULE,
                                         greatest, limit);
     isAny = isAny ? arith::OrIOp::create(builder, loc, isAny, isLow).getResult()
                   : isLow;
@@ -566,8 +571,7 @@ void AttentionEmitter::gather() {
   Value base = finiteOr0(most), weight = f32(0);
   Values sums(2, f32(0));
   for (int64_t part = 0; part < plan.byKey; ++part) {
-    Value factor =
-        powerOfTwo(arith::SubFOp::create(builder, loc, greatest[part], base));
+    Value factor = weightOf(greatest[part], base);
     auto add = [&](Value sum, Value value) -> Value {
       return LLVM::FMAOp::create(builder, loc, factor, value, sum);
     };

@@ -44,6 +44,7 @@ private:
   }
   mlir::Value f32(float value);
   mlir::Value powerOfTwo(mlir::Value value);
+  mlir::Value weightOf(mlir::Value score, mlir::Value base);
   mlir::Value greater(mlir::Value a, mlir::Value b);
   mlir::Value overQuad(mlir::Value value, bool isSum);
   mlir::Value finiteOr0(mlir::Value greatest);

@@ -68,34 +68,6 @@ static std::optional<Window> windowOf(const Matrices &matrices,
   return window;
 }
 
-/// The same, through all movements in front that are free and leave matrices in
-/// one tensor; they become members.
-static std::optional<Window> findWindow(const Matrices &matrices,
-                                        function_ref<bool(Operation *)> isFree,
-                                        SmallVectorImpl<Operation *> &members) {
-  std::optional<Window> window = windowOf(matrices, {});
-  SmallVector<Operation *> through;
-  while (window) {
-    Value tensor = window->tensor;
-    Operation *maker = tensor.getDefiningOp();
-    if (!maker || !tensor.hasOneUse() || maker->getNumResults() != 1 ||
-        graph::getFusionKind(maker) != graph::FusionKind::Movement ||
-        !graph::hasStaticTypes(maker) || !isFree(maker))
-      break;
-    through.push_back(maker);
-    std::optional<Window> next = windowOf(matrices, through);
-    if (!next || next->tensor == tensor)
-      break;
-    members.push_back(maker);
-    window = std::move(next);
-  }
-  return window;
-}
-
-//===----------------------------------------------------------------------===//
-// The plan
-//===----------------------------------------------------------------------===//
-
 /// Elements that are copied at once.
 static constexpr int64_t kTogether = 8;
 
@@ -111,6 +83,38 @@ static std::string whyNotCopied(const Window &window) {
     return "rows begin at no multiple of 8 elements";
   return "";
 }
+
+/// The same, through as many movements in front as are free and leave matrices
+/// in one tensor whose rows can be copied; they become members.
+static std::optional<Window> findWindow(const Matrices &matrices,
+                                        function_ref<bool(Operation *)> isFree,
+                                        SmallVectorImpl<Operation *> &members) {
+  std::optional<Window> window = windowOf(matrices, {}), next = window;
+  SmallVector<Operation *> through;
+  size_t taken = 0;
+  while (next) {
+    Value tensor = next->tensor;
+    Operation *maker = tensor.getDefiningOp();
+    if (!maker || !tensor.hasOneUse() || maker->getNumResults() != 1 ||
+        graph::getFusionKind(maker) != graph::FusionKind::Movement ||
+        !graph::hasStaticTypes(maker) || !isFree(maker))
+      break;
+    through.push_back(maker);
+    next = windowOf(matrices, through);
+    if (!next || next->tensor == tensor)
+      break;
+    if (whyNotCopied(*next).empty()) {
+      window = next;
+      taken = through.size();
+    }
+  }
+  llvm::append_range(members, ArrayRef(through).take_front(taken));
+  return window;
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
 
 static std::string whyNotOnGPU(const AttentionPlan &plan) {
   constexpr int64_t mostColumns = 128;
@@ -139,7 +143,7 @@ static std::string whyNotOnGPU(const AttentionPlan &plan) {
     Type type = getElementTypeOrSelf(mask.value.getType());
     const bool isAdded = mask.form == library::MaskForm::Add;
     if (mask.value.getDefiningOp<graph::ConstantOp>() &&
-        shapeOf(mask.value).size() == 0)
+        ShapedType::getNumElements(shapeOf(mask.value)) == 1)
       return "masks of one element";
     if (isAdded ? !type.isF16() && !type.isBF16() && !type.isF32()
                 : !type.isInteger(1))

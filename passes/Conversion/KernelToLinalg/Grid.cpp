@@ -44,7 +44,7 @@ int64_t Planner::tileElements(int64_t total) const {
 /// several: all dimensions to begin with, the innermost one apart, which is
 /// for vectors; those that do not fit are dropped on the way.
 void Planner::chooseGrid() {
-  ArrayRef<int64_t> shape = shapeOf(sources[0]);
+  ArrayRef<int64_t> shape = gridShape();
   gridDims.clear();
   gridBlocks.clear();
   for (Value value : stored)
@@ -115,7 +115,7 @@ void Planner::chooseBlocks(const graph::FactorDims &dims, int64_t terms) {
   const int64_t parts = std::clamp<int64_t>(terms / termsOfPart, 1, mostParts);
   constexpr int64_t mostSide = 128, leastSide = 16, enoughTiles = 128,
                     mostColumns = 256, unit = 16;
-  ArrayRef<int64_t> shape = shapeOf(sources[0]);
+  ArrayRef<int64_t> shape = gridShape();
   SmallVector<int64_t> blocks;
   // Of few terms most of the time is for what is stored: then several tiles at
   // once are better than large ones.
@@ -187,7 +187,7 @@ bool Planner::widenToSquares() {
       continue;
     for (unsigned loop = 0; loop < grid; ++loop) {
       const bool isLast = loop + 1 == grid;
-      const int64_t extent = shapeOf(sources[0])[gridDims[loop]];
+      const int64_t extent = gridShape()[gridDims[loop]];
       const int64_t rows = squareRows(extent, isForGPU ? 2 * kSquareRows : 0);
       if (in.at.back().coefficients[loop] == 0 || rows == 0 ||
           (isLast && gridBlocks.back() >= kSquareRows) ||
@@ -203,8 +203,8 @@ bool Planner::widenToSquares() {
         gridBlocks.back() = rows;
       // Long rows are many tiles for a GPU.
       constexpr int64_t rowOfTile = 256;
-      const auto last = static_cast<unsigned>(shapeOf(sources[0]).size() - 1);
-      if (const int64_t length = shapeOf(sources[0])[last];
+      const auto last = static_cast<unsigned>(gridShape().size() - 1);
+      if (const int64_t length = gridShape()[last];
           isForGPU && length > 2 * rowOfTile) {
         gridDims.push_back(last);
         gridBlocks.push_back(divisorNear(length, rowOfTile, 2 * rowOfTile));

@@ -59,13 +59,13 @@ Planner::Outcome Planner::fail(const llvm::Twine &why) {
 // Loops of values
 //===----------------------------------------------------------------------===//
 
-/// Where a value that nobody reads back lies in the grid: as the first result
+/// Where a value that nobody reads back lies in the grid: as the largest result
 /// does, dimension by dimension. Of another rank, each loop is that of the last
 /// dimension that has its extent: what a reduction leaves of images is channels
 /// rather than a batch. A wrong guess costs loops of the grid and nothing else,
 /// as readers must agree.
 SmallVector<int> Planner::guessBinding(Value value) {
-  ArrayRef<int64_t> shape = shapeOf(value), first = shapeOf(sources[0]);
+  ArrayRef<int64_t> shape = shapeOf(value), first = gridShape();
   SmallVector<int> binding(shape.size(), -1);
   for (size_t i = gridDims.size(); i-- > 0;) {
     unsigned dim = gridDims[i];
@@ -394,7 +394,7 @@ Planner::Outcome Planner::attempt() {
   bindings.clear();
   produced.clear();
   for (auto [dim, block] : llvm::zip_equal(gridDims, gridBlocks)) {
-    plan.grid.push_back(shapeOf(sources[0])[dim] / block);
+    plan.grid.push_back(gridShape()[dim] / block);
     plan.blocks.push_back(block);
   }
   if (Outcome outcome = planRoots(); outcome != Outcome::Done)

@@ -53,6 +53,8 @@ private:
   enum class Outcome { Done, Retry, Failed };
 
   int64_t tileElements(int64_t total) const;
+  /// The shape whose dimensions the grid divides: that of the largest result.
+  llvm::ArrayRef<int64_t> gridShape() const { return shapeOf(largest); }
   std::optional<int64_t> flatSize();
   Outcome planFlat(int64_t size);
   void chooseSources();
@@ -87,6 +89,7 @@ private:
   std::string &reason;
   const bool isForGPU;
   llvm::SmallVector<mlir::Value> sources;
+  mlir::Value largest; ///< Of the sources, the first of them.
   /// By operation, see costOf().
   llvm::DenseMap<mlir::Operation *, int64_t> elementCosts;
   /// Values that are written, in order, and the stages that need each.
@@ -98,7 +101,7 @@ private:
   /// Written values that have a stage of their own, not that of a reader.
   llvm::SmallDenseSet<mlir::Value> neverJoin;
 
-  /// Dimensions of the first result's source that are the grid, and in blocks
+  /// Dimensions of the largest result that are the grid, and in blocks
   /// of how many each is walked, which a tile holds.
   llvm::SmallVector<unsigned> gridDims;
   llvm::SmallVector<int64_t> gridBlocks;

@@ -28,6 +28,10 @@ void Planner::chooseSources() {
     }
     sources.push_back(value);
   }
+  largest = *llvm::max_element(sources, [](Value a, Value b) {
+    return ShapedType::getNumElements(shapeOf(a)) <
+           ShapedType::getNumElements(shapeOf(b));
+  });
 }
 
 /// The cost of computing an element, operands apart.

@@ -106,6 +106,10 @@ inline float sumOf(Vec x) {
   return sum;
 }
 
+/// Rows that turning keys round costs more than summing lanes for each of them.
+constexpr int64_t kRowsOfLanes = 4;
+static_assert(kRowsOfLanes <= 2 * kMaxRows, "queries are scaled");
+
 /// How many keys and columns are packed together, so that all fits in the
 /// scratch memory: queries, scores, panels of keys and of values.
 struct AttentionBlocks {
@@ -113,6 +117,9 @@ struct AttentionBlocks {
   /// Few rows do not pay for packing: what is dense is read where it is, and
   /// queries are scaled instead of keys.
   bool hasFewRows;
+  /// Nor for turning round keys whose elements lie next to each other: they are
+  /// multiplied lane by lane, and lanes are summed.
+  bool sumsLanes;
   int64_t vectors;      ///< Of keys in a panel.
   int64_t keyBlock;     ///< A multiple of them.
   int64_t valueVectors; ///< Of values in a panel.
@@ -121,6 +128,7 @@ struct AttentionBlocks {
 
 inline AttentionBlocks::AttentionBlocks(const AttentionPlan &plan)
     : hasFewRows(plan.rows <= 2 * kMaxRows),
+      sumsLanes(plan.rows <= kRowsOfLanes && plan.k.rowStep == 1),
       vectors(plan.rows < 4 ? kVectorsOf[plan.rows] : kMatmulVectors),
       valueVectors(least(vectors, roundUp(plan.values, kLanes) / kLanes)),
       valueColumns(roundUp(plan.values, valueVectors * kLanes)) {
@@ -163,6 +171,7 @@ private:
   void packKeys(int64_t keyBegin, int64_t keyEnd);
   void runRows(int64_t row, int64_t count, int64_t keyBegin, int64_t keyEnd);
   void score(int64_t row, int64_t count, int64_t keyBegin, int64_t keys);
+  void scoreByLanes(int64_t count, int64_t keyBegin, int64_t keys);
   /// Whether the panel that begins there is read where it is in memory.
   bool readsKeys(int64_t key) const {
     return blocks.hasFewRows && plan.k.columnStep == 1 &&
@@ -222,7 +231,8 @@ inline void AttentionTile::packKeys(int64_t keyBegin, int64_t keyEnd) {
   const int64_t width = blocks.vectors * kLanes;
   const MatrixView &keys = plan.k, &values = plan.v;
   const Vec scale = splat(plan.queryScale);
-  for (int64_t key = keyBegin; key < keyEnd; key += width) {
+  for (int64_t key = keyBegin; key < keyEnd && !blocks.sumsLanes;
+       key += width) {
     float *panel = keyPanels() + (key - keyBegin) * plan.features;
     if (readsKeys(key))
       continue;
@@ -241,6 +251,35 @@ inline void AttentionTile::packKeys(int64_t keyBegin, int64_t keyEnd) {
                 valuePanels() + p * blocks.keyBlock, columns);
 }
 
+/// As score(), four keys at a time, of `count` queries that are copied already.
+inline void AttentionTile::scoreByLanes(int64_t count, int64_t keyBegin,
+                                        int64_t keys) {
+  const int64_t features = plan.features;
+  const int64_t whole = features / kLanes * kLanes;
+  for (int64_t key = 0; key < keys; key += 4) {
+    // Behind the last key it is that one again.
+    const float *from[4];
+    DLC_UNROLL for (int64_t j = 0; j < 4; ++j) from[j] =
+        k + (keyBegin + least(key + j, keys - 1)) * plan.k.columnStep;
+    const float *query = queries();
+    for (int64_t i = 0; i < count; ++i, query += features) {
+      Vec sums[4] = {};
+      for (int64_t l = 0; l < whole; l += kLanes) {
+        const Vec terms = load(query + l);
+        DLC_UNROLL for (int j = 0; j < 4; ++j) sums[j] +=
+            terms * load(from[j] + l);
+      }
+      if (whole < features) {
+        const Vec terms = loadFirst(query + whole, features - whole);
+        DLC_UNROLL for (int j = 0; j < 4; ++j) sums[j] +=
+            terms * loadFirst(from[j] + whole, features - whole);
+      }
+      *reinterpret_cast<UnalignedQuad *>(scores() + i * scoreStride() + key) =
+          sumLanes(sums);
+    }
+  }
+}
+
 /// Products of some rows with the keys of the block.
 inline void AttentionTile::score(int64_t row, int64_t count, int64_t keyBegin,
                                  int64_t keys) {
@@ -257,6 +296,8 @@ inline void AttentionTile::score(int64_t row, int64_t count, int64_t keyBegin,
     t.a = queries();
     t.aStride = plan.features;
   }
+  if (blocks.sumsLanes)
+    return scoreByLanes(count, keyBegin, keys);
   const int64_t width = blocks.vectors * kLanes;
   // Few rows in front of keys that lie far apart: stay within few pages.
   constexpr int64_t fewTerms = 8;

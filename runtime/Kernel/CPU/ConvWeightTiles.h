@@ -22,25 +22,6 @@ constexpr int64_t kDotRows = 4;
 /// vectors of the gradient and one of the columns.
 constexpr int64_t kDotChannels = 3;
 
-/// The sums of the lanes of four vectors.
-[[gnu::always_inline]] inline Quad sumLanes(const Vec (&sums)[kDotRows]) {
-  Quad quads[kDotRows];
-  DLC_UNROLL for (int j = 0; j < kDotRows; ++j) {
-    constexpr int parts = kLanes / 4;
-    Quad part[parts];
-    __builtin_memcpy(part, &sums[j], sizeof(part));
-    quads[j] = part[0];
-    DLC_UNROLL for (int p = 1; p < parts; ++p) quads[j] += part[p];
-  }
-  auto pairs = [](Quad a, Quad b) __attribute__((always_inline)) {
-    return __builtin_shufflevector(a, b, 0, 4, 1, 5) +
-           __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  };
-  const Quad low = pairs(quads[0], quads[1]), high = pairs(quads[2], quads[3]);
-  return __builtin_shufflevector(low, high, 0, 1, 4, 5) +
-         __builtin_shufflevector(low, high, 2, 3, 6, 7);
-}
-
 /// result[channel][row] = or += gradient[channel][...] . columns[row][...]
 struct DotArguments {
   const float *gradient; ///< Channels lie `channelStride` apart.

@@ -198,6 +198,18 @@ template <int i, int j, int k, int l>
   v[3] = shuffleQuads<2, 3, 6, 7>(high01, high23);
 }
 
+/// The sums of the lanes of four vectors.
+[[gnu::always_inline]] inline Quad sumLanes(const Vec (&v)[4]) {
+  Vec turned[4] = {v[0], v[1], v[2], v[3]};
+  turnQuads(turned);
+  const Vec sums = (turned[0] + turned[1]) + (turned[2] + turned[3]);
+  Quad parts[kLanes / 4];
+  __builtin_memcpy(parts, &sums, sizeof(parts));
+  Quad sum = parts[0];
+  DLC_UNROLL for (int q = 1; q < kLanes / 4; ++q) sum += parts[q];
+  return sum;
+}
+
 /// A vector of the four floats at addressOf(0), addressOf(1), ...
 template <typename Function>
 [[gnu::always_inline]] inline Vec joinQuads(Function &&addressOf) {

@@ -589,3 +589,25 @@ kernel.func @attention_masked(%x: tensor<2x20x144xf16>, %c: tensor<20x20xi1>, %m
   %y = graph.matmul %11, %v : (tensor<2x3x20x20xf16>, tensor<2x3x20x16xf16>) -> tensor<2x3x20x16xf16>
   kernel.return %y : tensor<2x3x20x16xf16>
 }
+
+// Scores near the end of what floats hold, and rows that see none but such.
+kernel.func @attention_of_lowest(%q: tensor<2x20x16xbf16>, %k: tensor<2x40x16xbf16>, %v: tensor<2x40x16xbf16>, %m: tensor<20x40xi1>, %r: tensor<20x1xi1>) -> tensor<2x20x16xbf16> attributes {kernel.runs_on = "cuda"} {
+  %fill = graph.constant dense<0xFF7F> : tensor<bf16>
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<2x40x16xbf16>) -> tensor<2x16x40xbf16>
+  %1 = graph.matmul %q, %0 : (tensor<2x20x16xbf16>, tensor<2x16x40xbf16>) -> tensor<2x20x40xbf16>
+  %2 = graph.select %m, %1, %fill : (tensor<20x40xi1>, tensor<2x20x40xbf16>, tensor<bf16>) -> tensor<2x20x40xbf16>
+  %3 = graph.select %r, %fill, %2 : (tensor<20x1xi1>, tensor<bf16>, tensor<2x20x40xbf16>) -> tensor<2x20x40xbf16>
+  %4 = graph.softmax %3 : tensor<2x20x40xbf16>
+  %y = graph.matmul %4, %v : (tensor<2x20x40xbf16>, tensor<2x40x16xbf16>) -> tensor<2x20x16xbf16>
+  kernel.return %y : tensor<2x20x16xbf16>
+}
+
+kernel.func @attention_of_large(%q: tensor<2x8x16xbf16>, %k: tensor<2x4x16xbf16>, %v: tensor<2x4x16xbf16>) -> tensor<2x8x16xbf16> attributes {kernel.runs_on = "cuda"} {
+  %c = graph.constant dense<1.0e+30> : tensor<bf16>
+  %0 = graph.transpose %k {perm = array<i64: 0, 2, 1>} : (tensor<2x4x16xbf16>) -> tensor<2x16x4xbf16>
+  %1 = graph.matmul %q, %0 : (tensor<2x8x16xbf16>, tensor<2x16x4xbf16>) -> tensor<2x8x4xbf16>
+  %2 = graph.mul %1, %c : (tensor<2x8x4xbf16>, tensor<bf16>) -> tensor<2x8x4xbf16>
+  %3 = graph.softmax %2 : tensor<2x8x4xbf16>
+  %y = graph.matmul %3, %v : (tensor<2x8x4xbf16>, tensor<2x4x16xbf16>) -> tensor<2x8x16xbf16>
+  kernel.return %y : tensor<2x8x16xbf16>
+}

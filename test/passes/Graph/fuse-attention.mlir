@@ -174,3 +174,21 @@ func.func @others(%q: tensor<4x8x8xf32>, %k: tensor<4x8x8xf32>, %shared: tensor<
   %13 = graph.matmul %q, %12 : (tensor<4x8x8xf32>, tensor<4x8x8xf32>) -> tensor<4x8x8xf32>
   return %2, %5, %10, %13 : tensor<4x8x8xf32>, tensor<2x3x8x8xf32>, tensor<4x8x8xf32>, tensor<4x8x8xf32>
 }
+
+// Scaled values are computed in front, whatever queries are scaled by.
+// CHECK-LABEL: func.func @scaled_values
+// CALL: kernel.library {{.*}} "cpu.attention" {query_scale = 0.000000e+00 : f64}
+// CALL: %[[V:.*]] = kernel.call {{.*}}(%{{.*}}) : (tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+// CALL: kernel.call {{.*}}(%{{.*}}, %{{.*}}, %[[V]])
+func.func @scaled_values(%q: tensor<4x8x16xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
+  // CHECK: graph.mul %{{.*}} : (tensor<4x8x16xf32>, tensor<f32>)
+  // CHECK: graph.fusion
+  %none = graph.constant dense<0.0> : tensor<f32>
+  %two = graph.constant dense<2.0> : tensor<f32>
+  %0 = graph.mul %q, %none : (tensor<4x8x16xf32>, tensor<f32>) -> tensor<4x8x16xf32>
+  %1 = graph.mul %v, %two : (tensor<4x8x16xf32>, tensor<f32>) -> tensor<4x8x16xf32>
+  %2 = graph.matmul %0, %k : (tensor<4x8x16xf32>, tensor<4x16x8xf32>) -> tensor<4x8x8xf32>
+  %3 = graph.softmax %2 : tensor<4x8x8xf32>
+  %y = graph.matmul %3, %1 : (tensor<4x8x8xf32>, tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+  return %y : tensor<4x8x16xf32>
+}

@@ -345,10 +345,10 @@ func.func @attention_of_one_mask(%q: tensor<2x8x16xf16>, %k: tensor<2x8x16xf16>,
   // CHECK: graph.matmul
   // CHECK: graph.softmax {{.*}} : tensor<2x8x8xf16>
   // CHECK-NEXT: %{{.*}} = graph.matmul
-  %c = graph.constant dense<-1.0> : tensor<f16>
+  %c = graph.constant dense<-1.0> : tensor<1x1xf16>
   %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<2x8x16xf16>) -> tensor<2x16x8xf16>
   %1 = graph.matmul %q, %0 {device = #dlc.device<cuda:0>} : (tensor<2x8x16xf16>, tensor<2x16x8xf16>) -> tensor<2x8x8xf16>
-  %2 = graph.add %1, %c {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<f16>) -> tensor<2x8x8xf16>
+  %2 = graph.add %1, %c {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<1x1xf16>) -> tensor<2x8x8xf16>
   %3 = graph.softmax %2 {device = #dlc.device<cuda:0>} : tensor<2x8x8xf16>
   %y = graph.matmul %3, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x16xf16>) -> tensor<2x8x16xf16>
   return %y : tensor<2x8x16xf16>
@@ -377,4 +377,23 @@ func.func @attention_of_few_rows(%q: tensor<8x1x64xf16>, %k: tensor<8x8192x64xf1
   %2 = graph.softmax %1 {device = #dlc.device<cuda:0>} : tensor<8x1x8192xf16>
   %y = graph.matmul %2, %v {device = #dlc.device<cuda:0>} : (tensor<8x1x8192xf16>, tensor<8x8192x64xf16>) -> tensor<8x1x64xf16>
   return %y : tensor<8x1x64xf16>
+}
+
+// A slice whose rows begin at no multiple of 8 stays in front of the kernel.
+// CHECK-LABEL: func.func @attention_of_odd_slice
+func.func @attention_of_odd_slice(%q: tensor<2x8x16xf16>, %k: tensor<2x8x16xf16>, %x: tensor<2x8x18xf16>) -> tensor<2x8x16xf16> {
+  // CHECK: graph.slice
+  // CHECK: graph.fusion
+  // CHECK-NOT: graph.slice
+  // CHECK-COUNT-2: graph.matmul
+  // CHECK-NEXT: graph.yield
+  %i1 = graph.constant dense<1> : tensor<1xi64>
+  %i2 = graph.constant dense<2> : tensor<1xi64>
+  %i17 = graph.constant dense<17> : tensor<1xi64>
+  %v = graph.slice %x, %i1, %i17, %i2, %i1 {device = #dlc.device<cuda:0>} : (tensor<2x8x18xf16>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x8x16xf16>
+  %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<2x8x16xf16>) -> tensor<2x16x8xf16>
+  %1 = graph.matmul %q, %0 {device = #dlc.device<cuda:0>} : (tensor<2x8x16xf16>, tensor<2x16x8xf16>) -> tensor<2x8x8xf16>
+  %2 = graph.softmax %1 {device = #dlc.device<cuda:0>} : tensor<2x8x8xf16>
+  %y = graph.matmul %2, %v {device = #dlc.device<cuda:0>} : (tensor<2x8x8xf16>, tensor<2x8x16xf16>) -> tensor<2x8x16xf16>
+  return %y : tensor<2x8x16xf16>
 }
