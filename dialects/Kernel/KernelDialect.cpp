@@ -191,6 +191,20 @@ static bool broadcasts(MemRefType mask, int64_t rows, int64_t columns) {
       });
 }
 
+/// Whether rows can be copied 16 bytes at once, as far as the type tells.
+static bool hasAlignedRows(MemRefType matrix) {
+  constexpr int64_t together = 8;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(matrix.getStridesAndOffset(strides, offset)))
+    return false;
+  auto isAligned = [](int64_t number) {
+    return ShapedType::isDynamic(number) || number % together == 0;
+  };
+  return strides[1] == 1 && isAligned(strides[0]) && isAligned(offset) &&
+         isAligned(matrix.getDimSize(1));
+}
+
 LogicalResult AttentionOp::verify() {
   auto typeOf = [](Value value) { return cast<MemRefType>(value.getType()); };
   const MemRefType q = typeOf(getQ()), k = typeOf(getK()), v = typeOf(getV()),
@@ -206,6 +220,13 @@ LogicalResult AttentionOp::verify() {
       y.getDimSize(0) != rows || y.getDimSize(1) != v.getDimSize(1))
     return emitOpError("expected M x K, N x K, N x P and M x P, got ")
            << q << ", " << k << ", " << v << " and " << y;
+  for (MemRefType matrix : {q, k, v, y})
+    if (!hasAlignedRows(matrix))
+      return emitOpError("expected dense rows of multiples of 8 elements that "
+                         "lie as many apart, got ")
+             << matrix;
+  if (keys == 0)
+    return emitOpError("expected keys, got ") << k;
   auto forms = llvm::to_vector(getForms().getAsValueRange<StringAttr>());
   const auto causal = static_cast<size_t>(llvm::count(forms, "causal"));
   if (causal > 1 || getCausal().has_value() != (causal == 1))

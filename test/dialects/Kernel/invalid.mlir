@@ -140,3 +140,30 @@ kernel.func @attention_c4(%q: memref<8x16xf16>, %k: memref<4x16xf16>, %v: memref
   kernel.attention %q, %k, %v into %y from %first {forms = ["causal"], rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16>, memref<4x16xf16> into memref<8x16xf16>
   kernel.return
 }
+
+// -----
+
+kernel.func @attention_c5_columns(%q: memref<8x12xf16>, %k: memref<4x12xf16>, %v: memref<4x16xf16>, %y: memref<8x16xf16>) attributes {outputs = 1 : i64} {
+  %first = arith.constant 0 : index
+  // expected-error@+1 {{expected dense rows of multiples of 8 elements that lie as many apart, got 'memref<8x12xf16>'}}
+  kernel.attention %q, %k, %v into %y from %first {rows = 8 : i64, scale = 1.0 : f32} : memref<8x12xf16>, memref<4x12xf16>, memref<4x16xf16> into memref<8x16xf16>
+  kernel.return
+}
+
+// -----
+
+kernel.func @attention_c5_rows(%q: memref<8x16xf16>, %k: memref<4x16xf16, strided<[20, 1]>>, %v: memref<4x16xf16>, %y: memref<8x16xf16>) attributes {outputs = 1 : i64} {
+  %first = arith.constant 0 : index
+  // expected-error@+1 {{that lie as many apart, got 'memref<4x16xf16, strided<[20, 1]>>'}}
+  kernel.attention %q, %k, %v into %y from %first {rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<4x16xf16, strided<[20, 1]>>, memref<4x16xf16> into memref<8x16xf16>
+  kernel.return
+}
+
+// -----
+
+kernel.func @attention_c5_keys(%q: memref<8x16xf16>, %k: memref<0x16xf16>, %v: memref<0x16xf16>, %y: memref<8x16xf16>) attributes {outputs = 1 : i64} {
+  %first = arith.constant 0 : index
+  // expected-error@+1 {{expected keys, got 'memref<0x16xf16>'}}
+  kernel.attention %q, %k, %v into %y from %first {rows = 8 : i64, scale = 1.0 : f32} : memref<8x16xf16>, memref<0x16xf16>, memref<0x16xf16> into memref<8x16xf16>
+  kernel.return
+}

@@ -129,6 +129,9 @@ def AttentionOp : Kernel_Op<"attention"> {
     - (attention_c2) each mask has a form; "add" is of floats, others of i1.
     - (attention_c3) `rows` is at least 1, and all of a static M.
     - (attention_c4) `causal` is there exactly with one "causal".
+    - (attention_c5) there are keys; K and P are multiples of 8, and so are the
+      distances of rows, whose elements are neighbours: 16 bytes are copied at
+      once.
 
     ```mlir
     kernel.func @attention(%q: memref<8x64xf16>, %k: memref<32x64xf16>, %v: memref<32x64xf16>, %m: memref<32xf16>, %y: memref<8x64xf16>) attributes {outputs = 1 : i64} {
