@@ -26,6 +26,9 @@ llvm_config.with_environment("PATH", config.dlc_tools_dir, append_path=True)
 # inlined into our code, the library would be blamed for writing.
 config.environment["ASAN_OPTIONS"] = ":".join(
     [os.environ.get("ASAN_OPTIONS", ""), "allow_user_poisoning=0"]).strip(":")
+# What NVIDIA's libraries keep, where there are any, is not ours.
+config.environment["LSAN_OPTIONS"] = (
+    f"suppressions={config.dlc_source_dir}/test/Inputs/leaks.txt:print_suppressions=0")
 config.substitutions += [
     ("%dlc_source_dir", config.dlc_source_dir),
     ("%dlc_binary_dir", config.dlc_binary_dir),
