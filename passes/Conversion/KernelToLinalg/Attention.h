@@ -23,8 +23,8 @@ struct AttentionPlan {
   library::AttentionForm form;
   Window q, k, v, y;
   int64_t rows = 0; ///< Of a tile, at most.
-  /// The mask that hides keys beyond a column, and by how many that is more than
-  /// the row; none of it is read.
+  /// The mask that hides keys beyond a column, and by how many that is more
+  /// than the row; none of it is read.
   std::optional<size_t> causalMask;
   int64_t causalOffset = 0;
 };

@@ -44,6 +44,12 @@ int64_t Planner::tileElements(int64_t total) const {
 /// several: all dimensions to begin with, the innermost one apart, which is
 /// for vectors; those that do not fit are dropped on the way.
 void Planner::chooseGrid() {
+  leader = sources[0];
+  if (stored.empty())
+    leader = *llvm::max_element(sources, [](Value a, Value b) {
+      return ShapedType::getNumElements(shapeOf(a)) <
+             ShapedType::getNumElements(shapeOf(b));
+    });
   ArrayRef<int64_t> shape = gridShape();
   gridDims.clear();
   gridBlocks.clear();
@@ -218,6 +224,15 @@ bool Planner::widenToSquares() {
 Planner::Outcome Planner::dropGridDim(unsigned dim) {
   gridDims.erase(gridDims.begin() + dim);
   gridBlocks.assign(gridDims.size(), 1);
+  return Outcome::Retry;
+}
+
+/// A tile takes the blocks of a dimension that is to be cut into such; one that
+/// is to be cut at a place is no grid.
+Planner::Outcome Planner::cutGridDim(const graph::LoopSplit &split) {
+  if (!split.isFactor || split.at == plan.grid[split.loop])
+    return dropGridDim(split.loop);
+  gridBlocks[split.loop] *= split.at;
   return Outcome::Retry;
 }
 

@@ -59,8 +59,8 @@ Planner::Outcome Planner::fail(const llvm::Twine &why) {
 // Loops of values
 //===----------------------------------------------------------------------===//
 
-/// Where a value that nobody reads back lies in the grid: as the largest result
-/// does, dimension by dimension. Of another rank, each loop is that of the last
+/// Where a value that nobody reads back lies in the grid: as the leader does,
+/// dimension by dimension. Of another rank, each loop is that of the last
 /// dimension that has its extent: what a reduction leaves of images is channels
 /// rather than a batch. A wrong guess costs loops of the grid and nothing else,
 /// as readers must agree.
@@ -264,7 +264,7 @@ Planner::Outcome Planner::buildParts(Value value, Domain domain, bool isRoot,
     if (!problem.split || parts.size() + todo.size() >= kMaxParts)
       return fail(problem.reason);
     if (problem.split->loop < plan.grid.size())
-      return dropGridDim(problem.split->loop);
+      return cutGridDim(*problem.split);
     isWhole = false;
     std::vector<Domain> pieces = cut(part, *problem.split);
     todo.insert(todo.end(), pieces.rbegin(), pieces.rend());
@@ -457,14 +457,30 @@ FailureOr<KernelPlan> Planner::run() {
   reason = whyNotPlanned(kernel.getBody().front());
   if (!reason.empty())
     return failure();
-  chooseSources();
+  chooseSources(/*seesThroughViews=*/true);
   if (std::optional<int64_t> size = flatSize()) {
     if (planFlat(*size) != Outcome::Done)
       return failure();
-    plan.sources = sources;
-    findInPlace();
-    return std::move(plan);
+  } else {
+    if (failed(planStages()))
+      return failure();
+    // One tile for all: in the shapes of the results there may be more.
+    const SmallVector<Value> seen = sources;
+    if (plan.grid.empty() && sources.size() > 1 &&
+        ShapedType::getNumElements(gridShape()) > kTileElements) {
+      chooseSources(/*seesThroughViews=*/false);
+      if (sources != seen && failed(planStages()))
+        return failure();
+    }
   }
+  plan.sources = sources;
+  findInPlace();
+  return std::move(plan);
+}
+
+LogicalResult Planner::planStages() {
+  neverStore.clear();
+  neverJoin.clear();
   do {
     chooseStored();
   } while (dropCheapStored());
@@ -475,11 +491,8 @@ FailureOr<KernelPlan> Planner::run() {
     Outcome outcome = attempt();
     if (outcome == Outcome::Failed)
       return failure();
-    if (outcome == Outcome::Retry || widenToSquares())
-      continue;
-    plan.sources = sources;
-    findInPlace();
-    return std::move(plan);
+    if (outcome != Outcome::Retry && !widenToSquares())
+      return success();
   }
   reason = "no common loops";
   return failure();

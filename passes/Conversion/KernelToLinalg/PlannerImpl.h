@@ -53,11 +53,12 @@ private:
   enum class Outcome { Done, Retry, Failed };
 
   int64_t tileElements(int64_t total) const;
-  /// The shape whose dimensions the grid divides: that of the largest result.
-  llvm::ArrayRef<int64_t> gridShape() const { return shapeOf(largest); }
+  /// The shape whose dimensions the grid divides.
+  llvm::ArrayRef<int64_t> gridShape() const { return shapeOf(leader); }
   std::optional<int64_t> flatSize();
   Outcome planFlat(int64_t size);
-  void chooseSources();
+  void chooseSources(bool seesThroughViews);
+  llvm::LogicalResult planStages();
   void chooseStored();
   bool dropCheapStored();
   void chooseGrid();
@@ -81,6 +82,7 @@ private:
   Outcome orderStages();
   Outcome checkScratch();
   Outcome dropGridDim(unsigned dim);
+  Outcome cutGridDim(const graph::LoopSplit &split);
   Outcome fail(const llvm::Twine &why);
   void findInPlace();
   bool readsAllow(unsigned input, unsigned output);
@@ -89,7 +91,9 @@ private:
   std::string &reason;
   const bool isForGPU;
   llvm::SmallVector<mlir::Value> sources;
-  mlir::Value largest; ///< Of the sources, the first of them.
+  /// The source whose dimensions the grid divides: the largest one, or with
+  /// reductions, whose sums depend on tiles, the first one.
+  mlir::Value leader;
   /// By operation, see costOf().
   llvm::DenseMap<mlir::Operation *, int64_t> elementCosts;
   /// Values that are written, in order, and the stages that need each.
@@ -101,8 +105,8 @@ private:
   /// Written values that have a stage of their own, not that of a reader.
   llvm::SmallDenseSet<mlir::Value> neverJoin;
 
-  /// Dimensions of the largest result that are the grid, and in blocks
-  /// of how many each is walked, which a tile holds.
+  /// Dimensions of the leader that are the grid, and in blocks of how many each
+  /// is walked, which a tile holds.
   llvm::SmallVector<unsigned> gridDims;
   llvm::SmallVector<int64_t> gridBlocks;
   KernelPlan plan;

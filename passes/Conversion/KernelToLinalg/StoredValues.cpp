@@ -19,19 +19,16 @@ using namespace dlc::conversion;
 static int64_t recomputeCost(bool isForGPU) { return isForGPU ? 20 : 4; }
 
 /// Results that only view another value are that value in other dimensions.
-void Planner::chooseSources() {
+void Planner::chooseSources(bool seesThroughViews) {
+  sources.clear();
   for (Value value : kernel.getBody().front().getTerminator()->getOperands()) {
     while (auto view = value.getDefiningOp<graph::InPlaceOpInterface>()) {
-      if (!view.isView())
+      if (!seesThroughViews || !view.isView())
         break;
       value = view->getOperand(0);
     }
     sources.push_back(value);
   }
-  largest = *llvm::max_element(sources, [](Value a, Value b) {
-    return ShapedType::getNumElements(shapeOf(a)) <
-           ShapedType::getNumElements(shapeOf(b));
-  });
 }
 
 /// The cost of computing an element, operands apart.

@@ -39,3 +39,31 @@ func.func @blocks(%a: tensor<1x4x1024x16xf32> {graph.name = "a"}, %b: tensor<1x4
   %y = graph.reshape %t, %shape : (tensor<1x4x16x1024xf32>, tensor<3xi64>) -> tensor<1x64x1024xf32>
   return %y : tensor<1x64x1024xf32>
 }
+
+// Rows come from pairs of an input's, so that a tile has both; channels are cut
+// where the one input ends and the other one begins, and are no grid.
+// CHECK: kernel.func @{{.*}}concat{{.*}} attributes {grid = array<i64: 64>,
+// CHECK: scf.forall ({{.*}}) in (64)
+func.func @pairs(%x: tensor<1x32x64x64xf32> {graph.name = "x"}, %s: tensor<1x8x128x128xf32> {graph.name = "s"}) -> (tensor<1x16x128x128xf32> {graph.name = "y"}) {
+  %parts = graph.constant dense<[1, 8, 2, 2, 64, 64]> : tensor<6xi64>
+  %whole = graph.constant dense<[1, 8, 128, 128]> : tensor<4xi64>
+  %0 = graph.reshape %x, %parts : (tensor<1x32x64x64xf32>, tensor<6xi64>) -> tensor<1x8x2x2x64x64xf32>
+  %1 = graph.transpose %0 {perm = array<i64: 0, 1, 4, 2, 5, 3>} : (tensor<1x8x2x2x64x64xf32>) -> tensor<1x8x64x2x64x2xf32>
+  %2 = graph.reshape %1, %whole : (tensor<1x8x64x2x64x2xf32>, tensor<4xi64>) -> tensor<1x8x128x128xf32>
+  %y = graph.concat %2, %s {axis = 1 : i64} : (tensor<1x8x128x128xf32>, tensor<1x8x128x128xf32>) -> tensor<1x16x128x128xf32>
+  return %y : tensor<1x16x128x128xf32>
+}
+
+// A step of a decoder: queries, and keys behind those of before. The largest
+// result says what the grid is, and the others have it in their own shapes.
+// CHECK: kernel.func @{{.*}}memref<1x8x1x64xf32>{{.*}}memref<1x8x257x64xf32>{{.*}} attributes {grid = array<i64: 8>,
+// CHECK: scf.forall ({{.*}}) in (8)
+func.func @step(%x: tensor<1x1x1024xf32> {graph.name = "x"}, %before: tensor<1x8x256x64xf32> {graph.name = "before"}) -> (tensor<1x8x1x64xf32> {graph.name = "q"}, tensor<1x8x257x64xf32> {graph.name = "k"}) {
+  %sizes = graph.constant dense<[512, 512]> : tensor<2xi64>
+  %heads = graph.constant dense<[1, 8, 1, 64]> : tensor<4xi64>
+  %0:2 = graph.split %x, %sizes {axis = 2 : i64} : (tensor<1x1x1024xf32>, tensor<2xi64>) -> (tensor<1x1x512xf32>, tensor<1x1x512xf32>)
+  %q = graph.reshape %0#0, %heads : (tensor<1x1x512xf32>, tensor<4xi64>) -> tensor<1x8x1x64xf32>
+  %1 = graph.reshape %0#1, %heads : (tensor<1x1x512xf32>, tensor<4xi64>) -> tensor<1x8x1x64xf32>
+  %k = graph.concat %before, %1 {axis = 2 : i64} : (tensor<1x8x256x64xf32>, tensor<1x8x1x64xf32>) -> tensor<1x8x257x64xf32>
+  return %q, %k : tensor<1x8x1x64xf32>, tensor<1x8x257x64xf32>
+}
