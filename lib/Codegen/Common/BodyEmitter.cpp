@@ -389,7 +389,7 @@ Value BodyEmitter::emitGather(memref::LoadOp op, int64_t width,
   int64_t rampStride = 0;
   for (auto [index, stride] : llvm::zip_equal(op.getIndices(), view.strides)) {
     Value mapped = lookup(index, values);
-    auto ramp = ramps.find(index);
+    auto ramp = ramps.find(mapped);
     if (isa<VectorType>(mapped.getType()) && ramp == ramps.end()) {
       Value factor = buildConstant(builder, loc, mapped.getType(), stride);
       Value part = arith::MulIOp::create(builder, loc, mapped, factor);
@@ -427,17 +427,17 @@ void BodyEmitter::followRamp(Operation &op, const ValueMap &values) {
   if (op.getNumOperands() != 2 || !isa<arith::AddIOp, arith::MulIOp>(op))
     return;
   for (unsigned i = 0; i < 2; ++i) {
-    auto ramp = ramps.find(op.getOperand(i));
+    auto ramp = ramps.find(lookup(op.getOperand(i), values));
     Value other = lookup(op.getOperand(1 - i), values);
     if (ramp == ramps.end() || isa<VectorType>(other.getType()))
       continue;
     auto [first, stride] = ramp->second;
+    Value result = lookup(op.getResult(0), values);
     if (isa<arith::AddIOp>(op))
-      ramps[op.getResult(0)] = {addI64(builder, op.getLoc(), first, other),
-                                stride};
+      ramps[result] = {addI64(builder, op.getLoc(), first, other), stride};
     else if (auto factor = getConstantIntValue(other))
-      ramps[op.getResult(0)] = {mulI64(builder, op.getLoc(), first, *factor),
-                                stride * *factor};
+      ramps[result] = {mulI64(builder, op.getLoc(), first, *factor),
+                       stride * *factor};
     return;
   }
 }
@@ -475,7 +475,7 @@ LogicalResult BodyEmitter::emitMapped(Operation &op, int64_t width,
   if (!operands.empty())
     result = emitConversion(op, operands[0], opWidth);
   if (!result)
-    result = expandMath(builder, &op, operands, target.has("fma"));
+    result = expandMath(builder, &op, operands, target);
   if (result) {
     values[op.getResult(0)] = result;
     return success();
@@ -520,7 +520,9 @@ LogicalResult BodyEmitter::emit(Operation &op, int64_t width,
     values[gather] = emitGather(gather, width, values);
     return success();
   }
+  if (failed(emitMapped(op, width, values)))
+    return failure();
   if (width > 1)
     followRamp(op, values);
-  return emitMapped(op, width, values);
+  return success();
 }

@@ -60,8 +60,8 @@ public:
   /// From now on vectors of neighbours lie at multiples of their size.
   void setVectorsAligned(bool areAligned) { vectorsAreAligned = areAligned; }
 
-  /// Tells that `index` of a body, which `values` maps to a vector, is `first`
-  /// in the first lane and grows by one from lane to lane.
+  /// Tells that `index`, a vector, is `first` in the first lane and grows by one
+  /// from lane to lane.
   void addRamp(mlir::Value index, mlir::Value first) {
     ramps[index] = {first, 1};
   }

@@ -203,40 +203,31 @@ ValueMap LoopEmitter::prepareUniform(const Cursor &cursor,
   return values;
 }
 
-LoopEmitter::Values LoopEmitter::emitBody(const Cursor &cursor, int64_t width,
-                                          Value mask, const ValueMap &prepared,
-                                          ValueRange accumulators) {
-  ValueMap values = prepared;
-  for (auto [accumulator, value] :
-       llvm::zip_equal(plan.accumulators, accumulators))
-    values[plan.operands[accumulator.operand].argument] = value;
-  for (auto [index, operand] : llvm::enumerate(plan.operands))
-    if (operand.isRead && !values.contains(operand.argument))
-      values[operand.argument] =
-          body.load(loc, *operand.view, cursor.offsets[index],
-                    vectorStride(operand), width, mask);
-  for (Operation &inside : op.getBlock()->without_terminator()) {
-    if (inside.getNumResults() && values.contains(inside.getResult(0)))
-      continue;
-    if (auto indexOp = dyn_cast<linalg::IndexOp>(inside)) {
-      Value index = cursor.indices[indexOp.getDim()];
-      index = index ? index : buildI64(builder, loc, 0);
-      if (width > 1 && plan.vectorDim == indexOp.getDim()) {
-        SmallVector<int64_t> lanes = llvm::to_vector(llvm::seq<int64_t>(width));
-        Value iota = arith::ConstantOp::create(builder, loc,
-                                               builder.getI64VectorAttr(lanes));
-        body.addRamp(indexOp, index);
-        index = arith::AddIOp::create(builder, loc,
-                                      body.broadcast(loc, index, width), iota);
-      }
-      values[indexOp] = index;
-      continue;
-    }
-    if (body.emit(inside, width, values).failed()) {
-      failed = true;
-      return Values(accumulators);
-    }
+/// One operation of the body.
+bool LoopEmitter::emitInside(Operation &inside, const Cursor &cursor,
+                             int64_t width, ValueMap &values) {
+  auto indexOp = dyn_cast<linalg::IndexOp>(inside);
+  if (!indexOp)
+    return body.emit(inside, width, values).succeeded();
+  Value index = cursor.indices[indexOp.getDim()];
+  index = index ? index : buildI64(builder, loc, 0);
+  if (width > 1 && plan.vectorDim == indexOp.getDim()) {
+    SmallVector<int64_t> lanes = llvm::to_vector(llvm::seq<int64_t>(width));
+    Value iota = arith::ConstantOp::create(builder, loc,
+                                           builder.getI64VectorAttr(lanes));
+    Value first = index;
+    index = arith::AddIOp::create(builder, loc,
+                                  body.broadcast(loc, first, width), iota);
+    body.addRamp(index, first);
   }
+  values[indexOp] = index;
+  return true;
+}
+
+/// Stores what the body gives, and gives the accumulators' values.
+LoopEmitter::Values LoopEmitter::yieldBody(const Cursor &cursor, int64_t width,
+                                           Value mask, const ValueMap &values,
+                                           ValueRange accumulators) {
   Operation *yield = op.getBlock()->getTerminator();
   Values results;
   for (auto [accumulator, old] :
@@ -257,6 +248,42 @@ LoopEmitter::Values LoopEmitter::emitBody(const Cursor &cursor, int64_t width,
     body.store(loc, value, *operand.view, cursor.offsets[i],
                vectorStride(operand), width, mask);
   }
+  return results;
+}
+
+/// The body for each of `cursors`, `accumulators` one after the other. Each
+/// operation for all of them, then the next one: a processor looks ahead some
+/// hundred instructions, and what waits for each other fills that.
+LoopEmitter::Values LoopEmitter::emitBodies(ArrayRef<Cursor> cursors,
+                                            int64_t width, Value mask,
+                                            const ValueMap &prepared,
+                                            ValueRange accumulators) {
+  const size_t each = plan.accumulators.size();
+  SmallVector<ValueMap> values(cursors.size(), prepared);
+  for (auto [copy, own] : llvm::enumerate(values)) {
+    for (auto [accumulator, value] : llvm::zip_equal(
+             plan.accumulators, accumulators.slice(copy * each, each)))
+      own[plan.operands[accumulator.operand].argument] = value;
+    for (auto [index, operand] : llvm::enumerate(plan.operands))
+      if (operand.isRead && !own.contains(operand.argument))
+        own[operand.argument] =
+            body.load(loc, *operand.view, cursors[copy].offsets[index],
+                      vectorStride(operand), width, mask);
+  }
+  for (Operation &inside : op.getBlock()->without_terminator())
+    for (auto [cursor, own] : llvm::zip_equal(cursors, values)) {
+      if (inside.getNumResults() && own.contains(inside.getResult(0)))
+        continue;
+      if (emitInside(inside, cursor, width, own))
+        continue;
+      failed = true;
+      return Values(accumulators);
+    }
+  Values results;
+  for (auto [copy, cursor] : llvm::enumerate(cursors))
+    llvm::append_range(results,
+                       yieldBody(cursor, width, mask, values[copy],
+                                 accumulators.slice(copy * each, each)));
   return results;
 }
 

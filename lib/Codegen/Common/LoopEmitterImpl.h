@@ -59,8 +59,13 @@ protected:
                      int64_t copies, mlir::Value mask,
                      mlir::ValueRange carried);
   Values emitReducedVectors(const Cursor &cursor, mlir::ValueRange carried);
-  Values emitBody(const Cursor &cursor, int64_t width, mlir::Value mask,
-                  const ValueMap &prepared, mlir::ValueRange accumulators);
+  Values emitBodies(llvm::ArrayRef<Cursor> cursors, int64_t width,
+                    mlir::Value mask, const ValueMap &prepared,
+                    mlir::ValueRange accumulators);
+  bool emitInside(mlir::Operation &inside, const Cursor &cursor, int64_t width,
+                  ValueMap &values);
+  Values yieldBody(const Cursor &cursor, int64_t width, mlir::Value mask,
+                   const ValueMap &values, mlir::ValueRange accumulators);
   ValueMap prepareUniform(const Cursor &cursor, std::optional<unsigned> inner);
 
   Values readAccumulators(const Cursor &cursor, int64_t width,

@@ -280,7 +280,10 @@ FailureOr<LoopPlan> dlc::codegen::planLoops(linalg::LinalgOp op,
     return plan;
   plan.canOverlap = canOverlap(plan);
   int64_t cost = analysis::costOf(*op.getBlock());
-  plan.unroll = cost <= 8 ? 4 : cost <= 45 ? 2 : 1;
+  // Two chains of dependent operations hide each other's latency; with 16
+  // registers long ones would be in memory.
+  const int64_t longest = target.has("avx512f") ? 200 : 45;
+  plan.unroll = cost <= 8 ? 4 : cost <= longest ? 2 : 1;
   // Without masked memory instructions LLVM branches on each lane.
   plan.canMask = target.has("avx2") && plan.width > 1;
   for (const LoopOperand &operand : plan.operands)

@@ -49,17 +49,12 @@ LoopEmitter::Values LoopEmitter::emitReduced(unsigned depth,
                                          width, copies, mask, values);
                     });
   }
-  Values results;
-  size_t each = plan.accumulators.size();
   ValueMap prepared = prepareUniform(cursor, plan.vectorDim);
-  for (int64_t copy = 0; copy < copies; ++copy) {
-    Cursor here = copy ? advance(cursor, *plan.vectorDim,
-                                 buildI64(builder, loc, copy * width))
-                       : cursor;
-    llvm::append_range(results, emitBody(here, width, mask, prepared,
-                                         carried.slice(copy * each, each)));
-  }
-  return results;
+  SmallVector<Cursor> cursors = {cursor};
+  for (int64_t copy = 1; copy < copies; ++copy)
+    cursors.push_back(
+        advance(cursor, *plan.vectorDim, buildI64(builder, loc, copy * width)));
+  return emitBodies(cursors, width, mask, prepared, carried);
 }
 
 /// The vector dimension is the innermost reduced one. `carried` holds
@@ -72,16 +67,14 @@ LoopEmitter::Values LoopEmitter::emitReducedVectors(const Cursor &cursor,
   Value range = rangeOf(dim);
   auto bodyAt = [&](Value index, int64_t copies, Value mask,
                     ValueRange values) {
-    Values results;
+    SmallVector<Cursor> cursors;
     for (int64_t copy = 0; copy < copies; ++copy) {
       Value at =
           addI64(builder, loc, index,
                  copy ? buildI64(builder, loc, copy * plan.width) : Value());
-      llvm::append_range(results,
-                         emitBody(advance(cursor, dim, at), plan.width, mask,
-                                  prepared, values.slice(copy * each, each)));
+      cursors.push_back(advance(cursor, dim, at));
     }
-    return results;
+    return emitBodies(cursors, plan.width, mask, prepared, values);
   };
   Value blocks = wholePart(range, plan.width * plan.unroll);
   Values values = buildFor({}, blocks, plan.width * plan.unroll, carried,
@@ -111,7 +104,7 @@ LoopEmitter::Values LoopEmitter::emitReducedVectors(const Cursor &cursor,
   // Scalar remainder, folded into one accumulator that then joins as a lane.
   Values scalars = buildFor(
       whole, range, 1, identities(1), [&](Value index, ValueRange inner) {
-        return emitBody(advance(cursor, dim, index), 1, {}, prepared, inner);
+        return emitBodies(advance(cursor, dim, index), 1, {}, prepared, inner);
       });
   Values lanes = identities(plan.width);
   for (auto [accumulator, lane, scalar] :

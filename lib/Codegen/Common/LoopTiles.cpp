@@ -63,7 +63,7 @@ void LoopEmitter::emitTile(const Cursor &cursor) {
     ValueMap prepared = prepareUniform(here, {});
     for (auto &[argument, rows] : transposed)
       prepared[argument] = rows[row];
-    emitBody(here, plan.width, {}, prepared, {});
+    emitBodies(here, plan.width, {}, prepared, {});
   }
 }
 

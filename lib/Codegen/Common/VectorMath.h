@@ -6,17 +6,19 @@
 #ifndef DLC_LIB_CODEGEN_COMMON_VECTORMATH_H
 #define DLC_LIB_CODEGEN_COMMON_VECTORMATH_H
 
+#include "dlc/Codegen/CPU/Target.h"
+
 #include "mlir/IR/Builders.h"
 
 namespace dlc::codegen {
 
 /// Builds the operation `op` (arith or math, scalar) on `operands`, which are
 /// f32 or vectors of f32, when this file has a better form of it than LLVM.
-/// Returns null when it has none. `hasFMA`: the target fuses multiply-add;
-/// without it the same polynomials are evaluated with two roundings, at a
-/// cost of about half an ulp.
+/// Returns null when it has none. Without fused multiply-add in `target` the
+/// same polynomials are evaluated with two roundings, at a cost of about half
+/// an ulp.
 mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Operation *op,
-                       mlir::ValueRange operands, bool hasFMA);
+                       mlir::ValueRange operands, const TargetOptions &target);
 
 /// The larger (smaller) of two floats of any type; NaN when either is NaN.
 /// Three x86 instructions; the sign of a zero result is unspecified.

@@ -196,7 +196,7 @@ void ThreadEmitter::emitElements(const Cursor &cursor) {
       ValueMap prepared = prepareUniform(cursor, std::nullopt);
       overResults(cursor, threads.thread, kThreads, count,
                   [&](const Cursor &at, std::optional<int64_t>) {
-                    emitBody(at, count, {}, prepared, {});
+                    emitBodies(at, count, {}, prepared, {});
                   });
     }
     body.setVectorsAligned(false);
@@ -387,7 +387,7 @@ void ThreadEmitter::emitRows(const Cursor &cursor, const Rows &how,
       Cursor at = locate(atRow, columns, index, width);
       ValueMap values = prepared;
       addKept(at, rows, columns, width, how.threads, rowTurn, turn, values);
-      emitBody(at, width, {}, values, {});
+      emitBodies(at, width, {}, values, {});
     }
   }
 }
@@ -524,7 +524,7 @@ void ThreadEmitter::emitSquares(const Cursor &cursor, const Squares &squares) {
                      builder, loc, getComputeType(operand.view->element),
                      placeOf(which, lane, line));
                }
-               emitBody(at, 1, {}, values, {});
+               emitBodies(at, 1, {}, values, {});
              });
   buildBarrier(builder, loc); // Before the next square takes the place.
 }
@@ -600,8 +600,8 @@ LoopEmitter::Values ThreadEmitter::sumPatch(unsigned depth,
   Values sums;
   size_t each = plan.accumulators.size();
   for (auto [i, cursor] : llvm::enumerate(cursors))
-    llvm::append_range(
-        sums, emitBody(cursor, 1, {}, prepared, carried.slice(i * each, each)));
+    llvm::append_range(sums, emitBodies(cursor, 1, {}, prepared,
+                                        carried.slice(i * each, each)));
   return sums;
 }
 
@@ -684,7 +684,7 @@ ThreadEmitter::reduceStrided(const Cursor &cursor, Value first, int64_t step,
     if (rowTurn && turn)
       addKept(at, plan.parallel, plan.reduced, width, step, *rowTurn, *turn,
               values);
-    return emitBody(at, width, {}, values, carried);
+    return emitBodies(at, width, {}, values, carried);
   };
   const int64_t turns = countTurns(count, step, op.getBlock());
   for (int64_t turn = 0; turn < turns; ++turn)
