@@ -92,18 +92,31 @@ inline Vec weightOf(Vec x) {
   return x < splat(kLeastExponent) ? Vec{} : weight;
 }
 
+/// All lanes folded, halves onto each other: in their order each would wait for
+/// the one before.
+template <typename Function>
+[[gnu::always_inline]] inline float foldLanes(Vec x, Function &&fold) {
+  Quad parts[kLanes / 4];
+  __builtin_memcpy(parts, &x, sizeof(parts));
+  DLC_UNROLL for (int count = kLanes / 8; count > 0; count /= 2)
+      DLC_UNROLL for (int q = 0; q < count; ++q) parts[q] =
+          fold(parts[q], parts[q + count]);
+  Quad quad = parts[0];
+  quad = fold(quad, __builtin_shufflevector(quad, quad, 2, 3, 0, 1));
+  quad = fold(quad, __builtin_shufflevector(quad, quad, 1, 0, 3, 2));
+  return quad[0];
+}
+
 inline float greatestOf(Vec x) {
-  float greatest = x[0];
-  for (int lane = 1; lane < kLanes; ++lane)
-    greatest = x[lane] > greatest ? x[lane] : greatest;
-  return greatest;
+  return foldLanes(x, [](Quad a, Quad b) __attribute__((always_inline)) {
+    return a > b ? a : b;
+  });
 }
 
 inline float sumOf(Vec x) {
-  float sum = x[0];
-  for (int lane = 1; lane < kLanes; ++lane)
-    sum += x[lane];
-  return sum;
+  return foldLanes(x, [](Quad a, Quad b) __attribute__((always_inline)) {
+    return a + b;
+  });
 }
 
 /// Rows that turning keys round costs more than summing lanes for each of them.
