@@ -114,9 +114,8 @@ inline float greatestOf(Vec x) {
 }
 
 inline float sumOf(Vec x) {
-  return foldLanes(x, [](Quad a, Quad b) __attribute__((always_inline)) {
-    return a + b;
-  });
+  return foldLanes(x, [](Quad a, Quad b)
+                          __attribute__((always_inline)) { return a + b; });
 }
 
 /// Rows that turning keys round costs more than summing lanes for each of them.
