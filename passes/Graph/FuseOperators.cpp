@@ -169,9 +169,14 @@ static Node growAnchor(Operation *anchor, const DenseSet<Operation *> &taken) {
   };
   if (Node whole = library::findGroup(anchor, isFree); !whole.empty())
     return whole;
-  if (Node whole = conversion::findGeneratedGroup(anchor, isFree);
+  std::string why;
+  if (Node whole = conversion::findGeneratedGroup(anchor, isFree, &why);
       !whole.empty())
     return whole;
+  if (!why.empty())
+    remark::missed(anchor->getLoc(), remark::RemarkOpts::name("FuseOperators")
+                                         .category("graph-fuse-operators"))
+        << remark::reason("attention is not one kernel: {0}", why);
   if (!library::matchGroup(node))
     return node;
   for (Value operand : anchor->getOperands()) {

@@ -209,7 +209,7 @@ dlc::conversion::planAttention(graph::MatmulOp scores,
     return std::nullopt;
   };
   std::optional<AttentionForm> form =
-      library::findAttentionForm(scores, isFree, why);
+      library::findAttentionForm(scores, isFree);
   if (!form)
     return std::nullopt;
   AttentionPlan plan;
@@ -239,18 +239,15 @@ dlc::conversion::planAttention(graph::MatmulOp scores,
 }
 
 std::optional<AttentionPlan>
-dlc::conversion::planAttention(ArrayRef<Operation *> group, std::string *why) {
+dlc::conversion::planAttention(ArrayRef<Operation *> group) {
   auto isProduct = llvm::IsaPred<graph::MatmulOp>;
   if (llvm::count_if(group, isProduct) != 2)
     return std::nullopt;
   std::optional<AttentionPlan> plan = planAttention(
       cast<graph::MatmulOp>(*llvm::find_if(group, isProduct)),
-      [&](Operation *op) { return llvm::is_contained(group, op); }, why);
-  if (plan && plan->form.members.size() != group.size()) {
-    if (why)
-      *why = "expected nothing beside attention";
+      [&](Operation *op) { return llvm::is_contained(group, op); });
+  if (plan && plan->form.members.size() != group.size())
     return std::nullopt;
-  }
   return plan;
 }
 

@@ -31,7 +31,8 @@ struct AttentionPlan {
 
 /// The attention that begins with the product `scores`, of operations that are
 /// free, if a GPU computes it as one kernel. Its members have all that turns
-/// operands round and cuts them out.
+/// operands round and cuts them out. Where there is one that a GPU does not
+/// compute so, `why`, when given, gets the reason.
 std::optional<AttentionPlan>
 planAttention(graph::MatmulOp scores,
               llvm::function_ref<bool(mlir::Operation *)> isFree,
@@ -39,8 +40,7 @@ planAttention(graph::MatmulOp scores,
 
 /// The same of `group`, which is all of it.
 std::optional<AttentionPlan>
-planAttention(llvm::ArrayRef<mlir::Operation *> group,
-              std::string *why = nullptr);
+planAttention(llvm::ArrayRef<mlir::Operation *> group);
 
 /// Replaces the body of `kernel` by what `plan`, made for it, says.
 void emitAttention(kernel::FuncOp kernel, const AttentionPlan &plan);

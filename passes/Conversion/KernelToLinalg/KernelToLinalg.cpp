@@ -253,11 +253,12 @@ bool dlc::conversion::canGenerate(ArrayRef<Operation *> group,
 
 SmallVector<Operation *>
 dlc::conversion::findGeneratedGroup(Operation *anchor,
-                                    function_ref<bool(Operation *)> isFree) {
+                                    function_ref<bool(Operation *)> isFree,
+                                    std::string *why) {
   auto scores = dyn_cast<graph::MatmulOp>(anchor);
   if (!scores || hasHostMemory(graph::getDevice(anchor)))
     return {};
-  std::optional<AttentionPlan> plan = planAttention(scores, isFree);
+  std::optional<AttentionPlan> plan = planAttention(scores, isFree, why);
   if (!plan)
     return {};
   llvm::sort(plan->form.members,

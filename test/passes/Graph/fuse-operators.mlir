@@ -304,6 +304,7 @@ func.func @attention_on_gpu(%x: tensor<2x8x32xf16>, %v: tensor<2x8x16xf16>) -> t
 // Not of f32,
 // CHECK-LABEL: func.func @attention_of_floats(
 func.func @attention_of_floats(%q: tensor<2x8x16xf32>, %k: tensor<2x8x16xf32>, %v: tensor<2x8x16xf32>) -> tensor<2x8x16xf32> {
+  // WHY: attention is not one kernel: attention as one kernel is of f16 and bf16
   // CHECK: graph.matmul
   // CHECK: graph.softmax {{.*}} : tensor<2x8x8xf32>
   // CHECK-NEXT: %{{.*}} = graph.matmul
@@ -342,6 +343,7 @@ func.func @attention_of_turned_keys(%q: tensor<2x8x16xf16>, %k: tensor<2x16x8xf1
 // where all scores are masked alike,
 // CHECK-LABEL: func.func @attention_of_one_mask(
 func.func @attention_of_one_mask(%q: tensor<2x8x16xf16>, %k: tensor<2x8x16xf16>, %v: tensor<2x8x16xf16>) -> tensor<2x8x16xf16> {
+  // WHY: attention is not one kernel: masks of one element
   // CHECK: graph.matmul
   // CHECK: graph.softmax {{.*}} : tensor<2x8x8xf16>
   // CHECK-NEXT: %{{.*}} = graph.matmul
@@ -370,6 +372,7 @@ func.func @attention_seen(%q: tensor<2x8x16xf16>, %k: tensor<2x8x16xf16>, %v: te
 // Few rows that see many keys are few tiles, which would read all of them.
 // CHECK-LABEL: func.func @attention_of_few_rows
 func.func @attention_of_few_rows(%q: tensor<8x1x64xf16>, %k: tensor<8x8192x64xf16>, %v: tensor<8x8192x64xf16>) -> tensor<8x1x64xf16> {
+  // WHY: attention is not one kernel: few rows of queries, and many keys for each
   // CHECK: graph.softmax {{.*}} : tensor<8x1x8192xf16>
   // CHECK-NEXT: graph.matmul
   %0 = graph.transpose %k {device = #dlc.device<cuda:0>, perm = array<i64: 0, 2, 1>} : (tensor<8x8192x64xf16>) -> tensor<8x64x8192xf16>

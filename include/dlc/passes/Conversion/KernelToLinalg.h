@@ -21,10 +21,12 @@ bool canGenerate(llvm::ArrayRef<mlir::Operation *> group,
 
 /// The operations around `anchor`, in order, that are generated as a whole for
 /// its device, and not one by one: only such that are free. Empty where there
-/// are none.
+/// are none; where they are an attention all the same, `why`, when given, gets
+/// the reason.
 llvm::SmallVector<mlir::Operation *>
 findGeneratedGroup(mlir::Operation *anchor,
-                   llvm::function_ref<bool(mlir::Operation *)> isFree);
+                   llvm::function_ref<bool(mlir::Operation *)> isFree,
+                   std::string *why = nullptr);
 
 /// True if `operand` is a constant that a kernel of `group` holds instead of
 /// taking it as an argument, because its form depends on it: a single element,
