@@ -228,7 +228,8 @@ int64_t cpu::mostPixelsOfTile(const ConvShape &shape) {
 
 /// Chooses the grid. Aims: weights of a call in L2; tiles that balance 16
 /// workers, none below some microseconds; weights that L2 does not hold read
-/// once, each part for all pixels.
+/// once, each part for all pixels, also those that some do, if the image is
+/// smaller.
 BlockedPlan cpu::planBlocked(const ConvShape &shape) {
   constexpr int64_t weightBytes = 192 * 1024;
   constexpr int64_t wantedTiles = 32, minTileWork = 1 << 20;
@@ -249,7 +250,11 @@ BlockedPlan cpu::planBlocked(const ConvShape &shape) {
   plan.kBlock = ceilDiv(inBlocks, ceilDiv(inBlocks, most));
 
   const int64_t terms = plan.inChannels * shape.taps();
-  plan.isPanelSlowest = plan.outChannels * terms * kFloat > kCachedBytes;
+  // All threads then read all of the image, whoever wrote it.
+  const int64_t weights = plan.outChannels * terms * kFloat;
+  const int64_t image = plan.inChannels * plan.inH * plan.inW * kFloat;
+  plan.isPanelSlowest =
+      weights > 2 * kCachedBytes || (weights > kCachedBytes && weights > image);
   const int64_t groups = ceilDiv(plan.outChannels, kPanelGroup * kChannelBlock);
   plan.groupBlocks = plan.isPanelSlowest ? groups : 1;
   plan.pixelBlocks = ceilDiv(plan.pixels, mostPixelsOfTile(shape));
