@@ -169,7 +169,8 @@ std::string_view nameOf(Isa isa);
 /// Whether this build has the set and this machine can run it.
 bool canRun(Isa isa);
 
-/// The best set that canRun(); what the entries use.
+/// The best set that canRun(); what the entries use. Not AVX512BF16 where its
+/// instruction is slower than those of floats.
 Isa bestIsa();
 
 /// prepare() of the entries for a given instruction set, for tests and
