@@ -465,12 +465,14 @@ FailureOr<KernelPlan> Planner::run() {
     if (failed(planStages()))
       return failure();
     // One tile for all: in the shapes of the results there may be more.
-    const SmallVector<Value> seen = sources;
-    if (plan.grid.empty() && sources.size() > 1 &&
+    if (plan.grid.empty() &&
         ShapedType::getNumElements(gridShape()) > kTileElements) {
       chooseSources(/*seesThroughViews=*/false);
-      if (sources != seen && failed(planStages()))
-        return failure();
+      if (failed(planStages()) || plan.grid.empty()) {
+        chooseSources(/*seesThroughViews=*/true);
+        if (failed(planStages()))
+          return failure();
+      }
     }
   }
   plan.sources = sources;

@@ -186,8 +186,8 @@ private:
   void scoreByLanes(int64_t count, int64_t keyBegin, int64_t keys);
   /// Whether the panel that begins there is read where it is in memory.
   bool readsKeys(int64_t key) const {
-    return blocks.hasFewRows && plan.k.columnStep == 1 &&
-           key + blocks.vectors * kLanes <= plan.keys;
+    return blocks.sumsLanes || (blocks.hasFewRows && plan.k.columnStep == 1 &&
+                                key + blocks.vectors * kLanes <= plan.keys);
   }
   bool readsValues(int64_t column) const {
     return blocks.hasFewRows && plan.v.columnStep == 1 &&
@@ -243,8 +243,7 @@ inline void AttentionTile::packKeys(int64_t keyBegin, int64_t keyEnd) {
   const int64_t width = blocks.vectors * kLanes;
   const MatrixView &keys = plan.k, &values = plan.v;
   const Vec scale = splat(plan.queryScale);
-  for (int64_t key = keyBegin; key < keyEnd && !blocks.sumsLanes;
-       key += width) {
+  for (int64_t key = keyBegin; key < keyEnd; key += width) {
     float *panel = keyPanels() + (key - keyBegin) * plan.features;
     if (readsKeys(key))
       continue;
