@@ -205,13 +205,6 @@ Status cuda::prepareConvPlan(Device &device, const KernelCall &call,
                              ConvPlan plan, std::shared_ptr<void> &library,
                              std::unique_ptr<DeviceCall> &prepared) {
   DLC_RETURN_IF_ERROR(readWorkspace(call, plan.workspaceBytes));
-  DLC_RETURN_IF_ERROR(Session<Library>::open(device, library));
-  std::unique_ptr<ConvCall> ready(new (std::nothrow) ConvCall(
-      std::static_pointer_cast<Session<Library>>(library), plan,
-      call.inputs.size()));
-  if (!ready)
-    return makeError(StatusCode::OutOfMemory, "no memory for a call");
-  DLC_RETURN_IF_ERROR(device.use([&] { return ready->prepare(); }));
-  prepared = std::move(ready);
-  return Status::ok();
+  return prepareCall<Library, ConvCall>(device, plan, call.inputs.size(),
+                                        library, prepared);
 }

@@ -316,15 +316,8 @@ Status cuda::prepareMatmul(Device &device, const KernelCall &call,
   MatmulPlan plan;
   DLC_RETURN_IF_ERROR(planCall(call, plan));
   DLC_RETURN_IF_ERROR(readWorkspace(call, plan.workspaceBytes));
-  DLC_RETURN_IF_ERROR(Session<Library>::open(device, library));
-  std::unique_ptr<MatmulCall> ready(new (std::nothrow) MatmulCall(
-      std::static_pointer_cast<Session<Library>>(library), plan,
-      call.inputs.size()));
-  if (!ready)
-    return makeError(StatusCode::OutOfMemory, "no memory for a call");
-  DLC_RETURN_IF_ERROR(device.use([&] { return ready->prepare(); }));
-  prepared = std::move(ready);
-  return Status::ok();
+  return prepareCall<Library, MatmulCall>(device, plan, call.inputs.size(),
+                                          library, prepared);
 }
 
 //===----------------------------------------------------------------------===//

@@ -59,6 +59,23 @@ public:
   std::mutex mutex; ///< Guards the handle where a call changes it.
 };
 
+/// Opens the library for a call of it, Call(session, plan, inputs), which is
+/// then prepared on the device.
+template <typename Library, typename Call, typename Plan>
+Status prepareCall(Device &device, const Plan &plan, size_t inputs,
+                   std::shared_ptr<void> &library,
+                   std::unique_ptr<DeviceCall> &prepared) {
+  using Opened = Session<Library>;
+  DLC_RETURN_IF_ERROR(Opened::open(device, library));
+  std::unique_ptr<Call> ready(new (std::nothrow) Call(
+      std::static_pointer_cast<Opened>(library), plan, inputs));
+  if (!ready)
+    return makeError(StatusCode::OutOfMemory, "no memory for a call");
+  DLC_RETURN_IF_ERROR(device.use([&] { return ready->prepare(); }));
+  prepared = std::move(ready);
+  return Status::ok();
+}
+
 /// What is made on a device and ends there; in the child of a fork(), where
 /// nothing of the device works, it is left alone.
 template <typename T> class OnDevice {

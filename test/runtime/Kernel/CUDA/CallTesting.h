@@ -131,6 +131,16 @@ inline void expectNear(std::span<const float> got,
     ASSERT_NEAR(got[i], expected[i], bound) << "element " << i;
 }
 
+/// Launches a call while the queue records, and replays that.
+inline void expectRecorded(TestedCall &tested) {
+  ASSERT_TRUE(tested.prepare().isOk());
+  ASSERT_TRUE(tested.queue->beginRecording().isOk());
+  ASSERT_TRUE(tested.launch().isOk());
+  auto recording = tested.queue->endRecording();
+  ASSERT_TRUE(recording.isOk());
+  ASSERT_TRUE(tested.queue->replay(**recording).isOk());
+}
+
 /// Each function of a library fails in turn; `makeCall` gives a call that calls
 /// all of them.
 template <typename Make>

@@ -266,12 +266,7 @@ TEST(CudaConvGradients, WantAWorkspaceForWhatIsRearranged) {
 TEST(CudaConvGradients, AreRecorded) {
   FakeCuda fake;
   Gradient gradient(ofWeights);
-  ASSERT_TRUE(gradient.prepare().isOk());
-  ASSERT_TRUE(gradient.queue->beginRecording().isOk());
-  ASSERT_TRUE(gradient.launch().isOk());
-  auto recording = gradient.queue->endRecording();
-  ASSERT_TRUE(recording.isOk());
-  ASSERT_TRUE(gradient.queue->replay(**recording).isOk());
+  expectRecorded(gradient);
   expectNear(gradient.answer(), gradient.expected(), 4e-2);
 }
 

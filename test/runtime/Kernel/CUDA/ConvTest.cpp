@@ -149,12 +149,7 @@ TEST(CudaConv, TakesThePlanThatIsExactAndFits) {
 TEST(CudaConv, IsRecorded) {
   FakeCuda fake;
   Conv conv(plain);
-  ASSERT_TRUE(conv.prepare().isOk());
-  ASSERT_TRUE(conv.queue->beginRecording().isOk());
-  ASSERT_TRUE(conv.launch().isOk());
-  auto recording = conv.queue->endRecording();
-  ASSERT_TRUE(recording.isOk());
-  ASSERT_TRUE(conv.queue->replay(**recording).isOk());
+  expectRecorded(conv);
   expectNear(conv.answer(), conv.expected(), 4e-2);
 }
 

@@ -167,12 +167,7 @@ TEST(CudaMatmul, OutputMayBeTheResidual) {
 TEST(CudaMatmul, IsRecorded) {
   FakeCuda fake;
   Matmul matmul({.a = {4, 5}, .b = {5, 6}, .y = {4, 6}, .bias = true});
-  ASSERT_TRUE(matmul.prepare().isOk());
-  ASSERT_TRUE(matmul.queue->beginRecording().isOk());
-  ASSERT_TRUE(matmul.launch().isOk());
-  auto recording = matmul.queue->endRecording();
-  ASSERT_TRUE(recording.isOk());
-  ASSERT_TRUE(matmul.queue->replay(**recording).isOk());
+  expectRecorded(matmul);
   expectNear(matmul.answer(), matmul.expected(), 1e-5);
   EXPECT_EQ(fake.count("cublasLtMatmul 4x6"), 1u);
 }
