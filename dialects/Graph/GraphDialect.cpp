@@ -134,6 +134,15 @@ static LogicalResult verifyFactor(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
+static LogicalResult verifyByRows(Operation *op, Attribute value) {
+  auto names = dyn_cast<ArrayAttr>(value);
+  if (!cast<FunctionOpInterface>(op).isExternal() || !names || names.empty() ||
+      !llvm::all_of(names, llvm::IsaPred<FlatSymbolRefAttr>))
+    return op->emitError() << "expected names of functions in '" << kByRowsAttr
+                           << "' of a declaration, got " << value;
+  return success();
+}
+
 static LogicalResult verifyFixed(Operation *op, unsigned argument) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (function && function.getArgAttr(argument, GraphDialect::kInitialAttr))
@@ -210,6 +219,15 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
         isa<FunctionOpInterface>(op))) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
+  if (attribute.getName() == kRowsAttr && isa<FunctionOpInterface>(op)) {
+    auto rows = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (rows && rows.getInt() > 0)
+      return success();
+    return op->emitError() << "expected a number of rows in '" << kRowsAttr
+                           << "', got " << attribute.getValue();
+  }
+  if (attribute.getName() == kByRowsAttr && isa<FunctionOpInterface>(op))
+    return verifyByRows(op, attribute.getValue());
   auto names = dyn_cast<ArrayAttr>(attribute.getValue());
   if (attribute.getName() == kNumbersAttr && isa<FunctionOpInterface>(op) &&
       names && llvm::all_of(names, llvm::IsaPred<StringAttr>))

@@ -80,6 +80,35 @@ AffineExpr Index::toAffine(const Loops &loops, MLIRContext *context) const {
   return sum;
 }
 
+/// Of blocks, one loop is two: outer * at + inner.
+Index LoopPart::at(const Index &whole) const {
+  Index index = whole;
+  const int64_t coefficient = whole.coefficients[split.loop];
+  if (split.isFactor) {
+    index.coefficients[split.loop] = coefficient * split.at;
+    index.coefficients.insert(index.coefficients.begin() + split.loop + 1,
+                              coefficient);
+    return index;
+  }
+  return isHigh ? index + coefficient * split.at : index;
+}
+
+SmallVector<LoopPart, 2> dlc::graph::cut(const Loops &loops,
+                                         const LoopSplit &split) {
+  const unsigned loop = split.loop;
+  LoopPart first{loops, split, false};
+  auto &extents = first.loops.extents;
+  if (split.isFactor) {
+    extents[loop] /= split.at;
+    extents.insert(extents.begin() + loop + 1, split.at);
+    return {std::move(first)};
+  }
+  extents[loop] = split.at;
+  LoopPart high{loops, split, true};
+  high.loops.extents[loop] -= split.at;
+  return {std::move(first), std::move(high)};
+}
+
 /// The loop to cut so that `rest`, one loop times a factor, splits at
 /// multiples of `divisor`.
 static std::optional<LoopSplit> splitFor(const Index &rest, int64_t divisor,

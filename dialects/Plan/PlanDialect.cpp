@@ -5,6 +5,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::plan;
@@ -113,7 +115,77 @@ static LogicalResult verifyUpdates(ProgramOp program) {
   return success();
 }
 
+/// The types of a program by rows and of one of its parts, which has as many
+/// rows for each of `rows` examples where the former leaves them open.
+static bool isOfRows(Type whole, Type part, int64_t rows, int64_t &each) {
+  auto open = dyn_cast<MemRefType>(whole), own = dyn_cast<MemRefType>(part);
+  if (!open || !own || !own.hasStaticShape() ||
+      open.getRank() != own.getRank() ||
+      open.getElementType() != own.getElementType())
+    return false;
+  for (int64_t dim = 0; dim < open.getRank(); ++dim)
+    if (open.getDimSize(dim) != own.getDimSize(dim) &&
+        (dim != 0 || !open.isDynamicDim(dim)))
+      return false;
+  if (open.hasStaticShape())
+    return true;
+  const int64_t first = own.getDimSize(0);
+  if (first % rows != 0 || (each >= 0 && each != first / rows))
+    return false;
+  each = first / rows;
+  return true;
+}
+
+template <typename Port>
+static LogicalResult verifyPorts(ProgramOp whole, ProgramOp part,
+                                 SmallVectorImpl<int64_t> &each) {
+  SmallVector<Port> ports(whole.getBody().getOps<Port>());
+  SmallVector<Port> own(part.getBody().getOps<Port>());
+  each.resize(ports.size(), -1);
+  if (ports.size() != own.size())
+    return part.emitOpError("expected the inputs and outputs of ")
+           << whole.getSymNameAttr();
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (ports[i].getName() != own[i].getName() ||
+        !isOfRows(ports[i].getType(), own[i].getType(), *part.getRows(),
+                  each[i]))
+      return own[i].emitOpError("expected rows of ")
+             << ports[i].getNameAttr() << " of type " << ports[i].getType()
+             << ", got " << own[i].getNameAttr() << " of type "
+             << own[i].getType();
+  return success();
+}
+
+LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getByRows())
+    return success();
+  SmallVector<int64_t> inputs, outputs;
+  int64_t before = std::numeric_limits<int64_t>::max();
+  for (auto name : getByRows()->getAsRange<FlatSymbolRefAttr>()) {
+    auto part = dyn_cast_or_null<ProgramOp>(
+        symbols.lookupNearestSymbolFrom((*this)->getParentOp(), name));
+    if (!part || !part.getRows() || *part.getRows() < 1 ||
+        *part.getRows() >= before)
+      return emitOpError("expected the name of a program of fewer rows, got ")
+             << name;
+    before = *part.getRows();
+    if (failed(verifyPorts<InputOp>(*this, part, inputs)) ||
+        failed(verifyPorts<OutputOp>(*this, part, outputs)))
+      return failure();
+  }
+  if (before != 1)
+    return emitOpError("expected a program of one row at last");
+  return success();
+}
+
 LogicalResult ProgramOp::verifyRegions() {
+  if (getByRows())
+    for (Operation &op : getBody().front()) {
+      auto output = dyn_cast<OutputOp>(op);
+      if (!isa<InputOp, OutputOp>(op) || (output && output.getUpdates()))
+        return op.emitOpError("expected inputs and outputs alone in a program "
+                              "by rows");
+    }
   int64_t inputs = 0, outputs = 0;
   llvm::StringMap<int64_t> arenaSizes;
   llvm::SmallDenseSet<DeviceAttr> devices;

@@ -32,8 +32,8 @@ typedef struct DlcExecutionImpl *DlcExecution;
 /* Maps and checks the compiled program at `path`: all that it says, and the
  * checksum of its machine code. Weights stay in the file and are not read here;
  * `dlc dump FILE` compares their checksum too, at some gigabytes a second. The
- * file must not be rewritten in place while the program lives. Its machine code is trusted like
- * a library of this process. Since 0.1 (unstable) */
+ * file must not be rewritten in place while the program lives. Its machine code
+ * is trusted like a library of this process. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcProgramLoad(const char *path, DlcProgram *program);
 
 /* The same from the bytes of a file: borrowed, aligned to DLC_ALIGNMENT, and
@@ -134,9 +134,11 @@ DLC_API void dlcExecutionDestroy(DlcExecution execution);
 DLC_API DlcStatus dlcExecutionBindInput(DlcExecution execution, size_t index,
                                         const DlcTensor *tensor);
 
-/* Sets the memory of output `index`, whose shape must be static, for this and
- * later runs; borrowed. A null `tensor` goes back to memory of the execution,
- * which is used at first. Since 0.1 (unstable) */
+/* Sets the memory of output `index` for this and later runs; borrowed. Its
+ * shape must be static, or have the size of a batch open that the program takes
+ * any of: then the tensor has as many rows as the run has examples. A null
+ * `tensor` goes back to memory of the execution, which is used at first. Since
+ * 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutionBindOutput(DlcExecution execution, size_t index,
                                          const DlcTensor *tensor);
 

@@ -5,6 +5,7 @@
 #include "dlc/Analysis/Cost.h"
 #include "dlc/abi/Artifact_generated.h"
 #include "dlc/abi/Kernel.h"
+#include "dlc/abi/Tensor.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/dialects/Plan/PlanDialect.h"
@@ -22,7 +23,8 @@ using namespace dlc::artifact;
 
 namespace {
 
-/// Translates one program; owns what the contents borrow.
+/// Translates the program of a module, with those of a batch of any size; owns
+/// what the contents borrow.
 class Exporter {
 public:
   Exporter(ModuleOp module, ArrayRef<codegen::ObjectCode> code,
@@ -32,6 +34,8 @@ public:
   rt::ArtifactContents contents();
 
 private:
+  LogicalResult addPlan(plan::ProgramOp from, abi::ProgramT &to);
+  FailureOr<plan::ProgramOp> findMain();
   void addHead();
   void addGrids();
   void addObject(const std::string &bytes, const std::string &triple,
@@ -50,11 +54,14 @@ private:
   ArrayRef<codegen::ObjectCode> code;
   const ExportInfo &info;
 
-  abi::ProgramT program;
+  abi::ProgramT whole; ///< Has kernels and objects for all programs.
+  DenseMap<StringAttr, uint32_t> kernelIds;
+  DenseMap<Attribute, uint64_t> constantOffsets;
+  /// Of the program under way.
+  abi::ProgramT *plan = nullptr;
   DenseMap<DeviceAttr, uint32_t> deviceIds;
   std::map<std::string, uint32_t> arenaDevices;
   DenseMap<Value, uint32_t> valueIds;
-  DenseMap<StringAttr, uint32_t> kernelIds;
   std::vector<graph::RawElements> heldConstants;
   std::vector<rt::ArtifactConstant> constants;
   uint64_t constantBytes = 0;
@@ -79,10 +86,9 @@ static rt::TensorType plainType(Type type) {
 }
 
 uint32_t Exporter::addDevice(DeviceAttr device) {
-  auto [entry, isNew] = deviceIds.try_emplace(device, program.devices.size());
+  auto [entry, isNew] = deviceIds.try_emplace(device, plan->devices.size());
   if (isNew) {
-    auto &added =
-        program.devices.emplace_back(std::make_unique<abi::DeviceT>());
+    auto &added = plan->devices.emplace_back(std::make_unique<abi::DeviceT>());
     // The kinds are those of the artifact by definition (BaseDialect.td).
     added->kind = static_cast<abi::DeviceKind>(device.getKind());
     added->index = device.getIndex();
@@ -98,17 +104,20 @@ uint32_t Exporter::addValue(Value value, abi::Storage storage) {
   added->unranked = !type.hasRank;
   added->storage = storage;
   added->bytes = plan::getByteSize(value.getType()).value_or(0);
-  program.values.push_back(std::move(added));
-  return valueIds[value] = program.values.size() - 1;
+  plan->values.push_back(std::move(added));
+  return valueIds[value] = plan->values.size() - 1;
 }
 
+/// Equal constants, of whichever programs, share their bytes.
 LogicalResult Exporter::addConstant(plan::ConstantOp constant) {
   abi::ValueT &value =
-      *program.values[addValue(constant.getResult(), abi::Storage::Constant)];
-  value.offset = constant.getOffset().value();
-  // Equal constants share an offset; the first one brings the bytes.
-  bool isNew = constants.empty() || constants.back().offset < value.offset;
-  if (!isNew || value.bytes == 0)
+      *plan->values[addValue(constant.getResult(), abi::Storage::Constant)];
+  if (value.bytes == 0)
+    return success(); // At the start, whatever is there.
+  const uint64_t next = llvm::alignTo(constantBytes, DLC_ALIGNMENT);
+  auto [known, isNew] = constantOffsets.try_emplace(constant.getValue(), next);
+  value.offset = known->second;
+  if (!isNew)
     return success();
   heldConstants.push_back(
       graph::RawElements::get(constant.getValue(), /*keepSplat=*/true));
@@ -137,8 +146,8 @@ LogicalResult Exporter::addMemory(Operation &op) {
       .Case([&](plan::ArenaOp arena) -> LogicalResult {
         uint32_t id = addDevice(arena.getDevice());
         arenaDevices[arena.getSymName().str()] = id;
-        program.devices[id]->arena_bytes = arena.getSize();
-        program.devices[id]->lower_bound = arena.getLowerBound();
+        plan->devices[id]->arena_bytes = arena.getSize();
+        plan->devices[id]->lower_bound = arena.getLowerBound();
         return success();
       })
       .Case<plan::InputOp, plan::OutputOp>([&](auto port) {
@@ -146,7 +155,7 @@ LogicalResult Exporter::addMemory(Operation &op) {
         uint32_t id =
             addValue(port.getResult(),
                      isInput ? abi::Storage::Input : abi::Storage::Output);
-        program.values[id]->index = port.getIndex();
+        plan->values[id]->index = port.getIndex();
         auto binding = std::make_unique<abi::BindingT>();
         binding->name = port.getName().str();
         binding->value = id;
@@ -157,29 +166,28 @@ LogicalResult Exporter::addMemory(Operation &op) {
         } else if (port.getUpdates()) {
           binding->updates = static_cast<int32_t>(*port.getUpdates());
         }
-        (isInput ? program.inputs : program.outputs)
-            .push_back(std::move(binding));
+        (isInput ? plan->inputs : plan->outputs).push_back(std::move(binding));
         return success();
       })
       .Case([&](plan::ConstantOp constant) { return addConstant(constant); })
       .Case([&](plan::SliceOp slice) {
         uint32_t id = addValue(slice.getResult(), abi::Storage::Arena);
-        program.values[id]->offset = slice.getOffset();
-        program.values[id]->device = arenaDevices[slice.getArena().str()];
+        plan->values[id]->offset = slice.getOffset();
+        plan->values[id]->device = arenaDevices[slice.getArena().str()];
         return success();
       })
       .Case([&](plan::PoolOp pool) -> LogicalResult {
         uint32_t id = addValue(pool.getResult(), abi::Storage::Pool);
-        program.values[id]->device = addDevice(pool.getDevice());
+        plan->values[id]->device = addDevice(pool.getDevice());
         return success();
       })
       .Case([&](plan::ViewOp view) {
         // A value of its own over the same bytes.
-        abi::ValueT source = *program.values[valueIds.lookup(view.getSource())];
+        abi::ValueT source = *plan->values[valueIds.lookup(view.getSource())];
         uint32_t id = addValue(view.getResult(), source.storage);
-        program.values[id]->index = source.index;
-        program.values[id]->device = source.device;
-        program.values[id]->offset = source.offset + view.getOffset();
+        plan->values[id]->index = source.index;
+        plan->values[id]->device = source.device;
+        plan->values[id]->offset = source.offset + view.getOffset();
         return success();
       })
       .Case([&](plan::LaunchOp launch) { return addLaunch(launch); })
@@ -292,7 +300,7 @@ void Exporter::addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel) {
 }
 
 uint32_t Exporter::addKernel(StringAttr name) {
-  auto [entry, isNew] = kernelIds.try_emplace(name, program.kernels.size());
+  auto [entry, isNew] = kernelIds.try_emplace(name, whole.kernels.size());
   if (!isNew)
     return entry->second;
   auto added = std::make_unique<abi::KernelT>();
@@ -301,8 +309,8 @@ uint32_t Exporter::addKernel(StringAttr name) {
     addLibraryKernel(library, *added);
   else
     addGeneratedKernel(cast<kernel::FuncOp>(symbol), *added);
-  program.kernels.push_back(std::move(added));
-  return program.kernels.size() - 1;
+  whole.kernels.push_back(std::move(added));
+  return whole.kernels.size() - 1;
 }
 
 /// The model's node: the first name in a location.
@@ -334,7 +342,7 @@ LogicalResult Exporter::addLaunch(plan::LaunchOp launch) {
   added->inputs = launch.getReads().size();
   added->stream = launch.getStream();
   added->label = getLabel(launch.getLoc());
-  program.launches.push_back(std::move(added));
+  plan->launches.push_back(std::move(added));
   return success();
 }
 
@@ -343,10 +351,9 @@ LogicalResult Exporter::addLaunch(plan::LaunchOp launch) {
 //===----------------------------------------------------------------------===//
 
 void Exporter::addHead() {
-  program.compiler = "dlc " DLC_VERSION;
-  program.model = info.model;
-  program.options = info.options;
-  addDevice(getDefaultDevice(module.getContext()));
+  whole.compiler = "dlc " DLC_VERSION;
+  whole.model = info.model;
+  whole.options = info.options;
   for (const codegen::ObjectCode &object : code)
     addObject(object.bytes, object.triple, object.features);
   // Machine code first: PTX is compiled when it is loaded.
@@ -360,13 +367,13 @@ void Exporter::addHead() {
 void Exporter::addGrids() {
   if (info.gpus.size() < 2)
     return;
-  for (auto &object : program.objects)
+  for (auto &object : whole.objects)
     for (const codegen::GPUCode &gpu : info.gpus.drop_back()) {
       if (object->features != std::vector<std::string>{gpu.name})
         continue;
       object->kernel_abi = DLC_KERNEL_ABI_OWN_GRIDS;
-      for (uint32_t id = 0; id < program.kernels.size(); ++id)
-        if (auto known = gpu.grids.find(program.kernels[id]->name);
+      for (uint32_t id = 0; id < whole.kernels.size(); ++id)
+        if (auto known = gpu.grids.find(whole.kernels[id]->name);
             known != gpu.grids.end())
           object->grids.push_back(abi::KernelGrid(
               id, static_cast<uint32_t>(known->second.blocks),
@@ -383,25 +390,54 @@ void Exporter::addObject(const std::string &bytes, const std::string &triple,
   variant->triple = triple;
   variant->features = features;
   variant->kernel_abi = DLC_KERNEL_ABI_VERSION;
-  program.objects.push_back(std::move(variant));
+  whole.objects.push_back(std::move(variant));
   objects.push_back(std::as_bytes(std::span(bytes)));
 }
 
-LogicalResult Exporter::run() {
-  auto programs = module.getOps<plan::ProgramOp>();
-  if (!llvm::hasSingleElement(programs))
-    return module.emitError("expected one program, got ")
-           << std::distance(programs.begin(), programs.end());
-  addHead();
-  for (Operation &op : (*programs.begin()).getBody().front())
+LogicalResult Exporter::addPlan(plan::ProgramOp from, abi::ProgramT &to) {
+  plan = &to;
+  deviceIds.clear();
+  arenaDevices.clear();
+  valueIds.clear();
+  to.rows = from.getRows().value_or(0);
+  addDevice(getDefaultDevice(module.getContext()));
+  for (Operation &op : from.getBody().front())
     if (failed(addMemory(op)))
       return failure();
+  return success();
+}
+
+/// The program that no other one runs.
+FailureOr<plan::ProgramOp> Exporter::findMain() {
+  SmallVector<plan::ProgramOp> found;
+  for (auto program : module.getOps<plan::ProgramOp>())
+    if (!program.getRows())
+      found.push_back(program);
+  if (found.size() == 1)
+    return found.front();
+  return module.emitError("expected one program, got ") << found.size();
+}
+
+LogicalResult Exporter::run() {
+  FailureOr<plan::ProgramOp> main = findMain();
+  if (failed(main))
+    return failure();
+  addHead();
+  if (failed(addPlan(*main, whole)))
+    return failure();
+  if (std::optional<ArrayAttr> parts = main->getByRows())
+    for (auto name : parts->getAsRange<FlatSymbolRefAttr>()) {
+      whole.by_rows.push_back(std::make_unique<abi::ProgramT>());
+      if (failed(addPlan(symbols.lookup<plan::ProgramOp>(name.getAttr()),
+                         *whole.by_rows.back())))
+        return failure();
+    }
   addGrids();
   return success();
 }
 
 rt::ArtifactContents Exporter::contents() {
-  return {program, objects, constants, constantBytes};
+  return {whole, objects, constants, constantBytes};
 }
 
 LogicalResult dlc::artifact::writeProgram(ModuleOp module,

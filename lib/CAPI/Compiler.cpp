@@ -167,6 +167,15 @@ static DlcStatus convert(const DlcCompilerOptions &given,
                                  given.memoryBudget)
                        .str());
   options.memoryBudget = given.memoryBudget;
+  if (given.batchCount && !given.batches)
+    return missing("batches");
+  if (given.batches)
+    options.batches.assign(given.batches, given.batches + given.batchCount);
+  if (!areBatches(options.batches))
+    return invalid(llvm::formatv("expected batches that ascend from 1 to at "
+                                 "most {0}",
+                                 mostBatch)
+                       .str());
   return toStatus(noteGroups(given.groups, given.groupCount, options.groups));
 }
 

@@ -15,6 +15,7 @@
 #include "dlc/Numerics/VerifyNumerics.h"
 #include "dlc/Symbol/Lowering.h"
 #include "dlc/Training/Step.h"
+#include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
@@ -211,7 +212,10 @@ void Compilation::State::addMessage(Diagnostic &diagnostic) {
     printLocation(part.getLocation(), lineStream);
     std::string text = part.str();
     lineStream << withoutOperation(text);
-    printLine(line, os);
+    // Programs for several sizes of a batch have the same to say.
+    if (part.getSeverity() != DiagnosticSeverity::Warning ||
+        !StringRef(messages).contains(line))
+      printLine(line, os);
   };
   add(diagnostic);
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
@@ -374,6 +378,29 @@ Compilation::buildTrainingStep(const training::StepOptions &options) {
 
 tuning::Tuner::Counts Compilation::tunedCalls() const {
   return state->tuner ? state->tuner->counts() : tuning::Tuner::Counts();
+}
+
+bool dlc::areBatches(ArrayRef<int64_t> batches) {
+  if (batches.empty())
+    return true;
+  bool isAscending = batches.front() == 1 && batches.back() <= mostBatch;
+  for (size_t i = 1; i < batches.size(); ++i)
+    isAscending &= batches[i - 1] < batches[i];
+  return isAscending;
+}
+
+std::vector<int64_t> Compilation::batches() const {
+  std::vector<int64_t> batches;
+  if (!state->module)
+    return batches;
+  for (auto function : state->module->getOps<func::FuncOp>())
+    if (auto rows = function->getAttrOfType<IntegerAttr>(graph::kRowsAttr))
+      batches.push_back(rows.getInt());
+  for (auto program : state->module->getOps<plan::ProgramOp>())
+    if (program.getRows())
+      batches.push_back(static_cast<int64_t>(*program.getRows()));
+  llvm::sort(batches);
+  return batches;
 }
 
 LaunchCounts Compilation::launches() const {
@@ -572,6 +599,7 @@ LogicalResult Compilation::State::runPasses(Phase phase, AddPasses add) {
   passOptions.gpuLibraries = options.gpuLibraries;
   passOptions.plainGradients = plainGradients;
   passOptions.batchParts = batchParts;
+  passOptions.batches = options.batches;
   for (const auto &[group, device] : options.groups)
     passOptions.groups.push_back(group + "=" + device);
   if (!target.gpu.empty())
@@ -724,8 +752,15 @@ FailureOr<int64_t> Compilation::State::planPart(GradientOptions::Part part) {
   if (failed(runPasses(Phase::Fused, pipeline::addFusion)) ||
       failed(runPasses(Phase::Kernel)) || failed(runPasses(Phase::Plan)))
     return failure();
-  module->walk([&](plan::ArenaOp arena) { bytes += arena.getSize(); });
-  return bytes;
+  // Programs of a batch run one after the other, in the same memory.
+  int64_t most = 0;
+  for (auto program : module->getOps<plan::ProgramOp>()) {
+    int64_t own = 0;
+    for (auto arena : program.getBody().getOps<plan::ArenaOp>())
+      own += arena.getSize();
+    most = std::max(most, own);
+  }
+  return bytes + most;
 }
 
 /// What graph-recompute may be told for the least memory. It counts before

@@ -197,6 +197,13 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addVerifier(manager, graph::VerifiedPhase::Import);
   case Phase::Graph:
     addGraphPhase(manager);
+    if (!options.batches.empty() && !options.gradient) {
+      // Weights have been folded once for all sizes.
+      graph::SpecializeBatchPassOptions batch;
+      batch.sizes.assign(options.batches.begin(), options.batches.end());
+      manager.addPass(graph::createSpecializeBatchPass(batch));
+      addGraphPhase(manager);
+    }
     if (options.gradient) {
       // The way back stays where the way there is. Where the rest goes decides
       // graph-offload-operations, if it is to go anywhere.

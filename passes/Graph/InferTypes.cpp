@@ -3,15 +3,14 @@
 // graph-infer-types: walks in program order, carrying what is known of values
 // beside the types, and back from results to operands, until neither says more.
 
+#include "Knowledge.h"
+
 #include "dlc/dialects/Graph/OperandTypes.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Ports.h"
-#include "dlc/passes/Graph/Evaluate.h"
 #include "dlc/passes/Graph/Passes.h"
 
 #include "mlir/IR/Remarks.h"
-
-#include <map>
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_INFERTYPESPASS
@@ -20,64 +19,6 @@ namespace dlc::graph {
 
 using namespace mlir;
 using namespace dlc::graph;
-
-/// Shapes are short; anything longer is data.
-static constexpr int64_t kMaxElements = 4096;
-
-namespace {
-
-/// What is known of values, beyond constants in the IR.
-class Knowledge {
-public:
-  /// The value when all of it is known, else null.
-  ElementsAttr elementsOf(Value value) const {
-    if (ElementsAttr constant = getConstantElements(value))
-      return constant;
-    return elements.lookup(value);
-  }
-
-  /// The integers of a value as far as they are known, else null.
-  const PartialInts *intsOf(Value value) {
-    auto known = ints.find(value);
-    if (known != ints.end())
-      return &known->second;
-    auto values = getInts(elementsOf(value), kMaxElements);
-    if (!values)
-      return nullptr;
-    return &ints.try_emplace(value, values->begin(), values->end())
-                .first->second;
-  }
-
-  void setElements(Value value, ElementsAttr known) { elements[value] = known; }
-
-  /// Remembers `known`, also as elements when nothing is missing.
-  void setInts(Value value, PartialInts known) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    bool isComplete = llvm::all_of(
-        known, [](std::optional<int64_t> each) { return each.has_value(); });
-    if (isComplete && type && type.hasStaticShape() &&
-        type.getElementType().isInteger(64) &&
-        type.getNumElements() == static_cast<int64_t>(known.size())) {
-      SmallVector<int64_t> values;
-      for (std::optional<int64_t> each : known)
-        values.push_back(*each);
-      elements[value] = DenseElementsAttr::get(type, ArrayRef(values));
-    }
-    ints[value] = std::move(known);
-  }
-
-private:
-  DenseMap<Value, ElementsAttr> elements;
-  // Not a DenseMap: entries are referred to while others are added.
-  struct ByValue {
-    bool operator()(Value a, Value b) const {
-      return a.getAsOpaquePointer() < b.getAsOpaquePointer();
-    }
-  };
-  std::map<Value, PartialInts, ByValue> ints;
-};
-
-} // namespace
 
 /// A type may change only where every user is content with any tensor.
 static bool mayRefine(Value value) {
@@ -128,29 +69,6 @@ static LogicalResult inferPartially(Operation *op,
   return success();
 }
 
-/// Computes short results of known operands.
-static void evaluate(Operation *op, Knowledge &knowledge) {
-  SmallVector<ElementsAttr> operands;
-  for (Value operand : op->getOperands()) {
-    ElementsAttr known = knowledge.elementsOf(operand);
-    bool isAbsent = isa<NoneType>(operand.getType());
-    if (!isAbsent && (!known || known.getNumElements() > kMaxElements))
-      return;
-    operands.push_back(known);
-  }
-  for (Type type : op->getResultTypes()) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !tensor.hasStaticShape() ||
-        tensor.getNumElements() > kMaxElements)
-      return;
-  }
-  SmallVector<ElementsAttr> results;
-  if (!evaluateOperation(op, operands, results).isOk())
-    return; // the operation reports it when it runs
-  for (auto [result, value] : llvm::zip_equal(op->getResults(), results))
-    knowledge.setElements(result, value);
-}
-
 static LogicalResult inferOperation(Operation *op, Knowledge &knowledge,
                                     int64_t &refined) {
   SmallVector<const PartialInts *> operands;
@@ -166,12 +84,7 @@ static LogicalResult inferOperation(Operation *op, Knowledge &knowledge,
     result.setType(type);
     ++refined;
   }
-  evaluate(op, knowledge);
-  auto shapeValue = dyn_cast<ShapeValueOpInterface>(op);
-  if (!shapeValue || knowledge.elementsOf(op->getResult(0)))
-    return success();
-  if (auto known = shapeValue.evaluatePartially(operands))
-    knowledge.setInts(op->getResult(0), std::move(*known));
+  knowledge.learn(op);
   return success();
 }
 

@@ -76,11 +76,20 @@ bool isPacked(const abi::Value &value) {
 class Validator {
 public:
   Validator(const abi::Program &program, const DlcArtifactHeader &header)
-      : program(program), header(header), budget(header.plan_size) {}
+      : program(program), whole(program), header(header),
+        budget(header.plan_size) {}
+  /// One of the programs of a batch of any size.
+  Validator(const abi::Program &part, const abi::Program &whole,
+            const DlcArtifactHeader &header, uint64_t budget)
+      : program(part), whole(whole), header(header), budget(budget) {}
 
   Status run();
 
 private:
+  Status runPart();
+  Status checkPlan();
+  Status checkByRows();
+  Status checkParts(size_t index, std::vector<int64_t> &each);
   Status spend(uint64_t bytes);
   Status checkDevices();
   Status checkValue(size_t index);
@@ -110,6 +119,7 @@ private:
   }
 
   const abi::Program &program;
+  const abi::Program &whole; ///< Has the kernels and objects.
   const DlcArtifactHeader &header;
   /// Bytes of vectors that may still be visited. Honest plans store each
   /// vector once; references shared a million times would only cost time.
@@ -315,7 +325,7 @@ Status Validator::checkEntry(size_t index, const abi::Kernel &kernel) {
 }
 
 Status Validator::checkKernel(size_t index) {
-  const abi::Kernel &kernel = *program.kernels()->Get(index);
+  const abi::Kernel &kernel = *whole.kernels()->Get(index);
   DLC_RETURN_IF_ERROR(spend(kernel.name()->size()));
   if (kernel.kind() > abi::KernelKind::MAX)
     return invalid("kernel %zu: unknown kind %d", index, int(kernel.kind()));
@@ -325,7 +335,7 @@ Status Validator::checkKernel(size_t index) {
     return invalid("kernel %zu: expected a grid size, got %" PRId64, index,
                    kernel.tiles());
   if (kernel.kind() == abi::KernelKind::Generated &&
-      countOf(program.objects()) == 0)
+      countOf(whole.objects()) == 0)
     return invalid("kernel %zu: generated, but there is no object", index);
   if (countOf(kernel.attributes()) > maxAttributes)
     return invalid("kernel %zu: expected at most %zu attributes, got %zu",
@@ -349,7 +359,7 @@ Status Validator::checkOperand(size_t index, const abi::Launch &launch,
     return invalid("launch %zu: value %" PRId32 " does not exist", index,
                    argument);
   const abi::Value &value = valueAt(argument);
-  abi::KernelKind kind = program.kernels()->Get(launch.kernel())->kind();
+  abi::KernelKind kind = whole.kernels()->Get(launch.kernel())->kind();
   if (!isRead && (value.storage() == abi::Storage::Input ||
                   value.storage() == abi::Storage::Constant))
     return invalid("launch %zu: writes to value %" PRId32 " of storage %s",
@@ -409,14 +419,14 @@ Status Validator::checkLaunch(size_t index) {
   const abi::Launch &launch = *program.launches()->Get(index);
   if (launch.label())
     DLC_RETURN_IF_ERROR(spend(launch.label()->size()));
-  if (launch.kernel() >= countOf(program.kernels()))
+  if (launch.kernel() >= countOf(whole.kernels()))
     return invalid("launch %zu: kernel %" PRIu32 " does not exist", index,
                    launch.kernel());
   if (launch.device() >= countOf(program.devices()))
     return invalid("launch %zu: device %" PRIu32 " does not exist", index,
                    launch.device());
   DLC_RETURN_IF_ERROR(checkArguments(index, launch));
-  const abi::Kernel &kernel = *program.kernels()->Get(launch.kernel());
+  const abi::Kernel &kernel = *whole.kernels()->Get(launch.kernel());
   for (size_t i = 0; i != countOf(kernel.entry_operands()); ++i)
     if (int32_t operand = kernel.entry_operands()->Get(i);
         operand < -1 || operand >= int64_t(launch.inputs()))
@@ -562,7 +572,7 @@ Status Validator::checkUpdates() {
 }
 
 Status Validator::checkObject(size_t index) {
-  const abi::ObjectVariant &object = *program.objects()->Get(index);
+  const abi::ObjectVariant &object = *whole.objects()->Get(index);
   for (size_t i = 0; i != countOf(object.features()); ++i)
     DLC_RETURN_IF_ERROR(spend(object.features()->Get(i)->size() + 4));
   DLC_RETURN_IF_ERROR(spend(countOf(object.grids()) * sizeof(abi::KernelGrid)));
@@ -571,7 +581,7 @@ Status Validator::checkObject(size_t index) {
     return invalid("object %zu: its grids are misaligned", index);
   for (size_t i = 0; i != countOf(object.grids()); ++i)
     if (uint32_t kernel = object.grids()->Get(i)->kernel();
-        kernel >= countOf(program.kernels()))
+        kernel >= countOf(whole.kernels()))
       return invalid("object %zu: kernel %" PRIu32 " does not exist", index,
                      kernel);
   if (object.offset() % DLC_ARTIFACT_PAGE)
@@ -586,10 +596,7 @@ Status Validator::checkObject(size_t index) {
   return Status::ok();
 }
 
-Status Validator::run() {
-  if (program.version() != header.version)
-    return invalid("expected a plan of version %" PRIu32 ", got %" PRIu32,
-                   header.version, program.version());
+Status Validator::checkPlan() {
   DLC_RETURN_IF_ERROR(checkDevices());
   for (size_t i = 0; i != countOf(program.values()); ++i)
     DLC_RETURN_IF_ERROR(checkValue(i));
@@ -598,11 +605,126 @@ Status Validator::run() {
   DLC_RETURN_IF_ERROR(
       checkBindings(program.outputs(), abi::Storage::Output, "output"));
   DLC_RETURN_IF_ERROR(checkRoles());
-  DLC_RETURN_IF_ERROR(checkUpdates());
+  return checkUpdates();
+}
+
+//===----------------------------------------------------------------------===//
+// A batch of any size
+//===----------------------------------------------------------------------===//
+
+/// The inputs and outputs of `whole` as a part of `rows` examples has them, in
+/// `each` the rows of each that an example has; -1 where it is not known yet, 0
+/// for what all share.
+static Status checkPorts(const abi::Program &whole, const abi::Program &part,
+                         const Tables<abi::Binding> *ports,
+                         const Tables<abi::Binding> *own, const char *what,
+                         int64_t *each) {
+  if (countOf(ports) != countOf(own))
+    return invalid("expected %zu %ss, got %zu", countOf(ports), what,
+                   countOf(own));
+  for (size_t i = 0; i != countOf(ports); ++i) {
+    const abi::Value &open = *whole.values()->Get(ports->Get(i)->value());
+    const abi::Value &value = *part.values()->Get(own->Get(i)->value());
+    if (ports->Get(i)->name()->string_view() !=
+        own->Get(i)->name()->string_view())
+      return invalid("%s %zu: expected the name '%.64s', got '%.64s'", what, i,
+                     ports->Get(i)->name()->c_str(),
+                     own->Get(i)->name()->c_str());
+    const size_t rank = countOf(open.shape());
+    bool isSame = open.type() == value.type() && !open.unranked() &&
+                  isStatic(value) && countOf(value.shape()) == rank;
+    for (size_t k = 1; isSame && k < rank; ++k)
+      isSame = open.shape()->Get(k) == value.shape()->Get(k);
+    if (!isSame)
+      return invalid("%s %zu: expected the type of the whole batch's", what, i);
+    if (rank == 0)
+      continue;
+    const int64_t first = value.shape()->Get(0);
+    if (open.shape()->Get(0) != kUnknownDim) {
+      if (open.shape()->Get(0) != first)
+        return invalid("%s %zu: expected the type of the whole batch's", what,
+                       i);
+      each[i] = 0;
+      continue;
+    }
+    const auto rows = int64_t(part.rows());
+    if (first % rows != 0 || (each[i] >= 0 && each[i] != first / rows))
+      return invalid("%s %zu: expected a multiple of %" PRId64
+                     " rows, got %" PRId64,
+                     what, i, rows, first);
+    each[i] = first / rows;
+  }
+  return Status::ok();
+}
+
+Status Validator::checkParts(size_t index, std::vector<int64_t> &each) {
+  const abi::Program &part = *program.by_rows()->Get(index);
+  const uint64_t before =
+      index ? program.by_rows()->Get(index - 1)->rows() : uint64_t(1) << 32;
+  if (part.rows() < 1 || part.rows() >= before)
+    return invalid("expected fewer rows than %" PRIu64 ", got %" PRIu64, before,
+                   part.rows());
+  Validator own(part, program, header, budget);
+  DLC_RETURN_IF_ERROR(own.runPart());
+  budget = own.budget;
+  DLC_RETURN_IF_ERROR(checkPorts(program, part, program.inputs(), part.inputs(),
+                                 "input", each.data()));
+  return checkPorts(program, part, program.outputs(), part.outputs(), "output",
+                    each.data() + countOf(program.inputs()));
+}
+
+Status Validator::checkByRows() {
+  const size_t count = countOf(program.by_rows());
+  std::vector<int64_t> each(
+      countOf(program.inputs()) + countOf(program.outputs()), -1);
+  constexpr size_t mostParts = 64;
+  if (count > mostParts || countOf(program.launches()))
+    return invalid("a batch of any size has at most %zu programs, and launches "
+                   "nothing",
+                   mostParts);
+  for (size_t i = 0; i != count; ++i) {
+    Status status = checkParts(i, each);
+    if (!status.isOk())
+      return std::move(status).withContext("program " + std::to_string(i) +
+                                           " of a batch");
+  }
+  if (program.by_rows()->Get(count - 1)->rows() != 1)
+    return invalid("expected a program of one row at last");
+  for (size_t i = 0; i != updatedBy.size(); ++i)
+    if (updatedBy[i] >= 0)
+      return invalid("a batch of any size updates input %zu", i);
+  auto inputs = std::span(each).first(countOf(program.inputs()));
+  if (std::none_of(inputs.begin(), inputs.end(),
+                   [](int64_t rows) { return rows > 0; }))
+    return invalid("no input tells the size of the batch");
+  return Status::ok();
+}
+
+/// Of one program of a batch: what the whole has is checked there.
+Status Validator::runPart() {
+  if (countOf(program.kernels()) || countOf(program.objects()) ||
+      countOf(program.by_rows()))
+    return invalid("has kernels, objects or programs of its own");
+  DLC_RETURN_IF_ERROR(checkPlan());
+  for (int64_t output : updatedBy)
+    if (output >= 0)
+      return invalid("output %" PRId64 " updates an input", output);
+  for (size_t i = 0; i != countOf(program.launches()); ++i)
+    DLC_RETURN_IF_ERROR(checkLaunch(i));
+  return checkOrder();
+}
+
+Status Validator::run() {
+  if (program.version() != header.version)
+    return invalid("expected a plan of version %" PRIu32 ", got %" PRIu32,
+                   header.version, program.version());
+  DLC_RETURN_IF_ERROR(checkPlan());
   for (size_t i = 0; i != countOf(program.objects()); ++i)
     DLC_RETURN_IF_ERROR(checkObject(i));
   for (size_t i = 0; i != countOf(program.kernels()); ++i)
     DLC_RETURN_IF_ERROR(checkKernel(i));
+  if (countOf(program.by_rows()))
+    return checkByRows();
   for (size_t i = 0; i != countOf(program.launches()); ++i)
     DLC_RETURN_IF_ERROR(checkLaunch(i));
   return checkOrder();

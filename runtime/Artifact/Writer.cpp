@@ -142,8 +142,8 @@ static Status emitRepeated(const ArtifactConstant &constant, Sink &sink) {
     block.insert(block.end(), constant.bytes.begin(), constant.bytes.end());
   for (uint64_t left = constant.repeats; left != 0;) {
     uint64_t now = std::min(left, inBlock);
-    DLC_RETURN_IF_ERROR(sink.write(
-        std::span(block).first(now * constant.bytes.size())));
+    DLC_RETURN_IF_ERROR(
+        sink.write(std::span(block).first(now * constant.bytes.size())));
     left -= now;
   }
   return Status::ok();
@@ -169,7 +169,7 @@ static uint64_t constantsChecksum(const ArtifactContents &contents) {
 static Status layOut(const ArtifactContents &contents, Image &image) {
   DLC_RETURN_IF_ERROR(checkContents(contents));
   abi::ProgramT &program = contents.program;
-  program.version = DLC_ARTIFACT_VERSION;
+  program.version = program.by_rows.empty() ? 1 : 2;
   program.constants_checksum = constantsChecksum(contents);
   // The places of the objects depend on the size of the plan, which depends on
   // them only by fields left out for being 0: pack once with none left out.
@@ -181,7 +181,7 @@ static Status layOut(const ArtifactContents &contents, Image &image) {
 
   DlcArtifactHeader &header = image.header;
   std::memcpy(header.magic, DLC_ARTIFACT_MAGIC, sizeof(header.magic));
-  header.version = DLC_ARTIFACT_VERSION;
+  header.version = program.version;
   header.header_size = sizeof(header);
   header.plan_offset = sizeof(header);
   header.plan_size = image.builder.GetSize();

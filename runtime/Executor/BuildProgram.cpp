@@ -72,40 +72,46 @@ static std::string misfitOf(const abi::ObjectVariant &variant,
 
 /// Whether there are objects, and kernels for more than other devices.
 static bool needsCode(const Program::State &state) {
-  const abi::Program &plan = state.artifact.program();
+  const abi::Program &plan = state.plan, &whole = state.file->whole();
+  if (countOf(plan.by_rows()))
+    return false; // The programs that it runs do.
   bool isElsewhere = false, isHere = false;
   for (size_t i = 0; i != countOf(plan.launches()); ++i) {
     const abi::Launch &launch = *plan.launches()->Get(i);
-    if (plan.kernels()->Get(launch.kernel())->kind() ==
+    if (whole.kernels()->Get(launch.kernel())->kind() ==
         abi::KernelKind::Generated)
       (state.devices[launch.device()].isHost() ? isHere : isElsewhere) = true;
   }
-  return countOf(plan.objects()) && (isHere || !isElsewhere);
+  return countOf(whole.objects()) && (isHere || !isElsewhere);
 }
 
-/// Loads the first object that fits.
+/// Loads the first object that fits, unless another program of the file did.
 static Status loadCode(Program::State &state, const CPUFeatures &features) {
-  const abi::Program &plan = state.artifact.program();
+  ProgramFile &file = *state.file;
+  const Artifact &artifact = file.artifact;
   std::string reasons;
-  for (size_t i = 0; i != countOf(plan.objects()); ++i) {
-    const abi::ObjectVariant &variant = *plan.objects()->Get(i);
+  for (size_t i = 0; !file.object && i != countOf(file.whole().objects());
+       ++i) {
+    const abi::ObjectVariant &variant = *file.whole().objects()->Get(i);
     std::string misfit = misfitOf(variant, features);
     if (!misfit.empty()) {
       reasons += (reasons.empty() ? "" : ", or ") + misfit;
       continue;
     }
-    DLC_RETURN_IF_ERROR(state.artifact.verifyObject(i));
-    std::span<const std::byte> bytes = state.artifact.object(i);
-    Result<CodeObject> loaded = CodeObject::load(bytes);
+    DLC_RETURN_IF_ERROR(artifact.verifyObject(i));
+    Result<CodeObject> loaded = CodeObject::load(artifact.object(i));
     if (!loaded.isOk())
       return std::move(loaded.status());
-    state.code = std::move(*loaded);
-    state.statistics.codeBytes += bytes.size();
-    state.statistics.object = i;
-    return Status::ok();
+    file.code = std::move(*loaded);
+    file.object = i;
   }
-  return makeError(StatusCode::Unsupported,
-                   "no object fits this machine: expected %s", reasons.c_str());
+  if (!file.object)
+    return makeError(StatusCode::Unsupported,
+                     "no object fits this machine: expected %s",
+                     reasons.c_str());
+  state.statistics.codeBytes += artifact.object(*file.object).size();
+  state.statistics.object = file.object;
+  return Status::ok();
 }
 
 //===----------------------------------------------------------------------===//
@@ -113,7 +119,7 @@ static Status loadCode(Program::State &state, const CPUFeatures &features) {
 //===----------------------------------------------------------------------===//
 
 static Status readDevices(Program::State &state) {
-  for (const abi::Device *device : *state.artifact.program().devices()) {
+  for (const abi::Device *device : *state.plan.devices()) {
     if (device->index() > INT16_MAX)
       return makeError(StatusCode::Unsupported,
                        "expected a device below %d, got %d", INT16_MAX + 1,
@@ -137,7 +143,7 @@ static TensorType typeOf(const abi::Value &value) {
 }
 
 static void readValues(Program::State &state) {
-  const abi::Program &plan = state.artifact.program();
+  const abi::Program &plan = state.plan;
   state.values.reserve(countOf(plan.values()));
   for (size_t i = 0; i != countOf(plan.values()); ++i) {
     const abi::Value &value = *plan.values()->Get(i);
@@ -218,10 +224,10 @@ Attributes dlc::rt::entryAttributesOf(const abi::Kernel &kernel) {
 }
 
 static void readAttributes(Program::State &state) {
-  const abi::Program &plan = state.artifact.program();
-  for (size_t i = 0; i != countOf(plan.kernels()); ++i)
+  const abi::Program &whole = state.file->whole();
+  for (size_t i = 0; i != countOf(whole.kernels()); ++i)
     state.attributes.push_back(std::make_unique<Attributes>(
-        attributesOf(plan.kernels()->Get(i)->attributes())));
+        attributesOf(whole.kernels()->Get(i)->attributes())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -290,7 +296,7 @@ const void *LaunchBuilder::constantOf(int32_t argument) const {
   const ValueRecord &value = state.values[argument];
   if (value.place != Place::Constant)
     return nullptr;
-  return state.artifact.constants().data() + value.offset;
+  return state.file->artifact.constants().data() + value.offset;
 }
 
 Status LaunchBuilder::buildGenerated() {
@@ -298,7 +304,8 @@ Status LaunchBuilder::buildGenerated() {
   record.tiles = kernel.tiles();
   if (!state.hasCode)
     return Status::ok();
-  Result<DlcKernelFunction> function = state.code.find(kernel.name()->str());
+  Result<DlcKernelFunction> function =
+      state.file->code.find(kernel.name()->str());
   if (!function.isOk())
     return std::move(function.status());
   record.function = *function;
@@ -401,13 +408,14 @@ Status LaunchBuilder::build() {
 
 static Status readLaunches(Program::State &state,
                            const ProgramOptions &options) {
-  const abi::Program &plan = state.artifact.program();
+  const abi::Program &plan = state.plan;
   size_t count = countOf(plan.launches());
   state.launches.resize(count);
   state.names.resize(count);
   for (size_t i = 0; i != count; ++i) {
     const abi::Launch &launch = *plan.launches()->Get(i);
-    const abi::Kernel &kernel = *plan.kernels()->Get(launch.kernel());
+    const abi::Kernel &kernel =
+        *state.file->whole().kernels()->Get(launch.kernel());
     LaunchRecord &record = state.launches[i];
     record.firstArgument = state.arguments.size();
     record.inputCount = launch.inputs();
@@ -449,9 +457,34 @@ static void findReleases(Program::State &state) {
   }
 }
 
+/// Loads the programs of a batch of any size. Statistics are those of the
+/// largest, but for what all have together.
+static Status readParts(Program::State &state, const ProgramOptions &options) {
+  for (size_t i = 0; i != countOf(state.plan.by_rows()); ++i) {
+    const abi::Program &part = *state.plan.by_rows()->Get(i);
+    Result<std::unique_ptr<Program>> program =
+        Program::State::make(state.file, part, options);
+    if (!program.isOk())
+      return std::move(program.status())
+          .withContext("batches of " + std::to_string(part.rows()));
+    const ProgramStatistics &own = (*program)->statistics();
+    ProgramStatistics &all = state.statistics;
+    all.arenaBytes = std::max(all.arenaBytes, own.arenaBytes);
+    all.lowerBoundBytes = std::max(all.lowerBoundBytes, own.lowerBoundBytes);
+    all.codeBytes = std::max(all.codeBytes, own.codeBytes);
+    all.object = own.object ? own.object : all.object;
+    all.deviceObjects = own.deviceObjects;
+    all.launches += own.launches;
+    if (i == 0)
+      all.remarks = own.remarks;
+    state.parts.push_back({int64_t(part.rows()), std::move(*program)});
+  }
+  return Status::ok();
+}
+
 Status dlc::rt::buildProgram(Program::State &state,
                              const ProgramOptions &options) {
-  const abi::Program &plan = state.artifact.program();
+  const abi::Program &plan = state.plan;
   DLC_RETURN_IF_ERROR(readDevices(state));
   readValues(state);
   readPorts(plan.inputs(), state.values, state.inputs, state.inputValues);
@@ -477,8 +510,8 @@ Status dlc::rt::buildProgram(Program::State &state,
   DLC_RETURN_IF_ERROR(scheduleProgram(state));
   findBorders(state);
   joinLaunches(state);
-  state.statistics.constantBytes = state.artifact.constants().size();
-  state.statistics.kernels = countOf(plan.kernels());
+  state.statistics.constantBytes = state.file->artifact.constants().size();
+  state.statistics.kernels = countOf(state.file->whole().kernels());
   state.statistics.launches = state.launches.size();
-  return Status::ok();
+  return readParts(state, options);
 }

@@ -15,9 +15,11 @@
 using namespace dlc;
 using namespace dlc::rt;
 
-static bool isGenerated(const abi::Program &plan, size_t launch) {
-  return plan.kernels()->Get(plan.launches()->Get(launch)->kernel())->kind() ==
-         abi::KernelKind::Generated;
+static bool isGenerated(const Program::State &state, size_t launch) {
+  return state.file->whole()
+             .kernels()
+             ->Get(state.plan.launches()->Get(launch)->kernel())
+             ->kind() == abi::KernelKind::Generated;
 }
 
 //===----------------------------------------------------------------------===//
@@ -49,87 +51,122 @@ static void readGrids(const abi::ObjectVariant &variant, size_t kernels,
       grids[own->kernel()] = {own->blocks(), own->threads(), own->shared()};
 }
 
-/// Loads the first object that fits and that the device takes.
+/// Loads the first object that fits and that the device takes, unless another
+/// program of the file did.
 static Status loadCode(Program::State &state, UsedDevice &used) {
-  const abi::Program &plan = state.artifact.program();
+  const Artifact &artifact = state.file->artifact;
+  const abi::Program &whole = state.file->whole();
+  FileOnDevice &loaded = *used.file;
   std::string reasons;
   auto refuse = [&](const std::string &reason) {
     reasons += (reasons.empty() ? "" : ", ") + reason;
   };
-  for (size_t i = 0; plan.objects() && i != plan.objects()->size(); ++i) {
-    std::string misfit = misfitOf(*plan.objects()->Get(i), *used.device);
+  for (size_t i = 0;
+       !loaded.code && whole.objects() && i != whole.objects()->size(); ++i) {
+    const abi::ObjectVariant &variant = *whole.objects()->Get(i);
+    std::string misfit = misfitOf(variant, *used.device);
     if (!misfit.empty()) {
       refuse(misfit);
       continue;
     }
-    DLC_RETURN_IF_ERROR(state.artifact.verifyObject(i));
-    std::span<const std::byte> bytes = state.artifact.object(i);
-    Result<std::unique_ptr<DeviceCode>> code = used.device->load(bytes);
+    DLC_RETURN_IF_ERROR(artifact.verifyObject(i));
+    Result<std::unique_ptr<DeviceCode>> code =
+        used.device->load(artifact.object(i));
     if (code.isOk()) {
-      used.code = std::move(*code);
-      readGrids(*plan.objects()->Get(i), plan.kernels()->size(), used.grids);
-      state.statistics.codeBytes += bytes.size();
-      state.statistics.deviceObjects.push_back(i);
-      return Status::ok();
-    }
-    if (code.status().code() != StatusCode::Unsupported)
+      loaded.code = std::move(*code);
+      loaded.object = i;
+      readGrids(variant, whole.kernels()->size(), loaded.grids);
+    } else if (code.status().code() != StatusCode::Unsupported) {
       return std::move(code.status());
-    refuse(code.status().message());
+    } else {
+      refuse(code.status().message());
+    }
   }
-  return makeError(StatusCode::Unsupported, "no object fits %s: expected %s",
-                   used.device->name().c_str(), reasons.c_str());
+  if (!loaded.code)
+    return makeError(StatusCode::Unsupported, "no object fits %s: expected %s",
+                     used.device->name().c_str(), reasons.c_str());
+  state.statistics.codeBytes += artifact.object(loaded.object).size();
+  state.statistics.deviceObjects.push_back(loaded.object);
+  return Status::ok();
 }
 
-/// Copies the constants that kernels on device `index` read.
-static Status uploadConstants(Program::State &state, uint32_t index,
-                              UsedDevice &used) {
-  const abi::Program &plan = state.artifact.program();
-  std::map<uint64_t, uint64_t> pieces; // By offset, which equal ones share.
-  std::vector<uint32_t> values;
-  for (size_t i = 0; i != plan.launches()->size(); ++i) {
-    const abi::Launch &launch = *plan.launches()->Get(i);
-    if (launch.device() != index || !isGenerated(plan, i))
-      continue;
-    for (int32_t argument : *launch.arguments()) {
-      if (argument < 0 || state.values[argument].place != Place::Constant)
-        continue;
-      values.push_back(argument);
-      uint64_t &bytes = pieces[state.values[argument].offset];
-      bytes = std::max(bytes, state.values[argument].bytes);
-    }
-  }
-  std::map<uint64_t, uint64_t> places;
+/// Copies to a device what of the file's constants is in `pieces`, bytes by
+/// offsets.
+static Status upload(const Artifact &artifact, UsedDevice &used,
+                     const std::map<uint64_t, uint64_t> &pieces) {
   uint64_t end = 0;
-  for (auto [offset, bytes] : pieces) {
-    places[offset] = end;
+  for (auto [offset, bytes] : pieces)
     end = alignUp(end + bytes, DLC_ALIGNMENT);
-  }
-  if (values.empty())
-    return Status::ok();
-  Result<Allocation> memory = used.memory->allocate(end);
+  Result<Allocation> memory = used.file->memory->allocate(end);
   if (!memory.isOk())
     return std::move(memory.status()).withContext("constants");
-  used.constants = std::move(*memory);
-  auto *base = static_cast<std::byte *>(used.constants.data());
+  auto *next = static_cast<std::byte *>(memory->data());
+  used.file->blocks.push_back(std::move(*memory));
   Result<std::unique_ptr<DeviceQueue>> queue = used.device->createQueue();
   if (!queue.isOk())
     return std::move(queue.status());
   Status status;
-  for (auto [offset, bytes] : pieces)
+  for (auto [offset, bytes] : pieces) {
     if (status.isOk())
       status =
-          (*queue)->copy(base + places[offset],
-                         state.artifact.constants().data() + offset, bytes);
+          (*queue)->copy(next, artifact.constants().data() + offset, bytes);
+    used.file->constants[offset] = {next, bytes};
+    next += alignUp(bytes, DLC_ALIGNMENT);
+  }
   Status last = (*queue)->synchronize();
   DLC_RETURN_IF_ERROR(std::move(status));
-  DLC_RETURN_IF_ERROR(std::move(last));
+  return last;
+}
+
+/// Finds the constants that kernels on device `index` read, and brings those
+/// there that no other program of the file did.
+static Status uploadConstants(Program::State &state, uint32_t index,
+                              UsedDevice &used) {
+  const abi::Program &plan = state.plan;
+  std::map<uint64_t, uint64_t> pieces; // By offset, which equal ones share.
+  std::vector<uint32_t> values;
+  for (size_t i = 0; plan.launches() && i != plan.launches()->size(); ++i) {
+    const abi::Launch &launch = *plan.launches()->Get(i);
+    if (launch.device() != index || !isGenerated(state, i))
+      continue;
+    for (int32_t argument : *launch.arguments()) {
+      if (argument < 0 || state.values[argument].place != Place::Constant)
+        continue;
+      const ValueRecord &value = state.values[argument];
+      values.push_back(argument);
+      auto known = used.file->constants.find(value.offset);
+      if (known != used.file->constants.end() &&
+          known->second.bytes >= value.bytes)
+        continue;
+      uint64_t &bytes = pieces[value.offset];
+      bytes = std::max(bytes, value.bytes);
+    }
+  }
+  if (!pieces.empty())
+    DLC_RETURN_IF_ERROR(upload(state.file->artifact, used, pieces));
   for (uint32_t value : values)
-    used.constantAddresses[value] = base + places[state.values[value].offset];
+    used.constantAddresses[value] =
+        used.file->constants[state.values[value].offset].address;
+  return Status::ok();
+}
+
+/// Opens a device for the programs of a file.
+static Status openFor(Context context, std::shared_ptr<FileOnDevice> &file) {
+  Result<std::shared_ptr<Device>> device = openDevice(context);
+  if (!device.isOk())
+    return std::move(device.status());
+  auto opened = std::make_shared<FileOnDevice>();
+  opened->device = std::move(*device);
+  opened->memory =
+      createNaiveManager(context, createDeviceSource(opened->device));
+  if (!opened->memory)
+    return makeError(StatusCode::OutOfMemory, "no memory for a storage");
+  file = std::move(opened);
   return Status::ok();
 }
 
 Status dlc::rt::openDevices(Program::State &state, bool loadsCode) {
-  const abi::Program &plan = state.artifact.program();
+  const abi::Program &plan = state.plan;
   bool isUsed = std::any_of(state.devices.begin(), state.devices.end(),
                             [](Context context) { return !context.isHost(); });
   if (!isUsed)
@@ -141,18 +178,16 @@ Status dlc::rt::openDevices(Program::State &state, bool loadsCode) {
     if (state.devices[i].isHost())
       continue;
     UsedDevice &used = state.work.devices[i];
-    Result<std::shared_ptr<Device>> device = openDevice(state.devices[i]);
-    if (!device.isOk())
-      return std::move(device.status());
-    used.device = std::move(*device);
-    used.memory =
-        createNaiveManager(state.devices[i], createDeviceSource(used.device));
-    if (!used.memory)
-      return makeError(StatusCode::OutOfMemory, "no memory for a storage");
+    std::shared_ptr<FileOnDevice> &file =
+        state.file->devices[{state.devices[i].kind, state.devices[i].index}];
+    if (!file)
+      DLC_RETURN_IF_ERROR(openFor(state.devices[i], file));
+    used.file = file;
+    used.device = file->device;
     bool hasKernels = false;
-    for (size_t k = 0; k != plan.launches()->size(); ++k)
+    for (size_t k = 0; plan.launches() && k != plan.launches()->size(); ++k)
       hasKernels |=
-          plan.launches()->Get(k)->device() == i && isGenerated(plan, k);
+          plan.launches()->Get(k)->device() == i && isGenerated(state, k);
     if (hasKernels)
       DLC_RETURN_IF_ERROR(loadCode(state, used));
     DLC_RETURN_IF_ERROR(uploadConstants(state, i, used));
@@ -284,10 +319,10 @@ static Status findGrid(const UsedDevice &device, const LaunchRecord &record,
   int64_t blocks = kernel.tiles();
   int64_t threads = record.attributes->getInt("threads");
   int64_t shared = record.attributes->getInt("shared");
-  if (!device.grids.empty()) {
-    blocks = device.grids[index].blocks;
-    threads = device.grids[index].threads;
-    shared = device.grids[index].sharedBytes;
+  if (const auto &grids = device.file->grids; !grids.empty()) {
+    blocks = grids[index].blocks;
+    threads = grids[index].threads;
+    shared = grids[index].sharedBytes;
   }
   if (threads < 1 || threads > INT32_MAX || shared < 0 || shared > INT32_MAX ||
       blocks < 1 || blocks > INT32_MAX)
@@ -304,9 +339,9 @@ static Status findGrid(const UsedDevice &device, const LaunchRecord &record,
 static Status queueKernel(Program::State &state, const ProgramOptions &options,
                           size_t index, UsedDevice &device,
                           LaunchRecord &record) {
-  const abi::Program &plan = state.artifact.program();
-  const abi::Launch &launch = *plan.launches()->Get(index);
-  const abi::Kernel &kernel = *plan.kernels()->Get(launch.kernel());
+  const abi::Launch &launch = *state.plan.launches()->Get(index);
+  const abi::Kernel &kernel =
+      *state.file->whole().kernels()->Get(launch.kernel());
   if (kernel.kind() != abi::KernelKind::Generated)
     return makeError(StatusCode::Unsupported,
                      "%s computes generated kernels alone, got '%s'",
@@ -317,7 +352,7 @@ static Status queueKernel(Program::State &state, const ProgramOptions &options,
   DLC_RETURN_IF_ERROR(
       findGrid(device, record, launch.kernel(), kernel, queued.grid));
   Result<void *> function =
-      device.code->find(kernel.name()->str(), queued.grid);
+      device.file->code->find(kernel.name()->str(), queued.grid);
   if (!function.isOk())
     return std::move(function.status());
   Status called = kernel.entry() ? queueEntry(state, options, kernel, device,
@@ -374,7 +409,7 @@ static Status findHostEnds(Program::State &state, const UsedDevice &device,
 /// written to, or else of the one that is read.
 static Status queueCopy(Program::State &state, size_t index,
                         LaunchRecord &record, bool &isQueued) {
-  const abi::Launch &launch = *state.artifact.program().launches()->Get(index);
+  const abi::Launch &launch = *state.plan.launches()->Get(index);
   std::span<const int32_t> arguments = state.argumentsOf(record);
   const UsedDevice *from = deviceOf(state, arguments[0]);
   const UsedDevice *to = deviceOf(state, arguments[1]);
@@ -411,13 +446,13 @@ static Status queueCopy(Program::State &state, size_t index,
 Status dlc::rt::queueLaunch(Program::State &state,
                             const ProgramOptions &options, size_t index,
                             bool &isQueued) {
-  const abi::Program &plan = state.artifact.program();
-  const abi::Launch &launch = *plan.launches()->Get(index);
+  const abi::Launch &launch = *state.plan.launches()->Get(index);
   LaunchRecord &record = state.launches[index];
   isQueued = false;
   if (state.work.devices.empty())
     return Status::ok();
-  if (plan.kernels()->Get(launch.kernel())->kind() == abi::KernelKind::Copy)
+  if (state.file->whole().kernels()->Get(launch.kernel())->kind() ==
+      abi::KernelKind::Copy)
     return queueCopy(state, index, record, isQueued);
   if (!state.work.find(launch.device()))
     return Status::ok();

@@ -55,6 +55,30 @@ Status Execution::State::allocateValue(uint32_t value,
   return Status::ok();
 }
 
+/// Memory for an output of `count` examples, unless the caller gave it.
+Status Execution::State::allocateForBatch(size_t output, int64_t count) {
+  const uint32_t value = program.outputValues[output];
+  const std::vector<int64_t> shape = batch->shapeOfOutput(output, count);
+  if (program.values[value].isStatic) {
+    if (count == 0)
+      return makeError(StatusCode::InvalidArgument,
+                       "output '%s': expected at least one example to compute "
+                       "what all share, got none",
+                       program.outputs[output].name.c_str());
+    return Status::ok();
+  }
+  if (!isBoundElsewhere[output])
+    return allocateValue(value, shape);
+  if (shape == shapes[value])
+    return Status::ok();
+  const TensorType expected{program.values[value].type.type, shape},
+      bound{expected.type, shapes[value]};
+  return makeError(StatusCode::InvalidArgument,
+                   "output '%s': expected memory of %s, got one of %s",
+                   program.outputs[output].name.c_str(),
+                   toString(expected).c_str(), toString(bound).c_str());
+}
+
 /// Memory for the outputs of a copy or of a kernel with static shapes.
 Status Execution::State::allocateOutputs(const LaunchRecord &record) {
   std::span<const int32_t> values = program.argumentsOf(record);

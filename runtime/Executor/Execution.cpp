@@ -134,7 +134,7 @@ Status Execution::State::allocateArenas(SharedArenas *shared) {
 
 void Execution::State::placeValues() {
   std::byte *constants =
-      const_cast<std::byte *>(program.artifact.constants().data());
+      const_cast<std::byte *>(program.file->artifact.constants().data());
   for (size_t i = 0; i != program.values.size(); ++i) {
     const ValueRecord &value = program.values[i];
     shapes[i] = value.type.shape;
@@ -208,6 +208,13 @@ Status Execution::State::prepare(const ExecutionOptions &options) {
                                {.keptBytes = keptPoolBytes, .caches = 1});
     if (!pool)
       return makeError(StatusCode::OutOfMemory, "no memory for a pool");
+  }
+  if (!program.parts.empty()) {
+    Result<std::unique_ptr<BatchExecution>> made =
+        BatchExecution::create(program, options);
+    if (!made.isOk())
+      return std::move(made.status());
+    batch = std::move(*made);
   }
   indexSlots();
   DLC_RETURN_IF_ERROR(allocateArenas(options.arenas));
@@ -355,7 +362,8 @@ Status Execution::bindOutput(size_t index, const TensorView &tensor) {
                      "output %zu does not exist: there are %zu", index,
                      program.outputs.size());
   const Port &port = program.outputs[index];
-  if (!program.values[program.outputValues[index]].isStatic)
+  uint32_t value = program.outputValues[index];
+  if (!program.values[value].isStatic && !state->batch)
     return makeError(StatusCode::Unsupported,
                      "output '%s': its shape %s is known only after the run",
                      port.name.c_str(), toString(port.type).c_str());
@@ -369,6 +377,8 @@ Status Execution::bindOutput(size_t index, const TensorView &tensor) {
     address = tensor.data;
   }
   state->isBoundElsewhere[index] = tensor.data != nullptr;
+  if (tensor.data && !program.values[value].isStatic)
+    state->shapes[value].assign(tensor.shape.begin(), tensor.shape.end());
   state->setPort(Place::Output, index, address);
   return Status::ok();
 }
@@ -381,10 +391,12 @@ TensorView Execution::output(size_t index) const {
 
 void Execution::setObserver(LaunchObserver *observer) {
   state->observer = observer;
+  if (state->batch)
+    state->batch->setObserver(observer);
 }
 
 const std::vector<std::string> &Execution::remarks() const {
-  return state->remarks;
+  return state->batch ? state->batch->remarks() : state->remarks;
 }
 
 bool Execution::hasRun() const { return state->hasRun; }
@@ -631,6 +643,11 @@ Status Execution::run(PortListener *listener) {
         return makeError(StatusCode::InvalidArgument, "input '%s' is not bound",
                          state->program.inputs[i].name.c_str());
   }
+  if (state->batch) {
+    Status status = state->runBatch(listener);
+    state->hasRun = status.isOk();
+    return status;
+  }
   // Who waits for devices or other streams computes in its calls alone.
   std::optional<WorkerPool::Caller> caller;
   if (state->workers && !state->runner && !state->deviceRun.isUsed())
@@ -663,7 +680,34 @@ Status Execution::run(PortListener *listener) {
   return status;
 }
 
+/// A batch of any size; who listens is told at its end.
+Status Execution::State::runBatch(PortListener *listener) {
+  std::vector<std::vector<int64_t>> inputShapes;
+  std::vector<void *> inputs, outputs;
+  for (uint32_t value : program.inputValues) {
+    inputShapes.push_back(shapes[value]);
+    inputs.push_back(addresses[value]);
+  }
+  Result<int64_t> count = batch->countExamples(inputShapes);
+  if (!count.isOk())
+    return std::move(count.status());
+  for (size_t i = 0; i != program.outputs.size(); ++i) {
+    DLC_RETURN_IF_ERROR(allocateForBatch(i, *count));
+    outputs.push_back(addresses[program.outputValues[i]]);
+  }
+  DLC_RETURN_IF_ERROR(batch->run(*count, inputs, outputs));
+  if (!listener)
+    return Status::ok();
+  for (size_t i = 0; i != inputs.size(); ++i)
+    listener->onInputDone(i);
+  for (size_t i = 0; i != outputs.size(); ++i)
+    listener->onOutputDone(i);
+  return Status::ok();
+}
+
 QueueTime Execution::takeQueueTime() {
+  if (state->batch)
+    return state->batch->takeQueueTime();
   return state->deviceRun.takeQueueTime();
 }
 

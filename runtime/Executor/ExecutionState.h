@@ -6,6 +6,7 @@
 #ifndef DLC_RUNTIME_EXECUTOR_EXECUTIONSTATE_H
 #define DLC_RUNTIME_EXECUTOR_EXECUTIONSTATE_H
 
+#include "BatchExecution.h"
 #include "PortEnds.h"
 #include "ProgramState.h"
 #include "dlc/runtime/Base/ForkGuard.h"
@@ -79,6 +80,7 @@ struct Execution::State {
   Status checkApart(Place place, size_t index, const TensorView &tensor) const;
   template <bool isObserved, bool tells> Status runLaunches();
   template <bool isObserved, bool tells> Status runInOrder();
+  Status runBatch(PortListener *listener);
   void observeMemory(uint32_t device);
   void releasePool();
 
@@ -113,6 +115,8 @@ struct Execution::State {
   PortListener *listener = nullptr; ///< Of the run in progress.
   bool hasRun = false;              ///< The last run succeeded.
   DeviceRun deviceRun;
+  /// Of a program for a batch of any size, what runs it; else null.
+  std::unique_ptr<BatchExecution> batch;
 
 private:
   friend class Execution;
@@ -154,6 +158,7 @@ private:
   // Dynamic.cpp: values whose memory or shape is found while running.
   size_t bytesOf(uint32_t value) const;
   Status allocateValue(uint32_t value, std::span<const int64_t> shape);
+  Status allocateForBatch(size_t output, int64_t count);
   Status allocateOutputs(const LaunchRecord &record);
   static void *allocateForResult(Lane &lane, size_t index,
                                  std::span<const int64_t> shape);

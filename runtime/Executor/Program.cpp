@@ -25,7 +25,15 @@ Result<std::unique_ptr<Program>> Program::load(const std::string &path,
 
 Result<std::unique_ptr<Program>>
 Program::create(Artifact artifact, const ProgramOptions &options) {
-  std::unique_ptr<State> state(new (std::nothrow) State(std::move(artifact)));
+  auto file = std::make_shared<ProgramFile>(std::move(artifact));
+  const abi::Program &plan = file->whole();
+  return State::make(std::move(file), plan, options);
+}
+
+Result<std::unique_ptr<Program>>
+Program::State::make(std::shared_ptr<ProgramFile> file,
+                     const abi::Program &plan, const ProgramOptions &options) {
+  std::unique_ptr<State> state(new (std::nothrow) State(std::move(file), plan));
   if (!state)
     return makeError(StatusCode::OutOfMemory, "no memory for a program");
   DLC_RETURN_IF_ERROR(buildProgram(*state, options));
@@ -59,9 +67,26 @@ const ProgramStatistics &Program::statistics() const {
   return state->statistics;
 }
 
-size_t Program::launchCount() const { return state->launches.size(); }
+std::vector<int64_t> Program::batches() const {
+  std::vector<int64_t> rows;
+  for (const SizedProgram &part : state->parts)
+    rows.push_back(part.rows);
+  return rows;
+}
+
+size_t Program::launchCount() const {
+  size_t count = state->launches.size();
+  for (const SizedProgram &part : state->parts)
+    count += part.program->launchCount();
+  return count;
+}
 
 LaunchInfo Program::launch(size_t index) const {
+  for (const SizedProgram &part : state->parts) {
+    if (index < part.program->launchCount())
+      return part.program->launch(index);
+    index -= part.program->launchCount();
+  }
   const LaunchNames &names = state->names[index];
   return {names.label,
           names.kernel,
@@ -72,4 +97,4 @@ LaunchInfo Program::launch(size_t index) const {
           state->launches[index].kind == LaunchKind::Copy};
 }
 
-const Artifact &Program::artifact() const { return state->artifact; }
+const Artifact &Program::artifact() const { return state->file->artifact; }

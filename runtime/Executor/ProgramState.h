@@ -21,6 +21,7 @@
 
 namespace dlc::abi {
 struct Kernel;
+struct Program;
 } // namespace dlc::abi
 
 namespace dlc::rt {
@@ -114,16 +115,29 @@ struct OpenLibrary {
   std::string missing;
 };
 
-/// A device with memory of its own, as a program uses it.
-struct UsedDevice {
-  std::shared_ptr<Device> device;   ///< Null for the host.
-  StorageManagerPtr memory;         ///< Of the device.
+/// What a device has of a file, for all of its programs.
+struct FileOnDevice {
+  std::shared_ptr<Device> device;
+  StorageManagerPtr memory;         ///< Of the device; of all programs.
   std::unique_ptr<DeviceCode> code; ///< Null without kernels there.
+  size_t object = 0;                ///< Its number.
   /// How kernels are launched in that code, by number, no blocks for those that
   /// are not there; empty: all as they say.
   std::vector<DeviceGrid> grids;
-  /// The constants that launches there read, and where each value is.
-  Allocation constants;
+  /// Constants, by their offsets in the file.
+  struct Piece {
+    std::byte *address;
+    uint64_t bytes;
+  };
+  std::map<uint64_t, Piece> constants;
+  std::vector<Allocation> blocks; ///< What they are in.
+};
+
+/// A device with memory of its own, as a program uses it.
+struct UsedDevice {
+  std::shared_ptr<Device> device; ///< Null for the host.
+  std::shared_ptr<FileOnDevice> file;
+  /// Where each value is that is a constant and read there.
   std::unordered_map<uint32_t, std::byte *> constantAddresses;
   /// Libraries of the device's maker, by the first part of the names of their
   /// entries. Ended before the device.
@@ -169,17 +183,45 @@ struct DeviceWork {
   /// that are like any other.
   StorageManager *arenaManager(uint32_t index) const {
     if (const UsedDevice *device = find(index))
-      return device->memory.get();
+      return device->file->memory.get();
     return hostEnds.contains(index) ? locked.get() : nullptr;
   }
 };
 
-struct Program::State {
-  explicit State(Artifact artifact) : artifact(std::move(artifact)) {}
+/// What programs of one file share.
+struct ProgramFile {
+  explicit ProgramFile(Artifact artifact) : artifact(std::move(artifact)) {}
 
-  Artifact artifact;
+  const Artifact artifact;
   CodeObject code;
+  std::optional<size_t> object; ///< The number of `code`; none without any.
+  std::map<std::pair<DeviceKind, int16_t>, std::shared_ptr<FileOnDevice>>
+      devices;
+
+  /// Kernels and objects of all programs.
+  const abi::Program &whole() const { return artifact.program(); }
+};
+
+/// Of a batch of any size, a program for some examples.
+struct SizedProgram {
+  int64_t rows; ///< Examples.
+  std::unique_ptr<Program> program;
+};
+
+struct Program::State {
+  State(std::shared_ptr<ProgramFile> file, const abi::Program &plan)
+      : file(std::move(file)), plan(plan) {}
+
+  static Result<std::unique_ptr<Program>>
+  make(std::shared_ptr<ProgramFile> file, const abi::Program &plan,
+       const ProgramOptions &options);
+
+  std::shared_ptr<ProgramFile> file;
+  const abi::Program &plan; ///< In the file: its own.
   bool hasCode = false;
+  /// The largest first, one of a single example last; empty for a program that
+  /// runs by itself.
+  std::vector<SizedProgram> parts;
   std::vector<ValueRecord> values;
   std::vector<LaunchRecord> launches;
   /// Values of all launches, one after the other; -1 for absent operands.
@@ -212,7 +254,7 @@ struct Program::State {
   }
 };
 
-/// Builds the state from the artifact in it.
+/// Builds the state from the plan in it.
 Status buildProgram(Program::State &state, const ProgramOptions &options);
 
 /// Opens the devices that have memory of their own, and gives them their code

@@ -141,6 +141,19 @@ public:
     return program.objects.size() - 1;
   }
 
+  /// A program of a batch of any size, for `rows` examples; without constants
+  /// and objects of its own.
+  void byRows(int64_t rows, ProgramBuilder part) {
+    for (auto &launch : part.program.launches)
+      launch->kernel += program.kernels.size();
+    for (auto &kernel : part.program.kernels)
+      program.kernels.push_back(std::move(kernel));
+    part.program.kernels.clear();
+    part.program.rows = rows;
+    program.by_rows.push_back(
+        std::make_unique<abi::ProgramT>(std::move(part.program)));
+  }
+
   ArtifactContents contents() {
     return {program, objects, constants, constantBytes};
   }
@@ -193,6 +206,29 @@ inline ProgramBuilder addReluBuilder() {
   int y = builder.output("y", DLC_F32, {2, 3});
   builder.reference("add", {x, w}, {sum}, "add1");
   builder.reference("relu", {sum}, {y}, "relu1");
+  return builder;
+}
+
+/// y = relu(x + w) over rows of 3, as many as there are, by programs for 4 and
+/// for 1; and the sum of all rows' w.
+inline ProgramBuilder batchBuilder(std::vector<int64_t> sizes = {4, 1}) {
+  ProgramBuilder builder;
+  builder.input("x", DLC_F32, {-1, 3});
+  builder.input("w", DLC_F32, {3});
+  builder.output("y", DLC_F32, {-1, 3});
+  builder.output("v", DLC_F32, {3});
+  for (int64_t rows : sizes) {
+    ProgramBuilder part;
+    int x = part.input("x", DLC_F32, {rows, 3});
+    int w = part.input("w", DLC_F32, {3});
+    int sum = part.arena(DLC_F32, {rows, 3});
+    int y = part.output("y", DLC_F32, {rows, 3});
+    int v = part.output("v", DLC_F32, {3});
+    part.reference("add", {x, w}, {sum}, "add" + std::to_string(rows));
+    part.reference("relu", {sum}, {y}, "relu" + std::to_string(rows));
+    part.reference("add", {w, w}, {v}, "double" + std::to_string(rows));
+    builder.byRows(rows, std::move(part));
+  }
   return builder;
 }
 

@@ -8,6 +8,7 @@ more than the tolerance; times are reported and fail nothing.
 
 import argparse
 import ctypes
+import itertools
 import json
 import os
 import pathlib
@@ -17,7 +18,7 @@ import time
 
 import numpy as np
 
-from models import NETWORKS, OTHERS
+from models import NETWORKS, OTHERS, open_batch
 
 # Largest time of dlc over ONNX Runtime's.
 BARS = {"resnet50": 1.5, "mobilenetv2": 1.5, "bert_base": 1.5,
@@ -149,15 +150,17 @@ def measured(*command):
     return float(seconds), int(kilobytes) * 1024
 
 
-def inputs_of(session):
+def inputs_of(session, batch):
+    """Random inputs, of `batch` examples where the model leaves that open."""
     random, feed = np.random.default_rng(1), {}
     for port in session.get_inputs():
+        shape = [batch if isinstance(dim, str) else dim for dim in port.shape]
         if "int64" not in port.type:
-            value = random.standard_normal(port.shape).astype(np.float32)
+            value = random.standard_normal(shape).astype(np.float32)
         elif "mask" in port.name:
-            value = np.ones(port.shape, np.int64)
+            value = np.ones(shape, np.int64)
         else:
-            value = random.integers(0, 1000, port.shape)
+            value = random.integers(0, 1000, shape)
         feed[port.name] = value
     return feed
 
@@ -181,12 +184,16 @@ def interleave(peers, rounds, seconds, clock):
     return times
 
 
-def compare(name, options, runtime):
+def compare(name, options, runtime, batch=None):
+    """With `batch`, of a network that leaves the size of its batch open."""
     import onnxruntime
     import openvino
     model = options.models / f"{name}.onnx"
     artifact = str(options.models / f"{name}.dlc")
     again = str(options.models / f"{name}.again.dlc")
+    if batch:
+        plain, model = model, options.models / f"{name}.open.onnx"
+        open_batch(plain, model)
     dlc = str(options.dlc)
     hint, tolerance = PRECISIONS[options.precision]
     compile_ = (dlc, "compile", str(model), "--precision", options.precision)
@@ -195,14 +202,16 @@ def compare(name, options, runtime):
     equal = pathlib.Path(artifact).read_bytes() == \
         pathlib.Path(again).read_bytes()
     os.unlink(again)
-    _, resident = measured(dlc, "run", artifact, "--random", "--threads",
-                           str(options.threads))
 
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = options.threads
     session = onnxruntime.InferenceSession(
         str(model), settings, providers=["CPUExecutionProvider"])
-    feed = inputs_of(session)
+    feed = inputs_of(session, batch)
+    shapes = [f"--shape={port}={'x'.join(map(str, value.shape))}"
+              for port, value in feed.items()] if batch else []
+    _, resident = measured(dlc, "run", artifact, "--random", "--threads",
+                           str(options.threads), *shapes)
     compiled = openvino.Core().compile_model(str(model), "CPU", {
         "INFERENCE_PRECISION_HINT": hint,
         "INFERENCE_NUM_THREADS": options.threads,
@@ -226,7 +235,7 @@ def compare(name, options, runtime):
     other = request.infer(feed)[compiled.output(0)]
     statistics = execution.statistics
     result = {
-        "network": name, "error": error, "tolerance": tolerance,
+        "network": f"{name} x {batch}" if batch else name, "error": error, "tolerance": tolerance,
         "precision": options.precision,
         "error_openvino": error_of(other),
         "times": {peer: {"min_ms": min(t), "median_ms": float(np.median(t)),
@@ -288,15 +297,20 @@ def main():
                         help="of each peer in a round")
     parser.add_argument("--others", action="store_true",
                         help="the networks of models.py --others by default")
+    parser.add_argument("--batch", type=lambda text: [
+        int(size) for size in text.split(",")], default=[None], metavar="N,...",
+                        help="the networks with the size of their batch open, "
+                        "for each of these sizes")
     parser.add_argument("networks", nargs="*")
     options = parser.parse_args()
     runtime = Runtime(options.runtime.resolve(), options.threads)
     results, failed = [], False
     print(HEADER, flush=True)
     default = OTHERS if options.others else NETWORKS
-    for name in options.networks or default:
+    for name, batch in itertools.product(options.networks or default,
+                                         options.batch):
         try:
-            result = compare(name, options, runtime)
+            result = compare(name, options, runtime, batch)
         except RuntimeError as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed = True

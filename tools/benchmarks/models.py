@@ -105,6 +105,24 @@ class Network:
         return self.op("Mul", self.op("Mul", x, gate), self.scalar(0.5))
 
 
+def open_batch(source, target):
+    """Copies a model, its first dimensions open as N: those of inputs and
+    outputs, and those that reshapes give."""
+    model = onnx.load(source)
+    graph = model.graph
+    for value in [*graph.input, *graph.output]:
+        first = value.type.tensor_type.shape.dim[0]
+        batch, first.dim_param = first.dim_value, "N"
+    shapes = {node.input[1] for node in graph.node if node.op_type == "Reshape"}
+    for weight in graph.initializer:
+        if weight.name in shapes:
+            dims = numpy_helper.to_array(weight).copy()
+            if dims[0] == batch:
+                dims[0] = 0  # That of the value as it is.
+            weight.CopyFrom(numpy_helper.from_array(dims, weight.name))
+    onnx.save(model, target)
+
+
 def resnet50(name, seed, batch=1):
     g = Network(name, seed)
     x = g.input("data", TensorProto.FLOAT, [batch, 3, 224, 224])

@@ -75,6 +75,7 @@ struct ModelOptions {
   bool timing = false;
   bool verifyNumerics = false;
   std::string memoryBudget; ///< "512MiB"; "" for none.
+  std::string batches;      ///< "1,4,16"; "" for the default.
   std::string reproducer;
   bool keepsAll = false; ///< Nothing is computed again.
   bool training = false; ///< Layers are those of training.
@@ -95,6 +96,8 @@ struct ModelOptions {
   /// `places` by the name of the group; throws a Failure (usage) on malformed
   /// ones.
   std::map<std::string, std::string> groupDevices() const;
+  /// `batches`; nullopt for the default. Throws a Failure (usage).
+  std::optional<std::vector<int64_t>> batchSizes() const;
   /// Bytes of `memoryBudget`, 0 for none; throws a Failure (usage).
   int64_t budgetBytes() const;
   /// The file at `path` begins as an artifact does.

@@ -48,7 +48,15 @@ static void printNotes(const Compilation &compilation) {
     if (!port.type.isStatic())
       open += (open.empty() ? "" : ", ") + port.name + " " +
               rt::toString(port.type);
-  if (!open.empty())
+  std::string batches;
+  for (int64_t size : compilation.batches())
+    batches += (batches.empty() ? "" : ", ") + std::to_string(size);
+  if (!batches.empty())
+    std::fprintf(stderr,
+                 "note: a batch of any size (%s) is computed by programs for "
+                 "%s examples\n",
+                 open.c_str(), batches.c_str());
+  else if (!open.empty())
     std::fprintf(stderr,
                  "note: shapes are dynamic (%s): --shape NAME=... makes a "
                  "faster program for one shape\n",

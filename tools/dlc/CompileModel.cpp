@@ -105,6 +105,13 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.groups = model.groupDevices();
   options.memoryBudget = model.budgetBytes();
   options.keepsAll = model.keepsAll;
+  if (auto sizes = model.batchSizes())
+    options.batches = std::move(*sizes);
+  if (!areBatches(options.batches))
+    throw Failure{"expected --batches that ascend from 1 to at most " +
+                      std::to_string(mostBatch) + ", got '" + model.batches +
+                      "'",
+                  kBadUsage};
   if (model.keepsAll && options.memoryBudget)
     throw Failure{"expected --memory-budget without --no-recompute", kBadUsage};
   return options;

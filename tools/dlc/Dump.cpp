@@ -100,6 +100,13 @@ static void printKernel(unsigned id, const abi::Kernel &kernel) {
   std::printf("\n");
 }
 
+static void printDevice(unsigned, const abi::Device &device) {
+  std::printf("device %s:%d arena=%llu lower_bound=%llu\n",
+              abi::EnumNameDeviceKind(device.kind()), device.index(),
+              static_cast<unsigned long long>(device.arena_bytes()),
+              static_cast<unsigned long long>(device.lower_bound()));
+}
+
 static void printLaunch(const abi::Program &program,
                         const abi::Launch &launch) {
   std::printf("launch @%u", launch.kernel());
@@ -125,12 +132,7 @@ static int dump(const std::string &path) {
   std::printf("version %u, compiler %s, model %s, options %s\n",
               artifact.header().version, text(program.compiler()),
               text(program.model()), text(program.options()));
-  forEach(program.devices(), [](unsigned, const abi::Device &device) {
-    std::printf("device %s:%d arena=%llu lower_bound=%llu\n",
-                abi::EnumNameDeviceKind(device.kind()), device.index(),
-                static_cast<unsigned long long>(device.arena_bytes()),
-                static_cast<unsigned long long>(device.lower_bound()));
-  });
+  forEach(program.devices(), printDevice);
   forEach(program.objects(), [&](unsigned, const abi::ObjectVariant &object) {
     std::string features;
     forEach(object.features(), [&](unsigned i, const flatbuffers::String &f) {
@@ -161,6 +163,14 @@ static int dump(const std::string &path) {
   forEach(program.kernels(), printKernel);
   forEach(program.launches(), [&](unsigned, const abi::Launch &launch) {
     printLaunch(program, launch);
+  });
+  forEach(program.by_rows(), [](unsigned, const abi::Program &part) {
+    std::printf("batch of %llu\n",
+                static_cast<unsigned long long>(part.rows()));
+    forEach(part.devices(), printDevice);
+    forEach(part.launches(), [&](unsigned, const abi::Launch &launch) {
+      printLaunch(part, launch);
+    });
   });
   return kOk;
 }

@@ -24,15 +24,27 @@ using namespace dlc::tool;
 
 namespace {
 
-/// Keeps the shortest time of each launch.
+/// Keeps the shortest time of each launch, and how often it ran.
 class Timer : public rt::LaunchObserver {
 public:
-  explicit Timer(size_t launches) : nanoseconds(launches, UINT64_MAX) {}
+  explicit Timer(size_t launches)
+      : nanoseconds(launches, UINT64_MAX), counts(launches) {}
   void onLaunch(size_t launch, unsigned, uint64_t begin,
                 uint64_t end) override {
     nanoseconds[launch] = std::min(nanoseconds[launch], end - begin);
+    ++counts[launch];
   }
   std::vector<uint64_t> nanoseconds;
+  std::vector<size_t> counts;
+};
+
+/// What is explained: a program, or of a batch of any size the largest of its
+/// programs that ran.
+struct Explained {
+  const abi::Program &whole; ///< Has the kernels.
+  const abi::Program &plan;
+  size_t firstLaunch = 0; ///< In the numbers of the whole.
+  std::string batch;      ///< What ran how often, in words; else empty.
 };
 
 struct ExplainCommand {
@@ -84,16 +96,15 @@ static std::optional<Place> placeOf(const abi::Program &program, int32_t id) {
 /// what it reads adds its product to it: that is its only operand of the
 /// result's type.
 static const char *memoryOf(const abi::Program &program,
-                            const abi::Launch &launch) {
+                            const abi::Launch &launch,
+                            const abi::Kernel &kernel) {
   const auto *arguments = launch.arguments();
   for (unsigned in = 0; in < launch.inputs(); ++in) {
     std::optional<Place> from = placeOf(program, arguments->Get(in));
     for (unsigned out = launch.inputs(); from && out < arguments->size(); ++out)
       if (placeOf(program, arguments->Get(out)) == from)
-        return program.kernels()->Get(launch.kernel())->kind() ==
-                       abi::KernelKind::Library
-                   ? "add to"
-                   : "in place";
+        return kernel.kind() == abi::KernelKind::Library ? "add to"
+                                                         : "in place";
   }
   return "";
 }
@@ -149,31 +160,56 @@ static std::string boundOf(const abi::Kernel &kernel) {
   return bound > 0 ? text : "";
 }
 
+/// Finds what is explained of `loaded`, whose launches ran `counts` times in
+/// `runs` runs.
+static Explained explained(const rt::Program &loaded,
+                           const std::vector<size_t> &counts, unsigned runs) {
+  const abi::Program &whole = loaded.artifact().program();
+  const abi::Program *largest = nullptr;
+  size_t first = 0, next = 0;
+  std::string batch;
+  for (unsigned i = 0; whole.by_rows() && i < whole.by_rows()->size(); ++i) {
+    const abi::Program &part = *whole.by_rows()->Get(i);
+    const size_t launches = part.launches() ? part.launches()->size() : 0;
+    if (launches != 0 && counts[next] != 0) {
+      first = largest ? first : next;
+      largest = largest ? largest : &part;
+      batch += (batch.empty() ? "" : ", ") + std::string("a program for ") +
+               std::to_string(part.rows()) + " ran " +
+               std::to_string(counts[next] / runs) + " times";
+    }
+    next += launches;
+  }
+  return {whole, largest ? *largest : whole, first, batch};
+}
+
 static std::vector<LaunchReport> collect(const rt::Program &loaded,
+                                         const Explained &from,
                                          const std::vector<uint64_t> &times,
                                          const Roofline &roof) {
-  const abi::Program &program = loaded.artifact().program();
+  const abi::Program &program = from.plan;
   std::vector<LaunchReport> reports;
   for (unsigned i = 0; program.launches() && i < program.launches()->size();
        ++i) {
     const abi::Launch &launch = *program.launches()->Get(i);
-    const abi::Kernel &kernel = *program.kernels()->Get(launch.kernel());
+    const abi::Kernel &kernel = *from.whole.kernels()->Get(launch.kernel());
+    const size_t number = from.firstLaunch + i;
     LaunchReport report;
     report.label = launch.label() ? launch.label()->str() : "";
     report.kernel = describe(kernel);
     report.kind = abi::EnumNameKernelKind(kernel.kind());
     report.note = kernel.note() ? kernel.note()->str() : "";
     if (kernel.entry() &&
-        loaded.launch(i).kernel == kernel.entry()->string_view()) {
+        loaded.launch(number).kernel == kernel.entry()->string_view()) {
       report.kernel = kernel.entry()->str();
       report.kind = abi::EnumNameKernelKind(abi::KernelKind::Library);
       report.note = "instead of " + kernel.name()->str();
     }
-    report.memory = memoryOf(program, launch);
+    report.memory = memoryOf(program, launch, kernel);
     report.flops = kernel.flops();
     report.bytes = kernel.bytes();
     report.bound = boundOf(kernel);
-    report.microseconds = times[i] / 1e3;
+    report.microseconds = times[number] / 1e3;
     const abi::Device &device = *program.devices()->Get(launch.device());
     if (device.kind() == abi::DeviceKind::CPU)
       report.roof =
@@ -186,12 +222,12 @@ static std::vector<LaunchReport> collect(const rt::Program &loaded,
 
 /// Asks a peer's library for the time of each launch, or of the calls that it
 /// takes for one, if it has them all.
-static void askPeer(PeerLibrary &peer, const abi::Program &program,
-                    unsigned runs, ExplainReport &report) {
+static void askPeer(PeerLibrary &peer, const Explained &from, unsigned runs,
+                    ExplainReport &report) {
   report.peer = peer.name();
   for (size_t i = 0; i != report.launches.size(); ++i) {
     std::vector<PeerCall> calls =
-        peerCallsOf(program, *program.launches()->Get(i));
+        peerCallsOf(from.whole, from.plan, *from.plan.launches()->Get(i));
     std::optional<double> sum;
     for (const PeerCall &call : calls) {
       std::optional<double> time = peer.microsecondsOf(call, runs);
@@ -364,6 +400,8 @@ static void printTable(const ExplainReport &report) {
               report.gigaflops, report.roundedGigaflops, report.gigabytes);
   if (!report.peer.empty())
     printPeer(report);
+  if (!report.batch.empty())
+    std::printf("batch: %s; above is the first\n", report.batch.c_str());
 }
 
 int ExplainCommand::run() {
@@ -396,19 +434,22 @@ int ExplainCommand::run() {
     check(execution->run());
 
   const Roofline roof = measureRoofline(*pool);
-  const abi::Program &plan = program.artifact().program();
+  const Explained from = explained(program, timer.counts, runs);
   ExplainReport report;
   report.model = model.path;
-  report.launches = collect(program, timer.nanoseconds, roof);
+  report.batch = from.batch;
+  report.launches = collect(program, from, timer.nanoseconds, roof);
   if (peer)
-    askPeer(*peer, plan, runs, report);
+    askPeer(*peer, from, runs, report);
   report.gigaflops = roof.flopsPerMicrosecond / 1e3;
   report.roundedGigaflops = roof.roundedPerMicrosecond / 1e3;
   report.gigabytes = roof.bytesPerMicrosecond / 1e3;
-  report.ranges = collectMemory(plan);
+  report.ranges = collectMemory(from.plan);
   report.code = collectCode(program);
-  report.arenaBytes = program.statistics().arenaBytes;
-  report.lowerBoundBytes = program.statistics().lowerBoundBytes;
+  for (const abi::Device *device : *from.plan.devices()) {
+    report.arenaBytes += device->arena_bytes();
+    report.lowerBoundBytes += device->lower_bound();
+  }
   report.constantBytes = program.statistics().constantBytes;
   if (!isPrinted)
     printTable(report);

@@ -139,6 +139,9 @@ std::string dlc::tool::makePage(const ExplainReport &report) {
                  static_cast<unsigned long long>(report.lowerBoundBytes),
                  static_cast<unsigned long long>(report.constantBytes),
                  report.launches.size());
+  if (!report.batch.empty())
+    html += "<p>Of the batch " + escape(report.batch) +
+            "; this is the first.</p>\n";
   for (const std::string &code : report.code)
     html += "<p>Code: " + escape(code) + "</p>\n";
   html += "<h2>Timeline</h2>\n<p>Each launch as wide as its best time; "

@@ -33,7 +33,8 @@ struct MemoryRange {
 
 struct ExplainReport {
   std::string model;
-  std::string peer; ///< "oneDNN 2.6.3"; "" where nobody asked for it.
+  std::string peer;  ///< "oneDNN 2.6.3"; "" where nobody asked for it.
+  std::string batch; ///< What of a batch ran how often; "" for others.
   std::vector<LaunchReport> launches;
   std::vector<MemoryRange> ranges;
   std::vector<std::string> code; ///< What there is for which machines.

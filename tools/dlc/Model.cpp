@@ -83,6 +83,11 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.flag("--no-recompute", keepsAll,
               "Keep everything that gradients need; without it what takes "
               "little time is computed again where that saves memory");
+  syntax.option("--batches", batches,
+                "Where the model leaves only the size of the batch open, the "
+                "numbers of examples to compute at once, ascending from 1: "
+                "1,4,16 without this; none leaves the size open to slow "
+                "kernels");
   syntax.option("--target", target,
                 "Machines, one or several with commas, of which an artifact "
                 "has code for each: host, x86-64, x86-64-v2, x86-64-v3, "
@@ -117,9 +122,9 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   compileOption = [syntax] {
     return syntax.firstGiven(
         {"--params", "--layer", "--guess-layers", "--place", "--memory-budget",
-         "--no-recompute", "--target", "--precision", "--gpu-libraries",
-         "--tune", "--tune-seconds", "--tuning-cache", "--remarks", "--timing",
-         "--verify-numerics", "--reproducer"});
+         "--no-recompute", "--batches", "--target", "--precision",
+         "--gpu-libraries", "--tune", "--tune-seconds", "--tuning-cache",
+         "--remarks", "--timing", "--verify-numerics", "--reproducer"});
   };
 }
 
@@ -153,6 +158,27 @@ static std::vector<int64_t> parseShape(const std::string &text) {
     at = next == end ? end : next + 1;
   }
   return shape;
+}
+
+std::optional<std::vector<int64_t>> ModelOptions::batchSizes() const {
+  if (batches.empty())
+    return std::nullopt;
+  std::vector<int64_t> sizes;
+  const char *at = batches.data(), *end = at + batches.size();
+  bool isList = true;
+  while (batches != "none" && isList && at != end) {
+    int64_t size = 0;
+    auto [next, error] = std::from_chars(at, end, size);
+    isList = error == std::errc() &&
+             (next == end || (*next == ',' && next + 1 != end));
+    sizes.push_back(size);
+    at = next == end ? end : next + 1;
+  }
+  if (isList)
+    return sizes;
+  throw Failure{"expected --batches with numbers like 1,4,16, or none, got '" +
+                    batches + "'",
+                kBadUsage};
 }
 
 int64_t ModelOptions::budgetBytes() const {

@@ -33,9 +33,11 @@ struct PeerCall {
   float alpha = 0, beta = 0;
 };
 
-/// The calls that do what `launch` does: a chain of convolutions is as many.
-/// None for kernels that are no convolutions or products of a library.
-std::vector<PeerCall> peerCallsOf(const abi::Program &program,
+/// The calls that do what `launch` of `program`, with the kernels of `whole`,
+/// does: a chain of convolutions is as many. None for kernels that are no
+/// convolutions or products of a library.
+std::vector<PeerCall> peerCallsOf(const abi::Program &whole,
+                                  const abi::Program &program,
                                   const abi::Launch &launch);
 
 class PeerLibrary {

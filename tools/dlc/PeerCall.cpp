@@ -15,9 +15,10 @@ namespace {
 
 class LaunchReader {
 public:
-  LaunchReader(const abi::Program &program, const abi::Launch &launch)
+  LaunchReader(const abi::Program &whole, const abi::Program &program,
+               const abi::Launch &launch)
       : program(program), launch(launch),
-        kernel(*program.kernels()->Get(launch.kernel())) {}
+        kernel(*whole.kernels()->Get(launch.kernel())) {}
 
   std::vector<PeerCall> read() const;
 
@@ -186,7 +187,8 @@ std::vector<PeerCall> LaunchReader::read() const {
   return name == "cpu.depthwise_chain" ? readChain() : std::vector<PeerCall>();
 }
 
-std::vector<PeerCall> tool::peerCallsOf(const abi::Program &program,
+std::vector<PeerCall> tool::peerCallsOf(const abi::Program &whole,
+                                        const abi::Program &program,
                                         const abi::Launch &launch) {
-  return LaunchReader(program, launch).read();
+  return LaunchReader(whole, program, launch).read();
 }

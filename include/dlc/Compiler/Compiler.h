@@ -31,6 +31,11 @@ struct LoweringOptions;
 
 using pipeline::Phase;
 
+/// The most examples that a program for a batch of any size computes at once.
+inline constexpr int64_t mostBatch = 65536;
+/// Whether these can be CompileOptions::batches.
+bool areBatches(llvm::ArrayRef<int64_t> batches);
+
 struct CompileOptions {
   /// Shapes of inputs by name. They fill in the dimensions that the model
   /// leaves open and must agree with those that it declares; -1 says nothing.
@@ -48,6 +53,11 @@ struct CompileOptions {
   /// The semantics of training: batch statistics, dropout, the gradients of
   /// layers that are losses. Implies keepsParameters.
   bool isTraining = false;
+  /// Where the model leaves the size of the batch open, and nothing else, the
+  /// program is made of some for these numbers of examples, ascending from 1,
+  /// which compute a batch of any size one after the other. Empty: it computes
+  /// with the size as it comes, slowly.
+  std::vector<int64_t> batches = {1, 4, 16};
   /// The devices of groups of operations (ctx_group of MXNet's symbols), like
   /// "cpu:1". Without any, all is on cpu:0; with some, each group of the
   /// model needs one, and no other gets one.
@@ -173,6 +183,10 @@ public:
   /// How many library calls had to be compared, from Phase::Kernel on, and
   /// were by time; all 0 without tuning.
   tuning::Tuner::Counts tunedCalls() const;
+
+  /// Of a program for a batch of any size, from Phase::Graph on: the numbers of
+  /// examples that are computed at once. Empty for others.
+  std::vector<int64_t> batches() const;
 
   /// What the program launches, from Phase::Plan on; nothing before.
   LaunchCounts launches() const;

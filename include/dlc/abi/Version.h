@@ -8,11 +8,12 @@
 
 #include <stdint.h>
 
-/* The newest artifact version that this code reads and the one it writes.
- * Bumped when an older reader would misread a file: a new storage class or
- * kernel kind, a changed meaning. Fields that old readers may ignore are
- * appended to the schema without a bump. */
-#define DLC_ARTIFACT_VERSION 1
+/* The newest artifact version that this code reads. Bumped when an older reader
+ * would misread a file: a new storage class or kernel kind, a changed meaning.
+ * Fields that old readers may ignore are appended to the schema without a bump.
+ * A file has the oldest version that says all of it: 2 for a batch of any size
+ * (Program.by_rows), else 1. */
+#define DLC_ARTIFACT_VERSION 2
 
 #define DLC_ARTIFACT_MAGIC "DLCPROG" /* and its terminating zero: 8 bytes */
 

@@ -4,6 +4,7 @@
 
 #include "Updates.h"
 
+#include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Ports.h"
@@ -49,6 +50,9 @@ public:
   LogicalResult build();
 
 private:
+  plan::ProgramOp beginProgram();
+  void buildDeclaration();
+  void replaceBy(plan::ProgramOp program);
   std::string nameOf(DictionaryAttr attributes, StringRef prefix, unsigned i);
   void buildInputs();
   void buildOutputs();
@@ -282,18 +286,47 @@ LogicalResult ProgramBuilder::buildOperation(Operation &op) {
                         "of what calls make");
 }
 
+void ProgramBuilder::replaceBy(plan::ProgramOp program) {
+  symbols.remove(function);
+  function.erase();
+  symbols.insert(program);
+}
+
+plan::ProgramOp ProgramBuilder::beginProgram() {
+  builder.setInsertionPoint(function);
+  auto program = plan::ProgramOp::create(
+      builder, function.getLoc(), function.getSymNameAttr(),
+      function->getAttrOfType<IntegerAttr>(graph::kRowsAttr),
+      function->getAttrOfType<ArrayAttr>(graph::kByRowsAttr));
+  builder.setInsertionPointToStart(&program.getBody().emplaceBlock());
+  return program;
+}
+
+/// What other functions compute: its inputs and outputs.
+void ProgramBuilder::buildDeclaration() {
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+    plan::InputOp::create(builder, function.getLoc(), toMemory(type), i,
+                          nameOf(function.getArgAttrDict(i), "input", i),
+                          /*random=*/false);
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+    plan::OutputOp::create(builder, function.getLoc(), toMemory(type), i,
+                           nameOf(function.getResultAttrDict(i), "output", i));
+}
+
 LogicalResult ProgramBuilder::build() {
+  if (function->hasAttr(graph::kByRowsAttr)) {
+    plan::ProgramOp program = beginProgram();
+    buildDeclaration();
+    replaceBy(program);
+    return success();
+  }
   if (!function.getBody().hasOneBlock())
     return function.emitOpError("expected a body of one block, got ")
            << function.getBody().getBlocks().size();
   // What conversions left without users would take its place in the artifact.
   IRRewriter rewriter(function.getContext());
   (void)runRegionDCE(rewriter, function->getRegions());
-  builder.setInsertionPoint(function);
-  auto program = plan::ProgramOp::create(builder, function.getLoc(),
-                                         function.getSymNameAttr());
-  Block *body = &program.getBody().emplaceBlock();
-  builder.setInsertionPointToStart(body);
+  plan::ProgramOp program = beginProgram();
   buildInputs();
   buildOutputs();
   findParts();
@@ -306,8 +339,6 @@ LogicalResult ProgramBuilder::build() {
                    [](plan::OutputOp output) { return output.getUpdates(); }) &&
       failed(conversion::orderUpdates(program)))
     return failure();
-  symbols.remove(function);
-  function.erase();
-  symbols.insert(program);
+  replaceBy(program);
   return success();
 }

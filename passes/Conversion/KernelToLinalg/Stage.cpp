@@ -36,43 +36,21 @@ static Type getSignless(Type type) {
 // Domains
 //===----------------------------------------------------------------------===//
 
-/// Replaces loop `which` by two: outer * factor + inner.
-static Index blockIndex(const Index &index, unsigned which, int64_t factor) {
-  Index result = index;
-  int64_t coefficient = index.coefficients[which];
-  result.coefficients[which] = coefficient * factor;
-  result.coefficients.insert(result.coefficients.begin() + which + 1,
-                             coefficient);
-  return result;
-}
-
 std::vector<Domain> dlc::conversion::cut(const Domain &domain,
                                          const LoopSplit &split) {
-  auto map = [](Domain part, auto change) {
-    for (Index &index : part.at)
-      index = change(index);
-    for (Index &index : part.folded)
-      index = change(index);
-    return part;
-  };
-  unsigned loop = split.loop;
-  if (split.isFactor) {
-    Domain part = map(domain, [&](const Index &index) {
-      return blockIndex(index, loop, split.at);
-    });
-    auto &extents = part.loops.extents;
-    extents[loop] /= split.at;
-    extents.insert(extents.begin() + loop + 1, split.at);
-    part.reduced.insert(part.reduced.begin() + loop + 1, domain.reduced[loop]);
-    return {part};
+  std::vector<Domain> parts;
+  for (const graph::LoopPart &loops : graph::cut(domain.loops, split)) {
+    Domain part = domain;
+    part.loops = loops.loops;
+    for (Position *position : {&part.at, &part.folded})
+      for (Index &index : *position)
+        index = loops.at(index);
+    if (split.isFactor)
+      part.reduced.insert(part.reduced.begin() + split.loop + 1,
+                          domain.reduced[split.loop]);
+    parts.push_back(std::move(part));
   }
-  Domain low = domain;
-  low.loops.extents[loop] = split.at;
-  Domain high = map(domain, [&](const Index &index) {
-    return index + index.coefficients[loop] * split.at;
-  });
-  high.loops.extents[loop] -= split.at;
-  return {low, high};
+  return parts;
 }
 
 //===----------------------------------------------------------------------===//

@@ -279,3 +279,22 @@ func.func @gradient(%x: tensor<8xf32>) {
   %y = graph.relu %x {graph.gradient} : tensor<8xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected a number of rows in 'graph.rows', got 0 : i64}}
+func.func @rows() attributes {graph.rows = 0 : i64} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected names of functions in 'graph.by_rows' of a declaration, got [@rows]}}
+func.func @by_rows() attributes {graph.by_rows = [@rows]} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected names of functions in 'graph.by_rows' of a declaration, got ["rows"]}}
+func.func private @by_rows() attributes {graph.by_rows = ["rows"]}

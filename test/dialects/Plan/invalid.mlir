@@ -219,3 +219,78 @@ plan.program @program_c4_twice {
   // expected-error@+1 {{expected one update of input 0, got a second}}
   %z = plan.output 1 "z" updates(0) : memref<4xf32>
 }
+
+// -----
+
+plan.program @program_c5 by_rows([@one]) {
+  %x = plan.input 0 "x" : memref<?xf32>
+  // expected-error@+1 {{expected inputs and outputs alone in a program by rows}}
+  %t = plan.pool <cpu:0> : memref<?xf32>
+}
+plan.program @one rows(1) {
+  %x = plan.input 0 "x" : memref<1xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected the name of a program of fewer rows, got @none}}
+plan.program @program_c6_name by_rows([@none]) {
+  %x = plan.input 0 "x" : memref<?xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected the name of a program of fewer rows, got @four}}
+plan.program @program_c6_order by_rows([@one, @four]) {
+  %x = plan.input 0 "x" : memref<?xf32>
+}
+plan.program @one rows(1) {
+  %x = plan.input 0 "x" : memref<1xf32>
+}
+plan.program @four rows(4) {
+  %x = plan.input 0 "x" : memref<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected a program of one row at last}}
+plan.program @program_c6_last by_rows([@four]) {
+  %x = plan.input 0 "x" : memref<?xf32>
+}
+plan.program @four rows(4) {
+  %x = plan.input 0 "x" : memref<4xf32>
+}
+
+// -----
+
+plan.program @program_c6_ports by_rows([@one]) {
+  %x = plan.input 0 "x" : memref<?xf32>
+}
+// expected-error@+1 {{expected the inputs and outputs of "program_c6_ports"}}
+plan.program @one rows(1) {
+  %x = plan.input 0 "x" : memref<1xf32>
+  %y = plan.input 1 "y" : memref<1xf32>
+}
+
+// -----
+
+plan.program @program_c6_each by_rows([@four, @one]) {
+  %x = plan.input 0 "x" : memref<?x3xf32>
+}
+plan.program @four rows(4) {
+  %x = plan.input 0 "x" : memref<8x3xf32>
+}
+plan.program @one rows(1) {
+  // expected-error@+1 {{expected rows of "x" of type 'memref<?x3xf32>', got "x" of type 'memref<1x3xf32>'}}
+  %x = plan.input 0 "x" : memref<1x3xf32>
+}
+
+// -----
+
+plan.program @program_c6_type by_rows([@one]) {
+  %x = plan.input 0 "x" : memref<?x3xf32>
+}
+plan.program @one rows(1) {
+  // expected-error@+1 {{expected rows of "x" of type 'memref<?x3xf32>', got "x" of type 'memref<1x4xf32>'}}
+  %x = plan.input 0 "x" : memref<1x4xf32>
+}

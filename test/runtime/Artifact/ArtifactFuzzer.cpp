@@ -12,10 +12,10 @@ using namespace dlc::rt;
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t limit);
 
 /// `plan` as a file with a page of constants.
-static AlignedBuffer wrap(std::span<const std::byte> plan) {
+static AlignedBuffer wrap(std::span<const std::byte> plan, uint32_t version) {
   DlcArtifactHeader header = {};
   std::memcpy(header.magic, DLC_ARTIFACT_MAGIC, sizeof(header.magic));
-  header.version = DLC_ARTIFACT_VERSION;
+  header.version = version;
   header.header_size = sizeof(header);
   header.plan_offset = sizeof(header);
   header.plan_size = plan.size();
@@ -34,7 +34,9 @@ static AlignedBuffer wrap(std::span<const std::byte> plan) {
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
                                           size_t limit, unsigned) {
-  static const AlignedBuffer seed = test::addReluBuilder().write();
+  static const AlignedBuffer seeds[] = {test::addReluBuilder().write(),
+                                        test::batchBuilder().write()};
+  const AlignedBuffer &seed = seeds[size % 2];
   DlcArtifactHeader header;
   std::memcpy(&header, seed.data(), sizeof(header));
   if (size < 64 && header.plan_size <= limit) {
@@ -45,12 +47,14 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  AlignedBuffer file = wrap(std::as_bytes(std::span(data, size)));
-  Result<Artifact> artifact = Artifact::fromMemory(file.bytes());
-  if (!artifact.isOk())
-    return 0;
-  ProgramOptions options;
-  options.loadsCode = false;
-  (void)Program::create(std::move(*artifact), options);
+  for (uint32_t version = 1; version <= DLC_ARTIFACT_VERSION; ++version) {
+    AlignedBuffer file = wrap(std::as_bytes(std::span(data, size)), version);
+    Result<Artifact> artifact = Artifact::fromMemory(file.bytes());
+    if (!artifact.isOk())
+      continue;
+    ProgramOptions options;
+    options.loadsCode = false;
+    (void)Program::create(std::move(*artifact), options);
+  }
   return 0;
 }

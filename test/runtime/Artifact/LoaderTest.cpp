@@ -105,8 +105,8 @@ TEST(Loader, ChecksEveryFieldOfTheHeader) {
             "not a compiled program: the magic bytes differ");
   EXPECT_EQ(failureWith([](Header &h) { h.version = 0; }),
             "expected a version, got 0");
-  EXPECT_EQ(failureWith([](Header &h) { h.version = 2; }),
-            "artifact version 2 is newer than 1, the newest that this runtime "
+  EXPECT_EQ(failureWith([](Header &h) { h.version = 3; }),
+            "artifact version 3 is newer than 2, the newest that this runtime "
             "reads");
   EXPECT_EQ(failureWith([](Header &h) { h.header_size = 32; }),
             "expected a header of 64 bytes, got 32");
@@ -142,7 +142,7 @@ TEST(Loader, ChecksEveryFieldOfTheHeader) {
 
 TEST(Loader, NewerVersionsAreUnsupportedNotCorrupt) {
   AlignedBuffer file = goodFile();
-  file.data()[8] = std::byte(2);
+  file.data()[8] = std::byte(DLC_ARTIFACT_VERSION + 1);
   EXPECT_EQ(Artifact::fromMemory(file.bytes()).status().code(),
             StatusCode::Unsupported);
 }

@@ -5,6 +5,7 @@
 #include "dlc/runtime/Artifact/Validate.h"
 
 #include "../ProgramBuilder.h"
+#include "dlc/runtime/Artifact/Loader.h"
 #include <gtest/gtest.h>
 
 using namespace dlc::rt;
@@ -321,4 +322,87 @@ TEST(Validate, Updates) {
               b.reference("relu", {X}, {z}, "relu2");
             }),
             "launch 2: reads input 0 after it is updated");
+}
+
+namespace {
+/// Why a batch of any size with `change` is refused.
+template <typename Change> std::string batchFailureWith(Change change) {
+  ProgramBuilder builder = batchBuilder();
+  change(builder);
+  Result<AlignedBuffer> file = writeArtifact(builder.contents());
+  return file.isOk() ? "" : file.status().message();
+}
+
+dlc::abi::ProgramT &partOf(B &b, size_t index) {
+  return *b.program.by_rows[index];
+}
+} // namespace
+
+TEST(Validate, BatchesOfAnySize) {
+  EXPECT_EQ(batchFailureWith([](B &) {}), "");
+  EXPECT_EQ(batchFailureWith([](B &b) { partOf(b, 1).rows = 4; }),
+            "program 1 of a batch: expected fewer rows than 4, got 4");
+  EXPECT_EQ(batchFailureWith([](B &b) { partOf(b, 0).rows = 0; }),
+            "program 0 of a batch: expected fewer rows than 4294967296, got 0");
+  EXPECT_EQ(batchFailureWith([](B &b) { b.program.by_rows.pop_back(); }),
+            "expected a program of one row at last");
+  EXPECT_EQ(batchFailureWith([](B &b) { partOf(b, 0).rows = 3; }),
+            "program 0 of a batch: input 0: expected a multiple of 3 rows, got "
+            "4");
+  EXPECT_EQ(batchFailureWith([](B &b) { partOf(b, 0).rows = 2; }),
+            "program 1 of a batch: input 0: expected a multiple of 1 rows, got "
+            "1");
+  EXPECT_EQ(
+      batchFailureWith([](B &b) { partOf(b, 0).inputs[1]->name = "weight"; }),
+      "program 0 of a batch: input 1: expected the name 'w', got "
+      "'weight'");
+  EXPECT_EQ(batchFailureWith([](B &b) {
+              partOf(b, 0).values[1]->type = DLC_I32;
+              partOf(b, 0).launches[0]->arguments[1] = 0;
+              partOf(b, 0).launches[2]->arguments = {0, 0, 4};
+            }),
+            "program 0 of a batch: input 1: expected the type of the whole "
+            "batch's");
+  EXPECT_EQ(batchFailureWith([](B &b) { partOf(b, 1).outputs.pop_back(); }),
+            "program 1 of a batch: value 4: output 1 does not exist");
+  EXPECT_EQ(batchFailureWith([](B &b) { b.reference("relu", {0}, {2}); }),
+            "a batch of any size has at most 64 programs, and launches "
+            "nothing");
+  EXPECT_EQ(batchFailureWith([](B &b) {
+              partOf(b, 0).kernels.push_back(
+                  std::make_unique<dlc::abi::KernelT>());
+              partOf(b, 0).kernels[0]->name = "k";
+            }),
+            "program 0 of a batch: has kernels, objects or programs of its "
+            "own");
+  EXPECT_EQ(
+      batchFailureWith([](B &b) { partOf(b, 0).launches[0]->kernel = 9; }),
+      "program 0 of a batch: launch 0: kernel 9 does not exist");
+  EXPECT_EQ(batchFailureWith([](B &b) { partOf(b, 1).launches.pop_back(); }),
+            "program 1 of a batch: output 1 is never written");
+  EXPECT_EQ(batchFailureWith([](B &b) {
+              b.program.values[0]->shape[0] = 4;
+              b.program.values[0]->bytes = 48;
+            }),
+            "program 1 of a batch: input 0: expected the type of the whole "
+            "batch's");
+}
+
+TEST(Validate, WhoTellsTheSizeOfABatch) {
+  ProgramBuilder builder;
+  builder.output("y", DLC_F32, {-1});
+  ProgramBuilder part;
+  int y = part.output("y", DLC_F32, {1});
+  part.reference("still", {}, {y});
+  builder.byRows(1, std::move(part));
+  Result<AlignedBuffer> file = writeArtifact(builder.contents());
+  EXPECT_EQ(file.status().message(), "no input tells the size of the batch");
+}
+
+TEST(Validate, VersionsSayWhoCanRead) {
+  Result<AlignedBuffer> plain = writeArtifact(addReluBuilder().contents());
+  Result<AlignedBuffer> batch = writeArtifact(batchBuilder().contents());
+  ASSERT_TRUE(plain.isOk() && batch.isOk());
+  EXPECT_EQ(Artifact::fromMemory(plain->bytes())->header().version, 1u);
+  EXPECT_EQ(Artifact::fromMemory(batch->bytes())->header().version, 2u);
 }

@@ -59,6 +59,18 @@ struct LoopSplit {
   bool isFactor = false;
 };
 
+/// A part of loops that were cut: `at` gives indices of the whole in its loops.
+struct LoopPart {
+  Loops loops;
+  LoopSplit split;
+  bool isHigh = false; ///< Behind a split that is at a place.
+
+  Index at(const Index &whole) const;
+};
+
+/// The parts into which `split` cuts `loops`.
+llvm::SmallVector<LoopPart, 2> cut(const Loops &loops, const LoopSplit &split);
+
 /// Quotient and remainder of `index` by `divisor`, when both are linear. Else
 /// nullopt, and `split` says which loop to cut if that helps.
 std::optional<std::pair<Index, Index>> divide(const Index &index,

@@ -40,15 +40,25 @@ def Plan_Operand : AnyTypeOf<[Plan_Memory, NoneType]>;
 
 def ProgramOp : Plan_Op<"program", [
     Symbol, IsolatedFromAbove, NoTerminator, SingleBlock,
-    NoRegionArguments]> {
+    NoRegionArguments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A program: memory and launches in execution order";
   let description = [{
+    A program `by_rows` is a batch of any size: the programs that it names each
+    compute `rows` examples, and it runs them over its inputs and outputs, whose
+    first dimension it leaves open. Where theirs is known, all examples share
+    the value.
+
     Constraints:
     - (program_c1) inputs and outputs are numbered 0, 1, ... without gaps.
     - (program_c2) arenas have distinct names.
     - (program_c3) no device has two arenas.
     - (program_c4) an output that updates an input has its type, which is static,
       and no input has two of them.
+    - (program_c5) a program `by_rows` has inputs and outputs and nothing else,
+      and updates nothing.
+    - (program_c6) it names programs of descending `rows`, the last of one, with
+      its inputs and outputs by name and type, but for the first dimension where
+      it is open: there they have as many rows for each example.
 
     ```mlir
     plan.program @main {
@@ -57,11 +67,28 @@ def ProgramOp : Plan_Op<"program", [
       %y = plan.output 0 "y" : memref<4xf32>
       %t = plan.slice @cpu0[0 for 16] : memref<4xf32>
     }
+    plan.program @any by_rows([@main_16, @main_1]) {
+      %x = plan.input 0 "x" : memref<?x4xf32>
+      %y = plan.output 0 "y" : memref<?x4xf32>
+    }
+    plan.program @main_16 rows(16) {
+      %x = plan.input 0 "x" : memref<16x4xf32>
+      %y = plan.output 0 "y" : memref<16x4xf32>
+    }
+    plan.program @main_1 rows(1) {
+      %x = plan.input 0 "x" : memref<1x4xf32>
+      %y = plan.output 0 "y" : memref<1x4xf32>
+    }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       OptionalAttr<I64Attr>:$rows,
+                       OptionalAttr<FlatSymbolRefArrayAttr>:$byRows);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name (`rows` `(` $rows^ `)`)? (`by_rows` `(` $byRows^ `)`)?
+    attr-dict-with-keyword $body
+  }];
   let hasRegionVerifier = 1;
 }
 

@@ -467,6 +467,47 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
   ];
 }
 
+def SpecializeBatchPass : Pass<"graph-specialize-batch", "::mlir::ModuleOp"> {
+  let summary = "Compute a batch of any size by functions for a few sizes";
+  let description = [{
+    Requires: Graph operations in a function @main.
+    Ensures: where the only extent that the arguments of @main leave open is
+    their first one, and examples of the batch do not meet, @main is a
+    declaration whose `graph.by_rows` names copies of it, the largest first, each
+    for a batch of `graph.rows`, one of `sizes`. Whoever runs it takes as many
+    examples at once as one of these has. A result without an open extent is the
+    same for all examples. Everything else stays as it is, and a remark says why:
+    an operation that mixes examples, or computes with their number, states that
+    runs leave to each other.
+    Examples are told apart by what elements are computed from: in copies for 7
+    and 11 examples, each row of a value is followed to the rows of the operands
+    that it is made of.
+    Cost: inference and one walk over operations and the forms of their elements
+    for each of the two, one copy for each size.
+
+    ```mlir
+    func.func @main(%x: tensor<?x8xf32>, ...) -> tensor<?x4xf32> {
+      %y = graph.matmul %x, %w : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+      return %y : tensor<?x4xf32>
+    }
+    ->
+    func.func private @main(tensor<?x8xf32>) -> tensor<?x4xf32> attributes {graph.by_rows = [@main_4, @main_1]}
+    func.func @main_4(%x: tensor<4x8xf32>) -> tensor<4x4xf32> attributes {graph.rows = 4 : i64} {
+      %y = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+      return %y : tensor<4x4xf32>
+    }
+    func.func @main_1(%x: tensor<1x8xf32>) -> tensor<1x4xf32> ...
+    ```
+  }];
+  let options = [
+    ListOption<"sizes", "sizes", "int64_t",
+               "Ascending sizes of batches that functions are made for, 1 first; 1,4,16 "
+               "without any">];
+  let dependentDialects = ["::dlc::graph::GraphDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def SplitBatchPass : Pass<"graph-split-batch", "::mlir::func::FuncOp"> {
   let summary = "Compute in parts of the batch what takes much memory";
   let description = [{

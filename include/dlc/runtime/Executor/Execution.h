@@ -119,7 +119,9 @@ public:
   /// known dimensions. Errors: InvalidArgument.
   Status bindInput(size_t index, const TensorView &tensor);
 
-  /// Sets the memory of output `index`, whose type must be static: borrowed,
+  /// Sets the memory of output `index`, whose type must be static or have the
+  /// batch open (Program::batches()): then run() expects as many rows there as
+  /// there are examples. Borrowed,
   /// disjoint from everything else that is bound. A null `data` goes back to
   /// memory of the execution, or to that of the input that the output updates,
   /// which is the state at first. Errors:

@@ -98,7 +98,15 @@ public:
   std::optional<size_t> findInput(std::string_view name) const;
   std::optional<size_t> findOutput(std::string_view name) const;
 
+  /// Of a program for a batch of any size, how many examples it computes at
+  /// once: each of these numbers, the largest first and 1 last. Empty for one
+  /// that computes what it is given as a whole. The batch is the first
+  /// dimension of ports that leave it open; other ports are the same for all
+  /// examples.
+  std::vector<int64_t> batches() const;
+
   const ProgramStatistics &statistics() const;
+  /// Of a batch of any size, those of all its programs.
   size_t launchCount() const;
   LaunchInfo launch(size_t index) const;
   const Artifact &artifact() const;

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Rows.h"
+
+#include "Knowledge.h"
+
+#include "dlc/dialects/Graph/Batches.h"
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
+#include "dlc/dialects/Graph/Position.h"
+#include "dlc/dialects/Graph/Shapes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace dlc::graph;
+
+static bool isParameter(OpOperand &operand) {
+  auto fusion = dyn_cast<FusionOpInterface>(operand.getOwner());
+  return fusion && fusion.isParameter(operand.getOperandNumber());
+}
+
+/// "gather of node 'Gather_3'", for reasons.
+static std::string describe(Operation *op) {
+  std::string text = op->getName().stripDialect().str();
+  op->getLoc()->walk([&](Location inner) {
+    auto name = dyn_cast<NameLoc>(inner);
+    if (!name)
+      return WalkResult::advance();
+    text += " of " + name.getName().str();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// What one operation reads
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+using RowsOfValues = llvm::DenseMap<Value, Rows>;
+
+/// Looks at the positions that an element of one example is computed from. The
+/// first loop is that over examples.
+class RowReader : public ElementReader {
+public:
+  RowReader(OpBuilder builder, Location loc, Loops loops,
+            const RowsOfValues &known)
+      : ElementReader(builder, loc, std::move(loops)), known(known) {}
+
+  Value read(Value tensor, ArrayRef<Index> position) override {
+    check(tensor, position);
+    return placeholder(tensor);
+  }
+  /// Coordinates given by data are the same in every example's view of what
+  /// all examples share.
+  Value load(Value tensor, ValueRange) override {
+    if (known.contains(tensor))
+      isApart = false;
+    return placeholder(tensor);
+  }
+  Value materialize(const Index &index) override {
+    if (index.coefficients.front() != 0)
+      isApart = false; // What differs from row to row depends on the batch.
+    return arith::ConstantIndexOp::create(builder, loc, 0);
+  }
+
+  void check(Value tensor, ArrayRef<Index> position);
+  std::optional<LoopSplit> getSplit() const { return split; }
+
+  bool isApart = true;
+
+private:
+  Value placeholder(Value tensor) {
+    Type type = getElementTypeOrSelf(tensor.getType());
+    if (auto integer = dyn_cast<IntegerType>(type))
+      type = builder.getIntegerType(integer.getWidth());
+    return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  }
+
+  const RowsOfValues &known;
+};
+
+/// Loops over a result, and where its elements lie in them.
+struct ResultLoops {
+  Loops loops;
+  SmallVector<Index> at, folded;
+};
+
+} // namespace
+
+/// Of what examples have their own rows, those of this one; of other values
+/// the same for all.
+void RowReader::check(Value tensor, ArrayRef<Index> position) {
+  auto own = known.find(tensor);
+  for (auto [dim, index] : llvm::enumerate(position)) {
+    const int64_t step = index.coefficients.front();
+    const bool isRows = own != known.end() && own->second.dim == dim;
+    if (step != (isRows ? own->second.each : 0)) {
+      isApart = false;
+      return;
+    }
+    if (!isRows)
+      continue;
+    Index inside = index;
+    inside.coefficients.front() = 0;
+    auto [low, high] = rangeOf(inside);
+    isApart &= low >= 0 && high < own->second.each;
+  }
+}
+
+/// One loop over examples, one for each dimension of more than one element, of
+/// which that of `rows` goes over those of one example, and one for each that
+/// is folded.
+static ResultLoops makeLoops(RankedTensorType type, const Rows &rows,
+                             ArrayRef<int64_t> folded) {
+  ResultLoops result;
+  auto &extents = result.loops.extents;
+  extents.push_back(type.getDimSize(rows.dim) / rows.each);
+  SmallVector<int> loopOf;
+  auto addLoop = [&](int64_t extent) {
+    loopOf.push_back(extent == 1 ? -1 : static_cast<int>(extents.size()));
+    if (extent != 1)
+      extents.push_back(extent);
+  };
+  for (auto [dim, extent] : llvm::enumerate(type.getShape()))
+    addLoop(dim == rows.dim ? rows.each : extent);
+  llvm::for_each(folded, addLoop);
+  auto toIndex = [&](int loop) {
+    return loop < 0 ? Index::number(result.loops, 0)
+                    : Index::loop(result.loops, loop);
+  };
+  const auto rank = static_cast<size_t>(type.getRank());
+  for (auto [i, loop] : llvm::enumerate(loopOf))
+    (i < rank ? result.at : result.folded).push_back(toIndex(loop));
+  result.at[rows.dim] =
+      result.at[rows.dim] + Index::loop(result.loops, 0) * rows.each;
+  return result;
+}
+
+/// Reads what an element of `result` is made of; null where it cannot be told.
+static Value readElement(RowReader &reader, OpResult result,
+                         const ResultLoops &at) {
+  Operation *op = result.getOwner();
+  if (auto positioned = dyn_cast<PositionedOpInterface>(op))
+    return positioned.buildElementAt(reader, result.getResultNumber(), at.at);
+  if (auto reduction = dyn_cast<ReductionOpInterface>(op))
+    return reduction.buildTermAt(reader, at.at, at.folded);
+  Value last;
+  for (Value operand : op->getOperands())
+    last = reader.read(operand,
+                       reader.broadcast(at.at, typeOf(operand).getShape()));
+  return last;
+}
+
+/// Whether the rows `rows` of `result` are each computed from those of their
+/// own examples. Loops are cut where forms of elements differ.
+static bool keepsApart(OpResult result, const Rows &rows,
+                       const RowsOfValues &known) {
+  constexpr size_t mostParts = 256;
+  Operation *op = result.getOwner();
+  SmallVector<int64_t> folded;
+  if (auto reduction = dyn_cast<ReductionOpInterface>(op)) {
+    auto extents = reduction.getFoldedExtents();
+    if (!extents)
+      return false;
+    folded = *extents;
+  }
+  Block scratch;
+  SmallVector<ResultLoops> todo{makeLoops(typeOf(result), rows, folded)};
+  for (size_t parts = 0; !todo.empty(); ++parts) {
+    ResultLoops at = todo.pop_back_val();
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointToEnd(&scratch);
+    RowReader reader(builder, op->getLoc(), at.loops, known);
+    const bool isRead = readElement(reader, result, at) != nullptr;
+    if (!reader.isApart || parts == mostParts)
+      return false;
+    if (isRead)
+      continue;
+    std::optional<LoopSplit> split = reader.getSplit();
+    if (!split || split->loop == 0)
+      return false;
+    for (const LoopPart &part : cut(at.loops, *split)) {
+      auto map = [&](const Index &index) { return part.at(index); };
+      todo.push_back({part.loops, llvm::map_to_vector(at.at, map),
+                      llvm::map_to_vector(at.folded, map)});
+    }
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// A function
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class RowFinder {
+public:
+  RowFinder(int64_t count, const ValueSet &sized, std::string &why)
+      : count(count), sized(sized), why(why) {}
+
+  void addArgument(Value argument) { known[argument] = {0, 1}; }
+  bool visit(Block &block);
+  std::optional<Rows> rowsOf(Value value) const {
+    auto own = known.find(value);
+    return own == known.end() ? std::nullopt : std::optional(own->second);
+  }
+  bool isSized(Value value) const { return sized.contains(value); }
+  bool refuse(Operation *op, const llvm::Twine &reason) {
+    if (why.empty())
+      why = describe(op) + " " + reason.str();
+    return false;
+  }
+
+private:
+  bool visit(Operation *op);
+  void foldParameters(Operation *op);
+  bool findByRule(Operation *op);
+  bool findByForm(OpResult result);
+  bool decompose(Operation *op);
+
+  const int64_t count;
+  const ValueSet &sized;
+  std::string &why;
+  RowsOfValues known;
+  Knowledge knowledge;
+};
+
+} // namespace
+
+/// Parameters that are known become constants, as forms of elements need them.
+void RowFinder::foldParameters(Operation *op) {
+  OpBuilder builder(op);
+  for (OpOperand &operand : op->getOpOperands())
+    if (isParameter(operand) && !getConstantElements(operand.get()))
+      if (ElementsAttr elements = knowledge.elementsOf(operand.get()))
+        operand.set(ConstantOp::create(builder, op->getLoc(), elements));
+}
+
+bool RowFinder::findByRule(Operation *op) {
+  auto rule = dyn_cast<BatchOpInterface>(op);
+  std::optional<Batched> batched = rule ? rule.getBatched() : std::nullopt;
+  if (!batched || batched->isSummed || op->getNumResults() != 1)
+    return false;
+  std::optional<Rows> common;
+  for (OpOperand &operand : op->getOpOperands()) {
+    std::optional<Rows> own = rowsOf(operand.get());
+    bool isOfBatch =
+        llvm::is_contained(batched->operands, operand.getOperandNumber());
+    if (own.has_value() != isOfBatch ||
+        (own && (own->dim != 0 || (common && own != common))))
+      return false;
+    common = own ? own : common;
+  }
+  RankedTensorType type = typeOf(op->getResult(0));
+  if (!common || type.getRank() == 0 ||
+      type.getDimSize(0) != common->each * count)
+    return false;
+  known[op->getResult(0)] = *common;
+  return true;
+}
+
+/// The rows may be in any dimension that has as many elements for each.
+bool RowFinder::findByForm(OpResult result) {
+  RankedTensorType type = typeOf(result);
+  for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
+    if (extent == 0 || extent % count != 0)
+      continue;
+    const Rows rows{static_cast<unsigned>(dim), extent / count};
+    if (!keepsApart(result, rows, known))
+      continue;
+    known[result] = rows;
+    return true;
+  }
+  return false;
+}
+
+/// What it decomposes to is visited in its place.
+bool RowFinder::decompose(Operation *op) {
+  auto composite = dyn_cast<DecomposeOpInterface>(op);
+  if (!composite)
+    return false;
+  Operation *before = op->getPrevNode();
+  Block *block = op->getBlock();
+  OpBuilder builder(op);
+  FailureOr<SmallVector<Value>> values = composite.decompose(builder);
+  if (failed(values))
+    return false;
+  for (Operation *part = before ? before->getNextNode() : &block->front();
+       part != op;) {
+    Operation *next = part->getNextNode(); // It may be decomposed itself.
+    if (!visit(part)) {
+      why.clear(); // The model has the whole.
+      return false;
+    }
+    part = next;
+  }
+  op->replaceAllUsesWith(*values);
+  op->erase();
+  return true;
+}
+
+static bool hasForm(Operation *op) {
+  return isa<ElementwiseOpInterface, PositionedOpInterface,
+             ReductionOpInterface>(op);
+}
+
+bool RowFinder::visit(Operation *op) {
+  if (isa<ConstantOp, NoneOp>(op))
+    return true;
+  if (!isComputed(op) || op->getNumRegions())
+    return refuse(op, "is no plain operation");
+  if (!hasStaticTypes(op))
+    return refuse(op, "has shapes that are found while running");
+  knowledge.learn(op);
+  if (isa<ShapeOp, SizeOp>(op))
+    return true; // In `sized`, or known.
+  bool isOfRows = false, takesSize = false, isShapedBySize = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    isOfRows |= known.contains(operand.get());
+    if (sized.contains(operand.get()))
+      (isParameter(operand) ? isShapedBySize : takesSize) = true;
+  }
+  if (isOfRows && takesSize)
+    return refuse(op, "computes with the size of the batch");
+  if (!isOfRows && !isShapedBySize)
+    return true; // The same for all, or a number that follows from the size.
+  foldParameters(op);
+  // Each example's indices are checked with it.
+  if (auto indexed = dyn_cast<IndexedOpInterface>(op))
+    if (indexed.getIndexedExtents())
+      indexed.markInBounds();
+  if (findByRule(op))
+    return true;
+  if (hasForm(op) && llvm::all_of(op->getResults(), [&](OpResult result) {
+        return findByForm(result);
+      }))
+    return true;
+  if (decompose(op))
+    return true;
+  // Of no rows, its shape may have nothing of the batch in spite of the size.
+  return !isOfRows || refuse(op, "does not keep the examples of a batch apart");
+}
+
+bool RowFinder::visit(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+    if (!visit(&op))
+      return false;
+  return true;
+}
+
+std::optional<FoundRows>
+dlc::graph::findRows(func::FuncOp function, ArrayRef<unsigned> batched,
+                     int64_t count, const ValueSet &sized, std::string &why) {
+  RowFinder finder(count, sized, why);
+  for (unsigned argument : batched)
+    finder.addArgument(function.getArgument(argument));
+  Block &block = function.getBody().front();
+  if (!finder.visit(block))
+    return std::nullopt;
+  FoundRows found;
+  llvm::raw_string_ostream all(found.all);
+  for (Operation &op : block.without_terminator())
+    for (Value value : op.getResults()) {
+      if (std::optional<Rows> rows = finder.rowsOf(value))
+        all << rows->dim << '/' << rows->each << ' ';
+      else if (!finder.isSized(value) && !isa<ConstantOp>(op))
+        all << value.getType() << ' ';
+    }
+  for (Value value : block.getTerminator()->getOperands()) {
+    if (finder.isSized(value)) {
+      finder.refuse(block.getTerminator(), "gives the size of the batch");
+      return std::nullopt;
+    }
+    found.results.push_back(finder.rowsOf(value));
+  }
+  return found;
+}
+
+ValueSet dlc::graph::findSized(func::FuncOp function) {
+  ValueSet sized;
+  Knowledge knowledge;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (!isComputed(&op))
+      continue;
+    knowledge.learn(&op);
+    bool isSized =
+        isa<ShapeOp, SizeOp>(op) ||
+        llvm::any_of(op.getOpOperands(), [&](OpOperand &operand) {
+          return !isParameter(operand) && sized.contains(operand.get());
+        });
+    for (Value result : op.getResults())
+      if (isSized && !knowledge.elementsOf(result))
+        sized.insert(result);
+  }
+  return sized;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the examples of a batch lie in the values of a function, and whether
+// each is computed from its own alone.
+
+#ifndef DLC_PASSES_GRAPH_ROWS_H
+#define DLC_PASSES_GRAPH_ROWS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <optional>
+#include <string>
+
+namespace dlc::graph {
+
+/// The elements of example i are those at [i * each, (i + 1) * each) of a
+/// dimension.
+struct Rows {
+  unsigned dim = 0;
+  int64_t each = 0;
+
+  bool operator==(const Rows &other) const = default;
+};
+
+using ValueSet = llvm::DenseSet<mlir::Value>;
+
+/// What of a function, whose types are inferred and in part unknown, are
+/// numbers that follow from unknown extents: shapes, and what is computed of
+/// them.
+ValueSet findSized(mlir::func::FuncOp function);
+
+/// What findRows() gives.
+struct FoundRows {
+  /// Of each result of the function; nullopt for what all examples share.
+  llvm::SmallVector<std::optional<Rows>> results;
+  /// Of all values, in order; the same for any size of the batch.
+  std::string all;
+};
+
+/// Finds the rows of `function`, which is for a batch of `count`, the first
+/// dimension of the arguments in `batched`. It has inferred types and one
+/// block. `sized` are its values that are numbers which follow from the size of
+/// the batch; they may say what shapes results have, but not be computed with.
+/// What an operation reads is asked of its rule for batches (BatchOpInterface),
+/// its element form (PositionedOpInterface and the like), or what it decomposes
+/// to, which takes its place in `function`; that is for this alone. Nullopt
+/// where examples are not kept apart; `why` says by which operation.
+std::optional<FoundRows> findRows(mlir::func::FuncOp function,
+                                  llvm::ArrayRef<unsigned> batched,
+                                  int64_t count, const ValueSet &sized,
+                                  std::string &why);
+
+} // namespace dlc::graph
+
+#endif // DLC_PASSES_GRAPH_ROWS_H

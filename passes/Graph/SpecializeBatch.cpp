@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// graph-specialize-batch: a batch of any size is computed by functions for a
+// few sizes.
+
+#include "Rows.h"
+
+#include "dlc/dialects/Graph/Batches.h"
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Ports.h"
+#include "dlc/dialects/Graph/Shapes.h"
+#include "dlc/passes/Graph/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/ScopeExit.h"
+
+namespace dlc::graph {
+#define GEN_PASS_DEF_SPECIALIZEBATCHPASS
+#include "dlc/passes/Graph/Passes.h.inc"
+} // namespace dlc::graph
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::graph;
+
+/// Sizes that a function is read for: what it does with both, it does with any.
+static constexpr int64_t kProbes[] = {7, 11};
+
+namespace {
+
+struct SpecializeBatch
+    : public graph::impl::SpecializeBatchPassBase<SpecializeBatch> {
+  using SpecializeBatchPassBase::SpecializeBatchPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override;
+  void runOnOperation() override;
+
+private:
+  OwningOpRef<func::FuncOp> makeFor(int64_t count, IRMapping *mapping);
+  std::optional<SmallVector<std::optional<Rows>>> findResults();
+  bool specialize();
+  void declare(ArrayRef<func::FuncOp> parts,
+               ArrayRef<std::optional<Rows>> rows);
+  LogicalResult inferQuietly(func::FuncOp function);
+  bool refuse(const llvm::Twine &reason) {
+    if (why.empty())
+      why = reason.str();
+    return false;
+  }
+
+  func::FuncOp main;
+  SmallVector<unsigned> batched; ///< Arguments.
+  std::string why;
+};
+
+} // namespace
+
+LogicalResult SpecializeBatch::initialize(MLIRContext *context) {
+  if (sizes.empty())
+    sizes = {1, 4, 16};
+  bool isAscending = !sizes.empty() && sizes.front() == 1;
+  for (size_t i = 1; i < sizes.size(); ++i)
+    isAscending &= sizes[i - 1] < sizes[i];
+  if (isAscending)
+    return success();
+  return emitError(UnknownLoc::get(context),
+                   "graph-specialize-batch: expected sizes that begin with 1 "
+                   "and ascend");
+}
+
+/// The arguments whose first dimension is the batch: the only unknown extent of
+/// the function, under one name where there are several. Empty for none.
+static SmallVector<unsigned> findBatched(func::FuncOp function) {
+  SmallVector<unsigned> batched;
+  StringAttr common;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      return {};
+    const unsigned i = argument.getArgNumber();
+    // State that runs leave to each other is of all examples.
+    if (function.getArgAttr(i, GraphDialect::kRandomAttr))
+      return {};
+    if (type.hasStaticShape())
+      continue;
+    if (type.getNumDynamicDims() != 1 || !type.isDynamicDim(0))
+      return {};
+    auto names =
+        function.getArgAttrOfType<ArrayAttr>(i, GraphDialect::kDimsAttr);
+    auto name = names ? cast<StringAttr>(names[0]) : StringAttr();
+    const bool isNamed = name && !name.empty();
+    if (!batched.empty() && (!isNamed || name != common))
+      return {};
+    common = isNamed ? name : StringAttr();
+    batched.push_back(i);
+  }
+  const bool isOther = llvm::any_of(
+      findUpdates(function), [](BlockArgument updated) { return !!updated; });
+  return isOther ? SmallVector<unsigned>() : batched;
+}
+
+/// A copy of the function for so many examples, with types as far as they are
+/// known before inference.
+OwningOpRef<func::FuncOp> SpecializeBatch::makeFor(int64_t count,
+                                                   IRMapping *mapping) {
+  IRMapping own;
+  OwningOpRef<func::FuncOp> copy =
+      cast<func::FuncOp>(main->clone(mapping ? *mapping : own));
+  for (unsigned i : batched) {
+    auto type = typeOf(copy->getArgument(i));
+    SmallVector<int64_t> shape(type.getShape());
+    shape[0] = count;
+    copy->getArgument(i).setType(type.clone(shape));
+  }
+  for (unsigned i = 0; i < copy->getNumArguments(); ++i)
+    copy->removeArgAttr(i, GraphDialect::kDimsAttr);
+  for (unsigned i = 0; i < copy->getNumResults(); ++i)
+    copy->removeResultAttr(
+        i, StringAttr::get(&getContext(), GraphDialect::kDimsAttr));
+  copy->setType(FunctionType::get(&getContext(),
+                                  copy->getBody().getArgumentTypes(),
+                                  copy->getResultTypes()));
+  return copy;
+}
+
+/// Of sizes that a model cannot have nothing is said.
+LogicalResult SpecializeBatch::inferQuietly(func::FuncOp function) {
+  ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) {
+    return success(); // Taken.
+  });
+  OpPassManager manager(func::FuncOp::getOperationName());
+  manager.addPass(createInferTypesPass());
+  return runPipeline(manager, function);
+}
+
+/// The rows of results, where examples do not meet.
+std::optional<SmallVector<std::optional<Rows>>> SpecializeBatch::findResults() {
+  const ValueSet sized = findSized(main);
+  std::optional<FoundRows> found;
+  for (int64_t count : kProbes) {
+    IRMapping mapping;
+    OwningOpRef<func::FuncOp> probe = makeFor(count, &mapping);
+    probe->setSymName("probe");
+    getOperation().push_back(*probe);
+    llvm::scope_exit remove([&] { (*probe)->remove(); });
+    if (failed(inferQuietly(*probe))) {
+      refuse("it cannot be of " + llvm::Twine(count));
+      return std::nullopt;
+    }
+    ValueSet ownSized;
+    for (Value value : sized)
+      ownSized.insert(mapping.lookup(value));
+    std::optional<FoundRows> own =
+        findRows(*probe, batched, count, ownSized, why);
+    if (!own)
+      return std::nullopt;
+    if (found && found->all != own->all) {
+      refuse("shapes are no multiples of it");
+      return std::nullopt;
+    }
+    found = std::move(own);
+  }
+  for (const std::optional<Rows> &rows : found->results)
+    if (rows && rows->dim != 0) {
+      refuse("a result has it elsewhere than in front");
+      return std::nullopt;
+    }
+  return std::move(found->results);
+}
+
+/// Leaves of @main its signature, where results have as many rows as there are
+/// examples, and the functions that compute it.
+void SpecializeBatch::declare(ArrayRef<func::FuncOp> parts,
+                              ArrayRef<std::optional<Rows>> rows) {
+  func::FuncOp first = parts.front();
+  SmallVector<Type> results;
+  for (auto [type, each] : llvm::zip_equal(first.getResultTypes(), rows)) {
+    auto tensor = cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape(tensor.getShape());
+    if (each)
+      shape[0] = ShapedType::kDynamic;
+    results.push_back(tensor.clone(shape));
+  }
+  SmallVector<Attribute> names;
+  for (func::FuncOp part : parts)
+    names.push_back(FlatSymbolRefAttr::get(part.getSymNameAttr()));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    if (rows[i])
+      if (auto dims =
+              main.getResultAttrOfType<ArrayAttr>(i, GraphDialect::kDimsAttr)) {
+        // Only the first is unknown now.
+        SmallVector<Attribute> left(dims.begin(), dims.end());
+        for (Attribute &name : llvm::drop_begin(left))
+          name = StringAttr::get(&getContext(), "");
+        main.setResultAttr(i, GraphDialect::kDimsAttr,
+                           ArrayAttr::get(&getContext(), left));
+      } else {
+        continue;
+      }
+    else
+      main.removeResultAttr(
+          i, StringAttr::get(&getContext(), GraphDialect::kDimsAttr));
+  main.eraseBody();
+  main.setPrivate();
+  main.setType(
+      FunctionType::get(&getContext(), main.getArgumentTypes(), results));
+  main->setAttr(kByRowsAttr, ArrayAttr::get(&getContext(), names));
+}
+
+bool SpecializeBatch::specialize() {
+  if (failed(inferQuietly(main)))
+    return refuse("types do not fit"); // The next pass says so.
+  batched = findBatched(main);
+  if (batched.empty())
+    return false;
+  if (!main.getBody().hasOneBlock())
+    return refuse("several blocks");
+  auto rows = findResults();
+  if (!rows)
+    return false;
+  SymbolTable symbols(getOperation());
+  SmallVector<func::FuncOp> parts;
+  for (int64_t size : llvm::reverse(sizes)) {
+    func::FuncOp part = makeFor(size, nullptr).release();
+    part.setSymName((main.getSymName() + "_" + llvm::Twine(size)).str());
+    symbols.insert(part);
+    part->setAttr(kRowsAttr, Builder(&getContext()).getI64IntegerAttr(size));
+    if (failed(inferQuietly(part)) ||
+        !llvm::all_of(part.getResultTypes(), graph::isStatic)) {
+      part.erase();
+      for (func::FuncOp other : parts)
+        other.erase();
+      return refuse("it cannot be of " + llvm::Twine(size));
+    }
+    parts.push_back(part);
+  }
+  declare(parts, *rows);
+  return true;
+}
+
+void SpecializeBatch::runOnOperation() {
+  main = getOperation().lookupSymbol<func::FuncOp>("main");
+  why.clear();
+  if (!main || main.isExternal())
+    return;
+  const Location location = main.getLoc();
+  auto options = remark::RemarkOpts::name("SpecializeBatch")
+                     .category("graph-specialize-batch")
+                     .function(main.getName());
+  if (specialize())
+    remark::passed(location, options)
+        << remark::add("specialized") << remark::metric("Sizes", sizes.size());
+  else if (!why.empty())
+    remark::missed(location, options) << remark::reason(
+        "a batch of any size is not computed by parts: {0}", why);
+}
