@@ -13,6 +13,7 @@
 #include "dlc/runtime/Base/System.h"
 #include "dlc/runtime/Kernel/Library.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -224,16 +225,37 @@ makeAttribute(const rt::Attribute &attribute) {
   return added;
 }
 
+/// Bytes of a tensor; 0 where they are not known.
+static uint64_t getBytes(Type type) {
+  rt::TensorType plain = graph::toTensorType(type);
+  return plain.isStatic() ? rt::byteCount(plain.type, plain.shape).value_or(0)
+                          : 0;
+}
+
+static uint64_t getBytes(TypeRange types) {
+  uint64_t bytes = 0;
+  for (Type type : types)
+    bytes += getBytes(type);
+  return bytes;
+}
+
 /// Bytes of all tensors of a kernel, each once.
 static uint64_t getTraffic(FunctionType type) {
-  uint64_t bytes = 0;
-  auto add = [&](Type operand) {
-    rt::TensorType plain = graph::toTensorType(operand);
-    if (plain.isStatic())
-      bytes += rt::byteCount(plain.type, plain.shape).value_or(0);
-  };
-  llvm::for_each(type.getInputs(), add);
-  llvm::for_each(type.getResults(), add);
+  return getBytes(type.getInputs()) + getBytes(type.getResults());
+}
+
+/// Of what a host's kernel reads at places given by data, as words of a table,
+/// not more than its results have.
+static uint64_t getTraffic(kernel::FuncOp func) {
+  FunctionType type = kernel::getCallType(func);
+  const uint64_t results = getBytes(type.getResults());
+  uint64_t bytes = results;
+  for (auto [i, input] : llvm::enumerate(type.getInputs())) {
+    const bool isLookedUp =
+        !kernel::isForGPU(func) && llvm::all_of(func.getArgument(i).getUsers(),
+                                                llvm::IsaPred<memref::LoadOp>);
+    bytes += isLookedUp ? std::min(getBytes(input), results) : getBytes(input);
+  }
   return bytes;
 }
 
@@ -288,7 +310,7 @@ void Exporter::addGeneratedKernel(kernel::FuncOp func, abi::KernelT &kernel) {
     kernel.attributes.push_back(makeAttribute({"threads", grid.threads}));
     kernel.attributes.push_back(makeAttribute({"shared", grid.sharedBytes}));
   }
-  kernel.bytes = getTraffic(kernel::getCallType(func));
+  kernel.bytes = getTraffic(func);
   kernel.flops = analysis::countFlops(func);
   if (!func.getEntry())
     return;

@@ -145,6 +145,55 @@ static void testOptions(void) {
   free(bytes);
 }
 
+/* A batch of any size, in memory of the caller and of the execution. */
+static void testBatches(void) {
+  DlcCompiler compiler = NULL;
+  const int64_t batches[] = {1, 2};
+  DlcCompilerOptions options = {.structSize = sizeof(options)};
+  options.target = "x86-64";
+  options.batches = batches;
+  options.batchCount = 2;
+  DlcBuffer buffer = NULL;
+  CHECK_OK(dlcCompilerCreate(&options, &compiler));
+  CHECK_OK(dlcCompilerImportFile(compiler, digits));
+  CHECK_OK(dlcCompilerWriteMemory(compiler, &buffer));
+  dlcCompilerDestroy(compiler);
+
+  DlcProgram loaded = NULL;
+  CHECK_OK(dlcProgramLoadMemory(dlcBufferData(buffer), dlcBufferSize(buffer),
+                                &loaded));
+  DlcPort port = {.structSize = sizeof(port)};
+  CHECK_OK(dlcProgramOutput(loaded, 0, &port));
+  CHECK(port.rank == 2 && port.shape[0] == -1 && port.shape[1] == 10);
+  DlcExecution execution = NULL;
+  CHECK_OK(dlcExecutionCreate(loaded, NULL, &execution));
+  static float image[5 * 64], bound[5 * 10];
+  for (int i = 0; i < 5 * 64; ++i)
+    image[i] = (float)(i % 17) / 16;
+  int64_t images[] = {5, 1, 8, 8}, rows[] = {5, 10}, fewer[] = {4, 10};
+  DlcTensor input = {image, images, 4, DLC_F32}, output;
+  DlcTensor own = {bound, rows, 2, DLC_F32}, other = {bound, fewer, 2, DLC_F32};
+  CHECK_OK(dlcExecutionBindInput(execution, 0, &input));
+  CHECK_OK(dlcExecutionRun(execution));
+  CHECK_OK(dlcExecutionOutput(execution, 0, &output));
+  CHECK(output.rank == 2 && output.shape[0] == 5 && output.shape[1] == 10);
+  CHECK_OK(dlcExecutionBindOutput(execution, 0, &own));
+  float before[5 * 10];
+  memcpy(before, output.data, sizeof(before));
+  CHECK_OK(dlcExecutionRun(execution));
+  CHECK(memcmp(before, bound, sizeof(before)) == 0);
+  CHECK_OK(dlcExecutionBindOutput(execution, 0, &other));
+  CHECK_ERROR(dlcExecutionRun(execution), DLC_INVALID_ARGUMENT,
+              "expected memory of 5x10xf32, got one of 4x10xf32");
+  CHECK_OK(dlcExecutionBindOutput(execution, 0, NULL));
+  CHECK_OK(dlcExecutionRun(execution));
+  CHECK_OK(dlcExecutionOutput(execution, 0, &output));
+  CHECK(memcmp(before, output.data, sizeof(before)) == 0);
+  dlcExecutionDestroy(execution);
+  dlcProgramDestroy(loaded);
+  dlcBufferDestroy(buffer);
+}
+
 static void testBadOptions(void) {
   DlcCompiler compiler = NULL;
   struct {
@@ -165,6 +214,15 @@ static void testBadOptions(void) {
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected searchSteps of at least -1, got -2");
   options.searchSteps = 0;
+  const int64_t batches[] = {1, 4, 4};
+  options.batchCount = 3;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected batches, got null");
+  options.batches = batches;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected batches that ascend from 1 to at most 65536");
+  options.batches = NULL;
+  options.batchCount = 0;
   options.threads = 1025;
   CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
               "expected at most 1024 threads, got 1025");
@@ -347,6 +405,7 @@ int main(int argc, char **argv) {
   writeText(model, graphText);
   testWrite();
   testOptions();
+  testBatches();
   testBadOptions();
   testPrint();
   testFailures();
