@@ -90,12 +90,13 @@ typedef struct DlcCompilerOptions {
                                kernels where they are found: auto, large
                                products; always, convolutions, too; never; null:
                                auto */
-  const int64_t *batches;   /* where the model leaves the size of the batch open
-                               and   nothing else: the numbers of examples that are
-                               computed at once, ascending from 1 to at most
-                               65536; null: 1, 4 and 16 */
-  size_t batchCount;        /* 0 with batches: the size stays open to kernels,
-                               which are slow then */
+  const int64_t *batches; /* where the model leaves the size of the batch open
+                             and nothing else: the numbers of examples that are
+                             computed at once, ascending from 1 to at most
+                             65536; null: 1, 4 and 16, and more as long as
+                             reading weights takes most of the time */
+  size_t batchCount;      /* 0 with batches: the size stays open to kernels,
+                             which are slow then */
 } DlcCompilerOptions;
 
 /*===-- Compilers ---------------------------------------------------------===*/

@@ -170,8 +170,8 @@ static DlcStatus convert(const DlcCompilerOptions &given,
   if (given.batchCount && !given.batches)
     return missing("batches");
   if (given.batches)
-    options.batches.assign(given.batches, given.batches + given.batchCount);
-  if (!areBatches(options.batches))
+    options.batches.emplace(given.batches, given.batches + given.batchCount);
+  if (options.batches && !areBatches(*options.batches))
     return invalid(llvm::formatv("expected batches that ascend from 1 to at "
                                  "most {0}",
                                  mostBatch)

@@ -197,10 +197,11 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addVerifier(manager, graph::VerifiedPhase::Import);
   case Phase::Graph:
     addGraphPhase(manager);
-    if (!options.batches.empty() && !options.gradient) {
+    if (!options.gradient && (!options.batches || !options.batches->empty())) {
       // Weights have been folded once for all sizes.
       graph::SpecializeBatchPassOptions batch;
-      batch.sizes.assign(options.batches.begin(), options.batches.end());
+      if (options.batches)
+        batch.sizes.assign(options.batches->begin(), options.batches->end());
       manager.addPass(graph::createSpecializeBatchPass(batch));
       addGraphPhase(manager);
     }

@@ -7,6 +7,7 @@
 
 #include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
@@ -31,6 +32,9 @@ using namespace dlc::graph;
 /// Sizes that a function is read for: what it does with both, it does with any.
 static constexpr int64_t kProbes[] = {7, 11};
 
+/// Examples at once, at most, where nobody says how many.
+static constexpr int64_t kMostAtOnce = 256;
+
 namespace {
 
 struct SpecializeBatch
@@ -43,6 +47,7 @@ struct SpecializeBatch
 private:
   OwningOpRef<func::FuncOp> makeFor(int64_t count, IRMapping *mapping);
   std::optional<SmallVector<std::optional<Rows>>> findResults();
+  func::FuncOp addPart(int64_t size, SymbolTable &symbols);
   bool specialize();
   void declare(ArrayRef<func::FuncOp> parts,
                ArrayRef<std::optional<Rows>> rows);
@@ -61,9 +66,7 @@ private:
 } // namespace
 
 LogicalResult SpecializeBatch::initialize(MLIRContext *context) {
-  if (sizes.empty())
-    sizes = {1, 4, 16};
-  bool isAscending = !sizes.empty() && sizes.front() == 1;
+  bool isAscending = sizes.empty() || sizes.front() == 1;
   for (size_t i = 1; i < sizes.size(); ++i)
     isAscending &= sizes[i - 1] < sizes[i];
   if (isAscending)
@@ -212,6 +215,42 @@ void SpecializeBatch::declare(ArrayRef<func::FuncOp> parts,
   main->setAttr(kByRowsAttr, ArrayAttr::get(&getContext(), names));
 }
 
+/// Whether reading the constants of products takes longer than multiplying, by
+/// the model of the runtime: 100 flops or 10 bytes in a nanosecond.
+static bool waitsForWeights(func::FuncOp function) {
+  constexpr double flopsOfByte = 10;
+  double flops = 0, bytes = 0;
+  for (Operation &op : function.getBody().front()) {
+    auto sum = dyn_cast<ReductionOpInterface>(op);
+    if (getFusionKind(&op) != FusionKind::Anchor || !sum)
+      continue;
+    auto terms = sum.getFoldedExtents();
+    if (!terms)
+      continue;
+    flops += 2.0 *
+             static_cast<double>(typeOf(op.getResult(0)).getNumElements()) *
+             static_cast<double>(llvm::product_of(*terms));
+    for (Value operand : op.getOperands())
+      if (getConstantElements(operand))
+        bytes += static_cast<double>(bytesOf(operand.getType()));
+  }
+  return flops < bytes * flopsOfByte;
+}
+
+/// The function for so many examples, in the module; null where it cannot be.
+func::FuncOp SpecializeBatch::addPart(int64_t size, SymbolTable &symbols) {
+  func::FuncOp part = makeFor(size, nullptr).release();
+  part.setSymName((main.getSymName() + "_" + llvm::Twine(size)).str());
+  symbols.insert(part);
+  part->setAttr(kRowsAttr, Builder(&getContext()).getI64IntegerAttr(size));
+  if (succeeded(inferQuietly(part)) &&
+      llvm::all_of(part.getResultTypes(), graph::isStatic))
+    return part;
+  part.erase();
+  refuse("it cannot be of " + llvm::Twine(size));
+  return {};
+}
+
 bool SpecializeBatch::specialize() {
   if (failed(inferQuietly(main)))
     return refuse("types do not fit"); // The next pass says so.
@@ -224,21 +263,26 @@ bool SpecializeBatch::specialize() {
   if (!rows)
     return false;
   SymbolTable symbols(getOperation());
-  SmallVector<func::FuncOp> parts;
-  for (int64_t size : llvm::reverse(sizes)) {
-    func::FuncOp part = makeFor(size, nullptr).release();
-    part.setSymName((main.getSymName() + "_" + llvm::Twine(size)).str());
-    symbols.insert(part);
-    part->setAttr(kRowsAttr, Builder(&getContext()).getI64IntegerAttr(size));
-    if (failed(inferQuietly(part)) ||
-        !llvm::all_of(part.getResultTypes(), graph::isStatic)) {
-      part.erase();
+  SmallVector<int64_t> wanted(sizes.begin(), sizes.end());
+  if (wanted.empty())
+    wanted = {1, 4, 16};
+  SmallVector<func::FuncOp> parts; // The smallest first.
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    parts.push_back(addPart(wanted[i], symbols));
+    if (!parts.back()) {
+      parts.pop_back();
       for (func::FuncOp other : parts)
         other.erase();
-      return refuse("it cannot be of " + llvm::Twine(size));
+      return false;
     }
-    parts.push_back(part);
+    // Of one's own choice: more examples, as long as they share most time.
+    if (sizes.empty() && i + 1 == wanted.size() && wanted[i] < kMostAtOnce &&
+        waitsForWeights(parts.back()))
+      wanted.push_back(4 * wanted[i]);
   }
+  std::reverse(parts.begin(), parts.end());
+  for (func::FuncOp part : parts) // In the order that they are named in.
+    part->moveBefore(getOperation().getBody(), getOperation().getBody()->end());
   declare(parts, *rows);
   return true;
 }

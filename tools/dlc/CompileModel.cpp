@@ -105,9 +105,8 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.groups = model.groupDevices();
   options.memoryBudget = model.budgetBytes();
   options.keepsAll = model.keepsAll;
-  if (auto sizes = model.batchSizes())
-    options.batches = std::move(*sizes);
-  if (!areBatches(options.batches))
+  options.batches = model.batchSizes();
+  if (options.batches && !areBatches(*options.batches))
     throw Failure{"expected --batches that ascend from 1 to at most " +
                       std::to_string(mostBatch) + ", got '" + model.batches +
                       "'",

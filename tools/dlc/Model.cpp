@@ -86,8 +86,8 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.option("--batches", batches,
                 "Where the model leaves only the size of the batch open, the "
                 "numbers of examples to compute at once, ascending from 1: "
-                "1,4,16 without this; none leaves the size open to slow "
-                "kernels");
+                "1,4,16 without this, and more where weights take most time; "
+                "none leaves the size open to slow kernels");
   syntax.option("--target", target,
                 "Machines, one or several with commas, of which an artifact "
                 "has code for each: host, x86-64, x86-64-v2, x86-64-v3, "

@@ -56,8 +56,9 @@ struct CompileOptions {
   /// Where the model leaves the size of the batch open, and nothing else, the
   /// program is made of some for these numbers of examples, ascending from 1,
   /// which compute a batch of any size one after the other. Empty: it computes
-  /// with the size as it comes, slowly.
-  std::vector<int64_t> batches = {1, 4, 16};
+  /// with the size as it comes, slowly. Unset: for 1, 4 and 16, and for more as
+  /// long as reading weights takes most of the time.
+  std::optional<std::vector<int64_t>> batches;
   /// The devices of groups of operations (ctx_group of MXNet's symbols), like
   /// "cpu:1". Without any, all is on cpu:0; with some, each group of the
   /// model needs one, and no other gets one.

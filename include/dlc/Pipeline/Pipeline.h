@@ -81,8 +81,9 @@ struct PipelineOptions {
   /// (graph-split-batch).
   int64_t batchParts = 1;
   /// Examples that programs for a batch of any size compute at once
-  /// (graph-specialize-batch); empty: what the model leaves open stays open.
-  std::vector<int64_t> batches = {1, 4, 16};
+  /// (graph-specialize-batch); empty: what the model leaves open stays open;
+  /// unset: the pass decides.
+  std::optional<std::vector<int64_t>> batches;
   /// The device that runs what it has kernels for, like "cuda:0"; empty: all is
   /// on cpu:0, but for groups.
   std::string offload;

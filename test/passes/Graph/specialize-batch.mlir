@@ -1,5 +1,6 @@
 // RUN: dlc-opt %s --split-input-file --graph-specialize-batch=sizes=1,4 | FileCheck %s
 // RUN: dlc-opt %s --split-input-file --graph-specialize-batch=sizes=1,4 --remarks-filter=graph-specialize-batch -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: dlc-opt %s --split-input-file --graph-specialize-batch | FileCheck %s --check-prefix=OWN
 // RUN: not dlc-opt %s --split-input-file --graph-specialize-batch=sizes=4,1 2>&1 | FileCheck %s --check-prefix=SIZES
 // RUN: not dlc-opt %s --split-input-file --graph-specialize-batch=sizes=2,4 2>&1 | FileCheck %s --check-prefix=SIZES
 
@@ -239,4 +240,22 @@ func.func @main(%x: tensor<?x4xf32>, %s: tensor<4xf32> {graph.name = "s"}) -> (t
 func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %0 = graph.relu %x : tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+// Without sizes of others: more examples at once where one product has more
+// weights than anybody multiplies by so few.
+
+// CHECK-LABEL: func.func private @main(tensor<?x512xf32>)
+// OWN-LABEL: func.func private @main(tensor<?x512xf32>)
+// OWN-SAME: graph.by_rows = [@main_64, @main_16, @main_4, @main_1]
+// OWN: func.func @main_64
+// OWN: func.func @main_16
+// OWN: func.func @main_4
+// OWN: func.func @main_1
+func.func @main(%x: tensor<?x512xf32>) -> tensor<?x512xf32> {
+  %w = graph.constant dense<0.5> : tensor<512x512xf32>
+  %0 = graph.matmul %x, %w : (tensor<?x512xf32>, tensor<512x512xf32>) -> tensor<?x512xf32>
+  return %0 : tensor<?x512xf32>
 }

@@ -474,7 +474,9 @@ def SpecializeBatchPass : Pass<"graph-specialize-batch", "::mlir::ModuleOp"> {
     Ensures: where the only extent that the arguments of @main leave open is
     their first one, and examples of the batch do not meet, @main is a
     declaration whose `graph.by_rows` names copies of it, the largest first, each
-    for a batch of `graph.rows`, one of `sizes`. Whoever runs it takes as many
+    for a batch of `graph.rows`, one of `sizes`, or without any of 1, 4, 16 and,
+    as long as constants of products take longer to read than to multiply by, 64
+    and 256. Whoever runs it takes as many
     examples at once as one of these has. A result without an open extent is the
     same for all examples. Everything else stays as it is, and a remark says why:
     an operation that mixes examples, or computes with their number, states that
@@ -501,8 +503,8 @@ def SpecializeBatchPass : Pass<"graph-specialize-batch", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"sizes", "sizes", "int64_t",
-               "Ascending sizes of batches that functions are made for, 1 first; 1,4,16 "
-               "without any">];
+               "Ascending sizes of batches that functions are made for, 1 first; "
+               "without any 1,4,16 and more as long as weights take most time">];
   let dependentDialects = ["::dlc::graph::GraphDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
