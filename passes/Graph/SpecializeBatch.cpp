@@ -47,6 +47,7 @@ struct SpecializeBatch
 private:
   OwningOpRef<func::FuncOp> makeFor(int64_t count, IRMapping *mapping);
   std::optional<SmallVector<std::optional<Rows>>> findResults();
+  bool findBatched();
   func::FuncOp addPart(int64_t size, SymbolTable &symbols);
   bool specialize();
   void declare(ArrayRef<func::FuncOp> parts,
@@ -76,35 +77,35 @@ LogicalResult SpecializeBatch::initialize(MLIRContext *context) {
                    "and ascend");
 }
 
-/// The arguments whose first dimension is the batch: the only unknown extent of
-/// the function, under one name where there are several. Empty for none.
-static SmallVector<unsigned> findBatched(func::FuncOp function) {
-  SmallVector<unsigned> batched;
+/// Finds the arguments whose first dimension is the batch: the only unknown
+/// extent of the function, under one name where there are several.
+bool SpecializeBatch::findBatched() {
+  batched.clear();
   StringAttr common;
-  for (BlockArgument argument : function.getArguments()) {
+  for (BlockArgument argument : main.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type)
-      return {};
     const unsigned i = argument.getArgNumber();
-    // State that runs leave to each other is of all examples.
-    if (function.getArgAttr(i, GraphDialect::kRandomAttr))
-      return {};
-    if (type.hasStaticShape())
+    if (type && type.hasStaticShape())
       continue;
-    if (type.getNumDynamicDims() != 1 || !type.isDynamicDim(0))
-      return {};
-    auto names =
-        function.getArgAttrOfType<ArrayAttr>(i, GraphDialect::kDimsAttr);
+    if (!type || type.getNumDynamicDims() != 1 || !type.isDynamicDim(0))
+      return refuse(graph::nameOf(givenName(main, i, false), i) +
+                    " leaves more open than its first extent");
+    auto names = main.getArgAttrOfType<ArrayAttr>(i, GraphDialect::kDimsAttr);
     auto name = names ? cast<StringAttr>(names[0]) : StringAttr();
     const bool isNamed = name && !name.empty();
     if (!batched.empty() && (!isNamed || name != common))
-      return {};
+      return refuse("the first extents of inputs have several names, or none");
     common = isNamed ? name : StringAttr();
     batched.push_back(i);
   }
-  const bool isOther = llvm::any_of(
-      findUpdates(function), [](BlockArgument updated) { return !!updated; });
-  return isOther ? SmallVector<unsigned>() : batched;
+  if (batched.empty())
+    return false; // Nothing is open.
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (main.getArgAttr(i, GraphDialect::kRandomAttr))
+      return refuse("it draws random numbers");
+  if (llvm::any_of(findUpdates(main), [](BlockArgument to) { return !!to; }))
+    return refuse("a run leaves state to the next one");
+  return true;
 }
 
 /// A copy of the function for so many examples, with types as far as they are
@@ -254,8 +255,7 @@ func::FuncOp SpecializeBatch::addPart(int64_t size, SymbolTable &symbols) {
 bool SpecializeBatch::specialize() {
   if (failed(inferQuietly(main)))
     return refuse("types do not fit"); // The next pass says so.
-  batched = findBatched(main);
-  if (batched.empty())
+  if (!findBatched())
     return false;
   if (!main.getBody().hasOneBlock())
     return refuse("several blocks");

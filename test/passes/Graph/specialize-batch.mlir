@@ -214,9 +214,22 @@ func.func @main(%x: tensor<?x6xf32>) -> tensor<?x?xf32> {
 
 // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32>
 // CHECK-NOT: graph.by_rows
+// REMARK: the first extents of inputs have several names, or none
 func.func @main(%x: tensor<?x4xf32>, %z: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %0 = graph.add %x, %z : tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+// More than the batch is open.
+
+// CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x?xf32>
+// CHECK-NOT: graph.by_rows
+// REMARK: tokens leaves more open than its first extent
+func.func @main(%x: tensor<?x?xf32> {graph.name = "tokens"}) -> tensor<?x?xf32> {
+  %0 = graph.relu %x : tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
 }
 
 // -----
@@ -225,6 +238,7 @@ func.func @main(%x: tensor<?x4xf32>, %z: tensor<?x4xf32>) -> tensor<?x4xf32> {
 
 // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32>
 // CHECK-NOT: graph.by_rows
+// REMARK: a run leaves state to the next one
 func.func @main(%x: tensor<?x4xf32>, %s: tensor<4xf32> {graph.name = "s"}) -> (tensor<?x4xf32>, tensor<4xf32> {graph.updates = "s"}) {
   %0 = graph.add %x, %s : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
   %1 = graph.relu %s : tensor<4xf32>
