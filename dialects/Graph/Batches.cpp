@@ -69,8 +69,15 @@ struct ReduceSum : Model<ReduceSum, ReduceSumOp> {
 struct Pad : Model<Pad, PadOp> {
   std::optional<Batched> getBatched(Operation *op) const {
     auto pad = cast<PadOp>(op);
-    if (hasFirst(pad.getAxes(), pad.getX()).value_or(true))
+    auto pads = getConstantInts(pad.getPads());
+    const auto rank = cast<RankedTensorType>(pad.getX().getType()).getRank();
+    auto axes = getConstantInts(pad.getAxes());
+    if (!pads || !axes || pads->size() != 2 * axes->size())
       return std::nullopt;
+    for (auto [i, axis] : llvm::enumerate(*axes))
+      if (wrapAxis(axis, rank) == 0 &&
+          ((*pads)[i] != 0 || (*pads)[axes->size() + i] != 0))
+        return std::nullopt;
     return Batched{{0}, false};
   }
 };

@@ -37,6 +37,28 @@ static OpFoldResult sameStatic(Value x, Value y) {
                                                              : OpFoldResult();
 }
 
+/// A constant of the result's type where all of these numbers are known.
+static OpFoldResult toConstant(Type type,
+                               const std::optional<PartialInts> &known) {
+  SmallVector<int64_t> values;
+  if (!known || !isStatic(type))
+    return {};
+  for (std::optional<int64_t> each : *known) {
+    if (!each)
+      return {};
+    values.push_back(*each);
+  }
+  return DenseElementsAttr::get(cast<RankedTensorType>(type),
+                                ArrayRef<int64_t>(values));
+}
+
+OpFoldResult ShapeOp::fold(FoldAdaptor) {
+  return toConstant(getY().getType(), evaluatePartially({}));
+}
+OpFoldResult SizeOp::fold(FoldAdaptor) {
+  return toConstant(getY().getType(), evaluatePartially({}));
+}
+
 OpFoldResult ReshapeOp::fold(FoldAdaptor) { return sameStatic(getX(), getY()); }
 OpFoldResult FlattenOp::fold(FoldAdaptor) { return sameStatic(getX(), getY()); }
 OpFoldResult ExpandOp::fold(FoldAdaptor) { return sameStatic(getX(), getY()); }

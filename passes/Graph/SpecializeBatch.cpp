@@ -298,7 +298,9 @@ void SpecializeBatch::runOnOperation() {
                      .function(main.getName());
   if (specialize())
     remark::passed(location, options)
-        << remark::add("specialized") << remark::metric("Sizes", sizes.size());
+        << remark::add("specialized")
+        << remark::metric("Sizes",
+                          main->getAttrOfType<ArrayAttr>(kByRowsAttr).size());
   else if (!why.empty())
     remark::missed(location, options) << remark::reason(
         "a batch of any size is not computed by parts: {0}", why);

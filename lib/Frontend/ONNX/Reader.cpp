@@ -110,17 +110,24 @@ Status Decoder::read(std::string_view message, Attribute &attribute) {
   return reader.takeStatus();
 }
 
+/// What some exporters, as Paddle's, write for extents that the model leaves
+/// open and that need not be equal.
+static constexpr int64_t kOpen = -1;
+static constexpr std::string_view kOpenName = "?";
+
 Status Decoder::readDimension(std::string_view message, Dimension &dimension) {
   WireReader reader(buffer, message, "TensorShapeProto.Dimension");
   while (reader.next()) {
     switch (reader.field()) {
     case 1: // A oneof: the last of the two wins.
       dimension.value = reader.getInt();
-      dimension.hasValue = true;
+      dimension.hasValue = dimension.value != kOpen;
       dimension.name = {};
       break;
     case 2:
       dimension.name = reader.getBytes();
+      if (dimension.name == kOpenName)
+        dimension.name = {};
       dimension.hasValue = false;
       break;
     default:

@@ -142,3 +142,24 @@ func.func @gathers_that_are_none(%x: tensor<3x8xf32>) -> (tensor<3x8xf32>, tenso
   %2 = graph.gather %x, %same : (tensor<3x8xf32>, tensor<2xi64>) -> tensor<2x8xf32>
   return %0, %1, %2 : tensor<3x8xf32>, tensor<1x8xf32>, tensor<2x8xf32>
 }
+
+// -----
+
+// Shapes that are known are constants.
+
+// CHECK-LABEL: func.func @shapes
+// CHECK-DAG: %[[DIMS:.*]] = graph.constant dense<[8, 16]> : tensor<2xi64>
+// CHECK-DAG: %[[LAST:.*]] = graph.constant dense<16> : tensor<1xi64>
+// CHECK-DAG: %[[SIZE:.*]] = graph.constant dense<128> : tensor<i64>
+// CHECK-DAG: %[[OPEN:.*]] = graph.shape %arg1 : (tensor<?x16xf32>) -> tensor<2xi64>
+// CHECK-DAG: %[[MANY:.*]] = graph.size %arg1 : (tensor<?x16xf32>) -> tensor<i64>
+// CHECK: return %[[DIMS]], %[[LAST]], %[[SIZE]], %[[OPEN]], %[[LAST]], %[[MANY]]
+func.func @shapes(%x: tensor<8x16xf32>, %z: tensor<?x16xf32>) -> (tensor<2xi64>, tensor<1xi64>, tensor<i64>, tensor<2xi64>, tensor<1xi64>, tensor<i64>) {
+  %0 = graph.shape %x : (tensor<8x16xf32>) -> tensor<2xi64>
+  %1 = graph.shape %x {start = -1 : i64} : (tensor<8x16xf32>) -> tensor<1xi64>
+  %2 = graph.size %x : (tensor<8x16xf32>) -> tensor<i64>
+  %3 = graph.shape %z : (tensor<?x16xf32>) -> tensor<2xi64>
+  %4 = graph.shape %z {start = 1 : i64} : (tensor<?x16xf32>) -> tensor<1xi64>
+  %5 = graph.size %z : (tensor<?x16xf32>) -> tensor<i64>
+  return %0, %1, %2, %3, %4, %5 : tensor<2xi64>, tensor<1xi64>, tensor<i64>, tensor<2xi64>, tensor<1xi64>, tensor<i64>
+}

@@ -23,6 +23,7 @@ def ShapeOp : Graph_Op<"shape", "Opaque", [
   let arguments = (ins Graph_Tensor:$x, Graph_Int<"0">:$start,
                        Graph_Int<"INT64_MAX">:$end);
   let results = (outs Graph_I64Tensor:$y);
+  let hasFolder = 1;
 }
 
 def SizeOp : Graph_Op<"size", "Opaque", [
@@ -39,6 +40,7 @@ def SizeOp : Graph_Op<"size", "Opaque", [
   }];
   let arguments = (ins Graph_Tensor:$x);
   let results = (outs Graph_I64Tensor:$y);
+  let hasFolder = 1;
 }
 
 def ReshapeOp : Graph_ViewOp<"reshape", [
