@@ -136,7 +136,9 @@ DlcStatus dlcPoolCreate(const DlcPoolOptions *options, DlcPool *pool) {
                             chosen.spinMicroseconds, chosen.pinsWorkers};
     if (Status status = readOptions(*options, known); !status.isOk())
       return wrap(std::move(status));
-    chosen = {known.threads, known.spinMicroseconds, known.pinsWorkers != 0};
+    chosen = {.threads = known.threads,
+              .spinMicroseconds = known.spinMicroseconds,
+              .pinsWorkers = known.pinsWorkers != 0};
   }
   return handOut(WorkerPool::create(chosen), pool);
 }

@@ -159,6 +159,20 @@ void Job::compute(unsigned self, Predicate stays) {
 // The pool
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// Callers, and places of some that have left and may be back in a moment.
+struct Callers {
+  uint32_t inside, away;
+
+  static Callers of(uint64_t word) {
+    return {uint32_t(word), uint32_t(word >> 32)};
+  }
+  uint64_t word() const { return uint64_t(away) << 32 | inside; }
+};
+
+} // namespace
+
 /// The pool whose tiles the thread computes: its calls inside of them are no
 /// further threads.
 static thread_local const void *computesFor = nullptr;
@@ -182,14 +196,16 @@ struct WorkerPool::State {
   /// Threads that compute, but for workers (Caller). Relaxed, as are the counts
   /// that it is added to: a worker that reads old numbers is one too many, or
   /// one too few, for a piece.
-  alignas(64) std::atomic<unsigned> callers = 0;
+  alignas(64) std::atomic<uint64_t> callers = 0;
+  /// Until when places of `callers` are kept, of the first that was.
+  std::atomic<uint64_t> keptUntil = 0;
   /// Of `jobs`, the first ones that were ever used.
   std::atomic<unsigned> usedJobs = 0;
   std::atomic<bool> stopping = false;
   Job jobs[maxJobs];
 
   const ForkGuard guard;
-  uint64_t spinNanoseconds = 0;
+  uint64_t spinNanoseconds = 0, placeNanoseconds = 0;
   bool isClosed = false;
   unsigned threads = 1;
   std::vector<Worker> workers; ///< With room for all: they stay in place.
@@ -198,6 +214,9 @@ struct WorkerPool::State {
   Status start(unsigned self);
   Job *claimJob();
   void share(Job &job, uint32_t tiles, uint64_t nanoseconds);
+  void enterCaller();
+  void leaveCaller();
+  void endPlaces();
   bool hasRoomFor(unsigned more) const;
   bool serve(unsigned self);
   void lookAgain();
@@ -266,19 +285,66 @@ void WorkerPool::State::share(Job &job, uint32_t tiles, uint64_t nanoseconds) {
   job.gate.store(Job::gateOpen, std::memory_order_release);
   // Either this sees that a caller has left, or that one sees the open gate.
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  endPlaces();
   if (hasRoomFor(1)) {
     epoch.fetch_add(1, std::memory_order_seq_cst);
     int asleep = sleepers.load(std::memory_order_seq_cst);
     if (asleep && nanoseconds >= wakeAbove)
       futexWake(epoch, int(std::min<int64_t>(asleep, count - 1)));
   }
-  job.compute(0, [] { return true; });
+  job.compute(0, [this] {
+    endPlaces();
+    return true;
+  });
+}
+
+void WorkerPool::State::enterCaller() {
+  uint64_t seen = callers.load(std::memory_order_relaxed);
+  Callers next;
+  do {
+    next = Callers::of(seen);
+    ++next.inside;
+    next.away -= next.away != 0; // Whosever place it was.
+  } while (!callers.compare_exchange_weak(seen, next.word(),
+                                          std::memory_order_relaxed));
+}
+
+/// Leaves its place to nobody yet where there are other callers: a worker that
+/// is woken for the moment between two runs is one thread too many in the next.
+/// A place is not kept for longer because others leave as well.
+void WorkerPool::State::leaveCaller() {
+  endPlaces();
+  uint64_t seen = callers.load(std::memory_order_relaxed);
+  Callers next;
+  do {
+    next = Callers::of(seen);
+    --next.inside;
+    if (placeNanoseconds && (next.inside || next.away) && !next.away++)
+      keptUntil.store(nowNanoseconds() + placeNanoseconds,
+                      std::memory_order_relaxed);
+    // Seq_cst: see share(). Releases the time to who sees the place.
+  } while (!callers.compare_exchange_weak(
+      seen, next.word(), std::memory_order_seq_cst, std::memory_order_relaxed));
+  if (next.inside && !next.away)
+    lookAgain();
+}
+
+/// Lets workers have the places of those who have not come back in time.
+void WorkerPool::State::endPlaces() {
+  uint64_t seen = callers.load(std::memory_order_acquire);
+  const Callers known = Callers::of(seen);
+  if (known.away &&
+      nowNanoseconds() >= keptUntil.load(std::memory_order_relaxed) &&
+      callers.compare_exchange_strong(seen, known.inside,
+                                      std::memory_order_seq_cst))
+    lookAgain();
 }
 
 /// Whether the threads that compute, with `more` workers, are no more than the
 /// pool's. Callers always compute, so that only several can make it untrue.
 bool WorkerPool::State::hasRoomFor(unsigned more) const {
-  unsigned active = callers.load(std::memory_order_relaxed);
+  const Callers known = Callers::of(callers.load(std::memory_order_relaxed));
+  unsigned active = known.inside + known.away;
   if (active <= 1)
     return true;
   unsigned inside = 0;
@@ -315,6 +381,8 @@ bool WorkerPool::State::serve(unsigned self) {
 
 /// Has workers look for a call that has tiles left, if there is one.
 void WorkerPool::State::lookAgain() {
+  // Either this sees an open gate, or who opened it sees room.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   epoch.fetch_add(1, std::memory_order_seq_cst);
   if (!sleepers.load(std::memory_order_seq_cst))
     return;
@@ -383,6 +451,7 @@ WorkerPool::create(const WorkerPoolOptions &options) {
   if (!state || !state->prepare(threads))
     return makeError(StatusCode::OutOfMemory, "no memory for a pool");
   state->spinNanoseconds = uint64_t(options.spinMicroseconds) * 1000;
+  state->placeNanoseconds = uint64_t(options.placeMicroseconds) * 1000;
   // From here on the pool's destructor ends the workers of a failed start.
   std::unique_ptr<WorkerPool> pool(new (std::nothrow)
                                        WorkerPool(std::move(state)));
@@ -422,6 +491,7 @@ unsigned WorkerPool::threads() const {
 }
 
 void WorkerPool::wake() {
+  state->endPlaces();
   if (!state->hasRoomFor(1))
     return;
   // A new epoch with nothing behind a gate.
@@ -461,16 +531,12 @@ void WorkerPool::parallelFor(int64_t tiles, uint64_t nanoseconds,
 WorkerPool::Caller::Caller(WorkerPool &pool)
     : pool(pool), outer(std::exchange(computesFor, pool.state.get())) {
   if (outer != computesFor)
-    pool.state->callers.fetch_add(1, std::memory_order_relaxed);
+    pool.state->enterCaller();
 }
 
 WorkerPool::Caller::~Caller() {
   const bool isFurther = outer != computesFor;
   computesFor = outer;
-  if (!isFurther ||
-      pool.state->callers.fetch_sub(1, std::memory_order_seq_cst) == 1)
-    return;
-  // Workers that were one thread too many beside this caller look again.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  pool.state->lookAgain();
+  if (isFurther)
+    pool.state->leaveCaller();
 }

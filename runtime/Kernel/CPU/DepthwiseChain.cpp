@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <optional>
 #include <vector>
 
@@ -275,11 +276,13 @@ static int64_t roundToLine(int64_t floats) {
   return roundUp(floats, line);
 }
 
+/// Of a batch there are fewer than twice as many.
+static constexpr int64_t kWantedTiles = 16;
+
 /// Aims: a strip's rows and weights in L2; enough pixels to use weights again;
 /// tiles that balance 16 workers.
 static ChainPlan planChain(const ChainShape &shape) {
   constexpr int64_t stripBytes = 384 * 1024, fewestPixels = 24;
-  constexpr int64_t wantedTiles = 16;
   const ConvShape &depthwise = shape.depthwise();
   const int64_t outH = depthwise.out[0], channels = depthwise.outChannels;
   const int64_t inRow = channels * depthwise.in[1];
@@ -301,7 +304,7 @@ static ChainPlan planChain(const ChainShape &shape) {
            (shape.hasStage[Last] ? roundToLine(rows * outRow) : 0);
   };
   const int64_t wanted = std::max<int64_t>(
-      ceilDiv(outH * depthwise.batch, wantedTiles),
+      ceilDiv(outH * depthwise.batch, kWantedTiles),
       ceilDiv(fewestPixels, std::max<int64_t>(depthwise.out[1], 1)));
   plan.rows = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(outH, 1));
   while (plan.rows > 1 && slotFloatsOf(plan.rows) * kFloat > stripBytes)
@@ -312,7 +315,7 @@ static ChainPlan planChain(const ChainShape &shape) {
   plan.strips = ceilDiv(outH, plan.rows);
   if (depthwise.out[1] > 0)
     plan.allStrips = depthwise.batch * plan.strips;
-  plan.tileStrips = std::max<int64_t>(plan.allStrips / wantedTiles, 1);
+  plan.tileStrips = std::max<int64_t>(plan.allStrips / kWantedTiles, 1);
   plan.tiles = ceilDiv(plan.allStrips, plan.tileStrips);
   plan.ringRows = ringRowsOf(plan.rows);
   plan.ringFloats = ringFloatsOf(plan.rows);
@@ -430,6 +433,26 @@ private:
 /// 1 + the slot that holds what it needs.
 using Mark = std::atomic_ref<uint32_t>;
 static constexpr uint32_t kBegun = UINT32_MAX;
+
+/// The first slot that nobody holds: so few are ever touched, and those stay in
+/// caches. The mark of the first tile, which no other leaves a slot to, has a
+/// bit for each that is held, by a tile or for one, and so never by all.
+static int64_t takeSlot(uint32_t *marks) {
+  static_assert(2 * kWantedTiles <= 32); // There are fewer: planChain().
+  Mark held(marks[0]);
+  uint32_t seen = held.load(std::memory_order_relaxed), first;
+  // Acquire: who held it before is done with it.
+  do
+    first = ~seen & (seen + 1);
+  while (!held.compare_exchange_weak(seen, seen | first,
+                                     std::memory_order_acquire,
+                                     std::memory_order_relaxed));
+  return std::countr_zero(first);
+}
+
+static void giveBack(uint32_t *marks, int64_t slot) {
+  Mark(marks[0]).fetch_and(~(uint32_t(1) << slot), std::memory_order_release);
+}
 
 PreparedChain::PreparedChain(const KernelCall &call, const ChainShape &shape,
                              const KernelSet &kernels, const PairKernels &pairs,
@@ -560,8 +583,9 @@ void PreparedChain::run(void *const *given, int64_t begin, int64_t end) const {
   auto *marks = reinterpret_cast<uint32_t *>(own.workspace(given));
   // Acquire: what the one who left the slot has written; release: the same.
   const uint32_t found =
-      Mark(marks[begin]).exchange(kBegun, std::memory_order_acq_rel);
-  const int64_t slot = found ? found - 1 : begin;
+      begin ? Mark(marks[begin]).exchange(kBegun, std::memory_order_acq_rel)
+            : 0;
+  const int64_t slot = found ? found - 1 : takeSlot(marks);
   bool hasRows = found != 0; // Those of the strip in front of the tile.
   float *ring = own.workspace(given) + plan.markFloats + slot * plan.slotFloats;
   float *rows = ring + plan.ringFloats;
@@ -579,9 +603,11 @@ void PreparedChain::run(void *const *given, int64_t begin, int64_t end) const {
     if (own.shape.hasStage[Last])
       computeLast(given, image, strip, rows);
   }
-  if (end < tiles())
-    Mark(marks[end])
-        .exchange(static_cast<uint32_t>(slot + 1), std::memory_order_acq_rel);
+  if (end == plan.tiles ||
+      Mark(marks[end])
+              .exchange(static_cast<uint32_t>(slot + 1),
+                        std::memory_order_acq_rel) == kBegun)
+    giveBack(marks, slot);
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+#include <string>
+
 using namespace dlc::rt;
 
 TEST(Memory, BuffersAreAlignedAndNeverNull) {
@@ -19,6 +23,32 @@ TEST(Memory, BuffersAreAlignedAndNeverNull) {
     for (size_t i = 0; i != bytes; ++i)
       ASSERT_EQ(pages->data()[i], std::byte(0));
   }
+}
+
+/// Whether huge pages were asked for at `address`, by /proc/self/smaps.
+static bool wantsHugePages(const void *address) {
+  std::ifstream maps("/proc/self/smaps");
+  bool isInside = false;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2)
+      isInside = begin <= reinterpret_cast<uintptr_t>(address) &&
+                 reinterpret_cast<uintptr_t>(address) < end;
+    else if (isInside && line.starts_with("VmFlags:"))
+      return line.find(" hg") != std::string::npos;
+  }
+  return false;
+}
+
+/// Of what is touched in a small arena's scratch, each part would cost one.
+TEST(Memory, HugePagesAreForLargeBuffers) {
+  Result<PageBuffer> small = PageBuffer::allocate(8 << 20);
+  Result<PageBuffer> large = PageBuffer::allocate(64 << 20);
+  ASSERT_TRUE(small.isOk() && large.isOk());
+  EXPECT_FALSE(wantsHugePages(small->data()));
+  if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"))
+    GTEST_SKIP() << "the system has none";
+  EXPECT_TRUE(wantsHugePages(large->data()));
 }
 
 TEST(Memory, BuffersOfOthersGoOnce) {

@@ -25,9 +25,11 @@ namespace {
 
 constexpr uint64_t surelyLarge = UINT64_MAX;
 
-std::unique_ptr<WorkerPool> makePool(unsigned threads, unsigned spin = 50) {
-  auto pool =
-      WorkerPool::create({.threads = threads, .spinMicroseconds = spin});
+std::unique_ptr<WorkerPool> makePool(unsigned threads, unsigned spin = 50,
+                                     unsigned place = 200) {
+  auto pool = WorkerPool::create({.threads = threads,
+                                  .spinMicroseconds = spin,
+                                  .placeMicroseconds = place});
   EXPECT_TRUE(pool.isOk()) << pool.status().message();
   return std::move(*pool);
 }
@@ -332,7 +334,7 @@ TEST(WorkerPool, NestedCallsAreNoFurtherThreads) {
 }
 
 TEST(WorkerPool, WorkersComeBackWhenACallerLeaves) {
-  std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/0);
+  std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/0, /*place=*/0);
   std::atomic<bool> isFirstInside = false, isSecondInside = false,
                     isFirstOver = false;
   std::atomic<int> together = 0;
@@ -361,7 +363,7 @@ TEST(WorkerPool, WorkersComeBackWhenACallerLeaves) {
 
 /// Between its calls, too, a program's thread is one of the pool's.
 TEST(WorkerPool, CallersCountBetweenTheirCalls) {
-  std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/0);
+  std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/0, /*place=*/0);
   std::atomic<bool> isThere = false, mayLeave = false;
   std::thread second([&] {
     WorkerPool::Caller caller(*pool);
@@ -387,6 +389,71 @@ TEST(WorkerPool, CallersCountBetweenTheirCalls) {
   });
   second.join();
   EXPECT_GE(together, 2);
+}
+
+/// Runs of another thread, one after the other.
+static void runBeside(WorkerPool &pool, int runs) {
+  std::thread([&] {
+    for (int i = 0; i != runs; ++i)
+      WorkerPool::Caller run(pool);
+  }).join();
+}
+
+/// Calls until a worker takes part, which it does at some time.
+static void callUntilShared(WorkerPool &pool) {
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<bool> isShared = false;
+  while (!isShared)
+    pool.parallelFor(64, surelyLarge, [&](int64_t, int64_t) {
+      isShared = isShared || std::this_thread::get_id() != caller;
+      std::this_thread::yield();
+    });
+}
+
+/// Who has left is expected back, whatever became of others before.
+TEST(WorkerPool, PlacesOfCallersAreKept) {
+  std::unique_ptr<WorkerPool> pool =
+      makePool(2, /*spin=*/0, /*place=*/1'000'000'000);
+  const std::thread::id self = std::this_thread::get_id();
+  WorkerPool::Caller caller(*pool);
+  for (int i = 0; i != 5; ++i) {
+    runBeside(*pool, i % 3 + 1);
+    pool->wake();
+    pool->parallelFor(64, surelyLarge, [&](int64_t, int64_t) {
+      EXPECT_EQ(std::this_thread::get_id(), self);
+      sleepMilliseconds(1); // A worker that was woken would be here.
+    });
+  }
+}
+
+TEST(WorkerPool, PlacesAreNotKeptForEver) {
+  std::unique_ptr<WorkerPool> pool = makePool(2, /*spin=*/0, /*place=*/300);
+  for (int round = 0; round != 5; ++round) {
+    WorkerPool::Caller caller(*pool);
+    runBeside(*pool, 3);
+    callUntilShared(*pool);
+  }
+  // A program that runs often does not keep the place of one that is gone.
+  {
+    WorkerPool::Caller caller(*pool);
+    runBeside(*pool, 1);
+  }
+  callUntilShared(*pool);
+}
+
+/// One program at a time, of whichever thread, has all workers at once.
+TEST(WorkerPool, ALoneCallerLeavesNoPlace) {
+  std::unique_ptr<WorkerPool> pool =
+      makePool(2, /*spin=*/0, /*place=*/1'000'000'000);
+  for (int round = 0; round != 20; ++round) {
+    runBeside(*pool, 2);
+    std::atomic<int> inside = 0;
+    pool->parallelFor(2, surelyLarge, [&](int64_t, int64_t) {
+      ++inside;
+      while (inside != 2)
+        std::this_thread::yield();
+    });
+  }
 }
 
 TEST(WorkerPool, RunsOnTheCallerOnceClosed) {

@@ -482,6 +482,28 @@ TEST(DepthwiseChainTest, Threads) {
       EXPECT_EQ(runInThreads(calls.chain, bestIsa(), threads), expected);
 }
 
+/// Whatever tiles it begins with: most of a workspace is never touched.
+TEST(DepthwiseChainTest, OneThreadHasOneSlot) {
+  ChainCalls calls({1,
+                    16,
+                    {64, 64},
+                    pointwise(64, "relu"),
+                    depthwise(3, 1, 1),
+                    pointwise(16)});
+  calls.pack();
+  addWorkspace(calls.chain);
+  Launch launch(calls.chain, bestIsa());
+  const size_t size = launch.workspace.size();
+  std::fill_n(launch.workspace.data(), size, 7.0f);
+  for (const PreparedKernel *step = launch.kernel.get(); step;
+       step = step->next())
+    for (int64_t tile = step->tiles(); tile--;)
+      step->run(launch.arguments.data(), tile, tile + 1);
+  EXPECT_EQ(launch.values(), calls.runApart(bestIsa()));
+  const float *end = launch.workspace.data() + size;
+  EXPECT_EQ(std::count(end - size / 2, end, 7.0f), int64_t(size / 2));
+}
+
 /// What is not finite stays where it is.
 TEST(DepthwiseChainTest, NotFinite) {
   ChainCalls calls(
