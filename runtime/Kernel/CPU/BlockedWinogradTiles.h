@@ -203,7 +203,8 @@ struct BlockedWinogradTile {
   const float *bias, *residual; ///< Null when absent.
   float *y;
   int64_t channelBegin, channelEnd;
-  float *weights; ///< [6][terms][channels], with gaps.
+  float *halves;  ///< [terms][3][channels], where `half` is null.
+  float *weights; ///< [2][terms][channels], with a gap.
   float *sums;    ///< [36][panels][tiles][16], with gaps.
 
   void run() const;
@@ -222,8 +223,11 @@ private:
   }
   using Outputs = Vec[4][4];
 
-  template <int row> void transformRow(int64_t first, int64_t terms) const;
-  void multiplyRow(int row, int64_t first, int64_t terms) const;
+  template <int row>
+  const float *halfRow(int64_t first, int64_t terms) const;
+  void transformPair(const float *source, float point, int64_t terms) const;
+  void multiplyPoint(int64_t point, const float *source, int64_t wStride,
+                     int64_t first, int64_t terms) const;
   template <int row> void computeRow() const;
   template <int row, int group, int tiles>
   void multiplyFewColumns(int64_t out, int64_t first, int64_t terms) const;
@@ -236,67 +240,82 @@ private:
   void write(const TileAt &at, int64_t channel, Outputs &out) const;
 };
 
-/// Of terms [first, first + terms).
+/// Terms [first, first + terms) of a row, half transformed: where they are, or
+/// in `halves`.
 template <int row>
-inline void BlockedWinogradTile::transformRow(int64_t first,
-                                              int64_t terms) const {
+inline const float *BlockedWinogradTile::halfRow(int64_t first,
+                                                 int64_t terms) const {
+  if (half)
+    return halfWeights(row, first);
   // What is stored may be these members, for all that the compiler knows.
-  const int64_t width = channels(), stride = weightStride();
-  const bool isHalf = half;
-  const float *source = isHalf ? halfWeights(row, first) : nullptr;
+  const int64_t width = channels();
   const TapWeights taps = w;
-  float *target = weights;
-  for (int64_t c = first; c < first + terms; ++c)
+  float *target = halves;
+  for (int64_t c = first; c < first + terms; ++c, target += 2 * width)
     for (int64_t out = 0; out < width; out += kLanes, target += kLanes) {
-      Vec g[3], t[6];
-      if (isHalf) {
-        const float *from = source + 3 * (c - first) * width + out;
-        DLC_UNROLL for (int j = 0; j < 3; ++j) g[j] = load(from + j * width);
-      } else {
-        transformHalf<row>(taps.at(c, out), taps.tap, g);
-      }
-      transformThree(g, t);
-      DLC_UNROLL for (int j = 0; j < 6; ++j) store(target + j * stride, t[j]);
+      Vec g[3];
+      transformHalf<row>(taps.at(c, out), taps.tap, g);
+      DLC_UNROLL for (int j = 0; j < 3; ++j) store(target + j * width, g[j]);
+    }
+  return halves;
+}
+
+/// The numbers of a point and its negative: more than these would push what is
+/// multiplied by them out of the first cache.
+inline void BlockedWinogradTile::transformPair(const float *source, float point,
+                                               int64_t terms) const {
+  const int64_t width = channels(), stride = weightStride();
+  float *target = weights;
+  for (int64_t c = 0; c < terms; ++c, source += 2 * width)
+    for (int64_t out = 0; out < width;
+         out += kLanes, source += kLanes, target += kLanes) {
+      const Vec even = load(source) + point * point * load(source + 2 * width);
+      const Vec odd = load(source + width);
+      store(target, even + point * odd);
+      store(target + stride, even - point * odd);
     }
 }
 
-inline void BlockedWinogradTile::multiplyRow(int row, int64_t first,
-                                             int64_t terms) const {
+/// `ahead` are the weights to fetch, of which calls `done` to `done` + calls
+/// fetch their part.
+inline void BlockedWinogradTile::multiplyPoint(int64_t point,
+                                               const float *source,
+                                               int64_t wStride, int64_t first,
+                                               int64_t terms) const {
   const int64_t count = range.count();
   BlockedArguments t = {};
   t.taps = 1;
   t.blocks = terms / kChannelBlock;
   t.blockStride = count * kChannelBlock;
-  t.wStride = channels();
+  t.wStride = wStride;
   t.yPanel = count * kChannelBlock;
   t.accumulate = first > 0;
-  // Those of as many terms are the next ones, if there are any.
-  const float *next = half ? halfWeights(row, first + terms) : nullptr;
-  const int64_t left = half ? halfEnd - next : 0;
-  for (int64_t column = 0; column < 6; ++column) {
-    const int64_t point = 6 * row + column;
-    for (int64_t panel = 0, wide; panel * kChannelBlock < channels();
-         panel += wide) {
-      wide = least<int64_t>(kMostPanels, channels() / kChannelBlock - panel);
-      const int64_t most = wide <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
-      const int64_t calls = (count + most - 1) / most;
-      // Three rows for each term, of six columns.
-      const int64_t rows = (kChannelBlock / 2 + calls - 1) / calls;
-      t.w = weights + column * weightStride() + panel * kChannelBlock;
-      for (int64_t c = 0; c < calls; ++c) {
-        const int64_t begin = shareOf(count, c, calls);
-        const int64_t pixels = shareOf(count, c + 1, calls) - begin;
-        t.x = transformed + point * range.pointStride + first * count +
-              begin * kChannelBlock;
-        t.y = sums + point * sumStride() +
-              (panel * count + begin) * kChannelBlock;
-        const int64_t step = t.blocks * rows * t.wStride;
-        const int64_t done = (column * calls + c) * step;
-        const bool fetches = done + step <= left;
-        t.ahead = fetches ? next + done + panel * kChannelBlock : nullptr;
-        t.aheadRows = fetches ? rows : 0;
-        blockedKernelOf<BlockedForm::Points>(pixels, wide)(t);
-      }
+  // Those of as many terms are the next ones, if there are any: three rows for
+  // each term, which four columns fetch.
+  const int64_t row = point / 6, column = point % 6;
+  const bool isInner = column > 0 && column < 5;
+  const float *next = half && isInner ? halfWeights(row, first + terms) : nullptr;
+  const int64_t left = next ? halfEnd - next : 0;
+  for (int64_t panel = 0, wide; panel * kChannelBlock < channels();
+       panel += wide) {
+    wide = least<int64_t>(kMostPanels, channels() / kChannelBlock - panel);
+    const int64_t most = wide <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
+    const int64_t calls = (count + most - 1) / most;
+    const int64_t rows = (3 * kChannelBlock / 4 + calls - 1) / calls;
+    t.w = source + panel * kChannelBlock;
+    for (int64_t c = 0; c < calls; ++c) {
+      const int64_t begin = shareOf(count, c, calls);
+      const int64_t pixels = shareOf(count, c + 1, calls) - begin;
+      t.x = transformed + point * range.pointStride + first * count +
+            begin * kChannelBlock;
+      t.y = sums + point * sumStride() +
+            (panel * count + begin) * kChannelBlock;
+      const int64_t step = t.blocks * rows * wStride;
+      const int64_t done = ((column - 1) * calls + c) * step;
+      const bool fetches = done + step <= left;
+      t.ahead = fetches ? next + done + panel * kChannelBlock : nullptr;
+      t.aheadRows = fetches ? rows : 0;
+      blockedKernelOf<BlockedForm::Points>(pixels, wide)(t);
     }
   }
 }
@@ -304,8 +323,19 @@ inline void BlockedWinogradTile::multiplyRow(int row, int64_t first,
 template <int row> inline void BlockedWinogradTile::computeRow() const {
   for (int64_t first = 0; first < plan.inChannels; first += plan.kBlock) {
     const int64_t terms = least(plan.kBlock, plan.inChannels - first);
-    transformRow<row>(first, terms);
-    multiplyRow(row, first, terms);
+    const int64_t width = channels();
+    const float *source = halfRow<row>(first, terms);
+    auto multiply = [&](int column, const float *w, int64_t stride) {
+      multiplyPoint(6 * row + column, w, stride, first, terms);
+    };
+    multiply(0, source, 3 * width);
+    multiply(5, source + 2 * width, 3 * width);
+    transformPair(source, kP, terms);
+    multiply(1, weights, width);
+    multiply(2, weights + weightStride(), width);
+    transformPair(source, kQ, terms);
+    multiply(3, weights, width);
+    multiply(4, weights + weightStride(), width);
   }
 }
 
@@ -533,7 +563,8 @@ inline void BlockedWinogradTile::run() const {
 /// fastest: threads multiply what they have transformed.
 void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
                                int64_t begin, int64_t end) {
-  alignas(64) float weights[6 * (kWinogradWeights + kWinogradGap)];
+  alignas(64) float halves[3 * kWinogradWeights];
+  alignas(64) float weights[2 * (kWinogradWeights + kWinogradGap)];
   alignas(64) float sums[36 * (kWinogradSums + kWinogradGap)];
   const auto *transformed = static_cast<const float *>(arguments[5]);
   const auto *half = static_cast<const float *>(arguments[1]);
@@ -555,6 +586,7 @@ void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
                         static_cast<float *>(arguments[4]),
                         channel,
                         least(channel + plan.outBlock, plan.outChannels),
+                        halves,
                         weights,
                         sums}
         .run();
