@@ -28,6 +28,13 @@ static int64_t tilesOf(const ConvShape &shape) {
   return shape.batch * ceilDiv(shape.out[0], 4) * ceilDiv(shape.out[1], 4);
 }
 
+/// Rows or columns of tiles that have three outputs in place of four, which is
+/// a point less to multiply: 14 are 4 + 4 + 3 + 3.
+static int64_t narrowOf(int64_t size) {
+  const int64_t tiles = ceilDiv(size, 4);
+  return std::min(4 * tiles - size, tiles);
+}
+
 static int64_t bytesOfTile(const ConvShape &shape) {
   return kPoints * shape.inChannels * kFloat;
 }
@@ -100,6 +107,19 @@ static bool hasFewWeights(const ConvShape &shape) {
   return shape.blockedY && shape.packed && tilesOf(shape) <= kFewTiles;
 }
 
+/// Whether there are narrow tiles: where there are few, they are four of which
+/// one is narrow in each direction.
+static bool hasNarrow(const ConvShape &shape) {
+  if (!shape.blockedY)
+    return false;
+  if (!hasFewWeights(shape))
+    return true;
+  bool isMixed = shape.batch == 1;
+  for (int64_t size : shape.out)
+    isMixed = isMixed && size == 7;
+  return isMixed;
+}
+
 /// In packed weights, before the others: of blocked tensors half transformed.
 static int64_t transformedWeights(const ConvShape &shape) {
   if (shape.blockedY && (!shape.packed || hasFewWeights(shape)))
@@ -154,6 +174,11 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
   plan.inBlock = 16;
   plan.epilogue = shape.epilogue;
   if (shape.blockedY) {
+    plan.images = shape.batch;
+    if (hasNarrow(shape)) {
+      plan.narrowH = narrowOf(plan.outH);
+      plan.narrowW = narrowOf(plan.outW);
+    }
     plan.outBlock = kHalfChannels;
     plan.kBlock = kWinogradWeights / kHalfChannels;
     plan.hasFewWeights = hasFewWeights(shape);
