@@ -94,8 +94,8 @@ struct TileRange {
   d[0] = e[2] - kPP * e[0];
   d[5] = e[3] - kPP * e[1];
   d[3] = d[3] - kPP * d[1];
-  d[1] = e[2] + kP * e[1];
-  d[2] = e[2] - kP * e[1];
+  d[1] = plusProduct(e[2], kP, e[1]);
+  d[2] = minusProduct(e[2], kP, e[1]);
 }
 
 /// Numbers 0 and 5 of it, 1 and 2, or 3 and nothing.
@@ -109,8 +109,8 @@ template <int firstRow, typename Function>
     first = e(2) - kPP * e(0);
     last = e(3) - kPP * e(1);
   } else if constexpr (firstRow == 1) {
-    first = e(2) + kP * e(1);
-    last = e(2) - kP * e(1);
+    first = plusProduct(e(2), kP, e(1));
+    last = minusProduct(e(2), kP, e(1));
   } else {
     first = d(3) - kPP * d(1);
   }
@@ -401,8 +401,8 @@ inline void BlockedWinogradTile::transformPair(const float *source, float point,
          out += kLanes, source += kLanes, target += kLanes) {
       const Vec even = load(source) + point * point * load(source + 2 * width);
       const Vec odd = load(source + width);
-      store(target, even + point * odd);
-      store(target + stride, even - point * odd);
+      store(target, plusProduct(even, point, odd));
+      store(target + stride, minusProduct(even, point, odd));
     }
 }
 
@@ -503,7 +503,7 @@ inline void BlockedWinogradTile::multiplyFewColumns(int64_t out, int64_t first,
     for (int64_t l = 0; l < kChannelBlock; ++l, taps += kTaps) {
       if (group == 0 && l % 2 == 0)
         for (int i = 0; i < 3; ++i, ahead += kChannelBlock)
-          __builtin_prefetch(ahead);
+          __builtin_prefetch(ahead, 0, 2);
       Vec g[3], t[6];
       transformHalf<row>(taps, kChannelBlock, g);
       transformThree(g, t);

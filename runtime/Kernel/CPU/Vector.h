@@ -55,6 +55,19 @@ typedef float UnalignedQuad
   return value - Vec{}; // subtracting zero keeps even -0, so it folds away
 }
 
+/// c + a * b and c - a * b. clang leaves a product that both need to a multiply
+/// of its own.
+[[gnu::always_inline]] inline Vec plusProduct(Vec c, float a, Vec b) {
+#if defined(__clang__) && defined(__FMA__)
+  return __builtin_elementwise_fma(splat(a), b, c);
+#else
+  return c + a * b;
+#endif
+}
+[[gnu::always_inline]] inline Vec minusProduct(Vec c, float a, Vec b) {
+  return plusProduct(c, -a, b);
+}
+
 /// max(x, bound) and min(x, bound) that keep a NaN of x.
 [[gnu::always_inline]] inline Vec maxOf(Vec x, Vec bound) {
   return bound > x ? bound : x;
