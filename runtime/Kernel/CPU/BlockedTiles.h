@@ -158,13 +158,18 @@ fetchNext(const BlockedArguments &t, Function &&pixelOf, int64_t block) {
 }
 
 /// Step 0 to 3 of sixteen terms fetches a panel of rows of weights that come
-/// later: a few lines at a time, since more wait for each other.
+/// later: a few lines at a time, since more wait for each other. Where rows
+/// have no other panels lines follow each other, as processors that fetch on
+/// expect.
 template <int panels>
 [[gnu::always_inline]] inline void
 fetchWeights(const BlockedArguments &t, const float *rows, int64_t step) {
   if (step < panels)
     for (int64_t i = 0; i < t.aheadRows; ++i)
-      __builtin_prefetch(rows + i * t.wStride + step * kChannelBlock, 0, 2);
+      __builtin_prefetch(kMostPanels == kPanelGroup
+                             ? rows + (step * t.aheadRows + i) * kChannelBlock
+                             : rows + i * t.wStride + step * kChannelBlock,
+                         0, 2);
 }
 
 template <int pixels, int panels>

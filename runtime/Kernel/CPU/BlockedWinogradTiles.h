@@ -44,7 +44,8 @@ struct TileAt {
     isNarrowW = (index >= first) == isNarrowH;
     index -= index >= first ? first : 0;
     const int64_t columns = isNarrowW ? plan.narrowW : wideW;
-    column = index % columns * (isNarrowW ? 3 : 4) + (isNarrowW ? 4 * wideW : 0);
+    column =
+        index % columns * (isNarrowW ? 3 : 4) + (isNarrowW ? 4 * wideW : 0);
     row = index / columns % rows * (isNarrowH ? 3 : 4) +
           (isNarrowH ? 4 * wideH : 0);
     image = index / columns / rows;
@@ -102,9 +103,8 @@ struct TileRange {
 template <int firstRow, typename Function>
 [[gnu::always_inline]] inline void narrowInputs(Function &&d, Vec &first,
                                                 Vec &last) {
-  auto e = [&](int i) __attribute__((always_inline)) {
-    return d(i + 1) - kQ * d(i);
-  };
+  auto e = [&](int i)
+               __attribute__((always_inline)) { return d(i + 1) - kQ * d(i); };
   if constexpr (firstRow == 0) {
     first = e(2) - kPP * e(0);
     last = e(3) - kPP * e(1);
@@ -141,7 +141,7 @@ transformRows(Function &&inputOf, float *target, int64_t pointStride) {
       pairOfInputs<isNarrowH, firstRow>(
           [&](int i) __attribute__((always_inline)) { return inputOf(i, j); },
           first[j], last[j]);
-  auto put = [&](int row, Vec (&d)[6]) __attribute__((always_inline)) {
+  auto put = [&](int row, Vec(&d)[6]) __attribute__((always_inline)) {
     if constexpr (isNarrowW)
       transformNarrow(d);
     else
@@ -202,8 +202,7 @@ transformBlocked(const WinogradPlan &plan, const TileAt &at, const float *x,
                                 : kZeros);
   }
   transformTile<isNarrowH, isNarrowW>(
-      [&](int i, int j)
-          __attribute__((always_inline)) { return inside[i][j]; },
+      [&](int i, int j) __attribute__((always_inline)) { return inside[i][j]; },
       target, pointStride);
 }
 
@@ -226,14 +225,12 @@ void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
         fetchTile(plan, later, x + (later.image * blocks + block) * planeSize);
       }
       const float *plane = x + (at.image * blocks + block) * planeSize;
-      ofForm(at, [&](auto isNarrowH, auto isNarrowW)
-                     __attribute__((always_inline)) {
-                       for (int64_t lane = 0; lane < kChannelBlock;
-                            lane += kLanes)
-                         transformBlocked<isNarrowH, isNarrowW>(
-                             plan, at, plane + lane, target + lane,
-                             range.pointStride);
-                     });
+      ofForm(at, [&](auto isNarrowH,
+                     auto isNarrowW) __attribute__((always_inline)) {
+        for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
+          transformBlocked<isNarrowH, isNarrowW>(
+              plan, at, plane + lane, target + lane, range.pointStride);
+      });
     }
   }
 }
@@ -284,14 +281,15 @@ struct CallsOfPoints {
     const int64_t wideH = plan.tilesH - plan.narrowH;
     const int64_t wideW = plan.tilesW - plan.narrowW;
     auto placeOf = [&](int64_t tiles) {
-      return most<int64_t>(0, least(plan.images * tiles - plan.firstTile -
-                                        range.begin,
-                                    range.count()));
+      return most<int64_t>(
+          0, least(plan.images * tiles - plan.firstTile - range.begin,
+                   range.count()));
     };
     const int64_t first = placeOf(wideH * plan.narrowW);
     const int64_t high = placeOf(wideH * plan.tilesW);
     const int64_t last = placeOf(wideH * plan.tilesW + plan.narrowH * wideW);
-    const int64_t atOnce = panels <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
+    const int64_t atOnce =
+        panels <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
     forms[0][0] = callsOf(0, range.count(), atOnce);
     forms[0][1] = callsOf(first, last, atOnce);
     forms[1][0] = callsOf(0, high, atOnce);
@@ -309,9 +307,8 @@ private:
     const int64_t count = end - begin;
     const int64_t calls = (count + atOnce - 1) / atOnce;
     const int64_t divisor = most<int64_t>(calls, 1);
-    return {begin,           count,
-            calls,           count / divisor,
-            count % divisor, (rows + divisor - 1) / divisor};
+    return {begin,           count,           calls,
+            count / divisor, count % divisor, (rows + divisor - 1) / divisor};
   }
 
   PointCalls forms[2][2]; ///< Without tiles narrow in height, in width.
@@ -351,8 +348,7 @@ private:
   }
   using Outputs = Vec[4][4];
 
-  template <int row>
-  const float *halfRow(int64_t first, int64_t terms) const;
+  template <int row> const float *halfRow(int64_t first, int64_t terms) const;
   void transformPair(const float *source, float point, int64_t terms) const;
   void multiplyPoint(int row, int column, BlockedArguments &t,
                      const float *source, int64_t first) const;
@@ -416,9 +412,9 @@ inline void BlockedWinogradTile::multiplyPoint(int row, int column,
   const int64_t panels = channels() / kChannelBlock;
   // Those of as many terms are the next ones, if there are any.
   const bool isInner = column > 0 && column < 5;
-  const float *next =
-      half && isInner ? halfWeights(row, first + t.blocks * kChannelBlock)
-                      : nullptr;
+  const float *next = half && isInner
+                          ? halfWeights(row, first + t.blocks * kChannelBlock)
+                          : nullptr;
   const int64_t left = next ? halfEnd - next : 0;
   const int64_t step = t.blocks * own.aheadRows * t.wStride;
   for (int64_t panel = 0, wide; panel < panels; panel += wide) {
@@ -472,11 +468,10 @@ template <int group> struct FewColumns {
   static constexpr int at(int i) { return count == 6 ? i : pairs[group][i]; }
 };
 
-/// Whether tile `i` has a point, of four that are `isMixed`, a wide and a narrow
-/// one in each direction.
+/// Whether tile `i` has a point, of four that are `isMixed`, a wide and a
+/// narrow one in each direction.
 constexpr bool hasPoint(bool isMixed, int i, int row, int column) {
-  return !isMixed ||
-         ((row != 4 || i < 2) && (column != 4 || i == 1 || i == 2));
+  return !isMixed || ((row != 4 || i < 2) && (column != 4 || i == 1 || i == 2));
 }
 
 /// A vector of channels, whose sums of some of a row of the numbers fit into
@@ -486,7 +481,6 @@ inline void BlockedWinogradTile::multiplyFewColumns(int64_t out, int64_t first,
                                                     int64_t terms) const {
   using Columns = FewColumns<group>;
   constexpr int64_t kTaps = 9 * kChannelBlock;
-  constexpr int64_t kBlockTaps = kTaps * kChannelBlock;
   const int64_t pointStride = range.pointStride, stride = sumStride();
   float *target = sums + 6 * row * stride +
                   out / kChannelBlock * tiles * kChannelBlock +
@@ -496,10 +490,9 @@ inline void BlockedWinogradTile::multiplyFewColumns(int64_t out, int64_t first,
   const float *taps = w.at(first, out);
   const bool isLast = first + 2 * terms > plan.inChannels &&
                       channelBegin + out + kChannelBlock >= plan.outChannels;
+  const float *ahead =
+      taps + (isLast ? 0 : terms * kTaps) + row * terms * kTaps / 6;
   for (int64_t c = 0; c < terms; c += kChannelBlock) {
-    // A row fetches a sixth of the weights that come as many terms later.
-    const float *ahead =
-        taps + (isLast ? 0 : terms * kTaps) + row * kBlockTaps / 6;
     for (int64_t l = 0; l < kChannelBlock; ++l, taps += kTaps) {
       if (group == 0 && l % 2 == 0)
         for (int i = 0; i < 3; ++i, ahead += kChannelBlock)
@@ -509,9 +502,9 @@ inline void BlockedWinogradTile::multiplyFewColumns(int64_t out, int64_t first,
       transformThree(g, t);
       DLC_UNROLL for (int j = 0; j < Columns::count; ++j) {
         const float *from = a + Columns::at(j) * pointStride + l;
-        DLC_UNROLL for (int i = 0; i < tiles; ++i) if (hasPoint(
-            isMixed, i, row, Columns::at(j))) own[j][i] +=
-            t[Columns::at(j)] * splat(from[i * kChannelBlock]);
+        DLC_UNROLL for (int i = 0; i < tiles;
+                        ++i) if (hasPoint(isMixed, i, row, Columns::at(j)))
+            own[j][i] += t[Columns::at(j)] * splat(from[i * kChannelBlock]);
       }
       DLC_KEEP_LOADS_HERE();
     }
@@ -716,17 +709,17 @@ inline void BlockedWinogradTile::run() const {
     const TileAt at(plan, range.begin + tile);
     if (plan.isLarge && tile + 1 < range.count())
       fetchOutputs(TileAt(plan, range.begin + tile + 1));
-    ofForm(at, [&](auto isNarrowH, auto isNarrowW)
-                   __attribute__((always_inline)) {
-                     for (int64_t channel = channelBegin; channel < channelEnd;
-                          channel += kLanes) {
-                       Outputs out;
-                       if (!transformOutputs<isNarrowH, isNarrowW>(
-                               tile, channel, out)) [[unlikely]]
-                         computeDirectly(at, channel, out);
-                       write<isNarrowH, isNarrowW>(at, channel, out);
-                     }
-                   });
+    ofForm(at,
+           [&](auto isNarrowH, auto isNarrowW) __attribute__((always_inline)) {
+             for (int64_t channel = channelBegin; channel < channelEnd;
+                  channel += kLanes) {
+               Outputs out;
+               if (!transformOutputs<isNarrowH, isNarrowW>(tile, channel, out))
+                   [[unlikely]]
+                 computeDirectly(at, channel, out);
+               write<isNarrowH, isNarrowW>(at, channel, out);
+             }
+           });
   }
 }
 
