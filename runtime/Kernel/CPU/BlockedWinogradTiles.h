@@ -269,12 +269,12 @@ struct TapWeights {
 
 /// The tiles of a block that have a point, dealt out evenly to calls.
 struct PointCalls {
-  int64_t begin, count, calls;
+  int64_t begin, calls; ///< Of each panel, or of all that go together.
   int64_t each, longer; ///< Tiles of a call; so many have one more.
-  int64_t aheadRows;    ///< Of weights, for each sixteen terms of a call.
+  int64_t aheadLines;   ///< Of weights, for each sixteen terms of a call.
 };
 
-/// Those of all points, of a product of `panels` at once.
+/// Those of all points, of a product of so many panels.
 struct CallsOfPoints {
   CallsOfPoints(const WinogradPlan &plan, const TileRange &range,
                 int64_t panels) {
@@ -288,12 +288,10 @@ struct CallsOfPoints {
     const int64_t first = placeOf(wideH * plan.narrowW);
     const int64_t high = placeOf(wideH * plan.tilesW);
     const int64_t last = placeOf(wideH * plan.tilesW + plan.narrowH * wideW);
-    const int64_t atOnce =
-        panels <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
-    forms[0][0] = callsOf(0, range.count(), atOnce);
-    forms[0][1] = callsOf(first, last, atOnce);
-    forms[1][0] = callsOf(0, high, atOnce);
-    forms[1][1] = callsOf(first, high, atOnce);
+    forms[0][0] = callsOf(0, range.count(), panels);
+    forms[0][1] = callsOf(first, last, panels);
+    forms[1][0] = callsOf(0, high, panels);
+    forms[1][1] = callsOf(first, high, panels);
   }
 
   const PointCalls &of(int row, int column) const {
@@ -301,14 +299,16 @@ struct CallsOfPoints {
   }
 
 private:
-  /// Three rows of weights for each term, which four columns fetch.
-  static PointCalls callsOf(int64_t begin, int64_t end, int64_t atOnce) {
-    constexpr int64_t rows = 3 * kChannelBlock / 4;
+  /// Three lines of weights for each term and panel, which six columns fetch.
+  static PointCalls callsOf(int64_t begin, int64_t end, int64_t panels) {
+    const int64_t wide = least<int64_t>(kMostPanels, panels);
+    const int64_t atOnce = wide <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
     const int64_t count = end - begin;
     const int64_t calls = (count + atOnce - 1) / atOnce;
     const int64_t divisor = most<int64_t>(calls, 1);
-    return {begin,           count,           calls,
-            count / divisor, count % divisor, (rows + divisor - 1) / divisor};
+    const int64_t sharing = 2 * divisor * (panels / wide);
+    return {begin, calls, count / divisor, count % divisor,
+            (kChannelBlock * panels + sharing - 1) / sharing};
   }
 
   PointCalls forms[2][2]; ///< Without tiles narrow in height, in width.
@@ -350,7 +350,7 @@ private:
 
   template <int row> const float *halfRow(int64_t first, int64_t terms) const;
   void transformPair(const float *source, float point, int64_t terms) const;
-  void multiplyPoint(int row, int column, BlockedArguments &t,
+  void multiplyPoint(int row, int column, int done, BlockedArguments &t,
                      const float *source, int64_t first) const;
   template <int row> void computeRow() const;
   template <int row, int group, int tiles, bool isMixed>
@@ -402,8 +402,9 @@ inline void BlockedWinogradTile::transformPair(const float *source, float point,
     }
 }
 
-/// t has all but what the point, its panels and its tiles say.
-inline void BlockedWinogradTile::multiplyPoint(int row, int column,
+/// t has all but what the point, its panels and its tiles say; the row's
+/// columns before this one are `done`.
+inline void BlockedWinogradTile::multiplyPoint(int row, int column, int done,
                                                BlockedArguments &t,
                                                const float *source,
                                                int64_t first) const {
@@ -411,12 +412,10 @@ inline void BlockedWinogradTile::multiplyPoint(int row, int column,
   const int64_t count = range.count(), point = 6 * row + column;
   const int64_t panels = channels() / kChannelBlock;
   // Those of as many terms are the next ones, if there are any.
-  const bool isInner = column > 0 && column < 5;
-  const float *next = half && isInner
-                          ? halfWeights(row, first + t.blocks * kChannelBlock)
-                          : nullptr;
-  const int64_t left = next ? halfEnd - next : 0;
-  const int64_t step = t.blocks * own.aheadRows * t.wStride;
+  const float *next =
+      half ? halfWeights(row, first + t.blocks * kChannelBlock) : nullptr;
+  const int64_t step = t.blocks * own.aheadLines * kChannelBlock;
+  const int64_t left = half ? halfEnd - next : 0;
   for (int64_t panel = 0, wide; panel < panels; panel += wide) {
     wide = least<int64_t>(kMostPanels, panels - panel);
     t.w = source + panel * kChannelBlock;
@@ -424,12 +423,12 @@ inline void BlockedWinogradTile::multiplyPoint(int row, int column,
           own.begin * kChannelBlock;
     t.y = sums + point * sumStride() +
           (panel * count + own.begin) * kChannelBlock;
-    int64_t done = (column - 1) * own.calls * step;
-    for (int64_t c = 0; c < own.calls; ++c, done += step) {
+    int64_t at = (done * (panels / wide) + panel / wide) * own.calls * step;
+    for (int64_t c = 0; c < own.calls; ++c, at += step) {
       const int64_t pixels = own.each + (c < own.longer ? 1 : 0);
-      const bool fetches = done + step <= left;
-      t.ahead = fetches ? next + done + panel * kChannelBlock : nullptr;
-      t.aheadRows = fetches ? own.aheadRows : 0;
+      const bool fetches = at + step <= left;
+      t.ahead = fetches ? next + at : nullptr;
+      t.aheadLines = fetches ? own.aheadLines : 0;
       blockedKernelOf<BlockedForm::Points>(pixels, wide)(t);
       t.x += pixels * kChannelBlock;
       t.y += pixels * kChannelBlock;
@@ -441,6 +440,7 @@ template <int row> inline void BlockedWinogradTile::computeRow() const {
   BlockedArguments t = {};
   t.taps = 1;
   t.blockStride = t.yPanel = range.count() * kChannelBlock;
+  t.aheadStride = kChannelBlock;
   for (int64_t first = 0; first < plan.inChannels; first += plan.kBlock) {
     const int64_t terms = least(plan.kBlock, plan.inChannels - first);
     const int64_t width = channels();
@@ -448,15 +448,15 @@ template <int row> inline void BlockedWinogradTile::computeRow() const {
     t.blocks = terms / kChannelBlock;
     t.accumulate = first > 0;
     t.wStride = 3 * width;
-    multiplyPoint(row, 0, t, source, first);
-    multiplyPoint(row, 5, t, source + 2 * width, first);
+    multiplyPoint(row, 0, 0, t, source, first);
+    multiplyPoint(row, 5, 1, t, source + 2 * width, first);
     t.wStride = width;
     transformPair(source, kP, terms);
-    multiplyPoint(row, 1, t, weights, first);
-    multiplyPoint(row, 2, t, weights + weightStride(), first);
+    multiplyPoint(row, 1, 2, t, weights, first);
+    multiplyPoint(row, 2, 3, t, weights + weightStride(), first);
     transformPair(source, kQ, terms);
-    multiplyPoint(row, 3, t, weights, first);
-    multiplyPoint(row, 4, t, weights + weightStride(), first);
+    multiplyPoint(row, 3, 4, t, weights, first);
+    multiplyPoint(row, 4, 5, t, weights + weightStride(), first);
   }
 }
 
@@ -494,9 +494,9 @@ inline void BlockedWinogradTile::multiplyFewColumns(int64_t out, int64_t first,
       taps + (isLast ? 0 : terms * kTaps) + row * terms * kTaps / 6;
   for (int64_t c = 0; c < terms; c += kChannelBlock) {
     for (int64_t l = 0; l < kChannelBlock; ++l, taps += kTaps) {
-      if (group == 0 && l % 2 == 0)
-        for (int i = 0; i < 3; ++i, ahead += kChannelBlock)
-          __builtin_prefetch(ahead, 0, 2);
+      // Three lines for two terms.
+      for (int64_t i = l % 2; group == 0 && i < 2; ++i, ahead += kChannelBlock)
+        __builtin_prefetch(ahead, 0, 2);
       Vec g[3], t[6];
       transformHalf<row>(taps, kChannelBlock, g);
       transformThree(g, t);

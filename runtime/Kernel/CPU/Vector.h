@@ -18,8 +18,10 @@
 
 #ifdef __clang__
 #define DLC_UNROLL _Pragma("clang loop unroll(full)")
+#define DLC_KEEP_ROLLED _Pragma("clang loop unroll(disable)")
 #else
 #define DLC_UNROLL _Pragma("GCC unroll 16")
+#define DLC_KEEP_ROLLED _Pragma("GCC unroll 1")
 #endif
 
 // Every register is taken: clang's scheduler would move loads up from further
