@@ -627,6 +627,14 @@ inline void BlockedTile::run() const {
     runBlocked();
 }
 
+/// Pixels that a tile has room for: of plain ones on the stack, and in the
+/// table of offsets.
+inline int64_t mostPixelsTogether(const BlockedPlan &plan) {
+  const int64_t calls =
+      kMostOffsets / (plan.kernelH * plan.kernelW * kMostPixels);
+  return least(kMostPixelsOfTile, calls * kMostPixels);
+}
+
 void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
                     int64_t begin, int64_t end) {
   alignas(64) char scratch[kStripBytes];
@@ -641,18 +649,31 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
   const int64_t wSize =
       panels * kChannelBlock * plan.inChannels * plan.kernelH * plan.kernelW;
   const int64_t groups = (panels + kPanelGroup - 1) / kPanelGroup;
-  for (int64_t tile = begin; tile < end; ++tile) {
-    int64_t rest = tile, pixelIndex, groupIndex;
+  const int64_t mostTogether = mostPixelsTogether(plan);
+  for (int64_t tile = begin, next; tile < end; tile = next) {
+    next = tile + 1;
+    int64_t rest = tile, pixelIndex, pixelLast, groupIndex;
+    auto pixelOf = [&](int64_t block) {
+      return shareOf(plan.pixels, block, plan.pixelBlocks);
+    };
     if (plan.isPanelSlowest) {
       pixelIndex = rest % plan.pixelBlocks;
       rest /= plan.pixelBlocks;
       groupIndex = rest % plan.groupBlocks;
       rest /= plan.groupBlocks;
+      // Tiles of the same weights are one: those are read once.
+      pixelLast = pixelIndex + 1;
+      while (next < end && pixelLast < plan.pixelBlocks &&
+             pixelOf(pixelLast + 1) - pixelOf(pixelIndex) <= mostTogether) {
+        ++next;
+        ++pixelLast;
+      }
     } else {
       groupIndex = rest % plan.groupBlocks;
       rest /= plan.groupBlocks;
       pixelIndex = rest % plan.pixelBlocks;
       rest /= plan.pixelBlocks;
+      pixelLast = pixelIndex + 1;
     }
     const int64_t firstGroup = shareOf(groups, groupIndex, plan.groupBlocks);
     const int64_t lastGroup = shareOf(groups, groupIndex + 1, plan.groupBlocks);
@@ -663,8 +684,8 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
                 bias ? bias + group * plan.outChannels : nullptr,
                 residual ? residual + rest * outSize : nullptr,
                 y + rest * outSize,
-                shareOf(plan.pixels, pixelIndex, plan.pixelBlocks),
-                shareOf(plan.pixels, pixelIndex + 1, plan.pixelBlocks),
+                pixelOf(pixelIndex),
+                pixelOf(pixelLast),
                 firstGroup * kPanelGroup,
                 least(lastGroup * kPanelGroup, panels),
                 scratch}

@@ -132,6 +132,17 @@ size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
   return inputBytes(shape) + blockedWorkspaceBytes(shape);
 }
 
+/// Products for each pair of channels.
+static uint64_t productsOf(const ConvShape &shape) {
+  if (!hasNarrow(shape))
+    return static_cast<uint64_t>(tilesOf(shape) * kPoints);
+  auto points = [](int64_t size) {
+    return static_cast<uint64_t>(6 * ceilDiv(size, 4) - narrowOf(size));
+  };
+  return static_cast<uint64_t>(shape.batch) * points(shape.out[0]) *
+         points(shape.out[1]);
+}
+
 KernelCost cpu::winogradCost(const ConvShape &shape) {
   // Each of the numbers of a tile takes about 8 on its way there and back;
   // weights of blocked tensors, 9 to 36 of them for each block of tiles, as
@@ -142,7 +153,7 @@ KernelCost cpu::winogradCost(const ConvShape &shape) {
       static_cast<uint64_t>(roundUp(shape.outChannels, kWinogradRows));
   const auto tiles = static_cast<uint64_t>(tilesOf(shape));
   KernelCost cost;
-  cost.flops = tiles * kPoints * (2 * in * out + transform * (in + out));
+  cost.flops = productsOf(shape) * (2 * in * out + transform * (in + out));
   if (shape.blockedY)
     cost.overhead =
         ceilDiv(tiles, uint64_t{kBlockTiles}) * transformWeights * in * out;
