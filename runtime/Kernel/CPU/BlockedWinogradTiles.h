@@ -3,13 +3,18 @@
 // F(4x4, 3x3) on blocked tensors, as WinogradTiles.h has it: lanes are channels
 // here, so nothing is turned round. See Vector.h for who may include it.
 //
+// Where four outputs do not divide an image, some tiles have three: 14 are 4 + 4
+// + 3 + 3. Those are F(3, 3) with the points 0, p, -p, q and infinity, for which
+// weights are the same numbers, but one less in six.
+//
 // Inputs of a block of tiles are transformed to [36][C/16][tiles][16]. Weights
-// are transformed as they are multiplied, a row of the 6x6 numbers at a time,
-// into the first cache: 36 numbers for 9 would take longer to read from memory.
-// Packed ones come half transformed, as 18, those that are packed in each run
-// as the 9. Where a convolution has four tiles at most even 18 take too long:
-// then they are the 9, too, and what they are transformed to is multiplied in
-// registers.
+// are transformed as they are multiplied, two of a row of the 6x6 numbers at a
+// time, into the first cache: 36 numbers for 9 would take longer to read from
+// memory. Packed ones come half transformed, as 18, of which the first and the
+// last number of a row are multiplied where they are; those that are packed in
+// each run come as the 9. Where a convolution has four tiles at most even 18
+// take too long: then they are the 9, too, and what they are transformed to is
+// multiplied in registers.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADTILES_H
