@@ -3,10 +3,9 @@
 // F(4x4, 3x3) on blocked tensors, as WinogradTiles.h has it: lanes are channels
 // here, so nothing is turned round. See Vector.h for who may include it.
 //
-// Where four outputs do not divide an image, some tiles have three: 14 are 4 +
-// 4
-// + 3 + 3. Those are F(3, 3) with the points 0, p, -p, q and infinity, for
-// which weights are the same numbers, but one less in six.
+// Where four outputs do not divide an image, some tiles have three, 14 are two
+// of four and two of three. Those are F(3, 3) with the points 0, p, -p, q and
+// infinity, for which weights are the same numbers, but one less in six.
 //
 // Inputs of a block of tiles are transformed to [36][C/16][tiles][16]. Weights
 // are transformed as they are multiplied, two of a row of the 6x6 numbers at a
