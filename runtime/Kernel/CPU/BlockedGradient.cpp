@@ -186,6 +186,7 @@ makeWinogradSteps(const ConvShape &shape, const KernelSet &kernels) {
   plan.padLeft = shape.padBegin[1];
   plan.inChannels = shape.inChannels;
   plan.outChannels = shape.outChannels;
+  plan.images = shape.batch;
   plan.tilesH = ceilDiv(plan.outH, 4);
   plan.tilesW = ceilDiv(plan.outW, 4);
   const int64_t inBlocks = plan.inChannels / kChannelBlock;

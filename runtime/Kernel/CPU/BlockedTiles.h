@@ -55,11 +55,11 @@ struct BlockedArguments {
   int64_t pixelStride;         ///< Of x; plain only.
   const float *w;
   int64_t wStride; ///< From row to row.
-  /// Rows of weights that come later, and how many of them are fetched with
-  /// each sixteen of the call's: they come from memory, and the processor's
-  /// own prefetching ends with each page.
+  /// Weights that come later, and how many lines of them, so far apart, are
+  /// fetched with each sixteen rows of the call's: they come from memory, and
+  /// the processor's own prefetching ends with each page.
   const float *ahead;
-  int64_t aheadRows;
+  int64_t aheadLines, aheadStride;
   float *y;
   int64_t yPanel;
   bool accumulate;       ///< Add the sum to y, as TileArguments have it.
@@ -157,21 +157,35 @@ fetchNext(const BlockedArguments &t, Function &&pixelOf, int64_t block) {
       __builtin_prefetch(y + i * kChannelBlock, 1, 2);
 }
 
-/// Step 0 to 3 of sixteen terms fetches a panel of rows of weights that come
-/// later: a few lines at a time, since more wait for each other.
-template <int panels>
-[[gnu::always_inline]] inline void
-fetchWeights(const BlockedArguments &t, const float *rows, int64_t step) {
-  if (step < panels)
-    for (int64_t i = 0; i < t.aheadRows; ++i)
-      __builtin_prefetch(rows + i * t.wStride + step * kChannelBlock, 0, 2);
-}
+/// Fetches weights that come later: each four of sixteen terms a quarter of the
+/// lines, since more wait for each other, and in their order, which processors
+/// that fetch on expect.
+class WeightFetcher {
+public:
+  explicit WeightFetcher(const BlockedArguments &t)
+      : at(t.ahead), stride(t.aheadStride), lines(t.aheadLines),
+        quarter((t.aheadLines + 3) / 4) {}
+
+  [[gnu::always_inline]] void startSixteen() { left = lines; }
+  [[gnu::always_inline]] void fetch() {
+    DLC_KEEP_ROLLED for (int64_t i = least(quarter, left); i > 0; --i) {
+      __builtin_prefetch(at, 0, 2);
+      at += stride;
+    }
+    left -= quarter;
+  }
+
+private:
+  const float *at;
+  int64_t stride, lines, quarter, left = 0;
+};
 
 template <int pixels, int panels>
 void blockedKernel(const BlockedArguments &t) {
   BlockedSums<pixels, panels> sums;
   sums.start(t);
-  const float *w = t.w, *ahead = t.ahead;
+  const float *w = t.w;
+  WeightFetcher fetcher(t);
   const int64_t wStride = t.wStride;
   for (int64_t block = 0; block < t.blocks; ++block) {
     const float *x = t.x + block * t.blockStride;
@@ -186,8 +200,9 @@ void blockedKernel(const BlockedArguments &t) {
       const float *a[pixels];
       DLC_UNROLL for (int i = 0; i < pixels; ++i) a[i] =
           offsets[i] == kOutside ? kZeros : x + offsets[i];
+      fetcher.startSixteen();
       for (int64_t l = 0; l < kChannelBlock; l += 4) {
-        fetchWeights<panels>(t, ahead, l / 4);
+        fetcher.fetch();
         DLC_UNROLL for (int j = 0; j < 4; ++j) {
           sums.add([&](int i)
                        __attribute__((always_inline)) { return a[i][l + j]; },
@@ -195,7 +210,6 @@ void blockedKernel(const BlockedArguments &t) {
         }
         w += 4 * wStride;
       }
-      ahead += t.aheadRows * wStride;
     }
   }
   sums.finish(t);
@@ -204,7 +218,8 @@ void blockedKernel(const BlockedArguments &t) {
 template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
   BlockedSums<pixels, panels> sums;
   sums.start(t);
-  const float *x = t.x, *w = t.w, *ahead = t.ahead;
+  const float *x = t.x, *w = t.w;
+  WeightFetcher fetcher(t);
   const int64_t wStride = t.wStride;
   for (int64_t block = 0; block < t.blocks; ++block, x += t.blockStride) {
     if (t.hasNext)
@@ -214,15 +229,15 @@ template <int pixels, int panels> void pointKernel(const BlockedArguments &t) {
             return x + (2 * pixels + i) * kChannelBlock;
           },
           block);
+    fetcher.startSixteen();
     for (int64_t l = 0; l < kChannelBlock; l += 4, w += 4 * wStride) {
-      fetchWeights<panels>(t, ahead, l / 4);
+      fetcher.fetch();
       DLC_UNROLL for (int j = 0; j < 4; ++j) {
         sums.add([&](int i) __attribute__((
                      always_inline)) { return x[i * kChannelBlock + l + j]; },
                  w + j * wStride);
       }
     }
-    ahead += t.aheadRows * wStride;
   }
   sums.finish(t);
 }
@@ -419,7 +434,7 @@ inline void BlockedTile::fillOffsets(int64_t *offsets, int64_t calls) const {
 inline void BlockedTile::fetchBehind(BlockedArguments &t, int64_t c,
                                      int64_t calls) const {
   t.ahead = nullptr;
-  t.aheadRows = 0;
+  t.aheadLines = 0;
   if (!plan.isPanelSlowest)
     return;
   const int64_t panels = (plan.outChannels + kChannelBlock - 1) / kChannelBlock;
@@ -430,7 +445,10 @@ inline void BlockedTile::fetchBehind(BlockedArguments &t, int64_t c,
   if (first + share * row > left)
     return;
   t.ahead = t.w + first;
-  t.aheadRows = share;
+  // Whole rows where a kernel takes all panels of a group, else its panel.
+  constexpr bool areWhole = kMostPanels == kPanelGroup;
+  t.aheadLines = areWhole ? share * t.wStride / kChannelBlock : share;
+  t.aheadStride = areWhole ? kChannelBlock : t.wStride;
 }
 
 /// The pixels of a call lie next to each other.
@@ -609,6 +627,14 @@ inline void BlockedTile::run() const {
     runBlocked();
 }
 
+/// Pixels that a tile has room for: of plain ones on the stack, and in the
+/// table of offsets.
+inline int64_t mostPixelsTogether(const BlockedPlan &plan) {
+  const int64_t calls =
+      kMostOffsets / (plan.kernelH * plan.kernelW * kMostPixels);
+  return least(kMostPixelsOfTile, calls * kMostPixels);
+}
+
 void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
                     int64_t begin, int64_t end) {
   alignas(64) char scratch[kStripBytes];
@@ -623,18 +649,31 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
   const int64_t wSize =
       panels * kChannelBlock * plan.inChannels * plan.kernelH * plan.kernelW;
   const int64_t groups = (panels + kPanelGroup - 1) / kPanelGroup;
-  for (int64_t tile = begin; tile < end; ++tile) {
-    int64_t rest = tile, pixelIndex, groupIndex;
+  const int64_t mostTogether = mostPixelsTogether(plan);
+  for (int64_t tile = begin, next; tile < end; tile = next) {
+    next = tile + 1;
+    int64_t rest = tile, pixelIndex, pixelLast, groupIndex;
+    auto pixelOf = [&](int64_t block) {
+      return shareOf(plan.pixels, block, plan.pixelBlocks);
+    };
     if (plan.isPanelSlowest) {
       pixelIndex = rest % plan.pixelBlocks;
       rest /= plan.pixelBlocks;
       groupIndex = rest % plan.groupBlocks;
       rest /= plan.groupBlocks;
+      // Tiles of the same weights are one: those are read once.
+      pixelLast = pixelIndex + 1;
+      while (next < end && pixelLast < plan.pixelBlocks &&
+             pixelOf(pixelLast + 1) - pixelOf(pixelIndex) <= mostTogether) {
+        ++next;
+        ++pixelLast;
+      }
     } else {
       groupIndex = rest % plan.groupBlocks;
       rest /= plan.groupBlocks;
       pixelIndex = rest % plan.pixelBlocks;
       rest /= plan.pixelBlocks;
+      pixelLast = pixelIndex + 1;
     }
     const int64_t firstGroup = shareOf(groups, groupIndex, plan.groupBlocks);
     const int64_t lastGroup = shareOf(groups, groupIndex + 1, plan.groupBlocks);
@@ -645,8 +684,8 @@ void runBlockedConv(const BlockedPlan &plan, void *const *arguments,
                 bias ? bias + group * plan.outChannels : nullptr,
                 residual ? residual + rest * outSize : nullptr,
                 y + rest * outSize,
-                shareOf(plan.pixels, pixelIndex, plan.pixelBlocks),
-                shareOf(plan.pixels, pixelIndex + 1, plan.pixelBlocks),
+                pixelOf(pixelIndex),
+                pixelOf(pixelLast),
                 firstGroup * kPanelGroup,
                 least(lastGroup * kPanelGroup, panels),
                 scratch}

@@ -3,13 +3,18 @@
 // F(4x4, 3x3) on blocked tensors, as WinogradTiles.h has it: lanes are channels
 // here, so nothing is turned round. See Vector.h for who may include it.
 //
+// Where four outputs do not divide an image, some tiles have three, 14 are two
+// of four and two of three. Those are F(3, 3) with the points 0, p, -p, q and
+// infinity, for which weights are the same numbers, but one less in six.
+//
 // Inputs of a block of tiles are transformed to [36][C/16][tiles][16]. Weights
-// are transformed as they are multiplied, a row of the 6x6 numbers at a time,
-// into the first cache: 36 numbers for 9 would take longer to read from memory.
-// Packed ones come half transformed, as 18, those that are packed in each run
-// as the 9. Where a convolution has four tiles at most even 18 take too long:
-// then they are the 9, too, and what they are transformed to is multiplied in
-// registers.
+// are transformed as they are multiplied, two of a row of the 6x6 numbers at a
+// time, into the first cache: 36 numbers for 9 would take longer to read from
+// memory. Packed ones come half transformed, as 18, of which the first and the
+// last number of a row are multiplied where they are; those that are packed in
+// each run come as the 9. Where a convolution has four tiles at most even 18
+// take too long: then they are the 9, too, and what they are transformed to is
+// multiplied in registers.
 
 #ifndef DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADTILES_H
 #define DLC_RUNTIME_KERNEL_CPU_BLOCKEDWINOGRADTILES_H
@@ -18,6 +23,7 @@
 #include "BlockedWinogradWeights.h"
 
 #include <iterator>
+#include <type_traits>
 
 namespace dlc::rt::cpu {
 namespace {
@@ -26,16 +32,48 @@ namespace {
 /// ends the processor's own prefetching begins anew.
 constexpr int64_t kTilesAhead = 2;
 
-/// Where the outputs of a tile are.
+/// A tile has three outputs in place of four, and no point -q, in directions in
+/// which it is narrow. Tiles are numbered narrow in width alone, in none, in
+/// height alone and in both: so those that have a point follow each other.
 struct TileAt {
   TileAt(const WinogradPlan &plan, int64_t tile) {
-    const int64_t index = plan.firstTile + tile;
-    column = index % plan.tilesW * 4;
-    row = index / plan.tilesW % plan.tilesH * 4;
-    image = index / plan.tilesW / plan.tilesH;
+    const int64_t wideH = plan.tilesH - plan.narrowH;
+    const int64_t wideW = plan.tilesW - plan.narrowW;
+    int64_t index = plan.firstTile + tile;
+    const int64_t high = plan.images * wideH * plan.tilesW;
+    isNarrowH = index >= high;
+    index -= isNarrowH ? high : 0;
+    const int64_t rows = isNarrowH ? plan.narrowH : wideH;
+    const int64_t first =
+        plan.images * rows * (isNarrowH ? wideW : plan.narrowW);
+    isNarrowW = (index >= first) == isNarrowH;
+    index -= index >= first ? first : 0;
+    const int64_t columns = isNarrowW ? plan.narrowW : wideW;
+    column =
+        index % columns * (isNarrowW ? 3 : 4) + (isNarrowW ? 4 * wideW : 0);
+    row = index / columns % rows * (isNarrowH ? 3 : 4) +
+          (isNarrowH ? 4 * wideH : 0);
+    image = index / columns / rows;
   }
-  int64_t image, row, column;
+  int64_t image, row, column; ///< Of the first output.
+  bool isNarrowH, isNarrowW;
 };
+
+/// Calls function(isNarrowH, isNarrowW) with constants.
+template <typename Function>
+[[gnu::always_inline]] inline void ofForm(const TileAt &at,
+                                          Function &&function) {
+  constexpr std::true_type yes;
+  constexpr std::false_type no;
+  if (!at.isNarrowH && !at.isNarrowW)
+    function(no, no);
+  else if (!at.isNarrowH)
+    function(no, yes);
+  else if (!at.isNarrowW)
+    function(yes, no);
+  else
+    function(yes, yes);
+}
 
 /// Tiles [begin, end) of the chunk, which are block `index`.
 struct TileRange {
@@ -54,41 +92,79 @@ struct TileRange {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// Two rows of B^T d, of the six elements of each column that inputOf(row,
-/// column) gives, to twelve of the 36 numbers: so few that registers hold them.
-template <int firstRow, int lastRow, typename Function, typename Combine>
-[[gnu::always_inline]] inline void
-transformRows(Function &&inputOf, Combine &&combine, float *target,
-              int64_t pointStride) {
-  Vec first[6], last[6];
-  DLC_UNROLL for (int j = 0; j < 6; ++j) combine(
-      [&](int i) __attribute__((always_inline)) { return inputOf(i, j); },
-      first[j], last[j]);
-  transformInputs(first);
-  DLC_UNROLL for (int j = 0; j < 6; ++j)
-      store(target + (firstRow * 6 + j) * pointStride, first[j]);
-  transformInputs(last);
-  DLC_UNROLL for (int j = 0; j < 6; ++j)
-      store(target + (lastRow * 6 + j) * pointStride, last[j]);
+/// B^T d of a narrow tile: five numbers of a row or a column to those of all
+/// points but -q.
+[[gnu::always_inline]] inline void transformNarrow(Vec (&d)[6]) {
+  Vec e[4];
+  DLC_UNROLL for (int i = 0; i < 4; ++i) e[i] = d[i + 1] - kQ * d[i];
+  d[0] = e[2] - kPP * e[0];
+  d[5] = e[3] - kPP * e[1];
+  d[3] = d[3] - kPP * d[1];
+  d[1] = plusProduct(e[2], kP, e[1]);
+  d[2] = minusProduct(e[2], kP, e[1]);
 }
 
-template <typename Function>
+/// Numbers 0 and 5 of it, 1 and 2, or 3 and nothing.
+template <int firstRow, typename Function>
+[[gnu::always_inline]] inline void narrowInputs(Function &&d, Vec &first,
+                                                Vec &last) {
+  auto e = [&](int i)
+               __attribute__((always_inline)) { return d(i + 1) - kQ * d(i); };
+  if constexpr (firstRow == 0) {
+    first = e(2) - kPP * e(0);
+    last = e(3) - kPP * e(1);
+  } else if constexpr (firstRow == 1) {
+    first = plusProduct(e(2), kP, e(1));
+    last = minusProduct(e(2), kP, e(1));
+  } else {
+    first = d(3) - kPP * d(1);
+  }
+}
+
+/// The same of a tile that is not, or is.
+template <bool isNarrow, int firstRow, typename Function>
+[[gnu::always_inline]] inline void pairOfInputs(Function &&d, Vec &first,
+                                                Vec &last) {
+  if constexpr (isNarrow)
+    narrowInputs<firstRow>(d, first, last);
+  else if constexpr (firstRow == 0)
+    outerInputs(d, first, last);
+  else if constexpr (firstRow == 1)
+    innerInputs(d, kP, kQQ, first, last);
+  else
+    innerInputs(d, kQ, kPP, first, last);
+}
+
+/// Two rows of B^T d, of the elements of each column that inputOf(row, column)
+/// gives, to twelve of the 36 numbers: so few that registers hold them.
+template <bool isNarrowH, bool isNarrowW, int firstRow, int lastRow,
+          typename Function>
+[[gnu::always_inline]] inline void
+transformRows(Function &&inputOf, float *target, int64_t pointStride) {
+  Vec first[6], last[6];
+  DLC_UNROLL for (int j = 0; j < (isNarrowW ? 5 : 6); ++j)
+      pairOfInputs<isNarrowH, firstRow>(
+          [&](int i) __attribute__((always_inline)) { return inputOf(i, j); },
+          first[j], last[j]);
+  auto put = [&](int row, Vec(&d)[6]) __attribute__((always_inline)) {
+    if constexpr (isNarrowW)
+      transformNarrow(d);
+    else
+      transformInputs(d);
+    DLC_UNROLL for (int j = 0; j < 6; ++j) if (!isNarrowW || j != 4)
+        store(target + (row * 6 + j) * pointStride, d[j]);
+  };
+  put(firstRow, first);
+  if constexpr (!isNarrowH || lastRow != 4)
+    put(lastRow, last);
+}
+
+template <bool isNarrowH, bool isNarrowW, typename Function>
 [[gnu::always_inline]] inline void
 transformTile(Function &&inputOf, float *target, int64_t pointStride) {
-  auto outer =
-      [](auto &&d, Vec &first, Vec &last)
-          __attribute__((always_inline)) { outerInputs(d, first, last); };
-  auto ofP = [](auto &&d, Vec &first, Vec &last)
-                 __attribute__((always_inline)) {
-                   innerInputs(d, kP, kQQ, first, last);
-                 };
-  auto ofQ = [](auto &&d, Vec &first, Vec &last)
-                 __attribute__((always_inline)) {
-                   innerInputs(d, kQ, kPP, first, last);
-                 };
-  transformRows<0, 5>(inputOf, outer, target, pointStride);
-  transformRows<1, 2>(inputOf, ofP, target, pointStride);
-  transformRows<3, 4>(inputOf, ofQ, target, pointStride);
+  transformRows<isNarrowH, isNarrowW, 0, 5>(inputOf, target, pointStride);
+  transformRows<isNarrowH, isNarrowW, 1, 2>(inputOf, target, pointStride);
+  transformRows<isNarrowH, isNarrowW, 3, 4>(inputOf, target, pointStride);
 }
 
 /// What a tile reads of a plane, but for the pixels that it shares with the one
@@ -104,32 +180,35 @@ inline void fetchTile(const WinogradPlan &plan, const TileAt &at,
 }
 
 /// The numbers of a tile, for one vector of channels of `x`, the plane.
+template <bool isNarrowH, bool isNarrowW>
 [[gnu::always_inline]] inline void
 transformBlocked(const WinogradPlan &plan, const TileAt &at, const float *x,
                  float *target, int64_t pointStride) {
+  constexpr int height = isNarrowH ? 5 : 6, width = isNarrowW ? 5 : 6;
   const int64_t top = at.row - plan.padTop, left = at.column - plan.padLeft;
   const int64_t rowStride = plan.inW * kChannelBlock;
   const float *origin = x + top * rowStride + left * kChannelBlock;
-  if (top >= 0 && left >= 0 && top + 6 <= plan.inH && left + 6 <= plan.inW)
-    return transformTile(
+  if (top >= 0 && left >= 0 && top + height <= plan.inH &&
+      left + width <= plan.inW)
+    return transformTile<isNarrowH, isNarrowW>(
         [&](int i, int j) __attribute__((always_inline)) {
           return load(origin + i * rowStride + j * kChannelBlock);
         },
         target, pointStride);
   // Where to load from is chosen: what a branch would guess changes with tiles.
-  bool hasColumn[6];
-  for (int j = 0; j < 6; ++j)
+  bool hasColumn[width];
+  for (int j = 0; j < width; ++j)
     hasColumn[j] = left + j >= 0 && left + j < plan.inW;
-  Vec inside[6][6];
-  for (int i = 0; i < 6; ++i) {
+  Vec inside[height][width];
+  for (int i = 0; i < height; ++i) {
     const bool hasRow = top + i >= 0 && top + i < plan.inH;
-    DLC_UNROLL for (int j = 0; j < 6; ++j) inside[i][j] = load(
+    DLC_UNROLL for (int j = 0; j < width; ++j) inside[i][j] = load(
         (hasRow & hasColumn[j]) ? origin + i * rowStride + j * kChannelBlock
                                 : kZeros);
   }
-  transformTile([&](int i, int j)
-                    __attribute__((always_inline)) { return inside[i][j]; },
-                target, pointStride);
+  transformTile<isNarrowH, isNarrowW>(
+      [&](int i, int j) __attribute__((always_inline)) { return inside[i][j]; },
+      target, pointStride);
 }
 
 /// Tiles of the grid: block of tiles, block of channels, the last fastest.
@@ -150,10 +229,13 @@ void runBlockedWinogradInput(const WinogradPlan &plan, void *const *arguments,
         const TileAt later(plan, t + kTilesAhead);
         fetchTile(plan, later, x + (later.image * blocks + block) * planeSize);
       }
-      for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
-        transformBlocked(plan, at,
-                         x + (at.image * blocks + block) * planeSize + lane,
-                         target + lane, range.pointStride);
+      const float *plane = x + (at.image * blocks + block) * planeSize;
+      ofForm(at, [&](auto isNarrowH,
+                     auto isNarrowW) __attribute__((always_inline)) {
+        for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes)
+          transformBlocked<isNarrowH, isNarrowW>(
+              plan, at, plane + lane, target + lane, range.pointStride);
+      });
     }
   }
 }
@@ -190,11 +272,59 @@ struct TapWeights {
   int64_t tap;
 };
 
+/// The tiles of a block that have a point, dealt out evenly to calls.
+struct PointCalls {
+  int64_t begin, calls; ///< Of each panel, or of all that go together.
+  int64_t each, longer; ///< Tiles of a call; so many have one more.
+  int64_t aheadLines;   ///< Of weights, for each sixteen terms of a call.
+};
+
+/// Those of all points, of a product of so many panels.
+struct CallsOfPoints {
+  CallsOfPoints(const WinogradPlan &plan, const TileRange &range,
+                int64_t panels) {
+    const int64_t wideH = plan.tilesH - plan.narrowH;
+    const int64_t wideW = plan.tilesW - plan.narrowW;
+    auto placeOf = [&](int64_t tiles) {
+      return most<int64_t>(
+          0, least(plan.images * tiles - plan.firstTile - range.begin,
+                   range.count()));
+    };
+    const int64_t first = placeOf(wideH * plan.narrowW);
+    const int64_t high = placeOf(wideH * plan.tilesW);
+    const int64_t last = placeOf(wideH * plan.tilesW + plan.narrowH * wideW);
+    forms[0][0] = callsOf(0, range.count(), panels);
+    forms[0][1] = callsOf(first, last, panels);
+    forms[1][0] = callsOf(0, high, panels);
+    forms[1][1] = callsOf(first, high, panels);
+  }
+
+  const PointCalls &of(int row, int column) const {
+    return forms[row == 4][column == 4];
+  }
+
+private:
+  /// Three lines of weights for each term and panel, which six columns fetch.
+  static PointCalls callsOf(int64_t begin, int64_t end, int64_t panels) {
+    const int64_t wide = least<int64_t>(kMostPanels, panels);
+    const int64_t atOnce = wide <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
+    const int64_t count = end - begin;
+    const int64_t calls = (count + atOnce - 1) / atOnce;
+    const int64_t divisor = most<int64_t>(calls, 1);
+    const int64_t sharing = 2 * divisor * (panels / wide);
+    return {begin, calls, count / divisor, count % divisor,
+            (kChannelBlock * panels + sharing - 1) / sharing};
+  }
+
+  PointCalls forms[2][2]; ///< Without tiles narrow in height, in width.
+};
+
 /// Output channels [channelBegin, channelEnd), of one group of panels, of a
 /// block of tiles.
 struct BlockedWinogradTile {
   const WinogradPlan &plan;
   const TileRange range;
+  const CallsOfPoints calls;
   const float *transformed; ///< Of the block.
   const float *x;
   const TapWeights w;           ///< From channelBegin on.
@@ -203,7 +333,8 @@ struct BlockedWinogradTile {
   const float *bias, *residual; ///< Null when absent.
   float *y;
   int64_t channelBegin, channelEnd;
-  float *weights; ///< [6][terms][channels], with gaps.
+  float *halves;  ///< [terms][3][channels], where `half` is null.
+  float *weights; ///< [2][terms][channels], with a gap.
   float *sums;    ///< [36][panels][tiles][16], with gaps.
 
   void run() const;
@@ -222,90 +353,115 @@ private:
   }
   using Outputs = Vec[4][4];
 
-  template <int row> void transformRow(int64_t first, int64_t terms) const;
-  void multiplyRow(int row, int64_t first, int64_t terms) const;
+  template <int row> const float *halfRow(int64_t first, int64_t terms) const;
+  void transformPair(const float *source, float point, int64_t terms) const;
+  void multiplyPoint(int row, int column, int done, BlockedArguments &t,
+                     const float *source, int64_t first) const;
   template <int row> void computeRow() const;
-  template <int row, int group, int tiles>
+  template <int row, int group, int tiles, bool isMixed>
   void multiplyFewColumns(int64_t out, int64_t first, int64_t terms) const;
-  template <int row, int tiles>
+  template <int row, int tiles, bool isMixed>
   void multiplyFewRow(int64_t out, int64_t first, int64_t terms) const;
-  template <int tiles> void multiplyFew() const;
+  template <int tiles, bool isMixed = false> void multiplyFew() const;
+  template <bool isNarrowH, bool isNarrowW>
   bool transformOutputs(int64_t tile, int64_t channel, Outputs &out) const;
   void computeDirectly(const TileAt &at, int64_t channel, Outputs &out) const;
   void fetchOutputs(const TileAt &at) const;
+  template <bool isNarrowH, bool isNarrowW>
   void write(const TileAt &at, int64_t channel, Outputs &out) const;
 };
 
-/// Of terms [first, first + terms).
+/// Terms [first, first + terms) of a row, half transformed: where they are, or
+/// in `halves`.
 template <int row>
-inline void BlockedWinogradTile::transformRow(int64_t first,
-                                              int64_t terms) const {
+inline const float *BlockedWinogradTile::halfRow(int64_t first,
+                                                 int64_t terms) const {
+  if (half)
+    return halfWeights(row, first);
   // What is stored may be these members, for all that the compiler knows.
-  const int64_t width = channels(), stride = weightStride();
-  const bool isHalf = half;
-  const float *source = isHalf ? halfWeights(row, first) : nullptr;
+  const int64_t width = channels();
   const TapWeights taps = w;
-  float *target = weights;
-  for (int64_t c = first; c < first + terms; ++c)
+  float *target = halves;
+  for (int64_t c = first; c < first + terms; ++c, target += 2 * width)
     for (int64_t out = 0; out < width; out += kLanes, target += kLanes) {
-      Vec g[3], t[6];
-      if (isHalf) {
-        const float *from = source + 3 * (c - first) * width + out;
-        DLC_UNROLL for (int j = 0; j < 3; ++j) g[j] = load(from + j * width);
-      } else {
-        transformHalf<row>(taps.at(c, out), taps.tap, g);
-      }
-      transformThree(g, t);
-      DLC_UNROLL for (int j = 0; j < 6; ++j) store(target + j * stride, t[j]);
+      Vec g[3];
+      transformHalf<row>(taps.at(c, out), taps.tap, g);
+      DLC_UNROLL for (int j = 0; j < 3; ++j) store(target + j * width, g[j]);
+    }
+  return halves;
+}
+
+/// The numbers of a point and its negative: more than these would push what is
+/// multiplied by them out of the first cache.
+inline void BlockedWinogradTile::transformPair(const float *source, float point,
+                                               int64_t terms) const {
+  const int64_t width = channels(), stride = weightStride();
+  float *target = weights;
+  for (int64_t c = 0; c < terms; ++c, source += 2 * width)
+    for (int64_t out = 0; out < width;
+         out += kLanes, source += kLanes, target += kLanes) {
+      const Vec even = load(source) + point * point * load(source + 2 * width);
+      const Vec odd = load(source + width);
+      store(target, plusProduct(even, point, odd));
+      store(target + stride, minusProduct(even, point, odd));
     }
 }
 
-inline void BlockedWinogradTile::multiplyRow(int row, int64_t first,
-                                             int64_t terms) const {
-  const int64_t count = range.count();
-  BlockedArguments t = {};
-  t.taps = 1;
-  t.blocks = terms / kChannelBlock;
-  t.blockStride = count * kChannelBlock;
-  t.wStride = channels();
-  t.yPanel = count * kChannelBlock;
-  t.accumulate = first > 0;
+/// t has all but what the point, its panels and its tiles say; the row's
+/// columns before this one are `done`.
+inline void BlockedWinogradTile::multiplyPoint(int row, int column, int done,
+                                               BlockedArguments &t,
+                                               const float *source,
+                                               int64_t first) const {
+  const PointCalls &own = calls.of(row, column);
+  const int64_t count = range.count(), point = 6 * row + column;
+  const int64_t panels = channels() / kChannelBlock;
   // Those of as many terms are the next ones, if there are any.
-  const float *next = half ? halfWeights(row, first + terms) : nullptr;
+  const float *next =
+      half ? halfWeights(row, first + t.blocks * kChannelBlock) : nullptr;
+  const int64_t step = t.blocks * own.aheadLines * kChannelBlock;
   const int64_t left = half ? halfEnd - next : 0;
-  for (int64_t column = 0; column < 6; ++column) {
-    const int64_t point = 6 * row + column;
-    for (int64_t panel = 0, wide; panel * kChannelBlock < channels();
-         panel += wide) {
-      wide = least<int64_t>(kMostPanels, channels() / kChannelBlock - panel);
-      const int64_t most = wide <= kTwinPanels ? 2 * kMostPixels : kMostPixels;
-      const int64_t calls = (count + most - 1) / most;
-      // Three rows for each term, of six columns.
-      const int64_t rows = (kChannelBlock / 2 + calls - 1) / calls;
-      t.w = weights + column * weightStride() + panel * kChannelBlock;
-      for (int64_t c = 0; c < calls; ++c) {
-        const int64_t begin = shareOf(count, c, calls);
-        const int64_t pixels = shareOf(count, c + 1, calls) - begin;
-        t.x = transformed + point * range.pointStride + first * count +
-              begin * kChannelBlock;
-        t.y = sums + point * sumStride() +
-              (panel * count + begin) * kChannelBlock;
-        const int64_t step = t.blocks * rows * t.wStride;
-        const int64_t done = (column * calls + c) * step;
-        const bool fetches = done + step <= left;
-        t.ahead = fetches ? next + done + panel * kChannelBlock : nullptr;
-        t.aheadRows = fetches ? rows : 0;
-        blockedKernelOf<BlockedForm::Points>(pixels, wide)(t);
-      }
+  for (int64_t panel = 0, wide; panel < panels; panel += wide) {
+    wide = least<int64_t>(kMostPanels, panels - panel);
+    t.w = source + panel * kChannelBlock;
+    t.x = transformed + point * range.pointStride + first * count +
+          own.begin * kChannelBlock;
+    t.y = sums + point * sumStride() +
+          (panel * count + own.begin) * kChannelBlock;
+    int64_t at = (done * (panels / wide) + panel / wide) * own.calls * step;
+    for (int64_t c = 0; c < own.calls; ++c, at += step) {
+      const int64_t pixels = own.each + (c < own.longer ? 1 : 0);
+      const bool fetches = at + step <= left;
+      t.ahead = fetches ? next + at : nullptr;
+      t.aheadLines = fetches ? own.aheadLines : 0;
+      blockedKernelOf<BlockedForm::Points>(pixels, wide)(t);
+      t.x += pixels * kChannelBlock;
+      t.y += pixels * kChannelBlock;
     }
   }
 }
 
 template <int row> inline void BlockedWinogradTile::computeRow() const {
+  BlockedArguments t = {};
+  t.taps = 1;
+  t.blockStride = t.yPanel = range.count() * kChannelBlock;
+  t.aheadStride = kChannelBlock;
   for (int64_t first = 0; first < plan.inChannels; first += plan.kBlock) {
     const int64_t terms = least(plan.kBlock, plan.inChannels - first);
-    transformRow<row>(first, terms);
-    multiplyRow(row, first, terms);
+    const int64_t width = channels();
+    const float *source = halfRow<row>(first, terms);
+    t.blocks = terms / kChannelBlock;
+    t.accumulate = first > 0;
+    t.wStride = 3 * width;
+    multiplyPoint(row, 0, 0, t, source, first);
+    multiplyPoint(row, 5, 1, t, source + 2 * width, first);
+    t.wStride = width;
+    transformPair(source, kP, terms);
+    multiplyPoint(row, 1, 2, t, weights, first);
+    multiplyPoint(row, 2, 3, t, weights + weightStride(), first);
+    transformPair(source, kQ, terms);
+    multiplyPoint(row, 3, 4, t, weights, first);
+    multiplyPoint(row, 4, 5, t, weights + weightStride(), first);
   }
 }
 
@@ -317,14 +473,19 @@ template <int group> struct FewColumns {
   static constexpr int at(int i) { return count == 6 ? i : pairs[group][i]; }
 };
 
+/// Whether tile `i` has a point, of four that are `isMixed`, a wide and a
+/// narrow one in each direction.
+constexpr bool hasPoint(bool isMixed, int i, int row, int column) {
+  return !isMixed || ((row != 4 || i < 2) && (column != 4 || i == 1 || i == 2));
+}
+
 /// A vector of channels, whose sums of some of a row of the numbers fit into
 /// registers.
-template <int row, int group, int tiles>
+template <int row, int group, int tiles, bool isMixed>
 inline void BlockedWinogradTile::multiplyFewColumns(int64_t out, int64_t first,
                                                     int64_t terms) const {
   using Columns = FewColumns<group>;
   constexpr int64_t kTaps = 9 * kChannelBlock;
-  constexpr int64_t kBlockTaps = kTaps * kChannelBlock;
   const int64_t pointStride = range.pointStride, stride = sumStride();
   float *target = sums + 6 * row * stride +
                   out / kChannelBlock * tiles * kChannelBlock +
@@ -334,21 +495,21 @@ inline void BlockedWinogradTile::multiplyFewColumns(int64_t out, int64_t first,
   const float *taps = w.at(first, out);
   const bool isLast = first + 2 * terms > plan.inChannels &&
                       channelBegin + out + kChannelBlock >= plan.outChannels;
+  const float *ahead =
+      taps + (isLast ? 0 : terms * kTaps) + row * terms * kTaps / 6;
   for (int64_t c = 0; c < terms; c += kChannelBlock) {
-    // A row fetches a sixth of the weights that come as many terms later.
-    const float *ahead =
-        taps + (isLast ? 0 : terms * kTaps) + row * kBlockTaps / 6;
     for (int64_t l = 0; l < kChannelBlock; ++l, taps += kTaps) {
-      if (group == 0 && l % 2 == 0)
-        for (int i = 0; i < 3; ++i, ahead += kChannelBlock)
-          __builtin_prefetch(ahead);
+      // Three lines for two terms.
+      for (int64_t i = l % 2; group == 0 && i < 2; ++i, ahead += kChannelBlock)
+        __builtin_prefetch(ahead, 0, 2);
       Vec g[3], t[6];
       transformHalf<row>(taps, kChannelBlock, g);
       transformThree(g, t);
       DLC_UNROLL for (int j = 0; j < Columns::count; ++j) {
         const float *from = a + Columns::at(j) * pointStride + l;
-        DLC_UNROLL for (int i = 0; i < tiles; ++i) own[j][i] +=
-            t[Columns::at(j)] * splat(from[i * kChannelBlock]);
+        DLC_UNROLL for (int i = 0; i < tiles;
+                        ++i) if (hasPoint(isMixed, i, row, Columns::at(j)))
+            own[j][i] += t[Columns::at(j)] * splat(from[i * kChannelBlock]);
       }
       DLC_KEEP_LOADS_HERE();
     }
@@ -363,50 +524,79 @@ inline void BlockedWinogradTile::multiplyFewColumns(int64_t out, int64_t first,
   }
 }
 
-template <int row, int tiles>
+template <int row, int tiles, bool isMixed>
 inline void BlockedWinogradTile::multiplyFewRow(int64_t out, int64_t first,
                                                 int64_t terms) const {
-  multiplyFewColumns<row, 0, tiles>(out, first, terms);
+  multiplyFewColumns<row, 0, tiles, isMixed>(out, first, terms);
   if constexpr (FewColumns<0>::count == 2) {
-    multiplyFewColumns<row, 1, tiles>(out, first, terms);
-    multiplyFewColumns<row, 2, tiles>(out, first, terms);
+    multiplyFewColumns<row, 1, tiles, isMixed>(out, first, terms);
+    multiplyFewColumns<row, 2, tiles, isMixed>(out, first, terms);
   }
 }
 
-template <int tiles> inline void BlockedWinogradTile::multiplyFew() const {
+template <int tiles, bool isMixed>
+inline void BlockedWinogradTile::multiplyFew() const {
   for (int64_t out = 0; out < channels(); out += kLanes)
     for (int64_t first = 0; first < plan.inChannels; first += plan.kBlock) {
       const int64_t terms = least(plan.kBlock, plan.inChannels - first);
-      multiplyFewRow<0, tiles>(out, first, terms);
-      multiplyFewRow<1, tiles>(out, first, terms);
-      multiplyFewRow<2, tiles>(out, first, terms);
-      multiplyFewRow<3, tiles>(out, first, terms);
-      multiplyFewRow<4, tiles>(out, first, terms);
-      multiplyFewRow<5, tiles>(out, first, terms);
+      multiplyFewRow<0, tiles, isMixed>(out, first, terms);
+      multiplyFewRow<1, tiles, isMixed>(out, first, terms);
+      multiplyFewRow<2, tiles, isMixed>(out, first, terms);
+      multiplyFewRow<3, tiles, isMixed>(out, first, terms);
+      multiplyFewRow<4, tiles, isMixed>(out, first, terms);
+      multiplyFewRow<5, tiles, isMixed>(out, first, terms);
     }
 }
 
+/// A^T m of a narrow tile: five sums to three outputs.
+[[gnu::always_inline]] inline void transformNarrowBack(const Vec (&m)[6],
+                                                       Vec (&y)[4]) {
+  constexpr auto both = static_cast<float>(1 / (double{kPP} * kQ));
+  constexpr auto plus = static_cast<float>(1 / (2 * double{kPP} * (kP - kQ)));
+  constexpr auto minus = static_cast<float>(-1 / (2 * double{kPP} * (kP + kQ)));
+  constexpr auto ofQ = static_cast<float>(1 / (double{kQ} * (kQQ - kPP)));
+  const Vec first = plus * m[1], second = minus * m[2];
+  const Vec sum = first + second, difference = first - second;
+  y[0] = both * m[0] + sum + ofQ * m[3];
+  y[1] = kP * difference + kQ * ofQ * m[3];
+  y[2] = m[5] + kPP * sum + kQQ * ofQ * m[3];
+}
+
+template <bool isNarrow>
+[[gnu::always_inline]] inline void transformSums(const Vec (&m)[6],
+                                                 Vec (&y)[4]) {
+  if constexpr (isNarrow)
+    transformNarrowBack(m, y);
+  else
+    transformBack<false>(m, y);
+}
+
 /// False if an output is not finite.
+template <bool isNarrowH, bool isNarrowW>
 [[gnu::always_inline]] inline bool
 BlockedWinogradTile::transformOutputs(int64_t tile, int64_t channel,
                                       Outputs &out) const {
+  constexpr int height = isNarrowH ? 3 : 4;
   const int64_t at = channel - channelBegin;
   const float *source =
       sums + (at / kChannelBlock * range.count() + tile) * kChannelBlock +
       at % kChannelBlock;
   const int64_t stride = sumStride();
-  Vec half[4][6];
+  Vec half[height][6];
   DLC_UNROLL for (int j = 0; j < 6; ++j) {
+    if (isNarrowW && j == 4)
+      continue;
     Vec m[6], y[4];
-    DLC_UNROLL for (int i = 0; i < 6; ++i) m[i] =
+    DLC_UNROLL for (int i = 0; i < 6; ++i) if (!isNarrowH || i != 4) m[i] =
         load(source + (i * 6 + j) * stride);
-    transformBack<false>(m, y);
-    DLC_UNROLL for (int i = 0; i < 4; ++i) half[i][j] = y[i];
+    transformSums<isNarrowH>(m, y);
+    DLC_UNROLL for (int i = 0; i < height; ++i) half[i][j] = y[i];
   }
-  Vec rows[4];
-  DLC_UNROLL for (int i = 0; i < 4; ++i) {
-    transformBack<false>(half[i], out[i]);
-    rows[i] = (out[i][0] + out[i][1]) + (out[i][2] + out[i][3]);
+  Vec rows[4] = {};
+  DLC_UNROLL for (int i = 0; i < height; ++i) {
+    transformSums<isNarrowW>(half[i], out[i]);
+    rows[i] = (out[i][0] + out[i][1]) +
+              (isNarrowW ? out[i][2] : out[i][2] + out[i][3]);
   }
   // NaN when something is not finite, or so large that it may soon not be.
   const Vec zero = ((rows[0] + rows[1]) + (rows[2] + rows[3])) * 0.0f;
@@ -455,9 +645,11 @@ inline void BlockedWinogradTile::fetchOutputs(const TileAt &at) const {
   }
 }
 
+template <bool isNarrowH, bool isNarrowW>
 [[gnu::always_inline]] inline void
 BlockedWinogradTile::write(const TileAt &at, int64_t channel,
                            Outputs &out) const {
+  constexpr int height = isNarrowH ? 3 : 4, width = isNarrowW ? 3 : 4;
   const Epilogue epilogue = plan.epilogue;
   const bool clamp = isClamp(epilogue);
   const Vec low = splat(clampLow(epilogue)), high = splat(clampHigh(epilogue));
@@ -473,7 +665,7 @@ BlockedWinogradTile::write(const TileAt &at, int64_t channel,
   const float *added = residual ? residual + first : nullptr;
   auto writeRow = [&](int i, bool isWhole) __attribute__((always_inline)) {
     const int64_t row = i * outW * kChannelBlock;
-    DLC_UNROLL for (int j = 0; j < 4; ++j) {
+    DLC_UNROLL for (int j = 0; j < width; ++j) {
       if (!isWhole && j >= columns)
         continue;
       const int64_t offset = row + j * kChannelBlock;
@@ -487,8 +679,8 @@ BlockedWinogradTile::write(const TileAt &at, int64_t channel,
         activateRest(target + offset, kLanes, 1, kLanes, epilogue);
     }
   };
-  const bool isWhole = columns >= 4;
-  DLC_UNROLL for (int i = 0; i < 4; ++i) {
+  const bool isWhole = columns >= width;
+  DLC_UNROLL for (int i = 0; i < height; ++i) {
     if (i >= rows)
       continue;
     if (isWhole)
@@ -506,7 +698,10 @@ inline void BlockedWinogradTile::run() const {
         &BlockedWinogradTile::multiplyFew<3>,
         &BlockedWinogradTile::multiplyFew<4>};
     static_assert(std::size(few) == kFewTiles);
-    (this->*few[range.count() - 1])();
+    if (plan.narrowH > 0)
+      multiplyFew<kFewTiles, /*isMixed=*/true>();
+    else
+      (this->*few[range.count() - 1])();
   } else {
     computeRow<0>();
     computeRow<1>();
@@ -519,13 +714,17 @@ inline void BlockedWinogradTile::run() const {
     const TileAt at(plan, range.begin + tile);
     if (plan.isLarge && tile + 1 < range.count())
       fetchOutputs(TileAt(plan, range.begin + tile + 1));
-    for (int64_t channel = channelBegin; channel < channelEnd;
-         channel += kLanes) {
-      Outputs out;
-      if (!transformOutputs(tile, channel, out)) [[unlikely]]
-        computeDirectly(at, channel, out);
-      write(at, channel, out);
-    }
+    ofForm(at,
+           [&](auto isNarrowH, auto isNarrowW) __attribute__((always_inline)) {
+             for (int64_t channel = channelBegin; channel < channelEnd;
+                  channel += kLanes) {
+               Outputs out;
+               if (!transformOutputs<isNarrowH, isNarrowW>(tile, channel, out))
+                   [[unlikely]]
+                 computeDirectly(at, channel, out);
+               write<isNarrowH, isNarrowW>(at, channel, out);
+             }
+           });
   }
 }
 
@@ -533,7 +732,8 @@ inline void BlockedWinogradTile::run() const {
 /// fastest: threads multiply what they have transformed.
 void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
                                int64_t begin, int64_t end) {
-  alignas(64) float weights[6 * (kWinogradWeights + kWinogradGap)];
+  alignas(64) float halves[3 * kWinogradWeights];
+  alignas(64) float weights[2 * (kWinogradWeights + kWinogradGap)];
   alignas(64) float sums[36 * (kWinogradSums + kWinogradGap)];
   const auto *transformed = static_cast<const float *>(arguments[5]);
   const auto *half = static_cast<const float *>(arguments[1]);
@@ -543,20 +743,24 @@ void runBlockedWinogradProduct(const WinogradPlan &plan, void *const *arguments,
   for (int64_t tile = begin; tile < end; ++tile) {
     const TileRange range(plan, tile / parts);
     const int64_t channel = tile % parts * plan.outBlock;
-    BlockedWinogradTile{plan,
-                        range,
-                        transformed + range.offset,
-                        static_cast<const float *>(arguments[0]),
-                        TapWeights(plan, w, channel),
-                        half ? half + channel * perChannel : nullptr,
-                        half ? half + plan.outChannels * perChannel : nullptr,
-                        static_cast<const float *>(arguments[2]),
-                        static_cast<const float *>(arguments[3]),
-                        static_cast<float *>(arguments[4]),
-                        channel,
-                        least(channel + plan.outBlock, plan.outChannels),
-                        weights,
-                        sums}
+    const int64_t last = least(channel + plan.outBlock, plan.outChannels);
+    BlockedWinogradTile{
+        plan,
+        range,
+        CallsOfPoints(plan, range, (last - channel) / kChannelBlock),
+        transformed + range.offset,
+        static_cast<const float *>(arguments[0]),
+        TapWeights(plan, w, channel),
+        half ? half + channel * perChannel : nullptr,
+        half ? half + plan.outChannels * perChannel : nullptr,
+        static_cast<const float *>(arguments[2]),
+        static_cast<const float *>(arguments[3]),
+        static_cast<float *>(arguments[4]),
+        channel,
+        last,
+        halves,
+        weights,
+        sums}
         .run();
   }
 }

@@ -17,10 +17,10 @@ namespace {
                                                   Vec (&t)[6]) {
   const Vec evenP = g[0] + kPP * g[2], evenQ = g[0] + kQQ * g[2];
   t[0] = g[0];
-  t[1] = evenP + kP * g[1];
-  t[2] = evenP - kP * g[1];
-  t[3] = evenQ + kQ * g[1];
-  t[4] = evenQ - kQ * g[1];
+  t[1] = plusProduct(evenP, kP, g[1]);
+  t[2] = minusProduct(evenP, kP, g[1]);
+  t[3] = plusProduct(evenQ, kQ, g[1]);
+  t[4] = minusProduct(evenQ, kQ, g[1]);
   t[5] = g[2];
 }
 

@@ -18,8 +18,10 @@
 
 #ifdef __clang__
 #define DLC_UNROLL _Pragma("clang loop unroll(full)")
+#define DLC_KEEP_ROLLED _Pragma("clang loop unroll(disable)")
 #else
 #define DLC_UNROLL _Pragma("GCC unroll 16")
+#define DLC_KEEP_ROLLED _Pragma("GCC unroll 1")
 #endif
 
 // Every register is taken: clang's scheduler would move loads up from further
@@ -53,6 +55,19 @@ typedef float UnalignedQuad
 }
 [[gnu::always_inline]] inline Vec splat(float value) {
   return value - Vec{}; // subtracting zero keeps even -0, so it folds away
+}
+
+/// c + a * b and c - a * b. clang leaves a product that both need to a multiply
+/// of its own.
+[[gnu::always_inline]] inline Vec plusProduct(Vec c, float a, Vec b) {
+#if defined(__clang__) && defined(__FMA__)
+  return __builtin_elementwise_fma(splat(a), b, c);
+#else
+  return c + a * b;
+#endif
+}
+[[gnu::always_inline]] inline Vec minusProduct(Vec c, float a, Vec b) {
+  return plusProduct(c, -a, b);
 }
 
 /// max(x, bound) and min(x, bound) that keep a NaN of x.

@@ -28,6 +28,13 @@ static int64_t tilesOf(const ConvShape &shape) {
   return shape.batch * ceilDiv(shape.out[0], 4) * ceilDiv(shape.out[1], 4);
 }
 
+/// Rows or columns of tiles that have three outputs in place of four, which is
+/// a point less to multiply: 14 are 4 + 4 + 3 + 3.
+static int64_t narrowOf(int64_t size) {
+  const int64_t tiles = ceilDiv(size, 4);
+  return std::min(4 * tiles - size, tiles);
+}
+
 static int64_t bytesOfTile(const ConvShape &shape) {
   return kPoints * shape.inChannels * kFloat;
 }
@@ -100,6 +107,19 @@ static bool hasFewWeights(const ConvShape &shape) {
   return shape.blockedY && shape.packed && tilesOf(shape) <= kFewTiles;
 }
 
+/// Whether there are narrow tiles: where there are few, they are four of which
+/// one is narrow in each direction.
+static bool hasNarrow(const ConvShape &shape) {
+  if (!shape.blockedY)
+    return false;
+  if (!hasFewWeights(shape))
+    return true;
+  bool isMixed = shape.batch == 1;
+  for (int64_t size : shape.out)
+    isMixed = isMixed && size == 7;
+  return isMixed;
+}
+
 /// In packed weights, before the others: of blocked tensors half transformed.
 static int64_t transformedWeights(const ConvShape &shape) {
   if (shape.blockedY && (!shape.packed || hasFewWeights(shape)))
@@ -112,6 +132,17 @@ size_t cpu::winogradWorkspaceBytes(const ConvShape &shape) {
   return inputBytes(shape) + blockedWorkspaceBytes(shape);
 }
 
+/// Products for each pair of channels.
+static uint64_t productsOf(const ConvShape &shape) {
+  if (!hasNarrow(shape))
+    return static_cast<uint64_t>(tilesOf(shape) * kPoints);
+  auto points = [](int64_t size) {
+    return static_cast<uint64_t>(6 * ceilDiv(size, 4) - narrowOf(size));
+  };
+  return static_cast<uint64_t>(shape.batch) * points(shape.out[0]) *
+         points(shape.out[1]);
+}
+
 KernelCost cpu::winogradCost(const ConvShape &shape) {
   // Each of the numbers of a tile takes about 8 on its way there and back;
   // weights of blocked tensors, 9 to 36 of them for each block of tiles, as
@@ -122,7 +153,7 @@ KernelCost cpu::winogradCost(const ConvShape &shape) {
       static_cast<uint64_t>(roundUp(shape.outChannels, kWinogradRows));
   const auto tiles = static_cast<uint64_t>(tilesOf(shape));
   KernelCost cost;
-  cost.flops = tiles * kPoints * (2 * in * out + transform * (in + out));
+  cost.flops = productsOf(shape) * (2 * in * out + transform * (in + out));
   if (shape.blockedY)
     cost.overhead =
         ceilDiv(tiles, uint64_t{kBlockTiles}) * transformWeights * in * out;
@@ -154,6 +185,11 @@ static WinogradPlan planWinograd(const ConvShape &shape, int64_t lanes) {
   plan.inBlock = 16;
   plan.epilogue = shape.epilogue;
   if (shape.blockedY) {
+    plan.images = shape.batch;
+    if (hasNarrow(shape)) {
+      plan.narrowH = narrowOf(plan.outH);
+      plan.narrowW = narrowOf(plan.outW);
+    }
     plan.outBlock = kHalfChannels;
     plan.kBlock = kWinogradWeights / kHalfChannels;
     plan.hasFewWeights = hasFewWeights(shape);

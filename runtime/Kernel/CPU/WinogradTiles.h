@@ -78,8 +78,8 @@ template <typename Function>
 [[gnu::always_inline]] inline void
 innerInputs(Function &&d, float point, float other, Vec &first, Vec &last) {
   const Vec even = d(4) - other * d(2), odd = d(3) - other * d(1);
-  first = even + point * odd;
-  last = even - point * odd;
+  first = plusProduct(even, point, odd);
+  last = minusProduct(even, point, odd);
 }
 
 /// B^T d: six numbers of a row or a column to six.

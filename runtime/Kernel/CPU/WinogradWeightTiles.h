@@ -96,9 +96,9 @@ void runWinogradWeightInput(const WinogradPlan &plan, void *const *arguments,
       for (int64_t lane = 0; lane < kChannelBlock; lane += kLanes) {
         float *to = target + t * kChannelBlock + lane;
         if (block < inBlocks)
-          transformBlocked(plan, at,
-                           x + (at.image * inBlocks + block) * inSize + lane,
-                           to, pointStride);
+          transformBlocked<false, false>(
+              plan, at, x + (at.image * inBlocks + block) * inSize + lane, to,
+              pointStride);
         else
           transformGradient(
               plan, at,

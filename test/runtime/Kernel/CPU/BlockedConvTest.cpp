@@ -315,10 +315,33 @@ TEST(BlockedConvTest, Winograd) {
     check({3, 32, {9, 13}, 80, {3, 3}, {}, pads}, Blocks::All, true);
 }
 
+/// Weights that no cache of a processor's own holds: tiles that share them.
+TEST(BlockedConvTest, LargeWeights) {
+  check({1, 512, {7, 7}, 512, {3, 3}, {2, 2}, {1, 1, 1, 1}});
+  check({1, 1024, {7, 7}, 512, {1, 1}});
+  check({1, 512, {14, 13}, 256, {3, 3}, {2, 2}, {1, 1, 1, 1}});
+  check({2, 512, {1, 200}, 576, {1, 1}});
+}
+
 /// Several parts of the tiles, groups of panels and blocks of input channels.
 TEST(BlockedConvTest, LargeWinograd) {
   check({1, 64, {56, 56}, 64, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
   check({2, 272, {29, 31}, 80, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
+}
+
+/// Tiles of three outputs where four leave some over: in one direction, in both
+/// or in none, beside others or alone, over several images, blocks and parts.
+TEST(BlockedConvTest, WinogradOfNarrowTiles) {
+  for (int64_t height : {3, 7, 8, 9, 14})
+    for (int64_t width : {2, 7, 12, 13, 14, 15})
+      for (int64_t batch : {1, 3})
+        check({batch, 48, {height, width}, 48, {3, 3}, {}, {1, 1, 1, 1}},
+              Blocks::All, true);
+  check({1, 256, {14, 14}, 64, {3, 3}, {}, {1, 1, 1, 1}}, Blocks::All, true);
+  check({9, 80, {21, 25}, 32, {3, 3}, {}, {1, 0, 2, 1}}, Blocks::All, true);
+  check(
+      {2, 32, {7, 11}, 96, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true, true, "relu"},
+      Blocks::All, true);
 }
 
 /// Of four tiles at most, and of more.
@@ -338,7 +361,7 @@ TEST(BlockedConvTest, WinogradOfFewTiles) {
 
 /// One element that is not finite, or large sums: as by the definition.
 TEST(BlockedConvTest, NotFiniteWinograd) {
-  for (const Shape &image : {Shape{10, 11}, Shape{8, 7}})
+  for (const Shape &image : {Shape{10, 11}, Shape{8, 7}, Shape{7, 7}})
     for (float value : kNotFinite) {
       Call direct = makeNotFinite(
           {1, 16, image, 32, {3, 3}, {}, {1, 1, 1, 1}, {}, 1, true}, value);
