@@ -82,6 +82,20 @@ struct Pad : Model<Pad, PadOp> {
   }
 };
 
+/// With a scale for all, or along another dimension.
+template <typename Op> struct Quantized : Model<Quantized<Op>, Op> {
+  std::optional<Batched> getBatched(Operation *op) const {
+    auto own = cast<Op>(op);
+    auto type = dyn_cast<RankedTensorType>(own.getX().getType());
+    auto scale = dyn_cast<RankedTensorType>(own.getScale().getType());
+    if (!type || !scale || type.getRank() == 0 ||
+        (scale.getRank() > 0 &&
+         wrapAxis(own.getAxis(), type.getRank()) == 0))
+      return std::nullopt;
+    return Batched{{0}, false};
+  }
+};
+
 } // namespace
 
 template <typename... Ops> static void attachOfFirst(MLIRContext *context) {
@@ -96,6 +110,8 @@ void dlc::graph::attachBatches(MLIRContext *context) {
   TransposeOp::attachInterface<Transpose>(*context);
   ReduceSumOp::attachInterface<ReduceSum>(*context);
   PadOp::attachInterface<Pad>(*context);
+  QuantizeLinearOp::attachInterface<Quantized<QuantizeLinearOp>>(*context);
+  DequantizeLinearOp::attachInterface<Quantized<DequantizeLinearOp>>(*context);
 }
 
 /// Operands that do not broadcast along the first dimension.

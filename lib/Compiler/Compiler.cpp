@@ -391,15 +391,23 @@ bool dlc::areBatches(ArrayRef<int64_t> batches) {
 
 std::vector<int64_t> Compilation::batches() const {
   std::vector<int64_t> batches;
-  if (!state->module)
+  Operation *main =
+      state->module ? state->module->lookupSymbol("main") : nullptr;
+  ArrayAttr names;
+  if (auto program = dyn_cast_or_null<plan::ProgramOp>(main))
+    names = program.getByRowsAttr();
+  else if (main)
+    names = main->getAttrOfType<ArrayAttr>(graph::kByRowsAttr);
+  if (!names)
     return batches;
-  for (auto function : state->module->getOps<func::FuncOp>())
-    if (auto rows = function->getAttrOfType<IntegerAttr>(graph::kRowsAttr))
+  for (auto name : llvm::reverse(names.getAsRange<FlatSymbolRefAttr>())) {
+    Operation *part = state->module->lookupSymbol(name.getAttr());
+    auto program = dyn_cast_or_null<plan::ProgramOp>(part);
+    if (auto rows = program ? program.getRowsAttr()
+                    : part  ? part->getAttrOfType<IntegerAttr>(graph::kRowsAttr)
+                            : IntegerAttr())
       batches.push_back(rows.getInt());
-  for (auto program : state->module->getOps<plan::ProgramOp>())
-    if (program.getRows())
-      batches.push_back(static_cast<int64_t>(*program.getRows()));
-  llvm::sort(batches);
+  }
   return batches;
 }
 

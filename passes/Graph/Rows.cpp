@@ -21,6 +21,11 @@ static bool isParameter(OpOperand &operand) {
   return fusion && fusion.isParameter(operand.getOperandNumber());
 }
 
+static bool isShapeParameter(OpOperand &operand) {
+  auto fusion = dyn_cast<FusionOpInterface>(operand.getOwner());
+  return fusion && fusion.isShapeParameter(operand.getOperandNumber());
+}
+
 /// "gather of node 'Gather_3'", for reasons.
 static std::string describe(Operation *op) {
   std::string text = op->getName().stripDialect().str();
@@ -54,25 +59,44 @@ public:
     check(tensor, position);
     return placeholder(tensor);
   }
-  /// Coordinates given by data are the same in every example's view of what
-  /// all examples share.
-  Value load(Value tensor, ValueRange) override {
-    if (known.contains(tensor))
-      isApart = false;
+  /// Other coordinates than that of rows may be given by data.
+  Value load(Value tensor, ValueRange coordinates) override {
+    auto own = known.find(tensor);
+    for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
+      const auto *index =
+          llvm::find_if(made, [value = Value(coordinate)](const auto &each) {
+            return each.first == value;
+          });
+      const bool isRows = own != known.end() && own->second.dim == dim;
+      if (index != made.end())
+        checkIndex(index->second, isRows ? own->second.each : 0);
+      else
+        isApart &= !isRows;
+    }
     return placeholder(tensor);
   }
   Value materialize(const Index &index) override {
-    if (index.coefficients.front() != 0)
-      isApart = false; // What differs from row to row depends on the batch.
-    return arith::ConstantIndexOp::create(builder, loc, 0);
+    Value value = arith::ConstantIndexOp::create(builder, loc, 0);
+    made.emplace_back(value, index);
+    return value;
   }
 
   void check(Value tensor, ArrayRef<Index> position);
   std::optional<LoopSplit> getSplit() const { return split; }
-
-  bool isApart = true;
+  /// Whether all that was read are rows of one example, and where they lie in
+  /// the batch is not computed with.
+  bool keepsApart() const {
+    return isApart && llvm::all_of(made, [](const auto &each) {
+             return each.second.coefficients.front() == 0 ||
+                    each.first.use_empty();
+           });
+  }
 
 private:
+  /// Of rows, `each` for every example, those of this one; without, the same
+  /// for all.
+  void checkIndex(const Index &index, int64_t each);
+
   Value placeholder(Value tensor) {
     Type type = getElementTypeOrSelf(tensor.getType());
     if (auto integer = dyn_cast<IntegerType>(type))
@@ -81,6 +105,8 @@ private:
   }
 
   const RowsOfValues &known;
+  SmallVector<std::pair<Value, Index>> made; ///< Positions as values.
+  bool isApart = true;
 };
 
 /// Loops over a result, and where its elements lie in them.
@@ -91,23 +117,24 @@ struct ResultLoops {
 
 } // namespace
 
-/// Of what examples have their own rows, those of this one; of other values
-/// the same for all.
+void RowReader::checkIndex(const Index &index, int64_t each) {
+  if (index.coefficients.front() != each) {
+    isApart = false;
+    return;
+  }
+  if (each == 0)
+    return;
+  Index inside = index;
+  inside.coefficients.front() = 0;
+  auto [low, high] = rangeOf(inside);
+  isApart &= low >= 0 && high < each;
+}
+
 void RowReader::check(Value tensor, ArrayRef<Index> position) {
   auto own = known.find(tensor);
   for (auto [dim, index] : llvm::enumerate(position)) {
-    const int64_t step = index.coefficients.front();
     const bool isRows = own != known.end() && own->second.dim == dim;
-    if (step != (isRows ? own->second.each : 0)) {
-      isApart = false;
-      return;
-    }
-    if (!isRows)
-      continue;
-    Index inside = index;
-    inside.coefficients.front() = 0;
-    auto [low, high] = rangeOf(inside);
-    isApart &= low >= 0 && high < own->second.each;
+    checkIndex(index, isRows ? own->second.each : 0);
   }
 }
 
@@ -176,7 +203,7 @@ static bool keepsApart(OpResult result, const Rows &rows,
     builder.setInsertionPointToEnd(&scratch);
     RowReader reader(builder, op->getLoc(), at.loops, known);
     const bool isRead = readElement(reader, result, at) != nullptr;
-    if (!reader.isApart || parts == mostParts)
+    if (!reader.keepsApart() || parts == mostParts)
       return false;
     if (isRead)
       continue;
@@ -200,10 +227,12 @@ namespace {
 
 class RowFinder {
 public:
-  RowFinder(int64_t count, const ValueSet &sized, std::string &why)
-      : count(count), sized(sized), why(why) {}
+  RowFinder(int64_t count, const ValueSet &sized, const FoundRows *like,
+            std::string &why)
+      : count(count), sized(sized), like(like), why(why) {}
 
   void addArgument(Value argument) { known[argument] = {0, 1}; }
+  std::vector<Rows> takeFound() { return std::move(found); }
   bool visit(Block &block);
   std::optional<Rows> rowsOf(Value value) const {
     auto own = known.find(value);
@@ -219,13 +248,20 @@ public:
 private:
   bool visit(Operation *op);
   void foldParameters(Operation *op);
+  bool add(Value value, const Rows &rows);
+  bool isCandidate(const Rows &rows) const {
+    return !like || (found.size() < like->found.size() &&
+                     like->found[found.size()] == rows);
+  }
   bool findByRule(Operation *op);
   bool findByForm(OpResult result);
   bool decompose(Operation *op);
 
   const int64_t count;
   const ValueSet &sized;
+  const FoundRows *like;
   std::string &why;
+  std::vector<Rows> found;
   RowsOfValues known;
   Knowledge knowledge;
 };
@@ -260,7 +296,14 @@ bool RowFinder::findByRule(Operation *op) {
   if (!common || type.getRank() == 0 ||
       type.getDimSize(0) != common->each * count)
     return false;
-  known[op->getResult(0)] = *common;
+  return add(op->getResult(0), *common);
+}
+
+bool RowFinder::add(Value value, const Rows &rows) {
+  if (!isCandidate(rows))
+    return false;
+  known[value] = rows;
+  found.push_back(rows);
   return true;
 }
 
@@ -271,10 +314,9 @@ bool RowFinder::findByForm(OpResult result) {
     if (extent == 0 || extent % count != 0)
       continue;
     const Rows rows{static_cast<unsigned>(dim), extent / count};
-    if (!keepsApart(result, rows, known))
-      continue;
-    known[result] = rows;
-    return true;
+    // One example alone meets no other.
+    if (isCandidate(rows) && (count == 1 || keepsApart(result, rows, known)))
+      return add(result, rows);
   }
   return false;
 }
@@ -323,7 +365,7 @@ bool RowFinder::visit(Operation *op) {
   for (OpOperand &operand : op->getOpOperands()) {
     isOfRows |= known.contains(operand.get());
     if (sized.contains(operand.get()))
-      (isParameter(operand) ? isShapedBySize : takesSize) = true;
+      (isShapeParameter(operand) ? isShapedBySize : takesSize) = true;
   }
   if (isOfRows && takesSize)
     return refuse(op, "computes with the size of the batch");
@@ -353,10 +395,23 @@ bool RowFinder::visit(Block &block) {
   return true;
 }
 
+/// A shape, with the rows of an example in place of those of all.
+static void describe(Value value, const std::optional<Rows> &rows,
+                     raw_ostream &os) {
+  RankedTensorType type = typeOf(value);
+  for (auto [dim, extent] : llvm::enumerate(type.getShape()))
+    if (rows && rows->dim == dim)
+      os << rows->each << "Nx";
+    else
+      os << extent << 'x';
+  os << type.getElementType() << ' ';
+}
+
 std::optional<FoundRows>
 dlc::graph::findRows(func::FuncOp function, ArrayRef<unsigned> batched,
-                     int64_t count, const ValueSet &sized, std::string &why) {
-  RowFinder finder(count, sized, why);
+                     int64_t count, const ValueSet &sized,
+                     const FoundRows *like, std::string &why) {
+  RowFinder finder(count, sized, like, why);
   for (unsigned argument : batched)
     finder.addArgument(function.getArgument(argument));
   Block &block = function.getBody().front();
@@ -365,19 +420,20 @@ dlc::graph::findRows(func::FuncOp function, ArrayRef<unsigned> batched,
   FoundRows found;
   llvm::raw_string_ostream all(found.all);
   for (Operation &op : block.without_terminator())
-    for (Value value : op.getResults()) {
-      if (std::optional<Rows> rows = finder.rowsOf(value))
-        all << rows->dim << '/' << rows->each << ' ';
-      else if (!finder.isSized(value) && !isa<ConstantOp>(op))
-        all << value.getType() << ' ';
-    }
+    for (Value value : op.getResults())
+      // Constants are parameters, among others, which may be sizes.
+      if (isa<RankedTensorType>(value.getType()) && !isa<ConstantOp>(op) &&
+          !finder.isSized(value))
+        describe(value, finder.rowsOf(value), all);
   for (Value value : block.getTerminator()->getOperands()) {
     if (finder.isSized(value)) {
       finder.refuse(block.getTerminator(), "gives the size of the batch");
       return std::nullopt;
     }
     found.results.push_back(finder.rowsOf(value));
+    describe(value, found.results.back(), all);
   }
+  found.found = finder.takeFound();
   return found;
 }
 
@@ -391,7 +447,7 @@ ValueSet dlc::graph::findSized(func::FuncOp function) {
     bool isSized =
         isa<ShapeOp, SizeOp>(op) ||
         llvm::any_of(op.getOpOperands(), [&](OpOperand &operand) {
-          return !isParameter(operand) && sized.contains(operand.get());
+          return !isShapeParameter(operand) && sized.contains(operand.get());
         });
     for (Value result : op.getResults())
       if (isSized && !knowledge.elementsOf(result))

@@ -12,6 +12,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dlc::graph {
 
@@ -35,22 +36,26 @@ ValueSet findSized(mlir::func::FuncOp function);
 struct FoundRows {
   /// Of each result of the function; nullopt for what all examples share.
   llvm::SmallVector<std::optional<Rows>> results;
-  /// Of all values, in order; the same for any size of the batch.
+  /// What was found of values, in the order in which it was.
+  std::vector<Rows> found;
+  /// Shapes and rows of all values, the same for every size of the batch.
   std::string all;
 };
 
 /// Finds the rows of `function`, which is for a batch of `count`, the first
 /// dimension of the arguments in `batched`. It has inferred types and one
 /// block. `sized` are its values that are numbers which follow from the size of
-/// the batch; they may say what shapes results have, but not be computed with.
-/// What an operation reads is asked of its rule for batches (BatchOpInterface),
-/// its element form (PositionedOpInterface and the like), or what it decomposes
-/// to, which takes its place in `function`; that is for this alone. Nullopt
-/// where examples are not kept apart; `why` says by which operation.
+/// the batch; they may say what shapes results have (isShapeParameter), but not
+/// be computed with. What an operation reads is asked of its rule for batches
+/// (BatchOpInterface), its element form (PositionedOpInterface and the like),
+/// or what it decomposes to, which takes its place in `function`; that is for
+/// this alone. With `like`, found for another size, rows are where they are
+/// there. Nullopt where examples are not kept apart; `why` says by which
+/// operation.
 std::optional<FoundRows> findRows(mlir::func::FuncOp function,
                                   llvm::ArrayRef<unsigned> batched,
                                   int64_t count, const ValueSet &sized,
-                                  std::string &why);
+                                  const FoundRows *like, std::string &why);
 
 } // namespace dlc::graph
 

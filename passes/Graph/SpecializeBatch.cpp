@@ -29,8 +29,9 @@ using namespace mlir;
 using namespace dlc;
 using namespace dlc::graph;
 
-/// Sizes that a function is read for: what it does with both, it does with any.
-static constexpr int64_t kProbes[] = {7, 11};
+/// Sizes that a function is read for, beside those of the functions that are
+/// made of it: primes beyond what a model has in it as a limit or an extent.
+static constexpr int64_t kProbes[] = {65'519, 65'521};
 
 /// Examples at once, at most, where nobody says how many.
 static constexpr int64_t kMostAtOnce = 256;
@@ -46,7 +47,8 @@ struct SpecializeBatch
 
 private:
   OwningOpRef<func::FuncOp> makeFor(int64_t count, IRMapping *mapping);
-  std::optional<SmallVector<std::optional<Rows>>> findResults();
+  std::optional<FoundRows> findRowsFor(int64_t count, const ValueSet &sized,
+                                       const FoundRows *like);
   bool findBatched();
   func::FuncOp addPart(int64_t size, SymbolTable &symbols);
   bool specialize();
@@ -142,39 +144,30 @@ LogicalResult SpecializeBatch::inferQuietly(func::FuncOp function) {
   return runPipeline(manager, function);
 }
 
-/// The rows of results, where examples do not meet.
-std::optional<SmallVector<std::optional<Rows>>> SpecializeBatch::findResults() {
-  const ValueSet sized = findSized(main);
-  std::optional<FoundRows> found;
-  for (int64_t count : kProbes) {
-    IRMapping mapping;
-    OwningOpRef<func::FuncOp> probe = makeFor(count, &mapping);
-    probe->setSymName("probe");
-    getOperation().push_back(*probe);
-    llvm::scope_exit remove([&] { (*probe)->remove(); });
-    if (failed(inferQuietly(*probe))) {
-      refuse("it cannot be of " + llvm::Twine(count));
-      return std::nullopt;
-    }
-    ValueSet ownSized;
-    for (Value value : sized)
-      ownSized.insert(mapping.lookup(value));
-    std::optional<FoundRows> own =
-        findRows(*probe, batched, count, ownSized, why);
-    if (!own)
-      return std::nullopt;
-    if (found && found->all != own->all) {
-      refuse("shapes are no multiples of it");
-      return std::nullopt;
-    }
-    found = std::move(own);
+/// The rows of the function for so many examples, where these do not meet, and
+/// where it is what it is for the size that `like` was found for.
+std::optional<FoundRows> SpecializeBatch::findRowsFor(int64_t count,
+                                                      const ValueSet &sized,
+                                                      const FoundRows *like) {
+  IRMapping mapping;
+  OwningOpRef<func::FuncOp> probe = makeFor(count, &mapping);
+  probe->setSymName("probe");
+  getOperation().push_back(*probe);
+  llvm::scope_exit remove([&] { (*probe)->remove(); });
+  if (failed(inferQuietly(*probe))) {
+    refuse("shapes do not fit a batch of " + llvm::Twine(count));
+    return std::nullopt;
   }
-  for (const std::optional<Rows> &rows : found->results)
-    if (rows && rows->dim != 0) {
-      refuse("a result has it elsewhere than in front");
-      return std::nullopt;
-    }
-  return std::move(found->results);
+  ValueSet own;
+  for (Value value : sized)
+    own.insert(mapping.lookup(value));
+  std::optional<FoundRows> found =
+      findRows(*probe, batched, count, own, like, why);
+  if (found && like && found->all != like->all) {
+    refuse("shapes are others for a batch of " + llvm::Twine(count));
+    return std::nullopt;
+  }
+  return found;
 }
 
 /// Leaves of @main its signature, where results have as many rows as there are
@@ -248,7 +241,7 @@ func::FuncOp SpecializeBatch::addPart(int64_t size, SymbolTable &symbols) {
       llvm::all_of(part.getResultTypes(), graph::isStatic))
     return part;
   part.erase();
-  refuse("it cannot be of " + llvm::Twine(size));
+  refuse("shapes do not fit a batch of " + llvm::Twine(size));
   return {};
 }
 
@@ -259,31 +252,39 @@ bool SpecializeBatch::specialize() {
     return false;
   if (!main.getBody().hasOneBlock())
     return refuse("several blocks");
-  auto rows = findResults();
-  if (!rows)
-    return false;
+  const ValueSet sized = findSized(main);
+  std::optional<FoundRows> rows;
+  for (int64_t count : kProbes)
+    if (!(rows = findRowsFor(count, sized, rows ? &*rows : nullptr)))
+      return false;
+  if (llvm::any_of(rows->results, [](const std::optional<Rows> &result) {
+        return result && result->dim != 0;
+      }))
+    return refuse("a result has it elsewhere than in front");
   SymbolTable symbols(getOperation());
   SmallVector<int64_t> wanted(sizes.begin(), sizes.end());
   if (wanted.empty())
     wanted = {1, 4, 16};
   SmallVector<func::FuncOp> parts; // The smallest first.
   for (size_t i = 0; i < wanted.size(); ++i) {
-    parts.push_back(addPart(wanted[i], symbols));
-    if (!parts.back()) {
-      parts.pop_back();
+    func::FuncOp part = findRowsFor(wanted[i], sized, &*rows)
+                            ? addPart(wanted[i], symbols)
+                            : func::FuncOp();
+    if (!part) {
       for (func::FuncOp other : parts)
         other.erase();
       return false;
     }
+    parts.push_back(part);
     // Of one's own choice: more examples, as long as they share most time.
     if (sizes.empty() && i + 1 == wanted.size() && wanted[i] < kMostAtOnce &&
-        waitsForWeights(parts.back()))
+        waitsForWeights(part))
       wanted.push_back(4 * wanted[i]);
   }
   std::reverse(parts.begin(), parts.end());
   for (func::FuncOp part : parts) // In the order that they are named in.
     part->moveBefore(getOperation().getBody(), getOperation().getBody()->end());
-  declare(parts, *rows);
+  declare(parts, rows->results);
   return true;
 }
 

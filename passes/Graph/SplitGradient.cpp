@@ -128,7 +128,8 @@ bool Division::isWorthMoving(Operation *op) const {
   return with <= without;
 }
 
-/// What is computed again so that it need not be kept, and what follows from it.
+/// What is computed again so that it need not be kept, and what follows from
+/// it.
 DenseSet<Operation *> Division::findRepeated() const {
   DenseSet<Operation *> repeated;
   for (Operation &op : block.without_terminator()) {

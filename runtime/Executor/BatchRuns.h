@@ -26,8 +26,9 @@ struct BatchRun {
 /// The run that goes on with a batch of `count` examples of which `done` have
 /// been computed (done < count). `programs`: the largest first, the last one of
 /// a single example. Where it takes less time, a program that has more rows
-/// than are left computes some of those before again, to the same values, so
-/// that it ends with the batch; or, of a batch that has fewer, all of it.
+/// than are left computes some of those before again, to values that
+/// differ by rounding at most, so that it ends with the batch; or, of a batch
+/// that has fewer, all of it.
 BatchRun nextRun(std::span<const BatchProgram> programs, int64_t count,
                  int64_t done);
 

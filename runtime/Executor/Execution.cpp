@@ -377,8 +377,14 @@ Status Execution::bindOutput(size_t index, const TensorView &tensor) {
     address = tensor.data;
   }
   state->isBoundElsewhere[index] = tensor.data != nullptr;
-  if (tensor.data && !program.values[value].isStatic)
-    state->shapes[value].assign(tensor.shape.begin(), tensor.shape.end());
+  if (!program.values[value].isStatic) {
+    // The execution's own memory is made by a run.
+    state->hasRun = false;
+    if (tensor.data)
+      state->shapes[value].assign(tensor.shape.begin(), tensor.shape.end());
+    else
+      address = nullptr;
+  }
   state->setPort(Place::Output, index, address);
   return Status::ok();
 }

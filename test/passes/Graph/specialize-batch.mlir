@@ -182,7 +182,7 @@ func.func @main(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<2xi64>) {
 // Numbers of rows.
 
 // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32>)
-// REMARK: does not keep the examples of a batch apart
+// REMARK: add computes with the size of the batch
 func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %zero = graph.constant dense<0> : tensor<i64>
   %one = graph.constant dense<1> : tensor<i64>
@@ -201,11 +201,85 @@ func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // A reshape that fits some batches only.
 
 // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x6xf32>)
-// REMARK: it cannot be of 11
+// REMARK: shapes do not fit a batch of 65519
 func.func @main(%x: tensor<?x6xf32>) -> tensor<?x?xf32> {
   %shape = graph.constant dense<[14, -1]> : tensor<2xi64>
   %0 = graph.reshape %x, %shape : (tensor<?x6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
+}
+
+// -----
+
+// A limit beyond any size that is looked at by chance; an axis that is there
+// for one example alone; a part of a table, and of each row, that the number of
+// examples says.
+
+// CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32>)
+// REMARK: slice does not keep the examples of a batch apart
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %zero = graph.constant dense<0> : tensor<1xi64>
+  %end = graph.constant dense<5000> : tensor<1xi64>
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %0 = graph.slice %x, %zero, %end, %zero, %one : (tensor<?x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x1x3x3xf32>)
+// REMARK: squeeze does not keep the examples of a batch apart
+func.func @main(%x: tensor<?x1x3x3xf32>) -> tensor<*xf32> {
+  %0 = graph.squeeze %x : (tensor<?x1x3x3xf32>) -> tensor<*xf32>
+  %1 = graph.softmax %0 {axis = 1 : i64} : tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x3xf32>, %{{.*}}: tensor<9x3xf32>)
+// REMARK: shapes do not fit a batch of 65519
+func.func @main(%x: tensor<?x3xf32>, %table: tensor<9x3xf32>) -> tensor<?x3xf32> {
+  %zero = graph.constant dense<0> : tensor<1xi64>
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %s = graph.shape %x {end = 1 : i64} : (tensor<?x3xf32>) -> tensor<1xi64>
+  %end = graph.add %s, %one : tensor<1xi64>
+  %row = graph.slice %table, %s, %end, %zero, %one : (tensor<9x3xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x3xf32>
+  %0 = graph.add %x, %row : tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x60xf32>)
+// REMARK: shapes do not fit a batch of 65519
+func.func @main(%x: tensor<?x60xf32>) -> tensor<?x3xf32> {
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %three = graph.constant dense<3> : tensor<1xi64>
+  %s = graph.shape %x {end = 1 : i64} : (tensor<?x60xf32>) -> tensor<1xi64>
+  %end = graph.add %s, %three : tensor<1xi64>
+  %0 = graph.slice %x, %s, %end, %one, %one : (tensor<?x60xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
+
+// -----
+
+// One token of each example, and a token of each that data tells.
+
+// CHECK-LABEL: func.func private @main(tensor<?x5x4xf32> {graph.dims = ["N", "", ""]}) -> tensor<?x4xf32>
+// REMARK: specialized{{.*}}Sizes=2
+func.func @main(%x: tensor<?x5x4xf32> {graph.dims = ["N", "", ""]}) -> tensor<?x4xf32> {
+  %two = graph.constant dense<2> : tensor<i64>
+  %0 = graph.gather %x, %two {axis = 1 : i64} : (tensor<?x5x4xf32>, tensor<i64>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32> {{.*}}, %{{.*}}: tensor<?xi64>
+// REMARK: gather does not keep the examples of a batch apart
+func.func @main(%x: tensor<?x4xf32> {graph.dims = ["N", ""]}, %i: tensor<?xi64> {graph.dims = ["N"]}) -> tensor<?x4xf32> {
+  %0 = graph.gather %x, %i {axis = 0 : i64} : (tensor<?x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
 }
 
 // -----

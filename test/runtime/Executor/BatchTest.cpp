@@ -144,8 +144,29 @@ TEST(Batch, ExamplesInMemoryOfTheCaller) {
   // Back to memory of the execution.
   ASSERT_TRUE(
       running.execution->bindOutput(0, {DLC_F32, shape, nullptr}).isOk());
+  EXPECT_FALSE(running.execution->hasRun()); // Which a run makes.
+  EXPECT_EQ(running.execution->output(0).data, nullptr);
   ASSERT_TRUE(running.execution->run().isOk());
   EXPECT_EQ(running.output(0), running.expected());
+}
+
+TEST(Batch, ExamplesWithoutElements) {
+  ProgramBuilder builder;
+  builder.input("x", DLC_F32, {-1, 0});
+  builder.output("y", DLC_F32, {-1, 0});
+  for (int64_t rows : {2, 1}) {
+    ProgramBuilder part;
+    int x = part.input("x", DLC_F32, {rows, 0});
+    int y = part.output("y", DLC_F32, {rows, 0});
+    part.reference("relu", {x}, {y});
+    builder.byRows(rows, std::move(part));
+  }
+  Running running(std::move(builder));
+  int64_t shape[] = {int64_t(1) << 40, 0};
+  ASSERT_TRUE(
+      running.execution->bindInput(0, {DLC_F32, shape, nullptr}).isOk());
+  ASSERT_TRUE(running.execution->run().isOk());
+  EXPECT_EQ(running.execution->output(0).shape[0], int64_t(1) << 40);
 }
 
 TEST(Batch, NoExamples) {

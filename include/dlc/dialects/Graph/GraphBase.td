@@ -178,6 +178,7 @@ class Graph_ViewOp<string mnemonic, list<Trait> traits = []>
   let selects = 1;
   let methods = [{
     bool isView() { return true; }
+    bool isShapeParameter(unsigned operand) { return operand > 0; }
     ::llvm::LogicalResult buildGradients(::dlc::graph::Gradients &gradients) {
       return ::dlc::graph::detail::buildViewGradient(*this, gradients);
     }

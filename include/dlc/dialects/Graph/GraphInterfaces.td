@@ -61,7 +61,14 @@ def FusionOpInterface : OpInterface<"FusionOpInterface"> {
       return operand > 0 &&
              $_op.getFusionKind() != ::dlc::graph::FusionKind::Elementwise &&
              $_op.getFusionKind() != ::dlc::graph::FusionKind::Anchor;
-    }]>];
+    }]>,
+    InterfaceMethod<[{
+      True when operand number `operand`, a parameter, decides about the shape of
+      the result and nothing else: of a result of that shape each element is
+      known without it.
+    }],
+    "bool", "isShapeParameter", (ins "unsigned":$operand), "",
+    "(void)operand; return false;">];
 }
 
 def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {

@@ -160,6 +160,8 @@ def ExpandOp : Graph_Op<"expand", "Movement", [
     DeclareOpInterfaceMethods<PartialShapeOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let selects = 1;
+  let methods =
+      "bool isShapeParameter(unsigned operand) { return operand == 1; }";
   let summary = "Repetition along dimensions of extent 1";
   let description = [{
     Broadcasts `x` and a tensor of shape `shape` against each other.

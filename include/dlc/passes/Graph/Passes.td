@@ -481,11 +481,11 @@ def SpecializeBatchPass : Pass<"graph-specialize-batch", "::mlir::ModuleOp"> {
     same for all examples. Everything else stays as it is, and a remark says why:
     an operation that mixes examples, or computes with their number, states that
     runs leave to each other.
-    Examples are told apart by what elements are computed from: in copies for 7
-    and 11 examples, each row of a value is followed to the rows of the operands
-    that it is made of.
+    Examples are told apart by what elements are computed from: in copies for two
+    large primes and for each size, each row of a value is followed to the rows
+    of the operands that it is made of.
     Cost: inference and one walk over operations and the forms of their elements
-    for each of the two, one copy for each size.
+    for each of these, one copy more for each size.
 
     ```mlir
     func.func @main(%x: tensor<?x8xf32>, ...) -> tensor<?x4xf32> {
