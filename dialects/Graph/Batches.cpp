@@ -89,10 +89,26 @@ template <typename Op> struct Quantized : Model<Quantized<Op>, Op> {
     auto type = dyn_cast<RankedTensorType>(own.getX().getType());
     auto scale = dyn_cast<RankedTensorType>(own.getScale().getType());
     if (!type || !scale || type.getRank() == 0 ||
-        (scale.getRank() > 0 &&
-         wrapAxis(own.getAxis(), type.getRank()) == 0))
+        (scale.getRank() > 0 && wrapAxis(own.getAxis(), type.getRank()) == 0))
       return std::nullopt;
     return Batched{{0}, false};
+  }
+};
+
+/// Sequences; weights are the same for all.
+template <typename Op> struct Recurrent : Model<Recurrent<Op>, Op> {
+  std::optional<Batched> getBatched(Operation *) const { return std::nullopt; }
+  std::optional<BatchDims> getBatchDims(Operation *op) const {
+    // (steps, batch, input) and (steps, directions, batch, hidden), or with the
+    // batch in front.
+    const bool isFront = cast<Op>(op).getLayout() == 1;
+    const int input = isFront ? 0 : 1, output = isFront ? 0 : 2;
+    BatchDims dims{{input, -1, -1, -1, 0, input}, {output, input}};
+    if (isa<LstmOp>(op)) {
+      dims.operands.append({input, -1});
+      dims.results.push_back(input);
+    }
+    return dims;
   }
 };
 
@@ -110,6 +126,9 @@ void dlc::graph::attachBatches(MLIRContext *context) {
   TransposeOp::attachInterface<Transpose>(*context);
   ReduceSumOp::attachInterface<ReduceSum>(*context);
   PadOp::attachInterface<Pad>(*context);
+  RnnOp::attachInterface<Recurrent<RnnOp>>(*context);
+  GruOp::attachInterface<Recurrent<GruOp>>(*context);
+  LstmOp::attachInterface<Recurrent<LstmOp>>(*context);
   QuantizeLinearOp::attachInterface<Quantized<QuantizeLinearOp>>(*context);
   DequantizeLinearOp::attachInterface<Quantized<DequantizeLinearOp>>(*context);
 }

@@ -253,6 +253,7 @@ private:
     return !like || (found.size() < like->found.size() &&
                      like->found[found.size()] == rows);
   }
+  bool findByDims(Operation *op, const BatchDims &dims);
   bool findByRule(Operation *op);
   bool findByForm(OpResult result);
   bool decompose(Operation *op);
@@ -277,8 +278,28 @@ void RowFinder::foldParameters(Operation *op) {
         operand.set(ConstantOp::create(builder, op->getLoc(), elements));
 }
 
+/// Of an operation that says where it has the batch.
+bool RowFinder::findByDims(Operation *op, const BatchDims &dims) {
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    std::optional<Rows> own = rowsOf(operand);
+    const int dim = i < dims.operands.size() ? dims.operands[i] : -1;
+    const bool isThere =
+        own && static_cast<int>(own->dim) == dim && own->each == 1;
+    if (!isa<NoneType>(operand.getType()) &&
+        (dim < 0 ? own.has_value() : !isThere))
+      return false;
+  }
+  return llvm::all_of(llvm::zip_equal(op->getResults(), dims.results),
+                      [&](auto each) {
+                        auto [result, dim] = each;
+                        return add(result, {static_cast<unsigned>(dim), 1});
+                      });
+}
+
 bool RowFinder::findByRule(Operation *op) {
   auto rule = dyn_cast<BatchOpInterface>(op);
+  if (std::optional<BatchDims> dims = rule ? rule.getBatchDims() : std::nullopt)
+    return findByDims(op, *dims);
   std::optional<Batched> batched = rule ? rule.getBatched() : std::nullopt;
   if (!batched || batched->isSummed || op->getNumResults() != 1)
     return false;

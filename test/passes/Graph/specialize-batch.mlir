@@ -263,7 +263,7 @@ func.func @main(%x: tensor<?x60xf32>) -> tensor<?x3xf32> {
 
 // -----
 
-// One token of each example, and a token of each that data tells.
+// One token of each example.
 
 // CHECK-LABEL: func.func private @main(tensor<?x5x4xf32> {graph.dims = ["N", "", ""]}) -> tensor<?x4xf32>
 // REMARK: specialized{{.*}}Sizes=2
@@ -274,6 +274,25 @@ func.func @main(%x: tensor<?x5x4xf32> {graph.dims = ["N", "", ""]}) -> tensor<?x
 }
 
 // -----
+
+// Sequences of examples, with the batch behind steps and directions.
+
+// CHECK-LABEL: func.func private @main(tensor<?x5x3xf32>) -> (tensor<?x5x1x4xf32>, tensor<?x1x4xf32>)
+// REMARK: specialized{{.*}}Sizes=2
+func.func @main(%x: tensor<?x5x3xf32>) -> (tensor<?x5x1x4xf32>, tensor<?x1x4xf32>) {
+  %none = graph.none : none
+  %w = graph.constant dense<0.5> : tensor<1x12x3xf32>
+  %r = graph.constant dense<0.25> : tensor<1x12x4xf32>
+  %0 = graph.transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<?x5x3xf32>) -> tensor<5x?x3xf32>
+  %y, %h = graph.gru %0, %w, %r, %none, %none, %none {hidden_size = 4 : i64} : (tensor<5x?x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, none, none, none) -> (tensor<5x1x?x4xf32>, tensor<1x?x4xf32>)
+  %1 = graph.transpose %y {perm = array<i64: 2, 0, 1, 3>} : (tensor<5x1x?x4xf32>) -> tensor<?x5x1x4xf32>
+  %2 = graph.transpose %h {perm = array<i64: 1, 0, 2>} : (tensor<1x?x4xf32>) -> tensor<?x1x4xf32>
+  return %1, %2 : tensor<?x5x1x4xf32>, tensor<?x1x4xf32>
+}
+
+// -----
+
+// Examples that data tells.
 
 // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32> {{.*}}, %{{.*}}: tensor<?xi64>
 // REMARK: gather does not keep the examples of a batch apart

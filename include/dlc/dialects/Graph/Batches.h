@@ -27,6 +27,12 @@ struct Batched {
   bool isSummed = false;
 };
 
+/// Which dimension of each operand and result is the batch; -1 where there is
+/// none.
+struct BatchDims {
+  llvm::SmallVector<int> operands, results;
+};
+
 /// What of `op`, whose types are static, belongs to a batch; nullopt where it
 /// is not known that parts can be computed by themselves.
 std::optional<Batched> batchedOf(mlir::Operation *op);

@@ -10,14 +10,21 @@ include "mlir/IR/OpBase.td"
 def BatchOpInterface : OpInterface<"BatchOpInterface"> {
   let cppNamespace = "::dlc::graph";
   let description = [{
-    Operations of one result that can compute each part of a batch, the first
+    Operations, most of one result, that can compute each part of a batch, the first
     dimension of some operands, by itself. Elementwise operations need no rule
     of their own: theirs is that of broadcasting.
   }];
   let methods = [InterfaceMethod<[{
       What belongs to the batch; nullopt where each result needs all of it.
     }],
-    "std::optional<::dlc::graph::Batched>", "getBatched", (ins)>];
+    "std::optional<::dlc::graph::Batched>", "getBatched", (ins)>,
+    InterfaceMethod<[{
+      Where the batch is in operands and results of an operation that has it in
+      other dimensions, too, and computes each example by itself; nullopt for
+      others.
+    }],
+    "std::optional<::dlc::graph::BatchDims>", "getBatchDims", (ins), "",
+    "return std::nullopt;">];
 }
 
 #endif // DLC_DIALECTS_GRAPH_BATCHES_TD
