@@ -227,7 +227,7 @@ namespace {
 
 class RowFinder {
 public:
-  RowFinder(int64_t count, const ValueSet &sized, const FoundRows *like,
+  RowFinder(int64_t count, const SizedValues &sized, const FoundRows *like,
             std::string &why)
       : count(count), sized(sized), like(like), why(why) {}
 
@@ -238,7 +238,7 @@ public:
     auto own = known.find(value);
     return own == known.end() ? std::nullopt : std::optional(own->second);
   }
-  bool isSized(Value value) const { return sized.contains(value); }
+  bool isSized(Value value) const { return sized.all.contains(value); }
   bool refuse(Operation *op, const llvm::Twine &reason) {
     if (why.empty())
       why = describe(op) + " " + reason.str();
@@ -259,7 +259,7 @@ private:
   bool decompose(Operation *op);
 
   const int64_t count;
-  const ValueSet &sized;
+  const SizedValues &sized;
   const FoundRows *like;
   std::string &why;
   std::vector<Rows> found;
@@ -273,7 +273,8 @@ private:
 void RowFinder::foldParameters(Operation *op) {
   OpBuilder builder(op);
   for (OpOperand &operand : op->getOpOperands())
-    if (isParameter(operand) && !getConstantElements(operand.get()))
+    if (isParameter(operand) && !getConstantElements(operand.get()) &&
+        !known.contains(operand.get()))
       if (ElementsAttr elements = knowledge.elementsOf(operand.get()))
         operand.set(ConstantOp::create(builder, op->getLoc(), elements));
 }
@@ -385,8 +386,15 @@ bool RowFinder::visit(Operation *op) {
   bool isOfRows = false, takesSize = false, isShapedBySize = false;
   for (OpOperand &operand : op->getOpOperands()) {
     isOfRows |= known.contains(operand.get());
-    if (sized.contains(operand.get()))
-      (isShapeParameter(operand) ? isShapedBySize : takesSize) = true;
+    if (!sized.all.contains(operand.get()))
+      continue;
+    if (!isShapeParameter(operand))
+      takesSize = true;
+    else if (sized.linear.contains(operand.get()))
+      isShapedBySize = true;
+    else
+      return refuse(op,
+                    "has a shape that is computed of the size of the batch");
   }
   if (isOfRows && takesSize)
     return refuse(op, "computes with the size of the batch");
@@ -430,7 +438,7 @@ static void describe(Value value, const std::optional<Rows> &rows,
 
 std::optional<FoundRows>
 dlc::graph::findRows(func::FuncOp function, ArrayRef<unsigned> batched,
-                     int64_t count, const ValueSet &sized,
+                     int64_t count, const SizedValues &sized,
                      const FoundRows *like, std::string &why) {
   RowFinder finder(count, sized, like, why);
   for (unsigned argument : batched)
@@ -458,21 +466,62 @@ dlc::graph::findRows(func::FuncOp function, ArrayRef<unsigned> batched,
   return found;
 }
 
-ValueSet dlc::graph::findSized(func::FuncOp function) {
-  ValueSet sized;
+/// Whether `op`, of which operands that are no parameters are linear in the
+/// size of the batch or known, is linear, too: it moves numbers, adds them, or
+/// multiplies them with such that are known.
+static bool isLinear(Operation *op, const SizedValues &sized) {
+  if (!isa<ShapeValueOpInterface>(op) || isa<DivOp>(op))
+    return false;
+  unsigned count = 0;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!sized.all.contains(operand.get()))
+      continue;
+    if (isParameter(operand) || !sized.linear.contains(operand.get()))
+      return false;
+    ++count;
+  }
+  return count < 2 || !isa<MulOp>(op);
+}
+
+/// A comparison of extents with -1, which none is: exporters guard with it.
+static bool isGuard(Operation *op, Knowledge &knowledge) {
+  return isa<EqualOp>(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           const PartialInts *ints = knowledge.intsOf(operand);
+           return ints && !ints->empty() &&
+                  llvm::all_of(*ints, [](std::optional<int64_t> each) {
+                    return each == -1;
+                  });
+         });
+}
+
+SizedValues dlc::graph::findSized(func::FuncOp function) {
+  SizedValues sized;
+  ValueSet guards;
   Knowledge knowledge;
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (!isComputed(&op))
       continue;
     knowledge.learn(&op);
-    bool isSized =
-        isa<ShapeOp, SizeOp>(op) ||
-        llvm::any_of(op.getOpOperands(), [&](OpOperand &operand) {
-          return !isShapeParameter(operand) && sized.contains(operand.get());
-        });
-    for (Value result : op.getResults())
-      if (isSized && !knowledge.elementsOf(result))
-        sized.insert(result);
+    bool isSized = isa<ShapeOp, SizeOp>(op) ||
+                   llvm::any_of(op.getOpOperands(), [&](OpOperand &operand) {
+                     return !isShapeParameter(operand) &&
+                            sized.all.contains(operand.get());
+                   });
+    if (!isSized)
+      continue;
+    // Behind a guard the extents are what they are.
+    bool isPassed = isa<SelectOp>(op) && guards.contains(op.getOperand(0)) &&
+                    sized.linear.contains(op.getOperand(2));
+    for (Value result : op.getResults()) {
+      if (knowledge.elementsOf(result))
+        continue;
+      sized.all.insert(result);
+      if (isa<ShapeOp, SizeOp>(op) || isPassed || isLinear(&op, sized))
+        sized.linear.insert(result);
+      if (isGuard(&op, knowledge))
+        guards.insert(result);
+    }
   }
   return sized;
 }

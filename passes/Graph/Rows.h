@@ -27,10 +27,18 @@ struct Rows {
 
 using ValueSet = llvm::DenseSet<mlir::Value>;
 
-/// What of a function, whose types are inferred and in part unknown, are
-/// numbers that follow from unknown extents: shapes, and what is computed of
-/// them.
-ValueSet findSized(mlir::func::FuncOp function);
+/// Values of a function that follow from the size of the batch.
+struct SizedValues {
+  ValueSet all;
+  /// Those that are a times the size and b more, by how they are computed: of
+  /// two sizes one knows them for any.
+  ValueSet linear;
+};
+
+/// What of a function, whose types are inferred and unknown in the size of the
+/// batch alone, are numbers that follow from that: shapes, and what is computed
+/// of them.
+SizedValues findSized(mlir::func::FuncOp function);
 
 /// What findRows() gives.
 struct FoundRows {
@@ -54,7 +62,7 @@ struct FoundRows {
 /// operation.
 std::optional<FoundRows> findRows(mlir::func::FuncOp function,
                                   llvm::ArrayRef<unsigned> batched,
-                                  int64_t count, const ValueSet &sized,
+                                  int64_t count, const SizedValues &sized,
                                   const FoundRows *like, std::string &why);
 
 } // namespace dlc::graph

@@ -30,8 +30,9 @@ using namespace dlc;
 using namespace dlc::graph;
 
 /// Sizes that a function is read for, beside those of the functions that are
-/// made of it: primes beyond what a model has in it as a limit or an extent.
-static constexpr int64_t kProbes[] = {65'519, 65'521};
+/// made of it: primes beyond what a model has in it as a limit or an extent,
+/// which floats have and with which products of extents are in 32 bits.
+static constexpr int64_t kProbes[] = {1'000'003, 1'000'033};
 
 /// Examples at once, at most, where nobody says how many.
 static constexpr int64_t kMostAtOnce = 256;
@@ -47,7 +48,7 @@ struct SpecializeBatch
 
 private:
   OwningOpRef<func::FuncOp> makeFor(int64_t count, IRMapping *mapping);
-  std::optional<FoundRows> findRowsFor(int64_t count, const ValueSet &sized,
+  std::optional<FoundRows> findRowsFor(int64_t count, const SizedValues &sized,
                                        const FoundRows *like);
   bool findBatched();
   func::FuncOp addPart(int64_t size, SymbolTable &symbols);
@@ -147,7 +148,7 @@ LogicalResult SpecializeBatch::inferQuietly(func::FuncOp function) {
 /// The rows of the function for so many examples, where these do not meet, and
 /// where it is what it is for the size that `like` was found for.
 std::optional<FoundRows> SpecializeBatch::findRowsFor(int64_t count,
-                                                      const ValueSet &sized,
+                                                      const SizedValues &sized,
                                                       const FoundRows *like) {
   IRMapping mapping;
   OwningOpRef<func::FuncOp> probe = makeFor(count, &mapping);
@@ -158,9 +159,11 @@ std::optional<FoundRows> SpecializeBatch::findRowsFor(int64_t count,
     refuse("shapes do not fit a batch of " + llvm::Twine(count));
     return std::nullopt;
   }
-  ValueSet own;
-  for (Value value : sized)
-    own.insert(mapping.lookup(value));
+  SizedValues own;
+  for (Value value : sized.all)
+    own.all.insert(mapping.lookup(value));
+  for (Value value : sized.linear)
+    own.linear.insert(mapping.lookup(value));
   std::optional<FoundRows> found =
       findRows(*probe, batched, count, own, like, why);
   if (found && like && found->all != like->all) {
@@ -252,7 +255,7 @@ bool SpecializeBatch::specialize() {
     return false;
   if (!main.getBody().hasOneBlock())
     return refuse("several blocks");
-  const ValueSet sized = findSized(main);
+  const SizedValues sized = findSized(main);
   std::optional<FoundRows> rows;
   for (int64_t count : kProbes)
     if (!(rows = findRowsFor(count, sized, rows ? &*rows : nullptr)))

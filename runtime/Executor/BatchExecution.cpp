@@ -147,8 +147,27 @@ Status BatchExecution::runPadded(const BatchRun &run,
   return Status::ok();
 }
 
+/// What all examples share, where there is none: of one of zeros.
+Status BatchExecution::runForShared(std::span<void *const> inputs,
+                                    std::span<void *const> outputs) {
+  std::vector<void *> ownInputs(inputs.begin(), inputs.end()),
+      ownOutputs(outputs.begin(), outputs.end());
+  for (size_t i = 0; i != inputs.size(); ++i)
+    if (const PortRows &rows = inputRows[i]; !rows.isShared) {
+      ownInputs[i] = pad.data() + rows.padded;
+      std::memset(ownInputs[i], 0, rows.bytes);
+    }
+  for (size_t i = 0; i != outputs.size(); ++i)
+    if (!outputRows[i].isShared)
+      ownOutputs[i] = pad.data() + outputRows[i].padded;
+  return runAt(uint32_t(programs.size() - 1), ownInputs, ownOutputs);
+}
+
 Status BatchExecution::run(int64_t count, std::span<void *const> inputs,
                            std::span<void *const> outputs) {
+  auto isShared = [](const PortRows &rows) { return rows.isShared; };
+  if (count == 0 && std::any_of(outputRows.begin(), outputRows.end(), isShared))
+    return runForShared(inputs, outputs);
   // Examples without elements are as many as one likes.
   auto isEmpty = [](const PortRows &rows) {
     return rows.isShared || rows.bytes == 0;

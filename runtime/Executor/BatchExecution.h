@@ -65,6 +65,8 @@ private:
   explicit BatchExecution(const Program::State &program);
   std::vector<PortRows> findRows(std::span<const Port> whole,
                                  std::span<const Port> one);
+  Status runForShared(std::span<void *const> inputs,
+                      std::span<void *const> outputs);
   Status runPadded(const BatchRun &run, std::span<void *const> inputs,
                    std::span<void *const> outputs);
   Status runAt(uint32_t program, std::span<void *const> inputs,

@@ -59,14 +59,8 @@ Status Execution::State::allocateValue(uint32_t value,
 Status Execution::State::allocateForBatch(size_t output, int64_t count) {
   const uint32_t value = program.outputValues[output];
   const std::vector<int64_t> shape = batch->shapeOfOutput(output, count);
-  if (program.values[value].isStatic) {
-    if (count == 0)
-      return makeError(StatusCode::InvalidArgument,
-                       "output '%s': expected at least one example to compute "
-                       "what all share, got none",
-                       program.outputs[output].name.c_str());
+  if (program.values[value].isStatic)
     return Status::ok();
-  }
   if (!isBoundElsewhere[output])
     return allocateValue(value, shape);
   if (shape == shapes[value])

@@ -201,7 +201,7 @@ func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // A reshape that fits some batches only.
 
 // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x6xf32>)
-// REMARK: shapes do not fit a batch of 65519
+// REMARK: shapes do not fit a batch of 1000003
 func.func @main(%x: tensor<?x6xf32>) -> tensor<?x?xf32> {
   %shape = graph.constant dense<[14, -1]> : tensor<2xi64>
   %0 = graph.reshape %x, %shape : (tensor<?x6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
@@ -237,7 +237,7 @@ func.func @main(%x: tensor<?x1x3x3xf32>) -> tensor<*xf32> {
 // -----
 
 // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x3xf32>, %{{.*}}: tensor<9x3xf32>)
-// REMARK: shapes do not fit a batch of 65519
+// REMARK: shapes do not fit a batch of 1000003
 func.func @main(%x: tensor<?x3xf32>, %table: tensor<9x3xf32>) -> tensor<?x3xf32> {
   %zero = graph.constant dense<0> : tensor<1xi64>
   %one = graph.constant dense<1> : tensor<1xi64>
@@ -251,7 +251,7 @@ func.func @main(%x: tensor<?x3xf32>, %table: tensor<9x3xf32>) -> tensor<?x3xf32>
 // -----
 
 // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x60xf32>)
-// REMARK: shapes do not fit a batch of 65519
+// REMARK: shapes do not fit a batch of 1000003
 func.func @main(%x: tensor<?x60xf32>) -> tensor<?x3xf32> {
   %one = graph.constant dense<1> : tensor<1xi64>
   %three = graph.constant dense<3> : tensor<1xi64>
@@ -299,6 +299,53 @@ func.func @main(%x: tensor<?x5x3xf32>) -> (tensor<?x5x1x4xf32>, tensor<?x1x4xf32
 func.func @main(%x: tensor<?x4xf32> {graph.dims = ["N", ""]}, %i: tensor<?xi64> {graph.dims = ["N"]}) -> tensor<?x4xf32> {
   %0 = graph.gather %x, %i {axis = 0 : i64} : (tensor<?x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+// A shape that is another for every third size.
+
+// CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x6xf32>)
+// REMARK: reshape has a shape that is computed of the size of the batch
+func.func @main(%x: tensor<?x6xf32>) -> tensor<?x?xf32> {
+  %zero = graph.constant dense<0> : tensor<1xi64>
+  %three = graph.constant dense<3> : tensor<1xi64>
+  %six = graph.constant dense<6> : tensor<1xi64>
+  %all = graph.constant dense<-1> : tensor<1xi64>
+  %n = graph.shape %x {end = 1 : i64} : (tensor<?x6xf32>) -> tensor<1xi64>
+  %d = graph.div %n, %three : tensor<1xi64>
+  %m = graph.mul %d, %three : tensor<1xi64>
+  %is = graph.equal %m, %n : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
+  %columns = graph.select %is, %three, %six : (tensor<1xi1>, tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %shape = graph.concat %all, %columns {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %0 = graph.reshape %x, %shape : (tensor<?x6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// -----
+
+// A state for each example, made of one for all, behind a guard of exporters.
+
+// CHECK-LABEL: func.func private @main(tensor<?x5x3xf32>) -> tensor<?x1x4xf32>
+// REMARK: specialized{{.*}}Sizes=2
+func.func @main(%x: tensor<?x5x3xf32>) -> tensor<?x1x4xf32> {
+  %none = graph.none : none
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %ones = graph.constant dense<1> : tensor<3xi64>
+  %open = graph.constant dense<-1> : tensor<3xi64>
+  %four = graph.constant dense<4> : tensor<1xi64>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %w = graph.constant dense<0.5> : tensor<1x12x3xf32>
+  %r = graph.constant dense<0.25> : tensor<1x12x4xf32>
+  %n = graph.shape %x {end = 1 : i64} : (tensor<?x5x3xf32>) -> tensor<1xi64>
+  %s = graph.concat %one, %n, %four {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %is = graph.equal %s, %open : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+  %shape = graph.select %is, %ones, %s : (tensor<3xi1>, tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>
+  %state = graph.expand %zero, %shape : (tensor<f32>, tensor<3xi64>) -> tensor<?x?x?xf32>
+  %0 = graph.transpose %x {perm = array<i64: 1, 0, 2>} : (tensor<?x5x3xf32>) -> tensor<5x?x3xf32>
+  %y, %h = graph.gru %0, %w, %r, %none, %none, %state {hidden_size = 4 : i64} : (tensor<5x?x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, none, none, tensor<?x?x?xf32>) -> (tensor<5x1x?x4xf32>, tensor<1x?x4xf32>)
+  %1 = graph.transpose %h {perm = array<i64: 1, 0, 2>} : (tensor<1x?x4xf32>) -> tensor<?x1x4xf32>
+  return %1 : tensor<?x1x4xf32>
 }
 
 // -----
