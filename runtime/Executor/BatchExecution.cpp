@@ -20,34 +20,51 @@ static uint64_t modelTime(const Program::State &program) {
   return sum;
 }
 
-std::vector<BatchExecution::PortRows>
-BatchExecution::findRows(std::span<const Port> whole,
-                         std::span<const Port> one) {
-  std::vector<PortRows> rows;
+/// Of each port; what is not the same for all gets its place behind `end`, for
+/// as many examples as the largest program has. False where that overflows.
+bool BatchExecution::findRows(std::span<const Port> whole,
+                              std::span<const Port> one,
+                              std::vector<PortRows> &rows, uint64_t &end) {
   for (size_t i = 0; i != whole.size(); ++i) {
     const TensorType &type = one[i].type;
     const auto bytes = uint64_t(*byteCount(type.type, type.shape));
     const bool isShared = whole[i].type.isStatic();
-    rows.push_back({type.shape, isShared, bytes, padBytes});
-    // Of the largest program, for which the validator has counted the bytes.
-    if (!isShared)
-      padBytes = alignUp(padBytes + bytes * uint64_t(program.parts[0].rows),
-                         DLC_ALIGNMENT);
+    rows.push_back({type.shape, isShared, bytes, end});
+    uint64_t room;
+    if (isShared)
+      continue;
+    if (__builtin_mul_overflow(bytes, uint64_t(program.parts[0].rows), &room) ||
+        __builtin_add_overflow(end, room, &end) ||
+        end > UINT64_MAX - DLC_ALIGNMENT)
+      return false;
+    end = alignUp(end, DLC_ALIGNMENT);
   }
-  return rows;
+  return true;
 }
 
 BatchExecution::BatchExecution(const Program::State &program)
     : program(program) {
-  const Program &one = *program.parts.back().program;
-  inputRows = findRows(program.inputs, one.inputs());
-  outputRows = findRows(program.outputs, one.outputs());
   for (const SizedProgram &part : program.parts)
     programs.push_back({part.rows, modelTime(part.program->implementation())});
   observers.resize(programs.size());
   for (size_t i = 1; i != programs.size(); ++i)
     observers[i].first =
         observers[i - 1].first + program.parts[i - 1].program->launchCount();
+}
+
+Status BatchExecution::allocate() {
+  const Program &one = *program.parts.back().program;
+  uint64_t end = 0;
+  if (!findRows(program.inputs, one.inputs(), inputRows, end) ||
+      !findRows(program.outputs, one.outputs(), outputRows, end))
+    return makeError(StatusCode::OutOfMemory, "the examples are too large");
+  Result<PageBuffer> pages = PageBuffer::allocate(end);
+  if (!pages.isOk())
+    return std::move(pages.status()).withContext("examples");
+  pad = std::move(*pages);
+  inputs.resize(inputRows.size());
+  outputs.resize(outputRows.size());
+  return Status::ok();
 }
 
 Result<std::unique_ptr<BatchExecution>>
@@ -68,20 +85,18 @@ BatchExecution::create(const Program::State &program,
       return std::move(execution.status());
     batch->executions.push_back(std::move(*execution));
   }
-  Result<PageBuffer> pad = PageBuffer::allocate(batch->padBytes);
-  if (!pad.isOk())
-    return std::move(pad.status()).withContext("examples");
-  batch->pad = std::move(*pad);
+  DLC_RETURN_IF_ERROR(batch->allocate());
   return batch;
 }
 
 Result<int64_t> BatchExecution::countExamples(
-    std::span<const std::vector<int64_t>> inputs) const {
+    std::span<const std::vector<int64_t>> shapes) const {
   int64_t count = -1;
-  for (size_t i = 0; i != inputs.size(); ++i) {
+  for (size_t i = 0; i != inputRows.size(); ++i) {
     if (inputRows[i].isShared)
       continue;
-    const int64_t rows = inputs[i][0], each = inputRows[i].shape[0];
+    const int64_t rows = shapes[program.inputValues[i]][0],
+                  each = inputRows[i].shape[0];
     if (each == 0 || rows % each != 0 || (count >= 0 && rows / each != count))
       return makeError(
           StatusCode::InvalidArgument,
@@ -94,17 +109,17 @@ Result<int64_t> BatchExecution::countExamples(
   return count;
 }
 
-std::vector<int64_t> BatchExecution::shapeOfOutput(size_t index,
-                                                   int64_t count) const {
-  std::vector<int64_t> shape = outputRows[index].shape;
-  if (!outputRows[index].isShared)
-    shape[0] *= count;
-  return shape;
+Result<std::span<const int64_t>> BatchExecution::shapeOfOutput(size_t index,
+                                                               int64_t count) {
+  const PortRows &rows = outputRows[index];
+  std::copy(rows.shape.begin(), rows.shape.end(), shape.begin());
+  if (!rows.isShared && __builtin_mul_overflow(count, shape[0], &shape[0]))
+    return makeError(StatusCode::OutOfMemory, "the size of a result overflows");
+  return std::span<const int64_t>(shape).first(rows.shape.size());
 }
 
-/// A run with that memory.
-Status BatchExecution::runAt(uint32_t program, std::span<void *const> inputs,
-                             std::span<void *const> outputs) {
+/// A run with the memory of `inputs` and `outputs`.
+Status BatchExecution::runAt(uint32_t program) {
   Execution &execution = *executions[program];
   auto viewOf = [](const Port &port, void *data) {
     return TensorView{port.type.type, port.type.shape, data};
@@ -121,53 +136,53 @@ Status BatchExecution::runAt(uint32_t program, std::span<void *const> inputs,
 
 /// Where the batch has fewer examples than the program: they are copied, the
 /// last one as often as there is room, since a model may refuse made-up data.
-Status BatchExecution::runPadded(const BatchRun &run,
-                                 std::span<void *const> inputs,
-                                 std::span<void *const> outputs) {
-  std::vector<void *> ownInputs(inputs.begin(), inputs.end()),
-      ownOutputs(outputs.begin(), outputs.end());
+/// Without examples there are zeros, for what all share.
+Status BatchExecution::runPadded(const BatchRun &run) {
+  auto inPad = [&](const PortRows &rows, int64_t example) {
+    return pad.data() + rows.padded + example * rows.bytes;
+  };
   for (size_t i = 0; i != inputs.size(); ++i) {
     const PortRows &rows = inputRows[i];
     if (rows.isShared)
       continue;
-    std::byte *to = pad.data() + rows.padded;
-    std::memcpy(to, inputs[i], run.count * rows.bytes);
+    std::memcpy(inPad(rows, 0), inputs[i], run.count * rows.bytes);
     for (int64_t k = run.count; k != programs[run.program].rows; ++k)
-      std::memcpy(to + k * rows.bytes, to + (run.count - 1) * rows.bytes,
-                  rows.bytes);
-    ownInputs[i] = to;
+      if (run.count)
+        std::memcpy(inPad(rows, k), inPad(rows, run.count - 1), rows.bytes);
+      else
+        std::memset(inPad(rows, k), 0, rows.bytes);
+    inputs[i] = inPad(rows, 0);
   }
   for (size_t i = 0; i != outputs.size(); ++i)
     if (!outputRows[i].isShared)
-      ownOutputs[i] = pad.data() + outputRows[i].padded;
-  DLC_RETURN_IF_ERROR(runAt(run.program, ownInputs, ownOutputs));
+      outputs[i] = inPad(outputRows[i], 0);
+  return runAt(run.program);
+}
+
+Status BatchExecution::runOnce(const BatchRun &run,
+                               std::span<void *const> addresses) {
+  auto addressOf = [&](const PortRows &rows, uint32_t value) {
+    auto *data = static_cast<std::byte *>(addresses[value]);
+    return rows.isShared ? data : data + run.first * rows.bytes;
+  };
+  for (size_t i = 0; i != inputs.size(); ++i)
+    inputs[i] = addressOf(inputRows[i], program.inputValues[i]);
   for (size_t i = 0; i != outputs.size(); ++i)
-    if (!outputRows[i].isShared)
-      std::memcpy(outputs[i], ownOutputs[i], run.count * outputRows[i].bytes);
+    outputs[i] = addressOf(outputRows[i], program.outputValues[i]);
+  if (run.count == programs[run.program].rows)
+    return runAt(run.program);
+  DLC_RETURN_IF_ERROR(runPadded(run));
+  for (size_t i = 0; i != outputs.size(); ++i)
+    if (const PortRows &rows = outputRows[i]; !rows.isShared && run.count)
+      std::memcpy(addressOf(rows, program.outputValues[i]), outputs[i],
+                  run.count * rows.bytes);
   return Status::ok();
 }
 
-/// What all examples share, where there is none: of one of zeros.
-Status BatchExecution::runForShared(std::span<void *const> inputs,
-                                    std::span<void *const> outputs) {
-  std::vector<void *> ownInputs(inputs.begin(), inputs.end()),
-      ownOutputs(outputs.begin(), outputs.end());
-  for (size_t i = 0; i != inputs.size(); ++i)
-    if (const PortRows &rows = inputRows[i]; !rows.isShared) {
-      ownInputs[i] = pad.data() + rows.padded;
-      std::memset(ownInputs[i], 0, rows.bytes);
-    }
-  for (size_t i = 0; i != outputs.size(); ++i)
-    if (!outputRows[i].isShared)
-      ownOutputs[i] = pad.data() + outputRows[i].padded;
-  return runAt(uint32_t(programs.size() - 1), ownInputs, ownOutputs);
-}
-
-Status BatchExecution::run(int64_t count, std::span<void *const> inputs,
-                           std::span<void *const> outputs) {
+Status BatchExecution::run(int64_t count, std::span<void *const> addresses) {
   auto isShared = [](const PortRows &rows) { return rows.isShared; };
   if (count == 0 && std::any_of(outputRows.begin(), outputRows.end(), isShared))
-    return runForShared(inputs, outputs);
+    return runOnce({uint32_t(programs.size() - 1), 0, 0}, addresses);
   // Examples without elements are as many as one likes.
   auto isEmpty = [](const PortRows &rows) {
     return rows.isShared || rows.bytes == 0;
@@ -175,22 +190,11 @@ Status BatchExecution::run(int64_t count, std::span<void *const> inputs,
   if (std::all_of(inputRows.begin(), inputRows.end(), isEmpty) &&
       std::all_of(outputRows.begin(), outputRows.end(), isEmpty))
     count = std::min(count, programs.front().rows);
-  std::vector<void *> ownInputs(inputs.size()), ownOutputs(outputs.size());
-  auto addressOf = [](const PortRows &rows, void *data, int64_t first) {
-    return rows.isShared ? data
-                         : static_cast<std::byte *>(data) + first * rows.bytes;
-  };
   for (int64_t done = 0; done < count;) {
     const BatchRun next = nextRun(programs, count, done);
-    for (size_t i = 0; i != inputs.size(); ++i)
-      ownInputs[i] = addressOf(inputRows[i], inputs[i], next.first);
-    for (size_t i = 0; i != outputs.size(); ++i)
-      ownOutputs[i] = addressOf(outputRows[i], outputs[i], next.first);
-    Status status = next.count == programs[next.program].rows
-                        ? runAt(next.program, ownInputs, ownOutputs)
-                        : runPadded(next, ownInputs, ownOutputs);
+    Status status = runOnce(next, addresses);
     done = next.first + next.count;
-    if (!status.isOk())
+    if (!status.isOk()) [[unlikely]]
       return std::move(status).withContext("examples from " +
                                            std::to_string(next.first) + " to " +
                                            std::to_string(done - 1));

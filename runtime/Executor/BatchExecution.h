@@ -11,6 +11,7 @@
 
 #include "dlc/runtime/Executor/Execution.h"
 
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -24,15 +25,16 @@ public:
   static Result<std::unique_ptr<BatchExecution>>
   create(const Program::State &program, const ExecutionOptions &options);
 
-  /// The number of examples in inputs of these shapes. Errors: InvalidArgument
-  /// (they do not agree).
+  /// The number of examples, by the shapes of all values. Errors:
+  /// InvalidArgument (inputs do not agree).
   Result<int64_t>
-  countExamples(std::span<const std::vector<int64_t>> inputs) const;
-  /// The shape of output `index` for so many examples.
-  std::vector<int64_t> shapeOfOutput(size_t index, int64_t count) const;
-  /// Computes `count` examples, with memory for each input and each output.
-  Status run(int64_t count, std::span<void *const> inputs,
-             std::span<void *const> outputs);
+  countExamples(std::span<const std::vector<int64_t>> shapes) const;
+  /// The shape of output `index` for so many examples, until the next call.
+  /// Errors: OutOfMemory.
+  Result<std::span<const int64_t>> shapeOfOutput(size_t index, int64_t count);
+  /// Computes `count` examples; `addresses` of all values has those of inputs
+  /// and outputs.
+  Status run(int64_t count, std::span<void *const> addresses);
 
   void setObserver(LaunchObserver *observer);
   QueueTime takeQueueTime();
@@ -63,14 +65,12 @@ private:
   };
 
   explicit BatchExecution(const Program::State &program);
-  std::vector<PortRows> findRows(std::span<const Port> whole,
-                                 std::span<const Port> one);
-  Status runForShared(std::span<void *const> inputs,
-                      std::span<void *const> outputs);
-  Status runPadded(const BatchRun &run, std::span<void *const> inputs,
-                   std::span<void *const> outputs);
-  Status runAt(uint32_t program, std::span<void *const> inputs,
-               std::span<void *const> outputs);
+  Status allocate();
+  bool findRows(std::span<const Port> whole, std::span<const Port> one,
+                std::vector<PortRows> &rows, uint64_t &end);
+  Status runOnce(const BatchRun &run, std::span<void *const> addresses);
+  Status runPadded(const BatchRun &run);
+  Status runAt(uint32_t program);
 
   const Program::State &program;
   std::vector<BatchProgram> programs;
@@ -80,7 +80,8 @@ private:
   /// For what is computed of a batch that is smaller than its program: pages
   /// that are not touched before.
   PageBuffer pad;
-  uint64_t padBytes = 0;
+  std::vector<void *> inputs, outputs; ///< Of the run under way.
+  std::array<int64_t, DLC_MAX_RANK> shape;
 };
 
 } // namespace dlc::rt

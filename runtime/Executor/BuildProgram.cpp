@@ -223,10 +223,11 @@ Attributes dlc::rt::entryAttributesOf(const abi::Kernel &kernel) {
   return attributesOf(kernel.entry_attributes());
 }
 
-static void readAttributes(Program::State &state) {
-  const abi::Program &whole = state.file->whole();
-  for (size_t i = 0; i != countOf(whole.kernels()); ++i)
-    state.attributes.push_back(std::make_unique<Attributes>(
+/// Once for all programs of the file.
+static void readAttributes(ProgramFile &file) {
+  const abi::Program &whole = file.whole();
+  for (size_t i = file.attributes.size(); i != countOf(whole.kernels()); ++i)
+    file.attributes.push_back(std::make_unique<Attributes>(
         attributesOf(whole.kernels()->Get(i)->attributes())));
 }
 
@@ -420,7 +421,7 @@ static Status readLaunches(Program::State &state,
     record.firstArgument = state.arguments.size();
     record.inputCount = launch.inputs();
     record.argumentCount = launch.arguments()->size();
-    record.attributes = state.attributes[launch.kernel()].get();
+    record.attributes = state.file->attributes[launch.kernel()].get();
     state.arguments.insert(state.arguments.end(), launch.arguments()->begin(),
                            launch.arguments()->end());
     state.mostArguments =
@@ -496,7 +497,7 @@ Status dlc::rt::buildProgram(Program::State &state,
       state.updatedBy[*state.outputs[i].updates] = i;
       state.hasUpdates = true;
     }
-  readAttributes(state);
+  readAttributes(*state.file);
   if (options.loadsCode && needsCode(state))
     DLC_RETURN_IF_ERROR(loadCode(state, options.features));
   DLC_RETURN_IF_ERROR(openDevices(state, options.loadsCode));

@@ -58,14 +58,17 @@ Status Execution::State::allocateValue(uint32_t value,
 /// Memory for an output of `count` examples, unless the caller gave it.
 Status Execution::State::allocateForBatch(size_t output, int64_t count) {
   const uint32_t value = program.outputValues[output];
-  const std::vector<int64_t> shape = batch->shapeOfOutput(output, count);
   if (program.values[value].isStatic)
     return Status::ok();
+  Result<std::span<const int64_t>> shape = batch->shapeOfOutput(output, count);
+  if (!shape.isOk())
+    return std::move(shape.status());
   if (!isBoundElsewhere[output])
-    return allocateValue(value, shape);
-  if (shape == shapes[value])
+    return allocateValue(value, *shape);
+  if (std::ranges::equal(*shape, shapes[value]))
     return Status::ok();
-  const TensorType expected{program.values[value].type.type, shape},
+  const TensorType expected{program.values[value].type.type,
+                            {shape->begin(), shape->end()}},
       bound{expected.type, shapes[value]};
   return makeError(StatusCode::InvalidArgument,
                    "output '%s': expected memory of %s, got one of %s",

@@ -688,25 +688,17 @@ Status Execution::run(PortListener *listener) {
 
 /// A batch of any size; who listens is told at its end.
 Status Execution::State::runBatch(PortListener *listener) {
-  std::vector<std::vector<int64_t>> inputShapes;
-  std::vector<void *> inputs, outputs;
-  for (uint32_t value : program.inputValues) {
-    inputShapes.push_back(shapes[value]);
-    inputs.push_back(addresses[value]);
-  }
-  Result<int64_t> count = batch->countExamples(inputShapes);
+  Result<int64_t> count = batch->countExamples(shapes);
   if (!count.isOk())
     return std::move(count.status());
-  for (size_t i = 0; i != program.outputs.size(); ++i) {
+  for (size_t i = 0; i != program.outputs.size(); ++i)
     DLC_RETURN_IF_ERROR(allocateForBatch(i, *count));
-    outputs.push_back(addresses[program.outputValues[i]]);
-  }
-  DLC_RETURN_IF_ERROR(batch->run(*count, inputs, outputs));
+  DLC_RETURN_IF_ERROR(batch->run(*count, addresses));
   if (!listener)
     return Status::ok();
-  for (size_t i = 0; i != inputs.size(); ++i)
+  for (size_t i = 0; i != program.inputs.size(); ++i)
     listener->onInputDone(i);
-  for (size_t i = 0; i != outputs.size(); ++i)
+  for (size_t i = 0; i != program.outputs.size(); ++i)
     listener->onOutputDone(i);
   return Status::ok();
 }

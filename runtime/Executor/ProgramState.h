@@ -193,6 +193,7 @@ struct ProgramFile {
   explicit ProgramFile(Artifact artifact) : artifact(std::move(artifact)) {}
 
   const Artifact artifact;
+  std::vector<std::unique_ptr<Attributes>> attributes; ///< Of each kernel.
   CodeObject code;
   std::optional<size_t> object; ///< The number of `code`; none without any.
   std::map<std::pair<DeviceKind, int16_t>, std::shared_ptr<FileOnDevice>>
@@ -228,7 +229,6 @@ struct Program::State {
   std::vector<int32_t> arguments;
   std::vector<uint32_t> released;
   std::vector<LaunchNames> names;
-  std::vector<std::unique_ptr<Attributes>> attributes; ///< Of each kernel.
   std::vector<std::unique_ptr<PreparedKernel>> prepared;
   std::vector<Port> inputs, outputs;
   std::vector<uint32_t> inputValues, outputValues;

@@ -212,3 +212,20 @@ TEST(Allocation, TaskGraphsTakeNoMemory) {
     EXPECT_EQ(calls, 10'000);
   }
 }
+
+TEST(Allocation, RunsOfABatchTakeNone) {
+  AlignedBuffer bytes = batchBuilder().write();
+  auto program = unwrap(Program::create(
+      unwrap(Artifact::fromMemory(bytes.bytes())), testOptions()));
+  auto execution = unwrap(Execution::create(*program));
+  float x[33] = {}, w[3] = {}, y[33], v[3];
+  const int64_t shape[] = {11, 3}, shapeOfW[] = {3};
+  ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, x}).isOk());
+  ASSERT_TRUE(execution->bindInput(1, {DLC_F32, shapeOfW, w}).isOk());
+  ASSERT_TRUE(execution->bindOutput(0, {DLC_F32, shape, y}).isOk());
+  ASSERT_TRUE(execution->bindOutput(1, {DLC_F32, shapeOfW, v}).isOk());
+  ASSERT_TRUE(execution->run().isOk());
+  size_t before = allocations;
+  ASSERT_TRUE(execution->run().isOk());
+  EXPECT_EQ(allocations, before);
+}

@@ -169,6 +169,33 @@ TEST(Batch, ExamplesWithoutElements) {
   EXPECT_EQ(running.execution->output(0).shape[0], int64_t(1) << 40);
 }
 
+/// A file may say anything of how much an example has.
+TEST(Batch, ExamplesThatOverflow) {
+  ProgramBuilder builder;
+  builder.input("x", DLC_F32, {-1, 1});
+  for (const char *name : {"a", "b"})
+    builder.input(name, DLC_F32, {-1, int64_t(1) << 60});
+  builder.output("y", DLC_F32, {-1, 1});
+  ProgramBuilder part;
+  int x = part.input("x", DLC_F32, {1, 1});
+  for (const char *name : {"a", "b"})
+    part.input(name, DLC_F32, {1, int64_t(1) << 60});
+  int y = part.output("y", DLC_F32, {1, 1});
+  part.reference("relu", {x}, {y});
+  for (int i = 0; i != 4; ++i) { // 2^64 bytes in all.
+    const std::string name = "c" + std::to_string(i);
+    builder.input(name, DLC_F32, {-1, int64_t(1) << 60});
+    part.input(name, DLC_F32, {1, int64_t(1) << 60});
+  }
+  builder.byRows(1, std::move(part));
+  AlignedBuffer bytes = builder.write();
+  auto program =
+      Program::create(std::move(*Artifact::fromMemory(bytes.bytes())));
+  ASSERT_TRUE(program.isOk()) << program.status().message();
+  auto execution = Execution::create(**program);
+  EXPECT_EQ(execution.status().message(), "the examples are too large");
+}
+
 TEST(Batch, NoExamples) {
   Running running(batchBuilder());
   ASSERT_TRUE(running.bind(0).isOk());
