@@ -46,7 +46,7 @@ tsan: setup
 	@$(MAKE) --no-print-directory $(BUILD)/tsan/build.ninja
 	@cmake --build $(BUILD)/tsan -j $(JOBS) --target threaded-tests
 	@TSAN_OPTIONS=allocator_may_return_null=1 \
-	  ctest --test-dir $(BUILD)/tsan -L threads --output-on-failure
+	  ctest --test-dir $(BUILD)/tsan -L threads --timeout 300 --output-on-failure
 
 # Fuzzes each target for FUZZ_SECONDS (default 600) on top of the seeds.
 fuzz: setup

@@ -29,7 +29,8 @@ data=$(.venv/bin/python -c \
   'import onnx, os; print(os.path.dirname(onnx.__file__))')/backend/test/data
 kinds=(node simple pytorch-converted pytorch-operator light)
 
-step ctest ctest --test-dir "$build" --output-on-failure -j "$jobs"
+step ctest ctest --test-dir "$build" --output-on-failure \
+  --timeout 1200 -j "$jobs"
 if [ -n "$fuzz" ]; then
   step fuzz tools/scripts/fuzz.sh "$fuzz" "${FUZZ_SECONDS:-5}"
 fi

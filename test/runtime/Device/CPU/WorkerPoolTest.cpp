@@ -54,6 +54,28 @@ void countTiles(WorkerPool &pool, std::vector<int> &counts, uint64_t cost) {
                    });
 }
 
+/// Where a number of threads meet, if they come within some milliseconds: one
+/// that found no tile any more, since others were faster, never does.
+class Meeting {
+public:
+  explicit Meeting(int expected) : expected(expected) {}
+
+  void attend() {
+    if (++inside == expected)
+      haveMet = true;
+    const uint64_t latest = nowNanoseconds() + 50'000'000;
+    while (!haveMet && nowNanoseconds() < latest)
+      std::this_thread::yield();
+    --inside;
+  }
+  bool isOver() const { return haveMet; }
+
+private:
+  const int expected;
+  std::atomic<int> inside = 0;
+  std::atomic<bool> haveMet = false;
+};
+
 } // namespace
 
 TEST(WorkerPool, ComputesEachTileOnce) {
@@ -190,19 +212,21 @@ TEST(WorkerPool, SpreadsWorkersOverCallers) {
   std::unique_ptr<WorkerPool> pool = makePool(4);
   // In each call both tiles wait for each other, and both calls as well: two
   // callers and two workers must be inside at the same time.
-  std::atomic<int> inside = 0;
-  auto call = [&] {
-    pool->parallelFor(2, surelyLarge, [&](int64_t begin, int64_t end) {
-      ASSERT_EQ(end - begin, 1);
-      ++inside;
-      while (inside != 4)
-        std::this_thread::yield();
-    });
-  };
-  std::thread other(call);
-  call();
-  other.join();
-  EXPECT_EQ(inside, 4);
+  bool haveMet = false;
+  for (int round = 0; round != 100 && !haveMet; ++round) {
+    Meeting meeting(4);
+    auto call = [&] {
+      pool->parallelFor(2, surelyLarge, [&](int64_t begin, int64_t end) {
+        ASSERT_EQ(end - begin, 1);
+        meeting.attend();
+      });
+    };
+    std::thread other(call);
+    call();
+    other.join();
+    haveMet = meeting.isOver();
+  }
+  EXPECT_TRUE(haveMet);
 }
 
 TEST(WorkerPool, CallersCountAsThreads) {
@@ -311,26 +335,19 @@ TEST(WorkerPool, NestedCallsRun) {
 // a nest have one each, and with four another one.
 TEST(WorkerPool, NestedCallsAreNoFurtherThreads) {
   std::unique_ptr<WorkerPool> pool = makePool(4);
-  const std::thread::id caller = std::this_thread::get_id();
-  std::atomic<bool> hasCaller = false;
-  std::atomic<int> outside = 0, inside = 0;
-  pool->parallelFor(2, surelyLarge, [&](int64_t, int64_t) {
-    if (std::this_thread::get_id() == caller)
-      hasCaller = true;
-    ++outside;
-    while (outside != 2)
-      std::this_thread::yield();
-    // A caller that finds no tile any more waits for those that have them.
-    const int together = hasCaller ? 4 : 3;
-    pool->parallelFor(2, surelyLarge,
-                      [&, together](int64_t begin, int64_t end) {
-                        ASSERT_EQ(end - begin, 1);
-                        ++inside;
-                        while (inside < together)
-                          std::this_thread::yield();
-                      });
-  });
-  EXPECT_EQ(inside, 4);
+  bool haveMet = false;
+  for (int round = 0; round != 100 && !haveMet; ++round) {
+    Meeting outer(2), inner(4);
+    pool->parallelFor(2, surelyLarge, [&](int64_t, int64_t) {
+      outer.attend();
+      pool->parallelFor(2, surelyLarge, [&](int64_t begin, int64_t end) {
+        ASSERT_EQ(end - begin, 1);
+        inner.attend();
+      });
+    });
+    haveMet = inner.isOver();
+  }
+  EXPECT_TRUE(haveMet);
 }
 
 TEST(WorkerPool, WorkersComeBackWhenACallerLeaves) {
