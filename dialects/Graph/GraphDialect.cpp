@@ -5,6 +5,7 @@
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/OperandTypes.h"
+#include "dlc/dialects/Graph/Parts.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Training.h"
 
@@ -134,12 +135,14 @@ static LogicalResult verifyFactor(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
-static LogicalResult verifyByRows(Operation *op, Attribute value) {
-  auto names = dyn_cast<ArrayAttr>(value);
+static LogicalResult verifyParts(Operation *op, NamedAttribute attribute) {
+  auto names = dyn_cast<ArrayAttr>(attribute.getValue());
   if (!cast<FunctionOpInterface>(op).isExternal() || !names || names.empty() ||
       !llvm::all_of(names, llvm::IsaPred<FlatSymbolRefAttr>))
-    return op->emitError() << "expected names of functions in '" << kByRowsAttr
-                           << "' of a declaration, got " << value;
+    return op->emitError() << "expected names of functions in '"
+                           << attribute.getName().strref()
+                           << "' of a declaration, got "
+                           << attribute.getValue();
   return success();
 }
 
@@ -226,8 +229,9 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
     return op->emitError() << "expected a number of rows in '" << kRowsAttr
                            << "', got " << attribute.getValue();
   }
-  if (attribute.getName() == kByRowsAttr && isa<FunctionOpInterface>(op))
-    return verifyByRows(op, attribute.getValue());
+  if (isa<FunctionOpInterface>(op) && (attribute.getName() == kByRowsAttr ||
+                                       attribute.getName() == kByShapeAttr))
+    return verifyParts(op, attribute);
   auto names = dyn_cast<ArrayAttr>(attribute.getValue());
   if (attribute.getName() == kNumbersAttr && isa<FunctionOpInterface>(op) &&
       names && llvm::all_of(names, llvm::IsaPred<StringAttr>))

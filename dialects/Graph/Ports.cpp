@@ -26,6 +26,39 @@ StringAttr dlc::graph::givenName(FunctionOpInterface function, unsigned number,
                   : function.getArgAttrOfType<StringAttr>(number, attribute);
 }
 
+/// The names of dimensions without those that are static; null where there are
+/// none.
+static ArrayAttr withoutStatic(Attribute attribute, Type type) {
+  auto dims = dyn_cast_or_null<ArrayAttr>(attribute);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!dims || !tensor || static_cast<int64_t>(dims.size()) != tensor.getRank())
+    return {};
+  SmallVector<Attribute> names(dims.begin(), dims.end());
+  for (int64_t i = 0; i < tensor.getRank(); ++i)
+    if (!tensor.isDynamicDim(i))
+      names[i] = StringAttr::get(type.getContext(), "");
+  return ArrayAttr::get(type.getContext(), names);
+}
+
+void dlc::graph::nameOpenDims(FunctionOpInterface function) {
+  const auto key =
+      StringAttr::get(function.getContext(), GraphDialect::kDimsAttr);
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (Attribute dims = function.getArgAttr(i, key)) {
+      if (ArrayAttr names = withoutStatic(dims, type))
+        function.setArgAttr(i, key, names);
+      else
+        function.removeArgAttr(i, key);
+    }
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+    if (Attribute dims = function.getResultAttr(i, key)) {
+      if (ArrayAttr names = withoutStatic(dims, type))
+        function.setResultAttr(i, key, names);
+      else
+        function.removeResultAttr(i, key);
+    }
+}
+
 SmallVector<BlockArgument>
 dlc::graph::findUpdates(FunctionOpInterface function) {
   DenseMap<StringAttr, BlockArgument> named;

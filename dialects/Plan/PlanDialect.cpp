@@ -156,7 +156,57 @@ static LogicalResult verifyPorts(ProgramOp whole, ProgramOp part,
   return success();
 }
 
+/// Whether `own` is what `open` leaves open.
+static bool isOfShape(BaseMemRefType open, BaseMemRefType own) {
+  auto type = dyn_cast<MemRefType>(open), ranked = dyn_cast<MemRefType>(own);
+  if (open.getElementType() != own.getElementType() || !type)
+    return open.getElementType() == own.getElementType();
+  return ranked && type.getRank() == ranked.getRank() &&
+         llvm::all_of(llvm::zip_equal(type.getShape(), ranked.getShape()),
+                      [](auto pair) {
+                        auto [any, one] = pair;
+                        return ShapedType::isDynamic(any) || any == one;
+                      });
+}
+
+template <typename Port>
+static LogicalResult verifyShapes(ProgramOp whole, ProgramOp part) {
+  SmallVector<Port> ports(whole.getBody().getOps<Port>());
+  SmallVector<Port> own(part.getBody().getOps<Port>());
+  if (ports.size() != own.size())
+    return part.emitOpError("expected the inputs and outputs of ")
+           << whole.getSymNameAttr();
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (ports[i].getName() != own[i].getName() ||
+        !isOfShape(ports[i].getType(), own[i].getType()))
+      return own[i].emitOpError("expected a shape of ")
+             << ports[i].getNameAttr() << " of type " << ports[i].getType()
+             << ", got " << own[i].getNameAttr() << " of type "
+             << own[i].getType();
+  return success();
+}
+
+static LogicalResult verifyByShape(ProgramOp whole,
+                                   SymbolTableCollection &symbols) {
+  if (whole.getByRows() || whole.getRows() || whole.getByShape()->empty())
+    return whole.emitOpError("expected programs by shape or by rows");
+  for (auto name : whole.getByShape()->getAsRange<FlatSymbolRefAttr>()) {
+    auto part = dyn_cast_or_null<ProgramOp>(
+        symbols.lookupNearestSymbolFrom(whole->getParentOp(), name));
+    if (!part || part.getByShape())
+      return whole.emitOpError("expected the name of a program for one shape, "
+                               "got ")
+             << name;
+    if (failed(verifyShapes<InputOp>(whole, part)) ||
+        failed(verifyShapes<OutputOp>(whole, part)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getByShape())
+    return verifyByShape(*this, symbols);
   if (!getByRows())
     return success();
   SmallVector<int64_t> inputs, outputs;
@@ -179,12 +229,12 @@ LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult ProgramOp::verifyRegions() {
-  if (getByRows())
+  if (getParts())
     for (Operation &op : getBody().front()) {
       auto output = dyn_cast<OutputOp>(op);
       if (!isa<InputOp, OutputOp>(op) || (output && output.getUpdates()))
         return op.emitOpError("expected inputs and outputs alone in a program "
-                              "by rows");
+                              "of others");
     }
   int64_t inputs = 0, outputs = 0;
   llvm::StringMap<int64_t> arenaSizes;

@@ -34,6 +34,15 @@ typedef struct DlcInputShape {
   int32_t rank;
 } DlcInputShape;
 
+/* Sizes, from 1 up and each once, of an extent that the model leaves open: by
+ * its name, or that of an input and its number in it, "x.2", where it has none.
+ * Will not grow. */
+typedef struct DlcExtent {
+  const char *name;
+  const int64_t *sizes;
+  size_t count;
+} DlcExtent;
+
 /* The device, like "cpu:1", of a group of operations: MXNet's ctx_group. Will
  * not grow. */
 typedef struct DlcGroupDevice {
@@ -90,13 +99,17 @@ typedef struct DlcCompilerOptions {
                                kernels where they are found: auto, large
                                products; always, convolutions, too; never; null:
                                auto */
-  const int64_t *batches; /* where the model leaves the size of the batch open
-                             and nothing else: the numbers of examples that are
-                             computed at once, ascending from 1 to at most
-                             65536; null: 1, 4 and 16, and more as long as
-                             reading weights takes most of the time */
-  size_t batchCount;      /* 0 with batches: the size stays open to kernels,
-                             which are slow then */
+  const int64_t *batches;   /* where the model leaves the size of the batch open
+                               and nothing else: the numbers of examples that are
+                               computed at once, ascending from 1 to at most
+                               65536; null: 1, 4 and 16, and more as long as
+                               reading weights takes much of the time */
+  size_t batchCount;        /* 0 with batches: the size stays open to kernels,
+                               which are slow then */
+  const DlcExtent *extents; /* sizes of what the model leaves open: there is a
+                               program for each combination, 1024 at most, and a
+                               run takes the one that its inputs fit */
+  size_t extentCount;
 } DlcCompilerOptions;
 
 /*===-- Compilers ---------------------------------------------------------===*/

@@ -136,8 +136,8 @@ DLC_API DlcStatus dlcExecutionBindInput(DlcExecution execution, size_t index,
 
 /* Sets the memory of output `index` for this and later runs; borrowed,
  * and apart from all other memory that is bound. Its shape must be static, or
- * have the size of a batch open that the program takes any of: then the tensor
- * has as many rows as the run has examples. A null `tensor` goes back to memory
+ * open because the program takes any batch or several shapes: then the tensor
+ * has the shape that the run comes to. A null `tensor` goes back to memory
  * of the execution, which is used at first. Since 0.1 (unstable) */
 DLC_API DlcStatus dlcExecutionBindOutput(DlcExecution execution, size_t index,
                                          const DlcTensor *tensor);

@@ -36,6 +36,7 @@ public:
 
 private:
   LogicalResult addPlan(plan::ProgramOp from, abi::ProgramT &to);
+  LogicalResult addPrograms(plan::ProgramOp from, abi::ProgramT &to);
   FailureOr<plan::ProgramOp> findMain();
   void addHead();
   void addGrids();
@@ -431,13 +432,33 @@ LogicalResult Exporter::addPlan(plan::ProgramOp from, abi::ProgramT &to) {
 
 /// The program that no other one runs.
 FailureOr<plan::ProgramOp> Exporter::findMain() {
+  llvm::DenseSet<StringAttr> parts;
+  for (auto program : module.getOps<plan::ProgramOp>())
+    if (ArrayAttr names = program.getParts())
+      for (auto name : names.getAsRange<FlatSymbolRefAttr>())
+        parts.insert(name.getAttr());
   SmallVector<plan::ProgramOp> found;
   for (auto program : module.getOps<plan::ProgramOp>())
-    if (!program.getRows())
+    if (!parts.contains(program.getSymNameAttr()))
       found.push_back(program);
   if (found.size() == 1)
     return found.front();
   return module.emitError("expected one program, got ") << found.size();
+}
+
+/// A program and those that it runs.
+LogicalResult Exporter::addPrograms(plan::ProgramOp from, abi::ProgramT &to) {
+  if (failed(addPlan(from, to)))
+    return failure();
+  auto &parts = from.getByShape() ? to.by_shape : to.by_rows;
+  if (ArrayAttr names = from.getParts())
+    for (auto name : names.getAsRange<FlatSymbolRefAttr>()) {
+      parts.push_back(std::make_unique<abi::ProgramT>());
+      if (failed(addPrograms(symbols.lookup<plan::ProgramOp>(name.getAttr()),
+                             *parts.back())))
+        return failure();
+    }
+  return success();
 }
 
 LogicalResult Exporter::run() {
@@ -445,15 +466,8 @@ LogicalResult Exporter::run() {
   if (failed(main))
     return failure();
   addHead();
-  if (failed(addPlan(*main, whole)))
+  if (failed(addPrograms(*main, whole)))
     return failure();
-  if (std::optional<ArrayAttr> parts = main->getByRows())
-    for (auto name : parts->getAsRange<FlatSymbolRefAttr>()) {
-      whole.by_rows.push_back(std::make_unique<abi::ProgramT>());
-      if (failed(addPlan(symbols.lookup<plan::ProgramOp>(name.getAttr()),
-                         *whole.by_rows.back())))
-        return failure();
-    }
   addGrids();
   return success();
 }

@@ -99,6 +99,24 @@ bindCallback(DlcCompilerCallback callback, void *userData) {
   return [=](const std::string &text) { callback(userData, text.c_str()); };
 }
 
+static DlcStatus noteExtent(const DlcExtent &extent,
+                            std::map<std::string, std::vector<int64_t>> &to) {
+  if (!extent.name || !extent.sizes)
+    return missing(extent.name ? "sizes of an extent"
+                               : "the name of an extent");
+  std::vector<int64_t> sizes(extent.sizes, extent.sizes + extent.count);
+  if (!isExtent(sizes))
+    return invalid(llvm::formatv("expected sizes of extent '{0}' from 1 up, "
+                                 "each once",
+                                 extent.name)
+                       .str());
+  if (!to.emplace(extent.name, std::move(sizes)).second)
+    return invalid(
+        llvm::formatv("expected extent '{0}' once, got it again", extent.name)
+            .str());
+  return nullptr;
+}
+
 static DlcStatus convert(const DlcCompilerOptions &given,
                          CompileOptions &options) {
   if (given.target)
@@ -160,6 +178,11 @@ static DlcStatus convert(const DlcCompilerOptions &given,
     if (DlcStatus status =
             toStatus(rt::noteShape(given.shapes[i].name, given.shapes[i].shape,
                                    given.shapes[i].rank, options.shapes)))
+      return status;
+  if (given.extentCount && !given.extents)
+    return missing("extents");
+  for (size_t i = 0; i < given.extentCount; ++i)
+    if (DlcStatus status = noteExtent(given.extents[i], options.extents))
       return status;
   if (given.memoryBudget < 0)
     return invalid(llvm::formatv("expected a memoryBudget of at least 0, got "

@@ -13,8 +13,8 @@
 #include "dlc/Numerics/VerifyNumerics.h"
 #include "dlc/Symbol/Lowering.h"
 #include "dlc/Training/Step.h"
-#include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
+#include "dlc/dialects/Graph/Parts.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Training.h"
@@ -316,26 +316,48 @@ bool dlc::areBatches(ArrayRef<int64_t> batches) {
   return isAscending;
 }
 
+bool dlc::isExtent(ArrayRef<int64_t> sizes) {
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] < 1 || llvm::is_contained(sizes.take_front(i), sizes[i]))
+      return false;
+  return !sizes.empty();
+}
+
+/// The names of what computes `whole`, a function or a program; null where it
+/// does.
+static ArrayAttr partsOf(Operation *whole, StringRef attribute) {
+  auto program = dyn_cast_or_null<plan::ProgramOp>(whole);
+  if (!program)
+    return whole ? whole->getAttrOfType<ArrayAttr>(attribute) : ArrayAttr();
+  return attribute == graph::kByShapeAttr ? program.getByShapeAttr()
+                                          : program.getByRowsAttr();
+}
+
+static int64_t rowsOf(Operation *part) {
+  auto program = dyn_cast<plan::ProgramOp>(part);
+  return program ? program.getRows().value_or(0)
+                 : part->getAttrOfType<IntegerAttr>(graph::kRowsAttr).getInt();
+}
+
 std::vector<int64_t> Compilation::batches() const {
   std::vector<int64_t> batches;
-  Operation *main =
-      state->module ? state->module->lookupSymbol("main") : nullptr;
-  ArrayAttr names;
-  if (auto program = dyn_cast_or_null<plan::ProgramOp>(main))
-    names = program.getByRowsAttr();
-  else if (main)
-    names = main->getAttrOfType<ArrayAttr>(graph::kByRowsAttr);
-  if (!names)
+  if (!state->module)
     return batches;
-  for (auto name : llvm::reverse(names.getAsRange<FlatSymbolRefAttr>())) {
-    Operation *part = state->module->lookupSymbol(name.getAttr());
-    auto program = dyn_cast_or_null<plan::ProgramOp>(part);
-    if (auto rows = program ? program.getRowsAttr()
-                    : part  ? part->getAttrOfType<IntegerAttr>(graph::kRowsAttr)
-                            : IntegerAttr())
-      batches.push_back(rows.getInt());
-  }
+  Operation *main = state->module->lookupSymbol("main");
+  if (ArrayAttr shapes = partsOf(main, graph::kByShapeAttr))
+    main = state->module->lookupSymbol(
+        cast<FlatSymbolRefAttr>(shapes[0]).getAttr());
+  if (ArrayAttr parts = partsOf(main, graph::kByRowsAttr))
+    for (auto name : llvm::reverse(parts.getAsRange<FlatSymbolRefAttr>()))
+      batches.push_back(rowsOf(state->module->lookupSymbol(name.getAttr())));
   return batches;
+}
+
+size_t Compilation::shapes() const {
+  ArrayAttr parts;
+  if (state->module)
+    parts = partsOf(state->module->lookupSymbol("main"), graph::kByShapeAttr);
+  return parts ? parts.size() : 1;
 }
 
 LaunchCounts Compilation::launches() const {
@@ -457,6 +479,10 @@ LogicalResult Compilation::State::checkImport() {
              << op.getName();
   if (!isa_and_nonnull<func::FuncOp>(main))
     return emitError(module->getLoc(), "expected a function @main");
+  auto isOne = [](const auto &extent) { return extent.second.size() == 1; };
+  if (options.gradient && !llvm::all_of(options.extents, isOne))
+    return emitError(module->getLoc(), "expected one size of each extent for a "
+                                       "program with gradients");
   if (failed(runPasses(Phase::Import)))
     return failure();
   inputs = ports(true);
@@ -535,6 +561,9 @@ LogicalResult Compilation::State::runPasses(Phase phase, AddPasses add) {
   passOptions.plainGradients = plainGradients;
   passOptions.batchParts = batchParts;
   passOptions.batches = options.batches;
+  for (const auto &[name, sizes] : options.extents)
+    passOptions.extents.push_back(llvm::formatv(
+        "{0}={1:$[|]}", name, llvm::make_range(sizes.begin(), sizes.end())));
   for (const auto &[group, device] : options.groups)
     passOptions.groups.push_back(group + "=" + device);
   if (!target.gpu.empty())
@@ -654,6 +683,11 @@ LogicalResult Compilation::runTo(Phase phase) {
     if (failed(result))
       return failure();
     state->reached = next;
+    if (next == Phase::Graph && !state->options.extents.empty() &&
+        !state->options.gradient) {
+      state->inputs = state->ports(true);
+      state->outputs = state->ports(false);
+    }
     if (next == Phase::Kernel)
       state->saveTimes();
   }

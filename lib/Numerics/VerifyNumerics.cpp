@@ -49,6 +49,7 @@ private:
   std::shared_ptr<const Run> run(func::FuncOp function,
                                  const Run *before = nullptr);
   bool isSame(Pass *pass, func::FuncOp function, const Run &before);
+  bool isInsideOther(Operation *op) const;
 
   uint64_t seed;
   llvm::DenseMap<std::pair<Pass *, Operation *>, Functions> pending;
@@ -201,8 +202,19 @@ bool NumericsVerifier::isSame(Pass *pass, func::FuncOp function,
   return true;
 }
 
+/// Whether a pass that runs on `op`, or on what has it, is under way: what it
+/// runs itself, maybe for a million examples, is compared when it is over.
+bool NumericsVerifier::isInsideOther(Operation *op) const {
+  for (; op; op = op->getParentOp())
+    if (llvm::any_of(pending, [&](const auto &entry) {
+          return entry.first.second == op;
+        }))
+      return true;
+  return false;
+}
+
 void NumericsVerifier::runBeforePass(Pass *pass, Operation *op) {
-  if (isPipeline(pass))
+  if (isPipeline(pass) || isInsideOther(op))
     return;
   Functions &functions = pending[{pass, op}];
   for (func::FuncOp function : functionsOf(op))

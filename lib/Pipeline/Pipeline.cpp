@@ -197,6 +197,12 @@ void dlc::pipeline::addPhase(OpPassManager &manager, Phase phase,
     return addVerifier(manager, graph::VerifiedPhase::Import);
   case Phase::Graph:
     addGraphPhase(manager);
+    if (!options.extents.empty()) {
+      graph::SpecializeShapesPassOptions shapes;
+      shapes.extents.assign(options.extents.begin(), options.extents.end());
+      manager.addPass(graph::createSpecializeShapesPass(shapes));
+      addGraphPhase(manager);
+    }
     if (!options.gradient && (!options.batches || !options.batches->empty())) {
       // Weights have been folded once for all sizes.
       graph::SpecializeBatchPassOptions batch;

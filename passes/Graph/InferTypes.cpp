@@ -127,34 +127,14 @@ static bool inferBackward(func::FuncOp function, int64_t &refined) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// The names of dimensions without those that turned out static; null where
-/// there are none.
-static ArrayAttr withoutStatic(Attribute attribute, Type type) {
-  auto dims = dyn_cast_or_null<ArrayAttr>(attribute);
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!dims || !tensor || static_cast<int64_t>(dims.size()) != tensor.getRank())
-    return {};
-  SmallVector<Attribute> names(dims.begin(), dims.end());
-  for (int64_t i = 0; i < tensor.getRank(); ++i)
-    if (!tensor.isDynamicDim(i))
-      names[i] = StringAttr::get(type.getContext(), "");
-  return ArrayAttr::get(type.getContext(), names);
-}
-
 static void refineSignature(func::FuncOp function) {
   auto results = llvm::to_vector(function.getBody().getOps<func::ReturnOp>());
   if (results.size() != 1)
     return;
-  constexpr llvm::StringLiteral key = GraphDialect::kDimsAttr;
   TypeRange arguments = function.getBody().front().getArgumentTypes();
   TypeRange types = results.front().getOperandTypes();
-  for (auto [i, type] : llvm::enumerate(arguments))
-    if (ArrayAttr names = withoutStatic(function.getArgAttr(i, key), type))
-      function.setArgAttr(i, key, names);
-  for (auto [i, type] : llvm::enumerate(types))
-    if (ArrayAttr names = withoutStatic(function.getResultAttr(i, key), type))
-      function.setResultAttr(i, key, names);
   function.setType(FunctionType::get(function.getContext(), arguments, types));
+  nameOpenDims(function);
 }
 
 /// Counts results whose shape is not known.

@@ -5,8 +5,8 @@
 
 #include "Rows.h"
 
-#include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Parts.h"
 #include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Shapes.h"
@@ -47,6 +47,7 @@ struct SpecializeBatch
   void runOnOperation() override;
 
 private:
+  void runOn(func::FuncOp function);
   OwningOpRef<func::FuncOp> makeFor(int64_t count, IRMapping *mapping);
   std::optional<FoundRows> findRowsFor(int64_t count, const SizedValues &sized,
                                        const FoundRows *like);
@@ -62,7 +63,7 @@ private:
     return false;
   }
 
-  func::FuncOp main;
+  func::FuncOp main;             ///< Or that for one shape of others.
   SmallVector<unsigned> batched; ///< Arguments.
   std::string why;
 };
@@ -189,33 +190,19 @@ void SpecializeBatch::declare(ArrayRef<func::FuncOp> parts,
   SmallVector<Attribute> names;
   for (func::FuncOp part : parts)
     names.push_back(FlatSymbolRefAttr::get(part.getSymNameAttr()));
-  for (unsigned i = 0; i < main.getNumResults(); ++i)
-    if (rows[i])
-      if (auto dims =
-              main.getResultAttrOfType<ArrayAttr>(i, GraphDialect::kDimsAttr)) {
-        // Only the first is unknown now.
-        SmallVector<Attribute> left(dims.begin(), dims.end());
-        for (Attribute &name : llvm::drop_begin(left))
-          name = StringAttr::get(&getContext(), "");
-        main.setResultAttr(i, GraphDialect::kDimsAttr,
-                           ArrayAttr::get(&getContext(), left));
-      } else {
-        continue;
-      }
-    else
-      main.removeResultAttr(
-          i, StringAttr::get(&getContext(), GraphDialect::kDimsAttr));
   main.eraseBody();
   main.setPrivate();
   main.setType(
       FunctionType::get(&getContext(), main.getArgumentTypes(), results));
+  nameOpenDims(main);
   main->setAttr(kByRowsAttr, ArrayAttr::get(&getContext(), names));
 }
 
-/// Whether reading the constants of products takes longer than multiplying, by
-/// the model of the runtime: 100 flops or 10 bytes in a nanosecond.
+/// Whether reading the constants of products takes more than a fifth of the
+/// time that multiplying does with it, by the model of the runtime: 100 flops
+/// or 10 bytes in a nanosecond.
 static bool waitsForWeights(func::FuncOp function) {
-  constexpr double flopsOfByte = 10;
+  constexpr double flopsOfByte = 10, share = 0.2;
   double flops = 0, bytes = 0;
   for (Operation &op : function.getBody().front()) {
     auto sum = dyn_cast<ReductionOpInterface>(op);
@@ -231,7 +218,12 @@ static bool waitsForWeights(func::FuncOp function) {
       if (getConstantElements(operand))
         bytes += static_cast<double>(bytesOf(operand.getType()));
   }
-  return flops < bytes * flopsOfByte;
+  return bytes * flopsOfByte > share * (bytes * flopsOfByte + flops);
+}
+
+/// The next number of examples: 24, 32, 48, 64 and so on.
+static int64_t largerThan(int64_t size) {
+  return llvm::isPowerOf2_64(size) ? size / 2 * 3 : size / 3 * 4;
 }
 
 /// The function for so many examples, in the module; null where it cannot be.
@@ -282,7 +274,7 @@ bool SpecializeBatch::specialize() {
     // Of one's own choice: more examples, as long as they share most time.
     if (sizes.empty() && i + 1 == wanted.size() && wanted[i] < kMostAtOnce &&
         waitsForWeights(part))
-      wanted.push_back(4 * wanted[i]);
+      wanted.push_back(largerThan(wanted[i]));
   }
   std::reverse(parts.begin(), parts.end());
   for (func::FuncOp part : parts) // In the order that they are named in.
@@ -291,8 +283,8 @@ bool SpecializeBatch::specialize() {
   return true;
 }
 
-void SpecializeBatch::runOnOperation() {
-  main = getOperation().lookupSymbol<func::FuncOp>("main");
+void SpecializeBatch::runOn(func::FuncOp function) {
+  main = function;
   why.clear();
   if (!main || main.isExternal())
     return;
@@ -308,4 +300,15 @@ void SpecializeBatch::runOnOperation() {
   else if (!why.empty())
     remark::missed(location, options) << remark::reason(
         "a batch of any size is not computed by parts: {0}", why);
+}
+
+void SpecializeBatch::runOnOperation() {
+  auto whole = getOperation().lookupSymbol<func::FuncOp>("main");
+  if (!whole)
+    return;
+  auto parts = whole->getAttrOfType<ArrayAttr>(kByShapeAttr);
+  if (!parts)
+    return runOn(whole);
+  for (auto name : parts.getAsRange<FlatSymbolRefAttr>())
+    runOn(getOperation().lookupSymbol<func::FuncOp>(name.getAttr()));
 }

@@ -3,8 +3,8 @@
 // graph-verify: what each phase of Graph operations promises to the next.
 
 #include "dlc/dialects/Base/Devices.h"
-#include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Parts.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Ports.h"
 #include "dlc/passes/Graph/Passes.h"
@@ -138,7 +138,7 @@ static LogicalResult verifyFunction(func::FuncOp function,
     if (failed(part))
       result = failure();
   };
-  if (function->hasAttr(kByRowsAttr))
+  if (isMadeOfParts(function))
     return success(); // A declaration.
   if (!function.getBody().hasOneBlock())
     return function.emitOpError() << "expected a body of one block, got "

@@ -294,7 +294,7 @@ namespace {
 struct VerifyPlan : public dlc::plan::impl::VerifyPlanPassBase<VerifyPlan> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
-    if (program.getByRows()) // Its parts are verified.
+    if (program.getParts()) // Its parts are verified.
       return markAllAnalysesPreserved();
     if (failed(verifyLaunches(program)) || failed(verifyUpdates(program)) ||
         failed(verifyConstants(program)) || failed(verifySlices(program)) ||

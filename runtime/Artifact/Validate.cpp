@@ -78,7 +78,7 @@ public:
   Validator(const abi::Program &program, const DlcArtifactHeader &header)
       : program(program), whole(program), header(header),
         budget(header.plan_size) {}
-  /// One of the programs of a batch of any size.
+  /// One of the programs by rows or by shape.
   Validator(const abi::Program &part, const abi::Program &whole,
             const DlcArtifactHeader &header, uint64_t budget)
       : program(part), whole(whole), header(header), budget(budget) {}
@@ -87,9 +87,13 @@ public:
 
 private:
   Status runPart();
+  Status checkPart(const abi::Program &part);
+  Status checkLaunches();
   Status checkPlan();
+  Status checkParts(const char *what, const Tables<abi::Program> *parts) const;
   Status checkByRows();
-  Status checkParts(size_t index, std::vector<int64_t> &each);
+  Status checkRows(size_t index, std::vector<int64_t> &each);
+  Status checkByShape();
   Status spend(uint64_t bytes);
   Status checkDevices();
   Status checkValue(size_t index);
@@ -609,27 +613,58 @@ Status Validator::checkPlan() {
 }
 
 //===----------------------------------------------------------------------===//
+// Programs that others run
+//===----------------------------------------------------------------------===//
+
+static Status checkNamesOf(const Tables<abi::Binding> *ports,
+                           const Tables<abi::Binding> *own, const char *what) {
+  if (countOf(ports) != countOf(own))
+    return invalid("expected %zu %ss, got %zu", countOf(ports), what,
+                   countOf(own));
+  for (size_t i = 0; i != countOf(ports); ++i)
+    if (ports->Get(i)->name()->string_view() !=
+        own->Get(i)->name()->string_view())
+      return invalid("%s %zu: expected the name '%.64s', got '%.64s'", what, i,
+                     ports->Get(i)->name()->c_str(),
+                     own->Get(i)->name()->c_str());
+  return Status::ok();
+}
+
+/// What programs by rows or by shape have in common.
+Status Validator::checkParts(const char *what,
+                             const Tables<abi::Program> *parts) const {
+  constexpr size_t mostParts = 1024;
+  if (countOf(parts) > mostParts || countOf(program.launches()))
+    return invalid("%s has at most %zu programs, and launches nothing", what,
+                   mostParts);
+  for (size_t i = 0; i != updatedBy.size(); ++i)
+    if (updatedBy[i] >= 0)
+      return invalid("%s updates input %zu", what, i);
+  return Status::ok();
+}
+
+Status Validator::checkPart(const abi::Program &part) {
+  Validator own(part, whole, header, budget);
+  DLC_RETURN_IF_ERROR(own.runPart());
+  budget = own.budget;
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
 // A batch of any size
 //===----------------------------------------------------------------------===//
 
 /// The inputs and outputs of `whole` as a part of `rows` examples has them, in
 /// `each` the rows of each that an example has; -1 where it is not known yet, 0
 /// for what all share.
-static Status checkPorts(const abi::Program &whole, const abi::Program &part,
-                         const Tables<abi::Binding> *ports,
-                         const Tables<abi::Binding> *own, const char *what,
-                         int64_t *each) {
-  if (countOf(ports) != countOf(own))
-    return invalid("expected %zu %ss, got %zu", countOf(ports), what,
-                   countOf(own));
+static Status checkPortRows(const abi::Program &whole, const abi::Program &part,
+                            const Tables<abi::Binding> *ports,
+                            const Tables<abi::Binding> *own, const char *what,
+                            int64_t *each) {
+  DLC_RETURN_IF_ERROR(checkNamesOf(ports, own, what));
   for (size_t i = 0; i != countOf(ports); ++i) {
     const abi::Value &open = *whole.values()->Get(ports->Get(i)->value());
     const abi::Value &value = *part.values()->Get(own->Get(i)->value());
-    if (ports->Get(i)->name()->string_view() !=
-        own->Get(i)->name()->string_view())
-      return invalid("%s %zu: expected the name '%.64s', got '%.64s'", what, i,
-                     ports->Get(i)->name()->c_str(),
-                     own->Get(i)->name()->c_str());
     const size_t rank = countOf(open.shape());
     bool isSame = open.type() == value.type() && !open.unranked() &&
                   isStatic(value) && countOf(value.shape()) == rank;
@@ -657,42 +692,35 @@ static Status checkPorts(const abi::Program &whole, const abi::Program &part,
   return Status::ok();
 }
 
-Status Validator::checkParts(size_t index, std::vector<int64_t> &each) {
+Status Validator::checkRows(size_t index, std::vector<int64_t> &each) {
   const abi::Program &part = *program.by_rows()->Get(index);
   const uint64_t before =
       index ? program.by_rows()->Get(index - 1)->rows() : uint64_t(1) << 32;
   if (part.rows() < 1 || part.rows() >= before)
     return invalid("expected fewer rows than %" PRIu64 ", got %" PRIu64, before,
                    part.rows());
-  Validator own(part, program, header, budget);
-  DLC_RETURN_IF_ERROR(own.runPart());
-  budget = own.budget;
-  DLC_RETURN_IF_ERROR(checkPorts(program, part, program.inputs(), part.inputs(),
-                                 "input", each.data()));
-  return checkPorts(program, part, program.outputs(), part.outputs(), "output",
-                    each.data() + countOf(program.inputs()));
+  if (countOf(part.by_rows()))
+    return invalid("has programs of its own");
+  DLC_RETURN_IF_ERROR(checkPart(part));
+  DLC_RETURN_IF_ERROR(checkPortRows(program, part, program.inputs(),
+                                    part.inputs(), "input", each.data()));
+  return checkPortRows(program, part, program.outputs(), part.outputs(),
+                       "output", each.data() + countOf(program.inputs()));
 }
 
 Status Validator::checkByRows() {
   const size_t count = countOf(program.by_rows());
   std::vector<int64_t> each(
       countOf(program.inputs()) + countOf(program.outputs()), -1);
-  constexpr size_t mostParts = 64;
-  if (count > mostParts || countOf(program.launches()))
-    return invalid("a batch of any size has at most %zu programs, and launches "
-                   "nothing",
-                   mostParts);
+  DLC_RETURN_IF_ERROR(checkParts("a batch of any size", program.by_rows()));
   for (size_t i = 0; i != count; ++i) {
-    Status status = checkParts(i, each);
+    Status status = checkRows(i, each);
     if (!status.isOk())
       return std::move(status).withContext("program " + std::to_string(i) +
                                            " of a batch");
   }
   if (program.by_rows()->Get(count - 1)->rows() != 1)
     return invalid("expected a program of one row at last");
-  for (size_t i = 0; i != updatedBy.size(); ++i)
-    if (updatedBy[i] >= 0)
-      return invalid("a batch of any size updates input %zu", i);
   auto inputs = std::span(each).first(countOf(program.inputs()));
   if (std::none_of(inputs.begin(), inputs.end(),
                    [](int64_t rows) { return rows > 0; }))
@@ -700,18 +728,78 @@ Status Validator::checkByRows() {
   return Status::ok();
 }
 
-/// Of one program of a batch: what the whole has is checked there.
+//===----------------------------------------------------------------------===//
+// Programs for several shapes
+//===----------------------------------------------------------------------===//
+
+/// Whether what `part` has is what `open` leaves open.
+static bool isOfShape(const abi::Value &open, const abi::Value &part) {
+  if (open.type() != part.type() || open.unranked())
+    return open.type() == part.type();
+  if (part.unranked() || countOf(open.shape()) != countOf(part.shape()))
+    return false;
+  for (size_t k = 0; k != countOf(open.shape()); ++k)
+    if (open.shape()->Get(k) != kUnknownDim &&
+        open.shape()->Get(k) != part.shape()->Get(k))
+      return false;
+  return true;
+}
+
+static Status checkPortShapes(const abi::Program &whole,
+                              const abi::Program &part,
+                              const Tables<abi::Binding> *ports,
+                              const Tables<abi::Binding> *own,
+                              const char *what) {
+  DLC_RETURN_IF_ERROR(checkNamesOf(ports, own, what));
+  for (size_t i = 0; i != countOf(ports); ++i)
+    if (!isOfShape(*whole.values()->Get(ports->Get(i)->value()),
+                   *part.values()->Get(own->Get(i)->value())))
+      return invalid("%s %zu: expected a type that is left open", what, i);
+  return Status::ok();
+}
+
+Status Validator::checkByShape() {
+  if (countOf(program.by_rows()))
+    return invalid("expected programs by shape or by rows, got both");
+  DLC_RETURN_IF_ERROR(
+      checkParts("a program for several shapes", program.by_shape()));
+  for (size_t i = 0; i != countOf(program.by_shape()); ++i) {
+    const abi::Program &part = *program.by_shape()->Get(i);
+    Status status = checkPart(part);
+    if (status.isOk())
+      status = checkPortShapes(program, part, program.inputs(), part.inputs(),
+                               "input");
+    if (status.isOk())
+      status = checkPortShapes(program, part, program.outputs(), part.outputs(),
+                               "output");
+    if (!status.isOk())
+      return std::move(status).withContext("program " + std::to_string(i) +
+                                           " of several shapes");
+  }
+  return Status::ok();
+}
+
+/// What runs: launches, or other programs.
+Status Validator::checkLaunches() {
+  if (countOf(program.by_shape()))
+    return checkByShape();
+  if (countOf(program.by_rows()))
+    return checkByRows();
+  for (size_t i = 0; i != countOf(program.launches()); ++i)
+    DLC_RETURN_IF_ERROR(checkLaunch(i));
+  return checkOrder();
+}
+
+/// Of a program that another one runs: what the whole has is checked there.
 Status Validator::runPart() {
   if (countOf(program.kernels()) || countOf(program.objects()) ||
-      countOf(program.by_rows()))
+      countOf(program.by_shape()))
     return invalid("has kernels, objects or programs of its own");
   DLC_RETURN_IF_ERROR(checkPlan());
   for (int64_t output : updatedBy)
     if (output >= 0)
       return invalid("output %" PRId64 " updates an input", output);
-  for (size_t i = 0; i != countOf(program.launches()); ++i)
-    DLC_RETURN_IF_ERROR(checkLaunch(i));
-  return checkOrder();
+  return checkLaunches();
 }
 
 Status Validator::run() {
@@ -723,11 +811,7 @@ Status Validator::run() {
     DLC_RETURN_IF_ERROR(checkObject(i));
   for (size_t i = 0; i != countOf(program.kernels()); ++i)
     DLC_RETURN_IF_ERROR(checkKernel(i));
-  if (countOf(program.by_rows()))
-    return checkByRows();
-  for (size_t i = 0; i != countOf(program.launches()); ++i)
-    DLC_RETURN_IF_ERROR(checkLaunch(i));
-  return checkOrder();
+  return checkLaunches();
 }
 
 Status dlc::rt::validatePlan(const abi::Program &program,

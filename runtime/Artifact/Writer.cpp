@@ -169,7 +169,9 @@ static uint64_t constantsChecksum(const ArtifactContents &contents) {
 static Status layOut(const ArtifactContents &contents, Image &image) {
   DLC_RETURN_IF_ERROR(checkContents(contents));
   abi::ProgramT &program = contents.program;
-  program.version = program.by_rows.empty() ? 1 : 2;
+  program.version = !program.by_shape.empty()  ? 3
+                    : !program.by_rows.empty() ? 2
+                                               : 1;
   program.constants_checksum = constantsChecksum(contents);
   // The places of the objects depend on the size of the plan, which depends on
   // them only by fields left out for being 0: pack once with none left out.

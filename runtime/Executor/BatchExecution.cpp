@@ -42,14 +42,11 @@ bool BatchExecution::findRows(std::span<const Port> whole,
   return true;
 }
 
-BatchExecution::BatchExecution(const Program::State &program)
-    : program(program) {
-  for (const SizedProgram &part : program.parts)
+BatchExecution::BatchExecution(const Program::State &program,
+                               const PartExecutions &parts)
+    : program(program), executions(parts) {
+  for (const PartProgram &part : program.parts)
     programs.push_back({part.rows, modelTime(part.program->implementation())});
-  observers.resize(programs.size());
-  for (size_t i = 1; i != programs.size(); ++i)
-    observers[i].first =
-        observers[i - 1].first + program.parts[i - 1].program->launchCount();
 }
 
 Status BatchExecution::allocate() {
@@ -69,22 +66,11 @@ Status BatchExecution::allocate() {
 
 Result<std::unique_ptr<BatchExecution>>
 BatchExecution::create(const Program::State &program,
-                       const ExecutionOptions &options) {
+                       const PartExecutions &parts) {
   std::unique_ptr<BatchExecution> batch(new (std::nothrow)
-                                            BatchExecution(program));
+                                            BatchExecution(program, parts));
   if (!batch)
     return makeError(StatusCode::OutOfMemory, "no memory for an execution");
-  SharedArenas own;
-  ExecutionOptions each = options;
-  each.arenas = options.arenas ? options.arenas : &own;
-  each.tellsPorts = false;
-  for (const SizedProgram &part : program.parts) {
-    Result<std::unique_ptr<Execution>> execution =
-        Execution::create(*part.program, each);
-    if (!execution.isOk())
-      return std::move(execution.status());
-    batch->executions.push_back(std::move(*execution));
-  }
   DLC_RETURN_IF_ERROR(batch->allocate());
   return batch;
 }
@@ -120,7 +106,7 @@ Result<std::span<const int64_t>> BatchExecution::shapeOfOutput(size_t index,
 
 /// A run with the memory of `inputs` and `outputs`.
 Status BatchExecution::runAt(uint32_t program) {
-  Execution &execution = *executions[program];
+  Execution &execution = executions[program];
   auto viewOf = [](const Port &port, void *data) {
     return TensorView{port.type.type, port.type.shape, data};
   };
@@ -200,25 +186,4 @@ Status BatchExecution::run(int64_t count, std::span<void *const> addresses) {
                                            std::to_string(done - 1));
   }
   return Status::ok();
-}
-
-void BatchExecution::setObserver(LaunchObserver *observer) {
-  for (size_t i = 0; i != executions.size(); ++i) {
-    observers[i].observer = observer;
-    executions[i]->setObserver(observer ? &observers[i] : nullptr);
-  }
-}
-
-QueueTime BatchExecution::takeQueueTime() {
-  QueueTime sum;
-  for (const auto &execution : executions) {
-    const QueueTime own = execution->takeQueueTime();
-    sum.launches += own.launches;
-    sum.nanoseconds += own.nanoseconds;
-  }
-  return sum;
-}
-
-const std::vector<std::string> &BatchExecution::remarks() const {
-  return executions.front()->remarks();
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The executions of a batch of any size: one for each of its programs, which
-// run over the examples one after the other.
+// The execution of a batch of any size: those of its programs run over the
+// examples one after the other.
 
 #ifndef DLC_RUNTIME_EXECUTOR_BATCHEXECUTION_H
 #define DLC_RUNTIME_EXECUTOR_BATCHEXECUTION_H
 
 #include "BatchRuns.h"
-#include "ProgramState.h"
-
-#include "dlc/runtime/Executor/Execution.h"
+#include "PartExecutions.h"
 
 #include <array>
 #include <memory>
@@ -20,10 +18,10 @@ namespace dlc::rt {
 
 class BatchExecution {
 public:
-  /// Their transient values are in the same memory. Errors: those of
-  /// Execution::create().
+  /// `parts` are the executions of the program's parts: borrowed. Errors:
+  /// OutOfMemory.
   static Result<std::unique_ptr<BatchExecution>>
-  create(const Program::State &program, const ExecutionOptions &options);
+  create(const Program::State &program, const PartExecutions &parts);
 
   /// The number of examples, by the shapes of all values. Errors:
   /// InvalidArgument (inputs do not agree).
@@ -36,10 +34,6 @@ public:
   /// and outputs.
   Status run(int64_t count, std::span<void *const> addresses);
 
-  void setObserver(LaunchObserver *observer);
-  QueueTime takeQueueTime();
-  const std::vector<std::string> &remarks() const;
-
 private:
   /// An input or an output, as one example has it.
   struct PortRows {
@@ -48,23 +42,7 @@ private:
     uint64_t bytes;             ///< Of `shape`.
     uint64_t padded;            ///< Where a batch with more rows is, in `pad`.
   };
-  /// Numbers launches as the whole program does.
-  struct Renumbering final : LaunchObserver {
-    void onLaunch(size_t launch, unsigned thread, uint64_t begin,
-                  uint64_t end) override {
-      observer->onLaunch(first + launch, thread, begin, end);
-    }
-    void onWait(unsigned thread, uint64_t begin, uint64_t end) override {
-      observer->onWait(thread, begin, end);
-    }
-    void onMemory(Context device, uint64_t bytes) override {
-      observer->onMemory(device, bytes);
-    }
-    LaunchObserver *observer = nullptr;
-    size_t first = 0;
-  };
-
-  explicit BatchExecution(const Program::State &program);
+  BatchExecution(const Program::State &program, const PartExecutions &parts);
   Status allocate();
   bool findRows(std::span<const Port> whole, std::span<const Port> one,
                 std::vector<PortRows> &rows, uint64_t &end);
@@ -74,8 +52,7 @@ private:
 
   const Program::State &program;
   std::vector<BatchProgram> programs;
-  std::vector<std::unique_ptr<Execution>> executions;
-  std::vector<Renumbering> observers;
+  const PartExecutions &executions;
   std::vector<PortRows> inputRows, outputRows;
   /// For what is computed of a batch that is smaller than its program: pages
   /// that are not touched before.

@@ -73,7 +73,7 @@ static std::string misfitOf(const abi::ObjectVariant &variant,
 /// Whether there are objects, and kernels for more than other devices.
 static bool needsCode(const Program::State &state) {
   const abi::Program &plan = state.plan, &whole = state.file->whole();
-  if (countOf(plan.by_rows()))
+  if (countOf(plan.by_rows()) || countOf(plan.by_shape()))
     return false; // The programs that it runs do.
   bool isElsewhere = false, isHere = false;
   for (size_t i = 0; i != countOf(plan.launches()); ++i) {
@@ -458,16 +458,21 @@ static void findReleases(Program::State &state) {
   }
 }
 
-/// Loads the programs of a batch of any size. Statistics are those of the
-/// largest, but for what all have together.
+/// Loads the programs that this one runs. Statistics are those of the largest,
+/// but for what all have together.
 static Status readParts(Program::State &state, const ProgramOptions &options) {
-  for (size_t i = 0; i != countOf(state.plan.by_rows()); ++i) {
-    const abi::Program &part = *state.plan.by_rows()->Get(i);
+  state.isByShape = countOf(state.plan.by_shape());
+  const auto *parts =
+      state.isByShape ? state.plan.by_shape() : state.plan.by_rows();
+  for (size_t i = 0; i != countOf(parts); ++i) {
+    const abi::Program &part = *parts->Get(i);
+    const int64_t rows = state.isByShape ? 0 : int64_t(part.rows());
     Result<std::unique_ptr<Program>> program =
         Program::State::make(state.file, part, options);
     if (!program.isOk())
       return std::move(program.status())
-          .withContext("batches of " + std::to_string(part.rows()));
+          .withContext(rows ? "batches of " + std::to_string(rows)
+                            : "shapes " + std::to_string(i));
     const ProgramStatistics &own = (*program)->statistics();
     ProgramStatistics &all = state.statistics;
     all.arenaBytes = std::max(all.arenaBytes, own.arenaBytes);
@@ -476,9 +481,10 @@ static Status readParts(Program::State &state, const ProgramOptions &options) {
     all.object = own.object ? own.object : all.object;
     all.deviceObjects = own.deviceObjects;
     all.launches += own.launches;
+    all.dynamicValues += own.dynamicValues;
     if (i == 0)
       all.remarks = own.remarks;
-    state.parts.push_back({int64_t(part.rows()), std::move(*program)});
+    state.parts.push_back({rows, std::move(*program)});
   }
   return Status::ok();
 }

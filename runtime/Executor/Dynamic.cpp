@@ -55,27 +55,6 @@ Status Execution::State::allocateValue(uint32_t value,
   return Status::ok();
 }
 
-/// Memory for an output of `count` examples, unless the caller gave it.
-Status Execution::State::allocateForBatch(size_t output, int64_t count) {
-  const uint32_t value = program.outputValues[output];
-  if (program.values[value].isStatic)
-    return Status::ok();
-  Result<std::span<const int64_t>> shape = batch->shapeOfOutput(output, count);
-  if (!shape.isOk())
-    return std::move(shape.status());
-  if (!isBoundElsewhere[output])
-    return allocateValue(value, *shape);
-  if (std::ranges::equal(*shape, shapes[value]))
-    return Status::ok();
-  const TensorType expected{program.values[value].type.type,
-                            {shape->begin(), shape->end()}},
-      bound{expected.type, shapes[value]};
-  return makeError(StatusCode::InvalidArgument,
-                   "output '%s': expected memory of %s, got one of %s",
-                   program.outputs[output].name.c_str(),
-                   toString(expected).c_str(), toString(bound).c_str());
-}
-
 /// Memory for the outputs of a copy or of a kernel with static shapes.
 Status Execution::State::allocateOutputs(const LaunchRecord &record) {
   std::span<const int32_t> values = program.argumentsOf(record);

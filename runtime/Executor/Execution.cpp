@@ -203,19 +203,13 @@ Status Execution::State::prepare(const ExecutionOptions &options) {
   dynamicOutputs.resize(program.outputs.size());
   isBoundElsewhere.resize(program.outputs.size());
   unboundInputs = program.inputs.size();
-  if (program.statistics.dynamicValues) {
+  if (program.statistics.dynamicValues && program.parts.empty()) {
     pool = createPooledManager(Context::cpu(), createHostSource(),
                                {.keptBytes = keptPoolBytes, .caches = 1});
     if (!pool)
       return makeError(StatusCode::OutOfMemory, "no memory for a pool");
   }
-  if (!program.parts.empty()) {
-    Result<std::unique_ptr<BatchExecution>> made =
-        BatchExecution::create(program, options);
-    if (!made.isOk())
-      return std::move(made.status());
-    batch = std::move(*made);
-  }
+  DLC_RETURN_IF_ERROR(prepareParts(options));
   indexSlots();
   DLC_RETURN_IF_ERROR(allocateArenas(options.arenas));
   placeValues();
@@ -363,7 +357,7 @@ Status Execution::bindOutput(size_t index, const TensorView &tensor) {
                      program.outputs.size());
   const Port &port = program.outputs[index];
   uint32_t value = program.outputValues[index];
-  if (!program.values[value].isStatic && !state->batch)
+  if (!program.values[value].isStatic && !state->parts.size())
     return makeError(StatusCode::Unsupported,
                      "output '%s': its shape %s is known only after the run",
                      port.name.c_str(), toString(port.type).c_str());
@@ -397,12 +391,11 @@ TensorView Execution::output(size_t index) const {
 
 void Execution::setObserver(LaunchObserver *observer) {
   state->observer = observer;
-  if (state->batch)
-    state->batch->setObserver(observer);
+  state->parts.setObserver(observer);
 }
 
 const std::vector<std::string> &Execution::remarks() const {
-  return state->batch ? state->batch->remarks() : state->remarks;
+  return state->parts.size() ? state->parts.remarks() : state->remarks;
 }
 
 bool Execution::hasRun() const { return state->hasRun; }
@@ -649,8 +642,8 @@ Status Execution::run(PortListener *listener) {
         return makeError(StatusCode::InvalidArgument, "input '%s' is not bound",
                          state->program.inputs[i].name.c_str());
   }
-  if (state->batch) {
-    Status status = state->runBatch(listener);
+  if (state->parts.size()) {
+    Status status = state->runParts(listener);
     state->hasRun = status.isOk();
     return status;
   }
@@ -686,26 +679,9 @@ Status Execution::run(PortListener *listener) {
   return status;
 }
 
-/// A batch of any size; who listens is told at its end.
-Status Execution::State::runBatch(PortListener *listener) {
-  Result<int64_t> count = batch->countExamples(shapes);
-  if (!count.isOk())
-    return std::move(count.status());
-  for (size_t i = 0; i != program.outputs.size(); ++i)
-    DLC_RETURN_IF_ERROR(allocateForBatch(i, *count));
-  DLC_RETURN_IF_ERROR(batch->run(*count, addresses));
-  if (!listener)
-    return Status::ok();
-  for (size_t i = 0; i != program.inputs.size(); ++i)
-    listener->onInputDone(i);
-  for (size_t i = 0; i != program.outputs.size(); ++i)
-    listener->onOutputDone(i);
-  return Status::ok();
-}
-
 QueueTime Execution::takeQueueTime() {
-  if (state->batch)
-    return state->batch->takeQueueTime();
+  if (state->parts.size())
+    return state->parts.takeQueueTime();
   return state->deviceRun.takeQueueTime();
 }
 

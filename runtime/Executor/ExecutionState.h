@@ -80,7 +80,8 @@ struct Execution::State {
   Status checkApart(Place place, size_t index, const TensorView &tensor) const;
   template <bool isObserved, bool tells> Status runLaunches();
   template <bool isObserved, bool tells> Status runInOrder();
-  Status runBatch(PortListener *listener);
+  Status prepareParts(const ExecutionOptions &options);
+  Status runParts(PortListener *listener);
   void observeMemory(uint32_t device);
   void releasePool();
 
@@ -115,6 +116,7 @@ struct Execution::State {
   PortListener *listener = nullptr; ///< Of the run in progress.
   bool hasRun = false;              ///< The last run succeeded.
   DeviceRun deviceRun;
+  PartExecutions parts; ///< Of the programs that this one runs.
   /// Of a program for a batch of any size, what runs it; else null.
   std::unique_ptr<BatchExecution> batch;
 
@@ -158,7 +160,6 @@ private:
   // Dynamic.cpp: values whose memory or shape is found while running.
   size_t bytesOf(uint32_t value) const;
   Status allocateValue(uint32_t value, std::span<const int64_t> shape);
-  Status allocateForBatch(size_t output, int64_t count);
   Status allocateOutputs(const LaunchRecord &record);
   static void *allocateForResult(Lane &lane, size_t index,
                                  std::span<const int64_t> shape);
@@ -172,6 +173,13 @@ private:
   Status checkAllocated(const LaunchRecord &record);
   void releaseValue(uint32_t value);
   void releaseAfter(const LaunchRecord &record);
+
+  // Parts.cpp: runs of programs that are made of others.
+  Status allocateForBatch(size_t output, int64_t count);
+  Status runBatch(PortListener *listener);
+  bool fits(const Program &part) const;
+  Status refuseShapes() const;
+  Status runByShape(PortListener *listener);
 
   /// One for each thread that may run launches; in each run a thread has one,
   /// not always the same.

@@ -69,20 +69,29 @@ const ProgramStatistics &Program::statistics() const {
 
 std::vector<int64_t> Program::batches() const {
   std::vector<int64_t> rows;
-  for (const SizedProgram &part : state->parts)
-    rows.push_back(part.rows);
+  if (!state->isByShape)
+    for (const PartProgram &part : state->parts)
+      rows.push_back(part.rows);
   return rows;
+}
+
+std::vector<const Program *> Program::shapes() const {
+  std::vector<const Program *> programs;
+  if (state->isByShape)
+    for (const PartProgram &part : state->parts)
+      programs.push_back(part.program.get());
+  return programs;
 }
 
 size_t Program::launchCount() const {
   size_t count = state->launches.size();
-  for (const SizedProgram &part : state->parts)
+  for (const PartProgram &part : state->parts)
     count += part.program->launchCount();
   return count;
 }
 
 LaunchInfo Program::launch(size_t index) const {
-  for (const SizedProgram &part : state->parts) {
+  for (const PartProgram &part : state->parts) {
     if (index < part.program->launchCount())
       return part.program->launch(index);
     index -= part.program->launchCount();

@@ -203,9 +203,9 @@ struct ProgramFile {
   const abi::Program &whole() const { return artifact.program(); }
 };
 
-/// Of a batch of any size, a program for some examples.
-struct SizedProgram {
-  int64_t rows; ///< Examples.
+/// A program that another one runs.
+struct PartProgram {
+  int64_t rows; ///< Examples, of one by rows; else 0.
   std::unique_ptr<Program> program;
 };
 
@@ -220,9 +220,10 @@ struct Program::State {
   std::shared_ptr<ProgramFile> file;
   const abi::Program &plan; ///< In the file: its own.
   bool hasCode = false;
-  /// The largest first, one of a single example last; empty for a program that
-  /// runs by itself.
-  std::vector<SizedProgram> parts;
+  /// By rows: the largest first, one of a single example last; by shape: in the
+  /// order that they are tried in. Empty for a program that runs by itself.
+  std::vector<PartProgram> parts;
+  bool isByShape = false;
   std::vector<ValueRecord> values;
   std::vector<LaunchRecord> launches;
   /// Values of all launches, one after the other; -1 for absent operands.

@@ -194,6 +194,76 @@ static void testBatches(void) {
   dlcBufferDestroy(buffer);
 }
 
+/* Programs for several sizes of an extent. */
+static void testExtents(void) {
+  DlcCompiler compiler = NULL;
+  const int64_t sizes[] = {3, 5};
+  DlcExtent extent = {"batch", sizes, 2};
+  DlcCompilerOptions options = {.structSize = sizeof(options)};
+  options.target = "x86-64";
+  options.extents = &extent;
+  options.extentCount = 1;
+  DlcBuffer buffer = NULL;
+  CHECK_OK(dlcCompilerCreate(&options, &compiler));
+  CHECK_OK(dlcCompilerImportFile(compiler, digits));
+  CHECK_OK(dlcCompilerWriteMemory(compiler, &buffer));
+  dlcCompilerDestroy(compiler);
+
+  DlcProgram loaded = NULL;
+  CHECK_OK(dlcProgramLoadMemory(dlcBufferData(buffer), dlcBufferSize(buffer),
+                                &loaded));
+  DlcPort port = {.structSize = sizeof(port)};
+  CHECK_OK(dlcProgramOutput(loaded, 0, &port));
+  CHECK(port.rank == 2 && port.shape[0] == -1 && port.shape[1] == 10);
+  DlcExecution execution = NULL;
+  CHECK_OK(dlcExecutionCreate(loaded, NULL, &execution));
+  static float image[5 * 64];
+  for (int64_t rows = 5; rows >= 3; --rows) {
+    int64_t images[] = {rows, 1, 8, 8};
+    DlcTensor input = {image, images, 4, DLC_F32}, output;
+    CHECK_OK(dlcExecutionBindInput(execution, 0, &input));
+    if (rows == 4) {
+      CHECK_ERROR(dlcExecutionRun(execution), DLC_INVALID_ARGUMENT,
+                  "expected image 3x1x8x8xf32; or image 5x1x8x8xf32, got "
+                  "image 4x1x8x8xf32");
+      continue;
+    }
+    CHECK_OK(dlcExecutionRun(execution));
+    CHECK_OK(dlcExecutionOutput(execution, 0, &output));
+    CHECK(output.rank == 2 && output.shape[0] == rows);
+  }
+  dlcExecutionDestroy(execution);
+  dlcProgramDestroy(loaded);
+  dlcBufferDestroy(buffer);
+}
+
+static void testBadExtents(void) {
+  DlcCompiler compiler = NULL;
+  DlcCompilerOptions options = {.structSize = sizeof(options)};
+  options.extentCount = 1;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected extents, got null");
+  const int64_t sizes[] = {3, 5, 3};
+  DlcExtent extents[] = {{NULL, sizes, 2}, {"batch", sizes, 1}};
+  options.extents = extents;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected the name of an extent, got null");
+  extents[0].name = "batch";
+  extents[0].count = 3;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected sizes of extent 'batch' from 1 up, each once");
+  extents[0].count = 0;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected sizes of extent 'batch' from 1 up, each once");
+  extents[0].count = 2;
+  options.extentCount = 2;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected extent 'batch' once, got it again");
+  extents[0].sizes = NULL;
+  CHECK_ERROR(dlcCompilerCreate(&options, &compiler), DLC_INVALID_ARGUMENT,
+              "expected sizes of an extent, got null");
+}
+
 static void testBadOptions(void) {
   DlcCompiler compiler = NULL;
   struct {
@@ -406,6 +476,8 @@ int main(int argc, char **argv) {
   testWrite();
   testOptions();
   testBatches();
+  testExtents();
+  testBadExtents();
   testBadOptions();
   testPrint();
   testFailures();

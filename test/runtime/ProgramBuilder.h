@@ -144,14 +144,32 @@ public:
   /// A program of a batch of any size, for `rows` examples; without constants
   /// and objects of its own.
   void byRows(int64_t rows, ProgramBuilder part) {
-    for (auto &launch : part.program.launches)
-      launch->kernel += program.kernels.size();
-    for (auto &kernel : part.program.kernels)
-      program.kernels.push_back(std::move(kernel));
-    part.program.kernels.clear();
+    takeKernels(part.program);
     part.program.rows = rows;
     program.by_rows.push_back(
         std::make_unique<abi::ProgramT>(std::move(part.program)));
+  }
+
+  /// A program for some shapes, maybe by rows; likewise.
+  void byShape(ProgramBuilder part) {
+    takeKernels(part.program);
+    program.by_shape.push_back(
+        std::make_unique<abi::ProgramT>(std::move(part.program)));
+  }
+
+  /// Those of `part` and of the programs that it runs.
+  void takeKernels(abi::ProgramT &part) {
+    const size_t first = program.kernels.size();
+    auto renumber = [&](abi::ProgramT &from) {
+      for (auto &launch : from.launches)
+        launch->kernel += first;
+    };
+    renumber(part);
+    for (auto &rows : part.by_rows)
+      renumber(*rows);
+    for (auto &kernel : part.kernels)
+      program.kernels.push_back(std::move(kernel));
+    part.kernels.clear();
   }
 
   ArtifactContents contents() {
@@ -229,6 +247,32 @@ inline ProgramBuilder batchBuilder(std::vector<int64_t> sizes = {4, 1}) {
     part.reference("add", {w, w}, {v}, "double" + std::to_string(rows));
     builder.byRows(rows, std::move(part));
   }
+  return builder;
+}
+
+/// y = relu(x) over 2 or 7 rows of 3, y = x + x over any rows of 5.
+inline ProgramBuilder shapesBuilder() {
+  ProgramBuilder builder;
+  builder.input("x", DLC_F32, {-1, -1});
+  builder.output("y", DLC_F32, {-1, -1});
+  for (int64_t rows : {2, 7}) {
+    ProgramBuilder part;
+    int x = part.input("x", DLC_F32, {rows, 3});
+    int y = part.output("y", DLC_F32, {rows, 3});
+    part.reference("relu", {x}, {y}, "relu" + std::to_string(rows));
+    builder.byShape(std::move(part));
+  }
+  ProgramBuilder batch;
+  batch.input("x", DLC_F32, {-1, 5});
+  batch.output("y", DLC_F32, {-1, 5});
+  for (int64_t rows : {4, 1}) {
+    ProgramBuilder part;
+    int x = part.input("x", DLC_F32, {rows, 5});
+    int y = part.output("y", DLC_F32, {rows, 5});
+    part.reference("add", {x, x}, {y}, "double" + std::to_string(rows));
+    batch.byRows(rows, std::move(part));
+  }
+  builder.byShape(std::move(batch));
   return builder;
 }
 

@@ -48,6 +48,7 @@ if ! cmp -s "$here/models.py" "$models/models.py"; then
   mkdir -p "$models"
   "$venv/bin/python" "$here/models.py" "$models" >&2
   "$venv/bin/python" "$here/models.py" "$models" --others >&2
+  "$venv/bin/python" "$here/models.py" "$models" minilm_open >&2
   cp "$here/models.py" "$models/models.py"
 fi
 

@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-from models import NETWORKS, OTHERS, open_batch
+from models import NETWORKS, OPEN, OTHERS, open_batch
 
 # Largest time of dlc over ONNX Runtime's.
 BARS = {"resnet50": 1.5, "mobilenetv2": 1.5, "bert_base": 1.5,
@@ -150,11 +150,13 @@ def measured(*command):
     return float(seconds), int(kilobytes) * 1024
 
 
-def inputs_of(session, batch):
-    """Random inputs, of `batch` examples where the model leaves that open."""
+def inputs_of(session, batch, length):
+    """Random inputs, of `batch` examples where the model leaves that open, and
+    of `length` where it leaves its `sequence` open."""
     random, feed = np.random.default_rng(1), {}
     for port in session.get_inputs():
-        shape = [batch if isinstance(dim, str) else dim for dim in port.shape]
+        shape = [length if dim == "sequence" else
+                 batch if isinstance(dim, str) else dim for dim in port.shape]
         if "int64" not in port.type:
             value = random.standard_normal(shape).astype(np.float32)
         elif "mask" in port.name:
@@ -184,19 +186,23 @@ def interleave(peers, rounds, seconds, clock):
     return times
 
 
-def compare(name, options, runtime, batch=None):
-    """With `batch`, of a network that leaves the size of its batch open."""
+def compare(name, options, runtime, batch=None, length=None):
+    """With `batch`, of a network that leaves the size of its batch open; with
+    `length`, of minilm_open, which leaves that of sequences open, too."""
     import onnxruntime
     import openvino
     model = options.models / f"{name}.onnx"
     artifact = str(options.models / f"{name}.dlc")
     again = str(options.models / f"{name}.again.dlc")
-    if batch:
+    if batch and not length:
         plain, model = model, options.models / f"{name}.open.onnx"
         open_batch(plain, model)
     dlc = str(options.dlc)
     hint, tolerance = PRECISIONS[options.precision]
     compile_ = (dlc, "compile", str(model), "--precision", options.precision)
+    if length:
+        compile_ += ("--extent", "sequence=" + ",".join(
+            str(length) for length in options.length))
     seconds, peak = measured(*compile_, "-o", artifact)
     measured(*compile_, "-o", again)
     equal = pathlib.Path(artifact).read_bytes() == \
@@ -207,9 +213,9 @@ def compare(name, options, runtime, batch=None):
     settings.intra_op_num_threads = options.threads
     session = onnxruntime.InferenceSession(
         str(model), settings, providers=["CPUExecutionProvider"])
-    feed = inputs_of(session, batch)
+    feed = inputs_of(session, batch or 1, length)
     shapes = [f"--shape={port}={'x'.join(map(str, value.shape))}"
-              for port, value in feed.items()] if batch else []
+              for port, value in feed.items()] if batch or length else []
     _, resident = measured(dlc, "run", artifact, "--random", "--threads",
                            str(options.threads), *shapes)
     compiled = openvino.Core().compile_model(str(model), "CPU", {
@@ -234,9 +240,10 @@ def compare(name, options, runtime, batch=None):
     error = error_of(execution.output())
     other = request.infer(feed)[compiled.output(0)]
     statistics = execution.statistics
+    network = name + (f" x {batch}" if batch else "")
     result = {
-        "network": f"{name} x {batch}" if batch else name, "error": error, "tolerance": tolerance,
-        "precision": options.precision,
+        "network": network + (f" of {length}" if length else ""),
+        "error": error, "tolerance": tolerance, "precision": options.precision,
         "error_openvino": error_of(other),
         "times": {peer: {"min_ms": min(t), "median_ms": float(np.median(t)),
                          "runs": len(t)} for peer, t in times.items()},
@@ -301,16 +308,22 @@ def main():
         int(size) for size in text.split(",")], default=[None], metavar="N,...",
                         help="the networks with the size of their batch open, "
                         "for each of these sizes")
+    parser.add_argument("--length", type=lambda text: [
+        int(size) for size in text.split(",")], default=[None], metavar="N,...",
+                        help="minilm_open with sequences of each of these "
+                        "lengths, by one artifact")
     parser.add_argument("networks", nargs="*")
     options = parser.parse_args()
     runtime = Runtime(options.runtime.resolve(), options.threads)
     results, failed = [], False
     print(HEADER, flush=True)
     default = OTHERS if options.others else NETWORKS
-    for name, batch in itertools.product(options.networks or default,
-                                         options.batch):
+    if options.length != [None]:
+        default = OPEN
+    for name, batch, length in itertools.product(
+            options.networks or default, options.batch, options.length):
         try:
-            result = compare(name, options, runtime, batch)
+            result = compare(name, options, runtime, batch, length)
         except RuntimeError as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed = True

@@ -177,16 +177,23 @@ def mobilenetv2(name, seed):
 
 
 def bert(name, seed, layers=12, hidden=768, heads=12, inner=3072, length=128,
-         vocabulary=30522):
+         vocabulary=30522, is_open=False):
+    """With `is_open`, of any number of sequences of any length up to `length`."""
     g = Network(name, seed)
-    ids = g.input("input_ids", TensorProto.INT64, [1, length])
-    mask = g.input("attention_mask", TensorProto.INT64, [1, length])
+    shape = ["batch", "sequence"] if is_open else [1, length]
+    ids = g.input("input_ids", TensorProto.INT64, shape)
+    mask = g.input("attention_mask", TensorProto.INT64, shape)
     x = g.op("Gather", g.normal((vocabulary, hidden), 0.02), ids)
-    x = g.layer_norm(g.op("Add", x, g.normal((1, length, hidden), 0.02)), hidden)
+    places = g.normal((1, length, hidden), 0.02)
+    if is_open:
+        count = g.op("Slice", g.op("Shape", ids), g.ints(1), g.ints(2))
+        places = g.op("Slice", places, g.ints(0), count, g.ints(1))
+    x = g.layer_norm(g.op("Add", x, places), hidden)
     mask = g.op("Cast", g.op("Unsqueeze", mask, g.ints(1, 2)), to=TensorProto.FLOAT)
     mask = g.op("Mul", g.op("Sub", g.scalar(1), mask), g.scalar(-1e4))
-    split = g.ints(1, length, heads, hidden // heads)
-    joined = g.ints(1, length, hidden)
+    outer = [0, 0] if is_open else [1, length]
+    split = g.ints(*outer, heads, hidden // heads)
+    joined = g.ints(*outer, hidden)
     for _ in range(layers):
         q, k, v = [g.op("Reshape", g.linear(x, hidden, hidden), split) for _ in range(3)]
         q = g.op("Transpose", q, perm=[0, 2, 1, 3])
@@ -199,12 +206,17 @@ def bert(name, seed, layers=12, hidden=768, heads=12, inner=3072, length=128,
         x = g.layer_norm(g.op("Add", x, y), hidden)
         y = g.linear(g.gelu(g.linear(x, hidden, inner)), inner, hidden)
         x = g.layer_norm(g.op("Add", x, y), hidden)
-    g.output(x, "hidden", [1, length, hidden])
+    g.output(x, "hidden", [*shape, hidden])
     return g
 
 
-def minilm(name, seed):
-    return bert(name, seed, layers=6, hidden=384, heads=12, inner=1536, length=32)
+def minilm(name, seed, length=32, is_open=False):
+    return bert(name, seed, layers=6, hidden=384, heads=12, inner=1536,
+                length=length, is_open=is_open)
+
+
+def minilm_open(name, seed):
+    return minilm(name, seed, length=512, is_open=True)
 
 
 def mlp(name, seed, batch=64, width=1024, layers=8):
@@ -597,19 +609,22 @@ OTHERS = {
     "squeezenet": squeezenet,
 }
 
+# Of any length: compare.py --length says which.
+OPEN = {"minilm_open": minilm_open}
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
     parser.add_argument("names", nargs="*", default=[], metavar="NAME",
                         help=f"default: all of {', '.join(NETWORKS)}; "
-                             f"there are also {', '.join(OTHERS)}")
+                             f"there are also {', '.join(OTHERS | OPEN)}")
     parser.add_argument("--others", action="store_true",
                         help="all of these by default")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_intermixed_args()
     default = OTHERS if arguments.others else NETWORKS
-    known = NETWORKS | OTHERS
+    known = NETWORKS | OTHERS | OPEN
     for name in arguments.names:
         if name not in known:
             parser.error(f"expected one of {', '.join(known)}, got {name}")

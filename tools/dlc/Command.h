@@ -74,8 +74,9 @@ struct ModelOptions {
   bool remarks = false;
   bool timing = false;
   bool verifyNumerics = false;
-  std::string memoryBudget; ///< "512MiB"; "" for none.
-  std::string batches;      ///< "1,4,16"; "" for the default.
+  std::string memoryBudget;         ///< "512MiB"; "" for none.
+  std::vector<std::string> extents; ///< "sequence=32,64".
+  std::string batches;              ///< "1,4,16"; "" for the default.
   std::string reproducer;
   bool keepsAll = false; ///< Nothing is computed again.
   bool training = false; ///< Layers are those of training.
@@ -98,6 +99,7 @@ struct ModelOptions {
   std::map<std::string, std::string> groupDevices() const;
   /// `batches`; nullopt for the default. Throws a Failure (usage).
   std::optional<std::vector<int64_t>> batchSizes() const;
+  std::map<std::string, std::vector<int64_t>> extentSizes() const;
   /// Bytes of `memoryBudget`, 0 for none; throws a Failure (usage).
   int64_t budgetBytes() const;
   /// The file at `path` begins as an artifact does.

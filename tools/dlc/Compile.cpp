@@ -48,6 +48,9 @@ static void printNotes(const Compilation &compilation) {
     if (!port.type.isStatic())
       open += (open.empty() ? "" : ", ") + port.name + " " +
               rt::toString(port.type);
+  if (compilation.shapes() > 1)
+    std::fprintf(stderr, "note: programs for %zu shapes (%s)\n",
+                 compilation.shapes(), open.c_str());
   std::string batches;
   for (int64_t size : compilation.batches())
     batches += (batches.empty() ? "" : ", ") + std::to_string(size);
@@ -56,10 +59,11 @@ static void printNotes(const Compilation &compilation) {
                  "note: a batch of any size (%s) is computed by programs for "
                  "%s examples\n",
                  open.c_str(), batches.c_str());
-  else if (!open.empty())
+  else if (!open.empty() && compilation.shapes() == 1)
     std::fprintf(stderr,
                  "note: shapes are dynamic (%s): --shape NAME=... makes a "
-                 "faster program for one shape\n",
+                 "faster program for one shape, --extent NAME=... for "
+                 "several\n",
                  open.c_str());
   tuning::Tuner::Counts tuned = compilation.tunedCalls();
   if (tuned.known + tuned.measured + tuned.missing)

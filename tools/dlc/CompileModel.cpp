@@ -105,6 +105,12 @@ CompileOptions dlc::tool::makeCompileOptions(const ModelOptions &model) {
   options.groups = model.groupDevices();
   options.memoryBudget = model.budgetBytes();
   options.keepsAll = model.keepsAll;
+  options.extents = model.extentSizes();
+  for (const auto &[name, sizes] : options.extents)
+    if (!isExtent(sizes))
+      throw Failure{"expected --extent " + name +
+                        "=... with sizes from 1 up, each once",
+                    kBadUsage};
   options.batches = model.batchSizes();
   if (options.batches && !areBatches(*options.batches))
     throw Failure{"expected --batches that ascend from 1 to at most " +

@@ -123,6 +123,44 @@ static void printLaunch(const abi::Program &program,
   std::printf("\n");
 }
 
+static void printPort(const abi::Program &program, const char *kind,
+                      const abi::Binding &binding) {
+  bool isRandom = binding.role() == abi::BindingRole::RandomState;
+  std::printf("%s \"%s\" %s%s\n", kind, binding.name()->c_str(),
+              typeText(*program.values()->Get(binding.value())).c_str(),
+              isRandom ? " random" : "");
+}
+
+static void printPorts(const abi::Program &program) {
+  forEach(program.inputs(), [&](unsigned, const abi::Binding &binding) {
+    printPort(program, "input", binding);
+  });
+  forEach(program.outputs(), [&](unsigned, const abi::Binding &binding) {
+    printPort(program, "output", binding);
+  });
+}
+
+/// The programs that `program` runs.
+static void printParts(const abi::Program &program) {
+  auto print = [](const abi::Program &part) {
+    forEach(part.devices(), printDevice);
+    forEach(part.launches(), [&](unsigned, const abi::Launch &launch) {
+      printLaunch(part, launch);
+    });
+  };
+  forEach(program.by_rows(), [&](unsigned, const abi::Program &part) {
+    std::printf("batch of %llu\n",
+                static_cast<unsigned long long>(part.rows()));
+    print(part);
+  });
+  forEach(program.by_shape(), [&](unsigned i, const abi::Program &part) {
+    std::printf("shapes %u\n", i);
+    printPorts(part);
+    print(part);
+    printParts(part);
+  });
+}
+
 static int dump(const std::string &path) {
   rt::Artifact artifact = take(rt::Artifact::open(path));
   if (rt::Status status = artifact.verify(); !status.isOk())
@@ -148,30 +186,12 @@ static int dump(const std::string &path) {
     std::printf("\n");
   });
   std::printf("constants %zu bytes\n", artifact.constants().size());
-  auto printPort = [&](const char *kind, const abi::Binding &binding) {
-    bool isRandom = binding.role() == abi::BindingRole::RandomState;
-    std::printf("%s \"%s\" %s%s\n", kind, binding.name()->c_str(),
-                typeText(*program.values()->Get(binding.value())).c_str(),
-                isRandom ? " random" : "");
-  };
-  forEach(program.inputs(), [&](unsigned, const abi::Binding &binding) {
-    printPort("input", binding);
-  });
-  forEach(program.outputs(), [&](unsigned, const abi::Binding &binding) {
-    printPort("output", binding);
-  });
+  printPorts(program);
   forEach(program.kernels(), printKernel);
   forEach(program.launches(), [&](unsigned, const abi::Launch &launch) {
     printLaunch(program, launch);
   });
-  forEach(program.by_rows(), [](unsigned, const abi::Program &part) {
-    std::printf("batch of %llu\n",
-                static_cast<unsigned long long>(part.rows()));
-    forEach(part.devices(), printDevice);
-    forEach(part.launches(), [&](unsigned, const abi::Launch &launch) {
-      printLaunch(part, launch);
-    });
-  });
+  printParts(program);
   return kOk;
 }
 

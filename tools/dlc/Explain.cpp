@@ -38,8 +38,8 @@ public:
   std::vector<size_t> counts;
 };
 
-/// What is explained: a program, or of a batch of any size the largest of its
-/// programs that ran.
+/// What is explained: a program, or of those that it is made of the largest
+/// that ran.
 struct Explained {
   const abi::Program &whole; ///< Has the kernels.
   const abi::Program &plan;
@@ -160,6 +160,18 @@ static std::string boundOf(const abi::Kernel &kernel) {
   return bound > 0 ? text : "";
 }
 
+/// Visits the programs that run by themselves in `program`, in the order of the
+/// numbers of their launches.
+template <typename Visit>
+static void forEachPart(const abi::Program &program, Visit visit) {
+  const auto *parts =
+      program.by_shape() ? program.by_shape() : program.by_rows();
+  if (!parts)
+    return visit(program);
+  for (const abi::Program *part : *parts)
+    forEachPart(*part, visit);
+}
+
 /// Finds what is explained of `loaded`, whose launches ran `counts` times in
 /// `runs` runs.
 static Explained explained(const rt::Program &loaded,
@@ -168,18 +180,18 @@ static Explained explained(const rt::Program &loaded,
   const abi::Program *largest = nullptr;
   size_t first = 0, next = 0;
   std::string batch;
-  for (unsigned i = 0; whole.by_rows() && i < whole.by_rows()->size(); ++i) {
-    const abi::Program &part = *whole.by_rows()->Get(i);
+  forEachPart(whole, [&](const abi::Program &part) {
     const size_t launches = part.launches() ? part.launches()->size() : 0;
     if (launches != 0 && counts[next] != 0) {
       first = largest ? first : next;
       largest = largest ? largest : &part;
-      batch += (batch.empty() ? "" : ", ") + std::string("a program for ") +
-               std::to_string(part.rows()) + " ran " +
-               std::to_string(counts[next] / runs) + " times";
+      if (part.rows())
+        batch += (batch.empty() ? "" : ", ") + std::string("a program for ") +
+                 std::to_string(part.rows()) + " ran " +
+                 std::to_string(counts[next] / runs) + " times";
     }
     next += launches;
-  }
+  });
   return {whole, largest ? *largest : whole, first, batch};
 }
 

@@ -83,10 +83,16 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   syntax.flag("--no-recompute", keepsAll,
               "Keep everything that gradients need; without it what takes "
               "little time is computed again where that saves memory");
+  syntax.option(
+      "--extent", extents,
+      "Sizes of an extent that the model leaves open, "
+      "NAME=32,64,128 or 16-128/16 for steps of 16, INPUT.2=... where it has "
+      "no name: a program for each, and for each combination of several "
+      "(repeatable)");
   syntax.option("--batches", batches,
                 "Where the model leaves only the size of the batch open, the "
                 "numbers of examples to compute at once, ascending from 1: "
-                "1,4,16 without this, and more where weights take most time; "
+                "1,4,16 without this, and more where weights take much time; "
                 "none leaves the size open to slow kernels");
   syntax.option("--target", target,
                 "Machines, one or several with commas, of which an artifact "
@@ -122,7 +128,7 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
   compileOption = [syntax] {
     return syntax.firstGiven(
         {"--params", "--layer", "--guess-layers", "--place", "--memory-budget",
-         "--no-recompute", "--batches", "--target", "--precision",
+         "--no-recompute", "--extent", "--batches", "--target", "--precision",
          "--gpu-libraries", "--tune", "--tune-seconds", "--tuning-cache",
          "--remarks", "--timing", "--verify-numerics", "--reproducer"});
   };
@@ -160,25 +166,87 @@ static std::vector<int64_t> parseShape(const std::string &text) {
   return shape;
 }
 
+/// Adds 16, 32, 48 of "16-48/16"; false where it is no such range, or a long
+/// one.
+static bool addRange(std::string_view text, std::vector<int64_t> &numbers) {
+  constexpr int64_t most = 1024;
+  int64_t first = 0, last = 0, step = 1;
+  const char *at = text.data(), *end = at + text.size();
+  auto read = [&](int64_t &number) {
+    auto [next, error] = std::from_chars(at, end, number);
+    at = next;
+    return error == std::errc() && number >= 1;
+  };
+  if (!read(first))
+    return false;
+  last = first;
+  if (at != end && (*at++ != '-' || !read(last)))
+    return false;
+  if (at != end && (*at++ != '/' || !read(step)))
+    return false;
+  if (at != end || last < first || (last - first) / step >= most)
+    return false;
+  for (int64_t i = 0; i <= (last - first) / step; ++i)
+    numbers.push_back(first + i * step);
+  return true;
+}
+
+/// "1,8-24/8" -> {1, 8, 16, 24}; nothing where it is no such list.
+static std::optional<std::vector<int64_t>>
+parseRanges(const std::string &text) {
+  std::vector<int64_t> numbers;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    if (!addRange(std::string_view(text).substr(at, comma - at), numbers))
+      return std::nullopt;
+    at = comma + 1;
+  }
+  return numbers;
+}
+
+/// "1,4,16" -> {1, 4, 16}; nothing where it is no such list.
+static std::optional<std::vector<int64_t>> parseList(const std::string &text) {
+  std::vector<int64_t> numbers;
+  const char *at = text.data(), *end = at + text.size();
+  while (at != end) {
+    int64_t number = 0;
+    auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc() ||
+        !(next == end || (*next == ',' && next + 1 != end)))
+      return std::nullopt;
+    numbers.push_back(number);
+    at = next == end ? end : next + 1;
+  }
+  return numbers;
+}
+
 std::optional<std::vector<int64_t>> ModelOptions::batchSizes() const {
   if (batches.empty())
     return std::nullopt;
-  std::vector<int64_t> sizes;
-  const char *at = batches.data(), *end = at + batches.size();
-  bool isList = true;
-  while (batches != "none" && isList && at != end) {
-    int64_t size = 0;
-    auto [next, error] = std::from_chars(at, end, size);
-    isList = error == std::errc() &&
-             (next == end || (*next == ',' && next + 1 != end));
-    sizes.push_back(size);
-    at = next == end ? end : next + 1;
-  }
-  if (isList)
+  if (batches == "none")
+    return std::vector<int64_t>();
+  if (std::optional<std::vector<int64_t>> sizes = parseList(batches))
     return sizes;
   throw Failure{"expected --batches with numbers like 1,4,16, or none, got '" +
                     batches + "'",
                 kBadUsage};
+}
+
+std::map<std::string, std::vector<int64_t>> ModelOptions::extentSizes() const {
+  std::map<std::string, std::vector<int64_t>> sizes;
+  for (const std::string &text : extents) {
+    auto [name, list] = splitNamed(text, "--extent NAME=32,64");
+    std::optional<std::vector<int64_t>> own = parseRanges(list);
+    if (!own)
+      throw Failure{"expected --extent with sizes like NAME=32,64 or "
+                    "NAME=16-128/16, 1024 at most, got '" +
+                        text + "'",
+                    kBadUsage};
+    if (!sizes.emplace(name, std::move(*own)).second)
+      throw Failure{"expected --extent " + name + "=... once, got it again",
+                    kBadUsage};
+  }
+  return sizes;
 }
 
 int64_t ModelOptions::budgetBytes() const {

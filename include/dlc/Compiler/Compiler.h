@@ -35,11 +35,19 @@ using pipeline::Phase;
 inline constexpr int64_t mostBatch = 65536;
 /// Whether these can be CompileOptions::batches.
 bool areBatches(llvm::ArrayRef<int64_t> batches);
+/// Whether these can be the sizes of one of CompileOptions::extents.
+bool isExtent(llvm::ArrayRef<int64_t> sizes);
 
 struct CompileOptions {
   /// Shapes of inputs by name. They fill in the dimensions that the model
   /// leaves open and must agree with those that it declares; -1 says nothing.
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Sizes of extents that the model leaves open, by their names, or that of an
+  /// input and the number of the extent in it, "x.2": at least one of each,
+  /// from 1 up and each once. There is a program for each combination, 1024 at
+  /// most, and a run takes the one that its inputs fit. With gradients, or
+  /// state that runs leave to each other, one size of each.
+  std::map<std::string, std::vector<int64_t>> extents;
   /// Values of parameters (.params): those of an MXNet network, or in place of
   /// those that an ONNX model's file has (onnx::ImportOptions::params); empty
   /// for none.
@@ -57,7 +65,7 @@ struct CompileOptions {
   /// program is made of some for these numbers of examples, ascending from 1,
   /// which compute a batch of any size one after the other. Empty: it computes
   /// with the size as it comes, slowly. Unset: for 1, 4 and 16, and for more as
-  /// long as reading weights takes most of the time.
+  /// long as reading weights takes much of the time.
   std::optional<std::vector<int64_t>> batches;
   /// The devices of groups of operations (ctx_group of MXNet's symbols), like
   /// "cpu:1". Without any, all is on cpu:0; with some, each group of the
@@ -168,7 +176,8 @@ public:
   llvm::LogicalResult importOnnx(llvm::StringRef bytes,
                                  const std::string &name);
 
-  /// Inputs and outputs of the model, after import().
+  /// Inputs and outputs of the model, after import(); from Phase::Graph on with
+  /// the sizes of CompileOptions::extents that there is one of.
   std::vector<ModelPort> inputs() const;
   std::vector<ModelPort> outputs() const;
 
@@ -186,8 +195,13 @@ public:
   tuning::Tuner::Counts tunedCalls() const;
 
   /// Of a program for a batch of any size, from Phase::Graph on: the numbers of
-  /// examples that are computed at once. Empty for others.
+  /// examples that are computed at once. Empty for others. Of several shapes,
+  /// those of the first.
   std::vector<int64_t> batches() const;
+
+  /// For how many shapes there are programs, from Phase::Graph on; 1 for one
+  /// that runs by itself.
+  size_t shapes() const;
 
   /// What the program launches, from Phase::Plan on; nothing before.
   LaunchCounts launches() const;

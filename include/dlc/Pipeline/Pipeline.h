@@ -80,6 +80,9 @@ struct PipelineOptions {
   /// Parts of the batch that the largest values are computed in
   /// (graph-split-batch).
   int64_t batchParts = 1;
+  /// Sizes of extents that the model leaves open, like "length=16|32"
+  /// (graph-specialize-shapes).
+  std::vector<std::string> extents;
   /// Examples that programs for a batch of any size compute at once
   /// (graph-specialize-batch); empty: what the model leaves open stays open;
   /// unset: the pass decides.

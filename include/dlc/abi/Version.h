@@ -12,8 +12,9 @@
  * would misread a file: a new storage class or kernel kind, a changed meaning.
  * Fields that old readers may ignore are appended to the schema without a bump.
  * A file has the oldest version that says all of it: 2 for a batch of any size
- * (Program.by_rows), else 1. */
-#define DLC_ARTIFACT_VERSION 2
+ * (Program.by_rows), 3 for programs for several shapes (Program.by_shape), else
+ * 1. */
+#define DLC_ARTIFACT_VERSION 3
 
 #define DLC_ARTIFACT_MAGIC "DLCPROG" /* and its terminating zero: 8 bytes */
 

@@ -4,8 +4,8 @@
 
 #include "Updates.h"
 
-#include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Parts.h"
 #include "dlc/dialects/Graph/Placement.h"
 #include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Views.h"
@@ -297,7 +297,8 @@ plan::ProgramOp ProgramBuilder::beginProgram() {
   auto program = plan::ProgramOp::create(
       builder, function.getLoc(), function.getSymNameAttr(),
       function->getAttrOfType<IntegerAttr>(graph::kRowsAttr),
-      function->getAttrOfType<ArrayAttr>(graph::kByRowsAttr));
+      function->getAttrOfType<ArrayAttr>(graph::kByRowsAttr),
+      function->getAttrOfType<ArrayAttr>(graph::kByShapeAttr));
   builder.setInsertionPointToStart(&program.getBody().emplaceBlock());
   return program;
 }
@@ -305,16 +306,17 @@ plan::ProgramOp ProgramBuilder::beginProgram() {
 /// What other functions compute: its inputs and outputs.
 void ProgramBuilder::buildDeclaration() {
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-    plan::InputOp::create(builder, function.getLoc(), toMemory(type), i,
-                          nameOf(function.getArgAttrDict(i), "input", i),
-                          /*random=*/false);
+    plan::InputOp::create(
+        builder, function.getLoc(), toMemory(type), i,
+        nameOf(function.getArgAttrDict(i), "input", i),
+        function.getArgAttr(i, graph::GraphDialect::kRandomAttr) != nullptr);
   for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
     plan::OutputOp::create(builder, function.getLoc(), toMemory(type), i,
                            nameOf(function.getResultAttrDict(i), "output", i));
 }
 
 LogicalResult ProgramBuilder::build() {
-  if (function->hasAttr(graph::kByRowsAttr)) {
+  if (graph::isMadeOfParts(function)) {
     plan::ProgramOp program = beginProgram();
     buildDeclaration();
     replaceBy(program);

@@ -2,8 +2,8 @@
 //
 // kernel-verify: what the kernel phase promises to plans and code generation.
 
-#include "dlc/dialects/Graph/Batches.h"
 #include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Parts.h"
 #include "dlc/dialects/Kernel/KernelDialect.h"
 #include "dlc/passes/Conversion/Passes.h"
 #include "dlc/runtime/Kernel/Library.h"
@@ -35,7 +35,7 @@ static bool movesNothing(Operation &op) {
 
 static LogicalResult verifyFunction(func::FuncOp function,
                                     llvm::DenseSet<StringRef> &called) {
-  if (function->hasAttr(graph::kByRowsAttr))
+  if (graph::isMadeOfParts(function))
     return success(); // A declaration.
   if (!function.getBody().hasOneBlock())
     return function.emitOpError("expected a body of one block, got ")

@@ -296,5 +296,12 @@ func.func @by_rows() attributes {graph.by_rows = [@rows]} {
 
 // -----
 
+// expected-error @+1 {{expected names of functions in 'graph.by_shape' of a declaration, got [@rows]}}
+func.func @by_shape() attributes {graph.by_shape = [@rows]} {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{expected names of functions in 'graph.by_rows' of a declaration, got ["rows"]}}
 func.func private @by_rows() attributes {graph.by_rows = ["rows"]}

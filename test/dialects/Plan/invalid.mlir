@@ -224,7 +224,7 @@ plan.program @program_c4_twice {
 
 plan.program @program_c5 by_rows([@one]) {
   %x = plan.input 0 "x" : memref<?xf32>
-  // expected-error@+1 {{expected inputs and outputs alone in a program by rows}}
+  // expected-error@+1 {{expected inputs and outputs alone in a program of others}}
   %t = plan.pool <cpu:0> : memref<?xf32>
 }
 plan.program @one rows(1) {
@@ -293,4 +293,64 @@ plan.program @program_c6_type by_rows([@one]) {
 plan.program @one rows(1) {
   // expected-error@+1 {{expected rows of "x" of type 'memref<?x3xf32>', got "x" of type 'memref<1x4xf32>'}}
   %x = plan.input 0 "x" : memref<1x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected the name of a program for one shape, got @none}}
+plan.program @program_c7_name by_shape([@none]) {
+  %x = plan.input 0 "x" : memref<?xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected the name of a program for one shape, got @inner}}
+plan.program @program_c7_nested by_shape([@inner]) {
+  %x = plan.input 0 "x" : memref<?xf32>
+}
+plan.program @inner by_shape([@one]) {
+  %x = plan.input 0 "x" : memref<?xf32>
+}
+plan.program @one {
+  %x = plan.input 0 "x" : memref<1xf32>
+}
+
+// -----
+
+plan.program @program_c7_shape by_shape([@one]) {
+  %x = plan.input 0 "x" : memref<?x4xf32>
+}
+plan.program @one {
+  // expected-error@+1 {{expected a shape of "x" of type 'memref<?x4xf32>', got "x" of type 'memref<1x5xf32>'}}
+  %x = plan.input 0 "x" : memref<1x5xf32>
+}
+
+// -----
+
+plan.program @program_c7_type by_shape([@one]) {
+  %x = plan.input 0 "x" : memref<*xf32>
+}
+plan.program @one {
+  // expected-error@+1 {{expected a shape of "x" of type 'memref<*xf32>', got "x" of type 'memref<1xi32>'}}
+  %x = plan.input 0 "x" : memref<1xi32>
+}
+
+// -----
+
+plan.program @program_c7_ports by_shape([@one]) {
+  %x = plan.input 0 "x" : memref<?xf32>
+}
+// expected-error@+1 {{expected the inputs and outputs of "program_c7_ports"}}
+plan.program @one {
+  %y = plan.output 0 "y" : memref<1xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected programs by shape or by rows}}
+plan.program @program_c7_both by_rows([@one]) by_shape([@one]) {
+  %x = plan.input 0 "x" : memref<?xf32>
+}
+plan.program @one rows(1) {
+  %x = plan.input 0 "x" : memref<1xf32>
 }

@@ -403,7 +403,7 @@ func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 
 // CHECK-LABEL: func.func private @main(tensor<?x512xf32>)
 // OWN-LABEL: func.func private @main(tensor<?x512xf32>)
-// OWN-SAME: graph.by_rows = [@main_64, @main_16, @main_4, @main_1]
+// OWN-SAME: graph.by_rows = [@main_96, @main_64, @main_48, @main_32, @main_24, @main_16, @main_4, @main_1]
 // OWN: func.func @main_64
 // OWN: func.func @main_16
 // OWN: func.func @main_4

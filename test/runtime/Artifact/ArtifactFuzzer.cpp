@@ -35,8 +35,9 @@ static AlignedBuffer wrap(std::span<const std::byte> plan, uint32_t version) {
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
                                           size_t limit, unsigned) {
   static const AlignedBuffer seeds[] = {test::addReluBuilder().write(),
-                                        test::batchBuilder().write()};
-  const AlignedBuffer &seed = seeds[size % 2];
+                                        test::batchBuilder().write(),
+                                        test::shapesBuilder().write()};
+  const AlignedBuffer &seed = seeds[size % std::size(seeds)];
   DlcArtifactHeader header;
   std::memcpy(&header, seed.data(), sizeof(header));
   if (size < 64 && header.plan_size <= limit) {

@@ -338,6 +338,65 @@ dlc::abi::ProgramT &partOf(B &b, size_t index) {
 }
 } // namespace
 
+namespace {
+/// Why programs for several shapes with `change` are refused.
+template <typename Change> std::string shapesFailureWith(Change change) {
+  ProgramBuilder builder = shapesBuilder();
+  change(builder);
+  Result<AlignedBuffer> file = writeArtifact(builder.contents());
+  return file.isOk() ? "" : file.status().message();
+}
+
+dlc::abi::ProgramT &shapeOf(B &b, size_t index) {
+  return *b.program.by_shape[index];
+}
+} // namespace
+
+TEST(Validate, SeveralShapes) {
+  auto make = [] { return std::make_unique<dlc::abi::ProgramT>(); };
+  EXPECT_EQ(shapesFailureWith([](B &) {}), "");
+  EXPECT_EQ(
+      shapesFailureWith([](B &b) { shapeOf(b, 1).inputs[0]->name = "z"; }),
+      "program 1 of several shapes: input 0: expected the name 'x', got 'z'");
+  EXPECT_EQ(
+      shapesFailureWith([](B &b) { b.program.values[0]->shape[1] = 3; }),
+      "program 2 of several shapes: input 0: expected a type that is left "
+      "open");
+  EXPECT_EQ(shapesFailureWith([](B &b) { b.program.values[1]->shape = {-1}; }),
+            "program 0 of several shapes: output 0: expected a type that is "
+            "left open");
+  EXPECT_EQ(
+      shapesFailureWith([](B &b) { b.program.values[0]->type = DLC_I32; }),
+      "program 0 of several shapes: input 0: expected a type that is left "
+      "open");
+  EXPECT_EQ(shapesFailureWith([](B &b) {
+              std::swap(b.program.by_rows, shapeOf(b, 2).by_rows);
+            }),
+            "expected programs by shape or by rows, got both");
+  EXPECT_EQ(shapesFailureWith(
+                [&](B &b) { shapeOf(b, 0).by_shape.push_back(make()); }),
+            "program 0 of several shapes: has kernels, objects or programs of "
+            "its own");
+  EXPECT_EQ(
+      shapesFailureWith(
+          [&](B &b) { shapeOf(b, 2).by_rows[0]->by_rows.push_back(make()); }),
+      "program 2 of several shapes: program 0 of a batch: has programs of "
+      "its own");
+  EXPECT_EQ(shapesFailureWith([](B &b) { shapeOf(b, 2).by_rows.pop_back(); }),
+            "program 2 of several shapes: expected a program of one row at "
+            "last");
+  EXPECT_EQ(
+      shapesFailureWith([](B &b) { shapeOf(b, 0).launches[0]->kernel = 99; }),
+      "program 0 of several shapes: launch 0: kernel 99 does not "
+      "exist");
+  EXPECT_EQ(shapesFailureWith([](B &b) {
+              b.program.launches.push_back(
+                  std::make_unique<dlc::abi::LaunchT>());
+            }),
+            "a program for several shapes has at most 1024 programs, and "
+            "launches nothing");
+}
+
 TEST(Validate, BatchesOfAnySize) {
   EXPECT_EQ(batchFailureWith([](B &) {}), "");
   EXPECT_EQ(batchFailureWith([](B &b) { partOf(b, 1).rows = 4; }),
@@ -366,7 +425,7 @@ TEST(Validate, BatchesOfAnySize) {
   EXPECT_EQ(batchFailureWith([](B &b) { partOf(b, 1).outputs.pop_back(); }),
             "program 1 of a batch: value 4: output 1 does not exist");
   EXPECT_EQ(batchFailureWith([](B &b) { b.reference("relu", {0}, {2}); }),
-            "a batch of any size has at most 64 programs, and launches "
+            "a batch of any size has at most 1024 programs, and launches "
             "nothing");
   EXPECT_EQ(batchFailureWith([](B &b) {
               partOf(b, 0).kernels.push_back(
@@ -402,7 +461,9 @@ TEST(Validate, WhoTellsTheSizeOfABatch) {
 TEST(Validate, VersionsSayWhoCanRead) {
   Result<AlignedBuffer> plain = writeArtifact(addReluBuilder().contents());
   Result<AlignedBuffer> batch = writeArtifact(batchBuilder().contents());
-  ASSERT_TRUE(plain.isOk() && batch.isOk());
+  Result<AlignedBuffer> shapes = writeArtifact(shapesBuilder().contents());
+  ASSERT_TRUE(plain.isOk() && batch.isOk() && shapes.isOk());
   EXPECT_EQ(Artifact::fromMemory(plain->bytes())->header().version, 1u);
   EXPECT_EQ(Artifact::fromMemory(batch->bytes())->header().version, 2u);
+  EXPECT_EQ(Artifact::fromMemory(shapes->bytes())->header().version, 3u);
 }

@@ -229,3 +229,22 @@ TEST(Allocation, RunsOfABatchTakeNone) {
   ASSERT_TRUE(execution->run().isOk());
   EXPECT_EQ(allocations, before);
 }
+
+TEST(Allocation, RunsOfSeveralShapesTakeNone) {
+  AlignedBuffer bytes = shapesBuilder().write();
+  auto program = unwrap(Program::create(
+      unwrap(Artifact::fromMemory(bytes.bytes())), testOptions()));
+  auto execution = unwrap(Execution::create(*program));
+  float x[21] = {};
+  const int64_t shapes[][2] = {{7, 3}, {2, 3}, {4, 5}};
+  auto runAll = [&] {
+    for (const auto &shape : shapes) {
+      ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, x}).isOk());
+      ASSERT_TRUE(execution->run().isOk());
+    }
+  };
+  runAll();
+  size_t before = allocations;
+  runAll();
+  EXPECT_EQ(allocations, before);
+}

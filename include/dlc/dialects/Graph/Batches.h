@@ -11,13 +11,6 @@
 
 namespace dlc::graph {
 
-/// Of a declaration: the functions that compute a batch of any size, the
-/// largest first, and of these the number of examples. The first dimension of
-/// an argument or result is the batch where the declaration leaves it open, and
-/// there are as many rows for each example in all of them.
-inline constexpr llvm::StringLiteral kByRowsAttr = "graph.by_rows";
-inline constexpr llvm::StringLiteral kRowsAttr = "graph.rows";
-
 /// What of an operation belongs to a batch.
 struct Batched {
   /// Of which the first dimension is the batch; others each part needs whole.

@@ -24,6 +24,10 @@ mlir::StringAttr givenName(mlir::FunctionOpInterface function, unsigned number,
 llvm::SmallVector<mlir::BlockArgument>
 findUpdates(mlir::FunctionOpInterface function);
 
+/// Takes from extents of arguments and results that are known by now the names
+/// of unknown ones (`graph.dims`).
+void nameOpenDims(mlir::FunctionOpInterface function);
+
 /// Adds arguments behind the others, each under its name or one made of it that
 /// no other has. Takes time in all arguments, however many are new.
 llvm::SmallVector<mlir::BlockArgument>

@@ -46,7 +46,8 @@ def ProgramOp : Plan_Op<"program", [
     A program `by_rows` is a batch of any size: the programs that it names each
     compute `rows` examples, and it runs them over its inputs and outputs, whose
     first dimension it leaves open. Where theirs is known, all examples share
-    the value.
+    the value. A program `by_shape` runs the first of the programs that it names
+    whose inputs have the shapes that are bound; each may be one `by_rows`.
 
     Constraints:
     - (program_c1) inputs and outputs are numbered 0, 1, ... without gaps.
@@ -54,11 +55,13 @@ def ProgramOp : Plan_Op<"program", [
     - (program_c3) no device has two arenas.
     - (program_c4) an output that updates an input has its type, which is static,
       and no input has two of them.
-    - (program_c5) a program `by_rows` has inputs and outputs and nothing else,
-      and updates nothing.
+    - (program_c5) a program `by_rows` or `by_shape` has inputs and outputs and
+      nothing else, and updates nothing.
     - (program_c6) it names programs of descending `rows`, the last of one, with
       its inputs and outputs by name and type, but for the first dimension where
       it is open: there they have as many rows for each example.
+    - (program_c7) a program `by_shape` names programs that are not, with its
+      inputs and outputs by name and type, but for extents that it leaves open.
 
     ```mlir
     plan.program @main {
@@ -79,17 +82,29 @@ def ProgramOp : Plan_Op<"program", [
       %x = plan.input 0 "x" : memref<1x4xf32>
       %y = plan.output 0 "y" : memref<1x4xf32>
     }
+    plan.program @shapes by_shape([@main_1, @any]) {
+      %x = plan.input 0 "x" : memref<?x4xf32>
+      %y = plan.output 0 "y" : memref<?x4xf32>
+    }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        OptionalAttr<I64Attr>:$rows,
-                       OptionalAttr<FlatSymbolRefArrayAttr>:$byRows);
+                       OptionalAttr<FlatSymbolRefArrayAttr>:$byRows,
+                       OptionalAttr<FlatSymbolRefArrayAttr>:$byShape);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name (`rows` `(` $rows^ `)`)? (`by_rows` `(` $byRows^ `)`)?
-    attr-dict-with-keyword $body
+    (`by_shape` `(` $byShape^ `)`)? attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The names of the programs that it runs, instead of launches; null where
+    /// it runs by itself.
+    ::mlir::ArrayAttr getParts() {
+      return getByShapeAttr() ? getByShapeAttr() : getByRowsAttr();
+    }
+  }];
 }
 
 def ArenaOp : Plan_Op<"arena", [HasParent<"ProgramOp">]> {

@@ -467,16 +467,53 @@ def AlterLayoutPass : Pass<"graph-alter-layout", "::mlir::func::FuncOp"> {
   ];
 }
 
+def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
+  let summary = "Compute what is left open by functions for given sizes";
+  let description = [{
+    Requires: Graph operations in a function @main.
+    Ensures: extents that arguments of @main leave open under the names in
+    `extents` have the sizes given there: @main is a declaration whose
+    `graph.by_shape` names copies of it, one for each combination of sizes, in
+    which the last extent varies fastest. With one combination it is @main that
+    has it. An extent without a name goes by that of its argument and its number,
+    `x.2`. Results of the declaration are known as far as they are the same in
+    all. An error says which extents there are, where a name is of none; that
+    types do not fit a size; that there are more than 1024 combinations.
+    Cost: a copy and an inference of types for each combination.
+
+    ```mlir
+    func.func @main(%x: tensor<?x8xf32> {graph.dims = ["length", ""]}) -> tensor<?x8xf32> {
+      %y = graph.relu %x : tensor<?x8xf32> -> tensor<?x8xf32>
+      return %y : tensor<?x8xf32>
+    }
+    -> extents=length=16|32
+    func.func private @main(tensor<?x8xf32> {graph.dims = ["length", ""]}) -> tensor<?x8xf32> attributes {graph.by_shape = [@main_16, @main_32]}
+    func.func @main_16(%x: tensor<16x8xf32>) -> tensor<16x8xf32> {
+      %y = graph.relu %x : tensor<16x8xf32> -> tensor<16x8xf32>
+      return %y : tensor<16x8xf32>
+    }
+    func.func @main_32(%x: tensor<32x8xf32>) -> tensor<32x8xf32> ...
+    ```
+  }];
+  let options = [
+    ListOption<"extents", "extents", "std::string",
+               "Extents with their sizes, like length=16|32">];
+  let dependentDialects = ["::dlc::graph::GraphDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def SpecializeBatchPass : Pass<"graph-specialize-batch", "::mlir::ModuleOp"> {
   let summary = "Compute a batch of any size by functions for a few sizes";
   let description = [{
-    Requires: Graph operations in a function @main.
+    Requires: Graph operations in a function @main, or in the functions that a
+    declaration @main names as those for its shapes (graph-specialize-shapes).
     Ensures: where the only extent that the arguments of @main leave open is
     their first one, and examples of the batch do not meet, @main is a
     declaration whose `graph.by_rows` names copies of it, the largest first, each
     for a batch of `graph.rows`, one of `sizes`, or without any of 1, 4, 16 and,
-    as long as constants of products take longer to read than to multiply by, 64
-    and 256. Whoever runs it takes as many
+    as long as reading constants of products takes a fifth of the time, 24, 32, 48
+    and so on up to 256. Whoever runs it takes as many
     examples at once as one of these has. A result without an open extent is the
     same for all examples. Everything else stays as it is, and a remark says why:
     an operation that mixes examples, or computes with their number, states that
@@ -504,7 +541,7 @@ def SpecializeBatchPass : Pass<"graph-specialize-batch", "::mlir::ModuleOp"> {
   let options = [
     ListOption<"sizes", "sizes", "int64_t",
                "Ascending sizes of batches that functions are made for, 1 first; "
-               "without any 1,4,16 and more as long as weights take most time">];
+               "without any 1,4,16 and more as long as weights take much of the time">];
   let dependentDialects = ["::dlc::graph::GraphDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];

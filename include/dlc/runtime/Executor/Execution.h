@@ -119,9 +119,9 @@ public:
   /// known dimensions. Errors: InvalidArgument.
   Status bindInput(size_t index, const TensorView &tensor);
 
-  /// Sets the memory of output `index`, whose type must be static or have the
-  /// batch open (Program::batches()): then run() expects as many rows there as
-  /// there are examples. Borrowed,
+  /// Sets the memory of output `index`, whose type must be static, or open in
+  /// a program for any batch or for several shapes (Program::batches(),
+  /// shapes()): then run() expects the shape there that it comes to. Borrowed,
   /// disjoint from everything else that is bound. A null `data` goes back to
   /// memory of the execution, or to that of the input that the output updates,
   /// which is the state at first. Errors:

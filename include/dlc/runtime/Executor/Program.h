@@ -105,8 +105,14 @@ public:
   /// examples.
   std::vector<int64_t> batches() const;
 
+  /// Of a program for several shapes, those that it runs: of each what its
+  /// inputs have to be, and its batches. A run takes the first that the shapes
+  /// of the inputs fit. Empty for one that runs by itself. They live as long as
+  /// this program.
+  std::vector<const Program *> shapes() const;
+
   const ProgramStatistics &statistics() const;
-  /// Of a batch of any size, those of all its programs.
+  /// Of all programs that this one runs.
   size_t launchCount() const;
   LaunchInfo launch(size_t index) const;
   const Artifact &artifact() const;

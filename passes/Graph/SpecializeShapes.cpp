@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// graph-specialize-shapes: what a model leaves open is computed by functions
+// for the sizes that somebody asks for.
+
+#include "dlc/dialects/Graph/GraphOps.h"
+#include "dlc/dialects/Graph/Parts.h"
+#include "dlc/dialects/Graph/Ports.h"
+#include "dlc/dialects/Graph/Shapes.h"
+#include "dlc/passes/Graph/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace dlc::graph {
+#define GEN_PASS_DEF_SPECIALIZESHAPESPASS
+#include "dlc/passes/Graph/Passes.h.inc"
+} // namespace dlc::graph
+
+using namespace mlir;
+using namespace dlc;
+using namespace dlc::graph;
+
+namespace {
+
+/// An extent under one name, in all of its places.
+struct Extent {
+  SmallVector<std::pair<unsigned, unsigned>> places; ///< Argument, dimension.
+  SmallVector<int64_t> sizes; ///< Empty where it stays open.
+};
+
+struct SpecializeShapes
+    : public graph::impl::SpecializeShapesPassBase<SpecializeShapes> {
+  using SpecializeShapesPassBase::SpecializeShapesPassBase;
+
+  void runOnOperation() override;
+
+private:
+  void findExtents();
+  LogicalResult readSizes(StringRef text);
+  LogicalResult checkNumber();
+  void fix(func::FuncOp function, int64_t number, std::string &suffix);
+  FailureOr<func::FuncOp> addPart(int64_t number, SymbolTable &symbols);
+  LogicalResult infer(func::FuncOp function);
+  LogicalResult declare(ArrayRef<func::FuncOp> parts);
+
+  func::FuncOp main;
+  llvm::MapVector<StringRef, Extent> open;
+  std::vector<std::string> ownNames; ///< Of those that the model names not.
+  int64_t combinations = 1;
+};
+
+} // namespace
+
+/// An extent without a name is called after its input: "x.2".
+void SpecializeShapes::findExtents() {
+  open.clear();
+  ownNames.clear();
+  SmallVector<std::pair<unsigned, unsigned>> unnamed;
+  for (BlockArgument argument : main.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    const unsigned i = argument.getArgNumber();
+    auto names = main.getArgAttrOfType<ArrayAttr>(i, GraphDialect::kDimsAttr);
+    for (unsigned dim = 0; type && dim < type.getRank(); ++dim) {
+      if (!type.isDynamicDim(dim))
+        continue;
+      auto name = names ? cast<StringAttr>(names[dim]) : StringAttr();
+      if (name && !name.empty())
+        open[name.getValue()].places.emplace_back(i, dim);
+      else
+        unnamed.emplace_back(i, dim);
+    }
+  }
+  ownNames.reserve(unnamed.size()); // Names are referred to.
+  for (auto [argument, dim] : unnamed) {
+    ownNames.push_back(
+        (graph::nameOf(givenName(main, argument, false), argument) + "." +
+         llvm::Twine(dim))
+            .str());
+    open[ownNames.back()].places.emplace_back(argument, dim);
+  }
+}
+
+/// "sequence=32|64".
+LogicalResult SpecializeShapes::readSizes(StringRef text) {
+  auto [name, list] = text.rsplit('=');
+  auto found = open.find(name);
+  if (found == open.end()) {
+    std::string names;
+    for (const auto &[known, extent] : open)
+      names += (names.empty() ? "one of '" : ", '") + known.str() + "'";
+    return main.emitError("expected an extent that the inputs leave open, ")
+           << (names.empty() ? "and all are known" : names) << ", got '" << name
+           << "'";
+  }
+  Extent &extent = found->second;
+  if (!extent.sizes.empty())
+    return main.emitError("expected sizes of '")
+           << name << "' once, got them again";
+  SmallVector<StringRef> sizes;
+  list.split(sizes, '|');
+  for (StringRef size : sizes) {
+    int64_t number = 0;
+    if (size.getAsInteger(10, number) || number < 1 ||
+        llvm::is_contained(extent.sizes, number))
+      return main.emitError("expected sizes of '")
+             << name << "', each once, got '" << size << "'";
+    extent.sizes.push_back(number);
+  }
+  return success();
+}
+
+/// More than an artifact has places for.
+LogicalResult SpecializeShapes::checkNumber() {
+  combinations = 1;
+  for (const auto &[name, extent] : open)
+    if (!extent.sizes.empty() && combinations <= kMostShapes)
+      combinations *= std::ssize(extent.sizes);
+  if (combinations <= kMostShapes)
+    return success();
+  return main.emitError("expected at most ")
+         << kMostShapes << " combinations of sizes, got more";
+}
+
+/// Gives arguments of `function` the sizes of combination `number`, of which
+/// the last extent varies fastest. `suffix` is "_32x64".
+void SpecializeShapes::fix(func::FuncOp function, int64_t number,
+                           std::string &suffix) {
+  SmallVector<SmallVector<int64_t>> shapes(function.getNumArguments());
+  int64_t left = combinations;
+  for (const auto &[name, extent] : open) {
+    if (extent.sizes.empty())
+      continue;
+    left /= std::ssize(extent.sizes);
+    const int64_t size = extent.sizes[number / left % std::ssize(extent.sizes)];
+    suffix += (suffix.empty() ? "_" : "x") + std::to_string(size);
+    for (auto [i, dim] : extent.places) {
+      auto type = typeOf(function.getArgument(i));
+      SmallVector<int64_t> shape(type.getShape());
+      shape[dim] = size;
+      function.getArgument(i).setType(type.clone(shape));
+    }
+  }
+  function.setType(FunctionType::get(&getContext(),
+                                     function.getBody().getArgumentTypes(),
+                                     function.getResultTypes()));
+  nameOpenDims(function);
+}
+
+LogicalResult SpecializeShapes::infer(func::FuncOp function) {
+  OpPassManager manager(func::FuncOp::getOperationName());
+  manager.addPass(createInferTypesPass());
+  return runPipeline(manager, function);
+}
+
+FailureOr<func::FuncOp> SpecializeShapes::addPart(int64_t number,
+                                                  SymbolTable &symbols) {
+  func::FuncOp part = main.clone();
+  std::string suffix;
+  fix(part, number, suffix);
+  part.setSymName(main.getSymName().str() + suffix);
+  symbols.insert(part, getOperation().getBody()->end());
+  if (failed(infer(part)))
+    return failure();
+  return part;
+}
+
+/// Of two types what is the same in both.
+static TensorType join(Type a, Type b) {
+  auto first = cast<TensorType>(a), second = cast<TensorType>(b);
+  if (!first.hasRank() || !second.hasRank() ||
+      first.getRank() != second.getRank())
+    return UnrankedTensorType::get(first.getElementType());
+  SmallVector<int64_t> shape(first.getShape());
+  for (auto [size, other] : llvm::zip_equal(shape, second.getShape()))
+    if (size != other)
+      size = ShapedType::kDynamic;
+  return first.clone(shape);
+}
+
+/// Leaves of @main its signature, with results as far as they are the same in
+/// all functions that compute it, and their names.
+LogicalResult SpecializeShapes::declare(ArrayRef<func::FuncOp> parts) {
+  SmallVector<Type> results =
+      llvm::to_vector(func::FuncOp(parts.front()).getResultTypes());
+  SmallVector<Attribute> names;
+  for (func::FuncOp part : parts) {
+    names.push_back(FlatSymbolRefAttr::get(part.getSymNameAttr()));
+    for (auto [type, own] : llvm::zip_equal(results, part.getResultTypes()))
+      type = join(type, own);
+  }
+  if (llvm::any_of(findUpdates(main), [](BlockArgument to) { return !!to; }))
+    return main.emitError(
+        "expected one size of each extent, as a run leaves state to the next");
+  main.eraseBody();
+  main.setPrivate();
+  main.setType(
+      FunctionType::get(&getContext(), main.getArgumentTypes(), results));
+  nameOpenDims(main);
+  main->setAttr(kByShapeAttr, ArrayAttr::get(&getContext(), names));
+  return success();
+}
+
+void SpecializeShapes::runOnOperation() {
+  main = getOperation().lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal() || extents.empty())
+    return;
+  findExtents();
+  for (const std::string &text : extents)
+    if (failed(readSizes(text)))
+      return signalPassFailure();
+  if (failed(checkNumber()))
+    return signalPassFailure();
+  if (combinations == 1) {
+    std::string suffix;
+    return fix(main, 0, suffix);
+  }
+  SymbolTable symbols(getOperation());
+  SmallVector<func::FuncOp> parts;
+  for (int64_t i = 0; i != combinations; ++i) {
+    FailureOr<func::FuncOp> part = addPart(i, symbols);
+    if (failed(part))
+      return signalPassFailure();
+    parts.push_back(*part);
+  }
+  if (failed(declare(parts)))
+    return signalPassFailure();
+}
