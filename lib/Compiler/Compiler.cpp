@@ -713,6 +713,9 @@ artifact::ExportInfo Compilation::State::exportInfo() const {
     for (auto [i, dim] : llvm::enumerate(shape))
       text += (i ? "x" : "") + std::to_string(dim);
   }
+  for (const auto &[name, sizes] : options.extents)
+    text += llvm::formatv(" {0}={1:$[|]}", name,
+                          llvm::make_range(sizes.begin(), sizes.end()));
   for (const auto &[group, device] : options.groups)
     text += " " + group + "@" + device;
   return {modelName, text, gpuCode};

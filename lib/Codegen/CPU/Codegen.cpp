@@ -20,6 +20,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace dlc;
 using namespace dlc::codegen;
@@ -46,8 +48,10 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
   module.getContext()->loadAllAvailableDialects();
 
   // MLIR's part is in this thread, whose context may be for one thread only;
-  // most of the time goes into LLVM's.
+  // most of the time goes into LLVM's. A layer has the same code for several
+  // numbers of rows, which only the grid tells: it is made once.
   std::vector<LLVMKernel> kernels;
+  std::map<CodeHash, size_t> known;
   for (auto kernel : module.getOps<FunctionOpInterface>()) {
     auto function = dyn_cast<kernel::FuncOp>(kernel.getOperation());
     if (kernel.isExternal() || (function && kernel::isForGPU(function)))
@@ -55,7 +59,11 @@ FailureOr<ObjectCode> dlc::codegen::compileKernels(ModuleOp module,
     FailureOr<LLVMKernel> lowered = lowerKernel(kernel, target);
     if (failed(lowered))
       return failure();
-    kernels.push_back(std::move(*lowered));
+    auto [same, isNew] = known.try_emplace(lowered->hash(), kernels.size());
+    if (isNew)
+      kernels.push_back(std::move(*lowered));
+    else
+      kernels[same->second].addName(kernel.getName());
   }
   SmallVector<ObjectBuffer> objects(kernels.size());
   parallelFor(kernels.size(), threads, [&](size_t i) {

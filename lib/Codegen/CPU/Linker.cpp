@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The linker runs inside the process. It takes its inputs from memfds; its
-// output goes through a temporary file, because "-o -" would mean to redirect
-// this process's standard output and a memfd cannot be replaced by name.
+// The linker runs inside the process. It takes its inputs from a memfd, as one
+// archive, since a process has few files and a program many kernels; its output
+// goes through a temporary file, because "-o -" would mean to redirect this
+// process's standard output and a memfd cannot be replaced by name.
 
 #include "ObjectEmitter.h"
 
 #include "lld/Common/Driver.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -32,7 +34,7 @@ using namespace mlir;
 using namespace dlc::codegen;
 
 /// Writes `bytes` into a new memfd; -1 on failure.
-static int createMemoryFile(ArrayRef<char> bytes) {
+static int createMemoryFile(StringRef bytes) {
   int file = memfd_create("dlc-object", MFD_CLOEXEC);
   while (file >= 0 && !bytes.empty()) {
     ssize_t written = write(file, bytes.data(), bytes.size());
@@ -47,23 +49,31 @@ static int createMemoryFile(ArrayRef<char> bytes) {
 
 FailureOr<std::string>
 dlc::codegen::linkSharedObject(Location loc, ArrayRef<ObjectBuffer> objects) {
-  SmallVector<int> files;
+  std::vector<llvm::NewArchiveMember> members;
+  for (const ObjectBuffer &object : objects)
+    members.emplace_back(
+        llvm::MemoryBufferRef({object.data(), object.size()}, "kernel.o"));
+  auto archive = llvm::writeArchiveToBuffer(
+      members, llvm::SymtabWritingMode::NoSymtab, llvm::object::Archive::K_GNU,
+      /*Deterministic=*/true, /*Thin=*/false);
+  if (!archive)
+    return emitError(loc, "cannot make an archive of objects: ")
+           << llvm::toString(archive.takeError());
+  int file = createMemoryFile((*archive)->getBuffer());
   SmallString<128> output;
   llvm::scope_exit cleanup([&] {
-    llvm::for_each(files, [](int file) { close(file); });
+    if (file >= 0)
+      close(file);
     if (!output.empty())
       (void)llvm::sys::fs::remove(output);
   });
   std::vector<std::string> arguments = {
       "ld.lld",      "-shared", "--build-id=none", "--hash-style=gnu",
       "--threads=1", "-z",      "noexecstack"};
-  for (const ObjectBuffer &object : objects) {
-    int file = createMemoryFile(object);
-    if (file < 0)
-      return emitError(loc, "cannot make a memory file for an object");
-    files.push_back(file);
-    arguments.push_back("/proc/self/fd/" + std::to_string(file));
-  }
+  if (file < 0)
+    return emitError(loc, "cannot make a memory file for objects");
+  arguments.push_back("--whole-archive");
+  arguments.push_back("/proc/self/fd/" + std::to_string(file));
   if (llvm::sys::fs::createTemporaryFile("dlc", "so", output))
     return emitError(loc, "cannot make a temporary file for the linker");
   arguments.push_back("-o");

@@ -4,12 +4,14 @@
 
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/Target/TargetMachine.h"
 
 #include <mutex>
@@ -84,8 +86,25 @@ dlc::codegen::translateKernel(ModuleOp module, const TargetOptions &target) {
       function.addFnAttr(llvm::Attribute::NoUnwind);
       if (target.vectorBytes() == 64)
         function.addFnAttr("prefer-vector-width", "512");
+      kernel.function = &function;
     }
   return kernel;
+}
+
+CodeHash LLVMKernel::hash() {
+  const std::string name = function->getName().str();
+  function->setName("");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, nullptr);
+  function->setName(name);
+  const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
+      {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+  return {hash.low64, hash.high64};
+}
+
+void LLVMKernel::addName(llvm::StringRef name) {
+  llvm::GlobalAlias::create(name, function);
 }
 
 ObjectBuffer dlc::codegen::emitObject(LLVMKernel kernel) {

@@ -14,22 +14,33 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace dlc::codegen {
 
 using ObjectBuffer = llvm::SmallVector<char, 0>;
 
-/// Kernels in LLVM's own form, with nothing in common with MLIR or others of
-/// their kind: each may be worked on in a thread of its own.
+/// The hash of code.
+using CodeHash = std::pair<uint64_t, uint64_t>;
+
+/// A kernel in LLVM's own form, with nothing in common with MLIR or others of
+/// its kind: each may be worked on in a thread of its own.
 struct LLVMKernel {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::Function *function = nullptr; ///< In `module`.
+
+  /// The same for kernels that differ in their names alone.
+  CodeHash hash();
+  /// Gives it another name beside its own.
+  void addName(llvm::StringRef name);
 };
 
-/// Translates `module`, whose operations are all of the LLVM dialect. Fails
-/// with a diagnostic.
+/// Translates `module`, whose operations are all of the LLVM dialect, and which
+/// has one function. Fails with a diagnostic.
 llvm::FailureOr<LLVMKernel> translateKernel(mlir::ModuleOp module,
                                             const TargetOptions &target);
 

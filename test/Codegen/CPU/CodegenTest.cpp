@@ -248,6 +248,52 @@ TEST_P(CodegenTest, TransposesAndStridesByTwo) {
       EXPECT_EQ(s[i * 20 + j], x[i * 40 + j * 2 + 1]);
 }
 
+/// A kernel whose grid alone is another has the same code, and so have more
+/// kernels than a process may have files.
+TEST_P(CodegenTest, EqualCodeIsMadeOnce) {
+  const std::string kernel = R"(
+    func.func @NAME(%x: memref<ROWSx5xf32>, %y: memref<ROWSx5xf32>) {
+      scf.forall (%i) in (ROWS) {
+        %xr = memref.subview %x[%i, 0] [1, 5] [1, 1]
+          : memref<ROWSx5xf32> to memref<5xf32, strided<[1], offset: ?>>
+        %yr = memref.subview %y[%i, 0] [1, 5] [1, 1]
+          : memref<ROWSx5xf32> to memref<5xf32, strided<[1], offset: ?>>
+        linalg.generic {indexing_maps = [affine_map<(d) -> (d)>,
+            affine_map<(d) -> (d)>], iterator_types = ["parallel"]}
+            ins(%xr : memref<5xf32, strided<[1], offset: ?>>)
+            outs(%yr : memref<5xf32, strided<[1], offset: ?>>) {
+        ^bb0(%v: f32, %o: f32):
+          %r = arith.OPf %v, %v : f32
+          linalg.yield %r : f32
+        }
+      }
+      return
+    })";
+  std::string text;
+  auto add = [&](const std::string &name, int rows, const char *op) {
+    text += replaceAll(replaceAll(replaceAll(kernel, "NAME", name), "ROWS",
+                                  std::to_string(rows)),
+                       "OP", op);
+  };
+  add("few", 3, "add");
+  add("many", 7, "add");
+  add("others", 7, "mul");
+  for (int i = 0; i < 1100; ++i)
+    add("more" + std::to_string(i), i + 8, "add");
+  LoadedKernels kernels = compile(text);
+  ASSERT_TRUE(kernels);
+  EXPECT_EQ(kernels.lookup("few"), kernels.lookup("many"));
+  EXPECT_EQ(kernels.lookup("few"), kernels.lookup("more1099"));
+  EXPECT_NE(kernels.lookup("few"), kernels.lookup("others"));
+  std::vector<float> x = ramp(35), y(35), z(35);
+  runKernel(kernels.lookup("many"), {x.data(), y.data()}, 7);
+  runKernel(kernels.lookup("others"), {x.data(), z.data()}, 7);
+  for (int i = 0; i < 35; ++i) {
+    EXPECT_EQ(y[i], x[i] + x[i]);
+    EXPECT_EQ(z[i], x[i] * x[i]);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, CodegenTest,
                          testing::ValuesIn(runnableTargets()),
                          [](const auto &info) {
