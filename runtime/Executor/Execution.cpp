@@ -90,6 +90,18 @@ SharedArenas::arena(size_t device, uint64_t bytes, StorageManager *manager) {
   return known;
 }
 
+Result<std::shared_ptr<WorkerPool>> SharedArenas::threads(unsigned count) {
+  for (const std::shared_ptr<WorkerPool> &pool : pools)
+    if (pool->threads() == count)
+      return pool;
+  Result<std::unique_ptr<WorkerPool>> made =
+      WorkerPool::create({.threads = count});
+  if (!made.isOk())
+    return std::move(made.status());
+  pools.push_back(std::move(*made));
+  return pools.back();
+}
+
 /// Memory of the host that cannot be locked is taken as it is.
 Status Execution::State::allocateArena(SharedArenas &from, uint32_t device) {
   const uint64_t bytes = program.arenaBytes[device];
@@ -180,8 +192,9 @@ Status Execution::State::prepareLanes(const ExecutionOptions &options) {
   }
   if (program.schedule.segments.empty())
     return Status::ok();
-  Result<std::unique_ptr<WorkerPool>> threads =
-      WorkerPool::create({.threads = count});
+  SharedArenas own;
+  Result<std::shared_ptr<WorkerPool>> threads =
+      (options.arenas ? options.arenas : &own)->threads(count);
   if (!threads.isOk())
     return std::move(threads.status());
   laneThreads = std::move(*threads);

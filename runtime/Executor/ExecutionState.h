@@ -185,7 +185,7 @@ private:
   /// not always the same.
   std::vector<Lane> lanes;
   /// The other threads, of a program with several streams, and its counters.
-  std::unique_ptr<WorkerPool> laneThreads;
+  std::shared_ptr<WorkerPool> laneThreads;
   std::unique_ptr<TaskGraphRunner> runner;
 };
 

@@ -10,6 +10,7 @@
 #include "dlc/runtime/Executor/Execution.h"
 
 #include <atomic>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -99,6 +100,36 @@ TEST(Streams, AForkRunsThemAlone) {
                          : 1;
             }),
             0);
+}
+
+/// Threads of this process.
+static ptrdiff_t countThreads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                       std::filesystem::directory_iterator());
+}
+
+TEST(Streams, ExecutionsThatTakeTurnsShareThreads) {
+  ProgramBuilder builder = twoDevices();
+  SharedArenas arenas;
+  const ptrdiff_t before = countThreads();
+  std::vector<std::unique_ptr<Loaded>> all;
+  for (int i = 0; i != 8; ++i)
+    all.push_back(
+        std::make_unique<Loaded>(builder, ExecutionOptions{.arenas = &arenas}));
+  const unsigned streams = 3;
+  EXPECT_EQ(countThreads() - before, ptrdiff_t(streams) - 1);
+  // Fewer are other ones.
+  all.push_back(std::make_unique<Loaded>(
+      builder, ExecutionOptions{.streamThreads = 2, .arenas = &arenas}));
+  EXPECT_EQ(countThreads() - before, ptrdiff_t(streams));
+  for (int round = 0; round != 20; ++round)
+    for (auto &loaded : all) {
+      std::vector<float> x = {-1, 2, -3, float(round)};
+      loaded->bind(x);
+      ASSERT_TRUE(loaded->execution->run().isOk());
+      EXPECT_EQ(loaded->output(0),
+                (std::vector<float>{-2, 6, -6, 3 * float(round)}));
+    }
 }
 
 TEST(Streams, OneStreamHasNoSegments) {

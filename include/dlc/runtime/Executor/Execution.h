@@ -39,8 +39,8 @@ private:
 };
 
 /// Memory for the transient values of several executions whose runs never
-/// overlap in time: as much for each device as the largest of them needs. Not
-/// thread-safe.
+/// overlap in time: as much for each device as the largest of them needs; and
+/// the threads of their streams. Not thread-safe.
 class SharedArenas {
 public:
   /// Memory of at least that size, from `manager` or, where that is null, of
@@ -50,8 +50,13 @@ public:
   Result<std::shared_ptr<ArenaMemory>> arena(size_t device, uint64_t bytes,
                                              StorageManager *manager = nullptr);
 
+  /// So many threads, the caller of a run among them. Errors: those of
+  /// WorkerPool::create().
+  Result<std::shared_ptr<WorkerPool>> threads(unsigned count);
+
 private:
   std::vector<std::shared_ptr<ArenaMemory>> arenas;
+  std::vector<std::shared_ptr<WorkerPool>> pools;
 };
 
 struct ExecutionOptions {
@@ -62,8 +67,8 @@ struct ExecutionOptions {
   /// program has on several devices and streams; 0: one for each stream, which
   /// is also the most. A program with one stream has none of them.
   unsigned streamThreads = 0;
-  /// Where its transient values are; null: memory of its own. Used by create()
-  /// only.
+  /// Where its transient values are, and its threads; null: its own. Used by
+  /// create() only.
   SharedArenas *arenas = nullptr;
   /// What devices with queues do in every run is recorded and replayed as one
   /// piece of work; without, each launch is queued by itself.
