@@ -127,6 +127,8 @@ static std::optional<LoopSplit> splitFor(const Index &rest, int64_t divisor,
 std::optional<std::pair<Index, Index>>
 dlc::graph::divide(const Index &index, int64_t divisor, const Loops &loops,
                    std::optional<LoopSplit> &split) {
+  if (divisor == 0) // Of a value without elements: nothing reads there.
+    return std::nullopt;
   Index quotient = Index::number(loops, 0), rest = quotient;
   for (auto [i, coefficient] : llvm::enumerate(index.coefficients)) {
     if (coefficient % divisor == 0)

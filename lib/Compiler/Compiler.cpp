@@ -33,6 +33,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace dlc;
 
@@ -317,10 +319,9 @@ bool dlc::areBatches(ArrayRef<int64_t> batches) {
 }
 
 bool dlc::isExtent(ArrayRef<int64_t> sizes) {
-  for (size_t i = 0; i < sizes.size(); ++i)
-    if (sizes[i] < 1 || llvm::is_contained(sizes.take_front(i), sizes[i]))
-      return false;
-  return !sizes.empty();
+  return !sizes.empty() && std::ssize(sizes) <= graph::kMostShapes &&
+         *std::min_element(sizes.begin(), sizes.end()) > 0 &&
+         std::set<int64_t>(sizes.begin(), sizes.end()).size() == sizes.size();
 }
 
 /// The names of what computes `whole`, a function or a program; null where it
@@ -358,6 +359,28 @@ size_t Compilation::shapes() const {
   if (state->module)
     parts = partsOf(state->module->lookupSymbol("main"), graph::kByShapeAttr);
   return parts ? parts.size() : 1;
+}
+
+bool Compilation::leavesOpen() const {
+  if (!state->module)
+    return false;
+  auto isOpen = [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return shaped && !(shaped.hasRank() && shaped.hasStaticShape());
+  };
+  for (Operation &op : *state->module->getBody()) {
+    if (auto function = dyn_cast<func::FuncOp>(op);
+        function && !graph::isMadeOfParts(function) &&
+        llvm::any_of(function.getArgumentTypes(), isOpen))
+      return true;
+    if (auto program = dyn_cast<plan::ProgramOp>(op);
+        program && !program.getParts() &&
+        llvm::any_of(
+            program.getBody().getOps<plan::InputOp>(),
+            [&](plan::InputOp input) { return isOpen(input.getType()); }))
+      return true;
+  }
+  return false;
 }
 
 LaunchCounts Compilation::launches() const {

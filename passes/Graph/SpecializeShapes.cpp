@@ -11,8 +11,11 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
+
+#include <set>
 
 namespace dlc::graph {
 #define GEN_PASS_DEF_SPECIALIZESHAPESPASS
@@ -31,6 +34,12 @@ struct Extent {
   SmallVector<int64_t> sizes; ///< Empty where it stays open.
 };
 
+/// Why a model cannot have some sizes.
+struct Misfit {
+  std::optional<Location> location;
+  std::string text;
+};
+
 struct SpecializeShapes
     : public graph::impl::SpecializeShapesPassBase<SpecializeShapes> {
   using SpecializeShapesPassBase::SpecializeShapesPassBase;
@@ -41,8 +50,11 @@ private:
   void findExtents();
   LogicalResult readSizes(StringRef text);
   LogicalResult checkNumber();
+  template <typename Visit> void forEachSize(int64_t number, Visit visit);
+  std::string describe(int64_t number);
   void fix(func::FuncOp function, int64_t number, std::string &suffix);
-  FailureOr<func::FuncOp> addPart(int64_t number, SymbolTable &symbols);
+  func::FuncOp addPart(int64_t number, SymbolTable &symbols, Misfit &why);
+  LogicalResult addParts(SmallVectorImpl<func::FuncOp> &parts);
   LogicalResult infer(func::FuncOp function);
   LogicalResult declare(ArrayRef<func::FuncOp> parts);
 
@@ -54,7 +66,8 @@ private:
 
 } // namespace
 
-/// An extent without a name is called after its input: "x.2".
+/// An extent without a name is called after its input: "x.2", or "#0.2" where
+/// another one has that name.
 void SpecializeShapes::findExtents() {
   open.clear();
   ownNames.clear();
@@ -75,10 +88,15 @@ void SpecializeShapes::findExtents() {
   }
   ownNames.reserve(unnamed.size()); // Names are referred to.
   for (auto [argument, dim] : unnamed) {
-    ownNames.push_back(
-        (graph::nameOf(givenName(main, argument, false), argument) + "." +
-         llvm::Twine(dim))
-            .str());
+    auto nameAfter = [&](StringAttr input) {
+      return (graph::nameOf(input, argument) + "." + llvm::Twine(dim)).str();
+    };
+    std::string name = nameAfter(givenName(main, argument, false));
+    if (open.contains(name))
+      name = nameAfter({});
+    if (open.contains(name))
+      continue; // It stays open.
+    ownNames.push_back(std::move(name));
     open[ownNames.back()].places.emplace_back(argument, dim);
   }
 }
@@ -124,17 +142,24 @@ LogicalResult SpecializeShapes::checkNumber() {
          << kMostShapes << " combinations of sizes, got more";
 }
 
-/// Gives arguments of `function` the sizes of combination `number`, of which
-/// the last extent varies fastest. `suffix` is "_32x64".
-void SpecializeShapes::fix(func::FuncOp function, int64_t number,
-                           std::string &suffix) {
-  SmallVector<SmallVector<int64_t>> shapes(function.getNumArguments());
+/// Visits the extents that have sizes, with those of combination `number`, of
+/// which the last varies fastest.
+template <typename Visit>
+void SpecializeShapes::forEachSize(int64_t number, Visit visit) {
   int64_t left = combinations;
   for (const auto &[name, extent] : open) {
     if (extent.sizes.empty())
       continue;
     left /= std::ssize(extent.sizes);
-    const int64_t size = extent.sizes[number / left % std::ssize(extent.sizes)];
+    visit(name, extent, extent.sizes[number / left % std::ssize(extent.sizes)]);
+  }
+}
+
+/// Gives arguments of `function` the sizes of combination `number`. `suffix` is
+/// "_32x64".
+void SpecializeShapes::fix(func::FuncOp function, int64_t number,
+                           std::string &suffix) {
+  forEachSize(number, [&](StringRef, const Extent &extent, int64_t size) {
     suffix += (suffix.empty() ? "_" : "x") + std::to_string(size);
     for (auto [i, dim] : extent.places) {
       auto type = typeOf(function.getArgument(i));
@@ -142,7 +167,7 @@ void SpecializeShapes::fix(func::FuncOp function, int64_t number,
       shape[dim] = size;
       function.getArgument(i).setType(type.clone(shape));
     }
-  }
+  });
   function.setType(FunctionType::get(&getContext(),
                                      function.getBody().getArgumentTypes(),
                                      function.getResultTypes()));
@@ -155,16 +180,60 @@ LogicalResult SpecializeShapes::infer(func::FuncOp function) {
   return runPipeline(manager, function);
 }
 
-FailureOr<func::FuncOp> SpecializeShapes::addPart(int64_t number,
-                                                  SymbolTable &symbols) {
+/// The function of combination `number`; null, with the reason in `why`, where
+/// the model cannot have it.
+func::FuncOp SpecializeShapes::addPart(int64_t number, SymbolTable &symbols,
+                                       Misfit &why) {
   func::FuncOp part = main.clone();
   std::string suffix;
   fix(part, number, suffix);
   part.setSymName(main.getSymName().str() + suffix);
   symbols.insert(part, getOperation().getBody()->end());
-  if (failed(infer(part)))
-    return failure();
-  return part;
+  ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &fault) {
+    if (why.text.empty()) {
+      why.location = fault.getLocation();
+      why.text = describe(number) + ": " + fault.str();
+    }
+    return success(); // Taken.
+  });
+  if (succeeded(infer(part)))
+    return part;
+  symbols.erase(part);
+  return {};
+}
+
+/// "length=16, width=8".
+std::string SpecializeShapes::describe(int64_t number) {
+  std::string text;
+  forEachSize(number, [&](StringRef name, const Extent &, int64_t size) {
+    text +=
+        (text.empty() ? "" : ", ") + name.str() + "=" + std::to_string(size);
+  });
+  return text;
+}
+
+/// Combinations that the model cannot have are left out, as of inputs that have
+/// to agree, but each size is in one that it can.
+LogicalResult SpecializeShapes::addParts(SmallVectorImpl<func::FuncOp> &parts) {
+  SymbolTable symbols(getOperation());
+  std::set<std::pair<StringRef, int64_t>> used;
+  std::vector<Misfit> misfits(combinations);
+  for (int64_t i = 0; i != combinations; ++i)
+    if (func::FuncOp part = addPart(i, symbols, misfits[i])) {
+      parts.push_back(part);
+      forEachSize(i, [&](StringRef name, const Extent &, int64_t size) {
+        used.emplace(name, size);
+      });
+    }
+  for (int64_t i = 0; i != combinations; ++i) {
+    bool isUsed = true;
+    forEachSize(i, [&](StringRef name, const Extent &, int64_t size) {
+      isUsed &= used.contains({name, size});
+    });
+    if (!isUsed)
+      return emitError(*misfits[i].location, misfits[i].text);
+  }
+  return success();
 }
 
 /// Of two types what is the same in both.
@@ -205,8 +274,13 @@ LogicalResult SpecializeShapes::declare(ArrayRef<func::FuncOp> parts) {
 
 void SpecializeShapes::runOnOperation() {
   main = getOperation().lookupSymbol<func::FuncOp>("main");
-  if (!main || main.isExternal() || extents.empty())
+  if (!main || extents.empty())
     return;
+  if (main.isExternal()) {
+    main.emitError("expected a function with a body, got a declaration, whose "
+                   "extents have their sizes");
+    return signalPassFailure();
+  }
   findExtents();
   for (const std::string &text : extents)
     if (failed(readSizes(text)))
@@ -215,16 +289,12 @@ void SpecializeShapes::runOnOperation() {
     return signalPassFailure();
   if (combinations == 1) {
     std::string suffix;
-    return fix(main, 0, suffix);
+    fix(main, 0, suffix);
+    if (failed(infer(main)))
+      signalPassFailure();
+    return;
   }
-  SymbolTable symbols(getOperation());
   SmallVector<func::FuncOp> parts;
-  for (int64_t i = 0; i != combinations; ++i) {
-    FailureOr<func::FuncOp> part = addPart(i, symbols);
-    if (failed(part))
-      return signalPassFailure();
-    parts.push_back(*part);
-  }
-  if (failed(declare(parts)))
+  if (failed(addParts(parts)) || failed(declare(parts)))
     return signalPassFailure();
 }

@@ -59,7 +59,7 @@ static void printNotes(const Compilation &compilation) {
                  "note: a batch of any size (%s) is computed by programs for "
                  "%s examples\n",
                  open.c_str(), batches.c_str());
-  else if (!open.empty() && compilation.shapes() == 1)
+  if (compilation.leavesOpen())
     std::fprintf(stderr,
                  "note: shapes are dynamic (%s): --shape NAME=... makes a "
                  "faster program for one shape, --extent NAME=... for "

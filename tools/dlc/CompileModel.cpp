@@ -176,6 +176,15 @@ LoadedModel dlc::tool::compileModel(const ModelOptions &options,
   LoadedModel loaded;
   double begin = now();
   CompileOptions compile = makeCompileOptions(options);
+  for (const auto &[name, sizes] : compile.extents)
+    if (sizes.size() > 1 || !values.empty())
+      throw Failure{"expected --extent " + name + "=... with " +
+                        (sizes.size() > 1
+                             ? "one size, as a model runs in one shape: "
+                               "compile it for several"
+                             : "random inputs alone: those that are given have "
+                               "their shapes"),
+                    kBadUsage};
   // A network of MXNet does not say what its inputs are before shapes are
   // given.
   if (options.path.ends_with(".json"))

@@ -166,10 +166,12 @@ static std::vector<int64_t> parseShape(const std::string &text) {
   return shape;
 }
 
+/// Of an extent, for which there are programs.
+static constexpr int64_t mostSizes = 1024;
+
 /// Adds 16, 32, 48 of "16-48/16"; false where it is no such range, or a long
 /// one.
 static bool addRange(std::string_view text, std::vector<int64_t> &numbers) {
-  constexpr int64_t most = 1024;
   int64_t first = 0, last = 0, step = 1;
   const char *at = text.data(), *end = at + text.size();
   auto read = [&](int64_t &number) {
@@ -184,7 +186,7 @@ static bool addRange(std::string_view text, std::vector<int64_t> &numbers) {
     return false;
   if (at != end && (*at++ != '/' || !read(step)))
     return false;
-  if (at != end || last < first || (last - first) / step >= most)
+  if (at != end || last < first || (last - first) / step >= mostSizes)
     return false;
   for (int64_t i = 0; i <= (last - first) / step; ++i)
     numbers.push_back(first + i * step);
@@ -197,7 +199,8 @@ parseRanges(const std::string &text) {
   std::vector<int64_t> numbers;
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
-    if (!addRange(std::string_view(text).substr(at, comma - at), numbers))
+    if (!addRange(std::string_view(text).substr(at, comma - at), numbers) ||
+        numbers.size() > mostSizes)
       return std::nullopt;
     at = comma + 1;
   }
@@ -240,7 +243,8 @@ std::map<std::string, std::vector<int64_t>> ModelOptions::extentSizes() const {
     if (!own)
       throw Failure{"expected --extent with sizes like NAME=32,64 or "
                     "NAME=16-128/16, 1024 at most, got '" +
-                        text + "'",
+                        (text.size() > 64 ? text.substr(0, 64) + "..." : text) +
+                        "'",
                     kBadUsage};
     if (!sizes.emplace(name, std::move(*own)).second)
       throw Failure{"expected --extent " + name + "=... once, got it again",

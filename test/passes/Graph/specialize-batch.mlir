@@ -413,3 +413,14 @@ func.func @main(%x: tensor<?x512xf32>) -> tensor<?x512xf32> {
   %0 = graph.matmul %x, %w : (tensor<?x512xf32>, tensor<512x512xf32>) -> tensor<?x512xf32>
   return %0 : tensor<?x512xf32>
 }
+
+// -----
+
+// Nothing is read of a value without elements.
+
+// CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x0xf32>) -> tensor<?x0xf32>
+func.func @main(%x: tensor<?x0xf32>) -> tensor<?x0xf32> {
+  %repeats = graph.constant dense<[1, 3]> : tensor<2xi64>
+  %0 = graph.tile %x, %repeats : (tensor<?x0xf32>, tensor<2xi64>) -> tensor<?x0xf32>
+  return %0 : tensor<?x0xf32>
+}

@@ -18,7 +18,13 @@
 // RUN: not dlc-opt %t/state.mlir --graph-specialize-shapes=extents='length=1|2' 2>&1 | FileCheck %s --check-prefix=STATE
 // STATE: error: expected one size of each extent, as a run leaves state to the next
 // RUN: not dlc-opt %t/table.mlir --graph-specialize-shapes=extents='length=2|3' 2>&1 | FileCheck %s --check-prefix=MISFIT
-// MISFIT: error: {{.*}}expected shapes that broadcast, got 3 and 2 in dimension 0
+// MISFIT: error: length=3: {{.*}}expected shapes that broadcast, got 3 and 2 in dimension 0
+// RUN: dlc-opt %t/pair.mlir --graph-specialize-shapes=extents='x.0=2|3,y.0=3|2' | FileCheck %t/pair.mlir
+// RUN: not dlc-opt %t/pair.mlir --graph-specialize-shapes=extents='x.0=2|3,y.0=3|4' 2>&1 | FileCheck %t/pair.mlir --check-prefix=ALONE
+// RUN: dlc-opt %t/names.mlir --graph-specialize-shapes=extents='x.0=2|3,#0.0=4|5' | FileCheck %t/names.mlir
+// RUN: dlc-opt %t/same.mlir --graph-specialize-shapes=extents='length=4' | FileCheck %t/same.mlir
+// RUN: not dlc-opt %t/declared.mlir --graph-specialize-shapes=extents='length=4' 2>&1 | FileCheck %s --check-prefix=DECLARED
+// DECLARED: error: expected a function with a body, got a declaration, whose extents have their sizes
 
 // An extent is the same in all of its places; what results share is known.
 //--- lengths.mlir
@@ -79,4 +85,35 @@ func.func @main(%x: tensor<?xf32> {graph.dims = ["length"]}) -> tensor<?xf32> {
   %t = graph.constant dense<1.0> : tensor<2xf32>
   %0 = graph.add %x, %t : (tensor<?xf32>, tensor<2xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
+}
+
+// Combinations that the model cannot have are left out, but no size is.
+//--- pair.mlir
+func.func @main(%x: tensor<?xf32> {graph.name = "x"}, %y: tensor<?xf32> {graph.name = "y"}) -> tensor<*xf32> {
+  %0 = graph.add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+// CHECK: graph.by_shape = [@main_2x2, @main_3x3]}
+// CHECK-NOT: @main_2x3
+// ALONE: error: x.0=2, y.0=3: {{.*}}expected shapes that broadcast, got 2 and 3 in dimension 0
+
+// A name that the model has for another extent is that one's.
+//--- names.mlir
+func.func @main(%x: tensor<?xf32> {graph.name = "x"}, %y: tensor<?xf32> {graph.name = "y", graph.dims = ["x.0"]}) -> (tensor<?xf32>, tensor<?xf32>) {
+  return %x, %y : tensor<?xf32>, tensor<?xf32>
+}
+// CHECK: graph.by_shape = [@main_2x4, @main_2x5, @main_3x4, @main_3x5]}
+// CHECK: func.func @main_2x4(%{{.*}}: tensor<4xf32> {graph.name = "x"}, %{{.*}}: tensor<2xf32>
+
+// What is returned as it came is known, too.
+//--- same.mlir
+func.func @main(%x: tensor<?xf32> {graph.name = "x", graph.dims = ["length"]}) -> (tensor<?xf32> {graph.dims = ["length"]}) {
+  return %x : tensor<?xf32>
+}
+// CHECK: func.func @main(%{{.*}}: tensor<4xf32> {{.*}}) -> (tensor<4xf32> {graph.dims = [""]})
+
+//--- declared.mlir
+func.func private @main(tensor<?xf32>) -> tensor<?xf32> attributes {graph.by_shape = [@main_4]}
+func.func @main_4(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
 }

@@ -476,7 +476,8 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
     `graph.by_shape` names copies of it, one for each combination of sizes, in
     which the last extent varies fastest. With one combination it is @main that
     has it. An extent without a name goes by that of its argument and its number,
-    `x.2`. Results of the declaration are known as far as they are the same in
+    `x.2`. Combinations whose types do not fit are left out, as long as each size
+    is in another one. Results of the declaration are known as far as they are the same in
     all. An error says which extents there are, where a name is of none; that
     types do not fit a size; that there are more than 1024 combinations.
     Cost: a copy and an inference of types for each combination.
