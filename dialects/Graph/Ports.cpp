@@ -41,22 +41,18 @@ static ArrayAttr withoutStatic(Attribute attribute, Type type) {
 }
 
 void dlc::graph::nameOpenDims(FunctionOpInterface function) {
-  const auto key =
-      StringAttr::get(function.getContext(), GraphDialect::kDimsAttr);
+  constexpr StringLiteral key = GraphDialect::kDimsAttr;
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (Attribute dims = function.getArgAttr(i, key)) {
-      if (ArrayAttr names = withoutStatic(dims, type))
-        function.setArgAttr(i, key, names);
-      else
-        function.removeArgAttr(i, key);
-    }
+    if (ArrayAttr names = withoutStatic(function.getArgAttr(i, key), type))
+      function.setArgAttr(i, key, names);
+    else
+      function.removeArgAttr(i, key);
   for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
-    if (Attribute dims = function.getResultAttr(i, key)) {
-      if (ArrayAttr names = withoutStatic(dims, type))
-        function.setResultAttr(i, key, names);
-      else
-        function.removeResultAttr(i, key);
-    }
+    if (ArrayAttr names = withoutStatic(
+            function.getResultAttrOfType<ArrayAttr>(i, key), type))
+      function.setResultAttr(i, key, names);
+    else
+      function.removeResultAttr(i, StringAttr::get(function.getContext(), key));
 }
 
 SmallVector<BlockArgument>

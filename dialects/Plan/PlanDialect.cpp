@@ -136,24 +136,37 @@ static bool isOfRows(Type whole, Type part, int64_t rows, int64_t &each) {
   return true;
 }
 
-template <typename Port>
+/// Whether `part` has the inputs (or outputs) of `whole`: of each pair of types
+/// `isOf` says whether they go together, called with its number. `what` they
+/// are is for the message.
+template <typename Port, typename IsOf>
 static LogicalResult verifyPorts(ProgramOp whole, ProgramOp part,
-                                 SmallVectorImpl<int64_t> &each) {
+                                 StringRef what, IsOf isOf) {
   SmallVector<Port> ports(whole.getBody().getOps<Port>());
   SmallVector<Port> own(part.getBody().getOps<Port>());
-  each.resize(ports.size(), -1);
   if (ports.size() != own.size())
     return part.emitOpError("expected the inputs and outputs of ")
            << whole.getSymNameAttr();
   for (size_t i = 0; i < ports.size(); ++i)
     if (ports[i].getName() != own[i].getName() ||
-        !isOfRows(ports[i].getType(), own[i].getType(), *part.getRows(),
-                  each[i]))
-      return own[i].emitOpError("expected rows of ")
-             << ports[i].getNameAttr() << " of type " << ports[i].getType()
-             << ", got " << own[i].getNameAttr() << " of type "
-             << own[i].getType();
+        !isOf(i, ports[i].getType(), own[i].getType()))
+      return own[i].emitOpError("expected ")
+             << what << " of " << ports[i].getNameAttr() << " of type "
+             << ports[i].getType() << ", got " << own[i].getNameAttr()
+             << " of type " << own[i].getType();
   return success();
+}
+
+/// `each` has the rows of each port that an example has; -1 where that is not
+/// known yet.
+template <typename Port>
+static LogicalResult verifyRows(ProgramOp whole, ProgramOp part,
+                                SmallVectorImpl<int64_t> &each) {
+  return verifyPorts<Port>(
+      whole, part, "rows", [&](size_t i, Type open, Type own) {
+        each.resize(std::max(each.size(), i + 1), -1);
+        return isOfRows(open, own, *part.getRows(), each[i]);
+      });
 }
 
 /// Whether `own` is what `open` leaves open.
@@ -171,19 +184,10 @@ static bool isOfShape(BaseMemRefType open, BaseMemRefType own) {
 
 template <typename Port>
 static LogicalResult verifyShapes(ProgramOp whole, ProgramOp part) {
-  SmallVector<Port> ports(whole.getBody().getOps<Port>());
-  SmallVector<Port> own(part.getBody().getOps<Port>());
-  if (ports.size() != own.size())
-    return part.emitOpError("expected the inputs and outputs of ")
-           << whole.getSymNameAttr();
-  for (size_t i = 0; i < ports.size(); ++i)
-    if (ports[i].getName() != own[i].getName() ||
-        !isOfShape(ports[i].getType(), own[i].getType()))
-      return own[i].emitOpError("expected a shape of ")
-             << ports[i].getNameAttr() << " of type " << ports[i].getType()
-             << ", got " << own[i].getNameAttr() << " of type "
-             << own[i].getType();
-  return success();
+  return verifyPorts<Port>(whole, part, "a shape",
+                           [](size_t, BaseMemRefType open, BaseMemRefType own) {
+                             return isOfShape(open, own);
+                           });
 }
 
 static LogicalResult verifyByShape(ProgramOp whole,
@@ -210,7 +214,7 @@ LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getByRows())
     return success();
   SmallVector<int64_t> inputs, outputs;
-  int64_t before = std::numeric_limits<int64_t>::max();
+  uint64_t before = std::numeric_limits<int64_t>::max();
   for (auto name : getByRows()->getAsRange<FlatSymbolRefAttr>()) {
     auto part = dyn_cast_or_null<ProgramOp>(
         symbols.lookupNearestSymbolFrom((*this)->getParentOp(), name));
@@ -219,8 +223,8 @@ LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
       return emitOpError("expected the name of a program of fewer rows, got ")
              << name;
     before = *part.getRows();
-    if (failed(verifyPorts<InputOp>(*this, part, inputs)) ||
-        failed(verifyPorts<OutputOp>(*this, part, outputs)))
+    if (failed(verifyRows<InputOp>(*this, part, inputs)) ||
+        failed(verifyRows<OutputOp>(*this, part, outputs)))
       return failure();
   }
   if (before != 1)

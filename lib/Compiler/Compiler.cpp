@@ -13,6 +13,7 @@
 #include "dlc/Numerics/VerifyNumerics.h"
 #include "dlc/Symbol/Lowering.h"
 #include "dlc/Training/Step.h"
+#include "dlc/abi/Version.h"
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Parts.h"
 #include "dlc/dialects/Graph/Placement.h"
@@ -319,7 +320,7 @@ bool dlc::areBatches(ArrayRef<int64_t> batches) {
 }
 
 bool dlc::isExtent(ArrayRef<int64_t> sizes) {
-  return !sizes.empty() && std::ssize(sizes) <= graph::kMostShapes &&
+  return !sizes.empty() && sizes.size() <= DLC_ARTIFACT_PARTS &&
          *std::min_element(sizes.begin(), sizes.end()) > 0 &&
          std::set<int64_t>(sizes.begin(), sizes.end()).size() == sizes.size();
 }
@@ -364,23 +365,15 @@ size_t Compilation::shapes() const {
 bool Compilation::leavesOpen() const {
   if (!state->module)
     return false;
-  auto isOpen = [](Type type) {
-    auto shaped = dyn_cast<ShapedType>(type);
-    return shaped && !(shaped.hasRank() && shaped.hasStaticShape());
+  auto isOpen = [](plan::InputOp input) {
+    auto type = dyn_cast<MemRefType>(input.getType());
+    return !type || !type.hasStaticShape();
   };
-  for (Operation &op : *state->module->getBody()) {
-    if (auto function = dyn_cast<func::FuncOp>(op);
-        function && !graph::isMadeOfParts(function) &&
-        llvm::any_of(function.getArgumentTypes(), isOpen))
-      return true;
-    if (auto program = dyn_cast<plan::ProgramOp>(op);
-        program && !program.getParts() &&
-        llvm::any_of(
-            program.getBody().getOps<plan::InputOp>(),
-            [&](plan::InputOp input) { return isOpen(input.getType()); }))
-      return true;
-  }
-  return false;
+  return llvm::any_of(
+      state->module->getOps<plan::ProgramOp>(), [&](plan::ProgramOp program) {
+        return !program.getParts() &&
+               llvm::any_of(program.getBody().getOps<plan::InputOp>(), isOpen);
+      });
 }
 
 LaunchCounts Compilation::launches() const {

@@ -187,15 +187,7 @@ void SpecializeBatch::declare(ArrayRef<func::FuncOp> parts,
       shape[0] = ShapedType::kDynamic;
     results.push_back(tensor.clone(shape));
   }
-  SmallVector<Attribute> names;
-  for (func::FuncOp part : parts)
-    names.push_back(FlatSymbolRefAttr::get(part.getSymNameAttr()));
-  main.eraseBody();
-  main.setPrivate();
-  main.setType(
-      FunctionType::get(&getContext(), main.getArgumentTypes(), results));
-  nameOpenDims(main);
-  main->setAttr(kByRowsAttr, ArrayAttr::get(&getContext(), names));
+  declareByParts(main, results, kByRowsAttr, parts);
 }
 
 /// Whether reading the constants of products takes more than a fifth of the
@@ -271,7 +263,7 @@ bool SpecializeBatch::specialize() {
       return false;
     }
     parts.push_back(part);
-    // Of one's own choice: more examples, as long as they share most time.
+    // Of one's own choice: more examples, as long as they share much time.
     if (sizes.empty() && i + 1 == wanted.size() && wanted[i] < kMostAtOnce &&
         waitsForWeights(part))
       wanted.push_back(largerThan(wanted[i]));

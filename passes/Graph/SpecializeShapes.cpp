@@ -3,6 +3,7 @@
 // graph-specialize-shapes: what a model leaves open is computed by functions
 // for the sizes that somebody asks for.
 
+#include "dlc/abi/Version.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Parts.h"
 #include "dlc/dialects/Graph/Ports.h"
@@ -49,14 +50,14 @@ struct SpecializeShapes
 private:
   void findExtents();
   LogicalResult readSizes(StringRef text);
-  LogicalResult checkNumber();
+  LogicalResult checkCombinations();
   template <typename Visit> void forEachSize(int64_t number, Visit visit);
   std::string describe(int64_t number);
   void fix(func::FuncOp function, int64_t number, std::string &suffix);
   func::FuncOp addPart(int64_t number, SymbolTable &symbols, Misfit &why);
   LogicalResult addParts(SmallVectorImpl<func::FuncOp> &parts);
   LogicalResult infer(func::FuncOp function);
-  LogicalResult declare(ArrayRef<func::FuncOp> parts);
+  void declare(ArrayRef<func::FuncOp> parts);
 
   func::FuncOp main;
   llvm::MapVector<StringRef, Extent> open;
@@ -130,16 +131,20 @@ LogicalResult SpecializeShapes::readSizes(StringRef text) {
   return success();
 }
 
-/// More than an artifact has places for.
-LogicalResult SpecializeShapes::checkNumber() {
+/// An artifact has places for so many, and for state that one of them has.
+LogicalResult SpecializeShapes::checkCombinations() {
   combinations = 1;
   for (const auto &[name, extent] : open)
-    if (!extent.sizes.empty() && combinations <= kMostShapes)
+    if (!extent.sizes.empty() && combinations <= DLC_ARTIFACT_PARTS)
       combinations *= std::ssize(extent.sizes);
-  if (combinations <= kMostShapes)
-    return success();
-  return main.emitError("expected at most ")
-         << kMostShapes << " combinations of sizes, got more";
+  if (combinations > DLC_ARTIFACT_PARTS)
+    return main.emitError("expected at most ")
+           << DLC_ARTIFACT_PARTS << " combinations of sizes, got more";
+  if (combinations > 1 &&
+      llvm::any_of(findUpdates(main), [](BlockArgument to) { return !!to; }))
+    return main.emitError(
+        "expected one size of each extent, as a run leaves state to the next");
+  return success();
 }
 
 /// Visits the extents that have sizes, with those of combination `number`, of
@@ -251,25 +256,13 @@ static TensorType join(Type a, Type b) {
 
 /// Leaves of @main its signature, with results as far as they are the same in
 /// all functions that compute it, and their names.
-LogicalResult SpecializeShapes::declare(ArrayRef<func::FuncOp> parts) {
+void SpecializeShapes::declare(ArrayRef<func::FuncOp> parts) {
   SmallVector<Type> results =
       llvm::to_vector(func::FuncOp(parts.front()).getResultTypes());
-  SmallVector<Attribute> names;
-  for (func::FuncOp part : parts) {
-    names.push_back(FlatSymbolRefAttr::get(part.getSymNameAttr()));
+  for (func::FuncOp part : parts)
     for (auto [type, own] : llvm::zip_equal(results, part.getResultTypes()))
       type = join(type, own);
-  }
-  if (llvm::any_of(findUpdates(main), [](BlockArgument to) { return !!to; }))
-    return main.emitError(
-        "expected one size of each extent, as a run leaves state to the next");
-  main.eraseBody();
-  main.setPrivate();
-  main.setType(
-      FunctionType::get(&getContext(), main.getArgumentTypes(), results));
-  nameOpenDims(main);
-  main->setAttr(kByShapeAttr, ArrayAttr::get(&getContext(), names));
-  return success();
+  declareByParts(main, results, kByShapeAttr, parts);
 }
 
 void SpecializeShapes::runOnOperation() {
@@ -285,7 +278,7 @@ void SpecializeShapes::runOnOperation() {
   for (const std::string &text : extents)
     if (failed(readSizes(text)))
       return signalPassFailure();
-  if (failed(checkNumber()))
+  if (failed(checkCombinations()))
     return signalPassFailure();
   if (combinations == 1) {
     std::string suffix;
@@ -295,6 +288,7 @@ void SpecializeShapes::runOnOperation() {
     return;
   }
   SmallVector<func::FuncOp> parts;
-  if (failed(addParts(parts)) || failed(declare(parts)))
+  if (failed(addParts(parts)))
     return signalPassFailure();
+  declare(parts);
 }

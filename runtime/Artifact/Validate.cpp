@@ -633,10 +633,9 @@ static Status checkNamesOf(const Tables<abi::Binding> *ports,
 /// What programs by rows or by shape have in common.
 Status Validator::checkParts(const char *what,
                              const Tables<abi::Program> *parts) const {
-  constexpr size_t mostParts = 1024;
-  if (countOf(parts) > mostParts || countOf(program.launches()))
-    return invalid("%s has at most %zu programs, and launches nothing", what,
-                   mostParts);
+  if (countOf(parts) > DLC_ARTIFACT_PARTS || countOf(program.launches()))
+    return invalid("%s has at most %d programs, and launches nothing", what,
+                   DLC_ARTIFACT_PARTS);
   for (size_t i = 0; i != updatedBy.size(); ++i)
     if (updatedBy[i] >= 0)
       return invalid("%s updates input %zu", what, i);

@@ -145,23 +145,29 @@ static void testOptions(void) {
   free(bytes);
 }
 
+/* The digits' network compiled with `options`, in memory of `buffer`. */
+static DlcProgram compileDigits(DlcCompilerOptions *options,
+                                DlcBuffer *buffer) {
+  DlcCompiler compiler = NULL;
+  DlcProgram program = NULL;
+  options->target = "x86-64";
+  CHECK_OK(dlcCompilerCreate(options, &compiler));
+  CHECK_OK(dlcCompilerImportFile(compiler, digits));
+  CHECK_OK(dlcCompilerWriteMemory(compiler, buffer));
+  dlcCompilerDestroy(compiler);
+  CHECK_OK(dlcProgramLoadMemory(dlcBufferData(*buffer), dlcBufferSize(*buffer),
+                                &program));
+  return program;
+}
+
 /* A batch of any size, in memory of the caller and of the execution. */
 static void testBatches(void) {
-  DlcCompiler compiler = NULL;
   const int64_t batches[] = {1, 2};
   DlcCompilerOptions options = {.structSize = sizeof(options)};
-  options.target = "x86-64";
   options.batches = batches;
   options.batchCount = 2;
   DlcBuffer buffer = NULL;
-  CHECK_OK(dlcCompilerCreate(&options, &compiler));
-  CHECK_OK(dlcCompilerImportFile(compiler, digits));
-  CHECK_OK(dlcCompilerWriteMemory(compiler, &buffer));
-  dlcCompilerDestroy(compiler);
-
-  DlcProgram loaded = NULL;
-  CHECK_OK(dlcProgramLoadMemory(dlcBufferData(buffer), dlcBufferSize(buffer),
-                                &loaded));
+  DlcProgram loaded = compileDigits(&options, &buffer);
   DlcPort port = {.structSize = sizeof(port)};
   CHECK_OK(dlcProgramOutput(loaded, 0, &port));
   CHECK(port.rank == 2 && port.shape[0] == -1 && port.shape[1] == 10);
@@ -196,22 +202,13 @@ static void testBatches(void) {
 
 /* Programs for several sizes of an extent. */
 static void testExtents(void) {
-  DlcCompiler compiler = NULL;
   const int64_t sizes[] = {3, 5};
   DlcExtent extent = {"batch", sizes, 2};
   DlcCompilerOptions options = {.structSize = sizeof(options)};
-  options.target = "x86-64";
   options.extents = &extent;
   options.extentCount = 1;
   DlcBuffer buffer = NULL;
-  CHECK_OK(dlcCompilerCreate(&options, &compiler));
-  CHECK_OK(dlcCompilerImportFile(compiler, digits));
-  CHECK_OK(dlcCompilerWriteMemory(compiler, &buffer));
-  dlcCompilerDestroy(compiler);
-
-  DlcProgram loaded = NULL;
-  CHECK_OK(dlcProgramLoadMemory(dlcBufferData(buffer), dlcBufferSize(buffer),
-                                &loaded));
+  DlcProgram loaded = compileDigits(&options, &buffer);
   DlcPort port = {.structSize = sizeof(port)};
   CHECK_OK(dlcProgramOutput(loaded, 0, &port));
   CHECK(port.rank == 2 && port.shape[0] == -1 && port.shape[1] == 10);

@@ -202,7 +202,7 @@ def compare(name, options, runtime, batch=None, length=None):
     compile_ = (dlc, "compile", str(model), "--precision", options.precision)
     if length:
         compile_ += ("--extent", "sequence=" + ",".join(
-            str(length) for length in options.length))
+            map(str, options.length)))
     seconds, peak = measured(*compile_, "-o", artifact)
     measured(*compile_, "-o", again)
     equal = pathlib.Path(artifact).read_bytes() == \

@@ -70,16 +70,17 @@ int BenchCommand::run() {
          p99 = quantile(times, 0.99);
   const rt::ProgramStatistics &statistics = program.statistics();
   if (json)
-    std::printf(
-        "{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
-        "\"runs\": %zu, \"threads\": %u, \"compile_ms\": %.3f, "
-        "\"load_ms\": %.3f, \"arena_bytes\": %llu, "
-        "\"lower_bound_bytes\": %llu, \"constant_bytes\": %llu, "
-        "\"queue_us_per_launch\": %.4f}\n",
-        min, median, p99, times.size(), pool->threads(), loaded.compileMs,
-        loaded.loadMs, static_cast<unsigned long long>(statistics.arenaBytes),
-        static_cast<unsigned long long>(statistics.lowerBoundBytes),
-        static_cast<unsigned long long>(statistics.constantBytes), perLaunch);
+    std::printf("{\"min_ms\": %.6f, \"median_ms\": %.6f, \"p99_ms\": %.6f, "
+                "\"runs\": %zu, \"threads\": %u, \"compile_ms\": %.3f, "
+                "\"load_ms\": %.3f, \"arena_bytes\": %llu, "
+                "\"lower_bound_bytes\": %llu, \"constant_bytes\": %llu, "
+                "\"queue_us_per_launch\": %.4f}\n",
+                min, median, p99, times.size(), pool->threads(),
+                loaded.compileMs, loaded.loadMs,
+                static_cast<unsigned long long>(statistics.arenaBytes),
+                static_cast<unsigned long long>(statistics.lowerBoundBytes),
+                static_cast<unsigned long long>(statistics.constantBytes),
+                perLaunch);
   else
     std::printf("min %.3f ms  median %.3f ms  p99 %.3f ms  (%zu runs, "
                 "%u threads)\n",

@@ -166,9 +166,6 @@ static std::vector<int64_t> parseShape(const std::string &text) {
   return shape;
 }
 
-/// Of an extent, for which there are programs.
-static constexpr int64_t mostSizes = 1024;
-
 /// Adds 16, 32, 48 of "16-48/16"; false where it is no such range, or a long
 /// one.
 static bool addRange(std::string_view text, std::vector<int64_t> &numbers) {
@@ -186,7 +183,7 @@ static bool addRange(std::string_view text, std::vector<int64_t> &numbers) {
     return false;
   if (at != end && (*at++ != '/' || !read(step)))
     return false;
-  if (at != end || last < first || (last - first) / step >= mostSizes)
+  if (at != end || last < first || (last - first) / step >= DLC_ARTIFACT_PARTS)
     return false;
   for (int64_t i = 0; i <= (last - first) / step; ++i)
     numbers.push_back(first + i * step);
@@ -200,25 +197,9 @@ parseRanges(const std::string &text) {
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
     if (!addRange(std::string_view(text).substr(at, comma - at), numbers) ||
-        numbers.size() > mostSizes)
+        numbers.size() > DLC_ARTIFACT_PARTS)
       return std::nullopt;
     at = comma + 1;
-  }
-  return numbers;
-}
-
-/// "1,4,16" -> {1, 4, 16}; nothing where it is no such list.
-static std::optional<std::vector<int64_t>> parseList(const std::string &text) {
-  std::vector<int64_t> numbers;
-  const char *at = text.data(), *end = at + text.size();
-  while (at != end) {
-    int64_t number = 0;
-    auto [next, error] = std::from_chars(at, end, number);
-    if (error != std::errc() ||
-        !(next == end || (*next == ',' && next + 1 != end)))
-      return std::nullopt;
-    numbers.push_back(number);
-    at = next == end ? end : next + 1;
   }
   return numbers;
 }
@@ -228,7 +209,7 @@ std::optional<std::vector<int64_t>> ModelOptions::batchSizes() const {
     return std::nullopt;
   if (batches == "none")
     return std::vector<int64_t>();
-  if (std::optional<std::vector<int64_t>> sizes = parseList(batches))
+  if (std::optional<std::vector<int64_t>> sizes = parseRanges(batches))
     return sizes;
   throw Failure{"expected --batches with numbers like 1,4,16, or none, got '" +
                     batches + "'",
@@ -242,7 +223,8 @@ std::map<std::string, std::vector<int64_t>> ModelOptions::extentSizes() const {
     std::optional<std::vector<int64_t>> own = parseRanges(list);
     if (!own)
       throw Failure{"expected --extent with sizes like NAME=32,64 or "
-                    "NAME=16-128/16, 1024 at most, got '" +
+                    "NAME=16-128/16, " +
+                        std::to_string(DLC_ARTIFACT_PARTS) + " at most, got '" +
                         (text.size() > 64 ? text.substr(0, 64) + "..." : text) +
                         "'",
                     kBadUsage};

@@ -203,8 +203,8 @@ public:
   /// that runs by itself.
   size_t shapes() const;
 
-  /// Whether something runs, from Phase::Graph on, whose inputs have open
-  /// shapes: slowly.
+  /// Whether something runs, from Phase::Plan on, whose inputs have open shapes:
+  /// slowly.
   bool leavesOpen() const;
 
   /// What the program launches, from Phase::Plan on; nothing before.

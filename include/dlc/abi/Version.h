@@ -16,6 +16,9 @@
  * 1. */
 #define DLC_ARTIFACT_VERSION 3
 
+/* Programs that one program of a file runs (by rows or by shape), at most. */
+#define DLC_ARTIFACT_PARTS 1024
+
 #define DLC_ARTIFACT_MAGIC "DLCPROG" /* and its terminating zero: 8 bytes */
 
 /* The alignment, in bytes, of the objects and of the constants section in a

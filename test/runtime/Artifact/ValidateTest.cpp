@@ -325,26 +325,24 @@ TEST(Validate, Updates) {
 }
 
 namespace {
-/// Why a batch of any size with `change` is refused.
-template <typename Change> std::string batchFailureWith(Change change) {
-  ProgramBuilder builder = batchBuilder();
+/// Why what `builder` makes is refused with `change`.
+template <typename Change>
+std::string failureWith(ProgramBuilder builder, Change change) {
   change(builder);
   Result<AlignedBuffer> file = writeArtifact(builder.contents());
   return file.isOk() ? "" : file.status().message();
+}
+
+template <typename Change> std::string batchFailureWith(Change change) {
+  return failureWith(batchBuilder(), change);
+}
+
+template <typename Change> std::string shapesFailureWith(Change change) {
+  return failureWith(shapesBuilder(), change);
 }
 
 dlc::abi::ProgramT &partOf(B &b, size_t index) {
   return *b.program.by_rows[index];
-}
-} // namespace
-
-namespace {
-/// Why programs for several shapes with `change` are refused.
-template <typename Change> std::string shapesFailureWith(Change change) {
-  ProgramBuilder builder = shapesBuilder();
-  change(builder);
-  Result<AlignedBuffer> file = writeArtifact(builder.contents());
-  return file.isOk() ? "" : file.status().message();
 }
 
 dlc::abi::ProgramT &shapeOf(B &b, size_t index) {

@@ -3,7 +3,7 @@
 // Batches of any size, by programs for some.
 
 #include "../ProgramBuilder.h"
-#include "TestKernels.h"
+#include "LoadProgram.h"
 #include "dlc/runtime/Executor/Execution.h"
 #include "runtime/Executor/BatchRuns.h"
 
@@ -21,11 +21,7 @@ using Floats = std::vector<float>;
 
 struct Running {
   explicit Running(ProgramBuilder builder) : bytes(builder.write()) {
-    Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
-    EXPECT_TRUE(artifact.isOk()) << artifact.status().message();
-    auto created = Program::create(std::move(*artifact), testOptions());
-    EXPECT_TRUE(created.isOk()) << created.status().message();
-    program = std::move(*created);
+    program = loadProgram(bytes);
     execution = std::move(*Execution::create(*program, {.tellsPorts = true}));
   }
 

@@ -4,7 +4,7 @@
 
 #include "../InChild.h"
 #include "../ProgramBuilder.h"
-#include "TestKernels.h"
+#include "LoadProgram.h"
 #include "dlc/runtime/Executor/Execution.h"
 
 #include <gtest/gtest.h>
@@ -17,11 +17,7 @@ namespace {
 
 struct Running {
   explicit Running(ProgramBuilder &builder) : bytes(builder.write()) {
-    Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
-    EXPECT_TRUE(artifact.isOk()) << artifact.status().message();
-    auto created = Program::create(std::move(*artifact), testOptions());
-    EXPECT_TRUE(created.isOk()) << created.status().message();
-    program = std::move(*created);
+    program = loadProgram(bytes);
     execution = std::move(*Execution::create(*program));
   }
 

@@ -3,7 +3,7 @@
 // When runs tell that they are over with an input or output.
 
 #include "../ProgramBuilder.h"
-#include "TestKernels.h"
+#include "LoadProgram.h"
 #include "dlc/runtime/Executor/Execution.h"
 
 #include <algorithm>
@@ -43,10 +43,7 @@ private:
 struct Loaded {
   explicit Loaded(ProgramBuilder &builder, const ExecutionOptions &options)
       : bytes(builder.write()) {
-    auto created = Program::create(
-        std::move(*Artifact::fromMemory(bytes.bytes())), testOptions());
-    EXPECT_TRUE(created.isOk()) << created.status().message();
-    program = std::move(*created);
+    program = loadProgram(bytes);
     auto made = Execution::create(*program, options);
     EXPECT_TRUE(made.isOk()) << made.status().message();
     execution = std::move(*made);

@@ -3,7 +3,7 @@
 // Programs for several shapes.
 
 #include "../ProgramBuilder.h"
-#include "TestKernels.h"
+#include "LoadProgram.h"
 #include "dlc/runtime/Executor/Execution.h"
 
 #include <gtest/gtest.h>
@@ -20,11 +20,7 @@ using Floats = std::vector<float>;
 
 struct Shapes : testing::Test {
   Shapes() : bytes(shapesBuilder().write()) {
-    Result<Artifact> artifact = Artifact::fromMemory(bytes.bytes());
-    EXPECT_TRUE(artifact.isOk()) << artifact.status().message();
-    auto created = Program::create(std::move(*artifact), testOptions());
-    EXPECT_TRUE(created.isOk()) << created.status().message();
-    program = std::move(*created);
+    program = loadProgram(bytes);
     execution = std::move(*Execution::create(*program, {.tellsPorts = true}));
   }
 

@@ -4,7 +4,7 @@
 
 #include "../InChild.h"
 #include "../ProgramBuilder.h"
-#include "TestKernels.h"
+#include "LoadProgram.h"
 #include "dlc/runtime/Base/Wait.h"
 #include "dlc/runtime/Device/CPU/WorkerPool.h"
 #include "dlc/runtime/Executor/Execution.h"
@@ -25,10 +25,7 @@ struct Loaded {
   explicit Loaded(ProgramBuilder &builder, const ExecutionOptions &options = {},
                   const ProgramOptions &programOptions = testOptions())
       : bytes(builder.write()) {
-    auto created = Program::create(
-        std::move(*Artifact::fromMemory(bytes.bytes())), programOptions);
-    EXPECT_TRUE(created.isOk()) << created.status().message();
-    program = std::move(*created);
+    program = loadProgram(bytes, programOptions);
     auto made = Execution::create(*program, options);
     EXPECT_TRUE(made.isOk()) << made.status().message();
     execution = std::move(*made);

@@ -35,6 +35,7 @@ RUN = 8.0  # Of an empty operation, between two holds of the lock.
 SPIN = 30000.0             # EngineOptions::spinMicroseconds
 SLOTS, IN_FLIGHT = 4096, 4096 # EngineOptions::queueSlots, maxOperations
 REGISTER_AT_ONCE = 64      # EngineCore::registerPushed()
+MOST_OF_LINE = 10000.0     # What takes longer are turns on one processor.
 OVERLAP = 3                # Lines of variables on their way at a time.
 STATE_LINES = 3            # Of the lock's holder: lock, numbers, ready queue.
 
@@ -295,6 +296,9 @@ def read_costs(path):
     found = {line["pattern"]: max(0.0, line["ns"]) for line in lines if "ns" in line}
     if not COSTS.keys() <= found.keys():
         raise SystemExit(f"{path}: expected the costs {sorted(COSTS)}, got {sorted(found)}")
+    if found["line"] > MOST_OF_LINE:
+        raise SystemExit(f"{path}: expected threads on processors of their own, got a line that "
+                         f"takes {found['line']:.0f} ns from one to the other")
     return found
 
 

@@ -5,7 +5,7 @@
 #ifndef DLC_DIALECTS_GRAPH_PARTS_H
 #define DLC_DIALECTS_GRAPH_PARTS_H
 
-#include "mlir/IR/Operation.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dlc::graph {
 
@@ -18,14 +18,19 @@ inline constexpr llvm::StringLiteral kRowsAttr = "graph.rows";
 
 /// Of a declaration: functions for some sizes of what it leaves open, each by
 /// rows or by itself. What runs is the first whose arguments have the shapes at
-/// hand. An artifact has at most so many.
+/// hand.
 inline constexpr llvm::StringLiteral kByShapeAttr = "graph.by_shape";
-inline constexpr int64_t kMostShapes = 1024;
 
 /// Whether others compute `function`: it has no body.
 inline bool isMadeOfParts(mlir::Operation *function) {
   return function->hasAttr(kByRowsAttr) || function->hasAttr(kByShapeAttr);
 }
+
+/// Leaves of `function` the signature, with `results` in the place of its own,
+/// and under `attribute` the names of the functions that compute it.
+void declareByParts(mlir::func::FuncOp function, mlir::TypeRange results,
+                    llvm::StringRef attribute,
+                    llvm::ArrayRef<mlir::func::FuncOp> parts);
 
 } // namespace dlc::graph
 
