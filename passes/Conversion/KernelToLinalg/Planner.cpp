@@ -288,13 +288,19 @@ Planner::Outcome Planner::checkBinding(Value value) {
   return Outcome::Done;
 }
 
+/// Whether it is known what is folded for `value`, if anything is.
+static bool hasKnownExtents(Value value) {
+  auto reduction =
+      dyn_cast_or_null<graph::ReductionOpInterface>(value.getDefiningOp());
+  return !reduction || reduction.getFoldedExtents();
+}
+
 Planner::Outcome Planner::planStored(Value value) {
   if (Outcome outcome = checkBinding(value); outcome != Outcome::Done)
     return outcome;
   if (produced.contains(value))
     return Outcome::Done;
-  auto reduction = dyn_cast<graph::ReductionOpInterface>(value.getDefiningOp());
-  if (reduction && !reduction.getFoldedExtents())
+  if (!hasKnownExtents(value))
     return fail("a reduction over axes that are not known");
   std::vector<Stage> parts;
   Outcome outcome =
@@ -326,6 +332,8 @@ Planner::Outcome Planner::planRoots() {
     for (unsigned loop = 0; loop < plan.grid.size(); ++loop)
       if (!llvm::is_contained(binding, static_cast<int>(loop)))
         return dropGridDim(loop);
+    if (!hasKnownExtents(source))
+      return fail("a reduction over axes that are not known");
     std::vector<Stage> parts;
     Outcome outcome = buildParts(source, makeDomain(source, binding),
                                  /*isRoot=*/true, parts);
