@@ -4,6 +4,7 @@
 
 #include "dlc/dialects/Graph/GraphDialect.h"
 #include "dlc/dialects/Graph/Batches.h"
+#include "dlc/dialects/Graph/Masks.h"
 #include "dlc/dialects/Graph/OperandTypes.h"
 #include "dlc/dialects/Graph/Parts.h"
 #include "dlc/dialects/Graph/Placement.h"
@@ -32,6 +33,7 @@ void GraphDialect::initialize() {
   addStructureOps();
   attachOperandTypes(getContext());
   attachBatches(getContext());
+  attachMasks(getContext());
 }
 
 StringRef dlc::graph::stringifyFusionKind(FusionKind kind) {
@@ -154,12 +156,28 @@ static LogicalResult verifyFixed(Operation *op, unsigned argument) {
                          << "' beside '" << kFixedAttr << "'";
 }
 
+/// Of each dimension a number or -1.
+static LogicalResult verifyPadded(Operation *op, Type type, Attribute value) {
+  auto dims = dyn_cast<DenseI64ArrayAttr>(value);
+  auto tensor = dyn_cast_or_null<RankedTensorType>(type);
+  bool isValid = dims && tensor && dims.size() == tensor.getRank();
+  for (int64_t i = 0; isValid && i < tensor.getRank(); ++i)
+    isValid = dims[i] >= -1 && (dims[i] < 0 || tensor.isDynamicDim(i));
+  if (isValid)
+    return success();
+  return op->emitError() << "expected numbers of extents that are left open, "
+                            "and -1, in '"
+                         << kPaddedAttr << "', got " << value;
+}
+
 static LogicalResult verifyValueAttribute(Operation *op, Type type,
                                           NamedAttribute attribute) {
   if (attribute.getName() == GraphDialect::kNameAttr)
     return verifyName(op, attribute);
   if (attribute.getName() == GraphDialect::kDimsAttr)
     return verifyDims(op, type, attribute.getValue());
+  if (attribute.getName() == kPaddedAttr)
+    return verifyPadded(op, type, attribute.getValue());
   return op->emitError() << "'" << attribute.getName().strref()
                          << "' is no attribute of arguments or results";
 }

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringSet.h"
 
 #include <limits>
+#include <set>
 
 using namespace mlir;
 using namespace dlc;
@@ -138,13 +139,13 @@ static bool isOfRows(Type whole, Type part, int64_t rows, int64_t &each) {
 
 /// Whether `part` has the inputs (or outputs) of `whole`: of each pair of types
 /// `isOf` says whether they go together, called with its number. `what` they
-/// are is for the message.
+/// are is for the message. `part` has `more` behind them.
 template <typename Port, typename IsOf>
 static LogicalResult verifyPorts(ProgramOp whole, ProgramOp part,
-                                 StringRef what, IsOf isOf) {
+                                 StringRef what, IsOf isOf, size_t more = 0) {
   SmallVector<Port> ports(whole.getBody().getOps<Port>());
   SmallVector<Port> own(part.getBody().getOps<Port>());
-  if (ports.size() != own.size())
+  if (ports.size() + more != own.size())
     return part.emitOpError("expected the inputs and outputs of ")
            << whole.getSymNameAttr();
   for (size_t i = 0; i < ports.size(); ++i)
@@ -183,17 +184,98 @@ static bool isOfShape(BaseMemRefType open, BaseMemRefType own) {
 }
 
 template <typename Port>
-static LogicalResult verifyShapes(ProgramOp whole, ProgramOp part) {
-  return verifyPorts<Port>(whole, part, "a shape",
-                           [](size_t, BaseMemRefType open, BaseMemRefType own) {
-                             return isOfShape(open, own);
-                           });
+static LogicalResult verifyShapes(ProgramOp whole, ProgramOp part,
+                                  size_t more = 0) {
+  return verifyPorts<Port>(
+      whole, part, "a shape",
+      [](size_t, BaseMemRefType open, BaseMemRefType own) {
+        return isOfShape(open, own);
+      },
+      more);
+}
+
+/// Counts the extents that are padded, or says what is wrong with them.
+static FailureOr<size_t> countPadded(ProgramOp program) {
+  std::set<int64_t> numbers;
+  auto visit = [&](auto port, bool isInput) -> LogicalResult {
+    auto padded = port.getPadded();
+    if (!padded)
+      return success();
+    auto type = dyn_cast<MemRefType>(port.getType());
+    bool isValid = program.getByShape() && type &&
+                   static_cast<int64_t>(padded->size()) == type.getRank();
+    for (int64_t dim = 0; isValid && dim < type.getRank(); ++dim) {
+      const int64_t number = (*padded)[dim];
+      isValid = number == -1 || (number >= 0 && type.isDynamicDim(dim) &&
+                                 (isInput || numbers.contains(number)));
+      if (isInput && number >= 0)
+        numbers.insert(number);
+    }
+    if (isValid)
+      return success();
+    return port.emitOpError("expected of each dimension that a program by "
+                            "shape leaves open -1 or the number of an extent, "
+                            "which inputs have, got ")
+           << port.getPaddedAttr();
+  };
+  for (auto input : program.getBody().getOps<InputOp>())
+    if (failed(visit(input, /*isInput=*/true)))
+      return failure();
+  for (auto output : program.getBody().getOps<OutputOp>())
+    if (failed(visit(output, /*isInput=*/false)))
+      return failure();
+  if (!numbers.empty() &&
+      *numbers.rbegin() + 1 != static_cast<int64_t>(numbers.size()))
+    return program.emitOpError("expected padded extents 0, 1, ..., got ")
+           << *numbers.rbegin() << " of " << numbers.size();
+  return numbers.size();
+}
+
+/// Whether the padded extents of `whole` are one known size each in `part`,
+/// which takes how much of each there is.
+static LogicalResult verifyPadded(ProgramOp whole, ProgramOp part,
+                                  size_t count) {
+  std::vector<int64_t> sizes(count, ShapedType::kDynamic);
+  auto visit = [&](auto port, auto own) -> LogicalResult {
+    if (auto padded = port.getPadded())
+      for (auto [dim, number] : llvm::enumerate(*padded)) {
+        if (number < 0)
+          continue;
+        const int64_t size = cast<MemRefType>(own.getType()).getDimSize(dim);
+        int64_t &known = sizes[number];
+        if (ShapedType::isDynamic(size) ||
+            (!ShapedType::isDynamic(known) && known != size))
+          return own.emitOpError("expected one size of padded extent ")
+                 << number << ", got " << own.getType();
+        known = size;
+      }
+    return success();
+  };
+  SmallVector<InputOp> inputs(part.getBody().getOps<InputOp>());
+  for (auto [port, own] : llvm::zip(whole.getBody().getOps<InputOp>(), inputs))
+    if (failed(visit(port, own)))
+      return failure();
+  for (auto [port, own] : llvm::zip(whole.getBody().getOps<OutputOp>(),
+                                    part.getBody().getOps<OutputOp>()))
+    if (failed(visit(port, own)))
+      return failure();
+  for (InputOp size : ArrayRef(inputs).take_back(count)) {
+    auto type = dyn_cast<MemRefType>(size.getType());
+    if (!type || type.getRank() != 0 || !type.getElementType().isInteger(64))
+      return size.emitOpError("expected the size of an extent, memref<i64>, "
+                              "got ")
+             << size.getType();
+  }
+  return success();
 }
 
 static LogicalResult verifyByShape(ProgramOp whole,
                                    SymbolTableCollection &symbols) {
   if (whole.getByRows() || whole.getRows() || whole.getByShape()->empty())
     return whole.emitOpError("expected programs by shape or by rows");
+  FailureOr<size_t> padded = countPadded(whole);
+  if (failed(padded))
+    return failure();
   for (auto name : whole.getByShape()->getAsRange<FlatSymbolRefAttr>()) {
     auto part = dyn_cast_or_null<ProgramOp>(
         symbols.lookupNearestSymbolFrom(whole->getParentOp(), name));
@@ -201,8 +283,9 @@ static LogicalResult verifyByShape(ProgramOp whole,
       return whole.emitOpError("expected the name of a program for one shape, "
                                "got ")
              << name;
-    if (failed(verifyShapes<InputOp>(whole, part)) ||
-        failed(verifyShapes<OutputOp>(whole, part)))
+    if (failed(verifyShapes<InputOp>(whole, part, *padded)) ||
+        failed(verifyShapes<OutputOp>(whole, part)) ||
+        failed(verifyPadded(whole, part, *padded)))
       return failure();
   }
   return success();
@@ -233,6 +316,8 @@ LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult ProgramOp::verifyRegions() {
+  if (!getByShape() && failed(countPadded(*this)))
+    return failure();
   if (getParts())
     for (Operation &op : getBody().front()) {
       auto output = dyn_cast<OutputOp>(op);

@@ -108,7 +108,8 @@ typedef struct DlcCompilerOptions {
                                which are slow then */
   const DlcExtent *extents; /* sizes of what the model leaves open: there is a
                                program for each combination, 1024 at most, and a
-                               run takes the one that its inputs fit */
+                               run takes the one that its inputs fit, or the next
+                               larger one of a model that can be padded */
   size_t extentCount;
 } DlcCompilerOptions;
 

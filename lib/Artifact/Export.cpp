@@ -162,6 +162,8 @@ LogicalResult Exporter::addMemory(Operation &op) {
         binding->name = port.getName().str();
         binding->value = id;
         binding->role = abi::BindingRole::Plain;
+        if (auto padded = port.getPadded())
+          binding->padded.assign(padded->begin(), padded->end());
         if constexpr (isInput) {
           if (port.getRandom())
             binding->role = abi::BindingRole::RandomState;

@@ -362,6 +362,38 @@ size_t Compilation::shapes() const {
   return parts ? parts.size() : 1;
 }
 
+Compilation::SmallerSizes Compilation::smallerSizes() const {
+  SymbolTable symbols(*state->module);
+  auto main = symbols.lookup<plan::ProgramOp>("main");
+  ArrayAttr parts = partsOf(main, graph::kByShapeAttr);
+  if (!parts)
+    return SmallerSizes::None;
+  // Of each input, the sizes of its extents in the programs.
+  auto inputsOf = [&](Attribute name) {
+    auto part = symbols.lookup<plan::ProgramOp>(
+        cast<FlatSymbolRefAttr>(name).getAttr());
+    return llvm::to_vector(part.getBody().getOps<plan::InputOp>());
+  };
+  SmallVector<plan::InputOp> first = inputsOf(parts[0]);
+  bool hasPadded = false, hasOthers = false;
+  for (Attribute name : parts)
+    for (auto [whole, one, own] : llvm::zip(
+             main.getBody().getOps<plan::InputOp>(), first, inputsOf(name))) {
+      auto a = dyn_cast<MemRefType>(one.getType());
+      auto b = dyn_cast<MemRefType>(own.getType());
+      for (int64_t dim = 0; a && b && dim < a.getRank(); ++dim) {
+        if (a.getDimSize(dim) == b.getDimSize(dim))
+          continue;
+        const bool isPadded =
+            whole.getPadded() && (*whole.getPadded())[dim] >= 0;
+        (isPadded ? hasPadded : hasOthers) = true;
+      }
+    }
+  return !hasPadded  ? SmallerSizes::None
+         : hasOthers ? SmallerSizes::OfSome
+                     : SmallerSizes::OfAll;
+}
+
 bool Compilation::leavesOpen() const {
   if (!state->module)
     return false;

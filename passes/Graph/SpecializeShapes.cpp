@@ -3,9 +3,12 @@
 // graph-specialize-shapes: what a model leaves open is computed by functions
 // for the sizes that somebody asks for.
 
+#include "Padding.h"
+
 #include "dlc/abi/Version.h"
 #include "dlc/dialects/Graph/GraphOps.h"
 #include "dlc/dialects/Graph/Parts.h"
+#include "dlc/dialects/Graph/Plain.h"
 #include "dlc/dialects/Graph/Ports.h"
 #include "dlc/dialects/Graph/Shapes.h"
 #include "dlc/passes/Graph/Passes.h"
@@ -13,9 +16,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <numeric>
 #include <set>
 
 namespace dlc::graph {
@@ -33,6 +38,15 @@ namespace {
 struct Extent {
   SmallVector<std::pair<unsigned, unsigned>> places; ///< Argument, dimension.
   SmallVector<int64_t> sizes; ///< Empty where it stays open.
+  /// Its number among those for which smaller sizes are padded.
+  std::optional<unsigned> padded;
+};
+
+/// A function for one combination.
+struct Part {
+  func::FuncOp function;
+  IRMapping mapping; ///< From @main.
+  int64_t number;
 };
 
 /// Why a model cannot have some sizes.
@@ -52,17 +66,36 @@ private:
   LogicalResult readSizes(StringRef text);
   LogicalResult checkCombinations();
   template <typename Visit> void forEachSize(int64_t number, Visit visit);
+  int64_t sizeIn(const Part &part, const Extent &extent);
   std::string describe(int64_t number);
   void fix(func::FuncOp function, int64_t number, std::string &suffix);
-  func::FuncOp addPart(int64_t number, SymbolTable &symbols, Misfit &why);
-  LogicalResult addParts(SmallVectorImpl<func::FuncOp> &parts);
+  std::optional<Part> addPart(int64_t number, SymbolTable &symbols,
+                              Misfit &why);
+  LogicalResult addParts(std::vector<Part> &parts);
   LogicalResult infer(func::FuncOp function);
-  void declare(ArrayRef<func::FuncOp> parts);
+  LogicalResult inferQuietly(func::FuncOp function);
+  std::optional<FunctionCopy> copyFor(const Part &part, const Extent &extent,
+                                      int64_t size);
+  SmallVector<int64_t> findSmaller(ArrayRef<Part> parts, const Part &part,
+                                   const Extent &extent);
+  std::optional<FoundPadding> findPaddingOf(const Part &part,
+                                            const Extent &extent,
+                                            ArrayRef<int64_t> sizes,
+                                            std::string &why);
+  bool padExtent(ArrayRef<Part> parts, Extent &extent,
+                 std::vector<FoundPadding> &found, std::string &why);
+  void addMask(const Part &part, Value size, int64_t extent,
+               const PaddingMask &mask);
+  void pad(std::vector<Part> &parts);
+  void declare(ArrayRef<Part> parts);
 
   func::FuncOp main;
   llvm::MapVector<StringRef, Extent> open;
   std::vector<std::string> ownNames; ///< Of those that the model names not.
   int64_t combinations = 1;
+  unsigned paddedExtents = 0;
+  /// Of each dimension of each result, the number of its padded extent or -1.
+  SmallVector<SmallVector<int64_t>> paddedResults;
 };
 
 } // namespace
@@ -160,6 +193,15 @@ void SpecializeShapes::forEachSize(int64_t number, Visit visit) {
   }
 }
 
+/// The size that `extent` has in `part`.
+int64_t SpecializeShapes::sizeIn(const Part &part, const Extent &extent) {
+  int64_t found = 0;
+  forEachSize(part.number, [&](StringRef, const Extent &other, int64_t size) {
+    found = &other == &extent ? size : found;
+  });
+  return found;
+}
+
 /// Gives arguments of `function` the sizes of combination `number`. `suffix` is
 /// "_32x64".
 void SpecializeShapes::fix(func::FuncOp function, int64_t number,
@@ -185,15 +227,16 @@ LogicalResult SpecializeShapes::infer(func::FuncOp function) {
   return runPipeline(manager, function);
 }
 
-/// The function of combination `number`; null, with the reason in `why`, where
-/// the model cannot have it.
-func::FuncOp SpecializeShapes::addPart(int64_t number, SymbolTable &symbols,
-                                       Misfit &why) {
-  func::FuncOp part = main.clone();
+/// The function of combination `number`; nullopt, with the reason in `why`,
+/// where the model cannot have it.
+std::optional<Part>
+SpecializeShapes::addPart(int64_t number, SymbolTable &symbols, Misfit &why) {
+  Part part{{}, {}, number};
+  part.function = cast<func::FuncOp>(main->clone(part.mapping));
   std::string suffix;
-  fix(part, number, suffix);
-  part.setSymName(main.getSymName().str() + suffix);
-  symbols.insert(part, getOperation().getBody()->end());
+  fix(part.function, number, suffix);
+  part.function.setSymName(main.getSymName().str() + suffix);
+  symbols.insert(part.function, getOperation().getBody()->end());
   ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &fault) {
     if (why.text.empty()) {
       why.location = fault.getLocation();
@@ -201,10 +244,10 @@ func::FuncOp SpecializeShapes::addPart(int64_t number, SymbolTable &symbols,
     }
     return success(); // Taken.
   });
-  if (succeeded(infer(part)))
+  if (succeeded(infer(part.function)))
     return part;
-  symbols.erase(part);
-  return {};
+  symbols.erase(part.function);
+  return std::nullopt;
 }
 
 /// "length=16, width=8".
@@ -219,13 +262,13 @@ std::string SpecializeShapes::describe(int64_t number) {
 
 /// Combinations that the model cannot have are left out, as of inputs that have
 /// to agree, but each size is in one that it can.
-LogicalResult SpecializeShapes::addParts(SmallVectorImpl<func::FuncOp> &parts) {
+LogicalResult SpecializeShapes::addParts(std::vector<Part> &parts) {
   SymbolTable symbols(getOperation());
   std::set<std::pair<StringRef, int64_t>> used;
   std::vector<Misfit> misfits(combinations);
   for (int64_t i = 0; i != combinations; ++i)
-    if (func::FuncOp part = addPart(i, symbols, misfits[i])) {
-      parts.push_back(part);
+    if (std::optional<Part> part = addPart(i, symbols, misfits[i])) {
+      parts.push_back(std::move(*part));
       forEachSize(i, [&](StringRef name, const Extent &, int64_t size) {
         used.emplace(name, size);
       });
@@ -256,13 +299,273 @@ static TensorType join(Type a, Type b) {
 
 /// Leaves of @main its signature, with results as far as they are the same in
 /// all functions that compute it, and their names.
-void SpecializeShapes::declare(ArrayRef<func::FuncOp> parts) {
-  SmallVector<Type> results =
-      llvm::to_vector(func::FuncOp(parts.front()).getResultTypes());
-  for (func::FuncOp part : parts)
-    for (auto [type, own] : llvm::zip_equal(results, part.getResultTypes()))
-      type = join(type, own);
-  declareByParts(main, results, kByShapeAttr, parts);
+void SpecializeShapes::declare(ArrayRef<Part> parts) {
+  SmallVector<func::FuncOp> functions;
+  SmallVector<Type> results;
+  for (const Part &part : parts) {
+    functions.push_back(part.function);
+    ArrayRef<Type> own = functions.back().getResultTypes();
+    if (results.empty())
+      results.assign(own.begin(), own.end());
+    for (auto [type, other] : llvm::zip_equal(results, own))
+      type = join(type, other);
+  }
+  Builder builder(&getContext());
+  for (const auto &[name, extent] : open) {
+    if (!extent.padded)
+      continue;
+    for (auto [argument, dim] : extent.places) {
+      SmallVector<int64_t> dims(typeOf(main.getArgument(argument)).getRank(),
+                                -1);
+      if (auto known =
+              main.getArgAttrOfType<DenseI64ArrayAttr>(argument, kPaddedAttr))
+        dims.assign(known.asArrayRef().begin(), known.asArrayRef().end());
+      dims[dim] = *extent.padded;
+      main.setArgAttr(argument, kPaddedAttr,
+                      builder.getDenseI64ArrayAttr(dims));
+    }
+  }
+  for (auto [i, dims] : llvm::enumerate(paddedResults)) {
+    auto type = dyn_cast<RankedTensorType>(results[i]);
+    if (!type || llvm::all_of(dims, [](int64_t each) { return each < 0; }))
+      continue;
+    // Also where all parts have the same: a run may have less.
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [extent, padded] : llvm::zip_equal(shape, dims))
+      if (padded >= 0)
+        extent = ShapedType::kDynamic;
+    results[i] = type.clone(shape);
+    main.setResultAttr(i, kPaddedAttr, builder.getDenseI64ArrayAttr(dims));
+  }
+  declareByParts(main, results, kByShapeAttr, functions);
+}
+
+//===----------------------------------------------------------------------===//
+// Padding
+//===----------------------------------------------------------------------===//
+
+/// Sizes of what stays open, while a function is read: primes that no model has
+/// as a limit or an extent, of which a few make no more elements than there are
+/// numbers.
+static constexpr int64_t kProbes[] = {1009, 1013, 1019, 1021};
+
+LogicalResult SpecializeShapes::inferQuietly(func::FuncOp function) {
+  ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) {
+    return success(); // Taken.
+  });
+  return infer(function);
+}
+
+/// A copy of @main of the sizes of `part`, but for `extent`.
+std::optional<FunctionCopy> SpecializeShapes::copyFor(const Part &part,
+                                                      const Extent &extent,
+                                                      int64_t size) {
+  FunctionCopy copy;
+  copy.function = cast<func::FuncOp>(main->clone(copy.mapping));
+  func::FuncOp function = *copy.function;
+  auto set = [&](const Extent &which, int64_t to) {
+    for (auto [i, dim] : which.places) {
+      auto type = typeOf(function.getArgument(i));
+      SmallVector<int64_t> shape(type.getShape());
+      shape[dim] = to;
+      function.getArgument(i).setType(type.clone(shape));
+    }
+  };
+  forEachSize(part.number, [&](StringRef, const Extent &other, int64_t own) {
+    set(other, own);
+  });
+  size_t probes = 0;
+  for (const auto &[name, other] : open) {
+    if (!other.sizes.empty())
+      continue;
+    if (probes == std::size(kProbes))
+      return std::nullopt;
+    set(other, kProbes[probes++]);
+  }
+  set(extent, size);
+  function.setType(FunctionType::get(&getContext(),
+                                     function.getBody().getArgumentTypes(),
+                                     function.getResultTypes()));
+  nameOpenDims(function);
+  function.setSymName("probe");
+  getOperation().push_back(function);
+  const bool isInferred = succeeded(inferQuietly(function));
+  function->remove();
+  if (!isInferred)
+    return std::nullopt;
+  return copy;
+}
+
+/// The sizes of `extent` that `part` is to compute beside its own, the largest
+/// first: those down to that of the next smaller part. A run takes the part
+/// with the least of each extent.
+SmallVector<int64_t> SpecializeShapes::findSmaller(ArrayRef<Part> parts,
+                                                   const Part &part,
+                                                   const Extent &extent) {
+  const int64_t size = sizeIn(part, extent);
+  int64_t next = 0;
+  for (const Part &other : parts) {
+    const int64_t own = sizeIn(other, extent);
+    bool isAlike = own < size;
+    forEachSize(part.number,
+                [&](StringRef, const Extent &each, int64_t wanted) {
+                  isAlike &= &each == &extent || sizeIn(other, each) == wanted;
+                });
+    if (isAlike)
+      next = std::max(next, own);
+  }
+  SmallVector<int64_t> sizes;
+  for (int64_t smaller = size - 1; smaller > next; --smaller)
+    sizes.push_back(smaller);
+  return sizes;
+}
+
+std::optional<FoundPadding>
+SpecializeShapes::findPaddingOf(const Part &part, const Extent &extent,
+                                ArrayRef<int64_t> sizes, std::string &why) {
+  PaddingProbes probes;
+  auto add = [&](int64_t size, FunctionCopy &to) {
+    auto copy = copyFor(part, extent, size);
+    if (copy)
+      to = std::move(*copy);
+    else
+      why = "shapes do not fit a size of " + std::to_string(size);
+    return copy.has_value();
+  };
+  probes.size = sizeIn(part, extent);
+  probes.sizes.assign(sizes.begin(), sizes.end());
+  probes.smaller.resize(sizes.size());
+  if (!add(probes.size, probes.own))
+    return std::nullopt;
+  for (auto [size, copy] : llvm::zip_equal(sizes, probes.smaller))
+    if (!add(size, copy))
+      return std::nullopt;
+  if (auto open = copyFor(part, extent, ShapedType::kDynamic))
+    probes.open = std::move(*open);
+  else
+    why = "shapes do not fit any size";
+  return probes.open.function ? findPadding(main, probes, extent.places, why)
+                              : std::nullopt;
+}
+
+/// Finds, for each of `parts`, what it takes to pad `extent`. Results have it
+/// in the same dimensions in all, and in these no other extent.
+bool SpecializeShapes::padExtent(ArrayRef<Part> parts, Extent &extent,
+                                 std::vector<FoundPadding> &found,
+                                 std::string &why) {
+  const FoundPadding *like = nullptr;
+  found.assign(parts.size(), {});
+  for (auto [part, own] : llvm::zip_equal(parts, found)) {
+    const SmallVector<int64_t> sizes = findSmaller(parts, part, extent);
+    if (sizes.empty())
+      continue; // There is no size between.
+    std::optional<FoundPadding> padding =
+        findPaddingOf(part, extent, sizes, why);
+    if (!padding)
+      return false;
+    own = std::move(*padding);
+    if (like && like->results != own.results) {
+      why = "results have it in other dimensions for other sizes";
+      return false;
+    }
+    like = &own;
+  }
+  if (!like) {
+    why = "there are none between";
+    return false;
+  }
+  for (auto [dims, others] : llvm::zip_equal(like->results, paddedResults))
+    for (unsigned dim : dims)
+      if (dim < others.size() && others[dim] >= 0) {
+        why = "a result has it where it has another one, too";
+        return false;
+      }
+  return true;
+}
+
+/// Puts `mask` in front of the operand in `part`, whose argument `size` has the
+/// number of elements that there are.
+void SpecializeShapes::addMask(const Part &part, Value size, int64_t extent,
+                               const PaddingMask &mask) {
+  Operation *op = part.mapping.lookup(mask.op);
+  Value operand = op->getOperand(mask.operand);
+  const int64_t behind = typeOf(operand).getRank() - 1 - mask.dim;
+  OpBuilder builder(op);
+  const Location loc = op->getLoc();
+  SmallVector<int64_t> shape(behind + 1, 1);
+  shape[0] = extent;
+  SmallVector<int64_t> places(extent);
+  std::iota(places.begin(), places.end(), 0);
+  auto type = RankedTensorType::get(shape, builder.getI64Type());
+  Value place = ConstantOp::create(
+      builder, loc,
+      makeElements(type, ArrayRef(reinterpret_cast<const char *>(places.data()),
+                                  places.size() * sizeof(int64_t))));
+  Value exists = LessOp::create(builder, loc, place, size);
+  const Type element = typeOf(operand).getElementType();
+  Attribute value = mask.neutral;
+  if (auto integer = dyn_cast<IntegerAttr>(mask.neutral)) // It has no sign.
+    value = IntegerAttr::get(element, integer.getValue());
+  Value neutral = ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(RankedTensorType::get({}, element),
+                             ArrayRef<Attribute>(value)));
+  op->setOperand(mask.operand, SelectOp::create(builder, loc, operand.getType(),
+                                                exists, operand, neutral));
+}
+
+/// Whether a run of the function depends on its inputs alone.
+static bool isPlain(func::FuncOp function, std::string &why) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (function.getArgAttr(i, GraphDialect::kRandomAttr))
+      why = "it draws random numbers";
+  if (!function.getBody().hasOneBlock())
+    why = "several blocks";
+  return why.empty();
+}
+
+/// Has parts compute smaller sizes of the extents for which that can be.
+void SpecializeShapes::pad(std::vector<Part> &parts) {
+  paddedExtents = 0;
+  paddedResults.clear();
+  paddedResults.resize(main.getNumResults());
+  for (auto &[name, extent] : open) {
+    extent.padded.reset();
+    if (extent.sizes.size() < 2)
+      continue; // It is what it is.
+    std::string why;
+    std::vector<FoundPadding> found;
+    const bool isPadded =
+        isPlain(main, why) && padExtent(parts, extent, found, why);
+    auto options = remark::RemarkOpts::name("SpecializeShapes")
+                       .category("graph-specialize-shapes")
+                       .function(main.getName());
+    if (!isPadded) {
+      remark::missed(main.getLoc(), options) << remark::reason(
+          "sizes of {0} are not padded to larger ones: {1}", name, why);
+      continue;
+    }
+    extent.padded = paddedExtents++;
+    remark::passed(main.getLoc(), options)
+        << remark::add("padded") << remark::metric("Extent", name);
+    Type i64 = IntegerType::get(&getContext(), 64);
+    for (auto [part, own] : llvm::zip_equal(parts, found)) {
+      Value size =
+          graph::addArgument(part.function, RankedTensorType::get({}, i64),
+                             ("size of " + name).str());
+      for (const PaddingMask &mask : own.masks)
+        addMask(part, size, sizeIn(part, extent), mask);
+      for (auto [dims, result] : llvm::zip(paddedResults, own.results))
+        for (unsigned dim : result) {
+          dims.resize(std::max<size_t>(dims.size(), dim + 1), -1);
+          dims[dim] = *extent.padded;
+        }
+    }
+  }
+  for (auto [dims, type] :
+       llvm::zip_equal(paddedResults, parts.front().function.getResultTypes()))
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      dims.resize(tensor.getRank(), -1);
 }
 
 void SpecializeShapes::runOnOperation() {
@@ -287,8 +590,9 @@ void SpecializeShapes::runOnOperation() {
       signalPassFailure();
     return;
   }
-  SmallVector<func::FuncOp> parts;
+  std::vector<Part> parts;
   if (failed(addParts(parts)))
     return signalPassFailure();
+  pad(parts);
   declare(parts);
 }

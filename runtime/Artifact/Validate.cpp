@@ -517,6 +517,10 @@ Status Validator::checkNames(const Tables<abi::Binding> *bindings,
 Status Validator::checkBindings(const Tables<abi::Binding> *bindings,
                                 abi::Storage storage, const char *what) {
   for (size_t i = 0; i != countOf(bindings); ++i) {
+    if (countOf(bindings->Get(i)->padded()) && !countOf(program.by_shape()))
+      return invalid("%s %zu: expected what is padded in a program for several "
+                     "shapes",
+                     what, i);
     uint32_t index = bindings->Get(i)->value();
     if (index >= countOf(program.values()))
       return invalid("%s %zu: value %" PRIu32 " does not exist", what, i,
@@ -616,10 +620,12 @@ Status Validator::checkPlan() {
 // Programs that others run
 //===----------------------------------------------------------------------===//
 
+/// `own` may have `more` behind those of `ports`.
 static Status checkNamesOf(const Tables<abi::Binding> *ports,
-                           const Tables<abi::Binding> *own, const char *what) {
-  if (countOf(ports) != countOf(own))
-    return invalid("expected %zu %ss, got %zu", countOf(ports), what,
+                           const Tables<abi::Binding> *own, const char *what,
+                           size_t more = 0) {
+  if (countOf(ports) + more != countOf(own))
+    return invalid("expected %zu %ss, got %zu", countOf(ports) + more, what,
                    countOf(own));
   for (size_t i = 0; i != countOf(ports); ++i)
     if (ports->Get(i)->name()->string_view() !=
@@ -748,8 +754,8 @@ static Status checkPortShapes(const abi::Program &whole,
                               const abi::Program &part,
                               const Tables<abi::Binding> *ports,
                               const Tables<abi::Binding> *own,
-                              const char *what) {
-  DLC_RETURN_IF_ERROR(checkNamesOf(ports, own, what));
+                              const char *what, size_t more = 0) {
+  DLC_RETURN_IF_ERROR(checkNamesOf(ports, own, what, more));
   for (size_t i = 0; i != countOf(ports); ++i)
     if (!isOfShape(*whole.values()->Get(ports->Get(i)->value()),
                    *part.values()->Get(own->Get(i)->value())))
@@ -757,9 +763,89 @@ static Status checkPortShapes(const abi::Program &whole,
   return Status::ok();
 }
 
+/// Counts the extents that are padded: they are numbered without gaps, and
+/// inputs have all of them.
+static Status countPadded(const abi::Program &program, size_t &count) {
+  std::vector<bool> seen;
+  auto check = [&](const Tables<abi::Binding> *ports, bool isInput) {
+    for (size_t i = 0; i != countOf(ports); ++i) {
+      const auto *padded = ports->Get(i)->padded();
+      const abi::Value &value = *program.values()->Get(ports->Get(i)->value());
+      bool isValid = !countOf(padded) ||
+                     (!value.unranked() && !isPacked(DataType(value.type())) &&
+                      countOf(padded) == countOf(value.shape()));
+      for (size_t k = 0; isValid && k != countOf(padded); ++k) {
+        const int32_t number = padded->Get(k);
+        if (number == -1)
+          continue;
+        isValid = number >= 0 && number < DLC_MAX_RANK * 64 &&
+                  value.shape()->Get(k) == kUnknownDim;
+        if (isValid && isInput && size_t(number) >= seen.size())
+          seen.resize(number + 1);
+        isValid = isValid && size_t(number) < seen.size();
+        if (isValid && isInput)
+          seen[number] = true;
+      }
+      if (!isValid)
+        return invalid("%s %zu: expected numbers of extents that it leaves "
+                       "open as what is padded",
+                       isInput ? "input" : "output", i);
+    }
+    return Status::ok();
+  };
+  DLC_RETURN_IF_ERROR(check(program.inputs(), true));
+  if (std::find(seen.begin(), seen.end(), false) != seen.end())
+    return invalid("no input tells the size of a padded extent");
+  DLC_RETURN_IF_ERROR(check(program.outputs(), false));
+  count = seen.size();
+  return Status::ok();
+}
+
+/// Whether `part` has one size of each padded extent, and takes how much of it
+/// there is.
+static Status checkPadded(const abi::Program &whole, const abi::Program &part,
+                          size_t count) {
+  std::vector<int64_t> sizes(count, kUnknownDim);
+  auto check = [&](const Tables<abi::Binding> *ports,
+                   const Tables<abi::Binding> *own) {
+    for (size_t i = 0; i != countOf(ports); ++i) {
+      const auto *padded = ports->Get(i)->padded();
+      const abi::Value &value = *part.values()->Get(own->Get(i)->value());
+      for (size_t k = 0; k != countOf(padded); ++k) {
+        if (padded->Get(k) < 0)
+          continue;
+        int64_t &known = sizes[padded->Get(k)];
+        const int64_t size = value.shape()->Get(k);
+        if (size == kUnknownDim || (known != kUnknownDim && known != size))
+          return invalid("expected one size of padded extent %" PRId32,
+                         padded->Get(k));
+        known = size;
+      }
+    }
+    return Status::ok();
+  };
+  DLC_RETURN_IF_ERROR(check(whole.inputs(), part.inputs()));
+  DLC_RETURN_IF_ERROR(check(whole.outputs(), part.outputs()));
+  for (size_t i = countOf(whole.inputs()); i != countOf(part.inputs()); ++i) {
+    const abi::Value &size =
+        *part.values()->Get(part.inputs()->Get(i)->value());
+    if (size.type() != DLC_I64 || size.unranked() || countOf(size.shape()))
+      return invalid("input %zu: expected the size of an extent, a number of "
+                     "i64",
+                     i);
+  }
+  return Status::ok();
+}
+
 Status Validator::checkByShape() {
   if (countOf(program.by_rows()))
     return invalid("expected programs by shape or by rows, got both");
+  size_t padded = 0;
+  DLC_RETURN_IF_ERROR(countPadded(program, padded));
+  if (padded && header.version < 4)
+    return invalid("expected version 4 of a plan with padded extents, got "
+                   "%" PRIu32,
+                   header.version);
   DLC_RETURN_IF_ERROR(
       checkParts("a program for several shapes", program.by_shape()));
   for (size_t i = 0; i != countOf(program.by_shape()); ++i) {
@@ -767,10 +853,12 @@ Status Validator::checkByShape() {
     Status status = checkPart(part);
     if (status.isOk())
       status = checkPortShapes(program, part, program.inputs(), part.inputs(),
-                               "input");
+                               "input", padded);
     if (status.isOk())
       status = checkPortShapes(program, part, program.outputs(), part.outputs(),
                                "output");
+    if (status.isOk())
+      status = checkPadded(program, part, padded);
     if (!status.isOk())
       return std::move(status).withContext("program " + std::to_string(i) +
                                            " of several shapes");

@@ -169,9 +169,13 @@ static uint64_t constantsChecksum(const ArtifactContents &contents) {
 static Status layOut(const ArtifactContents &contents, Image &image) {
   DLC_RETURN_IF_ERROR(checkContents(contents));
   abi::ProgramT &program = contents.program;
-  program.version = !program.by_shape.empty()  ? 3
-                    : !program.by_rows.empty() ? 2
-                                               : 1;
+  auto isPadded = [](const auto &port) { return !port->padded.empty(); };
+  const bool hasPadding = std::ranges::any_of(program.inputs, isPadded) ||
+                          std::ranges::any_of(program.outputs, isPadded);
+  program.version = hasPadding                  ? 4
+                    : !program.by_shape.empty() ? 3
+                    : !program.by_rows.empty()  ? 2
+                                                : 1;
   program.constants_checksum = constantsChecksum(contents);
   // The places of the objects depend on the size of the plan, which depends on
   // them only by fields left out for being 0: pack once with none left out.

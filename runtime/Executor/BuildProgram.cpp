@@ -168,6 +168,8 @@ readPorts(const flatbuffers::Vector<flatbuffers::Offset<abi::Binding>> *from,
       ports.back().updates = size_t(binding.updates());
     ports.back().isRandomState =
         binding.role() == abi::BindingRole::RandomState;
+    if (const auto *padded = binding.padded())
+      ports.back().padded.assign(padded->begin(), padded->end());
     portValues.push_back(binding.value());
   }
 }

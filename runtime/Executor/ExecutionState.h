@@ -7,6 +7,7 @@
 #define DLC_RUNTIME_EXECUTOR_EXECUTIONSTATE_H
 
 #include "BatchExecution.h"
+#include "PaddedPorts.h"
 #include "PortEnds.h"
 #include "ProgramState.h"
 #include "dlc/runtime/Base/ForkGuard.h"
@@ -119,6 +120,7 @@ struct Execution::State {
   PartExecutions parts; ///< Of the programs that this one runs.
   /// Of a program for a batch of any size, what runs it; else null.
   std::unique_ptr<BatchExecution> batch;
+  std::unique_ptr<PaddedPorts> padded; ///< Of a program for several shapes.
 
 private:
   friend class Execution;
@@ -175,11 +177,17 @@ private:
   void releaseAfter(const LaunchRecord &record);
 
   // Parts.cpp: runs of programs that are made of others.
-  Status allocateForBatch(size_t output, int64_t count);
+  Status placeOutput(size_t output, std::span<const int64_t> shape);
+  TensorView viewOf(uint32_t value) const;
+  void tellAll(PortListener &listener) const;
   Status runBatch(PortListener *listener);
   bool fits(const Program &part) const;
+  Execution *choosePart();
   Status refuseShapes() const;
   Status runByShape(PortListener *listener);
+  void takeOutput(size_t output, const TensorView &tensor);
+  Status bindSizes(Execution &part);
+  Status runPadded(Execution &part, PortListener *listener);
 
   /// One for each thread that may run launches; in each run a thread has one,
   /// not always the same.

@@ -276,6 +276,37 @@ inline ProgramBuilder shapesBuilder() {
   return builder;
 }
 
+/// y = relu(x), n = minus the number of rows, w = -z, over up to 4 rows of up
+/// to 3 columns and up to 6 of 5; z has 2.
+inline ProgramBuilder paddedBuilder() {
+  ProgramBuilder builder;
+  builder.input("x", DLC_F32, {-1, -1});
+  builder.input("z", DLC_I8, {-1, 2});
+  builder.output("y", DLC_F32, {-1, -1});
+  builder.output("n", DLC_I64, {});
+  builder.output("w", DLC_I8, {-1, 2});
+  builder.program.inputs[0]->padded = {0, 1};
+  builder.program.inputs[1]->padded = {0, -1};
+  builder.program.outputs[0]->padded = {0, 1};
+  builder.program.outputs[2]->padded = {0, -1};
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{6, 5}, {4, 3}}) {
+    ProgramBuilder part;
+    int x = part.input("x", DLC_F32, {rows, columns});
+    int z = part.input("z", DLC_I8, {rows, 2});
+    int n = part.input("rows", DLC_I64, {});
+    part.input("columns", DLC_I64, {});
+    int y = part.output("y", DLC_F32, {rows, columns});
+    int m = part.output("n", DLC_I64, {});
+    int w = part.output("w", DLC_I8, {rows, 2});
+    const std::string suffix = std::to_string(rows);
+    part.reference("relu", {x}, {y}, "relu" + suffix);
+    part.reference("neg", {n}, {m}, "neg" + suffix);
+    part.reference("neg", {z}, {w}, "negative" + suffix);
+    builder.byShape(std::move(part));
+  }
+  return builder;
+}
+
 } // namespace dlc::rt::test
 
 #endif // DLC_TEST_RUNTIME_PROGRAMBUILDER_H

@@ -48,9 +48,18 @@ static void printNotes(const Compilation &compilation) {
     if (!port.type.isStatic())
       open += (open.empty() ? "" : ", ") + port.name + " " +
               rt::toString(port.type);
-  if (compilation.shapes() > 1)
-    std::fprintf(stderr, "note: programs for %zu shapes (%s)\n",
-                 compilation.shapes(), open.c_str());
+  if (compilation.shapes() > 1) {
+    using SmallerSizes = Compilation::SmallerSizes;
+    const SmallerSizes smaller = compilation.smallerSizes();
+    std::fprintf(stderr, "note: programs for %zu shapes (%s), %s\n",
+                 compilation.shapes(), open.c_str(),
+                 smaller == SmallerSizes::OfAll
+                     ? "which compute smaller ones, too"
+                 : smaller == SmallerSizes::OfSome
+                     ? "which compute smaller sizes of some extents, too; "
+                       "--remarks says why not of all"
+                     : "and no others; --remarks says why");
+  }
   std::string batches;
   for (int64_t size : compilation.batches())
     batches += (batches.empty() ? "" : ", ") + std::to_string(size);

@@ -126,9 +126,16 @@ static void printLaunch(const abi::Program &program,
 static void printPort(const abi::Program &program, const char *kind,
                       const abi::Binding &binding) {
   bool isRandom = binding.role() == abi::BindingRole::RandomState;
-  std::printf("%s \"%s\" %s%s\n", kind, binding.name()->c_str(),
+  std::printf("%s \"%s\" %s%s", kind, binding.name()->c_str(),
               typeText(*program.values()->Get(binding.value())).c_str(),
               isRandom ? " random" : "");
+  if (const auto *padded = binding.padded(); padded && padded->size()) {
+    std::printf(" padded(");
+    for (unsigned i = 0; i != padded->size(); ++i)
+      std::printf(i ? ", %d" : "%d", padded->Get(i));
+    std::printf(")");
+  }
+  std::printf("\n");
 }
 
 static void printPorts(const abi::Program &program) {

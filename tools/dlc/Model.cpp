@@ -87,7 +87,8 @@ void ModelOptions::add(Syntax &syntax, bool acceptsArtifact) {
       "--extent", extents,
       "Sizes of an extent that the model leaves open, "
       "NAME=32,64,128 or 16-128/16 for steps of 16, INPUT.2=... where it has "
-      "no name: a program for each, and for each combination of several "
+      "no name: a program for each, and for each combination of several, which "
+      "computes smaller sizes, too, where the model can be padded "
       "(repeatable)");
   syntax.option("--batches", batches,
                 "Where the model leaves only the size of the batch open, the "

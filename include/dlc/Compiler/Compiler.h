@@ -45,8 +45,9 @@ struct CompileOptions {
   /// Sizes of extents that the model leaves open, by their names, or that of an
   /// input and the number of the extent in it, "x.2": at least one of each,
   /// from 1 up and each once. There is a program for each combination, 1024 at
-  /// most, and a run takes the one that its inputs fit. With gradients, or
-  /// state that runs leave to each other, one size of each.
+  /// most, and a run takes the one that its inputs fit, or the next larger one
+  /// of a model that can be padded. With gradients, or state that runs leave to
+  /// each other, one size of each.
   std::map<std::string, std::vector<int64_t>> extents;
   /// Values of parameters (.params): those of an MXNet network, or in place of
   /// those that an ONNX model's file has (onnx::ImportOptions::params); empty
@@ -202,6 +203,11 @@ public:
   /// For how many shapes there are programs, from Phase::Graph on; 1 for one
   /// that runs by itself.
   size_t shapes() const;
+
+  /// Which of the extents that have several sizes may also be smaller than in
+  /// the programs for these, from Phase::Plan on.
+  enum class SmallerSizes { None, OfSome, OfAll };
+  SmallerSizes smallerSizes() const;
 
   /// Whether something runs, from Phase::Plan on, whose inputs have open shapes:
   /// slowly.

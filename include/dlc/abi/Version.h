@@ -12,9 +12,9 @@
  * would misread a file: a new storage class or kernel kind, a changed meaning.
  * Fields that old readers may ignore are appended to the schema without a bump.
  * A file has the oldest version that says all of it: 2 for a batch of any size
- * (Program.by_rows), 3 for programs for several shapes (Program.by_shape), else
- * 1. */
-#define DLC_ARTIFACT_VERSION 3
+ * (Program.by_rows), 3 for programs for several shapes (Program.by_shape), 4
+ * where these compute smaller ones (Binding.padded), else 1. */
+#define DLC_ARTIFACT_VERSION 4
 
 /* Programs that one program of a file runs (by rows or by shape), at most. */
 #define DLC_ARTIFACT_PARTS 1024

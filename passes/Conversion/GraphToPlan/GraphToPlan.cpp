@@ -112,7 +112,8 @@ void ProgramBuilder::buildInputs() {
     bool isRandom = !!function.getArgAttr(i, graph::GraphDialect::kRandomAttr);
     memory.map(argument, plan::InputOp::create(builder, argument.getLoc(),
                                                toMemory(argument.getType()), i,
-                                               name, isRandom));
+                                               name, isRandom,
+                                               /*padded=*/{}));
   }
 }
 
@@ -309,10 +310,13 @@ void ProgramBuilder::buildDeclaration() {
     plan::InputOp::create(
         builder, function.getLoc(), toMemory(type), i,
         nameOf(function.getArgAttrDict(i), "input", i),
-        function.getArgAttr(i, graph::GraphDialect::kRandomAttr) != nullptr);
+        function.getArgAttr(i, graph::GraphDialect::kRandomAttr) != nullptr,
+        function.getArgAttrOfType<DenseI64ArrayAttr>(i, graph::kPaddedAttr));
   for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
-    plan::OutputOp::create(builder, function.getLoc(), toMemory(type), i,
-                           nameOf(function.getResultAttrDict(i), "output", i));
+    plan::OutputOp::create(
+        builder, function.getLoc(), toMemory(type), i,
+        nameOf(function.getResultAttrDict(i), "output", i), /*updates=*/{},
+        function.getResultAttrOfType<DenseI64ArrayAttr>(i, graph::kPaddedAttr));
 }
 
 LogicalResult ProgramBuilder::build() {

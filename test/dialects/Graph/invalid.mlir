@@ -303,5 +303,15 @@ func.func @by_shape() attributes {graph.by_shape = [@rows]} {
 
 // -----
 
+// expected-error @+1 {{expected numbers of extents that are left open, and -1, in 'graph.padded', got array<i64: 0>}}
+func.func private @padded(tensor<?x4xf32> {graph.padded = array<i64: 0>})
+
+// -----
+
+// expected-error @+1 {{expected numbers of extents that are left open, and -1, in 'graph.padded', got array<i64: -1, 0>}}
+func.func private @padded() -> (tensor<?x4xf32> {graph.padded = array<i64: -1, 0>})
+
+// -----
+
 // expected-error @+1 {{expected names of functions in 'graph.by_rows' of a declaration, got ["rows"]}}
 func.func private @by_rows() attributes {graph.by_rows = ["rows"]}

@@ -354,3 +354,77 @@ plan.program @program_c7_both by_rows([@one]) by_shape([@one]) {
 plan.program @one rows(1) {
   %x = plan.input 0 "x" : memref<1xf32>
 }
+
+// -----
+
+plan.program @program_c8_alone {
+  // expected-error@+1 {{expected of each dimension that a program by shape leaves open -1 or the number of an extent, which inputs have, got array<i64: 0>}}
+  %x = plan.input 0 "x" padded([0]) : memref<?xf32>
+}
+
+// -----
+
+plan.program @program_c8_known by_shape([@one]) {
+  // expected-error@+1 {{expected of each dimension that a program by shape leaves open}}
+  %x = plan.input 0 "x" padded([-1, 0]) : memref<?x4xf32>
+}
+plan.program @one {
+  %x = plan.input 0 "x" : memref<1x4xf32>
+  %n = plan.input 1 "n" : memref<i64>
+}
+
+// -----
+
+plan.program @program_c8_output by_shape([@one]) {
+  %x = plan.input 0 "x" padded([0]) : memref<?xf32>
+  // expected-error@+1 {{which inputs have, got array<i64: 1>}}
+  %y = plan.output 0 "y" padded([1]) : memref<?xf32>
+}
+plan.program @one {
+  %x = plan.input 0 "x" : memref<1xf32>
+  %n = plan.input 1 "n" : memref<i64>
+  %y = plan.output 0 "y" : memref<1xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected padded extents 0, 1, ..., got 1 of 1}}
+plan.program @program_c8_gap by_shape([@one]) {
+  %x = plan.input 0 "x" padded([1]) : memref<?xf32>
+}
+plan.program @one {
+  %x = plan.input 0 "x" : memref<1xf32>
+  %n = plan.input 1 "n" : memref<i64>
+}
+
+// -----
+
+plan.program @program_c8_size by_shape([@one]) {
+  %x = plan.input 0 "x" padded([0]) : memref<?xf32>
+}
+// expected-error@+1 {{expected the inputs and outputs of "program_c8_size"}}
+plan.program @one {
+  %x = plan.input 0 "x" : memref<1xf32>
+}
+
+// -----
+
+plan.program @program_c8_type by_shape([@one]) {
+  %x = plan.input 0 "x" padded([0]) : memref<?xf32>
+}
+plan.program @one {
+  %x = plan.input 0 "x" : memref<1xf32>
+  // expected-error@+1 {{expected the size of an extent, memref<i64>, got 'memref<1xi64>'}}
+  %n = plan.input 1 "n" : memref<1xi64>
+}
+
+// -----
+
+plan.program @program_c8_sizes by_shape([@one]) {
+  %x = plan.input 0 "x" padded([0, 0]) : memref<?x?xf32>
+}
+plan.program @one {
+  // expected-error@+1 {{expected one size of padded extent 0, got 'memref<1x2xf32>'}}
+  %x = plan.input 0 "x" : memref<1x2xf32>
+  %n = plan.input 1 "n" : memref<i64>
+}

@@ -182,7 +182,7 @@ func.func @main(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<2xi64>) {
 // Numbers of rows.
 
 // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32>)
-// REMARK: add computes with the size of the batch
+// REMARK: add does not keep the examples of a batch apart
 func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %zero = graph.constant dense<0> : tensor<i64>
   %one = graph.constant dense<1> : tensor<i64>

@@ -23,6 +23,8 @@
 // RUN: not dlc-opt %t/pair.mlir --graph-specialize-shapes=extents='x.0=2|3,y.0=3|4' 2>&1 | FileCheck %t/pair.mlir --check-prefix=ALONE
 // RUN: dlc-opt %t/names.mlir --graph-specialize-shapes=extents='x.0=2|3,#0.0=4|5' | FileCheck %t/names.mlir
 // RUN: dlc-opt %t/same.mlir --graph-specialize-shapes=extents='length=4' | FileCheck %t/same.mlir
+// RUN: dlc-opt %t/both.mlir --graph-specialize-shapes=extents='length=4|8,size=4|8' --remarks-filter=graph-specialize-shapes 2>&1 | FileCheck %t/both.mlir
+// RUN: dlc-opt %t/dense.mlir --graph-specialize-shapes=extents='length=1|2|3' --remarks-filter=graph-specialize-shapes 2>&1 | FileCheck %t/dense.mlir
 // RUN: not dlc-opt %t/declared.mlir --graph-specialize-shapes=extents='length=4' 2>&1 | FileCheck %s --check-prefix=DECLARED
 // DECLARED: error: expected a function with a body, got a declaration, whose extents have their sizes
 
@@ -37,8 +39,8 @@ func.func @main(
   %1 = graph.reduce_sum %0, %axes {keepdims = true} : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
   return %0, %1 : tensor<*xf32>, tensor<*xf32>
 }
-// CHECK: func.func private @main(tensor<?x?x8xf32> {graph.dims = ["batch", "length", ""], graph.name = "x"},
-// CHECK-SAME: -> (tensor<?x?x8xf32> {graph.name = "sum"}, tensor<?x1x8xf32> {graph.name = "last"}) attributes {graph.by_shape = [@main_16, @main_32]}
+// CHECK: func.func private @main(tensor<?x?x8xf32> {graph.dims = ["batch", "length", ""], graph.name = "x", graph.padded = array<i64: -1, 0, -1>},
+// CHECK-SAME: -> (tensor<?x?x8xf32> {graph.name = "sum", graph.padded = array<i64: -1, 0, -1>}, tensor<?x1x8xf32> {graph.name = "last"}) attributes {graph.by_shape = [@main_16, @main_32]}
 // CHECK: func.func @main_16(%{{.*}}: tensor<?x16x8xf32> {graph.dims = ["batch", "", ""], graph.name = "x"}, %{{.*}}: tensor<?x16x8xf32>
 // CHECK: graph.add {{.*}} : tensor<?x16x8xf32>
 // CHECK: func.func @main_32(%{{.*}}: tensor<?x32x8xf32>
@@ -63,9 +65,9 @@ func.func @main(
   %1 = graph.relu %y : tensor<?xf32>
   return %0, %1 : tensor<1x?x?xf32>, tensor<?xf32>
 }
-// CHECK: func.func private @main(tensor<1x?x?xf32> {graph.name = "x"}, tensor<?xf32>) -> (tensor<1x?x?xf32>, tensor<2xf32>)
+// CHECK: func.func private @main(tensor<1x?x?xf32> {graph.name = "x", graph.padded = array<i64: -1, 0, 1>}, tensor<?xf32>) -> (tensor<1x?x?xf32> {graph.padded = array<i64: -1, 0, 1>}, tensor<2xf32>)
 // CHECK-SAME: graph.by_shape = [@main_4x8x2, @main_4x6x2, @main_8x8x2, @main_8x6x2]
-// CHECK: func.func @main_4x8x2(%{{.*}}: tensor<1x4x8xf32> {graph.name = "x"}, %{{.*}}: tensor<2xf32>) -> (tensor<1x4x8xf32>, tensor<2xf32>)
+// CHECK: func.func @main_4x8x2(%{{.*}}: tensor<1x4x8xf32> {graph.name = "x"}, %{{.*}}: tensor<2xf32>, %{{.*}}: tensor<i64> {graph.name = "size of x.1"}, %{{.*}}: tensor<i64> {graph.name = "size of x.2"}) -> (tensor<1x4x8xf32>, tensor<2xf32>)
 
 //--- known.mlir
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -117,3 +119,26 @@ func.func private @main(tensor<?xf32>) -> tensor<?xf32> attributes {graph.by_sha
 func.func @main_4(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// An extent that is the lesser of two is neither's.
+//--- both.mlir
+func.func @main(%x: tensor<?xf32> {graph.dims = ["length"]}, %y: tensor<?xf32> {graph.dims = ["size"]}) -> tensor<?xf32> {
+  %zero = graph.constant dense<0> : tensor<1xi64>
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %n = graph.shape %x : (tensor<?xf32>) -> tensor<1xi64>
+  %0 = graph.slice %y, %zero, %n, %zero, %one : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+// CHECK-DAG: sizes of length are not padded to larger ones
+// CHECK-DAG: sizes of size are not padded to larger ones
+// CHECK-NOT: graph.padded
+
+// Where no size is left out there is nothing to pad.
+//--- dense.mlir
+func.func @main(%x: tensor<?xf32> {graph.dims = ["length"]}) -> tensor<?xf32> {
+  %0 = graph.softmax %x {axis = 0 : i64} : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+// CHECK-DAG: sizes of length are not padded to larger ones: there are none between
+// CHECK-DAG: func.func @main_3(
+// CHECK-NOT: graph.padded

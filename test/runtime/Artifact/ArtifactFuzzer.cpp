@@ -34,9 +34,9 @@ static AlignedBuffer wrap(std::span<const std::byte> plan, uint32_t version) {
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
                                           size_t limit, unsigned) {
-  static const AlignedBuffer seeds[] = {test::addReluBuilder().write(),
-                                        test::batchBuilder().write(),
-                                        test::shapesBuilder().write()};
+  static const AlignedBuffer seeds[] = {
+      test::addReluBuilder().write(), test::batchBuilder().write(),
+      test::shapesBuilder().write(), test::paddedBuilder().write()};
   const AlignedBuffer &seed = seeds[size % std::size(seeds)];
   DlcArtifactHeader header;
   std::memcpy(&header, seed.data(), sizeof(header));

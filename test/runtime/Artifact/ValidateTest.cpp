@@ -395,6 +395,47 @@ TEST(Validate, SeveralShapes) {
             "launches nothing");
 }
 
+TEST(Validate, ShapesThatMayBeSmaller) {
+  auto failure = [](auto change) {
+    return failureWith(paddedBuilder(), change);
+  };
+  EXPECT_EQ(failure([](B &) {}), "");
+  EXPECT_EQ(failure([](B &b) { b.program.inputs[0]->padded = {0}; }),
+            "input 0: expected numbers of extents that it leaves open as what "
+            "is padded");
+  EXPECT_EQ(failure([](B &b) { b.program.inputs[1]->padded = {0, 1}; }),
+            "input 1: expected numbers of extents that it leaves open as what "
+            "is padded");
+  EXPECT_EQ(failure([](B &b) { b.program.inputs[0]->padded = {0, -2}; }),
+            "input 0: expected numbers of extents that it leaves open as what "
+            "is padded");
+  EXPECT_EQ(failure([](B &b) { b.program.inputs[0]->padded = {0, 1 << 30}; }),
+            "input 0: expected numbers of extents that it leaves open as what "
+            "is padded");
+  EXPECT_EQ(failure([](B &b) { b.program.inputs[0]->padded = {0, 2}; }),
+            "no input tells the size of a padded extent");
+  EXPECT_EQ(failure([](B &b) { b.program.outputs[0]->padded = {0, 2}; }),
+            "output 0: expected numbers of extents that it leaves open as what "
+            "is padded");
+  EXPECT_EQ(failure([](B &b) {
+              b.program.inputs[0]->padded = {};
+              b.program.outputs[0]->padded = {};
+            }),
+            "program 0 of several shapes: expected 3 inputs, got 4");
+  EXPECT_EQ(failure([](B &b) { b.program.inputs[0]->padded = {1, 0}; }),
+            "program 0 of several shapes: expected one size of padded extent "
+            "0");
+  EXPECT_EQ(failure([](B &b) { shapeOf(b, 1).values[3]->type = DLC_F64; }),
+            "program 1 of several shapes: input 3: expected the size of an "
+            "extent, a number of i64");
+  EXPECT_EQ(failure([](B &b) { shapeOf(b, 1).values[3]->shape = {1}; }),
+            "program 1 of several shapes: input 3: expected the size of an "
+            "extent, a number of i64");
+  EXPECT_EQ(failure([](B &b) { shapeOf(b, 0).inputs[0]->padded = {0, 1}; }),
+            "program 0 of several shapes: input 0: expected what is padded in "
+            "a program for several shapes");
+}
+
 TEST(Validate, BatchesOfAnySize) {
   EXPECT_EQ(batchFailureWith([](B &) {}), "");
   EXPECT_EQ(batchFailureWith([](B &b) { partOf(b, 1).rows = 4; }),
@@ -460,8 +501,10 @@ TEST(Validate, VersionsSayWhoCanRead) {
   Result<AlignedBuffer> plain = writeArtifact(addReluBuilder().contents());
   Result<AlignedBuffer> batch = writeArtifact(batchBuilder().contents());
   Result<AlignedBuffer> shapes = writeArtifact(shapesBuilder().contents());
-  ASSERT_TRUE(plain.isOk() && batch.isOk() && shapes.isOk());
+  Result<AlignedBuffer> padded = writeArtifact(paddedBuilder().contents());
+  ASSERT_TRUE(plain.isOk() && batch.isOk() && shapes.isOk() && padded.isOk());
   EXPECT_EQ(Artifact::fromMemory(plain->bytes())->header().version, 1u);
   EXPECT_EQ(Artifact::fromMemory(batch->bytes())->header().version, 2u);
   EXPECT_EQ(Artifact::fromMemory(shapes->bytes())->header().version, 3u);
+  EXPECT_EQ(Artifact::fromMemory(padded->bytes())->header().version, 4u);
 }

@@ -248,3 +248,26 @@ TEST(Allocation, RunsOfSeveralShapesTakeNone) {
   runAll();
   EXPECT_EQ(allocations, before);
 }
+
+/// Once there was one of the largest.
+TEST(Allocation, RunsOfSmallerShapesTakeNone) {
+  AlignedBuffer bytes = paddedBuilder().write();
+  auto program = unwrap(Program::create(
+      unwrap(Artifact::fromMemory(bytes.bytes())), testOptions()));
+  auto execution = unwrap(Execution::create(*program));
+  float x[30] = {};
+  char z[12] = {};
+  const int64_t shapes[][2] = {{6, 4}, {5, 5}, {1, 1}, {4, 3}, {3, 3}, {6, 5}};
+  auto runAll = [&] {
+    for (const auto &shape : shapes) {
+      const int64_t pairs[] = {shape[0], 2};
+      ASSERT_TRUE(execution->bindInput(0, {DLC_F32, shape, x}).isOk());
+      ASSERT_TRUE(execution->bindInput(1, {DLC_I8, pairs, z}).isOk());
+      ASSERT_TRUE(execution->run().isOk());
+    }
+  };
+  runAll();
+  size_t before = allocations;
+  runAll();
+  EXPECT_EQ(allocations, before);
+}

@@ -61,9 +61,9 @@ void tryToRun(const Program &program) {
 
 } // namespace
 
-TEST(Mutation, WhatLoadsCanBeRun) {
-  AlignedBuffer original = everythingBuilder().write();
-  AlignedBuffer file = everythingBuilder().write();
+static void runMutated(ProgramBuilder builder) {
+  AlignedBuffer original = builder.write();
+  AlignedBuffer file = std::move(*AlignedBuffer::allocate(original.size()));
   DlcArtifactHeader header;
   std::memcpy(&header, original.data(), sizeof(header));
   std::mt19937 random(1729);
@@ -89,3 +89,11 @@ TEST(Mutation, WhatLoadsCanBeRun) {
   }
   EXPECT_GT(loaded, 100u);
 }
+
+TEST(Mutation, WhatLoadsCanBeRun) { runMutated(everythingBuilder()); }
+
+TEST(Mutation, OfABatch) { runMutated(batchBuilder()); }
+
+TEST(Mutation, OfSeveralShapes) { runMutated(shapesBuilder()); }
+
+TEST(Mutation, OfSmallerShapes) { runMutated(paddedBuilder()); }

@@ -134,3 +134,146 @@ TEST_F(Shapes, EachTellsOfItsLaunchesAndPorts) {
   EXPECT_EQ(heard.outputs, (std::vector<size_t>{0, 0}));
   EXPECT_EQ(heard.launches, (std::vector<size_t>{1, 2, 2}));
 }
+
+//===----------------------------------------------------------------------===//
+// Smaller ones
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct Padded : testing::Test {
+  Padded() : bytes(paddedBuilder().write()) {
+    program = loadProgram(bytes);
+    execution = std::move(*Execution::create(*program));
+  }
+
+  Status bind(int64_t rows, int64_t columns) {
+    x.resize(rows * columns);
+    std::iota(x.begin(), x.end(), -2.0f);
+    z.resize(rows * 2);
+    std::iota(z.begin(), z.end(), 1);
+    int64_t shape[] = {rows, columns}, pairs[] = {rows, 2};
+    Status status = execution->bindInput(0, {DLC_F32, shape, x.data()});
+    return status.isOk() ? execution->bindInput(1, {DLC_I8, pairs, z.data()})
+                         : std::move(status);
+  }
+
+  template <typename T> std::vector<T> output(size_t index) const {
+    TensorView y = execution->output(index);
+    return {y.as<T>(), y.as<T>() + y.size()};
+  }
+
+  /// Runs and compares all outputs, which are `columns` wide or 2.
+  void check(int64_t rows, int64_t columns) {
+    SCOPED_TRACE(std::to_string(rows) + "x" + std::to_string(columns));
+    Status status = bind(rows, columns);
+    if (status.isOk())
+      status = execution->run();
+    ASSERT_TRUE(status.isOk()) << status.message();
+    Floats relu;
+    for (float value : x)
+      relu.push_back(std::max(value, 0.0f));
+    std::vector<int8_t> negative;
+    for (int8_t value : z)
+      negative.push_back(-value);
+    auto shapeOf = [&](size_t index) {
+      TensorView y = execution->output(index);
+      return std::vector(y.shape.begin(), y.shape.end());
+    };
+    EXPECT_EQ(shapeOf(0), (std::vector<int64_t>{rows, columns}));
+    EXPECT_EQ(shapeOf(2), (std::vector<int64_t>{rows, 2}));
+    EXPECT_EQ(output<float>(0), relu);
+    EXPECT_EQ(output<int64_t>(1), std::vector<int64_t>{-rows});
+    EXPECT_EQ(output<int8_t>(2), negative);
+  }
+
+  AlignedBuffer bytes;
+  std::unique_ptr<Program> program;
+  std::unique_ptr<Execution> execution;
+  Floats x;
+  std::vector<int8_t> z;
+};
+
+} // namespace
+
+TEST_F(Padded, AllSizesInAnyOrder) {
+  for (int64_t rows = 1; rows <= 6; ++rows)
+    for (int64_t columns = 1; columns <= 5; ++columns)
+      check(rows, columns);
+  for (auto [rows, columns] :
+       {std::pair(6, 5), {1, 1}, {4, 3}, {3, 3}, {4, 4}, {2, 5}})
+    check(rows, columns);
+}
+
+TEST_F(Padded, TakesTheProgramOfFewerElements) {
+  struct Listener final : LaunchObserver {
+    void onLaunch(size_t launch, unsigned, uint64_t, uint64_t) override {
+      launches.push_back(launch);
+    }
+    std::vector<size_t> launches;
+  } heard;
+  execution->setObserver(&heard);
+  check(4, 3);
+  check(2, 2);
+  EXPECT_EQ(heard.launches, (std::vector<size_t>{3, 4, 5, 3, 4, 5}));
+  heard.launches.clear();
+  check(2, 4);
+  EXPECT_EQ(heard.launches, (std::vector<size_t>{0, 1, 2}));
+  execution->setObserver(nullptr);
+}
+
+TEST_F(Padded, OthersAreRefused) {
+  auto fail = [&](int64_t rows, int64_t columns) {
+    Status status = bind(rows, columns);
+    return status.isOk() ? execution->run().message() : status.message();
+  };
+  EXPECT_EQ(fail(7, 1), "the program was compiled for other shapes: expected x "
+                        "<=6x<=5xf32, z <=6x2xi8, got x 7x1xf32, z 7x2xi8");
+  EXPECT_EQ(fail(1, 6), "the program was compiled for other shapes: expected x "
+                        "<=6x<=5xf32, z <=6x2xi8, got x 1x6xf32, z 1x2xi8");
+  EXPECT_EQ(fail(0, 3), "input 'x': expected at least one element in dimension "
+                        "0, got 0");
+  ASSERT_TRUE(bind(3, 3).isOk());
+  int64_t other[] = {2, 2};
+  ASSERT_TRUE(execution->bindInput(1, {DLC_I8, other, z.data()}).isOk());
+  EXPECT_EQ(execution->run().message(),
+            "input 'z': expected 3, as another input has in dimension 0, got "
+            "2");
+  check(3, 3);
+}
+
+TEST_F(Padded, OutputsOfTheCaller) {
+  Floats y(9, 7.0f);
+  int64_t number = 0;
+  int64_t shape[] = {3, 3};
+  ASSERT_TRUE(execution->bindOutput(0, {DLC_F32, shape, y.data()}).isOk());
+  ASSERT_TRUE(execution->bindOutput(1, {DLC_I64, {}, &number}).isOk());
+  check(3, 3);
+  EXPECT_EQ(execution->output(0).data, y.data());
+  EXPECT_EQ(number, -3);
+  ASSERT_TRUE(bind(3, 2).isOk());
+  EXPECT_EQ(execution->run().message(),
+            "output 'y': expected memory of 3x2xf32, got one of 3x3xf32");
+  // Back to memory of the execution: with padding, without, and with.
+  ASSERT_TRUE(execution->bindOutput(0, {}).isOk());
+  ASSERT_TRUE(execution->bindOutput(1, {}).isOk());
+  y.assign(9, 7.0f);
+  number = 1;
+  for (auto [rows, columns] : {std::pair(3, 2), {4, 3}, {1, 3}})
+    check(rows, columns);
+  EXPECT_EQ(y, Floats(9, 7.0f));
+  EXPECT_EQ(number, 1);
+}
+
+TEST_F(Padded, TellsOfPortsAtTheEnd) {
+  struct Listener final : PortListener {
+    void onInputDone(size_t index) override { inputs.push_back(index); }
+    void onOutputDone(size_t index) override { outputs.push_back(index); }
+    std::vector<size_t> inputs, outputs;
+  } heard;
+  execution = std::move(*Execution::create(*program, {.tellsPorts = true}));
+  ASSERT_TRUE(bind(3, 2).isOk());
+  ASSERT_TRUE(execution->run(&heard).isOk());
+  EXPECT_EQ(heard.inputs, (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(heard.outputs, (std::vector<size_t>{0, 1, 2}));
+}

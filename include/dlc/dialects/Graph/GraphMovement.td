@@ -262,6 +262,8 @@ def SliceOp : Graph_Op<"slice", "Movement", [
     DeclareOpInterfaceMethods<PositionedOpInterface>,
     DeclareOpInterfaceMethods<ShapeValueOpInterface>]> {
   let selects = 1;
+  let methods = // Where it begins and its steps tell the elements.
+      "bool isShapeParameter(unsigned operand) { return operand == 2; }";
   let summary = "Part of a tensor";
   let description = [{
     Takes the elements from `starts` to `ends` (exclusive) in `steps` along
@@ -410,6 +412,7 @@ def EyeLikeOp : Graph_Op<"eye_like", "Movement", [
 def RangeOp : Graph_Op<"range", "Movement", [
     DeclareOpInterfaceMethods<GradientOpInterface>,
     DeclareOpInterfaceMethods<PositionedOpInterface>]> {
+  let methods = "bool isShapeParameter(unsigned operand) { return operand == 1; }";
   let summary = "Equidistant numbers";
   let description = [{
     The numbers from `start` towards `limit` (exclusive) in steps of `delta`.

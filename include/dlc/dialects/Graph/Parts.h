@@ -17,9 +17,14 @@ inline constexpr llvm::StringLiteral kByRowsAttr = "graph.by_rows";
 inline constexpr llvm::StringLiteral kRowsAttr = "graph.rows";
 
 /// Of a declaration: functions for some sizes of what it leaves open, each by
-/// rows or by itself. What runs is the first whose arguments have the shapes at
-/// hand.
+/// rows or by itself. What runs is one whose arguments have the shapes at hand.
 inline constexpr llvm::StringLiteral kByShapeAttr = "graph.by_shape";
+/// Of an argument or result of such a declaration: of each dimension the number
+/// of an extent that may be smaller than in the functions, or -1. They take the
+/// size of extent number i, of type tensor<i64>, as argument number i behind
+/// those of the declaration. What lies behind the elements that there are is
+/// any, finite or not, of arguments and of results.
+inline constexpr llvm::StringLiteral kPaddedAttr = "graph.padded";
 
 /// Whether others compute `function`: it has no body.
 inline bool isMadeOfParts(mlir::Operation *function) {

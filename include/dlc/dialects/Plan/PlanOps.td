@@ -46,8 +46,12 @@ def ProgramOp : Plan_Op<"program", [
     A program `by_rows` is a batch of any size: the programs that it names each
     compute `rows` examples, and it runs them over its inputs and outputs, whose
     first dimension it leaves open. Where theirs is known, all examples share
-    the value. A program `by_shape` runs the first of the programs that it names
-    whose inputs have the shapes that are bound; each may be one `by_rows`.
+    the value. A program `by_shape` runs the one of the programs that it names
+    whose inputs have the shapes that are bound; each may be one `by_rows`. Extents
+    that its inputs and outputs name as `padded`, by numbers from 0 on, may be
+    smaller than in all of these: what is bound then is followed by copies of
+    its last elements, and what lies behind results is left out. Each of the programs takes the sizes of
+    these extents as inputs of their own behind the others.
 
     Constraints:
     - (program_c1) inputs and outputs are numbered 0, 1, ... without gaps.
@@ -62,6 +66,9 @@ def ProgramOp : Plan_Op<"program", [
       it is open: there they have as many rows for each example.
     - (program_c7) a program `by_shape` names programs that are not, with its
       inputs and outputs by name and type, but for extents that it leaves open.
+    - (program_c8) of a program `by_shape` alone inputs and outputs are `padded`;
+      each of the programs that it names has an input of memref<i64> more for each
+      of these extents, of which some input tells the size.
 
     ```mlir
     plan.program @main {
@@ -85,6 +92,15 @@ def ProgramOp : Plan_Op<"program", [
     plan.program @shapes by_shape([@main_1, @any]) {
       %x = plan.input 0 "x" : memref<?x4xf32>
       %y = plan.output 0 "y" : memref<?x4xf32>
+    }
+    plan.program @padded by_shape([@main_32]) {
+      %x = plan.input 0 "x" padded([0, -1]) : memref<?x4xf32>
+      %y = plan.output 0 "y" padded([0, -1]) : memref<?x4xf32>
+    }
+    plan.program @main_32 {
+      %x = plan.input 0 "x" : memref<32x4xf32>
+      %n = plan.input 1 "size of length" : memref<i64>
+      %y = plan.output 0 "y" : memref<32x4xf32>
     }
     ```
   }];
@@ -141,10 +157,12 @@ def InputOp : Plan_ValueOp<"input", [HasParent<"ProgramOp">]> {
     %r = plan.input 1 "random" random : memref<2xi64>
     ```
   }];
-  let arguments = (ins I64Attr:$index, StrAttr:$name, UnitAttr:$random);
+  let arguments = (ins I64Attr:$index, StrAttr:$name, UnitAttr:$random,
+                       OptionalAttr<DenseI64ArrayAttr>:$padded);
   let results = (outs Plan_Memory:$memory);
   let assemblyFormat = [{
-    $index $name (`random` $random^)? attr-dict `:` type($memory)
+    $index $name (`random` $random^)? (`padded` `(` $padded^ `)`)? attr-dict `:`
+    type($memory)
   }];
   let hasVerifier = 1;
 }
@@ -163,14 +181,17 @@ def OutputOp : Plan_ValueOp<"output", [HasParent<"ProgramOp">]> {
     ```
   }];
   let arguments = (ins I64Attr:$index, StrAttr:$name,
-                       OptionalAttr<I64Attr>:$updates);
+                       OptionalAttr<I64Attr>:$updates,
+                       OptionalAttr<DenseI64ArrayAttr>:$padded);
   let results = (outs Plan_Memory:$memory);
   let assemblyFormat = [{
-    $index $name (`updates` `(` $updates^ `)`)? attr-dict `:` type($memory)
+    $index $name (`updates` `(` $updates^ `)`)? (`padded` `(` $padded^ `)`)?
+    attr-dict `:` type($memory)
   }];
   let builders = [OpBuilder<(ins "::mlir::Type":$memory, "int64_t":$index,
                                  "::llvm::StringRef":$name), [{
-    build($_builder, $_state, memory, index, name, /*updates=*/{});
+    build($_builder, $_state, memory, index, name, /*updates=*/{},
+          /*padded=*/{});
   }]>];
 }
 

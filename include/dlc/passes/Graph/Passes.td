@@ -478,9 +478,15 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
     has it. An extent without a name goes by that of its argument and its number,
     `x.2`. Combinations whose types do not fit are left out, as long as each size
     is in another one. Results of the declaration are known as far as they are the same in
-    all. An error says which extents there are, where a name is of none; that
+    all. Where what there is of an extent can be kept apart from what is behind it,
+    arguments and results name it as `graph.padded`: functions compute any smaller
+    size of it, which each has as one more argument, and in front of operations in
+    which elements along it meet there is a `graph.select` of what counts nothing
+    there. A remark says of which extents, and which operation keeps others from it;
+    those of one size are what they are. An error says which extents there are, where a name is of none; that
     types do not fit a size; that there are more than 1024 combinations.
-    Cost: a copy and an inference of types for each combination.
+    Cost: a copy and an inference of types for each combination, and for each size
+    between them, and a walk over the forms of elements for each combination.
 
     ```mlir
     func.func @main(%x: tensor<?x8xf32> {graph.dims = ["length", ""]}) -> tensor<?x8xf32> {
@@ -488,12 +494,12 @@ def SpecializeShapesPass : Pass<"graph-specialize-shapes", "::mlir::ModuleOp"> {
       return %y : tensor<?x8xf32>
     }
     -> extents=length=16|32
-    func.func private @main(tensor<?x8xf32> {graph.dims = ["length", ""]}) -> tensor<?x8xf32> attributes {graph.by_shape = [@main_16, @main_32]}
-    func.func @main_16(%x: tensor<16x8xf32>) -> tensor<16x8xf32> {
+    func.func private @main(tensor<?x8xf32> {graph.dims = ["length", ""], graph.padded = array<i64: 0, -1>}) -> (tensor<?x8xf32> {graph.padded = array<i64: 0, -1>}) attributes {graph.by_shape = [@main_16, @main_32]}
+    func.func @main_16(%x: tensor<16x8xf32>, %n: tensor<i64> {graph.name = "size of length"}) -> tensor<16x8xf32> {
       %y = graph.relu %x : tensor<16x8xf32> -> tensor<16x8xf32>
       return %y : tensor<16x8xf32>
     }
-    func.func @main_32(%x: tensor<32x8xf32>) -> tensor<32x8xf32> ...
+    func.func @main_32(%x: tensor<32x8xf32>, %n: tensor<i64> {graph.name = "size of length"}) -> tensor<32x8xf32> ...
     ```
   }];
   let options = [

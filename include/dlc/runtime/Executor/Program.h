@@ -46,6 +46,9 @@ struct Port {
   /// Of an input: the state of random numbers, 2xi64: a seed and the number of
   /// the run.
   bool isRandomState = false;
+  /// Of a program for several shapes: of each dimension the number of its extent
+  /// that may also be smaller than in all of these, or -1; empty without any.
+  std::vector<int32_t> padded = {};
 };
 
 /// What a program takes; sizes in bytes.
