@@ -201,8 +201,8 @@ def compare(name, options, runtime, batch=None, length=None):
     hint, tolerance = PRECISIONS[options.precision]
     compile_ = (dlc, "compile", str(model), "--precision", options.precision)
     if length:
-        compile_ += ("--extent", "sequence=" + ",".join(
-            map(str, options.length)))
+        compile_ += ("--extent", "sequence=" + (options.extent or ",".join(
+            map(str, options.length))))
     seconds, peak = measured(*compile_, "-o", artifact)
     measured(*compile_, "-o", again)
     equal = pathlib.Path(artifact).read_bytes() == \
@@ -312,6 +312,9 @@ def main():
         int(size) for size in text.split(",")], default=[None], metavar="N,...",
                         help="minilm_open with sequences of each of these "
                         "lengths, by one artifact")
+    parser.add_argument("--extent", metavar="SIZES",
+                        help="the lengths that it has programs for, as dlc "
+                        "compile has them (8-128/8), where these are others")
     parser.add_argument("networks", nargs="*")
     options = parser.parse_args()
     runtime = Runtime(options.runtime.resolve(), options.threads)
