@@ -132,7 +132,7 @@ private:
     for (int64_t &coefficient : index.coefficients)
       if (coefficient % period == 0)
         coefficient = 0;
-    index.constant -= index.constant / period * period;
+    // A number that is as large as some extents is so for this size alone.
     auto [low, high] = rangeOf(index);
     return low >= 0 && high < inner;
   }
